@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+# make           build everything into build/
+# make demo      install what is missing, build, run the walkthrough with the real az
+# make check     install what is missing, build, run every test; closes with "N passed, N failed"
+# make install   PREFIX=/usr/local DESTDIR=
+# make help      the rest
+
+BUILD  ?= build
+PREFIX ?= /usr/local
+CC     ?= cc
+PYTHON ?= /usr/bin/python3
+VERSION := 0.1.0
+
+WARN   := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
+          -Wvla -Wformat=2 -Werror
+OPT    ?= -O2 -g -D_FORTIFY_SOURCE=2 -fstack-protector-strong
+SAN    ?=
+CFLAGS += -std=c11 -D_GNU_SOURCE $(WARN) $(OPT) $(SAN) -I. -I$(BUILD)/gen -DBATCHAID_VERSION='"$(VERSION)"' -MMD -MP
+LDFLAGS += $(SAN)
+
+# Rooms, lowest first; each may use only those before it (test/tools/check_layers.py keeps it so).
+ROOMS  := lib model storage nodeagent-proto scheduler api daemon
+PKGS   := libmicrohttpd libuv sqlite3 jansson libsodium libjwt libcyaml gnutls uuid
+PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+PKG_LIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lpthread
+CFLAGS += $(PKG_CFLAGS)
+
+# The agent's own sources live in nodeagent-proto/agent and link only lib/ and the codec, statically.
+AGENT_SRCS := $(wildcard nodeagent-proto/agent/*.c)
+AGENT_LIBS ?= -static
+src_of  = $(filter-out nodeagent-proto/agent/%,$(shell find $(1) -name '*.c' 2>/dev/null | sort))
+SRCS   := $(foreach r,$(ROOMS),$(call src_of,$(r))) $(AGENT_SRCS)
+obj     = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+lib     = $(BUILD)/lib/lib$(1).a
+ROOM_LIBS := $(foreach r,$(filter-out daemon,$(ROOMS)),$(call lib,$(r)))
+# Highest room first, for the linker.
+LINK_LIBS := $(call lib,api) $(call lib,scheduler) $(call lib,storage) \
+             $(call lib,nodeagent-proto) $(call lib,model) $(call lib,lib)
+
+.PHONY: all
+all: $(BUILD)/batchaid $(BUILD)/batchai-node
+
+$(BUILD)/obj/%.o: %.c
+	@mkdir -p $(@D)
+	@$(CC) $(CFLAGS) -c $< -o $@ || { echo "failed: $<" >&2; exit 1; }
+
+define room_lib
+$(call lib,$(1)): $(call obj,$(call src_of,$(1)))
+	@mkdir -p $$(@D)
+	@rm -f $$@ && ar rcs $$@ $$^
+endef
+$(foreach r,$(filter-out daemon,$(ROOMS)),$(eval $(call room_lib,$(r))))
+
+# Migrations are embedded: one C array out of migrations/NNNN_*.sql, in order.
+MIGRATIONS := $(sort $(wildcard migrations/*.sql))
+$(BUILD)/gen/migrations.inc: $(MIGRATIONS) test/tools/embed_sql.py
+	@mkdir -p $(@D)
+	@$(PYTHON) test/tools/embed_sql.py $(MIGRATIONS) > $@.tmp && mv $@.tmp $@
+$(call obj,$(call src_of,storage)): $(BUILD)/gen/migrations.inc
+
+$(BUILD)/batchaid: $(call obj,$(call src_of,daemon)) $(LINK_LIBS)
+	@$(CC) -o $@ $(call obj,$(call src_of,daemon)) $(LINK_LIBS) $(LDFLAGS) $(PKG_LIBS)
+
+# What the agent shares with the daemon: the codec and the small tools.
+AGENT_SHARED := $(call lib,nodeagent-proto) $(call lib,lib)
+$(BUILD)/batchai-node: $(call obj,$(AGENT_SRCS)) $(AGENT_SHARED)
+	@$(CC) -o $@ $(call obj,$(AGENT_SRCS)) $(AGENT_SHARED) $(LDFLAGS) $(AGENT_LIBS) -ljansson -luuid
+
+# Unit tests: test/unit/<room>/test_*.c, each a cmocka program that links its room and the ones below.
+UNIT_SRCS := $(sort $(wildcard test/unit/*/test_*.c))
+UNIT_BINS := $(patsubst test/unit/%.c,$(BUILD)/unit/%,$(UNIT_SRCS))
+$(BUILD)/unit/%: test/unit/%.c $(LINK_LIBS)
+	@mkdir -p $(@D)
+	@$(CC) $(CFLAGS) -o $@ $< $(LINK_LIBS) $(LDFLAGS) $(PKG_LIBS) -lcmocka
+
+.PHONY: unit-bins
+unit-bins: $(UNIT_BINS)
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Memory that dies together: rows read for one request or one reconciler pass, a decoded job.
+ * Owned by whoever called arena_init(); arena_free() releases everything handed out.
+ * Allocation never fails: out of memory ends the process (systemd starts it again; the state on
+ * disk is whole, see docs/architecture.md "Crash-only").
+ */
+#ifndef LIB_ARENA_H
+#define LIB_ARENA_H
+
+#include <stddef.h>
+
+struct arena_block;
+struct arena {
+    struct arena_block *head; /* newest block; NULL when nothing was handed out */
+};
+
+void arena_init(struct arena *a);
+void arena_free(struct arena *a); /* a is empty and usable again afterwards */
+void *arena_alloc(struct arena *a, size_t size); /* zeroed, aligned for any type */
+char *arena_strdup(struct arena *a, const char *s); /* NULL stays NULL */
+char *arena_strndup(struct arena *a, const char *s, size_t n);
+char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* malloc family that ends the process instead of returning NULL. Caller frees with free(). */
+void *xcalloc(size_t n, size_t size);
+void *xrealloc(void *p, size_t size);
+char *xstrdup(const char *s);
+
+#endif

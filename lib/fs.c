@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/fs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "lib/arena.h"
+#include "lib/strbuf.h"
+
+int fs_mkdirs(const char *path, mode_t mode, struct err *e)
+{
+    char *p = xstrdup(path);
+    int rc = 0;
+    for (char *s = p + 1; rc == 0; s++) {
+        if (*s != '/' && *s != '\0')
+            continue;
+        char c = *s;
+        *s = '\0';
+        if (mkdir(p, mode) < 0 && errno != EEXIST)
+            rc = err_errno(e, ERR_IO, "cannot create directory %s", p);
+        *s = c;
+        if (c == '\0')
+            break;
+    }
+    struct stat st;
+    if (rc == 0 && (stat(path, &st) < 0 || !S_ISDIR(st.st_mode)))
+        rc = err_set(e, ERR_IO, NULL, "%s exists and is not a directory", path);
+    free(p);
+    return rc;
+}
+
+static int read_all(int fd, size_t max, struct strbuf *b)
+{
+    char chunk[16384];
+    ssize_t n;
+    while ((n = read(fd, chunk, sizeof chunk)) != 0) {
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -1;
+        if (b->len + (size_t)n > max) {
+            errno = EFBIG;
+            return -1;
+        }
+        strbuf_add(b, chunk, (size_t)n);
+    }
+    return 0;
+}
+
+int fs_read(const char *path, size_t max, char **data, size_t *len, struct err *e)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return err_errno(e, ERR_IO, "cannot open %s", path);
+    struct strbuf b = STRBUF_INIT;
+    if (read_all(fd, max, &b) < 0) {
+        err_errno(e, ERR_IO, "cannot read %s", path);
+        close(fd);
+        strbuf_free(&b);
+        return -1;
+    }
+    close(fd);
+    if (len)
+        *len = b.len;
+    *data = strbuf_take(&b);
+    return 0;
+}
+
+static int write_all(int fd, const char *p, size_t len)
+{
+    while (len > 0) {
+        ssize_t n = write(fd, p, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -1;
+        p += n;
+        len -= (size_t)n;
+    }
+    return 0;
+}
+
+static void sync_parent(const char *path)
+{
+    char *dir = xstrdup(path);
+    char *slash = strrchr(dir, '/');
+    if (slash)
+        *(slash == dir ? slash + 1 : slash) = '\0';
+    int fd = open(slash ? dir : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
+    free(dir);
+}
+
+int fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode, struct err *e)
+{
+    struct strbuf tmp = STRBUF_INIT;
+    strbuf_printf(&tmp, "%s.XXXXXX", path);
+    int fd = mkostemp(tmp.s, O_CLOEXEC);
+    int rc = -1;
+    if (fd < 0)
+        err_errno(e, ERR_IO, "cannot create %s", tmp.s);
+    else if (fchmod(fd, mode) < 0 || write_all(fd, data, len) < 0 || fsync(fd) < 0 ||
+             rename(tmp.s, path) < 0)
+        err_errno(e, ERR_IO, "cannot write %s", path);
+    else
+        rc = 0;
+    if (fd >= 0) {
+        close(fd);
+        if (rc < 0)
+            unlink(tmp.s);
+        else
+            sync_parent(path);
+    }
+    strbuf_free(&tmp);
+    return rc;
+}
+
+static int remove_at(int dirfd, const char *name)
+{
+    if (unlinkat(dirfd, name, 0) == 0 || errno == ENOENT)
+        return 0;
+    if (errno != EISDIR && errno != EPERM)
+        return -1;
+    int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    DIR *d = fdopendir(fd);
+    if (!d) {
+        close(fd);
+        return -1;
+    }
+    int rc = 0;
+    struct dirent *de;
+    while (rc == 0 && (de = readdir(d)))
+        if (strcmp(de->d_name, ".") != 0 && strcmp(de->d_name, "..") != 0)
+            rc = remove_at(fd, de->d_name);
+    closedir(d);
+    return rc < 0 ? -1 : unlinkat(dirfd, name, AT_REMOVEDIR);
+}
+
+int fs_remove_tree(const char *path, struct err *e)
+{
+    if (remove_at(AT_FDCWD, path) < 0 && errno != ENOENT)
+        return err_errno(e, ERR_IO, "cannot remove %s", path);
+    return 0;
+}
+
+bool fs_path_is_safe(const char *relative)
+{
+    if (strcmp(relative, "") == 0 || strcmp(relative, ".") == 0)
+        return true;
+    for (const char *p = relative;;) {
+        size_t n = strcspn(p, "/");
+        if (n == 0 || (n == 1 && p[0] == '.') || (n == 2 && p[0] == '.' && p[1] == '.'))
+            return false;
+        if (p[n] == '\0')
+            return true;
+        p += n + 1;
+    }
+}
+
+int fs_open_beneath(const char *root, const char *relative, int flags)
+{
+    int dir = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0)
+        return -1;
+    struct open_how how = {.flags = (unsigned)(flags | O_CLOEXEC), .resolve = RESOLVE_BENEATH};
+    int fd = (int)syscall(SYS_openat2, dir, *relative ? relative : ".", &how, sizeof how);
+    int saved = errno;
+    close(dir);
+    errno = saved;
+    return fd;
+}
+
+char *fs_join(const char *a, const char *b)
+{
+    struct strbuf s = STRBUF_INIT;
+    strbuf_puts(&s, a);
+    while (s.len > 1 && s.s[s.len - 1] == '/')
+        s.s[--s.len] = '\0';
+    while (*b == '/')
+        b++;
+    if (*b) {
+        if (s.len == 0 || s.s[s.len - 1] != '/')
+            strbuf_putc(&s, '/');
+        strbuf_puts(&s, b);
+    }
+    return strbuf_take(&s);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files: whole-file reads, atomic writes, and opening below a directory without leaving it.
+ */
+#ifndef LIB_FS_H
+#define LIB_FS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "lib/err.h"
+
+/* mkdir -p. */
+int fs_mkdirs(const char *path, mode_t mode, struct err *e) MUST_CHECK;
+
+/* Reads a whole file of at most `max` bytes; caller frees *data (terminated with a NUL that is not
+ * counted in *len; `len` may be NULL). */
+int fs_read(const char *path, size_t max, char **data, size_t *len, struct err *e) MUST_CHECK;
+
+/* Writes beside the target, fsyncs file and directory, renames: a reader sees all or nothing. */
+int fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode,
+                    struct err *e) MUST_CHECK;
+
+/* rm -rf, never following symbolic links. A missing path is no error. */
+int fs_remove_tree(const char *path, struct err *e) MUST_CHECK;
+
+/* True for a relative path with no "..", no empty or "." components, no NUL tricks. "" and "."
+ * are the directory itself and count as safe. */
+bool fs_path_is_safe(const char *relative);
+
+/* Opens `relative` below `root`, following symbolic links only as long as they stay below it
+ * (openat2 with RESOLVE_BENEATH). Returns the descriptor, or -1 with errno set. */
+int fs_open_beneath(const char *root, const char *relative, int flags);
+
+/* path = a "/" b with exactly one slash; caller frees. */
+char *fs_join(const char *a, const char *b);
+
+#endif

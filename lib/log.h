@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One line an event: `2026-11-20T13:00:00.123Z info job.started job=train node=tvm-1 ms=3`, or the
+ * same as one JSON object. State changes are info, each exactly one line. Values are typed, so a
+ * secret (which has no LF_ constructor) cannot be formatted.
+ *
+ *     LOG_INFO(log, "job.started", LF_STR("job", job->name), LF_INT("ms", ms));
+ */
+#ifndef LIB_LOG_H
+#define LIB_LOG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum log_level { LOG_LVL_DEBUG, LOG_LVL_INFO, LOG_LVL_WARN, LOG_LVL_ERROR };
+enum log_format { LOG_FMT_TEXT, LOG_FMT_JSON };
+
+struct log {
+    int fd; /* where lines go; borrowed */
+    enum log_level level;
+    enum log_format format;
+};
+
+struct log_field {
+    const char *key;
+    enum { LOG_FIELD_STR, LOG_FIELD_INT } kind;
+    const char *str; /* borrowed for the call; NULL leaves the field out */
+    int64_t num;
+};
+
+#define LF_STR(k, v)                                                                               \
+    (struct log_field)                                                                             \
+    {                                                                                              \
+        .key = (k), .kind = LOG_FIELD_STR, .str = (v)                                              \
+    }
+#define LF_INT(k, v)                                                                               \
+    (struct log_field)                                                                             \
+    {                                                                                              \
+        .key = (k), .kind = LOG_FIELD_INT, .num = (int64_t)(v)                                     \
+    }
+
+/* Writes one line with one write(2). `event` is "noun.verb". Never fails visibly. */
+void log_write(const struct log *log, enum log_level level, const char *event,
+               const struct log_field *fields, size_t n);
+
+#define LOG_AT(log, level, event, ...)                                                             \
+    log_write((log), (level), (event), (const struct log_field[]){__VA_ARGS__},                    \
+              sizeof((const struct log_field[]){__VA_ARGS__}) / sizeof(struct log_field))
+#define LOG_DEBUG(log, event, ...) LOG_AT(log, LOG_LVL_DEBUG, event, __VA_ARGS__)
+#define LOG_INFO(log, event, ...)  LOG_AT(log, LOG_LVL_INFO, event, __VA_ARGS__)
+#define LOG_WARN(log, event, ...)  LOG_AT(log, LOG_LVL_WARN, event, __VA_ARGS__)
+#define LOG_ERROR(log, event, ...) LOG_AT(log, LOG_LVL_ERROR, event, __VA_ARGS__)
+
+#endif

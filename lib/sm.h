@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * State machines as tables: edge[state][event] says whether the event is legal, the next state
+ * and the action the caller owes. The table is the documentation; sm_step() the only reader.
+ */
+#ifndef LIB_SM_H
+#define LIB_SM_H
+
+#include <stdint.h>
+
+struct sm_edge {
+    uint8_t legal; /* 0: the event makes no sense in this state */
+    uint8_t next;
+    uint8_t action; /* the machine's own enum; 0 is "nothing" */
+};
+
+struct sm {
+    const char *name;
+    int states, events;
+    const char *const *state_names, *const *event_names;
+    const struct sm_edge *edges; /* [states][events], row-major */
+};
+
+/* The edge, or NULL if the event is illegal in that state. Static storage. */
+const struct sm_edge *sm_step(const struct sm *m, int state, int event);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/strbuf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/arena.h"
+
+static void reserve(struct strbuf *b, size_t more)
+{
+    size_t need = b->len + more + 1;
+    if (need <= b->cap)
+        return;
+    size_t cap = b->cap ? b->cap : 64;
+    while (cap < need)
+        cap *= 2;
+    b->s = xrealloc(b->s, cap);
+    b->cap = cap;
+}
+
+void strbuf_add(struct strbuf *b, const void *data, size_t n)
+{
+    reserve(b, n);
+    if (n)
+        memcpy(b->s + b->len, data, n);
+    b->len += n;
+    b->s[b->len] = '\0';
+}
+
+void strbuf_puts(struct strbuf *b, const char *s)
+{
+    strbuf_add(b, s, strlen(s));
+}
+
+void strbuf_putc(struct strbuf *b, char c)
+{
+    strbuf_add(b, &c, 1);
+}
+
+void strbuf_printf(struct strbuf *b, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(NULL, 0, fmt, ap);
+    va_end(ap);
+    if (n < 0)
+        abort();
+    reserve(b, (size_t)n);
+    va_start(ap, fmt);
+    vsnprintf(b->s + b->len, (size_t)n + 1, fmt, ap);
+    va_end(ap);
+    b->len += (size_t)n;
+}
+
+void strbuf_reset(struct strbuf *b)
+{
+    b->len = 0;
+    if (b->s)
+        b->s[0] = '\0';
+}
+
+char *strbuf_take(struct strbuf *b)
+{
+    reserve(b, 0);
+    b->s[b->len] = '\0';
+    char *s = b->s;
+    *b = (struct strbuf)STRBUF_INIT;
+    return s;
+}
+
+void strbuf_free(struct strbuf *b)
+{
+    free(b->s);
+    *b = (struct strbuf)STRBUF_INIT;
+}

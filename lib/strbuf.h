@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A string that grows. Always terminated once anything was added; owned by the caller, who ends
+ * with strbuf_free() or takes the text with strbuf_take().
+ */
+#ifndef LIB_STRBUF_H
+#define LIB_STRBUF_H
+
+#include <stddef.h>
+
+struct strbuf {
+    char *s; /* NULL until the first byte */
+    size_t len, cap;
+};
+
+#define STRBUF_INIT                                                                                \
+    {                                                                                              \
+        NULL, 0, 0                                                                                 \
+    }
+
+void strbuf_add(struct strbuf *b, const void *data, size_t n);
+void strbuf_puts(struct strbuf *b, const char *s);
+void strbuf_putc(struct strbuf *b, char c);
+void strbuf_printf(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void strbuf_reset(struct strbuf *b);  /* empty, memory kept */
+char *strbuf_take(struct strbuf *b);  /* transfers the text ("" if empty); caller frees */
+void strbuf_free(struct strbuf *b);
+
+#endif

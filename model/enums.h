@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Every enum of the resources, with one string table each. The numbers are in databases: never
+ * renumber, only append. Strings are the wire's (lower-case; input is accepted in any case, as
+ * the service wrote PascalCase in 2017).
+ */
+#ifndef MODEL_ENUMS_H
+#define MODEL_ENUMS_H
+
+enum prov_state {
+    PROV_CREATING = 1,
+    PROV_UPDATING = 2,
+    PROV_SUCCEEDED = 3,
+    PROV_FAILED = 4,
+    PROV_DELETING = 5
+};
+enum alloc_state { ALLOC_STEADY = 1, ALLOC_RESIZING = 2 };
+enum node_state {
+    NODE_PREPARING = 1,
+    NODE_IDLE = 2,
+    NODE_RUNNING = 3,
+    NODE_LEAVING = 4,
+    NODE_UNUSABLE = 5
+};
+enum exec_state {
+    EXEC_QUEUED = 1,
+    EXEC_RUNNING = 2,
+    EXEC_TERMINATING = 3,
+    EXEC_SUCCEEDED = 4,
+    EXEC_FAILED = 5
+};
+enum vm_priority { VM_DEDICATED = 1, VM_LOWPRIORITY = 2 };
+enum dealloc_option {
+    DEALLOC_REQUEUE = 1,
+    DEALLOC_TERMINATE = 2,
+    DEALLOC_WAIT_FOR_JOB_COMPLETION = 3
+};
+enum sched_priority { PRIORITY_LOW = 1, PRIORITY_NORMAL = 2, PRIORITY_HIGH = 3 };
+enum tool_type {
+    TOOL_CNTK = 1,
+    TOOL_TENSORFLOW = 2,
+    TOOL_CAFFE = 3,
+    TOOL_CAFFE2 = 4,
+    TOOL_CHAINER = 5,
+    TOOL_HOROVOD = 6,
+    TOOL_PYTORCH = 7,
+    TOOL_MPI = 8,
+    TOOL_CUSTOM = 9
+};
+enum op_status { OP_IN_PROGRESS = 1, OP_SUCCEEDED = 2, OP_FAILED = 3 };
+enum resource_kind {
+    RES_GROUP = 1,
+    RES_WORKSPACE = 2,
+    RES_EXPERIMENT = 3,
+    RES_CLUSTER = 4,
+    RES_FILE_SERVER = 5,
+    RES_JOB = 6
+};
+enum scale_kind { SCALE_MANUAL = 1, SCALE_AUTO = 2 };
+
+/* One row of a string table; the table ends with a NULL string. */
+struct enum_name {
+    int value;
+    const char *name;
+};
+
+extern const struct enum_name prov_state_names[], alloc_state_names[], node_state_names[],
+    exec_state_names[], vm_priority_names[], dealloc_option_names[], sched_priority_names[],
+    tool_type_names[], op_status_names[], resource_kind_names[], caching_type_names[],
+    storage_account_type_names[];
+
+/* The string, or "unknown" for a value that is in no row. Static. */
+const char *enum_to_name(const struct enum_name *table, int value);
+/* The value, compared without regard to case, or 0 if the string is in no row. */
+int enum_from_name(const struct enum_name *table, const char *name);
+/* "a, b or c", for messages; writes at most `size` bytes. */
+void enum_list(const struct enum_name *table, char *out, unsigned size);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The resources as typed rows: what storage/ reads and writes, what scheduler/ reasons about, what
+ * api/ renders. Strings are borrowed from the arena (reads) or the caller (writes).
+ *
+ * `doc` is the resource's user-given properties as canonical JSON text (model/schema.h); only
+ * model/ looks inside. `secrets` never appears in a row: st_*_secrets() unseals it on request.
+ * Instants are microseconds since 1970 (lib/timefmt.h), 0 = not yet.
+ */
+#ifndef MODEL_RESOURCE_H
+#define MODEL_RESOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/enums.h"
+
+/* Where a resource lives, in the case it was created with; NULL below its own level. */
+struct scope {
+    const char *subscription, *group, *workspace, *experiment;
+    const char *location; /* the workspace's (or group's) */
+};
+
+struct resource_group {
+    int64_t id;
+    const char *subscription, *name, *location;
+    const char *tags; /* JSON object text, or NULL */
+    enum prov_state prov_state;
+    int64_t created_us, updated_us;
+};
+
+/* Workspaces and experiments differ in location and tags, which experiments lack (NULL). */
+struct workspace {
+    int64_t id, group_id;
+    struct scope scope; /* subscription, group, location */
+    const char *name, *tags;
+    enum prov_state prov_state;
+    int64_t prov_us, created_us, updated_us; /* updated_us: last user write, for ETag */
+};
+
+struct experiment {
+    int64_t id, workspace_id;
+    struct scope scope; /* ..., workspace */
+    const char *name;
+    enum prov_state prov_state;
+    int64_t prov_us, created_us, updated_us;
+};
+
+struct node_counts { /* computed from the nodes in one query, never kept aside */
+    int preparing, idle, running, leaving, unusable;
+};
+
+struct scale {
+    enum scale_kind kind;
+    int target;                  /* manual */
+    enum dealloc_option dealloc; /* manual; automatic scaling behaves as WAIT_FOR_JOB_COMPLETION */
+    int minimum, maximum, initial; /* auto */
+};
+
+struct cluster {
+    int64_t id, workspace_id;
+    struct scope scope;
+    const char *name, *guid; /* guid: fresh per incarnation, in setupTask's stdOutErrPathSuffix */
+    const char *doc;
+    const char *vm_size; /* upper-case */
+    enum vm_priority vm_priority;
+    struct scale scale;
+    int auto_target; /* what automatic scaling last decided; manual: unused */
+    enum prov_state prov_state;
+    enum alloc_state alloc_state;
+    int64_t prov_us, alloc_us, created_us, updated_us;
+    const char *errors; /* JSON array text of BatchAIError, or NULL (model/failure.h) */
+    struct node_counts counts;
+};
+
+struct file_server {
+    int64_t id, workspace_id;
+    struct scope scope;
+    const char *name, *guid, *doc;
+    enum prov_state prov_state;
+    int64_t prov_us, created_us, updated_us;
+};
+
+struct job {
+    int64_t id, experiment_id;
+    int64_t cluster_id; /* 0 once the cluster is gone: jobs survive their cluster */
+    struct scope scope; /* ..., experiment */
+    const char *name, *guid; /* guid: fresh per incarnation, in jobOutputDirectoryPathSegment */
+    const char *doc;
+    const char *cluster_ref; /* resource id of the cluster as rendered */
+    int priority; /* higher first: 0 is normal, low -1000, high 1000 (2017/2018-03 give a number) */
+    int node_count;
+    int64_t max_wall_us;
+    enum prov_state prov_state;
+    enum exec_state exec_state;
+    int64_t prov_us, exec_us, created_us, updated_us, start_us, end_us;
+    bool has_exit_code;
+    int exit_code;
+    int attempt; /* 0 before the first allocation; +1 with each; part of task ids */
+    const char *errors; /* JSON array text of BatchAIError, or NULL */
+};
+
+struct node {
+    int64_t id, cluster_id;
+    const char *name; /* tvm-171000001_1-20180606t212057z[-p] */
+    int ordinal;      /* 1.. within the cluster; remote login port is 49999 + ordinal */
+    enum node_state state;
+    int64_t state_us, created_us;
+    int64_t job_id; /* 0 unless running, or leaving/unusable while its job is being ended */
+    int rank;       /* position among the job's nodes, from 0 */
+    const char *incarnation; /* of the node root, as the agent reported it; NULL before hello */
+    const char *errors;      /* JSON array text of BatchAIError while unusable, else NULL */
+};
+
+struct operation {
+    const char *guid, *subscription, *location;
+    const char *resource_key; /* S$rg$ws$cluster */
+    const char *api_version;
+    enum resource_kind kind;
+    int64_t resource_id;
+    bool is_delete;
+    enum op_status status;
+    int64_t start_us, end_us;
+    const char *error_code, *error_message; /* when OP_FAILED */
+};
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Field tables and the one engine that reads them.
+ *
+ * Each property of each resource is described once, by a row in model/schema/<resource>.c: name,
+ * kind, flags, enum, default, range, and the api-versions that know it (under which name). The
+ * engine walks the rows in order
+ *   - to accept a request: schema_accept() checks types, ranges, enums, required properties and
+ *     cross-field rules, fills defaults, normalises (vmSize upper-case, enums lower-case), drops
+ *     what is read-only or unknown, and moves every secret out into a separate object;
+ *   - to render a reply: schema_render() writes the properties the asked version knows, in the
+ *     rows' order, leaving out what is null, and cannot render a secret.
+ * Adding a property or a version is adding rows.
+ *
+ * Canonical documents use the newest version's names. json_t ownership follows jansson: functions
+ * return new references; arguments are borrowed.
+ */
+#ifndef MODEL_SCHEMA_H
+#define MODEL_SCHEMA_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/err.h"
+#include "model/enums.h"
+
+/* Bit set of api-versions. Rows say which versions know them. */
+enum api_version {
+    V_2017_09_01_PREVIEW = 1 << 0,
+    V_2018_03_01 = 1 << 1,
+    V_2018_05_01 = 1 << 2,
+    V_ALL = (1 << 3) - 1
+};
+
+/* "2018-05-01" -> V_2018_05_01; 0 if unknown. And back (static string). */
+enum api_version api_version_from_name(const char *name);
+const char *api_version_name(enum api_version v);
+
+enum field_kind {
+    FIELD_STRING,
+    FIELD_INT,
+    FIELD_BOOL,
+    FIELD_ENUM,     /* string out of .values */
+    FIELD_OBJECT,   /* .sub */
+    FIELD_ARRAY,    /* of objects, .sub */
+    FIELD_STRINGS,  /* array of strings */
+    FIELD_MAP,      /* object of strings: tags */
+    FIELD_DURATION, /* ISO 8601, P7D */
+    FIELD_TIME      /* instants; read-only everywhere */
+};
+
+enum field_flag {
+    FIELD_REQUIRED = 1 << 0,
+    FIELD_READONLY = 1 << 1, /* set by the service; ignored in requests */
+    FIELD_SECRET = 1 << 2,   /* moved out on accept; the engine will not render it */
+    FIELD_UPPER = 1 << 3,    /* stored upper-case (vmSize) */
+    FIELD_KEEP_EMPTY = 1 << 4, /* rendered even when empty: credentials:{} */
+    FIELD_MUTABLE = 1 << 5   /* may change by PUT/PATCH of an existing resource */
+};
+
+struct schema;
+
+struct field {
+    const char *name;  /* on the wire, in the versions of .versions */
+    const char *canon; /* canonical name; NULL: the same */
+    enum field_kind kind;
+    unsigned flags;
+    unsigned versions; /* 0 means V_ALL */
+    const struct schema *sub;
+    const struct enum_name *values;
+    const char *fallback; /* default as JSON text; NULL: none */
+    long min, max;        /* integer range, or string length range; max 0: no limit */
+    /* Extra check of one value; may be NULL. Fills target and message. */
+    int (*check)(const json_t *value, const char *path, struct err *e);
+};
+
+struct schema {
+    const char *name;
+    const struct field *fields;
+    size_t n_fields;
+    /* Cross-field rule over the canonical object (two of manual/autoScale, ...); may be NULL. */
+    int (*check)(json_t *obj, const char *path, struct err *e);
+};
+
+/* The tables of model/schema/. The top object holds location, tags, properties as the resource and
+ * version have them; read-only rows (id, name, type, states, times) are in the same tables. */
+extern const struct schema schema_workspace, schema_workspace_update, schema_experiment,
+    schema_cluster, schema_cluster_update, schema_file_server, schema_job,
+    schema_remote_login, schema_file, schema_usage, schema_operation_entry;
+
+/* Checks and normalises a request body. On success *doc is the canonical object and *secrets an
+ * object from property path ("properties.secrets[0].value") to secret string, or NULL if the body
+ * holds none; the caller owns both. Errors: ERR_MISSING_PROPERTY, ERR_INVALID_PROPERTY, target set
+ * to the property's path. A null property counts as absent, as clients send nulls. */
+int schema_accept(const struct schema *s, enum api_version v, const json_t *body, json_t **doc,
+                  json_t **secrets, struct err *e) MUST_CHECK;
+
+/* A new object holding what `v` knows of `doc`, in the rows' order; nulls are left out. Never
+ * fails: what does not fit a row is left out. */
+json_t *schema_render(const struct schema *s, enum api_version v, const json_t *doc);
+
+/* Same checks as schema_accept() for a partial body, without required properties or defaults at
+ * levels that the body does not mention. */
+int schema_accept_partial(const struct schema *s, enum api_version v, const json_t *body,
+                          json_t **doc, json_t **secrets, struct err *e) MUST_CHECK;
+
+/* Compares two canonical documents. Appends to `list` (size bytes) the paths of properties that
+ * differ and are not FIELD_MUTABLE, comma-separated. Returns how many there are. */
+int schema_immutable_changes(const struct schema *s, const json_t *before, const json_t *after,
+                             char *list, size_t size);
+
+/* Puts the secrets back where they were taken out (a deep copy is returned). For model/spec.c. */
+json_t *schema_merge_secrets(const json_t *doc, const json_t *secrets);
+
+#endif

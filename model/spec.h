@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the scheduler needs to know of a cluster's or job's document, decoded into plain structs, so
+ * that no JSON enters scheduler/. Everything is arena-owned. Secrets are merged in: wipe by freeing
+ * the arena with spec_wipe() before arena_free().
+ */
+#ifndef MODEL_SPEC_H
+#define MODEL_SPEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/arena.h"
+#include "lib/err.h"
+#include "model/enums.h"
+#include "model/resource.h"
+
+struct kv {
+    const char *name, *value;
+    bool is_secret;         /* never into logs, argv or details */
+    const char *secret_ref; /* Key Vault URL when the value is a reference, else NULL */
+};
+
+enum mount_kind {
+    MOUNT_AZURE_FILE_SHARE,
+    MOUNT_AZURE_BLOB,
+    MOUNT_FILE_SERVER,
+    MOUNT_UNMANAGED
+};
+
+struct mount_volume {
+    enum mount_kind kind;
+    const char *account; /* file share, blob */
+    const char *share;   /* share or container name */
+    const char *key;     /* account key; secret; may be NULL */
+    const char *secret_ref; /* Key Vault URL instead of a key, or NULL */
+    const char *source;  /* file server resource id, or the unmanaged mount command */
+    const char *source_directory;
+    const char *relative_path; /* below the mount root */
+    const char *options, *file_mode, *directory_mode;
+};
+
+struct mount_list {
+    struct mount_volume *items; /* in the order given */
+    size_t n;
+};
+
+struct setup_task_spec {
+    const char *command_line;
+    struct kv *env; /* environmentVariables then secrets */
+    size_t n_env;
+    const char *std_prefix; /* stdOutErrPathPrefix, unexpanded */
+    const char *std_suffix; /* stdOutErrPathSuffix */
+};
+
+struct node_setup_spec {
+    struct mount_list mounts;
+    struct setup_task_spec *setup_task; /* NULL: none */
+};
+
+struct directory_spec {
+    const char *id, *path, *suffix; /* path: input path or output pathPrefix; suffix may be NULL */
+};
+
+struct job_spec {
+    enum tool_type tool;
+    const char *command_line; /* customToolkit, customMpi; NULL for script toolkits */
+    int node_count;
+    const char *prep_command_line; /* NULL: none */
+    const char *container_image;   /* NULL: runs on the host */
+    struct kv *env;                /* environmentVariables then secrets */
+    size_t n_env;
+    struct mount_list mounts;
+    const char *std_prefix;
+    const char *segment; /* jobOutputDirectoryPathSegment */
+    struct directory_spec *inputs, *outputs;
+    size_t n_inputs, n_outputs;
+    int64_t max_wall_us;
+};
+
+/* `secrets` is the unsealed JSON text, or NULL. */
+int node_setup_decode(struct arena *a, const struct cluster *c, const char *secrets,
+                      struct node_setup_spec *out, struct err *e) MUST_CHECK;
+int job_spec_decode(struct arena *a, const struct job *j, const char *secrets,
+                    struct job_spec *out, struct err *e) MUST_CHECK;
+
+/* S/rg/workspaces/{ws}/experiments/{e}/jobs/{j}/G and S/rg/workspaces/{ws}/clusters/{c}/G, with
+ * subscription and group lower-case. Arena-owned. */
+const char *job_path_segment(struct arena *a, const struct job *j);
+const char *cluster_path_segment(struct arena *a, const struct cluster *c);
+
+/* Splits "[http(s)://ACCOUNT.file.SUFFIX/SHARE]" or path-style URLs. -1 if it names no share. */
+int file_share_from_url(struct arena *a, const char *url, const char **account,
+                        const char **share) MUST_CHECK;
+
+/* Where a path such as "$AZ_BATCHAI_MOUNT_ROOT/external/logs" lives: the volume it is on and the
+ * rest of the path below the volume ("logs"; "" for its root), or NULL if on none of them.
+ * `cluster_mounts` are below AZ_BATCHAI_MOUNT_ROOT, `job_mounts` below AZ_BATCHAI_JOB_MOUNT_ROOT;
+ * ${NAME} is understood too. *rest is arena-owned, free of "." and empty components. A path that
+ * uses ".." is on none. */
+const struct mount_volume *mount_resolve(struct arena *a, const struct mount_list *cluster_mounts,
+                                         const struct mount_list *job_mounts, const char *path,
+                                         const char **rest);
+
+/* Overwrites every secret value decoded into this spec. */
+void job_spec_wipe(struct job_spec *s);
+void node_setup_wipe(struct node_setup_spec *s);
+
+/* ISO 8601 duration (P7D, PT1H30M, P1DT2H) <-> microseconds. Months and years are refused. */
+int duration_parse(const char *text, int64_t *us);
+
+#endif

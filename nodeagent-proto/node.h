@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The daemon's side of a node: a link that carries requests to the node's agent (batchai-node) and
+ * brings back replies and events. What crosses the link is PROTOCOL.md; the agent and the
+ * per-task supervisors are agent/. Data flows: scheduler -> node_*() -> link -> agent -> supervisor,
+ * and back through the callbacks given to node_open_*().
+ *
+ * Everything is asynchronous on the loop; no call blocks. Requests are answered in order, each
+ * exactly once, with an error if the link goes down first. Structures passed to callbacks are
+ * borrowed for the call. All paths are the node's.
+ *
+ * Requests are idempotent, so that after a restart the daemon just repeats them: node_run() with an
+ * id that the node already knows starts nothing and answers with that task's status.
+ */
+#ifndef NODEAGENT_PROTO_NODE_H
+#define NODEAGENT_PROTO_NODE_H
+
+#include <stdint.h>
+#include <uv.h>
+
+#include "lib/err.h"
+#include "lib/log.h"
+#include "model/spec.h"
+
+struct node_link;
+
+struct node_facts { /* from hello */
+    const char *agent_version, *hostname, *os, *arch;
+    const char *incarnation; /* random id of this node root; changes when the root was wiped */
+    const char *boot_id;
+    int cpus;
+    int64_t memory_bytes, disk_free_bytes;
+    const char *gpus; /* JSON array text, "[]" if none */
+};
+
+enum task_state {
+    TASK_UNKNOWN = 0, /* the node has no record of it */
+    TASK_RUNNING,
+    TASK_EXITED,
+    TASK_FAILED_TO_START, /* no shell, bad directory, output file not writable: see why */
+    TASK_LOST             /* its supervisor vanished without a record (node rebooted, killed) */
+};
+
+struct task_status {
+    const char *id;
+    enum task_state state;
+    int64_t started_us, ended_us;
+    int exit_code; /* when exited normally, else -1 */
+    int signal;    /* when killed by a signal, else 0 */
+    const char *why;         /* TASK_FAILED_TO_START, TASK_LOST; else NULL */
+    const char *stderr_tail; /* last lines of its stderr, at most NODE_TAIL_MAX bytes; or NULL */
+};
+
+#define NODE_TAIL_MAX 2048
+
+struct task_spec {
+    const char *id; /* unique for ever; [A-Za-z0-9_.-], at most 100 characters */
+    const char *command_line; /* for the shell (bash if there, else sh) -c */
+    const char *cwd;          /* made if missing */
+    const struct kv *env;     /* added to a small clean environment; secrets included */
+    size_t n_env;
+    const char *stdout_path, *stderr_path; /* appended to; parents made if missing */
+    const char *log_path;     /* execution.log that start and exit are noted in, or NULL */
+    const char *step;         /* "job preparation", "job", "setup task": for the log lines */
+};
+
+struct node_callbacks {
+    void (*ready)(void *ctx, const struct node_facts *facts); /* hello was answered */
+    /* The link is gone and all pending requests were answered with an error; it must be closed. */
+    void (*down)(void *ctx, const struct err *why);
+    void (*task_ended)(void *ctx, const struct task_status *status);
+    void *ctx; /* borrowed; outlives the link */
+};
+
+struct node_local_config {
+    uv_loop_t *loop;          /* borrowed */
+    const struct log *log;    /* borrowed */
+    const char *agent_path;   /* the batchai-node binary */
+    const char *root;         /* node root directory; made if missing */
+    struct node_callbacks callbacks;
+};
+
+/* Starts the agent as a child process over a socketpair. `ready` or `down` follows. */
+int node_open_local(const struct node_local_config *c, struct node_link **out,
+                    struct err *e) MUST_CHECK;
+
+/* Ends the link; tasks go on under their supervisors. `closed` runs once everything is released;
+ * no other callback runs after node_close() returns. */
+void node_close(struct node_link *link, void (*closed)(void *ctx), void *ctx);
+
+/* Replies: `why` is NULL on success. */
+typedef void (*node_done_cb)(void *ctx, const struct err *why);
+typedef void (*node_task_cb)(void *ctx, const struct err *why, const struct task_status *status);
+typedef void (*node_tasks_cb)(void *ctx, const struct err *why, const struct task_status *list,
+                              size_t n);
+
+/* Makes `target` (absolute, below the node root) show `source` (a directory that exists or is
+ * made): a symbolic link for an unprivileged agent. Done already: success. */
+void node_mount_folder(struct node_link *, const char *source, const char *target,
+                       node_done_cb cb, void *ctx);
+void node_unmount(struct node_link *, const char *target, node_done_cb cb, void *ctx);
+/* mkdir -p, all of them; mode 0777 less umask. */
+void node_make_dirs(struct node_link *, const char *const *paths, size_t n, node_done_cb cb,
+                    void *ctx);
+/* rm -rf below the node root; never follows symbolic links. */
+void node_remove_tree(struct node_link *, const char *path, node_done_cb cb, void *ctx);
+/* Appends text to a file, making parents. */
+void node_append(struct node_link *, const char *path, const char *text, node_done_cb cb,
+                 void *ctx);
+/* Writes a whole file atomically (hostfile and such), mode in octal. */
+void node_write_file(struct node_link *, const char *path, const char *text, int mode,
+                     node_done_cb cb, void *ctx);
+
+/* Starts a task under a supervisor of its own, or answers with the status of the one that has this
+ * id. The reply comes when the command's process exists (or could not be made); its end comes as
+ * task_ended, also for tasks that ended while no link was there (right after ready). */
+void node_run(struct node_link *, const struct task_spec *spec, node_task_cb cb, void *ctx);
+/* Signals the task's whole process group/session; with SIGKILL everything the task left behind
+ * too. A task that is not running: success. */
+void node_signal(struct node_link *, const char *task_id, int signo, node_done_cb cb, void *ctx);
+void node_tasks(struct node_link *, node_tasks_cb cb, void *ctx);
+/* Forgets a task that is not running. */
+void node_forget(struct node_link *, const char *task_id, node_done_cb cb, void *ctx);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What makes the world move. A set of level-triggered reconcilers: look at the desired state and
+ * the actual one (both in the database), take the next step, write it down, repeat. Any reconciler
+ * may run again at any time without harm; that is also how the daemon starts after kill -9: it
+ * reads the database, opens a link to each node, asks which tasks it knows, and goes on.
+ *
+ * api/ writes rows through storage/ and wakes the reconcilers here; sched_turn() runs those that
+ * were woken, in the same loop turn and so in the same transaction as the request. Effects on nodes
+ * happen only once the decision is on disk (st_when_durable).
+ *
+ * Knows nothing of HTTP. Owns the node links; borrows storage, loop, log and clock.
+ */
+#ifndef SCHEDULER_SCHEDULER_H
+#define SCHEDULER_SCHEDULER_H
+
+#include <stdint.h>
+#include <uv.h>
+
+#include "lib/err.h"
+#include "lib/log.h"
+#include "lib/timefmt.h"
+#include "model/resource.h"
+#include "model/spec.h"
+
+struct sched;
+struct storage;
+
+struct sched_config {
+    uv_loop_t *loop;
+    struct storage *storage;
+    const struct log *log;
+    struct clock clock;
+    const char *agent_path;  /* batchai-node */
+    const char *nodes_dir;   /* local node roots are made below it */
+    const char *storage_dir; /* shares are folders below it: see sched_share_path() */
+    int local_nodes;         /* how many local nodes there may be in all */
+    const char *const *local_vm_sizes; /* upper-case, NULL-terminated; NULL or empty: any */
+    int autoscale_idle_s;    /* how long a node idles before automatic scaling lets it go */
+};
+
+int sched_create(const struct sched_config *c, struct sched **out, struct err *e) MUST_CHECK;
+/* Reads the database and resumes. */
+int sched_start(struct sched *s, struct err *e) MUST_CHECK;
+/* Closes the links (tasks go on), then calls `cb` and frees s. */
+void sched_stop(struct sched *s, void (*cb)(void *ctx), void *ctx);
+
+/* Runs the reconcilers that were woken. Call at each turn end, before st_turn_end(). */
+void sched_turn(struct sched *s);
+
+/* Wakes the reconcilers: the cluster's scale, nodes or queue changed; a resource was marked as
+ * deleting (st_mark_deleting). */
+void sched_wake_cluster(struct sched *s, int64_t cluster_id);
+void sched_wake_deletions(struct sched *s);
+
+/* The user asks a queued or running job to stop. 1: under way (or done at once, for a queued job),
+ * 0: it had already ended; -1: err. Finishes the job's non-delete operations when it has ended. */
+int sched_job_terminate(struct sched *s, int64_t job_id, struct err *e) MUST_CHECK;
+
+/* How many nodes of this size a cluster can ever have; 0 if the size is not served here. */
+int sched_capacity(const struct sched *s, const char *vm_size);
+
+/* Refuses what a node could never have: see sched_capacity(). Target is the property path. */
+int sched_check_scale(const struct sched *s, const char *vm_size, const struct scale *scale,
+                      struct err *e) MUST_CHECK;
+
+/* The folder behind an Azure file share or blob container: <storage_dir>/<account>/files/<share> or
+ * .../blobs/<container>. Lower-case names. Arena-owned; the folder is not made. */
+const char *sched_share_path(const char *storage_dir, struct arena *a,
+                             const struct mount_volume *m);
+
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The database room: one SQLite file in WAL mode, one writer connection on the loop thread.
+ *
+ * Group commit. The first write of a loop turn opens a transaction, every further write of the
+ * turn joins it, st_turn_end() commits it. COMMIT itself does not sync (synchronous=NORMAL): the
+ * WAL is fdatasync()ed on the thread pool, one sync covering every commit that came before it, so
+ * the loop never waits for the disk. Nothing may leave the daemon before it is on disk: replies
+ * and commands to nodes hang on st_when_durable(). A failed fdatasync ends the process, because
+ * the kernel may have dropped the pages. Checkpoints run on the pool too.
+ *
+ * Reads see the writes of the current turn. Rows are filled from the caller's arena; lists are
+ * arrays in the arena. Getters return 1 (found), 0 (not there) or -1 (err). Names compare without
+ * regard to case, as in Azure. All writes return 0 or -1; a guarded write that finds another state
+ * than the caller named fails with ERR_CONFLICT and changes nothing.
+ *
+ * Knows nothing of HTTP, JSON (doc, secrets, tags and errors are opaque text) or nodes.
+ */
+#ifndef STORAGE_STORAGE_H
+#define STORAGE_STORAGE_H
+
+#include <stdint.h>
+#include <uv.h>
+
+#include "lib/arena.h"
+#include "lib/err.h"
+#include "lib/log.h"
+#include "model/resource.h"
+
+struct storage;
+
+struct st_config {
+    const char *path;     /* database file; its directory must exist */
+    const char *key_path; /* 32-byte key that seals secrets; made (0600) if missing */
+    uv_loop_t *loop;      /* borrowed */
+    const struct log *log; /* borrowed */
+};
+
+/* Opens, checks (quick_check and foreign_key_check rows), migrates. ERR_SCHEMA_TOO_NEW: written by
+ * a newer batchaid; nothing was touched. */
+int st_open(const struct st_config *c, struct storage **out, struct err *e) MUST_CHECK;
+
+/* Commits, syncs, checkpoints and closes; calls `cb` when done. Frees st. */
+void st_close(struct storage *st, void (*cb)(void *ctx), void *ctx);
+
+/* Commits what the turn wrote and starts a sync if none is under way. Call at the end of each loop
+ * turn (prepare and check). Cheap when nothing was written. */
+void st_turn_end(struct storage *st);
+
+/* Runs `fn` in a savepoint of the turn's transaction: if it returns -1, all it wrote is undone. */
+typedef int (*st_tx_fn)(struct storage *st, void *ctx, struct err *e);
+int st_tx(struct storage *st, const char *name, st_tx_fn fn, void *ctx, struct err *e) MUST_CHECK;
+
+/* Calls `cb` once all that has been written so far is on disk; at the next turn end if nothing is
+ * pending. `why` is NULL on success; on a failed COMMIT (disk full) it says so and everything the
+ * turn wrote is gone. Callbacks run in the order they were registered. */
+typedef void (*st_durable_cb)(void *ctx, const struct err *why);
+void st_when_durable(struct storage *st, st_durable_cb cb, void *ctx);
+
+/* True while something written is not yet on disk. */
+bool st_has_pending(const struct storage *st);
+
+/* --- resource groups ----------------------------------------------------------------------- */
+int st_group_insert(struct storage *, const struct resource_group *g, int64_t *id, struct err *);
+int st_group_update(struct storage *, int64_t id, const char *tags, int64_t now_us, struct err *);
+int st_group_get(struct storage *, struct arena *, const char *subscription, const char *name,
+                 struct resource_group *out, struct err *);
+int st_group_by_id(struct storage *, struct arena *, int64_t id, struct resource_group *out,
+                   struct err *);
+/* `after`: id of the last row of the page before, 0 for the first; ordered by id. */
+int st_group_list(struct storage *, struct arena *, const char *subscription, int64_t after,
+                  int limit, struct resource_group **rows, size_t *n, struct err *);
+
+/* --- workspaces and experiments ------------------------------------------------------------ */
+int st_workspace_insert(struct storage *, const struct workspace *w, int64_t *id, struct err *);
+int st_workspace_update_tags(struct storage *, int64_t id, const char *tags, int64_t now_us,
+                             struct err *);
+int st_workspace_get(struct storage *, struct arena *, int64_t group_id, const char *name,
+                     struct workspace *out, struct err *);
+int st_workspace_by_id(struct storage *, struct arena *, int64_t id, struct workspace *out,
+                       struct err *);
+/* group_id 0: the whole subscription. */
+int st_workspace_list(struct storage *, struct arena *, const char *subscription,
+                      int64_t group_id, int64_t after, int limit, struct workspace **rows,
+                      size_t *n, struct err *);
+int st_experiment_insert(struct storage *, const struct experiment *x, int64_t *id,
+                         struct err *);
+int st_experiment_get(struct storage *, struct arena *, int64_t workspace_id, const char *name,
+                      struct experiment *out, struct err *);
+int st_experiment_by_id(struct storage *, struct arena *, int64_t id, struct experiment *out,
+                        struct err *);
+int st_experiment_list(struct storage *, struct arena *, int64_t workspace_id, int64_t after,
+                       int limit, struct experiment **rows, size_t *n, struct err *);
+
+/* Which clusters or file servers a list names: the narrowest id given counts. */
+struct st_filter {
+    const char *subscription; /* always */
+    int64_t group_id, workspace_id; /* 0: any */
+};
+
+/* --- file servers -------------------------------------------------------------------------- */
+/* `secrets`: JSON text to seal, or NULL. */
+int st_file_server_insert(struct storage *, const struct file_server *f, const char *secrets,
+                          int64_t *id, struct err *);
+int st_file_server_get(struct storage *, struct arena *, int64_t workspace_id, const char *name,
+                       struct file_server *out, struct err *);
+int st_file_server_by_id(struct storage *, struct arena *, int64_t id, struct file_server *out,
+                         struct err *);
+int st_file_server_list(struct storage *, struct arena *, const struct st_filter *,
+                        int64_t after, int limit, struct file_server **rows, size_t *n,
+                        struct err *);
+
+/* --- clusters ------------------------------------------------------------------------------ */
+int st_cluster_insert(struct storage *, const struct cluster *c, const char *secrets, int64_t *id,
+                      struct err *);
+/* doc, scale and updated_us of an existing cluster. */
+int st_cluster_update_scale(struct storage *, const struct cluster *c, struct err *);
+int st_cluster_get(struct storage *, struct arena *, int64_t workspace_id, const char *name,
+                   struct cluster *out, struct err *);
+int st_cluster_by_id(struct storage *, struct arena *, int64_t id, struct cluster *out,
+                     struct err *);
+int st_cluster_list(struct storage *, struct arena *, const struct st_filter *, int64_t after,
+                    int limit, struct cluster **rows, size_t *n, struct err *);
+/* Unsealed JSON text in *secrets, NULL if there is none. Same for the others below. */
+int st_cluster_secrets(struct storage *, struct arena *, int64_t id, const char **secrets,
+                       struct err *);
+int st_cluster_set_alloc(struct storage *, int64_t id, enum alloc_state from, enum alloc_state to,
+                         int64_t now_us, struct err *);
+int st_cluster_set_auto_target(struct storage *, int64_t id, int target, struct err *);
+int st_cluster_set_errors(struct storage *, int64_t id, const char *errors, struct err *);
+/* Ids of every cluster, for the scheduler's start. */
+int st_cluster_ids(struct storage *, struct arena *, int64_t **ids, size_t *n, struct err *);
+int st_cluster_count(struct storage *, const char *subscription, int64_t *n, struct err *);
+
+/* --- jobs ---------------------------------------------------------------------------------- */
+int st_job_insert(struct storage *, const struct job *j, const char *secrets, int64_t *id,
+                  struct err *);
+int st_job_get(struct storage *, struct arena *, int64_t experiment_id, const char *name,
+               struct job *out, struct err *);
+int st_job_by_id(struct storage *, struct arena *, int64_t id, struct job *out, struct err *);
+int st_job_list(struct storage *, struct arena *, int64_t experiment_id, int64_t after, int limit,
+                struct job **rows, size_t *n, struct err *);
+int st_job_secrets(struct storage *, struct arena *, int64_t id, const char **secrets,
+                   struct err *);
+/* Queued jobs of a cluster that are not being deleted, highest priority first, then oldest. */
+int st_job_queue(struct storage *, struct arena *, int64_t cluster_id, int limit,
+                 struct job **rows, size_t *n, struct err *);
+/* Sum of node_count over the cluster's queued jobs, for automatic scaling. */
+int st_job_queue_demand(struct storage *, int64_t cluster_id, int64_t *nodes, struct err *);
+/* Ids of jobs that need attention at start: running, terminating, or being deleted. */
+int st_job_active_ids(struct storage *, struct arena *, int64_t **ids, size_t *n, struct err *);
+/* Ids of the jobs that hang on a cluster in these states (queued, running, terminating). */
+int st_job_ids_of_cluster(struct storage *, struct arena *, int64_t cluster_id, int64_t **ids,
+                          size_t *n, struct err *);
+
+/* A guarded move of a job's execution state; the only writer of it. */
+struct st_job_move {
+    int64_t id;
+    enum exec_state from, to;
+    int64_t now_us;
+    int64_t start_us; /* 0: leave; -1: clear (requeue) */
+    int64_t end_us;   /* 0: leave */
+    bool has_exit_code;
+    int exit_code;
+    const char *errors; /* NULL: leave */
+    int attempt;        /* new attempt number, 0: leave */
+};
+int st_job_move(struct storage *, const struct st_job_move *m, struct err *) MUST_CHECK;
+
+/* --- nodes --------------------------------------------------------------------------------- */
+int st_node_insert(struct storage *, const struct node *nd, int64_t *id, struct err *);
+int st_node_by_id(struct storage *, struct arena *, int64_t id, struct node *out, struct err *);
+/* All nodes of a cluster, by ordinal. */
+int st_node_list(struct storage *, struct arena *, int64_t cluster_id, struct node **rows,
+                 size_t *n, struct err *);
+/* The nodes that hold a job, by rank. */
+int st_node_of_job(struct storage *, struct arena *, int64_t job_id, struct node **rows,
+                   size_t *n, struct err *);
+int st_node_ids(struct storage *, struct arena *, int64_t **ids, size_t *n, struct err *);
+int st_node_total(struct storage *, int64_t *n, struct err *);
+
+/* A guarded move of a node's state; the only writer of it. */
+struct st_node_move {
+    int64_t id;
+    enum node_state from, to;
+    int64_t now_us;
+    int64_t job_id;     /* the job it holds from now on; 0: none */
+    int rank;
+    const char *errors; /* replaces what was there; NULL: none */
+};
+int st_node_move(struct storage *, const struct st_node_move *m, struct err *) MUST_CHECK;
+int st_node_set_incarnation(struct storage *, int64_t id, const char *incarnation, struct err *);
+int st_node_remove(struct storage *, int64_t id, struct err *);
+
+/* --- deletion ------------------------------------------------------------------------------ */
+/* Marks a resource and everything in it as deleting (idempotent). */
+int st_mark_deleting(struct storage *, enum resource_kind kind, int64_t id, int64_t now_us,
+                     struct err *);
+/* Removes a row. ERR_CONFLICT while something is still in it. A removed cluster's jobs stay, with
+ * cluster_id 0. Completes the resource's delete operations as succeeded. */
+int st_remove(struct storage *, enum resource_kind kind, int64_t id, int64_t now_us,
+              struct err *);
+/* Ids of resources of a kind that are marked deleting and have nothing left in them (a cluster: no
+ * nodes; a workspace: no experiments, clusters, file servers; ...), so st_remove() would work.
+ * Jobs are never in this list: the scheduler ends them itself. */
+int st_removable_ids(struct storage *, struct arena *, enum resource_kind kind, int64_t **ids,
+                     size_t *n, struct err *);
+int st_deleting_cluster_ids(struct storage *, struct arena *, int64_t **ids, size_t *n,
+                            struct err *);
+int st_deleting_job_ids(struct storage *, struct arena *, int64_t **ids, size_t *n,
+                        struct err *);
+
+/* --- asynchronous operations --------------------------------------------------------------- */
+int st_op_insert(struct storage *, const struct operation *op, struct err *);
+int st_op_get(struct storage *, struct arena *, const char *guid, struct operation *out,
+              struct err *);
+/* Finishes the in-progress operations on a resource. error_code NULL: succeeded. is_delete picks
+ * delete operations or the others. */
+int st_op_finish(struct storage *, enum resource_kind kind, int64_t resource_id, bool is_delete,
+                 const char *error_code, const char *error_message, int64_t now_us,
+                 struct err *);
+/* Forgets finished operations that ended before `before_us`. */
+int st_op_expire(struct storage *, int64_t before_us, struct err *);
+
+#endif
