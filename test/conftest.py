@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""Fixtures of all tests that talk to a daemon. `daemon` is shared by everything that does not
+disturb it; `own_daemon(...)` starts one for a single test."""
+import pytest
+from support.daemon import BATCHAID, Daemon
+from support.world import Place, fresh
+
+
+def pytest_sessionstart(session):
+    if not BATCHAID.exists():
+        raise pytest.UsageError(f"{BATCHAID} is not built (run make, or set BUILD_DIR)")
+
+
+def close(daemon):
+    complaints = daemon.close()
+    if complaints:
+        pytest.fail("\n".join(complaints), pytrace=False)
+
+
+@pytest.fixture(scope="session")
+def daemon():
+    """The shared daemon. Its log and its leavings are judged once everybody is done with it."""
+    d = Daemon()
+    d.start()
+    yield d
+    if d.running:
+        remove_everything(d)
+    close(d)
+
+
+@pytest.fixture
+def own_daemon():
+    """own_daemon(config=..., ...) -> a running daemon that this test may stop, kill or starve."""
+    made = []
+
+    def make(start=True, **more):
+        d = Daemon(**more)
+        made.append(d)
+        return d.start() if start else d
+
+    yield make
+    complaints = []
+    for d in made:
+        if d.running:
+            remove_everything(d)
+        complaints += d.close()
+    if complaints:
+        pytest.fail("\n".join(complaints), pytrace=False)
+
+
+def remove_everything(d):
+    """Deletes every resource group and with it all jobs, so that no process may be left."""
+    groups = d.call("GET", f"/subscriptions/{d.subscription}/resourcegroups", expect=200).json["value"]
+    for g in groups:
+        Place(d, g["name"], "-").remove()
+
+
+@pytest.fixture(scope="session")
+def _place(daemon):
+    return Place(daemon, fresh("shared"), fresh("ws")).make()
+
+
+@pytest.fixture
+def place(_place):
+    """A workspace on the shared daemon that others use too."""
+    return _place
+
+
+@pytest.fixture
+def own_place(daemon):
+    """A resource group and workspace of this test alone."""
+    p = Place(daemon).make()
+    yield p
+    p.remove()
+
+
+@pytest.fixture(scope="session")
+def shared_cluster(_place):
+    """Two idle nodes with the share `out` mounted."""
+    return _place.cluster(nodes=2, name="shared")
+
+
+@pytest.fixture(scope="session")
+def _sdk(daemon):
+    from support.sdk import client
+
+    return client(daemon)
+
+
+@pytest.fixture
+def sdk(_sdk):
+    return _sdk[0]
+
+
+@pytest.fixture
+def exchanges(_sdk):
+    """What the SDK exchanges from now on."""
+    _sdk[1].exchanges.clear()
+    return _sdk[1].exchanges

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""What the tests share: a daemon under control, the published spec as a judge, bodies, waiting."""
