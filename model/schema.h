@@ -52,11 +52,13 @@ enum field_kind {
 
 enum field_flag {
     FIELD_REQUIRED = 1 << 0,
-    FIELD_READONLY = 1 << 1, /* set by the service; ignored in requests */
-    FIELD_SECRET = 1 << 2,   /* moved out on accept; the engine will not render it */
-    FIELD_UPPER = 1 << 3,    /* stored upper-case (vmSize) */
+    FIELD_READONLY = 1 << 1,   /* set by the service; ignored in requests */
+    FIELD_SECRET = 1 << 2,     /* moved out on accept; the engine will not render it */
+    FIELD_UPPER = 1 << 3,      /* stored upper-case (vmSize) */
     FIELD_KEEP_EMPTY = 1 << 4, /* rendered even when empty: credentials:{} */
-    FIELD_MUTABLE = 1 << 5   /* may change by PUT/PATCH of an existing resource */
+    FIELD_MUTABLE = 1 << 5,    /* may change by PUT/PATCH of an existing resource */
+    FIELD_INPUT_ONLY = 1 << 6, /* an older name: accepted as .canon, never rendered */
+    FIELD_DISCARD = 1 << 7     /* older clients send it and nothing reads it: checked, dropped */
 };
 
 struct schema;
@@ -70,7 +72,7 @@ struct field {
     const struct schema *sub;
     const struct enum_name *values;
     const char *fallback; /* default as JSON text; NULL: none */
-    long min, max;        /* integer range, or string length range; max 0: no limit */
+    long min, max;        /* integer range, string length or item count; max 0: no limit (int32) */
     /* Extra check of one value; may be NULL. Fills target and message. */
     int (*check)(const json_t *value, const char *path, struct err *e);
 };
@@ -86,8 +88,8 @@ struct schema {
 /* The tables of model/schema/. The top object holds location, tags, properties as the resource and
  * version have them; read-only rows (id, name, type, states, times) are in the same tables. */
 extern const struct schema schema_workspace, schema_workspace_update, schema_experiment,
-    schema_cluster, schema_cluster_update, schema_file_server, schema_job,
-    schema_remote_login, schema_file, schema_usage, schema_operation_entry;
+    schema_cluster, schema_cluster_update, schema_file_server, schema_job, schema_remote_login,
+    schema_file, schema_usage, schema_operation_entry;
 
 /* Checks and normalises a request body. On success *doc is the canonical object and *secrets an
  * object from property path ("properties.secrets[0].value") to secret string, or NULL if the body
@@ -100,8 +102,9 @@ int schema_accept(const struct schema *s, enum api_version v, const json_t *body
  * fails: what does not fit a row is left out. */
 json_t *schema_render(const struct schema *s, enum api_version v, const json_t *doc);
 
-/* Same checks as schema_accept() for a partial body, without required properties or defaults at
- * levels that the body does not mention. */
+/* Same checks as schema_accept() for a partial body. The top level and "properties" are merged into
+ * what is stored, so nothing is required there and nothing gets a default; what stands below them
+ * is replaced as a whole, so it is checked as a whole. */
 int schema_accept_partial(const struct schema *s, enum api_version v, const json_t *body,
                           json_t **doc, json_t **secrets, struct err *e) MUST_CHECK;
 

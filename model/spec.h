@@ -63,6 +63,10 @@ struct directory_spec {
     const char *id, *path, *suffix; /* path: input path or output pathPrefix; suffix may be NULL */
 };
 
+/* Property of a stored job document that no api-version renders: the mountVolumes of its cluster at
+ * submission, because output stays listable after the cluster is gone. */
+#define JOB_DOC_CLUSTER_MOUNTS "clusterMountVolumes"
+
 struct job_spec {
     enum tool_type tool;
     const char *command_line; /* customToolkit, customMpi; NULL for script toolkits */

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Clusters, and what PATCH may change of them.
+ */
+#include "model/schema/tables.h"
+
+#define COUNT_ROW(label)                                                                           \
+    {                                                                                              \
+        .name = (label), .kind = FIELD_INT, .flags = FIELD_READONLY                                \
+    }
+#define TIME_ROW(label)                                                                            \
+    {                                                                                              \
+        .name = (label), .kind = FIELD_TIME, .flags = FIELD_READONLY                               \
+    }
+
+static const struct field counts_rows[] = {
+    COUNT_ROW("runningNodeCount"),   COUNT_ROW("idleNodeCount"),    COUNT_ROW("unusableNodeCount"),
+    COUNT_ROW("preparingNodeCount"), COUNT_ROW("leavingNodeCount"),
+};
+static SCHEMA(schema_counts, "NodeStateCounts", counts_rows, NULL);
+
+static const struct field manual_rows[] = {
+    {.name = "targetNodeCount", .kind = FIELD_INT, .flags = FIELD_REQUIRED},
+    { .name = "nodeDeallocationOption",
+     .kind = FIELD_ENUM,
+     .values = dealloc_option_names,
+     .fallback = "\"requeue\""},
+};
+static SCHEMA(schema_manual, "ManualScaleSettings", manual_rows, NULL);
+
+/* An initial count of 0 is what clients send for "none given", so it is in every range. */
+static int check_auto_scale(json_t *obj, const char *path, struct err *e)
+{
+    json_int_t min = json_integer_value(json_object_get(obj, "minimumNodeCount"));
+    json_int_t max = json_integer_value(json_object_get(obj, "maximumNodeCount"));
+    json_int_t initial = json_integer_value(json_object_get(obj, "initialNodeCount"));
+    char where[PLACE_SIZE];
+    if (min > max) {
+        path_join(where, path, "minimumNodeCount");
+        return err_set(e, ERR_INVALID_PROPERTY, where,
+                       "%s is %" JSON_INTEGER_FORMAT " and maximumNodeCount is "
+                       "%" JSON_INTEGER_FORMAT "; the minimum must not be above the maximum",
+                       where, min, max);
+    }
+    if (initial == 0 || (initial >= min && initial <= max))
+        return 0;
+    path_join(where, path, "initialNodeCount");
+    return err_set(e, ERR_INVALID_PROPERTY, where,
+                   "%s is %" JSON_INTEGER_FORMAT "; it must be 0 or from %" JSON_INTEGER_FORMAT
+                   " to %" JSON_INTEGER_FORMAT,
+                   where, initial, min, max);
+}
+
+static const struct field auto_scale_rows[] = {
+    {.name = "minimumNodeCount", .kind = FIELD_INT, .flags = FIELD_REQUIRED},
+    {.name = "maximumNodeCount", .kind = FIELD_INT, .flags = FIELD_REQUIRED},
+    {.name = "initialNodeCount", .kind = FIELD_INT, .fallback = "0"        },
+};
+static SCHEMA(schema_auto_scale, "AutoScaleSettings", auto_scale_rows, check_auto_scale);
+
+static int check_scale(json_t *obj, const char *path, struct err *e)
+{
+    bool manual = json_object_get(obj, "manual"), automatic = json_object_get(obj, "autoScale");
+    if (manual != automatic)
+        return 0;
+    return err_set(e, manual ? ERR_INVALID_PROPERTY : ERR_MISSING_PROPERTY, path,
+                   "%s has %s; it must have exactly one of manual and autoScale", path,
+                   manual ? "both" : "neither");
+}
+
+static const struct field scale_rows[] = {
+    {.name = "manual",    .kind = FIELD_OBJECT, .sub = &schema_manual    },
+    {.name = "autoScale", .kind = FIELD_OBJECT, .sub = &schema_auto_scale},
+};
+static SCHEMA(schema_scale, "ScaleSettings", scale_rows, check_scale);
+
+static const struct field image_rows[] = {
+    {.name = "publisher",      .kind = FIELD_STRING, .flags = FIELD_REQUIRED,         .min = 1, .max = 256},
+    {.name = "offer",              .kind = FIELD_STRING,                                  .flags = FIELD_REQUIRED,                                                   .min = 1, .max = 256},
+    {.name = "sku", .kind = FIELD_STRING,.flags = FIELD_REQUIRED,.min = 1, .max = 256},
+    {.name = "version",            .kind = FIELD_STRING,            .fallback = "\"latest\"",                                         .min = 1, .max = 256},
+    {.name = "virtualMachineImageId",              .kind = FIELD_STRING,                                  .max = MAX_ID_BYTES                                                },
+};
+static SCHEMA(schema_image, "ImageReference", image_rows, NULL);
+
+static const struct field machine_rows[] = {
+    {.name = "imageReference",
+     .kind = FIELD_OBJECT,
+     .sub = &schema_image,
+     .fallback = "{\"publisher\": \"Canonical\", \"offer\": \"UbuntuServer\", "
+                 "\"sku\": \"16.04-LTS\"}"},
+};
+static SCHEMA(schema_machine, "VirtualMachineConfiguration", machine_rows, NULL);
+
+static const struct field setup_task_rows[] = {
+    {.name = "commandLine",
+     .kind = FIELD_STRING,
+     .flags = FIELD_REQUIRED,
+     .min = 1,
+     .max = MAX_ARG_BYTES},
+    {.name = "environmentVariables",
+     .kind = FIELD_ARRAY,
+     .sub = &schema_env_variable,
+     .max = MAX_ITEMS},
+    {.name = "secrets",   .kind = FIELD_ARRAY,                                  .sub = &schema_env_secret,                                                                                   .max = MAX_ITEMS},
+    {.name = "stdOutErrPathPrefix",
+     .kind = FIELD_STRING,
+     .flags = FIELD_REQUIRED,
+     .min = 1,
+     .max = MAX_PATH_BYTES,
+     .check = check_clean_text},
+    {.name = "stdOutErrPathSuffix", .kind = FIELD_STRING,                              .flags = FIELD_READONLY                                                                             },
+};
+static SCHEMA(schema_setup_task, "SetupTask", setup_task_rows, check_env);
+
+static const struct field app_insights_rows[] = {
+    {.name = "component",
+     .kind = FIELD_OBJECT,
+     .flags = FIELD_REQUIRED,
+     .sub = &schema_resource_id},
+    {.name = "instrumentationKey",                   .kind = FIELD_STRING, .flags = FIELD_SECRET, .max = 1024},
+    {.name = "instrumentationKeySecretReference",
+     .kind = FIELD_OBJECT,
+     .sub = &schema_secret_reference            },
+};
+static SCHEMA(schema_app_insights, "AppInsightsReference", app_insights_rows, NULL);
+
+static const struct field counters_rows[] = {
+    {.name = "appInsightsReference",
+     .kind = FIELD_OBJECT,
+     .flags = FIELD_REQUIRED,
+     .sub = &schema_app_insights},
+};
+static SCHEMA(schema_counters, "PerformanceCountersSettings", counters_rows, NULL);
+
+static const struct field node_setup_rows[] = {
+    {.name = "setupTask",                   .kind = FIELD_OBJECT, .sub = &schema_setup_task   },
+    {.name = "mountVolumes",                .kind = FIELD_OBJECT, .sub = &schema_mount_volumes},
+    {.name = "performanceCountersSettings", .kind = FIELD_OBJECT, .sub = &schema_counters     },
+};
+static SCHEMA(schema_node_setup, "NodeSetup", node_setup_rows, NULL);
+
+/* The published schema lets scaleSettings be absent and says of targetNodeCount "Default is 0": a
+ * cluster without scale settings is a manual one of no nodes, to be resized later. */
+static const struct field properties_rows[] = {
+    {.name = "provisioningState",
+     .kind = FIELD_ENUM,
+     .flags = FIELD_READONLY,
+     .values = prov_state_names                                                                  },
+    {.name = "allocationState",
+     .kind = FIELD_ENUM,
+     .flags = FIELD_READONLY,
+     .values = alloc_state_names                                                                 },
+    TIME_ROW("creationTime"),
+    TIME_ROW("allocationStateTransitionTime"),
+    TIME_ROW("provisioningStateTransitionTime"),
+    {.name = "vmSize",
+     .kind = FIELD_STRING,
+     .flags = FIELD_REQUIRED | FIELD_UPPER,
+     .min = 1,
+     .max = 64,
+     .check = check_clean_text},
+    COUNT_ROW("currentNodeCount"),
+    {.name = "nodeStateCounts",
+     .kind = FIELD_OBJECT,
+     .flags = FIELD_READONLY,
+     .sub = &schema_counts                                                                        },
+    {.name = "vmPriority",
+     .kind = FIELD_ENUM,
+     .values = vm_priority_names,
+     .fallback = "\"dedicated\""                                                                          },
+    {.name = "scaleSettings",
+     .kind = FIELD_OBJECT,
+     .flags = FIELD_MUTABLE | FIELD_KEEP_EMPTY,
+     .sub = &schema_scale,
+     .fallback = "{\"manual\": {\"targetNodeCount\": 0}}"},
+    {.name = "virtualMachineConfiguration",
+     .kind = FIELD_OBJECT,
+     .sub = &schema_machine,
+     .fallback = "{}"},
+    {.name = "userAccountSettings",
+     .kind = FIELD_OBJECT,
+     .flags = FIELD_REQUIRED,
+     .sub = &schema_user_account                                            },
+    {.name = "nodeSetup",     .kind = FIELD_OBJECT,                          .sub = &schema_node_setup                                         },
+    {.name = "subnet",  .kind = FIELD_OBJECT,.sub = &schema_resource_id},
+    {.name = "errors",                           .kind = FIELD_ARRAY,                                   .flags = FIELD_READONLY,                                               .sub = &schema_batchai_error},
+};
+static SCHEMA(schema_properties, "ClusterProperties", properties_rows, NULL);
+
+/* location and tags: requests had them in early June 2018, replies no longer did. */
+static const struct field cluster_rows[] = {
+    RESOURCE_ROWS,
+    {.name = "location",   .kind = FIELD_STRING, .flags = FIELD_DISCARD, .max = 128     },
+    {.name = "tags",       .kind = FIELD_MAP,    .flags = FIELD_DISCARD, .max = MAX_TAGS},
+    {.name = "properties",
+      .kind = FIELD_OBJECT,
+      .flags = FIELD_REQUIRED,
+      .sub = &schema_properties                                                          },
+};
+SCHEMA(schema_cluster, "Cluster", cluster_rows, NULL);
+
+static const struct field update_properties_rows[] = {
+    {.name = "scaleSettings",
+     .kind = FIELD_OBJECT,
+     .flags = FIELD_MUTABLE | FIELD_KEEP_EMPTY,
+     .sub = &schema_scale},
+};
+static SCHEMA(schema_update_properties, "ClusterUpdateProperties", update_properties_rows, NULL);
+
+static const struct field cluster_update_rows[] = {
+    {.name = "tags", .kind = FIELD_MAP, .flags = FIELD_DISCARD, .max = MAX_TAGS},
+    {.name = "properties",              .kind = FIELD_OBJECT,            .sub = &schema_update_properties},
+};
+SCHEMA(schema_cluster_update, "ClusterUpdateParameters", cluster_update_rows, NULL);

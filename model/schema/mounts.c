@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * mountVolumes: the same on a cluster and on a job.
+ */
+#include <string.h>
+#include <strings.h>
+
+#include "lib/arena.h"
+#include "model/schema/tables.h"
+#include "model/spec.h"
+
+#define MOUNT_PATH_ROW                                                                             \
+    {                                                                                              \
+        .name = "relativeMountPath", .kind = FIELD_STRING, .flags = FIELD_REQUIRED, .min = 1,      \
+        .max = 1024, .check = check_mount_path                                                     \
+    }
+#define ACCOUNT_ROW                                                                                \
+    {                                                                                              \
+        .name = "accountName", .kind = FIELD_STRING, .flags = FIELD_REQUIRED, .min = 1, .max = 64, \
+        .check = check_account_name                                                                \
+    }
+#define CREDENTIALS_ROW                                                                            \
+    {                                                                                              \
+        .name = "credentials", .kind = FIELD_OBJECT, .flags = FIELD_REQUIRED | FIELD_KEEP_EMPTY,   \
+        .sub = &schema_credentials                                                                 \
+    }
+#define OPTIONS_ROW                                                                                \
+    {                                                                                              \
+        .name = "mountOptions", .kind = FIELD_STRING, .max = 4096, .check = check_clean_text       \
+    }
+
+/* Neither is required: shares of the embedded default are folders, which need no key. Both at once
+ * would leave open which one counts. */
+static int check_credentials(json_t *obj, const char *path, struct err *e)
+{
+    if (!has(obj, "accountKey") || !has(obj, "accountKeySecretReference"))
+        return 0;
+    return err_set(e, ERR_INVALID_PROPERTY, path,
+                   "%s has both accountKey and accountKeySecretReference; it may have one", path);
+}
+
+static const struct field credentials_rows[] = {
+    {.name = "accountKey", .kind = FIELD_STRING, .flags = FIELD_SECRET,              .max = 4096},
+    {.name = "accountKeySecretReference",                    .kind = FIELD_OBJECT,      .sub = &schema_secret_reference},
+};
+static SCHEMA(schema_credentials, "AzureStorageCredentialsInfo", credentials_rows,
+              check_credentials);
+
+/* The folder behind a share is found by account and share; the two places must name one account. */
+static int check_file_share(json_t *obj, const char *path, struct err *e)
+{
+    const char *name = json_string_value(json_object_get(obj, "accountName"));
+    const char *url = json_string_value(json_object_get(obj, "azureFileUrl"));
+    const char *account, *share;
+    struct arena a;
+    arena_init(&a);
+    int rc = 0;
+    if (file_share_from_url(&a, url, &account, &share) == 0 && strcasecmp(account, name) != 0) {
+        char where[PLACE_SIZE];
+        path_join(where, path, "azureFileUrl");
+        rc = err_set(e, ERR_INVALID_PROPERTY, where,
+                     "%s is on the account \"%.64s\" but accountName is \"%.64s\"; both must be "
+                     "the same account",
+                     where, account, name);
+    }
+    arena_free(&a);
+    return rc;
+}
+
+static const struct field file_share_rows[] = {
+    ACCOUNT_ROW,
+    {.name = "azureFileUrl",
+      .kind = FIELD_STRING,
+      .flags = FIELD_REQUIRED,
+      .min = 1,
+      .max = MAX_URL_BYTES,
+      .check = check_share_url},
+    CREDENTIALS_ROW,
+    MOUNT_PATH_ROW,
+    {.name = "fileMode", .kind = FIELD_STRING, .fallback = "\"0777\"",  .check = check_mode      },
+    {.name = "directoryMode",     .kind = FIELD_STRING,     .fallback = "\"0777\"",.check = check_mode},
+};
+static SCHEMA(schema_file_share, "AzureFileShareReference", file_share_rows, check_file_share);
+
+static const struct field blob_rows[] = {
+    ACCOUNT_ROW,
+    {.name = "containerName",
+      .kind = FIELD_STRING,
+      .flags = FIELD_REQUIRED,
+      .min = 1,
+      .max = 63,
+      .check = check_share_name},
+    CREDENTIALS_ROW,
+    MOUNT_PATH_ROW,
+    OPTIONS_ROW,
+};
+static SCHEMA(schema_blob, "AzureBlobFileSystemReference", blob_rows, NULL);
+
+static const struct field file_server_id_rows[] = {
+    {.name = "id",
+     .kind = FIELD_STRING,
+     .flags = FIELD_REQUIRED,
+     .min = 1,
+     .max = MAX_ID_BYTES,
+     .check = check_file_server_id},
+};
+static SCHEMA(schema_file_server_id, "ResourceId", file_server_id_rows, NULL);
+
+static const struct field file_server_mount_rows[] = {
+    {.name = "fileServer",
+     .kind = FIELD_OBJECT,
+     .flags = FIELD_REQUIRED,
+     .sub = &schema_file_server_id},
+    {.name = "sourceDirectory",
+     .kind = FIELD_STRING,
+     .max = MAX_PATH_BYTES,
+     .check = check_clean_text    },
+    MOUNT_PATH_ROW,
+    OPTIONS_ROW,
+};
+static SCHEMA(schema_file_server_mount, "FileServerReference", file_server_mount_rows, NULL);
+
+static const struct field unmanaged_rows[] = {
+    {.name = "mountCommand",
+     .kind = FIELD_STRING,
+     .flags = FIELD_REQUIRED,
+     .min = 1,
+     .max = MAX_ARG_BYTES},
+    MOUNT_PATH_ROW,
+};
+static SCHEMA(schema_unmanaged, "UnmanagedFileSystemReference", unmanaged_rows, NULL);
+
+static const struct field mount_volumes_rows[] = {
+    {.name = "azureFileShares",      .kind = FIELD_ARRAY, .sub = &schema_file_share, .max = MAX_ITEMS},
+    {.name = "azureBlobFileSystems", .kind = FIELD_ARRAY, .sub = &schema_blob,       .max = MAX_ITEMS},
+    {.name = "fileServers",
+     .kind = FIELD_ARRAY,
+     .sub = &schema_file_server_mount,
+     .max = MAX_ITEMS                                                                                },
+    {.name = "unmanagedFileSystems",
+     .kind = FIELD_ARRAY,
+     .sub = &schema_unmanaged,
+     .max = MAX_ITEMS                                                                                },
+};
+
+/* All volumes of one resource share one mount root. */
+static int check_mount_volumes(json_t *obj, const char *path, struct err *e)
+{
+    json_t *seen = json_object();
+    int rc = 0;
+    for (size_t i = 0; i < sizeof mount_volumes_rows / sizeof *mount_volumes_rows && rc == 0; i++)
+        rc = check_unique(obj, mount_volumes_rows[i].name, "relativeMountPath", seen, path, e);
+    json_decref(seen);
+    return rc;
+}
+SCHEMA(schema_mount_volumes, "MountVolumes", mount_volumes_rows, check_mount_volumes);

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Tables and checks that several resources share; private to model/schema/.
+ *
+ * How to read a row: name, kind, flags, then what the kind needs (values, sub), then default
+ * (.fallback, JSON text), range and extra check. Rows stand in the order of replies.
+ * A new property is a row; a property that only some versions know has .versions; one that they
+ * call differently has .canon, the newest name.
+ */
+#ifndef MODEL_SCHEMA_TABLES_H
+#define MODEL_SCHEMA_TABLES_H
+
+#include "model/schema_priv.h"
+
+#define SCHEMA(symbol, label, rows, rule)                                                          \
+    const struct schema symbol = {.name = (label),                                                 \
+                                  .fields = (rows),                                                \
+                                  .n_fields = sizeof(rows) / sizeof *(rows),                       \
+                                  .check = (rule)}
+
+/* What `id`, `name` and `type` of every resource are. */
+#define RESOURCE_ROWS                                                                              \
+    {.name = "id", .kind = FIELD_STRING, .flags = FIELD_READONLY},                                 \
+        {.name = "name", .kind = FIELD_STRING, .flags = FIELD_READONLY},                           \
+    {                                                                                              \
+        .name = "type", .kind = FIELD_STRING, .flags = FIELD_READONLY                              \
+    }
+
+enum {
+    MAX_PATH_BYTES = 4096,
+    MAX_URL_BYTES = 2048,
+    MAX_ID_BYTES = 2048,
+    MAX_ITEMS = 1000,       /* of any array in a request */
+    MAX_TAGS = 50,          /* as in Azure Resource Manager */
+    MAX_ARG_BYTES = 128000, /* the kernel takes no argument or NAME=VALUE of 128 KiB and more */
+};
+
+/* schema/common.c */
+extern const struct schema schema_resource_id, schema_secret_reference, schema_env_variable,
+    schema_env_secret, schema_batchai_error, schema_user_account;
+/* schema/mounts.c */
+extern const struct schema schema_mount_volumes;
+/* schema/toolkits.c */
+extern const struct schema schema_cntk, schema_pytorch, schema_tensorflow, schema_caffe,
+    schema_caffe2, schema_chainer, schema_custom_toolkit, schema_custom_mpi, schema_horovod;
+
+/* The cross-field rule of a job's properties: exactly one toolkit. Sets toolType and a missing
+ * processCount. */
+int check_toolkit(json_t *properties, const char *path, struct err *e);
+
+/* schema/checks.c: checks of one value. */
+int check_env_name(const json_t *value, const char *path, struct err *e);
+int check_directory_id(const json_t *value, const char *path, struct err *e);
+int check_output_id(const json_t *value, const char *path, struct err *e);
+int check_relative_path(const json_t *value, const char *path, struct err *e);
+int check_mount_path(const json_t *value, const char *path, struct err *e);
+int check_clean_text(const json_t *value, const char *path, struct err *e);
+int check_cluster_id(const json_t *value, const char *path, struct err *e);
+int check_file_server_id(const json_t *value, const char *path, struct err *e);
+int check_account_name(const json_t *value, const char *path, struct err *e);
+int check_share_name(const json_t *value, const char *path, struct err *e);
+int check_share_url(const json_t *value, const char *path, struct err *e);
+int check_http_url(const json_t *value, const char *path, struct err *e);
+int check_mode(const json_t *value, const char *path, struct err *e);
+int check_user_name(const json_t *value, const char *path, struct err *e);
+int check_ssh_key(const json_t *value, const char *path, struct err *e);
+int check_shm_size(const json_t *value, const char *path, struct err *e);
+int check_cntk_language(const json_t *value, const char *path, struct err *e);
+
+/* Fails if two items of obj[list] have the same obj[list][i][key]; `seen` (borrowed, may be shared
+ * between lists) collects the values. */
+int check_unique(const json_t *obj, const char *list, const char *key, json_t *seen,
+                 const char *path, struct err *e);
+/* environmentVariables and secrets of one object share one name space. */
+int check_env(json_t *obj, const char *path, struct err *e);
+
+/* Is this property there, and not an empty string? */
+bool has(const json_t *obj, const char *name);
+
+#endif

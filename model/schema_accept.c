@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The engine's way in: a request body becomes a canonical document and its secrets.
+ *
+ * Recursion follows the tables, never the body, so a deep body cannot deepen it. Secrets stay in
+ * the document until every rule has seen them and are taken out last.
+ */
+#include <ctype.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/arena.h"
+#include "model/schema_priv.h"
+#include "model/spec.h"
+
+struct acceptor {
+    enum api_version v;
+    bool partial;
+    struct err *e;
+};
+
+/* Levels of a partial body that are merged: the document and its "properties". */
+enum { MERGED_LEVELS = 2 };
+
+static int accept_object(const struct acceptor *c, const struct schema *s, const json_t *in,
+                         const struct place *at, int level, json_t **out);
+static int accept_value(const struct acceptor *c, const struct field *f, const json_t *in,
+                        const struct place *at, int level, json_t **out);
+
+static void expect_string(const struct field *f, char *out, size_t size)
+{
+    if (f->max && f->min)
+        snprintf(out, size, "a string of %ld to %ld bytes", f->min, f->max);
+    else if (f->max)
+        snprintf(out, size, "a string of at most %ld bytes", f->max);
+    else
+        snprintf(out, size, f->min ? "a string that is not empty" : "a string");
+}
+
+/* What would be right, for messages. */
+static void expect_text(const struct field *f, char *out, size_t size)
+{
+    char names[200];
+    switch (f->kind) {
+    case FIELD_STRING:
+        expect_string(f, out, size);
+        return;
+    case FIELD_INT:
+        snprintf(out, size, "an integer from %ld to %ld", f->min, f->max ? f->max : INT32_MAX);
+        return;
+    case FIELD_BOOL:
+        snprintf(out, size, "true or false");
+        return;
+    case FIELD_ENUM:
+        enum_list(f->values, names, sizeof names);
+        snprintf(out, size, "%s", names);
+        return;
+    case FIELD_OBJECT:
+        snprintf(out, size, "an object");
+        return;
+    case FIELD_ARRAY:
+        snprintf(out, size, "an array of objects");
+        return;
+    case FIELD_STRINGS:
+        snprintf(out, size, "an array of strings");
+        return;
+    case FIELD_MAP:
+        snprintf(out, size, "an object whose values are strings");
+        return;
+    case FIELD_DURATION:
+        snprintf(out, size, "an ISO 8601 duration longer than zero, such as P7D or PT1H30M");
+        return;
+    case FIELD_TIME:
+        snprintf(out, size, "an ISO 8601 date and time");
+        return;
+    }
+}
+
+static const char *type_text(const json_t *v)
+{
+    static const char *const names[] = {
+        [JSON_OBJECT] = "an object",   [JSON_ARRAY] = "an array", [JSON_STRING] = "a string",
+        [JSON_INTEGER] = "an integer", [JSON_REAL] = "a number",  [JSON_TRUE] = "a boolean",
+        [JSON_FALSE] = "a boolean",    [JSON_NULL] = "null",
+    };
+    return names[json_typeof(v)];
+}
+
+/* Values of scalar properties are shown; of secrets, and of what stands where an object with
+ * secrets should be, only the type. */
+static bool showable(const struct field *f)
+{
+    return !(f->flags & FIELD_SECRET) && f->kind != FIELD_OBJECT && f->kind != FIELD_ARRAY;
+}
+
+static int refuse(const struct acceptor *c, const struct field *f, const struct place *at,
+                  const json_t *value)
+{
+    char path[PLACE_SIZE], shown[320], expected[260];
+    place_text(at, false, path);
+    expect_text(f, expected, sizeof expected);
+    if (showable(f))
+        value_text(value, shown, sizeof shown);
+    else
+        snprintf(shown, sizeof shown, "%s", type_text(value));
+    if ((f->flags & FIELD_SECRET) && json_is_string(value))
+        snprintf(shown, sizeof shown, "too short or too long (its value is not shown)");
+    return err_set(c->e, ERR_INVALID_PROPERTY, path, "%s is %s; it must be %s", path, shown,
+                   expected);
+}
+
+static int refuse_missing(const struct acceptor *c, const struct field *f, const struct place *at)
+{
+    char path[PLACE_SIZE], expected[260];
+    place_text(at, false, path);
+    expect_text(f, expected, sizeof expected);
+    return err_set(c->e, ERR_MISSING_PROPERTY, path, "%s is missing; it must be %s", path,
+                   expected);
+}
+
+static json_t *upper_string(const char *s)
+{
+    char *copy = xstrdup(s);
+    for (char *p = copy; *p; p++)
+        *p = (char)toupper((unsigned char)*p);
+    json_t *v = json_string_nocheck(copy);
+    free(copy);
+    return v;
+}
+
+static int accept_string(const struct acceptor *c, const struct field *f, const json_t *in,
+                         const struct place *at, json_t **out)
+{
+    if (!json_is_string(in))
+        return refuse(c, f, at, in);
+    size_t len = json_string_length(in);
+    if (len < (size_t)f->min || (f->max && len > (size_t)f->max))
+        return refuse(c, f, at, in);
+    const char *s = json_string_value(in);
+    *out = f->flags & FIELD_UPPER ? upper_string(s) : json_stringn_nocheck(s, len);
+    return 0;
+}
+
+static int accept_int(const struct acceptor *c, const struct field *f, const json_t *in,
+                      const struct place *at, json_t **out)
+{
+    json_int_t max = f->max ? f->max : INT32_MAX;
+    if (!json_is_integer(in) || json_integer_value(in) < f->min || json_integer_value(in) > max)
+        return refuse(c, f, at, in);
+    *out = json_integer(json_integer_value(in));
+    return 0;
+}
+
+static int accept_enum(const struct acceptor *c, const struct field *f, const json_t *in,
+                       const struct place *at, json_t **out)
+{
+    int value = json_is_string(in) ? enum_from_name(f->values, json_string_value(in)) : 0;
+    if (!value)
+        return refuse(c, f, at, in);
+    *out = json_string_nocheck(enum_to_name(f->values, value));
+    return 0;
+}
+
+static int accept_duration(const struct acceptor *c, const struct field *f, const json_t *in,
+                           const struct place *at, json_t **out)
+{
+    int64_t us;
+    if (!json_is_string(in) || duration_parse(json_string_value(in), &us) < 0 || us <= 0)
+        return refuse(c, f, at, in);
+    *out = json_stringn_nocheck(json_string_value(in), json_string_length(in));
+    return 0;
+}
+
+static int too_many(const struct acceptor *c, const struct field *f, const struct place *at,
+                    size_t n)
+{
+    char path[PLACE_SIZE];
+    place_text(at, false, path);
+    return err_set(c->e, ERR_INVALID_PROPERTY, path, "%s has %zu items; at most %ld are allowed",
+                   path, n, f->max);
+}
+
+static int accept_array(const struct acceptor *c, const struct field *f, const json_t *in,
+                        const struct place *at, int level, json_t **out)
+{
+    if (!json_is_array(in))
+        return refuse(c, f, at, in);
+    size_t n = json_array_size(in);
+    if (f->max && n > (size_t)f->max)
+        return too_many(c, f, at, n);
+    const struct field item_field = {.name = f->name,
+                                     .kind = f->kind == FIELD_ARRAY ? FIELD_OBJECT : FIELD_STRING,
+                                     .sub = f->sub,
+                                     .min = 1};
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++) {
+        const struct place item_at = {.up = at, .index = i};
+        json_t *item = NULL;
+        if (accept_value(c, &item_field, json_array_get(in, i), &item_at, level, &item) < 0) {
+            json_decref(list);
+            return -1;
+        }
+        json_array_append_new(list, item);
+    }
+    *out = list;
+    return 0;
+}
+
+/* Tags. The two limits are Azure Resource Manager's. */
+static int accept_map(const struct acceptor *c, const struct field *f, const json_t *in,
+                      const struct place *at, json_t **out)
+{
+    static const struct field value_field = {.kind = FIELD_STRING, .max = 256};
+    enum { MAX_KEY = 512 };
+    if (!json_is_object(in))
+        return refuse(c, f, at, in);
+    if (f->max && json_object_size(in) > (size_t)f->max)
+        return too_many(c, f, at, json_object_size(in));
+    json_t *map = json_object();
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)in, key, value)
+    {
+        const struct place entry_at = {.up = at, .name = key, .canon = key};
+        json_t *copy = NULL;
+        int rc = 0;
+        if (json_is_null(value))
+            continue;
+        if (!*key || strlen(key) > MAX_KEY)
+            rc = err_set(c->e, ERR_INVALID_PROPERTY, f->name,
+                         "%s has a name of %zu bytes; names must have 1 to %d bytes", f->name,
+                         strlen(key), MAX_KEY);
+        else
+            rc = accept_string(c, &value_field, value, &entry_at, &copy);
+        if (rc < 0) {
+            json_decref(map);
+            return -1;
+        }
+        json_object_set_new_nocheck(map, key, copy);
+    }
+    *out = map;
+    return 0;
+}
+
+static int accept_kind(const struct acceptor *c, const struct field *f, const json_t *in,
+                       const struct place *at, int level, json_t **out)
+{
+    switch (f->kind) {
+    case FIELD_STRING:
+        return accept_string(c, f, in, at, out);
+    case FIELD_INT:
+        return accept_int(c, f, in, at, out);
+    case FIELD_BOOL:
+        if (!json_is_boolean(in))
+            return refuse(c, f, at, in);
+        *out = json_boolean(json_is_true(in));
+        return 0;
+    case FIELD_ENUM:
+        return accept_enum(c, f, in, at, out);
+    case FIELD_OBJECT:
+        if (!json_is_object(in))
+            return refuse(c, f, at, in);
+        return accept_object(c, f->sub, in, at, level + 1, out);
+    case FIELD_ARRAY:
+    case FIELD_STRINGS:
+        return accept_array(c, f, in, at, level + 1, out);
+    case FIELD_MAP:
+        return accept_map(c, f, in, at, out);
+    case FIELD_DURATION:
+        return accept_duration(c, f, in, at, out);
+    case FIELD_TIME:
+        break; /* read-only everywhere: never asked for */
+    }
+    return refuse(c, f, at, in);
+}
+
+static int accept_value(const struct acceptor *c, const struct field *f, const json_t *in,
+                        const struct place *at, int level, json_t **out)
+{
+    *out = NULL;
+    if (accept_kind(c, f, in, at, level, out) < 0)
+        return -1;
+    if (!f->check)
+        return 0;
+    char path[PLACE_SIZE];
+    place_text(at, false, path);
+    if (f->check(*out, path, c->e) == 0)
+        return 0;
+    json_decref(*out);
+    *out = NULL;
+    return -1;
+}
+
+/* An object or list with nothing in it says what its absence says, except where the table knows
+ * better; dropping it makes documents comparable. An empty secret is no secret. */
+static bool is_nothing(const struct field *f, const json_t *v)
+{
+    if (f->flags & FIELD_KEEP_EMPTY)
+        return false;
+    if (f->flags & FIELD_SECRET)
+        return json_string_length(v) == 0;
+    return (json_is_object(v) && json_object_size(v) == 0) ||
+           (json_is_array(v) && json_array_size(v) == 0);
+}
+
+/* One property. Absent ones get their default or are missed; a default goes the same way as a
+ * value of the user, so that nested defaults apply to it too. */
+static int accept_field(const struct acceptor *c, const struct field *f, const json_t *in,
+                        const struct place *up, int level, json_t *out)
+{
+    const char *canon = field_canon(f);
+    const struct place at = {.up = up, .name = f->name, .canon = canon};
+    const json_t *given = json_object_get(in, f->name);
+    json_t *fallback = NULL, *value = NULL;
+    if (!given || json_is_null(given)) {
+        bool merged = c->partial && level < MERGED_LEVELS;
+        if (merged || json_object_get(out, canon))
+            return 0;
+        if (!f->fallback)
+            return f->flags & FIELD_REQUIRED ? refuse_missing(c, f, &at) : 0;
+        given = fallback = json_loads(f->fallback, JSON_DECODE_ANY, NULL);
+    }
+    int rc = accept_value(c, f, given, &at, level, &value);
+    json_decref(fallback);
+    if (rc == 0 && ((f->flags & FIELD_DISCARD) || is_nothing(f, value)))
+        json_decref(value);
+    else if (rc == 0)
+        json_object_set_new_nocheck(out, canon, value);
+    return rc;
+}
+
+static int accept_object(const struct acceptor *c, const struct schema *s, const json_t *in,
+                         const struct place *at, int level, json_t **out)
+{
+    json_t *obj = json_object();
+    int rc = 0;
+    for (size_t i = 0; i < s->n_fields && rc == 0; i++) {
+        const struct field *f = &s->fields[i];
+        if (!(f->flags & FIELD_READONLY) && field_known(f, c->v))
+            rc = accept_field(c, f, in, at, level, obj);
+    }
+    if (rc == 0 && s->check && !(c->partial && level < MERGED_LEVELS)) {
+        char path[PLACE_SIZE];
+        place_text(at, false, path);
+        rc = s->check(obj, path, c->e);
+    }
+    if (rc < 0) {
+        json_decref(obj);
+        return -1;
+    }
+    *out = obj;
+    return 0;
+}
+
+static int accept(const struct schema *s, const struct acceptor *c, const json_t *body,
+                  json_t **doc, json_t **secrets)
+{
+    *doc = *secrets = NULL;
+    if (!json_is_object(body))
+        return err_set(c->e, ERR_INVALID_PROPERTY, "", "the body is %s; it must be an object",
+                       body ? type_text(body) : "empty");
+    if (accept_object(c, s, body, NULL, 0, doc) < 0)
+        return -1;
+    schema_take_secrets(s, *doc, NULL, secrets);
+    return 0;
+}
+
+int schema_accept(const struct schema *s, enum api_version v, const json_t *body, json_t **doc,
+                  json_t **secrets, struct err *e)
+{
+    const struct acceptor c = {.v = v, .e = e};
+    return accept(s, &c, body, doc, secrets);
+}
+
+int schema_accept_partial(const struct schema *s, enum api_version v, const json_t *body,
+                          json_t **doc, json_t **secrets, struct err *e)
+{
+    const struct acceptor c = {.v = v, .partial = true, .e = e};
+    return accept(s, &c, body, doc, secrets);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the engine's parts and the tables share; private to model/.
+ */
+#ifndef MODEL_SCHEMA_PRIV_H
+#define MODEL_SCHEMA_PRIV_H
+
+#include "model/schema.h"
+
+#define PLACE_SIZE 160 /* as err.target */
+
+/* Where in a document we are: a chain of stack frames, turned into text only when needed. */
+struct place {
+    const struct place *up; /* NULL: the document itself */
+    const char *name;       /* on the wire; NULL: an array item */
+    const char *canon;
+    size_t index; /* of the array item */
+};
+
+/* "properties.secrets[0].value"; "" for the document itself. */
+void place_text(const struct place *at, bool canonical, char out[PLACE_SIZE]);
+
+static inline const char *field_canon(const struct field *f)
+{
+    return f->canon ? f->canon : f->name;
+}
+
+static inline bool field_known(const struct field *f, enum api_version v)
+{
+    return f->versions == 0 || (f->versions & (unsigned)v) != 0;
+}
+
+/* Removes every secret below `obj` and stores it in *secrets (made on demand) under its path. */
+void schema_take_secrets(const struct schema *s, json_t *obj, const struct place *at,
+                         json_t **secrets);
+
+/* How a value is shown in a message: cut, escaped, and never the inside of an object. */
+void value_text(const json_t *value, char *out, size_t size);
+
+/* path "." child, or the child alone if path is "": targets of cross-field rules. */
+void path_join(char out[PLACE_SIZE], const char *path, const char *child);
+
+#endif

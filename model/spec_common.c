@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Opening documents and decoding what clusters and jobs share. Documents were accepted by
+ * model/schema.h before they were stored, so shapes are trusted and absent parts are just absent.
+ */
+#include <string.h>
+
+#include "model/schema.h"
+#include "model/spec_priv.h"
+
+int spec_open(const char *doc, const char *secrets, struct opened *out, struct err *e)
+{
+    json_error_t why;
+    *out = (struct opened){0};
+    json_t *bare = json_loads(doc ? doc : "", 0, &why);
+    if (!bare)
+        return err_set(e, ERR_INTERNAL, NULL, "a stored document is not JSON: %s", why.text);
+    if (secrets && !(out->secrets = json_loads(secrets, 0, &why))) {
+        json_decref(bare);
+        return err_set(e, ERR_INTERNAL, NULL, "stored secrets are not JSON");
+    }
+    out->doc = schema_merge_secrets(bare, out->secrets);
+    out->properties = json_object_get(out->doc, "properties");
+    json_decref(bare);
+    return 0;
+}
+
+void spec_close(struct opened *o)
+{
+    const char *path;
+    json_t *value;
+    json_object_foreach(o->secrets, path, value) spec_wipe_string(json_string_value(value));
+    json_decref(o->doc);
+    json_decref(o->secrets);
+    *o = (struct opened){0};
+}
+
+const char *spec_string(struct arena *a, const json_t *obj, const char *name)
+{
+    return arena_strdup(a, json_string_value(json_object_get(obj, name)));
+}
+
+static void add_env(struct arena *a, const json_t *list, bool is_secret, struct kv *env, size_t *n)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *item = json_array_get(list, i);
+        const json_t *reference = json_object_get(item, "valueSecretReference");
+        env[(*n)++] = (struct kv){
+            .name = spec_string(a, item, "name"),
+            .value = spec_string(a, item, "value"),
+            .is_secret = is_secret,
+            .secret_ref = spec_string(a, reference, "secretUrl"),
+        };
+    }
+}
+
+void spec_env(struct arena *a, const json_t *owner, struct kv **env, size_t *n)
+{
+    const json_t *plain = json_object_get(owner, "environmentVariables");
+    const json_t *secret = json_object_get(owner, "secrets");
+    size_t total = json_array_size(plain) + json_array_size(secret);
+    *n = 0;
+    *env = total ? arena_alloc(a, total * sizeof **env) : NULL;
+    add_env(a, plain, false, *env, n);
+    add_env(a, secret, true, *env, n);
+}
+
+/* The strings are ours (the arena's, or a document about to be freed); const only keeps readers
+ * from changing them. */
+void spec_wipe_string(const char *s)
+{
+    if (s)
+        explicit_bzero((char *)(uintptr_t)s, strlen(s));
+}
+
+void spec_wipe_env(struct kv *env, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (env[i].is_secret)
+            spec_wipe_string(env[i].value);
+}
+
+void spec_wipe_mounts(struct mount_list *mounts)
+{
+    for (size_t i = 0; i < mounts->n; i++)
+        spec_wipe_string(mounts->items[i].key);
+}

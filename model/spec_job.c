@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Clusters' node setup and jobs, decoded; and the path segments that are made from their names.
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "model/spec_priv.h"
+
+static const char *lower(struct arena *a, const char *s)
+{
+    char *copy = arena_strdup(a, s ? s : "");
+    for (char *p = copy; *p; p++)
+        *p = (char)tolower((unsigned char)*p);
+    return copy;
+}
+
+const char *job_path_segment(struct arena *a, const struct job *j)
+{
+    return arena_printf(a, "%s/%s/workspaces/%s/experiments/%s/jobs/%s/%s",
+                        lower(a, j->scope.subscription), lower(a, j->scope.group),
+                        j->scope.workspace, j->scope.experiment, j->name, j->guid);
+}
+
+const char *cluster_path_segment(struct arena *a, const struct cluster *c)
+{
+    return arena_printf(a, "%s/%s/workspaces/%s/clusters/%s/%s", lower(a, c->scope.subscription),
+                        lower(a, c->scope.group), c->scope.workspace, c->name, c->guid);
+}
+
+static struct setup_task_spec *decode_setup_task(struct arena *a, const json_t *task,
+                                                 const struct cluster *c)
+{
+    if (!task)
+        return NULL;
+    struct setup_task_spec *s = arena_alloc(a, sizeof *s);
+    s->command_line = spec_string(a, task, "commandLine");
+    s->std_prefix = spec_string(a, task, "stdOutErrPathPrefix");
+    s->std_suffix = cluster_path_segment(a, c);
+    spec_env(a, task, &s->env, &s->n_env);
+    return s;
+}
+
+int node_setup_decode(struct arena *a, const struct cluster *c, const char *secrets,
+                      struct node_setup_spec *out, struct err *e)
+{
+    struct opened o;
+    *out = (struct node_setup_spec){0};
+    if (spec_open(c->doc, secrets, &o, e) < 0)
+        return err_prefix(e, "cluster %s", c->name);
+    const json_t *setup = json_object_get(o.properties, "nodeSetup");
+    spec_mounts(a, json_object_get(setup, "mountVolumes"), &out->mounts);
+    out->setup_task = decode_setup_task(a, json_object_get(setup, "setupTask"), c);
+    spec_close(&o);
+    return 0;
+}
+
+/* Only these two toolkits have a command line of their own. */
+static const char *command_line(struct arena *a, const json_t *properties)
+{
+    const json_t *custom = json_object_get(properties, "customToolkitSettings");
+    const json_t *mpi = json_object_get(properties, "customMpiSettings");
+    return spec_string(a, custom ? custom : mpi, "commandLine");
+}
+
+static void decode_directories(struct arena *a, const json_t *list, const char *path_name,
+                               struct directory_spec **out, size_t *n)
+{
+    *n = json_array_size(list);
+    *out = *n ? arena_alloc(a, *n * sizeof **out) : NULL;
+    for (size_t i = 0; i < *n; i++) {
+        const json_t *item = json_array_get(list, i);
+        (*out)[i] = (struct directory_spec){
+            .id = spec_string(a, item, "id"),
+            .path = spec_string(a, item, path_name),
+            .suffix = spec_string(a, item, "pathSuffix"),
+        };
+    }
+}
+
+static void decode_job(struct arena *a, const json_t *p, struct job_spec *out)
+{
+    const json_t *preparation = json_object_get(p, "jobPreparation");
+    const json_t *container = json_object_get(p, "containerSettings");
+    const char *tool = json_string_value(json_object_get(p, "toolType"));
+    out->tool = (enum tool_type)enum_from_name(tool_type_names, tool);
+    out->command_line = command_line(a, p);
+    out->node_count = (int)json_integer_value(json_object_get(p, "nodeCount"));
+    out->prep_command_line = spec_string(a, preparation, "commandLine");
+    out->container_image =
+        spec_string(a, json_object_get(container, "imageSourceRegistry"), "image");
+    out->std_prefix = spec_string(a, p, "stdOutErrPathPrefix");
+    spec_env(a, p, &out->env, &out->n_env);
+    spec_mounts(a, json_object_get(p, "mountVolumes"), &out->mounts);
+    decode_directories(a, json_object_get(p, "inputDirectories"), "path", &out->inputs,
+                       &out->n_inputs);
+    decode_directories(a, json_object_get(p, "outputDirectories"), "pathPrefix", &out->outputs,
+                       &out->n_outputs);
+}
+
+int job_spec_decode(struct arena *a, const struct job *j, const char *secrets, struct job_spec *out,
+                    struct err *e)
+{
+    struct opened o;
+    *out = (struct job_spec){0};
+    if (spec_open(j->doc, secrets, &o, e) < 0)
+        return err_prefix(e, "job %s", j->name);
+    decode_job(a, o.properties, out);
+    out->segment = job_path_segment(a, j);
+    const json_t *constraints = json_object_get(o.properties, "constraints");
+    const char *wall = json_string_value(json_object_get(constraints, "maxWallClockTime"));
+    int rc = 0;
+    if (!out->tool || !wall || duration_parse(wall, &out->max_wall_us) < 0) {
+        job_spec_wipe(out);
+        rc = err_set(e, ERR_INTERNAL, NULL,
+                     "job %s: the stored document lacks toolType or constraints", j->name);
+    }
+    spec_close(&o);
+    return rc;
+}
+
+void job_spec_wipe(struct job_spec *s)
+{
+    spec_wipe_env(s->env, s->n_env);
+    spec_wipe_mounts(&s->mounts);
+}
+
+void node_setup_wipe(struct node_setup_spec *s)
+{
+    if (s->setup_task)
+        spec_wipe_env(s->setup_task->env, s->setup_task->n_env);
+    spec_wipe_mounts(&s->mounts);
+}
