@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""Asynchronous operations as clients follow them: operationresults and operationstatuses."""
+import re
+
+import pytest
+from support.waiting import wait_for
+from support.world import cluster_body, file_server_body, fresh, job_body
+
+TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{0,2}[1-9])?Z$")
+
+
+def guid_of(reply):
+    return re.search(r"/operationresults/([0-9a-f-]{36})", reply.headers["Azure-AsyncOperation"]).group(1)
+
+
+def test_a_finished_operation_says_on_what_it_worked(own_place, daemon):
+    cluster = own_place.cluster_at("MyCluster")
+    reply = cluster.call("PUT", body=cluster_body(0), expect=202)
+    ended = daemon.wait_operation(reply)
+    url = reply.headers["Azure-AsyncOperation"]
+    assert list(ended) == ["id", "name", "status", "startTime", "endTime", "properties"]
+    assert ended["id"] == url.split("?")[0]
+    assert ended["name"] == guid_of(reply)
+    assert ended["status"] == "Succeeded"
+    assert TIME.match(ended["startTime"]) and TIME.match(ended["endTime"])
+    key = [daemon.subscription.lower(), own_place.group.lower(), own_place.workspace, "MyCluster"]
+    assert ended["properties"] == {"resourceId": "$".join(key)}
+
+
+def test_the_operation_starts_when_the_resource_was_created(own_place, daemon):
+    cluster = own_place.cluster_at(fresh("c"))
+    ended = daemon.wait_operation(cluster.call("PUT", body=cluster_body(0), expect=202))
+    assert ended["startTime"][:19] == cluster.properties["creationTime"][:19]
+    assert ended["startTime"] <= ended["endTime"]
+
+
+def test_every_kind_of_operation_ends_with_its_own_resource_key(own_place, daemon):
+    cluster = own_place.cluster(nodes=1, name="c")
+    own_place.experiment("e")
+    base = "$".join([daemon.subscription.lower(), own_place.group.lower(), own_place.workspace])
+    job = own_place.job_at("j", "e")
+    server = own_place.path + "/fileServers/f"
+    steps = [
+        ("PUT", job.path, job_body(cluster.path, "sleep 60"), "$e$j"),
+        ("POST", job.path + "/terminate", None, "$e$j"),
+        ("DELETE", job.path, None, "$e$j"),
+        ("PUT", server, file_server_body(), "$f"),
+        ("DELETE", server, None, "$f"),
+        ("DELETE", own_place.experiment_path("e"), None, "$e"),
+        ("DELETE", cluster.path, None, "$c"),
+        ("DELETE", own_place.path, None, ""),
+    ]
+    for method, path, body, tail in steps:
+        reply = daemon.call(method, path, body, expect=202)
+        ended = daemon.wait_operation(reply)
+        assert (ended["status"], ended["properties"]["resourceId"]) == ("Succeeded", base + tail), path
+
+
+def test_the_location_url_says_202_until_the_end_and_then_no_more(own_place, daemon):
+    flag, path = own_place.flag(fresh("flag"))
+    cluster = own_place.cluster()
+    # The job ignores SIGTERM for a while, so that its deletion takes some time.
+    job = own_place.job(cluster, f"trap '' TERM; while [ ! -e {path} ]; do sleep 0.02; done")
+    job.wait("running")
+    reply = job.call("DELETE", expect=202)
+    url = reply.headers["Location"]
+    assert guid_of(reply) in url
+    under_way = daemon.call("GET", url)
+    flag.touch()
+    if under_way.status == 202:
+        assert under_way.headers["Location"] == url and "Retry-After" in under_way.headers
+    ended = wait_for(lambda: (r := daemon.call("GET", url)).status != 202 and r, 30, "the end")
+    assert ended.status in (200, 204)
+    assert daemon.call("GET", reply.headers["Azure-AsyncOperation"]).json["status"] == "Succeeded"
+
+
+def test_an_operation_in_progress_asks_for_a_short_wait(own_place, daemon):
+    cluster = own_place.cluster()
+    job = own_place.job(cluster, "trap '' TERM; while :; do sleep 0.05; done")
+    job.wait("running")
+    reply = daemon.call("GET", job.call("DELETE", expect=202).headers["Azure-AsyncOperation"])
+    body = reply.json
+    assert reply.status == 200
+    if body["status"] == "InProgress":
+        assert list(body) == ["id", "name", "status", "startTime"]
+        assert int(reply.headers["Retry-After"]) <= 2
+    wait_for(job.gone, 30, "the job to go although it ignores SIGTERM")
+
+
+def test_provisioning_is_over_before_the_first_look(own_place, daemon, shared_cluster):
+    """Clients wait long between two looks, so the first must already find the end."""
+    own_place.experiment()
+    for path, body in (
+        (own_place.path + "/clusters/c", cluster_body(2)),
+        (own_place.path + "/fileServers/f", file_server_body()),
+        (own_place.experiment_path() + "/jobs/j", job_body(shared_cluster.path)),
+    ):
+        reply = daemon.call("PUT", path, body, expect=202)
+        assert daemon.get(reply.headers["Azure-AsyncOperation"])["status"] == "Succeeded", path
+        assert daemon.get(path)["properties"]["provisioningState"] == "succeeded"
+
+
+@pytest.mark.parametrize("kind", ["operationresults", "operationstatuses"])
+def test_an_unknown_operation_is_a_404(daemon, kind):
+    path = f"/subscriptions/{daemon.subscription}/providers/Microsoft.BatchAI/locations/northeurope/{kind}/"
+    reply = daemon.call("GET", path + "00000000-0000-4000-8000-000000000009")
+    assert reply.status == 404 and reply.error["code"] == "OperationNotFound"
+
+
+def test_the_strict_mode_asks_clients_to_wait_as_long_as_the_service_did(own_daemon):
+    from support.world import Place
+
+    d = own_daemon(config={"compat": {"strict": True}})
+    place = Place(d).make()
+    reply = d.call("PUT", place.path + "/clusters/c", cluster_body(0), expect=202)
+    assert reply.headers["Retry-After"] == "15"
+    assert "Retry-After" not in d.call("GET", reply.headers["Azure-AsyncOperation"]).headers

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: MIT
+"""maxresults and nextLink on every list that can grow."""
+import re
+
+import pytest
+from support.daemon import Daemon
+from support.world import Place, fresh
+
+N = 5
+
+
+@pytest.fixture(scope="module")
+def crowd(daemon):
+    """A place with five of everything."""
+    p = Place(daemon, fresh("crowd"), "ws0").make()
+    for i in range(1, N):
+        daemon.do("PUT", f"{p.group_path}/providers/Microsoft.BatchAI/workspaces/ws{i}", {"location": "eastus"})
+    cluster = p.cluster(nodes=1, name="c0")
+    job = None
+    for i in range(N):
+        if i:
+            p.cluster(nodes=0, name=f"c{i}", steady=False)
+        p.experiment(f"e{i}")
+        p.file_server(f"f{i}")
+        lines = "mkdir -p $AZ_BATCHAI_OUTPUT_O; for i in 0 1 2 3 4; do echo $i > $AZ_BATCHAI_OUTPUT_O/o$i; done"
+        outputs = [{"id": "O", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/out"}]
+        job = p.job(cluster, lines, name=f"j{i}", experiment="e0", outputDirectories=outputs)
+    job.succeed()
+    yield p
+    p.remove()
+
+
+def lists(p: Place, d: Daemon):
+    provider = "providers/Microsoft.BatchAI"
+    subscription = f"/subscriptions/{d.subscription}/{provider}"
+    group = f"{p.group_path}/{provider}"
+    yield "workspaces of the group", "GET", f"{group}/workspaces", {}, "ws"
+    yield "workspaces of the subscription", "GET", f"{subscription}/workspaces", {}, "ws"
+    yield "clusters of the workspace", "GET", f"{p.path}/clusters", {}, "c"
+    yield "clusters of the group", "GET", f"{group}/clusters", {}, "c"
+    yield "clusters of the subscription", "GET", f"{subscription}/clusters", {}, "c"
+    yield "file servers of the workspace", "GET", f"{p.path}/fileServers", {}, "f"
+    yield "file servers of the group", "GET", f"{group}/fileServers", {}, "f"
+    yield "file servers of the subscription", "GET", f"{subscription}/fileServers", {}, "f"
+    yield "experiments", "GET", f"{p.path}/experiments", {}, "e"
+    yield "jobs", "GET", f"{p.experiment_path('e0')}/jobs", {}, "j"
+    out = {"outputdirectoryid": "O"}
+    yield "output files", "POST", f"{p.experiment_path('e0')}/jobs/j4/listOutputFiles", out, "o"
+
+
+NAMES = [
+    "workspaces of the group",
+    "workspaces of the subscription",
+    "clusters of the workspace",
+    "clusters of the group",
+    "clusters of the subscription",
+    "file servers of the workspace",
+    "file servers of the group",
+    "file servers of the subscription",
+    "experiments",
+    "jobs",
+    "output files",
+]
+
+
+@pytest.fixture(params=NAMES)
+def listing(request, crowd, daemon):
+    return next(x for x in lists(crowd, daemon) if x[0] == request.param)
+
+
+def in_crowd(item, crowd):
+    return "id" not in item or f"/resourceGroups/{crowd.group.lower()}/" in item["id"]
+
+
+def test_pages_hold_what_was_asked_for_and_together_everything_once(listing, crowd, daemon):
+    _, method, path, params, prefix = listing
+    whole = daemon.call(method, path, params=params, expect=200).json
+    assert "nextLink" not in whole
+    names, url, params = [], path, {**params, "maxresults": 2}
+    while url:
+        page = daemon.call(method, url, params=params, expect=200).json
+        assert 1 <= len(page["value"]) <= 2
+        names += [item["name"] for item in page["value"] if in_crowd(item, crowd)]
+        url, params = page.get("nextLink"), {}
+        if url:
+            assert len(page["value"]) == 2
+            assert url.startswith("https://") and "api-version=2018-05-01" in url
+    assert names == [item["name"] for item in whole["value"] if in_crowd(item, crowd)]
+    assert sorted(names) == [f"{prefix}{i}" for i in range(N)]
+
+
+def test_a_last_page_that_is_just_full_has_no_next_link(listing, daemon):
+    _, method, path, params, _ = listing
+    total = len(daemon.call(method, path, params=params, expect=200).json["value"])
+    full = daemon.call(method, path, params={**params, "maxresults": total}, expect=200).json
+    assert len(full["value"]) == total and "nextLink" not in full
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "1001", "two", "", "2.5"])
+def test_maxresults_must_be_1_to_1000(listing, daemon, value):
+    _, method, path, params, _ = listing
+    reply = daemon.call(method, path, params={**params, "maxresults": value})
+    assert reply.status == 400, reply
+    assert reply.error["code"] == "InvalidQueryParameterValue"
+    assert reply.error["target"] == "maxresults" and (value in reply.error["message"])
+
+
+def test_a_next_link_that_was_tampered_with_is_refused(crowd, daemon):
+    page = daemon.call("GET", crowd.path + "/clusters", params={"maxresults": 2}, expect=200).json
+    url = page["nextLink"]
+    assert "skiptoken=" in url.lower()
+    import re
+
+    broken = re.sub(r"(skiptoken=)[^&]*", r"\1not-a-token", url, flags=re.IGNORECASE)
+    reply = daemon.call("GET", broken)
+    assert reply.status == 400 and reply.error["code"] == "InvalidQueryParameterValue"
+
+
+def test_rows_that_come_and_go_between_pages_break_nothing(crowd, daemon):
+    path = crowd.path + "/experiments"
+    crowd.experiment("extra1")
+    first = daemon.call("GET", path, params={"maxresults": N}, expect=200).json
+    crowd.experiment("extra2")
+    daemon.do("DELETE", path + "/extra1")
+    rest = daemon.get(first["nextLink"])
+    assert [x["name"] for x in rest["value"]] == ["extra2"]
+    daemon.do("DELETE", path + "/extra2")
+
+
+def test_an_empty_list_is_an_empty_array(own_place, daemon):
+    own_place.experiment()
+    for tail in ("/clusters", "/fileServers", "/experiments/exp/jobs"):
+        assert daemon.call("GET", own_place.path + tail, expect=200).text == '{"value":[]}'
+
+
+def test_usages_and_operations_are_whole_lists(daemon):
+    provider = "/providers/Microsoft.BatchAI"
+    usages = daemon.get(f"/subscriptions/{daemon.subscription}{provider}/locations/northeurope/usages")
+    families = ["D", "Dv2", "NC", "NCv2", "NCv3", "ND", "NV"]
+    expected = ["Clusters"]
+    for priority in ("Dedicated", "LowPriority"):
+        expected.append(f"Total Cluster {priority} Regional vCPUs")
+        expected += [f"Standard {f} Family Cluster {priority} vCPUs" for f in families]
+    assert [u["name"]["value"] for u in usages["value"]] == expected
+    assert [u["name"]["localizedValue"] for u in usages["value"]] == [
+        name.replace("LowPriority", "Low Priority") for name in expected
+    ]
+    assert list(usages["value"][0]) == ["unit", "currentValue", "limit", "name"]
+    operations = daemon.get(f"{provider}/operations")["value"]
+    assert len(operations) >= 12
+    names = {o["name"] for o in operations}
+    assert len(names) == len(operations)
+    assert {"Microsoft.BatchAI/clusters/read", "Microsoft.BatchAI/fileservers/read"} <= names
+    assert any(n.endswith("jobs/terminate/action") for n in names)
+    assert list(operations[0]) == ["name", "display", "origin"]
+    assert list(operations[0]["display"]) == ["provider", "resource", "operation", "description"]
+
+
+def test_usages_count_the_clusters_there_are(own_place, daemon):
+    path = f"/subscriptions/{daemon.subscription}/providers/Microsoft.BatchAI/locations/northeurope/usages"
+
+    def clusters():
+        return daemon.get(path)["value"][0]["currentValue"]
+
+    before = clusters()
+    cluster = own_place.cluster(nodes=0)
+    assert clusters() == before + 1
+    cluster.delete()
+    assert clusters() == before
