@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The HTTP room: a libmicrohttpd daemon per listening socket, without threads of its own (its epoll
- * descriptor is one uv_poll on the loop), and the services it speaks, a folder each: batchai/, arm/,
- * aad/, storage/. A request flows server -> router (one route table) -> handler -> reply; a reply
- * leaves only once everything written so far is on disk (st_when_durable).
+ * descriptor is one uv_poll on the loop), and the services it speaks, a folder each: batchai/,
+ * arm/, aad/, storage/. A request flows server -> router (one route table) -> handler -> reply; a
+ * reply leaves only once everything written so far is on disk (st_when_durable).
  *
  * Borrows everything in its configuration; owns the sockets and requests under way.
  */

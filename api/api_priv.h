@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of api/ itself share about the running server.
+ */
+#ifndef API_API_PRIV_H
+#define API_API_PRIV_H
+
+#include "api/api.h"
+#include "api/request.h"
+
+struct MHD_Daemon;
+struct token_cache;
+
+struct listener {
+    struct api *api;
+    struct MHD_Daemon *mhd; /* owned */
+    uv_poll_t poll;         /* on the epoll descriptor of mhd */
+    uv_timer_t timer;       /* what MHD_get_timeout asks for */
+    bool dirty;             /* a connection was resumed: run before the loop sleeps */
+    int port;
+    int open_handles;
+};
+
+#define API_LISTENERS_MAX 16
+
+struct api {
+    struct api_config config;
+    struct listener listener[API_LISTENERS_MAX];
+    int n_listeners;
+    int closing_handles;
+    int under_way; /* requests between their first byte and their completion */
+    bool stopping;
+    char endpoint[300];
+    struct token_cache *tokens; /* owned */
+    void (*stopped)(void *ctx);
+    void *stopped_ctx;
+};
+
+/* Queues r->response on the connection. MHD_YES or MHD_NO. */
+int request_send(struct request *r);
+
+#endif

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Resource groups. Deleting one deletes what is in it, asynchronously: 202 with a Location that
+ * answers 202 until nothing is left, then 200.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/arm/handlers.h"
+#include "api/batchai/render.h"
+#include "api/lookup.h"
+#include "api/operation.h"
+#include "api/paging.h"
+#include "scheduler/scheduler.h"
+#include "storage/storage.h"
+
+#define GROUP_NAME_MAX 90 /* ARM's limit */
+
+static json_t *render_group(const struct resource_group *g)
+{
+    json_t *tags = g->tags ? json_loads(g->tags, 0, NULL) : NULL;
+    return json_pack("{s:o, s:s, s:s, s:s, s:o*, s:{s:s}}", "id",
+                     json_sprintf("/subscriptions/%s/resourceGroups/%s", g->subscription, g->name),
+                     "name", g->name, "type", "Microsoft.Resources/resourceGroups", "location",
+                     g->location, "tags", tags, "properties", "provisioningState",
+                     g->prov_state == PROV_DELETING ? "Deleting" : "Succeeded");
+}
+
+static int check_group_name(const char *name, struct err *e)
+{
+    size_t n = strlen(name);
+    bool ok = n >= 1 && n <= GROUP_NAME_MAX && name[n - 1] != '.';
+    for (const char *p = name; ok && *p; p++)
+        ok = isalnum((unsigned char)*p) || strchr("-_.()", *p);
+    if (ok)
+        return 0;
+    return err_set(e, ERR_INVALID_NAME, NULL,
+                   "The resource group name '%.120s' is invalid: it must be 1 to %d letters, "
+                   "digits, '-', '_', '.', '(' and ')', and not end with a period.",
+                   name, GROUP_NAME_MAX);
+}
+
+/* The tags of a body as JSON text (caller frees), NULL if there are none. */
+static int tags_of(const json_t *body, char **text, struct err *e)
+{
+    *text = NULL;
+    json_t *tags = json_object_get(body, "tags");
+    if (!tags || json_is_null(tags))
+        return 0;
+    if (!json_is_object(tags))
+        return err_set(e, ERR_INVALID_PROPERTY, "tags", "tags must be an object of strings.");
+    const char *key;
+    json_t *value;
+    json_object_foreach(tags, key, value) if (!json_is_string(value)) return err_set(
+        e, ERR_INVALID_PROPERTY, "tags", "The tag '%.100s' must be a string.", key);
+    *text = json_dumps(tags, JSON_COMPACT);
+    return 0;
+}
+
+static int location_of(const json_t *body, const char **location, struct err *e)
+{
+    const json_t *l = json_object_get(body, "location");
+    *location = json_string_value(l);
+    if (*location && **location)
+        return 0;
+    if (l && !json_is_string(l) && !json_is_null(l))
+        return err_set(e, ERR_INVALID_PROPERTY, "location", "location must be a string.");
+    return err_set(e, ERR_MISSING_PROPERTY, "location",
+                   "The property location is required to create a resource group.");
+}
+
+static struct replied *insert(struct request *r, const char *name, const char *tags)
+{
+    struct err e;
+    struct resource_group g = {.subscription = r->config->subscription_id,
+                               .name = name,
+                               .tags = tags,
+                               .prov_state = PROV_SUCCEEDED,
+                               .created_us = r->now_us,
+                               .updated_us = r->now_us};
+    int64_t id;
+    if (location_of(r->body, &g.location, &e) < 0 ||
+        st_group_insert(r->config->storage, &g, &id, &e) < 0)
+        return reply_err(r, &e);
+    LOG_INFO(r->config->log, "group.created", LF_STR("group", name));
+    return reply_json(r, 201, render_group(&g));
+}
+
+static struct replied *update(struct request *r, struct resource_group *g, const char *tags)
+{
+    struct err e;
+    const char *location = json_string_value(json_object_get(r->body, "location"));
+    if (check_alive("resource group", g->name, g->prov_state, &e) < 0)
+        return reply_err(r, &e);
+    if (location && strcasecmp(location, g->location) != 0) {
+        err_set(&e, ERR_CONFLICT, "location",
+                "The resource group %s exists in location '%s'; a group cannot be moved to "
+                "'%.100s'.",
+                g->name, g->location, location);
+        return reply_err(r, &e);
+    }
+    if (st_group_update(r->config->storage, g->id, tags, r->now_us, &e) < 0)
+        return reply_err(r, &e);
+    g->tags = tags;
+    return reply_json(r, 200, render_group(g));
+}
+
+struct replied *groups_create(struct request *r)
+{
+    struct err e;
+    struct resource_group g;
+    char *tags = NULL;
+    const char *name = request_param(r, "group");
+    int rc = find_subscription(r, &e);
+    if (rc == 0)
+        rc = check_group_name(name, &e);
+    if (rc == 0)
+        rc = tags_of(r->body, &tags, &e);
+    if (rc == 0)
+        rc = st_group_get(r->config->storage, &r->arena, r->config->subscription_id, name, &g, &e);
+    struct replied *done = rc < 0   ? reply_err(r, &e)
+                           : rc > 0 ? update(r, &g, tags)
+                                    : insert(r, name, tags);
+    free(tags);
+    return done;
+}
+
+struct replied *groups_update(struct request *r)
+{
+    struct err e;
+    struct resource_group g;
+    char *tags = NULL;
+    if (find_group(r, &g, &e) < 0 || tags_of(r->body, &tags, &e) < 0)
+        return reply_err(r, &e);
+    struct replied *done = update(r, &g, tags ? tags : g.tags);
+    free(tags);
+    return done;
+}
+
+struct replied *groups_get(struct request *r)
+{
+    struct err e;
+    struct resource_group g;
+    if (find_group(r, &g, &e) < 0)
+        return reply_err(r, &e);
+    return reply_json(r, 200, render_group(&g));
+}
+
+struct replied *groups_exists(struct request *r)
+{
+    struct err e;
+    struct resource_group g;
+    int rc = find_group(r, &g, &e);
+    if (rc == 0)
+        return reply_empty(r, 204);
+    return e.code == ERR_GROUP_NOT_FOUND ? reply_empty(r, 404) : reply_err(r, &e);
+}
+
+struct replied *groups_list(struct request *r)
+{
+    struct err e;
+    struct page page;
+    struct resource_group *rows;
+    size_t n;
+    long top;
+    if (find_subscription(r, &e) < 0 || page_parse(r, &page, &e) < 0 ||
+        request_query_int(r, "$top", 1, page.max, page.max, &top, &e) < 0)
+        return reply_err(r, &e);
+    page.max = top;
+    if (st_group_list(r->config->storage, &r->arena, r->config->subscription_id, page.after,
+                      (int)page.max + 1, &rows, &n, &e) < 0)
+        return reply_err(r, &e);
+    size_t shown = n > (size_t)page.max ? (size_t)page.max : n;
+    json_t *items = json_array();
+    for (size_t i = 0; i < shown; i++)
+        json_array_append_new(items, render_group(&rows[i]));
+    return page_reply(r, &page, items, n > shown, shown ? rows[shown - 1].id : 0);
+}
+
+struct delete_tx {
+    struct request *r;
+    struct op_request op;
+    const char *guid;
+};
+
+static int delete_in_tx(struct storage *st, void *ctx, struct err *e)
+{
+    struct delete_tx *t = ctx;
+    if (operation_start(t->r, &t->op, &t->guid, e) < 0)
+        return -1;
+    return st_mark_deleting(st, RES_GROUP, t->op.resource_id, t->r->now_us, e);
+}
+
+static void add_location(struct request *r, const char *guid)
+{
+    reply_header(r, "Location", "%s/subscriptions/%s/operationresults/%s?api-version=%s",
+                 request_base(r), r->config->subscription_id, guid, r->version_name);
+    reply_header(r, "Retry-After", "%d", r->config->strict ? 15 : r->config->retry_after_s);
+}
+
+struct replied *groups_delete(struct request *r)
+{
+    struct err e;
+    struct resource_group g;
+    if (find_group(r, &g, &e) < 0)
+        return reply_err(r, &e);
+    struct scope scope = {.subscription = g.subscription, .location = g.location};
+    struct delete_tx t = {
+        .r = r,
+        .op = {.kind = RES_GROUP,
+               .resource_id = g.id,
+               .scope = &scope,
+               .name = g.name,
+               .is_delete = true}
+    };
+    if (st_tx(r->config->storage, "group delete", delete_in_tx, &t, &e) < 0)
+        return reply_err(r, &e);
+    LOG_INFO(r->config->log, "resource.deleting", LF_STR("kind", "group"), LF_STR("name", g.name));
+    sched_wake_deletions(r->config->sched);
+    add_location(r, t.guid);
+    return reply_empty(r, 202);
+}
+
+struct replied *arm_operation_results(struct request *r)
+{
+    struct err e;
+    struct operation op;
+    const char *id = request_param(r, "operation");
+    if (find_subscription(r, &e) < 0)
+        return reply_err(r, &e);
+    int rc = st_op_get(r->config->storage, &r->arena, id, &op, &e);
+    if (rc == 0)
+        err_set(&e, ERR_OPERATION_NOT_FOUND, NULL, "The operation '%.100s' is not found.", id);
+    if (rc <= 0)
+        return reply_err(r, &e);
+    if (op.status != OP_IN_PROGRESS)
+        return reply_empty(r, 200);
+    add_location(r, op.guid);
+    return reply_empty(r, 202);
+}
+
+/* What is in a group, for `az resource list -g` and people who look before they delete. */
+struct replied *groups_list_resources(struct request *r)
+{
+    struct err e;
+    struct resource_group g;
+    struct page page;
+    struct workspace *rows;
+    size_t n;
+    if (find_group(r, &g, &e) < 0 || page_parse(r, &page, &e) < 0 ||
+        st_workspace_list(r->config->storage, &r->arena, r->config->subscription_id, g.id,
+                          page.after, (int)page.max + 1, &rows, &n, &e) < 0)
+        return reply_err(r, &e);
+    size_t shown = n > (size_t)page.max ? (size_t)page.max : n;
+    json_t *items = json_array();
+    for (size_t i = 0; i < shown; i++)
+        json_array_append_new(
+            items, json_pack("{s:s, s:s, s:s, s:s}", "id",
+                             render_id(r, &rows[i].scope, "workspaces", rows[i].name), "name",
+                             rows[i].name, "type", "Microsoft.BatchAI/workspaces", "location",
+                             rows[i].scope.location));
+    return page_reply(r, &page, items, n > shown, shown ? rows[shown - 1].id : 0);
+}

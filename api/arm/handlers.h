@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The cloud around Batch AI, as far as its clients need it: Azure Resource Manager's own resources.
+ */
+#ifndef API_ARM_HANDLERS_H
+#define API_ARM_HANDLERS_H
+
+#include "api/request.h"
+
+struct replied *metadata_endpoints(struct request *r);
+struct replied *tenants_list(struct request *r);
+struct replied *subscriptions_list(struct request *r);
+struct replied *subscriptions_get(struct request *r);
+struct replied *locations_list(struct request *r);
+struct replied *providers_list(struct request *r);
+struct replied *providers_get(struct request *r);
+struct replied *providers_register(struct request *r);
+
+struct replied *groups_list(struct request *r);
+struct replied *groups_create(struct request *r);
+struct replied *groups_update(struct request *r);
+struct replied *groups_get(struct request *r);
+struct replied *groups_exists(struct request *r);
+struct replied *groups_delete(struct request *r);
+struct replied *groups_list_resources(struct request *r);
+struct replied *arm_operation_results(struct request *r);
+
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/batchai/common.h"
+#include "api/batchai/handlers.h"
+#include "api/batchai/remote_login.h"
+#include "api/batchai/render.h"
+#include "api/lookup.h"
+#include "api/paging.h"
+#include "lib/guid.h"
+#include "scheduler/scheduler.h"
+#include "storage/storage.h"
+
+static struct replied *show(struct request *r, int64_t id)
+{
+    struct err e;
+    struct cluster c;
+    if (st_cluster_by_id(r->config->storage, &r->arena, id, &c, &e) <= 0)
+        return reply_err(r, &e);
+    reply_etag(r, c.updated_us);
+    return reply_json(r, 200, render_cluster(r, &c));
+}
+
+/* The scale settings of an accepted document, which holds exactly one kind. */
+static struct scale scale_of(const json_t *doc)
+{
+    const json_t *s = json_object_get(json_object_get(doc, "properties"), "scaleSettings");
+    const json_t *manual = json_object_get(s, "manual"), *autos = json_object_get(s, "autoScale");
+    if (autos)
+        return (struct scale){.kind = SCALE_AUTO,
+                              .dealloc = DEALLOC_WAIT_FOR_JOB_COMPLETION,
+                              .minimum = json_int_at(autos, "minimumNodeCount"),
+                              .maximum = json_int_at(autos, "maximumNodeCount"),
+                              .initial = json_int_at(autos, "initialNodeCount")};
+    const char *option = json_text_at(manual, "nodeDeallocationOption");
+    return (struct scale){.kind = SCALE_MANUAL,
+                          .target = json_int_at(manual, "targetNodeCount"),
+                          .dealloc = (enum dealloc_option)enum_from_name(
+                              dealloc_option_names, option ? option : "requeue")};
+}
+
+static int check_quota(struct request *r, struct err *e)
+{
+    int64_t n;
+    if (st_cluster_count(r->config->storage, r->config->subscription_id, &n, e) < 0)
+        return -1;
+    if (n < r->config->cluster_quota)
+        return 0;
+    return err_set(e, ERR_CLUSTER_QUOTA, NULL,
+                   "Operation results in exceeding quota limits of Microsoft.BatchAI/clusters. "
+                   "Maximum allowed: %d, Current in use: %lld. Delete clusters or raise "
+                   "quota.clusters in the configuration.",
+                   r->config->cluster_quota, (long long)n);
+}
+
+struct create_tx {
+    struct request *r;
+    const struct accepted *a;
+    const struct workspace *w;
+    struct cluster c;
+    const char *guid;
+};
+
+static int create_in_tx(struct storage *st, void *ctx, struct err *e)
+{
+    struct create_tx *t = ctx;
+    int64_t id;
+    if (st_cluster_insert(st, &t->c, t->a->secrets_text, &id, e) < 0)
+        return -1;
+    t->c.id = id;
+    struct scope scope = t->w->scope;
+    scope.workspace = t->w->name;
+    struct op_request op = {
+        .kind = RES_CLUSTER, .resource_id = id, .scope = &scope, .name = t->c.name, .done = true};
+    return operation_start(t->r, &op, &t->guid, e);
+}
+
+static struct replied *create(struct request *r, const struct workspace *w,
+                              const struct accepted *a)
+{
+    struct err e;
+    char guid[GUID_SIZE];
+    guid_new(guid);
+    const json_t *p = json_object_get(a->doc, "properties");
+    const char *priority = json_text_at(p, "vmPriority");
+    struct create_tx t = {
+        .r = r,
+        .a = a,
+        .w = w,
+        .c = {.workspace_id = w->id,
+              .name = request_param(r, "cluster"),
+              .guid = guid,
+              .doc = a->doc_text,
+              .vm_size = json_text_at(p, "vmSize"),
+              .vm_priority = (enum vm_priority)enum_from_name(vm_priority_names,
+              priority ? priority : "dedicated"),
+              .scale = scale_of(a->doc),
+              .prov_state = PROV_SUCCEEDED,
+              .alloc_state = ALLOC_RESIZING,
+              .prov_us = r->now_us,
+              .alloc_us = r->now_us,
+              .created_us = r->now_us,
+              .updated_us = r->now_us}
+    };
+    t.c.auto_target = t.c.scale.initial;
+    if (check_quota(r, &e) < 0 ||
+        sched_check_scale(r->config->sched, t.c.vm_size, &t.c.scale, &e) < 0 ||
+        st_tx(r->config->storage, "cluster create", create_in_tx, &t, &e) < 0)
+        return reply_err(r, &e);
+    LOG_INFO(r->config->log, "cluster.created", LF_STR("cluster", t.c.name),
+             LF_STR("workspace", w->name), LF_STR("vmSize", t.c.vm_size),
+             LF_INT("target", t.c.scale.target));
+    sched_wake_cluster(r->config->sched, t.c.id);
+    return reply_accepted(r, &w->scope, t.guid);
+}
+
+/* The stored document with other scale settings; caller frees. */
+static char *doc_with_scale(const char *stored, const json_t *given)
+{
+    json_t *doc = json_loads(stored, 0, NULL);
+    json_t *scale = json_object_get(json_object_get(given, "properties"), "scaleSettings");
+    json_object_set(json_object_get(doc, "properties"), "scaleSettings", scale);
+    char *text = json_dumps(doc, JSON_COMPACT);
+    json_decref(doc);
+    return text;
+}
+
+/* Writes new scale settings; also unchanged ones move the ETag, as the service's did. */
+static int rescale(struct request *r, struct cluster *c, const json_t *given, struct err *e)
+{
+    char *text = doc_with_scale(c->doc, given);
+    struct cluster next = *c;
+    next.doc = text;
+    next.scale = scale_of(given);
+    next.updated_us = r->now_us;
+    int rc = sched_check_scale(r->config->sched, c->vm_size, &next.scale, e);
+    if (rc == 0)
+        rc = st_cluster_update_scale(r->config->storage, &next, e);
+    free(text);
+    if (rc < 0)
+        return -1;
+    LOG_INFO(r->config->log, "cluster.rescaled", LF_STR("cluster", c->name),
+             LF_INT("target", next.scale.target), LF_INT("minimum", next.scale.minimum),
+             LF_INT("maximum", next.scale.maximum));
+    sched_wake_cluster(r->config->sched, c->id);
+    return 0;
+}
+
+static struct replied *update(struct request *r, struct cluster *c, const struct accepted *a)
+{
+    struct err e;
+    const char *secrets;
+    if (check_alive("cluster", c->name, c->prov_state, &e) < 0 ||
+        st_cluster_secrets(r->config->storage, &r->arena, c->id, &secrets, &e) < 0 ||
+        check_immutable(&schema_cluster, "cluster", c->name, c->doc, secrets, a, &e) < 0 ||
+        rescale(r, c, a->doc, &e) < 0)
+        return reply_err(r, &e);
+    return show(r, c->id);
+}
+
+static struct replied *create_or_update(struct request *r, const struct accepted *a)
+{
+    struct err e;
+    struct workspace w;
+    struct cluster c;
+    const char *name = request_param(r, "cluster");
+    if (find_workspace(r, &w, &e) < 0 || check_name("cluster", name, &e) < 0 ||
+        check_alive("workspace", w.name, w.prov_state, &e) < 0)
+        return reply_err(r, &e);
+    w.scope.workspace = w.name;
+    int rc = st_cluster_get(r->config->storage, &r->arena, w.id, name, &c, &e);
+    if (rc < 0)
+        return reply_err(r, &e);
+    return rc == 0 ? create(r, &w, a) : update(r, &c, a);
+}
+
+struct replied *clusters_create(struct request *r)
+{
+    struct err e;
+    struct accepted a;
+    if (accept_body(r, &schema_cluster, &a, &e) < 0)
+        return reply_err(r, &e);
+    struct replied *done = create_or_update(r, &a);
+    accepted_release(&a);
+    return done;
+}
+
+struct replied *clusters_update(struct request *r)
+{
+    struct err e;
+    struct cluster c;
+    json_t *doc = NULL, *secrets = NULL;
+    if (find_cluster(r, &c, &e) < 0 || check_alive("cluster", c.name, c.prov_state, &e) < 0 ||
+        schema_accept_partial(&schema_cluster_update, r->version, r->body, &doc, &secrets, &e) < 0)
+        return reply_err(r, &e);
+    int rc = 0;
+    if (json_object_get(json_object_get(doc, "properties"), "scaleSettings"))
+        rc = rescale(r, &c, doc, &e);
+    json_decref(doc);
+    json_decref(secrets);
+    return rc < 0 ? reply_err(r, &e) : show(r, c.id);
+}
+
+struct replied *clusters_get(struct request *r)
+{
+    struct err e;
+    struct cluster c;
+    if (find_cluster(r, &c, &e) < 0)
+        return reply_err(r, &e);
+    reply_etag(r, c.updated_us);
+    return reply_json(r, 200, render_cluster(r, &c));
+}
+
+struct replied *clusters_delete(struct request *r)
+{
+    struct err e;
+    struct cluster c;
+    if (find_cluster(r, &c, &e) < 0)
+        return delete_missing(r, &e);
+    return delete_resource(r, RES_CLUSTER, c.id, &c.scope, c.name);
+}
+
+static struct replied *list(struct request *r, const struct st_filter *filter)
+{
+    struct err e;
+    struct page page;
+    struct cluster *rows;
+    size_t n;
+    if (page_parse(r, &page, &e) < 0 ||
+        st_cluster_list(r->config->storage, &r->arena, filter, page.after, (int)page.max + 1, &rows,
+                        &n, &e) < 0)
+        return reply_err(r, &e);
+    size_t shown = n > (size_t)page.max ? (size_t)page.max : n;
+    json_t *items = json_array();
+    for (size_t i = 0; i < shown; i++)
+        json_array_append_new(items, render_cluster(r, &rows[i]));
+    return page_reply(r, &page, items, n > shown, shown ? rows[shown - 1].id : 0);
+}
+
+struct replied *clusters_list(struct request *r)
+{
+    struct err e;
+    if (find_subscription(r, &e) < 0)
+        return reply_err(r, &e);
+    struct st_filter f = {.subscription = r->config->subscription_id};
+    return list(r, &f);
+}
+
+struct replied *clusters_list_by_group(struct request *r)
+{
+    struct err e;
+    struct resource_group g;
+    if (find_group(r, &g, &e) < 0)
+        return reply_err(r, &e);
+    struct st_filter f = {.subscription = r->config->subscription_id, .group_id = g.id};
+    return list(r, &f);
+}
+
+struct replied *clusters_list_by_workspace(struct request *r)
+{
+    struct err e;
+    struct workspace w;
+    if (find_workspace(r, &w, &e) < 0)
+        return reply_err(r, &e);
+    struct st_filter f = {.subscription = r->config->subscription_id, .workspace_id = w.id};
+    return list(r, &f);
+}
+
+struct replied *clusters_list_remote_login(struct request *r)
+{
+    struct err e;
+    struct cluster c;
+    struct node *nodes;
+    size_t n;
+    if (find_cluster(r, &c, &e) < 0 ||
+        st_node_list(r->config->storage, &r->arena, c.id, &nodes, &n, &e) < 0)
+        return reply_err(r, &e);
+    return reply_remote_login(r, nodes, n);
+}

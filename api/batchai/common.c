@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/batchai/common.h"
+
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scheduler/scheduler.h"
+#include "storage/storage.h"
+
+int accept_body(struct request *r, const struct schema *s, struct accepted *a, struct err *e)
+{
+    memset(a, 0, sizeof *a);
+    if (schema_accept(s, r->version, r->body, &a->doc, &a->secrets, e) < 0)
+        return -1;
+    a->doc_text = json_dumps(a->doc, JSON_COMPACT);
+    a->secrets_text = a->secrets ? json_dumps(a->secrets, JSON_COMPACT) : NULL;
+    return 0;
+}
+
+void accepted_refresh(struct accepted *a)
+{
+    free(a->doc_text);
+    a->doc_text = json_dumps(a->doc, JSON_COMPACT);
+}
+
+void accepted_release(struct accepted *a)
+{
+    if (a->secrets_text)
+        sodium_memzero(a->secrets_text, strlen(a->secrets_text));
+    free(a->secrets_text);
+    free(a->doc_text);
+    json_decref(a->doc);
+    json_decref(a->secrets);
+}
+
+/* Appends the paths of given secrets that differ from the stored ones. */
+static int changed_secrets(const char *stored, const json_t *given, struct strbuf *list)
+{
+    json_t *old = stored ? json_loads(stored, 0, NULL) : NULL;
+    int n = 0;
+    const char *path;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)given, path, value)
+    {
+        if (json_equal(json_object_get(old, path), value))
+            continue;
+        strbuf_printf(list, "%s%s", list->len ? ", " : "", path);
+        n++;
+    }
+    json_decref(old);
+    return n;
+}
+
+int check_immutable(const struct schema *s, const char *what, const char *name,
+                    const char *stored_doc, const char *stored_secrets, const struct accepted *a,
+                    struct err *e)
+{
+    char paths[512] = "";
+    json_t *before = json_loads(stored_doc, 0, NULL);
+    int n = schema_immutable_changes(s, before, a->doc, paths, sizeof paths);
+    json_decref(before);
+    struct strbuf list = STRBUF_INIT;
+    strbuf_puts(&list, paths);
+    n += changed_secrets(stored_secrets, a->secrets, &list);
+    int rc = 0;
+    if (n > 0) {
+        char first[128];
+        snprintf(first, sizeof first, "%.*s", (int)(strcspn(list.s, ",") % sizeof first), list.s);
+        rc = err_set(e, ERR_IMMUTABLE_PROPERTY, first,
+                     "The %s %.100s exists and these properties cannot be changed: %s. Delete it "
+                     "first, or send the values it was created with.",
+                     what, name, list.s);
+    }
+    strbuf_free(&list);
+    return rc;
+}
+
+struct delete_tx {
+    struct request *r;
+    struct op_request op;
+    const char *guid;
+};
+
+static int delete_in_tx(struct storage *st, void *ctx, struct err *e)
+{
+    struct delete_tx *t = ctx;
+    if (operation_start(t->r, &t->op, &t->guid, e) < 0)
+        return -1;
+    return st_mark_deleting(st, t->op.kind, t->op.resource_id, t->r->now_us, e);
+}
+
+struct replied *delete_resource(struct request *r, enum resource_kind kind, int64_t id,
+                                const struct scope *scope, const char *name)
+{
+    struct err e;
+    struct delete_tx t = {
+        .r = r,
+        .op = {.kind = kind, .resource_id = id, .scope = scope, .name = name, .is_delete = true}
+    };
+    if (st_tx(r->config->storage, "delete", delete_in_tx, &t, &e) < 0)
+        return reply_err(r, &e);
+    LOG_INFO(r->config->log, "resource.deleting",
+             LF_STR("kind", enum_to_name(resource_kind_names, (int)kind)), LF_STR("name", name),
+             LF_STR("operation", t.guid));
+    sched_wake_deletions(r->config->sched);
+    return reply_accepted(r, scope, t.guid);
+}
+
+struct replied *delete_missing(struct request *r, const struct err *e)
+{
+    switch (e->code) {
+    case ERR_GROUP_NOT_FOUND:
+    case ERR_WORKSPACE_NOT_FOUND:
+    case ERR_EXPERIMENT_NOT_FOUND:
+    case ERR_CLUSTER_NOT_FOUND:
+    case ERR_FILE_SERVER_NOT_FOUND:
+    case ERR_JOB_NOT_FOUND:
+        return reply_empty(r, 204);
+    default: /* an error table, not a state: everything else is an error here */
+        return reply_err(r, e);
+    }
+}
+
+int json_int_at(const json_t *o, const char *key)
+{
+    return (int)json_integer_value(json_object_get(o, key));
+}
+
+const char *json_text_at(const json_t *o, const char *key)
+{
+    return json_string_value(json_object_get(o, key));
+}

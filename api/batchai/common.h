@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the handlers of several Batch AI resources share: accepting a body, comparing it with what
+ * is stored, deleting.
+ */
+#ifndef API_BATCHAI_COMMON_H
+#define API_BATCHAI_COMMON_H
+
+#include "api/operation.h"
+#include "api/request.h"
+
+/* A request body after schema_accept(): text for storage, objects for looking inside. */
+struct accepted {
+    json_t *doc, *secrets;         /* owned; secrets may be NULL */
+    char *doc_text, *secrets_text; /* owned; secrets_text may be NULL; wiped when released */
+};
+
+int accept_body(struct request *r, const struct schema *s, struct accepted *a,
+                struct err *e) MUST_CHECK;
+/* Writes the texts anew after the caller changed a->doc. */
+void accepted_refresh(struct accepted *a);
+void accepted_release(struct accepted *a);
+
+/* Fails with ERR_IMMUTABLE_PROPERTY, naming the properties, if the accepted body differs from the
+ * stored document in anything that cannot be changed. A secret that the body leaves out counts as
+ * unchanged, as replies never show secrets. */
+int check_immutable(const struct schema *s, const char *what, const char *name,
+                    const char *stored_doc, const char *stored_secrets, const struct accepted *a,
+                    struct err *e) MUST_CHECK;
+
+/* Marks the resource and what is in it as deleting, writes the operation, wakes the scheduler,
+ * answers 202. `missing`: what looking the resource up said when it found none (then 204). */
+struct replied *delete_resource(struct request *r, enum resource_kind kind, int64_t id,
+                                const struct scope *scope, const char *name);
+/* The answer to a DELETE whose resource was not found: 204, unless a level above is missing too in
+ * a way that the client got wrong (the subscription). */
+struct replied *delete_missing(struct request *r, const struct err *e);
+
+/* int property of an object; 0 if absent. */
+int json_int_at(const json_t *o, const char *key);
+const char *json_text_at(const json_t *o, const char *key);
+
+#endif

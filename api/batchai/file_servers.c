@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/batchai/common.h"
+#include "api/batchai/handlers.h"
+#include "api/batchai/render.h"
+#include "api/lookup.h"
+#include "api/paging.h"
+#include "lib/guid.h"
+#include "storage/storage.h"
+
+struct create_tx {
+    struct request *r;
+    const struct accepted *a;
+    const struct workspace *w;
+    struct file_server f;
+    const char *guid;
+};
+
+static int create_in_tx(struct storage *st, void *ctx, struct err *e)
+{
+    struct create_tx *t = ctx;
+    int64_t id;
+    if (st_file_server_insert(st, &t->f, t->a->secrets_text, &id, e) < 0)
+        return -1;
+    struct op_request op = {.kind = RES_FILE_SERVER,
+                            .resource_id = id,
+                            .scope = &t->w->scope,
+                            .name = t->f.name,
+                            .done = true};
+    return operation_start(t->r, &op, &t->guid, e);
+}
+
+static struct replied *create(struct request *r, const struct workspace *w,
+                              const struct accepted *a)
+{
+    struct err e;
+    char guid[GUID_SIZE];
+    guid_new(guid);
+    struct create_tx t = {
+        .r = r,
+        .a = a,
+        .w = w,
+        .f = {.workspace_id = w->id,
+              .name = request_param(r, "fileServer"),
+              .guid = guid,
+              .doc = a->doc_text,
+              .prov_state = PROV_SUCCEEDED,
+              .prov_us = r->now_us,
+              .created_us = r->now_us,
+              .updated_us = r->now_us}
+    };
+    if (st_tx(r->config->storage, "file server create", create_in_tx, &t, &e) < 0)
+        return reply_err(r, &e);
+    LOG_INFO(r->config->log, "fileserver.created", LF_STR("fileServer", t.f.name),
+             LF_STR("workspace", w->name));
+    return reply_accepted(r, &w->scope, t.guid);
+}
+
+static struct replied *show(struct request *r, const struct file_server *f)
+{
+    reply_etag(r, f->updated_us);
+    return reply_json(r, 200, render_file_server(r, f));
+}
+
+static struct replied *create_or_show(struct request *r, const struct accepted *a)
+{
+    struct err e;
+    struct workspace w;
+    struct file_server f;
+    const char *name = request_param(r, "fileServer");
+    if (find_workspace(r, &w, &e) < 0 || check_name("file server", name, &e) < 0 ||
+        check_alive("workspace", w.name, w.prov_state, &e) < 0)
+        return reply_err(r, &e);
+    w.scope.workspace = w.name;
+    int rc = st_file_server_get(r->config->storage, &r->arena, w.id, name, &f, &e);
+    if (rc < 0)
+        return reply_err(r, &e);
+    if (rc == 0)
+        return create(r, &w, a);
+    if (check_alive("file server", f.name, f.prov_state, &e) < 0 ||
+        check_immutable(&schema_file_server, "file server", f.name, f.doc, NULL, a, &e) < 0)
+        return reply_err(r, &e);
+    return show(r, &f);
+}
+
+struct replied *file_servers_create(struct request *r)
+{
+    struct err e;
+    struct accepted a;
+    if (accept_body(r, &schema_file_server, &a, &e) < 0)
+        return reply_err(r, &e);
+    struct replied *done = create_or_show(r, &a);
+    accepted_release(&a);
+    return done;
+}
+
+struct replied *file_servers_get(struct request *r)
+{
+    struct err e;
+    struct file_server f;
+    if (find_file_server(r, &f, &e) < 0)
+        return reply_err(r, &e);
+    return show(r, &f);
+}
+
+struct replied *file_servers_delete(struct request *r)
+{
+    struct err e;
+    struct file_server f;
+    if (find_file_server(r, &f, &e) < 0)
+        return delete_missing(r, &e);
+    return delete_resource(r, RES_FILE_SERVER, f.id, &f.scope, f.name);
+}
+
+static struct replied *list(struct request *r, const struct st_filter *filter)
+{
+    struct err e;
+    struct page page;
+    struct file_server *rows;
+    size_t n;
+    if (page_parse(r, &page, &e) < 0 ||
+        st_file_server_list(r->config->storage, &r->arena, filter, page.after, (int)page.max + 1,
+                            &rows, &n, &e) < 0)
+        return reply_err(r, &e);
+    size_t shown = n > (size_t)page.max ? (size_t)page.max : n;
+    json_t *items = json_array();
+    for (size_t i = 0; i < shown; i++)
+        json_array_append_new(items, render_file_server(r, &rows[i]));
+    return page_reply(r, &page, items, n > shown, shown ? rows[shown - 1].id : 0);
+}
+
+struct replied *file_servers_list(struct request *r)
+{
+    struct err e;
+    if (find_subscription(r, &e) < 0)
+        return reply_err(r, &e);
+    struct st_filter f = {.subscription = r->config->subscription_id};
+    return list(r, &f);
+}
+
+struct replied *file_servers_list_by_group(struct request *r)
+{
+    struct err e;
+    struct resource_group g;
+    if (find_group(r, &g, &e) < 0)
+        return reply_err(r, &e);
+    struct st_filter f = {.subscription = r->config->subscription_id, .group_id = g.id};
+    return list(r, &f);
+}
+
+struct replied *file_servers_list_by_workspace(struct request *r)
+{
+    struct err e;
+    struct workspace w;
+    if (find_workspace(r, &w, &e) < 0)
+        return reply_err(r, &e);
+    struct st_filter f = {.subscription = r->config->subscription_id, .workspace_id = w.id};
+    return list(r, &f);
+}

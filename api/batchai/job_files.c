@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * listOutputFiles: from an output directory's id to the folder of the share it lies on, listed on
+ * the thread pool. Nothing outside that folder can be named: `directory` must be a plain relative
+ * path, and opening follows no link that leaves the share.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "api/batchai/handlers.h"
+#include "api/lookup.h"
+#include "api/paging.h"
+#include "api/storage/link.h"
+#include "lib/fs.h"
+#include "model/spec.h"
+#include "scheduler/scheduler.h"
+#include "storage/storage.h"
+
+#define US_PER_MINUTE 60000000LL
+#define EXPIRY_MIN    5
+#define EXPIRY_MAX    600
+#define EXPIRY_USUAL  60
+/* A directory with more entries than this is cut: sorting and rendering it would hold the loop. */
+#define ENTRIES_MAX 100000
+
+struct entry {
+    char *name; /* owned */
+    bool is_dir;
+    int64_t size, mtime_us;
+};
+
+struct listing {
+    uv_work_t work;
+    struct request *r;
+    struct page page;
+    long expiry_minutes;
+    struct file_ref dir;   /* path: the directory, below the share */
+    const char *root;      /* the share's folder */
+    const char *directory; /* as asked */
+    bool is_base;          /* the output directory itself: may not be there yet */
+    struct entry *entries; /* owned */
+    size_t n;
+    int error; /* errno */
+};
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
+}
+
+static void add_entry(struct listing *l, int dirfd, const char *name)
+{
+    struct stat st;
+    if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return;
+    if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+        return;
+    if ((l->n & (l->n - 1)) == 0)
+        l->entries = xrealloc(l->entries, (l->n ? l->n * 2 : 1) * sizeof *l->entries);
+    l->entries[l->n++] = (struct entry){.name = xstrdup(name),
+                                        .is_dir = S_ISDIR(st.st_mode),
+                                        .size = st.st_size,
+                                        .mtime_us = (int64_t)st.st_mtim.tv_sec * 1000000};
+}
+
+static void read_directory(uv_work_t *w)
+{
+    struct listing *l = w->data;
+    int fd = fs_open_beneath(l->root, l->dir.path, O_RDONLY | O_DIRECTORY);
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+    if (!d) {
+        l->error = errno;
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    struct dirent *de;
+    while ((de = readdir(d)) && l->n < ENTRIES_MAX)
+        if (strcmp(de->d_name, ".") != 0 && strcmp(de->d_name, "..") != 0)
+            add_entry(l, fd, de->d_name);
+    closedir(d);
+    if (l->n > 1)
+        qsort(l->entries, l->n, sizeof *l->entries, by_name);
+}
+
+static json_t *render_entry(struct listing *l, const struct entry *en)
+{
+    json_t *o = json_pack("{s:o, s:s}", "name", json_string(en->name), "fileType",
+                          en->is_dir ? "directory" : "file");
+    if (!o || en->is_dir)
+        return o;
+    struct request *r = l->r;
+    char when[TIMEFMT_SIZE];
+    timefmt_seconds(en->mtime_us, when);
+    struct file_ref f = l->dir;
+    f.path = *f.path ? arena_printf(&r->arena, "%s/%s", f.path, en->name) : en->name;
+    json_object_set_new(
+        o, "downloadUrl",
+        json_string(link_create(r, &f, r->now_us + l->expiry_minutes * US_PER_MINUTE)));
+    json_object_set_new(
+        o, "properties",
+        json_pack("{s:s, s:I}", "lastModified", when, "contentLength", (json_int_t)en->size));
+    return o;
+}
+
+static struct replied *reply_entries(struct listing *l)
+{
+    size_t from = (size_t)l->page.after < l->n ? (size_t)l->page.after : l->n;
+    size_t to = l->n - from > (size_t)l->page.max ? from + (size_t)l->page.max : l->n;
+    json_t *items = json_array();
+    for (size_t i = from; i < to; i++) {
+        json_t *o = render_entry(l, &l->entries[i]);
+        if (o) /* a name that is not UTF-8 cannot be said in JSON */
+            json_array_append_new(items, o);
+    }
+    return page_reply(l->r, &l->page, items, to < l->n, (int64_t)to);
+}
+
+static struct replied *answer(struct listing *l)
+{
+    struct err e;
+    if (!l->error)
+        return reply_entries(l);
+    if (l->error == ENOENT && l->is_base)
+        return reply_entries(l); /* the job has not started: nothing is there yet */
+    err_set(&e, l->error == ENOENT ? ERR_FILE_NOT_FOUND : ERR_INVALID_QUERY, "directory",
+            "The directory '%.200s' cannot be listed: %s.", l->directory, strerror(l->error));
+    return reply_err(l->r, &e);
+}
+
+static void on_read(uv_work_t *w, int status)
+{
+    (void)status;
+    struct listing *l = w->data;
+    request_finish(l->r, answer(l));
+    for (size_t i = 0; i < l->n; i++)
+        free(l->entries[i].name);
+    free(l->entries);
+    free(l);
+}
+
+/* The path prefix of an output directory id and what follows the job's segment. */
+static int directory_of(struct request *r, const struct job_spec *s, const char *id,
+                        const char **prefix, const char **below, struct err *e)
+{
+    if (strcasecmp(id, "stdouterr") == 0) {
+        *prefix = s->std_prefix;
+        *below = "stdouterr";
+        return 0;
+    }
+    for (size_t i = 0; i < s->n_outputs; i++) {
+        const struct directory_spec *d = &s->outputs[i];
+        if (strcmp(d->id, id) != 0)
+            continue;
+        *prefix = d->path;
+        *below =
+            d->suffix && *d->suffix ? arena_printf(&r->arena, "outputs/%s", d->suffix) : "outputs";
+        return 0;
+    }
+    return err_set(e, ERR_OUTPUT_DIRECTORY_NOT_FOUND, "outputdirectoryid",
+                   "The job has no output directory with id '%.100s'; use 'stdouterr' or the id of "
+                   "one of its outputDirectories.",
+                   id);
+}
+
+/* The mounts of the job's cluster, which the job remembers as the cluster may be gone. */
+static int cluster_mounts(struct request *r, const struct job *j, struct node_setup_spec *setup,
+                          struct err *e)
+{
+    json_t *doc = json_loads(j->doc, 0, NULL);
+    json_t *mounts = json_object_get(json_object_get(doc, "properties"), JOB_DOC_CLUSTER_MOUNTS);
+    json_t *wrapped =
+        json_pack("{s:{s:{s:O*}}}", "properties", "nodeSetup", "mountVolumes", mounts);
+    char *text = json_dumps(wrapped, JSON_COMPACT);
+    struct cluster c = {.doc = text, .guid = "", .name = "", .scope = j->scope};
+    int rc = node_setup_decode(&r->arena, &c, NULL, setup, e);
+    free(text);
+    json_decref(wrapped);
+    json_decref(doc);
+    return rc;
+}
+
+static int locate(struct listing *l, const struct job *j, const char *id, struct err *e)
+{
+    struct request *r = l->r;
+    struct job_spec spec;
+    struct node_setup_spec setup;
+    const char *prefix, *below, *rest;
+    if (job_spec_decode(&r->arena, j, NULL, &spec, e) < 0 || cluster_mounts(r, j, &setup, e) < 0 ||
+        directory_of(r, &spec, id, &prefix, &below, e) < 0)
+        return -1;
+    const struct mount_volume *v =
+        mount_resolve(&r->arena, &setup.mounts, &spec.mounts, prefix, &rest);
+    if (!v || (v->kind != MOUNT_AZURE_FILE_SHARE && v->kind != MOUNT_AZURE_BLOB))
+        return err_set(e, ERR_NOT_ON_MOUNT_ROOT, "outputdirectoryid",
+                       "The specified outputDirectoryId %.100s is not present on a mount root: "
+                       "its path '%.300s' is on none of the file shares and containers that the "
+                       "job or its cluster mounts.",
+                       id, prefix);
+    l->root = sched_share_path(r->config->storage_dir, &r->arena, v);
+    l->dir = (struct file_ref){v->kind, v->account, v->share,
+                               arena_printf(&r->arena, "%s%s%s/%s%s%s", rest, *rest ? "/" : "",
+                                            spec.segment, below, l->is_base ? "" : "/",
+                                            l->is_base ? "" : l->directory)};
+    return 0;
+}
+
+static int parse(struct listing *l, const char **id, struct err *e)
+{
+    struct request *r = l->r;
+    *id = request_query(r, "outputdirectoryid");
+    if (!*id || !**id)
+        return err_set(e, ERR_INVALID_QUERY, "outputdirectoryid",
+                       "The query parameter outputdirectoryid is required: 'stdouterr' or the id "
+                       "of one of the job's outputDirectories.");
+    if (request_query_int(r, "linkexpiryinminutes", EXPIRY_MIN, EXPIRY_MAX, EXPIRY_USUAL,
+                          &l->expiry_minutes, e) < 0 ||
+        page_parse(r, &l->page, e) < 0)
+        return -1;
+    const char *dir = request_query(r, "directory");
+    char *clean = arena_strdup(&r->arena, dir ? dir : ".");
+    while (strncmp(clean, "./", 2) == 0)
+        clean += 2;
+    for (size_t n = strlen(clean); n > 1 && clean[n - 1] == '/'; n--)
+        clean[n - 1] = '\0';
+    l->directory = clean;
+    l->is_base = strcmp(clean, ".") == 0 || strcmp(clean, "") == 0;
+    if (fs_path_is_safe(clean))
+        return 0;
+    return err_set(e, ERR_INVALID_PATH, "directory",
+                   "The directory '%.200s' is not allowed: it must be a relative path inside the "
+                   "output directory, without '..'.",
+                   dir);
+}
+
+struct replied *jobs_list_output_files(struct request *r)
+{
+    struct err e;
+    struct job j;
+    const char *id;
+    struct listing *l = xcalloc(1, sizeof *l);
+    l->work.data = l;
+    l->r = r;
+    if (find_job(r, &j, &e) < 0 || parse(l, &id, &e) < 0 || locate(l, &j, id, &e) < 0) {
+        free(l);
+        return reply_err(r, &e);
+    }
+    uv_queue_work(r->config->loop, &l->work, read_directory, on_read);
+    return reply_later(r);
+}

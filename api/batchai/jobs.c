@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "api/batchai/common.h"
+#include "api/batchai/handlers.h"
+#include "api/batchai/remote_login.h"
+#include "api/batchai/render.h"
+#include "api/lookup.h"
+#include "api/paging.h"
+#include "lib/guid.h"
+#include "model/spec.h"
+#include "scheduler/scheduler.h"
+#include "storage/storage.h"
+
+/* schedulingPriority as the number that orders the queue (model/resource.h). */
+#define PRIORITY_STEP 1000
+
+static int priority_of(const char *name)
+{
+    return (enum_from_name(sched_priority_names, name ? name : "normal") - PRIORITY_NORMAL) *
+           PRIORITY_STEP;
+}
+
+static struct replied *show(struct request *r, const struct job *j)
+{
+    reply_etag(r, j->updated_us);
+    return reply_json(r, 200, render_job(r, j));
+}
+
+/* A job that no resize could ever let run is refused now rather than left in the queue. */
+static int check_node_count(struct request *r, const struct cluster *c, int n, struct err *e)
+{
+    int most = sched_capacity(r->config->sched, c->vm_size);
+    if (c->scale.kind == SCALE_AUTO && c->scale.maximum < most)
+        most = c->scale.maximum;
+    if (n <= most)
+        return 0;
+    return err_set(e, ERR_INVALID_PROPERTY, "properties.nodeCount",
+                   "properties.nodeCount is %d, but cluster %s can have at most %d nodes of size "
+                   "%s.",
+                   n, c->name, most, c->vm_size);
+}
+
+struct create_tx {
+    struct request *r;
+    const struct accepted *a;
+    struct scope scope;
+    struct job j;
+    const char *guid;
+};
+
+static int create_in_tx(struct storage *st, void *ctx, struct err *e)
+{
+    struct create_tx *t = ctx;
+    if (st_job_insert(st, &t->j, t->a->secrets_text, &t->j.id, e) < 0)
+        return -1;
+    struct op_request op = {.kind = RES_JOB,
+                            .resource_id = t->j.id,
+                            .scope = &t->scope,
+                            .name = t->j.name,
+                            .done = true};
+    return operation_start(t->r, &op, &t->guid, e);
+}
+
+static int fill_job(struct create_tx *t, const struct experiment *x, const struct cluster *c,
+                    char *guid, struct err *e)
+{
+    struct request *r = t->r;
+    const json_t *p = json_object_get(t->a->doc, "properties");
+    const char *wall = json_text_at(json_object_get(p, "constraints"), "maxWallClockTime");
+    t->scope = x->scope;
+    t->scope.experiment = x->name;
+    t->j = (struct job){.experiment_id = x->id,
+                        .cluster_id = c->id,
+                        .name = request_param(r, "job"),
+                        .guid = guid,
+                        .doc = t->a->doc_text,
+                        .cluster_ref = json_text_at(json_object_get(p, "cluster"), "id"),
+                        .priority = priority_of(json_text_at(p, "schedulingPriority")),
+                        .node_count = json_int_at(p, "nodeCount"),
+                        .prov_state = PROV_SUCCEEDED,
+                        .exec_state = EXEC_QUEUED,
+                        .prov_us = r->now_us,
+                        .exec_us = r->now_us,
+                        .created_us = r->now_us,
+                        .updated_us = r->now_us};
+    if (wall && duration_parse(wall, &t->j.max_wall_us) < 0)
+        return err_set(e, ERR_INVALID_PROPERTY, "properties.constraints.maxWallClockTime",
+                       "'%.100s' is not an ISO 8601 duration", wall);
+    return check_node_count(r, c, t->j.node_count, e);
+}
+
+static struct replied *create(struct request *r, const struct experiment *x,
+                              const struct cluster *c, const struct accepted *a)
+{
+    struct err e;
+    char guid[GUID_SIZE];
+    guid_new(guid);
+    struct create_tx t = {.r = r, .a = a};
+    if (check_alive("cluster", c->name, c->prov_state, &e) < 0 ||
+        fill_job(&t, x, c, guid, &e) < 0 ||
+        st_tx(r->config->storage, "job create", create_in_tx, &t, &e) < 0)
+        return reply_err(r, &e);
+    LOG_INFO(r->config->log, "job.queued", LF_STR("job", t.j.name), LF_STR("cluster", c->name),
+             LF_INT("nodes", t.j.node_count), LF_INT("priority", t.j.priority));
+    sched_wake_cluster(r->config->sched, c->id);
+    return reply_accepted(r, &t.scope, t.guid);
+}
+
+static struct replied *repeat(struct request *r, const struct job *j, const struct accepted *a)
+{
+    struct err e;
+    const char *secrets;
+    if (check_alive("job", j->name, j->prov_state, &e) < 0 ||
+        st_job_secrets(r->config->storage, &r->arena, j->id, &secrets, &e) < 0 ||
+        check_immutable(&schema_job, "job", j->name, j->doc, secrets, a, &e) < 0)
+        return reply_err(r, &e);
+    return show(r, j);
+}
+
+/* The cluster's id is stored as the service rendered it, so that it compares and reads the same
+ * whatever case the client used. */
+static int normalise_cluster_id(struct request *r, json_t *doc, struct cluster *c, struct err *e)
+{
+    json_t *ref = json_object_get(json_object_get(doc, "properties"), "cluster");
+    if (find_cluster_by_ref(r, json_text_at(ref, "id"), c, e) < 0)
+        return -1;
+    json_object_set_new(ref, "id", json_string(render_id(r, &c->scope, "clusters", c->name)));
+    return 0;
+}
+
+static void remember_mounts(json_t *doc, const struct cluster *c)
+{
+    json_t *stored = json_loads(c->doc, 0, NULL);
+    json_t *setup = json_object_get(json_object_get(stored, "properties"), "nodeSetup");
+    json_t *mounts = json_object_get(setup, "mountVolumes");
+    if (mounts)
+        json_object_set(json_object_get(doc, "properties"), JOB_DOC_CLUSTER_MOUNTS, mounts);
+    json_decref(stored);
+}
+
+static struct replied *create_or_repeat(struct request *r, json_t *doc, struct accepted *a)
+{
+    struct err e;
+    struct experiment x;
+    struct cluster c;
+    struct job j;
+    const char *name = request_param(r, "job");
+    if (find_experiment(r, &x, &e) < 0 || check_name("job", name, &e) < 0 ||
+        check_alive("experiment", x.name, x.prov_state, &e) < 0)
+        return reply_err(r, &e);
+    int rc = st_job_get(r->config->storage, &r->arena, x.id, name, &j, &e);
+    if (rc < 0)
+        return reply_err(r, &e);
+    /* A job survives its cluster: a repeated PUT must not fail for the cluster's sake. */
+    if (normalise_cluster_id(r, doc, &c, &e) < 0 && rc == 0)
+        return reply_err(r, &e);
+    if (rc > 0)
+        return repeat(r, &j, a);
+    remember_mounts(doc, &c);
+    accepted_refresh(a);
+    return create(r, &x, &c, a);
+}
+
+struct replied *jobs_create(struct request *r)
+{
+    struct err e;
+    struct accepted a;
+    if (accept_body(r, &schema_job, &a, &e) < 0)
+        return reply_err(r, &e);
+    struct replied *done = create_or_repeat(r, a.doc, &a);
+    accepted_release(&a);
+    return done;
+}
+
+struct replied *jobs_get(struct request *r)
+{
+    struct err e;
+    struct job j;
+    if (find_job(r, &j, &e) < 0)
+        return reply_err(r, &e);
+    return show(r, &j);
+}
+
+struct replied *jobs_delete(struct request *r)
+{
+    struct err e;
+    struct job j;
+    if (find_job(r, &j, &e) < 0)
+        return delete_missing(r, &e);
+    return delete_resource(r, RES_JOB, j.id, &j.scope, j.name);
+}
+
+struct replied *jobs_list(struct request *r)
+{
+    struct err e;
+    struct experiment x;
+    struct page page;
+    struct job *rows;
+    size_t n;
+    if (find_experiment(r, &x, &e) < 0 || page_parse(r, &page, &e) < 0 ||
+        st_job_list(r->config->storage, &r->arena, x.id, page.after, (int)page.max + 1, &rows, &n,
+                    &e) < 0)
+        return reply_err(r, &e);
+    size_t shown = n > (size_t)page.max ? (size_t)page.max : n;
+    json_t *items = json_array();
+    for (size_t i = 0; i < shown; i++)
+        json_array_append_new(items, render_job(r, &rows[i]));
+    return page_reply(r, &page, items, n > shown, shown ? rows[shown - 1].id : 0);
+}
+
+struct terminate_tx {
+    struct request *r;
+    const struct job *j;
+    const char *guid;
+};
+
+static int terminate_in_tx(struct storage *st, void *ctx, struct err *e)
+{
+    (void)st;
+    struct terminate_tx *t = ctx;
+    struct op_request op = {
+        .kind = RES_JOB, .resource_id = t->j->id, .scope = &t->j->scope, .name = t->j->name};
+    if (operation_start(t->r, &op, &t->guid, e) < 0)
+        return -1;
+    return sched_job_terminate(t->r->config->sched, t->j->id, e) < 0 ? -1 : 0;
+}
+
+struct replied *jobs_terminate(struct request *r)
+{
+    struct err e;
+    struct job j;
+    if (find_job(r, &j, &e) < 0)
+        return reply_err(r, &e);
+    if (j.exec_state == EXEC_SUCCEEDED || j.exec_state == EXEC_FAILED)
+        return reply_empty(r, 200);
+    struct terminate_tx t = {.r = r, .j = &j};
+    if (st_tx(r->config->storage, "job terminate", terminate_in_tx, &t, &e) < 0)
+        return reply_err(r, &e);
+    return reply_accepted(r, &j.scope, t.guid);
+}
+
+struct replied *jobs_list_remote_login(struct request *r)
+{
+    struct err e;
+    struct job j;
+    struct node *nodes;
+    size_t n;
+    if (find_job(r, &j, &e) < 0 ||
+        st_node_of_job(r->config->storage, &r->arena, j.id, &nodes, &n, &e) < 0)
+        return reply_err(r, &e);
+    return reply_remote_login(r, nodes, n);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The list of operations that the provider has, one row each.
+ */
+#include "api/batchai/handlers.h"
+
+struct operation_row {
+    const char *name, *resource, *operation, *description;
+};
+
+#define P "Microsoft.BatchAI/"
+static const struct operation_row rows[] = {
+    {P "workspaces/read",                                               "Workspaces",   "List or get workspaces",       "Reads workspaces"                              },
+    {P "workspaces/write",                                              "Workspaces",   "Create or update a workspace", "Writes a workspace"                            },
+    {P "workspaces/delete",                                             "Workspaces",   "Delete a workspace",
+     "Deletes a workspace and what is in it"                                                                                                                            },
+    {P "workspaces/experiments/read",                                   "Experiments",  "List or get experiments",
+     "Reads experiments"                                                                                                                                                },
+    {P "workspaces/experiments/write",                                  "Experiments",  "Create an experiment",
+     "Writes an experiment"                                                                                                                                             },
+    {P "workspaces/experiments/delete",                                 "Experiments",  "Delete an experiment",
+     "Deletes an experiment and its jobs"                                                                                                                               },
+    {P "workspaces/clusters/read",                                      "Clusters",     "List or get clusters",         "Reads clusters"                                },
+    {P "workspaces/clusters/write",                                     "Clusters",     "Create or resize a cluster",   "Writes a cluster"                              },
+    {P "workspaces/clusters/delete",                                    "Clusters",     "Delete a cluster",
+     "Deletes a cluster and frees its nodes"                                                                                                                            },
+    {P "workspaces/clusters/listRemoteLoginInformation/action",         "Clusters",
+     "List a cluster's remote login information",                                                                       "Shows the addresses of a cluster's nodes"      },
+    {P "workspaces/fileservers/read",                                   "File Servers", "List or get file servers",
+     "Reads file servers"                                                                                                                                               },
+    {P "workspaces/fileservers/write",                                  "File Servers", "Create a file server",
+     "Writes a file server"                                                                                                                                             },
+    {P "workspaces/fileservers/delete",                                 "File Servers", "Delete a file server",
+     "Deletes a file server"                                                                                                                                            },
+    {P "workspaces/experiments/jobs/read",                              "Jobs",         "List or get jobs",             "Reads jobs"                                    },
+    {P "workspaces/experiments/jobs/write",                             "Jobs",         "Create a job",                 "Queues a job"                                  },
+    {P "workspaces/experiments/jobs/delete",                            "Jobs",         "Delete a job",                 "Stops and deletes a job"                       },
+    {P "workspaces/experiments/jobs/terminate/action",                  "Jobs",         "Terminate a job",              "Stops a job"                                   },
+    {P "workspaces/experiments/jobs/listOutputFiles/action",            "Jobs",         "List a job's output files",
+     "Lists the files of an output directory with links to download them"                                                                                               },
+    {P "workspaces/experiments/jobs/listRemoteLoginInformation/action", "Jobs",
+     "List a job's remote login information",                                                                           "Shows the addresses of the nodes a job runs on"},
+};
+#undef P
+
+struct replied *operations_list(struct request *r)
+{
+    json_t *value = json_array();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        json_t *display = json_pack("{s:s, s:s, s:s, s:s}", "provider", "Microsoft Batch AI",
+                                    "resource", rows[i].resource, "operation", rows[i].operation,
+                                    "description", rows[i].description);
+        json_array_append_new(value, json_pack("{s:s, s:o, s:s}", "name", rows[i].name, "display",
+                                               display, "origin", "user,system"));
+    }
+    return reply_json(r, 200, json_pack("{s:o}", "value", value));
+}

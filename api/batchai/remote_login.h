@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef API_BATCHAI_REMOTE_LOGIN_H
+#define API_BATCHAI_REMOTE_LOGIN_H
+
+#include "api/request.h"
+#include "model/resource.h"
+
+/* {"value":[{"nodeId","ipAddress","port"}]} for these nodes. */
+REPLIED reply_remote_login(struct request *r, const struct node *nodes, size_t n);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/batchai/render.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "lib/strbuf.h"
+#include "model/spec.h"
+
+const char *render_id(struct request *r, const struct scope *s, const char *collection,
+                      const char *name)
+{
+    struct strbuf b = STRBUF_INIT;
+    strbuf_printf(&b, "/subscriptions/%s/resourceGroups/", s->subscription);
+    for (const char *p = s->group; *p; p++)
+        strbuf_putc(&b, (char)tolower((unsigned char)*p));
+    strbuf_puts(&b, "/providers/Microsoft.BatchAI");
+    if (s->workspace)
+        strbuf_printf(&b, "/workspaces/%s", s->workspace);
+    if (s->experiment)
+        strbuf_printf(&b, "/experiments/%s", s->experiment);
+    strbuf_printf(&b, "/%s/%s", collection, name);
+    const char *id = arena_strdup(&r->arena, b.s);
+    strbuf_free(&b);
+    return id;
+}
+
+void reply_etag(struct request *r, int64_t updated_us)
+{
+    char when[TIMEFMT_SIZE];
+    timefmt_http(updated_us, when);
+    reply_header(r, "ETag", "\"0x%llX\"", (unsigned long long)time_to_ticks(updated_us));
+    reply_header(r, "Last-Modified", "%s", when);
+}
+
+static void set_time(json_t *o, const char *key, int64_t us)
+{
+    char when[TIMEFMT_SIZE];
+    if (us == 0)
+        return;
+    timefmt_wire(us, when);
+    json_object_set_new_nocheck(o, key, json_string_nocheck(when));
+}
+
+static void set_text(json_t *o, const char *key, const char *s)
+{
+    if (s)
+        json_object_set_new_nocheck(o, key, json_string_nocheck(s));
+}
+
+/* A stored JSON text; what cannot be parsed (never written by us) is left out. */
+static void set_json(json_t *o, const char *key, const char *text)
+{
+    json_t *v = text ? json_loads(text, 0, NULL) : NULL;
+    if (v)
+        json_object_set_new_nocheck(o, key, v);
+}
+
+/* The canonical document with id, name and type; *properties is borrowed from it. */
+static json_t *start(const char *doc, const char *id, const char *name, const char *type,
+                     json_t **properties)
+{
+    json_t *o = doc ? json_loads(doc, 0, NULL) : NULL;
+    if (!o)
+        o = json_object();
+    set_text(o, "id", id);
+    set_text(o, "name", name);
+    set_text(o, "type", type);
+    *properties = json_object_get(o, "properties");
+    if (!*properties) {
+        *properties = json_object();
+        json_object_set_new(o, "properties", *properties);
+    }
+    return o;
+}
+
+static json_t *finish(struct request *r, const struct schema *s, json_t *canonical)
+{
+    json_t *out = schema_render(s, r->version, canonical);
+    json_decref(canonical);
+    return out;
+}
+
+static void set_provisioning(json_t *p, enum prov_state state, int64_t prov_us, int64_t created_us)
+{
+    set_text(p, "provisioningState", enum_to_name(prov_state_names, (int)state));
+    set_time(p, "provisioningStateTransitionTime", prov_us);
+    set_time(p, "creationTime", created_us);
+}
+
+json_t *render_workspace(struct request *r, const struct workspace *w)
+{
+    json_t *p;
+    json_t *o = start(NULL, render_id(r, &w->scope, "workspaces", w->name), w->name,
+                      "Microsoft.BatchAI/workspaces", &p);
+    set_text(o, "location", w->scope.location);
+    set_json(o, "tags", w->tags);
+    set_provisioning(p, w->prov_state, w->prov_us, w->created_us);
+    return finish(r, &schema_workspace, o);
+}
+
+json_t *render_experiment(struct request *r, const struct experiment *x)
+{
+    json_t *p;
+    json_t *o = start(NULL, render_id(r, &x->scope, "experiments", x->name), x->name,
+                      "Microsoft.BatchAI/workspaces/experiments", &p);
+    set_provisioning(p, x->prov_state, x->prov_us, x->created_us);
+    return finish(r, &schema_experiment, o);
+}
+
+static json_t *node_state_counts(const struct node_counts *n)
+{
+    return json_pack("{s:i, s:i, s:i, s:i, s:i}", "runningNodeCount", n->running, "idleNodeCount",
+                     n->idle, "unusableNodeCount", n->unusable, "preparingNodeCount", n->preparing,
+                     "leavingNodeCount", n->leaving);
+}
+
+json_t *render_cluster(struct request *r, const struct cluster *c)
+{
+    json_t *p;
+    const struct node_counts *n = &c->counts;
+    json_t *o = start(c->doc, render_id(r, &c->scope, "clusters", c->name), c->name,
+                      "Microsoft.BatchAI/workspaces/clusters", &p);
+    set_provisioning(p, c->prov_state, c->prov_us, c->created_us);
+    set_text(p, "allocationState", enum_to_name(alloc_state_names, (int)c->alloc_state));
+    set_time(p, "allocationStateTransitionTime", c->alloc_us);
+    json_object_set_new(
+        p, "currentNodeCount",
+        json_integer(n->running + n->idle + n->unusable + n->preparing + n->leaving));
+    json_object_set_new(p, "nodeStateCounts", node_state_counts(n));
+    set_json(p, "errors", c->errors);
+    json_t *setup = json_object_get(json_object_get(p, "nodeSetup"), "setupTask");
+    if (setup)
+        set_text(setup, "stdOutErrPathSuffix", cluster_path_segment(&r->arena, c));
+    return finish(r, &schema_cluster, o);
+}
+
+json_t *render_file_server(struct request *r, const struct file_server *f)
+{
+    json_t *p;
+    json_t *o = start(f->doc, render_id(r, &f->scope, "fileservers", f->name), f->name,
+                      "Microsoft.BatchAI/workspaces/fileservers", &p);
+    set_provisioning(p, f->prov_state, f->prov_us, f->created_us);
+    return finish(r, &schema_file_server, o);
+}
+
+static json_t *execution_info(const struct job *j)
+{
+    json_t *info = json_object();
+    set_time(info, "startTime", j->start_us);
+    set_time(info, "endTime", j->end_us);
+    if (j->has_exit_code)
+        json_object_set_new(info, "exitCode", json_integer(j->exit_code));
+    set_json(info, "errors", j->errors);
+    return info;
+}
+
+json_t *render_job(struct request *r, const struct job *j)
+{
+    json_t *p;
+    json_t *o = start(j->doc, render_id(r, &j->scope, "jobs", j->name), j->name,
+                      "Microsoft.BatchAI/workspaces/experiments/jobs", &p);
+    set_text(p, "experimentName", j->scope.experiment);
+    set_text(p, "jobOutputDirectoryPathSegment", job_path_segment(&r->arena, j));
+    set_provisioning(p, j->prov_state, j->prov_us, j->created_us);
+    set_text(p, "executionState", enum_to_name(exec_state_names, (int)j->exec_state));
+    set_time(p, "executionStateTransitionTime", j->exec_us);
+    if (j->start_us || j->end_us)
+        json_object_set_new(p, "executionInfo", execution_info(j));
+    return finish(r, &schema_job, o);
+}

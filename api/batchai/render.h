@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Rows to JSON as the asked api-version has it. New references.
+ */
+#ifndef API_BATCHAI_RENDER_H
+#define API_BATCHAI_RENDER_H
+
+#include "api/request.h"
+#include "model/resource.h"
+
+json_t *render_workspace(struct request *r, const struct workspace *w);
+json_t *render_experiment(struct request *r, const struct experiment *x);
+json_t *render_cluster(struct request *r, const struct cluster *c);
+json_t *render_file_server(struct request *r, const struct file_server *f);
+json_t *render_job(struct request *r, const struct job *j);
+
+/* "/subscriptions/S/resourceGroups/rg/providers/Microsoft.BatchAI/workspaces/..."; arena-owned.
+ * `collection` is the lower-case last segment ("clusters"). */
+const char *render_id(struct request *r, const struct scope *s, const char *collection,
+                      const char *name);
+
+/* ETag and Last-Modified of a resource: the instant of its last user write. */
+void reply_etag(struct request *r, int64_t updated_us);
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <strings.h>
+
+#include "api/batchai/common.h"
+#include "api/batchai/handlers.h"
+#include "api/batchai/render.h"
+#include "api/lookup.h"
+#include "api/paging.h"
+#include "storage/storage.h"
+
+static struct replied *reply_workspace(struct request *r, int64_t id)
+{
+    struct err e;
+    struct workspace w;
+    if (st_workspace_by_id(r->config->storage, &r->arena, id, &w, &e) <= 0)
+        return reply_err(r, &e);
+    reply_etag(r, w.updated_us);
+    return reply_json(r, 200, render_workspace(r, &w));
+}
+
+static int insert_workspace(struct request *r, const struct resource_group *g,
+                            const struct accepted *a, int64_t *id, struct err *e)
+{
+    json_t *tags = json_object_get(a->doc, "tags");
+    char *tags_text = tags ? json_dumps(tags, JSON_COMPACT) : NULL;
+    struct workspace w = {
+        .group_id = g->id,
+        .scope = {.location = json_text_at(a->doc, "location")},
+        .name = request_param(r, "workspace"),
+        .tags = tags_text,
+        .prov_state = PROV_SUCCEEDED,
+        .prov_us = r->now_us,
+        .created_us = r->now_us,
+        .updated_us = r->now_us,
+    };
+    int rc = st_workspace_insert(r->config->storage, &w, id, e);
+    free(tags_text);
+    if (rc == 0)
+        LOG_INFO(r->config->log, "workspace.created", LF_STR("workspace", w.name),
+                 LF_STR("group", g->name));
+    return rc;
+}
+
+/* A repeated PUT answers 200 with what is stored; a different location is refused. */
+static int check_same_location(const struct workspace *w, const json_t *doc, struct err *e)
+{
+    const char *given = json_text_at(doc, "location");
+    if (strcasecmp(given, w->scope.location) == 0)
+        return 0;
+    return err_set(e, ERR_IMMUTABLE_PROPERTY, "location",
+                   "The workspace %s exists in location '%s'; its location cannot be changed to "
+                   "'%.100s'.",
+                   w->name, w->scope.location, given);
+}
+
+static int create(struct request *r, const struct accepted *a, int64_t *id, struct err *e)
+{
+    struct resource_group g;
+    struct workspace w;
+    if (find_group(r, &g, e) < 0 || check_name("workspace", request_param(r, "workspace"), e) < 0 ||
+        check_alive("resource group", g.name, g.prov_state, e) < 0)
+        return -1;
+    int rc =
+        st_workspace_get(r->config->storage, &r->arena, g.id, request_param(r, "workspace"), &w, e);
+    if (rc < 0)
+        return -1;
+    if (rc == 0)
+        return insert_workspace(r, &g, a, id, e);
+    *id = w.id;
+    if (check_alive("workspace", w.name, w.prov_state, e) < 0)
+        return -1;
+    return check_same_location(&w, a->doc, e);
+}
+
+struct replied *workspaces_create(struct request *r)
+{
+    struct err e;
+    struct accepted a;
+    if (accept_body(r, &schema_workspace, &a, &e) < 0)
+        return reply_err(r, &e);
+    int64_t id = 0;
+    int rc = create(r, &a, &id, &e);
+    accepted_release(&a);
+    return rc < 0 ? reply_err(r, &e) : reply_workspace(r, id);
+}
+
+struct replied *workspaces_update(struct request *r)
+{
+    struct err e;
+    struct workspace w;
+    json_t *doc = NULL, *secrets = NULL;
+    if (find_workspace(r, &w, &e) < 0 || check_alive("workspace", w.name, w.prov_state, &e) < 0 ||
+        schema_accept_partial(&schema_workspace_update, r->version, r->body, &doc, &secrets, &e) <
+            0)
+        return reply_err(r, &e);
+    json_t *tags = json_object_get(doc, "tags");
+    char *text = tags ? json_dumps(tags, JSON_COMPACT) : NULL;
+    int rc = 0;
+    if (text)
+        rc = st_workspace_update_tags(r->config->storage, w.id, text, r->now_us, &e);
+    free(text);
+    json_decref(doc);
+    json_decref(secrets);
+    return rc < 0 ? reply_err(r, &e) : reply_workspace(r, w.id);
+}
+
+struct replied *workspaces_get(struct request *r)
+{
+    struct err e;
+    struct workspace w;
+    if (find_workspace(r, &w, &e) < 0)
+        return reply_err(r, &e);
+    reply_etag(r, w.updated_us);
+    return reply_json(r, 200, render_workspace(r, &w));
+}
+
+struct replied *workspaces_delete(struct request *r)
+{
+    struct err e;
+    struct workspace w;
+    if (find_workspace(r, &w, &e) < 0)
+        return delete_missing(r, &e);
+    return delete_resource(r, RES_WORKSPACE, w.id, &w.scope, w.name);
+}
+
+static struct replied *list(struct request *r, int64_t group_id)
+{
+    struct err e;
+    struct page page;
+    struct workspace *rows;
+    size_t n;
+    if (page_parse(r, &page, &e) < 0 ||
+        st_workspace_list(r->config->storage, &r->arena, r->config->subscription_id, group_id,
+                          page.after, (int)page.max + 1, &rows, &n, &e) < 0)
+        return reply_err(r, &e);
+    size_t shown = n > (size_t)page.max ? (size_t)page.max : n;
+    json_t *items = json_array();
+    for (size_t i = 0; i < shown; i++)
+        json_array_append_new(items, render_workspace(r, &rows[i]));
+    return page_reply(r, &page, items, n > shown, shown ? rows[shown - 1].id : 0);
+}
+
+struct replied *workspaces_list(struct request *r)
+{
+    struct err e;
+    if (find_subscription(r, &e) < 0)
+        return reply_err(r, &e);
+    return list(r, 0);
+}
+
+struct replied *workspaces_list_by_group(struct request *r)
+{
+    struct err e;
+    struct resource_group g;
+    if (find_group(r, &g, &e) < 0)
+        return reply_err(r, &e);
+    return list(r, g.id);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The boundary where struct err becomes HTTP: the only reader of the status column.
+ */
+#ifndef API_ERROR_H
+#define API_ERROR_H
+
+#include <jansson.h>
+
+#include "lib/err.h"
+
+int error_status(enum err_code code);
+/* {"error":{"code","message"[,"target"]}}; new reference. */
+json_t *error_body(const struct err *e);
+
+#endif

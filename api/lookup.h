@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From path parameters to rows. Each find_*() walks the levels above first and fails with the
+ * error of the first that is missing. Rows are in the request's arena.
+ */
+#ifndef API_LOOKUP_H
+#define API_LOOKUP_H
+
+#include "api/request.h"
+#include "model/resource.h"
+
+/* {subscription} names the one subscription there is. */
+int find_subscription(struct request *r, struct err *e) MUST_CHECK;
+int find_group(struct request *r, struct resource_group *g, struct err *e) MUST_CHECK;
+int find_workspace(struct request *r, struct workspace *w, struct err *e) MUST_CHECK;
+int find_experiment(struct request *r, struct experiment *x, struct err *e) MUST_CHECK;
+int find_cluster(struct request *r, struct cluster *c, struct err *e) MUST_CHECK;
+int find_file_server(struct request *r, struct file_server *f, struct err *e) MUST_CHECK;
+int find_job(struct request *r, struct job *j, struct err *e) MUST_CHECK;
+
+/* The cluster that a resource id names. ERR_INVALID_PROPERTY if it is not the id of a cluster. */
+int find_cluster_by_ref(struct request *r, const char *id, struct cluster *c,
+                        struct err *e) MUST_CHECK;
+
+/* ERR_INVALID_NAME unless `name` is 1 to 64 letters, digits, '-' or '_'. */
+int check_name(const char *what, const char *name, struct err *e) MUST_CHECK;
+/* ERR_BEING_DELETED if `state` is deleting. */
+int check_alive(const char *what, const char *name, enum prov_state state,
+                struct err *e) MUST_CHECK;
+
+#endif

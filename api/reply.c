@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Building replies: body, the headers that every reply carries, and the token that proves it.
+ */
+#include <assert.h>
+#include <microhttpd.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/error.h"
+#include "api/request.h"
+#include "api/router.h"
+
+/* The token's address is all there is to it. */
+static char token_object;
+#define TOKEN ((struct replied *)(void *)&token_object)
+
+void reply_header(struct request *r, const char *name, const char *fmt, ...)
+{
+    assert(r->n_headers < REQUEST_HEADERS_MAX);
+    va_list ap;
+    va_start(ap, fmt);
+    char value[1024];
+    vsnprintf(value, sizeof value, fmt, ap);
+    va_end(ap);
+    r->header[r->n_headers++] = (struct request_header){name, arena_strdup(&r->arena, value)};
+}
+
+static void add_common_headers(struct request *r, struct MHD_Response *resp)
+{
+    static const struct request_header fixed[] = {
+        {"Cache-Control",          "no-cache"                  },
+        {"Pragma",                 "no-cache"                  },
+        {"Expires",                "-1"                        },
+        {"Server",                 "batchaid/" BATCHAID_VERSION},
+        {"X-Content-Type-Options", "nosniff"                   },
+    };
+    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
+        MHD_add_response_header(resp, fixed[i].name, fixed[i].value);
+    char when[TIMEFMT_SIZE], routing[120];
+    timefmt_basic(r->now_us, 0, when);
+    snprintf(routing, sizeof routing, "LOCAL:%s:%s", when, r->correlation_id);
+    MHD_add_response_header(resp, "request-id", r->request_id);
+    MHD_add_response_header(resp, "x-ms-request-id", r->correlation_id);
+    MHD_add_response_header(resp, "x-ms-correlation-request-id", r->correlation_id);
+    MHD_add_response_header(resp, "x-ms-routing-request-id", routing);
+    const char *client_id = request_header(r, "x-ms-client-request-id");
+    const char *echo = request_header(r, "x-ms-return-client-request-id");
+    if (client_id && echo && strcasecmp(echo, "true") == 0)
+        MHD_add_response_header(resp, "x-ms-client-request-id", client_id);
+    for (int i = 0; i < r->n_headers; i++)
+        MHD_add_response_header(resp, r->header[i].name, r->header[i].value);
+}
+
+static struct replied *set_response(struct request *r, int status, const char *content_type,
+                                    struct MHD_Response *resp)
+{
+    if (!resp)
+        abort();
+    if (r->response)
+        MHD_destroy_response(r->response); /* a later failure replaces what was prepared */
+    if (content_type)
+        MHD_add_response_header(resp, "Content-Type", content_type);
+    add_common_headers(r, resp);
+    r->response = resp;
+    r->status = status;
+    return TOKEN;
+}
+
+static struct MHD_Response *from_malloc(char *text)
+{
+    return MHD_create_response_from_buffer(strlen(text), text, MHD_RESPMEM_MUST_FREE);
+}
+
+struct replied *reply_text(struct request *r, int status, const char *content_type, char *text)
+{
+    return set_response(r, status, content_type, from_malloc(text));
+}
+
+struct replied *reply_json(struct request *r, int status, json_t *body)
+{
+    char *text = json_dumps(body, JSON_COMPACT);
+    json_decref(body);
+    if (!text)
+        abort(); /* only out of memory: every string in it was made by jansson */
+    return reply_text(r, status, "application/json; charset=utf-8", text);
+}
+
+struct replied *reply_empty(struct request *r, int status)
+{
+    return set_response(r, status, NULL,
+                        MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT));
+}
+
+struct replied *reply_err(struct request *r, const struct err *e)
+{
+    int status = error_status(e->code);
+    if (status >= 500)
+        LOG_ERROR(r->config->log, "request.failed", LF_STR("method", r->method),
+                  LF_STR("path", r->path), LF_STR("code", err_code_name(e->code)),
+                  LF_STR("reason", e->msg), LF_STR("req", r->correlation_id));
+    if (status == 401)
+        reply_header(r, "WWW-Authenticate",
+                     "Bearer authorization_uri=\"%s/adfs\", error=\"invalid_token\"",
+                     request_base(r));
+    reply_header(r, "x-ms-failure-cause", "%s", status >= 500 ? "service" : "gateway");
+    return reply_json(r, status, error_body(e));
+}
+
+struct replied *reply_fd(struct request *r, int status, const char *content_type, int fd,
+                         uint64_t offset, uint64_t len)
+{
+    struct MHD_Response *resp = MHD_create_response_from_fd_at_offset64(len, fd, offset);
+    if (!resp)
+        close(fd);
+    return set_response(r, status, content_type, resp);
+}
+
+struct replied *reply_later(struct request *r)
+{
+    r->later = true;
+    return TOKEN;
+}

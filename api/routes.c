@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The whole API, one row an operation. Rows of Microsoft.BatchAI carry the spec's operation ids; a
+ * test compares them with the published spec both ways.
+ */
+#include "api/aad/handlers.h"
+#include "api/arm/handlers.h"
+#include "api/batchai/handlers.h"
+#include "api/operation.h"
+#include "api/router.h"
+#include "api/storage/link.h"
+
+#define SUB     "/subscriptions/{subscription}"
+#define GROUP   SUB "/resourceGroups/{group}"
+#define BATCHAI "/providers/Microsoft.BatchAI"
+#define WS      GROUP BATCHAI "/workspaces/{workspace}"
+#define EXP     WS "/experiments/{experiment}"
+#define JOB     EXP "/jobs/{job}"
+#define CLUSTER WS "/clusters/{cluster}"
+#define SERVER  WS "/fileServers/{fileServer}"
+#define LOC     SUB BATCHAI "/locations/{location}"
+
+#define V05  V_2018_05_01
+#define ARM  ROUTE_ANY_VERSION
+#define OPEN (ROUTE_NO_AUTH | ROUTE_NO_VERSION)
+
+const struct route api_routes[] = {
+  /* Microsoft.BatchAI, 2018-05-01 */
+    {"GET",    BATCHAI "/operations",                                    V05, 0,                   operations_list,                "Operations_List"                    },
+    {"GET",    LOC "/usages",                                            V05, 0,                   usages_list,                    "Usages_List"                        },
+    {"GET",    LOC "/operationresults/{operation}",                      V05, 0,                   operation_results,              "OperationResults"                   },
+    {"GET",    LOC "/operationstatuses/{operation}",                     V05, 0,                   operation_statuses,             "OperationStatuses"                  },
+
+    {"GET",    SUB BATCHAI "/workspaces",                                V05, 0,                   workspaces_list,                "Workspaces_List"                    },
+    {"GET",    GROUP BATCHAI "/workspaces",                              V05, 0,                   workspaces_list_by_group,
+     "Workspaces_ListByResourceGroup"                                                                                                                                   },
+    {"PUT",    WS,                                                       V05, ROUTE_JSON,          workspaces_create,              "Workspaces_Create"                  },
+    {"PATCH",  WS,                                                       V05, ROUTE_JSON,          workspaces_update,              "Workspaces_Update"                  },
+    {"GET",    WS,                                                       V05, 0,                   workspaces_get,                 "Workspaces_Get"                     },
+    {"DELETE", WS,                                                       V05, 0,                   workspaces_delete,              "Workspaces_Delete"                  },
+
+    {"GET",    WS "/experiments",                                        V05, 0,                   experiments_list,               "Experiments_ListByWorkspace"        },
+    {"PUT",    EXP,                                                      V05, ROUTE_JSON_OPTIONAL, experiments_create,             "Experiments_Create"                 },
+    {"GET",    EXP,                                                      V05, 0,                   experiments_get,                "Experiments_Get"                    },
+    {"DELETE", EXP,                                                      V05, 0,                   experiments_delete,             "Experiments_Delete"                 },
+
+    {"GET",    SUB BATCHAI "/clusters",                                  V05, 0,                   clusters_list,                  "Clusters_List"                      },
+    {"GET",    GROUP BATCHAI "/clusters",                                V05, 0,                   clusters_list_by_group,
+     "Clusters_ListByResourceGroup"                                                                                                                                     },
+    {"GET",    WS "/clusters",                                           V05, 0,                   clusters_list_by_workspace,     "Clusters_ListByWorkspace"           },
+    {"PUT",    CLUSTER,                                                  V05, ROUTE_JSON,          clusters_create,                "Clusters_Create"                    },
+    {"PATCH",  CLUSTER,                                                  V05, ROUTE_JSON,          clusters_update,                "Clusters_Update"                    },
+    {"GET",    CLUSTER,                                                  V05, 0,                   clusters_get,                   "Clusters_Get"                       },
+    {"DELETE", CLUSTER,                                                  V05, 0,                   clusters_delete,                "Clusters_Delete"                    },
+    {"POST",   CLUSTER "/listRemoteLoginInformation",                    V05, ROUTE_JSON_OPTIONAL,
+     clusters_list_remote_login,                                                                                                   "Clusters_ListRemoteLoginInformation"},
+
+    {"GET",    SUB BATCHAI "/fileServers",                               V05, 0,                   file_servers_list,              "FileServers_List"                   },
+    {"GET",    GROUP BATCHAI "/fileServers",                             V05, 0,                   file_servers_list_by_group,
+     "FileServers_ListByResourceGroup"                                                                                                                                  },
+    {"GET",    WS "/fileServers",                                        V05, 0,                   file_servers_list_by_workspace,
+     "FileServers_ListByWorkspace"                                                                                                                                      },
+    {"PUT",    SERVER,                                                   V05, ROUTE_JSON,          file_servers_create,            "FileServers_Create"                 },
+    {"GET",    SERVER,                                                   V05, 0,                   file_servers_get,               "FileServers_Get"                    },
+    {"DELETE", SERVER,                                                   V05, 0,                   file_servers_delete,            "FileServers_Delete"                 },
+
+    {"GET",    EXP "/jobs",                                              V05, 0,                   jobs_list,                      "Jobs_ListByExperiment"              },
+    {"PUT",    JOB,                                                      V05, ROUTE_JSON,          jobs_create,                    "Jobs_Create"                        },
+    {"GET",    JOB,                                                      V05, 0,                   jobs_get,                       "Jobs_Get"                           },
+    {"DELETE", JOB,                                                      V05, 0,                   jobs_delete,                    "Jobs_Delete"                        },
+    {"POST",   JOB "/terminate",                                         V05, ROUTE_JSON_OPTIONAL, jobs_terminate,                 "Jobs_Terminate"                     },
+    {"POST",   JOB "/listOutputFiles",                                   V05, ROUTE_JSON_OPTIONAL, jobs_list_output_files,
+     "Jobs_ListOutputFiles"                                                                                                                                             },
+    {"POST",   JOB "/listRemoteLoginInformation",                        V05, ROUTE_JSON_OPTIONAL, jobs_list_remote_login,
+     "Jobs_ListRemoteLoginInformation"                                                                                                                                  },
+
+ /* Azure Resource Manager */
+    {"GET",    "/metadata/endpoints",                                    0,   ARM | ROUTE_NO_AUTH, metadata_endpoints,             "Metadata_Get"                       },
+    {"GET",    "/tenants",                                               0,   ARM,                 tenants_list,                   "Tenants_List"                       },
+    {"GET",    "/subscriptions",                                         0,   ARM,                 subscriptions_list,             "Subscriptions_List"                 },
+    {"GET",    SUB,                                                      0,   ARM,                 subscriptions_get,              "Subscriptions_Get"                  },
+    {"GET",    SUB "/locations",                                         0,   ARM,                 locations_list,                 "Subscriptions_ListLocations"        },
+    {"GET",    SUB "/providers",                                         0,   ARM,                 providers_list,                 "Providers_List"                     },
+    {"GET",    SUB "/providers/{namespace}",                             0,   ARM,                 providers_get,                  "Providers_Get"                      },
+    {"POST",   SUB "/providers/{namespace}/register",                    0,   ARM,                 providers_register,
+     "Providers_Register"                                                                                                                                               },
+    {"GET",    SUB "/resourceGroups",                                    0,   ARM,                 groups_list,                    "ResourceGroups_List"                },
+    {"PUT",    GROUP,                                                    0,   ARM | ROUTE_JSON,    groups_create,                  "ResourceGroups_CreateOrUpdate"      },
+    {"PATCH",  GROUP,                                                    0,   ARM | ROUTE_JSON,    groups_update,                  "ResourceGroups_Update"              },
+    {"GET",    GROUP,                                                    0,   ARM,                 groups_get,                     "ResourceGroups_Get"                 },
+    {"HEAD",   GROUP,                                                    0,   ARM,                 groups_exists,                  "ResourceGroups_CheckExistence"      },
+    {"DELETE", GROUP,                                                    0,   ARM,                 groups_delete,                  "ResourceGroups_Delete"              },
+    {"GET",    GROUP "/resources",                                       0,   ARM,                 groups_list_resources,          "Resources_ListByResourceGroup"      },
+    {"GET",    SUB "/operationresults/{operation}",                      0,   ARM,                 arm_operation_results,
+     "Arm_OperationResults"                                                                                                                                             },
+
+ /* Login. {tenant} is adfs, which clients put once or twice. */
+    {"GET",    "/{tenant}/.well-known/openid-configuration",             0,   OPEN,                openid_configuration,
+     "OpenId_Get"                                                                                                                                                       },
+    {"GET",    "/{tenant}/v2.0/.well-known/openid-configuration",        0,   OPEN,                openid_configuration,
+     "OpenId_GetV2"                                                                                                                                                     },
+    {"GET",    "/{authority}/{tenant}/.well-known/openid-configuration", 0,   OPEN,                openid_configuration,
+     "OpenId_GetTenant"                                                                                                                                                 },
+    {"GET",    "/adfs/discovery/keys",                                   0,   OPEN,                signing_keys,                   "OpenId_Keys"                        },
+    {"POST",   "/{tenant}/oauth2/token",                                 0,   OPEN,                token_create,                   "Token_Create"                       },
+    {"POST",   "/{tenant}/oauth2/v2.0/token",                            0,   OPEN,                token_create,                   "Token_CreateV2"                     },
+    {"POST",   "/{authority}/{tenant}/oauth2/token",                     0,   OPEN,                token_create,                   "Token_CreateTenant"                 },
+
+ /* Download links, which carry their own signature */
+    {"GET",    "/files/{account}/{share}/{path*}",                       0,   OPEN,                files_download,                 "Files_Get"                          },
+    {"HEAD",   "/files/{account}/{share}/{path*}",                       0,   OPEN,                files_download,                 "Files_Head"                         },
+    {"GET",    "/blobs/{account}/{share}/{path*}",                       0,   OPEN,                blobs_download,                 "Blobs_Get"                          },
+    {"HEAD",   "/blobs/{account}/{share}/{path*}",                       0,   OPEN,                blobs_download,                 "Blobs_Head"                         },
+};
+
+const size_t api_routes_n = sizeof api_routes / sizeof api_routes[0];

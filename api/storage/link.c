@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/storage/link.h"
+
+#include <sodium.h>
+#include <string.h>
+
+#include "api/url.h"
+
+#define LINK_VERSION "2016-05-31" /* the sv that the service always wrote */
+#define SIG_BYTES    crypto_auth_BYTES
+#define SIG_SIZE     (SIG_BYTES * 4 / 3 + 8)
+
+static const char *prefix_of(enum mount_kind kind)
+{
+    return kind == MOUNT_AZURE_BLOB ? "blobs" : "files";
+}
+
+/* The signed text holds everything that the link grants; fields cannot run into each other, as
+ * none of them can hold a newline but the path, which comes last. */
+static void sign(const struct request *r, const struct file_ref *f, const char *se,
+                 char out[SIG_SIZE])
+{
+    struct strbuf text = STRBUF_INIT;
+    strbuf_printf(&text, "link\n%s\n%s\n%s\n%s\n%s", se, prefix_of(f->kind), f->account, f->share,
+                  f->path);
+    unsigned char mac[SIG_BYTES];
+    crypto_auth(mac, (const unsigned char *)text.s, text.len, r->config->token_key);
+    sodium_bin2base64(out, SIG_SIZE, mac, sizeof mac, sodium_base64_VARIANT_ORIGINAL);
+    strbuf_free(&text);
+}
+
+const char *link_create(struct request *r, const struct file_ref *f, int64_t expires_us)
+{
+    char se[TIMEFMT_SIZE], sig[SIG_SIZE];
+    timefmt_seconds(expires_us, se);
+    sign(r, f, se, sig);
+    struct strbuf b = STRBUF_INIT;
+    strbuf_printf(&b, "%s/%s/", request_base(r), prefix_of(f->kind));
+    url_encode(&b, f->account, 0);
+    strbuf_putc(&b, '/');
+    url_encode(&b, f->share, 0);
+    strbuf_putc(&b, '/');
+    url_encode(&b, f->path, 1);
+    strbuf_printf(&b, "?sv=%s&sr=%s&sig=", LINK_VERSION, f->kind == MOUNT_AZURE_BLOB ? "b" : "f");
+    url_encode(&b, sig, 0);
+    strbuf_puts(&b, "&se=");
+    url_encode(&b, se, 0);
+    strbuf_puts(&b, "&sp=rl");
+    const char *url = arena_strdup(&r->arena, b.s);
+    strbuf_free(&b);
+    return url;
+}
+
+int link_check(struct request *r, const struct file_ref *f, struct err *e)
+{
+    const char *se = request_query(r, "se"), *given = request_query(r, "sig");
+    char sig[SIG_SIZE];
+    int64_t expires_us;
+    if (!se || !given || timefmt_parse(se, &expires_us) < 0)
+        return err_set(e, ERR_LINK_EXPIRED, NULL,
+                       "The link lacks a valid signature (sig, se). List the job's files again for "
+                       "fresh links.");
+    sign(r, f, se, sig);
+    if (strlen(given) != strlen(sig) || sodium_memcmp(given, sig, strlen(sig)) != 0)
+        return err_set(e, ERR_LINK_EXPIRED, NULL,
+                       "The link's signature does not match what it points at.");
+    if (expires_us <= r->now_us)
+        return err_set(e, ERR_LINK_EXPIRED, NULL,
+                       "The link expired at %s. List the job's files again for fresh links.", se);
+    return 0;
+}
