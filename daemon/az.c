@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `batchaid az-login` and `batchaid az`: the real az, in a configuration directory of the state
+ * directory. MSAL lets only an ADFS authority pass without asking the public cloud about it, hence
+ * the login endpoint that ends in /adfs, and the tenant of that name.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "daemon/cli.h"
+#include "daemon/environment.h"
+#include "lib/arena.h"
+#include "lib/fs.h"
+#include "lib/strbuf.h"
+
+#define CLOUD "batchaid"
+
+enum { MAX_FILE = 4 << 20, MAX_ARGS = 32 };
+
+/* --- what az has written down --------------------------------------------------------------- */
+
+/* Value of `key` in `[section]`, or NULL. Points into `text`, which is cut there. */
+static char *ini_get(char *text, const char *section, const char *key)
+{
+    bool inside = false;
+    size_t n = strlen(section), k = strlen(key);
+    for (char *line = text; line;) {
+        char *next = strchr(line, '\n');
+        if (next)
+            *next++ = '\0';
+        if (*line == '[')
+            inside = strncmp(line + 1, section, n) == 0 && line[n + 1] == ']';
+        else if (inside && strncmp(line, key, k) == 0 && line[k + strspn(line + k, " ")] == '=')
+            return line + k + strspn(line + k, " =");
+        line = next;
+    }
+    return NULL;
+}
+
+/* `value` NULL: whether the key is there at all. */
+static bool ini_has(const struct environment *env, const char *file, const char *section,
+                    const char *key, const char *value)
+{
+    char *path = fs_join(environment_get(env, "AZURE_CONFIG_DIR"), file), *text;
+    bool found = false;
+    if (fs_read(path, MAX_FILE, &text, NULL, NULL) == 0) {
+        const char *actual = ini_get(text, section, key);
+        found = actual && (!value || strcmp(actual, value) == 0);
+        free(text);
+    }
+    free(path);
+    return found;
+}
+
+static bool cloud_known(const struct environment *env, const char *endpoint)
+{
+    return ini_has(env, "clouds.config", CLOUD, "endpoint_resource_manager", endpoint);
+}
+
+static bool is_our_login(const json_t *sub, const struct environment *env)
+{
+    const char *id = "", *cloud = "", *user = "";
+    return json_unpack((json_t *)sub, "{s:s, s:s, s:{s:s}}", "id", &id, "environmentName", &cloud,
+                       "user", "name", &user) == 0 &&
+           strcmp(id, environment_get(env, "AZURE_SUBSCRIPTION_ID")) == 0 &&
+           strcmp(cloud, CLOUD) == 0 && strcmp(user, environment_get(env, "AZURE_CLIENT_ID")) == 0;
+}
+
+static bool profile_known(const struct environment *env)
+{
+    char *path = fs_join(environment_get(env, "AZURE_CONFIG_DIR"), "azureProfile.json"), *text;
+    bool found = false;
+    if (fs_read(path, MAX_FILE, &text, NULL, NULL) == 0) {
+        /* az writes a byte order mark. */
+        bool mark = strncmp(text, "\xef\xbb\xbf", 3) == 0;
+        json_t *o = json_loads(text + (mark ? 3 : 0), 0, NULL);
+        size_t i;
+        json_t *sub;
+        json_array_foreach(json_object_get(o, "subscriptions"), i, sub) found =
+            found || is_our_login(sub, env);
+        json_decref(o);
+        free(text);
+    }
+    free(path);
+    return found;
+}
+
+/* --- running az ----------------------------------------------------------------------------- */
+
+/* Debian's az belongs to the system's interpreter and may start further programs: /usr/bin comes
+ * before whatever Python installation the user has put there. */
+static void prefer_system_programs(void)
+{
+    const char *old = getenv("PATH");
+    struct strbuf b = STRBUF_INIT;
+    strbuf_printf(&b, "/usr/bin:%s", old && *old ? old : "/bin");
+    setenv("PATH", b.s, 1);
+    strbuf_free(&b);
+}
+
+static void enter(const struct environment *env)
+{
+    for (size_t i = 0; i < env->n; i++)
+        setenv(env->vars[i].name, env->vars[i].value, 1);
+    const char *no_proxy = environment_get(env, "NO_PROXY");
+    if (no_proxy)
+        setenv("no_proxy", no_proxy, 1);
+    /* They would send az to another cloud than the one registered here. */
+    unsetenv("AZURE_CLOUD_NAME");
+    unsetenv("ARM_CLOUD_METADATA_URL");
+    prefer_system_programs();
+}
+
+static int cannot_start(int error, struct err *e)
+{
+    if (error == ENOENT)
+        return err_set(e, ERR_UNAVAILABLE, NULL,
+                       "az is not installed; install it with: apt-get install azure-cli");
+    return err_set(e, ERR_UNAVAILABLE, NULL, "cannot start az: %s", strerror(error));
+}
+
+static int run_az(char *const *argv, struct err *e)
+{
+    pid_t pid;
+    int status;
+    int rc = posix_spawnp(&pid, "az", NULL, NULL, argv, environ);
+    if (rc != 0)
+        return cannot_start(rc, e);
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return err_errno(e, ERR_UNAVAILABLE, "cannot wait for az");
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return 0;
+    if (WIFEXITED(status))
+        return err_set(e, ERR_UNAVAILABLE, NULL, "az %s %s failed with exit code %d", argv[1],
+                       argv[2], WEXITSTATUS(status));
+    return err_set(e, ERR_UNAVAILABLE, NULL, "az %s %s was ended by signal %d", argv[1], argv[2],
+                   WTERMSIG(status));
+}
+
+/* Adds pointers to an argument list; the last one is NULL. */
+static void add_args(char **argv, size_t *n, const char *const *more)
+{
+    for (; *more && *n < MAX_ARGS; more++)
+        argv[(*n)++] = (char *)*more;
+    argv[*n] = NULL;
+}
+
+static int describe_cloud(const char *verb, const char *endpoint, struct err *e)
+{
+    struct arena a;
+    arena_init(&a);
+    const char *host = endpoint + strlen("https://");
+    const char *const args[] = {
+        "az",
+        "cloud",
+        verb,
+        "-n",
+        CLOUD,
+        "--endpoint-resource-manager",
+        endpoint,
+        "--endpoint-active-directory",
+        arena_printf(&a, "%s/adfs", endpoint),
+        "--endpoint-active-directory-resource-id",
+        endpoint,
+        "--endpoint-active-directory-graph-resource-id",
+        endpoint,
+        "--endpoint-management",
+        endpoint,
+        "--endpoint-gallery",
+        endpoint,
+        "--suffix-storage-endpoint",
+        host,
+        "--suffix-keyvault-dns",
+        arena_printf(&a, ".vault.%s", host),
+        "--only-show-errors",
+        "-o",
+        "none",
+        NULL,
+    };
+    char *argv[MAX_ARGS + 1];
+    size_t n = 0;
+    add_args(argv, &n, args);
+    int rc = run_az(argv, e);
+    arena_free(&a);
+    return rc;
+}
+
+static int register_cloud(const struct environment *env, const char *endpoint, struct err *e)
+{
+    bool there = ini_has(env, "clouds.config", CLOUD, "endpoint_resource_manager", NULL);
+    if (describe_cloud(there ? "update" : "register", endpoint, e) < 0)
+        return -1;
+    char *const set[] = {"az", "cloud", "set", "-n", CLOUD, "--only-show-errors",
+                         "-o", "none",  NULL};
+    return run_az(set, e);
+}
+
+/* az takes the secret from its command line only, where this user's (and root's) processes can see
+ * it for the second that the login lasts. */
+static int log_in(const struct environment *env, struct err *e)
+{
+    const char *const args[] = {
+        "az",
+        "login",
+        "--service-principal",
+        "-u",
+        environment_get(env, "AZURE_CLIENT_ID"),
+        "-p",
+        environment_get(env, "AZURE_CLIENT_SECRET"),
+        "--tenant",
+        environment_get(env, "AZURE_TENANT_ID"),
+        "--only-show-errors",
+        "-o",
+        "none",
+        NULL,
+    };
+    char *argv[MAX_ARGS + 1];
+    size_t n = 0;
+    add_args(argv, &n, args);
+    return run_az(argv, e);
+}
+
+/* Two at once would register twice. */
+static int lock_config(const struct environment *env, struct err *e)
+{
+    char *path = fs_join(environment_get(env, "AZURE_CONFIG_DIR"), "batchaid.lock");
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0 || flock(fd, LOCK_EX) < 0) {
+        err_errno(e, ERR_IO, "cannot lock %s", path);
+        if (fd >= 0)
+            close(fd);
+        fd = -1;
+    }
+    free(path);
+    return fd;
+}
+
+/* Brings az where it should be; `say` (may be NULL) hears what was done. */
+static int ensure_login(const struct environment *env, FILE *say, struct err *e)
+{
+    const char *endpoint = environment_get(env, "BATCHAID_ENDPOINT");
+    int fd = lock_config(env, e);
+    if (fd < 0)
+        return -1;
+    bool known = cloud_known(env, endpoint) && ini_has(env, "config", "cloud", "name", CLOUD);
+    int rc = 0;
+    if (!known && (rc = register_cloud(env, endpoint, e)) == 0 && say)
+        fprintf(say, "registered the cloud %s at %s with az\n", CLOUD, endpoint);
+    if (rc == 0 && known && profile_known(env)) {
+        if (say)
+            fprintf(say, "az is logged in to %s already\n", endpoint);
+    } else if (rc == 0 && (rc = log_in(env, e)) == 0 && say) {
+        fprintf(say, "logged az in as %s (AZURE_CONFIG_DIR=%s)\n",
+                environment_get(env, "AZURE_CLIENT_ID"), environment_get(env, "AZURE_CONFIG_DIR"));
+    }
+    close(fd);
+    return rc;
+}
+
+static int enter_from_options(const struct options *o, struct environment *env, struct err *e)
+{
+    struct state s;
+    if (state_locate(o->state_dir, NULL, &s, e) < 0)
+        return -1;
+    int rc = environment_build(&s, env, e);
+    state_free(&s);
+    if (rc == 0)
+        enter(env);
+    return rc;
+}
+
+int cmd_az_login(const struct options *o)
+{
+    struct environment env;
+    struct err e;
+    if (enter_from_options(o, &env, &e) < 0)
+        return cli_fail(EXIT_FAILED, &e);
+    int rc = ensure_login(&env, stdout, &e);
+    environment_free(&env);
+    return rc == 0 ? EXIT_DONE : cli_fail(EXIT_FAILED, &e);
+}
+
+int cmd_az(const struct options *o)
+{
+    struct environment env;
+    struct err e;
+    if (enter_from_options(o, &env, &e) < 0)
+        return cli_fail(EXIT_FAILED, &e);
+    int rc = ensure_login(&env, NULL, &e);
+    environment_free(&env);
+    if (rc < 0)
+        return cli_fail(EXIT_FAILED, &e);
+    char **argv = xcalloc((size_t)o->n_args + 2, sizeof *argv);
+    argv[0] = "az";
+    for (int i = 0; i < o->n_args; i++)
+        argv[i + 1] = o->args[i];
+    execvp("az", argv);
+    cannot_start(errno, &e);
+    free(argv);
+    return cli_fail(EXIT_FAILED, &e);
+}

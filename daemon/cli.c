@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+#include "daemon/cli.h"
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/config.h"
+#include "lib/strbuf.h"
+
+enum { OPT_CONFIG = 1, OPT_STATE_DIR = 2, OPT_LISTEN = 4, OPT_LOG = 8 };
+
+struct command {
+    const char *name;
+    const char *arguments; /* as in the usage line */
+    int options;           /* OPT_ bits */
+    int min_args, max_args;
+    int (*run)(const struct options *);
+    const char *help;
+    const char *details;
+};
+
+enum { ANY_NUMBER = 1 << 20 };
+
+static const struct command commands[] = {
+    {.name = "serve",
+     .arguments = "",
+     .options = OPT_CONFIG | OPT_STATE_DIR | OPT_LISTEN | OPT_LOG,
+     .run = cmd_serve,
+     .help = "run the daemon in the foreground",
+     .details =
+         "Prints `ready https://ADDR:PORT` on standard output once requests are served, logs to\n"
+         "standard error, stops cleanly on SIGTERM and SIGINT; a second signal ends it at once.\n"
+         "Without --config and --listen it serves on both loopback addresses, port 7443.\n"
+         "Exit codes: 0 stopped, 1 failed, 2 wrong command line, 78 wrong configuration.\n"  },
+    {.name = "env",
+     .arguments = "",
+     .options = OPT_STATE_DIR,
+     .run = cmd_env,
+     .help = "print the environment for clients of a running daemon",
+     .details = "Prints export NAME='value' lines; use them with: eval \"$(batchaid env)\"\n"},
+    {.name = "az-login",
+     .arguments = "",
+     .options = OPT_STATE_DIR,
+     .run = cmd_az_login,
+     .help = "make az ready to talk to a running daemon",
+     .details = "Registers the cloud with az and logs in, in a configuration directory of its own\n"
+                "in the state directory, never in the one of the user. Safe to run again.\n" },
+    {.name = "az",
+     .arguments = "ARGS...",
+     .options = OPT_STATE_DIR,
+     .max_args = ANY_NUMBER,
+     .run = cmd_az,
+     .help = "run az against a running daemon",
+     .details = "Runs `az ARGS...` in the environment that `batchaid env` prints, after `batchaid\n"
+                "az-login` if need be. Options before the first argument of az are batchaid's.\n"},
+    {.name = "share-path",
+     .arguments = "ACCOUNT SHARE",
+     .options = OPT_STATE_DIR,
+     .min_args = 2,
+     .max_args = 2,
+     .run = cmd_share_path,
+     .help = "print (and make) the folder behind an Azure file share",
+     .details = "What is put into the folder is what jobs see that mount the share.\n"},
+    {.name = "check-config",
+     .arguments = "FILE",
+     .min_args = 1,
+     .max_args = 1,
+     .run = cmd_check_config,
+     .help = "check a configuration file",
+     .details = "Prints `FILE: ok`, or what is wrong with the file. Exit code 0 or 1.\n"},
+    {.name = "version",
+     .arguments = "",
+     .run = cmd_version,
+     .help = "print the version",
+     .details = ""},
+    {.name = "help",
+     .arguments = "[COMMAND]",
+     .max_args = 2,
+     .run = cmd_help,
+     .help = "print help, on a command or on `config`",
+     .details = "`batchaid help config` lists the settings of the configuration file; `batchaid\n"
+                "help config yaml` prints them as an example file.\n"                                                                         },
+};
+enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
+
+static const struct cli_option {
+    const char *name, *argument;
+    int bit;
+    const char *help;
+} known_options[] = {
+    {"config",     "FILE",      OPT_CONFIG,    "read this configuration file (default: none)"         },
+    {"state-dir",  "DIR",       OPT_STATE_DIR,
+     "keep everything there (default: see `batchaid help config`)"                                    },
+    {"listen",     "ADDR:PORT", OPT_LISTEN,    "serve there; may be repeated; port 0 picks a free one"},
+    {"log-format", "FORMAT",    OPT_LOG,       "text or json"                                         },
+    {"log-level",  "LEVEL",     OPT_LOG,       "debug, info, warn or error"                           },
+};
+enum { N_OPTIONS = sizeof known_options / sizeof known_options[0] };
+
+int cli_fail(enum exit_code code, const struct err *e)
+{
+    fprintf(stderr, "batchaid: %s\n", e->msg);
+    return code;
+}
+
+static void list_commands(FILE *out)
+{
+    fprintf(out, "usage: batchaid COMMAND [OPTIONS] [ARGUMENTS]\n\n");
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        fprintf(out, "  %-13s %s\n", commands[i].name, commands[i].help);
+    fprintf(out, "\n`batchaid help COMMAND` says more.\n");
+}
+
+static void describe_command(const struct command *c, FILE *out)
+{
+    fprintf(out, "usage: batchaid %s%s%s%s\n", c->name, c->options ? " [OPTIONS]" : "",
+            *c->arguments ? " " : "", c->arguments);
+    fprintf(out, "%s%s", *c->details ? "\n" : "", c->details);
+    if (c->options)
+        fprintf(out, "\nOptions:\n");
+    for (size_t i = 0; i < N_OPTIONS; i++) {
+        const struct cli_option *o = &known_options[i];
+        if (c->options & o->bit)
+            fprintf(out, "  --%-10s %-10s %s\n", o->name, o->argument, o->help);
+    }
+}
+
+static const struct command *find_command(const char *name)
+{
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+static int unknown_command(const char *name)
+{
+    fprintf(stderr, "batchaid: unknown command '%s'; use one of", name);
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        fprintf(stderr, "%s %s", i ? "," : "", commands[i].name);
+    fprintf(stderr, "\n");
+    return EXIT_USAGE;
+}
+
+static int help_config(const char *format)
+{
+    struct strbuf b = STRBUF_INIT;
+    if (!config_describe(format, &b)) {
+        fprintf(stderr, "batchaid: unknown format '%s'; use text, yaml, man or markdown\n", format);
+        return EXIT_USAGE;
+    }
+    fputs(b.s, stdout);
+    strbuf_free(&b);
+    return EXIT_DONE;
+}
+
+int cmd_help(const struct options *o)
+{
+    if (o->n_args == 0) {
+        list_commands(stdout);
+        return EXIT_DONE;
+    }
+    if (strcmp(o->args[0], "config") == 0)
+        return help_config(o->n_args > 1 ? o->args[1] : "text");
+    const struct command *c = find_command(o->args[0]);
+    if (!c)
+        return unknown_command(o->args[0]);
+    describe_command(c, stdout);
+    return EXIT_DONE;
+}
+
+int cmd_version(const struct options *o)
+{
+    (void)o;
+    printf("batchaid %s\n", BATCHAID_VERSION);
+    return EXIT_DONE;
+}
+
+/* --- options -------------------------------------------------------------------------------- */
+
+static int wrong_option(const struct command *c, const char *given, const char *what)
+{
+    fprintf(stderr, "batchaid: %s: %s '%s'; %s", c->name, what, given,
+            c->options ? "the options are" : "there are no options");
+    const char *separator = " ";
+    for (size_t i = 0; i < N_OPTIONS; i++)
+        if (c->options & known_options[i].bit) {
+            fprintf(stderr, "%s--%s %s", separator, known_options[i].name,
+                    known_options[i].argument);
+            separator = ", ";
+        }
+    fprintf(stderr, "\n");
+    return EXIT_USAGE;
+}
+
+static int add_listen(struct options *o, const char *value, struct err *e)
+{
+    if (o->n_listen == CLI_LISTEN_MAX)
+        return err_set(e, ERR_CONFIG, NULL, "more than %d times --listen", CLI_LISTEN_MAX);
+    o->listen[o->n_listen++] = value;
+    return config_check_listen(value, e);
+}
+
+static int take_option(struct options *o, const char *name, const char *value, struct err *e)
+{
+    if (!*value)
+        return err_set(e, ERR_CONFIG, NULL, "--%s needs a value that is not empty", name);
+    if (strcmp(name, "listen") == 0)
+        return add_listen(o, value, e);
+    if (strcmp(name, "log-level") == 0) {
+        o->log_level = value;
+        return config_check_log_level(value, e);
+    }
+    if (strcmp(name, "log-format") == 0) {
+        o->log_format = value;
+        return config_check_log_format(value, e);
+    }
+    *(strcmp(name, "config") == 0 ? &o->config : &o->state_dir) = value;
+    return 0;
+}
+
+/* 0, or an exit code. argv[0] is the command's name. */
+static int parse_options(const struct command *c, int argc, char **argv, struct options *o)
+{
+    struct option table[N_OPTIONS + 2] = {
+        {"help", no_argument, NULL, 'h'}
+    };
+    for (size_t i = 0, n = 1; i < N_OPTIONS; i++)
+        if (c->options & known_options[i].bit)
+            table[n++] = (struct option){known_options[i].name, required_argument, NULL, 'o'};
+    /* "+": az's own options begin at its first argument; ":": a missing value is told apart. */
+    const char *shorts = c->run == cmd_az ? "+:h" : ":h";
+    int which = 0, opt;
+    struct err e;
+    opterr = 0;
+    while ((opt = getopt_long(argc, argv, shorts, table, &which)) != -1) {
+        if (opt == 'h') {
+            describe_command(c, stdout);
+            return -1;
+        }
+        if (opt == ':')
+            return wrong_option(c, argv[optind - 1], "no value after");
+        if (opt == '?')
+            return wrong_option(c, argv[optind - 1], "unknown option");
+        if (take_option(o, table[which].name, optarg, &e) < 0) {
+            err_prefix(&e, "%s", c->name);
+            return cli_fail(EXIT_USAGE, &e);
+        }
+    }
+    o->args = argv + optind;
+    o->n_args = argc - optind;
+    return 0;
+}
+
+static int wrong_arguments(const struct command *c, const struct options *o)
+{
+    if (o->n_args > c->max_args)
+        fprintf(stderr, "batchaid: %s: unexpected argument '%s'", c->name, o->args[c->max_args]);
+    else
+        fprintf(stderr, "batchaid: %s: it takes %d argument%s, not %d", c->name, c->min_args,
+                c->min_args == 1 ? "" : "s", o->n_args);
+    fprintf(stderr, "; use: batchaid %s%s%s%s\n", c->name, c->options ? " [OPTIONS]" : "",
+            *c->arguments ? " " : "", c->arguments);
+    return EXIT_USAGE;
+}
+
+int cli_main(int argc, char **argv)
+{
+    if (argc < 2) {
+        list_commands(stderr);
+        return EXIT_USAGE;
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        name = "help";
+    else if (strcmp(name, "--version") == 0)
+        name = "version";
+    const struct command *c = find_command(name);
+    if (!c)
+        return unknown_command(name);
+    struct options o = {.n_args = 0};
+    int rc = parse_options(c, argc - 1, argv + 1, &o);
+    if (rc != 0)
+        return rc < 0 ? EXIT_DONE : rc;
+    if (o.n_args < c->min_args || o.n_args > c->max_args)
+        return wrong_arguments(c, &o);
+    return c->run(&o);
+}

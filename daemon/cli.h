@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The command line: a table of commands, each with the options it takes. A command gets its options
+ * parsed and its arguments counted, writes complaints with cli_fail(), and returns the exit code.
+ */
+#ifndef DAEMON_CLI_H
+#define DAEMON_CLI_H
+
+#include <stddef.h>
+
+#include "lib/err.h"
+
+enum exit_code {
+    EXIT_DONE = 0,
+    EXIT_FAILED = 1,
+    EXIT_USAGE = 2,         /* the command line is wrong */
+    EXIT_CONFIGURATION = 78 /* EX_CONFIG: starting again will not help (see the systemd unit) */
+};
+
+#define CLI_LISTEN_MAX 16
+
+struct options {
+    const char *config, *state_dir, *log_format, *log_level; /* NULL: not given */
+    const char *listen[CLI_LISTEN_MAX];
+    size_t n_listen;
+    char **args; /* what follows the options, NULL-terminated; borrowed from main() */
+    int n_args;
+};
+
+int cli_main(int argc, char **argv);
+
+/* "batchaid: MESSAGE" on standard error; returns `code`. */
+int cli_fail(enum exit_code code, const struct err *e);
+
+int cmd_serve(const struct options *o);
+int cmd_env(const struct options *o);
+int cmd_az_login(const struct options *o);
+int cmd_az(const struct options *o);
+int cmd_share_path(const struct options *o);
+int cmd_check_config(const struct options *o);
+int cmd_version(const struct options *o);
+int cmd_help(const struct options *o);
+
+#endif

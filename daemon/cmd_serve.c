@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `batchaid serve`: configuration, state directory, keys; then serve_run().
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/cli.h"
+#include "daemon/serve.h"
+#include "lib/arena.h"
+#include "lib/fs.h"
+#include "lib/strbuf.h"
+#include "lib/timefmt.h"
+
+static void replace(char **at, const char *value)
+{
+    if (!value)
+        return;
+    free(*at);
+    *at = xstrdup(value);
+}
+
+/* What the command line says goes before what the file says. */
+static void apply_options(struct config *c, const struct options *o)
+{
+    replace(&c->log_format, o->log_format);
+    replace(&c->log_level, o->log_level);
+    if (o->n_listen == 0)
+        return;
+    for (size_t i = 0; i < c->listen.n; i++)
+        free(c->listen.items[i]);
+    free(c->listen.items);
+    c->listen.items = xcalloc(o->n_listen, sizeof(char *));
+    c->listen.n = o->n_listen;
+    for (size_t i = 0; i < o->n_listen; i++)
+        c->listen.items[i] = xstrdup(o->listen[i]);
+}
+
+/* Where the agent is: the environment, else beside this program, else in the installation's
+ * libexec. Caller frees. */
+static char *find_agent(struct err *e)
+{
+    const char *given = getenv("BATCHAI_NODE");
+    if (given && *given) {
+        if (access(given, X_OK) == 0)
+            return realpath(given, NULL);
+        err_errno(e, ERR_CONFIG, "BATCHAI_NODE=%s cannot be run", given);
+        return NULL;
+    }
+    static const char *const places[] = {"batchai-node", "../libexec/batchaid/batchai-node"};
+    char *self = realpath("/proc/self/exe", NULL);
+    if (!self) {
+        err_errno(e, ERR_CONFIG, "cannot read /proc/self/exe");
+        return NULL;
+    }
+    char *slash = strrchr(self, '/');
+    *(slash == self ? slash + 1 : slash) = '\0';
+    char *found = NULL;
+    for (size_t i = 0; i < sizeof places / sizeof places[0] && !found; i++) {
+        char *path = fs_join(self, places[i]);
+        if (access(path, X_OK) == 0)
+            found = realpath(path, NULL);
+        free(path);
+    }
+    if (!found)
+        err_set(e, ERR_CONFIG, NULL,
+                "the node agent batchai-node is neither in %s nor in %s/../libexec/batchaid; set "
+                "BATCHAI_NODE to its path",
+                self, self);
+    free(self);
+    return found;
+}
+
+/* The addresses of the listen list that are no names, for the certificate. */
+static int listen_addresses(const struct config *c, struct config_list *out, struct err *e)
+{
+    out->items = xcalloc(c->listen.n, sizeof(char *));
+    for (size_t i = 0; i < c->listen.n; i++) {
+        char host[CONFIG_HOST_SIZE];
+        int port;
+        if (config_parse_listen(c->listen.items[i], host, &port, e) < 0)
+            return -1;
+        bool wildcard = strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
+        if (strcmp(host, "localhost") != 0 && !wildcard)
+            out->items[out->n++] = xstrdup(host);
+    }
+    return 0;
+}
+
+static void list_free(struct config_list *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        free(l->items[i]);
+    free(l->items);
+}
+
+/* Everything that only the holder of the lock may do. */
+static int serve_locked(const struct config *c, const struct state *s, int64_t started_us,
+                        struct err *e)
+{
+    struct credentials credentials = {.client_id = NULL};
+    struct certs certs = {.cert_pem = NULL};
+    struct config_list addresses = {.n = 0};
+    const struct log log = {.fd = STDERR_FILENO,
+                            .level = config_log_level(c->log_level),
+                            .format = config_log_format(c->log_format)};
+    int rc = -1;
+    char *agent = find_agent(e);
+    if (!agent)
+        return -1;
+    if (state_make_dirs(s, e) == 0 && credentials_load(s, &credentials, e) == 0 &&
+        listen_addresses(c, &addresses, e) == 0 &&
+        certs_load(s, addresses.items, addresses.n, started_us, &certs, e) == 0) {
+        const struct serve_config sc = {.config = c,
+                                        .state = s,
+                                        .credentials = &credentials,
+                                        .certs = &certs,
+                                        .agent_path = agent,
+                                        .log = &log,
+                                        .started_us = started_us};
+        endpoint_withdraw(s); /* one that a killed daemon left */
+        rc = serve_run(&sc, e);
+    }
+    list_free(&addresses);
+    certs_free(&certs);
+    credentials_free(&credentials);
+    free(agent);
+    return rc;
+}
+
+int cmd_serve(const struct options *o)
+{
+    int64_t started_us = time_now_us();
+    struct config config;
+    struct state state = {.dir = NULL};
+    struct err e;
+    int lock = -1;
+    if (config_load(o->config, &config, &e) < 0)
+        return cli_fail(EXIT_CONFIGURATION, &e);
+    apply_options(&config, o);
+    int rc = state_locate(o->state_dir, config.state_dir, &state, &e);
+    if (rc == 0)
+        rc = state_acquire(&state, &lock, &e);
+    if (rc == 0)
+        rc = serve_locked(&config, &state, started_us, &e);
+    if (lock >= 0)
+        close(lock);
+    state_free(&state);
+    config_free(&config);
+    if (rc == 0)
+        return EXIT_DONE;
+    return cli_fail(e.code == ERR_SCHEMA_TOO_NEW ? EXIT_CONFIGURATION : EXIT_FAILED, &e);
+}

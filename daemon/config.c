@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Reading the file: libcyaml fills one slot a setting under a schema built from the table; what the
+ * file does not say is filled from the table's defaults; then every value is checked.
+ */
+#include "daemon/config.h"
+
+#include <cyaml/cyaml.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/arena.h"
+#include "lib/fs.h"
+
+enum { MAX_SETTINGS = 32, MAX_SECTIONS = 8, MAX_FILE = 1 << 20, MAX_STRING = 4096 };
+
+/* What libcyaml allocated for a setting; NULL if the file does not mention it. */
+struct slot {
+    void *value;
+    uint64_t count; /* lists only */
+};
+
+struct raw {
+    struct slot slots[MAX_SETTINGS];
+};
+
+struct schema {
+    cyaml_schema_field_t top[MAX_SETTINGS + 1];
+    cyaml_schema_field_t sections[MAX_SECTIONS][MAX_SETTINGS + 1];
+    cyaml_schema_value_t root;
+};
+
+static const cyaml_schema_value_t string_entry = {
+    CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 0, MAX_STRING),
+};
+
+/* What libcyaml said: the first complaint, and the innermost place it happened at. */
+struct complaint {
+    char what[256];
+    int line;
+};
+
+static void hear(cyaml_log_t level, void *ctx, const char *fmt, va_list args)
+{
+    struct complaint *c = ctx;
+    if (level < CYAML_LOG_ERROR)
+        return;
+    char text[sizeof c->what];
+    vsnprintf(text, sizeof text, fmt, args);
+    text[strcspn(text, "\n")] = '\0';
+    const char *place = strstr(text, "(line: ");
+    if (place && c->line == 0)
+        c->line = atoi(place + strlen("(line: "));
+    else if (!place && !c->what[0]) {
+        const char *prefix = "Load: ";
+        bool skip = strncmp(text, prefix, strlen(prefix)) == 0;
+        snprintf(c->what, sizeof c->what, "%s", text + (skip ? strlen(prefix) : 0));
+    }
+}
+
+static cyaml_schema_value_t value_schema(const struct setting *s)
+{
+    cyaml_schema_value_t v = {.flags = CYAML_FLAG_OPTIONAL | CYAML_FLAG_POINTER};
+    switch (s->type) {
+    case SETTING_INT:
+        v.type = CYAML_INT;
+        v.data_size = sizeof(int64_t);
+        break;
+    case SETTING_BOOL:
+        v.type = CYAML_BOOL;
+        v.data_size = sizeof(bool);
+        break;
+    case SETTING_STR:
+        v.type = CYAML_STRING;
+        v.data_size = sizeof(char);
+        v.string.max = MAX_STRING;
+        break;
+    case SETTING_LIST:
+        v.type = CYAML_SEQUENCE;
+        v.data_size = sizeof(char *);
+        v.sequence.entry = &string_entry;
+        v.sequence.max = 1000;
+        break;
+    }
+    return v;
+}
+
+/* The mapping of a section, made at its first setting. All mappings lie at offset 0 of struct raw,
+ * so that a setting's offset is that of its slot wherever it stands. */
+static cyaml_schema_field_t *section_fields(struct schema *sc, const char *section, size_t *n_top)
+{
+    size_t i = 0, used = 0;
+    for (; i < *n_top; i++) {
+        bool mapping = sc->top[i].value.type == CYAML_MAPPING;
+        if (mapping && strcmp(sc->top[i].key, section) == 0)
+            return sc->sections[used];
+        used += mapping;
+    }
+    if (used == MAX_SECTIONS)
+        abort();
+    sc->top[(*n_top)++] = (cyaml_schema_field_t){
+        .key = section,
+        .value = {.type = CYAML_MAPPING,
+                  .flags = CYAML_FLAG_OPTIONAL,
+                  .data_size = sizeof(struct raw),
+                  .mapping.fields = sc->sections[used]},
+    };
+    return sc->sections[used];
+}
+
+static void build_schema(struct schema *sc)
+{
+    if (config_n_settings > MAX_SETTINGS)
+        abort();
+    memset(sc, 0, sizeof *sc);
+    size_t n_top = 0;
+    for (size_t i = 0; i < config_n_settings; i++) {
+        const struct setting *s = &config_settings[i];
+        cyaml_schema_field_t *f = &sc->top[n_top];
+        if (*s->section) {
+            f = section_fields(sc, s->section, &n_top);
+            while (f->key)
+                f++;
+        } else {
+            n_top++;
+        }
+        f->key = s->key;
+        f->data_offset = (uint32_t)(offsetof(struct raw, slots) + i * sizeof(struct slot));
+        f->count_offset = f->data_offset + (uint32_t)offsetof(struct slot, count);
+        f->count_size = sizeof(uint64_t);
+        f->value = value_schema(s);
+    }
+    sc->root = (cyaml_schema_value_t){.type = CYAML_MAPPING,
+                                      .flags = CYAML_FLAG_POINTER,
+                                      .data_size = sizeof(struct raw),
+                                      .mapping.fields = sc->top};
+}
+
+/* Where a block-style file sets `s`; 0 if it cannot be told. */
+static int line_of(const char *text, const struct setting *s)
+{
+    bool inside = !*s->section;
+    int line = 1;
+    for (const char *p = text; p && *p; line++) {
+        size_t indent = strspn(p, " ");
+        const char *want = inside ? s->key : s->section;
+        size_t n = strlen(want);
+        bool level = inside && *s->section ? indent > 0 : indent == 0;
+        if (level && strncmp(p + indent, want, n) == 0 && p[indent + n] == ':') {
+            if (inside)
+                return line;
+            inside = true;
+        }
+        p = strchr(p, '\n');
+        p = p ? p + 1 : NULL;
+    }
+    return 0;
+}
+
+static struct config_list split(const char *text)
+{
+    struct config_list l = {0};
+    while (*text) {
+        size_t n = strcspn(text, " ");
+        l.items = xrealloc(l.items, (l.n + 1) * sizeof *l.items);
+        l.items[l.n] = xcalloc(1, n + 1);
+        memcpy(l.items[l.n++], text, n);
+        text += n + strspn(text + n, " ");
+    }
+    return l;
+}
+
+static struct config_list copy_list(const struct slot *slot)
+{
+    char **items = slot->value;
+    struct config_list l = {.items = xcalloc(slot->count + 1, sizeof(char *)), .n = slot->count};
+    for (size_t i = 0; i < l.n; i++)
+        l.items[i] = xstrdup(items[i] ? items[i] : "");
+    return l;
+}
+
+static void set_value(struct config *c, const struct setting *s, const struct slot *slot)
+{
+    void *at = (char *)c + s->offset;
+    switch (s->type) {
+    case SETTING_INT:
+        *(int64_t *)at = slot->value ? *(int64_t *)slot->value : strtoll(s->initial, NULL, 10);
+        break;
+    case SETTING_BOOL:
+        *(bool *)at = slot->value ? *(bool *)slot->value : strcmp(s->initial, "true") == 0;
+        break;
+    case SETTING_STR:
+        *(char **)at = xstrdup(slot->value ? slot->value : s->initial);
+        break;
+    case SETTING_LIST:
+        *(struct config_list *)at = slot->value ? copy_list(slot) : split(s->initial);
+        break;
+    }
+}
+
+static int check_value(const struct config *c, const struct setting *s, struct err *e)
+{
+    const void *at = (const char *)c + s->offset;
+    if (s->type == SETTING_INT) {
+        int64_t v = *(const int64_t *)at;
+        if (v < s->min || v > s->max)
+            return err_set(e, ERR_CONFIG, NULL, "%lld is out of range; use %lld to %lld",
+                           (long long)v, (long long)s->min, (long long)s->max);
+    } else if (s->type == SETTING_STR && s->check) {
+        return s->check(*(char *const *)at, e);
+    } else if (s->type == SETTING_LIST) {
+        const struct config_list *l = at;
+        for (size_t i = 0; i < l->n; i++)
+            if (s->check(l->items[i], e) < 0)
+                return -1;
+    }
+    return 0;
+}
+
+static int check_all(const struct config *c, const char *path, const char *text, struct err *e)
+{
+    for (size_t i = 0; i < config_n_settings; i++) {
+        const struct setting *s = &config_settings[i];
+        if (check_value(c, s, e) == 0)
+            continue;
+        err_prefix(e, "%s%s%s", s->section, *s->section ? "." : "", s->key);
+        int line = line_of(text, s);
+        return line ? err_prefix(e, "%s:%d", path, line) : err_prefix(e, "%s", path);
+    }
+    if (c->listen.n == 0)
+        return err_set(e, ERR_CONFIG, NULL,
+                       "%s: listen: the list is empty; name at least one address, as in "
+                       "localhost:7443, or leave the key out",
+                       path);
+    return 0;
+}
+
+/* A file of blanks and comments is no YAML document to libcyaml, but to people it is one that sets
+ * nothing. */
+static bool says_nothing(const char *text)
+{
+    while (*text) {
+        text += strspn(text, " \t\r\n");
+        if (*text == '#')
+            text += strcspn(text, "\n");
+        else if (strncmp(text, "---", 3) == 0)
+            text += 3;
+        else if (*text)
+            return false;
+    }
+    return true;
+}
+
+static int parse(const char *path, const char *text, size_t len, const struct schema *sc,
+                 struct raw **raw, struct err *e)
+{
+    struct complaint heard = {.what = ""};
+    const cyaml_config_t how = {
+        .log_fn = hear, .log_ctx = &heard, .mem_fn = cyaml_mem, .log_level = CYAML_LOG_ERROR};
+    cyaml_err_t rc =
+        cyaml_load_data((const uint8_t *)text, len, &how, &sc->root, (cyaml_data_t **)raw, NULL);
+    if (rc == CYAML_OK)
+        return 0;
+    const char *what = heard.what[0] ? heard.what : cyaml_strerror(rc);
+    if (heard.line)
+        return err_set(e, ERR_CONFIG, NULL, "%s:%d: %s", path, heard.line, what);
+    return err_set(e, ERR_CONFIG, NULL, "%s: %s", path, what);
+}
+
+int config_load(const char *path, struct config *out, struct err *e)
+{
+    struct schema sc;
+    build_schema(&sc);
+    struct raw *raw = NULL;
+    const struct raw nothing = {.slots = {{0}}};
+    char *text = NULL;
+    size_t len = 0;
+    int rc = -1;
+    memset(out, 0, sizeof *out);
+
+    if (path && fs_read(path, MAX_FILE, &text, &len, e) < 0) {
+        e->code = ERR_CONFIG;
+        goto out;
+    }
+    if (text && !says_nothing(text) && parse(path, text, len, &sc, &raw, e) < 0)
+        goto out;
+    for (size_t i = 0; i < config_n_settings; i++)
+        set_value(out, &config_settings[i], &(raw ? raw : &nothing)->slots[i]);
+    rc = check_all(out, path ? path : "(defaults)", text, e);
+    if (rc < 0)
+        config_free(out);
+out:
+    if (raw) {
+        const cyaml_config_t how = {.mem_fn = cyaml_mem};
+        cyaml_free(&how, &sc.root, raw, 0);
+    }
+    free(text);
+    return rc;
+}
+
+void config_free(struct config *c)
+{
+    for (size_t i = 0; i < config_n_settings; i++) {
+        void *at = (char *)c + config_settings[i].offset;
+        if (config_settings[i].type == SETTING_STR) {
+            free(*(char **)at);
+        } else if (config_settings[i].type == SETTING_LIST) {
+            struct config_list *l = at;
+            for (size_t k = 0; k < l->n; k++)
+                free(l->items[k]);
+            free(l->items);
+        }
+    }
+    memset(c, 0, sizeof *c);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What clients of a running daemon need to know, as environment variables. The one list behind
+ * `batchaid env` and `batchaid az`.
+ */
+#ifndef DAEMON_ENVIRONMENT_H
+#define DAEMON_ENVIRONMENT_H
+
+#include <stddef.h>
+
+#include "daemon/state.h"
+#include "lib/err.h"
+
+struct environment {
+    struct {
+        const char *name; /* static */
+        char *value;      /* owned */
+    } vars[16];
+    size_t n;
+};
+
+/* Fails with how to start a daemon if none serves the state directory. */
+int environment_build(const struct state *s, struct environment *out, struct err *e) MUST_CHECK;
+/* NULL if there is no such variable. */
+const char *environment_get(const struct environment *env, const char *name);
+void environment_free(struct environment *env);
+
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+#include "daemon/serve.h"
+
+#include <ctype.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <uv.h>
+
+#include "api/api.h"
+#include "daemon/notify.h"
+#include "lib/arena.h"
+#include "scheduler/scheduler.h"
+#include "storage/storage.h"
+
+/* Enough for thousands of connections; far below what makes programs that walk all descriptors
+ * slow, since jobs inherit it. */
+#define MAX_DESCRIPTORS 65536
+
+static const int stop_signals[] = {SIGTERM, SIGINT};
+enum { N_SIGNALS = sizeof stop_signals / sizeof stop_signals[0] };
+
+struct daemon {
+    const struct serve_config *c;
+    uv_loop_t loop;
+    uv_prepare_t prepare;
+    uv_check_t check;
+    uv_signal_t signals[N_SIGNALS];
+    struct storage *storage; /* NULL from the moment it is closing; likewise below */
+    struct sched *sched;
+    struct api *api; /* NULL once it has stopped: until then replies leave at each turn end */
+    /* What scheduler and api borrow; owned. */
+    char **vm_sizes;
+    struct api_listen *listen;
+    char (*hosts)[CONFIG_HOST_SIZE];
+};
+
+/* --- a loop turn ---------------------------------------------------------------------------- */
+
+static void turn(struct daemon *d)
+{
+    if (d->sched)
+        sched_turn(d->sched);
+    if (d->storage)
+        st_turn_end(d->storage);
+    if (d->api)
+        api_turn(d->api);
+}
+
+static void on_prepare(uv_prepare_t *h)
+{
+    turn(h->data);
+}
+
+static void on_check(uv_check_t *h)
+{
+    turn(h->data);
+}
+
+/* --- stopping: api, scheduler, storage, loop ------------------------------------------------ */
+
+static void close_hooks(struct daemon *d)
+{
+    uv_close((uv_handle_t *)&d->prepare, NULL);
+    uv_close((uv_handle_t *)&d->check, NULL);
+    for (size_t i = 0; i < N_SIGNALS; i++)
+        uv_close((uv_handle_t *)&d->signals[i], NULL);
+}
+
+static void storage_closed(void *ctx)
+{
+    close_hooks(ctx);
+}
+
+static void sched_stopped(void *ctx)
+{
+    struct daemon *d = ctx;
+    struct storage *st = d->storage;
+    d->storage = NULL;
+    if (st)
+        st_close(st, storage_closed, d);
+    else
+        storage_closed(d);
+}
+
+static void api_stopped(void *ctx)
+{
+    struct daemon *d = ctx;
+    struct sched *s = d->sched;
+    d->api = NULL;
+    d->sched = NULL;
+    if (s)
+        sched_stop(s, sched_stopped, d);
+    else
+        sched_stopped(d);
+}
+
+static void stop(struct daemon *d)
+{
+    if (d->api)
+        api_stop(d->api, api_stopped, d);
+    else
+        api_stopped(d);
+}
+
+/* From now on the signals have their default effect: a second one ends the process at once. */
+static void on_signal(uv_signal_t *h, int signo)
+{
+    struct daemon *d = h->data;
+    LOG_INFO(d->c->log, "daemon.stopping", LF_STR("signal", strsignal(signo)));
+    for (size_t i = 0; i < N_SIGNALS; i++)
+        uv_signal_stop(&d->signals[i]);
+    notify_manager("STOPPING=1");
+    endpoint_withdraw(d->c->state);
+    stop(d);
+}
+
+/* --- starting ------------------------------------------------------------------------------- */
+
+static void must(int uv_rc)
+{
+    if (uv_rc < 0) {
+        fprintf(stderr, "batchaid: event loop: %s\n", uv_strerror(uv_rc));
+        abort();
+    }
+}
+
+static void open_loop(struct daemon *d)
+{
+    must(uv_loop_init(&d->loop));
+    must(uv_prepare_init(&d->loop, &d->prepare));
+    must(uv_check_init(&d->loop, &d->check));
+    d->prepare.data = d->check.data = d;
+    must(uv_prepare_start(&d->prepare, on_prepare));
+    must(uv_check_start(&d->check, on_check));
+    for (size_t i = 0; i < N_SIGNALS; i++) {
+        must(uv_signal_init(&d->loop, &d->signals[i]));
+        d->signals[i].data = d;
+        must(uv_signal_start(&d->signals[i], on_signal, stop_signals[i]));
+    }
+}
+
+static int open_storage(struct daemon *d, struct err *e)
+{
+    const struct state *s = d->c->state;
+    const struct st_config sc = {
+        .path = s->db, .key_path = s->secret_key, .loop = &d->loop, .log = d->c->log};
+    return st_open(&sc, &d->storage, e);
+}
+
+/* NULL-terminated; upper_case_free() it. */
+static char **upper_case(const struct config_list *l)
+{
+    char **copy = xcalloc(l->n + 1, sizeof *copy);
+    for (size_t i = 0; i < l->n; i++) {
+        copy[i] = xstrdup(l->items[i]);
+        for (char *p = copy[i]; *p; p++)
+            *p = (char)toupper((unsigned char)*p);
+    }
+    return copy;
+}
+
+static void upper_case_free(char **copy)
+{
+    for (size_t i = 0; copy && copy[i]; i++)
+        free(copy[i]);
+    free(copy);
+}
+
+static int open_scheduler(struct daemon *d, struct err *e)
+{
+    const struct serve_config *c = d->c;
+    const struct config *cf = c->config;
+    d->vm_sizes = upper_case(&cf->vm_sizes);
+    const struct sched_config sc = {.loop = &d->loop,
+                                    .storage = d->storage,
+                                    .log = c->log,
+                                    .clock = clock_system(),
+                                    .agent_path = c->agent_path,
+                                    .nodes_dir = c->state->nodes,
+                                    .storage_dir = c->state->storage,
+                                    .local_nodes = (int)cf->nodes,
+                                    .local_vm_sizes = (const char *const *)d->vm_sizes,
+                                    .autoscale_idle_s = (int)cf->autoscale_idle_s};
+    if (sched_create(&sc, &d->sched, e) < 0)
+        return -1;
+    return sched_start(d->sched, e);
+}
+
+static int open_api(struct daemon *d, struct err *e)
+{
+    const struct serve_config *c = d->c;
+    const struct config *cf = c->config;
+    size_t n = cf->listen.n;
+    d->listen = xcalloc(n, sizeof *d->listen);
+    d->hosts = xcalloc(n, sizeof *d->hosts);
+    for (size_t i = 0; i < n; i++) {
+        d->listen[i].host = d->hosts[i];
+        if (config_parse_listen(cf->listen.items[i], d->hosts[i], &d->listen[i].port, e) < 0)
+            return -1;
+    }
+    const struct api_config ac = {.loop = &d->loop,
+                                  .storage = d->storage,
+                                  .sched = d->sched,
+                                  .log = c->log,
+                                  .clock = clock_system(),
+                                  .listen = d->listen,
+                                  .n_listen = n,
+                                  .cert_pem = c->certs->cert_pem,
+                                  .key_pem = c->certs->key_pem,
+                                  .subscription_id = cf->subscription_id,
+                                  .subscription_name = cf->subscription_name,
+                                  .client_id = c->credentials->client_id,
+                                  .client_secret = c->credentials->client_secret,
+                                  .token_key = c->credentials->token_key,
+                                  .token_lifetime_s = (int)cf->token_lifetime_s,
+                                  .storage_dir = c->state->storage,
+                                  .retry_after_s = (int)cf->retry_after_s,
+                                  .strict = cf->strict,
+                                  .cluster_quota = (int)cf->quota_clusters,
+                                  .core_quota = (int)cf->quota_cores};
+    return api_create(&ac, &d->api, e);
+}
+
+static void raise_descriptor_limit(void)
+{
+    struct rlimit r;
+    if (getrlimit(RLIMIT_NOFILE, &r) < 0)
+        return;
+    rlim_t want = r.rlim_max < MAX_DESCRIPTORS ? r.rlim_max : MAX_DESCRIPTORS;
+    if (r.rlim_cur >= want)
+        return;
+    r.rlim_cur = want;
+    setrlimit(RLIMIT_NOFILE, &r);
+}
+
+static int announce(struct daemon *d, struct err *e)
+{
+    const struct serve_config *c = d->c;
+    const char *url = api_endpoint(d->api);
+    if (endpoint_publish(c->state, url, c->config->subscription_id, e) < 0)
+        return -1;
+    LOG_INFO(c->log, "daemon.ready", LF_STR("endpoint", url), LF_STR("state_dir", c->state->dir),
+             LF_STR("version", BATCHAID_VERSION),
+             LF_INT("ms", (time_now_us() - c->started_us) / 1000));
+    if (printf("ready %s\n", url) < 0 || fflush(stdout) == EOF) {
+        endpoint_withdraw(c->state);
+        return err_errno(e, ERR_IO, "cannot write to standard output");
+    }
+    notify_manager("READY=1");
+    return 0;
+}
+
+int serve_run(const struct serve_config *c, struct err *e)
+{
+    struct daemon d = {.c = c};
+    signal(SIGPIPE, SIG_IGN);
+    raise_descriptor_limit();
+    open_loop(&d);
+    int rc = open_storage(&d, e);
+    if (rc == 0)
+        rc = open_scheduler(&d, e);
+    if (rc == 0)
+        rc = open_api(&d, e);
+    if (rc == 0)
+        rc = announce(&d, e);
+    if (rc < 0)
+        stop(&d);
+    uv_run(&d.loop, UV_RUN_DEFAULT);
+    /* A handle that is still open is a leak in one of the rooms. */
+    must(uv_loop_close(&d.loop));
+    upper_case_free(d.vm_sizes);
+    free(d.listen);
+    free(d.hosts);
+    if (rc == 0)
+        LOG_INFO(c->log, "daemon.stopped");
+    return rc;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The daemon itself: opens the rooms from the bottom up (storage, scheduler, api), lets the loop
+ * run, closes them from the top down. The only place that knows all of them.
+ *
+ * Each loop turn ends with what the rooms have to do then, before the loop sleeps (prepare) and
+ * after it polled (check): reconcilers, commit, replies.
+ */
+#ifndef DAEMON_SERVE_H
+#define DAEMON_SERVE_H
+
+#include "daemon/certs.h"
+#include "daemon/config.h"
+#include "daemon/state.h"
+#include "lib/err.h"
+#include "lib/log.h"
+
+struct serve_config {
+    const struct config *config;
+    const struct state *state;
+    const struct credentials *credentials;
+    const struct certs *certs;
+    const char *agent_path;
+    const struct log *log;
+    int64_t started_us;
+};
+
+/* Runs until a signal asks it to stop. -1: it could not start, nothing is left open. */
+int serve_run(const struct serve_config *c, struct err *e) MUST_CHECK;
+
+#endif

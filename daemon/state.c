@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+#include "daemon/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/arena.h"
+#include "lib/fs.h"
+#include "lib/strbuf.h"
+
+static const struct {
+    size_t offset;
+    const char *name;
+} files[] = {
+    {offsetof(struct state, lock),        "lock"            },
+    {offsetof(struct state, endpoint),    "endpoint"        },
+    {offsetof(struct state, db),          "batchaid.db"     },
+    {offsetof(struct state, secret_key),  "secret.key"      },
+    {offsetof(struct state, credentials), "credentials.json"},
+    {offsetof(struct state, token_key),   "token.key"       },
+    {offsetof(struct state, ca_cert),     "ca.pem"          },
+    {offsetof(struct state, ca_key),      "ca.key"          },
+    {offsetof(struct state, server_cert), "server.pem"      },
+    {offsetof(struct state, server_key),  "server.key"      },
+    {offsetof(struct state, azure),       "azure"           },
+    {offsetof(struct state, storage),     "storage"         },
+    {offsetof(struct state, nodes),       "nodes"           },
+};
+enum { N_FILES = sizeof files / sizeof files[0] };
+
+static char **path_at(struct state *s, size_t i)
+{
+    return (char **)((char *)s + files[i].offset);
+}
+
+static const char *env_or_null(const char *name)
+{
+    const char *v = getenv(name);
+    return v && *v ? v : NULL;
+}
+
+/* Caller frees; NULL if neither option, file nor environment says. */
+static char *choose_dir(const char *given, const char *configured)
+{
+    if (given && *given)
+        return xstrdup(given);
+    if (configured && *configured)
+        return xstrdup(configured);
+    const char *v = env_or_null("BATCHAID_STATE_DIR");
+    if (v || (v = env_or_null("STATE_DIRECTORY")))
+        return xstrdup(v);
+    if ((v = env_or_null("XDG_STATE_HOME")))
+        return fs_join(v, "batchaid");
+    if ((v = env_or_null("HOME")))
+        return fs_join(v, ".local/state/batchaid");
+    return NULL;
+}
+
+/* Frees `path`. Caller frees the result; NULL if there is no current directory. */
+static char *make_absolute(char *path)
+{
+    if (*path == '/')
+        return path;
+    char *cwd = getcwd(NULL, 0);
+    char *whole = cwd ? fs_join(cwd, path) : NULL;
+    free(cwd);
+    free(path);
+    return whole;
+}
+
+int state_locate(const char *given, const char *configured, struct state *out, struct err *e)
+{
+    memset(out, 0, sizeof *out);
+    char *dir = choose_dir(given, configured);
+    if (!dir)
+        return err_set(e, ERR_CONFIG, NULL,
+                       "no state directory: neither --state-dir nor one of BATCHAID_STATE_DIR, "
+                       "STATE_DIRECTORY, XDG_STATE_HOME and HOME is set; use --state-dir DIR");
+    char *absolute = make_absolute(dir);
+    if (!absolute)
+        return err_errno(e, ERR_CONFIG, "cannot find the current directory");
+    out->dir = fs_join(absolute, "");
+    free(absolute);
+    for (size_t i = 0; i < N_FILES; i++)
+        *path_at(out, i) = fs_join(out->dir, files[i].name);
+    return 0;
+}
+
+void state_free(struct state *s)
+{
+    for (size_t i = 0; i < N_FILES; i++)
+        free(*path_at(s, i));
+    free(s->dir);
+    memset(s, 0, sizeof *s);
+}
+
+/* An open-file-description lock can be asked after without being taken, unlike flock(2), and still
+ * goes away with the process. */
+static struct flock whole_file(void)
+{
+    return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET};
+}
+
+static int already_running(const struct state *s, int fd, struct err *e)
+{
+    char pid[32] = "";
+    ssize_t n = pread(fd, pid, sizeof pid - 1, 0);
+    pid[n > 0 ? strcspn(pid, "\n") : 0] = '\0';
+    return err_set(e, ERR_ALREADY_RUNNING, NULL,
+                   "a batchaid daemon (process %s) is already serving %s; stop it, or use another "
+                   "--state-dir",
+                   *pid ? pid : "unknown", s->dir);
+}
+
+int state_acquire(const struct state *s, int *lock_fd, struct err *e)
+{
+    if (fs_mkdirs(s->dir, 0700, e) < 0)
+        return -1;
+    int fd = open(s->lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return err_errno(e, ERR_IO, "cannot open %s", s->lock);
+    struct flock lk = whole_file();
+    if (fcntl(fd, F_OFD_SETLK, &lk) < 0) {
+        if (errno == EAGAIN || errno == EACCES)
+            already_running(s, fd, e);
+        else
+            err_errno(e, ERR_IO, "cannot lock %s", s->lock);
+        close(fd);
+        return -1;
+    }
+    /* The directory may be older than us, and made with another mode. */
+    char pid[32];
+    int n = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
+    if (chmod(s->dir, 0700) < 0 || ftruncate(fd, 0) < 0 || pwrite(fd, pid, (size_t)n, 0) != n) {
+        err_errno(e, ERR_IO, "cannot claim %s", s->dir);
+        close(fd);
+        return -1;
+    }
+    *lock_fd = fd;
+    return 0;
+}
+
+int state_make_dirs(const struct state *s, struct err *e)
+{
+    if (fs_mkdirs(s->azure, 0700, e) < 0 || fs_mkdirs(s->storage, 0755, e) < 0)
+        return -1;
+    return fs_mkdirs(s->nodes, 0755, e);
+}

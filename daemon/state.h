@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The state directory: everything the daemon keeps, in one place, closed to others (0700).
+ *
+ *     lock              held while a daemon serves; its pid
+ *     endpoint          JSON, there while requests are served: where, pid, subscription
+ *     batchaid.db       the database; secret.key seals what is secret in it (storage/)
+ *     credentials.json  the one service principal
+ *     token.key         signs access tokens and download links
+ *     ca.pem, server.pem and their keys (certs.h)
+ *     azure/            configuration directory of `az`
+ *     storage/          <account>/files/<share>, <account>/blobs/<container>
+ *     nodes/            the roots of local nodes
+ */
+#ifndef DAEMON_STATE_H
+#define DAEMON_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "lib/err.h"
+
+/* Paths, absolute; owned. */
+struct state {
+    char *dir;
+    char *lock, *endpoint, *db, *secret_key, *credentials, *token_key;
+    char *ca_cert, *ca_key, *server_cert, *server_key;
+    char *azure, *storage, *nodes;
+};
+
+/* Where the state is: `given` (--state-dir; NULL or "" if not given), else `configured` (likewise),
+ * else the environment (see config_table.c). Makes nothing. ERR_CONFIG if nothing says. */
+int state_locate(const char *given, const char *configured, struct state *out,
+                 struct err *e) MUST_CHECK;
+void state_free(struct state *s);
+
+/* Makes the directory and takes the lock, which lasts as long as *lock_fd is open.
+ * ERR_ALREADY_RUNNING names the daemon that holds it; nothing but the directory was touched. */
+int state_acquire(const struct state *s, int *lock_fd, struct err *e) MUST_CHECK;
+
+/* Makes the directories below it. */
+int state_make_dirs(const struct state *s, struct err *e) MUST_CHECK;
+
+#define TOKEN_KEY_SIZE 32
+
+struct credentials {
+    char *client_id, *client_secret; /* owned */
+    uint8_t token_key[TOKEN_KEY_SIZE];
+};
+
+/* Reads both files, made if missing. credentials_free() wipes. */
+int credentials_load(const struct state *s, struct credentials *out, struct err *e) MUST_CHECK;
+void credentials_free(struct credentials *c);
+
+/* What a running daemon says about itself; owned. */
+struct endpoint {
+    char *url; /* what it listens on: https://127.0.0.1:7443 */
+    char *subscription_id;
+    pid_t pid;
+};
+
+int endpoint_publish(const struct state *s, const char *url, const char *subscription_id,
+                     struct err *e) MUST_CHECK;
+void endpoint_withdraw(const struct state *s);
+/* ERR_UNAVAILABLE with how to start one, if no daemon serves this directory. */
+int endpoint_read(const struct state *s, struct endpoint *out, struct err *e) MUST_CHECK;
+void endpoint_free(struct endpoint *ep);
+
+/* The URL that clients on this machine use: https://localhost:PORT for a loopback or wildcard
+ * address, so that the names of the certificate fit; else `url` itself. Caller frees. */
+char *endpoint_for_clients(const char *url);
+
+#endif
