@@ -34,61 +34,40 @@
 
 enum { NODE_STATES = NODE_UNUSABLE, EXEC_STATES = EXEC_FAILED };
 
-#define TO(state) {.legal = 1, .next = (state)-1}
-#define ROW(state) [(state)-1]
+/* One line an edge; what is not listed is illegal. States count from 1, tables from 0. */
+#define NODE_EDGE(state, event, to)                                                                \
+    [((state)-1) * NODE_EVENTS + (event)] = {.legal = 1, .next = (to)-1}
+#define JOB_EDGE(state, event, to)                                                                 \
+    [((state)-1) * JOB_EVENTS + (event)] = {.legal = 1, .next = (to)-1}
 
-static const struct sm_edge node_edges[NODE_STATES][NODE_EVENTS] = {
-    ROW(NODE_PREPARING) =
-        {
-            [NODE_EV_PREPARED] = TO(NODE_IDLE),
-            [NODE_EV_FAILED] = TO(NODE_UNUSABLE),
-            [NODE_EV_LEAVE] = TO(NODE_LEAVING),
-        },
-    ROW(NODE_IDLE) =
-        {
-            [NODE_EV_ALLOCATED] = TO(NODE_RUNNING),
-            [NODE_EV_FAILED] = TO(NODE_UNUSABLE),
-            [NODE_EV_LEAVE] = TO(NODE_LEAVING),
-        },
-    ROW(NODE_RUNNING) =
-        {
-            [NODE_EV_RELEASED] = TO(NODE_IDLE),
-            [NODE_EV_FAILED] = TO(NODE_UNUSABLE),
-            [NODE_EV_LEAVE] = TO(NODE_LEAVING),
-        },
-    ROW(NODE_LEAVING) =
-        {
-            [NODE_EV_RELEASED] = TO(NODE_LEAVING),
-            [NODE_EV_FAILED] = TO(NODE_LEAVING),
-        },
-    ROW(NODE_UNUSABLE) =
-        {
-            [NODE_EV_RELEASED] = TO(NODE_UNUSABLE),
-            [NODE_EV_FAILED] = TO(NODE_UNUSABLE),
-            [NODE_EV_RETRY] = TO(NODE_PREPARING),
-            [NODE_EV_LEAVE] = TO(NODE_LEAVING),
-        },
+static const struct sm_edge node_edges[NODE_STATES * NODE_EVENTS] = {
+    NODE_EDGE(NODE_PREPARING, NODE_EV_PREPARED, NODE_IDLE),
+    NODE_EDGE(NODE_PREPARING, NODE_EV_FAILED, NODE_UNUSABLE),
+    NODE_EDGE(NODE_PREPARING, NODE_EV_LEAVE, NODE_LEAVING),
+    NODE_EDGE(NODE_IDLE, NODE_EV_ALLOCATED, NODE_RUNNING),
+    NODE_EDGE(NODE_IDLE, NODE_EV_FAILED, NODE_UNUSABLE),
+    NODE_EDGE(NODE_IDLE, NODE_EV_LEAVE, NODE_LEAVING),
+    NODE_EDGE(NODE_RUNNING, NODE_EV_RELEASED, NODE_IDLE),
+    NODE_EDGE(NODE_RUNNING, NODE_EV_FAILED, NODE_UNUSABLE),
+    NODE_EDGE(NODE_RUNNING, NODE_EV_LEAVE, NODE_LEAVING),
+    NODE_EDGE(NODE_LEAVING, NODE_EV_RELEASED, NODE_LEAVING),
+    NODE_EDGE(NODE_LEAVING, NODE_EV_FAILED, NODE_LEAVING),
+    NODE_EDGE(NODE_UNUSABLE, NODE_EV_RELEASED, NODE_UNUSABLE),
+    NODE_EDGE(NODE_UNUSABLE, NODE_EV_FAILED, NODE_UNUSABLE),
+    NODE_EDGE(NODE_UNUSABLE, NODE_EV_RETRY, NODE_PREPARING),
+    NODE_EDGE(NODE_UNUSABLE, NODE_EV_LEAVE, NODE_LEAVING),
 };
 
-static const struct sm_edge job_edges[EXEC_STATES][JOB_EVENTS] = {
-    ROW(EXEC_QUEUED) =
-        {
-            [JOB_EV_ALLOCATED] = TO(EXEC_RUNNING),
-            [JOB_EV_FAILED] = TO(EXEC_FAILED),
-            [JOB_EV_TERMINATE] = TO(EXEC_FAILED),
-        },
-    ROW(EXEC_RUNNING) =
-        {
-            [JOB_EV_SUCCEEDED] = TO(EXEC_SUCCEEDED),
-            [JOB_EV_FAILED] = TO(EXEC_FAILED),
-            [JOB_EV_TERMINATE] = TO(EXEC_TERMINATING),
-            [JOB_EV_REQUEUE] = TO(EXEC_QUEUED),
-        },
-    ROW(EXEC_TERMINATING) =
-        {
-            [JOB_EV_FAILED] = TO(EXEC_FAILED),
-            [JOB_EV_STOPPED] = TO(EXEC_FAILED),
-        },
+static const struct sm_edge job_edges[EXEC_STATES * JOB_EVENTS] = {
+    JOB_EDGE(EXEC_QUEUED, JOB_EV_ALLOCATED, EXEC_RUNNING),
+    JOB_EDGE(EXEC_QUEUED, JOB_EV_FAILED, EXEC_FAILED),
+    JOB_EDGE(EXEC_QUEUED, JOB_EV_TERMINATE, EXEC_FAILED),
+    JOB_EDGE(EXEC_RUNNING, JOB_EV_SUCCEEDED, EXEC_SUCCEEDED),
+    JOB_EDGE(EXEC_RUNNING, JOB_EV_FAILED, EXEC_FAILED),
+    JOB_EDGE(EXEC_RUNNING, JOB_EV_TERMINATE, EXEC_TERMINATING),
+    JOB_EDGE(EXEC_RUNNING, JOB_EV_REQUEUE, EXEC_QUEUED),
+    JOB_EDGE(EXEC_TERMINATING, JOB_EV_FAILED, EXEC_FAILED),
+    JOB_EDGE(EXEC_TERMINATING, JOB_EV_STOPPED, EXEC_FAILED),
 };
 
 static const char *const node_states[] = {"preparing", "idle", "running", "leaving", "unusable"};
@@ -105,7 +84,7 @@ const struct sm node_machine = {
     .events = NODE_EVENTS,
     .state_names = node_states,
     .event_names = node_events,
-    .edges = &node_edges[0][0],
+    .edges = node_edges,
 };
 
 const struct sm job_machine = {
@@ -114,7 +93,7 @@ const struct sm job_machine = {
     .events = JOB_EVENTS,
     .state_names = exec_states,
     .event_names = job_events,
-    .edges = &job_edges[0][0],
+    .edges = job_edges,
 };
 
 enum node_state node_next(enum node_state state, enum node_event ev)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What the scheduler needs to know of a cluster's or job's document, decoded into plain structs, so
- * that no JSON enters scheduler/. Everything is arena-owned. Secrets are merged in: wipe by freeing
- * the arena with spec_wipe() before arena_free().
+ * that no JSON enters scheduler/. Everything is arena-owned. Secrets are merged in: call
+ * job_spec_wipe() or node_setup_wipe() before arena_free().
  */
 #ifndef MODEL_SPEC_H
 #define MODEL_SPEC_H
@@ -63,8 +63,8 @@ struct directory_spec {
     const char *id, *path, *suffix; /* path: input path or output pathPrefix; suffix may be NULL */
 };
 
-/* Property of a stored job document that no api-version renders: the mountVolumes of its cluster at
- * submission, because output stays listable after the cluster is gone. */
+/* Member of "properties" in a stored job document that no api-version renders: the mountVolumes of
+ * its cluster at submission, because output stays listable after the cluster is gone. */
 #define JOB_DOC_CLUSTER_MOUNTS "clusterMountVolumes"
 
 struct job_spec {
@@ -76,6 +76,7 @@ struct job_spec {
     struct kv *env;                /* environmentVariables then secrets */
     size_t n_env;
     struct mount_list mounts;
+    struct mount_list cluster_mounts; /* out of JOB_DOC_CLUSTER_MOUNTS; no keys */
     const char *std_prefix;
     const char *segment; /* jobOutputDirectoryPathSegment */
     struct directory_spec *inputs, *outputs;

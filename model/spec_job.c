@@ -92,6 +92,7 @@ static void decode_job(struct arena *a, const json_t *p, struct job_spec *out)
     out->std_prefix = spec_string(a, p, "stdOutErrPathPrefix");
     spec_env(a, p, &out->env, &out->n_env);
     spec_mounts(a, json_object_get(p, "mountVolumes"), &out->mounts);
+    spec_mounts(a, json_object_get(p, JOB_DOC_CLUSTER_MOUNTS), &out->cluster_mounts);
     decode_directories(a, json_object_get(p, "inputDirectories"), "path", &out->inputs,
                        &out->n_inputs);
     decode_directories(a, json_object_get(p, "outputDirectories"), "pathPrefix", &out->outputs,
