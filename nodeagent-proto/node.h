@@ -2,12 +2,14 @@
  *
  * The daemon's side of a node: a link that carries requests to the node's agent (batchai-node) and
  * brings back replies and events. What crosses the link is PROTOCOL.md; the agent and the
- * per-task supervisors are agent/. Data flows: scheduler -> node_*() -> link -> agent -> supervisor,
- * and back through the callbacks given to node_open_*().
+ * per-task supervisors are agent/. Data flows: scheduler -> node_*() -> link -> agent ->
+ * supervisor, and back through the callbacks given to node_open_*().
  *
- * Everything is asynchronous on the loop; no call blocks. Requests are answered in order, each
- * exactly once, with an error if the link goes down first. Structures passed to callbacks are
- * borrowed for the call. All paths are the node's.
+ * Everything is asynchronous on the loop; no call blocks. Requests are carried out in order and
+ * each is answered exactly once, with an error if the link goes down or is closed first. Only the
+ * answer to node_run() may be overtaken by answers to later requests. No callback runs inside the
+ * call that made the request, unless the link is already being closed. Structures passed to
+ * callbacks are borrowed for the call. All paths are the node's.
  *
  * Requests are idempotent, so that after a restart the daemon just repeats them: node_run() with an
  * id that the node already knows starts nothing and answers with that task's status.
@@ -20,49 +22,9 @@
 
 #include "lib/err.h"
 #include "lib/log.h"
-#include "model/spec.h"
+#include "nodeagent-proto/task.h"
 
 struct node_link;
-
-struct node_facts { /* from hello */
-    const char *agent_version, *hostname, *os, *arch;
-    const char *incarnation; /* random id of this node root; changes when the root was wiped */
-    const char *boot_id;
-    int cpus;
-    int64_t memory_bytes, disk_free_bytes;
-    const char *gpus; /* JSON array text, "[]" if none */
-};
-
-enum task_state {
-    TASK_UNKNOWN = 0, /* the node has no record of it */
-    TASK_RUNNING,
-    TASK_EXITED,
-    TASK_FAILED_TO_START, /* no shell, bad directory, output file not writable: see why */
-    TASK_LOST             /* its supervisor vanished without a record (node rebooted, killed) */
-};
-
-struct task_status {
-    const char *id;
-    enum task_state state;
-    int64_t started_us, ended_us;
-    int exit_code; /* when exited normally, else -1 */
-    int signal;    /* when killed by a signal, else 0 */
-    const char *why;         /* TASK_FAILED_TO_START, TASK_LOST; else NULL */
-    const char *stderr_tail; /* last lines of its stderr, at most NODE_TAIL_MAX bytes; or NULL */
-};
-
-#define NODE_TAIL_MAX 2048
-
-struct task_spec {
-    const char *id; /* unique for ever; [A-Za-z0-9_.-], at most 100 characters */
-    const char *command_line; /* for the shell (bash if there, else sh) -c */
-    const char *cwd;          /* made if missing */
-    const struct kv *env;     /* added to a small clean environment; secrets included */
-    size_t n_env;
-    const char *stdout_path, *stderr_path; /* appended to; parents made if missing */
-    const char *log_path;     /* execution.log that start and exit are noted in, or NULL */
-    const char *step;         /* "job preparation", "job", "setup task": for the log lines */
-};
 
 struct node_callbacks {
     void (*ready)(void *ctx, const struct node_facts *facts); /* hello was answered */
@@ -73,10 +35,10 @@ struct node_callbacks {
 };
 
 struct node_local_config {
-    uv_loop_t *loop;          /* borrowed */
-    const struct log *log;    /* borrowed */
-    const char *agent_path;   /* the batchai-node binary */
-    const char *root;         /* node root directory; made if missing */
+    uv_loop_t *loop;        /* borrowed */
+    const struct log *log;  /* borrowed */
+    const char *agent_path; /* the batchai-node binary */
+    const char *root;       /* node root directory; made if missing */
     struct node_callbacks callbacks;
 };
 
@@ -84,8 +46,8 @@ struct node_local_config {
 int node_open_local(const struct node_local_config *c, struct node_link **out,
                     struct err *e) MUST_CHECK;
 
-/* Ends the link; tasks go on under their supervisors. `closed` runs once everything is released;
- * no other callback runs after node_close() returns. */
+/* Ends the link; tasks go on under their supervisors. Requests still pending are answered with an
+ * error before node_close() returns; after that only `closed` runs, once everything is released. */
 void node_close(struct node_link *link, void (*closed)(void *ctx), void *ctx);
 
 /* Replies: `why` is NULL on success. */
@@ -96,8 +58,8 @@ typedef void (*node_tasks_cb)(void *ctx, const struct err *why, const struct tas
 
 /* Makes `target` (absolute, below the node root) show `source` (a directory that exists or is
  * made): a symbolic link for an unprivileged agent. Done already: success. */
-void node_mount_folder(struct node_link *, const char *source, const char *target,
-                       node_done_cb cb, void *ctx);
+void node_mount_folder(struct node_link *, const char *source, const char *target, node_done_cb cb,
+                       void *ctx);
 void node_unmount(struct node_link *, const char *target, node_done_cb cb, void *ctx);
 /* mkdir -p, all of them; mode 0777 less umask. */
 void node_make_dirs(struct node_link *, const char *const *paths, size_t n, node_done_cb cb,
@@ -112,8 +74,11 @@ void node_write_file(struct node_link *, const char *path, const char *text, int
                      node_done_cb cb, void *ctx);
 
 /* Starts a task under a supervisor of its own, or answers with the status of the one that has this
- * id. The reply comes when the command's process exists (or could not be made); its end comes as
- * task_ended, also for tasks that ended while no link was there (right after ready). */
+ * id. The reply comes when the command's process exists, or could not be made: then it is a status
+ * in TASK_FAILED_TO_START, not an error. An error means that nothing was started and the id is
+ * still free. The end of a task, whatever state it ends in, comes as task_ended: once per link,
+ * after the reply to its node_run(), and for tasks that ended while no link was there right after
+ * ready; again on each new link until node_forget(). */
 void node_run(struct node_link *, const struct task_spec *spec, node_task_cb cb, void *ctx);
 /* Signals the task's whole process group/session; with SIGKILL everything the task left behind
  * too. A task that is not running: success. */

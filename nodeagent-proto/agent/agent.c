@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+#include "nodeagent-proto/agent/agent.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/arena.h"
+#include "lib/fs.h"
+#include "lib/timefmt.h"
+#include "nodeagent-proto/agent/files.h"
+#include "nodeagent-proto/agent/ops.h"
+
+#define LOCK_WAIT_US 5000000 /* for an agent whose link has just ended; it needs milliseconds */
+#define LOCK_STEP_NS 2000000
+#define OUT_MAX      (4U * FRAME_MAX) /* of unsent output; above it no more requests are read */
+#define READ_SIZE    65536U
+
+void agent_send(struct agent *a, json_t *msg)
+{
+    struct err e;
+    if (!msg || frame_encode(msg, &a->out, &e) < 0)
+        fprintf(stderr, "a message could not be sent: %s\n", msg ? e.msg : "it is not UTF-8");
+    json_decref(msg);
+}
+
+static void on_started(void *ctx, json_int_t request, json_t *status)
+{
+    agent_send(ctx, json_pack("{s:I, s:b, s:O}", "id", request, "ok", 1, "task", status));
+}
+
+static void on_ended(void *ctx, json_t *status)
+{
+    agent_send(ctx, json_pack("{s:s, s:O}", "event", "task_ended", "task", status));
+}
+
+static int take_lock(struct agent *a, struct err *e)
+{
+    char *path = fs_join(a->root, "agent.lock");
+    a->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    int64_t limit = time_now_us() + LOCK_WAIT_US;
+    int rc = a->lock_fd < 0 ? err_errno(e, ERR_IO, "cannot open %s", path) : -1;
+    while (a->lock_fd >= 0 && (rc = flock(a->lock_fd, LOCK_EX | LOCK_NB)) < 0 &&
+           errno == EWOULDBLOCK && time_now_us() < limit)
+        nanosleep(&(struct timespec){.tv_nsec = LOCK_STEP_NS}, NULL);
+    if (rc < 0 && a->lock_fd >= 0)
+        err_set(e, ERR_ALREADY_RUNNING, NULL,
+                "another agent serves the node root %s (it holds %s); each node needs a root of "
+                "its own",
+                a->root, path);
+    free(path);
+    return rc;
+}
+
+static int open_root(struct agent *a, const char *root, struct err *e)
+{
+    if (fs_mkdirs(root, 0777, e) < 0)
+        return -1;
+    a->root = realpath(root, NULL);
+    if (!a->root)
+        return err_errno(e, ERR_IO, "cannot resolve %s", root);
+    a->tasks_dir = fs_join(a->root, "tasks");
+    a->trash_dir = fs_join(a->root, "trash");
+    if (fs_mkdirs(a->tasks_dir, 0700, e) < 0 || fs_mkdirs(a->trash_dir, 0700, e) < 0)
+        return -1;
+    return take_lock(a, e);
+}
+
+static int agent_open(struct agent *a, const char *root, struct err *e)
+{
+    if (open_root(a, root, e) < 0 || facts_read(&a->facts, a->root, e) < 0)
+        return -1;
+    a->tasks.dir = a->tasks_dir;
+    a->tasks.hostname = a->facts.node.hostname;
+    a->tasks.boot_id = a->facts.boot_id;
+    a->tasks.incarnation = a->facts.incarnation;
+    a->tasks.cb = (struct tasks_callbacks){on_started, on_ended, a};
+    if (tasks_open(&a->tasks, e) < 0)
+        return -1;
+    agent_empty_trash(a);
+    return 0;
+}
+
+static void agent_close(struct agent *a)
+{
+    tasks_close(&a->tasks);
+    facts_free(&a->facts);
+    frame_decoder_free(&a->in);
+    strbuf_free(&a->out);
+    if (a->trash_fd >= 0)
+        close(a->trash_fd);
+    if (a->lock_fd >= 0)
+        close(a->lock_fd);
+    free(a->trash_dir);
+    free(a->tasks_dir);
+    free(a->root);
+}
+
+static _Noreturn void trash_worker(const struct agent *a, int done_fd)
+{
+    prctl(PR_SET_NAME, "batchai-trash");
+    /* Neither the link nor the agent's lock may live on with us. */
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        close(fd);
+    file_close_all_but(done_fd, -1, -1);
+    setsid();
+    file_empty_directory(a->trash_dir);
+    _exit(0);
+}
+
+void agent_empty_trash(struct agent *a)
+{
+    int fds[2];
+    a->trash_more = a->trash_worker > 0;
+    if (a->trash_worker > 0 || pipe2(fds, O_CLOEXEC) < 0)
+        return;
+    a->trash_worker = fork();
+    if (a->trash_worker == 0)
+        trash_worker(a, fds[1]);
+    close(fds[1]);
+    a->trash_fd = fds[0];
+}
+
+static void reap_trash_worker(struct agent *a)
+{
+    close(a->trash_fd);
+    a->trash_fd = -1;
+    if (a->trash_worker > 0)
+        waitpid(a->trash_worker, NULL, 0);
+    a->trash_worker = 0;
+    if (a->trash_more)
+        agent_empty_trash(a);
+}
+
+static void serve_frames(struct agent *a)
+{
+    json_t *msg;
+    struct err e;
+    int rc;
+    while ((rc = frame_decoder_next(&a->in, &msg, &e)) > 0) {
+        ops_serve(a, msg);
+        json_decref(msg);
+    }
+    if (rc < 0) {
+        fprintf(stderr, "%s\n", e.msg);
+        a->link_gone = true;
+    }
+}
+
+static void read_link(struct agent *a)
+{
+    char buf[READ_SIZE];
+    ssize_t n = read(STDIN_FILENO, buf, sizeof buf);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n <= 0) {
+        a->link_gone = true;
+        return;
+    }
+    frame_decoder_feed(&a->in, buf, (size_t)n);
+    explicit_bzero(buf, (size_t)n);
+    serve_frames(a);
+}
+
+static void write_link(struct agent *a)
+{
+    while (a->out_sent < a->out.len) {
+        ssize_t n = write(STDOUT_FILENO, a->out.s + a->out_sent, a->out.len - a->out_sent);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN)
+            return;
+        if (n < 0) {
+            a->link_gone = true;
+            return;
+        }
+        a->out_sent += (size_t)n;
+    }
+    strbuf_reset(&a->out);
+    a->out_sent = 0;
+}
+
+/* The tasks' descriptors follow these three. */
+enum { SLOT_IN, SLOT_OUT, SLOT_TRASH, SLOT_TASKS };
+
+static void turn(struct agent *a)
+{
+    size_t n = tasks_poll_count(&a->tasks), unsent = a->out.len - a->out_sent;
+    struct pollfd *p = xcalloc(SLOT_TASKS + n, sizeof *p);
+    p[SLOT_IN] = (struct pollfd){.fd = unsent > OUT_MAX ? -1 : STDIN_FILENO, .events = POLLIN};
+    p[SLOT_OUT] = (struct pollfd){.fd = unsent ? STDOUT_FILENO : -1, .events = POLLOUT};
+    p[SLOT_TRASH] = (struct pollfd){.fd = a->trash_fd, .events = POLLIN};
+    tasks_poll_fill(&a->tasks, p + SLOT_TASKS);
+    int got = poll(p, SLOT_TASKS + n, tasks_poll_timeout(&a->tasks));
+    if (got >= 0) {
+        tasks_poll_act(&a->tasks, p + SLOT_TASKS, n);
+        if (p[SLOT_TRASH].revents)
+            reap_trash_worker(a);
+        if (p[SLOT_IN].revents)
+            read_link(a);
+        write_link(a);
+    }
+    free(p);
+}
+
+static void set_nonblocking(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+    if (flags >= 0)
+        (void)fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+}
+
+int agent_run(const char *root)
+{
+    struct agent a = {.lock_fd = -1, .trash_fd = -1, .tasks = {.inotify_fd = -1}};
+    struct err e;
+    (void)signal(SIGPIPE, SIG_IGN);
+    frame_decoder_init(&a.in);
+    int status = 1;
+    if (agent_open(&a, root, &e) < 0) {
+        fprintf(stderr, "%s\n", e.msg);
+        goto out;
+    }
+    set_nonblocking(STDIN_FILENO);
+    set_nonblocking(STDOUT_FILENO);
+    while (!a.link_gone)
+        turn(&a);
+    status = a.in.broken.code != ERR_NONE ? 1 : 0;
+out:
+    agent_close(&a);
+    return status;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The agent: one thread, one poll loop over the link (stdin, stdout), the directory of task
+ * records, the supervisors and the worker that empties the trash. It ends when the link does; the
+ * tasks do not. What it knows it has read from ROOT, so the next agent knows it too.
+ *
+ *   stdin -> frames -> ops.c -> tasks.c, files.c -> replies and events -> stdout
+ */
+#ifndef NODEAGENT_PROTO_AGENT_AGENT_H
+#define NODEAGENT_PROTO_AGENT_AGENT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "lib/err.h"
+#include "lib/strbuf.h"
+#include "nodeagent-proto/agent/facts.h"
+#include "nodeagent-proto/agent/tasks.h"
+#include "nodeagent-proto/codec.h"
+
+struct agent {
+    char *root, *tasks_dir, *trash_dir;
+    int lock_fd; /* ROOT/agent.lock: one agent at a time */
+    struct facts facts;
+    struct tasks tasks;
+    struct frame_decoder in;
+    struct strbuf out; /* replies and events; sent up to out_sent */
+    size_t out_sent;
+    bool link_gone;
+    pid_t trash_worker; /* 0: none */
+    int trash_fd;       /* closes when the worker ends */
+    bool trash_more;    /* something came while it worked */
+};
+
+/* Serves the link on fd 0 and 1 until it ends. Returns the exit status. */
+int agent_run(const char *root);
+
+/* Queues a message, whose reference it takes. */
+void agent_send(struct agent *a, json_t *msg);
+
+/* Sees to it that what is in the trash is removed in the background. */
+void agent_empty_trash(struct agent *a);
+
+#endif

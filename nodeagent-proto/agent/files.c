@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+#include "nodeagent-proto/agent/files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/arena.h"
+#include "lib/fs.h"
+#include "lib/guid.h"
+#include "lib/strbuf.h"
+
+static int write_all(int fd, const char *p, size_t len)
+{
+    while (len > 0) {
+        ssize_t n = write(fd, p, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -1;
+        p += n;
+        len -= (size_t)n;
+    }
+    return 0;
+}
+
+int file_replace(const char *path, const void *data, size_t len, mode_t mode, struct err *e)
+{
+    struct strbuf tmp = STRBUF_INIT;
+    strbuf_printf(&tmp, "%s.tmp-XXXXXX", path);
+    int rc = -1, fd = mkostemp(tmp.s, O_CLOEXEC);
+    if (fd < 0) {
+        err_errno(e, ERR_IO, "cannot create %s", tmp.s);
+        goto out;
+    }
+    if (fchmod(fd, mode) < 0 || write_all(fd, data, len) < 0 || rename(tmp.s, path) < 0) {
+        err_errno(e, ERR_IO, "cannot write %s", path);
+        unlink(tmp.s);
+    } else {
+        rc = 0;
+    }
+    close(fd);
+out:
+    strbuf_free(&tmp);
+    return rc;
+}
+
+int file_append(const char *path, const char *text, struct err *e)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
+    if (fd < 0)
+        return err_errno(e, ERR_IO, "cannot open %s", path);
+    int rc = write_all(fd, text, strlen(text));
+    if (rc < 0)
+        err_errno(e, ERR_IO, "cannot write %s", path);
+    close(fd);
+    return rc;
+}
+
+int file_make_parents(const char *path, struct err *e)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash || slash == path)
+        return 0;
+    char *dir = xstrdup(path);
+    dir[slash - path] = '\0';
+    int rc = access(dir, F_OK) == 0 ? 0 : fs_mkdirs(dir, 0777, e);
+    free(dir);
+    return rc;
+}
+
+/* `path` below `root`, relative to it; NULL if it is not strictly below. */
+static const char *below(const char *root, const char *path, struct err *e)
+{
+    size_t n = strlen(root);
+    if (strncmp(path, root, n) == 0 && path[n] == '/' && path[n + 1] &&
+        fs_path_is_safe(path + n + 1))
+        return path + n + 1;
+    err_set(e, ERR_INVALID_PATH, "path",
+            "'%s' is not below the node root %s (an absolute path without '.', '..' or empty "
+            "parts is needed)",
+            path, root);
+    return NULL;
+}
+
+/* Opens the directory that holds `path`, each step without following a symbolic link, so that
+ * nothing outside the root can be reached. *name points at the last part of `path`.
+ * -1 with ERR_NONE in `e`: a directory on the way is missing. */
+static int open_holder(const char *root, const char *path, bool make, const char **name,
+                       struct err *e)
+{
+    err_clear(e);
+    const char *rest = below(root, path, e);
+    int dir = rest ? open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (rest && dir < 0)
+        return err_errno(e, ERR_IO, "cannot open %s", root);
+    for (const char *slash; dir >= 0 && (slash = strchr(rest, '/')); rest = slash + 1) {
+        char *part = strndup(rest, (size_t)(slash - rest));
+        if (make && part && mkdirat(dir, part, 0777) < 0 && errno != EEXIST)
+            err_errno(e, ERR_IO, "cannot create '%s' for %s", part, path);
+        int next = openat(dir, part ? part : "", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (next < 0 && errno != ENOENT && e->code == ERR_NONE)
+            err_errno(e, ERR_INVALID_PATH, "'%s' on the way to %s is not a directory of the node",
+                      part, path);
+        free(part);
+        close(dir);
+        dir = next;
+    }
+    *name = rest;
+    return dir;
+}
+
+static int refuse_occupied(const char *target, struct err *e)
+{
+    if (errno == ENOTDIR)
+        return err_set(e, ERR_CONFLICT, "target",
+                       "cannot mount at %s: a file is there; remove it first", target);
+    if (errno == ENOTEMPTY || errno == EEXIST)
+        return err_set(e, ERR_CONFLICT, "target",
+                       "cannot mount at %s: a directory with something in it is there; mount "
+                       "elsewhere or empty it first",
+                       target);
+    return err_errno(e, ERR_IO, "cannot mount at %s", target);
+}
+
+/* A link is replaced by rename; an empty directory has to go first. */
+static int place_link(int dir, const char *source, const char *name, const char *target,
+                      struct err *e)
+{
+    char tmp[GUID_SIZE + 8] = ".mount-", guid[GUID_SIZE];
+    struct stat st;
+    guid_new(guid);
+    strcat(tmp, guid);
+    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISLNK(st.st_mode) &&
+        unlinkat(dir, name, AT_REMOVEDIR) < 0)
+        return refuse_occupied(target, e);
+    if (symlinkat(source, dir, tmp) == 0 && renameat(dir, tmp, dir, name) == 0)
+        return 0;
+    int saved = errno;
+    unlinkat(dir, tmp, 0);
+    errno = saved;
+    return err_errno(e, ERR_IO, "cannot mount %s at %s", source, target);
+}
+
+int file_link(const char *root, const char *source, const char *target, struct err *e)
+{
+    const char *name;
+    if (access(source, F_OK) < 0 && fs_mkdirs(source, 0777, e) < 0)
+        return err_prefix(e, "cannot mount %s at %s", source, target);
+    int dir = open_holder(root, target, true, &name, e);
+    if (dir < 0)
+        return e->code != ERR_NONE ? -1 : err_errno(e, ERR_IO, "cannot mount at %s", target);
+    char now[4096];
+    ssize_t n = readlinkat(dir, name, now, sizeof now);
+    int rc = n > 0 && (size_t)n == strlen(source) && memcmp(now, source, (size_t)n) == 0
+                 ? 0
+                 : place_link(dir, source, name, target, e);
+    close(dir);
+    return rc;
+}
+
+int file_unlink(const char *root, const char *target, struct err *e)
+{
+    const char *name;
+    int dir = open_holder(root, target, false, &name, e);
+    if (dir < 0)
+        return e->code == ERR_NONE ? 0 : -1;
+    int rc = unlinkat(dir, name, 0);
+    if (rc < 0 && (errno == EISDIR || errno == EPERM))
+        rc = unlinkat(dir, name, AT_REMOVEDIR);
+    rc = rc == 0 || errno == ENOENT ? 0 : err_errno(e, ERR_IO, "cannot unmount %s", target);
+    close(dir);
+    return rc;
+}
+
+int file_discard(const char *root, const char *path, const char *trash, struct err *e)
+{
+    const char *name;
+    int dir = open_holder(root, path, false, &name, e);
+    if (dir < 0)
+        return e->code == ERR_NONE ? 0 : -1;
+    char guid[GUID_SIZE];
+    guid_new(guid);
+    char *to = fs_join(trash, guid);
+    int rc = renameat(dir, name, AT_FDCWD, to);
+    /* To move a directory one must be able to write to it. */
+    if (rc < 0 && errno == EACCES && fchmodat(dir, name, 0700, AT_SYMLINK_NOFOLLOW) == 0)
+        rc = renameat(dir, name, AT_FDCWD, to);
+    if (rc == 0)
+        rc = 1;
+    else
+        rc = errno == ENOENT ? 0 : err_errno(e, ERR_IO, "cannot remove %s", path);
+    free(to);
+    close(dir);
+    return rc;
+}
+
+void file_close_all_but(int a, int b, int c)
+{
+    DIR *d = opendir("/proc/self/fd");
+    struct dirent *de;
+    while (d && (de = readdir(d))) {
+        int fd = atoi(de->d_name);
+        if (fd > STDERR_FILENO && fd != a && fd != b && fd != c && fd != dirfd(d))
+            close(fd);
+    }
+    if (d)
+        closedir(d);
+}
+
+/* Takes over `fd`. Jobs leave read-only directories behind (package caches do so on purpose). */
+static void make_writable(int fd)
+{
+    DIR *d = fdopendir(fd);
+    if (!d) {
+        close(fd);
+        return;
+    }
+    (void)fchmod(fd, 0700);
+    struct dirent *de;
+    while ((de = readdir(d))) {
+        if (strcmp(de->d_name, ".") == 0 || strcmp(de->d_name, "..") == 0 ||
+            (de->d_type != DT_DIR && de->d_type != DT_UNKNOWN))
+            continue;
+        int ignored = fchmodat(fd, de->d_name, 0700, AT_SYMLINK_NOFOLLOW);
+        (void)ignored;
+        int sub = openat(fd, de->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (sub >= 0)
+            make_writable(sub);
+    }
+    closedir(d);
+}
+
+static void remove_one(const char *path)
+{
+    if (fs_remove_tree(path, NULL) == 0)
+        return;
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd >= 0)
+        make_writable(fd);
+    int ignored = fs_remove_tree(path, NULL);
+    (void)ignored;
+}
+
+void file_empty_directory(const char *dir)
+{
+    DIR *d = opendir(dir);
+    struct dirent *de;
+    while (d && (de = readdir(d))) {
+        if (strcmp(de->d_name, ".") == 0 || strcmp(de->d_name, "..") == 0)
+            continue;
+        char *path = fs_join(dir, de->d_name);
+        remove_one(path);
+        free(path);
+    }
+    if (d)
+        closedir(d);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files of a node: replaced, appended to, linked and moved away, without fsync (see record.h) and
+ * never outside the node root where that is asked for.
+ */
+#ifndef NODEAGENT_PROTO_AGENT_FILES_H
+#define NODEAGENT_PROTO_AGENT_FILES_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "lib/err.h"
+
+/* Writes beside `path` and renames: a reader sees all or nothing. */
+int file_replace(const char *path, const void *data, size_t len, mode_t mode,
+                 struct err *e) MUST_CHECK;
+/* Appends with one write where the kernel allows. */
+int file_append(const char *path, const char *text, struct err *e) MUST_CHECK;
+/* mkdir -p of the directory that `path` is in. */
+int file_make_parents(const char *path, struct err *e) MUST_CHECK;
+
+/* Makes `target`, below `root`, a symbolic link to `source`; replaces another link or an empty
+ * directory, atomically where that is possible. */
+int file_link(const char *root, const char *source, const char *target, struct err *e) MUST_CHECK;
+/* Removes the link (or empty directory) `target` below `root`; none there is success. */
+int file_unlink(const char *root, const char *target, struct err *e) MUST_CHECK;
+/* Renames `path`, below `root`, into the directory `trash`; none there is success. No symbolic
+ * link on the way is followed. Returns 1 if something was moved. */
+int file_discard(const char *root, const char *path, const char *trash, struct err *e) MUST_CHECK;
+/* rm -rf of everything in `dir`, also where the owner may not write; failures are left behind. */
+void file_empty_directory(const char *dir);
+
+/* Closes what a forked process must not hold: all descriptors above 2 but these (-1: none). */
+void file_close_all_but(int a, int b, int c);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * batchai-node: the program on a node. `agent` is what a link starts; people need `version` at
+ * most.
+ */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nodeagent-proto/agent/agent.h"
+
+static const char usage[] =
+    "usage: batchai-node agent --root DIR   serve a batchaid daemon on stdin and stdout\n"
+    "       batchai-node version\n"
+    "       batchai-node help\n";
+
+/* Messages carry the secrets of jobs: what held one is wiped before it is used again. */
+struct block {
+    size_t size;
+    _Alignas(max_align_t) char data[];
+};
+
+static void *wiping_malloc(size_t size)
+{
+    struct block *b = malloc(sizeof *b + size);
+    if (!b)
+        abort();
+    b->size = size;
+    return b->data;
+}
+
+static void wiping_free(void *p)
+{
+    if (!p)
+        return;
+    struct block *b = (struct block *)(void *)((char *)p - offsetof(struct block, data));
+    explicit_bzero(b->data, b->size);
+    free(b);
+}
+
+static int run_agent(int argc, char **argv)
+{
+    if (argc == 4 && strcmp(argv[2], "--root") == 0 && argv[3][0] == '/')
+        return agent_run(argv[3]);
+    fprintf(stderr, "batchai-node agent needs --root and an absolute directory\n%s", usage);
+    return 2;
+}
+
+static int print_version(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    puts("batchai-node " BATCHAID_VERSION);
+    return 0;
+}
+
+static int print_help(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    fputs(usage, stdout);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        int (*run)(int argc, char **argv);
+    } commands[] = {
+        {"agent",     run_agent    },
+        {"version",   print_version},
+        {"--version", print_version},
+        {"help",      print_help   },
+        {"--help",    print_help   }
+    };
+    json_set_alloc_funcs(wiping_malloc, wiping_free);
+    for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof commands[0]; i++)
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].run(argc, argv);
+    fputs(usage, stderr);
+    return 2;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The requests of PROTOCOL.md, one row of a table each.
+ */
+#ifndef NODEAGENT_PROTO_AGENT_OPS_H
+#define NODEAGENT_PROTO_AGENT_OPS_H
+
+#include <jansson.h>
+
+#include "nodeagent-proto/agent/agent.h"
+
+/* Carries out one request (borrowed) and queues its reply, now or, for `run`, later. */
+void ops_serve(struct agent *a, json_t *req);
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+#include "nodeagent-proto/agent/procs.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/arena.h"
+#include "lib/fs.h"
+
+struct proc {
+    pid_t pid, ppid, pgrp, session;
+    char state;
+    uint64_t start;
+    bool mine;
+};
+
+struct proc_list {
+    struct proc *items;
+    size_t n, cap;
+};
+
+#define ENVIRON_MAX (4U * 1024 * 1024) /* more than the kernel lets a process start with */
+#define KILL_ROUNDS 20 /* a tree that forks faster than it is killed is given up after these */
+
+static int read_stat(const char *pid, struct proc *p)
+{
+    char path[64], buf[1024];
+    snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    ssize_t n = read(fd, buf, sizeof buf - 1);
+    close(fd);
+    if (n <= 0)
+        return -1;
+    buf[n] = '\0';
+    /* The name in parentheses may itself hold parentheses and spaces. */
+    const char *rest = strrchr(buf, ')');
+    unsigned long long start;
+    if (!rest || sscanf(rest + 1,
+                        " %c %d %d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+                        "%*d %llu",
+                        &p->state, &p->ppid, &p->pgrp, &p->session, &start) != 5)
+        return -1;
+    p->pid = (pid_t)atoi(pid);
+    p->start = start;
+    p->mine = false;
+    return 0;
+}
+
+static void list_add(struct proc_list *l, const struct proc *p)
+{
+    if (l->n == l->cap) {
+        l->cap = l->cap ? l->cap * 2 : 256;
+        l->items = xrealloc(l->items, l->cap * sizeof *l->items);
+    }
+    l->items[l->n++] = *p;
+}
+
+static void list_read(struct proc_list *l)
+{
+    l->n = 0;
+    DIR *d = opendir("/proc");
+    struct dirent *de;
+    while (d && (de = readdir(d))) {
+        struct proc p;
+        if (de->d_name[0] >= '1' && de->d_name[0] <= '9' && read_stat(de->d_name, &p) == 0)
+            list_add(l, &p);
+    }
+    if (d)
+        closedir(d);
+}
+
+static void list_free(struct proc_list *l)
+{
+    free(l->items);
+}
+
+static bool parent_is_mine(const struct proc_list *l, pid_t ppid)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (l->items[i].pid == ppid)
+            return l->items[i].mine;
+    return false;
+}
+
+/* Marks whatever descends from a marked process, or from `top` if that is not 0. */
+static void mark_descendants(struct proc_list *l, pid_t top)
+{
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t i = 0; i < l->n; i++) {
+            struct proc *p = &l->items[i];
+            if (p->mine || (p->ppid != top && !parent_is_mine(l, p->ppid)))
+                continue;
+            p->mine = true;
+            more = true;
+        }
+    }
+}
+
+static size_t signal_each(const struct proc_list *l, int signo)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < l->n; i++)
+        if (l->items[i].mine && l->items[i].state != 'Z' && kill(l->items[i].pid, signo) == 0)
+            n++;
+    return n;
+}
+
+static bool group_seen(const struct proc_list *l, size_t upto, pid_t pgrp)
+{
+    for (size_t i = 0; i < upto; i++)
+        if (l->items[i].mine && l->items[i].pgrp == pgrp)
+            return true;
+    return false;
+}
+
+static void signal_groups(const struct proc_list *l, pid_t not_group, int signo)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        const struct proc *p = &l->items[i];
+        if (!p->mine)
+            continue;
+        if (p->pgrp == not_group)
+            kill(p->pid, signo);
+        else if (!group_seen(l, i, p->pgrp))
+            kill(-p->pgrp, signo);
+    }
+}
+
+void procs_signal_below(pid_t top, int signo)
+{
+    struct proc_list l = {0};
+    list_read(&l);
+    mark_descendants(&l, top);
+    if (signo == SIGKILL)
+        (void)signal_each(&l, signo);
+    else
+        signal_groups(&l, getpgid(top), signo);
+    list_free(&l);
+}
+
+uint64_t procs_start_time(pid_t pid)
+{
+    char text[24];
+    struct proc p;
+    snprintf(text, sizeof text, "%d", (int)pid);
+    return read_stat(text, &p) == 0 ? p.start : 0;
+}
+
+static bool carries(pid_t pid, const char *marker)
+{
+    char path[64], *env;
+    size_t len;
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+    if (fs_read(path, ENVIRON_MAX, &env, &len, NULL) < 0)
+        return false;
+    bool found = false;
+    for (const char *p = env; !found && p < env + len; p += strlen(p) + 1)
+        found = strcmp(p, marker) == 0;
+    explicit_bzero(env, len);
+    free(env);
+    return found;
+}
+
+static size_t kill_round(pid_t session, const char *marker)
+{
+    struct proc_list l = {0};
+    list_read(&l);
+    for (size_t i = 0; i < l.n; i++) {
+        struct proc *p = &l.items[i];
+        p->mine = p->pid != getpid() && p->state != 'Z' &&
+                  ((session > 0 && p->session == session) || carries(p->pid, marker));
+    }
+    mark_descendants(&l, -1);
+    size_t n = signal_each(&l, SIGKILL);
+    list_free(&l);
+    return n;
+}
+
+void procs_kill_leftovers(pid_t command, uint64_t command_start, const char *marker)
+{
+    uint64_t now = command > 0 ? procs_start_time(command) : 0;
+    pid_t session = now != 0 && now != command_start ? 0 : command;
+    for (int i = 0; i < KILL_ROUNDS && kill_round(session, marker) > 0; i++)
+        ;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Looking at /proc: who descends from whom, so that every process of a job dies with it.
+ */
+#ifndef NODEAGENT_PROTO_AGENT_PROCS_H
+#define NODEAGENT_PROTO_AGENT_PROCS_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Signals the process groups of all that descend from `top` (not top's own group), so that groups
+ * of their own are reached too. SIGKILL goes to each process by itself. */
+void procs_signal_below(pid_t top, int signo);
+
+/* Kills what is left of a task whose supervisor is gone: processes in the session of its command,
+ * those that carry `marker` ("NAME=value") in their environment, and what descends from them.
+ * `command_start` is the command's start time, 0 if unknown: with it a session id that the kernel
+ * gave to somebody else meanwhile is told apart. */
+void procs_kill_leftovers(pid_t command, uint64_t command_start, const char *marker);
+
+/* Start time in clock ticks since boot, which tells two processes with one pid apart; 0: none. */
+uint64_t procs_start_time(pid_t pid);
+
+#endif

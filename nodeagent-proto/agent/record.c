@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+#include "nodeagent-proto/agent/record.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "lib/fs.h"
+#include "lib/strbuf.h"
+#include "lib/timefmt.h"
+#include "nodeagent-proto/agent/files.h"
+#include "nodeagent-proto/codec.h"
+#include "nodeagent-proto/message.h"
+
+#define RECORD_MAX (64U * 1024) /* a status with its stderr tail is far below */
+
+static const char *const suffixes[] = {".claim", ".start", ".exit"};
+#define N_SUFFIXES (sizeof suffixes / sizeof suffixes[0])
+
+static char *path_of(const char *dir, const char *id, const char *suffix)
+{
+    struct strbuf b = STRBUF_INIT;
+    strbuf_printf(&b, "%s/%s%s", dir, id, suffix);
+    return strbuf_take(&b);
+}
+
+int record_claim(const char *dir, const char *id, const char *boot_id, struct err *e)
+{
+    char *path = path_of(dir, id, ".claim");
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0 && errno == EEXIST) {
+        err_set(e, ERR_CONFLICT, "id", "task %s is already claimed", id);
+    } else if (fd < 0) {
+        err_errno(e, ERR_IO, "cannot claim task %s: cannot create %s", id, path);
+    } else if (flock(fd, LOCK_EX | LOCK_NB) < 0 || dprintf(fd, "%s\n", boot_id) < 0) {
+        err_errno(e, ERR_IO, "cannot claim task %s: cannot lock or write %s", id, path);
+        unlink(path);
+        close(fd);
+        fd = -1;
+    }
+    free(path);
+    return fd;
+}
+
+bool record_is_supervised(const char *dir, const char *id)
+{
+    char *path = path_of(dir, id, ".claim");
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    free(path);
+    if (fd < 0)
+        return false;
+    bool held = flock(fd, LOCK_SH | LOCK_NB) < 0;
+    close(fd);
+    return held;
+}
+
+void record_claimed_boot(const char *dir, const char *id, char *out, size_t size)
+{
+    char *path = path_of(dir, id, ".claim"), *text = NULL;
+    out[0] = '\0';
+    if (fs_read(path, 256, &text, NULL, NULL) == 0)
+        snprintf(out, size, "%.*s", (int)strcspn(text, "\n"), text);
+    free(text);
+    free(path);
+}
+
+static int write_json(const char *dir, const char *id, const char *suffix, const json_t *j,
+                      struct err *e)
+{
+    struct strbuf text = STRBUF_INIT;
+    char *path = path_of(dir, id, suffix);
+    int rc = j && codec_text(j, &text) == 0
+                 ? file_replace(path, text.s, text.len, 0600, e)
+                 : err_set(e, ERR_INTERNAL, NULL, "the record of task %s could not be made", id);
+    free(path);
+    strbuf_free(&text);
+    return rc;
+}
+
+static json_t *read_json(const char *dir, const char *id, const char *suffix)
+{
+    char *path = path_of(dir, id, suffix), *text;
+    size_t len;
+    json_t *j = NULL;
+    if (fs_read(path, RECORD_MAX, &text, &len, NULL) == 0) {
+        j = json_loadb(text, len, 0, NULL);
+        free(text);
+    }
+    free(path);
+    return j;
+}
+
+int record_write_start(const char *dir, const char *id, const struct start_record *r, struct err *e)
+{
+    json_t *j = json_pack("{s:i, s:i, s:I, s:I, s:I, s:s}", "supervisor", (int)r->supervisor,
+                          "command", (int)r->command, "command_start", (json_int_t)r->command_start,
+                          "started_us", (json_int_t)r->started_us, "stderr_from",
+                          (json_int_t)r->stderr_from, "stderr_path", r->stderr_path);
+    int rc = write_json(dir, id, ".start", j, e);
+    json_decref(j);
+    return rc;
+}
+
+json_t *record_read_start(const char *dir, const char *id, struct start_record *out)
+{
+    memset(out, 0, sizeof *out);
+    json_t *j = read_json(dir, id, ".start");
+    int supervisor, command;
+    json_int_t command_start, started, from;
+    if (!j)
+        return NULL;
+    if (json_unpack(j, "{s:i, s:i, s:I, s:I, s:I, s:s}", "supervisor", &supervisor, "command",
+                    &command, "command_start", &command_start, "started_us", &started,
+                    "stderr_from", &from, "stderr_path", &out->stderr_path) < 0) {
+        json_decref(j);
+        return NULL;
+    }
+    out->supervisor = supervisor;
+    out->command = command;
+    out->command_start = (uint64_t)command_start;
+    out->started_us = started;
+    out->stderr_from = from;
+    return j;
+}
+
+int record_write_exit(const char *dir, const char *id, const json_t *status, struct err *e)
+{
+    return write_json(dir, id, ".exit", status, e);
+}
+
+json_t *record_read_exit(const char *dir, const char *id)
+{
+    json_t *j = read_json(dir, id, ".exit");
+    struct task_status s;
+    if (j && message_task_status_read(j, &s, NULL) == 0 && strcmp(s.id, id) == 0)
+        return j;
+    json_decref(j);
+    return NULL;
+}
+
+int record_forget(const char *dir, const char *id, struct err *e)
+{
+    int rc = 0;
+    for (size_t i = 0; i < N_SUFFIXES && rc == 0; i++) {
+        char *path = path_of(dir, id, suffixes[i]);
+        if (unlink(path) < 0 && errno != ENOENT)
+            rc = err_errno(e, ERR_IO, "cannot forget task %s: cannot remove %s", id, path);
+        free(path);
+    }
+    return rc;
+}
+
+bool record_id_of(const char *name, const char *suffix, char *id, size_t size)
+{
+    size_t n = strlen(name), k = strlen(suffix);
+    if (n <= k || n - k >= size || strcmp(name + n - k, suffix) != 0)
+        return false;
+    memcpy(id, name, n - k);
+    id[n - k] = '\0';
+    return task_id_valid(id);
+}
+
+static void clear_orphan(const char *dir, const char *name)
+{
+    char id[TASK_ID_MAX + 1];
+    for (size_t i = 1; i < N_SUFFIXES; i++) {
+        if (!record_id_of(name, suffixes[i], id, sizeof id))
+            continue;
+        char *claim = path_of(dir, id, ".claim"), *path = fs_join(dir, name);
+        if (access(claim, F_OK) < 0 && errno == ENOENT)
+            unlink(path);
+        free(claim);
+        free(path);
+    }
+}
+
+int record_each(const char *dir, void (*fn)(void *ctx, const char *id), void *ctx, struct err *e)
+{
+    DIR *d = opendir(dir);
+    if (!d)
+        return err_errno(e, ERR_IO, "cannot read %s", dir);
+    struct dirent *de;
+    char id[TASK_ID_MAX + 1];
+    while ((de = readdir(d))) {
+        if (record_id_of(de->d_name, ".claim", id, sizeof id))
+            fn(ctx, id);
+        else
+            clear_orphan(dir, de->d_name);
+    }
+    closedir(d);
+    return 0;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is on disk of each task, in ROOT/tasks/:
+ *
+ *   ID.claim  made with O_EXCL before anything is forked, so that an id starts at most once. Its
+ *             supervisor holds an flock on it as long as it lives: whoever gets the lock knows that
+ *             no supervisor is there, without trusting pids.
+ *   ID.start  the command's process exists (struct start_record).
+ *   ID.exit   the task is over: its status as PROTOCOL.md has it. Never changes.
+ *
+ * start and exit are renamed into place, so a reader sees all or nothing. Nothing is fsynced: a
+ * power failure may lose the last seconds, and the tasks with them (TASK_UNKNOWN or TASK_LOST).
+ */
+#ifndef NODEAGENT_PROTO_AGENT_RECORD_H
+#define NODEAGENT_PROTO_AGENT_RECORD_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "lib/err.h"
+
+struct start_record {
+    pid_t supervisor, command;
+    uint64_t command_start; /* clock ticks since boot; see procs_start_time() */
+    int64_t started_us;
+    int64_t stderr_from; /* size of the file at stderr_path before the task */
+    const char *stderr_path;
+};
+
+/* Returns the locked descriptor, which the supervisor must inherit; -1 if the id is taken
+ * (ERR_CONFLICT) or the claim cannot be made. */
+int record_claim(const char *dir, const char *id, const char *boot_id, struct err *e) MUST_CHECK;
+/* True while a supervisor lives (or is about to be forked). */
+bool record_is_supervised(const char *dir, const char *id);
+/* The boot in which the id was claimed; "" if unknown. */
+void record_claimed_boot(const char *dir, const char *id, char *out, size_t size);
+
+int record_write_start(const char *dir, const char *id, const struct start_record *r,
+                       struct err *e) MUST_CHECK;
+/* NULL if there is none. Caller decrefs; *out borrows from it. */
+json_t *record_read_start(const char *dir, const char *id, struct start_record *out);
+
+int record_write_exit(const char *dir, const char *id, const json_t *status,
+                      struct err *e) MUST_CHECK;
+/* NULL if there is none that makes sense. Caller decrefs. */
+json_t *record_read_exit(const char *dir, const char *id);
+
+/* Removes all there is of the task, the claim first. */
+int record_forget(const char *dir, const char *id, struct err *e) MUST_CHECK;
+
+/* Calls fn(ctx, id) for each id claimed and clears away what a half-done record_forget() left. */
+int record_each(const char *dir, void (*fn)(void *ctx, const char *id), void *ctx,
+                struct err *e) MUST_CHECK;
+
+/* If `name` is a file name with that suffix (".exit"), copies the id. */
+bool record_id_of(const char *name, const char *suffix, char *id, size_t size);
+
+#endif

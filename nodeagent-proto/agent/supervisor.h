@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The supervisor of one task: a process of its own that outlives agent, link and daemon. It starts
+ * the command, writes ID.start and ID.exit (record.h), and sees to it that every process of the
+ * task dies with it: as the reaper of orphans (PR_SET_CHILD_SUBREAPER) it is the ancestor of all
+ * of them, however they daemonize.
+ *
+ *   agent --fork--> (gone at once) --fork--> supervisor --fork--> bash -c COMMAND
+ *
+ * It is forked without exec, so the task's environment crosses in memory and is nowhere in sight.
+ */
+#ifndef NODEAGENT_PROTO_AGENT_SUPERVISOR_H
+#define NODEAGENT_PROTO_AGENT_SUPERVISOR_H
+
+#include <signal.h>
+
+#include "lib/err.h"
+#include "nodeagent-proto/task.h"
+
+/* Sent to a supervisor with the signal for the task as its value. A real-time signal, since those
+ * queue: a SIGKILL right after a SIGTERM is not lost. */
+#define SUPERVISOR_SIGNAL (SIGRTMIN + 1)
+
+struct supervisor_config { /* all borrowed, for the call */
+    const struct task_spec *spec;
+    const char *tasks_dir, *hostname, *incarnation;
+    int claim_fd; /* locked; see record.h */
+};
+
+/* Forks the supervisor. Returns a descriptor that reads as closed once ID.start or ID.exit is
+ * there, or the supervisor died. */
+int supervisor_start(const struct supervisor_config *c, struct err *e) MUST_CHECK;
+
+/* "NAME=value", which all processes of the task have in their environment. Caller frees. */
+char *supervisor_marker(const char *incarnation, const char *task_id);
+
+#endif

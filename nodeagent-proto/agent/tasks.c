@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: MIT */
+#include "nodeagent-proto/agent/tasks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "lib/arena.h"
+#include "lib/strbuf.h"
+#include "lib/timefmt.h"
+#include "nodeagent-proto/agent/procs.h"
+#include "nodeagent-proto/agent/record.h"
+#include "nodeagent-proto/agent/supervisor.h"
+#include "nodeagent-proto/agent/tail.h"
+#include "nodeagent-proto/message.h"
+
+/* How often a supervisor that no descriptor stands for is looked after: one that the agent before
+ * us was about to start, or any on a kernel before 5.3 (no pidfd). */
+#define RECHECK_MS 100
+
+enum phase { PHASE_STARTING, PHASE_RUNNING, PHASE_ENDED };
+
+struct waiter { /* a run request that waits for the task to have started */
+    struct waiter *next;
+    json_int_t request;
+};
+
+struct task {
+    struct task *next;
+    char *id;
+    enum phase phase;
+    pid_t supervisor; /* 0 while starting */
+    int fd;           /* PHASE_STARTING: closes when there is news; PHASE_RUNNING: pidfd; or -1 */
+    struct waiter *waiters; /* only in PHASE_STARTING */
+    int early_signals[4];   /* asked for in PHASE_STARTING, 0-terminated unless full */
+    json_t *status;         /* as sent; NULL in PHASE_STARTING */
+};
+
+static struct task *find(const struct tasks *t, const char *id)
+{
+    struct task *k = t->head;
+    while (k && strcmp(k->id, id) != 0)
+        k = k->next;
+    return k;
+}
+
+static struct task *add(struct tasks *t, const char *id)
+{
+    struct task *k = xcalloc(1, sizeof *k);
+    k->id = xstrdup(id);
+    k->fd = -1;
+    k->next = t->head;
+    t->head = k;
+    return k;
+}
+
+static void close_fd(struct task *k)
+{
+    if (k->fd >= 0)
+        close(k->fd);
+    k->fd = -1;
+}
+
+static void task_free(struct task *k)
+{
+    close_fd(k);
+    while (k->waiters) {
+        struct waiter *w = k->waiters;
+        k->waiters = w->next;
+        free(w);
+    }
+    json_decref(k->status);
+    free(k->id);
+    free(k);
+}
+
+static void set_status(struct task *k, json_t *status)
+{
+    json_decref(k->status);
+    k->status = status;
+}
+
+static void add_waiter(struct task *k, json_int_t request)
+{
+    struct waiter *w = xcalloc(1, sizeof *w), **end = &k->waiters;
+    w->request = request;
+    while (*end)
+        end = &(*end)->next;
+    *end = w;
+}
+
+static void answer_waiters(struct tasks *t, struct task *k)
+{
+    while (k->waiters) {
+        struct waiter *w = k->waiters;
+        k->waiters = w->next;
+        t->cb.started(t->cb.ctx, w->request, k->status);
+        free(w);
+    }
+}
+
+/* The lock says that `supervisor` lives, so its pid is its own; with the pidfd opened before that
+ * was seen, neither can the pid change hands later. */
+static void send_signal(const struct tasks *t, const struct task *k, int signo)
+{
+    union sigval v = {.sival_int = signo};
+    siginfo_t info = {.si_signo = SUPERVISOR_SIGNAL, .si_code = SI_QUEUE, .si_value = v};
+    info.si_pid = getpid();
+    info.si_uid = getuid();
+    if (k->fd >= 0)
+        (void)syscall(SYS_pidfd_send_signal, k->fd, SUPERVISOR_SIGNAL, &info, 0);
+    else if (record_is_supervised(t->dir, k->id))
+        (void)sigqueue(k->supervisor, SUPERVISOR_SIGNAL, v);
+}
+
+static void send_early_signals(const struct tasks *t, struct task *k)
+{
+    size_t max = sizeof k->early_signals / sizeof k->early_signals[0];
+    for (size_t i = 0; i < max && k->early_signals[i]; i++)
+        send_signal(t, k, k->early_signals[i]);
+    k->early_signals[0] = 0;
+}
+
+/* Takes over `status`, which was read from ID.exit or written there. */
+static void become_ended(struct tasks *t, struct task *k, json_t *status)
+{
+    close_fd(k);
+    k->phase = PHASE_ENDED;
+    set_status(k, status);
+    answer_waiters(t, k);
+    if (t->announcing)
+        t->cb.ended(t->cb.ctx, k->status);
+}
+
+static void become_running(struct tasks *t, struct task *k, const struct start_record *r)
+{
+    struct task_status s = {
+        .id = k->id, .state = TASK_RUNNING, .started_us = r->started_us, .exit_code = -1};
+    close_fd(k);
+    k->phase = PHASE_RUNNING;
+    k->supervisor = r->supervisor;
+    k->fd = (int)syscall(SYS_pidfd_open, r->supervisor, 0);
+    set_status(k, message_task_status(&s));
+    answer_waiters(t, k);
+    send_early_signals(t, k);
+}
+
+static char *explain_loss(const struct tasks *t, const struct task *k, const struct start_record *r,
+                          bool started)
+{
+    char boot[64];
+    struct strbuf b = STRBUF_INIT;
+    record_claimed_boot(t->dir, k->id, boot, sizeof boot);
+    if (boot[0] && strcmp(boot, t->boot_id) != 0)
+        strbuf_printf(&b, "node %s was restarted while the task %s", t->hostname,
+                      started ? "ran" : "was being started");
+    else if (started)
+        strbuf_printf(&b,
+                      "the supervisor of the task (pid %d on %s) vanished without recording its "
+                      "end: it was killed, or the disk was full; what was left of the task was "
+                      "killed",
+                      (int)r->supervisor, t->hostname);
+    else
+        strbuf_printf(&b,
+                      "the node agent or the supervisor on %s ended while the task was being "
+                      "started; there is no record that its command ran",
+                      t->hostname);
+    return strbuf_take(&b);
+}
+
+/* Nobody supervises the task and there is no record of its end. */
+static void become_lost(struct tasks *t, struct task *k)
+{
+    struct start_record r;
+    json_t *start = record_read_start(t->dir, k->id, &r);
+    char *marker = supervisor_marker(t->incarnation, k->id);
+    procs_kill_leftovers(r.command, r.command_start, marker);
+    char *why = explain_loss(t, k, &r, start != NULL);
+    char *tail = start ? tail_read(r.stderr_path, r.stderr_from, NODE_TAIL_MAX) : NULL;
+    struct task_status s = {.id = k->id,
+                            .state = TASK_LOST,
+                            .started_us = r.started_us,
+                            .ended_us = time_now_us(),
+                            .exit_code = -1,
+                            .why = why,
+                            .stderr_tail = tail};
+    json_t *status = message_task_status(&s);
+    /* Not written (disk full): the next agent comes to the same conclusion. */
+    int ignored = record_write_exit(t->dir, k->id, status, NULL);
+    (void)ignored;
+    become_ended(t, k, status);
+    free(tail);
+    free(why);
+    free(marker);
+    json_decref(start);
+}
+
+/* Looks at the records again. The order matters: a supervisor writes ID.exit before it lets go of
+ * the lock, so only an exit that is missing after the lock was seen free is missing for good. */
+static void refresh(struct tasks *t, struct task *k)
+{
+    struct start_record r;
+    if (k->phase == PHASE_ENDED)
+        return;
+    json_t *start = k->phase == PHASE_STARTING ? record_read_start(t->dir, k->id, &r) : NULL;
+    if (start)
+        become_running(t, k, &r); /* also when ENDED follows at once: the reply comes first */
+    json_decref(start);
+    bool supervised = record_is_supervised(t->dir, k->id);
+    json_t *end = record_read_exit(t->dir, k->id);
+    if (end)
+        become_ended(t, k, end);
+    else if (!supervised)
+        become_lost(t, k);
+}
+
+static void load(void *ctx, const char *id)
+{
+    struct tasks *t = ctx;
+    if (!find(t, id))
+        refresh(t, add(t, id));
+}
+
+int tasks_open(struct tasks *t, struct err *e)
+{
+    t->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (t->inotify_fd < 0 || inotify_add_watch(t->inotify_fd, t->dir, IN_MOVED_TO) < 0)
+        return err_errno(e, ERR_NODE, "cannot watch %s", t->dir);
+    return record_each(t->dir, load, t, e);
+}
+
+void tasks_close(struct tasks *t)
+{
+    while (t->head) {
+        struct task *k = t->head;
+        t->head = k->next;
+        task_free(k);
+    }
+    if (t->inotify_fd >= 0)
+        close(t->inotify_fd);
+}
+
+void tasks_announce(struct tasks *t)
+{
+    t->announcing = true;
+    for (struct task *k = t->head; k; k = k->next)
+        if (k->phase == PHASE_ENDED)
+            t->cb.ended(t->cb.ctx, k->status);
+}
+
+static int start(struct tasks *t, const struct task_spec *spec, json_int_t request, struct err *e)
+{
+    int claim = record_claim(t->dir, spec->id, t->boot_id, e);
+    if (claim < 0)
+        return -1;
+    struct supervisor_config c = {spec, t->dir, t->hostname, t->incarnation, claim};
+    int fd = supervisor_start(&c, e);
+    close(claim);
+    if (fd < 0) {
+        /* Nothing was started: the id is free again. */
+        int ignored = record_forget(t->dir, spec->id, NULL);
+        (void)ignored;
+        return -1;
+    }
+    struct task *k = add(t, spec->id);
+    k->fd = fd;
+    add_waiter(k, request);
+    return 0;
+}
+
+int tasks_run(struct tasks *t, const struct task_spec *spec, json_int_t request, struct err *e)
+{
+    struct task *k = find(t, spec->id);
+    if (!k)
+        return start(t, spec, request, e);
+    add_waiter(k, request);
+    if (k->phase != PHASE_STARTING)
+        answer_waiters(t, k);
+    return 0;
+}
+
+static int signal_early(struct task *k, int signo, struct err *e)
+{
+    size_t max = sizeof k->early_signals / sizeof k->early_signals[0];
+    for (size_t i = 0; i < max; i++) {
+        if (k->early_signals[i])
+            continue;
+        k->early_signals[i] = signo;
+        if (i + 1 < max)
+            k->early_signals[i + 1] = 0;
+        return 0;
+    }
+    return err_set(e, ERR_UNAVAILABLE, "id", "task %s is still being started; try again", k->id);
+}
+
+int tasks_signal(struct tasks *t, const char *id, int signo, struct err *e)
+{
+    struct task *k = find(t, id);
+    if (signo < 1 || signo > SIGRTMAX)
+        return err_set(e, ERR_INVALID_PROPERTY, "signal", "%d is not a signal; 1 to %d are", signo,
+                       SIGRTMAX);
+    if (!k || k->phase == PHASE_ENDED)
+        return 0;
+    if (k->phase == PHASE_STARTING)
+        return signal_early(k, signo, e);
+    send_signal(t, k, signo);
+    return 0;
+}
+
+int tasks_forget(struct tasks *t, const char *id, struct err *e)
+{
+    struct task **at = &t->head;
+    while (*at && strcmp((*at)->id, id) != 0)
+        at = &(*at)->next;
+    struct task *k = *at;
+    if (!k)
+        return 0;
+    if (k->phase != PHASE_ENDED)
+        return err_set(e, ERR_CONFLICT, "id",
+                       "task %s is running; only one that ended can be "
+                       "forgotten",
+                       id);
+    if (record_forget(t->dir, id, e) < 0)
+        return -1;
+    *at = k->next;
+    task_free(k);
+    return 0;
+}
+
+void tasks_each(struct tasks *t, void (*fn)(void *ctx, json_t *status), void *ctx)
+{
+    for (struct task *k = t->head; k; k = k->next) {
+        struct task_status s = {.id = k->id, .state = TASK_RUNNING, .exit_code = -1};
+        json_t *status = k->status ? json_incref(k->status) : message_task_status(&s);
+        fn(ctx, status);
+        json_decref(status);
+    }
+}
+
+size_t tasks_poll_count(const struct tasks *t)
+{
+    size_t n = 1;
+    for (const struct task *k = t->head; k; k = k->next)
+        n += k->fd >= 0;
+    return n;
+}
+
+void tasks_poll_fill(struct tasks *t, struct pollfd *p)
+{
+    *p++ = (struct pollfd){.fd = t->inotify_fd, .events = POLLIN};
+    for (const struct task *k = t->head; k; k = k->next)
+        if (k->fd >= 0)
+            *p++ = (struct pollfd){.fd = k->fd, .events = POLLIN};
+}
+
+static void refresh_all(struct tasks *t)
+{
+    for (struct task *k = t->head; k; k = k->next)
+        refresh(t, k);
+}
+
+static void read_inotify(struct tasks *t)
+{
+    _Alignas(struct inotify_event) char buf[16384];
+    char id[TASK_ID_MAX + 1];
+    ssize_t n;
+    while ((n = read(t->inotify_fd, buf, sizeof buf)) > 0) {
+        const struct inotify_event *ev;
+        for (char *p = buf; p < buf + n; p += sizeof *ev + ev->len) {
+            ev = (const struct inotify_event *)(void *)p;
+            if (ev->mask & IN_Q_OVERFLOW)
+                refresh_all(t);
+            else if (ev->len && (record_id_of(ev->name, ".exit", id, sizeof id) ||
+                                 record_id_of(ev->name, ".start", id, sizeof id))) {
+                struct task *k = find(t, id);
+                if (k)
+                    refresh(t, k);
+            }
+        }
+    }
+}
+
+static bool is_ready(const struct pollfd *p, size_t n, int fd)
+{
+    for (size_t i = 0; i < n; i++)
+        if (p[i].fd == fd)
+            return p[i].revents != 0;
+    return false;
+}
+
+void tasks_poll_act(struct tasks *t, const struct pollfd *p, size_t n)
+{
+    if (n && p[0].revents)
+        read_inotify(t);
+    for (struct task *k = t->head; k; k = k->next) {
+        enum phase before = k->phase;
+        if (before == PHASE_ENDED || (k->fd >= 0 && !is_ready(p, n, k->fd)))
+            continue;
+        refresh(t, k);
+        /* It has no more to tell, yet the lock is held (a child that hangs on its way to exec has
+         * inherited it): from now on look again by the clock. */
+        if (k->phase == before)
+            close_fd(k);
+    }
+}
+
+int tasks_poll_timeout(const struct tasks *t)
+{
+    for (const struct task *k = t->head; k; k = k->next)
+        if (k->phase != PHASE_ENDED && k->fd < 0)
+            return RECHECK_MS;
+    return -1;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The tasks an agent knows: what the records on disk say (record.h), kept current by inotify and by
+ * watching the supervisors. The records are the truth; this is a view of them that a new agent
+ * makes again from nothing.
+ *
+ *   (run) -> STARTING -> RUNNING -> ENDED        edges: ID.start appeared, ID.exit appeared,
+ *                  \________________^            or nobody holds the lock on ID.claim: lost
+ */
+#ifndef NODEAGENT_PROTO_AGENT_TASKS_H
+#define NODEAGENT_PROTO_AGENT_TASKS_H
+
+#include <jansson.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/err.h"
+#include "nodeagent-proto/task.h"
+
+struct task;
+
+/* Upward calls; `status` is borrowed. */
+struct tasks_callbacks {
+    /* The reply to run request `request` can be given. */
+    void (*started)(void *ctx, json_int_t request, json_t *status);
+    void (*ended)(void *ctx, json_t *status);
+    void *ctx;
+};
+
+struct tasks {
+    const char *dir, *hostname, *boot_id, *incarnation; /* borrowed */
+    struct tasks_callbacks cb;
+    bool announcing; /* hello was answered: ends are told as they come */
+    int inotify_fd;
+    struct task *head; /* in no order */
+};
+
+/* Reads the records and watches for more. */
+int tasks_open(struct tasks *t, struct err *e) MUST_CHECK;
+void tasks_close(struct tasks *t);
+
+/* Tells of all tasks that have ended, and from now on of each that ends. */
+void tasks_announce(struct tasks *t);
+
+/* Starts a task unless its id is known; cb.started follows with that request, perhaps at once. */
+int tasks_run(struct tasks *t, const struct task_spec *spec, json_int_t request,
+              struct err *e) MUST_CHECK;
+int tasks_signal(struct tasks *t, const char *id, int signo, struct err *e) MUST_CHECK;
+int tasks_forget(struct tasks *t, const char *id, struct err *e) MUST_CHECK;
+/* Calls fn with the status of each task. */
+void tasks_each(struct tasks *t, void (*fn)(void *ctx, json_t *status), void *ctx);
+
+/* For the poll loop: how many descriptors there are, filling them in, acting on what came, and how
+ * long poll() may sleep (ms; -1: as long as it likes). */
+size_t tasks_poll_count(const struct tasks *t);
+void tasks_poll_fill(struct tasks *t, struct pollfd *p);
+void tasks_poll_act(struct tasks *t, const struct pollfd *p, size_t n);
+int tasks_poll_timeout(const struct tasks *t);
+
+#endif

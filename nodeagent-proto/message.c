@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+#include "nodeagent-proto/message.h"
+
+#include <string.h>
+
+static const char *const state_names[] = {
+    [TASK_UNKNOWN] = "unknown", [TASK_RUNNING] = "running",
+    [TASK_EXITED] = "exited",   [TASK_FAILED_TO_START] = "failed_to_start",
+    [TASK_LOST] = "lost",
+};
+#define N_STATES (sizeof state_names / sizeof state_names[0])
+
+/* The codes an agent answers with; each has a name of its own. */
+static const enum err_code wire_codes[] = {
+    ERR_INVALID_PROPERTY, ERR_INVALID_PATH,  ERR_CONFLICT, ERR_RESOURCE_NOT_FOUND,
+    ERR_UNAVAILABLE,      ERR_NOT_SUPPORTED, ERR_INTERNAL, ERR_NODE,
+    ERR_NODE_LOST,        ERR_PROTOCOL,      ERR_IO,       ERR_BODY_TOO_LARGE,
+};
+
+static int unreadable(struct err *e, const char *what, const json_error_t *je)
+{
+    return err_set(e, ERR_PROTOCOL, NULL, "%s cannot be read: %s", what, je->text);
+}
+
+bool task_id_valid(const char *id)
+{
+    size_t n = strspn(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-");
+    return n > 0 && n <= TASK_ID_MAX && id[n] == '\0';
+}
+
+const char *task_state_name(enum task_state s)
+{
+    return (size_t)s < N_STATES ? state_names[s] : state_names[TASK_UNKNOWN];
+}
+
+static json_t *pack_env(const struct kv *env, size_t n)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++) {
+        json_t *pair = json_pack("[s, s]", env[i].name, env[i].value ? env[i].value : "");
+        if (!pair) {
+            json_decref(list);
+            return NULL;
+        }
+        json_array_append_new(list, pair);
+    }
+    return list;
+}
+
+json_t *message_task_spec(const struct task_spec *s)
+{
+    json_t *env = pack_env(s->env, s->n_env);
+    if (!env)
+        return NULL;
+    return json_pack("{s:s, s:s, s:s, s:o, s:s, s:s, s:s*, s:s}", "id", s->id, "command_line",
+                     s->command_line, "cwd", s->cwd, "env", env, "stdout_path", s->stdout_path,
+                     "stderr_path", s->stderr_path, "log_path", s->log_path, "step", s->step);
+}
+
+static int read_env(json_t *list, struct arena *a, struct task_spec *out, struct err *e)
+{
+    struct kv *env = arena_alloc(a, (json_array_size(list) + 1) * sizeof *env);
+    size_t i;
+    json_t *pair;
+    json_array_foreach(list, i, pair)
+    {
+        if (json_unpack(pair, "[s, s!]", &env[i].name, &env[i].value) < 0)
+            return err_set(e, ERR_PROTOCOL, "env", "env[%zu] is not a pair of strings", i);
+        if (!*env[i].name || strchr(env[i].name, '='))
+            return err_set(e, ERR_INVALID_PROPERTY, "env",
+                           "'%s' cannot name an environment variable: a name is not empty and has "
+                           "no '='",
+                           env[i].name);
+    }
+    out->env = env;
+    out->n_env = i;
+    return 0;
+}
+
+static int check_paths(const struct task_spec *s, struct err *e)
+{
+    const struct {
+        const char *name, *path;
+    } paths[] = {
+        {"cwd",         s->cwd        },
+        {"stdout_path", s->stdout_path},
+        {"stderr_path", s->stderr_path},
+        {"log_path",    s->log_path   }
+    };
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+        if (paths[i].path && paths[i].path[0] != '/')
+            return err_set(e, ERR_INVALID_PATH, paths[i].name,
+                           "%s '%s' is not an absolute path of the node", paths[i].name,
+                           paths[i].path);
+    return 0;
+}
+
+int message_task_spec_read(json_t *j, struct arena *a, struct task_spec *out, struct err *e)
+{
+    json_error_t je;
+    json_t *env;
+    memset(out, 0, sizeof *out);
+    if (json_unpack_ex(j, &je, 0, "{s:s, s:s, s:s, s:o, s:s, s:s, s?s, s:s}", "id", &out->id,
+                       "command_line", &out->command_line, "cwd", &out->cwd, "env", &env,
+                       "stdout_path", &out->stdout_path, "stderr_path", &out->stderr_path,
+                       "log_path", &out->log_path, "step", &out->step) < 0)
+        return unreadable(e, "the task", &je);
+    if (!json_is_array(env))
+        return err_set(e, ERR_PROTOCOL, "env", "the task's env is not an array");
+    if (!task_id_valid(out->id))
+        return err_set(e, ERR_INVALID_PROPERTY, "id",
+                       "task id '%.120s' must be 1 to %d characters out of A-Z a-z 0-9 _ . -",
+                       out->id, TASK_ID_MAX);
+    if (check_paths(out, e) < 0)
+        return -1;
+    return read_env(env, a, out, e);
+}
+
+json_t *message_task_status(const struct task_status *s)
+{
+    return json_pack("{s:s, s:s, s:I, s:I, s:i, s:i, s:s*, s:s*}", "id", s->id, "state",
+                     task_state_name(s->state), "started_us", (json_int_t)s->started_us, "ended_us",
+                     (json_int_t)s->ended_us, "exit_code", s->exit_code, "signal", s->signal, "why",
+                     s->why, "stderr_tail", s->stderr_tail);
+}
+
+int message_task_status_read(json_t *j, struct task_status *out, struct err *e)
+{
+    json_error_t je;
+    const char *state;
+    json_int_t started, ended;
+    memset(out, 0, sizeof *out);
+    if (json_unpack_ex(j, &je, 0, "{s:s, s:s, s:I, s:I, s:i, s:i, s?s, s?s}", "id", &out->id,
+                       "state", &state, "started_us", &started, "ended_us", &ended, "exit_code",
+                       &out->exit_code, "signal", &out->signal, "why", &out->why, "stderr_tail",
+                       &out->stderr_tail) < 0)
+        return unreadable(e, "the status of a task", &je);
+    out->started_us = started;
+    out->ended_us = ended;
+    for (size_t i = 0; i < N_STATES; i++)
+        if (strcmp(state, state_names[i]) == 0) {
+            out->state = (enum task_state)i;
+            return 0;
+        }
+    return err_set(e, ERR_PROTOCOL, "state", "task %s is said to be '%s', which is no known state",
+                   out->id, state);
+}
+
+json_t *message_facts(const struct node_facts *f)
+{
+    json_t *gpus = json_loads(f->gpus, 0, NULL);
+    return json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:I, s:o}", "version",
+                     PROTOCOL_VERSION, "agent_version", f->agent_version, "hostname", f->hostname,
+                     "os", f->os, "arch", f->arch, "incarnation", f->incarnation, "boot_id",
+                     f->boot_id, "cpus", f->cpus, "memory_bytes", (json_int_t)f->memory_bytes,
+                     "disk_free_bytes", (json_int_t)f->disk_free_bytes, "gpus",
+                     gpus ? gpus : json_array());
+}
+
+/* out->gpus is text that the JSON does not hold as such: it is left NULL for the caller. */
+int message_facts_read(json_t *j, struct node_facts *out, struct err *e)
+{
+    json_error_t je;
+    int version;
+    json_int_t memory, disk;
+    memset(out, 0, sizeof *out);
+    if (json_unpack_ex(j, &je, 0, "{s:i}", "version", &version) < 0)
+        return unreadable(e, "the agent's hello", &je);
+    if (version != PROTOCOL_VERSION)
+        return err_set(e, ERR_PROTOCOL, "version",
+                       "the agent speaks version %d of the node protocol; version %d is needed",
+                       version, PROTOCOL_VERSION);
+    if (json_unpack_ex(j, &je, 0, "{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:I}", "agent_version",
+                       &out->agent_version, "hostname", &out->hostname, "os", &out->os, "arch",
+                       &out->arch, "incarnation", &out->incarnation, "boot_id", &out->boot_id,
+                       "cpus", &out->cpus, "memory_bytes", &memory, "disk_free_bytes", &disk) < 0)
+        return unreadable(e, "the agent's hello", &je);
+    out->memory_bytes = memory;
+    out->disk_free_bytes = disk;
+    return 0;
+}
+
+json_t *message_err(const struct err *e)
+{
+    json_t *j = json_pack("{s:s, s:s, s:s}", "code", err_code_name(e->code), "target", e->target,
+                          "message", e->msg);
+    return j ? j
+             : json_pack("{s:s, s:s}", "code", err_code_name(e->code), "message",
+                         "the explanation is not UTF-8");
+}
+
+void message_err_read(json_t *j, struct err *e)
+{
+    const char *code = "", *target = "", *text = "the agent gave no reason";
+    (void)json_unpack(j, "{s?s, s?s, s?s}", "code", &code, "target", &target, "message", &text);
+    enum err_code found = ERR_NODE;
+    for (size_t i = 0; i < sizeof wire_codes / sizeof wire_codes[0]; i++)
+        if (strcmp(code, err_code_name(wire_codes[i])) == 0)
+            found = wire_codes[i];
+    err_set(e, found, target, "%s", text);
+}
