@@ -4,7 +4,7 @@ import re
 
 import pytest
 from support.waiting import wait_for
-from support.world import cluster_body, file_server_body, fresh, job_body
+from support.world import Place, cluster_body, file_server_body, fresh, job_body
 
 TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{0,2}[1-9])?Z$")
 
@@ -108,8 +108,6 @@ def test_an_unknown_operation_is_a_404(daemon, kind):
 
 
 def test_the_strict_mode_asks_clients_to_wait_as_long_as_the_service_did(own_daemon):
-    from support.world import Place
-
     d = own_daemon(config={"compat": {"strict": True}})
     place = Place(d).make()
     reply = d.call("PUT", place.path + "/clusters/c", cluster_body(0), expect=202)

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta, timezone
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from support.waiting import wait_for
 from support.world import MOUNT, fresh
 
 COMMAND = """
@@ -294,8 +295,6 @@ def test_a_link_of_a_file_that_is_gone_is_a_404(job, folder, fetch):
 
 
 def test_a_running_jobs_output_grows_under_the_same_link(place, shared_cluster, fetch):
-    from support.waiting import wait_for
-
     flag, path = place.flag(fresh("grow"))
     job = place.job(shared_cluster, f"echo first; while [ ! -e {path} ]; do sleep 0.02; done; echo second")
     wait_for(lambda: any(f["name"] == "stdout.txt" and f["properties"]["contentLength"] == 6 for f in job.files()),

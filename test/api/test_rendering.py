@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from support.spec import default_dir
-from support.world import MOUNT, cluster_body, file_server_body, file_share, fresh, job_body
+from support.world import MOUNT, Place, cluster_body, file_server_body, file_share, fresh, job_body
 
 SECRET = "hush-hush"
 VAULT = {
@@ -58,8 +58,6 @@ def test_tags_stand_between_location_and_properties(own_place, daemon):
 
 
 def test_ids_have_the_group_in_lower_case_and_the_rest_as_named(daemon):
-    from support.world import Place
-
     p = Place(daemon, "MixedCase-Group", "MyWorkspace").make()
     try:
         p.experiment("MyExp")
