@@ -66,14 +66,47 @@ AGENT_SHARED := $(call lib,nodeagent-proto) $(call lib,lib)
 $(BUILD)/batchai-node: $(call obj,$(AGENT_SRCS)) $(AGENT_SHARED)
 	@$(CC) -o $@ $(call obj,$(AGENT_SRCS)) $(AGENT_SHARED) $(LDFLAGS) $(AGENT_LIBS) -ljansson -luuid
 
-# Unit tests: test/unit/<room>/test_*.c, each a cmocka program that links its room and the ones below.
+# Unit tests: test/unit/<room>/test_*.c, each a cmocka program that links its room and the rooms
+# below it, and no more.
+below_lib             := lib
+below_model           := model lib
+below_storage         := storage model lib
+below_nodeagent-proto := nodeagent-proto model lib
+below_scheduler       := scheduler storage nodeagent-proto model lib
+below_api             := api scheduler storage nodeagent-proto model lib
 UNIT_SRCS := $(sort $(wildcard test/unit/*/test_*.c))
 UNIT_BINS := $(patsubst test/unit/%.c,$(BUILD)/unit/%,$(UNIT_SRCS))
-$(BUILD)/unit/%: test/unit/%.c $(LINK_LIBS)
-	@mkdir -p $(@D)
-	@$(CC) $(CFLAGS) -o $@ $< $(LINK_LIBS) $(LDFLAGS) $(PKG_LIBS) -lcmocka
+define unit_room
+$(BUILD)/unit/$(1)/%: test/unit/$(1)/%.c $(foreach r,$(below_$(1)),$(call lib,$(r)))
+	@mkdir -p $$(@D)
+	@$$(CC) $$(CFLAGS) -o $$@ $$< $(foreach r,$(below_$(1)),$(call lib,$(r))) $$(LDFLAGS) $$(PKG_LIBS) -lcmocka
+endef
+$(foreach r,$(filter-out daemon,$(ROOMS)),$(eval $(call unit_room,$(r))))
 
 .PHONY: unit-bins
 unit-bins: $(UNIT_BINS)
+
+# The same tests run on a build with AddressSanitizer and UndefinedBehaviorSanitizer.
+ASAN := BUILD=build-asan OPT='-O1 -g -fno-omit-frame-pointer' AGENT_LIBS= \
+        SAN='-fsanitize=address,undefined -fno-sanitize-recover=undefined'
+.PHONY: asan
+asan:
+	@$(MAKE) $(ASAN) all unit-bins
+
+# pkg-config is asked when make starts: what `deps` installs counts from the next make on.
+.PHONY: demo check
+demo: deps
+	@$(MAKE) all
+	@demo/run.sh
+
+check: deps
+	@$(MAKE) all unit-bins
+	@$(MAKE) asan
+	@$(PYTHON) test/run_checks.py $(STAGES)
+
+.PHONY: bench
+bench: deps
+	@$(MAKE) all
+	@$(PYTHON) test/bench/run.py
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

@@ -124,7 +124,7 @@ int auth_check(struct request *r, struct err *e)
     crypto_generichash(hash, sizeof hash, (const unsigned char *)token, strlen(token), NULL, 0);
     if (cache_has(r->api->tokens, hash, r->now_us))
         return 0;
-    int64_t expires_us;
+    int64_t expires_us = 0;
     if (verify(r->config, token, r->now_us, &expires_us, e) < 0)
         return -1;
     cache_add(r->api->tokens, hash, expires_us);

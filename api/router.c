@@ -12,6 +12,8 @@
 #include "api/auth.h"
 #include "api/url.h"
 
+#define VERSION_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_"
+
 /* The template's segment i: [*s, *s + *n). Returns false past its end. */
 static bool template_segment(const char *path, int i, const char **s, size_t *n)
 {
@@ -141,6 +143,11 @@ static int check_version(struct request *r, struct err *e)
         return err_set(e, ERR_MISSING_API_VERSION, "api-version",
                        "The api-version query parameter (?api-version=) is required for all "
                        "requests.");
+    if (strspn(r->version_name, VERSION_CHARS) != strlen(r->version_name))
+        return err_set(e, ERR_INVALID_QUERY, "api-version",
+                       "The api-version '%.100s' is malformed; it must be a date such as "
+                       "2018-05-01.",
+                       r->version_name);
     if (r->route->flags & ROUTE_ANY_VERSION)
         return 0;
     r->version = api_version_from_name(r->version_name);

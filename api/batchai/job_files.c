@@ -168,34 +168,16 @@ static int directory_of(struct request *r, const struct job_spec *s, const char 
                    id);
 }
 
-/* The mounts of the job's cluster, which the job remembers as the cluster may be gone. */
-static int cluster_mounts(struct request *r, const struct job *j, struct node_setup_spec *setup,
-                          struct err *e)
-{
-    json_t *doc = json_loads(j->doc, 0, NULL);
-    json_t *mounts = json_object_get(json_object_get(doc, "properties"), JOB_DOC_CLUSTER_MOUNTS);
-    json_t *wrapped =
-        json_pack("{s:{s:{s:O*}}}", "properties", "nodeSetup", "mountVolumes", mounts);
-    char *text = json_dumps(wrapped, JSON_COMPACT);
-    struct cluster c = {.doc = text, .guid = "", .name = "", .scope = j->scope};
-    int rc = node_setup_decode(&r->arena, &c, NULL, setup, e);
-    free(text);
-    json_decref(wrapped);
-    json_decref(doc);
-    return rc;
-}
-
 static int locate(struct listing *l, const struct job *j, const char *id, struct err *e)
 {
     struct request *r = l->r;
     struct job_spec spec;
-    struct node_setup_spec setup;
-    const char *prefix, *below, *rest;
-    if (job_spec_decode(&r->arena, j, NULL, &spec, e) < 0 || cluster_mounts(r, j, &setup, e) < 0 ||
+    const char *prefix = NULL, *below = NULL, *rest = NULL;
+    if (job_spec_decode(&r->arena, j, NULL, &spec, e) < 0 ||
         directory_of(r, &spec, id, &prefix, &below, e) < 0)
         return -1;
     const struct mount_volume *v =
-        mount_resolve(&r->arena, &setup.mounts, &spec.mounts, prefix, &rest);
+        mount_resolve(&r->arena, &spec.cluster_mounts, &spec.mounts, prefix, &rest);
     if (!v || (v->kind != MOUNT_AZURE_FILE_SHARE && v->kind != MOUNT_AZURE_BLOB))
         return err_set(e, ERR_NOT_ON_MOUNT_ROOT, "outputdirectoryid",
                        "The specified outputDirectoryId %.100s is not present on a mount root: "
