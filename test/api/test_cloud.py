@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: MIT
+"""The cloud around Batch AI, as far as az needs it: groups, providers, tenants, metadata, tokens."""
+import json
+from urllib.parse import urlsplit
+
+import pytest
+from support.waiting import wait_for
+from support.world import MOUNT, Place, fresh, wait_flag
+
+ARM = "2021-04-01"
+
+
+@pytest.fixture
+def arm(daemon):
+    """arm(method, path): a call below the subscription with ARM's own api-version."""
+
+    def call(method, path="", body=None, **more):
+        more.setdefault("api_version", ARM)
+        return daemon.call(method, f"/subscriptions/{daemon.subscription}{path}", body, **more)
+
+    return call
+
+
+# --- resource groups ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def group(arm):
+    name = fresh("Group")
+    yield name
+    arm("DELETE", f"/resourcegroups/{name}")
+    wait_for(lambda: arm("HEAD", f"/resourcegroups/{name}").status == 404, what="the group to go")
+
+
+def test_a_resource_group_is_created_with_201_and_updated_with_200(arm, group, daemon):
+    path = f"/resourcegroups/{group}"
+    created = arm("PUT", path, {"location": "northeurope", "tags": {"use": "test"}})
+    assert created.status == 201
+    assert created.json == {
+        "id": f"/subscriptions/{daemon.subscription}/resourceGroups/{group}",
+        "name": group,
+        "location": "northeurope",
+        "tags": {"use": "test"},
+        "properties": {"provisioningState": "Succeeded"},
+        **({"type": "Microsoft.Resources/resourceGroups"} if "type" in created.json else {}),
+    }
+    again = arm("PUT", path, {"location": "northeurope", "tags": {"use": "more"}})
+    assert again.status == 200 and again.json["tags"] == {"use": "more"}
+    assert arm("GET", path, expect=200).json == again.json
+    assert "ETag" not in again.headers and "Server" not in again.headers
+    patched = arm("PATCH", path, {"tags": {"a": "b"}}, expect=200)
+    assert patched.json["tags"] == {"a": "b"}
+    assert arm("GET", path.upper().replace("/RESOURCEGROUPS/", "/resourceGroups/")).json["name"] == group
+
+
+def test_head_tells_whether_a_group_exists(arm, group):
+    assert arm("HEAD", f"/resourcegroups/{group}").status == 404
+    arm("PUT", f"/resourcegroups/{group}", {"location": "eastus"})
+    reply = arm("HEAD", f"/resourcegroups/{group}")
+    assert (reply.status, reply.content) == (204, b"")
+
+
+def test_groups_are_listed(arm, group):
+    arm("PUT", f"/resourcegroups/{group}", {"location": "eastus"})
+    listed = arm("GET", "/resourcegroups", expect=200).json["value"]
+    assert [g for g in listed if g["name"] == group][0]["location"] == "eastus"
+
+
+def test_a_group_that_is_not_there(arm):
+    for method in ("GET", "PATCH", "DELETE"):
+        reply = arm(method, "/resourcegroups/none-such", {"tags": {}} if method == "PATCH" else None)
+        assert reply.status == 404 and reply.error["code"] == "ResourceGroupNotFound"
+        assert "none-such" in reply.error["message"]
+
+
+def test_a_group_needs_a_location_and_a_proper_name(arm):
+    reply = arm("PUT", "/resourcegroups/" + fresh("g"), {})
+    assert reply.status == 400 and reply.error["target"] == "location"
+    reply = arm("PUT", "/resourcegroups/bad%20name", {"location": "eastus"})
+    assert reply.status == 400 and "bad name" in reply.error["message"]
+
+
+def test_a_group_does_not_move(arm, group):
+    arm("PUT", f"/resourcegroups/{group}", {"location": "eastus"})
+    reply = arm("PUT", f"/resourcegroups/{group}", {"location": "westus"})
+    assert reply.status == 409 and "eastus" in reply.error["message"]
+
+
+def test_deleting_a_group_takes_everything_with_it(daemon, arm):
+    place = Place(daemon).make()
+    cluster = place.cluster(nodes=2)
+    job = place.job(cluster, "sleep 1000")
+    queued = place.job(cluster, nodes=2)
+    server = place.file_server()
+    job.wait("running")
+    reply = daemon.call("DELETE", place.group_path, api_version=ARM, expect=202)
+    assert reply.content == b""
+    location = urlsplit(reply.headers["Location"])
+    assert location.path.startswith(f"/subscriptions/{daemon.subscription}/operationresults/")
+    assert "Retry-After" in reply.headers
+    ended = wait_for(lambda: (r := daemon.call("GET", reply.headers["Location"])).status != 202 and r, 60, "the end")
+    assert ended.status == 200
+    assert daemon.call("HEAD", place.group_path).status == 404
+    for thing in (cluster, job, queued, server):
+        gone = thing.call("GET")
+        assert gone.status == 404 and gone.error["code"] == "ResourceGroupNotFound"
+
+
+def test_a_group_being_deleted_takes_nothing_new(daemon):
+    place = Place(daemon).make()
+    job = place.job(place.cluster(nodes=1), "trap '' TERM; while :; do sleep 0.05; done")
+    job.wait("running")
+    daemon.call("DELETE", place.group_path, expect=202)
+    reply = daemon.call("PUT", place.path + "-new", {"location": "eastus"})
+    assert reply.status in (404, 409), reply
+    place.remove()
+
+
+def test_deleting_a_workspace_or_an_experiment_takes_what_is_in_it(daemon, place):
+    inner = Place(daemon, place.group, fresh("inner")).make()
+    cluster = inner.cluster(nodes=1)
+    job = inner.job(cluster, "sleep 1000")
+    job.wait("running")
+    daemon.do("DELETE", inner.experiment_path())
+    assert job.call("GET").error["code"] == "ExperimentNotFound"
+    wait_for(lambda: cluster.counts()["idleNodeCount"] == 1, what="the node to be free")
+    inner.job(cluster, "sleep 1000").wait("running")
+    daemon.do("DELETE", inner.path)
+    assert cluster.call("GET").error["code"] == "WorkspaceNotFound"
+
+
+def test_a_deleted_experiment_can_be_made_again_and_is_empty(place, shared_cluster):
+    place.experiment("phoenix")
+    place.job(shared_cluster, name="j", experiment="phoenix").succeed()
+    place.daemon.do("DELETE", place.experiment_path("phoenix"))
+    place.experiment("phoenix")
+    assert place.daemon.get(place.experiment_path("phoenix") + "/jobs") == {"value": []}
+
+
+# --- subscriptions, tenants, providers ------------------------------------------------------------
+
+
+def test_the_subscription_and_the_tenant(daemon):
+    listed = daemon.call("GET", "/subscriptions", api_version="2019-11-01", expect=200).json["value"]
+    (subscription,) = listed
+    assert subscription["subscriptionId"] == daemon.subscription
+    assert subscription["id"] == f"/subscriptions/{daemon.subscription}"
+    assert subscription["state"] == "Enabled" and subscription["displayName"]
+    one = daemon.call("GET", f"/subscriptions/{daemon.subscription}", api_version="2019-11-01", expect=200).json
+    assert one["subscriptionId"] == daemon.subscription
+    (tenant,) = daemon.call("GET", "/tenants", api_version="2019-11-01", expect=200).json["value"]
+    assert tenant["tenantId"]
+
+
+def test_locations(arm):
+    names = [x["name"] for x in arm("GET", "/locations").json["value"]]
+    assert "eastus" in names and "northeurope" in names
+    assert all(x["displayName"] for x in arm("GET", "/locations").json["value"])
+
+
+def test_providers_can_be_listed_shown_and_registered(arm):
+    listed = {p["namespace"]: p for p in arm("GET", "/providers").json["value"]}
+    assert "Microsoft.BatchAI" in listed
+    shown = arm("GET", "/providers/microsoft.batchai", expect=200).json
+    assert shown["namespace"] == "Microsoft.BatchAI" and shown["registrationState"] == "Registered"
+    kinds = {t["resourceType"].lower(): t for t in shown["resourceTypes"]}
+    assert "workspaces" in kinds and "2018-05-01" in kinds["workspaces"]["apiVersions"]
+    registered = arm("POST", "/providers/Microsoft.BatchAI/register", expect=200).json
+    assert registered["registrationState"] in ("Registered", "Registering")
+    reply = arm("GET", "/providers/Microsoft.Nothing")
+    assert reply.status == 404 and reply.error["code"] == "InvalidResourceNamespace"
+
+
+# --- metadata and tokens --------------------------------------------------------------------------
+
+
+def test_metadata_endpoints_tell_az_where_everything_is(daemon):
+    old = daemon.call("GET", "/metadata/endpoints", api_version="2015-01-01", token=None, expect=200).json
+    assert old["authentication"]["loginEndpoint"].rstrip("/").endswith("/adfs")
+    assert old["authentication"]["audiences"]
+    clouds = daemon.call("GET", "/metadata/endpoints", api_version="2019-05-01", token=None, expect=200).json
+    (cloud,) = clouds
+    for key in ("name", "authentication", "resourceManager", "suffixes"):
+        assert cloud[key], key
+    assert cloud["authentication"]["loginEndpoint"].rstrip("/").endswith("/adfs")
+    assert cloud["suffixes"]["storage"] and cloud["suffixes"]["keyVaultDns"]
+
+
+@pytest.mark.parametrize("path", ["/adfs/.well-known/openid-configuration", "/adfs/adfs/.well-known/openid-configuration"])
+def test_discovery(daemon, path):
+    document = daemon.call("GET", path, token=None, api_version=None, expect=200).json
+    for key in ("token_endpoint", "authorization_endpoint", "issuer"):
+        assert document[key].startswith("https://"), key
+    assert document["token_endpoint"].endswith("/adfs/oauth2/token")
+
+
+def test_a_token_is_a_bearer_token_that_expires(daemon):
+    reply = daemon.token_reply()
+    assert reply.status == 200
+    body = reply.json
+    assert body["token_type"] == "Bearer" and int(body["expires_in"]) == 3600
+    assert daemon.call("GET", "/subscriptions", token=body["access_token"], api_version="2019-11-01").status == 200
+
+
+@pytest.mark.parametrize(
+    "form, status, error",
+    [
+        ({"client_secret": "wrong"}, 401, "invalid_client"),
+        ({"client_secret": ""}, 401, "invalid_client"),
+        ({"client_secret": None}, 401, "invalid_client"),
+        ({"client_id": "nobody"}, 401, "invalid_client"),
+        ({"client_id": None}, 401, "invalid_client"),
+        ({"grant_type": "password"}, 400, "unsupported_grant_type"),
+        ({"grant_type": None}, 400, "invalid_request"),
+    ],
+)
+def test_a_token_is_refused_as_oauth_says(daemon, form, status, error):
+    reply = daemon.token_reply(**form)
+    assert reply.json["error"] == error, reply
+    assert reply.status in (status, 400) and reply.json["error_description"]
+    assert "access_token" not in reply.json
+
+
+def test_the_token_endpoint_refuses_what_is_no_form(daemon):
+    reply = daemon.call("POST", "/adfs/oauth2/token", data=b"\xff\x00{", token=None, api_version=None)
+    assert reply.status == 400 and json.loads(reply.content)["error"] == "invalid_request"
+    reply = daemon.call("GET", "/adfs/oauth2/token", token=None, api_version=None)
+    assert reply.status == 405
+
+
+def test_a_cascade_frees_the_nodes_for_others(own_daemon):
+    """Three nodes in all: a second group gets them once the first one is deleted."""
+    d = own_daemon(config={"local": {"nodes": 3}})
+    first, second = Place(d).make(), Place(d).make()
+    job = first.job(first.cluster(nodes=3), f"echo $$ > {MOUNT}/pid; {wait_flag('/nonexistent')}")
+    job.wait("running")
+    d.call("DELETE", first.group_path, expect=202)
+    wait_for(lambda: d.call("HEAD", first.group_path).status == 404, what="the first group to go")
+    second.cluster(nodes=3)
