@@ -109,4 +109,62 @@ bench: deps
 	@$(MAKE) all
 	@$(PYTHON) test/bench/run.py
 
+# --- house keeping -------------------------------------------------------------------------------
+
+.PHONY: help deps install uninstall clean check-layers check-source tidy docs-update
+help:
+	@echo 'make               build batchaid and batchai-node into $(BUILD)/'
+	@echo 'make demo          install what is missing, build, run the walkthrough with the real az'
+	@echo 'make check         install what is missing, build, run every test'
+	@echo 'make bench         print figures: start, memory, requests and jobs per second'
+	@echo 'make install       PREFIX=$(PREFIX) DESTDIR=$(DESTDIR); make uninstall takes it away again'
+	@echo 'make deps          install the Debian packages that are missing (apt only)'
+	@echo 'make asan          build with AddressSanitizer and UndefinedBehaviorSanitizer'
+	@echo 'make check-layers  who may include whom; make check-source: format and house rules'
+	@echo 'make tidy          clang-tidy and cppcheck'
+	@echo 'make docs-update   write the settings table into manual, docs and example file'
+	@echo 'make clean         remove what was built'
+
+deps:
+	@test/tools/deps.sh
+
+BINDIR  = $(DESTDIR)$(PREFIX)/bin
+MANDIR  = $(DESTDIR)$(PREFIX)/share/man
+UNITDIR = $(DESTDIR)$(PREFIX)/lib/systemd/system
+COMPDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+# Installations below /usr keep their configuration in /etc.
+SYSCONFDIR = $(if $(filter /usr /usr/local,$(PREFIX)),/etc,$(PREFIX)/etc)/batchaid
+CONFDIR = $(DESTDIR)$(SYSCONFDIR)
+
+install: all
+	@install -d $(BINDIR) $(MANDIR)/man1 $(MANDIR)/man5 $(UNITDIR) $(COMPDIR) $(CONFDIR)
+	@install -m 755 $(BUILD)/batchaid $(BUILD)/batchai-node $(BINDIR)
+	@install -m 644 docs/man/batchaid.1 docs/man/batchai-node.1 $(MANDIR)/man1
+	@install -m 644 docs/man/batchaid.yaml.5 $(MANDIR)/man5
+	@sed 's|@bindir@|$(PREFIX)/bin|; s|@sysconfdir@|$(SYSCONFDIR)|' etc/batchaid.service > $(UNITDIR)/batchaid.service
+	@chmod 644 $(UNITDIR)/batchaid.service
+	@install -m 644 etc/batchaid.bash-completion $(COMPDIR)/batchaid
+	@install -m 644 etc/batchaid.yaml.example $(CONFDIR)/batchaid.yaml.example
+
+uninstall:
+	@rm -f $(BINDIR)/batchaid $(BINDIR)/batchai-node $(MANDIR)/man1/batchaid.1 \
+	    $(MANDIR)/man1/batchai-node.1 $(MANDIR)/man5/batchaid.yaml.5 $(UNITDIR)/batchaid.service \
+	    $(COMPDIR)/batchaid $(CONFDIR)/batchaid.yaml.example
+	@rmdir $(CONFDIR) 2>/dev/null || true
+
+clean:
+	@rm -rf build build-asan $(BUILD)
+
+check-layers:
+	@$(PYTHON) test/tools/check_layers.py
+
+check-source:
+	@$(PYTHON) test/tools/check_source.py
+
+tidy: $(BUILD)/gen/migrations.inc
+	@CFLAGS='$(CFLAGS)' BUILD=$(BUILD) test/tools/tidy.sh $(FILES)
+
+docs-update: $(BUILD)/batchaid
+	@BATCHAID=$(BUILD)/batchaid $(PYTHON) test/tools/config_docs.py --write
+
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

@@ -35,14 +35,39 @@ static const cyaml_schema_value_t string_entry = {
     CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 0, MAX_STRING),
 };
 
-/* What libcyaml said: the first complaint, and the innermost place it happened at. */
+/* libcyaml's own truth values include every misspelling of them. */
+static const cyaml_strval_t truth_values[] = {
+    {"false", false},
+    {"true",  true }
+};
+
+/* What libcyaml said: the first complaint, then where, from the innermost place outwards. */
 struct complaint {
     char what[256];
+    struct strbuf key; /* dotted; empty at the top level */
     int line;
 };
 
+static void hear_place(struct complaint *c, const char *text, const char *place)
+{
+    static const char *const field = "in mapping field '";
+    if (c->line == 0)
+        c->line = (int)strtol(place, NULL, 10);
+    const char *name = strstr(text, field);
+    if (!name)
+        return;
+    name += strlen(field);
+    struct strbuf outer = STRBUF_INIT;
+    strbuf_add(&outer, name, strcspn(name, "'"));
+    if (c->key.len)
+        strbuf_printf(&outer, ".%s", c->key.s);
+    strbuf_free(&c->key);
+    c->key = outer;
+}
+
 static void hear(cyaml_log_t level, void *ctx, const char *fmt, va_list args)
 {
+    static const char *const prefix = "Load: ";
     struct complaint *c = ctx;
     if (level < CYAML_LOG_ERROR)
         return;
@@ -50,13 +75,46 @@ static void hear(cyaml_log_t level, void *ctx, const char *fmt, va_list args)
     vsnprintf(text, sizeof text, fmt, args);
     text[strcspn(text, "\n")] = '\0';
     const char *place = strstr(text, "(line: ");
-    if (place && c->line == 0)
-        c->line = atoi(place + strlen("(line: "));
-    else if (!place && !c->what[0]) {
-        const char *prefix = "Load: ";
+    if (place) {
+        hear_place(c, text, place + strlen("(line: "));
+    } else if (!c->what[0]) {
         bool skip = strncmp(text, prefix, strlen(prefix)) == 0;
         snprintf(c->what, sizeof c->what, "%s", text + (skip ? strlen(prefix) : 0));
     }
+}
+
+/* What would have been right at `key`. */
+static void advise(const char *what, const char *key, struct strbuf *b)
+{
+    static const char *const unknown = "Unexpected key: ";
+    const char *separator = "; the keys here are ";
+    bool is_unknown = strncmp(what, unknown, strlen(unknown)) == 0;
+    for (size_t i = 0; i < config_n_settings; i++) {
+        const struct setting *s = &config_settings[i];
+        if (!is_unknown && config_is_named(s, key))
+            strbuf_printf(b, "; it takes a %s, as in %s: %s", config_type_name(s->type), s->key,
+                          config_example(s->type));
+        bool repeated = i > 0 && *s->section && strcmp(s[-1].section, s->section) == 0;
+        bool here = !*key ? !repeated : strcmp(s->section, key) == 0;
+        if (!is_unknown || !here)
+            continue;
+        strbuf_printf(b, "%s%s", separator, !*key && *s->section ? s->section : s->key);
+        separator = ", ";
+    }
+}
+
+static int complain(const struct complaint *c, const char *path, cyaml_err_t rc, struct err *e)
+{
+    const char *key = c->key.len ? c->key.s : "";
+    struct strbuf b = STRBUF_INIT;
+    strbuf_puts(&b, path);
+    if (c->line)
+        strbuf_printf(&b, ":%d", c->line);
+    strbuf_printf(&b, ": %s%s%s", key, *key ? ": " : "", c->what[0] ? c->what : cyaml_strerror(rc));
+    advise(c->what, key, &b);
+    err_set(e, ERR_CONFIG, NULL, "%s", b.s);
+    strbuf_free(&b);
+    return -1;
 }
 
 static cyaml_schema_value_t value_schema(const struct setting *s)
@@ -68,8 +126,11 @@ static cyaml_schema_value_t value_schema(const struct setting *s)
         v.data_size = sizeof(int64_t);
         break;
     case SETTING_BOOL:
-        v.type = CYAML_BOOL;
+        v.type = CYAML_ENUM;
+        v.flags |= CYAML_FLAG_STRICT;
         v.data_size = sizeof(bool);
+        v.enumeration.strings = truth_values;
+        v.enumeration.count = 2;
         break;
     case SETTING_STR:
         v.type = CYAML_STRING;
@@ -137,11 +198,11 @@ static void build_schema(struct schema *sc)
                                       .mapping.fields = sc->top};
 }
 
-/* Where a block-style file sets `s`; 0 if it cannot be told. */
+/* Where a file sets `s`, or where its section begins; 0 if it cannot be told. */
 static int line_of(const char *text, const struct setting *s)
 {
     bool inside = !*s->section;
-    int line = 1;
+    int line = 1, section_line = 0;
     for (const char *p = text; p && *p; line++) {
         size_t indent = strspn(p, " ");
         const char *want = inside ? s->key : s->section;
@@ -151,11 +212,12 @@ static int line_of(const char *text, const struct setting *s)
             if (inside)
                 return line;
             inside = true;
+            section_line = line;
         }
         p = strchr(p, '\n');
         p = p ? p + 1 : NULL;
     }
-    return 0;
+    return section_line;
 }
 
 static struct config_list split(const char *text)
@@ -260,12 +322,9 @@ static int parse(const char *path, const char *text, size_t len, const struct sc
         .log_fn = hear, .log_ctx = &heard, .mem_fn = cyaml_mem, .log_level = CYAML_LOG_ERROR};
     cyaml_err_t rc =
         cyaml_load_data((const uint8_t *)text, len, &how, &sc->root, (cyaml_data_t **)raw, NULL);
-    if (rc == CYAML_OK)
-        return 0;
-    const char *what = heard.what[0] ? heard.what : cyaml_strerror(rc);
-    if (heard.line)
-        return err_set(e, ERR_CONFIG, NULL, "%s:%d: %s", path, heard.line, what);
-    return err_set(e, ERR_CONFIG, NULL, "%s: %s", path, what);
+    int result = rc == CYAML_OK ? 0 : complain(&heard, path, rc, e);
+    strbuf_free(&heard.key);
+    return result;
 }
 
 int config_load(const char *path, struct config *out, struct err *e)

@@ -55,6 +55,12 @@ struct setting {
 extern const struct setting config_settings[];
 extern const size_t config_n_settings;
 
+/* Whether `dotted` ("log.level", "listen") names this setting. */
+bool config_is_named(const struct setting *s, const char *dotted);
+/* "number" and such; a value as it may stand in the file. */
+const char *config_type_name(enum setting_type type);
+const char *config_example(enum setting_type type);
+
 /* Fills *out from `path`, or with the defaults if `path` is NULL. ERR_CONFIG. */
 int config_load(const char *path, struct config *out, struct err *e) MUST_CHECK;
 void config_free(struct config *c);

@@ -8,21 +8,6 @@
 
 #include "daemon/config.h"
 
-static const char *type_name(const struct setting *s)
-{
-    switch (s->type) {
-    case SETTING_INT:
-        return "number";
-    case SETTING_BOOL:
-        return "true or false";
-    case SETTING_STR:
-        return "text";
-    case SETTING_LIST:
-        return "list";
-    }
-    return "";
-}
-
 /* As it would stand in the file. */
 static void put_initial(const struct setting *s, struct strbuf *b)
 {
@@ -68,7 +53,7 @@ static void text_row(const struct setting *s, bool first, struct strbuf *b)
     if (!first)
         strbuf_putc(b, '\n');
     put_name(s, b);
-    strbuf_printf(b, " (%s", type_name(s));
+    strbuf_printf(b, " (%s", config_type_name(s->type));
     put_range(s, b);
     strbuf_puts(b, "; default ");
     put_initial(s, b);
@@ -94,7 +79,7 @@ static void man_row(const struct setting *s, bool first, struct strbuf *b)
     (void)first;
     strbuf_puts(b, ".It Cm ");
     put_name(s, b);
-    strbuf_printf(b, "\n.Pq %s", type_name(s));
+    strbuf_printf(b, "\n.Pq %s", config_type_name(s->type));
     put_range(s, b);
     strbuf_puts(b, "; default: ");
     put_initial(s, b);
@@ -118,7 +103,7 @@ static void markdown_row(const struct setting *s, bool first, struct strbuf *b)
         strbuf_puts(b, "| key | what it is | default | |\n| --- | --- | --- | --- |\n");
     strbuf_puts(b, "| `");
     put_name(s, b);
-    strbuf_printf(b, "` | %s", type_name(s));
+    strbuf_printf(b, "` | %s", config_type_name(s->type));
     put_range(s, b);
     strbuf_puts(b, " | `");
     put_initial(s, b);

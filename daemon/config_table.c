@@ -159,3 +159,42 @@ const struct setting config_settings[] = {
      "The limit on cores that usages shows."                                                                                                                                                                     },
 };
 const size_t config_n_settings = sizeof config_settings / sizeof config_settings[0];
+
+bool config_is_named(const struct setting *s, const char *dotted)
+{
+    size_t n = strlen(s->section);
+    if (n == 0)
+        return strcmp(s->key, dotted) == 0;
+    return strncmp(s->section, dotted, n) == 0 && dotted[n] == '.' &&
+           strcmp(s->key, dotted + n + 1) == 0;
+}
+
+const char *config_type_name(enum setting_type type)
+{
+    switch (type) {
+    case SETTING_INT:
+        return "number";
+    case SETTING_BOOL:
+        return "truth value";
+    case SETTING_STR:
+        return "text";
+    case SETTING_LIST:
+        return "list";
+    }
+    return "";
+}
+
+const char *config_example(enum setting_type type)
+{
+    switch (type) {
+    case SETTING_INT:
+        return "300";
+    case SETTING_BOOL:
+        return "true";
+    case SETTING_STR:
+        return "\"some text\"";
+    case SETTING_LIST:
+        return "[\"one\", \"two\"]";
+    }
+    return "";
+}

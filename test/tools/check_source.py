@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""House rules that a compiler does not keep: format, banned functions, licence lines, sizes.
+
+    check_source.py [ROOT]     lists what breaks a rule; exit code 1 if anything does
+Functions over 60 lines are listed as well, without failing: each wants a reason.
+"""
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+C_ROOMS = ("lib", "model", "storage", "nodeagent-proto", "scheduler", "api", "daemon", "test")
+FILE_LINES = 600
+FUNCTION_LINES, FUNCTION_LIMIT = 60, 100
+# function: what to use instead
+BANNED = {
+    "strcpy": "strbuf or memcpy",
+    "strcat": "strbuf",
+    "sprintf": "strbuf or snprintf",
+    "vsprintf": "vsnprintf",
+    "gets": "fgets",
+    "strtok": "strcspn",
+    "system": "posix_spawn",
+    "popen": "posix_spawn or uv_spawn",
+    "alloca": "an arena",
+    "tmpnam": "mkstemp",
+}
+BANNED_CALL = re.compile(r"(?<![\w.>])(%s)\s*\(" % "|".join(BANNED))
+LITERAL = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])+\'|//.*|/\*.*?\*/')
+COMMENT_LINE = re.compile(r"^\s*(/\*|\*)")
+
+
+def sources(root, *suffixes):
+    for room in C_ROOMS:
+        for file in sorted((root / room).rglob("*")):
+            if file.suffix in suffixes and "__pycache__" not in file.parts:
+                yield file
+
+
+def functions(lines):
+    """(name, first line, length) of each function body: from a lone { to the lone } that ends it."""
+    start = None
+    for number, line in enumerate(lines, 1):
+        if line == "{":
+            start = number
+        elif line == "}" and start:
+            name = next((m[1] for back in range(start - 2, max(start - 8, -1), -1)
+                         if (m := re.search(r"^\w.*?(\w+)\(", lines[back]))), "?")
+            yield name, start, number - start + 1
+            start = None
+
+
+def check_text(name, lines):
+    if not any("SPDX-License-Identifier: MIT" in line for line in lines[:3]):
+        yield f"{name}:1: the first lines lack SPDX-License-Identifier: MIT"
+    if len(lines) > FILE_LINES:
+        yield f"{name}: {len(lines)} lines; {FILE_LINES} are the limit"
+    for number, line in enumerate(lines, 1):
+        if "\t" in line:
+            yield f"{name}:{number}: a tab"
+        if line != line.rstrip():
+            yield f"{name}:{number}: a blank at the end of the line"
+
+
+def check_c(name, lines):
+    for number, line in enumerate(lines, 1):
+        match = not COMMENT_LINE.match(line) and BANNED_CALL.search(LITERAL.sub("", line))
+        if match:
+            yield f"{name}:{number}: {match[1]}() is banned; use {BANNED[match[1]]}"
+    for function, start, length in functions(lines):
+        if length > FUNCTION_LIMIT:
+            yield f"{name}:{start}: {function}() has {length} lines; {FUNCTION_LIMIT} are the limit"
+
+
+def check_format(root):
+    files = [str(f.relative_to(root)) for f in sources(root, ".c", ".h")]
+    if not files:
+        return ["no C source found: nothing was checked"]
+    done = subprocess.run(["clang-format", "--dry-run", "-Werror", *files], cwd=root,
+                          capture_output=True, text=True)
+    if done.returncode == 0:
+        return []
+    return [line for line in done.stderr.splitlines() if ": error:" in line] or [done.stderr[-500:]]
+
+
+def main(root):
+    complaints, long_functions = [], []
+    for file in sources(root, ".c", ".h", ".py", ".sh"):
+        name, lines = str(file.relative_to(root)), file.read_text().splitlines()
+        complaints += check_text(name, lines)
+        if file.suffix in (".c", ".h"):
+            complaints += check_c(name, lines)
+            long_functions += [f"{name}:{start}: {function}() has {length} lines"
+                               for function, start, length in functions(lines)
+                               if FUNCTION_LINES < length <= FUNCTION_LIMIT]
+    complaints += check_format(root)
+    if long_functions:
+        print(f"over {FUNCTION_LINES} lines:", *long_functions, sep="\n  ")
+    print("\n".join(complaints) if complaints else "check-source: ok")
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()))
