@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Documents for tests: JSON written with ' for ", and one-property changes by path.
+ */
+#ifndef TEST_MODEL_DOC_H
+#define TEST_MODEL_DOC_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+static inline json_t *doc_parse(const char *text)
+{
+    char *copy = strdup(text);
+    for (char *p = copy; *p; p++)
+        if (*p == '\'')
+            *p = '"';
+    json_error_t why;
+    json_t *v = json_loads(copy, JSON_DECODE_ANY, &why);
+    if (!v)
+        fail_msg("bad JSON in test: %s: %s", why.text, copy);
+    free(copy);
+    return v;
+}
+
+/* The container of the last step of "a.b[0].c", made where missing; *last is that step. */
+static inline json_t *doc_walk(json_t *at, char *path, char **last)
+{
+    char *save = NULL, *step = strtok_r(path, ".[]", &save);
+    for (char *next; (next = strtok_r(NULL, ".[]", &save)); step = next) {
+        json_t *child =
+            json_is_array(at) ? json_array_get(at, (size_t)atoi(step)) : json_object_get(at, step);
+        if (!child) {
+            child = json_object();
+            json_object_set_new(at, step, child);
+        }
+        at = child;
+    }
+    *last = step;
+    return at;
+}
+
+/* Sets (or, with text NULL, removes) the property at `path`. */
+static inline void doc_set(json_t *doc, const char *path, const char *text)
+{
+    char *copy = strdup(path), *last;
+    json_t *at = doc_walk(doc, copy, &last);
+    if (json_is_array(at))
+        json_array_set_new(at, (size_t)atoi(last), doc_parse(text));
+    else if (text)
+        json_object_set_new(at, last, doc_parse(text));
+    else
+        json_object_del(at, last);
+    free(copy);
+}
+
+/* Borrowed; NULL if not there. */
+static inline json_t *doc_get(json_t *doc, const char *path)
+{
+    char *copy = strdup(path), *save = NULL;
+    json_t *at = doc;
+    for (char *s = strtok_r(copy, ".[]", &save); s; s = strtok_r(NULL, ".[]", &save))
+        at = json_is_array(at) ? json_array_get(at, (size_t)atoi(s)) : json_object_get(at, s);
+    free(copy);
+    return at;
+}
+
+static inline void doc_assert_text(const json_t *doc, const char *expected)
+{
+    json_t *want = doc_parse(expected);
+    char *got_text = json_dumps(doc, JSON_COMPACT | JSON_ENCODE_ANY);
+    char *want_text = json_dumps(want, JSON_COMPACT | JSON_ENCODE_ANY);
+    assert_string_equal(got_text, want_text);
+    free(got_text);
+    free(want_text);
+    json_decref(want);
+}
+
+#define BASE_JOB                                                                                   \
+    "{'properties': {"                                                                             \
+    " 'cluster': {'id': '/subscriptions/s/resourceGroups/g/providers/Microsoft.BatchAI/"           \
+    "workspaces/w/clusters/c'},"                                                                   \
+    " 'nodeCount': 2,"                                                                             \
+    " 'customToolkitSettings': {'commandLine': 'true'},"                                           \
+    " 'stdOutErrPathPrefix': '$AZ_BATCHAI_MOUNT_ROOT/share'}}"
+
+#define BASE_CLUSTER                                                                               \
+    "{'properties': {"                                                                             \
+    " 'vmSize': 'Standard_D1',"                                                                    \
+    " 'scaleSettings': {'manual': {'targetNodeCount': 1}},"                                        \
+    " 'userAccountSettings': {'adminUserName': 'demo', 'adminUserPassword': 'hunter2'}}}"
+
+#define BASE_SHARE                                                                                 \
+    "{'accountName': 'acct', 'azureFileUrl': 'https://acct.file.core.windows.net/share',"          \
+    " 'credentials': {'accountKey': 'k3y'}, 'relativeMountPath': 'share'}"
+
+#endif
