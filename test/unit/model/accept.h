@@ -43,8 +43,10 @@ static inline void check_case(const struct schema *s, const char *base, const st
     for (size_t i = 0; i < sizeof(cases) / sizeof *(cases); i++)                                   \
     check_case((schema), (base), &(cases)[i])
 
-#define OK       ERR_NONE, NULL, NULL
-#define BAD(msg) ERR_INVALID_PROPERTY, NULL, (msg)
-#define MISSING  ERR_MISSING_PROPERTY, NULL, "is missing"
+#define OK                  ERR_NONE, NULL, NULL
+#define BAD(msg)            ERR_INVALID_PROPERTY, NULL, (msg)
+#define BAD_AT(at, msg)     ERR_INVALID_PROPERTY, at, msg
+#define MISSING_AT(at, msg) ERR_MISSING_PROPERTY, at, msg
+#define MISSING             ERR_MISSING_PROPERTY, NULL, "is missing"
 
 #endif

@@ -52,12 +52,12 @@ static inline void doc_set(json_t *doc, const char *path, const char *text)
 {
     char *copy = strdup(path), *last;
     json_t *at = doc_walk(doc, copy, &last);
-    if (json_is_array(at))
-        json_array_set_new(at, (size_t)atoi(last), doc_parse(text));
-    else if (text)
-        json_object_set_new(at, last, doc_parse(text));
-    else
+    if (!text)
         json_object_del(at, last);
+    else if (json_is_array(at))
+        json_array_set_new(at, (size_t)atoi(last), doc_parse(text));
+    else
+        json_object_set_new(at, last, doc_parse(text));
     free(copy);
 }
 

@@ -16,16 +16,16 @@ static void basics(void **state)
         {"location", "'eastus'", OK},
         {"location", "5", BAD("is 5")},
         {"tags", "{'a': 'b'}", OK},
-        {"tags", "{'a': 5}", ERR_INVALID_PROPERTY, "tags.a", "is 5; it must be a string"},
+        {"tags", "{'a': 5}", BAD_AT("tags.a", "is 5; it must be a string")},
         {P "vmSize", NULL, MISSING},
         {P "vmSize", "''", BAD("must be a string of 1 to 64 bytes")},
         {P "vmSize", "5", BAD("is 5")},
         {P "vmPriority", "'LowPriority'", OK},
         {P "vmPriority", "'spot'", BAD("is \"spot\"; it must be dedicated or lowpriority")},
-        {P "subnet", "{}", ERR_MISSING_PROPERTY, P "subnet.id", "is missing"},
+        {P "subnet", "{}", MISSING_AT(P "subnet.id", "is missing")},
         {P "virtualMachineConfiguration", "{}", OK},
         {P "virtualMachineConfiguration.imageReference", "{'publisher': 'a', 'offer': 'b'}",
-         ERR_MISSING_PROPERTY, P "virtualMachineConfiguration.imageReference.sku", "is missing"},
+         MISSING_AT(P "virtualMachineConfiguration.imageReference.sku", "is missing")},
     };
     CHECK_CASES(&schema_cluster, BASE_CLUSTER, cases);
 }
@@ -35,12 +35,10 @@ static void scale(void **state)
     (void)state;
     static const struct accept_case cases[] = {
         {SCALE, NULL, OK},
-        {SCALE, "{}", ERR_MISSING_PROPERTY, SCALE,
-         "has neither; it must have exactly one of manual and autoScale"},
+        {SCALE, "{}", MISSING_AT(SCALE, "has neither; it must have exactly one of manual and autoScale")},
         {SCALE ".autoScale", "{'minimumNodeCount': 0, 'maximumNodeCount': 1}",
-         ERR_INVALID_PROPERTY, SCALE, "has both"},
-        {SCALE ".manual", "{}", ERR_MISSING_PROPERTY, SCALE ".manual.targetNodeCount",
-         "is missing"},
+         BAD_AT(SCALE, "has both")},
+        {SCALE ".manual", "{}", MISSING_AT(SCALE ".manual.targetNodeCount", "is missing")},
         {SCALE ".manual.targetNodeCount", "-1", BAD("is -1; it must be an integer from 0")},
         {SCALE ".manual.targetNodeCount", "'two'", BAD("is \"two\"; it must be an integer")},
         {SCALE ".manual.targetNodeCount", "99999999999", BAD("is 99999999999")},
@@ -49,16 +47,14 @@ static void scale(void **state)
          BAD("must be requeue, terminate or waitforjobcompletion")},
         {SCALE, "{'autoScale': {'minimumNodeCount': 1, 'maximumNodeCount': 3}}", OK},
         {SCALE, "{'autoScale': {'minimumNodeCount': 2, 'maximumNodeCount': 1}}",
-         ERR_INVALID_PROPERTY, SCALE ".autoScale.minimumNodeCount",
-         "is 2 and maximumNodeCount is 1"},
+         BAD_AT(SCALE ".autoScale.minimumNodeCount", "is 2 and maximumNodeCount is 1")},
         {SCALE,
          "{'autoScale': {'minimumNodeCount': 2, 'maximumNodeCount': 3, 'initialNodeCount': 1}}",
-         ERR_INVALID_PROPERTY, SCALE ".autoScale.initialNodeCount", "is 1; it must be 0 or from 2"},
+         BAD_AT(SCALE ".autoScale.initialNodeCount", "is 1; it must be 0 or from 2")},
         {SCALE,
          "{'autoScale': {'minimumNodeCount': 0, 'maximumNodeCount': 3, 'initialNodeCount': 4}}",
-         ERR_INVALID_PROPERTY, SCALE ".autoScale.initialNodeCount", "is 4"},
-        {SCALE, "{'autoScale': {'maximumNodeCount': 3}}", ERR_MISSING_PROPERTY,
-         SCALE ".autoScale.minimumNodeCount", "is missing"},
+         BAD_AT(SCALE ".autoScale.initialNodeCount", "is 4")},
+        {SCALE, "{'autoScale': {'maximumNodeCount': 3}}", MISSING_AT(SCALE ".autoScale.minimumNodeCount", "is missing")},
     };
     CHECK_CASES(&schema_cluster, BASE_CLUSTER, cases);
 }
@@ -68,12 +64,11 @@ static void accounts(void **state)
     (void)state;
     static const struct accept_case cases[] = {
         {USER, NULL, MISSING},
-        {USER, "{'adminUserName': 'a'}", ERR_MISSING_PROPERTY, USER, "gives no way to log in"},
-        {USER, "{'adminUserName': 'a', 'adminUserPassword': ''}", ERR_MISSING_PROPERTY, USER,
-         "gives no way to log in"},
+        {USER, "{'adminUserName': 'a'}", MISSING_AT(USER, "gives no way to log in")},
+        {USER, "{'adminUserName': 'a', 'adminUserPassword': ''}", MISSING_AT(USER, "gives no way to log in")},
         {USER, "{'adminUserName': 'a', 'adminUserSshPublicKey': 'ssh-rsa AAAA x\\n'}", OK},
         {USER, "{'adminUserName': 'a', 'adminUserSshPublicKey': 'ssh-rsa A\\nssh-rsa B'}",
-         ERR_INVALID_PROPERTY, USER ".adminUserSshPublicKey", "one SSH public key on one line"},
+         BAD_AT(USER ".adminUserSshPublicKey", "one SSH public key on one line")},
         {USER ".adminUserName", NULL, MISSING},
         {USER ".adminUserName", "'root'", BAD("is \"root\"; it must be another name")},
         {USER ".adminUserName", "'Admin'", BAD("is \"Admin\"")},
@@ -93,15 +88,13 @@ static void setup_tasks(void **state)
 #define TASK P "nodeSetup.setupTask"
     static const struct accept_case cases[] = {
         {P "nodeSetup", "{}", OK},
-        {TASK, "{}", ERR_MISSING_PROPERTY, TASK ".commandLine", "is missing"},
-        {TASK, "{'commandLine': 'x'}", ERR_MISSING_PROPERTY, TASK ".stdOutErrPathPrefix",
-         "is missing"},
+        {TASK, "{}", MISSING_AT(TASK ".commandLine", "is missing")},
+        {TASK, "{'commandLine': 'x'}", MISSING_AT(TASK ".stdOutErrPathPrefix", "is missing")},
         {TASK,
          "{'commandLine': 'x', 'stdOutErrPathPrefix': 'p', 'environmentVariables': [{'name': 'A',"
          " 'value': ''}], 'secrets': [{'name': 'A', 'value': ''}]}",
-         ERR_INVALID_PROPERTY, TASK ".secrets[0].name", "was used before"},
-        {P "nodeSetup.performanceCountersSettings", "{}", ERR_MISSING_PROPERTY,
-         P "nodeSetup.performanceCountersSettings.appInsightsReference", "is missing"},
+         BAD_AT(TASK ".secrets[0].name", "was used before")},
+        {P "nodeSetup.performanceCountersSettings", "{}", MISSING_AT(P "nodeSetup.performanceCountersSettings.appInsightsReference", "is missing")},
         {P "nodeSetup.performanceCountersSettings.appInsightsReference",
          "{'component': {'id': 'c'}, 'instrumentationKey': 'k'}", OK},
     };
@@ -127,10 +120,8 @@ static void mounts(void **state)
         {SHARE ".credentials", "{}", OK},
         {SHARE ".credentials", "{'accountKey': ''}", OK},
         {SHARE ".credentials.accountKeySecretReference",
-         "{'sourceVault': {'id': 'v'}, 'secretUrl': 'https://v/s'}", ERR_INVALID_PROPERTY,
-         SHARE ".credentials", "has both accountKey and accountKeySecretReference"},
-        {SHARE ".accountName", "'other'", ERR_INVALID_PROPERTY, SHARE ".azureFileUrl",
-         "must be the same account"},
+         "{'sourceVault': {'id': 'v'}, 'secretUrl': 'https://v/s'}", BAD_AT(SHARE ".credentials", "has both accountKey and accountKeySecretReference")},
+        {SHARE ".accountName", "'other'", BAD_AT(SHARE ".azureFileUrl", "must be the same account")},
         {SHARE ".accountName", "'../a'", BAD("is \"../a\"")},
         {SHARE ".azureFileUrl", NULL, MISSING},
         {SHARE ".azureFileUrl", "'https://acct.file.core.windows.net/share/'", OK},
@@ -158,18 +149,17 @@ static void mounts(void **state)
         {VOL ".azureBlobFileSystems",
          "[{'accountName': 'a', 'containerName': '$root', 'credentials': {}, 'relativeMountPath':"
          " 'share'}]",
-         ERR_INVALID_PROPERTY, VOL ".azureBlobFileSystems[0].relativeMountPath", "was used before"},
+         BAD_AT(VOL ".azureBlobFileSystems[0].relativeMountPath", "was used before")},
         {VOL ".azureBlobFileSystems",
          "[{'accountName': 'a', 'containerName': '..', 'credentials': {}, 'relativeMountPath':"
          " 'b'}]",
-         ERR_INVALID_PROPERTY, VOL ".azureBlobFileSystems[0].containerName", "is \"..\""},
+         BAD_AT(VOL ".azureBlobFileSystems[0].containerName", "is \"..\"")},
         {VOL ".fileServers", "[{'fileServer': {'id': 'f'}, 'relativeMountPath': 'n'}]",
-         ERR_INVALID_PROPERTY, VOL ".fileServers[0].fileServer.id", "fileServers/NAME"},
+         BAD_AT(VOL ".fileServers[0].fileServer.id", "fileServers/NAME")},
         {VOL ".fileServers",
          "[{'fileServer': {'id': '/subscriptions/s/fileservers/f'}, 'relativeMountPath': 'n'}]",
          OK},
-        {VOL ".unmanagedFileSystems", "[{'relativeMountPath': 'n'}]", ERR_MISSING_PROPERTY,
-         VOL ".unmanagedFileSystems[0].mountCommand", "is missing"},
+        {VOL ".unmanagedFileSystems", "[{'relativeMountPath': 'n'}]", MISSING_AT(VOL ".unmanagedFileSystems[0].mountCommand", "is missing")},
     };
     json_t *base = cluster_with_mounts();
     char *text = json_dumps(base, 0);
@@ -186,7 +176,7 @@ static void updates(void **state)
         {"properties", NULL, OK},
         {"properties", "{}", OK},
         {"properties", "1", BAD("is an integer")},
-        {SCALE, "{}", ERR_MISSING_PROPERTY, SCALE, "has neither"},
+        {SCALE, "{}", MISSING_AT(SCALE, "has neither")},
         {SCALE ".manual.targetNodeCount", "1.5", BAD("is 1.5")},
     };
     CHECK_CASES(&schema_cluster_update, "{}", cases);
@@ -222,8 +212,7 @@ static void file_servers(void **state)
         {"location", "'eastus'", OK},
         {P "sshConfiguration", NULL, MISSING},
         {P "sshConfiguration.publicIPsToAllow", "['1.2.3.4']", OK},
-        {P "sshConfiguration.publicIPsToAllow", "[5]", ERR_INVALID_PROPERTY,
-         P "sshConfiguration.publicIPsToAllow[0]", "is 5"},
+        {P "sshConfiguration.publicIPsToAllow", "[5]", BAD_AT(P "sshConfiguration.publicIPsToAllow[0]", "is 5")},
         {DISKS, NULL, MISSING},
         {DISKS ".diskCount", "0", BAD("from 1 to 64")},
         {DISKS ".diskSizeInGB", "4096", BAD("from 1 to 4095")},

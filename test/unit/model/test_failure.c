@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Failures as errors[] entries and as log lines.
+ */
+#include "model/failure.h"
+#include "test/unit/model/doc.h"
+
+static void assert_errors(const char *text, const char *expected)
+{
+    json_t *list = json_loads(text, 0, NULL);
+    doc_assert_text(list, expected);
+    json_decref(list);
+}
+
+static const struct failure full = {
+    .code = "JobFailed",
+    .message = "Job failed with non-zero exit code",
+    .node = "tvm-1",
+    .step = "main",
+    .command = "python3 train.py",
+    .stderr_tail = "Traceback\nboom",
+    .remedy = "look",
+    .exit_code = 3,
+};
+
+static void every_detail(void **state)
+{
+    (void)state;
+    struct arena a;
+    arena_init(&a);
+    assert_errors(failure_append(&a, NULL, &full),
+                  "[{'code': 'JobFailed', 'message': 'Job failed with non-zero exit code',"
+                  " 'details': [{'name': 'node', 'value': 'tvm-1'}, {'name': 'step', 'value':"
+                  " 'main'}, {'name': 'command', 'value': 'python3 train.py'}, {'name':"
+                  " 'exitCode', 'value': '3'}, {'name': 'stderr', 'value': 'Traceback\\nboom'},"
+                  " {'name': 'remedy', 'value': 'look'}]}]");
+    assert_string_equal(failure_line(&a, &full),
+                        "JobFailed: Job failed with non-zero exit code (node tvm-1, step main, "
+                        "exit code 3)");
+    arena_free(&a);
+}
+
+static void bare(void **state)
+{
+    (void)state;
+    static const struct failure f = {.code = "JobTerminated", .message = "m", .exit_code = -1};
+    static const struct failure killed = {
+        .code = "C", .message = "m", .exit_code = -1, .signal = 9};
+    struct arena a;
+    arena_init(&a);
+    assert_errors(failure_append(&a, NULL, &f), "[{'code': 'JobTerminated', 'message': 'm'}]");
+    assert_string_equal(failure_line(&a, &f), "JobTerminated: m");
+    assert_errors(failure_append(&a, NULL, &killed),
+                  "[{'code': 'C', 'message': 'm', 'details': [{'name': 'signal', 'value': '9'}]}]");
+    assert_string_equal(failure_line(&a, &killed), "C: m (signal 9)");
+    arena_free(&a);
+}
+
+static void append_and_merge(void **state)
+{
+    (void)state;
+    static const struct failure one = {.code = "A", .message = "a", .exit_code = -1};
+    static const struct failure two = {.code = "B", .message = "b", .exit_code = -1};
+    struct arena a;
+    arena_init(&a);
+    const char *first = failure_append(&a, NULL, &one);
+    assert_errors(failure_append(&a, first, &two),
+                  "[{'code': 'A', 'message': 'a'}, {'code': 'B', 'message': 'b'}]");
+    const char *second = failure_append(&a, NULL, &two);
+    assert_errors(failure_merge(&a, second, first),
+                  "[{'code': 'B', 'message': 'b'}, {'code': 'A', 'message': 'a'}]");
+    assert_errors(failure_merge(&a, NULL, first), "[{'code': 'A', 'message': 'a'}]");
+    assert_errors(failure_merge(&a, first, NULL), "[{'code': 'A', 'message': 'a'}]");
+    assert_null(failure_merge(&a, NULL, NULL));
+    assert_errors(failure_append(&a, "not json", &one), "[{'code': 'A', 'message': 'a'}]");
+    assert_errors(failure_append(&a, "{}", &one), "[{'code': 'A', 'message': 'a'}]");
+    arena_free(&a);
+}
+
+/* stderr is bytes; the entry must stay UTF-8 and keep what is readable. */
+static void stderr_that_is_no_utf8(void **state)
+{
+    (void)state;
+    static const struct failure f = {.code = "C",
+                                     .message = "m \xff",
+                                     .stderr_tail =
+                                         "ok \xc3\xa9 \xff\xc3 \xf0\x9f\x98\x80 \xe2\x82",
+                                     .exit_code = -1};
+    struct arena a;
+    arena_init(&a);
+    json_t *list = json_loads(failure_append(&a, NULL, &f), 0, NULL);
+    assert_string_equal(json_string_value(doc_get(list, "[0].message")), "m \xef\xbf\xbd");
+    assert_string_equal(json_string_value(doc_get(list, "[0].details[0].value")),
+                        "ok \xc3\xa9 \xef\xbf\xbd\xef\xbf\xbd \xf0\x9f\x98\x80 "
+                        "\xef\xbf\xbd\xef\xbf\xbd");
+    json_decref(list);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_detail),
+        cmocka_unit_test(bare),
+        cmocka_unit_test(append_and_merge),
+        cmocka_unit_test(stderr_that_is_no_utf8),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

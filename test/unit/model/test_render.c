@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What comes out: order, defaults, normalisation, secrets, versions, immutable changes.
+ */
+#include "model/schema.h"
+#include "test/unit/model/doc.h"
+
+struct accepted {
+    json_t *doc, *secrets;
+};
+
+static struct accepted accept(const struct schema *s, const char *text)
+{
+    struct accepted a;
+    struct err e = {0};
+    json_t *body = doc_parse(text);
+    if (schema_accept(s, V_2018_05_01, body, &a.doc, &a.secrets, &e) < 0)
+        fail_msg("refused: %s", e.msg);
+    json_decref(body);
+    return a;
+}
+
+static void drop(struct accepted *a)
+{
+    json_decref(a->doc);
+    json_decref(a->secrets);
+}
+
+static void assert_rendered(const struct schema *s, const json_t *doc, const char *expected)
+{
+    json_t *out = schema_render(s, V_2018_05_01, doc);
+    doc_assert_text(out, expected);
+    json_decref(out);
+}
+
+static void cluster_order_and_defaults(void **state)
+{
+    (void)state;
+    struct accepted a = accept(
+        &schema_cluster,
+        "{'location': 'x', 'tags': {'a': 'b'}, 'properties': {'nodeSetup': {'mountVolumes': {"
+        "'azureFileShares': [" BASE_SHARE "], 'fileServers': []}}, 'userAccountSettings':"
+        " {'adminUserPassword': 'p', 'adminUserName': 'u'}, 'vmSize': 'Standard_nc6', 'subnet':"
+        " null}}");
+    doc_set(a.doc, "properties.currentNodeCount", "0");
+    doc_set(a.doc, "properties.provisioningState", "'succeeded'");
+    doc_set(a.doc, "properties.nodeStateCounts", "{'leavingNodeCount': 0, 'idleNodeCount': 0}");
+    doc_set(a.doc, "properties.errors", "[]");
+    doc_set(a.doc, "id", "'/x'");
+    assert_rendered(
+        &schema_cluster, a.doc,
+        "{'id': '/x', 'properties': {'provisioningState': 'succeeded', 'vmSize': 'STANDARD_NC6',"
+        " 'currentNodeCount': 0, 'nodeStateCounts': {'idleNodeCount': 0, 'leavingNodeCount': 0},"
+        " 'vmPriority': 'dedicated', 'scaleSettings': {'manual': {'targetNodeCount': 0,"
+        " 'nodeDeallocationOption': 'requeue'}}, 'virtualMachineConfiguration':"
+        " {'imageReference': {'publisher': 'Canonical', 'offer': 'UbuntuServer', 'sku':"
+        " '16.04-LTS', 'version': 'latest'}}, 'userAccountSettings': {'adminUserName': 'u'},"
+        " 'nodeSetup': {'mountVolumes': {'azureFileShares': [{'accountName': 'acct',"
+        " 'azureFileUrl': 'https://acct.file.core.windows.net/share', 'credentials': {},"
+        " 'relativeMountPath': 'share', 'fileMode': '0777', 'directoryMode': '0777'}]}}}}");
+    drop(&a);
+}
+
+static void auto_scale_default(void **state)
+{
+    (void)state;
+    json_t *body = doc_parse(BASE_CLUSTER);
+    doc_set(body, "properties.scaleSettings",
+            "{'manual': null, 'autoScale': {'maximumNodeCount': 2, 'minimumNodeCount': 0}}");
+    char *text = json_dumps(body, 0);
+    struct accepted a = accept(&schema_cluster, text);
+    doc_assert_text(doc_get(a.doc, "properties.scaleSettings"),
+                    "{'autoScale': {'minimumNodeCount': 0, 'maximumNodeCount': 2,"
+                    " 'initialNodeCount': 0}}");
+    free(text);
+    json_decref(body);
+    drop(&a);
+}
+
+static void job_order_and_defaults(void **state)
+{
+    (void)state;
+    struct accepted a = accept(
+        &schema_job,
+        "{'properties': {'secrets': [{'name': 'T', 'value': 'hunter2'}, {'name': 'V',"
+        " 'valueSecretReference': {'secretUrl': 'https://v/s', 'sourceVault': {'id': 'v'}}}],"
+        " 'stdOutErrPathPrefix': 'p', 'nodeCount': 3, 'environmentVariables': [],"
+        " 'customMpiSettings': {'commandLine': ' x '}, 'priority': 'HIGH', 'toolType': 'cntk',"
+        " 'cluster': {'id': '/subscriptions/s/clusters/c'}}}");
+    doc_set(a.doc, "properties.experimentName", "'e'");
+    doc_set(a.doc, "properties.creationTime", "'2018-06-07T21:34:00.661Z'");
+    doc_set(a.doc, "properties.executionInfo",
+            "{'exitCode': 1, 'startTime': 's', 'errors': [{'message': 'm', 'code': 'c',"
+            " 'details': [{'value': 'v', 'name': 'n'}]}]}");
+    doc_set(a.doc, "properties.clusterMountVolumes", "{'azureFileShares': []}");
+    assert_rendered(
+        &schema_job, a.doc,
+        "{'properties': {'experimentName': 'e', 'schedulingPriority': 'high', 'cluster': {'id':"
+        " '/subscriptions/s/clusters/c'}, 'nodeCount': 3, 'toolType': 'mpi', 'customMpiSettings':"
+        " {'commandLine': ' x ', 'processCount': 3}, 'stdOutErrPathPrefix': 'p', 'secrets':"
+        " [{'name': 'T'}, {'name': 'V', 'valueSecretReference': {'sourceVault': {'id': 'v'},"
+        " 'secretUrl': 'https://v/s'}}], 'constraints': {'maxWallClockTime': 'P7D'},"
+        " 'creationTime': '2018-06-07T21:34:00.661Z', 'executionInfo': {'startTime': 's',"
+        " 'exitCode': 1, 'errors': [{'code': 'c', 'message': 'm', 'details': [{'name': 'n',"
+        " 'value': 'v'}]}]}}}");
+    drop(&a);
+}
+
+static void tool_types(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *settings, *type;
+        bool counted;
+    } cases[] = {
+        {"cntkSettings",          "cntk",       true },
+        {"tensorFlowSettings",    "tensorflow", false},
+        {"caffeSettings",         "caffe",      true },
+        {"caffe2Settings",        "caffe2",     false},
+        {"chainerSettings",       "chainer",    true },
+        {"horovodSettings",       "horovod",    true },
+        {"pyTorchSettings",       "pytorch",    true },
+        {"customMpiSettings",     "mpi",        true },
+        {"customToolkitSettings", "custom",     false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *body = doc_parse(BASE_JOB);
+        char path[80];
+        doc_set(body, "properties.customToolkitSettings", NULL);
+        snprintf(path, sizeof path, "properties.%s", cases[i].settings);
+        doc_set(body, path, "{'pythonScriptFilePath': 'a', 'commandLine': 'b'}");
+        char *text = json_dumps(body, 0);
+        struct accepted a = accept(&schema_job, text);
+        assert_string_equal(json_string_value(doc_get(a.doc, "properties.toolType")),
+                            cases[i].type);
+        strcat(path, ".processCount");
+        assert_int_equal(json_integer_value(doc_get(a.doc, path)), cases[i].counted ? 2 : 0);
+        drop(&a);
+        free(text);
+        json_decref(body);
+    }
+}
+
+static void explicit_priority_wins_over_the_old_name(void **state)
+{
+    (void)state;
+    json_t *body = doc_parse(BASE_JOB);
+    doc_set(body, "properties.priority", "'low'");
+    doc_set(body, "properties.schedulingPriority", "'high'");
+    char *text = json_dumps(body, 0);
+    struct accepted a = accept(&schema_job, text);
+    doc_assert_text(doc_get(a.doc, "properties.schedulingPriority"), "'high'");
+    free(text);
+    json_decref(body);
+    drop(&a);
+}
+
+/* The same document, rendered or accepted again, stays what it is. */
+static void rendering_is_stable(void **state)
+{
+    (void)state;
+    static const struct {
+        const struct schema *s;
+        const char *body;
+    } cases[] = {
+        {&schema_job,       BASE_JOB                                        },
+        {&schema_workspace, "{'location': 'x', 'tags': {'a': 'b', 'c': ''}}"},
+        {&schema_workspace, "{'location': 'x', 'tags': {}}"                 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct accepted a = accept(cases[i].s, cases[i].body);
+        json_t *once = schema_render(cases[i].s, V_2018_05_01, a.doc);
+        json_t *twice = schema_render(cases[i].s, V_2018_05_01, once);
+        assert_true(json_equal(once, twice));
+        char *text = json_dumps(once, 0);
+        struct accepted again = accept(cases[i].s, text);
+        assert_true(json_equal(a.doc, again.doc));
+        free(text);
+        json_decref(once);
+        json_decref(twice);
+        drop(&a);
+        drop(&again);
+    }
+}
+
+/* Even a document that still holds a secret, or a value of the wrong type, cannot leak it. */
+static void a_secret_cannot_be_rendered(void **state)
+{
+    (void)state;
+    json_t *doc = doc_parse(
+        "{'properties': {'userAccountSettings': {'adminUserName': 'u', 'adminUserPassword':"
+        " 'hunter2'}, 'vmSize': {'x': 'hunter2'}, 'currentNodeCount': 'hunter2', 'errors':"
+        " ['hunter2'], 'nodeSetup': {'setupTask': {'secrets': [{'name': 'a', 'value':"
+        " 'hunter2'}]}, 'mountVolumes': {'azureBlobFileSystems': [{'credentials': {'accountKey':"
+        " 'hunter2'}}]}}, 'elsewhere': 'hunter2'}}");
+    assert_rendered(&schema_cluster, doc,
+                    "{'properties': {'userAccountSettings': {'adminUserName': 'u'}, 'nodeSetup':"
+                    " {'setupTask': {'secrets': [{'name': 'a'}]}, 'mountVolumes':"
+                    " {'azureBlobFileSystems': [{'credentials': {}}]}}}}");
+    json_decref(doc);
+}
+
+static void secrets_move_out_and_back(void **state)
+{
+    (void)state;
+    struct accepted a = accept(
+        &schema_cluster,
+        "{'properties': {'vmSize': 'a', 'userAccountSettings': {'adminUserName': 'u',"
+        " 'adminUserPassword': 'p1'}, 'nodeSetup': {'setupTask': {'commandLine': 'x',"
+        " 'stdOutErrPathPrefix': 'p', 'secrets': [{'name': 'A', 'value': 's1'}, {'name': 'B',"
+        " 'value': ''}]}, 'mountVolumes': {'azureFileShares': [" BASE_SHARE "]},"
+        " 'performanceCountersSettings': {'appInsightsReference': {'component': {'id': 'c'},"
+        " 'instrumentationKey': 'i1'}}}}}");
+    doc_assert_text(
+        a.secrets,
+        "{'properties.userAccountSettings.adminUserPassword': 'p1',"
+        " 'properties.nodeSetup.setupTask.secrets[0].value': 's1',"
+        " 'properties.nodeSetup.setupTask.secrets[1].value': '',"
+        " 'properties.nodeSetup.mountVolumes.azureFileShares[0].credentials.accountKey': 'k3y',"
+        " 'properties.nodeSetup.performanceCountersSettings.appInsightsReference."
+        "instrumentationKey': 'i1'}");
+    json_t *merged = schema_merge_secrets(a.doc, a.secrets);
+    doc_assert_text(doc_get(merged, "properties.nodeSetup.setupTask.secrets"),
+                    "[{'name': 'A', 'value': 's1'}, {'name': 'B', 'value': ''}]");
+    doc_assert_text(
+        doc_get(merged, "properties.nodeSetup.mountVolumes.azureFileShares[0].credentials"),
+        "{'accountKey': 'k3y'}");
+    assert_null(doc_get(a.doc, "properties.nodeSetup.setupTask.secrets[0].value"));
+    json_decref(merged);
+    drop(&a);
+
+    struct accepted none = accept(&schema_job, BASE_JOB);
+    assert_null(none.secrets);
+    merged = schema_merge_secrets(none.doc, NULL);
+    assert_true(json_equal(merged, none.doc));
+    json_decref(merged);
+    drop(&none);
+}
+
+/* Paths that no longer fit the document are ignored, not followed into the void. */
+static void stray_secret_paths(void **state)
+{
+    (void)state;
+    json_t *doc = doc_parse("{'a': [{'b': 1}]}");
+    json_t *secrets = doc_parse("{'a[7].x': '1', 'q.x': '2', 'a[0].c': '3', 'a[.x': '4',"
+                                " '': '5', '.': '6', '[0]': '7'}");
+    json_t *merged = schema_merge_secrets(doc, secrets);
+    doc_assert_text(doc_get(merged, "a[0].c"), "'3'");
+    json_decref(merged);
+    json_decref(secrets);
+    json_decref(doc);
+}
+
+static void check_changes(const struct schema *s, const char *before, const char *path,
+                          const char *value, const char *expected)
+{
+    struct accepted a = accept(s, before);
+    json_t *after = json_deep_copy(a.doc);
+    doc_set(after, path, value);
+    char list[200];
+    int n = schema_immutable_changes(s, a.doc, after, list, sizeof list);
+    assert_string_equal(list, expected);
+    assert_int_equal(n, *expected ? 1 : 0);
+    json_decref(after);
+    drop(&a);
+}
+
+static void immutable_changes(void **state)
+{
+    (void)state;
+#define CHANGES(path, value, expected)                                                             \
+    check_changes(&schema_cluster, BASE_CLUSTER, path, value, expected)
+    CHANGES("properties.vmSize", "'STANDARD_D1'", "");
+    CHANGES("properties.vmSize", "'STANDARD_D2'", "properties.vmSize");
+    CHANGES("properties.vmSize", NULL, "properties.vmSize");
+    CHANGES("properties.scaleSettings", "{'manual': {'targetNodeCount': 9}}", "");
+    CHANGES("properties.allocationState", "'resizing'", "");
+    CHANGES("properties.subnet", "{'id': 'x'}", "properties.subnet");
+    CHANGES("properties.virtualMachineConfiguration.imageReference.sku", "'18.04-LTS'",
+            "properties.virtualMachineConfiguration.imageReference.sku");
+    CHANGES("properties.clusterMountVolumes", "{}", "");
+    check_changes(&schema_job, BASE_JOB, "properties.environmentVariables",
+                  "[{'name': 'A', 'value': ''}]", "properties.environmentVariables");
+    check_changes(&schema_job, BASE_JOB, "properties.schedulingPriority", "'low'",
+                  "properties.schedulingPriority");
+    check_changes(&schema_workspace, "{'location': 'a'}", "location", "'b'", "location");
+    check_changes(&schema_workspace, "{'location': 'a'}", "tags", "{'x': 'y'}", "");
+}
+
+static void immutable_changes_add_up_and_are_cut(void **state)
+{
+    (void)state;
+    struct accepted a = accept(&schema_cluster, BASE_CLUSTER);
+    json_t *after = json_deep_copy(a.doc);
+    doc_set(after, "properties.vmSize", "'B'");
+    doc_set(after, "properties.vmPriority", "'lowpriority'");
+    char list[200];
+    assert_int_equal(schema_immutable_changes(&schema_cluster, a.doc, after, list, sizeof list), 2);
+    assert_string_equal(list, "properties.vmSize, properties.vmPriority");
+    char small[10];
+    assert_int_equal(schema_immutable_changes(&schema_cluster, a.doc, after, small, sizeof small),
+                     2);
+    assert_string_equal(small, "propertie");
+    json_decref(after);
+    drop(&a);
+}
+
+/* A property with another name in an older version: what older versions will be made of. */
+static void versions_know_their_names(void **state)
+{
+    (void)state;
+    static const struct field rows[] = {
+        {.name = "oldKey",
+         .canon = "newKey",
+         .kind = FIELD_STRING,
+         .versions = V_2017_09_01_PREVIEW | V_2018_03_01                     },
+        {.name = "newKey",   .kind = FIELD_STRING, .versions = V_2018_05_01},
+        {.name = "secret", .canon = "hidden", .kind = FIELD_STRING,    .flags = FIELD_SECRET},
+    };
+    static const struct schema s = {.name = "test", .fields = rows, .n_fields = 3};
+    json_t *body = doc_parse("{'oldKey': 'a', 'newKey': 'b', 'secret': 'c'}");
+    json_t *doc, *secrets, *out;
+    assert_int_equal(schema_accept(&s, V_2018_03_01, body, &doc, &secrets, NULL), 0);
+    doc_assert_text(doc, "{'newKey': 'a'}");
+    doc_assert_text(secrets, "{'hidden': 'c'}");
+    out = schema_render(&s, V_2018_05_01, doc);
+    doc_assert_text(out, "{'newKey': 'a'}");
+    json_decref(out);
+    out = schema_render(&s, V_2017_09_01_PREVIEW, doc);
+    doc_assert_text(out, "{'oldKey': 'a'}");
+    json_decref(out);
+
+    json_t *other = doc_parse("{'newKey': 'z'}");
+    char list[50];
+    assert_int_equal(schema_immutable_changes(&s, doc, other, list, sizeof list), 1);
+    json_decref(other);
+    json_decref(doc);
+    json_decref(secrets);
+    json_decref(body);
+}
+
+static void version_names(void **state)
+{
+    (void)state;
+    assert_int_equal(api_version_from_name("2017-09-01-preview"), V_2017_09_01_PREVIEW);
+    assert_int_equal(api_version_from_name("2018-03-01"), V_2018_03_01);
+    assert_int_equal(api_version_from_name("2018-05-01"), V_2018_05_01);
+    assert_int_equal(api_version_from_name("2018-05-02"), 0);
+    assert_int_equal(api_version_from_name(NULL), 0);
+    assert_string_equal(api_version_name(V_2018_03_01), "2018-03-01");
+    assert_string_equal(api_version_name(V_ALL), "unknown");
+}
+
+static void lists_and_items(void **state)
+{
+    (void)state;
+    static const struct {
+        const struct schema *s;
+        const char *doc, *expected;
+    } cases[] = {
+        {&schema_usage,
+         "{'name': {'localizedValue': 'Clusters', 'value': 'Clusters'}, 'limit': 20,"
+         " 'currentValue': 0, 'unit': 'Count'}",                                      "{'unit': 'Count', 'currentValue': 0, 'limit': 20, 'name': {'value': 'Clusters',"
+         " 'localizedValue': 'Clusters'}}"                                                                   },
+        {&schema_file,
+         "{'properties': {'contentLength': 0, 'lastModified': 't'}, 'downloadUrl': 'u',"
+         " 'fileType': 'file', 'name': 'n'}",                                         "{'name': 'n', 'fileType': 'file', 'downloadUrl': 'u', 'properties': {'lastModified':"
+         " 't', 'contentLength': 0}}"                                                                           },
+        {&schema_remote_login,    "{'port': 50000, 'ipAddress': 'i', 'nodeId': 'n'}",
+         "{'nodeId': 'n', 'ipAddress': 'i', 'port': 50000}"                                                                                                  },
+        {&schema_operation_entry,
+         "{'origin': 'user', 'display': {'description': 'd', 'operation': 'o', 'resource': 'r',"
+         " 'provider': 'p'}, 'name': 'n'}",                                           "{'name': 'n', 'display': {'provider': 'p', 'resource': 'r', 'operation': 'o',"
+         " 'description': 'd'}, 'origin': 'user'}"                                                                },
+        {&schema_experiment,
+         "{'properties': {'creationTime': 'c', 'provisioningStateTransitionTime': 't',"
+         " 'provisioningState': 'succeeded'}, 'type': 'y', 'name': 'n', 'id': 'i'}",  "{'id': 'i', 'name': 'n', 'type': 'y', 'properties': {'provisioningState': 'succeeded',"
+         " 'provisioningStateTransitionTime': 't', 'creationTime': 'c'}}"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *doc = doc_parse(cases[i].doc);
+        assert_rendered(cases[i].s, doc, cases[i].expected);
+        json_decref(doc);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cluster_order_and_defaults),
+        cmocka_unit_test(auto_scale_default),
+        cmocka_unit_test(job_order_and_defaults),
+        cmocka_unit_test(tool_types),
+        cmocka_unit_test(explicit_priority_wins_over_the_old_name),
+        cmocka_unit_test(rendering_is_stable),
+        cmocka_unit_test(a_secret_cannot_be_rendered),
+        cmocka_unit_test(secrets_move_out_and_back),
+        cmocka_unit_test(stray_secret_paths),
+        cmocka_unit_test(immutable_changes),
+        cmocka_unit_test(immutable_changes_add_up_and_are_cut),
+        cmocka_unit_test(versions_know_their_names),
+        cmocka_unit_test(version_names),
+        cmocka_unit_test(lists_and_items),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
