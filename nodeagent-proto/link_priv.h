@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The part of a link that is the same however its bytes travel: requests, replies, events, going
+ * down. A transport (link_local.c) embeds struct node_link, moves bytes and knows when its peer is
+ * gone; it calls link_*() below from loop callbacks and is called through struct link_transport.
+ *
+ *   OPENING --hello answered--> READY --link_fail()--> DOWN --node_close()--> CLOSING
+ *      \_______________________________________________/  (each state may close)
+ *
+ * Only callbacks of the loop call out to the user, so that no callback runs inside the call that
+ * asked for it: what is to be told at once waits for `kick`, a timer of 0 ms.
+ */
+#ifndef NODEAGENT_PROTO_LINK_PRIV_H
+#define NODEAGENT_PROTO_LINK_PRIV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "nodeagent-proto/codec.h"
+#include "nodeagent-proto/node.h"
+
+struct pending;
+
+struct link_transport {
+    /* Sends bytes, which it copies or writes at once; trouble is told by link_fail(), later. */
+    void (*write)(struct node_link *link, const char *bytes, size_t n);
+    /* Lets go of everything, then calls link_released() from a loop callback. Called once. */
+    void (*close)(struct node_link *link);
+    /* Frees the link's memory; every handle is closed. */
+    void (*free)(struct node_link *link);
+};
+
+enum link_state { LINK_OPENING, LINK_READY, LINK_DOWN, LINK_CLOSING };
+
+struct node_link {
+    const struct link_transport *transport;
+    struct node_callbacks user;
+    const struct log *log; /* borrowed */
+    const char *name;      /* for the log; borrowed from the transport */
+    enum link_state state;
+    struct err why; /* LINK_DOWN, or about to be: code is not ERR_NONE */
+    uv_timer_t kick;
+    struct frame_decoder in;
+    struct pending *head; /* requests without an answer, oldest first */
+    int64_t last_id;
+    int to_release; /* kick and the transport; 0: free */
+    void (*closed)(void *ctx);
+    void *closed_ctx;
+};
+
+/* Prepares the link and sends hello. */
+void link_start(struct node_link *link, uv_loop_t *loop, const struct link_transport *transport,
+                const struct node_callbacks *user, const struct log *log, const char *name);
+/* Bytes that came from the agent. */
+void link_received(struct node_link *link, const char *bytes, size_t n);
+/* The link cannot go on; the first reason counts. Callable from anywhere. */
+void link_fail(struct node_link *link, const struct err *why);
+/* True once the transport's own callbacks have nothing more to tell. */
+bool link_is_closing(const struct node_link *link);
+/* The transport's handles are closed. */
+void link_released(struct node_link *link);
+
+#endif
