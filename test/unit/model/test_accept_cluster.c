@@ -35,7 +35,8 @@ static void scale(void **state)
     (void)state;
     static const struct accept_case cases[] = {
         {SCALE, NULL, OK},
-        {SCALE, "{}", MISSING_AT(SCALE, "has neither; it must have exactly one of manual and autoScale")},
+        {SCALE, "{}",
+         MISSING_AT(SCALE, "has neither; it must have exactly one of manual and autoScale")},
         {SCALE ".autoScale", "{'minimumNodeCount': 0, 'maximumNodeCount': 1}",
          BAD_AT(SCALE, "has both")},
         {SCALE ".manual", "{}", MISSING_AT(SCALE ".manual.targetNodeCount", "is missing")},
@@ -54,7 +55,8 @@ static void scale(void **state)
         {SCALE,
          "{'autoScale': {'minimumNodeCount': 0, 'maximumNodeCount': 3, 'initialNodeCount': 4}}",
          BAD_AT(SCALE ".autoScale.initialNodeCount", "is 4")},
-        {SCALE, "{'autoScale': {'maximumNodeCount': 3}}", MISSING_AT(SCALE ".autoScale.minimumNodeCount", "is missing")},
+        {SCALE, "{'autoScale': {'maximumNodeCount': 3}}",
+         MISSING_AT(SCALE ".autoScale.minimumNodeCount", "is missing")},
     };
     CHECK_CASES(&schema_cluster, BASE_CLUSTER, cases);
 }
@@ -65,7 +67,8 @@ static void accounts(void **state)
     static const struct accept_case cases[] = {
         {USER, NULL, MISSING},
         {USER, "{'adminUserName': 'a'}", MISSING_AT(USER, "gives no way to log in")},
-        {USER, "{'adminUserName': 'a', 'adminUserPassword': ''}", MISSING_AT(USER, "gives no way to log in")},
+        {USER, "{'adminUserName': 'a', 'adminUserPassword': ''}",
+         MISSING_AT(USER, "gives no way to log in")},
         {USER, "{'adminUserName': 'a', 'adminUserSshPublicKey': 'ssh-rsa AAAA x\\n'}", OK},
         {USER, "{'adminUserName': 'a', 'adminUserSshPublicKey': 'ssh-rsa A\\nssh-rsa B'}",
          BAD_AT(USER ".adminUserSshPublicKey", "one SSH public key on one line")},
@@ -94,7 +97,8 @@ static void setup_tasks(void **state)
          "{'commandLine': 'x', 'stdOutErrPathPrefix': 'p', 'environmentVariables': [{'name': 'A',"
          " 'value': ''}], 'secrets': [{'name': 'A', 'value': ''}]}",
          BAD_AT(TASK ".secrets[0].name", "was used before")},
-        {P "nodeSetup.performanceCountersSettings", "{}", MISSING_AT(P "nodeSetup.performanceCountersSettings.appInsightsReference", "is missing")},
+        {P "nodeSetup.performanceCountersSettings", "{}",
+         MISSING_AT(P "nodeSetup.performanceCountersSettings.appInsightsReference", "is missing")},
         {P "nodeSetup.performanceCountersSettings.appInsightsReference",
          "{'component': {'id': 'c'}, 'instrumentationKey': 'k'}", OK},
     };
@@ -120,14 +124,17 @@ static void mounts(void **state)
         {SHARE ".credentials", "{}", OK},
         {SHARE ".credentials", "{'accountKey': ''}", OK},
         {SHARE ".credentials.accountKeySecretReference",
-         "{'sourceVault': {'id': 'v'}, 'secretUrl': 'https://v/s'}", BAD_AT(SHARE ".credentials", "has both accountKey and accountKeySecretReference")},
-        {SHARE ".accountName", "'other'", BAD_AT(SHARE ".azureFileUrl", "must be the same account")},
+         "{'sourceVault': {'id': 'v'}, 'secretUrl': 'https://v/s'}",
+         BAD_AT(SHARE ".credentials", "has both accountKey and accountKeySecretReference")},
+        {SHARE ".accountName", "'other'",
+         BAD_AT(SHARE ".azureFileUrl", "must be the same account")},
         {SHARE ".accountName", "'../a'", BAD("is \"../a\"")},
         {SHARE ".azureFileUrl", NULL, MISSING},
         {SHARE ".azureFileUrl", "'https://acct.file.core.windows.net/share/'", OK},
         {SHARE ".azureFileUrl", "'http://acct.file.localhost:8443/share'", OK},
         {SHARE ".azureFileUrl", "'https://127.0.0.1:8443/files/acct/share'", OK},
-        {SHARE ".azureFileUrl", "'https://acct.file.core.windows.net/'", BAD("URL of a file share")},
+        {SHARE ".azureFileUrl", "'https://acct.file.core.windows.net/'",
+         BAD("URL of a file share")},
         {SHARE ".azureFileUrl", "'https://acct.file.core.windows.net/..'",
          BAD("URL of a file share")},
         {SHARE ".azureFileUrl", "'//acct.file.core.windows.net/share'", BAD("URL of a file share")},
@@ -159,7 +166,8 @@ static void mounts(void **state)
         {VOL ".fileServers",
          "[{'fileServer': {'id': '/subscriptions/s/fileservers/f'}, 'relativeMountPath': 'n'}]",
          OK},
-        {VOL ".unmanagedFileSystems", "[{'relativeMountPath': 'n'}]", MISSING_AT(VOL ".unmanagedFileSystems[0].mountCommand", "is missing")},
+        {VOL ".unmanagedFileSystems", "[{'relativeMountPath': 'n'}]",
+         MISSING_AT(VOL ".unmanagedFileSystems[0].mountCommand", "is missing")},
     };
     json_t *base = cluster_with_mounts();
     char *text = json_dumps(base, 0);
@@ -185,17 +193,18 @@ static void updates(void **state)
 static void partial_bodies(void **state)
 {
     (void)state;
-    json_t *body = doc_parse("{'properties': {'scaleSettings': {'manual': {'targetNodeCount': 3}}}}");
+    json_t *body =
+        doc_parse("{'properties': {'scaleSettings': {'manual': {'targetNodeCount': 3}}}}");
     json_t *doc, *secrets;
     struct err e = {0};
-    assert_int_equal(
-        schema_accept_partial(&schema_cluster, V_2018_05_01, body, &doc, &secrets, &e), 0);
+    assert_int_equal(schema_accept_partial(&schema_cluster, V_2018_05_01, body, &doc, &secrets, &e),
+                     0);
     doc_assert_text(doc, "{'properties': {'scaleSettings': {'manual': {'targetNodeCount': 3,"
                          " 'nodeDeallocationOption': 'requeue'}}}}");
     json_decref(doc);
     doc_set(body, SCALE ".manual", "{}");
-    assert_int_equal(
-        schema_accept_partial(&schema_cluster, V_2018_05_01, body, &doc, &secrets, &e), -1);
+    assert_int_equal(schema_accept_partial(&schema_cluster, V_2018_05_01, body, &doc, &secrets, &e),
+                     -1);
     assert_string_equal(e.target, SCALE ".manual.targetNodeCount");
     json_decref(body);
 }
@@ -212,7 +221,8 @@ static void file_servers(void **state)
         {"location", "'eastus'", OK},
         {P "sshConfiguration", NULL, MISSING},
         {P "sshConfiguration.publicIPsToAllow", "['1.2.3.4']", OK},
-        {P "sshConfiguration.publicIPsToAllow", "[5]", BAD_AT(P "sshConfiguration.publicIPsToAllow[0]", "is 5")},
+        {P "sshConfiguration.publicIPsToAllow", "[5]",
+         BAD_AT(P "sshConfiguration.publicIPsToAllow[0]", "is 5")},
         {DISKS, NULL, MISSING},
         {DISKS ".diskCount", "0", BAD("from 1 to 64")},
         {DISKS ".diskSizeInGB", "4096", BAD("from 1 to 4095")},
@@ -249,9 +259,9 @@ static void workspaces(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(basics),       cmocka_unit_test(scale),
-        cmocka_unit_test(accounts),     cmocka_unit_test(setup_tasks),
-        cmocka_unit_test(mounts),       cmocka_unit_test(updates),
+        cmocka_unit_test(basics),         cmocka_unit_test(scale),
+        cmocka_unit_test(accounts),       cmocka_unit_test(setup_tasks),
+        cmocka_unit_test(mounts),         cmocka_unit_test(updates),
         cmocka_unit_test(partial_bodies), cmocka_unit_test(file_servers),
         cmocka_unit_test(workspaces),
     };

@@ -15,8 +15,8 @@ static void basics(void **state)
         {"properties", "5", BAD("is an integer; it must be an object")},
         {"properties", "[]", BAD("is an array; it must be an object")},
         {P "unknown", "{'deep': [1]}", OK},
-        {P "toolType", "17", OK},                /* read-only: ignored */
-        {P "executionState", "'finished'", OK},  /* read-only: ignored */
+        {P "toolType", "17", OK},               /* read-only: ignored */
+        {P "executionState", "'finished'", OK}, /* read-only: ignored */
         {P "nodeCount", NULL, MISSING},
         {P "nodeCount", "null", MISSING},
         {P "nodeCount", "0", BAD("is 0; it must be an integer from 1 to 2147483647")},
@@ -40,8 +40,7 @@ static void basics(void **state)
         {P "stdOutErrPathPrefix", "''", BAD("is \"\"")},
         {P "stdOutErrPathPrefix", "'a\\nb'", BAD("is \"a\\x0ab\"; it must be free of control")},
         {P "schedulingPriority", "'HIGH'", OK},
-        {P "schedulingPriority", "'urgent'",
-         BAD("is \"urgent\"; it must be low, normal or high")},
+        {P "schedulingPriority", "'urgent'", BAD("is \"urgent\"; it must be low, normal or high")},
         {P "schedulingPriority", "1", BAD("is 1; it must be low")},
         {P "priority", "'low'", OK},
         {P "priority", "'urgent'", BAD("is \"urgent\"")},
@@ -61,11 +60,15 @@ static void toolkits(void **state)
     (void)state;
     static const struct accept_case cases[] = {
         {P "customToolkitSettings", NULL, MISSING_AT("properties", "names no toolkit")},
-        {P "customToolkitSettings", "null", MISSING_AT("properties", "exactly one of cntkSettings, pyTorchSettings")},
-        {P "customToolkitSettings", "{}", MISSING_AT(P "customToolkitSettings.commandLine", "is missing")},
+        {P "customToolkitSettings", "null",
+         MISSING_AT("properties", "exactly one of cntkSettings, pyTorchSettings")},
+        {P "customToolkitSettings", "{}",
+         MISSING_AT(P "customToolkitSettings.commandLine", "is missing")},
         {P "customToolkitSettings.commandLine", "''", BAD("is \"\"")},
-        {P "customMpiSettings", "{'commandLine': 'x'}", BAD_AT("properties", "has 2 toolkits (customToolkitSettings, customMpiSettings)")},
-        {P "horovodSettings", "{'pythonScriptFilePath': 'x'}", BAD_AT("properties", "has 2 toolkits")},
+        {P "customMpiSettings", "{'commandLine': 'x'}",
+         BAD_AT("properties", "has 2 toolkits (customToolkitSettings, customMpiSettings)")},
+        {P "horovodSettings", "{'pythonScriptFilePath': 'x'}",
+         BAD_AT("properties", "has 2 toolkits")},
     };
     CHECK_CASES(&schema_job, BASE_JOB, cases);
 }
@@ -83,8 +86,10 @@ static void one_toolkit(void **state)
         {CNTK, "{'pythonScriptFilePath': 'a.py'}", OK},
         {CNTK, "{}", MISSING_AT(CNTK, "has neither")},
         {CNTK, "{'configFilePath': 'a', 'pythonScriptFilePath': 'b'}", BAD_AT(CNTK, "has both")},
-        {CNTK, "{'languageType': 'Perl', 'configFilePath': 'a'}", BAD_AT(CNTK ".languageType", "is \"Perl\"; it must be Python or BrainScript")},
-        {CNTK, "{'languageType': 'Python', 'configFilePath': 'a'}", MISSING_AT(CNTK ".pythonScriptFilePath", "languageType Python needs it")},
+        {CNTK, "{'languageType': 'Perl', 'configFilePath': 'a'}",
+         BAD_AT(CNTK ".languageType", "is \"Perl\"; it must be Python or BrainScript")},
+        {CNTK, "{'languageType': 'Python', 'configFilePath': 'a'}",
+         MISSING_AT(CNTK ".pythonScriptFilePath", "languageType Python needs it")},
         {CNTK, "{'languageType': 'BrainScript'}", MISSING_AT(CNTK ".configFilePath", "is missing")},
         {CNTK,
          "{'languageType': 'BrainScript', 'configFilePath': 'a', 'pythonScriptFilePath': 'b'}",
@@ -93,16 +98,23 @@ static void one_toolkit(void **state)
         {CAFFE, "{'pythonScriptFilePath': 'a'}", OK},
         {CAFFE, "{}", MISSING_AT(CAFFE, "has neither")},
         {CAFFE, "{'configFilePath': 'a', 'pythonScriptFilePath': 'b'}", BAD_AT(CAFFE, "has both")},
-        {CAFFE, "{'configFilePath': 'a', 'processCount': 0}", BAD_AT(CAFFE ".processCount", "is 0; it must be an integer from 1")},
-        {P "tensorFlowSettings", "{}", MISSING_AT(P "tensorFlowSettings.pythonScriptFilePath", "is missing")},
+        {CAFFE, "{'configFilePath': 'a', 'processCount': 0}",
+         BAD_AT(CAFFE ".processCount", "is 0; it must be an integer from 1")},
+        {P "tensorFlowSettings", "{}",
+         MISSING_AT(P "tensorFlowSettings.pythonScriptFilePath", "is missing")},
         {P "tensorFlowSettings", "{'pythonScriptFilePath': 'a', 'workerCount': 0}",
          BAD_AT(P "tensorFlowSettings.workerCount", "is 0")},
         {P "tensorFlowSettings", "{'pythonScriptFilePath': 'a', 'parameterServerCount': 0}", OK},
-        {P "pyTorchSettings", "{}", MISSING_AT(P "pyTorchSettings.pythonScriptFilePath", "is missing")},
-        {P "caffe2Settings", "{}", MISSING_AT(P "caffe2Settings.pythonScriptFilePath", "is missing")},
-        {P "chainerSettings", "{'processCount': 3}", MISSING_AT(P "chainerSettings.pythonScriptFilePath", "is missing")},
-        {P "horovodSettings", "{'pythonScriptFilePath': 7}", BAD_AT(P "horovodSettings.pythonScriptFilePath", "is 7; it must be a string")},
-        {P "customMpiSettings", "{'processCount': 3}", MISSING_AT(P "customMpiSettings.commandLine", "is missing")},
+        {P "pyTorchSettings", "{}",
+         MISSING_AT(P "pyTorchSettings.pythonScriptFilePath", "is missing")},
+        {P "caffe2Settings", "{}",
+         MISSING_AT(P "caffe2Settings.pythonScriptFilePath", "is missing")},
+        {P "chainerSettings", "{'processCount': 3}",
+         MISSING_AT(P "chainerSettings.pythonScriptFilePath", "is missing")},
+        {P "horovodSettings", "{'pythonScriptFilePath': 7}",
+         BAD_AT(P "horovodSettings.pythonScriptFilePath", "is 7; it must be a string")},
+        {P "customMpiSettings", "{'processCount': 3}",
+         MISSING_AT(P "customMpiSettings.commandLine", "is missing")},
     };
     json_t *base = doc_parse(BASE_JOB);
     doc_set(base, P "customToolkitSettings", NULL);
@@ -124,12 +136,16 @@ static void environment(void **state)
         {ENV, "[{'name': '_a9', 'value': ''}, {'name': '_A9', 'value': 'x'}]", OK},
         {ENV, "[{'name': 'A'}]", MISSING_AT(ENV "[0].value", "is missing")},
         {ENV, "[{'name': 'A', 'value': 1}]", BAD_AT(ENV "[0].value", "is 1; it must be a string")},
-        {ENV, "[{'name': '9A', 'value': ''}]", BAD_AT(ENV "[0].name", "is \"9A\"; it must be a variable name")},
+        {ENV, "[{'name': '9A', 'value': ''}]",
+         BAD_AT(ENV "[0].name", "is \"9A\"; it must be a variable name")},
         {ENV, "[{'name': 'A-B', 'value': ''}]", BAD_AT(ENV "[0].name", "a variable name")},
         {ENV, "[{'name': '', 'value': ''}]", BAD_AT(ENV "[0].name", "is \"\"")},
-        {ENV, "[{'name': 'A', 'value': '1'}, {'name': 'A', 'value': '2'}]", BAD_AT(ENV "[1].name", "was used before")},
+        {ENV, "[{'name': 'A', 'value': '1'}, {'name': 'A', 'value': '2'}]",
+         BAD_AT(ENV "[1].name", "was used before")},
         {SEC, "[{'name': 'A', 'value': ''}]", OK},
-        {SEC, "[{'name': 'A'}]", MISSING_AT(SEC "[0]", "has neither; it must have exactly one of value and valueSecretReference")},
+        {SEC, "[{'name': 'A'}]",
+         MISSING_AT(SEC "[0]",
+                    "has neither; it must have exactly one of value and valueSecretReference")},
         {SEC,
          "[{'name': 'A', 'value': 'x', 'valueSecretReference': {'sourceVault': {'id': 'v'},"
          " 'secretUrl': 'https://v/secrets/a'}}]",
@@ -140,7 +156,8 @@ static void environment(void **state)
          "[{'name': 'A', 'valueSecretReference': {'sourceVault': {'id': 'v'},"
          " 'secretUrl': 'a'}}]",
          BAD_AT(SEC "[0].valueSecretReference.secretUrl", "http or https URL")},
-        {SEC, "[{'name': 'A', 'value': 'x'}, {'name': 'A', 'value': 'y'}]", BAD_AT(SEC "[1].name", "was used before")},
+        {SEC, "[{'name': 'A', 'value': 'x'}, {'name': 'A', 'value': 'y'}]",
+         BAD_AT(SEC "[1].name", "was used before")},
     };
     CHECK_CASES(&schema_job, BASE_JOB, cases);
 }
@@ -164,14 +181,18 @@ static void directories(void **state)
 #define OUT P "outputDirectories"
     static const struct accept_case cases[] = {
         {IN, "[{'id': 'A', 'path': 'x'}, {'id': 'a_1', 'path': 'x'}]", OK},
-        {IN, "[{'id': 'A', 'path': 'x'}, {'id': 'A', 'path': 'y'}]", BAD_AT(IN "[1].id", "was used before")},
+        {IN, "[{'id': 'A', 'path': 'x'}, {'id': 'A', 'path': 'y'}]",
+         BAD_AT(IN "[1].id", "was used before")},
         {IN, "[{'id': 'A'}]", MISSING_AT(IN "[0].path", "is missing")},
         {IN, "[{'id': 'A B', 'path': 'x'}]", BAD_AT(IN "[0].id", "is \"A B\"")},
         {OUT, "[{'id': 'A', 'pathPrefix': 'x', 'pathSuffix': 'a/b/'}]", OK},
         {OUT, "[{'id': 'A', 'pathPrefix': 'x', 'pathSuffix': ''}]", OK},
-        {OUT, "[{'id': 'stdOutErr', 'pathPrefix': 'x'}]", BAD_AT(OUT "[0].id", "must be another id")},
-        {OUT, "[{'id': 'A', 'pathPrefix': 'x', 'pathSuffix': '../b'}]", BAD_AT(OUT "[0].pathSuffix", "is \"../b\"; it must be a relative path")},
-        {OUT, "[{'id': 'A', 'pathPrefix': 'x', 'pathSuffix': '/b'}]", BAD_AT(OUT "[0].pathSuffix", "relative path")},
+        {OUT, "[{'id': 'stdOutErr', 'pathPrefix': 'x'}]",
+         BAD_AT(OUT "[0].id", "must be another id")},
+        {OUT, "[{'id': 'A', 'pathPrefix': 'x', 'pathSuffix': '../b'}]",
+         BAD_AT(OUT "[0].pathSuffix", "is \"../b\"; it must be a relative path")},
+        {OUT, "[{'id': 'A', 'pathPrefix': 'x', 'pathSuffix': '/b'}]",
+         BAD_AT(OUT "[0].pathSuffix", "relative path")},
         {OUT, "[{'id': 'A', 'pathPrefix': ''}]", BAD_AT(OUT "[0].pathPrefix", "is \"\"")},
     };
     CHECK_CASES(&schema_job, BASE_JOB, cases);
@@ -184,7 +205,8 @@ static void containers(void **state)
     static const struct accept_case cases[] = {
         {BOX, "{}", MISSING_AT(BOX ".imageSourceRegistry", "is missing")},
         {BOX, "{'imageSourceRegistry': {'image': 'a'}, 'shmSize': '16G'}", OK},
-        {BOX, "{'imageSourceRegistry': {'image': 'a'}, 'shmSize': '16gb'}", BAD_AT(BOX ".shmSize", "is \"16gb\"")},
+        {BOX, "{'imageSourceRegistry': {'image': 'a'}, 'shmSize': '16gb'}",
+         BAD_AT(BOX ".shmSize", "is \"16gb\"")},
         {BOX, "{'imageSourceRegistry': {'image': 'a', 'credentials': {'password': 'x'}}}",
          MISSING_AT(BOX ".imageSourceRegistry.credentials.username", "is missing")},
         {BOX,
