@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files: atomic writes, trees, and staying below a directory.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "lib/fs.h"
+
+struct dir {
+    char path[64];
+    char text[256];
+};
+
+static int make_dir(void **state)
+{
+    struct dir *d = calloc(1, sizeof *d);
+    strcpy(d->path, "/tmp/batchaid-fs-XXXXXX");
+    *state = d;
+    return mkdtemp(d->path) ? 0 : -1;
+}
+
+static int drop_dir(void **state)
+{
+    struct dir *d = *state;
+    struct err e = {0};
+    int rc = fs_remove_tree(d->path, &e);
+    free(d);
+    return rc;
+}
+
+/* path/name; valid until the next call. */
+static const char *at(struct dir *d, const char *name)
+{
+    snprintf(d->text, sizeof d->text, "%s/%s", d->path, name);
+    return d->text;
+}
+
+static void put(struct dir *d, const char *name, const char *text)
+{
+    struct err e = {0};
+    if (fs_write_atomic(at(d, name), text, strlen(text), 0644, &e) < 0)
+        fail_msg("%s", e.msg);
+}
+
+static void link_to(struct dir *d, const char *target, const char *name)
+{
+    assert_int_equal(symlink(target, at(d, name)), 0);
+}
+
+static void directories(void **state)
+{
+    struct dir *d = *state;
+    struct err e = {0};
+    struct stat st;
+    assert_int_equal(fs_mkdirs(at(d, "a/b/c"), 0700, &e), 0);
+    assert_int_equal(fs_mkdirs(at(d, "a/b/c"), 0700, &e), 0);
+    assert_int_equal(fs_mkdirs(at(d, "a/b/d/"), 0700, &e), 0);
+    assert_int_equal(stat(at(d, "a/b/c"), &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0700);
+    put(d, "file", "");
+    assert_int_equal(fs_mkdirs(at(d, "file"), 0700, &e), -1);
+    assert_int_equal(fs_mkdirs(at(d, "file/x"), 0700, &e), -1);
+    assert_int_equal(e.code, ERR_IO);
+}
+
+static void read_and_write(void **state)
+{
+    struct dir *d = *state;
+    struct err e = {0};
+    struct stat st;
+    char *data = NULL;
+    size_t len = 0;
+    assert_int_equal(fs_write_atomic(at(d, "f"), "a\0b", 3, 0600, &e), 0);
+    assert_int_equal(stat(at(d, "f"), &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    assert_int_equal(fs_read(at(d, "f"), 3, &data, &len, &e), 0);
+    assert_int_equal(len, 3);
+    assert_memory_equal(data, "a\0b", 4);
+    free(data);
+    assert_int_equal(fs_read(at(d, "f"), 2, &data, &len, &e), -1);
+    assert_non_null(strstr(e.msg, "too large"));
+    put(d, "f", "new");
+    assert_int_equal(fs_read(at(d, "f"), 100, &data, NULL, &e), 0);
+    assert_string_equal(data, "new");
+    free(data);
+    put(d, "f", "");
+    assert_int_equal(fs_read(at(d, "f"), 0, &data, &len, &e), 0);
+    assert_int_equal(len, 0);
+    free(data);
+    assert_int_equal(fs_read(at(d, "missing"), 9, &data, &len, &e), -1);
+    assert_non_null(strstr(e.msg, "missing"));
+    assert_int_equal(fs_write_atomic(at(d, "no/dir"), "", 0, 0600, &e), -1);
+}
+
+/* A failed write leaves the old content and no litter. */
+static void failed_writes_leave_nothing(void **state)
+{
+    struct dir *d = *state;
+    struct err e = {0};
+    assert_int_equal(fs_mkdirs(at(d, "only/target"), 0700, &e), 0);
+    put(d, "only/target/keep", "x");
+    assert_int_equal(fs_write_atomic(at(d, "only/target"), "y", 1, 0600, &e), -1);
+    assert_int_equal(unlink(at(d, "only/target/keep")), 0);
+    assert_int_equal(rmdir(at(d, "only/target")), 0);
+    assert_int_equal(rmdir(at(d, "only")), 0); /* empty: no temporary file stayed behind */
+}
+
+static void trees_go_but_links_are_not_followed(void **state)
+{
+    struct dir *d = *state;
+    struct err e = {0};
+    assert_int_equal(fs_mkdirs(at(d, "outside"), 0700, &e), 0);
+    put(d, "outside/precious", "x");
+    assert_int_equal(fs_mkdirs(at(d, "tree/a/b"), 0700, &e), 0);
+    put(d, "tree/a/b/f", "x");
+    link_to(d, "../../outside", "tree/a/link");
+    link_to(d, "nowhere", "tree/dangling");
+    link_to(d, ".", "tree/loop");
+    assert_int_equal(fs_remove_tree(at(d, "tree"), &e), 0);
+    assert_int_equal(access(at(d, "tree"), F_OK), -1);
+    assert_int_equal(access(at(d, "outside/precious"), F_OK), 0);
+    link_to(d, "outside", "link");
+    assert_int_equal(fs_remove_tree(at(d, "link"), &e), 0);
+    assert_int_equal(access(at(d, "outside/precious"), F_OK), 0);
+    assert_int_equal(fs_remove_tree(at(d, "tree"), &e), 0);
+    assert_int_equal(fs_remove_tree(at(d, "outside/precious"), &e), 0);
+    assert_int_equal(access(at(d, "outside/precious"), F_OK), -1);
+}
+
+static void safe_paths(void **state)
+{
+    (void)state;
+    static const char *const safe[] = {"", ".", "a", "a/b", "..a", "a..", "...", "a/.b"};
+    static const char *const unsafe[] = {"..",   "/",    "/a",  "a/",    "a//b",
+                                         "a/..", "../a", "./a", "a/./b", "a/../b"};
+    for (size_t i = 0; i < sizeof safe / sizeof *safe; i++)
+        if (!fs_path_is_safe(safe[i]))
+            fail_msg("'%s' counts as unsafe", safe[i]);
+    for (size_t i = 0; i < sizeof unsafe / sizeof *unsafe; i++)
+        if (fs_path_is_safe(unsafe[i]))
+            fail_msg("'%s' counts as safe", unsafe[i]);
+}
+
+static int try_open(struct dir *d, const char *relative)
+{
+    char root[128];
+    snprintf(root, sizeof root, "%s/root", d->path);
+    int fd = fs_open_beneath(root, relative, O_RDONLY);
+    if (fd < 0)
+        return -errno;
+    close(fd);
+    return 0;
+}
+
+static void opening_beneath(void **state)
+{
+    struct dir *d = *state;
+    struct err e = {0};
+    assert_int_equal(fs_mkdirs(at(d, "root/in"), 0700, &e), 0);
+    put(d, "secret", "x");
+    put(d, "root/in/file", "x");
+    link_to(d, "in/file", "root/inner");
+    link_to(d, "../secret", "root/escape");
+    link_to(d, "/etc/passwd", "root/absolute");
+    link_to(d, "..", "root/up");
+    link_to(d, "self", "root/self");
+    assert_int_equal(try_open(d, ""), 0);
+    assert_int_equal(try_open(d, "."), 0);
+    assert_int_equal(try_open(d, "in/file"), 0);
+    assert_int_equal(try_open(d, "in/../in/file"), 0);
+    assert_int_equal(try_open(d, "inner"), 0);
+    assert_int_equal(try_open(d, "missing"), -ENOENT);
+    assert_int_equal(try_open(d, "escape"), -EXDEV);
+    assert_int_equal(try_open(d, "absolute"), -EXDEV);
+    assert_int_equal(try_open(d, "up/secret"), -EXDEV);
+    assert_int_equal(try_open(d, "../secret"), -EXDEV);
+    assert_int_equal(try_open(d, "in/../../secret"), -EXDEV);
+    assert_int_equal(try_open(d, "/etc/passwd"), -EXDEV);
+    assert_int_equal(try_open(d, "self"), -ELOOP);
+    assert_int_equal(fs_open_beneath("/nowhere/at/all", "x", O_RDONLY), -1);
+}
+
+static void joining(void **state)
+{
+    (void)state;
+    static const char *const cases[][3] = {
+        {"a",   "b",    "a/b"   },
+        {"a/",  "b",    "a/b"   },
+        {"a//", "//b",  "a/b"   },
+        {"/",   "b",    "/b"    },
+        {"a",   "",     "a"     },
+        {"a/",  "",     "a"     },
+        {"a",   "b/c/", "a/b/c/"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *joined = fs_join(cases[i][0], cases[i][1]);
+        assert_string_equal(joined, cases[i][2]);
+        free(joined);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(directories, make_dir, drop_dir),
+        cmocka_unit_test_setup_teardown(read_and_write, make_dir, drop_dir),
+        cmocka_unit_test_setup_teardown(failed_writes_leave_nothing, make_dir, drop_dir),
+        cmocka_unit_test_setup_teardown(trees_go_but_links_are_not_followed, make_dir, drop_dir),
+        cmocka_unit_test(safe_paths),
+        cmocka_unit_test_setup_teardown(opening_beneath, make_dir, drop_dir),
+        cmocka_unit_test(joining),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

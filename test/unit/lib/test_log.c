@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Log lines, as text and as JSON: one line an event, whatever the values hold.
+ */
+#include <jansson.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "lib/log.h"
+
+struct pipe_log {
+    struct log log;
+    int read_end;
+    char line[4096];
+};
+
+static int setup(void **state)
+{
+    struct pipe_log *p = calloc(1, sizeof *p);
+    int fds[2];
+    if (pipe(fds) < 0)
+        return -1;
+    p->read_end = fds[0];
+    p->log = (struct log){.fd = fds[1], .level = LOG_LVL_INFO, .format = LOG_FMT_TEXT};
+    *state = p;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct pipe_log *p = *state;
+    close(p->read_end);
+    close(p->log.fd);
+    free(p);
+    return 0;
+}
+
+/* What was written, without the time stamp and the final newline; one write, so one read. */
+static const char *said(struct pipe_log *p)
+{
+    ssize_t n = read(p->read_end, p->line, sizeof p->line - 1);
+    assert_true(n > 0 && p->line[n - 1] == '\n');
+    p->line[n - 1] = '\0';
+    assert_null(strchr(p->line, '\n'));
+    return p->log.format == LOG_FMT_TEXT ? strchr(p->line, ' ') + 1 : p->line;
+}
+
+static void text(void **state)
+{
+    struct pipe_log *p = *state;
+    LOG_INFO(&p->log, "job.started", LF_STR("job", "train"), LF_STR("none", NULL),
+             LF_INT("ms", -3));
+    assert_string_equal(said(p), "info job.started job=train ms=-3");
+    assert_int_equal(p->line[10], 'T');
+    assert_int_equal(p->line[23], 'Z');
+    LOG_ERROR(&p->log, "x.y", LF_STR("a", "two words"), LF_STR("b", ""), LF_STR("c", "k=v"));
+    assert_string_equal(said(p), "error x.y a=\"two words\" b=\"\" c=\"k=v\"");
+}
+
+static void text_cannot_be_forged(void **state)
+{
+    struct pipe_log *p = *state;
+    LOG_WARN(&p->log, "x.y", LF_STR("a", "1\n2026 error fake\r\x1b[31m\x7f\"\\"));
+    assert_string_equal(said(p), "warn x.y a=\"1\\n2026 error fake\\x0d\\x1b[31m\\x7f\\\"\\\\\"");
+}
+
+static void json(void **state)
+{
+    struct pipe_log *p = *state;
+    p->log.format = LOG_FMT_JSON;
+    LOG_INFO(&p->log, "x.y", LF_STR("a", "1\n\x1b\"\\"), LF_INT("n", 1LL << 40), LF_STR("z", NULL),
+             LF_STR("bytes", "\xff"));
+    json_t *o = json_loads(said(p), 0, NULL);
+    assert_non_null(o);
+    assert_string_equal(json_string_value(json_object_get(o, "level")), "info");
+    assert_string_equal(json_string_value(json_object_get(o, "event")), "x.y");
+    assert_string_equal(json_string_value(json_object_get(o, "a")), "1\n\x1b\"\\");
+    assert_int_equal(json_integer_value(json_object_get(o, "n")), 1LL << 40);
+    assert_null(json_object_get(o, "z"));
+    assert_string_equal(json_string_value(json_object_get(o, "bytes")), "(not UTF-8)");
+    assert_int_equal(strlen(json_string_value(json_object_get(o, "time"))), 24);
+    json_decref(o);
+}
+
+static void levels(void **state)
+{
+    struct pipe_log *p = *state;
+    LOG_DEBUG(&p->log, "too.quiet", LF_INT("n", 1));
+    LOG_INFO(&p->log, "just.right", LF_INT("n", 2));
+    assert_string_equal(said(p), "info just.right n=2");
+    p->log.level = LOG_LVL_ERROR;
+    LOG_WARN(&p->log, "too.quiet", LF_INT("n", 3));
+    LOG_ERROR(&p->log, "loud", LF_INT("n", 4));
+    assert_string_equal(said(p), "error loud n=4");
+    LOG_ERROR(NULL, "nobody.listens", LF_INT("n", 5));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(text, setup, teardown),
+        cmocka_unit_test_setup_teardown(text_cannot_be_forged, setup, teardown),
+        cmocka_unit_test_setup_teardown(json, setup, teardown),
+        cmocka_unit_test_setup_teardown(levels, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
