@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+import json
+import re
+import shlex
+
+import pytest
+
+POLL = re.compile(r"Request URL: '[^']*/operationresults/")
+
+
+class Az:
+    """`batchaid az ARGS...` with a home of its own, so that nothing of the user's is touched."""
+
+    def __init__(self, daemon, home):
+        self.daemon = daemon
+        self.env = {"HOME": str(home), "AZURE_CORE_COLLECT_TELEMETRY": "no", "AZURE_CORE_NO_COLOR": "1"}
+        self.polls = None
+
+    def run(self, command, check=True):
+        """A command line as a user types it, without the `az`; returns the finished process."""
+        return self.daemon.tool("az", *shlex.split(command), check=check, env=self.env, limit=60)
+
+    def __call__(self, command):
+        """Runs it and returns what it printed, read as JSON."""
+        out = self.run(command).stdout
+        return json.loads(out) if out.strip() else None
+
+    def timed(self, command):
+        """Like a call; counts in .polls how often it had to ask for the operation's result."""
+        done = self.run(command + " --debug")
+        self.polls = len(POLL.findall(done.stderr))
+        return json.loads(done.stdout)
+
+    def table(self, command):
+        """The rows of a table, as lists of its columns' texts."""
+        lines = self.run(command + " -o table").stdout.splitlines()
+        columns = [m.span() for m in re.finditer(r"-+", lines[1])]
+        ends = [start for start, _ in columns[1:]] + [None]
+        return [[line[s:e].strip() for (s, _), e in zip(columns, ends)] for line in [lines[0], *lines[2:]]]
+
+    def fails(self, command):
+        done = self.run(command, check=False)
+        assert done.returncode != 0, done.stdout
+        return done.stderr
+
+
+@pytest.fixture(scope="session")
+def az(daemon, tmp_path_factory):
+    return Az(daemon, tmp_path_factory.mktemp("home"))
