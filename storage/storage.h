@@ -30,9 +30,9 @@
 struct storage;
 
 struct st_config {
-    const char *path;     /* database file; its directory must exist */
-    const char *key_path; /* 32-byte key that seals secrets; made (0600) if missing */
-    uv_loop_t *loop;      /* borrowed */
+    const char *path;      /* database file; its directory must exist */
+    const char *key_path;  /* 32-byte key that seals secrets; made (0600) if missing */
+    uv_loop_t *loop;       /* borrowed */
     const struct log *log; /* borrowed */
 };
 
@@ -80,11 +80,9 @@ int st_workspace_get(struct storage *, struct arena *, int64_t group_id, const c
 int st_workspace_by_id(struct storage *, struct arena *, int64_t id, struct workspace *out,
                        struct err *);
 /* group_id 0: the whole subscription. */
-int st_workspace_list(struct storage *, struct arena *, const char *subscription,
-                      int64_t group_id, int64_t after, int limit, struct workspace **rows,
-                      size_t *n, struct err *);
-int st_experiment_insert(struct storage *, const struct experiment *x, int64_t *id,
-                         struct err *);
+int st_workspace_list(struct storage *, struct arena *, const char *subscription, int64_t group_id,
+                      int64_t after, int limit, struct workspace **rows, size_t *n, struct err *);
+int st_experiment_insert(struct storage *, const struct experiment *x, int64_t *id, struct err *);
 int st_experiment_get(struct storage *, struct arena *, int64_t workspace_id, const char *name,
                       struct experiment *out, struct err *);
 int st_experiment_by_id(struct storage *, struct arena *, int64_t id, struct experiment *out,
@@ -94,7 +92,7 @@ int st_experiment_list(struct storage *, struct arena *, int64_t workspace_id, i
 
 /* Which clusters or file servers a list names: the narrowest id given counts. */
 struct st_filter {
-    const char *subscription; /* always */
+    const char *subscription;       /* always */
     int64_t group_id, workspace_id; /* 0: any */
 };
 
@@ -106,9 +104,8 @@ int st_file_server_get(struct storage *, struct arena *, int64_t workspace_id, c
                        struct file_server *out, struct err *);
 int st_file_server_by_id(struct storage *, struct arena *, int64_t id, struct file_server *out,
                          struct err *);
-int st_file_server_list(struct storage *, struct arena *, const struct st_filter *,
-                        int64_t after, int limit, struct file_server **rows, size_t *n,
-                        struct err *);
+int st_file_server_list(struct storage *, struct arena *, const struct st_filter *, int64_t after,
+                        int limit, struct file_server **rows, size_t *n, struct err *);
 
 /* --- clusters ------------------------------------------------------------------------------ */
 int st_cluster_insert(struct storage *, const struct cluster *c, const char *secrets, int64_t *id,
@@ -143,8 +140,8 @@ int st_job_list(struct storage *, struct arena *, int64_t experiment_id, int64_t
 int st_job_secrets(struct storage *, struct arena *, int64_t id, const char **secrets,
                    struct err *);
 /* Queued jobs of a cluster that are not being deleted, highest priority first, then oldest. */
-int st_job_queue(struct storage *, struct arena *, int64_t cluster_id, int limit,
-                 struct job **rows, size_t *n, struct err *);
+int st_job_queue(struct storage *, struct arena *, int64_t cluster_id, int limit, struct job **rows,
+                 size_t *n, struct err *);
 /* Sum of node_count over the cluster's queued jobs, for automatic scaling. */
 int st_job_queue_demand(struct storage *, int64_t cluster_id, int64_t *nodes, struct err *);
 /* Ids of jobs that need attention at start: running, terminating, or being deleted. */
@@ -174,8 +171,8 @@ int st_node_by_id(struct storage *, struct arena *, int64_t id, struct node *out
 int st_node_list(struct storage *, struct arena *, int64_t cluster_id, struct node **rows,
                  size_t *n, struct err *);
 /* The nodes that hold a job, by rank. */
-int st_node_of_job(struct storage *, struct arena *, int64_t job_id, struct node **rows,
-                   size_t *n, struct err *);
+int st_node_of_job(struct storage *, struct arena *, int64_t job_id, struct node **rows, size_t *n,
+                   struct err *);
 int st_node_ids(struct storage *, struct arena *, int64_t **ids, size_t *n, struct err *);
 int st_node_total(struct storage *, int64_t *n, struct err *);
 
@@ -184,7 +181,7 @@ struct st_node_move {
     int64_t id;
     enum node_state from, to;
     int64_t now_us;
-    int64_t job_id;     /* the job it holds from now on; 0: none */
+    int64_t job_id; /* the job it holds from now on; 0: none */
     int rank;
     const char *errors; /* replaces what was there; NULL: none */
 };
@@ -198,8 +195,7 @@ int st_mark_deleting(struct storage *, enum resource_kind kind, int64_t id, int6
                      struct err *);
 /* Removes a row. ERR_CONFLICT while something is still in it. A removed cluster's jobs stay, with
  * cluster_id 0. Completes the resource's delete operations as succeeded. */
-int st_remove(struct storage *, enum resource_kind kind, int64_t id, int64_t now_us,
-              struct err *);
+int st_remove(struct storage *, enum resource_kind kind, int64_t id, int64_t now_us, struct err *);
 /* Ids of resources of a kind that are marked deleting and have nothing left in them (a cluster: no
  * nodes; a workspace: no experiments, clusters, file servers; ...), so st_remove() would work.
  * Jobs are never in this list: the scheduler ends them itself. */
@@ -207,8 +203,7 @@ int st_removable_ids(struct storage *, struct arena *, enum resource_kind kind, 
                      size_t *n, struct err *);
 int st_deleting_cluster_ids(struct storage *, struct arena *, int64_t **ids, size_t *n,
                             struct err *);
-int st_deleting_job_ids(struct storage *, struct arena *, int64_t **ids, size_t *n,
-                        struct err *);
+int st_deleting_job_ids(struct storage *, struct arena *, int64_t **ids, size_t *n, struct err *);
 
 /* --- asynchronous operations --------------------------------------------------------------- */
 int st_op_insert(struct storage *, const struct operation *op, struct err *);
@@ -217,8 +212,7 @@ int st_op_get(struct storage *, struct arena *, const char *guid, struct operati
 /* Finishes the in-progress operations on a resource. error_code NULL: succeeded. is_delete picks
  * delete operations or the others. */
 int st_op_finish(struct storage *, enum resource_kind kind, int64_t resource_id, bool is_delete,
-                 const char *error_code, const char *error_message, int64_t now_us,
-                 struct err *);
+                 const char *error_code, const char *error_message, int64_t now_us, struct err *);
 /* Forgets finished operations that ended before `before_us`. */
 int st_op_expire(struct storage *, int64_t before_us, struct err *);
 

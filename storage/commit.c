@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Turns, savepoints and durability.
+ *
+ *   st_when_durable() -> turn list --st_turn_end(): COMMIT--> waiting list --sync starts--> synced
+ *   list --fdatasync done--> callbacks run
+ *
+ * One sync is under way at a time; commits made meanwhile wait for the next. A turn that could not
+ * be committed hands its callbacks down the same lists with the reason, so that the order in which
+ * they were registered holds.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "storage/storage_priv.h"
+
+static void sync_start(struct storage *st);
+
+static void list_add(struct durable_list *l, struct durable d)
+{
+    if (l->n == l->cap) {
+        l->cap = l->cap ? l->cap * 2 : 16;
+        l->items = xrealloc(l->items, l->cap * sizeof *l->items);
+    }
+    l->items[l->n++] = d;
+}
+
+static void list_move(struct durable_list *to, struct durable_list *from)
+{
+    for (size_t i = 0; i < from->n; i++)
+        list_add(to, from->items[i]);
+    from->n = 0;
+}
+
+static void release(struct failed_turn *f)
+{
+    if (f && --f->refs == 0)
+        free(f);
+}
+
+/* Callbacks may write and register more: those go to the turn list, never to this one. */
+static void list_fire(struct durable_list *l)
+{
+    struct durable_list mine = *l;
+    *l = (struct durable_list){0};
+    for (size_t i = 0; i < mine.n; i++) {
+        struct durable *d = &mine.items[i];
+        d->cb(d->ctx, d->failed ? &d->failed->why : NULL);
+        release(d->failed);
+    }
+    if (l->items) {
+        free(mine.items);
+        return;
+    }
+    mine.n = 0; /* keep the memory for the next time */
+    *l = mine;
+}
+
+void st_commit_free(struct storage *st)
+{
+    struct durable_list *lists[] = {&st->turn, &st->waiting, &st->synced};
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t k = 0; k < lists[i]->n; k++)
+            release(lists[i]->items[k].failed);
+        free(lists[i]->items);
+        *lists[i] = (struct durable_list){0};
+    }
+}
+
+/* --- the turn's transaction ------------------------------------------------------------------ */
+
+/* Transaction control runs by its own rules: it is neither read nor write of a row. */
+static int control(struct storage *st, enum stmt_id id, const char *what, struct err *e)
+{
+    int rc = sqlite3_step(st->stmts[id]);
+    int failed = rc == SQLITE_DONE ? 0 : st_err_from_sqlite(st, rc, what, e);
+    sqlite3_reset(st->stmts[id]);
+    return failed;
+}
+
+int st_turn_begin(struct storage *st, struct err *e)
+{
+    if (st->turn_doomed) {
+        if (e)
+            *e = st->doom;
+        return -1;
+    }
+    if (st->in_turn)
+        return 0;
+    if (control(st, ST_BEGIN, "begin", e) < 0)
+        return -1;
+    st->in_turn = true;
+    return 0;
+}
+
+static int turn_commit(struct storage *st, struct err *why)
+{
+    int rc = 0;
+    if (st->turn_doomed) {
+        *why = st->doom;
+        rc = -1;
+    } else if (control(st, ST_COMMIT, "commit", why) < 0) {
+        rc = -1;
+    }
+    if (!sqlite3_get_autocommit(st->db) && control(st, ST_ROLLBACK, "rollback", NULL) < 0)
+        LOG_ERROR(st->log, "db.rollback_failed", LF_STR("error", sqlite3_errmsg(st->db)));
+    st->in_turn = false;
+    st->turn_doomed = false;
+    st->dirty = st->dirty || rc == 0;
+    return rc;
+}
+
+static void turn_fail(struct storage *st, const struct err *why)
+{
+    LOG_ERROR(st->log, "db.turn_lost", LF_STR("why", why->msg), LF_INT("callbacks", st->turn.n));
+    if (st->turn.n == 0)
+        return;
+    struct failed_turn *f = xcalloc(1, sizeof *f);
+    f->why = *why;
+    f->refs = st->turn.n;
+    for (size_t i = 0; i < st->turn.n; i++)
+        st->turn.items[i].failed = f;
+}
+
+void st_turn_end(struct storage *st)
+{
+    assert(st->open_queries == 0);
+    struct err why;
+    bool wrote = st->in_turn;
+    if (wrote && turn_commit(st, &why) < 0)
+        turn_fail(st, &why);
+    list_move(&st->waiting, &st->turn);
+    if (wrote && st->finish_checkpoint)
+        st_checkpoint_rest(st);
+    if (st->syncing)
+        return;
+    if (st->dirty)
+        sync_start(st);
+    else if (st->waiting.n > 0)
+        list_fire(&st->waiting);
+}
+
+void st_when_durable(struct storage *st, st_durable_cb cb, void *ctx)
+{
+    list_add(&st->turn, (struct durable){.cb = cb, .ctx = ctx});
+}
+
+bool st_has_pending(const struct storage *st)
+{
+    return st->in_turn || st->dirty || st->syncing;
+}
+
+/* Takes the part back; on -1 SQLite had ended the transaction already, or ends it now. */
+static void part_undo(struct storage *st)
+{
+    if (st->turn_doomed)
+        return;
+    struct err e;
+    if (control(st, ST_ROLLBACK_PART, "rollback to", &e) == 0 &&
+        control(st, ST_RELEASE, "release", &e) == 0)
+        return;
+    /* What the part wrote can no longer be told from the rest: give up the whole turn. */
+    st->turn_doomed = true;
+    st->doom = e;
+}
+
+int st_tx(struct storage *st, const char *name, st_tx_fn fn, void *ctx, struct err *e)
+{
+    if (st_turn_begin(st, e) < 0)
+        return -1;
+    if (control(st, ST_SAVEPOINT, name, e) < 0)
+        return -1;
+    if (fn(st, ctx, e) < 0) {
+        part_undo(st);
+        return -1;
+    }
+    if (st->turn_doomed) {
+        if (e)
+            *e = st->doom;
+        return -1;
+    }
+    return control(st, ST_RELEASE, name, e);
+}
+
+/* --- the sync -------------------------------------------------------------------------------- */
+
+static void sync_work(uv_work_t *w)
+{
+    struct storage *st = w->data;
+    int rc;
+    do
+        rc = st->sync_fn(st->wal_fd);
+    while (rc < 0 && errno == EINTR);
+    st->sync_errno = rc < 0 ? errno : 0;
+}
+
+static void sync_done(uv_work_t *w, int status)
+{
+    struct storage *st = w->data;
+    (void)status; /* never cancelled */
+    if (st->sync_errno != 0) {
+        /* The kernel may have dropped the pages and would say "fine" next time. The state on disk
+         * is whole: start again from there. */
+        LOG_ERROR(st->log, "db.sync_failed", LF_STR("error", strerror(st->sync_errno)));
+        abort();
+    }
+    st->syncing = false;
+    list_fire(&st->synced);
+    if (!st->syncing && st->dirty)
+        sync_start(st);
+    else if (!st->syncing && st->waiting.n > 0)
+        list_fire(&st->waiting);
+    st_checkpoint_maybe(st);
+    if (st->closing)
+        st_close_step(st);
+}
+
+static void sync_start(struct storage *st)
+{
+    assert(!st->syncing && st->synced.n == 0);
+    struct durable_list empty = st->synced;
+    st->synced = st->waiting;
+    st->waiting = empty;
+    st->dirty = false;
+    st->syncing = true;
+    st->sync_work.data = st;
+    int rc = uv_queue_work(st->loop, &st->sync_work, sync_work, sync_done);
+    assert(rc == 0); /* fails only on a NULL callback */
+    (void)rc;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Deletion: mark a resource and everything in it, remove it from the leaves up. One row per kind
+ * says how; foreign keys (ON DELETE RESTRICT) refuse to remove what still holds something.
+ */
+#include <assert.h>
+
+#include "storage/storage_priv.h"
+
+#define MAX_MARKS 6
+
+static const struct kind_delete {
+    const char *noun;
+    enum err_code missing;
+    enum stmt_id mark, inside[MAX_MARKS - 1]; /* the resource; what is in it */
+    int n_inside;
+    enum stmt_id remove;
+    enum stmt_id removable; /* ST_COUNT: never asked */
+} kinds[] = {
+    [RES_GROUP] = {"resource group",
+                   ERR_GROUP_NOT_FOUND,                 ST_MARK_GROUP,
+                   {ST_MARK_WORKSPACES_OF_GROUP, ST_MARK_EXPERIMENTS_OF_GROUP,
+                    ST_MARK_CLUSTERS_OF_GROUP, ST_MARK_FILE_SERVERS_OF_GROUP,
+                    ST_MARK_JOBS_OF_GROUP},
+                   5,                                                                     ST_REMOVE_GROUP,
+                   ST_REMOVABLE_GROUPS                                                                                   },
+    [RES_WORKSPACE] = {"workspace",
+                   ERR_WORKSPACE_NOT_FOUND,             ST_MARK_WORKSPACE,
+                   {ST_MARK_EXPERIMENTS_OF_WORKSPACE, ST_MARK_CLUSTERS_OF_WORKSPACE,
+                        ST_MARK_FILE_SERVERS_OF_WORKSPACE, ST_MARK_JOBS_OF_WORKSPACE},
+                   4,                                                                     ST_REMOVE_WORKSPACE,
+                   ST_REMOVABLE_WORKSPACES                                                                               },
+    [RES_EXPERIMENT] = {"experiment",
+                   ERR_EXPERIMENT_NOT_FOUND,            ST_MARK_EXPERIMENT,
+                   {ST_MARK_JOBS_OF_EXPERIMENT},
+                   1,                                                                     ST_REMOVE_EXPERIMENT,
+                   ST_REMOVABLE_EXPERIMENTS                                                                              },
+    [RES_CLUSTER] = {"cluster",
+                   ERR_CLUSTER_NOT_FOUND,               ST_MARK_CLUSTER,
+                   {0},
+                   0,                                                                     ST_REMOVE_CLUSTER,
+                   ST_REMOVABLE_CLUSTERS                                                                                 },
+    [RES_FILE_SERVER] = {"file server",
+                   ERR_FILE_SERVER_NOT_FOUND,           ST_MARK_FILE_SERVER,
+                   {0},
+                   0,                                                                     ST_REMOVE_FILE_SERVER,
+                   ST_REMOVABLE_FILE_SERVERS                                                                             },
+    [RES_JOB] = {"job",            ERR_JOB_NOT_FOUND, ST_MARK_JOB,         {0},      0, ST_REMOVE_JOB,         ST_COUNT},
+};
+
+struct removal {
+    enum resource_kind kind;
+    int64_t id, now_us;
+};
+
+static int missing(const struct removal *r, struct err *e)
+{
+    return err_set(e, kinds[r->kind].missing, NULL, "There is no %s with the id %lld.",
+                   kinds[r->kind].noun, (long long)r->id);
+}
+
+static int mark(struct storage *st, enum stmt_id stmt, const struct removal *r, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, stmt, e) < 0)
+        return -1;
+    q_int(&q, r->id);
+    if (stmt != ST_MARK_GROUP) /* groups have no time of their state */
+        q_int(&q, r->now_us);
+    return q_run(&q, e);
+}
+
+static int mark_all(struct storage *st, void *ctx, struct err *e)
+{
+    const struct removal *r = ctx;
+    const struct kind_delete *k = &kinds[r->kind];
+    if (mark(st, k->mark, r, e) < 0)
+        return -1;
+    if (sqlite3_changes(st->db) == 0)
+        return missing(r, e);
+    for (int i = 0; i < k->n_inside; i++) {
+        if (mark(st, k->inside[i], r, e) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int st_mark_deleting(struct storage *st, enum resource_kind kind, int64_t id, int64_t now_us,
+                     struct err *e)
+{
+    struct removal r = {.kind = kind, .id = id, .now_us = now_us};
+    return st_tx(st, "mark deleting", mark_all, &r, e);
+}
+
+static int remove_row(struct storage *st, void *ctx, struct err *e)
+{
+    const struct removal *r = ctx;
+    const struct kind_delete *k = &kinds[r->kind];
+    struct q q;
+    if (q_write(&q, st, k->remove, e) < 0)
+        return -1;
+    q_int(&q, r->id);
+    if (q_run(&q, e) < 0)
+        return err_prefix(e, "The %s %lld cannot be removed", k->noun, (long long)r->id);
+    if (sqlite3_changes(st->db) == 0)
+        return missing(r, e);
+    return st_op_finish(st, r->kind, r->id, true, NULL, NULL, r->now_us, e);
+}
+
+int st_remove(struct storage *st, enum resource_kind kind, int64_t id, int64_t now_us,
+              struct err *e)
+{
+    struct removal r = {.kind = kind, .id = id, .now_us = now_us};
+    return st_tx(st, "remove", remove_row, &r, e);
+}
+
+int st_removable_ids(struct storage *st, struct arena *a, enum resource_kind kind, int64_t **ids,
+                     size_t *n, struct err *e)
+{
+    *ids = NULL;
+    *n = 0;
+    if (kinds[kind].removable == ST_COUNT)
+        return 0;
+    struct q q;
+    q_read(&q, st, kinds[kind].removable);
+    return q_ids(&q, a, ids, n, e);
+}
+
+int st_deleting_cluster_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *n,
+                            struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_DELETING_CLUSTERS);
+    return q_ids(&q, a, ids, n, e);
+}
+
+int st_deleting_job_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *n,
+                        struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_DELETING_JOBS);
+    return q_ids(&q, a, ids, n, e);
+}

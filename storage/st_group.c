@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Resource groups.
+ */
+#include "storage/storage_priv.h"
+
+static void read_group(struct q *q, struct arena *a, void *row)
+{
+    struct resource_group *g = row;
+    g->id = c_int(q);
+    g->subscription = c_text(q, a);
+    g->name = c_text(q, a);
+    g->location = c_text(q, a);
+    g->tags = c_text(q, a);
+    g->prov_state = (enum prov_state)c_int(q);
+    g->created_us = c_int(q);
+    g->updated_us = c_int(q);
+}
+
+int st_group_insert(struct storage *st, const struct resource_group *g, int64_t *id, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_GROUP_INSERT, e) < 0)
+        return -1;
+    q_text(&q, g->subscription);
+    q_text(&q, g->name);
+    q_text(&q, g->location);
+    q_text(&q, g->tags);
+    q_int(&q, g->prov_state);
+    q_int(&q, g->created_us);
+    q_int(&q, g->updated_us);
+    return q_insert(&q, id, e);
+}
+
+int st_group_update(struct storage *st, int64_t id, const char *tags, int64_t now_us, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_GROUP_UPDATE, e) < 0)
+        return -1;
+    q_int(&q, id);
+    q_text(&q, tags);
+    q_int(&q, now_us);
+    return q_change(&q, "resource group", id, e);
+}
+
+int st_group_get(struct storage *st, struct arena *a, const char *subscription, const char *name,
+                 struct resource_group *out, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_GROUP_GET);
+    q_text(&q, subscription);
+    q_text(&q, name);
+    return q_one(&q, a, read_group, out, e);
+}
+
+int st_group_by_id(struct storage *st, struct arena *a, int64_t id, struct resource_group *out,
+                   struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_GROUP_BY_ID);
+    q_int(&q, id);
+    return q_one(&q, a, read_group, out, e);
+}
+
+int st_group_list(struct storage *st, struct arena *a, const char *subscription, int64_t after,
+                  int limit, struct resource_group **rows, size_t *n, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_GROUP_LIST);
+    q_text(&q, subscription);
+    q_int(&q, after);
+    q_int(&q, limit);
+    void *items;
+    if (q_rows(&q, a, read_group, sizeof **rows, &items, n, e) < 0)
+        return -1;
+    *rows = items;
+    return 0;
+}
