@@ -8,7 +8,7 @@
 #include "storage/storage_priv.h"
 
 static const struct migration {
-    int version = 0;
+    int version;
     const char *name, *sql;
 } migrations[] = {
 #include "migrations.inc"
