@@ -9,7 +9,8 @@
  * each is answered exactly once, with an error if the link goes down or is closed first. Only the
  * answer to node_run() may be overtaken by answers to later requests. No callback runs inside the
  * call that made the request, unless the link is already being closed. Structures passed to
- * callbacks are borrowed for the call. All paths are the node's.
+ * callbacks are borrowed for the call. All paths are the node's. The process must ignore SIGPIPE:
+ * an agent may go while it is written to.
  *
  * Requests are idempotent, so that after a restart the daemon just repeats them: node_run() with an
  * id that the node already knows starts nothing and answers with that task's status.

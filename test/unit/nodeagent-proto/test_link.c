@@ -62,15 +62,26 @@ static void on_tick(uv_timer_t *t)
     (void)t; /* conditions outside the loop (files, processes) are looked at again */
 }
 
+static void start_waiting(struct fixture *f)
+{
+    f->timed_out = false;
+    uv_timer_start(&f->limit, on_limit, LIMIT_MS, 0);
+    uv_timer_start(&f->tick, on_tick, 5, 5);
+}
+
+static void stop_waiting(struct fixture *f)
+{
+    uv_timer_stop(&f->limit);
+    uv_timer_stop(&f->tick);
+}
+
 /* Runs the loop until `condition`. */
 #define WAIT(f, condition)                                                                         \
     do {                                                                                           \
-        uv_timer_start(&(f)->limit, on_limit, LIMIT_MS, 0);                                        \
-        uv_timer_start(&(f)->tick, on_tick, 5, 5);                                                 \
+        start_waiting(f);                                                                          \
         while (!(condition) && !(f)->timed_out)                                                    \
             uv_run(&(f)->loop, UV_RUN_ONCE);                                                       \
-        uv_timer_stop(&(f)->limit);                                                                \
-        uv_timer_stop(&(f)->tick);                                                                 \
+        stop_waiting(f);                                                                           \
         assert_true(condition);                                                                    \
     } while (0)
 
@@ -936,5 +947,6 @@ int main(void)
         TEST(test_close_answers_what_is_pending),
         TEST(test_refused_requests),
     };
+    (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
     return cmocka_run_group_tests_name("link", tests, NULL, NULL);
 }
