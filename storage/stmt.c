@@ -248,7 +248,7 @@ int q_moved(struct storage *st, enum stmt_id now, const char *noun, const struct
     struct q q;
     q_read(&q, st, now);
     q_int(&q, id);
-    int64_t is;
+    int64_t is = 0;
     int rc = q_one_int(&q, &is, e);
     if (rc < 0)
         return -1;
