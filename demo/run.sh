@@ -7,9 +7,9 @@
 set -u -o pipefail
 cd "$(dirname "$0")/.." || exit 1
 
-BUILD=${BUILD:-build}
+BUILD=$(realpath -m "${BUILD:-build}")
 BATCHAID=$BUILD/batchaid
-STATE=$PWD/$BUILD/demo
+STATE=$BUILD/demo
 LOG=$STATE/daemon.log
 READY=$STATE/ready
 PYTHON=${PYTHON:-python3}

@@ -7,6 +7,7 @@ with momentum over mini-batches. Reads digits.csv below --data, writes model.jso
 below --model. `--evaluate model.json` reads a trained model and prints how well it does on the rows
 that training has not seen.
 """
+
 import argparse
 import json
 import math

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Fixtures of all tests that talk to a daemon. `daemon` is shared by everything that does not
 disturb it; `own_daemon(...)` starts one for a single test."""
+
 import pytest
 from support.daemon import BATCHAID, Daemon
 from support.world import Place, fresh

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Bad input, and what it gets: a 4xx in the service's error shape, with a code, the property and the
 value at fault, and nothing changed. One row per mistake."""
+
 import base64
 import hashlib
 import hmac
@@ -58,7 +59,12 @@ BAD_CLUSTERS = {
         None,
         ["adminUser"],
     ),
-    "priority unknown": ({"vmPriority": "spot"}, INVALID, P + "vmPriority", ["spot", "dedicated", "lowpriority"]),
+    "priority unknown": (
+        {"vmPriority": "spot"},
+        INVALID,
+        P + "vmPriority",
+        ["spot", "dedicated", "lowpriority"],
+    ),
     "priority a number": ({"vmPriority": 1}, INVALID, P + "vmPriority", ["string"]),
     "count negative": (
         {"scaleSettings": {"manual": {"targetNodeCount": -1}}},
@@ -152,7 +158,11 @@ BAD_CLUSTERS = {
         ["/etc"],
     ),
     "two volumes at one mount path": (
-        {"nodeSetup": {"mountVolumes": {"azureFileShares": [file_share("one", "m"), file_share("two", "m")]}}},
+        {
+            "nodeSetup": {
+                "mountVolumes": {"azureFileShares": [file_share("one", "m"), file_share("two", "m")]}
+            }
+        },
         INVALID,
         None,
         ["m", "relativeMountPath"],
@@ -200,7 +210,12 @@ BAD_JOBS = {
         None,
         ["customToolkitSettings", "customMpiSettings"],
     ),
-    "no command": ({"customToolkitSettings": {"commandLine": None}}, (MISSING, INVALID), None, ["commandLine"]),
+    "no command": (
+        {"customToolkitSettings": {"commandLine": None}},
+        (MISSING, INVALID),
+        None,
+        ["commandLine"],
+    ),
     "nodeCount 0": ({"nodeCount": 0}, INVALID, P + "nodeCount", [0]),
     "nodeCount negative": ({"nodeCount": -3}, INVALID, P + "nodeCount", [-3]),
     "nodeCount missing": ({"nodeCount": None}, MISSING, P + "nodeCount", []),
@@ -212,7 +227,12 @@ BAD_JOBS = {
     "no cluster": ({"cluster": None}, MISSING, P + "cluster", []),
     "cluster without id": ({"cluster": {"id": None}}, MISSING, P + "cluster.id", []),
     "cluster id is none": ({"cluster": {"id": "c1"}}, INVALID, P + "cluster.id", ["c1"]),
-    "priority unknown": ({"schedulingPriority": "urgent"}, INVALID, P + "schedulingPriority", ["urgent", "high"]),
+    "priority unknown": (
+        {"schedulingPriority": "urgent"},
+        INVALID,
+        P + "schedulingPriority",
+        ["urgent", "high"],
+    ),
     "wall clock nonsense": (
         {"constraints": {"maxWallClockTime": "1 week"}},
         INVALID,
@@ -268,8 +288,18 @@ BAD_JOBS = {
         ["A=B"],
     ),
     "secret without value": ({"secrets": [{"name": "S"}]}, (MISSING, INVALID), None, ["S"]),
-    "variables no list": ({"environmentVariables": {"A": "1"}}, INVALID, P + "environmentVariables", ["array"]),
-    "variable no object": ({"environmentVariables": ["A=1"]}, INVALID, P + "environmentVariables[0]", ["object"]),
+    "variables no list": (
+        {"environmentVariables": {"A": "1"}},
+        INVALID,
+        P + "environmentVariables",
+        ["array"],
+    ),
+    "variable no object": (
+        {"environmentVariables": ["A=1"]},
+        INVALID,
+        P + "environmentVariables[0]",
+        ["object"],
+    ),
     "preparation without command": ({"jobPreparation": {}}, MISSING, P + "jobPreparation.commandLine", []),
     "container without image": (
         {"containerSettings": {"imageSourceRegistry": {"serverUrl": "x"}}},
@@ -338,10 +368,30 @@ def test_a_workspace_needs_a_location_and_tags_are_texts(place, daemon):
 def test_missing_parents_are_named(place, daemon, shared_cluster):
     group, ws = "/resourceGroups/nogroup/", "/workspaces/nows"
     cases = [
-        (place.path.replace(f"/resourceGroups/{place.group}/", group), {"location": "x"}, "ResourceGroupNotFound", "nogroup"),
-        (place.path.replace(f"/workspaces/{place.workspace}", ws) + "/clusters/c", cluster_body(0), "WorkspaceNotFound", "nows"),
-        (place.path.replace(f"/workspaces/{place.workspace}", ws) + "/experiments/e", None, "WorkspaceNotFound", "nows"),
-        (place.experiment_path("noexp") + "/jobs/j", job_body(shared_cluster.path), "ExperimentNotFound", "noexp"),
+        (
+            place.path.replace(f"/resourceGroups/{place.group}/", group),
+            {"location": "x"},
+            "ResourceGroupNotFound",
+            "nogroup",
+        ),
+        (
+            place.path.replace(f"/workspaces/{place.workspace}", ws) + "/clusters/c",
+            cluster_body(0),
+            "WorkspaceNotFound",
+            "nows",
+        ),
+        (
+            place.path.replace(f"/workspaces/{place.workspace}", ws) + "/experiments/e",
+            None,
+            "WorkspaceNotFound",
+            "nows",
+        ),
+        (
+            place.experiment_path("noexp") + "/jobs/j",
+            job_body(shared_cluster.path),
+            "ExperimentNotFound",
+            "noexp",
+        ),
     ]
     for path, body, code, name in cases:
         refused(daemon.call("PUT", path, body), 404, code, words=[name])
@@ -370,7 +420,12 @@ def test_another_subscription_is_not_found(place, daemon):
 
 
 def test_deleting_what_is_not_there_is_a_204(place, daemon):
-    for path in (place.path + "/clusters/x", place.experiment_path("x"), place.path + "-x", place.path + "/fileServers/x"):
+    for path in (
+        place.path + "/clusters/x",
+        place.experiment_path("x"),
+        place.path + "-x",
+        place.path + "/fileServers/x",
+    ):
         assert daemon.call("DELETE", path).status == 204
 
 
@@ -402,8 +457,19 @@ def test_a_name_of_64_characters_with_dash_and_underscore_is_fine(place, daemon)
 
 @pytest.mark.parametrize(
     "data",
-    [b"{", b"", b"null", b"[]", b'"text"', b"{'a': 1}", b'{"properties": {}} trailing', b"\xff\xfe{}",
-     b'{"properties": {"vmSize": "\xff"}}', b"[" * 100000, b'{"a":' * 5000],
+    [
+        b"{",
+        b"",
+        b"null",
+        b"[]",
+        b'"text"',
+        b"{'a': 1}",
+        b'{"properties": {}} trailing',
+        b"\xff\xfe{}",
+        b'{"properties": {"vmSize": "\xff"}}',
+        b"[" * 100000,
+        b'{"a":' * 5000,
+    ],
     ids=lambda d: repr(d[:20]),
 )
 def test_a_malformed_body_is_refused(place, data):
@@ -437,7 +503,12 @@ def test_api_versions(place, daemon):
     assert "api-version" in error["message"]
     reply = daemon.call("GET", place.path, api_version="2016-01-01")
     refused(reply, 400, "NoRegisteredProviderFound", words=["2016-01-01", "2018-05-01"])
-    refused(daemon.call("GET", place.path, api_version="latest"), 400, "NoRegisteredProviderFound", words=["latest"])
+    refused(
+        daemon.call("GET", place.path, api_version="latest"),
+        400,
+        "NoRegisteredProviderFound",
+        words=["latest"],
+    )
 
 
 def test_methods_a_route_lacks_and_routes_that_are_none(place, daemon, shared_cluster):
@@ -450,9 +521,17 @@ def test_methods_a_route_lacks_and_routes_that_are_none(place, daemon, shared_cl
         reply = daemon.call(method, path)
         refused(reply, 405, "MethodNotAllowed", words=[method])
         assert reply.headers["Allow"]
-    for path in (place.path + "/gadgets/g", "/nothing", "/", place.group_path + "/providers/Microsoft.Nothing/x/y"):
+    for path in (
+        place.path + "/gadgets/g",
+        "/nothing",
+        "/",
+        place.group_path + "/providers/Microsoft.Nothing/x/y",
+    ):
         reply = daemon.call("GET", path)
-        assert reply.status == 404 and reply.error["code"] in ("InvalidResourceType", "InvalidResourceNamespace")
+        assert reply.status == 404 and reply.error["code"] in (
+            "InvalidResourceType",
+            "InvalidResourceNamespace",
+        )
 
 
 def test_a_body_of_another_media_type_is_refused(place):
@@ -491,7 +570,12 @@ def test_no_token_a_wrong_one_and_an_expired_one(place, daemon):
     key = (Path(daemon.state_dir) / "token.key").read_bytes()
     claims = claims_of(good)
     assert daemon.call("GET", place.path, token=jwt(key, claims)).status == 200, "the forge itself works"
-    past = {**claims, "exp": int(time.time()) - 10, "iat": int(time.time()) - 4000, "nbf": int(time.time()) - 4000}
+    past = {
+        **claims,
+        "exp": int(time.time()) - 10,
+        "iat": int(time.time()) - 4000,
+        "nbf": int(time.time()) - 4000,
+    }
     head, body, mac = good.split(".")
     cases = [
         (None, "AuthenticationFailed"),
@@ -542,8 +626,16 @@ def test_a_put_that_changes_what_a_cluster_cannot_change_names_it(own_place):
     [
         ({"manual": {"targetNodeCount": -1}}, MANUAL + "targetNodeCount", [-1]),
         ({"manual": {"targetNodeCount": 100000}}, MANUAL + "targetNodeCount", [100000]),
-        ({"manual": {"targetNodeCount": 1}, "autoScale": {"minimumNodeCount": 0, "maximumNodeCount": 1}}, P + "scaleSettings", ["autoScale"]),
-        ({"manual": {"targetNodeCount": 1, "nodeDeallocationOption": "no"}}, MANUAL + "nodeDeallocationOption", ["no"]),
+        (
+            {"manual": {"targetNodeCount": 1}, "autoScale": {"minimumNodeCount": 0, "maximumNodeCount": 1}},
+            P + "scaleSettings",
+            ["autoScale"],
+        ),
+        (
+            {"manual": {"targetNodeCount": 1, "nodeDeallocationOption": "no"}},
+            MANUAL + "nodeDeallocationOption",
+            ["no"],
+        ),
         ({"autoScale": {"minimumNodeCount": 5, "maximumNodeCount": 1}}, None, ["5", "1"]),
         ("large", P + "scaleSettings", ["object"]),
     ],
@@ -588,9 +680,21 @@ def test_the_cluster_quota_is_told_with_its_numbers(own_daemon):
 def test_nodes_beyond_what_the_machine_offers_and_sizes_it_lacks(own_daemon):
     d = own_daemon(config={"local": {"nodes": 3, "vm_sizes": ["STANDARD_D1"]}})
     place = Place(d).make()
-    refused(place.cluster_at("big").call("PUT", body=cluster_body(4)), 400, INVALID, MANUAL + "targetNodeCount", [4, 3])
+    refused(
+        place.cluster_at("big").call("PUT", body=cluster_body(4)),
+        400,
+        INVALID,
+        MANUAL + "targetNodeCount",
+        [4, 3],
+    )
     reply = place.cluster_at("size").call("PUT", body=cluster_body(1, vmSize="Standard_NC6"))
     refused(reply, 400, INVALID, P + "vmSize", ["STANDARD_D1"])
     cluster = place.cluster(nodes=1)
     place.experiment()
-    refused(place.job_at("j").call("PUT", body=job_body(cluster.path, nodes=4)), 400, INVALID, P + "nodeCount", [4])
+    refused(
+        place.job_at("j").call("PUT", body=job_body(cluster.path, nodes=4)),
+        400,
+        INVALID,
+        P + "nodeCount",
+        [4],
+    )

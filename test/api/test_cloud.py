@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The cloud around Batch AI, as far as az needs it: groups, providers, tenants, metadata, tokens."""
+
 import json
 from urllib.parse import urlsplit
 
@@ -98,7 +99,9 @@ def test_deleting_a_group_takes_everything_with_it(daemon, arm):
     location = urlsplit(reply.headers["Location"])
     assert location.path.startswith(f"/subscriptions/{daemon.subscription}/operationresults/")
     assert "Retry-After" in reply.headers
-    ended = wait_for(lambda: (r := daemon.call("GET", reply.headers["Location"])).status != 202 and r, 60, "the end")
+    ended = wait_for(
+        lambda: (r := daemon.call("GET", reply.headers["Location"])).status != 202 and r, 60, "the end"
+    )
     assert ended.status == 200
     assert daemon.call("HEAD", place.group_path).status == 404
     for thing in (cluster, job, queued, server):
@@ -146,7 +149,9 @@ def test_the_subscription_and_the_tenant(daemon):
     assert subscription["subscriptionId"] == daemon.subscription
     assert subscription["id"] == f"/subscriptions/{daemon.subscription}"
     assert subscription["state"] == "Enabled" and subscription["displayName"]
-    one = daemon.call("GET", f"/subscriptions/{daemon.subscription}", api_version="2019-11-01", expect=200).json
+    one = daemon.call(
+        "GET", f"/subscriptions/{daemon.subscription}", api_version="2019-11-01", expect=200
+    ).json
     assert one["subscriptionId"] == daemon.subscription
     (tenant,) = daemon.call("GET", "/tenants", api_version="2019-11-01", expect=200).json["value"]
     assert tenant["tenantId"]
@@ -186,7 +191,9 @@ def test_metadata_endpoints_tell_az_where_everything_is(daemon):
     assert cloud["suffixes"]["storage"] and cloud["suffixes"]["keyVaultDns"]
 
 
-@pytest.mark.parametrize("path", ["/adfs/.well-known/openid-configuration", "/adfs/adfs/.well-known/openid-configuration"])
+@pytest.mark.parametrize(
+    "path", ["/adfs/.well-known/openid-configuration", "/adfs/adfs/.well-known/openid-configuration"]
+)
 def test_discovery(daemon, path):
     document = daemon.call("GET", path, token=None, api_version=None, expect=200).json
     for key in ("token_endpoint", "authorization_endpoint", "issuer"):
@@ -199,7 +206,10 @@ def test_a_token_is_a_bearer_token_that_expires(daemon):
     assert reply.status == 200
     body = reply.json
     assert body["token_type"] == "Bearer" and int(body["expires_in"]) == 3600
-    assert daemon.call("GET", "/subscriptions", token=body["access_token"], api_version="2019-11-01").status == 200
+    assert (
+        daemon.call("GET", "/subscriptions", token=body["access_token"], api_version="2019-11-01").status
+        == 200
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """How clusters grow, shrink and scale by themselves, and what becomes of the jobs on them."""
+
 import json
 import re
 
@@ -28,8 +29,10 @@ def test_the_counts_always_add_up_while_a_cluster_moves(own_place):
 
     for target in (4, 1, 3, 0):
         cluster.resize(target)
-        wait_for(lambda: (p := look())["allocationState"] == "steady" and p["currentNodeCount"] == target,
-                 what=lambda: f"{target} nodes: {json.dumps(seen[-1])}")
+        wait_for(
+            lambda: (p := look())["allocationState"] == "steady" and p["currentNodeCount"] == target,
+            what=lambda: f"{target} nodes: {json.dumps(seen[-1])}",
+        )
     assert {p["currentNodeCount"] for p in seen} >= {0, 1, 3, 4}
 
 
@@ -53,7 +56,9 @@ def test_patch_answers_with_the_new_settings_and_the_old_state(own_place):
 
 def test_a_put_of_an_existing_cluster_is_an_update_of_what_patch_may_change(own_place):
     cluster = own_place.cluster(nodes=1)
-    reply = cluster.call("PUT", body=cluster_body(2, scaleSettings={"manual": {"nodeDeallocationOption": "terminate"}}))
+    reply = cluster.call(
+        "PUT", body=cluster_body(2, scaleSettings={"manual": {"nodeDeallocationOption": "terminate"}})
+    )
     assert reply.status == 200
     manual = reply.json["properties"]["scaleSettings"]["manual"]
     assert manual == {"targetNodeCount": 2, "nodeDeallocationOption": "terminate"}

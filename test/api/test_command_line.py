@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The command line is a contract: other programs are written against it."""
+
 import json
 import re
 import signal
@@ -12,13 +13,23 @@ from support.world import Place
 
 
 def run(*arguments, env=None, **more):
-    return subprocess.run([str(BATCHAID), *arguments], capture_output=True, text=True, timeout=60, env=env, **more)
+    return subprocess.run(
+        [str(BATCHAID), *arguments], capture_output=True, text=True, timeout=60, env=env, **more
+    )
 
 
 def test_env_prints_what_clients_need(daemon):
     names = [
-        "BATCHAID_ENDPOINT", "AZURE_CONFIG_DIR", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE",
-        "AZURE_SUBSCRIPTION_ID", "AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_CLIENT_SECRET", "AZURE_AUTHORITY_HOST",
+        "BATCHAID_ENDPOINT",
+        "AZURE_CONFIG_DIR",
+        "REQUESTS_CA_BUNDLE",
+        "NODE_EXTRA_CA_CERTS",
+        "SSL_CERT_FILE",
+        "AZURE_SUBSCRIPTION_ID",
+        "AZURE_TENANT_ID",
+        "AZURE_CLIENT_ID",
+        "AZURE_CLIENT_SECRET",
+        "AZURE_AUTHORITY_HOST",
     ]
     lines = daemon.tool("env").stdout.splitlines()
     assert all(re.fullmatch(r"export [A-Z_]+='.*'", line) for line in lines)
@@ -77,7 +88,10 @@ def test_several_addresses_can_be_listened_on(own_daemon):
 def test_a_bad_configuration_is_refused_with_line_and_key(tmp_path, text, words):
     path = tmp_path / "bad.yaml"
     path.write_text(text)
-    for arguments in (["check-config", str(path)], ["serve", "--config", str(path), "--state-dir", str(tmp_path / "s")]):
+    for arguments in (
+        ["check-config", str(path)],
+        ["serve", "--config", str(path), "--state-dir", str(tmp_path / "s")],
+    ):
         done = run(*arguments)
         assert done.returncode != 0
         assert all(w in done.stderr for w in words), done.stderr
@@ -104,7 +118,9 @@ def test_version_and_help(tmp_path):
         assert command in run("help", command).stdout
 
 
-@pytest.mark.parametrize("arguments", [["fly"], ["serve", "--fast"], ["share-path", "onlyone"], ["help", "fly"], []])
+@pytest.mark.parametrize(
+    "arguments", [["fly"], ["serve", "--fast"], ["share-path", "onlyone"], ["help", "fly"], []]
+)
 def test_wrong_usage_is_told_on_stderr(arguments):
     done = run(*arguments)
     assert done.returncode != 0 and done.stderr.strip()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Headers as the service sent them: on every reply, on single resources, on the start of operations."""
+
 import re
 from datetime import datetime, timedelta, timezone
 from email.utils import parsedate_to_datetime
@@ -68,7 +69,10 @@ def test_a_single_resource_has_an_etag_and_last_modified_of_its_last_write(own_p
 
 def test_a_repeated_put_of_a_workspace_or_experiment_leaves_the_etag_alone(own_place, daemon):
     own_place.experiment()
-    for path, body in ((own_place.path, {"location": own_place.location}), (own_place.experiment_path(), None)):
+    for path, body in (
+        (own_place.path, {"location": own_place.location}),
+        (own_place.experiment_path(), None),
+    ):
         before = daemon.call("GET", path, expect=200)
         again = daemon.call("PUT", path, body, expect=200)
         after = daemon.call("GET", path, expect=200)
@@ -108,7 +112,9 @@ def test_lists_posts_operations_and_usages_have_no_etag(place, daemon, shared_cl
     ]
     replies.append(daemon.call("GET", replies[-1].headers["Azure-AsyncOperation"]))
     for reply in replies:
-        assert reply.status < 300 and "ETag" not in reply.headers and "Last-Modified" not in reply.headers, reply
+        assert reply.status < 300 and "ETag" not in reply.headers and "Last-Modified" not in reply.headers, (
+            reply
+        )
 
 
 def test_the_start_of_an_operation_is_told_by_headers_alone(place, daemon):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The life of a job, and what it finds when it runs."""
+
 import json
 import os
 import re
@@ -71,7 +72,8 @@ def test_a_command_that_does_not_exist(place, shared_cluster):
 
 def test_a_failing_preparation_ends_the_job_before_it_starts(place, shared_cluster):
     job = place.job(
-        shared_cluster, "echo must not run",
+        shared_cluster,
+        "echo must not run",
         jobPreparation={"commandLine": "echo 'no network' >&2; exit 4"},
     )
     info = job.fail()["executionInfo"]
@@ -89,7 +91,8 @@ def test_a_failing_preparation_ends_the_job_before_it_starts(place, shared_clust
 
 def test_a_preparation_runs_before_the_job_with_the_same_variables(place, shared_cluster):
     job = place.job(
-        shared_cluster, "cat $AZ_BATCHAI_OUTPUT_O/prepared",
+        shared_cluster,
+        "cat $AZ_BATCHAI_OUTPUT_O/prepared",
         jobPreparation={"commandLine": "echo $GREETING $TOKEN > $AZ_BATCHAI_OUTPUT_O/prepared"},
         outputDirectories=[{"id": "O", "pathPrefix": MOUNT}],
         environmentVariables=[{"name": "GREETING", "value": "hello"}],
@@ -111,7 +114,10 @@ def test_the_variables_of_the_service_are_there(own_place):
         'env | sort; cat "$AZ_BATCHAI_INPUT_IN/x" 1>&2; test -d "$AZ_BATCHAI_OUTPUT_OUT" && '
         'test -w "$AZ_BATCHAI_JOB_TEMP" && test -d "$AZ_BATCHAI_SHARED_JOB_TEMP"',
         inputDirectories=[{"id": "IN", "path": f"{MOUNT}/input"}],
-        outputDirectories=[{"id": "OUT", "pathPrefix": MOUNT, "pathSuffix": "a/b"}, {"id": "Bare", "pathPrefix": MOUNT}],
+        outputDirectories=[
+            {"id": "OUT", "pathPrefix": MOUNT, "pathSuffix": "a/b"},
+            {"id": "Bare", "pathPrefix": MOUNT},
+        ],
         environmentVariables=[{"name": "MINE", "value": "with space and 'quote\" $HOME"}],
         secrets=[{"name": "HIDDEN", "value": "x=1;y"}],
     )
@@ -145,8 +151,12 @@ def test_job_level_mounts_are_there_while_the_job_runs_and_gone_after(own_place)
         mountVolumes={
             "azureFileShares": [file_share("jobshare", "deep/mount", account="other")],
             "azureBlobFileSystems": [
-                {"accountName": "other", "containerName": "box", "credentials": {"accountKey": "a2V5"},
-                 "relativeMountPath": "box"}
+                {
+                    "accountName": "other",
+                    "containerName": "box",
+                    "credentials": {"accountKey": "a2V5"},
+                    "relativeMountPath": "box",
+                }
             ],
         },
         jobPreparation={"commandLine": "echo written > $AZ_BATCHAI_JOB_MOUNT_ROOT/box/blob.txt"},
@@ -163,7 +173,8 @@ def test_job_level_mounts_are_there_while_the_job_runs_and_gone_after(own_place)
 def test_paths_may_use_variables_with_and_without_braces(own_place):
     cluster = own_place.cluster(nodes=1)
     job = own_place.job(
-        cluster, "echo x > ${AZ_BATCHAI_OUTPUT_O}/x",
+        cluster,
+        "echo x > ${AZ_BATCHAI_OUTPUT_O}/x",
         stdOutErrPathPrefix="${AZ_BATCHAI_MOUNT_ROOT}/out/logs",
         outputDirectories=[{"id": "O", "pathPrefix": "${AZ_BATCHAI_MOUNT_ROOT}/out/results"}],
     )
@@ -192,8 +203,10 @@ def test_a_multi_node_job_runs_its_command_once_and_knows_its_nodes(own_place):
     cluster = own_place.cluster(nodes=3)
     runs, prepared = fresh("runs"), fresh("prepared")
     job = own_place.job(
-        cluster, f"echo run >> {MOUNT}/{runs}; echo $AZ_BATCH_HOST_LIST; cat $AZ_BATCHAI_MPI_HOST_FILE >&2",
-        nodes=2, jobPreparation={"commandLine": f"echo node >> {MOUNT}/{prepared}"},
+        cluster,
+        f"echo run >> {MOUNT}/{runs}; echo $AZ_BATCH_HOST_LIST; cat $AZ_BATCHAI_MPI_HOST_FILE >&2",
+        nodes=2,
+        jobPreparation={"commandLine": f"echo node >> {MOUNT}/{prepared}"},
     )
     job.succeed()
     share = own_place.share()
@@ -225,7 +238,14 @@ def test_jobs_run_by_priority_and_then_in_the_order_they_came(own_place):
     cluster = own_place.cluster(nodes=0)
     order = fresh("order")
     jobs = []
-    for name, priority in [("n1", "normal"), ("l1", "low"), ("h1", "high"), ("n2", "normal"), ("h2", "high"), ("l2", "low")]:
+    for name, priority in [
+        ("n1", "normal"),
+        ("l1", "low"),
+        ("h1", "high"),
+        ("n2", "normal"),
+        ("h2", "high"),
+        ("l2", "low"),
+    ]:
         jobs.append(own_place.job(cluster, f"echo {name} >> {MOUNT}/{order}", schedulingPriority=priority))
     cluster.resize(1)
     for job in jobs:
@@ -243,7 +263,9 @@ def test_a_gang_gets_all_its_nodes_or_none(own_place):
     assert gang.state == "queued" and cluster.counts()["idleNodeCount"] == 1
     flag.touch()
     first, second = gang.succeed(), behind.succeed()
-    assert first["executionInfo"]["startTime"] <= second["executionInfo"]["startTime"], "first come, first served"
+    assert first["executionInfo"]["startTime"] <= second["executionInfo"]["startTime"], (
+        "first come, first served"
+    )
 
 
 def test_a_job_larger_than_its_cluster_waits_until_it_fits(own_place):
@@ -269,7 +291,10 @@ def test_many_jobs_share_a_few_nodes_and_each_runs_once(own_place):
 def test_terminating_a_running_job_ends_all_its_processes(own_place):
     cluster = own_place.cluster(nodes=1)
     mark = own_place.share() / fresh("mark")
-    job = own_place.job(cluster, f"(setsid sleep 1000 & echo $!; sleep 1001 & echo $!) > {MOUNT}/{mark.name}; wait; sleep 1002")
+    job = own_place.job(
+        cluster,
+        f"(setsid sleep 1000 & echo $!; sleep 1001 & echo $!) > {MOUNT}/{mark.name}; wait; sleep 1002",
+    )
     job.wait("running")
     wait_for(lambda: mark.exists() and len(mark.read_text().split()) == 2, what="both children")
     reply = job.call("POST", "/terminate", expect=202)
@@ -328,9 +353,7 @@ def test_deleting_a_queued_job_and_a_finished_one(own_place):
 
 
 def test_the_wall_clock_limit_ends_a_job_and_says_so(own_place):
-    job = own_place.job(
-        own_place.cluster(nodes=1), "sleep 1000", constraints={"maxWallClockTime": "PT1S"}
-    )
+    job = own_place.job(own_place.cluster(nodes=1), "sleep 1000", constraints={"maxWallClockTime": "PT1S"})
     info = job.fail()["executionInfo"]
     (error,) = info["errors"]
     text = json.dumps(error)
@@ -346,7 +369,10 @@ def test_a_repeated_put_of_a_running_job_starts_nothing(own_place):
     job = own_place.job(cluster, command)
     job.wait("running")
     again = job.call("PUT", body=job_body(cluster.path, command), expect=200)
-    assert again.json["properties"]["jobOutputDirectoryPathSegment"] == job.properties["jobOutputDirectoryPathSegment"]
+    assert (
+        again.json["properties"]["jobOutputDirectoryPathSegment"]
+        == job.properties["jobOutputDirectoryPathSegment"]
+    )
     flag.touch()
     job.succeed()
     job.call("PUT", body=job_body(cluster.path, command), expect=200)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Asynchronous operations as clients follow them: operationresults and operationstatuses."""
+
 import re
 
 import pytest

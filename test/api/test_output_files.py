@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What a job leaves behind: listing its directories, and download links with byte ranges."""
+
 import os
 import re
 from datetime import datetime, timedelta, timezone
@@ -56,7 +57,13 @@ def fetch(daemon):
 
 def test_the_standard_output_directory_has_the_services_names_in_order(job):
     names = [f["name"] for f in job.files()]
-    assert names == ["execution.log", "stderr-job_prep.txt", "stderr.txt", "stdout-job_prep.txt", "stdout.txt"]
+    assert names == [
+        "execution.log",
+        "stderr-job_prep.txt",
+        "stderr.txt",
+        "stdout-job_prep.txt",
+        "stdout.txt",
+    ]
     assert job.read("stdout.txt") == "to stdout\n"
     assert job.read("stderr.txt") == "to stderr\n"
     assert job.read("stdout-job_prep.txt") == "prepared\n"
@@ -129,7 +136,19 @@ def test_output_outside_every_mount_cannot_be_listed(own_place):
 
 @pytest.mark.parametrize(
     "directory",
-    ["..", "../", "../..", "deep/../..", "/", "/etc", "deep/../../stdouterr", "..%2f..", "./..", "deep//..//..", "a\\..\\.."],
+    [
+        "..",
+        "../",
+        "../..",
+        "deep/../..",
+        "/",
+        "/etc",
+        "deep/../../stdouterr",
+        "..%2f..",
+        "./..",
+        "deep//..//..",
+        "a\\..\\..",
+    ],
 )
 def test_a_directory_that_tries_to_leave_is_refused(job, directory):
     reply = job.call("POST", "/listOutputFiles", params={"outputdirectoryid": "OUT", "directory": directory})
@@ -149,7 +168,9 @@ def test_a_symbolic_link_out_of_the_share_leads_nowhere(job, folder, fetch, tmp_
         if "downloadUrl" in listed.get("escape.txt", {}):
             assert fetch(listed["escape.txt"]["downloadUrl"]).status in (403, 404)
         assert fetch(url.replace("ten.bin", "escape.txt")).status in (403, 404)
-        reply = job.call("POST", "/listOutputFiles", params={"outputdirectoryid": "OUT", "directory": "escape"})
+        reply = job.call(
+            "POST", "/listOutputFiles", params={"outputdirectoryid": "OUT", "directory": "escape"}
+        )
         assert reply.status in (400, 404) or reply.json == {"value": []}
     finally:
         os.unlink(folder / "escape.txt")
@@ -247,7 +268,11 @@ def test_head_tells_the_size_and_sends_nothing(job, fetch):
 
 @pytest.mark.parametrize(
     "name, kind",
-    [("ten.bin", "application/octet-stream"), ("metrics.json", "application/json"), ("empty.txt", "text/plain")],
+    [
+        ("ten.bin", "application/octet-stream"),
+        ("metrics.json", "application/json"),
+        ("empty.txt", "text/plain"),
+    ],
 )
 def test_the_content_type_fits_the_file(job, fetch, name, kind):
     got = fetch(job.link(name, "OUT")).headers["Content-Type"].split(";")[0]
@@ -297,8 +322,10 @@ def test_a_link_of_a_file_that_is_gone_is_a_404(job, folder, fetch):
 def test_a_running_jobs_output_grows_under_the_same_link(place, shared_cluster, fetch):
     flag, path = place.flag(fresh("grow"))
     job = place.job(shared_cluster, f"echo first; while [ ! -e {path} ]; do sleep 0.02; done; echo second")
-    wait_for(lambda: any(f["name"] == "stdout.txt" and f["properties"]["contentLength"] == 6 for f in job.files()),
-             what="the first line")
+    wait_for(
+        lambda: any(f["name"] == "stdout.txt" and f["properties"]["contentLength"] == 6 for f in job.files()),
+        what="the first line",
+    )
     url = job.link("stdout.txt")
     assert fetch(url, Range="bytes=0-").text == "first\n"
     assert fetch(url, Range="bytes=6-").status == 416
@@ -313,7 +340,9 @@ def test_a_big_file_arrives_whole_and_in_pieces(job, folder, fetch):
     try:
         url = job.link("big.bin", "OUT")
         assert fetch(url).content == content
-        pieces = [fetch(url, Range=f"bytes={i}-{i + 999_999}").content for i in range(0, len(content), 1_000_000)]
+        pieces = [
+            fetch(url, Range=f"bytes={i}-{i + 999_999}").content for i in range(0, len(content), 1_000_000)
+        ]
         assert b"".join(pieces) == content
     finally:
         (folder / "big.bin").unlink()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """maxresults and nextLink on every list that can grow."""
+
 import re
 
 import pytest
@@ -14,7 +15,9 @@ def crowd(daemon):
     """A place with five of everything."""
     p = Place(daemon, fresh("crowd"), "ws0").make()
     for i in range(1, N):
-        daemon.do("PUT", f"{p.group_path}/providers/Microsoft.BatchAI/workspaces/ws{i}", {"location": "eastus"})
+        daemon.do(
+            "PUT", f"{p.group_path}/providers/Microsoft.BatchAI/workspaces/ws{i}", {"location": "eastus"}
+        )
     cluster = p.cluster(nodes=1, name="c0")
     job = None
     for i in range(N):
@@ -22,7 +25,9 @@ def crowd(daemon):
             p.cluster(nodes=0, name=f"c{i}", steady=False)
         p.experiment(f"e{i}")
         p.file_server(f"f{i}")
-        lines = "mkdir -p $AZ_BATCHAI_OUTPUT_O; for i in 0 1 2 3 4; do echo $i > $AZ_BATCHAI_OUTPUT_O/o$i; done"
+        lines = (
+            "mkdir -p $AZ_BATCHAI_OUTPUT_O; for i in 0 1 2 3 4; do echo $i > $AZ_BATCHAI_OUTPUT_O/o$i; done"
+        )
         outputs = [{"id": "O", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/out"}]
         job = p.job(cluster, lines, name=f"j{i}", experiment="e0", outputDirectories=outputs)
     job.succeed()
@@ -109,7 +114,6 @@ def test_a_next_link_that_was_tampered_with_is_refused(crowd, daemon):
     page = daemon.call("GET", crowd.path + "/clusters", params={"maxresults": 2}, expect=200).json
     url = page["nextLink"]
     assert "skiptoken=" in url.lower()
-    import re
 
     broken = re.sub(r"(skiptoken=)[^&]*", r"\1not-a-token", url, flags=re.IGNORECASE)
     reply = daemon.call("GET", broken)

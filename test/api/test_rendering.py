@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """What is stored comes back: order of properties, defaults, omissions, casing, and never a secret."""
+
 import json
 import re
 from pathlib import Path
 
 import pytest
 from support.spec import default_dir
-from support.world import MOUNT, Place, cluster_body, file_server_body, file_share, fresh, job_body
+from support.world import MOUNT, Place, cluster_body, file_server_body, file_share, fresh
 
 SECRET = "hush-hush"
 VAULT = {
@@ -63,7 +64,9 @@ def test_ids_have_the_group_in_lower_case_and_the_rest_as_named(daemon):
         p.experiment("MyExp")
         cluster = p.cluster(nodes=1, name="MyCluster")
         job = p.job(cluster, name="MyJob", experiment="MyExp")
-        base = f"/subscriptions/{daemon.subscription}/resourceGroups/mixedcase-group/providers/Microsoft.BatchAI"
+        base = (
+            f"/subscriptions/{daemon.subscription}/resourceGroups/mixedcase-group/providers/Microsoft.BatchAI"
+        )
         assert daemon.get(p.path)["id"] == f"{base}/workspaces/MyWorkspace"
         assert cluster.get()["id"] == f"{base}/workspaces/MyWorkspace/clusters/MyCluster"
         assert job.get()["id"] == f"{base}/workspaces/MyWorkspace/experiments/MyExp/jobs/MyJob"
@@ -139,7 +142,9 @@ FULL_CLUSTER = {
         },
         "performanceCountersSettings": {
             "appInsightsReference": {
-                "component": {"id": "/subscriptions/s/resourceGroups/g/providers/microsoft.insights/components/c"},
+                "component": {
+                    "id": "/subscriptions/s/resourceGroups/g/providers/microsoft.insights/components/c"
+                },
                 "instrumentationKey": SECRET,
             }
         },
@@ -260,16 +265,24 @@ def test_nulls_in_a_request_count_as_absent(own_place):
 
 
 def test_enums_are_taken_in_any_case_and_shown_in_lower_case(own_place):
-    cluster = own_place.cluster(nodes=0, vmPriority="LowPriority", scaleSettings={
-        "manual": {"targetNodeCount": 0, "nodeDeallocationOption": "WaitForJobCompletion"}})
+    cluster = own_place.cluster(
+        nodes=0,
+        vmPriority="LowPriority",
+        scaleSettings={"manual": {"targetNodeCount": 0, "nodeDeallocationOption": "WaitForJobCompletion"}},
+    )
     p = cluster.properties
     assert p["vmPriority"] == "lowpriority"
     assert p["scaleSettings"]["manual"]["nodeDeallocationOption"] == "waitforjobcompletion"
 
 
 def test_read_only_and_unknown_properties_in_a_request_do_nothing(own_place):
-    body = cluster_body(0, provisioningState="failed", currentNodeCount=99, colour="blue",
-                        nodeStateCounts={"idleNodeCount": 99})
+    body = cluster_body(
+        0,
+        provisioningState="failed",
+        currentNodeCount=99,
+        colour="blue",
+        nodeStateCounts={"idleNodeCount": 99},
+    )
     body["name"], body["id"] = "another", "/x"
     cluster = own_place.cluster_at("readonly")
     own_place.daemon.do("PUT", cluster.path, body)
@@ -281,18 +294,25 @@ def test_read_only_and_unknown_properties_in_a_request_do_nothing(own_place):
 def test_automatic_scale_settings_come_in_order_with_their_default(own_place):
     cluster = own_place.cluster_at("auto")
     auto = {"minimumNodeCount": 0, "maximumNodeCount": 2}
-    own_place.daemon.do("PUT", cluster.path, cluster_body(0, scaleSettings={"manual": None, "autoScale": auto}))
+    own_place.daemon.do(
+        "PUT", cluster.path, cluster_body(0, scaleSettings={"manual": None, "autoScale": auto})
+    )
     scale = sub(cluster.call("GET").ordered, "properties", "scaleSettings")
-    assert scale == [("autoScale", [("minimumNodeCount", 0), ("maximumNodeCount", 2), ("initialNodeCount", 0)])] or \
-        scale == [["autoScale", [["minimumNodeCount", 0], ["maximumNodeCount", 2], ["initialNodeCount", 0]]]]
+    assert scale == [
+        ("autoScale", [("minimumNodeCount", 0), ("maximumNodeCount", 2), ("initialNodeCount", 0)])
+    ] or scale == [["autoScale", [["minimumNodeCount", 0], ["maximumNodeCount", 2], ["initialNodeCount", 0]]]]
 
 
 # --- file servers ---------------------------------------------------------------------------------
 
 
 def test_a_file_server_is_stored_and_rendered(own_place, daemon):
-    server = own_place.file_server("Nfs", dataDisks={"cachingType": "readwrite"}, subnet={"id": SUBNET},
-                                   sshConfiguration={"publicIPsToAllow": ["10.0.0.1"]})
+    server = own_place.file_server(
+        "Nfs",
+        dataDisks={"cachingType": "readwrite"},
+        subnet={"id": SUBNET},
+        sshConfiguration={"publicIPsToAllow": ["10.0.0.1"]},
+    )
     reply = server.call("GET")
     assert "pw-never-shown" not in reply.text
     body, p = reply.ordered, reply.json["properties"]
@@ -320,8 +340,15 @@ def test_a_file_server_is_stored_and_rendered(own_place, daemon):
     assert list(p["mountSettings"]) == ["mountPoint", "fileServerPublicIP", "fileServerInternalIP"]
     assert p["subnet"] == {"id": SUBNET}
     assert reply.headers["ETag"]
-    again = daemon.call("PUT", server.path, file_server_body(dataDisks={"cachingType": "readwrite"},
-                        subnet={"id": SUBNET}, sshConfiguration={"publicIPsToAllow": ["10.0.0.1"]}))
+    again = daemon.call(
+        "PUT",
+        server.path,
+        file_server_body(
+            dataDisks={"cachingType": "readwrite"},
+            subnet={"id": SUBNET},
+            sshConfiguration={"publicIPsToAllow": ["10.0.0.1"]},
+        ),
+    )
     assert again.status == 200 and again.json == reply.json
     listed = daemon.get(own_place.path + "/fileServers")["value"]
     assert listed == [reply.json]
@@ -332,23 +359,47 @@ def test_a_file_server_is_stored_and_rendered(own_place, daemon):
 
 # --- jobs -----------------------------------------------------------------------------------------
 
-SCRIPT = {"pythonScriptFilePath": "$AZ_BATCHAI_MOUNT_ROOT/out/x.py", "pythonInterpreterPath": "/usr/bin/python3"}
+SCRIPT = {
+    "pythonScriptFilePath": "$AZ_BATCHAI_MOUNT_ROOT/out/x.py",
+    "pythonInterpreterPath": "/usr/bin/python3",
+}
 TOOLKITS = {
     "cntkSettings": (
-        {"languageType": "Python", "pythonScriptFilePath": "x.py", "pythonInterpreterPath": "p",
-         "commandLineArgs": "-a $B"},
-        "cntk", {"processCount": 2},
+        {
+            "languageType": "Python",
+            "pythonScriptFilePath": "x.py",
+            "pythonInterpreterPath": "p",
+            "commandLineArgs": "-a $B",
+        },
+        "cntk",
+        {"processCount": 2},
     ),
     "cntkSettings brainscript": (
-        {"languageType": "BrainScript", "configFilePath": "c.cntk", "commandLineArgs": "x", "processCount": 4},
-        "cntk", {},
+        {
+            "languageType": "BrainScript",
+            "configFilePath": "c.cntk",
+            "commandLineArgs": "x",
+            "processCount": 4,
+        },
+        "cntk",
+        {},
     ),
-    "pyTorchSettings": ({**SCRIPT, "commandLineArgs": "-x", "communicationBackend": "gloo"}, "pytorch",
-                        {"processCount": 2}),
+    "pyTorchSettings": (
+        {**SCRIPT, "commandLineArgs": "-x", "communicationBackend": "gloo"},
+        "pytorch",
+        {"processCount": 2},
+    ),
     "tensorFlowSettings": (
-        {**SCRIPT, "masterCommandLineArgs": "-m", "workerCommandLineArgs": "-w",
-         "parameterServerCommandLineArgs": "-p", "workerCount": 2, "parameterServerCount": 1},
-        "tensorflow", {},
+        {
+            **SCRIPT,
+            "masterCommandLineArgs": "-m",
+            "workerCommandLineArgs": "-w",
+            "parameterServerCommandLineArgs": "-p",
+            "workerCount": 2,
+            "parameterServerCount": 1,
+        },
+        "tensorflow",
+        {},
     ),
     "caffeSettings": ({"configFilePath": "solver.prototxt", "commandLineArgs": "-x"}, "caffe", {}),
     "caffe2Settings": ({**SCRIPT, "commandLineArgs": "-x"}, "caffe2", {}),
@@ -358,15 +409,37 @@ TOOLKITS = {
     "customToolkitSettings": ({"commandLine": "true"}, "custom", {}),
 }
 ORDERS = {
-    "cntkSettings": ["languageType", "configFilePath", "pythonScriptFilePath", "pythonInterpreterPath",
-                     "commandLineArgs", "processCount"],
-    "pyTorchSettings": ["pythonScriptFilePath", "pythonInterpreterPath", "commandLineArgs", "processCount",
-                        "communicationBackend"],
-    "tensorFlowSettings": ["pythonScriptFilePath", "pythonInterpreterPath", "masterCommandLineArgs",
-                           "workerCommandLineArgs", "parameterServerCommandLineArgs", "workerCount",
-                           "parameterServerCount"],
-    "caffeSettings": ["configFilePath", "pythonScriptFilePath", "pythonInterpreterPath", "commandLineArgs",
-                      "processCount"],
+    "cntkSettings": [
+        "languageType",
+        "configFilePath",
+        "pythonScriptFilePath",
+        "pythonInterpreterPath",
+        "commandLineArgs",
+        "processCount",
+    ],
+    "pyTorchSettings": [
+        "pythonScriptFilePath",
+        "pythonInterpreterPath",
+        "commandLineArgs",
+        "processCount",
+        "communicationBackend",
+    ],
+    "tensorFlowSettings": [
+        "pythonScriptFilePath",
+        "pythonInterpreterPath",
+        "masterCommandLineArgs",
+        "workerCommandLineArgs",
+        "parameterServerCommandLineArgs",
+        "workerCount",
+        "parameterServerCount",
+    ],
+    "caffeSettings": [
+        "configFilePath",
+        "pythonScriptFilePath",
+        "pythonInterpreterPath",
+        "commandLineArgs",
+        "processCount",
+    ],
 }
 
 
@@ -441,12 +514,21 @@ def test_a_full_job_comes_back_in_the_recorded_order_without_its_secrets(own_pla
     assert p["experimentName"] == "exp" and p["schedulingPriority"] == "high"
     assert p["cluster"] == {"id": cluster.id}
     assert p["containerSettings"] == {
-        "imageSourceRegistry": {"serverUrl": "https://registry", "image": "repo/image:tag",
-                                "credentials": {"username": "u"}},
+        "imageSourceRegistry": {
+            "serverUrl": "https://registry",
+            "image": "repo/image:tag",
+            "credentials": {"username": "u"},
+        },
         "shmSize": "16g",
     }
     assert p["customToolkitSettings"] == {"commandLine": "run $AZ_BATCHAI_INPUT_IN"}
-    for key in ("jobPreparation", "inputDirectories", "outputDirectories", "environmentVariables", "constraints"):
+    for key in (
+        "jobPreparation",
+        "inputDirectories",
+        "outputDirectories",
+        "environmentVariables",
+        "constraints",
+    ):
         assert p[key] == FULL_JOB[key]
     assert p["secrets"] == [{"name": "TOKEN"}]
     assert p["mountVolumes"]["azureFileShares"][0]["credentials"] == {}
@@ -456,8 +538,16 @@ def test_a_full_job_comes_back_in_the_recorded_order_without_its_secrets(own_pla
 def test_a_small_job_has_the_services_defaults(own_place):
     cluster = own_place.cluster(nodes=0)
     p = own_place.job(cluster).properties
-    for absent in ("containerSettings", "mountVolumes", "jobPreparation", "inputDirectories",
-                   "outputDirectories", "environmentVariables", "secrets", "executionInfo"):
+    for absent in (
+        "containerSettings",
+        "mountVolumes",
+        "jobPreparation",
+        "inputDirectories",
+        "outputDirectories",
+        "environmentVariables",
+        "secrets",
+        "executionInfo",
+    ):
         assert absent not in p
     assert p["schedulingPriority"] == "normal"
     assert p["constraints"] == {"maxWallClockTime": "P7D"}
@@ -468,8 +558,12 @@ def test_no_secret_appears_in_any_reply_log_or_database_file(own_place, daemon):
     cluster = own_place.cluster(nodes=1, userAccountSettings={"adminUserPassword": value})
     job = own_place.job(cluster, "sleep 0.01; true", secrets=[{"name": "S", "value": value}])
     job.succeed()
-    replies = [cluster.call("GET"), job.call("GET"), daemon.call("GET", own_place.path + "/clusters"),
-               daemon.call("GET", own_place.experiment_path() + "/jobs")]
+    replies = [
+        cluster.call("GET"),
+        job.call("GET"),
+        daemon.call("GET", own_place.path + "/clusters"),
+        daemon.call("GET", own_place.experiment_path() + "/jobs"),
+    ]
     assert all(value not in r.text for r in replies)
     assert value not in "\n".join(daemon.log())
     for path in Path(daemon.state_dir).rglob("*"):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The real Python SDK over every operation of 2018-05-01 that it has."""
+
 import datetime
 
 import pytest
@@ -26,9 +27,7 @@ def cluster_parameters(nodes=0, **more):
         user_account_settings=models.UserAccountSettings(
             admin_user_name="demo", admin_user_ssh_public_key=SSH_KEY
         ),
-        scale_settings=models.ScaleSettings(
-            manual=models.ManualScaleSettings(target_node_count=nodes)
-        ),
+        scale_settings=models.ScaleSettings(manual=models.ManualScaleSettings(target_node_count=nodes)),
         node_setup=models.NodeSetup(mount_volumes=models.MountVolumes(azure_file_shares=[share])),
         **more,
     )
@@ -130,9 +129,7 @@ def test_file_servers(sdk, place):
                 admin_user_name="demo", admin_user_password="pw-never-shown"
             )
         ),
-        data_disks=models.DataDisks(
-            disk_size_in_gb=10, disk_count=2, storage_account_type="Premium_LRS"
-        ),
+        data_disks=models.DataDisks(disk_size_in_gb=10, disk_count=2, storage_account_type="Premium_LRS"),
     )
     created = sdk.file_servers.begin_create(group, ws, name, parameters).result()
     assert created.provisioning_state == "succeeded"
@@ -242,8 +239,11 @@ def test_refusals_arrive_as_the_sdks_own_errors(sdk, place, daemon, shared_clust
     from azure.identity import ClientSecretCredential
 
     wrong = ClientSecretCredential(
-        "adfs", daemon.env["AZURE_CLIENT_ID"], "wrong",
-        authority=daemon.env["AZURE_AUTHORITY_HOST"], connection_verify=daemon.ca,
+        "adfs",
+        daemon.env["AZURE_CLIENT_ID"],
+        "wrong",
+        authority=daemon.env["AZURE_AUTHORITY_HOST"],
+        connection_verify=daemon.ca,
     )
     with pytest.raises(ClientAuthenticationError) as e:
         wrong.get_token(f"{daemon.endpoint}/.default")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The judge itself: it must accept the published examples and must be able to refuse."""
+
 import json
 
 import pytest

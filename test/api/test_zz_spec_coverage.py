@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Runs last: was each operation of the published spec exercised, with success, by these tests?"""
+
 from pathlib import Path
 
 import pytest

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The Chainer recipe's walkthrough as its readers type it (the storage commands aside: their files
 are put into the share's folder)."""
+
 import json
 
 import pytest
@@ -107,10 +108,13 @@ def test_the_recipe(az, daemon, place, tmp_path):
     shown = az(f"batchai job show -n distributed_chainer {IN} -e {EXP}")
     (error,) = shown["executionInfo"]["errors"]
     assert "chainer" in json.dumps(error).lower(), "it says what cannot run here yet"
-    assert "completed job" in az.run(
-        f"batchai job file stream -j distributed_chainer {IN} -e {EXP} -f stdout.txt"
-    ).stderr
-    segment = az(f"batchai job show -n distributed_chainer {IN} -e {EXP} --query jobOutputDirectoryPathSegment")
+    assert (
+        "completed job"
+        in az.run(f"batchai job file stream -j distributed_chainer {IN} -e {EXP} -f stdout.txt").stderr
+    )
+    segment = az(
+        f"batchai job show -n distributed_chainer {IN} -e {EXP} --query jobOutputDirectoryPathSegment"
+    )
     assert segment.startswith(
         f"{subscription}/{GROUP}/workspaces/{WS}/experiments/{EXP}/jobs/distributed_chainer/"
     )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The resource commands of the workshop and of the CLI guide, in their 2018-05-01 form."""
+
 import json
 
 import pytest
@@ -80,7 +81,8 @@ def test_groups(az, place):
 
 def test_workspaces_and_usages(az, place):
     assert [WS, GROUP.lower(), "eastus", "succeeded"] in [
-        [c if i != 1 else c.lower() for i, c in enumerate(row)] for row in az.table(f"batchai workspace list -g {GROUP}")
+        [c if i != 1 else c.lower() for i, c in enumerate(row)]
+        for row in az.table(f"batchai workspace list -g {GROUP}")
     ]
     assert WS in [w["name"] for w in az("batchai workspace list")]
     assert az(f"batchai workspace show -g {GROUP} -n {WS}")["provisioningState"] == "succeeded"
@@ -99,7 +101,9 @@ def test_clusters_are_shown_and_resized(az, place, cluster):
     place.cluster_at("demoCluster").wait_steady(1)
     az(f"batchai cluster resize {IN} -n demoCluster -t 2")
     place.cluster_at("demoCluster").wait_steady(2)
-    assert "already exists" in az.fails(f"batchai cluster create {IN} -n demoCluster -s Standard_NC6 -t 1 {USER}")
+    assert "already exists" in az.fails(
+        f"batchai cluster create {IN} -n demoCluster -s Standard_NC6 -t 1 {USER}"
+    )
     assert "nosuch" in az.fails(f"batchai cluster show {IN} -n nosuch")
 
 
@@ -170,7 +174,13 @@ def test_a_job_from_creation_to_deletion(az, place, cluster, tmp_path):
     rows = az.table(f"batchai job list {job_in}")
     assert rows[1][0] == "job1" and "succeeded" in rows[1]
     names = [f["name"] for f in az(f"batchai job file list {job_in} -j job1 -d stdouterr")]
-    assert names == ["execution.log", "stderr-job_prep.txt", "stderr.txt", "stdout-job_prep.txt", "stdout.txt"]
+    assert names == [
+        "execution.log",
+        "stderr-job_prep.txt",
+        "stderr.txt",
+        "stdout-job_prep.txt",
+        "stdout.txt",
+    ]
     (model,) = az(f"batchai job file list {job_in} -j job1 -d MODEL --expiry 15")
     assert model["name"] == "copy" and model["contentLength"] == 6
     link = place.daemon.call("GET", model["downloadUrl"], token=None, api_version=None, expect=200)
@@ -190,7 +200,9 @@ def test_a_job_that_is_terminated_and_one_that_fails(az, place, cluster, tmp_pat
     az.run(f"batchai job terminate {job_in} -n long -y")
     errors = az(f"batchai job show {job_in} -n long --query executionInfo.errors")
     assert errors[0]["code"] == "JobTerminated"
-    az(f"batchai job create {job_in} -n bad -c demoCluster -f {job_file(tmp_path, 'echo no good >&2; exit 3')}")
+    az(
+        f"batchai job create {job_in} -n bad -c demoCluster -f {job_file(tmp_path, 'echo no good >&2; exit 3')}"
+    )
     place.job_at("bad", "endings").fail()
     done = az.run(f"batchai job wait {job_in} -n bad", check=False)
     assert done.returncode == 3 and "no good" in done.stderr, "az shows the details of the failure"

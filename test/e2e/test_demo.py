@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What `make demo` runs once everything is built."""
+
 import os
 import subprocess
 

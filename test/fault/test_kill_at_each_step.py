@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """kill -9 of the daemon right after each acknowledged step of a walkthrough: after the restart what
 was acknowledged is there, and what was under way goes on by itself."""
+
 import json
 import os
 import signal
@@ -43,7 +44,9 @@ def test_a_walkthrough_survives_a_kill_after_every_step(d):
     crash(d)
     assert d.get(place.experiment_path())["name"] == "exp"
 
-    body = job_body(cluster.path, f"echo run >> {MOUNT}/runs; echo out; {wait_flag(MOUNT + '/flag')}; echo end; exit 7")
+    body = job_body(
+        cluster.path, f"echo run >> {MOUNT}/runs; echo out; {wait_flag(MOUNT + '/flag')}; echo end; exit 7"
+    )
     reply = job.call("PUT", body=body, expect=202)
     crash(d)
     assert d.wait_operation(reply)["status"] == "Succeeded"
@@ -98,7 +101,9 @@ def test_output_and_exit_code_of_a_job_arrive_although_it_ended_while_the_daemon
     cluster = place.cluster(nodes=1)
     flag, path = place.flag("flag")
     done = place.share() / "done"
-    job = place.job(cluster, f"echo run >> {MOUNT}/runs; {wait_flag(path)}; echo last words; touch {MOUNT}/done; exit 5")
+    job = place.job(
+        cluster, f"echo run >> {MOUNT}/runs; {wait_flag(path)}; echo last words; touch {MOUNT}/done; exit 5"
+    )
     job.wait("running")
     d.kill9()
     flag.touch()
@@ -115,8 +120,12 @@ def test_a_multi_node_job_and_its_preparation_survive(d):
     place = Place(d).make()
     cluster = place.cluster(nodes=3)
     flag, path = place.flag("flag")
-    job = place.job(cluster, f"echo run >> {MOUNT}/runs", nodes=3,
-                    jobPreparation={"commandLine": f"echo prep >> {MOUNT}/preps; {wait_flag(path)}"})
+    job = place.job(
+        cluster,
+        f"echo run >> {MOUNT}/runs",
+        nodes=3,
+        jobPreparation={"commandLine": f"echo prep >> {MOUNT}/preps; {wait_flag(path)}"},
+    )
     preps = place.share() / "preps"
     wait_for(lambda: preps.exists() and len(preps.read_text().split()) == 3, what="three preparations")
     crash(d)

@@ -5,6 +5,7 @@ run, BATCHAID_FAULT_KILLS sets how often (default 50).
 Clients remember what was acknowledged. After every restart all of that must be there; what was under
 way when the connection broke may or may not have happened. In the end each job that exists has run
 exactly once, and none that was never accepted has run."""
+
 import collections
 import os
 import random
@@ -209,12 +210,12 @@ def verify_runs(place, clients):
     """Every job ends, succeeds, and has run exactly once."""
 
     def ended():
-        return all(
-            p["executionState"] == "succeeded" for c in clients for p in c.names_listed().values()
-        )
+        return all(p["executionState"] == "succeeded" for c in clients for p in c.names_listed().values())
 
     def states():
-        return [(n, p) for c in clients for n, p in c.names_listed().items() if p["executionState"] != "succeeded"][:3]
+        return [
+            (n, p) for c in clients for n, p in c.names_listed().items() if p["executionState"] != "succeeded"
+        ][:3]
 
     wait_for(ended, 60, lambda: f"all jobs to succeed; not so: {states()}")
     runs = collections.Counter((place.share() / "runs").read_text().split())

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The state directory is one daemon's alone, and never harmed by one that cannot read it."""
+
 import hashlib
 import sqlite3
 import subprocess

@@ -8,6 +8,7 @@ close() (the end of the `with`) fails on anything that a healthy daemon does not
 reports, an exit code other than 0 after SIGTERM, warnings and errors in the log that the test did
 not announce with expect_log(), processes left behind.
 """
+
 import json
 import os
 import re
@@ -347,7 +348,12 @@ class Daemon:
         head.update(headers or {})
         head = {k: v for k, v in head.items() if v is not None}
         response = self.session().request(
-            method, url, params=query, data=data, headers=head, timeout=timeout * PATIENCE,
+            method,
+            url,
+            params=query,
+            data=data,
+            headers=head,
+            timeout=timeout * PATIENCE,
             allow_redirects=False,
         )
         reply = Reply(response)

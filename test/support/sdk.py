@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The real Python SDK (azure.mgmt.batchai) pointed at a daemon, with the judge listening."""
+
 import requests
 from azure.core.pipeline.transport import RequestsTransport
 from azure.identity import ClientSecretCredential

@@ -6,6 +6,7 @@ an undeclared status, a body that does not fit the schema, a property nobody dec
 not written the way the service wrote times. Known and wanted differences are in DEVIATIONS, each
 with its reason.
 """
+
 import copy
 import json
 import os
@@ -166,7 +167,9 @@ class Spec:
             return self._convert(self.definitions[name], above + (name,))
         if "allOf" in schema or "properties" in schema:
             return self._convert_object(schema, above)
-        out = {k: schema[k] for k in ("type", "enum", "format", "minimum", "maximum", "pattern") if k in schema}
+        out = {
+            k: schema[k] for k in ("type", "enum", "format", "minimum", "maximum", "pattern") if k in schema
+        }
         if "items" in schema:
             out["items"] = self._convert(schema["items"], above)
         if "additionalProperties" in schema:

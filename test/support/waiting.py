@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Tests wait for conditions; they never sleep for a fixed time."""
+
 import os
 import time
 

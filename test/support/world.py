@@ -2,6 +2,7 @@
 """The resources as tests speak of them: a Place is a resource group with a workspace in it; in it
 stand clusters, experiments and jobs. Bodies are the smallest that the service takes; tests add what
 they are about."""
+
 import copy
 import itertools
 import json
@@ -170,7 +171,9 @@ class Job(Resource):
 
     def read(self, name, directory_id="stdouterr", **params):
         """A file's text through its download link."""
-        return self.daemon.call("GET", self.link(name, directory_id, **params), token=None, api_version=None, expect=200).text
+        return self.daemon.call(
+            "GET", self.link(name, directory_id, **params), token=None, api_version=None, expect=200
+        ).text
 
     def terminate(self):
         return self.call("POST", "/terminate", expect=(200, 202))
