@@ -131,25 +131,27 @@ deps:
 BINDIR  = $(DESTDIR)$(PREFIX)/bin
 MANDIR  = $(DESTDIR)$(PREFIX)/share/man
 UNITDIR = $(DESTDIR)$(PREFIX)/lib/systemd/system
+USERDIR = $(DESTDIR)$(PREFIX)/lib/sysusers.d
 COMPDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 # Installations below /usr keep their configuration in /etc.
 SYSCONFDIR = $(if $(filter /usr /usr/local,$(PREFIX)),/etc,$(PREFIX)/etc)/batchaid
 CONFDIR = $(DESTDIR)$(SYSCONFDIR)
 
 install: all
-	@install -d $(BINDIR) $(MANDIR)/man1 $(MANDIR)/man5 $(UNITDIR) $(COMPDIR) $(CONFDIR)
+	@install -d $(BINDIR) $(MANDIR)/man1 $(MANDIR)/man5 $(UNITDIR) $(USERDIR) $(COMPDIR) $(CONFDIR)
 	@install -m 755 $(BUILD)/batchaid $(BUILD)/batchai-node $(BINDIR)
 	@install -m 644 docs/man/batchaid.1 docs/man/batchai-node.1 $(MANDIR)/man1
 	@install -m 644 docs/man/batchaid.yaml.5 $(MANDIR)/man5
 	@sed 's|@bindir@|$(PREFIX)/bin|; s|@sysconfdir@|$(SYSCONFDIR)|' etc/batchaid.service > $(UNITDIR)/batchaid.service
 	@chmod 644 $(UNITDIR)/batchaid.service
+	@install -m 644 etc/batchaid.sysusers $(USERDIR)/batchaid.conf
 	@install -m 644 etc/batchaid.bash-completion $(COMPDIR)/batchaid
 	@install -m 644 etc/batchaid.yaml.example $(CONFDIR)/batchaid.yaml.example
 
 uninstall:
 	@rm -f $(BINDIR)/batchaid $(BINDIR)/batchai-node $(MANDIR)/man1/batchaid.1 \
 	    $(MANDIR)/man1/batchai-node.1 $(MANDIR)/man5/batchaid.yaml.5 $(UNITDIR)/batchaid.service \
-	    $(COMPDIR)/batchaid $(CONFDIR)/batchaid.yaml.example
+	    $(USERDIR)/batchaid.conf $(COMPDIR)/batchaid $(CONFDIR)/batchaid.yaml.example
 	@rmdir $(CONFDIR) 2>/dev/null || true
 
 clean:

@@ -15,7 +15,8 @@
 
 enum { MAX_SETTINGS = 32, MAX_SECTIONS = 8, MAX_FILE = 1 << 20, MAX_STRING = 4096 };
 
-/* What libcyaml allocated for a setting; NULL if the file does not mention it. */
+/* What libcyaml allocated for a setting; NULL if the file does not mention it, or gives an empty
+ * list: that is the default, too. */
 struct slot {
     void *value;
     uint64_t count; /* lists only */
@@ -290,11 +291,6 @@ static int check_all(const struct config *c, const char *path, const char *text,
         int line = line_of(text, s);
         return line ? err_prefix(e, "%s:%d", path, line) : err_prefix(e, "%s", path);
     }
-    if (c->listen.n == 0)
-        return err_set(e, ERR_CONFIG, NULL,
-                       "%s: listen: the list is empty; name at least one address, as in "
-                       "localhost:7443, or leave the key out",
-                       path);
     return 0;
 }
 

@@ -82,7 +82,10 @@ static void man_row(const struct setting *s, bool first, struct strbuf *b)
     strbuf_printf(b, "\n.Pq %s", config_type_name(s->type));
     put_range(s, b);
     strbuf_puts(b, "; default: ");
-    put_initial(s, b);
+    if (s->type == SETTING_STR && !*s->initial) /* "" is an empty argument to mdoc */
+        strbuf_puts(b, "empty");
+    else
+        put_initial(s, b);
     strbuf_putc(b, '\n');
     /* A sentence starts a line of its own. */
     for (const char *p = s->help; *p;) {

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""The certificates: what strict verifiers say, real handshakes, and when they are made anew."""
+import socket
+import ssl
+import subprocess
+
+import pytest
+
+
+def openssl(*arguments):
+    return subprocess.run(["openssl", *map(str, arguments)], capture_output=True, text=True)
+
+
+def names(path):
+    text = openssl("x509", "-in", path, "-noout", "-ext", "subjectAltName").stdout
+    return {part.strip() for part in text.splitlines()[1].split(",")}
+
+
+@pytest.fixture
+def state(tmp_path):
+    return tmp_path / "state"
+
+
+def test_strict_verification(serve, state):
+    serve()
+    strict = ["verify", "-x509_strict", "-CAfile", state / "ca.pem"]
+    done = openssl(*strict, "-purpose", "sslserver", state / "server.pem")
+    assert done.returncode == 0, done.stderr
+    for host in ("localhost", "acct.file.localhost", "acct.blob.localhost", "v.vault.localhost",
+                 socket.gethostname()):
+        done = openssl(*strict, "-verify_hostname", host, state / "server.pem")
+        assert done.returncode == 0, (host, done.stderr)
+    for address in ("127.0.0.1", "::1"):
+        done = openssl(*strict, "-verify_ip", address, state / "server.pem")
+        assert done.returncode == 0, (address, done.stderr)
+    assert openssl(*strict, "-verify_hostname", "example.org", state / "server.pem").returncode != 0
+
+
+def test_what_the_certificates_say(serve, state):
+    serve()
+    ca = openssl("x509", "-in", state / "ca.pem", "-noout", "-text").stdout
+    server = openssl("x509", "-in", state / "server.pem", "-noout", "-text").stdout
+    for text in (ca, server):
+        assert "prime256v1" in text and "ecdsa-with-SHA256" in text
+        assert "Subject Key Identifier" in text and "Authority Key Identifier" in text
+    assert "CA:TRUE, pathlen:0" in ca and "Certificate Sign, CRL Sign" in ca
+    assert "CA:FALSE" in server and "TLS Web Server Authentication" in server
+    ten_years_less_a_day = 3649 * 24 * 60 * 60
+    assert openssl("x509", "-in", state / "ca.pem", "-checkend", ten_years_less_a_day).returncode == 0
+
+
+@pytest.mark.parametrize("family, address, name", [
+    (socket.AF_INET, "127.0.0.1", "localhost"),
+    (socket.AF_INET, "127.0.0.1", "127.0.0.1"),
+    (socket.AF_INET6, "::1", "::1"),
+    (socket.AF_INET, "127.0.0.1", "acct.file.localhost"),
+])
+def test_handshake(serve, state, family, address, name):
+    d = serve()
+    context = ssl.create_default_context(cafile=state / "ca.pem")
+    with socket.socket(family) as raw:
+        raw.settimeout(30)
+        raw.connect((address, d.port))
+        with context.wrap_socket(raw, server_hostname=name) as tls:
+            assert tls.version() in ("TLSv1.2", "TLSv1.3")
+
+
+def test_a_stranger_does_not_trust_it(serve):
+    d = serve()
+    context = ssl.create_default_context()
+    with socket.create_connection(("127.0.0.1", d.port), timeout=30) as raw:
+        with pytest.raises(ssl.SSLCertVerificationError):
+            context.wrap_socket(raw, server_hostname="localhost")
+
+
+def restart_after(serve, state, change, **more):
+    """Whether authority and server certificate changed over a restart."""
+    serve().stop()
+    change()
+    before = [(state / n).read_bytes() for n in ("ca.pem", "server.pem")]
+    serve(**more)
+    after = [(state / n).read_bytes() for n in ("ca.pem", "server.pem")]
+    return [a != b for a, b in zip(after, before)]
+
+
+def test_nothing_changes_without_need(serve, state):
+    assert restart_after(serve, state, lambda: None) == [False, False]
+
+
+def test_new_address(serve, state):
+    assert restart_after(serve, state, lambda: None, listen=["127.0.0.2:0"]) == [False, True]
+    assert "IP Address:127.0.0.2" in names(state / "server.pem")
+
+
+def short_lived(state, days):
+    """Replaces the server certificate by one with the same names that ends soon."""
+    alt = ",".join(n.replace("IP Address:", "IP:") for n in names(state / "server.pem"))
+    (state / "ext").write_text(f"subjectAltName={alt}\nextendedKeyUsage=serverAuth\n")
+    request = openssl("req", "-new", "-key", state / "server.key", "-subj", "/CN=localhost")
+    (state / "csr").write_text(request.stdout)
+    done = openssl("x509", "-req", "-in", state / "csr", "-CA", state / "ca.pem", "-CAkey",
+                   state / "ca.key", "-days", days, "-extfile", state / "ext", "-out",
+                   state / "server.pem")
+    assert done.returncode == 0, done.stderr
+
+
+def test_ends_soon(serve, state):
+    assert restart_after(serve, state, lambda: short_lived(state, 29)) == [False, True]
+
+
+def test_ends_late_enough(serve, state):
+    assert restart_after(serve, state, lambda: short_lived(state, 32)) == [False, False]
+
+
+def test_key_that_does_not_fit(serve, state):
+    def other_key():
+        done = openssl("ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out",
+                       state / "server.key")
+        assert done.returncode == 0
+
+    assert restart_after(serve, state, other_key) == [False, True]
+
+
+@pytest.mark.parametrize("lost", ["server.pem", "server.key"])
+def test_lost_server_certificate(serve, state, lost):
+    serve().stop()
+    (state / lost).unlink()
+    serve()
+    assert openssl("verify", "-CAfile", state / "ca.pem", state / "server.pem").returncode == 0
+
+
+def test_lost_authority(serve, state):
+    serve().stop()
+    (state / "ca.pem").unlink()
+    serve()
+    assert openssl("verify", "-CAfile", state / "ca.pem", state / "server.pem").returncode == 0

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""Commands, options and their complaints, without a daemon."""
+import re
+import subprocess
+
+import pytest
+
+COMMANDS = ["serve", "env", "az-login", "az", "share-path", "check-config", "version", "help"]
+
+
+def test_help_lists_every_command(run):
+    done = run("help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.findall(r"^  ([a-z-]+) +\S", done.stdout, re.MULTILINE) == COMMANDS
+
+
+def test_help_flag_is_help(run):
+    assert run("--help").stdout == run("-h").stdout == run("help").stdout
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_a_command(run, command):
+    done = run("help", command)
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"usage: batchaid {command}")
+    if command != "az":  # az's own options come after the first argument
+        assert run(command, "--help").stdout == done.stdout
+
+
+def test_no_command_is_a_usage_error(run):
+    done = run()
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("usage: batchaid COMMAND")
+
+
+def test_version(run):
+    done = run("version")
+    assert done.returncode == 0
+    assert re.fullmatch(r"batchaid \d+\.\d+\.\d+\n", done.stdout)
+    assert run("--version").stdout == done.stdout
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["srve"], ["unknown command 'srve'", "serve, env, az-login"]),
+    (["help", "srve"], ["unknown command 'srve'"]),
+    (["help", "config", "xml"], ["unknown format 'xml'", "text, yaml, man or markdown"]),
+    (["serve", "--sate-dir", "x"], ["serve: unknown option '--sate-dir'", "--state-dir DIR"]),
+    (["env", "--listen", "x"], ["env: unknown option '--listen'", "--state-dir DIR"]),
+    (["version", "--all"], ["version: unknown option '--all'", "no options"]),
+    (["serve", "-x"], ["serve: unknown option"]),
+    (["serve", "--listen"], ["serve: no value after '--listen'", "--listen ADDR:PORT"]),
+    (["serve", "--state-dir", ""], ["--state-dir needs a value"]),
+    (["serve", "--listen", "7443"], ["'7443'", "no port", "127.0.0.1:7443"]),
+    (["serve", "--listen", "::1:7443"], ["'::1:7443'", "needs brackets"]),
+    (["serve", "--listen", "127.0.0.1:65536"], ["'127.0.0.1:65536'", "0 to 65535"]),
+    (["serve", "--listen", "127.0.0.1:-1"], ["'127.0.0.1:-1'", "0 to 65535"]),
+    (["serve", "--listen", "127.0.0.1:"], ["'127.0.0.1:'", "0 to 65535"]),
+    (["serve", "--listen", "example.org:80"], ["'example.org:80'", "no IP address"]),
+    (["serve", "--listen", "[127.0.0.1]:80"], ["'[127.0.0.1]:80'", "no IP address"]),
+    (["serve", "--log-level", "loud"], ["'loud'", "debug, info, warn or error"]),
+    (["serve", "--log-format", "xml"], ["'xml'", "text or json"]),
+    (["serve", "now"], ["serve: unexpected argument 'now'"]),
+    (["check-config"], ["check-config: it takes 1 argument, not 0", "check-config FILE"]),
+    (["check-config", "a", "b"], ["unexpected argument 'b'"]),
+    (["share-path", "acct"], ["share-path: it takes 2 arguments, not 1"]),
+    (["share-path", "Upper", "share"], ["'Upper'", "3 to 24 lower-case"]),
+    (["share-path", "ab", "share"], ["'ab'"]),
+    (["share-path", "a" * 25, "share"], ["a" * 25]),
+    (["share-path", "../../x", "share"], ["'../../x'"]),
+    (["share-path", "acct", "my_share"], ["'my_share'", "3 to 63"]),
+    (["share-path", "acct", ".."], ["'..'"]),
+    (["share-path", "acct", "-ab"], ["'-ab'"]),
+    (["share-path", "acct", "a--b"], ["'a--b'"]),
+    (["share-path", "acct", "s" * 64], ["s" * 64]),
+])
+def test_wrong_command_lines(run, tmp_path, arguments, words):
+    if "-ab" in arguments:
+        arguments = [arguments[0], "--", *arguments[1:]]
+    done = run(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("batchaid: ") and done.stderr.count("\n") == 1
+    for word in words:
+        assert word in done.stderr
+    assert list(tmp_path.iterdir()) == []  # nothing was made
+
+
+@pytest.mark.parametrize("command", ["env", "az-login", "az"])
+def test_without_a_daemon(run, tmp_path, command):
+    done = run(command, "--state-dir", "state dir")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "no batchaid daemon is serving" in done.stderr
+    assert f"batchaid serve --state-dir {tmp_path}/state dir" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("arguments, env, where", [
+    (["--state-dir", "given"], {"BATCHAID_STATE_DIR": "/nowhere"}, "given"),
+    (["--state-dir", "./given///"], {}, "given"),
+    ([], {"BATCHAID_STATE_DIR": "one", "STATE_DIRECTORY": "two"}, "one"),
+    ([], {"STATE_DIRECTORY": "two", "XDG_STATE_HOME": "three"}, "two"),
+    ([], {"XDG_STATE_HOME": "three"}, "three/batchaid"),
+    ([], {"BATCHAID_STATE_DIR": ""}, ".local/state/batchaid"),
+])
+def test_where_the_state_is(run, tmp_path, arguments, env, where):
+    done = run("share-path", *arguments, "acct", "share", env=env)
+    assert done.returncode == 0, done.stderr
+    path = done.stdout.strip()
+    assert path.startswith("/")
+    assert (tmp_path / where / "storage/acct/files/share").samefile(path)
+    assert (tmp_path / where).stat().st_mode & 0o777 == 0o700
+
+
+def test_nothing_says_where_the_state_is(run):
+    done = run("share-path", "acct", "share", env={"HOME": ""})
+    assert done.returncode == 1
+    assert "--state-dir DIR" in done.stderr
+
+
+def test_share_path_twice_is_the_same(run):
+    first = run("share-path", "acct", "share-1")
+    assert run("share-path", "acct", "share-1").stdout == first.stdout
+
+
+def test_completion_knows_commands_and_options(run):
+    script = (
+        "source {root}/etc/batchaid.bash-completion; complete_for() {{ COMP_WORDS=(\"$@\");"
+        " COMP_CWORD=$(($# - 1)); _batchaid; echo \"${{COMPREPLY[@]}}\"; }};"
+        " complete_for batchaid ''; complete_for batchaid serve --"
+    )
+    from support.daemon import ROOT
+
+    done = subprocess.run(["bash", "-c", script.format(root=ROOT)], capture_output=True, text=True)
+    commands, options = done.stdout.splitlines()
+    assert commands.split() == COMMANDS
+    assert set(options.split()) == set(re.findall(r"^  (--\S+)", run("help", "serve").stdout, re.M))

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: MIT
+"""A daemon's life: ready line, state directory, lock, signals, service manager, environment."""
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+
+import pytest
+
+
+def mode(path):
+    return path.stat().st_mode & 0o777
+
+
+@pytest.mark.parametrize("signo", [signal.SIGTERM, signal.SIGINT])
+def test_life(serve, run, tmp_path, signo):
+    d = serve()
+    assert d.first_line == f"ready https://127.0.0.1:{d.port}\n"
+    with socket.create_connection(("127.0.0.1", d.port)), socket.create_connection(("::1", d.port)):
+        pass
+    assert (tmp_path / "state/endpoint").exists()
+    assert d.stop(signo) == (0, "")
+    assert not (tmp_path / "state/endpoint").exists()
+    assert "daemon.ready" in d.log and "daemon.stopped" in d.log
+    assert run("env", "--state-dir", "state").returncode == 1
+
+
+def test_a_signal_before_any_request_was_served_is_not_lost(serve):
+    assert serve().stop()[0] == 0
+
+
+def test_state_directory_is_closed_to_others(serve, tmp_path):
+    (tmp_path / "state").mkdir(mode=0o755)
+    serve()
+    state = tmp_path / "state"
+    assert mode(state) == 0o700
+    for name in ("credentials.json", "token.key", "ca.key", "server.key", "secret.key", "endpoint",
+                 "lock"):
+        assert mode(state / name) == 0o600, name
+    assert (state / "token.key").stat().st_size == 32
+    assert {p.name for p in state.iterdir() if p.is_dir()} == {"azure", "storage", "nodes"}
+
+
+def test_second_daemon_says_who_is_there_and_touches_nothing(serve, run, tmp_path):
+    d = serve()
+    before = {p: (p.stat().st_mtime_ns, p.stat().st_size) for p in (tmp_path / "state").iterdir()}
+    done = run("serve", "--state-dir", "state", "--listen", "localhost:0")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"process {d.process.pid}" in done.stderr and str(tmp_path / "state") in done.stderr
+    after = {p: (p.stat().st_mtime_ns, p.stat().st_size) for p in (tmp_path / "state").iterdir()}
+    assert after == before
+    assert run("env", "--state-dir", "state").returncode == 0
+
+
+def test_lock_goes_with_the_process(serve, run, tmp_path):
+    d = serve()
+    d.process.kill()
+    d.process.wait()
+    assert (tmp_path / "state/endpoint").exists()  # it had no time to remove it
+    assert "no batchaid daemon is serving" in run("env", "--state-dir", "state").stderr
+    serve()
+    assert run("env", "--state-dir", "state").returncode == 0
+
+
+def test_credentials_and_authority_last(serve, run, tmp_path):
+    names = ("credentials.json", "token.key", "ca.pem", "ca.key", "server.pem", "server.key")
+    first = serve()
+    before = [(tmp_path / "state" / n).read_bytes() for n in names]
+    env = run("env", "--state-dir", "state").stdout
+    first.stop()
+    second = serve(listen=[f"localhost:{first.port}"])
+    assert [(tmp_path / "state" / n).read_bytes() for n in names] == before
+    assert run("env", "--state-dir", "state").stdout == env
+    assert second.port == first.port
+
+
+@pytest.mark.parametrize("name, content, words", [
+    ("credentials.json", b"{", ["credentials.json:1"]),
+    ("credentials.json", b"{}", ["credentials.json", "client_id"]),
+    ("token.key", b"short", ["token.key", "5 bytes instead of 32"]),
+    ("ca.pem", b"no certificate", ["ca.pem", "remove"]),
+    ("ca.key", b"no key", ["ca.key"]),
+])
+def test_damaged_files_are_named(serve, run, tmp_path, name, content, words):
+    serve().stop()
+    (tmp_path / "state" / name).write_bytes(content)
+    done = run("serve", "--state-dir", "state", "--listen", "localhost:0")
+    assert (done.returncode, done.stdout) == (1, "")
+    for word in words:
+        assert word in done.stderr
+    assert (tmp_path / "state" / name).read_bytes() == content
+
+
+def test_environment_survives_the_shell(serve, tmp_path):
+    from support.daemon import BATCHAID
+
+    odd = tmp_path / "it's a $(state) \"dir\""
+    d = serve("--state-dir", odd)
+    script = 'set -eu; eval "$("$0" env --state-dir "$1")"; env -0'
+    done = subprocess.run(["bash", "-c", script, BATCHAID, odd], capture_output=True, check=True)
+    env = dict(line.split("=", 1) for line in done.stdout.decode().split("\0") if "=" in line)
+    assert env["BATCHAID_ENDPOINT"] == env["AZURE_AUTHORITY_HOST"] == f"https://localhost:{d.port}"
+    assert env["AZURE_CONFIG_DIR"] == str(odd / "azure")
+    for name in ("REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"):
+        assert env[name] == str(odd / "ca.pem")
+    credentials = json.loads((odd / "credentials.json").read_text())
+    assert env["AZURE_CLIENT_ID"] == credentials["client_id"]
+    assert env["AZURE_CLIENT_SECRET"] == credentials["client_secret"]
+    assert len(credentials["client_secret"]) == 64
+    assert env["AZURE_TENANT_ID"] == "adfs"
+    assert env["AZURE_SUBSCRIPTION_ID"] == "ba7c4a1d-0000-4000-8000-000000000000"
+
+
+def test_no_proxy_only_where_there_is_a_proxy(serve, run):
+    none = {n: "" for n in ("http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")}
+    serve()
+    assert "NO_PROXY" not in run("env", "--state-dir", "state", env=none).stdout
+    proxied = {**none, "https_proxy": "http://proxy:3128", "no_proxy": "corp.example"}
+    assert "export NO_PROXY='corp.example,localhost,.localhost,127.0.0.1,::1'\n" in run(
+        "env", "--state-dir", "state", env=proxied).stdout
+
+
+def test_settings_of_the_file_count_and_options_go_before(serve, run, tmp_path):
+    (tmp_path / "c.yaml").write_text(
+        "state_dir: from-file\nlog: {format: json}\nlisten: [\"127.0.0.1:1\"]\n"
+        "subscription: {id: 11111111-2222-4333-8444-555555555555}\n")
+    serve("--config", "c.yaml", "--state-dir", "from-option")
+    assert not (tmp_path / "from-file").exists()
+    env = run("env", "--state-dir", "from-option").stdout
+    assert "AZURE_SUBSCRIPTION_ID='11111111-2222-4333-8444-555555555555'" in env
+
+
+def test_json_log(serve):
+    d = serve("--log-format", "json")
+    d.stop()
+    events = [json.loads(line)["event"] for line in d.log.splitlines()]
+    assert "daemon.ready" in events and events[-1] == "daemon.stopped"
+
+
+@pytest.mark.parametrize("abstract", [False, True])
+def test_service_manager_is_told(serve, tmp_path, abstract):
+    name = f"batchaid-test-{os.getpid()}"
+    path = f"\0{name}" if abstract else str(tmp_path / "notify")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(path)
+        manager.settimeout(30)
+        d = serve(env={"NOTIFY_SOCKET": path.replace("\0", "@")})
+        assert manager.recv(100) == b"READY=1"
+        d.stop()
+        assert manager.recv(100) == b"STOPPING=1"
+
+
+def test_descriptor_limit_is_raised(serve):
+    import resource
+
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    d = serve()
+    soft = resource.prlimit(d.process.pid, resource.RLIMIT_NOFILE)[0]
+    assert soft >= min(hard, 65536)
+
+
+def test_agent_that_is_not_there(run, tmp_path):
+    done = run("serve", "--state-dir", "state", env={"BATCHAI_NODE": "/no/agent"})
+    assert done.returncode == 1
+    assert "BATCHAI_NODE=/no/agent" in done.stderr
+
+
+def test_agent_is_looked_for_beside_the_program(tmp_path):
+    from support.daemon import BATCHAID
+
+    shutil.copy(BATCHAID, tmp_path / "batchaid")
+    env = {k: v for k, v in os.environ.items() if k != "BATCHAI_NODE"}
+    done = subprocess.run([tmp_path / "batchaid", "serve", "--state-dir", tmp_path / "state"],
+                          env=env, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert f"batchai-node is neither in {tmp_path}" in done.stderr
+
+
+def test_address_in_use(serve, run):
+    d = serve()
+    done = run("serve", "--state-dir", "other", "--listen", f"127.0.0.1:{d.port}")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"127.0.0.1" in done.stderr and str(d.port) in done.stderr
