@@ -105,6 +105,11 @@ static int refuse(const struct acceptor *c, const struct field *f, const struct 
         value_text(value, shown, sizeof shown);
     else
         snprintf(shown, sizeof shown, "%s", type_text(value));
+    if (f->kind == FIELD_ENUM && !json_is_string(value)) {
+        char names[260];
+        snprintf(names, sizeof names, "%s", expected);
+        snprintf(expected, sizeof expected, "the string %.240s", names);
+    }
     if ((f->flags & FIELD_SECRET) && json_is_string(value))
         snprintf(shown, sizeof shown, "too short or too long (its value is not shown)");
     return err_set(c->e, ERR_INVALID_PROPERTY, path, "%s is %s; it must be %s", path, shown,

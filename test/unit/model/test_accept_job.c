@@ -41,7 +41,7 @@ static void basics(void **state)
         {P "stdOutErrPathPrefix", "'a\\nb'", BAD("is \"a\\x0ab\"; it must be free of control")},
         {P "schedulingPriority", "'HIGH'", OK},
         {P "schedulingPriority", "'urgent'", BAD("is \"urgent\"; it must be low, normal or high")},
-        {P "schedulingPriority", "1", BAD("is 1; it must be low")},
+        {P "schedulingPriority", "1", BAD("is 1; it must be the string low, normal or high")},
         {P "priority", "'low'", OK},
         {P "priority", "'urgent'", BAD("is \"urgent\"")},
         {P "jobPreparation", "{}", MISSING_AT(P "jobPreparation.commandLine", "is missing")},
