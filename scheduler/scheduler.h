@@ -31,12 +31,12 @@ struct sched_config {
     struct storage *storage;
     const struct log *log;
     struct clock clock;
-    const char *agent_path;  /* batchai-node */
-    const char *nodes_dir;   /* local node roots are made below it */
-    const char *storage_dir; /* shares are folders below it: see sched_share_path() */
-    int local_nodes;         /* how many local nodes there may be in all */
+    const char *agent_path;            /* batchai-node */
+    const char *nodes_dir;             /* local node roots are made below it */
+    const char *storage_dir;           /* shares are folders below it: see sched_share_path() */
+    int local_nodes;                   /* how many local nodes there may be in all */
     const char *const *local_vm_sizes; /* upper-case, NULL-terminated; NULL or empty: any */
-    int autoscale_idle_s;    /* how long a node idles before automatic scaling lets it go */
+    int autoscale_idle_s; /* how long a node idles before automatic scaling lets it go */
 };
 
 int sched_create(const struct sched_config *c, struct sched **out, struct err *e) MUST_CHECK;

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One cluster: brings the number of its nodes to the target, gives idle nodes to queued jobs, and
+ * says in allocationState and errors how that stands. All it writes joins the turn's transaction.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "model/machines.h"
+#include "scheduler/launch/launch.h"
+#include "scheduler/plan.h"
+#include "scheduler/sched_priv.h"
+
+/* Queued jobs looked at in one pass; also bounds how many are failed at once. The cluster is woken
+ * again when more could be done. */
+#define QUEUE_MAX 64
+
+struct pass {
+    struct sched *s;
+    struct arena a;
+    struct cluster c;
+    struct node *nodes;
+    size_t n_nodes;
+    int64_t now_us;
+    struct plan_scale_result scale;
+};
+
+static bool deleting(const struct pass *p)
+{
+    return p->c.prov_state == PROV_DELETING;
+}
+
+static int load_nodes(struct pass *p, struct err *e)
+{
+    return st_node_list(p->s->st, &p->a, p->c.id, &p->nodes, &p->n_nodes, e);
+}
+
+static struct plan_node *plan_nodes(struct pass *p)
+{
+    struct plan_node *out = arena_alloc(&p->a, (p->n_nodes + 1) * sizeof *out);
+    for (size_t i = 0; i < p->n_nodes; i++) {
+        const struct node *nd = &p->nodes[i];
+        out[i] = (struct plan_node){nd->id, nd->ordinal, nd->state, nd->state_us, nd->job_id};
+    }
+    return out;
+}
+
+/* --- scale ---------------------------------------------------------------------------------- */
+
+static int decide_scale(struct pass *p, struct err *e)
+{
+    int64_t demand = 0, total;
+    if (p->c.scale.kind == SCALE_AUTO && st_job_queue_demand(p->s->st, p->c.id, &demand, e) != 0)
+        return -1;
+    if (st_node_total(p->s->st, &total, e) != 0)
+        return -1;
+    const struct plan_scale_input in = {
+        .scale = p->c.scale,
+        .deleting = deleting(p),
+        .initial = p->c.alloc_us == p->c.created_us,
+        .nodes = plan_nodes(p),
+        .n_nodes = p->n_nodes,
+        .demand = demand,
+        .now_us = p->now_us,
+        .idle_us = (int64_t)p->s->cfg.autoscale_idle_s * 1000000,
+        .free_capacity = p->s->cfg.local_nodes - (int)total,
+    };
+    plan_scale(&p->a, &in, &p->scale);
+    return 0;
+}
+
+static int add_node(struct pass *p, int ordinal, struct err *e)
+{
+    char when[TIMEFMT_SIZE];
+    timefmt_basic(p->now_us, 1, when);
+    struct node nd = {
+        .cluster_id = p->c.id,
+        /* Ten digits that are the cluster's own: no two clusters' nodes ever share a root. */
+        .name = arena_printf(&p->a, "tvm-%lld_%d-%s%s", 1000000000LL + (long long)p->c.id, ordinal,
+                             when, p->c.vm_priority == VM_LOWPRIORITY ? "-p" : ""),
+        .ordinal = ordinal,
+        .state = NODE_PREPARING,
+        .state_us = p->now_us,
+        .created_us = p->now_us,
+    };
+    int64_t id;
+    if (st_node_insert(p->s->st, &nd, &id, e) != 0)
+        return -1;
+    LOG_INFO(p->s->log, "node.preparing", LF_STR("node", nd.name), LF_STR("cluster", p->c.name));
+    sched_after_durable(p->s, id, effect_wake_node);
+    return 0;
+}
+
+static int move_node(struct pass *p, const struct plan_node *n, enum node_event ev, struct err *e)
+{
+    const struct node *row = NULL;
+    for (size_t i = 0; i < p->n_nodes && !row; i++)
+        if (p->nodes[i].id == n->id)
+            row = &p->nodes[i];
+    const struct st_node_move m = {.id = row->id,
+                                   .from = row->state,
+                                   .to = node_next(row->state, ev),
+                                   .now_us = p->now_us,
+                                   .job_id = row->job_id,
+                                   .rank = row->rank,
+                                   .errors = NULL};
+    if (st_node_move(p->s->st, &m, e) != 0)
+        return -1;
+    LOG_INFO(p->s->log, ev == NODE_EV_LEAVE ? "node.leaving" : "node.preparing",
+             LF_STR("node", row->name), LF_STR("cluster", p->c.name));
+    sched_after_durable(p->s, row->id, effect_wake_node);
+    if (row->job_id)
+        sched_after_durable(p->s, row->job_id, effect_wake_job);
+    return 0;
+}
+
+/* An unusable node that stays is tried again whenever its cluster changes size. */
+static int retry_unusable(struct pass *p, const struct plan_node *nodes, struct err *e)
+{
+    for (size_t i = 0; i < p->n_nodes; i++) {
+        bool leaves = false;
+        for (size_t k = 0; k < p->scale.n_leave && !leaves; k++)
+            leaves = p->scale.leave[k]->id == nodes[i].id;
+        if (nodes[i].state != NODE_UNUSABLE || nodes[i].job_id || leaves)
+            continue;
+        if (move_node(p, &nodes[i], NODE_EV_RETRY, e) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int apply_scale(struct pass *p, struct err *e)
+{
+    const struct plan_scale_result *r = &p->scale;
+    const struct plan_node *nodes = plan_nodes(p);
+    if (r->add == 0 && r->n_leave == 0)
+        return 0;
+    int *ordinals = arena_alloc(&p->a, ((size_t)r->add + 1) * sizeof *ordinals);
+    plan_ordinals(nodes, p->n_nodes, ordinals, r->add);
+    for (int i = 0; i < r->add; i++)
+        if (add_node(p, ordinals[i], e) != 0)
+            return -1;
+    for (size_t i = 0; i < r->n_leave; i++)
+        if (move_node(p, r->leave[i], NODE_EV_LEAVE, e) != 0)
+            return -1;
+    if (retry_unusable(p, nodes, e) != 0)
+        return -1;
+    return load_nodes(p, e);
+}
+
+static int set_alloc(struct pass *p, enum alloc_state to, struct err *e)
+{
+    if (p->c.alloc_state == to)
+        return 0;
+    if (st_cluster_set_alloc(p->s->st, p->c.id, p->c.alloc_state, to, p->now_us, e) != 0)
+        return -1;
+    p->c.alloc_state = to;
+    LOG_INFO(p->s->log, to == ALLOC_STEADY ? "cluster.steady" : "cluster.resizing",
+             LF_STR("cluster", p->c.name), LF_INT("nodes", p->n_nodes),
+             LF_INT("target", p->scale.target));
+    return 0;
+}
+
+/* A resize that ends in the same turn still moves the transition time: two steps. */
+static int write_alloc_state(struct pass *p, struct err *e)
+{
+    const struct plan_scale_result *r = &p->scale;
+    size_t leaving = 0;
+    for (size_t i = 0; i < p->n_nodes; i++)
+        leaving += p->nodes[i].state == NODE_LEAVING;
+    bool settled = leaving == 0 && p->n_nodes == (size_t)r->target;
+    if ((!settled || r->add > 0 || r->n_leave > 0) && set_alloc(p, ALLOC_RESIZING, e) != 0)
+        return -1;
+    if (settled && !deleting(p) && set_alloc(p, ALLOC_STEADY, e) != 0)
+        return -1;
+    if (p->c.scale.kind == SCALE_AUTO && p->c.auto_target != r->target)
+        return st_cluster_set_auto_target(p->s->st, p->c.id, r->target, e);
+    return 0;
+}
+
+/* What stands in the way of the target, and what is wrong with which node. */
+static int write_errors(struct pass *p, struct err *e)
+{
+    const char *errors = NULL;
+    if (p->scale.missing > 0)
+        id_map_put(&p->s->short_clusters, p->c.id, NULL);
+    else
+        id_map_remove(&p->s->short_clusters, p->c.id);
+    if (p->scale.missing > 0) {
+        const struct failure f = {
+            .code = "NodeCapacityReached",
+            .message = arena_printf(&p->a,
+                                    "%d of the %d nodes asked for cannot be allocated: all "
+                                    "clusters together may have %d local nodes",
+                                    p->scale.missing, p->scale.target, p->s->cfg.local_nodes),
+            .remedy = "make another cluster smaller, or raise the limit in the configuration; "
+                      "allocation goes on by itself",
+            .exit_code = -1};
+        errors = failure_append(&p->a, NULL, &f);
+    }
+    for (size_t i = 0; i < p->n_nodes; i++)
+        if (p->nodes[i].state == NODE_UNUSABLE)
+            errors = failure_merge(&p->a, errors, p->nodes[i].errors);
+    if (strcmp(errors ? errors : "", p->c.errors ? p->c.errors : "") == 0)
+        return 0;
+    if (p->scale.missing > 0)
+        LOG_WARN(p->s->log, "cluster.short_of_nodes", LF_STR("cluster", p->c.name),
+                 LF_INT("missing", p->scale.missing), LF_INT("limit", p->s->cfg.local_nodes));
+    return st_cluster_set_errors(p->s->st, p->c.id, errors, e);
+}
+
+static int reconcile_scale(struct storage *st, void *ctx, struct err *e)
+{
+    (void)st;
+    struct pass *p = ctx;
+    if (load_nodes(p, e) != 0 || decide_scale(p, e) != 0 || apply_scale(p, e) != 0)
+        return -1;
+    if (write_alloc_state(p, e) != 0)
+        return -1;
+    return write_errors(p, e);
+}
+
+/* --- queue ---------------------------------------------------------------------------------- */
+
+/* The queued jobs of a cluster that goes. Each failed job wakes the cluster again, so this goes on
+ * until there are none. */
+static int fail_queue(struct pass *p, struct err *e)
+{
+    struct job *jobs;
+    size_t n;
+    if (st_job_queue(p->s->st, &p->a, p->c.id, QUEUE_MAX, &jobs, &n, e) != 0)
+        return -1;
+    const struct failure f = {
+        .code = "ClusterDeleted",
+        .message = arena_printf(&p->a, "Cluster %s was deleted before the job ran", p->c.name),
+        .exit_code = -1};
+    for (size_t i = 0; i < n; i++)
+        if (job_fail_queued(p->s, &jobs[i], &f, e) != 0)
+            return -1;
+    if (n > 0)
+        p->s->wake_deletions = true;
+    return 0;
+}
+
+/* True: the job can never run; *why says what is in the way. Secrets are not needed for that. */
+static bool refused(struct pass *p, const struct job *j, struct failure *why)
+{
+    struct job_spec spec;
+    struct err e = {0};
+    if (job_spec_decode(&p->a, j, NULL, &spec, &e) == 0)
+        return launch_refusal(&p->a, &spec, why);
+    *why = (struct failure){.code = "JobNotUnderstood",
+                            .message = arena_strdup(&p->a, e.msg),
+                            .step = "launch",
+                            .exit_code = -1};
+    return true;
+}
+
+struct allocation {
+    struct pass *p;
+    const struct job *job;
+    const struct plan_assignment *assignment;
+};
+
+static int allocate(struct storage *st, void *ctx, struct err *e)
+{
+    const struct allocation *al = ctx;
+    const struct st_job_move m = {.id = al->job->id,
+                                  .from = EXEC_QUEUED,
+                                  .to = job_next(EXEC_QUEUED, JOB_EV_ALLOCATED),
+                                  .now_us = al->p->now_us,
+                                  .start_us = al->p->now_us,
+                                  .attempt = al->job->attempt + 1};
+    if (st_job_move(st, &m, e) != 0)
+        return -1;
+    for (int i = 0; i < al->assignment->n_nodes; i++) {
+        const struct st_node_move nm = {.id = al->assignment->nodes[i]->id,
+                                        .from = NODE_IDLE,
+                                        .to = node_next(NODE_IDLE, NODE_EV_ALLOCATED),
+                                        .now_us = al->p->now_us,
+                                        .job_id = al->job->id,
+                                        .rank = i};
+        if (st_node_move(st, &nm, e) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* On disk: the steps begin. Rolled back: the job is found queued, as before. */
+static void effect_allocated(struct sched *s, int64_t job_id, const struct err *why)
+{
+    (void)why;
+    id_map_remove(&s->allocating, job_id);
+    wake(s, WAKE_JOB, job_id);
+}
+
+static int run_assignments(struct pass *p, const struct job *jobs, size_t n,
+                           const struct plan_assignment *list, size_t n_list, struct err *e)
+{
+    for (size_t i = 0; i < n_list; i++) {
+        struct allocation al = {.p = p, .assignment = &list[i]};
+        for (size_t k = 0; k < n && !al.job; k++)
+            if (jobs[k].id == list[i].job_id)
+                al.job = &jobs[k];
+        if (st_tx(p->s->st, "allocate job", allocate, &al, e) != 0)
+            return -1;
+        id_map_put(&p->s->allocating, al.job->id, NULL);
+        sched_after_durable(p->s, al.job->id, effect_allocated);
+    }
+    return 0;
+}
+
+/* Jobs in turn, as long as they fit: those that can never run are failed and make way. */
+static int serve_queue(struct pass *p, struct err *e)
+{
+    size_t idle = 0, n, n_plan = 0, looked = 0;
+    for (size_t i = 0; i < p->n_nodes; i++)
+        idle += p->nodes[i].state == NODE_IDLE;
+    size_t limit = idle + 1 < QUEUE_MAX ? idle + 1 : QUEUE_MAX;
+    struct job *jobs;
+    if (st_job_queue(p->s->st, &p->a, p->c.id, (int)limit, &jobs, &n, e) != 0)
+        return -1;
+    struct plan_job *plan = arena_alloc(&p->a, (n + 1) * sizeof *plan);
+    for (; looked < n; looked++) {
+        const struct job *j = &jobs[looked];
+        struct failure why;
+        if (refused(p, j, &why)) {
+            if (job_fail_queued(p->s, j, &why, e) != 0)
+                return -1;
+            continue;
+        }
+        if ((size_t)j->node_count > idle)
+            break;
+        idle -= (size_t)j->node_count;
+        plan[n_plan++] = (struct plan_job){j->id, j->priority, j->node_count};
+    }
+    if (looked == n && n == limit)
+        wake(p->s, WAKE_CLUSTER, p->c.id);
+    struct plan_assignment *list;
+    size_t n_list = plan_allocation(&p->a, plan, n_plan, plan_nodes(p), p->n_nodes, &list);
+    return run_assignments(p, jobs, n, list, n_list, e);
+}
+
+/* How long until a cluster is looked at again when writing failed. */
+#define RECONCILE_AGAIN_US 1000000
+
+static void effect_reconciled(struct sched *s, int64_t id, const struct err *why)
+{
+    if (!why)
+        return;
+    LOG_WARN(s->log, "cluster.rolled_back", LF_INT("cluster_id", id), LF_STR("why", why->msg));
+    wake_at(s, WAKE_CLUSTER, id, sched_now(s) + RECONCILE_AGAIN_US);
+}
+
+void cluster_reconcile(struct sched *s, int64_t id)
+{
+    struct pass p = {.s = s, .now_us = sched_now(s)};
+    arena_init(&p.a);
+    struct err e = {0};
+    int rc = st_cluster_by_id(s->st, &p.a, id, &p.c, &e);
+    if (rc == 1)
+        rc = st_tx(s->st, "scale cluster", reconcile_scale, &p, &e);
+    if (rc == 0 && p.c.id != 0) {
+        wake_at(s, WAKE_CLUSTER, id, p.scale.look_again_us);
+        rc = deleting(&p) ? fail_queue(&p, &e) : serve_queue(&p, &e);
+    }
+    if (rc < 0) {
+        LOG_ERROR(s->log, "cluster.reconcile_failed", LF_INT("cluster_id", id),
+                  LF_STR("why", e.msg));
+        wake_at(s, WAKE_CLUSTER, id, p.now_us + RECONCILE_AGAIN_US);
+    }
+    if (st_has_pending(s->st))
+        sched_after_durable(s, id, effect_reconciled);
+    arena_free(&p.a);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The run of a job in memory: one attempt, from its allocation to the release of its nodes.
+ *
+ *   RUN_ACTIVE ----> RUN_STOPPING ----> RUN_KILLING ----> RUN_ENDING -> RUN_ENDED -> RUN_CLEANING
+ *   nodes are        SIGTERM is out,    SIGKILL is out,   the end is    written,     kill
+ * leftovers, prepared, the    so many seconds    until each node   to be         not yet unmount,
+ * remove; command runs     are left           confirms          written       on disk      then:
+ * release
+ *
+ * Phases only go to the right, and skip what does not apply: a command that ended by itself goes
+ * from ACTIVE to ENDING; a job to be queued again, or deleted, from KILLING to CLEANING. The one
+ * step to the left: a job that was to be queued again is terminated during its cleaning.
+ *
+ * job_run.c decides and writes; job_steps.c talks to the nodes; job_verdict.c makes outcomes.
+ */
+#ifndef SCHEDULER_JOB_PRIV_H
+#define SCHEDULER_JOB_PRIV_H
+
+#include "scheduler/launch/env.h"
+#include "scheduler/launch/launch.h"
+#include "scheduler/sched_priv.h"
+
+enum run_phase { RUN_ACTIVE, RUN_STOPPING, RUN_KILLING, RUN_ENDING, RUN_ENDED, RUN_CLEANING };
+
+/* In rising order of force: a later one replaces an earlier one as long as nothing is written. */
+enum outcome_kind {
+    OUT_NONE,
+    OUT_SUCCEEDED,
+    OUT_FAILED,
+    OUT_REQUEUE,
+    OUT_STOPPED, /* terminated by the user */
+    OUT_REMOVE   /* deleted: no end is written, the row goes */
+};
+
+struct outcome {
+    enum outcome_kind kind;
+    struct failure why; /* OUT_FAILED, OUT_STOPPED, OUT_REQUEUE */
+    bool has_exit_code;
+    int exit_code;
+    int64_t grace_us; /* between SIGTERM and SIGKILL; 0: SIGKILL at once */
+};
+
+enum run_task_state {
+    RT_NOT_SENT,
+    RT_SENT, /* may be running; so are all after a restart of the daemon, until a node says no */
+    RT_OVER
+};
+
+struct run_task {
+    struct launch_task launch; /* rank, command line, file names */
+    bool is_prep;
+    const char *id, *step;
+    enum run_task_state state;
+    bool asked; /* RT_SENT only: the request went over the present link */
+};
+
+enum slot_state {
+    SLOT_WAITING, /* for its link */
+    SLOT_STARTED, /* directories, mounts and preparation were asked for */
+    SLOT_CLEANING,
+    SLOT_CLEAN,
+    SLOT_GONE /* the node was given up: nothing more to do there */
+};
+
+/* One node of the run. */
+struct job_slot {
+    struct job_run *run;
+    struct node_rt *rt; /* NULL once SLOT_GONE */
+    int64_t node_id;
+    const char *node_name, *root;
+    int rank;
+    enum slot_state state;
+    int pending; /* requests without a reply */
+    bool begun;  /* its first line is in execution.log */
+    bool has_error;
+    struct failure error; /* of a request, while the link holds */
+    struct launch_env env;
+};
+
+struct job_run {
+    struct sched *s;
+    struct arena a;
+    int64_t id, cluster_id;
+    const char *name, *guid;
+    int attempt;
+    int64_t start_us;
+    enum exec_state exec; /* as in the row when last looked */
+    bool deleting;        /* the row is marked so */
+    struct job_spec spec;
+    struct job_slot *slots;
+    int n_slots;
+    struct run_task *tasks; /* preparations first */
+    size_t n_tasks;
+    enum run_phase phase;
+    struct outcome out;
+    int64_t kill_us; /* RUN_STOPPING: when SIGKILL follows */
+};
+
+/* --- job_steps.c: requests to the nodes ----------------------------------------------------- */
+void slot_start(struct job_slot *slot);
+/* Sends the job's own processes when every node is prepared; repeatable. */
+void run_send_main(struct job_run *run);
+bool run_prepared(const struct job_run *run);
+/* Signals every task that may run, on every node that can be reached. */
+void run_signal(struct job_run *run, int signo);
+void slot_signal(struct job_slot *slot, int signo);
+bool run_tasks_over(const struct job_run *run);
+void slot_clean(struct job_slot *slot);
+
+/* --- job_verdict.c: what an event means for the job ------------------------------------------ */
+void run_set_outcome(struct job_run *run, const struct outcome *out);
+/* What a finished task says. */
+void verdict_task(struct job_run *run, struct run_task *task, const struct task_status *st);
+/* A request to a node failed. */
+void verdict_slot_error(struct job_run *run, const struct job_slot *slot);
+/* The row or its nodes say that the job has to end; reads the database. */
+int verdict_rows(struct job_run *run, struct arena *a, struct err *e) MUST_CHECK;
+
+#endif

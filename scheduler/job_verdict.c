@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What an exit, an error, a deadline or a lost node means for the job, in the service's own codes
+ * where it had one, with everything a user needs to see why.
+ */
+#include <string.h>
+
+#include "scheduler/job_priv.h"
+
+/* Between SIGTERM and SIGKILL. */
+#define GRACE_US 5000000
+
+/* A job whose nodes are lost again and again is not queued again for ever. */
+#define ATTEMPTS_MAX 10
+
+/* As shells do: a process killed by signal n counts as exit code 128 + n. */
+#define EXIT_BY_SIGNAL 128
+
+void run_set_outcome(struct job_run *run, const struct outcome *out)
+{
+    bool decided = run->phase >= RUN_ENDING && run->out.kind != OUT_REQUEUE;
+    if (decided || out->kind <= run->out.kind)
+        return;
+    run->out = *out;
+    struct failure *w = &run->out.why;
+    w->message = arena_strdup(&run->a, w->message);
+    w->stderr_tail = arena_strdup(&run->a, w->stderr_tail);
+    w->node = arena_strdup(&run->a, w->node);
+    wake(run->s, WAKE_JOB, run->id);
+}
+
+static void fail(struct job_run *run, struct failure why)
+{
+    const struct outcome out = {.kind = OUT_FAILED, .why = why};
+    run_set_outcome(run, &out);
+}
+
+/* --- tasks ---------------------------------------------------------------------------------- */
+
+/* Which words go with which kind of task. */
+static const struct wording {
+    const char *code, *exited, *killed, *not_started;
+} wordings[] = {
+    [false] = {"JobFailed",            "Job failed with non-zero exit code",                  "Job was killed by signal",
+               "The job's command could not be started"                                                                                                                  },
+    [true] = {"JobPreparationFailed", "Job preparation task failed with non-zero exit code",
+               "Job preparation task was killed by signal",                                                               "The job preparation task could not be started"},
+};
+
+static struct failure task_failure(struct job_run *run, const struct run_task *task,
+                                   const struct task_status *st)
+{
+    const struct wording *w = &wordings[task->is_prep];
+    struct failure f = {.code = w->code,
+                        .message = w->exited,
+                        .node = run->slots[task->launch.rank].node_name,
+                        .step = task->step,
+                        .command = task->launch.command_line,
+                        .stderr_tail = st->stderr_tail,
+                        .exit_code = -1,
+                        .signal = st->signal};
+    if (st->state != TASK_EXITED)
+        f.message =
+            arena_printf(&run->a, "%s: %s", w->not_started, st->why ? st->why : "no reason given");
+    else if (st->signal)
+        f.message =
+            arena_printf(&run->a, "%s %d (%s)", w->killed, st->signal, strsignal(st->signal));
+    else
+        f.exit_code = st->exit_code;
+    return f;
+}
+
+static void task_failed(struct job_run *run, const struct run_task *task,
+                        const struct task_status *st)
+{
+    struct outcome out = {.kind = OUT_FAILED, .why = task_failure(run, task, st)};
+    out.has_exit_code = st->state == TASK_EXITED;
+    out.exit_code = st->signal ? EXIT_BY_SIGNAL + st->signal : st->exit_code;
+    run_set_outcome(run, &out);
+}
+
+/* The node is there, but what ran on it vanished: it was rebooted, or its supervisor was killed. */
+static void task_lost(struct job_run *run, const struct run_task *task,
+                      const struct task_status *st)
+{
+    struct outcome out = {.kind = OUT_REQUEUE};
+    out.why = (struct failure){
+        .code = "NodeLost",
+        .message = arena_printf(&run->a, "The %s vanished from its node: %s", task->step,
+                                st->why ? st->why : "there is no record of it"),
+        .node = run->slots[task->launch.rank].node_name,
+        .step = task->step,
+        .command = task->launch.command_line,
+        .stderr_tail = st->stderr_tail,
+        .exit_code = -1};
+    if (run->attempt >= ATTEMPTS_MAX)
+        out.kind = OUT_FAILED;
+    run_set_outcome(run, &out);
+}
+
+void verdict_task(struct job_run *run, struct run_task *task, const struct task_status *st)
+{
+    if (st->state == TASK_RUNNING || task->state == RT_OVER)
+        return;
+    task->state = RT_OVER;
+    wake(run->s, WAKE_JOB, run->id);
+    if (run->phase != RUN_ACTIVE || run->out.kind != OUT_NONE)
+        return;
+    bool good = st->state == TASK_EXITED && st->exit_code == 0 && st->signal == 0;
+    if (good && task->is_prep)
+        return;
+    if (good) {
+        const struct outcome out = {.kind = OUT_SUCCEEDED, .has_exit_code = true, .exit_code = 0};
+        run_set_outcome(run, &out);
+    } else if (st->state == TASK_LOST || st->state == TASK_UNKNOWN) {
+        task_lost(run, task, st);
+    } else {
+        task_failed(run, task, st);
+    }
+}
+
+void verdict_slot_error(struct job_run *run, const struct job_slot *slot)
+{
+    fail(run, slot->error);
+}
+
+/* --- rows ----------------------------------------------------------------------------------- */
+
+static void terminated(struct job_run *run)
+{
+    const struct outcome out = {
+        .kind = OUT_STOPPED,
+        .grace_us = GRACE_US,
+        .why = {.code = "JobTerminated",
+                .message = "The specified job has been terminated by the user",
+                .exit_code = -1}
+    };
+    run_set_outcome(run, &out);
+}
+
+static void timed_out(struct job_run *run)
+{
+    const struct outcome out = {
+        .kind = OUT_FAILED,
+        .grace_us = GRACE_US,
+        .why = {.code = "JobTimedOut",
+                .message = arena_printf(&run->a,
+                "The job ran longer than its limit maxWallClockTime of "
+                                        "%lld seconds and was stopped", (long long)(run->spec.max_wall_us / 1000000)),
+                .step = "job",
+                .command = run->spec.command_line,
+                .remedy = "raise constraints.maxWallClockTime",
+                .exit_code = -1}
+    };
+    run_set_outcome(run, &out);
+}
+
+/* How a job ends whose node leaves or was lost is the cluster's deallocation option; automatic
+ * scaling has none, and never takes a node from a job: only a lost one gets here. */
+static void node_taken(struct job_run *run, const struct cluster *c, const struct node *nd)
+{
+    bool lost = nd->state != NODE_LEAVING;
+    const struct node_rt *rt = node_rt_find(run->s, nd->id);
+    const char *why = rt && rt->why_down ? rt->why_down : "see the errors of its cluster";
+    struct outcome out = {.kind = OUT_REQUEUE};
+    out.why = (struct failure){
+        .code = lost ? "NodeLost" : "NodeDeallocated",
+        .message = lost ? arena_printf(&run->a, "A node of the job was lost: %s", why)
+                        : "A node of the job was deallocated because its cluster was resized",
+        .node = nd->name,
+        .step = "job",
+        .command = run->spec.command_line,
+        .exit_code = -1};
+    if (c->prov_state == PROV_DELETING) {
+        out.why.code = "ClusterDeleted";
+        out.why.message = "The job's cluster was deleted while the job ran";
+        out.kind = OUT_FAILED;
+    } else if (c->scale.kind == SCALE_MANUAL && c->scale.dealloc != DEALLOC_REQUEUE &&
+               (lost || c->scale.dealloc == DEALLOC_TERMINATE)) {
+        out.kind = OUT_FAILED;
+    } else if (lost && run->attempt >= ATTEMPTS_MAX) {
+        out.kind = OUT_FAILED;
+    }
+    run_set_outcome(run, &out);
+}
+
+static int check_nodes(struct job_run *run, struct arena *a, struct err *e)
+{
+    struct node *nodes;
+    size_t n;
+    if (st_node_of_job(run->s->st, a, run->id, &nodes, &n, e) != 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        bool gone = i < (size_t)run->n_slots && run->slots[i].state == SLOT_GONE;
+        if (nodes[i].state == NODE_RUNNING && !gone)
+            continue;
+        struct cluster c = {0};
+        if (st_cluster_by_id(run->s->st, a, nodes[i].cluster_id, &c, e) < 0)
+            return -1;
+        node_taken(run, &c, &nodes[i]);
+        return 0;
+    }
+    return 0;
+}
+
+static bool ended(enum exec_state x)
+{
+    return x == EXEC_SUCCEEDED || x == EXEC_FAILED;
+}
+
+int verdict_rows(struct job_run *run, struct arena *a, struct err *e)
+{
+    struct job row;
+    int rc = st_job_by_id(run->s->st, a, run->id, &row, e);
+    if (rc < 0)
+        return -1;
+    run->deleting = rc == 0 || row.prov_state == PROV_DELETING;
+    if (rc == 0)
+        return 0;
+    run->exec = row.exec_state;
+    if (ended(row.exec_state))
+        return 0;
+    if (run->deleting) {
+        const struct outcome out = {.kind = OUT_REMOVE};
+        run_set_outcome(run, &out);
+    } else if (row.exec_state == EXEC_TERMINATING) {
+        terminated(run);
+    } else if (run->phase == RUN_ACTIVE && run->out.kind == OUT_NONE) {
+        if (check_nodes(run, a, e) != 0)
+            return -1;
+        if (run->spec.max_wall_us > 0 && sched_now(run->s) >= run->start_us + run->spec.max_wall_us)
+            timed_out(run);
+    }
+    return 0;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+#include "scheduler/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int by_turn(const void *pa, const void *pb)
+{
+    const struct plan_job *a = *(const struct plan_job *const *)pa;
+    const struct plan_job *b = *(const struct plan_job *const *)pb;
+    if (a->priority != b->priority)
+        return a->priority > b->priority ? -1 : 1;
+    return (a->id > b->id) - (a->id < b->id);
+}
+
+static int by_ordinal(const void *pa, const void *pb)
+{
+    const struct plan_node *a = *(const struct plan_node *const *)pa;
+    const struct plan_node *b = *(const struct plan_node *const *)pb;
+    return (a->ordinal > b->ordinal) - (a->ordinal < b->ordinal);
+}
+
+static const struct plan_node **idle_nodes(struct arena *a, const struct plan_node *nodes,
+                                           size_t n_nodes, size_t *n_idle)
+{
+    const struct plan_node **idle = arena_alloc(a, (n_nodes + 1) * sizeof *idle);
+    size_t n = 0;
+    for (size_t i = 0; i < n_nodes; i++)
+        if (nodes[i].state == NODE_IDLE && nodes[i].job_id == 0)
+            idle[n++] = &nodes[i];
+    qsort(idle, n, sizeof *idle, by_ordinal);
+    *n_idle = n;
+    return idle;
+}
+
+size_t plan_allocation(struct arena *a, const struct plan_job *jobs, size_t n_jobs,
+                       const struct plan_node *nodes, size_t n_nodes, struct plan_assignment **out)
+{
+    size_t n_idle, used = 0, n_out = 0;
+    const struct plan_node **idle = idle_nodes(a, nodes, n_nodes, &n_idle);
+    const struct plan_job **queue = arena_alloc(a, (n_jobs + 1) * sizeof *queue);
+    for (size_t i = 0; i < n_jobs; i++)
+        queue[i] = &jobs[i];
+    qsort(queue, n_jobs, sizeof *queue, by_turn);
+    *out = arena_alloc(a, (n_jobs + 1) * sizeof **out);
+    for (size_t i = 0; i < n_jobs; i++) {
+        size_t want = queue[i]->node_count > 0 ? (size_t)queue[i]->node_count : 1;
+        if (want > n_idle - used)
+            break;
+        (*out)[n_out++] = (struct plan_assignment){queue[i]->id, idle + used, (int)want};
+        used += want;
+    }
+    return n_out;
+}
+
+/* Lower leaves first; within one rank the highest ordinal. */
+static int leave_rank(enum node_state s)
+{
+    switch (s) {
+    case NODE_UNUSABLE:
+        return 0;
+    case NODE_PREPARING:
+        return 1;
+    case NODE_IDLE:
+        return 2;
+    case NODE_RUNNING:
+        return 3;
+    case NODE_LEAVING:
+        return 4;
+    }
+    return 4;
+}
+
+static int by_leave_order(const void *pa, const void *pb)
+{
+    const struct plan_node *a = *(const struct plan_node *const *)pa;
+    const struct plan_node *b = *(const struct plan_node *const *)pb;
+    int ra = leave_rank(a->state), rb = leave_rank(b->state);
+    if (ra != rb)
+        return ra - rb;
+    return (a->ordinal < b->ordinal) - (a->ordinal > b->ordinal);
+}
+
+static int clamp(int64_t v, int lo, int hi)
+{
+    return v < lo ? lo : v > hi ? hi : (int)v;
+}
+
+/* What automatic scaling wants: the nodes that hold jobs, and those the queue asks for. */
+static int auto_target(const struct plan_scale_input *in)
+{
+    int64_t held = 0;
+    for (size_t i = 0; i < in->n_nodes; i++)
+        held += in->nodes[i].state == NODE_RUNNING ||
+                (in->nodes[i].state == NODE_UNUSABLE && in->nodes[i].job_id);
+    int64_t want = held + in->demand;
+    if (in->initial && want < in->scale.initial)
+        want = in->scale.initial;
+    return clamp(want, in->scale.minimum, in->scale.maximum);
+}
+
+static int wanted(const struct plan_scale_input *in)
+{
+    if (in->deleting)
+        return 0;
+    return in->scale.kind == SCALE_AUTO ? auto_target(in) : in->scale.target;
+}
+
+/* May this node be told to leave? `over`: the cluster has more nodes than it may ever have. */
+static bool may_leave(const struct plan_scale_input *in, const struct plan_node *n, bool over)
+{
+    if (in->deleting)
+        return true;
+    if (in->scale.kind == SCALE_MANUAL)
+        return n->state != NODE_RUNNING || in->scale.dealloc != DEALLOC_WAIT_FOR_JOB_COMPLETION;
+    switch (n->state) {
+    case NODE_UNUSABLE:
+        return n->job_id == 0;
+    case NODE_PREPARING:
+        return over;
+    case NODE_IDLE:
+        return over || in->now_us - n->state_us >= in->idle_us;
+    case NODE_RUNNING:
+    case NODE_LEAVING:
+        return false;
+    }
+    return false;
+}
+
+static void choose_leaving(const struct plan_scale_input *in, const struct plan_node **staying,
+                           size_t n_staying, int excess, struct plan_scale_result *out)
+{
+    int over = in->scale.kind == SCALE_AUTO ? (int)n_staying - in->scale.maximum : 0;
+    for (size_t i = 0; i < n_staying && excess > 0; i++) {
+        const struct plan_node *n = staying[i];
+        if (may_leave(in, n, over > 0)) {
+            out->leave[out->n_leave++] = n;
+            excess--;
+            over--;
+        } else if (in->scale.kind == SCALE_AUTO && n->state == NODE_IDLE) {
+            int64_t at = n->state_us + in->idle_us;
+            if (out->look_again_us == 0 || at < out->look_again_us)
+                out->look_again_us = at;
+        }
+    }
+    out->waiting = in->scale.kind == SCALE_MANUAL || in->deleting ? excess : over > 0 ? over : 0;
+}
+
+void plan_scale(struct arena *a, const struct plan_scale_input *in, struct plan_scale_result *out)
+{
+    *out = (struct plan_scale_result){0};
+    const struct plan_node **staying = arena_alloc(a, (in->n_nodes + 1) * sizeof *staying);
+    size_t n_staying = 0;
+    for (size_t i = 0; i < in->n_nodes; i++)
+        if (in->nodes[i].state != NODE_LEAVING)
+            staying[n_staying++] = &in->nodes[i];
+    qsort(staying, n_staying, sizeof *staying, by_leave_order);
+    out->leave = arena_alloc(a, (n_staying + 1) * sizeof *out->leave);
+
+    int want = wanted(in), have = (int)n_staying;
+    out->target = want;
+    if (want > have) {
+        int room = in->free_capacity > 0 ? in->free_capacity : 0;
+        out->add = want - have < room ? want - have : room;
+        out->missing = want - have - out->add;
+    } else if (want < have) {
+        choose_leaving(in, staying, n_staying, have - want, out);
+        /* Automatic scaling keeps idle nodes for a while: until then they are wanted. */
+        if (in->scale.kind == SCALE_AUTO && !in->deleting)
+            out->target = have - (int)out->n_leave - out->waiting;
+    }
+}
+
+void plan_ordinals(const struct plan_node *nodes, size_t n_nodes, int *out, int n)
+{
+    int ordinal = 1;
+    for (int k = 0; k < n; ordinal++) {
+        bool taken = false;
+        for (size_t i = 0; i < n_nodes && !taken; i++)
+            taken = nodes[i].ordinal == ordinal;
+        if (!taken)
+            out[k++] = ordinal;
+    }
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of scheduler/ share. One thread, one loop.
+ *
+ * Everything that happens becomes a wake-up of an id: a cluster, a job, a node. sched_turn() pops
+ * ids and reconciles them: reads the rows, compares with what is in memory, takes the next step.
+ * Nothing reconciles from inside a callback; callbacks note what they saw and wake. In memory there
+ * is only what the database cannot know: links (struct node_rt) and steps in flight (struct
+ * job_run). Both are made from rows, so a start after kill -9 is no special case.
+ *
+ * Decisions are written first; effects on nodes hang on sched_after_durable(), which carries an id
+ * and no pointer, because by then the object may be gone.
+ */
+#ifndef SCHEDULER_SCHED_PRIV_H
+#define SCHEDULER_SCHED_PRIV_H
+
+#include <stdbool.h>
+#include <uv.h>
+
+#include "lib/arena.h"
+#include "model/failure.h"
+#include "nodeagent-proto/node.h"
+#include "scheduler/idmap.h"
+#include "scheduler/scheduler.h"
+#include "storage/storage.h"
+
+enum wake_kind { WAKE_CLUSTER, WAKE_JOB, WAKE_NODE, WAKE_KINDS };
+
+/* One pending deadline per (kind, id); when it comes, the id is woken. */
+struct deadline {
+    enum wake_kind kind;
+    int64_t id, at_us;
+};
+
+struct node_rt;
+struct job_run;
+
+struct sched {
+    struct sched_config cfg; /* strings are ours */
+    struct storage *st;      /* borrowed, as are loop and log */
+    const struct log *log;
+    struct id_map wakes[WAKE_KINDS];
+    bool wake_deletions;
+    struct deadline *deadlines;
+    size_t n_deadlines, cap_deadlines;
+    uv_timer_t timer;         /* fires at the earliest deadline */
+    struct id_map nodes;      /* struct node_rt *, owned; negative ids: orphaned node roots */
+    struct id_map runs;       /* struct job_run *, owned, by job id */
+    struct id_map allocating; /* a set: jobs whose allocation is not on disk yet */
+    int64_t last_orphan;
+    struct id_map short_clusters; /* a set: they wait for capacity that others give up */
+    int64_t started_us;
+    int refs; /* durable callbacks, links, pool work and the timer under way; see sched_stop() */
+    bool stopping;
+    void (*stopped)(void *ctx);
+    void *stopped_ctx;
+};
+
+/* --- wake.c: wake-ups, deadlines, references ------------------------------------------------ */
+void wake(struct sched *s, enum wake_kind kind, int64_t id);
+/* Replaces the deadline of (kind, id); at_us 0 removes it. */
+void wake_at(struct sched *s, enum wake_kind kind, int64_t id, int64_t at_us);
+/* Arms the timer for the earliest deadline, or for at once if anything is still woken. */
+void wake_arm(struct sched *s);
+void wake_on_timer(uv_timer_t *t);
+bool wake_pending(const struct sched *s);
+int64_t sched_now(const struct sched *s);
+
+/* Runs `fn` once what was written so far is on disk (`why` NULL) or was rolled back. Not run while
+ * stopping: the next start finds in the rows what is to be done. */
+typedef void (*sched_effect)(struct sched *s, int64_t id, const struct err *why);
+void sched_after_durable(struct sched *s, int64_t id, sched_effect fn);
+/* Effects that wake an id, whether it became durable or not: they look at the rows again. */
+void effect_wake_node(struct sched *s, int64_t id, const struct err *why);
+void effect_wake_job(struct sched *s, int64_t id, const struct err *why);
+void sched_ref(struct sched *s);
+void sched_unref(struct sched *s); /* may free s */
+
+/* --- cluster_reconcile.c -------------------------------------------------------------------- */
+void cluster_reconcile(struct sched *s, int64_t id);
+
+/* --- node_runtime.c: the link to one node, and what is being done to it --------------------- */
+enum link_state { LINK_NONE, LINK_OPENING, LINK_READY, LINK_CLOSING };
+
+struct node_prep; /* node_prepare.c */
+struct node_exit; /* node_leave.c */
+
+struct node_rt {
+    struct sched *s;
+    int64_t id; /* < 0: a node root without a row, to be cleaned */
+    int64_t cluster_id;
+    char *name, *root;
+    struct node_link *link; /* owned; NULL in LINK_NONE */
+    enum link_state link_state;
+    int failures;               /* links lost in a row */
+    int64_t ready_us, retry_us; /* last hello; not to be opened before */
+    char *why_down;             /* last reason, for errors */
+    char *incarnation;          /* as the last hello said */
+    int gpus;
+    bool greeted;           /* link ready and hello compared with the row */
+    bool heal;              /* unusable only because its root was replaced: prepare it again */
+    struct job_run *run;    /* borrowed: the run that has a slot on this node; NULL: none */
+    int slot;               /* its index there */
+    struct node_prep *prep; /* owned; only while the row is preparing and the link ready */
+    struct node_exit *exit; /* owned; only while the row is leaving and holds no job */
+};
+
+struct node_rt *node_rt_find(const struct sched *s, int64_t id);
+/* Finds or makes the runtime of a row; opens nothing. */
+struct node_rt *node_rt_get(struct sched *s, const struct node *row);
+struct node_rt *node_rt_new_orphan(struct sched *s, const char *name);
+void node_reconcile(struct sched *s, int64_t id);
+/* Opens the link; a failure is noted as a loss and the node woken. */
+void node_rt_open(struct node_rt *rt);
+/* Closes the link if there is one; the node is woken when it is closed. */
+void node_rt_close(struct node_rt *rt);
+/* Forgets a node whose link is closed. */
+void node_rt_free(struct node_rt *rt);
+/* Writes that a node failed (unusable, or leaving anyway) and wakes who needs to know. */
+void node_fail(struct node_rt *rt, const struct failure *f);
+/* Requests can be sent. */
+bool node_rt_usable(const struct node_rt *rt);
+
+/* --- node_prepare.c ------------------------------------------------------------------------- */
+void node_prepare(struct node_rt *rt, const struct node *row); /* link ready; starts over */
+/* No further step; the preparation is freed with its link. */
+void node_prepare_cancel(struct node_rt *rt);
+/* Writes down a failure that was noted; false if there is none. */
+bool node_prepare_report(struct node_rt *rt);
+bool node_prepare_over(const struct node_rt *rt); /* failed or cancelled, not freed yet */
+void node_prepare_abandon(struct node_rt *rt);    /* frees it; the link is closed */
+void node_prepare_task_ended(struct node_rt *rt, const struct task_status *st);
+
+/* --- node_leave.c --------------------------------------------------------------------------- */
+/* The next step of: kill what runs there, close the link, remove the root, remove the row. */
+void node_leave(struct node_rt *rt);
+/* The link went down in the middle. */
+void node_leave_link_down(struct node_rt *rt);
+void node_exit_free(struct node_rt *rt);
+/* Looks for node roots that no row knows. */
+void node_find_orphans(struct sched *s);
+
+/* --- job_run.c ------------------------------------------------------------------------------ */
+void job_reconcile(struct sched *s, int64_t id);
+void job_node_ready(struct node_rt *rt); /* a link came up under a run's slot */
+void job_node_down(struct node_rt *rt);  /* and went away */
+void job_node_gone(struct node_rt *rt);  /* the node was given up */
+void job_task_ended(struct node_rt *rt, const struct task_status *st);
+void job_run_free(struct job_run *run);
+/* Ends a job that holds no nodes: queued -> failed. Wakes its cluster. */
+int job_fail_queued(struct sched *s, const struct job *j, const struct failure *f,
+                    struct err *e) MUST_CHECK;
+
+/* --- deletion.c ----------------------------------------------------------------------------- */
+void deletions_reconcile(struct sched *s);
+
+#endif
