@@ -75,6 +75,10 @@ static void string_text(const char *s, size_t len, char *out, size_t size)
 
 void value_text(const json_t *value, char *out, size_t size)
 {
+    if (!value) {
+        snprintf(out, size, "absent");
+        return;
+    }
     switch (json_typeof(value)) {
     case JSON_STRING:
         string_text(json_string_value(value), json_string_length(value), out, size);

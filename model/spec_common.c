@@ -60,7 +60,10 @@ void spec_env(struct arena *a, const json_t *owner, struct kv **env, size_t *n)
     const json_t *secret = json_object_get(owner, "secrets");
     size_t total = json_array_size(plain) + json_array_size(secret);
     *n = 0;
-    *env = total ? arena_alloc(a, total * sizeof **env) : NULL;
+    *env = NULL;
+    if (total == 0)
+        return;
+    *env = arena_alloc(a, total * sizeof **env);
     add_env(a, plain, false, *env, n);
     add_env(a, secret, true, *env, n);
 }
