@@ -26,8 +26,10 @@ static int setup(void **state)
 {
     struct pipe_log *p = calloc(1, sizeof *p);
     int fds[2];
-    if (pipe(fds) < 0)
+    if (pipe(fds) < 0) {
+        free(p);
         return -1;
+    }
     p->read_end = fds[0];
     p->log = (struct log){.fd = fds[1], .level = LOG_LVL_INFO, .format = LOG_FMT_TEXT};
     *state = p;

@@ -3,6 +3,7 @@
  * Every rule of the requests for clusters (mount volumes included), file servers, workspaces and
  * experiments, one line each.
  */
+#include "lib/strbuf.h"
 #include "test/unit/model/accept.h"
 
 #define P     "properties."
@@ -237,10 +238,10 @@ static void file_servers(void **state)
 static void workspaces(void **state)
 {
     (void)state;
-    char many[60 * 20] = "{", *end = many + 1;
+    struct strbuf many = STRBUF_INIT;
     for (int i = 0; i < 51; i++)
-        end += sprintf(end, "%s't%d': ''", i ? ", " : "", i);
-    strcpy(end, "}");
+        strbuf_printf(&many, "%s't%d': ''", i ? ", " : "{", i);
+    strbuf_putc(&many, '}');
     const struct accept_case cases[] = {
         {"location", NULL, MISSING},
         {"location", "''", BAD("is \"\"")},
@@ -248,9 +249,10 @@ static void workspaces(void **state)
         {"tags", "{'a': 'b', 'c': null}", OK},
         {"tags", "{'': 'b'}", BAD("names must have 1 to 512")},
         {"tags", "[]", BAD("an object whose values are strings")},
-        {"tags", many, BAD("has 51 items; at most 50")},
+        {"tags", many.s, BAD("has 51 items; at most 50")},
     };
     CHECK_CASES(&schema_workspace, "{'location': 'eastus'}", cases);
+    strbuf_free(&many);
     const struct accept_case anything = {"x", "1", OK};
     check_case(&schema_experiment, "{}", &anything);
     check_case(&schema_workspace_update, "{}", &anything);

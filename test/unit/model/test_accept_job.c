@@ -253,7 +253,8 @@ static void messages_are_safe(void **state)
     struct err e = {0};
     char *longest = calloc(1, 100001);
     memset(longest, 'x', 100000);
-    memcpy(longest, "\xc3\xa9\x1b[31m", 7);
+    static const char start[] = {(char)0xc3, (char)0xa9, 0x1b, '[', '3', '1', 'm'};
+    memcpy(longest, start, sizeof start);
     json_object_set_new(json_object_get(body, "properties"), "schedulingPriority",
                         json_string(longest));
     assert_int_equal(schema_accept(&schema_job, V_2018_05_01, body, &doc, &secrets, &e), -1);

@@ -128,7 +128,7 @@ static void enum_tables(void **state)
         prov_state_names,  alloc_state_names,    node_state_names,     exec_state_names,
         vm_priority_names, dealloc_option_names, sched_priority_names, tool_type_names,
         op_status_names,   resource_kind_names,  caching_type_names,   storage_account_type_names};
-    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
+    for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
         for (const struct enum_name *row = tables[t]; row->name; row++) {
             assert_int_equal(row->value, row - tables[t] + 1); /* numbers are in databases */
             assert_int_equal(enum_from_name(tables[t], row->name), row->value);

@@ -133,7 +133,7 @@ static void tool_types(void **state)
         struct accepted a = accept(&schema_job, text);
         assert_string_equal(json_string_value(doc_get(a.doc, "properties.toolType")),
                             cases[i].type);
-        strcat(path, ".processCount");
+        snprintf(path, sizeof path, "properties.%s.processCount", cases[i].settings);
         assert_int_equal(json_integer_value(doc_get(a.doc, path)), cases[i].counted ? 2 : 0);
         drop(&a);
         free(text);
