@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A real database in a directory of its own, its loop, and rows to start from.
+ */
+#ifndef TEST_STORAGE_FIXTURE_H
+#define TEST_STORAGE_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/fs.h"
+#include "storage/storage_priv.h"
+
+#define SUB "11111111-2222-3333-4444-555555555555"
+#define T0  INT64_C(1528406940000000) /* 2018-06-07T21:29:00Z */
+
+struct fx {
+    char dir[64], db[96], key[96];
+    uv_loop_t loop;
+    struct log log;
+    struct storage *st;
+    struct arena a;
+    struct err e;
+    int64_t group, workspace, experiment, cluster; /* of fx_seed() */
+};
+
+#define ok(fx, call)                                                                               \
+    do {                                                                                           \
+        if ((call) < 0)                                                                            \
+            fail_msg("%s: %s", #call, (fx)->e.msg);                                                \
+    } while (0)
+#define found(fx, call)                                                                            \
+    do {                                                                                           \
+        int found_rc = (call);                                                                     \
+        if (found_rc != 1)                                                                         \
+            fail_msg("%s: %d %s", #call, found_rc, found_rc < 0 ? (fx)->e.msg : "not there");      \
+    } while (0)
+
+static inline int fx_try_open(struct fx *f)
+{
+    struct st_config c = {
+        .path = f->db, .key_path = f->key, .loop = &f->loop, .log = &f->log};
+    return st_open(&c, &f->st, &f->e);
+}
+
+static inline void fx_open(struct fx *f)
+{
+    ok(f, fx_try_open(f));
+}
+
+static inline void fx_set_true(void *ctx)
+{
+    *(bool *)ctx = true;
+}
+
+static inline void fx_run_until(struct fx *f, const bool *flag)
+{
+    while (!*flag)
+        assert_true(uv_run(&f->loop, UV_RUN_ONCE) != 0 || *flag);
+}
+
+static inline void fx_close(struct fx *f)
+{
+    bool closed = false;
+    st_close(f->st, fx_set_true, &closed);
+    fx_run_until(f, &closed);
+    f->st = NULL;
+}
+
+static inline void fx_reopen(struct fx *f)
+{
+    fx_close(f);
+    fx_open(f);
+}
+
+struct fx_flushed {
+    bool done, failed;
+    struct err why;
+};
+
+static inline void fx_on_flushed(void *ctx, const struct err *why)
+{
+    struct fx_flushed *w = ctx;
+    w->done = true;
+    w->failed = why != NULL;
+    if (why)
+        w->why = *why;
+}
+
+/* Ends the turn and waits for the disk. */
+static inline struct fx_flushed fx_flush(struct fx *f)
+{
+    struct fx_flushed w = {0};
+    st_when_durable(f->st, fx_on_flushed, &w);
+    st_turn_end(f->st);
+    fx_run_until(f, &w.done);
+    return w;
+}
+
+static inline int fx_start_empty(void **state)
+{
+    struct fx *f = calloc(1, sizeof *f);
+    strcpy(f->dir, "/tmp/batchaid-st-XXXXXX");
+    assert_non_null(mkdtemp(f->dir));
+    snprintf(f->db, sizeof f->db, "%s/state.db", f->dir);
+    snprintf(f->key, sizeof f->key, "%s/secret.key", f->dir);
+    char log[96];
+    snprintf(log, sizeof log, "%s/log", f->dir);
+    f->log = (struct log){.fd = open(log, O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0600),
+                          .level = LOG_LVL_DEBUG};
+    assert_int_equal(uv_loop_init(&f->loop), 0);
+    arena_init(&f->a);
+    *state = f;
+    return 0;
+}
+
+static inline int fx_end(void **state)
+{
+    struct fx *f = *state;
+    if (f->st)
+        fx_close(f);
+    assert_int_equal(uv_loop_close(&f->loop), 0);
+    arena_free(&f->a);
+    close(f->log.fd);
+    ok(f, fs_remove_tree(f->dir, &f->e));
+    free(f);
+    return 0;
+}
+
+static inline struct job fx_job(const struct fx *f, const char *name)
+{
+    return (struct job){.experiment_id = f->experiment,
+                        .cluster_id = f->cluster,
+                        .name = name,
+                        .guid = "aaaaaaaa-0000-4000-8000-000000000001",
+                        .doc = "{\"nodeCount\":1}",
+                        .cluster_ref = "/subscriptions/s/clusters/nc6",
+                        .node_count = 1,
+                        .max_wall_us = INT64_C(604800000000),
+                        .prov_state = PROV_SUCCEEDED,
+                        .exec_state = EXEC_QUEUED,
+                        .prov_us = T0,
+                        .exec_us = T0,
+                        .created_us = T0,
+                        .updated_us = T0};
+}
+
+static inline int64_t fx_add_job(struct fx *f, const char *name)
+{
+    struct job j = fx_job(f, name);
+    int64_t id = 0;
+    ok(f, st_job_insert(f->st, &j, NULL, &id, &f->e));
+    return id;
+}
+
+static inline int64_t fx_add_group(struct fx *f, const char *subscription, const char *name)
+{
+    struct resource_group g = {.subscription = subscription,
+                               .name = name,
+                               .location = "eastus",
+                               .prov_state = PROV_SUCCEEDED,
+                               .created_us = T0,
+                               .updated_us = T0};
+    int64_t id = 0;
+    ok(f, st_group_insert(f->st, &g, &id, &f->e));
+    return id;
+}
+
+static inline int64_t fx_add_workspace(struct fx *f, int64_t group, const char *name)
+{
+    struct workspace w = {.group_id = group,
+                          .name = name,
+                          .scope = {.location = "westus2"},
+                          .tags = "{\"team\":\"x\"}",
+                          .prov_state = PROV_SUCCEEDED,
+                          .prov_us = T0,
+                          .created_us = T0,
+                          .updated_us = T0};
+    int64_t id = 0;
+    ok(f, st_workspace_insert(f->st, &w, &id, &f->e));
+    return id;
+}
+
+static inline int64_t fx_add_experiment(struct fx *f, int64_t workspace, const char *name)
+{
+    struct experiment x = {.workspace_id = workspace,
+                           .name = name,
+                           .prov_state = PROV_SUCCEEDED,
+                           .prov_us = T0,
+                           .created_us = T0,
+                           .updated_us = T0};
+    int64_t id = 0;
+    ok(f, st_experiment_insert(f->st, &x, &id, &f->e));
+    return id;
+}
+
+static inline struct cluster fx_cluster(int64_t workspace, const char *name)
+{
+    return (struct cluster){
+        .workspace_id = workspace,
+        .name = name,
+        .guid = "bbbbbbbb-0000-4000-8000-000000000001",
+        .doc = "{\"vmSize\":\"STANDARD_NC6\"}",
+        .vm_size = "STANDARD_NC6",
+        .vm_priority = VM_DEDICATED,
+        .scale = {.kind = SCALE_MANUAL, .target = 2, .dealloc = DEALLOC_REQUEUE},
+        .prov_state = PROV_SUCCEEDED,
+        .alloc_state = ALLOC_RESIZING,
+        .prov_us = T0,
+        .alloc_us = T0,
+        .created_us = T0,
+        .updated_us = T0};
+}
+
+static inline int64_t fx_add_cluster(struct fx *f, int64_t workspace, const char *name)
+{
+    struct cluster c = fx_cluster(workspace, name);
+    int64_t id = 0;
+    ok(f, st_cluster_insert(f->st, &c, NULL, &id, &f->e));
+    return id;
+}
+
+static inline int64_t fx_add_file_server(struct fx *f, int64_t workspace, const char *name)
+{
+    struct file_server s = {.workspace_id = workspace,
+                            .name = name,
+                            .guid = "cccccccc-0000-4000-8000-000000000001",
+                            .doc = "{\"vmSize\":\"STANDARD_DS1_V2\"}",
+                            .prov_state = PROV_SUCCEEDED,
+                            .prov_us = T0,
+                            .created_us = T0,
+                            .updated_us = T0};
+    int64_t id = 0;
+    ok(f, st_file_server_insert(f->st, &s, "{\"password\":\"pw\"}", &id, &f->e));
+    return id;
+}
+
+static inline int64_t fx_add_node(struct fx *f, int64_t cluster, int ordinal, enum node_state state)
+{
+    char name[32];
+    snprintf(name, sizeof name, "tvm-%d", ordinal);
+    struct node nd = {.cluster_id = cluster,
+                      .name = name,
+                      .ordinal = ordinal,
+                      .state = state,
+                      .state_us = T0,
+                      .created_us = T0};
+    int64_t id = 0;
+    ok(f, st_node_insert(f->st, &nd, &id, &f->e));
+    return id;
+}
+
+/* An open database with a group "Demo", a workspace "Work", an experiment "Exp", a cluster "nc6". */
+static inline int fx_start(void **state)
+{
+    fx_start_empty(state);
+    struct fx *f = *state;
+    fx_open(f);
+    f->group = fx_add_group(f, SUB, "Demo");
+    f->workspace = fx_add_workspace(f, f->group, "Work");
+    f->experiment = fx_add_experiment(f, f->workspace, "Exp");
+    f->cluster = fx_add_cluster(f, f->workspace, "nc6");
+    return 0;
+}
+
+#endif
