@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Jobs and clusters against real storage and real nodes.
+ */
+#include "world.h"
+
+#include <dirent.h>
+#include <signal.h>
+
+static void test_job_runs(void **state)
+{
+    (void)state;
+    struct world *w = world_new(4);
+    int64_t c = add_cluster_of(w, "c", 2);
+    WAIT(w, counts(w, c).idle == 2);
+    assert_int_equal(cluster_row(w, c).alloc_state, ALLOC_STEADY);
+    int64_t j = add_job(
+        w, c, "hello",
+        (struct job_wish){.command = "echo hello $GREETED; echo oops >&2; echo m > "
+                                     "$AZ_BATCHAI_OUTPUT_MODEL/m.bin",
+                          .more = "'environmentVariables': [{'name':'GREETED','value':'world'}],"
+                                  "'outputDirectories': [{'id':'MODEL','pathPrefix':"
+                                  "'${AZ_BATCHAI_MOUNT_ROOT}/share/logs','pathSuffix':'model'}],"});
+    WAIT(w, job_ended(w, j));
+    struct job row = job_row(w, j);
+    assert_int_equal(row.exec_state, EXEC_SUCCEEDED);
+    assert_true(row.has_exit_code);
+    assert_int_equal(row.exit_code, 0);
+    assert_int_equal(row.attempt, 1);
+    assert_true(row.start_us > 0 && row.end_us >= row.start_us && row.end_us == row.exec_us);
+    assert_null(row.errors);
+    assert_string_equal(read_text(w, share_file(w, j, "stdouterr/stdout.txt")), "hello world\n");
+    assert_string_equal(read_text(w, share_file(w, j, "stdouterr/stderr.txt")), "oops\n");
+    assert_string_equal(read_text(w, share_file(w, j, "outputs/model/m.bin")), "m\n");
+    assert_non_null(strstr(read_text(w, share_file(w, j, "stdouterr/execution.log")), "job"));
+    WAIT(w, counts(w, c).idle == 2);
+    world_free(w);
+}
+
+static void test_failures_explain_themselves(void **state)
+{
+    (void)state;
+    struct world *w = world_new(4);
+    int64_t c = add_cluster_of(w, "c", 1);
+    int64_t bad = add_job(w, c, "bad", (struct job_wish){.command = "echo gone wrong >&2; exit 3"});
+    int64_t killed = add_job(w, c, "killed", (struct job_wish){.command = "kill -9 $$"});
+    int64_t prep =
+        add_job(w, c, "prep", (struct job_wish){.command = "true", .prep = "echo no >&2; exit 7"});
+    WAIT(w, job_ended(w, bad) && job_ended(w, killed) && job_ended(w, prep));
+    struct job row = job_row(w, bad);
+    assert_int_equal(row.exec_state, EXEC_FAILED);
+    assert_int_equal(row.exit_code, 3);
+    assert_non_null(strstr(row.errors, "\"code\":\"JobFailed\""));
+    assert_non_null(strstr(row.errors, "Job failed with non-zero exit code"));
+    assert_non_null(strstr(row.errors, "gone wrong"));
+    assert_non_null(strstr(row.errors, "exit 3"));
+    assert_non_null(strstr(row.errors, "tvm-"));
+    row = job_row(w, killed);
+    assert_int_equal(row.exit_code, 128 + 9);
+    assert_non_null(strstr(row.errors, "\"signal\""));
+    row = job_row(w, prep);
+    assert_int_equal(row.exit_code, 7);
+    assert_non_null(strstr(row.errors, "\"code\":\"JobPreparationFailed\""));
+    assert_non_null(strstr(row.errors, "Job preparation task failed with non-zero exit code"));
+    assert_string_equal(read_text(w, share_file(w, prep, "stdouterr/stdout.txt")),
+                        "(no such file)");
+    assert_string_equal(read_text(w, share_file(w, prep, "stdouterr/stderr-job_prep.txt")), "no\n");
+    WAIT(w, counts(w, c).idle == 1);
+    assert_non_null(
+        strstr(read_text(w, share_file(w, bad, "stdouterr/execution.log")), "JobFailed"));
+    world_free(w);
+}
+
+static void test_gang_is_prepared_on_every_node(void **state)
+{
+    (void)state;
+    struct world *w = world_new(4);
+    int64_t c = add_cluster_of(w, "c", 2);
+    int64_t j = add_job(w, c, "gang",
+                        (struct job_wish){.command = "cat $AZ_BATCHAI_SHARED_JOB_TEMP/* | sort; "
+                                                     "echo $AZ_BATCH_HOST_LIST",
+                                          .prep = "echo $AZ_BATCHAI_TASK_INDEX > "
+                                                  "$AZ_BATCHAI_SHARED_JOB_TEMP/"
+                                                  "$AZ_BATCHAI_TASK_INDEX; echo prepared",
+                                          .nodes = 2});
+    WAIT(w, job_ended(w, j));
+    assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
+    assert_string_equal(read_text(w, share_file(w, j, "stdouterr/stdout.txt")),
+                        "0\n1\n127.0.0.1,127.0.0.1\n");
+    DIR *d = opendir(share_file(w, j, "stdouterr"));
+    assert_non_null(d);
+    int preps = 0, logs = 0;
+    for (struct dirent *e; (e = readdir(d));) {
+        preps += strncmp(e->d_name, "stdout-job_prep-tvm-", 20) == 0;
+        logs += strncmp(e->d_name, "execution-tvm-", 14) == 0;
+    }
+    closedir(d);
+    assert_int_equal(preps, 2);
+    assert_int_equal(logs, 2);
+    WAIT(w, counts(w, c).idle == 2);
+    world_free(w);
+}
+
+static void test_wall_clock(void **state)
+{
+    (void)state;
+    struct world *w = world_new(1);
+    int64_t c = add_cluster_of(w, "c", 1);
+    int64_t j = add_job(w, c, "slow", (struct job_wish){.command = "sleep 60", .wall_s = 1});
+    WAIT(w, job_ended(w, j));
+    struct job row = job_row(w, j);
+    assert_int_equal(row.exec_state, EXEC_FAILED);
+    assert_false(row.has_exit_code);
+    assert_non_null(strstr(row.errors, "JobTimedOut"));
+    assert_non_null(strstr(row.errors, "1 seconds"));
+    WAIT(w, counts(w, c).idle == 1);
+    world_free(w);
+}
+
+static void test_terminate(void **state)
+{
+    (void)state;
+    struct world *w = world_new(1);
+    struct err e = {0};
+    int64_t c = add_cluster_of(w, "c", 1);
+    int64_t j = add_job(w, c, "slow", (struct job_wish){.command = "echo up; sleep 60"});
+    int64_t q = add_job(w, c, "queued", (struct job_wish){.command = "true"});
+    WAIT(w, job_state(w, j) == EXEC_RUNNING);
+    WAIT(w, strcmp(read_text(w, share_file(w, j, "stdouterr/stdout.txt")), "up\n") == 0);
+    assert_int_equal(sched_job_terminate(w->s, q, &e), 1);
+    assert_int_equal(job_state(w, q), EXEC_FAILED);
+    assert_int_equal(job_row(w, q).start_us, job_row(w, q).end_us);
+    assert_int_equal(sched_job_terminate(w->s, j, &e), 1);
+    assert_int_equal(job_state(w, j), EXEC_TERMINATING);
+    WAIT(w, job_ended(w, j));
+    struct job row = job_row(w, j);
+    assert_int_equal(row.exec_state, EXEC_FAILED);
+    assert_false(row.has_exit_code);
+    assert_non_null(strstr(row.errors, "JobTerminated"));
+    assert_int_equal(sched_job_terminate(w->s, j, &e), 0);
+    WAIT(w, counts(w, c).idle == 1);
+    world_free(w);
+}
+
+static void test_scale_down_requeues(void **state)
+{
+    (void)state;
+    struct world *w = world_new(4);
+    int64_t c = add_cluster_of(w, "c", 2);
+    int64_t j = add_job(w, c, "twice",
+                        (struct job_wish){.command = "test -f $AZ_BATCHAI_MOUNT_ROOT/share/go || "
+                                                     "sleep 60",
+                                          .nodes = 2});
+    WAIT(w, job_state(w, j) == EXEC_RUNNING);
+    set_scale(w, c, (struct scale){.kind = SCALE_MANUAL, .target = 1, .dealloc = DEALLOC_REQUEUE});
+    WAIT(w, job_state(w, j) == EXEC_QUEUED);
+    assert_int_equal(job_row(w, j).start_us, 0);
+    WAIT(w, rows_of(counts(w, c)) == 1 && counts(w, c).idle == 1);
+    assert_int_equal(cluster_row(w, c).alloc_state, ALLOC_STEADY);
+    struct err e = {0};
+    ok(fs_write_atomic(path(w, "storage/acct/files/share/go"), "", 0, 0644, &e), &e);
+    set_scale(w, c, (struct scale){.kind = SCALE_MANUAL, .target = 2, .dealloc = DEALLOC_REQUEUE});
+    WAIT(w, job_ended(w, j));
+    assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
+    assert_int_equal(job_row(w, j).attempt, 2);
+    world_free(w);
+}
+
+static void test_scale_down_terminates(void **state)
+{
+    (void)state;
+    struct world *w = world_new(4);
+    int64_t c = add_cluster_of(w, "c", 1);
+    int64_t j = add_job(w, c, "j", (struct job_wish){.command = "sleep 60"});
+    WAIT(w, job_state(w, j) == EXEC_RUNNING);
+    set_scale(w, c,
+              (struct scale){.kind = SCALE_MANUAL, .target = 0, .dealloc = DEALLOC_TERMINATE});
+    WAIT(w, rows_of(counts(w, c)) == 0);
+    assert_int_equal(job_state(w, j), EXEC_FAILED);
+    assert_non_null(strstr(job_row(w, j).errors, "NodeDeallocated"));
+    world_free(w);
+}
+
+static void test_scale_down_waits(void **state)
+{
+    (void)state;
+    struct world *w = world_new(4);
+    int64_t c = add_cluster_of(w, "c", 1);
+    int64_t j = add_job(
+        w, c, "j",
+        (struct job_wish){
+            .command = "until test -f $AZ_BATCHAI_MOUNT_ROOT/share/go; do sleep 0.05; done"});
+    int64_t next = add_job(w, c, "next", (struct job_wish){.command = "true"});
+    WAIT(w, job_state(w, j) == EXEC_RUNNING);
+    set_scale(w, c,
+              (struct scale){
+                  .kind = SCALE_MANUAL, .target = 0, .dealloc = DEALLOC_WAIT_FOR_JOB_COMPLETION});
+    WAIT(w, cluster_row(w, c).alloc_state == ALLOC_RESIZING);
+    assert_int_equal(counts(w, c).running, 1);
+    struct err e = {0};
+    ok(fs_write_atomic(path(w, "storage/acct/files/share/go"), "", 0, 0644, &e), &e);
+    WAIT(w, rows_of(counts(w, c)) == 0);
+    assert_int_equal(job_state(w, j), EXEC_SUCCEEDED);
+    assert_int_equal(job_state(w, next), EXEC_QUEUED);
+    assert_int_equal(cluster_row(w, c).alloc_state, ALLOC_STEADY);
+    world_free(w);
+}
+
+static void test_restart_resumes(void **state)
+{
+    (void)state;
+    struct world *w = world_new(4);
+    int64_t c = add_cluster_of(w, "c", 1);
+    int64_t j = add_job(
+        w, c, "j",
+        (struct job_wish){
+            .command = "echo begin; until test -f $AZ_BATCHAI_MOUNT_ROOT/share/go; do sleep 0.05; "
+                       "done; echo end; exit 5"});
+    WAIT(w, strcmp(read_text(w, share_file(w, j, "stdouterr/stdout.txt")), "begin\n") == 0);
+    const char *out = share_file(w, j, "stdouterr/stdout.txt");
+    world_stop(w);
+    struct err e = {0};
+    ok(fs_write_atomic(path(w, "storage/acct/files/share/go"), "", 0, 0644, &e), &e);
+    WAIT(w, strcmp(read_text(w, out), "begin\nend\n") == 0); /* it goes on without us */
+    world_start(w);
+    WAIT(w, job_ended(w, j));
+    assert_int_equal(job_row(w, j).exit_code, 5);
+    assert_int_equal(job_row(w, j).attempt, 1);
+    assert_string_equal(read_text(w, out), "begin\nend\n");
+    WAIT(w, counts(w, c).idle == 1);
+    world_free(w);
+}
+
+static void test_delete_everything(void **state)
+{
+    (void)state;
+    struct world *w = world_new(4);
+    struct err e = {0};
+    int64_t c = add_cluster_of(w, "c", 2);
+    int64_t run = add_job(w, c, "run", (struct job_wish){.command = "sleep 60", .nodes = 2});
+    add_job(w, c, "wait", (struct job_wish){.command = "true"});
+    WAIT(w, job_state(w, run) == EXEC_RUNNING);
+    ok(st_mark_deleting(w->st, RES_GROUP, w->group, time_now_us(), &e), &e);
+    sched_wake_deletions(w->s);
+    struct resource_group g;
+    WAIT(w, st_group_by_id(w->st, &w->a, w->group, &g, &e) == 0);
+    DIR *d = opendir(path(w, "nodes"));
+    int left = 0;
+    for (struct dirent *x; (x = readdir(d));)
+        left += x->d_name[0] != '.';
+    closedir(d);
+    assert_int_equal(left, 0);
+    world_free(w);
+}
+
+static void test_cluster_deleted_under_jobs(void **state)
+{
+    (void)state;
+    struct world *w = world_new(4);
+    struct err e = {0};
+    int64_t c = add_cluster_of(w, "c", 1);
+    int64_t run = add_job(w, c, "run", (struct job_wish){.command = "sleep 60"});
+    int64_t wait = add_job(w, c, "wait", (struct job_wish){.command = "true"});
+    WAIT(w, job_state(w, run) == EXEC_RUNNING);
+    ok(st_mark_deleting(w->st, RES_CLUSTER, c, time_now_us(), &e), &e);
+    sched_wake_deletions(w->s);
+    struct cluster row;
+    WAIT(w, st_cluster_by_id(w->st, &w->a, c, &row, &e) == 0);
+    assert_int_equal(job_state(w, run), EXEC_FAILED);
+    assert_int_equal(job_state(w, wait), EXEC_FAILED);
+    assert_non_null(strstr(job_row(w, run).errors, "ClusterDeleted"));
+    assert_non_null(strstr(job_row(w, wait).errors, "ClusterDeleted"));
+    world_free(w);
+}
+
+static void test_capacity_is_shared(void **state)
+{
+    (void)state;
+    struct world *w = world_new(2);
+    int64_t one = add_cluster_of(w, "one", 2);
+    WAIT(w, counts(w, one).idle == 2);
+    int64_t two = add_cluster_of(w, "two", 1);
+    WAIT(w, cluster_row(w, two).errors != NULL);
+    assert_non_null(strstr(cluster_row(w, two).errors, "NodeCapacityReached"));
+    assert_int_equal(cluster_row(w, two).alloc_state, ALLOC_RESIZING);
+    set_scale(w, one,
+              (struct scale){.kind = SCALE_MANUAL, .target = 1, .dealloc = DEALLOC_REQUEUE});
+    WAIT(w, counts(w, two).idle == 1);
+    assert_null(cluster_row(w, two).errors);
+    assert_int_equal(cluster_row(w, two).alloc_state, ALLOC_STEADY);
+    world_free(w);
+}
+
+static void test_automatic_scaling(void **state)
+{
+    (void)state;
+    struct world *w = world_new(4);
+    int64_t c = add_cluster(w, "c",
+                            (struct cluster_wish){
+                                .scale = {.kind = SCALE_AUTO, .minimum = 0, .maximum = 2}
+    });
+    WAIT(w, cluster_row(w, c).alloc_state == ALLOC_STEADY);
+    assert_int_equal(rows_of(counts(w, c)), 0);
+    int64_t j = add_job(w, c, "j", (struct job_wish){.command = "true", .nodes = 2});
+    WAIT(w, job_ended(w, j));
+    assert_int_equal(job_state(w, j), EXEC_SUCCEEDED);
+    WAIT(w, rows_of(counts(w, c)) == 0);
+    WAIT(w, cluster_row(w, c).alloc_state == ALLOC_STEADY);
+    world_free(w);
+}
+
+static void test_setup_task(void **state)
+{
+    (void)state;
+    struct world *w = world_new(4);
+    int64_t good = add_cluster(
+        w, "good",
+        (struct cluster_wish){.scale = {.target = 1},
+                              .setup = SHARE
+                              ",'setupTask': {'commandLine': 'echo $WHO', 'environmentVariables': "
+                              "[{'name':'WHO','value':'me'}], 'stdOutErrPathPrefix': "
+                              "'$AZ_BATCHAI_MOUNT_ROOT/share/setup'}"});
+    int64_t bad =
+        add_cluster(w, "bad",
+                    (struct cluster_wish){
+                        .scale = {.target = 1},
+                        .setup = "'setupTask': {'commandLine': 'echo not here >&2; exit 9'}"});
+    WAIT(w, counts(w, good).idle == 1 && counts(w, bad).unusable == 1);
+    WAIT(w, cluster_row(w, bad).errors != NULL);
+    const char *errors = cluster_row(w, bad).errors;
+    assert_non_null(strstr(errors, "NodeSetupFailed"));
+    assert_non_null(strstr(errors, "not here"));
+    assert_non_null(strstr(errors, "exit 9"));
+    struct cluster row = cluster_row(w, good);
+    struct node *nodes;
+    size_t n;
+    struct err e = {0};
+    ok(st_node_list(w->st, &w->a, good, &nodes, &n, &e), &e);
+    assert_string_equal(
+        read_text(w, path(w, arena_printf(&w->a, "storage/acct/files/share/setup/%s/stdout-%s.txt",
+                                          cluster_path_segment(&w->a, &row), nodes[0].name))),
+        "me\n");
+    world_free(w);
+}
+
+static void test_refused_jobs_make_way(void **state)
+{
+    (void)state;
+    struct world *w = world_new(1);
+    int64_t c = add_cluster_of(w, "c", 1);
+    int64_t refused =
+        add_job(w, c, "container",
+                (struct job_wish){
+                    .command = "true",
+                    .more = "'containerSettings': {'imageSourceRegistry': {'image': 'ubuntu'}},"});
+    int64_t next = add_job(w, c, "next", (struct job_wish){.command = "true"});
+    WAIT(w, job_ended(w, refused) && job_ended(w, next));
+    assert_int_equal(job_state(w, refused), EXEC_FAILED);
+    assert_non_null(strstr(job_row(w, refused).errors, "ContainersNotSupported"));
+    assert_int_equal(job_row(w, refused).attempt, 0);
+    assert_int_equal(job_state(w, next), EXEC_SUCCEEDED);
+    world_free(w);
+}
+
+static void test_unknown_variable(void **state)
+{
+    (void)state;
+    struct world *w = world_new(1);
+    int64_t c = add_cluster_of(w, "c", 1);
+    int64_t j = add_job(w, c, "j",
+                        (struct job_wish){.command = "true",
+                                          .more = "'inputDirectories': [{'id':'I','path':"
+                                                  "'$NOT_THERE/x'}],"});
+    WAIT(w, job_ended(w, j));
+    assert_int_equal(job_state(w, j), EXEC_FAILED);
+    assert_non_null(strstr(job_row(w, j).errors, "NOT_THERE"));
+    WAIT(w, counts(w, c).idle == 1);
+    world_free(w);
+}
+
+static void test_many_jobs(void **state)
+{
+    (void)state;
+    struct world *w = world_new(4);
+    int64_t c = add_cluster_of(w, "c", 4), last = 0;
+    for (int i = 0; i < 40; i++)
+        last = add_job(w, c, arena_printf(&w->a, "j%d", i), (struct job_wish){.command = "true"});
+    WAIT(w, job_ended(w, last) && counts(w, c).idle == 4);
+    world_free(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_job_runs),
+        cmocka_unit_test(test_failures_explain_themselves),
+        cmocka_unit_test(test_gang_is_prepared_on_every_node),
+        cmocka_unit_test(test_wall_clock),
+        cmocka_unit_test(test_terminate),
+        cmocka_unit_test(test_scale_down_requeues),
+        cmocka_unit_test(test_scale_down_terminates),
+        cmocka_unit_test(test_scale_down_waits),
+        cmocka_unit_test(test_restart_resumes),
+        cmocka_unit_test(test_delete_everything),
+        cmocka_unit_test(test_cluster_deleted_under_jobs),
+        cmocka_unit_test(test_capacity_is_shared),
+        cmocka_unit_test(test_automatic_scaling),
+        cmocka_unit_test(test_setup_task),
+        cmocka_unit_test(test_refused_jobs_make_way),
+        cmocka_unit_test(test_unknown_variable),
+        cmocka_unit_test(test_many_jobs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

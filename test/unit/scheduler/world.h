@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A world for scheduler tests: real storage in a directory of its own, a real loop, the real agent
+ * (BATCHAI_NODE, else build/batchai-node). Waiting is for a condition, with a limit.
+ */
+#ifndef TEST_SCHEDULER_WORLD_H
+#define TEST_SCHEDULER_WORLD_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "lib/fs.h"
+#include "lib/guid.h"
+#include "scheduler/scheduler.h"
+#include "storage/storage.h"
+
+#define LIMIT_MS 20000 /* never reached on a machine that is not stuck */
+
+struct world {
+    char dir[64], agent[512];
+    uv_loop_t loop;
+    uv_prepare_t prepare;
+    uv_check_t check;
+    uv_timer_t limit, tick;
+    bool timed_out, stopped, closed, up;
+    struct log log;
+    struct storage *st;
+    struct sched *s;
+    struct arena a;
+    int local_nodes, idle_s;
+    int64_t group, workspace, experiment;
+};
+
+static inline void on_limit(uv_timer_t *t)
+{
+    ((struct world *)t->data)->timed_out = true;
+}
+
+static inline void on_tick(uv_timer_t *t)
+{
+    (void)t; /* conditions outside the loop are looked at again */
+}
+
+#define WAIT(w, condition)                                                                         \
+    do {                                                                                           \
+        (w)->timed_out = false;                                                                    \
+        uv_timer_start(&(w)->limit, on_limit, LIMIT_MS, 0);                                        \
+        uv_timer_start(&(w)->tick, on_tick, 2, 2);                                                 \
+        while (!(condition) && !(w)->timed_out)                                                    \
+            uv_run(&(w)->loop, UV_RUN_ONCE);                                                       \
+        uv_timer_stop(&(w)->limit);                                                                \
+        uv_timer_stop(&(w)->tick);                                                                 \
+        if ((w)->timed_out)                                                                        \
+            fail_msg("waited in vain for %s", #condition);                                         \
+    } while (0)
+
+static inline void turn(struct world *w)
+{
+    if (w->s && w->up)
+        sched_turn(w->s);
+    if (w->st && !w->closed)
+        st_turn_end(w->st);
+}
+
+static inline void on_prepare(uv_prepare_t *h)
+{
+    turn(h->data);
+}
+
+static inline void on_check(uv_check_t *h)
+{
+    turn(h->data);
+}
+
+static inline void ok(int rc, const struct err *e)
+{
+    if (rc < 0)
+        fail_msg("%s: %s", err_code_name(e->code), e->msg);
+}
+
+static inline const char *path(struct world *w, const char *rest)
+{
+    return arena_printf(&w->a, "%s/%s", w->dir, rest);
+}
+
+static inline void world_start(struct world *w)
+{
+    struct err e = {0};
+    const struct st_config sc = {
+        .path = path(w, "db"), .key_path = path(w, "key"), .loop = &w->loop, .log = &w->log};
+    w->stopped = w->closed = false;
+    ok(st_open(&sc, &w->st, &e), &e);
+    const struct sched_config c = {.loop = &w->loop,
+                                   .storage = w->st,
+                                   .log = &w->log,
+                                   .clock = clock_system(),
+                                   .agent_path = w->agent,
+                                   .nodes_dir = path(w, "nodes"),
+                                   .storage_dir = path(w, "storage"),
+                                   .local_nodes = w->local_nodes,
+                                   .autoscale_idle_s = w->idle_s};
+    ok(sched_create(&c, &w->s, &e), &e);
+    ok(sched_start(w->s, &e), &e);
+    w->up = true;
+}
+
+static inline void on_stopped(void *ctx)
+{
+    struct world *w = ctx;
+    w->stopped = true;
+}
+
+static inline void on_closed(void *ctx)
+{
+    struct world *w = ctx;
+    w->closed = true;
+}
+
+static inline void world_stop(struct world *w)
+{
+    w->up = false;
+    sched_stop(w->s, on_stopped, w);
+    WAIT(w, w->stopped);
+    w->s = NULL;
+    struct storage *st = w->st;
+    w->st = NULL;
+    st_close(st, on_closed, w);
+    WAIT(w, w->closed);
+}
+
+static inline void insert_parents(struct world *w)
+{
+    struct err e = {0};
+    int64_t now = time_now_us();
+    const struct resource_group g = {.subscription = "sub",
+                                     .name = "rg",
+                                     .location = "here",
+                                     .prov_state = PROV_SUCCEEDED,
+                                     .created_us = now,
+                                     .updated_us = now};
+    ok(st_group_insert(w->st, &g, &w->group, &e), &e);
+    const struct workspace ws = {.group_id = w->group,
+                                 .scope = {.location = "here"},
+                                 .name = "ws",
+                                 .prov_state = PROV_SUCCEEDED,
+                                 .prov_us = now,
+                                 .created_us = now,
+                                 .updated_us = now};
+    ok(st_workspace_insert(w->st, &ws, &w->workspace, &e), &e);
+    const struct experiment x = {.workspace_id = w->workspace,
+                                 .name = "exp",
+                                 .prov_state = PROV_SUCCEEDED,
+                                 .prov_us = now,
+                                 .created_us = now,
+                                 .updated_us = now};
+    ok(st_experiment_insert(w->st, &x, &w->experiment, &e), &e);
+}
+
+static inline void init_handle(struct world *w, void *h)
+{
+    ((uv_handle_t *)h)->data = w;
+}
+
+static inline struct world *world_new(int local_nodes)
+{
+    struct world *w = xcalloc(1, sizeof *w);
+    struct err e = {0};
+    const char *agent = getenv("BATCHAI_NODE");
+    snprintf(w->dir, sizeof w->dir, "/tmp/batchaid-sched-XXXXXX");
+    assert_non_null(mkdtemp(w->dir));
+    char *found = realpath(agent ? agent : "build/batchai-node", NULL);
+    if (!found)
+        fail_msg("no node agent: build it, or name it in BATCHAI_NODE");
+    snprintf(w->agent, sizeof w->agent, "%s", found);
+    free(found);
+    arena_init(&w->a);
+    w->local_nodes = local_nodes;
+    w->log = (struct log){.fd = getenv("TEST_LOG") ? 2 : -1, .level = LOG_LVL_DEBUG};
+    assert_int_equal(uv_loop_init(&w->loop), 0);
+    uv_prepare_init(&w->loop, &w->prepare);
+    uv_check_init(&w->loop, &w->check);
+    uv_timer_init(&w->loop, &w->limit);
+    uv_timer_init(&w->loop, &w->tick);
+    init_handle(w, &w->prepare);
+    init_handle(w, &w->check);
+    init_handle(w, &w->limit);
+    init_handle(w, &w->tick);
+    uv_prepare_start(&w->prepare, on_prepare);
+    uv_check_start(&w->check, on_check);
+    ok(fs_mkdirs(path(w, "nodes"), 0755, &e), &e);
+    ok(fs_mkdirs(path(w, "storage"), 0755, &e), &e);
+    world_start(w);
+    insert_parents(w);
+    return w;
+}
+
+static inline void world_free(struct world *w)
+{
+    struct err e = {0};
+    world_stop(w);
+    uv_close((uv_handle_t *)&w->prepare, NULL);
+    uv_close((uv_handle_t *)&w->check, NULL);
+    uv_close((uv_handle_t *)&w->limit, NULL);
+    uv_close((uv_handle_t *)&w->tick, NULL);
+    uv_run(&w->loop, UV_RUN_DEFAULT);
+    assert_int_equal(uv_loop_close(&w->loop), 0);
+    ok(fs_remove_tree(w->dir, &e), &e);
+    arena_free(&w->a);
+    free(w);
+}
+
+/* ' for ". */
+static inline char *json(struct world *w, const char *text)
+{
+    char *copy = arena_strdup(&w->a, text);
+    for (char *p = copy; *p; p++)
+        if (*p == '\'')
+            *p = '"';
+    return copy;
+}
+
+#define SHARE                                                                                      \
+    "'mountVolumes': {'azureFileShares': [{'accountName': 'acct', 'azureFileUrl': "                \
+    "'https://acct.file.core.windows.net/share', 'relativeMountPath': 'share'}]}"
+
+struct cluster_wish {
+    struct scale scale;
+    const char *setup; /* properties of nodeSetup; NULL: mounts only */
+};
+
+static inline int64_t add_cluster(struct world *w, const char *name, struct cluster_wish wish)
+{
+    struct err e = {0};
+    char guid[GUID_SIZE];
+    guid_new(guid);
+    int64_t now = time_now_us(), id;
+    if (wish.scale.kind == 0)
+        wish.scale.kind = SCALE_MANUAL;
+    if (wish.scale.dealloc == 0)
+        wish.scale.dealloc = DEALLOC_REQUEUE;
+    const struct cluster c = {.workspace_id = w->workspace,
+                              .name = name,
+                              .guid = guid,
+                              .doc =
+                                  json(w, arena_printf(&w->a, "{'properties': {'nodeSetup': {%s}}}",
+                                                       wish.setup ? wish.setup : SHARE)),
+                              .vm_size = "STANDARD_D1",
+                              .vm_priority = VM_DEDICATED,
+                              .scale = wish.scale,
+                              .prov_state = PROV_SUCCEEDED,
+                              .alloc_state = ALLOC_RESIZING,
+                              .prov_us = now,
+                              .alloc_us = now,
+                              .created_us = now,
+                              .updated_us = now};
+    ok(st_cluster_insert(w->st, &c, NULL, &id, &e), &e);
+    sched_wake_cluster(w->s, id);
+    return id;
+}
+
+static inline int64_t add_cluster_of(struct world *w, const char *name, int target)
+{
+    return add_cluster(w, name, (struct cluster_wish){.scale = {.target = target}});
+}
+
+struct job_wish {
+    const char *command, *prep, *more; /* more: properties, each with a comma behind it */
+    int nodes, priority, wall_s;
+};
+
+static inline int64_t add_job(struct world *w, int64_t cluster, const char *name,
+                              struct job_wish wish)
+{
+    struct err e = {0};
+    char guid[GUID_SIZE];
+    guid_new(guid);
+    int64_t now = time_now_us(), id;
+    struct arena *a = &w->a;
+    const char *prep =
+        wish.prep ? arena_printf(a, "'jobPreparation': {'commandLine': '%s'},", wish.prep) : "";
+    const struct job j = {
+        .experiment_id = w->experiment,
+        .cluster_id = cluster,
+        .name = name,
+        .guid = guid,
+        .doc = json(w, arena_printf(a,
+                                    "{'properties': {%s %s 'nodeCount': %d, 'toolType': 'custom',"
+                                    " 'customToolkitSettings': {'commandLine': '%s'},"
+                                    " 'stdOutErrPathPrefix': '$AZ_BATCHAI_MOUNT_ROOT/share/logs',"
+                                    " 'constraints': {'maxWallClockTime': 'PT%dS'}}}",
+                                    wish.more ? wish.more : "", prep, wish.nodes ? wish.nodes : 1,
+                                    wish.command, wish.wall_s ? wish.wall_s : 600)),
+        .cluster_ref = "ref",
+        .priority = wish.priority,
+        .node_count = wish.nodes ? wish.nodes : 1,
+        .max_wall_us = (wish.wall_s ? wish.wall_s : 600) * 1000000LL,
+        .prov_state = PROV_SUCCEEDED,
+        .exec_state = EXEC_QUEUED,
+        .prov_us = now,
+        .exec_us = now,
+        .created_us = now,
+        .updated_us = now};
+    ok(st_job_insert(w->st, &j, NULL, &id, &e), &e);
+    sched_wake_cluster(w->s, cluster);
+    return id;
+}
+
+static inline struct job job_row(struct world *w, int64_t id)
+{
+    struct job j = {0};
+    struct err e = {0};
+    ok(st_job_by_id(w->st, &w->a, id, &j, &e), &e);
+    return j;
+}
+
+static inline enum exec_state job_state(struct world *w, int64_t id)
+{
+    struct arena a;
+    arena_init(&a);
+    struct job j = {0};
+    struct err e = {0};
+    ok(st_job_by_id(w->st, &a, id, &j, &e), &e);
+    arena_free(&a);
+    return j.exec_state;
+}
+
+static inline bool job_ended(struct world *w, int64_t id)
+{
+    enum exec_state x = job_state(w, id);
+    return x == EXEC_SUCCEEDED || x == EXEC_FAILED;
+}
+
+static inline struct cluster cluster_row(struct world *w, int64_t id)
+{
+    struct cluster c = {0};
+    struct err e = {0};
+    ok(st_cluster_by_id(w->st, &w->a, id, &c, &e), &e);
+    return c;
+}
+
+static inline struct node_counts counts(struct world *w, int64_t id)
+{
+    struct arena a;
+    arena_init(&a);
+    struct cluster c = {0};
+    struct err e = {0};
+    ok(st_cluster_by_id(w->st, &a, id, &c, &e), &e);
+    arena_free(&a);
+    return c.counts;
+}
+
+static inline int rows_of(struct node_counts n)
+{
+    return n.preparing + n.idle + n.running + n.leaving + n.unusable;
+}
+
+static inline void set_scale(struct world *w, int64_t cluster, struct scale scale)
+{
+    struct err e = {0};
+    struct cluster c = cluster_row(w, cluster);
+    c.scale = scale;
+    c.updated_us = time_now_us();
+    ok(st_cluster_update_scale(w->st, &c, &e), &e);
+    sched_wake_cluster(w->s, cluster);
+}
+
+/* The job's directory in the share, as the user sees it. */
+static inline const char *share_file(struct world *w, int64_t job, const char *rest)
+{
+    struct job j = job_row(w, job);
+    return arena_printf(&w->a, "%s/storage/acct/files/share/logs/%s/%s", w->dir,
+                        job_path_segment(&w->a, &j), rest);
+}
+
+static inline const char *read_text(struct world *w, const char *file)
+{
+    char *data;
+    struct err e = {0};
+    if (fs_read(file, 1 << 20, &data, NULL, &e) != 0)
+        return "(no such file)";
+    const char *copy = arena_strdup(&w->a, data);
+    free(data);
+    return copy;
+}
+
+#endif
