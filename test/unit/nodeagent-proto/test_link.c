@@ -648,7 +648,7 @@ static void test_secrets_stay_out_of_sight(void **state)
     };
     open_ready(f);
     start_with(f, "secret", "echo ${#PASSWORD}; while [ ! -e ../go ]; do sleep 0.01; done", env, 1);
-    WAIT(f, file_has(f, "out/stdout.txt", "14\n"));
+    WAIT(f, f->run_answers == 1 && file_has(f, "out/stdout.txt", "14\n"));
     assert_false(any_command_line_has(secret));
     assert_false(tree_has(f->root, secret));
     char *go = in_root(f, "work/go");
@@ -901,6 +901,8 @@ static void test_close_answers_what_is_pending(void **state)
     WAIT(f, f->closed == 1);
     assert_int_equal(f->ready, 0);
     assert_int_equal(f->down, 0);
+    /* The request was on its way; the task is carried out all the same. */
+    WAIT(f, file_has(f, "tasks/pending.exit", "exited"));
 }
 
 static void test_refused_requests(void **state)
