@@ -47,8 +47,7 @@ struct fx {
 
 static inline int fx_try_open(struct fx *f)
 {
-    struct st_config c = {
-        .path = f->db, .key_path = f->key, .loop = &f->loop, .log = &f->log};
+    struct st_config c = {.path = f->db, .key_path = f->key, .loop = &f->loop, .log = &f->log};
     return st_open(&c, &f->st, &f->e);
 }
 
@@ -218,7 +217,8 @@ static inline struct cluster fx_cluster(int64_t workspace, const char *name)
         .prov_us = T0,
         .alloc_us = T0,
         .created_us = T0,
-        .updated_us = T0};
+        .updated_us = T0
+    };
 }
 
 static inline int64_t fx_add_cluster(struct fx *f, int64_t workspace, const char *name)
@@ -259,7 +259,8 @@ static inline int64_t fx_add_node(struct fx *f, int64_t cluster, int ordinal, en
     return id;
 }
 
-/* An open database with a group "Demo", a workspace "Work", an experiment "Exp", a cluster "nc6". */
+/* An open database with a group "Demo", a workspace "Work", an experiment "Exp", a cluster "nc6".
+ */
 static inline int fx_start(void **state)
 {
     fx_start_empty(state);

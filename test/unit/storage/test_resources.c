@@ -155,7 +155,8 @@ static void test_cluster_counts(void **state)
     fx_add_node(f, other, 1, NODE_UNUSABLE);
     struct cluster c;
     found(f, st_cluster_by_id(f->st, &f->a, f->cluster, &c, &f->e));
-    struct node_counts want = {.preparing = 1, .idle = 2, .running = 3, .leaving = 1, .unusable = 1};
+    struct node_counts want = {
+        .preparing = 1, .idle = 2, .running = 3, .leaving = 1, .unusable = 1};
     assert_memory_equal(&c.counts, &want, sizeof want);
     struct cluster *rows;
     size_t n;
@@ -187,11 +188,11 @@ static void test_lists_by_scope(void **state)
         struct st_filter by;
         size_t clusters, servers;
     } cases[] = {
-        {{.subscription = SUB}, 10, 9},
-        {{.subscription = "ELSEWHERE"}, 3, 3},
-        {{.subscription = SUB, .group_id = f->group}, 7, 6},
-        {{.subscription = SUB, .group_id = f->group, .workspace_id = w4}, 3, 3},
-        {{.subscription = "none"}, 0, 0},
+        {{.subscription = SUB},                                           10, 9},
+        {{.subscription = "ELSEWHERE"},                                   3,  3},
+        {{.subscription = SUB, .group_id = f->group},                     7,  6},
+        {{.subscription = SUB, .group_id = f->group, .workspace_id = w4}, 3,  3},
+        {{.subscription = "none"},                                        0,  0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct cluster *c;

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Turns, savepoints, durability: when callbacks run, in which order, and what a crash or a full
+ * disk leaves behind.
+ */
+#include "test/unit/storage/fixture.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+/* --- callbacks and the sync ------------------------------------------------------------------ */
+
+static uv_sem_t gate;    /* the sync waits for it */
+static atomic_int syncs; /* syncs that are through */
+
+static int gated_sync(int fd)
+{
+    uv_sem_wait(&gate);
+    int rc = fdatasync(fd);
+    atomic_fetch_add(&syncs, 1);
+    return rc;
+}
+
+static int start_gated(void **state)
+{
+    fx_start(state);
+    struct fx *f = *state;
+    fx_flush(f);
+    uv_sem_init(&gate, 0);
+    atomic_store(&syncs, 0);
+    f->st->sync_fn = gated_sync;
+    return 0;
+}
+
+static int end_gated(void **state)
+{
+    struct fx *f = *state;
+    f->st->sync_fn = fdatasync;
+    int rc = fx_end(state);
+    uv_sem_destroy(&gate);
+    return rc;
+}
+
+struct trace {
+    int n, order[8], syncs_at[8];
+    bool failed[8];
+};
+struct mark {
+    struct trace *t;
+    int id;
+};
+
+static void on_durable(void *ctx, const struct err *why)
+{
+    struct mark *m = ctx;
+    m->t->order[m->t->n] = m->id;
+    m->t->failed[m->t->n] = why != NULL;
+    m->t->syncs_at[m->t->n++] = atomic_load(&syncs);
+}
+
+static void run_until_n(struct fx *f, const struct trace *t, int n)
+{
+    while (t->n < n)
+        uv_run(&f->loop, UV_RUN_ONCE);
+}
+
+static void test_callback_waits_for_the_sync(void **state)
+{
+    struct fx *f = *state;
+    struct trace t = {0};
+    struct mark m[4] = {
+        {&t, 0},
+        {&t, 1},
+        {&t, 2},
+        {&t, 3}
+    };
+    fx_add_job(f, "a");
+    assert_true(st_has_pending(f->st));
+    st_when_durable(f->st, on_durable, &m[0]);
+    st_when_durable(f->st, on_durable, &m[1]);
+    st_turn_end(f->st);
+    /* The second turn commits while the first one's sync is under way; it needs its own. */
+    fx_add_job(f, "b");
+    st_when_durable(f->st, on_durable, &m[2]);
+    st_turn_end(f->st);
+    /* A turn that wrote nothing still waits for what came before it. */
+    st_when_durable(f->st, on_durable, &m[3]);
+    st_turn_end(f->st);
+    uv_run(&f->loop, UV_RUN_NOWAIT);
+    assert_int_equal(t.n, 0);
+    assert_true(st_has_pending(f->st));
+    uv_sem_post(&gate);
+    run_until_n(f, &t, 2);
+    assert_int_equal(t.n, 2);
+    uv_sem_post(&gate);
+    run_until_n(f, &t, 4);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(t.order[i], i);
+        assert_false(t.failed[i]);
+        assert_int_equal(t.syncs_at[i], i < 2 ? 1 : 2);
+    }
+    assert_false(st_has_pending(f->st));
+}
+
+static void test_nothing_pending_runs_at_turn_end(void **state)
+{
+    struct fx *f = *state;
+    struct trace t = {0};
+    struct mark m = {&t, 7};
+    st_when_durable(f->st, on_durable, &m);
+    assert_int_equal(t.n, 0);
+    st_turn_end(f->st);
+    assert_int_equal(t.n, 1);
+    assert_int_equal(atomic_load(&syncs), 0);
+}
+
+struct again {
+    struct fx *f;
+    struct fx_flushed second;
+};
+
+static void write_again(void *ctx, const struct err *why)
+{
+    struct again *g = ctx;
+    assert_null(why);
+    fx_add_job(g->f, "from a callback");
+    st_when_durable(g->f->st, fx_on_flushed, &g->second);
+}
+
+static void test_a_callback_may_write(void **state)
+{
+    struct fx *f = *state;
+    struct again g = {.f = f};
+    fx_add_job(f, "first");
+    st_when_durable(f->st, write_again, &g);
+    st_turn_end(f->st);
+    while (!g.second.done) {
+        uv_run(&f->loop, UV_RUN_ONCE);
+        st_turn_end(f->st);
+    }
+    assert_false(g.second.failed);
+    struct job j;
+    found(f, st_job_get(f->st, &f->a, f->experiment, "from a callback", &j, &f->e));
+}
+
+static void test_close_waits_for_all(void **state)
+{
+    struct fx *f = *state;
+    struct again g = {.f = f};
+    fx_add_job(f, "first");
+    st_when_durable(f->st, write_again, &g);
+    fx_close(f);
+    assert_true(g.second.done);
+    fx_open(f);
+    struct job j;
+    found(f, st_job_get(f->st, &f->a, f->experiment, "from a callback", &j, &f->e));
+}
+
+/* --- savepoints ------------------------------------------------------------------------------ */
+
+static int add_then_fail(struct storage *st, void *ctx, struct err *e)
+{
+    (void)st;
+    fx_add_job(ctx, "undone");
+    return err_set(e, ERR_QUOTA, NULL, "no");
+}
+
+static int add_nested(struct storage *st, void *ctx, struct err *e)
+{
+    struct err inner;
+    fx_add_job(ctx, "outer");
+    assert_int_equal(st_tx(st, "inner", add_then_fail, ctx, &inner), -1);
+    (void)e;
+    return 0;
+}
+
+static void test_savepoint(void **state)
+{
+    struct fx *f = *state;
+    struct job j;
+    fx_add_job(f, "before");
+    assert_int_equal(st_tx(f->st, "t", add_then_fail, f, &f->e), -1);
+    assert_int_equal(f->e.code, ERR_QUOTA);
+    ok(f, st_tx(f->st, "t", add_nested, f, &f->e));
+    fx_add_job(f, "after");
+    assert_false(fx_flush(f).failed);
+    fx_reopen(f);
+    found(f, st_job_get(f->st, &f->a, f->experiment, "before", &j, &f->e));
+    found(f, st_job_get(f->st, &f->a, f->experiment, "outer", &j, &f->e));
+    found(f, st_job_get(f->st, &f->a, f->experiment, "after", &j, &f->e));
+    assert_int_equal(st_job_get(f->st, &f->a, f->experiment, "undone", &j, &f->e), 0);
+}
+
+/* --- a full disk ----------------------------------------------------------------------------- */
+
+static void limit_file_size(rlim_t bytes)
+{
+    struct rlimit r;
+    getrlimit(RLIMIT_FSIZE, &r);
+    r.rlim_cur = bytes;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &r), 0);
+}
+
+/* Writes beyond the limit fail like writes to a full disk: in the COMMIT, where the WAL grows. */
+static void test_failed_commit(void **state)
+{
+    struct fx *f = *state;
+    signal(SIGXFSZ, SIG_IGN);
+    fx_flush(f);
+    int64_t kept = fx_add_job(f, "kept");
+    assert_false(fx_flush(f).failed);
+
+    struct trace t = {0};
+    struct mark m[2] = {
+        {&t, 0},
+        {&t, 1}
+    };
+    fx_add_job(f, "lost");
+    st_when_durable(f->st, on_durable, &m[0]);
+    st_when_durable(f->st, on_durable, &m[1]);
+    limit_file_size(4096);
+    st_turn_end(f->st);
+    run_until_n(f, &t, 2);
+    limit_file_size(RLIM_INFINITY);
+    assert_true(t.failed[0] && t.failed[1]);
+    assert_int_equal(t.order[0], 0);
+
+    struct job j;
+    assert_int_equal(st_job_get(f->st, &f->a, f->experiment, "lost", &j, &f->e), 0);
+    found(f, st_job_by_id(f->st, &f->a, kept, &j, &f->e));
+    fx_add_job(f, "later");
+    assert_false(fx_flush(f).failed);
+    fx_reopen(f);
+    found(f, st_job_get(f->st, &f->a, f->experiment, "later", &j, &f->e));
+    assert_int_equal(st_job_get(f->st, &f->a, f->experiment, "lost", &j, &f->e), 0);
+}
+
+static void test_failed_commit_says_why_in_order(void **state)
+{
+    struct fx *f = *state;
+    signal(SIGXFSZ, SIG_IGN);
+    struct trace t = {0};
+    struct mark m[3] = {
+        {&t, 0},
+        {&t, 1},
+        {&t, 2}
+    };
+    fx_add_job(f, "kept");
+    st_when_durable(f->st, on_durable, &m[0]);
+    st_turn_end(f->st); /* its sync waits at the gate */
+    fx_add_job(f, "lost");
+    st_when_durable(f->st, on_durable, &m[1]);
+    limit_file_size(4096);
+    st_turn_end(f->st);
+    limit_file_size(RLIM_INFINITY);
+    fx_add_job(f, "later");
+    st_when_durable(f->st, on_durable, &m[2]);
+    st_turn_end(f->st);
+    assert_int_equal(t.n, 0);
+    uv_sem_post(&gate);
+    uv_sem_post(&gate);
+    run_until_n(f, &t, 3);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(t.order[i], i);
+        assert_int_equal(t.failed[i], i == 1);
+    }
+}
+
+/* A write that no longer fits fails by itself; what SQLite leaves of the turn is either committed
+ * with success or lost with a reason, and the process goes on. */
+static void test_full_database(void **state)
+{
+    struct fx *f = *state;
+    fx_flush(f);
+    assert_int_equal(sqlite3_exec(f->st->db, "PRAGMA max_page_count = 1", NULL, NULL, NULL),
+                     SQLITE_OK); /* no smaller than it is: not a page more */
+    char big[20000];
+    memset(big, 'x', sizeof big - 1);
+    big[sizeof big - 1] = '\0';
+    struct job j = fx_job(f, "big");
+    j.doc = big;
+    int64_t id, small = fx_add_job(f, "small");
+    assert_int_equal(st_job_insert(f->st, &j, NULL, &id, &f->e), -1);
+    assert_int_equal(f->e.code, ERR_STORAGE);
+    assert_non_null(strstr(f->e.msg, "full"));
+    struct fx_flushed w = fx_flush(f);
+    int there = st_job_by_id(f->st, &f->a, small, &j, &f->e);
+    assert_int_equal(there, w.failed ? 0 : 1);
+    assert_int_equal(st_job_get(f->st, &f->a, f->experiment, "big", &j, &f->e), 0);
+    assert_int_equal(sqlite3_exec(f->st->db, "PRAGMA max_page_count = 1000000", NULL, NULL, NULL),
+                     SQLITE_OK);
+    j = fx_job(f, "big");
+    j.doc = big;
+    ok(f, st_job_insert(f->st, &j, NULL, &id, &f->e));
+    assert_false(fx_flush(f).failed);
+}
+
+/* When SQLite itself gave up the transaction, the rest of the turn must not look written. */
+static void test_turn_rolled_back_by_sqlite(void **state)
+{
+    struct fx *f = *state;
+    fx_flush(f);
+    fx_add_job(f, "lost");
+    assert_int_equal(sqlite3_exec(f->st->db, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
+    st_err_from_sqlite(f->st, SQLITE_FULL, "test", &f->e);
+    struct job j = fx_job(f, "after");
+    int64_t id;
+    assert_int_equal(st_job_insert(f->st, &j, NULL, &id, &f->e), -1);
+    assert_int_equal(f->e.code, ERR_STORAGE);
+    struct fx_flushed w = fx_flush(f);
+    assert_true(w.failed);
+    assert_non_null(strstr(w.why.msg, "full"));
+    fx_add_job(f, "later");
+    assert_false(fx_flush(f).failed);
+}
+
+/* --- a failed sync --------------------------------------------------------------------------- */
+
+static int failing_sync(int fd)
+{
+    (void)fd;
+    errno = EIO;
+    return -1;
+}
+
+/* --- crashes --------------------------------------------------------------------------------- */
+
+/* Runs in a child: opens, writes "acked", waits until it is on disk, writes on, dies by `how`. */
+static void child_crashes(struct fx *f, int how)
+{
+    uv_loop_init(&f->loop); /* a loop does not survive a fork */
+    fx_open(f);
+    fx_add_job(f, "acked");
+    if (how == SIGABRT)
+        f->st->sync_fn = failing_sync;
+    struct fx_flushed w = {0};
+    st_when_durable(f->st, fx_on_flushed, &w);
+    st_turn_end(f->st);
+    while (!w.done)
+        uv_run(&f->loop, UV_RUN_ONCE);
+    fx_add_job(f, "committed, not synced");
+    st_turn_end(f->st);
+    fx_add_job(f, "not committed");
+    raise(how);
+}
+
+static int crash(struct fx *f, int how)
+{
+    fx_flush(f);
+    fx_close(f);
+    uv_loop_close(&f->loop);
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct rlimit none = {0, 0};
+        setrlimit(RLIMIT_CORE, &none);
+        signal(SIGABRT, SIG_DFL);
+        child_crashes(f, how);
+        _exit(3);
+    }
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    uv_loop_init(&f->loop);
+    fx_open(f);
+    return status;
+}
+
+static void test_kill_9(void **state)
+{
+    struct fx *f = *state;
+    int status = crash(f, SIGKILL);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    struct job j;
+    found(f, st_job_get(f->st, &f->a, f->experiment, "acked", &j, &f->e));
+    assert_int_equal(st_job_get(f->st, &f->a, f->experiment, "not committed", &j, &f->e), 0);
+    fx_add_job(f, "after the crash");
+    assert_false(fx_flush(f).failed);
+}
+
+static void test_failed_sync_ends_the_process(void **state)
+{
+    struct fx *f = *state;
+    int status = crash(f, SIGABRT);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    char path[96], *text;
+    snprintf(path, sizeof path, "%s/log", f->dir);
+    ok(f, fs_read(path, 1 << 20, &text, NULL, &f->e));
+    assert_non_null(strstr(text, "db.sync_failed"));
+    free(text);
+}
+
+/* --- checkpoints ----------------------------------------------------------------------------- */
+
+static void test_checkpoints_keep_the_wal_short(void **state)
+{
+    struct fx *f = *state;
+    char doc[3000];
+    memset(doc, 'y', sizeof doc - 1);
+    doc[sizeof doc - 1] = '\0';
+    int longest = 0;
+    for (int i = 0; i < 400; i++) {
+        for (int k = 0; k < 50; k++) {
+            char name[32];
+            snprintf(name, sizeof name, "job%d-%d", i, k);
+            struct job j = fx_job(f, name);
+            j.doc = doc;
+            int64_t id;
+            ok(f, st_job_insert(f->st, &j, NULL, &id, &f->e));
+        }
+        st_turn_end(f->st);
+        uv_run(&f->loop, UV_RUN_NOWAIT);
+        if (f->st->wal_frames > longest)
+            longest = f->st->wal_frames;
+    }
+    assert_false(fx_flush(f).failed);
+    /* Some 25,000 frames were written. */
+    assert_true(longest < 20000);
+    int64_t *ids;
+    size_t n;
+    ok(f, st_job_ids_of_cluster(f->st, &f->a, f->cluster, &ids, &n, &f->e));
+    assert_int_equal(n, 20000);
+}
+
+#define T(name)     cmocka_unit_test_setup_teardown(name, fx_start, fx_end)
+#define GATED(name) cmocka_unit_test_setup_teardown(name, start_gated, end_gated)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        GATED(test_callback_waits_for_the_sync),
+        GATED(test_nothing_pending_runs_at_turn_end),
+        T(test_a_callback_may_write),
+        T(test_close_waits_for_all),
+        T(test_savepoint),
+        T(test_failed_commit),
+        GATED(test_failed_commit_says_why_in_order),
+        T(test_full_database),
+        T(test_turn_rolled_back_by_sqlite),
+        T(test_kill_9),
+        T(test_failed_sync_ends_the_process),
+        T(test_checkpoints_keep_the_wal_short),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

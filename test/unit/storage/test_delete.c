@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Deletion (marks that cascade, removal from the leaves up) and asynchronous operations.
+ */
+#include "test/unit/storage/fixture.h"
+
+/* A second tree beside that of fx_seed(): nothing of it may be touched. */
+struct tree {
+    int64_t group, workspace, experiment, cluster, server, job;
+};
+
+static struct tree plant(struct fx *f, const char *name)
+{
+    struct tree t;
+    t.group = fx_add_group(f, SUB, name);
+    t.workspace = fx_add_workspace(f, t.group, "w");
+    t.experiment = fx_add_experiment(f, t.workspace, "x");
+    t.cluster = fx_add_cluster(f, t.workspace, "c");
+    t.server = fx_add_file_server(f, t.workspace, "s");
+    struct job j = fx_job(f, "j");
+    j.experiment_id = t.experiment;
+    j.cluster_id = t.cluster;
+    ok(f, st_job_insert(f->st, &j, NULL, &t.job, &f->e));
+    return t;
+}
+
+/* One letter for each resource of the tree that is deleting. */
+static const char *deleting(struct fx *f, const struct tree *t)
+{
+    struct resource_group g;
+    struct workspace w;
+    struct experiment x;
+    struct cluster c;
+    struct file_server s;
+    struct job j;
+    found(f, st_group_by_id(f->st, &f->a, t->group, &g, &f->e));
+    found(f, st_workspace_by_id(f->st, &f->a, t->workspace, &w, &f->e));
+    found(f, st_experiment_by_id(f->st, &f->a, t->experiment, &x, &f->e));
+    found(f, st_cluster_by_id(f->st, &f->a, t->cluster, &c, &f->e));
+    found(f, st_file_server_by_id(f->st, &f->a, t->server, &s, &f->e));
+    found(f, st_job_by_id(f->st, &f->a, t->job, &j, &f->e));
+    return arena_printf(
+        &f->a, "%s%s%s%s%s%s", g.prov_state == PROV_DELETING ? "g" : "",
+        w.prov_state == PROV_DELETING ? "w" : "", x.prov_state == PROV_DELETING ? "x" : "",
+        c.prov_state == PROV_DELETING ? "c" : "", s.prov_state == PROV_DELETING ? "s" : "",
+        j.prov_state == PROV_DELETING ? "j" : "");
+}
+
+static void test_marks_cascade(void **state)
+{
+    struct fx *f = *state;
+    static const struct {
+        enum resource_kind kind;
+        const char *marks;
+    } cases[] = {
+        {RES_JOB,         "j"     },
+        {RES_FILE_SERVER, "s"     },
+        {RES_CLUSTER,     "c"     },
+        {RES_EXPERIMENT,  "xj"    },
+        {RES_WORKSPACE,   "wxcsj" },
+        {RES_GROUP,       "gwxcsj"}
+    };
+    struct tree other = plant(f, "untouched");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "g%zu", i);
+        struct tree t = plant(f, name);
+        const int64_t id[] = {0, t.group, t.workspace, t.experiment, t.cluster, t.server, t.job};
+        ok(f, st_mark_deleting(f->st, cases[i].kind, id[cases[i].kind], T0 + 1, &f->e));
+        assert_string_equal(deleting(f, &t), cases[i].marks);
+        ok(f, st_mark_deleting(f->st, cases[i].kind, id[cases[i].kind], T0 + 2, &f->e));
+        assert_string_equal(deleting(f, &t), cases[i].marks);
+    }
+    assert_string_equal(deleting(f, &other), "");
+}
+
+static void test_mark_keeps_the_first_time(void **state)
+{
+    struct fx *f = *state;
+    struct tree t = plant(f, "t");
+    ok(f, st_mark_deleting(f->st, RES_JOB, t.job, T0 + 1, &f->e));
+    ok(f, st_mark_deleting(f->st, RES_GROUP, t.group, T0 + 2, &f->e));
+    struct job j;
+    struct cluster c;
+    found(f, st_job_by_id(f->st, &f->a, t.job, &j, &f->e));
+    found(f, st_cluster_by_id(f->st, &f->a, t.cluster, &c, &f->e));
+    assert_int_equal(j.prov_us, T0 + 1);
+    assert_int_equal(j.updated_us, T0);
+    assert_int_equal(c.prov_us, T0 + 2);
+    assert_int_equal(st_mark_deleting(f->st, RES_CLUSTER, 999, T0, &f->e), -1);
+    assert_int_equal(f->e.code, ERR_CLUSTER_NOT_FOUND);
+}
+
+static void expect_removable(struct fx *f, enum resource_kind kind, int64_t only)
+{
+    int64_t *ids;
+    size_t n;
+    ok(f, st_removable_ids(f->st, &f->a, kind, &ids, &n, &f->e));
+    assert_int_equal(n, only != 0);
+    if (only)
+        assert_int_equal(ids[0], only);
+}
+
+static void test_removal_from_the_leaves_up(void **state)
+{
+    struct fx *f = *state;
+    struct tree t = plant(f, "t");
+    int64_t node = fx_add_node(f, t.cluster, 1, NODE_LEAVING);
+    ok(f, st_mark_deleting(f->st, RES_GROUP, t.group, T0, &f->e));
+    const struct {
+        enum resource_kind kind;
+        int64_t id;
+    } refused[] = {
+        {RES_GROUP,      t.group     },
+        {RES_WORKSPACE,  t.workspace },
+        {RES_EXPERIMENT, t.experiment},
+        {RES_CLUSTER,    t.cluster   }
+    };
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(st_remove(f->st, refused[i].kind, refused[i].id, T0, &f->e), -1);
+        assert_int_equal(f->e.code, ERR_CONFLICT);
+        expect_removable(f, refused[i].kind, 0);
+    }
+    int64_t *ids;
+    size_t n;
+    ok(f, st_deleting_cluster_ids(f->st, &f->a, &ids, &n, &f->e));
+    assert_int_equal(n, 1);
+    assert_int_equal(ids[0], t.cluster);
+    ok(f, st_deleting_job_ids(f->st, &f->a, &ids, &n, &f->e));
+    assert_int_equal(n, 1);
+    assert_int_equal(ids[0], t.job);
+    expect_removable(f, RES_JOB, 0);
+
+    ok(f, st_node_remove(f->st, node, &f->e));
+    expect_removable(f, RES_CLUSTER, t.cluster);
+    ok(f, st_remove(f->st, RES_CLUSTER, t.cluster, T0, &f->e));
+    struct job j;
+    found(f, st_job_by_id(f->st, &f->a, t.job, &j, &f->e));
+    assert_int_equal(j.cluster_id, 0);
+    assert_string_equal(j.cluster_ref, "/subscriptions/s/clusters/nc6");
+    ok(f, st_remove(f->st, RES_JOB, t.job, T0, &f->e));
+    expect_removable(f, RES_EXPERIMENT, t.experiment);
+    ok(f, st_remove(f->st, RES_EXPERIMENT, t.experiment, T0, &f->e));
+    expect_removable(f, RES_WORKSPACE, 0);
+    expect_removable(f, RES_FILE_SERVER, t.server);
+    ok(f, st_remove(f->st, RES_FILE_SERVER, t.server, T0, &f->e));
+    expect_removable(f, RES_WORKSPACE, t.workspace);
+    ok(f, st_remove(f->st, RES_WORKSPACE, t.workspace, T0, &f->e));
+    expect_removable(f, RES_GROUP, t.group);
+    ok(f, st_remove(f->st, RES_GROUP, t.group, T0, &f->e));
+    assert_int_equal(st_remove(f->st, RES_GROUP, t.group, T0, &f->e), -1);
+    assert_int_equal(f->e.code, ERR_GROUP_NOT_FOUND);
+}
+
+static void test_a_job_that_holds_a_node_stays(void **state)
+{
+    struct fx *f = *state;
+    int64_t job = fx_add_job(f, "j"), node = fx_add_node(f, f->cluster, 1, NODE_IDLE);
+    struct st_node_move m = {
+        .id = node, .from = NODE_IDLE, .to = NODE_RUNNING, .now_us = T0, .job_id = job};
+    ok(f, st_node_move(f->st, &m, &f->e));
+    assert_int_equal(st_remove(f->st, RES_JOB, job, T0, &f->e), -1);
+    assert_int_equal(f->e.code, ERR_CONFLICT);
+}
+
+static void test_ids_are_never_given_out_twice(void **state)
+{
+    struct fx *f = *state;
+    int64_t first = fx_add_job(f, "j");
+    ok(f, st_remove(f->st, RES_JOB, first, T0, &f->e));
+    assert_true(fx_add_job(f, "j") > first);
+}
+
+/* --- operations ------------------------------------------------------------------------------ */
+
+static void add_op(struct fx *f, const char *guid, enum resource_kind kind, int64_t id,
+                   bool is_delete)
+{
+    struct operation op = {.guid = guid,
+                           .subscription = SUB,
+                           .location = "eastus",
+                           .resource_key = "S$demo$work$nc6",
+                           .api_version = "2018-05-01",
+                           .kind = kind,
+                           .resource_id = id,
+                           .is_delete = is_delete,
+                           .status = OP_IN_PROGRESS,
+                           .start_us = T0};
+    ok(f, st_op_insert(f->st, &op, &f->e));
+}
+
+static struct operation get_op(struct fx *f, const char *guid)
+{
+    struct operation op;
+    found(f, st_op_get(f->st, &f->a, guid, &op, &f->e));
+    return op;
+}
+
+static void test_operations(void **state)
+{
+    struct fx *f = *state;
+    add_op(f, "abcdef00-0000-4000-8000-000000000001", RES_CLUSTER, f->cluster, false);
+    add_op(f, "abcdef00-0000-4000-8000-000000000002", RES_CLUSTER, f->cluster, true);
+    add_op(f, "abcdef00-0000-4000-8000-000000000003", RES_CLUSTER, f->cluster + 1, false);
+    add_op(f, "abcdef00-0000-4000-8000-000000000004", RES_JOB, f->cluster, false);
+    struct operation op = get_op(f, "ABCDEF00-0000-4000-8000-000000000001");
+    assert_string_equal(op.guid, "abcdef00-0000-4000-8000-000000000001");
+    assert_string_equal(op.subscription, SUB);
+    assert_string_equal(op.location, "eastus");
+    assert_string_equal(op.resource_key, "S$demo$work$nc6");
+    assert_string_equal(op.api_version, "2018-05-01");
+    assert_int_equal(op.kind, RES_CLUSTER);
+    assert_int_equal(op.resource_id, f->cluster);
+    assert_int_equal(op.status, OP_IN_PROGRESS);
+    assert_int_equal(op.start_us, T0);
+
+    ok(f, st_op_finish(f->st, RES_CLUSTER, f->cluster, false, "NodeFailure", "it broke", T0 + 9,
+                       &f->e));
+    op = get_op(f, "abcdef00-0000-4000-8000-000000000001");
+    assert_int_equal(op.status, OP_FAILED);
+    assert_string_equal(op.error_code, "NodeFailure");
+    assert_string_equal(op.error_message, "it broke");
+    assert_int_equal(op.end_us, T0 + 9);
+    for (char c = '2'; c <= '4'; c++) {
+        char guid[] = "abcdef00-0000-4000-8000-000000000000";
+        guid[35] = c;
+        assert_int_equal(get_op(f, guid).status, OP_IN_PROGRESS);
+    }
+    /* What is finished stays as it is. */
+    ok(f, st_op_finish(f->st, RES_CLUSTER, f->cluster, false, NULL, NULL, T0 + 10, &f->e));
+    assert_int_equal(get_op(f, "abcdef00-0000-4000-8000-000000000001").status, OP_FAILED);
+
+    /* Expiry forgets the finished alone. */
+    ok(f, st_op_expire(f->st, T0 + 9, &f->e));
+    get_op(f, "abcdef00-0000-4000-8000-000000000001");
+    ok(f, st_op_expire(f->st, T0 + 10, &f->e));
+    assert_int_equal(st_op_get(f->st, &f->a, "abcdef00-0000-4000-8000-000000000001", &op, &f->e),
+                     0);
+    get_op(f, "abcdef00-0000-4000-8000-000000000002");
+}
+
+static void test_removal_completes_the_delete_operations(void **state)
+{
+    struct fx *f = *state;
+    int64_t job = fx_add_job(f, "j");
+    add_op(f, "g1", RES_JOB, job, true);
+    add_op(f, "g2", RES_JOB, job, true); /* asked twice */
+    add_op(f, "g3", RES_JOB, job + 1, true);
+    ok(f, st_remove(f->st, RES_JOB, job, T0 + 4, &f->e));
+    struct operation op = get_op(f, "g1");
+    assert_int_equal(op.status, OP_SUCCEEDED);
+    assert_int_equal(op.end_us, T0 + 4);
+    assert_null(op.error_code);
+    assert_int_equal(get_op(f, "g2").status, OP_SUCCEEDED);
+    assert_int_equal(get_op(f, "g3").status, OP_IN_PROGRESS);
+    /* A refused removal completes nothing. */
+    add_op(f, "g4", RES_GROUP, f->group, true);
+    assert_int_equal(st_remove(f->st, RES_GROUP, f->group, T0, &f->e), -1);
+    assert_int_equal(get_op(f, "g4").status, OP_IN_PROGRESS);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, fx_start, fx_end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(test_marks_cascade),
+        T(test_mark_keeps_the_first_time),
+        T(test_removal_from_the_leaves_up),
+        T(test_a_job_that_holds_a_node_stays),
+        T(test_ids_are_never_given_out_twice),
+        T(test_operations),
+        T(test_removal_completes_the_delete_operations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

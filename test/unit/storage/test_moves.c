@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Guarded moves of jobs, nodes and clusters, and what the scheduler asks: queue, demand, ids.
+ */
+#include "test/unit/storage/fixture.h"
+
+static void test_job_life(void **state)
+{
+    struct fx *f = *state;
+    int64_t id = fx_add_job(f, "j");
+    struct job j;
+    struct st_job_move run = {.id = id,
+                              .from = EXEC_QUEUED,
+                              .to = EXEC_RUNNING,
+                              .now_us = T0 + 1,
+                              .start_us = T0 + 1,
+                              .attempt = 1};
+    ok(f, st_job_move(f->st, &run, &f->e));
+    found(f, st_job_by_id(f->st, &f->a, id, &j, &f->e));
+    assert_int_equal(j.exec_state, EXEC_RUNNING);
+    assert_int_equal(j.exec_us, T0 + 1);
+    assert_int_equal(j.start_us, T0 + 1);
+    assert_int_equal(j.attempt, 1);
+    assert_int_equal(j.end_us, 0);
+
+    struct st_job_move requeue = {.id = id,
+                                  .from = EXEC_RUNNING,
+                                  .to = EXEC_QUEUED,
+                                  .now_us = T0 + 2,
+                                  .start_us = -1,
+                                  .errors = "[1]"};
+    ok(f, st_job_move(f->st, &requeue, &f->e));
+    found(f, st_job_by_id(f->st, &f->a, id, &j, &f->e));
+    assert_int_equal(j.start_us, 0);
+    assert_int_equal(j.attempt, 1);
+    assert_string_equal(j.errors, "[1]");
+
+    ok(f, st_job_move(f->st, &run, &f->e));
+    struct st_job_move end = {.id = id,
+                              .from = EXEC_RUNNING,
+                              .to = EXEC_FAILED,
+                              .now_us = T0 + 3,
+                              .end_us = T0 + 3,
+                              .has_exit_code = true,
+                              .exit_code = 17};
+    ok(f, st_job_move(f->st, &end, &f->e));
+    found(f, st_job_by_id(f->st, &f->a, id, &j, &f->e));
+    assert_true(j.has_exit_code);
+    assert_int_equal(j.exit_code, 17);
+    assert_int_equal(j.end_us, T0 + 3);
+    assert_int_equal(j.start_us, T0 + 1);
+    assert_string_equal(j.errors, "[1]");
+    assert_int_equal(j.updated_us, T0);
+}
+
+static void test_job_move_is_guarded(void **state)
+{
+    struct fx *f = *state;
+    int64_t id = fx_add_job(f, "j");
+    struct st_job_move m = {.id = id, .from = EXEC_RUNNING, .to = EXEC_SUCCEEDED, .now_us = T0 + 1};
+    assert_int_equal(st_job_move(f->st, &m, &f->e), -1);
+    assert_int_equal(f->e.code, ERR_CONFLICT);
+    char want[120];
+    snprintf(want, sizeof want, "Job %lld cannot go from running to succeeded: it is queued.",
+             (long long)id);
+    assert_string_equal(f->e.msg, want);
+    struct job j;
+    found(f, st_job_by_id(f->st, &f->a, id, &j, &f->e));
+    assert_int_equal(j.exec_state, EXEC_QUEUED);
+    assert_int_equal(j.exec_us, T0);
+    m.id = 4711;
+    assert_int_equal(st_job_move(f->st, &m, &f->e), -1);
+    assert_int_equal(f->e.code, ERR_CONFLICT);
+    assert_non_null(strstr(f->e.msg, "it is gone"));
+}
+
+static void test_node_moves(void **state)
+{
+    struct fx *f = *state;
+    int64_t job = fx_add_job(f, "j"), id = fx_add_node(f, f->cluster, 1, NODE_IDLE);
+    struct st_node_move run = {.id = id,
+                               .from = NODE_IDLE,
+                               .to = NODE_RUNNING,
+                               .now_us = T0 + 1,
+                               .job_id = job,
+                               .rank = 3};
+    ok(f, st_node_move(f->st, &run, &f->e));
+    ok(f, st_node_set_incarnation(f->st, id, "boot-1", &f->e));
+    struct node nd;
+    found(f, st_node_by_id(f->st, &f->a, id, &nd, &f->e));
+    assert_string_equal(nd.name, "tvm-1");
+    assert_int_equal(nd.state, NODE_RUNNING);
+    assert_int_equal(nd.state_us, T0 + 1);
+    assert_int_equal(nd.created_us, T0);
+    assert_int_equal(nd.job_id, job);
+    assert_int_equal(nd.rank, 3);
+    assert_string_equal(nd.incarnation, "boot-1");
+    assert_null(nd.errors);
+    assert_int_equal(st_node_move(f->st, &run, &f->e), -1);
+    assert_int_equal(f->e.code, ERR_CONFLICT);
+    assert_non_null(strstr(f->e.msg, "it is running"));
+    struct st_node_move broken = {
+        .id = id, .from = NODE_RUNNING, .to = NODE_UNUSABLE, .now_us = T0 + 2, .errors = "[2]"};
+    ok(f, st_node_move(f->st, &broken, &f->e));
+    found(f, st_node_by_id(f->st, &f->a, id, &nd, &f->e));
+    assert_int_equal(nd.job_id, 0);
+    assert_string_equal(nd.errors, "[2]");
+    assert_string_equal(nd.incarnation, "boot-1");
+    ok(f, st_node_remove(f->st, id, &f->e));
+    assert_int_equal(st_node_by_id(f->st, &f->a, id, &nd, &f->e), 0);
+    assert_int_equal(st_node_remove(f->st, id, &f->e), -1);
+    assert_int_equal(st_node_set_incarnation(f->st, id, "x", &f->e), -1);
+}
+
+static void test_node_lists(void **state)
+{
+    struct fx *f = *state;
+    int64_t job = fx_add_job(f, "j"), other = fx_add_cluster(f, f->workspace, "other");
+    static const int ordinals[] = {3, 1, 2}, ranks[] = {0, 2, 1};
+    for (int i = 0; i < 3; i++) {
+        int64_t id = fx_add_node(f, f->cluster, ordinals[i], NODE_IDLE);
+        struct st_node_move m = {.id = id,
+                                 .from = NODE_IDLE,
+                                 .to = NODE_RUNNING,
+                                 .now_us = T0,
+                                 .job_id = job,
+                                 .rank = ranks[i]};
+        ok(f, st_node_move(f->st, &m, &f->e));
+    }
+    fx_add_node(f, other, 1, NODE_IDLE);
+    struct node *rows;
+    size_t n;
+    ok(f, st_node_list(f->st, &f->a, f->cluster, &rows, &n, &f->e));
+    assert_int_equal(n, 3);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(rows[i].ordinal, i + 1);
+    ok(f, st_node_of_job(f->st, &f->a, job, &rows, &n, &f->e));
+    assert_int_equal(n, 3);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(rows[i].rank, i);
+    int64_t total, *ids;
+    ok(f, st_node_total(f->st, &total, &f->e));
+    assert_int_equal(total, 4);
+    ok(f, st_node_ids(f->st, &f->a, &ids, &n, &f->e));
+    assert_int_equal(n, 4);
+    ok(f, st_node_of_job(f->st, &f->a, job + 1, &rows, &n, &f->e));
+    assert_int_equal(n, 0);
+}
+
+static void test_alloc_is_guarded(void **state)
+{
+    struct fx *f = *state;
+    ok(f, st_cluster_set_alloc(f->st, f->cluster, ALLOC_RESIZING, ALLOC_STEADY, T0 + 1, &f->e));
+    struct cluster c;
+    found(f, st_cluster_by_id(f->st, &f->a, f->cluster, &c, &f->e));
+    assert_int_equal(c.alloc_state, ALLOC_STEADY);
+    assert_int_equal(c.alloc_us, T0 + 1);
+    assert_int_equal(
+        st_cluster_set_alloc(f->st, f->cluster, ALLOC_RESIZING, ALLOC_STEADY, T0 + 2, &f->e), -1);
+    assert_int_equal(f->e.code, ERR_CONFLICT);
+    assert_non_null(strstr(f->e.msg, "it is steady"));
+}
+
+static int64_t add_with(struct fx *f, const char *name, int priority, int nodes, int64_t cluster,
+                        enum exec_state exec)
+{
+    struct job j = fx_job(f, name);
+    j.priority = priority;
+    j.node_count = nodes;
+    j.cluster_id = cluster;
+    j.exec_state = exec;
+    int64_t id;
+    ok(f, st_job_insert(f->st, &j, NULL, &id, &f->e));
+    return id;
+}
+
+static void test_queue(void **state)
+{
+    struct fx *f = *state;
+    int64_t other = fx_add_cluster(f, f->workspace, "other");
+    int64_t low = add_with(f, "low", -1000, 1, f->cluster, EXEC_QUEUED);
+    int64_t first = add_with(f, "first", 0, 2, f->cluster, EXEC_QUEUED);
+    int64_t second = add_with(f, "second", 0, 3, f->cluster, EXEC_QUEUED);
+    int64_t high = add_with(f, "high", 1000, 4, f->cluster, EXEC_QUEUED);
+    int64_t going = add_with(f, "going", 1000, 5, f->cluster, EXEC_QUEUED);
+    add_with(f, "elsewhere", 0, 6, other, EXEC_QUEUED);
+    int64_t running = add_with(f, "running", 0, 7, f->cluster, EXEC_RUNNING);
+    int64_t dying = add_with(f, "dying", 0, 7, f->cluster, EXEC_TERMINATING);
+    add_with(f, "done", 0, 7, f->cluster, EXEC_SUCCEEDED);
+    ok(f, st_mark_deleting(f->st, RES_JOB, going, T0, &f->e));
+    const int64_t want[] = {high, first, second, low};
+    struct job *rows;
+    size_t n;
+    ok(f, st_job_queue(f->st, &f->a, f->cluster, 10, &rows, &n, &f->e));
+    assert_int_equal(n, 4);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(rows[i].id, want[i]);
+    ok(f, st_job_queue(f->st, &f->a, f->cluster, 2, &rows, &n, &f->e));
+    assert_int_equal(n, 2);
+    int64_t demand;
+    ok(f, st_job_queue_demand(f->st, f->cluster, &demand, &f->e));
+    assert_int_equal(demand, 10);
+    ok(f, st_job_queue_demand(f->st, 999, &demand, &f->e));
+    assert_int_equal(demand, 0);
+
+    int64_t *ids;
+    const int64_t active[] = {going, running, dying};
+    ok(f, st_job_active_ids(f->st, &f->a, &ids, &n, &f->e));
+    assert_int_equal(n, 3);
+    assert_memory_equal(ids, active, sizeof active);
+    ok(f, st_job_ids_of_cluster(f->st, &f->a, f->cluster, &ids, &n, &f->e));
+    assert_int_equal(n, 7);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, fx_start, fx_end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(test_job_life),   T(test_job_move_is_guarded), T(test_node_moves),
+        T(test_node_lists), T(test_alloc_is_guarded),    T(test_queue),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
