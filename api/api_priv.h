@@ -16,6 +16,7 @@ struct listener {
     struct MHD_Daemon *mhd; /* owned */
     uv_poll_t poll;         /* on the epoll descriptor of mhd */
     uv_timer_t timer;       /* what MHD_get_timeout asks for */
+    uv_idle_t idle;         /* when it asks to run again at once */
     bool dirty;             /* a connection was resumed: run before the loop sleeps */
     int port;
     int open_handles;
@@ -29,7 +30,9 @@ struct api {
     int n_listeners;
     int closing_handles;
     int under_way; /* requests between their first byte and their completion */
+    int suspended; /* of these, how many wait for the disk or the pool */
     bool stopping;
+    uint64_t stop_by_ms; /* loop time after which slow clients are not waited for */
     char endpoint[300];
     struct token_cache *tokens; /* owned */
     void (*stopped)(void *ctx);

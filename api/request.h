@@ -58,7 +58,7 @@ struct request {
     struct request_header header[REQUEST_HEADERS_MAX];
     int n_headers;
     struct err early; /* found while reading: too large, ... */
-    bool later, suspended, finished;
+    bool later, finished;
 };
 
 typedef struct replied *(*api_handler)(struct request *r);

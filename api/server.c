@@ -6,8 +6,6 @@
  *
  *     reading -> dispatched -> [waiting for the pool] -> [waiting for the disk] -> sent
  *
- * After MHD_run() a zero timer is armed: requests may have written to the database, and the turn's
- * commit must not wait for the next network event.
  */
 #include <assert.h>
 #include <microhttpd.h>
@@ -25,6 +23,7 @@
 #define CONNECTION_LIMIT     4096
 #define CONNECTION_TIMEOUT_S 120 /* idle keep-alive */
 #define CONNECTION_MEMORY    (32 * 1024)
+#define STOP_GRACE_MS        2000
 
 static struct request *request_create(struct listener *l, struct MHD_Connection *conn,
                                       const char *method, const char *url)
@@ -73,6 +72,7 @@ static void resume(struct request *r)
 {
     r->finished = true;
     r->listener->dirty = true;
+    r->api->suspended--;
     MHD_resume_connection(r->conn);
 }
 
@@ -115,7 +115,7 @@ static enum MHD_Result respond(struct request *r)
     if (!r->later && !st_has_pending(r->config->storage))
         return (enum MHD_Result)request_send(r);
     MHD_suspend_connection(r->conn);
-    r->suspended = true;
+    r->api->suspended++;
     if (!r->later)
         finish_when_durable(r);
     return MHD_YES;
@@ -154,10 +154,20 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *conn, const 
     return respond(r);
 }
 
+static void log_request(const struct request *r)
+{
+    LOG_DEBUG(r->config->log, "request.done", LF_STR("method", r->method), LF_STR("path", r->path),
+              LF_STR("operation", r->route ? r->route->operation_id : NULL),
+              LF_INT("status", r->status), LF_INT("us", clock_now(&r->config->clock) - r->now_us),
+              LF_STR("req", r->correlation_id));
+}
+
 static void on_completed(void *ctx, struct MHD_Connection *conn, void **state,
                          enum MHD_RequestTerminationCode code)
 {
     (void)ctx, (void)conn, (void)code;
+    if (*state)
+        log_request(*state);
     request_destroy(*state);
     *state = NULL;
 }
@@ -170,17 +180,27 @@ static size_t keep_escaped(void *ctx, struct MHD_Connection *conn, char *s)
 }
 
 static void on_timer(uv_timer_t *t);
+static void on_idle(uv_idle_t *i);
 
+/* "At once" is an idle handle, not a timer of 0 ms: libuv runs a timer that its own callback arms
+ * again for now in the same pass, and would never come to the turn's hooks. */
 static void pump(struct listener *l)
 {
     l->dirty = false;
     MHD_run(l->mhd);
     unsigned long long ms = 0;
-    bool wants = MHD_get_timeout(l->mhd, &ms) == MHD_YES;
-    /* Zero also gives the turn's commit its chance before the loop sleeps. */
-    uint64_t wait = st_has_pending(l->api->config.storage) ? 0 : ms;
-    if (wants || wait == 0)
-        uv_timer_start(&l->timer, on_timer, wait, 0);
+    if (MHD_get_timeout(l->mhd, &ms) != MHD_YES)
+        return;
+    if (ms == 0)
+        uv_idle_start(&l->idle, on_idle);
+    else
+        uv_timer_start(&l->timer, on_timer, ms, 0);
+}
+
+static void on_idle(uv_idle_t *i)
+{
+    uv_idle_stop(i);
+    pump(i->data);
 }
 
 static void on_timer(uv_timer_t *t)
@@ -194,11 +214,20 @@ static void on_poll(uv_poll_t *p, int status, int events)
     pump(p->data);
 }
 
+/* Runs inside the turn's hook, after its commit: if new requests came in and wrote, the loop must
+ * turn once more before it sleeps. */
+static void pump_in_turn(struct listener *l)
+{
+    pump(l);
+    if (st_has_pending(l->api->config.storage))
+        uv_idle_start(&l->idle, on_idle);
+}
+
 void api_turn(struct api *api)
 {
     for (int i = 0; i < api->n_listeners; i++)
         if (api->listener[i].dirty)
-            pump(&api->listener[i]);
+            pump_in_turn(&api->listener[i]);
 }
 
 static int start_mhd(struct listener *l, int fd, struct err *e)
@@ -217,8 +246,9 @@ static int start_mhd(struct listener *l, int fd, struct err *e)
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(l->mhd, MHD_DAEMON_INFO_EPOLL_FD);
     uv_poll_init(c->loop, &l->poll, info->epoll_fd);
     uv_timer_init(c->loop, &l->timer);
-    l->poll.data = l->timer.data = l;
-    l->open_handles = 2;
+    uv_idle_init(c->loop, &l->idle);
+    l->poll.data = l->timer.data = l->idle.data = l;
+    l->open_handles = 3;
     uv_poll_start(&l->poll, UV_READABLE, on_poll);
     return 0;
 }
@@ -279,13 +309,15 @@ static void on_handle_closed(uv_handle_t *h)
         api_destroy(api);
 }
 
-/* Requests under way have their connections closed after the reply; idle ones at once. Suspended
- * requests are all waiting for the disk or the pool, which finish by themselves. */
+/* Replies under way are sent, then all connections are closed. A client that does not finish its
+ * request, or does not read its reply, is waited for STOP_GRACE_MS at most; suspended requests wait
+ * for the disk or the pool only, and libmicrohttpd must not stop before they were resumed. */
 static void close_when_quiet(uv_timer_t *t)
 {
     struct api *api = t->data;
     api_turn(api);
-    if (api->under_way > 0) {
+    bool patient = uv_now(api->config.loop) < api->stop_by_ms;
+    if (api->suspended > 0 || (api->under_way > 0 && patient)) {
         uv_timer_start(t, close_when_quiet, 2, 0);
         return;
     }
@@ -293,8 +325,9 @@ static void close_when_quiet(uv_timer_t *t)
     for (int i = 0; i < api->n_listeners; i++) {
         struct listener *l = &api->listener[i];
         uv_poll_stop(&l->poll);
-        api->closing_handles += 2;
+        api->closing_handles += l->open_handles;
         uv_close((uv_handle_t *)&l->poll, on_handle_closed);
+        uv_close((uv_handle_t *)&l->idle, on_handle_closed);
         uv_close((uv_handle_t *)&l->timer, on_handle_closed);
     }
     uv_close((uv_handle_t *)t, (uv_close_cb)free);
@@ -307,6 +340,7 @@ void api_stop(struct api *api, void (*cb)(void *ctx), void *ctx)
     api->stopping = true;
     api->stopped = cb;
     api->stopped_ctx = ctx;
+    api->stop_by_ms = uv_now(api->config.loop) + STOP_GRACE_MS;
     for (int i = 0; i < api->n_listeners; i++) {
         MHD_socket fd = MHD_quiesce_daemon(api->listener[i].mhd);
         if (fd != MHD_INVALID_SOCKET)
@@ -315,5 +349,5 @@ void api_stop(struct api *api, void (*cb)(void *ctx), void *ctx)
     uv_timer_t *t = xcalloc(1, sizeof *t);
     uv_timer_init(api->config.loop, t);
     t->data = api;
-    uv_timer_start(t, close_when_quiet, 0, 0);
+    uv_timer_start(t, close_when_quiet, 1, 0);
 }

@@ -54,6 +54,21 @@ static int check_same_location(const struct workspace *w, const json_t *doc, str
                    w->name, w->scope.location, given);
 }
 
+/* A PUT that gives tags sets them; one that gives none, or the same, changes nothing. */
+static int put_tags(struct request *r, const struct workspace *w, const json_t *doc, struct err *e)
+{
+    json_t *tags = json_object_get(doc, "tags");
+    json_t *stored = w->tags ? json_loads(w->tags, 0, NULL) : NULL;
+    bool same = !tags || json_equal(tags, stored);
+    json_decref(stored);
+    if (same)
+        return 0;
+    char *text = json_dumps(tags, JSON_COMPACT);
+    int rc = st_workspace_update_tags(r->config->storage, w->id, text, r->now_us, e);
+    free(text);
+    return rc;
+}
+
 static int create(struct request *r, const struct accepted *a, int64_t *id, struct err *e)
 {
     struct resource_group g;
@@ -70,7 +85,9 @@ static int create(struct request *r, const struct accepted *a, int64_t *id, stru
     *id = w.id;
     if (check_alive("workspace", w.name, w.prov_state, e) < 0)
         return -1;
-    return check_same_location(&w, a->doc, e);
+    if (check_same_location(&w, a->doc, e) < 0)
+        return -1;
+    return put_tags(r, &w, a->doc, e);
 }
 
 struct replied *workspaces_create(struct request *r)
