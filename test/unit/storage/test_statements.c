@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Every statement is an index lookup: no query plan scans a table, except where all its rows are
+ * what is asked for. And the lists that must be quick do not sort.
+ */
+#include "test/unit/storage/fixture.h"
+
+#define ROW(id, text) {#id, text},
+static const struct {
+    const char *name, *sql;
+} statements[] = {STATEMENTS(ROW)};
+#undef ROW
+
+/* These read everything there is, by contract. */
+static const char *const scans_allowed[] = {"ST_CLUSTER_IDS", "ST_NODE_IDS", "ST_NODE_TOTAL"};
+
+/* These must come out of their index in order. */
+static const char *const sorted[] = {"ST_GROUP_LIST",
+                                     "ST_WORKSPACE_LIST_GROUP",
+                                     "ST_EXPERIMENT_LIST",
+                                     "ST_JOB_LIST",
+                                     "ST_CLUSTER_LIST_WORKSPACE",
+                                     "ST_FILE_SERVER_LIST_WORKSPACE",
+                                     "ST_JOB_QUEUE",
+                                     "ST_NODE_LIST",
+                                     "ST_NODE_OF_JOB",
+                                     "ST_JOB_ACTIVE_IDS"};
+
+static bool among(const char *name, const char *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(name, list[i]) == 0)
+            return true;
+    return false;
+}
+#define AMONG(name, list) among((name), (list), sizeof(list) / sizeof(list)[0])
+
+/* "SCAN t USING INDEX i" over a partial index reads what the index holds, and is no scan. */
+static bool is_table_scan(const char *detail)
+{
+    static const char *const partial[] = {"resource_group_deleting",
+                                          "workspace_deleting",
+                                          "experiment_deleting",
+                                          "file_server_deleting",
+                                          "cluster_deleting",
+                                          "job_active",
+                                          "job_deleting",
+                                          "job_queue",
+                                          "operation_open",
+                                          "operation_ended"};
+    if (strncmp(detail, "SCAN", 4) != 0 || strcmp(detail, "SCAN CONSTANT ROW") == 0)
+        return false;
+    for (size_t i = 0; i < sizeof partial / sizeof partial[0]; i++)
+        if (strstr(detail, partial[i]))
+            return false;
+    return true;
+}
+
+static int plan_faults(struct fx *f, const char *name, const char *sql)
+{
+    char *explain = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", sql);
+    sqlite3_stmt *s;
+    int faults = 0;
+    assert_int_equal(sqlite3_prepare_v2(f->st->db, explain, -1, &s, NULL), SQLITE_OK);
+    while (sqlite3_step(s) == SQLITE_ROW) {
+        const char *detail = (const char *)sqlite3_column_text(s, 3);
+        bool scan = is_table_scan(detail) && !AMONG(name, scans_allowed);
+        bool sort = strstr(detail, "TEMP B-TREE") && AMONG(name, sorted);
+        if (scan || sort) {
+            print_error("%s: %s\n", name, detail);
+            faults++;
+        }
+    }
+    sqlite3_finalize(s);
+    sqlite3_free(explain);
+    return faults;
+}
+
+static void test_query_plans(void **state)
+{
+    struct fx *f = *state;
+    int faults = 0;
+    for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++)
+        faults += plan_faults(f, statements[i].name, statements[i].sql);
+    assert_int_equal(faults, 0);
+}
+
+/* The check can fail. */
+static void test_a_scan_is_seen(void **state)
+{
+    struct fx *f = *state;
+    assert_int_equal(plan_faults(f, "bad", "SELECT id FROM job WHERE guid = ?1"), 1);
+    assert_int_equal(plan_faults(f, "ST_JOB_LIST",
+                                 "SELECT id FROM job WHERE experiment_id = ?1 ORDER BY created_us"),
+                     1);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, fx_start, fx_end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {T(test_query_plans), T(test_a_scan_is_seen)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
