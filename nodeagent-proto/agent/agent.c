@@ -200,6 +200,9 @@ static void turn(struct agent *a)
     p[SLOT_OUT] = (struct pollfd){.fd = unsent ? STDOUT_FILENO : -1, .events = POLLOUT};
     p[SLOT_TRASH] = (struct pollfd){.fd = a->trash_fd, .events = POLLIN};
     tasks_poll_fill(&a->tasks, p + SLOT_TASKS);
+    /* Supervisors and their orphans come to us when they end; those who wait wait by pid. */
+    while (waitpid(-1, NULL, WNOHANG) > 0)
+        ;
     int got = poll(p, SLOT_TASKS + n, tasks_poll_timeout(&a->tasks));
     if (got >= 0) {
         tasks_poll_act(&a->tasks, p + SLOT_TASKS, n);
@@ -224,6 +227,7 @@ int agent_run(const char *root)
     struct agent a = {.lock_fd = -1, .trash_fd = -1, .tasks = {.inotify_fd = -1}};
     struct err e;
     (void)signal(SIGPIPE, SIG_IGN);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
     frame_decoder_init(&a.in);
     int status = 1;
     if (agent_open(&a, root, &e) < 0) {

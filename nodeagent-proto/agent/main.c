@@ -68,13 +68,11 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         int (*run)(int argc, char **argv);
-    } commands[] = {
-        {"agent",     run_agent    },
-        {"version",   print_version},
-        {"--version", print_version},
-        {"help",      print_help   },
-        {"--help",    print_help   }
-    };
+    } commands[] = {{"agent", run_agent},
+                    {"version", print_version},
+                    {"--version", print_version},
+                    {"help", print_help},
+                    {"--help", print_help}};
     json_set_alloc_funcs(wiping_malloc, wiping_free);
     for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof commands[0]; i++)
         if (strcmp(argv[1], commands[i].name) == 0)

@@ -235,17 +235,17 @@ static enum outcome serve_forget(struct agent *a, json_t *req, json_t *reply, st
 }
 
 static const struct op ops[] = {
-    {"hello",        serve_hello       },
+    {"hello", serve_hello},
     {"mount_folder", serve_mount_folder},
-    {"unmount",      serve_unmount     },
-    {"make_dirs",    serve_make_dirs   },
-    {"remove_tree",  serve_remove_tree },
-    {"append",       serve_append      },
-    {"write_file",   serve_write_file  },
-    {"run",          serve_run         },
-    {"signal",       serve_signal      },
-    {"tasks",        serve_tasks       },
-    {"forget",       serve_forget      },
+    {"unmount", serve_unmount},
+    {"make_dirs", serve_make_dirs},
+    {"remove_tree", serve_remove_tree},
+    {"append", serve_append},
+    {"write_file", serve_write_file},
+    {"run", serve_run},
+    {"signal", serve_signal},
+    {"tasks", serve_tasks},
+    {"forget", serve_forget},
 };
 
 static enum outcome serve(struct agent *a, json_t *req, json_t *reply, struct err *e)

@@ -170,14 +170,28 @@ static bool carries(pid_t pid, const char *marker)
     return found;
 }
 
+/* Our orphans (the agent is a subreaper) come from supervisors that are gone; what runs our own
+ * program is a supervisor or helper, though. */
+static bool is_orphan(const struct proc *p)
+{
+    char path[64], ours[4096], theirs[4096];
+    if (p->ppid != getpid())
+        return false;
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)p->pid);
+    ssize_t n = readlink("/proc/self/exe", ours, sizeof ours);
+    ssize_t m = readlink(path, theirs, sizeof theirs);
+    return n > 0 && m > 0 && (n != m || memcmp(ours, theirs, (size_t)n) != 0);
+}
+
 static size_t kill_round(pid_t session, const char *marker)
 {
     struct proc_list l = {0};
     list_read(&l);
     for (size_t i = 0; i < l.n; i++) {
         struct proc *p = &l.items[i];
-        p->mine = p->pid != getpid() && p->state != 'Z' &&
-                  ((session > 0 && p->session == session) || carries(p->pid, marker));
+        p->mine =
+            p->pid != getpid() && p->state != 'Z' &&
+            ((session > 0 && p->session == session) || is_orphan(p) || carries(p->pid, marker));
     }
     mark_descendants(&l, -1);
     size_t n = signal_each(&l, SIGKILL);

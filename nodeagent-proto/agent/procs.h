@@ -13,7 +13,8 @@
 void procs_signal_below(pid_t top, int signo);
 
 /* Kills what is left of a task whose supervisor is gone: processes in the session of its command,
- * those that carry `marker` ("NAME=value") in their environment, and what descends from them.
+ * those that carry `marker` ("NAME=value") in their environment, orphans that came to the caller as
+ * their subreaper, and what descends from them.
  * `command_start` is the command's start time, 0 if unknown: with it a session id that the kernel
  * gave to somebody else meanwhile is told apart. */
 void procs_kill_leftovers(pid_t command, uint64_t command_start, const char *marker);

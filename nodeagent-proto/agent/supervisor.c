@@ -140,10 +140,8 @@ static size_t wait_for_exec(struct supervisor *s, int why_fd, char *why, size_t 
 {
     size_t n = 0;
     for (;;) {
-        struct pollfd p[] = {
-            {.fd = why_fd,       .events = POLLIN},
-            {.fd = s->signal_fd, .events = POLLIN}
-        };
+        struct pollfd p[] = {{.fd = why_fd, .events = POLLIN},
+                             {.fd = s->signal_fd, .events = POLLIN}};
         if (poll(p, 2, -1) < 0)
             continue;
         if (p[1].revents)

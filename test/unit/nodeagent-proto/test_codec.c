@@ -116,10 +116,10 @@ static void test_wrong_lengths(void **state)
         size_t n;
         const char *words;
     } cases[] = {
-        {"\0\0\0\0",         4, "claims 0 bytes"         },
-        {"\0\x40\0\x01",     4, "claims 4194305 bytes"   },
+        {"\0\0\0\0", 4, "claims 0 bytes"},
+        {"\0\x40\0\x01", 4, "claims 4194305 bytes"},
         {"\xff\xff\xff\xff", 4, "claims 4294967295 bytes"},
-        {"GET / HTTP/1.1",   9, "does not speak"         },
+        {"GET / HTTP/1.1", 9, "does not speak"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct frame_decoder d;
@@ -135,13 +135,13 @@ static void test_wrong_contents(void **state)
     const struct {
         const char *text, *words;
     } cases[] = {
-        {"nonsense",             "is not JSON"  },
-        {"{\"a\":1} trailing",   "is not JSON"  },
-        {"{\"a\":1,\"a\":2}",    "is not JSON"  },
-        {"{\"a\":\"\xff\xfe\"}", "is not JSON"  },
-        {"{\"a\":\"\\u0000\"}",  "is not JSON"  },
-        {"[1,2]",                "not an object"},
-        {"{\"a\":",              "is not JSON"  },
+        {"nonsense", "is not JSON"},
+        {"{\"a\":1} trailing", "is not JSON"},
+        {"{\"a\":1,\"a\":2}", "is not JSON"},
+        {"{\"a\":\"\xff\xfe\"}", "is not JSON"},
+        {"{\"a\":\"\\u0000\"}", "is not JSON"},
+        {"[1,2]", "not an object"},
+        {"{\"a\":", "is not JSON"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct frame_decoder d;
@@ -209,10 +209,8 @@ static void test_largest_and_too_large(void **state)
 static void test_spec_and_status(void **state)
 {
     (void)state;
-    struct kv env[] = {
-        {.name = "A",     .value = "1"     },
-        { .name = "KEY", .value = "s=e", .is_secret = true}
-    };
+    struct kv env[] = {{.name = "A", .value = "1"},
+                       {.name = "KEY", .value = "s=e", .is_secret = true}};
     struct task_spec in = {.id = "job.1_x-2",
                            .command_line = "echo $A",
                            .cwd = "/w",

@@ -160,13 +160,11 @@ static void on_closed(void *ctx)
 
 static void open_link(struct fixture *f)
 {
-    struct node_local_config c = {
-        .loop = &f->loop,
-        .log = &f->log,
-        .agent_path = f->agent,
-        .root = f->root,
-        .callbacks = {on_ready, on_down, on_ended, f}
-    };
+    struct node_local_config c = {.loop = &f->loop,
+                                  .log = &f->log,
+                                  .agent_path = f->agent,
+                                  .root = f->root,
+                                  .callbacks = {on_ready, on_down, on_ended, f}};
     struct err e;
     f->ready = f->down = f->closed = f->n_ended = 0;
     assert_int_equal(node_open_local(&c, &f->link, &e), 0);
@@ -355,9 +353,7 @@ static void kill_agent(struct fixture *f)
 static void test_run_and_exit_code(void **state)
 {
     struct fixture *f = *state;
-    struct kv env[] = {
-        {.name = "GREETING", .value = "hello there"}
-    };
+    struct kv env[] = {{.name = "GREETING", .value = "hello there"}};
     open_ready(f);
     start_with(f, "one", "echo $GREETING; pwd; echo oops >&2; exit 3", env, 1);
     WAIT(f, f->n_ended == 1);
@@ -477,7 +473,7 @@ static void test_supervisor_killed(void **state)
     struct fixture *f = *state;
     open_ready(f);
     start(f, "lost",
-          "echo trouble >&2; (setsid sh -c 'echo $$ > ../stray; exec sleep 1000' &); "
+          "echo trouble >&2; (setsid env -i sh -c 'echo $$ > ../stray; exec sleep 1000' &); "
           "echo $$ > ../main; sleep 1000");
     WAIT(f, read_pid(f, "work/stray") > 1 && read_pid(f, "work/main") > 1);
     pid_t supervisor = (pid_t)number_in(f, "tasks/lost.start", "supervisor");
@@ -643,9 +639,7 @@ static void test_secrets_stay_out_of_sight(void **state)
 {
     struct fixture *f = *state;
     const char *secret = "sw0rdfish-7e1c";
-    struct kv env[] = {
-        {.name = "PASSWORD", .value = secret, .is_secret = true}
-    };
+    struct kv env[] = {{.name = "PASSWORD", .value = secret, .is_secret = true}};
     open_ready(f);
     start_with(f, "secret", "echo ${#PASSWORD}; while [ ! -e ../go ]; do sleep 0.01; done", env, 1);
     WAIT(f, f->run_answers == 1 && file_has(f, "out/stdout.txt", "14\n"));
@@ -847,13 +841,11 @@ static void test_long_task_list(void **state)
 static void test_missing_agent(void **state)
 {
     struct fixture *f = *state;
-    struct node_local_config c = {
-        .loop = &f->loop,
-        .log = &f->log,
-        .agent_path = "/nowhere/batchai-node",
-        .root = f->root,
-        .callbacks = {on_ready, on_down, on_ended, f}
-    };
+    struct node_local_config c = {.loop = &f->loop,
+                                  .log = &f->log,
+                                  .agent_path = "/nowhere/batchai-node",
+                                  .root = f->root,
+                                  .callbacks = {on_ready, on_down, on_ended, f}};
     struct err e;
     assert_int_equal(node_open_local(&c, &f->link, &e), -1);
     assert_non_null(strstr(e.msg, "/nowhere/batchai-node"));
