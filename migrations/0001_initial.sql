@@ -127,7 +127,8 @@ CREATE TABLE job (
 ) STRICT;
 CREATE INDEX job_list ON job (experiment_id, id);
 CREATE INDEX job_cluster ON job (cluster_id, exec_state);
-CREATE INDEX job_queue ON job (cluster_id, priority DESC, id, node_count)
+-- The last columns let the sum of queued node_counts be read from the index alone.
+CREATE INDEX job_queue ON job (cluster_id, priority DESC, id, node_count, exec_state, prov_state)
     WHERE exec_state = 1 AND prov_state <> 5;
 CREATE INDEX job_active ON job (id) WHERE exec_state IN (2, 3) OR prov_state = 5;
 CREATE INDEX job_deleting ON job (id) WHERE prov_state = 5;
