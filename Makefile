@@ -142,7 +142,7 @@ install: all
 	@install -m 755 $(BUILD)/batchaid $(BUILD)/batchai-node $(BINDIR)
 	@install -m 644 docs/man/batchaid.1 docs/man/batchai-node.1 $(MANDIR)/man1
 	@install -m 644 docs/man/batchaid.yaml.5 $(MANDIR)/man5
-	@sed 's|@bindir@|$(PREFIX)/bin|; s|@sysconfdir@|$(SYSCONFDIR)|' etc/batchaid.service > $(UNITDIR)/batchaid.service
+	@sed 's|@bindir@|$(PREFIX)/bin|g; s|@sysconfdir@|$(SYSCONFDIR)|g' etc/batchaid.service > $(UNITDIR)/batchaid.service
 	@chmod 644 $(UNITDIR)/batchaid.service
 	@install -m 644 etc/batchaid.sysusers $(USERDIR)/batchaid.conf
 	@install -m 644 etc/batchaid.bash-completion $(COMPDIR)/batchaid
