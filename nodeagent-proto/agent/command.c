@@ -35,12 +35,9 @@ static void env_put(char **env, size_t *n, char *pair)
 
 static char *make_pair(const char *name, const char *value)
 {
-    size_t n = strlen(name), v = strlen(value);
-    char *pair = xcalloc(1, n + v + 2);
-    memcpy(pair, name, n);
-    pair[n] = '=';
-    memcpy(pair + n + 1, value, v);
-    return pair;
+    struct strbuf b = STRBUF_INIT;
+    strbuf_printf(&b, "%s=%s", name, value);
+    return strbuf_take(&b);
 }
 
 char **command_environment(const struct task_spec *spec, const char *marker)

@@ -96,6 +96,7 @@ static int open_holder(const char *root, const char *path, bool make, const char
                        struct err *e)
 {
     err_clear(e);
+    *name = path;
     const char *rest = below(root, path, e);
     int dir = rest ? open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (rest && dir < 0)
@@ -133,10 +134,10 @@ static int refuse_occupied(const char *target, struct err *e)
 static int place_link(int dir, const char *source, const char *name, const char *target,
                       struct err *e)
 {
-    char tmp[GUID_SIZE + 8] = ".mount-", guid[GUID_SIZE];
+    char tmp[GUID_SIZE + 8], guid[GUID_SIZE];
     struct stat st;
     guid_new(guid);
-    strcat(tmp, guid);
+    snprintf(tmp, sizeof tmp, ".mount-%s", guid);
     if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISLNK(st.st_mode) &&
         unlinkat(dir, name, AT_REMOVEDIR) < 0)
         return refuse_occupied(target, e);
@@ -206,7 +207,7 @@ void file_close_all_but(int a, int b, int c)
     DIR *d = opendir("/proc/self/fd");
     struct dirent *de;
     while (d && (de = readdir(d))) {
-        int fd = atoi(de->d_name);
+        int fd = (int)strtol(de->d_name, NULL, 10);
         if (fd > STDERR_FILENO && fd != a && fd != b && fd != c && fd != dirfd(d))
             close(fd);
     }

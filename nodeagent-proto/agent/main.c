@@ -4,10 +4,12 @@
  * most.
  */
 #include <jansson.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/arena.h"
 #include "nodeagent-proto/agent/agent.h"
 
 static const char usage[] =
@@ -15,28 +17,26 @@ static const char usage[] =
     "       batchai-node version\n"
     "       batchai-node help\n";
 
-/* Messages carry the secrets of jobs: what held one is wiped before it is used again. */
-struct block {
-    size_t size;
-    _Alignas(max_align_t) char data[];
-};
+/* Messages carry the secrets of jobs: what held one is wiped before it is used again. The size is
+ * kept in front of each block, in room that keeps the block aligned for any type. */
+#define BLOCK_HEADER sizeof(max_align_t)
 
 static void *wiping_malloc(size_t size)
 {
-    struct block *b = malloc(sizeof *b + size);
-    if (!b)
-        abort();
-    b->size = size;
-    return b->data;
+    char *p = xcalloc(1, BLOCK_HEADER + size);
+    memcpy(p, &size, sizeof size);
+    return p + BLOCK_HEADER;
 }
 
-static void wiping_free(void *p)
+static void wiping_free(void *block)
 {
-    if (!p)
+    if (!block)
         return;
-    struct block *b = (struct block *)(void *)((char *)p - offsetof(struct block, data));
-    explicit_bzero(b->data, b->size);
-    free(b);
+    char *p = (char *)block - BLOCK_HEADER;
+    size_t size;
+    memcpy(&size, p, sizeof size);
+    explicit_bzero(p, BLOCK_HEADER + size);
+    free(p);
 }
 
 static int run_agent(int argc, char **argv)

@@ -23,7 +23,10 @@ struct op {
 static int get_text(json_t *req, const char *name, const char **out, struct err *e)
 {
     *out = json_string_value(json_object_get(req, name));
-    return *out ? 0 : err_set(e, ERR_PROTOCOL, name, "the request has no text '%s'", name);
+    if (*out)
+        return 0;
+    err_set(e, ERR_PROTOCOL, name, "the request has no text '%s'", name);
+    return -1;
 }
 
 static int get_path(json_t *req, const char *name, const char **out, struct err *e)

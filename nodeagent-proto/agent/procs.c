@@ -25,6 +25,9 @@ struct proc_list {
     size_t n, cap;
 };
 
+/* Of /proc/PID/stat, counted from the one after the state (proc(5), fields 4 to 22). */
+enum { STAT_PPID = 0, STAT_PGRP = 1, STAT_SESSION = 2, STAT_START = 18, STAT_FIELDS };
+
 #define ENVIRON_MAX (4U * 1024 * 1024) /* more than the kernel lets a process start with */
 #define KILL_ROUNDS 20 /* a tree that forks faster than it is killed is given up after these */
 
@@ -41,15 +44,19 @@ static int read_stat(const char *pid, struct proc *p)
         return -1;
     buf[n] = '\0';
     /* The name in parentheses may itself hold parentheses and spaces. */
-    const char *rest = strrchr(buf, ')');
-    unsigned long long start;
-    if (!rest || sscanf(rest + 1,
-                        " %c %d %d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
-                        "%*d %llu",
-                        &p->state, &p->ppid, &p->pgrp, &p->session, &start) != 5)
+    char *rest = strrchr(buf, ')');
+    if (!rest || rest[1] != ' ' || !rest[2])
         return -1;
-    p->pid = (pid_t)atoi(pid);
-    p->start = start;
+    unsigned long long field[STAT_FIELDS];
+    p->state = rest[2];
+    rest += 3;
+    for (size_t i = 0; i < STAT_FIELDS; i++)
+        field[i] = strtoull(rest, &rest, 10); /* -1 in some comes out large; those are not used */
+    p->pid = (pid_t)strtol(pid, NULL, 10);
+    p->ppid = (pid_t)field[STAT_PPID];
+    p->pgrp = (pid_t)field[STAT_PGRP];
+    p->session = (pid_t)field[STAT_SESSION];
+    p->start = field[STAT_START];
     p->mine = false;
     return 0;
 }

@@ -56,8 +56,7 @@ static void note(const struct supervisor *s, int64_t when, const char *text)
     for (; *text; text++)
         strbuf_puts(&b, *text == '\n' ? "\\n" : (const char[]){*text, '\0'});
     strbuf_putc(&b, '\n');
-    int ignored = file_make_parents(t->log_path, NULL);
-    ignored = file_append(t->log_path, b.s, NULL);
+    int ignored = file_make_parents(t->log_path, NULL) || file_append(t->log_path, b.s, NULL);
     (void)ignored;
     strbuf_free(&b);
 }
