@@ -385,6 +385,8 @@ static bool advance_cleaning(struct job_run *run)
     bool all = true;
     for (int i = 0; i < run->n_slots; i++) {
         struct job_slot *slot = &run->slots[i];
+        if (slot->state == SLOT_CLEANING && slot->pending == 0)
+            slot->state = SLOT_CLEAN;
         bool done = slot->state == SLOT_CLEAN || slot->state == SLOT_GONE;
         if (!done && slot->state != SLOT_CLEANING && slot->rt && node_rt_usable(slot->rt))
             slot_clean(slot);
@@ -414,7 +416,7 @@ static void set_deadline(struct job_run *run)
 /* Each step falls through to the next as far as nothing has to be waited for. */
 static void advance(struct job_run *run)
 {
-    if (run->phase == RUN_ACTIVE)
+    if (run->phase == RUN_ACTIVE && run->out.kind == OUT_NONE)
         advance_active(run);
     if (run->phase == RUN_ACTIVE && run->out.kind != OUT_NONE)
         begin_stop(run);

@@ -221,22 +221,17 @@ bool run_tasks_over(const struct job_run *run)
     return true;
 }
 
+/* The task is over when the node says so (task_ended, or its list), not when it was signalled. */
 static void on_signal(void *ctx, const struct err *why)
 {
     struct step *st = ctx;
     struct job_slot *slot = st->slot;
-    if (!answered(slot))
-        return;
-    if (why)
+    if (answered(slot) && why)
         LOG_WARN(slot->run->s->log, "task.not_signalled", LF_STR("task", st->task->id),
                  LF_STR("why", why->msg));
-    /* After SIGKILL was delivered nothing of the task is left. */
-    if (slot->run->phase == RUN_KILLING)
-        st->task->state = RT_OVER;
-    wake(slot->run->s, WAKE_JOB, slot->run->id);
 }
 
-/* Which of the tasks run, after a start of the daemon: those that do not are over. */
+/* Which of the tasks run: after a restart of the daemon that is not known. */
 static void on_list(void *ctx, const struct err *why, const struct task_status *list, size_t n)
 {
     struct step *st = ctx;
@@ -268,8 +263,7 @@ void slot_signal(struct job_slot *slot, int signo)
         st->task = t;
         node_signal(slot->rt->link, t->id, signo, on_signal, st);
     }
-    if (signo != SIGKILL)
-        node_tasks(slot->rt->link, on_list, new_step(slot, "JobStopFailed", "list tasks"));
+    node_tasks(slot->rt->link, on_list, new_step(slot, "JobStopFailed", "list tasks"));
 }
 
 void run_signal(struct job_run *run, int signo)
@@ -290,8 +284,6 @@ static void on_clean_step(void *ctx, const struct err *why)
         LOG_WARN(slot->run->s->log, "job.cleanup_failed", LF_STR("job", slot->run->name),
                  LF_STR("node", slot->node_name), LF_STR("step", st->what),
                  LF_STR("why", why->msg));
-    if (slot->pending == 0 && slot->state == SLOT_CLEANING)
-        slot->state = SLOT_CLEAN;
 }
 
 static void send_last_line(struct job_slot *slot)

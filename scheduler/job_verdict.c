@@ -41,10 +41,11 @@ static void fail(struct job_run *run, struct failure why)
 static const struct wording {
     const char *code, *exited, *killed, *not_started;
 } wordings[] = {
-    [false] = {"JobFailed",            "Job failed with non-zero exit code",                  "Job was killed by signal",
-               "The job's command could not be started"                                                                                                                  },
+    [false] = {"JobFailed", "Job failed with non-zero exit code", "Job was killed by signal",
+               "The job's command could not be started"},
     [true] = {"JobPreparationFailed", "Job preparation task failed with non-zero exit code",
-               "Job preparation task was killed by signal",                                                               "The job preparation task could not be started"},
+              "Job preparation task was killed by signal",
+              "The job preparation task could not be started"},
 };
 
 static struct failure task_failure(struct job_run *run, const struct run_task *task,
@@ -133,8 +134,7 @@ static void terminated(struct job_run *run)
         .grace_us = GRACE_US,
         .why = {.code = "JobTerminated",
                 .message = "The specified job has been terminated by the user",
-                .exit_code = -1}
-    };
+                .exit_code = -1}};
     run_set_outcome(run, &out);
 }
 
@@ -145,13 +145,13 @@ static void timed_out(struct job_run *run)
         .grace_us = GRACE_US,
         .why = {.code = "JobTimedOut",
                 .message = arena_printf(&run->a,
-                "The job ran longer than its limit maxWallClockTime of "
-                                        "%lld seconds and was stopped", (long long)(run->spec.max_wall_us / 1000000)),
+                                        "The job ran longer than its limit maxWallClockTime of "
+                                        "%lld seconds and was stopped",
+                                        (long long)(run->spec.max_wall_us / 1000000)),
                 .step = "job",
                 .command = run->spec.command_line,
                 .remedy = "raise constraints.maxWallClockTime",
-                .exit_code = -1}
-    };
+                .exit_code = -1}};
     run_set_outcome(run, &out);
 }
 

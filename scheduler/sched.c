@@ -159,8 +159,8 @@ static const struct {
     enum wake_kind kind;
     void (*reconcile)(struct sched *s, int64_t id);
 } order[] = {
-    {WAKE_JOB,     job_reconcile    },
-    {WAKE_NODE,    node_reconcile   },
+    {WAKE_JOB, job_reconcile},
+    {WAKE_NODE, node_reconcile},
     {WAKE_CLUSTER, cluster_reconcile},
 };
 

@@ -295,10 +295,8 @@ static void test_automatic_scaling(void **state)
 {
     (void)state;
     struct world *w = world_new(4);
-    int64_t c = add_cluster(w, "c",
-                            (struct cluster_wish){
-                                .scale = {.kind = SCALE_AUTO, .minimum = 0, .maximum = 2}
-    });
+    int64_t c = add_cluster(
+        w, "c", (struct cluster_wish){.scale = {.kind = SCALE_AUTO, .minimum = 0, .maximum = 2}});
     WAIT(w, cluster_row(w, c).alloc_state == ALLOC_STEADY);
     assert_int_equal(rows_of(counts(w, c)), 0);
     int64_t j = add_job(w, c, "j", (struct job_wish){.command = "true", .nodes = 2});
@@ -389,8 +387,11 @@ static void test_many_jobs(void **state)
     world_free(w);
 }
 
-int main(void)
+/* test_run [PATTERN]: only the tests whose names match. */
+int main(int argc, char **argv)
 {
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_job_runs),
         cmocka_unit_test(test_failures_explain_themselves),

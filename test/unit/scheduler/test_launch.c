@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Environments, expansion, refusals, share paths: pure functions of the launcher.
+ */
+// clang-format off
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+// clang-format on
+#include <string.h>
+
+#include "scheduler/launch/env.h"
+#include "scheduler/launch/launch.h"
+#include "scheduler/scheduler.h"
+
+static const struct expansion {
+    const char *text, *expected; /* NULL: an error */
+} expansions[] = {
+    {"plain", "plain"},     {"$A/x", "one/x"}, {"${A}x", "onex"},    {"$A$B", "onetwo"},
+    {"$AB", NULL},          {"${A", "${A"},    {"${}", "${}"},       {"$", "$"},
+    {"cost $5", "cost $5"}, {"$A_1", "under"}, {"$MISSING/x", NULL}, {"", ""},
+    {"$REPEATED", "last"},
+};
+
+static void test_expansion(void **state)
+{
+    (void)state;
+    struct arena a;
+    struct env v;
+    arena_init(&a);
+    env_init(&v, &a);
+    env_set(&v, "A", "one");
+    env_set(&v, "B", "two");
+    env_set(&v, "A_1", "under");
+    env_set(&v, "REPEATED", "first");
+    env_set(&v, "REPEATED", "last");
+    for (size_t i = 0; i < sizeof expansions / sizeof expansions[0]; i++) {
+        struct err e = {0};
+        const char *got = env_expand(&v, expansions[i].text, &e);
+        if (!expansions[i].expected) {
+            assert_null(got);
+            assert_non_null(strstr(e.msg, "is not set"));
+        } else {
+            assert_string_equal(got, expansions[i].expected);
+        }
+    }
+    arena_free(&a);
+}
+
+static struct job_spec spec_of(struct directory_spec *in, struct directory_spec *out,
+                               struct kv *env)
+{
+    return (struct job_spec){.tool = TOOL_CUSTOM,
+                             .command_line = "true",
+                             .node_count = 1,
+                             .std_prefix = "$AZ_BATCHAI_MOUNT_ROOT/logs/",
+                             .segment = "s/g/jobs/j/G",
+                             .inputs = in,
+                             .n_inputs = in ? 1 : 0,
+                             .outputs = out,
+                             .n_outputs = out ? 1 : 0,
+                             .env = env,
+                             .n_env = env ? 1 : 0};
+}
+
+static void test_one_node(void **state)
+{
+    (void)state;
+    struct arena a;
+    arena_init(&a);
+    struct directory_spec in = {"Data", "$AZ_BATCHAI_JOB_MOUNT_ROOT/d", NULL};
+    struct directory_spec out = {"MODEL", "$AZ_BATCHAI_MOUNT_ROOT/o", "m"};
+    struct kv env = {.name = "AZ_BATCHAI_MOUNT_ROOT", .value = "/elsewhere"};
+    struct job_spec spec = spec_of(&in, &out, &env);
+    const struct launch_node node = {"tvm-1", "/n/tvm-1", 2};
+    const struct launch_input input = {
+        .spec = &spec, .job_guid = "G", .attempt = 3, .nodes = &node, .n_nodes = 1};
+    struct launch_env le;
+    struct err e = {0};
+    assert_int_equal(launch_env(&a, &input, &le, &e), 0);
+    assert_string_equal(le.job_dir, "/n/tvm-1/jobs/G-3");
+    assert_string_equal(le.std_dir, "/n/tvm-1/mounts/logs/s/g/jobs/j/G/stdouterr");
+    assert_string_equal(le.log_path, "/n/tvm-1/mounts/logs/s/g/jobs/j/G/stdouterr/execution.log");
+    assert_string_equal(le.prep_stdout,
+                        "/n/tvm-1/mounts/logs/s/g/jobs/j/G/stdouterr/stdout-job_prep.txt");
+    assert_int_equal(le.n_outputs, 1);
+    assert_string_equal(le.output_dirs[0], "/n/tvm-1/mounts/o/s/g/jobs/j/G/outputs/m");
+    /* The service's own variables cannot be overridden. */
+    assert_string_equal(env_get(&le.env, "AZ_BATCHAI_MOUNT_ROOT"), "/n/tvm-1/mounts");
+    assert_string_equal(env_get(&le.env, "AZ_BATCHAI_INPUT_Data"), "/n/tvm-1/jobs/G-3/mounts/d");
+    assert_string_equal(env_get(&le.env, "AZ_BATCHAI_OUTPUT_MODEL"), le.output_dirs[0]);
+    assert_string_equal(env_get(&le.env, "AZ_BATCHAI_STDOUTERR_DIR"), le.std_dir);
+    assert_string_equal(env_get(&le.env, "AZ_BATCHAI_NUM_GPUS"), "2");
+    assert_string_equal(env_get(&le.env, "AZ_BATCH_HOST_LIST"), "127.0.0.1");
+    arena_free(&a);
+}
+
+static void test_several_nodes_do_not_share_files(void **state)
+{
+    (void)state;
+    struct arena a;
+    arena_init(&a);
+    struct job_spec spec = spec_of(NULL, NULL, NULL);
+    const struct launch_node nodes[] = {{"tvm-1", "/n/tvm-1", 0}, {"tvm-2", "/n/tvm-2", 0}};
+    const struct launch_input input = {
+        .spec = &spec, .job_guid = "G", .attempt = 1, .nodes = nodes, .n_nodes = 2, .rank = 1};
+    struct launch_env le;
+    struct err e = {0};
+    assert_int_equal(launch_env(&a, &input, &le, &e), 0);
+    assert_string_equal(strrchr(le.log_path, '/'), "/execution-tvm-2.log");
+    assert_string_equal(strrchr(le.prep_stderr, '/'), "/stderr-job_prep-tvm-2.txt");
+    assert_string_equal(le.shared_dir, "/n/tvm-1/jobs/G-1/shared");
+    assert_string_equal(le.hostfile_text, "127.0.0.1 slots=1\n127.0.0.1 slots=1\n");
+    assert_string_equal(env_get(&le.env, "AZ_BATCHAI_TASK_INDEX"), "1");
+    arena_free(&a);
+}
+
+static void test_relative_paths_are_the_jobs_own(void **state)
+{
+    (void)state;
+    struct arena a;
+    arena_init(&a);
+    struct job_spec spec = spec_of(NULL, NULL, NULL);
+    spec.std_prefix = "here";
+    const struct launch_node node = {"tvm-1", "/n/tvm-1", 0};
+    const struct launch_input input = {
+        .spec = &spec, .job_guid = "G", .attempt = 1, .nodes = &node, .n_nodes = 1};
+    struct launch_env le;
+    struct err e = {0};
+    assert_int_equal(launch_env(&a, &input, &le, &e), 0);
+    assert_string_equal(le.std_dir, "/n/tvm-1/jobs/G-1/here/s/g/jobs/j/G/stdouterr");
+    arena_free(&a);
+}
+
+static void test_unset_variables_name_their_property(void **state)
+{
+    (void)state;
+    struct arena a;
+    arena_init(&a);
+    struct directory_spec out = {"MODEL", "$NOWHERE", NULL};
+    struct job_spec spec = spec_of(NULL, &out, NULL);
+    const struct launch_node node = {"tvm-1", "/n/tvm-1", 0};
+    const struct launch_input input = {
+        .spec = &spec, .job_guid = "G", .attempt = 1, .nodes = &node, .n_nodes = 1};
+    struct launch_env le;
+    struct err e = {0};
+    assert_int_equal(launch_env(&a, &input, &le, &e), -1);
+    assert_non_null(strstr(e.msg, "MODEL"));
+    assert_non_null(strstr(e.msg, "NOWHERE"));
+    arena_free(&a);
+}
+
+static const struct refusal {
+    const char *name, *code; /* NULL: runs */
+    enum tool_type tool;
+    const char *image, *secret_ref, *mount_ref;
+    enum mount_kind mount;
+} refusals[] = {
+    {"custom", NULL, TOOL_CUSTOM, NULL, NULL, NULL, MOUNT_AZURE_FILE_SHARE},
+    {"blob", NULL, TOOL_CUSTOM, NULL, NULL, NULL, MOUNT_AZURE_BLOB},
+    {"tensorflow", "ToolkitNotSupported", TOOL_TENSORFLOW, NULL, NULL, NULL,
+     MOUNT_AZURE_FILE_SHARE},
+    {"mpi", "ToolkitNotSupported", TOOL_MPI, NULL, NULL, NULL, MOUNT_AZURE_FILE_SHARE},
+    {"container", "ContainersNotSupported", TOOL_CUSTOM, "i", NULL, NULL, MOUNT_AZURE_FILE_SHARE},
+    {"secret reference", "SecretReferenceNotSupported", TOOL_CUSTOM, NULL, "https://v/s", NULL,
+     MOUNT_AZURE_FILE_SHARE},
+    {"mount's key", "SecretReferenceNotSupported", TOOL_CUSTOM, NULL, NULL, "https://v/s",
+     MOUNT_AZURE_FILE_SHARE},
+    {"file server", "MountNotSupported", TOOL_CUSTOM, NULL, NULL, NULL, MOUNT_FILE_SERVER},
+    {"unmanaged", "MountNotSupported", TOOL_CUSTOM, NULL, NULL, NULL, MOUNT_UNMANAGED},
+};
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+        const struct refusal *row = &refusals[i];
+        struct arena a;
+        arena_init(&a);
+        struct mount_volume m = {
+            .kind = row->mount, .relative_path = "m", .secret_ref = row->mount_ref};
+        struct kv env = {.name = "TOKEN", .is_secret = true, .secret_ref = row->secret_ref};
+        struct job_spec spec = spec_of(NULL, NULL, &env);
+        spec.tool = row->tool;
+        spec.container_image = row->image;
+        spec.mounts = (struct mount_list){&m, 1};
+        struct failure why;
+        bool refused = launch_refusal(&a, &spec, &why);
+        if (refused != (row->code != NULL) || (refused && strcmp(why.code, row->code) != 0))
+            fail_msg("%s: %s", row->name, refused ? why.code : "not refused");
+        arena_free(&a);
+    }
+}
+
+static void test_custom_toolkit_runs_once(void **state)
+{
+    (void)state;
+    struct arena a;
+    arena_init(&a);
+    struct job_spec spec = spec_of(NULL, NULL, NULL);
+    spec.node_count = 4;
+    struct launch_task *tasks;
+    assert_int_equal(launch_tasks(&a, &spec, &tasks), 1);
+    assert_int_equal(tasks[0].rank, 0);
+    assert_string_equal(tasks[0].stdout_name, "stdout.txt");
+    arena_free(&a);
+}
+
+static void test_share_paths(void **state)
+{
+    (void)state;
+    struct arena a;
+    arena_init(&a);
+    const struct mount_volume share = {
+        .kind = MOUNT_AZURE_FILE_SHARE, .account = "Acct", .share = "Share"};
+    const struct mount_volume blob = {
+        .kind = MOUNT_AZURE_BLOB, .account = "acct", .share = "container"};
+    assert_string_equal(sched_share_path("/s", &a, &share), "/s/acct/files/share");
+    assert_string_equal(sched_share_path("/s", &a, &blob), "/s/acct/blobs/container");
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_expansion),
+        cmocka_unit_test(test_one_node),
+        cmocka_unit_test(test_several_nodes_do_not_share_files),
+        cmocka_unit_test(test_relative_paths_are_the_jobs_own),
+        cmocka_unit_test(test_unset_variables_name_their_property),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_custom_toolkit_runs_once),
+        cmocka_unit_test(test_share_paths),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

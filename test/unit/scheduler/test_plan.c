@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Placement and scaling as tables: what is there, what should be decided.
+ */
+// clang-format off
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+// clang-format on
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/strbuf.h"
+#include "scheduler/plan.h"
+
+#define NOW  1000000000
+#define IDLE 60000000
+
+/* One letter per node, ordinals from 1: p(reparing) i(dle) I(dle for long) r(unning) l(eaving)
+ * u(nusable). */
+static size_t nodes_of(const char *text, struct plan_node *out)
+{
+    size_t n = strlen(text);
+    for (size_t i = 0; i < n; i++) {
+        static const char letters[] = "piIrlu";
+        static const enum node_state states[] = {NODE_PREPARING, NODE_IDLE,    NODE_IDLE,
+                                                 NODE_RUNNING,   NODE_LEAVING, NODE_UNUSABLE};
+        out[i] = (struct plan_node){.id = 100 + (int64_t)i,
+                                    .ordinal = (int)i + 1,
+                                    .state = states[strchr(letters, text[i]) - letters],
+                                    .state_us = text[i] == 'I' ? NOW - IDLE : NOW - 1,
+                                    .job_id = text[i] == 'r' ? 7 : 0};
+    }
+    return n;
+}
+
+static const struct allocation_row {
+    const char *name;
+    struct plan_job jobs[4];
+    size_t n_jobs;
+    const char *nodes, *expected; /* "job:ordinal,ordinal ..." */
+} allocations[] = {
+    {"nothing queued", {{0}}, 0, "ii", ""},
+    {"first in, first out", {{1, 0, 1}, {2, 0, 1}, {3, 0, 1}}, 3, "ii", "1:1 2:2 "},
+    {"priority first", {{1, 0, 1}, {2, 1000, 1}, {3, -1000, 1}}, 3, "ii", "2:1 1:2 "},
+    {"gang in one go", {{1, 0, 3}}, 1, "iii", "1:1,2,3 "},
+    {"gang does not fit", {{1, 0, 3}}, 1, "ii", ""},
+    {"the head blocks", {{1, 0, 3}, {2, 0, 1}}, 2, "ii", ""},
+    {"a big one in between", {{1, 0, 1}, {2, 0, 2}, {3, 0, 1}}, 3, "ii", "1:1 "},
+    {"priority blocks too", {{1, 0, 1}, {2, 1000, 3}}, 2, "ii", ""},
+    {"only idle nodes", {{1, 0, 2}}, 1, "priulI", "1:3,6 "},
+    {"no nodes", {{1, 0, 1}}, 1, "", ""},
+};
+
+static void test_allocation(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof allocations / sizeof allocations[0]; i++) {
+        const struct allocation_row *row = &allocations[i];
+        struct arena a;
+        struct plan_node nodes[16];
+        struct plan_assignment *got;
+        struct strbuf b = STRBUF_INIT;
+        arena_init(&a);
+        size_t n =
+            plan_allocation(&a, row->jobs, row->n_jobs, nodes, nodes_of(row->nodes, nodes), &got);
+        strbuf_puts(&b, "");
+        for (size_t k = 0; k < n; k++) {
+            strbuf_printf(&b, "%d:", (int)got[k].job_id);
+            for (int m = 0; m < got[k].n_nodes; m++)
+                strbuf_printf(&b, "%s%d", m ? "," : "", got[k].nodes[m]->ordinal);
+            strbuf_putc(&b, ' ');
+        }
+        if (strcmp(b.s ? b.s : "", row->expected) != 0)
+            fail_msg("%s: got \"%s\", expected \"%s\"", row->name, b.s ? b.s : "", row->expected);
+        strbuf_free(&b);
+        arena_free(&a);
+    }
+}
+
+#define MANUAL(n, how)                                                                             \
+    {                                                                                              \
+        .kind = SCALE_MANUAL, .target = (n), .dealloc = DEALLOC_##how                              \
+    }
+#define AUTO(lo, hi)                                                                               \
+    {                                                                                              \
+        .kind = SCALE_AUTO, .minimum = (lo), .maximum = (hi), .initial = 1                         \
+    }
+
+static const struct scale_row {
+    const char *name;
+    struct scale scale;
+    const char *nodes;
+    int64_t demand;
+    int capacity;
+    bool deleting, initial;
+    int add, missing;
+    const char *leave; /* ordinals in order */
+    int target;
+} scales[] = {
+    {"steady", MANUAL(2, REQUEUE), "ii", 0, 9, 0, 0, 0, 0, "", 2},
+    {"grows from nothing", MANUAL(3, REQUEUE), "", 0, 9, 0, 0, 3, 0, "", 3},
+    {"replaces who leaves", MANUAL(2, REQUEUE), "il", 0, 9, 0, 0, 1, 0, "", 2},
+    {"short of capacity", MANUAL(5, REQUEUE), "i", 0, 1, 0, 0, 1, 3, "", 5},
+    {"no capacity at all", MANUAL(2, REQUEUE), "", 0, -1, 0, 0, 0, 2, "", 2},
+    {"order of leaving", MANUAL(0, REQUEUE), "ripui", 0, 9, 0, 0, 0, 0, "4 3 5 2 1 ", 0},
+    {"highest ordinal first", MANUAL(1, REQUEUE), "iii", 0, 9, 0, 0, 0, 0, "3 2 ", 1},
+    {"running last", MANUAL(1, TERMINATE), "ri", 0, 9, 0, 0, 0, 0, "2 ", 1},
+    {"running too", MANUAL(0, TERMINATE), "r", 0, 9, 0, 0, 0, 0, "1 ", 0},
+    {"waits for the job", MANUAL(0, WAIT_FOR_JOB_COMPLETION), "ri", 0, 9, 0, 0, 0, 0, "2 ", 0},
+    {"deletion waits for none", MANUAL(5, WAIT_FOR_JOB_COMPLETION), "rl", 0, 9, 1, 0, 0, 0, "1 ",
+     0},
+    {"auto: nothing to do", AUTO(0, 4), "", 0, 9, 0, 0, 0, 0, "", 0},
+    {"auto: starts with some", AUTO(0, 4), "", 0, 9, 0, 1, 1, 0, "", 1},
+    {"auto: follows demand", AUTO(0, 4), "", 3, 9, 0, 0, 3, 0, "", 3},
+    {"auto: not above maximum", AUTO(0, 4), "r", 9, 9, 0, 0, 3, 0, "", 4},
+    {"auto: not below minimum", AUTO(2, 4), "", 0, 9, 0, 0, 2, 0, "", 2},
+    {"auto: held and wanted", AUTO(0, 4), "rr", 1, 9, 0, 0, 1, 0, "", 3},
+    {"auto: idle for a while", AUTO(0, 4), "ii", 0, 9, 0, 0, 0, 0, "", 2},
+    {"auto: idle for long", AUTO(0, 4), "iI", 0, 9, 0, 0, 0, 0, "2 ", 1},
+    {"auto: keeps the minimum", AUTO(1, 4), "II", 0, 9, 0, 0, 0, 0, "2 ", 1},
+    {"auto: takes no job's node", AUTO(0, 1), "rr", 0, 9, 0, 0, 0, 0, "", 1},
+    {"auto: above the maximum", AUTO(0, 1), "ii", 0, 9, 0, 0, 0, 0, "2 ", 1},
+};
+
+static void test_scale(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof scales / sizeof scales[0]; i++) {
+        const struct scale_row *row = &scales[i];
+        struct arena a;
+        struct plan_node nodes[16];
+        struct plan_scale_result got;
+        struct strbuf b = STRBUF_INIT;
+        arena_init(&a);
+        const struct plan_scale_input in = {.scale = row->scale,
+                                            .deleting = row->deleting,
+                                            .initial = row->initial,
+                                            .nodes = nodes,
+                                            .n_nodes = nodes_of(row->nodes, nodes),
+                                            .demand = row->demand,
+                                            .now_us = NOW,
+                                            .idle_us = IDLE,
+                                            .free_capacity = row->capacity};
+        plan_scale(&a, &in, &got);
+        for (size_t k = 0; k < got.n_leave; k++)
+            strbuf_printf(&b, "%d ", got.leave[k]->ordinal);
+        if (got.add != row->add || got.missing != row->missing || got.target != row->target ||
+            strcmp(b.s ? b.s : "", row->leave) != 0)
+            fail_msg("%s: add %d, missing %d, target %d, leave \"%s\"", row->name, got.add,
+                     got.missing, got.target, b.s ? b.s : "");
+        strbuf_free(&b);
+        arena_free(&a);
+    }
+}
+
+static void test_looks_again_when_an_idle_node_is_due(void **state)
+{
+    (void)state;
+    struct arena a;
+    struct plan_node nodes[4];
+    struct plan_scale_result got;
+    arena_init(&a);
+    const struct plan_scale_input in = {.scale = AUTO(0, 4),
+                                        .nodes = nodes,
+                                        .n_nodes = nodes_of("i", nodes),
+                                        .now_us = NOW,
+                                        .idle_us = IDLE};
+    plan_scale(&a, &in, &got);
+    assert_int_equal(got.look_again_us, NOW - 1 + IDLE);
+    arena_free(&a);
+}
+
+static void test_ordinals_fill_gaps(void **state)
+{
+    (void)state;
+    const struct plan_node nodes[] = {{.ordinal = 1}, {.ordinal = 3}};
+    int out[3];
+    plan_ordinals(nodes, 2, out, 3);
+    assert_int_equal(out[0], 2);
+    assert_int_equal(out[1], 4);
+    assert_int_equal(out[2], 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_allocation),
+        cmocka_unit_test(test_scale),
+        cmocka_unit_test(test_looks_again_when_an_idle_node_is_due),
+        cmocka_unit_test(test_ordinals_fill_gaps),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
