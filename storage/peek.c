@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/strbuf.h"
 #include "storage/storage_priv.h"
 
 #define HEADER_SIZE     100
@@ -89,10 +90,10 @@ static void walk_frames(int fd, const unsigned char *wal, size_t page, struct wa
 
 static void peek_wal(const char *path, struct st_peek *out)
 {
-    char *name = xcalloc(1, strlen(path) + sizeof "-wal");
-    strcat(strcpy(name, path), "-wal");
-    int fd = open(name, O_RDONLY | O_CLOEXEC);
-    free(name);
+    struct strbuf name = STRBUF_INIT;
+    strbuf_printf(&name, "%s-wal", path);
+    int fd = open(name.s, O_RDONLY | O_CLOEXEC);
+    strbuf_free(&name);
     if (fd < 0)
         return;
     unsigned char wal[WAL_HEADER_SIZE];
@@ -106,31 +107,34 @@ static void peek_wal(const char *path, struct st_peek *out)
     close(fd);
 }
 
+static int peek_file(int fd, const char *path, struct st_peek *out, struct err *e)
+{
+    struct stat s;
+    if (fstat(fd, &s) < 0)
+        return err_errno(e, ERR_STORAGE, "cannot look at %s", path);
+    if (s.st_size == 0)
+        return 0;
+    unsigned char header[HEADER_SIZE];
+    if (!read_exact(fd, header, sizeof header) || memcmp(header, "SQLite format 3", 16) != 0)
+        return err_set(e, ERR_STORAGE, NULL,
+                       "%s is damaged or not a database: it does not begin like one. Restore it "
+                       "from a backup",
+                       path);
+    out->exists = true;
+    out->size = s.st_size;
+    read_header(header, out);
+    return 0;
+}
+
 int st_peek(const char *path, struct st_peek *out, struct err *e)
 {
     *out = (struct st_peek){0};
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return errno == ENOENT ? 0 : err_errno(e, ERR_STORAGE, "cannot open %s", path);
-    struct stat s;
-    unsigned char header[HEADER_SIZE];
-    int rc = 0;
-    if (fstat(fd, &s) < 0)
-        rc = err_errno(e, ERR_STORAGE, "cannot look at %s", path);
-    else if (s.st_size > 0 &&
-             (!read_exact(fd, header, sizeof header) || memcmp(header, "SQLite format 3", 16) != 0))
-        rc = err_set(e, ERR_STORAGE, NULL,
-                     "%s is damaged or not a database: it does not begin like one. Restore it "
-                     "from a backup",
-                     path);
+    int rc = peek_file(fd, path, out, e);
     close(fd);
-    if (rc < 0)
-        return -1;
-    out->exists = s.st_size > 0;
-    out->size = s.st_size;
-    if (out->exists)
-        read_header(header, out);
-    if (out->exists)
+    if (rc == 0 && out->exists)
         peek_wal(path, out);
-    return 0;
+    return rc;
 }

@@ -89,8 +89,8 @@ static int key_prove(struct storage *st, const void *check, size_t len, struct e
     struct arena a;
     arena_init(&a);
     const char *plain;
-    bool ok =
-        st_unseal(st, &a, check, len, &plain, NULL) == 0 && strcmp(plain, KEY_CHECK_TEXT) == 0;
+    bool ok = st_unseal(st, &a, check, len, &plain, NULL) == 0 && plain &&
+              strcmp(plain, KEY_CHECK_TEXT) == 0;
     arena_free(&a);
     if (ok)
         return 0;

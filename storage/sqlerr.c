@@ -10,21 +10,21 @@ static const struct {
     enum err_code code;
     const char *msg;
 } sql_errors[] = {
-    {SQLITE_CONSTRAINT_UNIQUE,     ERR_CONFLICT, "There already is one of this name."                       },
-    {SQLITE_CONSTRAINT_PRIMARYKEY, ERR_CONFLICT, "There already is one of this name."                       },
+    {SQLITE_CONSTRAINT_UNIQUE, ERR_CONFLICT, "There already is one of this name."},
+    {SQLITE_CONSTRAINT_PRIMARYKEY, ERR_CONFLICT, "There already is one of this name."},
     {SQLITE_CONSTRAINT_FOREIGNKEY, ERR_CONFLICT,
-     "It still holds something, or what it belongs to is gone."                                             },
-    {SQLITE_CONSTRAINT_TRIGGER,    ERR_CONFLICT, "It still holds something."                                },
-    {SQLITE_FULL,                  ERR_STORAGE,
-     "The disk that holds the database is full; free some space and try again."                             },
-    {SQLITE_IOERR,                 ERR_STORAGE,
-     "The database could not be read or written; look at the disk and the daemon's log."                    },
-    {SQLITE_CORRUPT,               ERR_STORAGE,  "The database is damaged; restore it from a backup."       },
-    {SQLITE_NOTADB,                ERR_STORAGE,  "The file is not a database; restore it from a backup."    },
-    {SQLITE_BUSY,                  ERR_STORAGE,  "The database is in use by another program."               },
-    {SQLITE_READONLY,              ERR_STORAGE,  "The database may not be written; look at its permissions."},
-    {SQLITE_PERM,                  ERR_STORAGE,  "The database may not be opened; look at its permissions." },
-    {SQLITE_CANTOPEN,              ERR_STORAGE,  "The database cannot be opened; look at its directory."    },
+     "It still holds something, or what it belongs to is gone."},
+    {SQLITE_CONSTRAINT_TRIGGER, ERR_CONFLICT, "It still holds something."},
+    {SQLITE_FULL, ERR_STORAGE,
+     "The disk that holds the database is full; free some space and try again."},
+    {SQLITE_IOERR, ERR_STORAGE,
+     "The database could not be read or written; look at the disk and the daemon's log."},
+    {SQLITE_CORRUPT, ERR_STORAGE, "The database is damaged; restore it from a backup."},
+    {SQLITE_NOTADB, ERR_STORAGE, "The file is not a database; restore it from a backup."},
+    {SQLITE_BUSY, ERR_STORAGE, "The database is in use by another program."},
+    {SQLITE_READONLY, ERR_STORAGE, "The database may not be written; look at its permissions."},
+    {SQLITE_PERM, ERR_STORAGE, "The database may not be opened; look at its permissions."},
+    {SQLITE_CANTOPEN, ERR_STORAGE, "The database cannot be opened; look at its directory."},
 };
 
 static int translate(int rc, struct err *e)

@@ -108,7 +108,7 @@ static inline struct fx_flushed fx_flush(struct fx *f)
 static inline int fx_start_empty(void **state)
 {
     struct fx *f = calloc(1, sizeof *f);
-    strcpy(f->dir, "/tmp/batchaid-st-XXXXXX");
+    snprintf(f->dir, sizeof f->dir, "/tmp/batchaid-st-XXXXXX");
     assert_non_null(mkdtemp(f->dir));
     snprintf(f->db, sizeof f->db, "%s/state.db", f->dir);
     snprintf(f->key, sizeof f->key, "%s/secret.key", f->dir);
@@ -217,8 +217,7 @@ static inline struct cluster fx_cluster(int64_t workspace, const char *name)
         .prov_us = T0,
         .alloc_us = T0,
         .created_us = T0,
-        .updated_us = T0
-    };
+        .updated_us = T0};
 }
 
 static inline int64_t fx_add_cluster(struct fx *f, int64_t workspace, const char *name)

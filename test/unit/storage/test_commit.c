@@ -70,12 +70,7 @@ static void test_callback_waits_for_the_sync(void **state)
 {
     struct fx *f = *state;
     struct trace t = {0};
-    struct mark m[4] = {
-        {&t, 0},
-        {&t, 1},
-        {&t, 2},
-        {&t, 3}
-    };
+    struct mark m[4] = {{&t, 0}, {&t, 1}, {&t, 2}, {&t, 3}};
     fx_add_job(f, "a");
     assert_true(st_has_pending(f->st));
     st_when_durable(f->st, on_durable, &m[0]);
@@ -213,10 +208,7 @@ static void test_failed_commit(void **state)
     assert_false(fx_flush(f).failed);
 
     struct trace t = {0};
-    struct mark m[2] = {
-        {&t, 0},
-        {&t, 1}
-    };
+    struct mark m[2] = {{&t, 0}, {&t, 1}};
     fx_add_job(f, "lost");
     st_when_durable(f->st, on_durable, &m[0]);
     st_when_durable(f->st, on_durable, &m[1]);
@@ -242,11 +234,7 @@ static void test_failed_commit_says_why_in_order(void **state)
     struct fx *f = *state;
     signal(SIGXFSZ, SIG_IGN);
     struct trace t = {0};
-    struct mark m[3] = {
-        {&t, 0},
-        {&t, 1},
-        {&t, 2}
-    };
+    struct mark m[3] = {{&t, 0}, {&t, 1}, {&t, 2}};
     fx_add_job(f, "kept");
     st_when_durable(f->st, on_durable, &m[0]);
     st_turn_end(f->st); /* its sync waits at the gate */

@@ -52,14 +52,8 @@ static void test_marks_cascade(void **state)
     static const struct {
         enum resource_kind kind;
         const char *marks;
-    } cases[] = {
-        {RES_JOB,         "j"     },
-        {RES_FILE_SERVER, "s"     },
-        {RES_CLUSTER,     "c"     },
-        {RES_EXPERIMENT,  "xj"    },
-        {RES_WORKSPACE,   "wxcsj" },
-        {RES_GROUP,       "gwxcsj"}
-    };
+    } cases[] = {{RES_JOB, "j"},         {RES_FILE_SERVER, "s"},   {RES_CLUSTER, "c"},
+                 {RES_EXPERIMENT, "xj"}, {RES_WORKSPACE, "wxcsj"}, {RES_GROUP, "gwxcsj"}};
     struct tree other = plant(f, "untouched");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char name[8];
@@ -110,12 +104,10 @@ static void test_removal_from_the_leaves_up(void **state)
     const struct {
         enum resource_kind kind;
         int64_t id;
-    } refused[] = {
-        {RES_GROUP,      t.group     },
-        {RES_WORKSPACE,  t.workspace },
-        {RES_EXPERIMENT, t.experiment},
-        {RES_CLUSTER,    t.cluster   }
-    };
+    } refused[] = {{RES_GROUP, t.group},
+                   {RES_WORKSPACE, t.workspace},
+                   {RES_EXPERIMENT, t.experiment},
+                   {RES_CLUSTER, t.cluster}};
     for (int i = 0; i < 4; i++) {
         assert_int_equal(st_remove(f->st, refused[i].kind, refused[i].id, T0, &f->e), -1);
         assert_int_equal(f->e.code, ERR_CONFLICT);

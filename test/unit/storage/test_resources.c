@@ -188,11 +188,11 @@ static void test_lists_by_scope(void **state)
         struct st_filter by;
         size_t clusters, servers;
     } cases[] = {
-        {{.subscription = SUB},                                           10, 9},
-        {{.subscription = "ELSEWHERE"},                                   3,  3},
-        {{.subscription = SUB, .group_id = f->group},                     7,  6},
-        {{.subscription = SUB, .group_id = f->group, .workspace_id = w4}, 3,  3},
-        {{.subscription = "none"},                                        0,  0},
+        {{.subscription = SUB}, 10, 9},
+        {{.subscription = "ELSEWHERE"}, 3, 3},
+        {{.subscription = SUB, .group_id = f->group}, 7, 6},
+        {{.subscription = SUB, .group_id = f->group, .workspace_id = w4}, 3, 3},
+        {{.subscription = "none"}, 0, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct cluster *c;
