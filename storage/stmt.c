@@ -230,6 +230,7 @@ int q_ids(struct q *q, struct arena *a, int64_t **ids, size_t *n, struct err *e)
 
 int q_secret(struct q *q, struct arena *a, const char **plain, struct err *e)
 {
+    *plain = NULL;
     int rc = q_step(q, e);
     if (rc != 1)
         return rc;

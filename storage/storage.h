@@ -118,7 +118,7 @@ int st_cluster_by_id(struct storage *, struct arena *, int64_t id, struct cluste
                      struct err *);
 int st_cluster_list(struct storage *, struct arena *, const struct st_filter *, int64_t after,
                     int limit, struct cluster **rows, size_t *n, struct err *);
-/* Unsealed JSON text in *secrets, NULL if there is none. Same for the others below. */
+/* A getter. Unsealed JSON text in *secrets, NULL if there is none. Same for jobs. */
 int st_cluster_secrets(struct storage *, struct arena *, int64_t id, const char **secrets,
                        struct err *);
 int st_cluster_set_alloc(struct storage *, int64_t id, enum alloc_state from, enum alloc_state to,

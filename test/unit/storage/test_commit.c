@@ -381,34 +381,40 @@ static void test_failed_sync_ends_the_process(void **state)
 
 /* --- checkpoints ----------------------------------------------------------------------------- */
 
-static void test_checkpoints_keep_the_wal_short(void **state)
+static void add_page_fillers(struct fx *f, int turn)
 {
-    struct fx *f = *state;
     char doc[3000];
     memset(doc, 'y', sizeof doc - 1);
     doc[sizeof doc - 1] = '\0';
-    int longest = 0;
-    for (int i = 0; i < 400; i++) {
-        for (int k = 0; k < 50; k++) {
-            char name[32];
-            snprintf(name, sizeof name, "job%d-%d", i, k);
-            struct job j = fx_job(f, name);
-            j.doc = doc;
-            int64_t id;
-            ok(f, st_job_insert(f->st, &j, NULL, &id, &f->e));
-        }
-        st_turn_end(f->st);
-        uv_run(&f->loop, UV_RUN_NOWAIT);
-        if (f->st->wal_frames > longest)
-            longest = f->st->wal_frames;
+    for (int k = 0; k < 50; k++) {
+        char name[32];
+        snprintf(name, sizeof name, "job%d-%d", turn, k);
+        struct job j = fx_job(f, name);
+        j.doc = doc;
+        int64_t id;
+        ok(f, st_job_insert(f->st, &j, NULL, &id, &f->e));
     }
-    assert_false(fx_flush(f).failed);
-    /* Some 25,000 frames were written. */
-    assert_true(longest < 20000);
+}
+
+/* The WAL starts over although there is no pause in the writing. */
+static void test_the_wal_starts_over(void **state)
+{
+    struct fx *f = *state;
+    int turn = 0, before;
+    do {
+        assert_in_range(turn, 0, 2000); /* 126,000 frames */
+        before = f->st->wal_frames;
+        add_page_fillers(f, turn++);
+        assert_false(fx_flush(f).failed);
+    } while (f->st->wal_frames >= before);
+    assert_true(before >= 1000);
     int64_t *ids;
     size_t n;
     ok(f, st_job_ids_of_cluster(f->st, &f->a, f->cluster, &ids, &n, &f->e));
-    assert_int_equal(n, 20000);
+    assert_int_equal(n, turn * 50);
+    fx_reopen(f);
+    ok(f, st_job_ids_of_cluster(f->st, &f->a, f->cluster, &ids, &n, &f->e));
+    assert_int_equal(n, turn * 50);
 }
 
 #define T(name)     cmocka_unit_test_setup_teardown(name, fx_start, fx_end)
@@ -428,7 +434,7 @@ int main(void)
         T(test_turn_rolled_back_by_sqlite),
         T(test_kill_9),
         T(test_failed_sync_ends_the_process),
-        T(test_checkpoints_keep_the_wal_short),
+        T(test_the_wal_starts_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
