@@ -19,6 +19,8 @@
 
 #define RECORD_MAX (64U * 1024) /* a status with its stderr tail is far below */
 
+#define STARTING_MARK "starting\n"
+
 static const char *const suffixes[] = {".claim", ".start", ".exit"};
 #define N_SUFFIXES (sizeof suffixes / sizeof suffixes[0])
 
@@ -29,22 +31,56 @@ static char *path_of(const char *dir, const char *id, const char *suffix)
     return strbuf_take(&b);
 }
 
+/* There is one agent per root, so the name needs no randomness. What an agent that was killed left
+ * there may be a claim already, by its other name: hence no O_TRUNC. */
+static int make_claim(const char *tmp, const char *boot_id)
+{
+    if (unlink(tmp) < 0 && errno != ENOENT)
+        return -1;
+    int fd = open(tmp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && dprintf(fd, "%s\n", boot_id) > 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
 int record_claim(const char *dir, const char *id, const char *boot_id, struct err *e)
 {
-    char *path = path_of(dir, id, ".claim");
-    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0 && errno == EEXIST) {
-        err_set(e, ERR_CONFLICT, "id", "task %s is already claimed", id);
-    } else if (fd < 0) {
-        err_errno(e, ERR_IO, "cannot claim task %s: cannot create %s", id, path);
-    } else if (flock(fd, LOCK_EX | LOCK_NB) < 0 || dprintf(fd, "%s\n", boot_id) < 0) {
-        err_errno(e, ERR_IO, "cannot claim task %s: cannot lock or write %s", id, path);
-        unlink(path);
+    char *path = path_of(dir, id, ".claim"), *tmp = fs_join(dir, "claim.tmp");
+    int fd = make_claim(tmp, boot_id);
+    if (fd < 0) {
+        err_errno(e, ERR_IO, "cannot claim task %s: cannot make %s", id, tmp);
+    } else if (link(tmp, path) < 0) { /* complete and locked from its first moment */
+        if (errno == EEXIST)
+            err_set(e, ERR_CONFLICT, "id", "task %s is already claimed", id);
+        else
+            err_errno(e, ERR_IO, "cannot claim task %s: cannot create %s", id, path);
         close(fd);
         fd = -1;
     }
+    unlink(tmp);
+    free(tmp);
     free(path);
     return fd;
+}
+
+int record_commit(int claim_fd, struct err *e)
+{
+    if (dprintf(claim_fd, STARTING_MARK) == (int)strlen(STARTING_MARK))
+        return 0;
+    return err_errno(e, ERR_IO, "cannot note that the task is being started");
+}
+
+bool record_is_unused(const char *dir, const char *id, const char *boot_id)
+{
+    char *path = path_of(dir, id, ".claim"), *text = NULL;
+    size_t n = strlen(boot_id);
+    bool unused = fs_read(path, 256, &text, NULL, NULL) == 0 && strncmp(text, boot_id, n) == 0 &&
+                  strcmp(text + n, "\n") == 0;
+    free(text);
+    free(path);
+    return unused;
 }
 
 bool record_is_supervised(const char *dir, const char *id)

@@ -2,11 +2,12 @@
  *
  * What is on disk of each task, in ROOT/tasks/:
  *
- *   ID.claim  made with O_EXCL before anything is forked, so that an id starts at most once. Its
- *             supervisor holds an flock on it as long as it lives: whoever gets the lock knows that
- *             no supervisor is there, without trusting pids.
- *   ID.start  the command's process exists (struct start_record).
- *   ID.exit   the task is over: its status as PROTOCOL.md has it. Never changes.
+ * - ID.claim: made before anything is forked, by link(2) and so never over another: an id starts at
+ *   most once. Its supervisor holds an flock on it as long as it lives: whoever gets the lock knows
+ *   that no supervisor is there, without trusting pids. Holds the boot id, then a mark made right
+ *   before the command is forked; without the mark the id may be used again.
+ * - ID.start: the command's process exists (struct start_record).
+ * - ID.exit: the task is over; its status as PROTOCOL.md has it. Never changes.
  *
  * start and exit are renamed into place, so a reader sees all or nothing. Nothing is fsynced: a
  * power failure may lose the last seconds, and the tasks with them (TASK_UNKNOWN or TASK_LOST).
@@ -32,6 +33,12 @@ struct start_record {
 /* Returns the locked descriptor, which the supervisor must inherit; -1 if the id is taken
  * (ERR_CONFLICT) or the claim cannot be made. */
 int record_claim(const char *dir, const char *id, const char *boot_id, struct err *e) MUST_CHECK;
+/* By the supervisor, right before the command is forked: from now on the id is used up. */
+int record_commit(int claim_fd, struct err *e) MUST_CHECK;
+/* True if the id was claimed in this boot, but no command can have run: the agent was killed before
+ * a supervisor got that far. Asked only when nobody holds the lock. Text of an earlier boot is not
+ * trusted with that, since it may have been lost with the power. */
+bool record_is_unused(const char *dir, const char *id, const char *boot_id);
 /* True while a supervisor lives (or is about to be forked). */
 bool record_is_supervised(const char *dir, const char *id);
 /* The boot in which the id was claimed; "" if unknown. */

@@ -169,7 +169,12 @@ static void launch(struct supervisor *s, char *why, size_t size)
     char *marker = supervisor_marker(c->incarnation, c->spec->id);
     char **env = command_environment(c->spec, marker);
     pid_t self = getpid();
+    struct err e;
     s->stderr_from = size_of(c->spec->stderr_path);
+    if (record_commit(c->claim_fd, &e) < 0) {
+        snprintf(why, size, "%s", e.msg);
+        goto out;
+    }
     if (pipe2(fds, O_CLOEXEC) < 0) {
         snprintf(why, size, "cannot make a pipe: %s", strerror(errno));
         goto out;

@@ -222,8 +222,13 @@ static void refresh(struct tasks *t, struct task *k)
 static void load(void *ctx, const char *id)
 {
     struct tasks *t = ctx;
-    if (!find(t, id))
-        refresh(t, add(t, id));
+    if (find(t, id))
+        return;
+    /* What was claimed and not begun never was: the daemon asks again. */
+    if (!record_is_supervised(t->dir, id) && record_is_unused(t->dir, id, t->boot_id) &&
+        record_forget(t->dir, id, NULL) == 0)
+        return;
+    refresh(t, add(t, id));
 }
 
 int tasks_open(struct tasks *t, struct err *e)

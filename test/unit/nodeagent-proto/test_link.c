@@ -502,38 +502,52 @@ static void test_supervisor_and_agent_killed(void **state)
     WAIT(f, gone(read_pid(f, "work/stray")));
 }
 
-/* Claimed, then nothing: the agent was killed before it could fork. It must never start. */
+static void write_claim(struct fixture *f, const char *relative, const char *boot, const char *mark)
+{
+    struct err e;
+    struct strbuf text = STRBUF_INIT;
+    char *dir = in_root(f, "tasks"), *claim = in_root(f, relative);
+    strbuf_printf(&text, "%s%s", boot, mark);
+    assert_int_equal(fs_mkdirs(dir, 0700, &e), 0);
+    assert_int_equal(fs_write_atomic(claim, text.s, text.len, 0600, &e), 0);
+    strbuf_free(&text);
+    free(dir);
+    free(claim);
+}
+
+/* The agent was killed before, or while, a supervisor forked the command. */
 static void test_claim_without_start(void **state)
 {
     struct fixture *f = *state;
+    char *boot;
     struct err e;
-    char *dir = in_root(f, "tasks"), *claim = in_root(f, "tasks/half.claim");
-    assert_int_equal(fs_mkdirs(dir, 0700, &e), 0);
-    assert_int_equal(fs_write_atomic(claim, "", 0, 0600, &e), 0);
+    assert_int_equal(fs_read("/proc/sys/kernel/random/boot_id", 64, &boot, NULL, &e), 0);
+    write_claim(f, "tasks/marked.claim", boot, "starting\n");
+    write_claim(f, "tasks/empty.claim", "", "");
+    write_claim(f, "tasks/unused.claim", boot, "");
     open_ready(f);
-    WAIT(f, f->n_ended == 1);
-    assert_int_equal(f->ended[0].s.state, TASK_LOST);
-    assert_non_null(strstr(f->ended[0].why, "no record that its command ran"));
-    start(f, "half", "echo must not run");
+    WAIT(f, f->n_ended == 2);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(f->ended[i].s.state, TASK_LOST);
+        assert_non_null(strstr(f->ended[i].why, "no record that its command ran"));
+    }
+    start(f, "marked", "echo must not run");
     assert_int_equal(f->run.s.state, TASK_LOST);
-    free(dir);
-    free(claim);
+    start(f, "unused", "exit 6");
+    assert_int_equal(f->run.s.state, TASK_RUNNING);
+    WAIT(f, f->n_ended == 3);
+    assert_int_equal(f->ended[2].s.exit_code, 6);
+    free(boot);
 }
 
 static void test_reboot(void **state)
 {
     struct fixture *f = *state;
-    struct err e;
-    const char boot[] = "11111111-2222-3333-4444-555555555555\n";
-    char *dir = in_root(f, "tasks"), *claim = in_root(f, "tasks/old.claim");
-    assert_int_equal(fs_mkdirs(dir, 0700, &e), 0);
-    assert_int_equal(fs_write_atomic(claim, boot, strlen(boot), 0600, &e), 0);
+    write_claim(f, "tasks/old.claim", "11111111-2222-3333-4444-555555555555\n", "");
     open_ready(f);
     WAIT(f, f->n_ended == 1);
     assert_int_equal(f->ended[0].s.state, TASK_LOST);
     assert_non_null(strstr(f->ended[0].why, "restarted"));
-    free(dir);
-    free(claim);
 }
 
 static void test_daemonized_processes_die(void **state)
