@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What breaks under a running job, and what becomes of it: agents killed, node roots gone, agents
+ * that cannot start, roots that nobody knows, rows and runs out of step.
+ */
+#include "world.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+/* The agent of the cluster's first node: the process named batchai-node that serves its root. */
+static pid_t agent_pid(struct world *w, const char *node)
+{
+    pid_t found = 0;
+    DIR *d = opendir("/proc");
+    for (struct dirent *e; !found && (e = readdir(d));) {
+        if (!isdigit((unsigned char)e->d_name[0]))
+            continue;
+        char file[300], text[1024] = "", comm[32] = "";
+        snprintf(file, sizeof file, "/proc/%s/cmdline", e->d_name);
+        FILE *f = fopen(file, "r");
+        size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+        if (f)
+            fclose(f);
+        snprintf(file, sizeof file, "/proc/%s/comm", e->d_name);
+        if ((f = fopen(file, "r"))) {
+            if (!fgets(comm, sizeof comm, f))
+                comm[0] = '\0';
+            fclose(f);
+        }
+        if (strcmp(comm, "batchai-node\n") == 0 && memmem(text, n, w->dir, strlen(w->dir)) &&
+            memmem(text, n, node, strlen(node)))
+            found = (pid_t)atoi(e->d_name);
+    }
+    closedir(d);
+    return found;
+}
+
+static pid_t kill_agent(struct world *w, const char *node)
+{
+    pid_t pid = agent_pid(w, node);
+    assert_true(pid > 1);
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    return pid;
+}
+
+static struct node node_row(struct world *w, int64_t cluster, size_t i)
+{
+    struct node *nodes;
+    size_t n;
+    struct err e = {0};
+    ok(st_node_list(w->st, &w->a, cluster, &nodes, &n, &e), &e);
+    assert_true(i < n);
+    return nodes[i];
+}
+
+#define UNTIL_GO                                                                                   \
+    "echo begin; until test -f $AZ_BATCHAI_MOUNT_ROOT/share/go; do sleep 0.05; done; echo end"
+
+static void go(struct world *w)
+{
+    struct err e = {0};
+    ok(fs_mkdirs(path(w, "storage/acct/files/share"), 0755, &e), &e);
+    ok(fs_write_atomic(path(w, "storage/acct/files/share/go"), "", 0, 0644, &e), &e);
+}
+
+static const char *out_of(struct world *w, int64_t job)
+{
+    return read_text(w, share_file(w, job, "stdouterr/stdout.txt"));
+}
+
+static void test_agent_killed(void **state)
+{
+    (void)state;
+    struct world *w = world_new(2);
+    int64_t c = add_cluster_of(w, "c", 1);
+    int64_t j = add_job(w, c, "j", (struct job_wish){.command = UNTIL_GO "; exit 4"});
+    WAIT(w, strcmp(out_of(w, j), "begin\n") == 0);
+    const char *name = node_row(w, c, 0).name;
+    for (int i = 0; i < 3; i++) {
+        pid_t pid = kill_agent(w, name), next = 0;
+        WAIT(w, (next = agent_pid(w, name)) > 0 && next != pid);
+    }
+    go(w);
+    WAIT(w, job_ended(w, j));
+    assert_int_equal(job_row(w, j).exit_code, 4);
+    assert_int_equal(job_row(w, j).attempt, 1);
+    assert_string_equal(out_of(w, j), "begin\nend\n");
+    WAIT(w, counts(w, c).idle == 1);
+    world_free(w);
+}
+
+static void test_root_wiped(void **state)
+{
+    (void)state;
+    struct world *w = world_new(2);
+    struct err e = {0};
+    int64_t c = add_cluster_of(w, "c", 2);
+    int64_t j = add_job(w, c, "j", (struct job_wish){.command = UNTIL_GO, .nodes = 2});
+    WAIT(w, strcmp(out_of(w, j), "begin\n") == 0);
+    const char *name = node_row(w, c, 1).name;
+    ok(fs_remove_tree(path(w, arena_printf(&w->a, "nodes/%s", name)), &e), &e);
+    kill_agent(w, name);
+    WAIT(w, job_row(w, j).attempt == 2);
+    go(w);
+    WAIT(w, job_ended(w, j));
+    assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
+    WAIT(w, counts(w, c).idle == 2); /* the node healed */
+    assert_null(cluster_row(w, c).errors);
+    world_free(w);
+}
+
+static void test_node_lost(void **state)
+{
+    (void)state;
+    struct world *w = world_new(2);
+    struct err e = {0};
+    int64_t c = add_cluster(
+        w, "c", (struct cluster_wish){.scale = {.target = 1, .dealloc = DEALLOC_TERMINATE}});
+    int64_t j = add_job(w, c, "j", (struct job_wish){.command = UNTIL_GO});
+    WAIT(w, strcmp(out_of(w, j), "begin\n") == 0);
+    /* A file where the node's directory was: no agent can serve it. */
+    const char *root = path(w, arena_printf(&w->a, "nodes/%s", node_row(w, c, 0).name));
+    assert_int_equal(rename(root, path(w, "away")), 0);
+    ok(fs_write_atomic(root, "", 0, 0644, &e), &e);
+    kill_agent(w, root);
+    WAIT(w, job_ended(w, j));
+    assert_int_equal(job_row(w, j).exec_state, EXEC_FAILED);
+    assert_non_null(strstr(job_row(w, j).errors, "NodeLost"));
+    WAIT(w, counts(w, c).unusable == 1);
+    WAIT(w, cluster_row(w, c).errors != NULL);
+    assert_non_null(strstr(cluster_row(w, c).errors, "NodeLost"));
+    WAIT(w, node_row(w, c, 0).job_id == 0);
+    assert_int_equal(unlink(root), 0);
+    go(w); /* the old process ends */
+    /* The next resize tries the node again. */
+    set_scale(w, c,
+              (struct scale){.kind = SCALE_MANUAL, .target = 2, .dealloc = DEALLOC_TERMINATE});
+    WAIT(w, counts(w, c).idle == 2);
+    assert_null(cluster_row(w, c).errors);
+    world_free(w);
+}
+
+static void test_agent_that_cannot_start(void **state)
+{
+    (void)state;
+    struct world *w = world_new(2);
+    world_stop(w);
+    char agent[sizeof w->agent];
+    memcpy(agent, w->agent, sizeof agent);
+    snprintf(w->agent, sizeof w->agent, "/bin/false");
+    world_start(w);
+    int64_t c = add_cluster_of(w, "c", 1);
+    WAIT(w, counts(w, c).unusable == 1);
+    WAIT(w, cluster_row(w, c).errors != NULL);
+    memcpy(w->agent, agent, sizeof agent);
+    world_stop(w);
+    world_start(w);
+    set_scale(w, c, (struct scale){.kind = SCALE_MANUAL, .target = 2, .dealloc = DEALLOC_REQUEUE});
+    WAIT(w, counts(w, c).idle == 2);
+    world_free(w);
+}
+
+static void test_orphaned_root(void **state)
+{
+    (void)state;
+    struct world *w = world_new(2);
+    int64_t c = add_cluster_of(w, "c", 1);
+    int64_t j = add_job(w, c, "j", (struct job_wish){.command = UNTIL_GO});
+    WAIT(w, strcmp(out_of(w, j), "begin\n") == 0);
+    const char *out = share_file(w, j, "stdouterr/stdout.txt");
+    const char *root = path(w, arena_printf(&w->a, "nodes/%s", node_row(w, c, 0).name));
+    world_stop(w);
+    /* The database is lost; the node root and its task are not. */
+    assert_int_equal(unlink(path(w, "db")), 0);
+    (void)unlink(path(w, "db-wal"));
+    (void)unlink(path(w, "db-shm"));
+    world_start(w);
+    struct stat st;
+    WAIT(w, stat(root, &st) != 0);
+    go(w);
+    assert_string_equal(read_text(w, out), "begin\n"); /* it was killed */
+    world_free(w);
+}
+
+static void test_delete_running_job(void **state)
+{
+    (void)state;
+    struct world *w = world_new(2);
+    struct err e = {0};
+    int64_t c = add_cluster_of(w, "c", 2);
+    int64_t j = add_job(w, c, "j", (struct job_wish){.command = UNTIL_GO, .nodes = 2});
+    WAIT(w, strcmp(out_of(w, j), "begin\n") == 0);
+    ok(st_mark_deleting(w->st, RES_JOB, j, time_now_us(), &e), &e);
+    sched_wake_deletions(w->s);
+    struct job row;
+    WAIT(w, st_job_by_id(w->st, &w->a, j, &row, &e) == 0);
+    WAIT(w, counts(w, c).idle == 2);
+    world_free(w);
+}
+
+static void test_terminate_survives_restart(void **state)
+{
+    (void)state;
+    struct world *w = world_new(2);
+    struct err e = {0};
+    int64_t c = add_cluster_of(w, "c", 1);
+    int64_t j = add_job(w, c, "j", (struct job_wish){.command = "trap : TERM; " UNTIL_GO});
+    WAIT(w, strcmp(out_of(w, j), "begin\n") == 0);
+    assert_int_equal(sched_job_terminate(w->s, j, &e), 1);
+    WAIT(w, !st_has_pending(w->st));
+    world_stop(w);
+    world_start(w);
+    assert_int_equal(job_state(w, j), EXEC_TERMINATING);
+    go(w);
+    WAIT(w, job_ended(w, j));
+    assert_non_null(strstr(job_row(w, j).errors, "JobTerminated"));
+    WAIT(w, counts(w, c).idle == 1);
+    world_free(w);
+}
+
+static void test_deletion_survives_restart(void **state)
+{
+    (void)state;
+    struct world *w = world_new(4);
+    struct err e = {0};
+    int64_t c = add_cluster_of(w, "c", 2);
+    int64_t j = add_job(w, c, "j", (struct job_wish){.command = UNTIL_GO, .nodes = 2});
+    WAIT(w, strcmp(out_of(w, j), "begin\n") == 0);
+    ok(st_mark_deleting(w->st, RES_GROUP, w->group, time_now_us(), &e), &e);
+    world_stop(w); /* before anything was done about it */
+    world_start(w);
+    struct resource_group g;
+    WAIT(w, st_group_by_id(w->st, &w->a, w->group, &g, &e) == 0);
+    world_free(w);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_agent_killed),
+        cmocka_unit_test(test_root_wiped),
+        cmocka_unit_test(test_node_lost),
+        cmocka_unit_test(test_agent_that_cannot_start),
+        cmocka_unit_test(test_orphaned_root),
+        cmocka_unit_test(test_delete_running_job),
+        cmocka_unit_test(test_terminate_survives_restart),
+        cmocka_unit_test(test_deletion_survives_restart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
