@@ -170,21 +170,19 @@ static inline void init_handle(struct world *w, void *h)
     ((uv_handle_t *)h)->data = w;
 }
 
-static inline struct world *world_new(int local_nodes)
+/* A loop and its handles in an existing directory; nothing is opened yet. */
+static inline struct world *world_bare(const char *dir)
 {
     struct world *w = xcalloc(1, sizeof *w);
-    struct err e = {0};
     const char *agent = getenv("BATCHAI_NODE");
     (void)signal(SIGPIPE, SIG_IGN); /* as the daemon does: links may break while we write */
-    snprintf(w->dir, sizeof w->dir, "/tmp/batchaid-sched-XXXXXX");
-    assert_non_null(mkdtemp(w->dir));
+    snprintf(w->dir, sizeof w->dir, "%s", dir);
     char *found = realpath(agent ? agent : "build/batchai-node", NULL);
     if (!found)
         fail_msg("no node agent: build it, or name it in BATCHAI_NODE");
     snprintf(w->agent, sizeof w->agent, "%s", found);
     free(found);
     arena_init(&w->a);
-    w->local_nodes = local_nodes;
     w->log = (struct log){.fd = getenv("TEST_LOG") ? 2 : -1, .level = LOG_LVL_DEBUG};
     assert_int_equal(uv_loop_init(&w->loop), 0);
     uv_prepare_init(&w->loop, &w->prepare);
@@ -197,6 +195,16 @@ static inline struct world *world_new(int local_nodes)
     init_handle(w, &w->tick);
     uv_prepare_start(&w->prepare, on_prepare);
     uv_check_start(&w->check, on_check);
+    return w;
+}
+
+static inline struct world *world_new(int local_nodes)
+{
+    char dir[] = "/tmp/batchaid-sched-XXXXXX";
+    struct err e = {0};
+    assert_non_null(mkdtemp(dir));
+    struct world *w = world_bare(dir);
+    w->local_nodes = local_nodes;
     ok(fs_mkdirs(path(w, "nodes"), 0755, &e), &e);
     ok(fs_mkdirs(path(w, "storage"), 0755, &e), &e);
     world_start(w);

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * kill -9 at random moments: a child process runs the scheduler, the parent kills it, again and
+ * again. Afterwards every job that was inserted has ended, each ran exactly once, and no node holds
+ * anything. CRASH_ROUNDS and CRASH_SEED vary it.
+ */
+#include "world.h"
+
+#include <sys/wait.h>
+#include <time.h>
+
+#define JOBS 60
+
+static int number(const char *name, int fallback)
+{
+    const char *v = getenv(name);
+    return v ? atoi(v) : fallback;
+}
+
+/* A command that notes that it ran, some with a preparation, some on two nodes, some failing. */
+static void add_numbered(struct world *w, int64_t cluster, int i)
+{
+    struct arena *a = &w->a;
+    const struct job_wish wish = {
+        .command = arena_printf(a, "echo main %d >> $AZ_BATCHAI_MOUNT_ROOT/share/ran; exit %d", i,
+                                i % 5 == 0 ? 3 : 0),
+        .prep = i % 3 == 0 ? arena_printf(a, "echo prep %d >> $AZ_BATCHAI_MOUNT_ROOT/share/ran", i)
+                           : NULL,
+        .nodes = i % 4 == 0 ? 2 : 1};
+    add_job(w, cluster, arena_printf(a, "j%d", i), wish);
+}
+
+static void run_for_ever(struct world *w)
+{
+    world_start(w);
+    for (;;)
+        uv_run(&w->loop, UV_RUN_ONCE);
+}
+
+/* A child has its own handles: nothing of the parent's loop may be used after the fork. */
+static void child(const char *dir)
+{
+    struct world *w = world_bare(dir);
+    w->local_nodes = 4;
+    run_for_ever(w);
+}
+
+static void kill_after(pid_t pid, long ms)
+{
+    const struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+    nanosleep(&t, NULL); /* the moment is the input of this test, not a wait for something */
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+static int lines(const char *text, const char *line)
+{
+    int n = 0;
+    size_t len = strlen(line);
+    for (const char *p = text; (p = strstr(p, line)); p += len)
+        n += p[len] == '\n' && (p == text || p[-1] == '\n');
+    return n;
+}
+
+static void check_job(struct world *w, int64_t id, int i, const char *ran)
+{
+    struct job j = job_row(w, id);
+    bool bad = i % 5 == 0;
+    if (j.exec_state != (bad ? EXEC_FAILED : EXEC_SUCCEEDED) || j.exit_code != (bad ? 3 : 0) ||
+        j.attempt != 1)
+        fail_msg("job %d: state %d, exit code %d, attempt %d, errors %s", i, (int)j.exec_state,
+                 j.exit_code, j.attempt, j.errors ? j.errors : "none");
+    int mains = lines(ran, arena_printf(&w->a, "main %d", i));
+    int preps = lines(ran, arena_printf(&w->a, "prep %d", i));
+    int want_preps = i % 3 ? 0 : i % 4 ? 1 : 2;
+    if (mains != 1 || preps != want_preps)
+        fail_msg("job %d ran %d times, was prepared %d times", i, mains, preps);
+}
+
+static bool all_ended(struct world *w, int64_t first)
+{
+    for (int i = 0; i < JOBS; i++)
+        if (!job_ended(w, first + i))
+            return false;
+    return true;
+}
+
+static void test_killed_at_random(void **state)
+{
+    (void)state;
+    unsigned seed = (unsigned)number("CRASH_SEED", (int)time(NULL));
+    struct world *w = world_new(4);
+    int64_t c = add_cluster_of(w, "c", 4);
+    for (int i = 0; i < JOBS; i++)
+        add_numbered(w, c, i);
+    world_stop(w);
+    srand(seed);
+    print_message("CRASH_SEED=%u\n", seed);
+    for (int i = 0; i < number("CRASH_ROUNDS", 12); i++) {
+        pid_t pid = fork();
+        if (pid == 0)
+            child(w->dir);
+        assert_true(pid > 0);
+        kill_after(pid, 5 + rand() % 250);
+    }
+    world_start(w);
+    WAIT(w, all_ended(w, 1) && counts(w, c).idle == 4);
+    const char *ran = read_text(w, path(w, "storage/acct/files/share/ran"));
+    for (int i = 0; i < JOBS; i++)
+        check_job(w, 1 + i, i, ran);
+    world_free(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_killed_at_random)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
