@@ -88,7 +88,8 @@ unit-bins: $(UNIT_BINS)
 
 # The same tests run on a build with AddressSanitizer and UndefinedBehaviorSanitizer.
 ASAN := BUILD=build-asan OPT='-O1 -g -fno-omit-frame-pointer' AGENT_LIBS= \
-        SAN='-fsanitize=address,undefined -fno-sanitize-recover=undefined'
+        SAN='-fsanitize=address,undefined -fno-sanitize-recover=undefined \
+             -Wno-format-truncation -Wno-format-overflow'
 .PHONY: asan
 asan:
 	@$(MAKE) $(ASAN) all unit-bins

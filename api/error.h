@@ -10,6 +10,8 @@
 #include "lib/err.h"
 
 int error_status(enum err_code code);
+/* True for errors that ARM's gateway answered, before the resource provider saw the request. */
+int error_is_gateway(enum err_code code);
 /* {"error":{"code","message"[,"target"]}}; new reference. */
 json_t *error_body(const struct err *e);
 

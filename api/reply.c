@@ -28,24 +28,56 @@ void reply_header(struct request *r, const char *name, const char *fmt, ...)
     r->header[r->n_headers++] = (struct request_header){name, arena_strdup(&r->arena, value)};
 }
 
+/* Nothing is throttled here, so what remains never falls. */
+static const struct {
+    const char *method, *name, *value;
+} remaining[] = {
+    {"GET", "x-ms-ratelimit-remaining-subscription-reads", "14999"},
+    {"HEAD", "x-ms-ratelimit-remaining-subscription-reads", "14999"},
+    {"PUT", "x-ms-ratelimit-remaining-subscription-writes", "1199"},
+    {"PATCH", "x-ms-ratelimit-remaining-subscription-writes", "1199"},
+    {"DELETE", "x-ms-ratelimit-remaining-subscription-deletes", "14999"},
+};
+
+/* POST reads when it lists, and writes when it terminates. */
+static const char *counted_method(const struct request *r)
+{
+    if (strcmp(r->method, "POST") != 0)
+        return r->method;
+    return strstr(r->route->operation_id, "List") ? "GET" : "PUT";
+}
+
+static void add_remaining(const struct request *r, struct MHD_Response *resp)
+{
+    const char *method = counted_method(r);
+    for (size_t i = 0; i < sizeof remaining / sizeof remaining[0]; i++)
+        if (strcmp(remaining[i].method, method) == 0)
+            MHD_add_response_header(resp, remaining[i].name, remaining[i].value);
+}
+
+/* The headers that the service put on every reply, but for Strict-Transport-Security: a browser
+ * that saw it would refuse plain http on every port of localhost. */
 static void add_common_headers(struct request *r, struct MHD_Response *resp)
 {
     static const struct request_header fixed[] = {
-        {"Cache-Control",          "no-cache"                  },
-        {"Pragma",                 "no-cache"                  },
-        {"Expires",                "-1"                        },
-        {"Server",                 "batchaid/" BATCHAID_VERSION},
-        {"X-Content-Type-Options", "nosniff"                   },
+        {"Cache-Control", "no-cache"},
+        {"Pragma", "no-cache"},
+        {"Expires", "-1"},
+        {"X-Content-Type-Options", "nosniff"},
     };
     for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
         MHD_add_response_header(resp, fixed[i].name, fixed[i].value);
     char when[TIMEFMT_SIZE], routing[120];
     timefmt_basic(r->now_us, 0, when);
     snprintf(routing, sizeof routing, "LOCAL:%s:%s", when, r->correlation_id);
-    MHD_add_response_header(resp, "request-id", r->request_id);
     MHD_add_response_header(resp, "x-ms-request-id", r->correlation_id);
     MHD_add_response_header(resp, "x-ms-correlation-request-id", r->correlation_id);
     MHD_add_response_header(resp, "x-ms-routing-request-id", routing);
+    if (r->route && r->route->versions && !r->gateway_error) {
+        MHD_add_response_header(resp, "Server", "Microsoft-HTTPAPI/2.0");
+        MHD_add_response_header(resp, "request-id", r->request_id);
+        add_remaining(r, resp);
+    }
     const char *client_id = request_header(r, "x-ms-client-request-id");
     const char *echo = request_header(r, "x-ms-return-client-request-id");
     if (client_id && echo && strcasecmp(echo, "true") == 0)
@@ -105,7 +137,9 @@ struct replied *reply_err(struct request *r, const struct err *e)
         reply_header(r, "WWW-Authenticate",
                      "Bearer authorization_uri=\"%s/adfs\", error=\"invalid_token\"",
                      request_base(r));
-    reply_header(r, "x-ms-failure-cause", "%s", status >= 500 ? "service" : "gateway");
+    r->gateway_error = error_is_gateway(e->code);
+    if (r->gateway_error || status >= 500)
+        reply_header(r, "x-ms-failure-cause", "%s", status >= 500 ? "service" : "gateway");
     return reply_json(r, status, error_body(e));
 }
 

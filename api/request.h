@@ -58,7 +58,7 @@ struct request {
     struct request_header header[REQUEST_HEADERS_MAX];
     int n_headers;
     struct err early; /* found while reading: too large, ... */
-    bool later, finished;
+    bool later, finished, gateway_error;
 };
 
 typedef struct replied *(*api_handler)(struct request *r);

@@ -16,8 +16,8 @@ struct arena {
 };
 
 void arena_init(struct arena *a);
-void arena_free(struct arena *a); /* a is empty and usable again afterwards */
-void *arena_alloc(struct arena *a, size_t size); /* zeroed, aligned for any type */
+void arena_free(struct arena *a);                   /* a is empty and usable again afterwards */
+void *arena_alloc(struct arena *a, size_t size);    /* zeroed, aligned for any type */
 char *arena_strdup(struct arena *a, const char *s); /* NULL stays NULL */
 char *arena_strndup(struct arena *a, const char *s, size_t n);
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -126,13 +126,25 @@ int fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode,
     return rc;
 }
 
+/* Opens a directory that is to be emptied; its owner may have made it unreadable or read-only. */
+static int open_directory(int dirfd, const char *name)
+{
+    const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    int fd = openat(dirfd, name, flags);
+    if (fd < 0 && errno == EACCES && fchmodat(dirfd, name, 0700, 0) == 0)
+        fd = openat(dirfd, name, flags);
+    if (fd >= 0)
+        fchmod(fd, 0700);
+    return fd;
+}
+
 static int remove_at(int dirfd, const char *name)
 {
     if (unlinkat(dirfd, name, 0) == 0 || errno == ENOENT)
         return 0;
     if (errno != EISDIR && errno != EPERM)
         return -1;
-    int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = open_directory(dirfd, name);
     if (fd < 0)
         return -1;
     DIR *d = fdopendir(fd);

@@ -60,8 +60,8 @@ static void put_text(struct strbuf *b, const char *when, enum log_level level, c
 static void put_json(struct strbuf *b, const char *when, enum log_level level, const char *event,
                      const struct log_field *f, size_t n)
 {
-    json_t *o = json_pack("{s:s, s:s, s:s}", "time", when, "level", level_names[level], "event",
-                          event);
+    json_t *o =
+        json_pack("{s:s, s:s, s:s}", "time", when, "level", level_names[level], "event", event);
     for (size_t i = 0; o && i < n; i++) {
         if (f[i].kind == LOG_FIELD_INT) {
             json_object_set_new(o, f[i].key, json_integer(f[i].num));

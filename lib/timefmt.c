@@ -6,9 +6,9 @@
 #include <string.h>
 #include <time.h>
 
-#define US_PER_S                 1000000LL
-#define TICKS_0001_TO_1970       621355968000000000LL
-#define TICKS_PER_US             10LL
+#define US_PER_S           1000000LL
+#define TICKS_0001_TO_1970 621355968000000000LL
+#define TICKS_PER_US       10LL
 
 static int64_t system_now(void *ctx)
 {

@@ -15,8 +15,8 @@ struct clock {
     void *ctx; /* borrowed */
 };
 
-int64_t time_now_us(void);            /* CLOCK_REALTIME */
-struct clock clock_system(void);      /* a clock that reads time_now_us() */
+int64_t time_now_us(void);       /* CLOCK_REALTIME */
+struct clock clock_system(void); /* a clock that reads time_now_us() */
 int64_t clock_now(const struct clock *c);
 
 /* yyyy-MM-ddTHH:mm:ss[.f{1,3}]Z, milliseconds with trailing zeros cut, as the service did. */
