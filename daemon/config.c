@@ -37,10 +37,7 @@ static const cyaml_schema_value_t string_entry = {
 };
 
 /* libcyaml's own truth values include every misspelling of them. */
-static const cyaml_strval_t truth_values[] = {
-    {"false", false},
-    {"true",  true }
-};
+static const cyaml_strval_t truth_values[] = {{"false", false}, {"true", true}};
 
 /* What libcyaml said: the first complaint, then where, from the innermost place outwards. */
 struct complaint {
@@ -66,7 +63,8 @@ static void hear_place(struct complaint *c, const char *text, const char *place)
     c->key = outer;
 }
 
-static void hear(cyaml_log_t level, void *ctx, const char *fmt, va_list args)
+__attribute__((format(printf, 3, 0))) static void hear(cyaml_log_t level, void *ctx,
+                                                       const char *fmt, va_list args)
 {
     static const char *const prefix = "Load: ";
     struct complaint *c = ctx;

@@ -32,6 +32,7 @@ printf '%s\0' "${files[@]}" |
 cppcheck --quiet --std=c11 --enable=warning,style,performance,portability --inline-suppr \
     --suppressions-list=test/tools/cppcheck.supp --error-exitcode=1 -j "$(nproc)" \
     --template='{file}:{line}: {severity}: {message} [{id}]' \
+    --include=test/tools/cppcheck.h \
     -D__GNUC__ -DBATCHAID_VERSION='"0"' -I. -I"${BUILD:-build}/gen" "${files[@]}" || failed=1
 [ $failed -eq 0 ] && echo "tidy: ok"
 exit $failed
