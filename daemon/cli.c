@@ -33,7 +33,7 @@ static const struct command commands[] = {
          "Prints `ready https://ADDR:PORT` on standard output once requests are served, logs to\n"
          "standard error, stops cleanly on SIGTERM and SIGINT; a second signal ends it at once.\n"
          "Without --config and --listen it serves on both loopback addresses, port 7443.\n"
-         "Exit codes: 0 stopped, 1 failed, 2 wrong command line, 78 wrong configuration.\n"  },
+         "Exit codes: 0 stopped, 1 failed, 2 wrong command line, 78 wrong configuration.\n"},
     {.name = "env",
      .arguments = "",
      .options = OPT_STATE_DIR,
@@ -46,7 +46,7 @@ static const struct command commands[] = {
      .run = cmd_az_login,
      .help = "make az ready to talk to a running daemon",
      .details = "Registers the cloud with az and logs in, in a configuration directory of its own\n"
-                "in the state directory, never in the one of the user. Safe to run again.\n" },
+                "in the state directory, never in the one of the user. Safe to run again.\n"},
     {.name = "az",
      .arguments = "ARGS...",
      .options = OPT_STATE_DIR,
@@ -81,7 +81,7 @@ static const struct command commands[] = {
      .run = cmd_help,
      .help = "print help, on a command or on `config`",
      .details = "`batchaid help config` lists the settings of the configuration file; `batchaid\n"
-                "help config yaml` prints them as an example file.\n"                                                                         },
+                "help config yaml` prints them as an example file.\n"},
 };
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
@@ -90,12 +90,12 @@ static const struct cli_option {
     int bit;
     const char *help;
 } known_options[] = {
-    {"config",     "FILE",      OPT_CONFIG,    "read this configuration file (default: none)"         },
-    {"state-dir",  "DIR",       OPT_STATE_DIR,
-     "keep everything there (default: see `batchaid help config`)"                                    },
-    {"listen",     "ADDR:PORT", OPT_LISTEN,    "serve there; may be repeated; port 0 picks a free one"},
-    {"log-format", "FORMAT",    OPT_LOG,       "text or json"                                         },
-    {"log-level",  "LEVEL",     OPT_LOG,       "debug, info, warn or error"                           },
+    {"config", "FILE", OPT_CONFIG, "read this configuration file (default: none)"},
+    {"state-dir", "DIR", OPT_STATE_DIR,
+     "keep everything there (default: see `batchaid help config`)"},
+    {"listen", "ADDR:PORT", OPT_LISTEN, "serve there; may be repeated; port 0 picks a free one"},
+    {"log-format", "FORMAT", OPT_LOG, "text or json"},
+    {"log-level", "LEVEL", OPT_LOG, "debug, info, warn or error"},
 };
 enum { N_OPTIONS = sizeof known_options / sizeof known_options[0] };
 
@@ -224,9 +224,7 @@ static int take_option(struct options *o, const char *name, const char *value, s
 /* 0, or an exit code. argv[0] is the command's name. */
 static int parse_options(const struct command *c, int argc, char **argv, struct options *o)
 {
-    struct option table[N_OPTIONS + 2] = {
-        {"help", no_argument, NULL, 'h'}
-    };
+    struct option table[N_OPTIONS + 2] = {{"help", no_argument, NULL, 'h'}};
     for (size_t i = 0, n = 1; i < N_OPTIONS; i++)
         if (c->options & known_options[i].bit)
             table[n++] = (struct option){known_options[i].name, required_argument, NULL, 'o'};

@@ -117,13 +117,14 @@ static const struct {
     const char *name, *intro;
     void (*row)(const struct setting *, bool first, struct strbuf *);
 } formats[] = {
-    {"text",     "Settings of the configuration file (batchaid serve --config FILE):\n\n", text_row    },
+    {"text", "Settings of the configuration file (batchaid serve --config FILE):\n\n", text_row},
     {"yaml",
      "# batchaid.yaml: configuration of `batchaid serve --config FILE`.\n"
      "# Every setting may be left out; here each stands at its default.\n"
-     "# Check a file with: batchaid check-config FILE\n",                                  yaml_row    },
-    {"man",      "",                                                                       man_row     },
-    {"markdown", "",                                                                       markdown_row},
+     "# Check a file with: batchaid check-config FILE\n",
+     yaml_row},
+    {"man", "", man_row},
+    {"markdown", "", markdown_row},
 };
 
 bool config_describe(const char *format, struct strbuf *out)

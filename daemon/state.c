@@ -18,19 +18,19 @@ static const struct {
     size_t offset;
     const char *name;
 } files[] = {
-    {offsetof(struct state, lock),        "lock"            },
-    {offsetof(struct state, endpoint),    "endpoint"        },
-    {offsetof(struct state, db),          "batchaid.db"     },
-    {offsetof(struct state, secret_key),  "secret.key"      },
+    {offsetof(struct state, lock), "lock"},
+    {offsetof(struct state, endpoint), "endpoint"},
+    {offsetof(struct state, db), "batchaid.db"},
+    {offsetof(struct state, secret_key), "secret.key"},
     {offsetof(struct state, credentials), "credentials.json"},
-    {offsetof(struct state, token_key),   "token.key"       },
-    {offsetof(struct state, ca_cert),     "ca.pem"          },
-    {offsetof(struct state, ca_key),      "ca.key"          },
-    {offsetof(struct state, server_cert), "server.pem"      },
-    {offsetof(struct state, server_key),  "server.key"      },
-    {offsetof(struct state, azure),       "azure"           },
-    {offsetof(struct state, storage),     "storage"         },
-    {offsetof(struct state, nodes),       "nodes"           },
+    {offsetof(struct state, token_key), "token.key"},
+    {offsetof(struct state, ca_cert), "ca.pem"},
+    {offsetof(struct state, ca_key), "ca.key"},
+    {offsetof(struct state, server_cert), "server.pem"},
+    {offsetof(struct state, server_key), "server.key"},
+    {offsetof(struct state, azure), "azure"},
+    {offsetof(struct state, storage), "storage"},
+    {offsetof(struct state, nodes), "nodes"},
 };
 enum { N_FILES = sizeof files / sizeof files[0] };
 
