@@ -7,7 +7,7 @@
 
 /* Removals per pass: some tens of microseconds each; a pass follows at once while there are more.
  */
-#define REMOVALS_PER_PASS 200
+#define REMOVALS_PER_PASS 100
 
 struct pass {
     struct sched *s;

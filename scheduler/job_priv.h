@@ -12,7 +12,8 @@
  * from ACTIVE to ENDING; a job to be queued again, or deleted, from KILLING to CLEANING. The one
  * step to the left: a job that was to be queued again is terminated during its cleaning.
  *
- * job_run.c decides and writes; job_steps.c talks to the nodes; job_verdict.c makes outcomes.
+ * job_run.c takes the next step; job_end.c writes the end; job_steps.c talks to the nodes;
+ * job_verdict.c makes outcomes.
  */
 #ifndef SCHEDULER_JOB_PRIV_H
 #define SCHEDULER_JOB_PRIV_H
@@ -99,6 +100,8 @@ struct job_run {
 
 /* --- job_steps.c: requests to the nodes ----------------------------------------------------- */
 void slot_start(struct job_slot *slot);
+/* Preparations of a node whose mounts had to be waited for. */
+void slot_send_prep(struct job_slot *slot);
 /* Sends the job's own processes when every node is prepared; repeatable. */
 void run_send_main(struct job_run *run);
 bool run_prepared(const struct job_run *run);
@@ -107,6 +110,16 @@ void run_signal(struct job_run *run, int signo);
 void slot_signal(struct job_slot *slot, int signo);
 bool run_tasks_over(const struct job_run *run);
 void slot_clean(struct job_slot *slot);
+
+/* --- job_end.c ------------------------------------------------------------------------------- */
+/* How long until a write that failed (disk full) is tried again. */
+#define WRITE_AGAIN_US 1000000
+
+/* RUN_ENDING: writes how the job ended; RUN_ENDED follows, or another try. */
+void run_write_end(struct job_run *run);
+/* Lets the nodes go (and queues the job again, if that is its outcome), and frees the run; or
+ * tries again later. */
+void run_release(struct job_run *run);
 
 /* --- job_verdict.c: what an event means for the job ------------------------------------------ */
 void run_set_outcome(struct job_run *run, const struct outcome *out);

@@ -11,9 +11,6 @@
 #include "model/machines.h"
 #include "scheduler/job_priv.h"
 
-/* How long until a write that failed (disk full) is tried again. */
-#define WRITE_AGAIN_US 1000000
-
 static bool ended(enum exec_state x)
 {
     return x == EXEC_SUCCEEDED || x == EXEC_FAILED;
@@ -206,143 +203,6 @@ static int without_run(struct sched *s, struct arena *a, int64_t id, struct job_
     return st_op_finish(s->st, RES_JOB, id, false, NULL, NULL, sched_now(s), e);
 }
 
-/* --- the end of a job ----------------------------------------------------------------------- */
-
-static enum job_event end_event(enum outcome_kind kind)
-{
-    switch (kind) {
-    case OUT_SUCCEEDED:
-        return JOB_EV_SUCCEEDED;
-    case OUT_STOPPED:
-        return JOB_EV_STOPPED;
-    case OUT_REQUEUE:
-        return JOB_EV_REQUEUE;
-    case OUT_FAILED:
-    case OUT_REMOVE:
-    case OUT_NONE:
-        return JOB_EV_FAILED;
-    }
-    return JOB_EV_FAILED;
-}
-
-static int end_tx(struct storage *st, void *ctx, struct err *e)
-{
-    struct job_run *run = ctx;
-    int64_t now = sched_now(run->s);
-    bool failed = run->out.kind != OUT_SUCCEEDED;
-    const struct st_job_move m = {.id = run->id,
-                                  .from = run->exec,
-                                  .to = job_next(run->exec, end_event(run->out.kind)),
-                                  .now_us = now,
-                                  .end_us = now,
-                                  .has_exit_code = run->out.has_exit_code,
-                                  .exit_code = run->out.exit_code,
-                                  .errors =
-                                      failed ? failure_append(&run->a, NULL, &run->out.why) : NULL};
-    assert(m.to != 0);
-    if (st_job_move(st, &m, e) != 0)
-        return -1;
-    if (run->exec != EXEC_TERMINATING)
-        return 0;
-    return st_op_finish(st, RES_JOB, run->id, false, NULL, NULL, now, e);
-}
-
-/* On disk: the nodes may forget. Rolled back: to be written again. */
-static void effect_ended(struct sched *s, int64_t id, const struct err *why)
-{
-    struct job_run *run = id_map_find(&s->runs, id);
-    if (!run || run->phase != RUN_ENDED)
-        return;
-    run->phase = why ? RUN_ENDING : RUN_CLEANING;
-    if (why)
-        wake_at(s, WAKE_JOB, id, sched_now(s) + WRITE_AGAIN_US);
-    else
-        wake(s, WAKE_JOB, id);
-}
-
-static void log_end(struct job_run *run)
-{
-    const char *event = run->out.kind == OUT_SUCCEEDED ? "job.succeeded" : "job.failed";
-    LOG_INFO(run->s->log, event, LF_STR("job", run->name), LF_INT("job_id", run->id),
-             LF_STR("node", run->slots[0].node_name),
-             LF_INT("ms", (sched_now(run->s) - run->start_us) / 1000),
-             LF_STR("why", run->out.why.code ? failure_line(&run->a, &run->out.why) : NULL));
-}
-
-static void write_end(struct job_run *run)
-{
-    struct err e = {0};
-    if (st_tx(run->s->st, "end job", end_tx, run, &e) != 0) {
-        LOG_ERROR(run->s->log, "job.end_not_written", LF_STR("job", run->name),
-                  LF_STR("why", e.msg));
-        wake_at(run->s, WAKE_JOB, run->id, sched_now(run->s) + WRITE_AGAIN_US);
-        return;
-    }
-    log_end(run);
-    run->phase = RUN_ENDED;
-    sched_after_durable(run->s, run->id, effect_ended);
-}
-
-static int release_node(struct job_run *run, const struct node *row, struct err *e)
-{
-    const struct st_node_move m = {.id = row->id,
-                                   .from = row->state,
-                                   .to = node_next(row->state, NODE_EV_RELEASED),
-                                   .now_us = sched_now(run->s),
-                                   .errors = row->state == NODE_UNUSABLE ? row->errors : NULL};
-    assert(m.to != 0);
-    return st_node_move(run->s->st, &m, e);
-}
-
-static int release_tx(struct storage *st, void *ctx, struct err *e)
-{
-    struct job_run *run = ctx;
-    struct node *nodes;
-    size_t n;
-    if (st_node_of_job(st, &run->a, run->id, &nodes, &n, e) != 0)
-        return -1;
-    for (size_t i = 0; i < n; i++)
-        if (release_node(run, &nodes[i], e) != 0)
-            return -1;
-    if (run->out.kind != OUT_REQUEUE)
-        return 0;
-    const struct st_job_move m = {.id = run->id,
-                                  .from = run->exec,
-                                  .to = job_next(run->exec, JOB_EV_REQUEUE),
-                                  .now_us = sched_now(run->s),
-                                  .start_us = -1};
-    assert(m.to != 0);
-    return st_job_move(st, &m, e);
-}
-
-/* Rolled back: the rows still say that the nodes hold the job, so a new run cleans them again. */
-static void effect_released(struct sched *s, int64_t id, const struct err *why)
-{
-    if (why)
-        wake(s, WAKE_JOB, id);
-}
-
-static void release(struct job_run *run)
-{
-    struct sched *s = run->s;
-    struct err e = {0};
-    if (st_tx(s->st, "release nodes", release_tx, run, &e) != 0) {
-        LOG_ERROR(s->log, "job.release_failed", LF_STR("job", run->name), LF_STR("why", e.msg));
-        wake_at(s, WAKE_JOB, run->id, sched_now(s) + WRITE_AGAIN_US);
-        return;
-    }
-    if (run->out.kind == OUT_REQUEUE)
-        LOG_INFO(s->log, "job.queued", LF_STR("job", run->name), LF_INT("job_id", run->id),
-                 LF_STR("why", failure_line(&run->a, &run->out.why)));
-    sched_after_durable(s, run->id, effect_released);
-    for (int i = 0; i < run->n_slots; i++)
-        sched_after_durable(s, run->slots[i].node_id, effect_wake_node);
-    wake(s, WAKE_CLUSTER, run->cluster_id);
-    if (run->deleting)
-        s->wake_deletions = true;
-    job_run_free(run);
-}
-
 /* --- the next step -------------------------------------------------------------------------- */
 
 static void advance_active(struct job_run *run)
@@ -353,6 +213,8 @@ static void advance_active(struct job_run *run)
             verdict_slot_error(run, slot);
         else if (slot->state == SLOT_WAITING && slot->rt && node_rt_usable(slot->rt))
             slot_start(slot);
+        else if (slot->state == SLOT_STARTED && slot->pending == 0)
+            slot_send_prep(slot);
     }
     if (run->out.kind == OUT_NONE && run_prepared(run))
         run_send_main(run);
@@ -423,14 +285,14 @@ static void advance(struct job_run *run)
     if (run->phase == RUN_STOPPING || run->phase == RUN_KILLING)
         advance_stop(run);
     if (run->phase == RUN_ENDING)
-        write_end(run);
+        run_write_end(run);
     if (run->phase == RUN_CLEANING && advance_cleaning(run)) {
         if (!end_overtaken(run)) {
-            release(run);
+            run_release(run);
             return;
         }
         run->phase = RUN_ENDING;
-        write_end(run);
+        run_write_end(run);
     }
     set_deadline(run);
 }

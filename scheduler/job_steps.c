@@ -167,6 +167,18 @@ static void send_first_line(struct job_slot *slot)
                 on_start_step, new_step(slot, "JobDirectoryFailed", "write execution.log"));
 }
 
+void slot_send_prep(struct job_slot *slot)
+{
+    struct job_run *run = slot->run;
+    for (size_t i = 0; i < run->n_tasks; i++) {
+        struct run_task *t = &run->tasks[i];
+        if (t->is_prep && t->launch.rank == slot->rank && t->state != RT_OVER && !t->asked)
+            send_task(slot, t);
+    }
+}
+
+/* A command that runs where a volume should be does harm, so jobs with volumes of their own wait
+ * for the mounts; for all others a directory that cannot be made fails the command by itself. */
 void slot_start(struct job_slot *slot)
 {
     struct job_run *run = slot->run;
@@ -176,17 +188,11 @@ void slot_start(struct job_slot *slot)
     send_directories(slot);
     if (!slot->begun)
         send_first_line(slot);
-    bool prep = false;
-    for (size_t i = 0; i < run->n_tasks; i++) {
-        struct run_task *t = &run->tasks[i];
-        if (!t->is_prep || t->launch.rank != slot->rank)
-            continue;
-        prep = true;
-        if (t->state != RT_OVER)
-            send_task(slot, t);
-    }
+    if (run->spec.mounts.n > 0)
+        return;
+    slot_send_prep(slot);
     /* One node and no preparation: nothing else to wait for. */
-    if (run->n_slots == 1 && !prep)
+    if (run->n_slots == 1 && !run->spec.prep_command_line)
         run_send_main(run);
 }
 

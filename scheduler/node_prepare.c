@@ -149,6 +149,8 @@ static const char *setup_dir(struct arena *a, struct env *v, const struct setup_
     const char *prefix = env_expand(v, t->std_prefix, e);
     if (!prefix)
         return NULL;
+    if (prefix[0] != '/') /* meant below the setup task's own directory */
+        prefix = arena_printf(a, "%s/%s", home, prefix);
     return t->std_suffix ? arena_printf(a, "%s/%s", prefix, t->std_suffix) : prefix;
 }
 

@@ -23,6 +23,9 @@
 static const int pauses_ms[] = {0, 0, 50, 100, 200, 500, 1000, 2000};
 #define LOSSES_MAX ((int)(sizeof pauses_ms / sizeof pauses_ms[0]))
 
+/* A node that was lost is prepared anew after this long: it may have healed. */
+#define HEAL_AFTER_US 30000000
+
 /* A link that lived this long was a good one: losses before it do not count any more. */
 #define GOOD_LINK_US 2000000
 
@@ -236,10 +239,12 @@ static void node_lost(struct node_rt *rt)
         .message = arena_printf(&a, "Contact with the node was lost %d times in a row: %s",
                                 rt->failures, rt->why_down ? rt->why_down : "no reason given"),
         .step = "connect",
-        .remedy = "see that the agent can run on the node, then resize the cluster",
+        .remedy = "see that the agent can run on the node; it is tried again every half minute "
+                  "and when the cluster is resized",
         .exit_code = -1};
     rt->failures = 0;
-    rt->retry_us = 0;
+    rt->heal = true;
+    rt->retry_us = sched_now(rt->s) + HEAL_AFTER_US;
     job_node_gone(rt);
     node_fail(rt, &f);
     arena_free(&a);
@@ -260,6 +265,7 @@ static void root_replaced(struct node_rt *rt, const struct node *row)
     if (row->state != NODE_IDLE && row->state != NODE_RUNNING)
         return;
     rt->heal = true;
+    rt->retry_us = 0;
     node_fail(rt, &f);
 }
 
@@ -321,6 +327,11 @@ static void keep_link(struct node_rt *rt, const struct node *row)
 
 static void retry_healed(struct node_rt *rt, const struct node *row)
 {
+    if (sched_now(rt->s) < rt->retry_us) {
+        node_rt_close(rt);
+        wake_at(rt->s, WAKE_NODE, rt->id, rt->retry_us);
+        return;
+    }
     const struct st_node_move m = {.id = row->id,
                                    .from = row->state,
                                    .to = node_next(row->state, NODE_EV_RETRY),
@@ -341,6 +352,10 @@ static void reconcile_row(struct sched *s, const struct node *row)
     struct node_rt *rt = node_rt_get(s, row);
     if (row->state != NODE_PREPARING)
         node_prepare_cancel(rt);
+    else if (rt->heal) {
+        rt->heal = false; /* tried again, be it by a resize: at once */
+        rt->retry_us = 0;
+    }
     if (wants_link(rt, row))
         keep_link(rt, row);
     else if (row->state == NODE_LEAVING && row->job_id == 0)

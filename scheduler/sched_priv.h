@@ -98,7 +98,7 @@ struct node_rt {
     char *incarnation;          /* as the last hello said */
     int gpus;
     bool greeted;           /* link ready and hello compared with the row */
-    bool heal;              /* unusable only because its root was replaced: prepare it again */
+    bool heal;              /* unusable, but to be prepared again by itself from retry_us on */
     struct job_run *run;    /* borrowed: the run that has a slot on this node; NULL: none */
     int slot;               /* its index there */
     struct node_prep *prep; /* owned; only while the row is preparing and the link ready */

@@ -42,7 +42,9 @@ struct sched_config {
 int sched_create(const struct sched_config *c, struct sched **out, struct err *e) MUST_CHECK;
 /* Reads the database and resumes. */
 int sched_start(struct sched *s, struct err *e) MUST_CHECK;
-/* Closes the links (tasks go on), then calls `cb` and frees s. */
+/* Closes the links (tasks go on), then calls `cb` and frees s. Until then the caller goes on
+ * calling st_turn_end(), as callbacks of storage are waited for; sched_turn() does nothing any
+ * more. */
 void sched_stop(struct sched *s, void (*cb)(void *ctx), void *ctx);
 
 /* Runs the reconcilers that were woken. Call at each turn end, before st_turn_end(). */
