@@ -23,6 +23,7 @@ from support.world import (
 )
 
 INVALID, MISSING = "InvalidParameter", "MissingRequiredProperty"
+QUOTA = "QuotaExceeded"  # more nodes than there can ever be: not malformed, so a 409
 
 
 def refused(reply, status, codes, target=None, words=()):
@@ -86,7 +87,7 @@ BAD_CLUSTERS = {
     ),
     "count above what there can be": (
         {"scaleSettings": {"manual": {"targetNodeCount": 100000}}},
-        INVALID,
+        QUOTA,
         MANUAL + "targetNodeCount",
         [100000],
     ),
@@ -196,7 +197,7 @@ def test_a_bad_cluster_is_refused_and_not_there(place, case):
     change, codes, target, words = BAD_CLUSTERS[case]
     body = {} if change is None else cluster_body(0, **change)
     cluster = place.cluster_at(fresh("bad"))
-    refused(cluster.call("PUT", body=body), 400, codes, target, words)
+    refused(cluster.call("PUT", body=body), 409 if codes == QUOTA else 400, codes, target, words)
     assert cluster.gone()
 
 
@@ -625,7 +626,6 @@ def test_a_put_that_changes_what_a_cluster_cannot_change_names_it(own_place):
     "settings, target, words",
     [
         ({"manual": {"targetNodeCount": -1}}, MANUAL + "targetNodeCount", [-1]),
-        ({"manual": {"targetNodeCount": 100000}}, MANUAL + "targetNodeCount", [100000]),
         (
             {"manual": {"targetNodeCount": 1}, "autoScale": {"minimumNodeCount": 0, "maximumNodeCount": 1}},
             P + "scaleSettings",
@@ -646,6 +646,14 @@ def test_a_bad_patch_of_a_cluster_changes_nothing(shared_cluster, settings, targ
     refused(reply, 400, INVALID, target, words)
     after = shared_cluster.call("GET")
     assert after.json == before.json and after.headers["ETag"] == before.headers["ETag"]
+
+
+def test_a_patch_beyond_what_there_can_be_changes_nothing(shared_cluster):
+    before = shared_cluster.call("GET")
+    settings = {"manual": {"targetNodeCount": 100000}}
+    reply = shared_cluster.call("PATCH", body={"properties": {"scaleSettings": settings}})
+    refused(reply, 409, QUOTA, MANUAL + "targetNodeCount", [100000])
+    assert shared_cluster.call("GET").headers["ETag"] == before.headers["ETag"]
 
 
 def test_a_different_job_under_the_same_name_is_a_conflict(place, shared_cluster):
@@ -682,8 +690,8 @@ def test_nodes_beyond_what_the_machine_offers_and_sizes_it_lacks(own_daemon):
     place = Place(d).make()
     refused(
         place.cluster_at("big").call("PUT", body=cluster_body(4)),
-        400,
-        INVALID,
+        409,
+        QUOTA,
         MANUAL + "targetNodeCount",
         [4, 3],
     )

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta, timezone
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from azure.mgmt.batchai import models
 from support.waiting import wait_for
 from support.world import MOUNT, fresh
 
@@ -99,6 +100,14 @@ def test_a_subdirectory_is_listed_when_asked_for(job):
     assert job.read("leaf.txt", "OUT", directory="deep/er") == "leaf\n"
     assert [f["name"] for f in job.files("OUT", directory=".")] == [f["name"] for f in job.files("OUT")]
     assert job.files("PLAIN") and [f["name"] for f in job.files("PLAIN")] == ["models"]
+
+
+def test_the_sdk_follows_the_next_link_of_a_listing(job, sdk, place):
+    """It does so with GET, whatever the first request was."""
+    options = models.JobsListOutputFilesOptions(outputdirectoryid="OUT", directory=".", max_results=1)
+    experiment = job.path.split("/")[-3]
+    found = sdk.jobs.list_output_files(place.group, place.workspace, experiment, job.name, options)
+    assert [f.name for f in found] == ["deep", "empty.txt", "metrics.json", "ten.bin"]
 
 
 def test_a_directory_that_is_not_there_is_an_empty_list_or_a_clear_404(job):
@@ -291,7 +300,6 @@ def test_a_tampered_link_is_refused(job, fetch):
         flipped,
         url.replace("ten.bin", "metrics.json"),
         url.replace("/outputs/models/ten.bin", "/stdouterr/stdout.txt"),
-        url.replace("/outputs/models/", "/outputs/models/../models/"),
         url.replace("ten.bin", "..%2fmodels%2ften.bin"),
         url.replace("sp=rl", "sp=rwl"),
         re.sub(r"sig=[^&]+&", "", url),

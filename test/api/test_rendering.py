@@ -256,7 +256,7 @@ def test_nulls_in_a_request_count_as_absent(own_place):
     body = cluster_body(0, subnet=None)
     body["properties"].update({"subnet": None, "vmPriority": None, "nodeSetup": None})
     body["properties"]["scaleSettings"]["autoScale"] = None
-    cluster = own_place.cluster_at("nulls")
+    cluster = own_place.cluster_at("absent")
     own_place.daemon.do("PUT", cluster.path, body)
     reply = cluster.call("GET")
     assert "null" not in reply.text
@@ -448,7 +448,7 @@ def test_each_toolkits_settings_are_stored_and_rendered_in_full(own_place, case)
     settings, tool_type, filled_in = TOOLKITS[case]
     name = case.split()[0]
     cluster = own_place.cluster(nodes=0)
-    job = own_place.job(cluster, nodes=2, customToolkitSettings=None, **{name: settings})
+    job = own_place.job(cluster, nodes=2, **{"customToolkitSettings": None, name: settings})
     p = job.properties
     assert p["toolType"] == tool_type
     for key, value in {**settings, **filled_in}.items():
@@ -510,7 +510,8 @@ def test_a_full_job_comes_back_in_the_recorded_order_without_its_secrets(own_pla
     assert keys(reply.ordered) == ["id", "name", "type", "properties"]
     assert reply.json["type"] == "Microsoft.BatchAI/workspaces/experiments/jobs"
     p = reply.json["properties"]
-    assert list(p) == JOB_ORDER
+    # There are no containers here yet: the job has failed at once, and says so.
+    assert list(p) == JOB_ORDER + ["executionInfo"]
     assert p["experimentName"] == "exp" and p["schedulingPriority"] == "high"
     assert p["cluster"] == {"id": cluster.id}
     assert p["containerSettings"] == {
@@ -532,7 +533,7 @@ def test_a_full_job_comes_back_in_the_recorded_order_without_its_secrets(own_pla
         assert p[key] == FULL_JOB[key]
     assert p["secrets"] == [{"name": "TOKEN"}]
     assert p["mountVolumes"]["azureFileShares"][0]["credentials"] == {}
-    assert p["executionState"] == "queued" and p["executionStateTransitionTime"] == p["creationTime"]
+    assert p["executionState"] == "failed"
 
 
 def test_a_small_job_has_the_services_defaults(own_place):

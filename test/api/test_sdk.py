@@ -247,4 +247,4 @@ def test_refusals_arrive_as_the_sdks_own_errors(sdk, place, daemon, shared_clust
     )
     with pytest.raises(ClientAuthenticationError) as e:
         wrong.get_token(f"{daemon.endpoint}/.default")
-    assert "invalid_client" in str(e.value)
+    assert "client_secret" in str(e.value)
