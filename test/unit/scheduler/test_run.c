@@ -341,6 +341,75 @@ static void test_setup_task(void **state)
     world_free(w);
 }
 
+#define JOB_SHARE                                                                                  \
+    "'mountVolumes': {'azureBlobFileSystems': [{'accountName': 'acct', 'containerName': 'data', "  \
+    "'relativeMountPath': 'data'}]},"
+
+static void test_job_level_mounts(void **state)
+{
+    (void)state;
+    struct world *w = world_new(1);
+    int64_t c = add_cluster_of(w, "c", 1);
+    int64_t j = add_job(w, c, "j",
+                        (struct job_wish){.command = "cat $AZ_BATCHAI_JOB_MOUNT_ROOT/data/in; echo "
+                                                     "$AZ_BATCHAI_JOB_TEMP",
+                                          .prep = "echo 1 > $AZ_BATCHAI_JOB_MOUNT_ROOT/data/in",
+                                          .more = JOB_SHARE});
+    WAIT(w, job_ended(w, j));
+    assert_int_equal(job_state(w, j), EXEC_SUCCEEDED);
+    WAIT(w, counts(w, c).idle == 1);
+    assert_string_equal(read_text(w, path(w, "storage/acct/blobs/data/in")), "1\n");
+    /* The job's own directory is gone, the container is not. */
+    char *out = arena_strdup(&w->a, read_text(w, share_file(w, j, "stdouterr/stdout.txt")));
+    assert_memory_equal(out, "1\n", 2);
+    out[strcspn(out + 2, "\n") + 2] = '\0';
+    assert_int_not_equal(access(out + 2, F_OK), 0);
+    world_free(w);
+}
+
+static void test_mounts_that_fail(void **state)
+{
+    (void)state;
+    struct world *w = world_new(2);
+    struct err e = {0};
+    int64_t c = add_cluster_of(w, "c", 1);
+    ok(fs_mkdirs(path(w, "storage/acct"), 0755, &e), &e);
+    ok(fs_write_atomic(path(w, "storage/acct/blobs"), "", 0, 0644, &e), &e);
+    int64_t j = add_job(w, c, "j", (struct job_wish){.command = "true", .more = JOB_SHARE});
+    WAIT(w, job_ended(w, j));
+    assert_int_equal(job_state(w, j), EXEC_FAILED);
+    assert_non_null(strstr(job_row(w, j).errors, "BFSMountError"));
+    assert_non_null(strstr(job_row(w, j).errors, "acct/data"));
+    /* It never ran. */
+    assert_string_equal(read_text(w, share_file(w, j, "stdouterr/stdout.txt")), "(no such file)");
+    int64_t bad = add_cluster(
+        w, "bad",
+        (struct cluster_wish){
+            .scale = {.target = 1},
+            .setup = "'mountVolumes': {'azureBlobFileSystems': [{'accountName': 'acct', "
+                     "'containerName': 'data', 'relativeMountPath': 'data'}]}"});
+    WAIT(w, cluster_row(w, bad).errors != NULL);
+    assert_int_equal(counts(w, bad).unusable, 1);
+    assert_non_null(strstr(cluster_row(w, bad).errors, "BFSMountError"));
+    world_free(w);
+}
+
+static void test_mounts_that_are_not_supported(void **state)
+{
+    (void)state;
+    struct world *w = world_new(2);
+    int64_t c = add_cluster(
+        w, "c",
+        (struct cluster_wish){
+            .scale = {.target = 1},
+            .setup = "'mountVolumes': {'unmanagedFileSystems': [{'mountCommand': 'mount -t nfs "
+                     "x', 'relativeMountPath': 'x'}]}"});
+    WAIT(w, cluster_row(w, c).errors != NULL);
+    assert_int_equal(counts(w, c).unusable, 1);
+    assert_non_null(strstr(cluster_row(w, c).errors, "MountNotSupported"));
+    world_free(w);
+}
+
 static void test_refused_jobs_make_way(void **state)
 {
     (void)state;
@@ -407,6 +476,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_capacity_is_shared),
         cmocka_unit_test(test_automatic_scaling),
         cmocka_unit_test(test_setup_task),
+        cmocka_unit_test(test_job_level_mounts),
+        cmocka_unit_test(test_mounts_that_fail),
+        cmocka_unit_test(test_mounts_that_are_not_supported),
         cmocka_unit_test(test_refused_jobs_make_way),
         cmocka_unit_test(test_unknown_variable),
         cmocka_unit_test(test_many_jobs),
