@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""Jobs that run: from PUT to the first line of one job, and how many go through 16 nodes."""
+
+import json
+import time
+from datetime import datetime
+
+from support.waiting import wait_for
+from support.world import MOUNT
+
+from . import machine, stage
+from .figures import Figure, percentile
+from .load import Client
+
+PROBES = 50
+AIM_START_MS = 10
+JOBS, NODES, ROUNDS = 1_000, 16, 3
+AIM_JOBS = 300
+STAMP = "echo $EPOCHREALTIME"
+
+
+def probe(client, scene, number):
+    """Milliseconds from the instant before the PUT until the job's shell reads the clock."""
+    name = f"probe-{number}"
+    body, url = json.dumps(scene.body(f"{STAMP} > {MOUNT}/{name}")), scene.job_path(name)
+    start = time.time()
+    client.call("PUT", url, body)
+    wait_for(lambda: b'"executionState":"succeeded"' in client.call("GET", url), what=name)
+    return (float((scene.share / name).read_text()) - start) * 1000
+
+
+def measure_latency():
+    waited, spawned = [], []
+    with stage.running_daemon() as daemon, Client(daemon) as client:
+        scene = stage.Stage(daemon, nodes=1)
+        for number in range(PROBES):
+            waited.append(probe(client, scene, number))
+            spawned.append(machine.spawn_seconds(STAMP) * 1000)
+    against = {"posix_spawn of bash": spawned}
+    note = f"p95 {percentile(waited, 95):.1f} (bare {percentile(spawned, 95):.1f})"
+    return [Figure("PUT to job's first line", "ms", waited, AIM_START_MS, against=against, note=note)]
+
+
+def instant(text):
+    return datetime.fromisoformat(text).timestamp()
+
+
+def ended_jobs(client, scene, prefix):
+    """The end of each job whose name starts so; only looks at all of them once the last is through."""
+    last = client.call("GET", scene.job_path(f"{prefix}-{JOBS}"))
+    if b'"endTime"' not in last:
+        return None
+    mine = [j["properties"] for j in scene.jobs(client) if j["name"].startswith(prefix)]
+    failed = [p for p in mine if p["executionState"] == "failed"]
+    assert not failed, failed[0]
+    ends = [p["executionInfo"]["endTime"] for p in mine if p["executionState"] == "succeeded"]
+    return ends if len(ends) == JOBS else None
+
+
+def run_jobs(client, scene, prefix):
+    """Jobs per second from the first PUT to the last end, and the seconds the PUTs alone took."""
+    start = time.time()
+    submitted = scene.fill(JOBS, prefix)
+    ends = wait_for(lambda: ended_jobs(client, scene, prefix), limit=120, what="all jobs to end")
+    return JOBS / (max(map(instant, ends)) - start), submitted["seconds"]
+
+
+def measure_throughput():
+    rates, submissions, peer, cpu = [], [], [], []
+    with stage.running_daemon() as daemon, Client(daemon) as client:
+        scene = stage.Stage(daemon, nodes=NODES)
+        for number in range(ROUNDS):
+            before = machine.cpu_seconds(daemon.process.pid)
+            rate, seconds = run_jobs(client, scene, f"batch{number}")
+            cpu.append((machine.cpu_seconds(daemon.process.pid) - before) * 1e6 / JOBS)
+            rates.append(rate)
+            submissions.append(JOBS / seconds)
+            peer.append(machine.spawns_per_second(JOBS, NODES))
+    name = f"{JOBS:,} jobs on {NODES} nodes"
+    return [
+        Figure(name, "1/s", rates, AIM_JOBS, True, {f"xargs -P{NODES} bash": peer}),
+        Figure("  their submission alone", "1/s", submissions),
+        Figure("  CPU of the daemon for each", "us", cpu, note="submission, run and looks at the list"),
+    ]

@@ -1,0 +1,65 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Measures the built daemon and prints its figures, with ratios to peers of the same run.
+
+    run.py [--json] [--only NAME]...     BUILD_DIR says which build
+"""
+
+import argparse
+import json
+import os
+import shutil
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from bench import jobs, rates, start  # noqa: E402
+from bench.figures import table  # noqa: E402
+from support.daemon import BATCHAID  # noqa: E402
+
+MEASUREMENTS = {
+    "start": start.measure,
+    "memory": start.measure_memory,
+    "put": rates.measure_puts,
+    "read": rates.measure_reads,
+    "latency": jobs.measure_latency,
+    "throughput": jobs.measure_throughput,
+}
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description="Figures of batchaid and of its peers.")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument("--only", action="append", choices=MEASUREMENTS, help="may be repeated")
+    return parser.parse_args()
+
+
+def missing():
+    if not BATCHAID.exists():
+        return f"{BATCHAID} is not built"
+    return next((f"{p} is not installed" for p in ("wrk", "cc", "pkg-config") if not shutil.which(p)), None)
+
+
+def main():
+    chosen = arguments()
+    if reason := missing():
+        print(f"bench: {reason}", file=sys.stderr)
+        return 1
+    figures, began = [], time.monotonic()
+    for name in chosen.only or MEASUREMENTS:
+        print(f"bench: {name} ...", file=sys.stderr)
+        figures += MEASUREMENTS[name]()
+    if chosen.json:
+        print(json.dumps([f.as_json() for f in figures], indent=2))
+    else:
+        print(table(figures))
+        load = ", ".join(f"{x:.1f}" for x in os.getloadavg())
+        took = time.monotonic() - began
+        print(f"\n{os.cpu_count()} cores; load at the end {load}; took {took:.0f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
