@@ -54,7 +54,7 @@ static int real_port(int fd)
 
 static int open_one(const char *host, int port, struct listen_socket *out, struct err *e)
 {
-    union address a;
+    union address a = {0};
     socklen_t len;
     if (parse(host, port, &a, &len) < 0)
         return err_set(e, ERR_CONFIG, "listen",
@@ -82,7 +82,7 @@ static int open_one(const char *host, int port, struct listen_socket *out, struc
 
 static bool have_ipv6_loopback(void)
 {
-    struct listen_socket probe;
+    struct listen_socket probe = {.fd = -1};
     if (open_one("::1", 0, &probe, NULL) < 0)
         return false;
     close(probe.fd);

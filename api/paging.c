@@ -2,6 +2,9 @@
 #include "api/paging.h"
 
 #include <limits.h>
+#include <microhttpd.h>
+#include <string.h>
+#include <strings.h>
 
 #include "api/url.h"
 
@@ -17,15 +20,37 @@ int page_parse(struct request *r, struct page *page, struct err *e)
     return 0;
 }
 
+struct link_builder {
+    struct request *r;
+    struct strbuf url;
+};
+
+/* Every parameter of this request but those that say which page. */
+static enum MHD_Result copy_parameter(void *ctx, enum MHD_ValueKind kind, const char *key,
+                                      size_t key_size, const char *value, size_t value_size)
+{
+    (void)kind;
+    struct link_builder *b = ctx;
+    const char *k = url_decode(&b->r->arena, key, key_size);
+    const char *v = value ? url_decode(&b->r->arena, value, value_size) : "";
+    if (!k || !v || strcasecmp(k, "$skiptoken") == 0 || strcasecmp(k, "maxresults") == 0)
+        return MHD_YES;
+    url_encode(&b->url, k, 0);
+    strbuf_putc(&b->url, '=');
+    url_encode(&b->url, v, 0);
+    strbuf_putc(&b->url, '&');
+    return MHD_YES;
+}
+
 static json_t *next_link(struct request *r, const struct page *page, int64_t last_id)
 {
-    struct strbuf version = STRBUF_INIT;
-    url_encode(&version, r->version_name ? r->version_name : "", 0);
-    char *link = arena_printf(&r->arena, "%s%s?api-version=%s&maxresults=%ld&%%24skiptoken=%lld",
-                              request_base(r), r->path, version.s ? version.s : "", page->max,
-                              (long long)last_id);
-    strbuf_free(&version);
-    return json_string(link);
+    struct link_builder b = {.r = r};
+    strbuf_printf(&b.url, "%s%s?", request_base(r), r->path);
+    MHD_get_connection_values_n(r->conn, MHD_GET_ARGUMENT_KIND, copy_parameter, &b);
+    strbuf_printf(&b.url, "maxresults=%ld&%%24skiptoken=%lld", page->max, (long long)last_id);
+    json_t *link = json_string(b.url.s);
+    strbuf_free(&b.url);
+    return link;
 }
 
 struct replied *page_reply(struct request *r, const struct page *page, json_t *items, bool more,

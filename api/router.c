@@ -156,6 +156,16 @@ static int check_version(struct request *r, struct err *e)
     return 0;
 }
 
+static int check_media(const struct request *r, struct err *e)
+{
+    const char *type = request_header(r, "Content-Type");
+    if (!type || strncasecmp(type, "application/json", 16) == 0 ||
+        strncasecmp(type, "text/json", 9) == 0)
+        return 0;
+    return err_set(e, ERR_UNSUPPORTED_MEDIA, "Content-Type",
+                   "The Content-Type is '%.100s'; it must be application/json.", type);
+}
+
 static int parse_body(struct request *r, struct err *e)
 {
     unsigned flags = r->route->flags;
@@ -167,6 +177,8 @@ static int parse_body(struct request *r, struct err *e)
         return err_set(e, ERR_INVALID_JSON, NULL,
                        "The request body is empty; a JSON object is expected.");
     }
+    if (check_media(r, e) < 0)
+        return -1;
     json_error_t je;
     r->body = json_loadb(r->raw.s, r->raw.len, JSON_REJECT_DUPLICATES, &je);
     if (!r->body)

@@ -71,6 +71,7 @@ const struct route api_routes[] = {
     {"POST", JOB "/terminate", V05, ROUTE_JSON_OPTIONAL, jobs_terminate, "Jobs_Terminate"},
     {"POST", JOB "/listOutputFiles", V05, ROUTE_JSON_OPTIONAL, jobs_list_output_files,
      "Jobs_ListOutputFiles"},
+    {"GET", JOB "/listOutputFiles", V05, 0, jobs_list_output_files, "Jobs_ListOutputFilesNext"},
     {"POST", JOB "/listRemoteLoginInformation", V05, ROUTE_JSON_OPTIONAL, jobs_list_remote_login,
      "Jobs_ListRemoteLoginInformation"},
 

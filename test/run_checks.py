@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """Runs every check there is, stage by stage, and closes with "N passed, N failed[, N skipped]".
 
     test/run_checks.py [--list] [STAGE...]

@@ -31,13 +31,11 @@ static void set_field(struct form *f, const char *name, const char *value)
     const struct {
         const char *name;
         const char **slot;
-    } fields[] = {
-        {"grant_type",    &f->grant_type   },
-        {"client_id",     &f->client_id    },
-        {"client_secret", &f->client_secret},
-        {"scope",         &f->scope        },
-        {"resource",      &f->resource     }
-    };
+    } fields[] = {{"grant_type", &f->grant_type},
+                  {"client_id", &f->client_id},
+                  {"client_secret", &f->client_secret},
+                  {"scope", &f->scope},
+                  {"resource", &f->resource}};
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
         if (strcmp(fields[i].name, name) == 0)
             *fields[i].slot = value;

@@ -110,7 +110,7 @@ static struct replied *update(struct request *r, struct resource_group *g, const
 struct replied *groups_create(struct request *r)
 {
     struct err e;
-    struct resource_group g;
+    struct resource_group g = {0};
     char *tags = NULL;
     const char *name = request_param(r, "group");
     int rc = find_subscription(r, &e);
@@ -207,14 +207,12 @@ struct replied *groups_delete(struct request *r)
     if (find_group(r, &g, &e) < 0)
         return reply_err(r, &e);
     struct scope scope = {.subscription = g.subscription, .location = g.location};
-    struct delete_tx t = {
-        .r = r,
-        .op = {.kind = RES_GROUP,
-               .resource_id = g.id,
-               .scope = &scope,
-               .name = g.name,
-               .is_delete = true}
-    };
+    struct delete_tx t = {.r = r,
+                          .op = {.kind = RES_GROUP,
+                                 .resource_id = g.id,
+                                 .scope = &scope,
+                                 .name = g.name,
+                                 .is_delete = true}};
     if (st_tx(r->config->storage, "group delete", delete_in_tx, &t, &e) < 0)
         return reply_err(r, &e);
     LOG_INFO(r->config->log, "resource.deleting", LF_STR("kind", "group"), LF_STR("name", g.name));

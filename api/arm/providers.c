@@ -17,9 +17,10 @@ static const struct provider {
     const char *types[TYPES_MAX];
 } providers[] = {
     {"Microsoft.BatchAI",
-     true,                         {"workspaces", "workspaces/clusters", "workspaces/fileservers", "workspaces/experiments",
-      "workspaces/experiments/jobs", "locations/usages", "operations"} },
-    {"Microsoft.Batch",     false, {"operations"}                                },
+     true,
+     {"workspaces", "workspaces/clusters", "workspaces/fileservers", "workspaces/experiments",
+      "workspaces/experiments/jobs", "locations/usages", "operations"}},
+    {"Microsoft.Batch", false, {"operations"}},
     {"Microsoft.Resources", false, {"resourceGroups", "subscriptions", "tenants"}},
 };
 

@@ -10,18 +10,16 @@
 
 static const struct {
     const char *name, *display;
-} locations[] = {
-    {"local",          "Local"           },
-    {"eastus",         "East US"         },
-    {"eastus2",        "East US 2"       },
-    {"westus",         "West US"         },
-    {"westus2",        "West US 2"       },
-    {"southcentralus", "South Central US"},
-    {"northeurope",    "North Europe"    },
-    {"westeurope",     "West Europe"     },
-    {"southeastasia",  "Southeast Asia"  },
-    {"australiaeast",  "Australia East"  }
-};
+} locations[] = {{"local", "Local"},
+                 {"eastus", "East US"},
+                 {"eastus2", "East US 2"},
+                 {"westus", "West US"},
+                 {"westus2", "West US 2"},
+                 {"southcentralus", "South Central US"},
+                 {"northeurope", "North Europe"},
+                 {"westeurope", "West Europe"},
+                 {"southeastasia", "Southeast Asia"},
+                 {"australiaeast", "Australia East"}};
 
 struct replied *tenants_list(struct request *r)
 {

@@ -84,25 +84,23 @@ static struct replied *create(struct request *r, const struct workspace *w,
     guid_new(guid);
     const json_t *p = json_object_get(a->doc, "properties");
     const char *priority = json_text_at(p, "vmPriority");
-    struct create_tx t = {
-        .r = r,
-        .a = a,
-        .w = w,
-        .c = {.workspace_id = w->id,
-              .name = request_param(r, "cluster"),
-              .guid = guid,
-              .doc = a->doc_text,
-              .vm_size = json_text_at(p, "vmSize"),
-              .vm_priority = (enum vm_priority)enum_from_name(vm_priority_names,
-              priority ? priority : "dedicated"),
-              .scale = scale_of(a->doc),
-              .prov_state = PROV_SUCCEEDED,
-              .alloc_state = ALLOC_RESIZING,
-              .prov_us = r->now_us,
-              .alloc_us = r->now_us,
-              .created_us = r->now_us,
-              .updated_us = r->now_us}
-    };
+    struct create_tx t = {.r = r,
+                          .a = a,
+                          .w = w,
+                          .c = {.workspace_id = w->id,
+                                .name = request_param(r, "cluster"),
+                                .guid = guid,
+                                .doc = a->doc_text,
+                                .vm_size = json_text_at(p, "vmSize"),
+                                .vm_priority = (enum vm_priority)enum_from_name(
+                                    vm_priority_names, priority ? priority : "dedicated"),
+                                .scale = scale_of(a->doc),
+                                .prov_state = PROV_SUCCEEDED,
+                                .alloc_state = ALLOC_RESIZING,
+                                .prov_us = r->now_us,
+                                .alloc_us = r->now_us,
+                                .created_us = r->now_us,
+                                .updated_us = r->now_us}};
     t.c.auto_target = t.c.scale.initial;
     if (check_quota(r, &e) < 0 ||
         sched_check_scale(r->config->sched, t.c.vm_size, &t.c.scale, &e) < 0 ||

@@ -96,8 +96,7 @@ struct replied *delete_resource(struct request *r, enum resource_kind kind, int6
     struct err e;
     struct delete_tx t = {
         .r = r,
-        .op = {.kind = kind, .resource_id = id, .scope = scope, .name = name, .is_delete = true}
-    };
+        .op = {.kind = kind, .resource_id = id, .scope = scope, .name = name, .is_delete = true}};
     if (st_tx(r->config->storage, "delete", delete_in_tx, &t, &e) < 0)
         return reply_err(r, &e);
     LOG_INFO(r->config->log, "resource.deleting",

@@ -35,19 +35,17 @@ static struct replied *create(struct request *r, const struct workspace *w,
     struct err e;
     char guid[GUID_SIZE];
     guid_new(guid);
-    struct create_tx t = {
-        .r = r,
-        .a = a,
-        .w = w,
-        .f = {.workspace_id = w->id,
-              .name = request_param(r, "fileServer"),
-              .guid = guid,
-              .doc = a->doc_text,
-              .prov_state = PROV_SUCCEEDED,
-              .prov_us = r->now_us,
-              .created_us = r->now_us,
-              .updated_us = r->now_us}
-    };
+    struct create_tx t = {.r = r,
+                          .a = a,
+                          .w = w,
+                          .f = {.workspace_id = w->id,
+                                .name = request_param(r, "fileServer"),
+                                .guid = guid,
+                                .doc = a->doc_text,
+                                .prov_state = PROV_SUCCEEDED,
+                                .prov_us = r->now_us,
+                                .created_us = r->now_us,
+                                .updated_us = r->now_us}};
     if (st_tx(r->config->storage, "file server create", create_in_tx, &t, &e) < 0)
         return reply_err(r, &e);
     LOG_INFO(r->config->log, "fileserver.created", LF_STR("fileServer", t.f.name),

@@ -4,13 +4,15 @@
  * of 2018 (size names carry family and size).
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/batchai/handlers.h"
 #include "api/lookup.h"
 #include "storage/storage.h"
 
-#define FAMILIES 7
+#define FAMILIES  7
+#define CORES_MAX 1024 /* no size has more: what says so names something else */
 static const char *const families[FAMILIES] = {"D", "Dv2", "NC", "NCv2", "NCv3", "ND", "NV"};
 
 /* Which family a size counts to, by the patterns of its name; cores per unit of its number. */
@@ -18,14 +20,8 @@ static const struct size_rule {
     const char *prefix, *suffix; /* of the size without STANDARD_ */
     int family;                  /* index into families */
 } size_rules[] = {
-    {"NC", "_V2", 3},
-    {"NC", "_V3", 4},
-    {"NC", "",    2},
-    {"ND", "",    5},
-    {"NV", "",    6},
-    {"D",  "_V2", 1},
-    {"DS", "_V2", 1},
-    {"D",  "",    0},
+    {"NC", "_V2", 3}, {"NC", "_V3", 4}, {"NC", "", 2},    {"ND", "", 5},
+    {"NV", "", 6},    {"D", "_V2", 1},  {"DS", "_V2", 1}, {"D", "", 0},
 };
 
 struct usage_sums {
@@ -54,27 +50,16 @@ static int cores_of(const char *size)
     static const struct {
         const char *size;
         int cores;
-    } odd[] = {
-        {"D1",  1 },
-        {"D2",  2 },
-        {"D3",  4 },
-        {"D4",  8 },
-        {"D5",  16},
-        {"D11", 2 },
-        {"D12", 4 },
-        {"D13", 8 },
-        {"D14", 16},
-        {"D15", 20}
-    };
+    } odd[] = {{"D1", 1},  {"D2", 2},  {"D3", 4},  {"D4", 8},   {"D5", 16},
+               {"D11", 2}, {"D12", 4}, {"D13", 8}, {"D14", 16}, {"D15", 20}};
     char base[16];
     size_t n = strcspn(size, "_");
     snprintf(base, sizeof base, "%.*s", (int)(n < sizeof base ? n : sizeof base - 1), size);
     for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++)
         if (strcmp(base, odd[i].size) == 0)
             return odd[i].cores;
-    int cores = 0;
-    const char *digits = base + strcspn(base, "0123456789");
-    return sscanf(digits, "%d", &cores) == 1 ? cores : 1;
+    long cores = strtol(base + strcspn(base, "0123456789"), NULL, 10);
+    return cores >= 1 && cores <= CORES_MAX ? (int)cores : 1;
 }
 
 static void add_cluster(struct usage_sums *u, const struct cluster *c)

@@ -6,23 +6,34 @@
 
 #include "api/url.h"
 
-#define LINK_VERSION "2016-05-31" /* the sv that the service always wrote */
-#define SIG_BYTES    crypto_auth_BYTES
-#define SIG_SIZE     (SIG_BYTES * 4 / 3 + 8)
+#define LINK_VERSION     "2016-05-31" /* the sv that the service always wrote */
+#define LINK_PERMISSIONS "rl"
+#define SIG_BYTES        crypto_auth_BYTES
+#define SIG_SIZE         (SIG_BYTES * 4 / 3 + 8)
 
 static const char *prefix_of(enum mount_kind kind)
 {
     return kind == MOUNT_AZURE_BLOB ? "blobs" : "files";
 }
 
-/* The signed text holds everything that the link grants; fields cannot run into each other, as
- * none of them can hold a newline but the path, which comes last. */
-static void sign(const struct request *r, const struct file_ref *f, const char *se,
+static const char *resource_of(enum mount_kind kind)
+{
+    return kind == MOUNT_AZURE_BLOB ? "b" : "f";
+}
+
+/* What a link says of itself, all of it signed. */
+struct grant {
+    const char *sv, *sr, *sp, *se;
+};
+
+/* Fields cannot run into each other: of those that could hold a newline, the path comes last and
+ * the others are compared with our own when a link is checked. */
+static void sign(const struct request *r, const struct file_ref *f, const struct grant *g,
                  char out[SIG_SIZE])
 {
     struct strbuf text = STRBUF_INIT;
-    strbuf_printf(&text, "link\n%s\n%s\n%s\n%s\n%s", se, prefix_of(f->kind), f->account, f->share,
-                  f->path);
+    strbuf_printf(&text, "link\n%s\n%s\n%s\n%s\n%s\n%s\n%s", g->sv, g->sr, g->sp, g->se, f->account,
+                  f->share, f->path);
     unsigned char mac[SIG_BYTES];
     crypto_auth(mac, (const unsigned char *)text.s, text.len, r->config->token_key);
     sodium_bin2base64(out, SIG_SIZE, mac, sizeof mac, sodium_base64_VARIANT_ORIGINAL);
@@ -33,7 +44,8 @@ const char *link_create(struct request *r, const struct file_ref *f, int64_t exp
 {
     char se[TIMEFMT_SIZE], sig[SIG_SIZE];
     timefmt_seconds(expires_us, se);
-    sign(r, f, se, sig);
+    struct grant g = {LINK_VERSION, resource_of(f->kind), LINK_PERMISSIONS, se};
+    sign(r, f, &g, sig);
     struct strbuf b = STRBUF_INIT;
     strbuf_printf(&b, "%s/%s/", request_base(r), prefix_of(f->kind));
     url_encode(&b, f->account, 0);
@@ -45,27 +57,35 @@ const char *link_create(struct request *r, const struct file_ref *f, int64_t exp
     url_encode(&b, sig, 0);
     strbuf_puts(&b, "&se=");
     url_encode(&b, se, 0);
-    strbuf_puts(&b, "&sp=rl");
+    strbuf_printf(&b, "&sp=%s", g.sp);
     const char *url = arena_strdup(&r->arena, b.s);
     strbuf_free(&b);
     return url;
 }
 
+static bool equals(const char *given, const char *want)
+{
+    return given && strcmp(given, want) == 0;
+}
+
 int link_check(struct request *r, const struct file_ref *f, struct err *e)
 {
-    const char *se = request_query(r, "se"), *given = request_query(r, "sig");
+    struct grant g = {LINK_VERSION, resource_of(f->kind), LINK_PERMISSIONS, request_query(r, "se")};
+    const char *given = request_query(r, "sig");
     char sig[SIG_SIZE];
     int64_t expires_us;
-    if (!se || !given || timefmt_parse(se, &expires_us) < 0)
+    if (!g.se || !given || timefmt_parse(g.se, &expires_us) < 0)
         return err_set(e, ERR_LINK_EXPIRED, NULL,
                        "The link lacks a valid signature (sig, se). List the job's files again for "
                        "fresh links.");
-    sign(r, f, se, sig);
-    if (strlen(given) != strlen(sig) || sodium_memcmp(given, sig, strlen(sig)) != 0)
+    sign(r, f, &g, sig);
+    if (!equals(request_query(r, "sv"), g.sv) || !equals(request_query(r, "sr"), g.sr) ||
+        !equals(request_query(r, "sp"), g.sp) || strlen(given) != strlen(sig) ||
+        sodium_memcmp(given, sig, strlen(sig)) != 0)
         return err_set(e, ERR_LINK_EXPIRED, NULL,
                        "The link's signature does not match what it points at.");
     if (expires_us <= r->now_us)
         return err_set(e, ERR_LINK_EXPIRED, NULL,
-                       "The link expired at %s. List the job's files again for fresh links.", se);
+                       "The link expired at %s. List the job's files again for fresh links.", g.se);
     return 0;
 }

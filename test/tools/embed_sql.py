@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """Turns migrations/NNNN_name.sql, in order, into rows of a C table: {version, name, sql}."""
 import json
 import pathlib

@@ -4,13 +4,14 @@
  * its method and path, every row of Microsoft.BatchAI is an operation of the spec or listed here
  * with the reason why it is not.
  */
-#include <cmocka.h>
-#include <ctype.h>
-#include <jansson.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
+#include <ctype.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +22,10 @@
 static const struct {
     const char *operation_id, *reason;
 } beyond_spec[] = {
-    {"OperationResults",  "what Azure-AsyncOperation points at; the spec leaves it to ARM"},
-    {"OperationStatuses", "what Location points at; the spec leaves it to ARM"            },
+    {"OperationResults", "what Azure-AsyncOperation points at; the spec leaves it to ARM"},
+    {"Jobs_ListOutputFilesNext",
+     "SDKs follow nextLink with GET, also where the first page was a POST"},
+    {"OperationStatuses", "what Location points at; the spec leaves it to ARM"},
 };
 
 static const char *const spec_files[] = {"2018-05-01/BatchAI.json", "2018-05-01-june/BatchAI.json"};

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 #include <string.h>
 
 #include "api/storage/range.h"
@@ -15,23 +16,23 @@ static const struct {
     enum range_result want;
     uint64_t first, last;
 } ranges[] = {
-    {NULL,                          10, RANGE_NONE,          0, 0},
-    {"bytes=0-",                    10, RANGE_PART,          0, 9},
-    {"bytes=3-5",                   10, RANGE_PART,          3, 5},
-    {"bytes=3-500",                 10, RANGE_PART,          3, 9},
-    {"BYTES=9-9",                   10, RANGE_PART,          9, 9},
-    {"bytes=-4",                    10, RANGE_PART,          6, 9},
-    {"bytes=-40",                   10, RANGE_PART,          0, 9},
-    {"bytes=-0",                    10, RANGE_UNSATISFIABLE, 0, 0},
-    {"bytes=10-",                   10, RANGE_UNSATISFIABLE, 0, 0},
-    {"bytes=11-20",                 10, RANGE_UNSATISFIABLE, 0, 0},
-    {"bytes=0-",                    0,  RANGE_UNSATISFIABLE, 0, 0},
-    {"bytes=-1",                    0,  RANGE_UNSATISFIABLE, 0, 0},
-    {"bytes=5-3",                   10, RANGE_NONE,          0, 0},
-    {"bytes=a-b",                   10, RANGE_NONE,          0, 0},
-    {"bytes=1-2,4-5",               10, RANGE_NONE,          0, 0},
-    {"bytes=99999999999999999999-", 10, RANGE_NONE,          0, 0},
-    {"lines=1-2",                   10, RANGE_NONE,          0, 0},
+    {NULL, 10, RANGE_NONE, 0, 0},
+    {"bytes=0-", 10, RANGE_PART, 0, 9},
+    {"bytes=3-5", 10, RANGE_PART, 3, 5},
+    {"bytes=3-500", 10, RANGE_PART, 3, 9},
+    {"BYTES=9-9", 10, RANGE_PART, 9, 9},
+    {"bytes=-4", 10, RANGE_PART, 6, 9},
+    {"bytes=-40", 10, RANGE_PART, 0, 9},
+    {"bytes=-0", 10, RANGE_UNSATISFIABLE, 0, 0},
+    {"bytes=10-", 10, RANGE_UNSATISFIABLE, 0, 0},
+    {"bytes=11-20", 10, RANGE_UNSATISFIABLE, 0, 0},
+    {"bytes=0-", 0, RANGE_UNSATISFIABLE, 0, 0},
+    {"bytes=-1", 0, RANGE_UNSATISFIABLE, 0, 0},
+    {"bytes=5-3", 10, RANGE_NONE, 0, 0},
+    {"bytes=a-b", 10, RANGE_NONE, 0, 0},
+    {"bytes=1-2,4-5", 10, RANGE_NONE, 0, 0},
+    {"bytes=99999999999999999999-", 10, RANGE_NONE, 0, 0},
+    {"lines=1-2", 10, RANGE_NONE, 0, 0},
 };
 
 static void ranges_are_read_as_the_rfc_says(void **state)
