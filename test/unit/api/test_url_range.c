@@ -31,7 +31,8 @@ static const struct {
     {"bytes=5-3", 10, RANGE_NONE, 0, 0},
     {"bytes=a-b", 10, RANGE_NONE, 0, 0},
     {"bytes=1-2,4-5", 10, RANGE_NONE, 0, 0},
-    {"bytes=99999999999999999999-", 10, RANGE_NONE, 0, 0},
+    {"bytes=99999999999999999999-", 10, RANGE_UNSATISFIABLE, 0, 0},
+    {"bytes=3-99999999999999999999", 10, RANGE_PART, 3, 9},
     {"lines=1-2", 10, RANGE_NONE, 0, 0},
 };
 
