@@ -134,12 +134,14 @@ static void test_node_lost(void **state)
     assert_non_null(strstr(cluster_row(w, c).errors, "NodeLost"));
     WAIT(w, node_row(w, c, 0).job_id == 0);
     assert_int_equal(unlink(root), 0);
-    go(w); /* the old process ends */
+    go(w);
     /* The next resize tries the node again. */
     set_scale(w, c,
               (struct scale){.kind = SCALE_MANUAL, .target = 2, .dealloc = DEALLOC_TERMINATE});
     WAIT(w, counts(w, c).idle == 2);
     assert_null(cluster_row(w, c).errors);
+    /* What ran on in the directory that was moved away sees the volumes again, and ends. */
+    WAIT(w, strcmp(out_of(w, j), "begin\nend\n") == 0);
     world_free(w);
 }
 
