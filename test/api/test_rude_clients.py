@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: MIT
+"""Clients that break the rules of HTTP or TLS, vanish, or come all at once: the daemon stays."""
+import random
+import socket
+import ssl
+import threading
+
+import pytest
+from support.world import MOUNT, fresh, job_body
+
+
+def connect(daemon):
+    context = ssl.create_default_context(cafile=daemon.ca)
+    raw = socket.create_connection(("127.0.0.1", daemon.port), timeout=10)
+    return context.wrap_socket(raw, server_hostname="localhost")
+
+
+def answer(sock):
+    """What comes back until the other side closes or has nothing more to say."""
+    got = b""
+    try:
+        while chunk := sock.recv(65536):
+            got += chunk
+            if b"\r\n\r\n" in got:
+                break
+    except (OSError, ssl.SSLError):
+        pass
+    return got
+
+
+def head(daemon, method="PUT", path="/subscriptions", *lines):
+    fields = [f"{method} {path}?api-version=2018-05-01 HTTP/1.1", "Host: localhost"]
+    fields += [f"Authorization: Bearer {daemon.token()}", *lines]
+    return "\r\n".join(fields).encode() + b"\r\n\r\n"
+
+
+def still_serves(daemon):
+    assert daemon.call("GET", "/subscriptions", api_version="2019-11-01").status == 200
+
+
+def test_plain_http_on_the_tls_port(daemon):
+    with socket.create_connection(("127.0.0.1", daemon.port), timeout=10) as sock:
+        sock.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert b"200" not in answer(sock)
+    still_serves(daemon)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x00" * 1000,
+        b"GET\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"NONSENSE / HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET / HTTP/1.1\r\n" + b"X-Long: " + b"a" * 200_000 + b"\r\n\r\n",
+        b"GET / HTTP/1.1\r\n" + b"".join(b"X-%d: 1\r\n" % i for i in range(5000)) + b"\r\n",
+        b"GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET /%00/subscriptions HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET /subscriptions?api-version=%ff%fe HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"PUT /subscriptions HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n",
+        b"PUT /subscriptions HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n",
+        b"PUT /subscriptions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    ],
+    ids=lambda d: repr(d[:32]),
+)
+def test_requests_that_are_none(daemon, data):
+    with connect(daemon) as sock:
+        try:
+            sock.sendall(data)
+        except OSError:
+            pass  # it may hang up before it has heard everything
+        sock.settimeout(0.3)  # some of these are not finished: nothing comes back
+        got = answer(sock)
+    assert not got or got.startswith(b"HTTP/1.1 4") or got.startswith(b"HTTP/1.1 5"), got[:200]
+    still_serves(daemon)
+
+
+def test_a_client_that_vanishes_in_the_middle_of_its_body_changes_nothing(place, daemon):
+    cluster = place.cluster_at(fresh("half"))
+    with connect(daemon) as sock:
+        sock.sendall(head(daemon, "PUT", cluster.path, "Content-Type: application/json", "Content-Length: 500"))
+        sock.sendall(b'{"properties": {"vmSize": "x"')
+    still_serves(daemon)
+    assert cluster.gone()
+
+
+def test_a_client_that_does_not_wait_for_its_answer(place, daemon):
+    for _ in range(20):
+        with connect(daemon) as sock:
+            sock.sendall(head(daemon, "PUT", place.experiment_path(fresh("gone")), "Content-Length: 0"))
+    still_serves(daemon)
+
+
+def test_requests_one_behind_the_other_on_one_connection(place, daemon):
+    with connect(daemon) as sock:
+        sock.sendall(head(daemon, "GET", place.path) * 5)
+        got = b""
+        while got.count(b"HTTP/1.1 200") < 5:
+            chunk = sock.recv(65536)
+            assert chunk, got
+            got += chunk
+
+
+def test_many_idle_connections_keep_nobody_out(daemon):
+    idle = [connect(daemon) for _ in range(200)]
+    still_serves(daemon)
+    for sock in idle:
+        sock.close()
+    still_serves(daemon)
+
+
+def test_random_bytes_for_bodies_and_paths(place, daemon):
+    rng = random.Random(20180501)
+    good = b'{"properties": {"vmSize": "STANDARD_D1", "userAccountSettings": {"adminUserName": "a"}}}'
+    for i in range(150):
+        body = bytearray(good)
+        for _ in range(rng.randrange(1, 6)):
+            body[rng.randrange(len(body))] = rng.randrange(256)
+        reply = place.cluster_at(f"fuzz{i}").call("PUT", data=bytes(body))
+        assert reply.status in (202, 400), reply
+        if reply.status == 202:
+            place.cluster_at(f"fuzz{i}").delete()
+    still_serves(daemon)
+
+
+def test_the_same_job_put_by_many_at_once_is_made_once(own_place, daemon):
+    cluster = own_place.cluster(nodes=2)
+    own_place.experiment()
+    job, runs = own_place.job_at("race"), own_place.share() / fresh("runs")
+    body = job_body(cluster.path, f"echo run >> {MOUNT}/{runs.name}")
+    seen, start = [], threading.Barrier(8)
+
+    def put():
+        daemon.session()
+        start.wait()
+        seen.append(job.call("PUT", body=body).status)
+
+    threads = [threading.Thread(target=put) for _ in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert sorted(seen) == [200] * 7 + [202]
+    job.succeed()
+    assert runs.read_text() == "run\n"
