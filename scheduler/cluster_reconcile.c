@@ -3,7 +3,7 @@
  * One cluster: brings the number of its nodes to the target, gives idle nodes to queued jobs, and
  * says in allocationState and errors how that stands. All it writes joins the turn's transaction.
  */
-#include <stdio.h>
+#include <assert.h>
 #include <string.h>
 
 #include "model/machines.h"
@@ -97,6 +97,7 @@ static int move_node(struct pass *p, const struct plan_node *n, enum node_event 
     for (size_t i = 0; i < p->n_nodes && !row; i++)
         if (p->nodes[i].id == n->id)
             row = &p->nodes[i];
+    assert(row);
     const struct st_node_move m = {.id = row->id,
                                    .from = row->state,
                                    .to = node_next(row->state, ev),

@@ -11,7 +11,6 @@
  * unusable and a job that it held is lost.
  */
 #include <assert.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,11 +90,21 @@ static void replace(char **field, const char *text)
     *field = text ? xstrdup(text) : NULL;
 }
 
+/* How many objects there are in the list: those that open one level deep, outside of strings. */
 static int count_gpus(const char *list)
 {
-    json_t *gpus = list ? json_loads(list, 0, NULL) : NULL;
-    int n = (int)json_array_size(gpus);
-    json_decref(gpus);
+    int depth = 0, n = 0;
+    bool in_string = false;
+    for (const char *p = list ? list : ""; *p; p++) {
+        if (in_string && *p == '\\' && p[1])
+            p++;
+        else if (*p == '"')
+            in_string = !in_string;
+        else if (!in_string && (*p == '{' || *p == '['))
+            n += ++depth == 2;
+        else if (!in_string && (*p == '}' || *p == ']'))
+            depth--;
+    }
     return n;
 }
 

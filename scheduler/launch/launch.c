@@ -19,15 +19,15 @@ static const struct toolkit {
     const char *settings; /* the property that asks for it */
     size_t (*plan)(struct arena *a, const struct job_spec *spec, struct launch_task **tasks);
 } toolkits[] = {
-    {TOOL_CNTK,       "cntkSettings",          NULL       },
-    {TOOL_TENSORFLOW, "tensorFlowSettings",    NULL       },
-    {TOOL_CAFFE,      "caffeSettings",         NULL       },
-    {TOOL_CAFFE2,     "caffe2Settings",        NULL       },
-    {TOOL_CHAINER,    "chainerSettings",       NULL       },
-    {TOOL_HOROVOD,    "horovodSettings",       NULL       },
-    {TOOL_PYTORCH,    "pyTorchSettings",       NULL       },
-    {TOOL_MPI,        "customMpiSettings",     NULL       },
-    {TOOL_CUSTOM,     "customToolkitSettings", plan_custom},
+    {TOOL_CNTK, "cntkSettings", NULL},
+    {TOOL_TENSORFLOW, "tensorFlowSettings", NULL},
+    {TOOL_CAFFE, "caffeSettings", NULL},
+    {TOOL_CAFFE2, "caffe2Settings", NULL},
+    {TOOL_CHAINER, "chainerSettings", NULL},
+    {TOOL_HOROVOD, "horovodSettings", NULL},
+    {TOOL_PYTORCH, "pyTorchSettings", NULL},
+    {TOOL_MPI, "customMpiSettings", NULL},
+    {TOOL_CUSTOM, "customToolkitSettings", plan_custom},
 };
 
 static const struct toolkit *find_toolkit(enum tool_type tool)
