@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * kill -9 at random moments: a child process runs the scheduler, the parent kills it, again and
- * again. Afterwards every job that was inserted has ended, each ran exactly once, and no node holds
- * anything. CRASH_ROUNDS and CRASH_SEED vary it.
+ * again. Afterwards every job that was inserted has ended, each ran exactly once (or, when its
+ * nodes were taken away meanwhile, at most once per attempt), and no node holds anything.
+ * CRASH_ROUNDS and CRASH_SEED vary it.
  */
 #include "world.h"
 
+#include <dirent.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -111,8 +113,108 @@ static void test_killed_at_random(void **state)
     world_free(w);
 }
 
+/* --- and users who change their minds meanwhile ----------------------------------------------- */
+
+static void change_something(struct world *w)
+{
+    struct err e = {0};
+    int64_t id = 1 + rand() % JOBS;
+    struct job j;
+    if (st_job_by_id(w->st, &w->a, id, &j, &e) != 1)
+        return;
+    switch (rand() % 4) {
+    case 0:
+        ok(sched_job_terminate(w->s, id, &e), &e);
+        break;
+    case 1:
+        ok(st_mark_deleting(w->st, RES_JOB, id, time_now_us(), &e), &e);
+        sched_wake_deletions(w->s);
+        break;
+    default:
+        set_scale(w, 1,
+                  (struct scale){
+                      .kind = SCALE_MANUAL, .target = 1 + rand() % 4, .dealloc = DEALLOC_REQUEUE});
+    }
+}
+
+static void restless_child(const char *dir, unsigned seed)
+{
+    struct world *w = world_bare(dir);
+    w->local_nodes = 4;
+    srand(seed);
+    world_start(w);
+    uv_timer_start(&w->tick, on_tick, 7, 7);
+    for (;;) {
+        uv_run(&w->loop, UV_RUN_ONCE);
+        if (rand() % 8 == 0)
+            change_something(w);
+    }
+}
+
+static void check_attempts(struct world *w, int64_t id, int i, const char *ran)
+{
+    struct job j = job_row(w, id);
+    int mains = lines(ran, arena_printf(&w->a, "main %d", i));
+    if (j.id != 0 && mains > j.attempt)
+        fail_msg("job %d ran %d times in %d attempts", i, mains, j.attempt);
+    if (j.exec_state == EXEC_SUCCEEDED && mains == 0)
+        fail_msg("job %d succeeded without having run", i);
+}
+
+static bool all_settled(struct world *w)
+{
+    for (int i = 0; i < JOBS; i++) {
+        enum exec_state x = job_state(w, 1 + i); /* 0: deleted */
+        if (x != 0 && x != EXEC_SUCCEEDED && x != EXEC_FAILED)
+            return false;
+    }
+    return true;
+}
+
+static int node_roots(struct world *w)
+{
+    int n = 0;
+    DIR *d = opendir(path(w, "nodes"));
+    for (struct dirent *e; (e = readdir(d));)
+        n += e->d_name[0] != '.';
+    closedir(d);
+    return n;
+}
+
+static void test_killed_while_things_change(void **state)
+{
+    (void)state;
+    unsigned seed = (unsigned)number("CRASH_SEED", (int)time(NULL));
+    struct world *w = world_new(4);
+    int64_t c = add_cluster_of(w, "c", 4);
+    for (int i = 0; i < JOBS; i++)
+        add_numbered(w, c, i);
+    world_stop(w);
+    print_message("CRASH_SEED=%u\n", seed);
+    srand(seed);
+    for (int i = 0; i < number("CRASH_ROUNDS", 12); i++) {
+        pid_t pid = fork();
+        if (pid == 0)
+            restless_child(w->dir, seed + (unsigned)i);
+        assert_true(pid > 0);
+        kill_after(pid, 5 + rand() % 250);
+    }
+    world_start(w);
+    set_scale(w, c, (struct scale){.kind = SCALE_MANUAL, .target = 3, .dealloc = DEALLOC_REQUEUE});
+    WAIT(w, all_settled(w) && counts(w, c).idle == 3 && rows_of(counts(w, c)) == 3);
+    WAIT(w, node_roots(w) == 3);
+    assert_int_equal(cluster_row(w, c).alloc_state, ALLOC_STEADY);
+    const char *ran = read_text(w, path(w, "storage/acct/files/share/ran"));
+    for (int i = 0; i < JOBS; i++)
+        check_attempts(w, 1 + i, i, ran);
+    world_free(w);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_killed_at_random)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_killed_at_random),
+        cmocka_unit_test(test_killed_while_things_change),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
