@@ -17,10 +17,10 @@ static const struct unit {
     int64_t us;
 } units[] = {
     {'W', false, 7 * 24 * 3600 * SECOND_US},
-    {'D', false, 24 * 3600 * SECOND_US    },
-    {'H', true,  3600 * SECOND_US         },
-    {'M', true,  60 * SECOND_US           },
-    {'S', true,  SECOND_US                },
+    {'D', false, 24 * 3600 * SECOND_US},
+    {'H', true, 3600 * SECOND_US},
+    {'M', true, 60 * SECOND_US},
+    {'S', true, SECOND_US},
 };
 enum { N_UNITS = sizeof units / sizeof units[0] };
 

@@ -6,90 +6,73 @@
 #include <strings.h>
 
 const struct enum_name prov_state_names[] = {
-    {PROV_CREATING,  "creating" },
-    {PROV_UPDATING,  "updating" },
-    {PROV_SUCCEEDED, "succeeded"},
-    {PROV_FAILED,    "failed"   },
-    {PROV_DELETING,  "deleting" },
-    {0,              NULL       }
+    {PROV_CREATING, "creating"}, {PROV_UPDATING, "updating"}, {PROV_SUCCEEDED, "succeeded"},
+    {PROV_FAILED, "failed"},     {PROV_DELETING, "deleting"}, {0, NULL},
 };
 const struct enum_name alloc_state_names[] = {
-    {ALLOC_STEADY,   "steady"  },
+    {ALLOC_STEADY, "steady"},
     {ALLOC_RESIZING, "resizing"},
-    {0,              NULL      }
+    {0, NULL},
 };
 const struct enum_name node_state_names[] = {
-    {NODE_PREPARING, "preparing"},
-    {NODE_IDLE,      "idle"     },
-    {NODE_RUNNING,   "running"  },
-    {NODE_LEAVING,   "leaving"  },
-    {NODE_UNUSABLE,  "unusable" },
-    {0,              NULL       }
+    {NODE_PREPARING, "preparing"}, {NODE_IDLE, "idle"},         {NODE_RUNNING, "running"},
+    {NODE_LEAVING, "leaving"},     {NODE_UNUSABLE, "unusable"}, {0, NULL},
 };
 const struct enum_name exec_state_names[] = {
-    {EXEC_QUEUED,      "queued"     },
-    {EXEC_RUNNING,     "running"    },
-    {EXEC_TERMINATING, "terminating"},
-    {EXEC_SUCCEEDED,   "succeeded"  },
-    {EXEC_FAILED,      "failed"     },
-    {0,                NULL         }
+    {EXEC_QUEUED, "queued"},       {EXEC_RUNNING, "running"}, {EXEC_TERMINATING, "terminating"},
+    {EXEC_SUCCEEDED, "succeeded"}, {EXEC_FAILED, "failed"},   {0, NULL},
 };
 const struct enum_name vm_priority_names[] = {
-    {VM_DEDICATED,   "dedicated"  },
+    {VM_DEDICATED, "dedicated"},
     {VM_LOWPRIORITY, "lowpriority"},
-    {0,              NULL         }
+    {0, NULL},
 };
 const struct enum_name dealloc_option_names[] = {
-    {DEALLOC_REQUEUE,                 "requeue"             },
-    {DEALLOC_TERMINATE,               "terminate"           },
+    {DEALLOC_REQUEUE, "requeue"},
+    {DEALLOC_TERMINATE, "terminate"},
     {DEALLOC_WAIT_FOR_JOB_COMPLETION, "waitforjobcompletion"},
-    {0,                               NULL                  }
+    {0, NULL},
 };
 const struct enum_name sched_priority_names[] = {
-    {PRIORITY_LOW,    "low"   },
+    {PRIORITY_LOW, "low"},
     {PRIORITY_NORMAL, "normal"},
-    {PRIORITY_HIGH,   "high"  },
-    {0,               NULL    }
+    {PRIORITY_HIGH, "high"},
+    {0, NULL},
 };
 /* customMpi is "mpi" in every published version; the final SDKs call it "custommpi" but read the
  * property as a plain string. "pytorch" is in no published enum, yet is what the service said. */
 const struct enum_name tool_type_names[] = {
-    {TOOL_CNTK,       "cntk"      },
-    {TOOL_TENSORFLOW, "tensorflow"},
-    {TOOL_CAFFE,      "caffe"     },
-    {TOOL_CAFFE2,     "caffe2"    },
-    {TOOL_CHAINER,    "chainer"   },
-    {TOOL_HOROVOD,    "horovod"   },
-    {TOOL_PYTORCH,    "pytorch"   },
-    {TOOL_MPI,        "mpi"       },
-    {TOOL_CUSTOM,     "custom"    },
-    {0,               NULL        }
+    {TOOL_CNTK, "cntk"},       {TOOL_TENSORFLOW, "tensorflow"},
+    {TOOL_CAFFE, "caffe"},     {TOOL_CAFFE2, "caffe2"},
+    {TOOL_CHAINER, "chainer"}, {TOOL_HOROVOD, "horovod"},
+    {TOOL_PYTORCH, "pytorch"}, {TOOL_MPI, "mpi"},
+    {TOOL_CUSTOM, "custom"},   {0, NULL},
 };
 const struct enum_name op_status_names[] = {
     {OP_IN_PROGRESS, "InProgress"},
-    {OP_SUCCEEDED,   "Succeeded" },
-    {OP_FAILED,      "Failed"    },
-    {0,              NULL        }
+    {OP_SUCCEEDED, "Succeeded"},
+    {OP_FAILED, "Failed"},
+    {0, NULL},
 };
 const struct enum_name resource_kind_names[] = {
-    {RES_GROUP,       "resource group"},
-    {RES_WORKSPACE,   "workspace"     },
-    {RES_EXPERIMENT,  "experiment"    },
-    {RES_CLUSTER,     "cluster"       },
-    {RES_FILE_SERVER, "file server"   },
-    {RES_JOB,         "job"           },
-    {0,               NULL            }
+    {RES_GROUP, "resource group"},
+    {RES_WORKSPACE, "workspace"},
+    {RES_EXPERIMENT, "experiment"},
+    {RES_CLUSTER, "cluster"},
+    {RES_FILE_SERVER, "file server"},
+    {RES_JOB, "job"},
+    {0, NULL},
 };
 const struct enum_name caching_type_names[] = {
-    {1, "none"     },
-    {2, "readonly" },
+    {1, "none"},
+    {2, "readonly"},
     {3, "readwrite"},
-    {0, NULL       }
+    {0, NULL},
 };
 const struct enum_name storage_account_type_names[] = {
     {1, "Standard_LRS"},
-    {2, "Premium_LRS" },
-    {0, NULL          }
+    {2, "Premium_LRS"},
+    {0, NULL},
 };
 
 const char *enum_to_name(const struct enum_name *table, int value)

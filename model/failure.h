@@ -13,8 +13,8 @@ struct failure {
     const char *code;    /* JobFailed, JobPreparationFailed, JobTerminated, NodeSetupFailed, ... */
     const char *message; /* one sentence */
     const char *node, *step, *command, *stderr_tail, *remedy; /* each may be NULL */
-    int exit_code; /* -1: none */
-    int signal;    /* 0: none */
+    int exit_code;                                            /* -1: none */
+    int signal;                                               /* 0: none */
 };
 
 /* JSON array text with one more entry than `errors` (NULL: none yet). Arena-owned. */

@@ -83,8 +83,8 @@ struct file_server {
 
 struct job {
     int64_t id, experiment_id;
-    int64_t cluster_id; /* 0 once the cluster is gone: jobs survive their cluster */
-    struct scope scope; /* ..., experiment */
+    int64_t cluster_id;      /* 0 once the cluster is gone: jobs survive their cluster */
+    struct scope scope;      /* ..., experiment */
     const char *name, *guid; /* guid: fresh per incarnation, in jobOutputDirectoryPathSegment */
     const char *doc;
     const char *cluster_ref; /* resource id of the cluster as rendered */
@@ -96,7 +96,7 @@ struct job {
     int64_t prov_us, exec_us, created_us, updated_us, start_us, end_us;
     bool has_exit_code;
     int exit_code;
-    int attempt; /* 0 before the first allocation; +1 with each; part of task ids */
+    int attempt;        /* 0 before the first allocation; +1 with each; part of task ids */
     const char *errors; /* JSON array text of BatchAIError, or NULL */
 };
 

@@ -12,8 +12,8 @@ static const struct {
     const char *name;
 } versions[] = {
     {V_2017_09_01_PREVIEW, "2017-09-01-preview"},
-    {V_2018_03_01,         "2018-03-01"        },
-    {V_2018_05_01,         "2018-05-01"        },
+    {V_2018_03_01, "2018-03-01"},
+    {V_2018_05_01, "2018-05-01"},
 };
 enum { N_VERSIONS = sizeof versions / sizeof versions[0] };
 

@@ -26,16 +26,16 @@ enum mount_kind {
     MOUNT_AZURE_FILE_SHARE,
     MOUNT_AZURE_BLOB,
     MOUNT_FILE_SERVER,
-    MOUNT_UNMANAGED
+    MOUNT_UNMANAGED,
 };
 
 struct mount_volume {
     enum mount_kind kind;
-    const char *account; /* file share, blob */
-    const char *share;   /* share or container name */
-    const char *key;     /* account key; secret; may be NULL */
+    const char *account;    /* file share, blob */
+    const char *share;      /* share or container name */
+    const char *key;        /* account key; secret; may be NULL */
     const char *secret_ref; /* Key Vault URL instead of a key, or NULL */
-    const char *source;  /* file server resource id, or the unmanaged mount command */
+    const char *source;     /* file server resource id, or the unmanaged mount command */
     const char *source_directory;
     const char *relative_path; /* below the mount root */
     const char *options, *file_mode, *directory_mode;
@@ -87,8 +87,8 @@ struct job_spec {
 /* `secrets` is the unsealed JSON text, or NULL. */
 int node_setup_decode(struct arena *a, const struct cluster *c, const char *secrets,
                       struct node_setup_spec *out, struct err *e) MUST_CHECK;
-int job_spec_decode(struct arena *a, const struct job *j, const char *secrets,
-                    struct job_spec *out, struct err *e) MUST_CHECK;
+int job_spec_decode(struct arena *a, const struct job *j, const char *secrets, struct job_spec *out,
+                    struct err *e) MUST_CHECK;
 
 /* S/rg/workspaces/{ws}/experiments/{e}/jobs/{j}/G and S/rg/workspaces/{ws}/clusters/{c}/G, with
  * subscription and group lower-case. Arena-owned. */

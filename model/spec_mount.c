@@ -52,10 +52,10 @@ static const struct {
     const char *list;
     void (*decode)(struct arena *a, const json_t *in, struct mount_volume *m);
 } kinds[] = {
-    {"azureFileShares",      decode_share      },
-    {"azureBlobFileSystems", decode_blob       },
-    {"fileServers",          decode_file_server},
-    {"unmanagedFileSystems", decode_unmanaged  },
+    {"azureFileShares", decode_share},
+    {"azureBlobFileSystems", decode_blob},
+    {"fileServers", decode_file_server},
+    {"unmanagedFileSystems", decode_unmanaged},
 };
 enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
 

@@ -216,8 +216,8 @@ static int spawn(struct local *l, int child_fd)
     char command[] = "agent", option[] = "--root";
     char *args[] = {l->agent_path, command, option, l->root, NULL};
     uv_stdio_container_t stdio[3] = {
-        {.flags = UV_INHERIT_FD,                     .data.fd = child_fd                     },
-        {.flags = UV_INHERIT_FD,                     .data.fd = child_fd                     },
+        {.flags = UV_INHERIT_FD, .data.fd = child_fd},
+        {.flags = UV_INHERIT_FD, .data.fd = child_fd},
         {.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE, .data.stream = (uv_stream_t *)&l->errors},
     };
     uv_process_options_t options = {

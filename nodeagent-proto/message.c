@@ -82,10 +82,10 @@ static int check_paths(const struct task_spec *s, struct err *e)
     const struct {
         const char *name, *path;
     } paths[] = {
-        {"cwd",         s->cwd        },
+        {"cwd", s->cwd},
         {"stdout_path", s->stdout_path},
         {"stderr_path", s->stderr_path},
-        {"log_path",    s->log_path   }
+        {"log_path", s->log_path},
     };
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
         if (paths[i].path && paths[i].path[0] != '/')

@@ -21,7 +21,7 @@ static SCHEMA(schema_counts, "NodeStateCounts", counts_rows, NULL);
 
 static const struct field manual_rows[] = {
     {.name = "targetNodeCount", .kind = FIELD_INT, .flags = FIELD_REQUIRED},
-    { .name = "nodeDeallocationOption",
+    {.name = "nodeDeallocationOption",
      .kind = FIELD_ENUM,
      .values = dealloc_option_names,
      .fallback = "\"requeue\""},
@@ -54,7 +54,7 @@ static int check_auto_scale(json_t *obj, const char *path, struct err *e)
 static const struct field auto_scale_rows[] = {
     {.name = "minimumNodeCount", .kind = FIELD_INT, .flags = FIELD_REQUIRED},
     {.name = "maximumNodeCount", .kind = FIELD_INT, .flags = FIELD_REQUIRED},
-    {.name = "initialNodeCount", .kind = FIELD_INT, .fallback = "0"        },
+    {.name = "initialNodeCount", .kind = FIELD_INT, .fallback = "0"},
 };
 static SCHEMA(schema_auto_scale, "AutoScaleSettings", auto_scale_rows, check_auto_scale);
 
@@ -69,17 +69,17 @@ static int check_scale(json_t *obj, const char *path, struct err *e)
 }
 
 static const struct field scale_rows[] = {
-    {.name = "manual",    .kind = FIELD_OBJECT, .sub = &schema_manual    },
+    {.name = "manual", .kind = FIELD_OBJECT, .sub = &schema_manual},
     {.name = "autoScale", .kind = FIELD_OBJECT, .sub = &schema_auto_scale},
 };
 static SCHEMA(schema_scale, "ScaleSettings", scale_rows, check_scale);
 
 static const struct field image_rows[] = {
-    {.name = "publisher",      .kind = FIELD_STRING, .flags = FIELD_REQUIRED,         .min = 1, .max = 256},
-    {.name = "offer",              .kind = FIELD_STRING,                                  .flags = FIELD_REQUIRED,                                                   .min = 1, .max = 256},
-    {.name = "sku", .kind = FIELD_STRING,.flags = FIELD_REQUIRED,.min = 1, .max = 256},
-    {.name = "version",            .kind = FIELD_STRING,            .fallback = "\"latest\"",                                         .min = 1, .max = 256},
-    {.name = "virtualMachineImageId",              .kind = FIELD_STRING,                                  .max = MAX_ID_BYTES                                                },
+    {.name = "publisher", .kind = FIELD_STRING, .flags = FIELD_REQUIRED, .min = 1, .max = 256},
+    {.name = "offer", .kind = FIELD_STRING, .flags = FIELD_REQUIRED, .min = 1, .max = 256},
+    {.name = "sku", .kind = FIELD_STRING, .flags = FIELD_REQUIRED, .min = 1, .max = 256},
+    {.name = "version", .kind = FIELD_STRING, .fallback = "\"latest\"", .min = 1, .max = 256},
+    {.name = "virtualMachineImageId", .kind = FIELD_STRING, .max = MAX_ID_BYTES},
 };
 static SCHEMA(schema_image, "ImageReference", image_rows, NULL);
 
@@ -102,14 +102,14 @@ static const struct field setup_task_rows[] = {
      .kind = FIELD_ARRAY,
      .sub = &schema_env_variable,
      .max = MAX_ITEMS},
-    {.name = "secrets",   .kind = FIELD_ARRAY,                                  .sub = &schema_env_secret,                                                                                   .max = MAX_ITEMS},
+    {.name = "secrets", .kind = FIELD_ARRAY, .sub = &schema_env_secret, .max = MAX_ITEMS},
     {.name = "stdOutErrPathPrefix",
      .kind = FIELD_STRING,
      .flags = FIELD_REQUIRED,
      .min = 1,
      .max = MAX_PATH_BYTES,
      .check = check_clean_text},
-    {.name = "stdOutErrPathSuffix", .kind = FIELD_STRING,                              .flags = FIELD_READONLY                                                                             },
+    {.name = "stdOutErrPathSuffix", .kind = FIELD_STRING, .flags = FIELD_READONLY},
 };
 static SCHEMA(schema_setup_task, "SetupTask", setup_task_rows, check_env);
 
@@ -118,10 +118,10 @@ static const struct field app_insights_rows[] = {
      .kind = FIELD_OBJECT,
      .flags = FIELD_REQUIRED,
      .sub = &schema_resource_id},
-    {.name = "instrumentationKey",                   .kind = FIELD_STRING, .flags = FIELD_SECRET, .max = 1024},
+    {.name = "instrumentationKey", .kind = FIELD_STRING, .flags = FIELD_SECRET, .max = 1024},
     {.name = "instrumentationKeySecretReference",
      .kind = FIELD_OBJECT,
-     .sub = &schema_secret_reference            },
+     .sub = &schema_secret_reference},
 };
 static SCHEMA(schema_app_insights, "AppInsightsReference", app_insights_rows, NULL);
 
@@ -134,9 +134,9 @@ static const struct field counters_rows[] = {
 static SCHEMA(schema_counters, "PerformanceCountersSettings", counters_rows, NULL);
 
 static const struct field node_setup_rows[] = {
-    {.name = "setupTask",                   .kind = FIELD_OBJECT, .sub = &schema_setup_task   },
-    {.name = "mountVolumes",                .kind = FIELD_OBJECT, .sub = &schema_mount_volumes},
-    {.name = "performanceCountersSettings", .kind = FIELD_OBJECT, .sub = &schema_counters     },
+    {.name = "setupTask", .kind = FIELD_OBJECT, .sub = &schema_setup_task},
+    {.name = "mountVolumes", .kind = FIELD_OBJECT, .sub = &schema_mount_volumes},
+    {.name = "performanceCountersSettings", .kind = FIELD_OBJECT, .sub = &schema_counters},
 };
 static SCHEMA(schema_node_setup, "NodeSetup", node_setup_rows, NULL);
 
@@ -146,11 +146,11 @@ static const struct field properties_rows[] = {
     {.name = "provisioningState",
      .kind = FIELD_ENUM,
      .flags = FIELD_READONLY,
-     .values = prov_state_names                                                                  },
+     .values = prov_state_names},
     {.name = "allocationState",
      .kind = FIELD_ENUM,
      .flags = FIELD_READONLY,
-     .values = alloc_state_names                                                                 },
+     .values = alloc_state_names},
     TIME_ROW("creationTime"),
     TIME_ROW("allocationStateTransitionTime"),
     TIME_ROW("provisioningStateTransitionTime"),
@@ -164,11 +164,11 @@ static const struct field properties_rows[] = {
     {.name = "nodeStateCounts",
      .kind = FIELD_OBJECT,
      .flags = FIELD_READONLY,
-     .sub = &schema_counts                                                                        },
+     .sub = &schema_counts},
     {.name = "vmPriority",
      .kind = FIELD_ENUM,
      .values = vm_priority_names,
-     .fallback = "\"dedicated\""                                                                          },
+     .fallback = "\"dedicated\""},
     {.name = "scaleSettings",
      .kind = FIELD_OBJECT,
      .flags = FIELD_MUTABLE | FIELD_KEEP_EMPTY,
@@ -181,22 +181,22 @@ static const struct field properties_rows[] = {
     {.name = "userAccountSettings",
      .kind = FIELD_OBJECT,
      .flags = FIELD_REQUIRED,
-     .sub = &schema_user_account                                            },
-    {.name = "nodeSetup",     .kind = FIELD_OBJECT,                          .sub = &schema_node_setup                                         },
-    {.name = "subnet",  .kind = FIELD_OBJECT,.sub = &schema_resource_id},
-    {.name = "errors",                           .kind = FIELD_ARRAY,                                   .flags = FIELD_READONLY,                                               .sub = &schema_batchai_error},
+     .sub = &schema_user_account},
+    {.name = "nodeSetup", .kind = FIELD_OBJECT, .sub = &schema_node_setup},
+    {.name = "subnet", .kind = FIELD_OBJECT, .sub = &schema_resource_id},
+    {.name = "errors", .kind = FIELD_ARRAY, .flags = FIELD_READONLY, .sub = &schema_batchai_error},
 };
 static SCHEMA(schema_properties, "ClusterProperties", properties_rows, NULL);
 
 /* location and tags: requests had them in early June 2018, replies no longer did. */
 static const struct field cluster_rows[] = {
     RESOURCE_ROWS,
-    {.name = "location",   .kind = FIELD_STRING, .flags = FIELD_DISCARD, .max = 128     },
-    {.name = "tags",       .kind = FIELD_MAP,    .flags = FIELD_DISCARD, .max = MAX_TAGS},
+    {.name = "location", .kind = FIELD_STRING, .flags = FIELD_DISCARD, .max = 128},
+    {.name = "tags", .kind = FIELD_MAP, .flags = FIELD_DISCARD, .max = MAX_TAGS},
     {.name = "properties",
-      .kind = FIELD_OBJECT,
-      .flags = FIELD_REQUIRED,
-      .sub = &schema_properties                                                          },
+     .kind = FIELD_OBJECT,
+     .flags = FIELD_REQUIRED,
+     .sub = &schema_properties},
 };
 SCHEMA(schema_cluster, "Cluster", cluster_rows, NULL);
 
@@ -210,6 +210,6 @@ static SCHEMA(schema_update_properties, "ClusterUpdateProperties", update_proper
 
 static const struct field cluster_update_rows[] = {
     {.name = "tags", .kind = FIELD_MAP, .flags = FIELD_DISCARD, .max = MAX_TAGS},
-    {.name = "properties",              .kind = FIELD_OBJECT,            .sub = &schema_update_properties},
+    {.name = "properties", .kind = FIELD_OBJECT, .sub = &schema_update_properties},
 };
 SCHEMA(schema_cluster_update, "ClusterUpdateParameters", cluster_update_rows, NULL);

@@ -19,7 +19,7 @@ static const struct field secret_reference_rows[] = {
      .kind = FIELD_OBJECT,
      .flags = FIELD_REQUIRED,
      .sub = &schema_resource_id},
-    { .name = "secretUrl",
+    {.name = "secretUrl",
      .kind = FIELD_STRING,
      .flags = FIELD_REQUIRED,
      .min = 1,
@@ -61,20 +61,20 @@ static const struct field env_secret_rows[] = {
      .kind = FIELD_STRING,
      .flags = FIELD_SECRET | FIELD_KEEP_EMPTY,
      .max = MAX_ARG_BYTES},
-    {.name = "valueSecretReference", .kind = FIELD_OBJECT, .sub = &schema_secret_reference     },
+    {.name = "valueSecretReference", .kind = FIELD_OBJECT, .sub = &schema_secret_reference},
 };
 SCHEMA(schema_env_secret, "EnvironmentVariableWithSecretValue", env_secret_rows, check_env_secret);
 
 static const struct field name_value_rows[] = {
-    {.name = "name",  .kind = FIELD_STRING, .flags = FIELD_READONLY},
+    {.name = "name", .kind = FIELD_STRING, .flags = FIELD_READONLY},
     {.name = "value", .kind = FIELD_STRING, .flags = FIELD_READONLY},
 };
 static SCHEMA(schema_name_value, "NameValuePair", name_value_rows, NULL);
 
 static const struct field batchai_error_rows[] = {
-    {.name = "code",           .kind = FIELD_STRING,      .flags = FIELD_READONLY},
-    {                 .name = "message",    .kind = FIELD_STRING,   .flags = FIELD_READONLY                       },
-    { .name = "details", .kind = FIELD_ARRAY, .flags = FIELD_READONLY,                        .sub = &schema_name_value},
+    {.name = "code", .kind = FIELD_STRING, .flags = FIELD_READONLY},
+    {.name = "message", .kind = FIELD_STRING, .flags = FIELD_READONLY},
+    {.name = "details", .kind = FIELD_ARRAY, .flags = FIELD_READONLY, .sub = &schema_name_value},
 };
 SCHEMA(schema_batchai_error, "BatchAIError", batchai_error_rows, NULL);
 
@@ -101,6 +101,6 @@ static const struct field user_account_rows[] = {
      .min = 1,
      .max = 16384,
      .check = check_ssh_key},
-    {.name = "adminUserPassword",             .kind = FIELD_STRING,     .flags = FIELD_SECRET,                                   .max = 1024},
+    {.name = "adminUserPassword", .kind = FIELD_STRING, .flags = FIELD_SECRET, .max = 1024},
 };
 SCHEMA(schema_user_account, "UserAccountSettings", user_account_rows, check_user_account);

@@ -36,9 +36,9 @@ static int check_registry_credentials(json_t *obj, const char *path, struct err 
 }
 
 static const struct field registry_credentials_rows[] = {
-    {.name = "username",     .kind = FIELD_STRING, .flags = FIELD_REQUIRED, .min = 1, .max = 256},
-    {.name = "password",            .kind = FIELD_STRING,                                .flags = FIELD_SECRET,                                      .max = 4096},
-    {.name = "passwordSecretReference", .kind = FIELD_OBJECT,.sub = &schema_secret_reference},
+    {.name = "username", .kind = FIELD_STRING, .flags = FIELD_REQUIRED, .min = 1, .max = 256},
+    {.name = "password", .kind = FIELD_STRING, .flags = FIELD_SECRET, .max = 4096},
+    {.name = "passwordSecretReference", .kind = FIELD_OBJECT, .sub = &schema_secret_reference},
 };
 static SCHEMA(schema_registry_credentials, "PrivateRegistryCredentials", registry_credentials_rows,
               check_registry_credentials);
@@ -51,7 +51,7 @@ static const struct field registry_rows[] = {
      .min = 1,
      .max = 1024,
      .check = check_clean_text},
-    {.name = "credentials",            .kind = FIELD_OBJECT,                               .sub = &schema_registry_credentials                                      },
+    {.name = "credentials", .kind = FIELD_OBJECT, .sub = &schema_registry_credentials},
 };
 static SCHEMA(schema_registry, "ImageSourceRegistry", registry_rows, NULL);
 
@@ -60,7 +60,7 @@ static const struct field container_rows[] = {
      .kind = FIELD_OBJECT,
      .flags = FIELD_REQUIRED,
      .sub = &schema_registry},
-    {.name = "shmSize",                             .kind = FIELD_STRING,  .check = check_shm_size},
+    {.name = "shmSize", .kind = FIELD_STRING, .check = check_shm_size},
 };
 static SCHEMA(schema_container, "ContainerSettings", container_rows, NULL);
 
@@ -85,7 +85,7 @@ static const struct field input_rows[] = {
      .flags = FIELD_REQUIRED,
      .min = 1,
      .max = MAX_PATH_BYTES,
-     .check = check_clean_text  },
+     .check = check_clean_text},
 };
 static SCHEMA(schema_input, "InputDirectory", input_rows, NULL);
 
@@ -117,8 +117,8 @@ static SCHEMA(schema_constraints, "JobPropertiesConstraints", constraints_rows, 
 static const struct field execution_rows[] = {
     TIME_ROW("startTime"),
     TIME_ROW("endTime"),
-    {.name = "exitCode",   .kind = FIELD_INT,       .flags = FIELD_READONLY     },
-    { .name = "errors", .kind = FIELD_ARRAY, .flags = FIELD_READONLY, .sub = &schema_batchai_error},
+    {.name = "exitCode", .kind = FIELD_INT, .flags = FIELD_READONLY},
+    {.name = "errors", .kind = FIELD_ARRAY, .flags = FIELD_READONLY, .sub = &schema_batchai_error},
 };
 static SCHEMA(schema_execution, "JobPropertiesExecutionInfo", execution_rows, NULL);
 
@@ -138,23 +138,23 @@ static int check_job(json_t *obj, const char *path, struct err *e)
 /* "priority" is what schedulingPriority was called in early June 2018. toolType is derived from the
  * toolkit and stored (check_toolkit()). */
 static const struct field properties_rows[] = {
-    {.name = "experimentName",      .kind = FIELD_STRING,         .flags = FIELD_READONLY       },
-    {                                          .name = "priority",
+    {.name = "experimentName", .kind = FIELD_STRING, .flags = FIELD_READONLY},
+    {.name = "priority",
      .canon = "schedulingPriority",
      .kind = FIELD_ENUM,
      .flags = FIELD_INPUT_ONLY,
      .versions = V_2018_05_01,
      .values = sched_priority_names},
-    {                                                                                                               .name = "schedulingPriority",
+    {.name = "schedulingPriority",
      .kind = FIELD_ENUM,
      .values = sched_priority_names,
      .fallback = "\"normal\""},
-    {                                                                                                         .name = "cluster",                             .kind = FIELD_OBJECT,                                         .flags = FIELD_REQUIRED,                       .sub = &schema_cluster_id},
-    {.name = "jobOutputDirectoryPathSegment",                             .kind = FIELD_STRING,                   .flags = FIELD_READONLY},
-    {                                                                                                         .name = "nodeCount",           .kind = FIELD_INT,            .flags = FIELD_REQUIRED,        .min = 1},
-    {.name = "containerSettings",   .kind = FIELD_OBJECT,         .sub = &schema_container      },
-    {                                                                                                                 .name = "mountVolumes",         .kind = FIELD_OBJECT, .sub = &schema_mount_volumes                              },
-    {                         .name = "toolType",      .kind = FIELD_ENUM,         .flags = FIELD_READONLY,                               .values = tool_type_names},
+    {.name = "cluster", .kind = FIELD_OBJECT, .flags = FIELD_REQUIRED, .sub = &schema_cluster_id},
+    {.name = "jobOutputDirectoryPathSegment", .kind = FIELD_STRING, .flags = FIELD_READONLY},
+    {.name = "nodeCount", .kind = FIELD_INT, .flags = FIELD_REQUIRED, .min = 1},
+    {.name = "containerSettings", .kind = FIELD_OBJECT, .sub = &schema_container},
+    {.name = "mountVolumes", .kind = FIELD_OBJECT, .sub = &schema_mount_volumes},
+    {.name = "toolType", .kind = FIELD_ENUM, .flags = FIELD_READONLY, .values = tool_type_names},
     TOOLKIT_ROW("cntkSettings", schema_cntk),
     TOOLKIT_ROW("pyTorchSettings", schema_pytorch),
     TOOLKIT_ROW("tensorFlowSettings", schema_tensorflow),
@@ -164,8 +164,8 @@ static const struct field properties_rows[] = {
     TOOLKIT_ROW("customToolkitSettings", schema_custom_toolkit),
     TOOLKIT_ROW("customMpiSettings", schema_custom_mpi),
     TOOLKIT_ROW("horovodSettings", schema_horovod),
-    {                   .name = "jobPreparation",   .kind = FIELD_OBJECT,                               .sub = &schema_preparation  },
-    {                                                                                                                   .name = "stdOutErrPathPrefix",
+    {.name = "jobPreparation", .kind = FIELD_OBJECT, .sub = &schema_preparation},
+    {.name = "stdOutErrPathPrefix",
      .kind = FIELD_STRING,
      .flags = FIELD_REQUIRED,
      .min = 1,
@@ -175,19 +175,19 @@ static const struct field properties_rows[] = {
     LIST_ROW("outputDirectories", schema_output),
     LIST_ROW("environmentVariables", schema_env_variable),
     LIST_ROW("secrets", schema_env_secret),
-    {                                                                                                            .name = "constraints",         .kind = FIELD_OBJECT,   .sub = &schema_constraints,               .fallback = "{}"},
+    {.name = "constraints", .kind = FIELD_OBJECT, .sub = &schema_constraints, .fallback = "{}"},
     TIME_ROW("creationTime"),
-    {                                          .name = "provisioningState",
+    {.name = "provisioningState",
      .kind = FIELD_ENUM,
      .flags = FIELD_READONLY,
      .values = prov_state_names},
     TIME_ROW("provisioningStateTransitionTime"),
-    {                                                                                                           .name = "executionState",
+    {.name = "executionState",
      .kind = FIELD_ENUM,
      .flags = FIELD_READONLY,
      .values = exec_state_names},
     TIME_ROW("executionStateTransitionTime"),
-    {                                                                                                           .name = "executionInfo",
+    {.name = "executionInfo",
      .kind = FIELD_OBJECT,
      .flags = FIELD_READONLY,
      .sub = &schema_execution},
@@ -197,8 +197,8 @@ static SCHEMA(schema_properties, "JobProperties", properties_rows, check_job);
 static const struct field job_rows[] = {
     RESOURCE_ROWS,
     {.name = "properties",
-      .kind = FIELD_OBJECT,
-      .flags = FIELD_REQUIRED,
-      .sub = &schema_properties},
+     .kind = FIELD_OBJECT,
+     .flags = FIELD_REQUIRED,
+     .sub = &schema_properties},
 };
 SCHEMA(schema_job, "Job", job_rows, NULL);

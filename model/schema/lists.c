@@ -31,9 +31,9 @@ static const struct field file_rows[] = {
     STRING_ROW("fileType"),
     STRING_ROW("downloadUrl"),
     {.name = "properties",
-                     .kind = FIELD_OBJECT,
-                     .flags = FIELD_READONLY,
-                     .sub = &schema_file_properties},
+     .kind = FIELD_OBJECT,
+     .flags = FIELD_READONLY,
+     .sub = &schema_file_properties},
 };
 SCHEMA(schema_file, "File", file_rows, NULL);
 

@@ -40,8 +40,8 @@ static int check_credentials(json_t *obj, const char *path, struct err *e)
 }
 
 static const struct field credentials_rows[] = {
-    {.name = "accountKey", .kind = FIELD_STRING, .flags = FIELD_SECRET,              .max = 4096},
-    {.name = "accountKeySecretReference",                    .kind = FIELD_OBJECT,      .sub = &schema_secret_reference},
+    {.name = "accountKey", .kind = FIELD_STRING, .flags = FIELD_SECRET, .max = 4096},
+    {.name = "accountKeySecretReference", .kind = FIELD_OBJECT, .sub = &schema_secret_reference},
 };
 static SCHEMA(schema_credentials, "AzureStorageCredentialsInfo", credentials_rows,
               check_credentials);
@@ -70,26 +70,26 @@ static int check_file_share(json_t *obj, const char *path, struct err *e)
 static const struct field file_share_rows[] = {
     ACCOUNT_ROW,
     {.name = "azureFileUrl",
-      .kind = FIELD_STRING,
-      .flags = FIELD_REQUIRED,
-      .min = 1,
-      .max = MAX_URL_BYTES,
-      .check = check_share_url},
+     .kind = FIELD_STRING,
+     .flags = FIELD_REQUIRED,
+     .min = 1,
+     .max = MAX_URL_BYTES,
+     .check = check_share_url},
     CREDENTIALS_ROW,
     MOUNT_PATH_ROW,
-    {.name = "fileMode", .kind = FIELD_STRING, .fallback = "\"0777\"",  .check = check_mode      },
-    {.name = "directoryMode",     .kind = FIELD_STRING,     .fallback = "\"0777\"",.check = check_mode},
+    {.name = "fileMode", .kind = FIELD_STRING, .fallback = "\"0777\"", .check = check_mode},
+    {.name = "directoryMode", .kind = FIELD_STRING, .fallback = "\"0777\"", .check = check_mode},
 };
 static SCHEMA(schema_file_share, "AzureFileShareReference", file_share_rows, check_file_share);
 
 static const struct field blob_rows[] = {
     ACCOUNT_ROW,
     {.name = "containerName",
-      .kind = FIELD_STRING,
-      .flags = FIELD_REQUIRED,
-      .min = 1,
-      .max = 63,
-      .check = check_share_name},
+     .kind = FIELD_STRING,
+     .flags = FIELD_REQUIRED,
+     .min = 1,
+     .max = 63,
+     .check = check_share_name},
     CREDENTIALS_ROW,
     MOUNT_PATH_ROW,
     OPTIONS_ROW,
@@ -114,7 +114,7 @@ static const struct field file_server_mount_rows[] = {
     {.name = "sourceDirectory",
      .kind = FIELD_STRING,
      .max = MAX_PATH_BYTES,
-     .check = check_clean_text    },
+     .check = check_clean_text},
     MOUNT_PATH_ROW,
     OPTIONS_ROW,
 };
@@ -131,16 +131,16 @@ static const struct field unmanaged_rows[] = {
 static SCHEMA(schema_unmanaged, "UnmanagedFileSystemReference", unmanaged_rows, NULL);
 
 static const struct field mount_volumes_rows[] = {
-    {.name = "azureFileShares",      .kind = FIELD_ARRAY, .sub = &schema_file_share, .max = MAX_ITEMS},
-    {.name = "azureBlobFileSystems", .kind = FIELD_ARRAY, .sub = &schema_blob,       .max = MAX_ITEMS},
+    {.name = "azureFileShares", .kind = FIELD_ARRAY, .sub = &schema_file_share, .max = MAX_ITEMS},
+    {.name = "azureBlobFileSystems", .kind = FIELD_ARRAY, .sub = &schema_blob, .max = MAX_ITEMS},
     {.name = "fileServers",
      .kind = FIELD_ARRAY,
      .sub = &schema_file_server_mount,
-     .max = MAX_ITEMS                                                                                },
+     .max = MAX_ITEMS},
     {.name = "unmanagedFileSystems",
      .kind = FIELD_ARRAY,
      .sub = &schema_unmanaged,
-     .max = MAX_ITEMS                                                                                },
+     .max = MAX_ITEMS},
 };
 
 /* All volumes of one resource share one mount root. */

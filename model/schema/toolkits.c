@@ -87,7 +87,7 @@ static const struct field tensorflow_rows[] = {
     TEXT_ROW("workerCommandLineArgs", 0),
     TEXT_ROW("parameterServerCommandLineArgs", 0),
     {.name = "workerCount", .kind = FIELD_INT, .min = 1},
-    {.name = "parameterServerCount",                     .kind = FIELD_INT        },
+    {.name = "parameterServerCount", .kind = FIELD_INT},
 };
 SCHEMA(schema_tensorflow, "TensorFlowSettings", tensorflow_rows, NULL);
 
@@ -123,15 +123,15 @@ static const struct {
     enum tool_type tool;
     bool counts_processes; /* processCount defaults to nodeCount */
 } toolkits[] = {
-    {"cntkSettings",          TOOL_CNTK,       true },
-    {"pyTorchSettings",       TOOL_PYTORCH,    true },
-    {"tensorFlowSettings",    TOOL_TENSORFLOW, false},
-    {"caffeSettings",         TOOL_CAFFE,      true },
-    {"caffe2Settings",        TOOL_CAFFE2,     false},
-    {"chainerSettings",       TOOL_CHAINER,    true },
-    {"customToolkitSettings", TOOL_CUSTOM,     false},
-    {"customMpiSettings",     TOOL_MPI,        true },
-    {"horovodSettings",       TOOL_HOROVOD,    true },
+    {"cntkSettings", TOOL_CNTK, true},
+    {"pyTorchSettings", TOOL_PYTORCH, true},
+    {"tensorFlowSettings", TOOL_TENSORFLOW, false},
+    {"caffeSettings", TOOL_CAFFE, true},
+    {"caffe2Settings", TOOL_CAFFE2, false},
+    {"chainerSettings", TOOL_CHAINER, true},
+    {"customToolkitSettings", TOOL_CUSTOM, false},
+    {"customMpiSettings", TOOL_MPI, true},
+    {"horovodSettings", TOOL_HOROVOD, true},
 };
 enum { N_TOOLKITS = sizeof toolkits / sizeof toolkits[0] };
 

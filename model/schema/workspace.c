@@ -9,8 +9,8 @@ static const struct field properties_rows[] = {
      .kind = FIELD_ENUM,
      .flags = FIELD_READONLY,
      .values = prov_state_names},
-    {.name = "provisioningStateTransitionTime",                           .kind = FIELD_TIME, .flags = FIELD_READONLY},
-    {.name = "creationTime",                           .kind = FIELD_TIME,                    .flags = FIELD_READONLY                   },
+    {.name = "provisioningStateTransitionTime", .kind = FIELD_TIME, .flags = FIELD_READONLY},
+    {.name = "creationTime", .kind = FIELD_TIME, .flags = FIELD_READONLY},
 };
 static SCHEMA(schema_properties, "WorkspaceProperties", properties_rows, NULL);
 
@@ -30,11 +30,11 @@ static SCHEMA(schema_properties, "WorkspaceProperties", properties_rows, NULL);
 static const struct field workspace_rows[] = {
     RESOURCE_ROWS,
     {.name = "location",
-      .kind = FIELD_STRING,
-      .flags = FIELD_REQUIRED,
-      .min = 1,
-      .max = 128,
-      .check = check_clean_text},
+     .kind = FIELD_STRING,
+     .flags = FIELD_REQUIRED,
+     .min = 1,
+     .max = 128,
+     .check = check_clean_text},
     TAGS_ROW,
     PROPERTIES_ROW,
 };

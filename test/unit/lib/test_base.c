@@ -150,7 +150,7 @@ static void machines_step(void **state)
 {
     (void)state;
     static const struct sm_edge edges[2 * 2] = {
-        [0 * 2 + 1] = {.legal = 1, .next = 1, .action = 9}
+        [0 * 2 + 1] = {.legal = 1, .next = 1, .action = 9},
     };
     static const char *const names[] = {"a", "b"};
     static const struct sm m = {"m", 2, 2, names, names, edges};

@@ -196,13 +196,8 @@ static void joining(void **state)
 {
     (void)state;
     static const char *const cases[][3] = {
-        {"a",   "b",    "a/b"   },
-        {"a/",  "b",    "a/b"   },
-        {"a//", "//b",  "a/b"   },
-        {"/",   "b",    "/b"    },
-        {"a",   "",     "a"     },
-        {"a/",  "",     "a"     },
-        {"a",   "b/c/", "a/b/c/"},
+        {"a", "b", "a/b"}, {"a/", "b", "a/b"}, {"a//", "//b", "a/b"},   {"/", "b", "/b"},
+        {"a", "", "a"},    {"a/", "", "a"},    {"a", "b/c/", "a/b/c/"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *joined = fs_join(cases[i][0], cases[i][1]);

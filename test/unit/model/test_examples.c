@@ -13,18 +13,18 @@ static const struct example {
     const struct schema *s;
     const char *status; /* of the reply that has a body */
 } examples[] = {
-    {"PutWorkspace",   &schema_workspace,        "200"},
-    {"PutExperiment",  &schema_experiment,       "200"},
-    {"PutCluster",     &schema_cluster,          "200"},
-    {"PutFileServer",  &schema_file_server,      "200"},
-    {"PutJob",         &schema_job,              "200"},
-    {"PatchCluster",   &schema_cluster_update,   NULL },
-    {"PatchWorkspace", &schema_workspace_update, NULL },
-    {"GetWorkspace",   &schema_workspace,        "200"},
-    {"GetExperiment",  &schema_experiment,       "200"},
-    {"GetCluster",     &schema_cluster,          "200"},
-    {"GetFileServer",  &schema_file_server,      "200"},
-    {"GetJob",         &schema_job,              "200"},
+    {"PutWorkspace", &schema_workspace, "200"},
+    {"PutExperiment", &schema_experiment, "200"},
+    {"PutCluster", &schema_cluster, "200"},
+    {"PutFileServer", &schema_file_server, "200"},
+    {"PutJob", &schema_job, "200"},
+    {"PatchCluster", &schema_cluster_update, NULL},
+    {"PatchWorkspace", &schema_workspace_update, NULL},
+    {"GetWorkspace", &schema_workspace, "200"},
+    {"GetExperiment", &schema_experiment, "200"},
+    {"GetCluster", &schema_cluster, "200"},
+    {"GetFileServer", &schema_file_server, "200"},
+    {"GetJob", &schema_job, "200"},
 };
 static const char *const folders[] = {"2018-05-01", "2018-05-01-june"};
 

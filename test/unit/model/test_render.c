@@ -113,15 +113,15 @@ static void tool_types(void **state)
         const char *settings, *type;
         bool counted;
     } cases[] = {
-        {"cntkSettings",          "cntk",       true },
-        {"tensorFlowSettings",    "tensorflow", false},
-        {"caffeSettings",         "caffe",      true },
-        {"caffe2Settings",        "caffe2",     false},
-        {"chainerSettings",       "chainer",    true },
-        {"horovodSettings",       "horovod",    true },
-        {"pyTorchSettings",       "pytorch",    true },
-        {"customMpiSettings",     "mpi",        true },
-        {"customToolkitSettings", "custom",     false},
+        {"cntkSettings", "cntk", true},
+        {"tensorFlowSettings", "tensorflow", false},
+        {"caffeSettings", "caffe", true},
+        {"caffe2Settings", "caffe2", false},
+        {"chainerSettings", "chainer", true},
+        {"horovodSettings", "horovod", true},
+        {"pyTorchSettings", "pytorch", true},
+        {"customMpiSettings", "mpi", true},
+        {"customToolkitSettings", "custom", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         json_t *body = doc_parse(BASE_JOB);
@@ -163,9 +163,9 @@ static void rendering_is_stable(void **state)
         const struct schema *s;
         const char *body;
     } cases[] = {
-        {&schema_job,       BASE_JOB                                        },
+        {&schema_job, BASE_JOB},
         {&schema_workspace, "{'location': 'x', 'tags': {'a': 'b', 'c': ''}}"},
-        {&schema_workspace, "{'location': 'x', 'tags': {}}"                 },
+        {&schema_workspace, "{'location': 'x', 'tags': {}}"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct accepted a = accept(cases[i].s, cases[i].body);
@@ -313,9 +313,9 @@ static void versions_know_their_names(void **state)
         {.name = "oldKey",
          .canon = "newKey",
          .kind = FIELD_STRING,
-         .versions = V_2017_09_01_PREVIEW | V_2018_03_01                     },
-        {.name = "newKey",   .kind = FIELD_STRING, .versions = V_2018_05_01},
-        {.name = "secret", .canon = "hidden", .kind = FIELD_STRING,    .flags = FIELD_SECRET},
+         .versions = V_2017_09_01_PREVIEW | V_2018_03_01},
+        {.name = "newKey", .kind = FIELD_STRING, .versions = V_2018_05_01},
+        {.name = "secret", .canon = "hidden", .kind = FIELD_STRING, .flags = FIELD_SECRET},
     };
     static const struct schema s = {.name = "test", .fields = rows, .n_fields = 3};
     json_t *body = doc_parse("{'oldKey': 'a', 'newKey': 'b', 'secret': 'c'}");
@@ -360,21 +360,25 @@ static void lists_and_items(void **state)
     } cases[] = {
         {&schema_usage,
          "{'name': {'localizedValue': 'Clusters', 'value': 'Clusters'}, 'limit': 20,"
-         " 'currentValue': 0, 'unit': 'Count'}",                                      "{'unit': 'Count', 'currentValue': 0, 'limit': 20, 'name': {'value': 'Clusters',"
-         " 'localizedValue': 'Clusters'}}"                                                                   },
+         " 'currentValue': 0, 'unit': 'Count'}",
+         "{'unit': 'Count', 'currentValue': 0, 'limit': 20, 'name': {'value': 'Clusters',"
+         " 'localizedValue': 'Clusters'}}"},
         {&schema_file,
          "{'properties': {'contentLength': 0, 'lastModified': 't'}, 'downloadUrl': 'u',"
-         " 'fileType': 'file', 'name': 'n'}",                                         "{'name': 'n', 'fileType': 'file', 'downloadUrl': 'u', 'properties': {'lastModified':"
-         " 't', 'contentLength': 0}}"                                                                           },
-        {&schema_remote_login,    "{'port': 50000, 'ipAddress': 'i', 'nodeId': 'n'}",
-         "{'nodeId': 'n', 'ipAddress': 'i', 'port': 50000}"                                                                                                  },
+         " 'fileType': 'file', 'name': 'n'}",
+         "{'name': 'n', 'fileType': 'file', 'downloadUrl': 'u', 'properties': {'lastModified':"
+         " 't', 'contentLength': 0}}"},
+        {&schema_remote_login, "{'port': 50000, 'ipAddress': 'i', 'nodeId': 'n'}",
+         "{'nodeId': 'n', 'ipAddress': 'i', 'port': 50000}"},
         {&schema_operation_entry,
          "{'origin': 'user', 'display': {'description': 'd', 'operation': 'o', 'resource': 'r',"
-         " 'provider': 'p'}, 'name': 'n'}",                                           "{'name': 'n', 'display': {'provider': 'p', 'resource': 'r', 'operation': 'o',"
-         " 'description': 'd'}, 'origin': 'user'}"                                                                },
+         " 'provider': 'p'}, 'name': 'n'}",
+         "{'name': 'n', 'display': {'provider': 'p', 'resource': 'r', 'operation': 'o',"
+         " 'description': 'd'}, 'origin': 'user'}"},
         {&schema_experiment,
          "{'properties': {'creationTime': 'c', 'provisioningStateTransitionTime': 't',"
-         " 'provisioningState': 'succeeded'}, 'type': 'y', 'name': 'n', 'id': 'i'}",  "{'id': 'i', 'name': 'n', 'type': 'y', 'properties': {'provisioningState': 'succeeded',"
+         " 'provisioningState': 'succeeded'}, 'type': 'y', 'name': 'n', 'id': 'i'}",
+         "{'id': 'i', 'name': 'n', 'type': 'y', 'properties': {'provisioningState': 'succeeded',"
          " 'provisioningStateTransitionTime': 't', 'creationTime': 'c'}}"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
