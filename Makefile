@@ -170,4 +170,4 @@ tidy: $(BUILD)/gen/migrations.inc
 docs-update: $(BUILD)/batchaid
 	@BATCHAID=$(BUILD)/batchaid $(PYTHON) test/tools/config_docs.py --write
 
--include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD)/obj $(BUILD)/unit -name '*.d' 2>/dev/null)

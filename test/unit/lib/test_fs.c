@@ -26,7 +26,7 @@ struct dir {
 static int make_dir(void **state)
 {
     struct dir *d = calloc(1, sizeof *d);
-    strcpy(d->path, "/tmp/batchaid-fs-XXXXXX");
+    snprintf(d->path, sizeof d->path, "/tmp/batchaid-fs-XXXXXX");
     *state = d;
     return mkdtemp(d->path) ? 0 : -1;
 }

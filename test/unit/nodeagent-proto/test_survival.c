@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a task survives, and what is told of one that did not: agent or supervisor killed, a
+ * machine started anew.
+ */
+#include "lib/strbuf.h"
+#include "test/unit/nodeagent-proto/fixture.h"
+
+static void test_agent_killed(void **state)
+{
+    struct fixture *f = *state;
+    char first[64];
+    open_ready(f);
+    snprintf(first, sizeof first, "%s", f->incarnation);
+    start(f, "survivor", "echo up; while [ ! -e ../go ]; do sleep 0.01; done; echo done; exit 9");
+    start(f, "meanwhile", "while [ ! -e ../go2 ]; do sleep 0.01; done; exit 4");
+    kill_agent(f);
+    char *go2 = in_root(f, "work/go2"), *go = in_root(f, "work/go");
+    struct err e;
+    assert_int_equal(fs_write_atomic(go2, "", 0, 0644, &e), 0);
+    WAIT(f, file_has(f, "tasks/meanwhile.exit", "\"exit_code\":4")); /* with nobody there */
+
+    open_ready(f);
+    assert_string_equal(f->incarnation, first);
+    WAIT(f, f->n_ended == 1);
+    assert_string_equal(f->ended[0].id, "meanwhile");
+    assert_int_equal(f->ended[0].s.exit_code, 4);
+    start(f, "survivor", "echo must not run");
+    assert_int_equal(f->run.s.state, TASK_RUNNING);
+    ASK(f, node_tasks(f->link, on_tasks, f));
+    assert_int_equal(f->n_tasks, 2);
+    assert_int_equal(fs_write_atomic(go, "", 0, 0644, &e), 0);
+    WAIT(f, f->n_ended == 2);
+    assert_string_equal(f->ended[1].id, "survivor");
+    assert_int_equal(f->ended[1].s.exit_code, 9);
+    char *out = slurp(f, "out/stdout.txt");
+    assert_string_equal(out, "up\ndone\n");
+    free(out);
+    free(go);
+    free(go2);
+}
+
+static void test_supervisor_killed(void **state)
+{
+    struct fixture *f = *state;
+    open_ready(f);
+    start(f, "lost",
+          "echo trouble >&2; (setsid env -i sh -c 'echo $$ > ../stray; exec sleep 1000' &); "
+          "echo $$ > ../main; sleep 1000");
+    WAIT(f, read_pid(f, "work/stray") > 1 && read_pid(f, "work/main") > 1);
+    pid_t supervisor = (pid_t)number_in(f, "tasks/lost.start", "supervisor");
+    assert_true(supervisor > 1);
+    assert_int_equal(kill(supervisor, SIGKILL), 0);
+    WAIT(f, f->n_ended == 1);
+    assert_int_equal(f->ended[0].s.state, TASK_LOST);
+    assert_non_null(strstr(f->ended[0].why, "supervisor"));
+    assert_string_equal(f->ended[0].tail, "trouble\n");
+    WAIT(f, gone(read_pid(f, "work/stray")) && gone(read_pid(f, "work/main")));
+}
+
+static void test_supervisor_and_agent_killed(void **state)
+{
+    struct fixture *f = *state;
+    open_ready(f);
+    start(f, "lost", "(setsid sh -c 'echo $$ > ../stray; exec sleep 1000' &); sleep 1000");
+    WAIT(f, read_pid(f, "work/stray") > 1);
+    pid_t supervisor = (pid_t)number_in(f, "tasks/lost.start", "supervisor");
+    kill_agent(f);
+    assert_int_equal(kill(supervisor, SIGKILL), 0);
+    WAIT(f, gone(supervisor));
+    open_ready(f);
+    WAIT(f, f->n_ended == 1);
+    assert_int_equal(f->ended[0].s.state, TASK_LOST);
+    WAIT(f, gone(read_pid(f, "work/stray")));
+}
+
+static void write_claim(struct fixture *f, const char *relative, const char *boot, const char *mark)
+{
+    struct err e;
+    struct strbuf text = STRBUF_INIT;
+    char *dir = in_root(f, "tasks"), *claim = in_root(f, relative);
+    strbuf_printf(&text, "%s%s", boot, mark);
+    assert_int_equal(fs_mkdirs(dir, 0700, &e), 0);
+    assert_int_equal(fs_write_atomic(claim, text.s, text.len, 0600, &e), 0);
+    strbuf_free(&text);
+    free(dir);
+    free(claim);
+}
+
+/* The agent was killed before, or while, a supervisor forked the command. */
+static void test_claim_without_start(void **state)
+{
+    struct fixture *f = *state;
+    char *boot;
+    struct err e;
+    assert_int_equal(fs_read("/proc/sys/kernel/random/boot_id", 64, &boot, NULL, &e), 0);
+    write_claim(f, "tasks/marked.claim", boot, "starting\n");
+    write_claim(f, "tasks/empty.claim", "", "");
+    write_claim(f, "tasks/unused.claim", boot, "");
+    open_ready(f);
+    WAIT(f, f->n_ended == 2);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(f->ended[i].s.state, TASK_LOST);
+        assert_non_null(strstr(f->ended[i].why, "no record that its command ran"));
+    }
+    start(f, "marked", "echo must not run");
+    assert_int_equal(f->run.s.state, TASK_LOST);
+    start(f, "unused", "exit 6");
+    assert_int_equal(f->run.s.state, TASK_RUNNING);
+    WAIT(f, f->n_ended == 3);
+    assert_int_equal(f->ended[2].s.exit_code, 6);
+    free(boot);
+}
+
+static void test_reboot(void **state)
+{
+    struct fixture *f = *state;
+    write_claim(f, "tasks/old.claim", "11111111-2222-3333-4444-555555555555\n", "");
+    open_ready(f);
+    WAIT(f, f->n_ended == 1);
+    assert_int_equal(f->ended[0].s.state, TASK_LOST);
+    assert_non_null(strstr(f->ended[0].why, "restarted"));
+}
+
+static void test_long_task_list(void **state)
+{
+    struct fixture *f = *state;
+    struct err e;
+    char *dir = in_root(f, "tasks");
+    assert_int_equal(fs_mkdirs(dir, 0700, &e), 0);
+    for (int i = 0; i < 450; i++) {
+        struct strbuf claim = STRBUF_INIT;
+        strbuf_printf(&claim, "%s/c%d.claim", dir, i);
+        FILE *file = fopen(claim.s, "w");
+        assert_non_null(file);
+        fclose(file);
+        strbuf_free(&claim);
+    }
+    free(dir);
+    open_ready(f);
+    WAIT(f, f->n_ended == 450);
+    ASK(f, node_tasks(f->link, on_tasks, f));
+    assert_int_equal(f->n_tasks, 450);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_agent_killed),
+        TEST(test_supervisor_killed),
+        TEST(test_supervisor_and_agent_killed),
+        TEST(test_claim_without_start),
+        TEST(test_reboot),
+        TEST(test_long_task_list),
+    };
+    (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
+    return cmocka_run_group_tests_name("survival", tests, NULL, NULL);
+}
