@@ -2,9 +2,18 @@
 """Fixtures of all tests that talk to a daemon. `daemon` is shared by everything that does not
 disturb it; `own_daemon(...)` starts one for a single test."""
 
+import os
+
 import pytest
 from support.daemon import BATCHAID, Daemon
 from support.world import Place, fresh
+
+# The user's own cloud, certificates and proxies have no part in this.
+for name in list(os.environ):
+    if name.startswith(("AZURE_", "ARM_", "BATCHAID_STATE")) or name.lower().endswith("_proxy"):
+        del os.environ[name]
+for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"):
+    os.environ.pop(name, None)
 
 
 def pytest_sessionstart(session):

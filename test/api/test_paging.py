@@ -154,7 +154,10 @@ def test_usages_and_operations_are_whole_lists(daemon):
     assert len(operations) >= 12
     names = {o["name"] for o in operations}
     assert len(names) == len(operations)
-    assert {"Microsoft.BatchAI/workspaces/clusters/read", "Microsoft.BatchAI/workspaces/fileservers/read"} <= names
+    assert {
+        "Microsoft.BatchAI/workspaces/clusters/read",
+        "Microsoft.BatchAI/workspaces/fileservers/read",
+    } <= names
     assert any(n.endswith("jobs/terminate/action") for n in names)
     assert list(operations[0]) == ["name", "display", "origin"]
     assert list(operations[0]["display"]) == ["provider", "resource", "operation", "description"]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Clients that break the rules of HTTP or TLS, vanish, or come all at once: the daemon stays."""
+
 import random
 import socket
 import ssl
@@ -78,7 +79,9 @@ def test_requests_that_are_none(daemon, data):
 def test_a_client_that_vanishes_in_the_middle_of_its_body_changes_nothing(place, daemon):
     cluster = place.cluster_at(fresh("half"))
     with connect(daemon) as sock:
-        sock.sendall(head(daemon, "PUT", cluster.path, "Content-Type: application/json", "Content-Length: 500"))
+        sock.sendall(
+            head(daemon, "PUT", cluster.path, "Content-Type: application/json", "Content-Length: 500")
+        )
         sock.sendall(b'{"properties": {"vmSize": "x"')
     still_serves(daemon)
     assert cluster.gone()

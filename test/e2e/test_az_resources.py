@@ -128,7 +128,8 @@ def test_a_cluster_with_every_option(az, place, tmp_path):
             }
         )
     )
-    subnet = f"/subscriptions/{place.daemon.subscription}/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/n/subnets/s"
+    network = f"/subscriptions/{place.daemon.subscription}/resourceGroups/g/providers/Microsoft.Network"
+    subnet = f"{network}/virtualNetworks/n/subnets/s"
     created = az(
         f"batchai cluster create {IN} -n every -f {tmp_path}/cluster.json -s Standard_D1 -i UbuntuDSVM"
         f" --vm-priority lowpriority --min 0 --max 2 {USER} {STORAGE} --subnet {subnet}"
@@ -217,7 +218,7 @@ def test_a_refusal_reaches_the_user_in_full(az, place):
 def test_file_servers_are_listed(az, place):
     server = place.file_server("demoNFS")
     (listed,) = az(f"batchai file-server list {IN}")
-    assert listed["name"] == "demoNFS" and listed["mountSettings"]["mountPoint"] == "/data"
+    assert listed["name"] == "demoNFS" and listed["dataDisks"]["diskCount"] == 2
     server.delete()
 
 
