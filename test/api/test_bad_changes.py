@@ -6,6 +6,7 @@ from support.refusals import INVALID, MANUAL, QUOTA, P, refused
 from support.world import (
     Place,
     cluster_body,
+    file_server_body,
     job_body,
     merge,
 )
