@@ -95,6 +95,8 @@ struct job_run {
     size_t n_tasks;
     enum run_phase phase;
     struct outcome out;
+    bool has_lost; /* RUN_ACTIVE: a task vanished; the cluster's rule is still to be asked */
+    struct failure lost;
     int64_t kill_us; /* RUN_STOPPING: when SIGKILL follows */
 };
 

@@ -16,16 +16,21 @@
 /* As shells do: a process killed by signal n counts as exit code 128 + n. */
 #define EXIT_BY_SIGNAL 128
 
+/* What callbacks and rows lend, the run owns. */
+static void keep_texts(struct job_run *run, struct failure *f)
+{
+    f->message = arena_strdup(&run->a, f->message);
+    f->stderr_tail = arena_strdup(&run->a, f->stderr_tail);
+    f->node = arena_strdup(&run->a, f->node);
+}
+
 void run_set_outcome(struct job_run *run, const struct outcome *out)
 {
     bool decided = run->phase >= RUN_ENDING && run->out.kind != OUT_REQUEUE;
     if (decided || out->kind <= run->out.kind)
         return;
     run->out = *out;
-    struct failure *w = &run->out.why;
-    w->message = arena_strdup(&run->a, w->message);
-    w->stderr_tail = arena_strdup(&run->a, w->stderr_tail);
-    w->node = arena_strdup(&run->a, w->node);
+    keep_texts(run, &run->out.why);
     wake(run->s, WAKE_JOB, run->id);
 }
 
@@ -80,12 +85,13 @@ static void task_failed(struct job_run *run, const struct run_task *task,
     run_set_outcome(run, &out);
 }
 
-/* The node is there, but what ran on it vanished: it was rebooted, or its supervisor was killed. */
+/* The node is there, but what ran on it vanished: it was rebooted, or its supervisor was killed.
+ * What that means for the job is the cluster's rule: see verdict_rows(). */
 static void task_lost(struct job_run *run, const struct run_task *task,
                       const struct task_status *st)
 {
-    struct outcome out = {.kind = OUT_REQUEUE};
-    out.why = (struct failure){
+    run->has_lost = true;
+    run->lost = (struct failure){
         .code = "NodeLost",
         .message = arena_printf(&run->a, "The %s vanished from its node: %s", task->step,
                                 st->why ? st->why : "there is no record of it"),
@@ -94,9 +100,7 @@ static void task_lost(struct job_run *run, const struct run_task *task,
         .command = task->launch.command_line,
         .stderr_tail = st->stderr_tail,
         .exit_code = -1};
-    if (run->attempt >= ATTEMPTS_MAX)
-        out.kind = OUT_FAILED;
-    run_set_outcome(run, &out);
+    keep_texts(run, &run->lost);
 }
 
 void verdict_task(struct job_run *run, struct run_task *task, const struct task_status *st)
@@ -155,15 +159,28 @@ static void timed_out(struct job_run *run)
     run_set_outcome(run, &out);
 }
 
-/* How a job ends whose node leaves or was lost is the cluster's deallocation option; automatic
- * scaling has none, and never takes a node from a job: only a lost one gets here. */
-static void node_taken(struct job_run *run, const struct cluster *c, const struct node *nd)
+/* How a job ends whose node leaves or was lost is the cluster's deallocation option. Automatic
+ * scaling has none, and never takes a node from a job: only a lost one is a question there. */
+static void apply_rule(struct job_run *run, const struct cluster *c, struct failure why, bool lost)
 {
-    bool lost = nd->state != NODE_LEAVING;
+    struct outcome out = {.kind = OUT_REQUEUE, .why = why};
+    enum dealloc_option rule = c->scale.kind == SCALE_MANUAL ? c->scale.dealloc : DEALLOC_REQUEUE;
+    if (c->prov_state == PROV_DELETING) {
+        out.why.code = "ClusterDeleted";
+        out.why.message = "The job's cluster was deleted while the job ran";
+        out.kind = OUT_FAILED;
+    } else if (rule == DEALLOC_TERMINATE || (lost && rule != DEALLOC_REQUEUE) ||
+               (lost && run->attempt >= ATTEMPTS_MAX)) {
+        out.kind = OUT_FAILED;
+    }
+    run_set_outcome(run, &out);
+}
+
+static struct failure node_taken(struct job_run *run, const struct node *nd, bool lost)
+{
     const struct node_rt *rt = node_rt_find(run->s, nd->id);
     const char *why = rt && rt->why_down ? rt->why_down : "see the errors of its cluster";
-    struct outcome out = {.kind = OUT_REQUEUE};
-    out.why = (struct failure){
+    return (struct failure){
         .code = lost ? "NodeLost" : "NodeDeallocated",
         .message = lost ? arena_printf(&run->a, "A node of the job was lost: %s", why)
                         : "A node of the job was deallocated because its cluster was resized",
@@ -171,34 +188,31 @@ static void node_taken(struct job_run *run, const struct cluster *c, const struc
         .step = "job",
         .command = run->spec.command_line,
         .exit_code = -1};
-    if (c->prov_state == PROV_DELETING) {
-        out.why.code = "ClusterDeleted";
-        out.why.message = "The job's cluster was deleted while the job ran";
-        out.kind = OUT_FAILED;
-    } else if (c->scale.kind == SCALE_MANUAL && c->scale.dealloc != DEALLOC_REQUEUE &&
-               (lost || c->scale.dealloc == DEALLOC_TERMINATE)) {
-        out.kind = OUT_FAILED;
-    } else if (lost && run->attempt >= ATTEMPTS_MAX) {
-        out.kind = OUT_FAILED;
-    }
-    run_set_outcome(run, &out);
 }
 
+/* Is one of the nodes lost or leaving, or did a task vanish from one? */
 static int check_nodes(struct job_run *run, struct arena *a, struct err *e)
 {
+    struct cluster c = {0};
     struct node *nodes;
-    size_t n;
+    size_t n, i = 0;
     if (st_node_of_job(run->s->st, a, run->id, &nodes, &n, e) != 0)
         return -1;
-    for (size_t i = 0; i < n; i++) {
-        bool gone = i < (size_t)run->n_slots && run->slots[i].state == SLOT_GONE;
-        if (nodes[i].state == NODE_RUNNING && !gone)
-            continue;
-        struct cluster c = {0};
-        if (st_cluster_by_id(run->s->st, a, nodes[i].cluster_id, &c, e) < 0)
-            return -1;
-        node_taken(run, &c, &nodes[i]);
+    bool gone = false;
+    for (; i < n; i++) {
+        gone = i < (size_t)run->n_slots && run->slots[i].state == SLOT_GONE;
+        if (nodes[i].state != NODE_RUNNING || gone)
+            break;
+    }
+    if (i == n && !run->has_lost)
         return 0;
+    if (st_cluster_by_id(run->s->st, a, run->cluster_id, &c, e) < 0)
+        return -1;
+    if (i == n) {
+        apply_rule(run, &c, run->lost, true);
+    } else {
+        bool lost = nodes[i].state != NODE_LEAVING;
+        apply_rule(run, &c, node_taken(run, &nodes[i], lost), lost);
     }
     return 0;
 }

@@ -121,8 +121,12 @@ static void test_node_lost(void **state)
         w, "c", (struct cluster_wish){.scale = {.target = 1, .dealloc = DEALLOC_TERMINATE}});
     int64_t j = add_job(w, c, "j", (struct job_wish){.command = UNTIL_GO});
     WAIT(w, strcmp(out_of(w, j), "begin\n") == 0);
+    /* The supervisor has written what it writes at the start, and the agent sees nothing of what
+     * follows: nobody makes the path anew. */
+    WAIT(w, strstr(read_text(w, share_file(w, j, "stdouterr/execution.log")), "started on"));
     /* A file where the node's directory was: no agent can serve it. */
     const char *root = path(w, arena_printf(&w->a, "nodes/%s", node_row(w, c, 0).name));
+    assert_int_equal(kill(agent_pid(w, root), SIGSTOP), 0);
     assert_int_equal(rename(root, path(w, "away")), 0);
     ok(fs_write_atomic(root, "", 0, 0644, &e), &e);
     kill_agent(w, root);
