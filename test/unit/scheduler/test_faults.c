@@ -10,8 +10,8 @@
 #include <signal.h>
 #include <sys/stat.h>
 
-/* The agent of the cluster's first node: the process named batchai-node that serves its root. */
-static pid_t agent_pid(struct world *w, const char *node)
+/* The process of this name that serves a node's root. */
+static pid_t find_process(struct world *w, const char *name, const char *node)
 {
     pid_t found = 0;
     DIR *d = opendir("/proc");
@@ -30,12 +30,18 @@ static pid_t agent_pid(struct world *w, const char *node)
                 comm[0] = '\0';
             fclose(f);
         }
-        if (strcmp(comm, "batchai-node\n") == 0 && memmem(text, n, w->dir, strlen(w->dir)) &&
+        comm[strcspn(comm, "\n")] = '\0';
+        if (strcmp(comm, name) == 0 && memmem(text, n, w->dir, strlen(w->dir)) &&
             memmem(text, n, node, strlen(node)))
             found = (pid_t)atoi(e->d_name);
     }
     closedir(d);
     return found;
+}
+
+static pid_t agent_pid(struct world *w, const char *node)
+{
+    return find_process(w, "batchai-node", node);
 }
 
 static pid_t kill_agent(struct world *w, const char *node)
@@ -149,6 +155,39 @@ static void test_node_lost(void **state)
     world_free(w);
 }
 
+static void lose_supervisor(struct world *w, int64_t cluster, int64_t job)
+{
+    WAIT(w, strcmp(out_of(w, job), "begin\n") == 0);
+    WAIT(w, strstr(read_text(w, share_file(w, job, "stdouterr/execution.log")), "started on"));
+    pid_t pid = find_process(w, "batchai-task", node_row(w, cluster, 0).name);
+    assert_true(pid > 1);
+    assert_int_equal(kill(pid, SIGKILL), 0);
+}
+
+static void test_supervisor_killed(void **state)
+{
+    (void)state;
+    struct world *w = world_new(2);
+    int64_t requeue = add_cluster_of(w, "requeue", 1);
+    int64_t again = add_job(w, requeue, "again", (struct job_wish){.command = UNTIL_GO});
+    lose_supervisor(w, requeue, again);
+    WAIT(w, job_row(w, again).attempt == 2);
+    int64_t fails = add_cluster(
+        w, "fails", (struct cluster_wish){.scale = {.target = 1, .dealloc = DEALLOC_TERMINATE}});
+    int64_t once = add_job(w, fails, "once", (struct job_wish){.command = UNTIL_GO});
+    lose_supervisor(w, fails, once);
+    WAIT(w, job_ended(w, once));
+    assert_int_equal(job_row(w, once).exec_state, EXEC_FAILED);
+    assert_int_equal(job_row(w, once).attempt, 1);
+    assert_non_null(strstr(job_row(w, once).errors, "NodeLost"));
+    assert_non_null(strstr(job_row(w, once).errors, "vanished"));
+    go(w);
+    WAIT(w, job_ended(w, again));
+    assert_int_equal(job_row(w, again).exec_state, EXEC_SUCCEEDED);
+    WAIT(w, counts(w, requeue).idle == 1 && counts(w, fails).idle == 1);
+    world_free(w);
+}
+
 static void test_agent_that_cannot_start(void **state)
 {
     (void)state;
@@ -251,6 +290,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_agent_killed),
         cmocka_unit_test(test_root_wiped),
         cmocka_unit_test(test_node_lost),
+        cmocka_unit_test(test_supervisor_killed),
         cmocka_unit_test(test_agent_that_cannot_start),
         cmocka_unit_test(test_orphaned_root),
         cmocka_unit_test(test_delete_running_job),
