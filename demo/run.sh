@@ -12,6 +12,8 @@ BATCHAID=$BUILD/batchaid
 STATE=$BUILD/demo
 LOG=$STATE/daemon.log
 READY=$STATE/ready
+# What az prints shall appear at once, without its notes about deprecated command groups.
+export PYTHONUNBUFFERED=1 AZURE_CORE_ONLY_SHOW_ERRORS=true
 PYTHON=${PYTHON:-python3}
 command -v "$PYTHON" >/dev/null || PYTHON=/usr/bin/python3
 
@@ -53,6 +55,7 @@ clean_up() {
     local code=$?
     trap - EXIT INT TERM
     if [ "$code" -ne 0 ]; then
+        [ "$code" -gt 128 ] && echo "demo: interrupted at: $step" >&2
         echo "demo: the last lines of the daemon's log ($LOG):" >&2
         tail -n 30 "$LOG" >&2
         # Nothing may run on: deleting the group ends its jobs.

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
 import json
+import os
 import re
 import shlex
+import subprocess
 
 import pytest
+from support.daemon import BATCHAID
 
 POLL = re.compile(r"Request URL: '[^']*/operationresults/")
 
@@ -37,6 +40,14 @@ class Az:
         columns = [m.span() for m in re.finditer(r"-+", lines[1])]
         ends = [start for start, _ in columns[1:]] + [None]
         return [[line[s:e].strip() for (s, _), e in zip(columns, ends)] for line in [lines[0], *lines[2:]]]
+
+    def stream(self, command):
+        """The lines it prints, as they come."""
+        argv = [str(BATCHAID), "az", "--state-dir", str(self.daemon.state_dir), *shlex.split(command)]
+        env = {**os.environ, **self.env, "PYTHONUNBUFFERED": "1"}
+        with subprocess.Popen(argv, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as p:
+            yield from p.stdout
+        assert p.returncode == 0
 
     def fails(self, command):
         done = self.run(command, check=False)

@@ -159,15 +159,20 @@ def test_a_job_from_creation_to_deletion(az, place, cluster, tmp_path):
     assert az(f"batchai experiment show {IN} -n demoExp")["name"] == "demoExp"
     assert [e["name"] for e in az(f"batchai experiment list {IN}")] == ["demoExp"]
     command = (
-        "for i in 1 2 3 4; do echo line $i; sleep 0.3; done; "
+        "echo line 1; while [ ! -e $AZ_BATCHAI_INPUT_DATASET/seen ]; do sleep 0.05; done; echo line 2; "
         "cp $AZ_BATCHAI_INPUT_DATASET/numbers $AZ_BATCHAI_OUTPUT_MODEL/copy; echo done"
     )
     path = job_file(tmp_path, command, jobPreparation={"commandLine": "echo prepared"})
     job_in = f"{IN} -e demoExp"
     created = az.timed(f"batchai job create {job_in} -n job1 -c demoCluster -f {path}")
     assert az.polls <= 1 and created["executionState"] in ("queued", "running")
-    streamed = az.run(f"batchai job file stream {job_in} -j job1 -f stdout.txt").stdout
-    assert streamed.startswith("line 1\nline 2\n") and streamed.count("line 1") == 1
+    streamed = []
+    for line in az.stream(f"batchai job file stream {job_in} -j job1 -f stdout.txt"):
+        if not streamed:  # it arrives while the job runs: the job waits for this
+            assert place.job_at("job1", "demoExp").state == "running"
+            (cluster / "data" / "seen").touch()
+        streamed.append(line)
+    assert streamed[0] == "line 1\n" and streamed.count("line 1\n") == 1
     place.job_at("job1", "demoExp").succeed()
     az.run(f"batchai job wait {job_in} -n job1")
     shown = az(f"batchai job show {job_in} -n job1")
