@@ -79,6 +79,15 @@ int st_file_server_by_id(struct storage *st, struct arena *a, int64_t id, struct
     return q_one(&q, a, read_file_server, out, e);
 }
 
+int st_file_server_secrets(struct storage *st, struct arena *a, int64_t id, const char **secrets,
+                           struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_FILE_SERVER_SECRETS);
+    q_int(&q, id);
+    return q_secret(&q, a, secrets, e);
+}
+
 int st_file_server_list(struct storage *st, struct arena *a, const struct st_filter *f,
                         int64_t after, int limit, struct file_server **rows, size_t *n,
                         struct err *e)
@@ -94,4 +103,13 @@ int st_file_server_list(struct storage *st, struct arena *a, const struct st_fil
         return -1;
     *rows = items;
     return 0;
+}
+
+int st_file_server_secrets(struct storage *st, struct arena *a, int64_t id, const char **secrets,
+                           struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_FILE_SERVER_SECRETS);
+    q_int(&q, id);
+    return q_secret(&q, a, secrets, e);
 }

@@ -104,8 +104,14 @@ int st_file_server_get(struct storage *, struct arena *, int64_t workspace_id, c
                        struct file_server *out, struct err *);
 int st_file_server_by_id(struct storage *, struct arena *, int64_t id, struct file_server *out,
                          struct err *);
+/* A getter. Unsealed JSON text in *secrets, NULL if there is none. Same for clusters and jobs. */
+int st_file_server_secrets(struct storage *, struct arena *, int64_t id, const char **secrets,
+                           struct err *);
 int st_file_server_list(struct storage *, struct arena *, const struct st_filter *, int64_t after,
                         int limit, struct file_server **rows, size_t *n, struct err *);
+/* See st_cluster_secrets(). */
+int st_file_server_secrets(struct storage *, struct arena *, int64_t id, const char **secrets,
+                           struct err *);
 
 /* --- clusters ------------------------------------------------------------------------------ */
 int st_cluster_insert(struct storage *, const struct cluster *c, const char *secrets, int64_t *id,
@@ -118,7 +124,6 @@ int st_cluster_by_id(struct storage *, struct arena *, int64_t id, struct cluste
                      struct err *);
 int st_cluster_list(struct storage *, struct arena *, const struct st_filter *, int64_t after,
                     int limit, struct cluster **rows, size_t *n, struct err *);
-/* A getter. Unsealed JSON text in *secrets, NULL if there is none. Same for jobs. */
 int st_cluster_secrets(struct storage *, struct arena *, int64_t id, const char **secrets,
                        struct err *);
 int st_cluster_set_alloc(struct storage *, int64_t id, enum alloc_state from, enum alloc_state to,
