@@ -5,9 +5,9 @@ was acknowledged is there, and what was under way goes on by itself."""
 import json
 import os
 import signal
-from pathlib import Path
 
 import pytest
+from support.daemon import children
 from support.waiting import wait_for
 from support.world import MOUNT, Place, cluster_body, job_body, wait_flag
 
@@ -145,19 +145,6 @@ def test_the_wall_clock_limit_counts_on_over_a_restart(d):
 
 
 # --- the node side --------------------------------------------------------------------------------
-
-
-def children(pid):
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                stat = (entry / "stat").read_text()
-            except OSError:
-                continue
-            if int(stat.rsplit(")", 1)[1].split()[1]) == pid:
-                found.append(int(entry.name))
-    return found
 
 
 def test_kill_9_of_the_agent_does_not_touch_the_job(d):

@@ -99,6 +99,19 @@ def processes_of(directory):
     return found
 
 
+def children(pid):
+    """The process ids of its direct children."""
+    found = []
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            stat = Path(f"/proc/{entry}/stat").read_text()
+        except OSError:
+            continue
+        if int(stat.rsplit(")", 1)[1].split()[1]) == pid:
+            found.append(int(entry))
+    return found
+
+
 class Daemon:
     def __init__(self, config=None, state_dir=None, arguments=(), environment=None):
         self.dir = Path(state_dir or tempfile.mkdtemp(prefix="batchaid-test-"))
