@@ -104,12 +104,3 @@ int st_file_server_list(struct storage *st, struct arena *a, const struct st_fil
     *rows = items;
     return 0;
 }
-
-int st_file_server_secrets(struct storage *st, struct arena *a, int64_t id, const char **secrets,
-                           struct err *e)
-{
-    struct q q;
-    q_read(&q, st, ST_FILE_SERVER_SECRETS);
-    q_int(&q, id);
-    return q_secret(&q, a, secrets, e);
-}

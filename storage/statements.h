@@ -115,7 +115,6 @@
       CLUSTER_SELECT "WHERE r.workspace_id = ?1 AND r.id > ?2 ORDER BY r.id LIMIT ?3")             \
     X(ST_CLUSTER_NODE_COUNTS,                                                                      \
       "SELECT state, count(*) FROM node WHERE cluster_id = ?1 GROUP BY state")                     \
-    X(ST_FILE_SERVER_SECRETS, "SELECT secrets FROM file_server WHERE id = ?1") \
     X(ST_CLUSTER_SECRETS, "SELECT secrets FROM cluster WHERE id = ?1")                             \
     X(ST_CLUSTER_SET_ALLOC,                                                                        \
       "UPDATE cluster SET alloc_state = ?3, alloc_us = ?4 WHERE id = ?1 AND alloc_state = ?2")     \

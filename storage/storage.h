@@ -109,9 +109,6 @@ int st_file_server_secrets(struct storage *, struct arena *, int64_t id, const c
                            struct err *);
 int st_file_server_list(struct storage *, struct arena *, const struct st_filter *, int64_t after,
                         int limit, struct file_server **rows, size_t *n, struct err *);
-/* See st_cluster_secrets(). */
-int st_file_server_secrets(struct storage *, struct arena *, int64_t id, const char **secrets,
-                           struct err *);
 
 /* --- clusters ------------------------------------------------------------------------------ */
 int st_cluster_insert(struct storage *, const struct cluster *c, const char *secrets, int64_t *id,

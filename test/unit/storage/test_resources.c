@@ -103,6 +103,9 @@ static void test_file_server(void **state)
     found(f, st_file_server_by_id(f->st, &f->a, id, &s, &f->e));
     assert_string_equal(s.name, "Nfs");
     assert_string_equal(s.guid, "cccccccc-0000-4000-8000-000000000001");
+    const char *secrets;
+    found(f, st_file_server_secrets(f->st, &f->a, id, &secrets, &f->e));
+    assert_string_equal(secrets, "{\"password\":\"pw\"}");
 }
 
 static void test_cluster(void **state)
