@@ -129,3 +129,29 @@ const char *failure_line(struct arena *a, const struct failure *f)
     strbuf_free(&where);
     return line;
 }
+
+static void put_indented(struct strbuf *b, const char *title, const char *text)
+{
+    if (!text || !*text)
+        return;
+    strbuf_printf(b, "    %s: ", title);
+    for (const char *p = text; *p; p++) {
+        strbuf_putc(b, *p);
+        if (*p == '\n' && p[1])
+            strbuf_puts(b, "        ");
+    }
+    if (b->s[b->len - 1] != '\n')
+        strbuf_putc(b, '\n');
+}
+
+const char *failure_text(struct arena *a, const struct failure *f)
+{
+    struct strbuf b = STRBUF_INIT;
+    strbuf_printf(&b, "%s\n", failure_line(a, f));
+    put_indented(&b, "command", f->command);
+    put_indented(&b, "stderr", f->stderr_tail);
+    put_indented(&b, "remedy", f->remedy);
+    const char *text = arena_strdup(a, b.s);
+    strbuf_free(&b);
+    return text;
+}

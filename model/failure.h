@@ -21,6 +21,9 @@ struct failure {
 const char *failure_append(struct arena *a, const char *errors, const struct failure *f);
 /* Concatenates two arrays' entries; either may be NULL. NULL if both are. Arena-owned. */
 const char *failure_merge(struct arena *a, const char *errors, const char *more);
+/* A few lines for execution.log: failure_line(), the command, and the last lines of stderr, each
+ * indented. Ends with a newline. Arena-owned. */
+const char *failure_text(struct arena *a, const struct failure *f);
 /* One line for logs: "code: message (node tvm-1, step main, exit code 3)". Arena-owned. */
 const char *failure_line(struct arena *a, const struct failure *f);
 

@@ -226,8 +226,7 @@ static int accept_map(const struct acceptor *c, const struct field *f, const jso
     json_t *map = json_object();
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)in, key, value)
-    {
+    json_object_foreach((json_t *)in, key, value) {
         const struct place entry_at = {.up = at, .name = key, .canon = key};
         json_t *copy = NULL;
         int rc = 0;

@@ -156,7 +156,8 @@ json_t *schema_merge_secrets(const json_t *doc, const json_t *secrets)
     json_t *copy = json_deep_copy(doc);
     const char *path;
     json_t *value;
-    json_object_foreach((json_t *)secrets, path, value) put_secret(copy, path, value);
+    json_object_foreach((json_t *)secrets, path, value)
+        put_secret(copy, path, value);
     return copy;
 }
 

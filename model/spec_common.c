@@ -29,7 +29,8 @@ void spec_close(struct opened *o)
 {
     const char *path;
     json_t *value;
-    json_object_foreach(o->secrets, path, value) spec_wipe_string(json_string_value(value));
+    json_object_foreach(o->secrets, path, value)
+        spec_wipe_string(json_string_value(value));
     json_decref(o->doc);
     json_decref(o->secrets);
     *o = (struct opened){0};

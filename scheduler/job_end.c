@@ -65,7 +65,8 @@ static void log_end(struct job_run *run)
     LOG_INFO(run->s->log, event, LF_STR("job", run->name), LF_INT("job_id", run->id),
              LF_STR("node", run->slots[0].node_name),
              LF_INT("ms", (sched_now(run->s) - run->start_us) / 1000),
-             LF_STR("why", run->out.why.code ? failure_line(&run->a, &run->out.why) : NULL));
+             LF_STR("why", run->out.why.code ? failure_line(&run->a, &run->out.why) : NULL),
+             LF_STR("command", run->out.why.command), LF_STR("stderr", run->out.why.stderr_tail));
 }
 
 void run_write_end(struct job_run *run)

@@ -301,9 +301,9 @@ static void send_last_line(struct job_slot *slot)
         return;
     timefmt_fixed(sched_now(run->s), now);
     node_append(slot->rt->link, slot->env.log_path,
-                arena_printf(a, "%s job %s %s: %s\n", now, run->name,
+                arena_printf(a, "%s job %s %s: %s", now, run->name,
                              run->out.kind == OUT_REQUEUE ? "queued again" : "failed",
-                             failure_line(a, &run->out.why)),
+                             failure_text(a, &run->out.why)),
                 on_clean_step, new_step(slot, "", "write execution.log"));
 }
 

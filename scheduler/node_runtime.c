@@ -216,7 +216,8 @@ static int write_failure(struct node_rt *rt, struct arena *a, const struct failu
     if (st_node_move(rt->s->st, &m, e) != 0)
         return -1;
     LOG_WARN(rt->s->log, to == NODE_UNUSABLE ? "node.unusable" : "node.failed",
-             LF_STR("node", rt->name), LF_STR("why", failure_line(a, f)));
+             LF_STR("node", rt->name), LF_STR("why", failure_line(a, f)),
+             LF_STR("command", f->command), LF_STR("stderr", f->stderr_tail));
     if (row.job_id)
         sched_after_durable(rt->s, row.job_id, effect_wake_job);
     sched_after_durable(rt->s, row.id, effect_wake_node);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/strbuf.h"
 #include "model/machines.h"
 #include "scheduler/sched_priv.h"
 
@@ -270,14 +271,24 @@ int sched_capacity(const struct sched *s, const char *vm_size)
     return 0;
 }
 
+static int refuse_size(const struct sched *s, const char *vm_size, struct err *e)
+{
+    struct strbuf served = STRBUF_INIT;
+    for (const char *const *v = s->cfg.local_vm_sizes; v && *v; v++)
+        strbuf_printf(&served, "%s%s", served.len ? ", " : "", *v);
+    err_set(e, ERR_INVALID_PROPERTY, "properties.vmSize",
+            "vmSize %.100s is not served here; the sizes served are: %s", vm_size,
+            served.len ? served.s : "none");
+    strbuf_free(&served);
+    return -1;
+}
+
 int sched_check_scale(const struct sched *s, const char *vm_size, const struct scale *scale,
                       struct err *e)
 {
     int most = sched_capacity(s, vm_size);
     if (most == 0)
-        return err_set(e, ERR_INVALID_PROPERTY, "properties.vmSize",
-                       "vmSize %s is not served here; the configuration lists those that are",
-                       vm_size);
+        return refuse_size(s, vm_size, e);
     bool automatic = scale->kind == SCALE_AUTO;
     int want = automatic ? scale->maximum : scale->target;
     if (want <= most)

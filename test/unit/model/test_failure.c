@@ -40,6 +40,23 @@ static void every_detail(void **state)
     arena_free(&a);
 }
 
+static void text_for_the_execution_log(void **state)
+{
+    (void)state;
+    static const struct failure f = {.code = "C", .message = "m", .exit_code = -1};
+    struct arena a;
+    arena_init(&a);
+    assert_string_equal(failure_text(&a, &full),
+                        "JobFailed: Job failed with non-zero exit code (node tvm-1, step main, "
+                        "exit code 3)\n"
+                        "    command: python3 train.py\n"
+                        "    stderr: Traceback\n"
+                        "        boom\n"
+                        "    remedy: look\n");
+    assert_string_equal(failure_text(&a, &f), "C: m\n");
+    arena_free(&a);
+}
+
 static void bare(void **state)
 {
     (void)state;
@@ -101,6 +118,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_detail),
+        cmocka_unit_test(text_for_the_execution_log),
         cmocka_unit_test(bare),
         cmocka_unit_test(append_and_merge),
         cmocka_unit_test(stderr_that_is_no_utf8),
