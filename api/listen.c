@@ -45,7 +45,7 @@ static int parse(const char *host, int port, union address *a, socklen_t *len)
 
 static int real_port(int fd)
 {
-    union address a;
+    union address a = {0};
     socklen_t len = sizeof a;
     if (getsockname(fd, &a.any, &len) < 0)
         return 0;

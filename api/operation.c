@@ -6,6 +6,7 @@
 
 #include "api/lookup.h"
 #include "lib/guid.h"
+#include "scheduler/scheduler.h"
 #include "storage/storage.h"
 
 #define STRICT_RETRY_AFTER_S 15 /* what the service said on every 202 */
@@ -68,7 +69,34 @@ int operation_start(struct request *r, const struct op_request *o, const char **
     return st_op_insert(r->config->storage, &op, e);
 }
 
-static void add_retry_after(struct request *r)
+struct delete_tx {
+    struct request *r;
+    const struct op_request *op;
+    const char **guid;
+};
+
+static int delete_in_tx(struct storage *st, void *ctx, struct err *e)
+{
+    struct delete_tx *t = ctx;
+    if (operation_start(t->r, t->op, t->guid, e) < 0)
+        return -1;
+    return st_mark_deleting(st, t->op->kind, t->op->resource_id, t->r->now_us, e);
+}
+
+int operation_delete(struct request *r, const struct op_request *o, const char **guid,
+                     struct err *e)
+{
+    struct delete_tx t = {.r = r, .op = o, .guid = guid};
+    if (st_tx(r->config->storage, "delete", delete_in_tx, &t, e) < 0)
+        return -1;
+    LOG_INFO(r->config->log, "resource.deleting",
+             LF_STR("kind", enum_to_name(resource_kind_names, (int)o->kind)),
+             LF_STR("name", o->name), LF_STR("operation", *guid));
+    sched_wake_deletions(r->config->sched);
+    return 0;
+}
+
+void reply_retry_after(struct request *r)
 {
     reply_header(r, "Retry-After", "%d",
                  r->config->strict ? STRICT_RETRY_AFTER_S : r->config->retry_after_s);
@@ -88,7 +116,7 @@ static void add_links(struct request *r, const char *location, const char *guid)
 struct replied *reply_accepted(struct request *r, const struct scope *scope, const char *guid)
 {
     add_links(r, region(&r->arena, scope->location), guid);
-    add_retry_after(r);
+    reply_retry_after(r);
     return reply_empty(r, 202);
 }
 
@@ -137,7 +165,7 @@ struct replied *operation_results(struct request *r)
         return reply_err(r, &e);
     /* The service sent no Retry-After here, and its clients then waited 30 s. */
     if (op.status == OP_IN_PROGRESS && !r->config->strict)
-        add_retry_after(r);
+        reply_retry_after(r);
     return reply_json(r, 200, operation_body(r, &op));
 }
 
@@ -150,6 +178,6 @@ struct replied *operation_statuses(struct request *r)
     if (op.status != OP_IN_PROGRESS)
         return reply_empty(r, 204);
     add_links(r, op.location, op.guid);
-    add_retry_after(r);
+    reply_retry_after(r);
     return reply_empty(r, 202);
 }

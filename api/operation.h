@@ -21,6 +21,12 @@ struct op_request {
 /* Writes the operation's row. *guid is arena-owned. */
 int operation_start(struct request *r, const struct op_request *o, const char **guid,
                     struct err *e) MUST_CHECK;
+/* Marks the resource and what is in it as deleting, writes the operation, both in one transaction,
+ * and wakes the scheduler. */
+int operation_delete(struct request *r, const struct op_request *o, const char **guid,
+                     struct err *e) MUST_CHECK;
+/* The short one of the configuration, or the service's own in strict mode. */
+void reply_retry_after(struct request *r);
 /* 202 with Location, Azure-AsyncOperation and Retry-After. */
 REPLIED reply_accepted(struct request *r, const struct scope *scope, const char *guid);
 

@@ -17,7 +17,28 @@ int page_parse(struct request *r, struct page *page, struct err *e)
         request_query_int(r, "$skiptoken", 0, LONG_MAX, 0, &after, e) < 0)
         return -1;
     page->after = after;
+    page->items = NULL;
+    page->last = 0;
+    page->more = false;
     return 0;
+}
+
+int page_limit(const struct page *page)
+{
+    return (int)page->max + 1;
+}
+
+void page_add(struct page *page, int64_t id, json_t *row)
+{
+    if (!page->items)
+        page->items = json_array();
+    page->more = page->more || json_array_size(page->items) >= (size_t)page->max;
+    if (page->more) {
+        json_decref(row);
+    } else if (row) {
+        json_array_append_new(page->items, row);
+        page->last = id;
+    }
 }
 
 struct link_builder {
@@ -42,22 +63,22 @@ static enum MHD_Result copy_parameter(void *ctx, enum MHD_ValueKind kind, const 
     return MHD_YES;
 }
 
-static json_t *next_link(struct request *r, const struct page *page, int64_t last_id)
+static json_t *next_link(struct request *r, const struct page *page)
 {
     struct link_builder b = {.r = r};
     strbuf_printf(&b.url, "%s%s?", request_base(r), r->path);
     MHD_get_connection_values_n(r->conn, MHD_GET_ARGUMENT_KIND, copy_parameter, &b);
-    strbuf_printf(&b.url, "maxresults=%ld&%%24skiptoken=%lld", page->max, (long long)last_id);
+    strbuf_printf(&b.url, "maxresults=%ld&%%24skiptoken=%lld", page->max, (long long)page->last);
     json_t *link = json_string(b.url.s);
     strbuf_free(&b.url);
     return link;
 }
 
-struct replied *page_reply(struct request *r, const struct page *page, json_t *items, bool more,
-                           int64_t last_id)
+struct replied *page_reply(struct request *r, struct page *page)
 {
-    json_t *body = json_pack("{s:o}", "value", items);
-    if (more)
-        json_object_set_new(body, "nextLink", next_link(r, page, last_id));
+    json_t *body = json_pack("{s:o}", "value", page->items ? page->items : json_array());
+    page->items = NULL;
+    if (page->more)
+        json_object_set_new(body, "nextLink", next_link(r, page));
     return reply_json(r, 200, body);
 }

@@ -10,13 +10,18 @@
 struct page {
     long max;      /* rows to show */
     int64_t after; /* id of the last row of the page before */
+    json_t *items; /* the rows shown so far; NULL until there is one */
+    int64_t last;  /* id of the last of them */
+    bool more;     /* a row was added that is for the next page */
 };
 
-/* Asks storage for page->max + 1 rows: one more than shown says that there is a next page. */
 int page_parse(struct request *r, struct page *page, struct err *e) MUST_CHECK;
-/* {"value":[...], "nextLink"}. Steals `items`. `last_id` is the last shown row's id, `more` whether
- * rows follow it. */
-REPLIED page_reply(struct request *r, const struct page *page, json_t *items, bool more,
-                   int64_t last_id);
+/* How many rows to ask storage for: one more than is shown says that there is a next page. */
+int page_limit(const struct page *page);
+/* The next row, in order of ids; steals `row`. One that JSON cannot say (NULL) is left out. From
+ * the first row added on, page_reply() must be called. */
+void page_add(struct page *page, int64_t id, json_t *row);
+/* {"value":[...], "nextLink"} */
+REPLIED page_reply(struct request *r, struct page *page);
 
 #endif

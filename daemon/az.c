@@ -24,7 +24,7 @@
 
 #define CLOUD "batchaid"
 
-enum { MAX_FILE = 4 << 20, MAX_ARGS = 32 };
+#define MAX_FILE (4 << 20)
 
 /* --- what az has written down --------------------------------------------------------------- */
 
@@ -85,8 +85,8 @@ static bool profile_known(const struct environment *env)
         json_t *o = json_loads(text + (mark ? 3 : 0), 0, NULL);
         size_t i;
         json_t *sub;
-        json_array_foreach(json_object_get(o, "subscriptions"), i, sub) found =
-            found || is_our_login(sub, env);
+        json_array_foreach(json_object_get(o, "subscriptions"), i, sub)
+            found = found || is_our_login(sub, env);
         json_decref(o);
         free(text);
     }
@@ -128,11 +128,13 @@ static int cannot_start(int error, struct err *e)
     return err_set(e, ERR_UNAVAILABLE, NULL, "cannot start az: %s", strerror(error));
 }
 
-static int run_az(char *const *argv, struct err *e)
+/* `args` ends with NULL. */
+static int run_az(const char *const *args, struct err *e)
 {
     pid_t pid;
     int status;
-    int rc = posix_spawnp(&pid, "az", NULL, NULL, argv, environ);
+    /* posix_spawn() takes writable strings for history's sake and leaves them alone. */
+    int rc = posix_spawnp(&pid, "az", NULL, NULL, (char *const *)args, environ);
     if (rc != 0)
         return cannot_start(rc, e);
     while (waitpid(pid, &status, 0) < 0)
@@ -141,18 +143,10 @@ static int run_az(char *const *argv, struct err *e)
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return 0;
     if (WIFEXITED(status))
-        return err_set(e, ERR_UNAVAILABLE, NULL, "az %s %s failed with exit code %d", argv[1],
-                       argv[2], WEXITSTATUS(status));
-    return err_set(e, ERR_UNAVAILABLE, NULL, "az %s %s was ended by signal %d", argv[1], argv[2],
+        return err_set(e, ERR_UNAVAILABLE, NULL, "az %s %s failed with exit code %d", args[1],
+                       args[2], WEXITSTATUS(status));
+    return err_set(e, ERR_UNAVAILABLE, NULL, "az %s %s was ended by signal %d", args[1], args[2],
                    WTERMSIG(status));
-}
-
-/* Adds pointers to an argument list; the last one is NULL. */
-static void add_args(char **argv, size_t *n, const char *const *more)
-{
-    for (; *more && *n < MAX_ARGS; more++)
-        argv[(*n)++] = (char *)*more;
-    argv[*n] = NULL;
 }
 
 static int describe_cloud(const char *verb, const char *endpoint, struct err *e)
@@ -187,10 +181,7 @@ static int describe_cloud(const char *verb, const char *endpoint, struct err *e)
         "none",
         NULL,
     };
-    char *argv[MAX_ARGS + 1];
-    size_t n = 0;
-    add_args(argv, &n, args);
-    int rc = run_az(argv, e);
+    int rc = run_az(args, e);
     arena_free(&a);
     return rc;
 }
@@ -200,8 +191,8 @@ static int register_cloud(const struct environment *env, const char *endpoint, s
     bool there = ini_has(env, "clouds.config", CLOUD, "endpoint_resource_manager", NULL);
     if (describe_cloud(there ? "update" : "register", endpoint, e) < 0)
         return -1;
-    char *const set[] = {"az", "cloud", "set", "-n", CLOUD, "--only-show-errors",
-                         "-o", "none",  NULL};
+    const char *const set[] = {"az", "cloud", "set", "-n", CLOUD, "--only-show-errors",
+                               "-o", "none",  NULL};
     return run_az(set, e);
 }
 
@@ -224,10 +215,7 @@ static int log_in(const struct environment *env, struct err *e)
         "none",
         NULL,
     };
-    char *argv[MAX_ARGS + 1];
-    size_t n = 0;
-    add_args(argv, &n, args);
-    return run_az(argv, e);
+    return run_az(args, e);
 }
 
 /* Two at once would register twice. */

@@ -74,8 +74,9 @@ int fs_read(const char *path, size_t max, char **data, size_t *len, struct err *
     return 0;
 }
 
-static int write_all(int fd, const char *p, size_t len)
+int fs_write_all(int fd, const void *data, size_t len)
 {
+    const char *p = data;
     while (len > 0) {
         ssize_t n = write(fd, p, len);
         if (n < 0 && errno == EINTR)
@@ -110,7 +111,7 @@ int fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode,
     int rc = -1;
     if (fd < 0)
         err_errno(e, ERR_IO, "cannot create %s", tmp.s);
-    else if (fchmod(fd, mode) < 0 || write_all(fd, data, len) < 0 || fsync(fd) < 0 ||
+    else if (fchmod(fd, mode) < 0 || fs_write_all(fd, data, len) < 0 || fsync(fd) < 0 ||
              rename(tmp.s, path) < 0)
         err_errno(e, ERR_IO, "cannot write %s", path);
     else

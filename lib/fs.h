@@ -18,6 +18,9 @@ int fs_mkdirs(const char *path, mode_t mode, struct err *e) MUST_CHECK;
  * counted in *len; `len` may be NULL). */
 int fs_read(const char *path, size_t max, char **data, size_t *len, struct err *e) MUST_CHECK;
 
+/* Writes all of it, whatever write() takes at a time. -1: errno says why. */
+int fs_write_all(int fd, const void *data, size_t len) MUST_CHECK;
+
 /* Writes beside the target, fsyncs file and directory, renames: a reader sees all or nothing. */
 int fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode,
                     struct err *e) MUST_CHECK;

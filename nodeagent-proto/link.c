@@ -277,7 +277,9 @@ static int hear_tasks(struct node_link *link, struct pending *p, json_t *msg, st
     size_t n = json_array_size(p->parts);
     struct task_status *list = xcalloc(n + 1, sizeof *list);
     int rc = 0;
-    json_array_foreach(p->parts, i, j) if (rc == 0) rc = message_task_status_read(j, &list[i], e);
+    json_array_foreach(p->parts, i, j)
+        if (rc == 0)
+            rc = message_task_status_read(j, &list[i], e);
     if (rc == 0)
         answer(link, p, NULL, list, n);
     free(list);

@@ -62,8 +62,7 @@ static int read_env(json_t *list, struct arena *a, struct task_spec *out, struct
     struct kv *env = arena_alloc(a, (json_array_size(list) + 1) * sizeof *env);
     size_t i;
     json_t *pair;
-    json_array_foreach(list, i, pair)
-    {
+    json_array_foreach(list, i, pair) {
         if (json_unpack(pair, "[s, s!]", &env[i].name, &env[i].value) < 0)
             return err_set(e, ERR_PROTOCOL, "env", "env[%zu] is not a pair of strings", i);
         if (!*env[i].name || strchr(env[i].name, '='))

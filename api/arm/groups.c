@@ -13,7 +13,6 @@
 #include "api/lookup.h"
 #include "api/operation.h"
 #include "api/paging.h"
-#include "scheduler/scheduler.h"
 #include "storage/storage.h"
 
 #define GROUP_NAME_MAX 90 /* ARM's limit */
@@ -53,8 +52,10 @@ static int tags_of(const json_t *body, char **text, struct err *e)
         return err_set(e, ERR_INVALID_PROPERTY, "tags", "tags must be an object of strings.");
     const char *key;
     json_t *value;
-    json_object_foreach(tags, key, value) if (!json_is_string(value)) return err_set(
-        e, ERR_INVALID_PROPERTY, "tags", "The tag '%.100s' must be a string.", key);
+    json_object_foreach(tags, key, value)
+        if (!json_is_string(value))
+            return err_set(e, ERR_INVALID_PROPERTY, "tags", "The tag '%.100s' must be a string.",
+                           key);
     *text = json_dumps(tags, JSON_COMPACT);
     return 0;
 }
@@ -110,16 +111,13 @@ static struct replied *update(struct request *r, struct resource_group *g, const
 struct replied *groups_create(struct request *r)
 {
     struct err e;
-    struct resource_group g = {0};
+    struct resource_group g;
     char *tags = NULL;
     const char *name = request_param(r, "group");
-    int rc = find_subscription(r, &e);
-    if (rc == 0)
-        rc = check_group_name(name, &e);
-    if (rc == 0)
-        rc = tags_of(r->body, &tags, &e);
-    if (rc == 0)
-        rc = st_group_get(r->config->storage, &r->arena, r->config->subscription_id, name, &g, &e);
+    if (find_subscription(r, &e) < 0 || check_group_name(name, &e) < 0 ||
+        tags_of(r->body, &tags, &e) < 0)
+        return reply_err(r, &e);
+    int rc = st_group_get(r->config->storage, &r->arena, r->config->subscription_id, name, &g, &e);
     struct replied *done = rc < 0   ? reply_err(r, &e)
                            : rc > 0 ? update(r, &g, tags)
                                     : insert(r, name, tags);
@@ -170,34 +168,18 @@ struct replied *groups_list(struct request *r)
         return reply_err(r, &e);
     page.max = top;
     if (st_group_list(r->config->storage, &r->arena, r->config->subscription_id, page.after,
-                      (int)page.max + 1, &rows, &n, &e) < 0)
+                      page_limit(&page), &rows, &n, &e) < 0)
         return reply_err(r, &e);
-    size_t shown = n > (size_t)page.max ? (size_t)page.max : n;
-    json_t *items = json_array();
-    for (size_t i = 0; i < shown; i++)
-        json_array_append_new(items, render_group(&rows[i]));
-    return page_reply(r, &page, items, n > shown, shown ? rows[shown - 1].id : 0);
-}
-
-struct delete_tx {
-    struct request *r;
-    struct op_request op;
-    const char *guid;
-};
-
-static int delete_in_tx(struct storage *st, void *ctx, struct err *e)
-{
-    struct delete_tx *t = ctx;
-    if (operation_start(t->r, &t->op, &t->guid, e) < 0)
-        return -1;
-    return st_mark_deleting(st, RES_GROUP, t->op.resource_id, t->r->now_us, e);
+    for (size_t i = 0; i < n; i++)
+        page_add(&page, rows[i].id, render_group(&rows[i]));
+    return page_reply(r, &page);
 }
 
 static void add_location(struct request *r, const char *guid)
 {
     reply_header(r, "Location", "%s/subscriptions/%s/operationresults/%s?api-version=%s",
                  request_base(r), r->config->subscription_id, guid, r->version_name);
-    reply_header(r, "Retry-After", "%d", r->config->strict ? 15 : r->config->retry_after_s);
+    reply_retry_after(r);
 }
 
 struct replied *groups_delete(struct request *r)
@@ -207,17 +189,12 @@ struct replied *groups_delete(struct request *r)
     if (find_group(r, &g, &e) < 0)
         return reply_err(r, &e);
     struct scope scope = {.subscription = g.subscription, .location = g.location};
-    struct delete_tx t = {.r = r,
-                          .op = {.kind = RES_GROUP,
-                                 .resource_id = g.id,
-                                 .scope = &scope,
-                                 .name = g.name,
-                                 .is_delete = true}};
-    if (st_tx(r->config->storage, "group delete", delete_in_tx, &t, &e) < 0)
+    const char *guid;
+    struct op_request op = {
+        .kind = RES_GROUP, .resource_id = g.id, .scope = &scope, .name = g.name, .is_delete = true};
+    if (operation_delete(r, &op, &guid, &e) < 0)
         return reply_err(r, &e);
-    LOG_INFO(r->config->log, "resource.deleting", LF_STR("kind", "group"), LF_STR("name", g.name));
-    sched_wake_deletions(r->config->sched);
-    add_location(r, t.guid);
+    add_location(r, guid);
     return reply_empty(r, 202);
 }
 
@@ -249,15 +226,13 @@ struct replied *groups_list_resources(struct request *r)
     size_t n;
     if (find_group(r, &g, &e) < 0 || page_parse(r, &page, &e) < 0 ||
         st_workspace_list(r->config->storage, &r->arena, r->config->subscription_id, g.id,
-                          page.after, (int)page.max + 1, &rows, &n, &e) < 0)
+                          page.after, page_limit(&page), &rows, &n, &e) < 0)
         return reply_err(r, &e);
-    size_t shown = n > (size_t)page.max ? (size_t)page.max : n;
-    json_t *items = json_array();
-    for (size_t i = 0; i < shown; i++)
-        json_array_append_new(
-            items, json_pack("{s:s, s:s, s:s, s:s}", "id",
-                             render_id(r, &rows[i].scope, "workspaces", rows[i].name), "name",
-                             rows[i].name, "type", "Microsoft.BatchAI/workspaces", "location",
-                             rows[i].scope.location));
-    return page_reply(r, &page, items, n > shown, shown ? rows[shown - 1].id : 0);
+    for (size_t i = 0; i < n; i++)
+        page_add(&page, rows[i].id,
+                 json_pack("{s:s, s:s, s:s, s:s}", "id",
+                           render_id(r, &rows[i].scope, "workspaces", rows[i].name), "name",
+                           rows[i].name, "type", "Microsoft.BatchAI/workspaces", "location",
+                           rows[i].scope.location));
+    return page_reply(r, &page);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scheduler/scheduler.h"
+#include "api/lookup.h"
 #include "storage/storage.h"
 
 int accept_body(struct request *r, const struct schema *s, struct accepted *a, struct err *e)
@@ -41,8 +41,7 @@ static int changed_secrets(const char *stored, const json_t *given, struct strbu
     int n = 0;
     const char *path;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)given, path, value)
-    {
+    json_object_foreach((json_t *)(uintptr_t)given, path, value) {
         if (json_equal(json_object_get(old, path), value))
             continue;
         strbuf_printf(list, "%s%s", list->len ? ", " : "", path);
@@ -76,34 +75,16 @@ int check_immutable(const struct schema *s, const char *what, const char *name,
     return rc;
 }
 
-struct delete_tx {
-    struct request *r;
-    struct op_request op;
-    const char *guid;
-};
-
-static int delete_in_tx(struct storage *st, void *ctx, struct err *e)
-{
-    struct delete_tx *t = ctx;
-    if (operation_start(t->r, &t->op, &t->guid, e) < 0)
-        return -1;
-    return st_mark_deleting(st, t->op.kind, t->op.resource_id, t->r->now_us, e);
-}
-
 struct replied *delete_resource(struct request *r, enum resource_kind kind, int64_t id,
                                 const struct scope *scope, const char *name)
 {
     struct err e;
-    struct delete_tx t = {
-        .r = r,
-        .op = {.kind = kind, .resource_id = id, .scope = scope, .name = name, .is_delete = true}};
-    if (st_tx(r->config->storage, "delete", delete_in_tx, &t, &e) < 0)
+    const char *guid;
+    struct op_request op = {
+        .kind = kind, .resource_id = id, .scope = scope, .name = name, .is_delete = true};
+    if (operation_delete(r, &op, &guid, &e) < 0)
         return reply_err(r, &e);
-    LOG_INFO(r->config->log, "resource.deleting",
-             LF_STR("kind", enum_to_name(resource_kind_names, (int)kind)), LF_STR("name", name),
-             LF_STR("operation", t.guid));
-    sched_wake_deletions(r->config->sched);
-    return reply_accepted(r, scope, t.guid);
+    return reply_accepted(r, scope, guid);
 }
 
 struct replied *delete_missing(struct request *r, const struct err *e)
@@ -129,4 +110,33 @@ int json_int_at(const json_t *o, const char *key)
 const char *json_text_at(const json_t *o, const char *key)
 {
     return json_string_value(json_object_get(o, key));
+}
+
+struct replied *list_in_subscription(struct request *r, list_fn *list)
+{
+    struct err e;
+    if (find_subscription(r, &e) < 0)
+        return reply_err(r, &e);
+    struct st_filter f = {.subscription = r->config->subscription_id};
+    return list(r, &f);
+}
+
+struct replied *list_in_group(struct request *r, list_fn *list)
+{
+    struct err e;
+    struct resource_group g;
+    if (find_group(r, &g, &e) < 0)
+        return reply_err(r, &e);
+    struct st_filter f = {.subscription = r->config->subscription_id, .group_id = g.id};
+    return list(r, &f);
+}
+
+struct replied *list_in_workspace(struct request *r, list_fn *list)
+{
+    struct err e;
+    struct workspace w;
+    if (find_workspace(r, &w, &e) < 0)
+        return reply_err(r, &e);
+    struct st_filter f = {.subscription = r->config->subscription_id, .workspace_id = w.id};
+    return list(r, &f);
 }

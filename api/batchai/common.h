@@ -8,6 +8,7 @@
 
 #include "api/operation.h"
 #include "api/request.h"
+#include "storage/storage.h"
 
 /* A request body after schema_accept(): text for storage, objects for looking inside. */
 struct accepted {
@@ -28,13 +29,19 @@ int check_immutable(const struct schema *s, const char *what, const char *name,
                     const char *stored_doc, const char *stored_secrets, const struct accepted *a,
                     struct err *e) MUST_CHECK;
 
-/* Marks the resource and what is in it as deleting, writes the operation, wakes the scheduler,
- * answers 202. `missing`: what looking the resource up said when it found none (then 204). */
+/* operation_delete() and its answer: 202. */
 struct replied *delete_resource(struct request *r, enum resource_kind kind, int64_t id,
                                 const struct scope *scope, const char *name);
 /* The answer to a DELETE whose resource was not found: 204, unless a level above is missing too in
  * a way that the client got wrong (the subscription). */
 struct replied *delete_missing(struct request *r, const struct err *e);
+
+/* Lists the rows that pass the filter. */
+typedef struct replied *list_fn(struct request *r, const struct st_filter *filter);
+/* What the path names, as a filter for `list`. */
+REPLIED list_in_subscription(struct request *r, list_fn *list);
+REPLIED list_in_group(struct request *r, list_fn *list);
+REPLIED list_in_workspace(struct request *r, list_fn *list);
 
 /* int property of an object; 0 if absent. */
 int json_int_at(const json_t *o, const char *key);

@@ -74,8 +74,10 @@ static struct replied *create_or_show(struct request *r, const struct accepted *
         return reply_err(r, &e);
     if (rc == 0)
         return create(r, &w, a);
+    const char *secrets;
     if (check_alive("file server", f.name, f.prov_state, &e) < 0 ||
-        check_immutable(&schema_file_server, "file server", f.name, f.doc, NULL, a, &e) < 0)
+        st_file_server_secrets(r->config->storage, &r->arena, f.id, &secrets, &e) < 0 ||
+        check_immutable(&schema_file_server, "file server", f.name, f.doc, secrets, a, &e) < 0)
         return reply_err(r, &e);
     return show(r, &f);
 }
@@ -116,41 +118,25 @@ static struct replied *list(struct request *r, const struct st_filter *filter)
     struct file_server *rows;
     size_t n;
     if (page_parse(r, &page, &e) < 0 ||
-        st_file_server_list(r->config->storage, &r->arena, filter, page.after, (int)page.max + 1,
+        st_file_server_list(r->config->storage, &r->arena, filter, page.after, page_limit(&page),
                             &rows, &n, &e) < 0)
         return reply_err(r, &e);
-    size_t shown = n > (size_t)page.max ? (size_t)page.max : n;
-    json_t *items = json_array();
-    for (size_t i = 0; i < shown; i++)
-        json_array_append_new(items, render_file_server(r, &rows[i]));
-    return page_reply(r, &page, items, n > shown, shown ? rows[shown - 1].id : 0);
+    for (size_t i = 0; i < n; i++)
+        page_add(&page, rows[i].id, render_file_server(r, &rows[i]));
+    return page_reply(r, &page);
 }
 
 struct replied *file_servers_list(struct request *r)
 {
-    struct err e;
-    if (find_subscription(r, &e) < 0)
-        return reply_err(r, &e);
-    struct st_filter f = {.subscription = r->config->subscription_id};
-    return list(r, &f);
+    return list_in_subscription(r, list);
 }
 
 struct replied *file_servers_list_by_group(struct request *r)
 {
-    struct err e;
-    struct resource_group g;
-    if (find_group(r, &g, &e) < 0)
-        return reply_err(r, &e);
-    struct st_filter f = {.subscription = r->config->subscription_id, .group_id = g.id};
-    return list(r, &f);
+    return list_in_group(r, list);
 }
 
 struct replied *file_servers_list_by_workspace(struct request *r)
 {
-    struct err e;
-    struct workspace w;
-    if (find_workspace(r, &w, &e) < 0)
-        return reply_err(r, &e);
-    struct st_filter f = {.subscription = r->config->subscription_id, .workspace_id = w.id};
-    return list(r, &f);
+    return list_in_workspace(r, list);
 }

@@ -110,15 +110,10 @@ static json_t *render_entry(struct listing *l, const struct entry *en)
 
 static struct replied *reply_entries(struct listing *l)
 {
-    size_t from = (size_t)l->page.after < l->n ? (size_t)l->page.after : l->n;
-    size_t to = l->n - from > (size_t)l->page.max ? from + (size_t)l->page.max : l->n;
-    json_t *items = json_array();
-    for (size_t i = from; i < to; i++) {
-        json_t *o = render_entry(l, &l->entries[i]);
-        if (o) /* a name that is not UTF-8 cannot be said in JSON */
-            json_array_append_new(items, o);
-    }
-    return page_reply(l->r, &l->page, items, to < l->n, (int64_t)to);
+    /* The id of an entry is its place, from 1 on. A name that is not UTF-8 renders as NULL. */
+    for (size_t i = (size_t)l->page.after; i < l->n && !l->page.more; i++)
+        page_add(&l->page, (int64_t)i + 1, render_entry(l, &l->entries[i]));
+    return page_reply(l->r, &l->page);
 }
 
 static struct replied *answer(struct listing *l)

@@ -199,14 +199,12 @@ struct replied *jobs_list(struct request *r)
     struct job *rows;
     size_t n;
     if (find_experiment(r, &x, &e) < 0 || page_parse(r, &page, &e) < 0 ||
-        st_job_list(r->config->storage, &r->arena, x.id, page.after, (int)page.max + 1, &rows, &n,
+        st_job_list(r->config->storage, &r->arena, x.id, page.after, page_limit(&page), &rows, &n,
                     &e) < 0)
         return reply_err(r, &e);
-    size_t shown = n > (size_t)page.max ? (size_t)page.max : n;
-    json_t *items = json_array();
-    for (size_t i = 0; i < shown; i++)
-        json_array_append_new(items, render_job(r, &rows[i]));
-    return page_reply(r, &page, items, n > shown, shown ? rows[shown - 1].id : 0);
+    for (size_t i = 0; i < n; i++)
+        page_add(&page, rows[i].id, render_job(r, &rows[i]));
+    return page_reply(r, &page);
 }
 
 struct terminate_tx {

@@ -149,13 +149,11 @@ static struct replied *list(struct request *r, int64_t group_id)
     size_t n;
     if (page_parse(r, &page, &e) < 0 ||
         st_workspace_list(r->config->storage, &r->arena, r->config->subscription_id, group_id,
-                          page.after, (int)page.max + 1, &rows, &n, &e) < 0)
+                          page.after, page_limit(&page), &rows, &n, &e) < 0)
         return reply_err(r, &e);
-    size_t shown = n > (size_t)page.max ? (size_t)page.max : n;
-    json_t *items = json_array();
-    for (size_t i = 0; i < shown; i++)
-        json_array_append_new(items, render_workspace(r, &rows[i]));
-    return page_reply(r, &page, items, n > shown, shown ? rows[shown - 1].id : 0);
+    for (size_t i = 0; i < n; i++)
+        page_add(&page, rows[i].id, render_workspace(r, &rows[i]));
+    return page_reply(r, &page);
 }
 
 struct replied *workspaces_list(struct request *r)

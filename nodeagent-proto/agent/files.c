@@ -16,20 +16,6 @@
 #include "lib/guid.h"
 #include "lib/strbuf.h"
 
-static int write_all(int fd, const char *p, size_t len)
-{
-    while (len > 0) {
-        ssize_t n = write(fd, p, len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -1;
-        p += n;
-        len -= (size_t)n;
-    }
-    return 0;
-}
-
 int file_replace(const char *path, const void *data, size_t len, mode_t mode, struct err *e)
 {
     struct strbuf tmp = STRBUF_INIT;
@@ -39,7 +25,7 @@ int file_replace(const char *path, const void *data, size_t len, mode_t mode, st
         err_errno(e, ERR_IO, "cannot create %s", tmp.s);
         goto out;
     }
-    if (fchmod(fd, mode) < 0 || write_all(fd, data, len) < 0 || rename(tmp.s, path) < 0) {
+    if (fchmod(fd, mode) < 0 || fs_write_all(fd, data, len) < 0 || rename(tmp.s, path) < 0) {
         err_errno(e, ERR_IO, "cannot write %s", path);
         unlink(tmp.s);
     } else {
@@ -56,7 +42,7 @@ int file_append(const char *path, const char *text, struct err *e)
     int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
     if (fd < 0)
         return err_errno(e, ERR_IO, "cannot open %s", path);
-    int rc = write_all(fd, text, strlen(text));
+    int rc = fs_write_all(fd, text, strlen(text));
     if (rc < 0)
         err_errno(e, ERR_IO, "cannot write %s", path);
     close(fd);

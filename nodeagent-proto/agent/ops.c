@@ -103,8 +103,7 @@ static enum outcome serve_make_dirs(struct agent *a, json_t *req, json_t *reply,
         err_set(e, ERR_PROTOCOL, "paths", "the request has no list 'paths'");
         return SERVE_FAILED;
     }
-    json_array_foreach(paths, i, v)
-    {
+    json_array_foreach(paths, i, v) {
         const char *path = json_string_value(v);
         if (!path || *path != '/') {
             err_set(e, ERR_INVALID_PATH, "paths",

@@ -85,9 +85,10 @@ static void every_operation_of_the_spec_has_a_route(void **state)
             skip();
         const char *path, *method;
         json_t *methods, *op;
-        json_object_foreach(json_object_get(spec, "paths"), path,
-                            methods) json_object_foreach(methods, method, op)
-            check_operation(path, method, json_string_value(json_object_get(op, "operationId")));
+        json_object_foreach(json_object_get(spec, "paths"), path, methods)
+            json_object_foreach(methods, method, op)
+                check_operation(path, method,
+                                json_string_value(json_object_get(op, "operationId")));
         json_decref(spec);
     }
 }
@@ -96,9 +97,10 @@ static int spec_has(const json_t *spec, const char *id)
 {
     const char *path, *method;
     json_t *methods, *op;
-    json_object_foreach(json_object_get(spec, "paths"), path, methods) json_object_foreach(
-        methods, method,
-        op) if (strcmp(json_string_value(json_object_get(op, "operationId")), id) == 0) return 1;
+    json_object_foreach(json_object_get(spec, "paths"), path, methods)
+        json_object_foreach(methods, method, op)
+            if (strcmp(json_string_value(json_object_get(op, "operationId")), id) == 0)
+                return 1;
     return 0;
 }
 
