@@ -8,6 +8,7 @@ import socket
 import subprocess
 
 import pytest
+from support.waiting import wait_for
 
 
 def mode(path):
@@ -43,14 +44,28 @@ def test_state_directory_is_closed_to_others(serve, tmp_path):
     assert {p.name for p in state.iterdir() if p.is_dir()} == {"azure", "storage", "nodes"}
 
 
+def look(state):
+    return {p: (p.stat().st_mtime_ns, p.stat().st_size) for p in state.iterdir()}
+
+
+def settled(state):
+    """What the state directory holds once the first daemon has written what it writes when ready."""
+    seen = [look(state)]
+
+    def same_again():
+        seen.append(look(state))
+        return seen[-1] if seen[-1] == seen[-2] else None
+
+    return wait_for(same_again, every=0.1)
+
+
 def test_second_daemon_says_who_is_there_and_touches_nothing(serve, run, tmp_path):
     d = serve()
-    before = {p: (p.stat().st_mtime_ns, p.stat().st_size) for p in (tmp_path / "state").iterdir()}
+    before = settled(tmp_path / "state")
     done = run("serve", "--state-dir", "state", "--listen", "localhost:0")
     assert (done.returncode, done.stdout) == (1, "")
     assert f"process {d.process.pid}" in done.stderr and str(tmp_path / "state") in done.stderr
-    after = {p: (p.stat().st_mtime_ns, p.stat().st_size) for p in (tmp_path / "state").iterdir()}
-    assert after == before
+    assert look(tmp_path / "state") == before
     assert run("env", "--state-dir", "state").returncode == 0
 
 
