@@ -66,7 +66,7 @@ def run_jobs(client, scene, prefix):
 
 
 def measure_throughput():
-    rates, submissions, peer, cpu = [], [], [], []
+    rates, submissions, spawns, files, cpu = [], [], [], [], []
     with stage.running_daemon() as daemon, Client(daemon) as client:
         scene = stage.Stage(daemon, nodes=NODES)
         for number in range(ROUNDS):
@@ -75,10 +75,12 @@ def measure_throughput():
             cpu.append((machine.cpu_seconds(daemon.process.pid) - before) * 1e6 / JOBS)
             rates.append(rate)
             submissions.append(JOBS / seconds)
-            peer.append(machine.spawns_per_second(JOBS, NODES))
+            spawns.append(machine.spawns_per_second(JOBS, NODES))
+            files.append(machine.job_files_per_second(daemon.dir, JOBS))
     name = f"{JOBS:,} jobs on {NODES} nodes"
+    against = {f"xargs -P{NODES} bash": spawns, "their files alone": files}
     return [
-        Figure(name, "1/s", rates, AIM_JOBS, True, {f"xargs -P{NODES} bash": peer}),
+        Figure(name, "1/s", rates, AIM_JOBS, True, against),
         Figure("  their submission alone", "1/s", submissions),
         Figure("  CPU of the daemon for each", "us", cpu, note="submission, run and looks at the list"),
     ]

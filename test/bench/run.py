@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Measures the built daemon and prints its figures, with ratios to peers of the same run.
 
-    run.py [--json] [--only NAME]...     BUILD_DIR says which build
+    run.py [--json] [--only NAME]...
+BUILD_DIR says which build, BENCH_DIR where the states of its daemons lie (default: in the build).
 """
 
 import argparse

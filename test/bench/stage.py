@@ -2,10 +2,12 @@
 """Where a measurement happens: a daemon of its own beside the build, a place in it, many jobs."""
 
 import json
+import os
 import re
 import sys
 import tempfile
 from contextlib import contextmanager
+from pathlib import Path
 
 from support.daemon import BUILD, Daemon
 from support.world import Place, job_body
@@ -16,8 +18,9 @@ NEXT_LINK = re.compile(rb'"nextLink":"https://[^/]+([^"]+)"}$')
 
 
 def new_daemon():
-    """Not started yet. Its state lies on the disk of the build, not on a /tmp that may be memory."""
-    directory = BUILD / "bench"
+    """Not started yet. Its state lies on the disk of the build (a /tmp may be memory), or where
+    BENCH_DIR says."""
+    directory = Path(os.environ.get("BENCH_DIR", BUILD / "bench"))
     directory.mkdir(parents=True, exist_ok=True)
     return Daemon(state_dir=tempfile.mkdtemp(prefix="run-", dir=directory))
 
