@@ -83,13 +83,12 @@ static void prepared(struct node_rt *rt)
     struct err e = {0};
     rt->prep = NULL;
     prep_free(prep);
-    if (st_node_move(rt->s->st, &m, &e) != 0) {
-        /* It was told to leave meanwhile: the row says what is to be done. */
-        LOG_WARN(rt->s->log, "node.not_prepared", LF_STR("node", rt->name), LF_STR("why", e.msg));
-    } else {
+    if (st_node_move(rt->s->st, &m, &e) == 0) {
         LOG_INFO(rt->s->log, "node.idle", LF_STR("node", rt->name));
         wake(rt->s, WAKE_CLUSTER, rt->cluster_id);
-    }
+    } else if (e.code != ERR_CONFLICT) {
+        LOG_WARN(rt->s->log, "node.not_prepared", LF_STR("node", rt->name), LF_STR("why", e.msg));
+    } /* else it was told to leave meanwhile: the row says what is to be done */
     sched_after_durable(rt->s, rt->id, effect_wake_node);
 }
 
