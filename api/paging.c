@@ -7,8 +7,10 @@
 #include <strings.h>
 
 #include "api/url.h"
+#include "lib/jsontext.h"
 
 #define MAX_RESULTS 1000 /* spec: MaxResultsParameter */
+#define LIST_HEAD   "{\"value\":["
 
 int page_parse(struct request *r, struct page *page, struct err *e)
 {
@@ -17,7 +19,8 @@ int page_parse(struct request *r, struct page *page, struct err *e)
         request_query_int(r, "$skiptoken", 0, LONG_MAX, 0, &after, e) < 0)
         return -1;
     page->after = after;
-    page->items = NULL;
+    page->text = (struct strbuf)STRBUF_INIT;
+    page->n = 0;
     page->last = 0;
     page->more = false;
     return 0;
@@ -30,15 +33,13 @@ int page_limit(const struct page *page)
 
 void page_add(struct page *page, int64_t id, json_t *row)
 {
-    if (!page->items)
-        page->items = json_array();
-    page->more = page->more || json_array_size(page->items) >= (size_t)page->max;
-    if (page->more) {
-        json_decref(row);
-    } else if (row) {
-        json_array_append_new(page->items, row);
+    page->more = page->more || page->n >= page->max;
+    if (row && !page->more) {
+        strbuf_puts(&page->text, page->n++ == 0 ? LIST_HEAD : ",");
+        jsontext_add(&page->text, row);
         page->last = id;
     }
+    json_decref(row);
 }
 
 struct link_builder {
@@ -63,22 +64,26 @@ static enum MHD_Result copy_parameter(void *ctx, enum MHD_ValueKind kind, const 
     return MHD_YES;
 }
 
-static json_t *next_link(struct request *r, const struct page *page)
+static void add_next_link(struct request *r, struct page *page)
 {
     struct link_builder b = {.r = r};
     strbuf_printf(&b.url, "%s%s?", request_base(r), r->path);
     MHD_get_connection_values_n(r->conn, MHD_GET_ARGUMENT_KIND, copy_parameter, &b);
     strbuf_printf(&b.url, "maxresults=%ld&%%24skiptoken=%lld", page->max, (long long)page->last);
     json_t *link = json_string(b.url.s);
+    if (link) {
+        strbuf_puts(&page->text, ",\"nextLink\":");
+        jsontext_add(&page->text, link);
+    }
+    json_decref(link);
     strbuf_free(&b.url);
-    return link;
 }
 
 struct replied *page_reply(struct request *r, struct page *page)
 {
-    json_t *body = json_pack("{s:o}", "value", page->items ? page->items : json_array());
-    page->items = NULL;
+    strbuf_puts(&page->text, page->n == 0 ? LIST_HEAD "]" : "]");
     if (page->more)
-        json_object_set_new(body, "nextLink", next_link(r, page));
-    return reply_json(r, 200, body);
+        add_next_link(r, page);
+    strbuf_putc(&page->text, '}');
+    return reply_text(r, 200, JSON_CONTENT_TYPE, strbuf_take(&page->text));
 }

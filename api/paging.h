@@ -8,11 +8,12 @@
 #include "api/request.h"
 
 struct page {
-    long max;      /* rows to show */
-    int64_t after; /* id of the last row of the page before */
-    json_t *items; /* the rows shown so far; NULL until there is one */
-    int64_t last;  /* id of the last of them */
-    bool more;     /* a row was added that is for the next page */
+    long max;           /* rows to show */
+    int64_t after;      /* id of the last row of the page before */
+    struct strbuf text; /* the reply with the rows so far: never a thousand of them as trees */
+    long n;             /* of rows in it */
+    int64_t last;       /* id of the last of them */
+    bool more;          /* a row was added that is for the next page */
 };
 
 int page_parse(struct request *r, struct page *page, struct err *e) MUST_CHECK;

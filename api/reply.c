@@ -12,6 +12,7 @@
 #include "api/error.h"
 #include "api/request.h"
 #include "api/router.h"
+#include "lib/jsontext.h"
 
 /* The token's address is all there is to it. */
 static char token_object;
@@ -113,11 +114,9 @@ struct replied *reply_text(struct request *r, int status, const char *content_ty
 
 struct replied *reply_json(struct request *r, int status, json_t *body)
 {
-    char *text = json_dumps(body, JSON_COMPACT);
+    char *text = jsontext(body);
     json_decref(body);
-    if (!text)
-        abort(); /* only out of memory: every string in it was made by jansson */
-    return reply_text(r, status, "application/json; charset=utf-8", text);
+    return reply_text(r, status, JSON_CONTENT_TYPE, text);
 }
 
 struct replied *reply_empty(struct request *r, int status)

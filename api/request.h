@@ -79,6 +79,8 @@ int request_query_int(struct request *r, const char *name, long min, long max, l
 void reply_header(struct request *r, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+#define JSON_CONTENT_TYPE "application/json; charset=utf-8"
+
 #define REPLIED struct replied *MUST_CHECK
 REPLIED reply_json(struct request *r, int status, json_t *body); /* steals body */
 REPLIED reply_empty(struct request *r, int status);

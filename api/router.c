@@ -39,20 +39,25 @@ static bool is_tail(const char *s, size_t n)
     return is_param(s, n) && s[n - 2] == '*';
 }
 
+/* Runs for every route of the table at every request: no look at the template but this one. */
 static bool matches(const struct route *route, const struct request *r)
 {
-    const char *s = "";
-    size_t n = 0;
+    const char *t = route->path;
     for (int i = 0; i < r->n_segments; i++) {
-        if (!template_segment(route->path, i, &s, &n))
+        if (*t++ != '/')
             return false;
-        if (is_tail(s, n))
-            return true;
-        if (!is_param(s, n) &&
-            (strlen(r->segment[i]) != n || strncasecmp(r->segment[i], s, n) != 0))
+        if (*t == '{') {
+            t = strchr(t, '}') + 1;
+            if (t[-2] == '*')
+                return true;
+            continue;
+        }
+        size_t n = strlen(r->segment[i]);
+        if (strncasecmp(t, r->segment[i], n) != 0 || (t[n] != '/' && t[n] != '\0'))
             return false;
+        t += n;
     }
-    return !template_segment(route->path, r->n_segments, &s, &n);
+    return *t == '\0';
 }
 
 const char *request_param(const struct request *r, const char *name)

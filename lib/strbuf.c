@@ -8,6 +8,8 @@
 
 #include "lib/arena.h"
 
+#define PRINT_GUESS 63 /* most of what is printed fits, and need not be measured first */
+
 static void reserve(struct strbuf *b, size_t more)
 {
     size_t need = b->len + more + 1;
@@ -41,17 +43,21 @@ void strbuf_putc(struct strbuf *b, char c)
 
 void strbuf_printf(struct strbuf *b, const char *fmt, ...)
 {
-    va_list ap;
-    va_start(ap, fmt);
-    int n = vsnprintf(NULL, 0, fmt, ap);
-    va_end(ap);
-    if (n < 0)
-        abort();
-    reserve(b, (size_t)n);
-    va_start(ap, fmt);
-    vsnprintf(b->s + b->len, (size_t)n + 1, fmt, ap);
-    va_end(ap);
-    b->len += (size_t)n;
+    reserve(b, PRINT_GUESS);
+    for (;;) {
+        size_t room = b->cap - b->len;
+        va_list ap;
+        va_start(ap, fmt);
+        int n = vsnprintf(b->s + b->len, room, fmt, ap);
+        va_end(ap);
+        if (n < 0)
+            abort();
+        if ((size_t)n < room) {
+            b->len += (size_t)n;
+            return;
+        }
+        reserve(b, (size_t)n);
+    }
 }
 
 void strbuf_reset(struct strbuf *b)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/lookup.h"
+#include "lib/jsontext.h"
 #include "storage/storage.h"
 
 int accept_body(struct request *r, const struct schema *s, struct accepted *a, struct err *e)
@@ -13,15 +14,15 @@ int accept_body(struct request *r, const struct schema *s, struct accepted *a, s
     memset(a, 0, sizeof *a);
     if (schema_accept(s, r->version, r->body, &a->doc, &a->secrets, e) < 0)
         return -1;
-    a->doc_text = json_dumps(a->doc, JSON_COMPACT);
-    a->secrets_text = a->secrets ? json_dumps(a->secrets, JSON_COMPACT) : NULL;
+    a->doc_text = jsontext(a->doc);
+    a->secrets_text = a->secrets ? jsontext(a->secrets) : NULL;
     return 0;
 }
 
 void accepted_refresh(struct accepted *a)
 {
     free(a->doc_text);
-    a->doc_text = json_dumps(a->doc, JSON_COMPACT);
+    a->doc_text = jsontext(a->doc);
 }
 
 void accepted_release(struct accepted *a)

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * JSON values as compact text, the same that json_dumps(JSON_COMPACT) gives. jansson looks for
+ * cycles at every object and array, which is most of what writing costs; ours are trees.
+ */
+#ifndef LIB_JSONTEXT_H
+#define LIB_JSONTEXT_H
+
+#include <jansson.h>
+
+#include "lib/strbuf.h"
+
+/* Appends any kind of value, which must be a tree. */
+void jsontext_add(struct strbuf *b, const json_t *value);
+char *jsontext(const json_t *value); /* caller frees */
+
+#endif

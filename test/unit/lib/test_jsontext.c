@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lib/jsontext.h"
+
+/* What is read from this text is written as jansson writes it. */
+static void same_as_jansson(const char *text)
+{
+    json_error_t je;
+    json_t *v = json_loads(text, JSON_DECODE_ANY | JSON_ALLOW_NUL, &je);
+    if (!v)
+        fail_msg("%s: %s", text, je.text);
+    char *want = json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY);
+    char *got = jsontext(v);
+    assert_string_equal(got, want);
+    free(want);
+    free(got);
+    json_decref(v);
+}
+
+static void values_as_jansson_writes_them(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "{}",
+        "[]",
+        "null",
+        "true",
+        "false",
+        "0",
+        "-9223372036854775808",
+        "9223372036854775807",
+        "0.1",
+        "1.0",
+        "-1e300",
+        "2.2250738585072014e-308",
+        "[[],{},[{}],{\"a\":[]}]",
+        "{\"b\":1,\"a\":{\"z\":null,\"y\":[1,2.5,\"3\",true]},\"\":[false]}",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        same_as_jansson(texts[i]);
+}
+
+static void strings_as_jansson_writes_them(void **state)
+{
+    (void)state;
+    same_as_jansson("\"\"");
+    same_as_jansson("\"plain / slash\"");
+    same_as_jansson("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"");
+    same_as_jansson("\"a\\u0000b\\u001f\\u007f\"");
+    same_as_jansson("\"\\u00e4\\u20ac\\ud83d\\ude00\"");
+    same_as_jansson("{\"\\\"key\\n\\u0001\\u00e4\":\"\\\\\"}");
+}
+
+/* Each byte below 0x80 at the start, in the middle and at the end. */
+static void every_ascii_byte(void **state)
+{
+    (void)state;
+    for (int c = 0; c < 0x80; c++) {
+        char text[40];
+        snprintf(text, sizeof text, "\"\\u%04xab\\u%04xcd\\u%04x\"", c, c, c);
+        same_as_jansson(text);
+    }
+}
+
+static void appends(void **state)
+{
+    (void)state;
+    struct strbuf b = STRBUF_INIT;
+    strbuf_puts(&b, "x=");
+    json_t *v = json_pack("{s:i}", "n", 7);
+    jsontext_add(&b, v);
+    assert_string_equal(b.s, "x={\"n\":7}");
+    json_decref(v);
+    strbuf_free(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_as_jansson_writes_them),
+        cmocka_unit_test(strings_as_jansson_writes_them),
+        cmocka_unit_test(every_ascii_byte),
+        cmocka_unit_test(appends),
+    };
+    return cmocka_run_group_tests_name("jsontext", tests, NULL, NULL);
+}
