@@ -7,7 +7,7 @@ import re
 import pytest
 from support.daemon import Daemon
 from support.waiting import wait_for
-from support.world import MOUNT, Place, cluster_body, fresh, wait_flag
+from support.world import MOUNT, Place, cluster_body, fresh, instant, wait_flag
 
 
 def busy(place, cluster, n=1, **more):
@@ -51,7 +51,9 @@ def test_patch_answers_with_the_new_settings_and_the_old_state(own_place):
         "preparingNodeCount": 0,
         "leavingNodeCount": 0,
     }
-    assert cluster.properties["allocationStateTransitionTime"] > before["allocationStateTransitionTime"]
+    assert instant(cluster.properties["allocationStateTransitionTime"]) > instant(
+        before["allocationStateTransitionTime"]
+    )
 
 
 def test_a_put_of_an_existing_cluster_is_an_update_of_what_patch_may_change(own_place):
@@ -207,7 +209,7 @@ def test_jobs_survive_their_cluster(own_place):
     again = cluster.call("PUT", body=cluster_body(1), expect=202)
     own_place.daemon.wait_operation(again)
     cluster.wait_steady(1)
-    assert cluster.properties["creationTime"] > done.properties["creationTime"]
+    assert instant(cluster.properties["creationTime"]) > instant(done.properties["creationTime"])
 
 
 def test_a_setup_task_runs_on_each_node_before_any_job(own_place):

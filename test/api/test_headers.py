@@ -6,16 +6,11 @@ from datetime import datetime, timedelta, timezone
 from email.utils import parsedate_to_datetime
 
 import pytest
-from support.world import cluster_body, fresh
+from support.world import cluster_body, fresh, instant
 
 GUID = re.compile(r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 ETAG = re.compile(r'^"0x([0-9A-F]+)"$')
 RATE = "x-ms-ratelimit-remaining-subscription-"
-
-
-def instant(text):
-    form = "%Y-%m-%dT%H:%M:%S.%fZ" if "." in text else "%Y-%m-%dT%H:%M:%SZ"
-    return datetime.strptime(text, form).replace(tzinfo=timezone.utc)
 
 
 def etag_instant(etag):

@@ -8,7 +8,7 @@ import re
 import pytest
 from support.daemon import processes_of
 from support.waiting import wait_for
-from support.world import MOUNT, file_share, fresh, job_body, wait_flag
+from support.world import MOUNT, file_share, fresh, instant, job_body, wait_flag
 
 
 def details_of(error):
@@ -263,7 +263,7 @@ def test_a_gang_gets_all_its_nodes_or_none(own_place):
     assert gang.state == "queued" and cluster.counts()["idleNodeCount"] == 1
     flag.touch()
     first, second = gang.succeed(), behind.succeed()
-    assert first["executionInfo"]["startTime"] <= second["executionInfo"]["startTime"], (
+    assert instant(first["executionInfo"]["startTime"]) <= instant(second["executionInfo"]["startTime"]), (
         "first come, first served"
     )
 
@@ -318,7 +318,7 @@ def test_terminating_a_queued_job(own_place):
     job.terminate()
     info = job.fail()["executionInfo"]
     assert info["errors"][0]["code"] == "JobTerminated" and "exitCode" not in info
-    assert info["startTime"] <= info["endTime"]
+    assert instant(info["startTime"]) <= instant(info["endTime"])
 
 
 def test_a_job_that_ignores_sigterm_is_terminated_all_the_same(own_place):

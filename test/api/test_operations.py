@@ -5,7 +5,7 @@ import re
 
 import pytest
 from support.waiting import wait_for
-from support.world import Place, cluster_body, file_server_body, fresh, job_body
+from support.world import Place, cluster_body, file_server_body, fresh, instant, job_body
 
 TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{0,2}[1-9])?Z$")
 
@@ -32,7 +32,7 @@ def test_the_operation_starts_when_the_resource_was_created(own_place, daemon):
     cluster = own_place.cluster_at(fresh("c"))
     ended = daemon.wait_operation(cluster.call("PUT", body=cluster_body(0), expect=202))
     assert ended["startTime"][:19] == cluster.properties["creationTime"][:19]
-    assert ended["startTime"] <= ended["endTime"]
+    assert instant(ended["startTime"]) <= instant(ended["endTime"])
 
 
 def test_every_kind_of_operation_ends_with_its_own_resource_key(own_place, daemon):

@@ -45,7 +45,9 @@ class Az:
         """The lines it prints, as they come."""
         argv = [str(BATCHAID), "az", "--state-dir", str(self.daemon.state_dir), *shlex.split(command)]
         env = {**os.environ, **self.env, "PYTHONUNBUFFERED": "1"}
-        with subprocess.Popen(argv, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as p:
+        with subprocess.Popen(
+            argv, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        ) as p:
             yield from p.stdout
         assert p.returncode == 0
 

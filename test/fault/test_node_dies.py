@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What ran on a node vanishes, as when the machine is rebooted: the job ends by its cluster's rule."""
+
 import json
 import os
 import signal

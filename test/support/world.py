@@ -6,6 +6,7 @@ they are about."""
 import copy
 import itertools
 import json
+from datetime import datetime, timezone
 from pathlib import Path
 
 from .waiting import wait_for
@@ -17,6 +18,12 @@ MOUNT = "$AZ_BATCHAI_MOUNT_ROOT/out"
 
 def fresh(prefix):
     return f"{prefix}{next(NUMBERS)}"
+
+
+def instant(text):
+    """A time of the wire, whose fraction has 0 to 3 digits: texts of it do not sort."""
+    form = "%Y-%m-%dT%H:%M:%S.%fZ" if "." in text else "%Y-%m-%dT%H:%M:%SZ"
+    return datetime.strptime(text, form).replace(tzinfo=timezone.utc)
 
 
 def merge(base, extra):
