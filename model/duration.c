@@ -11,6 +11,9 @@
 
 #define SECOND_US 1000000LL
 
+/* Nothing is waited for longer, and no instant of ours plus this overflows. */
+#define CENTURY_US (36500LL * 24 * 3600 * SECOND_US)
+
 static const struct unit {
     char letter;
     bool in_time; /* after the "T" */
@@ -78,6 +81,6 @@ int duration_parse(const char *text, int64_t *us)
     }
     if (parts == 0)
         return -1;
-    *us = total;
+    *us = total < CENTURY_US ? total : CENTURY_US;
     return 0;
 }

@@ -106,6 +106,18 @@ int check_clean_text(const json_t *value, const char *path, struct err *e)
     return refuse(value, path, e, "free of control characters");
 }
 
+/* Where output goes: absolute, relative or starting with a variable, but never up again. */
+int check_output_prefix(const json_t *value, const char *path, struct err *e)
+{
+    const char *s = json_string_value(value);
+    for (size_t n; *s; s += n + (s[n] == '/')) {
+        n = strcspn(s, "/");
+        if (n == 2 && s[0] == '.' && s[1] == '.')
+            return refuse(value, path, e, "a path without \"..\"");
+    }
+    return check_clean_text(value, path, e);
+}
+
 /* ".../<kind>/NAME", where NAME is what a resource may be called. */
 static bool is_resource_id(const char *id, const char *kind)
 {

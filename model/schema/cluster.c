@@ -108,7 +108,7 @@ static const struct field setup_task_rows[] = {
      .flags = FIELD_REQUIRED,
      .min = 1,
      .max = MAX_PATH_BYTES,
-     .check = check_clean_text},
+     .check = check_output_prefix},
     {.name = "stdOutErrPathSuffix", .kind = FIELD_STRING, .flags = FIELD_READONLY},
 };
 static SCHEMA(schema_setup_task, "SetupTask", setup_task_rows, check_env);

@@ -98,6 +98,8 @@ static void setup_tasks(void **state)
          "{'commandLine': 'x', 'stdOutErrPathPrefix': 'p', 'environmentVariables': [{'name': 'A',"
          " 'value': ''}], 'secrets': [{'name': 'A', 'value': ''}]}",
          BAD_AT(TASK ".secrets[0].name", "was used before")},
+        {TASK, "{'commandLine': 'x', 'stdOutErrPathPrefix': '$R/s/../x'}",
+         BAD_AT(TASK ".stdOutErrPathPrefix", "is \"$R/s/../x\"; it must be a path without")},
         {P "nodeSetup.performanceCountersSettings", "{}",
          MISSING_AT(P "nodeSetup.performanceCountersSettings.appInsightsReference", "is missing")},
         {P "nodeSetup.performanceCountersSettings.appInsightsReference",

@@ -27,6 +27,10 @@ static void durations(void **state)
         {"P0D", 0},
         {"PT0S", 0},
         {"P1D", DAY_US},
+        /* A deadline must not overflow: what is longer than a century is a century. */
+        {"P36500D", 36500 * DAY_US},
+        {"P36501D", 36500 * DAY_US},
+        {"P106751990D", 36500 * DAY_US},
         {"", -1},
         {"P", -1},
         {"PT", -1},
