@@ -80,14 +80,22 @@ int find_file_server(struct request *r, struct file_server *f, struct err *e)
                  ERR_FILE_SERVER_NOT_FOUND, "file server", name, e);
 }
 
+/* Jobs are asked for most: one query finds them. Only if there is none are the levels above walked,
+ * for the error of the first that is missing. */
 int find_job(struct request *r, struct job *j, struct err *e)
 {
-    struct experiment x;
-    if (find_experiment(r, &x, e) < 0)
+    if (find_subscription(r, e) < 0)
         return -1;
+    const struct scope scope = {.subscription = r->config->subscription_id,
+                                .group = request_param(r, "group"),
+                                .workspace = request_param(r, "workspace"),
+                                .experiment = request_param(r, "experiment")};
     const char *name = request_param(r, "job");
-    return found(st_job_get(r->config->storage, &r->arena, x.id, name, j, e), ERR_JOB_NOT_FOUND,
-                 "job", name, e);
+    int rc = st_job_find(r->config->storage, &r->arena, &scope, name, j, e);
+    struct experiment x;
+    if (rc == 0 && find_experiment(r, &x, e) < 0)
+        return -1;
+    return found(rc, ERR_JOB_NOT_FOUND, "job", name, e);
 }
 
 /* Takes "/literal/VALUE" off *p; NULL if it does not start so. */

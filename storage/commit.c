@@ -81,6 +81,22 @@ static int control(struct storage *st, enum stmt_id id, const char *what, struct
     return failed;
 }
 
+void st_turn_read(struct storage *st)
+{
+    if (!st->in_turn && !st->in_read && !st->turn_doomed)
+        st->in_read = control(st, ST_BEGIN_READ, "begin to read", NULL) == 0;
+}
+
+/* Ends a transaction that only read: nothing can be lost by it. */
+static void read_end(struct storage *st)
+{
+    if (!st->in_read)
+        return;
+    st->in_read = false;
+    if (control(st, ST_COMMIT, "end of reading", NULL) < 0)
+        LOG_ERROR(st->log, "db.read_end_failed", LF_STR("error", sqlite3_errmsg(st->db)));
+}
+
 int st_turn_begin(struct storage *st, struct err *e)
 {
     if (st->turn_doomed) {
@@ -90,6 +106,7 @@ int st_turn_begin(struct storage *st, struct err *e)
     }
     if (st->in_turn)
         return 0;
+    read_end(st);
     if (control(st, ST_BEGIN, "begin", e) < 0)
         return -1;
     st->in_turn = true;
@@ -129,6 +146,7 @@ void st_turn_end(struct storage *st)
 {
     assert(st->open_queries == 0);
     struct err why;
+    read_end(st);
     bool wrote = st->in_turn;
     if (wrote && turn_commit(st, &why) < 0)
         turn_fail(st, &why);

@@ -88,6 +88,19 @@ int st_job_get(struct storage *st, struct arena *a, int64_t experiment_id, const
     return q_one(&q, a, read_job, out, e);
 }
 
+int st_job_find(struct storage *st, struct arena *a, const struct scope *scope, const char *name,
+                struct job *out, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_JOB_FIND);
+    q_text(&q, scope->subscription);
+    q_text(&q, scope->group);
+    q_text(&q, scope->workspace);
+    q_text(&q, scope->experiment);
+    q_text(&q, name);
+    return q_one(&q, a, read_job, out, e);
+}
+
 int st_job_by_id(struct storage *st, struct arena *a, int64_t id, struct job *out, struct err *e)
 {
     struct q q;

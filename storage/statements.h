@@ -54,6 +54,7 @@
 /* clang-format off */
 #define STATEMENTS(X)                                                                              \
     X(ST_BEGIN, "BEGIN IMMEDIATE")                                                                 \
+    X(ST_BEGIN_READ, "BEGIN")  \
     X(ST_COMMIT, "COMMIT")                                                                         \
     X(ST_ROLLBACK, "ROLLBACK")                                                                     \
     X(ST_SAVEPOINT, "SAVEPOINT part")                                                              \
@@ -131,6 +132,7 @@
       "updated_us, start_us, end_us, exit_code, attempt, errors, secrets) VALUES (?1, ?2, ?3, "    \
       "?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)")       \
     X(ST_JOB_GET, JOB_SELECT "WHERE j.experiment_id = ?1 AND j.name = ?2")                         \
+    X(ST_JOB_FIND, JOB_SELECT "WHERE g.subscription = ?1 AND g.name = ?2 AND w.name = ?3 AND r.name = ?4 AND j.name = ?5") \
     X(ST_JOB_BY_ID, JOB_SELECT "WHERE j.id = ?1")                                                  \
     X(ST_JOB_LIST, JOB_SELECT "WHERE j.experiment_id = ?1 AND j.id > ?2 ORDER BY j.id LIMIT ?3")   \
     X(ST_JOB_SECRETS, "SELECT secrets FROM job WHERE id = ?1")                                     \

@@ -38,6 +38,7 @@ void q_read(struct q *q, struct storage *st, enum stmt_id id)
 {
     *q = (struct q){.st = st, .s = st->stmts[id], .id = id};
     assert(!sqlite3_stmt_busy(q->s));
+    st_turn_read(st);
     st->open_queries++;
 }
 

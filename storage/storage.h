@@ -136,6 +136,9 @@ int st_job_insert(struct storage *, const struct job *j, const char *secrets, in
                   struct err *);
 int st_job_get(struct storage *, struct arena *, int64_t experiment_id, const char *name,
                struct job *out, struct err *);
+/* The same by the names of all levels above, in one query. */
+int st_job_find(struct storage *, struct arena *, const struct scope *scope, const char *name,
+                struct job *out, struct err *);
 int st_job_by_id(struct storage *, struct arena *, int64_t id, struct job *out, struct err *);
 int st_job_list(struct storage *, struct arena *, int64_t experiment_id, int64_t after, int limit,
                 struct job **rows, size_t *n, struct err *);

@@ -43,7 +43,8 @@ struct storage {
     unsigned char key[crypto_secretbox_KEYBYTES];
     int open_queries; /* statements begun and not ended; 0 between calls */
 
-    bool in_turn;     /* BEGIN was done */
+    bool in_turn; /* BEGIN was done */
+    bool in_read; /* the turn only reads so far, in a transaction of its own; never with in_turn */
     bool turn_doomed; /* SQLite rolled the turn's transaction back by itself; see doom */
     struct err doom;
     bool dirty; /* committed frames that no sync under way covers */
@@ -91,6 +92,9 @@ int st_exec(struct storage *st, const char *sql, const char *what, struct err *e
 /* --- commit.c --------------------------------------------------------------------------------- */
 /* Opens the turn's transaction if it is not open yet. */
 int st_turn_begin(struct storage *st, struct err *e) MUST_CHECK;
+/* Lets the reads of a turn share one transaction: SQLite takes and gives back its locks once a turn
+ * instead of once a query. Cannot fail: without it each read is a transaction of its own. */
+void st_turn_read(struct storage *st);
 void st_commit_free(struct storage *st);
 
 /* --- checkpoint.c ----------------------------------------------------------------------------- */
