@@ -28,6 +28,8 @@ static enum MHD_Result match_query(void *ctx, enum MHD_ValueKind kind, const cha
     if (!k || strcasecmp(k, s->name) != 0)
         return MHD_YES;
     s->found = value ? url_decode(&s->r->arena, value, value_size) : "";
+    if (!s->found) /* a malformed escape stays as it is, for whoever parses the value to refuse */
+        s->found = arena_strndup(&s->r->arena, value, value_size);
     return MHD_NO;
 }
 

@@ -40,6 +40,7 @@ struct request {
     const struct route *route;                 /* NULL until matched */
     const char *method, *path;                 /* arena; path as sent, without query */
     const char *segment[REQUEST_SEGMENTS_MAX]; /* decoded; arena */
+    size_t segment_len[REQUEST_SEGMENTS_MAX];
     int n_segments;
     const char *rest; /* what a {name*} at the template's end matched, decoded */
     enum api_version version;

@@ -42,22 +42,18 @@ static bool is_tail(const char *s, size_t n)
 /* Runs for every route of the table at every request: no look at the template but this one. */
 static bool matches(const struct route *route, const struct request *r)
 {
-    const char *t = route->path;
+    const char *p = route->path;
     for (int i = 0; i < r->n_segments; i++) {
-        if (*t++ != '/')
+        if (*p++ != '/')
             return false;
-        if (*t == '{') {
-            t = strchr(t, '}') + 1;
-            if (t[-2] == '*')
-                return true;
-            continue;
-        }
-        size_t n = strlen(r->segment[i]);
-        if (strncasecmp(t, r->segment[i], n) != 0 || (t[n] != '/' && t[n] != '\0'))
+        size_t n = strcspn(p, "/");
+        if (is_tail(p, n))
+            return true;
+        if (!is_param(p, n) && (r->segment_len[i] != n || strncasecmp(r->segment[i], p, n) != 0))
             return false;
-        t += n;
+        p += n;
     }
-    return *t == '\0';
+    return *p == '\0';
 }
 
 const char *request_param(const struct request *r, const char *name)
@@ -90,6 +86,7 @@ static int split_path(struct request *r, struct err *e)
             return err_set(e, ERR_INVALID_PATH, NULL,
                            "The request path has a malformed percent escape in '%.*s'.",
                            (int)(n > 200 ? 200 : n), p);
+        r->segment_len[r->n_segments] = strlen(seg);
         r->segment[r->n_segments++] = seg;
         p += n;
     }

@@ -219,15 +219,16 @@ struct replied *clusters_delete(struct request *r)
     return delete_resource(r, RES_CLUSTER, c.id, &c.scope, c.name);
 }
 
-static struct replied *list(struct request *r, const struct st_filter *filter)
+static struct replied *list(struct request *r, filter_fn *filter_of)
 {
     struct err e;
+    struct st_filter filter;
     struct page page;
     struct cluster *rows;
     size_t n;
-    if (page_parse(r, &page, &e) < 0 ||
-        st_cluster_list(r->config->storage, &r->arena, filter, page.after, page_limit(&page), &rows,
-                        &n, &e) < 0)
+    if (filter_of(r, &filter, &e) < 0 || page_parse(r, &page, &e) < 0 ||
+        st_cluster_list(r->config->storage, &r->arena, &filter, page.after, page_limit(&page),
+                        &rows, &n, &e) < 0)
         return reply_err(r, &e);
     for (size_t i = 0; i < n; i++)
         page_add(&page, rows[i].id, render_cluster(r, &rows[i]));
@@ -236,17 +237,17 @@ static struct replied *list(struct request *r, const struct st_filter *filter)
 
 struct replied *clusters_list(struct request *r)
 {
-    return list_in_subscription(r, list);
+    return list(r, filter_subscription);
 }
 
 struct replied *clusters_list_by_group(struct request *r)
 {
-    return list_in_group(r, list);
+    return list(r, filter_group);
 }
 
 struct replied *clusters_list_by_workspace(struct request *r)
 {
-    return list_in_workspace(r, list);
+    return list(r, filter_workspace);
 }
 
 struct replied *clusters_list_remote_login(struct request *r)

@@ -113,31 +113,26 @@ const char *json_text_at(const json_t *o, const char *key)
     return json_string_value(json_object_get(o, key));
 }
 
-struct replied *list_in_subscription(struct request *r, list_fn *list)
+int filter_subscription(struct request *r, struct st_filter *f, struct err *e)
 {
-    struct err e;
-    if (find_subscription(r, &e) < 0)
-        return reply_err(r, &e);
-    struct st_filter f = {.subscription = r->config->subscription_id};
-    return list(r, &f);
+    *f = (struct st_filter){.subscription = r->config->subscription_id};
+    return find_subscription(r, e);
 }
 
-struct replied *list_in_group(struct request *r, list_fn *list)
+int filter_group(struct request *r, struct st_filter *f, struct err *e)
 {
-    struct err e;
     struct resource_group g;
-    if (find_group(r, &g, &e) < 0)
-        return reply_err(r, &e);
-    struct st_filter f = {.subscription = r->config->subscription_id, .group_id = g.id};
-    return list(r, &f);
+    if (find_group(r, &g, e) < 0)
+        return -1;
+    *f = (struct st_filter){.subscription = r->config->subscription_id, .group_id = g.id};
+    return 0;
 }
 
-struct replied *list_in_workspace(struct request *r, list_fn *list)
+int filter_workspace(struct request *r, struct st_filter *f, struct err *e)
 {
-    struct err e;
     struct workspace w;
-    if (find_workspace(r, &w, &e) < 0)
-        return reply_err(r, &e);
-    struct st_filter f = {.subscription = r->config->subscription_id, .workspace_id = w.id};
-    return list(r, &f);
+    if (find_workspace(r, &w, e) < 0)
+        return -1;
+    *f = (struct st_filter){.subscription = r->config->subscription_id, .workspace_id = w.id};
+    return 0;
 }

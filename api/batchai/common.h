@@ -36,12 +36,9 @@ struct replied *delete_resource(struct request *r, enum resource_kind kind, int6
  * a way that the client got wrong (the subscription). */
 struct replied *delete_missing(struct request *r, const struct err *e);
 
-/* Lists the rows that pass the filter. */
-typedef struct replied *list_fn(struct request *r, const struct st_filter *filter);
-/* What the path names, as a filter for `list`. */
-REPLIED list_in_subscription(struct request *r, list_fn *list);
-REPLIED list_in_group(struct request *r, list_fn *list);
-REPLIED list_in_workspace(struct request *r, list_fn *list);
+/* What the path names, as a filter for a list. */
+typedef int filter_fn(struct request *r, struct st_filter *f, struct err *e);
+filter_fn filter_subscription, filter_group, filter_workspace;
 
 /* int property of an object; 0 if absent. */
 int json_int_at(const json_t *o, const char *key);

@@ -111,14 +111,15 @@ struct replied *file_servers_delete(struct request *r)
     return delete_resource(r, RES_FILE_SERVER, f.id, &f.scope, f.name);
 }
 
-static struct replied *list(struct request *r, const struct st_filter *filter)
+static struct replied *list(struct request *r, filter_fn *filter_of)
 {
     struct err e;
+    struct st_filter filter;
     struct page page;
     struct file_server *rows;
     size_t n;
-    if (page_parse(r, &page, &e) < 0 ||
-        st_file_server_list(r->config->storage, &r->arena, filter, page.after, page_limit(&page),
+    if (filter_of(r, &filter, &e) < 0 || page_parse(r, &page, &e) < 0 ||
+        st_file_server_list(r->config->storage, &r->arena, &filter, page.after, page_limit(&page),
                             &rows, &n, &e) < 0)
         return reply_err(r, &e);
     for (size_t i = 0; i < n; i++)
@@ -128,15 +129,15 @@ static struct replied *list(struct request *r, const struct st_filter *filter)
 
 struct replied *file_servers_list(struct request *r)
 {
-    return list_in_subscription(r, list);
+    return list(r, filter_subscription);
 }
 
 struct replied *file_servers_list_by_group(struct request *r)
 {
-    return list_in_group(r, list);
+    return list(r, filter_group);
 }
 
 struct replied *file_servers_list_by_workspace(struct request *r)
 {
-    return list_in_workspace(r, list);
+    return list(r, filter_workspace);
 }
