@@ -110,6 +110,13 @@ def test_maxresults_must_be_1_to_1000(listing, daemon, value):
     assert reply.error["target"] == "maxresults" and (value in reply.error["message"])
 
 
+@pytest.mark.parametrize("raw", ["maxresults=1%00", "maxresults=2%", "$skiptoken=%zz"])
+def test_a_malformed_escape_in_a_query_is_refused_not_ignored(crowd, daemon, raw):
+    reply = daemon.call("GET", f"{daemon.endpoint}{crowd.path}/clusters?{raw}")
+    assert reply.status == 400 and reply.error["target"] == raw.split("=")[0], reply
+    assert raw.split("=")[1] in reply.error["message"]
+
+
 def test_a_next_link_that_was_tampered_with_is_refused(crowd, daemon):
     page = daemon.call("GET", crowd.path + "/clusters", params={"maxresults": 2}, expect=200).json
     url = page["nextLink"]
