@@ -284,5 +284,10 @@ int cli_main(int argc, char **argv)
         return rc < 0 ? EXIT_DONE : rc;
     if (o.n_args < c->min_args || o.n_args > c->max_args)
         return wrong_arguments(c, &o);
-    return c->run(&o);
+    rc = c->run(&o);
+    if (rc == EXIT_DONE && (fflush(stdout) == EOF || ferror(stdout))) {
+        fprintf(stderr, "batchaid: %s: cannot write to standard output\n", c->name);
+        return EXIT_FAILED;
+    }
+    return rc;
 }

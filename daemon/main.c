@@ -1,7 +1,23 @@
 /* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "daemon/cli.h"
+
+/* Standard descriptors that came closed would else become files of ours, and what is printed would
+ * go there. */
+static void occupy_standard_descriptors(void)
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
 
 int main(int argc, char **argv)
 {
+    occupy_standard_descriptors();
     return cli_main(argc, argv);
 }
