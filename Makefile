@@ -164,8 +164,19 @@ check-layers:
 check-source:
 	@$(PYTHON) test/tools/check_source.py
 
-tidy: $(BUILD)/gen/migrations.inc
-	@CFLAGS='$(CFLAGS)' BUILD=$(BUILD) test/tools/tidy.sh $(FILES)
+# A source is looked at again when it, or a header it includes, has changed since it was found clean.
+TIDY_OKS := $(patsubst %.c,$(BUILD)/tidy/%.ok,$(SRCS))
+TIDY_RULES := .clang-tidy $(addprefix test/tools/,tidy.sh cppcheck.h cppcheck.supp)
+$(BUILD)/tidy/%.ok: %.c $(BUILD)/obj/%.o $(TIDY_RULES)
+	@mkdir -p $(@D)
+	@CFLAGS='$(CFLAGS)' BUILD=$(BUILD) test/tools/tidy.sh $< && touch $@
+
+.PHONY: tidy-sources
+tidy-sources: $(TIDY_OKS)
+
+tidy:
+	@$(MAKE) -s -k -j$$(nproc) tidy-sources
+	@echo 'tidy: ok'
 
 docs-update: $(BUILD)/batchaid
 	@BATCHAID=$(BUILD)/batchaid $(PYTHON) test/tools/config_docs.py --write
