@@ -106,6 +106,15 @@ int check_clean_text(const json_t *value, const char *path, struct err *e)
     return refuse(value, path, e, "free of control characters");
 }
 
+/* It becomes a segment of the URLs of operations. */
+int check_location(const json_t *value, const char *path, struct err *e)
+{
+    if (all_of(json_string_value(value), " -_."))
+        return 0;
+    return refuse(value, path, e,
+                  "the name of a region, such as eastus: letters, digits, spaces, -, _ and .");
+}
+
 /* Where output goes: absolute, relative or starting with a variable, but never up again. */
 int check_output_prefix(const json_t *value, const char *path, struct err *e)
 {

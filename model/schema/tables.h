@@ -55,6 +55,7 @@ int check_output_id(const json_t *value, const char *path, struct err *e);
 int check_relative_path(const json_t *value, const char *path, struct err *e);
 int check_mount_path(const json_t *value, const char *path, struct err *e);
 int check_clean_text(const json_t *value, const char *path, struct err *e);
+int check_location(const json_t *value, const char *path, struct err *e);
 int check_output_prefix(const json_t *value, const char *path, struct err *e);
 int check_cluster_id(const json_t *value, const char *path, struct err *e);
 int check_file_server_id(const json_t *value, const char *path, struct err *e);

@@ -34,7 +34,7 @@ static const struct field workspace_rows[] = {
      .flags = FIELD_REQUIRED,
      .min = 1,
      .max = 128,
-     .check = check_clean_text},
+     .check = check_location},
     TAGS_ROW,
     PROPERTIES_ROW,
 };

@@ -252,6 +252,11 @@ static void workspaces(void **state)
         {"tags", "{'': 'b'}", BAD("names must have 1 to 512")},
         {"tags", "[]", BAD("an object whose values are strings")},
         {"tags", many.s, BAD("has 51 items; at most 50")},
+        {"location", "'East US 2'", OK},
+        {"location", "'north_europe-1.x'", OK},
+        {"location", "'east/us'", BAD("is \"east/us\"; it must be the name of a region")},
+        {"location", "'east?us'", BAD("name of a region")},
+        {"location", "'\u00e9st'", BAD("name of a region")},
     };
     CHECK_CASES(&schema_workspace, "{'location': 'eastus'}", cases);
     strbuf_free(&many);
