@@ -116,6 +116,7 @@ STAGES = {
     "demo": lambda: one(["bash", "demo/run.sh"]),
     "valgrind": lambda: cmocka("build", VALGRIND, {"BATCHAID_SLOW_TOOL": "valgrind"}),
     "asan-unit": lambda: cmocka("build-asan", (), ASAN_ENV),
+    "asan-cli": lambda: pytest("test/unit/daemon", ASAN_ENV),
     "asan-api": lambda: pytest("test/api", ASAN_ENV),
     "asan-e2e": lambda: pytest("test/e2e", ASAN_ENV),
     "asan-fault": lambda: pytest("test/fault", ASAN_ENV),
