@@ -113,11 +113,12 @@ def children(pid):
 
 
 class Daemon:
-    def __init__(self, config=None, state_dir=None, arguments=(), environment=None):
+    def __init__(self, config=None, state_dir=None, arguments=(), environment=None, prefix=()):
         self.dir = Path(state_dir or tempfile.mkdtemp(prefix="batchaid-test-"))
         self.state_dir = self.dir / "state"
         self.config = config or {}
         self.arguments = list(arguments)
+        self.prefix = list(prefix)  # a command that execs the daemon
         self.environment = environment or {}
         self.port = 0  # the first start picks one, later starts keep it
         self.endpoint = None
@@ -143,7 +144,7 @@ class Daemon:
             print("\n".join(complaints))
 
     def command(self):
-        argv = [str(BATCHAID), "serve", "--state-dir", str(self.state_dir)]
+        argv = [*self.prefix, str(BATCHAID), "serve", "--state-dir", str(self.state_dir)]
         argv += ["--listen", f"localhost:{self.port}"]
         if self.config:
             path = self.dir / "batchaid.yaml"
