@@ -171,3 +171,18 @@ int check_alive(const char *what, const char *name, enum prov_state state, struc
                    "The %s %.100s is being deleted; wait until the deletion has finished.", what,
                    name);
 }
+
+const char *region_name(struct arena *a, const char *location)
+{
+    char *out = arena_strdup(a, location ? location : "local"), *w = out;
+    for (char *p = out; *p; p++)
+        if (*p != ' ')
+            *w++ = (char)tolower((unsigned char)*p);
+    *w = '\0';
+    return out;
+}
+
+bool same_region(struct arena *a, const char *one, const char *other)
+{
+    return strcmp(region_name(a, one), region_name(a, other)) == 0;
+}

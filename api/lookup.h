@@ -28,4 +28,9 @@ int check_name(const char *what, const char *name, struct err *e) MUST_CHECK;
 int check_alive(const char *what, const char *name, enum prov_state state,
                 struct err *e) MUST_CHECK;
 
+/* A location as URLs have it: "North Europe" is "northeurope". Arena-owned. */
+const char *region_name(struct arena *a, const char *location);
+/* True for two spellings of one region, as ARM takes them. */
+bool same_region(struct arena *a, const char *one, const char *other);
+
 #endif

@@ -19,17 +19,6 @@ static char *lower(struct arena *a, const char *s)
     return out;
 }
 
-/* "North Europe" -> "northeurope" */
-static const char *region(struct arena *a, const char *location)
-{
-    char *out = lower(a, location ? location : "local"), *w = out;
-    for (char *p = out; *p; p++)
-        if (*p != ' ')
-            *w++ = *p;
-    *w = '\0';
-    return out;
-}
-
 /* S$rg$ws$exp$job, with subscription and group lower-case and the rest as named. */
 static const char *resource_key(struct request *r, const struct op_request *o)
 {
@@ -55,7 +44,7 @@ int operation_start(struct request *r, const struct op_request *o, const char **
     struct operation op = {
         .guid = id,
         .subscription = r->config->subscription_id,
-        .location = region(&r->arena, o->scope->location),
+        .location = region_name(&r->arena, o->scope->location),
         .resource_key = resource_key(r, o),
         .api_version = r->version_name,
         .kind = o->kind,
@@ -115,7 +104,7 @@ static void add_links(struct request *r, const char *location, const char *guid)
 
 struct replied *reply_accepted(struct request *r, const struct scope *scope, const char *guid)
 {
-    add_links(r, region(&r->arena, scope->location), guid);
+    add_links(r, region_name(&r->arena, scope->location), guid);
     reply_retry_after(r);
     return reply_empty(r, 202);
 }

@@ -95,7 +95,7 @@ static struct replied *update(struct request *r, struct resource_group *g, const
     const char *location = json_string_value(json_object_get(r->body, "location"));
     if (check_alive("resource group", g->name, g->prov_state, &e) < 0)
         return reply_err(r, &e);
-    if (location && strcasecmp(location, g->location) != 0) {
+    if (location && !same_region(&r->arena, location, g->location)) {
         err_set(&e, ERR_CONFLICT, "location",
                 "The resource group %s exists in location '%s'; a group cannot be moved to "
                 "'%.100s'.",

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
-#include <strings.h>
 
 #include "api/batchai/common.h"
 #include "api/batchai/handlers.h"
@@ -43,10 +42,11 @@ static int insert_workspace(struct request *r, const struct resource_group *g,
 }
 
 /* A repeated PUT answers 200 with what is stored; a different location is refused. */
-static int check_same_location(const struct workspace *w, const json_t *doc, struct err *e)
+static int check_same_location(struct arena *a, const struct workspace *w, const json_t *doc,
+                               struct err *e)
 {
     const char *given = json_text_at(doc, "location");
-    if (strcasecmp(given, w->scope.location) == 0)
+    if (same_region(a, given, w->scope.location))
         return 0;
     return err_set(e, ERR_IMMUTABLE_PROPERTY, "location",
                    "The workspace %s exists in location '%s'; its location cannot be changed to "
@@ -85,7 +85,7 @@ static int create(struct request *r, const struct accepted *a, int64_t *id, stru
     *id = w.id;
     if (check_alive("workspace", w.name, w.prov_state, e) < 0)
         return -1;
-    if (check_same_location(&w, a->doc, e) < 0)
+    if (check_same_location(&r->arena, &w, a->doc, e) < 0)
         return -1;
     return put_tags(r, &w, a->doc, e);
 }

@@ -247,3 +247,13 @@ def test_a_cascade_frees_the_nodes_for_others(own_daemon):
     d.call("DELETE", first.group_path, expect=202)
     wait_for(lambda: d.call("HEAD", first.group_path).status == 404, what="the first group to go")
     second.cluster(nodes=3)
+
+
+def test_a_region_is_the_same_however_it_is_spelt(own_place, daemon):
+    group, workspace = own_place.group_path, own_place.path
+    for spelling in ("North Europe", "NORTHEUROPE", "northeurope"):
+        daemon.call("PUT", group, {"location": spelling}, expect=200)
+        reply = daemon.call("PUT", workspace, {"location": spelling}, expect=200)
+        assert reply.json["location"] == "northeurope"
+    daemon.call("PUT", group, {"location": "westus"}, expect=409)
+    daemon.call("PUT", workspace, {"location": "westus"}, expect=409)
