@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The disk is full: writes are refused with a clear error, what was acknowledged stays, and once there
 is room again everything goes on."""
+
 from support.world import Place
 
 # No file may grow beyond this; writing on fails as on a full disk would.
