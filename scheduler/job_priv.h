@@ -76,6 +76,7 @@ struct job_slot {
     bool begun;  /* its first line is in execution.log */
     bool has_error;
     struct failure error; /* of a request, while the link holds */
+    bool nodes_fault;     /* the error says something about the node, not the job */
     struct launch_env env;
 };
 
@@ -128,7 +129,7 @@ void run_set_outcome(struct job_run *run, const struct outcome *out);
 /* What a finished task says. */
 void verdict_task(struct job_run *run, struct run_task *task, const struct task_status *st);
 /* A request to a node failed. */
-void verdict_slot_error(struct job_run *run, const struct job_slot *slot);
+void verdict_slot_error(struct job_run *run, struct job_slot *slot);
 /* The row or its nodes say that the job has to end; reads the database. */
 int verdict_rows(struct job_run *run, struct arena *a, struct err *e) MUST_CHECK;
 

@@ -16,6 +16,7 @@ struct step {
     struct job_slot *slot;
     struct run_task *task; /* run requests */
     const char *code, *what;
+    bool on_node; /* touches nothing but the node's own directory */
 };
 
 static struct step *new_step(struct job_slot *slot, const char *code, const char *what)
@@ -43,6 +44,7 @@ static void note_error(struct step *st, const struct err *why)
     if (slot->has_error)
         return;
     slot->has_error = true;
+    slot->nodes_fault = st->on_node && (why->code == ERR_IO || why->code == ERR_NODE);
     slot->error = (struct failure){.code = st->code,
                                    .message = arena_printf(a, "%s: %s", st->what, why->msg),
                                    .node = slot->node_name,
@@ -94,6 +96,7 @@ static void send_task(struct job_slot *slot, struct run_task *task)
     task->asked = true;
     struct step *st = new_step(slot, "JobStartFailed", task->step);
     st->task = task;
+    st->on_node = true; /* what the job does wrong comes as the status of its task */
     node_run(slot->rt->link, &spec, on_run, st);
 }
 
@@ -141,8 +144,9 @@ static void send_directories(struct job_slot *slot)
     const struct launch_env *env = &slot->env;
     struct node_link *link = slot->rt->link;
     const char *own[] = {env->job_mounts, env->shared_dir};
-    node_make_dirs(link, own, 2, on_start_step,
-                   new_step(slot, "JobDirectoryFailed", "make job directory"));
+    struct step *make_own = new_step(slot, "JobDirectoryFailed", "make job directory");
+    make_own->on_node = true;
+    node_make_dirs(link, own, 2, on_start_step, make_own);
     for (size_t i = 0; i < spec->mounts.n; i++)
         send_mount(slot, &spec->mounts.items[i]);
     const char **outer = arena_alloc(&slot->run->a, (env->n_outputs + 1) * sizeof *outer);

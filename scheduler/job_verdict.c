@@ -124,9 +124,14 @@ void verdict_task(struct job_run *run, struct run_task *task, const struct task_
     }
 }
 
-void verdict_slot_error(struct job_run *run, const struct job_slot *slot)
+void verdict_slot_error(struct job_run *run, struct job_slot *slot)
 {
-    fail(run, slot->error);
+    bool nodes_fault = slot->nodes_fault;
+    slot->nodes_fault = false;
+    if (nodes_fault && slot->rt)
+        node_rt_distrust(slot->rt, slot->error.message); /* tried again, or the node is given up */
+    else
+        fail(run, slot->error);
 }
 
 /* --- rows ----------------------------------------------------------------------------------- */

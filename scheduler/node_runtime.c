@@ -159,8 +159,12 @@ static void note_loss(struct node_rt *rt, const char *why)
 
 static void on_down(void *ctx, const struct err *why)
 {
-    struct node_rt *rt = ctx;
-    note_loss(rt, why->msg);
+    node_rt_distrust(ctx, why->msg);
+}
+
+void node_rt_distrust(struct node_rt *rt, const char *why)
+{
+    note_loss(rt, why);
     node_rt_close(rt);
 }
 

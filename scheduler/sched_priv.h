@@ -112,6 +112,9 @@ struct node_rt *node_rt_new_orphan(struct sched *s, const char *name);
 void node_reconcile(struct sched *s, int64_t id);
 /* Opens the link; a failure is noted as a loss and the node woken. */
 void node_rt_open(struct node_rt *rt);
+/* The node answers, but cannot do what every node can: counts as a lost link. What it held goes on
+ * over the next one; not to be called from inside a reply. */
+void node_rt_distrust(struct node_rt *rt, const char *why);
 /* Closes the link if there is one; the node is woken when it is closed. */
 void node_rt_close(struct node_rt *rt);
 /* Forgets a node whose link is closed. */

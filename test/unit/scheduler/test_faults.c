@@ -118,6 +118,25 @@ static void test_root_wiped(void **state)
     world_free(w);
 }
 
+/* The agent lives and holds the link, but cannot start anything any more: that is the node's fault,
+ * so the job runs elsewhere. */
+static void test_root_wiped_under_an_idle_agent(void **state)
+{
+    (void)state;
+    struct world *w = world_new(2);
+    struct err e = {0};
+    int64_t c = add_cluster_of(w, "c", 2);
+    WAIT(w, counts(w, c).idle == 2);
+    const char *name = node_row(w, c, 0).name;
+    ok(fs_remove_tree(path(w, arena_printf(&w->a, "nodes/%s", name)), &e), &e);
+    int64_t j = add_job(w, c, "j", (struct job_wish){.command = "echo well"});
+    WAIT(w, job_ended(w, j));
+    assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
+    assert_string_equal(out_of(w, j), "well\n");
+    WAIT(w, counts(w, c).running == 0);
+    world_free(w);
+}
+
 static void test_node_lost(void **state)
 {
     (void)state;
@@ -289,6 +308,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_agent_killed),
         cmocka_unit_test(test_root_wiped),
+        cmocka_unit_test(test_root_wiped_under_an_idle_agent),
         cmocka_unit_test(test_node_lost),
         cmocka_unit_test(test_supervisor_killed),
         cmocka_unit_test(test_agent_that_cannot_start),
