@@ -103,12 +103,28 @@ static void task_lost(struct job_run *run, const struct run_task *task,
     keep_texts(run, &run->lost);
 }
 
+/* How a task ended that was stopped for the job's time limit: which node, how, and its last words.
+ */
+static void complete_verdict(struct job_run *run, const struct run_task *task,
+                             const struct task_status *st)
+{
+    struct failure *f = &run->out.why;
+    if (run->phase >= RUN_ENDING || run->out.kind != OUT_FAILED || f->node ||
+        st->state != TASK_EXITED)
+        return;
+    f->node = run->slots[task->launch.rank].node_name;
+    f->exit_code = st->signal ? -1 : st->exit_code;
+    f->signal = st->signal;
+    f->stderr_tail = arena_strdup(&run->a, st->stderr_tail);
+}
+
 void verdict_task(struct job_run *run, struct run_task *task, const struct task_status *st)
 {
     if (st->state == TASK_RUNNING || task->state == RT_OVER)
         return;
     task->state = RT_OVER;
     wake(run->s, WAKE_JOB, run->id);
+    complete_verdict(run, task, st);
     if (run->phase != RUN_ACTIVE || run->out.kind != OUT_NONE)
         return;
     bool good = st->state == TASK_EXITED && st->exit_code == 0 && st->signal == 0;

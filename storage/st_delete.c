@@ -114,6 +114,8 @@ static int remove_row(struct storage *st, void *ctx, struct err *e)
         return err_prefix(e, "The %s %lld cannot be removed", k->noun, (long long)r->id);
     if (sqlite3_changes(st->db) == 0)
         return missing(r, e);
+    if (st_op_finish(st, r->kind, r->id, false, NULL, NULL, r->now_us, e) < 0)
+        return -1;
     return st_op_finish(st, r->kind, r->id, true, NULL, NULL, r->now_us, e);
 }
 

@@ -199,7 +199,8 @@ int st_node_remove(struct storage *, int64_t id, struct err *);
 int st_mark_deleting(struct storage *, enum resource_kind kind, int64_t id, int64_t now_us,
                      struct err *);
 /* Removes a row. ERR_CONFLICT while something is still in it. A removed cluster's jobs stay, with
- * cluster_id 0. Completes the resource's delete operations as succeeded. */
+ * cluster_id 0. Completes the resource's operations as succeeded: its
+ * deletion, and whatever else went on (a terminate) and has nobody left to finish it. */
 int st_remove(struct storage *, enum resource_kind kind, int64_t id, int64_t now_us, struct err *);
 /* Ids of resources of a kind that are marked deleting and have nothing left in them (a cluster: no
  * nodes; a workspace: no experiments, clusters, file servers; ...), so st_remove() would work.

@@ -106,13 +106,18 @@ static void test_wall_clock(void **state)
     (void)state;
     struct world *w = world_new(1);
     int64_t c = add_cluster_of(w, "c", 1);
-    int64_t j = add_job(w, c, "slow", (struct job_wish){.command = "sleep 60", .wall_s = 1});
+    int64_t j = add_job(
+        w, c, "slow", (struct job_wish){.command = "echo slowly >&2; exec sleep 60", .wall_s = 1});
     WAIT(w, job_ended(w, j));
     struct job row = job_row(w, j);
     assert_int_equal(row.exec_state, EXEC_FAILED);
     assert_false(row.has_exit_code);
     assert_non_null(strstr(row.errors, "JobTimedOut"));
     assert_non_null(strstr(row.errors, "1 seconds"));
+    /* On which node, how it ended, and its last words. */
+    assert_non_null(strstr(row.errors, "tvm-"));
+    assert_non_null(strstr(row.errors, "\"signal\",\"value\":\"15\""));
+    assert_non_null(strstr(row.errors, "slowly"));
     WAIT(w, counts(w, c).idle == 1);
     world_free(w);
 }

@@ -231,13 +231,14 @@ static void test_operations(void **state)
     get_op(f, "abcdef00-0000-4000-8000-000000000002");
 }
 
-static void test_removal_completes_the_delete_operations(void **state)
+static void test_removal_completes_all_operations(void **state)
 {
     struct fx *f = *state;
     int64_t job = fx_add_job(f, "j");
     add_op(f, "g1", RES_JOB, job, true);
     add_op(f, "g2", RES_JOB, job, true); /* asked twice */
     add_op(f, "g3", RES_JOB, job + 1, true);
+    add_op(f, "g5", RES_JOB, job, false); /* a terminate that the deletion overtook */
     ok(f, st_remove(f->st, RES_JOB, job, T0 + 4, &f->e));
     struct operation op = get_op(f, "g1");
     assert_int_equal(op.status, OP_SUCCEEDED);
@@ -245,6 +246,7 @@ static void test_removal_completes_the_delete_operations(void **state)
     assert_null(op.error_code);
     assert_int_equal(get_op(f, "g2").status, OP_SUCCEEDED);
     assert_int_equal(get_op(f, "g3").status, OP_IN_PROGRESS);
+    assert_int_equal(get_op(f, "g5").status, OP_SUCCEEDED);
     /* A refused removal completes nothing. */
     add_op(f, "g4", RES_GROUP, f->group, true);
     assert_int_equal(st_remove(f->st, RES_GROUP, f->group, T0, &f->e), -1);
@@ -262,7 +264,7 @@ int main(void)
         T(test_a_job_that_holds_a_node_stays),
         T(test_ids_are_never_given_out_twice),
         T(test_operations),
-        T(test_removal_completes_the_delete_operations),
+        T(test_removal_completes_all_operations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
