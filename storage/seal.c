@@ -102,17 +102,11 @@ static int key_prove(struct storage *st, const void *check, size_t len, struct e
 
 static int key_remember(struct storage *st, struct err *e)
 {
-    unsigned char *blob;
-    size_t len;
-    st_seal(st, KEY_CHECK_TEXT, &blob, &len);
     struct q q;
-    int rc = q_write(&q, st, ST_META_SET_KEY_CHECK, e);
-    if (rc == 0) {
-        q_blob(&q, blob, len);
-        rc = q_run(&q, e);
-    }
-    free(blob);
-    return rc;
+    if (q_write(&q, st, ST_META_SET_KEY_CHECK, e) < 0)
+        return -1;
+    q_sealed(&q, KEY_CHECK_TEXT);
+    return q_run(&q, e);
 }
 
 int st_key_load(struct storage *st, struct err *e)

@@ -2,8 +2,6 @@
  *
  * Clusters. Node counts are counted from the nodes' index with every read, never kept aside.
  */
-#include <stdlib.h>
-
 #include "storage/storage_priv.h"
 
 static void read_cluster(struct q *q, struct arena *a, void *row)
@@ -85,9 +83,6 @@ int st_cluster_insert(struct storage *st, const struct cluster *c, const char *s
     struct q q;
     if (q_write(&q, st, ST_CLUSTER_INSERT, e) < 0)
         return -1;
-    unsigned char *sealed;
-    size_t len;
-    st_seal(st, secrets, &sealed, &len);
     q_int(&q, c->workspace_id);
     q_text(&q, c->name);
     q_text(&q, c->guid);
@@ -103,10 +98,8 @@ int st_cluster_insert(struct storage *st, const struct cluster *c, const char *s
     q_int(&q, c->created_us);
     q_int(&q, c->updated_us);
     q_text(&q, c->errors);
-    q_blob(&q, sealed, len);
-    int rc = q_insert(&q, id, e);
-    free(sealed);
-    return rc;
+    q_sealed(&q, secrets);
+    return q_insert(&q, id, e);
 }
 
 int st_cluster_update_scale(struct storage *st, const struct cluster *c, struct err *e)

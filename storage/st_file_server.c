@@ -2,8 +2,6 @@
  *
  * File servers, and the list filter they share with clusters.
  */
-#include <stdlib.h>
-
 #include "storage/storage_priv.h"
 
 void q_filter(struct q *q, struct storage *st, const struct st_filter *f,
@@ -43,9 +41,6 @@ int st_file_server_insert(struct storage *st, const struct file_server *f, const
     struct q q;
     if (q_write(&q, st, ST_FILE_SERVER_INSERT, e) < 0)
         return -1;
-    unsigned char *sealed;
-    size_t len;
-    st_seal(st, secrets, &sealed, &len);
     q_int(&q, f->workspace_id);
     q_text(&q, f->name);
     q_text(&q, f->guid);
@@ -54,10 +49,8 @@ int st_file_server_insert(struct storage *st, const struct file_server *f, const
     q_int(&q, f->prov_us);
     q_int(&q, f->created_us);
     q_int(&q, f->updated_us);
-    q_blob(&q, sealed, len);
-    int rc = q_insert(&q, id, e);
-    free(sealed);
-    return rc;
+    q_sealed(&q, secrets);
+    return q_insert(&q, id, e);
 }
 
 int st_file_server_get(struct storage *st, struct arena *a, int64_t workspace_id, const char *name,

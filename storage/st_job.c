@@ -2,8 +2,6 @@
  *
  * Jobs.
  */
-#include <stdlib.h>
-
 #include "storage/storage_priv.h"
 
 static void read_job(struct q *q, struct arena *a, void *row)
@@ -49,9 +47,6 @@ int st_job_insert(struct storage *st, const struct job *j, const char *secrets, 
     struct q q;
     if (q_write(&q, st, ST_JOB_INSERT, e) < 0)
         return -1;
-    unsigned char *sealed;
-    size_t len;
-    st_seal(st, secrets, &sealed, &len);
     q_int(&q, j->experiment_id);
     q_id(&q, j->cluster_id);
     q_text(&q, j->name);
@@ -72,10 +67,8 @@ int st_job_insert(struct storage *st, const struct job *j, const char *secrets, 
     bind_exit_code(&q, j->has_exit_code, j->exit_code);
     q_int(&q, j->attempt);
     q_text(&q, j->errors);
-    q_blob(&q, sealed, len);
-    int rc = q_insert(&q, id, e);
-    free(sealed);
-    return rc;
+    q_sealed(&q, secrets);
+    return q_insert(&q, id, e);
 }
 
 int st_job_get(struct storage *st, struct arena *a, int64_t experiment_id, const char *name,

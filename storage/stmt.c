@@ -74,9 +74,12 @@ void q_text(struct q *q, const char *s)
     bound(q, sqlite3_bind_text(q->s, q->bound + 1, s, -1, SQLITE_STATIC));
 }
 
-void q_blob(struct q *q, const void *p, size_t n)
+void q_sealed(struct q *q, const char *secret)
 {
-    bound(q, sqlite3_bind_blob64(q->s, q->bound + 1, p, n, SQLITE_STATIC));
+    unsigned char *blob;
+    size_t n;
+    st_seal(q->st, secret, &blob, &n);
+    bound(q, sqlite3_bind_blob64(q->s, q->bound + 1, blob, n, free));
 }
 
 void q_null(struct q *q)

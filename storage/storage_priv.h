@@ -126,11 +126,11 @@ void q_read(struct q *q, struct storage *st, enum stmt_id id);
 /* Joins the turn's transaction first. On failure there is nothing to end. */
 int q_write(struct q *q, struct storage *st, enum stmt_id id, struct err *e) MUST_CHECK;
 
-/* In the order of the parameters. Text and blobs are borrowed until the statement ends. */
+/* In the order of the parameters. Text is borrowed until the statement ends. */
 void q_int(struct q *q, int64_t v);
-void q_text(struct q *q, const char *s); /* NULL: null */
-void q_blob(struct q *q, const void *p, size_t n);
-void q_id(struct q *q, int64_t id); /* 0: null */
+void q_text(struct q *q, const char *s);        /* NULL: null */
+void q_sealed(struct q *q, const char *secret); /* NULL: null */
+void q_id(struct q *q, int64_t id);             /* 0: null */
 void q_null(struct q *q);
 
 /* In the order of the columns. */
