@@ -3,6 +3,7 @@
 disturb it; `own_daemon(...)` starts one for a single test."""
 
 import os
+import signal
 
 import pytest
 from support.daemon import BATCHAID, Daemon
@@ -17,25 +18,42 @@ for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "NODE_EXTR
 
 
 def pytest_sessionstart(session):
+    # Being asked to stop ends the daemons too, as Ctrl-C does.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     if not BATCHAID.exists():
         raise pytest.UsageError(f"{BATCHAID} is not built (run make, or set BUILD_DIR)")
 
 
-def close(daemon):
-    complaints = daemon.close()
+def close(daemons):
+    """Empties and ends them, whatever goes wrong, and fails on everything that was wrong with them."""
+    complaints = []
+    for d in daemons:
+        try:
+            remove_everything(d)
+        except Exception as e:  # told with the rest, once every daemon has been ended
+            complaints.append(f"its resource groups cannot be deleted: {e!r}")
+        complaints += d.close()
     if complaints:
         pytest.fail("\n".join(complaints), pytrace=False)
+
+
+def remove_everything(d):
+    """Deletes every resource group and with it all jobs, so that no process may be left."""
+    if not d.running:
+        return
+    groups = d.call("GET", f"/subscriptions/{d.subscription}/resourcegroups", expect=200).json["value"]
+    for g in groups:
+        Place(d, g["name"], "-").remove()
 
 
 @pytest.fixture(scope="session")
 def daemon():
     """The shared daemon. Its log and its leavings are judged once everybody is done with it."""
     d = Daemon()
-    d.start()
-    yield d
-    if d.running:
-        remove_everything(d)
-    close(d)
+    try:
+        yield d.start()
+    finally:
+        close([d])
 
 
 @pytest.fixture
@@ -48,21 +66,10 @@ def own_daemon():
         made.append(d)
         return d.start() if start else d
 
-    yield make
-    complaints = []
-    for d in made:
-        if d.running:
-            remove_everything(d)
-        complaints += d.close()
-    if complaints:
-        pytest.fail("\n".join(complaints), pytrace=False)
-
-
-def remove_everything(d):
-    """Deletes every resource group and with it all jobs, so that no process may be left."""
-    groups = d.call("GET", f"/subscriptions/{d.subscription}/resourcegroups", expect=200).json["value"]
-    for g in groups:
-        Place(d, g["name"], "-").remove()
+    try:
+        yield make
+    finally:
+        close(made)
 
 
 @pytest.fixture(scope="session")
