@@ -16,7 +16,8 @@ struct step {
     struct job_slot *slot;
     struct run_task *task; /* run requests */
     const char *code, *what;
-    bool on_node; /* touches nothing but the node's own directory */
+    const char *remedy; /* NULL: none is known */
+    bool on_node;       /* touches nothing but the node's own directory */
 };
 
 static struct step *new_step(struct job_slot *slot, const char *code, const char *what)
@@ -49,6 +50,7 @@ static void note_error(struct step *st, const struct err *why)
                                    .message = arena_printf(a, "%s: %s", st->what, why->msg),
                                    .node = slot->node_name,
                                    .step = st->what,
+                                   .remedy = st->remedy,
                                    .exit_code = -1};
     wake(slot->run->s, WAKE_JOB, slot->run->id);
 }
@@ -153,8 +155,11 @@ static void send_directories(struct job_slot *slot)
     outer[0] = env->std_dir;
     for (size_t i = 0; i < env->n_outputs; i++)
         outer[i + 1] = env->output_dirs[i];
-    node_make_dirs(link, outer, env->n_outputs + 1, on_start_step,
-                   new_step(slot, "JobDirectoryFailed", "make output directories"));
+    struct step *make_outer = new_step(slot, "JobDirectoryFailed", "make output directories");
+    make_outer->remedy =
+        "see that the folder behind the mount is there: batchaid share-path ACCOUNT "
+        "SHARE prints it, and makes it again";
+    node_make_dirs(link, outer, env->n_outputs + 1, on_start_step, make_outer);
     node_write_file(link, env->hostfile_path, env->hostfile_text, 0644, on_start_step,
                     new_step(slot, "JobDirectoryFailed", "write host file"));
 }

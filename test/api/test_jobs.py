@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import shutil
 
 import pytest
 from support.daemon import processes_of
@@ -55,6 +56,19 @@ def test_a_failing_job_explains_itself(place, shared_cluster, code):
     log = job.read("execution.log")
     assert f"{code}" in log
     assert any(job.name in line and str(code) in line for line in place.daemon.log())
+
+
+def test_a_share_whose_folder_is_gone_is_named_with_a_remedy(own_place):
+    cluster = own_place.cluster(
+        nodes=1, nodeSetup={"mountVolumes": {"azureFileShares": [file_share(share="lost", mount="lost")]}}
+    )
+    own_place.daemon.expect_log(r"job.cleanup_failed .*execution.log")
+    shutil.rmtree(own_place.share("lost"))
+    job = own_place.job(cluster, stdOutErrPathPrefix="$AZ_BATCHAI_MOUNT_ROOT/lost")
+    (error,) = job.fail()["executionInfo"]["errors"]
+    assert error["code"] == "JobDirectoryFailed"
+    assert "lost" in error["message"]
+    assert "share-path" in details_of(error)["remedy"]
 
 
 def test_a_job_killed_by_a_signal_says_which(place, shared_cluster):
