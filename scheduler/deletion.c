@@ -9,6 +9,9 @@
  */
 #define REMOVALS_PER_PASS 100
 
+/* The one id of WAKE_DELETIONS. */
+#define ALL_DELETIONS 1
+
 struct pass {
     struct sched *s;
     struct arena a;
@@ -105,9 +108,8 @@ static int run_pass(struct pass *p, struct err *e)
 
 static void effect_removed(struct sched *s, int64_t id, const struct err *why)
 {
-    (void)id;
     if (why)
-        s->wake_deletions = true;
+        wake_at(s, WAKE_DELETIONS, id, sched_now(s) + WRITE_AGAIN_US);
 }
 
 void deletions_reconcile(struct sched *s)
@@ -117,10 +119,11 @@ void deletions_reconcile(struct sched *s)
     struct err e = {0};
     int rc = run_pass(&p, &e);
     if (p.left < REMOVALS_PER_PASS)
-        sched_after_durable(s, 0, effect_removed);
-    if (rc != 0)
+        sched_after_durable(s, ALL_DELETIONS, effect_removed);
+    if (rc != 0) {
         LOG_ERROR(s->log, "deletion.failed", LF_STR("why", e.msg));
-    else if (p.left == 0)
+        wake_at(s, WAKE_DELETIONS, ALL_DELETIONS, p.now_us + WRITE_AGAIN_US);
+    } else if (p.left == 0)
         s->wake_deletions = true;
     arena_free(&p.a);
 }

@@ -119,7 +119,7 @@ static int release_tx(struct storage *st, void *ctx, struct err *e)
 static void effect_released(struct sched *s, int64_t id, const struct err *why)
 {
     if (why)
-        wake(s, WAKE_JOB, id);
+        wake_at(s, WAKE_JOB, id, sched_now(s) + WRITE_AGAIN_US);
 }
 
 void run_release(struct job_run *run)

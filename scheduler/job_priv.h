@@ -115,9 +115,6 @@ bool run_tasks_over(const struct job_run *run);
 void slot_clean(struct job_slot *slot);
 
 /* --- job_end.c ------------------------------------------------------------------------------- */
-/* How long until a write that failed (disk full) is tried again. */
-#define WRITE_AGAIN_US 1000000
-
 /* RUN_ENDING: writes how the job ended; RUN_ENDED follows, or another try. */
 void run_write_end(struct job_run *run);
 /* Lets the nodes go (and queues the job again, if that is its outcome), and frees the run; or

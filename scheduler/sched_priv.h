@@ -24,7 +24,11 @@
 #include "scheduler/scheduler.h"
 #include "storage/storage.h"
 
-enum wake_kind { WAKE_CLUSTER, WAKE_JOB, WAKE_NODE, WAKE_KINDS };
+/* WAKE_DELETIONS stands for all of them, with whatever id: they are one pass. */
+enum wake_kind { WAKE_CLUSTER, WAKE_JOB, WAKE_NODE, WAKE_DELETIONS, WAKE_KINDS };
+
+/* How long until a write that failed (disk full) is tried again. */
+#define WRITE_AGAIN_US 1000000
 
 /* One pending deadline per (kind, id); when it comes, the id is woken. */
 struct deadline {
@@ -70,7 +74,7 @@ int64_t sched_now(const struct sched *s);
  * stopping: the next start finds in the rows what is to be done. */
 typedef void (*sched_effect)(struct sched *s, int64_t id, const struct err *why);
 void sched_after_durable(struct sched *s, int64_t id, sched_effect fn);
-/* Effects that wake an id, whether it became durable or not: they look at the rows again. */
+/* Effects that wake an id, after a rollback a moment later: they look at the rows again. */
 void effect_wake_node(struct sched *s, int64_t id, const struct err *why);
 void effect_wake_job(struct sched *s, int64_t id, const struct err *why);
 void sched_ref(struct sched *s);

@@ -15,7 +15,11 @@ int64_t sched_now(const struct sched *s)
 
 void wake(struct sched *s, enum wake_kind kind, int64_t id)
 {
-    if (!s->stopping && id != 0)
+    if (s->stopping || id == 0)
+        return;
+    if (kind == WAKE_DELETIONS)
+        s->wake_deletions = true;
+    else
         id_map_put(&s->wakes[kind], id, NULL);
 }
 
@@ -95,8 +99,11 @@ static void on_durable(void *ctx, const struct err *why)
 {
     struct durable d = *(struct durable *)ctx;
     free(ctx);
-    if (!d.s->stopping)
+    if (!d.s->stopping) {
         d.fn(d.s, d.id, why);
+        /* After a rollback this runs at the end of a turn, when the timer was armed already. */
+        wake_arm(d.s);
+    }
     sched_unref(d.s);
 }
 
@@ -108,16 +115,23 @@ void sched_after_durable(struct sched *s, int64_t id, sched_effect fn)
     st_when_durable(s->st, on_durable, d);
 }
 
+/* After a rollback not at once: on a full disk that would go round and round. */
+static void wake_after(struct sched *s, enum wake_kind kind, int64_t id, const struct err *why)
+{
+    if (why)
+        wake_at(s, kind, id, sched_now(s) + WRITE_AGAIN_US);
+    else
+        wake(s, kind, id);
+}
+
 void effect_wake_node(struct sched *s, int64_t id, const struct err *why)
 {
-    (void)why;
-    wake(s, WAKE_NODE, id);
+    wake_after(s, WAKE_NODE, id, why);
 }
 
 void effect_wake_job(struct sched *s, int64_t id, const struct err *why)
 {
-    (void)why;
-    wake(s, WAKE_JOB, id);
+    wake_after(s, WAKE_JOB, id, why);
 }
 
 void sched_ref(struct sched *s)
