@@ -13,6 +13,7 @@
 #include "api/lookup.h"
 #include "api/operation.h"
 #include "api/paging.h"
+#include "lib/jsontext.h"
 #include "storage/storage.h"
 
 #define GROUP_NAME_MAX 90 /* ARM's limit */
@@ -41,58 +42,60 @@ static int check_group_name(const char *name, struct err *e)
                    name, GROUP_NAME_MAX);
 }
 
-/* The tags of a body as JSON text (caller frees), NULL if there are none. */
-static int tags_of(const json_t *body, char **text, struct err *e)
+/* What a request says of a group, after the same checks that a workspace goes through. */
+struct given {
+    json_t *doc;          /* owned */
+    const char *location; /* in doc; NULL: not given */
+    char *tags;           /* owned JSON text; NULL: not given */
+};
+
+static void given_of(json_t *doc, struct given *g)
 {
-    *text = NULL;
-    json_t *tags = json_object_get(body, "tags");
-    if (!tags || json_is_null(tags))
-        return 0;
-    if (!json_is_object(tags))
-        return err_set(e, ERR_INVALID_PROPERTY, "tags", "tags must be an object of strings.");
-    const char *key;
-    json_t *value;
-    json_object_foreach(tags, key, value)
-        if (!json_is_string(value))
-            return err_set(e, ERR_INVALID_PROPERTY, "tags", "The tag '%.100s' must be a string.",
-                           key);
-    *text = json_dumps(tags, JSON_COMPACT);
+    const json_t *tags = json_object_get(doc, "tags");
+    *g = (struct given){.doc = doc,
+                        .location = json_string_value(json_object_get(doc, "location")),
+                        .tags = tags ? jsontext(tags) : NULL};
+}
+
+static void given_release(struct given *g)
+{
+    free(g->tags);
+    json_decref(g->doc);
+}
+
+static int accept_group(struct request *r, bool partial, struct given *g, struct err *e)
+{
+    json_t *doc, *secrets;
+    int rc = partial ? schema_accept_partial(&schema_group, V_ALL, r->body, &doc, &secrets, e)
+                     : schema_accept(&schema_group, V_ALL, r->body, &doc, &secrets, e);
+    if (rc < 0)
+        return -1;
+    json_decref(secrets);
+    given_of(doc, g);
     return 0;
 }
 
-static int location_of(const json_t *body, const char **location, struct err *e)
-{
-    const json_t *l = json_object_get(body, "location");
-    *location = json_string_value(l);
-    if (*location && **location)
-        return 0;
-    if (l && !json_is_string(l) && !json_is_null(l))
-        return err_set(e, ERR_INVALID_PROPERTY, "location", "location must be a string.");
-    return err_set(e, ERR_MISSING_PROPERTY, "location",
-                   "The property location is required to create a resource group.");
-}
-
-static struct replied *insert(struct request *r, const char *name, const char *tags)
+static struct replied *insert(struct request *r, const char *name, const struct given *given)
 {
     struct err e;
-    struct resource_group g = {.subscription = r->config->subscription_id,
-                               .name = name,
-                               .tags = tags,
-                               .prov_state = PROV_SUCCEEDED,
-                               .created_us = r->now_us,
-                               .updated_us = r->now_us};
+    const struct resource_group g = {.subscription = r->config->subscription_id,
+                                     .name = name,
+                                     .location = given->location,
+                                     .tags = given->tags,
+                                     .prov_state = PROV_SUCCEEDED,
+                                     .created_us = r->now_us,
+                                     .updated_us = r->now_us};
     int64_t id;
-    if (location_of(r->body, &g.location, &e) < 0 ||
-        st_group_insert(r->config->storage, &g, &id, &e) < 0)
+    if (st_group_insert(r->config->storage, &g, &id, &e) < 0)
         return reply_err(r, &e);
     LOG_INFO(r->config->log, "group.created", LF_STR("group", name));
     return reply_json(r, 201, render_group(&g));
 }
 
-static struct replied *update(struct request *r, struct resource_group *g, const char *tags)
+static struct replied *update(struct request *r, struct resource_group *g, const char *location,
+                              const char *tags)
 {
     struct err e;
-    const char *location = json_string_value(json_object_get(r->body, "location"));
     if (check_alive("resource group", g->name, g->prov_state, &e) < 0)
         return reply_err(r, &e);
     if (location && !same_region(&r->arena, location, g->location)) {
@@ -112,16 +115,16 @@ struct replied *groups_create(struct request *r)
 {
     struct err e;
     struct resource_group g;
-    char *tags = NULL;
+    struct given given;
     const char *name = request_param(r, "group");
     if (find_subscription(r, &e) < 0 || check_group_name(name, &e) < 0 ||
-        tags_of(r->body, &tags, &e) < 0)
+        accept_group(r, false, &given, &e) < 0)
         return reply_err(r, &e);
     int rc = st_group_get(r->config->storage, &r->arena, r->config->subscription_id, name, &g, &e);
     struct replied *done = rc < 0   ? reply_err(r, &e)
-                           : rc > 0 ? update(r, &g, tags)
-                                    : insert(r, name, tags);
-    free(tags);
+                           : rc > 0 ? update(r, &g, given.location, given.tags)
+                                    : insert(r, name, &given);
+    given_release(&given);
     return done;
 }
 
@@ -129,11 +132,11 @@ struct replied *groups_update(struct request *r)
 {
     struct err e;
     struct resource_group g;
-    char *tags = NULL;
-    if (find_group(r, &g, &e) < 0 || tags_of(r->body, &tags, &e) < 0)
+    struct given given;
+    if (find_group(r, &g, &e) < 0 || accept_group(r, true, &given, &e) < 0)
         return reply_err(r, &e);
-    struct replied *done = update(r, &g, tags ? tags : g.tags);
-    free(tags);
+    struct replied *done = update(r, &g, given.location, given.tags ? given.tags : g.tags);
+    given_release(&given);
     return done;
 }
 

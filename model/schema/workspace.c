@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Workspaces and experiments: nothing but a place for the rest.
+ * Resource groups, workspaces and experiments: nothing but a place for the rest.
  */
 #include "model/schema/tables.h"
 
@@ -27,14 +27,19 @@ static SCHEMA(schema_properties, "WorkspaceProperties", properties_rows, NULL);
         .max = MAX_TAGS                                                                            \
     }
 
+#define LOCATION_ROW                                                                               \
+    {                                                                                              \
+        .name = "location", .kind = FIELD_STRING, .flags = FIELD_REQUIRED, .min = 1, .max = 128,   \
+        .check = check_location                                                                    \
+    }
+
+/* What a request may say of a group; replies are written by hand in api/arm. */
+static const struct field group_rows[] = {LOCATION_ROW, TAGS_ROW};
+SCHEMA(schema_group, "ResourceGroup", group_rows, NULL);
+
 static const struct field workspace_rows[] = {
     RESOURCE_ROWS,
-    {.name = "location",
-     .kind = FIELD_STRING,
-     .flags = FIELD_REQUIRED,
-     .min = 1,
-     .max = 128,
-     .check = check_location},
+    LOCATION_ROW,
     TAGS_ROW,
     PROPERTIES_ROW,
 };

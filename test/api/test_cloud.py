@@ -5,6 +5,7 @@ import json
 from urllib.parse import urlsplit
 
 import pytest
+from support.refusals import INVALID, MISSING, refused
 from support.waiting import wait_for
 from support.world import MOUNT, Place, fresh, wait_flag
 
@@ -79,6 +80,46 @@ def test_a_group_needs_a_location_and_a_proper_name(arm):
     assert reply.status == 400 and reply.error["target"] == "location"
     reply = arm("PUT", "/resourcegroups/bad%20name", {"location": "eastus"})
     assert reply.status == 400 and "bad name" in reply.error["message"]
+
+
+LONG = "x" * 257
+BAD_GROUPS = {
+    # what: (body, code, target)
+    "no location": ({"tags": {}}, MISSING, "location"),
+    "nothing": (None, "InvalidRequestContent", None),
+    "a list": ([], "InvalidRequestContent", None),
+    "location null": ({"location": None}, MISSING, "location"),
+    "location a number": ({"location": 7}, INVALID, "location"),
+    "location empty": ({"location": ""}, (INVALID, MISSING), "location"),
+    "location of 300 kB": ({"location": "e" * 300_000}, INVALID, "location"),
+    "location with a slash": ({"location": "east/us"}, INVALID, "location"),
+    "tags a list": ({"location": "eastus", "tags": ["a"]}, INVALID, "tags"),
+    "a tag a number": ({"location": "eastus", "tags": {"a": 1}}, INVALID, "tags.a"),
+    "a long tag": ({"location": "eastus", "tags": {"a": LONG}}, INVALID, "tags.a"),
+    "a tag without a name": ({"location": "eastus", "tags": {"": "a"}}, INVALID, "tags"),
+    "51 tags": ({"location": "eastus", "tags": {f"t{i}": "" for i in range(51)}}, INVALID, "tags"),
+}
+
+
+@pytest.mark.parametrize("what", BAD_GROUPS)
+def test_a_group_has_the_limits_of_a_workspace(arm, group, place, daemon, what):
+    body, code, target = BAD_GROUPS[what]
+    path = f"/resourcegroups/{group}"
+    refused(arm("PUT", path, body), 400, code, target)
+    assert arm("GET", path).status == 404
+    refused(daemon.call("PUT", place.path + "-bad", body), 400, code, target)
+    arm("PUT", path, {"location": "eastus", "tags": {"use": "test"}}, expect=201)
+    if body and "tags" in body and code == INVALID:
+        refused(arm("PATCH", path, {"tags": body["tags"]}), 400, code, target)
+    assert arm("GET", path, expect=200).json["tags"] == {"use": "test"}
+
+
+def test_tags_of_a_group_at_their_limits(arm, group):
+    tags = {f"{i:02}" + "n" * 510: "v" * 256 for i in range(50)}
+    path = f"/resourcegroups/{group}"
+    assert arm("PUT", path, {"location": "e" * 128, "tags": tags}, expect=201).json["tags"] == tags
+    assert arm("PATCH", path, {"tags": {}}, expect=200).json["tags"] == {}
+    assert arm("PATCH", path, {}, expect=200).json["tags"] == {}
 
 
 def test_a_group_does_not_move(arm, group):
