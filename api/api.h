@@ -51,7 +51,8 @@ struct api_config {
     int core_quota;          /* shown by usages */
 };
 
-/* Binds and serves. ERR_CONFIG: an address cannot be bound, with the address in the message. */
+/* Binds and serves. ERR_CONFIG: an address cannot be bound, with the address in the message; the
+ * loop must still turn to close what was opened before. */
 int api_create(const struct api_config *c, struct api **out, struct err *e) MUST_CHECK;
 /* "https://127.0.0.1:7443": the first listening address with its real port. */
 const char *api_endpoint(const struct api *api);

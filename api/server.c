@@ -267,24 +267,6 @@ static int open_listener(struct api *api, const struct listen_socket *s, struct 
     return 0;
 }
 
-int api_create(const struct api_config *c, struct api **out, struct err *e)
-{
-    struct listen_socket sockets[API_LISTENERS_MAX];
-    size_t n = 0;
-    if (listen_open(c->listen, c->n_listen, sockets, API_LISTENERS_MAX, &n, e) < 0)
-        return -1;
-    struct api *api = xcalloc(1, sizeof *api);
-    api->config = *c;
-    api->tokens = token_cache_create();
-    for (size_t i = 0; i < n; i++)
-        if (open_listener(api, &sockets[i], e) < 0) {
-            /* Half-open servers have live handles on the loop; the daemon ends on this error. */
-            return -1;
-        }
-    *out = api;
-    return 0;
-}
-
 const char *api_endpoint(const struct api *api)
 {
     return api->endpoint;
@@ -350,4 +332,36 @@ void api_stop(struct api *api, void (*cb)(void *ctx), void *ctx)
     uv_timer_init(api->config.loop, t);
     t->data = api;
     uv_timer_start(t, close_when_quiet, 1, 0);
+}
+
+static void on_given_up(void *ctx)
+{
+    (void)ctx;
+}
+
+/* The handles that are open already are closed as the loop turns. The first socket, which could not
+ * be served, is libmicrohttpd's: after some failures it has closed it, after others it has not. */
+static void give_up(struct api *api, const struct listen_socket *rest, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        listen_close(rest[i].fd);
+    api_stop(api, on_given_up, NULL);
+}
+
+int api_create(const struct api_config *c, struct api **out, struct err *e)
+{
+    struct listen_socket sockets[API_LISTENERS_MAX];
+    size_t n = 0;
+    if (listen_open(c->listen, c->n_listen, sockets, API_LISTENERS_MAX, &n, e) < 0)
+        return -1;
+    struct api *api = xcalloc(1, sizeof *api);
+    api->config = *c;
+    api->tokens = token_cache_create();
+    for (size_t i = 0; i < n; i++)
+        if (open_listener(api, &sockets[i], e) < 0) {
+            give_up(api, &sockets[i], n - i);
+            return -1;
+        }
+    *out = api;
+    return 0;
 }

@@ -18,6 +18,11 @@ def environment(tmp_path, **more):
 
 
 @pytest.fixture
+def clean_env(tmp_path):
+    return environment(tmp_path)
+
+
+@pytest.fixture
 def run(tmp_path):
     """run("env", ...) -> the finished process; its directory is the test's."""
 

@@ -2,13 +2,19 @@
 """A daemon's life: ready line, state directory, lock, signals, service manager, environment."""
 import json
 import os
+import select
 import shutil
 import signal
 import socket
 import subprocess
 
 import pytest
+from support.daemon import BATCHAID
 from support.waiting import wait_for
+
+
+def readable(stream, seconds=20):
+    return select.select([stream], [], [], seconds)[0]
 
 
 def mode(path):
@@ -198,3 +204,31 @@ def test_address_in_use(serve, run):
     done = run("serve", "--state-dir", "other", "--listen", f"127.0.0.1:{d.port}")
     assert (done.returncode, done.stdout) == (1, "")
     assert f"127.0.0.1" in done.stderr and str(d.port) in done.stderr
+
+
+def test_a_later_address_in_use(serve, run, tmp_path):
+    d = serve()
+    listen = [o for p in (0, d.port) for o in ("--listen", f"127.0.0.1:{p}")]
+    done = run("serve", "--state-dir", "other", *listen)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"cannot listen on 127.0.0.1 port {d.port}" in done.stderr
+    assert not (tmp_path / "other/endpoint").exists()
+
+
+def test_any_shortage_of_descriptors_ends_with_a_message(clean_env, tmp_path):
+    """Among them: the second of three servers cannot be made. From one limit on all is well."""
+    listen = ["--listen", "127.0.0.1:0"] * 3
+    for limit in range(14, 200):
+        with subprocess.Popen(["prlimit", f"--nofile={limit}:{limit}", BATCHAID, "serve",
+                               "--state-dir", "state", *listen], cwd=tmp_path, text=True,
+                              env=clean_env, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as p:
+            try:
+                ready = p.stdout.readline() if readable(p.stdout) else "(no exit, not ready)"
+                if ready:
+                    break
+                error = p.communicate(timeout=60)[1]
+                assert p.returncode == 1 and "batchaid: " in error, error
+            finally:
+                p.kill()
+    assert ready.startswith("ready https://"), f"{limit} descriptors: {ready}"
