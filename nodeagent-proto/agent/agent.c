@@ -77,9 +77,12 @@ static int open_root(struct agent *a, const char *root, struct err *e)
 
 static int agent_open(struct agent *a, const char *root, struct err *e)
 {
-    if (open_root(a, root, e) < 0 || facts_read(&a->facts, a->root, e) < 0)
+    if (open_root(a, root, e) < 0)
         return -1;
+    a->tasks.root = a->root;
     a->tasks.dir = a->tasks_dir;
+    if (tasks_watch(&a->tasks, e) < 0 || facts_read(&a->facts, a->root, e) < 0)
+        return -1;
     a->tasks.hostname = a->facts.node.hostname;
     a->tasks.boot_id = a->facts.boot_id;
     a->tasks.incarnation = a->facts.incarnation;
@@ -208,7 +211,7 @@ static void turn(struct agent *a)
         tasks_poll_act(&a->tasks, p + SLOT_TASKS, n);
         if (p[SLOT_TRASH].revents)
             reap_trash_worker(a);
-        if (p[SLOT_IN].revents)
+        if (p[SLOT_IN].revents && !a->tasks.root_gone)
             read_link(a);
         write_link(a);
     }
@@ -227,6 +230,7 @@ int agent_run(const char *root)
     struct agent a = {.lock_fd = -1, .trash_fd = -1, .tasks = {.inotify_fd = -1}};
     struct err e;
     (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN); /* a limit is an error of the write, as a full disk is */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     frame_decoder_init(&a.in);
     int status = 1;
@@ -236,9 +240,14 @@ int agent_run(const char *root)
     }
     set_nonblocking(STDIN_FILENO);
     set_nonblocking(STDOUT_FILENO);
-    while (!a.link_gone)
+    while (!a.link_gone && !a.tasks.root_gone)
         turn(&a);
-    status = a.in.broken.code != ERR_NONE ? 1 : 0;
+    if (a.tasks.root_gone) {
+        fprintf(stderr, "the node root %s was removed or moved away; what ran there is killed\n",
+                a.root);
+        tasks_abandon(&a.tasks);
+    }
+    status = a.in.broken.code != ERR_NONE || a.tasks.root_gone ? 1 : 0;
 out:
     agent_close(&a);
     return status;

@@ -138,8 +138,14 @@ static int place_link(int dir, const char *source, const char *name, const char 
 int file_link(const char *root, const char *source, const char *target, struct err *e)
 {
     const char *name;
-    if (access(source, F_OK) < 0 && fs_mkdirs(source, 0777, e) < 0)
+    struct stat st;
+    if (stat(source, &st) < 0 && fs_mkdirs(source, 0777, e) < 0)
         return err_prefix(e, "cannot mount %s at %s", source, target);
+    if (stat(source, &st) == 0 && !S_ISDIR(st.st_mode))
+        return err_set(e, ERR_INVALID_PATH, "source",
+                       "cannot mount %s at %s: %s is not a directory; only a directory can be "
+                       "mounted",
+                       source, target, source);
     int dir = open_holder(root, target, true, &name, e);
     if (dir < 0)
         return e->code != ERR_NONE ? -1 : err_errno(e, ERR_IO, "cannot mount at %s", target);

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,6 @@
 #include "lib/fs.h"
 #include "lib/strbuf.h"
 #include "lib/timefmt.h"
-#include "nodeagent-proto/agent/files.h"
 #include "nodeagent-proto/codec.h"
 #include "nodeagent-proto/message.h"
 
@@ -21,7 +21,15 @@
 
 #define STARTING_MARK "starting\n"
 
-static const char *const suffixes[] = {".claim", ".start", ".exit"};
+/* The longest records: JSON writes a byte in at most six (\u0001). The rest, reason included, is
+ * below 2 KiB of text. */
+#define JSON_GROWTH 6
+#define START_ROOM  (JSON_GROWTH * PATH_MAX + 1024)
+#define EXIT_ROOM   (JSON_GROWTH * (NODE_TAIL_MAX + 2048) + 1024)
+
+#define ROOM ".room" /* after the suffix of the record that it is kept for */
+
+static const char *const suffixes[] = {".claim", ".start", ".exit", ".start" ROOM, ".exit" ROOM};
 #define N_SUFFIXES (sizeof suffixes / sizeof suffixes[0])
 
 static char *path_of(const char *dir, const char *id, const char *suffix)
@@ -45,6 +53,35 @@ static int make_claim(const char *tmp, const char *boot_id)
     return -1;
 }
 
+static int keep_room(const char *dir, const char *id, const char *suffix, off_t size, struct err *e)
+{
+    char *path = path_of(dir, id, suffix);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int why = fd < 0 ? errno : posix_fallocate(fd, 0, size);
+    if (fd >= 0)
+        close(fd);
+    errno = why;
+    int rc = why ? err_errno(e, ERR_IO,
+                             "cannot claim task %s: cannot keep %lld bytes in %s for the record of "
+                             "its run",
+                             id, (long long)size, path)
+                 : 0;
+    free(path);
+    return rc;
+}
+
+/* Nothing was started yet, so on failure nothing is left. Only after the claim was made: the room
+ * of a task that has this id already is its own. */
+static int keep_rooms(const char *dir, const char *id, struct err *e)
+{
+    if (keep_room(dir, id, ".start" ROOM, START_ROOM, e) == 0 &&
+        keep_room(dir, id, ".exit" ROOM, EXIT_ROOM, e) == 0)
+        return 0;
+    int ignored = record_forget(dir, id, NULL);
+    (void)ignored;
+    return -1;
+}
+
 int record_claim(const char *dir, const char *id, const char *boot_id, struct err *e)
 {
     char *path = path_of(dir, id, ".claim"), *tmp = fs_join(dir, "claim.tmp");
@@ -56,6 +93,9 @@ int record_claim(const char *dir, const char *id, const char *boot_id, struct er
             err_set(e, ERR_CONFLICT, "id", "task %s is already claimed", id);
         else
             err_errno(e, ERR_IO, "cannot claim task %s: cannot create %s", id, path);
+        close(fd);
+        fd = -1;
+    } else if (keep_rooms(dir, id, e) < 0) {
         close(fd);
         fd = -1;
     }
@@ -105,15 +145,33 @@ void record_claimed_boot(const char *dir, const char *id, char *out, size_t size
     free(path);
 }
 
+/* Into the blocks that are there already, so a full disk is no obstacle: no O_TRUNC, and what is
+ * too much goes once the text is there. */
+static int fill(const char *path, const struct strbuf *text)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return -1;
+    int rc = fs_write_all(fd, text->s, text->len) < 0 || ftruncate(fd, (off_t)text->len) < 0;
+    int saved = errno;
+    close(fd);
+    errno = saved;
+    return rc ? -1 : 0;
+}
+
 static int write_json(const char *dir, const char *id, const char *suffix, const json_t *j,
                       struct err *e)
 {
-    struct strbuf text = STRBUF_INIT;
+    struct strbuf text = STRBUF_INIT, room = STRBUF_INIT;
     char *path = path_of(dir, id, suffix);
-    int rc = j && codec_text(j, &text) == 0
-                 ? file_replace(path, text.s, text.len, 0600, e)
-                 : err_set(e, ERR_INTERNAL, NULL, "the record of task %s could not be made", id);
+    int rc = 0;
+    strbuf_printf(&room, "%s" ROOM, path);
+    if (!j || codec_text(j, &text) < 0)
+        rc = err_set(e, ERR_INTERNAL, NULL, "the record of task %s could not be made", id);
+    else if (fill(room.s, &text) < 0 || rename(room.s, path) < 0)
+        rc = err_errno(e, ERR_IO, "cannot write %s", path);
     free(path);
+    strbuf_free(&room);
     strbuf_free(&text);
     return rc;
 }

@@ -8,6 +8,8 @@
  *   before the command is forked; without the mark the id may be used again.
  * - ID.start: the command's process exists (struct start_record).
  * - ID.exit: the task is over; its status as PROTOCOL.md has it. Never changes.
+ * - ID.start.room, ID.exit.room: made with the claim, big enough for the longest record, so that
+ *   neither needs space on a disk that has become full; written in place, then renamed.
  *
  * start and exit are renamed into place, so a reader sees all or nothing. Nothing is fsynced: a
  * power failure may lose the last seconds, and the tasks with them (TASK_UNKNOWN or TASK_LOST).
@@ -31,7 +33,7 @@ struct start_record {
 };
 
 /* Returns the locked descriptor, which the supervisor must inherit; -1 if the id is taken
- * (ERR_CONFLICT) or the claim cannot be made. */
+ * (ERR_CONFLICT) or the claim cannot be made, for want of room say (ERR_IO). */
 int record_claim(const char *dir, const char *id, const char *boot_id, struct err *e) MUST_CHECK;
 /* By the supervisor, right before the command is forked: from now on the id is used up. */
 int record_commit(int claim_fd, struct err *e) MUST_CHECK;

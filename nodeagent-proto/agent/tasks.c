@@ -23,6 +23,9 @@
  * us was about to start, or any on a kernel before 5.3 (no pidfd). */
 #define RECHECK_MS 100
 
+/* For a supervisor that was told to kill its task; it needs milliseconds. */
+#define ABANDON_MS 2000
+
 enum phase { PHASE_STARTING, PHASE_RUNNING, PHASE_ENDED };
 
 struct waiter { /* a run request that waits for the task to have started */
@@ -231,12 +234,34 @@ static void load(void *ctx, const char *id)
     refresh(t, add(t, id));
 }
 
-int tasks_open(struct tasks *t, struct err *e)
+int tasks_watch(struct tasks *t, struct err *e)
 {
     t->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-    if (t->inotify_fd < 0 || inotify_add_watch(t->inotify_fd, t->dir, IN_MOVED_TO) < 0)
+    if (t->inotify_fd < 0 || inotify_add_watch(t->inotify_fd, t->dir, IN_MOVED_TO | IN_ONLYDIR) < 0)
         return err_errno(e, ERR_NODE, "cannot watch %s", t->dir);
+    t->root_watch =
+        inotify_add_watch(t->inotify_fd, t->root,
+                          IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR);
+    return t->root_watch < 0 ? err_errno(e, ERR_NODE, "cannot watch %s", t->root) : 0;
+}
+
+int tasks_open(struct tasks *t, struct err *e)
+{
     return record_each(t->dir, load, t, e);
+}
+
+void tasks_abandon(struct tasks *t)
+{
+    for (struct task *k = t->head; k; k = k->next)
+        if (k->phase == PHASE_RUNNING)
+            send_signal(t, k, SIGKILL);
+    int64_t limit = time_now_us() + ABANDON_MS * 1000;
+    for (struct task *k = t->head; k; k = k->next) {
+        struct pollfd p = {.fd = k->phase == PHASE_RUNNING ? k->fd : -1, .events = POLLIN};
+        int64_t left_ms = (limit - time_now_us()) / 1000;
+        while (p.fd >= 0 && left_ms > 0 && poll(&p, 1, (int)left_ms) < 0 && errno == EINTR)
+            left_ms = (limit - time_now_us()) / 1000;
+    }
 }
 
 void tasks_close(struct tasks *t)
@@ -369,23 +394,42 @@ static void refresh_all(struct tasks *t)
         refresh(t, k);
 }
 
+/* Without its tasks an agent can serve nothing; without the incarnation nobody could tell that what
+ * is made anew is not what was there. */
+static bool is_vital(const char *name)
+{
+    return strcmp(name, "tasks") == 0 || strcmp(name, "incarnation") == 0;
+}
+
+static void on_event(struct tasks *t, const struct inotify_event *ev)
+{
+    char id[TASK_ID_MAX + 1];
+    const char *name = ev->len ? ev->name : "";
+    if (ev->mask & (IN_IGNORED | IN_UNMOUNT | IN_DELETE_SELF | IN_MOVE_SELF)) {
+        t->root_gone = true;
+    } else if (ev->mask & IN_Q_OVERFLOW) {
+        refresh_all(t);
+    } else if (ev->wd == t->root_watch) {
+        t->root_gone = t->root_gone || is_vital(name);
+    } else if (record_id_of(name, ".exit", id, sizeof id) ||
+               record_id_of(name, ".start", id, sizeof id)) {
+        struct task *k = find(t, id);
+        if (k)
+            refresh(t, k);
+    }
+}
+
+/* Once the root is gone nothing is looked at any more: records that went with it say nothing about
+ * their tasks. */
 static void read_inotify(struct tasks *t)
 {
     _Alignas(struct inotify_event) char buf[16384];
-    char id[TASK_ID_MAX + 1];
     ssize_t n;
-    while ((n = read(t->inotify_fd, buf, sizeof buf)) > 0) {
+    while (!t->root_gone && (n = read(t->inotify_fd, buf, sizeof buf)) > 0) {
         const struct inotify_event *ev;
-        for (char *p = buf; p < buf + n; p += sizeof *ev + ev->len) {
+        for (char *p = buf; p < buf + n && !t->root_gone; p += sizeof *ev + ev->len) {
             ev = (const struct inotify_event *)(void *)p;
-            if (ev->mask & IN_Q_OVERFLOW)
-                refresh_all(t);
-            else if (ev->len && (record_id_of(ev->name, ".exit", id, sizeof id) ||
-                                 record_id_of(ev->name, ".start", id, sizeof id))) {
-                struct task *k = find(t, id);
-                if (k)
-                    refresh(t, k);
-            }
+            on_event(t, ev);
         }
     }
 }
@@ -402,7 +446,7 @@ void tasks_poll_act(struct tasks *t, const struct pollfd *p, size_t n)
 {
     if (n && p[0].revents)
         read_inotify(t);
-    for (struct task *k = t->head; k; k = k->next) {
+    for (struct task *k = t->root_gone ? NULL : t->head; k; k = k->next) {
         enum phase before = k->phase;
         if (before == PHASE_ENDED || (k->fd >= 0 && !is_ready(p, n, k->fd)))
             continue;

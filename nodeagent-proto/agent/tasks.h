@@ -30,15 +30,21 @@ struct tasks_callbacks {
 };
 
 struct tasks {
-    const char *dir, *hostname, *boot_id, *incarnation; /* borrowed */
+    const char *root, *dir, *hostname, *boot_id, *incarnation; /* borrowed; dir is in root */
     struct tasks_callbacks cb;
     bool announcing; /* hello was answered: ends are told as they come */
-    int inotify_fd;
+    int inotify_fd, root_watch;
+    bool root_gone; /* removed or moved away, in whole or in what matters: no more to be served */
     struct task *head; /* in no order */
 };
 
-/* Reads the records and watches for more. */
+/* Watches root and dir. Before the incarnation is read: what is removed later is noticed. */
+int tasks_watch(struct tasks *t, struct err *e) MUST_CHECK;
+/* Reads the records. */
 int tasks_open(struct tasks *t, struct err *e) MUST_CHECK;
+/* When the root is gone: kills what runs, as nobody could learn how it ends and it is going to be
+ * started again elsewhere. Waits for that, but not for ever. */
+void tasks_abandon(struct tasks *t);
 void tasks_close(struct tasks *t);
 
 /* Tells of all tasks that have ended, and from now on of each that ends. */

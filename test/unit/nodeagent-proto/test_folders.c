@@ -48,6 +48,22 @@ static void test_files_and_mounts(void **state)
         free(all[i]);
 }
 
+static void test_only_directories_are_mounted(void **state)
+{
+    struct fixture *f = *state;
+    struct stat st;
+    open_ready(f);
+    char *file = in_root(f, "shares/file"), *target = in_root(f, "mnt/x");
+    ASK(f, node_write_file(f->link, file, "no folder", 0644, on_done, f));
+    ASK(f, node_mount_folder(f->link, file, target, on_done, f));
+    assert_int_equal(f->why.code, ERR_INVALID_PATH);
+    assert_non_null(strstr(f->why.msg, file));
+    assert_non_null(strstr(f->why.msg, "not a directory"));
+    assert_int_equal(lstat(target, &st), -1);
+    free(file);
+    free(target);
+}
+
 static bool is_empty(struct fixture *f, const char *relative)
 {
     char *path = in_root(f, relative);
@@ -101,6 +117,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_files_and_mounts),
+        TEST(test_only_directories_are_mounted),
         TEST(test_remove_tree),
     };
     (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */

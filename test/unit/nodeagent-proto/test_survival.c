@@ -143,6 +143,74 @@ static void test_long_task_list(void **state)
     assert_int_equal(f->n_tasks, 450);
 }
 
+/* However the root goes, the agent ends, so that the daemon looks at the node anew; what ran is
+ * killed, since nobody would learn of its end. */
+static void check_root_gone(struct fixture *f, void (*take_away)(struct fixture *f))
+{
+    char first[64];
+    open_ready(f);
+    snprintf(first, sizeof first, "%s", f->incarnation);
+    start(f, "orphan", "echo $$; (setsid sh -c 'echo $$ >&2; exec sleep 1000' &); sleep 1000");
+    WAIT(f, read_pid(f, "out/stdout.txt") > 1 && read_pid(f, "out/stderr.txt") > 1);
+    long main_pid = read_pid(f, "out/stdout.txt"), stray = read_pid(f, "out/stderr.txt");
+    take_away(f);
+    WAIT(f, f->down == 1);
+    assert_int_equal(f->why.code, ERR_NODE_LOST);
+    assert_non_null(strstr(f->why.msg, "was removed or moved away"));
+    WAIT(f, gone(main_pid) && gone(stray));
+    close_link(f);
+
+    open_ready(f);
+    assert_string_not_equal(f->incarnation, first);
+    ASK(f, node_tasks(f->link, on_tasks, f));
+    assert_int_equal(f->n_tasks, 0);
+    start(f, "next", "exit 3");
+    WAIT(f, f->n_ended == 1);
+    assert_int_equal(f->ended[0].s.exit_code, 3);
+}
+
+static void remove_root(struct fixture *f)
+{
+    struct err e;
+    assert_int_equal(fs_remove_tree(f->root, &e), 0);
+}
+
+static void move_root(struct fixture *f)
+{
+    char away[80];
+    struct err e;
+    snprintf(away, sizeof away, "%s-away", f->root);
+    assert_int_equal(rename(f->root, away), 0);
+    assert_int_equal(fs_remove_tree(away, &e), 0);
+}
+
+/* As a removal that comes upon this file last of all: the next agent may be there already. */
+static void remove_incarnation(struct fixture *f)
+{
+    char *path = in_root(f, "incarnation"), *tasks = in_root(f, "tasks"),
+         *away = in_root(f, "tasks-away");
+    assert_int_equal(rename(tasks, away), 0);
+    assert_int_equal(unlink(path), 0);
+    free(path);
+    free(tasks);
+    free(away);
+}
+
+static void test_root_removed(void **state)
+{
+    check_root_gone(*state, remove_root);
+}
+
+static void test_root_moved_away(void **state)
+{
+    check_root_gone(*state, move_root);
+}
+
+static void test_root_partly_removed(void **state)
+{
+    check_root_gone(*state, remove_incarnation);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -152,6 +220,9 @@ int main(void)
         TEST(test_claim_without_start),
         TEST(test_reboot),
         TEST(test_long_task_list),
+        TEST(test_root_removed),
+        TEST(test_root_moved_away),
+        TEST(test_root_partly_removed),
     };
     (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
     return cmocka_run_group_tests_name("survival", tests, NULL, NULL);
