@@ -46,19 +46,6 @@ static int end_tx(struct storage *st, void *ctx, struct err *e)
     return st_op_finish(st, RES_JOB, run->id, false, NULL, NULL, now, e);
 }
 
-/* On disk: the nodes may forget. Rolled back: to be written again. */
-static void effect_ended(struct sched *s, int64_t id, const struct err *why)
-{
-    struct job_run *run = id_map_find(&s->runs, id);
-    if (!run || run->phase != RUN_ENDED)
-        return;
-    run->phase = why ? RUN_ENDING : RUN_CLEANING;
-    if (why)
-        wake_at(s, WAKE_JOB, id, sched_now(s) + WRITE_AGAIN_US);
-    else
-        wake(s, WAKE_JOB, id);
-}
-
 static void log_end(struct job_run *run)
 {
     const char *event = run->out.kind == OUT_SUCCEEDED ? "job.succeeded" : "job.failed";
@@ -67,6 +54,22 @@ static void log_end(struct job_run *run)
              LF_INT("ms", (sched_now(run->s) - run->start_us) / 1000),
              LF_STR("why", run->out.why.code ? failure_line(&run->a, &run->out.why) : NULL),
              LF_STR("command", run->out.why.command), LF_STR("stderr", run->out.why.stderr_tail));
+}
+
+/* On disk: the nodes may forget. Rolled back: to be written again. */
+static void effect_ended(struct sched *s, int64_t id, const struct err *why)
+{
+    struct job_run *run = id_map_find(&s->runs, id);
+    if (!run || run->phase != RUN_ENDED)
+        return;
+    if (why) {
+        run->phase = RUN_ENDING;
+        wake_at(s, WAKE_JOB, id, sched_now(s) + WRITE_AGAIN_US);
+        return;
+    }
+    log_end(run); /* not before: what is rolled back has not happened */
+    run->phase = RUN_CLEANING;
+    wake(s, WAKE_JOB, id);
 }
 
 void run_write_end(struct job_run *run)
@@ -78,7 +81,6 @@ void run_write_end(struct job_run *run)
         wake_at(run->s, WAKE_JOB, run->id, sched_now(run->s) + WRITE_AGAIN_US);
         return;
     }
-    log_end(run);
     run->phase = RUN_ENDED;
     sched_after_durable(run->s, run->id, effect_ended);
 }

@@ -137,6 +137,33 @@ void job_run_free(struct job_run *run)
 
 /* --- jobs that no node holds ---------------------------------------------------------------- */
 
+struct failed_note {
+    struct sched *s; /* a reference */
+    int64_t id;
+    char *name, *why;
+};
+
+/* Rolled back: it has not happened, and is found and written again. */
+static void on_failed_durable(void *ctx, const struct err *why)
+{
+    struct failed_note *n = ctx;
+    if (!why)
+        LOG_INFO(n->s->log, "job.failed", LF_STR("job", n->name), LF_INT("job_id", n->id),
+                 LF_STR("why", n->why));
+    sched_unref(n->s);
+    free(n->name);
+    free(n->why);
+    free(n);
+}
+
+static void log_failed(struct sched *s, const struct job *j, const char *why)
+{
+    struct failed_note *n = xcalloc(1, sizeof *n);
+    *n = (struct failed_note){s, j->id, xstrdup(j->name), xstrdup(why)};
+    sched_ref(s);
+    st_when_durable(s->st, on_failed_durable, n);
+}
+
 int job_fail_queued(struct sched *s, const struct job *j, const struct failure *f, struct err *e)
 {
     struct arena a;
@@ -151,8 +178,7 @@ int job_fail_queued(struct sched *s, const struct job *j, const struct failure *
                                   .errors = failure_append(&a, NULL, f)};
     int rc = st_job_move(s->st, &m, e);
     if (rc == 0) {
-        LOG_INFO(s->log, "job.failed", LF_STR("job", j->name), LF_INT("job_id", j->id),
-                 LF_STR("why", failure_line(&a, f)));
+        log_failed(s, j, failure_line(&a, f));
         wake(s, WAKE_JOB, j->id);
         wake(s, WAKE_CLUSTER, j->cluster_id);
     }

@@ -7,8 +7,12 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+
+#include "lib/strbuf.h"
 
 /* The process of this name that serves a node's root. */
 static pid_t find_process(struct world *w, const char *name, const char *node)
@@ -108,8 +112,7 @@ static void test_root_wiped(void **state)
     WAIT(w, strcmp(out_of(w, j), "begin\n") == 0);
     const char *name = node_row(w, c, 1).name;
     ok(fs_remove_tree(path(w, arena_printf(&w->a, "nodes/%s", name)), &e), &e);
-    kill_agent(w, name);
-    WAIT(w, job_row(w, j).attempt == 2);
+    WAIT(w, job_row(w, j).attempt == 2); /* its agent ended by itself */
     go(w);
     WAIT(w, job_ended(w, j));
     assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
@@ -118,23 +121,86 @@ static void test_root_wiped(void **state)
     world_free(w);
 }
 
-/* The agent lives and holds the link, but cannot start anything any more: that is the node's fault,
- * so the job runs elsewhere. */
+static const char *incarnation_of(struct world *w, const char *root)
+{
+    return read_text(w, arena_printf(&w->a, "%s/incarnation", root));
+}
+
+/* Its agent ends by itself, and the node is prepared again before any job comes. */
 static void test_root_wiped_under_an_idle_agent(void **state)
 {
     (void)state;
-    struct world *w = world_new(2);
+    struct world *w = world_new(1);
     struct err e = {0};
-    int64_t c = add_cluster_of(w, "c", 2);
-    WAIT(w, counts(w, c).idle == 2);
-    const char *name = node_row(w, c, 0).name;
-    ok(fs_remove_tree(path(w, arena_printf(&w->a, "nodes/%s", name)), &e), &e);
+    struct stat st;
+    int64_t c = add_cluster_of(w, "c", 1);
+    WAIT(w, counts(w, c).idle == 1);
+    const char *root = path(w, arena_printf(&w->a, "nodes/%s", node_row(w, c, 0).name));
+    const char *first = incarnation_of(w, root);
+    ok(fs_remove_tree(root, &e), &e);
     int64_t j = add_job(w, c, "j", (struct job_wish){.command = "echo well"});
     WAIT(w, job_ended(w, j));
     assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
     assert_string_equal(out_of(w, j), "well\n");
-    WAIT(w, counts(w, c).running == 0);
+    WAIT(w, counts(w, c).idle == 1);
+    assert_null(cluster_row(w, c).errors);
+    assert_string_not_equal(incarnation_of(w, root), first);
+    const char *mount = arena_printf(&w->a, "%s/mounts/share", root);
+    assert_int_equal(lstat(mount, &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
     world_free(w);
+}
+
+static void limit_file_size(rlim_t bytes)
+{
+    struct rlimit r;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &r), 0);
+    r.rlim_cur = bytes < r.rlim_max ? bytes : r.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &r), 0);
+}
+
+/* What came through the pipe is added to `text`; returns how often it says `words` now. */
+static int said(int fd, struct strbuf *text, const char *words)
+{
+    char buf[4096];
+    ssize_t got;
+    int n = 0;
+    while ((got = read(fd, buf, sizeof buf - 1)) > 0) {
+        buf[got] = '\0';
+        strbuf_puts(text, buf);
+    }
+    for (const char *at = text->len ? text->s : ""; (at = strstr(at, words)); at++)
+        n++;
+    return n;
+}
+
+/* A job ends while nothing can be written: its end is told when it is on disk, and once. */
+static void test_end_that_cannot_be_written(void **state)
+{
+    (void)state;
+    struct world *w = world_new(1);
+    struct strbuf text = STRBUF_INIT;
+    int fds[2];
+    assert_int_equal(pipe2(fds, O_CLOEXEC | O_NONBLOCK), 0);
+    (void)signal(SIGXFSZ, SIG_IGN);
+    int64_t c = add_cluster_of(w, "c", 1);
+    int64_t j = add_job(w, c, "j", (struct job_wish){.command = UNTIL_GO});
+    WAIT(w, strcmp(out_of(w, j), "begin\n") == 0 && !st_has_pending(w->st));
+    w->log = (struct log){.fd = fds[1], .level = LOG_LVL_INFO};
+    limit_file_size(0); /* ours; agent and job were started before */
+    go(w);
+    WAIT(w, said(fds[0], &text, "db.turn_lost") >= 2);
+    assert_int_equal(said(fds[0], &text, "job.succeeded"), 0);
+    limit_file_size(RLIM_INFINITY);
+    WAIT(w, said(fds[0], &text, "job.succeeded") > 0 && counts(w, c).idle == 1);
+    assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
+    assert_int_equal(job_row(w, j).attempt, 1);
+    assert_string_equal(out_of(w, j), "begin\nend\n");
+    assert_int_equal(said(fds[0], &text, "job.succeeded"), 1);
+    world_free(w);
+    strbuf_free(&text);
+    close(fds[0]);
+    close(fds[1]);
 }
 
 static void test_node_lost(void **state)
@@ -309,6 +375,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_agent_killed),
         cmocka_unit_test(test_root_wiped),
         cmocka_unit_test(test_root_wiped_under_an_idle_agent),
+        cmocka_unit_test(test_end_that_cannot_be_written),
         cmocka_unit_test(test_node_lost),
         cmocka_unit_test(test_supervisor_killed),
         cmocka_unit_test(test_agent_that_cannot_start),
