@@ -6,6 +6,7 @@
 #include "daemon/config.h"
 
 #include <cyaml/cyaml.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,12 +40,43 @@ static const cyaml_schema_value_t string_entry = {
 /* libcyaml's own truth values include every misspelling of them. */
 static const cyaml_strval_t truth_values[] = {{"false", false}, {"true", true}};
 
+/* Beginnings of libcyaml's complaints that the key's name follows. */
+static const char unknown_key[] = "Unexpected key: ";
+static const char repeated_key[] = "Mapping field already seen: ";
+
 /* What libcyaml said: the first complaint, then where, from the innermost place outwards. */
 struct complaint {
     char what[256];
     struct strbuf key; /* dotted; empty at the top level */
     int line;
 };
+
+static bool is_key(const char *p, const char *name)
+{
+    size_t n = strlen(name);
+    char quote = *p == '"' || *p == '\'' ? *p++ : '\0';
+    if (strncmp(p, name, n) != 0 || (quote && p[n++] != quote))
+        return false;
+    return p[n + strspn(p + n, " ")] == ':';
+}
+
+/* The line that names `key` of `section` ("": the top level) for the nth time; 0 if none does by
+ * itself, as in a mapping in braces. `text` may be NULL. */
+static int key_line(const char *text, const char *section, const char *key, int nth)
+{
+    bool top = !*section, inside = top;
+    int line = 1;
+    for (const char *p = text; p && *p; line++) {
+        size_t indent = strspn(p, " ");
+        if (!top && indent == 0 && !strchr("#\r\n", *p))
+            inside = is_key(p, section);
+        else if (inside && top == (indent == 0) && is_key(p + indent, key) && --nth == 0)
+            return line;
+        p = strchr(p, '\n');
+        p = p ? p + 1 : NULL;
+    }
+    return 0;
+}
 
 static void hear_place(struct complaint *c, const char *text, const char *place)
 {
@@ -85,9 +117,8 @@ __attribute__((format(printf, 3, 0))) static void hear(cyaml_log_t level, void *
 /* What would have been right at `key`. */
 static void advise(const char *what, const char *key, struct strbuf *b)
 {
-    static const char *const unknown = "Unexpected key: ";
     const char *separator = "; the keys here are ";
-    bool is_unknown = strncmp(what, unknown, strlen(unknown)) == 0;
+    bool is_unknown = strncmp(what, unknown_key, strlen(unknown_key)) == 0;
     for (size_t i = 0; i < config_n_settings; i++) {
         const struct setting *s = &config_settings[i];
         if (!is_unknown && config_is_named(s, key))
@@ -102,13 +133,33 @@ static void advise(const char *what, const char *key, struct strbuf *b)
     }
 }
 
-static int complain(const struct complaint *c, const char *path, cyaml_err_t rc, struct err *e)
+/* The line that `c` is about; 0 if it cannot be told. libcyaml names the line of the last thing
+ * that it understood, which for a key that should not be there is the one before. */
+static int complaint_line(const struct complaint *c, const char *text)
 {
     const char *key = c->key.len ? c->key.s : "";
+    int line = 0;
+    if (strncmp(c->what, unknown_key, strlen(unknown_key)) == 0) {
+        line = key_line(text, key, c->what + strlen(unknown_key), 1);
+    } else if (strncmp(c->what, repeated_key, strlen(repeated_key)) == 0) {
+        const char *dot = strchr(key, '.');
+        char *section = xstrdup(dot ? key : "");
+        section[strcspn(section, ".")] = '\0';
+        line = key_line(text, section, dot ? dot + 1 : key, 2);
+        free(section);
+    }
+    return line ? line : c->line;
+}
+
+static int complain(const struct complaint *c, const char *path, const char *text, cyaml_err_t rc,
+                    struct err *e)
+{
+    const char *key = c->key.len ? c->key.s : "";
+    int line = complaint_line(c, text);
     struct strbuf b = STRBUF_INIT;
     strbuf_puts(&b, path);
-    if (c->line)
-        strbuf_printf(&b, ":%d", c->line);
+    if (line)
+        strbuf_printf(&b, ":%d", line);
     strbuf_printf(&b, ": %s%s%s", key, *key ? ": " : "", c->what[0] ? c->what : cyaml_strerror(rc));
     advise(c->what, key, &b);
     err_set(e, ERR_CONFIG, NULL, "%s", b.s);
@@ -120,10 +171,6 @@ static cyaml_schema_value_t value_schema(const struct setting *s)
 {
     cyaml_schema_value_t v = {.flags = CYAML_FLAG_OPTIONAL | CYAML_FLAG_POINTER};
     switch (s->type) {
-    case SETTING_INT:
-        v.type = CYAML_INT;
-        v.data_size = sizeof(int64_t);
-        break;
     case SETTING_BOOL:
         v.type = CYAML_ENUM;
         v.flags |= CYAML_FLAG_STRICT;
@@ -131,6 +178,7 @@ static cyaml_schema_value_t value_schema(const struct setting *s)
         v.enumeration.strings = truth_values;
         v.enumeration.count = 2;
         break;
+    case SETTING_INT: /* libcyaml would take 1.5 for 1 */
     case SETTING_STR:
         v.type = CYAML_STRING;
         v.data_size = sizeof(char);
@@ -200,23 +248,8 @@ static void build_schema(struct schema *sc)
 /* Where a file sets `s`, or where its section begins; 0 if it cannot be told. */
 static int line_of(const char *text, const struct setting *s)
 {
-    bool inside = !*s->section;
-    int line = 1, section_line = 0;
-    for (const char *p = text; p && *p; line++) {
-        size_t indent = strspn(p, " ");
-        const char *want = inside ? s->key : s->section;
-        size_t n = strlen(want);
-        bool level = inside && *s->section ? indent > 0 : indent == 0;
-        if (level && strncmp(p + indent, want, n) == 0 && p[indent + n] == ':') {
-            if (inside)
-                return line;
-            inside = true;
-            section_line = line;
-        }
-        p = strchr(p, '\n');
-        p = p ? p + 1 : NULL;
-    }
-    return section_line;
+    int line = key_line(text, s->section, s->key, 1);
+    return line || !*s->section ? line : key_line(text, "", s->section, 1);
 }
 
 static struct config_list split(const char *text)
@@ -241,34 +274,48 @@ static struct config_list copy_list(const struct slot *slot)
     return l;
 }
 
-static void set_value(struct config *c, const struct setting *s, const struct slot *slot)
+/* Decimal only: to some readers of YAML 010 is 8, to others 10. */
+static int parse_int(const char *text, const struct setting *s, int64_t *out, struct err *e)
+{
+    const char *digits = text + (*text == '-');
+    size_t n = strspn(digits, "0123456789");
+    if (n == 0 || digits[n] || (n > 1 && *digits == '0'))
+        return err_set(e, ERR_CONFIG, NULL,
+                       "'%s' is no whole number; use one from %lld to %lld in decimal digits", text,
+                       (long long)s->min, (long long)s->max);
+    errno = 0;
+    long long v = strtoll(text, NULL, 10);
+    if (errno || v < s->min || v > s->max)
+        return err_set(e, ERR_CONFIG, NULL, "%s is out of range; use %lld to %lld", text,
+                       (long long)s->min, (long long)s->max);
+    *out = v;
+    return 0;
+}
+
+static int set_value(struct config *c, const struct setting *s, const struct slot *slot,
+                     struct err *e)
 {
     void *at = (char *)c + s->offset;
     switch (s->type) {
     case SETTING_INT:
-        *(int64_t *)at = slot->value ? *(int64_t *)slot->value : strtoll(s->initial, NULL, 10);
-        break;
+        return parse_int(slot->value ? slot->value : s->initial, s, at, e);
     case SETTING_BOOL:
         *(bool *)at = slot->value ? *(bool *)slot->value : strcmp(s->initial, "true") == 0;
-        break;
+        return 0;
     case SETTING_STR:
         *(char **)at = xstrdup(slot->value ? slot->value : s->initial);
-        break;
+        return 0;
     case SETTING_LIST:
         *(struct config_list *)at = slot->value ? copy_list(slot) : split(s->initial);
-        break;
+        return 0;
     }
+    return 0;
 }
 
 static int check_value(const struct config *c, const struct setting *s, struct err *e)
 {
     const void *at = (const char *)c + s->offset;
-    if (s->type == SETTING_INT) {
-        int64_t v = *(const int64_t *)at;
-        if (v < s->min || v > s->max)
-            return err_set(e, ERR_CONFIG, NULL, "%lld is out of range; use %lld to %lld",
-                           (long long)v, (long long)s->min, (long long)s->max);
-    } else if (s->type == SETTING_STR && s->check) {
+    if (s->type == SETTING_STR && s->check) {
         return s->check(*(char *const *)at, e);
     } else if (s->type == SETTING_LIST) {
         const struct config_list *l = at;
@@ -279,11 +326,12 @@ static int check_value(const struct config *c, const struct setting *s, struct e
     return 0;
 }
 
-static int check_all(const struct config *c, const char *path, const char *text, struct err *e)
+static int take_all(struct config *c, const struct raw *raw, const char *path, const char *text,
+                    struct err *e)
 {
     for (size_t i = 0; i < config_n_settings; i++) {
         const struct setting *s = &config_settings[i];
-        if (check_value(c, s, e) == 0)
+        if (set_value(c, s, &raw->slots[i], e) == 0 && check_value(c, s, e) == 0)
             continue;
         err_prefix(e, "%s%s%s", s->section, *s->section ? "." : "", s->key);
         int line = line_of(text, s);
@@ -316,7 +364,7 @@ static int parse(const char *path, const char *text, size_t len, const struct sc
         .log_fn = hear, .log_ctx = &heard, .mem_fn = cyaml_mem, .log_level = CYAML_LOG_ERROR};
     cyaml_err_t rc =
         cyaml_load_data((const uint8_t *)text, len, &how, &sc->root, (cyaml_data_t **)raw, NULL);
-    int result = rc == CYAML_OK ? 0 : complain(&heard, path, rc, e);
+    int result = rc == CYAML_OK ? 0 : complain(&heard, path, text, rc, e);
     strbuf_free(&heard.key);
     return result;
 }
@@ -338,9 +386,7 @@ int config_load(const char *path, struct config *out, struct err *e)
     }
     if (text && !says_nothing(text) && parse(path, text, len, &sc, &raw, e) < 0)
         goto out;
-    for (size_t i = 0; i < config_n_settings; i++)
-        set_value(out, &config_settings[i], &(raw ? raw : &nothing)->slots[i]);
-    rc = check_all(out, path ? path : "(defaults)", text, e);
+    rc = take_all(out, raw ? raw : &nothing, path ? path : "(defaults)", text, e);
     if (rc < 0)
         config_free(out);
 out:

@@ -28,14 +28,28 @@ def test_accepted(run, tmp_path, text):
 @pytest.mark.parametrize("text, line, words", [
     ("foo: 1\n", 1, ["foo", "listen, state_dir, log, subscription"]),
     ("log:\n  levl: info\n", 2, ["log: ", "levl", "level, format"]),
-    # The parser is a line behind in these two: it names the last thing it understood.
-    ("log:\n  level: info\nlog:\n  level: info\n", 2, ["log", "already seen"]),
+    ("log:\n  level: info\nlog:\n  level: info\n", 3, ["log", "already seen"]),
+    ("log:\n  level: info\n# twice\n  level: info\n", 4, ["log.level", "already seen"]),
+    ("listen: [\"127.0.0.1:0\"]\nfoo: 1\n", 2, ["foo", "listen, state_dir"]),
+    ("listen:\n- localhost:1\n\n'foo' : 1\n", 4, ["foo", "listen, state_dir"]),
+    ("log: {level: info}\nlocal:\n  vm_sizes: [a]\n  level: 1\n", 4, ["local: ", "level", "nodes"]),
+    # The parser is a line behind here: it names the last thing it understood.
     ("log:\n\tlevel: info\n", 1, ["log", "character that cannot start any token"]),
     ("\n\nauth:\n  token_lifetime_s: soon\n", 4, ["auth.token_lifetime_s", "'soon'", "number"]),
     ("auth:\n  token_lifetime_s: 59\n", 2, ["auth.token_lifetime_s", "59", "60 to 86400"]),
     ("auth:\n  token_lifetime_s: 86401\n", 2, ["86401", "60 to 86400"]),
     ("log: {level: info}\nquota: {cores: -1}\n", 2, ["quota.cores", "-1"]),
     ("quota:\n  clusters: 99999999999999999999\n", 2, ["quota.clusters", "99999999999999999999"]),
+    ("local: {nodes: 1.5}\n", 1, ["local.nodes", "'1.5'", "number", "0 to 10000"]),
+    ("quota:\n  clusters: 2\nlocal:\n  nodes: 12k\n", 4, ["local.nodes", "'12k'", "number"]),
+    ("local:\n  nodes: 0x10\n", 2, ["local.nodes", "'0x10'", "number"]),
+    ("local:\n  nodes: 010\n", 2, ["local.nodes", "'010'", "number"]),
+    ("local:\n  nodes: +1\n", 2, ["local.nodes", "'+1'", "number"]),
+    ("local:\n  nodes: '1 '\n", 2, ["local.nodes", "'1 '", "number"]),
+    ("local:\n  nodes: 1e3\n", 2, ["local.nodes", "'1e3'", "number"]),
+    ("local:\n  nodes:\n", 2, ["local.nodes", "''", "number"]),
+    ("local:\n  nodes: ~\n", 2, ["local.nodes", "'~'", "number"]),
+    ("local:\n  nodes: -\n", 2, ["local.nodes", "number"]),
     ("quota:\n  clusters: [1]\n", 2, ["quota.clusters", "number"]),
     ("compat:\n  strict: maybe\n", 2, ["compat.strict", "maybe"]),
     ("log:\n  level: loud\n", 2, ["log.level", "'loud'", "debug, info, warn or error"]),
@@ -66,8 +80,9 @@ def test_a_file_that_is_not_there(run):
     assert "nowhere.yaml" in done.stderr and "No such file" in done.stderr
 
 
-def test_serve_refuses_a_wrong_file_before_it_makes_anything(run, tmp_path):
-    (tmp_path / "c.yaml").write_text("port: 1\n")
+@pytest.mark.parametrize("text", ["port: 1\n", "local: {nodes: 1.5}\n"])
+def test_serve_refuses_a_wrong_file_before_it_makes_anything(run, tmp_path, text):
+    (tmp_path / "c.yaml").write_text(text)
     done = run("serve", "--config", "c.yaml", "--state-dir", "state")
     assert (done.returncode, done.stdout) == (78, "")
     assert "c.yaml:1: " in done.stderr
