@@ -128,13 +128,18 @@ static int cannot_start(int error, struct err *e)
     return err_set(e, ERR_UNAVAILABLE, NULL, "cannot start az: %s", strerror(error));
 }
 
-/* `args` ends with NULL. */
-static int run_az(const char *const *args, struct err *e)
+/* `args` ends with NULL. `input` is what az finds on its standard input; -1: ours. */
+static int run_az(const char *const *args, int input, struct err *e)
 {
     pid_t pid;
     int status;
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    if (input >= 0)
+        posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
     /* posix_spawn() takes writable strings for history's sake and leaves them alone. */
-    int rc = posix_spawnp(&pid, "az", NULL, NULL, (char *const *)args, environ);
+    int rc = posix_spawnp(&pid, "az", &actions, NULL, (char *const *)args, environ);
+    posix_spawn_file_actions_destroy(&actions);
     if (rc != 0)
         return cannot_start(rc, e);
     while (waitpid(pid, &status, 0) < 0)
@@ -181,7 +186,7 @@ static int describe_cloud(const char *verb, const char *endpoint, struct err *e)
         "none",
         NULL,
     };
-    int rc = run_az(args, e);
+    int rc = run_az(args, -1, e);
     arena_free(&a);
     return rc;
 }
@@ -193,11 +198,26 @@ static int register_cloud(const struct environment *env, const char *endpoint, s
         return -1;
     const char *const set[] = {"az", "cloud", "set", "-n", CLOUD, "--only-show-errors",
                                "-o", "none",  NULL};
-    return run_az(set, e);
+    return run_az(set, -1, e);
 }
 
-/* az takes the secret from its command line only, where this user's (and root's) processes can see
- * it for the second that the login lasts. */
+/* A descriptor to read `text` from; it must fit into a pipe. */
+static int open_text(const char *text, struct err *e)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return err_errno(e, ERR_IO, "cannot make a pipe");
+    int rc = fs_write_all(ends[1], text, strlen(text));
+    if (rc < 0) {
+        err_errno(e, ERR_IO, "cannot write to a pipe");
+        close(ends[0]);
+    }
+    close(ends[1]);
+    return rc < 0 ? -1 : ends[0];
+}
+
+/* Anybody may read a command line, so the secret goes through standard input: az reads the value of
+ * any argument from the file named after an @, and takes - for that one. */
 static int log_in(const struct environment *env, struct err *e)
 {
     const char *const args[] = {
@@ -207,7 +227,7 @@ static int log_in(const struct environment *env, struct err *e)
         "-u",
         environment_get(env, "AZURE_CLIENT_ID"),
         "-p",
-        environment_get(env, "AZURE_CLIENT_SECRET"),
+        "@-",
         "--tenant",
         environment_get(env, "AZURE_TENANT_ID"),
         "--only-show-errors",
@@ -215,7 +235,12 @@ static int log_in(const struct environment *env, struct err *e)
         "none",
         NULL,
     };
-    return run_az(args, e);
+    int secret = open_text(environment_get(env, "AZURE_CLIENT_SECRET"), e);
+    if (secret < 0)
+        return -1;
+    int rc = run_az(args, secret, e);
+    close(secret);
+    return rc;
 }
 
 /* Two at once would register twice. */
