@@ -46,9 +46,9 @@ struct api_config {
 
     const char *storage_dir; /* shares are folders below it */
     int retry_after_s;       /* what a 202 and an InProgress operation ask clients to wait */
-    bool strict;             /* reproduce the service: Retry-After 15 on 202, none on InProgress */
-    int cluster_quota;       /* how many clusters a subscription may have */
-    int core_quota;          /* shown by usages */
+    bool strict;       /* reproduce the service: Retry-After 15 on 202, none on InProgress; HSTS */
+    int cluster_quota; /* how many clusters a subscription may have */
+    int core_quota;    /* shown by usages */
 };
 
 /* Binds and serves. ERR_CONFIG: an address cannot be bound, with the address in the message; the

@@ -56,8 +56,20 @@ static void add_remaining(const struct request *r, struct MHD_Response *resp)
             MHD_add_response_header(resp, remaining[i].name, remaining[i].value);
 }
 
-/* The headers that the service put on every reply, but for Strict-Transport-Security: a browser
- * that saw it would refuse plain http on every port of localhost. */
+/* What only the service itself sends, not what stands around it. A browser that saw
+ * Strict-Transport-Security would refuse plain http on every port of localhost, so that is for
+ * those who want the service to the letter. */
+static void add_service_headers(const struct request *r, struct MHD_Response *resp)
+{
+    MHD_add_response_header(resp, "Server", "Microsoft-HTTPAPI/2.0");
+    MHD_add_response_header(resp, "request-id", r->request_id);
+    if (r->config->strict)
+        MHD_add_response_header(resp, "Strict-Transport-Security",
+                                "max-age=31536000; includeSubDomains");
+    add_remaining(r, resp);
+}
+
+/* The headers that every reply carries. */
 static void add_common_headers(struct request *r, struct MHD_Response *resp)
 {
     static const struct request_header fixed[] = {
@@ -74,11 +86,8 @@ static void add_common_headers(struct request *r, struct MHD_Response *resp)
     MHD_add_response_header(resp, "x-ms-request-id", r->correlation_id);
     MHD_add_response_header(resp, "x-ms-correlation-request-id", r->correlation_id);
     MHD_add_response_header(resp, "x-ms-routing-request-id", routing);
-    if (r->route && r->route->versions && !r->gateway_error) {
-        MHD_add_response_header(resp, "Server", "Microsoft-HTTPAPI/2.0");
-        MHD_add_response_header(resp, "request-id", r->request_id);
-        add_remaining(r, resp);
-    }
+    if (r->route && r->route->versions && !r->gateway_error)
+        add_service_headers(r, resp);
     const char *client_id = request_header(r, "x-ms-client-request-id");
     const char *echo = request_header(r, "x-ms-return-client-request-id");
     if (client_id && echo && strcasecmp(echo, "true") == 0)

@@ -145,8 +145,10 @@ const struct setting config_settings[] = {
     {"compat", "retry_after_s", SETTING_INT, AT(retry_after_s), "1", 0, 3600, NULL,
      "How many seconds a client is asked to wait between two looks at an operation in progress."},
     {"compat", "strict", SETTING_BOOL, AT(strict), "false", 0, 0, NULL,
-     "Answer with the Retry-After headers of the Azure service (15 seconds with a 202, none with "
-     "an operation in progress) instead of retry_after_s."},
+     "Answer with the headers of the Azure service: Retry-After is 15 seconds with a 202 and "
+     "absent "
+     "with an operation in progress, instead of retry_after_s, and Strict-Transport-Security is "
+     "sent."},
     {"local", "nodes", SETTING_INT, AT(nodes), "100", 0, 10000, NULL,
      "How many nodes this machine may pretend to be, over all clusters."},
     {"local", "vm_sizes", SETTING_LIST, AT(vm_sizes), "", 0, 0, check_vm_size,

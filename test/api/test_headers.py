@@ -6,7 +6,7 @@ from datetime import datetime, timedelta, timezone
 from email.utils import parsedate_to_datetime
 
 import pytest
-from support.world import cluster_body, fresh, instant
+from support.world import Place, cluster_body, fresh, instant
 
 GUID = re.compile(r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 ETAG = re.compile(r'^"0x([0-9A-F]+)"$')
@@ -26,6 +26,19 @@ def test_every_reply_carries_the_headers_of_the_service(place, daemon):
     assert h["Server"] == "Microsoft-HTTPAPI/2.0"
     assert h["X-Content-Type-Options"] == "nosniff"
     assert abs(parsedate_to_datetime(h["Date"]) - datetime.now(timezone.utc)) < timedelta(minutes=1)
+
+
+def test_strict_transport_security_is_for_the_strict_mode_alone(place, daemon, own_daemon):
+    name = "Strict-Transport-Security"
+    assert name not in daemon.call("GET", place.path, expect=200).headers
+    strict = own_daemon(config={"compat": {"strict": True}})
+    theirs = Place(strict).make()
+    wanted = "max-age=31536000; includeSubDomains"
+    assert strict.call("GET", theirs.path, expect=200).headers[name] == wanted
+    assert strict.call("GET", theirs.path + "/clusters/none", expect=404).headers[name] == wanted
+    # What stands around the service is not the service.
+    for path in ("/metadata/endpoints", theirs.group_path):
+        assert name not in strict.call("GET", path, api_version="2021-04-01", expect=200).headers
 
 
 def test_request_ids_are_guids_and_differ_from_request_to_request(place, daemon):
