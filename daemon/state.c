@@ -74,6 +74,26 @@ static char *make_absolute(char *path)
     return whole;
 }
 
+/* The path without symbolic links, as far as it exists: nodes learn paths from us and compare them
+ * with what the kernel calls their root. Takes an absolute path and frees it; caller frees. */
+static char *resolve(char *path)
+{
+    char *real = realpath(path, NULL);
+    char *slash = strrchr(path, '/');
+    if (real || slash == path) {
+        char *whole = real ? real : xstrdup(path);
+        free(path);
+        return whole;
+    }
+    char *last = xstrdup(slash + 1);
+    *slash = '\0';
+    char *parent = resolve(path);
+    char *whole = fs_join(parent, last);
+    free(parent);
+    free(last);
+    return whole;
+}
+
 int state_locate(const char *given, const char *configured, struct state *out, struct err *e)
 {
     memset(out, 0, sizeof *out);
@@ -85,8 +105,7 @@ int state_locate(const char *given, const char *configured, struct state *out, s
     char *absolute = make_absolute(dir);
     if (!absolute)
         return err_errno(e, ERR_CONFIG, "cannot find the current directory");
-    out->dir = fs_join(absolute, "");
-    free(absolute);
+    out->dir = resolve(absolute);
     for (size_t i = 0; i < N_FILES; i++)
         *path_at(out, i) = fs_join(out->dir, files[i].name);
     return 0;

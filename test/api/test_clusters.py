@@ -244,3 +244,12 @@ def test_a_failing_setup_task_explains_itself(own_place):
     text = json.dumps(error)
     (node,) = cluster.call("POST", "/listRemoteLoginInformation").json["value"] or [{"nodeId": "tvm-"}]
     assert node["nodeId"] in text and "9" in text and "no such disk" in text, details
+
+
+def test_nodes_work_where_the_state_directory_is_reached_through_a_link(own_daemon, tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    daemon = own_daemon(state_dir=tmp_path / "link")
+    place = Place(daemon).make()
+    place.job(place.cluster(nodes=1)).succeed()
+    assert (tmp_path / "real" / "state" / "batchaid.db").exists()
