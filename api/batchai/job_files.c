@@ -45,21 +45,54 @@ struct listing {
     bool is_base;          /* the output directory itself: may not be there yet */
     struct entry *entries; /* owned */
     size_t n;
-    int error; /* errno */
+    size_t left_out; /* how many more there are that cannot be listed */
+    int error;       /* errno */
 };
+
+static bool is_utf8(const char *s)
+{
+    json_t *text = json_string(s);
+    json_decref(text);
+    return text != NULL;
+}
 
 static int by_name(const void *a, const void *b)
 {
     return strcmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
 }
 
+/* What a link leads to, if that is inside the share. */
+static int stat_link(const struct listing *l, const char *name, struct stat *st)
+{
+    char *path = fs_join(l->dir.path, name);
+    int fd = fs_open_beneath(l->root, path, O_PATH);
+    int rc = fd < 0 ? -1 : fstat(fd, st);
+    if (fd >= 0)
+        close(fd);
+    free(path);
+    return rc;
+}
+
+/* Whether an entry is listed. A link to a directory is not, as it could make a client's walk
+ * endless. */
+static bool may_list(const struct listing *l, const char *name, struct stat *st)
+{
+    if (!is_utf8(name))
+        return false;
+    if (S_ISLNK(st->st_mode))
+        return stat_link(l, name, st) == 0 && S_ISREG(st->st_mode);
+    return S_ISREG(st->st_mode) || S_ISDIR(st->st_mode);
+}
+
 static void add_entry(struct listing *l, int dirfd, const char *name)
 {
     struct stat st;
     if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return; /* it has just been removed */
+    if (!may_list(l, name, &st)) {
+        l->left_out++;
         return;
-    if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
-        return;
+    }
     if ((l->n & (l->n - 1)) == 0)
         l->entries = xrealloc(l->entries, (l->n ? l->n * 2 : 1) * sizeof *l->entries);
     l->entries[l->n++] = (struct entry){.name = xstrdup(name),
@@ -110,7 +143,11 @@ static json_t *render_entry(struct listing *l, const struct entry *en)
 
 static struct replied *reply_entries(struct listing *l)
 {
-    /* The id of an entry is its place, from 1 on. A name that is not UTF-8 renders as NULL. */
+    if (l->left_out > 0)
+        LOG_DEBUG(l->r->config->log, "listing.incomplete", LF_STR("share", l->dir.share),
+                  LF_STR("directory", l->dir.path), LF_INT("listed", l->n),
+                  LF_INT("left_out", l->left_out));
+    /* The id of an entry is its place, from 1 on. */
     for (size_t i = (size_t)l->page.after; i < l->n && !l->page.more; i++)
         page_add(&l->page, (int64_t)i + 1, render_entry(l, &l->entries[i]));
     return page_reply(l->r, &l->page);
@@ -124,7 +161,7 @@ static struct replied *answer(struct listing *l)
     if (l->error == ENOENT && l->is_base)
         return reply_entries(l); /* the job has not started: nothing is there yet */
     err_set(&e, l->error == ENOENT ? ERR_FILE_NOT_FOUND : ERR_INVALID_QUERY, "directory",
-            "The directory '%.200s' cannot be listed: %s.", l->directory, strerror(l->error));
+            "The directory '%.200s' cannot be listed: %s.", l->directory, share_error(l->error));
     return reply_err(l->r, &e);
 }
 

@@ -39,6 +39,15 @@ static struct replied *storage_error(struct request *r, const struct err *e)
     return reply_text(r, error_status(e->code), "application/xml", strbuf_take(&b));
 }
 
+const char *share_error(int error)
+{
+    if (error == EXDEV)
+        return "it leads out of the share";
+    if (error == ELOOP)
+        return "its links lead out of the share or in circles";
+    return strerror(error);
+}
+
 static void open_file(uv_work_t *w)
 {
     struct download *d = w->data;
@@ -86,7 +95,7 @@ static struct replied *answer(struct download *d)
     if (d->fd >= 0)
         close(d->fd);
     struct err e;
-    err_set(&e, ERR_FILE_NOT_FOUND, NULL, "The file cannot be read: %s.", strerror(d->error));
+    err_set(&e, ERR_FILE_NOT_FOUND, NULL, "The file cannot be read: %s.", share_error(d->error));
     return storage_error(d->r, &e);
 }
 

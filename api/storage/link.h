@@ -19,6 +19,9 @@ const char *link_create(struct request *r, const struct file_ref *f, int64_t exp
 /* ERR_LINK_EXPIRED unless the request's query holds a signature that is ours and not past. */
 int link_check(struct request *r, const struct file_ref *f, struct err *e) MUST_CHECK;
 
+/* What `error`, set by fs_open_beneath() of a share, means to a client. */
+const char *share_error(int error);
+
 /* GET and HEAD of such a link, with byte ranges. */
 struct replied *files_download(struct request *r);
 struct replied *blobs_download(struct request *r);

@@ -8,8 +8,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from azure.mgmt.batchai import models
+from support.refusals import refused
 from support.waiting import wait_for
-from support.world import MOUNT, fresh
+from support.world import MOUNT, Place, fresh
 
 COMMAND = """
 cd $AZ_BATCHAI_OUTPUT_OUT
@@ -184,6 +185,60 @@ def test_a_symbolic_link_out_of_the_share_leads_nowhere(job, folder, fetch, tmp_
     finally:
         os.unlink(folder / "escape.txt")
         os.unlink(folder / "escape")
+
+
+@pytest.mark.parametrize("target", ["/", "../" * 30, "{tmp}"])
+def test_a_link_that_leads_out_is_called_that(job, folder, fetch, tmp_path, target):
+    (tmp_path / "secret.txt").write_text("do not show")
+    os.symlink(target.format(tmp=tmp_path), folder / "escape")
+    try:
+        reply = job.call(
+            "POST", "/listOutputFiles", params={"outputdirectoryid": "OUT", "directory": "escape"}
+        )
+        error = refused(reply, 400, "InvalidQueryParameterValue", "directory", ["leads out of the share"])
+        assert "cross-device" not in error["message"]
+    finally:
+        os.unlink(folder / "escape")
+
+
+def test_links_that_stay_inside_are_listed_for_the_files_they_lead_to(job, folder, fetch, tmp_path):
+    links = {"latest": "ten.bin", "far": "deep/er/leaf.txt", "walk": "deep", "self": ".", "gone": "nothing",
+             "round": "round", "out": "/etc/passwd", "absolute": str(folder / "ten.bin")}
+    for name, target in links.items():
+        os.symlink(target, folder / name)
+    try:
+        listed = {f["name"]: f for f in job.files("OUT")}
+        assert set(listed) & set(links) == {"latest", "far"}
+        assert listed["latest"]["properties"]["contentLength"] == 10
+        assert fetch(listed["latest"]["downloadUrl"]).content == b"0123456789"
+        assert fetch(listed["far"]["downloadUrl"]).content == b"leaf\n"
+        # Walking into a link to a directory is the client's own decision.
+        assert [f["name"] for f in job.files("OUT", directory="walk/er")] == ["leaf.txt"]
+        reply = job.call("POST", "/listOutputFiles", params={"outputdirectoryid": "OUT", "directory": "round"})
+        refused(reply, 400, "InvalidQueryParameterValue", "directory", ["in circles"])
+    finally:
+        for name in links:
+            os.unlink(folder / name)
+
+
+def test_what_a_listing_leaves_out_is_counted_in_the_log(own_daemon):
+    d = own_daemon(arguments=["--log-level", "debug"])
+    place = Place(d).make()
+    job = place.job(place.cluster(nodes=1), COMMAND, outputDirectories=[{"id": "OUT", "pathPrefix": MOUNT}])
+    job.succeed()
+    here = place.share() / job.properties["jobOutputDirectoryPathSegment"] / "outputs"
+    job.files("OUT")
+    assert not [line for line in d.log() if "listing.incomplete" in line]
+    (here / os.fsdecode(b"caf\xe9.txt")).write_text("latin 1")
+    os.symlink("/etc/passwd", here / "out")
+    os.mkfifo(here / "pipe")
+    names = [f["name"] for f in job.files("OUT")]
+    assert names == ["deep", "empty.txt", "metrics.json", "ten.bin"]
+    (line,) = [line for line in d.log() if "listing.incomplete" in line]
+    assert " debug " in line and "left_out=3" in line and "listed=4" in line and job.name in line
+    # The last page is known to be the last, although more lies in the directory.
+    reply = job.call("POST", "/listOutputFiles", params={"outputdirectoryid": "OUT", "maxresults": 4})
+    assert len(reply.json["value"]) == 4 and not reply.json.get("nextLink")
 
 
 def test_odd_file_names_survive_listing_and_download(job, folder, fetch):
