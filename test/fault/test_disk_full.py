@@ -2,7 +2,17 @@
 """The disk is full: writes are refused with a clear error, what was acknowledged stays, and once there
 is room again everything goes on."""
 
-from support.world import Place
+import os
+import resource
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+from support.waiting import wait_for
+from support.world import MOUNT, Place, wait_flag
 
 # No file may grow beyond this; writing on fails as on a full disk would.
 LIMIT_KIB = 1024
@@ -36,3 +46,85 @@ def test_writes_are_refused_and_nothing_acknowledged_is_lost(own_daemon):
     d.restart()
     assert names() == acknowledged | {place.workspace}
     assert d.call("PUT", refusal.url, {"location": "eastus"}).status == 200
+
+
+SMALL = "8m"
+# The limit for files that let_write() sets is none for a pipe.
+LOG_THROUGH_PIPE = ["bash", "-c", "trap '' XFSZ; exec \"$@\" 2> >(exec cat >&2)", "bash"]
+# What the log may say while the disk is full: each try tells of itself, and tries are a second apart.
+LINES, LINES_PER_S = 40, 20
+
+
+@pytest.fixture
+def small_disk():
+    """A directory whose folder `state` is a disk of its own."""
+    where = Path(tempfile.mkdtemp(prefix="batchaid-test-"))
+    state = where / "state"
+    state.mkdir()
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={SMALL},mode=0700", "none", state], capture_output=True, text=True
+    )
+    if done.returncode != 0:
+        shutil.rmtree(where)
+        pytest.skip(f"a small disk cannot be mounted here: {done.stderr.strip()}")
+    try:
+        yield where
+    finally:
+        subprocess.run(["umount", "--lazy", state], check=True)
+        shutil.rmtree(where, ignore_errors=True)
+
+
+def fill(path):
+    """Takes all the room that is left."""
+    with open(path, "ab", buffering=0) as f:
+        for size in (1 << 16, 1):
+            try:
+                while True:
+                    os.write(f.fileno(), b"x" * size)
+            except OSError:
+                pass
+
+
+def let_write(d, limit):
+    """Whether the daemon itself may write to files: room that comes free is also to be had by others."""
+    _, hard = resource.prlimit(d.process.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(d.process.pid, resource.RLIMIT_FSIZE, (limit, hard))
+
+
+def test_a_job_that_ends_on_a_full_disk_is_not_run_again(small_disk, own_daemon):
+    d = own_daemon(state_dir=small_disk, prefix=LOG_THROUGH_PIPE)
+    d.expect_log(r"db\.|storage|request|job\.|node\.")
+    place = Place(d).make()
+    cluster = place.cluster(nodes=1)
+    runs = place.share() / "runs"
+    flag, path = place.flag("flag")
+    job = place.job(cluster, f"echo ran >> {MOUNT}/runs; {wait_flag(path)}; echo sorry >&2; exit 7")
+    job.wait("running")
+    wait_for(runs.exists, what="the first run")
+    filler = d.state_dir / "filler"
+    fill(filler)
+    let_write(d, 0)
+
+    before, began = len(d.log()), time.monotonic()
+    flag.touch()  # an empty file needs no room; from here on nobody asks the daemon for anything
+
+    def since():
+        return d.log()[before:]
+
+    def ends():
+        return [line for line in d.log() if "job.failed" in line]
+
+    wait_for(lambda: sum("db.turn_lost" in line for line in since()) >= 3, 20, d.log_tail)
+    allowed = LINES + LINES_PER_S * (time.monotonic() - began)
+    assert len(since()) <= allowed, d.log_tail(100)
+    assert not ends(), "told, but not yet on disk"
+    filler.unlink()
+    let_write(d, resource.RLIM_INFINITY)
+    wait_for(ends, 10, lambda: "the end written without traffic:\n" + d.log_tail())
+    info = job.fail()["executionInfo"]
+    assert info["exitCode"] == 7, info
+    assert "sorry" in str(info["errors"])
+    cluster.wait_steady(1)
+    assert runs.read_text() == "ran\n"
+    assert len(ends()) == 1, ends()
+    place.job(cluster, "true").succeed()
