@@ -9,7 +9,7 @@
 #include "daemon/config.h"
 #include "lib/strbuf.h"
 
-enum { OPT_CONFIG = 1, OPT_STATE_DIR = 2, OPT_LISTEN = 4, OPT_LOG = 8 };
+enum { OPT_CONFIG = 1, OPT_STATE_DIR = 2, OPT_LISTEN = 4, OPT_LOG = 8, OPT_CONTAINER = 16 };
 
 struct command {
     const char *name;
@@ -57,12 +57,14 @@ static const struct command commands[] = {
                 "az-login` if need be. Options before the first argument of az are batchaid's.\n"},
     {.name = "share-path",
      .arguments = "ACCOUNT SHARE",
-     .options = OPT_STATE_DIR,
+     .options = OPT_STATE_DIR | OPT_CONTAINER,
      .min_args = 2,
      .max_args = 2,
      .run = cmd_share_path,
-     .help = "print (and make) the folder behind an Azure file share",
-     .details = "What is put into the folder is what jobs see that mount the share.\n"},
+     .help = "print (and make) the folder behind an Azure file share or container",
+     .details =
+         "What is put into the folder is what jobs see that mount the share. Case does not count\n"
+         "in names.\n"},
     {.name = "check-config",
      .arguments = "FILE",
      .min_args = 1,
@@ -86,7 +88,7 @@ static const struct command commands[] = {
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
 static const struct cli_option {
-    const char *name, *argument;
+    const char *name, *argument; /* argument: "" if it takes none */
     int bit;
     const char *help;
 } known_options[] = {
@@ -96,6 +98,7 @@ static const struct cli_option {
     {"listen", "ADDR:PORT", OPT_LISTEN, "serve there; may be repeated; port 0 picks a free one"},
     {"log-format", "FORMAT", OPT_LOG, "text or json"},
     {"log-level", "LEVEL", OPT_LOG, "debug, info, warn or error"},
+    {"container", "", OPT_CONTAINER, "SHARE is the name of a blob container"},
 };
 enum { N_OPTIONS = sizeof known_options / sizeof known_options[0] };
 
@@ -187,8 +190,9 @@ static int wrong_option(const struct command *c, const char *given, const char *
     const char *separator = " ";
     for (size_t i = 0; i < N_OPTIONS; i++)
         if (c->options & known_options[i].bit) {
-            fprintf(stderr, "%s--%s %s", separator, known_options[i].name,
-                    known_options[i].argument);
+            const char *argument = known_options[i].argument;
+            fprintf(stderr, "%s--%s%s%s", separator, known_options[i].name, *argument ? " " : "",
+                    argument);
             separator = ", ";
         }
     fprintf(stderr, "\n");
@@ -203,8 +207,13 @@ static int add_listen(struct options *o, const char *value, struct err *e)
     return config_check_listen(value, e);
 }
 
+/* `value` is NULL for an option without an argument. */
 static int take_option(struct options *o, const char *name, const char *value, struct err *e)
 {
+    if (strcmp(name, "container") == 0) {
+        o->container = true;
+        return 0;
+    }
     if (!*value)
         return err_set(e, ERR_CONFIG, NULL, "--%s needs a value that is not empty", name);
     if (strcmp(name, "listen") == 0)
@@ -221,13 +230,19 @@ static int take_option(struct options *o, const char *name, const char *value, s
     return 0;
 }
 
+static struct option option_of(const struct cli_option *o)
+{
+    int takes = *o->argument ? required_argument : no_argument;
+    return (struct option){.name = o->name, .has_arg = takes, .val = 'o'};
+}
+
 /* 0, or an exit code. argv[0] is the command's name. */
 static int parse_options(const struct command *c, int argc, char **argv, struct options *o)
 {
     struct option table[N_OPTIONS + 2] = {{"help", no_argument, NULL, 'h'}};
     for (size_t i = 0, n = 1; i < N_OPTIONS; i++)
         if (c->options & known_options[i].bit)
-            table[n++] = (struct option){known_options[i].name, required_argument, NULL, 'o'};
+            table[n++] = option_of(&known_options[i]);
     /* "+": az's own options begin at its first argument; ":": a missing value is told apart. */
     const char *shorts = c->run == cmd_az ? "+:h" : ":h";
     int which = 0, opt;

@@ -6,6 +6,7 @@
 #ifndef DAEMON_CLI_H
 #define DAEMON_CLI_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "lib/err.h"
@@ -23,6 +24,7 @@ struct options {
     const char *config, *state_dir, *log_format, *log_level; /* NULL: not given */
     const char *listen[CLI_LISTEN_MAX];
     size_t n_listen;
+    bool container;
     char **args; /* what follows the options, NULL-terminated; borrowed from main() */
     int n_args;
 };

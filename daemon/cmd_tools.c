@@ -11,6 +11,7 @@
 #include "daemon/environment.h"
 #include "lib/arena.h"
 #include "lib/fs.h"
+#include "model/spec.h"
 #include "scheduler/scheduler.h"
 
 /* Single quotes keep everything but themselves. */
@@ -42,28 +43,13 @@ int cmd_env(const struct options *o)
     return EXIT_DONE;
 }
 
-#define LOWER_ALNUM "abcdefghijklmnopqrstuvwxyz0123456789"
-
-static int check_account(const char *name, struct err *e)
+static int check_names(const char *account, const char *share, struct err *e)
 {
-    size_t n = strlen(name);
-    if (n >= 3 && n <= 24 && !name[strspn(name, LOWER_ALNUM)])
-        return 0;
-    return err_set(e, ERR_INVALID_NAME, NULL,
-                   "'%s' is no storage account name; it has 3 to 24 lower-case letters and digits",
-                   name);
-}
-
-static int check_share(const char *name, struct err *e)
-{
-    size_t n = strlen(name);
-    if (n >= 3 && n <= 63 && !name[strspn(name, LOWER_ALNUM "-")] && name[0] != '-' &&
-        name[n - 1] != '-' && !strstr(name, "--"))
-        return 0;
-    return err_set(e, ERR_INVALID_NAME, NULL,
-                   "'%s' is no share name; it has 3 to 63 lower-case letters, digits and single "
-                   "dashes, none of them at its ends",
-                   name);
+    if (!account_name_valid(account))
+        return err_set(e, ERR_INVALID_NAME, NULL, "'%s' is not %s", account, account_name_rule);
+    if (!share_name_valid(share))
+        return err_set(e, ERR_INVALID_NAME, NULL, "'%s' is not %s", share, share_name_rule);
+    return 0;
 }
 
 int cmd_share_path(const struct options *o)
@@ -71,13 +57,14 @@ int cmd_share_path(const struct options *o)
     struct state s;
     struct err e;
     struct arena a;
-    if (check_account(o->args[0], &e) < 0 || check_share(o->args[1], &e) < 0)
+    if (check_names(o->args[0], o->args[1], &e) < 0)
         return cli_fail(EXIT_USAGE, &e);
     if (state_locate(o->state_dir, NULL, &s, &e) < 0)
         return cli_fail(EXIT_FAILED, &e);
     arena_init(&a);
-    const struct mount_volume m = {
-        .kind = MOUNT_AZURE_FILE_SHARE, .account = o->args[0], .share = o->args[1]};
+    const struct mount_volume m = {.kind = o->container ? MOUNT_AZURE_BLOB : MOUNT_AZURE_FILE_SHARE,
+                                   .account = o->args[0],
+                                   .share = o->args[1]};
     const char *path = sched_share_path(s.storage, &a, &m);
     /* The state directory is closed to others whoever makes it first. */
     int rc = fs_mkdirs(s.dir, 0700, &e);

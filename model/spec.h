@@ -95,6 +95,15 @@ int job_spec_decode(struct arena *a, const struct job *j, const char *secrets, s
 const char *job_path_segment(struct arena *a, const struct job *j);
 const char *cluster_path_segment(struct arena *a, const struct cluster *c);
 
+/* Names of storage accounts, and of file shares and containers. They become names of folders,
+ * without regard to case. Azure's own rules are narrower; its published examples break them. */
+#define ACCOUNT_NAME_MAX 64
+#define SHARE_NAME_MAX   63
+bool account_name_valid(const char *name);
+bool share_name_valid(const char *name);
+/* What they ask for, to follow "must be" in messages. */
+extern const char account_name_rule[], share_name_rule[];
+
 /* Splits "[http(s)://ACCOUNT.file.SUFFIX/SHARE]" or path-style URLs. -1 if it names no share. */
 int file_share_from_url(struct arena *a, const char *url, const char **account,
                         const char **share) MUST_CHECK;

@@ -91,20 +91,47 @@ void spec_mounts(struct arena *a, const json_t *volumes, struct mount_list *out)
     }
 }
 
-/* Length of the leading name: what may become the name of a folder. No dots, so never "..". */
-static size_t name_length(const char *s)
+const char account_name_rule[] = "a storage account's name: 1 to 64 letters, digits, - and _";
+const char share_name_rule[] =
+    "the name of a file share or container: 1 to 63 letters, digits, -, _ and $";
+
+/* Length of the leading name. No dots, so never "..". */
+static size_t name_length(const char *s, const char *more)
 {
     size_t n = 0;
-    while (isalnum((unsigned char)s[n]) || (s[n] && strchr("-_$", s[n])))
+    while (isalnum((unsigned char)s[n]) || (s[n] && strchr(more, s[n])))
         n++;
     return n;
+}
+
+static size_t account_length(const char *s)
+{
+    return name_length(s, "-_");
+}
+
+static size_t share_length(const char *s)
+{
+    return name_length(s, "-_$");
+}
+
+bool account_name_valid(const char *name)
+{
+    size_t n = account_length(name);
+    return n >= 1 && n <= ACCOUNT_NAME_MAX && !name[n];
+}
+
+bool share_name_valid(const char *name)
+{
+    size_t n = share_length(name);
+    return n >= 1 && n <= SHARE_NAME_MAX && !name[n];
 }
 
 /* s is "NAME" with any number of slashes behind it. */
 static const char *last_segment(struct arena *a, const char *s)
 {
-    size_t n = name_length(s);
-    return n > 0 && s[n + strspn(s + n, "/")] == '\0' ? arena_strndup(a, s, n) : NULL;
+    size_t n = share_length(s);
+    bool last = n >= 1 && n <= SHARE_NAME_MAX && s[n + strspn(s + n, "/")] == '\0';
+    return last ? arena_strndup(a, s, n) : NULL;
 }
 
 /* What follows "HOST[:PORT]/", or NULL. */
@@ -124,7 +151,7 @@ int file_share_from_url(struct arena *a, const char *url, const char **account, 
     const char *path = host ? url_path(host) : NULL;
     if (!path)
         return -1;
-    size_t label = name_length(host);
+    size_t label = account_length(host);
     if (label == 0)
         return -1;
     if (strncasecmp(host + label, ".file.", 6) == 0 && isalnum((unsigned char)host[label + 6])) {
@@ -135,7 +162,7 @@ int file_share_from_url(struct arena *a, const char *url, const char **account, 
     if (strncmp(path, "files/", 6) != 0)
         return -1;
     path += 6;
-    label = name_length(path);
+    label = account_length(path);
     if (label == 0 || path[label] != '/')
         return -1;
     *account = arena_strndup(a, path, label);

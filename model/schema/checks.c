@@ -156,20 +156,18 @@ int check_file_server_id(const json_t *value, const char *path, struct err *e)
                   "Microsoft.BatchAI/workspaces/W/fileServers/NAME");
 }
 
-/* Both names become names of folders. Azure's own rules are narrower (lower-case), its published
- * examples break them. */
 int check_account_name(const json_t *value, const char *path, struct err *e)
 {
-    if (all_of(json_string_value(value), "-_"))
+    if (account_name_valid(json_string_value(value)))
         return 0;
-    return refuse(value, path, e, "a storage account's name: letters, digits, - and _");
+    return refuse(value, path, e, account_name_rule);
 }
 
 int check_share_name(const json_t *value, const char *path, struct err *e)
 {
-    if (all_of(json_string_value(value), "-_$"))
+    if (share_name_valid(json_string_value(value)))
         return 0;
-    return refuse(value, path, e, "a container's name: letters, digits, -, _ and $");
+    return refuse(value, path, e, share_name_rule);
 }
 
 int check_share_url(const json_t *value, const char *path, struct err *e)

@@ -16,8 +16,8 @@
     }
 #define ACCOUNT_ROW                                                                                \
     {                                                                                              \
-        .name = "accountName", .kind = FIELD_STRING, .flags = FIELD_REQUIRED, .min = 1, .max = 64, \
-        .check = check_account_name                                                                \
+        .name = "accountName", .kind = FIELD_STRING, .flags = FIELD_REQUIRED, .min = 1,            \
+        .max = ACCOUNT_NAME_MAX, .check = check_account_name                                       \
     }
 #define CREDENTIALS_ROW                                                                            \
     {                                                                                              \
@@ -88,7 +88,7 @@ static const struct field blob_rows[] = {
      .kind = FIELD_STRING,
      .flags = FIELD_REQUIRED,
      .min = 1,
-     .max = 63,
+     .max = SHARE_NAME_MAX,
      .check = check_share_name},
     CREDENTIALS_ROW,
     MOUNT_PATH_ROW,

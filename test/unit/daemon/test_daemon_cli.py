@@ -63,19 +63,21 @@ def test_version(run):
     (["check-config"], ["check-config: it takes 1 argument, not 0", "check-config FILE"]),
     (["check-config", "a", "b"], ["unexpected argument 'b'"]),
     (["share-path", "acct"], ["share-path: it takes 2 arguments, not 1"]),
-    (["share-path", "Upper", "share"], ["'Upper'", "3 to 24 lower-case"]),
-    (["share-path", "ab", "share"], ["'ab'"]),
-    (["share-path", "a" * 25, "share"], ["a" * 25]),
+    (["share-path", "a.b", "share"], ["'a.b'", "1 to 64 letters, digits, - and _"]),
+    (["share-path", "", "share"], ["''"]),
+    (["share-path", "a" * 65, "share"], ["a" * 65]),
+    (["share-path", "a$", "share"], ["'a$'"]),
     (["share-path", "../../x", "share"], ["'../../x'"]),
-    (["share-path", "acct", "my_share"], ["'my_share'", "3 to 63"]),
+    (["share-path", "acct", "my/share"], ["'my/share'", "1 to 63 letters, digits, -, _ and $"]),
     (["share-path", "acct", ".."], ["'..'"]),
-    (["share-path", "acct", "-ab"], ["'-ab'"]),
-    (["share-path", "acct", "a--b"], ["'a--b'"]),
+    (["share-path", "acct", ""], ["''"]),
     (["share-path", "acct", "s" * 64], ["s" * 64]),
+    (["share-path", "--container", "acct", ".."], ["'..'"]),
+    (["share-path", "--container", "acct"], ["share-path: it takes 2 arguments, not 1"]),
+    (["share-path", "--share", "a", "b"], ["unknown option '--share'", "--state-dir DIR, --container\n"]),
+    (["env", "--container"], ["env: unknown option '--container'"]),
 ])
 def test_wrong_command_lines(run, tmp_path, arguments, words):
-    if "-ab" in arguments:
-        arguments = [arguments[0], "--", *arguments[1:]]
     done = run(*arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("batchaid: ") and done.stderr.count("\n") == 1
@@ -121,15 +123,32 @@ def test_share_path_twice_is_the_same(run):
     assert run("share-path", "acct", "share-1").stdout == first.stdout
 
 
+@pytest.mark.parametrize("arguments, where", [
+    (["Upper", "Share"], "upper/files/share"),
+    (["ab", "x"], "ab/files/x"),
+    (["a-b_c", "$root"], "a-b_c/files/$root"),
+    (["a" * 64, "s" * 63], "a" * 64 + "/files/" + "s" * 63),
+    (["--", "-", "-x"], "-/files/-x"),
+    (["--container", "Acct", "Data"], "acct/blobs/data"),
+    (["acct", "data", "--container"], "acct/blobs/data"),
+])
+def test_share_path_knows_every_name_that_can_be_mounted(run, tmp_path, arguments, where):
+    done = run("share-path", "--state-dir", "state", *arguments)
+    assert done.stdout == f"{tmp_path}/state/storage/{where}\n", done.stderr
+    assert (tmp_path / "state/storage" / where).is_dir()
+
+
 def test_completion_knows_commands_and_options(run):
     script = (
         "source {root}/etc/batchaid.bash-completion; complete_for() {{ COMP_WORDS=(\"$@\");"
         " COMP_CWORD=$(($# - 1)); _batchaid; echo \"${{COMPREPLY[@]}}\"; }};"
-        " complete_for batchaid ''; complete_for batchaid serve --"
+        " complete_for batchaid ''; complete_for batchaid serve --; complete_for batchaid share-path --"
     )
     from support.daemon import ROOT
 
     done = subprocess.run(["bash", "-c", script.format(root=ROOT)], capture_output=True, text=True)
-    commands, options = done.stdout.splitlines()
+    commands, options, share_options = done.stdout.splitlines()
     assert commands.split() == COMMANDS
     assert set(options.split()) == set(re.findall(r"^  (--\S+)", run("help", "serve").stdout, re.M))
+    described = run("help", "share-path").stdout
+    assert set(share_options.split()) == set(re.findall(r"^  (--\S+)", described, re.M))
