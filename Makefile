@@ -20,7 +20,7 @@ LDFLAGS += $(SAN)
 
 # Rooms, lowest first; each may use only those before it (test/tools/check_layers.py keeps it so).
 ROOMS  := lib model storage nodeagent-proto scheduler api daemon
-PKGS   := libmicrohttpd libuv sqlite3 jansson libsodium libjwt libcyaml gnutls uuid
+PKGS   := libmicrohttpd libuv sqlite3 jansson libsodium libjwt libcyaml gnutls uuid libssh2
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 PKG_LIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lpthread
 CFLAGS += $(PKG_CFLAGS)

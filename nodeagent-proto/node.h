@@ -18,11 +18,13 @@
 #ifndef NODEAGENT_PROTO_NODE_H
 #define NODEAGENT_PROTO_NODE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <uv.h>
 
 #include "lib/err.h"
 #include "lib/log.h"
+#include "nodeagent-proto/agents.h"
 #include "nodeagent-proto/task.h"
 
 struct node_link;
@@ -46,6 +48,37 @@ struct node_local_config {
 /* Starts the agent as a child process over a socketpair. `ready` or `down` follows. */
 int node_open_local(const struct node_local_config *c, struct node_link **out,
                     struct err *e) MUST_CHECK;
+
+/* A machine that runs sshd. Nothing has to be installed there: the agent for its `uname -m` is put
+ * into agent_dir, once per content, and started over the login. All texts are copied. */
+struct node_ssh_config {
+    uv_loop_t *loop;          /* borrowed */
+    const struct log *log;    /* borrowed */
+    const char *host;         /* name, IPv4 or IPv6 literal */
+    int port;                 /* 0: 22 */
+    const char *user;         /* to log in as */
+    const char *identity;     /* private key file (ed25519), or NULL */
+    const char *passphrase;   /* of that file, or NULL */
+    const char *agent_socket; /* an ssh-agent's socket, or NULL; it must answer: see PROTOCOL.md */
+    const char *password;     /* or NULL; methods are tried in this order */
+    const char *known_hosts;  /* the daemon's own file; made if missing */
+    bool strict;              /* refuse a host that is not in it, rather than record its key */
+    const char *become;       /* put before the agent's command ("sudo -n"), or NULL */
+    const struct node_agents *agents; /* borrowed until the link is closed */
+    const char *agent_dir; /* on the machine, absolute or ~/...; NULL: ~/.cache/batchai-node */
+    const char *root;      /* node root directory on the machine; made if missing */
+    int connect_ms;        /* name and TCP; each of these: 0 is a default */
+    int login_ms;          /* each of handshake, host key and login */
+    int command_ms;        /* each command that prepares the machine; an upload: its stalling */
+    int keepalive_s;       /* how often the machine is asked whether it is still there */
+    int dead_ms;           /* without a byte from it: the link is down */
+    struct node_callbacks callbacks;
+};
+
+/* Starts connecting; `ready` or `down` follows. Every failure says machine, step, cause and what
+ * to do. Whether and when to try again is the caller's. */
+int node_open_ssh(const struct node_ssh_config *c, struct node_link **out,
+                  struct err *e) MUST_CHECK;
 
 /* Ends the link; tasks go on under their supervisors. Requests still pending are answered with an
  * error before node_close() returns; after that only `closed` runs, once everything is released. */

@@ -1,0 +1,590 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Phases and their deadlines, the socket, the end. See ssh_priv.h.
+ */
+#include <errno.h>
+#include <netdb.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/arena.h"
+#include "nodeagent-proto/ssh/ssh_priv.h"
+
+#define END_WAIT_MS 2000        /* for an agent that was told to go; it needs about one */
+#define READ_CHUNK  (64U << 10) /* bytes from the socket in one turn of the loop */
+
+enum { DEFAULT_CONNECT_MS = 10000, DEFAULT_LOGIN_MS = 20000, DEFAULT_COMMAND_MS = 20000 };
+enum { DEFAULT_KEEPALIVE_S = 15, DEFAULT_DEAD_MS = 60000, DEFAULT_PORT = 22 };
+
+/* A name lookup may outlive its link: a resolver cannot be interrupted. */
+struct ssh_lookup {
+    uv_getaddrinfo_t req;
+    struct ssh *l; /* NULL: nobody waits any more */
+};
+
+enum patience { CONNECT_MS, LOGIN_MS, COMMAND_MS };
+
+static const struct phase {
+    const char *doing;
+    const char *remedy;
+    enum patience patience;
+    enum ssh_step (*step)(struct ssh *l); /* NULL: callbacks of the loop move it on */
+} phases[] = {
+    [SSH_RESOLVE] = {"looking up the name", "check the name and the resolver", CONNECT_MS, NULL},
+    [SSH_CONNECT] = {"connecting", "check that sshd runs there, on this port, behind no firewall",
+                     CONNECT_MS, NULL},
+    [SSH_HANDSHAKE] = {"SSH handshake",
+                       "check that an SSH server listens on this port, and its log", LOGIN_MS,
+                       ssh_step_handshake},
+    [SSH_HOST_KEY] = {"checking the host key", "check the known_hosts file", LOGIN_MS,
+                      ssh_step_host_key},
+    [SSH_LOGIN] = {"logging in", "check user, key and authorized_keys", LOGIN_MS, ssh_step_login},
+    [SSH_PROBE] = {"asking what machine it is", "check that the user's login shell works",
+                   COMMAND_MS, ssh_step_probe},
+    [SSH_UPLOAD] = {"uploading the agent", "check free space and rights of the agent directory",
+                    COMMAND_MS, ssh_step_upload},
+    [SSH_START] = {"starting the agent", "run its command by hand on the machine", COMMAND_MS,
+                   ssh_step_start},
+    [SSH_RUNNING] = {"talking to the agent", "check the machine and the network", COMMAND_MS,
+                     ssh_step_running},
+    [SSH_ENDING] = {"ending", "", COMMAND_MS, ssh_step_ending},
+};
+
+static void over(struct ssh *l);
+static void connect_next(struct ssh *l);
+
+/* ---- failing ---- */
+
+enum ssh_step ssh_fail(struct ssh *l, enum err_code code, const char *remedy, const char *fmt, ...)
+{
+    const struct phase *p = &phases[l->phase];
+    char cause[768];
+    struct err why;
+    va_list ap;
+    if (l->phase == SSH_OVER)
+        return SSH_FAILED;
+    va_start(ap, fmt);
+    vsnprintf(cause, sizeof cause, fmt, ap);
+    va_end(ap);
+    err_set(&why, code, NULL, "%s: %s: %s; %s", l->name, p->doing, cause,
+            remedy ? remedy : p->remedy);
+    link_fail(&l->link, &why);
+    return SSH_FAILED;
+}
+
+const char *ssh_lib_error(struct ssh *l)
+{
+    char *text = NULL;
+    libssh2_session_last_error(l->session, &text, NULL, 0);
+    return text && *text ? text : "no reason given";
+}
+
+enum ssh_step ssh_fail_lib(struct ssh *l, int rc, const char *what)
+{
+    return ssh_fail(l, ERR_NODE_LOST, NULL, "%s: %s (libssh2 error %d)", what, ssh_lib_error(l),
+                    rc);
+}
+
+static void fail_now(struct ssh *l, const char *what)
+{
+    (void)ssh_fail(l, ERR_NODE_LOST, NULL, "%s", what);
+    over(l);
+}
+
+/* ---- handles: each closed once, the memory goes with the last ---- */
+
+static void let_go(struct ssh *l)
+{
+    if (--l->open_handles == 0)
+        link_released(&l->link);
+}
+
+static void on_timer_closed(uv_handle_t *handle)
+{
+    let_go(handle->data);
+}
+
+static void on_tcp_closed(uv_handle_t *handle)
+{
+    struct ssh *l = handle->data;
+    free(handle);
+    let_go(l);
+}
+
+static void drop_socket(struct ssh *l)
+{
+    if (l->tcp)
+        uv_close((uv_handle_t *)l->tcp, on_tcp_closed);
+    l->tcp = NULL;
+}
+
+static void drop_lookup(struct ssh *l)
+{
+    if (!l->lookup)
+        return;
+    l->lookup->l = NULL;
+    (void)uv_cancel((uv_req_t *)&l->lookup->req); /* its callback frees it either way */
+    l->lookup = NULL;
+}
+
+/* Nothing moves any more. The session stays until the memory goes: a step may be using it. */
+static void over(struct ssh *l)
+{
+    l->phase = SSH_OVER;
+    drop_lookup(l);
+    drop_socket(l);
+    uv_timer_stop(&l->deadline);
+    uv_timer_stop(&l->keepalive);
+    if (!link_is_closing(&l->link) || uv_is_closing((uv_handle_t *)&l->deadline))
+        return;
+    uv_close((uv_handle_t *)&l->deadline, on_timer_closed);
+    uv_close((uv_handle_t *)&l->keepalive, on_timer_closed);
+}
+
+static void on_deadline(uv_timer_t *timer)
+{
+    struct ssh *l = timer->data;
+    if (l->agent_ended && l->phase == SSH_RUNNING)
+        (void)ssh_agent_ended(l);
+    else
+        (void)ssh_fail(l, ERR_NODE_LOST, NULL, "no answer in %g s",
+                       (double)uv_timer_get_repeat(timer) / 1000);
+    over(l);
+}
+
+static int patience_ms(const struct ssh *l, enum patience p)
+{
+    return p == CONNECT_MS ? l->connect_ms : p == LOGIN_MS ? l->login_ms : l->command_ms;
+}
+
+void ssh_progress(struct ssh *l)
+{
+    uint64_t ms = (uint64_t)patience_ms(l, phases[l->phase].patience);
+    /* The repeat tells on_deadline() how long it was; it never repeats. */
+    uv_timer_start(&l->deadline, on_deadline, ms, ms);
+}
+
+static void on_keepalive(uv_timer_t *timer)
+{
+    struct ssh *l = timer->data;
+    int next;
+    uint64_t silent = uv_now(l->loop) - l->last_heard_ms;
+    if (l->phase != SSH_RUNNING)
+        return;
+    if (silent >= (uint64_t)l->dead_ms) {
+        char what[64];
+        snprintf(what, sizeof what, "nothing was heard for %g s", (double)silent / 1000);
+        fail_now(l, what);
+        return;
+    }
+    libssh2_keepalive_send(l->session, &next);
+    ssh_drive(l);
+}
+
+static void enter(struct ssh *l, enum ssh_phase phase)
+{
+    l->phase = phase;
+    ssh_progress(l);
+    if (phase != SSH_RUNNING)
+        return;
+    /* Half the period: libssh2 counts in whole seconds, and sends only when its own is over. */
+    uint64_t ms = (uint64_t)l->keepalive_s * 500;
+    libssh2_keepalive_config(l->session, 1, (unsigned)l->keepalive_s);
+    uv_timer_start(&l->keepalive, on_keepalive, ms, ms);
+}
+
+/* ---- bytes ---- */
+
+static ssize_t take_received(libssh2_socket_t fd, void *buf, size_t n, int flags, void **abstract)
+{
+    struct ssh *l = *abstract;
+    size_t there = l->in.len - l->in_at;
+    (void)fd;
+    (void)flags;
+    if (l->phase == SSH_OVER)
+        return -ECONNRESET;
+    if (there == 0)
+        return -EAGAIN;
+    if (n > there)
+        n = there;
+    memcpy(buf, l->in.s + l->in_at, n);
+    l->in_at += n;
+    if (l->in_at == l->in.len) {
+        strbuf_free(&l->in);
+        l->in_at = 0;
+    }
+    return (ssize_t)n;
+}
+
+static ssize_t put_to_send(libssh2_socket_t fd, const void *buf, size_t n, int flags,
+                           void **abstract)
+{
+    struct ssh *l = *abstract;
+    (void)fd;
+    (void)flags;
+    if (l->phase == SSH_OVER)
+        return -EPIPE;
+    strbuf_add(&l->out, buf, n);
+    return (ssize_t)n;
+}
+
+struct ssh_send {
+    uv_write_t req;
+    char *bytes;
+};
+
+static void on_sent(uv_write_t *req, int status)
+{
+    struct ssh_send *s = (struct ssh_send *)(void *)req;
+    struct ssh *l = req->handle->data;
+    free(s->bytes);
+    free(s);
+    if (status == 0 && l->phase != SSH_OVER) /* a broken socket ends in on_read() too */
+        ssh_drive(l);
+}
+
+size_t ssh_unsent(const struct ssh *l)
+{
+    return l->out.len + (l->tcp ? uv_stream_get_write_queue_size((uv_stream_t *)l->tcp) : 0);
+}
+
+static void flush(struct ssh *l)
+{
+    if (l->work_busy || l->out.len == 0 || !l->tcp)
+        return;
+    uv_stream_t *stream = (uv_stream_t *)l->tcp;
+    uv_buf_t now = uv_buf_init(l->out.s, (unsigned)l->out.len);
+    int done = uv_try_write(stream, &now, 1); /* UV_EAGAIN too while older bytes wait */
+    size_t sent = done > 0 ? (size_t)done : 0;
+    if (sent == l->out.len) {
+        if (l->out.cap > READ_CHUNK)
+            strbuf_free(&l->out);
+        else
+            strbuf_reset(&l->out);
+        return;
+    }
+    struct ssh_send *s = xcalloc(1, sizeof *s);
+    uv_buf_t rest = uv_buf_init(l->out.s + sent, (unsigned)(l->out.len - sent));
+    s->bytes = strbuf_take(&l->out);
+    if (uv_write(&s->req, stream, &rest, 1, on_sent) < 0) {
+        free(s->bytes);
+        free(s);
+    }
+}
+
+static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
+{
+    (void)handle;
+    (void)suggested;
+    *buf = uv_buf_init(xcalloc(1, READ_CHUNK), READ_CHUNK); /* none is kept while idle */
+}
+
+static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
+{
+    struct ssh *l = stream->data;
+    if (n > 0 && l->phase != SSH_OVER) {
+        l->last_heard_ms = uv_now(l->loop);
+        strbuf_add(&l->in, buf->base, (size_t)n);
+        ssh_drive(l);
+    }
+    free(buf->base);
+    if (n >= 0 || l->phase == SSH_OVER)
+        return;
+    if (l->agent_ended) {
+        (void)ssh_agent_ended(l);
+        over(l);
+        return;
+    }
+    fail_now(l, n == UV_EOF ? "the machine closed the connection" : uv_strerror((int)n));
+}
+
+/* ---- taking steps ---- */
+
+void ssh_drive(struct ssh *l)
+{
+    enum ssh_step s;
+    enum ssh_phase before;
+    if (l->driving || l->work_busy)
+        return;
+    l->driving = true;
+    do {
+        before = l->phase;
+        s = phases[before].step(l);
+        if (s == SSH_NEXT && l->phase == before) {
+            if (before == SSH_ENDING)
+                l->phase = SSH_OVER;
+            else
+                enter(l, before + 1);
+        }
+    } while (s != SSH_FAILED && l->phase != before && l->phase != SSH_OVER);
+    l->driving = false;
+    if (s != SSH_FAILED)
+        flush(l);
+    if (s == SSH_FAILED || l->phase == SSH_OVER)
+        over(l);
+}
+
+static void on_worked(uv_work_t *work, int status)
+{
+    struct ssh *l = work->data;
+    (void)status;
+    l->work_busy = false;
+    l->work_done = true;
+    if (l->phase != SSH_OVER) {
+        (void)uv_read_start((uv_stream_t *)l->tcp, on_alloc, on_read);
+        ssh_drive(l);
+    }
+    let_go(l);
+}
+
+void ssh_work(struct ssh *l, uv_work_cb work)
+{
+    l->work.data = l;
+    l->work_busy = true;
+    l->open_handles++;
+    (void)uv_read_stop((uv_stream_t *)l->tcp);
+    (void)uv_queue_work(l->loop, &l->work, work, on_worked); /* fails only without a callback */
+}
+
+/* ---- connecting ---- */
+
+static int begin_session(struct ssh *l)
+{
+    l->session = libssh2_session_init_ex(NULL, NULL, NULL, l);
+    if (!l->session)
+        return -1;
+    libssh2_session_set_blocking(l->session, 0);
+    /* The callbacks travel as void *: libssh2's own signature. */
+    ssize_t (*receive)(libssh2_socket_t, void *, size_t, int, void **) = take_received;
+    ssize_t (*transmit)(libssh2_socket_t, const void *, size_t, int, void **) = put_to_send;
+    void *p;
+    memcpy(&p, &receive, sizeof p);
+    libssh2_session_callback_set(l->session, LIBSSH2_CALLBACK_RECV, p);
+    memcpy(&p, &transmit, sizeof p);
+    libssh2_session_callback_set(l->session, LIBSSH2_CALLBACK_SEND, p);
+    return 0;
+}
+
+static void on_connected(uv_connect_t *req, int status)
+{
+    struct ssh *l = req->handle->data;
+    bool current = (uv_stream_t *)l->tcp == req->handle;
+    free(req);
+    if (!current || l->phase != SSH_CONNECT)
+        return;
+    if (status < 0) {
+        l->connect_rc = status;
+        drop_socket(l);
+        connect_next(l);
+        return;
+    }
+    uv_tcp_nodelay(l->tcp, 1);
+    if (begin_session(l) < 0) {
+        fail_now(l, "no memory for a session");
+        return;
+    }
+    l->last_heard_ms = uv_now(l->loop);
+    enter(l, SSH_HANDSHAKE);
+    (void)uv_read_start((uv_stream_t *)l->tcp, on_alloc, on_read);
+    ssh_drive(l);
+}
+
+static void connect_next(struct ssh *l)
+{
+    while (l->next_address) {
+        const struct addrinfo *a = l->next_address;
+        uv_connect_t *req = xcalloc(1, sizeof *req);
+        l->next_address = a->ai_next;
+        l->tcp = xcalloc(1, sizeof *l->tcp);
+        uv_tcp_init(l->loop, l->tcp);
+        l->tcp->data = l;
+        l->open_handles++;
+        l->connect_rc = uv_tcp_connect(req, l->tcp, a->ai_addr, on_connected);
+        if (l->connect_rc == 0)
+            return;
+        free(req);
+        drop_socket(l);
+    }
+    fail_now(l, uv_strerror(l->connect_rc));
+}
+
+static void on_resolved(uv_getaddrinfo_t *req, int status, struct addrinfo *found)
+{
+    struct ssh_lookup *lookup = (struct ssh_lookup *)(void *)req;
+    struct ssh *l = lookup->l;
+    free(lookup);
+    if (!l) {
+        uv_freeaddrinfo(found);
+        return;
+    }
+    l->lookup = NULL;
+    if (status < 0) {
+        fail_now(l, uv_strerror(status));
+        return;
+    }
+    l->addresses = l->next_address = found;
+    enter(l, SSH_CONNECT);
+    connect_next(l);
+}
+
+static void resolve(struct ssh *l)
+{
+    struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+    char port[16];
+    snprintf(port, sizeof port, "%d", l->port);
+    enter(l, SSH_RESOLVE);
+    l->lookup = xcalloc(1, sizeof *l->lookup);
+    l->lookup->l = l;
+    int rc = uv_getaddrinfo(l->loop, &l->lookup->req, on_resolved, l->host, port, &hints);
+    if (rc == 0)
+        return;
+    free(l->lookup);
+    l->lookup = NULL;
+    fail_now(l, uv_strerror(rc));
+}
+
+/* ---- the transport ---- */
+
+static void transport_write(struct node_link *link, const char *bytes, size_t n)
+{
+    struct ssh *l = (struct ssh *)(void *)link;
+    ssh_write(l, bytes, n);
+    if (l->phase == SSH_RUNNING)
+        ssh_drive(l);
+}
+
+static void transport_close(struct node_link *link)
+{
+    struct ssh *l = (struct ssh *)(void *)link;
+    if (l->phase != SSH_RUNNING || l->agent_ended || link->why.code != ERR_NONE) {
+        over(l);
+        return;
+    }
+    uv_timer_stop(&l->keepalive);
+    l->phase = SSH_ENDING;
+    uv_timer_start(&l->deadline, on_deadline, END_WAIT_MS, END_WAIT_MS);
+    ssh_drive(l);
+}
+
+static void free_secret(char *text)
+{
+    if (text)
+        explicit_bzero(text, strlen(text));
+    free(text);
+}
+
+static void free_texts(struct ssh *l)
+{
+    char *texts[] = {l->name,        l->host,      l->user, l->identity, l->agent_socket,
+                     l->known_hosts, l->agent_dir, l->root, l->become,   l->agent_path};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        free(texts[i]);
+    free_secret(l->passphrase);
+    free_secret(l->password);
+}
+
+static void transport_free(struct node_link *link)
+{
+    struct ssh *l = (struct ssh *)(void *)link;
+    ssh_login_free(l);
+    /* The phase is OVER: sending and receiving fail at once, so this cannot ask to wait. */
+    if (l->session && libssh2_session_free(l->session) < 0)
+        LOG_ERROR(l->link.log, "node.ssh-session-kept", LF_STR("node", l->name));
+    libssh2_exit();
+    if (l->addresses)
+        uv_freeaddrinfo(l->addresses);
+    ssh_command_free(&l->cmd);
+    ssh_queue_free(l);
+    strbuf_free(&l->in);
+    strbuf_free(&l->out);
+    strbuf_free(&l->line);
+    free_texts(l);
+    free(l);
+}
+
+static const struct link_transport ssh_transport = {transport_write, transport_close,
+                                                    transport_free};
+
+/* ---- opening ---- */
+
+static char *copy(const char *text)
+{
+    return text ? xstrdup(text) : NULL;
+}
+
+static int check(const struct node_ssh_config *c, struct err *e)
+{
+    const char *dir = c->agent_dir;
+    if (!c->host || !*c->host || !c->user || !*c->user || !c->known_hosts || !c->agents)
+        return err_set(e, ERR_CONFIG, NULL,
+                       "an SSH node needs a host, a user, a known_hosts file and agents");
+    if (c->port < 0 || c->port > 65535)
+        return err_set(e, ERR_CONFIG, NULL, "node %s: port %d is not between 1 and 65535", c->host,
+                       c->port);
+    if (!c->identity && !c->agent_socket && !c->password)
+        return err_set(e, ERR_CONFIG, NULL,
+                       "node %s: no way to log in; give an identity file, an ssh-agent's socket "
+                       "or a password",
+                       c->host);
+    if (!c->root || c->root[0] != '/')
+        return err_set(e, ERR_CONFIG, NULL, "node %s: the node root must be an absolute path",
+                       c->host);
+    if (dir && dir[0] != '/' && strncmp(dir, "~/", 2) != 0)
+        return err_set(e, ERR_CONFIG, NULL,
+                       "node %s: agent directory '%s' is neither absolute nor below ~/", c->host,
+                       dir);
+    return 0;
+}
+
+static void copy_texts(struct ssh *l, const struct node_ssh_config *c)
+{
+    struct strbuf name = STRBUF_INIT;
+    strbuf_printf(&name, strchr(c->host, ':') ? "%s@[%s]:%d" : "%s@%s:%d", c->user, c->host,
+                  l->port);
+    l->name = strbuf_take(&name);
+    l->host = copy(c->host);
+    l->user = copy(c->user);
+    l->identity = copy(c->identity);
+    l->passphrase = copy(c->passphrase);
+    l->agent_socket = copy(c->agent_socket);
+    l->password = copy(c->password);
+    l->known_hosts = copy(c->known_hosts);
+    l->become = copy(c->become);
+    l->agent_dir = copy(c->agent_dir ? c->agent_dir : "~/.cache/batchai-node");
+    l->root = copy(c->root);
+}
+
+static int or_default(int value, int standard)
+{
+    return value > 0 ? value : standard;
+}
+
+int node_open_ssh(const struct node_ssh_config *c, struct node_link **out, struct err *e)
+{
+    if (check(c, e) < 0)
+        return -1;
+    if (libssh2_init(0) != 0)
+        return err_set(e, ERR_NODE, NULL, "libssh2 cannot be initialized");
+    struct ssh *l = xcalloc(1, sizeof *l);
+    l->loop = c->loop;
+    l->port = or_default(c->port, DEFAULT_PORT);
+    l->connect_ms = or_default(c->connect_ms, DEFAULT_CONNECT_MS);
+    l->login_ms = or_default(c->login_ms, DEFAULT_LOGIN_MS);
+    l->command_ms = or_default(c->command_ms, DEFAULT_COMMAND_MS);
+    l->keepalive_s = or_default(c->keepalive_s, DEFAULT_KEEPALIVE_S);
+    l->dead_ms = or_default(c->dead_ms, DEFAULT_DEAD_MS);
+    l->strict = c->strict;
+    l->agents = c->agents;
+    l->queue_end = &l->queue;
+    copy_texts(l, c);
+    uv_timer_init(l->loop, &l->deadline);
+    uv_timer_init(l->loop, &l->keepalive);
+    l->deadline.data = l->keepalive.data = l;
+    l->open_handles = 2;
+    link_start(&l->link, l->loop, &ssh_transport, &c->callbacks, c->log, l->name);
+    resolve(l);
+    *out = &l->link;
+    return 0;
+}
