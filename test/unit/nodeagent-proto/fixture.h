@@ -187,9 +187,8 @@ static inline void close_link(struct fixture *f)
     WAIT(f, f->closed == 1);
 }
 
-static inline int setup(void **state)
+static inline void fixture_begin(struct fixture *f)
 {
-    struct fixture *f = xcalloc(1, sizeof *f);
     const char *agent = getenv("BATCHAI_NODE");
     assert_non_null(realpath(agent ? agent : "build/batchai-node", f->agent));
     snprintf(f->root, sizeof f->root, "/tmp/batchai-node-test-XXXXXX");
@@ -199,13 +198,17 @@ static inline int setup(void **state)
     uv_timer_init(&f->loop, &f->limit);
     uv_timer_init(&f->loop, &f->tick);
     f->limit.data = f;
-    *state = f;
+}
+
+static inline int setup(void **state)
+{
+    *state = xcalloc(1, sizeof(struct fixture));
+    fixture_begin(*state);
     return 0;
 }
 
-static inline int teardown(void **state)
+static inline void fixture_end(struct fixture *f)
 {
-    struct fixture *f = *state;
     close_link(f);
     uv_close((uv_handle_t *)&f->limit, NULL);
     uv_close((uv_handle_t *)&f->tick, NULL);
@@ -213,7 +216,12 @@ static inline int teardown(void **state)
     assert_int_equal(uv_loop_close(&f->loop), 0); /* nothing was left open */
     struct err e;
     assert_int_equal(fs_remove_tree(f->root, &e), 0);
-    free(f);
+}
+
+static inline int teardown(void **state)
+{
+    fixture_end(*state);
+    free(*state);
     return 0;
 }
 
