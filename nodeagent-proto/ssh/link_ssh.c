@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "lib/arena.h"
 #include "nodeagent-proto/ssh/ssh_priv.h"
@@ -197,13 +198,21 @@ static void enter(struct ssh *l, enum ssh_phase phase)
 
 /* ---- bytes ---- */
 
+/* The pool's thread must not look at the phase, which the loop may set meanwhile. */
+static bool is_over(const struct ssh *l)
+{
+    return !l->work_busy && l->phase == SSH_OVER;
+}
+
 static ssize_t take_received(libssh2_socket_t fd, void *buf, size_t n, int flags, void **abstract)
 {
     struct ssh *l = *abstract;
     size_t there = l->in.len - l->in_at;
-    (void)fd;
-    (void)flags;
-    if (l->phase == SSH_OVER)
+    if (fd != l->fd) { /* an ssh-agent's, which libssh2 treats the same; on the pool */
+        ssize_t got = recv(fd, buf, n, flags);
+        return got < 0 ? -errno : got;
+    }
+    if (is_over(l))
         return -ECONNRESET;
     if (there == 0)
         return -EAGAIN;
@@ -222,9 +231,11 @@ static ssize_t put_to_send(libssh2_socket_t fd, const void *buf, size_t n, int f
                            void **abstract)
 {
     struct ssh *l = *abstract;
-    (void)fd;
-    (void)flags;
-    if (l->phase == SSH_OVER)
+    if (fd != l->fd) {
+        ssize_t put = send(fd, buf, n, flags);
+        return put < 0 ? -errno : put;
+    }
+    if (is_over(l))
         return -EPIPE;
     strbuf_add(&l->out, buf, n);
     return (ssize_t)n;
@@ -386,6 +397,7 @@ static void on_connected(uv_connect_t *req, int status)
         return;
     }
     l->last_heard_ms = uv_now(l->loop);
+    (void)uv_fileno((uv_handle_t *)l->tcp, &l->fd);
     enter(l, SSH_HANDSHAKE);
     (void)uv_read_start((uv_stream_t *)l->tcp, on_alloc, on_read);
     ssh_drive(l);
@@ -578,6 +590,7 @@ int node_open_ssh(const struct node_ssh_config *c, struct node_link **out, struc
     l->strict = c->strict;
     l->agents = c->agents;
     l->queue_end = &l->queue;
+    l->fd = -1;
     copy_texts(l, c);
     uv_timer_init(l->loop, &l->deadline);
     uv_timer_init(l->loop, &l->keepalive);

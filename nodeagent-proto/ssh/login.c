@@ -116,11 +116,9 @@ static enum ssh_step prepare_handshake(struct ssh *l)
 
 enum ssh_step ssh_step_handshake(struct ssh *l)
 {
-    uv_os_fd_t fd = -1;
     if (!l->methods && prepare_handshake(l) == SSH_FAILED)
         return SSH_FAILED;
-    (void)uv_fileno((uv_handle_t *)l->tcp, &fd); /* libssh2 makes it non-blocking, no more */
-    int rc = libssh2_session_handshake(l->session, fd);
+    int rc = libssh2_session_handshake(l->session, l->fd); /* which it only tells our callbacks */
     if (rc == LIBSSH2_ERROR_EAGAIN)
         return SSH_WAIT;
     if (rc == LIBSSH2_ERROR_KEX_FAILURE || rc == LIBSSH2_ERROR_KEY_EXCHANGE_FAILURE)

@@ -85,6 +85,7 @@ struct ssh {
     struct addrinfo *addresses, *next_address;
     int connect_rc;
     uv_tcp_t *tcp; /* NULL while there is none; each attempt has its own */
+    uv_os_fd_t fd; /* of tcp; only to tell it from an ssh-agent's */
     uint64_t last_heard_ms;
 
     LIBSSH2_SESSION *session;

@@ -27,6 +27,7 @@ static const char probe_script[] =
 static const char upload_script[] =
     "umask 022; mkdir -p \"$1\" || exit 1; t=$1/.upload-$2.$$; "
     "gone() { rm -f \"$t\"; }; trap gone EXIT; trap \"exit 1\" HUP INT TERM; "
+    "trap \"\" PIPE; " /* there is nobody to complain to when the link is gone */
     "find \"$1\" -name \".upload-*\" -mtime +0 -exec rm -f {} + 2> /dev/null; "
     "cat > \"$t\" || exit 1; n=$(wc -c < \"$t\"); "
     "if [ $n -ne $3 ]; then echo \"only $n of $3 bytes arrived\" >&2; exit 1; fi; s=$2; "

@@ -98,17 +98,17 @@ static inline void make_key(const char *path, char **public_line)
     assert_int_equal(node_identity_create(path, "test", public_line, &e), 0);
 }
 
-/* `more` is added to the configuration. */
+/* `more` comes first in the configuration, where it wins. */
 static inline void start_sshd(struct ssh_fixture *s, const char *more)
 {
     char *conf = fs_join(s->dir, "sshd_config");
     struct strbuf b = STRBUF_INIT;
     strbuf_printf(&b,
-                  "ListenAddress 127.0.0.1:%d\nHostKey %s/host_key\nPidFile none\n"
+                  "%s\nListenAddress 127.0.0.1:%d\nHostKey %s/host_key\nPidFile none\n"
                   "AuthorizedKeysFile %s/authorized_keys\nStrictModes no\nUsePAM no\n"
                   "PermitRootLogin yes\nPasswordAuthentication yes\n"
-                  "KbdInteractiveAuthentication no\nLogLevel DEBUG1\n%s\n",
-                  s->port, s->dir, s->dir, more);
+                  "KbdInteractiveAuthentication no\nLogLevel DEBUG1\n",
+                  more, s->port, s->dir, s->dir);
     put_file(conf, b.s);
     strbuf_free(&b);
     s->sshd = spawn((char *[]){SSHD, "-D", "-e", "-f", conf, NULL}, s->sshd_log);
