@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The SSH transport, in parts: link_ssh.c (phases, deadlines, the socket, the end), login.c
- * (handshake, host key, authentication), command.c (one command on an exec channel), upload.c (what
- * the machine is, putting the agent there, starting it), stream.c (frames).
+ * The SSH transport, in parts: settings.c, link_ssh.c (phases, deadlines, the socket, the end),
+ * login.c (handshake, host key, authentication), command.c (one command on an exec channel),
+ * upload.c (what the machine is, putting the agent there, starting it), stream.c
+ * (frames), memory.c (libssh2's).
  *
  *   RESOLVE > CONNECT > HANDSHAKE > HOST_KEY > LOGIN > PROBE > UPLOAD > START > RUNNING
  *   any of them --a step failed, deadline, connection lost--> OVER (and `down` is told)
@@ -89,7 +90,8 @@ struct ssh {
     uint64_t last_heard_ms;
 
     LIBSSH2_SESSION *session;
-    struct strbuf in; /* from the socket; bytes not yet taken start at in_at */
+    struct ssh_block *blocks; /* libssh2's memory */
+    struct strbuf in;         /* from the socket; bytes not yet taken start at in_at */
     size_t in_at;
     struct strbuf out; /* for the socket */
 
@@ -132,6 +134,18 @@ void ssh_progress(struct ssh *l);
 /* The session's work on the pool: `work` runs there, then the phase's step here again. */
 void ssh_work(struct ssh *l, uv_work_cb work);
 
+/* The link comes to life; its settings are filled in. */
+void ssh_begin(struct ssh *l, const struct node_ssh_config *c);
+
+/* ---- memory.c ---- */
+
+LIBSSH2_SESSION *ssh_session_create(struct ssh *l);
+void ssh_session_free(struct ssh *l);
+
+/* ---- settings.c ---- */
+
+void ssh_settings_free(struct ssh *l);
+
 /* ---- steps ---- */
 
 enum ssh_step ssh_step_handshake(struct ssh *l);
@@ -162,6 +176,8 @@ const char *ssh_command_said(struct ssh_command *c);
 
 void ssh_write(struct ssh *l, const char *bytes, size_t n);
 void ssh_queue_free(struct ssh *l);
+/* What the agent said on stderr, into the log. */
+void ssh_take_errors(struct ssh *l, const char *bytes, size_t n);
 /* The agent's end, as an error. */
 enum ssh_step ssh_agent_ended(struct ssh *l);
 

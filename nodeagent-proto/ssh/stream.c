@@ -70,7 +70,7 @@ static void end_line(struct ssh *l)
     strbuf_reset(&l->line);
 }
 
-static void take_errors(struct ssh *l, const char *bytes, size_t n)
+void ssh_take_errors(struct ssh *l, const char *bytes, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (bytes[i] != '\n' && bytes[i] != '\0' && bytes[i] != '\r')
@@ -100,7 +100,7 @@ static ssize_t read_stream(struct ssh *l, int stream,
 
 static enum ssh_step read_all(struct ssh *l)
 {
-    ssize_t rc = read_stream(l, SSH_EXTENDED_DATA_STDERR, take_errors);
+    ssize_t rc = read_stream(l, SSH_EXTENDED_DATA_STDERR, ssh_take_errors);
     if (rc == 0)
         rc = read_stream(l, 0, take_frames);
     return rc < 0 ? ssh_fail_lib(l, (int)rc, "reading") : SSH_NEXT;
@@ -149,7 +149,7 @@ static void take_nothing(struct ssh *l, const char *bytes, size_t n)
 /* What was asked for is still sent, then the agent's input ends, and so does the agent. */
 enum ssh_step ssh_step_ending(struct ssh *l)
 {
-    if (read_stream(l, SSH_EXTENDED_DATA_STDERR, take_errors) < 0 ||
+    if (read_stream(l, SSH_EXTENDED_DATA_STDERR, ssh_take_errors) < 0 ||
         read_stream(l, 0, take_nothing) < 0)
         return SSH_FAILED;
     enum ssh_step s = send_queue(l);

@@ -39,6 +39,7 @@ static void test_connection_refused(void **state)
 {
     struct ssh_fixture *s = begin(state);
     stop_sshd(s);
+    WAIT(&s->f, !answers(s->port)); /* a child of it may hold the port for a moment */
     ssh_must_fail(s, "connecting: connection refused; check that sshd runs");
 }
 
