@@ -168,12 +168,14 @@ static void on_keepalive(uv_timer_t *timer)
 {
     struct ssh *l = timer->data;
     int next;
-    uint64_t silent = uv_now(l->loop) - l->last_heard_ms;
     if (l->phase != SSH_RUNNING)
         return;
-    if (silent >= (uint64_t)l->dead_ms) {
+    /* Counted in periods, not by the clock: a daemon that was stopped itself has missed only one.
+     */
+    l->silent_ms += uv_timer_get_repeat(timer);
+    if (l->silent_ms > (uint64_t)l->dead_ms) {
         char what[64];
-        snprintf(what, sizeof what, "nothing was heard for %g s", (double)silent / 1000);
+        snprintf(what, sizeof what, "nothing was heard for %g s", (double)l->silent_ms / 1000);
         fail_now(l, what);
         return;
     }
@@ -293,7 +295,7 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
     struct ssh *l = stream->data;
     if (n > 0 && l->phase != SSH_OVER) {
-        l->last_heard_ms = uv_now(l->loop);
+        l->silent_ms = 0;
         strbuf_add(&l->in, buf->base, (size_t)n);
         ssh_drive(l);
     }
@@ -393,7 +395,6 @@ static void on_connected(uv_connect_t *req, int status)
         fail_now(l, "no memory for a session");
         return;
     }
-    l->last_heard_ms = uv_now(l->loop);
     (void)uv_fileno((uv_handle_t *)l->tcp, &l->fd);
     enter(l, SSH_HANDSHAKE);
     (void)uv_read_start((uv_stream_t *)l->tcp, on_alloc, on_read);

@@ -29,6 +29,12 @@ static void *get(size_t n, void **abstract)
     return b->bytes;
 }
 
+static void wipe(struct ssh_block *b)
+{
+    explicit_bzero(b->bytes, b->n);
+    free(b);
+}
+
 static void drop(struct ssh *l, struct ssh_block *b)
 {
     if (b->prev)
@@ -37,8 +43,7 @@ static void drop(struct ssh *l, struct ssh_block *b)
         l->blocks = b->next;
     if (b->next)
         b->next->prev = b->prev;
-    explicit_bzero(b->bytes, b->n);
-    free(b);
+    wipe(b);
 }
 
 static struct ssh_block *block_of(void *bytes)
@@ -73,6 +78,8 @@ void ssh_session_free(struct ssh *l)
     /* The phase is OVER: sending and receiving fail at once, so this cannot ask to wait. */
     if (l->session && libssh2_session_free(l->session) < 0)
         LOG_ERROR(l->link.log, "node.ssh-session-kept", LF_STR("node", l->name));
-    while (l->blocks)
-        drop(l, l->blocks);
+    for (struct ssh_block *b; (b = l->blocks);) {
+        l->blocks = b->next;
+        wipe(b);
+    }
 }

@@ -85,9 +85,9 @@ struct ssh {
     struct ssh_lookup *lookup;
     struct addrinfo *addresses, *next_address;
     int connect_rc;
-    uv_tcp_t *tcp; /* NULL while there is none; each attempt has its own */
-    uv_os_fd_t fd; /* of tcp; only to tell it from an ssh-agent's */
-    uint64_t last_heard_ms;
+    uv_tcp_t *tcp;      /* NULL while there is none; each attempt has its own */
+    uv_os_fd_t fd;      /* of tcp; only to tell it from an ssh-agent's */
+    uint64_t silent_ms; /* periods of `keepalive` without a byte from the machine */
 
     LIBSSH2_SESSION *session;
     struct ssh_block *blocks; /* libssh2's memory */

@@ -146,11 +146,11 @@ static void test_dead_peer(void **state)
     struct ssh_fixture *s = begin(state);
     struct fixture *f = &s->f;
     s->config.keepalive_s = 1;
-    s->config.dead_ms = 3000;
+    s->config.dead_ms = 4500;
     ssh_ready(s);
     uint64_t begun = uv_now(&f->loop);
     /* Idle for longer than dead_ms: what is alive answers, so it stays up. */
-    WAIT(f, f->down || uv_now(&f->loop) - begun > 4500);
+    WAIT(f, f->down || uv_now(&f->loop) - begun > 5500);
     assert_int_equal(f->down, 0);
     pid_t child = serving(s);
     assert_true(child > 1);
