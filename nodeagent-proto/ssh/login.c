@@ -202,9 +202,11 @@ enum ssh_step ssh_step_host_key(struct ssh *l)
         return ssh_fail(l, ERR_NODE, NULL, "the machine showed no key"); /* or was said already */
     fingerprint(print, key, n);
     /* Without a key type: a key of another type than the one recorded is a changed key. */
-    int verdict =
-        libssh2_knownhost_checkp(known, l->host, l->port, key, n,
-                                 LIBSSH2_KNOWNHOST_TYPE_PLAIN | LIBSSH2_KNOWNHOST_KEYENC_RAW, &old);
+    /* The name is made here: given a port, libssh2 would take the key of another port's server. */
+    char *name = known_name(l);
+    int verdict = libssh2_knownhost_checkp(
+        known, name, -1, key, n, LIBSSH2_KNOWNHOST_TYPE_PLAIN | LIBSSH2_KNOWNHOST_KEYENC_RAW, &old);
+    free(name);
     enum ssh_step s = verdict == LIBSSH2_KNOWNHOST_CHECK_NOTFOUND && !l->strict
                           ? record(l, key, n, type, print)
                           : judge(l, verdict, old, print);

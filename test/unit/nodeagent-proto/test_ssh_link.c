@@ -160,13 +160,10 @@ static void test_dead_peer(void **state)
     assert_non_null(strstr(f->why.msg, "nothing was heard for"));
 }
 
-static void test_large_frames(void **state)
+static void send_large_frames(struct fixture *f)
 {
-    struct ssh_fixture *s = begin(state);
-    struct fixture *f = &s->f;
     struct err e;
     size_t n = 3900 * 1000;
-    ssh_ready(s);
     char *text = xcalloc(1, n + 1), *paths[6];
     int before = f->answers;
     for (int i = 0; i < 6; i++) { /* far more than any window, without waiting */
@@ -189,6 +186,33 @@ static void test_large_frames(void **state)
         free(paths[i]);
     }
     free(text);
+}
+
+static void test_large_frames(void **state)
+{
+    struct ssh_fixture *s = begin(state);
+    ssh_ready(s);
+    send_large_frames(&s->f);
+}
+
+/* What happens on a link of some age: new keys are agreed on under way. */
+static void test_new_keys_under_way(void **state)
+{
+    struct ssh_fixture *s = begin(state);
+    stop_sshd(s);
+    start_sshd(s, "RekeyLimit 1M\n");
+    ssh_ready(s);
+    send_large_frames(&s->f);
+    start(&s->f, "after", "exit 3");
+    WAIT(&s->f, s->f.n_ended == 1);
+    char *log;
+    struct err e;
+    assert_int_equal(fs_read(s->sshd_log, 64 << 20, &log, NULL, &e), 0);
+    int times = 0;
+    for (char *at = log; (at = strstr(at, "rekey in after")); at++)
+        times++;
+    assert_true(times > 5);
+    free(log);
 }
 
 /* Much in one direction while much comes in the other. */
@@ -308,6 +332,7 @@ int main(void)
         SSH_TEST(test_agent_killed),
         SSH_TEST(test_dead_peer),
         SSH_TEST(test_large_frames),
+        SSH_TEST(test_new_keys_under_way),
         SSH_TEST(test_many_answers),
         SSH_TEST(test_big_output),
         SSH_TEST(test_close_sends_what_is_queued),
