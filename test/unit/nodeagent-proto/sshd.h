@@ -21,8 +21,8 @@
 #define SSHD "/usr/sbin/sshd"
 
 struct ssh_fixture {
-    struct fixture f; /* first: what the other fixture's functions take */
-    pid_t sshd;
+    struct fixture f;      /* first: what the other fixture's functions take */
+    pid_t sshd, ssh_agent; /* ended with the test, however it ends */
     int port;
     char user[64];
     char *dir, *identity, *known_hosts, *agent_dir, *sshd_log;
@@ -254,6 +254,7 @@ static inline int ssh_teardown(void **state)
     struct ssh_fixture *s = *state;
     close_link(&s->f);
     stop_sshd(s);
+    reap(s->ssh_agent, SIGTERM);
     fixture_end(&s->f);
     node_agents_free(s->agents);
     char *texts[] = {s->dir, s->identity, s->known_hosts, s->agent_dir, s->sshd_log};

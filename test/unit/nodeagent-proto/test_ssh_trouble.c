@@ -270,7 +270,7 @@ static void test_ssh_agent(void **state)
     char *socket = fs_join(s->dir, "agent.sock"), *log = fs_join(s->dir, "agent.log");
     char *other = fs_join(s->dir, "id_other");
     int status;
-    pid_t agent = spawn((char *[]){"/usr/bin/ssh-agent", "-D", "-a", socket, NULL}, log);
+    s->ssh_agent = spawn((char *[]){"/usr/bin/ssh-agent", "-D", "-a", socket, NULL}, log);
     WAIT(&s->f, access(socket, F_OK) == 0);
     s->config.identity = NULL;
     s->config.agent_socket = socket;
@@ -282,8 +282,6 @@ static void test_ssh_agent(void **state)
     assert_int_equal(status, 0);
     unsetenv("SSH_AUTH_SOCK");
     ssh_ready(s);
-    close_link(&s->f);
-    reap(agent, SIGTERM);
     free(socket);
     free(log);
     free(other);
