@@ -69,6 +69,21 @@ static void durations(void **state)
     }
 }
 
+#define X63 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+
+static void names_of_folders(void **state)
+{
+    (void)state;
+    assert_true(account_name_valid(X63 "x") && share_name_valid(X63));
+    assert_false(account_name_valid(X63 "xx") || share_name_valid(X63 "x"));
+    assert_true(account_name_valid("A-b_1") && share_name_valid("$root"));
+    assert_false(account_name_valid("") || share_name_valid(""));
+    assert_false(account_name_valid("a$b"));
+    static const char *const neither[] = {".", "..", "a/b", "a.b", "a b", "a\n", "caf\xc3\xa9"};
+    for (size_t i = 0; i < sizeof neither / sizeof *neither; i++)
+        assert_false(account_name_valid(neither[i]) || share_name_valid(neither[i]));
+}
+
 static void share_urls(void **state)
 {
     (void)state;
@@ -82,6 +97,9 @@ static void share_urls(void **state)
         {"https://127.0.0.1:7443/files/acct/share", "acct", "share"},
         {"https://localhost/files/acct/share//", "acct", "share"},
         {"https://a_b.file.core.windows.net/s", "a_b", "s"},
+        {"https://acct.file.core.windows.net/" X63, "acct", X63},
+        {"https://acct.file.core.windows.net/" X63 "x", NULL, NULL},
+        {"https://a$b.file.core.windows.net/s", NULL, NULL},
         {"https://acct.file.core.windows.net", NULL, NULL},
         {"https://acct.file.core.windows.net/", NULL, NULL},
         {"https://acct.file.core.windows.net/a/b", NULL, NULL},
@@ -386,10 +404,15 @@ static void damaged_documents(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(durations),           cmocka_unit_test(share_urls),
-        cmocka_unit_test(paths_on_mounts),     cmocka_unit_test(jobs),
-        cmocka_unit_test(a_plain_job),         cmocka_unit_test(the_mounts_of_a_jobs_cluster),
-        cmocka_unit_test(every_kind_of_mount), cmocka_unit_test(a_cluster_without_setup),
+        cmocka_unit_test(names_of_folders),
+        cmocka_unit_test(durations),
+        cmocka_unit_test(share_urls),
+        cmocka_unit_test(paths_on_mounts),
+        cmocka_unit_test(jobs),
+        cmocka_unit_test(a_plain_job),
+        cmocka_unit_test(the_mounts_of_a_jobs_cluster),
+        cmocka_unit_test(every_kind_of_mount),
+        cmocka_unit_test(a_cluster_without_setup),
         cmocka_unit_test(damaged_documents),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
