@@ -290,9 +290,8 @@ static int allocate(struct storage *st, void *ctx, struct err *e)
 /* On disk: the steps begin. Rolled back: the job is found queued, as before. */
 static void effect_allocated(struct sched *s, int64_t job_id, const struct err *why)
 {
-    (void)why;
     id_map_remove(&s->allocating, job_id);
-    wake(s, WAKE_JOB, job_id);
+    effect_wake_job(s, job_id, why);
 }
 
 static int run_assignments(struct pass *p, const struct job *jobs, size_t n,

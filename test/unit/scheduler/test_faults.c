@@ -273,6 +273,37 @@ static void test_supervisor_killed(void **state)
     world_free(w);
 }
 
+/* Queued again and given its nodes in one turn that is lost again and again: a second apart. */
+static void test_requeue_that_cannot_be_written(void **state)
+{
+    (void)state;
+    struct world *w = world_new(1);
+    struct strbuf text = STRBUF_INIT;
+    int fds[2];
+    assert_int_equal(pipe2(fds, O_CLOEXEC | O_NONBLOCK), 0);
+    (void)signal(SIGXFSZ, SIG_IGN);
+    int64_t c = add_cluster_of(w, "c", 1);
+    int64_t j = add_job(w, c, "j", (struct job_wish){.command = UNTIL_GO});
+    WAIT(w, strcmp(out_of(w, j), "begin\n") == 0 && !st_has_pending(w->st));
+    w->log = (struct log){.fd = fds[1], .level = LOG_LVL_INFO};
+    limit_file_size(0);
+    lose_supervisor(w, c, j);
+    WAIT(w, said(fds[0], &text, "db.turn_lost") >= 1);
+    int64_t first = time_now_us();
+    WAIT(w, said(fds[0], &text, "db.turn_lost") >= 6);
+    assert_true(time_now_us() - first >= 1000000);
+    limit_file_size(RLIM_INFINITY);
+    WAIT(w, job_row(w, j).attempt == 2 && strcmp(out_of(w, j), "begin\nbegin\n") == 0);
+    go(w);
+    WAIT(w, job_ended(w, j) && counts(w, c).idle == 1);
+    assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
+    assert_int_equal(job_row(w, j).attempt, 2);
+    world_free(w);
+    strbuf_free(&text);
+    close(fds[0]);
+    close(fds[1]);
+}
+
 static void test_agent_that_cannot_start(void **state)
 {
     (void)state;
@@ -378,6 +409,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_end_that_cannot_be_written),
         cmocka_unit_test(test_node_lost),
         cmocka_unit_test(test_supervisor_killed),
+        cmocka_unit_test(test_requeue_that_cannot_be_written),
         cmocka_unit_test(test_agent_that_cannot_start),
         cmocka_unit_test(test_orphaned_root),
         cmocka_unit_test(test_delete_running_job),
