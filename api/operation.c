@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "api/home.h"
 #include "api/lookup.h"
 #include "lib/guid.h"
 #include "scheduler/scheduler.h"
@@ -19,7 +20,8 @@ static char *lower(struct arena *a, const char *s)
     return out;
 }
 
-/* S$rg$ws$exp$job, with subscription and group lower-case and the rest as named. */
+/* S$rg$ws$exp$job, or S$rg$job in the versions without workspaces, with subscription and group
+ * lower-case and the rest as named. */
 static const char *resource_key(struct request *r, const struct op_request *o)
 {
     struct strbuf b = STRBUF_INIT;
@@ -27,9 +29,10 @@ static const char *resource_key(struct request *r, const struct op_request *o)
     strbuf_puts(&b, lower(&r->arena, s->subscription));
     if (s->group)
         strbuf_printf(&b, "$%s", lower(&r->arena, s->group));
-    if (s->workspace)
+    bool flat = request_is_flat(r);
+    if (s->workspace && !flat)
         strbuf_printf(&b, "$%s", s->workspace);
-    if (s->experiment)
+    if (s->experiment && !flat)
         strbuf_printf(&b, "$%s", s->experiment);
     strbuf_printf(&b, "$%s", o->kind == RES_GROUP ? lower(&r->arena, o->name) : o->name);
     const char *key = arena_strdup(&r->arena, b.s);

@@ -120,6 +120,16 @@ unsigned router_versions(void)
     return all;
 }
 
+/* The versions that serve this path and method. */
+static unsigned versions_here(const struct request *r)
+{
+    unsigned served = 0;
+    for (size_t i = 0; i < api_routes_n; i++)
+        if (strcmp(api_routes[i].method, r->method) == 0 && matches(&api_routes[i], r))
+            served |= api_routes[i].versions;
+    return served;
+}
+
 static int unknown_version(const char *given, unsigned served, struct err *e)
 {
     char list[200] = "";
@@ -154,7 +164,7 @@ static int check_version(struct request *r, struct err *e)
         return 0;
     r->version = api_version_from_name(r->version_name);
     if (!r->version || !(r->route->versions & r->version))
-        return unknown_version(r->version_name, router_versions(), e);
+        return unknown_version(r->version_name, versions_here(r), e);
     return 0;
 }
 
@@ -194,17 +204,30 @@ static int parse_body(struct request *r, struct err *e)
     return 0;
 }
 
+static bool allow_has(const struct strbuf *allow, const char *method)
+{
+    return allow->len > 0 && strstr(allow->s, method);
+}
+
+/* The row of the asked version, or else the first that matches: check_version() refuses it. */
 static const struct route *find_route(struct request *r, struct strbuf *allow)
 {
+    enum api_version asked = api_version_from_name(request_query(r, "api-version"));
+    const struct route *first = NULL;
     for (size_t i = 0; i < api_routes_n; i++) {
         const struct route *route = &api_routes[i];
         if (!matches(route, r))
             continue;
-        if (strcmp(route->method, r->method) == 0)
+        if (strcmp(route->method, r->method) != 0) {
+            if (!allow_has(allow, route->method))
+                strbuf_printf(allow, "%s%s", allow->len ? ", " : "", route->method);
+            continue;
+        }
+        if (route->versions == 0 || (route->versions & asked))
             return route;
-        strbuf_printf(allow, "%s%s", allow->len ? ", " : "", route->method);
+        first = first ? first : route;
     }
-    return NULL;
+    return first;
 }
 
 static struct replied *no_route(struct request *r, const struct strbuf *allow)

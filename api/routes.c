@@ -18,18 +18,26 @@
 #define JOB     EXP "/jobs/{job}"
 #define CLUSTER WS "/clusters/{cluster}"
 #define SERVER  WS "/fileServers/{fileServer}"
-#define LOC     SUB BATCHAI "/locations/{location}"
+/* The same without workspaces: directly in the resource group. */
+#define FLAT_CLUSTER GROUP BATCHAI "/clusters/{cluster}"
+#define FLAT_SERVER  GROUP BATCHAI "/fileServers/{fileServer}"
+#define FLAT_JOB     GROUP BATCHAI "/jobs/{job}"
+#define LOC          SUB BATCHAI "/locations/{location}"
 
+#define V03  V_2018_03_01
 #define V05  V_2018_05_01
+#define FLAT V_FLAT
 #define ARM  ROUTE_ANY_VERSION
 #define OPEN (ROUTE_NO_AUTH | ROUTE_NO_VERSION)
 
 const struct route api_routes[] = {
-    /* Microsoft.BatchAI, 2018-05-01 */
-    {"GET", BATCHAI "/operations", V05, 0, operations_list, "Operations_List"},
+    /* Microsoft.BatchAI, 2018-05-01; what is the same in all versions */
+    {"GET", BATCHAI "/operations", V_ALL, 0, operations_list, "Operations_List"},
     {"GET", LOC "/usages", V05, 0, usages_list, "Usages_List"},
-    {"GET", LOC "/operationresults/{operation}", V05, 0, operation_results, "OperationResults"},
-    {"GET", LOC "/operationstatuses/{operation}", V05, 0, operation_statuses, "OperationStatuses"},
+    {"GET", LOC "/usages", V03, 0, usages_list, "Usage_List"},
+    {"GET", LOC "/operationresults/{operation}", V_ALL, 0, operation_results, "OperationResults"},
+    {"GET", LOC "/operationstatuses/{operation}", V_ALL, 0, operation_statuses,
+     "OperationStatuses"},
 
     {"GET", SUB BATCHAI "/workspaces", V05, 0, workspaces_list, "Workspaces_List"},
     {"GET", GROUP BATCHAI "/workspaces", V05, 0, workspaces_list_by_group,
@@ -44,7 +52,7 @@ const struct route api_routes[] = {
     {"GET", EXP, V05, 0, experiments_get, "Experiments_Get"},
     {"DELETE", EXP, V05, 0, experiments_delete, "Experiments_Delete"},
 
-    {"GET", SUB BATCHAI "/clusters", V05, 0, clusters_list, "Clusters_List"},
+    {"GET", SUB BATCHAI "/clusters", V_ALL, 0, clusters_list, "Clusters_List"},
     {"GET", GROUP BATCHAI "/clusters", V05, 0, clusters_list_by_group,
      "Clusters_ListByResourceGroup"},
     {"GET", WS "/clusters", V05, 0, clusters_list_by_workspace, "Clusters_ListByWorkspace"},
@@ -55,7 +63,7 @@ const struct route api_routes[] = {
     {"POST", CLUSTER "/listRemoteLoginInformation", V05, ROUTE_JSON_OPTIONAL,
      clusters_list_remote_login, "Clusters_ListRemoteLoginInformation"},
 
-    {"GET", SUB BATCHAI "/fileServers", V05, 0, file_servers_list, "FileServers_List"},
+    {"GET", SUB BATCHAI "/fileServers", V_ALL, 0, file_servers_list, "FileServers_List"},
     {"GET", GROUP BATCHAI "/fileServers", V05, 0, file_servers_list_by_group,
      "FileServers_ListByResourceGroup"},
     {"GET", WS "/fileServers", V05, 0, file_servers_list_by_workspace,
@@ -74,6 +82,35 @@ const struct route api_routes[] = {
     {"GET", JOB "/listOutputFiles", V05, 0, jobs_list_output_files, "Jobs_ListOutputFilesNext"},
     {"POST", JOB "/listRemoteLoginInformation", V05, ROUTE_JSON_OPTIONAL, jobs_list_remote_login,
      "Jobs_ListRemoteLoginInformation"},
+
+    /* Microsoft.BatchAI, 2017-09-01-preview and 2018-03-01: model/home.h */
+    {"GET", GROUP BATCHAI "/clusters", FLAT, 0, clusters_list_by_workspace,
+     "Clusters_ListByResourceGroup"},
+    {"PUT", FLAT_CLUSTER, FLAT, ROUTE_JSON, clusters_create, "Clusters_Create"},
+    {"PATCH", FLAT_CLUSTER, FLAT, ROUTE_JSON, clusters_update, "Clusters_Update"},
+    {"GET", FLAT_CLUSTER, FLAT, 0, clusters_get, "Clusters_Get"},
+    {"DELETE", FLAT_CLUSTER, FLAT, 0, clusters_delete, "Clusters_Delete"},
+    {"POST", FLAT_CLUSTER "/listRemoteLoginInformation", FLAT, ROUTE_JSON_OPTIONAL,
+     clusters_list_remote_login, "Clusters_ListRemoteLoginInformation"},
+
+    {"GET", GROUP BATCHAI "/fileServers", FLAT, 0, file_servers_list_by_workspace,
+     "FileServers_ListByResourceGroup"},
+    {"PUT", FLAT_SERVER, FLAT, ROUTE_JSON, file_servers_create, "FileServers_Create"},
+    {"GET", FLAT_SERVER, FLAT, 0, file_servers_get, "FileServers_Get"},
+    {"DELETE", FLAT_SERVER, FLAT, 0, file_servers_delete, "FileServers_Delete"},
+
+    {"GET", SUB BATCHAI "/jobs", FLAT, 0, jobs_list_all, "Jobs_List"},
+    {"GET", GROUP BATCHAI "/jobs", FLAT, 0, jobs_list, "Jobs_ListByResourceGroup"},
+    {"PUT", FLAT_JOB, FLAT, ROUTE_JSON, jobs_create, "Jobs_Create"},
+    {"GET", FLAT_JOB, FLAT, 0, jobs_get, "Jobs_Get"},
+    {"DELETE", FLAT_JOB, FLAT, 0, jobs_delete, "Jobs_Delete"},
+    {"POST", FLAT_JOB "/terminate", FLAT, ROUTE_JSON_OPTIONAL, jobs_terminate, "Jobs_Terminate"},
+    {"POST", FLAT_JOB "/listOutputFiles", FLAT, ROUTE_JSON_OPTIONAL, jobs_list_output_files,
+     "Jobs_ListOutputFiles"},
+    {"GET", FLAT_JOB "/listOutputFiles", FLAT, 0, jobs_list_output_files,
+     "Jobs_ListOutputFilesNext"},
+    {"POST", FLAT_JOB "/listRemoteLoginInformation", FLAT, ROUTE_JSON_OPTIONAL,
+     jobs_list_remote_login, "Jobs_ListRemoteLoginInformation"},
 
     /* Azure Resource Manager */
     {"GET", "/metadata/endpoints", 0, ARM | ROUTE_NO_AUTH, metadata_endpoints, "Metadata_Get"},

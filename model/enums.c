@@ -75,6 +75,10 @@ const struct enum_name storage_account_type_names[] = {
     {0, NULL},
 };
 
+const struct enum_name output_type_names[] = {
+    {1, "model"}, {2, "logs"}, {3, "summary"}, {4, "custom"}, {0, NULL},
+};
+
 const char *enum_to_name(const struct enum_name *table, int value)
 {
     for (; table->name; table++)

@@ -36,6 +36,9 @@ enum dealloc_option {
     DEALLOC_WAIT_FOR_JOB_COMPLETION = 3
 };
 enum sched_priority { PRIORITY_LOW = 1, PRIORITY_NORMAL = 2, PRIORITY_HIGH = 3 };
+#define PRIORITY_MAX                                                                               \
+    1000 /* what "high" is where priorities are numbers; "low" is -PRIORITY_MAX                    \
+          */
 enum tool_type {
     TOOL_CNTK = 1,
     TOOL_TENSORFLOW = 2,
@@ -67,7 +70,7 @@ struct enum_name {
 extern const struct enum_name prov_state_names[], alloc_state_names[], node_state_names[],
     exec_state_names[], vm_priority_names[], dealloc_option_names[], sched_priority_names[],
     tool_type_names[], op_status_names[], resource_kind_names[], caching_type_names[],
-    storage_account_type_names[];
+    storage_account_type_names[], output_type_names[];
 
 /* The string, or "unknown" for a value that is in no row. Static. */
 const char *enum_to_name(const struct enum_name *table, int value);

@@ -30,6 +30,7 @@ enum api_version {
     V_2017_09_01_PREVIEW = 1 << 0,
     V_2018_03_01 = 1 << 1,
     V_2018_05_01 = 1 << 2,
+    V_FLAT = V_2017_09_01_PREVIEW | V_2018_03_01, /* those without workspaces: model/home.h */
     V_ALL = (1 << 3) - 1
 };
 
@@ -58,7 +59,9 @@ enum field_flag {
     FIELD_KEEP_EMPTY = 1 << 4, /* rendered even when empty: credentials:{} */
     FIELD_MUTABLE = 1 << 5,    /* may change by PUT/PATCH of an existing resource */
     FIELD_INPUT_ONLY = 1 << 6, /* an older name: accepted as .canon, never rendered */
-    FIELD_DISCARD = 1 << 7     /* older clients send it and nothing reads it: checked, dropped */
+    FIELD_DISCARD = 1 << 7,    /* older clients send it and nothing reads it: checked, dropped */
+    FIELD_ID = 1 << 8,    /* a resource's id: stored with workspace, shown as versions have it */
+    FIELD_ALWAYS = 1 << 9 /* a string that this version's schema misses when absent: shown as "" */
 };
 
 struct schema;
@@ -108,10 +111,11 @@ json_t *schema_render(const struct schema *s, enum api_version v, const json_t *
 int schema_accept_partial(const struct schema *s, enum api_version v, const json_t *body,
                           json_t **doc, json_t **secrets, struct err *e) MUST_CHECK;
 
-/* Compares two canonical documents. Appends to `list` (size bytes) the paths of properties that
- * differ and are not FIELD_MUTABLE, comma-separated. Returns how many there are. */
-int schema_immutable_changes(const struct schema *s, const json_t *before, const json_t *after,
-                             char *list, size_t size);
+/* Compares two canonical documents, `after` accepted from a body of version `v`. Appends to `list`
+ * (size bytes) the paths of properties that differ and are not FIELD_MUTABLE, comma-separated. What
+ * `v` does not know cannot differ. Returns how many there are. */
+int schema_immutable_changes(const struct schema *s, enum api_version v, const json_t *before,
+                             const json_t *after, char *list, size_t size);
 
 /* Puts the secrets back where they were taken out (a deep copy is returned). For model/spec.c. */
 json_t *schema_merge_secrets(const json_t *doc, const json_t *secrets);

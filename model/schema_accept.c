@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "lib/arena.h"
+#include "model/home.h"
 #include "model/schema_priv.h"
 #include "model/spec.h"
 
@@ -144,7 +145,12 @@ static int accept_string(const struct acceptor *c, const struct field *f, const 
     if (len < (size_t)f->min || (f->max && len > (size_t)f->max))
         return refuse(c, f, at, in);
     const char *s = json_string_value(in);
-    *out = f->flags & FIELD_UPPER ? upper_string(s) : json_stringn_nocheck(s, len);
+    char *id = (f->flags & FIELD_ID) && (c->v & V_FLAT) ? home_long_id(s) : NULL;
+    if (id)
+        *out = json_string_nocheck(id);
+    else
+        *out = f->flags & FIELD_UPPER ? upper_string(s) : json_stringn_nocheck(s, len);
+    free(id);
     return 0;
 }
 

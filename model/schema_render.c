@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/home.h"
 #include "model/schema_priv.h"
 
 static json_t *render_object(const struct schema *s, enum api_version v, const json_t *doc);
@@ -21,11 +22,12 @@ static json_t *render_array(const struct field *f, enum api_version v, const jso
     return list;
 }
 
-static bool fits(enum field_kind kind, const json_t *in)
+static bool fits(const struct field *f, const json_t *in)
 {
-    switch (kind) {
+    switch (f->kind) {
+    case FIELD_ENUM: /* a value of a newer version may be none of this one's */
+        return json_is_string(in) && enum_from_name(f->values, json_string_value(in)) != 0;
     case FIELD_STRING:
-    case FIELD_ENUM:
     case FIELD_DURATION:
     case FIELD_TIME:
         return json_is_string(in);
@@ -43,16 +45,24 @@ static bool fits(enum field_kind kind, const json_t *in)
     return false;
 }
 
+static json_t *render_id(enum api_version v, json_t *in)
+{
+    char *id = v & V_FLAT ? home_short_id(json_string_value(in)) : NULL;
+    json_t *out = id ? json_string_nocheck(id) : json_incref(in);
+    free(id);
+    return out;
+}
+
 /* Leaves are shared with the document: nobody changes them. */
 static json_t *render_value(const struct field *f, enum api_version v, json_t *in)
 {
-    if (!fits(f->kind, in))
+    if (!fits(f, in))
         return NULL;
     if (f->kind == FIELD_OBJECT)
         return render_object(f->sub, v, in);
     if (f->kind == FIELD_ARRAY)
         return render_array(f, v, in);
-    return json_incref(in);
+    return f->flags & FIELD_ID ? render_id(v, in) : json_incref(in);
 }
 
 static bool is_empty(const json_t *v)
@@ -68,8 +78,13 @@ static json_t *render_object(const struct schema *s, enum api_version v, const j
     for (size_t i = 0; i < s->n_fields; i++) {
         const struct field *f = &s->fields[i];
         json_t *in = json_object_get(doc, field_canon(f));
-        if (!in || (f->flags & hidden) || !field_known(f, v))
+        if ((f->flags & hidden) || !field_known(f, v))
             continue;
+        if (!in) {
+            if (f->flags & FIELD_ALWAYS)
+                json_object_set_new_nocheck(out, f->name, json_string_nocheck(""));
+            continue;
+        }
         json_t *value = render_value(f, v, in);
         if (!value)
             continue;
@@ -162,6 +177,7 @@ json_t *schema_merge_secrets(const json_t *doc, const json_t *secrets)
 }
 
 struct changes {
+    enum api_version v;
     char *list;
     size_t size, used;
     int n;
@@ -178,28 +194,19 @@ static void add_change(struct changes *c, const struct place *at)
     c->n++;
 }
 
-/* Several versions' names of one property are several rows; the first speaks for all. */
-static bool is_first_row(const struct schema *s, size_t row)
-{
-    for (size_t i = 0; i < row; i++)
-        if (strcmp(field_canon(&s->fields[i]), field_canon(&s->fields[row])) == 0 &&
-            !(s->fields[i].flags & FIELD_INPUT_ONLY))
-            return false;
-    return true;
-}
-
 static void compare_objects(const struct schema *s, const json_t *a, const json_t *b,
                             const struct place *up, struct changes *c)
 {
-    const unsigned skipped = FIELD_MUTABLE | FIELD_READONLY | FIELD_SECRET | FIELD_INPUT_ONLY;
+    const unsigned skipped =
+        FIELD_MUTABLE | FIELD_READONLY | FIELD_SECRET | FIELD_INPUT_ONLY | FIELD_DISCARD;
     for (size_t i = 0; i < s->n_fields; i++) {
         const struct field *f = &s->fields[i];
         const char *canon = field_canon(f);
         const json_t *x = json_object_get(a, canon), *y = json_object_get(b, canon);
-        if ((f->flags & skipped) || (!x && !y) || (x && y && json_equal(x, y)) ||
-            !is_first_row(s, i))
+        if ((f->flags & skipped) || !field_known(f, c->v) || (!x && !y) ||
+            (x && y && json_equal(x, y)))
             continue;
-        const struct place at = {.up = up, .name = canon, .canon = canon};
+        const struct place at = {.up = up, .name = f->name, .canon = canon};
         if (f->kind == FIELD_OBJECT && json_is_object(x) && json_is_object(y))
             compare_objects(f->sub, x, y, &at, c);
         else
@@ -207,10 +214,10 @@ static void compare_objects(const struct schema *s, const json_t *a, const json_
     }
 }
 
-int schema_immutable_changes(const struct schema *s, const json_t *before, const json_t *after,
-                             char *list, size_t size)
+int schema_immutable_changes(const struct schema *s, enum api_version v, const json_t *before,
+                             const json_t *after, char *list, size_t size)
 {
-    struct changes c = {.list = list, .size = size};
+    struct changes c = {.v = v, .list = list, .size = size};
     if (size)
         list[0] = '\0';
     compare_objects(s, before, after, NULL, &c);

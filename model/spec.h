@@ -61,6 +61,7 @@ struct node_setup_spec {
 
 struct directory_spec {
     const char *id, *path, *suffix; /* path: input path or output pathPrefix; suffix may be NULL */
+    bool as_is; /* output with createNew false: path/suffix itself, not below the job's segment */
 };
 
 /* Member of "properties" in a stored job document that no api-version renders: the mountVolumes of
@@ -91,7 +92,8 @@ int job_spec_decode(struct arena *a, const struct job *j, const char *secrets, s
                     struct err *e) MUST_CHECK;
 
 /* S/rg/workspaces/{ws}/experiments/{e}/jobs/{j}/G and S/rg/workspaces/{ws}/clusters/{c}/G, with
- * subscription and group lower-case. Arena-owned. */
+ * subscription and group lower-case; S/rg/jobs/{j}/G and S/rg/clusters/{c}/G in the home workspace
+ * (model/home.h), whichever version asks. Arena-owned. */
 const char *job_path_segment(struct arena *a, const struct job *j);
 const char *cluster_path_segment(struct arena *a, const struct cluster *c);
 

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "model/home.h"
 #include "model/spec_priv.h"
 
 static const char *lower(struct arena *a, const char *s)
@@ -17,6 +18,9 @@ static const char *lower(struct arena *a, const char *s)
 
 const char *job_path_segment(struct arena *a, const struct job *j)
 {
+    if (home_has(&j->scope))
+        return arena_printf(a, "%s/%s/jobs/%s/%s", lower(a, j->scope.subscription),
+                            lower(a, j->scope.group), j->name, j->guid);
     return arena_printf(a, "%s/%s/workspaces/%s/experiments/%s/jobs/%s/%s",
                         lower(a, j->scope.subscription), lower(a, j->scope.group),
                         j->scope.workspace, j->scope.experiment, j->name, j->guid);
@@ -24,6 +28,9 @@ const char *job_path_segment(struct arena *a, const struct job *j)
 
 const char *cluster_path_segment(struct arena *a, const struct cluster *c)
 {
+    if (home_has(&c->scope))
+        return arena_printf(a, "%s/%s/clusters/%s/%s", lower(a, c->scope.subscription),
+                            lower(a, c->scope.group), c->name, c->guid);
     return arena_printf(a, "%s/%s/workspaces/%s/clusters/%s/%s", lower(a, c->scope.subscription),
                         lower(a, c->scope.group), c->scope.workspace, c->name, c->guid);
 }
@@ -74,6 +81,7 @@ static void decode_directories(struct arena *a, const json_t *list, const char *
             .id = spec_string(a, item, "id"),
             .path = spec_string(a, item, path_name),
             .suffix = spec_string(a, item, "pathSuffix"),
+            .as_is = json_is_false(json_object_get(item, "createNew")),
         };
     }
 }

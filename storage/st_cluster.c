@@ -145,7 +145,7 @@ int st_cluster_list(struct storage *st, struct arena *a, const struct st_filter 
                     int limit, struct cluster **rows, size_t *n, struct err *e)
 {
     static const struct filter_statements by = {ST_CLUSTER_LIST_SUBSCRIPTION, ST_CLUSTER_LIST_GROUP,
-                                                ST_CLUSTER_LIST_WORKSPACE};
+                                                ST_CLUSTER_LIST_WORKSPACE, ST_CLUSTER_LIST_NAMED};
     struct q q;
     q_filter(&q, st, f, &by);
     q_int(&q, after);

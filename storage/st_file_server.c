@@ -13,6 +13,10 @@ void q_filter(struct q *q, struct storage *st, const struct st_filter *f,
     } else if (f->group_id) {
         q_read(q, st, by->group);
         q_int(q, f->group_id);
+    } else if (f->workspace) {
+        q_read(q, st, by->named);
+        q_text(q, f->subscription);
+        q_text(q, f->workspace);
     } else {
         q_read(q, st, by->subscription);
         q_text(q, f->subscription);
@@ -86,7 +90,8 @@ int st_file_server_list(struct storage *st, struct arena *a, const struct st_fil
                         struct err *e)
 {
     static const struct filter_statements by = {
-        ST_FILE_SERVER_LIST_SUBSCRIPTION, ST_FILE_SERVER_LIST_GROUP, ST_FILE_SERVER_LIST_WORKSPACE};
+        ST_FILE_SERVER_LIST_SUBSCRIPTION, ST_FILE_SERVER_LIST_GROUP, ST_FILE_SERVER_LIST_WORKSPACE,
+        ST_FILE_SERVER_LIST_NAMED};
     struct q q;
     q_filter(&q, st, f, &by);
     q_int(&q, after);

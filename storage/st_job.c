@@ -122,6 +122,28 @@ int st_job_list(struct storage *st, struct arena *a, int64_t experiment_id, int6
     return jobs(&q, a, rows, n, e);
 }
 
+int st_job_list_named(struct storage *st, struct arena *a, const char *subscription,
+                      const char *workspace, const char *experiment, int64_t after, int limit,
+                      struct job **rows, size_t *n, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_JOB_LIST_NAMED);
+    q_text(&q, subscription);
+    q_text(&q, workspace);
+    q_text(&q, experiment);
+    q_int(&q, after);
+    q_int(&q, limit);
+    return jobs(&q, a, rows, n, e);
+}
+
+int st_job_unfinished(struct storage *st, const char *subscription, int64_t *n, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_JOB_UNFINISHED);
+    q_text(&q, subscription);
+    return q_one_int(&q, n, e) < 0 ? -1 : 0;
+}
+
 int st_job_secrets(struct storage *st, struct arena *a, int64_t id, const char **secrets,
                    struct err *e)
 {

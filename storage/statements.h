@@ -93,6 +93,9 @@
     X(ST_FILE_SERVER_SECRETS, "SELECT secrets FROM file_server WHERE id = ?1")                     \
     X(ST_FILE_SERVER_LIST_SUBSCRIPTION,                                                            \
       FILE_SERVER_SELECT "WHERE g.subscription = ?1 AND r.id > ?2 ORDER BY r.id LIMIT ?3")         \
+    X(ST_FILE_SERVER_LIST_NAMED,                                                                   \
+      FILE_SERVER_SELECT "WHERE g.subscription = ?1 AND w.name = ?2 AND r.id > ?3 "                \
+      "ORDER BY r.id LIMIT ?4")                                                                    \
     X(ST_FILE_SERVER_LIST_GROUP,                                                                   \
       FILE_SERVER_SELECT "WHERE w.group_id = ?1 AND r.id > ?2 ORDER BY r.id LIMIT ?3")             \
     X(ST_FILE_SERVER_LIST_WORKSPACE,                                                               \
@@ -110,6 +113,9 @@
     X(ST_CLUSTER_BY_ID, CLUSTER_SELECT "WHERE r.id = ?1")                                          \
     X(ST_CLUSTER_LIST_SUBSCRIPTION,                                                                \
       CLUSTER_SELECT "WHERE g.subscription = ?1 AND r.id > ?2 ORDER BY r.id LIMIT ?3")             \
+    X(ST_CLUSTER_LIST_NAMED,                                                                       \
+      CLUSTER_SELECT "WHERE g.subscription = ?1 AND w.name = ?2 AND r.id > ?3 "                    \
+      "ORDER BY r.id LIMIT ?4")                                                                    \
     X(ST_CLUSTER_LIST_GROUP,                                                                       \
       CLUSTER_SELECT "WHERE w.group_id = ?1 AND r.id > ?2 ORDER BY r.id LIMIT ?3")                 \
     X(ST_CLUSTER_LIST_WORKSPACE,                                                                   \
@@ -135,6 +141,13 @@
     X(ST_JOB_FIND, JOB_SELECT "WHERE g.subscription = ?1 AND g.name = ?2 AND w.name = ?3 AND r.name = ?4 AND j.name = ?5") \
     X(ST_JOB_BY_ID, JOB_SELECT "WHERE j.id = ?1")                                                  \
     X(ST_JOB_LIST, JOB_SELECT "WHERE j.experiment_id = ?1 AND j.id > ?2 ORDER BY j.id LIMIT ?3")   \
+    X(ST_JOB_LIST_NAMED,                                                                           \
+      JOB_SELECT "WHERE g.subscription = ?1 AND w.name = ?2 AND r.name = ?3 AND j.id > ?4 "        \
+      "ORDER BY j.id LIMIT ?5")                                                                    \
+    X(ST_JOB_UNFINISHED,                                                                           \
+      "SELECT count(*) FROM resource_group g JOIN workspace w ON w.group_id = g.id "               \
+      "JOIN cluster c ON c.workspace_id = w.id JOIN job j ON j.cluster_id = c.id "                 \
+      "WHERE g.subscription = ?1 AND j.exec_state IN (1, 2, 3)")                                   \
     X(ST_JOB_SECRETS, "SELECT secrets FROM job WHERE id = ?1")                                     \
     X(ST_JOB_QUEUE,                                                                                \
       JOB_SELECT "WHERE j.cluster_id = ?1 AND j.exec_state = 1 AND j.prov_state <> 5 "             \

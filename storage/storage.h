@@ -94,6 +94,7 @@ int st_experiment_list(struct storage *, struct arena *, int64_t workspace_id, i
 struct st_filter {
     const char *subscription;       /* always */
     int64_t group_id, workspace_id; /* 0: any */
+    const char *workspace;          /* without ids: those of this name in all groups; NULL: any */
 };
 
 /* --- file servers -------------------------------------------------------------------------- */
@@ -142,6 +143,12 @@ int st_job_find(struct storage *, struct arena *, const struct scope *scope, con
 int st_job_by_id(struct storage *, struct arena *, int64_t id, struct job *out, struct err *);
 int st_job_list(struct storage *, struct arena *, int64_t experiment_id, int64_t after, int limit,
                 struct job **rows, size_t *n, struct err *);
+/* The jobs of all experiments of this name in workspaces of this name, in all groups. */
+int st_job_list_named(struct storage *, struct arena *, const char *subscription,
+                      const char *workspace, const char *experiment, int64_t after, int limit,
+                      struct job **rows, size_t *n, struct err *);
+/* How many jobs have not ended. */
+int st_job_unfinished(struct storage *, const char *subscription, int64_t *n, struct err *);
 int st_job_secrets(struct storage *, struct arena *, int64_t id, const char **secrets,
                    struct err *);
 /* Queued jobs of a cluster that are not being deleted, highest priority first, then oldest. */

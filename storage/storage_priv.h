@@ -169,7 +169,7 @@ int q_moved(struct storage *st, enum stmt_id now, const char *noun, const struct
 
 /* Binds a list's owner, the narrowest the filter names, to the statement for it. */
 struct filter_statements {
-    enum stmt_id subscription, group, workspace;
+    enum stmt_id subscription, group, workspace, named;
 };
 void q_filter(struct q *q, struct storage *st, const struct st_filter *f,
               const struct filter_statements *by);

@@ -7,32 +7,41 @@
 
 #include "api/arm/handlers.h"
 #include "api/lookup.h"
-#include "api/router.h"
 
-#define TYPES_MAX 8
+#define TYPES_MAX 12
+
+struct type {
+    const char *name;
+    unsigned versions; /* of Microsoft.BatchAI; 0: ARM's own */
+};
 
 static const struct provider {
     const char *ns;
-    bool batchai; /* its api-versions are the route table's */
-    const char *types[TYPES_MAX];
+    struct type types[TYPES_MAX];
 } providers[] = {
     {"Microsoft.BatchAI",
-     true,
-     {"workspaces", "workspaces/clusters", "workspaces/fileservers", "workspaces/experiments",
-      "workspaces/experiments/jobs", "locations/usages", "operations"}},
-    {"Microsoft.Batch", false, {"operations"}},
-    {"Microsoft.Resources", false, {"resourceGroups", "subscriptions", "tenants"}},
+     {{"workspaces", V_2018_05_01},
+      {"workspaces/clusters", V_2018_05_01},
+      {"workspaces/fileservers", V_2018_05_01},
+      {"workspaces/experiments", V_2018_05_01},
+      {"workspaces/experiments/jobs", V_2018_05_01},
+      {"clusters", V_FLAT},
+      {"fileservers", V_FLAT},
+      {"jobs", V_FLAT},
+      {"locations/usages", V_2018_03_01 | V_2018_05_01},
+      {"operations", V_ALL}}},
+    {"Microsoft.Batch", {{"operations", 0}}},
+    {"Microsoft.Resources", {{"resourceGroups", 0}, {"subscriptions", 0}, {"tenants", 0}}},
 };
 
-static json_t *versions(const struct provider *p)
+/* Newest first, as clients take the first. */
+static json_t *versions(const struct type *t)
 {
     json_t *list = json_array();
-    if (!p->batchai) {
+    if (!t->versions)
         json_array_append_new(list, json_string("2021-04-01"));
-        return list;
-    }
     for (unsigned v = V_ALL + 1; v > 0; v >>= 1)
-        if (router_versions() & v)
+        if (t->versions & v)
             json_array_append_new(list, json_string(api_version_name((enum api_version)v)));
     return list;
 }
@@ -40,10 +49,10 @@ static json_t *versions(const struct provider *p)
 static json_t *render(struct request *r, const struct provider *p)
 {
     json_t *types = json_array();
-    for (int i = 0; i < TYPES_MAX && p->types[i]; i++)
-        json_array_append_new(types, json_pack("{s:s, s:[], s:o, s:s}", "resourceType", p->types[i],
-                                               "locations", "apiVersions", versions(p),
-                                               "capabilities", "None"));
+    for (int i = 0; i < TYPES_MAX && p->types[i].name; i++)
+        json_array_append_new(types, json_pack("{s:s, s:[], s:o, s:s}", "resourceType",
+                                               p->types[i].name, "locations", "apiVersions",
+                                               versions(&p->types[i]), "capabilities", "None"));
     return json_pack(
         "{s:o, s:s, s:o, s:s, s:s}", "id",
         json_sprintf("/subscriptions/%s/providers/%s", r->config->subscription_id, p->ns),

@@ -4,10 +4,11 @@
 
 #include "api/batchai/common.h"
 #include "api/batchai/handlers.h"
+#include "api/batchai/listing.h"
 #include "api/batchai/remote_login.h"
 #include "api/batchai/render.h"
+#include "api/home.h"
 #include "api/lookup.h"
-#include "api/paging.h"
 #include "lib/guid.h"
 #include "scheduler/scheduler.h"
 #include "storage/storage.h"
@@ -57,7 +58,7 @@ static int check_quota(struct request *r, struct err *e)
 struct create_tx {
     struct request *r;
     const struct accepted *a;
-    const struct workspace *w;
+    struct workspace w;
     struct cluster c;
     const char *guid;
 };
@@ -65,30 +66,31 @@ struct create_tx {
 static int create_in_tx(struct storage *st, void *ctx, struct err *e)
 {
     struct create_tx *t = ctx;
-    int64_t id;
-    if (st_cluster_insert(st, &t->c, t->a->secrets_text, &id, e) < 0)
+    if (home_make_workspace(t->r, &t->w, e) < 0)
         return -1;
-    t->c.id = id;
-    struct scope scope = t->w->scope;
-    scope.workspace = t->w->name;
-    struct op_request op = {
-        .kind = RES_CLUSTER, .resource_id = id, .scope = &scope, .name = t->c.name, .done = true};
+    t->c.workspace_id = t->w.id;
+    if (st_cluster_insert(st, &t->c, t->a->secrets_text, &t->c.id, e) < 0)
+        return -1;
+    struct op_request op = {.kind = RES_CLUSTER,
+                            .resource_id = t->c.id,
+                            .scope = &t->w.scope,
+                            .name = t->c.name,
+                            .done = true};
     return operation_start(t->r, &op, &t->guid, e);
 }
 
-static struct replied *create(struct request *r, const struct workspace *w,
-                              const struct accepted *a)
+static struct replied *create(struct request *r, const struct workspace *w, struct accepted *a)
 {
     struct err e;
     char guid[GUID_SIZE];
     guid_new(guid);
     const json_t *p = json_object_get(a->doc, "properties");
     const char *priority = json_text_at(p, "vmPriority");
+    accepted_place(a, w->scope.location);
     struct create_tx t = {.r = r,
                           .a = a,
-                          .w = w,
-                          .c = {.workspace_id = w->id,
-                                .name = request_param(r, "cluster"),
+                          .w = *w,
+                          .c = {.name = request_param(r, "cluster"),
                                 .guid = guid,
                                 .doc = a->doc_text,
                                 .vm_size = json_text_at(p, "vmSize"),
@@ -113,25 +115,32 @@ static struct replied *create(struct request *r, const struct workspace *w,
     return reply_accepted(r, &w->scope, t.guid);
 }
 
-/* The stored document with other scale settings; caller frees. */
-static char *doc_with_scale(const char *stored, const json_t *given)
+/* The stored document with what the given one changes; caller frees. */
+static char *doc_with_changes(const char *stored, const json_t *given)
 {
     json_t *doc = json_loads(stored, 0, NULL);
     json_t *scale = json_object_get(json_object_get(given, "properties"), "scaleSettings");
-    json_object_set(json_object_get(doc, "properties"), "scaleSettings", scale);
+    json_t *tags = json_object_get(given, "tags");
+    if (scale)
+        json_object_set(json_object_get(doc, "properties"), "scaleSettings", scale);
+    if (tags)
+        json_object_set(doc, "tags", tags);
     char *text = json_dumps(doc, JSON_COMPACT);
     json_decref(doc);
     return text;
 }
 
-/* Writes new scale settings; also unchanged ones move the ETag, as the service's did. */
+/* Writes new scale settings and tags; also unchanged ones move the ETag, as the service's did after
+ * 2017. */
 static int rescale(struct request *r, struct cluster *c, const json_t *given, struct err *e)
 {
-    char *text = doc_with_scale(c->doc, given);
+    char *text = doc_with_changes(c->doc, given);
     struct cluster next = *c;
     next.doc = text;
-    next.scale = scale_of(given);
-    next.updated_us = r->now_us;
+    if (json_object_get(json_object_get(given, "properties"), "scaleSettings"))
+        next.scale = scale_of(given);
+    if (r->version != V_2017_09_01_PREVIEW)
+        next.updated_us = r->now_us;
     int rc = sched_check_scale(r->config->sched, c->vm_size, &next.scale, e);
     if (rc == 0)
         rc = st_cluster_update_scale(r->config->storage, &next, e);
@@ -151,22 +160,20 @@ static struct replied *update(struct request *r, struct cluster *c, const struct
     const char *secrets;
     if (check_alive("cluster", c->name, c->prov_state, &e) < 0 ||
         st_cluster_secrets(r->config->storage, &r->arena, c->id, &secrets, &e) < 0 ||
-        check_immutable(&schema_cluster, "cluster", c->name, c->doc, secrets, a, &e) < 0 ||
+        check_immutable(r, &schema_cluster, "cluster", c->name, c->doc, secrets, a, &e) < 0 ||
         rescale(r, c, a->doc, &e) < 0)
         return reply_err(r, &e);
     return show(r, c->id);
 }
 
-static struct replied *create_or_update(struct request *r, const struct accepted *a)
+static struct replied *create_or_update(struct request *r, struct accepted *a)
 {
     struct err e;
     struct workspace w;
     struct cluster c;
     const char *name = request_param(r, "cluster");
-    if (find_workspace(r, &w, &e) < 0 || check_name("cluster", name, &e) < 0 ||
-        check_alive("workspace", w.name, w.prov_state, &e) < 0)
+    if (home_workspace(r, &w, &e) < 0 || check_name(r, "cluster", name, &e) < 0)
         return reply_err(r, &e);
-    w.scope.workspace = w.name;
     int rc = st_cluster_get(r->config->storage, &r->arena, w.id, name, &c, &e);
     if (rc < 0)
         return reply_err(r, &e);
@@ -193,7 +200,8 @@ struct replied *clusters_update(struct request *r)
         schema_accept_partial(&schema_cluster_update, r->version, r->body, &doc, &secrets, &e) < 0)
         return reply_err(r, &e);
     int rc = 0;
-    if (json_object_get(json_object_get(doc, "properties"), "scaleSettings"))
+    if (json_object_get(json_object_get(doc, "properties"), "scaleSettings") ||
+        json_object_get(doc, "tags"))
         rc = rescale(r, &c, doc, &e);
     json_decref(doc);
     json_decref(secrets);
@@ -219,20 +227,34 @@ struct replied *clusters_delete(struct request *r)
     return delete_resource(r, RES_CLUSTER, c.id, &c.scope, c.name);
 }
 
+static int fetch(struct request *r, const void *owner, int64_t after, int limit, void **rows,
+                 size_t *n, struct err *e)
+{
+    struct cluster *found;
+    int rc = st_cluster_list(r->config->storage, &r->arena, owner, after, limit, &found, n, e);
+    *rows = found;
+    return rc;
+}
+
+static json_t *render_row(struct request *r, const void *rows, size_t i)
+{
+    return render_cluster(r, (const struct cluster *)rows + i);
+}
+
+static int64_t row_id(const void *rows, size_t i)
+{
+    return ((const struct cluster *)rows)[i].id;
+}
+
+static const struct listing listing = {&schema_cluster, fetch, render_row, row_id};
+
 static struct replied *list(struct request *r, filter_fn *filter_of)
 {
     struct err e;
     struct st_filter filter;
-    struct page page;
-    struct cluster *rows;
-    size_t n;
-    if (filter_of(r, &filter, &e) < 0 || page_parse(r, &page, &e) < 0 ||
-        st_cluster_list(r->config->storage, &r->arena, &filter, page.after, page_limit(&page),
-                        &rows, &n, &e) < 0)
+    if (filter_of(r, &filter, &e) < 0)
         return reply_err(r, &e);
-    for (size_t i = 0; i < n; i++)
-        page_add(&page, rows[i].id, render_cluster(r, &rows[i]));
-    return page_reply(r, &page);
+    return reply_listing(r, &listing, &filter);
 }
 
 struct replied *clusters_list(struct request *r)

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/home.h"
 #include "api/lookup.h"
 #include "lib/jsontext.h"
+#include "model/home.h"
 #include "storage/storage.h"
 
 int accept_body(struct request *r, const struct schema *s, struct accepted *a, struct err *e)
@@ -23,6 +25,13 @@ void accepted_refresh(struct accepted *a)
 {
     free(a->doc_text);
     a->doc_text = jsontext(a->doc);
+}
+
+void accepted_place(struct accepted *a, const char *location)
+{
+    if (!json_object_get(a->doc, "location"))
+        json_object_set_new(a->doc, "location", json_string(location));
+    accepted_refresh(a);
 }
 
 void accepted_release(struct accepted *a)
@@ -52,13 +61,13 @@ static int changed_secrets(const char *stored, const json_t *given, struct strbu
     return n;
 }
 
-int check_immutable(const struct schema *s, const char *what, const char *name,
-                    const char *stored_doc, const char *stored_secrets, const struct accepted *a,
-                    struct err *e)
+int check_immutable(const struct request *r, const struct schema *s, const char *what,
+                    const char *name, const char *stored_doc, const char *stored_secrets,
+                    const struct accepted *a, struct err *e)
 {
     char paths[512] = "";
     json_t *before = json_loads(stored_doc, 0, NULL);
-    int n = schema_immutable_changes(s, before, a->doc, paths, sizeof paths);
+    int n = schema_immutable_changes(s, r->version, before, a->doc, paths, sizeof paths);
     json_decref(before);
     struct strbuf list = STRBUF_INIT;
     strbuf_puts(&list, paths);
@@ -92,6 +101,7 @@ struct replied *delete_missing(struct request *r, const struct err *e)
 {
     switch (e->code) {
     case ERR_GROUP_NOT_FOUND:
+    case ERR_RESOURCE_NOT_FOUND:
     case ERR_WORKSPACE_NOT_FOUND:
     case ERR_EXPERIMENT_NOT_FOUND:
     case ERR_CLUSTER_NOT_FOUND:
@@ -113,9 +123,13 @@ const char *json_text_at(const json_t *o, const char *key)
     return json_string_value(json_object_get(o, key));
 }
 
+/* An id that no row has. */
+#define NO_ROW (-1)
+
 int filter_subscription(struct request *r, struct st_filter *f, struct err *e)
 {
-    *f = (struct st_filter){.subscription = r->config->subscription_id};
+    *f = (struct st_filter){.subscription = r->config->subscription_id,
+                            .workspace = request_is_flat(r) ? HOME_WORKSPACE : NULL};
     return find_subscription(r, e);
 }
 
@@ -131,8 +145,8 @@ int filter_group(struct request *r, struct st_filter *f, struct err *e)
 int filter_workspace(struct request *r, struct st_filter *f, struct err *e)
 {
     struct workspace w;
-    if (find_workspace(r, &w, e) < 0)
-        return -1;
-    *f = (struct st_filter){.subscription = r->config->subscription_id, .workspace_id = w.id};
-    return 0;
+    int rc = seek_workspace(r, &w, e);
+    *f = (struct st_filter){.subscription = r->config->subscription_id,
+                            .workspace_id = rc > 0 ? w.id : NO_ROW};
+    return rc < 0 ? -1 : 0;
 }

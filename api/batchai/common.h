@@ -18,6 +18,8 @@ struct accepted {
 
 int accept_body(struct request *r, const struct schema *s, struct accepted *a,
                 struct err *e) MUST_CHECK;
+/* Says in the document where a resource is: the workspace's location unless the body gave one. */
+void accepted_place(struct accepted *a, const char *location);
 /* Writes the texts anew after the caller changed a->doc. */
 void accepted_refresh(struct accepted *a);
 void accepted_release(struct accepted *a);
@@ -25,9 +27,9 @@ void accepted_release(struct accepted *a);
 /* Fails with ERR_IMMUTABLE_PROPERTY, naming the properties, if the accepted body differs from the
  * stored document in anything that cannot be changed. A secret that the body leaves out counts as
  * unchanged, as replies never show secrets. */
-int check_immutable(const struct schema *s, const char *what, const char *name,
-                    const char *stored_doc, const char *stored_secrets, const struct accepted *a,
-                    struct err *e) MUST_CHECK;
+int check_immutable(const struct request *r, const struct schema *s, const char *what,
+                    const char *name, const char *stored_doc, const char *stored_secrets,
+                    const struct accepted *a, struct err *e) MUST_CHECK;
 
 /* operation_delete() and its answer: 202. */
 struct replied *delete_resource(struct request *r, enum resource_kind kind, int64_t id,
@@ -36,7 +38,8 @@ struct replied *delete_resource(struct request *r, enum resource_kind kind, int6
  * a way that the client got wrong (the subscription). */
 struct replied *delete_missing(struct request *r, const struct err *e);
 
-/* What the path names, as a filter for a list. */
+/* What the path names, as a filter for a list. Versions without workspaces see only what lives in
+ * their home (model/home.h). */
 typedef int filter_fn(struct request *r, struct st_filter *f, struct err *e);
 filter_fn filter_subscription, filter_group, filter_workspace;
 

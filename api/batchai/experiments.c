@@ -17,7 +17,7 @@ static int create(struct request *r, struct experiment *x, struct err *e)
 {
     struct workspace w;
     const char *name = request_param(r, "experiment");
-    if (find_workspace(r, &w, e) < 0 || check_name("experiment", name, e) < 0 ||
+    if (find_workspace(r, &w, e) < 0 || check_name(r, "experiment", name, e) < 0 ||
         check_alive("workspace", w.name, w.prov_state, e) < 0)
         return -1;
     struct storage *st = r->config->storage;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/batchai/common.h"
 #include "api/batchai/handlers.h"
+#include "api/batchai/listing.h"
 #include "api/batchai/render.h"
+#include "api/home.h"
 #include "api/lookup.h"
-#include "api/paging.h"
 #include "lib/guid.h"
 #include "storage/storage.h"
 
 struct create_tx {
     struct request *r;
     const struct accepted *a;
-    const struct workspace *w;
+    struct workspace w;
     struct file_server f;
     const char *guid;
 };
@@ -19,27 +20,29 @@ static int create_in_tx(struct storage *st, void *ctx, struct err *e)
 {
     struct create_tx *t = ctx;
     int64_t id;
+    if (home_make_workspace(t->r, &t->w, e) < 0)
+        return -1;
+    t->f.workspace_id = t->w.id;
     if (st_file_server_insert(st, &t->f, t->a->secrets_text, &id, e) < 0)
         return -1;
     struct op_request op = {.kind = RES_FILE_SERVER,
                             .resource_id = id,
-                            .scope = &t->w->scope,
+                            .scope = &t->w.scope,
                             .name = t->f.name,
                             .done = true};
     return operation_start(t->r, &op, &t->guid, e);
 }
 
-static struct replied *create(struct request *r, const struct workspace *w,
-                              const struct accepted *a)
+static struct replied *create(struct request *r, const struct workspace *w, struct accepted *a)
 {
     struct err e;
     char guid[GUID_SIZE];
     guid_new(guid);
+    accepted_place(a, w->scope.location);
     struct create_tx t = {.r = r,
                           .a = a,
-                          .w = w,
-                          .f = {.workspace_id = w->id,
-                                .name = request_param(r, "fileServer"),
+                          .w = *w,
+                          .f = {.name = request_param(r, "fileServer"),
                                 .guid = guid,
                                 .doc = a->doc_text,
                                 .prov_state = PROV_SUCCEEDED,
@@ -59,16 +62,14 @@ static struct replied *show(struct request *r, const struct file_server *f)
     return reply_json(r, 200, render_file_server(r, f));
 }
 
-static struct replied *create_or_show(struct request *r, const struct accepted *a)
+static struct replied *create_or_show(struct request *r, struct accepted *a)
 {
     struct err e;
     struct workspace w;
     struct file_server f;
     const char *name = request_param(r, "fileServer");
-    if (find_workspace(r, &w, &e) < 0 || check_name("file server", name, &e) < 0 ||
-        check_alive("workspace", w.name, w.prov_state, &e) < 0)
+    if (home_workspace(r, &w, &e) < 0 || check_name(r, "file server", name, &e) < 0)
         return reply_err(r, &e);
-    w.scope.workspace = w.name;
     int rc = st_file_server_get(r->config->storage, &r->arena, w.id, name, &f, &e);
     if (rc < 0)
         return reply_err(r, &e);
@@ -77,7 +78,7 @@ static struct replied *create_or_show(struct request *r, const struct accepted *
     const char *secrets;
     if (check_alive("file server", f.name, f.prov_state, &e) < 0 ||
         st_file_server_secrets(r->config->storage, &r->arena, f.id, &secrets, &e) < 0 ||
-        check_immutable(&schema_file_server, "file server", f.name, f.doc, secrets, a, &e) < 0)
+        check_immutable(r, &schema_file_server, "file server", f.name, f.doc, secrets, a, &e) < 0)
         return reply_err(r, &e);
     return show(r, &f);
 }
@@ -111,20 +112,34 @@ struct replied *file_servers_delete(struct request *r)
     return delete_resource(r, RES_FILE_SERVER, f.id, &f.scope, f.name);
 }
 
+static int fetch(struct request *r, const void *owner, int64_t after, int limit, void **rows,
+                 size_t *n, struct err *e)
+{
+    struct file_server *found;
+    int rc = st_file_server_list(r->config->storage, &r->arena, owner, after, limit, &found, n, e);
+    *rows = found;
+    return rc;
+}
+
+static json_t *render_row(struct request *r, const void *rows, size_t i)
+{
+    return render_file_server(r, (const struct file_server *)rows + i);
+}
+
+static int64_t row_id(const void *rows, size_t i)
+{
+    return ((const struct file_server *)rows)[i].id;
+}
+
+static const struct listing listing = {&schema_file_server, fetch, render_row, row_id};
+
 static struct replied *list(struct request *r, filter_fn *filter_of)
 {
     struct err e;
     struct st_filter filter;
-    struct page page;
-    struct file_server *rows;
-    size_t n;
-    if (filter_of(r, &filter, &e) < 0 || page_parse(r, &page, &e) < 0 ||
-        st_file_server_list(r->config->storage, &r->arena, &filter, page.after, page_limit(&page),
-                            &rows, &n, &e) < 0)
+    if (filter_of(r, &filter, &e) < 0)
         return reply_err(r, &e);
-    for (size_t i = 0; i < n; i++)
-        page_add(&page, rows[i].id, render_file_server(r, &rows[i]));
-    return page_reply(r, &page);
+    return reply_listing(r, &listing, &filter);
 }
 
 struct replied *file_servers_list(struct request *r)

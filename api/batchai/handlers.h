@@ -39,6 +39,7 @@ struct replied *file_servers_get(struct request *r);
 struct replied *file_servers_delete(struct request *r);
 
 struct replied *jobs_list(struct request *r);
+struct replied *jobs_list_all(struct request *r);
 struct replied *jobs_create(struct request *r);
 struct replied *jobs_get(struct request *r);
 struct replied *jobs_delete(struct request *r);

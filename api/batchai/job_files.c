@@ -42,6 +42,7 @@ struct listing {
     struct file_ref dir;   /* path: the directory, below the share */
     const char *root;      /* the share's folder */
     const char *directory; /* as asked */
+    bool shows_directories;
     bool is_base;          /* the output directory itself: may not be there yet */
     struct entry *entries; /* owned */
     size_t n;
@@ -81,7 +82,7 @@ static bool may_list(const struct listing *l, const char *name, struct stat *st)
         return false;
     if (S_ISLNK(st->st_mode))
         return stat_link(l, name, st) == 0 && S_ISREG(st->st_mode);
-    return S_ISREG(st->st_mode) || S_ISDIR(st->st_mode);
+    return S_ISREG(st->st_mode) || (S_ISDIR(st->st_mode) && l->shows_directories);
 }
 
 static void add_entry(struct listing *l, int dirfd, const char *name)
@@ -121,10 +122,11 @@ static void read_directory(uv_work_t *w)
         qsort(l->entries, l->n, sizeof *l->entries, by_name);
 }
 
-static json_t *render_entry(struct listing *l, const struct entry *en)
+/* A file of every version; schema_file says which shows what. */
+static json_t *canonical_entry(struct listing *l, const struct entry *en)
 {
-    json_t *o = json_pack("{s:o, s:s}", "name", json_string(en->name), "fileType",
-                          en->is_dir ? "directory" : "file");
+    json_t *o = json_pack("{s:o, s:s, s:b}", "name", json_string(en->name), "fileType",
+                          en->is_dir ? "directory" : "file", "isDirectory", en->is_dir);
     if (!o || en->is_dir)
         return o;
     struct request *r = l->r;
@@ -139,6 +141,14 @@ static json_t *render_entry(struct listing *l, const struct entry *en)
         o, "properties",
         json_pack("{s:s, s:I}", "lastModified", when, "contentLength", (json_int_t)en->size));
     return o;
+}
+
+static json_t *render_entry(struct listing *l, const struct entry *en)
+{
+    json_t *o = canonical_entry(l, en);
+    json_t *out = o ? schema_render(&schema_file, l->r->version, o) : NULL;
+    json_decref(o);
+    return out;
 }
 
 static struct replied *reply_entries(struct listing *l)
@@ -176,28 +186,40 @@ static void on_read(uv_work_t *w, int status)
     free(l);
 }
 
-/* The path prefix of an output directory id and what follows the job's segment. */
+/* The path prefix of an output directory id and what follows it. */
 static int directory_of(struct request *r, const struct job_spec *s, const char *id,
                         const char **prefix, const char **below, struct err *e)
 {
     if (strcasecmp(id, "stdouterr") == 0) {
         *prefix = s->std_prefix;
-        *below = "stdouterr";
+        *below = arena_printf(&r->arena, "%s/stdouterr", s->segment);
         return 0;
     }
     for (size_t i = 0; i < s->n_outputs; i++) {
         const struct directory_spec *d = &s->outputs[i];
         if (strcmp(d->id, id) != 0)
             continue;
+        const char *suffix = d->suffix ? d->suffix : "";
         *prefix = d->path;
-        *below =
-            d->suffix && *d->suffix ? arena_printf(&r->arena, "outputs/%s", d->suffix) : "outputs";
+        *below = d->as_is ? suffix
+                          : arena_printf(&r->arena, "%s/outputs%s%s", s->segment,
+                                         *suffix ? "/" : "", suffix);
         return 0;
     }
     return err_set(e, ERR_OUTPUT_DIRECTORY_NOT_FOUND, "outputdirectoryid",
                    "The job has no output directory with id '%.100s'; use 'stdouterr' or the id of "
                    "one of its outputDirectories.",
                    id);
+}
+
+/* The parts that are not empty, with slashes between them; "." if all are. */
+static const char *join_path(struct arena *a, const char *const *parts, size_t n)
+{
+    const char *path = "";
+    for (size_t i = 0; i < n; i++)
+        if (*parts[i])
+            path = arena_printf(a, "%s%s%s", path, *path ? "/" : "", parts[i]);
+    return *path ? path : ".";
 }
 
 static int locate(struct listing *l, const struct job *j, const char *id, struct err *e)
@@ -217,10 +239,9 @@ static int locate(struct listing *l, const struct job *j, const char *id, struct
                        "job or its cluster mounts.",
                        id, prefix);
     l->root = sched_share_path(r->config->storage_dir, &r->arena, v);
+    const char *parts[] = {rest, below, l->is_base ? "" : l->directory};
     l->dir = (struct file_ref){v->kind, v->account, v->share,
-                               arena_printf(&r->arena, "%s%s%s/%s%s%s", rest, *rest ? "/" : "",
-                                            spec.segment, below, l->is_base ? "" : "/",
-                                            l->is_base ? "" : l->directory)};
+                               join_path(&r->arena, parts, sizeof parts / sizeof parts[0])};
     return 0;
 }
 
@@ -236,7 +257,9 @@ static int parse(struct listing *l, const char **id, struct err *e)
                           &l->expiry_minutes, e) < 0 ||
         page_parse(r, &l->page, e) < 0)
         return -1;
-    const char *dir = request_query(r, "directory");
+    /* 2017 lists files only: it can neither say that an item is a directory nor ask for one. */
+    l->shows_directories = r->version != V_2017_09_01_PREVIEW;
+    const char *dir = l->shows_directories ? request_query(r, "directory") : NULL;
     char *clean = arena_strdup(&r->arena, dir ? dir : ".");
     while (strncmp(clean, "./", 2) == 0)
         clean += 2;

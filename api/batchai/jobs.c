@@ -3,23 +3,16 @@
 
 #include "api/batchai/common.h"
 #include "api/batchai/handlers.h"
+#include "api/batchai/listing.h"
 #include "api/batchai/remote_login.h"
 #include "api/batchai/render.h"
+#include "api/home.h"
 #include "api/lookup.h"
-#include "api/paging.h"
 #include "lib/guid.h"
+#include "model/home.h"
 #include "model/spec.h"
 #include "scheduler/scheduler.h"
 #include "storage/storage.h"
-
-/* schedulingPriority as the number that orders the queue (model/resource.h). */
-#define PRIORITY_STEP 1000
-
-static int priority_of(const char *name)
-{
-    return (enum_from_name(sched_priority_names, name ? name : "normal") - PRIORITY_NORMAL) *
-           PRIORITY_STEP;
-}
 
 static struct replied *show(struct request *r, const struct job *j)
 {
@@ -44,6 +37,8 @@ static int check_node_count(struct request *r, const struct cluster *c, int n, s
 struct create_tx {
     struct request *r;
     const struct accepted *a;
+    struct workspace w;
+    struct experiment x;
     struct scope scope;
     struct job j;
     const char *guid;
@@ -52,6 +47,9 @@ struct create_tx {
 static int create_in_tx(struct storage *st, void *ctx, struct err *e)
 {
     struct create_tx *t = ctx;
+    if (home_make_experiment(t->r, &t->w, &t->x, e) < 0)
+        return -1;
+    t->j.experiment_id = t->x.id;
     if (st_job_insert(st, &t->j, t->a->secrets_text, &t->j.id, e) < 0)
         return -1;
     struct op_request op = {.kind = RES_JOB,
@@ -62,21 +60,19 @@ static int create_in_tx(struct storage *st, void *ctx, struct err *e)
     return operation_start(t->r, &op, &t->guid, e);
 }
 
-static int fill_job(struct create_tx *t, const struct experiment *x, const struct cluster *c,
-                    char *guid, struct err *e)
+static int fill_job(struct create_tx *t, const struct cluster *c, char *guid, struct err *e)
 {
     struct request *r = t->r;
     const json_t *p = json_object_get(t->a->doc, "properties");
     const char *wall = json_text_at(json_object_get(p, "constraints"), "maxWallClockTime");
-    t->scope = x->scope;
-    t->scope.experiment = x->name;
-    t->j = (struct job){.experiment_id = x->id,
-                        .cluster_id = c->id,
+    t->scope = t->x.scope;
+    t->scope.experiment = t->x.name;
+    t->j = (struct job){.cluster_id = c->id,
                         .name = request_param(r, "job"),
                         .guid = guid,
                         .doc = t->a->doc_text,
                         .cluster_ref = json_text_at(json_object_get(p, "cluster"), "id"),
-                        .priority = priority_of(json_text_at(p, "schedulingPriority")),
+                        .priority = json_int_at(p, "priority"),
                         .node_count = json_int_at(p, "nodeCount"),
                         .prov_state = PROV_SUCCEEDED,
                         .exec_state = EXEC_QUEUED,
@@ -90,21 +86,19 @@ static int fill_job(struct create_tx *t, const struct experiment *x, const struc
     return check_node_count(r, c, t->j.node_count, e);
 }
 
-static struct replied *create(struct request *r, const struct experiment *x,
-                              const struct cluster *c, const struct accepted *a)
+static struct replied *create(struct create_tx *t, const struct cluster *c)
 {
+    struct request *r = t->r;
     struct err e;
     char guid[GUID_SIZE];
     guid_new(guid);
-    struct create_tx t = {.r = r, .a = a};
-    if (check_alive("cluster", c->name, c->prov_state, &e) < 0 ||
-        fill_job(&t, x, c, guid, &e) < 0 ||
-        st_tx(r->config->storage, "job create", create_in_tx, &t, &e) < 0)
+    if (check_alive("cluster", c->name, c->prov_state, &e) < 0 || fill_job(t, c, guid, &e) < 0 ||
+        st_tx(r->config->storage, "job create", create_in_tx, t, &e) < 0)
         return reply_err(r, &e);
-    LOG_INFO(r->config->log, "job.queued", LF_STR("job", t.j.name), LF_STR("cluster", c->name),
-             LF_INT("nodes", t.j.node_count), LF_INT("priority", t.j.priority));
+    LOG_INFO(r->config->log, "job.queued", LF_STR("job", t->j.name), LF_STR("cluster", c->name),
+             LF_INT("nodes", t->j.node_count), LF_INT("priority", t->j.priority));
     sched_wake_cluster(r->config->sched, c->id);
-    return reply_accepted(r, &t.scope, t.guid);
+    return reply_accepted(r, &t->scope, t->guid);
 }
 
 static struct replied *repeat(struct request *r, const struct job *j, const struct accepted *a)
@@ -113,7 +107,7 @@ static struct replied *repeat(struct request *r, const struct job *j, const stru
     const char *secrets;
     if (check_alive("job", j->name, j->prov_state, &e) < 0 ||
         st_job_secrets(r->config->storage, &r->arena, j->id, &secrets, &e) < 0 ||
-        check_immutable(&schema_job, "job", j->name, j->doc, secrets, a, &e) < 0)
+        check_immutable(r, &schema_job, "job", j->name, j->doc, secrets, a, &e) < 0)
         return reply_err(r, &e);
     return show(r, j);
 }
@@ -142,14 +136,13 @@ static void remember_mounts(json_t *doc, const struct cluster *c)
 static struct replied *create_or_repeat(struct request *r, json_t *doc, struct accepted *a)
 {
     struct err e;
-    struct experiment x;
+    struct create_tx t = {.r = r, .a = a};
     struct cluster c;
     struct job j;
     const char *name = request_param(r, "job");
-    if (find_experiment(r, &x, &e) < 0 || check_name("job", name, &e) < 0 ||
-        check_alive("experiment", x.name, x.prov_state, &e) < 0)
+    if (home_experiment(r, &t.w, &t.x, &e) < 0 || check_name(r, "job", name, &e) < 0)
         return reply_err(r, &e);
-    int rc = st_job_get(r->config->storage, &r->arena, x.id, name, &j, &e);
+    int rc = st_job_get(r->config->storage, &r->arena, t.x.id, name, &j, &e);
     if (rc < 0)
         return reply_err(r, &e);
     /* A job survives its cluster: a repeated PUT must not fail for the cluster's sake. */
@@ -159,7 +152,7 @@ static struct replied *create_or_repeat(struct request *r, json_t *doc, struct a
         return repeat(r, &j, a);
     remember_mounts(doc, &c);
     accepted_refresh(a);
-    return create(r, &x, &c, a);
+    return create(&t, &c);
 }
 
 struct replied *jobs_create(struct request *r)
@@ -191,20 +184,57 @@ struct replied *jobs_delete(struct request *r)
     return delete_resource(r, RES_JOB, j.id, &j.scope, j.name);
 }
 
+/* The owner is an experiment, or NULL in its place for the home experiments of all groups. */
+struct job_owner {
+    const struct experiment *x;
+};
+
+static int fetch(struct request *r, const void *owner, int64_t after, int limit, void **rows,
+                 size_t *n, struct err *e)
+{
+    const struct job_owner *o = owner;
+    struct storage *st = r->config->storage;
+    struct job *found;
+    int rc = o->x ? st_job_list(st, &r->arena, o->x->id, after, limit, &found, n, e)
+                  : st_job_list_named(st, &r->arena, r->config->subscription_id, HOME_WORKSPACE,
+                                      HOME_EXPERIMENT, after, limit, &found, n, e);
+    *rows = found;
+    return rc;
+}
+
+static json_t *render_row(struct request *r, const void *rows, size_t i)
+{
+    return render_job(r, (const struct job *)rows + i);
+}
+
+static int64_t row_id(const void *rows, size_t i)
+{
+    return ((const struct job *)rows)[i].id;
+}
+
+static const struct listing listing = {&schema_job, fetch, render_row, row_id};
+
+/* In either form of the path. */
 struct replied *jobs_list(struct request *r)
 {
     struct err e;
     struct experiment x;
-    struct page page;
-    struct job *rows;
-    size_t n;
-    if (find_experiment(r, &x, &e) < 0 || page_parse(r, &page, &e) < 0 ||
-        st_job_list(r->config->storage, &r->arena, x.id, page.after, page_limit(&page), &rows, &n,
-                    &e) < 0)
+    int rc = seek_experiment(r, &x, &e);
+    if (rc < 0)
         return reply_err(r, &e);
-    for (size_t i = 0; i < n; i++)
-        page_add(&page, rows[i].id, render_job(r, &rows[i]));
-    return page_reply(r, &page);
+    if (rc == 0)
+        x.id = 0; /* no home yet: no job is in an experiment without an id */
+    struct job_owner o = {.x = &x};
+    return reply_listing(r, &listing, &o);
+}
+
+struct replied *jobs_list_all(struct request *r)
+{
+    struct err e;
+    if (find_subscription(r, &e) < 0)
+        return reply_err(r, &e);
+    struct job_owner all = {NULL};
+    return reply_listing(r, &listing, &all);
 }
 
 struct terminate_tx {

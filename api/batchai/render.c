@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "api/batchai/wording.h"
 #include "lib/strbuf.h"
 #include "model/spec.h"
 
@@ -57,15 +58,15 @@ static void set_json(json_t *o, const char *key, const char *text)
 }
 
 /* The canonical document with id, name and type; *properties is borrowed from it. */
-static json_t *start(const char *doc, const char *id, const char *name, const char *type,
-                     json_t **properties)
+static json_t *start(enum api_version v, const char *doc, const char *id, const char *name,
+                     const char *type, json_t **properties)
 {
     json_t *o = doc ? json_loads(doc, 0, NULL) : NULL;
     if (!o)
         o = json_object();
     set_text(o, "id", id);
     set_text(o, "name", name);
-    set_text(o, "type", type);
+    set_text(o, "type", word_type(v, type));
     *properties = json_object_get(o, "properties");
     if (!*properties) {
         *properties = json_object();
@@ -88,10 +89,17 @@ static void set_provisioning(json_t *p, enum prov_state state, int64_t prov_us, 
     set_time(p, "creationTime", created_us);
 }
 
+/* Resources made before locations were kept are where their workspace is. */
+static void set_location(json_t *o, const struct scope *s)
+{
+    if (!json_object_get(o, "location"))
+        set_text(o, "location", s->location);
+}
+
 json_t *render_workspace(struct request *r, const struct workspace *w)
 {
     json_t *p;
-    json_t *o = start(NULL, render_id(r, &w->scope, "workspaces", w->name), w->name,
+    json_t *o = start(r->version, NULL, render_id(r, &w->scope, "workspaces", w->name), w->name,
                       "Microsoft.BatchAI/workspaces", &p);
     set_text(o, "location", w->scope.location);
     set_json(o, "tags", w->tags);
@@ -102,7 +110,7 @@ json_t *render_workspace(struct request *r, const struct workspace *w)
 json_t *render_experiment(struct request *r, const struct experiment *x)
 {
     json_t *p;
-    json_t *o = start(NULL, render_id(r, &x->scope, "experiments", x->name), x->name,
+    json_t *o = start(r->version, NULL, render_id(r, &x->scope, "experiments", x->name), x->name,
                       "Microsoft.BatchAI/workspaces/experiments", &p);
     set_provisioning(p, x->prov_state, x->prov_us, x->created_us);
     return finish(r, &schema_experiment, o);
@@ -119,7 +127,7 @@ json_t *render_cluster(struct request *r, const struct cluster *c)
 {
     json_t *p;
     const struct node_counts *n = &c->counts;
-    json_t *o = start(c->doc, render_id(r, &c->scope, "clusters", c->name), c->name,
+    json_t *o = start(r->version, c->doc, render_id(r, &c->scope, "clusters", c->name), c->name,
                       "Microsoft.BatchAI/workspaces/clusters", &p);
     set_provisioning(p, c->prov_state, c->prov_us, c->created_us);
     set_text(p, "allocationState", enum_to_name(alloc_state_names, (int)c->alloc_state));
@@ -129,6 +137,8 @@ json_t *render_cluster(struct request *r, const struct cluster *c)
         json_integer(n->running + n->idle + n->unusable + n->preparing + n->leaving));
     json_object_set_new(p, "nodeStateCounts", node_state_counts(n));
     set_json(p, "errors", c->errors);
+    word_errors(r->version, json_object_get(p, "errors"));
+    set_location(o, &c->scope);
     json_t *setup = json_object_get(json_object_get(p, "nodeSetup"), "setupTask");
     if (setup)
         set_text(setup, "stdOutErrPathSuffix", cluster_path_segment(&r->arena, c));
@@ -138,13 +148,19 @@ json_t *render_cluster(struct request *r, const struct cluster *c)
 json_t *render_file_server(struct request *r, const struct file_server *f)
 {
     json_t *p;
-    json_t *o = start(f->doc, render_id(r, &f->scope, "fileservers", f->name), f->name,
+    json_t *o = start(r->version, f->doc, render_id(r, &f->scope, "fileservers", f->name), f->name,
                       "Microsoft.BatchAI/workspaces/fileservers", &p);
     set_provisioning(p, f->prov_state, f->prov_us, f->created_us);
+    set_location(o, &f->scope);
+    const char *mount_point = word_mount_point(r->version);
+    if (mount_point)
+        json_object_set_new(
+            p, "mountSettings",
+            json_pack("{s:s, s:s}", "mountPoint", mount_point, "fileServerType", "nfs"));
     return finish(r, &schema_file_server, o);
 }
 
-static json_t *execution_info(const struct job *j)
+static json_t *execution_info(enum api_version v, const struct job *j)
 {
     json_t *info = json_object();
     set_time(info, "startTime", j->start_us);
@@ -152,13 +168,14 @@ static json_t *execution_info(const struct job *j)
     if (j->has_exit_code)
         json_object_set_new(info, "exitCode", json_integer(j->exit_code));
     set_json(info, "errors", j->errors);
+    word_errors(v, json_object_get(info, "errors"));
     return info;
 }
 
 json_t *render_job(struct request *r, const struct job *j)
 {
     json_t *p;
-    json_t *o = start(j->doc, render_id(r, &j->scope, "jobs", j->name), j->name,
+    json_t *o = start(r->version, j->doc, render_id(r, &j->scope, "jobs", j->name), j->name,
                       "Microsoft.BatchAI/workspaces/experiments/jobs", &p);
     set_text(p, "experimentName", j->scope.experiment);
     set_text(p, "jobOutputDirectoryPathSegment", job_path_segment(&r->arena, j));
@@ -166,6 +183,6 @@ json_t *render_job(struct request *r, const struct job *j)
     set_text(p, "executionState", enum_to_name(exec_state_names, (int)j->exec_state));
     set_time(p, "executionStateTransitionTime", j->exec_us);
     if (j->start_us || j->end_us)
-        json_object_set_new(p, "executionInfo", execution_info(j));
+        json_object_set_new(p, "executionInfo", execution_info(r->version, j));
     return finish(r, &schema_job, o);
 }

@@ -13,7 +13,13 @@
 
 #define FAMILIES  7
 #define CORES_MAX 1024 /* no size has more: what says so names something else */
-static const char *const families[FAMILIES] = {"D", "Dv2", "NC", "NCv2", "NCv3", "ND", "NV"};
+static const struct family {
+    const char *name;
+    unsigned versions;
+} families[FAMILIES] = {
+    {"D", V_ALL},           {"Dv2", V_ALL},       {"NC", V_ALL}, {"NCv2", V_2018_05_01},
+    {"NCv3", V_2018_05_01}, {"ND", V_2018_05_01}, {"NV", V_ALL},
+};
 
 /* Which family a size counts to, by the patterns of its name; cores per unit of its number. */
 static const struct size_rule {
@@ -84,7 +90,8 @@ static void add_row(json_t *rows, const char *value, const char *localized, int6
                                     "name", "value", value, "localizedValue", localized));
 }
 
-static void add_core_rows(json_t *rows, const struct usage_sums *u, int which, int limit)
+static void add_core_rows(json_t *rows, enum api_version v, const struct usage_sums *u, int which,
+                          int limit)
 {
     static const char *const value[2] = {"Dedicated", "LowPriority"};
     static const char *const localized[2] = {"Dedicated", "Low Priority"};
@@ -93,8 +100,12 @@ static void add_core_rows(json_t *rows, const struct usage_sums *u, int which, i
     snprintf(b, sizeof b, "Total Cluster %s Regional vCPUs", localized[which]);
     add_row(rows, a, b, u->total[which], limit);
     for (int f = 0; f < FAMILIES; f++) {
-        snprintf(a, sizeof a, "Standard %s Family Cluster %s vCPUs", families[f], value[which]);
-        snprintf(b, sizeof b, "Standard %s Family Cluster %s vCPUs", families[f], localized[which]);
+        if (!(families[f].versions & (unsigned)v))
+            continue;
+        snprintf(a, sizeof a, "Standard %s Family Cluster %s vCPUs", families[f].name,
+                 value[which]);
+        snprintf(b, sizeof b, "Standard %s Family Cluster %s vCPUs", families[f].name,
+                 localized[which]);
         add_row(rows, a, b, u->family[which][f], limit);
     }
 }
@@ -104,17 +115,21 @@ struct replied *usages_list(struct request *r)
     struct err e;
     struct cluster *clusters;
     size_t n;
+    int64_t unfinished;
     struct st_filter all = {.subscription = r->config->subscription_id};
     if (find_subscription(r, &e) < 0 ||
         st_cluster_list(r->config->storage, &r->arena, &all, 0, r->config->cluster_quota + 1,
-                        &clusters, &n, &e) < 0)
+                        &clusters, &n, &e) < 0 ||
+        st_job_unfinished(r->config->storage, r->config->subscription_id, &unfinished, &e) < 0)
         return reply_err(r, &e);
     struct usage_sums u = {0};
     for (size_t i = 0; i < n; i++)
         add_cluster(&u, &clusters[i]);
     json_t *rows = json_array();
     add_row(rows, "Clusters", "Clusters", (int64_t)n, r->config->cluster_quota);
-    add_core_rows(rows, &u, 0, r->config->core_quota);
-    add_core_rows(rows, &u, 1, r->config->core_quota);
+    add_core_rows(rows, r->version, &u, 0, r->config->core_quota);
+    add_core_rows(rows, r->version, &u, 1, r->config->core_quota);
+    if (r->version == V_2018_03_01) /* jobs have no quota here: the limit is the type's */
+        add_row(rows, "ActiveJobs", "Active Jobs", unfinished, INT32_MAX);
     return reply_json(r, 200, json_pack("{s:o}", "value", rows));
 }

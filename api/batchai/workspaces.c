@@ -73,7 +73,8 @@ static int create(struct request *r, const struct accepted *a, int64_t *id, stru
 {
     struct resource_group g;
     struct workspace w;
-    if (find_group(r, &g, e) < 0 || check_name("workspace", request_param(r, "workspace"), e) < 0 ||
+    if (find_group(r, &g, e) < 0 ||
+        check_name(r, "workspace", request_param(r, "workspace"), e) < 0 ||
         check_alive("resource group", g.name, g.prov_state, e) < 0)
         return -1;
     int rc =

@@ -132,7 +132,7 @@ static bool is_resource_id(const char *id, const char *kind)
 {
     const char *name = strrchr(id, '/');
     size_t n = strlen(kind);
-    return name && name[1] && strlen(name + 1) <= 64 && all_of(name + 1, "-_") &&
+    return name && name[1] && strlen(name + 1) <= 64 && name[1] != '.' && all_of(name + 1, "-_.") &&
            strncasecmp(id, "/subscriptions/", 15) == 0 && (size_t)(name - id) > n + 1 &&
            strncasecmp(name - n, kind, n) == 0 && name[-(ptrdiff_t)n - 1] == '/' &&
            !has_control(id);

@@ -79,7 +79,10 @@ static const struct field image_rows[] = {
     {.name = "offer", .kind = FIELD_STRING, .flags = FIELD_REQUIRED, .min = 1, .max = 256},
     {.name = "sku", .kind = FIELD_STRING, .flags = FIELD_REQUIRED, .min = 1, .max = 256},
     {.name = "version", .kind = FIELD_STRING, .fallback = "\"latest\"", .min = 1, .max = 256},
-    {.name = "virtualMachineImageId", .kind = FIELD_STRING, .max = MAX_ID_BYTES},
+    {.name = "virtualMachineImageId",
+     .kind = FIELD_STRING,
+     .versions = V03 | V05,
+     .max = MAX_ID_BYTES},
 };
 static SCHEMA(schema_image, "ImageReference", image_rows, NULL);
 
@@ -102,14 +105,22 @@ static const struct field setup_task_rows[] = {
      .kind = FIELD_ARRAY,
      .sub = &schema_env_variable,
      .max = MAX_ITEMS},
-    {.name = "secrets", .kind = FIELD_ARRAY, .sub = &schema_env_secret, .max = MAX_ITEMS},
+    {.name = "secrets",
+     .kind = FIELD_ARRAY,
+     .versions = V03 | V05,
+     .sub = &schema_env_secret,
+     .max = MAX_ITEMS},
+    {.name = "runElevated", .kind = FIELD_BOOL, .versions = V_FLAT, .fallback = "false"},
     {.name = "stdOutErrPathPrefix",
      .kind = FIELD_STRING,
      .flags = FIELD_REQUIRED,
      .min = 1,
      .max = MAX_PATH_BYTES,
      .check = check_output_prefix},
-    {.name = "stdOutErrPathSuffix", .kind = FIELD_STRING, .flags = FIELD_READONLY},
+    {.name = "stdOutErrPathSuffix",
+     .kind = FIELD_STRING,
+     .flags = FIELD_READONLY,
+     .versions = V03 | V05},
 };
 static SCHEMA(schema_setup_task, "SetupTask", setup_task_rows, check_env);
 
@@ -136,7 +147,10 @@ static SCHEMA(schema_counters, "PerformanceCountersSettings", counters_rows, NUL
 static const struct field node_setup_rows[] = {
     {.name = "setupTask", .kind = FIELD_OBJECT, .sub = &schema_setup_task},
     {.name = "mountVolumes", .kind = FIELD_OBJECT, .sub = &schema_mount_volumes},
-    {.name = "performanceCountersSettings", .kind = FIELD_OBJECT, .sub = &schema_counters},
+    {.name = "performanceCountersSettings",
+     .kind = FIELD_OBJECT,
+     .versions = V03 | V05,
+     .sub = &schema_counters},
 };
 static SCHEMA(schema_node_setup, "NodeSetup", node_setup_rows, NULL);
 
@@ -188,11 +202,9 @@ static const struct field properties_rows[] = {
 };
 static SCHEMA(schema_properties, "ClusterProperties", properties_rows, NULL);
 
-/* location and tags: requests had them in early June 2018, replies no longer did. */
 static const struct field cluster_rows[] = {
     RESOURCE_ROWS,
-    {.name = "location", .kind = FIELD_STRING, .flags = FIELD_DISCARD, .max = 128},
-    {.name = "tags", .kind = FIELD_MAP, .flags = FIELD_DISCARD, .max = MAX_TAGS},
+    TRACKED_ROWS(FIELD_MUTABLE),
     {.name = "properties",
      .kind = FIELD_OBJECT,
      .flags = FIELD_REQUIRED,
@@ -208,8 +220,14 @@ static const struct field update_properties_rows[] = {
 };
 static SCHEMA(schema_update_properties, "ClusterUpdateProperties", update_properties_rows, NULL);
 
+/* Empty tags are kept: they mean "remove them all". */
 static const struct field cluster_update_rows[] = {
-    {.name = "tags", .kind = FIELD_MAP, .flags = FIELD_DISCARD, .max = MAX_TAGS},
+    {.name = "tags",
+     .kind = FIELD_MAP,
+     .flags = FIELD_MUTABLE | FIELD_KEEP_EMPTY,
+     .versions = V_FLAT,
+     .max = MAX_TAGS},
+    {.name = "tags", .kind = FIELD_MAP, .flags = FIELD_DISCARD, .versions = V05, .max = MAX_TAGS},
     {.name = "properties", .kind = FIELD_OBJECT, .sub = &schema_update_properties},
 };
 SCHEMA(schema_cluster_update, "ClusterUpdateParameters", cluster_update_rows, NULL);

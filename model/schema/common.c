@@ -35,7 +35,16 @@ static const struct field env_variable_rows[] = {
      .min = 1,
      .max = 256,
      .check = check_env_name},
-    {.name = "value", .kind = FIELD_STRING, .flags = FIELD_REQUIRED, .max = MAX_ARG_BYTES},
+    {.name = "value",
+     .kind = FIELD_STRING,
+     .flags = FIELD_REQUIRED,
+     .versions = V03 | V05,
+     .max = MAX_ARG_BYTES},
+    {.name = "value",
+     .kind = FIELD_STRING,
+     .versions = V17,
+     .fallback = "\"\"",
+     .max = MAX_ARG_BYTES},
 };
 SCHEMA(schema_env_variable, "EnvironmentVariable", env_variable_rows, NULL);
 
@@ -89,6 +98,13 @@ static int check_user_account(json_t *obj, const char *path, struct err *e)
                    path);
 }
 
+#define SSH_KEY_ROW(label, bits, known)                                                            \
+    {                                                                                              \
+        .name = (label), .canon = "adminUserSshPublicKey", .kind = FIELD_STRING, .flags = (bits),  \
+        .versions = (known), .min = 1, .max = 16384, .check = check_ssh_key                        \
+    }
+
+/* The old versions' documents say Ssh, their service said SSH. */
 static const struct field user_account_rows[] = {
     {.name = "adminUserName",
      .kind = FIELD_STRING,
@@ -96,11 +112,9 @@ static const struct field user_account_rows[] = {
      .min = 1,
      .max = 32,
      .check = check_user_name},
-    {.name = "adminUserSshPublicKey",
-     .kind = FIELD_STRING,
-     .min = 1,
-     .max = 16384,
-     .check = check_ssh_key},
+    SSH_KEY_ROW("adminUserSshPublicKey", 0, V05),
+    SSH_KEY_ROW("adminUserSshPublicKey", FIELD_INPUT_ONLY, V_FLAT),
+    SSH_KEY_ROW("adminUserSSHPublicKey", 0, V_FLAT),
     {.name = "adminUserPassword", .kind = FIELD_STRING, .flags = FIELD_SECRET, .max = 1024},
 };
 SCHEMA(schema_user_account, "UserAccountSettings", user_account_rows, check_user_account);

@@ -32,6 +32,7 @@ static const struct field mount_settings_rows[] = {
     {.name = "mountPoint", .kind = FIELD_STRING, .flags = FIELD_READONLY},
     {.name = "fileServerPublicIP", .kind = FIELD_STRING, .flags = FIELD_READONLY},
     {.name = "fileServerInternalIP", .kind = FIELD_STRING, .flags = FIELD_READONLY},
+    {.name = "fileServerType", .kind = FIELD_STRING, .flags = FIELD_READONLY, .versions = V_FLAT},
 };
 static SCHEMA(schema_mount_settings, "MountSettings", mount_settings_rows, NULL);
 
@@ -58,11 +59,9 @@ static const struct field properties_rows[] = {
 };
 static SCHEMA(schema_properties, "FileServerProperties", properties_rows, NULL);
 
-/* location and tags: requests had them in early June 2018, replies no longer did. */
 static const struct field file_server_rows[] = {
     RESOURCE_ROWS,
-    {.name = "location", .kind = FIELD_STRING, .flags = FIELD_DISCARD, .max = 128},
-    {.name = "tags", .kind = FIELD_MAP, .flags = FIELD_DISCARD, .max = MAX_TAGS},
+    TRACKED_ROWS(0),
     {.name = "properties",
      .kind = FIELD_OBJECT,
      .flags = FIELD_REQUIRED,

@@ -8,19 +8,21 @@
     {                                                                                              \
         .name = (label), .kind = FIELD_TIME, .flags = FIELD_READONLY                               \
     }
-#define TOOLKIT_ROW(label, table)                                                                  \
+#define TOOLKIT_ROW(label, table, known)                                                           \
     {                                                                                              \
-        .name = (label), .kind = FIELD_OBJECT, .flags = FIELD_KEEP_EMPTY, .sub = &(table)          \
+        .name = (label), .kind = FIELD_OBJECT, .flags = FIELD_KEEP_EMPTY, .versions = (known),     \
+        .sub = &(table)                                                                            \
     }
-#define LIST_ROW(label, table)                                                                     \
+#define LIST_ROW(label, table, known)                                                              \
     {                                                                                              \
-        .name = (label), .kind = FIELD_ARRAY, .sub = &(table), .max = MAX_ITEMS                    \
+        .name = (label), .kind = FIELD_ARRAY, .versions = (known), .sub = &(table),                \
+        .max = MAX_ITEMS                                                                           \
     }
 
 static const struct field cluster_id_rows[] = {
     {.name = "id",
      .kind = FIELD_STRING,
-     .flags = FIELD_REQUIRED,
+     .flags = FIELD_REQUIRED | FIELD_ID,
      .min = 1,
      .max = MAX_ID_BYTES,
      .check = check_cluster_id},
@@ -60,7 +62,7 @@ static const struct field container_rows[] = {
      .kind = FIELD_OBJECT,
      .flags = FIELD_REQUIRED,
      .sub = &schema_registry},
-    {.name = "shmSize", .kind = FIELD_STRING, .check = check_shm_size},
+    {.name = "shmSize", .kind = FIELD_STRING, .versions = V05, .check = check_shm_size},
 };
 static SCHEMA(schema_container, "ContainerSettings", container_rows, NULL);
 
@@ -106,6 +108,12 @@ static const struct field output_rows[] = {
      .kind = FIELD_STRING,
      .max = MAX_PATH_BYTES,
      .check = check_relative_path},
+    {.name = "type",
+     .kind = FIELD_ENUM,
+     .versions = V_FLAT,
+     .values = output_type_names,
+     .fallback = "\"custom\""},
+    {.name = "createNew", .kind = FIELD_BOOL, .versions = V_FLAT, .fallback = "true"},
 };
 static SCHEMA(schema_output, "OutputDirectory", output_rows, NULL);
 
@@ -122,8 +130,26 @@ static const struct field execution_rows[] = {
 };
 static SCHEMA(schema_execution, "JobPropertiesExecutionInfo", execution_rows, NULL);
 
+/* Newer versions name three priorities, older ones number them (model/resource.h): both forms are
+ * stored, whichever was given. */
+static void complete_priority(json_t *obj)
+{
+    const json_t *number = json_object_get(obj, "priority");
+    if (!number) {
+        const char *name = json_string_value(json_object_get(obj, "schedulingPriority"));
+        int step = enum_from_name(sched_priority_names, name) - PRIORITY_NORMAL;
+        json_object_set_new_nocheck(obj, "priority", json_integer(step * PRIORITY_MAX));
+        return;
+    }
+    json_int_t n = json_integer_value(number);
+    enum sched_priority p = n < 0 ? PRIORITY_LOW : n > 0 ? PRIORITY_HIGH : PRIORITY_NORMAL;
+    json_object_set_new_nocheck(obj, "schedulingPriority",
+                                json_string_nocheck(enum_to_name(sched_priority_names, p)));
+}
+
 static int check_job(json_t *obj, const char *path, struct err *e)
 {
+    complete_priority(obj);
     if (check_toolkit(obj, path, e) < 0 || check_env(obj, path, e) < 0)
         return -1;
     json_t *inputs = json_object(), *outputs = json_object();
@@ -135,10 +161,39 @@ static int check_job(json_t *obj, const char *path, struct err *e)
     return rc;
 }
 
-/* "priority" is what schedulingPriority was called in early June 2018. toolType is derived from the
- * toolkit and stored (check_toolkit()). */
+/* What the older versions' toolType can say. "pytorch" is what the service answered from 2018-03-01
+ * on, though no document lists it. */
+#define OLD_TOOLS                                                                                  \
+    {TOOL_CNTK, "cntk"}, {TOOL_TENSORFLOW, "tensorflow"}, {TOOL_CAFFE, "caffe"},                   \
+        {TOOL_CAFFE2, "caffe2"}, {TOOL_CHAINER, "chainer"},                                        \
+    {                                                                                              \
+        TOOL_CUSTOM, "custom"                                                                      \
+    }
+static const struct enum_name tools_of_2017[] = {OLD_TOOLS, {0, NULL}};
+static const struct enum_name tools_of_march[] = {OLD_TOOLS, {TOOL_PYTORCH, "pytorch"}, {0, NULL}};
+
+#define TOOL_TYPE_ROW(names, known)                                                                \
+    {                                                                                              \
+        .name = "toolType", .kind = FIELD_ENUM, .flags = FIELD_READONLY, .versions = (known),      \
+        .values = (names)                                                                          \
+    }
+
+/* In the old versions experimentName is a text of the user's own, in 2018-05-01 it is the
+ * experiment in the path. "priority" is what schedulingPriority was called in early June 2018.
+ * toolType is derived from the toolkit and stored (check_toolkit()). */
 static const struct field properties_rows[] = {
-    {.name = "experimentName", .kind = FIELD_STRING, .flags = FIELD_READONLY},
+    {.name = "experimentName", .kind = FIELD_STRING, .flags = FIELD_READONLY, .versions = V05},
+    {.name = "experimentName",
+     .canon = "experimentLabel",
+     .kind = FIELD_STRING,
+     .versions = V_FLAT,
+     .max = 1024},
+    {.name = "priority",
+     .kind = FIELD_INT,
+     .versions = V_FLAT,
+     .fallback = "0",
+     .min = -PRIORITY_MAX,
+     .max = PRIORITY_MAX},
     {.name = "priority",
      .canon = "schedulingPriority",
      .kind = FIELD_ENUM,
@@ -147,23 +202,32 @@ static const struct field properties_rows[] = {
      .values = sched_priority_names},
     {.name = "schedulingPriority",
      .kind = FIELD_ENUM,
+     .versions = V05,
      .values = sched_priority_names,
      .fallback = "\"normal\""},
     {.name = "cluster", .kind = FIELD_OBJECT, .flags = FIELD_REQUIRED, .sub = &schema_cluster_id},
-    {.name = "jobOutputDirectoryPathSegment", .kind = FIELD_STRING, .flags = FIELD_READONLY},
+    {.name = "jobOutputDirectoryPathSegment",
+     .kind = FIELD_STRING,
+     .flags = FIELD_READONLY,
+     .versions = V03 | V05},
     {.name = "nodeCount", .kind = FIELD_INT, .flags = FIELD_REQUIRED, .min = 1},
     {.name = "containerSettings", .kind = FIELD_OBJECT, .sub = &schema_container},
-    {.name = "mountVolumes", .kind = FIELD_OBJECT, .sub = &schema_mount_volumes},
-    {.name = "toolType", .kind = FIELD_ENUM, .flags = FIELD_READONLY, .values = tool_type_names},
-    TOOLKIT_ROW("cntkSettings", schema_cntk),
-    TOOLKIT_ROW("pyTorchSettings", schema_pytorch),
-    TOOLKIT_ROW("tensorFlowSettings", schema_tensorflow),
-    TOOLKIT_ROW("caffeSettings", schema_caffe),
-    TOOLKIT_ROW("caffe2Settings", schema_caffe2),
-    TOOLKIT_ROW("chainerSettings", schema_chainer),
-    TOOLKIT_ROW("customToolkitSettings", schema_custom_toolkit),
-    TOOLKIT_ROW("customMpiSettings", schema_custom_mpi),
-    TOOLKIT_ROW("horovodSettings", schema_horovod),
+    {.name = "mountVolumes",
+     .kind = FIELD_OBJECT,
+     .versions = V03 | V05,
+     .sub = &schema_mount_volumes},
+    TOOL_TYPE_ROW(tools_of_2017, V17),
+    TOOL_TYPE_ROW(tools_of_march, V03),
+    TOOL_TYPE_ROW(tool_type_names, V05),
+    TOOLKIT_ROW("cntkSettings", schema_cntk, V_ALL),
+    TOOLKIT_ROW("pyTorchSettings", schema_pytorch, V03 | V05),
+    TOOLKIT_ROW("tensorFlowSettings", schema_tensorflow, V_ALL),
+    TOOLKIT_ROW("caffeSettings", schema_caffe, V_ALL),
+    TOOLKIT_ROW("caffe2Settings", schema_caffe2, V_ALL),
+    TOOLKIT_ROW("chainerSettings", schema_chainer, V_ALL),
+    TOOLKIT_ROW("customToolkitSettings", schema_custom_toolkit, V_ALL),
+    TOOLKIT_ROW("customMpiSettings", schema_custom_mpi, V05),
+    TOOLKIT_ROW("horovodSettings", schema_horovod, V05),
     {.name = "jobPreparation", .kind = FIELD_OBJECT, .sub = &schema_preparation},
     {.name = "stdOutErrPathPrefix",
      .kind = FIELD_STRING,
@@ -171,10 +235,10 @@ static const struct field properties_rows[] = {
      .min = 1,
      .max = MAX_PATH_BYTES,
      .check = check_output_prefix},
-    LIST_ROW("inputDirectories", schema_input),
-    LIST_ROW("outputDirectories", schema_output),
-    LIST_ROW("environmentVariables", schema_env_variable),
-    LIST_ROW("secrets", schema_env_secret),
+    LIST_ROW("inputDirectories", schema_input, V_ALL),
+    LIST_ROW("outputDirectories", schema_output, V_ALL),
+    LIST_ROW("environmentVariables", schema_env_variable, V_ALL),
+    LIST_ROW("secrets", schema_env_secret, V03 | V05),
     {.name = "constraints", .kind = FIELD_OBJECT, .sub = &schema_constraints, .fallback = "{}"},
     TIME_ROW("creationTime"),
     {.name = "provisioningState",
@@ -194,8 +258,21 @@ static const struct field properties_rows[] = {
 };
 static SCHEMA(schema_properties, "JobProperties", properties_rows, check_job);
 
+/* The old versions' requests say where a job is and may tag it; their replies never did. */
 static const struct field job_rows[] = {
     RESOURCE_ROWS,
+    {.name = "location",
+     .kind = FIELD_STRING,
+     .flags = FIELD_REQUIRED | FIELD_DISCARD,
+     .versions = V_FLAT,
+     .min = 1,
+     .max = 128,
+     .check = check_clean_text},
+    {.name = "tags",
+     .kind = FIELD_MAP,
+     .flags = FIELD_DISCARD,
+     .versions = V_FLAT,
+     .max = MAX_TAGS},
     {.name = "properties",
      .kind = FIELD_OBJECT,
      .flags = FIELD_REQUIRED,

@@ -28,7 +28,8 @@ static SCHEMA(schema_file_properties, "FileProperties", file_properties_rows, NU
 
 static const struct field file_rows[] = {
     STRING_ROW("name"),
-    STRING_ROW("fileType"),
+    {.name = "isDirectory", .kind = FIELD_BOOL, .flags = FIELD_READONLY, .versions = V03},
+    {.name = "fileType", .kind = FIELD_STRING, .flags = FIELD_READONLY, .versions = V05},
     STRING_ROW("downloadUrl"),
     {.name = "properties",
      .kind = FIELD_OBJECT,

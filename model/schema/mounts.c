@@ -19,7 +19,14 @@
         .name = "accountName", .kind = FIELD_STRING, .flags = FIELD_REQUIRED, .min = 1,            \
         .max = ACCOUNT_NAME_MAX, .check = check_account_name                                       \
     }
-#define CREDENTIALS_ROW                                                                            \
+/* Until October 2017 it was called credentialsInfo. */
+#define CREDENTIALS_ROWS                                                                           \
+    {.name = "credentialsInfo",                                                                    \
+     .canon = "credentials",                                                                       \
+     .kind = FIELD_OBJECT,                                                                         \
+     .flags = FIELD_INPUT_ONLY | FIELD_KEEP_EMPTY,                                                 \
+     .versions = V17,                                                                              \
+     .sub = &schema_credentials},                                                                  \
     {                                                                                              \
         .name = "credentials", .kind = FIELD_OBJECT, .flags = FIELD_REQUIRED | FIELD_KEEP_EMPTY,   \
         .sub = &schema_credentials                                                                 \
@@ -75,7 +82,7 @@ static const struct field file_share_rows[] = {
      .min = 1,
      .max = MAX_URL_BYTES,
      .check = check_share_url},
-    CREDENTIALS_ROW,
+    CREDENTIALS_ROWS,
     MOUNT_PATH_ROW,
     {.name = "fileMode", .kind = FIELD_STRING, .fallback = "\"0777\"", .check = check_mode},
     {.name = "directoryMode", .kind = FIELD_STRING, .fallback = "\"0777\"", .check = check_mode},
@@ -90,7 +97,7 @@ static const struct field blob_rows[] = {
      .min = 1,
      .max = SHARE_NAME_MAX,
      .check = check_share_name},
-    CREDENTIALS_ROW,
+    CREDENTIALS_ROWS,
     MOUNT_PATH_ROW,
     OPTIONS_ROW,
 };
@@ -99,7 +106,7 @@ static SCHEMA(schema_blob, "AzureBlobFileSystemReference", blob_rows, NULL);
 static const struct field file_server_id_rows[] = {
     {.name = "id",
      .kind = FIELD_STRING,
-     .flags = FIELD_REQUIRED,
+     .flags = FIELD_REQUIRED | FIELD_ID,
      .min = 1,
      .max = MAX_ID_BYTES,
      .check = check_file_server_id},

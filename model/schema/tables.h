@@ -20,10 +20,35 @@
 
 /* What `id`, `name` and `type` of every resource are. */
 #define RESOURCE_ROWS                                                                              \
-    {.name = "id", .kind = FIELD_STRING, .flags = FIELD_READONLY},                                 \
+    {.name = "id", .kind = FIELD_STRING, .flags = FIELD_READONLY | FIELD_ID},                      \
         {.name = "name", .kind = FIELD_STRING, .flags = FIELD_READONLY},                           \
     {                                                                                              \
         .name = "type", .kind = FIELD_STRING, .flags = FIELD_READONLY                              \
+    }
+
+#define V17 V_2017_09_01_PREVIEW
+#define V03 V_2018_03_01
+#define V05 V_2018_05_01
+
+/* location and tags of clusters and file servers. The versions without workspaces have them;
+ * requests of early June 2018 still did, replies no longer. */
+#define TRACKED_ROWS(bits)                                                                         \
+    {.name = "location",                                                                           \
+     .kind = FIELD_STRING,                                                                         \
+     .flags = FIELD_REQUIRED,                                                                      \
+     .versions = V_FLAT,                                                                           \
+     .min = 1,                                                                                     \
+     .max = 128,                                                                                   \
+     .check = check_clean_text},                                                                   \
+        {.name = "location",                                                                       \
+         .kind = FIELD_STRING,                                                                     \
+         .flags = FIELD_DISCARD,                                                                   \
+         .versions = V05,                                                                          \
+         .max = 128},                                                                              \
+        {.name = "tags", .kind = FIELD_MAP, .flags = (bits), .versions = V_FLAT, .max = MAX_TAGS}, \
+    {                                                                                              \
+        .name = "tags", .kind = FIELD_MAP, .flags = FIELD_DISCARD, .versions = V05,                \
+        .max = MAX_TAGS                                                                            \
     }
 
 enum {

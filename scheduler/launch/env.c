@@ -175,9 +175,12 @@ static int set_directories(struct arena *a, const struct launch_input *in, struc
         if (!prefix)
             return err_prefix(e, "outputDirectories \"%s\"", d->id);
         bool suffix = d->suffix && *d->suffix;
-        const char *path = arena_printf(a, "%s/%s/outputs%s%s", prefix, spec->segment,
-                                        suffix ? "/" : "", suffix ? d->suffix : "");
-        out->output_dirs[out->n_outputs++] = path;
+        const char *glue = suffix ? "/" : "", *tail = suffix ? d->suffix : "";
+        const char *path =
+            d->as_is ? arena_printf(a, "%s%s%s", prefix, glue, tail)
+                     : arena_printf(a, "%s/%s/outputs%s%s", prefix, spec->segment, glue, tail);
+        if (!d->as_is)
+            out->output_dirs[out->n_outputs++] = path;
         env_set(&out->env, arena_printf(a, "AZ_BATCHAI_OUTPUT_%s", d->id), path);
     }
     return 0;

@@ -19,39 +19,48 @@ def judge(method, path, status, document, version=spec.API_VERSION):
 
 
 def examples():
-    folder = spec.default_dir() / spec.API_VERSION
-    document = json.loads((folder / "BatchAI.json").read_text())
-    for template, methods in document["paths"].items():
-        for method, op in methods.items():
-            for example in op.get("x-ms-examples", {}).values():
-                content = json.loads((folder / example["$ref"]).read_text())
-                for status, reply in content["responses"].items():
-                    yield method.upper(), template, int(status), reply.get("body")
+    for version in spec.ALL:
+        folder = spec.default_dir() / version
+        document = json.loads((folder / "BatchAI.json").read_text())
+        for template, methods in document["paths"].items():
+            for method, op in methods.items():
+                for example in op.get("x-ms-examples", {}).values():
+                    content = json.loads((folder / example["$ref"]).read_text())
+                    for status, reply in content["responses"].items():
+                        yield version, method.upper(), template, int(status), reply.get("body")
 
 
-# Two of the published examples do not follow their own schema.
-WRONG_EXAMPLES = {("GET", "Operations_List"), ("PUT", "FileServers_Create")}
+# Some of the published examples do not follow their own schema.
+WRONG_EXAMPLES = {
+    (spec.API_VERSION, "Operations_List"),
+    *((v, "FileServers_Create") for v in spec.ALL),
+}
 
 
-@pytest.mark.parametrize("method, template, status, body", examples() if SPEC else [])
-def test_published_examples_are_accepted(method, template, status, body):
-    op, complaints = judge(method, template.replace("{", "").replace("}", ""), status, body)
+@pytest.mark.parametrize("version, method, template, status, body", examples() if SPEC else [])
+def test_published_examples_are_accepted(version, method, template, status, body):
+    path = template.replace("{", "").replace("}", "")
+    op, complaints = judge(method, path, status, body, version=version)
     assert op is not None
-    if (method, op.id) not in WRONG_EXAMPLES:
+    if (version, op.id) not in WRONG_EXAMPLES:
         assert complaints == []
 
 
-def test_both_documents_make_one_set_of_operations():
+def test_the_documents_of_a_version_make_one_set_of_operations():
     ids = SPEC.operation_ids()
-    assert len(ids) == len(set(ids)) == 33
-    assert {"Workspaces_Update", "Clusters_List", "FileServers_ListByResourceGroup"} <= set(ids)
+    assert len(ids) == len(set(ids))
+    newest = [i.split()[1] for i in ids if i.startswith(spec.API_VERSION)]
+    assert len(newest) == 33
+    assert {"Workspaces_Update", "Clusters_List", "FileServers_ListByResourceGroup"} <= set(newest)
+    assert "2018-03-01 Usage_List" in ids and "2017-09-01-preview Jobs_List" in ids
 
 
 def test_paths_match_whatever_their_case():
-    assert SPEC.find("get", CLUSTER.lower()).id == "Clusters_Get"
-    assert SPEC.find("GET", CLUSTER.replace("resourceGroups", "resourcegroups")).id == "Clusters_Get"
-    assert SPEC.find("GET", CLUSTER + "/more") is None
-    assert SPEC.find("POST", CLUSTER) is None
+    newest = SPEC[spec.API_VERSION]
+    assert newest.find("get", CLUSTER.lower()).id == "Clusters_Get"
+    assert newest.find("GET", CLUSTER.replace("resourceGroups", "resourcegroups")).id == "Clusters_Get"
+    assert newest.find("GET", CLUSTER + "/more") is None
+    assert newest.find("POST", CLUSTER) is None
 
 
 GOOD = {"id": "i", "name": "n", "type": "t", "properties": {"vmSize": "A", "allocationState": "steady"}}
@@ -84,5 +93,17 @@ def test_a_wrong_status_an_unwanted_body_and_a_bare_error_are_refused():
     assert judge("GET", CLUSTER, 404, {"error": {"code": "ClusterNotFound", "message": "m"}})[1] == []
 
 
-def test_other_api_versions_are_not_judged():
-    assert judge("GET", CLUSTER, 200, {"anything": 1}, version="2018-03-01") == (None, [])
+FLAT_CLUSTER = "/subscriptions/s/resourceGroups/g/providers/Microsoft.BatchAI/clusters/c"
+
+
+def test_each_version_has_its_own_judge():
+    tagged = {**GOOD, "location": "l", "tags": {"a": "b"}}
+    assert judge("GET", FLAT_CLUSTER, 200, tagged, version="2018-03-01")[1] == []
+    assert judge("GET", FLAT_CLUSTER, 200, {**tagged, "colour": 1}, version="2017-09-01-preview")[1]
+    assert judge("GET", CLUSTER, 200, tagged)[1]
+    assert judge("GET", FLAT_CLUSTER, 200, GOOD)[0] is None
+    assert judge("GET", CLUSTER, 200, GOOD, version="2018-03-01")[0] is None
+
+
+def test_unknown_api_versions_are_not_judged():
+    assert judge("GET", CLUSTER, 200, {"anything": 1}, version="2016-01-01") == (None, [])

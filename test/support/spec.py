@@ -17,9 +17,10 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import jsonschema
 
 API_VERSION = "2018-05-01"
-# The final document first: where both know an operation or a definition, it counts. The June one adds
-# the cluster and file server lists by subscription and by resource group.
-DOCUMENTS = ("2018-05-01", "2018-05-01-june")
+OLD_VERSIONS = ("2018-03-01", "2017-09-01-preview")
+# Each version's folders. The final document first: where several know an operation or a definition,
+# it counts. The June one adds the cluster and file server lists by subscription and resource group.
+DOCUMENTS = {API_VERSION: ("2018-05-01", "2018-05-01-june"), **{v: (v,) for v in OLD_VERSIONS}}
 METHODS = ("get", "put", "post", "patch", "delete", "head")
 
 # yyyy-MM-ddTHH:mm:ss[.f{1,3}]Z, trailing zeros of the fraction cut off, no fraction if it is zero.
@@ -41,15 +42,23 @@ def _add_property(definition, name, schema):
     return apply
 
 
-# (reason, change of the definitions)
+ALL = tuple(DOCUMENTS)
+# (versions, reason, change of the definitions)
 DEVIATIONS = [
     (
+        (API_VERSION, "2018-03-01"),
         "toolType: the service answered 'pytorch' for pyTorchSettings; the enum forgot it",
         _add_enum("ToolType", "pytorch"),
     ),
     (
+        (API_VERSION,),
         "experimentName: recorded in every 2018-05-01 job, never in the document",
         _add_property("JobProperties", "experimentName", {"type": "string"}),
+    ),
+    (
+        OLD_VERSIONS,
+        "adminUserSSHPublicKey: what the service answered; the documents write Ssh",
+        _add_property("UserAccountSettings", "adminUserSSHPublicKey", {"type": "string"}),
     ),
 ]
 # A 4xx or 5xx with the error envelope is right for every operation, also where the document
@@ -63,29 +72,57 @@ def default_dir():
 
 
 def load(directory=None):
-    """The spec, or None where its folder is absent: then nothing is validated."""
+    """The specs, or None where their folder is absent: then nothing is validated."""
     directory = Path(directory) if directory else default_dir()
-    files = [directory / name / "BatchAI.json" for name in DOCUMENTS]
-    if not all(f.is_file() for f in files):
-        return None
-    return Spec([json.loads(f.read_text()) for f in files])
+    specs = {}
+    for version, folders in DOCUMENTS.items():
+        files = [directory / name / "BatchAI.json" for name in folders]
+        if not all(f.is_file() for f in files):
+            return None
+        specs[version] = Spec(version, [json.loads(f.read_text()) for f in files])
+    return Specs(specs)
+
+
+class Specs:
+    """All versions together: each request is judged by its own."""
+
+    def __init__(self, by_version):
+        self.by_version = by_version
+
+    def __getitem__(self, version):
+        return self.by_version[version]
+
+    def check(self, method, url, status, headers, body):
+        """Returns (operation or None, list of complaints)."""
+        query = {k.lower(): v for k, v in parse_qs(urlsplit(url).query).items()}
+        spec = self.by_version.get(query.get("api-version", [""])[0])
+        return spec.check(method, url, status, headers, body) if spec else (None, [])
+
+    def operation_ids(self):
+        return sorted(op.key for spec in self.by_version.values() for op in spec.operations)
 
 
 class Operation:
-    def __init__(self, method, template, operation_id, responses):
-        self.method, self.template, self.id, self.responses = method, template, operation_id, responses
+    def __init__(self, version, method, template, document):
+        self.version, self.method, self.template, self.document = version, method, template, document
+        self.id, self.responses = document["operationId"], document["responses"]
+        self.key = f"{version} {self.id}"
         pattern = re.sub(r"\\\{[^/]+?\\\}", "[^/]+", re.escape(template))
         self.pattern = re.compile(f"^{pattern}/?$", re.IGNORECASE)
 
 
 class Spec:
-    def __init__(self, documents):
+    def __init__(self, version, documents):
+        self.version = version
         self.definitions = {}
+        self.parameters = {}
         self.operations = []
         for doc in reversed(documents):  # the first one wins
             self.definitions.update(copy.deepcopy(doc["definitions"]))
-        for _reason, change in DEVIATIONS:
-            change(self.definitions)
+            self.parameters.update(doc["parameters"])
+        for versions, _reason, change in DEVIATIONS:
+            if version in versions:
+                change(self.definitions)
         known = set()
         for doc in documents:
             for template, methods in doc["paths"].items():
@@ -93,13 +130,8 @@ class Spec:
                     op = methods.get(method)
                     if op and (method, template.lower()) not in known:
                         known.add((method, template.lower()))
-                        self.operations.append(
-                            Operation(method.upper(), template, op["operationId"], op["responses"])
-                        )
+                        self.operations.append(Operation(version, method.upper(), template, op))
         self._validators = {}
-
-    def operation_ids(self):
-        return sorted(op.id for op in self.operations)
 
     def find(self, method, path):
         for op in self.operations:
@@ -109,10 +141,8 @@ class Spec:
 
     def check(self, method, url, status, headers, body):
         """Returns (operation or None, list of complaints)."""
-        parts = urlsplit(url)
-        version = {k.lower(): v for k, v in parse_qs(parts.query).items()}.get("api-version", [""])[0]
-        op = self.find(method, unquote(parts.path))
-        if op is None or version != API_VERSION:
+        op = self.find(method, unquote(urlsplit(url).path))
+        if op is None:
             return None, []
         if status >= 400:
             return op, self._check_error(body)
@@ -220,7 +250,7 @@ class Judge:
         if op is not None:
             self.checked += 1
             if status < 400:
-                self.seen.add(op.id)
+                self.seen.add(op.key)
         complaints = [f"{method} {urlsplit(url).path} -> {status}: {c}" for c in complaints]
         self.complaints += complaints
         return complaints

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The route table against the published spec, both ways: every operation of the spec has a row with
- * its method and path, every row of Microsoft.BatchAI is an operation of the spec or listed here
- * with the reason why it is not.
+ * The route table against the published specs of all versions, both ways: every operation has a row
+ * with its method and path, every row of Microsoft.BatchAI is an operation of each of its versions'
+ * documents or listed here with the reason why it is not.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,8 +28,17 @@ static const struct {
     {"OperationStatuses", "what Location points at; the spec leaves it to ARM"},
 };
 
-static const char *const spec_files[] = {"2018-05-01/BatchAI.json", "2018-05-01-june/BatchAI.json"};
-#define SPEC_FILES (sizeof spec_files / sizeof spec_files[0])
+/* The final document of 2018-05-01 counts; the one of June adds lists that SDKs of the time ask. */
+static const struct {
+    enum api_version version;
+    const char *file;
+} specs[] = {
+    {V_2017_09_01_PREVIEW, "2017-09-01-preview/BatchAI.json"},
+    {V_2018_03_01, "2018-03-01/BatchAI.json"},
+    {V_2018_05_01, "2018-05-01/BatchAI.json"},
+    {V_2018_05_01, "2018-05-01-june/BatchAI.json"},
+};
+#define SPECS (sizeof specs / sizeof specs[0])
 
 static json_t *load(const char *file)
 {
@@ -55,40 +64,46 @@ static void canonical(const char *path, char *out, size_t size)
     out[o] = '\0';
 }
 
-static const struct route *row_of(const char *operation_id)
+static const struct route *row_of(enum api_version v, const char *operation_id)
 {
     for (size_t i = 0; i < api_routes_n; i++)
-        if (strcmp(api_routes[i].operation_id, operation_id) == 0)
+        if ((api_routes[i].versions & v) && strcmp(api_routes[i].operation_id, operation_id) == 0)
             return &api_routes[i];
     return NULL;
 }
 
-static void check_operation(const char *path, const char *method, const char *id)
+static void check_operation(enum api_version v, const char *path, const char *method,
+                            const char *id)
 {
     char want[512], have[512];
-    const struct route *row = row_of(id);
+    const struct route *row = row_of(v, id);
     if (!row)
-        fail_msg("the spec's %s (%s %s) has no route", id, method, path);
+        fail_msg("%s of %s (%s %s) has no route", id, api_version_name(v), method, path);
     canonical(path, want, sizeof want);
     canonical(row->path, have, sizeof have);
     assert_string_equal(have, want);
     assert_int_equal(strcasecmp(row->method, method), 0);
-    assert_true(row->versions & V_2018_05_01);
 }
 
-static void every_operation_of_the_spec_has_a_route(void **state)
+static void check_spec(enum api_version v, const json_t *spec)
+{
+    const char *path, *method;
+    json_t *methods, *op;
+    json_object_foreach(json_object_get(spec, "paths"), path, methods) {
+        json_object_foreach(methods, method, op) {
+            check_operation(v, path, method, json_string_value(json_object_get(op, "operationId")));
+        }
+    }
+}
+
+static void every_operation_of_the_specs_has_a_route(void **state)
 {
     (void)state;
-    for (size_t f = 0; f < SPEC_FILES; f++) {
-        json_t *spec = load(spec_files[f]);
+    for (size_t i = 0; i < SPECS; i++) {
+        json_t *spec = load(specs[i].file);
         if (!spec)
             skip();
-        const char *path, *method;
-        json_t *methods, *op;
-        json_object_foreach(json_object_get(spec, "paths"), path, methods)
-            json_object_foreach(methods, method, op)
-                check_operation(path, method,
-                                json_string_value(json_object_get(op, "operationId")));
+        check_spec(specs[i].version, spec);
         json_decref(spec);
     }
 }
@@ -97,11 +112,28 @@ static int spec_has(const json_t *spec, const char *id)
 {
     const char *path, *method;
     json_t *methods, *op;
-    json_object_foreach(json_object_get(spec, "paths"), path, methods)
-        json_object_foreach(methods, method, op)
+    json_object_foreach(json_object_get(spec, "paths"), path, methods) {
+        json_object_foreach(methods, method, op) {
             if (strcmp(json_string_value(json_object_get(op, "operationId")), id) == 0)
                 return 1;
+        }
+    }
     return 0;
+}
+
+/* Which of a row's versions have a document that knows the operation. */
+static unsigned versions_of(const char *id)
+{
+    unsigned known = 0;
+    for (size_t i = 0; i < SPECS; i++) {
+        json_t *spec = load(specs[i].file);
+        if (!spec)
+            skip();
+        if (spec_has(spec, id))
+            known |= specs[i].version;
+        json_decref(spec);
+    }
+    return known;
 }
 
 static int listed(const char *id)
@@ -112,26 +144,44 @@ static int listed(const char *id)
     return 0;
 }
 
-static void every_batchai_route_is_in_the_spec_or_explained(void **state)
+static void every_batchai_route_is_in_the_specs_or_explained(void **state)
 {
     (void)state;
-    json_t *final = load(spec_files[0]), *june = load(spec_files[1]);
-    if (!final || !june)
-        skip();
     for (size_t i = 0; i < api_routes_n; i++) {
         const char *id = api_routes[i].operation_id;
-        if (api_routes[i].versions && !spec_has(final, id) && !spec_has(june, id) && !listed(id))
-            fail_msg("the route %s is neither in the spec nor explained", id);
+        if (listed(id) || !api_routes[i].versions)
+            continue;
+        unsigned more = api_routes[i].versions & ~versions_of(id);
+        if (more)
+            fail_msg("the route %s is served in %s, whose document does not have it", id,
+                     api_version_name((enum api_version)(more & -more)));
     }
-    json_decref(final);
-    json_decref(june);
 }
 
+/* One version's operation ids name one route each, and so do ARM's own. */
 static void operation_ids_are_unique(void **state)
 {
     (void)state;
     for (size_t i = 0; i < api_routes_n; i++)
-        assert_ptr_equal(row_of(api_routes[i].operation_id), &api_routes[i]);
+        for (size_t k = i + 1; k < api_routes_n; k++) {
+            bool together = (api_routes[i].versions & api_routes[k].versions) ||
+                            api_routes[i].versions == api_routes[k].versions;
+            if (together && strcmp(api_routes[i].operation_id, api_routes[k].operation_id) == 0)
+                fail_msg("%s is there twice", api_routes[i].operation_id);
+        }
+}
+
+static void no_version_is_served_by_two_rows(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < api_routes_n; i++)
+        for (size_t k = i + 1; k < api_routes_n; k++) {
+            char a[512], b[512];
+            canonical(api_routes[i].path, a, sizeof a);
+            canonical(api_routes[k].path, b, sizeof b);
+            if ((api_routes[i].versions & api_routes[k].versions) && strcmp(a, b) == 0)
+                assert_string_not_equal(api_routes[i].method, api_routes[k].method);
+        }
 }
 
 static void every_route_says_how_versions_count(void **state)
@@ -146,8 +196,9 @@ static void every_route_says_how_versions_count(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_operation_of_the_spec_has_a_route),
-        cmocka_unit_test(every_batchai_route_is_in_the_spec_or_explained),
+        cmocka_unit_test(every_operation_of_the_specs_has_a_route),
+        cmocka_unit_test(every_batchai_route_is_in_the_specs_or_explained),
+        cmocka_unit_test(no_version_is_served_by_two_rows),
         cmocka_unit_test(operation_ids_are_unique),
         cmocka_unit_test(every_route_says_how_versions_count),
     };

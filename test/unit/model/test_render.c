@@ -258,7 +258,7 @@ static void check_changes(const struct schema *s, const char *before, const char
     json_t *after = json_deep_copy(a.doc);
     doc_set(after, path, value);
     char list[200];
-    int n = schema_immutable_changes(s, a.doc, after, list, sizeof list);
+    int n = schema_immutable_changes(s, V_2018_05_01, a.doc, after, list, sizeof list);
     assert_string_equal(list, expected);
     assert_int_equal(n, *expected ? 1 : 0);
     json_decref(after);
@@ -295,11 +295,14 @@ static void immutable_changes_add_up_and_are_cut(void **state)
     doc_set(after, "properties.vmSize", "'B'");
     doc_set(after, "properties.vmPriority", "'lowpriority'");
     char list[200];
-    assert_int_equal(schema_immutable_changes(&schema_cluster, a.doc, after, list, sizeof list), 2);
+    assert_int_equal(
+        schema_immutable_changes(&schema_cluster, V_2018_05_01, a.doc, after, list, sizeof list),
+        2);
     assert_string_equal(list, "properties.vmSize, properties.vmPriority");
     char small[10];
-    assert_int_equal(schema_immutable_changes(&schema_cluster, a.doc, after, small, sizeof small),
-                     2);
+    assert_int_equal(
+        schema_immutable_changes(&schema_cluster, V_2018_05_01, a.doc, after, small, sizeof small),
+        2);
     assert_string_equal(small, "propertie");
     json_decref(after);
     drop(&a);
@@ -332,7 +335,7 @@ static void versions_know_their_names(void **state)
 
     json_t *other = doc_parse("{'newKey': 'z'}");
     char list[50];
-    assert_int_equal(schema_immutable_changes(&s, doc, other, list, sizeof list), 1);
+    assert_int_equal(schema_immutable_changes(&s, V_2018_05_01, doc, other, list, sizeof list), 1);
     json_decref(other);
     json_decref(doc);
     json_decref(secrets);

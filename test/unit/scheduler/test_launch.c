@@ -70,8 +70,8 @@ static void test_one_node(void **state)
     (void)state;
     struct arena a;
     arena_init(&a);
-    struct directory_spec in = {"Data", "$AZ_BATCHAI_JOB_MOUNT_ROOT/d", NULL};
-    struct directory_spec out = {"MODEL", "$AZ_BATCHAI_MOUNT_ROOT/o", "m"};
+    struct directory_spec in = {"Data", "$AZ_BATCHAI_JOB_MOUNT_ROOT/d", NULL, false};
+    struct directory_spec out = {"MODEL", "$AZ_BATCHAI_MOUNT_ROOT/o", "m", false};
     struct kv env = {.name = "AZ_BATCHAI_MOUNT_ROOT", .value = "/elsewhere"};
     struct job_spec spec = spec_of(&in, &out, &env);
     const struct launch_node node = {"tvm-1", "/n/tvm-1", 2};
@@ -139,7 +139,7 @@ static void test_unset_variables_name_their_property(void **state)
     (void)state;
     struct arena a;
     arena_init(&a);
-    struct directory_spec out = {"MODEL", "$NOWHERE", NULL};
+    struct directory_spec out = {"MODEL", "$NOWHERE", NULL, false};
     struct job_spec spec = spec_of(NULL, &out, NULL);
     const struct launch_node node = {"tvm-1", "/n/tvm-1", 0};
     const struct launch_input input = {

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the same thing is called in each api-version, where that is no property's name: type
+ * strings, error codes and their messages, mount points. One table each.
+ */
+#ifndef API_BATCHAI_WORDING_H
+#define API_BATCHAI_WORDING_H
+
+#include <jansson.h>
+
+#include "model/schema.h"
+
+/* The type string; the newest version's where the asked one has no other. */
+const char *word_type(enum api_version v, const char *type);
+/* Rewrites the codes and messages of a BatchAIError array (NULL: nothing to do). */
+void word_errors(enum api_version v, json_t *errors);
+/* Where a file server's disks are mounted on it; NULL: the version does not say. */
+const char *word_mount_point(enum api_version v);
+
+#endif
