@@ -83,8 +83,13 @@ $(BUILD)/unit/$(1)/%: test/unit/$(1)/%.c $(foreach r,$(below_$(1)),$(call lib,$(
 endef
 $(foreach r,$(filter-out daemon,$(ROOMS)),$(eval $(call unit_room,$(r))))
 
+# Prints docs/api-coverage.md.
+$(BUILD)/tools/%: test/tools/%.c $(LINK_LIBS)
+	@mkdir -p $(@D)
+	@$(CC) $(CFLAGS) -o $@ $< $(LINK_LIBS) $(LDFLAGS) $(PKG_LIBS)
+
 .PHONY: unit-bins
-unit-bins: $(UNIT_BINS)
+unit-bins: $(UNIT_BINS) $(BUILD)/tools/coverage
 
 # The same tests run on a build with AddressSanitizer and UndefinedBehaviorSanitizer.
 ASAN := BUILD=build-asan OPT='-O1 -g -fno-omit-frame-pointer' AGENT_LIBS= \
@@ -123,7 +128,7 @@ help:
 	@echo 'make asan          build with AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo 'make check-layers  who may include whom; make check-source: format and house rules'
 	@echo 'make tidy          clang-tidy and cppcheck'
-	@echo 'make docs-update   write the settings table into manual, docs and example file'
+	@echo 'make docs-update   write what docs say of settings and of the API out of the tables'
 	@echo 'make clean         remove what was built'
 
 deps:
@@ -178,7 +183,8 @@ tidy:
 	@$(MAKE) -s -k -j$$(nproc) tidy-sources
 	@echo 'tidy: ok'
 
-docs-update: $(BUILD)/batchaid
+docs-update: $(BUILD)/batchaid $(BUILD)/tools/coverage
 	@BATCHAID=$(BUILD)/batchaid $(PYTHON) test/tools/config_docs.py --write
+	@$(BUILD)/tools/coverage > docs/api-coverage.md
 
 -include $(shell find $(BUILD)/obj $(BUILD)/unit -name '*.d' 2>/dev/null)

@@ -60,6 +60,11 @@ DEVIATIONS = [
         "adminUserSSHPublicKey: what the service answered; the documents write Ssh",
         _add_property("UserAccountSettings", "adminUserSSHPublicKey", {"type": "string"}),
     ),
+    (
+        OLD_VERSIONS,
+        "caffe2Settings: in the documents' requests, forgotten in their replies",
+        _add_property("JobProperties", "caffe2Settings", {"$ref": "#/definitions/Caffe2Settings"}),
+    ),
 ]
 # A 4xx or 5xx with the error envelope is right for every operation, also where the document
 # declares no "default" response (operations, usages).
