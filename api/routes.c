@@ -53,7 +53,7 @@ const struct route api_routes[] = {
     {"DELETE", EXP, V05, 0, experiments_delete, "Experiments_Delete"},
 
     {"GET", SUB BATCHAI "/clusters", V_ALL, 0, clusters_list, "Clusters_List"},
-    {"GET", GROUP BATCHAI "/clusters", V05, 0, clusters_list_by_group,
+    {"GET", GROUP BATCHAI "/clusters", V_ALL, 0, clusters_list_by_group,
      "Clusters_ListByResourceGroup"},
     {"GET", WS "/clusters", V05, 0, clusters_list_by_workspace, "Clusters_ListByWorkspace"},
     {"PUT", CLUSTER, V05, ROUTE_JSON, clusters_create, "Clusters_Create"},
@@ -64,7 +64,7 @@ const struct route api_routes[] = {
      clusters_list_remote_login, "Clusters_ListRemoteLoginInformation"},
 
     {"GET", SUB BATCHAI "/fileServers", V_ALL, 0, file_servers_list, "FileServers_List"},
-    {"GET", GROUP BATCHAI "/fileServers", V05, 0, file_servers_list_by_group,
+    {"GET", GROUP BATCHAI "/fileServers", V_ALL, 0, file_servers_list_by_group,
      "FileServers_ListByResourceGroup"},
     {"GET", WS "/fileServers", V05, 0, file_servers_list_by_workspace,
      "FileServers_ListByWorkspace"},
@@ -84,8 +84,6 @@ const struct route api_routes[] = {
      "Jobs_ListRemoteLoginInformation"},
 
     /* Microsoft.BatchAI, 2017-09-01-preview and 2018-03-01: model/home.h */
-    {"GET", GROUP BATCHAI "/clusters", FLAT, 0, clusters_list_by_workspace,
-     "Clusters_ListByResourceGroup"},
     {"PUT", FLAT_CLUSTER, FLAT, ROUTE_JSON, clusters_create, "Clusters_Create"},
     {"PATCH", FLAT_CLUSTER, FLAT, ROUTE_JSON, clusters_update, "Clusters_Update"},
     {"GET", FLAT_CLUSTER, FLAT, 0, clusters_get, "Clusters_Get"},
@@ -93,8 +91,6 @@ const struct route api_routes[] = {
     {"POST", FLAT_CLUSTER "/listRemoteLoginInformation", FLAT, ROUTE_JSON_OPTIONAL,
      clusters_list_remote_login, "Clusters_ListRemoteLoginInformation"},
 
-    {"GET", GROUP BATCHAI "/fileServers", FLAT, 0, file_servers_list_by_workspace,
-     "FileServers_ListByResourceGroup"},
     {"PUT", FLAT_SERVER, FLAT, ROUTE_JSON, file_servers_create, "FileServers_Create"},
     {"GET", FLAT_SERVER, FLAT, 0, file_servers_get, "FileServers_Get"},
     {"DELETE", FLAT_SERVER, FLAT, 0, file_servers_delete, "FileServers_Delete"},

@@ -136,6 +136,8 @@ int filter_subscription(struct request *r, struct st_filter *f, struct err *e)
 int filter_group(struct request *r, struct st_filter *f, struct err *e)
 {
     struct resource_group g;
+    if (request_is_flat(r))
+        return filter_workspace(r, f, e);
     if (find_group(r, &g, e) < 0)
         return -1;
     *f = (struct st_filter){.subscription = r->config->subscription_id, .group_id = g.id};
