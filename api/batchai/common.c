@@ -61,17 +61,29 @@ static int changed_secrets(const char *stored, const json_t *given, struct strbu
     return n;
 }
 
-int check_immutable(const struct request *r, const struct schema *s, const char *what,
-                    const char *name, const char *stored_doc, const char *stored_secrets,
-                    const struct accepted *a, struct err *e)
+/* Appends "location" if it is another region, not just another spelling. */
+static int changed_place(struct request *r, const json_t *before, const json_t *given,
+                         struct strbuf *list)
+{
+    const char *was = json_text_at(before, "location"), *is = json_text_at(given, "location");
+    if (!was || !is || same_region(&r->arena, was, is))
+        return 0;
+    strbuf_printf(list, "%slocation", list->len ? ", " : "");
+    return 1;
+}
+
+int check_immutable(struct request *r, const struct schema *s, const char *what, const char *name,
+                    const char *stored_doc, const char *stored_secrets, const struct accepted *a,
+                    struct err *e)
 {
     char paths[512] = "";
     json_t *before = json_loads(stored_doc, 0, NULL);
     int n = schema_immutable_changes(s, r->version, before, a->doc, paths, sizeof paths);
-    json_decref(before);
     struct strbuf list = STRBUF_INIT;
     strbuf_puts(&list, paths);
+    n += changed_place(r, before, a->doc, &list);
     n += changed_secrets(stored_secrets, a->secrets, &list);
+    json_decref(before);
     int rc = 0;
     if (n > 0) {
         char first[128];

@@ -27,9 +27,9 @@ void accepted_release(struct accepted *a);
 /* Fails with ERR_IMMUTABLE_PROPERTY, naming the properties, if the accepted body differs from the
  * stored document in anything that cannot be changed. A secret that the body leaves out counts as
  * unchanged, as replies never show secrets. */
-int check_immutable(const struct request *r, const struct schema *s, const char *what,
-                    const char *name, const char *stored_doc, const char *stored_secrets,
-                    const struct accepted *a, struct err *e) MUST_CHECK;
+int check_immutable(struct request *r, const struct schema *s, const char *what, const char *name,
+                    const char *stored_doc, const char *stored_secrets, const struct accepted *a,
+                    struct err *e) MUST_CHECK;
 
 /* operation_delete() and its answer: 202. */
 struct replied *delete_resource(struct request *r, enum resource_kind kind, int64_t id,

@@ -31,15 +31,16 @@
 #define V05 V_2018_05_01
 
 /* location and tags of clusters and file servers. The versions without workspaces have them;
- * requests of early June 2018 still did, replies no longer. */
+ * requests of early June 2018 still did, replies no longer. Locations are compared as regions, so
+ * not by the engine: api/batchai/common.c. */
 #define TRACKED_ROWS(bits)                                                                         \
     {.name = "location",                                                                           \
      .kind = FIELD_STRING,                                                                         \
-     .flags = FIELD_REQUIRED,                                                                      \
+     .flags = FIELD_REQUIRED | FIELD_MUTABLE,                                                      \
      .versions = V_FLAT,                                                                           \
      .min = 1,                                                                                     \
      .max = 128,                                                                                   \
-     .check = check_clean_text},                                                                   \
+     .check = check_location},                                                                     \
         {.name = "location",                                                                       \
          .kind = FIELD_STRING,                                                                     \
          .flags = FIELD_DISCARD,                                                                   \

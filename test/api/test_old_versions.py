@@ -281,6 +281,7 @@ def test_tags_of_clusters_change(flat):
     assert cluster.call("PUT", body=body, expect=200).json["tags"] == {"b": "2"}
     assert cluster.call("PUT", body={**body, "tags": {"c": "3"}}, expect=200).json["tags"] == {"c": "3"}
     assert "tags" not in cluster.call("PATCH", body={"tags": {}}, expect=200).json
+    assert cluster.call("PUT", body={**body, "location": "North Europe"}, expect=200)
     moved = {**body, "location": "westus"}
     refused(cluster.call("PUT", body=moved), 409, "PropertyChangeNotAllowed", "location")
 

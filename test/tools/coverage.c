@@ -9,6 +9,8 @@
 
 #include "api/router.h"
 #include "model/schema.h"
+#include "model/spec.h"
+#include "scheduler/launch/launch.h"
 
 static const enum api_version versions[] = {V_2017_09_01_PREVIEW, V_2018_03_01, V_2018_05_01};
 enum { VERSIONS = sizeof versions / sizeof versions[0] };
@@ -182,6 +184,49 @@ static void print_resources(void)
     }
 }
 
+static void print_refusal(struct arena *a, const char *what, const struct job_spec *spec)
+{
+    struct failure why;
+    if (launch_refusal(a, spec, &why))
+        printf("| %s | `%s`: %s |\n", what, why.code, why.remedy ? why.remedy : why.message);
+}
+
+/* Asked of the launcher itself, so that this page knows when it learns something. */
+static void print_refusals(void)
+{
+    static const char *const mounts[] = {
+        [MOUNT_AZURE_FILE_SHARE] = "mountVolumes.azureFileShares",
+        [MOUNT_AZURE_BLOB] = "mountVolumes.azureBlobFileSystems",
+        [MOUNT_FILE_SERVER] = "mountVolumes.fileServers",
+        [MOUNT_UNMANAGED] = "mountVolumes.unmanagedFileSystems",
+    };
+    struct arena a;
+    arena_init(&a);
+    for (const struct enum_name *t = tool_type_names; t->name; t++) {
+        struct job_spec job = {.tool = (enum tool_type)t->value, .command_line = "true"};
+        print_refusal(&a, arena_printf(&a, "jobs with toolType %s", t->name), &job);
+    }
+    for (int kind = 0; kind < (int)(sizeof mounts / sizeof mounts[0]); kind++) {
+        struct mount_volume m = {.kind = (enum mount_kind)kind, .relative_path = "x"};
+        struct job_spec job = {.tool = TOOL_CUSTOM, .command_line = "true", .mounts = {&m, 1}};
+        print_refusal(&a, mounts[kind], &job);
+    }
+    struct job_spec contained = {
+        .tool = TOOL_CUSTOM, .command_line = "true", .container_image = "image"};
+    print_refusal(&a, "containerSettings", &contained);
+    struct kv secret = {.name = "NAME", .is_secret = true, .secret_ref = "https://vault/secret"};
+    struct job_spec referring = {
+        .tool = TOOL_CUSTOM, .command_line = "true", .env = &secret, .n_env = 1};
+    print_refusal(&a, "references to Key Vault secrets", &referring);
+    arena_free(&a);
+}
+
+static void print_ineffective(void)
+{
+    for (size_t i = 0; i < sizeof without_effect / sizeof without_effect[0]; i++)
+        printf("| %s | %s |\n", without_effect[i].what, without_effect[i].reason);
+}
+
 int main(void)
 {
     printf(
@@ -193,10 +238,13 @@ int main(void)
         "used from 2018-05-01; what stands in other workspaces the old versions do not see.\n\n"
         "## Operations\n\n");
     print_routes();
-    printf(
-        "\n## Taken, kept and shown, but without effect\n\n| property | reason |\n| --- | --- |\n");
-    for (size_t i = 0; i < sizeof without_effect / sizeof without_effect[0]; i++)
-        printf("| %s | %s |\n", without_effect[i].what, without_effect[i].reason);
+    printf("\n## Taken, but not supported yet\n\n"
+           "The job fails, or the node is unusable, with this error.\n\n"
+           "| property | error and remedy |\n| --- | --- |\n");
+    print_refusals();
+    printf("\n## Taken, kept and shown, but without effect\n\n"
+           "| property | reason |\n| --- | --- |\n");
+    print_ineffective();
     printf("\n## Properties\n");
     print_resources();
     return fflush(stdout) == 0 ? 0 : 1;
