@@ -111,6 +111,7 @@ STAGES = {
     "cli": lambda: pytest("test/unit/daemon"),
     "unit": lambda: cmocka("build"),
     "api": lambda: pytest("test/api"),
+    "clients": lambda: pytest("test/clients"),
     "e2e": lambda: pytest("test/e2e"),
     "fault": lambda: pytest("test/fault"),
     "demo": lambda: one(["bash", "demo/run.sh"]),
