@@ -212,14 +212,14 @@ static int directory_of(struct request *r, const struct job_spec *s, const char 
                    id);
 }
 
-/* The parts that are not empty, with slashes between them; "." if all are. */
+/* The parts that are not empty, with slashes between them; "" is the share itself. */
 static const char *join_path(struct arena *a, const char *const *parts, size_t n)
 {
     const char *path = "";
     for (size_t i = 0; i < n; i++)
         if (*parts[i])
             path = arena_printf(a, "%s%s%s", path, *path ? "/" : "", parts[i]);
-    return *path ? path : ".";
+    return path;
 }
 
 static int locate(struct listing *l, const struct job *j, const char *id, struct err *e)

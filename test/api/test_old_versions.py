@@ -135,9 +135,14 @@ def test_a_job(flat):
 def test_an_output_directory_that_is_there_already(flat):
     folder = flat.share() / f"made-{flat.group}"
     folder.mkdir()
-    outputs = [{"id": "OUT", "pathPrefix": f"{MOUNT}/made-{flat.group}", "createNew": False}]
-    job = flat.job(flat.cluster(nodes=1), 'echo x > "$AZ_BATCHAI_OUTPUT_OUT/f"', outputDirectories=outputs)
+    outputs = [
+        {"id": "OUT", "pathPrefix": f"{MOUNT}/made-{flat.group}", "createNew": False},
+        {"id": "ROOT", "pathPrefix": MOUNT, "createNew": False},
+    ]
+    command = f'echo x > "$AZ_BATCHAI_OUTPUT_OUT/f"; echo y > "$AZ_BATCHAI_OUTPUT_ROOT/y-{flat.group}"'
+    job = flat.job(flat.cluster(nodes=1), command, outputDirectories=outputs)
     job.succeed()
+    assert job.read(f"y-{flat.group}", "ROOT") == "y\n"
     assert (folder / "f").read_text() == "x\n"
     assert job.read("f", "OUT") == "x\n"
 
