@@ -322,6 +322,7 @@ static bool next_selected(const struct odata *o, const char **at, char path[WORD
     if (!**at)
         return false;
     size_t n = strcspn(*at, ", ");
+    path[0] = '\0';
     *ok = path_length(*at) == n && resolve(o, *at, n, path);
     *at += n;
     return true;

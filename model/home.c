@@ -30,13 +30,13 @@ static bool starts(const char *s, const char *with)
     return strncasecmp(s, with, strlen(with)) == 0;
 }
 
-/* id up to `end`, then middle, then rest. */
-static char *joined(const char *id, const char *end, const char *middle, const char *rest)
+/* id up to `until`, then middle, then tail. */
+static char *joined(const char *id, const char *until, const char *middle, const char *tail)
 {
     struct strbuf b = STRBUF_INIT;
-    strbuf_add(&b, id, (size_t)(end - id));
+    strbuf_add(&b, id, (size_t)(until - id));
     strbuf_puts(&b, middle);
-    strbuf_puts(&b, rest);
+    strbuf_puts(&b, tail);
     return strbuf_take(&b);
 }
 

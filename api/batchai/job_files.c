@@ -226,7 +226,7 @@ static int locate(struct listing *l, const struct job *j, const char *id, struct
 {
     struct request *r = l->r;
     struct job_spec spec;
-    const char *prefix = NULL, *below = NULL, *rest = NULL;
+    const char *prefix = NULL, *below = "", *rest = "";
     if (job_spec_decode(&r->arena, j, NULL, &spec, e) < 0 ||
         directory_of(r, &spec, id, &prefix, &below, e) < 0)
         return -1;
