@@ -65,7 +65,7 @@ static int by_name(const void *a, const void *b)
 /* What a link leads to, if that is inside the share. */
 static int stat_link(const struct listing *l, const char *name, struct stat *st)
 {
-    char *path = fs_join(l->dir.path, name);
+    char *path = *l->dir.path ? fs_join(l->dir.path, name) : xstrdup(name); /* the share itself */
     int fd = fs_open_beneath(l->root, path, O_PATH);
     int rc = fd < 0 ? -1 : fstat(fd, st);
     if (fd >= 0)
