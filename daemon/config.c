@@ -315,14 +315,12 @@ static int set_value(struct config *c, const struct setting *s, const struct slo
 static int check_value(const struct config *c, const struct setting *s, struct err *e)
 {
     const void *at = (const char *)c + s->offset;
-    if (s->type == SETTING_STR && s->check) {
+    if (s->type == SETTING_STR && s->check)
         return s->check(*(char *const *)at, e);
-    } else if (s->type == SETTING_LIST) {
-        const struct config_list *l = at;
-        for (size_t i = 0; i < l->n; i++)
-            if (s->check(l->items[i], e) < 0)
-                return -1;
-    }
+    const struct config_list *l = at;
+    for (size_t i = 0; s->type == SETTING_LIST && i < l->n; i++)
+        if (s->check(l->items[i], e) < 0)
+            return -1;
     return 0;
 }
 
