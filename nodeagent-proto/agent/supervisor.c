@@ -218,8 +218,8 @@ static void write_exit(struct supervisor *s, struct task_status *t)
     note_end(s, t);
     json_t *j = message_task_status(t);
     struct err e;
-    /* The room was kept with the claim. Without a record (the root is gone, the disk broken) the task
-     * counts as lost. The note may say more. */
+    /* The room was kept with the claim. Without a record (the root is gone, the disk broken) the
+     * task counts as lost. The note may say more. */
     if (record_write_exit(s->c->tasks_dir, t->id, j, &e) < 0)
         note(s, t->ended_us, e.msg);
     json_decref(j);
