@@ -158,7 +158,7 @@ static void send_directories(struct job_slot *slot)
     struct step *make_outer = new_step(slot, "JobDirectoryFailed", "make output directories");
     make_outer->remedy =
         "see that the folder behind the mount is there: batchaid share-path ACCOUNT "
-        "SHARE prints it, and makes it again";
+        "SHARE (or --container ACCOUNT CONTAINER) prints it, and makes it again";
     node_make_dirs(link, outer, env->n_outputs + 1, on_start_step, make_outer);
     node_write_file(link, env->hostfile_path, env->hostfile_text, 0644, on_start_step,
                     new_step(slot, "JobDirectoryFailed", "write host file"));
