@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,11 +128,49 @@ static struct flock whole_file(void)
     return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET};
 }
 
+#define PID_SIZE 32
+
+static void read_holder(int fd, char pid[PID_SIZE])
+{
+    ssize_t n = pread(fd, pid, PID_SIZE - 1, 0);
+    pid[n > 0 ? n : 0] = '\0';
+    pid[strcspn(pid, "\n")] = '\0';
+}
+
+/* A child that a killed daemon had forked, but that was not another program yet, holds the lock for
+ * moments longer than the daemon lived. */
+#define DYING_STEP_MS 10
+#define DYING_STEPS   300
+
+static bool holder_is_dead(int fd)
+{
+    char pid[PID_SIZE];
+    read_holder(fd, pid);
+    long n = strtol(pid, NULL, 10);
+    return n > 0 && kill((pid_t)n, 0) < 0 && errno == ESRCH;
+}
+
+/* 0, or -1 with errno. */
+static int take_lock(int fd)
+{
+    struct flock lk = whole_file();
+    for (int i = 0;; i++) {
+        if (fcntl(fd, F_OFD_SETLK, &lk) == 0)
+            return 0;
+        int why = errno;
+        bool held = why == EAGAIN || why == EACCES;
+        if (!held || i == DYING_STEPS || !holder_is_dead(fd)) {
+            errno = held ? EAGAIN : why;
+            return -1;
+        }
+        usleep(DYING_STEP_MS * 1000);
+    }
+}
+
 static int already_running(const struct state *s, int fd, struct err *e)
 {
-    char pid[32] = "";
-    ssize_t n = pread(fd, pid, sizeof pid - 1, 0);
-    pid[n > 0 ? strcspn(pid, "\n") : 0] = '\0';
+    char pid[PID_SIZE];
+    read_holder(fd, pid);
     return err_set(e, ERR_ALREADY_RUNNING, NULL,
                    "a batchaid daemon (process %s) is already serving %s; stop it, or use another "
                    "--state-dir",
@@ -144,9 +184,8 @@ int state_acquire(const struct state *s, int *lock_fd, struct err *e)
     int fd = open(s->lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0)
         return err_errno(e, ERR_IO, "cannot open %s", s->lock);
-    struct flock lk = whole_file();
-    if (fcntl(fd, F_OFD_SETLK, &lk) < 0) {
-        if (errno == EAGAIN || errno == EACCES)
+    if (take_lock(fd) < 0) {
+        if (errno == EAGAIN)
             already_running(s, fd, e);
         else
             err_errno(e, ERR_IO, "cannot lock %s", s->lock);

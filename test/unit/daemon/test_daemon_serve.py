@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """A daemon's life: ready line, state directory, lock, signals, service manager, environment."""
+import fcntl
 import json
 import os
 import select
 import shutil
 import signal
 import socket
+import struct
 import subprocess
+import threading
 
 import pytest
 from support.daemon import BATCHAID
@@ -73,6 +76,23 @@ def test_second_daemon_says_who_is_there_and_touches_nothing(serve, run, tmp_pat
     assert f"process {d.process.pid}" in done.stderr and str(tmp_path / "state") in done.stderr
     assert look(tmp_path / "state") == before
     assert run("env", "--state-dir", "state").returncode == 0
+
+
+F_OFD_SETLK = 37  # Linux; Python has no name for it before 3.13
+
+
+def test_a_child_of_a_killed_daemon_that_still_holds_the_lock_is_waited_for(serve, tmp_path):
+    serve().stop()
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    lock = tmp_path / "state" / "lock"
+    lock.write_text(f"{dead.pid}\n")
+    held = open(lock, "r+")
+    whole = struct.pack("hh4xqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+    fcntl.fcntl(held, F_OFD_SETLK, whole)
+    threading.Timer(0.3, held.close).start()
+    assert serve().first_line.startswith("ready ")
+    assert held.closed
 
 
 def test_lock_goes_with_the_process(serve, run, tmp_path):

@@ -14,7 +14,7 @@
 /* Puts a small disk at the root, for this process and its children alone. */
 static void mount_small_disk(struct fixture *f)
 {
-    if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+    if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) < 0 ||
         mount("tmpfs", f->root, "tmpfs", 0, "size=512k,mode=0700") < 0) {
         print_message("a small disk cannot be mounted: %s\n", strerror(errno));
         skip();
