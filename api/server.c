@@ -158,7 +158,8 @@ static void log_request(const struct request *r)
 {
     LOG_DEBUG(r->config->log, "request.done", LF_STR("method", r->method), LF_STR("path", r->path),
               LF_STR("operation", r->route ? r->route->operation_id : NULL),
-              LF_INT("status", r->status), LF_INT("us", clock_now(&r->config->clock) - r->now_us),
+              LF_STR("version", r->version_name), LF_INT("status", r->status),
+              LF_INT("us", clock_now(&r->config->clock) - r->now_us),
               LF_STR("req", r->correlation_id));
 }
 

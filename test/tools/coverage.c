@@ -3,6 +3,8 @@
  * Writes docs/api-coverage.md out of the route table and the field tables. `make docs-update` puts
  * it in its place; a test fails while the page differs from what this prints.
  */
+#include <jansson.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,13 +48,16 @@ static const char *reason_of(const char *operation_id)
     return NULL;
 }
 
-static void version_head(const char *first, const char *second)
+/* `last` is one more column, or NULL. */
+static void version_head(const char *first, const char *second, const char *last)
 {
     printf("| %s | %s |", first, second);
     for (int i = 0; i < VERSIONS; i++)
         printf(" %s |", api_version_name(versions[i]));
+    if (last)
+        printf(" %s |", last);
     printf("\n| --- | --- |");
-    for (int i = 0; i < VERSIONS; i++)
+    for (int i = 0; i < VERSIONS + (last != NULL); i++)
         printf(" --- |");
     printf("\n");
 }
@@ -61,7 +66,35 @@ static void version_marks(unsigned known)
 {
     for (int i = 0; i < VERSIONS; i++)
         printf(" %s |", known == 0 || (known & (unsigned)versions[i]) ? "yes" : "-");
-    printf("\n");
+}
+
+/* Which clients were seen to use an operation: {client: {api-version: [operation, ...]}}, written
+ * and checked by the tests of clients. */
+#define SEEN_FILE "test/clients/operations.json"
+
+static int was_seen(const json_t *by_version, const struct route *route)
+{
+    const char *version;
+    json_t *operations, *name;
+    size_t i;
+    json_object_foreach((json_t *)(uintptr_t)by_version, version, operations)
+        if (route->versions & api_version_from_name(version))
+            json_array_foreach(operations, i, name)
+                if (strcmp(json_string_value(name), route->operation_id) == 0)
+                    return 1;
+    return 0;
+}
+
+static void client_marks(const json_t *seen, const struct route *route)
+{
+    const char *client;
+    json_t *by_version;
+    int n = 0;
+    printf(" ");
+    json_object_foreach((json_t *)(uintptr_t)seen, client, by_version)
+        if (was_seen(by_version, route))
+            printf("%s%s", n++ ? ", " : "", client);
+    printf("%s |\n", n ? "" : "-");
 }
 
 static int by_operation(const void *a, const void *b)
@@ -95,14 +128,23 @@ static void print_routes(void)
         if (api_routes[i].versions)
             rows[n++] = &api_routes[i];
     qsort(rows, n, sizeof(struct route *), by_operation);
-    version_head("operation", "request, below `providers/Microsoft.BatchAI` of the scope");
+    json_error_t why;
+    json_t *seen = json_load_file(SEEN_FILE, 0, &why);
+    if (!seen) {
+        fprintf(stderr, "%s: %s (run from the top of the tree)\n", SEEN_FILE, why.text);
+        exit(1);
+    }
+    version_head("operation", "request, below `providers/Microsoft.BatchAI` of the scope",
+                 "clients seen to use it");
     for (size_t i = 0; i < n; i++) {
         const char *reason = reason_of(rows[i]->operation_id);
         printf("| %s%s%s%s | `%s %s` (%s) |", rows[i]->operation_id, reason ? " (" : "",
                reason ? reason : "", reason ? ")" : "", rows[i]->method, short_path(rows[i]->path),
                scope_of(rows[i]->path));
         version_marks(rows[i]->versions);
+        client_marks(seen, rows[i]);
     }
+    json_decref(seen);
     free(rows);
 }
 
@@ -159,6 +201,7 @@ static void print_fields(const struct schema *s, const char *above, unsigned wit
         print_notes(f);
         printf(" |");
         version_marks(known);
+        printf("\n");
         if (f->sub && (f->kind == FIELD_OBJECT || f->kind == FIELD_ARRAY))
             print_fields(f->sub, path, known);
     }
@@ -179,7 +222,7 @@ static void print_resources(void)
     };
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
         printf("\n### %s\n\n", tables[i].schema->name);
-        version_head("property", "what it is");
+        version_head("property", "what it is", NULL);
         print_fields(tables[i].schema, "", tables[i].versions);
     }
 }
@@ -232,7 +275,9 @@ int main(void)
     printf(
         "# What of the API there is\n\n"
         "Written by `make docs-update` out of the route table (`api/routes.c`) and the field\n"
-        "tables (`model/schema/`). Which clients speak which version: `docs/clients.md`.\n\n"
+        "tables (`model/schema/`). The clients are those of `docs/clients.md`, each in the life of "
+        "a\n"
+        "cluster and a job (`make check-clients`).\n\n"
         "The versions without workspaces keep what they make in the workspace `migrated` of the\n"
         "resource group, jobs in its experiment `migrated` (`model/home.h`). There it is seen and\n"
         "used from 2018-05-01; what stands in other workspaces the old versions do not see.\n\n"
