@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: MIT
+import pytest
+from support.world import Place, fresh
+
+
+@pytest.fixture
+def group(daemon):
+    """A resource group of this test alone, empty; its name."""
+    place = Place(daemon, fresh("client"), "-")
+    daemon.call("PUT", place.group_path, {"location": "northeurope"}, expect=(200, 201))
+    yield place.group
+    place.remove()
