@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The published Python packages of the old api-versions, each in an environment of its own below the
-build folder. Skipped by name where the registry cannot be reached."""
+"""The published Python packages: those of PyPI each in an environment of its own, the newest as Debian
+ships it."""
 
 import json
 import os
@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from support.daemon import BUILD
+from support.clients import PROGRAMS, live, python_with
 from support.flat import HOME, FlatPlace
 from support.spec import API_VERSION
 from support.world import Place
@@ -17,22 +17,8 @@ LIFE = Path(__file__).with_name("flat_life.py")
 PACKAGES = {"0.2.0": "2017-09-01-preview", "1.0.1": "2018-03-01"}
 
 
-def python_with(version):
-    """The Python of an environment that has azure-mgmt-batchai of this version."""
-    home = BUILD / "clients" / f"azure-mgmt-batchai-{version}"
-    ready = home / "ready"
-    if not ready.exists():
-        subprocess.run(["/usr/bin/python3", "-m", "venv", "--clear", home], check=True)
-        install = [home / "bin" / "pip", "install", "-q", "--disable-pip-version-check", "--retries", "1"]
-        done = subprocess.run(install + [f"azure-mgmt-batchai=={version}"], capture_output=True, text=True)
-        if done.returncode != 0:
-            pytest.skip(f"azure-mgmt-batchai {version} cannot be installed: {done.stderr.strip()[-300:]}")
-        ready.touch()
-    return home / "bin" / "python"
-
-
 @pytest.mark.parametrize("version", PACKAGES)
-def test_the_life_of_a_cluster_and_a_job(daemon, version):
+def test_the_packages_without_workspaces(daemon, version):
     python = python_with(version)
     place = FlatPlace(daemon, PACKAGES[version]).make()
     env = {"PATH": os.environ["PATH"], **daemon.env}
@@ -55,3 +41,13 @@ def test_the_life_of_a_cluster_and_a_job(daemon, version):
     assert "nowhere" in said["missing"][1]
     assert place.through(API_VERSION).daemon.get(place.through(API_VERSION).path)["name"] == HOME
     Place(daemon, place.group, HOME).remove()
+
+
+def test_the_package_of_2018_05_01(daemon, group):
+    said = live(daemon, [python_with("2.0.0"), PROGRAMS / "python" / "life_2_0.py"], group)
+    assert said == "ok python-2.0.0 2018-05-01"
+
+
+def test_the_package_of_debian(daemon, group):
+    said = live(daemon, ["/usr/bin/python3", PROGRAMS / "python" / "life_7_0.py"], group)
+    assert said == "ok python-7.0.0b1 2018-05-01"
