@@ -110,6 +110,12 @@ check: deps
 	@$(MAKE) asan
 	@$(PYTHON) test/run_checks.py $(STAGES)
 
+# Installs each published client package into a directory of its own below $(BUILD)/clients and runs it;
+# what cannot be installed is named and skipped.
+.PHONY: check-clients
+check-clients: all
+	@BUILD_DIR=$(BUILD) $(PYTHON) -m pytest -q -rs -s test/clients
+
 .PHONY: bench
 bench: deps
 	@$(MAKE) all
@@ -122,6 +128,7 @@ help:
 	@echo 'make               build batchaid and batchai-node into $(BUILD)/'
 	@echo 'make demo          install what is missing, build, run the walkthrough with the real az'
 	@echo 'make check         install what is missing, build, run every test'
+	@echo 'make check-clients  install published clients in several languages and run each'
 	@echo 'make bench         print figures: start, memory, requests and jobs per second'
 	@echo 'make install       PREFIX=$(PREFIX) DESTDIR=$(DESTDIR); make uninstall takes it away again'
 	@echo 'make deps          install the Debian packages that are missing (apt only)'

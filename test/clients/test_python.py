@@ -39,6 +39,7 @@ def test_the_packages_without_workspaces(daemon, version):
         "left": [],
     }
     assert "nowhere" in said["missing"][1]
+    print(f"ok python-{version} {said['api_version']}")
     assert place.through(API_VERSION).daemon.get(place.through(API_VERSION).path)["name"] == HOME
     Place(daemon, place.group, HOME).remove()
 

@@ -88,4 +88,6 @@ def live(daemon, program, *arguments, **env):
         timeout=120 * PATIENCE,
     )
     assert done.returncode == 0, f"{argv} -> {done.returncode}\n{done.stdout}\n{done.stderr}"
-    return done.stdout.splitlines()[-1]
+    said = done.stdout.splitlines()[-1]
+    print(said)
+    return said
