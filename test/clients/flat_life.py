@@ -5,6 +5,7 @@ Python of an environment that has one of them; test_python.py reads what it prin
 import json
 import os
 import sys
+import time
 
 import requests
 from azure.mgmt.batchai import BatchAIManagementClient, models
@@ -88,6 +89,11 @@ say(listed=[j.name for j in client.jobs.list_by_resource_group(GROUP, by_name)])
 say(login=[n.port for n in client.clusters.list_remote_login_information(GROUP, "nodes")])
 
 say(tags=client.clusters.update(GROUP, "nodes", tags={"a": "b"}).tags)
+smaller = models.ScaleSettings(manual=models.ManualScaleSettings(target_node_count=0))
+client.clusters.update(GROUP, "nodes", scale_settings=smaller)
+while client.clusters.get(GROUP, "nodes").current_node_count != 0:
+    time.sleep(0.05)
+say(nodes=0)
 try:
     client.clusters.get(GROUP, "nowhere")
 except Exception as e:  # each version of msrest has its own

@@ -35,6 +35,7 @@ def test_the_packages_without_workspaces(daemon, version):
         "listed": ["hello"],
         "login": [50000],
         "tags": {"a": "b"},
+        "nodes": 0,
         "missing": [404, said["missing"][1]],
         "left": [],
     }
