@@ -18,7 +18,8 @@ def programs():
     """The folder of the compiled programs. go.sum says what the published modules hold."""
     needs("go")
     source = PROGRAMS / "go"
-    install("go", ["go", "mod", "download"], files=[source / "go.mod", source / "go.sum"], env=GO)
+    modules = [source / "go.mod", source / "go.sum"]
+    install("azure-sdk-for-go", ["go", "mod", "download"], home=HOME, files=modules, env=GO)
     build = ["go", "build", "-o", f"{HOME}/bin/", "./..."]
     (HOME / "bin").mkdir(exist_ok=True)
     env = {**caller_environment(), **GO, "GOPROXY": "off", "GOCACHE": str(HOME / "cache")}

@@ -3,13 +3,15 @@
 
 import pytest
 from support.clients import PROGRAMS, install, live, needs
+from support.daemon import BUILD
 
 
 @pytest.fixture(scope="module")
 def node_modules():
     needs("node", "npm")
     package = PROGRAMS / "node" / "package.json"
-    return install("node", ["npm", "install", "--no-audit", "--no-fund"], files=[package]) / "node_modules"
+    npm = ["npm", "install", "--no-audit", "--no-fund"]
+    return install("@azure/arm-batchai", npm, home=BUILD / "clients" / "node", files=[package]) / "node_modules"
 
 
 def test_the_life_of_a_cluster_and_a_job(daemon, group, node_modules):

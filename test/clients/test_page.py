@@ -9,7 +9,7 @@ import shutil
 import subprocess
 
 import pytest
-from support.clients import caller_environment, environment
+from support.clients import caller_environment, environment, not_installed
 from support.daemon import BUILD, ROOT
 from support.world import Place
 
@@ -74,7 +74,7 @@ def test_the_lines_of(daemon, something_to_list, tmp_path, title, blocks):
         installs = INSTALLS.search(text)
         done = run(text, tmp_path, installing if installs else using)
         if done.returncode != 0 and installs:
-            pytest.skip(f"cannot be installed: {' '.join(done.stderr.split())[-300:]}")
+            not_installed(title, done)
         assert done.returncode == 0, f"{text}\n{done.stdout}\n{done.stderr}"
         seen += done.stdout
     assert SHOWS.get(title, SHOWS_ELSE) in seen, seen

@@ -58,8 +58,14 @@ def run_or_skip(name, command, home, env):
     except subprocess.TimeoutExpired:
         pytest.skip(f"{name} cannot be installed: no end after 600 s")
     if done.returncode != 0:
-        said = " ".join((done.stderr.strip() or done.stdout.strip()).split())
-        pytest.skip(f"{name} cannot be installed: {said[-300:]}")
+        not_installed(name, done)
+
+
+def not_installed(name, done):
+    """Skips with the line that says why, of all that an installer says."""
+    lines = (done.stderr.strip() or done.stdout.strip() or f"exit code {done.returncode}").splitlines()
+    errors = [line for line in lines if "error" in line.lower() and not line.startswith("WARNING")]
+    pytest.skip(f"{name} cannot be installed: {(errors or lines[-1:])[0].strip()[:300]}")
 
 
 def python_with(version):
