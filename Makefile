@@ -114,7 +114,7 @@ check: deps
 # what cannot be installed is named and skipped.
 .PHONY: check-clients
 check-clients: all
-	@BUILD_DIR=$(BUILD) $(PYTHON) -m pytest -q -rs -s test/clients
+	@BUILD_DIR=$(BUILD) UPDATE_OPERATIONS=$(UPDATE_OPERATIONS) $(PYTHON) -m pytest -q -rs -s test/clients
 
 .PHONY: bench
 bench: deps

@@ -1,6 +1,14 @@
 # SPDX-License-Identifier: MIT
 import pytest
+from support.daemon import Daemon
 from support.world import Place, fresh
+
+
+@pytest.fixture(scope="session")
+def daemon():
+    """Its log says which operations were used: support/operations.py."""
+    with Daemon(arguments=["--log-level", "debug"]) as d:
+        yield d
 
 
 @pytest.fixture

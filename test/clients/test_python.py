@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from support import operations
 from support.clients import PROGRAMS, live, python_with
 from support.flat import HOME, FlatPlace
 from support.spec import API_VERSION
@@ -22,6 +23,7 @@ def test_the_packages_without_workspaces(daemon, version):
     python = python_with(version)
     place = FlatPlace(daemon, PACKAGES[version]).make()
     env = {"PATH": os.environ["PATH"], **daemon.env}
+    before = len(daemon.log())
     done = subprocess.run([python, LIFE, place.group], capture_output=True, text=True, env=env, timeout=120)
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout.splitlines()[-1])
@@ -41,6 +43,7 @@ def test_the_packages_without_workspaces(daemon, version):
     }
     assert "nowhere" in said["missing"][1]
     print(f"ok python-{version} {said['api_version']}")
+    operations.judge(f"python-{version}", PACKAGES[version], daemon.log()[before:])
     assert place.through(API_VERSION).daemon.get(place.through(API_VERSION).path)["name"] == HOME
     Place(daemon, place.group, HOME).remove()
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from . import operations
 from .daemon import BUILD, ROOT
 from .waiting import PATIENCE
 
@@ -86,6 +87,7 @@ def environment(daemon, **more):
 def live(daemon, program, *arguments, **env):
     """Runs a client's program to its end and returns its last line."""
     argv = [str(a) for a in [*program, *arguments]]
+    before = len(daemon.log())
     done = subprocess.run(
         argv,
         capture_output=True,
@@ -96,4 +98,6 @@ def live(daemon, program, *arguments, **env):
     assert done.returncode == 0, f"{argv} -> {done.returncode}\n{done.stdout}\n{done.stderr}"
     said = done.stdout.splitlines()[-1]
     print(said)
+    _, client, version = said.split()
+    operations.judge(client, version, daemon.log()[before:])
     return said
