@@ -43,6 +43,7 @@
     X(ERR_OPERATION_NOT_FOUND, 404, "OperationNotFound")                                           \
     X(ERR_OUTPUT_DIRECTORY_NOT_FOUND, 404, "OutputDirectoryNotFound")                              \
     X(ERR_FILE_NOT_FOUND, 404, "FileNotFound")                                                     \
+    X(ERR_MACHINE_NOT_FOUND, 404, "MachineNotFound")                                               \
     X(ERR_PROVIDER_NOT_FOUND, 404, "InvalidResourceNamespace")                                     \
     /* What it collides with. */                                                                   \
     X(ERR_CONFLICT, 409, "Conflict")                                                               \

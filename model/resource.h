@@ -110,6 +110,18 @@ struct node {
     int rank;       /* position among the job's nodes, from 0 */
     const char *incarnation; /* of the node root, as the agent reported it; NULL before hello */
     const char *errors;      /* JSON array text of BatchAIError while unusable, else NULL */
+    int64_t machine_id;      /* the machine of the inventory that it is; 0: a local node */
+};
+
+/* A machine of the inventory. The inventory itself is configuration; this is what must outlive the
+ * daemon. A machine is claimed while a node row names it. */
+struct machine_row {
+    int64_t id;
+    const char *name; /* struct site_machine's */
+    bool drained;     /* gets no further node and no further job */
+    const char *reason;
+    const char *facts;  /* node_facts_text() of the last contact, or NULL */
+    int64_t contact_us; /* 0: never */
 };
 
 struct operation {

@@ -185,14 +185,14 @@ void node_unmount(struct node_link *link, const char *target, node_done_cb cb, v
     ask(link, "unmount", json_pack("{s:s}", "target", target), expect_done(cb, ctx));
 }
 
-void node_make_dirs(struct node_link *link, const char *const *paths, size_t n, node_done_cb cb,
-                    void *ctx)
+void node_make_dirs(struct node_link *link, const char *as, const char *const *paths, size_t n,
+                    node_done_cb cb, void *ctx)
 {
     json_t *list = json_array();
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < n; i++)
         rc = json_array_append_new(list, json_string(paths[i]));
-    json_t *msg = rc == 0 ? json_pack("{s:O}", "paths", list) : NULL;
+    json_t *msg = rc == 0 ? json_pack("{s:O, s:s*}", "paths", list, "as", as) : NULL;
     json_decref(list);
     ask(link, "make_dirs", msg, expect_done(cb, ctx));
 }
@@ -202,16 +202,18 @@ void node_remove_tree(struct node_link *link, const char *path, node_done_cb cb,
     ask(link, "remove_tree", json_pack("{s:s}", "path", path), expect_done(cb, ctx));
 }
 
-void node_append(struct node_link *link, const char *path, const char *text, node_done_cb cb,
-                 void *ctx)
+void node_append(struct node_link *link, const char *as, const char *path, const char *text,
+                 node_done_cb cb, void *ctx)
 {
-    ask(link, "append", json_pack("{s:s, s:s}", "path", path, "text", text), expect_done(cb, ctx));
+    ask(link, "append", json_pack("{s:s, s:s, s:s*}", "path", path, "text", text, "as", as),
+        expect_done(cb, ctx));
 }
 
-void node_write_file(struct node_link *link, const char *path, const char *text, int mode,
-                     node_done_cb cb, void *ctx)
+void node_write_file(struct node_link *link, const char *as, const char *path, const char *text,
+                     int mode, node_done_cb cb, void *ctx)
 {
-    ask(link, "write_file", json_pack("{s:s, s:s, s:i}", "path", path, "text", text, "mode", mode),
+    ask(link, "write_file",
+        json_pack("{s:s, s:s, s:i, s:s*}", "path", path, "text", text, "mode", mode, "as", as),
         expect_done(cb, ctx));
 }
 

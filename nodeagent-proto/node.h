@@ -22,6 +22,7 @@
 #include <stdint.h>
 #include <uv.h>
 
+#include "lib/arena.h"
 #include "lib/err.h"
 #include "lib/log.h"
 #include "nodeagent-proto/agents.h"
@@ -84,28 +85,56 @@ int node_open_ssh(const struct node_ssh_config *c, struct node_link **out,
  * error before node_close() returns; after that only `closed` runs, once everything is released. */
 void node_close(struct node_link *link, void (*closed)(void *ctx), void *ctx);
 
-/* Replies: `why` is NULL on success. */
+/* Facts as text for keeping, and back (into the arena). The caller frees the text. */
+char *node_facts_text(const struct node_facts *f);
+int node_facts_parse(struct arena *a, const char *text, struct node_facts *out,
+                     struct err *e) MUST_CHECK;
+
+/* Replies: `why` is NULL on success. What they bring is borrowed for the call. */
 typedef void (*node_done_cb)(void *ctx, const struct err *why);
 typedef void (*node_task_cb)(void *ctx, const struct err *why, const struct task_status *status);
 typedef void (*node_tasks_cb)(void *ctx, const struct err *why, const struct task_status *list,
                               size_t n);
+typedef void (*node_health_cb)(void *ctx, const struct err *why, const struct node_health *health);
+typedef void (*node_dir_cb)(void *ctx, const struct err *why, const struct node_dir_entry *list,
+                            size_t n);
+struct node_bytes {
+    const char *bytes;
+    size_t n;
+    int64_t size, mtime_us; /* of the whole file */
+};
+typedef void (*node_bytes_cb)(void *ctx, const struct err *why, const struct node_bytes *got);
 
 /* Makes `target` (absolute, below the node root) show `source` (a directory that exists or is
  * made): a symbolic link for an unprivileged agent. Done already: success. */
 void node_mount_folder(struct node_link *, const char *source, const char *target, node_done_cb cb,
                        void *ctx);
+/* Takes away whatever node_mount_folder() or a mount command put at `target`: a link, or each mount
+ * there, by force if it is in use or stuck (never blocks the agent), then the empty directory. */
 void node_unmount(struct node_link *, const char *target, node_done_cb cb, void *ctx);
+/* File operations take `as`: the account whose rights they have and who owns what they make; below
+ * the node root the agent itself makes directories and gives them away. NULL, or an agent that is
+ * not root: the agent's own. */
+
 /* mkdir -p, all of them; mode 0777 less umask. */
-void node_make_dirs(struct node_link *, const char *const *paths, size_t n, node_done_cb cb,
-                    void *ctx);
+void node_make_dirs(struct node_link *, const char *as, const char *const *paths, size_t n,
+                    node_done_cb cb, void *ctx);
 /* rm -rf below the node root; never follows symbolic links. */
 void node_remove_tree(struct node_link *, const char *path, node_done_cb cb, void *ctx);
 /* Appends text to a file, making parents. */
-void node_append(struct node_link *, const char *path, const char *text, node_done_cb cb,
-                 void *ctx);
+void node_append(struct node_link *, const char *as, const char *path, const char *text,
+                 node_done_cb cb, void *ctx);
 /* Writes a whole file atomically (hostfile and such), mode in octal. */
-void node_write_file(struct node_link *, const char *path, const char *text, int mode,
-                     node_done_cb cb, void *ctx);
+void node_write_file(struct node_link *, const char *as, const char *path, const char *text,
+                     int mode, node_done_cb cb, void *ctx);
+/* The entries of a directory below `base`, sorted by name; `path` is relative to base ("" is base
+ * itself) and nothing outside of base is reached, be it by symbolic links. Regular files and
+ * directories only. ERR_FILE_NOT_FOUND. */
+void node_list_dir(struct node_link *, const char *as, const char *base, const char *path,
+                   node_dir_cb cb, void *ctx);
+/* Up to `max` bytes (at most 1 MiB) of a regular file from `offset` on; none at its end. */
+void node_read_file(struct node_link *, const char *as, const char *base, const char *path,
+                    int64_t offset, size_t max, node_bytes_cb cb, void *ctx);
 
 /* Starts a task under a supervisor of its own, or answers with the status of the one that has this
  * id. The reply comes when the command's process exists, or could not be made: then it is a status
@@ -120,5 +149,15 @@ void node_signal(struct node_link *, const char *task_id, int signo, node_done_c
 void node_tasks(struct node_link *, node_tasks_cb cb, void *ctx);
 /* Forgets a task that is not running. */
 void node_forget(struct node_link *, const char *task_id, node_done_cb cb, void *ctx);
+
+void node_health(struct node_link *, node_health_cb cb, void *ctx);
+/* Makes the account, with a home, or brings key and password of one that was made here before up to
+ * date. ERR_CONFLICT: there is an account of that name that nobody made here; it is left as it is.
+ * ERR_NOT_SUPPORTED: the agent is not root. */
+void node_user_add(struct node_link *, const struct node_user *user, node_done_cb cb, void *ctx);
+/* Ends its processes and removes the account and its home, if it was made here. */
+void node_user_remove(struct node_link *, const char *name, node_done_cb cb, void *ctx);
+/* Restarts the machine; needs root. Answered before it goes down. */
+void node_reboot(struct node_link *, node_done_cb cb, void *ctx);
 
 #endif

@@ -6,6 +6,7 @@
 #ifndef NODEAGENT_PROTO_TASK_H
 #define NODEAGENT_PROTO_TASK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,7 +18,33 @@ struct node_facts { /* from hello */
     const char *boot_id;
     int cpus;
     int64_t memory_bytes, disk_free_bytes;
-    const char *gpus; /* JSON array text, "[]" if none */
+    const char *gpus;     /* JSON array text, "[]" if none: bus, model, uuid, driver */
+    const char *user;     /* the account that the agent runs as */
+    bool is_root;         /* it may mount, make accounts, and run tasks as others */
+    const char *runtimes; /* what could run containers, separated by blanks: "docker podman" */
+    const char *mpi;      /* the mpirun that would be found, or "" */
+    int64_t time_us;      /* the machine's clock when it answered */
+};
+
+/* How a node is, asked for now and then. */
+struct node_health {
+    int64_t time_us; /* the machine's clock */
+    int64_t disk_free_bytes, disk_total_bytes;
+    int gpus;               /* how many the driver shows */
+    const char *gpu_errors; /* what the driver complains of, or "" */
+};
+
+struct node_dir_entry {
+    const char *name;
+    bool is_dir;
+    int64_t size, mtime_us;
+};
+
+/* An account for people to log in with. */
+struct node_user {
+    const char *name;
+    const char *ssh_public_key; /* a line for authorized_keys, or NULL */
+    const char *password;       /* secret; or NULL */
 };
 
 enum task_state {
@@ -40,6 +67,14 @@ struct task_status {
 
 #define NODE_TAIL_MAX 2048
 
+/* What a task may use; 0: no limit. */
+struct task_limits {
+    int64_t memory_bytes; /* all its processes together where there are cgroups, else each */
+    int cpus;             /* where there are cgroups */
+    int processes;
+    int open_files;
+};
+
 struct task_spec {
     const char *id;           /* unique for ever; [A-Za-z0-9_.-], at most 100 characters */
     const char *command_line; /* for the shell (bash if there, else sh) -c */
@@ -49,6 +84,14 @@ struct task_spec {
     const char *stdout_path, *stderr_path; /* appended to; parents made if missing */
     const char *log_path; /* execution.log that start and exit are noted in, or NULL */
     const char *step;     /* "job preparation", "job", "setup task": for the log lines */
+    const char *user;     /* the account it runs as; NULL: the agent's own */
+    bool keep_children;   /* after exit 0, processes it left behind go on: a mount's helper */
+    int timeout_s;        /* killed after so long, and says so in why; 0: never */
+    /* For what signals do not reach, as in a container: run by the shell, with the signal's number
+     * in BATCHAI_SIGNAL, whenever the task is signalled; other signals than SIGKILL are then not
+     * sent to the task's own processes. NULL: none. */
+    const char *signal_command;
+    struct task_limits limits;
 };
 
 #endif

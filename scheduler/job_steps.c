@@ -148,7 +148,7 @@ static void send_directories(struct job_slot *slot)
     const char *own[] = {env->job_mounts, env->shared_dir};
     struct step *make_own = new_step(slot, "JobDirectoryFailed", "make job directory");
     make_own->on_node = true;
-    node_make_dirs(link, own, 2, on_start_step, make_own);
+    node_make_dirs(link, NULL, own, 2, on_start_step, make_own);
     for (size_t i = 0; i < spec->mounts.n; i++)
         send_mount(slot, &spec->mounts.items[i]);
     const char **outer = arena_alloc(&slot->run->a, (env->n_outputs + 1) * sizeof *outer);
@@ -159,8 +159,8 @@ static void send_directories(struct job_slot *slot)
     make_outer->remedy =
         "see that the folder behind the mount is there: batchaid share-path ACCOUNT "
         "SHARE (or --container ACCOUNT CONTAINER) prints it, and makes it again";
-    node_make_dirs(link, outer, env->n_outputs + 1, on_start_step, make_outer);
-    node_write_file(link, env->hostfile_path, env->hostfile_text, 0644, on_start_step,
+    node_make_dirs(link, NULL, outer, env->n_outputs + 1, on_start_step, make_outer);
+    node_write_file(link, NULL, env->hostfile_path, env->hostfile_text, 0644, on_start_step,
                     new_step(slot, "JobDirectoryFailed", "write host file"));
 }
 
@@ -170,7 +170,7 @@ static void send_first_line(struct job_slot *slot)
     char now[TIMEFMT_SIZE];
     timefmt_fixed(sched_now(run->s), now);
     slot->begun = true;
-    node_append(slot->rt->link, slot->env.log_path,
+    node_append(slot->rt->link, NULL, slot->env.log_path,
                 arena_printf(&run->a, "%s job %s, attempt %d: node %s, rank %d of %d\n", now,
                              run->name, run->attempt, slot->node_name, slot->rank, run->n_slots),
                 on_start_step, new_step(slot, "JobDirectoryFailed", "write execution.log"));
@@ -309,7 +309,7 @@ static void send_last_line(struct job_slot *slot)
     if (slot->rank != 0 || !run->out.why.code)
         return;
     timefmt_fixed(sched_now(run->s), now);
-    node_append(slot->rt->link, slot->env.log_path,
+    node_append(slot->rt->link, NULL, slot->env.log_path,
                 arena_printf(a, "%s job %s %s: %s", now, run->name,
                              run->out.kind == OUT_REQUEUE ? "queued again" : "failed",
                              failure_text(a, &run->out.why)),

@@ -256,7 +256,7 @@ static void send_steps(struct node_rt *rt)
     /* One reply is held back until all requests are sent. */
     prep->pending = 1;
     node_tasks(rt->link, on_tasks, new_step(rt, "NodePreparationFailed", "list tasks"));
-    node_make_dirs(rt->link, dirs, 2, on_step,
+    node_make_dirs(rt->link, NULL, dirs, 2, on_step,
                    new_step(rt, "NodePreparationFailed", "make directories"));
     for (size_t i = 0; i < prep->spec.mounts.n; i++)
         send_mount(rt, &prep->spec.mounts.items[i]);

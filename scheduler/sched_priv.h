@@ -39,6 +39,20 @@ struct deadline {
 struct node_rt;
 struct job_run;
 
+/* A machine of the inventory: machines.c. Made at the start for every one, and for those that a
+ * node row still names although the inventory does not. */
+struct machine {
+    int64_t id; /* of its row */
+    char *name;
+    const struct site_machine *site; /* borrowed; NULL: not in the inventory any more */
+    bool drained;
+    char *reason;       /* why drained */
+    int64_t node_id;    /* who has claimed it; 0: free */
+    int64_t contact_us; /* last contact; 0: never */
+    char *facts;        /* node_facts_text(), or NULL */
+    char *trouble;      /* why it could not be reached or used when last tried; NULL: none */
+};
+
 struct sched {
     struct sched_config cfg; /* strings are ours */
     struct storage *st;      /* borrowed, as are loop and log */
@@ -52,6 +66,9 @@ struct sched {
     struct id_map runs;       /* struct job_run *, owned, by job id */
     struct id_map allocating; /* a set: jobs whose allocation is not on disk yet */
     int64_t last_orphan;
+    struct machine *machines; /* owned, in the order of the inventory */
+    size_t n_machines;
+    int connecting; /* links of machines between open and ready, for site.connect_limit */
     struct id_map short_clusters; /* a set: they wait for capacity that others give up */
     int64_t started_us;
     int refs; /* durable callbacks, links, pool work and the timer under way; see sched_stop() */
@@ -93,6 +110,7 @@ struct node_rt {
     struct sched *s;
     int64_t id; /* < 0: a node root without a row, to be cleaned */
     int64_t cluster_id;
+    struct machine *machine; /* borrowed; NULL: a local node */
     char *name, *root;
     struct node_link *link; /* owned; NULL in LINK_NONE */
     enum link_state link_state;
@@ -101,6 +119,8 @@ struct node_rt {
     char *why_down;             /* last reason, for errors */
     char *incarnation;          /* as the last hello said */
     int gpus;
+    bool is_root;           /* the agent may mount, make accounts and run tasks as others */
+    char *runtimes;         /* node_facts.runtimes */
     bool greeted;           /* link ready and hello compared with the row */
     bool heal;              /* unusable, but to be prepared again by itself from retry_us on */
     struct job_run *run;    /* borrowed: the run that has a slot on this node; NULL: none */
@@ -125,8 +145,24 @@ void node_rt_close(struct node_rt *rt);
 void node_rt_free(struct node_rt *rt);
 /* Writes that a node failed (unusable, or leaving anyway) and wakes who needs to know. */
 void node_fail(struct node_rt *rt, const struct failure *f);
+/* The account that jobs run as there; NULL: the agent's own. */
+const char *node_rt_job_user(const struct node_rt *rt);
 /* Requests can be sent. */
 bool node_rt_usable(const struct node_rt *rt);
+
+/* --- machines.c ------------------------------------------------------------------------------ */
+/* Reads and completes the rows; call once, before nodes are looked at. */
+int machines_load(struct sched *s, struct arena *a, struct err *e) MUST_CHECK;
+void machines_free(struct sched *s);
+struct machine *machine_find(const struct sched *s, int64_t id);
+/* A free machine for a node of this size and priority, the most promising first; NULL: none. */
+struct machine *machine_pick(struct sched *s, const char *vm_size, enum vm_priority priority);
+/* How many machines could ever serve it, and how many of them are free now. */
+void machines_count(const struct sched *s, const char *vm_size, enum vm_priority priority,
+                    int *serving, int *free_now);
+/* Writes down the last contact (facts) or the trouble of one. */
+void machine_contact(struct sched *s, struct machine *m, const struct node_facts *facts);
+void machine_trouble(struct machine *m, const char *why);
 
 /* --- node_prepare.c ------------------------------------------------------------------------- */
 void node_prepare(struct node_rt *rt, const struct node *row); /* link ready; starts over */

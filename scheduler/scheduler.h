@@ -22,6 +22,7 @@
 #include "lib/timefmt.h"
 #include "model/resource.h"
 #include "model/spec.h"
+#include "scheduler/site.h"
 
 struct sched;
 struct storage;
@@ -36,7 +37,8 @@ struct sched_config {
     const char *storage_dir;           /* shares are folders below it: see sched_share_path() */
     int local_nodes;                   /* how many local nodes there may be in all */
     const char *const *local_vm_sizes; /* upper-case, NULL-terminated; NULL or empty: any */
-    int autoscale_idle_s; /* how long a node idles before automatic scaling lets it go */
+    int autoscale_idle_s;    /* how long a node idles before automatic scaling lets it go */
+    const struct site *site; /* borrowed; NULL: the embedded default, local nodes only */
 };
 
 int sched_create(const struct sched_config *c, struct sched **out, struct err *e) MUST_CHECK;
@@ -65,6 +67,43 @@ int sched_capacity(const struct sched *s, const char *vm_size);
 /* Refuses what a node could never have: see sched_capacity(). Target is the property path. */
 int sched_check_scale(const struct sched *s, const char *vm_size, const struct scale *scale,
                       struct err *e) MUST_CHECK;
+
+/* --- the machines, as people who run them see them ------------------------------------------- */
+
+/* A machine of the inventory, or a local node. Arena-owned texts; NULL where there is nothing. */
+struct machine_view {
+    const char *name;  /* the inventory's; the node's for a local one */
+    const char *state; /* "unknown" (never reached), "free", "unreachable", or its node's state */
+    bool is_local, drained;
+    const char *reason; /* why drained, unreachable or unusable */
+    const char *node, *cluster, *job;
+    const char *const *vm_sizes; /* NULL-terminated; empty: any */
+    enum vm_priority priority;
+    int64_t contact_us; /* last contact; 0: never */
+    bool has_facts;
+    struct node_facts facts;
+};
+
+/* Every machine, in the order of the inventory, then local nodes. */
+int sched_machines(struct sched *s, struct arena *a, struct machine_view **out, size_t *n,
+                   struct err *e) MUST_CHECK;
+/* By name. Drained: what runs there goes on, nothing new starts; the machine is not claimed again
+ * and its idle node is no longer used. Undraining also tries an unusable node again.
+ * ERR_MACHINE_NOT_FOUND. */
+int sched_machine_drain(struct sched *s, const char *name, const char *reason,
+                        struct err *e) MUST_CHECK;
+int sched_machine_undrain(struct sched *s, const char *name, struct err *e) MUST_CHECK;
+/* Asks the machine to restart; its node is prepared anew when it is back. ERR_CONFLICT while a job
+ * runs there; ERR_NOT_SUPPORTED without root; ERR_UNAVAILABLE when it cannot be reached. */
+int sched_machine_reboot(struct sched *s, const char *name, struct err *e) MUST_CHECK;
+
+/* Where people log in on a node. */
+struct node_login {
+    const char *address; /* arena-owned */
+    int port;
+};
+int sched_node_login(struct sched *s, struct arena *a, const struct node *row,
+                     struct node_login *out, struct err *e) MUST_CHECK;
 
 /* The folder behind an Azure file share or blob container: <storage_dir>/<account>/files/<share> or
  * .../blobs/<container>. Lower-case names. Arena-owned; the folder is not made. */

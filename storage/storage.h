@@ -201,6 +201,19 @@ int st_node_move(struct storage *, const struct st_node_move *m, struct err *) M
 int st_node_set_incarnation(struct storage *, int64_t id, const char *incarnation, struct err *);
 int st_node_remove(struct storage *, int64_t id, struct err *);
 
+/* --- machines ------------------------------------------------------------------------------ */
+/* Finds the machine of this name, or makes its row. */
+int st_machine_put(struct storage *, const char *name, int64_t *id, struct err *);
+int st_machine_list(struct storage *, struct arena *, struct machine_row **rows, size_t *n,
+                    struct err *);
+/* `reason` is kept only with drained. */
+int st_machine_set_drained(struct storage *, int64_t id, bool drained, const char *reason,
+                           struct err *);
+int st_machine_set_contact(struct storage *, int64_t id, int64_t contact_us, const char *facts,
+                           struct err *);
+/* ERR_CONFLICT while a node names it. */
+int st_machine_remove(struct storage *, int64_t id, struct err *);
+
 /* --- deletion ------------------------------------------------------------------------------ */
 /* Marks a resource and everything in it as deleting (idempotent). */
 int st_mark_deleting(struct storage *, enum resource_kind kind, int64_t id, int64_t now_us,

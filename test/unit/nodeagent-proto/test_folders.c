@@ -26,7 +26,7 @@ static void test_files_and_mounts(void **state)
     assert_true(readlink(target, now, sizeof now - 1) > 0);
     assert_string_equal(now, other);
 
-    ASK(f, node_write_file(f->link, file, "127.0.0.1\n", 0640, on_done, f));
+    ASK(f, node_write_file(f->link, NULL, file, "127.0.0.1\n", 0640, on_done, f));
     assert_int_equal(stat(file, &st), 0);
     assert_int_equal(st.st_mode & 07777, 0640);
     assert_true(file_has(f, "full/dir/hosts", "127.0.0.1\n"));
@@ -37,7 +37,7 @@ static void test_files_and_mounts(void **state)
     assert_int_equal(f->why.code, ERR_INVALID_PATH);
 
     const char *dirs[] = {deep, share};
-    ASK(f, node_make_dirs(f->link, dirs, 2, on_done, f));
+    ASK(f, node_make_dirs(f->link, NULL, dirs, 2, on_done, f));
     assert_int_equal(stat(deep, &st), 0);
     ASK(f, node_unmount(f->link, target, on_done, f));
     ASK(f, node_unmount(f->link, target, on_done, f));
@@ -54,7 +54,7 @@ static void test_only_directories_are_mounted(void **state)
     struct stat st;
     open_ready(f);
     char *file = in_root(f, "shares/file"), *target = in_root(f, "mnt/x");
-    ASK(f, node_write_file(f->link, file, "no folder", 0644, on_done, f));
+    ASK(f, node_write_file(f->link, NULL, file, "no folder", 0644, on_done, f));
     ASK(f, node_mount_folder(f->link, file, target, on_done, f));
     assert_int_equal(f->why.code, ERR_INVALID_PATH);
     assert_non_null(strstr(f->why.msg, file));
@@ -88,9 +88,9 @@ static void test_remove_tree(void **state)
          *through = in_root(f, "job/link/precious"), *job = in_root(f, "job"),
          *up = in_root(f, "../x"), *tasks = in_root(f, "tasks"),
          *ro = in_root(f, "job/ro/sub/file");
-    ASK(f, node_append(f->link, precious, "x", on_done, f));
+    ASK(f, node_append(f->link, NULL, precious, "x", on_done, f));
     ASK(f, node_mount_folder(f->link, outside, link, on_done, f));
-    ASK(f, node_append(f->link, ro, "x", on_done, f));
+    ASK(f, node_append(f->link, NULL, ro, "x", on_done, f));
     const char *refused[] = {outside, precious, through, up, tasks, "/", f->root, "relative"};
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         ASK(f, node_remove_tree(f->link, refused[i], on_done, f));

@@ -67,11 +67,11 @@ static void test_refused_requests(void **state)
 {
     struct fixture *f = *state;
     open_ready(f);
-    ASK(f, node_append(f->link, "/tmp/\xff", "x", on_done, f));
+    ASK(f, node_append(f->link, NULL, "/tmp/\xff", "x", on_done, f));
     assert_int_equal(f->why.code, ERR_INVALID_PROPERTY);
     char *huge = xcalloc(1, 5 << 20);
     memset(huge, 'x', (5 << 20) - 1);
-    ASK(f, node_append(f->link, f->root, huge, on_done, f));
+    ASK(f, node_append(f->link, NULL, f->root, huge, on_done, f));
     assert_int_equal(f->why.code, ERR_BODY_TOO_LARGE);
     free(huge);
     start(f, "after", "true"); /* the link is as good as before */

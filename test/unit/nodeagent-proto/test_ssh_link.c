@@ -171,7 +171,7 @@ static void send_large_frames(struct fixture *f)
         memset(text, 'a' + i, n);
         snprintf(name, sizeof name, "big-%d", i);
         paths[i] = in_root(f, name);
-        node_write_file(f->link, paths[i], text, 0644, on_done, f);
+        node_write_file(f->link, NULL, paths[i], text, 0644, on_done, f);
     }
     WAIT(f, f->answers == before + 6);
     assert_string_equal(f->why.msg, "");
@@ -236,7 +236,7 @@ static void test_many_answers(void **state)
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = '\0';
     for (int i = 0; i < 100; i++) {
-        node_append(f->link, file, text, on_done, f);
+        node_append(f->link, NULL, file, text, on_done, f);
         node_tasks(f->link, on_tasks, f);
     }
     WAIT(f, f->answers == before + 200);

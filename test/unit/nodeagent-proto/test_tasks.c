@@ -38,7 +38,7 @@ static void test_same_id_starts_once(void **state)
     start(f, "once", "echo ran");
     assert_int_equal(f->run.s.state, TASK_RUNNING);
     char *go = in_root(f, "work/here/go");
-    ASK(f, node_append(f->link, go, "now", on_done, f));
+    ASK(f, node_append(f->link, NULL, go, "now", on_done, f));
     free(go);
     WAIT(f, f->n_ended == 1);
     start(f, "once", "echo ran");
@@ -109,7 +109,7 @@ static void test_failures_to_start(void **state)
     struct fixture *f = *state;
     open_ready(f);
     char *file = in_root(f, "file"), *below = in_root(f, "file/below"), *ok = in_root(f, "ok");
-    ASK(f, node_append(f->link, file, "x", on_done, f));
+    ASK(f, node_append(f->link, NULL, file, "x", on_done, f));
     struct task_spec s = {.id = "bad-cwd",
                           .command_line = "true",
                           .cwd = below,
@@ -198,7 +198,7 @@ static void test_secrets_stay_out_of_sight(void **state)
     assert_false(any_command_line_has(secret));
     assert_false(tree_has(f->root, secret));
     char *go = in_root(f, "work/go");
-    ASK(f, node_append(f->link, go, "", on_done, f));
+    ASK(f, node_append(f->link, NULL, go, "", on_done, f));
     free(go);
     WAIT(f, f->n_ended == 1);
     assert_false(tree_has(f->root, secret));
@@ -247,7 +247,7 @@ static void test_forget(void **state)
     ASK(f, node_forget(f->link, "gone", on_done, f));
     assert_int_equal(f->why.code, ERR_CONFLICT);
     char *go = in_root(f, "work/go");
-    ASK(f, node_append(f->link, go, "", on_done, f));
+    ASK(f, node_append(f->link, NULL, go, "", on_done, f));
     WAIT(f, f->n_ended == 1);
     ASK(f, node_forget(f->link, "gone", on_done, f));
     assert_string_equal(f->why.msg, "");
