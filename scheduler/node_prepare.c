@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes a node fit for jobs: ends what an earlier life left running there, mounts the cluster's
- * volumes, runs its setup task. Repeatable: every request is idempotent, and the setup task's id
- * holds the instant at which this preparation was decided, so that a restart of the daemon finds
- * the same task again instead of running it twice.
+ * Makes a node fit for jobs: ends what an earlier life left running there, takes away what it left
+ * behind, mounts the cluster's volumes, runs its setup task. Repeatable: every step is idempotent,
+ * and the setup task's id holds the instant at which this preparation was decided, so that a
+ * restart of the daemon finds the same task again instead of running it twice.
  */
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,44 +12,48 @@
 #include "scheduler/launch/env.h"
 #include "scheduler/launch/launch.h"
 #include "scheduler/sched_priv.h"
-
-struct prep_step { /* in the prep's arena, which lives until the link is closed or all is answered
-                    */
-    struct node_rt *rt;
-    const char *what; /* for the failure */
-    const char *code;
-};
+#include "scheduler/script.h"
 
 struct node_prep {
     struct arena a;
     struct node_setup_spec spec;
-    const char *task_id; /* of the setup task */
-    int pending;         /* replies to come before the setup task may start */
-    bool failed;         /* nothing more is sent; kept because replies may still come */
-    struct failure why;  /* code NULL: cancelled, or reported already */
+    struct script *script; /* NULL: it failed before there was one */
+    const char *setup_id;  /* of the setup task */
+    bool resumed;          /* the node knows the setup task: nothing is taken from under it */
+    bool failed;           /* nothing more is sent; kept because replies may still come */
+    struct failure why;    /* code NULL: cancelled, or reported already */
 };
 
 static void prep_free(struct node_prep *prep)
 {
+    if (prep->script)
+        script_halt(prep->script);
     node_setup_wipe(&prep->spec);
     arena_free(&prep->a);
     free(prep);
 }
 
-/* Noted here, reported by node_prepare_report(): a request also fails when its link goes down, and
- * then the preparation is abandoned before the node's turn comes. */
-static void prep_fail(struct node_rt *rt, const struct failure *f)
+static void prep_fail(struct node_prep *prep, const struct failure *f)
 {
-    struct node_prep *prep = rt->prep;
-    if (prep->failed)
-        return;
     prep->failed = true;
     prep->why = *f;
     prep->why.message = arena_strdup(&prep->a, f->message);
-    prep->why.stderr_tail = arena_strdup(&prep->a, f->stderr_tail);
-    wake(rt->s, WAKE_NODE, rt->id);
 }
 
+static void prep_fail_text(struct node_prep *prep, const char *code, const char *step,
+                           const char *message)
+{
+    const struct failure f = {.code = code,
+                              .message = message,
+                              .step = step,
+                              .remedy = "put right what the message names, then resize the "
+                                        "cluster: the node is prepared again",
+                              .exit_code = -1};
+    prep_fail(prep, &f);
+}
+
+/* Not noted from the script's callback: a request also fails when its link goes down, and then the
+ * preparation is abandoned before the node's turn comes. */
 bool node_prepare_report(struct node_rt *rt)
 {
     struct node_prep *prep = rt->prep;
@@ -61,28 +64,14 @@ bool node_prepare_report(struct node_rt *rt)
     return true;
 }
 
-static void prep_fail_text(struct node_rt *rt, const char *code, const char *step,
-                           const char *message)
-{
-    const struct failure f = {.code = code,
-                              .message = message,
-                              .step = step,
-                              .remedy = "put right what the message names, then resize the "
-                                        "cluster: the node is prepared again",
-                              .exit_code = -1};
-    prep_fail(rt, &f);
-}
-
 static void prepared(struct node_rt *rt)
 {
-    struct node_prep *prep = rt->prep;
     const struct st_node_move m = {.id = rt->id,
                                    .from = NODE_PREPARING,
                                    .to = node_next(NODE_PREPARING, NODE_EV_PREPARED),
                                    .now_us = sched_now(rt->s)};
     struct err e = {0};
-    rt->prep = NULL;
-    prep_free(prep);
+    node_prepare_abandon(rt);
     if (st_node_move(rt->s->st, &m, &e) == 0) {
         LOG_INFO(rt->s->log, "node.idle", LF_STR("node", rt->name));
         wake(rt->s, WAKE_CLUSTER, rt->cluster_id);
@@ -95,50 +84,6 @@ static void prepared(struct node_rt *rt)
 /* --- the setup task ------------------------------------------------------------------------- */
 
 #define SETUP_STEP "setup task"
-
-static void setup_ended(struct node_rt *rt, const struct task_status *st)
-{
-    struct node_prep *prep = rt->prep;
-    if (st->state == TASK_EXITED && st->exit_code == 0 && st->signal == 0) {
-        prepared(rt);
-        return;
-    }
-    const char *message = "The node's setup task failed with a non-zero exit code";
-    if (st->state != TASK_EXITED)
-        message = arena_printf(&prep->a, "The node's setup task did not run to its end: %s",
-                               st->why ? st->why : "no record of it");
-    else if (st->signal)
-        message = "The node's setup task was killed by a signal";
-    const struct failure f = {.code = "NodeSetupFailed",
-                              .message = message,
-                              .step = SETUP_STEP,
-                              .command = prep->spec.setup_task->command_line,
-                              .stderr_tail = st->stderr_tail,
-                              .remedy = "put the setup task right (its output is under "
-                                        "stdOutErrPathPrefix), then resize the cluster",
-                              .exit_code = st->state == TASK_EXITED ? st->exit_code : -1,
-                              .signal = st->signal};
-    prep_fail(rt, &f);
-}
-
-static void on_setup_started(void *ctx, const struct err *why, const struct task_status *st)
-{
-    struct node_rt *rt = ctx;
-    if (!rt->prep || rt->link_state != LINK_READY)
-        return;
-    if (why)
-        prep_fail_text(rt, "NodeSetupFailed", SETUP_STEP, why->msg);
-    else if (st->state != TASK_RUNNING)
-        setup_ended(rt, st);
-}
-
-void node_prepare_task_ended(struct node_rt *rt, const struct task_status *st)
-{
-    struct node_prep *prep = rt->prep;
-    /* pending > 0: it ended while no link was there; the repeated request will be told so. */
-    if (!prep->failed && prep->pending == 0 && prep->task_id && !strcmp(st->id, prep->task_id))
-        setup_ended(rt, st);
-}
 
 static const char *setup_dir(struct arena *a, struct env *v, const struct setup_task_spec *t,
                              const char *home, struct err *e)
@@ -153,7 +98,7 @@ static const char *setup_dir(struct arena *a, struct env *v, const struct setup_
     return t->std_suffix ? arena_printf(a, "%s/%s", prefix, t->std_suffix) : prefix;
 }
 
-static void start_setup(struct node_rt *rt)
+static int add_setup(struct node_rt *rt, struct err *e)
 {
     struct node_prep *prep = rt->prep;
     struct arena *a = &prep->a;
@@ -165,16 +110,12 @@ static void start_setup(struct node_rt *rt)
     env_set(&v, "AZ_BATCHAI_MOUNT_ROOT", launch_mount_root(a, rt->root));
     env_set(&v, "AZ_BATCHAI_NODE_ID", rt->name);
     env_set(&v, "AZ_BATCHAI_NUM_GPUS", arena_printf(a, "%d", rt->gpus));
-    struct err e = {0};
-    const char *dir = setup_dir(a, &v, t, home, &e);
-    if (!dir) {
-        prep_fail_text(rt, "NodeSetupFailed", SETUP_STEP,
-                       arena_printf(a, "stdOutErrPathPrefix: %s", e.msg));
-        return;
-    }
+    const char *dir = setup_dir(a, &v, t, home, e);
+    if (!dir)
+        return err_prefix(e, "stdOutErrPathPrefix");
     env_set(&v, "AZ_BATCHAI_STDOUTERR_DIR", dir);
     const struct task_spec spec = {
-        .id = prep->task_id,
+        .id = prep->setup_id,
         .command_line = t->command_line,
         .cwd = home,
         .env = v.items,
@@ -183,84 +124,67 @@ static void start_setup(struct node_rt *rt)
         .stderr_path = arena_printf(a, "%s/stderr-%s.txt", dir, rt->name),
         .step = SETUP_STEP,
     };
-    node_run(rt->link, &spec, on_setup_started, rt);
+    const struct script_label named = {.code = "NodeSetupFailed",
+                                       .what = "The node's " SETUP_STEP,
+                                       .remedy = "put the setup task right (its output is under "
+                                                 "stdOutErrPathPrefix), then resize the cluster"};
+    script_command(prep->script, &named, &spec, true);
+    return 0;
 }
 
 /* --- what comes before it ------------------------------------------------------------------- */
 
-static void step_done(struct node_rt *rt)
+#define PREPARE_REMEDY                                                                             \
+    "put right what the message names, then resize the cluster: the node is prepared again"
+
+static struct script_label label(const char *code, const char *what)
+{
+    return (struct script_label){.code = code, .what = what, .remedy = PREPARE_REMEDY};
+}
+
+/* Whatever an earlier life of this node left must not disturb the next job: processes first. What
+ * they hold open can only be taken away once they are gone. */
+static void add_cleaning(struct node_rt *rt)
 {
     struct node_prep *prep = rt->prep;
-    if (--prep->pending > 0 || prep->failed)
-        return;
-    if (prep->spec.setup_task)
-        start_setup(rt);
-    else
-        prepared(rt);
+    struct script *sc = prep->script;
+    const char *jobs = arena_printf(&prep->a, "%s/jobs", rt->root);
+    const struct script_label kill = label("NodePreparationFailed", "kill stray tasks"),
+                              rest =
+                                  label("NodePreparationFailed", "remove what earlier jobs left");
+    script_kill_tasks(sc, &kill, "", prep->setup_id, true, &prep->resumed);
+    script_skip_if(sc, &prep->resumed);
+    script_remove_tree(sc, &rest, jobs);
+    script_skip_if(sc, NULL);
 }
 
-static void on_step(void *ctx, const struct err *why)
-{
-    const struct prep_step *step = ctx;
-    struct node_rt *rt = step->rt;
-    if (!rt->prep || rt->link_state != LINK_READY)
-        return;
-    if (why)
-        prep_fail_text(rt, step->code, step->what, why->msg);
-    step_done(rt);
-}
-
-static struct prep_step *new_step(struct node_rt *rt, const char *code, const char *what)
-{
-    struct prep_step *step = arena_alloc(&rt->prep->a, sizeof *step);
-    *step = (struct prep_step){rt, what, code};
-    rt->prep->pending++;
-    return step;
-}
-
-/* Whatever an earlier life of this node left running must not disturb the next job. */
-static void on_tasks(void *ctx, const struct err *why, const struct task_status *list, size_t n)
-{
-    const struct prep_step *step = ctx;
-    struct node_rt *rt = step->rt;
-    if (!rt->prep || rt->link_state != LINK_READY)
-        return;
-    for (size_t i = 0; !why && i < n; i++) {
-        if (list[i].state != TASK_RUNNING || !strcmp(list[i].id, rt->prep->task_id))
-            continue;
-        LOG_WARN(rt->s->log, "task.stray_killed", LF_STR("node", rt->name),
-                 LF_STR("task", list[i].id));
-        node_signal(rt->link, list[i].id, SIGKILL, on_step,
-                    new_step(rt, "NodePreparationFailed", "kill stray tasks"));
-    }
-    on_step(ctx, why);
-}
-
-static void send_mount(struct node_rt *rt, const struct mount_volume *m)
+static void add_mount(struct node_rt *rt, const struct mount_volume *m)
 {
     struct arena *a = &rt->prep->a;
     bool blob = m->kind == MOUNT_AZURE_BLOB;
-    node_mount_folder(
-        rt->link, sched_share_path(rt->s->cfg.storage_dir, a, m),
-        arena_printf(a, "%s/%s", launch_mount_root(a, rt->root), m->relative_path), on_step,
-        new_step(rt, blob ? "BFSMountError" : "AZFMountError",
-                 arena_printf(a, "mount of %s %s/%s at %s", blob ? "container" : "share",
-                              m->account, m->share, m->relative_path)));
+    const struct script_label mount =
+        label(blob ? "BFSMountError" : "AZFMountError",
+              arena_printf(a, "mount of %s %s/%s at %s", blob ? "container" : "share", m->account,
+                           m->share, m->relative_path));
+    script_mount_folder(rt->prep->script, &mount, sched_share_path(rt->s->cfg.storage_dir, a, m),
+                        arena_printf(a, "%s/%s", launch_mount_root(a, rt->root), m->relative_path));
 }
 
-static void send_steps(struct node_rt *rt)
+static int make_script(struct node_rt *rt, struct err *e)
 {
     struct node_prep *prep = rt->prep;
-    const char *dirs[] = {launch_mount_root(&prep->a, rt->root),
-                          arena_printf(&prep->a, "%s/jobs", rt->root)};
-    /* One reply is held back until all requests are sent. */
-    prep->pending = 1;
-    node_tasks(rt->link, on_tasks, new_step(rt, "NodePreparationFailed", "list tasks"));
-    node_make_dirs(rt->link, NULL, dirs, 2, on_step,
-                   new_step(rt, "NodePreparationFailed", "make directories"));
+    struct arena *a = &prep->a;
+    const struct script_label dirs = label("NodePreparationFailed", "make directories");
+    const char **mounts = arena_alloc(a, sizeof *mounts), **jobs = arena_alloc(a, sizeof *jobs);
+    *mounts = launch_mount_root(a, rt->root);
+    *jobs = arena_printf(a, "%s/jobs", rt->root);
+    prep->script = script_new(a, rt->s->log, rt->name);
+    add_cleaning(rt);
+    script_make_dirs(prep->script, &dirs, NULL, mounts, 1);
+    script_make_dirs(prep->script, &dirs, node_rt_job_user(rt), jobs, 1);
     for (size_t i = 0; i < prep->spec.mounts.n; i++)
-        send_mount(rt, &prep->spec.mounts.items[i]);
-    step_done(rt);
+        add_mount(rt, &prep->spec.mounts.items[i]);
+    return prep->spec.setup_task ? add_setup(rt, e) : 0;
 }
 
 static int load_spec(struct node_rt *rt, struct err *e)
@@ -276,26 +200,55 @@ static int load_spec(struct node_rt *rt, struct err *e)
     return node_setup_decode(&prep->a, &c, secrets, &prep->spec, e);
 }
 
-void node_prepare(struct node_rt *rt, const struct node *row)
+/* --- the preparation ------------------------------------------------------------------------ */
+
+static void on_changed(void *ctx)
 {
-    struct node_prep *prep = xcalloc(1, sizeof *prep);
-    arena_init(&prep->a);
-    rt->prep = prep;
-    prep->task_id =
-        arena_printf(&prep->a, "n%lld-setup-%lld", (long long)rt->id, (long long)row->state_us);
+    struct node_rt *rt = ctx;
+    wake(rt->s, WAKE_NODE, rt->id);
+}
+
+static void begin(struct node_rt *rt)
+{
+    struct node_prep *prep = rt->prep;
     struct err e = {0};
     if (load_spec(rt, &e) != 0) {
-        prep_fail_text(rt, "NodePreparationFailed", "read the cluster", e.msg);
+        prep_fail_text(prep, "NodePreparationFailed", "read the cluster", e.msg);
         return;
     }
     struct failure why;
     const struct setup_task_spec *t = prep->spec.setup_task;
     if (launch_refuse_mounts(&prep->a, &prep->spec.mounts, &why) ||
-        (t && launch_refuse_secrets(&prep->a, t->env, t->n_env, &why))) {
-        prep_fail(rt, &why);
-        return;
+        (t && launch_refuse_secrets(&prep->a, t->env, t->n_env, &why)))
+        prep_fail(prep, &why);
+    else if (make_script(rt, &e) != 0)
+        prep_fail_text(prep, "NodeSetupFailed", SETUP_STEP, e.msg);
+    else
+        script_run(prep->script, rt->link, on_changed, rt);
+}
+
+void node_prepare(struct node_rt *rt, const struct node *row)
+{
+    if (!rt->prep) {
+        rt->prep = xcalloc(1, sizeof *rt->prep);
+        arena_init(&rt->prep->a);
+        rt->prep->setup_id = arena_printf(&rt->prep->a, "n%lld-setup-%lld", (long long)rt->id,
+                                          (long long)row->state_us);
+        begin(rt);
     }
-    send_steps(rt);
+    struct node_prep *prep = rt->prep;
+    if (!prep->failed && script_state(prep->script) == SCRIPT_FAILED)
+        prep_fail(prep, script_failure(prep->script));
+    if (prep->failed)
+        node_prepare_report(rt);
+    else if (script_state(prep->script) == SCRIPT_DONE)
+        prepared(rt);
+}
+
+void node_prepare_task_ended(struct node_rt *rt, const struct task_status *st)
+{
+    if (rt->prep->script && !rt->prep->failed)
+        script_task_ended(rt->prep->script, st);
 }
 
 void node_prepare_cancel(struct node_rt *rt)

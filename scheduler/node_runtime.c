@@ -77,6 +77,14 @@ void node_rt_free(struct node_rt *rt)
     free(rt);
 }
 
+const char *node_rt_job_user(const struct node_rt *rt)
+{
+    const struct site_machine *m = rt->machine ? rt->machine->site : NULL;
+    if (!m || !rt->is_root)
+        return NULL;
+    return m->group->job_user ? m->group->job_user : m->group->user;
+}
+
 bool node_rt_usable(const struct node_rt *rt)
 {
     return rt->link_state == LINK_READY && rt->greeted;
@@ -335,7 +343,7 @@ static void keep_link(struct node_rt *rt, const struct node *row)
         return;
     if (node_prepare_over(rt))
         node_rt_close(rt); /* and begin again with a fresh link */
-    else if (!rt->prep)
+    else
         node_prepare(rt, row);
 }
 

@@ -165,7 +165,8 @@ void machine_contact(struct sched *s, struct machine *m, const struct node_facts
 void machine_trouble(struct machine *m, const char *why);
 
 /* --- node_prepare.c ------------------------------------------------------------------------- */
-void node_prepare(struct node_rt *rt, const struct node *row); /* link ready; starts over */
+/* The next step; the link is ready. */
+void node_prepare(struct node_rt *rt, const struct node *row);
 /* No further step; the preparation is freed with its link. */
 void node_prepare_cancel(struct node_rt *rt);
 /* Writes down a failure that was noted; false if there is none. */
