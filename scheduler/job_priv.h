@@ -21,6 +21,7 @@
 #include "scheduler/launch/env.h"
 #include "scheduler/launch/launch.h"
 #include "scheduler/sched_priv.h"
+#include "scheduler/script.h"
 
 enum run_phase { RUN_ACTIVE, RUN_STOPPING, RUN_KILLING, RUN_ENDING, RUN_ENDED, RUN_CLEANING };
 
@@ -72,8 +73,9 @@ struct job_slot {
     const char *node_name, *root;
     int rank;
     enum slot_state state;
-    int pending; /* requests without a reply */
-    bool begun;  /* its first line is in execution.log */
+    int pending;           /* requests without a reply, those of the script apart */
+    struct script *script; /* the start, then the cleaning; NULL before */
+    bool begun;            /* its first line is in execution.log */
     bool has_error;
     struct failure error; /* of a request, while the link holds */
     bool nodes_fault;     /* the error says something about the node, not the job */
@@ -102,7 +104,11 @@ struct job_run {
 };
 
 /* --- job_steps.c: requests to the nodes ----------------------------------------------------- */
+/* What the ids of all tasks of this attempt on this node begin with. Arena-owned. */
+const char *slot_task_prefix(const struct job_slot *slot);
 void slot_start(struct job_slot *slot);
+/* Looks at how the start is getting on: notes its failure, or sends the preparation. */
+void slot_advance(struct job_slot *slot);
 /* Preparations of a node whose mounts had to be waited for. */
 void slot_send_prep(struct job_slot *slot);
 /* Sends the job's own processes when every node is prepared; repeatable. */
@@ -113,6 +119,7 @@ void run_signal(struct job_run *run, int signo);
 void slot_signal(struct job_slot *slot, int signo);
 bool run_tasks_over(const struct job_run *run);
 void slot_clean(struct job_slot *slot);
+bool slot_cleaned(const struct job_slot *slot);
 
 /* --- job_end.c ------------------------------------------------------------------------------- */
 /* RUN_ENDING: writes how the job ended; RUN_ENDED follows, or another try. */

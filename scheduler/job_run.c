@@ -24,8 +24,7 @@ static void add_task(struct job_run *run, struct launch_task launch, bool is_pre
     t->launch = launch;
     t->is_prep = is_prep;
     t->step = is_prep ? "job preparation" : "job";
-    t->id = arena_printf(&run->a, "j%lld-a%d-r%d-%s", (long long)run->id, run->attempt, launch.rank,
-                         launch.name);
+    t->id = arena_printf(&run->a, "%s%s", slot_task_prefix(&run->slots[launch.rank]), launch.name);
 }
 
 static void make_tasks(struct job_run *run)
@@ -239,8 +238,8 @@ static void advance_active(struct job_run *run)
             verdict_slot_error(run, slot);
         else if (slot->state == SLOT_WAITING && slot->rt && node_rt_usable(slot->rt))
             slot_start(slot);
-        else if (slot->state == SLOT_STARTED && slot->pending == 0)
-            slot_send_prep(slot);
+        else if (slot->state == SLOT_STARTED)
+            slot_advance(slot);
     }
     if (run->out.kind == OUT_NONE && run_prepared(run))
         run_send_main(run);
@@ -273,7 +272,7 @@ static bool advance_cleaning(struct job_run *run)
     bool all = true;
     for (int i = 0; i < run->n_slots; i++) {
         struct job_slot *slot = &run->slots[i];
-        if (slot->state == SLOT_CLEANING && slot->pending == 0)
+        if (slot->state == SLOT_CLEANING && slot_cleaned(slot))
             slot->state = SLOT_CLEAN;
         bool done = slot->state == SLOT_CLEAN || slot->state == SLOT_GONE;
         if (!done && slot->state != SLOT_CLEANING && slot->rt && node_rt_usable(slot->rt))
@@ -363,6 +362,8 @@ void job_node_down(struct node_rt *rt)
     struct job_slot *slot = slot_of(rt);
     slot->pending = 0;
     slot->has_error = false;
+    if (slot->script)
+        script_halt(slot->script);
     if (slot->state == SLOT_STARTED || slot->state == SLOT_CLEANING)
         slot->state = SLOT_WAITING;
     /* Asked for again when the link is back, as the node may never have heard of it. */
@@ -382,6 +383,8 @@ void job_node_gone(struct node_rt *rt)
             run->tasks[i].state = RT_OVER;
     slot->state = SLOT_GONE;
     slot->pending = 0;
+    if (slot->script)
+        script_halt(slot->script);
     detach(slot);
     wake(run->s, WAKE_JOB, run->id);
 }
@@ -389,6 +392,9 @@ void job_node_gone(struct node_rt *rt)
 void job_task_ended(struct node_rt *rt, const struct task_status *st)
 {
     struct job_run *run = rt->run;
+    struct job_slot *slot = slot_of(rt);
+    if (slot->script && script_task_ended(slot->script, st))
+        return;
     for (size_t i = 0; i < run->n_tasks; i++)
         if (strcmp(run->tasks[i].id, st->id) == 0) {
             verdict_task(run, &run->tasks[i], st);

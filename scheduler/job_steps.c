@@ -16,8 +16,7 @@ struct step {
     struct job_slot *slot;
     struct run_task *task; /* run requests */
     const char *code, *what;
-    const char *remedy; /* NULL: none is known */
-    bool on_node;       /* touches nothing but the node's own directory */
+    bool on_node; /* touches nothing but the node's own directory */
 };
 
 static struct step *new_step(struct job_slot *slot, const char *code, const char *what)
@@ -50,16 +49,8 @@ static void note_error(struct step *st, const struct err *why)
                                    .message = arena_printf(a, "%s: %s", st->what, why->msg),
                                    .node = slot->node_name,
                                    .step = st->what,
-                                   .remedy = st->remedy,
                                    .exit_code = -1};
     wake(slot->run->s, WAKE_JOB, slot->run->id);
-}
-
-static void on_start_step(void *ctx, const struct err *why)
-{
-    struct step *st = ctx;
-    if (answered(st->slot) && why)
-        note_error(st, why);
 }
 
 static void on_run(void *ctx, const struct err *why, const struct task_status *status)
@@ -93,6 +84,8 @@ static void send_task(struct job_slot *slot, struct run_task *task)
                            : arena_printf(a, "%s/%s", env->std_dir, task->launch.stderr_name),
         .log_path = env->log_path,
         .step = task->step,
+        .user = node_rt_job_user(slot->rt),
+        .limits = slot->run->s->cfg.site ? slot->run->s->cfg.site->limits : (struct task_limits){0},
     };
     task->state = RT_SENT;
     task->asked = true;
@@ -100,6 +93,12 @@ static void send_task(struct job_slot *slot, struct run_task *task)
     st->task = task;
     st->on_node = true; /* what the job does wrong comes as the status of its task */
     node_run(slot->rt->link, &spec, on_run, st);
+}
+
+const char *slot_task_prefix(const struct job_slot *slot)
+{
+    struct job_run *run = slot->run;
+    return arena_printf(&run->a, "j%lld-a%d-r%d-", (long long)run->id, run->attempt, slot->rank);
 }
 
 static bool make_env(struct job_slot *slot)
@@ -127,53 +126,68 @@ static bool make_env(struct job_slot *slot)
     return false;
 }
 
-static void send_mount(struct job_slot *slot, const struct mount_volume *m)
+static void add_mount(struct job_slot *slot, const struct mount_volume *m)
 {
     struct arena *a = &slot->run->a;
     bool blob = m->kind == MOUNT_AZURE_BLOB;
-    node_mount_folder(
-        slot->rt->link, sched_share_path(slot->run->s->cfg.storage_dir, a, m),
-        arena_printf(a, "%s/%s", slot->env.job_mounts, m->relative_path), on_start_step,
-        new_step(slot, blob ? "BFSMountError" : "AZFMountError",
-                 arena_printf(a, "mount of %s %s/%s at %s", blob ? "container" : "share",
-                              m->account, m->share, m->relative_path)));
+    const struct script_label label = {
+        .code = blob ? "BFSMountError" : "AZFMountError",
+        .what = arena_printf(a, "mount of %s %s/%s at %s", blob ? "container" : "share", m->account,
+                             m->share, m->relative_path)};
+    script_mount_folder(slot->script, &label, sched_share_path(slot->run->s->cfg.storage_dir, a, m),
+                        arena_printf(a, "%s/%s", slot->env.job_mounts, m->relative_path));
 }
 
 /* Directories that are on mounts come after the mounts. */
-static void send_directories(struct job_slot *slot)
+static void add_directories(struct job_slot *slot, const char *as)
 {
+    static const struct script_label
+        make_own = {.code = "JobDirectoryFailed", .what = "make job directory", .on_node = true},
+        make_outer = {.code = "JobDirectoryFailed",
+                      .what = "make output directories",
+                      .remedy = "see that the folder behind the mount is there: "
+                                "batchaid share-path ACCOUNT SHARE (or --container "
+                                "ACCOUNT CONTAINER) prints it, and makes it again"},
+        write_hosts = {.code = "JobDirectoryFailed", .what = "write host file"};
+    struct arena *a = &slot->run->a;
     const struct job_spec *spec = &slot->run->spec;
     const struct launch_env *env = &slot->env;
-    struct node_link *link = slot->rt->link;
-    const char *own[] = {env->job_mounts, env->shared_dir};
-    struct step *make_own = new_step(slot, "JobDirectoryFailed", "make job directory");
-    make_own->on_node = true;
-    node_make_dirs(link, NULL, own, 2, on_start_step, make_own);
+    const char **own = arena_alloc(a, 2 * sizeof *own);
+    own[0] = env->job_mounts;
+    own[1] = env->shared_dir;
+    script_make_dirs(slot->script, &make_own, as, own, 2);
     for (size_t i = 0; i < spec->mounts.n; i++)
-        send_mount(slot, &spec->mounts.items[i]);
-    const char **outer = arena_alloc(&slot->run->a, (env->n_outputs + 1) * sizeof *outer);
+        add_mount(slot, &spec->mounts.items[i]);
+    const char **outer = arena_alloc(a, (env->n_outputs + 1) * sizeof *outer);
     outer[0] = env->std_dir;
     for (size_t i = 0; i < env->n_outputs; i++)
         outer[i + 1] = env->output_dirs[i];
-    struct step *make_outer = new_step(slot, "JobDirectoryFailed", "make output directories");
-    make_outer->remedy =
-        "see that the folder behind the mount is there: batchaid share-path ACCOUNT "
-        "SHARE (or --container ACCOUNT CONTAINER) prints it, and makes it again";
-    node_make_dirs(link, NULL, outer, env->n_outputs + 1, on_start_step, make_outer);
-    node_write_file(link, NULL, env->hostfile_path, env->hostfile_text, 0644, on_start_step,
-                    new_step(slot, "JobDirectoryFailed", "write host file"));
+    script_make_dirs(slot->script, &make_outer, as, outer, env->n_outputs + 1);
+    script_write_file(slot->script, &write_hosts, as, env->hostfile_path, env->hostfile_text, 0644);
 }
 
-static void send_first_line(struct job_slot *slot)
+static void add_first_line(struct job_slot *slot, const char *as)
 {
+    static const struct script_label label = {.code = "JobDirectoryFailed",
+                                              .what = "write execution.log"};
     struct job_run *run = slot->run;
     char now[TIMEFMT_SIZE];
     timefmt_fixed(sched_now(run->s), now);
     slot->begun = true;
-    node_append(slot->rt->link, NULL, slot->env.log_path,
-                arena_printf(&run->a, "%s job %s, attempt %d: node %s, rank %d of %d\n", now,
-                             run->name, run->attempt, slot->node_name, slot->rank, run->n_slots),
-                on_start_step, new_step(slot, "JobDirectoryFailed", "write execution.log"));
+    script_append(slot->script, &label, as, slot->env.log_path,
+                  arena_printf(&run->a, "%s job %s, attempt %d: node %s, rank %d of %d\n", now,
+                               run->name, run->attempt, slot->node_name, slot->rank, run->n_slots));
+}
+
+static void on_script_changed(void *ctx)
+{
+    struct job_slot *slot = ctx;
+    wake(slot->run->s, WAKE_JOB, slot->run->id);
+}
+
+static void run_script(struct job_slot *slot)
+{
+    script_run(slot->script, slot->rt->link, on_script_changed, slot);
 }
 
 void slot_send_prep(struct job_slot *slot)
@@ -191,13 +205,16 @@ void slot_send_prep(struct job_slot *slot)
 void slot_start(struct job_slot *slot)
 {
     struct job_run *run = slot->run;
+    const char *as = node_rt_job_user(slot->rt);
     if (!make_env(slot))
         return;
     slot->state = SLOT_STARTED;
-    send_directories(slot);
+    slot->script = script_new(&run->a, run->s->log, slot->node_name);
+    add_directories(slot, as);
     if (!slot->begun)
-        send_first_line(slot);
-    if (run->spec.mounts.n > 0)
+        add_first_line(slot, as);
+    run_script(slot);
+    if (run->spec.mounts.n > 0 || !script_all_sent(slot->script))
         return;
     slot_send_prep(slot);
     /* One node and no preparation: nothing else to wait for. */
@@ -205,10 +222,28 @@ void slot_start(struct job_slot *slot)
         run_send_main(run);
 }
 
+/* Requests and steps that were answered, each of them well. */
+static bool all_answered(const struct job_slot *slot)
+{
+    return slot->pending == 0 && slot->script && script_state(slot->script) == SCRIPT_DONE;
+}
+
+void slot_advance(struct job_slot *slot)
+{
+    if (script_state(slot->script) == SCRIPT_FAILED && !slot->has_error) {
+        slot->has_error = true;
+        slot->nodes_fault = script_nodes_fault(slot->script);
+        slot->error = *script_failure(slot->script);
+        wake(slot->run->s, WAKE_JOB, slot->run->id);
+    } else if (all_answered(slot)) {
+        slot_send_prep(slot);
+    }
+}
+
 bool run_prepared(const struct job_run *run)
 {
     for (int i = 0; i < run->n_slots; i++)
-        if (run->slots[i].state != SLOT_STARTED || run->slots[i].pending > 0)
+        if (run->slots[i].state != SLOT_STARTED || !all_answered(&run->slots[i]))
             return false;
     for (size_t i = 0; i < run->n_tasks; i++)
         if (run->tasks[i].is_prep && run->tasks[i].state != RT_OVER)
@@ -289,31 +324,24 @@ void run_signal(struct job_run *run, int signo)
 
 /* --- cleaning ------------------------------------------------------------------------------- */
 
-static void on_clean_step(void *ctx, const struct err *why)
+static struct script_label clean_label(const char *what)
 {
-    struct step *st = ctx;
-    struct job_slot *slot = st->slot;
-    if (!answered(slot))
-        return;
-    if (why)
-        LOG_WARN(slot->run->s->log, "job.cleanup_failed", LF_STR("job", slot->run->name),
-                 LF_STR("node", slot->node_name), LF_STR("step", st->what),
-                 LF_STR("why", why->msg));
+    return (struct script_label){.what = what, .may_fail = true};
 }
 
-static void send_last_line(struct job_slot *slot)
+static void add_last_line(struct job_slot *slot)
 {
     struct job_run *run = slot->run;
     struct arena *a = &run->a;
+    const struct script_label label = clean_label("write execution.log");
     char now[TIMEFMT_SIZE];
     if (slot->rank != 0 || !run->out.why.code)
         return;
     timefmt_fixed(sched_now(run->s), now);
-    node_append(slot->rt->link, NULL, slot->env.log_path,
-                arena_printf(a, "%s job %s %s: %s", now, run->name,
-                             run->out.kind == OUT_REQUEUE ? "queued again" : "failed",
-                             failure_text(a, &run->out.why)),
-                on_clean_step, new_step(slot, "", "write execution.log"));
+    script_append(slot->script, &label, node_rt_job_user(slot->rt), slot->env.log_path,
+                  arena_printf(a, "%s job %s %s: %s", now, run->name,
+                               run->out.kind == OUT_REQUEUE ? "queued again" : "failed",
+                               failure_text(a, &run->out.why)));
 }
 
 /* A run that was made only to clean up (after a crash) has no environment: the paths that do not
@@ -324,27 +352,46 @@ static const char *job_dir(struct job_slot *slot)
     return arena_printf(&run->a, "%s/jobs/%s-%d", slot->root, run->guid, run->attempt);
 }
 
+/* Commands of a start that did not get to its end are not among the run's tasks. */
+static void add_kills(struct job_slot *slot)
+{
+    struct job_run *run = slot->run;
+    const struct script_label kill = clean_label("kill what is left");
+    if (run->spec.mounts.n > 0)
+        script_kill_tasks(slot->script, &kill, slot_task_prefix(slot), NULL, false, NULL);
+    for (size_t i = 0; i < run->n_tasks; i++)
+        if (run->tasks[i].launch.rank == slot->rank)
+            script_signal(slot->script, &kill, run->tasks[i].id, SIGKILL);
+}
+
 void slot_clean(struct job_slot *slot)
 {
     struct job_run *run = slot->run;
-    struct node_link *link = slot->rt->link;
     const char *dir = job_dir(slot);
+    const struct script_label unmount = clean_label("unmount"),
+                              remove = clean_label("remove job directory"),
+                              forget = clean_label("forget");
     slot->state = SLOT_CLEANING;
+    if (slot->script)
+        script_halt(slot->script);
+    slot->script = script_new(&run->a, run->s->log, slot->node_name);
     if (slot->env.job_dir)
-        send_last_line(slot);
-    for (size_t i = 0; i < run->n_tasks; i++)
-        if (run->tasks[i].launch.rank == slot->rank)
-            node_signal(link, run->tasks[i].id, SIGKILL, on_clean_step,
-                        new_step(slot, "", "kill what is left"));
+        add_last_line(slot);
+    add_kills(slot);
     for (size_t i = 0; i < run->spec.mounts.n; i++)
-        node_unmount(
-            link,
-            arena_printf(&run->a, "%s/mounts/%s", dir, run->spec.mounts.items[i].relative_path),
-            on_clean_step, new_step(slot, "", "unmount"));
-    node_remove_tree(link, dir, on_clean_step, new_step(slot, "", "remove job directory"));
+        script_unmount(
+            slot->script, &unmount,
+            arena_printf(&run->a, "%s/mounts/%s", dir, run->spec.mounts.items[i].relative_path));
+    script_remove_tree(slot->script, &remove, dir);
     /* A job that is to be queued again is not written down as such yet: until then the node
      * must remember that this attempt ran. */
     for (size_t i = 0; run->out.kind != OUT_REQUEUE && i < run->n_tasks; i++)
         if (run->tasks[i].launch.rank == slot->rank)
-            node_forget(link, run->tasks[i].id, on_clean_step, new_step(slot, "", "forget"));
+            script_forget(slot->script, &forget, run->tasks[i].id);
+    run_script(slot);
+}
+
+bool slot_cleaned(const struct job_slot *slot)
+{
+    return slot->pending == 0 && script_state(slot->script) != SCRIPT_RUNNING;
 }

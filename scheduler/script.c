@@ -13,7 +13,7 @@ struct step {
     const char *as, *path, *text; /* text: content, source of a mount, task id */
     const char *const *paths;
     size_t n;
-    int number; /* mode of a file, signal */
+    int number;            /* mode of a file, signal */
     struct task_spec task; /* commands */
     bool is_command, keep_record;
     bool waits; /* the next step has to wait until this one is over */
