@@ -15,7 +15,7 @@ from support.world import Place
 
 PAGE = (ROOT / "docs" / "clients.md").read_text()
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
-INSTALLS = re.compile(r"\b(pip|npm) install\b|\bgo (mod|get)\b")
+INSTALLS = re.compile(r"\b(pip|npm) install\b|\bgo (mod|get)\b|^mvn ")
 # What a section must show of the resources that the test has made.
 SHOWS = {"az": "client-page", "Python: azure-mgmt-batchai 1.0.1 and 0.2.0": "page-cluster"}
 SHOWS_ELSE = "page-workspace"
@@ -65,7 +65,7 @@ def test_the_lines_of(daemon, something_to_list, tmp_path, title, blocks):
     seen = ""
     for language, text in blocks:
         if language != "sh":
-            name = re.match(r"(?:#|//) (\S+)\n", text).group(1)
+            name = re.match(r"(?:#|//|<!--) (\S+)( -->)?\n", text).group(1)
             (tmp_path / name).write_text(text)
             continue
         tool = text.split()[0]
