@@ -22,7 +22,7 @@ LDFLAGS += $(SAN)
 ROOMS  := lib model storage nodeagent-proto scheduler api daemon
 PKGS   := libmicrohttpd libuv sqlite3 jansson libsodium libjwt libcyaml gnutls uuid libssh2
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
-PKG_LIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lpthread
+PKG_LIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lpthread -lcrypt
 CFLAGS += $(PKG_CFLAGS)
 
 # The agent's own sources live in nodeagent-proto/agent and link only lib/ and the codec, statically.

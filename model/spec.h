@@ -54,7 +54,14 @@ struct setup_task_spec {
     const char *std_suffix; /* stdOutErrPathSuffix */
 };
 
+struct admin_user_spec {
+    const char *name;
+    const char *ssh_public_key; /* or NULL */
+    const char *password;       /* secret; or NULL */
+};
+
 struct node_setup_spec {
+    struct admin_user_spec admin;
     struct mount_list mounts;
     struct setup_task_spec *setup_task; /* NULL: none */
 };

@@ -48,6 +48,15 @@ static struct setup_task_spec *decode_setup_task(struct arena *a, const json_t *
     return s;
 }
 
+static struct admin_user_spec decode_admin(struct arena *a, const json_t *account)
+{
+    return (struct admin_user_spec){
+        .name = spec_string(a, account, "adminUserName"),
+        .ssh_public_key = spec_string(a, account, "adminUserSshPublicKey"),
+        .password = spec_string(a, account, "adminUserPassword"),
+    };
+}
+
 int node_setup_decode(struct arena *a, const struct cluster *c, const char *secrets,
                       struct node_setup_spec *out, struct err *e)
 {
@@ -58,6 +67,7 @@ int node_setup_decode(struct arena *a, const struct cluster *c, const char *secr
     const json_t *setup = json_object_get(o.properties, "nodeSetup");
     spec_mounts(a, json_object_get(setup, "mountVolumes"), &out->mounts);
     out->setup_task = decode_setup_task(a, json_object_get(setup, "setupTask"), c);
+    out->admin = decode_admin(a, json_object_get(o.properties, "userAccountSettings"));
     spec_close(&o);
     return 0;
 }
@@ -139,4 +149,5 @@ void node_setup_wipe(struct node_setup_spec *s)
     if (s->setup_task)
         spec_wipe_env(s->setup_task->env, s->setup_task->n_env);
     spec_wipe_mounts(&s->mounts);
+    spec_wipe_string(s->admin.password);
 }

@@ -70,6 +70,7 @@ void node_rt_free(struct node_rt *rt)
     id_map_remove(&rt->s->nodes, rt->id);
     node_prepare_abandon(rt);
     node_exit_free(rt);
+    node_login_close(rt);
     free(rt->name);
     free(rt->root);
     free(rt->why_down);

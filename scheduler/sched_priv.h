@@ -19,6 +19,7 @@
 
 #include "lib/arena.h"
 #include "model/failure.h"
+#include "nodeagent-proto/login.h"
 #include "nodeagent-proto/node.h"
 #include "scheduler/idmap.h"
 #include "scheduler/scheduler.h"
@@ -126,6 +127,7 @@ struct node_rt {
     struct job_run *run;    /* borrowed: the run that has a slot on this node; NULL: none */
     int slot;               /* its index there */
     struct node_prep *prep; /* owned; only while the row is preparing and the link ready */
+    struct login *login;    /* owned; a local node's, once somebody asked for it */
     struct node_exit *exit; /* owned; only while the row is leaving and holds no job */
 };
 
@@ -163,6 +165,9 @@ void machines_count(const struct sched *s, const char *vm_size, enum vm_priority
 /* Writes down the last contact (facts) or the trouble of one. */
 void machine_contact(struct sched *s, struct machine *m, const struct node_facts *facts);
 void machine_trouble(struct machine *m, const char *why);
+
+/* --- node_login.c ---------------------------------------------------------------------------- */
+void node_login_close(struct node_rt *rt);
 
 /* --- node_prepare.c ------------------------------------------------------------------------- */
 /* The next step; the link is ready. */

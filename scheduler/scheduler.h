@@ -102,8 +102,8 @@ struct node_login {
     const char *address; /* arena-owned */
     int port;
 };
-int sched_node_login(struct sched *s, struct arena *a, const struct node *row,
-                     struct node_login *out, struct err *e) MUST_CHECK;
+void sched_node_login(struct sched *s, struct arena *a, const struct node *row,
+                      struct node_login *out);
 
 /* The folder behind an Azure file share or blob container: <storage_dir>/<account>/files/<share> or
  * .../blobs/<container>. Lower-case names. Arena-owned; the folder is not made. */

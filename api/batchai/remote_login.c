@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/batchai/remote_login.h"
 
-/* The service gave the first node port 50000, the second 50001, ... on one address. */
-#define FIRST_PORT 50000
+#include "scheduler/scheduler.h"
 
 struct replied *reply_remote_login(struct request *r, const struct node *nodes, size_t n)
 {
     json_t *value = json_array();
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        struct node_login login;
+        sched_node_login(r->config->sched, &r->arena, &nodes[i], &login);
+        json_t *row = json_pack("{s:s, s:s, s:i}", "nodeId", nodes[i].name, "ipAddress",
+                                login.address, "port", login.port);
         json_array_append_new(value,
-                              json_pack("{s:s, s:s, s:i}", "nodeId", nodes[i].name, "ipAddress",
-                                        "127.0.0.1", "port", FIRST_PORT + nodes[i].ordinal - 1));
+                              row ? schema_render(&schema_remote_login, r->version, row) : NULL);
+        json_decref(row);
+    }
     return reply_json(r, 200, json_pack("{s:o}", "value", value));
 }

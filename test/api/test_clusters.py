@@ -74,11 +74,11 @@ def test_a_patch_keeps_what_it_does_not_mention(own_place):
     assert cluster.properties["vmSize"] == "STANDARD_D1"
 
 
-def test_nodes_have_the_names_and_ports_of_the_service(own_place):
+def test_nodes_have_the_names_of_the_service_and_ports_of_their_own(own_place):
     cluster = own_place.cluster(nodes=3)
     logins = cluster.call("POST", "/listRemoteLoginInformation", expect=200).json["value"]
     assert [list(login) for login in logins] == [["nodeId", "ipAddress", "port"]] * 3
-    assert [login["port"] for login in logins] == [50000, 50001, 50002]
+    assert len({login["port"] for login in logins}) == 3
     assert len({login["nodeId"] for login in logins}) == 3
     for i, login in enumerate(logins, 1):
         assert re.fullmatch(rf"tvm-\d{{9,10}}_{i}-\d{{8}}t\d{{6}}z", login["nodeId"])

@@ -95,7 +95,7 @@ def test_clusters_are_shown_and_resized(az, place, cluster):
     assert header[:5] == ["Name", "Resource Group", "Workspace", "VM Size", "State"]
     assert row[0] == "demoCluster" and row[3:6] == ["STANDARD_NC6", "steady", "2"]
     nodes = az(f"batchai cluster node list {IN} -c demoCluster")
-    assert [n["port"] for n in nodes] == [50000.0, 50001.0]
+    assert len({n["port"] for n in nodes}) == 2
     resized = az(f"batchai cluster resize {IN} -n demoCluster -t 1")
     assert resized["scaleSettings"]["manual"]["targetNodeCount"] == 1
     place.cluster_at("demoCluster").wait_steady(1)

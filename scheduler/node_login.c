@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where people log in on a node: on a machine its own sshd, where the preparation made the
+ * cluster's admin user; on a local node a listener of ours, opened when somebody first asks.
+ */
+#include <string.h>
+
+#include "scheduler/sched_priv.h"
+
+#define LOCAL_ADDRESS "127.0.0.1"
+
+/* Said where nothing listens, because there is no sshd here: the port that the service would have
+ * given. */
+#define FIRST_PORT 50000
+
+static void on_closed(void *ctx)
+{
+    sched_unref(ctx);
+}
+
+void node_login_close(struct node_rt *rt)
+{
+    if (!rt->login)
+        return;
+    login_close(rt->login, on_closed, rt->s);
+    rt->login = NULL;
+}
+
+static int open_for(struct node_rt *rt, struct arena *a, struct err *e)
+{
+    struct sched *s = rt->s;
+    struct cluster c;
+    struct node_setup_spec spec;
+    const char *secrets;
+    int rc = st_cluster_by_id(s->st, a, rt->cluster_id, &c, e);
+    if (rc == 0)
+        rc = err_set(e, ERR_CLUSTER_NOT_FOUND, NULL, "the node's cluster is gone");
+    if (rc < 0 || st_cluster_secrets(s->st, a, c.id, &secrets, e) < 0 ||
+        node_setup_decode(a, &c, secrets, &spec, e) < 0)
+        return -1;
+    const struct login_config lc = {
+        .loop = s->cfg.loop,
+        .log = s->log,
+        .node = rt->name,
+        .root = rt->root,
+        .user = {spec.admin.name, spec.admin.ssh_public_key, spec.admin.password}};
+    rc = login_open(&lc, &rt->login, e);
+    node_setup_wipe(&spec);
+    if (rc == 0)
+        sched_ref(s);
+    return rc;
+}
+
+/* A login that cannot be offered is no reason to refuse the list of nodes. */
+static void local_login(struct sched *s, struct arena *a, const struct node *row,
+                        struct node_login *out)
+{
+    struct err e = {0};
+    struct node_rt *rt = node_rt_find(s, row->id);
+    bool wanted = rt && !s->stopping && row->state != NODE_LEAVING && login_available();
+    *out = (struct node_login){LOCAL_ADDRESS, FIRST_PORT + row->ordinal - 1};
+    if (wanted && !rt->login && open_for(rt, a, &e) != 0)
+        LOG_WARN(s->log, "login.not_offered", LF_STR("node", row->name), LF_STR("why", e.msg));
+    if (wanted && rt->login)
+        out->port = login_port(rt->login);
+}
+
+void sched_node_login(struct sched *s, struct arena *a, const struct node *row,
+                      struct node_login *out)
+{
+    const struct node_rt *rt = node_rt_find(s, row->id);
+    const struct machine *m = rt ? rt->machine : NULL;
+    if (m && m->site)
+        *out = (struct node_login){arena_strdup(a, m->site->host), m->site->port};
+    else if (m)
+        *out = (struct node_login){arena_strdup(a, m->name), 22};
+    else
+        local_login(s, a, row, out);
+}
