@@ -71,6 +71,15 @@ struct directory_spec {
     bool as_is; /* output with createNew false: path/suffix itself, not below the job's segment */
 };
 
+struct container_spec {
+    const char *image;      /* as given */
+    const char *server;     /* registry, without a scheme; NULL: the runtime's default */
+    const char *user;       /* of the registry; NULL: no credentials */
+    const char *password;   /* secret; NULL with a reference */
+    const char *secret_ref; /* Key Vault URL instead of the password, or NULL */
+    const char *shm_size;   /* as docker has it; NULL: its default */
+};
+
 /* Member of "properties" in a stored job document that no api-version renders: the mountVolumes of
  * its cluster at submission, because output stays listable after the cluster is gone. */
 #define JOB_DOC_CLUSTER_MOUNTS "clusterMountVolumes"
@@ -80,7 +89,7 @@ struct job_spec {
     const char *command_line; /* customToolkit, customMpi; NULL for script toolkits */
     int node_count;
     const char *prep_command_line; /* NULL: none */
-    const char *container_image;   /* NULL: runs on the host */
+    struct container_spec *container; /* NULL: runs on the host */
     struct kv *env;                /* environmentVariables then secrets */
     size_t n_env;
     struct mount_list mounts;

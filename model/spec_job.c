@@ -96,6 +96,36 @@ static void decode_directories(struct arena *a, const json_t *list, const char *
     }
 }
 
+/* "https://registry.example.com/" names a registry as "registry.example.com" does. */
+static const char *server_name(struct arena *a, const char *url)
+{
+    if (!url || !*url)
+        return NULL;
+    const char *scheme = strstr(url, "://");
+    const char *name = scheme ? scheme + 3 : url;
+    size_t n = strlen(name);
+    while (n > 0 && name[n - 1] == '/')
+        n--;
+    return n ? arena_strndup(a, name, n) : NULL;
+}
+
+static struct container_spec *decode_container(struct arena *a, const json_t *container)
+{
+    const json_t *registry = json_object_get(container, "imageSourceRegistry");
+    const json_t *credentials = json_object_get(registry, "credentials");
+    const json_t *reference = json_object_get(credentials, "passwordSecretReference");
+    struct container_spec *c = arena_alloc(a, sizeof *c);
+    *c = (struct container_spec){
+        .image = spec_string(a, registry, "image"),
+        .server = server_name(a, json_string_value(json_object_get(registry, "serverUrl"))),
+        .user = spec_string(a, credentials, "username"),
+        .password = spec_string(a, credentials, "password"),
+        .secret_ref = spec_string(a, reference, "secretUrl"),
+        .shm_size = spec_string(a, container, "shmSize"),
+    };
+    return c;
+}
+
 static void decode_job(struct arena *a, const json_t *p, struct job_spec *out)
 {
     const json_t *preparation = json_object_get(p, "jobPreparation");
@@ -105,8 +135,7 @@ static void decode_job(struct arena *a, const json_t *p, struct job_spec *out)
     out->command_line = command_line(a, p);
     out->node_count = (int)json_integer_value(json_object_get(p, "nodeCount"));
     out->prep_command_line = spec_string(a, preparation, "commandLine");
-    out->container_image =
-        spec_string(a, json_object_get(container, "imageSourceRegistry"), "image");
+    out->container = container ? decode_container(a, container) : NULL;
     out->std_prefix = spec_string(a, p, "stdOutErrPathPrefix");
     spec_env(a, p, &out->env, &out->n_env);
     spec_mounts(a, json_object_get(p, "mountVolumes"), &out->mounts);
@@ -142,6 +171,8 @@ void job_spec_wipe(struct job_spec *s)
 {
     spec_wipe_env(s->env, s->n_env);
     spec_wipe_mounts(&s->mounts);
+    if (s->container)
+        spec_wipe_string(s->container->password);
 }
 
 void node_setup_wipe(struct node_setup_spec *s)

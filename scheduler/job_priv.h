@@ -18,6 +18,7 @@
 #ifndef SCHEDULER_JOB_PRIV_H
 #define SCHEDULER_JOB_PRIV_H
 
+#include "scheduler/container.h"
 #include "scheduler/launch/env.h"
 #include "scheduler/launch/launch.h"
 #include "scheduler/sched_priv.h"
@@ -80,6 +81,7 @@ struct job_slot {
     struct failure error; /* of a request, while the link holds */
     bool nodes_fault;     /* the error says something about the node, not the job */
     struct launch_env env;
+    struct container container; /* runtime NULL: none, or none yet */
 };
 
 struct job_run {

@@ -66,11 +66,17 @@ static void on_run(void *ctx, const struct err *why, const struct task_status *s
 
 /* --- starting ------------------------------------------------------------------------------- */
 
+static const struct task_limits *limits_of(const struct sched *s)
+{
+    static const struct task_limits none = {0};
+    return s->cfg.site ? &s->cfg.site->limits : &none;
+}
+
 static void send_task(struct job_slot *slot, struct run_task *task)
 {
     struct arena *a = &slot->run->a;
     const struct launch_env *env = &slot->env;
-    const struct task_spec spec = {
+    struct task_spec spec = {
         .id = task->id,
         .command_line = task->launch.command_line,
         .cwd = env->job_dir,
@@ -85,8 +91,10 @@ static void send_task(struct job_slot *slot, struct run_task *task)
         .log_path = env->log_path,
         .step = task->step,
         .user = node_rt_job_user(slot->rt),
-        .limits = slot->run->s->cfg.site ? slot->run->s->cfg.site->limits : (struct task_limits){0},
+        .limits = *limits_of(slot->run->s),
     };
+    if (slot->container.runtime)
+        container_wrap(a, &slot->container, &spec);
     task->state = RT_SENT;
     task->asked = true;
     struct step *st = new_step(slot, "JobStartFailed", task->step);
@@ -179,6 +187,55 @@ static void add_first_line(struct job_slot *slot, const char *as)
                                run->name, run->attempt, slot->node_name, slot->rank, run->n_slots));
 }
 
+/* A run that was made only to clean up (after a crash) has no environment: the paths that do not
+ * depend on it are enough. */
+static const char *job_dir(struct job_slot *slot)
+{
+    struct job_run *run = slot->run;
+    return arena_printf(&run->a, "%s/jobs/%s-%d", slot->root, run->guid, run->attempt);
+}
+
+/* False: the node has nothing to run containers with. A run that is only cleaned up after a crash
+ * has no environment; what its container was called is known all the same. */
+static bool find_container(struct job_slot *slot)
+{
+    struct job_run *run = slot->run;
+    struct sched *s = run->s;
+    struct arena *a = &run->a;
+    bool known = slot->env.job_dir != NULL;
+    slot->container = (struct container){
+        .spec = run->spec.container,
+        .runtime = container_runtime(s->cfg.site, slot->rt->runtimes),
+        .name = arena_printf(a, "batchai-%s-%d-r%d", run->guid, run->attempt, slot->rank),
+        .root = slot->root,
+        .job_dir = known ? slot->env.job_dir : job_dir(slot),
+        .log_path = known ? slot->env.log_path : "/dev/null",
+        .user = node_rt_job_user(slot->rt),
+        .gpus = slot->rt->gpus,
+        .limits = *limits_of(s)};
+    return slot->container.runtime != NULL;
+}
+
+static bool add_container(struct job_slot *slot)
+{
+    if (find_container(slot)) {
+        container_add_start(slot->script, &slot->run->a, &slot->container, slot_task_prefix(slot),
+                            &slot->env.env);
+        return true;
+    }
+    slot->has_error = true;
+    slot->error = (struct failure){
+        .code = "ContainerRuntimeNotFound",
+        .message = "The node has nothing to run containers with",
+        .node = slot->node_name,
+        .step = "start of the container",
+        .remedy = "install docker or podman on the node and let the account that the agent runs as "
+                  "use it, or leave out containerSettings",
+        .exit_code = -1};
+    wake(slot->run->s, WAKE_JOB, slot->run->id);
+    return false;
+}
+
 static void on_script_changed(void *ctx)
 {
     struct job_slot *slot = ctx;
@@ -213,6 +270,8 @@ void slot_start(struct job_slot *slot)
     add_directories(slot, as);
     if (!slot->begun)
         add_first_line(slot, as);
+    if (run->spec.container && !add_container(slot))
+        return;
     run_script(slot);
     if (run->spec.mounts.n > 0 || !script_all_sent(slot->script))
         return;
@@ -344,20 +403,12 @@ static void add_last_line(struct job_slot *slot)
                                failure_text(a, &run->out.why)));
 }
 
-/* A run that was made only to clean up (after a crash) has no environment: the paths that do not
- * depend on it are enough. */
-static const char *job_dir(struct job_slot *slot)
-{
-    struct job_run *run = slot->run;
-    return arena_printf(&run->a, "%s/jobs/%s-%d", slot->root, run->guid, run->attempt);
-}
-
 /* Commands of a start that did not get to its end are not among the run's tasks. */
 static void add_kills(struct job_slot *slot)
 {
     struct job_run *run = slot->run;
     const struct script_label kill = clean_label("kill what is left");
-    if (run->spec.mounts.n > 0)
+    if (run->spec.mounts.n > 0 || run->spec.container)
         script_kill_tasks(slot->script, &kill, slot_task_prefix(slot), NULL, false, NULL);
     for (size_t i = 0; i < run->n_tasks; i++)
         if (run->tasks[i].launch.rank == slot->rank)
@@ -378,6 +429,8 @@ void slot_clean(struct job_slot *slot)
     if (slot->env.job_dir)
         add_last_line(slot);
     add_kills(slot);
+    if (run->spec.container && find_container(slot))
+        container_add_removal(slot->script, &run->a, &slot->container, slot_task_prefix(slot));
     for (size_t i = 0; i < run->spec.mounts.n; i++)
         script_unmount(
             slot->script, &unmount,

@@ -60,20 +60,6 @@ static bool refuse_toolkit(struct arena *a, const struct job_spec *spec, struct 
     return true;
 }
 
-static bool refuse_container(struct arena *a, const struct job_spec *spec, struct failure *why)
-{
-    if (!spec->container_image)
-        return false;
-    *why = (struct failure){
-        .code = "ContainersNotSupported",
-        .message = arena_printf(a, "containerSettings: image %s cannot be run here yet",
-                                spec->container_image),
-        .step = "launch",
-        .remedy = "leave out containerSettings: the job then runs on the node itself",
-        .exit_code = -1};
-    return true;
-}
-
 static bool refuse_reference(struct arena *a, const char *what, const char *url,
                              struct failure *why)
 {
@@ -85,6 +71,13 @@ static bool refuse_reference(struct arena *a, const char *what, const char *url,
         .remedy = "give the value itself instead of a reference",
         .exit_code = -1};
     return true;
+}
+
+static bool refuse_registry(struct arena *a, const struct container_spec *c, struct failure *why)
+{
+    if (!c || !c->secret_ref)
+        return false;
+    return refuse_reference(a, "containerSettings: the registry's password", c->secret_ref, why);
 }
 
 bool launch_refuse_secrets(struct arena *a, const struct kv *env, size_t n, struct failure *why)
@@ -134,7 +127,7 @@ bool launch_refuse_mounts(struct arena *a, const struct mount_list *mounts, stru
 
 bool launch_refusal(struct arena *a, const struct job_spec *spec, struct failure *why)
 {
-    return refuse_toolkit(a, spec, why) || refuse_container(a, spec, why) ||
+    return refuse_toolkit(a, spec, why) || refuse_registry(a, spec->container, why) ||
            launch_refuse_mounts(a, &spec->mounts, why) ||
            launch_refuse_secrets(a, spec->env, spec->n_env, why);
 }

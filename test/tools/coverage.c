@@ -254,9 +254,6 @@ static void print_refusals(void)
         struct job_spec job = {.tool = TOOL_CUSTOM, .command_line = "true", .mounts = {&m, 1}};
         print_refusal(&a, mounts[kind], &job);
     }
-    struct job_spec contained = {
-        .tool = TOOL_CUSTOM, .command_line = "true", .container_image = "image"};
-    print_refusal(&a, "containerSettings", &contained);
     struct kv secret = {.name = "NAME", .is_secret = true, .secret_ref = "https://vault/secret"};
     struct job_spec referring = {
         .tool = TOOL_CUSTOM, .command_line = "true", .env = &secret, .n_env = 1};

@@ -244,7 +244,7 @@ static void jobs(void **state)
     assert_string_equal(s.command_line, "true");
     assert_int_equal(s.node_count, 2);
     assert_string_equal(s.prep_command_line, "prep");
-    assert_string_equal(s.container_image, "img");
+    assert_string_equal(s.container->image, "img");
     assert_string_equal(s.std_prefix, "$AZ_BATCHAI_MOUNT_ROOT/share");
     assert_string_equal(s.segment, "sub/rg/workspaces/Ws/experiments/Exp/jobs/Job/g-1");
     assert_int_equal(s.max_wall_us, 2 * HOUR_US);
@@ -288,7 +288,7 @@ static void a_plain_job(void **state)
     assert_null(st.secrets);
     assert_int_equal(job_spec_decode(&a, &j, NULL, &s, &e), 0);
     assert_null(s.prep_command_line);
-    assert_null(s.container_image);
+    assert_null(s.container);
     assert_null(s.env);
     assert_int_equal(s.mounts.n + s.cluster_mounts.n + s.n_env + s.n_inputs + s.n_outputs, 0);
     assert_int_equal(s.max_wall_us, 7 * DAY_US);

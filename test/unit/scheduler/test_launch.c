@@ -155,7 +155,7 @@ static void test_unset_variables_name_their_property(void **state)
 static const struct refusal {
     const char *name, *code; /* NULL: runs */
     enum tool_type tool;
-    const char *image, *secret_ref, *mount_ref;
+    const char *image_ref, *secret_ref, *mount_ref;
     enum mount_kind mount;
 } refusals[] = {
     {"custom", NULL, TOOL_CUSTOM, NULL, NULL, NULL, MOUNT_AZURE_FILE_SHARE},
@@ -163,7 +163,8 @@ static const struct refusal {
     {"tensorflow", "ToolkitNotSupported", TOOL_TENSORFLOW, NULL, NULL, NULL,
      MOUNT_AZURE_FILE_SHARE},
     {"mpi", "ToolkitNotSupported", TOOL_MPI, NULL, NULL, NULL, MOUNT_AZURE_FILE_SHARE},
-    {"container", "ContainersNotSupported", TOOL_CUSTOM, "i", NULL, NULL, MOUNT_AZURE_FILE_SHARE},
+    {"registry password", "SecretReferenceNotSupported", TOOL_CUSTOM, "https://v/s", NULL, NULL,
+     MOUNT_AZURE_FILE_SHARE},
     {"secret reference", "SecretReferenceNotSupported", TOOL_CUSTOM, NULL, "https://v/s", NULL,
      MOUNT_AZURE_FILE_SHARE},
     {"mount's key", "SecretReferenceNotSupported", TOOL_CUSTOM, NULL, NULL, "https://v/s",
@@ -184,7 +185,8 @@ static void test_refusals(void **state)
         struct kv env = {.name = "TOKEN", .is_secret = true, .secret_ref = row->secret_ref};
         struct job_spec spec = spec_of(NULL, NULL, &env);
         spec.tool = row->tool;
-        spec.container_image = row->image;
+        struct container_spec container = {.image = "i", .secret_ref = row->image_ref};
+        spec.container = row->image_ref ? &container : NULL;
         spec.mounts = (struct mount_list){&m, 1};
         struct failure why;
         bool refused = launch_refusal(&a, &spec, &why);

@@ -421,14 +421,15 @@ static void test_refused_jobs_make_way(void **state)
     struct world *w = world_new(1);
     int64_t c = add_cluster_of(w, "c", 1);
     int64_t refused =
-        add_job(w, c, "container",
+        add_job(w, c, "referring",
                 (struct job_wish){
                     .command = "true",
-                    .more = "'containerSettings': {'imageSourceRegistry': {'image': 'ubuntu'}},"});
+                    .more = "'secrets': [{'name': 'T', 'valueSecretReference': {'sourceVault': "
+                            "{'id': 'v'}, 'secretUrl': 'https://v/s'}}],"});
     int64_t next = add_job(w, c, "next", (struct job_wish){.command = "true"});
     WAIT(w, job_ended(w, refused) && job_ended(w, next));
     assert_int_equal(job_state(w, refused), EXEC_FAILED);
-    assert_non_null(strstr(job_row(w, refused).errors, "ContainersNotSupported"));
+    assert_non_null(strstr(job_row(w, refused).errors, "SecretReferenceNotSupported"));
     assert_int_equal(job_row(w, refused).attempt, 0);
     assert_int_equal(job_state(w, next), EXEC_SUCCEEDED);
     world_free(w);
