@@ -47,14 +47,42 @@ static json_t *pack_env(const struct kv *env, size_t n)
     return list;
 }
 
+static void put_number(json_t *j, const char *name, int64_t value)
+{
+    if (value != 0)
+        json_object_set_new(j, name, json_integer(value));
+}
+
+/* What is not asked for is left out, so that agents which know nothing of it serve the rest. */
+static json_t *pack_limits(const struct task_limits *l)
+{
+    json_t *j = json_object();
+    put_number(j, "memory_bytes", l->memory_bytes);
+    put_number(j, "cpus", l->cpus);
+    put_number(j, "processes", l->processes);
+    put_number(j, "open_files", l->open_files);
+    if (json_object_size(j) > 0)
+        return j;
+    json_decref(j);
+    return NULL;
+}
+
 json_t *message_task_spec(const struct task_spec *s)
 {
     json_t *env = pack_env(s->env, s->n_env);
     if (!env)
         return NULL;
-    return json_pack("{s:s, s:s, s:s, s:o, s:s, s:s, s:s*, s:s}", "id", s->id, "command_line",
-                     s->command_line, "cwd", s->cwd, "env", env, "stdout_path", s->stdout_path,
-                     "stderr_path", s->stderr_path, "log_path", s->log_path, "step", s->step);
+    json_t *j = json_pack("{s:s, s:s, s:s, s:o, s:s, s:s, s:s*, s:s, s:s*, s:s*, s:o*}", "id",
+                          s->id, "command_line", s->command_line, "cwd", s->cwd, "env", env,
+                          "stdout_path", s->stdout_path, "stderr_path", s->stderr_path, "log_path",
+                          s->log_path, "step", s->step, "user", s->user, "signal_command",
+                          s->signal_command, "limits", pack_limits(&s->limits));
+    if (!j)
+        return NULL;
+    if (s->keep_children)
+        json_object_set_new(j, "keep_children", json_true());
+    put_number(j, "timeout_s", s->timeout_s);
+    return j;
 }
 
 static int read_env(json_t *list, struct arena *a, struct task_spec *out, struct err *e)
@@ -94,6 +122,42 @@ static int check_paths(const struct task_spec *s, struct err *e)
     return 0;
 }
 
+static int check_limits(const struct task_spec *s, struct err *e)
+{
+    const struct {
+        const char *name;
+        int64_t value;
+    } numbers[] = {
+        {"timeout_s", s->timeout_s},
+        {"limits.memory_bytes", s->limits.memory_bytes},
+        {"limits.cpus", s->limits.cpus},
+        {"limits.processes", s->limits.processes},
+        {"limits.open_files", s->limits.open_files},
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (numbers[i].value < 0)
+            return err_set(e, ERR_INVALID_PROPERTY, numbers[i].name,
+                           "%s is %lld; it must be positive, or 0 for no limit", numbers[i].name,
+                           (long long)numbers[i].value);
+    return 0;
+}
+
+static int read_optional(json_t *j, struct task_spec *out, struct err *e)
+{
+    json_error_t je;
+    int keep = 0;
+    json_int_t memory = 0;
+    if (json_unpack_ex(j, &je, 0, "{s?s, s?b, s?i, s?s, s?{s?I, s?i, s?i, s?i}}", "user",
+                       &out->user, "keep_children", &keep, "timeout_s", &out->timeout_s,
+                       "signal_command", &out->signal_command, "limits", "memory_bytes", &memory,
+                       "cpus", &out->limits.cpus, "processes", &out->limits.processes, "open_files",
+                       &out->limits.open_files) < 0)
+        return unreadable(e, "the task", &je);
+    out->keep_children = keep;
+    out->limits.memory_bytes = memory;
+    return check_limits(out, e);
+}
+
 int message_task_spec_read(json_t *j, struct arena *a, struct task_spec *out, struct err *e)
 {
     json_error_t je;
@@ -104,6 +168,8 @@ int message_task_spec_read(json_t *j, struct arena *a, struct task_spec *out, st
                        "stdout_path", &out->stdout_path, "stderr_path", &out->stderr_path,
                        "log_path", &out->log_path, "step", &out->step) < 0)
         return unreadable(e, "the task", &je);
+    if (read_optional(j, out, e) < 0)
+        return -1;
     if (!json_is_array(env))
         return err_set(e, ERR_PROTOCOL, "env", "the task's env is not an array");
     if (!task_id_valid(out->id))

@@ -61,7 +61,8 @@ struct task_status {
     int64_t started_us, ended_us;
     int exit_code;           /* when exited normally, else -1 */
     int signal;              /* when killed by a signal, else 0 */
-    const char *why;         /* TASK_FAILED_TO_START, TASK_LOST; else NULL */
+    const char *why;         /* TASK_FAILED_TO_START, TASK_LOST; TASK_EXITED if the supervisor knows
+                              * what ended it: its time was up, or its memory; else NULL */
     const char *stderr_tail; /* last lines of its stderr, at most NODE_TAIL_MAX bytes; or NULL */
 };
 

@@ -10,9 +10,8 @@
 #include <unistd.h>
 
 #include "lib/arena.h"
-#include "lib/fs.h"
 #include "lib/strbuf.h"
-#include "nodeagent-proto/agent/files.h"
+#include "nodeagent-proto/agent/limits.h"
 
 static const char *const inherited[] = {"PATH", "HOME", "USER", "LANG", "SHELL", "TMPDIR"};
 #define N_INHERITED  (sizeof inherited / sizeof inherited[0])
@@ -40,17 +39,43 @@ static char *make_pair(const char *name, const char *value)
     return strbuf_take(&b);
 }
 
-char **command_environment(const struct task_spec *spec, const char *marker)
+static void put_inherited(char **env, size_t *n)
 {
-    char **env = xcalloc(N_INHERITED + spec->n_env + 2, sizeof *env);
-    size_t n = 0;
     for (size_t i = 0; i < N_INHERITED; i++) {
         const char *value = getenv(inherited[i]);
         if (value)
-            env_put(env, &n, make_pair(inherited[i], value));
+            env_put(env, n, make_pair(inherited[i], value));
         else if (strcmp(inherited[i], "PATH") == 0)
-            env_put(env, &n, make_pair("PATH", DEFAULT_PATH));
+            env_put(env, n, make_pair("PATH", DEFAULT_PATH));
     }
+}
+
+/* The agent's TMPDIR may be where only the agent can write. */
+static void put_account(char **env, size_t *n, const struct account *a)
+{
+    static const char *const common[] = {"PATH", "LANG"};
+    const struct kv own[] = {{.name = "HOME", .value = a->home},
+                             {.name = "USER", .value = a->name},
+                             {.name = "LOGNAME", .value = a->name},
+                             {.name = "SHELL", .value = a->shell}};
+    for (size_t i = 0; i < sizeof common / sizeof common[0]; i++) {
+        const char *value = getenv(common[i]);
+        if (value || i == 0)
+            env_put(env, n, make_pair(common[i], value ? value : DEFAULT_PATH));
+    }
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        env_put(env, n, make_pair(own[i].name, own[i].value));
+}
+
+char **command_environment(const struct task_spec *spec, const struct account *account,
+                           const char *marker)
+{
+    char **env = xcalloc(N_INHERITED + spec->n_env + 2, sizeof *env);
+    size_t n = 0;
+    if (account)
+        put_account(env, &n, account);
+    else
+        put_inherited(env, &n);
     for (size_t i = 0; i < spec->n_env; i++)
         env_put(env, &n, make_pair(spec->env[i].name, spec->env[i].value));
     env_put(env, &n, xstrdup(marker));
@@ -68,7 +93,7 @@ void command_environment_free(char **env)
     free(env);
 }
 
-static void default_signals(void)
+void command_default_signals(void)
 {
     sigset_t none;
     for (int s = 1; s < NSIG; s++)
@@ -77,47 +102,60 @@ static void default_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static int redirect(const char *path, int fd, struct err *e)
+static int redirect(const struct outputs *o, const char *path, int fd, struct err *e)
 {
-    if (file_make_parents(path, e) < 0)
-        return -1;
-    int out = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
+    int out = outputs_open(o, path, e);
     if (out < 0)
-        return err_errno(e, ERR_NODE, "cannot open the output file %s", path);
+        return -1;
     if (dup2(out, fd) < 0)
         return err_errno(e, ERR_NODE, "cannot redirect to %s", path);
     close(out);
     return 0;
 }
 
-static int prepare(const struct task_spec *spec, struct err *e)
+/* A supervisor that is gone by now cannot be died with. The kernel forgets the wish whenever the
+ * process changes its ids. */
+static void die_with(pid_t supervisor)
 {
-    if (access(spec->cwd, F_OK) < 0 && fs_mkdirs(spec->cwd, 0777, e) < 0)
-        return err_prefix(e, "cannot make the working directory");
-    if (chdir(spec->cwd) < 0)
-        return err_errno(e, ERR_NODE, "cannot enter the working directory %s", spec->cwd);
-    if (redirect(spec->stdout_path, STDOUT_FILENO, e) < 0)
-        return -1;
-    return redirect(spec->stderr_path, STDERR_FILENO, e);
-}
-
-void command_become(const struct task_spec *spec, char **env, int why_fd, pid_t supervisor)
-{
-    struct err e;
-    setsid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != supervisor)
         _exit(127);
-    default_signals();
-    if (prepare(spec, &e) == 0) {
-        const char *shell = access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh";
-        char *argv[] = {(char *)(uintptr_t)(strrchr(shell, '/') + 1), (char *)(uintptr_t) "-c",
-                        (char *)(uintptr_t)spec->command_line, NULL};
-        execve(shell, argv, env);
-        err_errno(&e, ERR_NODE, "cannot execute %s -c with a command line of %zu characters", shell,
-                  strlen(spec->command_line));
+}
+
+static int prepare(const struct command *c, struct err *e)
+{
+    const struct task_spec *spec = c->spec;
+    struct cgroup none = {.path = NULL};
+    bool inside = c->cgroup->path && cgroup_enter(c->cgroup) == 0;
+    if (outputs_enter(&c->outputs, spec->cwd, e) < 0 ||
+        redirect(&c->outputs, spec->stdout_path, STDOUT_FILENO, e) < 0 ||
+        redirect(&c->outputs, spec->stderr_path, STDERR_FILENO, e) < 0 ||
+        limits_set(&spec->limits, inside ? c->cgroup : &none, e) < 0)
+        return -1;
+    return c->outputs.account ? account_become(c->outputs.account, e) : 0;
+}
+
+void command_exec_shell(const char *command_line, char **env, struct err *e)
+{
+    const char *shell = access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh";
+    char *argv[] = {(char *)(uintptr_t)(strrchr(shell, '/') + 1), (char *)(uintptr_t) "-c",
+                    (char *)(uintptr_t)command_line, NULL};
+    execve(shell, argv, env);
+    err_errno(e, ERR_NODE, "cannot execute %s -c with a command line of %zu characters", shell,
+              strlen(command_line));
+}
+
+void command_become(const struct command *c)
+{
+    struct err e;
+    die_with(c->supervisor);
+    setsid();
+    command_default_signals();
+    if (prepare(c, &e) == 0) {
+        die_with(c->supervisor);
+        command_exec_shell(c->spec->command_line, c->env, &e);
     }
-    ssize_t ignored = write(why_fd, e.msg, strlen(e.msg));
+    ssize_t ignored = write(c->why_fd, e.msg, strlen(e.msg));
     (void)ignored;
     _exit(127);
 }

@@ -7,20 +7,39 @@
 
 #include <sys/types.h>
 
+#include "lib/err.h"
+#include "nodeagent-proto/agent/account.h"
+#include "nodeagent-proto/agent/cgroup.h"
+#include "nodeagent-proto/agent/outputs.h"
 #include "nodeagent-proto/task.h"
 
 /* Marks the processes of a task, so that they are found when their supervisor is gone. The value
  * is "<incarnation>/<task id>". */
 #define COMMAND_MARKER "BATCHAI_NODE_TASK"
 
-/* A few inherited variables, the marker ("NAME=value"), then the task's own. Ends with NULL. */
-char **command_environment(const struct task_spec *spec, const char *marker);
+struct command { /* all borrowed */
+    const struct task_spec *spec;
+    struct outputs outputs; /* its account is the one to become; NULL: the agent's own */
+    const struct cgroup *cgroup;
+    char **env;
+    int why_fd;
+    pid_t supervisor;
+};
+
+/* A few inherited variables, or those of the account (NULL: none); the marker ("NAME=value"); then
+ * the task's own. Ends with NULL. */
+char **command_environment(const struct task_spec *spec, const struct account *account,
+                           const char *marker);
 /* Wipes and frees; the environment may hold secrets. */
 void command_environment_free(char **env);
 
 /* In a fresh child of `supervisor`: becomes the command, or writes why not to `why_fd` (which an
  * exec closes) and exits. Dies with its supervisor. */
-_Noreturn void command_become(const struct task_spec *spec, char **env, int why_fd,
-                              pid_t supervisor);
+_Noreturn void command_become(const struct command *c);
+
+/* In a child, before an exec: all signals at their default, none blocked. */
+void command_default_signals(void);
+/* Returns only if the shell cannot be executed. */
+void command_exec_shell(const char *command_line, char **env, struct err *e);
 
 #endif

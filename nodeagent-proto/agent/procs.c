@@ -97,14 +97,23 @@ static bool parent_is_mine(const struct proc_list *l, pid_t ppid)
     return false;
 }
 
+static bool is_spared(pid_t pid, const pid_t *spare, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (spare[i] == pid)
+            return true;
+    return false;
+}
+
 /* Marks whatever descends from a marked process, or from `top` if that is not 0. */
-static void mark_descendants(struct proc_list *l, pid_t top)
+static void mark_descendants(struct proc_list *l, pid_t top, const pid_t *spare, size_t n)
 {
     for (bool more = true; more;) {
         more = false;
         for (size_t i = 0; i < l->n; i++) {
             struct proc *p = &l->items[i];
-            if (p->mine || (p->ppid != top && !parent_is_mine(l, p->ppid)))
+            if (p->mine || (p->ppid != top && !parent_is_mine(l, p->ppid)) ||
+                is_spared(p->pid, spare, n))
                 continue;
             p->mine = true;
             more = true;
@@ -142,11 +151,11 @@ static void signal_groups(const struct proc_list *l, pid_t not_group, int signo)
     }
 }
 
-void procs_signal_below(pid_t top, int signo)
+void procs_signal_below(pid_t top, int signo, const pid_t *spare, size_t n)
 {
     struct proc_list l = {0};
     list_read(&l);
-    mark_descendants(&l, top);
+    mark_descendants(&l, top, spare, n);
     if (signo == SIGKILL)
         (void)signal_each(&l, signo);
     else
@@ -200,7 +209,7 @@ static size_t kill_round(pid_t session, const char *marker)
             p->pid != getpid() && p->state != 'Z' &&
             ((session > 0 && p->session == session) || is_orphan(p) || carries(p->pid, marker));
     }
-    mark_descendants(&l, -1);
+    mark_descendants(&l, -1, NULL, 0);
     size_t n = signal_each(&l, SIGKILL);
     list_free(&l);
     return n;

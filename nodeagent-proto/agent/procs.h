@@ -5,12 +5,14 @@
 #ifndef NODEAGENT_PROTO_AGENT_PROCS_H
 #define NODEAGENT_PROTO_AGENT_PROCS_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 /* Signals the process groups of all that descend from `top` (not top's own group), so that groups
- * of their own are reached too. SIGKILL goes to each process by itself. */
-void procs_signal_below(pid_t top, int signo);
+ * of their own are reached too. SIGKILL goes to each process by itself. The `n` processes in
+ * `spare` (0: nobody) and what descends from them are left alone; they lead groups of their own. */
+void procs_signal_below(pid_t top, int signo, const pid_t *spare, size_t n);
 
 /* Kills what is left of a task whose supervisor is gone: processes in the session of its command,
  * those that carry `marker` ("NAME=value") in their environment, orphans that came to the caller as

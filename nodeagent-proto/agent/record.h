@@ -30,6 +30,10 @@ struct start_record {
     int64_t started_us;
     int64_t stderr_from; /* size of the file at stderr_path before the task */
     const char *stderr_path;
+    bool has_account; /* it runs as another account than the agent: */
+    uid_t uid;
+    gid_t gid;
+    const char *cgroup; /* its own, or NULL */
 };
 
 /* Returns the locked descriptor, which the supervisor must inherit; -1 if the id is taken
@@ -48,7 +52,8 @@ void record_claimed_boot(const char *dir, const char *id, char *out, size_t size
 
 int record_write_start(const char *dir, const char *id, const struct start_record *r,
                        struct err *e) MUST_CHECK;
-/* NULL if there is none. Caller decrefs; *out borrows from it. */
+/* NULL if there is none. Caller decrefs; *out borrows from it. What records of earlier versions do
+ * not have is zero. */
 json_t *record_read_start(const char *dir, const char *id, struct start_record *out);
 
 int record_write_exit(const char *dir, const char *id, const json_t *status,

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,23 +17,39 @@
 
 #include "lib/strbuf.h"
 #include "lib/timefmt.h"
+#include "nodeagent-proto/agent/account.h"
+#include "nodeagent-proto/agent/cgroup.h"
 #include "nodeagent-proto/agent/command.h"
 #include "nodeagent-proto/agent/files.h"
+#include "nodeagent-proto/agent/monotonic.h"
+#include "nodeagent-proto/agent/outputs.h"
 #include "nodeagent-proto/agent/procs.h"
 #include "nodeagent-proto/agent/record.h"
+#include "nodeagent-proto/agent/relay.h"
 #include "nodeagent-proto/agent/tail.h"
+#include "nodeagent-proto/agent/tasklog.h"
 #include "nodeagent-proto/message.h"
 
-#define SWEEP_LIMIT_US 10000000 /* what cannot be killed in 10 s hangs in the kernel: given up */
-#define SWEEP_STEP_MS  50       /* between looks at processes that do not die */
+#define SWEEP_LIMIT_MS 10000 /* what cannot be killed in 10 s hangs in the kernel: given up */
+#define SWEEP_STEP_MS  50    /* between looks at processes that do not die */
 
 struct supervisor {
     const struct supervisor_config *c;
     int report_fd, signal_fd;
+    struct account account; /* all zeros without task_spec.user */
+    struct outputs outputs;
+    struct tasklog log;
+    struct cgroup cgroup;
+    struct relay relay;
+    char **env;
     pid_t command;
     bool over; /* the command was reaped; `status` is its wait status */
     int status;
-    int killed; /* processes left behind that had to be killed */
+    bool signalled;      /* somebody wanted an end of it */
+    bool timed_out;      /* ... its own time limit */
+    bool sweeping;       /* everything is being killed; signals are of no more use */
+    int64_t deadline_ms; /* monotonic; 0: none */
+    int killed;          /* processes left behind that had to be killed */
     int64_t started_us, stderr_from;
 };
 
@@ -43,50 +60,6 @@ char *supervisor_marker(const char *incarnation, const char *task_id)
     return strbuf_take(&b);
 }
 
-/* A line of execution.log; the log is a courtesy, so a task does not fail for want of it. */
-static void note(const struct supervisor *s, int64_t when, const char *text)
-{
-    const struct task_spec *t = s->c->spec;
-    if (!t->log_path)
-        return;
-    char stamp[TIMEFMT_SIZE];
-    timefmt_fixed(when, stamp);
-    struct strbuf b = STRBUF_INIT;
-    strbuf_printf(&b, "%s %s: ", stamp, t->step);
-    for (; *text; text++)
-        strbuf_puts(&b, *text == '\n' ? "\\n" : (const char[]){*text, '\0'});
-    strbuf_putc(&b, '\n');
-    int ignored = file_make_parents(t->log_path, NULL) || file_append(t->log_path, b.s, NULL);
-    (void)ignored;
-    strbuf_free(&b);
-}
-
-static void note_start(const struct supervisor *s)
-{
-    struct strbuf b = STRBUF_INIT;
-    strbuf_printf(&b, "started on %s, pid %d: %s", s->c->hostname, (int)s->command,
-                  s->c->spec->command_line);
-    note(s, s->started_us, b.s);
-    strbuf_free(&b);
-}
-
-static void note_end(const struct supervisor *s, const struct task_status *t)
-{
-    struct strbuf b = STRBUF_INIT;
-    if (t->state == TASK_FAILED_TO_START)
-        strbuf_printf(&b, "could not be started on %s: %s", s->c->hostname, t->why);
-    else if (t->signal)
-        strbuf_printf(&b, "killed by signal %d (%s)", t->signal, strsignal(t->signal));
-    else
-        strbuf_printf(&b, "exited with code %d", t->exit_code);
-    if (s->killed == 1)
-        strbuf_puts(&b, "; 1 process it left behind was killed");
-    else if (s->killed > 1)
-        strbuf_printf(&b, "; %d processes it left behind were killed", s->killed);
-    note(s, t->ended_us, b.s);
-    strbuf_free(&b);
-}
-
 static void reap(struct supervisor *s, bool *none_left)
 {
     int status;
@@ -95,11 +68,31 @@ static void reap(struct supervisor *s, bool *none_left)
         if (pid == s->command) {
             s->over = true;
             s->status = status;
-        } else if (s->over && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
+        } else if (!relay_reaped(&s->relay, pid) && s->over && WIFSIGNALED(status) &&
+                   WTERMSIG(status) == SIGKILL) {
             s->killed++;
         }
     }
     *none_left = pid < 0 && errno == ECHILD;
+}
+
+static void signal_all(struct supervisor *s, int signo)
+{
+    if (signo == SIGKILL && s->cgroup.path)
+        cgroup_kill(s->cgroup.path);
+    procs_signal_below(getpid(), signo, s->relay.pid, RELAY_MAX);
+}
+
+/* What the signal command does is up to it, but SIGKILL spares nobody. */
+static void deliver(struct supervisor *s, int signo)
+{
+    if (s->sweeping)
+        return;
+    s->signalled = true;
+    if (s->relay.command)
+        relay_send(&s->relay, signo);
+    if (!s->relay.command || signo == SIGKILL)
+        signal_all(s, signo);
 }
 
 static void drain_signals(struct supervisor *s)
@@ -107,29 +100,61 @@ static void drain_signals(struct supervisor *s)
     struct signalfd_siginfo info;
     while (read(s->signal_fd, &info, sizeof info) == (ssize_t)sizeof info)
         if ((int)info.ssi_signo == SUPERVISOR_SIGNAL)
-            procs_signal_below(getpid(), info.ssi_int);
+            deliver(s, info.ssi_int);
+}
+
+/* Sleeps until a child or a signal, something on `fd` (-1: none) or a limit; at most `max_ms` (-1:
+ * as long as it takes). True if there is something on `fd`. */
+static bool wait_for_news(struct supervisor *s, int fd, int64_t max_ms)
+{
+    struct pollfd p[] = {{.fd = s->signal_fd, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
+    int64_t now = monotonic_ms(), next = relay_tick(&s->relay);
+    if (s->deadline_ms && !s->timed_out && (!next || s->deadline_ms < next))
+        next = s->deadline_ms;
+    int64_t ms = next ? next - now : -1;
+    if (next && ms < 0)
+        ms = 0;
+    if (max_ms >= 0 && (ms < 0 || ms > max_ms))
+        ms = max_ms;
+    bool news = poll(p, 2, ms > INT_MAX ? INT_MAX : (int)ms) > 0;
+    if (news && p[0].revents)
+        drain_signals(s);
+    return news && p[1].revents;
+}
+
+static void check_deadline(struct supervisor *s)
+{
+    if (s->over || s->timed_out || !s->deadline_ms || monotonic_ms() < s->deadline_ms)
+        return;
+    s->timed_out = true;
+    deliver(s, SIGKILL);
 }
 
 /* Kills all that is left; orphans come to us, so nothing is left once we have no children. */
 static void sweep(struct supervisor *s)
 {
-    int64_t limit = time_now_us() + SWEEP_LIMIT_US;
+    int64_t limit = monotonic_ms() + SWEEP_LIMIT_MS;
     bool none_left;
-    for (reap(s, &none_left); !none_left && time_now_us() < limit; reap(s, &none_left)) {
-        procs_signal_below(getpid(), SIGKILL);
-        struct pollfd p = {.fd = s->signal_fd, .events = POLLIN};
-        if (poll(&p, 1, SWEEP_STEP_MS) > 0)
-            drain_signals(s);
+    s->sweeping = true;
+    /* Where signals must be carried to, the command may have died of one without the rest. */
+    if (s->relay.command && !s->relay.kill_sent &&
+        (s->signalled || (s->over && WIFSIGNALED(s->status))))
+        relay_send(&s->relay, SIGKILL);
+    for (reap(s, &none_left); !none_left && (monotonic_ms() < limit || relay_is_busy(&s->relay));
+         reap(s, &none_left)) {
+        signal_all(s, SIGKILL);
+        (void)wait_for_news(s, -1, SWEEP_STEP_MS);
     }
+    if (s->cgroup.path)
+        cgroup_remove(s->cgroup.path);
 }
 
 static void wait_for_command(struct supervisor *s)
 {
     bool none_left;
     for (reap(s, &none_left); !s->over; reap(s, &none_left)) {
-        struct pollfd p = {.fd = s->signal_fd, .events = POLLIN};
-        if (poll(&p, 1, -1) > 0)
-            drain_signals(s);
+        check_deadline(s);
+        (void)wait_for_news(s, -1, -1);
     }
 }
 
@@ -139,13 +164,9 @@ static size_t wait_for_exec(struct supervisor *s, int why_fd, char *why, size_t 
 {
     size_t n = 0;
     for (;;) {
-        struct pollfd p[] = {{.fd = why_fd, .events = POLLIN},
-                             {.fd = s->signal_fd, .events = POLLIN}};
-        if (poll(p, 2, -1) < 0)
-            continue;
-        if (p[1].revents)
-            drain_signals(s);
-        if (!p[0].revents)
+        bool news = wait_for_news(s, why_fd, -1);
+        check_deadline(s);
+        if (!news)
             continue;
         ssize_t got = read(why_fd, why + n, size - 1 - n);
         if (got <= 0)
@@ -156,32 +177,66 @@ static size_t wait_for_exec(struct supervisor *s, int why_fd, char *why, size_t 
     return n;
 }
 
-static int64_t size_of(const char *path)
+static int64_t size_of_stderr(const struct supervisor *s)
 {
     struct stat st;
-    return stat(path, &st) == 0 ? st.st_size : 0;
+    int64_t size = 0;
+    int fd = outputs_open_read(&s->outputs, s->c->spec->stderr_path);
+    if (fd >= 0 && fstat(fd, &st) == 0)
+        size = st.st_size;
+    if (fd >= 0)
+        close(fd);
+    return size;
 }
 
-static void launch(struct supervisor *s, char *why, size_t size)
+static int find_account(struct supervisor *s, struct err *e)
+{
+    const char *user = s->c->spec->user;
+    if (!user)
+        return 0;
+    if (account_find(user, &s->account, e) < 0 || account_check(&s->account, e) < 0)
+        return -1;
+    s->outputs.account = s->log.outputs.account = s->relay.account = &s->account;
+    return 0;
+}
+
+static bool wants_cgroup(const struct task_spec *t)
+{
+    return t->user || t->limits.memory_bytes || t->limits.cpus || t->limits.processes;
+}
+
+static int prepare(struct supervisor *s, struct err *e)
 {
     const struct supervisor_config *c = s->c;
-    int fds[2];
+    if (find_account(s, e) < 0)
+        return -1;
+    if (wants_cgroup(c->spec))
+        cgroup_make(c->incarnation, c->spec->id, &c->spec->limits, &s->cgroup);
     char *marker = supervisor_marker(c->incarnation, c->spec->id);
-    char **env = command_environment(c->spec, marker);
-    pid_t self = getpid();
-    struct err e;
-    s->stderr_from = size_of(c->spec->stderr_path);
-    if (record_commit(c->claim_fd, &e) < 0) {
-        snprintf(why, size, "%s", e.msg);
-        goto out;
-    }
+    s->relay.env = s->env = command_environment(c->spec, s->outputs.account, marker);
+    free(marker);
+    s->stderr_from = size_of_stderr(s);
+    return record_commit(c->claim_fd, e);
+}
+
+static void fork_command(struct supervisor *s, char *why, size_t size)
+{
+    int fds[2];
     if (pipe2(fds, O_CLOEXEC) < 0) {
         snprintf(why, size, "cannot make a pipe: %s", strerror(errno));
-        goto out;
+        return;
     }
+    struct command command = {.spec = s->c->spec,
+                              .outputs = s->outputs,
+                              .cgroup = &s->cgroup,
+                              .env = s->env,
+                              .why_fd = fds[1],
+                              .supervisor = getpid()};
+    if (s->c->spec->timeout_s)
+        s->deadline_ms = monotonic_ms() + (int64_t)s->c->spec->timeout_s * 1000;
     s->command = fork();
     if (s->command == 0)
-        command_become(c->spec, env, fds[1], self);
+        command_become(&command);
     int saved = errno;
     close(fds[1]);
     if (s->command < 0)
@@ -189,10 +244,16 @@ static void launch(struct supervisor *s, char *why, size_t size)
     else
         (void)wait_for_exec(s, fds[0], why, size);
     close(fds[0]);
-out:
+}
+
+static void launch(struct supervisor *s, char *why, size_t size)
+{
+    struct err e;
+    if (prepare(s, &e) < 0)
+        snprintf(why, size, "%s", e.msg);
+    else
+        fork_command(s, why, size);
     s->started_us = time_now_us();
-    command_environment_free(env);
-    free(marker);
 }
 
 static int write_start(const struct supervisor *s, struct err *e)
@@ -204,32 +265,65 @@ static int write_start(const struct supervisor *s, struct err *e)
         .started_us = s->started_us,
         .stderr_from = s->stderr_from,
         .stderr_path = s->c->spec->stderr_path,
+        .has_account = s->outputs.account != NULL,
+        .uid = s->account.uid,
+        .gid = s->account.gid,
+        .cgroup = s->cgroup.path,
     };
     return record_write_start(s->c->tasks_dir, s->c->spec->id, &r, e);
 }
 
 static void write_exit(struct supervisor *s, struct task_status *t)
 {
-    char *tail = tail_read(s->c->spec->stderr_path, s->stderr_from, NODE_TAIL_MAX);
+    char *tail = tail_read(outputs_open_read(&s->outputs, s->c->spec->stderr_path), s->stderr_from,
+                           NODE_TAIL_MAX);
     t->id = s->c->spec->id;
     t->started_us = s->started_us;
     t->ended_us = time_now_us();
     t->stderr_tail = tail;
-    note_end(s, t);
+    tasklog_end(&s->log, t, s->killed);
     json_t *j = message_task_status(t);
     struct err e;
     /* The room was kept with the claim. Without a record (the root is gone, the disk broken) the
      * task counts as lost. The note may say more. */
     if (record_write_exit(s->c->tasks_dir, t->id, j, &e) < 0)
-        note(s, t->ended_us, e.msg);
+        tasklog_note(&s->log, t->ended_us, e.msg);
     json_decref(j);
     free(tail);
 }
 
-static void finish(struct supervisor *s, const char *why)
+/* What the supervisor knows of an end that the exit status does not say. */
+static void explain_end(const struct supervisor *s, struct task_status *t, char *why, size_t size)
+{
+    const struct task_spec *spec = s->c->spec;
+    if (s->timed_out) {
+        snprintf(why, size, "it did not end within %d s and was killed", spec->timeout_s);
+        t->signal = SIGKILL; /* however its signal command brought that about */
+        t->exit_code = -1;
+    } else if (t->exit_code != 0 && cgroup_oom_kills(&s->cgroup) > 0) {
+        snprintf(why, size,
+                 "it needed more memory than its limit of %lld MiB and was killed (out of memory)",
+                 (long long)(spec->limits.memory_bytes >> 20));
+    }
+    t->why = *why ? why : NULL;
+}
+
+/* The lock is the sign of a supervisor at work, so it goes first. */
+static void stay_with_children(struct supervisor *s)
+{
+    close(s->c->claim_fd);
+    prctl(PR_SET_NAME, "batchai-keeper");
+    command_environment_free(s->env);
+    s->env = NULL;
+    while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
+        ;
+    if (s->cgroup.path)
+        cgroup_remove(s->cgroup.path);
+}
+
+static void finish(struct supervisor *s, char *why, size_t size)
 {
     struct task_status t = {.exit_code = -1};
-    sweep(s);
     if (*why) {
         t.state = TASK_FAILED_TO_START;
         t.why = why;
@@ -237,8 +331,14 @@ static void finish(struct supervisor *s, const char *why)
         t.state = TASK_EXITED;
         t.signal = WIFSIGNALED(s->status) ? WTERMSIG(s->status) : 0;
         t.exit_code = WIFEXITED(s->status) ? WEXITSTATUS(s->status) : -1;
+        explain_end(s, &t, why, size);
     }
+    bool keep = s->c->spec->keep_children && t.exit_code == 0;
+    if (!keep)
+        sweep(s);
     write_exit(s, &t);
+    if (keep)
+        stay_with_children(s);
 }
 
 static void supervise(struct supervisor *s)
@@ -249,14 +349,14 @@ static void supervise(struct supervisor *s)
     if (!*why && write_start(s, &e) < 0) {
         /* Without a record an agent to come could not find it: rather not run at all. */
         snprintf(why, sizeof why, "%s", e.msg);
-        procs_signal_below(getpid(), SIGKILL);
+        signal_all(s, SIGKILL);
     }
     if (!*why) {
-        note_start(s);
+        tasklog_start(&s->log, s->started_us, s->command);
         close(s->report_fd);
         wait_for_command(s);
     }
-    finish(s, why);
+    finish(s, why, sizeof why);
 }
 
 static int take_signals(void)
@@ -282,7 +382,14 @@ static _Noreturn void run_supervisor(const struct supervisor_config *c, int repo
     setsid();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     prctl(PR_SET_NAME, "batchai-task");
-    struct supervisor s = {.c = c, .report_fd = report_fd, .signal_fd = take_signals()};
+    struct supervisor s = {
+        .c = c,
+        .report_fd = report_fd,
+        .signal_fd = take_signals(),
+        .outputs = {.root = c->root},
+        .log = {.spec = c->spec, .hostname = c->hostname, .outputs = {.root = c->root}},
+        .relay = {.command = c->spec->signal_command},
+    };
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)
         dup2(null, fd);

@@ -8,6 +8,10 @@
  *   agent --fork--> (gone at once) --fork--> supervisor --fork--> bash -c COMMAND
  *
  * It is forked without exec, so the task's environment crosses in memory and is nowhere in sight.
+ *
+ * A task with keep_children that exits with 0 is the exception: ID.exit is written and the lock let
+ * go as ever, but what it left behind goes on, and the supervisor with it, as the parent of it all,
+ * so that nobody takes it for what a lost task left; it goes when the last of them does.
  */
 #ifndef NODEAGENT_PROTO_AGENT_SUPERVISOR_H
 #define NODEAGENT_PROTO_AGENT_SUPERVISOR_H
@@ -23,7 +27,7 @@
 
 struct supervisor_config { /* all borrowed, for the call */
     const struct task_spec *spec;
-    const char *tasks_dir, *hostname, *incarnation;
+    const char *root, *tasks_dir, *hostname, *incarnation;
     int claim_fd; /* locked; see record.h */
 };
 

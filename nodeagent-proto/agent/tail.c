@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "nodeagent-proto/agent/tail.h"
 
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,9 +76,8 @@ static char *finish(const char *raw, size_t n, size_t max, bool cut_in_front)
     return text;
 }
 
-char *tail_read(const char *path, int64_t from, size_t max)
+char *tail_read(int fd, int64_t from, size_t max)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return NULL;
     struct stat st;

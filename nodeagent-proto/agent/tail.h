@@ -8,8 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* At most `max` bytes from the end of `path`, from a line's start, nothing before offset `from`;
- * valid UTF-8 without NULs (other bytes become U+FFFD). NULL if there is nothing. Caller frees. */
-char *tail_read(const char *path, int64_t from, size_t max);
+/* At most `max` bytes from the end of the file `fd` (which is closed; -1: none), from a line's
+ * start, nothing before offset `from`; valid UTF-8 without NULs (other bytes become U+FFFD). NULL
+ * if there is nothing. Caller frees. */
+char *tail_read(int fd, int64_t from, size_t max);
 
 #endif

@@ -13,6 +13,8 @@
 #include "lib/arena.h"
 #include "lib/strbuf.h"
 #include "lib/timefmt.h"
+#include "nodeagent-proto/agent/cgroup.h"
+#include "nodeagent-proto/agent/outputs.h"
 #include "nodeagent-proto/agent/procs.h"
 #include "nodeagent-proto/agent/record.h"
 #include "nodeagent-proto/agent/supervisor.h"
@@ -176,6 +178,15 @@ static char *explain_loss(const struct tasks *t, const struct task *k, const str
     return strbuf_take(&b);
 }
 
+/* With the rights of the task's account; its further groups are not worth asking for. */
+static char *tail_of_lost(const struct tasks *t, const struct start_record *r)
+{
+    struct account a = {
+        .name = "the task's", .uid = r->uid, .gid = r->gid, .groups = &a.gid, .n_groups = 1};
+    struct outputs o = {.account = r->has_account ? &a : NULL, .root = t->root};
+    return tail_read(outputs_open_read(&o, r->stderr_path), r->stderr_from, NODE_TAIL_MAX);
+}
+
 /* Nobody supervises the task and there is no record of its end. */
 static void become_lost(struct tasks *t, struct task *k)
 {
@@ -183,8 +194,10 @@ static void become_lost(struct tasks *t, struct task *k)
     json_t *start = record_read_start(t->dir, k->id, &r);
     char *marker = supervisor_marker(t->incarnation, k->id);
     procs_kill_leftovers(r.command, r.command_start, marker);
+    if (!start || r.cgroup)
+        cgroup_remove_lost(t->incarnation, k->id, r.cgroup);
     char *why = explain_loss(t, k, &r, start != NULL);
-    char *tail = start ? tail_read(r.stderr_path, r.stderr_from, NODE_TAIL_MAX) : NULL;
+    char *tail = start ? tail_of_lost(t, &r) : NULL;
     struct task_status s = {.id = k->id,
                             .state = TASK_LOST,
                             .started_us = r.started_us,
@@ -288,7 +301,7 @@ static int start(struct tasks *t, const struct task_spec *spec, json_int_t reque
     int claim = record_claim(t->dir, spec->id, t->boot_id, e);
     if (claim < 0)
         return -1;
-    struct supervisor_config c = {spec, t->dir, t->hostname, t->incarnation, claim};
+    struct supervisor_config c = {spec, t->root, t->dir, t->hostname, t->incarnation, claim};
     int fd = supervisor_start(&c, e);
     close(claim);
     if (fd < 0) {

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+#include "nodeagent-proto/agent/cgroup.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/arena.h"
+#include "lib/fs.h"
+#include "lib/strbuf.h"
+
+#define HOLDER        "batchai"
+#define TEXT_MAX      (1024U * 1024) /* mountinfo of a machine with very many mounts */
+#define PREFIX_LEN    8              /* of the incarnation: tells node roots on one machine apart */
+#define CPU_PERIOD_US 100000
+#define MAKE_TRIES    3   /* the holder may be removed by a task that ends just then */
+#define REMOVE_TRIES  200 /* for processes that were killed to be gone: */
+#define REMOVE_STEP                                                                                \
+    (struct timespec)                                                                              \
+    {                                                                                              \
+        .tv_nsec = 1000000                                                                         \
+    }
+#define MAX_BASES 2
+
+struct bases { /* directories that cgroups of tasks may be made below */
+    char *dir[MAX_BASES];
+    size_t n;
+};
+
+static char *file_text(const char *dir, const char *name)
+{
+    char *path = fs_join(dir, name), *text = NULL;
+    if (fs_read(path, TEXT_MAX, &text, NULL, NULL) < 0)
+        text = NULL;
+    free(path);
+    return text;
+}
+
+static int put(const char *dir, const char *name, const char *text)
+{
+    char *path = fs_join(dir, name);
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    int rc = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) ? 0 : -1;
+    int saved = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = saved;
+    free(path);
+    return rc;
+}
+
+static int put_number(const char *dir, const char *name, long long value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%lld", value);
+    return put(dir, name, text);
+}
+
+/* Where the whole hierarchy is mounted (proc(5), mountinfo); NULL if it is not. */
+static char *mount_point(void)
+{
+    char *text = file_text("/proc/self", "mountinfo"), *save, *found = NULL;
+    char *line = text ? strtok_r(text, "\n", &save) : NULL;
+    for (; line && !found; line = strtok_r(NULL, "\n", &save)) {
+        char root[512], at[512];
+        if (strstr(line, " - cgroup2 ") && sscanf(line, "%*s %*s %*s %511s %511s", root, at) == 2 &&
+            strcmp(root, "/") == 0)
+            found = xstrdup(at);
+    }
+    free(text);
+    return found;
+}
+
+/* The agent's own place below that ("0::/path"); NULL if it is the top. */
+static char *own_path(void)
+{
+    char *text = file_text("/proc/self", "cgroup"), *save, *path = NULL;
+    char *line = text ? strtok_r(text, "\n", &save) : NULL;
+    for (; line && !path; line = strtok_r(NULL, "\n", &save))
+        if (strncmp(line, "0::/", 4) == 0 && line[4])
+            path = xstrdup(line + 4);
+    free(text);
+    return path;
+}
+
+static void bases_find(struct bases *b)
+{
+    b->n = 0;
+    char *top = mount_point(), *own = top ? own_path() : NULL;
+    if (own) {
+        b->dir[b->n] = fs_join(top, own);
+        b->n++;
+    }
+    if (top)
+        b->dir[b->n++] = top;
+    free(own);
+}
+
+static void bases_free(struct bases *b)
+{
+    while (b->n > 0)
+        free(b->dir[--b->n]);
+}
+
+static char *path_of(const char *base, const char *incarnation, const char *task_id)
+{
+    struct strbuf b = STRBUF_INIT;
+    strbuf_printf(&b, "%s/" HOLDER "/%.*s-%s", base, PREFIX_LEN, incarnation, task_id);
+    return strbuf_take(&b);
+}
+
+/* True if the controllers are there for the children of `dir`, or could be made so. */
+static bool enable(const char *dir, const struct task_limits *l)
+{
+    const struct {
+        bool wanted;
+        const char *text;
+    } all[] = {
+        {l->memory_bytes > 0, "+memory"}, {l->cpus > 0, "+cpu"}, {l->processes > 0, "+pids"}};
+    bool ok = true;
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (all[i].wanted && put(dir, "cgroup.subtree_control", all[i].text) < 0)
+            ok = false;
+    return ok;
+}
+
+static int make_at(const char *base, const char *path)
+{
+    char *holder = fs_join(base, HOLDER);
+    int rc = -1;
+    for (int i = 0; rc < 0 && i < MAKE_TRIES; i++) {
+        if (mkdir(holder, 0755) < 0 && errno != EEXIST)
+            break;
+        rc = mkdir(path, 0755);
+        if (rc < 0 && errno == EEXIST)
+            rc = 0; /* ids are used once: one that was left is this task's */
+    }
+    free(holder);
+    return rc;
+}
+
+static void remove_holder(const char *path)
+{
+    char *holder = xstrdup(path), *slash = strrchr(holder, '/');
+    if (slash) {
+        *slash = '\0';
+        rmdir(holder); /* unless others are in it */
+    }
+    free(holder);
+}
+
+/* With `all`: every limit or nothing; else with those that work. */
+static bool try_base(const char *base, const char *path, const struct task_limits *l, bool all)
+{
+    char *holder = fs_join(base, HOLDER);
+    bool made = make_at(base, path) == 0;
+    bool here = made && enable(base, l), below = made && enable(holder, l);
+    free(holder);
+    if (made && all && !(here && below)) {
+        rmdir(path);
+        remove_holder(path);
+        return false;
+    }
+    return made;
+}
+
+static void set_limits(struct cgroup *g, const struct task_limits *l)
+{
+    char quota[64];
+    if (l->memory_bytes && put_number(g->path, "memory.max", l->memory_bytes) == 0) {
+        g->memory = true;
+        (void)put(g->path, "memory.swap.max", "0"); /* not there without swap */
+        /* Half a job that waits for its other half helps nobody. */
+        (void)put(g->path, "memory.oom.group", "1");
+    }
+    snprintf(quota, sizeof quota, "%lld %d", (long long)l->cpus * CPU_PERIOD_US, CPU_PERIOD_US);
+    g->cpu = l->cpus && put(g->path, "cpu.max", quota) == 0;
+    g->pids = l->processes && put_number(g->path, "pids.max", l->processes) == 0;
+}
+
+void cgroup_make(const char *incarnation, const char *task_id, const struct task_limits *limits,
+                 struct cgroup *out)
+{
+    struct bases b;
+    memset(out, 0, sizeof *out);
+    bases_find(&b);
+    for (size_t i = 0; !out->path && i < 2 * b.n; i++) {
+        const char *base = b.dir[i % b.n];
+        char *path = path_of(base, incarnation, task_id);
+        if (try_base(base, path, limits, i < b.n))
+            out->path = path;
+        else
+            free(path);
+    }
+    bases_free(&b);
+    if (out->path)
+        set_limits(out, limits);
+}
+
+int cgroup_enter(const struct cgroup *g)
+{
+    return put(g->path, "cgroup.procs", "0");
+}
+
+/* Before Linux 5.14 there is no such file; the processes are then killed one by one elsewhere. */
+void cgroup_kill(const char *path)
+{
+    (void)put(path, "cgroup.kill", "1");
+}
+
+/* A task that is root may have made cgroups of its own in there. */
+static void remove_tree(const char *path)
+{
+    DIR *d = opendir(path);
+    struct dirent *de;
+    while (d && (de = readdir(d))) {
+        if (de->d_type != DT_DIR || de->d_name[0] == '.')
+            continue;
+        char *sub = fs_join(path, de->d_name);
+        remove_tree(sub);
+        free(sub);
+    }
+    if (d)
+        closedir(d);
+    rmdir(path);
+}
+
+void cgroup_remove(const char *path)
+{
+    if (access(path, F_OK) < 0)
+        return;
+    for (int i = 0; i < REMOVE_TRIES; i++) {
+        cgroup_kill(path);
+        remove_tree(path);
+        if (access(path, F_OK) < 0)
+            break;
+        nanosleep(&REMOVE_STEP, NULL);
+    }
+    remove_holder(path);
+}
+
+long cgroup_oom_kills(const struct cgroup *g)
+{
+    char *text = g->path && g->memory ? file_text(g->path, "memory.events") : NULL;
+    const char *at = text ? strstr(text, "\noom_kill ") : NULL;
+    long n = at ? strtol(at + strlen("\noom_kill "), NULL, 10) : 0;
+    free(text);
+    return n;
+}
+
+void cgroup_remove_lost(const char *incarnation, const char *task_id, const char *path)
+{
+    struct bases b;
+    if (path) {
+        cgroup_remove(path);
+        return;
+    }
+    bases_find(&b);
+    for (size_t i = 0; i < b.n; i++) {
+        char *at = path_of(b.dir[i], incarnation, task_id);
+        cgroup_remove(at);
+        free(at);
+    }
+    bases_free(&b);
+}
+
+void cgroup_free(struct cgroup *g)
+{
+    free(g->path);
+    memset(g, 0, sizeof *g);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+#include "nodeagent-proto/agent/outputs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/arena.h"
+#include "lib/fs.h"
+#include "nodeagent-proto/agent/files.h"
+
+static const char *below_root(const char *root, const char *path)
+{
+    size_t n = strlen(root);
+    return strncmp(path, root, n) == 0 && path[n] == '/' && path[n + 1] &&
+                   fs_path_is_safe(path + n + 1)
+               ? path + n + 1
+               : NULL;
+}
+
+/* Opens the directory `name` in `dir`; one that is missing is made and given to the account. */
+static int step_into(int dir, const char *name, const struct account *owner)
+{
+    bool made = mkdirat(dir, name, 0777) == 0;
+    int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd >= 0 && made && fchown(fd, owner->uid, owner->gid) < 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static void make_file(int dir, const char *name, const struct account *owner)
+{
+    int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return;
+    int ignored = fchown(fd, owner->uid, owner->gid); /* then opening it tells */
+    (void)ignored;
+    close(fd);
+}
+
+/* What the account cannot make by itself. Whether it helped is seen when it is tried again. */
+static void make_for(const struct outputs *o, const char *path, bool is_file)
+{
+    const char *rest = below_root(o->root, path);
+    int dir = rest ? open(o->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    while (dir >= 0 && *rest) {
+        size_t n = strcspn(rest, "/");
+        char *part = xcalloc(1, n + 1);
+        memcpy(part, rest, n);
+        rest += n + (rest[n] == '/');
+        int next = -1;
+        if (*rest || !is_file)
+            next = step_into(dir, part, o->account);
+        else
+            make_file(dir, part, o->account);
+        free(part);
+        close(dir);
+        dir = next;
+    }
+    if (dir >= 0)
+        close(dir);
+}
+
+static int open_append(const char *path, struct err *e)
+{
+    if (file_make_parents(path, e) < 0)
+        return -1;
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
+    return fd >= 0 ? fd : err_errno(e, ERR_NODE, "cannot open the output file %s", path);
+}
+
+static int enter(const char *dir, struct err *e)
+{
+    if (access(dir, F_OK) < 0 && fs_mkdirs(dir, 0777, e) < 0)
+        return err_prefix(e, "cannot make the working directory");
+    return chdir(dir) == 0 ? 0
+                           : err_errno(e, ERR_NODE, "cannot enter the working directory %s", dir);
+}
+
+static int try_as(const struct outputs *o, int (*act)(const char *path, struct err *e),
+                  const char *path, struct err *e)
+{
+    if (account_assume(o->account, e) < 0)
+        return -1;
+    int rc = act(path, e);
+    if (o->account)
+        account_resume();
+    if (rc < 0 && o->account)
+        err_prefix(e, "as '%s'", o->account->name);
+    return rc;
+}
+
+static int act_as(const struct outputs *o, int (*act)(const char *path, struct err *e),
+                  const char *path, bool is_file, struct err *e)
+{
+    int rc = try_as(o, act, path, e);
+    if (rc >= 0 || !o->account || getuid() != 0 || o->account->uid == 0)
+        return rc;
+    make_for(o, path, is_file);
+    return try_as(o, act, path, e);
+}
+
+int outputs_open(const struct outputs *o, const char *path, struct err *e)
+{
+    return act_as(o, open_append, path, true, e);
+}
+
+int outputs_enter(const struct outputs *o, const char *dir, struct err *e)
+{
+    return act_as(o, enter, dir, false, e);
+}
+
+static int open_read(const char *path, struct err *e)
+{
+    (void)e;
+    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+int outputs_open_read(const struct outputs *o, const char *path)
+{
+    struct err e = {.code = ERR_NONE};
+    return try_as(o, open_read, path, &e);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What execution.log says of a task (task_spec.log_path). The log is a courtesy: no task fails for
+ * want of it.
+ */
+#ifndef NODEAGENT_PROTO_AGENT_TASKLOG_H
+#define NODEAGENT_PROTO_AGENT_TASKLOG_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "nodeagent-proto/agent/outputs.h"
+#include "nodeagent-proto/task.h"
+
+struct tasklog { /* borrowed */
+    const struct task_spec *spec;
+    const char *hostname;
+    struct outputs outputs;
+};
+
+/* One line, whatever is in `text`. */
+void tasklog_note(const struct tasklog *l, int64_t when_us, const char *text);
+void tasklog_start(const struct tasklog *l, int64_t when_us, pid_t command);
+/* `killed`: how many processes the task left behind that had to be. */
+void tasklog_end(const struct tasklog *l, const struct task_status *t, int killed);
+
+#endif
