@@ -72,8 +72,8 @@ struct task_status {
 struct task_limits {
     int64_t memory_bytes; /* all its processes together where there are cgroups, else each */
     int cpus;             /* where there are cgroups */
-    int processes;
-    int open_files;
+    int processes;  /* all of them where there are cgroups, else of its account (root: none) */
+    int open_files; /* each process */
 };
 
 struct task_spec {
@@ -90,7 +90,8 @@ struct task_spec {
     int timeout_s;        /* killed after so long, and says so in why; 0: never */
     /* For what signals do not reach, as in a container: run by the shell, with the signal's number
      * in BATCHAI_SIGNAL, whenever the task is signalled; other signals than SIGKILL are then not
-     * sent to the task's own processes. NULL: none. */
+     * sent to the task's own processes. Also with 9 once more if the task ends after a signal or
+     * of one, before its end is told. 10 s each. NULL: none. */
     const char *signal_command;
     struct task_limits limits;
 };

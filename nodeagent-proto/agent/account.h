@@ -37,7 +37,8 @@ int account_check(const struct account *a, struct err *e) MUST_CHECK;
  * is not root, or for the account root. The real ids stay: the account can neither signal nor trace
  * the process meanwhile. NULL: the process's own rights. */
 int account_assume(const struct account *a, struct err *e) MUST_CHECK;
-/* Back to root. Ends the process if that fails, which would leave it with rights nobody expects. */
+/* Back to root, without supplementary groups. Ends the process if that fails, which would leave it
+ * with rights nobody expects. */
 void account_resume(void);
 
 /* Becomes the account for good. Clears the parent-death signal, as the kernel has it. */

@@ -67,17 +67,24 @@ static void make_for(const struct outputs *o, const char *path, bool is_file)
         close(dir);
 }
 
+/* access(2) would ask with the real ids: things are tried instead. */
 static int open_append(const char *path, struct err *e)
 {
-    if (file_make_parents(path, e) < 0)
-        return -1;
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
+    const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY;
+    int fd = open(path, flags, 0666);
+    if (fd < 0 && errno == ENOENT) {
+        if (file_make_parents(path, e) < 0)
+            return -1;
+        fd = open(path, flags, 0666);
+    }
     return fd >= 0 ? fd : err_errno(e, ERR_NODE, "cannot open the output file %s", path);
 }
 
 static int enter(const char *dir, struct err *e)
 {
-    if (access(dir, F_OK) < 0 && fs_mkdirs(dir, 0777, e) < 0)
+    if (chdir(dir) == 0)
+        return 0;
+    if (errno == ENOENT && fs_mkdirs(dir, 0777, e) < 0)
         return err_prefix(e, "cannot make the working directory");
     return chdir(dir) == 0 ? 0
                            : err_errno(e, ERR_NODE, "cannot enter the working directory %s", dir);

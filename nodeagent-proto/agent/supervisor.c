@@ -109,7 +109,7 @@ static bool wait_for_news(struct supervisor *s, int fd, int64_t max_ms)
 {
     struct pollfd p[] = {{.fd = s->signal_fd, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
     int64_t now = monotonic_ms(), next = relay_tick(&s->relay);
-    if (s->deadline_ms && !s->timed_out && (!next || s->deadline_ms < next))
+    if (s->deadline_ms && !s->over && !s->timed_out && (!next || s->deadline_ms < next))
         next = s->deadline_ms;
     int64_t ms = next ? next - now : -1;
     if (next && ms < 0)
