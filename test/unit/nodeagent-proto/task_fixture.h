@@ -70,7 +70,7 @@ static inline void bind_copy(const char *path, const char *more)
     assert_int_equal(fs_write_all(fd, text, strlen(text)), 0);
     assert_int_equal(fs_write_all(fd, more, strlen(more)), 0);
     close(fd);
-    assert_int_equal(mount(tmp, path, NULL, MS_BIND, NULL), 0);
+    assert_int_equal(mount(tmp, path, "none", MS_BIND, NULL), 0);
     unlink(tmp);
     free(text);
 }
@@ -80,7 +80,7 @@ static inline void bind_copy(const char *path, const char *more)
 static inline bool make_test_account(void)
 {
     if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0 ||
-        mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+        mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) < 0)
         return false;
     bind_copy("/etc/passwd", TEST_USER ":x:54321:54322:a test:/tmp:/bin/sh\n");
     bind_copy("/etc/group", "batchai-own:x:54322:\nbatchai-more:x:54323:root," TEST_USER "\n");

@@ -297,7 +297,7 @@ static void test_account_known_to_getent_alone(void **state)
         assert_true(fd >= 0 && fchmod(fd, 0755) == 0);
         assert_int_equal(fs_write_all(fd, programs[i].text, strlen(programs[i].text)), 0);
         close(fd);
-        assert_int_equal(mount(tmp, programs[i].path, NULL, MS_BIND, NULL), 0);
+        assert_int_equal(mount(tmp, programs[i].path, "none", MS_BIND, NULL), 0);
         unlink(tmp);
     }
     open_ready(f);
