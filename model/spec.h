@@ -88,9 +88,9 @@ struct job_spec {
     enum tool_type tool;
     const char *command_line; /* customToolkit, customMpi; NULL for script toolkits */
     int node_count;
-    const char *prep_command_line; /* NULL: none */
+    const char *prep_command_line;    /* NULL: none */
     struct container_spec *container; /* NULL: runs on the host */
-    struct kv *env;                /* environmentVariables then secrets */
+    struct kv *env;                   /* environmentVariables then secrets */
     size_t n_env;
     struct mount_list mounts;
     struct mount_list cluster_mounts; /* out of JOB_DOC_CLUSTER_MOUNTS; no keys */

@@ -13,7 +13,9 @@
 #include "lib/strbuf.h"
 #include "nodeagent-proto/agent/limits.h"
 
-static const char *const inherited[] = {"PATH", "HOME", "USER", "LANG", "SHELL", "TMPDIR"};
+/* The last two are how an unprivileged docker or podman is found. */
+static const char *const inherited[] = {"PATH",  "HOME",   "USER",        "LANG",
+                                        "SHELL", "TMPDIR", "DOCKER_HOST", "XDG_RUNTIME_DIR"};
 #define N_INHERITED  (sizeof inherited / sizeof inherited[0])
 #define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: MIT
+"""Jobs in containers: Docker Engine and podman, images made here, Debian's registry."""
+
+import shutil
+import socket
+
+import pytest
+from support.containers import Engine, Registry, docker
+from support.daemon import Daemon
+from support.waiting import wait_for
+from support.world import Place, file_share, wait_flag
+
+IMAGE = "tests/toolkit:1"
+
+
+def contained(image=IMAGE, **settings):
+    return {"containerSettings": {"imageSourceRegistry": {"image": image}, **settings}}
+
+
+@pytest.fixture(scope="module", params=["docker", "podman"])
+def engine(request, tmp_path_factory):
+    if request.param == "docker":
+        with docker() as found:
+            found.add_image(IMAGE)
+            yield found
+        return
+    if shutil.which("podman"):
+        # As the nodes run it: without the tests' environment, whatever store the machine has.
+        found = Engine("podman", {})
+        found.add_image(IMAGE)
+        yield found
+        found("rmi", "-f", IMAGE)
+        return
+    pytest.skip("podman is not installed")
+
+
+@pytest.fixture(scope="module")
+def place(engine):
+    config = {"containers": {"runtimes": [engine.program]}}
+    with Daemon(config=config, environment=engine.environment) as d:
+        p = Place(d).make()
+        yield p
+        p.remove()
+
+
+@pytest.fixture(scope="module")
+def cluster(place):
+    return place.cluster(nodes=1)
+
+
+def test_a_job_runs_in_its_image_and_sees_what_it_would_see_outside(place, cluster):
+    place.share("data").joinpath("in.txt").write_text("from the share\n")
+    command = "cat /etc/image $AZ_BATCHAI_JOB_MOUNT_ROOT/data/in.txt; pwd; echo $QUOTED; echo $AZ_BATCHAI_NUM_GPUS"
+    job = place.job(
+        cluster,
+        f"{command}; echo made in a container > $AZ_BATCHAI_JOB_MOUNT_ROOT/data/out.txt",
+        mountVolumes={"azureFileShares": [file_share("data", "data")]},
+        environmentVariables=[{"name": "QUOTED", "value": "it's \"so\" $HOME\n`id`"}],
+        **contained(),
+    )
+    job.succeed()
+    image, share, folder, quoted, gpus = job.read("stdout.txt").splitlines()
+    assert (image, share, gpus) == (IMAGE, "from the share", "0")
+    assert "/jobs/" in folder
+    assert quoted == "it's \"so\" $HOME `id`"
+    assert place.share("data").joinpath("out.txt").read_text() == "made in a container\n"
+    log = job.read("execution.log")
+    assert f"{IMAGE} is there" in log and f"runs image {IMAGE}" in log
+
+
+def test_preparation_and_command_share_one_container_which_goes_with_the_job(place, cluster, engine):
+    job = place.job(
+        cluster, "cat /tmp/left; hostname", jobPreparation={"commandLine": "echo prepared > /tmp/left"}, **contained()
+    )
+    job.succeed()
+    assert job.read("stdout.txt").splitlines() == ["prepared", socket.gethostname()]
+    wait_for(lambda: engine.containers() == [], 20, "the container to go")
+
+
+def test_exit_codes_and_shared_memory(place, cluster):
+    job = place.job(cluster, "df /dev/shm; exit 3", **contained(shmSize="48m"))
+    assert job.fail()["executionInfo"]["exitCode"] == 3
+    assert "49152" in job.read("stdout.txt")
+
+
+def test_terminate_reaches_the_processes_in_the_container(place, cluster, engine):
+    ready, flag = place.flag("trap-set")
+    told, seen = place.flag("term-seen")
+    job = place.job(cluster, f"trap 'touch {seen}; exit 0' TERM; touch {flag}; while :; do sleep 0.1; done", **contained())
+    wait_for(ready.exists, 30, "the job to run")
+    job.terminate()
+    assert job.fail()["executionInfo"]["errors"][0]["code"] == "JobTerminated"
+    assert told.exists()
+    wait_for(lambda: engine.containers() == [], 20, "the container to go")
+
+
+def test_a_job_that_ignores_signals_goes_with_its_container(place, cluster, engine):
+    ready, flag = place.flag("ignoring")
+    job = place.job(cluster, f"trap '' TERM; touch {flag}; while :; do sleep 0.1; done", **contained())
+    wait_for(ready.exists, 30, "the job to run")
+    job.terminate()
+    job.fail()
+    wait_for(lambda: engine.containers() == [], 20, "the container to go")
+
+
+def test_a_restart_of_the_daemon_does_not_disturb_the_container(place, cluster, engine):
+    ready, flag = place.flag("running-through")
+    go, wait = place.flag("go-on")
+    job = place.job(cluster, f"touch {flag}; {wait_flag(wait)}; exit 5", **contained())
+    wait_for(ready.exists, 30, "the job to run")
+    (container,) = engine.containers()
+    place.daemon.kill()
+    place.daemon.start()
+    assert engine.containers() == [container]
+    go.touch()
+    assert job.fail()["executionInfo"]["exitCode"] == 5
+    wait_for(lambda: engine.containers() == [], 20, "the container to go")
+
+
+def test_an_unknown_image_is_named(place, cluster):
+    job = place.job(cluster, "true", **contained("127.0.0.1:1/no/such:image"))
+    (error,) = job.fail()["executionInfo"]["errors"]
+    assert error["code"] == "FailedPullingContainerImage" and "127.0.0.1:1/no/such:image" in error["message"]
+    assert "pulling container image" in job.read("execution.log")
+
+
+@pytest.fixture(scope="module")
+def registry(engine):
+    if not (shutil.which("docker-registry") and shutil.which("htpasswd")):
+        pytest.skip("docker-registry or htpasswd is not installed")
+    if engine.program == "podman":
+        pytest.skip("podman wants a registry with TLS, or root's registries.conf")
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        port = s.getsockname()[1]
+    with Registry(port) as r:
+        engine.add_image("private/tool:2", "private")
+        r.fill(engine, "private/tool:2")
+        yield r
+
+
+def from_registry(registry, **credentials):
+    source = {"serverUrl": f"http://{registry.name}/", "image": "private/tool:2"}
+    return {"containerSettings": {"imageSourceRegistry": {**source, "credentials": credentials}}}
+
+
+def test_wrong_credentials_are_told_and_never_shown(place, cluster, registry):
+    job = place.job(cluster, "true", **from_registry(registry, username="reader", password="wrong-one"))
+    (error,) = job.fail()["executionInfo"]["errors"]
+    assert error["code"] == "FailedPullingContainerImage"
+    assert "unauthorized" in str(error) or "401" in str(error)
+    assert "wrong-one" not in str(error) + job.read("execution.log")
+
+
+def test_a_private_image_is_pulled_once(place, cluster, registry):
+    right = from_registry(registry, username=registry.user, password=registry.password)
+    first = place.job(cluster, "cat /etc/image", **right)
+    first.succeed()
+    assert first.read("stdout.txt") == "private\n"
+    log = first.read("execution.log")
+    assert "pulled container image" in log and registry.password not in log
+    second = place.job(cluster, "true", **right)
+    second.succeed()
+    assert "is there" in second.read("execution.log") and "pulling" not in second.read("execution.log")
+
+
+def test_a_node_without_a_runtime_says_so(own_daemon, tmp_path):
+    d = own_daemon(environment={"PATH": str(tmp_path), "DOCKER_HOST": f"unix://{tmp_path}/none"})
+    place = Place(d).make()
+    job = place.job(place.cluster(nodes=1), "true", **contained())
+    (error,) = job.fail()["executionInfo"]["errors"]
+    assert error["code"] == "ContainerRuntimeNotFound"
+    assert "docker or podman" in str(error["details"])

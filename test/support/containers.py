@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""Container engines for tests: a Docker Engine of the tests' own, a registry, images made of one static
+program. No registry is reachable from outside and none is needed."""
+
+import io
+import os
+import shutil
+import subprocess
+import tarfile
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from .waiting import wait_for
+
+BUSYBOX = Path("/bin/busybox")
+TOOLS = ("sh", "cat", "df", "echo", "env", "hostname", "id", "kill", "ls", "mkdir", "ps", "sleep", "test", "touch", "trap", "wc")
+
+
+def image(marker):
+    """A root file system in a tar: busybox, and a file that says which image this is."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as tar:
+
+        def add(name, **fields):
+            info = tarfile.TarInfo(name)
+            for key, value in fields.items():
+                setattr(info, key, value)
+            return info
+
+        for folder in ("bin", "tmp", "etc", "proc", "sys", "dev"):
+            tar.addfile(add(folder, type=tarfile.DIRTYPE, mode=0o1777 if folder == "tmp" else 0o755))
+        data = BUSYBOX.read_bytes()
+        tar.addfile(add("bin/busybox", size=len(data), mode=0o755), io.BytesIO(data))
+        for tool in TOOLS:
+            tar.addfile(add(f"bin/{tool}", type=tarfile.SYMTYPE, linkname="busybox"))
+        text = f"{marker}\n".encode()
+        tar.addfile(add("etc/image", size=len(text), mode=0o644), io.BytesIO(text))
+    return out.getvalue()
+
+
+class Engine:
+    """docker or podman, as the daemon's nodes will find it: .environment is for the daemon."""
+
+    def __init__(self, program, environment):
+        self.program, self.environment = program, environment
+
+    def __call__(self, *arguments, **more):
+        env = {**os.environ, **self.environment}
+        argv = [self.program, *arguments]
+        done = subprocess.run(argv, env=env, capture_output=True, text=not more.get("input"), timeout=120, **more)
+        assert done.returncode == 0, f"{argv}: {done.stderr}"
+        return done.stdout if isinstance(done.stdout, str) else done.stdout.decode()
+
+    def add_image(self, name, marker=None):
+        self("import", "-", name, input=image(marker or name))
+
+    def images(self):
+        return self("images", "--format", "{{.Repository}}:{{.Tag}}").split()
+
+    def containers(self):
+        return self("ps", "-aq").split()
+
+
+class Docker(Engine):
+    """A Docker Engine with its own socket and store, without networks."""
+
+    def __init__(self):
+        self.dir = Path(tempfile.mkdtemp(prefix="batchaid-docker-"))
+        mine = {"DOCKER_HOST": f"unix://{self.dir}/docker.sock", "DOCKER_CONFIG": str(self.dir / "config")}
+        super().__init__("docker", mine)
+
+    def __enter__(self):
+        argv = ["dockerd", "--iptables=false", "--ip6tables=false", "--bridge=none"]
+        argv += ["--data-root", self.dir / "data", "--exec-root", self.dir / "exec", "--pidfile", self.dir / "pid"]
+        self.log = open(self.dir / "log", "w")
+        argv += ["-H", self.environment["DOCKER_HOST"]]
+        self.process = subprocess.Popen(argv, stdout=self.log, stderr=self.log, start_new_session=True)
+        answers = lambda: self.process.poll() is not None or self.answers()
+        wait_for(answers, 30, "the Docker Engine to answer")
+        if self.process.poll() is not None:
+            said = (self.dir / "log").read_text().splitlines()[-1:]
+            self.__exit__()
+            pytest.skip(f"the Docker Engine does not run here: {said}")
+        return self
+
+    def answers(self):
+        env = {**os.environ, **self.environment}
+        return subprocess.run(["docker", "info"], env=env, capture_output=True).returncode == 0
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(30)
+        self.log.close()
+        with open("/proc/self/mounts") as mounts:
+            inside = [line.split()[1] for line in mounts if line.split()[1].startswith(str(self.dir))]
+        for target in sorted(inside, reverse=True):
+            subprocess.run(["umount", "-l", target])
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+
+def docker():
+    for tool in ("dockerd", "docker"):
+        if not shutil.which(tool):
+            pytest.skip(f"{tool} is not installed")
+    if os.geteuid() != 0:
+        pytest.skip("a Docker Engine of the tests' own needs root")
+    return Docker()
+
+
+class Registry:
+    """Debian's docker-registry on a loopback port, which wants a user's password."""
+
+    def __init__(self, port, user="reader", password="pass word'$1"):
+        self.port, self.user, self.password = port, user, password
+        self.name = f"127.0.0.1:{port}"
+
+    def __enter__(self):
+        self.dir = Path(tempfile.mkdtemp(prefix="batchaid-registry-"))
+        done = subprocess.run(
+            ["htpasswd", "-niB", self.user], input=self.password, capture_output=True, text=True, check=True
+        )
+        (self.dir / "htpasswd").write_text(done.stdout)
+        (self.dir / "config.yml").write_text(
+            f"version: 0.1\nlog: {{level: error}}\n"
+            f"storage: {{filesystem: {{rootdirectory: {self.dir}/data}}}}\n"
+            f"http: {{addr: '{self.name}'}}\n"
+            f"auth: {{htpasswd: {{realm: tests, path: {self.dir}/htpasswd}}}}\n"
+        )
+        argv = ["docker-registry", "serve", self.dir / "config.yml"]
+        self.process = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(10)
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+    def fill(self, engine, image_name):
+        """Puts an image of the engine's here, and takes it from the engine."""
+        remote = f"{self.name}/{image_name}"
+        engine("tag", image_name, remote)
+        login = ["login", "-u", self.user, "--password-stdin", self.name]
+        wait_for(lambda: self.logs_in(engine, login), 20, "the registry to answer")
+        engine("push", remote)
+        engine("logout", self.name)
+        engine("rmi", remote, image_name)
+
+    def logs_in(self, engine, login):
+        env = {**os.environ, **engine.environment}
+        argv = [engine.program, *login]
+        return subprocess.run(argv, env=env, input=self.password.encode(), capture_output=True).returncode == 0
+
+
