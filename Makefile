@@ -182,7 +182,7 @@ install: all
 	@install -m 644 etc/batchaid.yaml.example $(CONFDIR)/batchaid.yaml.example
 
 uninstall:
-	@rm -f $(BINDIR)/batchaid $(BINDIR)/batchai-node $(BINDIR)/batchai-node-* $(MANDIR)/man1/batchaid.1 \
+	@rm -f $(BINDIR)/batchaid $(BINDIR)/batchai-node $(addprefix $(BINDIR)/batchai-node-,$(CROSS_ARCHS)) $(MANDIR)/man1/batchaid.1 \
 	    $(MANDIR)/man1/batchai-node.1 $(MANDIR)/man5/batchaid.yaml.5 $(UNITDIR)/batchaid.service \
 	    $(USERDIR)/batchaid.conf $(COMPDIR)/batchaid $(CONFDIR)/batchaid.yaml.example
 	@rmdir $(CONFDIR) 2>/dev/null || true

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/columns.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,14 +33,12 @@ void columns_end(struct columns *c, FILE *out)
     int *widths = xcalloc(c->n_columns, sizeof *widths);
     for (size_t i = 0; i < c->n_columns; i++)
         widths[i] = width_of(c, i);
-    for (size_t i = 0; i < c->n_cells; i++) {
-        size_t column = i % c->n_columns;
-        if (column + 1 < c->n_columns)
-            fprintf(out, "%-*s  ", widths[column], c->cells[i]);
-        else
-            fprintf(out, "%s\n", c->cells[i]);
-        free(c->cells[i]);
-    }
+    for (size_t row = 0; row < c->n_cells; row += c->n_columns)
+        for (size_t i = 0; i < c->n_columns; i++) {
+            bool last = i + 1 == c->n_columns;
+            fprintf(out, "%-*s%s", last ? 0 : widths[i], c->cells[row + i], last ? "\n" : "  ");
+            free(c->cells[row + i]);
+        }
     free(widths);
     free(c->cells);
     *c = (struct columns){0};

@@ -153,16 +153,18 @@ static int take_scalar(const struct setting *s, void *at, const struct config_sl
     return rc < 0 ? config_place_blame(places, path, 1, e) : 0;
 }
 
+/* What must be given is not in the file, or is an empty list. */
 static int missing(const struct setting *s, const char *path, const struct config_places *places,
                    struct err *e)
 {
-    size_t n = strlen(path) - strlen(s->key);
-    struct strbuf record = STRBUF_INIT;
-    strbuf_add(&record, path, n ? n - 1 : 0);
-    err_set(e, ERR_CONFIG, NULL, "%s is missing; write it as in %s: %s", s->key, s->key,
-            config_example(s));
-    config_place_blame(places, record.s ? record.s : "", 1, e);
-    strbuf_free(&record);
+    bool is_empty = config_place_known(places, path);
+    struct strbuf at = STRBUF_INIT;
+    size_t n = strlen(path);
+    strbuf_add(&at, path, is_empty ? n : n - strlen(s->key) - 1);
+    err_set(e, ERR_CONFIG, NULL, "%s is %s; write it as in %s: %s", is_empty ? "it" : s->key,
+            is_empty ? "empty" : "missing", s->key, config_example(s));
+    config_place_blame(places, at.s, 1, e);
+    strbuf_free(&at);
     return -1;
 }
 

@@ -27,7 +27,8 @@ static void put_initial(const struct setting *s, struct strbuf *b)
         }
         strbuf_putc(b, ']');
     } else {
-        strbuf_puts(b, s->type == SETTING_STR && !*s->initial ? "\"\"" : s->initial);
+        bool quoted = s->type == SETTING_STR && (!*s->initial || *s->initial == '*');
+        strbuf_printf(b, quoted ? "\"%s\"" : "%s", s->initial);
     }
 }
 

@@ -171,25 +171,62 @@ static void list_keys(const struct settings *table, const char *section, struct 
     }
 }
 
+static bool is_item(const char *path)
+{
+    size_t n = strlen(path);
+    return n > 0 && path[n - 1] == ']';
+}
+
+static void advise_type(const struct setting *s, const char *path, struct strbuf *b)
+{
+    if (s->record && is_item(path)) {
+        strbuf_puts(b, "; it takes key: value pairs");
+        list_keys(&s->record->fields, "", b);
+    } else if (is_item(path)) {
+        strbuf_puts(b, "; each of this list is a text");
+    } else {
+        strbuf_puts(b, "; it takes a ");
+        config_put_type(s, b);
+        strbuf_printf(b, ", as in %s: %s", s->key, config_example(s));
+    }
+}
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* "Expecting X, got event: Y" in words. */
+static const char *plainly(const char *what)
+{
+    static const struct {
+        const char *event, *words;
+    } events[] = {{"SCALAR", "it is a text"},
+                  {"SEQUENCE_START", "it is a list"},
+                  {"MAPPING_START", "it is a mapping"},
+                  {"ALIAS", "it is an alias"}};
+    const char *got = strstr(what, "got event: ");
+    for (size_t i = 0; got && i < sizeof events / sizeof events[0]; i++)
+        if (strcmp(got + strlen("got event: "), events[i].event) == 0)
+            return events[i].words;
+    return what;
+}
+
 /* What would have been right at `path`. */
 static void advise(const char *what, const char *path, struct strbuf *b)
 {
     const struct setting *s = config_find(path);
-    bool is_unknown = strncmp(what, unknown_key, strlen(unknown_key)) == 0;
-    bool is_repeated = strncmp(what, repeated_key, strlen(repeated_key)) == 0;
-    if (is_unknown && s && s->record) {
+    if (begins(what, repeated_key))
+        return;
+    if (begins(what, unknown_key) && s && s->record) {
         list_keys(&s->record->fields, "", b);
-    } else if (is_unknown) {
+    } else if (begins(what, unknown_key)) {
         list_keys(&config_settings, path, b);
-    } else if (s && s->record && !is_repeated && path[strlen(path) - 1] == ']') {
+    } else if (s) {
+        advise_type(s, path, b);
+    } else {
         strbuf_puts(b, "; it takes key: value pairs");
-        list_keys(&s->record->fields, "", b);
-    } else if (s && !is_repeated && path[strlen(path) - 1] == ']') {
-        strbuf_puts(b, "; each of this list is a text");
-    } else if (s && !is_repeated) {
-        strbuf_puts(b, "; it takes a ");
-        config_put_type(s, b);
-        strbuf_printf(b, ", as in %s: %s", s->key, config_example(s));
+        list_keys(&config_settings, path, b);
     }
 }
 
@@ -198,22 +235,21 @@ static int complain(const struct complaint *c, const struct config_places *place
 {
     const char *path = c->path.s ? c->path.s : "";
     const char *what = c->what[0] ? c->what : cyaml_strerror(rc);
-    bool is_repeated = strncmp(what, repeated_key, strlen(repeated_key)) == 0;
     struct strbuf b = STRBUF_INIT, at = STRBUF_INIT;
-    strbuf_puts(&b, what);
+    strbuf_puts(&b, plainly(what));
     advise(what, path, &b);
     err_set(e, ERR_CONFIG, NULL, "%s", b.s);
 
     strbuf_puts(&at, path);
     int line = 0;
-    if (strncmp(what, unknown_key, strlen(unknown_key)) == 0) {
+    if (begins(what, unknown_key)) {
         strbuf_printf(&at, "%s%s", *path ? "." : "", what + strlen(unknown_key));
         line = config_place_line(places, at.s, 1);
     }
     if (line && *path)
         err_prefix(e, "%s", path);
     int result = line ? err_prefix(e, "%s:%d", places->file, line)
-                      : config_place_blame(places, path, is_repeated ? 2 : 1, e);
+                      : config_place_blame(places, path, begins(what, repeated_key) ? 2 : 1, e);
     strbuf_free(&b);
     strbuf_free(&at);
     return result;

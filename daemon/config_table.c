@@ -153,7 +153,9 @@ const char *config_example(const struct setting *s)
         [SETTING_TEXTS] = "[\"one\", \"two\"]",
         [SETTING_RECORDS] = "[{...}, {...}]",
     };
-    return s->example ? s->example : examples[s->type];
+    if (s->example)
+        return s->example;
+    return s->choices && s->type == SETTING_STR ? s->choices[0] : examples[s->type];
 }
 
 void config_put_choices(const char *const *choices, struct strbuf *b)

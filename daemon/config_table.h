@@ -27,7 +27,8 @@ struct setting {
     const char *key;
     enum setting_type type;
     size_t offset; /* of the value in struct config, or in the record */
-    /* As written in the file; lists: items separated by a blank. NULL: it must be given. */
+    /* As written in the file; lists: items separated by a blank. NULL: it must be given
+     * (in records only). */
     const char *initial;
     int64_t min, max; /* SETTING_INT only */
     /* What a text or item must be, NULL-terminated; NULL: see check. */

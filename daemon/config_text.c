@@ -28,18 +28,28 @@ struct walk {
     bool says_something;
 };
 
+/* What people trip over: characters that YAML has other uses for. */
+static const char *syntax_advice(const yaml_parser_t *p)
+{
+    if (p->error == YAML_READER_ERROR)
+        return "; a configuration is text in UTF-8";
+    if (p->context && strstr(p->context, "alias"))
+        return "; put a text that begins with * in quotes";
+    if (p->context && strstr(p->context, "flow sequence"))
+        return "; put a text with brackets or commas in quotes";
+    return "";
+}
+
 static int syntax_error(const struct walk *w, struct err *e)
 {
     const yaml_parser_t *p = &w->parser;
-    int line = p->error == YAML_READER_ERROR ? 0 : (int)p->problem_mark.line + 1;
-    err_set(e, ERR_CONFIG, NULL, "%s%s%s", p->problem ? p->problem : "it is no YAML",
-            p->error == YAML_READER_ERROR ? "; a configuration is text in UTF-8"
-            : p->context                  ? ", "
-                                          : "",
-            p->error != YAML_READER_ERROR && p->context ? p->context : "");
-    if (line)
-        return err_prefix(e, "%s:%d", w->places->file, line);
-    return err_prefix(e, "%s", w->places->file);
+    bool unreadable = p->error == YAML_READER_ERROR;
+    const char *context = !unreadable && p->context ? p->context : "";
+    err_set(e, ERR_CONFIG, NULL, "%s%s%s%s", p->problem ? p->problem : "it is no YAML",
+            *context ? ", " : "", context, syntax_advice(p));
+    if (unreadable)
+        return err_prefix(e, "%s", w->places->file);
+    return err_prefix(e, "%s:%d", w->places->file, (int)p->problem_mark.line + 1);
 }
 
 static int at_line(const struct walk *w, const yaml_event_t *ev, const char *what, struct err *e)
@@ -223,6 +233,11 @@ static int find_line(const struct config_places *p, const char *path, size_t len
             return p->items[i].line;
     }
     return 0;
+}
+
+bool config_place_known(const struct config_places *p, const char *path)
+{
+    return find_line(p, path, strlen(path), 1) > 0;
 }
 
 int config_place_line(const struct config_places *p, const char *path, int nth)

@@ -35,6 +35,7 @@ int config_text_read(const char *file, const char *text, size_t len, struct conf
                      struct strbuf *yaml, struct err *e) MUST_CHECK;
 void config_places_free(struct config_places *p);
 
+bool config_place_known(const struct config_places *p, const char *path);
 /* The line of `path` where it is named for the nth time, or of what it stands in; 0: unknown. */
 int config_place_line(const struct config_places *p, const char *path, int nth);
 

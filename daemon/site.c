@@ -119,8 +119,8 @@ static int set_user(struct daemon_site *s, const struct config *c, size_t i, str
         return 0;
     err_set(e, ERR_CONFIG, NULL,
             "jobs cannot run as '%s' where root is not reached; add become: sudo, or log in as "
-            "user: %s",
-            g->job_user, g->job_user);
+            "user: root",
+            g->job_user);
     return blame(c, e, "inventory[%zu].job_user", i);
 }
 
