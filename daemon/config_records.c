@@ -101,8 +101,8 @@ static const struct setting mount_rows[] = {
     ROW(SETTING_STR, "", "source", AT(source), "", config_check_mount_text,
         "nas1:/export/{account}/{share}",
         "What is mounted. local, bind: a folder of the machine; nfs: HOST:/path; cifs: "
-        "//HOST/SHARE; sshfs: [USER@]HOST:[PATH]; blobfuse2: the account's endpoint (empty: the "
-        "one of Azure)."),
+        "//HOST/SHARE; sshfs: [USER@]HOST:[PATH]; blobfuse2: the endpoint. cifs and blobfuse2 may "
+        "do without: then it is the volume of Azure, or of where its azureFileUrl leads."),
     ROW(SETTING_STR, "", "options", AT(options), "", config_check_mount_text, "vers=4.2,noatime",
         "Options of the mount, as after -o."),
     ROW(SETTING_STR, "", "command", AT(command), "", config_check_mount_text,
@@ -120,6 +120,8 @@ static bool is_folder(const char *source)
 
 static bool is_unc(const char *source)
 {
+    if (!*source)
+        return true;
     return strncmp(source, "//", 2) == 0 && source[2] && source[2] != '/' &&
            strchr(source + 2, '/');
 }
@@ -129,10 +131,11 @@ static bool is_remote(const char *source)
     return *source != '-' && *source != ':' && strchr(source, ':');
 }
 
+/* HOST or a URL. */
 static bool is_endpoint(const char *source)
 {
-    return !*source || strncmp(source, "https://", 8) == 0 || strncmp(source, "http://", 7) == 0 ||
-           strncmp(source, "{url}", 5) == 0;
+    const char *scheme = strstr(source, "://");
+    return *source != '/' && *source != '-' && (!scheme || scheme > source);
 }
 
 static bool is_absent(const char *source)
@@ -148,9 +151,9 @@ static const struct {
     {"local", is_folder, "a folder of the machine, as in /srv/{account}/{share}"},
     {"bind", is_folder, "a folder of the machine, as in /srv/{account}/{share}"},
     {"nfs", config_is_export, "HOST:/path, as in nas1:/export/{share}"},
-    {"cifs", is_unc, "//HOST/SHARE, as in //nas1/{share}"},
+    {"cifs", is_unc, "//HOST/SHARE, as in //nas1/{share}, or none"},
     {"sshfs", is_remote, "[USER@]HOST:[PATH], as in data@nas1:/srv/{share}"},
-    {"blobfuse2", is_endpoint, "a URL, or none"},
+    {"blobfuse2", is_endpoint, "HOST or a URL, or none"},
     {"command", is_absent, "no source: what is mounted stands in the command"},
 };
 
@@ -181,10 +184,11 @@ const struct record_kind config_mount_kind =
          "  type: nfs\n"
          "  source: nas1:/export/{share}\n"
          "  options: vers=4.2,noatime\n"
-         "- match: \"*/*\"\n"
-         "  kind: files\n"
+         "- match: \"scratch*/*\"\n"
+         "  type: sshfs\n"
+         "  source: data@nas2:/srv/{account}/{share}\n"
+         "- kind: files\n"
          "  type: cifs\n"
-         "  source: //{account}.file.core.windows.net/{share}\n"
          "- kind: blobs\n"
          "  type: blobfuse2\n");
 

@@ -62,8 +62,9 @@ static const struct setting rows[] = {
     RECORDS("mounts", AT(mounts), &config_mount_kind,
             "How Azure file shares and blob containers come to machines of the inventory: the "
             "first rule that matches counts. In source, options, command and unmount {account} "
-            "{share} {container} {url} {options} {target} are filled in; {key} is the name of a "
-            "file with the account's key, which is in $BATCHAI_KEY too."),
+            "{share} {container} {options} {target} and {url}, the host that serves the account, "
+            "are filled in; {key} is the name of a file with the account's key. A command finds "
+            "the key in $BATCHAI_KEY, too."),
     RECORDS("file_servers", AT(file_servers), &config_file_server_kind,
             "Who serves a Batch AI file server resource: the first rule whose name matches counts. "
             "Either nfs, or machine and directory. {workspace} and {name} are filled in."),

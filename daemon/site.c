@@ -60,16 +60,17 @@ static int read_password(const char *path, char **out, struct err *e)
 {
     if (check_private(path, e) < 0)
         return -1;
-    if (fs_read(path, MAX_PASSWORD_FILE, out, NULL, e) < 0) {
+    size_t len;
+    if (fs_read(path, MAX_PASSWORD_FILE, out, &len, e) < 0) {
         e->code = ERR_CONFIG;
         return -1;
     }
     size_t n = strcspn(*out, "\r\n");
-    bool one_line = !(*out)[n + strspn(*out + n, "\r\n")];
+    bool one_line = n + strspn(*out + n, "\r\n") == len;
     (*out)[n] = '\0';
     if (n > 0 && one_line)
         return 0;
-    explicit_bzero(*out, n);
+    explicit_bzero(*out, len);
     free(*out);
     *out = NULL;
     return err_set(e, ERR_CONFIG, NULL,

@@ -154,10 +154,15 @@ RULE = "match, kind, type, source, options, command, unmount"
      "nas1:/export/{share}"),
     ("mounts:\n- type: cifs\n  source: nas1/data\n",
      "3: mounts[0].source: 'nas1/data' is no source for type cifs; it needs //HOST/SHARE, as in "
-     "//nas1/{share}"),
+     "//nas1/{share}, or none"),
     ("mounts:\n- type: sshfs\n  source: /data\n",
      "3: mounts[0].source: '/data' is no source for type sshfs; it needs [USER@]HOST:[PATH], as in "
      "data@nas1:/srv/{share}"),
+    ("mounts:\n- type: blobfuse2\n  source: /srv\n",
+     "3: mounts[0].source: '/srv' is no source for type blobfuse2; it needs HOST or a URL, or none"),
+    ("mounts:\n- type: command\n  command: m\n  source: /a\n",
+     "4: mounts[0].source: '/a' is no source for type command; it needs no source: what is mounted "
+     "stands in the command"),
     ("mounts:\n- type: command\n",
      "2: mounts[0].command: type command needs one, as in command: mount.mine {account} {share} "
      "{target}"),
@@ -208,7 +213,8 @@ def test_what_is_said_of_a_wrong_site(run, tmp_path, text, says):
     "inventory:\n- {hosts: a, user: root, job_user: jobs, agent_socket: /x}\n",
     "inventory:\n- {hosts: a, user: me, job_user: jobs, become: sudo, agent_socket: /x}\n",
     "mounts:\n- type: blobfuse2\n- {type: bind, source: '/srv/{account}'}\n"
-    "- {type: nfs, source: 'nas:/x'}\n- {type: cifs, source: //nas/x}\n"
+    "- {type: nfs, source: 'nas:/x'}\n- {type: cifs, source: //nas/x}\n- type: cifs\n"
+    "- {type: blobfuse2, source: 'http://127.0.0.1:10000/a'}\n- {type: blobfuse2, source: '{url}'}\n"
     "- {type: sshfs, source: 'nas:'}\n- {type: local, source: /srv, match: 'a*/b?'}\n",
     "mounts:\n- type: command\n  command: m ${HOME} {account} \"$(printf '{ %s }' {share})\" {target}\n"
     "  unmount: u {target}\n",
@@ -262,7 +268,7 @@ def test_examples_of_records_hold_when_uncommented(run, tmp_path):
     done = check(run, tmp_path, text.replace("/etc/batchaid", str(tmp_path)))
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 3 + 16 + 4 + 1  # headings and machines
-    assert len(yaml.safe_load(text)["mounts"]) == 3
+    assert len(yaml.safe_load(text)["mounts"]) == 4
 
 
 def test_generated_texts_are_current():
