@@ -74,14 +74,16 @@ AGENT_SHARED := $(call lib,nodeagent-proto) $(call lib,lib)
 $(BUILD)/batchai-node: $(call obj,$(AGENT_SRCS)) $(AGENT_SHARED)
 	@$(CC) -o $@ $(call obj,$(AGENT_SRCS)) $(AGENT_SHARED) $(LDFLAGS) $(AGENT_LIBS) -ljansson -luuid
 
-CROSS_SRCS   := $(AGENT_SRCS) $(call src_of,lib) $(wildcard nodeagent-proto/codec.c nodeagent-proto/message.c)
+CROSS_SHARED := $(call src_of,lib) $(wildcard nodeagent-proto/*.c)
 CROSS_CFLAGS := -std=c11 -D_GNU_SOURCE $(WARN) -O2 -g -I. -DBATCHAID_VERSION='"$(VERSION)"' -MMD -MP
-cross_obj     = $(patsubst %.c,$(BUILD)/obj-$(1)/%.o,$(CROSS_SRCS))
+cross_obj     = $(patsubst %.c,$(BUILD)/obj-$(1)/%.o,$(2))
 define cross_agent
 $(BUILD)/obj-$(1)/%.o: %.c
 	@mkdir -p $$(@D)
 	@$(call cross_cc,$(1)) $$(CROSS_CFLAGS) -c $$< -o $$@
-$(BUILD)/batchai-node-$(1): $(call cross_obj,$(1))
+$(BUILD)/obj-$(1)/shared.a: $(call cross_obj,$(1),$(CROSS_SHARED))
+	@rm -f $$@ && ar rcs $$@ $$^
+$(BUILD)/batchai-node-$(1): $(call cross_obj,$(1),$(AGENT_SRCS)) $(BUILD)/obj-$(1)/shared.a
 	@$(call cross_cc,$(1)) -static -o $$@ $$^ -ljansson -luuid
 endef
 $(foreach a,$(CROSS_ARCHS),$(eval $(call cross_agent,$(a))))
