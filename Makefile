@@ -20,7 +20,7 @@ LDFLAGS += $(SAN)
 
 # Rooms, lowest first; each may use only those before it (test/tools/check_layers.py keeps it so).
 ROOMS  := lib model storage nodeagent-proto scheduler api daemon
-PKGS   := libmicrohttpd libuv sqlite3 jansson libsodium libjwt libcyaml gnutls uuid libssh2
+PKGS   := libmicrohttpd libuv sqlite3 jansson libsodium libjwt libcyaml yaml-0.1 gnutls uuid libssh2
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 PKG_LIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lpthread -lcrypt
 CFLAGS += $(PKG_CFLAGS)
@@ -37,8 +37,16 @@ ROOM_LIBS := $(foreach r,$(filter-out daemon,$(ROOMS)),$(call lib,$(r)))
 LINK_LIBS := $(call lib,api) $(call lib,scheduler) $(call lib,storage) \
              $(call lib,nodeagent-proto) $(call lib,model) $(call lib,lib)
 
+# Agents for machines of other architectures: built where a cross compiler and static libraries for
+# it are installed, of the same sources, without sanitizers. The daemon finds them beside its own.
+CROSS_ARCHS := $(if $(filter aarch64,$(shell uname -m)),,aarch64)
+cross_cc     = $(1)-linux-gnu-gcc
+can_build    = $(shell echo 'int json_loads(), uuid_parse(); int main(void) { return json_loads() + uuid_parse(); }' | \
+                 $(call cross_cc,$(1)) -static -xc - -o /dev/null -ljansson -luuid 2>/dev/null && echo $(1))
+CROSS_AGENTS := $(foreach a,$(CROSS_ARCHS),$(addprefix $(BUILD)/batchai-node-,$(call can_build,$(a))))
+
 .PHONY: all
-all: $(BUILD)/batchaid $(BUILD)/batchai-node
+all: $(BUILD)/batchaid $(BUILD)/batchai-node $(CROSS_AGENTS)
 
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
@@ -65,6 +73,20 @@ $(BUILD)/batchaid: $(call obj,$(call src_of,daemon)) $(LINK_LIBS)
 AGENT_SHARED := $(call lib,nodeagent-proto) $(call lib,lib)
 $(BUILD)/batchai-node: $(call obj,$(AGENT_SRCS)) $(AGENT_SHARED)
 	@$(CC) -o $@ $(call obj,$(AGENT_SRCS)) $(AGENT_SHARED) $(LDFLAGS) $(AGENT_LIBS) -ljansson -luuid
+
+CROSS_SHARED := $(call src_of,lib) $(wildcard nodeagent-proto/*.c)
+CROSS_CFLAGS := -std=c11 -D_GNU_SOURCE $(WARN) -O2 -g -I. -DBATCHAID_VERSION='"$(VERSION)"' -MMD -MP
+cross_obj     = $(patsubst %.c,$(BUILD)/obj-$(1)/%.o,$(2))
+define cross_agent
+$(BUILD)/obj-$(1)/%.o: %.c
+	@mkdir -p $$(@D)
+	@$(call cross_cc,$(1)) $$(CROSS_CFLAGS) -c $$< -o $$@
+$(BUILD)/obj-$(1)/shared.a: $(call cross_obj,$(1),$(CROSS_SHARED))
+	@rm -f $$@ && ar rcs $$@ $$^
+$(BUILD)/batchai-node-$(1): $(call cross_obj,$(1),$(AGENT_SRCS)) $(BUILD)/obj-$(1)/shared.a
+	@$(call cross_cc,$(1)) -static -o $$@ $$^ -ljansson -luuid
+endef
+$(foreach a,$(CROSS_ARCHS),$(eval $(call cross_agent,$(a))))
 
 # Unit tests: test/unit/<room>/test_*.c, each a cmocka program that links its room and the rooms
 # below it, and no more.
@@ -152,7 +174,7 @@ CONFDIR = $(DESTDIR)$(SYSCONFDIR)
 
 install: all
 	@install -d $(BINDIR) $(MANDIR)/man1 $(MANDIR)/man5 $(UNITDIR) $(USERDIR) $(COMPDIR) $(CONFDIR)
-	@install -m 755 $(BUILD)/batchaid $(BUILD)/batchai-node $(BINDIR)
+	@install -m 755 $(BUILD)/batchaid $(BUILD)/batchai-node $(CROSS_AGENTS) $(BINDIR)
 	@install -m 644 docs/man/batchaid.1 docs/man/batchai-node.1 $(MANDIR)/man1
 	@install -m 644 docs/man/batchaid.yaml.5 $(MANDIR)/man5
 	@sed 's|@bindir@|$(PREFIX)/bin|g; s|@sysconfdir@|$(SYSCONFDIR)|g' etc/batchaid.service > $(UNITDIR)/batchaid.service
@@ -162,7 +184,7 @@ install: all
 	@install -m 644 etc/batchaid.yaml.example $(CONFDIR)/batchaid.yaml.example
 
 uninstall:
-	@rm -f $(BINDIR)/batchaid $(BINDIR)/batchai-node $(MANDIR)/man1/batchaid.1 \
+	@rm -f $(BINDIR)/batchaid $(BINDIR)/batchai-node $(addprefix $(BINDIR)/batchai-node-,$(CROSS_ARCHS)) $(MANDIR)/man1/batchaid.1 \
 	    $(MANDIR)/man1/batchai-node.1 $(MANDIR)/man5/batchaid.yaml.5 $(UNITDIR)/batchaid.service \
 	    $(USERDIR)/batchaid.conf $(COMPDIR)/batchaid $(CONFDIR)/batchaid.yaml.example
 	@rmdir $(CONFDIR) 2>/dev/null || true
@@ -194,4 +216,4 @@ docs-update: $(BUILD)/batchaid $(BUILD)/tools/coverage
 	@BATCHAID=$(BUILD)/batchaid $(PYTHON) test/tools/config_docs.py --write
 	@$(BUILD)/tools/coverage > docs/api-coverage.md
 
--include $(shell find $(BUILD)/obj $(BUILD)/unit -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD)/obj* $(BUILD)/unit -name '*.d' 2>/dev/null)

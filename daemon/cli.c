@@ -9,7 +9,15 @@
 #include "daemon/config.h"
 #include "lib/strbuf.h"
 
-enum { OPT_CONFIG = 1, OPT_STATE_DIR = 2, OPT_LISTEN = 4, OPT_LOG = 8, OPT_CONTAINER = 16 };
+enum {
+    OPT_CONFIG = 1,
+    OPT_STATE_DIR = 2,
+    OPT_LISTEN = 4,
+    OPT_LOG = 8,
+    OPT_CONTAINER = 16,
+    OPT_JSON = 32,
+    OPT_COMMENT = 64
+};
 
 struct command {
     const char *name;
@@ -67,11 +75,24 @@ static const struct command commands[] = {
          "in names.\n"},
     {.name = "check-config",
      .arguments = "FILE",
+     .options = OPT_STATE_DIR | OPT_JSON,
      .min_args = 1,
      .max_args = 1,
      .run = cmd_check_config,
-     .help = "check a configuration file",
-     .details = "Prints `FILE: ok`, or what is wrong with the file. Exit code 0 or 1.\n"},
+     .help = "check a configuration file and list its machines",
+     .details =
+         "Prints `FILE: ok` and the machines of the inventory, or what is wrong with the file.\n"
+         "Keys and passwords that it names must be there, too. Exit code 0 or 1.\n"},
+    {.name = "keygen",
+     .arguments = "[FILE]",
+     .options = OPT_STATE_DIR | OPT_COMMENT,
+     .max_args = 1,
+     .run = cmd_keygen,
+     .help = "make a key to log in on the machines of the inventory",
+     .details =
+         "Writes an ed25519 key into FILE (default: id_ed25519 in the state directory) and its\n"
+         "public half into FILE.pub. Prints the public half on standard output, and on standard\n"
+         "error how to put it on the machines. Never replaces a file.\n"},
     {.name = "version",
      .arguments = "",
      .run = cmd_version,
@@ -99,6 +120,8 @@ static const struct cli_option {
     {"log-format", "FORMAT", OPT_LOG, "text or json"},
     {"log-level", "LEVEL", OPT_LOG, "debug, info, warn or error"},
     {"container", "", OPT_CONTAINER, "SHARE is the name of a blob container"},
+    {"json", "", OPT_JSON, "print JSON"},
+    {"comment", "TEXT", OPT_COMMENT, "what the key is called (default: batchaid@HOSTNAME)"},
 };
 enum { N_OPTIONS = sizeof known_options / sizeof known_options[0] };
 
@@ -207,26 +230,38 @@ static int add_listen(struct options *o, const char *value, struct err *e)
     return config_check_listen(value, e);
 }
 
+/* Where the value of an option goes that just takes one; NULL for the others. */
+static const char **text_option(struct options *o, const char *name)
+{
+    const struct {
+        const char *name, **at;
+    } texts[] = {{"config", &o->config},
+                 {"state-dir", &o->state_dir},
+                 {"log-level", &o->log_level},
+                 {"log-format", &o->log_format},
+                 {"comment", &o->comment}};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (strcmp(texts[i].name, name) == 0)
+            return texts[i].at;
+    return NULL;
+}
+
 /* `value` is NULL for an option without an argument. */
 static int take_option(struct options *o, const char *name, const char *value, struct err *e)
 {
-    if (strcmp(name, "container") == 0) {
-        o->container = true;
+    if (!value) {
+        *(strcmp(name, "json") == 0 ? &o->json : &o->container) = true;
         return 0;
     }
     if (!*value)
         return err_set(e, ERR_CONFIG, NULL, "--%s needs a value that is not empty", name);
     if (strcmp(name, "listen") == 0)
         return add_listen(o, value, e);
-    if (strcmp(name, "log-level") == 0) {
-        o->log_level = value;
+    *text_option(o, name) = value;
+    if (strcmp(name, "log-level") == 0)
         return config_check_log_level(value, e);
-    }
-    if (strcmp(name, "log-format") == 0) {
-        o->log_format = value;
+    if (strcmp(name, "log-format") == 0)
         return config_check_log_format(value, e);
-    }
-    *(strcmp(name, "config") == 0 ? &o->config : &o->state_dir) = value;
     return 0;
 }
 

@@ -24,7 +24,8 @@ struct options {
     const char *config, *state_dir, *log_format, *log_level; /* NULL: not given */
     const char *listen[CLI_LISTEN_MAX];
     size_t n_listen;
-    bool container;
+    const char *comment;
+    bool container, json;
     char **args; /* what follows the options, NULL-terminated; borrowed from main() */
     int n_args;
 };
@@ -40,6 +41,7 @@ int cmd_az_login(const struct options *o);
 int cmd_az(const struct options *o);
 int cmd_share_path(const struct options *o);
 int cmd_check_config(const struct options *o);
+int cmd_keygen(const struct options *o);
 int cmd_version(const struct options *o);
 int cmd_help(const struct options *o);
 

@@ -8,6 +8,7 @@
 
 #include "daemon/cli.h"
 #include "daemon/serve.h"
+#include "daemon/site.h"
 #include "lib/arena.h"
 #include "lib/fs.h"
 #include "lib/strbuf.h"
@@ -96,8 +97,8 @@ static void list_free(struct config_list *l)
 }
 
 /* Everything that only the holder of the lock may do. */
-static int serve_locked(const struct config *c, const struct state *s, int64_t started_us,
-                        struct err *e)
+static int serve_locked(const struct config *c, const struct state *s, struct daemon_site *site,
+                        int64_t started_us, struct err *e)
 {
     struct credentials credentials = {.client_id = NULL};
     struct certs certs = {.cert_pem = NULL};
@@ -109,13 +110,14 @@ static int serve_locked(const struct config *c, const struct state *s, int64_t s
     char *agent = find_agent(e);
     if (!agent)
         return -1;
-    if (state_make_dirs(s, e) == 0 && credentials_load(s, &credentials, e) == 0 &&
-        listen_addresses(c, &addresses, e) == 0 &&
+    if (site_load_agents(site, agent, e) == 0 && state_make_dirs(s, e) == 0 &&
+        credentials_load(s, &credentials, e) == 0 && listen_addresses(c, &addresses, e) == 0 &&
         certs_load(s, addresses.items, addresses.n, started_us, &certs, e) == 0) {
         const struct serve_config sc = {.config = c,
                                         .state = s,
                                         .credentials = &credentials,
                                         .certs = &certs,
+                                        .site = &site->site,
                                         .agent_path = agent,
                                         .log = &log,
                                         .started_us = started_us};
@@ -134,21 +136,27 @@ int cmd_serve(const struct options *o)
     int64_t started_us = time_now_us();
     struct config config;
     struct state state = {.dir = NULL};
+    struct daemon_site site = {.groups = NULL};
     struct err e;
     int lock = -1;
     if (config_load(o->config, &config, &e) < 0)
         return cli_fail(EXIT_CONFIGURATION, &e);
     apply_options(&config, o);
     int rc = state_locate(o->state_dir, config.state_dir, &state, &e);
+    bool wrong_site = rc == 0 && site_load(&config, &state, &site, &e) < 0;
+    if (wrong_site)
+        rc = -1;
     if (rc == 0)
         rc = state_acquire(&state, &lock, &e);
     if (rc == 0)
-        rc = serve_locked(&config, &state, started_us, &e);
+        rc = serve_locked(&config, &state, &site, started_us, &e);
     if (lock >= 0)
         close(lock);
+    site_free(&site);
     state_free(&state);
     config_free(&config);
     if (rc == 0)
         return EXIT_DONE;
-    return cli_fail(e.code == ERR_SCHEMA_TOO_NEW ? EXIT_CONFIGURATION : EXIT_FAILED, &e);
+    bool again_is_no_help = wrong_site || e.code == ERR_SCHEMA_TOO_NEW;
+    return cli_fail(again_is_no_help ? EXIT_CONFIGURATION : EXIT_FAILED, &e);
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The small commands: `batchaid env`, `share-path`, `check-config`.
+ * The small commands: `batchaid env`, `share-path`.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "daemon/cli.h"
-#include "daemon/config.h"
 #include "daemon/environment.h"
 #include "lib/arena.h"
 #include "lib/fs.h"
@@ -75,15 +74,4 @@ int cmd_share_path(const struct options *o)
     arena_free(&a);
     state_free(&s);
     return rc == 0 ? EXIT_DONE : cli_fail(EXIT_FAILED, &e);
-}
-
-int cmd_check_config(const struct options *o)
-{
-    struct config c;
-    struct err e;
-    if (config_load(o->args[0], &c, &e) < 0)
-        return cli_fail(EXIT_FAILED, &e);
-    config_free(&c);
-    printf("%s: ok\n", o->args[0]);
-    return EXIT_DONE;
 }

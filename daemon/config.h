@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Configuration: one YAML file, one table of settings (config_table.c). The table is the schema
- * that libcyaml checks the file against, the source of the defaults and ranges, and the text of
- * `batchaid help config`, docs/configuration.md, batchaid.yaml.5 and etc/batchaid.yaml.example.
+ * Configuration: one YAML file, tables of settings (config_table.c, config_records.c). The tables
+ * are the schema that libcyaml checks the file against, the source of the defaults and ranges, and
+ * the text of `batchaid help config`, docs/configuration.md, batchaid.yaml.5 and
+ * etc/batchaid.yaml.example.
  *
  * An unknown key is an error. Errors name file, line and key, the value, and what would be right.
  */
@@ -13,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/config_text.h"
 #include "lib/err.h"
 #include "lib/log.h"
 #include "lib/strbuf.h"
@@ -22,8 +24,36 @@ struct config_list {
     size_t n;
 };
 
+/* A list of structs, of the kind that the member's comment names. */
+struct config_records {
+    void *items;
+    size_t n;
+};
+
+/* Texts are "" where the file says nothing and there is no default. */
+struct config_group { /* an entry of `inventory` */
+    struct config_list hosts;
+    char *user;
+    char *identity, *password_file, *agent_socket;
+    char *become, *node_root, *job_user;
+    struct config_list vm_sizes;
+    char *priority;
+    char *health_command;
+    int64_t health_interval_s;
+};
+
+struct config_mount { /* an entry of `mounts` */
+    char *match, *kind, *type;
+    char *source, *options, *command, *unmount;
+};
+
+struct config_file_server { /* an entry of `file_servers` */
+    char *name, *nfs, *machine, *directory, *options;
+};
+
 /* Owned by whoever called config_load(); config_free() releases what it holds. */
 struct config {
+    struct config_places places; /* where in the file things stand, for errors found later */
     struct config_list listen;
     char *state_dir; /* "" if the file does not say */
     char *log_level, *log_format;
@@ -35,31 +65,17 @@ struct config {
     struct config_list vm_sizes;
     int64_t autoscale_idle_s;
     int64_t quota_clusters, quota_cores;
+
+    struct config_records inventory;    /* struct config_group */
+    struct config_records mounts;       /* struct config_mount */
+    struct config_records file_servers; /* struct config_file_server */
+    struct config_list runtimes;
+    bool strict_host_keys;
+    char *known_hosts; /* "" if the file does not say */
+    int64_t connect_limit, connect_timeout_s, keepalive_s, dead_after_s;
+    int64_t unusable_after_s, health_interval_s, min_free_disk_mb, max_clock_skew_s;
+    int64_t job_memory_mb, job_cpus, job_processes, job_open_files;
 };
-
-enum setting_type { SETTING_INT, SETTING_BOOL, SETTING_STR, SETTING_LIST };
-
-struct setting {
-    const char *section; /* "" for the top level */
-    const char *key;
-    enum setting_type type;
-    size_t offset;       /* of the value in struct config */
-    const char *initial; /* as written in the file; lists: items separated by a blank */
-    int64_t min, max;    /* SETTING_INT only */
-    /* What a string or list item must be; NULL: anything. Fills `e` with the reason and returns -1.
-     */
-    int (*check)(const char *value, struct err *e);
-    const char *help;
-};
-
-extern const struct setting config_settings[];
-extern const size_t config_n_settings;
-
-/* Whether `dotted` ("log.level", "listen") names this setting. */
-bool config_is_named(const struct setting *s, const char *dotted);
-/* "number" and such; a value as it may stand in the file. */
-const char *config_type_name(enum setting_type type);
-const char *config_example(enum setting_type type);
 
 /* Fills *out from `path`, or with the defaults if `path` is NULL. ERR_CONFIG. */
 int config_load(const char *path, struct config *out, struct err *e) MUST_CHECK;
@@ -79,7 +95,7 @@ int config_check_log_format(const char *value, struct err *e) MUST_CHECK;
 int config_parse_listen(const char *value, char host[CONFIG_HOST_SIZE], int *port,
                         struct err *e) MUST_CHECK;
 
-/* The table as text. False if there is no such format: "text", "yaml", "man", "markdown". */
+/* The tables as text. False if there is no such format: "text", "yaml", "man", "markdown". */
 bool config_describe(const char *format, struct strbuf *out);
 
 #endif

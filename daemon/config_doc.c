@@ -6,27 +6,48 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/config.h"
+#include "daemon/config_table.h"
+
+/* A row and how deep it is: `outer` is the list of records that it belongs to, or NULL. */
+struct row {
+    const struct setting *s, *outer;
+    bool first;
+    const struct setting *before; /* NULL for the first of its table */
+};
 
 /* As it would stand in the file. */
 static void put_initial(const struct setting *s, struct strbuf *b)
 {
-    if (s->type == SETTING_LIST)
-        strbuf_printf(b, *s->initial ? "[\"%s\"]" : "[]", s->initial);
-    else if (s->type == SETTING_STR && !*s->initial)
-        strbuf_puts(b, "\"\"");
-    else
-        strbuf_puts(b, s->initial);
+    if (s->type == SETTING_LIST || s->type == SETTING_TEXTS || s->type == SETTING_RECORDS) {
+        strbuf_putc(b, '[');
+        for (const char *p = s->initial; *p;) {
+            size_t n = strcspn(p, " ");
+            strbuf_printf(b, "%s\"%.*s\"", p == s->initial ? "" : ", ", (int)n, p);
+            p += n + strspn(p + n, " ");
+        }
+        strbuf_putc(b, ']');
+    } else {
+        bool quoted = s->type == SETTING_STR && (!*s->initial || *s->initial == '*');
+        strbuf_printf(b, quoted ? "\"%s\"" : "%s", s->initial);
+    }
 }
 
-static void put_range(const struct setting *s, struct strbuf *b)
+static void put_type(const struct setting *s, struct strbuf *b)
 {
+    config_put_type(s, b);
     if (s->type == SETTING_INT)
         strbuf_printf(b, ", %lld to %lld", (long long)s->min, (long long)s->max);
+    if (!s->choices)
+        return;
+    strbuf_puts(b, ": ");
+    config_put_choices(s->choices, b);
 }
 
-static void put_name(const struct setting *s, struct strbuf *b)
+static void put_name(const struct row *r, struct strbuf *b)
 {
+    const struct setting *s = r->s;
+    if (r->outer)
+        strbuf_printf(b, "%s[].", r->outer->key);
     strbuf_printf(b, "%s%s%s", s->section, *s->section ? "." : "", s->key);
 }
 
@@ -48,25 +69,69 @@ static void put_wrapped(const char *text, const char *lead, size_t width, struct
     strbuf_putc(b, '\n');
 }
 
-static void text_row(const struct setting *s, bool first, struct strbuf *b)
+/* "; default X" or "; required". */
+static void put_default(const struct setting *s, const char *word, struct strbuf *b)
 {
-    if (!first)
-        strbuf_putc(b, '\n');
-    put_name(s, b);
-    strbuf_printf(b, " (%s", config_type_name(s->type));
-    put_range(s, b);
-    strbuf_puts(b, "; default ");
+    if (!s->initial) {
+        strbuf_puts(b, "; required");
+        return;
+    }
+    strbuf_puts(b, word);
     put_initial(s, b);
+}
+
+static void text_row(const struct row *r, struct strbuf *b)
+{
+    if (!r->first)
+        strbuf_putc(b, '\n');
+    put_name(r, b);
+    strbuf_puts(b, " (");
+    put_type(r->s, b);
+    put_default(r->s, "; default ", b);
     strbuf_puts(b, ")\n");
-    put_wrapped(s->help, "    ", 90, b);
+    put_wrapped(r->s->help, "    ", 90, b);
+}
+
+static void put_lines(const char *text, const char *lead, struct strbuf *b)
+{
+    while (*text) {
+        size_t n = strcspn(text, "\n") + 1;
+        strbuf_puts(b, lead);
+        strbuf_add(b, text, n);
+        text += n;
+    }
+}
+
+/* A list of records as a comment: what each field is, then an example to be uncommented. */
+static void yaml_records(const struct setting *s, struct strbuf *b)
+{
+    const struct record_kind *kind = s->record;
+    strbuf_putc(b, '\n');
+    put_wrapped(s->help, "# ", 100, b);
+    for (size_t i = 0; i < kind->fields.n; i++) {
+        const struct setting *f = &kind->fields.rows[i];
+        strbuf_printf(b, "#\n#   %s (", f->key);
+        put_type(f, b);
+        put_default(f, "; default ", b);
+        strbuf_puts(b, ")\n");
+        put_wrapped(f->help, "#     ", 100, b);
+    }
+    strbuf_printf(b, "#\n# %s:\n", s->key);
+    put_lines(kind->example, "#   ", b);
 }
 
 /* A file that sets everything to its default. */
-static void yaml_row(const struct setting *s, bool first, struct strbuf *b)
+static void yaml_row(const struct row *r, struct strbuf *b)
 {
-    const struct setting *before = first ? NULL : s - 1;
+    const struct setting *s = r->s;
+    if (r->outer)
+        return;
+    if (s->record) {
+        yaml_records(s, b);
+        return;
+    }
     strbuf_putc(b, '\n');
-    if (*s->section && (!before || strcmp(before->section, s->section) != 0))
+    if (*s->section && (!r->before || strcmp(r->before->section, s->section) != 0))
         strbuf_printf(b, "%s:\n", s->section);
     put_wrapped(s->help, *s->section ? "  # " : "# ", 100, b);
     strbuf_printf(b, "%s%s: ", *s->section ? "  " : "", s->key);
@@ -74,18 +139,17 @@ static void yaml_row(const struct setting *s, bool first, struct strbuf *b)
     strbuf_putc(b, '\n');
 }
 
-static void man_row(const struct setting *s, bool first, struct strbuf *b)
+static void man_row(const struct row *r, struct strbuf *b)
 {
-    (void)first;
+    const struct setting *s = r->s;
     strbuf_puts(b, ".It Cm ");
-    put_name(s, b);
-    strbuf_printf(b, "\n.Pq %s", config_type_name(s->type));
-    put_range(s, b);
-    strbuf_puts(b, "; default: ");
-    if (s->type == SETTING_STR && !*s->initial) /* "" is an empty argument to mdoc */
-        strbuf_puts(b, "empty");
+    put_name(r, b);
+    strbuf_puts(b, "\n.Pq ");
+    put_type(s, b);
+    if (s->type == SETTING_STR && s->initial && !*s->initial) /* "" is an empty argument to mdoc */
+        strbuf_puts(b, "; default: empty");
     else
-        put_initial(s, b);
+        put_default(s, "; default: ", b);
     strbuf_putc(b, '\n');
     /* A sentence starts a line of its own. */
     for (const char *p = s->help; *p;) {
@@ -100,22 +164,43 @@ static void man_row(const struct setting *s, bool first, struct strbuf *b)
     }
 }
 
-static void markdown_row(const struct setting *s, bool first, struct strbuf *b)
+static void markdown_row(const struct row *r, struct strbuf *b)
 {
-    if (first)
+    if (r->first)
         strbuf_puts(b, "| key | what it is | default | |\n| --- | --- | --- | --- |\n");
     strbuf_puts(b, "| `");
-    put_name(s, b);
-    strbuf_printf(b, "` | %s", config_type_name(s->type));
-    put_range(s, b);
-    strbuf_puts(b, " | `");
-    put_initial(s, b);
-    strbuf_printf(b, "` | %s |\n", s->help);
+    put_name(r, b);
+    strbuf_puts(b, "` | ");
+    put_type(r->s, b);
+    if (r->s->initial) {
+        strbuf_puts(b, " | `");
+        put_initial(r->s, b);
+        strbuf_puts(b, "`");
+    } else {
+        strbuf_puts(b, " | required");
+    }
+    strbuf_printf(b, " | %s |\n", r->s->help);
+}
+
+typedef void row_fn(const struct row *, struct strbuf *);
+
+static void describe_table(const struct settings *table, const struct setting *outer, row_fn *put,
+                           struct strbuf *out)
+{
+    for (size_t i = 0; i < table->n; i++) {
+        const struct row r = {.s = &table->rows[i],
+                              .outer = outer,
+                              .first = i == 0 && !outer,
+                              .before = i ? &table->rows[i - 1] : NULL};
+        put(&r, out);
+        if (r.s->record)
+            describe_table(&r.s->record->fields, r.s, put, out);
+    }
 }
 
 static const struct {
     const char *name, *intro;
-    void (*row)(const struct setting *, bool first, struct strbuf *);
+    row_fn *row;
 } formats[] = {
     {"text", "Settings of the configuration file (batchaid serve --config FILE):\n\n", text_row},
     {"yaml",
@@ -133,8 +218,7 @@ bool config_describe(const char *format, struct strbuf *out)
         if (strcmp(formats[f].name, format) != 0)
             continue;
         strbuf_puts(out, formats[f].intro);
-        for (size_t i = 0; i < config_n_settings; i++)
-            formats[f].row(&config_settings[i], i == 0, out);
+        describe_table(&config_settings, NULL, formats[f].row, out);
         return true;
     }
     return false;

@@ -1,202 +1,166 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every setting, once, and the checks of their values.
+ * Every setting, once. What the lists of records hold is in config_records.c.
  */
-#include <arpa/inet.h>
-#include <errno.h>
-#include <stdlib.h>
+#include "daemon/config_table.h"
+
 #include <string.h>
 
-#include "daemon/config.h"
-#include "lib/guid.h"
+#include "daemon/config_checks.h"
 
-static const char *const log_levels[] = {"debug", "info", "warn", "error", NULL};
-static const char *const log_formats[] = {"text", "json", NULL};
-
-static int index_of(const char *const *names, const char *value)
-{
-    for (int i = 0; names[i]; i++)
-        if (strcmp(names[i], value) == 0)
-            return i;
-    return -1;
-}
-
-int config_check_log_level(const char *value, struct err *e)
-{
-    if (index_of(log_levels, value) >= 0)
-        return 0;
-    return err_set(e, ERR_CONFIG, NULL, "'%s' is no log level; use debug, info, warn or error",
-                   value);
-}
-
-int config_check_log_format(const char *value, struct err *e)
-{
-    if (index_of(log_formats, value) >= 0)
-        return 0;
-    return err_set(e, ERR_CONFIG, NULL, "'%s' is no log format; use text or json", value);
-}
-
-enum log_level config_log_level(const char *name)
-{
-    return (enum log_level)index_of(log_levels, name);
-}
-
-enum log_format config_log_format(const char *name)
-{
-    return (enum log_format)index_of(log_formats, name);
-}
-
-static int bad_listen(const char *value, const char *what, struct err *e)
-{
-    return err_set(
-        e, ERR_CONFIG, NULL,
-        "cannot listen on '%s': %s; write ADDR:PORT, as in 127.0.0.1:7443, [::1]:7443 or "
-        "localhost:7443 (port 0 picks a free one)",
-        value, what);
-}
-
-static int parse_port(const char *value, const char *text, int *port, struct err *e)
-{
-    char *end;
-    errno = 0;
-    long n = strtol(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || errno || n > 65535)
-        return bad_listen(value, "the port must be a number from 0 to 65535", e);
-    *port = (int)n;
-    return 0;
-}
-
-int config_parse_listen(const char *value, char host[CONFIG_HOST_SIZE], int *port, struct err *e)
-{
-    const char *colon = strrchr(value, ':');
-    if (!colon)
-        return bad_listen(value, "it has no port", e);
-    const char *from = value;
-    size_t len = (size_t)(colon - value);
-    bool bracketed = len >= 2 && from[0] == '[' && from[len - 1] == ']';
-    if (bracketed) {
-        from++;
-        len -= 2;
-    }
-    if (len >= CONFIG_HOST_SIZE)
-        return bad_listen(value, "the address is too long", e);
-    memcpy(host, from, len);
-    host[len] = '\0';
-
-    unsigned char addr[sizeof(struct in6_addr)];
-    bool v6 = inet_pton(AF_INET6, host, addr) == 1;
-    if (v6 && !bracketed)
-        return bad_listen(value, "an IPv6 address needs brackets", e);
-    bool v4 = inet_pton(AF_INET, host, addr) == 1 || strcmp(host, "localhost") == 0;
-    if (bracketed ? !v6 : !v4)
-        return bad_listen(value, "it has no IP address", e);
-    return parse_port(value, colon + 1, port, e);
-}
-
-int config_check_listen(const char *value, struct err *e)
-{
-    char host[CONFIG_HOST_SIZE];
-    int port;
-    return config_parse_listen(value, host, &port, e);
-}
-
-static int check_guid(const char *value, struct err *e)
-{
-    if (guid_valid(value))
-        return 0;
-    return err_set(e, ERR_CONFIG, NULL,
-                   "'%s' is no GUID; write one as in ba7c4a1d-0000-4000-8000-000000000000", value);
-}
-
-static int check_not_empty(const char *value, struct err *e)
-{
-    return *value ? 0 : err_set(e, ERR_CONFIG, NULL, "it must not be empty");
-}
-
-static int check_vm_size(const char *value, struct err *e)
-{
-    if (*value && !value[strspn(value, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                       "0123456789_-")])
-        return 0;
-    return err_set(e, ERR_CONFIG, NULL, "'%s' is no VM size; write a name as in STANDARD_NC6",
-                   value);
-}
+static const char *const runtimes[] = {"docker", "podman", NULL};
 
 #define AT(field) offsetof(struct config, field)
+#define INT       SETTING_ROW_INT
+#define BOOL      SETTING_ROW_BOOL
+#define ROW       SETTING_ROW
+#define CHOICE    SETTING_ROW_CHOICE
+#define RECORDS   SETTING_ROW_RECORDS
 
-const struct setting config_settings[] = {
-    {"", "listen", SETTING_LIST, AT(listen), "localhost:7443", 0, 0, config_check_listen,
-     "Where to serve HTTPS: a list of ADDR:PORT, IPv6 addresses in brackets. localhost means both "
-     "loopback addresses; port 0 picks a free one. --listen replaces the list."},
-    {"", "state_dir", SETTING_STR, AT(state_dir), "", 0, 0, NULL,
-     "The directory that holds everything the daemon keeps. Empty: $BATCHAID_STATE_DIR, else "
-     "$STATE_DIRECTORY (set by systemd), else $XDG_STATE_HOME/batchaid, else "
-     "~/.local/state/batchaid. --state-dir goes before all of these."},
-    {"log", "level", SETTING_STR, AT(log_level), "info", 0, 0, config_check_log_level,
-     "What to log: debug, info, warn or error, and everything above it."},
-    {"log", "format", SETTING_STR, AT(log_format), "text", 0, 0, config_check_log_format,
-     "How a log line on standard error looks: text, or json for one JSON object a line."},
-    {"subscription", "id", SETTING_STR, AT(subscription_id), "ba7c4a1d-0000-4000-8000-000000000000",
-     0, 0, check_guid, "The GUID of the one subscription that is served."},
-    {"subscription", "name", SETTING_STR, AT(subscription_name), "batchaid", 0, 0, check_not_empty,
-     "The display name of that subscription."},
-    {"auth", "token_lifetime_s", SETTING_INT, AT(token_lifetime_s), "3600", 60, 86400, NULL,
-     "How many seconds an access token is good for."},
-    {"compat", "retry_after_s", SETTING_INT, AT(retry_after_s), "1", 0, 3600, NULL,
-     "How many seconds a client is asked to wait between two looks at an operation in progress."},
-    {"compat", "strict", SETTING_BOOL, AT(strict), "false", 0, 0, NULL,
-     "Answer with the headers of the Azure service: Retry-After is 15 seconds with a 202 and "
-     "absent "
-     "with an operation in progress, instead of retry_after_s, and Strict-Transport-Security is "
-     "sent."},
-    {"local", "nodes", SETTING_INT, AT(nodes), "100", 0, 10000, NULL,
-     "How many nodes this machine may pretend to be, over all clusters."},
-    {"local", "vm_sizes", SETTING_LIST, AT(vm_sizes), "", 0, 0, check_vm_size,
-     "The VM sizes that local nodes may have; an empty list allows any."},
-    {"local", "autoscale_idle_s", SETTING_INT, AT(autoscale_idle_s), "300", 0, 86400, NULL,
-     "How many seconds a node of an automatically scaled cluster idles before it is let go."},
-    {"quota", "clusters", SETTING_INT, AT(quota_clusters), "100", 0, 1000000, NULL,
-     "How many clusters the subscription may have."},
-    {"quota", "cores", SETTING_INT, AT(quota_cores), "1000", 0, 1000000000, NULL,
-     "The limit on cores that usages shows."},
+static const struct setting rows[] = {
+    ROW(SETTING_LIST, "", "listen", AT(listen), "localhost:7443", config_check_listen, NULL,
+        "Where to serve HTTPS: a list of ADDR:PORT, IPv6 addresses in brackets. localhost means "
+        "both "
+        "loopback addresses; port 0 picks a free one. --listen replaces the list."),
+    ROW(SETTING_STR, "", "state_dir", AT(state_dir), "", NULL, NULL,
+        "The directory that holds everything the daemon keeps. Empty: $BATCHAID_STATE_DIR, else "
+        "$STATE_DIRECTORY (set by systemd), else $XDG_STATE_HOME/batchaid, else "
+        "~/.local/state/batchaid. --state-dir goes before all of these."),
+    ROW(SETTING_STR, "log", "level", AT(log_level), "info", config_check_log_level, NULL,
+        "What to log: debug, info, warn or error, and everything above it."),
+    ROW(SETTING_STR, "log", "format", AT(log_format), "text", config_check_log_format, NULL,
+        "How a log line on standard error looks: text, or json for one JSON object a line."),
+    ROW(SETTING_STR, "subscription", "id", AT(subscription_id),
+        "ba7c4a1d-0000-4000-8000-000000000000", config_check_guid, NULL,
+        "The GUID of the one subscription that is served."),
+    ROW(SETTING_STR, "subscription", "name", AT(subscription_name), "batchaid",
+        config_check_not_empty, NULL, "The display name of that subscription."),
+    INT("auth", "token_lifetime_s", AT(token_lifetime_s), "3600", 60, 86400,
+        "How many seconds an access token is good for."),
+    INT("compat", "retry_after_s", AT(retry_after_s), "1", 0, 3600,
+        "How many seconds a client is asked to wait between two looks at an operation in "
+        "progress."),
+    BOOL("compat", "strict", AT(strict), "false",
+         "Answer with the headers of the Azure service: Retry-After is 15 seconds with a 202 and "
+         "absent with an operation in progress, instead of retry_after_s, and "
+         "Strict-Transport-Security is sent."),
+    INT("local", "nodes", AT(nodes), "100", 0, 10000,
+        "How many nodes this machine may pretend to be, over all clusters."),
+    ROW(SETTING_LIST, "local", "vm_sizes", AT(vm_sizes), "", config_check_vm_size, NULL,
+        "The VM sizes that local nodes may have; an empty list allows any."),
+    INT("local", "autoscale_idle_s", AT(autoscale_idle_s), "300", 0, 86400,
+        "How many seconds a node of an automatically scaled cluster idles before it is let go."),
+    INT("quota", "clusters", AT(quota_clusters), "100", 0, 1000000,
+        "How many clusters the subscription may have."),
+    INT("quota", "cores", AT(quota_cores), "1000", 0, 1000000000,
+        "The limit on cores that usages shows."),
+
+    RECORDS("inventory", AT(inventory), &config_inventory_kind,
+            "The machines that jobs may run on besides this one, reached by SSH. Each entry is a "
+            "group of machines that are reached and used in the same way; a machine is in one "
+            "entry only. Empty: local nodes only."),
+    RECORDS("mounts", AT(mounts), &config_mount_kind,
+            "How Azure file shares and blob containers come to machines of the inventory: the "
+            "first rule that matches counts. In source, options, command and unmount {account} "
+            "{share} {container} {options} {target} and {url}, the host that serves the account, "
+            "are filled in; {key} is the name of a file with the account's key. A command finds "
+            "the key in $BATCHAI_KEY, too."),
+    RECORDS("file_servers", AT(file_servers), &config_file_server_kind,
+            "Who serves a Batch AI file server resource: the first rule whose name matches counts. "
+            "Either nfs, or machine and directory. {workspace} and {name} are filled in."),
+    CHOICE(SETTING_LIST, "containers", "runtimes", AT(runtimes), "docker podman", runtimes,
+           "What runs containers, in order of choice: the first one that a machine has."),
+    BOOL("ssh", "strict_host_keys", AT(strict_host_keys), "false",
+         "Refuse a machine whose host key is not in known_hosts yet. Otherwise the key is recorded "
+         "at first sight. A key that changed is always refused."),
+    ROW(SETTING_STR, "ssh", "known_hosts", AT(known_hosts), "", config_check_path, NULL,
+        "The daemon's own file of host keys. Empty: known_hosts in the state directory."),
+    INT("ssh", "connect_limit", AT(connect_limit), "64", 1, 10000,
+        "How many machines may be connected to at the same time, until each is ready."),
+    INT("ssh", "connect_timeout_s", AT(connect_timeout_s), "10", 1, 600,
+        "How many seconds a machine has for its name to be found and TCP to connect."),
+    INT("ssh", "keepalive_s", AT(keepalive_s), "15", 1, 3600,
+        "After how many seconds a silent machine is asked whether it is still there."),
+    INT("ssh", "dead_after_s", AT(dead_after_s), "60", 2, 86400,
+        "After how many seconds without a byte a connection is given up; more than keepalive_s."),
+    INT("machines", "unusable_after_s", AT(unusable_after_s), "300", 1, 86400,
+        "After how many seconds without a connection a node is unusable and its job lost or "
+        "requeued, as the cluster says."),
+    INT("machines", "health_interval_s", AT(health_interval_s), "60", 1, 86400,
+        "How often disk, clock and GPUs of a machine are looked at, in seconds."),
+    INT("machines", "min_free_disk_mb", AT(min_free_disk_mb), "1024", 0, 1000000000,
+        "With less free space at its node root (in MiB) a machine is reported."),
+    INT("machines", "max_clock_skew_s", AT(max_clock_skew_s), "5", 1, 86400,
+        "With a clock further from ours than so many seconds a machine is reported."),
+    INT("jobs", "memory_mb", AT(job_memory_mb), "0", 0, 1000000000,
+        "How much memory (in MiB) a job may use on a machine: all its processes together where "
+        "there are cgroups, else each of them; 0: no limit."),
+    INT("jobs", "cpus", AT(job_cpus), "0", 0, 100000,
+        "How many CPUs a job may use on a machine, where there are cgroups; 0: no limit."),
+    INT("jobs", "processes", AT(job_processes), "0", 0, 4000000,
+        "How many processes a job may have on a machine; 0: no limit."),
+    INT("jobs", "open_files", AT(job_open_files), "0", 0, 1000000,
+        "How many files each process of a job may have open; 0: no limit."),
 };
-const size_t config_n_settings = sizeof config_settings / sizeof config_settings[0];
+const struct settings config_settings = {rows, sizeof rows / sizeof rows[0]};
 
-bool config_is_named(const struct setting *s, const char *dotted)
+/* What follows `word` in `path`, or NULL if it does not begin with that. */
+static const char *after(const char *path, const char *word)
 {
-    size_t n = strlen(s->section);
-    if (n == 0)
-        return strcmp(s->key, dotted) == 0;
-    return strncmp(s->section, dotted, n) == 0 && dotted[n] == '.' &&
-           strcmp(s->key, dotted + n + 1) == 0;
+    size_t n = strlen(word);
+    return strncmp(path, word, n) == 0 ? path + n : NULL;
 }
 
-const char *config_type_name(enum setting_type type)
+static const struct setting *find_in(const struct settings *table, const char *path)
 {
-    switch (type) {
-    case SETTING_INT:
-        return "number";
-    case SETTING_BOOL:
-        return "truth value";
-    case SETTING_STR:
-        return "text";
-    case SETTING_LIST:
-        return "list";
+    for (size_t i = 0; i < table->n; i++) {
+        const struct setting *s = &table->rows[i];
+        const char *p = after(path, s->section);
+        if (p && *s->section)
+            p = after(p, ".");
+        if (p)
+            p = after(p, s->key);
+        if (!p || (*p && *p != '['))
+            continue;
+        const char *field = strchr(p, '.');
+        return s->record && field ? find_in(&s->record->fields, field + 1) : s;
     }
-    return "";
+    return NULL;
 }
 
-const char *config_example(enum setting_type type)
+const struct setting *config_find(const char *path)
 {
-    switch (type) {
-    case SETTING_INT:
-        return "300";
-    case SETTING_BOOL:
-        return "true";
-    case SETTING_STR:
-        return "\"some text\"";
-    case SETTING_LIST:
-        return "[\"one\", \"two\"]";
-    }
-    return "";
+    return find_in(&config_settings, path);
+}
+
+void config_put_type(const struct setting *s, struct strbuf *b)
+{
+    static const char *const names[] = {
+        [SETTING_INT] = "number", [SETTING_BOOL] = "truth value",   [SETTING_STR] = "text",
+        [SETTING_LIST] = "list",  [SETTING_TEXTS] = "text or list", [SETTING_RECORDS] = "list of ",
+    };
+    strbuf_puts(b, names[s->type]);
+    if (s->record)
+        strbuf_puts(b, s->record->noun);
+}
+
+const char *config_example(const struct setting *s)
+{
+    static const char *const examples[] = {
+        [SETTING_INT] = "300",
+        [SETTING_BOOL] = "true",
+        [SETTING_STR] = "\"some text\"",
+        [SETTING_LIST] = "[\"one\", \"two\"]",
+        [SETTING_TEXTS] = "[\"one\", \"two\"]",
+        [SETTING_RECORDS] = "[{...}, {...}]",
+    };
+    if (s->example)
+        return s->example;
+    return s->choices && s->type == SETTING_STR ? s->choices[0] : examples[s->type];
+}
+
+void config_put_choices(const char *const *choices, struct strbuf *b)
+{
+    for (size_t i = 0; choices[i]; i++)
+        strbuf_printf(b, "%s%s", i == 0 ? "" : choices[i + 1] ? ", " : " or ", choices[i]);
 }

@@ -183,7 +183,8 @@ static int open_scheduler(struct daemon *d, struct err *e)
                                     .storage_dir = c->state->storage,
                                     .local_nodes = (int)cf->nodes,
                                     .local_vm_sizes = (const char *const *)d->vm_sizes,
-                                    .autoscale_idle_s = (int)cf->autoscale_idle_s};
+                                    .autoscale_idle_s = (int)cf->autoscale_idle_s,
+                                    .site = c->site};
     if (sched_create(&sc, &d->sched, e) < 0)
         return -1;
     return sched_start(d->sched, e);

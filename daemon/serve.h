@@ -14,12 +14,14 @@
 #include "daemon/state.h"
 #include "lib/err.h"
 #include "lib/log.h"
+#include "scheduler/site.h"
 
 struct serve_config {
     const struct config *config;
     const struct state *state;
     const struct credentials *credentials;
     const struct certs *certs;
+    const struct site *site;
     const char *agent_path;
     const struct log *log;
     int64_t started_us;

@@ -8,6 +8,8 @@
  *     credentials.json  the one service principal
  *     token.key         signs access tokens and download links
  *     ca.pem, server.pem and their keys (certs.h)
+ *     id_ed25519        the key to log in with on machines (`batchaid keygen`)
+ *     known_hosts       the host keys of machines (nodeagent-proto/)
  *     azure/            configuration directory of `az`
  *     storage/          <account>/files/<share>, <account>/blobs/<container>
  *     nodes/            the roots of local nodes

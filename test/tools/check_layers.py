@@ -23,6 +23,7 @@ ONLY_IN = {
     "sqlite3.h": {"storage"},
     "jansson.h": {"lib", "model", "nodeagent-proto", "api", "daemon"},
     "cyaml/cyaml.h": {"daemon"},
+    "yaml.h": {"daemon"},
 }
 # What the agent, a program of its own on a machine of its own, shares of the model: plain types.
 AGENT_MODEL = {"model/spec.h", "model/enums.h"}

@@ -5,7 +5,8 @@ import subprocess
 
 import pytest
 
-COMMANDS = ["serve", "env", "az-login", "az", "share-path", "check-config", "version", "help"]
+COMMANDS = ["serve", "env", "az-login", "az", "share-path", "check-config", "keygen", "version",
+            "help"]
 
 
 def test_help_lists_every_command(run):
@@ -60,8 +61,12 @@ def test_version(run):
     (["serve", "--log-level", "loud"], ["'loud'", "debug, info, warn or error"]),
     (["serve", "--log-format", "xml"], ["'xml'", "text or json"]),
     (["serve", "now"], ["serve: unexpected argument 'now'"]),
-    (["check-config"], ["check-config: it takes 1 argument, not 0", "check-config FILE"]),
+    (["check-config"], ["check-config: it takes 1 argument, not 0", "check-config [OPTIONS] FILE"]),
     (["check-config", "a", "b"], ["unexpected argument 'b'"]),
+    (["check-config", "--yaml", "a"], ["unknown option '--yaml'", "--state-dir DIR, --json\n"]),
+    (["keygen", "a", "b"], ["keygen: unexpected argument 'b'"]),
+    (["keygen", "--comment", ""], ["--comment needs a value"]),
+    (["keygen", "--comment"], ["keygen: no value after '--comment'", "--comment TEXT"]),
     (["share-path", "acct"], ["share-path: it takes 2 arguments, not 1"]),
     (["share-path", "a.b", "share"], ["'a.b'", "1 to 64 letters, digits, - and _"]),
     (["share-path", "", "share"], ["''"]),
@@ -142,13 +147,15 @@ def test_completion_knows_commands_and_options(run):
     script = (
         "source {root}/etc/batchaid.bash-completion; complete_for() {{ COMP_WORDS=(\"$@\");"
         " COMP_CWORD=$(($# - 1)); _batchaid; echo \"${{COMPREPLY[@]}}\"; }};"
-        " complete_for batchaid ''; complete_for batchaid serve --; complete_for batchaid share-path --"
+        " complete_for batchaid ''; for c in serve env share-path check-config keygen;"
+        " do complete_for batchaid $c --; done"
     )
     from support.daemon import ROOT
 
     done = subprocess.run(["bash", "-c", script.format(root=ROOT)], capture_output=True, text=True)
-    commands, options, share_options = done.stdout.splitlines()
+    commands, *options = done.stdout.splitlines()
     assert commands.split() == COMMANDS
-    assert set(options.split()) == set(re.findall(r"^  (--\S+)", run("help", "serve").stdout, re.M))
-    described = run("help", "share-path").stdout
-    assert set(share_options.split()) == set(re.findall(r"^  (--\S+)", described, re.M))
+    for command, offered in zip(["serve", "env", "share-path", "check-config", "keygen"], options,
+                                strict=True):
+        described = run("help", command).stdout
+        assert set(offered.split()) == set(re.findall(r"^  (--\S+)", described, re.M))

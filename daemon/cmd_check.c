@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `batchaid check-config`: all that a daemon would check before it serves, and the machines that
+ * came out of it.
+ */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/cli.h"
+#include "daemon/columns.h"
+#include "daemon/config.h"
+#include "daemon/site.h"
+#include "lib/jsontext.h"
+#include "model/enums.h"
+
+static json_t *text_or_null(const char *text)
+{
+    return text ? json_string(text) : json_null();
+}
+
+static json_t *machine_json(const struct site_machine *m)
+{
+    const struct site_group *g = m->group;
+    json_t *sizes = json_array();
+    for (size_t i = 0; g->vm_sizes[i]; i++)
+        json_array_append_new(sizes, json_string(g->vm_sizes[i]));
+    json_t *o = json_object();
+    json_object_set_new(o, "name", json_string(m->name));
+    json_object_set_new(o, "host", json_string(m->host));
+    json_object_set_new(o, "port", json_integer(m->port));
+    json_object_set_new(o, "user", json_string(g->user));
+    json_object_set_new(o, "vmSizes", sizes);
+    json_object_set_new(o, "priority", json_string(enum_to_name(vm_priority_names, g->priority)));
+    json_object_set_new(o, "become", text_or_null(g->become));
+    json_object_set_new(o, "nodeRoot", json_string(g->node_root));
+    json_object_set_new(o, "jobUser", text_or_null(g->job_user));
+    return o;
+}
+
+static void print_json(const char *file, const struct site *s)
+{
+    json_t *machines = json_array();
+    for (size_t i = 0; i < s->n_machines; i++)
+        json_array_append_new(machines, machine_json(&s->machines[i]));
+    json_t *o = json_object();
+    json_object_set_new(o, "file", json_string(file));
+    json_object_set_new(o, "machines", machines);
+    char *text = jsontext(o);
+    puts(text);
+    free(text);
+    json_decref(o);
+}
+
+static void print_table(const char *file, const struct site *s)
+{
+    printf("%s: ok\n", file);
+    if (s->n_machines == 0)
+        return;
+    struct columns c;
+    columns_begin(&c, (const char *const[]){"MACHINE", "USER", "VM SIZES", "PRIORITY", "BECOME"},
+                  5);
+    for (size_t i = 0; i < s->n_machines; i++) {
+        const struct site_group *g = s->machines[i].group;
+        struct strbuf sizes = STRBUF_INIT;
+        for (size_t k = 0; g->vm_sizes[k]; k++)
+            strbuf_printf(&sizes, "%s%s", k ? "," : "", g->vm_sizes[k]);
+        columns_add(&c,
+                    (const char *const[]){s->machines[i].name, g->user, sizes.s ? sizes.s : "any",
+                                          enum_to_name(vm_priority_names, g->priority),
+                                          g->become ? g->become : "none"});
+        strbuf_free(&sizes);
+    }
+    putchar('\n');
+    columns_end(&c, stdout);
+}
+
+int cmd_check_config(const struct options *o)
+{
+    const char *file = o->args[0];
+    struct config c;
+    struct state state = {.dir = NULL};
+    struct daemon_site site = {.groups = NULL};
+    struct err e;
+    if (config_load(file, &c, &e) < 0)
+        return cli_fail(EXIT_FAILED, &e);
+    int rc = state_locate(o->state_dir, c.state_dir, &state, &e);
+    if (rc == 0)
+        rc = site_load(&c, &state, &site, &e);
+    if (rc == 0)
+        (o->json ? print_json : print_table)(file, &site.site);
+    site_free(&site);
+    state_free(&state);
+    config_free(&c);
+    return rc == 0 ? EXIT_DONE : cli_fail(EXIT_FAILED, &e);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The schema of the configuration: tables of settings. What a row says is what is accepted, what
+ * errors advise, and what manual, docs and example file tell. A setting may be a list of records;
+ * what a record holds is a table of the same kind.
+ */
+#ifndef DAEMON_CONFIG_TABLE_H
+#define DAEMON_CONFIG_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/config.h"
+#include "lib/err.h"
+
+enum setting_type {
+    SETTING_INT,
+    SETTING_BOOL,
+    SETTING_STR,
+    SETTING_LIST,   /* of texts */
+    SETTING_TEXTS,  /* the same; one text may stand without being in a list */
+    SETTING_RECORDS /* a list of mappings */
+};
+
+struct setting {
+    const char *section; /* "" for the top level, and in records */
+    const char *key;
+    enum setting_type type;
+    size_t offset; /* of the value in struct config, or in the record */
+    /* As written in the file; lists: items separated by a blank. NULL: it must be given
+     * (in records only). */
+    const char *initial;
+    int64_t min, max; /* SETTING_INT only */
+    /* What a text or item must be, NULL-terminated; NULL: see check. */
+    const char *const *choices;
+    /* What a text or item must be; NULL: anything. Fills `e` with the reason and returns -1. */
+    int (*check)(const char *value, struct err *e);
+    const struct record_kind *record; /* SETTING_RECORDS only */
+    const char *example;              /* as it may stand in the file; NULL: one for the type */
+    const char *help;
+};
+
+struct settings {
+    const struct setting *rows;
+    size_t n;
+};
+
+struct record_kind {
+    const char *noun; /* "machines": a list of what */
+    struct settings fields;
+    size_t size; /* of the struct */
+    /* What one row cannot say; NULL: nothing. `*key` becomes the field at fault. */
+    int (*check)(const void *record, const char **key, struct err *e);
+    const char *example; /* a list of records, as in the file, without indentation */
+};
+
+extern const struct settings config_settings;
+extern const struct record_kind config_inventory_kind, config_mount_kind, config_file_server_kind;
+
+/* The setting that a path ("log.level", "inventory[0].hosts[1]") is in; NULL: none. */
+const struct setting *config_find(const char *path);
+
+/* "number", "list of machines" and such; a value as it may stand in the file. */
+void config_put_type(const struct setting *s, struct strbuf *b);
+const char *config_example(const struct setting *s);
+/* "a, b or c". */
+void config_put_choices(const char *const *choices, struct strbuf *b);
+
+/* Rows of a table. AT(field) is to be the offset in the table's struct. */
+#define SETTING_ROW_INT(section_, key_, at, initial_, min_, max_, help_)                           \
+    {                                                                                              \
+        .section = section_, .key = key_, .type = SETTING_INT, .offset = at, .initial = initial_,  \
+        .min = min_, .max = max_, .help = help_                                                    \
+    }
+#define SETTING_ROW_BOOL(section_, key_, at, initial_, help_)                                      \
+    {                                                                                              \
+        .section = section_, .key = key_, .type = SETTING_BOOL, .offset = at, .initial = initial_, \
+        .help = help_                                                                              \
+    }
+/* A text, list or texts with a check of each value, or with the choices there are. */
+#define SETTING_ROW(type_, section_, key_, at, initial_, check_, example_, help_)                  \
+    {                                                                                              \
+        .section = section_, .key = key_, .type = type_, .offset = at, .initial = initial_,        \
+        .check = check_, .example = example_, .help = help_                                        \
+    }
+#define SETTING_ROW_CHOICE(type_, section_, key_, at, initial_, choices_, help_)                   \
+    {                                                                                              \
+        .section = section_, .key = key_, .type = type_, .offset = at, .initial = initial_,        \
+        .choices = choices_, .help = help_                                                         \
+    }
+#define SETTING_ROW_RECORDS(key_, at, record_, help_)                                              \
+    {                                                                                              \
+        .section = "", .key = key_, .type = SETTING_RECORDS, .offset = at, .initial = "",          \
+        .record = record_, .help = help_                                                           \
+    }
+
+#endif

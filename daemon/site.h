@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the configuration says of machines, as the scheduler wants it (scheduler/site.h): hosts
+ * expanded, defaults filled in, files of keys and passwords looked at.
+ */
+#ifndef DAEMON_SITE_H
+#define DAEMON_SITE_H
+
+#include "daemon/config.h"
+#include "daemon/state.h"
+#include "lib/arena.h"
+#include "scheduler/site.h"
+
+/* Begins zeroed; borrows the configuration; site_free() it after the scheduler has stopped. */
+struct daemon_site {
+    struct site site;
+    struct site_machine *machines;
+    struct site_group *groups; /* one for each entry of the inventory */
+    size_t n_groups;
+    struct site_mount_rule *mounts;
+    struct site_file_server_rule *file_servers;
+    struct node_agents *agents;
+    struct arena texts;
+};
+
+/* Blocks on files: before the loop runs. ERR_CONFIG names file and line of the configuration. Also
+ * after a failure site_free() is due. */
+int site_load(const struct config *c, const struct state *s, struct daemon_site *out,
+              struct err *e) MUST_CHECK;
+
+/* Reads the agents to put on machines, if there are machines: `agent_path` for the architecture of
+ * this one, and those for others that are beside it (batchai-node-ARCH). */
+int site_load_agents(struct daemon_site *s, const char *agent_path, struct err *e) MUST_CHECK;
+
+void site_free(struct daemon_site *s); /* wipes passwords */
+
+#endif
