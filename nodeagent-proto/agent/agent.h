@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The agent: one thread, one poll loop over the link (stdin, stdout), the directory of task
- * records, the supervisors and the worker that empties the trash. It ends when the link does; the
- * tasks do not. What it knows it has read from ROOT, so the next agent knows it too.
+ * records, the supervisors, the workers (worker.h) and the process that empties the trash. It ends
+ * when the link does; the tasks do not. What it knows it has read from ROOT, so the next agent
+ * knows it too.
  *
  *   stdin -> frames -> ops.c -> tasks.c, files.c -> replies and events -> stdout
  */
@@ -16,6 +17,7 @@
 #include "lib/err.h"
 #include "lib/strbuf.h"
 #include "nodeagent-proto/agent/facts.h"
+#include "nodeagent-proto/agent/health.h"
 #include "nodeagent-proto/agent/tasks.h"
 #include "nodeagent-proto/codec.h"
 
@@ -24,6 +26,8 @@ struct agent {
     int lock_fd; /* ROOT/agent.lock: one agent at a time */
     struct facts facts;
     struct tasks tasks;
+    struct health health;
+    struct worker *workers; /* requests in forked processes, oldest first */
     struct frame_decoder in;
     struct strbuf out; /* replies and events; sent up to out_sent */
     size_t out_sent;
