@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "lib/fs.h"
 #include "lib/guid.h"
 #include "lib/strbuf.h"
+#include "nodeagent-proto/agent/mounts.h"
 
 int file_replace(const char *path, const void *data, size_t len, mode_t mode, struct err *e)
 {
@@ -75,11 +75,13 @@ static const char *below(const char *root, const char *path, struct err *e)
     return NULL;
 }
 
-/* Opens the directory that holds `path`, each step without following a symbolic link, so that
- * nothing outside the root can be reached. *name points at the last part of `path`.
- * -1 with ERR_NONE in `e`: a directory on the way is missing. */
-static int open_holder(const char *root, const char *path, bool make, const char **name,
-                       struct err *e)
+int file_check_below(const char *root, const char *path, struct err *e)
+{
+    return below(root, path, e) ? 0 : -1;
+}
+
+int file_open_holder(const char *root, const char *path, bool make, const char **name,
+                     struct err *e)
 {
     err_clear(e);
     *name = path;
@@ -146,7 +148,7 @@ int file_link(const char *root, const char *source, const char *target, struct e
                        "cannot mount %s at %s: %s is not a directory; only a directory can be "
                        "mounted",
                        source, target, source);
-    int dir = open_holder(root, target, true, &name, e);
+    int dir = file_open_holder(root, target, true, &name, e);
     if (dir < 0)
         return e->code != ERR_NONE ? -1 : err_errno(e, ERR_IO, "cannot mount at %s", target);
     char now[4096];
@@ -161,13 +163,19 @@ int file_link(const char *root, const char *source, const char *target, struct e
 int file_unlink(const char *root, const char *target, struct err *e)
 {
     const char *name;
-    int dir = open_holder(root, target, false, &name, e);
+    struct stat st;
+    int dir = file_open_holder(root, target, false, &name, e);
     if (dir < 0)
         return e->code == ERR_NONE ? 0 : -1;
-    int rc = unlinkat(dir, name, 0);
-    if (rc < 0 && (errno == EISDIR || errno == EPERM))
+    int rc = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW);
+    if (rc == 0 && S_ISLNK(st.st_mode))
+        rc = unlinkat(dir, name, 0);
+    else if (rc == 0 && S_ISDIR(st.st_mode))
         rc = unlinkat(dir, name, AT_REMOVEDIR);
-    rc = rc == 0 || errno == ENOENT ? 0 : err_errno(e, ERR_IO, "cannot unmount %s", target);
+    if (rc < 0 && errno != ENOENT && errno != ENOTEMPTY && errno != EEXIST)
+        err_errno(e, ERR_IO, "cannot unmount %s", target);
+    else
+        rc = 0;
     close(dir);
     return rc;
 }
@@ -175,9 +183,14 @@ int file_unlink(const char *root, const char *target, struct err *e)
 int file_discard(const char *root, const char *path, const char *trash, struct err *e)
 {
     const char *name;
-    int dir = open_holder(root, path, false, &name, e);
+    int dir = file_open_holder(root, path, false, &name, e);
     if (dir < 0)
         return e->code == ERR_NONE ? 0 : -1;
+    /* A directory can be moved with what is mounted in it. */
+    if (mounts_refuse_within(path, e) < 0) {
+        close(dir);
+        return -1;
+    }
     char guid[GUID_SIZE];
     guid_new(guid);
     char *to = fs_join(trash, guid);
@@ -215,26 +228,23 @@ static void make_writable(int fd)
         close(fd);
         return;
     }
-    (void)fchmod(fd, 0700);
     struct dirent *de;
     while ((de = readdir(d))) {
         if (strcmp(de->d_name, ".") == 0 || strcmp(de->d_name, "..") == 0 ||
             (de->d_type != DT_DIR && de->d_type != DT_UNKNOWN))
             continue;
-        int ignored = fchmodat(fd, de->d_name, 0700, AT_SYMLINK_NOFOLLOW);
-        (void)ignored;
-        int sub = openat(fd, de->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        int sub = fs_open_to_empty(fd, de->d_name);
         if (sub >= 0)
             make_writable(sub);
     }
     closedir(d);
 }
 
-static void remove_one(const char *path)
+static void remove_one(int dirfd, const char *name, const char *path)
 {
     if (fs_remove_tree(path, NULL) == 0)
         return;
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = fs_open_to_empty(dirfd, name);
     if (fd >= 0)
         make_writable(fd);
     int ignored = fs_remove_tree(path, NULL);
@@ -249,7 +259,7 @@ void file_empty_directory(const char *dir)
         if (strcmp(de->d_name, ".") == 0 || strcmp(de->d_name, "..") == 0)
             continue;
         char *path = fs_join(dir, de->d_name);
-        remove_one(path);
+        remove_one(dirfd(d), de->d_name, path);
         free(path);
     }
     if (d)

@@ -9,24 +9,62 @@
 #include "lib/fs.h"
 #include "nodeagent-proto/agent/files.h"
 #include "nodeagent-proto/agent/listing.h"
+#include "nodeagent-proto/agent/mounts.h"
 #include "nodeagent-proto/agent/worker.h"
 #include "nodeagent-proto/message.h"
+
+/* Several mounts that are all stuck. */
+#define UNMOUNT_LIMIT_S 60
+
+/* The agent's own files, which no request may take away or cover. */
+static bool is_own(const struct agent *a, const char *path)
+{
+    static const char *const own[] = {"tasks", "trash", "agent.lock", "incarnation", "users"};
+    size_t n = strlen(a->root);
+    if (strncmp(path, a->root, n) != 0 || path[n] != '/')
+        return false;
+    size_t len = strcspn(path + n + 1, "/");
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        if (strlen(own[i]) == len && strncmp(own[i], path + n + 1, len) == 0)
+            return true;
+    return false;
+}
+
+static int refuse_own(const struct agent *a, const char *name, const char *path, struct err *e)
+{
+    if (!is_own(a, path))
+        return 0;
+    return err_set(e, ERR_INVALID_PATH, name, "%s belongs to the node agent and stays", path);
+}
 
 enum outcome serve_mount_folder(struct agent *a, json_t *req, json_t *reply, struct err *e)
 {
     const char *source, *target;
     (void)reply;
-    if (get_path(req, "source", &source, e) < 0 || get_path(req, "target", &target, e) < 0)
+    if (get_path(req, "source", &source, e) < 0 || get_path(req, "target", &target, e) < 0 ||
+        refuse_own(a, "target", target, e) < 0)
         return SERVE_FAILED;
     return outcome(file_link(a->root, source, target, e));
+}
+
+static enum outcome unmount(struct agent *a, json_t *req, json_t *reply, struct err *e)
+{
+    const char *target;
+    (void)reply;
+    if (get_path(req, "target", &target, e) < 0 || mounts_detach_within(a->root, target, e) < 0)
+        return SERVE_FAILED;
+    return outcome(file_unlink(a->root, target, e));
 }
 
 enum outcome serve_unmount(struct agent *a, json_t *req, json_t *reply, struct err *e)
 {
     const char *target;
     (void)reply;
-    if (get_path(req, "target", &target, e) < 0)
+    if (get_path(req, "target", &target, e) < 0 || refuse_own(a, "target", target, e) < 0 ||
+        file_check_below(a->root, target, e) < 0)
         return SERVE_FAILED;
+    if (mounts_concern(a->root, target))
+        return worker_start(a, req, unmount, UNMOUNT_LIMIT_S);
     return outcome(file_unlink(a->root, target, e));
 }
 
@@ -53,30 +91,12 @@ enum outcome serve_make_dirs(struct agent *a, json_t *req, json_t *reply, struct
     return SERVE_DONE;
 }
 
-/* The agent's own files, which no request may take away. */
-static bool is_own(const struct agent *a, const char *path)
-{
-    static const char *const own[] = {"tasks", "trash", "agent.lock", "incarnation"};
-    size_t n = strlen(a->root);
-    if (strncmp(path, a->root, n) != 0 || path[n] != '/')
-        return false;
-    size_t len = strcspn(path + n + 1, "/");
-    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
-        if (strlen(own[i]) == len && strncmp(own[i], path + n + 1, len) == 0)
-            return true;
-    return false;
-}
-
 enum outcome serve_remove_tree(struct agent *a, json_t *req, json_t *reply, struct err *e)
 {
     const char *path;
     (void)reply;
-    if (get_path(req, "path", &path, e) < 0)
+    if (get_path(req, "path", &path, e) < 0 || refuse_own(a, "path", path, e) < 0)
         return SERVE_FAILED;
-    if (is_own(a, path)) {
-        err_set(e, ERR_INVALID_PATH, "path", "%s belongs to the node agent and stays", path);
-        return SERVE_FAILED;
-    }
     int rc = file_discard(a->root, path, a->trash_dir, e);
     if (rc > 0)
         agent_empty_trash(a);

@@ -347,6 +347,29 @@ static inline pid_t agent_pid(struct fixture *f)
     return found;
 }
 
+/* A child of `parent` with that name (/proc/PID/comm); 0: none now. */
+static inline pid_t find_child(pid_t parent, const char *name)
+{
+    DIR *d = opendir("/proc");
+    struct dirent *de;
+    pid_t found = 0;
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, "(%s) ? %d ", name, (int)parent);
+    while (!found && (de = readdir(d))) {
+        char path[64], *stat = NULL, *state;
+        snprintf(path, sizeof path, "/proc/%.20s/stat", de->d_name);
+        if (de->d_name[0] >= '1' && de->d_name[0] <= '9' &&
+            fs_read(path, 4096, &stat, NULL, NULL) == 0 && (state = strstr(stat, ") ")) &&
+            state[2] != 'Z') {
+            state[2] = '?'; /* whatever it is */
+            found = strstr(stat, wanted) ? atoi(stat) : 0;
+        }
+        free(stat);
+    }
+    closedir(d);
+    return found;
+}
+
 static inline void kill_agent(struct fixture *f)
 {
     pid_t pid = agent_pid(f);

@@ -199,49 +199,6 @@ static void test_many_at_once_are_all_answered(void **state)
     free(base);
 }
 
-/* A worker that never answers, as on a file system that is gone, holds up nobody else. */
-static pid_t stopped_worker(void)
-{
-    DIR *d = opendir("/proc");
-    struct dirent *de;
-    pid_t found = 0;
-    while (!found && (de = readdir(d))) {
-        char path[64], *name = NULL;
-        snprintf(path, sizeof path, "/proc/%.20s/comm", de->d_name);
-        if (de->d_name[0] >= '1' && de->d_name[0] <= '9' &&
-            fs_read(path, 64, &name, NULL, NULL) == 0 && strcmp(name, "batchai-worker\n") == 0)
-            found = atoi(de->d_name);
-        free(name);
-    }
-    closedir(d);
-    return found;
-}
-
-static void test_a_worker_that_is_killed_is_an_error_and_no_silence(void **state)
-{
-    struct fixture *f = *state;
-    open_ready(f);
-    char *base = in_root(f, "many");
-    make_dir(f, "many");
-    for (int i = 0; i < 20000; i++) {
-        char path[PATH_MAX];
-        snprintf(path, sizeof path, "%s/%d", base, i);
-        assert_int_equal(symlink("..", path), 0); /* slow to list, and nothing to show */
-    }
-    int before = f->answers;
-    node_list_dir(f->link, NULL, base, "", on_dir, f);
-    pid_t worker = 0;
-    WAIT(f, (worker = stopped_worker()) > 0);
-    assert_int_equal(kill(worker, SIGSTOP), 0);
-    ASK(f, node_write_file(f->link, NULL, f->root, "", 0, on_done, f)); /* meanwhile */
-    assert_int_equal(f->answers, before + 1);
-    assert_int_equal(kill(worker, SIGKILL), 0);
-    WAIT(f, f->answers == before + 2);
-    assert_int_equal(f->why.code, ERR_UNAVAILABLE);
-    assert_non_null(strstr(f->why.msg, "list_dir"));
-    free(base);
-}
-
 static int drop_got(void **state)
 {
     (void)state;
@@ -258,7 +215,6 @@ int main(void)
         TEST(test_reading_goes_by_parts_and_ends_with_no_bytes),
         TEST(test_a_large_directory_comes_whole),
         TEST(test_many_at_once_are_all_answered),
-        TEST(test_a_worker_that_is_killed_is_an_error_and_no_silence),
     };
     (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
     return cmocka_run_group_tests_name("listing", tests, NULL, drop_got);
