@@ -127,7 +127,7 @@ int fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode,
     return rc;
 }
 
-static int open_here(int dirfd, const char *name, int flags)
+int fs_open_here(int dirfd, const char *name, int flags)
 {
     struct open_how how = {
         .flags = (unsigned)(flags | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
@@ -140,7 +140,7 @@ static int open_here(int dirfd, const char *name, int flags)
 static int make_openable(int dirfd, const char *name)
 {
     char link[64];
-    int fd = open_here(dirfd, name, O_PATH);
+    int fd = fs_open_here(dirfd, name, O_PATH);
     if (fd < 0)
         return -1;
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
@@ -151,9 +151,9 @@ static int make_openable(int dirfd, const char *name)
 
 int fs_open_to_empty(int dirfd, const char *name)
 {
-    int fd = open_here(dirfd, name, O_RDONLY);
+    int fd = fs_open_here(dirfd, name, O_RDONLY);
     if (fd < 0 && errno == EACCES && make_openable(dirfd, name) == 0)
-        fd = open_here(dirfd, name, O_RDONLY);
+        fd = fs_open_here(dirfd, name, O_RDONLY);
     if (fd >= 0)
         fchmod(fd, 0700);
     return fd;

@@ -107,6 +107,8 @@ static void agent_close(struct agent *a)
         close(a->trash_fd);
     if (a->lock_fd >= 0)
         close(a->lock_fd);
+    account_free(&a->as);
+    free(a->reboot);
     free(a->trash_dir);
     free(a->tasks_dir);
     free(a->root);
@@ -146,6 +148,22 @@ static void reap_trash_worker(struct agent *a)
     a->trash_worker = 0;
     if (a->trash_more)
         agent_empty_trash(a);
+}
+
+/* Its complaints go to our stderr, and so into the daemon's log. */
+static void start_reboot(struct agent *a)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+        setsid();
+        if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(null, STDOUT_FILENO) >= 0)
+            execl(a->reboot, "reboot", (char *)NULL);
+        fprintf(stderr, "%s could not be run: %s\n", a->reboot, strerror(errno));
+        _exit(1);
+    }
+    free(a->reboot);
+    a->reboot = NULL;
 }
 
 static void serve_frames(struct agent *a)
@@ -229,6 +247,8 @@ static void turn(struct agent *a)
         if (p[SLOT_IN].revents && !a->tasks.root_gone)
             read_link(a);
         write_link(a);
+        if (a->reboot && a->out.len == 0)
+            start_reboot(a);
     }
     free(p);
 }

@@ -16,6 +16,7 @@
 
 #include "lib/err.h"
 #include "lib/strbuf.h"
+#include "nodeagent-proto/agent/account.h"
 #include "nodeagent-proto/agent/facts.h"
 #include "nodeagent-proto/agent/health.h"
 #include "nodeagent-proto/agent/tasks.h"
@@ -27,11 +28,14 @@ struct agent {
     struct facts facts;
     struct tasks tasks;
     struct health health;
+    struct account as;      /* who the last file request was for; all zeros: nobody yet */
+    int64_t as_until_ms;    /* then it is looked up anew */
     struct worker *workers; /* requests in forked processes, oldest first */
     struct frame_decoder in;
     struct strbuf out; /* replies and events; sent up to out_sent */
     size_t out_sent;
     bool link_gone;
+    char *reboot;       /* the program to run as soon as nothing is left to be sent; NULL: none */
     pid_t trash_worker; /* 0: none */
     int trash_fd;       /* closes when the worker ends */
     bool trash_more;    /* something came while it worked */

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +40,8 @@ out:
 
 int file_append(const char *path, const char *text, struct err *e)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
+    /* A pipe that nobody reads must not hold us. */
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
     if (fd < 0)
         return err_errno(e, ERR_IO, "cannot open %s", path);
     int rc = fs_write_all(fd, text, strlen(text));
@@ -103,6 +105,62 @@ int file_open_holder(const char *root, const char *path, bool make, const char *
     }
     *name = rest;
     return dir;
+}
+
+/* One step down, made and given away if missing. Takes over `dir`; -1: it cannot be gone by us. */
+static int step_down(int dir, const char *part, const struct account *as)
+{
+    bool made = mkdirat(dir, part, 0777) == 0;
+    int next = made || errno == EEXIST ? fs_open_here(dir, part, O_RDONLY) : -1;
+    if (next >= 0 && made && fchown(next, as->uid, as->gid) < 0) {
+        close(next);
+        next = -1;
+    }
+    close(dir);
+    return next;
+}
+
+/* As far as plain directories of the root's own file system go. True: all the way. */
+static bool make_below(const char *root, const struct account *as, const char *path)
+{
+    const char *rest = below(root, path, NULL);
+    int dir = rest ? open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    while (dir >= 0 && *rest) {
+        size_t n = strcspn(rest, "/");
+        char *part = strndup(rest, n);
+        dir = part ? step_down(dir, part, as) : -1;
+        free(part);
+        rest += n + (rest[n] == '/');
+    }
+    if (dir >= 0)
+        close(dir);
+    return dir >= 0;
+}
+
+int file_make_dirs(const char *root, const struct account *as, const char *path, struct err *e)
+{
+    if (!as || geteuid() != 0)
+        return fs_mkdirs(path, 0777, e);
+    if (make_below(root, as, path))
+        return 0;
+    if (account_assume(as, e) < 0)
+        return -1;
+    int rc = fs_mkdirs(path, 0777, e);
+    account_resume();
+    return rc < 0 ? err_prefix(e, "as %s", as->name) : 0;
+}
+
+int file_make_parents_as(const char *root, const struct account *as, const char *path,
+                         struct err *e)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash || slash == path)
+        return 0;
+    char *dir = xstrdup(path);
+    dir[slash - path] = '\0';
+    int rc = file_make_dirs(root, as, dir, e);
+    free(dir);
+    return rc;
 }
 
 static int refuse_occupied(const char *target, struct err *e)

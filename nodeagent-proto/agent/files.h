@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "lib/err.h"
+#include "nodeagent-proto/agent/account.h"
 
 /* Writes beside `path` and renames: a reader sees all or nothing. */
 int file_replace(const char *path, const void *data, size_t len, mode_t mode,
@@ -27,6 +28,14 @@ int file_check_below(const char *root, const char *path, struct err *e) MUST_CHE
  * last part of `path`. -1 with ERR_NONE in `e`: a directory on the way is missing. */
 int file_open_holder(const char *root, const char *path, bool make, const char **name,
                      struct err *e) MUST_CHECK;
+
+/* mkdir -p, mode 0777 less umask. With `as`: below `root` we make what is missing and give it to
+ * the account; from the first symbolic link or mount on, and elsewhere, its own rights must do. */
+int file_make_dirs(const char *root, const struct account *as, const char *path,
+                   struct err *e) MUST_CHECK;
+/* Same, of the directory that `path` is in. */
+int file_make_parents_as(const char *root, const struct account *as, const char *path,
+                         struct err *e) MUST_CHECK;
 
 /* Makes `target`, below `root`, a symbolic link to `source`; replaces another link or an empty
  * directory, atomically where that is possible. */

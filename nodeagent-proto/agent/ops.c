@@ -154,6 +154,9 @@ static const struct op {
     {"tasks", serve_tasks},
     {"forget", serve_forget},
     {"health", serve_health},
+    {"user_add", serve_user_add},
+    {"user_remove", serve_user_remove},
+    {"reboot", serve_reboot},
 };
 
 static enum outcome serve(struct agent *a, json_t *req, json_t *reply, struct err *e)

@@ -4,17 +4,43 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 #include "lib/base64.h"
 #include "lib/fs.h"
 #include "nodeagent-proto/agent/files.h"
 #include "nodeagent-proto/agent/listing.h"
+#include "nodeagent-proto/agent/monotonic.h"
 #include "nodeagent-proto/agent/mounts.h"
 #include "nodeagent-proto/agent/worker.h"
 #include "nodeagent-proto/message.h"
 
+/* How long an account is taken to be what it was: a directory service may be slow to ask. */
+#define ACCOUNT_MS 60000
+
 /* Several mounts that are all stuck. */
 #define UNMOUNT_LIMIT_S 60
+
+/* The account that the request is for: NULL if for nobody else than the agent. */
+static int get_as(struct agent *a, json_t *req, const struct account **out, struct err *e)
+{
+    const char *name = json_string_value(json_object_get(req, "as"));
+    int64_t now = monotonic_ms();
+    *out = NULL;
+    if (!name || !a->facts.node.is_root)
+        return 0;
+    if (!a->as.name || strcmp(a->as.name, name) != 0 || now >= a->as_until_ms) {
+        struct account found;
+        if (account_find(name, &found, e) < 0)
+            return -1;
+        account_free(&a->as);
+        a->as = found;
+        a->as_until_ms = now + ACCOUNT_MS;
+    }
+    *out = &a->as;
+    return 0;
+}
 
 /* The agent's own files, which no request may take away or cover. */
 static bool is_own(const struct agent *a, const char *path)
@@ -72,8 +98,10 @@ enum outcome serve_make_dirs(struct agent *a, json_t *req, json_t *reply, struct
 {
     size_t i;
     json_t *v, *paths = json_object_get(req, "paths");
-    (void)a;
+    const struct account *as;
     (void)reply;
+    if (get_as(a, req, &as, e) < 0)
+        return SERVE_FAILED;
     if (!json_is_array(paths)) {
         err_set(e, ERR_PROTOCOL, "paths", "the request has no list 'paths'");
         return SERVE_FAILED;
@@ -85,7 +113,7 @@ enum outcome serve_make_dirs(struct agent *a, json_t *req, json_t *reply, struct
                     "paths[%zu] '%s' is not an absolute path of the node", i, path ? path : "");
             return SERVE_FAILED;
         }
-        if (fs_mkdirs(path, 0777, e) < 0)
+        if (file_make_dirs(a->root, as, path, e) < 0)
             return SERVE_FAILED;
     }
     return SERVE_DONE;
@@ -103,22 +131,41 @@ enum outcome serve_remove_tree(struct agent *a, json_t *req, json_t *reply, stru
     return outcome(rc);
 }
 
+/* Makes the parents and takes on the rights to write `path`; resume() afterwards. */
+static int prepare_to_write(struct agent *a, json_t *req, const char *path,
+                            const struct account **as, struct err *e)
+{
+    if (get_as(a, req, as, e) < 0)
+        return -1;
+    if (!*as)
+        return file_make_parents(path, e);
+    return file_make_parents_as(a->root, *as, path, e) < 0 ? -1 : account_assume(*as, e);
+}
+
+static void resume(const struct account *as)
+{
+    if (as)
+        account_resume();
+}
+
 enum outcome serve_append(struct agent *a, json_t *req, json_t *reply, struct err *e)
 {
     const char *path, *text;
-    (void)a;
+    const struct account *as;
     (void)reply;
     if (get_path(req, "path", &path, e) < 0 || get_text(req, "text", &text, e) < 0 ||
-        file_make_parents(path, e) < 0)
+        prepare_to_write(a, req, path, &as, e) < 0)
         return SERVE_FAILED;
-    return outcome(file_append(path, text, e));
+    int rc = file_append(path, text, e);
+    resume(as);
+    return outcome(rc);
 }
 
 enum outcome serve_write_file(struct agent *a, json_t *req, json_t *reply, struct err *e)
 {
     const char *path, *text;
+    const struct account *as;
     int mode;
-    (void)a;
     (void)reply;
     if (get_path(req, "path", &path, e) < 0 || get_text(req, "text", &text, e) < 0 ||
         get_int(req, "mode", &mode, e) < 0)
@@ -127,9 +174,11 @@ enum outcome serve_write_file(struct agent *a, json_t *req, json_t *reply, struc
         err_set(e, ERR_INVALID_PROPERTY, "mode", "mode 0%o is not one of 0 to 07777", mode);
         return SERVE_FAILED;
     }
-    if (file_make_parents(path, e) < 0)
+    if (prepare_to_write(a, req, path, &as, e) < 0)
         return SERVE_FAILED;
-    return outcome(file_replace(path, text, strlen(text), (mode_t)mode, e));
+    int rc = file_replace(path, text, strlen(text), (mode_t)mode, e);
+    resume(as);
+    return outcome(rc);
 }
 
 /* ---- looking at files: in a worker ---- */
@@ -148,12 +197,26 @@ static void send_part(struct agent *a, json_t *reply, json_t *entries)
     json_array_clear(entries);
 }
 
+/* For the rest of this process. FUSE asks for the real ids too; nobody may look into our memory,
+ * where the requests of others are. */
+static int become_as(struct agent *a, json_t *req, struct err *e)
+{
+    const struct account *as;
+    if (get_as(a, req, &as, e) < 0)
+        return -1;
+    if (!as)
+        return 0;
+    int rc = account_become(as, e);
+    prctl(PR_SET_DUMPABLE, 0);
+    return rc;
+}
+
 static enum outcome list_dir(struct agent *a, json_t *req, json_t *reply, struct err *e)
 {
     const char *base, *path;
     struct listing l;
     if (get_path(req, "base", &base, e) < 0 || get_text(req, "path", &path, e) < 0 ||
-        listing_read(base, path, &l, e) < 0)
+        become_as(a, req, e) < 0 || listing_read(base, path, &l, e) < 0)
         return SERVE_FAILED;
     json_t *entries = json_array();
     for (size_t i = 0; i < l.n; i++) {
@@ -178,7 +241,6 @@ static enum outcome read_file(struct agent *a, json_t *req, json_t *reply, struc
     const char *base, *path;
     int64_t offset, max;
     struct file_part part;
-    (void)a;
     if (get_path(req, "base", &base, e) < 0 || get_text(req, "path", &path, e) < 0 ||
         get_int64(req, "offset", &offset, e) < 0 || get_int64(req, "max", &max, e) < 0)
         return SERVE_FAILED;
@@ -188,6 +250,8 @@ static enum outcome read_file(struct agent *a, json_t *req, json_t *reply, struc
                 (long long)max, (long long)offset, READ_MAX);
         return SERVE_FAILED;
     }
+    if (become_as(a, req, e) < 0)
+        return SERVE_FAILED;
     if (listing_read_file(base, path, offset, (size_t)max, &part, e) < 0) {
         free(part.bytes);
         return SERVE_FAILED;

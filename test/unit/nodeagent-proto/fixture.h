@@ -40,6 +40,7 @@ struct fixture {
     struct node_link *link;
     char root[64], agent[PATH_MAX];
     char incarnation[64];
+    char *facts; /* of the last hello, as text */
     int ready, down, closed, answers, run_answers;
     struct err why;  /* of the last answer or of down; code ERR_NONE: success */
     struct seen run; /* last answer to node_run() */
@@ -110,6 +111,8 @@ static inline void on_ready(void *ctx, const struct node_facts *facts)
     assert_true(facts->cpus > 0 && facts->memory_bytes > 0 && facts->disk_free_bytes > 0);
     assert_string_equal(facts->agent_version, BATCHAID_VERSION);
     assert_true(*facts->hostname && *facts->boot_id && facts->gpus[0] == '[');
+    free(f->facts);
+    f->facts = node_facts_text(facts);
     snprintf(f->incarnation, sizeof f->incarnation, "%s", facts->incarnation);
 }
 
@@ -216,6 +219,7 @@ static inline void fixture_end(struct fixture *f)
     assert_int_equal(uv_loop_close(&f->loop), 0); /* nothing was left open */
     struct err e;
     assert_int_equal(fs_remove_tree(f->root, &e), 0);
+    free(f->facts);
 }
 
 static inline int teardown(void **state)
