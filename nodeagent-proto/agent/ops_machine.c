@@ -51,6 +51,7 @@ enum outcome serve_user_add(struct agent *a, json_t *req, json_t *reply, struct 
     (void)reply;
     if (need_root(a, "making an account", e) < 0)
         return SERVE_FAILED;
+    account_free(&a->as); /* what is known of it may change */
     return worker_start(a, req, user_add, USERS_LIMIT_S);
 }
 
@@ -68,6 +69,7 @@ enum outcome serve_user_remove(struct agent *a, json_t *req, json_t *reply, stru
     (void)reply;
     if (need_root(a, "removing an account", e) < 0)
         return SERVE_FAILED;
+    account_free(&a->as);
     return worker_start(a, req, user_remove, USERS_LIMIT_S);
 }
 
