@@ -5,8 +5,11 @@
  * tests about sshfs need sshfs too.
  */
 #include <fcntl.h>
+#include <grp.h>
+#include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 
 #include "test/unit/nodeagent-proto/fixture.h"
@@ -296,6 +299,71 @@ static void test_a_worker_that_is_killed_is_an_error_and_no_silence(void **state
     free(target);
 }
 
+/* ---- an agent without root ---- */
+
+#define NOBODY 65534
+
+/* For a process of its own, which cannot be root again. */
+static void work_as_nobody(struct fixture *f)
+{
+    struct node_user u = {"batchaid-test-zq", NULL, NULL};
+    struct share s;
+    open_ready(f);
+    assert_non_null(strstr(f->facts, "\"is_root\":false"));
+    ASK(f, node_user_add(f->link, &u, on_done, f));
+    assert_int_equal(f->why.code, ERR_NOT_SUPPORTED);
+    assert_non_null(strstr(f->why.msg, "needs root"));
+    ASK(f, node_user_remove(f->link, u.name, on_done, f));
+    assert_int_equal(f->why.code, ERR_NOT_SUPPORTED);
+    ASK(f, node_reboot(f->link, on_done, f));
+    assert_int_equal(f->why.code, ERR_NOT_SUPPORTED);
+    char *target = directory(f, "mnt/own"), *file = in_root(f, "file");
+    ASK(f, node_append(f->link, "root", file, "x", on_done, f)); /* as itself */
+    assert_string_equal(f->why.msg, "");
+    make_share(&s);
+    pid_t sshfs = mount_sshfs(f, &s, target);
+    ASK(f, node_unmount(f->link, target, on_done, f));
+    assert_string_equal(f->why.msg, "");
+    assert_false(is_mounted(target));
+    assert_int_equal(waitpid(sshfs, NULL, 0), sshfs);
+    assert_int_equal(chmod(s.path, 0755), 0);
+    assert_int_equal(unlink(s.precious), 0);
+    assert_int_equal(rmdir(s.path), 0);
+    free(target);
+    free(file);
+}
+
+/* In a mount namespace of its own, with a /dev/fuse that everybody may open, as is usual. */
+static void become_nobody(void)
+{
+    if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+        mount("none", "/mnt", "tmpfs", 0, NULL) < 0 ||
+        mknod("/mnt/fuse", S_IFCHR | 0600, makedev(10, 229)) < 0 || chmod("/mnt/fuse", 0666) < 0 ||
+        mount("/mnt/fuse", "/dev/fuse", NULL, MS_BIND, NULL) < 0 || setgroups(0, NULL) < 0 ||
+        setgid(NOBODY) < 0 || setuid(NOBODY) < 0)
+        _exit(2);
+}
+
+static void test_without_root_the_agent_refuses_what_needs_it_and_unmounts_its_own(void **state)
+{
+    struct fixture own;
+    int status;
+    (void)state;
+    if (no_sshfs())
+        skip();
+    pid_t pid = fork();
+    if (pid == 0) {
+        memset(&own, 0, sizeof own);
+        become_nobody();
+        fixture_begin(&own);
+        work_as_nobody(&own);
+        fixture_end(&own);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -306,6 +374,7 @@ int main(void)
         TEST(test_emptying_the_trash_never_enters_a_mount),
         TEST(test_sshfs_that_hangs_holds_up_nobody_and_is_unmounted_by_force),
         TEST(test_a_worker_that_is_killed_is_an_error_and_no_silence),
+        cmocka_unit_test(test_without_root_the_agent_refuses_what_needs_it_and_unmounts_its_own),
     };
     (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
     return cmocka_run_group_tests_name("mounts", tests, NULL, NULL);
