@@ -127,13 +127,42 @@ int fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode,
     return rc;
 }
 
+/* Which mount a descriptor is on; -1: unknown. */
+static long mount_of(int fd)
+{
+    char path[64], text[512], *at;
+    snprintf(path, sizeof path, "/proc/self/fdinfo/%d", fd);
+    int info = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = info < 0 ? -1 : read(info, text, sizeof text - 1);
+    if (info >= 0)
+        close(info);
+    text[n < 0 ? 0 : n] = '\0';
+    at = strstr(text, "mnt_id:");
+    return at ? strtol(at + strlen("mnt_id:"), NULL, 10) : -1;
+}
+
+/* Without openat2 (kernels before 5.6): what was opened is looked at. */
+static int open_and_compare(int dirfd, const char *name, int flags)
+{
+    int fd = openat(dirfd, name, flags | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    long here = mount_of(dirfd);
+    if (here >= 0 && mount_of(fd) == here)
+        return fd;
+    close(fd);
+    errno = EXDEV;
+    return -1;
+}
+
 int fs_open_here(int dirfd, const char *name, int flags)
 {
     struct open_how how = {
         .flags = (unsigned)(flags | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
         .resolve = RESOLVE_BENEATH | RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS,
     };
-    return (int)syscall(SYS_openat2, dirfd, name, &how, sizeof how);
+    int fd = (int)syscall(SYS_openat2, dirfd, name, &how, sizeof how);
+    return fd < 0 && errno == ENOSYS ? open_and_compare(dirfd, name, flags) : fd;
 }
 
 /* Gives the owner's rights to a directory that cannot be opened for want of them. */

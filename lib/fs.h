@@ -29,8 +29,8 @@ int fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode,
  * `path`, if it is a mount point): that is an error. A missing path is none. */
 int fs_remove_tree(const char *path, struct err *e) MUST_CHECK;
 
-/* Opens the directory `name` in `dirfd`; fails for a symbolic link and, with EXDEV, for a mount
- * point. */
+/* Opens the directory `name` (one part of a path) in `dirfd`; fails for a symbolic link and, with
+ * EXDEV, for a mount point. */
 int fs_open_here(int dirfd, const char *name, int flags);
 /* Opens the directory `name` in `dirfd`, which is going to be emptied: its owner may have made it
  * unreadable or read-only. Fails as fs_open_here() does. */
