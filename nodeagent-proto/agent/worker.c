@@ -158,7 +158,7 @@ static void hear(struct agent *a, struct worker *w)
         strbuf_add(&w->in, buf, (size_t)n);
     if (forward(a, w))
         drop(a, w);
-    else if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+    else if (n == 0 || (errno != EAGAIN && errno != EINTR))
         refuse(a, w, "was not finished: the process that was to do it was killed");
 }
 
