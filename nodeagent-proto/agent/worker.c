@@ -156,9 +156,10 @@ static void hear(struct agent *a, struct worker *w)
     ssize_t n;
     while ((n = read(w->fd, buf, sizeof buf)) > 0)
         strbuf_add(&w->in, buf, (size_t)n);
+    bool ended = n == 0 || (errno != EAGAIN && errno != EINTR);
     if (forward(a, w))
         drop(a, w);
-    else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+    else if (ended)
         refuse(a, w, "was not finished: the process that was to do it was killed");
 }
 
