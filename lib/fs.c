@@ -127,13 +127,62 @@ int fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode,
     return rc;
 }
 
-/* Opens a directory that is to be emptied; its owner may have made it unreadable or read-only. */
-static int open_directory(int dirfd, const char *name)
+/* Which mount a descriptor is on; -1: unknown. */
+static long mount_of(int fd)
 {
-    const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-    int fd = openat(dirfd, name, flags);
-    if (fd < 0 && errno == EACCES && fchmodat(dirfd, name, 0700, 0) == 0)
-        fd = openat(dirfd, name, flags);
+    char path[64], text[512], *at;
+    snprintf(path, sizeof path, "/proc/self/fdinfo/%d", fd);
+    int info = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = info < 0 ? -1 : read(info, text, sizeof text - 1);
+    if (info >= 0)
+        close(info);
+    text[n < 0 ? 0 : n] = '\0';
+    at = strstr(text, "mnt_id:");
+    return at ? strtol(at + strlen("mnt_id:"), NULL, 10) : -1;
+}
+
+/* Without openat2 (kernels before 5.6): what was opened is looked at. */
+static int open_and_compare(int dirfd, const char *name, int flags)
+{
+    int fd = openat(dirfd, name, flags | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    long here = mount_of(dirfd);
+    if (here >= 0 && mount_of(fd) == here)
+        return fd;
+    close(fd);
+    errno = EXDEV;
+    return -1;
+}
+
+int fs_open_here(int dirfd, const char *name, int flags)
+{
+    struct open_how how = {
+        .flags = (unsigned)(flags | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
+        .resolve = RESOLVE_BENEATH | RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS,
+    };
+    int fd = (int)syscall(SYS_openat2, dirfd, name, &how, sizeof how);
+    return fd < 0 && errno == ENOSYS ? open_and_compare(dirfd, name, flags) : fd;
+}
+
+/* Gives the owner's rights to a directory that cannot be opened for want of them. */
+static int make_openable(int dirfd, const char *name)
+{
+    char link[64];
+    int fd = fs_open_here(dirfd, name, O_PATH);
+    if (fd < 0)
+        return -1;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    int rc = chmod(link, 0700);
+    close(fd);
+    return rc;
+}
+
+int fs_open_to_empty(int dirfd, const char *name)
+{
+    int fd = fs_open_here(dirfd, name, O_RDONLY);
+    if (fd < 0 && errno == EACCES && make_openable(dirfd, name) == 0)
+        fd = fs_open_here(dirfd, name, O_RDONLY);
     if (fd >= 0)
         fchmod(fd, 0700);
     return fd;
@@ -145,7 +194,7 @@ static int remove_at(int dirfd, const char *name)
         return 0;
     if (errno != EISDIR && errno != EPERM)
         return -1;
-    int fd = open_directory(dirfd, name);
+    int fd = fs_open_to_empty(dirfd, name);
     if (fd < 0)
         return -1;
     DIR *d = fdopendir(fd);
@@ -164,9 +213,23 @@ static int remove_at(int dirfd, const char *name)
 
 int fs_remove_tree(const char *path, struct err *e)
 {
-    if (remove_at(AT_FDCWD, path) < 0 && errno != ENOENT)
-        return err_errno(e, ERR_IO, "cannot remove %s", path);
-    return 0;
+    char *holder = xstrdup(path), *slash = strrchr(holder, '/');
+    const char *name = slash ? path + (slash - holder) + 1 : path;
+    if (slash)
+        slash[slash == holder] = '\0';
+    int dir = open(slash ? holder : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int rc = dir < 0 ? -1 : remove_at(dir, name);
+    if (rc < 0 && errno == EXDEV)
+        err_set(e, ERR_IO, NULL,
+                "cannot remove %s: something is mounted within it; unmount it first", path);
+    else if (rc < 0 && errno != ENOENT)
+        err_errno(e, ERR_IO, "cannot remove %s", path);
+    else
+        rc = 0;
+    if (dir >= 0)
+        close(dir);
+    free(holder);
+    return rc;
 }
 
 bool fs_path_is_safe(const char *relative)

@@ -25,8 +25,16 @@ int fs_write_all(int fd, const void *data, size_t len) MUST_CHECK;
 int fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode,
                     struct err *e) MUST_CHECK;
 
-/* rm -rf, never following symbolic links. A missing path is no error. */
+/* rm -rf, never following symbolic links and never entering what is mounted within `path` (nor
+ * `path`, if it is a mount point): that is an error. A missing path is none. */
 int fs_remove_tree(const char *path, struct err *e) MUST_CHECK;
+
+/* Opens the directory `name` (one part of a path) in `dirfd`; fails for a symbolic link and, with
+ * EXDEV, for a mount point. */
+int fs_open_here(int dirfd, const char *name, int flags);
+/* Opens the directory `name` in `dirfd`, which is going to be emptied: its owner may have made it
+ * unreadable or read-only. Fails as fs_open_here() does. */
+int fs_open_to_empty(int dirfd, const char *name);
 
 /* True for a relative path with no "..", no empty or "." components, no NUL tricks. "" and "."
  * are the directory itself and count as safe. */

@@ -22,6 +22,33 @@
 
 struct pending;
 
+/* How a request is answered; one for each shape of an answer (requests.c). */
+struct answer_type {
+    /* Reads a reply that says ok and ends in link_answer(), or waits for more parts. -1: it makes
+     * no sense and the link goes down. */
+    int (*hear)(struct node_link *link, struct pending *p, json_t *msg, struct err *e);
+    /* Calls the user back. `why` is NULL on success; then `what` is n of what the answer brings. */
+    void (*tell)(struct pending *p, const struct err *why, const void *what, size_t n);
+};
+
+/* A request on its way. Owned by the link until it is answered. */
+struct pending {
+    struct pending *next;
+    int64_t id;
+    const struct answer_type *type;
+    union {
+        node_done_cb done;
+        node_task_cb task;
+        node_tasks_cb tasks;
+        node_health_cb health;
+        node_dir_cb dir;
+        node_bytes_cb bytes;
+    } cb;
+    void *ctx;
+    json_t *parts;      /* of an answer in several parts: what came so far */
+    struct err refused; /* code is not ERR_NONE: it could not be sent */
+};
+
 struct link_transport {
     /* Sends bytes, which it copies or writes at once; trouble is told by link_fail(), later. */
     void (*write)(struct node_link *link, const char *bytes, size_t n);
@@ -48,6 +75,12 @@ struct node_link {
     void (*closed)(void *ctx);
     void *closed_ctx;
 };
+
+/* Sends a request; `p` says how it is answered. Takes over `msg` (NULL: a text was not UTF-8). */
+void link_ask(struct node_link *link, const char *op, json_t *msg, struct pending p);
+/* Calls back and forgets the request, so that whatever the callback does it is answered once. */
+void link_answer(struct node_link *link, struct pending *p, const struct err *why, const void *what,
+                 size_t n);
 
 /* Prepares the link and sends hello. */
 void link_start(struct node_link *link, uv_loop_t *loop, const struct link_transport *transport,

@@ -15,6 +15,7 @@ static const enum err_code wire_codes[] = {
     ERR_INVALID_PROPERTY, ERR_INVALID_PATH,  ERR_CONFLICT, ERR_RESOURCE_NOT_FOUND,
     ERR_UNAVAILABLE,      ERR_NOT_SUPPORTED, ERR_INTERNAL, ERR_NODE,
     ERR_NODE_LOST,        ERR_PROTOCOL,      ERR_IO,       ERR_BODY_TOO_LARGE,
+    ERR_FILE_NOT_FOUND,
 };
 
 static int unreadable(struct err *e, const char *what, const json_error_t *je)
@@ -209,40 +210,6 @@ int message_task_status_read(json_t *j, struct task_status *out, struct err *e)
         }
     return err_set(e, ERR_PROTOCOL, "state", "task %s is said to be '%s', which is no known state",
                    out->id, state);
-}
-
-json_t *message_facts(const struct node_facts *f)
-{
-    json_t *gpus = json_loads(f->gpus, 0, NULL);
-    return json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:I, s:o}", "version",
-                     PROTOCOL_VERSION, "agent_version", f->agent_version, "hostname", f->hostname,
-                     "os", f->os, "arch", f->arch, "incarnation", f->incarnation, "boot_id",
-                     f->boot_id, "cpus", f->cpus, "memory_bytes", (json_int_t)f->memory_bytes,
-                     "disk_free_bytes", (json_int_t)f->disk_free_bytes, "gpus",
-                     gpus ? gpus : json_array());
-}
-
-/* out->gpus is text that the JSON does not hold as such: it is left NULL for the caller. */
-int message_facts_read(json_t *j, struct node_facts *out, struct err *e)
-{
-    json_error_t je;
-    int version;
-    json_int_t memory, disk;
-    memset(out, 0, sizeof *out);
-    if (json_unpack_ex(j, &je, 0, "{s:i}", "version", &version) < 0)
-        return unreadable(e, "the agent's hello", &je);
-    if (version != PROTOCOL_VERSION)
-        return err_set(e, ERR_PROTOCOL, "version",
-                       "the agent speaks version %d of the node protocol; version %d is needed",
-                       version, PROTOCOL_VERSION);
-    if (json_unpack_ex(j, &je, 0, "{s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:I, s:I}", "agent_version",
-                       &out->agent_version, "hostname", &out->hostname, "os", &out->os, "arch",
-                       &out->arch, "incarnation", &out->incarnation, "boot_id", &out->boot_id,
-                       "cpus", &out->cpus, "memory_bytes", &memory, "disk_free_bytes", &disk) < 0)
-        return unreadable(e, "the agent's hello", &je);
-    out->memory_bytes = memory;
-    out->disk_free_bytes = disk;
-    return 0;
 }
 
 json_t *message_err(const struct err *e)

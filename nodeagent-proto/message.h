@@ -21,13 +21,19 @@
 json_t *message_task_spec(const struct task_spec *s);
 json_t *message_task_status(const struct task_status *s);
 json_t *message_facts(const struct node_facts *f);
+json_t *message_health(const struct node_health *h);
+json_t *message_dir_entry(const struct node_dir_entry *en);
 json_t *message_err(const struct err *e);
 
 /* `env` is allocated in `a`. Checks id and paths as the agent must before it acts on them. */
 int message_task_spec_read(json_t *j, struct arena *a, struct task_spec *out,
                            struct err *e) MUST_CHECK;
 int message_task_status_read(json_t *j, struct task_status *out, struct err *e) MUST_CHECK;
-int message_facts_read(json_t *j, struct node_facts *out, struct err *e) MUST_CHECK;
+/* `gpus` is allocated in `a`: it is text, which the JSON does not hold as such. */
+int message_facts_read(json_t *j, struct arena *a, struct node_facts *out,
+                       struct err *e) MUST_CHECK;
+int message_health_read(json_t *j, struct node_health *out, struct err *e) MUST_CHECK;
+int message_dir_entry_read(json_t *j, struct node_dir_entry *out, struct err *e) MUST_CHECK;
 /* Fills `e` from a reply's "error"; an unknown code is ERR_NODE. */
 void message_err_read(json_t *j, struct err *e);
 

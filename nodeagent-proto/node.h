@@ -6,11 +6,12 @@
  * supervisor, and back through the callbacks given to node_open_*().
  *
  * Everything is asynchronous on the loop; no call blocks. Requests are carried out in order and
- * each is answered exactly once, with an error if the link goes down or is closed first. Only the
- * answer to node_run() may be overtaken by answers to later requests. No callback runs inside the
- * call that made the request, unless the link is already being closed. Structures passed to
- * callbacks are borrowed for the call. All paths are the node's. The process must ignore SIGPIPE:
- * an agent may go while it is written to.
+ * each is answered exactly once, with an error if the link goes down or is closed first. The
+ * answer to node_run() may be overtaken by answers to later requests; listing, reading, unmounting
+ * and accounts are done beside the rest: wait for their answer where that matters. No callback runs
+ * inside the call that made the request, unless the link is already being closed. Structures passed
+ * to callbacks are borrowed for the call. All paths are the node's. The process must ignore
+ * SIGPIPE: an agent may go while it is written to.
  *
  * Requests are idempotent, so that after a restart the daemon just repeats them: node_run() with an
  * id that the node already knows starts nothing and answers with that task's status.

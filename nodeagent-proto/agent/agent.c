@@ -19,6 +19,7 @@
 #include "lib/timefmt.h"
 #include "nodeagent-proto/agent/files.h"
 #include "nodeagent-proto/agent/ops.h"
+#include "nodeagent-proto/agent/worker.h"
 
 #define LOCK_WAIT_US 5000000 /* for an agent whose link has just ended; it needs milliseconds */
 #define LOCK_STEP_NS 2000000
@@ -89,13 +90,16 @@ static int agent_open(struct agent *a, const char *root, struct err *e)
     a->tasks.cb = (struct tasks_callbacks){on_started, on_ended, a};
     if (tasks_open(&a->tasks, e) < 0)
         return -1;
+    health_open(&a->health);
     agent_empty_trash(a);
     return 0;
 }
 
 static void agent_close(struct agent *a)
 {
+    workers_close(a);
     tasks_close(&a->tasks);
+    health_close(&a->health);
     facts_free(&a->facts);
     frame_decoder_free(&a->in);
     strbuf_free(&a->out);
@@ -103,6 +107,8 @@ static void agent_close(struct agent *a)
         close(a->trash_fd);
     if (a->lock_fd >= 0)
         close(a->lock_fd);
+    account_free(&a->as);
+    free(a->reboot);
     free(a->trash_dir);
     free(a->tasks_dir);
     free(a->root);
@@ -142,6 +148,22 @@ static void reap_trash_worker(struct agent *a)
     a->trash_worker = 0;
     if (a->trash_more)
         agent_empty_trash(a);
+}
+
+/* Its complaints go to our stderr, and so into the daemon's log. */
+static void start_reboot(struct agent *a)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+        setsid();
+        if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(null, STDOUT_FILENO) >= 0)
+            execl(a->reboot, "reboot", (char *)NULL);
+        fprintf(stderr, "%s could not be run: %s\n", a->reboot, strerror(errno));
+        _exit(1);
+    }
+    free(a->reboot);
+    a->reboot = NULL;
 }
 
 static void serve_frames(struct agent *a)
@@ -192,28 +214,41 @@ static void write_link(struct agent *a)
     a->out_sent = 0;
 }
 
-/* The tasks' descriptors follow these three. */
+/* The descriptors of tasks, then those of workers, follow these three. */
 enum { SLOT_IN, SLOT_OUT, SLOT_TRASH, SLOT_TASKS };
+
+static int sooner(int a_ms, int b_ms)
+{
+    if (a_ms < 0 || b_ms < 0)
+        return a_ms < 0 ? b_ms : a_ms;
+    return a_ms < b_ms ? a_ms : b_ms;
+}
 
 static void turn(struct agent *a)
 {
-    size_t n = tasks_poll_count(&a->tasks), unsent = a->out.len - a->out_sent;
-    struct pollfd *p = xcalloc(SLOT_TASKS + n, sizeof *p);
+    size_t n = tasks_poll_count(&a->tasks), m = workers_poll_count(a);
+    size_t unsent = a->out.len - a->out_sent;
+    struct pollfd *p = xcalloc(SLOT_TASKS + n + m, sizeof *p), *workers = p + SLOT_TASKS + n;
     p[SLOT_IN] = (struct pollfd){.fd = unsent > OUT_MAX ? -1 : STDIN_FILENO, .events = POLLIN};
     p[SLOT_OUT] = (struct pollfd){.fd = unsent ? STDOUT_FILENO : -1, .events = POLLOUT};
     p[SLOT_TRASH] = (struct pollfd){.fd = a->trash_fd, .events = POLLIN};
     tasks_poll_fill(&a->tasks, p + SLOT_TASKS);
+    workers_poll_fill(a, workers);
     /* Supervisors and their orphans come to us when they end; those who wait wait by pid. */
     while (waitpid(-1, NULL, WNOHANG) > 0)
         ;
-    int got = poll(p, SLOT_TASKS + n, tasks_poll_timeout(&a->tasks));
+    int got =
+        poll(p, SLOT_TASKS + n + m, sooner(tasks_poll_timeout(&a->tasks), workers_poll_timeout(a)));
     if (got >= 0) {
         tasks_poll_act(&a->tasks, p + SLOT_TASKS, n);
+        workers_poll_act(a, workers, m);
         if (p[SLOT_TRASH].revents)
             reap_trash_worker(a);
         if (p[SLOT_IN].revents && !a->tasks.root_gone)
             read_link(a);
         write_link(a);
+        if (a->reboot && a->out.len == 0)
+            start_reboot(a);
     }
     free(p);
 }
@@ -227,7 +262,8 @@ static void set_nonblocking(int fd)
 
 int agent_run(const char *root)
 {
-    struct agent a = {.lock_fd = -1, .trash_fd = -1, .tasks = {.inotify_fd = -1}};
+    struct agent a = {
+        .lock_fd = -1, .trash_fd = -1, .tasks = {.inotify_fd = -1}, .health = {.kernel_log = -1}};
     struct err e;
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN); /* a limit is an error of the write, as a full disk is */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The agent: one thread, one poll loop over the link (stdin, stdout), the directory of task
- * records, the supervisors and the worker that empties the trash. It ends when the link does; the
- * tasks do not. What it knows it has read from ROOT, so the next agent knows it too.
+ * records, the supervisors, the workers (worker.h) and the process that empties the trash. It ends
+ * when the link does; the tasks do not. What it knows it has read from ROOT, so the next agent
+ * knows it too.
  *
  *   stdin -> frames -> ops.c -> tasks.c, files.c -> replies and events -> stdout
  */
@@ -15,7 +16,9 @@
 
 #include "lib/err.h"
 #include "lib/strbuf.h"
+#include "nodeagent-proto/agent/account.h"
 #include "nodeagent-proto/agent/facts.h"
+#include "nodeagent-proto/agent/health.h"
 #include "nodeagent-proto/agent/tasks.h"
 #include "nodeagent-proto/codec.h"
 
@@ -24,10 +27,15 @@ struct agent {
     int lock_fd; /* ROOT/agent.lock: one agent at a time */
     struct facts facts;
     struct tasks tasks;
+    struct health health;
+    struct account as;      /* who the last file request was for; all zeros: nobody yet */
+    int64_t as_until_ms;    /* then it is looked up anew */
+    struct worker *workers; /* requests in forked processes, oldest first */
     struct frame_decoder in;
     struct strbuf out; /* replies and events; sent up to out_sent */
     size_t out_sent;
     bool link_gone;
+    char *reboot;       /* the program to run as soon as nothing is left to be sent; NULL: none */
     pid_t trash_worker; /* 0: none */
     int trash_fd;       /* closes when the worker ends */
     bool trash_more;    /* something came while it worked */

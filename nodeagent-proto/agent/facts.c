@@ -2,19 +2,28 @@
 #include "nodeagent-proto/agent/facts.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <jansson.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/statvfs.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include "lib/arena.h"
 #include "lib/fs.h"
 #include "lib/strbuf.h"
+#include "lib/timefmt.h"
+#include "nodeagent-proto/agent/program.h"
 #include "nodeagent-proto/codec.h"
 
-#define NVIDIA_GPUS "/proc/driver/nvidia/gpus"
+#define NVIDIA_VERSION "/proc/driver/nvidia/version"
+#define DOCKER_SOCKET  "/var/run/docker.sock"
+
+#define PASSWD_MAX (16U * 1024 * 1024)
 
 static int cpu_count(void)
 {
@@ -63,9 +72,26 @@ static void add_field(json_t *gpu, const char *name, const char *text, const cha
     json_object_set_new(gpu, name, json_stringn(at, strcspn(at, "\n")));
 }
 
+/* Of a line as "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19 ...": the
+ * first word of digits and points. NULL: there is none. Caller frees. */
+static char *driver_version(void)
+{
+    char *text;
+    if (fs_read(NVIDIA_VERSION, 16384, &text, NULL, NULL) < 0)
+        return NULL;
+    text[strcspn(text, "\n")] = '\0';
+    char *save, *word = strtok_r(text, " \t", &save);
+    while (word && (word[strspn(word, "0123456789.")] || !strchr(word, '.')))
+        word = strtok_r(NULL, " \t", &save);
+    char *version = word ? xstrdup(word) : NULL;
+    free(text);
+    return version;
+}
+
 static char *gpus(void)
 {
     json_t *list = json_array();
+    char *driver = driver_version();
     DIR *d = opendir(NVIDIA_GPUS);
     struct dirent *de;
     while (d && (de = readdir(d))) {
@@ -73,7 +99,7 @@ static char *gpus(void)
         snprintf(path, sizeof path, NVIDIA_GPUS "/%s/information", de->d_name);
         if (de->d_name[0] == '.' || fs_read(path, 16384, &text, NULL, NULL) < 0)
             continue;
-        json_t *gpu = json_pack("{s:s}", "bus", de->d_name);
+        json_t *gpu = json_pack("{s:s, s:s*}", "bus", de->d_name, "driver", driver);
         add_field(gpu, "model", text, "Model:");
         add_field(gpu, "uuid", text, "GPU UUID:");
         json_array_append_new(list, gpu);
@@ -81,11 +107,84 @@ static char *gpus(void)
     }
     if (d)
         closedir(d);
+    free(driver);
     struct strbuf text = STRBUF_INIT;
     if (codec_text(list, &text) < 0)
         strbuf_reset(&text);
     json_decref(list);
     return strbuf_take(&text);
+}
+
+/* True if somebody listens: the socket file outlives its daemon. */
+static bool socket_answers(const char *path)
+{
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof to.sun_path)
+        return false;
+    memcpy(to.sun_path, path, strlen(path) + 1);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    /* EAGAIN: there are many before us. */
+    bool up =
+        fd >= 0 && (connect(fd, (const struct sockaddr *)&to, sizeof to) == 0 || errno == EAGAIN);
+    if (fd >= 0)
+        close(fd);
+    return up;
+}
+
+/* A daemon elsewhere (tcp://, ssh://) is taken at its word: asking could take long. */
+static bool docker_answers(void)
+{
+    const char *host = getenv("DOCKER_HOST");
+    if (!host || !*host)
+        return socket_answers(DOCKER_SOCKET);
+    return strncmp(host, "unix://", 7) != 0 || socket_answers(host + 7);
+}
+
+static bool has_program(const char *name)
+{
+    char *path = program_find(name);
+    bool has = path != NULL;
+    free(path);
+    return has;
+}
+
+static char *runtimes(void)
+{
+    struct strbuf b = STRBUF_INIT;
+    if (has_program("docker") && docker_answers())
+        strbuf_puts(&b, "docker");
+    if (has_program("podman"))
+        strbuf_puts(&b, b.len ? " podman" : "podman");
+    return strbuf_take(&b);
+}
+
+/* Who we are: the name that /etc/passwd has for our uid, else the number. */
+static char *own_name(void)
+{
+    char *text, *name = NULL, *save = NULL, uid[24];
+    snprintf(uid, sizeof uid, "%u", (unsigned)geteuid());
+    if (fs_read("/etc/passwd", PASSWD_MAX, &text, NULL, NULL) < 0)
+        return xstrdup(uid);
+    for (char *line = strtok_r(text, "\n", &save); line && !name;
+         line = strtok_r(NULL, "\n", &save)) {
+        char *password = strchr(line, ':'), *id = password ? strchr(password + 1, ':') : NULL;
+        if (id && strncmp(id + 1, uid, strlen(uid)) == 0 && id[1 + strlen(uid)] == ':')
+            name = strndup(line, (size_t)(password - line));
+    }
+    free(text);
+    return name ? name : xstrdup(uid);
+}
+
+void facts_refresh(struct facts *f)
+{
+    free(f->runtimes);
+    free(f->mpi);
+    f->runtimes = runtimes();
+    f->mpi = program_in_path("mpirun");
+    f->node.runtimes = f->runtimes;
+    f->node.mpi = f->mpi ? f->mpi : "";
+    f->node.disk_free_bytes = disk_free(f->root);
+    f->node.time_us = time_now_us();
 }
 
 int facts_read(struct facts *f, const char *root, struct err *e)
@@ -97,6 +196,8 @@ int facts_read(struct facts *f, const char *root, struct err *e)
         return err_errno(e, ERR_NODE, "cannot tell what system this is");
     read_guid("/proc/sys/kernel/random/boot_id", f->boot_id);
     f->gpus = gpus();
+    f->user = own_name();
+    f->root = root;
     f->node = (struct node_facts){
         .agent_version = BATCHAID_VERSION,
         .hostname = f->uname.nodename,
@@ -106,14 +207,19 @@ int facts_read(struct facts *f, const char *root, struct err *e)
         .boot_id = f->boot_id,
         .cpus = cpu_count(),
         .memory_bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE),
-        .disk_free_bytes = disk_free(root),
         .gpus = f->gpus,
+        .user = f->user,
+        .is_root = geteuid() == 0,
     };
+    facts_refresh(f);
     return 0;
 }
 
 void facts_free(struct facts *f)
 {
     free(f->gpus);
-    f->gpus = NULL;
+    free(f->user);
+    free(f->runtimes);
+    free(f->mpi);
+    memset(f, 0, sizeof *f);
 }

@@ -15,6 +15,7 @@
 #include "lib/fs.h"
 #include "lib/guid.h"
 #include "lib/strbuf.h"
+#include "nodeagent-proto/agent/mounts.h"
 
 int file_replace(const char *path, const void *data, size_t len, mode_t mode, struct err *e)
 {
@@ -39,7 +40,8 @@ out:
 
 int file_append(const char *path, const char *text, struct err *e)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
+    /* A pipe that nobody reads must not hold us. */
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
     if (fd < 0)
         return err_errno(e, ERR_IO, "cannot open %s", path);
     int rc = fs_write_all(fd, text, strlen(text));
@@ -75,11 +77,13 @@ static const char *below(const char *root, const char *path, struct err *e)
     return NULL;
 }
 
-/* Opens the directory that holds `path`, each step without following a symbolic link, so that
- * nothing outside the root can be reached. *name points at the last part of `path`.
- * -1 with ERR_NONE in `e`: a directory on the way is missing. */
-static int open_holder(const char *root, const char *path, bool make, const char **name,
-                       struct err *e)
+int file_check_below(const char *root, const char *path, struct err *e)
+{
+    return below(root, path, e) ? 0 : -1;
+}
+
+int file_open_holder(const char *root, const char *path, bool make, const char **name,
+                     struct err *e)
 {
     err_clear(e);
     *name = path;
@@ -101,6 +105,62 @@ static int open_holder(const char *root, const char *path, bool make, const char
     }
     *name = rest;
     return dir;
+}
+
+/* One step down, made and given away if missing. Takes over `dir`; -1: it cannot be gone by us. */
+static int step_down(int dir, const char *part, const struct account *as)
+{
+    bool made = mkdirat(dir, part, 0777) == 0;
+    int next = made || errno == EEXIST ? fs_open_here(dir, part, O_RDONLY) : -1;
+    if (next >= 0 && made && fchown(next, as->uid, as->gid) < 0) {
+        close(next);
+        next = -1;
+    }
+    close(dir);
+    return next;
+}
+
+/* As far as plain directories of the root's own file system go. True: all the way. */
+static bool make_below(const char *root, const struct account *as, const char *path)
+{
+    const char *rest = below(root, path, NULL);
+    int dir = rest ? open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    while (dir >= 0 && *rest) {
+        size_t n = strcspn(rest, "/");
+        char *part = strndup(rest, n);
+        dir = part ? step_down(dir, part, as) : -1;
+        free(part);
+        rest += n + (rest[n] == '/');
+    }
+    if (dir >= 0)
+        close(dir);
+    return dir >= 0;
+}
+
+int file_make_dirs(const char *root, const struct account *as, const char *path, struct err *e)
+{
+    if (!as || geteuid() != 0)
+        return fs_mkdirs(path, 0777, e);
+    if (make_below(root, as, path))
+        return 0;
+    if (account_assume(as, e) < 0)
+        return -1;
+    int rc = fs_mkdirs(path, 0777, e);
+    account_resume();
+    return rc < 0 ? err_prefix(e, "as %s", as->name) : 0;
+}
+
+int file_make_parents_as(const char *root, const struct account *as, const char *path,
+                         struct err *e)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash || slash == path)
+        return 0;
+    char *dir = xstrdup(path);
+    dir[slash - path] = '\0';
+    int rc = file_make_dirs(root, as, dir, e);
+    free(dir);
+    return rc;
 }
 
 static int refuse_occupied(const char *target, struct err *e)
@@ -146,7 +206,7 @@ int file_link(const char *root, const char *source, const char *target, struct e
                        "cannot mount %s at %s: %s is not a directory; only a directory can be "
                        "mounted",
                        source, target, source);
-    int dir = open_holder(root, target, true, &name, e);
+    int dir = file_open_holder(root, target, true, &name, e);
     if (dir < 0)
         return e->code != ERR_NONE ? -1 : err_errno(e, ERR_IO, "cannot mount at %s", target);
     char now[4096];
@@ -161,13 +221,19 @@ int file_link(const char *root, const char *source, const char *target, struct e
 int file_unlink(const char *root, const char *target, struct err *e)
 {
     const char *name;
-    int dir = open_holder(root, target, false, &name, e);
+    struct stat st;
+    int dir = file_open_holder(root, target, false, &name, e);
     if (dir < 0)
         return e->code == ERR_NONE ? 0 : -1;
-    int rc = unlinkat(dir, name, 0);
-    if (rc < 0 && (errno == EISDIR || errno == EPERM))
+    int rc = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW);
+    if (rc == 0 && S_ISLNK(st.st_mode))
+        rc = unlinkat(dir, name, 0);
+    else if (rc == 0 && S_ISDIR(st.st_mode))
         rc = unlinkat(dir, name, AT_REMOVEDIR);
-    rc = rc == 0 || errno == ENOENT ? 0 : err_errno(e, ERR_IO, "cannot unmount %s", target);
+    if (rc < 0 && errno != ENOENT && errno != ENOTEMPTY && errno != EEXIST)
+        err_errno(e, ERR_IO, "cannot unmount %s", target);
+    else
+        rc = 0;
     close(dir);
     return rc;
 }
@@ -175,9 +241,14 @@ int file_unlink(const char *root, const char *target, struct err *e)
 int file_discard(const char *root, const char *path, const char *trash, struct err *e)
 {
     const char *name;
-    int dir = open_holder(root, path, false, &name, e);
+    int dir = file_open_holder(root, path, false, &name, e);
     if (dir < 0)
         return e->code == ERR_NONE ? 0 : -1;
+    /* A directory can be moved with what is mounted in it. */
+    if (mounts_refuse_within(path, e) < 0) {
+        close(dir);
+        return -1;
+    }
     char guid[GUID_SIZE];
     guid_new(guid);
     char *to = fs_join(trash, guid);
@@ -215,26 +286,23 @@ static void make_writable(int fd)
         close(fd);
         return;
     }
-    (void)fchmod(fd, 0700);
     struct dirent *de;
     while ((de = readdir(d))) {
         if (strcmp(de->d_name, ".") == 0 || strcmp(de->d_name, "..") == 0 ||
             (de->d_type != DT_DIR && de->d_type != DT_UNKNOWN))
             continue;
-        int ignored = fchmodat(fd, de->d_name, 0700, AT_SYMLINK_NOFOLLOW);
-        (void)ignored;
-        int sub = openat(fd, de->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        int sub = fs_open_to_empty(fd, de->d_name);
         if (sub >= 0)
             make_writable(sub);
     }
     closedir(d);
 }
 
-static void remove_one(const char *path)
+static void remove_one(int dirfd, const char *name, const char *path)
 {
     if (fs_remove_tree(path, NULL) == 0)
         return;
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = fs_open_to_empty(dirfd, name);
     if (fd >= 0)
         make_writable(fd);
     int ignored = fs_remove_tree(path, NULL);
@@ -249,7 +317,7 @@ void file_empty_directory(const char *dir)
         if (strcmp(de->d_name, ".") == 0 || strcmp(de->d_name, "..") == 0)
             continue;
         char *path = fs_join(dir, de->d_name);
-        remove_one(path);
+        remove_one(dirfd(d), de->d_name, path);
         free(path);
     }
     if (d)

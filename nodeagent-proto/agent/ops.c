@@ -1,26 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "nodeagent-proto/agent/ops.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/arena.h"
-#include "lib/fs.h"
-#include "nodeagent-proto/agent/files.h"
+#include "nodeagent-proto/agent/ops_priv.h"
 #include "nodeagent-proto/message.h"
 
 /* Tasks in one reply; with the longest stderr tails, escaped, they fit a frame four times. */
 #define TASKS_PER_REPLY 100
 
-enum outcome { SERVE_FAILED = -1, SERVE_DONE = 0, SERVE_ANSWERED = 1 /* or will be */ };
-
-struct op {
-    const char *name;
-    /* Adds what it has to say to `reply`. */
-    enum outcome (*serve)(struct agent *a, json_t *req, json_t *reply, struct err *e);
-};
-
-static int get_text(json_t *req, const char *name, const char **out, struct err *e)
+int get_text(json_t *req, const char *name, const char **out, struct err *e)
 {
     *out = json_string_value(json_object_get(req, name));
     if (*out)
@@ -29,7 +19,7 @@ static int get_text(json_t *req, const char *name, const char **out, struct err 
     return -1;
 }
 
-static int get_path(json_t *req, const char *name, const char **out, struct err *e)
+int get_path(json_t *req, const char *name, const char **out, struct err *e)
 {
     if (get_text(req, name, out, e) < 0)
         return -1;
@@ -39,7 +29,16 @@ static int get_path(json_t *req, const char *name, const char **out, struct err 
                    *out);
 }
 
-static int get_int(json_t *req, const char *name, int *out, struct err *e)
+int get_int64(json_t *req, const char *name, int64_t *out, struct err *e)
+{
+    json_t *v = json_object_get(req, name);
+    *out = json_integer_value(v);
+    return json_is_integer(v)
+               ? 0
+               : err_set(e, ERR_PROTOCOL, name, "the request has no number '%s'", name);
+}
+
+int get_int(json_t *req, const char *name, int *out, struct err *e)
 {
     json_t *v = json_object_get(req, name);
     *out = (int)json_integer_value(v);
@@ -48,7 +47,7 @@ static int get_int(json_t *req, const char *name, int *out, struct err *e)
                : err_set(e, ERR_PROTOCOL, name, "the request has no number '%s'", name);
 }
 
-static enum outcome outcome(int rc)
+enum outcome outcome(int rc)
 {
     return rc < 0 ? SERVE_FAILED : SERVE_DONE;
 }
@@ -64,6 +63,7 @@ static enum outcome serve_hello(struct agent *a, json_t *req, json_t *reply, str
                 version);
         return SERVE_FAILED;
     }
+    facts_refresh(&a->facts);
     json_t *facts = message_facts(&a->facts.node);
     if (!facts) {
         err_set(e, ERR_INTERNAL, NULL, "the node's description is not UTF-8");
@@ -73,106 +73,6 @@ static enum outcome serve_hello(struct agent *a, json_t *req, json_t *reply, str
     agent_send(a, json_incref(reply));
     tasks_announce(&a->tasks);
     return SERVE_ANSWERED;
-}
-
-static enum outcome serve_mount_folder(struct agent *a, json_t *req, json_t *reply, struct err *e)
-{
-    const char *source, *target;
-    (void)reply;
-    if (get_path(req, "source", &source, e) < 0 || get_path(req, "target", &target, e) < 0)
-        return SERVE_FAILED;
-    return outcome(file_link(a->root, source, target, e));
-}
-
-static enum outcome serve_unmount(struct agent *a, json_t *req, json_t *reply, struct err *e)
-{
-    const char *target;
-    (void)reply;
-    if (get_path(req, "target", &target, e) < 0)
-        return SERVE_FAILED;
-    return outcome(file_unlink(a->root, target, e));
-}
-
-static enum outcome serve_make_dirs(struct agent *a, json_t *req, json_t *reply, struct err *e)
-{
-    size_t i;
-    json_t *v, *paths = json_object_get(req, "paths");
-    (void)a;
-    (void)reply;
-    if (!json_is_array(paths)) {
-        err_set(e, ERR_PROTOCOL, "paths", "the request has no list 'paths'");
-        return SERVE_FAILED;
-    }
-    json_array_foreach(paths, i, v) {
-        const char *path = json_string_value(v);
-        if (!path || *path != '/') {
-            err_set(e, ERR_INVALID_PATH, "paths",
-                    "paths[%zu] '%s' is not an absolute path of the node", i, path ? path : "");
-            return SERVE_FAILED;
-        }
-        if (fs_mkdirs(path, 0777, e) < 0)
-            return SERVE_FAILED;
-    }
-    return SERVE_DONE;
-}
-
-/* The agent's own files, which no request may take away. */
-static bool is_own(const struct agent *a, const char *path)
-{
-    static const char *const own[] = {"tasks", "trash", "agent.lock", "incarnation"};
-    size_t n = strlen(a->root);
-    if (strncmp(path, a->root, n) != 0 || path[n] != '/')
-        return false;
-    size_t len = strcspn(path + n + 1, "/");
-    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
-        if (strlen(own[i]) == len && strncmp(own[i], path + n + 1, len) == 0)
-            return true;
-    return false;
-}
-
-static enum outcome serve_remove_tree(struct agent *a, json_t *req, json_t *reply, struct err *e)
-{
-    const char *path;
-    (void)reply;
-    if (get_path(req, "path", &path, e) < 0)
-        return SERVE_FAILED;
-    if (is_own(a, path)) {
-        err_set(e, ERR_INVALID_PATH, "path", "%s belongs to the node agent and stays", path);
-        return SERVE_FAILED;
-    }
-    int rc = file_discard(a->root, path, a->trash_dir, e);
-    if (rc > 0)
-        agent_empty_trash(a);
-    return outcome(rc);
-}
-
-static enum outcome serve_append(struct agent *a, json_t *req, json_t *reply, struct err *e)
-{
-    const char *path, *text;
-    (void)a;
-    (void)reply;
-    if (get_path(req, "path", &path, e) < 0 || get_text(req, "text", &text, e) < 0 ||
-        file_make_parents(path, e) < 0)
-        return SERVE_FAILED;
-    return outcome(file_append(path, text, e));
-}
-
-static enum outcome serve_write_file(struct agent *a, json_t *req, json_t *reply, struct err *e)
-{
-    const char *path, *text;
-    int mode;
-    (void)a;
-    (void)reply;
-    if (get_path(req, "path", &path, e) < 0 || get_text(req, "text", &text, e) < 0 ||
-        get_int(req, "mode", &mode, e) < 0)
-        return SERVE_FAILED;
-    if (mode < 0 || mode > 07777) {
-        err_set(e, ERR_INVALID_PROPERTY, "mode", "mode 0%o is not one of 0 to 07777", mode);
-        return SERVE_FAILED;
-    }
-    if (file_make_parents(path, e) < 0)
-        return SERVE_FAILED;
-    return outcome(file_replace(path, text, strlen(text), (mode_t)mode, e));
 }
 
 static enum outcome serve_run(struct agent *a, json_t *req, json_t *reply, struct err *e)
@@ -236,7 +136,10 @@ static enum outcome serve_forget(struct agent *a, json_t *req, json_t *reply, st
     return outcome(tasks_forget(&a->tasks, task, e));
 }
 
-static const struct op ops[] = {
+static const struct op {
+    const char *name;
+    serve_fn serve;
+} ops[] = {
     {"hello", serve_hello},
     {"mount_folder", serve_mount_folder},
     {"unmount", serve_unmount},
@@ -244,10 +147,16 @@ static const struct op ops[] = {
     {"remove_tree", serve_remove_tree},
     {"append", serve_append},
     {"write_file", serve_write_file},
+    {"list_dir", serve_list_dir},
+    {"read_file", serve_read_file},
     {"run", serve_run},
     {"signal", serve_signal},
     {"tasks", serve_tasks},
     {"forget", serve_forget},
+    {"health", serve_health},
+    {"user_add", serve_user_add},
+    {"user_remove", serve_user_remove},
+    {"reboot", serve_reboot},
 };
 
 static enum outcome serve(struct agent *a, json_t *req, json_t *reply, struct err *e)
@@ -262,16 +171,26 @@ static enum outcome serve(struct agent *a, json_t *req, json_t *reply, struct er
     return SERVE_FAILED;
 }
 
-void ops_serve(struct agent *a, json_t *req)
+void ops_refuse(struct agent *a, json_int_t id, const struct err *e)
+{
+    agent_send(a, json_pack("{s:I, s:b, s:o}", "id", id, "ok", 0, "error", message_err(e)));
+}
+
+void ops_serve_by(struct agent *a, json_t *req, serve_fn fn)
 {
     struct err e;
     err_clear(&e);
     json_int_t id = json_integer_value(json_object_get(req, "id"));
     json_t *reply = json_pack("{s:I, s:b}", "id", id, "ok", 1);
-    enum outcome got = serve(a, req, reply, &e);
+    enum outcome got = fn(a, req, reply, &e);
     if (got == SERVE_DONE)
         agent_send(a, json_incref(reply));
     else if (got == SERVE_FAILED)
-        agent_send(a, json_pack("{s:I, s:b, s:o}", "id", id, "ok", 0, "error", message_err(&e)));
+        ops_refuse(a, id, &e);
     json_decref(reply);
+}
+
+void ops_serve(struct agent *a, json_t *req)
+{
+    ops_serve_by(a, req, serve);
 }

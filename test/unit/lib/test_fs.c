@@ -4,6 +4,9 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +14,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -139,6 +146,73 @@ static void trees_go_but_links_are_not_followed(void **state)
     assert_int_equal(access(at(d, "outside/precious"), F_OK), -1);
 }
 
+/* As a kernel before 5.6 answers. For a process of its own: it cannot be taken back. */
+static void hide_openat2(void)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog all = {sizeof code / sizeof code[0], code};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &all) < 0)
+        _exit(2);
+}
+
+/* "share" is mounted in "tree", which is then removed: 0 if all is as it should be. */
+static int remove_around_mount(struct dir *d)
+{
+    struct err e = {0};
+    char share[256];
+    snprintf(share, sizeof share, "%s", at(d, "share"));
+    if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+        mount(share, at(d, "tree/a/mnt"), NULL, MS_BIND, NULL) < 0)
+        return 2;
+    if (fs_remove_tree(at(d, "tree"), &e) == 0 || !strstr(e.msg, "mounted"))
+        return 3;
+    if (access(at(d, "share/precious"), F_OK) < 0)
+        return 4;
+    if (fs_remove_tree(at(d, "tree/a/mnt"), &e) == 0 || access(at(d, "share/precious"), F_OK) < 0)
+        return 5;
+    if (umount(at(d, "tree/a/mnt")) < 0 || fs_remove_tree(at(d, "tree"), &e) < 0)
+        return 6;
+    return access(at(d, "share/precious"), F_OK) < 0 || access(at(d, "tree"), F_OK) == 0 ? 7 : 0;
+}
+
+static void in_a_process(struct dir *d, bool old_kernel)
+{
+    struct err e = {0};
+    int status;
+    assert_int_equal(fs_mkdirs(at(d, "share"), 0755, &e), 0);
+    put(d, "share/precious", "x");
+    assert_int_equal(fs_mkdirs(at(d, "tree/a/mnt"), 0755, &e), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        if (old_kernel)
+            hide_openat2();
+        _exit(remove_around_mount(d));
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void what_is_mounted_in_a_tree_is_never_entered(void **state)
+{
+    if (geteuid() != 0)
+        skip(); /* only root can mount */
+    in_a_process(*state, false);
+}
+
+static void nor_is_it_on_an_old_kernel(void **state)
+{
+    if (geteuid() != 0)
+        skip();
+    in_a_process(*state, true);
+}
+
 static void safe_paths(void **state)
 {
     (void)state;
@@ -216,6 +290,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(read_and_write, make_dir, drop_dir),
         cmocka_unit_test_setup_teardown(failed_writes_leave_nothing, make_dir, drop_dir),
         cmocka_unit_test_setup_teardown(trees_go_but_links_are_not_followed, make_dir, drop_dir),
+        cmocka_unit_test_setup_teardown(what_is_mounted_in_a_tree_is_never_entered, make_dir,
+                                        drop_dir),
+        cmocka_unit_test_setup_teardown(nor_is_it_on_an_old_kernel, make_dir, drop_dir),
         cmocka_unit_test(safe_paths),
         cmocka_unit_test_setup_teardown(opening_beneath, make_dir, drop_dir),
         cmocka_unit_test(joining),

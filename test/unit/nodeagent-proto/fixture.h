@@ -40,6 +40,7 @@ struct fixture {
     struct node_link *link;
     char root[64], agent[PATH_MAX];
     char incarnation[64];
+    char *facts; /* of the last hello, as text */
     int ready, down, closed, answers, run_answers;
     struct err why;  /* of the last answer or of down; code ERR_NONE: success */
     struct seen run; /* last answer to node_run() */
@@ -110,6 +111,8 @@ static inline void on_ready(void *ctx, const struct node_facts *facts)
     assert_true(facts->cpus > 0 && facts->memory_bytes > 0 && facts->disk_free_bytes > 0);
     assert_string_equal(facts->agent_version, BATCHAID_VERSION);
     assert_true(*facts->hostname && *facts->boot_id && facts->gpus[0] == '[');
+    free(f->facts);
+    f->facts = node_facts_text(facts);
     snprintf(f->incarnation, sizeof f->incarnation, "%s", facts->incarnation);
 }
 
@@ -216,6 +219,7 @@ static inline void fixture_end(struct fixture *f)
     assert_int_equal(uv_loop_close(&f->loop), 0); /* nothing was left open */
     struct err e;
     assert_int_equal(fs_remove_tree(f->root, &e), 0);
+    free(f->facts);
 }
 
 static inline int teardown(void **state)
@@ -342,6 +346,29 @@ static inline pid_t agent_pid(struct fixture *f)
             found = atoi(de->d_name);
         free(name);
         free(text);
+    }
+    closedir(d);
+    return found;
+}
+
+/* A child of `parent` with that name (/proc/PID/comm); 0: none now. */
+static inline pid_t find_child(pid_t parent, const char *name)
+{
+    DIR *d = opendir("/proc");
+    struct dirent *de;
+    pid_t found = 0;
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, "(%s) ? %d ", name, (int)parent);
+    while (!found && (de = readdir(d))) {
+        char path[64], *stat = NULL, *state;
+        snprintf(path, sizeof path, "/proc/%.20s/stat", de->d_name);
+        if (de->d_name[0] >= '1' && de->d_name[0] <= '9' &&
+            fs_read(path, 4096, &stat, NULL, NULL) == 0 && (state = strstr(stat, ") ")) &&
+            state[2] != 'Z') {
+            state[2] = '?'; /* whatever it is */
+            found = strstr(stat, wanted) ? atoi(stat) : 0;
+        }
+        free(stat);
     }
     closedir(d);
     return found;

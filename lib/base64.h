@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Base64 (RFC 4648, padded) for bytes inside JSON: a node's files on their way to the daemon. Plain
+ * C, so that the agent needs no library for it.
+ */
+#ifndef LIB_BASE64_H
+#define LIB_BASE64_H
+
+#include <stddef.h>
+
+#include "lib/err.h"
+
+/* Caller frees. */
+char *base64_encode(const void *data, size_t n);
+
+/* Caller frees *out, which has room for at least one byte. -1: `text` is not padded base64. */
+int base64_decode(const char *text, size_t len, char **out, size_t *n) MUST_CHECK;
+
+#endif

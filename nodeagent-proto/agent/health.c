@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#include "nodeagent-proto/agent/health.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "lib/timefmt.h"
+#include "nodeagent-proto/agent/facts.h"
+
+#define GPU_TROUBLE "NVRM: Xid"
+#define ERRORS_MAX  2000U /* bytes told at once */
+/* Records in one look, so that a log that is written to without end does not hold the agent. */
+#define RECORDS_MAX 10000
+
+void health_open(struct health *h)
+{
+    *h = (struct health){.kernel_log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
+    if (h->kernel_log >= 0)
+        (void)lseek(h->kernel_log, 0, SEEK_END);
+}
+
+void health_close(struct health *h)
+{
+    if (h->kernel_log >= 0)
+        close(h->kernel_log);
+    strbuf_free(&h->errors);
+}
+
+/* A record is "6,339,5140900,-;NVRM: Xid (PCI:0000:65:00): 79, ...\n KEY=value\n". */
+static void take_record(struct health *h, char *record)
+{
+    char *text = strchr(record, ';');
+    if (!text || strncmp(text + 1, GPU_TROUBLE, strlen(GPU_TROUBLE)) != 0)
+        return;
+    text++;
+    size_t n = strcspn(text, "\n");
+    if (h->errors.len + n > ERRORS_MAX)
+        return;
+    if (h->errors.len)
+        strbuf_puts(&h->errors, "; ");
+    strbuf_add(&h->errors, text, n);
+}
+
+static void read_kernel_log(struct health *h)
+{
+    char record[8192];
+    strbuf_reset(&h->errors);
+    for (int i = 0; h->kernel_log >= 0 && i < RECORDS_MAX; i++) {
+        ssize_t n = read(h->kernel_log, record, sizeof record - 1);
+        if (n < 0 && errno == EPIPE)
+            continue; /* some were overwritten before we saw them */
+        if (n <= 0)
+            return;
+        record[n] = '\0';
+        take_record(h, record);
+    }
+}
+
+static int count_gpus(void)
+{
+    int n = 0;
+    DIR *d = opendir(NVIDIA_GPUS);
+    struct dirent *de;
+    while (d && (de = readdir(d)))
+        n += de->d_name[0] != '.';
+    if (d)
+        closedir(d);
+    return n;
+}
+
+void health_look(struct health *h, const char *root, struct node_health *out)
+{
+    struct statvfs v;
+    memset(out, 0, sizeof *out);
+    if (statvfs(root, &v) == 0) {
+        out->disk_free_bytes = (int64_t)v.f_bavail * (int64_t)v.f_frsize;
+        out->disk_total_bytes = (int64_t)v.f_blocks * (int64_t)v.f_frsize;
+    }
+    read_kernel_log(h);
+    out->time_us = time_now_us();
+    out->gpus = count_gpus();
+    out->gpu_errors = h->errors.len ? h->errors.s : "";
+}

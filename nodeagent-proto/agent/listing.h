@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Looking at files below a directory, and at nothing outside of it. In a worker: a file system that
+ * is gone may hang.
+ */
+#ifndef NODEAGENT_PROTO_AGENT_LISTING_H
+#define NODEAGENT_PROTO_AGENT_LISTING_H
+
+#include <stdint.h>
+
+#include "lib/err.h"
+#include "nodeagent-proto/task.h"
+
+struct listing {
+    struct node_dir_entry *entries; /* sorted by name */
+    size_t n;
+};
+
+/* Regular files, directories, and links to regular files inside `base`. A link to a directory is
+ * left out, as it could make a walk endless, and so is a name that is not UTF-8. At most 100,000
+ * entries. */
+int listing_read(const char *base, const char *path, struct listing *out, struct err *e) MUST_CHECK;
+void listing_free(struct listing *l);
+
+struct file_part {
+    char *bytes; /* n of them, from the offset on */
+    size_t n;
+    int64_t size, mtime_us; /* of the whole file */
+};
+
+/* Up to `max` bytes of a regular file. The caller frees out->bytes. */
+int listing_read_file(const char *base, const char *path, int64_t offset, size_t max,
+                      struct file_part *out, struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+#include "nodeagent-proto/agent/mounts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/arena.h"
+#include "lib/fs.h"
+#include "lib/strbuf.h"
+
+#define MOUNTINFO     "/proc/self/mountinfo"
+#define MOUNTINFO_MAX (64U * 1024 * 1024)
+
+/* Blanks, tabs, newlines and backslashes are written as three octal digits. */
+static char *unescape(const char *s, size_t n)
+{
+    char *out = xcalloc(1, n + 1), *at = out;
+    for (size_t i = 0; i < n; i++) {
+        if (s[i] == '\\' && i + 3 < n && s[i + 1] >= '0' && s[i + 1] <= '3') {
+            *at++ = (char)((s[i + 1] - '0') << 6 | (s[i + 2] - '0') << 3 | (s[i + 3] - '0'));
+            i += 3;
+        } else {
+            *at++ = s[i];
+        }
+    }
+    return out;
+}
+
+/* "36 35 98:0 /root /mount/point options optional... - type source options" */
+static void add_line(struct mounts *m, const char *line)
+{
+    enum { DEVICE = 2, POINT = 4, FIELDS };
+    const char *field[FIELDS];
+    size_t len[FIELDS];
+    for (size_t i = 0; i < FIELDS; i++) {
+        field[i] = line;
+        len[i] = strcspn(line, " ");
+        if (line[len[i]] != ' ')
+            return;
+        line += len[i] + 1;
+    }
+    const char *type = strstr(line, " - ");
+    if (!type || len[DEVICE] >= sizeof m->items->device)
+        return;
+    if ((m->n & (m->n - 1)) == 0)
+        m->items = xrealloc(m->items, (m->n ? m->n * 2 : 1) * sizeof *m->items);
+    struct mount_point *p = &m->items[m->n++];
+    memset(p, 0, sizeof *p);
+    memcpy(p->device, field[DEVICE], len[DEVICE]);
+    p->path = unescape(field[POINT], len[POINT]);
+    p->type = unescape(type + 3, strcspn(type + 3, " "));
+}
+
+int mounts_read(struct mounts *out, struct err *e)
+{
+    char *text, *save = NULL;
+    memset(out, 0, sizeof *out);
+    if (fs_read(MOUNTINFO, MOUNTINFO_MAX, &text, NULL, e) < 0)
+        return err_prefix(e, "cannot tell what is mounted");
+    for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+        add_line(out, line);
+    free(text);
+    return 0;
+}
+
+void mounts_free(struct mounts *m)
+{
+    for (size_t i = 0; i < m->n; i++) {
+        free(m->items[i].path);
+        free(m->items[i].type);
+    }
+    free(m->items);
+}
+
+bool mounts_is_within(const char *top, const char *path)
+{
+    size_t n = strlen(top);
+    return strncmp(path, top, n) == 0 && (path[n] == '\0' || path[n] == '/');
+}
+
+const struct mount_point *mounts_last_within(const struct mounts *m, const char *top)
+{
+    for (size_t i = m->n; i-- > 0;)
+        if (mounts_is_within(top, m->items[i].path))
+            return &m->items[i];
+    return NULL;
+}
+
+bool mounts_is_shared(const struct mounts *m, const char *device, const char *top)
+{
+    for (size_t i = 0; i < m->n; i++)
+        if (strcmp(m->items[i].device, device) == 0 && !mounts_is_within(top, m->items[i].path))
+            return true;
+    return false;
+}
+
+bool mounts_concern(const char *root, const char *path)
+{
+    struct mounts m;
+    bool concern = false;
+    if (mounts_read(&m, NULL) < 0)
+        return true; /* who knows */
+    for (size_t i = 0; i < m.n && !concern; i++)
+        concern =
+            mounts_is_within(path, m.items[i].path) ||
+            (mounts_is_within(m.items[i].path, path) && strlen(m.items[i].path) > strlen(root));
+    mounts_free(&m);
+    return concern;
+}
+
+int mounts_refuse_within(const char *path, struct err *e)
+{
+    struct mounts m;
+    struct strbuf names = STRBUF_INIT;
+    if (mounts_read(&m, e) < 0)
+        return -1;
+    for (size_t i = 0; i < m.n; i++)
+        if (mounts_is_within(path, m.items[i].path))
+            strbuf_printf(&names, "%s%s (%s)", names.len ? ", " : "", m.items[i].path,
+                          m.items[i].type);
+    mounts_free(&m);
+    int rc =
+        names.len == 0
+            ? 0
+            : err_set(e, ERR_CONFLICT, "path",
+                      "cannot remove %s: still mounted there: %.600s; unmount it first, so that "
+                      "nothing is deleted inside",
+                      path, names.s);
+    strbuf_free(&names);
+    return rc;
+}

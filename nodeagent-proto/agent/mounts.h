@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is mounted where, as the kernel tells it (/proc/self/mountinfo): asking the mounts
+ * themselves would hang on one that is dead.
+ */
+#ifndef NODEAGENT_PROTO_AGENT_MOUNTS_H
+#define NODEAGENT_PROTO_AGENT_MOUNTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/err.h"
+
+struct mount_point {
+    char *path, *type; /* "/mnt/x", "fuse.sshfs" */
+    char device[24];   /* "0:42": the same for all mounts of one file system */
+};
+
+struct mounts {
+    struct mount_point *items; /* in the order they were made */
+    size_t n;
+};
+
+int mounts_read(struct mounts *out, struct err *e) MUST_CHECK;
+void mounts_free(struct mounts *m);
+
+/* True if `path` is `top` or below it. */
+bool mounts_is_within(const char *top, const char *path);
+/* The last mount made within `top`; NULL: none. */
+const struct mount_point *mounts_last_within(const struct mounts *m, const char *top);
+/* True if the file system is also mounted somewhere that is not within `top`. */
+bool mounts_is_shared(const struct mounts *m, const char *device, const char *top);
+
+/* Whether something is mounted at `path`, within it, or between it and `root`. */
+bool mounts_concern(const char *root, const char *path);
+/* Fails with ERR_CONFLICT if something is mounted at `path` or within it, and names what. */
+int mounts_refuse_within(const char *path, struct err *e) MUST_CHECK;
+
+/* Unmounts whatever is at or within `top`, strictly below `root`, the last first: politely, then by
+ * force where that hurts nobody else, at least out of sight. Takes seconds at most, also if a mount
+ * is stuck; for a worker. Nothing mounted: success. */
+int mounts_detach_within(const char *root, const char *top, struct err *e) MUST_CHECK;
+
+#endif

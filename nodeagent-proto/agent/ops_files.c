@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Requests about files and mounts.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "lib/base64.h"
+#include "lib/fs.h"
+#include "nodeagent-proto/agent/files.h"
+#include "nodeagent-proto/agent/listing.h"
+#include "nodeagent-proto/agent/monotonic.h"
+#include "nodeagent-proto/agent/mounts.h"
+#include "nodeagent-proto/agent/worker.h"
+#include "nodeagent-proto/message.h"
+
+/* How long an account is taken to be what it was: a directory service may be slow to ask. */
+#define ACCOUNT_MS 60000
+
+/* Several mounts that are all stuck. */
+#define UNMOUNT_LIMIT_S 60
+
+/* The account that the request is for: NULL if for nobody else than the agent. */
+static int get_as(struct agent *a, json_t *req, const struct account **out, struct err *e)
+{
+    const char *name = json_string_value(json_object_get(req, "as"));
+    int64_t now = monotonic_ms();
+    *out = NULL;
+    if (!name || !a->facts.node.is_root)
+        return 0;
+    if (!a->as.name || strcmp(a->as.name, name) != 0 || now >= a->as_until_ms) {
+        struct account found;
+        if (account_find(name, &found, e) < 0)
+            return -1;
+        account_free(&a->as);
+        a->as = found;
+        a->as_until_ms = now + ACCOUNT_MS;
+    }
+    *out = &a->as;
+    return 0;
+}
+
+/* The agent's own files, which no request may take away or cover. */
+static bool is_own(const struct agent *a, const char *path)
+{
+    static const char *const own[] = {"tasks", "trash", "agent.lock", "incarnation", "users"};
+    size_t n = strlen(a->root);
+    if (strncmp(path, a->root, n) != 0 || path[n] != '/')
+        return false;
+    size_t len = strcspn(path + n + 1, "/");
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        if (strlen(own[i]) == len && strncmp(own[i], path + n + 1, len) == 0)
+            return true;
+    return false;
+}
+
+static int refuse_own(const struct agent *a, const char *name, const char *path, struct err *e)
+{
+    if (!is_own(a, path))
+        return 0;
+    return err_set(e, ERR_INVALID_PATH, name, "%s belongs to the node agent and stays", path);
+}
+
+enum outcome serve_mount_folder(struct agent *a, json_t *req, json_t *reply, struct err *e)
+{
+    const char *source, *target;
+    (void)reply;
+    if (get_path(req, "source", &source, e) < 0 || get_path(req, "target", &target, e) < 0 ||
+        refuse_own(a, "target", target, e) < 0)
+        return SERVE_FAILED;
+    return outcome(file_link(a->root, source, target, e));
+}
+
+static enum outcome unmount(struct agent *a, json_t *req, json_t *reply, struct err *e)
+{
+    const char *target;
+    (void)reply;
+    if (get_path(req, "target", &target, e) < 0 || mounts_detach_within(a->root, target, e) < 0)
+        return SERVE_FAILED;
+    return outcome(file_unlink(a->root, target, e));
+}
+
+enum outcome serve_unmount(struct agent *a, json_t *req, json_t *reply, struct err *e)
+{
+    const char *target;
+    (void)reply;
+    if (get_path(req, "target", &target, e) < 0 || refuse_own(a, "target", target, e) < 0 ||
+        file_check_below(a->root, target, e) < 0)
+        return SERVE_FAILED;
+    if (mounts_concern(a->root, target))
+        return worker_start(a, req, unmount, UNMOUNT_LIMIT_S);
+    return outcome(file_unlink(a->root, target, e));
+}
+
+enum outcome serve_make_dirs(struct agent *a, json_t *req, json_t *reply, struct err *e)
+{
+    size_t i;
+    json_t *v, *paths = json_object_get(req, "paths");
+    const struct account *as;
+    (void)reply;
+    if (get_as(a, req, &as, e) < 0)
+        return SERVE_FAILED;
+    if (!json_is_array(paths)) {
+        err_set(e, ERR_PROTOCOL, "paths", "the request has no list 'paths'");
+        return SERVE_FAILED;
+    }
+    json_array_foreach(paths, i, v) {
+        const char *path = json_string_value(v);
+        if (!path || *path != '/') {
+            err_set(e, ERR_INVALID_PATH, "paths",
+                    "paths[%zu] '%s' is not an absolute path of the node", i, path ? path : "");
+            return SERVE_FAILED;
+        }
+        if (file_make_dirs(a->root, as, path, e) < 0)
+            return SERVE_FAILED;
+    }
+    return SERVE_DONE;
+}
+
+enum outcome serve_remove_tree(struct agent *a, json_t *req, json_t *reply, struct err *e)
+{
+    const char *path;
+    (void)reply;
+    if (get_path(req, "path", &path, e) < 0 || refuse_own(a, "path", path, e) < 0)
+        return SERVE_FAILED;
+    int rc = file_discard(a->root, path, a->trash_dir, e);
+    if (rc > 0)
+        agent_empty_trash(a);
+    return outcome(rc);
+}
+
+/* Makes the parents and takes on the rights to write `path`; resume() afterwards. */
+static int prepare_to_write(struct agent *a, json_t *req, const char *path,
+                            const struct account **as, struct err *e)
+{
+    if (get_as(a, req, as, e) < 0)
+        return -1;
+    if (!*as)
+        return file_make_parents(path, e);
+    return file_make_parents_as(a->root, *as, path, e) < 0 ? -1 : account_assume(*as, e);
+}
+
+static void resume(const struct account *as)
+{
+    if (as)
+        account_resume();
+}
+
+enum outcome serve_append(struct agent *a, json_t *req, json_t *reply, struct err *e)
+{
+    const char *path, *text;
+    const struct account *as;
+    (void)reply;
+    if (get_path(req, "path", &path, e) < 0 || get_text(req, "text", &text, e) < 0 ||
+        prepare_to_write(a, req, path, &as, e) < 0)
+        return SERVE_FAILED;
+    int rc = file_append(path, text, e);
+    resume(as);
+    return outcome(rc);
+}
+
+enum outcome serve_write_file(struct agent *a, json_t *req, json_t *reply, struct err *e)
+{
+    const char *path, *text;
+    const struct account *as;
+    int mode;
+    (void)reply;
+    if (get_path(req, "path", &path, e) < 0 || get_text(req, "text", &text, e) < 0 ||
+        get_int(req, "mode", &mode, e) < 0)
+        return SERVE_FAILED;
+    if (mode < 0 || mode > 07777) {
+        err_set(e, ERR_INVALID_PROPERTY, "mode", "mode 0%o is not one of 0 to 07777", mode);
+        return SERVE_FAILED;
+    }
+    if (prepare_to_write(a, req, path, &as, e) < 0)
+        return SERVE_FAILED;
+    int rc = file_replace(path, text, strlen(text), (mode_t)mode, e);
+    resume(as);
+    return outcome(rc);
+}
+
+/* ---- looking at files: in a worker ---- */
+
+/* With the longest names, all of them escaped, this many fit a frame. */
+#define ENTRIES_PER_REPLY 2000
+#define READ_MAX          (1024 * 1024)
+#define LOOK_LIMIT_S      30
+
+static void send_part(struct agent *a, json_t *reply, json_t *entries)
+{
+    json_t *part = json_copy(reply);
+    json_object_set_new(part, "entries", json_copy(entries));
+    json_object_set_new(part, "more", json_true());
+    agent_send(a, part);
+    json_array_clear(entries);
+}
+
+/* For the rest of this process. FUSE asks for the real ids too; nobody may look into our memory,
+ * where the requests of others are. */
+static int become_as(struct agent *a, json_t *req, struct err *e)
+{
+    const struct account *as;
+    if (get_as(a, req, &as, e) < 0)
+        return -1;
+    if (!as)
+        return 0;
+    int rc = account_become(as, e);
+    prctl(PR_SET_DUMPABLE, 0);
+    return rc;
+}
+
+static enum outcome list_dir(struct agent *a, json_t *req, json_t *reply, struct err *e)
+{
+    const char *base, *path;
+    struct listing l;
+    if (get_path(req, "base", &base, e) < 0 || get_text(req, "path", &path, e) < 0 ||
+        become_as(a, req, e) < 0 || listing_read(base, path, &l, e) < 0)
+        return SERVE_FAILED;
+    json_t *entries = json_array();
+    for (size_t i = 0; i < l.n; i++) {
+        if (json_array_size(entries) == ENTRIES_PER_REPLY)
+            send_part(a, reply, entries);
+        json_array_append_new(entries, message_dir_entry(&l.entries[i]));
+    }
+    json_object_set_new(reply, "entries", entries);
+    listing_free(&l);
+    return SERVE_DONE;
+}
+
+enum outcome serve_list_dir(struct agent *a, json_t *req, json_t *reply, struct err *e)
+{
+    (void)reply;
+    (void)e;
+    return worker_start(a, req, list_dir, LOOK_LIMIT_S);
+}
+
+static enum outcome read_file(struct agent *a, json_t *req, json_t *reply, struct err *e)
+{
+    const char *base, *path;
+    int64_t offset, max;
+    struct file_part part;
+    if (get_path(req, "base", &base, e) < 0 || get_text(req, "path", &path, e) < 0 ||
+        get_int64(req, "offset", &offset, e) < 0 || get_int64(req, "max", &max, e) < 0)
+        return SERVE_FAILED;
+    if (offset < 0 || max < 0 || max > READ_MAX) {
+        err_set(e, ERR_INVALID_PROPERTY, "offset",
+                "%lld bytes from %lld on cannot be read: 0 to %d bytes can, from 0 on",
+                (long long)max, (long long)offset, READ_MAX);
+        return SERVE_FAILED;
+    }
+    if (become_as(a, req, e) < 0)
+        return SERVE_FAILED;
+    if (listing_read_file(base, path, offset, (size_t)max, &part, e) < 0) {
+        free(part.bytes);
+        return SERVE_FAILED;
+    }
+    char *text = base64_encode(part.bytes, part.n);
+    json_object_set_new(reply, "bytes", json_string(text));
+    json_object_set_new(reply, "size", json_integer(part.size));
+    json_object_set_new(reply, "mtime_us", json_integer(part.mtime_us));
+    free(text);
+    free(part.bytes);
+    return SERVE_DONE;
+}
+
+enum outcome serve_read_file(struct agent *a, json_t *req, json_t *reply, struct err *e)
+{
+    (void)reply;
+    (void)e;
+    return worker_start(a, req, read_file, LOOK_LIMIT_S);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Taking mounts away. A system call on a dead mount may never come back, so each attempt is made by
+ * a process of its own; whether it worked is read from the kernel's list of mounts.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nodeagent-proto/agent/files.h"
+#include "nodeagent-proto/agent/monotonic.h"
+#include "nodeagent-proto/agent/mounts.h"
+#include "nodeagent-proto/agent/program.h"
+
+#define POLITE_MS 3000 /* for a file system that writes out what it holds, or is dead */
+#define FORCED_MS 3000
+#define STEP_NS   2000000
+#define STACK_MAX 100 /* mounts within one target */
+
+struct attempt {
+    const char *root;
+    char *path; /* of the mount */
+    char *type;
+    int flags;
+    int error; /* errno; 0: done or not answered */
+};
+
+static size_t count_at(const char *path)
+{
+    struct mounts m;
+    size_t n = 0;
+    if (mounts_read(&m, NULL) < 0)
+        return 0;
+    for (size_t i = 0; i < m.n; i++)
+        n += strcmp(m.items[i].path, path) == 0;
+    mounts_free(&m);
+    return n;
+}
+
+/* For one who is not root: FUSE's own helper may do it. */
+static int ask_fusermount(const struct attempt *t)
+{
+    static const char *const names[] = {"fusermount3", "fusermount"};
+    struct strbuf said = STRBUF_INIT; /* ends with the process */
+    for (size_t i = 0; i < 2; i++) {
+        const char *argv[] = {names[i], "-u",    t->flags & MNT_DETACH ? "-zq" : "-q",
+                              "--",     t->path, NULL};
+        int rc = program_run(argv, NULL, &said, NULL);
+        if (rc >= 0)
+            return rc == 0 ? 0 : EBUSY;
+    }
+    return EPERM;
+}
+
+/* By way of the directory that holds the mount point, opened without following a link: nobody can
+ * put another path in its place meanwhile. */
+static _Noreturn void unmount_here(const struct attempt *t)
+{
+    struct err e;
+    const char *name;
+    int dir = file_open_holder(t->root, t->path, false, &name, &e);
+    if (dir < 0 || fchdir(dir) < 0)
+        _exit(dir < 0 && e.code == ERR_NONE ? ENOENT : EACCES);
+    if (umount2(name, UMOUNT_NOFOLLOW | t->flags) == 0)
+        _exit(0);
+    if (errno == EPERM && strncmp(t->type, "fuse", 4) == 0)
+        _exit(ask_fusermount(t));
+    _exit(errno);
+}
+
+/* Waits for the process as long as it may take; one that hangs is left to the kernel. */
+static int wait_some(pid_t pid, int limit_ms)
+{
+    int status = 0;
+    int64_t limit = monotonic_ms() + limit_ms;
+    pid_t got;
+    while ((got = waitpid(pid, &status, WNOHANG)) == 0 && monotonic_ms() < limit)
+        nanosleep(&(struct timespec){.tv_nsec = STEP_NS}, NULL);
+    if (got == pid)
+        return WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
+    kill(pid, SIGKILL);
+    return ETIMEDOUT;
+}
+
+/* True if there is one mount less at the path. */
+static bool try(struct attempt *t, int flags, int limit_ms)
+{
+    size_t before = count_at(t->path);
+    t->flags = flags;
+    pid_t pid = fork();
+    if (pid == 0)
+        unmount_here(t);
+    t->error = pid < 0 ? errno : wait_some(pid, limit_ms);
+    return count_at(t->path) < before;
+}
+
+/* Force breaks the file system for all who have it mounted: only if that is nobody else. */
+static int forced_flags(const struct mounts *m, const struct mount_point *p)
+{
+    return MNT_DETACH | (mounts_is_shared(m, p->device, p->path) ? 0 : MNT_FORCE);
+}
+
+static int detach(const char *root, const struct mounts *m, const struct mount_point *p,
+                  struct err *e)
+{
+    struct attempt t = {.root = root, .path = p->path, .type = p->type};
+    if (try(&t, 0, POLITE_MS) || (t.error != EPERM && try(&t, forced_flags(m, p), FORCED_MS)))
+        return 0;
+    if (count_at(p->path) == 0)
+        return 0;
+    if (t.error == EPERM)
+        return err_set(
+            e, ERR_NODE, "target",
+            "cannot unmount %s (%s): the agent is not root and this is no mount that its "
+            "account made",
+            p->path, p->type);
+    errno = t.error;
+    return err_errno(e, ERR_NODE, "cannot unmount %s (%s)", p->path, p->type);
+}
+
+int mounts_detach_within(const char *root, const char *top, struct err *e)
+{
+    for (int i = 0; i < STACK_MAX; i++) {
+        struct mounts m;
+        if (mounts_read(&m, e) < 0)
+            return -1;
+        const struct mount_point *p = mounts_last_within(&m, top);
+        int rc = p ? detach(root, &m, p, e) : 0;
+        mounts_free(&m);
+        if (!p || rc < 0)
+            return rc;
+    }
+    return err_set(e, ERR_NODE, "target", "cannot unmount %s: more than %d mounts are there", top,
+                   STACK_MAX);
+}

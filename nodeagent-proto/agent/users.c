@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+#include "nodeagent-proto/agent/users.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/arena.h"
+#include "lib/fs.h"
+#include "nodeagent-proto/agent/account.h"
+#include "nodeagent-proto/agent/files.h"
+#include "nodeagent-proto/agent/monotonic.h"
+#include "nodeagent-proto/agent/mounts.h"
+#include "nodeagent-proto/agent/program.h"
+
+#define COMMENT       "batchaid"
+#define PASSWD_MAX    (16U * 1024 * 1024)
+#define USER_NAME_MAX 32
+#define PASSWORD_MAX  512
+#define KILL_MS       5000
+#define STEP_NS       10000000
+
+/* Exit codes of shadow's programs. */
+enum { SHADOW_NO_SUCH_USER = 6, SHADOW_IN_USE = 8, SHADOW_EXISTS = 9 };
+
+enum owner { OWNER_NONE, OWNER_US, OWNER_OTHER };
+
+int users_check(const struct node_user *u, struct err *e)
+{
+    static const char *const first = "abcdefghijklmnopqrstuvwxyz_";
+    static const char *const rest = "abcdefghijklmnopqrstuvwxyz0123456789_-";
+    size_t n = strlen(u->name);
+    if (n == 0 || n > USER_NAME_MAX || !strchr(first, u->name[0]) || strspn(u->name, rest) != n)
+        return err_set(e, ERR_INVALID_PROPERTY, "name",
+                       "'%.100s' cannot be the name of an account: 1 to %d of a-z 0-9 _ - are "
+                       "needed, a letter or _ first",
+                       u->name, USER_NAME_MAX);
+    if (strcmp(u->name, "root") == 0)
+        return err_set(e, ERR_INVALID_PROPERTY, "name",
+                       "the account root is the machine's own; name another");
+    if (u->ssh_public_key && strpbrk(u->ssh_public_key, "\r\n"))
+        return err_set(e, ERR_INVALID_PROPERTY, "ssh_public_key",
+                       "the public key of %s has several lines; it must be one", u->name);
+    if (u->password && (strpbrk(u->password, "\r\n") || strlen(u->password) > PASSWORD_MAX))
+        return err_set(e, ERR_INVALID_PROPERTY, "password",
+                       "the password of %s has several lines, or more than %d bytes", u->name,
+                       PASSWORD_MAX);
+    return 0;
+}
+
+/* ---- whose it is ---- */
+
+static char *mark_path(const char *root, const char *name)
+{
+    char *dir = fs_join(root, "users"), *path = fs_join(dir, name);
+    free(dir);
+    return path;
+}
+
+static bool is_marked(const char *root, const char *name)
+{
+    char *path = mark_path(root, name);
+    bool is = access(path, F_OK) == 0;
+    free(path);
+    return is;
+}
+
+static void unmark(const char *root, const char *name)
+{
+    char *path = mark_path(root, name);
+    unlink(path);
+    free(path);
+}
+
+static int mark(const char *root, const char *name, struct err *e)
+{
+    char *dir = fs_join(root, "users"), *path = mark_path(root, name);
+    int rc = fs_mkdirs(dir, 0700, e);
+    if (rc == 0)
+        rc = fs_write_atomic(path, "", 0, 0600, e);
+    free(path);
+    free(dir);
+    return rc;
+}
+
+/* "name:x:uid:gid:comment,room,...:home:shell". 0: no such line; else whether the comment is ours.
+ */
+static bool read_comment(const char *name, bool *ours)
+{
+    char *text, *save = NULL;
+    size_t n = strlen(name);
+    bool found = false;
+    if (fs_read("/etc/passwd", PASSWD_MAX, &text, NULL, NULL) < 0)
+        return false;
+    for (char *line = strtok_r(text, "\n", &save); line && !found;
+         line = strtok_r(NULL, "\n", &save)) {
+        if (strncmp(line, name, n) != 0 || line[n] != ':')
+            continue;
+        found = true;
+        const char *field = line;
+        for (int i = 0; i < 4 && field; i++)
+            field = strchr(field, ':') ? strchr(field, ':') + 1 : NULL;
+        *ours = field && strcspn(field, ",:") == strlen(COMMENT) &&
+                strncmp(field, COMMENT, strlen(COMMENT)) == 0;
+    }
+    free(text);
+    return found;
+}
+
+static int find_owner(const char *root, const char *name, enum owner *out, struct err *e)
+{
+    bool ours = false;
+    if (read_comment(name, &ours)) {
+        *out = ours && is_marked(root, name) ? OWNER_US : OWNER_OTHER;
+        return 0;
+    }
+    struct account a;
+    memset(&a, 0, sizeof a);
+    int rc = account_find(name, &a, e); /* a directory service may know it */
+    *out = rc == 0 ? OWNER_OTHER : OWNER_NONE;
+    if (rc < 0 && e->code == ERR_RESOURCE_NOT_FOUND)
+        rc = 0;
+    account_free(&a);
+    return rc;
+}
+
+static int refuse_foreign(const char *name, struct err *e)
+{
+    return err_set(
+        e, ERR_CONFLICT, "name",
+        "there is an account '%s' on this machine that was not made from this node root; "
+        "it was left as it is: choose another name, or remove it",
+        name);
+}
+
+/* ---- making ---- */
+
+/* Runs a program that must exit with 0; returns its exit code if it is not that. */
+static int must_run(const char *const *argv, const char *input, struct err *e)
+{
+    struct strbuf said = STRBUF_INIT;
+    int rc = program_run(argv, input, &said, e);
+    if (rc > 0)
+        err_set(e, rc == SHADOW_EXISTS ? ERR_CONFLICT : ERR_NODE, "name",
+                "%s ended with exit code %d: %.500s", argv[0], rc, said.len ? said.s : "");
+    strbuf_free(&said);
+    return rc;
+}
+
+/* A home that was there before belongs to somebody. */
+static int check_home(const struct account *a, struct err *e)
+{
+    struct stat st;
+    const char *del[] = {"userdel", a->name, NULL};
+    if (stat(a->home, &st) == 0 && st.st_uid == a->uid)
+        return 0;
+    int ignored = must_run(del, NULL, NULL);
+    (void)ignored;
+    return err_set(
+        e, ERR_CONFLICT, "name",
+        "the home of a new account %s, %s, is there already and somebody else's, or could "
+        "not be made; move it away or choose another name",
+        a->name, a->home);
+}
+
+static int make_account(const char *root, const char *name, struct err *e)
+{
+    const char *shell = access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh";
+    const char *add[] = {"useradd", "-m", "-U", "-s", shell, "-c", COMMENT, "--", name, NULL};
+    struct account a;
+    memset(&a, 0, sizeof a);
+    int rc = mark(root, name, e);
+    if (rc == 0)
+        rc = must_run(add, NULL, e);
+    if (rc == 0)
+        rc = account_find(name, &a, e);
+    if (rc == 0)
+        rc = check_home(&a, e);
+    account_free(&a);
+    if (rc == 0)
+        return 0;
+    unmark(root, name);
+    return -1;
+}
+
+/* Without a password the account is not locked ("!"), which would keep keys out as well. */
+static int set_password(const struct node_user *u, struct err *e)
+{
+    const char *none[] = {"usermod", "-p", "*", "--", u->name, NULL}, *set[] = {"chpasswd", NULL};
+    if (!u->password || !*u->password)
+        return must_run(none, NULL, e) == 0 ? 0 : -1;
+    struct strbuf line = STRBUF_INIT;
+    strbuf_printf(&line, "%s:%s\n", u->name, u->password);
+    int rc = must_run(set, line.s, e);
+    explicit_bzero(line.s, line.cap);
+    strbuf_free(&line);
+    return rc == 0 ? 0 : -1;
+}
+
+/* With the rights of the account: its home may be full of links by now. */
+static int set_key(const struct node_user *u, struct err *e)
+{
+    struct account a;
+    memset(&a, 0, sizeof a);
+    if (account_find(u->name, &a, e) < 0)
+        return -1;
+    char *dir = fs_join(a.home, ".ssh"), *path = fs_join(dir, "authorized_keys");
+    struct strbuf line = STRBUF_INIT;
+    if (u->ssh_public_key)
+        strbuf_printf(&line, "%s\n", u->ssh_public_key);
+    int rc = account_assume(&a, e);
+    if (rc == 0) {
+        if (!line.len)
+            rc = unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR ? 0 : -1;
+        else
+            rc = mkdir(dir, 0700) == 0 || errno == EEXIST ? 0 : -1;
+        if (rc < 0)
+            err_errno(e, ERR_IO, "cannot write %s", path);
+        else if (line.len)
+            rc = file_replace(path, line.s, line.len, 0600, e);
+        account_resume();
+    }
+    strbuf_free(&line);
+    free(path);
+    free(dir);
+    account_free(&a);
+    return rc;
+}
+
+int users_add(const char *root, const struct node_user *u, struct err *e)
+{
+    enum owner owner;
+    if (users_check(u, e) < 0 || find_owner(root, u->name, &owner, e) < 0)
+        return -1;
+    if (owner == OWNER_OTHER)
+        return refuse_foreign(u->name, e);
+    if (owner == OWNER_NONE && make_account(root, u->name, e) < 0)
+        return err_prefix(e, "cannot make the account %s", u->name);
+    if (set_password(u, e) < 0 || set_key(u, e) < 0)
+        return err_prefix(e, "cannot set up the account %s", u->name);
+    return 0;
+}
+
+/* ---- removing ---- */
+
+/* A process of that account may signal all others of it and nobody else: kill(-1) hits them all at
+ * once, however fast they fork. */
+static void kill_processes(uid_t uid)
+{
+    int64_t limit = monotonic_ms() + KILL_MS;
+    pid_t pid = uid == 0 ? -1 : fork();
+    if (pid == 0) {
+        if (setresuid(uid, uid, uid) < 0)
+            _exit(1);
+        while (kill(-1, SIGKILL) == 0 && monotonic_ms() < limit)
+            nanosleep(&(struct timespec){.tv_nsec = STEP_NS}, NULL);
+        _exit(0);
+    }
+    while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+}
+
+/* What is mounted in a home is not part of it. */
+static int clear_mounts(const char *home, struct err *e)
+{
+    char *parent = xstrdup(home), *slash = strrchr(parent, '/');
+    int rc = 0;
+    if (slash && slash > parent) {
+        *slash = '\0';
+        rc = mounts_detach_within(parent, home, e);
+    }
+    free(parent);
+    return rc < 0 ? -1 : mounts_refuse_within(home, e);
+}
+
+static int delete_account(const char *name, struct err *e)
+{
+    const char *del[] = {"userdel", "-r", "--", name, NULL};
+    int64_t limit = monotonic_ms() + KILL_MS;
+    int rc = must_run(del, NULL, e);
+    while (rc == SHADOW_IN_USE && monotonic_ms() < limit) { /* they are still dying */
+        nanosleep(&(struct timespec){.tv_nsec = STEP_NS}, NULL);
+        rc = must_run(del, NULL, e);
+    }
+    return rc == 0 || rc == SHADOW_NO_SUCH_USER ? 0 : -1;
+}
+
+int users_remove(const char *root, const char *name, struct err *e)
+{
+    struct node_user u = {.name = name};
+    struct account a;
+    enum owner owner;
+    memset(&a, 0, sizeof a);
+    if (users_check(&u, e) < 0 || find_owner(root, name, &owner, e) < 0)
+        return -1;
+    if (owner == OWNER_US) {
+        int rc = account_find(name, &a, e);
+        if (rc == 0)
+            kill_processes(a.uid);
+        if (rc < 0 || clear_mounts(a.home, e) < 0 || delete_account(name, e) < 0)
+            rc = err_prefix(e, "cannot remove the account %s", name);
+        account_free(&a);
+        if (rc < 0)
+            return -1;
+    }
+    unmark(root, name);
+    return 0;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Accounts for people to log in with, made and removed by the machine's own programs (useradd,
+ * usermod, chpasswd, userdel). In a worker, as root.
+ *
+ * An account is ours if both say so: the file ROOT/users/NAME, and "batchaid" as its comment in
+ * /etc/passwd. No other is ever changed. The file is made first, so that a crash leaves at worst a
+ * file without an account.
+ */
+#ifndef NODEAGENT_PROTO_AGENT_USERS_H
+#define NODEAGENT_PROTO_AGENT_USERS_H
+
+#include "lib/err.h"
+#include "nodeagent-proto/task.h"
+
+/* ERR_INVALID_PROPERTY unless name, key and password can be those of an account. */
+int users_check(const struct node_user *u, struct err *e) MUST_CHECK;
+/* Makes the account, or gives one of ours this key and this password and no other. */
+int users_add(const char *root, const struct node_user *u, struct err *e) MUST_CHECK;
+/* Kills its processes, removes account and home. One that is not ours: nothing is done. */
+int users_remove(const char *root, const char *name, struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+#include "nodeagent-proto/agent/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "lib/arena.h"
+#include "lib/fs.h"
+#include "nodeagent-proto/agent/files.h"
+#include "nodeagent-proto/agent/monotonic.h"
+
+struct worker {
+    struct worker *next; /* in the order they were asked for */
+    json_t *req;
+    serve_fn fn;
+    int limit_s;
+    int64_t deadline_ms;
+    pid_t pid; /* 0: waits its turn */
+    int fd;
+    struct strbuf in; /* came from it and is no whole frame yet */
+};
+
+/* ---- in the worker's process ---- */
+
+/* Neither the link nor the agent's lock may live on with us. */
+static void let_go(int keep_fd)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (dup2(null, fd) < 0)
+            _exit(1);
+    file_close_all_but(keep_fd, -1, -1);
+}
+
+static _Noreturn void work(struct agent *a, const struct worker *w, int fd)
+{
+    static const char end_mark[FRAME_HEADER];
+    prctl(PR_SET_NAME, "batchai-worker");
+    setsid();
+    let_go(fd);
+    strbuf_free(&a->out);
+    a->out_sent = 0;
+    ops_serve_by(a, w->req, w->fn);
+    strbuf_add(&a->out, end_mark, sizeof end_mark);
+    _exit(fs_write_all(fd, a->out.s, a->out.len) == 0 ? 0 : 1);
+}
+
+/* ---- in the agent ---- */
+
+static void drop(struct agent *a, struct worker *w)
+{
+    struct worker **at = &a->workers;
+    while (*at != w)
+        at = &(*at)->next;
+    *at = w->next;
+    if (w->fd >= 0)
+        close(w->fd);
+    json_decref(w->req);
+    strbuf_free(&w->in);
+    free(w);
+}
+
+static void refuse(struct agent *a, struct worker *w, const char *why)
+{
+    struct err e;
+    const char *op = json_string_value(json_object_get(w->req, "op"));
+    err_set(&e, ERR_UNAVAILABLE, NULL, "'%s' on node %s %s", op ? op : "", a->facts.node.hostname,
+            why);
+    ops_refuse(a, json_integer_value(json_object_get(w->req, "id")), &e);
+    drop(a, w);
+}
+
+static int start(struct agent *a, struct worker *w)
+{
+    int fds[2];
+    if (pipe2(fds, O_CLOEXEC) < 0)
+        return -1;
+    w->pid = fork();
+    if (w->pid == 0)
+        work(a, w, fds[1]);
+    close(fds[1]);
+    w->fd = fds[0];
+    (void)fcntl(w->fd, F_SETFL, O_NONBLOCK);
+    w->deadline_ms = monotonic_ms() + w->limit_s * 1000LL;
+    return w->pid < 0 ? -1 : 0;
+}
+
+static void start_waiting(struct agent *a)
+{
+    size_t running = 0;
+    for (struct worker *w = a->workers, *next; w && running < WORKERS_MAX; w = next) {
+        next = w->next;
+        if (w->pid == 0 && start(a, w) < 0)
+            refuse(a, w, "could not be begun: the node has no processes or descriptors left");
+        else
+            running++;
+    }
+}
+
+enum outcome worker_start(struct agent *a, json_t *req, serve_fn fn, int limit_s)
+{
+    struct worker *w = xcalloc(1, sizeof *w), **end = &a->workers;
+    w->req = json_incref(req);
+    w->fn = fn;
+    w->limit_s = limit_s;
+    w->fd = -1;
+    while (*end)
+        end = &(*end)->next;
+    *end = w;
+    start_waiting(a);
+    return SERVE_ANSWERED;
+}
+
+void workers_close(struct agent *a)
+{
+    /* They go on: what they change is as good without somebody to tell. */
+    while (a->workers)
+        drop(a, a->workers);
+}
+
+static size_t frame_size(const char *at)
+{
+    const unsigned char *p = (const unsigned char *)at;
+    return (size_t)p[0] << 24 | (size_t)p[1] << 16 | (size_t)p[2] << 8 | p[3];
+}
+
+/* Hands on the frames that are whole. True once the end mark was seen. */
+static bool forward(struct agent *a, struct worker *w)
+{
+    size_t done = 0;
+    bool over = false;
+    while (!over && w->in.len - done >= FRAME_HEADER) {
+        size_t n = FRAME_HEADER + frame_size(w->in.s + done);
+        over = n == FRAME_HEADER;
+        if (!over && w->in.len - done < n)
+            break;
+        if (!over)
+            strbuf_add(&a->out, w->in.s + done, n);
+        done += n;
+    }
+    if (done > 0) {
+        memmove(w->in.s, w->in.s + done, w->in.len - done);
+        w->in.len -= done;
+    }
+    return over;
+}
+
+static void hear(struct agent *a, struct worker *w)
+{
+    char buf[65536];
+    ssize_t n;
+    while ((n = read(w->fd, buf, sizeof buf)) > 0)
+        strbuf_add(&w->in, buf, (size_t)n);
+    bool ended = n == 0 || (errno != EAGAIN && errno != EINTR);
+    if (forward(a, w))
+        drop(a, w);
+    else if (ended)
+        refuse(a, w, "was not finished: the process that was to do it was killed");
+}
+
+static void give_up(struct agent *a, struct worker *w)
+{
+    char why[160];
+    kill(-w->pid, SIGKILL);
+    kill(w->pid, SIGKILL);
+    snprintf(why, sizeof why,
+             "was not done within %d s and was given up: a file system or program there does not "
+             "answer",
+             w->limit_s);
+    refuse(a, w, why);
+}
+
+size_t workers_poll_count(const struct agent *a)
+{
+    size_t n = 0;
+    for (const struct worker *w = a->workers; w; w = w->next)
+        n += w->pid > 0;
+    return n;
+}
+
+void workers_poll_fill(const struct agent *a, struct pollfd *p)
+{
+    for (const struct worker *w = a->workers; w; w = w->next)
+        if (w->pid > 0)
+            *p++ = (struct pollfd){.fd = w->fd, .events = POLLIN};
+}
+
+static bool is_ready(const struct pollfd *p, size_t n, int fd)
+{
+    for (size_t i = 0; i < n; i++)
+        if (p[i].fd == fd)
+            return p[i].revents != 0;
+    return false;
+}
+
+void workers_poll_act(struct agent *a, const struct pollfd *p, size_t n)
+{
+    int64_t now = monotonic_ms();
+    for (struct worker *w = a->workers, *next; w; w = next) {
+        next = w->next;
+        if (w->pid > 0 && is_ready(p, n, w->fd))
+            hear(a, w);
+        else if (w->pid > 0 && now >= w->deadline_ms)
+            give_up(a, w);
+    }
+    start_waiting(a);
+}
+
+int workers_poll_timeout(const struct agent *a)
+{
+    int64_t first = -1, now = monotonic_ms();
+    for (const struct worker *w = a->workers; w; w = w->next)
+        if (w->pid > 0 && (first < 0 || w->deadline_ms < first))
+            first = w->deadline_ms;
+    if (first < 0)
+        return -1;
+    return first > now ? (int)(first - now) : 0;
+}

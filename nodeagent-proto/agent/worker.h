@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Requests that may hang (a file system that is gone) or take long are carried out in a forked
+ * process each, so that the agent goes on. A worker makes its replies as the agent would, sends
+ * them through a pipe with an empty frame after the last, and ends; the agent hands them on as they
+ * come. One that is not done in time is killed and its request refused. At most WORKERS_MAX run at
+ * once, the rest wait their turn.
+ *
+ *   (start) -> WAITING -> RUNNING -> (gone)      edges: there is room; end mark, end of file,
+ * deadline
+ */
+#ifndef NODEAGENT_PROTO_AGENT_WORKER_H
+#define NODEAGENT_PROTO_AGENT_WORKER_H
+
+#include <poll.h>
+
+#include "nodeagent-proto/agent/ops_priv.h"
+
+#define WORKERS_MAX 16
+
+/* Has `req` carried out by fn in a worker; returns SERVE_ANSWERED. fn must know by itself what it
+ * waits for; what hangs all the same is given up after `limit_s`. */
+enum outcome worker_start(struct agent *a, json_t *req, serve_fn fn, int limit_s);
+void workers_close(struct agent *a);
+
+/* For the poll loop, as in tasks.h. */
+size_t workers_poll_count(const struct agent *a);
+void workers_poll_fill(const struct agent *a, struct pollfd *p);
+void workers_poll_act(struct agent *a, const struct pollfd *p, size_t n);
+int workers_poll_timeout(const struct agent *a);
+
+#endif
