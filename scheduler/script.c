@@ -13,6 +13,7 @@ struct step {
     const char *as, *path, *text; /* text: content, source of a mount, task id */
     const char *const *paths;
     size_t n;
+    struct node_user user;
     int number;            /* mode of a file, signal */
     struct task_spec task; /* commands */
     bool is_command, keep_record;
@@ -394,6 +395,27 @@ static void send_remove_tree(struct script *sc, struct step *st)
 void script_remove_tree(struct script *sc, const struct script_label *label, const char *path)
 {
     add(sc, label, send_remove_tree)->path = path;
+}
+
+static void send_user_add(struct script *sc, struct step *st)
+{
+    node_user_add(sc->link, &st->user, on_done, st);
+}
+
+void script_user_add(struct script *sc, const struct script_label *label,
+                     const struct node_user *user)
+{
+    add(sc, label, send_user_add)->user = *user;
+}
+
+static void send_user_remove(struct script *sc, struct step *st)
+{
+    node_user_remove(sc->link, st->text, on_done, st);
+}
+
+void script_user_remove(struct script *sc, const struct script_label *label, const char *name)
+{
+    add(sc, label, send_user_remove)->text = name;
 }
 
 static void send_signal(struct script *sc, struct step *st)

@@ -53,6 +53,8 @@ void script_write_file(struct script *, const struct script_label *, const char 
 void script_append(struct script *, const struct script_label *, const char *as, const char *path,
                    const char *text);
 void script_remove_tree(struct script *, const struct script_label *, const char *path);
+void script_user_add(struct script *, const struct script_label *, const struct node_user *user);
+void script_user_remove(struct script *, const struct script_label *, const char *name);
 void script_signal(struct script *, const struct script_label *, const char *task_id, int signo);
 void script_forget(struct script *, const struct script_label *, const char *task_id);
 /* SIGKILL to every running task whose id begins with `prefix` ("": all), except the one called
