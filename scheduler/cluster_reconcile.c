@@ -52,7 +52,7 @@ static int decide_scale(struct pass *p, struct err *e)
     int64_t demand = 0, total;
     if (p->c.scale.kind == SCALE_AUTO && st_job_queue_demand(p->s->st, p->c.id, &demand, e) != 0)
         return -1;
-    if (st_node_total(p->s->st, &total, e) != 0)
+    if (st_node_local_total(p->s->st, &total, e) != 0)
         return -1;
     const struct plan_scale_input in = {
         .scale = p->c.scale,
