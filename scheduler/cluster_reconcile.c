@@ -245,7 +245,7 @@ static struct failure shortage(struct pass *p)
     return f;
 }
 
-/* Why a node gets no further job although nothing is wrong with itself. */
+/* Why a node gets no further job although its row does not say so. */
 static bool withdrawn(struct pass *p, const struct node *nd, struct failure *out)
 {
     const struct machine *m = machine_find(p->s, nd->machine_id);
@@ -253,6 +253,8 @@ static bool withdrawn(struct pass *p, const struct node *nd, struct failure *out
         return false;
     *out = (struct failure){.node = nd->name, .exit_code = -1};
     if (!m->site) {
+        if (nd->state == NODE_UNUSABLE)
+            return false;
         out->code = "NodeNotInInventory";
         out->message = arena_printf(
             &p->a, "Machine %s is not in the inventory any more: it gets no further job", m->name);

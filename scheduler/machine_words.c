@@ -123,8 +123,8 @@ int sched_machines(struct sched *s, struct arena *a, struct machine_view **out, 
 #define NAMED_MAX 4
 
 struct shortage {
-    int serving, own, drained, unreachable;
-    struct strbuf drained_names, unreachable_names;
+    int serving, own, drained, troubled;
+    struct strbuf drained_names, troubled_names;
     struct id_map others; /* a set: the other clusters that have some */
 };
 
@@ -146,7 +146,7 @@ static void count_machine(struct shortage *sh, const struct machine *m, int64_t 
     else if (m->drained)
         add_name(&sh->drained_names, m->name, ++sh->drained);
     if (m->trouble)
-        add_name(&sh->unreachable_names, m->name, ++sh->unreachable);
+        add_name(&sh->troubled_names, m->name, ++sh->troubled);
 }
 
 static int claims_of(const struct sched *s, const struct cluster *c, int64_t cluster_id)
@@ -192,9 +192,9 @@ static void say(struct sched *s, struct arena *a, const struct cluster *c,
     if (sh->drained > 0)
         strbuf_printf(out, ", %d %s drained (%s)", sh->drained, sh->drained == 1 ? "is" : "are",
                       sh->drained_names.s);
-    if (sh->unreachable > 0)
-        strbuf_printf(out, "; %d of them could not be reached when last tried (%s)",
-                      sh->unreachable, sh->unreachable_names.s);
+    if (sh->troubled > 0)
+        strbuf_printf(out, "; %d of them had trouble when last tried (%s)", sh->troubled,
+                      sh->troubled_names.s);
 }
 
 const char *machines_shortage(struct sched *s, struct arena *a, const struct cluster *c, int target,
@@ -210,7 +210,7 @@ const char *machines_shortage(struct sched *s, struct arena *a, const struct clu
                                     target, missing == 1 ? "is" : "are", why.s);
     id_map_free(&sh.others);
     strbuf_free(&sh.drained_names);
-    strbuf_free(&sh.unreachable_names);
+    strbuf_free(&sh.troubled_names);
     strbuf_free(&why);
     return text;
 }

@@ -246,7 +246,9 @@ static void test_the_most_promising_first(void **state)
     int64_t c = add_gpu_cluster(w, "c", 5);
     WAIT(w, says(w, c, "NodeCapacityReached"));
     assert_string_equal(machines_of(w, c), "good new1 new2 bad ");
-    assert_says(w, c, "4 belong to this cluster, 1 is drained (gone)");
+    assert_says(w, c,
+                "4 belong to this cluster, 1 is drained (gone); 1 of them had trouble when last "
+                "tried (bad)");
     world_free(w);
 }
 
