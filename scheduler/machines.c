@@ -20,18 +20,22 @@ static void replace(char **field, const char *text)
 
 struct machine *machine_find(const struct sched *s, int64_t id)
 {
-    for (size_t i = 0; id != 0 && i < s->n_machines; i++)
-        if (s->machines[i].id == id)
-            return &s->machines[i];
-    return NULL;
+    return id_map_find(&s->machine_ids, id);
+}
+
+static struct machine *add(struct sched *s, const char *name, int64_t id)
+{
+    struct machine *m = &s->machines[s->n_machines++];
+    m->id = id;
+    m->name = xstrdup(name);
+    id_map_put(&s->machine_ids, id, m);
+    return m;
 }
 
 static void take_row(struct machine *m, const struct machine_row *row)
 {
-    m->id = row->id;
     m->drained = row->drained;
     m->contact_us = row->contact_us;
-    replace(&m->name, row->name);
     replace(&m->reason, row->reason);
     replace(&m->facts, row->facts);
 }
@@ -41,17 +45,17 @@ static int load_inventory(struct sched *s, const struct machine_row *rows, size_
 {
     for (size_t i = 0; s->cfg.site && i < s->cfg.site->n_machines; i++) {
         const struct site_machine *site = &s->cfg.site->machines[i];
-        struct machine *m = &s->machines[s->n_machines++];
-        m->site = site;
         const struct machine_row *row = NULL;
         for (size_t k = 0; k < n && !row; k++)
             if (strcasecmp(rows[k].name, site->name) == 0)
                 row = &rows[k];
+        int64_t id = row ? row->id : 0;
+        if (!row && st_machine_put(s->st, site->name, &id, e) != 0)
+            return -1;
+        struct machine *m = add(s, site->name, id);
+        m->site = site;
         if (row)
             take_row(m, row);
-        else if (st_machine_put(s->st, site->name, &m->id, e) != 0)
-            return -1;
-        replace(&m->name, site->name);
     }
     return 0;
 }
@@ -73,7 +77,7 @@ static int load_others(struct sched *s, const struct machine_row *rows, size_t n
             continue;
         if (claimed(uses, n_uses, rows[i].id)) {
             LOG_WARN(s->log, "machine.not_in_inventory", LF_STR("machine", rows[i].name));
-            take_row(&s->machines[s->n_machines++], &rows[i]);
+            take_row(add(s, rows[i].name, rows[i].id), &rows[i]);
         } else if (st_machine_remove(s->st, rows[i].id, e) != 0) {
             return -1;
         } else {
@@ -119,6 +123,7 @@ void machines_free(struct sched *s)
         free(m->trouble);
     }
     free(s->machines);
+    id_map_free(&s->machine_ids);
 }
 
 /* --- who has them ---------------------------------------------------------------------------- */

@@ -71,6 +71,7 @@ struct sched {
     int64_t last_orphan;
     struct machine *machines; /* owned, in the order of the inventory */
     size_t n_machines;
+    struct id_map machine_ids; /* the same, by the ids of their rows */
     int connecting; /* links of machines between open and ready, for site.connect_limit */
     struct id_map short_clusters; /* a set: they wait for capacity that others give up */
     int64_t started_us;

@@ -211,6 +211,9 @@ static void test_reboots_that_are_refused(void **state)
     make_idle(w, c);
     int64_t j = add_job(w, c, "j", (struct job_wish){.command = "sleep 60"});
     WAIT(w, job_state(w, j) != EXEC_QUEUED);
+    struct node *row;
+    nodes_of(w, c, &row);
+    assert_int_equal(row->job_id, j); /* or this would be a real reboot */
     assert_int_equal(sched_machine_reboot(w->s, "m1", &e), -1);
     assert_int_equal(e.code, ERR_CONFLICT);
     assert_non_null(strstr(e.msg, "A job runs on m1"));
