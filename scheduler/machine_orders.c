@@ -90,10 +90,23 @@ static int retry_node(struct sched *s, const struct machine *m, struct err *e)
     return rc < 0 ? -1 : 0;
 }
 
+struct undrain {
+    struct sched *s;
+    struct machine *m;
+};
+
+static int undrain(struct storage *st, void *ctx, struct err *e)
+{
+    const struct undrain *u = ctx;
+    (void)st;
+    return retry_node(u->s, u->m, e) != 0 ? -1 : set_drained(u->s, u->m, false, NULL, e);
+}
+
 int sched_machine_undrain(struct sched *s, const char *name, struct err *e)
 {
     struct machine *m = find_named(s, name, e);
-    if (!m || retry_node(s, m, e) != 0 || set_drained(s, m, false, NULL, e) != 0)
+    struct undrain u = {s, m};
+    if (!m || st_tx(s->st, "undrain machine", undrain, &u, e) != 0)
         return -1;
     machine_trouble(m, NULL);
     LOG_INFO(s->log, "machine.undrained", LF_STR("machine", m->name));

@@ -217,7 +217,9 @@ void machines_reread(struct sched *s)
             }
         }
         note_claims(s, uses, n_uses);
-        wake_short_clusters(s);
+        /* Not at once: on a full disk that would go round and round. */
+        for (size_t i = 0; i < s->short_clusters.n; i++)
+            wake_at(s, WAKE_CLUSTER, s->short_clusters.e[i].id, sched_now(s) + WRITE_AGAIN_US);
     } else if (s->n_machines > 0) {
         LOG_ERROR(s->log, "machine.not_reread", LF_STR("why", e.msg));
     }
