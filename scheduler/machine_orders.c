@@ -135,10 +135,6 @@ static void effect_reboot(struct sched *s, int64_t id, const struct err *why)
 static int refuse_reboot(const struct machine *m, const struct node_rt *rt, const struct node *row,
                          struct err *e)
 {
-    if (!rt)
-        return err_set(e, ERR_UNAVAILABLE, NULL,
-                       "No cluster has claimed %s, so no link to it is open: restart it with ssh",
-                       m->name);
     if (row->state == NODE_LEAVING)
         return err_set(e, ERR_CONFLICT, NULL,
                        "%s is just being given back by its cluster: wait until it is free",
@@ -174,23 +170,32 @@ static void reboot_node(struct sched *s, struct node_rt *rt)
     node_fail(rt, &f);
 }
 
+static int order_reboot(struct sched *s, const struct machine *m, const struct node *row,
+                        struct err *e)
+{
+    struct node_rt *rt = node_rt_find(s, row->id);
+    if (!rt)
+        return err_set(e, ERR_UNAVAILABLE, NULL,
+                       "No cluster has claimed %s, so no link to it is open: restart it with ssh",
+                       m->name);
+    if (refuse_reboot(m, rt, row, e) != 0)
+        return -1;
+    reboot_node(s, rt);
+    LOG_INFO(s->log, "machine.rebooting", LF_STR("machine", m->name));
+    return 0;
+}
+
 int sched_machine_reboot(struct sched *s, const char *name, struct err *e)
 {
     struct arena a;
     struct node row = {0};
-    struct machine *m = find_named(s, name, e);
+    const struct machine *m = find_named(s, name, e);
     if (!m)
         return -1;
     arena_init(&a);
     int rc = claiming_node(s, m, &a, &row, e);
-    if (rc >= 0) {
-        struct node_rt *rt = rc == 1 ? node_rt_find(s, row.id) : NULL;
-        rc = refuse_reboot(m, rt, &row, e);
-        if (rc == 0)
-            reboot_node(s, rt);
-    }
-    if (rc == 0)
-        LOG_INFO(s->log, "machine.rebooting", LF_STR("machine", m->name));
+    if (rc >= 0)
+        rc = order_reboot(s, m, &row, e);
     arena_free(&a);
     return rc;
 }
