@@ -22,6 +22,7 @@ struct pass {
     struct node *nodes;
     size_t n_nodes;
     int64_t now_us;
+    bool on_machines; /* its nodes are machines of the inventory; else they are local */
     struct plan_scale_result scale;
 };
 
@@ -35,24 +36,62 @@ static int load_nodes(struct pass *p, struct err *e)
     return st_node_list(p->s->st, &p->a, p->c.id, &p->nodes, &p->n_nodes, e);
 }
 
+/* A node in trouble may heal by itself; only while it is unusable is it no use. */
+static bool out_of_service(const struct pass *p, const struct node *nd)
+{
+    const struct machine *m = machine_find(p->s, nd->machine_id);
+    return m && (m->drained || !m->site || (nd->state == NODE_UNUSABLE && m->trouble));
+}
+
 static struct plan_node *plan_nodes(struct pass *p)
 {
     struct plan_node *out = arena_alloc(&p->a, (p->n_nodes + 1) * sizeof *out);
     for (size_t i = 0; i < p->n_nodes; i++) {
         const struct node *nd = &p->nodes[i];
-        out[i] = (struct plan_node){nd->id, nd->ordinal, nd->state, nd->state_us, nd->job_id};
+        out[i] = (struct plan_node){.id = nd->id,
+                                    .ordinal = nd->ordinal,
+                                    .state = nd->state,
+                                    .state_us = nd->state_us,
+                                    .job_id = nd->job_id,
+                                    .out_of_service = out_of_service(p, nd)};
     }
     return out;
 }
 
 /* --- scale ---------------------------------------------------------------------------------- */
 
+/* What its nodes are decides what more of them will be, although the inventory may have changed;
+ * without any, machines go before local nodes. */
+static bool wants_machines(const struct pass *p, int serving)
+{
+    for (size_t i = 0; i < p->n_nodes; i++)
+        if (p->nodes[i].state != NODE_LEAVING)
+            return p->nodes[i].machine_id != 0;
+    return serving > 0;
+}
+
+/* How many more nodes it could have now. */
+static int free_capacity(struct pass *p, int *room, struct err *e)
+{
+    int serving;
+    int64_t local;
+    machines_count(p->s, p->c.vm_size, p->c.vm_priority, &serving, room);
+    p->on_machines = wants_machines(p, serving);
+    if (p->on_machines)
+        return 0;
+    if (st_node_local_total(p->s->st, &local, e) != 0)
+        return -1;
+    *room = p->s->cfg.local_nodes - (int)local;
+    return 0;
+}
+
 static int decide_scale(struct pass *p, struct err *e)
 {
-    int64_t demand = 0, total;
+    int64_t demand = 0;
+    int room;
     if (p->c.scale.kind == SCALE_AUTO && st_job_queue_demand(p->s->st, p->c.id, &demand, e) != 0)
         return -1;
-    if (st_node_total(p->s->st, &total, e) != 0)
+    if (free_capacity(p, &room, e) != 0)
         return -1;
     const struct plan_scale_input in = {
         .scale = p->c.scale,
@@ -63,7 +102,7 @@ static int decide_scale(struct pass *p, struct err *e)
         .demand = demand,
         .now_us = p->now_us,
         .idle_us = (int64_t)p->s->cfg.autoscale_idle_s * 1000000,
-        .free_capacity = p->s->cfg.local_nodes - (int)total,
+        .free_capacity = room,
     };
     plan_scale(&p->a, &in, &p->scale);
     return 0;
@@ -73,6 +112,8 @@ static int add_node(struct pass *p, int ordinal, struct err *e)
 {
     char when[TIMEFMT_SIZE];
     timefmt_basic(p->now_us, 1, when);
+    struct machine *m = p->on_machines ? machine_pick(p->s, p->c.vm_size, p->c.vm_priority) : NULL;
+    assert(m || !p->on_machines); /* no more are added than are free */
     struct node nd = {
         .cluster_id = p->c.id,
         /* Ten digits that are the cluster's own: no two clusters' nodes ever share a root. */
@@ -82,11 +123,15 @@ static int add_node(struct pass *p, int ordinal, struct err *e)
         .state = NODE_PREPARING,
         .state_us = p->now_us,
         .created_us = p->now_us,
+        .machine_id = m ? m->id : 0,
     };
     int64_t id;
     if (st_node_insert(p->s->st, &nd, &id, e) != 0)
         return -1;
-    LOG_INFO(p->s->log, "node.preparing", LF_STR("node", nd.name), LF_STR("cluster", p->c.name));
+    if (m)
+        machine_claim(m, id, p->c.id);
+    LOG_INFO(p->s->log, "node.preparing", LF_STR("node", nd.name), LF_STR("cluster", p->c.name),
+             LF_STR("machine", m ? m->name : NULL));
     sched_after_durable(p->s, id, effect_wake_node);
     return 0;
 }
@@ -141,6 +186,8 @@ static int apply_scale(struct pass *p, struct err *e)
     for (int i = 0; i < r->add; i++)
         if (add_node(p, ordinals[i], e) != 0)
             return -1;
+    if (r->add > 0 && p->on_machines)
+        wake_short_clusters(p->s); /* what they say of who has the machines is no longer true */
     for (size_t i = 0; i < r->n_leave; i++)
         if (move_node(p, r->leave[i], NODE_EV_LEAVE, e) != 0)
             return -1;
@@ -179,34 +226,72 @@ static int write_alloc_state(struct pass *p, struct err *e)
     return 0;
 }
 
+static struct failure shortage(struct pass *p)
+{
+    const struct plan_scale_result *r = &p->scale;
+    struct failure f = {.code = "NodeCapacityReached", .exit_code = -1};
+    if (p->on_machines) {
+        f.message = machines_shortage(p->s, &p->a, &p->c, r->target, r->missing);
+        f.remedy = "make another cluster smaller, undrain a machine, or add machines to the "
+                   "inventory; allocation goes on by itself";
+    } else {
+        f.message = arena_printf(&p->a,
+                                 "%d of the %d nodes asked for cannot be allocated: all clusters "
+                                 "together may have %d local nodes",
+                                 r->missing, r->target, p->s->cfg.local_nodes);
+        f.remedy = "make another cluster smaller, or raise the limit in the configuration; "
+                   "allocation goes on by itself";
+    }
+    return f;
+}
+
+/* Why a node gets no further job although its row does not say so. */
+static bool withdrawn(struct pass *p, const struct node *nd, struct failure *out)
+{
+    const struct machine *m = machine_find(p->s, nd->machine_id);
+    if (!m || nd->state == NODE_LEAVING || (m->site && !m->drained))
+        return false;
+    *out = (struct failure){.node = nd->name, .exit_code = -1};
+    if (!m->site) {
+        if (nd->state == NODE_UNUSABLE)
+            return false;
+        out->code = "NodeNotInInventory";
+        out->message = arena_printf(
+            &p->a, "Machine %s is not in the inventory any more: it gets no further job", m->name);
+        out->remedy = "put it back into the inventory, or make the cluster smaller";
+        return true;
+    }
+    bool reason = m->reason && *m->reason;
+    out->code = "NodeDrained";
+    out->message = arena_printf(&p->a, "Machine %s is drained and gets no further job%s%s", m->name,
+                                reason ? ": " : "", reason ? m->reason : "");
+    out->remedy = "'batchaid nodes undrain' puts it back into use";
+    return true;
+}
+
 /* What stands in the way of the target, and what is wrong with which node. */
 static int write_errors(struct pass *p, struct err *e)
 {
     const char *errors = NULL;
-    if (p->scale.missing > 0)
-        id_map_put(&p->s->short_clusters, p->c.id, NULL);
-    else
-        id_map_remove(&p->s->short_clusters, p->c.id);
+    struct failure f;
     if (p->scale.missing > 0) {
-        const struct failure f = {
-            .code = "NodeCapacityReached",
-            .message = arena_printf(&p->a,
-                                    "%d of the %d nodes asked for cannot be allocated: all "
-                                    "clusters together may have %d local nodes",
-                                    p->scale.missing, p->scale.target, p->s->cfg.local_nodes),
-            .remedy = "make another cluster smaller, or raise the limit in the configuration; "
-                      "allocation goes on by itself",
-            .exit_code = -1};
+        id_map_put(&p->s->short_clusters, p->c.id, NULL);
+        f = shortage(p);
         errors = failure_append(&p->a, NULL, &f);
+    } else {
+        id_map_remove(&p->s->short_clusters, p->c.id);
     }
-    for (size_t i = 0; i < p->n_nodes; i++)
+    for (size_t i = 0; i < p->n_nodes; i++) {
+        if (withdrawn(p, &p->nodes[i], &f))
+            errors = failure_append(&p->a, errors, &f);
         if (p->nodes[i].state == NODE_UNUSABLE)
             errors = failure_merge(&p->a, errors, p->nodes[i].errors);
+    }
     if (strcmp(errors ? errors : "", p->c.errors ? p->c.errors : "") == 0)
         return 0;
     if (p->scale.missing > 0)
         LOG_WARN(p->s->log, "cluster.short_of_nodes", LF_STR("cluster", p->c.name),
-                 LF_INT("missing", p->scale.missing), LF_INT("limit", p->s->cfg.local_nodes));
+                 LF_INT("missing", p->scale.missing), LF_STR("why", shortage(p).message));
     return st_cluster_set_errors(p->s->st, p->c.id, errors, e);
 }
 
@@ -314,8 +399,9 @@ static int run_assignments(struct pass *p, const struct job *jobs, size_t n,
 static int serve_queue(struct pass *p, struct err *e)
 {
     size_t idle = 0, n, n_plan = 0, looked = 0;
+    const struct plan_node *nodes = plan_nodes(p);
     for (size_t i = 0; i < p->n_nodes; i++)
-        idle += p->nodes[i].state == NODE_IDLE;
+        idle += plan_may_serve(&nodes[i]);
     size_t limit = idle + 1 < QUEUE_MAX ? idle + 1 : QUEUE_MAX;
     struct job *jobs;
     if (st_job_queue(p->s->st, &p->a, p->c.id, (int)limit, &jobs, &n, e) != 0)
@@ -337,7 +423,7 @@ static int serve_queue(struct pass *p, struct err *e)
     if (looked == n && n == limit)
         wake(p->s, WAKE_CLUSTER, p->c.id);
     struct plan_assignment *list;
-    size_t n_list = plan_allocation(&p->a, plan, n_plan, plan_nodes(p), p->n_nodes, &list);
+    size_t n_list = plan_allocation(&p->a, plan, n_plan, nodes, p->n_nodes, &list);
     return run_assignments(p, jobs, n, list, n_list, e);
 }
 
@@ -349,6 +435,7 @@ static void effect_reconciled(struct sched *s, int64_t id, const struct err *why
     if (!why)
         return;
     LOG_WARN(s->log, "cluster.rolled_back", LF_INT("cluster_id", id), LF_STR("why", why->msg));
+    machines_reread(s);
     wake_at(s, WAKE_CLUSTER, id, sched_now(s) + RECONCILE_AGAIN_US);
 }
 
@@ -367,6 +454,7 @@ void cluster_reconcile(struct sched *s, int64_t id)
     if (rc < 0) {
         LOG_ERROR(s->log, "cluster.reconcile_failed", LF_INT("cluster_id", id),
                   LF_STR("why", e.msg));
+        machines_reread(s);
         wake_at(s, WAKE_CLUSTER, id, p.now_us + RECONCILE_AGAIN_US);
     }
     if (st_has_pending(s->st))

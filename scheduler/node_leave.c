@@ -157,13 +157,6 @@ static void remove_root(struct node_rt *rt)
 
 /* --- removing the row ----------------------------------------------------------------------- */
 
-static void wake_waiting_clusters(struct sched *s, int64_t cluster_id)
-{
-    wake(s, WAKE_CLUSTER, cluster_id);
-    for (size_t i = 0; i < s->short_clusters.n; i++)
-        wake(s, WAKE_CLUSTER, s->short_clusters.e[i].id);
-}
-
 static void remove_row(struct node_rt *rt)
 {
     struct sched *s = rt->s;
@@ -176,9 +169,11 @@ static void remove_row(struct node_rt *rt)
     LOG_INFO(s->log, rt->id > 0 ? "node.removed" : "node.orphan_removed", LF_STR("node", rt->name));
     if (rt->id > 0) {
         sched_after_durable(s, rt->id, effect_wake_node);
+        machine_release(s, rt->id);
         s->wake_deletions = true;
     }
-    wake_waiting_clusters(s, rt->cluster_id);
+    wake(s, WAKE_CLUSTER, rt->cluster_id);
+    wake_short_clusters(s);
     node_rt_free(rt);
 }
 

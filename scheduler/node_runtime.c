@@ -55,6 +55,7 @@ struct node_rt *node_rt_get(struct sched *s, const struct node *row)
     if (!rt)
         rt = rt_new(s, row->id, row->name);
     rt->cluster_id = row->cluster_id;
+    rt->machine = machine_find(s, row->machine_id);
     return rt;
 }
 
@@ -75,6 +76,7 @@ void node_rt_free(struct node_rt *rt)
     free(rt->root);
     free(rt->why_down);
     free(rt->incarnation);
+    free(rt->facts);
     free(rt);
 }
 
@@ -124,6 +126,8 @@ static void on_ready(void *ctx, const struct node_facts *facts)
     rt->ready_us = sched_now(rt->s);
     rt->gpus = count_gpus(facts->gpus);
     replace(&rt->incarnation, facts->incarnation);
+    free(rt->facts);
+    rt->facts = node_facts_text(facts);
     LOG_DEBUG(rt->s->log, "node.connected", LF_STR("node", rt->name),
               LF_STR("agent", facts->agent_version));
     wake(rt->s, WAKE_NODE, rt->id);

@@ -20,13 +20,18 @@ static int by_ordinal(const void *pa, const void *pb)
     return (a->ordinal > b->ordinal) - (a->ordinal < b->ordinal);
 }
 
+bool plan_may_serve(const struct plan_node *n)
+{
+    return n->state == NODE_IDLE && n->job_id == 0 && !n->out_of_service;
+}
+
 static const struct plan_node **idle_nodes(struct arena *a, const struct plan_node *nodes,
                                            size_t n_nodes, size_t *n_idle)
 {
     const struct plan_node **idle = arena_alloc(a, (n_nodes + 1) * sizeof *idle);
     size_t n = 0;
     for (size_t i = 0; i < n_nodes; i++)
-        if (nodes[i].state == NODE_IDLE && nodes[i].job_id == 0)
+        if (plan_may_serve(&nodes[i]))
             idle[n++] = &nodes[i];
     qsort(idle, n, sizeof *idle, by_ordinal);
     *n_idle = n;
@@ -54,28 +59,28 @@ size_t plan_allocation(struct arena *a, const struct plan_job *jobs, size_t n_jo
 }
 
 /* Lower leaves first; within one rank the highest ordinal. */
-static int leave_rank(enum node_state s)
+static int leave_rank(const struct plan_node *n)
 {
-    switch (s) {
+    switch (n->state) {
     case NODE_UNUSABLE:
         return 0;
     case NODE_PREPARING:
-        return 1;
-    case NODE_IDLE:
         return 2;
+    case NODE_IDLE:
+        return n->out_of_service ? 1 : 3;
     case NODE_RUNNING:
-        return 3;
-    case NODE_LEAVING:
         return 4;
+    case NODE_LEAVING:
+        return 5;
     }
-    return 4;
+    return 5;
 }
 
 static int by_leave_order(const void *pa, const void *pb)
 {
     const struct plan_node *a = *(const struct plan_node *const *)pa;
     const struct plan_node *b = *(const struct plan_node *const *)pb;
-    int ra = leave_rank(a->state), rb = leave_rank(b->state);
+    int ra = leave_rank(a), rb = leave_rank(b);
     if (ra != rb)
         return ra - rb;
     return (a->ordinal < b->ordinal) - (a->ordinal > b->ordinal);
@@ -86,14 +91,18 @@ static int clamp(int64_t v, int lo, int hi)
     return v < lo ? lo : v > hi ? hi : (int)v;
 }
 
-/* What automatic scaling wants: the nodes that hold jobs, and those the queue asks for. */
+/* What automatic scaling wants: the nodes that hold jobs, and those the queue asks for. Nodes that
+ * cannot serve the queue come on top while something waits in it. */
 static int auto_target(const struct plan_scale_input *in)
 {
-    int64_t held = 0;
-    for (size_t i = 0; i < in->n_nodes; i++)
-        held += in->nodes[i].state == NODE_RUNNING ||
-                (in->nodes[i].state == NODE_UNUSABLE && in->nodes[i].job_id);
-    int64_t want = held + in->demand;
+    int64_t held = 0, useless = 0;
+    for (size_t i = 0; i < in->n_nodes; i++) {
+        const struct plan_node *n = &in->nodes[i];
+        bool holds = n->state == NODE_RUNNING || (n->state == NODE_UNUSABLE && n->job_id);
+        held += holds;
+        useless += !holds && n->state != NODE_LEAVING && n->out_of_service;
+    }
+    int64_t want = held + in->demand + (in->demand > 0 ? useless : 0);
     if (in->initial && want < in->scale.initial)
         want = in->scale.initial;
     return clamp(want, in->scale.minimum, in->scale.maximum);

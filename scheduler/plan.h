@@ -25,6 +25,9 @@ struct plan_node {
     enum node_state state;
     int64_t state_us;
     int64_t job_id;
+    /* Its machine is drained or cannot be reached: it gets no job, automatic scaling does not count
+     * on it, and among idle nodes it is the first to leave. */
+    bool out_of_service;
 };
 
 struct plan_job {
@@ -39,6 +42,9 @@ struct plan_assignment {
     const struct plan_node **nodes; /* node_count of them, borrowed from the argument */
     int n_nodes;
 };
+
+/* An idle node that jobs may have. */
+bool plan_may_serve(const struct plan_node *n);
 
 /* Arena-owned assignments in *out; returns how many. Takes idle nodes by ordinal. */
 size_t plan_allocation(struct arena *a, const struct plan_job *jobs, size_t n_jobs,

@@ -15,6 +15,9 @@
  * answered meanwhile. What is left is done in the next turn, which follows at once. */
 #define RECONCILES_PER_TURN 100
 
+/* The one id of WAKE_OPERATIONS. */
+#define ALL_OPERATIONS 1
+
 /* --- birth and end -------------------------------------------------------------------------- */
 
 static const char *const *copy_list(const char *const *list)
@@ -59,6 +62,7 @@ int sched_create(const struct sched_config *c, struct sched **out, struct err *e
 static void sched_free(struct sched *s)
 {
     assert(s->nodes.n == 0 && s->runs.n == 0);
+    machines_free(s);
     for (int k = 0; k < WAKE_KINDS; k++)
         id_map_free(&s->wakes[k]);
     id_map_free(&s->nodes);
@@ -142,15 +146,39 @@ int sched_start(struct sched *s, struct err *e)
 {
     struct arena a;
     arena_init(&a);
-    int rc = wake_known(s, &a, e);
+    int rc = machines_load(s, &a, e);
+    if (rc == 0)
+        rc = wake_known(s, &a, e);
     arena_free(&a);
     if (rc != 0)
         return err_prefix(e, "starting the scheduler");
     s->started_us = sched_now(s);
     s->wake_deletions = true;
+    wake(s, WAKE_OPERATIONS, ALL_OPERATIONS);
     node_find_orphans(s);
     wake_arm(s);
     return 0;
+}
+
+/* --- operations that ended ------------------------------------------------------------------ */
+
+/* Nobody polls for what ended a day ago. */
+#define OPERATION_KEPT_US (24LL * 3600 * 1000000)
+#define EXPIRE_EVERY_US   (600LL * 1000000)
+/* Per pass: some 10 us each; a pass follows at once while there are more. */
+#define EXPIRE_PER_PASS 500
+
+static void operations_expire(struct sched *s, int64_t id)
+{
+    int64_t now = sched_now(s);
+    struct err e = {0};
+    int gone = 0;
+    if (st_op_expire(s->st, now - OPERATION_KEPT_US, EXPIRE_PER_PASS, &gone, &e) != 0)
+        LOG_ERROR(s->log, "operations.not_expired", LF_STR("why", e.msg));
+    if (gone == EXPIRE_PER_PASS)
+        wake(s, WAKE_OPERATIONS, id);
+    else
+        wake_at(s, WAKE_OPERATIONS, id, now + EXPIRE_EVERY_US);
 }
 
 /* --- turns ---------------------------------------------------------------------------------- */
@@ -163,6 +191,7 @@ static const struct {
     {WAKE_JOB, job_reconcile},
     {WAKE_NODE, node_reconcile},
     {WAKE_CLUSTER, cluster_reconcile},
+    {WAKE_OPERATIONS, operations_expire},
 };
 
 static bool reconcile_one(struct sched *s)
@@ -260,44 +289,90 @@ out:
 
 /* --- small answers -------------------------------------------------------------------------- */
 
-int sched_capacity(const struct sched *s, const char *vm_size)
+static bool among(const char *const *list, const char *name)
 {
-    const char *const *sizes = s->cfg.local_vm_sizes;
-    if (!sizes[0])
-        return s->cfg.local_nodes;
-    for (; *sizes; sizes++)
-        if (strcasecmp(*sizes, vm_size) == 0)
-            return s->cfg.local_nodes;
-    return 0;
+    for (; *list; list++)
+        if (strcasecmp(*list, name) == 0)
+            return true;
+    return false;
 }
 
-static int refuse_size(const struct sched *s, const char *vm_size, struct err *e)
+/* How many nodes of this kind a cluster can ever have; 0 if the size is not served here. */
+static int capacity(const struct sched *s, const char *vm_size, enum vm_priority priority,
+                    bool *on_machines)
 {
-    struct strbuf served = STRBUF_INIT;
-    for (const char *const *v = s->cfg.local_vm_sizes; v && *v; v++)
-        strbuf_printf(&served, "%s%s", served.len ? ", " : "", *v);
+    int serving, free_now;
+    machines_count(s, vm_size, priority, &serving, &free_now);
+    *on_machines = serving > 0;
+    if (serving > 0)
+        return serving;
+    const char *const *sizes = s->cfg.local_vm_sizes;
+    return !sizes[0] || among(sizes, vm_size) ? s->cfg.local_nodes : 0;
+}
+
+/* As many sizes as a message names. */
+#define SIZES_MAX 30
+
+struct sizes {
+    const char *names[SIZES_MAX + 1]; /* NULL-terminated */
+    size_t n;
+};
+
+static void add_sizes(struct sizes *served, const char *const *more)
+{
+    for (; more && *more; more++)
+        if (served->n < SIZES_MAX && !among(served->names, *more))
+            served->names[served->n++] = *more;
+}
+
+static int refuse_size(const struct sched *s, const char *vm_size, enum vm_priority priority,
+                       struct err *e)
+{
+    struct sizes served = {0};
+    if (s->cfg.local_nodes > 0)
+        add_sizes(&served, s->cfg.local_vm_sizes);
+    for (size_t i = 0; i < s->n_machines; i++) {
+        const struct site_machine *site = s->machines[i].site;
+        if (site && site->group->priority == priority)
+            add_sizes(&served, site->group->vm_sizes);
+    }
+    struct strbuf text = STRBUF_INIT;
+    for (size_t i = 0; i < served.n; i++)
+        strbuf_printf(&text, "%s%s", i > 0 ? ", " : "", served.names[i]);
     err_set(e, ERR_INVALID_PROPERTY, "properties.vmSize",
-            "vmSize %.100s is not served here; the sizes served are: %s", vm_size,
-            served.len ? served.s : "none");
-    strbuf_free(&served);
+            "vmSize %.100s is not served here with vmPriority %s; the sizes served are: %s",
+            vm_size, enum_to_name(vm_priority_names, (int)priority), text.len ? text.s : "none");
+    strbuf_free(&text);
     return -1;
 }
 
-int sched_check_scale(const struct sched *s, const char *vm_size, const struct scale *scale,
-                      struct err *e)
+int sched_check_scale(const struct sched *s, const char *vm_size, enum vm_priority priority,
+                      const struct scale *scale, struct err *e)
 {
-    int most = sched_capacity(s, vm_size);
+    bool on_machines;
+    int most = capacity(s, vm_size, priority, &on_machines);
     if (most == 0)
-        return refuse_size(s, vm_size, e);
+        return refuse_size(s, vm_size, priority, e);
     bool automatic = scale->kind == SCALE_AUTO;
     int want = automatic ? scale->maximum : scale->target;
-    if (want <= most)
+    if (on_machines || want <= most)
         return 0;
     return err_set(e, ERR_QUOTA,
                    automatic ? "properties.scaleSettings.autoScale.maximumNodeCount"
                              : "properties.scaleSettings.manual.targetNodeCount",
                    "%d nodes of size %s are more than there can ever be here: the limit is %d",
                    want, vm_size, most);
+}
+
+int sched_most_nodes(const struct sched *s, const struct cluster *c)
+{
+    bool on_machines;
+    int most = capacity(s, c->vm_size, c->vm_priority, &on_machines);
+    bool automatic = c->scale.kind == SCALE_AUTO;
+    int wish = automatic ? c->scale.maximum : c->scale.target;
+    if (on_machines)
+        return automatic || wish > most ? wish : most;
+    return automatic && wish < most ? wish : most;
 }
 
 static char *lower(struct arena *a, const char *s)

@@ -25,8 +25,8 @@
 #include "scheduler/scheduler.h"
 #include "storage/storage.h"
 
-/* WAKE_DELETIONS stands for all of them, with whatever id: they are one pass. */
-enum wake_kind { WAKE_CLUSTER, WAKE_JOB, WAKE_NODE, WAKE_DELETIONS, WAKE_KINDS };
+/* WAKE_DELETIONS and WAKE_OPERATIONS stand for all of them, with whatever id: each is one pass. */
+enum wake_kind { WAKE_CLUSTER, WAKE_JOB, WAKE_NODE, WAKE_DELETIONS, WAKE_OPERATIONS, WAKE_KINDS };
 
 /* How long until a write that failed (disk full) is tried again. */
 #define WRITE_AGAIN_US 1000000
@@ -41,7 +41,8 @@ struct node_rt;
 struct job_run;
 
 /* A machine of the inventory: machines.c. Made at the start for every one, and for those that a
- * node row still names although the inventory does not. */
+ * node row still names although the inventory does not. drained, reason and the claim repeat the
+ * rows; after a rollback they are read again. */
 struct machine {
     int64_t id; /* of its row */
     char *name;
@@ -49,6 +50,7 @@ struct machine {
     bool drained;
     char *reason;       /* why drained */
     int64_t node_id;    /* who has claimed it; 0: free */
+    int64_t cluster_id; /* that node's; 0: free */
     int64_t contact_us; /* last contact; 0: never */
     char *facts;        /* node_facts_text(), or NULL */
     char *trouble;      /* why it could not be reached or used when last tried; NULL: none */
@@ -69,6 +71,7 @@ struct sched {
     int64_t last_orphan;
     struct machine *machines; /* owned, in the order of the inventory */
     size_t n_machines;
+    struct id_map machine_ids; /* the same, by the ids of their rows */
     int connecting; /* links of machines between open and ready, for site.connect_limit */
     struct id_map short_clusters; /* a set: they wait for capacity that others give up */
     int64_t started_us;
@@ -86,6 +89,8 @@ void wake_at(struct sched *s, enum wake_kind kind, int64_t id, int64_t at_us);
 void wake_arm(struct sched *s);
 void wake_on_timer(uv_timer_t *t);
 bool wake_pending(const struct sched *s);
+/* Wakes the clusters that wait for capacity. */
+void wake_short_clusters(struct sched *s);
 int64_t sched_now(const struct sched *s);
 
 /* Runs `fn` once what was written so far is on disk (`why` NULL) or was rolled back. Not run while
@@ -122,6 +127,7 @@ struct node_rt {
     int gpus;
     bool is_root;           /* the agent may mount, make accounts and run tasks as others */
     char *runtimes;         /* node_facts.runtimes */
+    char *facts;            /* node_facts_text() of the last hello; NULL: none yet */
     bool greeted;           /* link ready and hello compared with the row */
     bool heal;              /* unusable, but to be prepared again by itself from retry_us on */
     struct job_run *run;    /* borrowed: the run that has a slot on this node; NULL: none */
@@ -159,15 +165,29 @@ void machines_free(struct sched *s);
 struct machine *machine_find(const struct sched *s, int64_t id);
 /* A free machine for a node of this size and priority, the most promising first; NULL: none. */
 struct machine *machine_pick(struct sched *s, const char *vm_size, enum vm_priority priority);
+bool machine_serves(const struct machine *m, const char *vm_size, enum vm_priority priority);
 /* How many machines could ever serve it, and how many of them are free now. */
 void machines_count(const struct sched *s, const char *vm_size, enum vm_priority priority,
                     int *serving, int *free_now);
-/* Writes down the last contact (facts) or the trouble of one. */
+/* Notes who has a machine, beside the node row that says so, or that the node's row is gone. */
+void machine_claim(struct machine *m, int64_t node_id, int64_t cluster_id);
+void machine_release(struct sched *s, int64_t node_id);
+/* Reads again what the rows say of drained machines and claims: something was rolled back. */
+void machines_reread(struct sched *s);
+void effect_reread_machines(struct sched *s, int64_t id,
+                            const struct err *why); /* if rolled back */
+/* Writes down the last contact (facts) or the trouble of one. With facts NULL the machine just
+ * answered, which is kept in memory only; so is trouble, which any contact ends. */
 void machine_contact(struct sched *s, struct machine *m, const struct node_facts *facts);
 void machine_trouble(struct machine *m, const char *why);
 
 /* --- node_login.c ---------------------------------------------------------------------------- */
 void node_login_close(struct node_rt *rt);
+
+/* --- machine_words.c: what is said of machines ------------------------------------------------ */
+/* Why `missing` of the `target` nodes of a cluster cannot be had. Arena-owned. */
+const char *machines_shortage(struct sched *s, struct arena *a, const struct cluster *c, int target,
+                              int missing);
 
 /* --- node_prepare.c ------------------------------------------------------------------------- */
 /* The next step; the link is ready. */

@@ -61,12 +61,21 @@ void sched_wake_deletions(struct sched *s);
  * 0: it had already ended; -1: err. Finishes the job's non-delete operations when it has ended. */
 int sched_job_terminate(struct sched *s, int64_t job_id, struct err *e) MUST_CHECK;
 
-/* How many nodes of this size a cluster can ever have; 0 if the size is not served here. */
-int sched_capacity(const struct sched *s, const char *vm_size);
+/* What a cluster's nodes are. Machines of the inventory that serve its vmSize with its vmPriority,
+ * if there is any such machine: each is claimed by one cluster alone, as long as the node is there.
+ * Else local nodes, if they serve the size. Never both: as long as a cluster has nodes, more of
+ * them will be of their kind, whatever has become of the inventory.
+ *
+ * Local nodes are limited by configuration, and a cluster that asks for more is refused. Machines
+ * are waited for: the cluster stays resizing, says in its errors who has them, and goes on when
+ * they become free or the inventory grows. */
 
-/* Refuses what a node could never have: see sched_capacity(). Target is the property path. */
-int sched_check_scale(const struct sched *s, const char *vm_size, const struct scale *scale,
-                      struct err *e) MUST_CHECK;
+/* Refuses a size that is not served here, and more nodes than there can ever be. Target is the
+ * property path. */
+int sched_check_scale(const struct sched *s, const char *vm_size, enum vm_priority priority,
+                      const struct scale *scale, struct err *e) MUST_CHECK;
+/* The most nodes that a job of this cluster may ask for: with more it would wait for ever. */
+int sched_most_nodes(const struct sched *s, const struct cluster *c);
 
 /* --- the machines, as people who run them see them ------------------------------------------- */
 
@@ -88,13 +97,14 @@ struct machine_view {
 int sched_machines(struct sched *s, struct arena *a, struct machine_view **out, size_t *n,
                    struct err *e) MUST_CHECK;
 /* By name. Drained: what runs there goes on, nothing new starts; the machine is not claimed again
- * and its idle node is no longer used. Undraining also tries an unusable node again.
- * ERR_MACHINE_NOT_FOUND. */
+ * and its idle node is no longer used, though it stays in its cluster. Undraining also tries an
+ * unusable node again. ERR_MACHINE_NOT_FOUND; ERR_NOT_SUPPORTED for a local node. */
 int sched_machine_drain(struct sched *s, const char *name, const char *reason,
                         struct err *e) MUST_CHECK;
 int sched_machine_undrain(struct sched *s, const char *name, struct err *e) MUST_CHECK;
 /* Asks the machine to restart; its node is prepared anew when it is back. ERR_CONFLICT while a job
- * runs there; ERR_NOT_SUPPORTED without root; ERR_UNAVAILABLE when it cannot be reached. */
+ * runs there; ERR_NOT_SUPPORTED without root; ERR_UNAVAILABLE when there is no link to it, as to a
+ * free machine. */
 int sched_machine_reboot(struct sched *s, const char *name, struct err *e) MUST_CHECK;
 
 /* Where people log in on a node. */

@@ -134,6 +134,12 @@ void effect_wake_job(struct sched *s, int64_t id, const struct err *why)
     wake_after(s, WAKE_JOB, id, why);
 }
 
+void wake_short_clusters(struct sched *s)
+{
+    for (size_t i = 0; i < s->short_clusters.n; i++)
+        wake(s, WAKE_CLUSTER, s->short_clusters.e[i].id);
+}
+
 void sched_ref(struct sched *s)
 {
     s->refs++;

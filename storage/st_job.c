@@ -178,15 +178,6 @@ int st_job_active_ids(struct storage *st, struct arena *a, int64_t **ids, size_t
     return q_ids(&q, a, ids, n, e);
 }
 
-int st_job_ids_of_cluster(struct storage *st, struct arena *a, int64_t cluster_id, int64_t **ids,
-                          size_t *n, struct err *e)
-{
-    struct q q;
-    q_read(&q, st, ST_JOB_IDS_OF_CLUSTER);
-    q_int(&q, cluster_id);
-    return q_ids(&q, a, ids, n, e);
-}
-
 int st_job_move(struct storage *st, const struct st_job_move *m, struct err *e)
 {
     struct q q;

@@ -18,6 +18,22 @@ static void read_node(struct q *q, struct arena *a, void *row)
     nd->rank = (int)c_int(q);
     nd->incarnation = c_text(q, a);
     nd->errors = c_text(q, a);
+    nd->machine_id = c_int(q);
+}
+
+static void read_use(struct q *q, struct arena *a, void *row)
+{
+    struct node_use *u = row;
+    u->node_id = c_int(q);
+    u->cluster_id = c_int(q);
+    u->node = c_text(q, a);
+    u->state = (enum node_state)c_int(q);
+    u->errors = c_text(q, a);
+    u->machine_id = c_int(q);
+    u->cluster = c_text(q, a);
+    u->workspace = c_text(q, a);
+    u->vm_priority = (enum vm_priority)c_int(q);
+    u->job = c_text(q, a);
 }
 
 int st_node_insert(struct storage *st, const struct node *nd, int64_t *id, struct err *e)
@@ -35,6 +51,7 @@ int st_node_insert(struct storage *st, const struct node *nd, int64_t *id, struc
     q_int(&q, nd->rank);
     q_text(&q, nd->incarnation);
     q_text(&q, nd->errors);
+    q_id(&q, nd->machine_id);
     return q_insert(&q, id, e);
 }
 
@@ -78,11 +95,23 @@ int st_node_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *n, s
     return q_ids(&q, a, ids, n, e);
 }
 
-int st_node_total(struct storage *st, int64_t *n, struct err *e)
+int st_node_local_total(struct storage *st, int64_t *n, struct err *e)
 {
     struct q q;
-    q_read(&q, st, ST_NODE_TOTAL);
+    q_read(&q, st, ST_NODE_LOCAL_TOTAL);
     return q_one_int(&q, n, e) < 0 ? -1 : 0;
+}
+
+int st_node_uses(struct storage *st, struct arena *a, struct node_use **rows, size_t *n,
+                 struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_NODE_USES);
+    void *items;
+    if (q_rows(&q, a, read_use, sizeof **rows, &items, n, e) < 0)
+        return -1;
+    *rows = items;
+    return 0;
 }
 
 int st_node_move(struct storage *st, const struct st_node_move *m, struct err *e)

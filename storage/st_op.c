@@ -68,11 +68,15 @@ int st_op_finish(struct storage *st, enum resource_kind kind, int64_t resource_i
     return q_run(&q, e);
 }
 
-int st_op_expire(struct storage *st, int64_t before_us, struct err *e)
+int st_op_expire(struct storage *st, int64_t before_us, int limit, int *gone, struct err *e)
 {
     struct q q;
     if (q_write(&q, st, ST_OP_EXPIRE, e) < 0)
         return -1;
     q_int(&q, before_us);
-    return q_run(&q, e);
+    q_int(&q, limit);
+    if (q_run(&q, e) < 0)
+        return -1;
+    *gone = sqlite3_changes(st->db);
+    return 0;
 }

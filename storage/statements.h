@@ -45,7 +45,7 @@
 
 #define NODE_SELECT                                                                                \
     "SELECT id, cluster_id, name, ordinal, state, state_us, created_us, job_id, rank, "            \
-    "incarnation, errors FROM node "
+    "incarnation, errors, machine_id FROM node "
 
 #define MARK(table)                                                                                \
     "UPDATE " table " SET prov_us = CASE prov_state WHEN 5 THEN prov_us ELSE ?2 END, "             \
@@ -157,8 +157,6 @@
       "WHERE cluster_id = ?1 AND exec_state = 1 AND prov_state <> 5")                              \
     X(ST_JOB_ACTIVE_IDS,                                                                           \
       "SELECT id FROM job WHERE exec_state IN (2, 3) OR prov_state = 5 ORDER BY id")               \
-    X(ST_JOB_IDS_OF_CLUSTER,                                                                       \
-      "SELECT id FROM job WHERE cluster_id = ?1 AND exec_state IN (1, 2, 3) ORDER BY id")          \
     X(ST_JOB_MOVE,                                                                                 \
       "UPDATE job SET exec_state = ?3, exec_us = ?4, "                                             \
       "start_us = CASE ?5 WHEN 0 THEN start_us WHEN -1 THEN 0 ELSE ?5 END, "                       \
@@ -168,18 +166,31 @@
     X(ST_JOB_STATE, "SELECT exec_state FROM job WHERE id = ?1")                                    \
     X(ST_NODE_INSERT,                                                                              \
       "INSERT INTO node (cluster_id, name, ordinal, state, state_us, created_us, job_id, rank, "   \
-      "incarnation, errors) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")                     \
+      "incarnation, errors, machine_id) "                                                          \
+      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")                                     \
     X(ST_NODE_BY_ID, NODE_SELECT "WHERE id = ?1")                                                  \
     X(ST_NODE_LIST, NODE_SELECT "WHERE cluster_id = ?1 ORDER BY ordinal")                          \
     X(ST_NODE_OF_JOB, NODE_SELECT "WHERE job_id = ?1 ORDER BY rank")                               \
     X(ST_NODE_IDS, "SELECT id FROM node ORDER BY id")                                              \
-    X(ST_NODE_TOTAL, "SELECT count(*) FROM node")                                                  \
+    X(ST_NODE_LOCAL_TOTAL, "SELECT count(*) FROM node WHERE machine_id IS NULL")                   \
+    X(ST_NODE_USES,                                                                                \
+      "SELECT n.id, n.cluster_id, n.name, n.state, n.errors, n.machine_id, c.name, w.name, "       \
+      "c.vm_priority, j.name FROM node n JOIN cluster c ON c.id = n.cluster_id "                   \
+      "JOIN workspace w ON w.id = c.workspace_id LEFT JOIN job j ON j.id = n.job_id "              \
+      "ORDER BY n.id")                                                                             \
     X(ST_NODE_MOVE,                                                                                \
       "UPDATE node SET state = ?3, state_us = ?4, job_id = ?5, rank = ?6, errors = ?7 "            \
       "WHERE id = ?1 AND state = ?2")                                                              \
     X(ST_NODE_STATE, "SELECT state FROM node WHERE id = ?1")                                       \
     X(ST_NODE_SET_INCARNATION, "UPDATE node SET incarnation = ?2 WHERE id = ?1")                   \
     X(ST_NODE_REMOVE, "DELETE FROM node WHERE id = ?1")                                            \
+    X(ST_MACHINE_ID, "SELECT id FROM machine WHERE name = ?1")                                     \
+    X(ST_MACHINE_INSERT, "INSERT INTO machine (name, drained, contact_us) VALUES (?1, 0, 0)")      \
+    X(ST_MACHINE_LIST,                                                                             \
+      "SELECT id, name, drained, reason, facts, contact_us FROM machine ORDER BY id")              \
+    X(ST_MACHINE_SET_DRAINED, "UPDATE machine SET drained = ?2, reason = ?3 WHERE id = ?1")        \
+    X(ST_MACHINE_SET_CONTACT, "UPDATE machine SET contact_us = ?2, facts = ?3 WHERE id = ?1")      \
+    X(ST_MACHINE_REMOVE, "DELETE FROM machine WHERE id = ?1")                                      \
     X(ST_MARK_GROUP, "UPDATE resource_group SET prov_state = 5 WHERE id = ?1")                     \
     X(ST_MARK_WORKSPACE, MARK("workspace") "WHERE id = ?1")                                        \
     X(ST_MARK_EXPERIMENT, MARK("experiment") "WHERE id = ?1")                                      \
@@ -236,7 +247,9 @@
     X(ST_OP_FINISH,                                                                                \
       "UPDATE operation SET status = ?4, end_us = ?5, error_code = ?6, error_message = ?7 "        \
       "WHERE kind = ?1 AND resource_id = ?2 AND is_delete = ?3 AND status = 1")                    \
-    X(ST_OP_EXPIRE, "DELETE FROM operation WHERE status <> 1 AND end_us < ?1")                     \
+    X(ST_OP_EXPIRE,                                                                                \
+      "DELETE FROM operation WHERE guid IN (SELECT guid FROM operation "                           \
+      "WHERE status <> 1 AND end_us < ?1 ORDER BY end_us LIMIT ?2)")                               \
     X(ST_META_GET, "SELECT key_check, clean_close FROM meta WHERE id = 1")                         \
     X(ST_META_SET_KEY_CHECK, "UPDATE meta SET key_check = ?1 WHERE id = 1")                        \
     X(ST_META_SET_CLEAN, "UPDATE meta SET clean_close = ?1 WHERE id = 1")

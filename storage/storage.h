@@ -158,9 +158,6 @@ int st_job_queue(struct storage *, struct arena *, int64_t cluster_id, int limit
 int st_job_queue_demand(struct storage *, int64_t cluster_id, int64_t *nodes, struct err *);
 /* Ids of jobs that need attention at start: running, terminating, or being deleted. */
 int st_job_active_ids(struct storage *, struct arena *, int64_t **ids, size_t *n, struct err *);
-/* Ids of the jobs that hang on a cluster in these states (queued, running, terminating). */
-int st_job_ids_of_cluster(struct storage *, struct arena *, int64_t cluster_id, int64_t **ids,
-                          size_t *n, struct err *);
 
 /* A guarded move of a job's execution state; the only writer of it. */
 struct st_job_move {
@@ -177,6 +174,7 @@ struct st_job_move {
 int st_job_move(struct storage *, const struct st_job_move *m, struct err *) MUST_CHECK;
 
 /* --- nodes --------------------------------------------------------------------------------- */
+/* ERR_CONFLICT if another node has claimed its machine. */
 int st_node_insert(struct storage *, const struct node *nd, int64_t *id, struct err *);
 int st_node_by_id(struct storage *, struct arena *, int64_t id, struct node *out, struct err *);
 /* All nodes of a cluster, by ordinal. */
@@ -186,7 +184,20 @@ int st_node_list(struct storage *, struct arena *, int64_t cluster_id, struct no
 int st_node_of_job(struct storage *, struct arena *, int64_t job_id, struct node **rows, size_t *n,
                    struct err *);
 int st_node_ids(struct storage *, struct arena *, int64_t **ids, size_t *n, struct err *);
-int st_node_total(struct storage *, int64_t *n, struct err *);
+/* How many local nodes there are, over all clusters. */
+int st_node_local_total(struct storage *, int64_t *n, struct err *);
+
+/* What a node is used for, with the names that people know. */
+struct node_use {
+    int64_t node_id, cluster_id, machine_id; /* machine_id 0: a local node */
+    const char *node, *cluster, *workspace;
+    const char *job; /* NULL: none */
+    enum node_state state;
+    enum vm_priority vm_priority; /* the cluster's */
+    const char *errors;           /* JSON array text of BatchAIError, or NULL */
+};
+/* All nodes, by id. */
+int st_node_uses(struct storage *, struct arena *, struct node_use **rows, size_t *n, struct err *);
 
 /* A guarded move of a node's state; the only writer of it. */
 struct st_node_move {
@@ -239,7 +250,8 @@ int st_op_get(struct storage *, struct arena *, const char *guid, struct operati
  * delete operations or the others. */
 int st_op_finish(struct storage *, enum resource_kind kind, int64_t resource_id, bool is_delete,
                  const char *error_code, const char *error_message, int64_t now_us, struct err *);
-/* Forgets finished operations that ended before `before_us`. */
-int st_op_expire(struct storage *, int64_t before_us, struct err *);
+/* Forgets operations that ended before `before_us`, the oldest first, at most `limit` of them;
+ * *gone is how many. */
+int st_op_expire(struct storage *, int64_t before_us, int limit, int *gone, struct err *);
 
 #endif

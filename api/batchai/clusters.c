@@ -105,7 +105,7 @@ static struct replied *create(struct request *r, const struct workspace *w, stru
                                 .updated_us = r->now_us}};
     t.c.auto_target = t.c.scale.initial;
     if (check_quota(r, &e) < 0 ||
-        sched_check_scale(r->config->sched, t.c.vm_size, &t.c.scale, &e) < 0 ||
+        sched_check_scale(r->config->sched, t.c.vm_size, t.c.vm_priority, &t.c.scale, &e) < 0 ||
         st_tx(r->config->storage, "cluster create", create_in_tx, &t, &e) < 0)
         return reply_err(r, &e);
     LOG_INFO(r->config->log, "cluster.created", LF_STR("cluster", t.c.name),
@@ -141,7 +141,7 @@ static int rescale(struct request *r, struct cluster *c, const json_t *given, st
         next.scale = scale_of(given);
     if (r->version != V_2017_09_01_PREVIEW)
         next.updated_us = r->now_us;
-    int rc = sched_check_scale(r->config->sched, c->vm_size, &next.scale, e);
+    int rc = sched_check_scale(r->config->sched, c->vm_size, c->vm_priority, &next.scale, e);
     if (rc == 0)
         rc = st_cluster_update_scale(r->config->storage, &next, e);
     free(text);

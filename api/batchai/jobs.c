@@ -23,9 +23,7 @@ static struct replied *show(struct request *r, const struct job *j)
 /* A job that no resize could ever let run is refused now rather than left in the queue. */
 static int check_node_count(struct request *r, const struct cluster *c, int n, struct err *e)
 {
-    int most = sched_capacity(r->config->sched, c->vm_size);
-    if (c->scale.kind == SCALE_AUTO && c->scale.maximum < most)
-        most = c->scale.maximum;
+    int most = sched_most_nodes(r->config->sched, c);
     if (n <= most)
         return 0;
     return err_set(e, ERR_INVALID_PROPERTY, "properties.nodeCount",

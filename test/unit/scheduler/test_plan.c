@@ -19,19 +19,21 @@
 #define IDLE 60000000
 
 /* One letter per node, ordinals from 1: p(reparing) i(dle) I(dle for long) r(unning) l(eaving)
- * u(nusable). */
+ * u(nusable); out of service: d(rained and idle) D(the same for long) U(nusable). */
 static size_t nodes_of(const char *text, struct plan_node *out)
 {
     size_t n = strlen(text);
     for (size_t i = 0; i < n; i++) {
-        static const char letters[] = "piIrlu";
+        static const char letters[] = "piIrludDU";
         static const enum node_state states[] = {NODE_PREPARING, NODE_IDLE,    NODE_IDLE,
-                                                 NODE_RUNNING,   NODE_LEAVING, NODE_UNUSABLE};
+                                                 NODE_RUNNING,   NODE_LEAVING, NODE_UNUSABLE,
+                                                 NODE_IDLE,      NODE_IDLE,    NODE_UNUSABLE};
         out[i] = (struct plan_node){.id = 100 + (int64_t)i,
                                     .ordinal = (int)i + 1,
                                     .state = states[strchr(letters, text[i]) - letters],
-                                    .state_us = text[i] == 'I' ? NOW - IDLE : NOW - 1,
-                                    .job_id = text[i] == 'r' ? 7 : 0};
+                                    .state_us = strchr("ID", text[i]) ? NOW - IDLE : NOW - 1,
+                                    .job_id = text[i] == 'r' ? 7 : 0,
+                                    .out_of_service = strchr("dDU", text[i]) != NULL};
     }
     return n;
 }
@@ -51,6 +53,7 @@ static const struct allocation_row {
     {"a big one in between", {{1, 0, 1}, {2, 0, 2}, {3, 0, 1}}, 3, "ii", "1:1 "},
     {"priority blocks too", {{1, 0, 1}, {2, 1000, 3}}, 2, "ii", ""},
     {"only idle nodes", {{1, 0, 2}}, 1, "priulI", "1:3,6 "},
+    {"no drained nodes", {{1, 0, 1}, {2, 0, 1}}, 2, "dDi", "1:3 "},
     {"no nodes", {{1, 0, 1}}, 1, "", ""},
 };
 
@@ -107,6 +110,8 @@ static const struct scale_row {
     {"no capacity at all", MANUAL(2, REQUEUE), "", 0, -1, 0, 0, 0, 2, "", 2},
     {"order of leaving", MANUAL(0, REQUEUE), "ripui", 0, 9, 0, 0, 0, 0, "4 3 5 2 1 ", 0},
     {"highest ordinal first", MANUAL(1, REQUEUE), "iii", 0, 9, 0, 0, 0, 0, "3 2 ", 1},
+    {"drained before good ones", MANUAL(1, REQUEUE), "diu", 0, 9, 0, 0, 0, 0, "3 1 ", 1},
+    {"drained ones count", MANUAL(2, REQUEUE), "dU", 0, 9, 0, 0, 0, 0, "", 2},
     {"running last", MANUAL(1, TERMINATE), "ri", 0, 9, 0, 0, 0, 0, "2 ", 1},
     {"running too", MANUAL(0, TERMINATE), "r", 0, 9, 0, 0, 0, 0, "1 ", 0},
     {"waits for the job", MANUAL(0, WAIT_FOR_JOB_COMPLETION), "ri", 0, 9, 0, 0, 0, 0, "2 ", 0},
@@ -122,6 +127,10 @@ static const struct scale_row {
     {"auto: idle for long", AUTO(0, 4), "iI", 0, 9, 0, 0, 0, 0, "2 ", 1},
     {"auto: keeps the minimum", AUTO(1, 4), "II", 0, 9, 0, 0, 0, 0, "2 ", 1},
     {"auto: takes no job's node", AUTO(0, 1), "rr", 0, 9, 0, 0, 0, 0, "", 1},
+    {"auto: drained does not serve", AUTO(0, 4), "d", 1, 9, 0, 0, 1, 0, "", 2},
+    {"auto: nor does unreachable", AUTO(0, 4), "rU", 1, 9, 0, 0, 1, 0, "", 3},
+    {"auto: but not above maximum", AUTO(0, 1), "d", 1, 9, 0, 0, 0, 0, "", 1},
+    {"auto: drained leaves in time", AUTO(0, 4), "Dd", 0, 9, 0, 0, 0, 0, "1 ", 1},
     {"auto: above the maximum", AUTO(0, 1), "ii", 0, 9, 0, 0, 0, 0, "2 ", 1},
 };
 

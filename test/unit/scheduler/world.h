@@ -37,6 +37,8 @@ struct world {
     struct sched *s;
     struct arena a;
     int local_nodes, idle_s;
+    const struct site *site; /* borrowed; NULL: local nodes only */
+    int64_t ahead_us;        /* of the system's clock */
     int64_t group, workspace, experiment;
 };
 
@@ -92,6 +94,11 @@ static inline const char *path(struct world *w, const char *rest)
     return arena_printf(&w->a, "%s/%s", w->dir, rest);
 }
 
+static inline int64_t world_now(void *ctx)
+{
+    return time_now_us() + ((const struct world *)ctx)->ahead_us;
+}
+
 static inline void world_start(struct world *w)
 {
     struct err e = {0};
@@ -102,12 +109,13 @@ static inline void world_start(struct world *w)
     const struct sched_config c = {.loop = &w->loop,
                                    .storage = w->st,
                                    .log = &w->log,
-                                   .clock = clock_system(),
+                                   .clock = {world_now, w},
                                    .agent_path = w->agent,
                                    .nodes_dir = path(w, "nodes"),
                                    .storage_dir = path(w, "storage"),
                                    .local_nodes = w->local_nodes,
-                                   .autoscale_idle_s = w->idle_s};
+                                   .autoscale_idle_s = w->idle_s,
+                                   .site = w->site};
     ok(sched_create(&c, &w->s, &e), &e);
     ok(sched_start(w->s, &e), &e);
     w->up = true;
@@ -198,18 +206,24 @@ static inline struct world *world_bare(const char *dir)
     return w;
 }
 
-static inline struct world *world_new(int local_nodes)
+static inline struct world *world_at(int local_nodes, const struct site *site)
 {
     char dir[] = "/tmp/batchaid-sched-XXXXXX";
     struct err e = {0};
     assert_non_null(mkdtemp(dir));
     struct world *w = world_bare(dir);
     w->local_nodes = local_nodes;
+    w->site = site;
     ok(fs_mkdirs(path(w, "nodes"), 0755, &e), &e);
     ok(fs_mkdirs(path(w, "storage"), 0755, &e), &e);
     world_start(w);
     insert_parents(w);
     return w;
+}
+
+static inline struct world *world_new(int local_nodes)
+{
+    return world_at(local_nodes, NULL);
 }
 
 static inline void world_free(struct world *w)
@@ -244,6 +258,8 @@ static inline char *json(struct world *w, const char *text)
 struct cluster_wish {
     struct scale scale;
     const char *setup; /* properties of nodeSetup; NULL: mounts only */
+    const char *vm_size;
+    enum vm_priority vm_priority;
 };
 
 static inline int64_t add_cluster(struct world *w, const char *name, struct cluster_wish wish)
@@ -262,8 +278,8 @@ static inline int64_t add_cluster(struct world *w, const char *name, struct clus
                               .doc =
                                   json(w, arena_printf(&w->a, "{'properties': {'nodeSetup': {%s}}}",
                                                        wish.setup ? wish.setup : SHARE)),
-                              .vm_size = "STANDARD_D1",
-                              .vm_priority = VM_DEDICATED,
+                              .vm_size = wish.vm_size ? wish.vm_size : "STANDARD_D1",
+                              .vm_priority = wish.vm_priority ? wish.vm_priority : VM_DEDICATED,
                               .scale = wish.scale,
                               .prov_state = PROV_SUCCEEDED,
                               .alloc_state = ALLOC_RESIZING,

@@ -223,9 +223,14 @@ static void test_operations(void **state)
     assert_int_equal(get_op(f, "abcdef00-0000-4000-8000-000000000001").status, OP_FAILED);
 
     /* Expiry forgets the finished alone. */
-    ok(f, st_op_expire(f->st, T0 + 9, &f->e));
+    int gone;
+    ok(f, st_op_expire(f->st, T0 + 9, 100, &gone, &f->e));
+    assert_int_equal(gone, 0);
     get_op(f, "abcdef00-0000-4000-8000-000000000001");
-    ok(f, st_op_expire(f->st, T0 + 10, &f->e));
+    ok(f, st_op_expire(f->st, T0 + 10, 0, &gone, &f->e));
+    assert_int_equal(gone, 0);
+    ok(f, st_op_expire(f->st, T0 + 10, 100, &gone, &f->e));
+    assert_int_equal(gone, 1);
     assert_int_equal(st_op_get(f->st, &f->a, "abcdef00-0000-4000-8000-000000000001", &op, &f->e),
                      0);
     get_op(f, "abcdef00-0000-4000-8000-000000000002");

@@ -139,7 +139,7 @@ static void test_node_lists(void **state)
     for (int i = 0; i < 3; i++)
         assert_int_equal(rows[i].rank, i);
     int64_t total, *ids;
-    ok(f, st_node_total(f->st, &total, &f->e));
+    ok(f, st_node_local_total(f->st, &total, &f->e));
     assert_int_equal(total, 4);
     ok(f, st_node_ids(f->st, &f->a, &ids, &n, &f->e));
     assert_int_equal(n, 4);
@@ -208,8 +208,6 @@ static void test_queue(void **state)
     ok(f, st_job_active_ids(f->st, &f->a, &ids, &n, &f->e));
     assert_int_equal(n, 3);
     assert_memory_equal(ids, active, sizeof active);
-    ok(f, st_job_ids_of_cluster(f->st, &f->a, f->cluster, &ids, &n, &f->e));
-    assert_int_equal(n, 7);
 }
 
 #define T(name) cmocka_unit_test_setup_teardown(name, fx_start, fx_end)

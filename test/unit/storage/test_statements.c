@@ -12,7 +12,8 @@ static const struct {
 #undef ROW
 
 /* These read everything there is, by contract. */
-static const char *const scans_allowed[] = {"ST_CLUSTER_IDS", "ST_NODE_IDS", "ST_NODE_TOTAL"};
+static const char *const scans_allowed[] = {"ST_CLUSTER_IDS", "ST_NODE_IDS", "ST_NODE_LOCAL_TOTAL",
+                                            "ST_NODE_USES", "ST_MACHINE_LIST"};
 
 /* These must come out of their index in order. */
 static const char *const sorted[] = {"ST_GROUP_LIST",

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What people ask of machines: not to be used any more, to be used again, to restart.
+ */
+#include <stdlib.h>
+#include <strings.h>
+
+#include "model/machines.h"
+#include "scheduler/sched_priv.h"
+
+/* How long a machine that was told to restart is left alone: until it has gone down, or a node
+ * would be prepared on it just to be cut off. */
+#define REBOOT_PAUSE_US 30000000
+
+static struct machine *find_named(struct sched *s, const char *name, struct err *e)
+{
+    for (size_t i = 0; i < s->n_machines; i++)
+        if (strcasecmp(s->machines[i].name, name) == 0)
+            return &s->machines[i];
+    for (size_t i = 0; i < s->nodes.n; i++) {
+        const struct node_rt *rt = s->nodes.e[i].p;
+        if (strcasecmp(rt->name, name) != 0)
+            continue;
+        if (rt->machine)
+            err_set(e, ERR_NOT_SUPPORTED, NULL, "%.100s is a node: name its machine, %.100s", name,
+                    rt->machine->name);
+        else
+            err_set(e, ERR_NOT_SUPPORTED, NULL,
+                    "%.100s is a local node: only machines of the inventory can be drained, "
+                    "undrained or rebooted",
+                    name);
+        return NULL;
+    }
+    err_set(e, ERR_MACHINE_NOT_FOUND, NULL,
+            "There is no machine %.200s; 'batchaid nodes' lists those of the inventory", name);
+    return NULL;
+}
+
+static void set_reason(struct machine *m, const char *reason)
+{
+    char *copy = reason ? xstrdup(reason) : NULL; /* the text may be the old reason itself */
+    free(m->reason);
+    m->reason = copy;
+}
+
+static int set_drained(struct sched *s, struct machine *m, bool drained, const char *reason,
+                       struct err *e)
+{
+    if (st_machine_set_drained(s->st, m->id, drained, reason, e) != 0)
+        return -1;
+    m->drained = drained;
+    set_reason(m, drained ? reason : NULL);
+    sched_after_durable(s, m->id, effect_reread_machines);
+    wake(s, WAKE_CLUSTER, m->cluster_id);
+    wake_short_clusters(s);
+    return 0;
+}
+
+int sched_machine_drain(struct sched *s, const char *name, const char *reason, struct err *e)
+{
+    struct machine *m = find_named(s, name, e);
+    if (!m || set_drained(s, m, true, reason, e) != 0)
+        return -1;
+    LOG_INFO(s->log, "machine.drained", LF_STR("machine", m->name), LF_STR("reason", reason));
+    return 0;
+}
+
+/* 1, 0 (none: the machine is free) or -1. */
+static int claiming_node(struct sched *s, const struct machine *m, struct arena *a,
+                         struct node *row, struct err *e)
+{
+    return m->node_id == 0 ? 0 : st_node_by_id(s->st, a, m->node_id, row, e);
+}
+
+static int retry_node(struct sched *s, const struct machine *m, struct err *e)
+{
+    struct arena a;
+    struct node row;
+    arena_init(&a);
+    int rc = claiming_node(s, m, &a, &row, e);
+    if (rc == 1 && row.state == NODE_UNUSABLE && row.job_id == 0) {
+        const struct st_node_move move = {.id = row.id,
+                                          .from = row.state,
+                                          .to = node_next(row.state, NODE_EV_RETRY),
+                                          .now_us = sched_now(s)};
+        rc = st_node_move(s->st, &move, e);
+        sched_after_durable(s, row.id, effect_wake_node);
+    }
+    arena_free(&a);
+    return rc < 0 ? -1 : 0;
+}
+
+struct undrain {
+    struct sched *s;
+    struct machine *m;
+};
+
+static int undrain(struct storage *st, void *ctx, struct err *e)
+{
+    const struct undrain *u = ctx;
+    (void)st;
+    return retry_node(u->s, u->m, e) != 0 ? -1 : set_drained(u->s, u->m, false, NULL, e);
+}
+
+int sched_machine_undrain(struct sched *s, const char *name, struct err *e)
+{
+    struct machine *m = find_named(s, name, e);
+    struct undrain u = {s, m};
+    if (!m || st_tx(s->st, "undrain machine", undrain, &u, e) != 0)
+        return -1;
+    machine_trouble(m, NULL);
+    LOG_INFO(s->log, "machine.undrained", LF_STR("machine", m->name));
+    return 0;
+}
+
+/* --- restarting one --------------------------------------------------------------------------- */
+
+static void on_rebooting(void *ctx, const struct err *why)
+{
+    const struct node_rt *rt = ctx;
+    if (why)
+        LOG_WARN(rt->s->log, "machine.reboot_not_confirmed", LF_STR("node", rt->name),
+                 LF_STR("why", why->msg));
+}
+
+/* Runs before the node is looked at again, which closes the link: what was asked for is still sent
+ * then. */
+static void effect_reboot(struct sched *s, int64_t id, const struct err *why)
+{
+    struct node_rt *rt = node_rt_find(s, id);
+    if (!why && rt && node_rt_usable(rt))
+        node_reboot(rt->link, on_rebooting, rt);
+}
+
+static int refuse_reboot(const struct machine *m, const struct node_rt *rt, const struct node *row,
+                         struct err *e)
+{
+    if (row->state == NODE_LEAVING)
+        return err_set(e, ERR_CONFLICT, NULL,
+                       "%s is just being given back by its cluster: wait until it is free",
+                       m->name);
+    if (row->job_id != 0 || rt->run)
+        return err_set(e, ERR_CONFLICT, NULL,
+                       "A job runs on %s: drain the machine and wait for the end of the job, or "
+                       "terminate the job first",
+                       m->name);
+    if (!node_rt_usable(rt))
+        return err_set(e, ERR_UNAVAILABLE, NULL,
+                       "There is no link to %s now%s%.600s: restart it with ssh or by hand",
+                       m->name, m->trouble ? ": " : "", m->trouble ? m->trouble : "");
+    if (!rt->is_root)
+        return err_set(e, ERR_NOT_SUPPORTED, NULL,
+                       "The agent on %s is not root and cannot restart it: give its inventory "
+                       "group `become`, or restart it by hand",
+                       m->name);
+    return 0;
+}
+
+/* The node is unusable first, so that no job can come to it any more. */
+static void reboot_node(struct sched *s, struct node_rt *rt)
+{
+    const struct failure f = {.code = "NodeRebooting",
+                              .message = "The machine restarts, as was asked for",
+                              .step = "reboot",
+                              .remedy = "none needed: the node is prepared again when it is back",
+                              .exit_code = -1};
+    rt->heal = true;
+    rt->retry_us = sched_now(s) + REBOOT_PAUSE_US;
+    sched_after_durable(s, rt->id, effect_reboot);
+    node_fail(rt, &f);
+}
+
+static int order_reboot(struct sched *s, const struct machine *m, const struct node *row,
+                        struct err *e)
+{
+    struct node_rt *rt = node_rt_find(s, row->id);
+    if (!rt)
+        return err_set(e, ERR_UNAVAILABLE, NULL,
+                       "No cluster has claimed %s, so no link to it is open: restart it with ssh",
+                       m->name);
+    if (refuse_reboot(m, rt, row, e) != 0)
+        return -1;
+    reboot_node(s, rt);
+    LOG_INFO(s->log, "machine.rebooting", LF_STR("machine", m->name));
+    return 0;
+}
+
+int sched_machine_reboot(struct sched *s, const char *name, struct err *e)
+{
+    struct arena a;
+    struct node row = {0};
+    const struct machine *m = find_named(s, name, e);
+    if (!m)
+        return -1;
+    arena_init(&a);
+    int rc = claiming_node(s, m, &a, &row, e);
+    if (rc >= 0)
+        rc = order_reboot(s, m, &row, e);
+    arena_free(&a);
+    return rc;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Sites with machines for scheduler tests. Nothing listens where these machines are said to be, so
+ * their nodes never become idle by themselves; tests that need it write it.
+ */
+#ifndef TEST_SCHEDULER_FAKE_SITE_H
+#define TEST_SCHEDULER_FAKE_SITE_H
+
+#include "scheduler/sched_priv.h"
+#include "world.h"
+
+/* --- sites ----------------------------------------------------------------------------------- */
+
+#define MACHINES_MAX 8
+
+struct fake_site {
+    struct site site;
+    struct site_machine machines[MACHINES_MAX];
+};
+
+static const char *const nc6[] = {"STANDARD_NC6", NULL};
+static const struct site_group dedicated = {.user = "nobody",
+                                            .password = "none",
+                                            .node_root = "/nonexistent/root",
+                                            .vm_sizes = nc6,
+                                            .priority = VM_DEDICATED};
+static const struct site_group cheap = {.user = "nobody",
+                                        .password = "none",
+                                        .node_root = "/nonexistent/root",
+                                        .priority = VM_LOWPRIORITY};
+
+static struct node_agents *agents;
+
+static inline int load_agents(void **state)
+{
+    (void)state;
+    const char *path = getenv("BATCHAI_NODE");
+    const struct node_agent_file file = {"x86_64", path ? path : "build/batchai-node"};
+    struct err e = {0};
+    ok(node_agents_load(&file, 1, &agents, &e), &e);
+    return 0;
+}
+
+static inline int free_agents(void **state)
+{
+    (void)state;
+    node_agents_free(agents);
+    return 0;
+}
+
+/* Machines of these names, in order; those that begin with "low" are of the other group. */
+static inline void fill_site(struct fake_site *f, const char *const *names)
+{
+    *f = (struct fake_site){.site = {.machines = f->machines,
+                                     .known_hosts = "/nonexistent/known_hosts",
+                                     .agents = agents,
+                                     .connect_limit = 8,
+                                     .connect_timeout_s = 5,
+                                     .keepalive_s = 5,
+                                     .dead_after_s = 15,
+                                     .unusable_after_s = 3600,
+                                     .health_interval_s = 3600}};
+    for (size_t i = 0; names[i]; i++) {
+        assert_in_range(i, 0, MACHINES_MAX - 1);
+        f->machines[i] = (struct site_machine){
+            names[i], "127.0.0.1", 1, strncmp(names[i], "low", 3) == 0 ? &cheap : &dedicated};
+        f->site.n_machines++;
+    }
+}
+
+#define SITE(f, ...) fill_site((f), (const char *const[]){__VA_ARGS__, NULL})
+
+/* --- what there is ---------------------------------------------------------------------------- */
+
+static inline int64_t add_gpu_cluster(struct world *w, const char *name, int target)
+{
+    return add_cluster(
+        w, name, (struct cluster_wish){.scale = {.target = target}, .vm_size = "STANDARD_NC6"});
+}
+
+static inline void resize(struct world *w, int64_t cluster, int target)
+{
+    set_scale(w, cluster,
+              (struct scale){.kind = SCALE_MANUAL, .target = target, .dealloc = DEALLOC_REQUEUE});
+}
+
+static inline size_t nodes_of(struct world *w, int64_t cluster, struct node **rows)
+{
+    struct err e = {0};
+    size_t n;
+    ok(st_node_list(w->st, &w->a, cluster, rows, &n, &e), &e);
+    return n;
+}
+
+static inline const char *machine_name(struct world *w, int64_t id)
+{
+    const struct machine *m = machine_find(w->s, id);
+    return m ? m->name : "local";
+}
+
+/* The machines of a cluster's nodes by ordinal: "m1 m2 ". */
+static inline const char *machines_of(struct world *w, int64_t cluster)
+{
+    struct node *rows;
+    const char *text = "";
+    size_t n = nodes_of(w, cluster, &rows);
+    for (size_t i = 0; i < n; i++)
+        text = arena_printf(&w->a, "%s%s ", text, machine_name(w, rows[i].machine_id));
+    return text;
+}
+
+static inline const char *errors_of(struct world *w, int64_t cluster)
+{
+    const char *errors = cluster_row(w, cluster).errors;
+    return errors ? errors : "";
+}
+
+static inline bool says(struct world *w, int64_t cluster, const char *words)
+{
+    return strstr(errors_of(w, cluster), words) != NULL;
+}
+
+static inline void assert_says(struct world *w, int64_t cluster, const char *words)
+{
+    if (!says(w, cluster, words))
+        fail_msg("\"%s\" does not say \"%s\"", errors_of(w, cluster), words);
+}
+
+static inline struct machine_view view_of(struct world *w, const char *name)
+{
+    struct machine_view *views;
+    size_t n;
+    struct err e = {0};
+    ok(sched_machines(w->s, &w->a, &views, &n, &e), &e);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(views[i].name, name) == 0)
+            return views[i];
+    return (struct machine_view){.name = NULL};
+}
+
+/* As if the node had been prepared. */
+static inline void make_idle(struct world *w, int64_t cluster)
+{
+    struct node *rows;
+    size_t n = nodes_of(w, cluster, &rows);
+    for (size_t i = 0; i < n; i++) {
+        struct err e = {0};
+        const struct st_node_move m = {
+            .id = rows[i].id, .from = rows[i].state, .to = NODE_IDLE, .now_us = time_now_us()};
+        if (rows[i].state != NODE_IDLE)
+            ok(st_node_move(w->st, &m, &e), &e);
+    }
+    sched_wake_cluster(w->s, cluster);
+}
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Machines as people see them: drained ones, the table, what is refused.
+ */
+#include "fake_site.h"
+
+/* --- drained ---------------------------------------------------------------------------------- */
+
+static void test_drained_gets_nothing_new(void **state)
+{
+    (void)state;
+    struct fake_site f;
+    SITE(&f, "m1", "m2");
+    struct world *w = world_at(0, &f.site);
+    struct err e = {0};
+    int64_t c = add_gpu_cluster(w, "c", 1);
+    WAIT(w, rows_of(counts(w, c)) == 1);
+    ok(sched_machine_drain(w->s, "M1", "fan is loud", &e), &e);
+    make_idle(w, c);
+    int64_t j = add_job(w, c, "j", (struct job_wish){.command = "true"});
+    WAIT(w, says(w, c, "NodeDrained"));
+    assert_says(w, c, "Machine m1 is drained and gets no further job: fan is loud");
+    assert_int_equal(job_state(w, j), EXEC_QUEUED);
+    struct machine_view v = view_of(w, "m1");
+    assert_true(v.drained);
+    assert_string_equal(v.reason, "fan is loud");
+    assert_string_equal(v.cluster, "c");
+    /* More nodes are other machines; fewer: the drained one goes first. */
+    resize(w, c, 2);
+    WAIT(w, strcmp(machines_of(w, c), "m1 m2 ") == 0);
+    resize(w, c, 3);
+    WAIT(w, says(w, c, "NodeCapacityReached"));
+    assert_says(w, c, "2 belong to this cluster");
+    resize(w, c, 1);
+    WAIT(w, strcmp(machines_of(w, c), "m2 ") == 0);
+    v = view_of(w, "m1");
+    assert_null(v.cluster);
+    assert_true(v.drained);
+    world_free(w);
+}
+
+static void test_undrained_is_used_again(void **state)
+{
+    (void)state;
+    struct fake_site f;
+    SITE(&f, "m1");
+    struct world *w = world_at(0, &f.site);
+    struct err e = {0};
+    int64_t one = add_gpu_cluster(w, "one", 1);
+    WAIT(w, rows_of(counts(w, one)) == 1);
+    ok(sched_machine_drain(w->s, "m1", "repair", &e), &e);
+    make_idle(w, one);
+    int64_t j = add_job(w, one, "j", (struct job_wish){.command = "true"});
+    WAIT(w, says(w, one, "NodeDrained"));
+    ok(sched_machine_undrain(w->s, "m1", &e), &e);
+    WAIT(w, job_state(w, j) != EXEC_QUEUED);
+    assert_false(says(w, one, "NodeDrained"));
+    assert_false(view_of(w, "m1").drained);
+    world_free(w);
+}
+
+static void test_who_waits_goes_on_after_undrain(void **state)
+{
+    (void)state;
+    struct fake_site f;
+    SITE(&f, "m1");
+    struct world *w = world_at(0, &f.site);
+    struct err e = {0};
+    ok(sched_machine_drain(w->s, "m1", "repair", &e), &e);
+    int64_t c = add_gpu_cluster(w, "c", 1);
+    WAIT(w, says(w, c, "NodeCapacityReached"));
+    assert_says(w, c,
+                "1 machine serves STANDARD_NC6 with priority dedicated: 0 belong to this "
+                "cluster, 1 is drained (m1)");
+    ok(sched_machine_undrain(w->s, "m1", &e), &e);
+    WAIT(w, strcmp(machines_of(w, c), "m1 ") == 0);
+    world_free(w);
+}
+
+static void test_undrain_tries_an_unusable_node_again(void **state)
+{
+    (void)state;
+    struct fake_site f;
+    SITE(&f, "m1");
+    struct world *w = world_at(0, &f.site);
+    struct err e = {0};
+    int64_t c = add_gpu_cluster(w, "c", 1);
+    WAIT(w, rows_of(counts(w, c)) == 1);
+    struct node *row;
+    nodes_of(w, c, &row);
+    const struct failure why = {.code = "NodeSetupFailed", .message = "no disk", .exit_code = -1};
+    struct node_rt *rt;
+    WAIT(w, (rt = node_rt_find(w->s, row->id)) != NULL);
+    node_fail(rt, &why);
+    WAIT(w, counts(w, c).unusable == 1 && says(w, c, "no disk"));
+    assert_string_equal(view_of(w, "m1").state, "unusable");
+    assert_string_equal(view_of(w, "m1").reason, "no disk");
+    ok(sched_machine_drain(w->s, "m1", "disk", &e), &e);
+    assert_string_equal(view_of(w, "m1").reason, "disk; no disk");
+    ok(sched_machine_undrain(w->s, "m1", &e), &e);
+    assert_int_equal(counts(w, c).preparing, 1);
+    WAIT(w, !says(w, c, "NodeDrained") && !says(w, c, "no disk"));
+    world_free(w);
+}
+
+/* --- what is shown and asked ------------------------------------------------------------------ */
+
+static void test_views(void **state)
+{
+    (void)state;
+    struct fake_site f;
+    SITE(&f, "m1", "low1", "m2");
+    struct world *w = world_at(1, &f.site);
+    int64_t local = add_cluster_of(w, "local", 1);
+    WAIT(w, counts(w, local).idle == 1);
+    machine_contact(w->s, machine_find(w->s, 2), NULL);
+    machine_trouble(machine_find(w->s, 3), "connection refused");
+    struct machine_view *views;
+    size_t n;
+    struct err e = {0};
+    ok(sched_machines(w->s, &w->a, &views, &n, &e), &e);
+    assert_int_equal(n, 4);
+    assert_string_equal(views[0].name, "m1");
+    assert_string_equal(views[0].state, "unknown");
+    assert_string_equal(views[0].vm_sizes[0], "STANDARD_NC6");
+    assert_int_equal(views[0].priority, VM_DEDICATED);
+    assert_int_equal(views[0].contact_us, 0);
+    assert_false(views[0].has_facts || views[0].is_local || views[0].drained);
+    assert_string_equal(views[1].state, "free");
+    assert_null(views[1].vm_sizes[0]);
+    assert_int_equal(views[1].priority, VM_LOWPRIORITY);
+    assert_true(views[1].contact_us > 0);
+    assert_string_equal(views[2].state, "unreachable");
+    assert_string_equal(views[2].reason, "connection refused");
+    assert_true(views[3].is_local);
+    assert_string_equal(views[3].state, "idle");
+    assert_string_equal(views[3].cluster, "local");
+    assert_null(views[3].job);
+    assert_true(views[3].has_facts);
+    assert_true(views[3].facts.cpus > 0);
+    assert_true(views[3].contact_us > 0);
+    machine_contact(w->s, machine_find(w->s, 3), NULL);
+    assert_string_equal(view_of(w, "m2").state, "free");
+    world_free(w);
+}
+
+static void test_facts_outlive_the_scheduler(void **state)
+{
+    (void)state;
+    struct fake_site f;
+    SITE(&f, "m1");
+    struct world *w = world_at(0, &f.site);
+    const struct node_facts facts = {.agent_version = "1",
+                                     .hostname = "gpu01",
+                                     .os = "linux",
+                                     .arch = "x86_64",
+                                     .incarnation = "i",
+                                     .boot_id = "b",
+                                     .cpus = 12,
+                                     .gpus = "[]",
+                                     .user = "nobody",
+                                     .runtimes = "docker",
+                                     .mpi = ""};
+    machine_contact(w->s, &w->s->machines[0], &facts);
+    world_stop(w);
+    world_start(w);
+    struct machine_view v = view_of(w, "m1");
+    assert_string_equal(v.state, "free");
+    assert_true(v.has_facts);
+    assert_int_equal(v.facts.cpus, 12);
+    assert_string_equal(v.facts.hostname, "gpu01");
+    world_free(w);
+}
+
+static void test_names_that_are_none(void **state)
+{
+    (void)state;
+    struct fake_site f;
+    SITE(&f, "m1");
+    struct world *w = world_at(1, &f.site);
+    struct err e = {0};
+    assert_int_equal(sched_machine_drain(w->s, "m9", NULL, &e), -1);
+    assert_int_equal(e.code, ERR_MACHINE_NOT_FOUND);
+    assert_non_null(strstr(e.msg, "m9"));
+    assert_int_equal(sched_machine_undrain(w->s, "m9", &e), -1);
+    assert_int_equal(e.code, ERR_MACHINE_NOT_FOUND);
+    assert_int_equal(sched_machine_reboot(w->s, "m9", &e), -1);
+    assert_int_equal(e.code, ERR_MACHINE_NOT_FOUND);
+    int64_t local = add_cluster_of(w, "local", 1);
+    WAIT(w, counts(w, local).idle == 1);
+    struct node *row;
+    nodes_of(w, local, &row);
+    assert_int_equal(sched_machine_drain(w->s, row->name, NULL, &e), -1);
+    assert_int_equal(e.code, ERR_NOT_SUPPORTED);
+    assert_non_null(strstr(e.msg, "is a local node"));
+    world_free(w);
+}
+
+static void test_reboots_that_are_refused(void **state)
+{
+    (void)state;
+    struct fake_site f;
+    SITE(&f, "m1", "m2");
+    struct world *w = world_at(0, &f.site);
+    struct err e = {0};
+    assert_int_equal(sched_machine_reboot(w->s, "m1", &e), -1);
+    assert_int_equal(e.code, ERR_UNAVAILABLE);
+    assert_non_null(strstr(e.msg, "No cluster has claimed m1"));
+    int64_t c = add_gpu_cluster(w, "c", 1);
+    WAIT(w, rows_of(counts(w, c)) == 1);
+    make_idle(w, c);
+    int64_t j = add_job(w, c, "j", (struct job_wish){.command = "sleep 60"});
+    WAIT(w, job_state(w, j) != EXEC_QUEUED);
+    struct node *row;
+    nodes_of(w, c, &row);
+    assert_int_equal(row->job_id, j); /* or this would be a real reboot */
+    assert_int_equal(sched_machine_reboot(w->s, "m1", &e), -1);
+    assert_int_equal(e.code, ERR_CONFLICT);
+    assert_non_null(strstr(e.msg, "A job runs on m1"));
+    world_free(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_drained_gets_nothing_new),
+        cmocka_unit_test(test_undrained_is_used_again),
+        cmocka_unit_test(test_who_waits_goes_on_after_undrain),
+        cmocka_unit_test(test_undrain_tries_an_unusable_node_again),
+        cmocka_unit_test(test_views),
+        cmocka_unit_test(test_facts_outlive_the_scheduler),
+        cmocka_unit_test(test_names_that_are_none),
+        cmocka_unit_test(test_reboots_that_are_refused),
+    };
+    return cmocka_run_group_tests(tests, load_agents, free_agents);
+}
