@@ -132,26 +132,21 @@ static void effect_reboot(struct sched *s, int64_t id, const struct err *why)
         node_reboot(rt->link, on_rebooting, rt);
 }
 
-static int refuse_reboot(const struct machine *m, const struct node_rt *rt, const struct node *row,
-                         struct err *e)
+/* By what the row says; its id is 0 where no cluster has the machine. */
+static int refuse_reboot(const struct machine *m, const struct node *row, struct err *e)
 {
+    if (row->id == 0)
+        return err_set(e, ERR_UNAVAILABLE, NULL,
+                       "No cluster has claimed %s, so no link to it is open: restart it with ssh",
+                       m->name);
     if (row->state == NODE_LEAVING)
         return err_set(e, ERR_CONFLICT, NULL,
                        "%s is just being given back by its cluster: wait until it is free",
                        m->name);
-    if (row->job_id != 0 || rt->run)
+    if (row->job_id != 0)
         return err_set(e, ERR_CONFLICT, NULL,
                        "A job runs on %s: drain the machine and wait for the end of the job, or "
                        "terminate the job first",
-                       m->name);
-    if (!node_rt_usable(rt))
-        return err_set(e, ERR_UNAVAILABLE, NULL,
-                       "There is no link to %s now%s%.600s: restart it with ssh or by hand",
-                       m->name, m->trouble ? ": " : "", m->trouble ? m->trouble : "");
-    if (!rt->is_root)
-        return err_set(e, ERR_NOT_SUPPORTED, NULL,
-                       "The agent on %s is not root and cannot restart it: give its inventory "
-                       "group `become`, or restart it by hand",
                        m->name);
     return 0;
 }
@@ -174,12 +169,17 @@ static int order_reboot(struct sched *s, const struct machine *m, const struct n
                         struct err *e)
 {
     struct node_rt *rt = node_rt_find(s, row->id);
-    if (!rt)
-        return err_set(e, ERR_UNAVAILABLE, NULL,
-                       "No cluster has claimed %s, so no link to it is open: restart it with ssh",
-                       m->name);
-    if (refuse_reboot(m, rt, row, e) != 0)
+    if (refuse_reboot(m, row, e) != 0)
         return -1;
+    if (!rt || !node_rt_usable(rt))
+        return err_set(e, ERR_UNAVAILABLE, NULL,
+                       "There is no link to %s now%s%.600s: restart it with ssh or by hand",
+                       m->name, m->trouble ? ": " : "", m->trouble ? m->trouble : "");
+    if (!rt->is_root)
+        return err_set(e, ERR_NOT_SUPPORTED, NULL,
+                       "The agent on %s is not root and cannot restart it: give its inventory "
+                       "group `become`, or restart it by hand",
+                       m->name);
     reboot_node(s, rt);
     LOG_INFO(s->log, "machine.rebooting", LF_STR("machine", m->name));
     return 0;

@@ -193,6 +193,12 @@ static void on_task_ended(void *ctx, const struct task_status *status)
 void node_rt_open(struct node_rt *rt)
 {
     struct sched *s = rt->s;
+    if (rt->machine) { /* an agent started here would act on this host instead */
+        note_loss(rt, "there is no link to machines of the inventory yet");
+        machine_trouble(rt->machine, rt->why_down);
+        wake(s, WAKE_NODE, rt->id);
+        return;
+    }
     const struct node_local_config c = {
         .loop = s->cfg.loop,
         .log = s->log,

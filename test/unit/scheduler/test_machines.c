@@ -207,9 +207,12 @@ static void test_reboots_that_are_refused(void **state)
     assert_int_equal(e.code, ERR_UNAVAILABLE);
     assert_non_null(strstr(e.msg, "No cluster has claimed m1"));
     int64_t c = add_gpu_cluster(w, "c", 1);
-    WAIT(w, rows_of(counts(w, c)) == 1);
+    sched_turn(w->s); /* claimed, and not on disk yet */
+    assert_int_equal(sched_machine_reboot(w->s, "m1", &e), -1);
+    assert_int_equal(e.code, ERR_UNAVAILABLE);
+    assert_non_null(strstr(e.msg, "There is no link to m1 now"));
     make_idle(w, c);
-    int64_t j = add_job(w, c, "j", (struct job_wish){.command = "sleep 60"});
+    int64_t j = add_job(w, c, "j", (struct job_wish){.command = "true"});
     WAIT(w, job_state(w, j) != EXEC_QUEUED);
     struct node *row;
     nodes_of(w, c, &row);
