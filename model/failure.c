@@ -113,14 +113,24 @@ const char *failure_merge(struct arena *a, const char *errors, const char *more)
     return dump_and_free(a, list);
 }
 
-const char *failure_message(struct arena *a, const char *errors)
+static const char *text_of_last(struct arena *a, const char *errors, const char *key)
 {
     json_t *list = load_errors(errors);
     size_t n = json_array_size(list);
     const json_t *last = n > 0 ? json_array_get(list, n - 1) : NULL;
-    const char *message = arena_strdup(a, json_string_value(json_object_get(last, "message")));
+    const char *text = arena_strdup(a, json_string_value(json_object_get(last, key)));
     json_decref(list);
-    return message;
+    return text;
+}
+
+const char *failure_message(struct arena *a, const char *errors)
+{
+    return text_of_last(a, errors, "message");
+}
+
+const char *failure_code(struct arena *a, const char *errors)
+{
+    return text_of_last(a, errors, "code");
 }
 
 const char *failure_line(struct arena *a, const struct failure *f)

@@ -21,8 +21,9 @@ struct failure {
 const char *failure_append(struct arena *a, const char *errors, const struct failure *f);
 /* Concatenates two arrays' entries; either may be NULL. NULL if both are. Arena-owned. */
 const char *failure_merge(struct arena *a, const char *errors, const char *more);
-/* The message of the last entry; NULL if there is none. Arena-owned. */
+/* Message and code of the last entry; NULL if there is none. Arena-owned. */
 const char *failure_message(struct arena *a, const char *errors);
+const char *failure_code(struct arena *a, const char *errors);
 /* A few lines for execution.log: failure_line(), the command, and the last lines of stderr, each
  * indented. Ends with a newline. Arena-owned. */
 const char *failure_text(struct arena *a, const struct failure *f);

@@ -60,7 +60,7 @@ static void tell_down(struct node_link *link)
     bool first = link->state != LINK_DOWN;
     link->state = LINK_DOWN;
     if (first)
-        LOG_WARN(link->log, "node.link-down", LF_STR("node", link->name), LF_STR("why", why.msg));
+        LOG_DEBUG(link->log, "node.link-down", LF_STR("node", link->name), LF_STR("why", why.msg));
     answer_all(link, &why);
     if (first && !link_is_closing(link) && link->user.down)
         link->user.down(link->user.ctx, &why);

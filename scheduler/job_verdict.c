@@ -197,18 +197,30 @@ static void apply_rule(struct job_run *run, const struct cluster *c, struct fail
     run_set_outcome(run, &out);
 }
 
-static struct failure node_taken(struct job_run *run, const struct node *nd, bool lost)
+static struct failure node_taken(struct job_run *run, const struct node *nd)
+{
+    return (struct failure){.code = "NodeDeallocated",
+                            .message =
+                                "A node of the job was deallocated because its cluster was resized",
+                            .node = nd->name,
+                            .step = "job",
+                            .command = run->spec.command_line,
+                            .exit_code = -1};
+}
+
+/* In the words of the node's own failure, if that is written already. */
+static struct failure node_lost(struct job_run *run, const struct node *nd)
 {
     const struct node_rt *rt = node_rt_find(run->s, nd->id);
-    const char *why = rt && rt->why_down ? rt->why_down : "see the errors of its cluster";
-    return (struct failure){
-        .code = lost ? "NodeLost" : "NodeDeallocated",
-        .message = lost ? arena_printf(&run->a, "A node of the job was lost: %s", why)
-                        : "A node of the job was deallocated because its cluster was resized",
-        .node = nd->name,
-        .step = "job",
-        .command = run->spec.command_line,
-        .exit_code = -1};
+    const char *code = failure_code(&run->a, nd->errors);
+    const char *why = failure_message(&run->a, nd->errors);
+    bool rebooted = code && strcmp(code, "NodeRebooted") == 0;
+    if (!why)
+        why = rt && rt->why_down ? rt->why_down : "see the errors of its cluster";
+    struct failure f = node_taken(run, nd);
+    f.code = rebooted ? "NodeRebooted" : "NodeLost";
+    f.message = arena_printf(&run->a, "A node of the job was lost: %s", why);
+    return f;
 }
 
 /* Is one of the nodes lost or leaving, or did a task vanish from one? */
@@ -233,7 +245,7 @@ static int check_nodes(struct job_run *run, struct arena *a, struct err *e)
         apply_rule(run, &c, run->lost, true);
     } else {
         bool lost = nodes[i].state != NODE_LEAVING;
-        apply_rule(run, &c, node_taken(run, &nodes[i], lost), lost);
+        apply_rule(run, &c, (lost ? node_lost : node_taken)(run, &nodes[i]), lost);
     }
     return 0;
 }

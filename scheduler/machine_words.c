@@ -74,6 +74,8 @@ static void view_machine(struct viewing *v, const struct machine *m, struct mach
     out->contact_us = m->contact_us;
     if (u) {
         view_use(v, u, out);
+        if (m->trouble && u->state != NODE_UNUSABLE) /* its errors say it */
+            out->reason = joined(v->a, out->reason, arena_strdup(v->a, m->trouble));
     } else if (m->trouble) {
         out->state = "unreachable";
         out->reason = joined(v->a, out->reason, arena_strdup(v->a, m->trouble));

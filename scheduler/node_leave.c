@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The end of a node: kill what still runs there, close the link, remove the root directory on the
- * thread pool, remove the row. The same for a root that no row knows, left behind by a crash
- * between two of these steps. Each step may be repeated.
+ * The end of a node: kill what still runs there, close the link, remove a local node's root
+ * directory on the thread pool (for machines see node_release.c), remove the row. The same for a
+ * root that no row knows, left behind by a crash between two of these steps. Each step may be
+ * repeated.
  */
 #include <errno.h>
 #include <signal.h>
@@ -11,7 +12,7 @@
 #include <unistd.h>
 
 #include "lib/fs.h"
-#include "scheduler/sched_priv.h"
+#include "scheduler/node_priv.h"
 
 /* A link that cannot be opened this many times has no agent that could know of tasks. */
 #define OPEN_TRIES 2
@@ -95,7 +96,7 @@ static void ask(struct node_rt *rt)
     else if (rt->failures >= OPEN_TRIES)
         step_to(rt, EXIT_CLOSING);
     else
-        node_rt_open(rt);
+        node_link_want(rt);
 }
 
 void node_leave_link_down(struct node_rt *rt)
@@ -134,7 +135,7 @@ static void on_root_removed(uv_work_t *req, int status)
         step_to(rt, EXIT_REMOVED);
     } else if (rt && rt->exit) {
         rt->exit->phase = EXIT_CLOSING;
-        wake_at(s, WAKE_NODE, rt->id, sched_now(s) + REMOVE_AGAIN_US);
+        wake_by(s, WAKE_NODE, rt->id, sched_now(s) + REMOVE_AGAIN_US);
     }
     free(r->root);
     free(r);
@@ -163,7 +164,7 @@ static void remove_row(struct node_rt *rt)
     struct err e = {0};
     if (rt->id > 0 && st_node_remove(s->st, rt->id, &e) != 0) {
         LOG_ERROR(s->log, "node.not_removed", LF_STR("node", rt->name), LF_STR("why", e.msg));
-        wake_at(s, WAKE_NODE, rt->id, sched_now(s) + REMOVE_AGAIN_US);
+        wake_by(s, WAKE_NODE, rt->id, sched_now(s) + REMOVE_AGAIN_US);
         return;
     }
     LOG_INFO(s->log, rt->id > 0 ? "node.removed" : "node.orphan_removed", LF_STR("node", rt->name));
@@ -177,10 +178,12 @@ static void remove_row(struct node_rt *rt)
     node_rt_free(rt);
 }
 
-void node_leave(struct node_rt *rt)
+static void leave_local(struct node_rt *rt)
 {
-    if (!rt->exit)
+    if (!rt->exit) {
         rt->exit = xcalloc(1, sizeof *rt->exit);
+        rt->retry_us = 0;
+    }
     switch (rt->exit->phase) {
     case EXIT_ASKING:
         ask(rt);
@@ -198,6 +201,14 @@ void node_leave(struct node_rt *rt)
     case EXIT_REMOVING:
         break;
     }
+}
+
+void node_leave(struct node_rt *rt)
+{
+    if (!rt->machine)
+        leave_local(rt);
+    else if (node_release(rt))
+        remove_row(rt);
 }
 
 /* --- roots without a row -------------------------------------------------------------------- */

@@ -1,32 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * A node in memory: its link, and what is being done to it.
+ * A node in memory: what its row says is compared with what is known of it, and the next step
+ * taken.
  *
- *   LINK_NONE --open--> LINK_OPENING --hello--> LINK_READY
- *       ^                    | down                 | down, or no longer wanted
- *       +----closed---- LINK_CLOSING <--------------+
- *
- * A lost link is opened again at once, then with growing pauses; tasks on the node go on meanwhile.
- * After too many losses in a row, or when the node root is not the one that we knew, the node is
- * unusable and a job that it held is lost.
+ * A node that is given up (too many links lost in a row, a machine that was silent for too long or
+ * is not what it was) is unusable, and a job that it held is lost. The link is asked for in the
+ * background from then on. When the node can be reached again, it is prepared anew: a preparation
+ * ends everything that still runs there, and waits until it is gone, before anything new starts.
  */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/machines.h"
-#include "scheduler/sched_priv.h"
-
-/* Pause before the n-th reopening, in ms: about 4 s in all, enough for an agent that was killed or
- * a machine short of processes for a moment. */
-static const int pauses_ms[] = {0, 0, 50, 100, 200, 500, 1000, 2000};
-#define LOSSES_MAX ((int)(sizeof pauses_ms / sizeof pauses_ms[0]))
-
-/* A node that was lost is prepared anew after this long: it may have healed. */
-#define HEAL_AFTER_US 30000000
-
-/* A link that lived this long was a good one: losses before it do not count any more. */
-#define GOOD_LINK_US 2000000
+#include "scheduler/node_priv.h"
 
 /* --- finding, making, freeing --------------------------------------------------------------- */
 
@@ -35,16 +22,28 @@ struct node_rt *node_rt_find(const struct sched *s, int64_t id)
     return id_map_find(&s->nodes, id);
 }
 
-static struct node_rt *rt_new(struct sched *s, int64_t id, const char *name)
+/* A machine's node root is used by one node at a time, so it needs no name of its own. */
+static char *root_of(const struct sched *s, const struct machine *m, const char *name)
 {
-    struct node_rt *rt = xcalloc(1, sizeof *rt);
     struct arena a;
     arena_init(&a);
+    char *root;
+    if (m)
+        root = xstrdup(m->site ? m->site->group->node_root : "");
+    else
+        root = xstrdup(arena_printf(&a, "%s/%s", s->cfg.nodes_dir, name));
+    arena_free(&a);
+    return root;
+}
+
+static struct node_rt *rt_new(struct sched *s, int64_t id, const char *name, struct machine *m)
+{
+    struct node_rt *rt = xcalloc(1, sizeof *rt);
     rt->s = s;
     rt->id = id;
+    rt->machine = m;
     rt->name = xstrdup(name);
-    rt->root = xstrdup(arena_printf(&a, "%s/%s", s->cfg.nodes_dir, name));
-    arena_free(&a);
+    rt->root = root_of(s, m, name);
     id_map_put(&s->nodes, id, rt);
     return rt;
 }
@@ -53,30 +52,35 @@ struct node_rt *node_rt_get(struct sched *s, const struct node *row)
 {
     struct node_rt *rt = node_rt_find(s, row->id);
     if (!rt)
-        rt = rt_new(s, row->id, row->name);
+        rt = rt_new(s, row->id, row->name,
+                    row->machine_id ? machine_find(s, row->machine_id) : NULL);
     rt->cluster_id = row->cluster_id;
-    rt->machine = machine_find(s, row->machine_id);
     return rt;
 }
 
 struct node_rt *node_rt_new_orphan(struct sched *s, const char *name)
 {
-    return rt_new(s, --s->last_orphan, name);
+    return rt_new(s, --s->last_orphan, name, NULL);
 }
 
 void node_rt_free(struct node_rt *rt)
 {
     assert(rt->link_state == LINK_NONE && !rt->run);
+    node_rt_close(rt); /* it may wait for its turn to connect */
     wake_at(rt->s, WAKE_NODE, rt->id, 0);
     id_map_remove(&rt->s->nodes, rt->id);
     node_prepare_abandon(rt);
     node_exit_free(rt);
     node_login_close(rt);
+    node_release_free(rt);
+    node_watch_free(rt);
+    free(rt->facts);
     free(rt->name);
     free(rt->root);
     free(rt->why_down);
+    free(rt->why_told);
     free(rt->incarnation);
-    free(rt->facts);
+    free(rt->runtimes);
     free(rt);
 }
 
@@ -91,129 +95,6 @@ const char *node_rt_job_user(const struct node_rt *rt)
 bool node_rt_usable(const struct node_rt *rt)
 {
     return rt->link_state == LINK_READY && rt->greeted;
-}
-
-/* --- the link ------------------------------------------------------------------------------- */
-
-static void replace(char **field, const char *text)
-{
-    free(*field);
-    *field = text ? xstrdup(text) : NULL;
-}
-
-/* How many objects there are in the list: those that open one level deep, outside of strings. */
-static int count_gpus(const char *list)
-{
-    int depth = 0, n = 0;
-    bool in_string = false;
-    for (const char *p = list ? list : ""; *p; p++) {
-        if (in_string && *p == '\\' && p[1])
-            p++;
-        else if (*p == '"')
-            in_string = !in_string;
-        else if (!in_string && (*p == '{' || *p == '['))
-            n += ++depth == 2;
-        else if (!in_string && (*p == '}' || *p == ']'))
-            depth--;
-    }
-    return n;
-}
-
-static void on_ready(void *ctx, const struct node_facts *facts)
-{
-    struct node_rt *rt = ctx;
-    rt->link_state = LINK_READY;
-    rt->ready_us = sched_now(rt->s);
-    rt->gpus = count_gpus(facts->gpus);
-    replace(&rt->incarnation, facts->incarnation);
-    free(rt->facts);
-    rt->facts = node_facts_text(facts);
-    LOG_DEBUG(rt->s->log, "node.connected", LF_STR("node", rt->name),
-              LF_STR("agent", facts->agent_version));
-    wake(rt->s, WAKE_NODE, rt->id);
-}
-
-static void on_closed(void *ctx)
-{
-    struct node_rt *rt = ctx;
-    struct sched *s = rt->s;
-    rt->link = NULL;
-    rt->link_state = LINK_NONE;
-    wake(s, WAKE_NODE, rt->id);
-    if (s->stopping)
-        node_rt_free(rt);
-    sched_unref(s);
-}
-
-void node_rt_close(struct node_rt *rt)
-{
-    if (rt->link_state == LINK_NONE || rt->link_state == LINK_CLOSING)
-        return;
-    rt->link_state = LINK_CLOSING;
-    rt->greeted = false;
-    node_close(rt->link, on_closed, rt);
-    node_prepare_abandon(rt);
-    node_leave_link_down(rt);
-    job_node_down(rt);
-}
-
-static void note_loss(struct node_rt *rt, const char *why)
-{
-    int64_t now = sched_now(rt->s);
-    bool good = rt->ready_us != 0 && now - rt->ready_us >= GOOD_LINK_US;
-    rt->failures = good ? 1 : rt->failures + 1;
-    rt->ready_us = 0;
-    if (rt->failures < LOSSES_MAX)
-        rt->retry_us = now + pauses_ms[rt->failures] * 1000LL;
-    replace(&rt->why_down, why);
-    LOG_WARN(rt->s->log, "node.link_down", LF_STR("node", rt->name), LF_INT("losses", rt->failures),
-             LF_STR("why", why));
-}
-
-static void on_down(void *ctx, const struct err *why)
-{
-    node_rt_distrust(ctx, why->msg);
-}
-
-void node_rt_distrust(struct node_rt *rt, const char *why)
-{
-    note_loss(rt, why);
-    node_rt_close(rt);
-}
-
-static void on_task_ended(void *ctx, const struct task_status *status)
-{
-    struct node_rt *rt = ctx;
-    if (rt->prep)
-        node_prepare_task_ended(rt, status);
-    if (rt->run)
-        job_task_ended(rt, status);
-}
-
-void node_rt_open(struct node_rt *rt)
-{
-    struct sched *s = rt->s;
-    if (rt->machine) { /* an agent started here would act on this host instead */
-        note_loss(rt, "there is no link to machines of the inventory yet");
-        machine_trouble(rt->machine, rt->why_down);
-        wake(s, WAKE_NODE, rt->id);
-        return;
-    }
-    const struct node_local_config c = {
-        .loop = s->cfg.loop,
-        .log = s->log,
-        .agent_path = s->cfg.agent_path,
-        .root = rt->root,
-        .callbacks = {on_ready, on_down, on_task_ended, rt},
-    };
-    struct err e = {0};
-    if (node_open_local(&c, &rt->link, &e) != 0) {
-        note_loss(rt, e.msg);
-        wake(s, WAKE_NODE, rt->id);
-        return;
-    }
-    rt->link_state = LINK_OPENING;
-    sched_ref(s);
 }
 
 /* --- failing -------------------------------------------------------------------------------- */
@@ -258,69 +139,146 @@ void node_fail(struct node_rt *rt, const struct failure *f)
     if (write_failure(rt, &a, &named, &e) != 0) {
         LOG_ERROR(rt->s->log, "node.failure_not_written", LF_STR("node", rt->name),
                   LF_STR("why", e.msg));
-        wake_at(rt->s, WAKE_NODE, rt->id, sched_now(rt->s) + 1000000);
+        wake_by(rt->s, WAKE_NODE, rt->id, sched_now(rt->s) + WRITE_AGAIN_US);
     }
     arena_free(&a);
+}
+
+/* What says nothing about the cluster: after these a node is prepared again as soon as it can be
+ * reached. After all others (a setup task that fails) a resize or `undrain` says when. */
+static const char *const healing_codes[] = {
+    "NodeLost",      "NodeUnreachable",  "NodeRefused",       "NodeRebooted",
+    "NodeRebooting", "NodeRootReplaced", "NodeNotInInventory"};
+
+static bool heals(const struct node *row)
+{
+    struct arena a;
+    bool found = false;
+    if (row->state != NODE_UNUSABLE || !row->errors)
+        return false;
+    arena_init(&a);
+    const char *code = failure_code(&a, row->errors);
+    for (size_t i = 0; code && i < sizeof healing_codes / sizeof healing_codes[0]; i++)
+        found = found || strcmp(healing_codes[i], code) == 0;
+    arena_free(&a);
+    return found;
+}
+
+static struct failure local_lost(struct arena *a, const struct node_rt *rt, const char *why)
+{
+    return (struct failure){
+        .code = "NodeLost",
+        .message = arena_printf(a, "Contact with the node was lost %d times in a row: %s",
+                                rt->failures, why),
+        .step = "connect",
+        .remedy = "see that the agent can run on the node; it is tried again every half minute "
+                  "and when the cluster is resized",
+        .exit_code = -1};
+}
+
+static struct failure machine_lost(struct arena *a, const struct node_rt *rt, const char *why)
+{
+    struct failure f = {.step = "connect", .exit_code = -1};
+    const char *name = rt->machine->name;
+    if (rt->refused) {
+        f.code = "NodeRefused";
+        f.message = arena_printf(a, "Machine %s cannot be used: %s", name, why);
+        f.remedy = "put right what the message names; the machine is tried again every 5 minutes, "
+                   "and at once when it is undrained or the cluster is resized";
+        return f;
+    }
+    int64_t silent_s = (sched_now(rt->s) - rt->lost_us) / 1000000;
+    f.code = "NodeUnreachable";
+    f.message = arena_printf(a, "Machine %s could not be reached for %lld s, in %d tries: %s", name,
+                             (long long)silent_s, rt->failures, why);
+    f.remedy =
+        "see that the machine is up and can be reached; it is tried again by itself, and used "
+        "when it answers";
+    return f;
 }
 
 static void node_lost(struct node_rt *rt)
 {
     struct arena a;
     arena_init(&a);
-    const struct failure f = {
-        .code = "NodeLost",
-        .message = arena_printf(&a, "Contact with the node was lost %d times in a row: %s",
-                                rt->failures, rt->why_down ? rt->why_down : "no reason given"),
-        .step = "connect",
-        .remedy = "see that the agent can run on the node; it is tried again every half minute "
-                  "and when the cluster is resized",
-        .exit_code = -1};
-    rt->failures = 0;
-    rt->heal = true;
-    rt->retry_us = sched_now(rt->s) + HEAL_AFTER_US;
+    const char *why = rt->why_down ? rt->why_down : "no reason given";
+    const struct failure f = (rt->machine ? machine_lost : local_lost)(&a, rt, why);
+    node_set_text(&rt->why_told, why);
+    if (!rt->machine)
+        node_link_pause(rt);
     job_node_gone(rt);
     node_fail(rt, &f);
     arena_free(&a);
 }
 
-/* --- reconciling ---------------------------------------------------------------------------- */
-
-/* The root was wiped or replaced: whatever ran there is unknown to the agent now. */
-static void root_replaced(struct node_rt *rt, const struct node *row)
+/* The errors of an unusable node give the reason of now. */
+static bool told_otherwise(const struct node_rt *rt)
 {
-    const struct failure f = {
-        .code = "NodeRootReplaced",
-        .message = "The node's directory is not the one it had before: what it held is gone",
-        .step = "connect",
-        .remedy = "none needed: the node is prepared again",
-        .exit_code = -1};
-    job_node_gone(rt);
-    if (row->state != NODE_IDLE && row->state != NODE_RUNNING)
-        return;
-    rt->heal = true;
-    rt->retry_us = 0;
-    node_fail(rt, &f);
+    return rt->machine && rt->why_down &&
+           (!rt->why_told || strcmp(rt->why_told, rt->why_down) != 0);
 }
 
-/* Compares hello with the row, once per link. Returns whether the node is what the row says. */
-static bool greet(struct node_rt *rt, const struct node *row)
+/* --- a node that is not what it was --------------------------------------------------------- */
+
+static const struct failure changes[] = {
+    /* The root was wiped or replaced: whatever ran there is unknown to the agent now. */
+    [NODE_REPLACED] = {.code = "NodeRootReplaced",
+                       .message = "The node's directory is not the one it had before: what it held "
+                                  "is gone",
+                       .step = "connect",
+                       .remedy = "none needed: the node is prepared again",
+                       .exit_code = -1},
+    /* Mounts and processes are gone. */
+    [NODE_REBOOTED] = {.code = "NodeRebooted",
+                       .message = "The node was restarted: what ran there is gone",
+                       .step = "connect",
+                       .remedy = "none needed: the node is prepared again",
+                       .exit_code = -1},
+};
+
+/* A preparation that a new root interrupts just goes on there; after a restart the record of its
+ * setup task is still there, so it must begin anew under another name. */
+static bool is_failed_by(enum node_state state, enum node_likeness change)
 {
-    if (rt->greeted)
+    return state == NODE_IDLE || state == NODE_RUNNING ||
+           (state == NODE_PREPARING && change == NODE_REBOOTED);
+}
+
+/* Compares hello with the row, until the row says the same. */
+static bool same_as_row(struct node_rt *rt, const struct node *row)
+{
+    if (row->incarnation && strcmp(row->incarnation, rt->incarnation) == 0)
         return true;
-    rt->greeted = true;
+    enum node_likeness change =
+        row->incarnation ? node_compare(row->incarnation, rt->incarnation) : NODE_SAME;
     struct err e = {0};
-    bool same = row->incarnation && rt->incarnation && !strcmp(row->incarnation, rt->incarnation);
-    if (!same && rt->incarnation &&
-        st_node_set_incarnation(rt->s->st, rt->id, rt->incarnation, &e) != 0)
+    if (st_node_set_incarnation(rt->s->st, rt->id, rt->incarnation, &e) != 0) {
         LOG_ERROR(rt->s->log, "node.incarnation_not_written", LF_STR("why", e.msg));
-    if (row->incarnation && !same && row->state != NODE_PREPARING) {
-        root_replaced(rt, row);
+        wake_by(rt->s, WAKE_NODE, rt->id, sched_now(rt->s) + WRITE_AGAIN_US);
         return false;
     }
-    if (rt->run)
-        job_node_ready(rt);
+    sched_after_durable(rt->s, rt->id, effect_wake_node);
+    if (change == NODE_SAME || (change == NODE_REPLACED && row->state == NODE_PREPARING))
+        return true;
+    job_node_gone(rt);
+    if (is_failed_by(row->state, change))
+        node_fail(rt, &changes[change]);
+    return false;
+}
+
+static bool greet(struct node_rt *rt, const struct node *row)
+{
+    if (!same_as_row(rt, row))
+        return false;
+    if (!rt->greeted) {
+        rt->greeted = true;
+        if (rt->run)
+            job_node_ready(rt);
+    }
     return true;
 }
+
+/* --- reconciling ---------------------------------------------------------------------------- */
 
 /* A link is kept where something is to be done or watched. */
 static bool wants_link(const struct node_rt *rt, const struct node *row)
@@ -331,48 +289,24 @@ static bool wants_link(const struct node_rt *rt, const struct node *row)
     case NODE_RUNNING:
         return true;
     case NODE_LEAVING:
-    case NODE_UNUSABLE:
         return rt->run != NULL;
+    case NODE_UNUSABLE:
+        return rt->run != NULL || rt->heal;
     }
     return false;
 }
 
-static void keep_link(struct node_rt *rt, const struct node *row)
+/* It answers again. The preparation comes before everything else that could start there. */
+static void prepare_healed(struct node_rt *rt, const struct node *row)
 {
-    if (rt->link_state == LINK_NONE) {
-        if (rt->failures >= LOSSES_MAX)
-            node_lost(rt);
-        else if (sched_now(rt->s) < rt->retry_us)
-            wake_at(rt->s, WAKE_NODE, rt->id, rt->retry_us);
-        else
-            node_rt_open(rt);
-        return;
-    }
-    if (rt->link_state != LINK_READY || !greet(rt, row))
-        return;
-    if (row->state != NODE_PREPARING || node_prepare_report(rt))
-        return;
-    if (node_prepare_over(rt))
-        node_rt_close(rt); /* and begin again with a fresh link */
-    else
-        node_prepare(rt, row);
-}
-
-static void retry_healed(struct node_rt *rt, const struct node *row)
-{
-    if (sched_now(rt->s) < rt->retry_us) {
-        node_rt_close(rt);
-        wake_at(rt->s, WAKE_NODE, rt->id, rt->retry_us);
-        return;
-    }
     const struct st_node_move m = {.id = row->id,
                                    .from = row->state,
                                    .to = node_next(row->state, NODE_EV_RETRY),
                                    .now_us = sched_now(rt->s)};
     struct err e = {0};
-    rt->heal = false;
     if (st_node_move(rt->s->st, &m, &e) != 0) {
         LOG_ERROR(rt->s->log, "node.retry_failed", LF_STR("node", rt->name), LF_STR("why", e.msg));
+        wake_by(rt->s, WAKE_NODE, rt->id, sched_now(rt->s) + WRITE_AGAIN_US);
         return;
     }
     LOG_INFO(rt->s->log, "node.preparing", LF_STR("node", rt->name));
@@ -380,21 +314,94 @@ static void retry_healed(struct node_rt *rt, const struct node *row)
     wake(rt->s, WAKE_CLUSTER, row->cluster_id);
 }
 
+static void go_on_preparing(struct node_rt *rt, const struct node *row)
+{
+    if (node_prepare_report(rt))
+        return;
+    if (node_prepare_over(rt))
+        node_rt_close(rt); /* and begin again with a fresh link */
+    else
+        node_prepare(rt, row);
+}
+
+static void use_link(struct node_rt *rt, const struct node *row)
+{
+    switch (row->state) {
+    case NODE_PREPARING:
+        go_on_preparing(rt, row);
+        break;
+    case NODE_IDLE:
+    case NODE_RUNNING:
+        node_watch(rt);
+        break;
+    case NODE_UNUSABLE:
+        if (sched_now(rt->s) < rt->retry_us)
+            node_rt_close(rt); /* it is being restarted: not before */
+        else if (rt->heal && !rt->run && row->job_id == 0)
+            prepare_healed(rt, row);
+        break;
+    case NODE_LEAVING:
+        break;
+    }
+}
+
+static void keep_link(struct node_rt *rt, const struct node *row)
+{
+    bool holds_nothing = row->state == NODE_PREPARING || (row->state == NODE_UNUSABLE && !rt->run);
+    bool given_up = row->state == NODE_UNUSABLE && !rt->run;
+    if (node_link_hopeless(rt, holds_nothing) && (!given_up || told_otherwise(rt))) {
+        node_lost(rt);
+        return;
+    }
+    node_link_want(rt);
+    if (rt->link_state == LINK_READY && greet(rt, row))
+        use_link(rt, row);
+}
+
+/* What the row's state means for what is kept in memory. */
+static void note_state(struct node_rt *rt, const struct node *row)
+{
+    bool was_unusable = rt->unusable;
+    rt->unusable = row->state == NODE_UNUSABLE;
+    rt->heal = heals(row);
+    rt->reached = row->incarnation != NULL;
+    if (row->state != NODE_PREPARING)
+        node_prepare_cancel(rt);
+    else if (was_unusable) /* tried again, be it by a resize: at once */
+        node_link_forgive(rt);
+}
+
+/* Nobody says any more how it could be reached. */
+static void strike_off(struct node_rt *rt, const struct node *row)
+{
+    struct arena a;
+    arena_init(&a);
+    const struct failure f = {
+        .code = "NodeNotInInventory",
+        .message =
+            arena_printf(&a, "Machine %s is not in the inventory any more", rt->machine->name),
+        .step = "connect",
+        .remedy = "put the machine back into the inventory, or make the cluster smaller: unusable "
+                  "nodes go first",
+        .exit_code = -1};
+    job_node_gone(rt);
+    if (row->state == NODE_LEAVING && row->job_id == 0)
+        node_leave(rt);
+    else if (row->state != NODE_LEAVING && row->state != NODE_UNUSABLE)
+        node_fail(rt, &f);
+    arena_free(&a);
+}
+
 static void reconcile_row(struct sched *s, const struct node *row)
 {
     struct node_rt *rt = node_rt_get(s, row);
-    if (row->state != NODE_PREPARING)
-        node_prepare_cancel(rt);
-    else if (rt->heal) {
-        rt->heal = false; /* tried again, be it by a resize: at once */
-        rt->retry_us = 0;
-    }
-    if (wants_link(rt, row))
+    note_state(rt, row);
+    if (rt->machine && !rt->machine->site)
+        strike_off(rt, row);
+    else if (wants_link(rt, row))
         keep_link(rt, row);
     else if (row->state == NODE_LEAVING && row->job_id == 0)
         node_leave(rt);
-    else if (row->state == NODE_UNUSABLE && row->job_id == 0 && rt->heal)
-        retry_healed(rt, row);
     else
         node_rt_close(rt);
 }

@@ -54,6 +54,7 @@ int sched_create(const struct sched_config *c, struct sched **out, struct err *e
     s->st = c->storage;
     s->log = c->log;
     s->timer.data = s;
+    s->random = uv_hrtime();
     sched_ref(s); /* the timer's */
     *out = s;
     return 0;

@@ -73,7 +73,9 @@ struct sched {
     size_t n_machines;
     struct id_map machine_ids; /* the same, by the ids of their rows */
     int connecting; /* links of machines between open and ready, for site.connect_limit */
-    struct id_map short_clusters; /* a set: they wait for capacity that others give up */
+    struct node_rt *first_turn, *last_turn; /* those that wait to connect, the oldest first */
+    uint64_t random;                        /* state of the generator behind sched_jitter() */
+    struct id_map short_clusters;           /* a set: they wait for capacity that others give up */
     int64_t started_us;
     int refs; /* durable callbacks, links, pool work and the timer under way; see sched_stop() */
     bool stopping;
@@ -85,6 +87,8 @@ struct sched {
 void wake(struct sched *s, enum wake_kind kind, int64_t id);
 /* Replaces the deadline of (kind, id); at_us 0 removes it. */
 void wake_at(struct sched *s, enum wake_kind kind, int64_t id, int64_t at_us);
+/* Like wake_at(), but a deadline that comes earlier stays. */
+void wake_by(struct sched *s, enum wake_kind kind, int64_t id, int64_t at_us);
 /* Arms the timer for the earliest deadline, or for at once if anything is still woken. */
 void wake_arm(struct sched *s);
 void wake_on_timer(uv_timer_t *t);
@@ -92,6 +96,8 @@ bool wake_pending(const struct sched *s);
 /* Wakes the clusters that wait for capacity. */
 void wake_short_clusters(struct sched *s);
 int64_t sched_now(const struct sched *s);
+/* 80 to 120 % of `us`: what many do in the same rhythm is spread out. */
+int64_t sched_jitter(struct sched *s, int64_t us);
 
 /* Runs `fn` once what was written so far is on disk (`why` NULL) or was rolled back. Not run while
  * stopping: the next start finds in the rows what is to be done. */
@@ -106,11 +112,14 @@ void sched_unref(struct sched *s); /* may free s */
 /* --- cluster_reconcile.c -------------------------------------------------------------------- */
 void cluster_reconcile(struct sched *s, int64_t id);
 
-/* --- node_runtime.c: the link to one node, and what is being done to it --------------------- */
+/* --- node_runtime.c: one node, and what is being done to it --------------------------------- */
 enum link_state { LINK_NONE, LINK_OPENING, LINK_READY, LINK_CLOSING };
 
-struct node_prep; /* node_prepare.c */
-struct node_exit; /* node_leave.c */
+struct script;
+struct node_prep;    /* node_prepare.c */
+struct node_exit;    /* node_leave.c */
+struct node_release; /* node_release.c */
+struct node_watch;   /* node_watch.c */
 
 struct node_rt {
     struct sched *s;
@@ -122,19 +131,29 @@ struct node_rt {
     enum link_state link_state;
     int failures;               /* links lost in a row */
     int64_t ready_us, retry_us; /* last hello; not to be opened before */
-    char *why_down;             /* last reason, for errors */
-    char *incarnation;          /* as the last hello said */
+    int64_t lost_us;            /* machines: since when there is no good link; 0: there is one */
+    bool refused;      /* machines: the last link failed for what a person must put right */
+    char *why_down;    /* last reason, for errors */
+    char *why_told;    /* the reason that the row's errors give; NULL: another failure */
+    char *incarnation; /* node_incarnation(), as the last hello said */
     int gpus;
     bool is_root;           /* the agent may mount, make accounts and run tasks as others */
     char *runtimes;         /* node_facts.runtimes */
     char *facts;            /* node_facts_text() of the last hello; NULL: none yet */
     bool greeted;           /* link ready and hello compared with the row */
-    bool heal;              /* unusable, but to be prepared again by itself from retry_us on */
+    bool unusable;          /* the row's state when last looked */
+    bool heal;              /* unusable, but prepared again by itself once it can be reached */
+    bool reached;           /* the row knows an incarnation: something of ours may be there */
     struct job_run *run;    /* borrowed: the run that has a slot on this node; NULL: none */
     int slot;               /* its index there */
     struct node_prep *prep; /* owned; only while the row is preparing and the link ready */
     struct login *login;    /* owned; a local node's, once somebody asked for it */
     struct node_exit *exit; /* owned; only while the row is leaving and holds no job */
+    struct node_release *release; /* owned; the same, of a machine */
+    struct node_watch *watch;     /* owned; NULL before the machine was first watched */
+    bool connecting;              /* counted in sched.connecting */
+    bool waits_turn;
+    struct node_rt *prev_turn, *next_turn;
 };
 
 struct node_rt *node_rt_find(const struct sched *s, int64_t id);
@@ -142,8 +161,6 @@ struct node_rt *node_rt_find(const struct sched *s, int64_t id);
 struct node_rt *node_rt_get(struct sched *s, const struct node *row);
 struct node_rt *node_rt_new_orphan(struct sched *s, const char *name);
 void node_reconcile(struct sched *s, int64_t id);
-/* Opens the link; a failure is noted as a loss and the node woken. */
-void node_rt_open(struct node_rt *rt);
 /* The node answers, but cannot do what every node can: counts as a lost link. What it held goes on
  * over the next one; not to be called from inside a reply. */
 void node_rt_distrust(struct node_rt *rt, const char *why);
@@ -208,6 +225,11 @@ void node_leave_link_down(struct node_rt *rt);
 void node_exit_free(struct node_rt *rt);
 /* Looks for node roots that no row knows. */
 void node_find_orphans(struct sched *s);
+
+/* --- node_release.c ------------------------------------------------------------------------- */
+/* Steps that take away from a machine what preparations put there; nothing runs there any more.
+ * Texts live in `a`. */
+void node_release_steps(struct node_rt *rt, struct arena *a, struct script *sc);
 
 /* --- job_run.c ------------------------------------------------------------------------------ */
 void job_reconcile(struct sched *s, int64_t id);

@@ -36,11 +36,24 @@ static void deadline_drop(struct sched *s, size_t i)
     s->deadlines[i] = s->deadlines[--s->n_deadlines];
 }
 
-void wake_at(struct sched *s, enum wake_kind kind, int64_t id, int64_t at_us)
+static size_t deadline_find(const struct sched *s, enum wake_kind kind, int64_t id)
 {
     size_t i = 0;
     while (i < s->n_deadlines && (s->deadlines[i].kind != kind || s->deadlines[i].id != id))
         i++;
+    return i;
+}
+
+void wake_by(struct sched *s, enum wake_kind kind, int64_t id, int64_t at_us)
+{
+    size_t i = deadline_find(s, kind, id);
+    if (i == s->n_deadlines || s->deadlines[i].at_us > at_us)
+        wake_at(s, kind, id, at_us);
+}
+
+void wake_at(struct sched *s, enum wake_kind kind, int64_t id, int64_t at_us)
+{
+    size_t i = deadline_find(s, kind, id);
     if (at_us == 0) {
         if (i < s->n_deadlines)
             deadline_drop(s, i);
@@ -138,6 +151,20 @@ void wake_short_clusters(struct sched *s)
 {
     for (size_t i = 0; i < s->short_clusters.n; i++)
         wake(s, WAKE_CLUSTER, s->short_clusters.e[i].id);
+}
+
+/* splitmix64: no secrets depend on it. */
+static uint64_t next_random(struct sched *s)
+{
+    uint64_t z = s->random += 0x9e3779b97f4a7c15U;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+    return z ^ (z >> 31);
+}
+
+int64_t sched_jitter(struct sched *s, int64_t us)
+{
+    return us / 10 * 8 + (int64_t)(next_random(s) % (uint64_t)(us / 10 * 4 + 1));
 }
 
 void sched_ref(struct sched *s)

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -18,13 +17,12 @@
 #include "lib/fs.h"
 #include "lib/timefmt.h"
 #include "nodeagent-proto/agent/files.h"
+#include "nodeagent-proto/agent/lock.h"
 #include "nodeagent-proto/agent/ops.h"
 #include "nodeagent-proto/agent/worker.h"
 
-#define LOCK_WAIT_US 5000000 /* for an agent whose link has just ended; it needs milliseconds */
-#define LOCK_STEP_NS 2000000
-#define OUT_MAX      (4U * FRAME_MAX) /* of unsent output; above it no more requests are read */
-#define READ_SIZE    65536U
+#define OUT_MAX   (4U * FRAME_MAX) /* of unsent output; above it no more requests are read */
+#define READ_SIZE 65536U
 
 void agent_send(struct agent *a, json_t *msg)
 {
@@ -44,24 +42,6 @@ static void on_ended(void *ctx, json_t *status)
     agent_send(ctx, json_pack("{s:s, s:O}", "event", "task_ended", "task", status));
 }
 
-static int take_lock(struct agent *a, struct err *e)
-{
-    char *path = fs_join(a->root, "agent.lock");
-    a->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    int64_t limit = time_now_us() + LOCK_WAIT_US;
-    int rc = a->lock_fd < 0 ? err_errno(e, ERR_IO, "cannot open %s", path) : -1;
-    while (a->lock_fd >= 0 && (rc = flock(a->lock_fd, LOCK_EX | LOCK_NB)) < 0 &&
-           errno == EWOULDBLOCK && time_now_us() < limit)
-        nanosleep(&(struct timespec){.tv_nsec = LOCK_STEP_NS}, NULL);
-    if (rc < 0 && a->lock_fd >= 0)
-        err_set(e, ERR_ALREADY_RUNNING, NULL,
-                "another agent serves the node root %s (it holds %s); each node needs a root of "
-                "its own",
-                a->root, path);
-    free(path);
-    return rc;
-}
-
 static int open_root(struct agent *a, const char *root, struct err *e)
 {
     if (fs_mkdirs(root, 0777, e) < 0)
@@ -73,7 +53,8 @@ static int open_root(struct agent *a, const char *root, struct err *e)
     a->trash_dir = fs_join(a->root, "trash");
     if (fs_mkdirs(a->tasks_dir, 0700, e) < 0 || fs_mkdirs(a->trash_dir, 0700, e) < 0)
         return -1;
-    return take_lock(a, e);
+    a->lock_fd = lock_take(a->root, e);
+    return a->lock_fd < 0 ? -1 : 0;
 }
 
 static int agent_open(struct agent *a, const char *root, struct err *e)

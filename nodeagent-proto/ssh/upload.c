@@ -35,7 +35,9 @@ static const char upload_script[] =
     "if [ \"${s%% *}\" = $2 ]; then :; else echo \"the SHA-256 differs\" >&2; exit 1; fi; "
     "chmod 755 \"$t\" && mv -f \"$t\" \"$1/" AGENT_NAME "$2\"";
 
-static const char start_script[] = "echo batchai-node-follows; exec \"$1\" agent --root \"$2\"";
+static const char start_script[] =
+    "echo batchai-node-follows; BATCHAI_NODE_OWNER=$3; export BATCHAI_NODE_OWNER; "
+    "exec \"$1\" agent --root \"$2\"";
 
 static void script(struct strbuf *line, const char *before, const char *text)
 {
@@ -174,12 +176,26 @@ enum ssh_step ssh_step_upload(struct ssh *l)
 
 /* ---- start ---- */
 
+/* Names this daemon (no two have one known_hosts file) and the machine as it knows it: one that it
+ * knows by two names is refused under the second. */
+static void owner_argument(struct strbuf *line, const struct ssh *l)
+{
+    char host[UV_MAXHOSTNAMESIZE] = "";
+    size_t n = sizeof host;
+    struct strbuf owner = STRBUF_INIT;
+    (void)uv_os_gethostname(host, &n);
+    strbuf_printf(&owner, "%s:%s %s", host, l->known_hosts, l->name);
+    argument(line, owner.s);
+    strbuf_free(&owner);
+}
+
 static void ask_start(struct ssh *l)
 {
     struct strbuf line = STRBUF_INIT;
     script(&line, l->become ? l->become : "", start_script);
     argument(&line, l->agent_path);
     argument(&line, l->root);
+    owner_argument(&line, l);
     ssh_command_set(&l->cmd, &line, "", 0);
 }
 

@@ -9,16 +9,9 @@
 
 #include "test/unit/nodeagent-proto/fixture.h"
 
-#include <arpa/inet.h>
-#include <fcntl.h>
 #include <pwd.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 
-#include "lib/strbuf.h"
-#include "nodeagent-proto/identity.h"
-
-#define SSHD "/usr/sbin/sshd"
+#include "test/unit/support/sshd.h"
 
 struct ssh_fixture {
     struct fixture f;      /* first: what the other fixture's functions take */
@@ -29,81 +22,6 @@ struct ssh_fixture {
     struct node_agents *agents;
     struct node_ssh_config config;
 };
-
-static inline pid_t spawn(char *const *argv, const char *log)
-{
-    pid_t pid = fork();
-    assert_true(pid >= 0);
-    if (pid > 0)
-        return pid;
-    int fd = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600), in = open("/dev/null", O_RDONLY);
-    dup2(in, 0);
-    dup2(fd, 1);
-    dup2(fd, 2);
-    (void)signal(SIGPIPE, SIG_DFL);
-    execv(argv[0], argv);
-    _exit(127);
-}
-
-static inline void reap(pid_t pid, int signo)
-{
-    if (pid <= 1)
-        return;
-    kill(pid, signo);
-    waitpid(pid, NULL, 0);
-}
-
-/* Below the range that the kernel takes for outgoing connections: one of those, be it our own
- * asking whether sshd answers yet, could take the port before sshd has it. */
-#define PORT_FIRST 10000
-#define PORT_COUNT 22000
-
-/* A free port. With `fd`, one that listens and never answers; the caller closes it. */
-static inline int free_port(int *fd)
-{
-    int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int port;
-    do {
-        port = PORT_FIRST + (int)(uv_hrtime() / 1000 % PORT_COUNT);
-        a.sin_port = htons((uint16_t)port);
-    } while (bind(s, (struct sockaddr *)&a, sizeof a) < 0);
-    if (fd) {
-        assert_int_equal(listen(s, 8), 0);
-        *fd = s;
-    } else {
-        close(s);
-    }
-    return port;
-}
-
-static inline void put_file(const char *path, const char *text)
-{
-    struct err e;
-    assert_int_equal(fs_write_atomic(path, text, strlen(text), 0600, &e), 0);
-}
-
-static inline bool answers(int port)
-{
-    struct sockaddr_in a = {.sin_family = AF_INET,
-                            .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-                            .sin_port = htons((uint16_t)port)};
-    int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    bool yes = connect(s, (struct sockaddr *)&a, sizeof a) == 0;
-    close(s);
-    return yes;
-}
-
-static inline void make_key(const char *path, char **public_line)
-{
-    struct err e;
-    unlink(path);
-    struct strbuf pub = STRBUF_INIT;
-    strbuf_printf(&pub, "%s.pub", path);
-    unlink(pub.s);
-    strbuf_free(&pub);
-    assert_int_equal(node_identity_create(path, "test", public_line, &e), 0);
-}
 
 /* `more` comes first in the configuration, where it wins. */
 static inline void start_sshd(struct ssh_fixture *s, const char *more)
@@ -191,23 +109,6 @@ static inline void ssh_must_fail(struct ssh_fixture *s, const char *words)
             fail_msg("'%s' lacks '%s'", s->f.why.msg, word);
     free(all);
     close_link(&s->f);
-}
-
-static inline bool have_sshd(void)
-{
-    if (access(SSHD, X_OK) < 0)
-        return false;
-    /* A root's sshd wants this folder, which the package's service makes. */
-    return geteuid() != 0 || access("/run/sshd", F_OK) == 0 || mkdir("/run/sshd", 0755) == 0;
-}
-
-static inline const char *machine(void)
-{
-#if defined(__aarch64__)
-    return "aarch64";
-#else
-    return "x86_64";
-#endif
 }
 
 static inline void fill_config(struct ssh_fixture *s)
