@@ -109,7 +109,7 @@ def test_a_restart_of_the_daemon_does_not_disturb_the_container(place, cluster, 
     job = place.job(cluster, f"touch {flag}; {wait_flag(wait)}; exit 5", **contained())
     wait_for(ready.exists, 30, "the job to run")
     (container,) = engine.containers()
-    place.daemon.kill()
+    place.daemon.kill9()
     place.daemon.start()
     assert engine.containers() == [container]
     go.touch()
