@@ -35,7 +35,7 @@ static const char upload_script[] =
     "if [ \"${s%% *}\" = $2 ]; then :; else echo \"the SHA-256 differs\" >&2; exit 1; fi; "
     "chmod 755 \"$t\" && mv -f \"$t\" \"$1/" AGENT_NAME "$2\"";
 
-static const char start_script[] = "echo batchai-node-follows; exec \"$1\" agent --root \"$2\"";
+static const char start_script[] = "echo batchai-node-follows; exec \"$1\" $3 --root \"$2\"";
 
 static void script(struct strbuf *line, const char *before, const char *text)
 {
@@ -180,6 +180,7 @@ static void ask_start(struct ssh *l)
     script(&line, l->become ? l->become : "", start_script);
     argument(&line, l->agent_path);
     argument(&line, l->root);
+    argument(&line, l->look ? "look" : "agent");
     ssh_command_set(&l->cmd, &line, "", 0);
 }
 
