@@ -241,7 +241,10 @@ static int announce(struct daemon *d, struct err *e)
 {
     const struct serve_config *c = d->c;
     const char *url = api_endpoint(d->api);
-    if (endpoint_publish(c->state, url, c->config->subscription_id, e) < 0)
+    const struct endpoint ep = {.url = (char *)(uintptr_t)url,
+                                .subscription_id = c->config->subscription_id,
+                                .config = (char *)(uintptr_t)c->config_path};
+    if (endpoint_publish(c->state, &ep, e) < 0)
         return -1;
     LOG_INFO(c->log, "daemon.ready", LF_STR("endpoint", url), LF_STR("state_dir", c->state->dir),
              LF_STR("version", BATCHAID_VERSION),
