@@ -21,7 +21,10 @@ LDFLAGS += $(SAN)
 # Rooms, lowest first; each may use only those before it (test/tools/check_layers.py keeps it so).
 ROOMS  := lib model storage nodeagent-proto scheduler api daemon
 PKGS   := libmicrohttpd libuv sqlite3 jansson libsodium libjwt libcyaml yaml-0.1 gnutls uuid libssh2
-PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+# What only the daemon's program needs: its command line is a client of the daemon.
+DAEMON_PKGS := libcurl
+DAEMON_LIBS := $(shell pkg-config --libs $(DAEMON_PKGS) 2>/dev/null)
+PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) $(DAEMON_PKGS) 2>/dev/null)
 PKG_LIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lpthread -lcrypt
 CFLAGS += $(PKG_CFLAGS)
 
@@ -66,8 +69,15 @@ $(BUILD)/gen/migrations.inc: $(MIGRATIONS) test/tools/embed_sql.py
 	@$(PYTHON) test/tools/embed_sql.py $(MIGRATIONS) > $@.tmp && mv $@.tmp $@
 $(call obj,$(call src_of,storage)): $(BUILD)/gen/migrations.inc
 
+# What runs on nodes around docker and podman: short shell programs, embedded as text.
+PROGRAMS := $(sort $(wildcard scheduler/programs/*.sh))
+$(BUILD)/gen/programs.inc: $(PROGRAMS) test/tools/embed_sh.py
+	@mkdir -p $(@D)
+	@$(PYTHON) test/tools/embed_sh.py $(PROGRAMS) > $@.tmp && mv $@.tmp $@
+$(call obj,$(call src_of,scheduler)): $(BUILD)/gen/programs.inc
+
 $(BUILD)/batchaid: $(call obj,$(call src_of,daemon)) $(LINK_LIBS)
-	@$(CC) -o $@ $(call obj,$(call src_of,daemon)) $(LINK_LIBS) $(LDFLAGS) $(PKG_LIBS)
+	@$(CC) -o $@ $(call obj,$(call src_of,daemon)) $(LINK_LIBS) $(LDFLAGS) $(PKG_LIBS) $(DAEMON_LIBS)
 
 # What the agent shares with the daemon: the codec and the small tools.
 AGENT_SHARED := $(call lib,nodeagent-proto) $(call lib,lib)

@@ -4,6 +4,7 @@
  * test compares them with the published spec both ways.
  */
 #include "api/aad/handlers.h"
+#include "api/admin/handlers.h"
 #include "api/arm/handlers.h"
 #include "api/batchai/handlers.h"
 #include "api/operation.h"
@@ -24,10 +25,13 @@
 #define FLAT_JOB     GROUP BATCHAI "/jobs/{job}"
 #define LOC          SUB BATCHAI "/locations/{location}"
 
+#define NODE "/batchaid/nodes/{node}"
+
 #define V03  V_2018_03_01
 #define V05  V_2018_05_01
 #define FLAT V_FLAT
 #define ARM  ROUTE_ANY_VERSION
+#define OWN  ROUTE_NO_VERSION
 #define OPEN (ROUTE_NO_AUTH | ROUTE_NO_VERSION)
 
 const struct route api_routes[] = {
@@ -127,6 +131,13 @@ const struct route api_routes[] = {
     {"GET", GROUP "/resources", 0, ARM, groups_list_resources, "Resources_ListByResourceGroup"},
     {"GET", SUB "/operationresults/{operation}", 0, ARM, arm_operation_results,
      "Arm_OperationResults"},
+
+    /* The machines of the site: our own, see docs/admin-api.md */
+    {"GET", "/batchaid/nodes", 0, OWN, nodes_list, "Nodes_List"},
+    {"GET", NODE, 0, OWN, nodes_get, "Nodes_Get"},
+    {"POST", NODE "/drain", 0, OWN | ROUTE_JSON_OPTIONAL, nodes_drain, "Nodes_Drain"},
+    {"POST", NODE "/undrain", 0, OWN, nodes_undrain, "Nodes_Undrain"},
+    {"POST", NODE "/reboot", 0, OWN, nodes_reboot, "Nodes_Reboot"},
 
     /* Login. {tenant} is adfs, which clients put once or twice. */
     {"GET", "/{tenant}/.well-known/openid-configuration", 0, OPEN, openid_configuration,

@@ -9,16 +9,6 @@
 #include "daemon/config.h"
 #include "lib/strbuf.h"
 
-enum {
-    OPT_CONFIG = 1,
-    OPT_STATE_DIR = 2,
-    OPT_LISTEN = 4,
-    OPT_LOG = 8,
-    OPT_CONTAINER = 16,
-    OPT_JSON = 32,
-    OPT_COMMENT = 64
-};
-
 struct command {
     const char *name;
     const char *arguments; /* as in the usage line */
@@ -73,6 +63,25 @@ static const struct command commands[] = {
      .details =
          "What is put into the folder is what jobs see that mount the share. Case does not count\n"
          "in names.\n"},
+    {.name = "nodes",
+     .arguments = "[check|drain|undrain|reboot] [HOST...]",
+     .options = OPT_CONFIG | OPT_STATE_DIR | OPT_JSON | OPT_REASON,
+     .max_args = ANY_NUMBER,
+     .run = cmd_nodes,
+     .help = "list, check, drain, undrain and reboot the machines that jobs run on",
+     .details =
+         "[list]   What the running daemon knows of each machine, local nodes included: state,\n"
+         "         cluster, job, what it has, last contact, and why it cannot be used.\n"
+         "check    Goes to each machine of the inventory and says what works there: name, port,\n"
+         "         host key, login, become, shell, agent, disk, clock, GPUs, containers, MPI; and\n"
+         "         how to mend what does not. Needs no daemon and leaves a running one alone.\n"
+         "         Without --config it reads the file that the running daemon has read.\n"
+         "drain    What runs there goes on, nothing new starts. The list shows the --reason.\n"
+         "undrain  The machine is used again; one that was unusable is tried again.\n"
+         "reboot   Restarts the machine; refused while a job runs there.\n\n"
+         "HOST is a machine as the list shows it, or several: gpu[01-16].rack1. Exit code 0 if "
+         "all\n"
+         "went well and, of a check, all machines can be used; else 1.\n"},
     {.name = "check-config",
      .arguments = "FILE",
      .options = OPT_STATE_DIR | OPT_JSON,
@@ -108,20 +117,34 @@ static const struct command commands[] = {
 };
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
+static int take_listen(struct options *o, const char *value, struct err *e);
+
+#define AT(field) offsetof(struct options, field)
+
 static const struct cli_option {
     const char *name, *argument; /* argument: "" if it takes none */
     int bit;
+    size_t at; /* of the text, or the bool of one without an argument */
+    int (*check)(const char *value, struct err *e);                   /* or NULL */
+    int (*take)(struct options *o, const char *value, struct err *e); /* instead of `at`, or NULL */
     const char *help;
 } known_options[] = {
-    {"config", "FILE", OPT_CONFIG, "read this configuration file (default: none)"},
-    {"state-dir", "DIR", OPT_STATE_DIR,
+    {"config", "FILE", OPT_CONFIG, AT(config), NULL, NULL,
+     "read this configuration file (default: none)"},
+    {"state-dir", "DIR", OPT_STATE_DIR, AT(state_dir), NULL, NULL,
      "keep everything there (default: see `batchaid help config`)"},
-    {"listen", "ADDR:PORT", OPT_LISTEN, "serve there; may be repeated; port 0 picks a free one"},
-    {"log-format", "FORMAT", OPT_LOG, "text or json"},
-    {"log-level", "LEVEL", OPT_LOG, "debug, info, warn or error"},
-    {"container", "", OPT_CONTAINER, "SHARE is the name of a blob container"},
-    {"json", "", OPT_JSON, "print JSON"},
-    {"comment", "TEXT", OPT_COMMENT, "what the key is called (default: batchaid@HOSTNAME)"},
+    {"listen", "ADDR:PORT", OPT_LISTEN, 0, config_check_listen, take_listen,
+     "serve there; may be repeated; port 0 picks a free one"},
+    {"log-format", "FORMAT", OPT_LOG, AT(log_format), config_check_log_format, NULL,
+     "text or json"},
+    {"log-level", "LEVEL", OPT_LOG, AT(log_level), config_check_log_level, NULL,
+     "debug, info, warn or error"},
+    {"json", "", OPT_JSON, AT(json), NULL, NULL, "print JSON"},
+    {"reason", "TEXT", OPT_REASON, AT(reason), NULL, NULL, "why the machine is drained"},
+    {"comment", "TEXT", OPT_COMMENT, AT(comment), NULL, NULL,
+     "what the key is called (default: batchaid@HOSTNAME)"},
+    {"container", "", OPT_CONTAINER, AT(container), NULL, NULL,
+     "SHARE is the name of a blob container"},
 };
 enum { N_OPTIONS = sizeof known_options / sizeof known_options[0] };
 
@@ -222,47 +245,39 @@ static int wrong_option(const struct command *c, const char *given, const char *
     return EXIT_USAGE;
 }
 
-static int add_listen(struct options *o, const char *value, struct err *e)
+static int take_listen(struct options *o, const char *value, struct err *e)
 {
     if (o->n_listen == CLI_LISTEN_MAX)
         return err_set(e, ERR_CONFIG, NULL, "more than %d times --listen", CLI_LISTEN_MAX);
     o->listen[o->n_listen++] = value;
-    return config_check_listen(value, e);
-}
-
-/* Where the value of an option goes that just takes one; NULL for the others. */
-static const char **text_option(struct options *o, const char *name)
-{
-    const struct {
-        const char *name, **at;
-    } texts[] = {{"config", &o->config},
-                 {"state-dir", &o->state_dir},
-                 {"log-level", &o->log_level},
-                 {"log-format", &o->log_format},
-                 {"comment", &o->comment}};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        if (strcmp(texts[i].name, name) == 0)
-            return texts[i].at;
-    return NULL;
+    return 0;
 }
 
 /* `value` is NULL for an option without an argument. */
-static int take_option(struct options *o, const char *name, const char *value, struct err *e)
+static int take_option(struct options *o, const struct cli_option *known, const char *value,
+                       struct err *e)
 {
+    void *at = (char *)o + known->at;
     if (!value) {
-        *(strcmp(name, "json") == 0 ? &o->json : &o->container) = true;
+        *(bool *)at = true;
         return 0;
     }
     if (!*value)
-        return err_set(e, ERR_CONFIG, NULL, "--%s needs a value that is not empty", name);
-    if (strcmp(name, "listen") == 0)
-        return add_listen(o, value, e);
-    *text_option(o, name) = value;
-    if (strcmp(name, "log-level") == 0)
-        return config_check_log_level(value, e);
-    if (strcmp(name, "log-format") == 0)
-        return config_check_log_format(value, e);
+        return err_set(e, ERR_CONFIG, NULL, "--%s needs a value that is not empty", known->name);
+    if (known->check && known->check(value, e) < 0)
+        return -1;
+    if (known->take)
+        return known->take(o, value, e);
+    *(const char **)at = value;
     return 0;
+}
+
+static const struct cli_option *find_option(const char *name)
+{
+    const struct cli_option *o = known_options;
+    while (strcmp(o->name, name) != 0)
+        o++; /* getopt_long() knows no others */
+    return o;
 }
 
 static struct option option_of(const struct cli_option *o)
@@ -292,7 +307,7 @@ static int parse_options(const struct command *c, int argc, char **argv, struct 
             return wrong_option(c, argv[optind - 1], "no value after");
         if (opt == '?')
             return wrong_option(c, argv[optind - 1], "unknown option");
-        if (take_option(o, table[which].name, optarg, &e) < 0) {
+        if (take_option(o, find_option(table[which].name), optarg, &e) < 0) {
             err_prefix(&e, "%s", c->name);
             return cli_fail(EXIT_USAGE, &e);
         }

@@ -20,11 +20,23 @@ enum exit_code {
 
 #define CLI_LISTEN_MAX 16
 
+/* What a command may be given. */
+enum {
+    OPT_CONFIG = 1,
+    OPT_STATE_DIR = 2,
+    OPT_LISTEN = 4,
+    OPT_LOG = 8,
+    OPT_CONTAINER = 16,
+    OPT_JSON = 32,
+    OPT_COMMENT = 64,
+    OPT_REASON = 128
+};
+
 struct options {
     const char *config, *state_dir, *log_format, *log_level; /* NULL: not given */
     const char *listen[CLI_LISTEN_MAX];
     size_t n_listen;
-    const char *comment;
+    const char *comment, *reason;
     bool container, json;
     char **args; /* what follows the options, NULL-terminated; borrowed from main() */
     int n_args;
@@ -40,6 +52,7 @@ int cmd_env(const struct options *o);
 int cmd_az_login(const struct options *o);
 int cmd_az(const struct options *o);
 int cmd_share_path(const struct options *o);
+int cmd_nodes(const struct options *o);
 int cmd_check_config(const struct options *o);
 int cmd_keygen(const struct options *o);
 int cmd_version(const struct options *o);

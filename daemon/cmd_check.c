@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "daemon/cli.h"
-#include "daemon/columns.h"
 #include "daemon/config.h"
 #include "daemon/site.h"
+#include "daemon/table.h"
 #include "lib/jsontext.h"
 #include "model/enums.h"
 
@@ -55,25 +55,32 @@ static void print_json(const char *file, const struct site *s)
 
 static void print_table(const char *file, const struct site *s)
 {
+    static const struct table_column columns[] = {{.name = "MACHINE"},
+                                                  {.name = "USER"},
+                                                  {.name = "VM SIZES", .elide = true},
+                                                  {.name = "PRIORITY"},
+                                                  {.name = "BECOME"}};
+    struct table t;
     printf("%s: ok\n", file);
     if (s->n_machines == 0)
         return;
-    struct columns c;
-    columns_begin(&c, (const char *const[]){"MACHINE", "USER", "VM SIZES", "PRIORITY", "BECOME"},
-                  5);
+    table_init(&t, columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < s->n_machines; i++) {
         const struct site_group *g = s->machines[i].group;
         struct strbuf sizes = STRBUF_INIT;
         for (size_t k = 0; g->vm_sizes[k]; k++)
             strbuf_printf(&sizes, "%s%s", k ? "," : "", g->vm_sizes[k]);
-        columns_add(&c,
-                    (const char *const[]){s->machines[i].name, g->user, sizes.s ? sizes.s : "any",
-                                          enum_to_name(vm_priority_names, g->priority),
-                                          g->become ? g->become : "none"});
+        table_add(&t, TABLE_PLAIN, s->machines[i].name);
+        table_add(&t, TABLE_PLAIN, g->user);
+        table_add(&t, TABLE_PLAIN, sizes.s ? sizes.s : "any");
+        table_add(&t, TABLE_PLAIN, enum_to_name(vm_priority_names, (int)g->priority));
+        table_add(&t, TABLE_PLAIN, g->become ? g->become : "none");
         strbuf_free(&sizes);
     }
+    const struct table_screen screen = table_screen_of(stdout);
     putchar('\n');
-    columns_end(&c, stdout);
+    table_print(&t, &screen, stdout);
+    table_free(&t);
 }
 
 int cmd_check_config(const struct options *o)

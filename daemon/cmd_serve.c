@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/agent_path.h"
 #include "daemon/cli.h"
 #include "daemon/serve.h"
 #include "daemon/site.h"
@@ -38,41 +39,6 @@ static void apply_options(struct config *c, const struct options *o)
         c->listen.items[i] = xstrdup(o->listen[i]);
 }
 
-/* Where the agent is: the environment, else beside this program, else in the installation's
- * libexec. Caller frees. */
-static char *find_agent(struct err *e)
-{
-    const char *given = getenv("BATCHAI_NODE");
-    if (given && *given) {
-        if (access(given, X_OK) == 0)
-            return realpath(given, NULL);
-        err_errno(e, ERR_CONFIG, "BATCHAI_NODE=%s cannot be run", given);
-        return NULL;
-    }
-    static const char *const places[] = {"batchai-node", "../libexec/batchaid/batchai-node"};
-    char *self = realpath("/proc/self/exe", NULL);
-    if (!self) {
-        err_errno(e, ERR_CONFIG, "cannot read /proc/self/exe");
-        return NULL;
-    }
-    char *slash = strrchr(self, '/');
-    *(slash == self ? slash + 1 : slash) = '\0';
-    char *found = NULL;
-    for (size_t i = 0; i < sizeof places / sizeof places[0] && !found; i++) {
-        char *path = fs_join(self, places[i]);
-        if (access(path, X_OK) == 0)
-            found = realpath(path, NULL);
-        free(path);
-    }
-    if (!found)
-        err_set(e, ERR_CONFIG, NULL,
-                "the node agent batchai-node is neither in %s nor in %s/../libexec/batchaid; set "
-                "BATCHAI_NODE to its path",
-                self, self);
-    free(self);
-    return found;
-}
-
 /* The addresses of the listen list that are no names, for the certificate. */
 static int listen_addresses(const struct config *c, struct config_list *out, struct err *e)
 {
@@ -97,8 +63,8 @@ static void list_free(struct config_list *l)
 }
 
 /* Everything that only the holder of the lock may do. */
-static int serve_locked(const struct config *c, const struct state *s, struct daemon_site *site,
-                        int64_t started_us, struct err *e)
+static int serve_locked(const struct config *c, const char *config_file, const struct state *s,
+                        struct daemon_site *site, int64_t started_us, struct err *e)
 {
     struct credentials credentials = {.client_id = NULL};
     struct certs certs = {.cert_pem = NULL};
@@ -107,13 +73,15 @@ static int serve_locked(const struct config *c, const struct state *s, struct da
                             .level = config_log_level(c->log_level),
                             .format = config_log_format(c->log_format)};
     int rc = -1;
-    char *agent = find_agent(e);
+    char *agent = agent_path_find(e);
     if (!agent)
         return -1;
+    char *path = config_file ? realpath(config_file, NULL) : NULL;
     if (site_load_agents(site, agent, e) == 0 && state_make_dirs(s, e) == 0 &&
         credentials_load(s, &credentials, e) == 0 && listen_addresses(c, &addresses, e) == 0 &&
         certs_load(s, addresses.items, addresses.n, started_us, &certs, e) == 0) {
         const struct serve_config sc = {.config = c,
+                                        .config_path = path,
                                         .state = s,
                                         .credentials = &credentials,
                                         .certs = &certs,
@@ -127,6 +95,7 @@ static int serve_locked(const struct config *c, const struct state *s, struct da
     list_free(&addresses);
     certs_free(&certs);
     credentials_free(&credentials);
+    free(path);
     free(agent);
     return rc;
 }
@@ -149,7 +118,7 @@ int cmd_serve(const struct options *o)
     if (rc == 0)
         rc = state_acquire(&state, &lock, &e);
     if (rc == 0)
-        rc = serve_locked(&config, &state, &site, started_us, &e);
+        rc = serve_locked(&config, o->config, &state, &site, started_us, &e);
     if (lock >= 0)
         close(lock);
     site_free(&site);

@@ -19,6 +19,9 @@
  * slow, since jobs inherit it. */
 #define MAX_DESCRIPTORS 65536
 
+/* Of the pool, where there is an inventory. */
+#define MACHINE_THREADS "32"
+
 static const int stop_signals[] = {SIGTERM, SIGINT};
 enum { N_SIGNALS = sizeof stop_signals / sizeof stop_signals[0] };
 
@@ -237,11 +240,22 @@ static void raise_descriptor_limit(void)
     setrlimit(RLIMIT_NOFILE, &r);
 }
 
+/* Names are looked up and logins computed on the pool, and half of it at most looks up names: with
+ * libuv's four threads a dead name server would make whole racks late. */
+static void size_thread_pool(const struct serve_config *c)
+{
+    if (c->site && c->site->n_machines > 0)
+        setenv("UV_THREADPOOL_SIZE", MACHINE_THREADS, 0);
+}
+
 static int announce(struct daemon *d, struct err *e)
 {
     const struct serve_config *c = d->c;
     const char *url = api_endpoint(d->api);
-    if (endpoint_publish(c->state, url, c->config->subscription_id, e) < 0)
+    const struct endpoint ep = {.url = (char *)(uintptr_t)url,
+                                .subscription_id = c->config->subscription_id,
+                                .config = (char *)(uintptr_t)c->config_path};
+    if (endpoint_publish(c->state, &ep, e) < 0)
         return -1;
     LOG_INFO(c->log, "daemon.ready", LF_STR("endpoint", url), LF_STR("state_dir", c->state->dir),
              LF_STR("version", BATCHAID_VERSION),
@@ -259,6 +273,7 @@ int serve_run(const struct serve_config *c, struct err *e)
     struct daemon d = {.c = c};
     signal(SIGPIPE, SIG_IGN);
     raise_descriptor_limit();
+    size_thread_pool(c);
     open_loop(&d);
     int rc = open_storage(&d, e);
     if (rc == 0)

@@ -18,6 +18,7 @@
 
 struct serve_config {
     const struct config *config;
+    const char *config_path; /* where that was read from, absolute; NULL: nowhere */
     const struct state *state;
     const struct credentials *credentials;
     const struct certs *certs;

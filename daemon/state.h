@@ -59,11 +59,12 @@ void credentials_free(struct credentials *c);
 struct endpoint {
     char *url; /* what it listens on: https://127.0.0.1:7443 */
     char *subscription_id;
+    char *config; /* the configuration file that it has read, absolute; NULL: none */
     pid_t pid;
 };
 
-int endpoint_publish(const struct state *s, const char *url, const char *subscription_id,
-                     struct err *e) MUST_CHECK;
+/* Writes what `ep` says; the pid is this process's. */
+int endpoint_publish(const struct state *s, const struct endpoint *ep, struct err *e) MUST_CHECK;
 void endpoint_withdraw(const struct state *s);
 /* ERR_UNAVAILABLE with how to start one, if no daemon serves this directory. */
 int endpoint_read(const struct state *s, struct endpoint *out, struct err *e) MUST_CHECK;

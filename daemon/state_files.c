@@ -137,11 +137,10 @@ void credentials_free(struct credentials *c)
     sodium_memzero(c, sizeof *c);
 }
 
-int endpoint_publish(const struct state *s, const char *url, const char *subscription_id,
-                     struct err *e)
+int endpoint_publish(const struct state *s, const struct endpoint *ep, struct err *e)
 {
-    json_t *o = json_pack("{s:s, s:I, s:s}", "endpoint", url, "pid", (json_int_t)getpid(),
-                          "subscription_id", subscription_id);
+    json_t *o = json_pack("{s:s, s:I, s:s, s:s*}", "endpoint", ep->url, "pid", (json_int_t)getpid(),
+                          "subscription_id", ep->subscription_id, "config", ep->config);
     int rc = write_json(s->endpoint, o, e);
     json_decref(o);
     return rc;
@@ -154,6 +153,12 @@ void endpoint_withdraw(const struct state *s)
 
 static int nobody_serves(const struct state *s, struct err *e)
 {
+    if (access(s->dir, F_OK) < 0 && errno == ENOENT)
+        return err_set(e, ERR_UNAVAILABLE, NULL,
+                       "no batchaid daemon is serving %s, which is not there; --state-dir or "
+                       "BATCHAID_STATE_DIR say where a daemon keeps its state, or start one with: "
+                       "batchaid serve --state-dir %s",
+                       s->dir, s->dir);
     return err_set(
         e, ERR_UNAVAILABLE, NULL,
         "no batchaid daemon is serving %s; start one with: batchaid serve --state-dir %s", s->dir,
@@ -182,16 +187,17 @@ int endpoint_read(const struct state *s, struct endpoint *out, struct err *e)
     json_t *o = read_json(s->endpoint, e);
     if (!o)
         return -1;
-    const char *url, *subscription;
+    const char *url, *subscription, *config = NULL;
     json_int_t pid;
     json_error_t why;
-    int rc = json_unpack_ex(o, &why, 0, "{s:s, s:I, s:s}", "endpoint", &url, "pid", &pid,
-                            "subscription_id", &subscription);
+    int rc = json_unpack_ex(o, &why, 0, "{s:s, s:I, s:s, s?s}", "endpoint", &url, "pid", &pid,
+                            "subscription_id", &subscription, "config", &config);
     if (rc < 0) {
         err_set(e, ERR_CONFIG, NULL, "%s: %s", s->endpoint, why.text);
     } else {
         out->url = xstrdup(url);
         out->subscription_id = xstrdup(subscription);
+        out->config = config ? xstrdup(config) : NULL;
         out->pid = (pid_t)pid;
     }
     json_decref(o);
@@ -202,6 +208,7 @@ void endpoint_free(struct endpoint *ep)
 {
     free(ep->url);
     free(ep->subscription_id);
+    free(ep->config);
     memset(ep, 0, sizeof *ep);
 }
 

@@ -11,6 +11,21 @@ bool link_is_closing(const struct node_link *link)
     return link->state == LINK_CLOSING;
 }
 
+enum node_step node_link_step(const struct node_link *link)
+{
+    return link->step;
+}
+
+bool node_link_is_ready(const struct node_link *link)
+{
+    return link->state == LINK_READY && link->why.code == ERR_NONE;
+}
+
+bool node_link_is_new_host(const struct node_link *link)
+{
+    return link->new_host;
+}
+
 static void kick(struct node_link *link);
 
 /* ---- answering ---- */
@@ -220,6 +235,7 @@ void link_start(struct node_link *link, uv_loop_t *loop, const struct link_trans
     link->log = log;
     link->name = name;
     link->to_release = 2;
+    link->step = NODE_STEP_AGENT;
     uv_timer_init(loop, &link->kick);
     link->kick.data = link;
     frame_decoder_init(&link->in);

@@ -66,6 +66,8 @@ struct node_link {
     const struct log *log; /* borrowed */
     const char *name;      /* for the log; borrowed from the transport */
     enum link_state state;
+    enum node_step step; /* kept by the transport; NODE_STEP_AGENT unless it has others */
+    bool new_host;
     struct err why; /* LINK_DOWN, or about to be: code is not ERR_NONE */
     uv_timer_t kick;
     struct frame_decoder in;

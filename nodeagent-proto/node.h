@@ -31,6 +31,20 @@
 
 struct node_link;
 
+/* The steps on the way to a machine. A local link knows but the last. */
+enum node_step {
+    NODE_STEP_NAME,      /* the name is looked up */
+    NODE_STEP_CONNECT,   /* TCP */
+    NODE_STEP_HANDSHAKE, /* SSH */
+    NODE_STEP_HOST_KEY,
+    NODE_STEP_LOGIN,
+    NODE_STEP_MACHINE, /* its shell says what it is */
+    NODE_STEP_UPLOAD,  /* the agent is put there */
+    NODE_STEP_START,   /* by way of `become` */
+    NODE_STEP_AGENT,   /* it is talked to */
+    NODE_STEPS
+};
+
 struct node_callbacks {
     void (*ready)(void *ctx, const struct node_facts *facts); /* hello was answered */
     /* The link is gone and all pending requests were answered with an error; it must be closed. */
@@ -69,11 +83,15 @@ struct node_ssh_config {
     const struct node_agents *agents; /* borrowed until the link is closed */
     const char *agent_dir; /* on the machine, absolute or ~/...; NULL: ~/.cache/batchai-node */
     const char *root;      /* node root directory on the machine; made if missing */
-    int connect_ms;        /* name and TCP; each of these: 0 is a default */
-    int login_ms;          /* each of handshake, host key and login */
-    int command_ms;        /* each command that prepares the machine; an upload: its stalling */
-    int keepalive_s;       /* how often the machine is asked whether it is still there */
-    int dead_ms;           /* without a byte from it: the link is down */
+    /* Look only: no host key is recorded, nothing is made below root, and another agent that serves
+     * it is not disturbed. Only node_health() is answered, with an error if root could not be used.
+     * The agent's program is put into agent_dir all the same. */
+    bool look;
+    int connect_ms;  /* name and TCP; each of these: 0 is a default */
+    int login_ms;    /* each of handshake, host key and login */
+    int command_ms;  /* each command that prepares the machine; an upload: its stalling */
+    int keepalive_s; /* how often the machine is asked whether it is still there */
+    int dead_ms;     /* without a byte from it: the link is down */
     struct node_callbacks callbacks;
 };
 
@@ -85,6 +103,13 @@ int node_open_ssh(const struct node_ssh_config *c, struct node_link **out,
 /* Ends the link; tasks go on under their supervisors. Requests still pending are answered with an
  * error before node_close() returns; after that only `closed` runs, once everything is released. */
 void node_close(struct node_link *link, void (*closed)(void *ctx), void *ctx);
+
+/* How far the link has come; of one that is down, the step that failed. */
+enum node_step node_link_step(const struct node_link *link);
+/* Whether the agent has answered, and the link is not down. */
+bool node_link_is_ready(const struct node_link *link);
+/* Whether the machine's host key was not in known_hosts before this link. */
+bool node_link_is_new_host(const struct node_link *link);
 
 /* Facts as text for keeping, and back (into the arena). The caller frees the text. */
 char *node_facts_text(const struct node_facts *f);
@@ -157,6 +182,7 @@ void node_health(struct node_link *, node_health_cb cb, void *ctx);
  * ERR_NOT_SUPPORTED: the agent is not root. */
 void node_user_add(struct node_link *, const struct node_user *user, node_done_cb cb, void *ctx);
 /* Ends its processes and removes the account and its home, if it was made here. */
+/* A NULL name stands for all that were made here. */
 void node_user_remove(struct node_link *, const char *name, node_done_cb cb, void *ctx);
 /* Restarts the machine; needs root. Answered before it goes down. */
 void node_reboot(struct node_link *, node_done_cb cb, void *ctx);

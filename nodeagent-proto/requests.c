@@ -263,7 +263,7 @@ void node_user_add(struct node_link *link, const struct node_user *user, node_do
 
 void node_user_remove(struct node_link *link, const char *name, node_done_cb cb, void *ctx)
 {
-    ask_done(link, "user_remove", json_pack("{s:s}", "name", name), cb, ctx);
+    ask_done(link, "user_remove", json_pack("{s:s*}", "name", name), cb, ctx);
 }
 
 void node_reboot(struct node_link *link, node_done_cb cb, void *ctx)

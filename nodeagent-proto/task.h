@@ -85,6 +85,7 @@ struct task_spec {
     const char *stdout_path, *stderr_path; /* appended to; parents made if missing */
     const char *log_path; /* execution.log that start and exit are noted in, or NULL */
     const char *step;     /* "job preparation", "job", "setup task": for the log lines */
+    const char *title;    /* what the log shows instead of command_line; NULL: that */
     const char *user;     /* the account it runs as; NULL: the agent's own */
     bool keep_children;   /* after exit 0, processes it left behind go on: a mount's helper */
     int timeout_s;        /* killed after so long, and says so in why; 0: never */

@@ -119,6 +119,7 @@ static bool make_env(struct job_slot *slot)
     for (int i = 0; i < run->n_slots; i++)
         nodes[i] = (struct launch_node){.name = run->slots[i].node_name,
                                         .root = run->slots[i].root,
+                                        .address = node_rt_address(run->slots[i].rt),
                                         .gpus = run->slots[i].rt ? run->slots[i].rt->gpus : 0};
     const struct launch_input in = {.spec = &run->spec,
                                     .job_guid = run->guid,

@@ -319,28 +319,11 @@ static int open_local(struct node_rt *rt, struct err *e)
 static int open_ssh(struct node_rt *rt, struct err *e)
 {
     struct sched *s = rt->s;
-    const struct site *site = s->cfg.site;
-    const struct site_machine *m = rt->machine->site;
-    const struct site_group *g = m->group;
-    const struct node_ssh_config c = {
-        .loop = s->cfg.loop,
-        .log = s->log,
-        .host = m->host,
-        .port = m->port,
-        .user = g->user,
-        .identity = g->identity,
-        .agent_socket = g->agent_socket,
-        .password = g->password,
-        .known_hosts = site->known_hosts,
-        .strict = site->strict_host_keys,
-        .become = g->become,
-        .agents = site->agents,
-        .root = rt->root,
-        .connect_ms = site->connect_timeout_s * 1000,
-        .keepalive_s = site->keepalive_s,
-        .dead_ms = site->dead_after_s * 1000,
-        .callbacks = {on_ready, on_down, on_task_ended, rt},
-    };
+    struct node_ssh_config c = site_ssh_config(s->cfg.site, rt->machine->site);
+    c.loop = s->cfg.loop;
+    c.log = s->log;
+    c.root = rt->root;
+    c.callbacks = (struct node_callbacks){on_ready, on_down, on_task_ended, rt};
     return node_open_ssh(&c, &rt->link, e);
 }
 

@@ -8,10 +8,19 @@
 #include "scheduler/sched_priv.h"
 
 #define LOCAL_ADDRESS "127.0.0.1"
+#define SSH_PORT      22
 
 /* Said where nothing listens, because there is no sshd here: the port that the service would have
  * given. */
 #define FIRST_PORT 50000
+
+const char *node_rt_address(const struct node_rt *rt)
+{
+    const struct machine *m = rt ? rt->machine : NULL;
+    if (!m)
+        return LOCAL_ADDRESS;
+    return m->site ? m->site->host : m->name;
+}
 
 static void on_closed(void *ctx)
 {
@@ -70,10 +79,9 @@ void sched_node_login(struct sched *s, struct arena *a, const struct node *row,
 {
     const struct node_rt *rt = node_rt_find(s, row->id);
     const struct machine *m = rt ? rt->machine : NULL;
-    if (m && m->site)
-        *out = (struct node_login){arena_strdup(a, m->site->host), m->site->port};
-    else if (m)
-        *out = (struct node_login){arena_strdup(a, m->name), 22};
+    if (m)
+        *out = (struct node_login){arena_strdup(a, node_rt_address(rt)),
+                                   m->site ? m->site->port : SSH_PORT};
     else
         local_login(s, a, row, out);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "model/machines.h"
+#include "scheduler/container.h"
 #include "scheduler/launch/env.h"
 #include "scheduler/launch/launch.h"
 #include "scheduler/sched_priv.h"
@@ -154,6 +155,9 @@ static void add_cleaning(struct node_rt *rt)
                                   label("NodePreparationFailed", "remove what earlier jobs left");
     script_kill_tasks(sc, &kill, "", prep->setup_id, true, &prep->resumed);
     script_skip_if(sc, &prep->resumed);
+    if (rt->machine && rt->runtimes && *rt->runtimes)
+        container_add_sweep(sc, &prep->a, rt->root,
+                            arena_printf(&prep->a, "%s-sweep", prep->setup_id));
     script_remove_tree(sc, &rest, jobs);
     script_skip_if(sc, NULL);
 }
@@ -170,6 +174,25 @@ static void add_mount(struct node_rt *rt, const struct mount_volume *m)
                         arena_printf(a, "%s/%s", launch_mount_root(a, rt->root), m->relative_path));
 }
 
+/* The cluster's administrator, where the agent can make accounts; else people log in as they
+ * always have. Accounts of an earlier cluster, whose release was cut short, go first. */
+static void add_admin(struct node_rt *rt)
+{
+    const struct admin_user_spec *admin = &rt->prep->spec.admin;
+    const struct node_user user = {admin->name, admin->ssh_public_key, admin->password};
+    const struct script_label others = label("NodePreparationFailed", "remove old accounts"),
+                              make = {.code = "AdminUserNotMade",
+                                      .what = "make the administrator's account",
+                                      .remedy = "give the cluster another adminUserName: one that "
+                                                "no account of the machine has"};
+    if (!rt->machine || !rt->is_root || !admin->name)
+        return;
+    script_skip_if(rt->prep->script, &rt->prep->resumed);
+    script_user_remove(rt->prep->script, &others, NULL);
+    script_skip_if(rt->prep->script, NULL);
+    script_user_add(rt->prep->script, &make, &user);
+}
+
 static int make_script(struct node_rt *rt, struct err *e)
 {
     struct node_prep *prep = rt->prep;
@@ -180,6 +203,7 @@ static int make_script(struct node_rt *rt, struct err *e)
     *jobs = arena_printf(a, "%s/jobs", rt->root);
     prep->script = script_new(a, rt->s->log, rt->name);
     add_cleaning(rt);
+    add_admin(rt);
     script_make_dirs(prep->script, &dirs, NULL, mounts, 1);
     script_make_dirs(prep->script, &dirs, node_rt_job_user(rt), jobs, 1);
     for (size_t i = 0; i < prep->spec.mounts.n; i++)

@@ -170,6 +170,8 @@ void node_rt_close(struct node_rt *rt);
 void node_rt_free(struct node_rt *rt);
 /* Writes that a node failed (unusable, or leaving anyway) and wakes who needs to know. */
 void node_fail(struct node_rt *rt, const struct failure *f);
+/* At which it is reached from other nodes: the machine's, or loopback. `rt` may be NULL. */
+const char *node_rt_address(const struct node_rt *rt);
 /* The account that jobs run as there; NULL: the agent's own. */
 const char *node_rt_job_user(const struct node_rt *rt);
 /* Requests can be sent. */

@@ -88,7 +88,8 @@ static void command_failed(struct script *sc, const struct step *st, const struc
 {
     const char *what = st->label.what;
     bool exited = t->state == TASK_EXITED;
-    struct failure f = {.command = st->task.command_line,
+    const char *shown = st->label.command;
+    struct failure f = {.command = shown ? shown : st->task.command_line,
                         .stderr_tail = t->stderr_tail,
                         .exit_code = exited && !t->signal ? t->exit_code : -1,
                         .signal = t->signal};
@@ -142,6 +143,8 @@ static void on_done(void *ctx, const struct err *why)
     if (sc->halted)
         return;
     sc->pending--;
+    if (sc->waiting == st && !st->victims)
+        sc->waiting = NULL;
     if (why)
         request_failed(sc, st, why);
     tell(sc);
@@ -355,7 +358,9 @@ static void send_unmount(struct script *sc, struct step *st)
 
 void script_unmount(struct script *sc, const struct script_label *label, const char *target)
 {
-    add(sc, label, send_unmount)->path = target;
+    struct step *st = add(sc, label, send_unmount);
+    st->path = target;
+    st->waits = true;
 }
 
 static void send_write_file(struct script *sc, struct step *st)
@@ -405,7 +410,9 @@ static void send_user_add(struct script *sc, struct step *st)
 void script_user_add(struct script *sc, const struct script_label *label,
                      const struct node_user *user)
 {
-    add(sc, label, send_user_add)->user = *user;
+    struct step *st = add(sc, label, send_user_add);
+    st->user = *user;
+    st->waits = true;
 }
 
 static void send_user_remove(struct script *sc, struct step *st)
@@ -415,7 +422,9 @@ static void send_user_remove(struct script *sc, struct step *st)
 
 void script_user_remove(struct script *sc, const struct script_label *label, const char *name)
 {
-    add(sc, label, send_user_remove)->text = name;
+    struct step *st = add(sc, label, send_user_remove);
+    st->text = name;
+    st->waits = true;
 }
 
 static void send_signal(struct script *sc, struct step *st)

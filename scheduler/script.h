@@ -5,9 +5,10 @@
  * node have in common.
  *
  * Requests in a row go out at once, as a node carries them out in order; a command (a task on the
- * node) is waited for. The first step that fails ends the script, unless the step may fail. Every
- * step must be safe to repeat: after a lost link the owner makes a new script and runs it from the
- * beginning. A command whose record is kept runs once for its id, whatever is lost when.
+ * node), an unmount and what is done to accounts are waited for. The first step that fails ends the
+ * script, unless the step may fail. Every step must be safe to repeat: after a lost link the owner
+ * makes a new script and runs it from the beginning. A command whose record is kept runs once for
+ * its id, whatever is lost when.
  *
  * A script and all that is given to it live in the owner's arena, which must last until the link is
  * closed or script_busy() is false. Nothing calls back from inside script_run().
@@ -26,11 +27,12 @@ struct script;
 
 /* What a step is called, and what its failure says. Copied; texts are borrowed. */
 struct script_label {
-    const char *code;   /* of the failure: AZFMountError, ... */
-    const char *what;   /* "mount of share acct/data at data" */
-    const char *remedy; /* NULL: none is known */
-    bool on_node;       /* touches nothing but the node's own: a failure is the node's fault */
-    bool may_fail;      /* logged, and the script goes on */
+    const char *code;    /* of the failure: AZFMountError, ... */
+    const char *what;    /* "mount of share acct/data at data" */
+    const char *remedy;  /* NULL: none is known */
+    const char *command; /* to show instead of a command's text; NULL: the text */
+    bool on_node;        /* touches nothing but the node's own: a failure is the node's fault */
+    bool may_fail;       /* logged, and the script goes on */
 };
 
 enum script_state {
@@ -54,6 +56,7 @@ void script_append(struct script *, const struct script_label *, const char *as,
                    const char *text);
 void script_remove_tree(struct script *, const struct script_label *, const char *path);
 void script_user_add(struct script *, const struct script_label *, const struct node_user *user);
+/* NULL: all that were made there. */
 void script_user_remove(struct script *, const struct script_label *, const char *name);
 void script_signal(struct script *, const struct script_label *, const char *task_id, int signo);
 void script_forget(struct script *, const struct script_label *, const char *task_id);

@@ -13,6 +13,7 @@
 
 #include "model/enums.h"
 #include "nodeagent-proto/agents.h"
+#include "nodeagent-proto/node.h"
 #include "nodeagent-proto/task.h"
 
 /* One entry of `inventory`: machines that are reached and used in the same way. Texts that are not
@@ -94,5 +95,8 @@ struct site {
     int64_t min_free_disk_bytes;
     int max_clock_skew_s;
 };
+
+/* How a machine is reached: all that a link needs but loop, log and callbacks. Borrows. */
+struct node_ssh_config site_ssh_config(const struct site *s, const struct site_machine *m);
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -57,13 +58,48 @@ static int open_root(struct agent *a, const char *root, struct err *e)
     return a->lock_fd < 0 ? -1 : 0;
 }
 
+/* As much of the path as there is. */
+static int find_root(struct agent *a, const char *root, struct err *e)
+{
+    char *path = xstrdup(root);
+    a->looks_at = xstrdup(root);
+    while (!(a->root = realpath(path, NULL)) && (errno == ENOENT || errno == ENOTDIR)) {
+        char *slash = strrchr(path, '/');
+        slash[slash == path] = '\0'; /* "/" is always there */
+    }
+    int rc = a->root ? 0 : err_errno(e, ERR_IO, "cannot resolve %s", path);
+    free(path);
+    return rc;
+}
+
+int agent_look(const struct agent *a, struct err *e)
+{
+    struct stat st;
+    if (stat(a->root, &st) < 0)
+        return err_errno(e, ERR_IO, "cannot look at %s", a->root);
+    if (!S_ISDIR(st.st_mode))
+        return err_set(e, ERR_IO, NULL, "%s is not a directory; the node root is to be %s", a->root,
+                       a->looks_at);
+    if (faccessat(AT_FDCWD, a->root, W_OK | X_OK, AT_EACCESS) < 0)
+        return err_errno(e, ERR_IO, "the node root %s cannot be used: writing to %s", a->looks_at,
+                         a->root);
+    return 0;
+}
+
+static int agent_open_looking(struct agent *a, const char *root, struct err *e)
+{
+    if (find_root(a, root, e) < 0)
+        return -1;
+    return facts_read(&a->facts, a->root, true, e);
+}
+
 static int agent_open(struct agent *a, const char *root, struct err *e)
 {
     if (open_root(a, root, e) < 0)
         return -1;
     a->tasks.root = a->root;
     a->tasks.dir = a->tasks_dir;
-    if (tasks_watch(&a->tasks, e) < 0 || facts_read(&a->facts, a->root, e) < 0)
+    if (tasks_watch(&a->tasks, e) < 0 || facts_read(&a->facts, a->root, false, e) < 0)
         return -1;
     a->tasks.hostname = a->facts.node.hostname;
     a->tasks.boot_id = a->facts.boot_id;
@@ -92,6 +128,7 @@ static void agent_close(struct agent *a)
     free(a->reboot);
     free(a->trash_dir);
     free(a->tasks_dir);
+    free(a->looks_at);
     free(a->root);
 }
 
@@ -241,7 +278,7 @@ static void set_nonblocking(int fd)
         (void)fcntl(fd, F_SETFL, flags | O_NONBLOCK);
 }
 
-int agent_run(const char *root)
+int agent_run(const char *root, bool looking)
 {
     struct agent a = {
         .lock_fd = -1, .trash_fd = -1, .tasks = {.inotify_fd = -1}, .health = {.kernel_log = -1}};
@@ -251,7 +288,7 @@ int agent_run(const char *root)
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     frame_decoder_init(&a.in);
     int status = 1;
-    if (agent_open(&a, root, &e) < 0) {
+    if ((looking ? agent_open_looking : agent_open)(&a, root, &e) < 0) {
         fprintf(stderr, "%s\n", e.msg);
         goto out;
     }

@@ -24,7 +24,8 @@
 
 struct agent {
     char *root, *tasks_dir, *trash_dir;
-    int lock_fd; /* ROOT/agent.lock: one agent at a time */
+    char *looks_at; /* the root, of an agent that only looks: `root` is as much of it as is there */
+    int lock_fd;    /* ROOT/agent.lock: one agent at a time */
     struct facts facts;
     struct tasks tasks;
     struct health health;
@@ -41,8 +42,12 @@ struct agent {
     bool trash_more;    /* something came while it worked */
 };
 
-/* Serves the link on fd 0 and 1 until it ends. Returns the exit status. */
-int agent_run(const char *root);
+/* Serves the link on fd 0 and 1 until it ends. Returns the exit status. One that only looks makes
+ * and locks nothing, so that it may stand beside another agent, and tells how the node is. */
+int agent_run(const char *root, bool looking);
+
+/* Whether the root of an agent that only looks could be used. */
+int agent_look(const struct agent *a, struct err *e) MUST_CHECK;
 
 /* Queues a message, whose reference it takes. */
 void agent_send(struct agent *a, json_t *msg);

@@ -48,12 +48,14 @@ static void read_guid(const char *path, char out[GUID_SIZE])
     free(text);
 }
 
-static int read_incarnation(const char *root, char out[GUID_SIZE], struct err *e)
+static int read_incarnation(const char *root, bool looking, char out[GUID_SIZE], struct err *e)
 {
     char *path = fs_join(root, "incarnation");
     int rc = 0;
     read_guid(path, out);
-    if (!guid_valid(out)) {
+    if (!guid_valid(out) && looking) {
+        out[0] = '\0';
+    } else if (!guid_valid(out)) {
         guid_new(out);
         rc = fs_write_atomic(path, out, strlen(out), 0644, e);
     }
@@ -187,10 +189,10 @@ void facts_refresh(struct facts *f)
     f->node.time_us = time_now_us();
 }
 
-int facts_read(struct facts *f, const char *root, struct err *e)
+int facts_read(struct facts *f, const char *root, bool looking, struct err *e)
 {
     memset(f, 0, sizeof *f);
-    if (read_incarnation(root, f->incarnation, e) < 0)
+    if (read_incarnation(root, looking, f->incarnation, e) < 0)
         return -1;
     if (uname(&f->uname) < 0)
         return err_errno(e, ERR_NODE, "cannot tell what system this is");

@@ -5,6 +5,7 @@
 #ifndef NODEAGENT_PROTO_AGENT_FACTS_H
 #define NODEAGENT_PROTO_AGENT_FACTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/utsname.h>
 
@@ -21,8 +22,8 @@ struct facts {
     char *gpus, *user, *runtimes, *mpi;
 };
 
-/* The incarnation is made in `root` if it has none yet. */
-int facts_read(struct facts *f, const char *root, struct err *e) MUST_CHECK;
+/* The incarnation is made in `root` if it has none yet; by one that only looks it is left empty. */
+int facts_read(struct facts *f, const char *root, bool looking, struct err *e) MUST_CHECK;
 /* What may have changed since: clock, disk, and which programs are there. */
 void facts_refresh(struct facts *f);
 void facts_free(struct facts *f);

@@ -14,6 +14,7 @@
 
 static const char usage[] =
     "usage: batchai-node agent --root DIR   serve a batchaid daemon on stdin and stdout\n"
+    "       batchai-node look --root DIR    the same, making nothing: tells how the node is\n"
     "       batchai-node version\n"
     "       batchai-node help\n";
 
@@ -42,8 +43,8 @@ static void wiping_free(void *block)
 static int run_agent(int argc, char **argv)
 {
     if (argc == 4 && strcmp(argv[2], "--root") == 0 && argv[3][0] == '/')
-        return agent_run(argv[3]);
-    fprintf(stderr, "batchai-node agent needs --root and an absolute directory\n%s", usage);
+        return agent_run(argv[3], strcmp(argv[1], "look") == 0);
+    fprintf(stderr, "batchai-node %s needs --root and an absolute directory\n%s", argv[1], usage);
     return 2;
 }
 
@@ -68,11 +69,8 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         int (*run)(int argc, char **argv);
-    } commands[] = {{"agent", run_agent},
-                    {"version", print_version},
-                    {"--version", print_version},
-                    {"help", print_help},
-                    {"--help", print_help}};
+    } commands[] = {{"agent", run_agent},         {"look", run_agent},  {"version", print_version},
+                    {"--version", print_version}, {"help", print_help}, {"--help", print_help}};
     json_set_alloc_funcs(wiping_malloc, wiping_free);
     for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof commands[0]; i++)
         if (strcmp(argv[1], commands[i].name) == 0)

@@ -159,6 +159,15 @@ static const struct op {
     {"reboot", serve_reboot},
 };
 
+static int may_look(const struct agent *a, const char *name, struct err *e)
+{
+    if (strcmp(name, "hello") == 0)
+        return 0;
+    if (strcmp(name, "health") == 0)
+        return agent_look(a, e);
+    return err_set(e, ERR_NOT_SUPPORTED, "op", "this agent only looks; it does no '%s'", name);
+}
+
 static enum outcome serve(struct agent *a, json_t *req, json_t *reply, struct err *e)
 {
     const char *name;
@@ -166,7 +175,8 @@ static enum outcome serve(struct agent *a, json_t *req, json_t *reply, struct er
         return SERVE_FAILED;
     for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
         if (strcmp(ops[i].name, name) == 0)
-            return ops[i].serve(a, req, reply, e);
+            return a->looks_at && may_look(a, name, e) < 0 ? SERVE_FAILED
+                                                           : ops[i].serve(a, req, reply, e);
     err_set(e, ERR_NOT_SUPPORTED, "op", "this agent has no operation '%s'", name);
     return SERVE_FAILED;
 }

@@ -59,6 +59,8 @@ static enum outcome user_remove(struct agent *a, json_t *req, json_t *reply, str
 {
     const char *name;
     (void)reply;
+    if (!json_object_get(req, "name"))
+        return outcome(users_remove_all(a->root, e));
     if (get_text(req, "name", &name, e) < 0)
         return SERVE_FAILED;
     return outcome(users_remove(a->root, name, e));

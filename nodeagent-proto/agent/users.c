@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "nodeagent-proto/agent/users.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -312,4 +313,19 @@ int users_remove(const char *root, const char *name, struct err *e)
     }
     unmark(root, name);
     return 0;
+}
+
+int users_remove_all(const char *root, struct err *e)
+{
+    char *dir = fs_join(root, "users");
+    DIR *d = opendir(dir);
+    struct dirent *de;
+    int rc = 0;
+    while (d && rc == 0 && (de = readdir(d)))
+        if (de->d_name[0] != '.')
+            rc = users_remove(root, de->d_name, e);
+    if (d)
+        closedir(d);
+    free(dir);
+    return rc;
 }

@@ -19,5 +19,7 @@ int users_check(const struct node_user *u, struct err *e) MUST_CHECK;
 int users_add(const char *root, const struct node_user *u, struct err *e) MUST_CHECK;
 /* Kills its processes, removes account and home. One that is not ours: nothing is done. */
 int users_remove(const char *root, const char *name, struct err *e) MUST_CHECK;
+/* The same for each that was made here. */
+int users_remove_all(const char *root, struct err *e) MUST_CHECK;
 
 #endif

@@ -28,26 +28,29 @@ static const struct phase {
     const char *doing;
     const char *remedy;
     enum patience patience;
+    enum node_step told;
     enum ssh_step (*step)(struct ssh *l); /* NULL: callbacks of the loop move it on */
 } phases[] = {
-    [SSH_RESOLVE] = {"looking up the name", "check the name and the resolver", CONNECT_MS, NULL},
+    [SSH_RESOLVE] = {"looking up the name", "check the name and the resolver", CONNECT_MS,
+                     NODE_STEP_NAME, NULL},
     [SSH_CONNECT] = {"connecting", "check that sshd runs there, on this port, behind no firewall",
-                     CONNECT_MS, NULL},
+                     CONNECT_MS, NODE_STEP_CONNECT, NULL},
     [SSH_HANDSHAKE] = {"SSH handshake",
                        "check that an SSH server listens on this port, and its log", LOGIN_MS,
-                       ssh_step_handshake},
+                       NODE_STEP_HANDSHAKE, ssh_step_handshake},
     [SSH_HOST_KEY] = {"checking the host key", "check the known_hosts file", LOGIN_MS,
-                      ssh_step_host_key},
-    [SSH_LOGIN] = {"logging in", "check user, key and authorized_keys", LOGIN_MS, ssh_step_login},
+                      NODE_STEP_HOST_KEY, ssh_step_host_key},
+    [SSH_LOGIN] = {"logging in", "check user, key and authorized_keys", LOGIN_MS, NODE_STEP_LOGIN,
+                   ssh_step_login},
     [SSH_PROBE] = {"asking what machine it is", "check that the user's login shell works",
-                   COMMAND_MS, ssh_step_probe},
+                   COMMAND_MS, NODE_STEP_MACHINE, ssh_step_probe},
     [SSH_UPLOAD] = {"uploading the agent", "check free space and rights of the agent directory",
-                    COMMAND_MS, ssh_step_upload},
+                    COMMAND_MS, NODE_STEP_UPLOAD, ssh_step_upload},
     [SSH_START] = {"starting the agent", "run its command by hand on the machine", COMMAND_MS,
-                   ssh_step_start},
+                   NODE_STEP_START, ssh_step_start},
     [SSH_RUNNING] = {"talking to the agent", "check the machine and the network", COMMAND_MS,
-                     ssh_step_running},
-    [SSH_ENDING] = {"ending", "", COMMAND_MS, ssh_step_ending},
+                     NODE_STEP_AGENT, ssh_step_running},
+    [SSH_ENDING] = {"ending", "", COMMAND_MS, NODE_STEP_AGENT, ssh_step_ending},
 };
 
 static void over(struct ssh *l);
@@ -186,6 +189,7 @@ static void on_keepalive(uv_timer_t *timer)
 static void enter(struct ssh *l, enum ssh_phase phase)
 {
     l->phase = phase;
+    l->link.step = phases[phase].told;
     ssh_progress(l);
     if (phase != SSH_RUNNING)
         return;

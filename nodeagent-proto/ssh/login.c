@@ -153,10 +153,10 @@ static enum ssh_step record(struct ssh *l, const char *key, size_t n, int type, 
     if (!name)
         s = ssh_fail(l, ERR_NODE, "give the machine an ed25519 host key",
                      "its host key is of an unknown type");
-    else if (append_line(l->known_hosts, line.s, line.len) < 0)
+    else if (!l->look && append_line(l->known_hosts, line.s, line.len) < 0)
         s = ssh_fail(l, ERR_NODE, "the daemon must be able to write it", "cannot write %s: %s",
                      l->known_hosts, strerror(errno));
-    else
+    else if (!l->look)
         LOG_INFO(l->link.log, "node.host-key-recorded", LF_STR("node", l->name),
                  LF_STR("fingerprint", print));
     strbuf_free(&line);
@@ -207,6 +207,7 @@ enum ssh_step ssh_step_host_key(struct ssh *l)
     int verdict = libssh2_knownhost_checkp(
         known, name, -1, key, n, LIBSSH2_KNOWNHOST_TYPE_PLAIN | LIBSSH2_KNOWNHOST_KEYENC_RAW, &old);
     free(name);
+    l->link.new_host = verdict == LIBSSH2_KNOWNHOST_CHECK_NOTFOUND;
     enum ssh_step s = verdict == LIBSSH2_KNOWNHOST_CHECK_NOTFOUND && !l->strict
                           ? record(l, key, n, type, print)
                           : judge(l, verdict, old, print);

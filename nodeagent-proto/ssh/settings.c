@@ -95,6 +95,7 @@ int node_open_ssh(const struct node_ssh_config *c, struct node_link **out, struc
     l->keepalive_s = or_default(c->keepalive_s, DEFAULT_KEEPALIVE_S);
     l->dead_ms = or_default(c->dead_ms, DEFAULT_DEAD_MS);
     l->strict = c->strict;
+    l->look = c->look;
     l->agents = c->agents;
     l->queue_end = &l->queue;
     l->fd = -1;

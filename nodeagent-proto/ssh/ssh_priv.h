@@ -74,7 +74,7 @@ struct ssh {
     char *host, *user, *identity, *passphrase, *agent_socket, *password, *known_hosts, *become;
     char *agent_dir, *root;
     int port, connect_ms, login_ms, command_ms, keepalive_s, dead_ms;
-    bool strict;
+    bool strict, look;
     const struct node_agents *agents; /* borrowed */
     uv_loop_t *loop;
 

@@ -37,7 +37,7 @@ static const char upload_script[] =
 
 static const char start_script[] =
     "echo batchai-node-follows; BATCHAI_NODE_OWNER=$3; export BATCHAI_NODE_OWNER; "
-    "exec \"$1\" agent --root \"$2\"";
+    "exec \"$1\" $4 --root \"$2\"";
 
 static void script(struct strbuf *line, const char *before, const char *text)
 {
@@ -196,6 +196,7 @@ static void ask_start(struct ssh *l)
     argument(&line, l->agent_path);
     argument(&line, l->root);
     owner_argument(&line, l);
+    argument(&line, l->look ? "look" : "agent");
     ssh_command_set(&l->cmd, &line, "", 0);
 }
 

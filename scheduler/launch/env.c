@@ -104,14 +104,12 @@ static const char *job_dir(struct arena *a, const struct launch_input *in, int r
     return arena_printf(a, "%s/jobs/%s-%d", in->nodes[rank].root, in->job_guid, in->attempt);
 }
 
-/* Local nodes are all on this machine: each is reached at 127.0.0.1. */
-#define LOCAL_ADDRESS "127.0.0.1"
-
-static const char *host_list(struct arena *a, size_t n, const char *each, const char *between)
+static const char *host_list(struct arena *a, const struct launch_input *in, const char *after,
+                             const char *between)
 {
     struct strbuf b = STRBUF_INIT;
-    for (size_t i = 0; i < n; i++)
-        strbuf_printf(&b, "%s%s", i ? between : "", each);
+    for (size_t i = 0; i < in->n_nodes; i++)
+        strbuf_printf(&b, "%s%s%s", i ? between : "", in->nodes[i].address, after);
     const char *text = arena_strdup(a, b.s ? b.s : "");
     strbuf_free(&b);
     return text;
@@ -131,7 +129,7 @@ static void set_basics(struct arena *a, const struct launch_input *in, struct la
     env_set(v, "AZ_BATCHAI_NUM_GPUS", arena_printf(a, "%d", self->gpus));
     env_set(v, "AZ_BATCHAI_TASK_INDEX", arena_printf(a, "%d", in->rank));
     env_set(v, "AZ_BATCHAI_MPI_HOST_FILE", out->hostfile_path);
-    env_set(v, "AZ_BATCH_HOST_LIST", host_list(a, in->n_nodes, LOCAL_ADDRESS, ","));
+    env_set(v, "AZ_BATCH_HOST_LIST", host_list(a, in, "", ","));
 }
 
 /* An expanded path; what is not absolute is meant below the job's own directory. */
@@ -205,7 +203,7 @@ int launch_env(struct arena *a, const struct launch_input *in, struct launch_env
     out->job_mounts = arena_printf(a, "%s/mounts", out->job_dir);
     out->shared_dir = arena_printf(a, "%s/shared", job_dir(a, in, 0));
     out->hostfile_path = arena_printf(a, "%s/hostfile", out->job_dir);
-    out->hostfile_text = host_list(a, in->n_nodes, LOCAL_ADDRESS " slots=1\n", "");
+    out->hostfile_text = host_list(a, in, " slots=1\n", "");
     env_add(&out->env, in->spec->env, in->spec->n_env);
     set_basics(a, in, out);
     if (set_std_dir(a, in, out, e) != 0 || set_directories(a, in, out, e) != 0)

@@ -33,6 +33,7 @@ const char *env_expand(const struct env *v, const char *text, struct err *e) MUS
 struct launch_node {
     const char *name, *root;
     int gpus;
+    const char *address; /* at which the job's other nodes reach it */
 };
 
 struct launch_input {

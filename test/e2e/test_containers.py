@@ -164,9 +164,9 @@ def test_a_private_image_is_pulled_once(place, cluster, registry):
 
 
 def test_a_node_without_a_runtime_says_so(own_daemon, tmp_path):
-    d = own_daemon(environment={"PATH": str(tmp_path), "DOCKER_HOST": f"unix://{tmp_path}/none"})
+    d = own_daemon(config={"containers": {"runtimes": ["docker"]}}, environment={"DOCKER_HOST": f"unix://{tmp_path}/none"})
     place = Place(d).make()
     job = place.job(place.cluster(nodes=1), "true", **contained())
     (error,) = job.fail()["executionInfo"]["errors"]
     assert error["code"] == "ContainerRuntimeNotFound"
-    assert "docker or podman" in str(error["details"])
+    assert "install docker or podman" in str(error["details"])

@@ -24,6 +24,7 @@ ONLY_IN = {
     "jansson.h": {"lib", "model", "nodeagent-proto", "api", "daemon"},
     "cyaml/cyaml.h": {"daemon"},
     "yaml.h": {"daemon"},
+    "curl/curl.h": {"daemon"},
 }
 # What the agent, a program of its own on a machine of its own, shares of the model: plain types.
 AGENT_MODEL = {"model/spec.h", "model/enums.h"}

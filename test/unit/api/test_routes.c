@@ -64,10 +64,12 @@ static void canonical(const char *path, char *out, size_t size)
     out[o] = '\0';
 }
 
+/* `v` 0: of the rows that no version of Microsoft.BatchAI has. */
 static const struct route *row_of(enum api_version v, const char *operation_id)
 {
     for (size_t i = 0; i < api_routes_n; i++)
-        if ((api_routes[i].versions & v) && strcmp(api_routes[i].operation_id, operation_id) == 0)
+        if ((v ? api_routes[i].versions & v : !api_routes[i].versions) &&
+            strcmp(api_routes[i].operation_id, operation_id) == 0)
             return &api_routes[i];
     return NULL;
 }
@@ -78,7 +80,8 @@ static void check_operation(enum api_version v, const char *path, const char *me
     char want[512], have[512];
     const struct route *row = row_of(v, id);
     if (!row)
-        fail_msg("%s of %s (%s %s) has no route", id, api_version_name(v), method, path);
+        fail_msg("%s of %s (%s %s) has no route", id, v ? api_version_name(v) : "our own document",
+                 method, path);
     canonical(path, want, sizeof want);
     canonical(row->path, have, sizeof have);
     assert_string_equal(have, want);
@@ -158,6 +161,35 @@ static void every_batchai_route_is_in_the_specs_or_explained(void **state)
     }
 }
 
+/* ---- our own operations ---- */
+
+#define OWN_DOCUMENT "docs/admin-api.json"
+#define OWN_PREFIX   "/batchaid/"
+
+static void our_own_routes_are_those_of_their_document(void **state)
+{
+    (void)state;
+    size_t rows = 0;
+    json_t *spec = json_load_file(OWN_DOCUMENT, 0, NULL), *methods;
+    const char *path;
+    assert_non_null(spec);
+    check_spec(0, spec);
+    for (size_t i = 0; i < api_routes_n; i++) {
+        if (strncmp(api_routes[i].path, OWN_PREFIX, strlen(OWN_PREFIX)) != 0)
+            continue;
+        rows++;
+        assert_int_equal(api_routes[i].versions, 0);
+        assert_false(api_routes[i].flags & ROUTE_NO_AUTH);
+        if (!spec_has(spec, api_routes[i].operation_id))
+            fail_msg("%s is not in " OWN_DOCUMENT, api_routes[i].operation_id);
+    }
+    json_object_foreach(json_object_get(spec, "paths"), path, methods) {
+        rows -= json_object_size(methods);
+    }
+    assert_int_equal(rows, 0);
+    json_decref(spec);
+}
+
 /* One version's operation ids name one route each, and so do ARM's own. */
 static void operation_ids_are_unique(void **state)
 {
@@ -198,6 +230,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_operation_of_the_specs_has_a_route),
         cmocka_unit_test(every_batchai_route_is_in_the_specs_or_explained),
+        cmocka_unit_test(our_own_routes_are_those_of_their_document),
         cmocka_unit_test(no_version_is_served_by_two_rows),
         cmocka_unit_test(operation_ids_are_unique),
         cmocka_unit_test(every_route_says_how_versions_count),

@@ -74,7 +74,7 @@ static void test_one_node(void **state)
     struct directory_spec out = {"MODEL", "$AZ_BATCHAI_MOUNT_ROOT/o", "m", false};
     struct kv env = {.name = "AZ_BATCHAI_MOUNT_ROOT", .value = "/elsewhere"};
     struct job_spec spec = spec_of(&in, &out, &env);
-    const struct launch_node node = {"tvm-1", "/n/tvm-1", 2};
+    const struct launch_node node = {"tvm-1", "/n/tvm-1", 2, "127.0.0.1"};
     const struct launch_input input = {
         .spec = &spec, .job_guid = "G", .attempt = 3, .nodes = &node, .n_nodes = 1};
     struct launch_env le;
@@ -103,7 +103,8 @@ static void test_several_nodes_do_not_share_files(void **state)
     struct arena a;
     arena_init(&a);
     struct job_spec spec = spec_of(NULL, NULL, NULL);
-    const struct launch_node nodes[] = {{"tvm-1", "/n/tvm-1", 0}, {"tvm-2", "/n/tvm-2", 0}};
+    const struct launch_node nodes[] = {{"tvm-1", "/n/tvm-1", 0, "127.0.0.1"},
+                                        {"tvm-2", "/n/tvm-2", 0, "gpu2"}};
     const struct launch_input input = {
         .spec = &spec, .job_guid = "G", .attempt = 1, .nodes = nodes, .n_nodes = 2, .rank = 1};
     struct launch_env le;
@@ -112,7 +113,7 @@ static void test_several_nodes_do_not_share_files(void **state)
     assert_string_equal(strrchr(le.log_path, '/'), "/execution-tvm-2.log");
     assert_string_equal(strrchr(le.prep_stderr, '/'), "/stderr-job_prep-tvm-2.txt");
     assert_string_equal(le.shared_dir, "/n/tvm-1/jobs/G-1/shared");
-    assert_string_equal(le.hostfile_text, "127.0.0.1 slots=1\n127.0.0.1 slots=1\n");
+    assert_string_equal(le.hostfile_text, "127.0.0.1 slots=1\ngpu2 slots=1\n");
     assert_string_equal(env_get(&le.env, "AZ_BATCHAI_TASK_INDEX"), "1");
     arena_free(&a);
 }
@@ -124,7 +125,7 @@ static void test_relative_paths_are_the_jobs_own(void **state)
     arena_init(&a);
     struct job_spec spec = spec_of(NULL, NULL, NULL);
     spec.std_prefix = "here";
-    const struct launch_node node = {"tvm-1", "/n/tvm-1", 0};
+    const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1"};
     const struct launch_input input = {
         .spec = &spec, .job_guid = "G", .attempt = 1, .nodes = &node, .n_nodes = 1};
     struct launch_env le;
@@ -141,7 +142,7 @@ static void test_unset_variables_name_their_property(void **state)
     arena_init(&a);
     struct directory_spec out = {"MODEL", "$NOWHERE", NULL, false};
     struct job_spec spec = spec_of(NULL, &out, NULL);
-    const struct launch_node node = {"tvm-1", "/n/tvm-1", 0};
+    const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1"};
     const struct launch_input input = {
         .spec = &spec, .job_guid = "G", .attempt = 1, .nodes = &node, .n_nodes = 1};
     struct launch_env le;

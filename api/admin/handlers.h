@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The site's own side of the API, which no Azure document has: the machines, for the people who run
+ * them. Same port, same tokens, no api-version. docs/admin-api.md tells clients,
+ * docs/admin-api.json is its OpenAPI document.
+ */
+#ifndef API_ADMIN_HANDLERS_H
+#define API_ADMIN_HANDLERS_H
+
+#include "api/request.h"
+
+struct replied *nodes_list(struct request *r);
+struct replied *nodes_get(struct request *r);
+struct replied *nodes_drain(struct request *r);
+struct replied *nodes_undrain(struct request *r);
+struct replied *nodes_reboot(struct request *r);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+#include <strings.h>
+
+#include "api/admin/handlers.h"
+#include "lib/timefmt.h"
+#include "model/enums.h"
+#include "scheduler/scheduler.h"
+
+#define REASON_MAX 500 /* bytes */
+
+/* --- a machine as JSON ---------------------------------------------------------------------- */
+
+static json_t *texts(const char *const *list)
+{
+    json_t *out = json_array();
+    for (; list && *list; list++)
+        json_array_append_new(out, json_string(*list));
+    return out;
+}
+
+/* "docker podman" as a list. */
+static json_t *words(const char *text)
+{
+    json_t *out = json_array();
+    for (const char *p = text ? text : ""; *(p += strspn(p, " "));) {
+        size_t n = strcspn(p, " ");
+        json_array_append_new(out, json_stringn(p, n));
+        p += n;
+    }
+    return out;
+}
+
+static json_t *render_facts(const struct node_facts *f)
+{
+    json_t *gpus = f->gpus ? json_loads(f->gpus, 0, NULL) : NULL;
+    const char *mpi = f->mpi && *f->mpi ? f->mpi : NULL;
+    return json_pack("{s:s*, s:s*, s:s*, s:s*, s:s*, s:b, s:i, s:I, s:I, s:o, s:o, s:s*}",
+                     "agentVersion", f->agent_version, "hostname", f->hostname, "os", f->os, "arch",
+                     f->arch, "user", f->user, "isRoot", (int)f->is_root, "cpus", f->cpus,
+                     "memoryBytes", (json_int_t)f->memory_bytes, "diskFreeBytes",
+                     (json_int_t)f->disk_free_bytes, "gpus", gpus ? gpus : json_array(),
+                     "containerRuntimes", words(f->runtimes), "mpi", mpi);
+}
+
+static json_t *render_time(int64_t us)
+{
+    char text[TIMEFMT_SIZE];
+    if (us == 0)
+        return NULL;
+    timefmt_wire(us, text);
+    return json_string(text);
+}
+
+static json_t *render(const struct machine_view *m)
+{
+    const char *priority = enum_to_name(vm_priority_names, (int)m->priority);
+    return json_pack("{s:s, s:s, s:b, s:b, s:s*, s:s*, s:s*, s:s*, s:o, s:s, s:o*, s:o*}", "name",
+                     m->name, "state", m->state, "local", (int)m->is_local, "drained",
+                     (int)m->drained, "reason", m->reason, "node", m->node, "cluster", m->cluster,
+                     "job", m->job, "vmSizes", texts(m->vm_sizes), "vmPriority", priority,
+                     "lastContactTime", render_time(m->contact_us), "facts",
+                     m->has_facts ? render_facts(&m->facts) : NULL);
+}
+
+/* --- handlers ------------------------------------------------------------------------------- */
+
+struct replied *nodes_list(struct request *r)
+{
+    struct machine_view *list;
+    size_t n;
+    struct err e;
+    if (sched_machines(r->config->sched, &r->arena, &list, &n, &e) < 0)
+        return reply_err(r, &e);
+    json_t *value = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(value, render(&list[i]));
+    return reply_json(r, 200, json_pack("{s:o}", "value", value));
+}
+
+/* The machine of the path as it is now. */
+static struct replied *reply_machine(struct request *r, int status)
+{
+    const char *name = request_param(r, "node");
+    struct machine_view *list;
+    size_t n;
+    struct err e;
+    if (sched_machines(r->config->sched, &r->arena, &list, &n, &e) < 0)
+        return reply_err(r, &e);
+    for (size_t i = 0; i < n; i++)
+        if (strcasecmp(list[i].name, name) == 0)
+            return reply_json(r, status, render(&list[i]));
+    err_set(&e, ERR_MACHINE_NOT_FOUND, NULL,
+            "There is no machine '%.200s'; GET /batchaid/nodes lists them.", name);
+    return reply_err(r, &e);
+}
+
+struct replied *nodes_get(struct request *r)
+{
+    return reply_machine(r, 200);
+}
+
+/* NULL where none is given. */
+static int read_reason(const struct request *r, const char **reason, struct err *e)
+{
+    json_error_t why;
+    *reason = NULL;
+    if (!r->body)
+        return 0;
+    if (json_unpack_ex(r->body, &why, JSON_STRICT, "{s?s}", "reason", reason) < 0)
+        return err_set(e, ERR_INVALID_PROPERTY, "reason",
+                       "The body is not {\"reason\": \"TEXT\"}: %s.", why.text);
+    if (*reason && strlen(*reason) > REASON_MAX)
+        return err_set(e, ERR_INVALID_PROPERTY, "reason",
+                       "The reason has %zu bytes; %d are the limit.", strlen(*reason), REASON_MAX);
+    return 0;
+}
+
+struct replied *nodes_drain(struct request *r)
+{
+    const char *reason;
+    struct err e;
+    if (read_reason(r, &reason, &e) < 0 ||
+        sched_machine_drain(r->config->sched, request_param(r, "node"), reason, &e) < 0)
+        return reply_err(r, &e);
+    return reply_machine(r, 200);
+}
+
+struct replied *nodes_undrain(struct request *r)
+{
+    struct err e;
+    if (sched_machine_undrain(r->config->sched, request_param(r, "node"), &e) < 0)
+        return reply_err(r, &e);
+    return reply_machine(r, 200);
+}
+
+struct replied *nodes_reboot(struct request *r)
+{
+    struct err e;
+    if (sched_machine_reboot(r->config->sched, request_param(r, "node"), &e) < 0)
+        return reply_err(r, &e);
+    return reply_machine(r, 202);
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+#include "daemon/client.h"
+
+#include <curl/curl.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/environment.h"
+#include "daemon/table.h"
+#include "lib/arena.h"
+#include "lib/strbuf.h"
+
+#define CONNECT_S   10L
+#define REPLY_S     60L
+#define REPLY_MAX   (64U << 20) /* bytes; thousands of machines take a few MiB */
+#define TOKEN_PATH  "/adfs/oauth2/token"
+#define HTTP_REFUSE 400L
+
+struct client {
+    CURL *curl;
+    struct environment env;
+    char *authorization; /* the header's line; secret */
+};
+
+static void wipe(char *secret)
+{
+    if (secret)
+        sodium_memzero(secret, strlen(secret));
+}
+
+void client_close(struct client *c)
+{
+    if (!c)
+        return;
+    if (c->curl)
+        curl_easy_cleanup(c->curl);
+    wipe(c->authorization);
+    free(c->authorization);
+    environment_free(&c->env);
+    free(c);
+    curl_global_cleanup();
+}
+
+static size_t on_reply(char *bytes, size_t size, size_t n, void *ctx)
+{
+    struct strbuf *reply = ctx;
+    if (reply->len + size * n > REPLY_MAX)
+        return 0;
+    strbuf_add(reply, bytes, size * n);
+    return size * n;
+}
+
+/* The daemon's code as ours; one that only a newer daemon knows is ERR_INTERNAL. */
+static enum err_code code_of(const char *name)
+{
+    for (int i = 0; i < ERR_CODES; i++)
+        if (strcmp(err_code_name((enum err_code)i), name) == 0)
+            return (enum err_code)i;
+    return ERR_INTERNAL;
+}
+
+static int refused(const json_t *reply, long status, struct err *e)
+{
+    const char *code = "", *text = NULL, *described = NULL;
+    (void)json_unpack((json_t *)reply, "{s?{s?s, s?s}}", "error", "code", &code, "message", &text);
+    (void)json_unpack((json_t *)reply, "{s?s}", "error_description", &described);
+    if (!text)
+        text = described;
+    if (text) {
+        err_set(e, code_of(code), NULL, "%s", text);
+        table_clean(e->msg); /* it may quote what a machine said */
+        return -1;
+    }
+    return err_set(e, ERR_INTERNAL, NULL, "the daemon answered with status %ld and no reason",
+                   status);
+}
+
+static void set_request(struct client *c, const char *url, const char *method, const char *body,
+                        struct strbuf *reply, char *trouble)
+{
+    CURL *h = c->curl;
+    curl_easy_reset(h);
+    curl_easy_setopt(h, CURLOPT_URL, url);
+    curl_easy_setopt(h, CURLOPT_CAINFO, environment_get(&c->env, "SSL_CERT_FILE"));
+    curl_easy_setopt(h, CURLOPT_NOPROXY, "*"); /* the daemon is on this machine */
+    curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
+    curl_easy_setopt(h, CURLOPT_TIMEOUT, REPLY_S);
+    curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, on_reply);
+    curl_easy_setopt(h, CURLOPT_WRITEDATA, reply);
+    curl_easy_setopt(h, CURLOPT_ERRORBUFFER, trouble);
+    if (strcmp(method, "GET") == 0)
+        return;
+    curl_easy_setopt(h, CURLOPT_POSTFIELDS, body ? body : "");
+    curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, method);
+}
+
+/* `type` is the body's. */
+static int request(struct client *c, const char *method, const char *path, const char *type,
+                   const char *body, json_t **out, struct err *e)
+{
+    struct strbuf url = STRBUF_INIT, reply = STRBUF_INIT, content = STRBUF_INIT;
+    char trouble[CURL_ERROR_SIZE] = "";
+    long status = 0;
+    strbuf_printf(&url, "%s%s", environment_get(&c->env, "BATCHAID_ENDPOINT"), path);
+    strbuf_printf(&content, "Content-Type: %s", type);
+    struct curl_slist *headers = curl_slist_append(NULL, content.s);
+    if (c->authorization)
+        headers = curl_slist_append(headers, c->authorization);
+    set_request(c, url.s, method, body, &reply, trouble);
+    curl_easy_setopt(c->curl, CURLOPT_HTTPHEADER, headers);
+    CURLcode rc = curl_easy_perform(c->curl);
+    curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status);
+    json_t *parsed = rc == CURLE_OK && reply.len ? json_loadb(reply.s, reply.len, 0, NULL) : NULL;
+    int result = 0;
+    if (rc != CURLE_OK)
+        result = err_set(e, ERR_UNAVAILABLE, NULL, "the daemon at %s does not answer: %s", url.s,
+                         *trouble ? trouble : curl_easy_strerror(rc));
+    else if (status >= HTTP_REFUSE)
+        result = refused(parsed, status, e);
+    else if (reply.len && !parsed)
+        result = err_set(e, ERR_PROTOCOL, NULL, "the daemon's answer to %s is not JSON", url.s);
+    wipe(reply.s); /* it may be a token */
+    curl_slist_free_all(headers);
+    strbuf_free(&url);
+    strbuf_free(&reply);
+    strbuf_free(&content);
+    if (result == 0)
+        *out = parsed;
+    else
+        json_decref(parsed);
+    return result;
+}
+
+static void add_field(struct client *c, struct strbuf *form, const char *name, const char *value)
+{
+    char *escaped = curl_easy_escape(c->curl, value, 0);
+    if (!escaped)
+        abort();
+    strbuf_printf(form, "%s%s=%s", form->len ? "&" : "", name, escaped);
+    wipe(escaped);
+    curl_free(escaped);
+}
+
+static int log_in(struct client *c, struct err *e)
+{
+    struct strbuf form = STRBUF_INIT, line = STRBUF_INIT;
+    json_t *reply = NULL;
+    add_field(c, &form, "grant_type", "client_credentials");
+    add_field(c, &form, "client_id", environment_get(&c->env, "AZURE_CLIENT_ID"));
+    add_field(c, &form, "client_secret", environment_get(&c->env, "AZURE_CLIENT_SECRET"));
+    int rc = request(c, "POST", TOKEN_PATH, "application/x-www-form-urlencoded", form.s, &reply, e);
+    const char *token = json_string_value(json_object_get(reply, "access_token"));
+    if (rc == 0 && !token)
+        rc = err_set(e, ERR_PROTOCOL, NULL, "the daemon's token endpoint gave no access_token");
+    if (rc == 0) {
+        strbuf_printf(&line, "Authorization: Bearer %s", token);
+        c->authorization = strbuf_take(&line);
+    }
+    json_decref(reply);
+    wipe(form.s);
+    strbuf_free(&form);
+    return rc;
+}
+
+int client_open(const struct state *s, struct client **out, struct err *e)
+{
+    struct client *c = xcalloc(1, sizeof *c);
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK || !(c->curl = curl_easy_init())) {
+        free(c);
+        return err_set(e, ERR_INTERNAL, NULL, "libcurl cannot be initialized");
+    }
+    if (environment_build(s, &c->env, e) < 0 || log_in(c, e) < 0) {
+        client_close(c);
+        return -1;
+    }
+    *out = c;
+    return 0;
+}
+
+int client_call(struct client *c, const char *method, const char *path, const json_t *body,
+                json_t **out, struct err *e)
+{
+    char *text = body ? json_dumps(body, JSON_COMPACT) : NULL;
+    int rc = request(c, method, path, "application/json", text, out, e);
+    free(text);
+    return rc;
+}
+
+char *client_escape(struct client *c, const char *name)
+{
+    char *escaped = curl_easy_escape(c->curl, name, 0);
+    char *copy = escaped ? xstrdup(escaped) : NULL;
+    curl_free(escaped);
+    if (!copy)
+        abort();
+    return copy;
+}

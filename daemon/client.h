@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The command line as a client of the daemon that serves a state directory: HTTPS with the
+ * directory's own certificate authority, logged in with its own credentials. Blocks.
+ */
+#ifndef DAEMON_CLIENT_H
+#define DAEMON_CLIENT_H
+
+#include <jansson.h>
+
+#include "daemon/state.h"
+#include "lib/err.h"
+
+struct client;
+
+/* Finds the daemon and logs in. Fails with how to start one if there is none. */
+int client_open(const struct state *s, struct client **out, struct err *e) MUST_CHECK;
+
+/* One request; `body` may be NULL. The caller frees *out (NULL where a reply has no body). What the
+ * daemon refuses fails with its own code and words. */
+int client_call(struct client *c, const char *method, const char *path, const json_t *body,
+                json_t **out, struct err *e) MUST_CHECK;
+
+/* `name` as one segment of a path. Caller frees. */
+char *client_escape(struct client *c, const char *name);
+
+void client_close(struct client *c);
+
+#endif

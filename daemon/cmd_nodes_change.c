@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * `batchaid nodes drain`, `undrain` and `reboot`: one request a machine; a machine that refuses
+ * does not keep the others from being asked.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "daemon/client.h"
+#include "daemon/cmd_nodes.h"
+#include "lib/strbuf.h"
+
+static int change(struct client *c, const char *name, const char *verb, const json_t *body,
+                  struct err *e)
+{
+    struct strbuf path = STRBUF_INIT;
+    json_t *reply = NULL;
+    char *segment = client_escape(c, name);
+    strbuf_printf(&path, "/batchaid/nodes/%s/%s", segment, verb);
+    int rc = client_call(c, "POST", path.s, body, &reply, e);
+    json_decref(reply);
+    strbuf_free(&path);
+    free(segment);
+    return rc;
+}
+
+static int fail_for(const char *name, struct err *e)
+{
+    err_prefix(e, "%s", name);
+    return cli_fail(EXIT_FAILED, e);
+}
+
+/* `done` is what is said of each machine. */
+static int change_all(const struct options *o, const char *verb, const char *done)
+{
+    struct state s;
+    struct client *client = NULL;
+    struct err e;
+    if (state_locate(o->state_dir, NULL, &s, &e) < 0)
+        return cli_fail(EXIT_FAILED, &e);
+    json_t *body = o->reason ? json_pack("{s:s}", "reason", o->reason) : NULL;
+    int code = EXIT_DONE;
+    if (o->reason && !body) {
+        err_set(&e, ERR_CONFIG, NULL, "the reason is not UTF-8");
+        code = cli_fail(EXIT_USAGE, &e);
+    } else if (client_open(&s, &client, &e) < 0) {
+        code = cli_fail(EXIT_FAILED, &e);
+    }
+    for (int i = 0; client && i < o->n_args; i++)
+        if (change(client, o->args[i], verb, body, &e) == 0)
+            printf("%s: %s\n", o->args[i], done);
+        else
+            code = fail_for(o->args[i], &e);
+    client_close(client);
+    json_decref(body);
+    state_free(&s);
+    return code;
+}
+
+int cmd_nodes_drain(const struct options *o)
+{
+    return change_all(o, "drain", "drained; what runs there goes on");
+}
+
+int cmd_nodes_undrain(const struct options *o)
+{
+    return change_all(o, "undrain", "in use again");
+}
+
+int cmd_nodes_reboot(const struct options *o)
+{
+    return change_all(o, "reboot", "asked to restart");
+}

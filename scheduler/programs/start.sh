@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+# Starts container BATCHAI_CONTAINER of BATCHAI_IMAGE, which does nothing but stay, unless it runs.
+R=$BATCHAI_RUNTIME N=$BATCHAI_CONTAINER
+[ "$($R inspect -f '{{.State.Running}}' "$N" 2>/dev/null)" = true ] && exit 0
+$R rm -f "$N" >/dev/null 2>&1
+set -- --name "$N" --label batchaid.root="$BATCHAI_ROOT" --network host
+set -- "$@" --mount type=bind,source="$BATCHAI_ROOT",target="$BATCHAI_ROOT"
+
+# Symbolic links in the mount roots lead to folders that have to be there too.
+T=$(mktemp) || exit 1
+find "$BATCHAI_ROOT/mounts" "$BATCHAI_JOB_DIR/mounts" -type l >"$T" 2>/dev/null
+seen=:
+while IFS= read -r link; do
+    folder=$(readlink -f "$link") && [ -d "$folder" ] || continue
+    case $seen in *":$folder:"*) continue ;; esac
+    seen="$seen$folder:"
+    set -- "$@" --mount type=bind,source="$folder",target="$folder"
+done <"$T"
+rm -f "$T"
+
+[ -n "$BATCHAI_SHM_SIZE" ] && set -- "$@" --shm-size "$BATCHAI_SHM_SIZE"
+[ "$BATCHAI_MEMORY" -gt 0 ] && set -- "$@" --memory "$BATCHAI_MEMORY"
+[ "$BATCHAI_CPUS" -gt 0 ] && set -- "$@" --cpus "$BATCHAI_CPUS"
+[ "$BATCHAI_PROCESSES" -gt 0 ] && set -- "$@" --pids-limit "$BATCHAI_PROCESSES"
+[ "$BATCHAI_OPEN_FILES" -gt 0 ] && set -- "$@" --ulimit "nofile=$BATCHAI_OPEN_FILES:$BATCHAI_OPEN_FILES"
+
+# podman gives containers limits above those of the machine unless it is told them.
+as_here() { # OPTION NAME-IN-LIMITS
+    now=$(awk -v name="$2" 'index($0, name) == 1 { print $(NF - 2) ":" $(NF - 1) }' /proc/self/limits)
+    case $now in *unlimited* | "") ;; *) echo "--ulimit $1=$now" ;; esac
+}
+if [ "$R" = podman ]; then
+    [ "$BATCHAI_OPEN_FILES" -eq 0 ] && set -- "$@" $(as_here nofile "Max open files")
+    set -- "$@" $(as_here nproc "Max processes")
+fi
+
+# How GPUs are had: CDI, docker's --gpus, NVIDIA's own runtime, and else the devices themselves.
+if [ "$BATCHAI_GPUS" -gt 0 ]; then
+    if [ "$R" = podman ] && ls /etc/cdi/*nvidia* /var/run/cdi/*nvidia* >/dev/null 2>&1; then
+        set -- "$@" --device nvidia.com/gpu=all
+    elif [ "$R" = docker ] && command -v nvidia-container-cli >/dev/null; then
+        set -- "$@" --gpus all
+    elif $R info --format '{{json .}}' 2>/dev/null | grep -q '"nvidia"'; then
+        set -- "$@" --runtime nvidia -e NVIDIA_VISIBLE_DEVICES=all
+    else
+        for device in /dev/nvidia*; do
+            [ -c "$device" ] && set -- "$@" --device "$device"
+        done
+    fi
+fi
+for device in /dev/infiniband/*; do
+    [ -c "$device" ] && set -- "$@" --device "$device"
+done
+
+stay='trap "exit 0" TERM; while :; do sleep 3600 & wait $!; done'
+$R run -d "$@" --entrypoint /bin/sh "$BATCHAI_IMAGE" -c "$stay" >/dev/null || exit 1
+echo "container $N runs image $BATCHAI_IMAGE"
