@@ -14,6 +14,7 @@
 #ifndef SCHEDULER_SCHEDULER_H
 #define SCHEDULER_SCHEDULER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <uv.h>
 
@@ -114,6 +115,18 @@ struct node_login {
 };
 void sched_node_login(struct sched *s, struct arena *a, const struct node *row,
                       struct node_login *out);
+
+/* Who serves a file server. */
+struct file_server_place {
+    bool is_local;         /* `directory` is a folder of the daemon's storage */
+    const char *host;      /* name or address; 127.0.0.1 for a local one */
+    const char *directory; /* on that host */
+    const char *options;   /* of mount(8), or NULL */
+    const char *machine; /* of the inventory, that is to be made export it; NULL: it does already */
+};
+/* False: nobody. Arena-owned texts. */
+bool sched_file_server_place(const struct sched *s, struct arena *a, const struct file_server *f,
+                             struct file_server_place *out);
 
 /* The folder behind an Azure file share or blob container: <storage_dir>/<account>/files/<share> or
  * .../blobs/<container>. Lower-case names. Arena-owned; the folder is not made. */

@@ -88,7 +88,7 @@ static void command_failed(struct script *sc, const struct step *st, const struc
 {
     const char *what = st->label.what;
     bool exited = t->state == TASK_EXITED;
-    struct failure f = {.command = st->task.command_line,
+    struct failure f = {.command = st->label.command ? st->label.command : st->task.command_line,
                         .stderr_tail = t->stderr_tail,
                         .exit_code = exited && !t->signal ? t->exit_code : -1,
                         .signal = t->signal};

@@ -26,11 +26,12 @@ struct script;
 
 /* What a step is called, and what its failure says. Copied; texts are borrowed. */
 struct script_label {
-    const char *code;   /* of the failure: AZFMountError, ... */
-    const char *what;   /* "mount of share acct/data at data" */
-    const char *remedy; /* NULL: none is known */
-    bool on_node;       /* touches nothing but the node's own: a failure is the node's fault */
-    bool may_fail;      /* logged, and the script goes on */
+    const char *code;    /* of the failure: AZFMountError, ... */
+    const char *what;    /* "mount of share acct/data at data" */
+    const char *remedy;  /* NULL: none is known */
+    const char *command; /* what a failed command is shown as; NULL: its command line */
+    bool on_node;        /* touches nothing but the node's own: a failure is the node's fault */
+    bool may_fail;       /* logged, and the script goes on */
 };
 
 enum script_state {

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+#include "scheduler/mounts.h"
+
+#include <string.h>
+
+#include "scheduler/file_server.h"
+#include "scheduler/launch/env.h"
+
+/* Below the node root: keys for mount commands, their logs and caches. */
+#define WORK_DIR "volumes"
+
+struct mount_secret {
+    struct mount_secret *next;
+    char *text;
+};
+
+static const char *work_dir(const struct mounts *m)
+{
+    return arena_printf(m->a, "%s/" WORK_DIR "/%s", m->rt->root, m->owner);
+}
+
+static struct mount_node node_of(const struct mounts *m)
+{
+    const struct sched_config *c = &m->rt->s->cfg;
+    return (struct mount_node){.site = c->site,
+                               .is_local = !m->rt->machine,
+                               .is_root = m->rt->is_root,
+                               .local_nodes = c->local_nodes,
+                               .storage_dir = c->storage_dir,
+                               .root = m->rt->root,
+                               .mount_root = m->mount_root,
+                               .work_dir = work_dir(m)};
+}
+
+static void note_secret(const struct mounts *m, const struct mount_volume *v,
+                        const struct mount_plan *plan)
+{
+    if (!plan->file_text || plan->file_text == v->key)
+        return;
+    struct mount_secret *secret = arena_alloc(m->a, sizeof *secret);
+    *secret = (struct mount_secret){*m->secrets, (char *)plan->file_text};
+    *m->secrets = secret;
+}
+
+void mounts_wipe(struct mount_secret *secrets)
+{
+    for (; secrets; secrets = secrets->next)
+        explicit_bzero(secrets->text, strlen(secrets->text));
+}
+
+/* --- mounting --------------------------------------------------------------------------------- */
+
+static struct task_spec command_of(const struct mounts *m, const char *verb, size_t i,
+                                   const char *what, const char *command)
+{
+    const char *log = arena_printf(m->a, "%s/log.txt", work_dir(m));
+    return (struct task_spec){.id = arena_printf(m->a, "%s%s-%zu", m->task_prefix, verb, i),
+                              .command_line = command,
+                              .cwd = m->rt->root,
+                              .stdout_path = log,
+                              .stderr_path = log,
+                              .step = what,
+                              .timeout_s = MOUNT_TIMEOUT_S};
+}
+
+static void add_planned(const struct mounts *m, size_t i, const struct mount_plan *plan)
+{
+    const struct script_label label = {
+        .code = plan->code, .what = plan->what, .remedy = plan->remedy, .command = plan->shown};
+    if (plan->folder) {
+        script_mount_folder(m->script, &label, plan->folder, plan->target);
+        return;
+    }
+    if (plan->file)
+        script_write_file(m->script, &label, NULL, plan->file, plan->file_text, 0600);
+    struct task_spec spec = command_of(m, "mount", i, plan->what, plan->command);
+    struct kv *env = arena_alloc(m->a, sizeof plan->env);
+    memcpy(env, plan->env, sizeof plan->env);
+    spec.env = env;
+    spec.n_env = plan->n_env;
+    spec.keep_children = true; /* sshfs and its like serve the mount */
+    script_command(m->script, &label, &spec, false);
+}
+
+static bool add_one(const struct mounts *m, const struct mount_volume *v, size_t i,
+                    struct failure *why)
+{
+    const struct mount_node node = node_of(m);
+    struct mount_plan plan;
+    struct file_server *server = NULL;
+    struct err e = {0};
+    if (v->kind == MOUNT_FILE_SERVER &&
+        file_server_find(m->rt->s->st, m->a, v->source, &server, &e) < 0) {
+        *why = (struct failure){.code = "FileServerMountError",
+                                .message =
+                                    arena_printf(m->a, "read file server %s: %s", v->source, e.msg),
+                                .exit_code = -1};
+        return false;
+    }
+    if (!mount_plan(m->a, &node, v, i, server, &plan, why)) {
+        why->node = m->rt->name;
+        return false;
+    }
+    note_secret(m, v, &plan);
+    add_planned(m, i, &plan);
+    return true;
+}
+
+bool mounts_add(const struct mounts *m, const struct mount_list *list, struct failure *why)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (!add_one(m, &list->items[i], i, why))
+            return false;
+    return true;
+}
+
+/* --- unmounting ------------------------------------------------------------------------------- */
+
+static void remove_one(const struct mounts *m, const struct mount_volume *v, size_t i)
+{
+    const struct mount_node node = node_of(m);
+    const struct script_label label = {
+        .what = arena_printf(m->a, "unmount of %s", v->relative_path), .may_fail = true};
+    struct mount_plan plan;
+    struct failure ignored;
+    bool share = v->kind == MOUNT_AZURE_FILE_SHARE || v->kind == MOUNT_AZURE_BLOB;
+    /* A volume that cannot be planned (any more) may be mounted still. */
+    if (share && (mount_plan(m->a, &node, v, i, NULL, &plan, &ignored) || true) && plan.unmount) {
+        const struct task_spec spec = command_of(m, "unmount", i, label.what, plan.unmount);
+        script_command(m->script, &label, &spec, false);
+    }
+    script_unmount(m->script, &label, arena_printf(m->a, "%s/%s", m->mount_root, v->relative_path));
+}
+
+void mounts_remove(const struct mounts *m, const struct mount_list *list)
+{
+    static const struct script_label kill = {.what = "end mount commands", .may_fail = true},
+                                     tidy = {.what = "remove what mounting left", .may_fail = true};
+    if (list->n == 0)
+        return;
+    script_kill_tasks(m->script, &kill, arena_printf(m->a, "%smount-", m->task_prefix), NULL, true,
+                      NULL);
+    for (size_t i = list->n; i-- > 0;)
+        remove_one(m, &list->items[i], i);
+    script_remove_tree(m->script, &tidy, work_dir(m));
+}
+
+void mount_release_steps(struct script *sc, struct arena *a, const char *root)
+{
+    static const struct script_label unmount = {.code = "UnmountFailed",
+                                                .what = "unmount what was mounted here",
+                                                .remedy = "unmount what the message names by hand, "
+                                                          "then undrain the machine or resize the "
+                                                          "cluster"},
+                                     tidy = {.code = "UnmountFailed",
+                                             .what = "remove what mounting left"};
+    const char *mounts = launch_mount_root(a, root);
+    script_unmount(sc, &unmount, mounts);
+    script_unmount(sc, &unmount, arena_printf(a, "%s/jobs", root));
+    script_remove_tree(sc, &tidy, mounts);
+    script_remove_tree(sc, &tidy, arena_printf(a, "%s/" WORK_DIR, root));
+}
