@@ -9,6 +9,9 @@
 /* Below the node root: keys for mount commands, their logs and caches. */
 #define WORK_DIR "volumes"
 
+/* How long a mount command may take; one that is stuck must not hold up its node for ever. */
+#define TIMEOUT_S 60
+
 struct mount_secret {
     struct mount_secret *next;
     char *text;
@@ -54,13 +57,14 @@ static struct task_spec command_of(const struct mounts *m, const char *verb, siz
                                    const char *what, const char *command)
 {
     const char *log = arena_printf(m->a, "%s/log.txt", work_dir(m));
+    int limit = m->rt->s->cfg.mount_timeout_s;
     return (struct task_spec){.id = arena_printf(m->a, "%s%s-%zu", m->task_prefix, verb, i),
                               .command_line = command,
                               .cwd = m->rt->root,
                               .stdout_path = log,
                               .stderr_path = log,
                               .step = what,
-                              .timeout_s = MOUNT_TIMEOUT_S};
+                              .timeout_s = limit > 0 ? limit : TIMEOUT_S};
 }
 
 static void add_planned(const struct mounts *m, size_t i, const struct mount_plan *plan)

@@ -18,9 +18,6 @@
 #include "model/spec.h"
 #include "scheduler/scheduler.h"
 
-/* How long a mount command may take; one that is stuck must not hold up its node for ever. */
-#define MOUNT_TIMEOUT_S 60
-
 /* Below the daemon's storage directory: the folders of file servers that it serves itself, each by
  * its guid. No storage account can be called so. */
 #define FILE_SERVERS_DIR ".fileservers"
