@@ -125,6 +125,8 @@ struct file_server_place {
     const char *options;   /* of mount(8), or NULL */
     const char *machine; /* of the inventory, that is to be made export it; NULL: it does already */
 };
+/* One is to be set up, by a machine (struct file_server_place): its row is creating. */
+void sched_wake_file_server(struct sched *s, int64_t id);
 /* False: nobody. Arena-owned texts. */
 bool sched_file_server_place(const struct sched *s, struct arena *a, const struct file_server *f,
                              struct file_server_place *out);

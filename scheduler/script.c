@@ -35,7 +35,7 @@ struct script {
     const char *node;
     struct step *first, **end;
     struct step *next;    /* to be sent */
-    struct step *waiting; /* a command or kill under way */
+    struct step *waiting; /* a command, kill or unmount under way */
     struct node_link *link;
     void (*changed)(void *ctx);
     void *ctx;
@@ -145,6 +145,14 @@ static void on_done(void *ctx, const struct err *why)
     if (why)
         request_failed(sc, st, why);
     tell(sc);
+}
+
+static void on_unmounted(void *ctx, const struct err *why)
+{
+    struct step *st = ctx;
+    if (!st->sc->halted)
+        st->sc->waiting = NULL;
+    on_done(ctx, why);
 }
 
 static void on_forgotten(void *ctx, const struct err *why)
@@ -350,12 +358,14 @@ void script_mount_folder(struct script *sc, const struct script_label *label, co
 
 static void send_unmount(struct script *sc, struct step *st)
 {
-    node_unmount(sc->link, st->path, on_done, st);
+    node_unmount(sc->link, st->path, on_unmounted, st);
 }
 
 void script_unmount(struct script *sc, const struct script_label *label, const char *target)
 {
-    add(sc, label, send_unmount)->path = target;
+    struct step *st = add(sc, label, send_unmount);
+    st->path = target;
+    st->waits = true; /* an agent does it beside later requests */
 }
 
 static void send_write_file(struct script *sc, struct step *st)

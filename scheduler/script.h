@@ -5,9 +5,10 @@
  * node have in common.
  *
  * Requests in a row go out at once, as a node carries them out in order; a command (a task on the
- * node) is waited for. The first step that fails ends the script, unless the step may fail. Every
- * step must be safe to repeat: after a lost link the owner makes a new script and runs it from the
- * beginning. A command whose record is kept runs once for its id, whatever is lost when.
+ * node) and an unmount are waited for. The first step that fails ends the script, unless the step
+ * may fail. Every step must be safe to repeat: after a lost link the owner makes a new script and
+ * runs it from the beginning. A command whose record is kept runs once for its id, whatever is lost
+ * when.
  *
  * A script and all that is given to it live in the owner's arena, which must last until the link is
  * closed or script_busy() is false. Nothing calls back from inside script_run().
