@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/fs.h"
 #include "scheduler/launch/mount.h"
+#include "shell.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 #define KEY      "s3cr3t/key=="
@@ -388,30 +388,37 @@ static const char *const nasty[] = {"plain",      "two words",
                                     "-dash",      "semi;colon & | > <",
                                     "*",          "ü"};
 
+static const char *content(const char *file)
+{
+    char *text;
+    struct err e;
+    if (fs_read(file, 1 << 16, &text, NULL, &e) != 0)
+        return "";
+    const char *copy = arena_strdup(&a, text);
+    free(text);
+    return copy;
+}
+
 static void test_quoting_survives_the_shell(void **state)
 {
     (void)state;
+    char dir[] = "/tmp/batchaid-mount-XXXXXX";
+    struct err e;
+    assert_non_null(mkdtemp(dir));
+    const char *out = arena_printf(&a, "%s/out", dir);
     for (size_t i = 0; i < COUNT(nasty); i++) {
-        const char *command = arena_printf(
-            &a, "/bin/sh -c %s",
-            shell_quote(&a, arena_printf(&a, "printf %%s %s", shell_quote(&a, nasty[i]))));
-        FILE *out = popen(command, "r");
-        char got[64] = "";
-        assert_non_null(out);
-        size_t n = fread(got, 1, sizeof got - 1, out);
-        got[n] = '\0';
-        assert_int_equal(pclose(out), 0);
-        assert_string_equal(got, nasty[i]);
+        assert_int_equal(shell(arena_printf(&a, "printf %%s %s", shell_quote(&a, nasty[i])), out),
+                         0);
+        assert_string_equal(content(out), nasty[i]);
     }
+    assert_int_equal(fs_remove_tree(dir, &e), 0);
 }
 
 /* Runs a script with `bin` first in PATH; its exit code. */
-static int run(const char *bin, const char *shell, const char *script)
+static int run(const char *bin, const char *with, const char *script)
 {
-    const char *command =
-        arena_printf(&a, "PATH=%s:$PATH %s -c %s 2>/dev/null", bin, shell, shell_quote(&a, script));
-    int status = system(command); /* NOLINT(cert-env33-c): a shell is what is tested */
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return shell(arena_printf(&a, "PATH=%s:$PATH %s -c %s", bin, with, shell_quote(&a, script)),
+                 NULL);
 }
 
 /* Stands in for mount(8), as this kernel has neither NFS nor CIFS: writes its arguments down, then
@@ -431,21 +438,7 @@ static const char *make_folder(char *dir)
 
 static const char *said(const char *bin)
 {
-    char *text;
-    struct err e;
-    if (fs_read(arena_printf(&a, "%s/said", bin), 1 << 16, &text, NULL, &e) != 0)
-        return "";
-    const char *copy = arena_strdup(&a, text);
-    free(text);
-    return copy;
-}
-
-/* Root, and allowed to mount: not everywhere, as in a container. */
-static bool may_mount(const char *dir)
-{
-    return system(arena_printf(&a, /* NOLINT(cert-env33-c) */
-                               "/bin/mount -t tmpfs probe %s 2>/dev/null && umount %s", dir,
-                               dir)) == 0;
+    return content(arena_printf(&a, "%s/said", bin));
 }
 
 static void test_nfs_and_cifs_command_lines_reach_a_recording_stub_of_mount(void **state)
@@ -454,7 +447,7 @@ static void test_nfs_and_cifs_command_lines_reach_a_recording_stub_of_mount(void
     char dir[] = "/tmp/batchaid-mount-XXXXXX";
     struct err e;
     const char *bin = make_folder(dir);
-    if (!may_mount(dir)) {
+    if (!may_mount()) {
         assert_int_equal(fs_remove_tree(dir, &e), 0);
         skip();
     }

@@ -5,10 +5,8 @@
  */
 #include "world.h"
 
-#include <sys/stat.h>
-#include <sys/wait.h>
-
 #include "scheduler/mounts.h"
+#include "shell.h"
 
 #define SFTP_SERVER "/usr/lib/openssh/sftp-server"
 
@@ -21,15 +19,9 @@ static bool is_mounted(const char *below)
     return found;
 }
 
-static bool runs(const char *command)
-{
-    return system(command) == 0; /* NOLINT(cert-env33-c): a mount is tried as people would */
-}
-
-/* Root, and allowed to mount: not everywhere, as in a container. */
 #define NEEDS_MOUNTS()                                                                             \
     do {                                                                                           \
-        if (geteuid() != 0 || !runs("unshare -m true 2>/dev/null")) {                              \
+        if (!may_mount()) {                                                                        \
             print_message("not allowed to mount: skipped\n");                                      \
             skip();                                                                                \
         }                                                                                          \
@@ -394,7 +386,7 @@ static bool use_sshfs(struct bench *b)
     struct err e = {0};
     const char *ssh = path(b->w, "ssh"), *text = "#!/bin/sh\nexec " SFTP_SERVER "\n";
     if (access(SFTP_SERVER, X_OK) != 0 || access("/dev/fuse", R_OK) != 0 ||
-        !runs("command -v sshfs >/dev/null"))
+        shell("command -v sshfs", NULL) != 0)
         return false;
     ok(fs_write_atomic(ssh, text, strlen(text), 0755, &e), &e);
     b->rules[0] =
@@ -406,15 +398,14 @@ static bool use_sshfs(struct bench *b)
 
 static void kill_agent(struct bench *b)
 {
-    const char *find = arena_printf(&b->w->a,
+    const char *out = path(b->w, "pid"),
+               *find = arena_printf(&b->w->a,
                                     "ps -eo pid=,args= | awk -v root='--root %s' "
                                     "'/agent/ && index($0, root) && !/awk/ {print $1}'",
                                     b->rt.root);
-    FILE *out = popen(find, "r");
-    int pid = 0;
-    assert_non_null(out);
-    assert_int_equal(fscanf(out, "%d", &pid), 1);
-    pclose(out);
+    assert_int_equal(shell(find, out), 0);
+    int pid = atoi(read_text(b->w, out));
+    assert_true(pid > 1);
     assert_int_equal(kill(pid, SIGKILL), 0);
     WAIT(b->w, b->down);
     bench_close(b);
