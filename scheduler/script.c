@@ -162,7 +162,8 @@ static void on_forgotten(void *ctx, const struct err *why)
     if (sc->halted)
         return;
     sc->pending--;
-    if (why)
+    /* A link that was closed on purpose: whoever cleans the node next has it forgotten. */
+    if (why && why->code != ERR_UNAVAILABLE)
         LOG_WARN(sc->log, "task.not_forgotten", LF_STR("task", st->task.id),
                  LF_STR("why", why->msg));
     tell(sc);
