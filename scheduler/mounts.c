@@ -120,20 +120,27 @@ bool mounts_add(const struct mounts *m, const struct mount_list *list, struct fa
 
 /* --- unmounting ------------------------------------------------------------------------------- */
 
-static void remove_one(const struct mounts *m, const struct mount_volume *v, size_t i)
+static struct script_label unmount_label(struct arena *a, const struct mount_volume *v)
+{
+    return (struct script_label){.what = arena_printf(a, "unmount of %s", v->relative_path),
+                                 .may_fail = true};
+}
+
+/* The rule's own, if it has one. Known also of a volume that cannot be planned (any more). */
+static void add_unmount_command(const struct mounts *m, const struct mount_volume *v, size_t i)
 {
     const struct mount_node node = node_of(m);
-    const struct script_label label = {
-        .what = arena_printf(m->a, "unmount of %s", v->relative_path), .may_fail = true};
+    const struct script_label label = unmount_label(m->a, v);
     struct mount_plan plan;
     struct failure ignored;
-    bool share = v->kind == MOUNT_AZURE_FILE_SHARE || v->kind == MOUNT_AZURE_BLOB;
-    /* A volume that cannot be planned (any more) may be mounted still. */
-    if (share && (mount_plan(m->a, &node, v, i, NULL, &plan, &ignored) || true) && plan.unmount) {
-        const struct task_spec spec = command_of(m, "unmount", i, label.what, plan.unmount);
-        script_command(m->script, &label, &spec, false);
-    }
-    script_unmount(m->script, &label, arena_printf(m->a, "%s/%s", m->mount_root, v->relative_path));
+    if (v->kind != MOUNT_AZURE_FILE_SHARE && v->kind != MOUNT_AZURE_BLOB)
+        return;
+    (void)mount_plan(m->a, &node, v, i, NULL, &plan, &ignored);
+    note_secret(m, v, &plan);
+    if (!plan.unmount)
+        return;
+    const struct task_spec spec = command_of(m, "unmount", i, label.what, plan.unmount);
+    script_command(m->script, &label, &spec, false);
 }
 
 void mounts_remove(const struct mounts *m, const struct mount_list *list)
@@ -144,12 +151,38 @@ void mounts_remove(const struct mounts *m, const struct mount_list *list)
         return;
     script_kill_tasks(m->script, &kill, arena_printf(m->a, "%smount-", m->task_prefix), NULL, true,
                       NULL);
-    for (size_t i = list->n; i-- > 0;)
-        remove_one(m, &list->items[i], i);
+    for (size_t i = list->n; i-- > 0;) {
+        const struct mount_volume *v = &list->items[i];
+        const struct script_label unmount = unmount_label(m->a, v);
+        add_unmount_command(m, v, i);
+        script_unmount(m->script, &unmount,
+                       arena_printf(m->a, "%s/%s", m->mount_root, v->relative_path));
+    }
     script_remove_tree(m->script, &tidy, work_dir(m));
 }
 
-void mount_release_steps(struct script *sc, struct arena *a, const char *root)
+/* Keys are not needed for that. The cluster may be gone: then only the node's own unmounting. */
+static void add_cluster_unmounts(const struct node_rt *rt, struct script *sc, struct arena *a)
+{
+    struct cluster c;
+    struct node_setup_spec spec;
+    struct mount_secret *none = NULL;
+    struct err e = {0};
+    if (!rt->machine || st_cluster_by_id(rt->s->st, a, rt->cluster_id, &c, &e) <= 0 ||
+        node_setup_decode(a, &c, NULL, &spec, &e) != 0)
+        return;
+    const struct mounts m = {.rt = rt,
+                             .a = a,
+                             .script = sc,
+                             .mount_root = launch_mount_root(a, rt->root),
+                             .owner = "node",
+                             .task_prefix = arena_printf(a, "n%lld-release-", (long long)rt->id),
+                             .secrets = &none};
+    for (size_t i = spec.mounts.n; i-- > 0;)
+        add_unmount_command(&m, &spec.mounts.items[i], i);
+}
+
+void mount_release_steps(const struct node_rt *rt, struct script *sc, struct arena *a)
 {
     static const struct script_label unmount = {.code = "UnmountFailed",
                                                 .what = "unmount what was mounted here",
@@ -158,9 +191,10 @@ void mount_release_steps(struct script *sc, struct arena *a, const char *root)
                                                           "cluster"},
                                      tidy = {.code = "UnmountFailed",
                                              .what = "remove what mounting left"};
-    const char *mounts = launch_mount_root(a, root);
+    const char *mounts = launch_mount_root(a, rt->root);
+    add_cluster_unmounts(rt, sc, a);
     script_unmount(sc, &unmount, mounts);
-    script_unmount(sc, &unmount, arena_printf(a, "%s/jobs", root));
+    script_unmount(sc, &unmount, arena_printf(a, "%s/jobs", rt->root));
     script_remove_tree(sc, &tidy, mounts);
-    script_remove_tree(sc, &tidy, arena_printf(a, "%s/" WORK_DIR, root));
+    script_remove_tree(sc, &tidy, arena_printf(a, "%s/" WORK_DIR, rt->root));
 }

@@ -34,6 +34,6 @@ void mounts_wipe(struct mount_secret *secrets);
 /* Adds the steps that take away whatever is mounted below the node root, and what mounting left
  * behind. Nothing may run there any more. What cannot be unmounted fails the script: nothing below
  * it may then be removed. */
-void mount_release_steps(struct script *sc, struct arena *a, const char *root);
+void mount_release_steps(const struct node_rt *rt, struct script *sc, struct arena *a);
 
 #endif

@@ -158,7 +158,7 @@ static void add_cleaning(struct node_rt *rt)
                                   label("NodePreparationFailed", "remove what earlier jobs left");
     script_kill_tasks(sc, &kill, "", prep->setup_id, true, &prep->resumed);
     script_skip_if(sc, &prep->resumed);
-    mount_release_steps(sc, &prep->a, rt->root);
+    mount_release_steps(rt, sc, &prep->a);
     script_remove_tree(sc, &rest, jobs);
     script_skip_if(sc, NULL);
 }

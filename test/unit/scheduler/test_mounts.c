@@ -268,6 +268,7 @@ static struct bench *bench_new(void)
     b->s.cfg.site = &b->site;
     b->s.cfg.storage_dir = path(b->w, "storage");
     b->s.log = &b->w->log;
+    b->s.st = b->w->st;
     b->site.mounts = b->rules;
     b->rt = (struct node_rt){.s = &b->s, .machine = &b->machine, .name = "m"};
     b->rt.root = (char *)path(b->w, "machine root");
@@ -335,7 +336,7 @@ static void unmount_it(struct bench *b)
 static void release_all(struct bench *b)
 {
     b->script = script_new(&b->w->a, &b->w->log, "m");
-    mount_release_steps(b->script, &b->w->a, b->rt.root);
+    mount_release_steps(&b->rt, b->script, &b->w->a);
     if (carry_out(b) != SCRIPT_DONE)
         fail_msg("%s", script_failure(b->script)->message);
     assert_false(is_mounted(b->w->dir));
