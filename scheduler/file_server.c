@@ -127,9 +127,8 @@ void server_work_done(struct server_work *w)
                  LF_STR("why", w->why.message));
     if (w->s->stopping)
         return;
-    if (w->take_down)
-        w->s->wake_deletions = true;
     wake(w->s, WAKE_FILE_SERVER, w->id);
+    w->s->wake_deletions = true; /* it may have been deleted while it was set up */
 }
 
 void file_servers_stop(struct sched *s)

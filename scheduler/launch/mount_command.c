@@ -70,7 +70,8 @@ static void put_head(struct arena *a, struct strbuf *b, const char *root, const 
 {
     strbuf_printf(b, "root=%s target=%s\n", shell_quote(a, root), shell_quote(a, target));
     strbuf_puts(
-        b, "real=$(cd \"$root\" && pwd -P) || exit\n"
+        b, "PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin\n"
+           "real=$(cd \"$root\" && pwd -P) || exit\n"
            "real=$real${target#\"$root\"}\n"
            "mounted() {\n"
            "  while read -r _ _ _ _ point _; do\n"
