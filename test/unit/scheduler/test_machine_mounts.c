@@ -6,7 +6,8 @@
 #include "rack.h"
 #include "shell.h"
 
-#define EXPORTFS "#!/bin/sh\nexec >>\"${0%/*}/said\"\necho \"$@\"\ncat /etc/exports.d/*.exports\n"
+#define SFTP_SERVER "/usr/lib/openssh/sftp-server"
+#define EXPORTFS    "#!/bin/sh\nexec >>\"${0%/*}/said\"\necho \"$@\"\ncat /etc/exports.d/*.exports\n"
 
 static bool is_mounted(struct world *w)
 {
@@ -63,6 +64,40 @@ static void test_a_machine_mounts_shares_by_rule_and_is_given_back_clean(void **
     assert_false(is_mounted(w));
     assert_string_equal(read_text(w, path(w, "unmounted")), "share\nshare\n");
     assert_string_equal(read_text(w, arena_printf(&w->a, "%s/f", storage)), "x\n");
+    rack_free(r);
+}
+
+static void test_a_machine_mounts_by_sshfs_from_an_sshd(void **state)
+{
+    (void)state;
+    if (access(SFTP_SERVER, X_OK) != 0 || access("/dev/fuse", R_OK) != 0 ||
+        shell("command -v sshfs", NULL) != 0) {
+        print_message("no sshfs: skipped\n");
+        skip();
+    }
+    struct rack *r = rack_of_root();
+    struct world *w = r->w;
+    const char *storage = path(w, "storage/acct/files/share");
+    struct err e = {0};
+    ok(fs_mkdirs(storage, 0755, &e), &e);
+    r->mount.type = SITE_MOUNT_SSHFS;
+    r->mount.source = arena_printf(&w->a, "%s@127.0.0.1:%s", r->user, storage);
+    r->mount.options =
+        arena_printf(&w->a,
+                     "port=%d,IdentityFile=%s,UserKnownHostsFile=%s,StrictHostKeyChecking=no,"
+                     "sftp_server=" SFTP_SERVER,
+                     r->port, path(w, "id_ed25519"), path(w, "hosts"));
+    sshd_start(r);
+    rack_start(r);
+    int64_t c = add_cluster_of(w, "c", 1);
+    int64_t j = add_job(w, c, "j",
+                        (struct job_wish){.command = "stat -f -c %T $AZ_BATCHAI_MOUNT_ROOT/share"});
+    WAIT(w, job_ended(w, j));
+    assert_string_equal(out_of(w, j), "fuseblk\n");
+    set_scale(w, c, (struct scale){.kind = SCALE_MANUAL, .dealloc = DEALLOC_REQUEUE});
+    WAIT(w, rows_of(counts(w, c)) == 0);
+    assert_false(is_mounted(w));
+    assert_string_equal(read_text(w, share_file(w, j, "stdouterr/stdout.txt")), "fuseblk\n");
     rack_free(r);
 }
 
@@ -189,15 +224,13 @@ static void test_a_machine_exports_a_file_server_as_a_recording_stub_of_exportfs
 static void test_a_machine_without_exportfs_says_so(void **state)
 {
     (void)state;
+    if (shell("PATH=$PATH:/usr/sbin:/sbin command -v exportfs", NULL) == 0)
+        skip();
     struct rack *r = rack_of_root();
     struct world *w = r->w;
     const struct site_file_server_rule rule = use_machine(r);
     struct err e = {0};
     struct operation op;
-    if (shell("PATH=$PATH:/usr/sbin:/sbin command -v exportfs", NULL) == 0) {
-        rack_free(r);
-        skip();
-    }
     r->site.file_servers = &rule;
     r->site.n_file_servers = 1;
     sshd_start(r);
@@ -214,6 +247,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_machine_mounts_shares_by_rule_and_is_given_back_clean),
+        cmocka_unit_test(test_a_machine_mounts_by_sshfs_from_an_sshd),
         cmocka_unit_test(test_a_share_without_a_rule_makes_the_node_unusable),
         cmocka_unit_test(test_a_machine_exports_a_file_server_as_a_recording_stub_of_exportfs_says),
         cmocka_unit_test(test_a_machine_without_exportfs_says_so),
