@@ -33,6 +33,7 @@ struct mount_volume {
     enum mount_kind kind;
     const char *account;    /* file share, blob */
     const char *share;      /* share or container name */
+    const char *host;       /* of azureFileUrl, without port; else NULL */
     const char *key;        /* account key; secret; may be NULL */
     const char *secret_ref; /* Key Vault URL instead of a key, or NULL */
     const char *source;     /* file server resource id, or the unmanaged mount command */

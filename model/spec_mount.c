@@ -17,15 +17,25 @@ static const char *without_trailing_slashes(struct arena *a, const char *s)
     return arena_strndup(a, s ? s : "", n);
 }
 
+/* Of "http[s]://HOST[:PORT]/..."; brackets of an IPv6 literal stay. */
+static const char *url_host(struct arena *a, const char *url)
+{
+    const char *host = url ? strstr(url, "://") : NULL;
+    if (!host)
+        return NULL;
+    host += 3;
+    return arena_strndup(a, host, *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":/"));
+}
+
 static void decode_share(struct arena *a, const json_t *in, struct mount_volume *m)
 {
-    const char *account;
+    const char *account, *url = json_string_value(json_object_get(in, "azureFileUrl"));
     m->kind = MOUNT_AZURE_FILE_SHARE;
+    m->host = url_host(a, url);
     m->file_mode = spec_string(a, in, "fileMode");
     m->directory_mode = spec_string(a, in, "directoryMode");
     /* The URL was checked when it was accepted; the account is accountName, which agrees. */
-    if (file_share_from_url(a, json_string_value(json_object_get(in, "azureFileUrl")), &account,
-                            &m->share) < 0)
+    if (file_share_from_url(a, url, &account, &m->share) < 0)
         m->share = NULL;
 }
 

@@ -3,6 +3,7 @@
  * Carries out what st_mark_deleting() marked: jobs are ended and removed, clusters lose their
  * nodes, and whatever has nothing left in it goes, from the inside out.
  */
+#include "scheduler/file_server.h"
 #include "scheduler/sched_priv.h"
 
 /* Removals per pass: some tens of microseconds each; a pass follows at once while there are more.
@@ -60,10 +61,11 @@ static int wake_clusters(struct pass *p, struct err *e)
     return 0;
 }
 
-/* A cluster whose queue still has jobs waits until cluster_reconcile() has failed them. */
+/* A cluster whose queue still has jobs waits until cluster_reconcile() has failed them; a file
+ * server waits until what served it has been taken down. */
 static int may_remove(struct pass *p, enum resource_kind kind, int64_t id, bool *may, struct err *e)
 {
-    *may = true;
+    *may = kind != RES_FILE_SERVER || file_server_cleared(p->s, &p->a, id);
     if (kind != RES_CLUSTER)
         return 0;
     struct job *jobs;
@@ -90,6 +92,8 @@ static int remove_empty(struct pass *p, enum resource_kind kind, struct err *e)
             return -1;
         if (kind == RES_CLUSTER)
             wake_at(p->s, WAKE_CLUSTER, ids[i], 0);
+        if (kind == RES_FILE_SERVER)
+            file_server_forget(p->s, ids[i]);
     }
     return 0;
 }

@@ -21,6 +21,7 @@
 #include "scheduler/container.h"
 #include "scheduler/launch/env.h"
 #include "scheduler/launch/launch.h"
+#include "scheduler/mounts.h"
 #include "scheduler/sched_priv.h"
 #include "scheduler/script.h"
 
@@ -96,7 +97,8 @@ struct job_run {
     struct job_spec spec;
     struct job_slot *slots;
     int n_slots;
-    struct run_task *tasks; /* preparations first */
+    struct mount_secret *secrets; /* of all slots */
+    struct run_task *tasks;       /* preparations first */
     size_t n_tasks;
     enum run_phase phase;
     struct outcome out;

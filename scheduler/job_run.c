@@ -130,6 +130,7 @@ void job_run_free(struct job_run *run)
     wake_at(run->s, WAKE_JOB, run->id, 0);
     id_map_remove(&run->s->runs, run->id);
     job_spec_wipe(&run->spec);
+    mounts_wipe(run->secrets);
     arena_free(&run->a);
     free(run);
 }

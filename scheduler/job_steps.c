@@ -135,20 +135,28 @@ static bool make_env(struct job_slot *slot)
     return false;
 }
 
-static void add_mount(struct job_slot *slot, const struct mount_volume *m)
+/* A run that was made only to clean up (after a crash) has no environment: the paths that do not
+ * depend on it are enough. */
+static const char *job_dir(const struct job_slot *slot)
 {
-    struct arena *a = &slot->run->a;
-    bool blob = m->kind == MOUNT_AZURE_BLOB;
-    const struct script_label label = {
-        .code = blob ? "BFSMountError" : "AZFMountError",
-        .what = arena_printf(a, "mount of %s %s/%s at %s", blob ? "container" : "share", m->account,
-                             m->share, m->relative_path)};
-    script_mount_folder(slot->script, &label, sched_share_path(slot->run->s->cfg.storage_dir, a, m),
-                        arena_printf(a, "%s/%s", slot->env.job_mounts, m->relative_path));
+    struct job_run *run = slot->run;
+    return arena_printf(&run->a, "%s/jobs/%s-%d", slot->root, run->guid, run->attempt);
 }
 
-/* Directories that are on mounts come after the mounts. */
-static void add_directories(struct job_slot *slot, const char *as)
+static struct mounts mounts_of(struct job_slot *slot)
+{
+    struct job_run *run = slot->run;
+    return (struct mounts){.rt = slot->rt,
+                           .a = &run->a,
+                           .script = slot->script,
+                           .mount_root = arena_printf(&run->a, "%s/mounts", job_dir(slot)),
+                           .owner = arena_printf(&run->a, "%s-%d", run->guid, run->attempt),
+                           .task_prefix = slot_task_prefix(slot),
+                           .secrets = &run->secrets};
+}
+
+/* Directories that are on mounts come after the mounts. False: a volume cannot be mounted. */
+static bool add_directories(struct job_slot *slot, const char *as)
 {
     static const struct script_label
         make_own = {.code = "JobDirectoryFailed", .what = "make job directory", .on_node = true},
@@ -159,20 +167,23 @@ static void add_directories(struct job_slot *slot, const char *as)
                                 "ACCOUNT CONTAINER) prints it, and makes it again"},
         write_hosts = {.code = "JobDirectoryFailed", .what = "write host file"};
     struct arena *a = &slot->run->a;
-    const struct job_spec *spec = &slot->run->spec;
     const struct launch_env *env = &slot->env;
+    const struct mounts mounts = mounts_of(slot);
     const char **own = arena_alloc(a, 2 * sizeof *own);
     own[0] = env->job_mounts;
     own[1] = env->shared_dir;
     script_make_dirs(slot->script, &make_own, as, own, 2);
-    for (size_t i = 0; i < spec->mounts.n; i++)
-        add_mount(slot, &spec->mounts.items[i]);
+    if (!mounts_add(&mounts, &slot->run->spec.mounts, &slot->error)) {
+        slot->has_error = true;
+        return false;
+    }
     const char **outer = arena_alloc(a, (env->n_outputs + 1) * sizeof *outer);
     outer[0] = env->std_dir;
     for (size_t i = 0; i < env->n_outputs; i++)
         outer[i + 1] = env->output_dirs[i];
     script_make_dirs(slot->script, &make_outer, as, outer, env->n_outputs + 1);
     script_write_file(slot->script, &write_hosts, as, env->hostfile_path, env->hostfile_text, 0644);
+    return true;
 }
 
 static void add_first_line(struct job_slot *slot, const char *as)
@@ -186,14 +197,6 @@ static void add_first_line(struct job_slot *slot, const char *as)
     script_append(slot->script, &label, as, slot->env.log_path,
                   arena_printf(&run->a, "%s job %s, attempt %d: node %s, rank %d of %d\n", now,
                                run->name, run->attempt, slot->node_name, slot->rank, run->n_slots));
-}
-
-/* A run that was made only to clean up (after a crash) has no environment: the paths that do not
- * depend on it are enough. */
-static const char *job_dir(struct job_slot *slot)
-{
-    struct job_run *run = slot->run;
-    return arena_printf(&run->a, "%s/jobs/%s-%d", slot->root, run->guid, run->attempt);
 }
 
 /* False: the node has nothing to run containers with. A run that is only cleaned up after a crash
@@ -268,7 +271,10 @@ void slot_start(struct job_slot *slot)
         return;
     slot->state = SLOT_STARTED;
     slot->script = script_new(&run->a, run->s->log, slot->node_name);
-    add_directories(slot, as);
+    if (!add_directories(slot, as)) {
+        wake(run->s, WAKE_JOB, run->id);
+        return;
+    }
     if (!slot->begun)
         add_first_line(slot, as);
     if (run->spec.container && !add_container(slot))
@@ -420,8 +426,7 @@ void slot_clean(struct job_slot *slot)
 {
     struct job_run *run = slot->run;
     const char *dir = job_dir(slot);
-    const struct script_label unmount = clean_label("unmount"),
-                              remove = clean_label("remove job directory"),
+    const struct script_label remove = clean_label("remove job directory"),
                               forget = clean_label("forget");
     slot->state = SLOT_CLEANING;
     if (slot->script)
@@ -432,10 +437,8 @@ void slot_clean(struct job_slot *slot)
     add_kills(slot);
     if (run->spec.container && find_container(slot))
         container_add_removal(slot->script, &run->a, &slot->container, slot_task_prefix(slot));
-    for (size_t i = 0; i < run->spec.mounts.n; i++)
-        script_unmount(
-            slot->script, &unmount,
-            arena_printf(&run->a, "%s/mounts/%s", dir, run->spec.mounts.items[i].relative_path));
+    const struct mounts mounts = mounts_of(slot);
+    mounts_remove(&mounts, &run->spec.mounts);
     script_remove_tree(slot->script, &remove, dir);
     /* A job that is to be queued again is not written down as such yet: until then the node
      * must remember that this attempt ran. */

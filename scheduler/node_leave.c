@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The end of a node: kill what still runs there, close the link, remove a local node's root
- * directory on the thread pool (for machines see node_release.c), remove the row. The same for a
- * root that no row knows, left behind by a crash between two of these steps. Each step may be
- * repeated.
+ * The end of a node: kill what still runs there, unmount what is mounted there, close the link,
+ * remove a local node's root directory on the thread pool (for machines see node_release.c), remove
+ * the row. The same for a root that no row knows, left behind by a crash between two of these
+ * steps. Each step may be repeated.
  */
 #include <errno.h>
 #include <signal.h>
@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "lib/fs.h"
+#include "scheduler/launch/env.h"
 #include "scheduler/node_priv.h"
 
 /* A link that cannot be opened this many times has no agent that could know of tasks. */
@@ -23,11 +24,18 @@
 /* How long until the removal of a tree that failed is tried again. */
 #define REMOVE_AGAIN_US 5000000
 
-enum exit_phase { EXIT_ASKING, EXIT_KILLING, EXIT_CLOSING, EXIT_REMOVING, EXIT_REMOVED };
+enum exit_phase {
+    EXIT_ASKING,
+    EXIT_KILLING,
+    EXIT_UNMOUNTING,
+    EXIT_CLOSING,
+    EXIT_REMOVING,
+    EXIT_REMOVED
+};
 
 struct node_exit {
     enum exit_phase phase;
-    int pending;  /* replies to kills */
+    int pending;  /* replies to kills, or to unmounts */
     int refusals; /* kills that failed, in this round */
     int rounds;
 };
@@ -51,6 +59,30 @@ static bool current(const struct node_rt *rt)
     return rt->exit && rt->link_state == LINK_READY && rt->exit->phase == EXIT_KILLING;
 }
 
+/* A mount that cannot be taken away keeps the root from being removed, which says so. */
+static void on_unmounted(void *ctx, const struct err *why)
+{
+    struct node_rt *rt = ctx;
+    if (!rt->exit || rt->link_state != LINK_READY || rt->exit->phase != EXIT_UNMOUNTING)
+        return;
+    if (why)
+        LOG_WARN(rt->s->log, "node.not_unmounted", LF_STR("node", rt->name),
+                 LF_STR("why", why->msg));
+    if (--rt->exit->pending == 0)
+        step_to(rt, EXIT_CLOSING);
+}
+
+static void unmount(struct node_rt *rt)
+{
+    struct arena a;
+    arena_init(&a);
+    rt->exit->phase = EXIT_UNMOUNTING;
+    rt->exit->pending = 2;
+    node_unmount(rt->link, launch_mount_root(&a, rt->root), on_unmounted, rt);
+    node_unmount(rt->link, arena_printf(&a, "%s/jobs", rt->root), on_unmounted, rt);
+    arena_free(&a);
+}
+
 static void on_killed(void *ctx, const struct err *why)
 {
     struct node_rt *rt = ctx;
@@ -64,7 +96,10 @@ static void on_killed(void *ctx, const struct err *why)
         return;
     bool again = rt->exit->refusals > 0 && ++rt->exit->rounds < KILL_ROUNDS;
     rt->exit->refusals = 0;
-    step_to(rt, again ? EXIT_ASKING : EXIT_CLOSING);
+    if (again)
+        step_to(rt, EXIT_ASKING);
+    else
+        unmount(rt);
 }
 
 static void on_tasks(void *ctx, const struct err *why, const struct task_status *list, size_t n)
@@ -101,7 +136,7 @@ static void ask(struct node_rt *rt)
 
 void node_leave_link_down(struct node_rt *rt)
 {
-    if (rt->exit && rt->exit->phase == EXIT_KILLING)
+    if (rt->exit && (rt->exit->phase == EXIT_KILLING || rt->exit->phase == EXIT_UNMOUNTING))
         rt->exit->phase = EXIT_ASKING;
 }
 
@@ -134,7 +169,7 @@ static void on_root_removed(uv_work_t *req, int status)
     if (rt && rt->exit && ok) {
         step_to(rt, EXIT_REMOVED);
     } else if (rt && rt->exit) {
-        rt->exit->phase = EXIT_CLOSING;
+        rt->exit->phase = EXIT_ASKING; /* something may be mounted there still */
         wake_by(s, WAKE_NODE, rt->id, sched_now(s) + REMOVE_AGAIN_US);
     }
     free(r->root);
@@ -198,6 +233,7 @@ static void leave_local(struct node_rt *rt)
         remove_row(rt);
         break;
     case EXIT_KILLING:
+    case EXIT_UNMOUNTING:
     case EXIT_REMOVING:
         break;
     }

@@ -12,6 +12,7 @@
 #include "scheduler/container.h"
 #include "scheduler/launch/env.h"
 #include "scheduler/launch/launch.h"
+#include "scheduler/mounts.h"
 #include "scheduler/sched_priv.h"
 #include "scheduler/script.h"
 
@@ -19,10 +20,11 @@ struct node_prep {
     struct arena a;
     struct node_setup_spec spec;
     struct script *script; /* NULL: it failed before there was one */
-    const char *setup_id;  /* of the setup task */
-    bool resumed;          /* the node knows the setup task: nothing is taken from under it */
-    bool failed;           /* nothing more is sent; kept because replies may still come */
-    struct failure why;    /* code NULL: cancelled, or reported already */
+    struct mount_secret *secrets;
+    const char *setup_id; /* of the setup task */
+    bool resumed;         /* the node knows the setup task: nothing is taken from under it */
+    bool failed;          /* nothing more is sent; kept because replies may still come */
+    struct failure why;   /* code NULL: cancelled, or reported already */
 };
 
 static void prep_free(struct node_prep *prep)
@@ -30,6 +32,7 @@ static void prep_free(struct node_prep *prep)
     if (prep->script)
         script_halt(prep->script);
     node_setup_wipe(&prep->spec);
+    mounts_wipe(prep->secrets);
     arena_free(&prep->a);
     free(prep);
 }
@@ -144,7 +147,8 @@ static struct script_label label(const char *code, const char *what)
 }
 
 /* Whatever an earlier life of this node left must not disturb the next job: processes first. What
- * they hold open can only be taken away once they are gone. */
+ * they hold open can only be taken away once they are gone, and what is below a mount point only
+ * once nothing is mounted there. */
 static void add_cleaning(struct node_rt *rt)
 {
     struct node_prep *prep = rt->prep;
@@ -158,20 +162,15 @@ static void add_cleaning(struct node_rt *rt)
     if (rt->machine && rt->runtimes && *rt->runtimes)
         container_add_sweep(sc, &prep->a, rt->root,
                             arena_printf(&prep->a, "%s-sweep", prep->setup_id));
+    mount_release_steps(rt, sc, &prep->a);
     script_remove_tree(sc, &rest, jobs);
     script_skip_if(sc, NULL);
 }
 
-static void add_mount(struct node_rt *rt, const struct mount_volume *m)
+static void on_changed(void *ctx)
 {
-    struct arena *a = &rt->prep->a;
-    bool blob = m->kind == MOUNT_AZURE_BLOB;
-    const struct script_label mount =
-        label(blob ? "BFSMountError" : "AZFMountError",
-              arena_printf(a, "mount of %s %s/%s at %s", blob ? "container" : "share", m->account,
-                           m->share, m->relative_path));
-    script_mount_folder(rt->prep->script, &mount, sched_share_path(rt->s->cfg.storage_dir, a, m),
-                        arena_printf(a, "%s/%s", launch_mount_root(a, rt->root), m->relative_path));
+    struct node_rt *rt = ctx;
+    wake(rt->s, WAKE_NODE, rt->id);
 }
 
 /* The cluster's administrator, where the agent can make accounts; else people log in as they
@@ -193,10 +192,31 @@ static void add_admin(struct node_rt *rt)
     script_user_add(rt->prep->script, &make, &user);
 }
 
-static int make_script(struct node_rt *rt, struct err *e)
+/* False: noted as the preparation's failure. */
+static bool add_mounts(struct node_rt *rt, const struct node *row)
 {
     struct node_prep *prep = rt->prep;
     struct arena *a = &prep->a;
+    const struct mounts m = {
+        .rt = rt,
+        .a = a,
+        .script = prep->script,
+        .mount_root = launch_mount_root(a, rt->root),
+        .owner = "node",
+        .task_prefix = arena_printf(a, "n%lld-%lld-", (long long)rt->id, (long long)row->state_us),
+        .secrets = &prep->secrets};
+    struct failure why;
+    if (mounts_add(&m, &prep->spec.mounts, &why))
+        return true;
+    prep_fail(prep, &why);
+    return false;
+}
+
+static void make_script(struct node_rt *rt, const struct node *row)
+{
+    struct node_prep *prep = rt->prep;
+    struct arena *a = &prep->a;
+    struct err e = {0};
     const struct script_label dirs = label("NodePreparationFailed", "make directories");
     const char **mounts = arena_alloc(a, sizeof *mounts), **jobs = arena_alloc(a, sizeof *jobs);
     *mounts = launch_mount_root(a, rt->root);
@@ -206,9 +226,12 @@ static int make_script(struct node_rt *rt, struct err *e)
     add_admin(rt);
     script_make_dirs(prep->script, &dirs, NULL, mounts, 1);
     script_make_dirs(prep->script, &dirs, node_rt_job_user(rt), jobs, 1);
-    for (size_t i = 0; i < prep->spec.mounts.n; i++)
-        add_mount(rt, &prep->spec.mounts.items[i]);
-    return prep->spec.setup_task ? add_setup(rt, e) : 0;
+    if (!add_mounts(rt, row))
+        return;
+    if (prep->spec.setup_task && add_setup(rt, &e) != 0)
+        prep_fail_text(prep, "NodeSetupFailed", SETUP_STEP, e.msg);
+    else
+        script_run(prep->script, rt->link, on_changed, rt);
 }
 
 static int load_spec(struct node_rt *rt, struct err *e)
@@ -226,13 +249,7 @@ static int load_spec(struct node_rt *rt, struct err *e)
 
 /* --- the preparation ------------------------------------------------------------------------ */
 
-static void on_changed(void *ctx)
-{
-    struct node_rt *rt = ctx;
-    wake(rt->s, WAKE_NODE, rt->id);
-}
-
-static void begin(struct node_rt *rt)
+static void begin(struct node_rt *rt, const struct node *row)
 {
     struct node_prep *prep = rt->prep;
     struct err e = {0};
@@ -245,10 +262,8 @@ static void begin(struct node_rt *rt)
     if (launch_refuse_mounts(&prep->a, &prep->spec.mounts, &why) ||
         (t && launch_refuse_secrets(&prep->a, t->env, t->n_env, &why)))
         prep_fail(prep, &why);
-    else if (make_script(rt, &e) != 0)
-        prep_fail_text(prep, "NodeSetupFailed", SETUP_STEP, e.msg);
     else
-        script_run(prep->script, rt->link, on_changed, rt);
+        make_script(rt, row);
 }
 
 void node_prepare(struct node_rt *rt, const struct node *row)
@@ -258,7 +273,7 @@ void node_prepare(struct node_rt *rt, const struct node *row)
         arena_init(&rt->prep->a);
         rt->prep->setup_id = arena_printf(&rt->prep->a, "n%lld-setup-%lld", (long long)rt->id,
                                           (long long)row->state_us);
-        begin(rt);
+        begin(rt, row);
     }
     struct node_prep *prep = rt->prep;
     if (!prep->failed && script_state(prep->script) == SCRIPT_FAILED)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "scheduler/container.h"
+#include "scheduler/mounts.h"
 #include "scheduler/node_priv.h"
 
 /* How often the steps are begun, and how long they may take in all. */
@@ -65,13 +66,14 @@ void node_release_task_ended(struct node_rt *rt, const struct task_status *st)
 
 void node_release_steps(struct node_rt *rt, struct arena *a, struct script *sc)
 {
-    static const char *const made[] = {"jobs", "mounts", "setup", "health"};
+    static const char *const made[] = {"jobs", "setup", "health"};
     const struct script_label accounts = {
         .code = "NodeReleaseFailed", .what = "remove accounts", .may_fail = true};
     if (rt->is_root)
         script_user_remove(sc, &accounts, NULL);
     if (rt->runtimes && *rt->runtimes)
         container_add_sweep(sc, a, rt->root, arena_printf(a, "n%lld-sweep", (long long)rt->id));
+    mount_release_steps(rt, sc, a);
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++) {
         const struct script_label label = {.code = "NodeReleaseFailed",
                                            .what = arena_printf(a, "remove %s", made[i]),

@@ -9,6 +9,7 @@
 
 #include "lib/strbuf.h"
 #include "model/machines.h"
+#include "scheduler/file_server.h"
 #include "scheduler/sched_priv.h"
 
 /* Reconciles per turn: some 50 us each, so that a turn stays well under 10 ms and requests are
@@ -70,6 +71,7 @@ static void sched_free(struct sched *s)
     id_map_free(&s->runs);
     id_map_free(&s->allocating);
     id_map_free(&s->short_clusters);
+    file_servers_free(s);
     free(s->deadlines);
     free((char *)s->cfg.agent_path);
     free((char *)s->cfg.nodes_dir);
@@ -111,6 +113,7 @@ void sched_stop(struct sched *s, void (*cb)(void *ctx), void *ctx)
         if (rt->link_state == LINK_NONE)
             node_rt_free(rt);
     }
+    file_servers_stop(s);
     uv_close((uv_handle_t *)&s->timer, on_timer_closed);
 }
 
@@ -140,7 +143,7 @@ static int wake_known(struct sched *s, struct arena *a, struct err *e)
         return -1;
     for (size_t i = 0; i < n; i++)
         wake(s, WAKE_CLUSTER, ids[i]);
-    return 0;
+    return file_servers_resume(s, a, e);
 }
 
 int sched_start(struct sched *s, struct err *e)
@@ -193,6 +196,7 @@ static const struct {
     {WAKE_NODE, node_reconcile},
     {WAKE_CLUSTER, cluster_reconcile},
     {WAKE_OPERATIONS, operations_expire},
+    {WAKE_FILE_SERVER, file_server_reconcile},
 };
 
 static bool reconcile_one(struct sched *s)

@@ -26,7 +26,15 @@
 #include "storage/storage.h"
 
 /* WAKE_DELETIONS and WAKE_OPERATIONS stand for all of them, with whatever id: each is one pass. */
-enum wake_kind { WAKE_CLUSTER, WAKE_JOB, WAKE_NODE, WAKE_DELETIONS, WAKE_OPERATIONS, WAKE_KINDS };
+enum wake_kind {
+    WAKE_CLUSTER,
+    WAKE_JOB,
+    WAKE_NODE,
+    WAKE_FILE_SERVER,
+    WAKE_DELETIONS,
+    WAKE_OPERATIONS,
+    WAKE_KINDS
+};
 
 /* How long until a write that failed (disk full) is tried again. */
 #define WRITE_AGAIN_US 1000000
@@ -68,6 +76,7 @@ struct sched {
     struct id_map nodes;      /* struct node_rt *, owned; negative ids: orphaned node roots */
     struct id_map runs;       /* struct job_run *, owned, by job id */
     struct id_map allocating; /* a set: jobs whose allocation is not on disk yet */
+    struct id_map servers;    /* struct server_work *, owned, by file server */
     int64_t last_orphan;
     struct machine *machines; /* owned, in the order of the inventory */
     size_t n_machines;

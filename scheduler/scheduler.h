@@ -14,6 +14,7 @@
 #ifndef SCHEDULER_SCHEDULER_H
 #define SCHEDULER_SCHEDULER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <uv.h>
 
@@ -38,6 +39,7 @@ struct sched_config {
     int local_nodes;                   /* how many local nodes there may be in all */
     const char *const *local_vm_sizes; /* upper-case, NULL-terminated; NULL or empty: any */
     int autoscale_idle_s;    /* how long a node idles before automatic scaling lets it go */
+    int mount_timeout_s;     /* for one mount command; 0: 60 */
     const struct site *site; /* borrowed; NULL: the embedded default, local nodes only */
 };
 
@@ -114,6 +116,20 @@ struct node_login {
 };
 void sched_node_login(struct sched *s, struct arena *a, const struct node *row,
                       struct node_login *out);
+
+/* Who serves a file server. */
+struct file_server_place {
+    bool is_local;         /* `directory` is a folder of the daemon's storage */
+    const char *host;      /* name or address; 127.0.0.1 for a local one */
+    const char *directory; /* on that host */
+    const char *options;   /* of mount(8), or NULL */
+    const char *machine; /* of the inventory, that is to be made export it; NULL: it does already */
+};
+/* One is to be set up, by a machine (struct file_server_place): its row is creating. */
+void sched_wake_file_server(struct sched *s, int64_t id);
+/* False: nobody. Arena-owned texts. */
+bool sched_file_server_place(const struct sched *s, struct arena *a, const struct file_server *f,
+                             struct file_server_place *out);
 
 /* The folder behind an Azure file share or blob container: <storage_dir>/<account>/files/<share> or
  * .../blobs/<container>. Lower-case names. Arena-owned; the folder is not made. */

@@ -35,7 +35,7 @@ struct script {
     const char *node;
     struct step *first, **end;
     struct step *next;    /* to be sent */
-    struct step *waiting; /* a command or kill under way */
+    struct step *waiting; /* a command, kill or unmount under way */
     struct node_link *link;
     void (*changed)(void *ctx);
     void *ctx;
@@ -150,6 +150,14 @@ static void on_done(void *ctx, const struct err *why)
     tell(sc);
 }
 
+static void on_unmounted(void *ctx, const struct err *why)
+{
+    struct step *st = ctx;
+    if (!st->sc->halted)
+        st->sc->waiting = NULL;
+    on_done(ctx, why);
+}
+
 static void on_forgotten(void *ctx, const struct err *why)
 {
     struct step *st = ctx;
@@ -157,7 +165,8 @@ static void on_forgotten(void *ctx, const struct err *why)
     if (sc->halted)
         return;
     sc->pending--;
-    if (why)
+    /* A link that was closed on purpose: whoever cleans the node next has it forgotten. */
+    if (why && why->code != ERR_UNAVAILABLE)
         LOG_WARN(sc->log, "task.not_forgotten", LF_STR("task", st->task.id),
                  LF_STR("why", why->msg));
     tell(sc);
@@ -353,7 +362,7 @@ void script_mount_folder(struct script *sc, const struct script_label *label, co
 
 static void send_unmount(struct script *sc, struct step *st)
 {
-    node_unmount(sc->link, st->path, on_done, st);
+    node_unmount(sc->link, st->path, on_unmounted, st);
 }
 
 void script_unmount(struct script *sc, const struct script_label *label, const char *target)

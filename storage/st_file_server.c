@@ -85,6 +85,30 @@ int st_file_server_secrets(struct storage *st, struct arena *a, int64_t id, cons
     return q_secret(&q, a, secrets, e);
 }
 
+int st_file_server_move(struct storage *st, int64_t id, enum prov_state from, enum prov_state to,
+                        int64_t now_us, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_FILE_SERVER_MOVE, e) < 0)
+        return -1;
+    q_int(&q, id);
+    q_int(&q, from);
+    q_int(&q, to);
+    q_int(&q, now_us);
+    if (q_run(&q, e) < 0)
+        return -1;
+    return q_moved(st, ST_FILE_SERVER_STATE, "File server", prov_state_names, id, (int)from,
+                   (int)to, e);
+}
+
+int st_file_server_creating_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *n,
+                                struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_FILE_SERVER_CREATING);
+    return q_ids(&q, a, ids, n, e);
+}
+
 int st_file_server_list(struct storage *st, struct arena *a, const struct st_filter *f,
                         int64_t after, int limit, struct file_server **rows, size_t *n,
                         struct err *e)

@@ -108,6 +108,11 @@ int st_file_server_by_id(struct storage *, struct arena *, int64_t id, struct fi
 /* A getter. Unsealed JSON text in *secrets, NULL if there is none. Same for clusters and jobs. */
 int st_file_server_secrets(struct storage *, struct arena *, int64_t id, const char **secrets,
                            struct err *);
+/* From one provisioning state to another; ERR_CONFLICT if it is not in the first. */
+int st_file_server_move(struct storage *, int64_t id, enum prov_state from, enum prov_state to,
+                        int64_t now_us, struct err *);
+int st_file_server_creating_ids(struct storage *, struct arena *, int64_t **ids, size_t *n,
+                                struct err *);
 int st_file_server_list(struct storage *, struct arena *, const struct st_filter *, int64_t after,
                         int limit, struct file_server **rows, size_t *n, struct err *);
 

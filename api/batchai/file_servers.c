@@ -6,6 +6,7 @@
 #include "api/home.h"
 #include "api/lookup.h"
 #include "lib/guid.h"
+#include "scheduler/scheduler.h"
 #include "storage/storage.h"
 
 struct create_tx {
@@ -29,7 +30,8 @@ static int create_in_tx(struct storage *st, void *ctx, struct err *e)
                             .resource_id = id,
                             .scope = &t->w.scope,
                             .name = t->f.name,
-                            .done = true};
+                            .done = t->f.prov_state == PROV_SUCCEEDED};
+    t->f.id = id;
     return operation_start(t->r, &op, &t->guid, e);
 }
 
@@ -49,8 +51,15 @@ static struct replied *create(struct request *r, const struct workspace *w, stru
                                 .prov_us = r->now_us,
                                 .created_us = r->now_us,
                                 .updated_us = r->now_us}};
+    struct file_server_place at;
+    t.f.scope = w->scope;
+    t.f.scope.workspace = w->name;
+    if (sched_file_server_place(r->config->sched, &r->arena, &t.f, &at) && at.machine)
+        t.f.prov_state = PROV_CREATING; /* a machine is to be made export it */
     if (st_tx(r->config->storage, "file server create", create_in_tx, &t, &e) < 0)
         return reply_err(r, &e);
+    if (t.f.prov_state == PROV_CREATING)
+        sched_wake_file_server(r->config->sched, t.f.id);
     LOG_INFO(r->config->log, "fileserver.created", LF_STR("fileServer", t.f.name),
              LF_STR("workspace", w->name));
     return reply_accepted(r, &w->scope, t.guid);

@@ -7,6 +7,7 @@
 #include "api/batchai/wording.h"
 #include "lib/strbuf.h"
 #include "model/spec.h"
+#include "scheduler/scheduler.h"
 
 const char *render_id(struct request *r, const struct scope *s, const char *collection,
                       const char *name)
@@ -145,6 +146,19 @@ json_t *render_cluster(struct request *r, const struct cluster *c)
     return finish(r, &schema_cluster, o);
 }
 
+/* Told only of a file server that is served. */
+static void set_mount_settings(struct request *r, json_t *p, const struct file_server *f)
+{
+    struct file_server_place at;
+    if (f->prov_state != PROV_SUCCEEDED ||
+        !sched_file_server_place(r->config->sched, &r->arena, f, &at))
+        return;
+    json_object_set_new(p, "mountSettings",
+                        json_pack("{s:s, s:s, s:s, s:s}", "mountPoint", at.directory,
+                                  "fileServerPublicIP", at.host, "fileServerInternalIP", at.host,
+                                  "fileServerType", "nfs"));
+}
+
 json_t *render_file_server(struct request *r, const struct file_server *f)
 {
     json_t *p;
@@ -152,11 +166,7 @@ json_t *render_file_server(struct request *r, const struct file_server *f)
                       "Microsoft.BatchAI/workspaces/fileservers", &p);
     set_provisioning(p, f->prov_state, f->prov_us, f->created_us);
     set_location(o, &f->scope);
-    const char *mount_point = word_mount_point(r->version);
-    if (mount_point)
-        json_object_set_new(
-            p, "mountSettings",
-            json_pack("{s:s, s:s}", "mountPoint", mount_point, "fileServerType", "nfs"));
+    set_mount_settings(r, p, f);
     return finish(r, &schema_file_server, o);
 }
 

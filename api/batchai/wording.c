@@ -60,10 +60,3 @@ void word_errors(enum api_version v, json_t *errors)
             word_error(w, error);
     }
 }
-
-const char *word_mount_point(enum api_version v)
-{
-    if (v == V_2017_09_01_PREVIEW)
-        return "/mnt/data";
-    return v == V_2018_03_01 ? "/data" : NULL;
-}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What the same thing is called in each api-version, where that is no property's name: type
- * strings, error codes and their messages, mount points. One table each.
+ * strings, error codes and their messages. One table each.
  */
 #ifndef API_BATCHAI_WORDING_H
 #define API_BATCHAI_WORDING_H
@@ -14,7 +14,5 @@
 const char *word_type(enum api_version v, const char *type);
 /* Rewrites the codes and messages of a BatchAIError array (NULL: nothing to do). */
 void word_errors(enum api_version v, json_t *errors);
-/* Where a file server's disks are mounted on it; NULL: the version does not say. */
-const char *word_mount_point(enum api_version v);
 
 #endif

@@ -89,38 +89,13 @@ bool launch_refuse_secrets(struct arena *a, const struct kv *env, size_t n, stru
     return false;
 }
 
-static const char *unsupported_mount(enum mount_kind kind)
-{
-    switch (kind) {
-    case MOUNT_AZURE_FILE_SHARE:
-    case MOUNT_AZURE_BLOB:
-        return NULL;
-    case MOUNT_FILE_SERVER:
-        return "fileServers";
-    case MOUNT_UNMANAGED:
-        return "unmanagedFileSystems";
-    }
-    return "this kind";
-}
-
 bool launch_refuse_mounts(struct arena *a, const struct mount_list *mounts, struct failure *why)
 {
     for (size_t i = 0; i < mounts->n; i++) {
         const struct mount_volume *m = &mounts->items[i];
-        const char *kind = unsupported_mount(m->kind);
-        if (!kind && m->secret_ref)
+        if (m->secret_ref)
             return refuse_reference(a, arena_printf(a, "mountVolumes: %s", m->relative_path),
                                     m->secret_ref, why);
-        if (!kind)
-            continue;
-        *why = (struct failure){
-            .code = "MountNotSupported",
-            .message = arena_printf(a, "mountVolumes.%s: %s cannot be mounted here yet", kind,
-                                    m->relative_path),
-            .step = "mount",
-            .remedy = "use azureFileShares or azureBlobFileSystems",
-            .exit_code = -1};
-        return true;
     }
     return false;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * How each toolkit's settings become processes: one row per toolkit. A row without a plan function
- * cannot run yet, and says so before anything is started; the same for secret references and
- * kinds of mounts. Each refusal is in one place here, for later work to lift.
+ * cannot run yet, and says so before anything is started; the same for secret references. Each
+ * refusal is in one place here, for later work to lift.
  */
 #ifndef SCHEDULER_LAUNCH_LAUNCH_H
 #define SCHEDULER_LAUNCH_LAUNCH_H

@@ -93,12 +93,17 @@ def test_what_2017_does_not_know_is_not_taken(flat):
 def test_a_file_server(flat):
     seen = flat.file_server(name="disks").get()
     assert seen["type"] == "Microsoft.BatchAI/FileServers" and seen["location"] == "northeurope"
-    point = {PREVIEW: "/mnt/data", MARCH: "/data"}[flat.version]
-    assert seen["properties"]["mountSettings"] == {"mountPoint": point, "fileServerType": "nfs"}
+    settings = seen["properties"]["mountSettings"]
+    assert list(settings) == [
+        "mountPoint", "fileServerPublicIP", "fileServerInternalIP", "fileServerType"
+    ]
+    assert settings["fileServerType"] == "nfs"
     newest = flat.through(API_VERSION).daemon.get(
         f"{flat.through(API_VERSION).path}/fileServers/disks"
     )
-    assert "mountSettings" not in newest["properties"] and "location" not in newest
+    assert "location" not in newest
+    del settings["fileServerType"]
+    assert newest["properties"]["mountSettings"] == settings
 
 
 def test_a_job(flat):

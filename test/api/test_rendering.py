@@ -323,7 +323,8 @@ def test_a_file_server_is_stored_and_rendered(own_place, daemon):
         "sshConfiguration",
         "dataDisks",
         "subnet",
-    ], "no mountSettings: no server runs yet, so there is no address to tell"
+        "mountSettings",
+    ]
     assert p["sshConfiguration"]["userAccountSettings"] == {"adminUserName": "demo"}
     assert p["sshConfiguration"]["publicIPsToAllow"] == ["10.0.0.1"]
     assert list(p["dataDisks"].items()) == [

@@ -180,8 +180,7 @@ def test_a_full_job_comes_back_in_the_recorded_order_without_its_secrets(own_pla
     assert keys(reply.ordered) == ["id", "name", "type", "properties"]
     assert reply.json["type"] == "Microsoft.BatchAI/workspaces/experiments/jobs"
     p = reply.json["properties"]
-    # There are no containers here yet: the job has failed at once, and says so.
-    assert list(p) == JOB_ORDER + ["executionInfo"]
+    assert list(p) == JOB_ORDER
     assert p["experimentName"] == "exp" and p["schedulingPriority"] == "high"
     assert p["cluster"] == {"id": cluster.id}
     assert p["containerSettings"] == {
@@ -203,7 +202,7 @@ def test_a_full_job_comes_back_in_the_recorded_order_without_its_secrets(own_pla
         assert p[key] == FULL_JOB[key]
     assert p["secrets"] == [{"name": "TOKEN"}]
     assert p["mountVolumes"]["azureFileShares"][0]["credentials"] == {}
-    assert p["executionState"] == "failed"
+    assert p["executionState"] == "queued"
 
 
 def test_a_small_job_has_the_services_defaults(own_place):

@@ -135,6 +135,7 @@ def settled(resource):
     }
     task = properties.get("nodeSetup", {}).get("setupTask", {})
     task.pop("stdOutErrPathSuffix", None)
+    properties.get("mountSettings", {}).pop("mountPoint", None)
     return {**resource, "id": None, "name": None, "properties": properties}
 
 

@@ -135,7 +135,8 @@ def test_file_servers(sdk, place):
     assert created.provisioning_state == "succeeded"
     assert created.data_disks.caching_type == "none"
     assert created.ssh_configuration.user_account_settings.admin_user_password is None
-    assert created.mount_settings is None, "no server runs yet, so there is no address to tell"
+    assert created.mount_settings.file_server_internal_ip == "127.0.0.1"
+    assert created.mount_settings.mount_point.startswith("/")
     assert name in [f.name for f in sdk.file_servers.list_by_workspace(group, ws)]
     with pytest.raises(AttributeError):  # why these two are exercised over REST elsewhere
         sdk.file_servers.get(group, ws, name)

@@ -170,8 +170,8 @@ static const struct refusal {
      MOUNT_AZURE_FILE_SHARE},
     {"mount's key", "SecretReferenceNotSupported", TOOL_CUSTOM, NULL, NULL, "https://v/s",
      MOUNT_AZURE_FILE_SHARE},
-    {"file server", "MountNotSupported", TOOL_CUSTOM, NULL, NULL, NULL, MOUNT_FILE_SERVER},
-    {"unmanaged", "MountNotSupported", TOOL_CUSTOM, NULL, NULL, NULL, MOUNT_UNMANAGED},
+    {"file server", NULL, TOOL_CUSTOM, NULL, NULL, NULL, MOUNT_FILE_SERVER},
+    {"unmanaged", NULL, TOOL_CUSTOM, NULL, NULL, NULL, MOUNT_UNMANAGED},
 };
 
 static void test_refusals(void **state)

@@ -399,22 +399,6 @@ static void test_mounts_that_fail(void **state)
     world_free(w);
 }
 
-static void test_mounts_that_are_not_supported(void **state)
-{
-    (void)state;
-    struct world *w = world_new(2);
-    int64_t c = add_cluster(
-        w, "c",
-        (struct cluster_wish){
-            .scale = {.target = 1},
-            .setup = "'mountVolumes': {'unmanagedFileSystems': [{'mountCommand': 'mount -t nfs "
-                     "x', 'relativeMountPath': 'x'}]}"});
-    WAIT(w, cluster_row(w, c).errors != NULL);
-    assert_int_equal(counts(w, c).unusable, 1);
-    assert_non_null(strstr(cluster_row(w, c).errors, "MountNotSupported"));
-    world_free(w);
-}
-
 static void test_refused_jobs_make_way(void **state)
 {
     (void)state;
@@ -484,7 +468,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_setup_task),
         cmocka_unit_test(test_job_level_mounts),
         cmocka_unit_test(test_mounts_that_fail),
-        cmocka_unit_test(test_mounts_that_are_not_supported),
         cmocka_unit_test(test_refused_jobs_make_way),
         cmocka_unit_test(test_unknown_variable),
         cmocka_unit_test(test_many_jobs),

@@ -147,6 +147,24 @@ static void test_node_lists(void **state)
     assert_int_equal(n, 0);
 }
 
+static void test_file_servers_are_set_up_once(void **state)
+{
+    struct fx *f = *state;
+    int64_t id = fx_add_file_server(f, f->workspace, "disks"), *ids;
+    struct file_server row;
+    size_t n;
+    assert_int_equal(st_file_server_move(f->st, id, PROV_CREATING, PROV_FAILED, T0 + 1, &f->e), -1);
+    assert_int_equal(f->e.code, ERR_CONFLICT);
+    ok(f, st_file_server_creating_ids(f->st, &f->a, &ids, &n, &f->e));
+    assert_int_equal(n, 0);
+    ok(f, st_file_server_move(f->st, id, PROV_SUCCEEDED, PROV_CREATING, T0 + 2, &f->e));
+    ok(f, st_file_server_creating_ids(f->st, &f->a, &ids, &n, &f->e));
+    assert_int_equal(n, 1);
+    assert_int_equal(ids[0], id);
+    found(f, st_file_server_by_id(f->st, &f->a, id, &row, &f->e));
+    assert_int_equal(row.prov_us, T0 + 2);
+}
+
 static void test_alloc_is_guarded(void **state)
 {
     struct fx *f = *state;
@@ -215,8 +233,10 @@ static void test_queue(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(test_job_life),   T(test_job_move_is_guarded), T(test_node_moves),
-        T(test_node_lists), T(test_alloc_is_guarded),    T(test_queue),
+        T(test_job_life),   T(test_job_move_is_guarded),
+        T(test_node_moves), T(test_file_servers_are_set_up_once),
+        T(test_node_lists), T(test_alloc_is_guarded),
+        T(test_queue),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,6 +43,7 @@ static bool is_table_scan(const char *detail)
                                           "workspace_deleting",
                                           "experiment_deleting",
                                           "file_server_deleting",
+                                          "file_server_creating",
                                           "cluster_deleting",
                                           "job_active",
                                           "job_deleting",

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""File servers and unmanaged file systems: mounted on local nodes, told of in replies."""
+
+import json
+import os
+import subprocess
+
+import pytest
+from support.waiting import wait_for
+
+
+def may_mount(folder):
+    """Root, and allowed to: not everywhere, as in a container."""
+    bind = ["mount", "--bind", str(folder), str(folder)]
+    if os.geteuid() != 0 or subprocess.run(bind, stderr=subprocess.DEVNULL).returncode != 0:
+        return False
+    subprocess.run(["umount", str(folder)], check=True)
+    return True
+
+
+def mounted_below(folder):
+    with open("/proc/self/mountinfo") as mounts:
+        return [line for line in mounts if str(folder) in line]
+
+
+def unmanaged(command, at="data"):
+    return {"unmanagedFileSystems": [{"mountCommand": command, "relativeMountPath": at}]}
+
+
+def served(server, at="nfs", **more):
+    return {"fileServers": [{"fileServer": {"id": server.get()["id"]}, "relativeMountPath": at, **more}]}
+
+
+# --- file servers ---------------------------------------------------------------------------------
+
+
+def test_a_file_server_of_local_nodes_is_a_folder_that_jobs_share(own_place):
+    server = own_place.file_server()
+    settings = server.properties["mountSettings"]
+    assert list(settings) == ["mountPoint", "fileServerPublicIP", "fileServerInternalIP"]
+    assert settings["fileServerPublicIP"] == settings["fileServerInternalIP"] == "127.0.0.1"
+    cluster = own_place.cluster(nodeSetup={"mountVolumes": served(server, mountOptions="rw")})
+    own_place.job(cluster, "echo kept > $AZ_BATCHAI_MOUNT_ROOT/nfs/file").succeed()
+    with open(settings["mountPoint"] + "/file") as file:
+        assert file.read() == "kept\n"
+    mounts = served(server, sourceDirectory="sub/dir")
+    job = own_place.job(
+        cluster,
+        "cat $AZ_BATCHAI_MOUNT_ROOT/nfs/file && echo deep > $AZ_BATCHAI_JOB_MOUNT_ROOT/nfs/file",
+        mountVolumes=mounts,
+    )
+    job.succeed()
+    assert job.read("stdout.txt") == "kept\n"
+    with open(settings["mountPoint"] + "/sub/dir/file") as file:
+        assert file.read() == "deep\n"
+
+
+def test_its_folder_goes_with_it(own_place):
+    server = own_place.file_server()
+    folder = server.properties["mountSettings"]["mountPoint"]
+    cluster = own_place.cluster(nodeSetup={"mountVolumes": served(server)})
+    own_place.job(cluster, "echo x > $AZ_BATCHAI_MOUNT_ROOT/nfs/file").succeed()
+    assert os.path.exists(folder + "/file")
+    cluster.delete()
+    server.delete()
+    assert server.gone() and not os.path.exists(folder)
+
+
+def test_a_file_server_that_is_gone_is_named(own_place):
+    server = own_place.file_server()
+    mounts = served(server)
+    cluster = own_place.cluster()
+    server.delete()
+    job = own_place.job(cluster, mountVolumes=mounts)
+    (error,) = job.fail()["executionInfo"]["errors"]
+    assert error["code"] == "FileServerNotFound" and server.name in error["message"]
+
+
+def test_source_directories_stay_inside(own_place):
+    job = own_place.job(
+        own_place.cluster(),
+        mountVolumes=served(own_place.file_server(), sourceDirectory="../other"),
+    )
+    (error,) = job.fail()["executionInfo"]["errors"]
+    assert error["code"] == "FileServerMountError" and "../other" in error["message"]
+
+
+# --- unmanaged file systems -----------------------------------------------------------------------
+
+
+def test_an_unmanaged_file_system_is_mounted_for_a_cluster(own_place, tmp_path):
+    if not may_mount(tmp_path):
+        pytest.skip("not allowed to mount")
+    (tmp_path / "in").write_text("precious\n")
+    cluster = own_place.cluster(nodeSetup={"mountVolumes": unmanaged(f"mount --bind {tmp_path}")})
+    job = own_place.job(
+        cluster, "cat $AZ_BATCHAI_MOUNT_ROOT/data/in; echo result > $AZ_BATCHAI_MOUNT_ROOT/data/out"
+    )
+    job.succeed()
+    assert job.read("stdout.txt") == "precious\n"
+    assert (tmp_path / "out").read_text() == "result\n"
+    cluster.delete()
+    assert not mounted_below(own_place.daemon.state_dir)
+    assert (tmp_path / "in").read_text() == "precious\n"
+
+
+def test_an_unmanaged_file_system_of_a_job_goes_with_it(own_place, tmp_path):
+    if not may_mount(tmp_path):
+        pytest.skip("not allowed to mount")
+    cluster = own_place.cluster()
+    job = own_place.job(
+        cluster,
+        "echo result > $AZ_BATCHAI_JOB_MOUNT_ROOT/data/out",
+        mountVolumes=unmanaged(f"mount --bind {tmp_path}"),
+    )
+    job.succeed()
+    cluster.wait_steady(1)
+    wait_for(lambda: not mounted_below(own_place.daemon.state_dir), 10, "the mount to go")
+    assert (tmp_path / "out").read_text() == "result\n"
+
+
+def test_a_mount_that_fails_makes_the_node_unusable_and_says_why(own_place):
+    own_place.daemon.expect_log(r"node.unusable .*no such filer")
+    cluster = own_place.cluster(
+        steady=False,
+        nodeSetup={"mountVolumes": unmanaged("sh -c 'echo no such filer >&2; exit 32' x")},
+    )
+    errors = wait_for(lambda: cluster.properties.get("errors"), 30, "errors")
+    assert errors[0]["code"] == "UnmanagedMountError"
+    text = json.dumps(errors[0])
+    assert "no such filer" in text and "32" in text
+    assert cluster.counts()["unusableNodeCount"] == 1

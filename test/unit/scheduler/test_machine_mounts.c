@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Volumes and file servers on a machine behind a real sshd. `exportfs` is a recording stub, as
+ * there is no NFS in this kernel, and the sshd that runs it has a copy of /etc of its own.
+ */
+#include "rack.h"
+#include "shell.h"
+
+#define SFTP_SERVER "/usr/lib/openssh/sftp-server"
+#define EXPORTFS    "#!/bin/sh\nexec >>\"${0%/*}/said\"\necho \"$@\"\ncat /etc/exports.d/*.exports\n"
+
+static bool is_mounted(struct world *w)
+{
+    char *text;
+    assert_int_equal(fs_read("/proc/self/mountinfo", 1 << 24, &text, NULL, NULL), 0);
+    bool found = strstr(text, w->dir) != NULL;
+    free(text);
+    return found;
+}
+
+static struct rack *rack_of_root(void)
+{
+    if (!may_mount()) {
+        print_message("not allowed to mount: skipped\n");
+        skip();
+    }
+    return rack_new(1);
+}
+
+static void put_rule(struct rack *r, const char *command, const char *unmount)
+{
+    r->mount.type = SITE_MOUNT_COMMAND;
+    r->mount.command = command;
+    r->mount.unmount = unmount;
+}
+
+static void test_a_machine_mounts_shares_by_rule_and_is_given_back_clean(void **state)
+{
+    (void)state;
+    struct rack *r = rack_of_root();
+    struct world *w = r->w;
+    const char *storage = path(w, "storage/acct/files/share");
+    struct err e = {0};
+    ok(fs_mkdirs(storage, 0755, &e), &e);
+    put_rule(r, arena_printf(&w->a, "mount --bind %s {target}", storage),
+             arena_printf(&w->a, "umount {target} && echo {share} >>%s", path(w, "unmounted")));
+    sshd_start(r);
+    rack_start(r);
+    int64_t c = add_cluster_of(w, "c", 1);
+    WAIT(w, counts(w, c).idle == 1);
+    assert_true(is_mounted(w));
+    int64_t j = add_job(w, c, "j",
+                        (struct job_wish){.command = "echo x > $AZ_BATCHAI_JOB_MOUNT_ROOT/own/f && "
+                                                     "cat $AZ_BATCHAI_MOUNT_ROOT/share/f",
+                                          .more = "'mountVolumes': {'azureFileShares': "
+                                                  "[{'accountName': 'acct', 'azureFileUrl': "
+                                                  "'https://acct.file.core.windows.net/share', "
+                                                  "'relativeMountPath': 'own'}]},"});
+    WAIT(w, job_ended(w, j) && counts(w, c).idle == 1);
+    assert_string_equal(out_of(w, j), "x\n");
+    assert_string_equal(read_text(w, path(w, "unmounted")), "share\n");
+    set_scale(w, c, (struct scale){.kind = SCALE_MANUAL, .dealloc = DEALLOC_REQUEUE});
+    WAIT(w, rows_of(counts(w, c)) == 0);
+    assert_false(is_mounted(w));
+    assert_string_equal(read_text(w, path(w, "unmounted")), "share\nshare\n");
+    assert_string_equal(read_text(w, arena_printf(&w->a, "%s/f", storage)), "x\n");
+    rack_free(r);
+}
+
+static void test_a_machine_mounts_by_sshfs_from_an_sshd(void **state)
+{
+    (void)state;
+    if (access(SFTP_SERVER, X_OK) != 0 || access("/dev/fuse", R_OK) != 0 ||
+        shell("command -v sshfs", NULL) != 0) {
+        print_message("no sshfs: skipped\n");
+        skip();
+    }
+    struct rack *r = rack_of_root();
+    struct world *w = r->w;
+    const char *storage = path(w, "storage/acct/files/share");
+    struct err e = {0};
+    ok(fs_mkdirs(storage, 0755, &e), &e);
+    r->mount.type = SITE_MOUNT_SSHFS;
+    r->mount.source = arena_printf(&w->a, "%s@127.0.0.1:%s", r->user, storage);
+    r->mount.options =
+        arena_printf(&w->a,
+                     "port=%d,IdentityFile=%s,UserKnownHostsFile=%s,StrictHostKeyChecking=no,"
+                     "sftp_server=" SFTP_SERVER,
+                     r->port, path(w, "id_ed25519"), path(w, "hosts"));
+    sshd_start(r);
+    rack_start(r);
+    int64_t c = add_cluster_of(w, "c", 1);
+    int64_t j = add_job(w, c, "j",
+                        (struct job_wish){.command = "stat -f -c %T $AZ_BATCHAI_MOUNT_ROOT/share"});
+    WAIT(w, job_ended(w, j));
+    assert_string_equal(out_of(w, j), "fuseblk\n");
+    set_scale(w, c, (struct scale){.kind = SCALE_MANUAL, .dealloc = DEALLOC_REQUEUE});
+    WAIT(w, rows_of(counts(w, c)) == 0);
+    assert_false(is_mounted(w));
+    assert_string_equal(read_text(w, share_file(w, j, "stdouterr/stdout.txt")), "fuseblk\n");
+    rack_free(r);
+}
+
+static void test_a_share_without_a_rule_makes_the_node_unusable(void **state)
+{
+    (void)state;
+    struct rack *r = rack_new(1);
+    r->site.n_mounts = 0;
+    sshd_start(r);
+    rack_start(r);
+    int64_t c = add_cluster_of(r->w, "c", 1);
+    WAIT(r->w, strstr(errors_of(r->w, c), "MountNotConfigured"));
+    assert_non_null(strstr(errors_of(r->w, c), "match: acct/share"));
+    rack_free(r);
+}
+
+/* --- file servers that a machine is made export ----------------------------------------------- */
+
+/* sshd where exportfs is ours and /etc a copy, so that nothing of this machine is touched. */
+static void start_exporting(struct rack *r)
+{
+    struct world *w = r->w;
+    struct err e = {0};
+    const char *bin = path(w, "bin"), *stub = path(w, "bin/exportfs"),
+               *conf = path(w, "sshd_config");
+    ok(fs_mkdirs(bin, 0755, &e), &e);
+    ok(fs_write_atomic(stub, EXPORTFS, strlen(EXPORTFS), 0755, &e), &e);
+    put_file(conf, arena_printf(&w->a,
+                                "ListenAddress 127.0.0.1:%d\nHostKey %s\nPidFile none\n"
+                                "AuthorizedKeysFile %s\nStrictModes no\nUsePAM no\n"
+                                "PermitRootLogin yes\nSetEnv HOME=%s PATH=%s:/usr/bin:/bin\n",
+                                r->port, r->host_key, path(w, "id_ed25519.pub"), w->dir, bin));
+    char *const argv[] = {"/usr/bin/unshare",
+                          "-m",
+                          "/bin/sh",
+                          "-c",
+                          arena_printf(&w->a,
+                                       "cp -a /etc %s/etc && mount --bind %s/etc /etc && exec "
+                                       "%s -D -e -f %s",
+                                       w->dir, w->dir, SSHD, conf),
+                          NULL};
+    r->sshd = spawn(argv, path(w, "sshd.log"));
+    WAIT(w, answers(r->port));
+}
+
+static int64_t add_file_server(struct world *w)
+{
+    struct err e = {0};
+    int64_t now = time_now_us(), id;
+    const struct file_server f = {.workspace_id = w->workspace,
+                                  .name = "disks",
+                                  .guid = "11111111-2222-3333-4444-555555555555",
+                                  .doc = "{}",
+                                  .prov_state = PROV_CREATING,
+                                  .prov_us = now,
+                                  .created_us = now,
+                                  .updated_us = now};
+    const struct operation op = {.guid = "op",
+                                 .subscription = "sub",
+                                 .location = "here",
+                                 .resource_key = "k",
+                                 .api_version = "v",
+                                 .kind = RES_FILE_SERVER,
+                                 .status = OP_IN_PROGRESS,
+                                 .start_us = now};
+    struct operation mine = op;
+    ok(st_file_server_insert(w->st, &f, NULL, &id, &e), &e);
+    mine.resource_id = id;
+    ok(st_op_insert(w->st, &mine, &e), &e);
+    sched_wake_file_server(w->s, id);
+    return id;
+}
+
+static enum prov_state server_state(struct world *w, int64_t id)
+{
+    struct file_server f = {0};
+    struct err e = {0};
+    ok(st_file_server_by_id(w->st, &w->a, id, &f, &e), &e);
+    return f.prov_state;
+}
+
+static struct site_file_server_rule use_machine(struct rack *r)
+{
+    return (struct site_file_server_rule){
+        .name = "*", .machine = "m00", .directory = path(r->w, "srv/{workspace}/{name} 1")};
+}
+
+static void test_a_machine_exports_a_file_server_as_a_recording_stub_of_exportfs_says(void **state)
+{
+    (void)state;
+    struct rack *r = rack_of_root();
+    struct world *w = r->w;
+    const struct site_file_server_rule rule = use_machine(r);
+    struct err e = {0};
+    struct operation op;
+    r->site.file_servers = &rule;
+    r->site.n_file_servers = 1;
+    start_exporting(r);
+    rack_start(r);
+    int64_t id = add_file_server(w);
+    WAIT(w, server_state(w, id) != PROV_CREATING);
+    ok(st_op_get(w->st, &w->a, "op", &op, &e), &e);
+    if (op.status != OP_SUCCEEDED)
+        fail_msg("%s", op.error_message);
+    assert_int_equal(server_state(w, id), PROV_SUCCEEDED);
+    assert_string_equal(
+        read_text(w, path(w, "bin/said")),
+        arena_printf(&w->a,
+                     "-ra\n%s/srv/ws/disks\\0401 127.0.0.1(rw,sync,no_subtree_check,"
+                     "no_root_squash)\n",
+                     w->dir));
+    const char *file =
+        path(w, "etc/exports.d/batchaid-11111111-2222-3333-4444-555555555555.exports");
+    assert_int_equal(access(file, F_OK), 0);
+    assert_int_equal(access(path(w, "srv/ws/disks 1"), F_OK), 0);
+    ok(st_mark_deleting(w->st, RES_FILE_SERVER, id, time_now_us(), &e), &e);
+    sched_wake_deletions(w->s);
+    WAIT(w, server_state(w, id) == 0);
+    assert_int_not_equal(access(file, F_OK), 0);
+    assert_int_equal(access(path(w, "srv/ws/disks 1"), F_OK), 0); /* the data stays */
+    rack_free(r);
+}
+
+static void test_a_machine_without_exportfs_says_so(void **state)
+{
+    (void)state;
+    if (shell("PATH=$PATH:/usr/sbin:/sbin command -v exportfs", NULL) == 0)
+        skip();
+    struct rack *r = rack_of_root();
+    struct world *w = r->w;
+    const struct site_file_server_rule rule = use_machine(r);
+    struct err e = {0};
+    struct operation op;
+    r->site.file_servers = &rule;
+    r->site.n_file_servers = 1;
+    sshd_start(r);
+    rack_start(r);
+    int64_t id = add_file_server(w);
+    WAIT(w, server_state(w, id) == PROV_FAILED);
+    ok(st_op_get(w->st, &w->a, "op", &op, &e), &e);
+    assert_string_equal(op.error_code, "FileServerExportFailed");
+    assert_non_null(strstr(op.error_message, "install nfs-kernel-server"));
+    rack_free(r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_machine_mounts_shares_by_rule_and_is_given_back_clean),
+        cmocka_unit_test(test_a_machine_mounts_by_sshfs_from_an_sshd),
+        cmocka_unit_test(test_a_share_without_a_rule_makes_the_node_unusable),
+        cmocka_unit_test(test_a_machine_exports_a_file_server_as_a_recording_stub_of_exportfs_says),
+        cmocka_unit_test(test_a_machine_without_exportfs_says_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
