@@ -7,6 +7,7 @@ import signal
 
 import pytest
 from support.daemon import BATCHAID, Daemon
+from support.rack import NoRack, Rack
 from support.world import Place, fresh
 
 # The user's own cloud, certificates and proxies have no part in this.
@@ -114,3 +115,20 @@ def exchanges(_sdk):
     """What the SDK exchanges from now on."""
     _sdk[1].exchanges.clear()
     return _sdk[1].exchanges
+
+
+@pytest.fixture(scope="session")
+def _rack(tmp_path_factory):
+    try:
+        rack = Rack(4, tmp_path_factory.mktemp("rack"))
+    except NoRack as e:
+        pytest.skip(f"no rack of machines can be made here: {e}")
+    with rack:
+        yield rack
+
+
+@pytest.fixture
+def rack(_rack):
+    """Four machines, as new; the test may do with them what it likes."""
+    _rack.renew()
+    return _rack
