@@ -15,7 +15,6 @@ from support.rack import NODE_DISK, USER
 from support.rack.commands import make_key
 from support.waiting import PATIENCE, wait_for
 
-RESTART = "import ctypes; ctypes.CDLL(None).reboot(0x1234567)"
 HELD = f"""
 import sys
 sys.path.insert(0, {str(ROOT / "test")!r})
@@ -74,7 +73,7 @@ def test_a_reboot_ends_all_processes_and_gives_a_new_boot_id_but_keeps_the_disks
     machine.run(f"setsid sleep 12345 </dev/null >/dev/null 2>&1 & echo kept | tee {NODE_DISK}/note /var/note")
     (pid,) = machine.processes("sleep 12345")
     if ordered:
-        machine.run(f'/usr/bin/python3 -c "{RESTART}"', check=False)
+        machine.restart_itself()
         machine.wait_reboot(boot_id)
     else:
         machine.reboot()

@@ -8,6 +8,13 @@ USER, UID = "batchai", 7000  # whom the daemon logs in as
 HOST_KEY = "etc/ssh/ssh_host_ed25519_key"
 SUDOERS = "etc/sudoers.d/batchai"
 
+# In a process namespace reboot(2) ends the machine's first process; power.sh does the rest.
+REBOOT = """\
+#!/usr/bin/python3
+import ctypes
+ctypes.CDLL(None).reboot(0x1234567)
+"""
+
 SSHD_CONFIG = """\
 HostKey /{key}
 PasswordAuthentication yes
@@ -61,6 +68,7 @@ def write_disk(disk, machine):
     names = [f"{address} {name}" for name, address in machine.rack.names()]
     write(disk / "etc/hosts", "\n".join(["127.0.0.1 localhost", "::1 localhost", *names, ""]))
     write(disk / "etc/hostname", machine.name + "\n")
+    write(disk / "usr/local/sbin/reboot", REBOOT, 0o755)
     pam = "yes" if machine.pam else "no"
     write(disk / "etc/ssh/sshd_config", SSHD_CONFIG.format(key=HOST_KEY, pam=pam))
     write(disk / HOST_KEY, machine.host_key, 0o600)

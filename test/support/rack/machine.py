@@ -81,6 +81,10 @@ class Machine:
 
         wait_for(up, 20, f"{self.name} to boot")
 
+    def restart_itself(self):
+        """What somebody does who is logged in there."""
+        self.run("reboot", check=False)
+
     def wait_reboot(self, before, limit=20):
         """Until it is up with another boot id than this one."""
 
@@ -190,21 +194,21 @@ class Machine:
         return found
 
     def agent_pids(self):
-        return list(self.processes(r"batchai-node\S* agent "))
+        """Supervisors of tasks, which have the agent's command line too, go by another name."""
+        pids = self.processes(r"^\S*batchai-node")
+        return [pid for pid in pids if _text(f"/proc/{pid}/comm").startswith("batchai-node")]
+
+    def kill_agent(self):
+        assert _signal(self.agent_pids(), signal.SIGKILL), f"no agent on {self.name}"
 
     def kill(self, pattern, signo=signal.SIGKILL):
-        """Signals what matches; returns how many that were."""
-        pids = set(self.processes(pattern)) - {self.pid}
-        for pid in pids:
-            try:
-                os.kill(pid, signo)
-            except ProcessLookupError:
-                pass  # ended with another one
-        return len(pids)
+        """Signals what matches; returns how many processes that were."""
+        return _signal(set(self.processes(pattern)) - {self.pid}, signo)
 
     # --- sshd -----------------------------------------------------------------------------------
 
     SSHD = r"^sshd: "
+    LISTENER = r"^sshd: .*\[listener\]"
 
     def kill_sshd(self):
         """The one that listens and all sessions."""
@@ -220,10 +224,13 @@ class Machine:
 
     def mute_sshd(self):
         """From now on connections are accepted, by the kernel, and nobody ever answers."""
-        assert self.kill(r"^sshd: .*\[listener\]", signal.SIGSTOP)
+        assert self.kill(self.LISTENER, signal.SIGSTOP)
 
     def unmute_sshd(self):
-        assert self.kill(r"^sshd: .*\[listener\]", signal.SIGCONT)
+        assert self.kill(self.LISTENER, signal.SIGCONT)
+
+    def sshd_listens(self):
+        return bool(self.processes(self.LISTENER))
 
     def change_host_key(self):
         """As if the machine had been installed anew; returns nothing to log in by differently."""
@@ -285,3 +292,19 @@ class Machine:
 
 def _namespace(pid):
     return os.readlink(f"/proc/{pid}/ns/pid")
+
+
+def _text(path):
+    try:
+        return Path(path).read_text()
+    except OSError:
+        return ""  # the process has ended
+
+
+def _signal(pids, signo):
+    for pid in pids:
+        try:
+            os.kill(pid, signo)
+        except ProcessLookupError:
+            pass  # ended with another one
+    return len(pids)
