@@ -7,6 +7,9 @@ import signal
 
 import pytest
 from support.daemon import BATCHAID, Daemon
+from support.rack import NoRack, Rack
+from support.racked import Site, group, leavings, repair
+from support.waiting import wait_for
 from support.world import Place, fresh
 
 # The user's own cloud, certificates and proxies have no part in this.
@@ -114,3 +117,46 @@ def exchanges(_sdk):
     """What the SDK exchanges from now on."""
     _sdk[1].exchanges.clear()
     return _sdk[1].exchanges
+
+
+@pytest.fixture(scope="session")
+def _rack(tmp_path_factory):
+    try:
+        rack = Rack(4, tmp_path_factory.mktemp("rack"))
+    except NoRack as e:
+        pytest.skip(f"no rack of machines can be made here: {e}")
+    with rack:
+        yield rack
+
+
+@pytest.fixture
+def rack(_rack):
+    """Four machines, as new; the test may do with them what it likes."""
+    _rack.renew()
+    return _rack
+
+
+@pytest.fixture
+def racked(rack):
+    """racked(inventory, ssh={...}, ...) -> a Site: a workspace on a daemon whose nodes are the machines
+    of a rack, all of them or those of the inventory; with names=True the daemon knows them by name.
+    Afterwards the machines must be as they were."""
+    sites = []
+    accounts = rack[0].accounts()
+
+    def make(inventory=None, names=False, **sections):
+        sites.append(Site(rack, inventory or [group(rack, rack)], **sections))
+        if names:
+            sites[-1].know_names()
+        return sites[-1].begin()
+
+    try:
+        yield make
+    finally:
+        rack.each(repair)
+        close([site.daemon for site in sites])
+
+    def left():
+        return [what for machine in rack for what in leavings(machine, accounts)]
+
+    wait_for(lambda: not left(), 5, lambda: "machines given back with:\n" + "\n".join(left()))

@@ -58,5 +58,11 @@ class Az:
 
 
 @pytest.fixture(scope="session")
-def az(daemon, tmp_path_factory):
-    return Az(daemon, tmp_path_factory.mktemp("home"))
+def az_of(tmp_path_factory):
+    """az_of(daemon) -> the az that talks to it"""
+    return lambda daemon: Az(daemon, tmp_path_factory.mktemp("home"))
+
+
+@pytest.fixture(scope="session")
+def az(az_of, daemon):
+    return az_of(daemon)
