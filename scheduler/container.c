@@ -109,6 +109,7 @@ static void add_program(struct script *sc, struct arena *a, const struct contain
         .stderr_path = arena_printf(a, "%s/stderr-container.txt", c->job_dir),
         .step = label->what,
         .timeout_s = timeout_s,
+        .keep_children = true, /* podman's monitor of the container is the command's child */
     };
     struct script_label named = *label;
     named.command = arena_printf(a, "%s: %s", c->runtime, label->what);

@@ -223,7 +223,7 @@ static void kill_one(struct step *st, const struct task_status *t)
     struct victim *v = arena_alloc(sc->a, sizeof *v);
     *v = (struct victim){.next = st->victims, .id = arena_strdup(sc->a, t->id)};
     st->victims = v;
-    LOG_WARN(sc->log, "task.stray_killed", LF_STR("node", sc->node), LF_STR("task", t->id));
+    LOG_INFO(sc->log, "task.stray_killed", LF_STR("node", sc->node), LF_STR("task", t->id));
     sc->pending++;
     node_signal(sc->link, t->id, SIGKILL, on_done, st);
 }

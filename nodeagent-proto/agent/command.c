@@ -13,9 +13,10 @@
 #include "lib/strbuf.h"
 #include "nodeagent-proto/agent/limits.h"
 
-/* The last two are how an unprivileged docker or podman is found. */
-static const char *const inherited[] = {"PATH",  "HOME",   "USER",        "LANG",
-                                        "SHELL", "TMPDIR", "DOCKER_HOST", "XDG_RUNTIME_DIR"};
+/* The last three are how a docker or podman that is not the machine's usual one is found. */
+static const char *const inherited[] = {
+    "PATH",           "HOME", "USER", "LANG", "SHELL", "TMPDIR", "DOCKER_HOST", "XDG_RUNTIME_DIR",
+    "CONTAINERS_CONF"};
 #define N_INHERITED  (sizeof inherited / sizeof inherited[0])
 #define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 

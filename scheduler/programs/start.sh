@@ -24,16 +24,6 @@ rm -f "$T"
 [ "$BATCHAI_PROCESSES" -gt 0 ] && set -- "$@" --pids-limit "$BATCHAI_PROCESSES"
 [ "$BATCHAI_OPEN_FILES" -gt 0 ] && set -- "$@" --ulimit "nofile=$BATCHAI_OPEN_FILES:$BATCHAI_OPEN_FILES"
 
-# podman gives containers limits above those of the machine unless it is told them.
-as_here() { # OPTION NAME-IN-LIMITS
-    now=$(awk -v name="$2" 'index($0, name) == 1 { print $(NF - 2) ":" $(NF - 1) }' /proc/self/limits)
-    case $now in *unlimited* | "") ;; *) echo "--ulimit $1=$now" ;; esac
-}
-if [ "$R" = podman ]; then
-    [ "$BATCHAI_OPEN_FILES" -eq 0 ] && set -- "$@" $(as_here nofile "Max open files")
-    set -- "$@" $(as_here nproc "Max processes")
-fi
-
 # How GPUs are had: CDI, docker's --gpus, NVIDIA's own runtime, and else the devices themselves.
 if [ "$BATCHAI_GPUS" -gt 0 ]; then
     if [ "$R" = podman ] && ls /etc/cdi/*nvidia* /var/run/cdi/*nvidia* >/dev/null 2>&1; then

@@ -5,7 +5,7 @@ import shutil
 import socket
 
 import pytest
-from support.containers import Engine, Registry, docker
+from support.containers import Registry, docker, podman
 from support.daemon import Daemon
 from support.waiting import wait_for
 from support.world import Place, file_share, wait_flag
@@ -24,14 +24,10 @@ def engine(request, tmp_path_factory):
             found.add_image(IMAGE)
             yield found
         return
-    if shutil.which("podman"):
-        # As the nodes run it: without the tests' environment, whatever store the machine has.
-        found = Engine("podman", {})
+    with podman(tmp_path_factory.mktemp("podman")) as found:
         found.add_image(IMAGE)
         yield found
         found("rmi", "-f", IMAGE)
-        return
-    pytest.skip("podman is not installed")
 
 
 @pytest.fixture(scope="module")

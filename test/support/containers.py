@@ -109,6 +109,36 @@ def docker():
     return Docker()
 
 
+class Podman(Engine):
+    """The machine's podman with settings that need neither CAP_SYS_RESOURCE nor a pure cgroup v2."""
+
+    def __init__(self, folder):
+        conf = folder / "containers.conf"
+        runtime = "runc" if shutil.which("runc") else "crun"
+        limits = '["nofile=1024:4096", "nproc=1024:4096"]'
+        conf.write_text(f'[containers]\ndefault_ulimits = {limits}\n[engine]\nruntime = "{runtime}"\n')
+        super().__init__("podman", {"CONTAINERS_CONF": str(conf)})
+
+    def __enter__(self):
+        name = "batchaid-tests/probe:1"
+        self.add_image(name)
+        argv = ["podman", "run", "--rm", "--network", "host", name, "/bin/sh", "-c", "exit 0"]
+        done = subprocess.run(argv, env={**os.environ, **self.environment}, capture_output=True, text=True)
+        self("rmi", "-f", name)
+        if done.returncode != 0:
+            pytest.skip(f"podman does not run containers here: {done.stderr.strip()[-200:]}")
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+
+def podman(folder):
+    if not shutil.which("podman"):
+        pytest.skip("podman is not installed")
+    return Podman(folder)
+
+
 class Registry:
     """Debian's docker-registry on a loopback port, which wants a user's password."""
 
