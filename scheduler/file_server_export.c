@@ -168,28 +168,12 @@ static void on_ready(void *ctx, const struct node_facts *facts)
 
 static int open_link(struct server_work *w, const struct site_machine *m, struct err *e)
 {
-    const struct site *site = w->s->cfg.site;
-    const struct site_group *g = m->group;
-    w->root = arena_printf(&w->a, "%s-exports", g->node_root);
-    const struct node_ssh_config c = {
-        .loop = w->s->cfg.loop,
-        .log = w->s->log,
-        .host = m->host,
-        .port = m->port,
-        .user = g->user,
-        .identity = g->identity,
-        .agent_socket = g->agent_socket,
-        .password = g->password,
-        .known_hosts = site->known_hosts,
-        .strict = site->strict_host_keys,
-        .become = g->become,
-        .agents = site->agents,
-        .root = w->root,
-        .connect_ms = site->connect_timeout_s * 1000,
-        .keepalive_s = site->keepalive_s,
-        .dead_ms = site->dead_after_s * 1000,
-        .callbacks = {on_ready, on_down, on_task_ended, w},
-    };
+    struct node_ssh_config c = site_ssh_config(w->s->cfg.site, m);
+    w->root = arena_printf(&w->a, "%s-exports", m->group->node_root);
+    c.loop = w->s->cfg.loop;
+    c.log = w->s->log;
+    c.root = w->root;
+    c.callbacks = (struct node_callbacks){on_ready, on_down, on_task_ended, w};
     return node_open_ssh(&c, &w->link, e);
 }
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from .daemon import children
 from .waiting import wait_for
 
 SSHD = "/usr/sbin/sshd"
@@ -98,10 +99,10 @@ class Sshd:
     def stop(self):
         """Ends it and its connections."""
         if self.process is not None:
-            children = self.connections()
+            serving = self.connections()
             self.process.send_signal(signal.SIGTERM)
             self.process.wait()
-            for pid in children:
+            for pid in serving:
                 try:
                     os.kill(pid, signal.SIGTERM)
                 except ProcessLookupError:
@@ -110,15 +111,7 @@ class Sshd:
 
     def connections(self):
         """The processes that serve its connections."""
-        found = []
-        for entry in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                stat = Path(f"/proc/{entry}/stat").read_text()
-            except OSError:
-                continue
-            if int(stat.rsplit(")", 1)[1].split()[1]) == self.process.pid:
-                found.append(int(entry))
-        return found
+        return children(self.process.pid)
 
     def change_host_key(self):
         self.stop()
