@@ -182,7 +182,7 @@ void container_add_sweep(struct script *sc, struct arena *a, const char *root, c
         .env = v.items,
         .n_env = v.n,
         .stdout_path = "/dev/null",
-        .stderr_path = arena_printf(a, "%s/sweep-stderr.txt", root),
+        .stderr_path = arena_printf(a, "%s/setup/stderr-sweep.txt", root),
         .step = sweep.what,
         .timeout_s = REMOVE_TIMEOUT_S,
     };
