@@ -39,6 +39,9 @@ struct api {
     void *stopped_ctx;
 };
 
+/* Takes over resp (NULL: out of memory), adds what every reply carries. */
+struct replied *reply_response(struct request *r, int status, const char *content_type,
+                               struct MHD_Response *resp) MUST_CHECK;
 /* Queues r->response on the connection. MHD_YES or MHD_NO. */
 int request_send(struct request *r);
 

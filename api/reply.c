@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/api_priv.h"
 #include "api/error.h"
 #include "api/request.h"
 #include "api/router.h"
@@ -27,6 +28,12 @@ void reply_header(struct request *r, const char *name, const char *fmt, ...)
     vsnprintf(value, sizeof value, fmt, ap);
     va_end(ap);
     r->header[r->n_headers++] = (struct request_header){name, arena_strdup(&r->arena, value)};
+}
+
+void reply_try_again(struct request *r)
+{
+    int seconds = r->config->retry_after_s;
+    reply_header(r, "Retry-After", "%d", seconds > 0 ? seconds : 1);
 }
 
 /* Nothing is throttled here, so what remains never falls. */
@@ -96,8 +103,8 @@ static void add_common_headers(struct request *r, struct MHD_Response *resp)
         MHD_add_response_header(resp, r->header[i].name, r->header[i].value);
 }
 
-static struct replied *set_response(struct request *r, int status, const char *content_type,
-                                    struct MHD_Response *resp)
+struct replied *reply_response(struct request *r, int status, const char *content_type,
+                               struct MHD_Response *resp)
 {
     if (!resp)
         abort();
@@ -118,7 +125,7 @@ static struct MHD_Response *from_malloc(char *text)
 
 struct replied *reply_text(struct request *r, int status, const char *content_type, char *text)
 {
-    return set_response(r, status, content_type, from_malloc(text));
+    return reply_response(r, status, content_type, from_malloc(text));
 }
 
 struct replied *reply_json(struct request *r, int status, json_t *body)
@@ -130,14 +137,15 @@ struct replied *reply_json(struct request *r, int status, json_t *body)
 
 struct replied *reply_empty(struct request *r, int status)
 {
-    return set_response(r, status, NULL,
-                        MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT));
+    return reply_response(r, status, NULL,
+                          MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT));
 }
 
 struct replied *reply_err(struct request *r, const struct err *e)
 {
     int status = error_status(e->code);
-    if (status >= 500)
+    /* A machine that cannot be reached now is told of where that is found out. */
+    if (status >= 500 && e->code != ERR_UNAVAILABLE)
         LOG_ERROR(r->config->log, "request.failed", LF_STR("method", r->method),
                   LF_STR("path", r->path), LF_STR("code", err_code_name(e->code)),
                   LF_STR("reason", e->msg), LF_STR("req", r->correlation_id));
@@ -157,7 +165,7 @@ struct replied *reply_fd(struct request *r, int status, const char *content_type
     struct MHD_Response *resp = MHD_create_response_from_fd_at_offset64(len, fd, offset);
     if (!resp)
         close(fd);
-    return set_response(r, status, content_type, resp);
+    return reply_response(r, status, content_type, resp);
 }
 
 struct replied *reply_later(struct request *r)

@@ -156,6 +156,8 @@ const struct route api_routes[] = {
     {"HEAD", "/files/{account}/{share}/{path*}", 0, OPEN, files_download, "Files_Head"},
     {"GET", "/blobs/{account}/{share}/{path*}", 0, OPEN, blobs_download, "Blobs_Get"},
     {"HEAD", "/blobs/{account}/{share}/{path*}", 0, OPEN, blobs_download, "Blobs_Head"},
+    {"GET", "/nodes/{job}/{rank}/{directory}/{path*}", 0, OPEN, nodes_download, "NodeFiles_Get"},
+    {"HEAD", "/nodes/{job}/{rank}/{directory}/{path*}", 0, OPEN, nodes_download, "NodeFiles_Head"},
 };
 
 const size_t api_routes_n = sizeof api_routes / sizeof api_routes[0];

@@ -18,6 +18,7 @@
 #include "api/listen.h"
 #include "api/router.h"
 #include "lib/guid.h"
+#include "scheduler/scheduler.h"
 #include "storage/storage.h"
 
 #define CONNECTION_LIMIT     4096
@@ -293,13 +294,16 @@ static void on_handle_closed(uv_handle_t *h)
 }
 
 /* Replies under way are sent, then all connections are closed. A client that does not finish its
- * request, or does not read its reply, is waited for STOP_GRACE_MS at most; suspended requests wait
- * for the disk or the pool only, and libmicrohttpd must not stop before they were resumed. */
+ * request, or does not read its reply, is waited for STOP_GRACE_MS at most, and so is a node.
+ * libmicrohttpd must not stop before all suspended requests were resumed; then they wait for the
+ * disk or the pool only. */
 static void close_when_quiet(uv_timer_t *t)
 {
     struct api *api = t->data;
-    api_turn(api);
     bool patient = uv_now(api->config.loop) < api->stop_by_ms;
+    if (!patient)
+        sched_end_looks(api->config.sched);
+    api_turn(api); /* after all that resumes: nothing may be pumped once the handles are closed */
     if (api->suspended > 0 || (api->under_way > 0 && patient)) {
         uv_timer_start(t, close_when_quiet, 2, 0);
         return;

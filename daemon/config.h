@@ -64,6 +64,7 @@ struct config {
     int64_t nodes;
     struct config_list vm_sizes;
     int64_t autoscale_idle_s;
+    int64_t kept_outputs;
     int64_t quota_clusters, quota_cores;
 
     struct config_records inventory;    /* struct config_group */

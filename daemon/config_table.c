@@ -102,6 +102,9 @@ static const struct setting rows[] = {
         "How many processes a job may have on a machine; 0: no limit."),
     INT("jobs", "open_files", AT(job_open_files), "0", 0, 1000000,
         "How many files each process of a job may have open; 0: no limit."),
+    INT("jobs", "kept_outputs", AT(kept_outputs), "10", 0, 1000,
+        "Of how many ended jobs a node keeps the job's own directory, if output directories are in "
+        "it. They also go when the job is deleted or the node leaves its cluster."),
 };
 const struct settings config_settings = {rows, sizeof rows / sizeof rows[0]};
 

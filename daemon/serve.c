@@ -187,6 +187,7 @@ static int open_scheduler(struct daemon *d, struct err *e)
                                     .local_nodes = (int)cf->nodes,
                                     .local_vm_sizes = (const char *const *)d->vm_sizes,
                                     .autoscale_idle_s = (int)cf->autoscale_idle_s,
+                                    .kept_outputs = (int)cf->kept_outputs,
                                     .site = c->site};
     if (sched_create(&sc, &d->sched, e) < 0)
         return -1;

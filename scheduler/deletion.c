@@ -4,6 +4,7 @@
  * nodes, and whatever has nothing left in it goes, from the inside out.
  */
 #include "scheduler/file_server.h"
+#include "scheduler/outputs.h"
 #include "scheduler/sched_priv.h"
 
 /* Removals per pass: some tens of microseconds each; a pass follows at once while there are more.
@@ -44,7 +45,8 @@ static int remove_jobs(struct pass *p, struct err *e)
             return -1;
         if (held > 0 || id_map_has(&p->s->runs, ids[i]))
             sched_after_durable(p->s, ids[i], effect_wake_job);
-        else if (remove_row(p, RES_JOB, ids[i], e) != 0)
+        else if (outputs_forget(p->s, &p->a, ids[i], e) != 0 ||
+                 remove_row(p, RES_JOB, ids[i], e) != 0)
             return -1;
     }
     return 0;

@@ -6,6 +6,7 @@
 
 #include "model/machines.h"
 #include "scheduler/job_priv.h"
+#include "scheduler/outputs.h"
 
 static enum job_event end_event(enum outcome_kind kind)
 {
@@ -96,6 +97,31 @@ static int release_node(struct job_run *run, const struct node *row, struct err 
     return st_node_move(run->s->st, &m, e);
 }
 
+/* Where output may be that no share of ours holds; on a machine a share need not be ours. */
+static int write_place(struct job_run *run, struct job_slot *slot, struct err *e)
+{
+    const struct job_place p = {
+        .job_id = run->id, .rank = slot->rank, .node_id = slot->node_id, .kept = slot_keeps(slot)};
+    bool on_machine = slot->rt && slot->rt->machine;
+    if (!p.kept && !on_machine && !outputs_off_shares(&run->a, &run->spec))
+        return 0;
+    if (p.kept)
+        sched_after_durable(run->s, slot->node_id, effect_sweep_node);
+    return st_place_insert(run->s->st, &p, sched_now(run->s), run->s->cfg.kept_outputs, e);
+}
+
+/* `nodes`: those of the run that still have rows. */
+static int write_places(struct job_run *run, const struct node *nodes, size_t n, struct err *e)
+{
+    bool ended = run->exec == EXEC_SUCCEEDED || run->exec == EXEC_FAILED;
+    if (!ended || run->deleting || !run->spec.segment)
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        if (nodes[i].rank < run->n_slots && write_place(run, &run->slots[nodes[i].rank], e) != 0)
+            return -1;
+    return 0;
+}
+
 static int release_tx(struct storage *st, void *ctx, struct err *e)
 {
     struct job_run *run = ctx;
@@ -106,6 +132,8 @@ static int release_tx(struct storage *st, void *ctx, struct err *e)
     for (size_t i = 0; i < n; i++)
         if (release_node(run, &nodes[i], e) != 0)
             return -1;
+    if (write_places(run, nodes, n, e) != 0)
+        return -1;
     if (run->out.kind != OUT_REQUEUE)
         return 0;
     const struct st_job_move m = {.id = run->id,

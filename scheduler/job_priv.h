@@ -123,6 +123,8 @@ void run_signal(struct job_run *run, int signo);
 void slot_signal(struct job_slot *slot, int signo);
 bool run_tasks_over(const struct job_run *run);
 void slot_clean(struct job_slot *slot);
+/* Its node keeps the job's directory, because output is in it: see outputs.h. */
+bool slot_keeps(struct job_slot *slot);
 bool slot_cleaned(const struct job_slot *slot);
 
 /* --- job_end.c ------------------------------------------------------------------------------- */

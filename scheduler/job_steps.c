@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "scheduler/job_priv.h"
+#include "scheduler/outputs.h"
 
 /* The context of one request; in the run's arena. A run outlives its requests: it is freed when
  * its last one was answered, or after the links were closed. */
@@ -109,12 +110,12 @@ const char *slot_task_prefix(const struct job_slot *slot)
     return arena_printf(&run->a, "j%lld-a%d-r%d-", (long long)run->id, run->attempt, slot->rank);
 }
 
-static bool make_env(struct job_slot *slot)
+static int compute_env(struct job_slot *slot, struct err *e)
 {
     struct job_run *run = slot->run;
     struct arena *a = &run->a;
     if (slot->env.job_dir)
-        return true;
+        return 0;
     struct launch_node *nodes = arena_alloc(a, (size_t)run->n_slots * sizeof *nodes);
     for (int i = 0; i < run->n_slots; i++)
         nodes[i] = (struct launch_node){.name = run->slots[i].node_name,
@@ -127,10 +128,17 @@ static bool make_env(struct job_slot *slot)
                                     .nodes = nodes,
                                     .n_nodes = (size_t)run->n_slots,
                                     .rank = slot->rank};
-    struct err e = {0};
-    if (launch_env(a, &in, &slot->env, &e) == 0)
-        return true;
+    if (launch_env(a, &in, &slot->env, e) == 0)
+        return 0;
     slot->env.job_dir = NULL;
+    return -1;
+}
+
+static bool make_env(struct job_slot *slot)
+{
+    struct err e = {0};
+    if (compute_env(slot, &e) == 0)
+        return true;
     note_error(&(struct step){.slot = slot, .code = "JobPathNotResolved", .what = "launch"}, &e);
     return false;
 }
@@ -422,6 +430,21 @@ static void add_kills(struct job_slot *slot)
             script_signal(slot->script, &kill, run->tasks[i].id, SIGKILL);
 }
 
+/* The job is over and stays known: not to be queued again, not deleted. */
+static bool stays(const struct job_run *run)
+{
+    bool ended = run->exec == EXEC_SUCCEEDED || run->exec == EXEC_FAILED;
+    return ended && !run->deleting && run->out.kind != OUT_REQUEUE;
+}
+
+bool slot_keeps(struct job_slot *slot)
+{
+    struct job_run *run = slot->run;
+    struct err e = {0};
+    return stays(run) && run->s->cfg.kept_outputs > 0 && compute_env(slot, &e) == 0 &&
+           outputs_in_job_dir(&slot->env, &run->spec);
+}
+
 void slot_clean(struct job_slot *slot)
 {
     struct job_run *run = slot->run;
@@ -439,7 +462,8 @@ void slot_clean(struct job_slot *slot)
         container_add_removal(slot->script, &run->a, &slot->container, slot_task_prefix(slot));
     const struct mounts mounts = mounts_of(slot);
     mounts_remove(&mounts, &run->spec.mounts);
-    script_remove_tree(slot->script, &remove, dir);
+    script_remove_tree(slot->script, &remove,
+                       slot_keeps(slot) ? arena_printf(&run->a, "%s/mounts", dir) : dir);
     /* A job that is to be queued again is not written down as such yet: until then the node
      * must remember that this attempt ran. */
     for (size_t i = 0; run->out.kind != OUT_REQUEUE && i < run->n_tasks; i++)

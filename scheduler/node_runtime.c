@@ -14,6 +14,7 @@
 
 #include "model/machines.h"
 #include "scheduler/node_priv.h"
+#include "scheduler/outputs.h"
 
 /* --- finding, making, freeing --------------------------------------------------------------- */
 
@@ -272,6 +273,7 @@ static bool greet(struct node_rt *rt, const struct node *row)
         return false;
     if (!rt->greeted) {
         rt->greeted = true;
+        rt->swept = false;
         if (rt->run)
             job_node_ready(rt);
     }
@@ -354,8 +356,10 @@ static void keep_link(struct node_rt *rt, const struct node *row)
         return;
     }
     node_link_want(rt);
-    if (rt->link_state == LINK_READY && greet(rt, row))
-        use_link(rt, row);
+    if (rt->link_state != LINK_READY || !greet(rt, row))
+        return;
+    node_sweep(rt);
+    use_link(rt, row);
 }
 
 /* What the row's state means for what is kept in memory. */

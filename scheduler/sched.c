@@ -10,6 +10,7 @@
 #include "lib/strbuf.h"
 #include "model/machines.h"
 #include "scheduler/file_server.h"
+#include "scheduler/outputs.h"
 #include "scheduler/sched_priv.h"
 
 /* Reconciles per turn: some 50 us each, so that a turn stays well under 10 ms and requests are
@@ -72,6 +73,7 @@ static void sched_free(struct sched *s)
     id_map_free(&s->allocating);
     id_map_free(&s->short_clusters);
     file_servers_free(s);
+    id_map_free(&s->looks);
     free(s->deadlines);
     free((char *)s->cfg.agent_path);
     free((char *)s->cfg.nodes_dir);
@@ -194,6 +196,7 @@ static const struct {
 } order[] = {
     {WAKE_JOB, job_reconcile},
     {WAKE_NODE, node_reconcile},
+    {WAKE_LOOK, looks_reconcile},
     {WAKE_CLUSTER, cluster_reconcile},
     {WAKE_OPERATIONS, operations_expire},
     {WAKE_FILE_SERVER, file_server_reconcile},

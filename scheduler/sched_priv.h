@@ -31,6 +31,7 @@ enum wake_kind {
     WAKE_JOB,
     WAKE_NODE,
     WAKE_FILE_SERVER,
+    WAKE_LOOK,
     WAKE_DELETIONS,
     WAKE_OPERATIONS,
     WAKE_KINDS
@@ -78,6 +79,9 @@ struct sched {
     struct id_map allocating; /* a set: jobs whose allocation is not on disk yet */
     struct id_map servers;    /* struct server_work *, owned, by file server */
     int64_t last_orphan;
+    struct id_map looks; /* struct look * that were not answered yet: looks.c */
+    int64_t last_look;
+    bool looks_ended;
     struct machine *machines; /* owned, in the order of the inventory */
     size_t n_machines;
     struct id_map machine_ids; /* the same, by the ids of their rows */
@@ -149,6 +153,7 @@ struct node_rt {
     bool is_root;           /* the agent may mount, make accounts and run tasks as others */
     char *runtimes;         /* node_facts.runtimes */
     char *facts;            /* node_facts_text() of the last hello; NULL: none yet */
+    bool swept;             /* no directories of forgotten jobs: node_sweep.c */
     bool greeted;           /* link ready and hello compared with the row */
     bool unusable;          /* the row's state when last looked */
     bool heal;              /* unusable, but prepared again by itself once it can be reached */

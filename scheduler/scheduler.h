@@ -40,6 +40,7 @@ struct sched_config {
     const char *const *local_vm_sizes; /* upper-case, NULL-terminated; NULL or empty: any */
     int autoscale_idle_s;    /* how long a node idles before automatic scaling lets it go */
     int mount_timeout_s;     /* for one mount command; 0: 60 */
+    int kept_outputs;        /* of how many ended jobs a node keeps output on its own disk */
     const struct site *site; /* borrowed; NULL: the embedded default, local nodes only */
 };
 
@@ -130,6 +131,38 @@ void sched_wake_file_server(struct sched *s, int64_t id);
 /* False: nobody. Arena-owned texts. */
 bool sched_file_server_place(const struct sched *s, struct arena *a, const struct file_server *f,
                              struct file_server_place *out);
+/* --- output on the nodes' own disks ----------------------------------------------------------- */
+
+/* An output directory of a job on one of its nodes. */
+struct output_place {
+    int64_t node_id;
+    int rank;
+    const char *node, *base; /* the node's name; the directory there */
+    bool is_local;           /* a local node: what is on a share, the daemon sees too */
+};
+
+/* Where the output directory `id` ("stdouterr", or of the job's outputDirectories) is on the nodes
+ * that the job runs on, or ran on as far as they are still in the cluster: by rank, arena-owned.
+ * None while the job is queued. ERR_NOT_ON_MOUNT_ROOT, with a clause that says why, if it is on
+ * none of them any more. The directory itself may not have been made yet. */
+int sched_output_places(struct sched *s, struct arena *a, const struct job *job, const char *id,
+                        struct output_place **out, size_t *n, struct err *e) MUST_CHECK;
+
+/* What is at `path` below a place, with the rights of the job's account: see node_list_dir() and
+ * node_read_file(). Answered once, later; what is lent is borrowed for the call.
+ * ERR_FILE_NOT_FOUND, ERR_INVALID_PATH, ERR_IO; ERR_UNAVAILABLE (at once or later): the node cannot
+ * be reached now. */
+struct node_bytes;
+typedef void (*sched_dir_cb)(void *ctx, const struct err *why, const struct node_dir_entry *list,
+                             size_t n);
+typedef void (*sched_bytes_cb)(void *ctx, const struct err *why, const struct node_bytes *got);
+int sched_list_output(struct sched *s, const struct output_place *at, const char *path,
+                      sched_dir_cb cb, void *ctx, struct err *e) MUST_CHECK;
+int sched_read_output(struct sched *s, const struct output_place *at, const char *path,
+                      int64_t offset, size_t max, sched_bytes_cb cb, void *ctx,
+                      struct err *e) MUST_CHECK;
+/* Answers all of them now, and every later one at once, with ERR_UNAVAILABLE: the daemon stops. */
+void sched_end_looks(struct sched *s);
 
 /* The folder behind an Azure file share or blob container: <storage_dir>/<account>/files/<share> or
  * .../blobs/<container>. Lower-case names. Arena-owned; the folder is not made. */

@@ -188,6 +188,19 @@
     X(ST_NODE_STATE, "SELECT state FROM node WHERE id = ?1")                                       \
     X(ST_NODE_SET_INCARNATION, "UPDATE node SET incarnation = ?2 WHERE id = ?1")                   \
     X(ST_NODE_REMOVE, "DELETE FROM node WHERE id = ?1")                                            \
+    X(ST_PLACE_INSERT,                                                                             \
+      "INSERT OR REPLACE INTO job_place (job_id, rank, node_id, released_us, kept) "               \
+      "VALUES (?1, ?2, ?3, ?4, ?5)")                                                               \
+    X(ST_PLACE_OF_JOB,                                                                             \
+      "SELECT job_id, rank, node_id, kept FROM job_place WHERE job_id = ?1 ORDER BY rank")         \
+    X(ST_PLACE_LOST, "UPDATE job_place SET kept = 0 WHERE node_id = ?1 AND job_id = ?2")           \
+    X(ST_PLACE_KEPT_DIRS,                                                                          \
+      "SELECT j.id, j.guid || '-' || j.attempt FROM job_place p JOIN job j ON j.id = p.job_id "          \
+      "WHERE p.node_id = ?1 AND p.kept = 1")                                                       \
+    X(ST_PLACE_TRIM,                                                                               \
+      "UPDATE job_place SET kept = 0 WHERE node_id = ?1 AND kept = 1 AND job_id NOT IN "           \
+      "(SELECT job_id FROM job_place WHERE node_id = ?1 AND kept = 1 "                             \
+      "ORDER BY released_us DESC, job_id DESC LIMIT ?2)")                                          \
     X(ST_MACHINE_ID, "SELECT id FROM machine WHERE name = ?1")                                     \
     X(ST_MACHINE_INSERT, "INSERT INTO machine (name, drained, contact_us) VALUES (?1, 0, 0)")      \
     X(ST_MACHINE_LIST,                                                                             \

@@ -217,6 +217,30 @@ int st_node_move(struct storage *, const struct st_node_move *m, struct err *) M
 int st_node_set_incarnation(struct storage *, int64_t id, const char *incarnation, struct err *);
 int st_node_remove(struct storage *, int64_t id, struct err *);
 
+/* --- where ended jobs ran ------------------------------------------------------------------ */
+struct job_place {
+    int64_t job_id;
+    int rank;
+    int64_t node_id;
+    bool kept; /* the node keeps the job's directory */
+};
+/* With `kept`, the node is to keep the directories of its `keep` latest jobs: older rows say that
+ * theirs is not. Rows go with their job and with their node. */
+int st_place_insert(struct storage *, const struct job_place *p, int64_t now_us, int keep,
+                    struct err *) MUST_CHECK;
+/* By rank. */
+int st_place_of_job(struct storage *, struct arena *, int64_t job_id, struct job_place **rows,
+                    size_t *n, struct err *);
+/* The directories that a node keeps. */
+struct kept_dir {
+    int64_t job_id;
+    const char *name; /* "GUID-ATTEMPT" */
+};
+int st_place_kept_dirs(struct storage *, struct arena *, int64_t node_id, struct kept_dir **rows,
+                       size_t *n, struct err *);
+/* It turned out that the node does not have it. */
+int st_place_lost(struct storage *, int64_t node_id, int64_t job_id, struct err *) MUST_CHECK;
+
 /* --- machines ------------------------------------------------------------------------------ */
 /* Finds the machine of this name, or makes its row. */
 int st_machine_put(struct storage *, const char *name, int64_t *id, struct err *);

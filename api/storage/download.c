@@ -27,7 +27,7 @@ struct download {
     struct stat st;
 };
 
-static struct replied *storage_error(struct request *r, const struct err *e)
+struct replied *storage_error(struct request *r, const struct err *e)
 {
     const char *code = err_code_name(e->code);
     struct strbuf b = STRBUF_INIT;
@@ -60,38 +60,49 @@ static void open_file(uv_work_t *w)
         d->error = EISDIR;
 }
 
-static struct replied *send_range(struct request *r, struct download *d)
+int storage_slice(struct request *r, uint64_t size, int64_t mtime_us, struct file_slice *out,
+                  struct err *e)
 {
-    uint64_t size = (uint64_t)d->st.st_size, first = 0, last = 0;
+    uint64_t first = 0, last = 0;
     const char *header = request_header(r, "x-ms-range");
     if (!header)
         header = request_header(r, "Range");
     enum range_result range = range_parse(header, size, &first, &last);
     char when[TIMEFMT_SIZE];
-    int64_t mtime_us = (int64_t)d->st.st_mtim.tv_sec * 1000000 + d->st.st_mtim.tv_nsec / 1000;
     timefmt_http(mtime_us, when);
     reply_header(r, "Last-Modified", "%s", when);
     reply_header(r, "ETag", "\"0x%llX\"", (unsigned long long)time_to_ticks(mtime_us));
     reply_header(r, "Accept-Ranges", "bytes");
     if (range == RANGE_UNSATISFIABLE) {
-        struct err e;
-        err_set(&e, ERR_RANGE, NULL, "The range %.60s is beyond the end of the file (%llu bytes).",
-                header, (unsigned long long)size);
-        close(d->fd);
         reply_header(r, "Content-Range", "bytes */%llu", (unsigned long long)size);
-        return storage_error(r, &e);
+        return err_set(e, ERR_RANGE, NULL,
+                       "The range %.60s is beyond the end of the file (%llu bytes).", header,
+                       (unsigned long long)size);
     }
+    *out = (struct file_slice){.status = 200, .len = size};
     if (range == RANGE_NONE)
-        return reply_fd(r, 200, "application/octet-stream", d->fd, 0, size);
+        return 0;
     reply_header(r, "Content-Range", "bytes %llu-%llu/%llu", (unsigned long long)first,
                  (unsigned long long)last, (unsigned long long)size);
-    return reply_fd(r, 206, "application/octet-stream", d->fd, first, last - first + 1);
+    *out = (struct file_slice){.status = 206, .first = first, .len = last - first + 1};
+    return 0;
+}
+
+static struct replied *send_slice(struct request *r, struct download *d)
+{
+    struct err e;
+    struct file_slice slice;
+    int64_t mtime_us = (int64_t)d->st.st_mtim.tv_sec * 1000000 + d->st.st_mtim.tv_nsec / 1000;
+    if (storage_slice(r, (uint64_t)d->st.st_size, mtime_us, &slice, &e) == 0)
+        return reply_fd(r, slice.status, "application/octet-stream", d->fd, slice.first, slice.len);
+    close(d->fd);
+    return storage_error(r, &e);
 }
 
 static struct replied *answer(struct download *d)
 {
     if (!d->error)
-        return send_range(d->r, d);
+        return send_slice(d->r, d);
     if (d->fd >= 0)
         close(d->fd);
     struct err e;
@@ -107,13 +118,16 @@ static void on_opened(uv_work_t *w, int status)
     free(d);
 }
 
-static struct replied *download(struct request *r, enum mount_kind kind)
+static struct replied *download(struct request *r, enum link_kind kind)
 {
-    struct file_ref f = {kind, request_param(r, "account"), request_param(r, "share"), r->rest};
+    struct file_ref f = {kind, {request_param(r, "account"), request_param(r, "share")}, r->rest};
     struct err e;
     if (link_check(r, &f, &e) < 0)
         return storage_error(r, &e);
-    struct mount_volume volume = {.kind = kind, .account = f.account, .share = f.share};
+    struct mount_volume volume = {.kind =
+                                      kind == LINK_BLOB ? MOUNT_AZURE_BLOB : MOUNT_AZURE_FILE_SHARE,
+                                  .account = f.scope[0],
+                                  .share = f.scope[1]};
     struct download *d = xcalloc(1, sizeof *d);
     d->work.data = d;
     d->r = r;
@@ -126,10 +140,10 @@ static struct replied *download(struct request *r, enum mount_kind kind)
 
 struct replied *files_download(struct request *r)
 {
-    return download(r, MOUNT_AZURE_FILE_SHARE);
+    return download(r, LINK_FILE);
 }
 
 struct replied *blobs_download(struct request *r)
 {
-    return download(r, MOUNT_AZURE_BLOB);
+    return download(r, LINK_BLOB);
 }

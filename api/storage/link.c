@@ -11,29 +11,29 @@
 #define SIG_BYTES        crypto_auth_BYTES
 #define SIG_SIZE         (SIG_BYTES * 4 / 3 + 8)
 
-static const char *prefix_of(enum mount_kind kind)
-{
-    return kind == MOUNT_AZURE_BLOB ? "blobs" : "files";
-}
-
-static const char *resource_of(enum mount_kind kind)
-{
-    return kind == MOUNT_AZURE_BLOB ? "b" : "f";
-}
+static const struct {
+    const char *prefix, *sr; /* the path begins with it; the query names it */
+} kinds[] = {
+    [LINK_FILE] = {"files", "f"},
+    [LINK_BLOB] = {"blobs", "b"},
+    [LINK_NODE] = {"nodes", "n"},
+};
 
 /* What a link says of itself, all of it signed. */
 struct grant {
     const char *sv, *sr, *sp, *se;
 };
 
-/* Fields cannot run into each other: of those that could hold a newline, the path comes last and
- * the others are compared with our own when a link is checked. */
+/* Fields cannot run into each other: the kind, which is signed, says how many there are, and of
+ * those that could hold a newline the path comes last. */
 static void sign(const struct request *r, const struct file_ref *f, const struct grant *g,
                  char out[SIG_SIZE])
 {
     struct strbuf text = STRBUF_INIT;
-    strbuf_printf(&text, "link\n%s\n%s\n%s\n%s\n%s\n%s\n%s", g->sv, g->sr, g->sp, g->se, f->account,
-                  f->share, f->path);
+    strbuf_printf(&text, "link\n%s\n%s\n%s\n%s\n", g->sv, g->sr, g->sp, g->se);
+    for (int i = 0; i < LINK_SCOPE_MAX && f->scope[i]; i++)
+        strbuf_printf(&text, "%s\n", f->scope[i]);
+    strbuf_puts(&text, f->path);
     unsigned char mac[SIG_BYTES];
     crypto_auth(mac, (const unsigned char *)text.s, text.len, r->config->token_key);
     sodium_bin2base64(out, SIG_SIZE, mac, sizeof mac, sodium_base64_VARIANT_ORIGINAL);
@@ -44,16 +44,16 @@ const char *link_create(struct request *r, const struct file_ref *f, int64_t exp
 {
     char se[TIMEFMT_SIZE], sig[SIG_SIZE];
     timefmt_seconds(expires_us, se);
-    struct grant g = {LINK_VERSION, resource_of(f->kind), LINK_PERMISSIONS, se};
+    struct grant g = {LINK_VERSION, kinds[f->kind].sr, LINK_PERMISSIONS, se};
     sign(r, f, &g, sig);
     struct strbuf b = STRBUF_INIT;
-    strbuf_printf(&b, "%s/%s/", request_base(r), prefix_of(f->kind));
-    url_encode(&b, f->account, 0);
-    strbuf_putc(&b, '/');
-    url_encode(&b, f->share, 0);
-    strbuf_putc(&b, '/');
+    strbuf_printf(&b, "%s/%s/", request_base(r), kinds[f->kind].prefix);
+    for (int i = 0; i < LINK_SCOPE_MAX && f->scope[i]; i++) {
+        url_encode(&b, f->scope[i], 0);
+        strbuf_putc(&b, '/');
+    }
     url_encode(&b, f->path, 1);
-    strbuf_printf(&b, "?sv=%s&sr=%s&sig=", LINK_VERSION, f->kind == MOUNT_AZURE_BLOB ? "b" : "f");
+    strbuf_printf(&b, "?sv=%s&sr=%s&sig=", LINK_VERSION, g.sr);
     url_encode(&b, sig, 0);
     strbuf_puts(&b, "&se=");
     url_encode(&b, se, 0);
@@ -70,7 +70,7 @@ static bool equals(const char *given, const char *want)
 
 int link_check(struct request *r, const struct file_ref *f, struct err *e)
 {
-    struct grant g = {LINK_VERSION, resource_of(f->kind), LINK_PERMISSIONS, request_query(r, "se")};
+    struct grant g = {LINK_VERSION, kinds[f->kind].sr, LINK_PERMISSIONS, request_query(r, "se")};
     const char *given = request_query(r, "sig");
     char sig[SIG_SIZE];
     int64_t expires_us;

@@ -137,13 +137,6 @@ def test_a_job_that_has_not_started_has_no_files_yet(own_place):
     assert job.files() == [] and job.files("OUT") == []
 
 
-def test_output_outside_every_mount_cannot_be_listed(own_place):
-    cluster = own_place.cluster(nodes=0)
-    job = own_place.job(cluster, outputDirectories=[{"id": "TMP", "pathPrefix": "$AZ_BATCHAI_JOB_TEMP"}])
-    reply = job.files("TMP", expect=400)
-    assert "TMP" in reply.error["message"] and "mount root" in reply.error["message"]
-
-
 @pytest.mark.parametrize(
     "directory",
     [

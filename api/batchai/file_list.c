@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/batchai/file_list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define US_PER_MINUTE 60000000LL
+
+void file_list_add(struct file_list *l, const char *name, bool is_dir, int64_t size,
+                   int64_t mtime_us)
+{
+    if ((l->n & (l->n - 1)) == 0)
+        l->entry = xrealloc(l->entry, (l->n ? l->n * 2 : 1) * sizeof *l->entry);
+    l->entry[l->n++] = (struct file_entry){
+        .name = xstrdup(name), .is_dir = is_dir, .size = size, .mtime_us = mtime_us};
+}
+
+bool file_list_has(const struct file_list *l, const char *name)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (strcmp(l->entry[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static void list_free(struct file_list *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        free(l->entry[i].name);
+    free(l->entry);
+    free(l);
+}
+
+/* A file of every version; schema_file says which shows what. */
+static json_t *canonical(struct file_list *l, const struct file_entry *en)
+{
+    json_t *o = json_pack("{s:o, s:s, s:b}", "name", json_string(en->name), "fileType",
+                          en->is_dir ? "directory" : "file", "isDirectory", en->is_dir);
+    if (!o || en->is_dir)
+        return o;
+    struct request *r = l->r;
+    char when[TIMEFMT_SIZE];
+    timefmt_seconds(en->mtime_us, when);
+    struct file_ref f = l->dir;
+    f.path = *f.path ? arena_printf(&r->arena, "%s/%s", f.path, en->name) : en->name;
+    json_object_set_new(
+        o, "downloadUrl",
+        json_string(link_create(r, &f, r->now_us + l->expiry_minutes * US_PER_MINUTE)));
+    json_object_set_new(
+        o, "properties",
+        json_pack("{s:s, s:I}", "lastModified", when, "contentLength", (json_int_t)en->size));
+    return o;
+}
+
+static json_t *render(struct file_list *l, const struct file_entry *en)
+{
+    json_t *o = canonical(l, en);
+    json_t *out = o ? schema_render(&schema_file, l->r->version, o) : NULL;
+    json_decref(o);
+    return out;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct file_entry *)a)->name, ((const struct file_entry *)b)->name);
+}
+
+struct replied *file_list_reply(struct file_list *l)
+{
+    if (l->n > 1)
+        qsort(l->entry, l->n, sizeof *l->entry, by_name);
+    /* The id of an entry is its place, from 1 on. */
+    for (size_t i = (size_t)l->page.after; i < l->n && !l->page.more; i++)
+        page_add(&l->page, (int64_t)i + 1, render(l, &l->entry[i]));
+    struct replied *done = page_reply(l->r, &l->page);
+    list_free(l);
+    return done;
+}
+
+struct replied *file_list_refuse(struct file_list *l, const struct err *why)
+{
+    struct request *r = l->r;
+    list_free(l);
+    if (why->code == ERR_UNAVAILABLE)
+        reply_try_again(r);
+    return reply_err(r, why);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where ended jobs ran: which directories nodes keep, and what goes with a job or a node.
+ */
+#include "test/unit/storage/fixture.h"
+
+static void put(struct fx *f, int64_t job, int rank, int64_t node, bool kept, int64_t at, int keep)
+{
+    const struct job_place p = {.job_id = job, .rank = rank, .node_id = node, .kept = kept};
+    ok(f, st_place_insert(f->st, &p, at, keep, &f->e));
+}
+
+static struct job_place *of_job(struct fx *f, int64_t job, size_t *n)
+{
+    struct job_place *rows;
+    ok(f, st_place_of_job(f->st, &f->a, job, &rows, n, &f->e));
+    return rows;
+}
+
+static size_t n_kept(struct fx *f, int64_t node)
+{
+    struct kept_dir *dirs;
+    size_t n;
+    ok(f, st_place_kept_dirs(f->st, &f->a, node, &dirs, &n, &f->e));
+    return n;
+}
+
+static void test_the_nodes_of_a_job_come_by_rank(void **state)
+{
+    struct fx *f = *state;
+    int64_t a = fx_add_node(f, f->cluster, 1, NODE_IDLE),
+            b = fx_add_node(f, f->cluster, 2, NODE_IDLE), job = fx_add_job(f, "j");
+    put(f, job, 1, a, false, T0, 3);
+    put(f, job, 0, b, true, T0, 3);
+    put(f, job, 0, b, true, T0, 3); /* again is safe */
+    size_t n;
+    const struct job_place *rows = of_job(f, job, &n);
+    assert_int_equal(n, 2);
+    assert_int_equal(rows[0].node_id, b);
+    assert_true(rows[0].kept);
+    assert_int_equal(rows[1].node_id, a);
+    assert_false(rows[1].kept);
+}
+
+static void test_a_node_keeps_the_latest_directories_by_name(void **state)
+{
+    struct fx *f = *state;
+    int64_t node = fx_add_node(f, f->cluster, 1, NODE_IDLE),
+            other = fx_add_node(f, f->cluster, 2, NODE_IDLE), job[4];
+    for (int i = 0; i < 4; i++)
+        job[i] = fx_add_job(f, arena_printf(&f->a, "j%d", i));
+    put(f, job[3], 0, other, true, T0, 2);
+    put(f, job[0], 0, node, true, T0 + 30, 2);
+    put(f, job[1], 0, node, true, T0 + 10, 2);
+    put(f, job[2], 0, node, true, T0 + 20, 2);
+    struct kept_dir *dirs;
+    size_t n;
+    ok(f, st_place_kept_dirs(f->st, &f->a, node, &dirs, &n, &f->e));
+    assert_int_equal(n, 2);
+    for (size_t i = 0; i < n; i++) {
+        assert_true(dirs[i].job_id == job[0] || dirs[i].job_id == job[2]);
+        assert_string_equal(dirs[i].name, "aaaaaaaa-0000-4000-8000-000000000001-0");
+    }
+    assert_int_equal(n_kept(f, other), 1);
+    const struct job_place *rows = of_job(f, job[1], &n);
+    assert_int_equal(n, 1);
+    assert_false(rows[0].kept);
+}
+
+static void test_one_that_is_not_there_is_kept_no_more(void **state)
+{
+    struct fx *f = *state;
+    int64_t node = fx_add_node(f, f->cluster, 1, NODE_IDLE), job = fx_add_job(f, "j");
+    put(f, job, 0, node, true, T0, 2);
+    ok(f, st_place_lost(f->st, node, job, &f->e));
+    assert_int_equal(n_kept(f, node), 0);
+    size_t n;
+    of_job(f, job, &n);
+    assert_int_equal(n, 1);
+}
+
+static void test_they_go_with_their_job_and_their_node(void **state)
+{
+    struct fx *f = *state;
+    int64_t a = fx_add_node(f, f->cluster, 1, NODE_IDLE),
+            b = fx_add_node(f, f->cluster, 2, NODE_IDLE), one = fx_add_job(f, "one"),
+            two = fx_add_job(f, "two");
+    put(f, one, 0, a, true, T0, 9);
+    put(f, one, 1, b, true, T0, 9);
+    put(f, two, 0, a, true, T0, 9);
+    size_t n;
+    ok(f, st_node_remove(f->st, b, &f->e));
+    of_job(f, one, &n);
+    assert_int_equal(n, 1);
+    ok(f, st_mark_deleting(f->st, RES_JOB, one, T0, &f->e));
+    ok(f, st_remove(f->st, RES_JOB, one, T0, &f->e));
+    assert_int_equal(n_kept(f, a), 1);
+    fx_reopen(f);
+    of_job(f, two, &n);
+    assert_int_equal(n, 1);
+}
+
+#define TEST(t) cmocka_unit_test_setup_teardown(t, fx_start, fx_end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_the_nodes_of_a_job_come_by_rank),
+        TEST(test_a_node_keeps_the_latest_directories_by_name),
+        TEST(test_one_that_is_not_there_is_kept_no_more),
+        TEST(test_they_go_with_their_job_and_their_node),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
