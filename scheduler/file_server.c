@@ -139,8 +139,8 @@ void file_servers_stop(struct sched *s)
 
 void file_servers_free(struct sched *s)
 {
-    while (s->servers.n > 0)
-        work_free(s->servers.e[0].p);
+    for (size_t i = s->servers.n; i-- > 0;)
+        work_free(s->servers.e[i].p);
     id_map_free(&s->servers);
 }
 
