@@ -13,6 +13,7 @@
 
 /* A health command may take so long, or as long as its interval if that is shorter. */
 #define COMMAND_MAX_S 60
+#define US_PER_S      1000000LL
 
 /* Of the reason why a machine is drained. It tells what the health command did, and may undo, from
  * what a person did. */
@@ -36,9 +37,11 @@ void node_watch_free(struct node_rt *rt)
     rt->watch = NULL;
 }
 
+/* In a whole second, so that those of many nodes wake the loop once. */
 static int64_t next_time(struct node_rt *rt, int every_s)
 {
-    int64_t at = sched_now(rt->s) + sched_jitter(rt->s, every_s * 1000000LL);
+    int64_t at = sched_now(rt->s) + sched_jitter(rt->s, every_s * US_PER_S);
+    at += US_PER_S - at % US_PER_S;
     wake_by(rt->s, WAKE_NODE, rt->id, at);
     return at;
 }

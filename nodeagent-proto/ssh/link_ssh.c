@@ -16,6 +16,8 @@
 #define END_WAIT_MS 2000        /* for an agent that was told to go; it needs about one */
 #define READ_CHUNK  (64U << 10) /* bytes from the socket in one turn of the loop */
 
+#define LIB_KEEPALIVE_S 2 /* the shortest period that libssh2 takes */
+
 /* A name lookup may outlive its link: a resolver cannot be interrupted. */
 struct ssh_lookup {
     uv_getaddrinfo_t req;
@@ -167,6 +169,8 @@ void ssh_progress(struct ssh *l)
     uv_timer_start(&l->deadline, on_deadline, ms, ms);
 }
 
+static void arm_keepalive(struct ssh *l);
+
 static void on_keepalive(uv_timer_t *timer)
 {
     struct ssh *l = timer->data;
@@ -182,8 +186,21 @@ static void on_keepalive(uv_timer_t *timer)
         fail_now(l, what);
         return;
     }
+    arm_keepalive(l);
     libssh2_keepalive_send(l->session, &next);
     ssh_drive(l);
+}
+
+/* Idle links are all asked in the same instants, so that thousands of them wake the loop once a
+ * second. libssh2 counts in whole seconds, two at least, and sends only when these are over: where
+ * that would leave one out, the timer is twice as fast. */
+static void arm_keepalive(struct ssh *l)
+{
+    bool is_short = l->keepalive_s <= LIB_KEEPALIVE_S;
+    uint64_t ms = (uint64_t)l->keepalive_s * (is_short ? 500 : 1000);
+    uint64_t early = is_short ? 0 : (uv_now(l->loop) + ms) % 1000;
+    /* The repeat tells on_keepalive() the period. */
+    uv_timer_start(&l->keepalive, on_keepalive, ms - early, ms);
 }
 
 static void enter(struct ssh *l, enum ssh_phase phase)
@@ -193,10 +210,8 @@ static void enter(struct ssh *l, enum ssh_phase phase)
     ssh_progress(l);
     if (phase != SSH_RUNNING)
         return;
-    /* Half the period: libssh2 counts in whole seconds, and sends only when its own is over. */
-    uint64_t ms = (uint64_t)l->keepalive_s * 500;
-    libssh2_keepalive_config(l->session, 1, (unsigned)l->keepalive_s);
-    uv_timer_start(&l->keepalive, on_keepalive, ms, ms);
+    libssh2_keepalive_config(l->session, 1, LIB_KEEPALIVE_S);
+    arm_keepalive(l);
 }
 
 /* ---- bytes ---- */
@@ -292,7 +307,8 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
 {
     (void)handle;
     (void)suggested;
-    *buf = uv_buf_init(xcalloc(1, READ_CHUNK), READ_CHUNK); /* none is kept while idle */
+    /* None is kept while idle, and little of it is touched. */
+    *buf = uv_buf_init(xrealloc(NULL, READ_CHUNK), READ_CHUNK);
 }
 
 static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
