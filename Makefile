@@ -123,6 +123,15 @@ $(BUILD)/tools/%: test/tools/%.c $(LINK_LIBS)
 .PHONY: unit-bins
 unit-bins: $(UNIT_BINS) $(BUILD)/tools/coverage
 
+# For the bench: a daemon whose links to machines go to one process that plays all of their agents.
+BENCH_BINS := $(BUILD)/bench/batchaid-sim $(BUILD)/bench/sim-agents
+$(BUILD)/bench/batchaid-sim: $(call obj,$(call src_of,daemon) test/bench/link_sim.c) $(LINK_LIBS)
+	@mkdir -p $(@D)
+	@$(CC) -o $@ $^ -Wl,--wrap=node_open_ssh $(LDFLAGS) $(PKG_LIBS) $(DAEMON_LIBS)
+$(BUILD)/bench/sim-agents: $(call obj,test/bench/sim_agents.c) $(AGENT_SHARED)
+	@mkdir -p $(@D)
+	@$(CC) -o $@ $^ $(LDFLAGS) $(PKG_LIBS)
+
 # The same tests run on a build with AddressSanitizer and UndefinedBehaviorSanitizer.
 ASAN := BUILD=build-asan OPT='-O1 -g -fno-omit-frame-pointer' AGENT_LIBS= \
         SAN='-fsanitize=address,undefined -fno-sanitize-recover=undefined \
@@ -148,9 +157,10 @@ check: deps
 check-clients: all
 	@BUILD_DIR=$(BUILD) UPDATE_OPERATIONS=$(UPDATE_OPERATIONS) $(PYTHON) -m pytest -q -rs -s test/clients
 
-.PHONY: bench
+.PHONY: bench bench-bins
+bench-bins: $(BENCH_BINS)
 bench: deps
-	@$(MAKE) all
+	@$(MAKE) all bench-bins
 	@$(PYTHON) test/bench/run.py
 
 # --- house keeping -------------------------------------------------------------------------------
@@ -161,7 +171,7 @@ help:
 	@echo 'make demo          install what is missing, build, run the walkthrough with the real az'
 	@echo 'make check         install what is missing, build, run every test'
 	@echo 'make check-clients  install published clients in several languages and run each'
-	@echo 'make bench         print figures: start, memory, requests and jobs per second'
+	@echo 'make bench         print figures: start, memory, requests and jobs per second, machines'
 	@echo 'make install       PREFIX=$(PREFIX) DESTDIR=$(DESTDIR); make uninstall takes it away again'
 	@echo 'make deps          install the Debian packages that are missing (apt only)'
 	@echo 'make asan          build with AddressSanitizer and UndefinedBehaviorSanitizer'

@@ -19,14 +19,20 @@ AIM_JOBS = 300
 STAMP = "echo $EPOCHREALTIME"
 
 
-def probe(client, scene, number):
-    """Milliseconds from the instant before the PUT until the job's shell reads the clock."""
+def instant(text):
+    return datetime.fromisoformat(text).timestamp()
+
+
+def probe(client, scene, number, share):
+    """Runs a job whose shell reads the clock, into the folder that is its share. Returns the instant
+    before the PUT, the one at which it was allocated, and that clock."""
     name = f"probe-{number}"
     body, url = json.dumps(scene.body(f"{STAMP} > {MOUNT}/{name}")), scene.job_path(name)
     start = time.time()
     client.call("PUT", url, body)
     wait_for(lambda: b'"executionState":"succeeded"' in client.call("GET", url), what=name)
-    return (float((scene.share / name).read_text()) - start) * 1000
+    info = json.loads(client.call("GET", url))["properties"]["executionInfo"]
+    return start, instant(info["startTime"]), float((share / name).read_text())
 
 
 def measure_latency():
@@ -34,16 +40,13 @@ def measure_latency():
     with stage.running_daemon() as daemon, Client(daemon) as client:
         scene = stage.Stage(daemon, nodes=1)
         for number in range(PROBES):
-            waited.append(probe(client, scene, number))
+            put, _, first_line = probe(client, scene, number, scene.share)
+            waited.append((first_line - put) * 1000)
             spawned.append(machine.spawn_seconds(STAMP) * 1000)
             files.append(1000 / machine.job_files_per_second(daemon.dir, 1))
     against = {"posix_spawn of bash": spawned, "a job's files alone": files}
     note = f"p95 {percentile(waited, 95):.1f} (bare {percentile(spawned, 95):.1f})"
     return [Figure("PUT to job's first line", "ms", waited, AIM_START_MS, against=against, note=note)]
-
-
-def instant(text):
-    return datetime.fromisoformat(text).timestamp()
 
 
 def ended_jobs(client, scene, prefix):

@@ -16,8 +16,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench import jobs, rates, start  # noqa: E402
+from bench import jobs, machines, rates, sim, start  # noqa: E402
 from bench.figures import table  # noqa: E402
+from bench.fleet import SSHD  # noqa: E402
 from support.daemon import BATCHAID  # noqa: E402
 
 MEASUREMENTS = {
@@ -27,7 +28,11 @@ MEASUREMENTS = {
     "read": rates.measure_reads,
     "latency": jobs.measure_latency,
     "throughput": jobs.measure_throughput,
+    "connect": machines.measure_connect,
+    "dispatch": machines.measure_dispatch,
+    "idle": machines.measure_idle,
 }
+PROGRAMS = ("wrk", "cc", "pkg-config", "pdsh", "parallel-ssh", SSHD)
 
 
 def arguments():
@@ -38,9 +43,10 @@ def arguments():
 
 
 def missing():
-    if not BATCHAID.exists():
-        return f"{BATCHAID} is not built"
-    return next((f"{p} is not installed" for p in ("wrk", "cc", "pkg-config") if not shutil.which(p)), None)
+    for program in (BATCHAID, sim.BATCHAID_SIM, sim.AGENTS):
+        if not program.exists():
+            return f"{program} is not built: make all bench-bins"
+    return next((f"{p} is not installed" for p in PROGRAMS if not shutil.which(p)), None)
 
 
 def main():

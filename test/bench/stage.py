@@ -17,12 +17,12 @@ from .load import versioned, wrk
 NEXT_LINK = re.compile(rb'"nextLink":"https://[^/]+([^"]+)"}$')
 
 
-def new_daemon():
+def new_daemon(config=None, kind=Daemon):
     """Not started yet. Its state lies on the disk of the build (a /tmp may be memory), or where
     BENCH_DIR says."""
     directory = Path(os.environ.get("BENCH_DIR", BUILD / "bench"))
     directory.mkdir(parents=True, exist_ok=True)
-    return Daemon(state_dir=tempfile.mkdtemp(prefix="run-", dir=directory))
+    return kind(config, tempfile.mkdtemp(prefix="run-", dir=directory))
 
 
 def close(daemon):
@@ -31,8 +31,8 @@ def close(daemon):
 
 
 @contextmanager
-def running_daemon():
-    daemon = new_daemon()
+def running_daemon(config=None, kind=Daemon):
+    daemon = new_daemon(config, kind)
     try:
         yield daemon.start()
     finally:
