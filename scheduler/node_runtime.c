@@ -365,6 +365,8 @@ static void note_state(struct node_rt *rt, const struct node *row)
     rt->unusable = row->state == NODE_UNUSABLE;
     rt->heal = heals(row);
     rt->reached = row->incarnation != NULL;
+    if (row->state != NODE_IDLE && row->state != NODE_RUNNING)
+        node_watch_stop(rt);
     if (row->state != NODE_PREPARING)
         node_prepare_cancel(rt);
     else if (was_unusable) /* tried again, be it by a resize: at once */
