@@ -108,6 +108,7 @@ static void add_program(struct script *sc, struct arena *a, const struct contain
         .stdout_path = c->log_path,
         .stderr_path = arena_printf(a, "%s/stderr-container.txt", c->job_dir),
         .step = label->what,
+        .files_as = c->user, /* the directory is the job's: it may have put links there */
         .timeout_s = timeout_s,
     };
     struct script_label named = *label;
@@ -200,6 +201,7 @@ void container_wrap(struct arena *a, const struct container *c, struct task_spec
     task->n_env = v.n;
     task->command_line = exec_program;
     task->signal_command = signal_program;
+    task->files_as = c->user;
     task->user = NULL; /* the runtime is spoken to as the agent */
     task->limits = (struct task_limits){0};
 }
