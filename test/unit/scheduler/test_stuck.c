@@ -67,8 +67,35 @@ static void test_a_job_whose_task_does_not_die_ends_and_its_node_is_unusable(voi
     world_free(w);
 }
 
-static void
-test_a_stray_task_that_does_not_die_makes_the_node_unusable_until_it_is_gone(void **state)
+/* A supervisor that is late writes its log when it goes on, and no root comes back with that. */
+static void test_a_node_root_is_removed_only_when_its_tasks_are_gone(void **state)
+{
+    (void)state;
+    struct world *w = world_new(1);
+    struct stat st;
+    int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
+    int64_t j = add_job(w, c, "j", (struct job_wish){.command = ALONE_UNTIL_GO});
+    WAIT(w, has_begun(w, j));
+    const char *root = arena_strdup(&w->a, node_of(w, c, 0)->root);
+    pid_t supervisor = supervisor_on(w, root);
+    assert_true(supervisor > 1);
+    world_stop(w);
+    /* The database is lost; the node root and its task are not. */
+    assert_int_equal(unlink(path(w, "db")), 0);
+    (void)unlink(path(w, "db-wal"));
+    (void)unlink(path(w, "db-shm"));
+    assert_int_equal(kill(supervisor, SIGSTOP), 0);
+    world_start(w);
+    int64_t until = time_now_us() + 500000;
+    WAIT(w, time_now_us() >= until || stat(root, &st) != 0);
+    assert_int_equal(stat(root, &st), 0);
+    assert_int_equal(kill(supervisor, SIGCONT), 0);
+    WAIT(w, stat(root, &st) != 0);
+    assert_false(runs(w));
+    world_free(w);
+}
+
+static void test_a_stray_task_that_does_not_die_makes_the_node_unusable(void **state)
 {
     (void)state;
     struct rack *r = rack_new(1);
@@ -104,8 +131,8 @@ int main(int argc, char **argv)
         cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_job_whose_task_does_not_die_ends_and_its_node_is_unusable),
-        cmocka_unit_test(
-            test_a_stray_task_that_does_not_die_makes_the_node_unusable_until_it_is_gone),
+        cmocka_unit_test(test_a_node_root_is_removed_only_when_its_tasks_are_gone),
+        cmocka_unit_test(test_a_stray_task_that_does_not_die_makes_the_node_unusable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
