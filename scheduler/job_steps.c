@@ -463,5 +463,6 @@ void slot_clean(struct job_slot *slot)
 
 bool slot_cleaned(const struct job_slot *slot)
 {
-    return slot->pending == 0 && script_state(slot->script) != SCRIPT_RUNNING;
+    return slot->pending == 0 && script_state(slot->script) != SCRIPT_RUNNING &&
+           !script_busy(slot->script);
 }

@@ -172,7 +172,7 @@ bool node_kill_is_overdue(struct node_rt *rt, const char *task, int64_t *since_u
 }
 
 /* The link first: closing it answers what the run has asked for. */
-void node_unkillable(struct node_rt *rt, const struct failure *why)
+void node_give_up(struct node_rt *rt, const struct failure *why)
 {
     node_rt_close(rt);
     job_node_gone(rt);
