@@ -87,6 +87,7 @@ struct task_spec {
     const char *step;     /* "job preparation", "job", "setup task": for the log lines */
     const char *title;    /* what the log shows instead of command_line; NULL: that */
     const char *user;     /* the account it runs as; NULL: the agent's own */
+    const char *files_as; /* whose rights its files are opened with; NULL: as it runs */
     bool keep_children;   /* after exit 0, processes it left behind go on: a mount's helper */
     int timeout_s;        /* killed after so long, and says so in why; 0: never */
     /* For what signals do not reach, as in a container: run by the shell, with the signal's number

@@ -71,6 +71,7 @@ static void set_common(struct env *v, struct arena *a, const struct container *c
     env_set(v, "BATCHAI_ROOT", c->root);
     env_set(v, "BATCHAI_JOB_DIR", c->job_dir);
     env_set(v, "BATCHAI_IMAGE", image_name(a, c));
+    env_set(v, "BATCHAI_USER", c->user ? c->user : "");
 }
 
 static void set_registry(struct env *v, const struct container *c)
@@ -108,6 +109,7 @@ static void add_program(struct script *sc, struct arena *a, const struct contain
         .stdout_path = c->log_path,
         .stderr_path = arena_printf(a, "%s/stderr-container.txt", c->job_dir),
         .step = label->what,
+        .files_as = c->user, /* the directory is the job's: it may have put links there */
         .timeout_s = timeout_s,
         .keep_children = true, /* podman's monitor of the container is the command's child */
     };
@@ -161,7 +163,10 @@ void container_add_removal(struct script *sc, struct arena *a, const struct cont
                            const char *prefix)
 {
     const struct script_label remove = {
-        .code = START_CODE, .what = "remove container", .may_fail = true};
+        .code = "ContainerNotRemoved",
+        .what = "removal of the job's container",
+        .remedy = "see that the container runtime answers, then resize the cluster or undrain the "
+                  "machine"};
     struct env v;
     set_common(&v, a, c);
     add_program(sc, a, c, &remove, arena_printf(a, "%sremove", prefix), remove_program, &v,
@@ -193,7 +198,6 @@ void container_wrap(struct arena *a, const struct container *c, struct task_spec
 {
     struct env v;
     set_common(&v, a, c);
-    env_set(&v, "BATCHAI_USER", c->user ? c->user : "");
     env_set(&v, "BATCHAI_ENV_FILE", env_file(a, c));
     env_set(&v, "BATCHAI_COMMAND", task->command_line);
     task->title = arena_printf(a, "in container %s: %s", c->name, task->command_line);
@@ -201,6 +205,7 @@ void container_wrap(struct arena *a, const struct container *c, struct task_spec
     task->n_env = v.n;
     task->command_line = exec_program;
     task->signal_command = signal_program;
+    task->files_as = c->user;
     task->user = NULL; /* the runtime is spoken to as the agent */
     task->limits = (struct task_limits){0};
 }

@@ -35,7 +35,8 @@ const char *container_runtime(const struct site *site, const char *node_runtimes
  * ids of the commands. `env` is what the job's processes get: it is written to a file. */
 void container_add_start(struct script *sc, struct arena *a, const struct container *c,
                          const char *prefix, const struct env *env);
-/* Removes the container, whatever runs in it; safe to repeat. */
+/* Removes the container, whatever runs in it; safe to repeat. A container that stays fails the
+ * script: nothing else may start there. */
 void container_add_removal(struct script *sc, struct arena *a, const struct container *c,
                            const char *prefix);
 /* Removes all that earlier jobs of this node root left behind. */

@@ -78,6 +78,7 @@ struct job_slot {
     int pending;           /* requests without a reply, those of the script apart */
     struct script *script; /* the start, then the cleaning; NULL before */
     bool begun;            /* its first line is in execution.log */
+    int64_t killing_us;    /* since when the end of a killed task is awaited; 0: it is not */
     bool has_error;
     struct failure error; /* of a request, while the link holds */
     bool nodes_fault;     /* the error says something about the node, not the job */
@@ -122,6 +123,8 @@ bool run_prepared(const struct job_run *run);
 void run_signal(struct job_run *run, int signo);
 void slot_signal(struct job_slot *slot, int signo);
 bool run_tasks_over(const struct job_run *run);
+/* A task that SIGKILL was sent to over the present link, and that has not ended; NULL: none. */
+const char *slot_awaits_end_of(const struct job_slot *slot);
 void slot_clean(struct job_slot *slot);
 /* Its node keeps the job's directory, because output is in it: see outputs.h. */
 bool slot_keeps(struct job_slot *slot);

@@ -267,6 +267,15 @@ static void advance_stop(struct job_run *run)
     run->phase = end ? RUN_ENDING : RUN_CLEANING;
 }
 
+/* What fails is not forgiven: something of the job may still run there. */
+static void end_cleaning(struct job_slot *slot)
+{
+    const struct failure *why = script_failure(slot->script);
+    slot->state = SLOT_CLEAN;
+    if (why)
+        node_give_up(slot->rt, why);
+}
+
 /* True when every node is clean or given up. */
 static bool advance_cleaning(struct job_run *run)
 {
@@ -274,7 +283,7 @@ static bool advance_cleaning(struct job_run *run)
     for (int i = 0; i < run->n_slots; i++) {
         struct job_slot *slot = &run->slots[i];
         if (slot->state == SLOT_CLEANING && slot_cleaned(slot))
-            slot->state = SLOT_CLEAN;
+            end_cleaning(slot);
         bool done = slot->state == SLOT_CLEAN || slot->state == SLOT_GONE;
         if (!done && slot->state != SLOT_CLEANING && slot->rt && node_rt_usable(slot->rt))
             slot_clean(slot);
@@ -301,6 +310,22 @@ static void set_deadline(struct job_run *run)
     wake_at(run->s, WAKE_JOB, run->id, at);
 }
 
+/* A node with a task that does not die is given up. The task will not go on: what was sent SIGKILL
+ * never returns from the kernel to its own code. */
+static void check_kills(struct job_run *run)
+{
+    for (int i = 0; i < run->n_slots; i++) {
+        struct job_slot *slot = &run->slots[i];
+        const char *task = slot_awaits_end_of(slot);
+        struct failure why;
+        if (!task)
+            slot->killing_us = 0;
+        else if (node_kill_is_overdue(slot->rt, task, &slot->killing_us, WAKE_JOB, run->id, &run->a,
+                                      &why))
+            node_give_up(slot->rt, &why);
+    }
+}
+
 /* Each step falls through to the next as far as nothing has to be waited for. */
 static void advance(struct job_run *run)
 {
@@ -321,6 +346,7 @@ static void advance(struct job_run *run)
         run_write_end(run);
     }
     set_deadline(run);
+    check_kills(run);
 }
 
 void job_reconcile(struct sched *s, int64_t id)

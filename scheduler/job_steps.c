@@ -396,6 +396,19 @@ void run_signal(struct job_run *run, int signo)
         slot_signal(&run->slots[i], signo);
 }
 
+const char *slot_awaits_end_of(const struct job_slot *slot)
+{
+    const struct job_run *run = slot->run;
+    if (!slot->rt || !node_rt_usable(slot->rt))
+        return NULL;
+    if (slot->state == SLOT_CLEANING)
+        return script_awaits_end_of(slot->script);
+    for (size_t i = 0; run->phase == RUN_KILLING && i < run->n_tasks; i++)
+        if (run->tasks[i].launch.rank == slot->rank && run->tasks[i].state == RT_SENT)
+            return run->tasks[i].id;
+    return NULL;
+}
+
 /* --- cleaning ------------------------------------------------------------------------------- */
 
 static struct script_label clean_label(const char *what)
@@ -474,5 +487,6 @@ void slot_clean(struct job_slot *slot)
 
 bool slot_cleaned(const struct job_slot *slot)
 {
-    return slot->pending == 0 && script_state(slot->script) != SCRIPT_RUNNING;
+    return slot->pending == 0 && script_state(slot->script) != SCRIPT_RUNNING &&
+           !script_busy(slot->script);
 }

@@ -21,6 +21,11 @@
 /* Kills that fail (the link went down under them, as a rule) are repeated this often. */
 #define KILL_ROUNDS 3
 
+/* Killed tasks are looked at again this often, and given up after so long: their supervisors write
+ * logs, which would bring back parts of a root that was removed meanwhile. */
+#define KILL_LOOK_US 20000
+#define KILL_MAX_US  30000000
+
 /* How long until the removal of a tree that failed is tried again. */
 #define REMOVE_AGAIN_US 5000000
 
@@ -38,6 +43,8 @@ struct node_exit {
     int pending;  /* replies to kills, or to unmounts */
     int refusals; /* kills that failed, in this round */
     int rounds;
+    int running;       /* tasks that the last list said to run */
+    int64_t killed_us; /* when the first was killed; 0: none was */
 };
 
 void node_exit_free(struct node_rt *rt)
@@ -83,6 +90,23 @@ static void unmount(struct node_rt *rt)
     arena_free(&a);
 }
 
+static bool wait_for_ends(struct node_rt *rt)
+{
+    int64_t now = sched_now(rt->s);
+    if (rt->exit->running == 0)
+        return false;
+    if (rt->exit->killed_us == 0)
+        rt->exit->killed_us = now;
+    if (now - rt->exit->killed_us >= KILL_MAX_US) {
+        LOG_WARN(rt->s->log, "task.not_killed", LF_STR("node", rt->name),
+                 LF_STR("why", "it has not ended half a minute after SIGKILL"));
+        return false;
+    }
+    rt->exit->phase = EXIT_ASKING;
+    wake_by(rt->s, WAKE_NODE, rt->id, now + KILL_LOOK_US);
+    return true;
+}
+
 static void on_killed(void *ctx, const struct err *why)
 {
     struct node_rt *rt = ctx;
@@ -98,7 +122,7 @@ static void on_killed(void *ctx, const struct err *why)
     rt->exit->refusals = 0;
     if (again)
         step_to(rt, EXIT_ASKING);
-    else
+    else if (!wait_for_ends(rt))
         unmount(rt);
 }
 
@@ -107,9 +131,11 @@ static void on_tasks(void *ctx, const struct err *why, const struct task_status 
     struct node_rt *rt = ctx;
     if (!current(rt))
         return;
+    rt->exit->running = 0;
     for (size_t i = 0; !why && i < n; i++) {
         if (list[i].state != TASK_RUNNING)
             continue;
+        rt->exit->running++;
         rt->exit->pending++;
         node_signal(rt->link, list[i].id, SIGKILL, on_killed, rt);
     }

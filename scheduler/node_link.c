@@ -291,8 +291,9 @@ void node_rt_distrust(struct node_rt *rt, const char *why)
 static void on_task_ended(void *ctx, const struct task_status *status)
 {
     struct node_rt *rt = ctx;
-    if (node_watch_task_ended(rt, status))
-        return;
+    /* Also one that is told to the watch is among those whose end a preparation or release awaits.
+     */
+    node_watch_task_ended(rt, status);
     if (rt->prep)
         node_prepare_task_ended(rt, status);
     if (rt->release)

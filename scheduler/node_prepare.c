@@ -23,6 +23,7 @@ struct node_prep {
     struct mount_secret *secrets;
     const char *setup_id; /* of the setup task */
     bool resumed;         /* the node knows the setup task: nothing is taken from under it */
+    int64_t killing_us;   /* since when the end of a killed task is awaited; 0: it is not */
     bool failed;          /* nothing more is sent; kept because replies may still come */
     struct failure why;   /* code NULL: cancelled, or reported already */
 };
@@ -266,6 +267,18 @@ static void begin(struct node_rt *rt, const struct node *row)
         make_script(rt, row);
 }
 
+/* Nothing may be started beside a task that does not die. */
+static void check_kill(struct node_rt *rt)
+{
+    struct node_prep *prep = rt->prep;
+    struct failure why;
+    const char *task = prep->failed ? NULL : script_awaits_end_of(prep->script);
+    if (!task)
+        prep->killing_us = 0;
+    else if (node_kill_is_overdue(rt, task, &prep->killing_us, WAKE_NODE, rt->id, &prep->a, &why))
+        prep_fail(prep, &why);
+}
+
 void node_prepare(struct node_rt *rt, const struct node *row)
 {
     if (!rt->prep) {
@@ -276,6 +289,7 @@ void node_prepare(struct node_rt *rt, const struct node *row)
         begin(rt, row);
     }
     struct node_prep *prep = rt->prep;
+    check_kill(rt);
     if (!prep->failed && script_state(prep->script) == SCRIPT_FAILED)
         prep_fail(prep, script_failure(prep->script));
     if (prep->failed)

@@ -50,8 +50,10 @@ void node_release_free(struct node_rt *rt);
 void node_watch(struct node_rt *rt);
 /* The link is going: what was asked for is not answered any more. */
 void node_watch_link_down(struct node_rt *rt);
-/* True if it was a run of the health command. */
-bool node_watch_task_ended(struct node_rt *rt, const struct task_status *st);
+/* The node is prepared or given back: what becomes of a health command that runs is of no interest
+ * any more, as it is killed for that. */
+void node_watch_stop(struct node_rt *rt);
+void node_watch_task_ended(struct node_rt *rt, const struct task_status *st);
 void node_watch_free(struct node_rt *rt);
 
 #endif

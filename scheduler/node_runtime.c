@@ -145,6 +145,41 @@ void node_fail(struct node_rt *rt, const struct failure *f)
     arena_free(&a);
 }
 
+/* How long until tasks that were sent SIGKILL are gone, in s: their supervisor gives up what is
+ * left of one after 10. */
+#define KILL_TIMEOUT_S 60
+
+bool node_kill_is_overdue(struct node_rt *rt, const char *task, int64_t *since_us,
+                          enum wake_kind kind, int64_t id, struct arena *a, struct failure *why)
+{
+    struct sched *s = rt->s;
+    int limit_s = s->cfg.kill_timeout_s > 0 ? s->cfg.kill_timeout_s : KILL_TIMEOUT_S;
+    if (*since_us == 0)
+        *since_us = sched_now(s);
+    int64_t until = *since_us + limit_s * 1000000LL;
+    if (sched_now(s) < until) {
+        wake_by(s, kind, id, until);
+        return false;
+    }
+    *why = (struct failure){
+        .code = "TaskNotKilled",
+        .message = arena_printf(
+            a, "Task %s has not ended %d s after SIGKILL: it hangs in the kernel", task, limit_s),
+        .step = "kill stray tasks",
+        .remedy = "see what its processes wait for (a mount that is dead, a driver) or restart the "
+                  "machine, then resize the cluster or undrain the machine",
+        .exit_code = -1};
+    return true;
+}
+
+/* The link first: closing it answers what the run has asked for. */
+void node_give_up(struct node_rt *rt, const struct failure *why)
+{
+    node_rt_close(rt);
+    job_node_gone(rt);
+    node_fail(rt, why);
+}
+
 /* What says nothing about the cluster: after these a node is prepared again as soon as it can be
  * reached. After all others (a setup task that fails) a resize or `undrain` says when. */
 static const char *const healing_codes[] = {
@@ -369,6 +404,8 @@ static void note_state(struct node_rt *rt, const struct node *row)
     rt->unusable = row->state == NODE_UNUSABLE;
     rt->heal = heals(row);
     rt->reached = row->incarnation != NULL;
+    if (row->state != NODE_IDLE && row->state != NODE_RUNNING)
+        node_watch_stop(rt);
     if (row->state != NODE_PREPARING)
         node_prepare_cancel(rt);
     else if (was_unusable) /* tried again, be it by a resize: at once */

@@ -203,7 +203,7 @@ static const char *id_prefix(struct arena *a, const struct node_rt *rt)
 }
 
 /* Runs of an earlier link or daemon are of no interest any more. */
-bool node_watch_task_ended(struct node_rt *rt, const struct task_status *st)
+void node_watch_task_ended(struct node_rt *rt, const struct task_status *st)
 {
     struct node_watch *w = rt->watch;
     struct arena a;
@@ -212,13 +212,12 @@ bool node_watch_task_ended(struct node_rt *rt, const struct task_status *st)
     bool ours = strncmp(st->id, prefix, strlen(prefix)) == 0;
     arena_free(&a);
     if (!ours)
-        return false;
+        return;
     if (w && w->task_id && strcmp(w->task_id, st->id) == 0) {
         node_set_text(&w->task_id, NULL);
         judge_command(rt, st);
     }
     node_forget(rt->link, st->id, NULL, NULL);
-    return true;
 }
 
 static void on_started(void *ctx, const struct err *why, const struct task_status *st)
@@ -282,11 +281,19 @@ void node_watch(struct node_rt *rt)
         wake_by(rt->s, WAKE_NODE, rt->id, w->command_us);
 }
 
+void node_watch_stop(struct node_rt *rt)
+{
+    if (!rt->watch)
+        return;
+    rt->watch->command_us = 0;
+    node_set_text(&rt->watch->task_id, NULL);
+}
+
 void node_watch_link_down(struct node_rt *rt)
 {
     if (!rt->watch)
         return;
+    node_watch_stop(rt);
     rt->watch->asked = false;
-    rt->watch->health_us = rt->watch->command_us = 0;
-    node_set_text(&rt->watch->task_id, NULL);
+    rt->watch->health_us = 0;
 }

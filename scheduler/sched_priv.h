@@ -184,6 +184,12 @@ void node_rt_close(struct node_rt *rt);
 void node_rt_free(struct node_rt *rt);
 /* Writes that a node failed (unusable, or leaving anyway) and wakes who needs to know. */
 void node_fail(struct node_rt *rt, const struct failure *f);
+/* `task` was killed at *since_us (0: found to be now; kept there) and has not ended. True: for
+ * longer than it may take; *why says so. False: looked at again by a wake-up of (kind, id). */
+bool node_kill_is_overdue(struct node_rt *rt, const char *task, int64_t *since_us,
+                          enum wake_kind kind, int64_t id, struct arena *a, struct failure *why);
+/* Something on it cannot be ended: closes the link, takes the node from its run, and fails it. */
+void node_give_up(struct node_rt *rt, const struct failure *why);
 /* At which it is reached from other nodes: the machine's, or loopback. `rt` may be NULL. */
 const char *node_rt_address(const struct node_rt *rt);
 /* The account that jobs run as there; NULL: the agent's own. */

@@ -305,6 +305,12 @@ bool script_busy(const struct script *sc)
     return sc->pending > 0;
 }
 
+const char *script_awaits_end_of(const struct script *sc)
+{
+    const struct step *st = sc->halted ? NULL : sc->waiting;
+    return st && st->victims ? st->victims->id : NULL;
+}
+
 const struct failure *script_failure(const struct script *sc)
 {
     return sc->failed ? &sc->why : NULL;

@@ -91,6 +91,9 @@ const struct failure *script_failure(const struct script *);
 bool script_nodes_fault(const struct script *);
 /* A task of the node has ended: true if it was the command that the script waits for. */
 bool script_task_ended(struct script *, const struct task_status *st);
+/* A task that script_kill_tasks() has killed and whose end it waits for; NULL: none. One that hangs
+ * in the kernel may never end, so whoever runs the script sets a limit. */
+const char *script_awaits_end_of(const struct script *);
 /* The link is going, or the script is no longer wanted: nothing more is sent, nobody is called, and
  * replies that still come are dropped. */
 void script_halt(struct script *);

@@ -135,7 +135,7 @@ static int prepare(const struct command *c, struct err *e)
         redirect(&c->outputs, spec->stderr_path, STDERR_FILENO, e) < 0 ||
         limits_set(&spec->limits, inside ? c->cgroup : &none, e) < 0)
         return -1;
-    return c->outputs.account ? account_become(c->outputs.account, e) : 0;
+    return spec->user ? account_become(c->outputs.account, e) : 0;
 }
 
 void command_exec_shell(const char *command_line, char **env, struct err *e)

@@ -19,7 +19,7 @@
 
 struct command { /* all borrowed */
     const struct task_spec *spec;
-    struct outputs outputs; /* its account is the one to become; NULL: the agent's own */
+    struct outputs outputs; /* its account is also the one to become, if the task has a user */
     const struct cgroup *cgroup;
     char **env;
     int why_fd;

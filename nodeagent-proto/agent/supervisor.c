@@ -191,12 +191,14 @@ static int64_t size_of_stderr(const struct supervisor *s)
 
 static int find_account(struct supervisor *s, struct err *e)
 {
-    const char *user = s->c->spec->user;
-    if (!user)
+    const struct task_spec *spec = s->c->spec;
+    const char *name = spec->user ? spec->user : spec->files_as;
+    if (!name)
         return 0;
-    if (account_find(user, &s->account, e) < 0 || account_check(&s->account, e) < 0)
+    if (account_find(name, &s->account, e) < 0 || account_check(&s->account, e) < 0)
         return -1;
-    s->outputs.account = s->log.outputs.account = s->relay.account = &s->account;
+    s->outputs.account = s->log.outputs.account = &s->account;
+    s->relay.account = spec->user ? &s->account : NULL;
     return 0;
 }
 
@@ -213,7 +215,7 @@ static int prepare(struct supervisor *s, struct err *e)
     if (wants_cgroup(c->spec))
         cgroup_make(c->incarnation, c->spec->id, &c->spec->limits, &s->cgroup);
     char *marker = supervisor_marker(c->incarnation, c->spec->id);
-    s->relay.env = s->env = command_environment(c->spec, s->outputs.account, marker);
+    s->relay.env = s->env = command_environment(c->spec, s->relay.account, marker);
     free(marker);
     s->stderr_from = size_of_stderr(s);
     return record_commit(c->claim_fd, e);

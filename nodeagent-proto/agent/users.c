@@ -155,7 +155,36 @@ static int must_run(const char *const *argv, const char *input, struct err *e)
     return rc;
 }
 
-/* A home that was there before belongs to somebody. */
+static int refuse_home(const char *name, const char *home, struct err *e)
+{
+    return err_set(
+        e, ERR_CONFLICT, "name",
+        "the home of a new account %s, %s, is there already and somebody else's, or could "
+        "not be made; move it away or choose another name",
+        name, home);
+}
+
+/* Where homes are made is useradd's to say ("HOME=/home"). One that is there already belonged to
+ * somebody: the new account may even get the number of that one, and would take it along when it
+ * goes. */
+static int check_no_home(const char *name, struct err *e)
+{
+    const char *ask[] = {"useradd", "-D", NULL}, *base = "/home";
+    struct strbuf said = STRBUF_INIT;
+    struct stat st;
+    int rc = program_run(ask, NULL, &said, e);
+    char *save = NULL, *line = rc == 0 && said.len ? strtok_r(said.s, "\n", &save) : NULL;
+    for (; line; line = strtok_r(NULL, "\n", &save))
+        if (strncmp(line, "HOME=/", 6) == 0)
+            base = line + 5;
+    char *home = fs_join(base, name);
+    if (rc >= 0)
+        rc = lstat(home, &st) == 0 ? refuse_home(name, home, e) : 0;
+    free(home);
+    strbuf_free(&said);
+    return rc;
+}
+
 static int check_home(const struct account *a, struct err *e)
 {
     struct stat st;
@@ -164,11 +193,7 @@ static int check_home(const struct account *a, struct err *e)
         return 0;
     int ignored = must_run(del, NULL, NULL);
     (void)ignored;
-    return err_set(
-        e, ERR_CONFLICT, "name",
-        "the home of a new account %s, %s, is there already and somebody else's, or could "
-        "not be made; move it away or choose another name",
-        a->name, a->home);
+    return refuse_home(a->name, a->home, e);
 }
 
 static int make_account(const char *root, const char *name, struct err *e)
@@ -177,7 +202,9 @@ static int make_account(const char *root, const char *name, struct err *e)
     const char *add[] = {"useradd", "-m", "-U", "-s", shell, "-c", COMMENT, "--", name, NULL};
     struct account a;
     memset(&a, 0, sizeof a);
-    int rc = mark(root, name, e);
+    int rc = check_no_home(name, e);
+    if (rc == 0)
+        rc = mark(root, name, e);
     if (rc == 0)
         rc = must_run(add, NULL, e);
     if (rc == 0)
@@ -322,7 +349,7 @@ int users_remove_all(const char *root, struct err *e)
     struct dirent *de;
     int rc = 0;
     while (d && rc == 0 && (de = readdir(d)))
-        if (de->d_name[0] != '.')
+        if (!strchr(de->d_name, '.')) /* no name of an account has one: a mark half made */
             rc = users_remove(root, de->d_name, e);
     if (d)
         closedir(d);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Removes container BATCHAI_CONTAINER, if there is one, with whatever runs in it.
+# Removes container BATCHAI_CONTAINER, if there is one, with whatever runs in it. That there is none is
+# believed only of a runtime that answers.
 R=$BATCHAI_RUNTIME
-$R inspect "$BATCHAI_CONTAINER" >/dev/null 2>&1 || exit 0
-$R rm -f "$BATCHAI_CONTAINER" >/dev/null
+id=$($R ps -aq --filter name="$BATCHAI_CONTAINER\$") || exit 1
+[ -z "$id" ] || $R rm -f $id >/dev/null

@@ -6,9 +6,30 @@ $R rm -f "$N" >/dev/null 2>&1
 set -- --name "$N" --label batchaid.root="$BATCHAI_ROOT" --network host
 set -- "$@" --mount type=bind,source="$BATCHAI_ROOT",target="$BATCHAI_ROOT"
 
-# Symbolic links in the mount roots lead to folders that have to be there too.
+# Symbolic links in the mount roots lead to folders that have to be there too. Links inside of what is
+# mounted there are somebody's data: they could lead anywhere.
+real=$(cd "$BATCHAI_ROOT" && pwd -P) || exit 1
+mounted() {
+    while read -r _ _ _ _ point _; do
+        case $point in *\\*) point=$(printf %b_ "$point") point=${point%_} ;; esac
+        [ "$point" != "$real${1#"$BATCHAI_ROOT"}" ] || return 0
+    done </proc/self/mountinfo
+    return 1
+}
+links() {
+    for entry in "$1"/* "$1"/.[!.]*; do
+        if mounted "$entry"; then
+            continue
+        elif [ -L "$entry" ]; then
+            printf '%s\n' "$entry"
+        elif [ -d "$entry" ]; then
+            links "$entry"
+        fi
+    done
+}
 T=$(mktemp) || exit 1
-find "$BATCHAI_ROOT/mounts" "$BATCHAI_JOB_DIR/mounts" -type l >"$T" 2>/dev/null
+links "$BATCHAI_ROOT/mounts" >"$T"
+links "$BATCHAI_JOB_DIR/mounts" >>"$T"
 seen=:
 while IFS= read -r link; do
     folder=$(readlink -f "$link") && [ -d "$folder" ] || continue
@@ -18,6 +39,8 @@ while IFS= read -r link; do
 done <"$T"
 rm -f "$T"
 
+# The job's user stays that user, whatever programs with a set-user-ID bit the image brings.
+[ -n "$BATCHAI_USER" ] && set -- "$@" --security-opt no-new-privileges
 [ -n "$BATCHAI_SHM_SIZE" ] && set -- "$@" --shm-size "$BATCHAI_SHM_SIZE"
 [ "$BATCHAI_MEMORY" -gt 0 ] && set -- "$@" --memory "$BATCHAI_MEMORY"
 [ "$BATCHAI_CPUS" -gt 0 ] && set -- "$@" --cpus "$BATCHAI_CPUS"

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-# Removes every container that a job of the node root BATCHAI_ROOT has left behind.
+# Removes every container that a job of the node root BATCHAI_ROOT has left behind; fails if one stays.
+# A runtime that does not answer has no part in what is started here.
+rc=0
 for R in docker podman; do
     command -v $R >/dev/null || continue
     for container in $($R ps -aq --filter label=batchaid.root="$BATCHAI_ROOT" 2>/dev/null); do
-        $R rm -f "$container" >/dev/null
+        $R rm -f "$container" >/dev/null || rc=1
     done
 done
-exit 0
+exit $rc

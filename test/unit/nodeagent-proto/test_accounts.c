@@ -108,6 +108,47 @@ static bool key_is(const char *wanted)
     return is;
 }
 
+/* Its number is free again, so the next account that is made gets it. */
+static void test_a_home_left_behind_by_an_earlier_account_is_nobodys_to_delete(void **state)
+{
+    const char *make[] = {"useradd", "-m", ours, NULL}, *del[] = {"userdel", ours, NULL};
+    struct fixture *f = *state;
+    struct stat st;
+    if (no_root())
+        skip();
+    assert_int_equal(run(make[0], make), 0);
+    assert_int_equal(run(del[0], del), 0);
+    open_ready(f);
+    add(f, ours, KEY, NULL);
+    assert_int_equal(f->why.code, ERR_CONFLICT);
+    assert_non_null(strstr(f->why.msg, ours_home));
+    assert_null(getpwnam(ours));
+    ASK(f, node_user_remove(f->link, NULL, on_done, f));
+    assert_int_equal(stat(ours_home, &st), 0);
+    const char *rm[] = {"rm", "-r", ours_home, NULL};
+    assert_int_equal(run(rm[0], rm), 0);
+}
+
+static void test_a_mark_that_was_half_made_is_no_account(void **state)
+{
+    struct fixture *f = *state;
+    struct err e;
+    if (no_root())
+        skip();
+    open_ready(f);
+    char *mark = in_root(f, "users/somebody.Ab12Cd");
+    char *dir = in_root(f, "users");
+    assert_int_equal(mkdir(dir, 0700), 0);
+    free(dir);
+    assert_int_equal(fs_write_atomic(mark, "", 0, 0600, &e), 0);
+    add(f, ours, KEY, NULL);
+    assert_string_equal(f->why.msg, "");
+    ASK(f, node_user_remove(f->link, NULL, on_done, f));
+    assert_string_equal(f->why.msg, "");
+    assert_null(getpwnam(ours));
+    free(mark);
+}
+
 static void test_an_account_is_made_kept_up_to_date_and_removed(void **state)
 {
     struct fixture *f = *state;
@@ -338,6 +379,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ACCOUNTS(test_an_account_is_made_kept_up_to_date_and_removed),
+        ACCOUNTS(test_a_home_left_behind_by_an_earlier_account_is_nobodys_to_delete),
+        ACCOUNTS(test_a_mark_that_was_half_made_is_no_account),
         ACCOUNTS(test_an_account_that_was_there_before_is_left_as_it_is),
         ACCOUNTS(test_a_home_that_was_there_before_is_not_taken),
         ACCOUNTS(test_names_keys_and_passwords_are_checked),

@@ -124,6 +124,50 @@ static void test_links_lead_nowhere_new(void **state)
     paths_free(&p);
 }
 
+/* A command of root's among an account's files, as those are that speak to a container runtime. */
+static void test_roots_output_goes_only_where_the_account_may_write(void **state)
+{
+    struct fixture *f = *state;
+    struct paths p;
+    struct stat st;
+    struct err e;
+    NEED_ACCOUNT();
+    open_ready(f);
+    struct task_spec s =
+        usual_spec(f, &p, "first", "for f in out log; do ln -s ../secret ../../out/$f; done");
+    s.user = TEST_USER;
+    run_spec(f, &s);
+    assert_int_equal(end_of(f)->s.exit_code, 0);
+    char *secret = in_root(f, "secret"), *out = in_root(f, "out/out"), *log = in_root(f, "out/log");
+    assert_int_equal(fs_write_atomic(secret, "hush\n", 5, 0600, &e), 0);
+
+    s.user = NULL;
+    s.files_as = TEST_USER;
+    s.id = "out-by-link";
+    s.command_line = "echo more";
+    s.stdout_path = out;
+    run_spec(f, &s);
+    assert_int_equal(f->run.s.state, TASK_FAILED_TO_START);
+    assert_non_null(strstr(f->run.why, "as '" TEST_USER "': cannot open the output file"));
+    s.id = "as-it-should-be";
+    s.command_line = "id -u; echo $HOME";
+    s.stdout_path = p.out;
+    s.log_path = log;
+    f->n_ended = 0;
+    run_spec(f, &s);
+    assert_int_equal(end_of(f)->s.exit_code, 0);
+    assert_true(file_has(f, "out/stdout.txt", "0\n"));
+    assert_false(file_has(f, "out/stdout.txt", "/tmp\n"));
+    assert_owner(f, "out/stdout.txt");
+
+    assert_int_equal(stat(secret, &st), 0);
+    assert_int_equal(st.st_size, 5);
+    free(secret);
+    free(out);
+    free(log);
+    paths_free(&p);
+}
+
 /* The tail of stderr is read when the task is over: by then it may be something else. */
 static void check_tail(struct fixture *f, bool lost)
 {
@@ -321,6 +365,7 @@ int main(void)
         TEST_OPEN(test_its_files_are_the_accounts),
         TEST_OPEN(test_unknown_account),
         TEST_OPEN(test_links_lead_nowhere_new),
+        TEST_OPEN(test_roots_output_goes_only_where_the_account_may_write),
         TEST_OPEN(test_tail_is_read_with_its_rights),
         TEST_OPEN(test_tail_of_a_lost_task_too),
         TEST_OPEN(test_tail_is_told),

@@ -486,6 +486,48 @@ static void test_a_silent_machine_is_given_back_and_cleaned_for_the_next(void **
     rack_free(r);
 }
 
+static void test_a_health_command_under_way_holds_up_no_release(void **state)
+{
+    (void)state;
+    struct rack *r = rack_new(1);
+    struct world *w = r->w;
+    r->group.health_command = arena_printf(&w->a, "cd %s; printf x >> checks; sleep 1000", w->dir);
+    r->group.health_interval_s = 600;
+    put_file(path(w, "checks"), "");
+    sshd_start(r);
+    rack_start(r);
+    int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
+    WAIT(w, checks(w) == 1);
+    resize(w, c, 0);
+    WAIT(w, is_empty(w, c));
+    /* That it was killed for the release says nothing about the machine. */
+    assert_false(w->s->machines[0].drained);
+    resize(w, c, 1);
+    WAIT(w, checks(w) == 2);
+    rack_free(r);
+}
+
+static void test_a_health_command_under_way_holds_up_no_preparation(void **state)
+{
+    (void)state;
+    struct rack *r = rack_new(1);
+    struct world *w = r->w;
+    r->site.unusable_after_s = 1;
+    r->group.health_command = arena_printf(&w->a, "cd %s; printf x >> checks; sleep 1000", w->dir);
+    r->group.health_interval_s = 600;
+    put_file(path(w, "checks"), "");
+    sshd_start(r);
+    rack_start(r);
+    int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
+    WAIT(w, checks(w) == 1);
+    sshd_stop(r);
+    WAIT(w, counts(w, c).unusable == 1);
+    sshd_start(r);
+    WAIT(w, counts(w, c).idle == 1);
+    assert_false(w->s->machines[0].drained);
+    rack_free(r);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1)
@@ -508,6 +550,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_the_health_command_drains_and_undrains_but_not_what_a_person_drained),
         cmocka_unit_test(test_a_machine_is_given_back_clean),
         cmocka_unit_test(test_a_silent_machine_is_given_back_and_cleaned_for_the_next),
+        cmocka_unit_test(test_a_health_command_under_way_holds_up_no_release),
+        cmocka_unit_test(test_a_health_command_under_way_holds_up_no_preparation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

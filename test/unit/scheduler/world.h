@@ -36,7 +36,7 @@ struct world {
     struct storage *st;
     struct sched *s;
     struct arena a;
-    int local_nodes, idle_s, mount_timeout_s;
+    int local_nodes, idle_s, mount_timeout_s, kill_timeout_s;
     const struct site *site; /* borrowed; NULL: local nodes only */
     int64_t ahead_us;        /* of the system's clock */
     int64_t group, workspace, experiment;
@@ -116,6 +116,7 @@ static inline void world_start(struct world *w)
                                    .local_nodes = w->local_nodes,
                                    .autoscale_idle_s = w->idle_s,
                                    .mount_timeout_s = w->mount_timeout_s,
+                                   .kill_timeout_s = w->kill_timeout_s,
                                    .site = w->site};
     ok(sched_create(&c, &w->s, &e), &e);
     ok(sched_start(w->s, &e), &e);

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What does not die or does not answer: tasks that survive SIGKILL, as one that hangs in the kernel
+ * does, and an agent that stands still while its machine is well.
+ */
+#include "rack.h"
+
+#include <dirent.h>
+#include <signal.h>
+
+static int64_t cluster_of(struct world *w, int target, enum dealloc_option rule)
+{
+    return add_cluster(w, "c", (struct cluster_wish){.scale = {.target = target, .dealloc = rule}});
+}
+
+static bool has_begun(struct world *w, int64_t job)
+{
+    return strstr(out_of(w, job), "begin\n") != NULL;
+}
+
+/* The number in a record of the only task on a node. */
+static pid_t supervisor_on(struct world *w, const char *root)
+{
+    DIR *d = opendir(arena_printf(&w->a, "%s/tasks", root));
+    pid_t pid = 0;
+    for (struct dirent *de; d && (de = readdir(d));) {
+        const char *dot = strrchr(de->d_name, '.'), *at;
+        if (!dot || strcmp(dot, ".start") != 0)
+            continue;
+        const char *text = read_text(w, arena_printf(&w->a, "%s/tasks/%s", root, de->d_name));
+        at = strstr(text, "\"supervisor\":");
+        pid = at ? atoi(at + strlen("\"supervisor\":")) : 0;
+    }
+    if (d)
+        closedir(d);
+    return pid;
+}
+
+static bool is_tasks_fault(struct world *w, int64_t cluster)
+{
+    return counts(w, cluster).unusable == 1 && strstr(errors_of(w, cluster), "TaskNotKilled");
+}
+
+/* A supervisor that is stopped kills nothing: for the daemon its task does not die. */
+static void test_a_job_whose_task_does_not_die_ends_and_its_node_is_unusable(void **state)
+{
+    (void)state;
+    struct world *w = world_new(1);
+    struct err e;
+    world_stop(w);
+    w->kill_timeout_s = 1;
+    world_start(w);
+    int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
+    int64_t j = add_job(w, c, "j", (struct job_wish){.command = ALONE_UNTIL_GO});
+    WAIT(w, has_begun(w, j));
+    pid_t supervisor = supervisor_on(w, node_of(w, c, 0)->root);
+    assert_true(supervisor > 1);
+    assert_int_equal(kill(supervisor, SIGSTOP), 0);
+    assert_int_equal(sched_job_terminate(w->s, j, &e), 1);
+    w->ahead_us += 6000000; /* the time between SIGTERM and SIGKILL */
+    sched_wake_cluster(w->s, c);
+    WAIT(w, job_ended(w, j) && is_tasks_fault(w, c));
+    assert_int_equal(kill(supervisor, SIGCONT), 0);
+    set_scale(w, c, (struct scale){.kind = SCALE_MANUAL, .target = 0, .dealloc = DEALLOC_REQUEUE});
+    WAIT(w, rows_of(counts(w, c)) == 0);
+    assert_false(runs(w));
+    world_free(w);
+}
+
+/* A supervisor that is late writes its log when it goes on, and no root comes back with that. */
+static void test_a_node_root_is_removed_only_when_its_tasks_are_gone(void **state)
+{
+    (void)state;
+    struct world *w = world_new(1);
+    struct stat st;
+    int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
+    int64_t j = add_job(w, c, "j", (struct job_wish){.command = ALONE_UNTIL_GO});
+    WAIT(w, has_begun(w, j));
+    const char *root = arena_strdup(&w->a, node_of(w, c, 0)->root);
+    pid_t supervisor = supervisor_on(w, root);
+    assert_true(supervisor > 1);
+    world_stop(w);
+    /* The database is lost; the node root and its task are not. */
+    assert_int_equal(unlink(path(w, "db")), 0);
+    (void)unlink(path(w, "db-wal"));
+    (void)unlink(path(w, "db-shm"));
+    assert_int_equal(kill(supervisor, SIGSTOP), 0);
+    world_start(w);
+    int64_t until = time_now_us() + 500000;
+    WAIT(w, time_now_us() >= until || stat(root, &st) != 0);
+    assert_int_equal(stat(root, &st), 0);
+    assert_int_equal(kill(supervisor, SIGCONT), 0);
+    WAIT(w, stat(root, &st) != 0);
+    assert_false(runs(w));
+    world_free(w);
+}
+
+static void test_a_stray_task_that_does_not_die_makes_the_node_unusable(void **state)
+{
+    (void)state;
+    struct rack *r = rack_new(1);
+    struct world *w = r->w;
+    r->site.unusable_after_s = 1;
+    w->kill_timeout_s = 1;
+    sshd_start(r);
+    rack_start(r);
+    int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
+    int64_t j = add_job(w, c, "j", (struct job_wish){.command = ALONE_UNTIL_GO});
+    WAIT(w, has_begun(w, j));
+    pid_t supervisor = supervisor_on(w, r->group.node_root);
+    assert_true(supervisor > 1);
+    assert_int_equal(kill(supervisor, SIGSTOP), 0);
+    sshd_stop(r);
+    WAIT(w, counts(w, c).unusable == 1);
+    sshd_start(r);
+    WAIT(w, is_tasks_fault(w, c));
+    assert_true(runs(w));
+    assert_int_equal(kill(supervisor, SIGCONT), 0);
+    struct err e;
+    ok(sched_machine_undrain(w->s, "m00", &e), &e);
+    WAIT(w, strcmp(out_of(w, j), "begin\nbegin\n") == 0);
+    assert_false(ran_twice(w));
+    go(w);
+    WAIT(w, job_ended(w, j) && counts(w, c).idle == 1);
+    rack_free(r);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_job_whose_task_does_not_die_ends_and_its_node_is_unusable),
+        cmocka_unit_test(test_a_node_root_is_removed_only_when_its_tasks_are_gone),
+        cmocka_unit_test(test_a_stray_task_that_does_not_die_makes_the_node_unusable),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
