@@ -57,7 +57,7 @@ struct setup_task_spec {
 
 struct admin_user_spec {
     const char *name;
-    const char *ssh_public_key; /* or NULL */
+    const char *ssh_public_key; /* one line, without its end; or NULL */
     const char *password;       /* secret; or NULL */
 };
 

@@ -48,11 +48,17 @@ static struct setup_task_spec *decode_setup_task(struct arena *a, const json_t *
     return s;
 }
 
+/* As people take it from a file: its last line end is no part of it. */
+static const char *without_line_end(struct arena *a, const char *line)
+{
+    return line ? arena_strndup(a, line, strcspn(line, "\r\n")) : NULL;
+}
+
 static struct admin_user_spec decode_admin(struct arena *a, const json_t *account)
 {
     return (struct admin_user_spec){
         .name = spec_string(a, account, "adminUserName"),
-        .ssh_public_key = spec_string(a, account, "adminUserSshPublicKey"),
+        .ssh_public_key = without_line_end(a, spec_string(a, account, "adminUserSshPublicKey")),
         .password = spec_string(a, account, "adminUserPassword"),
     };
 }

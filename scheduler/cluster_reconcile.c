@@ -23,6 +23,7 @@ struct pass {
     size_t n_nodes;
     int64_t now_us;
     bool on_machines; /* its nodes are machines of the inventory; else they are local */
+    bool replaceable; /* one of its nodes gives way to a machine that works, if there is one */
     struct plan_scale_result scale;
 };
 
@@ -43,6 +44,20 @@ static bool out_of_service(const struct pass *p, const struct node *nd)
     return m && (m->drained || !m->site || (nd->state == NODE_UNUSABLE && m->trouble));
 }
 
+/* Why a machine of which this is said may give its place to another, if nothing ever ran there. */
+static const char *const never_met[] = {"NodeUnreachable", "NodeRefused"};
+
+static bool replaceable(struct pass *p, const struct node *nd)
+{
+    if (nd->state != NODE_UNUSABLE || nd->job_id || nd->incarnation || !nd->machine_id)
+        return false;
+    const char *code = nd->errors ? failure_code(&p->a, nd->errors) : NULL;
+    for (size_t i = 0; code && i < sizeof never_met / sizeof never_met[0]; i++)
+        if (strcmp(code, never_met[i]) == 0)
+            return true;
+    return false;
+}
+
 static struct plan_node *plan_nodes(struct pass *p)
 {
     struct plan_node *out = arena_alloc(&p->a, (p->n_nodes + 1) * sizeof *out);
@@ -53,7 +68,9 @@ static struct plan_node *plan_nodes(struct pass *p)
                                     .state = nd->state,
                                     .state_us = nd->state_us,
                                     .job_id = nd->job_id,
-                                    .out_of_service = out_of_service(p, nd)};
+                                    .out_of_service = out_of_service(p, nd),
+                                    .replaceable = replaceable(p, nd)};
+        p->replaceable = p->replaceable || out[i].replaceable;
     }
     return out;
 }
@@ -103,6 +120,7 @@ static int decide_scale(struct pass *p, struct err *e)
         .now_us = p->now_us,
         .idle_us = (int64_t)p->s->cfg.autoscale_idle_s * 1000000,
         .free_capacity = room,
+        .good_capacity = p->on_machines ? machines_good(p->s, p->c.vm_size, p->c.vm_priority) : 0,
     };
     plan_scale(&p->a, &in, &p->scale);
     return 0;
@@ -191,7 +209,8 @@ static int apply_scale(struct pass *p, struct err *e)
     for (size_t i = 0; i < r->n_leave; i++)
         if (move_node(p, r->leave[i], NODE_EV_LEAVE, e) != 0)
             return -1;
-    if (retry_unusable(p, nodes, e) != 0)
+    bool resized = r->add > r->replaced || r->n_leave > (size_t)r->replaced;
+    if (resized && retry_unusable(p, nodes, e) != 0)
         return -1;
     return load_nodes(p, e);
 }
@@ -274,12 +293,13 @@ static int write_errors(struct pass *p, struct err *e)
 {
     const char *errors = NULL;
     struct failure f;
-    if (p->scale.missing > 0) {
+    if (p->scale.missing > 0 || p->replaceable)
         id_map_put(&p->s->short_clusters, p->c.id, NULL);
+    else
+        id_map_remove(&p->s->short_clusters, p->c.id);
+    if (p->scale.missing > 0) {
         f = shortage(p);
         errors = failure_append(&p->a, NULL, &f);
-    } else {
-        id_map_remove(&p->s->short_clusters, p->c.id);
     }
     for (size_t i = 0; i < p->n_nodes; i++) {
         if (withdrawn(p, &p->nodes[i], &f))

@@ -177,6 +177,8 @@ void container_add_sweep(struct script *sc, struct arena *a, const char *root, c
 {
     const struct script_label sweep = {.code = "NodePreparationFailed",
                                        .what = "remove containers of earlier jobs"};
+    const struct script_label tidy = {.what = "remove the sweep's output", .may_fail = true};
+    const char *dir = arena_printf(a, "%s/sweep", root);
     struct env v;
     env_init(&v, a);
     env_set(&v, "BATCHAI_ROOT", root);
@@ -187,11 +189,12 @@ void container_add_sweep(struct script *sc, struct arena *a, const char *root, c
         .env = v.items,
         .n_env = v.n,
         .stdout_path = "/dev/null",
-        .stderr_path = arena_printf(a, "%s/setup/stderr-sweep.txt", root),
+        .stderr_path = arena_printf(a, "%s/stderr.txt", dir),
         .step = sweep.what,
         .timeout_s = REMOVE_TIMEOUT_S,
     };
     script_command(sc, &sweep, &task, false);
+    script_remove_tree(sc, &tidy, dir);
 }
 
 void container_wrap(struct arena *a, const struct container *c, struct task_spec *task)

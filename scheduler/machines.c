@@ -158,6 +158,16 @@ void machines_count(const struct sched *s, const char *vm_size, enum vm_priority
     }
 }
 
+int machines_good(const struct sched *s, const char *vm_size, enum vm_priority priority)
+{
+    int n = 0;
+    for (size_t i = 0; i < s->n_machines; i++) {
+        const struct machine *m = &s->machines[i];
+        n += is_free(m) && !m->trouble && machine_serves(m, vm_size, priority);
+    }
+    return n;
+}
+
 /* Lower is more promising. */
 static int promise(const struct machine *m)
 {

@@ -278,8 +278,10 @@ void node_rt_close(struct node_rt *rt)
 
 static void on_down(void *ctx, const struct err *why)
 {
-    note_loss(ctx, why->msg, why->code == ERR_NODE || why->code == ERR_CONFIG);
-    node_rt_close(ctx);
+    struct node_rt *rt = ctx;
+    rt->let_in = rt->link_state == LINK_OPENING && node_link_step(rt->link) > NODE_STEP_LOGIN;
+    note_loss(rt, why->msg, why->code == ERR_NODE || why->code == ERR_CONFIG);
+    node_rt_close(rt);
 }
 
 void node_rt_distrust(struct node_rt *rt, const char *why)

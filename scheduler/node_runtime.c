@@ -225,6 +225,12 @@ static struct failure machine_lost(struct arena *a, const struct node_rt *rt, co
     }
     int64_t silent_s = (sched_now(rt->s) - rt->lost_us) / 1000000;
     f.code = "NodeUnreachable";
+    if (rt->let_in) {
+        f.message = arena_printf(a, "The agent did not start on machine %s, in %d tries: %s", name,
+                                 rt->failures, why);
+        f.remedy = "put right what the message names; it is tried again by itself";
+        return f;
+    }
     f.message = arena_printf(a, "Machine %s could not be reached for %lld s, in %d tries: %s", name,
                              (long long)silent_s, rt->failures, why);
     f.remedy =

@@ -155,6 +155,20 @@ static void choose_leaving(const struct plan_scale_input *in, const struct plan_
     out->waiting = in->scale.kind == SCALE_MANUAL || in->deleting ? excess : over > 0 ? over : 0;
 }
 
+/* One leaves for each good machine that is not needed to fill the cluster up. What is taken is
+ * good, and what is left of the good ones shrinks: this ends. */
+static void replace(const struct plan_scale_input *in, const struct plan_node **staying,
+                    size_t n_staying, struct plan_scale_result *out)
+{
+    for (size_t i = 0; i < n_staying && out->add < in->good_capacity; i++) {
+        if (!staying[i]->replaceable)
+            continue;
+        out->leave[out->n_leave++] = staying[i];
+        out->add++;
+        out->replaced++;
+    }
+}
+
 void plan_scale(struct arena *a, const struct plan_scale_input *in, struct plan_scale_result *out)
 {
     *out = (struct plan_scale_result){0};
@@ -178,6 +192,8 @@ void plan_scale(struct arena *a, const struct plan_scale_input *in, struct plan_
         if (in->scale.kind == SCALE_AUTO && !in->deleting)
             out->target = have - (int)out->n_leave - out->waiting;
     }
+    if (want >= have && !in->deleting)
+        replace(in, staying, n_staying, out);
 }
 
 void plan_ordinals(const struct plan_node *nodes, size_t n_nodes, int *out, int n)

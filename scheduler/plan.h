@@ -28,6 +28,9 @@ struct plan_node {
     /* Its machine is drained or cannot be reached: it gets no job, automatic scaling does not count
      * on it, and among idle nodes it is the first to leave. */
     bool out_of_service;
+    /* Unusable because its machine could never be reached or used: another one may take its place.
+     */
+    bool replaceable;
 };
 
 struct plan_job {
@@ -59,6 +62,7 @@ struct plan_scale_input {
     int64_t demand;          /* nodes that the queued jobs want, in all */
     int64_t now_us, idle_us; /* automatic scaling lets go of nodes that idled this long */
     int free_capacity;       /* how many more nodes there may be, over all clusters */
+    int good_capacity;       /* of these, how many are in no trouble: worth replacing a node for */
 };
 
 struct plan_scale_result {
@@ -67,6 +71,7 @@ struct plan_scale_result {
     int missing;                    /* wanted too, but there is no capacity */
     const struct plan_node **leave; /* arena-owned */
     size_t n_leave;
+    int replaced;          /* of those that leave, as many as others are added for */
     int waiting;           /* should leave, but hold jobs that may finish first */
     int64_t look_again_us; /* when an idle node will have idled long enough; 0: never */
 };

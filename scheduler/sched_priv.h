@@ -146,6 +146,7 @@ struct node_rt {
     int64_t ready_us, retry_us; /* last hello; not to be opened before */
     int64_t lost_us;            /* machines: since when there is no good link; 0: there is one */
     bool refused;      /* machines: the last link failed for what a person must put right */
+    bool let_in;       /* machines: the last link failed only after it had logged in */
     char *why_down;    /* last reason, for errors */
     char *why_told;    /* the reason that the row's errors give; NULL: another failure */
     char *incarnation; /* node_incarnation(), as the last hello said */
@@ -208,6 +209,8 @@ bool machine_serves(const struct machine *m, const char *vm_size, enum vm_priori
 /* How many machines could ever serve it, and how many of them are free now. */
 void machines_count(const struct sched *s, const char *vm_size, enum vm_priority priority,
                     int *serving, int *free_now);
+/* How many that serve it are free and had no trouble when last tried. */
+int machines_good(const struct sched *s, const char *vm_size, enum vm_priority priority);
 /* Notes who has a machine, beside the node row that says so, or that the node's row is gone. */
 void machine_claim(struct machine *m, int64_t node_id, int64_t cluster_id);
 void machine_release(struct sched *s, int64_t node_id);

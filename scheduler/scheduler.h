@@ -40,8 +40,8 @@ struct sched_config {
     const char *const *local_vm_sizes; /* upper-case, NULL-terminated; NULL or empty: any */
     int autoscale_idle_s; /* how long a node idles before automatic scaling lets it go */
     int mount_timeout_s;  /* for one mount command; 0: 60 */
-    int kill_timeout_s;   /* for tasks to be gone after SIGKILL: then their node is unusable; 0: 60 */
-    int kept_outputs;     /* of how many ended jobs a node keeps output on its own disk */
+    int kill_timeout_s; /* for tasks to be gone after SIGKILL: then their node is unusable; 0: 60 */
+    int kept_outputs;   /* of how many ended jobs a node keeps output on its own disk */
     const struct site *site; /* borrowed; NULL: the embedded default, local nodes only */
 };
 

@@ -65,6 +65,8 @@ for device in /dev/infiniband/*; do
     [ -c "$device" ] && set -- "$@" --device "$device"
 done
 
+# Tells the sweep that there is something to look for.
+mkdir -p "$BATCHAI_ROOT/containers" && : >"$BATCHAI_ROOT/containers/$N" || exit 1
 stay='trap "exit 0" TERM; while :; do sleep 3600 & wait $!; done'
 $R run -d "$@" --entrypoint /bin/sh "$BATCHAI_IMAGE" -c "$stay" >/dev/null || exit 1
 echo "container $N runs image $BATCHAI_IMAGE"

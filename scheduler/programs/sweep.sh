@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Removes every container that a job of the node root BATCHAI_ROOT has left behind; fails if one stays.
 # A runtime that does not answer has no part in what is started here.
+# Where no container was left, docker and podman are not asked: that takes them long.
+[ -d "$BATCHAI_ROOT/containers" ] || exit 0
 rc=0
 for R in docker podman; do
     command -v $R >/dev/null || continue
@@ -8,4 +10,5 @@ for R in docker podman; do
         $R rm -f "$container" >/dev/null || rc=1
     done
 done
+[ $rc -eq 0 ] && rm -rf "$BATCHAI_ROOT/containers"
 exit $rc

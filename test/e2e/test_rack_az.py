@@ -74,7 +74,8 @@ def test_the_demo_on_machines(az, site, rack, key, tmp_path):
         f"batchai cluster create {IN} -n gpus -s Standard_NC6 -t 4 -u demo -p {PASSWORD} -k {key}.pub"
         f" -f {tmp_path}/cluster.json"
     )
-    wait_for(lambda: az(f"batchai cluster show {IN} -n gpus")["allocationState"] == "steady", 30)
+    show = f"batchai cluster show {IN} -n gpus"
+    wait_for(lambda: az(show)["nodeStateCounts"]["idleNodeCount"] == 4, 30, lambda: json.dumps(az(show)))
     az(f"batchai experiment create {IN} -n {EXP}")
 
     nodes = az(f"batchai cluster node list {IN} -c gpus")

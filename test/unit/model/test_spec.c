@@ -380,6 +380,24 @@ static void a_cluster_without_setup(void **state)
     free(st.secrets);
 }
 
+static void a_key_from_a_file(void **state)
+{
+    (void)state;
+    json_t *body = doc_parse(BASE_CLUSTER);
+    doc_set(body, "properties.userAccountSettings.adminUserSshPublicKey", "'ssh-rsa AAAA x\\n'");
+    struct stored st = store(&schema_cluster, body);
+    struct cluster c = {.scope = SCOPE, .name = "C", .guid = "g", .doc = st.doc};
+    struct arena a;
+    struct node_setup_spec s;
+    arena_init(&a);
+    assert_int_equal(node_setup_decode(&a, &c, st.secrets, &s, NULL), 0);
+    assert_string_equal(s.admin.ssh_public_key, "ssh-rsa AAAA x");
+    node_setup_wipe(&s);
+    arena_free(&a);
+    free(st.doc);
+    free(st.secrets);
+}
+
 /* What could only come from a damaged database is an error, not a crash. */
 static void damaged_documents(void **state)
 {
@@ -413,6 +431,7 @@ int main(void)
         cmocka_unit_test(the_mounts_of_a_jobs_cluster),
         cmocka_unit_test(every_kind_of_mount),
         cmocka_unit_test(a_cluster_without_setup),
+        cmocka_unit_test(a_key_from_a_file),
         cmocka_unit_test(damaged_documents),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -176,6 +176,43 @@ static void test_a_machine_that_never_answered_is_unusable_soon_and_heals(void *
     rack_free(r);
 }
 
+static const char *machine_of(struct world *w, int64_t cluster)
+{
+    return machine_find(w->s, node_row(w, cluster, 0).machine_id)->name;
+}
+
+static void test_a_machine_that_never_answered_gives_its_place_to_one_that_works(void **state)
+{
+    (void)state;
+    struct rack *r = rack_new(2);
+    struct world *w = r->w;
+    r->machines[0].port = free_port(NULL);
+    sshd_start(r);
+    rack_start(r);
+    int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
+    WAIT(w, counts(w, c).idle == 1 && cluster_row(w, c).alloc_state == ALLOC_STEADY);
+    assert_string_equal(machine_of(w, c), "m01");
+    assert_string_equal(errors_of(w, c), "");
+    assert_non_null(strstr(reason_of(w, "m00"), "refused"));
+    rack_free(r);
+}
+
+static void test_a_machine_is_not_replaced_by_another_in_trouble(void **state)
+{
+    (void)state;
+    struct rack *r = rack_new(2);
+    struct world *w = r->w;
+    rack_start(r);
+    int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
+    WAIT(w, counts(w, c).unusable == 1 && w->s->machines[1].trouble);
+    assert_string_equal(machine_of(w, c), "m01");
+    int64_t node = node_row(w, c, 0).id;
+    sched_wake_cluster(w->s, c);
+    WAIT(w, node_of(w, c, 0)->failures >= 4);
+    assert_int_equal(node_row(w, c, 0).id, node);
+    rack_free(r);
+}
+
 static void test_a_machine_that_left_the_inventory_is_no_node(void **state)
 {
     (void)state;
@@ -539,6 +576,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_a_job_of_a_silent_machine_is_queued_and_its_task_ends_first),
         cmocka_unit_test(test_a_job_of_a_silent_machine_fails_by_the_clusters_rule),
         cmocka_unit_test(test_a_machine_that_never_answered_is_unusable_soon_and_heals),
+        cmocka_unit_test(test_a_machine_that_never_answered_gives_its_place_to_one_that_works),
+        cmocka_unit_test(test_a_machine_is_not_replaced_by_another_in_trouble),
         cmocka_unit_test(test_a_machine_that_left_the_inventory_is_no_node),
         cmocka_unit_test(test_a_changed_host_key_makes_the_node_unusable_at_once),
         cmocka_unit_test(test_a_machine_that_was_restarted_is_prepared_anew),

@@ -19,21 +19,22 @@
 #define IDLE 60000000
 
 /* One letter per node, ordinals from 1: p(reparing) i(dle) I(dle for long) r(unning) l(eaving)
- * u(nusable); out of service: d(rained and idle) D(the same for long) U(nusable). */
+ * u(nusable); out of service: d(rained and idle) D(the same for long) U(nusable) R(eplaceable). */
 static size_t nodes_of(const char *text, struct plan_node *out)
 {
     size_t n = strlen(text);
     for (size_t i = 0; i < n; i++) {
-        static const char letters[] = "piIrludDU";
-        static const enum node_state states[] = {NODE_PREPARING, NODE_IDLE,    NODE_IDLE,
-                                                 NODE_RUNNING,   NODE_LEAVING, NODE_UNUSABLE,
-                                                 NODE_IDLE,      NODE_IDLE,    NODE_UNUSABLE};
+        static const char letters[] = "piIrludDUR";
+        static const enum node_state states[] = {
+            NODE_PREPARING, NODE_IDLE, NODE_IDLE, NODE_RUNNING,  NODE_LEAVING,
+            NODE_UNUSABLE,  NODE_IDLE, NODE_IDLE, NODE_UNUSABLE, NODE_UNUSABLE};
         out[i] = (struct plan_node){.id = 100 + (int64_t)i,
                                     .ordinal = (int)i + 1,
                                     .state = states[strchr(letters, text[i]) - letters],
                                     .state_us = strchr("ID", text[i]) ? NOW - IDLE : NOW - 1,
                                     .job_id = text[i] == 'r' ? 7 : 0,
-                                    .out_of_service = strchr("dDU", text[i]) != NULL};
+                                    .out_of_service = strchr("dDUR", text[i]) != NULL,
+                                    .replaceable = text[i] == 'R'};
     }
     return n;
 }
@@ -165,6 +166,52 @@ static void test_scale(void **state)
     }
 }
 
+static const struct replace_row {
+    const char *name;
+    struct scale scale;
+    const char *nodes;
+    int capacity, good; /* good: of the capacity */
+    int add, missing;
+    const char *leave; /* ordinals in order */
+} replacements[] = {
+    {"a good one for one never reached", MANUAL(2, REQUEUE), "iR", 1, 1, 1, 0, "2 "},
+    {"not another in trouble", MANUAL(2, REQUEUE), "iR", 1, 0, 0, 0, ""},
+    {"not for one that was reached", MANUAL(2, REQUEUE), "iU", 1, 1, 0, 0, ""},
+    {"as many as are good", MANUAL(3, REQUEUE), "RRR", 4, 2, 2, 0, "3 2 "},
+    {"missing ones come first", MANUAL(3, REQUEUE), "iR", 2, 1, 1, 0, ""},
+    {"smaller: it just leaves", MANUAL(1, REQUEUE), "iR", 1, 1, 0, 0, "2 "},
+    {"auto: too", AUTO(2, 4), "iR", 1, 1, 1, 0, "2 "},
+};
+
+static void test_replacing(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof replacements / sizeof replacements[0]; i++) {
+        const struct replace_row *row = &replacements[i];
+        struct arena a;
+        struct plan_node nodes[16];
+        struct plan_scale_result got;
+        struct strbuf b = STRBUF_INIT;
+        arena_init(&a);
+        const struct plan_scale_input in = {.scale = row->scale,
+                                            .nodes = nodes,
+                                            .n_nodes = nodes_of(row->nodes, nodes),
+                                            .now_us = NOW,
+                                            .idle_us = IDLE,
+                                            .free_capacity = row->capacity,
+                                            .good_capacity = row->good};
+        plan_scale(&a, &in, &got);
+        for (size_t k = 0; k < got.n_leave; k++)
+            strbuf_printf(&b, "%d ", got.leave[k]->ordinal);
+        if (got.add != row->add || got.missing != row->missing ||
+            strcmp(b.s ? b.s : "", row->leave) != 0)
+            fail_msg("%s: add %d, missing %d, leave \"%s\"", row->name, got.add, got.missing,
+                     b.s ? b.s : "");
+        strbuf_free(&b);
+        arena_free(&a);
+    }
+}
+
 static void test_looks_again_when_an_idle_node_is_due(void **state)
 {
     (void)state;
@@ -198,6 +245,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_allocation),
         cmocka_unit_test(test_scale),
+        cmocka_unit_test(test_replacing),
         cmocka_unit_test(test_looks_again_when_an_idle_node_is_due),
         cmocka_unit_test(test_ordinals_fill_gaps),
     };
