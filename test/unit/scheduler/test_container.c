@@ -136,10 +136,22 @@ static void test_a_container_that_cannot_be_removed_is_told(void **state)
     (void)state;
     put("answer", "4711\n", 0600);
     assert_int_equal(run("remove"), 0);
-    assert_int_equal(run("sweep"), 0);
     put("broken", "rm\n", 0600);
     assert_int_not_equal(run("remove"), 0);
+    assert_int_equal(mkdir(path("root/containers"), 0755), 0);
     assert_int_not_equal(run("sweep"), 0);
+    unlink(path("broken"));
+    assert_int_equal(run("sweep"), 0);
+    assert_int_not_equal(access(path("root/containers"), F_OK), 0);
+}
+
+/* docker and podman take long to answer. */
+static void test_a_runtime_is_not_asked_for_containers_where_none_was_started(void **state)
+{
+    (void)state;
+    put("answer", "4711\n", 0600);
+    put("broken", "rm\n", 0600);
+    assert_int_equal(run("sweep"), 0);
 }
 
 /* Of a runtime that hangs or fails it is not known that the container is gone. */
@@ -160,6 +172,7 @@ int main(void)
         TEST(test_links_in_what_is_mounted_are_not_followed),
         TEST(test_the_jobs_user_gains_no_rights_by_programs_of_the_image),
         TEST(test_a_container_that_cannot_be_removed_is_told),
+        TEST(test_a_runtime_is_not_asked_for_containers_where_none_was_started),
         TEST(test_a_runtime_that_does_not_answer_is_no_sign_that_the_container_is_gone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
