@@ -389,7 +389,10 @@ static void keep_link(struct node_rt *rt, const struct node *row)
         return;
     }
     node_link_want(rt);
-    if (rt->link_state == LINK_READY && greet(rt, row))
+    if (rt->link_state != LINK_READY || !greet(rt, row))
+        return;
+    node_watch_pulse(rt);
+    if (rt->link_state == LINK_READY)
         use_link(rt, row);
 }
 
