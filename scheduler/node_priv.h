@@ -45,8 +45,11 @@ void node_release_free(struct node_rt *rt);
 
 /* --- node_watch.c --------------------------------------------------------------------------- */
 
-/* Asks a machine for its health, and runs its health command, when it is time; the link is ready
- * and the node prepared. */
+/* Asks a machine for its health when it is time; the link is ready. One whose agent has not
+ * answered the last time for too long loses its link. */
+void node_watch_pulse(struct node_rt *rt);
+/* Runs a machine's health command when it is time; after node_watch_pulse(), on a node that is
+ * prepared. */
 void node_watch(struct node_rt *rt);
 /* The link is going: what was asked for is not answered any more. */
 void node_watch_link_down(struct node_rt *rt);

@@ -399,6 +399,9 @@ static void keep_link(struct node_rt *rt, const struct node *row)
     node_link_want(rt);
     if (rt->link_state != LINK_READY || !greet(rt, row))
         return;
+    node_watch_pulse(rt);
+    if (rt->link_state != LINK_READY)
+        return;
     node_sweep(rt);
     use_link(rt, row);
 }

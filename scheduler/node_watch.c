@@ -126,12 +126,29 @@ static void on_health(void *ctx, const struct err *why, const struct node_health
     arena_free(&a);
 }
 
+/* The machine's sshd answers keepalives also for an agent that hangs, on a dead mount for one. */
+static void check_silence(struct node_rt *rt)
+{
+    int64_t silent_s = (sched_now(rt->s) - rt->watch->asked_us) / 1000000;
+    struct arena a;
+    if (silent_s < rt->s->cfg.site->dead_after_s)
+        return;
+    arena_init(&a);
+    node_rt_distrust(rt, arena_printf(&a,
+                                      "the agent there has not answered for %lld s, though the "
+                                      "machine does: it hangs, as on a mount that is dead",
+                                      (long long)silent_s));
+    arena_free(&a);
+}
+
 static void ask(struct node_rt *rt)
 {
     struct node_watch *w = rt->watch;
     w->health_us = next_time(rt, rt->s->cfg.site->health_interval_s);
-    if (w->asked)
+    if (w->asked) {
+        check_silence(rt);
         return;
+    }
     w->asked = true;
     w->asked_us = sched_now(rt->s);
     node_health(rt->link, on_health, rt);
@@ -263,20 +280,27 @@ static void run_command(struct node_rt *rt)
 
 /* --- when ----------------------------------------------------------------------------------- */
 
-void node_watch(struct node_rt *rt)
+void node_watch_pulse(struct node_rt *rt)
 {
     if (!rt->machine)
         return;
     if (!rt->watch)
         rt->watch = xcalloc(1, sizeof *rt->watch);
     struct node_watch *w = rt->watch;
-    int64_t now = sched_now(rt->s);
-    if (rt->s->cfg.site->health_interval_s > 0 && now >= w->health_us)
+    if (rt->s->cfg.site->health_interval_s > 0 && sched_now(rt->s) >= w->health_us)
         ask(rt);
+    else if (w->health_us > 0)
+        wake_by(rt->s, WAKE_NODE, rt->id, w->health_us);
+}
+
+void node_watch(struct node_rt *rt)
+{
+    if (!rt->machine)
+        return;
+    struct node_watch *w = rt->watch;
+    int64_t now = sched_now(rt->s);
     if (rt->machine->site->group->health_command && now >= w->command_us)
         run_command(rt);
-    if (w->health_us > now)
-        wake_by(rt->s, WAKE_NODE, rt->id, w->health_us);
     if (w->command_us > now)
         wake_by(rt->s, WAKE_NODE, rt->id, w->command_us);
 }

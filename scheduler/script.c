@@ -223,7 +223,9 @@ static void kill_one(struct step *st, const struct task_status *t)
     struct victim *v = arena_alloc(sc->a, sizeof *v);
     *v = (struct victim){.next = st->victims, .id = arena_strdup(sc->a, t->id)};
     st->victims = v;
-    LOG_INFO(sc->log, "task.stray_killed", LF_STR("node", sc->node), LF_STR("task", t->id));
+    /* At the end of a job it is no surprise. */
+    LOG_AT(sc->log, st->label.may_fail ? LOG_LVL_INFO : LOG_LVL_WARN, "task.stray_killed",
+           LF_STR("node", sc->node), LF_STR("task", t->id));
     sc->pending++;
     node_signal(sc->link, t->id, SIGKILL, on_done, st);
 }

@@ -4,6 +4,7 @@
  * does, and an agent that stands still while its machine is well.
  */
 #include "rack.h"
+#include "shell.h"
 
 #include <dirent.h>
 #include <signal.h>
@@ -125,6 +126,64 @@ static void test_a_stray_task_that_does_not_die_makes_the_node_unusable(void **s
     rack_free(r);
 }
 
+/* --- an agent that stands still --------------------------------------------------------------- */
+
+static pid_t agent_of(struct rack *r)
+{
+    struct world *w = r->w;
+    const char *out = path(w, "pids");
+    (void)shell(arena_printf(&w->a, "pgrep -o -f 'agent --root %s'", r->group.node_root), out);
+    return atoi(read_text(w, out));
+}
+
+static void stop_agent(struct rack *r)
+{
+    pid_t agent = agent_of(r);
+    assert_true(agent > 1);
+    assert_int_equal(kill(agent, SIGSTOP), 0);
+}
+
+static void test_an_agent_that_hangs_is_replaced_and_its_job_goes_on(void **state)
+{
+    (void)state;
+    struct rack *r = rack_new(1);
+    struct world *w = r->w;
+    r->site.dead_after_s = 2;
+    sshd_start(r);
+    rack_start(r);
+    int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
+    WAIT(w, counts(w, c).idle == 1);
+    stop_agent(r);
+    int64_t j = add_job(w, c, "j", (struct job_wish){.command = ALONE_UNTIL_GO});
+    WAIT(w, has_begun(w, j));
+    go(w);
+    WAIT(w, job_ended(w, j) && counts(w, c).idle == 1);
+    assert_int_equal(job_row(w, j).attempt, 1);
+    rack_free(r);
+}
+
+static void test_an_agent_that_hangs_while_a_node_is_prepared_is_replaced(void **state)
+{
+    (void)state;
+    struct rack *r = rack_new(1);
+    struct world *w = r->w;
+    r->site.dead_after_s = 2;
+    sshd_start(r);
+    rack_start(r);
+    /* The setup task stops the agent: its end is not told. */
+    int64_t c = add_cluster(
+        w, "c",
+        (struct cluster_wish){
+            .scale = {.target = 1},
+            .setup = arena_printf(&w->a,
+                                  "'setupTask': {'commandLine': 'echo x >>%s; kill -STOP $(pgrep "
+                                  "-o -f agent.--root.%s)'}",
+                                  path(w, "setups"), r->group.node_root)});
+    WAIT(w, counts(w, c).idle == 1);
+    assert_string_equal(read_text(w, path(w, "setups")), "x\n");
+    rack_free(r);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1)
@@ -132,6 +191,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_job_whose_task_does_not_die_ends_and_its_node_is_unusable),
         cmocka_unit_test(test_a_node_root_is_removed_only_when_its_tasks_are_gone),
+        cmocka_unit_test(test_an_agent_that_hangs_is_replaced_and_its_job_goes_on),
+        cmocka_unit_test(test_an_agent_that_hangs_while_a_node_is_prepared_is_replaced),
         cmocka_unit_test(test_a_stray_task_that_does_not_die_makes_the_node_unusable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
