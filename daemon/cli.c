@@ -130,7 +130,7 @@ static const struct cli_option {
     const char *help;
 } known_options[] = {
     {"config", "FILE", OPT_CONFIG, AT(config), NULL, NULL,
-     "read this configuration file (default: none)"},
+     "read this configuration file (default: none; `nodes check`: the daemon's)"},
     {"state-dir", "DIR", OPT_STATE_DIR, AT(state_dir), NULL, NULL,
      "keep everything there (default: see `batchaid help config`)"},
     {"listen", "ADDR:PORT", OPT_LISTEN, 0, config_check_listen, take_listen,
