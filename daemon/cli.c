@@ -63,6 +63,26 @@ static const struct command commands[] = {
      .details =
          "What is put into the folder is what jobs see that mount the share. Case does not count\n"
          "in names.\n"},
+    {.name = "keygen",
+     .arguments = "[FILE]",
+     .options = OPT_STATE_DIR | OPT_COMMENT,
+     .max_args = 1,
+     .run = cmd_keygen,
+     .help = "make a key to log in on the machines of the inventory",
+     .details =
+         "Writes an ed25519 key into FILE (default: id_ed25519 in the state directory) and its\n"
+         "public half into FILE.pub. Prints the public half on standard output, and on standard\n"
+         "error how to put it on the machines. Never replaces a file.\n"},
+    {.name = "check-config",
+     .arguments = "FILE",
+     .options = OPT_STATE_DIR | OPT_JSON,
+     .min_args = 1,
+     .max_args = 1,
+     .run = cmd_check_config,
+     .help = "check a configuration file and list its machines",
+     .details =
+         "Prints `FILE: ok` and the machines of the inventory, or what is wrong with the file.\n"
+         "Keys and passwords that it names must be there, too. Exit code 0 or 1.\n"},
     {.name = "nodes",
      .arguments = "[check|drain|undrain|reboot] [HOST...]",
      .options = OPT_CONFIG | OPT_STATE_DIR | OPT_JSON | OPT_REASON,
@@ -82,26 +102,6 @@ static const struct command commands[] = {
          "HOST is a machine as the list shows it, or several: gpu[01-16].rack1. Exit code 0 if "
          "all\n"
          "went well and, of a check, all machines can be used; else 1.\n"},
-    {.name = "check-config",
-     .arguments = "FILE",
-     .options = OPT_STATE_DIR | OPT_JSON,
-     .min_args = 1,
-     .max_args = 1,
-     .run = cmd_check_config,
-     .help = "check a configuration file and list its machines",
-     .details =
-         "Prints `FILE: ok` and the machines of the inventory, or what is wrong with the file.\n"
-         "Keys and passwords that it names must be there, too. Exit code 0 or 1.\n"},
-    {.name = "keygen",
-     .arguments = "[FILE]",
-     .options = OPT_STATE_DIR | OPT_COMMENT,
-     .max_args = 1,
-     .run = cmd_keygen,
-     .help = "make a key to log in on the machines of the inventory",
-     .details =
-         "Writes an ed25519 key into FILE (default: id_ed25519 in the state directory) and its\n"
-         "public half into FILE.pub. Prints the public half on standard output, and on standard\n"
-         "error how to put it on the machines. Never replaces a file.\n"},
     {.name = "version",
      .arguments = "",
      .run = cmd_version,
@@ -130,7 +130,7 @@ static const struct cli_option {
     const char *help;
 } known_options[] = {
     {"config", "FILE", OPT_CONFIG, AT(config), NULL, NULL,
-     "read this configuration file (default: none)"},
+     "read this configuration file (default: none; `nodes check`: the daemon's)"},
     {"state-dir", "DIR", OPT_STATE_DIR, AT(state_dir), NULL, NULL,
      "keep everything there (default: see `batchaid help config`)"},
     {"listen", "ADDR:PORT", OPT_LISTEN, 0, config_check_listen, take_listen,

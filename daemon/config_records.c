@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "daemon/config_checks.h"
 #include "daemon/config_table.h"
@@ -62,11 +63,13 @@ static const struct setting group_rows[] = {
 
 static int check_group(const void *record, const char **key, struct err *e)
 {
+    static const char *const no_commands[] = {"", "true", "false", "yes", "no", "on", "off"};
     const struct config_group *g = record;
     *key = "become";
-    if (!*g->become)
-        return err_set(e, ERR_CONFIG, NULL,
-                       "it must not be empty; use sudo, another command or none");
+    for (size_t i = 0; i < sizeof no_commands / sizeof no_commands[0]; i++)
+        if (strcasecmp(g->become, no_commands[i]) == 0)
+            return err_set(e, ERR_CONFIG, NULL,
+                           "'%s' is no command; use sudo, another command or none", g->become);
     return 0;
 }
 

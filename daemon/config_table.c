@@ -45,7 +45,9 @@ static const struct setting rows[] = {
          "absent with an operation in progress, instead of retry_after_s, and "
          "Strict-Transport-Security is sent."),
     INT("local", "nodes", AT(nodes), "100", 0, 10000,
-        "How many nodes this machine may pretend to be, over all clusters."),
+        "How many nodes this machine may pretend to be, over all clusters; 0: jobs run on machines "
+        "of "
+        "the inventory only."),
     ROW(SETTING_LIST, "local", "vm_sizes", AT(vm_sizes), "", config_check_vm_size, NULL,
         "The VM sizes that local nodes may have; an empty list allows any."),
     INT("local", "autoscale_idle_s", AT(autoscale_idle_s), "300", 0, 86400,
@@ -95,7 +97,8 @@ static const struct setting rows[] = {
         "With a clock further from ours than so many seconds a machine is reported."),
     INT("jobs", "memory_mb", AT(job_memory_mb), "0", 0, 1000000000,
         "How much memory (in MiB) a job may use on a machine: all its processes together where "
-        "there are cgroups, else each of them; 0: no limit."),
+        "there are cgroups of version 2, else the address space of each of them, which CUDA needs "
+        "without limit; 0: no limit."),
     INT("jobs", "cpus", AT(job_cpus), "0", 0, 100000,
         "How many CPUs a job may use on a machine, where there are cgroups; 0: no limit."),
     INT("jobs", "processes", AT(job_processes), "0", 0, 4000000,

@@ -140,6 +140,16 @@ static void judge_disk(const struct site *site, struct check_result *r, const st
     strbuf_free(&wanted);
 }
 
+/* The node root cannot be used. */
+static void judge_root_dir(struct check_result *r, const struct err *why)
+{
+    const struct site_group *g = r->machine->group;
+    bool root = g->become || strcmp(g->user, "root") == 0;
+    set(r, CHECK_DISK, CHECK_BAD, "no");
+    problem(r, "%s: %s; make it usable for %s%s, or give another node_root", r->machine->name,
+            why->msg, root ? "root" : g->user, root ? "" : ", reach root with become");
+}
+
 /* The machine looked at its clock at some time between our two looks at ours. */
 static int64_t skew_us(int64_t theirs, int64_t before, int64_t after)
 {
@@ -215,9 +225,7 @@ static void on_health(void *ctx, const struct err *why, const struct node_health
     if (m->over || !node_link_is_ready(m->link))
         return; /* on_down() tells why */
     if (why) {
-        set(m->result, CHECK_DISK, CHECK_BAD, "no");
-        problem(m->result, "%s: %s; make it usable, or give another node_root",
-                m->result->machine->name, why->msg);
+        judge_root_dir(m->result, why);
     } else {
         judge_health(m, health);
     }

@@ -125,6 +125,12 @@ static int set_user(struct daemon_site *s, const struct config *c, size_t i, str
     return blame(c, e, "inventory[%zu].job_user", i);
 }
 
+static bool is_public(const char *path)
+{
+    size_t n = strlen(path);
+    return n > 4 && strcmp(path + n - 4, ".pub") == 0;
+}
+
 static int set_identity(struct daemon_site *s, const struct config *c, const struct state *st,
                         size_t i, struct err *e)
 {
@@ -139,9 +145,14 @@ static int set_identity(struct daemon_site *s, const struct config *c, const str
     bool by_default = !g->identity && !g->agent_socket && !g->password;
     if (by_default)
         g->identity = arena_printf(&s->texts, "%s/id_ed25519", st->dir);
-    if (!g->identity || check_private(g->identity, e) == 0)
+    if (!g->identity)
         return 0;
-    if (access(g->identity, F_OK) < 0)
+    if (is_public(g->identity))
+        err_set(e, ERR_CONFIG, NULL,
+                "%s is the public half of a key; name the private one, without .pub", g->identity);
+    else if (check_private(g->identity, e) == 0)
+        return 0;
+    else if (access(g->identity, F_OK) < 0)
         err_set(e, ERR_CONFIG, NULL, "there is no key %s; make it with: batchaid keygen %s%s",
                 g->identity, g->identity,
                 by_default ? ", or give identity, password_file or agent_socket" : "");

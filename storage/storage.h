@@ -5,9 +5,10 @@
  * Group commit. The first write of a loop turn opens a transaction, every further write of the
  * turn joins it, st_turn_end() commits it. COMMIT itself does not sync (synchronous=NORMAL): the
  * WAL is fdatasync()ed on the thread pool, one sync covering every commit that came before it, so
- * the loop never waits for the disk. Nothing may leave the daemon before it is on disk: replies
- * and commands to nodes hang on st_when_durable(). A failed fdatasync ends the process, because
- * the kernel may have dropped the pages. Checkpoints run on the pool too.
+ * no request waits on the loop for a sync. Nothing may leave the daemon before it is on disk:
+ * replies and commands to nodes hang on st_when_durable(). A failed fdatasync ends the process,
+ * because the kernel may have dropped the pages. Checkpoints run on the pool too, but for the rest
+ * of one that the loop moves itself when the WAL has grown too long (checkpoint.c).
  *
  * Reads see the writes of the current turn. Rows are filled from the caller's arena; lists are
  * arrays in the arena. Getters return 1 (found), 0 (not there) or -1 (err). Names compare without

@@ -168,20 +168,28 @@ static enum ssh_step record(struct ssh *l, const char *key, size_t n, int type, 
 static enum ssh_step judge(struct ssh *l, int verdict, const struct libssh2_knownhost *old,
                            const char *print)
 {
-    char recorded[FINGERPRINT_LEN];
+    char recorded[FINGERPRINT_LEN], *name;
     struct strbuf remedy = STRBUF_INIT;
     switch (verdict) {
     case LIBSSH2_KNOWNHOST_CHECK_MATCH:
         return SSH_NEXT;
     case LIBSSH2_KNOWNHOST_CHECK_NOTFOUND:
-        return ssh_fail(l, ERR_NODE, "add its line to the file, or let first use be recorded",
-                        "its key %s is not in %s", print, l->known_hosts);
+        strbuf_printf(
+            &remedy,
+            "if the machine itself shows this fingerprint, add its key: ssh-keyscan -p %d "
+            "%s >> %s; or let first use be recorded",
+            l->port, l->host, l->known_hosts);
+        (void)ssh_fail(l, ERR_NODE, remedy.s, "its key %s is not in %s", print, l->known_hosts);
+        strbuf_free(&remedy);
+        return SSH_FAILED;
     case LIBSSH2_KNOWNHOST_CHECK_MISMATCH:
         known_fingerprint(recorded, old);
+        name = known_name(l);
         strbuf_printf(&remedy,
                       "somebody may be in between; if the machine was made anew, remove its line "
-                      "from %s",
-                      l->known_hosts);
+                      "from %s: ssh-keygen -R '%s' -f %s",
+                      l->known_hosts, name, l->known_hosts);
+        free(name);
         (void)ssh_fail(l, ERR_NODE, remedy.s, "it has changed: %s was recorded, the host shows %s",
                        recorded, print);
         strbuf_free(&remedy);
@@ -282,9 +290,18 @@ static void work_login(uv_work_t *work)
 static enum ssh_step refused(struct ssh *l)
 {
     return ssh_fail(l, ERR_NODE,
-                    "check the user, the key or password, and authorized_keys on the machine",
+                    "check the user, the key or password, and authorized_keys on the machine "
+                    "(ssh-copy-id puts a key there)",
                     "refused for user '%s': %s; the host accepts %s", l->user,
                     l->tried.len ? l->tried.s : "nothing to try", l->methods);
+}
+
+/* libssh2 calls a key that the host does not know an invalid combination. */
+static const char *why_not(struct ssh *l)
+{
+    bool by_host = l->work_rc == LIBSSH2_ERROR_PUBLICKEY_UNVERIFIED ||
+                   l->work_rc == LIBSSH2_ERROR_AUTHENTICATION_FAILED;
+    return by_host ? "the host does not accept it" : ssh_lib_error(l);
 }
 
 static void note_failure(struct ssh *l)
@@ -292,7 +309,7 @@ static void note_failure(struct ssh *l)
     const struct method *m = &methods[l->method];
     bool secret = m->attempt == try_password;
     strbuf_printf(&l->tried, "%s%s%s%s: %s", l->tried.len ? "; " : "", m->what, secret ? "" : " ",
-                  secret ? "" : setting(l, m), ssh_lib_error(l));
+                  secret ? "" : setting(l, m), why_not(l));
 }
 
 static enum ssh_step after_work(struct ssh *l)

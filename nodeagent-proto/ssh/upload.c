@@ -219,7 +219,8 @@ static int read_start(struct ssh *l, bool *marked)
 static enum ssh_step not_started(struct ssh *l)
 {
     if (l->become)
-        return ssh_fail(l, ERR_NODE, "check that this command works there without a question",
+        return ssh_fail(l, ERR_NODE,
+                        "let this account use it there without a question (sudo: NOPASSWD: ALL)",
                         "'%s' did not run it: %s", l->become, ssh_command_said(&l->cmd));
     return ssh_fail(l, ERR_NODE, NULL, "the login shell did not run it: %s",
                     ssh_command_said(&l->cmd));

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-COMMANDS = ["serve", "env", "az-login", "az", "share-path", "nodes", "check-config", "keygen",
+COMMANDS = ["serve", "env", "az-login", "az", "share-path", "keygen", "check-config", "nodes",
             "version", "help"]
 
 

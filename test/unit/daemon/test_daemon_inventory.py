@@ -199,6 +199,13 @@ def test_without_any_login_the_key_of_the_state_directory_is_used(check, run, tm
     assert check(entry(), "--state-dir", "state").returncode == 0
 
 
+def test_the_public_half_of_a_key_is_no_identity(check, run, tmp_path):
+    assert run("keygen", str(tmp_path / "key")).returncode == 0
+    done = check(entry(identity=str(tmp_path / "key.pub")))
+    assert done.returncode == 1
+    assert "name the private one, without .pub" in done.stderr
+
+
 @pytest.mark.parametrize("setting", ["identity", "password_file"])
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o660, 0o644])
 def test_secrets_that_others_can_touch_are_refused(check, tmp_path, setting, mode):

@@ -126,7 +126,7 @@ def test_a_host_key_that_is_not_recorded_where_that_is_strict(check, machine):
     done = check(machine.group(), ssh={"strict_host_keys": True})
     assert done.returncode == 1
     assert done.rows[machine.name]["HOSTKEY"] == "unknown"
-    assert "add its line to the file" in done.problems[0]
+    assert "add its key: ssh-keyscan -p" in done.problems[0]
 
 
 def test_become_that_fails(check, machine):
@@ -154,12 +154,13 @@ def test_become_that_does_not_make_root(check):
 
 def test_a_node_root_that_cannot_be_used(check, machine, tmp_path):
     (tmp_path / "file").write_text("")
+    whom = "root" if machine.user == "root" else f"{machine.user}, reach root with become"
     done = check(machine.group(node_root=str(tmp_path / "file/root")))
     assert done.returncode == 1
     assert done.rows[machine.name]["DISK"] == "no"
     assert done.problems == [
         f"{machine.name}: {tmp_path}/file is not a directory; the node root is to be "
-        f"{tmp_path}/file/root; make it usable, or give another node_root"
+        f"{tmp_path}/file/root; make it usable for {whom}, or give another node_root"
     ]
 
 
