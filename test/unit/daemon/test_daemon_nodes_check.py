@@ -130,11 +130,11 @@ def test_a_host_key_that_is_not_recorded_where_that_is_strict(check, machine):
 
 
 def test_become_that_fails(check, machine):
-    done = check(machine.group(become="false"))
+    done = check(machine.group(become="/bin/false"))
     assert done.returncode == 1
     row = done.rows[machine.name]
     assert (row["BECOME"], row["SHELL"], row["DISK"]) == ("no", "ok", "-")
-    assert "'false' did not run it" in done.problems[0]
+    assert "'/bin/false' did not run it" in done.problems[0]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="gives up root on the machine")
