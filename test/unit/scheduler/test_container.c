@@ -53,7 +53,7 @@ static int set_up(void **state)
 {
     (void)state;
     arena_init(&a);
-    strcpy(dir + strlen(dir) - 6, "XXXXXX");
+    memcpy(dir + strlen(dir) - 6, "XXXXXX", 6);
     assert_non_null(mkdtemp(dir));
     assert_int_equal(shell(arena_printf(&a,
                                         "mkdir -p %s/bin %s/root/mounts %s/root/jobs/j/mounts "
