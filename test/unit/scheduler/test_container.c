@@ -62,7 +62,7 @@ static int set_up(void **state)
                            NULL),
                      0);
     put("bin/docker", arena_printf(&a, runtime, dir), 0755);
-    put("bin/podman", "#!/bin/sh\nexit 125\n", 0755);
+    put("bin/podman", "#!/bin/sh\n", 0755);
     put("answer", "", 0600);
     return 0;
 }
@@ -174,6 +174,9 @@ static void test_a_runtime_that_does_not_answer_is_no_sign_that_the_container_is
     assert_int_equal(run("remove"), 0);
     put("broken", "ps\n", 0600);
     assert_int_not_equal(run("remove"), 0);
+    assert_int_equal(mkdir(path("root/containers"), 0755), 0);
+    assert_int_equal(run("sweep"), 0);
+    assert_int_equal(access(path("root/containers"), F_OK), 0); /* it is asked again */
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
