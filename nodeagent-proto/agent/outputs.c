@@ -68,9 +68,9 @@ static void make_for(const struct outputs *o, const char *path, bool is_file)
 }
 
 /* access(2) would ask with the real ids: things are tried instead. */
-static int open_append(const char *path, struct err *e)
+static int open_append_with(const char *path, int more_flags, struct err *e)
 {
-    const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY;
+    const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | more_flags;
     int fd = open(path, flags, 0666);
     if (fd < 0 && errno == ENOENT) {
         if (file_make_parents(path, e) < 0)
@@ -78,6 +78,16 @@ static int open_append(const char *path, struct err *e)
         fd = open(path, flags, 0666);
     }
     return fd >= 0 ? fd : err_errno(e, ERR_NODE, "cannot open the output file %s", path);
+}
+
+static int open_append(const char *path, struct err *e)
+{
+    return open_append_with(path, 0, e);
+}
+
+static int open_log(const char *path, struct err *e)
+{
+    return open_append_with(path, O_NONBLOCK, e);
 }
 
 static int enter(const char *dir, struct err *e)
@@ -116,6 +126,12 @@ static int act_as(const struct outputs *o, int (*act)(const char *path, struct e
 int outputs_open(const struct outputs *o, const char *path, struct err *e)
 {
     return act_as(o, open_append, path, true, e);
+}
+
+int outputs_open_log(const struct outputs *o, const char *path)
+{
+    struct err e;
+    return act_as(o, open_log, path, true, &e);
 }
 
 int outputs_enter(const struct outputs *o, const char *dir, struct err *e)

@@ -19,6 +19,8 @@ struct outputs {                   /* borrowed */
 
 /* Opens a file for appending, made if missing, its parents too. -1 on failure. */
 int outputs_open(const struct outputs *o, const char *path, struct err *e) MUST_CHECK;
+/* The same, but never waits for the other end of a FIFO, which a job may have put there. */
+int outputs_open_log(const struct outputs *o, const char *path);
 /* Opens it for reading, without waiting for the other end of a FIFO. -1 on failure. */
 int outputs_open_read(const struct outputs *o, const char *path);
 /* Makes `dir` the working directory; made if missing. */

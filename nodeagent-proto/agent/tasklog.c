@@ -21,7 +21,7 @@ void tasklog_note(const struct tasklog *l, int64_t when_us, const char *text)
     for (; *text; text++)
         strbuf_puts(&b, *text == '\n' ? "\\n" : (const char[]){*text, '\0'});
     strbuf_putc(&b, '\n');
-    int fd = outputs_open(&l->outputs, t->log_path, NULL);
+    int fd = outputs_open_log(&l->outputs, t->log_path);
     if (fd >= 0) {
         int ignored = fs_write_all(fd, b.s, b.len);
         (void)ignored;

@@ -43,6 +43,24 @@ static void test_time_limit_that_is_not_reached(void **state)
     paths_free(&p);
 }
 
+/* Its supervisor notes the end there, and must not wait for somebody to read it. */
+static void test_a_job_that_puts_a_fifo_in_place_of_its_log_ends(void **state)
+{
+    struct fixture *f = *state;
+    struct paths p;
+    open_ready(f);
+    struct task_spec s =
+        usual_spec(f, &p, "fifo", "cd \"$OUT\"; rm -f execution.log; mkfifo execution.log; exit 4");
+    char *out = in_root(f, "out");
+    const struct kv env = {.name = "OUT", .value = out};
+    s.env = &env;
+    s.n_env = 1;
+    run_spec(f, &s);
+    assert_int_equal(end_of(f)->s.exit_code, 4);
+    free(out);
+    paths_free(&p);
+}
+
 /* An output file that hangs (a FIFO that nobody reads, a dead server) is part of the time. */
 static void test_time_limit_while_opening_files(void **state)
 {
@@ -257,6 +275,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_time_limit),
         TEST(test_time_limit_that_is_not_reached),
+        TEST(test_a_job_that_puts_a_fifo_in_place_of_its_log_ends),
         TEST(test_time_limit_while_opening_files),
         TEST(test_children_go_on),
         TEST(test_children_of_a_failure_die),

@@ -24,7 +24,7 @@ static char dir[] = "/tmp/batchaid-container-XXXXXX";
 
 /* Notes its arguments in `said`; says what `answer` holds; fails as the file `broken` says. */
 static const char runtime[] = "#!/bin/sh\n"
-                              "cd %s && echo \"$@\" >>said\n"
+                              "cd %s && echo \"$@ config=$DOCKER_CONFIG\" >>said\n"
                               "case $1 in inspect) exit 1 ;; ps) cat answer ;; esac\n"
                               "! grep -qsx \"$1\" broken\n";
 
@@ -62,7 +62,7 @@ static int set_up(void **state)
                            NULL),
                      0);
     put("bin/docker", arena_printf(&a, runtime, dir), 0755);
-    put("bin/podman", "#!/bin/sh\nexit 125\n", 0755);
+    put("bin/podman", "#!/bin/sh\n", 0755);
     put("answer", "", 0600);
     return 0;
 }
@@ -80,7 +80,8 @@ static int run(const char *program)
     const char *command = arena_printf(
         &a,
         "PATH=%s/bin:$PATH BATCHAI_RUNTIME=docker BATCHAI_CONTAINER=batchai-g-1-r0 BATCHAI_IMAGE=i "
-        "BATCHAI_ROOT=%s/root BATCHAI_JOB_DIR=%s/root/jobs/j BATCHAI_USER=$WHO BATCHAI_SHM_SIZE= "
+        "BATCHAI_ROOT=%s/root BATCHAI_JOB_DIR=%s/root/jobs/j BATCHAI_USER=$WHO BATCHAI_PULL=i "
+        "BATCHAI_REGISTRY_USER=u BATCHAI_REGISTRY_PASSWORD=s3cret BATCHAI_SHM_SIZE= "
         "BATCHAI_MEMORY=0 BATCHAI_CPUS=0 BATCHAI_PROCESSES=0 BATCHAI_OPEN_FILES=0 BATCHAI_GPUS=0 "
         "sh scheduler/programs/%s.sh",
         dir, dir, dir, program);
@@ -131,6 +132,18 @@ static void test_the_jobs_user_gains_no_rights_by_programs_of_the_image(void **s
     assert_null(strstr(said(), "no-new-privileges"));
 }
 
+/* In the job's directory, which goes with the job even if the program that pulls was killed. */
+static void test_credentials_are_kept_nowhere_but_with_the_job(void **state)
+{
+    (void)state;
+    put("broken", "image\nlogin\n", 0600); /* the image is not there, and nobody is let in */
+    assert_int_not_equal(run("pull"), 0);
+    const char *wanted = arena_printf(&a, "config=%s/root/jobs/j/.registry-", dir);
+    assert_non_null(strstr(said(), wanted));
+    assert_null(strstr(said(), "s3cret"));
+    assert_int_equal(shell(arena_printf(&a, "ls -d %s/root/jobs/j/.registry-*", dir), NULL), 2);
+}
+
 static void test_a_container_that_cannot_be_removed_is_told(void **state)
 {
     (void)state;
@@ -161,6 +174,9 @@ static void test_a_runtime_that_does_not_answer_is_no_sign_that_the_container_is
     assert_int_equal(run("remove"), 0);
     put("broken", "ps\n", 0600);
     assert_int_not_equal(run("remove"), 0);
+    assert_int_equal(mkdir(path("root/containers"), 0755), 0);
+    assert_int_equal(run("sweep"), 0);
+    assert_int_equal(access(path("root/containers"), F_OK), 0); /* it is asked again */
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -171,6 +187,7 @@ int main(void)
         TEST(test_folders_that_mounts_lead_to_are_in_the_container),
         TEST(test_links_in_what_is_mounted_are_not_followed),
         TEST(test_the_jobs_user_gains_no_rights_by_programs_of_the_image),
+        TEST(test_credentials_are_kept_nowhere_but_with_the_job),
         TEST(test_a_container_that_cannot_be_removed_is_told),
         TEST(test_a_runtime_is_not_asked_for_containers_where_none_was_started),
         TEST(test_a_runtime_that_does_not_answer_is_no_sign_that_the_container_is_gone),
