@@ -141,10 +141,11 @@ def racked(rack):
     """racked(inventory, ssh={...}, ...) -> a Site: a workspace on a daemon whose nodes are the machines
     of a rack, all of them or those of the inventory; with names=True the daemon knows them by name.
     Afterwards the machines must be as they were."""
-    sites = []
-    accounts = rack[0].accounts()
+    sites, accounts = [], {}
 
     def make(inventory=None, names=False, **sections):
+        for machine in rack:
+            accounts.setdefault(machine, machine.accounts())
         sites.append(Site(rack, inventory or [group(rack, rack)], **sections))
         if names:
             sites[-1].know_names()
@@ -157,6 +158,6 @@ def racked(rack):
         close([site.daemon for site in sites])
 
     def left():
-        return [what for machine in rack for what in leavings(machine, accounts)]
+        return [what for machine in accounts for what in leavings(machine, accounts[machine])]
 
     wait_for(lambda: not left(), 5, lambda: "machines given back with:\n" + "\n".join(left()))

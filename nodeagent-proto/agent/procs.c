@@ -163,6 +163,18 @@ void procs_signal_below(pid_t top, int signo, const pid_t *spare, size_t n)
     list_free(&l);
 }
 
+bool procs_can_signal_any(void)
+{
+    struct proc_list l = {0};
+    bool found = false;
+    list_read(&l);
+    for (size_t i = 0; i < l.n && !found; i++)
+        found =
+            l.items[i].state != 'Z' && l.items[i].pid != getpid() && kill(l.items[i].pid, 0) == 0;
+    list_free(&l);
+    return found;
+}
+
 uint64_t procs_start_time(pid_t pid)
 {
     char text[24];

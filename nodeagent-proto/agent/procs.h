@@ -5,6 +5,7 @@
 #ifndef NODEAGENT_PROTO_AGENT_PROCS_H
 #define NODEAGENT_PROTO_AGENT_PROCS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -20,6 +21,10 @@ void procs_signal_below(pid_t top, int signo, const pid_t *spare, size_t n);
  * `command_start` is the command's start time, 0 if unknown: with it a session id that the kernel
  * gave to somebody else meanwhile is told apart. */
 void procs_kill_leftovers(pid_t command, uint64_t command_start, const char *marker);
+
+/* Whether any living process but the caller's own may be signalled by it. kill(-1) does not tell.
+ */
+bool procs_can_signal_any(void);
 
 /* Start time in clock ticks since boot, which tells two processes with one pid apart; 0: none. */
 uint64_t procs_start_time(pid_t pid);

@@ -19,6 +19,7 @@
 #include "nodeagent-proto/agent/files.h"
 #include "nodeagent-proto/agent/monotonic.h"
 #include "nodeagent-proto/agent/mounts.h"
+#include "nodeagent-proto/agent/procs.h"
 #include "nodeagent-proto/agent/program.h"
 
 #define COMMENT       "batchaid"
@@ -287,8 +288,12 @@ static void kill_processes(uid_t uid)
     if (pid == 0) {
         if (setresuid(uid, uid, uid) < 0)
             _exit(1);
-        while (kill(-1, SIGKILL) == 0 && monotonic_ms() < limit)
+        for (;;) {
+            (void)kill(-1, SIGKILL); /* 0 also if it was allowed to reach none of them */
+            if (!procs_can_signal_any() || monotonic_ms() >= limit)
+                break;
             nanosleep(&(struct timespec){.tv_nsec = STEP_NS}, NULL);
+        }
         _exit(0);
     }
     while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)

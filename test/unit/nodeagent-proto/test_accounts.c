@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "lib/timefmt.h"
 #include "test/unit/nodeagent-proto/fixture.h"
 
 #define KEY   "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFirst test"
@@ -277,6 +278,21 @@ static void test_removing_ends_its_processes_and_spares_what_is_mounted_in_its_h
     free(mnt);
 }
 
+/* Those of others, which are always there, are not waited for: that would take 5 s. */
+static void test_removing_an_account_without_processes_is_quick(void **state)
+{
+    struct fixture *f = *state;
+    if (no_root())
+        skip();
+    open_ready(f);
+    add(f, ours, KEY, NULL);
+    assert_string_equal(f->why.msg, "");
+    int64_t begun_us = time_now_us();
+    ASK(f, node_user_remove(f->link, ours, on_done, f));
+    assert_string_equal(f->why.msg, "");
+    assert_in_range(time_now_us() - begun_us, 0, 4900000);
+}
+
 /* ---- files ---- */
 
 static void assert_owner(const char *path, uid_t uid)
@@ -385,6 +401,7 @@ int main(void)
         ACCOUNTS(test_a_home_that_was_there_before_is_not_taken),
         ACCOUNTS(test_names_keys_and_passwords_are_checked),
         ACCOUNTS(test_removing_ends_its_processes_and_spares_what_is_mounted_in_its_home),
+        ACCOUNTS(test_removing_an_account_without_processes_is_quick),
         ACCOUNTS(test_files_belong_to_the_account_they_are_made_for),
         ACCOUNTS(test_an_account_reaches_no_more_than_it_may),
     };
