@@ -157,7 +157,7 @@ static void test_cgroup_goes_with_the_task(void **state)
     assert_int_equal(end_of(f)->s.signal, SIGKILL);
     assert_true(access(path, F_OK) < 0);
     *strrchr(path, '/') = '\0';
-    assert_true(access(path, F_OK) < 0);
+    assert_true(access(path, F_OK) < 0 || rmdir(path) < 0); /* unless others have tasks in it */
     free(path);
 }
 
