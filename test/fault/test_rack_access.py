@@ -34,7 +34,7 @@ FAULTS = {
     "wrong key": Fault(lambda m: m.authorize(KEY_ALSO_NOBODYS), mend_key, f"{USER}.*key"),
     "no sudo": Fault(lambda m: m.allow_sudo(False), lambda m: m.allow_sudo(True), "sudo"),
     "disk of the node root full": Fault(
-        lambda m: m.fill_disk(), lambda m: m.free_disk(), "no space left|disk|full|room"
+        lambda m: m.fill_disk(), lambda m: m.free_disk(), "agent did not start.*no space left"
     ),
 }
 
@@ -71,6 +71,16 @@ def test_a_machine_that_could_not_be_reached_is_claimed_last(racked, rack):
     cluster.resize(1)
     cluster.wait_steady(1)
     assert site.machines_of(cluster) == [good]
+
+
+def test_a_machine_that_never_answered_gives_its_place_to_one_that_works(racked, rack):
+    dead, good = rack[0], rack[1]
+    dead.kill_sshd()
+    site = racked([group(rack, [dead, good])])
+    cluster = site.cluster(nodes=1, steady=False)
+    site.wait_node(dead, state="unreachable", reason=FAULTS["no sshd"].reason)
+    cluster.wait_steady(1)
+    assert site.machines_of(cluster) == [good] and not cluster.properties.get("errors")
 
 
 @pytest.mark.parametrize("wrong", [{"user": "nobody"}, {"user": "no-such-user"}], ids=["no shell", "unknown"])
