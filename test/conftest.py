@@ -141,11 +141,12 @@ def racked(rack):
     """racked(inventory, ssh={...}, ...) -> a Site: a workspace on a daemon whose nodes are the machines
     of a rack, all of them or those of the inventory; with names=True the daemon knows them by name.
     Afterwards the machines must be as they were."""
-    sites, accounts = [], {}
+    sites, accounts = [], {machine: machine.accounts() for machine in rack}
 
     def make(inventory=None, names=False, **sections):
         for machine in rack:
-            accounts.setdefault(machine, machine.accounts())
+            if machine.on and not sites:  # what the test itself has made may stay
+                accounts[machine] = machine.accounts()
         sites.append(Site(rack, inventory or [group(rack, rack)], **sections))
         if names:
             sites[-1].know_names()

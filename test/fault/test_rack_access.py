@@ -113,7 +113,7 @@ def test_a_changed_host_key_makes_a_machine_unusable_until_somebody_says_it_is_r
         cluster.resize(1)
     told = site.wait_node(machine, reason=re.compile("host key", re.I))["reason"]
     assert known in told and machine.fingerprint() in told, told
-    (known_hosts,) = re.findall(r"\S+/known_hosts", told)
+    (known_hosts,) = set(re.findall(r"[^\s'\"]+/known_hosts", told))
     remove = ["ssh-keygen", "-R", machine.address, "-f", known_hosts]
     subprocess.run(remove, check=True, capture_output=True)
     site.daemon.tool("nodes", "undrain", machine.address)
