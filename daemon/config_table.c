@@ -81,7 +81,7 @@ static const struct setting rows[] = {
         "How many machines may be connected to at the same time, until each is ready."),
     INT("ssh", "connect_timeout_s", AT(connect_timeout_s), "10", 1, 600,
         "How many seconds a machine has for its name to be found and TCP to connect; twice as many "
-        "for each step of logging in."),
+        "for each step of logging in, three times as many for each that prepares the agent."),
     INT("ssh", "keepalive_s", AT(keepalive_s), "15", 1, 3600,
         "After how many seconds a silent machine is asked whether it is still there."),
     INT("ssh", "dead_after_s", AT(dead_after_s), "60", 2, 86400,

@@ -47,7 +47,7 @@ static const struct phase {
     [SSH_PROBE] = {"asking what machine it is", "check that the user's login shell works",
                    COMMAND_MS, NODE_STEP_MACHINE, ssh_step_probe},
     [SSH_UPLOAD] = {"uploading the agent",
-                    "check the network, and free space and rights of the agent directory",
+                    "check free space and rights of the agent directory, and the network",
                     COMMAND_MS, NODE_STEP_UPLOAD, ssh_step_upload},
     [SSH_START] = {"starting the agent", "run its command by hand on the machine", COMMAND_MS,
                    NODE_STEP_START, ssh_step_start},
