@@ -3,6 +3,8 @@
  * What a task survives, and what is told of one that did not: agent or supervisor killed, a
  * machine started anew.
  */
+#include <errno.h>
+
 #include "lib/strbuf.h"
 #include "test/unit/nodeagent-proto/fixture.h"
 
@@ -169,10 +171,15 @@ static void check_root_gone(struct fixture *f, void (*take_away)(struct fixture 
     assert_int_equal(f->ended[0].s.exit_code, 3);
 }
 
+/* A task that is killed meanwhile may leave its record in a folder that was empty a moment ago, as
+ * rm -r would find, too: again, then. */
 static void remove_root(struct fixture *f)
 {
     struct err e;
-    assert_int_equal(fs_remove_tree(f->root, &e), 0);
+    int tries = 0;
+    while (fs_remove_tree(f->root, &e) != 0 && tries++ < 100)
+        assert_non_null(strstr(e.msg, strerror(ENOTEMPTY)));
+    assert_true(tries < 100);
 }
 
 static void move_root(struct fixture *f)
