@@ -91,7 +91,7 @@ int storage_slice(struct request *r, uint64_t size, int64_t mtime_us, struct fil
 static struct replied *send_slice(struct request *r, struct download *d)
 {
     struct err e;
-    struct file_slice slice;
+    struct file_slice slice = {0};
     int64_t mtime_us = (int64_t)d->st.st_mtim.tv_sec * 1000000 + d->st.st_mtim.tv_nsec / 1000;
     if (storage_slice(r, (uint64_t)d->st.st_size, mtime_us, &slice, &e) == 0)
         return reply_fd(r, slice.status, "application/octet-stream", d->fd, slice.first, slice.len);

@@ -59,7 +59,7 @@ static struct replied *send_file(struct request *r, struct node_download *d,
                                  const struct node_bytes *got)
 {
     struct err e;
-    struct file_slice slice;
+    struct file_slice slice = {0};
     if (storage_slice(r, (uint64_t)got->size, got->mtime_us, &slice, &e) < 0) {
         download_free(d);
         return storage_error(r, &e);
@@ -123,7 +123,7 @@ struct replied *nodes_download(struct request *r)
         {request_param(r, "job"), request_param(r, "rank"), request_param(r, "directory")},
         r->rest};
     struct err e;
-    struct output_place at;
+    struct output_place at = {0};
     if (link_check(r, &f, &e) < 0)
         return storage_error(r, &e);
     if (find_place(r, &f, &at, &e) < 0)
