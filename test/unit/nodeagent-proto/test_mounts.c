@@ -8,6 +8,7 @@
 #include <grp.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -225,6 +226,7 @@ static pid_t mount_sshfs(struct fixture *f, const struct share *s, const char *t
     assert_int_equal(fs_write_atomic(ssh, script, strlen(script), 0755, &e), 0);
     pid_t pid = fork();
     if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* also one that a test has stopped goes with it */
         execl("/usr/bin/sshfs", "sshfs", "-f", "-o", option, from, target, (char *)NULL);
         _exit(127);
     }
