@@ -168,6 +168,15 @@ static void reap_trash_worker(struct agent *a)
         agent_empty_trash(a);
 }
 
+/* The worker under way may have passed what came last; there will be nobody to send another. */
+static void empty_trash_at_last(struct agent *a)
+{
+    close(a->trash_fd);
+    a->trash_fd = -1;
+    a->trash_worker = 0;
+    agent_empty_trash(a);
+}
+
 /* Its complaints go to our stderr, and so into the daemon's log. */
 static void start_reboot(struct agent *a)
 {
@@ -296,6 +305,8 @@ int agent_run(const char *root, bool looking)
     set_nonblocking(STDOUT_FILENO);
     while (!a.link_gone && !a.tasks.root_gone)
         turn(&a);
+    if (a.trash_more && !a.tasks.root_gone)
+        empty_trash_at_last(&a);
     if (a.tasks.root_gone) {
         fprintf(stderr, "the node root %s was removed or moved away; what ran there is killed\n",
                 a.root);

@@ -104,7 +104,8 @@ def test_output_and_exit_code_of_a_job_arrive_although_it_ended_while_the_daemon
     job = place.job(
         cluster, f"echo run >> {MOUNT}/runs; {wait_flag(path)}; echo last words; touch {MOUNT}/done; exit 5"
     )
-    job.wait("running")
+    # "running" may come before the node has heard of it.
+    wait_for((place.share() / "runs").exists, what="the command to begin")
     d.kill9()
     flag.touch()
     wait_for(done.exists, what="the job to end by itself")
