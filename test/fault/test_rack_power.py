@@ -91,7 +91,7 @@ def test_a_machine_can_be_rebooted_by_command_but_not_while_a_job_runs_there(sit
     before = machine.boot_id
     site.daemon.tool("nodes", "reboot", machine.address)
     machine.wait_reboot(before)
-    cluster.wait_steady(1)
+    cluster.wait_steady(1, limit=90)  # it is given half a minute to go down
     site.job(cluster, "true").succeed()
 
 
