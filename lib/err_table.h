@@ -16,7 +16,6 @@
     X(ERR_INVALID_NAME, 400, "InvalidResourceName")                                                \
     X(ERR_INVALID_QUERY, 400, "InvalidQueryParameterValue")                                        \
     X(ERR_INVALID_PATH, 400, "InvalidPath")                                                        \
-    X(ERR_INVALID_HEADER, 400, "InvalidHeaderValue")                                               \
     X(ERR_MISSING_API_VERSION, 400, "MissingApiVersionParameter")                                  \
     X(ERR_UNKNOWN_API_VERSION, 400, "NoRegisteredProviderFound")                                   \
     X(ERR_NOT_ON_MOUNT_ROOT, 400, "OutputDirectoryNotOnMountRoot")                                 \
@@ -29,7 +28,6 @@
     X(ERR_NO_TOKEN, 401, "AuthenticationFailed")                                                   \
     X(ERR_INVALID_TOKEN, 401, "InvalidAuthenticationToken")                                        \
     X(ERR_EXPIRED_TOKEN, 401, "ExpiredAuthenticationToken")                                        \
-    X(ERR_FORBIDDEN, 403, "AuthorizationFailed")                                                   \
     X(ERR_LINK_EXPIRED, 403, "AuthenticationFailed")                                               \
     /* What is not there. */                                                                       \
     X(ERR_SUBSCRIPTION_NOT_FOUND, 404, "SubscriptionNotFound")                                     \
