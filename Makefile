@@ -18,8 +18,23 @@ SAN    ?=
 CFLAGS += -std=c11 -D_GNU_SOURCE $(WARN) $(OPT) $(SAN) -I. -I$(BUILD)/gen -DBATCHAID_VERSION='"$(VERSION)"' -MMD -MP
 LDFLAGS += $(SAN)
 
-# Rooms, lowest first; each may use only those before it (test/tools/check_layers.py keeps it so).
-ROOMS  := lib model storage nodeagent-proto scheduler api daemon
+# What is built is said in a line each; make V=1 shows the commands, make -s nothing.
+Q      := $(if $(V),,@)
+silent := $(findstring s,$(firstword -$(MAKEFLAGS)))
+say     = @$(if $(V)$(silent),:,printf '  %-6s %s\n' $(1))
+
+# These only install, or start another make: they work before anything is installed.
+BEFOREHAND := deps help clean demo check bench fuzz
+needs_rooms := $(if $(MAKECMDGOALS),$(filter-out $(BEFOREHAND),$(MAKECMDGOALS)),all)
+
+# ROOMS, lowest first, and below_ROOM for each: which rooms there are and who may use whom is in one table.
+ifneq ($(needs_rooms),)
+include $(BUILD)/gen/rooms.mk
+endif
+$(BUILD)/gen/rooms.mk: test/tools/rooms.txt test/tools/rooms.py
+	@mkdir -p $(@D)
+	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) is missing; install what is missing with: make deps" >&2; exit 1; }
+	@$(PYTHON) test/tools/rooms.py --make > $@.tmp && mv $@.tmp $@
 PKGS   := libmicrohttpd libuv sqlite3 jansson libsodium libjwt libcyaml yaml-0.1 gnutls uuid libssh2
 # What only the daemon's program needs: its command line is a client of the daemon.
 DAEMON_PKGS := libcurl
@@ -28,17 +43,19 @@ PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) $(DAEMON_PKGS) 2>/dev/null)
 PKG_LIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lpthread -lcrypt
 CFLAGS += $(PKG_CFLAGS)
 
-# The agent's own sources live in nodeagent-proto/agent and link only lib/ and the codec, statically.
-AGENT_SRCS := $(wildcard nodeagent-proto/agent/*.c)
+# The agent is a program of its own, linked statically of the rooms below it alone.
 AGENT_LIBS ?= -static
-src_of  = $(filter-out nodeagent-proto/agent/%,$(shell find $(1) -name '*.c' 2>/dev/null | sort))
-SRCS   := $(foreach r,$(ROOMS),$(call src_of,$(r))) $(AGENT_SRCS)
+# A room's own sources: not those of the rooms inside it.
+src_of  = $(filter-out $(addsuffix /%,$(filter $(1)/%,$(ROOMS))),$(shell find $(1) -name '*.c' 2>/dev/null | sort))
+AGENT_SRCS := $(call src_of,nodeagent-proto/agent)
+SRCS   := $(foreach r,$(ROOMS),$(call src_of,$(r)))
 obj     = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
-lib     = $(BUILD)/lib/lib$(1).a
-ROOM_LIBS := $(foreach r,$(filter-out daemon,$(ROOMS)),$(call lib,$(r)))
-# Highest room first, for the linker.
-LINK_LIBS := $(call lib,api) $(call lib,scheduler) $(call lib,storage) \
-             $(call lib,nodeagent-proto) $(call lib,model) $(call lib,lib)
+PROGRAM_ROOMS := daemon nodeagent-proto/agent
+LIB_ROOMS := $(filter-out $(PROGRAM_ROOMS),$(ROOMS))
+lib     = $(BUILD)/lib/lib$(subst /,-,$(1)).a
+# The libraries of a room and those below it, highest first, for the linker: none calls upwards.
+libs_of = $(foreach r,$(below_$(1)),$(call lib,$(r)))
+LINK_LIBS := $(foreach r,$(filter $(LIB_ROOMS),$(below_daemon)),$(call lib,$(r)))
 
 # Agents for machines of other architectures: built where a cross compiler and static libraries for
 # it are installed, of the same sources, without sanitizers. The daemon finds them beside its own.
@@ -51,16 +68,24 @@ CROSS_AGENTS := $(foreach a,$(CROSS_ARCHS),$(addprefix $(BUILD)/batchai-node-,$(
 .PHONY: all
 all: $(BUILD)/batchaid $(BUILD)/batchai-node $(CROSS_AGENTS)
 
-$(BUILD)/obj/%.o: %.c
+# Compiler, packages and headers are looked for once, before the first object.
+HAVE := $(BUILD)/gen/have.ok
+$(HAVE): test/tools/have.sh
 	@mkdir -p $(@D)
-	@$(CC) $(CFLAGS) -c $< -o $@ || { echo "failed: $<" >&2; exit 1; }
+	@CC='$(CC)' AGENT_LIBS='$(AGENT_LIBS)' test/tools/have.sh $(PKGS) $(DAEMON_PKGS) && touch $@
+
+$(BUILD)/obj/%.o: %.c | $(HAVE)
+	@mkdir -p $(@D)
+	$(call say,CC $<)
+	$(Q)$(CC) $(CFLAGS) -c $< -o $@ || { rm -f $(HAVE); echo "failed: $<" >&2; exit 1; }
 
 define room_lib
 $(call lib,$(1)): $(call obj,$(call src_of,$(1)))
 	@mkdir -p $$(@D)
-	@rm -f $$@ && ar rcs $$@ $$^
+	$$(call say,AR $$@)
+	$(Q)rm -f $$@ && ar rcs $$@ $$^
 endef
-$(foreach r,$(filter-out daemon,$(ROOMS)),$(eval $(call room_lib,$(r))))
+$(foreach r,$(LIB_ROOMS),$(eval $(call room_lib,$(r))))
 
 # Migrations are embedded: one C array out of migrations/NNNN_*.sql, in order.
 MIGRATIONS := $(sort $(wildcard migrations/*.sql))
@@ -70,50 +95,54 @@ $(BUILD)/gen/migrations.inc: $(MIGRATIONS) test/tools/embed_sql.py
 $(call obj,$(call src_of,storage)): $(BUILD)/gen/migrations.inc
 
 # What runs on nodes around docker and podman: short shell programs, embedded as text.
-PROGRAMS := $(sort $(wildcard scheduler/programs/*.sh))
+PROGRAMS := $(sort $(wildcard scheduler/fleet/programs/*.sh))
 $(BUILD)/gen/programs.inc: $(PROGRAMS) test/tools/embed_sh.py
 	@mkdir -p $(@D)
 	@$(PYTHON) test/tools/embed_sh.py $(PROGRAMS) > $@.tmp && mv $@.tmp $@
-$(call obj,$(call src_of,scheduler)): $(BUILD)/gen/programs.inc
+$(call obj,$(call src_of,scheduler/fleet)): $(BUILD)/gen/programs.inc
 
 $(BUILD)/batchaid: $(call obj,$(call src_of,daemon)) $(LINK_LIBS)
-	@$(CC) -o $@ $(call obj,$(call src_of,daemon)) $(LINK_LIBS) $(LDFLAGS) $(PKG_LIBS) $(DAEMON_LIBS)
+	$(call say,LINK $@)
+	$(Q)$(CC) -o $@ $(call obj,$(call src_of,daemon)) $(LINK_LIBS) $(LDFLAGS) $(PKG_LIBS) $(DAEMON_LIBS)
 
-# What the agent shares with the daemon: the codec and the small tools.
-AGENT_SHARED := $(call lib,nodeagent-proto) $(call lib,lib)
+# What the agent shares with the daemon: the wire and the small tools.
+AGENT_ROOMS := $(filter $(LIB_ROOMS),$(below_nodeagent-proto/agent))
+AGENT_SHARED := $(foreach r,$(AGENT_ROOMS),$(call lib,$(r)))
 $(BUILD)/batchai-node: $(call obj,$(AGENT_SRCS)) $(AGENT_SHARED)
-	@$(CC) -o $@ $(call obj,$(AGENT_SRCS)) $(AGENT_SHARED) $(LDFLAGS) $(AGENT_LIBS) -ljansson -luuid
+	$(call say,LINK $@)
+	$(Q)$(CC) -o $@ $(call obj,$(AGENT_SRCS)) $(AGENT_SHARED) $(LDFLAGS) $(AGENT_LIBS) -ljansson -luuid
 
-CROSS_SHARED := $(call src_of,lib) $(wildcard nodeagent-proto/*.c)
+CROSS_SHARED := $(foreach r,$(AGENT_ROOMS),$(call src_of,$(r)))
 CROSS_CFLAGS := -std=c11 -D_GNU_SOURCE $(WARN) -O2 -g -I. -DBATCHAID_VERSION='"$(VERSION)"' -MMD -MP
 cross_obj     = $(patsubst %.c,$(BUILD)/obj-$(1)/%.o,$(2))
 define cross_agent
-$(BUILD)/obj-$(1)/%.o: %.c
+$(BUILD)/obj-$(1)/%.o: %.c | $(HAVE)
 	@mkdir -p $$(@D)
-	@$(call cross_cc,$(1)) $$(CROSS_CFLAGS) -c $$< -o $$@
+	$$(call say,CC $$@)
+	$(Q)$(call cross_cc,$(1)) $$(CROSS_CFLAGS) -c $$< -o $$@
 $(BUILD)/obj-$(1)/shared.a: $(call cross_obj,$(1),$(CROSS_SHARED))
 	@rm -f $$@ && ar rcs $$@ $$^
 $(BUILD)/batchai-node-$(1): $(call cross_obj,$(1),$(AGENT_SRCS)) $(BUILD)/obj-$(1)/shared.a
-	@$(call cross_cc,$(1)) -static -o $$@ $$^ -ljansson -luuid
+	$$(call say,LINK $$@)
+	$(Q)$(call cross_cc,$(1)) -static -o $$@ $$^ -ljansson -luuid
 endef
 $(foreach a,$(CROSS_ARCHS),$(eval $(call cross_agent,$(a))))
 
 # Unit tests: test/unit/<room>/test_*.c, each a cmocka program that links its room and the rooms
-# below it, and no more.
-below_lib             := lib
-below_model           := model lib
-below_storage         := storage model lib
-below_nodeagent-proto := nodeagent-proto model lib
-below_scheduler       := scheduler storage nodeagent-proto model lib
-below_api             := api scheduler storage nodeagent-proto model lib
+# below it, and no more. The tests of a room inside a room are in test/unit/<its last name>/.
+UNIT_FILTER := $(call obj,test/unit/support/filter.c)
 UNIT_SRCS := $(sort $(wildcard test/unit/*/test_*.c))
 UNIT_BINS := $(patsubst test/unit/%.c,$(BUILD)/unit/%,$(UNIT_SRCS))
+# The scheduler's tests run clusters and jobs of Batch AI.
+tested_with_scheduler := front
+tested_libs = $(foreach r,$(tested_with_$(1)),$(call lib,$(r))) $(call libs_of,$(1))
 define unit_room
-$(BUILD)/unit/$(1)/%: test/unit/$(1)/%.c $(foreach r,$(below_$(1)),$(call lib,$(r)))
+$(BUILD)/unit/$(notdir $(1))/%: test/unit/$(notdir $(1))/%.c $(UNIT_FILTER) $(call tested_libs,$(1))
 	@mkdir -p $$(@D)
-	@$$(CC) $$(CFLAGS) -o $$@ $$< $(foreach r,$(below_$(1)),$(call lib,$(r))) $$(LDFLAGS) $$(PKG_LIBS) -lcmocka
+	$$(call say,UNIT $$@)
+	$(Q)$$(CC) $$(CFLAGS) -o $$@ $$< $(UNIT_FILTER) $(call tested_libs,$(1)) $$(LDFLAGS) $$(PKG_LIBS) -lcmocka
 endef
-$(foreach r,$(filter-out daemon,$(ROOMS)),$(eval $(call unit_room,$(r))))
+$(foreach r,$(LIB_ROOMS),$(eval $(call unit_room,$(r))))
 
 # Prints docs/api-coverage.md.
 $(BUILD)/tools/%: test/tools/%.c $(LINK_LIBS)
@@ -132,6 +161,30 @@ $(BUILD)/bench/sim-agents: $(call obj,test/bench/sim_agents.c) $(AGENT_SHARED)
 	@mkdir -p $(@D)
 	@$(CC) -o $@ $^ $(LDFLAGS) $(PKG_LIBS)
 
+# The simulation: the core against fake nodes, in virtual time, on a disk that loses what was not
+# synced. Guids and the sync of the WAL are the simulation's own; in sim-broken more of the core is
+# wrapped, to break it on purpose.
+SIM_OBJS   := $(call obj,$(sort $(wildcard test/sim/*.c)))
+SIM_BROKEN := $(call obj,test/sim/broken/broken.c)
+sim_wrap    = $(patsubst %,-Wl$(comma)--wrap=%,fdatasync guid_new $(1))
+comma      := ,
+$(BUILD)/sim/sim: $(SIM_OBJS) $(LINK_LIBS)
+	@mkdir -p $(@D)
+	@$(CC) -o $@ $(SIM_OBJS) $(LINK_LIBS) $(sim_wrap) $(LDFLAGS) $(PKG_LIBS)
+$(BUILD)/sim/sim-broken: $(SIM_OBJS) $(SIM_BROKEN) $(LINK_LIBS)
+	@mkdir -p $(@D)
+	@$(CC) -o $@ $(SIM_OBJS) $(SIM_BROKEN) $(LINK_LIBS) \
+	    $(call sim_wrap,sim_disk_sync st_job_queue st_node_local_total st_job_move wake) \
+	    $(LDFLAGS) $(PKG_LIBS)
+
+HISTORIES ?= 10000
+SEED      ?= 1
+STEPS     ?= 50
+.PHONY: sim sim-bins
+sim-bins: $(BUILD)/sim/sim $(BUILD)/sim/sim-broken
+sim: $(BUILD)/sim/sim
+	@$(BUILD)/sim/sim --histories $(HISTORIES) --seed $(SEED) --steps $(STEPS)
+
 # The same tests run on a build with AddressSanitizer and UndefinedBehaviorSanitizer.
 ASAN := BUILD=build-asan OPT='-O1 -g -fno-omit-frame-pointer' AGENT_LIBS= \
         SAN='-fsanitize=address,undefined -fno-sanitize-recover=undefined \
@@ -140,15 +193,45 @@ ASAN := BUILD=build-asan OPT='-O1 -g -fno-omit-frame-pointer' AGENT_LIBS= \
 asan:
 	@$(MAKE) $(ASAN) all unit-bins
 
-# pkg-config is asked when make starts: what `deps` installs counts from the next make on.
+# Fuzzing: a program a target (test/fuzz/fuzz_NAME.c), with clang's libFuzzer and the sanitizers, of the rooms
+# that read what others send.
+FUZZ_NAMES := $(patsubst test/fuzz/fuzz_%.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
+FUZZ_ROOMS := api/aad api/http storage nodeagent-proto/wire model lib
+FUZZ_LIBS   = $(call obj,$(wildcard daemon/config*.c) daemon/hostlist.c api/azstorage/link.c api/azstorage/range.c) \
+              $(foreach r,$(FUZZ_ROOMS),$(call lib,$(r)))
+$(BUILD)/fuzz/fuzz_%: test/fuzz/fuzz_%.c test/fuzz/fuzz.h $(FUZZ_LIBS)
+	@mkdir -p $(@D)
+	$(call say,FUZZ $@)
+	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer -o $@ $< $(FUZZ_LIBS) $(LDFLAGS) $(PKG_LIBS)
+.PHONY: fuzz fuzz-bins fuzz-programs
+fuzz-programs: $(addprefix $(BUILD)/fuzz/fuzz_,$(FUZZ_NAMES))
+FUZZ_CC ?= clang
+fuzz-bins:
+	@$(MAKE) $(JOBS_FLAG) BUILD=build-fuzz CC='$(FUZZ_CC)' OPT='-O1 -g -fno-omit-frame-pointer' AGENT_LIBS= \
+	    SAN='-fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=undefined' fuzz-programs
+# All of them side by side, FUZZ_SECONDS each.
+FUZZ_SECONDS ?= 600
+fuzz:
+	@test/tools/deps.sh build test
+	@$(MAKE) fuzz-bins
+	@printf '%s\n' $(FUZZ_NAMES) | xargs -P$(JOBS) -I{} test/tools/fuzz.sh {} $(FUZZ_SECONDS)
+
+# How many things are built at a time: MAKEFLAGS says it where make was started with -j.
+JOBS ?= $(shell nproc 2>/dev/null || echo 1)
+JOBS_FLAG = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
+
+# pkg-config is asked when make starts: what is installed here counts from the next make on.
 .PHONY: demo check
-demo: deps
-	@$(MAKE) all
+demo:
+	@test/tools/deps.sh build demo
+	@$(MAKE) $(JOBS_FLAG) all
 	@demo/run.sh
 
-check: deps
-	@$(MAKE) all unit-bins
-	@$(MAKE) asan
+check:
+	@test/tools/deps.sh build demo test lint
+	@$(MAKE) $(JOBS_FLAG) all unit-bins sim-bins
+	@$(MAKE) $(JOBS_FLAG) asan
+	@$(MAKE) fuzz-bins
 	@$(PYTHON) test/run_checks.py $(STAGES)
 
 # Installs each published client package into a directory of its own below $(BUILD)/clients and runs it;
@@ -159,8 +242,9 @@ check-clients: all
 
 .PHONY: bench bench-bins
 bench-bins: $(BENCH_BINS)
-bench: deps
-	@$(MAKE) all bench-bins
+bench:
+	@test/tools/deps.sh build test bench
+	@$(MAKE) $(JOBS_FLAG) all bench-bins
 	@$(PYTHON) test/bench/run.py
 
 # --- house keeping -------------------------------------------------------------------------------
@@ -171,17 +255,23 @@ help:
 	@echo 'make demo          install what is missing, build, run the walkthrough with the real az'
 	@echo 'make check         install what is missing, build, run every test'
 	@echo 'make check-clients  install published clients in several languages and run each'
+	@echo 'make sim           random histories of the core in virtual time: HISTORIES= SEED= STEPS='
 	@echo 'make bench         print figures: start, memory, requests and jobs per second, machines'
 	@echo 'make install       PREFIX=$(PREFIX) DESTDIR=$(DESTDIR); make uninstall takes it away again'
-	@echo 'make deps          install the Debian packages that are missing (apt only)'
+	@echo 'make deps          install the Debian packages that are missing (apt only) to build and to use az;'
+	@echo '                   SECTIONS="build demo test lint bench" for those of test/tools/packages.txt'
+	@echo 'make V=1           show the commands; -s: nothing but what is wrong'
 	@echo 'make asan          build with AddressSanitizer and UndefinedBehaviorSanitizer'
-	@echo 'make check-layers  who may include whom; make check-source: format and house rules'
-	@echo 'make tidy          clang-tidy and cppcheck'
+	@echo 'make fuzz          fuzz every target of test/fuzz/, FUZZ_SECONDS=$(FUZZ_SECONDS) each'
+	@echo 'make check-layers  who may include and call whom; make check-source: format and house rules'
+	@echo 'make tidy          clang-tidy and cppcheck; DEEP=1 lets the analyzer follow every path'
 	@echo 'make docs-update   write what docs say of settings and of the API out of the tables'
 	@echo 'make clean         remove what was built'
 
+# What building and the first steps of the README need; SECTIONS=... for others of packages.txt.
+SECTIONS ?= build demo
 deps:
-	@test/tools/deps.sh
+	@test/tools/deps.sh $(SECTIONS)
 
 BINDIR  = $(DESTDIR)$(PREFIX)/bin
 MANDIR  = $(DESTDIR)$(PREFIX)/share/man
@@ -210,10 +300,11 @@ uninstall:
 	@rmdir $(CONFDIR) 2>/dev/null || true
 
 clean:
-	@rm -rf build build-asan $(BUILD)
+	@rm -rf build build-asan build-fuzz $(BUILD)
 
-check-layers:
+check-layers: $(call obj,$(SRCS))
 	@$(PYTHON) test/tools/check_layers.py
+	@$(PYTHON) test/tools/check_calls.py . $(BUILD)
 
 check-source:
 	@$(PYTHON) test/tools/check_source.py
@@ -229,7 +320,7 @@ $(BUILD)/tidy/%.ok: %.c $(BUILD)/obj/%.o $(TIDY_RULES)
 tidy-sources: $(TIDY_OKS)
 
 tidy:
-	@$(MAKE) -s -k -j$$(nproc) tidy-sources
+	@$(MAKE) -s -k $(JOBS_FLAG) tidy-sources
 	@echo 'tidy: ok'
 
 docs-update: $(BUILD)/batchaid $(BUILD)/tools/coverage

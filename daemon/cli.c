@@ -85,10 +85,10 @@ static const struct command commands[] = {
          "Keys and passwords that it names must be there, too. Exit code 0 or 1.\n"},
     {.name = "nodes",
      .arguments = "[check|drain|undrain|reboot] [HOST...]",
-     .options = OPT_CONFIG | OPT_STATE_DIR | OPT_JSON | OPT_REASON,
+     .options = OPT_CONFIG | OPT_STATE_DIR | OPT_JSON | OPT_REASON | OPT_DRY_RUN,
      .max_args = ANY_NUMBER,
      .run = cmd_nodes,
-     .help = "list, check, drain, undrain and reboot the machines that jobs run on",
+     .help = "list, check, drain, undrain, reboot and clean the machines that jobs run on",
      .details =
          "[list]   What the running daemon knows of each machine, local nodes included: state,\n"
          "         cluster, job, what it has, last contact, and why it cannot be used.\n"
@@ -98,10 +98,38 @@ static const struct command commands[] = {
          "         Without --config it reads the file that the running daemon has read.\n"
          "drain    What runs there goes on, nothing new starts. The list shows the --reason.\n"
          "undrain  The machine is used again; one that was unusable is tried again.\n"
-         "reboot   Restarts the machine; refused while a job runs there.\n\n"
+         "reboot   Restarts the machine; refused while a job runs there.\n"
+         "clean    Lists what a daemon that is gone left in the node root there, and takes it "
+         "away:\n"
+         "         tasks, accounts, mounts, directories, the root itself. Needs --config, and no\n"
+         "         daemon that runs with the same --state-dir. With --dry-run it only lists.\n\n"
          "HOST is a machine as the list shows it, or several: gpu[01-16].rack1. Exit code 0 if "
          "all\n"
          "went well and, of a check, all machines can be used; else 1.\n"},
+    {.name = "backup",
+     .arguments = "FILE",
+     .options = OPT_STATE_DIR,
+     .min_args = 1,
+     .max_args = 1,
+     .run = cmd_backup,
+     .help = "copy the database into a file, beside a running daemon or without one",
+     .details =
+         "FILE must not be there; it can be read by its owner only. The secrets in it are sealed\n"
+         "with secret.key of the state directory, which is not in it: keep a copy of that once,\n"
+         "in another place.\n"},
+    {.name = "restore",
+     .arguments = "FILE",
+     .options = OPT_STATE_DIR,
+     .min_args = 1,
+     .max_args = 1,
+     .run = cmd_restore,
+     .help = "put a copy of the database back, while no daemon runs",
+     .details =
+         "The database that is there is kept, as batchaid.db.before. A FILE that is damaged, "
+         "newer\n"
+         "than this program or sealed with another key than secret.key is refused, and nothing is\n"
+         "changed. What runs on nodes and is in no row of the copy is ended when the daemon meets\n"
+         "it; what the copy says is running and is not, is lost as the cluster's rule says.\n"},
     {.name = "version",
      .arguments = "",
      .run = cmd_version,
@@ -140,6 +168,7 @@ static const struct cli_option {
     {"log-level", "LEVEL", OPT_LOG, AT(log_level), config_check_log_level, NULL,
      "debug, info, warn or error"},
     {"json", "", OPT_JSON, AT(json), NULL, NULL, "print JSON"},
+    {"dry-run", "", OPT_DRY_RUN, AT(dry_run), NULL, NULL, "list only, take nothing away"},
     {"reason", "TEXT", OPT_REASON, AT(reason), NULL, NULL, "why the machine is drained"},
     {"comment", "TEXT", OPT_COMMENT, AT(comment), NULL, NULL,
      "what the key is called (default: batchaid@HOSTNAME)"},
@@ -147,12 +176,6 @@ static const struct cli_option {
      "SHARE is the name of a blob container"},
 };
 enum { N_OPTIONS = sizeof known_options / sizeof known_options[0] };
-
-int cli_fail(enum exit_code code, const struct err *e)
-{
-    fprintf(stderr, "batchaid: %s\n", e->msg);
-    return code;
-}
 
 static void list_commands(FILE *out)
 {

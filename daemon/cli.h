@@ -29,7 +29,8 @@ enum {
     OPT_CONTAINER = 16,
     OPT_JSON = 32,
     OPT_COMMENT = 64,
-    OPT_REASON = 128
+    OPT_REASON = 128,
+    OPT_DRY_RUN = 256
 };
 
 struct options {
@@ -37,7 +38,8 @@ struct options {
     const char *listen[CLI_LISTEN_MAX];
     size_t n_listen;
     const char *comment, *reason;
-    bool container, json;
+    bool container, json, dry_run;
+    bool bare;   /* names were given without the command that they belong to */
     char **args; /* what follows the options, NULL-terminated; borrowed from main() */
     int n_args;
 };
@@ -55,6 +57,8 @@ int cmd_share_path(const struct options *o);
 int cmd_nodes(const struct options *o);
 int cmd_check_config(const struct options *o);
 int cmd_keygen(const struct options *o);
+int cmd_backup(const struct options *o);
+int cmd_restore(const struct options *o);
 int cmd_version(const struct options *o);
 int cmd_help(const struct options *o);
 

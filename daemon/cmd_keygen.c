@@ -11,7 +11,7 @@
 #include "lib/arena.h"
 #include "lib/fs.h"
 #include "lib/strbuf.h"
-#include "nodeagent-proto/identity.h"
+#include "nodeagent-proto/link/identity.h"
 
 static char *default_comment(void)
 {

@@ -8,8 +8,6 @@
 #include "lib/arena.h"
 #include "lib/strbuf.h"
 
-#define NAMES_SHOWN 8
-
 static const struct verb {
     const char *name;
     int options; /* the OPT_ bits that go with it beside --state-dir */
@@ -21,6 +19,7 @@ static const struct verb {
     {"drain", OPT_REASON, true, cmd_nodes_drain},
     {"undrain", 0, true, cmd_nodes_undrain},
     {"reboot", 0, true, cmd_nodes_reboot},
+    {"clean", OPT_CONFIG | OPT_DRY_RUN, true, cmd_nodes_clean},
 };
 enum { N_VERBS = sizeof verbs / sizeof verbs[0] };
 
@@ -42,6 +41,7 @@ static int check_usage(const struct verb *v, const struct options *o, struct err
         {OPT_JSON, o->json, "--json"},
         {OPT_CONFIG, o->config != NULL, "--config"},
         {OPT_REASON, o->reason != NULL, "--reason"},
+        {OPT_DRY_RUN, o->dry_run, "--dry-run"},
     };
     for (size_t i = 0; i < sizeof some / sizeof some[0]; i++)
         if (some[i].given && !(v->options & some[i].option))
@@ -100,6 +100,18 @@ static int run_verb(const struct verb *v, const struct options *o)
     return code;
 }
 
+void nodes_tell_commands(const char *word, struct err *e)
+{
+    char said[sizeof e->msg];
+    struct strbuf names = STRBUF_INIT;
+    for (size_t i = 0; i < N_VERBS; i++)
+        strbuf_printf(&names, "%s%s", i ? ", " : "", verbs[i].name);
+    snprintf(said, sizeof said, "%s", e->msg);
+    err_set(e, e->code, NULL, "there is no command 'nodes %.100s' (there are %s), and %.700s", word,
+            names.s, said);
+    strbuf_free(&names);
+}
+
 int cmd_nodes(const struct options *o)
 {
     struct options rest = *o;
@@ -110,46 +122,9 @@ int cmd_nodes(const struct options *o)
         rest.n_args--;
     } else {
         v = &verbs[0];
+        rest.bare = true;
     }
     if (check_usage(v, &rest, &e) < 0)
         return cli_fail(EXIT_USAGE, &e);
     return run_verb(v, &rest);
-}
-
-void nodes_explain_inventory(const char *what)
-{
-    fprintf(stderr,
-            "%s\n"
-            "Machines that run sshd are used once the configuration names them, as in\n\n"
-            "    inventory:\n"
-            "      - hosts: gpu[01-16].rack1\n"
-            "        user: batchai\n"
-            "        identity: /etc/batchaid/id_ed25519\n\n"
-            "and the daemon was started with --config FILE; `batchaid help config` says more.\n",
-            what);
-}
-
-void nodes_print_json(json_t *value)
-{
-    json_t *whole = json_pack("{s:o}", "value", value);
-    char *text = json_dumps(whole, JSON_INDENT(2));
-    if (!text)
-        abort();
-    puts(text);
-    free(text);
-    json_decref(whole);
-}
-
-int nodes_unknown(const char *name, const char *(*name_at)(const void *ctx, size_t i),
-                  const void *ctx, size_t n, struct err *e)
-{
-    struct strbuf b = STRBUF_INIT;
-    for (size_t i = 0; i < n && i < NAMES_SHOWN; i++)
-        strbuf_printf(&b, "%s%s", i ? ", " : "", name_at(ctx, i));
-    if (n > NAMES_SHOWN)
-        strbuf_printf(&b, " and %zu more", n - NAMES_SHOWN);
-    int rc = err_set(e, ERR_MACHINE_NOT_FOUND, NULL, "there is no machine '%s'; there %s %s", name,
-                     n == 1 ? "is" : "are", n ? b.s : "none");
-    strbuf_free(&b);
-    return rc;
 }

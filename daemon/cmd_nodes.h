@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * `batchaid nodes` and what may follow it. cmd_nodes.c chooses; a file for each kind of work:
- * cmd_cmd_nodes_list.c and cmd_nodes_change.c ask the daemon, cmd_cmd_nodes_check.c goes to the
- * machines itself.
+ * cmd_nodes_list.c and cmd_nodes_change.c ask the daemon, cmd_nodes_check.c and cmd_nodes_clean.c
+ * go to the machines themselves.
  */
 #ifndef DAEMON_CMD_NODES_H
 #define DAEMON_CMD_NODES_H
@@ -10,6 +10,8 @@
 #include <jansson.h>
 
 #include "daemon/cli.h"
+#include "daemon/config.h"
+#include "daemon/site.h"
 
 /* Each gets the options with the names of machines as `args`, and returns the exit code. */
 int cmd_nodes_list(const struct options *o);
@@ -17,12 +19,20 @@ int cmd_nodes_drain(const struct options *o);
 int cmd_nodes_undrain(const struct options *o);
 int cmd_nodes_reboot(const struct options *o);
 int cmd_nodes_check(const struct options *o);
+int cmd_nodes_clean(const struct options *o);
+
+/* The machines of a configuration, with the agents that they may need. */
+int nodes_load_site(const struct options *o, const struct config *c, struct daemon_site *site,
+                    struct err *e) MUST_CHECK;
 
 /* On standard error: `what`, and how an inventory is written. */
 void nodes_explain_inventory(const char *what);
 
 /* Prints `value` as the JSON text {"value": [...]}; takes the reference. */
 void nodes_print_json(json_t *value);
+
+/* Puts before such a message that `word` is no command either, and which there are. */
+void nodes_tell_commands(const char *word, struct err *e);
 
 /* "there is no machine 'NAME'; there are: ..." with as many of the `n` names as are worth reading.
  */

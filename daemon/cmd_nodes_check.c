@@ -9,7 +9,6 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "daemon/agent_path.h"
 #include "daemon/cmd_nodes.h"
 #include "daemon/config.h"
 #include "daemon/node_check.h"
@@ -205,21 +204,6 @@ static char *config_of_daemon(const struct options *o, struct err *e)
     return path;
 }
 
-static int load(const struct options *o, const struct config *c, struct daemon_site *site,
-                struct err *e)
-{
-    struct state s = {.dir = NULL};
-    char *agent = NULL;
-    int rc = state_locate(o->state_dir, c->state_dir, &s, e);
-    if (rc == 0)
-        rc = site_load(c, &s, site, e);
-    if (rc == 0)
-        rc = (agent = agent_path_find(e)) ? site_load_agents(site, agent, e) : -1;
-    free(agent);
-    state_free(&s);
-    return rc;
-}
-
 static int check_config_file(const struct options *o, const char *path)
 {
     struct config c;
@@ -228,7 +212,7 @@ static int check_config_file(const struct options *o, const char *path)
     if (config_load(path, &c, &e) < 0)
         return cli_fail(EXIT_FAILED, &e);
     int code = EXIT_FAILED;
-    if (load(o, &c, &site, &e) < 0) {
+    if (nodes_load_site(o, &c, &site, &e) < 0) {
         cli_fail(EXIT_FAILED, &e);
     } else if (site.site.n_machines == 0) {
         struct strbuf what = STRBUF_INIT;

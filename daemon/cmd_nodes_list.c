@@ -226,6 +226,9 @@ int cmd_nodes_list(const struct options *o)
                 n ? "There is no inventory: these are local nodes, on the machine of the daemon."
                   : "There is no inventory, and no cluster has local nodes now.");
     }
+    /* The first name may have been meant as a command. */
+    if (!shown && o->bare && strcmp(e.target, o->args[0]) == 0)
+        nodes_tell_commands(o->args[0], &e);
     int rc = shown ? EXIT_DONE : cli_fail(EXIT_FAILED, &e);
     json_decref(shown);
     json_decref(all);

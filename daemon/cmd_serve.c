@@ -2,6 +2,7 @@
  *
  * `batchaid serve`: configuration, state directory, keys; then serve_run().
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -64,7 +65,8 @@ static void list_free(struct config_list *l)
 
 /* Everything that only the holder of the lock may do. */
 static int serve_locked(const struct config *c, const char *config_file, const struct state *s,
-                        struct daemon_site *site, int64_t started_us, struct err *e)
+                        struct daemon_site *site, int64_t started_us, size_t *left_behind,
+                        struct err *e)
 {
     struct credentials credentials = {.client_id = NULL};
     struct certs certs = {.cert_pem = NULL};
@@ -88,7 +90,8 @@ static int serve_locked(const struct config *c, const char *config_file, const s
                                         .site = &site->site,
                                         .agent_path = agent,
                                         .log = &log,
-                                        .started_us = started_us};
+                                        .started_us = started_us,
+                                        .left_behind = left_behind};
         endpoint_withdraw(s); /* one that a killed daemon left */
         rc = serve_run(&sc, e);
     }
@@ -107,7 +110,8 @@ int cmd_serve(const struct options *o)
     struct state state = {.dir = NULL};
     struct daemon_site site = {.groups = NULL};
     struct err e;
-    int lock = -1;
+    struct state_lock lock = STATE_LOCK_NONE;
+    size_t left_behind = 0;
     if (config_load(o->config, &config, &e) < 0)
         return cli_fail(EXIT_CONFIGURATION, &e);
     apply_options(&config, o);
@@ -118,12 +122,15 @@ int cmd_serve(const struct options *o)
     if (rc == 0)
         rc = state_acquire(&state, &lock, &e);
     if (rc == 0)
-        rc = serve_locked(&config, o->config, &state, &site, started_us, &e);
-    if (lock >= 0)
-        close(lock);
+        rc = serve_locked(&config, o->config, &state, &site, started_us, &left_behind, &e);
+    state_release(&lock);
     site_free(&site);
     state_free(&state);
     config_free(&config);
+    if (left_behind > 0) { /* nothing that ends a program in order waits for those threads */
+        fflush(NULL);
+        _exit(rc == 0 ? EXIT_DONE : EXIT_FAILED);
+    }
     if (rc == 0)
         return EXIT_DONE;
     bool again_is_no_help = wrong_site || e.code == ERR_SCHEMA_TOO_NEW;

@@ -10,19 +10,17 @@
 #include "daemon/environment.h"
 #include "lib/arena.h"
 #include "lib/fs.h"
+#include "lib/shell.h"
 #include "model/spec.h"
+#include "scheduler/fleet/fleet.h"
 #include "scheduler/scheduler.h"
 
-/* Single quotes keep everything but themselves. */
 static void print_export(const char *name, const char *value)
 {
-    printf("export %s='", name);
-    for (; *value; value++)
-        if (*value == '\'')
-            fputs("'\\''", stdout);
-        else
-            putchar(*value);
-    puts("'");
+    struct strbuf line = STRBUF_INIT;
+    shell_export(&line, name, value);
+    fputs(line.s, stdout);
+    strbuf_free(&line);
 }
 
 int cmd_env(const struct options *o)
@@ -64,7 +62,7 @@ int cmd_share_path(const struct options *o)
     const struct mount_volume m = {.kind = o->container ? MOUNT_AZURE_BLOB : MOUNT_AZURE_FILE_SHARE,
                                    .account = o->args[0],
                                    .share = o->args[1]};
-    const char *path = sched_share_path(s.storage, &a, &m);
+    const char *path = fleet_share_path(s.storage, &a, &m);
     /* The state directory is closed to others whoever makes it first. */
     int rc = fs_mkdirs(s.dir, 0700, &e);
     if (rc == 0)

@@ -61,6 +61,7 @@ struct config {
     int64_t token_lifetime_s;
     int64_t retry_after_s;
     bool strict;
+    int64_t resizing_s;
     int64_t nodes;
     struct config_list vm_sizes;
     int64_t autoscale_idle_s;

@@ -41,9 +41,18 @@ static const struct setting rows[] = {
         "How many seconds a client is asked to wait between two looks at an operation in "
         "progress."),
     BOOL("compat", "strict", AT(strict), "false",
-         "Answer with the headers of the Azure service: Retry-After is 15 seconds with a 202 and "
-         "absent with an operation in progress, instead of retry_after_s, and "
-         "Strict-Transport-Security is sent."),
+         "Answer as the Azure service did where that is of little use: Retry-After is 15 seconds "
+         "with "
+         "a 202 and absent with an operation in progress, instead of retry_after_s; "
+         "Strict-Transport-Security is sent; a failed job that no process gave an exit code has "
+         "none, and so 'az batchai job wait' calls it a success. Otherwise it has 124 after its "
+         "time "
+         "limit, 143 after a terminate, and else 1."),
+    INT("compat", "resizing_s", AT(resizing_s), "2", 0, 3600,
+        "How many seconds a new cluster is shown resizing although its nodes are there already, "
+        "twice retry_after_s if that is more: clients of the service expect to see that, as it "
+        "took "
+        "minutes. Nodes, jobs and operations do not wait for it. 0: it is shown as it is."),
     INT("local", "nodes", AT(nodes), "100", 0, 10000,
         "How many nodes this machine may pretend to be, over all clusters; 0: jobs run on machines "
         "of "

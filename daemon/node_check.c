@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/node_check.h"
+#include "lib/loop_uv.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -14,7 +15,7 @@
 #include "daemon/table.h"
 #include "lib/arena.h"
 #include "lib/timefmt.h"
-#include "nodeagent-proto/node.h"
+#include "nodeagent-proto/link/node.h"
 
 #define PROGRESS_MS 200
 #define US_PER_S    1000000
@@ -22,6 +23,7 @@
 struct checking {
     const struct check_config *config;
     uv_loop_t loop;
+    struct loop *tools; /* over it */
     uv_timer_t progress;
     struct one *all;
     size_t n, next, open, done;
@@ -255,7 +257,7 @@ static int open_link(struct one *m, struct err *e)
 {
     static const struct log quiet = {.fd = STDERR_FILENO, .level = LOG_LVL_ERROR};
     struct node_ssh_config c = site_ssh_config(m->checking->config->site, m->result->machine);
-    c.loop = &m->checking->loop;
+    c.loop = m->checking->tools;
     c.log = &quiet;
     c.look = true;
     c.callbacks = (struct node_callbacks){.ready = on_ready, .down = on_down, .ctx = m};
@@ -297,6 +299,7 @@ void check_machines(const struct check_config *config, struct check_result *resu
     (void)signal(SIGPIPE, SIG_IGN);
     if (uv_loop_init(&c.loop) < 0)
         abort();
+    c.tools = loop_uv_create(&c.loop, NULL, NULL);
     uv_timer_init(&c.loop, &c.progress);
     c.progress.data = &c;
     if (config->progress)
@@ -305,6 +308,7 @@ void check_machines(const struct check_config *config, struct check_result *resu
         c.all[i] = (struct one){.checking = &c, .result = &results[i]};
     begin_more(&c);
     uv_run(&c.loop, UV_RUN_DEFAULT);
+    loop_uv_destroy(c.tools);
     uv_close((uv_handle_t *)&c.progress, NULL);
     uv_run(&c.loop, UV_RUN_DEFAULT);
     if (uv_loop_close(&c.loop) < 0)

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "scheduler/site.h"
+#include "scheduler/fleet/site.h"
 
 /* In the order in which they are shown. */
 enum check_item {

@@ -9,15 +9,26 @@
 #include <sys/resource.h>
 #include <uv.h>
 
-#include "api/api.h"
+#include "api/batchai/new_clusters.h"
+#include "api/http/http.h"
+#include "api/services.h"
 #include "daemon/notify.h"
+#include "files/files.h"
+#include "front/batchai.h"
 #include "lib/arena.h"
+#include "lib/loop_uv.h"
+#include "nodeagent-proto/link/provider.h"
+#include "scheduler/fleet/fleet.h"
 #include "scheduler/scheduler.h"
 #include "storage/storage.h"
 
 /* Enough for thousands of connections; far below what makes programs that walk all descriptors
  * slow, since jobs inherit it. */
 #define MAX_DESCRIPTORS 65536
+
+/* The first login on a local node makes a key and hashes a password, some 100 ms. */
+#define LOGIN_THREADS 2
+#define LOGINS_MAX    1024
 
 /* Of the pool, where there is an inventory. */
 #define MACHINE_THREADS "32"
@@ -28,15 +39,23 @@ enum { N_SIGNALS = sizeof stop_signals / sizeof stop_signals[0] };
 struct daemon {
     const struct serve_config *c;
     uv_loop_t loop;
+    struct loop *tools; /* what rooms see of it; owned */
     uv_prepare_t prepare;
     uv_check_t check;
     uv_signal_t signals[N_SIGNALS];
-    struct storage *storage; /* NULL from the moment it is closing; likewise below */
+    struct node_provider *local, *machines; /* owned */
+    struct storage *storage;                /* NULL from the moment it is closing; likewise below */
     struct sched *sched;
+    struct batchai_front front; /* the scheduler borrows it */
+    struct files *files;
+    struct loop_lane *logins;
+    int stopping_rooms;
     struct api *api; /* NULL once it has stopped: until then replies leave at each turn end */
     /* What scheduler and api borrow; owned. */
     char **vm_sizes;
     struct api_listen *listen;
+    struct api_deps deps;
+    struct served services[API_SERVICES];
     char (*hosts)[CONFIG_HOST_SIZE];
 };
 
@@ -62,7 +81,7 @@ static void on_check(uv_check_t *h)
     turn(h->data);
 }
 
-/* --- stopping: api, scheduler, storage, loop ------------------------------------------------ */
+/* --- stopping: api, scheduler and files, storage, loop --------------------------------------- */
 
 static void close_hooks(struct daemon *d)
 {
@@ -74,10 +93,12 @@ static void close_hooks(struct daemon *d)
 
 static void storage_closed(void *ctx)
 {
-    close_hooks(ctx);
+    struct daemon *d = ctx;
+    close_hooks(d);
+    loop_uv_destroy(d->tools);
 }
 
-static void sched_stopped(void *ctx)
+static void logins_closed(void *ctx)
 {
     struct daemon *d = ctx;
     struct storage *st = d->storage;
@@ -88,16 +109,36 @@ static void sched_stopped(void *ctx)
         storage_closed(d);
 }
 
+/* One of scheduler and files, which stop together. */
+static void room_stopped(struct daemon *d)
+{
+    if (--d->stopping_rooms == 0)
+        loop_lane_close(d->logins, LOOP_LANE_FINISH, 0, logins_closed, d);
+}
+
+static void sched_stopped(void *ctx)
+{
+    room_stopped(ctx);
+}
+
+static void files_stopped(void *ctx, size_t left_behind)
+{
+    struct daemon *d = ctx;
+    *d->c->left_behind = left_behind;
+    room_stopped(d);
+}
+
+/* The scheduler asks nothing of files/ any more once it is stopping, but may wait for it. */
 static void api_stopped(void *ctx)
 {
     struct daemon *d = ctx;
     struct sched *s = d->sched;
     d->api = NULL;
     d->sched = NULL;
+    d->stopping_rooms = s ? 2 : 1;
     if (s)
         sched_stop(s, sched_stopped, d);
-    else
-        sched_stopped(d);
+    files_stop(d->files, files_stopped, d);
 }
 
 static void stop(struct daemon *d)
@@ -133,6 +174,9 @@ static void must(int uv_rc)
 static void open_loop(struct daemon *d)
 {
     must(uv_loop_init(&d->loop));
+    d->tools = loop_uv_create(&d->loop, NULL, NULL);
+    d->files = files_create(d->tools, d->c->log);
+    d->logins = loop_lane_create(d->tools, "logins", LOGIN_THREADS, LOGINS_MAX);
     must(uv_prepare_init(&d->loop, &d->prepare));
     must(uv_check_init(&d->loop, &d->check));
     d->prepare.data = d->check.data = d;
@@ -149,7 +193,7 @@ static int open_storage(struct daemon *d, struct err *e)
 {
     const struct state *s = d->c->state;
     const struct st_config sc = {
-        .path = s->db, .key_path = s->secret_key, .loop = &d->loop, .log = d->c->log};
+        .path = s->db, .key_path = s->secret_key, .loop = d->tools, .log = d->c->log};
     return st_open(&sc, &d->storage, e);
 }
 
@@ -177,21 +221,78 @@ static int open_scheduler(struct daemon *d, struct err *e)
     const struct serve_config *c = d->c;
     const struct config *cf = c->config;
     d->vm_sizes = upper_case(&cf->vm_sizes);
-    const struct sched_config sc = {.loop = &d->loop,
+    d->front = batchai_front(cf->strict);
+    d->local = node_provider_local(d->tools, c->log, c->agent_path);
+    d->machines = node_provider_ssh(d->tools, c->log);
+    const struct sched_config sc = {.loop = d->tools,
                                     .storage = d->storage,
+                                    .files = d->files,
+                                    .login_lane = d->logins,
                                     .log = c->log,
-                                    .clock = clock_system(),
-                                    .agent_path = c->agent_path,
+                                    .local = d->local,
+                                    .machines = d->machines,
                                     .nodes_dir = c->state->nodes,
                                     .storage_dir = c->state->storage,
                                     .local_nodes = (int)cf->nodes,
                                     .local_vm_sizes = (const char *const *)d->vm_sizes,
                                     .autoscale_idle_s = (int)cf->autoscale_idle_s,
                                     .kept_outputs = (int)cf->kept_outputs,
+                                    .front = &d->front.front,
                                     .site = c->site};
-    if (sched_create(&sc, &d->sched, e) < 0)
-        return -1;
+    d->sched = sched_create(&sc);
     return sched_start(d->sched, e);
+}
+
+static bool disk_has_pending(void *ctx)
+{
+    return st_has_pending(ctx);
+}
+
+static void disk_when_durable(void *ctx, void (*cb)(void *cb_ctx, const struct err *why),
+                              void *cb_ctx)
+{
+    st_when_durable(ctx, cb, cb_ctx);
+}
+
+/* What requests under way ask of nodes and shares comes to an end. */
+static void end_looks(void *ctx)
+{
+    struct daemon *d = ctx;
+    fleet_end_reads(sched_fleet(d->sched));
+    files_end_requests(d->files);
+}
+
+/* A client that looks as often as it is asked to sees a new cluster resizing once, whatever it does
+ * first. */
+static int resizing_s(const struct config *cf)
+{
+    int64_t twice = 2 * cf->retry_after_s;
+    return (int)(cf->resizing_s == 0 || cf->resizing_s > twice ? cf->resizing_s : twice);
+}
+
+static struct api_deps api_deps(const struct daemon *d)
+{
+    const struct serve_config *c = d->c;
+    const struct config *cf = c->config;
+    const struct arm arm = {.storage = d->storage,
+                            .sched = d->sched,
+                            .subscription_id = cf->subscription_id,
+                            .subscription_name = cf->subscription_name,
+                            .provider = "Microsoft.BatchAI",
+                            .strict = cf->strict};
+    return (struct api_deps){.batchai = {.arm = arm,
+                                         .files = d->files,
+                                         .storage_dir = c->state->storage,
+                                         .new_clusters = new_clusters_create(resizing_s(cf)),
+                                         .cluster_quota = (int)cf->quota_clusters,
+                                         .core_quota = (int)cf->quota_cores},
+                             .azstorage = {.storage = d->storage,
+                                           .sched = d->sched,
+                                           .files = d->files,
+                                           .storage_dir = c->state->storage},
+                             .admin = {.sched = d->sched},
+                             .aad = {.client_id = c->credentials->client_id,
+                                     .client_secret = c->credentials->client_secret}};
 }
 
 static int open_api(struct daemon *d, struct err *e)
@@ -206,26 +307,23 @@ static int open_api(struct daemon *d, struct err *e)
         if (config_parse_listen(cf->listen.items[i], d->hosts[i], &d->listen[i].port, e) < 0)
             return -1;
     }
+    d->deps = api_deps(d);
+    api_serve_all(&d->deps, d->services);
     const struct api_config ac = {.loop = &d->loop,
-                                  .storage = d->storage,
-                                  .sched = d->sched,
+                                  .disk = {disk_has_pending, disk_when_durable, d->storage},
                                   .log = c->log,
                                   .clock = clock_system(),
+                                  .services = d->services,
+                                  .n_services = API_SERVICES,
+                                  .hurry = end_looks,
+                                  .hurry_ctx = d,
                                   .listen = d->listen,
                                   .n_listen = n,
                                   .cert_pem = c->certs->cert_pem,
                                   .key_pem = c->certs->key_pem,
-                                  .subscription_id = cf->subscription_id,
-                                  .subscription_name = cf->subscription_name,
-                                  .client_id = c->credentials->client_id,
-                                  .client_secret = c->credentials->client_secret,
                                   .token_key = c->credentials->token_key,
                                   .token_lifetime_s = (int)cf->token_lifetime_s,
-                                  .storage_dir = c->state->storage,
-                                  .retry_after_s = (int)cf->retry_after_s,
-                                  .strict = cf->strict,
-                                  .cluster_quota = (int)cf->quota_clusters,
-                                  .core_quota = (int)cf->quota_cores};
+                                  .retry_after_s = (int)cf->retry_after_s};
     return api_create(&ac, &d->api, e);
 }
 
@@ -288,9 +386,12 @@ int serve_run(const struct serve_config *c, struct err *e)
     uv_run(&d.loop, UV_RUN_DEFAULT);
     /* A handle that is still open is a leak in one of the rooms. */
     must(uv_loop_close(&d.loop));
+    node_provider_free(d.local);
+    node_provider_free(d.machines);
     upper_case_free(d.vm_sizes);
     free(d.listen);
     free(d.hosts);
+    new_clusters_free(d.deps.batchai.new_clusters);
     if (rc == 0)
         LOG_INFO(c->log, "daemon.stopped");
     return rc;

@@ -14,7 +14,7 @@
 #include "daemon/state.h"
 #include "lib/err.h"
 #include "lib/log.h"
-#include "scheduler/site.h"
+#include "scheduler/fleet/site.h"
 
 struct serve_config {
     const struct config *config;
@@ -26,6 +26,7 @@ struct serve_config {
     const char *agent_path;
     const struct log *log;
     int64_t started_us;
+    size_t *left_behind; /* set to how many threads hang in calls on a share yet */
 };
 
 /* Runs until a signal asks it to stop. -1: it could not start, nothing is left open. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the configuration says of machines, as the scheduler wants it (scheduler/site.h): hosts
+ * What the configuration says of machines, as scheduler/fleet/site.h has it: hosts
  * expanded, defaults filled in, files of keys and passwords looked at.
  */
 #ifndef DAEMON_SITE_H
@@ -9,7 +9,7 @@
 #include "daemon/config.h"
 #include "daemon/state.h"
 #include "lib/arena.h"
-#include "scheduler/site.h"
+#include "scheduler/fleet/site.h"
 
 /* Begins zeroed; borrows the configuration; site_free() it after the scheduler has stopped. */
 struct daemon_site {

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -132,7 +133,7 @@ static struct flock whole_file(void)
 
 static void read_holder(int fd, char pid[PID_SIZE])
 {
-    ssize_t n = pread(fd, pid, PID_SIZE - 1, 0);
+    ssize_t n = fd < 0 ? 0 : pread(fd, pid, PID_SIZE - 1, 0);
     pid[n > 0 ? n : 0] = '\0';
     pid[strcspn(pid, "\n")] = '\0';
 }
@@ -177,31 +178,68 @@ static int already_running(const struct state *s, int fd, struct err *e)
                    *pid ? pid : "unknown", s->dir);
 }
 
-int state_acquire(const struct state *s, int *lock_fd, struct err *e)
+/* Files that a daemon which was killed had not finished; some hold half a secret. */
+static void remove_leftovers(const struct state *s)
 {
-    if (fs_mkdirs(s->dir, 0700, e) < 0)
-        return -1;
-    int fd = open(s->lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    const char *const written[] = {s->endpoint, s->secret_key, s->credentials, s->token_key,
+                                   s->ca_cert,  s->ca_key,     s->server_cert, s->server_key};
+    for (size_t i = 0; i < sizeof written / sizeof written[0]; i++)
+        fs_remove_leftovers(written[i]);
+}
+
+/* Where a file system has no such locks, that of the file has to do. */
+static int lock_directory(const struct state *s, struct state_lock *out, struct err *e)
+{
+    out->directory = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (out->directory < 0)
+        return err_errno(e, ERR_IO, "cannot open %s", s->dir);
+    int named = open(s->lock, O_RDONLY | O_CLOEXEC), rc = 0;
+    for (int i = 0; flock(out->directory, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK; i++) {
+        if (i == DYING_STEPS || named < 0 || !holder_is_dead(named)) {
+            rc = already_running(s, named, e);
+            break;
+        }
+        usleep(DYING_STEP_MS * 1000);
+    }
+    if (named >= 0)
+        close(named);
+    return rc;
+}
+
+static int lock_file(const struct state *s, struct state_lock *out, struct err *e)
+{
+    int fd = out->file = open(s->lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0)
         return err_errno(e, ERR_IO, "cannot open %s", s->lock);
-    if (take_lock(fd) < 0) {
-        if (errno == EAGAIN)
-            already_running(s, fd, e);
-        else
-            err_errno(e, ERR_IO, "cannot lock %s", s->lock);
-        close(fd);
-        return -1;
-    }
+    if (take_lock(fd) < 0)
+        return errno == EAGAIN ? already_running(s, fd, e)
+                               : err_errno(e, ERR_IO, "cannot lock %s", s->lock);
+    remove_leftovers(s);
     /* The directory may be older than us, and made with another mode. */
     char pid[32];
     int n = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
-    if (chmod(s->dir, 0700) < 0 || ftruncate(fd, 0) < 0 || pwrite(fd, pid, (size_t)n, 0) != n) {
-        err_errno(e, ERR_IO, "cannot claim %s", s->dir);
-        close(fd);
-        return -1;
-    }
-    *lock_fd = fd;
+    if (chmod(s->dir, 0700) < 0 || ftruncate(fd, 0) < 0 || pwrite(fd, pid, (size_t)n, 0) != n)
+        return err_errno(e, ERR_IO, "cannot claim %s", s->dir);
     return 0;
+}
+
+int state_acquire(const struct state *s, struct state_lock *out, struct err *e)
+{
+    *out = (struct state_lock)STATE_LOCK_NONE;
+    if (fs_mkdirs(s->dir, 0700, e) == 0 && lock_directory(s, out, e) == 0 &&
+        lock_file(s, out, e) == 0)
+        return 0;
+    state_release(out);
+    return -1;
+}
+
+void state_release(struct state_lock *lock)
+{
+    if (lock->file >= 0)
+        close(lock->file);
+    if (lock->directory >= 0)
+        close(lock->directory);
+    *lock = (struct state_lock)STATE_LOCK_NONE;
 }
 
 int state_make_dirs(const struct state *s, struct err *e)

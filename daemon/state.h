@@ -37,9 +37,20 @@ int state_locate(const char *given, const char *configured, struct state *out,
                  struct err *e) MUST_CHECK;
 void state_free(struct state *s);
 
-/* Makes the directory and takes the lock, which lasts as long as *lock_fd is open.
- * ERR_ALREADY_RUNNING names the daemon that holds it; nothing but the directory was touched. */
-int state_acquire(const struct state *s, int *lock_fd, struct err *e) MUST_CHECK;
+/* Who holds both is the one daemon here: of the file `lock`, which others may ask after and which
+ * names the process, and of the directory itself, as a file can be removed. */
+struct state_lock {
+    int file, directory; /* -1: not held */
+};
+#define STATE_LOCK_NONE                                                                            \
+    {                                                                                              \
+        -1, -1                                                                                     \
+    }
+
+/* Makes the directory, takes the locks, and removes what a killed daemon did not finish writing.
+ * ERR_ALREADY_RUNNING names the daemon that holds them; nothing but the directory was touched. */
+int state_acquire(const struct state *s, struct state_lock *out, struct err *e) MUST_CHECK;
+void state_release(struct state_lock *lock);
 
 /* Makes the directories below it. */
 int state_make_dirs(const struct state *s, struct err *e) MUST_CHECK;

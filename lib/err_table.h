@@ -10,6 +10,8 @@
 #define ERR_TABLE(X)                                                                               \
     X(ERR_NONE, 200, "OK")                                                                         \
     /* The request itself. */                                                                      \
+    X(ERR_BAD_REQUEST, 400, "BadRequest")                                                          \
+    X(ERR_TOO_MANY_LOGINS, 429, "TooManyRequests")                                                 \
     X(ERR_INVALID_JSON, 400, "InvalidRequestContent")                                              \
     X(ERR_INVALID_PROPERTY, 400, "InvalidParameter")                                               \
     X(ERR_MISSING_PROPERTY, 400, "MissingRequiredProperty")                                        \

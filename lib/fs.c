@@ -106,7 +106,7 @@ static void sync_parent(const char *path)
 int fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode, struct err *e)
 {
     struct strbuf tmp = STRBUF_INIT;
-    strbuf_printf(&tmp, "%s.XXXXXX", path);
+    strbuf_printf(&tmp, "%s" FS_UNFINISHED "XXXXXX", path);
     int fd = mkostemp(tmp.s, O_CLOEXEC);
     int rc = -1;
     if (fd < 0)
@@ -125,6 +125,29 @@ int fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode,
     }
     strbuf_free(&tmp);
     return rc;
+}
+
+static bool is_leftover(const char *name, const char *of)
+{
+    size_t n = strlen(of), m = strlen(FS_UNFINISHED);
+    const char *random = name + n + m;
+    return strncmp(name, of, n) == 0 && strncmp(name + n, FS_UNFINISHED, m) == 0 &&
+           strlen(random) == 6 &&
+           strspn(random, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789") == 6;
+}
+
+void fs_remove_leftovers(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char *dir = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    DIR *d = dir ? opendir(dir) : NULL;
+    struct dirent *de;
+    while (d && (de = readdir(d)))
+        if (is_leftover(de->d_name, name))
+            (void)unlinkat(dirfd(d), de->d_name, 0);
+    if (d)
+        closedir(d);
+    free(dir);
 }
 
 /* Which mount a descriptor is on; -1: unknown. */

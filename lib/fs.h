@@ -21,9 +21,17 @@ int fs_read(const char *path, size_t max, char **data, size_t *len, struct err *
 /* Writes all of it, whatever write() takes at a time. -1: errno says why. */
 int fs_write_all(int fd, const void *data, size_t len) MUST_CHECK;
 
+/* What comes between a file's name and six characters while fs_write_atomic() writes it: not just a
+ * dot, as somebody may keep a "secret.key.backup". */
+#define FS_UNFINISHED ".tmp-"
+
 /* Writes beside the target, fsyncs file and directory, renames: a reader sees all or nothing. */
 int fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode,
                     struct err *e) MUST_CHECK;
+
+/* Removes what fs_write_atomic() left beside `path` when it was killed. Only while nobody else
+ * writes it. */
+void fs_remove_leftovers(const char *path);
 
 /* rm -rf, never following symbolic links and never entering what is mounted within `path` (nor
  * `path`, if it is a mount point): that is an error. A missing path is none. */

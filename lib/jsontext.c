@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/jsontext.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define FIRST_PLAIN 0x20 /* control characters lie below */
 
@@ -74,6 +76,7 @@ static void add_real(struct strbuf *b, const json_t *v)
 
 void jsontext_add(struct strbuf *b, const json_t *v)
 {
+    assert(v);
     switch (json_typeof(v)) {
     case JSON_OBJECT:
         add_object(b, (json_t *)(uintptr_t)v); /* iterating takes no const */
@@ -107,4 +110,51 @@ char *jsontext(const json_t *value)
     struct strbuf b = STRBUF_INIT;
     jsontext_add(&b, value);
     return strbuf_take(&b);
+}
+
+static bool is_ascii(const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)s[i] >= 0x80)
+            return false;
+    return true;
+}
+
+bool jsontext_is_utf8(const char *s, size_t n)
+{
+    if (is_ascii(s, n))
+        return true;
+    json_t *v = json_stringn(s, n);
+    json_decref(v);
+    return v != NULL;
+}
+
+/* Length of the character at `s`, or 0 if these bytes are no UTF-8. */
+static size_t character_length(const char *s)
+{
+    for (size_t n = 1; n <= 4 && s[n - 1]; n++)
+        if (jsontext_is_utf8(s, n))
+            return n;
+    return 0;
+}
+
+json_t *jsontext_string(const char *s)
+{
+    json_t *v = json_string(s);
+    if (v)
+        return v;
+    struct strbuf b = STRBUF_INIT;
+    while (*s) {
+        size_t n = character_length(s);
+        if (n)
+            strbuf_add(&b, s, n);
+        else
+            strbuf_puts(&b, "\xef\xbf\xbd");
+        s += n ? n : 1;
+    }
+    char *text = strbuf_take(&b);
+    v = json_string(text);
+    assert(v);
+    free(text);
+    return v;
 }

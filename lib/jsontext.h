@@ -7,11 +7,18 @@
 #define LIB_JSONTEXT_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "lib/strbuf.h"
 
 /* Appends any kind of value, which must be a tree. */
 void jsontext_add(struct strbuf *b, const json_t *value);
 char *jsontext(const json_t *value); /* caller frees */
+
+/* jansson makes no string of bytes that are not UTF-8, and nothing of a NULL: whatever came from
+ * outside becomes a string with one of these two. */
+bool jsontext_is_utf8(const char *s, size_t n);
+/* `s` as a JSON string, never NULL: bytes that are not UTF-8 become U+FFFD. */
+json_t *jsontext_string(const char *s);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * State machines as tables: edge[state][event] says whether the event is legal, the next state
- * and the action the caller owes. The table is the documentation; sm_step() the only reader.
+ * State machines as tables: edge[state][event] says whether the event is legal, and the next
+ * state. The table is the documentation; sm_step() the only reader.
  */
 #ifndef LIB_SM_H
 #define LIB_SM_H
@@ -11,7 +11,6 @@
 struct sm_edge {
     uint8_t legal; /* 0: the event makes no sense in this state */
     uint8_t next;
-    uint8_t action; /* the machine's own enum; 0 is "nothing" */
 };
 
 struct sm {

@@ -10,6 +10,10 @@
 #define TICKS_0001_TO_1970 621355968000000000LL
 #define TICKS_PER_US       10LL
 
+/* 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z. */
+#define FIRST_SECOND (-TICKS_0001_TO_1970 / TICKS_PER_US / US_PER_S)
+#define LAST_SECOND  253402300799LL
+
 static int64_t system_now(void *ctx)
 {
     (void)ctx;
@@ -94,6 +98,15 @@ void timefmt_basic(int64_t us, int lower, char out[TIMEFMT_SIZE])
     int ms;
     split(us, &tm, &ms);
     strftime(out, TIMEFMT_SIZE, lower ? "%Y%m%dt%H%M%Sz" : "%Y%m%dT%H%M%SZ", &tm);
+}
+
+int64_t time_from_file(int64_t seconds, long nanoseconds)
+{
+    if (seconds < FIRST_SECOND)
+        return FIRST_SECOND * US_PER_S;
+    if (seconds > LAST_SECOND)
+        return LAST_SECOND * US_PER_S;
+    return seconds * US_PER_S + nanoseconds / 1000;
 }
 
 int64_t time_to_ticks(int64_t us)

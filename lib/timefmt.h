@@ -31,6 +31,8 @@ void timefmt_http(int64_t us, char out[TIMEFMT_SIZE]);
 void timefmt_basic(int64_t us, int lower, char out[TIMEFMT_SIZE]);
 /* .NET ticks: 100 ns since 0001-01-01, as in the service's ETags. */
 int64_t time_to_ticks(int64_t us);
+/* An instant of a file system, kept within the years 1 to 9999. */
+int64_t time_from_file(int64_t seconds, long nanoseconds);
 /* Parses yyyy-MM-ddTHH:mm:ss[.fff]Z. Returns 0, or -1 if it is not one. */
 int timefmt_parse(const char *s, int64_t *us);
 

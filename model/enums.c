@@ -61,6 +61,21 @@ const struct enum_name resource_kind_names[] = {
     {RES_CLUSTER, "cluster"},
     {RES_FILE_SERVER, "file server"},
     {RES_JOB, "job"},
+    {RES_NODE, "node"},
+    {0, NULL},
+};
+const struct enum_name run_state_names[] = {
+    {RUN_WAITING, "waiting"},
+    {RUN_ALLOCATED, "allocated"},
+    {RUN_RELEASING, "releasing"},
+    {RUN_OVER, "over"},
+    {0, NULL},
+};
+const struct enum_name allocation_state_names[] = {
+    {ALLOCATION_HELD, "held"},
+    {ALLOCATION_BEGUN, "begun"},
+    {ALLOCATION_RELEASED, "released"},
+    {ALLOCATION_LOST, "lost"},
     {0, NULL},
 };
 const struct enum_name caching_type_names[] = {

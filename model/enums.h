@@ -57,7 +57,21 @@ enum resource_kind {
     RES_EXPERIMENT = 3,
     RES_CLUSTER = 4,
     RES_FILE_SERVER = 5,
-    RES_JOB = 6
+    RES_JOB = 6,
+    RES_NODE = 7 /* no resource of a service: events are about nodes, too */
+};
+enum run_state {
+    RUN_WAITING = 1,   /* for nodes */
+    RUN_ALLOCATED = 2, /* it has nodes, and no verdict */
+    RUN_RELEASING = 3, /* its verdict is written, its nodes are being cleaned */
+    RUN_OVER = 4
+};
+enum run_stop { STOP_NOT = 0, STOP_RUN = 1, STOP_AND_FORGET = 2 };
+enum allocation_state {
+    ALLOCATION_HELD = 1,     /* nothing was sent to the node yet, as far as is known */
+    ALLOCATION_BEGUN = 2,    /* something may be there */
+    ALLOCATION_RELEASED = 3, /* nothing runs there any more */
+    ALLOCATION_LOST = 4      /* the node was given up before that was known */
 };
 enum scale_kind { SCALE_MANUAL = 1, SCALE_AUTO = 2 };
 
@@ -69,8 +83,8 @@ struct enum_name {
 
 extern const struct enum_name prov_state_names[], alloc_state_names[], node_state_names[],
     exec_state_names[], vm_priority_names[], dealloc_option_names[], sched_priority_names[],
-    tool_type_names[], op_status_names[], resource_kind_names[], caching_type_names[],
-    storage_account_type_names[], output_type_names[];
+    tool_type_names[], op_status_names[], run_state_names[], allocation_state_names[],
+    resource_kind_names[], caching_type_names[], storage_account_type_names[], output_type_names[];
 
 /* The string, or "unknown" for a value that is in no row. Static. */
 const char *enum_to_name(const struct enum_name *table, int value);

@@ -1,51 +1,63 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/failure.h"
 
+#include <assert.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/jsontext.h"
 #include "lib/strbuf.h"
 
-/* Length of the character at `s`, or 0 if these bytes are no UTF-8. */
-static size_t utf8_length(const char *s)
+struct kind {
+    int number;
+    const char *name;
+    enum failure_fault fault;
+    bool heals, replaceable;
+};
+
+#define ROW(id, number, name, fault, heals, replaceable) {number, name, fault, heals, replaceable},
+static const struct kind kinds[] = {{FAIL_NONE, "Unknown", FAULT_NOBODY, false, false},
+                                    FAILURES(ROW)};
+#undef ROW
+
+/* Numbers are those of rows in order; what a newer program wrote is in none. */
+static const struct kind *kind_of(enum failure_code code)
 {
-    for (size_t n = 1; n <= 4 && s[n - 1]; n++) {
-        json_t *v = json_stringn(s, n);
-        json_decref(v);
-        if (v)
-            return n;
-    }
-    return 0;
+    size_t n = sizeof kinds / sizeof kinds[0];
+    size_t i = (unsigned)code < n ? (size_t)code : 0;
+    assert(kinds[i].number == (int)i);
+    return &kinds[i];
 }
 
-/* stderr of a job is bytes, JSON wants UTF-8: bytes that are none become U+FFFD. */
-static json_t *utf8_string(const char *s)
+const char *failure_name(enum failure_code code)
 {
-    json_t *v = json_string(s);
-    if (v)
-        return v;
-    struct strbuf b = STRBUF_INIT;
-    while (*s) {
-        size_t n = utf8_length(s);
-        if (n)
-            strbuf_add(&b, s, n);
-        else
-            strbuf_puts(&b, "\xef\xbf\xbd");
-        s += n ? n : 1;
-    }
-    char *text = strbuf_take(&b);
-    v = json_string(text);
-    free(text);
-    return v;
+    return kind_of(code)->name;
 }
 
+enum failure_fault failure_fault(enum failure_code code)
+{
+    return kind_of(code)->fault;
+}
+
+bool failure_heals(enum failure_code code)
+{
+    return kind_of(code)->heals;
+}
+
+bool failure_replaceable(enum failure_code code)
+{
+    return kind_of(code)->replaceable;
+}
+
+/* stderr of a job is bytes, JSON wants UTF-8: see jsontext_string(). */
 static void add_detail(json_t *details, const char *name, const char *value)
 {
     if (value && *value)
-        json_array_append_new(details,
-                              json_pack("{s:s, s:o}", "name", name, "value", utf8_string(value)));
+        json_array_append_new(
+            details, json_pack("{s:s, s:o}", "name", name, "value", jsontext_string(value)));
 }
 
 static void add_number(json_t *details, const char *name, int value)
@@ -67,12 +79,25 @@ static json_t *failure_json(const struct failure *f)
         add_number(details, "signal", f->signal);
     add_detail(details, "stderr", f->stderr_tail);
     add_detail(details, "remedy", f->remedy);
-    json_t *entry = json_pack("{s:s, s:o}", "code", f->code, "message", utf8_string(f->message));
+    json_t *entry = json_pack("{s:s, s:o}", "code", failure_name(f->code), "message",
+                              jsontext_string(f->message));
     if (json_array_size(details) > 0)
         json_object_set_new(entry, "details", details);
     else
         json_decref(details);
     return entry;
+}
+
+int failure_exit_code(const struct failure *f)
+{
+    static const struct {
+        enum failure_code code;
+        int exit_code;
+    } known[] = {{FAIL_JOB_TIMED_OUT, 124}, {FAIL_JOB_TERMINATED, 128 + SIGTERM}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (known[i].code == f->code)
+            return known[i].exit_code;
+    return 1;
 }
 
 /* The stored array, or a new empty one: text that is not an array was never written by us. */
@@ -113,24 +138,14 @@ const char *failure_merge(struct arena *a, const char *errors, const char *more)
     return dump_and_free(a, list);
 }
 
-static const char *text_of_last(struct arena *a, const char *errors, const char *key)
+const char *failure_message(struct arena *a, const char *errors)
 {
     json_t *list = load_errors(errors);
     size_t n = json_array_size(list);
     const json_t *last = n > 0 ? json_array_get(list, n - 1) : NULL;
-    const char *text = arena_strdup(a, json_string_value(json_object_get(last, key)));
+    const char *text = arena_strdup(a, json_string_value(json_object_get(last, "message")));
     json_decref(list);
     return text;
-}
-
-const char *failure_message(struct arena *a, const char *errors)
-{
-    return text_of_last(a, errors, "message");
-}
-
-const char *failure_code(struct arena *a, const char *errors)
-{
-    return text_of_last(a, errors, "code");
 }
 
 const char *failure_line(struct arena *a, const struct failure *f)
@@ -144,8 +159,9 @@ const char *failure_line(struct arena *a, const struct failure *f)
         strbuf_printf(&where, ", exit code %d", f->exit_code);
     if (f->signal > 0)
         strbuf_printf(&where, ", signal %d", f->signal);
-    const char *line = where.len ? arena_printf(a, "%s: %s (%s)", f->code, f->message, where.s + 2)
-                                 : arena_printf(a, "%s: %s", f->code, f->message);
+    const char *line =
+        where.len ? arena_printf(a, "%s: %s (%s)", failure_name(f->code), f->message, where.s + 2)
+                  : arena_printf(a, "%s: %s", failure_name(f->code), f->message);
     strbuf_free(&where);
     return line;
 }

@@ -7,23 +7,50 @@
 #ifndef MODEL_FAILURE_H
 #define MODEL_FAILURE_H
 
+#include <stdbool.h>
+
 #include "lib/arena.h"
+#include "model/failure_table.h"
+
+#define FAILURE_ID(id, number, name, fault, heals, replaceable) id = (number),
+enum failure_code { FAIL_NONE = 0, FAILURES(FAILURE_ID) };
+#undef FAILURE_ID
+
+/* Who can put it right. */
+enum failure_fault {
+    FAULT_NOBODY,   /* of FAIL_NONE */
+    FAULT_CLIENT,   /* what the job or cluster asks for, or what its user did */
+    FAULT_NODE,     /* the machine, or the way to it */
+    FAULT_SITE,     /* the daemon's configuration, or what it names */
+    FAULT_OPERATOR, /* a person did it on purpose */
+};
+
+/* The name on the wire; "Unknown" for a number that is in no row. Static. */
+const char *failure_name(enum failure_code code);
+enum failure_fault failure_fault(enum failure_code code);
+/* An unusable node is prepared again as soon as it can be reached. */
+bool failure_heals(enum failure_code code);
+/* Another machine may take the place of one where nothing ever ran. */
+bool failure_replaceable(enum failure_code code);
 
 struct failure {
-    const char *code;    /* JobFailed, JobPreparationFailed, JobTerminated, NodeSetupFailed, ... */
-    const char *message; /* one sentence */
+    enum failure_code code;
+    const char *message;                                      /* one sentence */
     const char *node, *step, *command, *stderr_tail, *remedy; /* each may be NULL */
     int exit_code;                                            /* -1: none */
     int signal;                                               /* 0: none */
 };
 
+/* The exit code of a job that failed of this and of which no process gave one: as timeout(1) and
+ * shells would have it, never 0. */
+int failure_exit_code(const struct failure *f);
 /* JSON array text with one more entry than `errors` (NULL: none yet). Arena-owned. */
 const char *failure_append(struct arena *a, const char *errors, const struct failure *f);
 /* Concatenates two arrays' entries; either may be NULL. NULL if both are. Arena-owned. */
 const char *failure_merge(struct arena *a, const char *errors, const char *more);
-/* Message and code of the last entry; NULL if there is none. Arena-owned. */
+/* Message of the last entry, to be told again; NULL if there is none. Arena-owned. What is to be
+ * done about a failure follows from its code, which is a column beside the text. */
 const char *failure_message(struct arena *a, const char *errors);
-const char *failure_code(struct arena *a, const char *errors);
 /* A few lines for execution.log: failure_line(), the command, and the last lines of stderr, each
  * indented. Ends with a newline. Arena-owned. */
 const char *failure_text(struct arena *a, const struct failure *f);

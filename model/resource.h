@@ -24,7 +24,8 @@ struct scope {
 struct resource_group {
     int64_t id;
     const char *subscription, *name, *location;
-    const char *tags; /* JSON object text, or NULL */
+    const char *tags;       /* JSON object text, or NULL */
+    const char *created_by; /* who made it, here and below; NULL: made before that was kept */
     enum prov_state prov_state;
     int64_t created_us, updated_us;
 };
@@ -33,7 +34,7 @@ struct resource_group {
 struct workspace {
     int64_t id, group_id;
     struct scope scope; /* subscription, group, location */
-    const char *name, *tags;
+    const char *name, *tags, *created_by;
     enum prov_state prov_state;
     int64_t prov_us, created_us, updated_us; /* updated_us: last user write, for ETag */
 };
@@ -41,7 +42,7 @@ struct workspace {
 struct experiment {
     int64_t id, workspace_id;
     struct scope scope; /* ..., workspace */
-    const char *name;
+    const char *name, *created_by;
     enum prov_state prov_state;
     int64_t prov_us, created_us, updated_us;
 };
@@ -57,17 +58,38 @@ struct scale {
     int minimum, maximum, initial; /* auto */
 };
 
+/* How much of what: what a node has, what a run takes of each node, what an allocation holds. */
+struct capacity {
+    int slots, gpus, cores;
+    int64_t memory; /* bytes */
+};
+
+/* What is below a cluster: which nodes are wanted, and how it goes with them. */
+struct pool {
+    int64_t id;
+    const char *vm_size;
+    enum vm_priority vm_priority;
+    struct scale scale;
+    int auto_target;
+    enum alloc_state alloc_state;
+    int64_t alloc_us;
+    bool is_new; /* until its first nodes were asked for */
+    const char *errors;
+};
+
+/* A document with a pool, whose id it has. */
 struct cluster {
     int64_t id, workspace_id;
     struct scope scope;
     const char *name, *guid; /* guid: fresh per incarnation, in setupTask's stdOutErrPathSuffix */
-    const char *doc;
+    const char *doc, *created_by;
     const char *vm_size; /* upper-case */
     enum vm_priority vm_priority;
     struct scale scale;
     int auto_target; /* what automatic scaling last decided; manual: unused */
     enum prov_state prov_state;
     enum alloc_state alloc_state;
+    bool is_new; /* until its first nodes were asked for */
     int64_t prov_us, alloc_us, created_us, updated_us;
     const char *errors; /* JSON array text of BatchAIError, or NULL (model/failure.h) */
     struct node_counts counts;
@@ -76,17 +98,67 @@ struct cluster {
 struct file_server {
     int64_t id, workspace_id;
     struct scope scope;
-    const char *name, *guid, *doc;
+    const char *name, *guid, *doc, *created_by;
     enum prov_state prov_state;
     int64_t prov_us, created_us, updated_us;
 };
 
+/* One unit of work on a pool. */
+struct run {
+    int64_t id, pool_id;
+    enum resource_kind owner_kind; /* the resource of a service that it is for */
+    int64_t owner_id;
+    int idx;          /* which of its owner's runs, from 0 */
+    const char *guid; /* begins the ids of its tasks, and its directories */
+    int priority;     /* higher first */
+    int nodes;
+    bool need_whole; /* it takes whole nodes; else `need` of each */
+    struct capacity need;
+    int64_t max_wall_us;
+    enum run_state state;
+    enum run_stop stop;
+    int attempt; /* 0 before the first allocation; +1 with each */
+    int64_t start_us, end_us;
+    int failure; /* enum failure_code of how it ended; 0: well, or not yet */
+};
+
+/* A run's part of a node. Its ranks are on distinct nodes. */
+struct allocation {
+    int64_t run_id;
+    int attempt, rank;
+    int64_t node_id; /* 0: the node is gone */
+    const char *node_name;
+    struct capacity takes;
+    const char *devices; /* which of the node's, as JSON text; NULL: all */
+    enum allocation_state state;
+    bool kept;    /* the node keeps the run's directory */
+    int64_t term; /* of the epoch in which it was made; 0: before there were any */
+    const char *task_prefix;
+    int64_t created_us, released_us;
+};
+
+/* A start of the daemon: terms grow; the random part tells those of one second apart. */
+struct epoch {
+    int64_t term;
+    const char *random; /* 8 hexadecimal digits */
+};
+
+/* A change of state. The numbers of a kind's states are those of its enum; 0: none before. */
+struct event {
+    int64_t seq, at_us;
+    enum resource_kind kind;
+    int64_t resource_id;
+    int from, to;
+    const char *reason; /* NULL: none was given */
+};
+
+/* A document with its one run. */
 struct job {
     int64_t id, experiment_id;
     int64_t cluster_id;      /* 0 once the cluster is gone: jobs survive their cluster */
     struct scope scope;      /* ..., experiment */
     const char *name, *guid; /* guid: fresh per incarnation, in jobOutputDirectoryPathSegment */
-    const char *doc;
+    const char *doc, *created_by;
     const char *cluster_ref; /* resource id of the cluster as rendered */
     int priority; /* higher first: 0 is normal, low -1000, high 1000 (2017/2018-03 give a number) */
     int node_count;
@@ -102,12 +174,18 @@ struct job {
 
 struct node {
     int64_t id, cluster_id;
-    const char *name; /* tvm-171000001_1-20180606t212057z[-p] */
-    int ordinal;      /* 1.. within the cluster; remote login port is 49999 + ordinal */
-    enum node_state state;
+    const char *name;      /* tvm-171000001_1-20180606t212057z[-p] */
+    int ordinal;           /* 1.. within the cluster; remote login port is 49999 + ordinal */
+    enum node_state state; /* RUNNING is an idle one with a live allocation: not stored */
     int64_t state_us, created_us;
-    int64_t job_id; /* 0 unless running, or leaving/unusable while its job is being ended */
-    int rank;       /* position among the job's nodes, from 0 */
+    int64_t idle_us; /* since when it is idle and holds nothing; 0: it is not */
+    struct capacity has;
+    const char *devices; /* as JSON text; NULL: not known */
+    int failure;         /* enum failure_code of why it is unusable; 0: it is not */
+    int64_t job_id;      /* 0 unless running, or leaving/unusable while its job is being ended */
+    int rank;            /* position among the job's nodes, from 0 */
+    const char *task_prefix; /* of the live allocation; NULL: there is none */
+    int64_t term;            /* likewise; 0 */
     const char *incarnation; /* of the node root, as the agent reported it; NULL before hello */
     const char *errors;      /* JSON array text of BatchAIError while unusable, else NULL */
     int64_t machine_id;      /* the machine of the inventory that it is; 0: a local node */

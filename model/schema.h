@@ -9,7 +9,8 @@
  *     cross-field rules, fills defaults, normalises (vmSize upper-case, enums lower-case), drops
  *     what is read-only or unknown, and moves every secret out into a separate object;
  *   - to render a reply: schema_render() writes the properties the asked version knows, in the
- *     rows' order, leaving out what is null, and cannot render a secret.
+ *     rows' order, leaving out what is null, and cannot render a secret;
+ *   - to fill a struct: schema_decode() copies what the rows say has a place in it.
  * Adding a property or a version is adding rows.
  *
  * Canonical documents use the newest version's names. json_t ownership follows jansson: functions
@@ -22,6 +23,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "lib/arena.h"
 #include "lib/err.h"
 #include "model/enums.h"
 
@@ -31,7 +33,8 @@ enum api_version {
     V_2018_03_01 = 1 << 1,
     V_2018_05_01 = 1 << 2,
     V_FLAT = V_2017_09_01_PREVIEW | V_2018_03_01, /* those without workspaces: model/home.h */
-    V_ALL = (1 << 3) - 1
+    V_ALL = (1 << 3) - 1,
+    V_STORED = 1 << 8 /* no api-version: a member that only stored documents have */
 };
 
 /* "2018-05-01" -> V_2018_05_01; 0 if unknown. And back (static string). */
@@ -60,8 +63,9 @@ enum field_flag {
     FIELD_MUTABLE = 1 << 5,    /* may change by PUT/PATCH of an existing resource */
     FIELD_INPUT_ONLY = 1 << 6, /* an older name: accepted as .canon, never rendered */
     FIELD_DISCARD = 1 << 7,    /* older clients send it and nothing reads it: checked, dropped */
-    FIELD_ID = 1 << 8,    /* a resource's id: stored with workspace, shown as versions have it */
-    FIELD_ALWAYS = 1 << 9 /* a string that this version's schema misses when absent: shown as "" */
+    FIELD_ID = 1 << 8,     /* a resource's id: stored with workspace, shown as versions have it */
+    FIELD_ALWAYS = 1 << 9, /* a string that this version's schema misses when absent: shown as "" */
+    FIELD_POINTER = 1 << 10 /* decoded into a struct of its own, .into is the pointer to it */
 };
 
 struct schema;
@@ -78,6 +82,10 @@ struct field {
     long min, max;        /* integer range, string length or item count; max 0: no limit (int32) */
     /* Extra check of one value; may be NULL. Fills target and message. */
     int (*check)(const json_t *value, const char *path, struct err *e);
+    /* Where it lives in the struct that its table is decoded into: 1 + the offset, 0: nowhere.
+     * Written with the INTO_ macros of model/schema/tables.h, which look at the member's type. */
+    unsigned short into;
+    unsigned short count_into; /* of an array: where the number of items lives, likewise */
 };
 
 struct schema {
@@ -86,6 +94,9 @@ struct schema {
     size_t n_fields;
     /* Cross-field rule over the canonical object (two of manual/autoScale, ...); may be NULL. */
     int (*check)(json_t *obj, const char *path, struct err *e);
+    size_t size; /* of the struct that it is decoded into; 0: it is not */
+    /* What rows cannot say of decoding (a share out of its URL); may be NULL. */
+    void (*finish)(struct arena *a, const json_t *obj, void *into);
 };
 
 /* The tables of model/schema/. The top object holds location, tags, properties as the resource and
@@ -110,6 +121,12 @@ json_t *schema_render(const struct schema *s, enum api_version v, const json_t *
  * is replaced as a whole, so it is checked as a whole. */
 int schema_accept_partial(const struct schema *s, enum api_version v, const json_t *body,
                           json_t **doc, json_t **secrets, struct err *e) MUST_CHECK;
+
+/* Fills *into, a zeroed struct of s->size bytes, from a canonical document; texts and lists are
+ * copied to the arena. Absent properties leave their members as they are; arrays of several rows
+ * with one place are put one after the other, in the rows' order. The document was accepted
+ * before, so nothing is checked: what does not fit its row is taken for absent. */
+void schema_decode(const struct schema *s, struct arena *a, const json_t *doc, void *into);
 
 /* Compares two canonical documents, `after` accepted from a body of version `v`. Appends to `list`
  * (size bytes) the paths of properties that differ and are not FIELD_MUTABLE, comma-separated. What

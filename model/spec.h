@@ -13,14 +13,9 @@
 
 #include "lib/arena.h"
 #include "lib/err.h"
+#include "lib/kv.h"
 #include "model/enums.h"
 #include "model/resource.h"
-
-struct kv {
-    const char *name, *value;
-    bool is_secret;         /* never into logs, argv or details */
-    const char *secret_ref; /* Key Vault URL when the value is a reference, else NULL */
-};
 
 enum mount_kind {
     MOUNT_AZURE_FILE_SHARE,
@@ -67,6 +62,23 @@ struct node_setup_spec {
     struct setup_task_spec *setup_task; /* NULL: none */
 };
 
+struct cluster_spec {
+    const char *vm_size; /* upper-case */
+    enum vm_priority vm_priority;
+    struct scale scale;
+    struct node_setup_spec setup;
+};
+
+/* Settings of the one toolkit that a job names; what that toolkit has not is NULL or 0. */
+struct toolkit_spec {
+    const char *command_line; /* customToolkit, customMpi */
+    const char *script, *interpreter, *args, *config_file;
+    const char *language; /* of CNTK */
+    const char *backend;  /* communicationBackend */
+    const char *master_args, *worker_args, *parameter_server_args;
+    int process_count, worker_count, parameter_server_count;
+};
+
 struct directory_spec {
     const char *id, *path, *suffix; /* path: input path or output pathPrefix; suffix may be NULL */
     bool as_is; /* output with createNew false: path/suffix itself, not below the job's segment */
@@ -84,11 +96,15 @@ struct container_spec {
 /* Member of "properties" in a stored job document that no api-version renders: the mountVolumes of
  * its cluster at submission, because output stays listable after the cluster is gone. */
 #define JOB_DOC_CLUSTER_MOUNTS "clusterMountVolumes"
+/* True in the properties of a cluster's stored document: made through 2017-09-01-preview, whose
+ * set-up tasks had their output in a directory without the cluster's guid. */
+#define CLUSTER_DOC_PLAIN_OUTPUT "setupOutputWithoutGuid"
 
 struct job_spec {
     enum tool_type tool;
-    const char *command_line; /* customToolkit, customMpi; NULL for script toolkits */
-    int node_count;
+    struct toolkit_spec toolkit;
+    const char *cluster_id; /* the resource id */
+    int priority, node_count;
     const char *prep_command_line;    /* NULL: none */
     struct container_spec *container; /* NULL: runs on the host */
     struct kv *env;                   /* environmentVariables then secrets */

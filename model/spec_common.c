@@ -20,7 +20,6 @@ int spec_open(const char *doc, const char *secrets, struct opened *out, struct e
         return err_set(e, ERR_INTERNAL, NULL, "stored secrets are not JSON");
     }
     out->doc = schema_merge_secrets(bare, out->secrets);
-    out->properties = json_object_get(out->doc, "properties");
     json_decref(bare);
     return 0;
 }
@@ -34,39 +33,6 @@ void spec_close(struct opened *o)
     json_decref(o->doc);
     json_decref(o->secrets);
     *o = (struct opened){0};
-}
-
-const char *spec_string(struct arena *a, const json_t *obj, const char *name)
-{
-    return arena_strdup(a, json_string_value(json_object_get(obj, name)));
-}
-
-static void add_env(struct arena *a, const json_t *list, bool is_secret, struct kv *env, size_t *n)
-{
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *item = json_array_get(list, i);
-        const json_t *reference = json_object_get(item, "valueSecretReference");
-        env[(*n)++] = (struct kv){
-            .name = spec_string(a, item, "name"),
-            .value = spec_string(a, item, "value"),
-            .is_secret = is_secret,
-            .secret_ref = spec_string(a, reference, "secretUrl"),
-        };
-    }
-}
-
-void spec_env(struct arena *a, const json_t *owner, struct kv **env, size_t *n)
-{
-    const json_t *plain = json_object_get(owner, "environmentVariables");
-    const json_t *secret = json_object_get(owner, "secrets");
-    size_t total = json_array_size(plain) + json_array_size(secret);
-    *n = 0;
-    *env = NULL;
-    if (total == 0)
-        return;
-    *env = arena_alloc(a, total * sizeof **env);
-    add_env(a, plain, false, *env, n);
-    add_env(a, secret, true, *env, n);
 }
 
 /* The strings are ours (the arena's, or a document about to be freed); const only keeps readers

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Mount volumes: decoding them, the URLs that name shares, and which volume a path is on.
+ * Mount volumes: the URLs that name shares, and which volume a path is on.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -8,98 +8,6 @@
 #include <strings.h>
 
 #include "model/spec_priv.h"
-
-static const char *without_trailing_slashes(struct arena *a, const char *s)
-{
-    size_t n = s ? strlen(s) : 0;
-    while (n > 0 && s[n - 1] == '/')
-        n--;
-    return arena_strndup(a, s ? s : "", n);
-}
-
-/* Of "http[s]://HOST[:PORT]/..."; brackets of an IPv6 literal stay. */
-static const char *url_host(struct arena *a, const char *url)
-{
-    const char *host = url ? strstr(url, "://") : NULL;
-    if (!host)
-        return NULL;
-    host += 3;
-    return arena_strndup(a, host, *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":/"));
-}
-
-static void decode_share(struct arena *a, const json_t *in, struct mount_volume *m)
-{
-    const char *account, *url = json_string_value(json_object_get(in, "azureFileUrl"));
-    m->kind = MOUNT_AZURE_FILE_SHARE;
-    m->host = url_host(a, url);
-    m->file_mode = spec_string(a, in, "fileMode");
-    m->directory_mode = spec_string(a, in, "directoryMode");
-    /* The URL was checked when it was accepted; the account is accountName, which agrees. */
-    if (file_share_from_url(a, url, &account, &m->share) < 0)
-        m->share = NULL;
-}
-
-static void decode_blob(struct arena *a, const json_t *in, struct mount_volume *m)
-{
-    m->kind = MOUNT_AZURE_BLOB;
-    m->share = spec_string(a, in, "containerName");
-}
-
-static void decode_file_server(struct arena *a, const json_t *in, struct mount_volume *m)
-{
-    m->kind = MOUNT_FILE_SERVER;
-    m->source = spec_string(a, json_object_get(in, "fileServer"), "id");
-    m->source_directory = spec_string(a, in, "sourceDirectory");
-}
-
-static void decode_unmanaged(struct arena *a, const json_t *in, struct mount_volume *m)
-{
-    m->kind = MOUNT_UNMANAGED;
-    m->source = spec_string(a, in, "mountCommand");
-}
-
-static const struct {
-    const char *list;
-    void (*decode)(struct arena *a, const json_t *in, struct mount_volume *m);
-} kinds[] = {
-    {"azureFileShares", decode_share},
-    {"azureBlobFileSystems", decode_blob},
-    {"fileServers", decode_file_server},
-    {"unmanagedFileSystems", decode_unmanaged},
-};
-enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
-
-/* What every kind may have; absent properties stay NULL. */
-static void decode_volume(struct arena *a, const json_t *in, struct mount_volume *m)
-{
-    const json_t *credentials = json_object_get(in, "credentials");
-    const json_t *reference = json_object_get(credentials, "accountKeySecretReference");
-    m->account = spec_string(a, in, "accountName");
-    m->key = spec_string(a, credentials, "accountKey");
-    m->secret_ref = spec_string(a, reference, "secretUrl");
-    m->options = spec_string(a, in, "mountOptions");
-    m->relative_path =
-        without_trailing_slashes(a, json_string_value(json_object_get(in, "relativeMountPath")));
-}
-
-void spec_mounts(struct arena *a, const json_t *volumes, struct mount_list *out)
-{
-    size_t total = 0;
-    for (int k = 0; k < N_KINDS; k++)
-        total += json_array_size(json_object_get(volumes, kinds[k].list));
-    *out = (struct mount_list){0};
-    if (total == 0)
-        return;
-    out->items = arena_alloc(a, total * sizeof *out->items);
-    for (int k = 0; k < N_KINDS; k++) {
-        const json_t *list = json_object_get(volumes, kinds[k].list);
-        for (size_t i = 0; i < json_array_size(list); i++) {
-            struct mount_volume *m = &out->items[out->n++];
-            decode_volume(a, json_array_get(list, i), m);
-            kinds[k].decode(a, json_array_get(list, i), m);
-        }
-    }
-}
 
 const char account_name_rule[] = "a storage account's name: 1 to 64 letters, digits, - and _";
 const char share_name_rule[] =

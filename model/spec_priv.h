@@ -12,19 +12,11 @@
 /* A document with its secrets back in place. */
 struct opened {
     json_t *doc, *secrets;
-    const json_t *properties; /* borrowed from doc */
 };
 
 int spec_open(const char *doc, const char *secrets, struct opened *out, struct err *e) MUST_CHECK;
 /* Wipes the secrets and frees both. */
 void spec_close(struct opened *o);
-
-/* The string obj[name] copied to the arena, or NULL. `obj` may be NULL. */
-const char *spec_string(struct arena *a, const json_t *obj, const char *name);
-/* mountVolumes (may be NULL). */
-void spec_mounts(struct arena *a, const json_t *volumes, struct mount_list *out);
-/* environmentVariables, then secrets, of `owner`. */
-void spec_env(struct arena *a, const json_t *owner, struct kv **env, size_t *n);
 
 /* Overwrites an arena string; NULL is fine. */
 void spec_wipe_string(const char *s);

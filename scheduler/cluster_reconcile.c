@@ -4,10 +4,11 @@
  * says in allocationState and errors how that stands. All it writes joins the turn's transaction.
  */
 #include <assert.h>
+#include <limits.h>
 #include <string.h>
 
-#include "model/machines.h"
-#include "scheduler/launch/launch.h"
+#include "model/states.h"
+#include "scheduler/oversized.h"
 #include "scheduler/plan.h"
 #include "scheduler/sched_priv.h"
 
@@ -21,7 +22,7 @@ struct pass {
     struct cluster c;
     struct node *nodes;
     size_t n_nodes;
-    int64_t now_us;
+    int64_t now_us;   /* of the wall clock, for rows */
     bool on_machines; /* its nodes are machines of the inventory; else they are local */
     bool replaceable; /* one of its nodes gives way to a machine that works, if there is one */
     struct plan_scale_result scale;
@@ -40,22 +41,16 @@ static int load_nodes(struct pass *p, struct err *e)
 /* A node in trouble may heal by itself; only while it is unusable is it no use. */
 static bool out_of_service(const struct pass *p, const struct node *nd)
 {
-    const struct machine *m = machine_find(p->s, nd->machine_id);
-    return m && (m->drained || !m->site || (nd->state == NODE_UNUSABLE && m->trouble));
+    struct machine_use m;
+    return machines_use(p->s->fleet, nd->machine_id, &m) &&
+           (m.drained || !m.in_inventory || (nd->state == NODE_UNUSABLE && m.troubled));
 }
 
-/* Why a machine of which this is said may give its place to another, if nothing ever ran there. */
-static const char *const never_met[] = {"NodeUnreachable", "NodeRefused"};
-
-static bool replaceable(struct pass *p, const struct node *nd)
+/* May its machine give its place to another? Only if nothing ever ran there. */
+static bool replaceable(const struct node *nd)
 {
-    if (nd->state != NODE_UNUSABLE || nd->job_id || nd->incarnation || !nd->machine_id)
-        return false;
-    const char *code = nd->errors ? failure_code(&p->a, nd->errors) : NULL;
-    for (size_t i = 0; code && i < sizeof never_met / sizeof never_met[0]; i++)
-        if (strcmp(code, never_met[i]) == 0)
-            return true;
-    return false;
+    return nd->state == NODE_UNUSABLE && !nd->job_id && !nd->incarnation && nd->machine_id &&
+           failure_replaceable(nd->failure);
 }
 
 static struct plan_node *plan_nodes(struct pass *p)
@@ -63,13 +58,14 @@ static struct plan_node *plan_nodes(struct pass *p)
     struct plan_node *out = arena_alloc(&p->a, (p->n_nodes + 1) * sizeof *out);
     for (size_t i = 0; i < p->n_nodes; i++) {
         const struct node *nd = &p->nodes[i];
-        out[i] = (struct plan_node){.id = nd->id,
-                                    .ordinal = nd->ordinal,
-                                    .state = nd->state,
-                                    .state_us = nd->state_us,
-                                    .job_id = nd->job_id,
-                                    .out_of_service = out_of_service(p, nd),
-                                    .replaceable = replaceable(p, nd)};
+        out[i] = (struct plan_node){
+            .id = nd->id,
+            .ordinal = nd->ordinal,
+            .state = nd->state,
+            .idle_since_us = fleet_node_idle_since(p->s->fleet, nd, p->s->autoscale_idle_us),
+            .job_id = nd->job_id,
+            .out_of_service = out_of_service(p, nd),
+            .replaceable = replaceable(nd)};
         p->replaceable = p->replaceable || out[i].replaceable;
     }
     return out;
@@ -92,13 +88,13 @@ static int free_capacity(struct pass *p, int *room, struct err *e)
 {
     int serving;
     int64_t local;
-    machines_count(p->s, p->c.vm_size, p->c.vm_priority, &serving, room);
+    machines_count(p->s->fleet, p->c.vm_size, p->c.vm_priority, &serving, room);
     p->on_machines = wants_machines(p, serving);
     if (p->on_machines)
         return 0;
     if (st_node_local_total(p->s->st, &local, e) != 0)
         return -1;
-    *room = p->s->cfg.local_nodes - (int)local;
+    *room = p->s->local_nodes - (int)local;
     return 0;
 }
 
@@ -106,21 +102,23 @@ static int decide_scale(struct pass *p, struct err *e)
 {
     int64_t demand = 0;
     int room;
-    if (p->c.scale.kind == SCALE_AUTO && st_job_queue_demand(p->s->st, p->c.id, &demand, e) != 0)
+    if (p->c.scale.kind == SCALE_AUTO &&
+        st_job_queue_demand(p->s->st, p->c.id, plan_largest(&p->c.scale), &demand, e) != 0)
         return -1;
     if (free_capacity(p, &room, e) != 0)
         return -1;
     const struct plan_scale_input in = {
         .scale = p->c.scale,
         .deleting = deleting(p),
-        .initial = p->c.alloc_us == p->c.created_us,
+        .initial = p->c.is_new,
         .nodes = plan_nodes(p),
         .n_nodes = p->n_nodes,
         .demand = demand,
-        .now_us = p->now_us,
-        .idle_us = (int64_t)p->s->cfg.autoscale_idle_s * 1000000,
+        .now_us = wakes_mono(p->s->wakes),
+        .idle_us = p->s->autoscale_idle_us,
         .free_capacity = room,
-        .good_capacity = p->on_machines ? machines_good(p->s, p->c.vm_size, p->c.vm_priority) : 0,
+        .good_capacity =
+            p->on_machines ? machines_good(p->s->fleet, p->c.vm_size, p->c.vm_priority) : 0,
     };
     plan_scale(&p->a, &in, &p->scale);
     return 0;
@@ -130,8 +128,10 @@ static int add_node(struct pass *p, int ordinal, struct err *e)
 {
     char when[TIMEFMT_SIZE];
     timefmt_basic(p->now_us, 1, when);
-    struct machine *m = p->on_machines ? machine_pick(p->s, p->c.vm_size, p->c.vm_priority) : NULL;
-    assert(m || !p->on_machines); /* no more are added than are free */
+    const char *machine = NULL;
+    int64_t machine_id =
+        p->on_machines ? machines_pick(p->s->fleet, p->c.vm_size, p->c.vm_priority, &machine) : 0;
+    assert(machine_id != 0 || !p->on_machines); /* no more are added than are free */
     struct node nd = {
         .cluster_id = p->c.id,
         /* Ten digits that are the cluster's own: no two clusters' nodes ever share a root. */
@@ -141,16 +141,15 @@ static int add_node(struct pass *p, int ordinal, struct err *e)
         .state = NODE_PREPARING,
         .state_us = p->now_us,
         .created_us = p->now_us,
-        .machine_id = m ? m->id : 0,
+        .machine_id = machine_id,
     };
     int64_t id;
     if (st_node_insert(p->s->st, &nd, &id, e) != 0)
         return -1;
-    if (m)
-        machine_claim(m, id, p->c.id);
+    machines_claimed(p->s->fleet, machine_id, id, p->c.id);
     LOG_INFO(p->s->log, "node.preparing", LF_STR("node", nd.name), LF_STR("cluster", p->c.name),
-             LF_STR("machine", m ? m->name : NULL));
-    sched_after_durable(p->s, id, effect_wake_node);
+             LF_STR("machine", machine));
+    wake_durable(p->s->wakes, WAKE_NODE, id);
     return 0;
 }
 
@@ -172,9 +171,9 @@ static int move_node(struct pass *p, const struct plan_node *n, enum node_event 
         return -1;
     LOG_INFO(p->s->log, ev == NODE_EV_LEAVE ? "node.leaving" : "node.preparing",
              LF_STR("node", row->name), LF_STR("cluster", p->c.name));
-    sched_after_durable(p->s, row->id, effect_wake_node);
+    wake_durable(p->s->wakes, WAKE_NODE, row->id);
     if (row->job_id)
-        sched_after_durable(p->s, row->job_id, effect_wake_job);
+        wake_durable(p->s->wakes, WAKE_RUN, row->job_id);
     return 0;
 }
 
@@ -205,7 +204,7 @@ static int apply_scale(struct pass *p, struct err *e)
         if (add_node(p, ordinals[i], e) != 0)
             return -1;
     if (r->add > 0 && p->on_machines)
-        wake_short_clusters(p->s); /* what they say of who has the machines is no longer true */
+        wake_short_pools(p->s); /* what they say of who has the machines is no longer true */
     for (size_t i = 0; i < r->n_leave; i++)
         if (move_node(p, r->leave[i], NODE_EV_LEAVE, e) != 0)
             return -1;
@@ -248,16 +247,16 @@ static int write_alloc_state(struct pass *p, struct err *e)
 static struct failure shortage(struct pass *p)
 {
     const struct plan_scale_result *r = &p->scale;
-    struct failure f = {.code = "NodeCapacityReached", .exit_code = -1};
+    struct failure f = {.code = FAIL_NODE_CAPACITY_REACHED, .exit_code = -1};
     if (p->on_machines) {
-        f.message = machines_shortage(p->s, &p->a, &p->c, r->target, r->missing);
+        f.message = machines_shortage(p->s->fleet, &p->a, &p->c, r->target, r->missing);
         f.remedy = "make another cluster smaller, undrain a machine, or add machines to the "
                    "inventory; allocation goes on by itself";
     } else {
         f.message = arena_printf(&p->a,
                                  "%d of the %d nodes asked for cannot be allocated: all clusters "
                                  "together may have %d local nodes",
-                                 r->missing, r->target, p->s->cfg.local_nodes);
+                                 r->missing, r->target, p->s->local_nodes);
         f.remedy = "make another cluster smaller, or raise the limit in the configuration; "
                    "allocation goes on by itself";
     }
@@ -267,23 +266,24 @@ static struct failure shortage(struct pass *p)
 /* Why a node gets no further job although its row does not say so. */
 static bool withdrawn(struct pass *p, const struct node *nd, struct failure *out)
 {
-    const struct machine *m = machine_find(p->s, nd->machine_id);
-    if (!m || nd->state == NODE_LEAVING || (m->site && !m->drained))
+    struct machine_use m;
+    if (!machines_use(p->s->fleet, nd->machine_id, &m) || nd->state == NODE_LEAVING ||
+        (m.in_inventory && !m.drained))
         return false;
     *out = (struct failure){.node = nd->name, .exit_code = -1};
-    if (!m->site) {
+    if (!m.in_inventory) {
         if (nd->state == NODE_UNUSABLE)
             return false;
-        out->code = "NodeNotInInventory";
+        out->code = FAIL_NODE_NOT_IN_INVENTORY;
         out->message = arena_printf(
-            &p->a, "Machine %s is not in the inventory any more: it gets no further job", m->name);
+            &p->a, "Machine %s is not in the inventory any more: it gets no further job", m.name);
         out->remedy = "put it back into the inventory, or make the cluster smaller";
         return true;
     }
-    bool reason = m->reason && *m->reason;
-    out->code = "NodeDrained";
-    out->message = arena_printf(&p->a, "Machine %s is drained and gets no further job%s%s", m->name,
-                                reason ? ": " : "", reason ? m->reason : "");
+    bool reason = m.reason && *m.reason;
+    out->code = FAIL_NODE_DRAINED;
+    out->message = arena_printf(&p->a, "Machine %s is drained and gets no further job%s%s", m.name,
+                                reason ? ": " : "", reason ? m.reason : "");
     out->remedy = "'batchaid nodes undrain' puts it back into use";
     return true;
 }
@@ -294,9 +294,9 @@ static int write_errors(struct pass *p, struct err *e)
     const char *errors = NULL;
     struct failure f;
     if (p->scale.missing > 0 || p->replaceable)
-        id_map_put(&p->s->short_clusters, p->c.id, NULL);
+        id_map_put(&p->s->short_pools, p->c.id, NULL);
     else
-        id_map_remove(&p->s->short_clusters, p->c.id);
+        id_map_remove(&p->s->short_pools, p->c.id);
     if (p->scale.missing > 0) {
         f = shortage(p);
         errors = failure_append(&p->a, NULL, &f);
@@ -332,37 +332,25 @@ static int reconcile_scale(struct storage *st, void *ctx, struct err *e)
  * until there are none. */
 static int fail_queue(struct pass *p, struct err *e)
 {
+    if (p->s->jobs_go_first)
+        return 0; /* most of them are removed without being failed: woken again when they are */
     struct job *jobs;
     size_t n;
-    if (st_job_queue(p->s->st, &p->a, p->c.id, QUEUE_MAX, &jobs, &n, e) != 0)
+    if (st_job_queue(p->s->st, &p->a, p->c.id, INT_MAX, QUEUE_MAX, &jobs, &n, e) != 0)
         return -1;
     const struct failure f = {
-        .code = "ClusterDeleted",
+        .code = FAIL_CLUSTER_DELETED,
         .message = arena_printf(&p->a, "Cluster %s was deleted before the job ran", p->c.name),
         .exit_code = -1};
     for (size_t i = 0; i < n; i++)
-        if (job_fail_queued(p->s, &jobs[i], &f, e) != 0)
+        if (runs_fail_queued(p->s->runs, &jobs[i], &f, e) != 0)
             return -1;
     if (n > 0)
-        p->s->wake_deletions = true;
+        sched_wake_deletions(p->s);
     return 0;
 }
 
-/* True: the job can never run; *why says what is in the way. Secrets are not needed for that. */
-static bool refused(struct pass *p, const struct job *j, struct failure *why)
-{
-    struct job_spec spec;
-    struct err e = {0};
-    if (job_spec_decode(&p->a, j, NULL, &spec, &e) == 0)
-        return launch_refusal(&p->a, &spec, why);
-    *why = (struct failure){.code = "JobNotUnderstood",
-                            .message = arena_strdup(&p->a, e.msg),
-                            .step = "launch",
-                            .exit_code = -1};
-    return true;
-}
-
-struct allocation {
+struct assigning {
     struct pass *p;
     const struct job *job;
     const struct plan_assignment *assignment;
@@ -370,14 +358,9 @@ struct allocation {
 
 static int allocate(struct storage *st, void *ctx, struct err *e)
 {
-    const struct allocation *al = ctx;
-    const struct st_job_move m = {.id = al->job->id,
-                                  .from = EXEC_QUEUED,
-                                  .to = job_next(EXEC_QUEUED, JOB_EV_ALLOCATED),
-                                  .now_us = al->p->now_us,
-                                  .start_us = al->p->now_us,
-                                  .attempt = al->job->attempt + 1};
-    if (st_job_move(st, &m, e) != 0)
+    const struct assigning *al = ctx;
+    const struct front *f = al->p->s->front;
+    if (f->ops->started(f, st, al->job, al->p->now_us, e) != 0)
         return -1;
     for (int i = 0; i < al->assignment->n_nodes; i++) {
         const struct st_node_move nm = {.id = al->assignment->nodes[i]->id,
@@ -392,25 +375,17 @@ static int allocate(struct storage *st, void *ctx, struct err *e)
     return 0;
 }
 
-/* On disk: the steps begin. Rolled back: the job is found queued, as before. */
-static void effect_allocated(struct sched *s, int64_t job_id, const struct err *why)
-{
-    id_map_remove(&s->allocating, job_id);
-    effect_wake_job(s, job_id, why);
-}
-
 static int run_assignments(struct pass *p, const struct job *jobs, size_t n,
                            const struct plan_assignment *list, size_t n_list, struct err *e)
 {
     for (size_t i = 0; i < n_list; i++) {
-        struct allocation al = {.p = p, .assignment = &list[i]};
+        struct assigning al = {.p = p, .assignment = &list[i]};
         for (size_t k = 0; k < n && !al.job; k++)
             if (jobs[k].id == list[i].job_id)
                 al.job = &jobs[k];
         if (st_tx(p->s->st, "allocate job", allocate, &al, e) != 0)
             return -1;
-        id_map_put(&p->s->allocating, al.job->id, NULL);
-        sched_after_durable(p->s, al.job->id, effect_allocated);
+        runs_allocated(p->s->runs, al.job->id);
     }
     return 0;
 }
@@ -424,14 +399,15 @@ static int serve_queue(struct pass *p, struct err *e)
         idle += plan_may_serve(&nodes[i]);
     size_t limit = idle + 1 < QUEUE_MAX ? idle + 1 : QUEUE_MAX;
     struct job *jobs;
-    if (st_job_queue(p->s->st, &p->a, p->c.id, (int)limit, &jobs, &n, e) != 0)
+    if (st_job_queue(p->s->st, &p->a, p->c.id, plan_largest(&p->c.scale), (int)limit, &jobs, &n,
+                     e) != 0)
         return -1;
     struct plan_job *plan = arena_alloc(&p->a, (n + 1) * sizeof *plan);
     for (; looked < n; looked++) {
         const struct job *j = &jobs[looked];
         struct failure why;
-        if (refused(p, j, &why)) {
-            if (job_fail_queued(p->s, j, &why, e) != 0)
+        if (runs_refuse(p->s->runs, &p->a, j, &why)) {
+            if (runs_fail_queued(p->s->runs, j, &why, e) != 0)
                 return -1;
             continue;
         }
@@ -441,43 +417,48 @@ static int serve_queue(struct pass *p, struct err *e)
         plan[n_plan++] = (struct plan_job){j->id, j->priority, j->node_count};
     }
     if (looked == n && n == limit)
-        wake(p->s, WAKE_CLUSTER, p->c.id);
+        wake(p->s->wakes, WAKE_POOL, p->c.id);
     struct plan_assignment *list;
-    size_t n_list = plan_allocation(&p->a, plan, n_plan, nodes, p->n_nodes, &list);
+    size_t n_list =
+        plan_allocation(&p->a, plan, n_plan, plan_largest(&p->c.scale), nodes, p->n_nodes, &list);
     return run_assignments(p, jobs, n, list, n_list, e);
 }
 
 /* How long until a cluster is looked at again when writing failed. */
 #define RECONCILE_AGAIN_US 1000000
 
-static void effect_reconciled(struct sched *s, int64_t id, const struct err *why)
+static void effect_reconciled(void *ctx, int64_t id, const struct err *why)
 {
+    struct sched *s = ctx;
     if (!why)
         return;
     LOG_WARN(s->log, "cluster.rolled_back", LF_INT("cluster_id", id), LF_STR("why", why->msg));
-    machines_reread(s);
-    wake_at(s, WAKE_CLUSTER, id, sched_now(s) + RECONCILE_AGAIN_US);
+    machines_reread(s->fleet);
+    wake_at(s->wakes, WAKE_POOL, id, wakes_mono(s->wakes) + RECONCILE_AGAIN_US);
 }
 
-void cluster_reconcile(struct sched *s, int64_t id)
+void cluster_reconcile(void *ctx, int64_t id)
 {
-    struct pass p = {.s = s, .now_us = sched_now(s)};
+    struct sched *s = ctx;
+    struct pass p = {.s = s, .now_us = wakes_wall(s->wakes)};
     arena_init(&p.a);
     struct err e = {0};
     int rc = st_cluster_by_id(s->st, &p.a, id, &p.c, &e);
     if (rc == 1)
         rc = st_tx(s->st, "scale cluster", reconcile_scale, &p, &e);
     if (rc == 0 && p.c.id != 0) {
-        wake_at(s, WAKE_CLUSTER, id, p.scale.look_again_us);
+        wake_at(s->wakes, WAKE_POOL, id, p.scale.look_again_us);
         rc = deleting(&p) ? fail_queue(&p, &e) : serve_queue(&p, &e);
+        if (rc == 0 && !deleting(&p))
+            rc = oversized_look(s, &p.a, &p.c, &e);
     }
     if (rc < 0) {
         LOG_ERROR(s->log, "cluster.reconcile_failed", LF_INT("cluster_id", id),
                   LF_STR("why", e.msg));
-        machines_reread(s);
-        wake_at(s, WAKE_CLUSTER, id, p.now_us + RECONCILE_AGAIN_US);
+        machines_reread(s->fleet);
+        wake_at(s->wakes, WAKE_POOL, id, p.now_us + RECONCILE_AGAIN_US);
     }
     if (st_has_pending(s->st))
-        sched_after_durable(s, id, effect_reconciled);
+        wake_when_durable(s->wakes, effect_reconciled, s, id);
     arena_free(&p.a);
 }

@@ -3,21 +3,19 @@
  * Carries out what st_mark_deleting() marked: jobs are ended and removed, clusters lose their
  * nodes, and whatever has nothing left in it goes, from the inside out.
  */
-#include "scheduler/file_server.h"
-#include "scheduler/outputs.h"
 #include "scheduler/sched_priv.h"
 
-/* Removals per pass: some tens of microseconds each; a pass follows at once while there are more.
- */
-#define REMOVALS_PER_PASS 100
+#include <limits.h>
 
-/* The one id of WAKE_DELETIONS. */
-#define ALL_DELETIONS 1
+/* Removals per pass, of which there is one a turn while there are more: some tens of microseconds
+ * each, so that whoever else wants something waits for a few milliseconds. */
+#define REMOVALS_PER_PASS 100
 
 struct pass {
     struct sched *s;
     struct arena a;
     int left;
+    bool fresh; /* something was marked since the pass before */
     int64_t now_us;
 };
 
@@ -31,23 +29,53 @@ static int remove_row(struct pass *p, enum resource_kind kind, int64_t id, struc
     return 0;
 }
 
-/* A job that no node holds is removed here; one that runs is ended by its run, which wakes us. */
-static int remove_jobs(struct pass *p, struct err *e)
+/* Jobs that run are ended by their runs, each of which wakes us when it is over. */
+static int wake_held(struct pass *p, struct err *e)
 {
     int64_t *ids;
     size_t n;
-    if (st_deleting_job_ids(p->s->st, &p->a, &ids, &n, e) != 0)
+    if (st_doomed_held_ids(p->s->st, &p->a, &ids, &n, e) != 0)
         return -1;
-    for (size_t i = 0; i < n && p->left > 0; i++) {
-        struct node *nodes;
-        size_t held;
-        if (st_node_of_job(p->s->st, &p->a, ids[i], &nodes, &held, e) != 0)
+    for (size_t i = 0; i < n; i++)
+        wake_durable(p->s->wakes, WAKE_RUN, ids[i]);
+    return 0;
+}
+
+/* What waited behind a removed job may run now. A cluster whose jobs go with their experiment is
+ * looked at once they are all gone, as each look would have to pass over those that are left. */
+static void wake_queue(struct pass *p, const struct doomed_job *j)
+{
+    if (j->cluster_id == 0)
+        return;
+    if (j->with_experiment)
+        id_map_put(&p->s->bereft, j->cluster_id, NULL);
+    else
+        wake(p->s->wakes, WAKE_POOL, j->cluster_id);
+}
+
+static void wake_bereft(struct sched *s)
+{
+    int64_t id;
+    while (id_map_pop(&s->bereft, &id))
+        wake(s->wakes, WAKE_POOL, id);
+}
+
+/* Those that no node holds, as many as a pass may. */
+static int remove_jobs(struct pass *p, struct err *e)
+{
+    struct doomed_job *rows;
+    size_t n;
+    if (st_doomed_jobs(p->s->st, &p->a, p->left, &rows, &n, e) != 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        if (runs_has(p->s->runs, rows[i].id)) {
+            wake_durable(p->s->wakes, WAKE_RUN, rows[i].id);
+            continue;
+        }
+        if (runs_forget_outputs(p->s->runs, &p->a, rows[i].id, e) != 0 ||
+            remove_row(p, RES_JOB, rows[i].id, e) != 0)
             return -1;
-        if (held > 0 || id_map_has(&p->s->runs, ids[i]))
-            sched_after_durable(p->s, ids[i], effect_wake_job);
-        else if (outputs_forget(p->s, &p->a, ids[i], e) != 0 ||
-                 remove_row(p, RES_JOB, ids[i], e) != 0)
-            return -1;
+        wake_queue(p, &rows[i]);
     }
     return 0;
 }
@@ -59,7 +87,7 @@ static int wake_clusters(struct pass *p, struct err *e)
     if (st_deleting_cluster_ids(p->s->st, &p->a, &ids, &n, e) != 0)
         return -1;
     for (size_t i = 0; i < n; i++)
-        wake(p->s, WAKE_CLUSTER, ids[i]);
+        wake(p->s->wakes, WAKE_POOL, ids[i]);
     return 0;
 }
 
@@ -67,12 +95,12 @@ static int wake_clusters(struct pass *p, struct err *e)
  * server waits until what served it has been taken down. */
 static int may_remove(struct pass *p, enum resource_kind kind, int64_t id, bool *may, struct err *e)
 {
-    *may = kind != RES_FILE_SERVER || file_server_cleared(p->s, &p->a, id);
+    *may = kind != RES_FILE_SERVER || file_server_cleared(p->s->fleet, &p->a, id);
     if (kind != RES_CLUSTER)
         return 0;
     struct job *jobs;
     size_t n;
-    if (st_job_queue(p->s->st, &p->a, id, 1, &jobs, &n, e) != 0)
+    if (st_job_queue(p->s->st, &p->a, id, INT_MAX, 1, &jobs, &n, e) != 0)
         return -1;
     *may = n == 0;
     return 0;
@@ -92,10 +120,12 @@ static int remove_empty(struct pass *p, enum resource_kind kind, struct err *e)
             continue;
         if (remove_row(p, kind, ids[i], e) != 0)
             return -1;
-        if (kind == RES_CLUSTER)
-            wake_at(p->s, WAKE_CLUSTER, ids[i], 0);
+        if (kind == RES_CLUSTER) {
+            wake_at(p->s->wakes, WAKE_POOL, ids[i], 0);
+            id_map_remove(&p->s->told_sizes, ids[i]);
+        }
         if (kind == RES_FILE_SERVER)
-            file_server_forget(p->s, ids[i]);
+            file_server_forget(p->s->fleet, ids[i]);
     }
     return 0;
 }
@@ -104,7 +134,15 @@ static int run_pass(struct pass *p, struct err *e)
 {
     static const enum resource_kind inside_out[] = {RES_FILE_SERVER, RES_CLUSTER, RES_EXPERIMENT,
                                                     RES_WORKSPACE, RES_GROUP};
-    if (remove_jobs(p, e) != 0 || wake_clusters(p, e) != 0)
+    if (p->fresh && (wake_held(p, e) != 0 || wake_clusters(p, e) != 0))
+        return -1;
+    if (remove_jobs(p, e) != 0)
+        return -1;
+    p->s->jobs_go_first = p->left == 0;
+    if (p->left == 0)
+        return 0; /* there are more jobs, and what they are in has to wait for them */
+    wake_bereft(p->s);
+    if (wake_clusters(p, e) != 0)
         return -1;
     for (size_t i = 0; i < sizeof inside_out / sizeof inside_out[0]; i++)
         if (remove_empty(p, inside_out[i], e) != 0)
@@ -112,24 +150,32 @@ static int run_pass(struct pass *p, struct err *e)
     return 0;
 }
 
-static void effect_removed(struct sched *s, int64_t id, const struct err *why)
+static void effect_removed(void *ctx, int64_t id, const struct err *why)
 {
+    struct sched *s = ctx;
     if (why)
-        wake_at(s, WAKE_DELETIONS, id, sched_now(s) + WRITE_AGAIN_US);
+        wake_at(s->wakes, WAKE_DELETIONS, id, wakes_mono(s->wakes) + WRITE_AGAIN_US);
 }
 
-void deletions_reconcile(struct sched *s)
+void deletions_reconcile(void *ctx, int64_t id)
 {
-    struct pass p = {.s = s, .left = REMOVALS_PER_PASS, .now_us = sched_now(s)};
+    struct sched *s = ctx;
+    struct pass p = {.s = s,
+                     .left = REMOVALS_PER_PASS,
+                     .fresh = s->fresh_deletions,
+                     .now_us = wakes_wall(s->wakes)};
+    s->fresh_deletions = false;
     arena_init(&p.a);
     struct err e = {0};
     int rc = run_pass(&p, &e);
     if (p.left < REMOVALS_PER_PASS)
-        sched_after_durable(s, ALL_DELETIONS, effect_removed);
+        wake_when_durable(s->wakes, effect_removed, s, id);
     if (rc != 0) {
         LOG_ERROR(s->log, "deletion.failed", LF_STR("why", e.msg));
-        wake_at(s, WAKE_DELETIONS, ALL_DELETIONS, p.now_us + WRITE_AGAIN_US);
-    } else if (p.left == 0)
-        s->wake_deletions = true;
+        s->fresh_deletions = true;
+        wake_at(s->wakes, WAKE_DELETIONS, id, wakes_mono(s->wakes) + WRITE_AGAIN_US);
+    } else if (p.left == 0) {
+        wake_at(s->wakes, WAKE_DELETIONS, id, wakes_mono(s->wakes)); /* next turn: others first */
+    }
     arena_free(&p.a);
 }

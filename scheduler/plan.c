@@ -38,7 +38,12 @@ static const struct plan_node **idle_nodes(struct arena *a, const struct plan_no
     return idle;
 }
 
-size_t plan_allocation(struct arena *a, const struct plan_job *jobs, size_t n_jobs,
+int plan_largest(const struct scale *scale)
+{
+    return scale->kind == SCALE_AUTO ? scale->maximum : scale->target;
+}
+
+size_t plan_allocation(struct arena *a, const struct plan_job *jobs, size_t n_jobs, int largest,
                        const struct plan_node *nodes, size_t n_nodes, struct plan_assignment **out)
 {
     size_t n_idle, used = 0, n_out = 0;
@@ -50,6 +55,8 @@ size_t plan_allocation(struct arena *a, const struct plan_job *jobs, size_t n_jo
     *out = arena_alloc(a, (n_jobs + 1) * sizeof **out);
     for (size_t i = 0; i < n_jobs; i++) {
         size_t want = queue[i]->node_count > 0 ? (size_t)queue[i]->node_count : 1;
+        if (queue[i]->node_count > largest)
+            continue;
         if (want > n_idle - used)
             break;
         (*out)[n_out++] = (struct plan_assignment){queue[i]->id, idle + used, (int)want};
@@ -128,7 +135,7 @@ static bool may_leave(const struct plan_scale_input *in, const struct plan_node 
     case NODE_PREPARING:
         return over;
     case NODE_IDLE:
-        return over || in->now_us - n->state_us >= in->idle_us;
+        return over || in->now_us - n->idle_since_us >= in->idle_us;
     case NODE_RUNNING:
     case NODE_LEAVING:
         return false;
@@ -147,7 +154,7 @@ static void choose_leaving(const struct plan_scale_input *in, const struct plan_
             excess--;
             over--;
         } else if (in->scale.kind == SCALE_AUTO && n->state == NODE_IDLE) {
-            int64_t at = n->state_us + in->idle_us;
+            int64_t at = n->idle_since_us + in->idle_us;
             if (out->look_again_us == 0 || at < out->look_again_us)
                 out->look_again_us = at;
         }

@@ -5,6 +5,8 @@
  * plan_allocation: which queued jobs get which idle nodes. Highest priority first, within one
  * priority the oldest first, all nodes of a job in one go. A job that does not fit blocks those
  * behind it: nothing is backfilled, because a steady stream of small jobs would starve a big one.
+ * Only a job for which the cluster is too small even with all its nodes stands aside until it is
+ * resized: nothing that the others could wait for would let it run.
  *
  * plan_scale: how many nodes a cluster gets or gives up.
  */
@@ -23,7 +25,7 @@ struct plan_node {
     int64_t id;
     int ordinal;
     enum node_state state;
-    int64_t state_us;
+    int64_t idle_since_us; /* NODE_IDLE: on the clock of plan_scale_input.now_us */
     int64_t job_id;
     /* Its machine is drained or cannot be reached: it gets no job, automatic scaling does not count
      * on it, and among idle nodes it is the first to leave. */
@@ -49,8 +51,12 @@ struct plan_assignment {
 /* An idle node that jobs may have. */
 bool plan_may_serve(const struct plan_node *n);
 
-/* Arena-owned assignments in *out; returns how many. Takes idle nodes by ordinal. */
-size_t plan_allocation(struct arena *a, const struct plan_job *jobs, size_t n_jobs,
+/* The most nodes that the cluster has as it is scaled now: jobs that want more stand aside. */
+int plan_largest(const struct scale *scale);
+
+/* Arena-owned assignments in *out; returns how many. Takes idle nodes by ordinal. `largest`: see
+ * plan_largest(). */
+size_t plan_allocation(struct arena *a, const struct plan_job *jobs, size_t n_jobs, int largest,
                        const struct plan_node *nodes, size_t n_nodes, struct plan_assignment **out);
 
 struct plan_scale_input {

@@ -2,169 +2,49 @@
  *
  * Birth, end and turns of the scheduler, and its small answers to api/.
  */
-#include <assert.h>
-#include <ctype.h>
 #include <stdlib.h>
-#include <string.h>
+#include <strings.h>
 
-#include "lib/strbuf.h"
-#include "model/machines.h"
-#include "scheduler/file_server.h"
-#include "scheduler/outputs.h"
 #include "scheduler/sched_priv.h"
 
-/* Reconciles per turn: some 50 us each, so that a turn stays well under 10 ms and requests are
- * answered meanwhile. What is left is done in the next turn, which follows at once. */
-#define RECONCILES_PER_TURN 100
+/* --- what is told from below ---------------------------------------------------------------- */
 
-/* The one id of WAKE_OPERATIONS. */
-#define ALL_OPERATIONS 1
-
-/* --- birth and end -------------------------------------------------------------------------- */
-
-static const char *const *copy_list(const char *const *list)
+static void on_pool_changed(void *ctx, int64_t pool_id)
 {
-    size_t n = 0;
-    while (list && list[n])
-        n++;
-    char **copy = xcalloc(n + 1, sizeof *copy);
-    for (size_t i = 0; i < n; i++)
-        copy[i] = xstrdup(list[i]);
-    return (const char *const *)copy;
+    struct sched *s = ctx;
+    wake(s->wakes, WAKE_POOL, pool_id);
 }
 
-static void free_list(const char *const *list)
+void wake_short_pools(struct sched *s)
 {
-    for (size_t i = 0; list[i]; i++)
-        free((char *)list[i]);
-    free((char **)list);
+    for (size_t i = 0; i < s->short_pools.n; i++)
+        wake(s->wakes, WAKE_POOL, s->short_pools.e[i].id);
 }
 
-int sched_create(const struct sched_config *c, struct sched **out, struct err *e)
+static void on_capacity_freed(void *ctx, bool rolled_back)
 {
-    struct sched *s = xcalloc(1, sizeof *s);
-    int rc = uv_timer_init(c->loop, &s->timer);
-    if (rc != 0) {
-        free(s);
-        return err_set(e, ERR_INTERNAL, NULL, "timer of the scheduler: %s", uv_strerror(rc));
-    }
-    s->cfg = *c;
-    s->cfg.agent_path = xstrdup(c->agent_path);
-    s->cfg.nodes_dir = xstrdup(c->nodes_dir);
-    s->cfg.storage_dir = xstrdup(c->storage_dir);
-    s->cfg.local_vm_sizes = copy_list(c->local_vm_sizes);
-    s->st = c->storage;
-    s->log = c->log;
-    s->timer.data = s;
-    s->random = uv_hrtime();
-    sched_ref(s); /* the timer's */
-    *out = s;
-    return 0;
+    struct sched *s = ctx;
+    if (!rolled_back)
+        wake_short_pools(s);
+    for (size_t i = 0; rolled_back && i < s->short_pools.n; i++)
+        wake_at(s->wakes, WAKE_POOL, s->short_pools.e[i].id, wakes_mono(s->wakes) + WRITE_AGAIN_US);
 }
 
-static void sched_free(struct sched *s)
+static void on_deletion_goes_on(void *ctx)
 {
-    assert(s->nodes.n == 0 && s->runs.n == 0);
-    machines_free(s);
-    for (int k = 0; k < WAKE_KINDS; k++)
-        id_map_free(&s->wakes[k]);
-    id_map_free(&s->nodes);
-    id_map_free(&s->runs);
-    id_map_free(&s->allocating);
-    id_map_free(&s->short_clusters);
-    file_servers_free(s);
-    id_map_free(&s->looks);
-    free(s->deadlines);
-    free((char *)s->cfg.agent_path);
-    free((char *)s->cfg.nodes_dir);
-    free((char *)s->cfg.storage_dir);
-    free_list(s->cfg.local_vm_sizes);
-    free(s);
+    struct sched *s = ctx;
+    wake(s->wakes, WAKE_DELETIONS, WAKE_ALL);
 }
 
-void sched_unref(struct sched *s)
-{
-    assert(s->refs > 0);
-    if (--s->refs > 0)
-        return;
-    assert(s->stopping);
-    void (*stopped)(void *) = s->stopped;
-    void *ctx = s->stopped_ctx;
-    sched_free(s);
-    stopped(ctx);
-}
-
-static void on_timer_closed(uv_handle_t *h)
-{
-    sched_unref(h->data);
-}
-
-void sched_stop(struct sched *s, void (*cb)(void *ctx), void *ctx)
-{
-    assert(!s->stopping);
-    s->stopping = true;
-    s->stopped = cb;
-    s->stopped_ctx = ctx;
-    /* Requests under way are answered while their link closes, so their runs go after that. */
-    for (size_t i = 0; i < s->nodes.n; i++)
-        node_rt_close(s->nodes.e[i].p);
-    while (s->runs.n > 0)
-        job_run_free(s->runs.e[0].p);
-    for (size_t i = s->nodes.n; i-- > 0;) {
-        struct node_rt *rt = s->nodes.e[i].p;
-        if (rt->link_state == LINK_NONE)
-            node_rt_free(rt);
-    }
-    file_servers_stop(s);
-    uv_close((uv_handle_t *)&s->timer, on_timer_closed);
-}
-
-/* Nodes first, so that the runs find what they have slots on. */
-static int wake_known(struct sched *s, struct arena *a, struct err *e)
-{
-    int64_t *ids;
-    size_t n;
-    if (st_node_ids(s->st, a, &ids, &n, e) != 0)
-        return -1;
-    for (size_t i = 0; i < n; i++) {
-        struct node nd;
-        int found = st_node_by_id(s->st, a, ids[i], &nd, e);
-        if (found < 0)
-            return -1;
-        if (found == 0)
-            continue;
-        node_rt_get(s, &nd);
-        wake(s, WAKE_NODE, nd.id);
-        wake(s, WAKE_JOB, nd.job_id);
-    }
-    if (st_job_active_ids(s->st, a, &ids, &n, e) != 0)
-        return -1;
-    for (size_t i = 0; i < n; i++)
-        wake(s, WAKE_JOB, ids[i]);
-    if (st_cluster_ids(s->st, a, &ids, &n, e) != 0)
-        return -1;
-    for (size_t i = 0; i < n; i++)
-        wake(s, WAKE_CLUSTER, ids[i]);
-    return file_servers_resume(s, a, e);
-}
-
-int sched_start(struct sched *s, struct err *e)
-{
-    struct arena a;
-    arena_init(&a);
-    int rc = machines_load(s, &a, e);
-    if (rc == 0)
-        rc = wake_known(s, &a, e);
-    arena_free(&a);
-    if (rc != 0)
-        return err_prefix(e, "starting the scheduler");
-    s->started_us = sched_now(s);
-    s->wake_deletions = true;
-    wake(s, WAKE_OPERATIONS, ALL_OPERATIONS);
-    node_find_orphans(s);
-    wake_arm(s);
-    return 0;
-}
+static const struct fleet_events fleet_events = {
+    .pool_changed = on_pool_changed,
+    .capacity_freed = on_capacity_freed,
+    .deletion_goes_on = on_deletion_goes_on,
+};
+static const struct runs_events runs_events = {
+    .run_over = on_pool_changed,
+    .deletion_goes_on = on_deletion_goes_on,
+};
 
 /* --- operations that ended ------------------------------------------------------------------ */
 
@@ -174,130 +54,167 @@ int sched_start(struct sched *s, struct err *e)
 /* Per pass: some 10 us each; a pass follows at once while there are more. */
 #define EXPIRE_PER_PASS 500
 
-static void operations_expire(struct sched *s, int64_t id)
+static void operations_expire(void *ctx, int64_t id)
 {
-    int64_t now = sched_now(s);
+    struct sched *s = ctx;
     struct err e = {0};
     int gone = 0;
-    if (st_op_expire(s->st, now - OPERATION_KEPT_US, EXPIRE_PER_PASS, &gone, &e) != 0)
+    if (st_op_expire(s->st, wakes_steady_wall(s->wakes) - OPERATION_KEPT_US, EXPIRE_PER_PASS, &gone,
+                     &e) != 0)
         LOG_ERROR(s->log, "operations.not_expired", LF_STR("why", e.msg));
     if (gone == EXPIRE_PER_PASS)
-        wake(s, WAKE_OPERATIONS, id);
+        wake(s->wakes, WAKE_OPERATIONS, id);
     else
-        wake_at(s, WAKE_OPERATIONS, id, now + EXPIRE_EVERY_US);
+        wake_at(s->wakes, WAKE_OPERATIONS, id, wakes_mono(s->wakes) + EXPIRE_EVERY_US);
 }
 
-/* --- turns ---------------------------------------------------------------------------------- */
+/* --- birth and end -------------------------------------------------------------------------- */
 
-/* Clusters come last: what jobs and nodes did in this turn is in their rows by then. */
-static const struct {
-    enum wake_kind kind;
-    void (*reconcile)(struct sched *s, int64_t id);
-} order[] = {
-    {WAKE_JOB, job_reconcile},
-    {WAKE_NODE, node_reconcile},
-    {WAKE_LOOK, looks_reconcile},
-    {WAKE_CLUSTER, cluster_reconcile},
-    {WAKE_OPERATIONS, operations_expire},
-    {WAKE_FILE_SERVER, file_server_reconcile},
-};
-
-static bool reconcile_one(struct sched *s)
+static char **copy_list(const char *const *list)
 {
-    if (s->wake_deletions) {
-        s->wake_deletions = false;
-        deletions_reconcile(s);
-        return true;
-    }
-    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
-        int64_t id;
-        if (!id_map_pop(&s->wakes[order[i].kind], &id))
-            continue;
-        order[i].reconcile(s, id);
-        return true;
-    }
-    return false;
+    size_t n = 0;
+    while (list && list[n])
+        n++;
+    char **copy = xcalloc(n + 1, sizeof *copy);
+    for (size_t i = 0; i < n; i++)
+        copy[i] = xstrdup(list[i]);
+    return copy;
 }
 
-void sched_turn(struct sched *s)
+static void create_rooms(struct sched *s, const struct sched_config *c)
 {
-    if (s->stopping)
-        return;
-    for (int i = 0; i < RECONCILES_PER_TURN; i++)
-        if (!reconcile_one(s))
-            break;
-    wake_arm(s);
+    const struct fleet_config fc = {.loop = c->loop,
+                                    .wakes = s->wakes,
+                                    .storage = c->storage,
+                                    .files = c->files,
+                                    .login_lane = c->login_lane,
+                                    .log = c->log,
+                                    .local = c->local,
+                                    .machines = c->machines,
+                                    .nodes_dir = c->nodes_dir,
+                                    .storage_dir = c->storage_dir,
+                                    .local_nodes = c->local_nodes,
+                                    .local_vm_sizes = c->local_vm_sizes,
+                                    .mount_timeout_s = c->mount_timeout_s,
+                                    .kill_timeout_s = c->kill_timeout_s,
+                                    .site = c->site,
+                                    .front = c->front,
+                                    .events = &fleet_events,
+                                    .events_ctx = s};
+    s->fleet = fleet_create(&fc);
+    const struct runs_config rc = {.fleet = s->fleet,
+                                   .wakes = s->wakes,
+                                   .storage = c->storage,
+                                   .log = c->log,
+                                   .kept_outputs = c->kept_outputs,
+                                   .front = c->front,
+                                   .events = &runs_events,
+                                   .events_ctx = s};
+    s->runs = runs_create(&rc);
 }
 
-void sched_wake_cluster(struct sched *s, int64_t cluster_id)
+struct sched *sched_create(const struct sched_config *c)
 {
-    wake(s, WAKE_CLUSTER, cluster_id);
+    const struct wakes_config wc = {.loop = c->loop, .storage = c->storage, .log = c->log};
+    struct sched *s = xcalloc(1, sizeof *s);
+    s->wakes = wakes_create(&wc);
+    s->st = c->storage;
+    s->log = c->log;
+    s->files = c->files;
+    s->storage_dir = xstrdup(c->storage_dir);
+    s->front = c->front;
+    s->local_nodes = c->local_nodes;
+    s->local_vm_sizes = copy_list(c->local_vm_sizes);
+    s->autoscale_idle_us = (int64_t)c->autoscale_idle_s * 1000000;
+    create_rooms(s, c);
+    wakes_handle(s->wakes, WAKE_POOL, cluster_reconcile, s);
+    wakes_handle(s->wakes, WAKE_DELETIONS, deletions_reconcile, s);
+    wakes_handle(s->wakes, WAKE_OPERATIONS, operations_expire, s);
+    return s;
 }
 
-void sched_wake_deletions(struct sched *s)
+static void on_stopped(void *ctx)
 {
-    s->wake_deletions = !s->stopping;
+    struct sched *s = ctx;
+    void (*stopped)(void *) = s->stopped;
+    void *stopped_ctx = s->stopped_ctx;
+    runs_free(s->runs);
+    fleet_free(s->fleet);
+    wakes_free(s->wakes);
+    id_map_free(&s->short_pools);
+    id_map_free(&s->bereft);
+    id_map_free(&s->told_sizes);
+    free(s->storage_dir);
+    for (size_t i = 0; s->local_vm_sizes[i]; i++)
+        free(s->local_vm_sizes[i]);
+    free(s->local_vm_sizes);
+    free(s);
+    stopped(stopped_ctx);
 }
 
-/* --- terminate ------------------------------------------------------------------------------ */
-
-static int terminate_queued(struct sched *s, const struct job *j, struct err *e)
+/* Requests under way are answered while their link closes, so runs go after the links. */
+void sched_stop(struct sched *s, void (*cb)(void *ctx), void *ctx)
 {
-    const struct failure f = {.code = "JobTerminated",
-                              .message = "The specified job has been terminated by the user",
-                              .exit_code = -1};
-    return job_fail_queued(s, j, &f, e);
+    s->stopped = cb;
+    s->stopped_ctx = ctx;
+    wakes_stop(s->wakes, on_stopped, s);
+    fleet_close_links(s->fleet);
+    runs_stop(s->runs);
+    fleet_forget_nodes(s->fleet);
 }
 
-static int terminate_running(struct sched *s, const struct job *j, struct err *e)
-{
-    const struct st_job_move m = {.id = j->id,
-                                  .from = j->exec_state,
-                                  .to = job_next(j->exec_state, JOB_EV_TERMINATE),
-                                  .now_us = sched_now(s)};
-    if (st_job_move(s->st, &m, e) != 0)
-        return -1;
-    LOG_INFO(s->log, "job.terminating", LF_STR("job", j->name), LF_INT("job_id", j->id));
-    sched_after_durable(s, j->id, effect_wake_job);
-    return 0;
-}
-
-int sched_job_terminate(struct sched *s, int64_t job_id, struct err *e)
+static int wake_clusters(struct sched *s, struct err *e)
 {
     struct arena a;
+    int64_t *ids;
+    size_t n;
     arena_init(&a);
-    struct job j;
-    int rc = st_job_by_id(s->st, &a, job_id, &j, e);
-    if (rc == 0)
-        rc = err_set(e, ERR_JOB_NOT_FOUND, NULL, "there is no job with id %lld", (long long)job_id);
-    if (rc < 0)
-        goto out;
-    switch (j.exec_state) {
-    case EXEC_QUEUED:
-        rc = terminate_queued(s, &j, e) == 0 ? 1 : -1;
-        break;
-    case EXEC_RUNNING:
-        rc = terminate_running(s, &j, e) == 0 ? 1 : -1;
-        break;
-    case EXEC_TERMINATING:
-        rc = 1;
-        break;
-    case EXEC_SUCCEEDED:
-    case EXEC_FAILED:
-        rc = 0;
-        break;
-    }
-    /* The operation's row may be written after this call: it is finished in this turn's end. */
-    if (rc >= 0)
-        wake(s, WAKE_JOB, job_id);
-out:
+    int rc = st_cluster_ids(s->st, &a, &ids, &n, e);
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        wake(s->wakes, WAKE_POOL, ids[i]);
     arena_free(&a);
     return rc;
 }
 
+int sched_start(struct sched *s, struct err *e)
+{
+    if (fleet_start(s->fleet, e) != 0 || runs_start(s->runs, e) != 0 || wake_clusters(s, e) != 0)
+        return err_prefix(e, "starting the scheduler");
+    sched_wake_deletions(s);
+    wake(s->wakes, WAKE_OPERATIONS, WAKE_ALL);
+    wake_arm(s->wakes);
+    return 0;
+}
+
+void sched_turn(struct sched *s)
+{
+    wakes_turn(s->wakes);
+}
+
+struct fleet *sched_fleet(const struct sched *s)
+{
+    return s->fleet;
+}
+
+struct runs *sched_runs(const struct sched *s)
+{
+    return s->runs;
+}
+
+void sched_wake_cluster(struct sched *s, int64_t cluster_id)
+{
+    wake(s->wakes, WAKE_POOL, cluster_id);
+}
+
+void sched_wake_deletions(struct sched *s)
+{
+    s->fresh_deletions = true;
+    wake(s->wakes, WAKE_DELETIONS, WAKE_ALL);
+}
+
 /* --- small answers -------------------------------------------------------------------------- */
 
-static bool among(const char *const *list, const char *name)
+static bool among(char *const *list, const char *name)
 {
     for (; *list; list++)
         if (strcasecmp(*list, name) == 0)
@@ -310,47 +227,24 @@ static int capacity(const struct sched *s, const char *vm_size, enum vm_priority
                     bool *on_machines)
 {
     int serving, free_now;
-    machines_count(s, vm_size, priority, &serving, &free_now);
+    machines_count(s->fleet, vm_size, priority, &serving, &free_now);
     *on_machines = serving > 0;
     if (serving > 0)
         return serving;
-    const char *const *sizes = s->cfg.local_vm_sizes;
-    return !sizes[0] || among(sizes, vm_size) ? s->cfg.local_nodes : 0;
-}
-
-/* As many sizes as a message names. */
-#define SIZES_MAX 30
-
-struct sizes {
-    const char *names[SIZES_MAX + 1]; /* NULL-terminated */
-    size_t n;
-};
-
-static void add_sizes(struct sizes *served, const char *const *more)
-{
-    for (; more && *more; more++)
-        if (served->n < SIZES_MAX && !among(served->names, *more))
-            served->names[served->n++] = *more;
+    char *const *sizes = s->local_vm_sizes;
+    return !sizes[0] || among(sizes, vm_size) ? s->local_nodes : 0;
 }
 
 static int refuse_size(const struct sched *s, const char *vm_size, enum vm_priority priority,
                        struct err *e)
 {
-    struct sizes served = {0};
-    if (s->cfg.local_nodes > 0)
-        add_sizes(&served, s->cfg.local_vm_sizes);
-    for (size_t i = 0; i < s->n_machines; i++) {
-        const struct site_machine *site = s->machines[i].site;
-        if (site && site->group->priority == priority)
-            add_sizes(&served, site->group->vm_sizes);
-    }
-    struct strbuf text = STRBUF_INIT;
-    for (size_t i = 0; i < served.n; i++)
-        strbuf_printf(&text, "%s%s", i > 0 ? ", " : "", served.names[i]);
+    struct arena a;
+    arena_init(&a);
     err_set(e, ERR_INVALID_PROPERTY, "properties.vmSize",
             "vmSize %.100s is not served here with vmPriority %s; the sizes served are: %s",
-            vm_size, enum_to_name(vm_priority_names, (int)priority), text.len ? text.s : "none");
-    strbuf_free(&text);
+            vm_size, enum_to_name(vm_priority_names, (int)priority),
+            fleet_sizes(s->fleet, &a, priority));
+    arena_free(&a);
     return -1;
 }
 
@@ -381,18 +275,4 @@ int sched_most_nodes(const struct sched *s, const struct cluster *c)
     if (on_machines)
         return automatic || wish > most ? wish : most;
     return automatic && wish < most ? wish : most;
-}
-
-static char *lower(struct arena *a, const char *s)
-{
-    char *copy = arena_strdup(a, s ? s : "");
-    for (char *p = copy; *p; p++)
-        *p = (char)tolower((unsigned char)*p);
-    return copy;
-}
-
-const char *sched_share_path(const char *storage_dir, struct arena *a, const struct mount_volume *m)
-{
-    return arena_printf(a, "%s/%s/%s/%s", storage_dir, lower(a, m->account),
-                        m->kind == MOUNT_AZURE_BLOB ? "blobs" : "files", lower(a, m->share));
 }

@@ -13,68 +13,57 @@
 #define ALWAYS_CHECK_BYTES (256LL << 20)
 #define SHOWN_PROBLEMS     5
 
-/* Collects up to SHOWN_PROBLEMS rows as text; `columns` of each are shown. Returns their number. */
-static int problems(struct storage *st, const char *sql, char *text, size_t size, struct err *e)
-{
-    sqlite3_stmt *s = NULL;
-    int n = 0, rc = sqlite3_prepare_v2(st->db, sql, -1, &s, NULL);
-    size_t used = 0;
-    while (rc == SQLITE_OK || rc == SQLITE_ROW) {
-        rc = sqlite3_step(s);
-        if (rc != SQLITE_ROW)
-            break;
-        const char *cell = (const char *)sqlite3_column_text(s, 0);
-        if (!cell || strcmp(cell, "ok") == 0 || n == SHOWN_PROBLEMS)
-            continue;
-        int w = snprintf(text + used, size - used, "%s%s", n ? "; " : "", cell);
-        used += w > 0 && (size_t)w < size - used ? (size_t)w : 0;
-        n++;
-    }
-    sqlite3_finalize(s);
-    if (rc == SQLITE_DONE)
-        return n;
-    return st_err_from_sqlite(st, rc, "check", e);
-}
+/* Up to SHOWN_PROBLEMS of them as text. */
+struct problems {
+    char text[700];
+    size_t used;
+    int n;
+};
 
-static int clean_close(struct storage *st, bool *clean, struct err *e)
+static void take_problem(void *ctx, const void *cell, size_t n)
 {
-    sqlite3_stmt *s = NULL;
-    int rc = sqlite3_prepare_v2(st->db, "SELECT clean_close FROM meta", -1, &s, NULL);
-    *clean = false;
-    if (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW)
-        *clean = sqlite3_column_int(s, 0) == 1;
-    sqlite3_finalize(s);
-    return rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : st_err_from_sqlite(st, rc, "meta", e);
+    struct problems *p = ctx;
+    size_t room = sizeof p->text - p->used;
+    if (!cell || (n == 2 && memcmp(cell, "ok", 2) == 0) || p->n == SHOWN_PROBLEMS)
+        return;
+    int w =
+        snprintf(p->text + p->used, room, "%s%.*s", p->n ? "; " : "", (int)n, (const char *)cell);
+    p->used += w > 0 && (size_t)w < room ? (size_t)w : 0;
+    p->n++;
 }
 
 static int refuse_rows(struct storage *st, const char *sql, const char *pragma, struct err *e)
 {
-    char found[700] = "";
-    int n = problems(st, sql, found, sizeof found, e);
-    if (n < 0)
+    struct problems found = {.text = ""};
+    if (st_query(st, sql, "check", take_problem, &found, e) < 0)
         return err_prefix(e, "%s is damaged: %s fails", st->path, pragma);
-    if (n == 0)
+    if (found.n == 0)
         return 0;
-    for (char *p = found; *p; p++)
+    for (char *p = found.text; *p; p++)
         *p = *p == '\n' ? ' ' : *p;
     return err_set(e, ERR_STORAGE, NULL,
                    "%s is damaged and was not used; %s found: %s. Restore it from a backup",
-                   st->path, pragma, found);
+                   st->path, pragma, found.text);
 }
 
 int st_check(struct storage *st, const struct st_peek *file, struct err *e)
 {
     if (!file->exists || file->user_version == 0)
         return 0; /* nothing in it yet */
-    bool clean;
-    if (clean_close(st, &clean, e) < 0)
+    int64_t clean = 0;
+    if (st_query_int(st, "SELECT clean_close FROM meta", "meta", &clean, e) < 0)
         return err_prefix(e, "%s is damaged", st->path);
-    if (clean && file->size > ALWAYS_CHECK_BYTES) {
+    if (clean == 1 && file->size > ALWAYS_CHECK_BYTES) {
         LOG_INFO(st->log, "db.check_skipped", LF_INT("bytes", file->size));
         return 0;
     }
     if (refuse_rows(st, "PRAGMA quick_check(5)", "quick_check", e) < 0)
         return -1;
+    return st_check_foreign_keys(st, e);
+}
+
+int st_check_foreign_keys(struct storage *st, struct err *e)
+{
     return refuse_rows(st,
                        "SELECT \"table\" || ' row ' || coalesce(rowid, '?') || ' points to no ' "
                        "|| parent FROM pragma_foreign_key_check",

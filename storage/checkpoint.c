@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Moving the WAL into the database, on the pool over a second connection, so that the loop never
- * waits for it. PASSIVE blocks neither readers nor the writer. Under a steady stream of commits it
- * never sees the end of the WAL, which then could not start over: once the WAL is long, the few
- * frames a checkpoint left are moved on the loop thread, between two turns.
+ * Moving the WAL into the database, on a thread of its own over a second connection, so that the
+ * loop never waits for it. PASSIVE blocks neither readers nor the writer. Under a steady stream of
+ * commits it never sees the end of the WAL, which then could not start over. So once the WAL is
+ * long, checkpoints follow each other at once, each leaving what was written during the one before,
+ * and the few frames that are left then are moved on the loop thread, between two turns.
  */
 #include <assert.h>
 
@@ -13,78 +14,85 @@
  * page cache. */
 #define CHECKPOINT_FRAMES 1000
 #define LONG_WAL_FRAMES   (8 * CHECKPOINT_FRAMES)
+/* What the loop may be left with, if the disk is quick enough to come so far in some rounds. */
+#define REST_FRAMES 32
+#define ROUNDS_MAX  4
 
-static int on_commit(void *ctx, sqlite3 *db, const char *schema, int frames)
+void st_checkpoint_frames(struct storage *st, int frames)
 {
-    struct storage *st = ctx;
-    (void)db;
-    (void)schema;
     if (frames < st->wal_frames)
         st->checkpoint_frames = 0; /* the WAL started over */
     st->wal_frames = frames;
-    return SQLITE_OK;
-}
-
-void st_checkpoint_watch(struct storage *st)
-{
-    sqlite3_wal_hook(st->db, on_commit, st);
 }
 
 static int open_checkpointer(struct storage *st)
 {
     if (st->checkpointer)
-        return SQLITE_OK;
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-    int rc = sqlite3_open_v2(st->path, &st->checkpointer, flags, NULL);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_exec(st->checkpointer, "PRAGMA synchronous = NORMAL", NULL, NULL, NULL);
-    if (rc != SQLITE_OK) {
-        sqlite3_close(st->checkpointer);
+        return 0;
+    int rc = st_sql_open(st->path, true, &st->checkpointer);
+    if (rc != 0) {
+        st_sql_close(st->checkpointer);
         st->checkpointer = NULL;
     }
     return rc;
 }
 
-static void checkpoint_work(uv_work_t *w)
+static void checkpoint_work(void *ctx)
 {
-    struct storage *st = w->data;
+    struct storage *st = ctx;
     st->checkpoint_log = st->checkpoint_done = 0;
     st->checkpoint_rc = open_checkpointer(st);
-    if (st->checkpoint_rc == SQLITE_OK)
+    if (st->checkpoint_rc == 0)
         st->checkpoint_rc =
-            sqlite3_wal_checkpoint_v2(st->checkpointer, NULL, SQLITE_CHECKPOINT_PASSIVE,
-                                      &st->checkpoint_log, &st->checkpoint_done);
+            st_sql_checkpoint(st->checkpointer, false, &st->checkpoint_log, &st->checkpoint_done);
 }
 
-static void checkpoint_done(uv_work_t *w, int status)
+static void checkpoint_start(struct storage *st);
+
+/* The WAL is long: another round, or the rest on the loop. */
+static void catch_up(struct storage *st)
 {
-    struct storage *st = w->data;
-    (void)status;
+    if (st->wal_frames - st->checkpoint_frames > REST_FRAMES &&
+        ++st->checkpoint_rounds < ROUNDS_MAX && !st->closing)
+        checkpoint_start(st);
+    else
+        st->finish_checkpoint = true;
+}
+
+static void checkpoint_done(void *ctx, enum loop_work_end how)
+{
+    struct storage *st = ctx;
+    (void)how;
     st->checkpointing = false;
-    if (st->checkpoint_rc == SQLITE_OK) {
+    if (st->checkpoint_rc == 0) {
         st->checkpoint_frames = st->checkpoint_done;
-        st->finish_checkpoint = st->checkpoint_log >= LONG_WAL_FRAMES;
+        st->counters.checkpoints++;
         LOG_DEBUG(st->log, "db.checkpointed", LF_INT("frames", st->checkpoint_done),
                   LF_INT("of", st->checkpoint_log));
+        if (st->checkpoint_log >= LONG_WAL_FRAMES)
+            catch_up(st);
     } else {
         /* Nothing is lost: the WAL grows and the next sync tries again. */
         LOG_WARN(st->log, "db.checkpoint_failed", LF_INT("sqlite", st->checkpoint_rc),
-                 LF_STR("error", sqlite3_errstr(st->checkpoint_rc)));
+                 LF_STR("error", st_sql_text(st->checkpoint_rc)));
     }
     if (st->closing)
-        st_close_step(st);
+        st->close_step(st);
+}
+
+static void checkpoint_start(struct storage *st)
+{
+    st->checkpointing = true;
+    st_lane_work(st->checkpoint_lane, checkpoint_work, checkpoint_done, st);
 }
 
 void st_checkpoint_maybe(struct storage *st)
 {
-    if (st->closing || st->checkpointing ||
+    if (st->closing || st->checkpointing || st->finish_checkpoint ||
         st->wal_frames - st->checkpoint_frames < CHECKPOINT_FRAMES)
         return;
-    st->checkpointing = true;
-    st->checkpoint_work.data = st;
-    int rc = uv_queue_work(st->loop, &st->checkpoint_work, checkpoint_work, checkpoint_done);
-    assert(rc == 0);
-    (void)rc;
+    st->checkpoint_rounds = 0;
+    checkpoint_start(st);
 }
 
 void st_checkpoint_rest(struct storage *st)
@@ -94,10 +102,10 @@ void st_checkpoint_rest(struct storage *st)
         return;
     st->finish_checkpoint = false;
     int log = 0, done = 0;
-    int rc = sqlite3_wal_checkpoint_v2(st->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &log, &done);
-    if (rc == SQLITE_OK)
+    int rc = st_sql_checkpoint(st->db, false, &log, &done);
+    if (rc == 0)
         st->checkpoint_frames = done;
     else
         LOG_WARN(st->log, "db.checkpoint_failed", LF_INT("sqlite", rc),
-                 LF_STR("error", sqlite3_errstr(rc)));
+                 LF_STR("error", st_sql_text(rc)));
 }

@@ -72,19 +72,10 @@ void st_commit_free(struct storage *st)
 
 /* --- the turn's transaction ------------------------------------------------------------------ */
 
-/* Transaction control runs by its own rules: it is neither read nor write of a row. */
-static int control(struct storage *st, enum stmt_id id, const char *what, struct err *e)
-{
-    int rc = sqlite3_step(st->stmts[id]);
-    int failed = rc == SQLITE_DONE ? 0 : st_err_from_sqlite(st, rc, what, e);
-    sqlite3_reset(st->stmts[id]);
-    return failed;
-}
-
 void st_turn_read(struct storage *st)
 {
     if (!st->in_turn && !st->in_read && !st->turn_doomed)
-        st->in_read = control(st, ST_BEGIN_READ, "begin to read", NULL) == 0;
+        st->in_read = st_control(st, ST_BEGIN_READ, "begin to read", NULL) == 0;
 }
 
 /* Ends a transaction that only read: nothing can be lost by it. */
@@ -93,8 +84,8 @@ static void read_end(struct storage *st)
     if (!st->in_read)
         return;
     st->in_read = false;
-    if (control(st, ST_COMMIT, "end of reading", NULL) < 0)
-        LOG_ERROR(st->log, "db.read_end_failed", LF_STR("error", sqlite3_errmsg(st->db)));
+    if (st_control(st, ST_COMMIT, "end of reading", NULL) < 0)
+        LOG_ERROR(st->log, "db.read_end_failed", LF_STR("error", st_sql_error(st)));
 }
 
 int st_turn_begin(struct storage *st, struct err *e)
@@ -107,7 +98,7 @@ int st_turn_begin(struct storage *st, struct err *e)
     if (st->in_turn)
         return 0;
     read_end(st);
-    if (control(st, ST_BEGIN, "begin", e) < 0)
+    if (st_control(st, ST_BEGIN, "begin", e) < 0)
         return -1;
     st->in_turn = true;
     return 0;
@@ -119,14 +110,16 @@ static int turn_commit(struct storage *st, struct err *why)
     if (st->turn_doomed) {
         *why = st->doom;
         rc = -1;
-    } else if (control(st, ST_COMMIT, "commit", why) < 0) {
+    } else if (st_control(st, ST_COMMIT, "commit", why) < 0) {
         rc = -1;
     }
-    if (!sqlite3_get_autocommit(st->db) && control(st, ST_ROLLBACK, "rollback", NULL) < 0)
-        LOG_ERROR(st->log, "db.rollback_failed", LF_STR("error", sqlite3_errmsg(st->db)));
+    if (st_sql_in_transaction(st) && st_control(st, ST_ROLLBACK, "rollback", NULL) < 0)
+        LOG_ERROR(st->log, "db.rollback_failed", LF_STR("error", st_sql_error(st)));
     st->in_turn = false;
     st->turn_doomed = false;
     st->dirty = st->dirty || rc == 0;
+    st->counters.commits += rc == 0;
+    st->counters.rollbacks += rc != 0;
     return rc;
 }
 
@@ -177,8 +170,8 @@ static void part_undo(struct storage *st)
     if (st->turn_doomed)
         return;
     struct err e;
-    if (control(st, ST_ROLLBACK_PART, "rollback to", &e) == 0 &&
-        control(st, ST_RELEASE, "release", &e) == 0)
+    if (st_control(st, ST_ROLLBACK_PART, "rollback to", &e) == 0 &&
+        st_control(st, ST_RELEASE, "release", &e) == 0)
         return;
     /* What the part wrote can no longer be told from the rest: give up the whole turn. */
     st->turn_doomed = true;
@@ -189,7 +182,7 @@ int st_tx(struct storage *st, const char *name, st_tx_fn fn, void *ctx, struct e
 {
     if (st_turn_begin(st, e) < 0)
         return -1;
-    if (control(st, ST_SAVEPOINT, name, e) < 0)
+    if (st_control(st, ST_SAVEPOINT, name, e) < 0)
         return -1;
     if (fn(st, ctx, e) < 0) {
         part_undo(st);
@@ -200,14 +193,23 @@ int st_tx(struct storage *st, const char *name, st_tx_fn fn, void *ctx, struct e
             *e = st->doom;
         return -1;
     }
-    return control(st, ST_RELEASE, name, e);
+    return st_control(st, ST_RELEASE, name, e);
 }
 
 /* --- the sync -------------------------------------------------------------------------------- */
 
-static void sync_work(uv_work_t *w)
+void st_lane_work(struct loop_lane *lane, loop_fn work, loop_work_done done, struct storage *st)
 {
-    struct storage *st = w->data;
+    if (loop_work(lane, work, done, st))
+        return;
+    /* No thread can be started: nothing that is written could be acknowledged any more. */
+    LOG_ERROR(st->log, "db.no_thread", LF_STR("error", strerror(errno)));
+    abort();
+}
+
+static void sync_work(void *ctx)
+{
+    struct storage *st = ctx;
     int rc;
     do
         rc = st->sync_fn(st->wal_fd);
@@ -215,10 +217,11 @@ static void sync_work(uv_work_t *w)
     st->sync_errno = rc < 0 ? errno : 0;
 }
 
-static void sync_done(uv_work_t *w, int status)
+static void sync_done(void *ctx, enum loop_work_end how)
 {
-    struct storage *st = w->data;
-    (void)status; /* never cancelled */
+    struct storage *st = ctx;
+    assert(how == LOOP_WORK_DONE); /* the lane is closed after the last */
+    (void)how;
     if (st->sync_errno != 0) {
         /* The kernel may have dropped the pages and would say "fine" next time. The state on disk
          * is whole: start again from there. */
@@ -226,6 +229,7 @@ static void sync_done(uv_work_t *w, int status)
         abort();
     }
     st->syncing = false;
+    st->counters.syncs++;
     list_fire(&st->synced);
     if (!st->syncing && st->dirty)
         sync_start(st);
@@ -233,7 +237,7 @@ static void sync_done(uv_work_t *w, int status)
         list_fire(&st->waiting);
     st_checkpoint_maybe(st);
     if (st->closing)
-        st_close_step(st);
+        st->close_step(st);
 }
 
 static void sync_start(struct storage *st)
@@ -244,8 +248,5 @@ static void sync_start(struct storage *st)
     st->waiting = empty;
     st->dirty = false;
     st->syncing = true;
-    st->sync_work.data = st;
-    int rc = uv_queue_work(st->loop, &st->sync_work, sync_work, sync_done);
-    assert(rc == 0); /* fails only on a NULL callback */
-    (void)rc;
+    st_lane_work(st->sync_lane, sync_work, sync_done, st);
 }

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,7 +25,7 @@ static const char open_pragmas[] = "PRAGMA busy_timeout = 5000;"
                                    "PRAGMA temp_store = MEMORY;"
                                    "PRAGMA cache_size = -8192;";
 
-static int refuse_foreign(const char *path, const struct st_peek *p, struct err *e)
+int st_refuse_foreign(const char *path, const struct st_peek *p, struct err *e)
 {
     if (!p->exists || (p->application_id == 0 && p->user_version == 0))
         return 0;
@@ -50,16 +51,17 @@ static int make_file(const char *path, struct err *e)
     return 0;
 }
 
+static int open_db(struct storage *st, struct err *e)
+{
+    int rc = st_sql_open(st->path, true, &st->db);
+    return rc == 0 ? 0 : st_err_from_sqlite(st, rc, "open", e);
+}
+
 static int open_file(struct storage *st, const struct st_peek *file, struct err *e)
 {
     if (!file->exists && make_file(st->path, e) < 0)
         return -1;
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-    int rc = sqlite3_open_v2(st->path, &st->db, flags, NULL);
-    if (rc != SQLITE_OK)
-        return st_err_from_sqlite(st, rc, "open", e);
-    sqlite3_db_config(st->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    return st_exec(st, open_pragmas, "pragmas", e);
+    return open_db(st, e) < 0 ? -1 : st_exec(st, open_pragmas, "pragmas", e);
 }
 
 /* A new file's name is on disk once its directory is. */
@@ -101,24 +103,81 @@ static int set_clean(struct storage *st, bool clean, struct err *e)
     return q_run(&q, e);
 }
 
+/* --- epochs ---------------------------------------------------------------------------------- */
+
+/* One a start of the daemon. A term is the time in seconds, unless the one before was not smaller:
+ * so it grows with each start, and does not fall behind that of an agent when a backup is put back,
+ * as agents refuse a daemon of a lower term. The random part tells starts of the same second apart.
+ */
+
+const struct st_counters *st_counters(const struct storage *st)
+{
+    return &st->counters;
+}
+
+const struct epoch *st_epoch(const struct storage *st)
+{
+    return &st->epoch;
+}
+
+static int read_term(struct storage *st, struct err *e)
+{
+    struct q q;
+    struct arena a;
+    struct epoch row;
+    arena_init(&a);
+    q_read(&q, st, ST_EPOCH_GET);
+    int rc = q_one(&q, &a, &epoch_row, &row, e);
+    if (rc == 1)
+        st->epoch.term = row.term;
+    arena_free(&a);
+    return rc == 1 ? 0 : -1;
+}
+
+/* Once in the life of a daemon, so the sync is waited for: nothing may be said to a node, not even
+ * whose epoch it is, before a crash could not bring the same one again. Outside of any turn. */
+static int begin_epoch(struct storage *st, const char *random, int64_t now_us, struct err *e)
+{
+    char sql[250];
+    if (random)
+        snprintf(st->random, sizeof st->random, "%s", random);
+    else
+        snprintf(st->random, sizeof st->random, "%08x", (unsigned)randombytes_random());
+    assert(strspn(st->random, "0123456789abcdef") == strlen(st->random));
+    st->epoch.random = st->random;
+    snprintf(sql, sizeof sql,
+             "PRAGMA synchronous = FULL;"
+             "UPDATE epoch SET term = max(term + 1, %lld), random = '%s', started_us = %lld;"
+             "PRAGMA synchronous = NORMAL",
+             (long long)(now_us / 1000000), st->random, (long long)now_us);
+    if (st_exec(st, sql, "epoch", e) < 0)
+        return -1;
+    return read_term(st, e);
+}
+
+/* --- open ------------------------------------------------------------------------------------ */
+
 /* Everything after the first look. The turn it leaves open is committed and synced at the first
  * turn end. */
-static int bring_up(struct storage *st, const struct st_peek *file, struct err *e)
+static int bring_up(struct storage *st, const struct st_config *c, const struct st_peek *file,
+                    struct err *e)
 {
     if (open_file(st, file, e) < 0 || st_check(st, file, e) < 0 || st_migrate(st, e) < 0 ||
-        st_prepare_all(st, e) < 0)
+        st_prepare_all(st, e) < 0 || begin_epoch(st, c->random, loop_wall_us(c->loop), e) < 0)
         return -1;
-    st_checkpoint_watch(st);
-    if (st_key_load(st, e) < 0 || set_clean(st, false, e) < 0 || open_wal(st, e) < 0)
+    if (!file->exists && sync_directory(st->path, e) < 0)
         return -1;
-    return file->exists ? 0 : sync_directory(st->path, e);
+    st_sql_watch(st);
+    if (st_key_load(st, e) < 0 || set_clean(st, false, e) < 0)
+        return -1;
+    return open_wal(st, e);
 }
 
 static void free_storage(struct storage *st)
 {
     st_finalize_all(st);
-    sqlite3_close(st->checkpointer);
-    sqlite3_close(st->db);
+    st_sql_close(st->checkpointer);
+    st_sql_close(st->db);
     if (st->wal_fd >= 0)
         close(st->wal_fd);
     st_commit_free(st);
@@ -128,46 +187,98 @@ static void free_storage(struct storage *st)
     free(st);
 }
 
+/* One piece of work of each kind is under way at a time. */
+static void open_lanes(struct storage *st, struct loop *loop)
+{
+    st->sync_lane = loop_lane_create(loop, "sync", 1, 1);
+    st->checkpoint_lane = loop_lane_create(loop, "checkpoint", 1, 1);
+}
+
+/* A key is made after its database is on disk (bring_up), so one without the other was lost: to
+ * begin anew would take what runs on the nodes for leavings. */
+static int refuse_lost(const struct st_config *c, const struct st_peek *file, struct err *e)
+{
+    if (file->exists || access(c->key_path, F_OK) != 0)
+        return 0;
+    return err_set(e, ERR_CONFIG, NULL,
+                   "the database %s is missing or empty, but %s has sealed the secrets of one: put "
+                   "it back (batchaid restore FILE), or move the key away to begin with nothing",
+                   c->path, c->key_path);
+}
+
+int st_check_copy(const char *path, const char *key_path, struct err *e)
+{
+    static const struct log quiet = {.fd = STDERR_FILENO, .level = LOG_LVL_ERROR};
+    struct st_peek file;
+    if (st_peek(path, &file, e) < 0)
+        return -1;
+    struct storage *st = xcalloc(1, sizeof *st);
+    st->path = xstrdup(path);
+    st->key_path = xstrdup(key_path);
+    st->log = &quiet;
+    st->wal_fd = -1;
+    int rc = open_db(st, e);
+    if (rc == 0)
+        rc = st_check(st, &file, e);
+    if (rc == 0)
+        rc = st_key_check(st, e);
+    free_storage(st);
+    return rc;
+}
+
 int st_open(const struct st_config *c, struct storage **out, struct err *e)
 {
     struct st_peek file;
-    if (st_peek(c->path, &file, e) < 0 || refuse_foreign(c->path, &file, e) < 0)
+    if (st_peek(c->path, &file, e) < 0 || st_refuse_foreign(c->path, &file, e) < 0 ||
+        refuse_lost(c, &file, e) < 0)
         return -1;
     struct storage *st = xcalloc(1, sizeof *st);
     st->path = xstrdup(c->path);
     st->key_path = xstrdup(c->key_path);
-    st->loop = c->loop;
     st->log = c->log;
     st->wal_fd = -1;
     st->sync_fn = fdatasync;
-    if (bring_up(st, &file, e) < 0) {
+    if (bring_up(st, c, &file, e) < 0) {
         free_storage(st);
         return -1;
     }
+    open_lanes(st, c->loop);
     *out = st;
     return 0;
 }
 
 /* --- close ----------------------------------------------------------------------------------- */
 
-static void close_work(uv_work_t *w)
+static void close_work(void *ctx)
 {
-    struct storage *st = w->data;
-    int rc = sqlite3_wal_checkpoint_v2(st->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-    if (rc != SQLITE_OK) /* nothing is lost: the next open reads the WAL */
+    struct storage *st = ctx;
+    int rc = st_sql_checkpoint(st->db, true, NULL, NULL);
+    if (rc != 0) /* nothing is lost: the next open reads the WAL */
         LOG_WARN(st->log, "db.checkpoint_failed", LF_INT("sqlite", rc),
-                 LF_STR("error", sqlite3_errmsg(st->db)));
+                 LF_STR("error", st_sql_error(st)));
 }
 
-static void close_done(uv_work_t *w, int status)
+static void all_closed(void *ctx)
 {
-    struct storage *st = w->data;
-    (void)status;
+    struct storage *st = ctx;
     void (*cb)(void *) = st->close_cb;
-    void *ctx = st->close_ctx;
+    void *cb_ctx = st->close_ctx;
     free_storage(st);
     if (cb)
-        cb(ctx);
+        cb(cb_ctx);
+}
+
+static void sync_lane_closed(void *ctx)
+{
+    struct storage *st = ctx;
+    loop_lane_close(st->checkpoint_lane, LOOP_LANE_FINISH, 0, all_closed, st);
+}
+
+static void close_done(void *ctx, enum loop_work_end how)
+{
+    struct storage *st = ctx;
+    (void)how;
+    loop_lane_close(st->sync_lane, LOOP_LANE_FINISH, 0, sync_lane_closed, st);
 }
 
 /* The mark is the last write: it reaches the disk with or after everything before it. */
@@ -179,7 +290,7 @@ static void leave_mark(struct storage *st)
 }
 
 /* Callbacks may write more while the close is under way, so this goes round until none did. */
-void st_close_step(struct storage *st)
+static void close_step(struct storage *st)
 {
     do
         st_turn_end(st);
@@ -187,10 +298,7 @@ void st_close_step(struct storage *st)
     if (st->syncing || st->checkpointing)
         return;
     st_finalize_all(st);
-    st->close_work.data = st;
-    int rc = uv_queue_work(st->loop, &st->close_work, close_work, close_done);
-    assert(rc == 0);
-    (void)rc;
+    st_lane_work(st->checkpoint_lane, close_work, close_done, st);
 }
 
 void st_close(struct storage *st, void (*cb)(void *ctx), void *ctx)
@@ -198,6 +306,7 @@ void st_close(struct storage *st, void (*cb)(void *ctx), void *ctx)
     st->close_cb = cb;
     st->close_ctx = ctx;
     st->closing = true;
+    st->close_step = close_step;
     leave_mark(st);
-    st_close_step(st);
+    close_step(st);
 }

@@ -120,10 +120,39 @@ int st_key_load(struct storage *st, struct err *e)
         return rc < 0 ? -1 : err_set(e, ERR_STORAGE, NULL, "%s has lost its meta row", st->path);
     bool known = !c_is_null(&q);
     rc = key_get(st, known, e);
-    if (rc == 0 && known)
-        rc = key_prove(st, sqlite3_column_blob(q.s, 0), (size_t)sqlite3_column_bytes(q.s, 0), e);
+    if (rc == 0 && known) {
+        size_t n;
+        const void *check = c_blob(&q, &n);
+        rc = key_prove(st, check, n, e);
+    }
     q_end(&q);
     if (rc == 0 && !known)
         rc = key_remember(st, e);
     return rc;
+}
+
+struct sealed {
+    unsigned char bytes[256]; /* more than is ever sealed there */
+    size_t n;
+};
+
+static void take_sealed(void *ctx, const void *cell, size_t n)
+{
+    struct sealed *s = ctx;
+    if (cell && n <= sizeof s->bytes) {
+        memcpy(s->bytes, cell, n);
+        s->n = n;
+    }
+}
+
+int st_key_check(struct storage *st, struct err *e)
+{
+    struct sealed s = {.n = 0};
+    if (sodium_init() < 0)
+        return err_set(e, ERR_INTERNAL, NULL, "libsodium does not start");
+    if (st_query(st, "SELECT key_check FROM meta", "meta", take_sealed, &s, e) < 0)
+        return -1;
+    if (s.n == 0)
+        return 0;
+    return key_get(st, true, e) < 0 ? -1 : key_prove(st, s.bytes, s.n, e);
 }

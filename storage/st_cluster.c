@@ -4,34 +4,6 @@
  */
 #include "storage/storage_priv.h"
 
-static void read_cluster(struct q *q, struct arena *a, void *row)
-{
-    struct cluster *c = row;
-    c->id = c_int(q);
-    c->workspace_id = c_int(q);
-    c->name = c_text(q, a);
-    c->guid = c_text(q, a);
-    c->doc = c_text(q, a);
-    c->vm_size = c_text(q, a);
-    c->vm_priority = (enum vm_priority)c_int(q);
-    c->scale.kind = (enum scale_kind)c_int(q);
-    c->scale.target = (int)c_int(q);
-    c->scale.dealloc = (enum dealloc_option)c_int(q);
-    c->scale.minimum = (int)c_int(q);
-    c->scale.maximum = (int)c_int(q);
-    c->scale.initial = (int)c_int(q);
-    c->auto_target = (int)c_int(q);
-    c->prov_state = (enum prov_state)c_int(q);
-    c->alloc_state = (enum alloc_state)c_int(q);
-    c->prov_us = c_int(q);
-    c->alloc_us = c_int(q);
-    c->created_us = c_int(q);
-    c->updated_us = c_int(q);
-    c->errors = c_text(q, a);
-    c->scope = (struct scope){0};
-    c_scope(q, a, SCOPE_WORKSPACE, &c->scope);
-}
-
 static void count_nodes(struct node_counts *counts, enum node_state state, int n)
 {
     switch (state) {
@@ -67,39 +39,42 @@ static int fill_counts(struct storage *st, struct cluster *c, struct err *e)
     return rc;
 }
 
-static void bind_scale(struct q *q, const struct scale *s)
+struct new_cluster {
+    const struct cluster *c;
+    const char *secrets;
+    int64_t *id;
+};
+
+static int insert_both(struct storage *st, void *ctx, struct err *e)
 {
-    q_int(q, s->kind);
-    q_int(q, s->target);
-    q_int(q, s->dealloc);
-    q_int(q, s->minimum);
-    q_int(q, s->maximum);
-    q_int(q, s->initial);
+    const struct new_cluster *new = ctx;
+    struct cluster c = *new->c;
+    const struct pool p = {.vm_size = c.vm_size,
+                           .vm_priority = c.vm_priority,
+                           .scale = c.scale,
+                           .auto_target = c.auto_target,
+                           .alloc_state = c.alloc_state,
+                           .alloc_us = c.alloc_us,
+                           .is_new = true,
+                           .errors = c.errors};
+    if (st_pool_insert(st, &p, &c.id, e) < 0)
+        return -1;
+    struct q q;
+    if (q_write(&q, st, ST_CLUSTER_INSERT, e) < 0)
+        return -1;
+    q_row(&q, &cluster_row, &c, new->secrets);
+    if (q_insert(&q, new->id, e) < 0)
+        return -1;
+    const struct event ev = {
+        .at_us = c.created_us, .kind = RES_CLUSTER, .resource_id = c.id, .to = (int)c.alloc_state};
+    return st_event_add(st, &ev, e);
 }
 
 int st_cluster_insert(struct storage *st, const struct cluster *c, const char *secrets, int64_t *id,
                       struct err *e)
 {
-    struct q q;
-    if (q_write(&q, st, ST_CLUSTER_INSERT, e) < 0)
-        return -1;
-    q_int(&q, c->workspace_id);
-    q_text(&q, c->name);
-    q_text(&q, c->guid);
-    q_text(&q, c->doc);
-    q_text(&q, c->vm_size);
-    q_int(&q, c->vm_priority);
-    bind_scale(&q, &c->scale);
-    q_int(&q, c->auto_target);
-    q_int(&q, c->prov_state);
-    q_int(&q, c->alloc_state);
-    q_int(&q, c->prov_us);
-    q_int(&q, c->alloc_us);
-    q_int(&q, c->created_us);
-    q_int(&q, c->updated_us);
-    q_text(&q, c->errors);
-    q_sealed(&q, secrets);
-    return q_insert(&q, id, e);
+    struct new_cluster new = {c, secrets, id};
+    return st_tx(st, "insert cluster", insert_both, &new, e);
 }
 
 int st_cluster_update_scale(struct storage *st, const struct cluster *c, struct err *e)
@@ -109,14 +84,15 @@ int st_cluster_update_scale(struct storage *st, const struct cluster *c, struct 
         return -1;
     q_int(&q, c->id);
     q_text(&q, c->doc);
-    bind_scale(&q, &c->scale);
     q_int(&q, c->updated_us);
-    return q_change(&q, "cluster", c->id, e);
+    if (q_change(&q, "cluster", c->id, e) < 0)
+        return -1;
+    return st_pool_set_scale(st, c->id, &c->scale, e);
 }
 
 static int one_with_counts(struct q *q, struct arena *a, struct cluster *out, struct err *e)
 {
-    int rc = q_one(q, a, read_cluster, out, e);
+    int rc = q_one(q, a, &cluster_row, out, e);
     if (rc != 1)
         return rc;
     return fill_counts(q->st, out, e) < 0 ? -1 : 1;
@@ -151,7 +127,7 @@ int st_cluster_list(struct storage *st, struct arena *a, const struct st_filter 
     q_int(&q, after);
     q_int(&q, limit);
     void *items;
-    if (q_rows(&q, a, read_cluster, sizeof **rows, &items, n, e) < 0)
+    if (q_rows(&q, a, &cluster_row, &items, n, e) < 0)
         return -1;
     *rows = items;
     for (size_t i = 0; i < *n; i++) {
@@ -173,36 +149,18 @@ int st_cluster_secrets(struct storage *st, struct arena *a, int64_t id, const ch
 int st_cluster_set_alloc(struct storage *st, int64_t id, enum alloc_state from, enum alloc_state to,
                          int64_t now_us, struct err *e)
 {
-    struct q q;
-    if (q_write(&q, st, ST_CLUSTER_SET_ALLOC, e) < 0)
-        return -1;
-    q_int(&q, id);
-    q_int(&q, from);
-    q_int(&q, to);
-    q_int(&q, now_us);
-    if (q_run(&q, e) < 0)
-        return -1;
-    return q_moved(st, ST_CLUSTER_ALLOC, "Cluster", alloc_state_names, id, from, to, e);
+    const struct st_pool_move m = {.id = id, .from = from, .to = to, .now_us = now_us};
+    return st_pool_move(st, &m, e);
 }
 
 int st_cluster_set_auto_target(struct storage *st, int64_t id, int target, struct err *e)
 {
-    struct q q;
-    if (q_write(&q, st, ST_CLUSTER_SET_AUTO_TARGET, e) < 0)
-        return -1;
-    q_int(&q, id);
-    q_int(&q, target);
-    return q_change(&q, "cluster", id, e);
+    return st_pool_set_auto_target(st, id, target, e);
 }
 
 int st_cluster_set_errors(struct storage *st, int64_t id, const char *errors, struct err *e)
 {
-    struct q q;
-    if (q_write(&q, st, ST_CLUSTER_SET_ERRORS, e) < 0)
-        return -1;
-    q_int(&q, id);
-    q_text(&q, errors);
-    return q_change(&q, "cluster", id, e);
+    return st_pool_set_errors(st, id, errors, e);
 }
 
 int st_cluster_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *n, struct err *e)

@@ -22,7 +22,7 @@ static const struct kind_delete {
                    ST_MARK_GROUP,
                    {ST_MARK_WORKSPACES_OF_GROUP, ST_MARK_EXPERIMENTS_OF_GROUP,
                     ST_MARK_CLUSTERS_OF_GROUP, ST_MARK_FILE_SERVERS_OF_GROUP,
-                    ST_MARK_JOBS_OF_GROUP},
+                    ST_MARK_HELD_OF_GROUP},
                    5,
                    ST_REMOVE_GROUP,
                    ST_REMOVABLE_GROUPS},
@@ -30,14 +30,14 @@ static const struct kind_delete {
                        ERR_WORKSPACE_NOT_FOUND,
                        ST_MARK_WORKSPACE,
                        {ST_MARK_EXPERIMENTS_OF_WORKSPACE, ST_MARK_CLUSTERS_OF_WORKSPACE,
-                        ST_MARK_FILE_SERVERS_OF_WORKSPACE, ST_MARK_JOBS_OF_WORKSPACE},
+                        ST_MARK_FILE_SERVERS_OF_WORKSPACE, ST_MARK_HELD_OF_WORKSPACE},
                        4,
                        ST_REMOVE_WORKSPACE,
                        ST_REMOVABLE_WORKSPACES},
     [RES_EXPERIMENT] = {"experiment",
                         ERR_EXPERIMENT_NOT_FOUND,
                         ST_MARK_EXPERIMENT,
-                        {ST_MARK_JOBS_OF_EXPERIMENT},
+                        {ST_MARK_HELD_OF_EXPERIMENT},
                         1,
                         ST_REMOVE_EXPERIMENT,
                         ST_REMOVABLE_EXPERIMENTS},
@@ -86,7 +86,7 @@ static int mark_all(struct storage *st, void *ctx, struct err *e)
     const struct kind_delete *k = &kinds[r->kind];
     if (mark(st, k->mark, r, e) < 0)
         return -1;
-    if (sqlite3_changes(st->db) == 0)
+    if (q_changed(st) == 0)
         return missing(r, e);
     for (int i = 0; i < k->n_inside; i++) {
         if (mark(st, k->inside[i], r, e) < 0)
@@ -112,8 +112,14 @@ static int remove_row(struct storage *st, void *ctx, struct err *e)
     q_int(&q, r->id);
     if (q_run(&q, e) < 0)
         return err_prefix(e, "The %s %lld cannot be removed", k->noun, (long long)r->id);
-    if (sqlite3_changes(st->db) == 0)
+    if (q_changed(st) == 0)
         return missing(r, e);
+    if (r->kind == RES_CLUSTER && st_pool_remove(st, r->id, e) < 0)
+        return -1;
+    if (r->kind == RES_JOB && st_runs_remove(st, RES_JOB, r->id, e) < 0)
+        return err_prefix(e, "The %s %lld cannot be removed", k->noun, (long long)r->id);
+    if (st_event_forget(st, r->kind, r->id, e) < 0)
+        return -1;
     if (st_op_finish(st, r->kind, r->id, false, NULL, NULL, r->now_us, e) < 0)
         return -1;
     return st_op_finish(st, r->kind, r->id, true, NULL, NULL, r->now_us, e);
@@ -146,10 +152,22 @@ int st_deleting_cluster_ids(struct storage *st, struct arena *a, int64_t **ids, 
     return q_ids(&q, a, ids, n, e);
 }
 
-int st_deleting_job_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *n,
-                        struct err *e)
+int st_doomed_jobs(struct storage *st, struct arena *a, int limit, struct doomed_job **rows,
+                   size_t *n, struct err *e)
 {
     struct q q;
-    q_read(&q, st, ST_DELETING_JOBS);
+    q_read(&q, st, ST_DOOMED_JOBS);
+    q_int(&q, limit);
+    void *items;
+    if (q_rows(&q, a, &doomed_job_row, &items, n, e) < 0)
+        return -1;
+    *rows = items;
+    return 0;
+}
+
+int st_doomed_held_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *n, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_DOOMED_HELD_IDS);
     return q_ids(&q, a, ids, n, e);
 }

@@ -23,37 +23,13 @@ void q_filter(struct q *q, struct storage *st, const struct st_filter *f,
     }
 }
 
-static void read_file_server(struct q *q, struct arena *a, void *row)
-{
-    struct file_server *f = row;
-    f->id = c_int(q);
-    f->workspace_id = c_int(q);
-    f->name = c_text(q, a);
-    f->guid = c_text(q, a);
-    f->doc = c_text(q, a);
-    f->prov_state = (enum prov_state)c_int(q);
-    f->prov_us = c_int(q);
-    f->created_us = c_int(q);
-    f->updated_us = c_int(q);
-    f->scope = (struct scope){0};
-    c_scope(q, a, SCOPE_WORKSPACE, &f->scope);
-}
-
 int st_file_server_insert(struct storage *st, const struct file_server *f, const char *secrets,
                           int64_t *id, struct err *e)
 {
     struct q q;
     if (q_write(&q, st, ST_FILE_SERVER_INSERT, e) < 0)
         return -1;
-    q_int(&q, f->workspace_id);
-    q_text(&q, f->name);
-    q_text(&q, f->guid);
-    q_text(&q, f->doc);
-    q_int(&q, f->prov_state);
-    q_int(&q, f->prov_us);
-    q_int(&q, f->created_us);
-    q_int(&q, f->updated_us);
-    q_sealed(&q, secrets);
+    q_row(&q, &file_server_row, f, secrets);
     return q_insert(&q, id, e);
 }
 
@@ -64,7 +40,7 @@ int st_file_server_get(struct storage *st, struct arena *a, int64_t workspace_id
     q_read(&q, st, ST_FILE_SERVER_GET);
     q_int(&q, workspace_id);
     q_text(&q, name);
-    return q_one(&q, a, read_file_server, out, e);
+    return q_one(&q, a, &file_server_row, out, e);
 }
 
 int st_file_server_by_id(struct storage *st, struct arena *a, int64_t id, struct file_server *out,
@@ -73,7 +49,7 @@ int st_file_server_by_id(struct storage *st, struct arena *a, int64_t id, struct
     struct q q;
     q_read(&q, st, ST_FILE_SERVER_BY_ID);
     q_int(&q, id);
-    return q_one(&q, a, read_file_server, out, e);
+    return q_one(&q, a, &file_server_row, out, e);
 }
 
 int st_file_server_secrets(struct storage *st, struct arena *a, int64_t id, const char **secrets,
@@ -121,7 +97,7 @@ int st_file_server_list(struct storage *st, struct arena *a, const struct st_fil
     q_int(&q, after);
     q_int(&q, limit);
     void *items;
-    if (q_rows(&q, a, read_file_server, sizeof **rows, &items, n, e) < 0)
+    if (q_rows(&q, a, &file_server_row, &items, n, e) < 0)
         return -1;
     *rows = items;
     return 0;

@@ -4,31 +4,12 @@
  */
 #include "storage/storage_priv.h"
 
-static void read_group(struct q *q, struct arena *a, void *row)
-{
-    struct resource_group *g = row;
-    g->id = c_int(q);
-    g->subscription = c_text(q, a);
-    g->name = c_text(q, a);
-    g->location = c_text(q, a);
-    g->tags = c_text(q, a);
-    g->prov_state = (enum prov_state)c_int(q);
-    g->created_us = c_int(q);
-    g->updated_us = c_int(q);
-}
-
 int st_group_insert(struct storage *st, const struct resource_group *g, int64_t *id, struct err *e)
 {
     struct q q;
     if (q_write(&q, st, ST_GROUP_INSERT, e) < 0)
         return -1;
-    q_text(&q, g->subscription);
-    q_text(&q, g->name);
-    q_text(&q, g->location);
-    q_text(&q, g->tags);
-    q_int(&q, g->prov_state);
-    q_int(&q, g->created_us);
-    q_int(&q, g->updated_us);
+    q_row(&q, &group_row, g, NULL);
     return q_insert(&q, id, e);
 }
 
@@ -50,7 +31,7 @@ int st_group_get(struct storage *st, struct arena *a, const char *subscription, 
     q_read(&q, st, ST_GROUP_GET);
     q_text(&q, subscription);
     q_text(&q, name);
-    return q_one(&q, a, read_group, out, e);
+    return q_one(&q, a, &group_row, out, e);
 }
 
 int st_group_by_id(struct storage *st, struct arena *a, int64_t id, struct resource_group *out,
@@ -59,7 +40,7 @@ int st_group_by_id(struct storage *st, struct arena *a, int64_t id, struct resou
     struct q q;
     q_read(&q, st, ST_GROUP_BY_ID);
     q_int(&q, id);
-    return q_one(&q, a, read_group, out, e);
+    return q_one(&q, a, &group_row, out, e);
 }
 
 int st_group_list(struct storage *st, struct arena *a, const char *subscription, int64_t after,
@@ -71,7 +52,7 @@ int st_group_list(struct storage *st, struct arena *a, const char *subscription,
     q_int(&q, after);
     q_int(&q, limit);
     void *items;
-    if (q_rows(&q, a, read_group, sizeof **rows, &items, n, e) < 0)
+    if (q_rows(&q, a, &group_row, &items, n, e) < 0)
         return -1;
     *rows = items;
     return 0;

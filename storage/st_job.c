@@ -4,71 +4,71 @@
  */
 #include "storage/storage_priv.h"
 
-static void read_job(struct q *q, struct arena *a, void *row)
+/* What an execution state says of the run below it. */
+static enum run_state run_state_of(enum exec_state x)
 {
-    struct job *j = row;
-    j->id = c_int(q);
-    j->experiment_id = c_int(q);
-    j->cluster_id = c_int(q);
-    j->name = c_text(q, a);
-    j->guid = c_text(q, a);
-    j->doc = c_text(q, a);
-    j->cluster_ref = c_text(q, a);
-    j->priority = (int)c_int(q);
-    j->node_count = (int)c_int(q);
-    j->max_wall_us = c_int(q);
-    j->prov_state = (enum prov_state)c_int(q);
-    j->exec_state = (enum exec_state)c_int(q);
-    j->prov_us = c_int(q);
-    j->exec_us = c_int(q);
-    j->created_us = c_int(q);
-    j->updated_us = c_int(q);
-    j->start_us = c_int(q);
-    j->end_us = c_int(q);
-    j->has_exit_code = !c_is_null(q);
-    j->exit_code = (int)c_int(q);
-    j->attempt = (int)c_int(q);
-    j->errors = c_text(q, a);
-    j->scope = (struct scope){0};
-    c_scope(q, a, SCOPE_EXPERIMENT, &j->scope);
+    switch (x) {
+    case EXEC_QUEUED:
+        return RUN_WAITING;
+    case EXEC_RUNNING:
+    case EXEC_TERMINATING:
+        return RUN_ALLOCATED;
+    case EXEC_SUCCEEDED:
+    case EXEC_FAILED:
+        return RUN_OVER;
+    }
+    return RUN_OVER;
 }
 
-static void bind_exit_code(struct q *q, bool has, int code)
+static enum run_stop run_stop_of(enum exec_state x)
 {
-    if (has)
-        q_int(q, code);
-    else
-        q_null(q);
+    return x == EXEC_TERMINATING ? STOP_RUN : STOP_NOT;
+}
+
+struct new_job {
+    const struct job *j;
+    const char *secrets;
+    int64_t *id;
+};
+
+static int insert_both(struct storage *st, void *ctx, struct err *e)
+{
+    const struct new_job *new = ctx;
+    const struct job *j = new->j;
+    int64_t id;
+    struct q q;
+    if (q_write(&q, st, ST_JOB_INSERT, e) < 0)
+        return -1;
+    q_row(&q, &job_row, j, new->secrets);
+    if (q_insert(&q, &id, e) < 0)
+        return -1;
+    const struct run r = {.pool_id = j->cluster_id,
+                          .owner_kind = RES_JOB,
+                          .owner_id = id,
+                          .guid = j->guid,
+                          .priority = j->priority,
+                          .nodes = j->node_count,
+                          .need_whole = true,
+                          .max_wall_us = j->max_wall_us,
+                          .state = run_state_of(j->exec_state),
+                          .stop = run_stop_of(j->exec_state),
+                          .attempt = j->attempt,
+                          .start_us = j->start_us,
+                          .end_us = j->end_us};
+    const struct event ev = {
+        .at_us = j->created_us, .kind = RES_JOB, .resource_id = id, .to = (int)j->exec_state};
+    if (st_run_insert(st, &r, NULL, e) < 0 || st_event_add(st, &ev, e) < 0)
+        return -1;
+    if (new->id)
+        *new->id = id;
+    return 0;
 }
 
 int st_job_insert(struct storage *st, const struct job *j, const char *secrets, int64_t *id,
                   struct err *e)
 {
-    struct q q;
-    if (q_write(&q, st, ST_JOB_INSERT, e) < 0)
-        return -1;
-    q_int(&q, j->experiment_id);
-    q_id(&q, j->cluster_id);
-    q_text(&q, j->name);
-    q_text(&q, j->guid);
-    q_text(&q, j->doc);
-    q_text(&q, j->cluster_ref);
-    q_int(&q, j->priority);
-    q_int(&q, j->node_count);
-    q_int(&q, j->max_wall_us);
-    q_int(&q, j->prov_state);
-    q_int(&q, j->exec_state);
-    q_int(&q, j->prov_us);
-    q_int(&q, j->exec_us);
-    q_int(&q, j->created_us);
-    q_int(&q, j->updated_us);
-    q_int(&q, j->start_us);
-    q_int(&q, j->end_us);
-    bind_exit_code(&q, j->has_exit_code, j->exit_code);
-    q_int(&q, j->attempt);
-    q_text(&q, j->errors);
-    q_sealed(&q, secrets);
-    return q_insert(&q, id, e);
+    struct new_job new = {j, secrets, id};
+    return st_tx(st, "insert job", insert_both, &new, e);
 }
 
 int st_job_get(struct storage *st, struct arena *a, int64_t experiment_id, const char *name,
@@ -78,7 +78,7 @@ int st_job_get(struct storage *st, struct arena *a, int64_t experiment_id, const
     q_read(&q, st, ST_JOB_GET);
     q_int(&q, experiment_id);
     q_text(&q, name);
-    return q_one(&q, a, read_job, out, e);
+    return q_one(&q, a, &job_row, out, e);
 }
 
 int st_job_find(struct storage *st, struct arena *a, const struct scope *scope, const char *name,
@@ -91,7 +91,7 @@ int st_job_find(struct storage *st, struct arena *a, const struct scope *scope, 
     q_text(&q, scope->workspace);
     q_text(&q, scope->experiment);
     q_text(&q, name);
-    return q_one(&q, a, read_job, out, e);
+    return q_one(&q, a, &job_row, out, e);
 }
 
 int st_job_by_id(struct storage *st, struct arena *a, int64_t id, struct job *out, struct err *e)
@@ -99,13 +99,13 @@ int st_job_by_id(struct storage *st, struct arena *a, int64_t id, struct job *ou
     struct q q;
     q_read(&q, st, ST_JOB_BY_ID);
     q_int(&q, id);
-    return q_one(&q, a, read_job, out, e);
+    return q_one(&q, a, &job_row, out, e);
 }
 
 static int jobs(struct q *q, struct arena *a, struct job **rows, size_t *n, struct err *e)
 {
     void *items;
-    if (q_rows(q, a, read_job, sizeof **rows, &items, n, e) < 0)
+    if (q_rows(q, a, &job_row, &items, n, e) < 0)
         return -1;
     *rows = items;
     return 0;
@@ -153,21 +153,36 @@ int st_job_secrets(struct storage *st, struct arena *a, int64_t id, const char *
     return q_secret(&q, a, secrets, e);
 }
 
-int st_job_queue(struct storage *st, struct arena *a, int64_t cluster_id, int limit,
-                 struct job **rows, size_t *n, struct err *e)
+static int queued(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t cluster_id,
+                  int largest, int limit, struct job **rows, size_t *n, struct err *e)
 {
     struct q q;
-    q_read(&q, st, ST_JOB_QUEUE);
+    q_read(&q, st, stmt);
     q_int(&q, cluster_id);
+    q_int(&q, largest);
     q_int(&q, limit);
     return jobs(&q, a, rows, n, e);
 }
 
-int st_job_queue_demand(struct storage *st, int64_t cluster_id, int64_t *nodes, struct err *e)
+int st_job_queue(struct storage *st, struct arena *a, int64_t cluster_id, int largest, int limit,
+                 struct job **rows, size_t *n, struct err *e)
+{
+    return queued(st, ST_JOB_QUEUE, a, cluster_id, largest, limit, rows, n, e);
+}
+
+int st_job_oversized(struct storage *st, struct arena *a, int64_t cluster_id, int largest,
+                     int limit, struct job **rows, size_t *n, struct err *e)
+{
+    return queued(st, ST_JOB_OVERSIZED, a, cluster_id, largest, limit, rows, n, e);
+}
+
+int st_job_queue_demand(struct storage *st, int64_t cluster_id, int largest, int64_t *nodes,
+                        struct err *e)
 {
     struct q q;
     q_read(&q, st, ST_JOB_QUEUE_DEMAND);
     q_int(&q, cluster_id);
+    q_int(&q, largest);
     return q_one_int(&q, nodes, e) < 0 ? -1 : 0;
 }
 
@@ -178,7 +193,22 @@ int st_job_active_ids(struct storage *st, struct arena *a, int64_t **ids, size_t
     return q_ids(&q, a, ids, n, e);
 }
 
-int st_job_move(struct storage *st, const struct st_job_move *m, struct err *e)
+static int move_run(struct storage *st, const struct st_job_move *m, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_JOB_MOVE_RUN, e) < 0)
+        return -1;
+    q_int(&q, m->id);
+    q_int(&q, run_state_of(m->to));
+    q_int(&q, run_stop_of(m->to));
+    q_int(&q, m->start_us);
+    q_int(&q, m->end_us);
+    q_int(&q, m->attempt);
+    q_int(&q, m->failure);
+    return q_run(&q, e);
+}
+
+static int move_job(struct storage *st, const struct st_job_move *m, struct err *e)
 {
     struct q q;
     if (q_write(&q, st, ST_JOB_MOVE, e) < 0)
@@ -189,10 +219,32 @@ int st_job_move(struct storage *st, const struct st_job_move *m, struct err *e)
     q_int(&q, m->now_us);
     q_int(&q, m->start_us);
     q_int(&q, m->end_us);
-    bind_exit_code(&q, m->has_exit_code, m->exit_code);
+    if (m->has_exit_code)
+        q_int(&q, m->exit_code);
+    else
+        q_null(&q);
     q_text(&q, m->errors);
-    q_int(&q, m->attempt);
     if (q_run(&q, e) < 0)
         return -1;
     return q_moved(st, ST_JOB_STATE, "Job", exec_state_names, m->id, m->from, m->to, e);
+}
+
+static int move_all(struct storage *st, void *ctx, struct err *e)
+{
+    const struct st_job_move *m = ctx;
+    if (move_job(st, m, e) < 0 || move_run(st, m, e) < 0)
+        return -1;
+    const struct event ev = {.at_us = m->now_us,
+                             .kind = RES_JOB,
+                             .resource_id = m->id,
+                             .from = (int)m->from,
+                             .to = (int)m->to,
+                             .reason = st_reason(m->reason, m->failure)};
+    return st_event_add(st, &ev, e);
+}
+
+int st_job_move(struct storage *st, const struct st_job_move *m, struct err *e)
+{
+    struct st_job_move move = *m;
+    return st_tx(st, "move job", move_all, &move, e);
 }

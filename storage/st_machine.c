@@ -4,17 +4,6 @@
  */
 #include "storage/storage_priv.h"
 
-static void read_machine(struct q *q, struct arena *a, void *row)
-{
-    struct machine_row *m = row;
-    m->id = c_int(q);
-    m->name = c_text(q, a);
-    m->drained = c_int(q) != 0;
-    m->reason = c_text(q, a);
-    m->facts = c_text(q, a);
-    m->contact_us = c_int(q);
-}
-
 int st_machine_put(struct storage *st, const char *name, int64_t *id, struct err *e)
 {
     struct q q;
@@ -35,7 +24,7 @@ int st_machine_list(struct storage *st, struct arena *a, struct machine_row **ro
     struct q q;
     q_read(&q, st, ST_MACHINE_LIST);
     void *items;
-    if (q_rows(&q, a, read_machine, sizeof **rows, &items, n, e) < 0)
+    if (q_rows(&q, a, &machine_row_row, &items, n, e) < 0)
         return -1;
     *rows = items;
     return 0;

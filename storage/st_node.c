@@ -4,55 +4,52 @@
  */
 #include "storage/storage_priv.h"
 
-static void read_node(struct q *q, struct arena *a, void *row)
+/* What is stored: 3, running, is not. */
+static enum node_state stored(enum node_state s)
 {
-    struct node *nd = row;
-    nd->id = c_int(q);
-    nd->cluster_id = c_int(q);
-    nd->name = c_text(q, a);
-    nd->ordinal = (int)c_int(q);
-    nd->state = (enum node_state)c_int(q);
-    nd->state_us = c_int(q);
-    nd->created_us = c_int(q);
-    nd->job_id = c_int(q);
-    nd->rank = (int)c_int(q);
-    nd->incarnation = c_text(q, a);
-    nd->errors = c_text(q, a);
-    nd->machine_id = c_int(q);
+    return s == NODE_RUNNING ? NODE_IDLE : s;
 }
 
-static void read_use(struct q *q, struct arena *a, void *row)
+static int add_event(struct storage *st, int64_t id, enum node_state from, enum node_state to,
+                     int64_t now_us, const char *reason, struct err *e)
 {
-    struct node_use *u = row;
-    u->node_id = c_int(q);
-    u->cluster_id = c_int(q);
-    u->node = c_text(q, a);
-    u->state = (enum node_state)c_int(q);
-    u->errors = c_text(q, a);
-    u->machine_id = c_int(q);
-    u->cluster = c_text(q, a);
-    u->workspace = c_text(q, a);
-    u->vm_priority = (enum vm_priority)c_int(q);
-    u->job = c_text(q, a);
+    if (from == to)
+        return 0;
+    const struct event ev = {.at_us = now_us,
+                             .kind = RES_NODE,
+                             .resource_id = id,
+                             .from = (int)from,
+                             .to = (int)to,
+                             .reason = reason};
+    return st_event_add(st, &ev, e);
+}
+
+struct new_node {
+    struct node nd;
+    int64_t *id;
+};
+
+static int insert_node(struct storage *st, void *ctx, struct err *e)
+{
+    struct new_node *new = ctx;
+    struct q q;
+    if (q_write(&q, st, ST_NODE_INSERT, e) < 0)
+        return -1;
+    q_row(&q, &node_row, &new->nd, NULL);
+    if (q_insert(&q, new->id, e) < 0)
+        return -1;
+    return add_event(st, *new->id, 0, new->nd.state, new->nd.created_us, NULL, e);
 }
 
 int st_node_insert(struct storage *st, const struct node *nd, int64_t *id, struct err *e)
 {
-    struct q q;
-    if (q_write(&q, st, ST_NODE_INSERT, e) < 0)
-        return -1;
-    q_int(&q, nd->cluster_id);
-    q_text(&q, nd->name);
-    q_int(&q, nd->ordinal);
-    q_int(&q, nd->state);
-    q_int(&q, nd->state_us);
-    q_int(&q, nd->created_us);
-    q_id(&q, nd->job_id);
-    q_int(&q, nd->rank);
-    q_text(&q, nd->incarnation);
-    q_text(&q, nd->errors);
-    q_id(&q, nd->machine_id);
-    return q_insert(&q, id, e);
+    struct new_node new = {.nd = *nd, .id = id};
+    new.nd.state = stored(nd->state);
+    if (new.nd.state == NODE_IDLE &&new.nd.idle_us == 0)
+        new.nd.idle_us = nd->state_us;
+    if (new.nd.has.slots == 0)
+        new.nd.has.slots = 1;
+    return st_tx(st, "insert node", insert_node, &new, e);
 }
 
 int st_node_by_id(struct storage *st, struct arena *a, int64_t id, struct node *out, struct err *e)
@@ -60,7 +57,7 @@ int st_node_by_id(struct storage *st, struct arena *a, int64_t id, struct node *
     struct q q;
     q_read(&q, st, ST_NODE_BY_ID);
     q_int(&q, id);
-    return q_one(&q, a, read_node, out, e);
+    return q_one(&q, a, &node_row, out, e);
 }
 
 static int nodes_of(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t owner,
@@ -70,7 +67,7 @@ static int nodes_of(struct storage *st, enum stmt_id stmt, struct arena *a, int6
     q_read(&q, st, stmt);
     q_int(&q, owner);
     void *items;
-    if (q_rows(&q, a, read_node, sizeof **rows, &items, n, e) < 0)
+    if (q_rows(&q, a, &node_row, &items, n, e) < 0)
         return -1;
     *rows = items;
     return 0;
@@ -108,27 +105,113 @@ int st_node_uses(struct storage *st, struct arena *a, struct node_use **rows, si
     struct q q;
     q_read(&q, st, ST_NODE_USES);
     void *items;
-    if (q_rows(&q, a, read_use, sizeof **rows, &items, n, e) < 0)
+    if (q_rows(&q, a, &node_use_row, &items, n, e) < 0)
         return -1;
     *rows = items;
     return 0;
 }
 
-int st_node_move(struct storage *st, const struct st_node_move *m, struct err *e)
+/* 1 or 0: what the state named says of what the node holds; -1: nothing. */
+static int holds(enum node_state s)
+{
+    return s == NODE_RUNNING ? 1 : s == NODE_IDLE ? 0 : -1;
+}
+
+static int move_row(struct storage *st, const struct st_node_move *m, struct err *e)
 {
     struct q q;
     if (q_write(&q, st, ST_NODE_MOVE, e) < 0)
         return -1;
     q_int(&q, m->id);
-    q_int(&q, m->from);
-    q_int(&q, m->to);
+    q_int(&q, stored(m->from));
+    q_int(&q, stored(m->to));
     q_int(&q, m->now_us);
-    q_id(&q, m->job_id);
-    q_int(&q, m->rank);
+    q_int(&q, m->to == NODE_IDLE ? m->now_us : 0);
+    q_int(&q, m->to == NODE_UNUSABLE ? m->failure : 0);
     q_text(&q, m->errors);
+    q_int(&q, holds(m->from));
     if (q_run(&q, e) < 0)
         return -1;
-    return q_moved(st, ST_NODE_STATE, "Node", node_state_names, m->id, m->from, m->to, e);
+    return q_moved(st, ST_NODE_STATE, "Node", node_state_names, m->id, (int)m->from, (int)m->to, e);
+}
+
+static int release(struct storage *st, const struct st_node_move *m, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_NODE_RELEASE, e) < 0)
+        return -1;
+    q_int(&q, m->id);
+    q_int(&q, m->now_us);
+    if (q_run(&q, e) < 0)
+        return -1;
+    if (q_changed(st) == 0)
+        return 0;
+    if (q_write(&q, st, ST_RUN_RELEASED, e) < 0)
+        return -1;
+    q_int(&q, m->id);
+    q_int(&q, m->now_us);
+    return q_run(&q, e);
+}
+
+/* The whole node for the job's run. */
+static int allocate(struct storage *st, const struct st_node_move *m, struct err *e)
+{
+    struct arena a;
+    struct node nd;
+    struct run r;
+    arena_init(&a);
+    int rc = st_node_by_id(st, &a, m->id, &nd, e);
+    if (rc == 1)
+        rc = st_run_of(st, &a, RES_JOB, m->job_id, 0, &r, e);
+    if (rc == 0)
+        err_set(e, ERR_CONFLICT, NULL, "There is no run of the job %lld.", (long long)m->job_id);
+    if (rc == 1) {
+        const struct allocation al = {.run_id = r.id,
+                                      .attempt = r.attempt,
+                                      .rank = m->rank,
+                                      .node_id = m->id,
+                                      .node_name = nd.name,
+                                      .takes = nd.has,
+                                      .state = ALLOCATION_HELD,
+                                      .term = st->epoch.term,
+                                      .task_prefix = st_task_prefix(st, &a, &r, m->rank),
+                                      .created_us = m->now_us};
+        rc = st_allocation_insert(st, &al, 1, e) < 0 ? -1 : 1;
+    }
+    arena_free(&a);
+    return rc == 1 ? 0 : -1;
+}
+
+static int move_all(struct storage *st, void *ctx, struct err *e)
+{
+    const struct st_node_move *m = ctx;
+    if (move_row(st, m, e) < 0 ||
+        add_event(st, m->id, m->from, m->to, m->now_us, st_reason(m->reason, m->failure), e) < 0)
+        return -1;
+    if (m->job_id == 0)
+        return release(st, m, e);
+    return m->to == NODE_RUNNING && m->from != NODE_RUNNING ? allocate(st, m, e) : 0;
+}
+
+int st_node_move(struct storage *st, const struct st_node_move *m, struct err *e)
+{
+    struct st_node_move move = *m;
+    return st_tx(st, "move node", move_all, &move, e);
+}
+
+int st_node_set_capacity(struct storage *st, int64_t id, const struct capacity *has,
+                         const char *devices, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_NODE_SET_CAPACITY, e) < 0)
+        return -1;
+    q_int(&q, id);
+    q_int(&q, has->slots);
+    q_int(&q, has->gpus);
+    q_int(&q, has->cores);
+    q_int(&q, has->memory);
+    q_text(&q, devices);
+    return q_change(&q, "node", id, e);
 }
 
 int st_node_set_incarnation(struct storage *st, int64_t id, const char *incarnation, struct err *e)
@@ -141,11 +224,19 @@ int st_node_set_incarnation(struct storage *st, int64_t id, const char *incarnat
     return q_change(&q, "node", id, e);
 }
 
-int st_node_remove(struct storage *st, int64_t id, struct err *e)
+static int remove_row(struct storage *st, void *ctx, struct err *e)
 {
+    int64_t id = *(const int64_t *)ctx;
     struct q q;
     if (q_write(&q, st, ST_NODE_REMOVE, e) < 0)
         return -1;
     q_int(&q, id);
-    return q_change(&q, "node", id, e);
+    if (q_change(&q, "node", id, e) < 0)
+        return -1;
+    return st_event_forget(st, RES_NODE, id, e);
+}
+
+int st_node_remove(struct storage *st, int64_t id, struct err *e)
+{
+    return st_tx(st, "remove node", remove_row, &id, e);
 }

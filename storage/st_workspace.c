@@ -4,34 +4,12 @@
  */
 #include "storage/storage_priv.h"
 
-static void read_workspace(struct q *q, struct arena *a, void *row)
-{
-    struct workspace *w = row;
-    w->id = c_int(q);
-    w->group_id = c_int(q);
-    w->name = c_text(q, a);
-    w->tags = c_text(q, a);
-    w->prov_state = (enum prov_state)c_int(q);
-    w->prov_us = c_int(q);
-    w->created_us = c_int(q);
-    w->updated_us = c_int(q);
-    w->scope = (struct scope){0};
-    c_scope(q, a, SCOPE_GROUP, &w->scope);
-}
-
 int st_workspace_insert(struct storage *st, const struct workspace *w, int64_t *id, struct err *e)
 {
     struct q q;
     if (q_write(&q, st, ST_WORKSPACE_INSERT, e) < 0)
         return -1;
-    q_int(&q, w->group_id);
-    q_text(&q, w->name);
-    q_text(&q, w->scope.location);
-    q_text(&q, w->tags);
-    q_int(&q, w->prov_state);
-    q_int(&q, w->prov_us);
-    q_int(&q, w->created_us);
-    q_int(&q, w->updated_us);
+    q_row(&q, &workspace_row, w, NULL);
     return q_insert(&q, id, e);
 }
 
@@ -54,7 +32,7 @@ int st_workspace_get(struct storage *st, struct arena *a, int64_t group_id, cons
     q_read(&q, st, ST_WORKSPACE_GET);
     q_int(&q, group_id);
     q_text(&q, name);
-    return q_one(&q, a, read_workspace, out, e);
+    return q_one(&q, a, &workspace_row, out, e);
 }
 
 int st_workspace_by_id(struct storage *st, struct arena *a, int64_t id, struct workspace *out,
@@ -63,7 +41,7 @@ int st_workspace_by_id(struct storage *st, struct arena *a, int64_t id, struct w
     struct q q;
     q_read(&q, st, ST_WORKSPACE_BY_ID);
     q_int(&q, id);
-    return q_one(&q, a, read_workspace, out, e);
+    return q_one(&q, a, &workspace_row, out, e);
 }
 
 int st_workspace_list(struct storage *st, struct arena *a, const char *subscription,
@@ -79,7 +57,7 @@ int st_workspace_list(struct storage *st, struct arena *a, const char *subscript
     q_int(&q, after);
     q_int(&q, limit);
     void *items;
-    if (q_rows(&q, a, read_workspace, sizeof **rows, &items, n, e) < 0)
+    if (q_rows(&q, a, &workspace_row, &items, n, e) < 0)
         return -1;
     *rows = items;
     return 0;
@@ -87,31 +65,12 @@ int st_workspace_list(struct storage *st, struct arena *a, const char *subscript
 
 /* --- experiments ----------------------------------------------------------------------------- */
 
-static void read_experiment(struct q *q, struct arena *a, void *row)
-{
-    struct experiment *x = row;
-    x->id = c_int(q);
-    x->workspace_id = c_int(q);
-    x->name = c_text(q, a);
-    x->prov_state = (enum prov_state)c_int(q);
-    x->prov_us = c_int(q);
-    x->created_us = c_int(q);
-    x->updated_us = c_int(q);
-    x->scope = (struct scope){0};
-    c_scope(q, a, SCOPE_WORKSPACE, &x->scope);
-}
-
 int st_experiment_insert(struct storage *st, const struct experiment *x, int64_t *id, struct err *e)
 {
     struct q q;
     if (q_write(&q, st, ST_EXPERIMENT_INSERT, e) < 0)
         return -1;
-    q_int(&q, x->workspace_id);
-    q_text(&q, x->name);
-    q_int(&q, x->prov_state);
-    q_int(&q, x->prov_us);
-    q_int(&q, x->created_us);
-    q_int(&q, x->updated_us);
+    q_row(&q, &experiment_row, x, NULL);
     return q_insert(&q, id, e);
 }
 
@@ -122,7 +81,7 @@ int st_experiment_get(struct storage *st, struct arena *a, int64_t workspace_id,
     q_read(&q, st, ST_EXPERIMENT_GET);
     q_int(&q, workspace_id);
     q_text(&q, name);
-    return q_one(&q, a, read_experiment, out, e);
+    return q_one(&q, a, &experiment_row, out, e);
 }
 
 int st_experiment_by_id(struct storage *st, struct arena *a, int64_t id, struct experiment *out,
@@ -131,7 +90,7 @@ int st_experiment_by_id(struct storage *st, struct arena *a, int64_t id, struct 
     struct q q;
     q_read(&q, st, ST_EXPERIMENT_BY_ID);
     q_int(&q, id);
-    return q_one(&q, a, read_experiment, out, e);
+    return q_one(&q, a, &experiment_row, out, e);
 }
 
 int st_experiment_list(struct storage *st, struct arena *a, int64_t workspace_id, int64_t after,
@@ -143,7 +102,7 @@ int st_experiment_list(struct storage *st, struct arena *a, int64_t workspace_id
     q_int(&q, after);
     q_int(&q, limit);
     void *items;
-    if (q_rows(&q, a, read_experiment, sizeof **rows, &items, n, e) < 0)
+    if (q_rows(&q, a, &experiment_row, &items, n, e) < 0)
         return -1;
     *rows = items;
     return 0;

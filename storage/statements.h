@@ -8,44 +8,49 @@
 #ifndef STORAGE_STATEMENTS_H
 #define STORAGE_STATEMENTS_H
 
-#define GROUP_SELECT                                                                               \
-    "SELECT g.id, g.subscription, g.name, g.location, g.tags, g.prov_state, g.created_us, "        \
-    "g.updated_us FROM resource_group g "
-
+#define GROUP_SELECT "SELECT {group} FROM resource_group g "
 #define WORKSPACE_SELECT                                                                           \
-    "SELECT w.id, w.group_id, w.name, w.tags, w.prov_state, w.prov_us, w.created_us, "             \
-    "w.updated_us, g.subscription, g.name, w.location "                                            \
-    "FROM workspace w JOIN resource_group g ON g.id = w.group_id "
+    "SELECT {workspace} FROM workspace w JOIN resource_group g ON g.id = w.group_id "
 
 /* The workspace and group that a resource `r` with a workspace_id lives in. */
 #define OF_WORKSPACE                                                                               \
     "JOIN workspace w ON w.id = r.workspace_id JOIN resource_group g ON g.id = w.group_id "
 
-#define EXPERIMENT_SELECT                                                                          \
-    "SELECT r.id, r.workspace_id, r.name, r.prov_state, r.prov_us, r.created_us, r.updated_us, "   \
-    "g.subscription, g.name, w.location, w.name FROM experiment r " OF_WORKSPACE
+#define EXPERIMENT_SELECT  "SELECT {experiment} FROM experiment r " OF_WORKSPACE
+#define FILE_SERVER_SELECT "SELECT {file_server} FROM file_server r " OF_WORKSPACE
+#define CLUSTER_SELECT     "SELECT {cluster} FROM cluster r JOIN pool p ON p.id = r.id " OF_WORKSPACE
 
-#define FILE_SERVER_SELECT                                                                         \
-    "SELECT r.id, r.workspace_id, r.name, r.guid, r.doc, r.prov_state, r.prov_us, r.created_us, "  \
-    "r.updated_us, g.subscription, g.name, w.location, w.name FROM file_server r " OF_WORKSPACE
+/* A job and its run: 6 is RES_JOB. */
+#define RUN_OF_JOB    "u.owner_kind = 6 AND u.idx = 0 AND u.owner_id = "
+#define OF_EXPERIMENT "JOIN experiment r ON r.id = j.experiment_id " OF_WORKSPACE
+/* CROSS JOIN: in this order. */
+#define JOB_SELECT        "SELECT {job} FROM job j CROSS JOIN run u ON " RUN_OF_JOB "j.id " OF_EXPERIMENT
+#define RUN_SELECT        "SELECT {run} FROM run u "
+#define THE_RUN_OF_JOB(n) "(SELECT u.id FROM run u WHERE " RUN_OF_JOB n ")"
 
-#define CLUSTER_SELECT                                                                             \
-    "SELECT r.id, r.workspace_id, r.name, r.guid, r.doc, r.vm_size, r.vm_priority, r.scale_kind, " \
-    "r.scale_target, r.scale_dealloc, r.scale_minimum, r.scale_maximum, r.scale_initial, "         \
-    "r.auto_target, r.prov_state, r.alloc_state, r.prov_us, r.alloc_us, r.created_us, "            \
-    "r.updated_us, r.errors, g.subscription, g.name, w.location, w.name "                          \
-    "FROM cluster r " OF_WORKSPACE
+/* What of a node is allocated: 1 is held, 2 begun. */
+#define IS_LIVE           "a.state IN (1, 2)"
+#define ALLOCATION_SELECT "SELECT {allocation} FROM allocation a "
 
-#define JOB_SELECT                                                                                 \
-    "SELECT j.id, j.experiment_id, j.cluster_id, j.name, j.guid, j.doc, j.cluster_ref, "           \
-    "j.priority, j.node_count, j.max_wall_us, j.prov_state, j.exec_state, j.prov_us, j.exec_us, "  \
-    "j.created_us, j.updated_us, j.start_us, j.end_us, j.exit_code, j.attempt, j.errors, "         \
-    "g.subscription, g.name, w.location, w.name, r.name "                                          \
-    "FROM job j JOIN experiment r ON r.id = j.experiment_id " OF_WORKSPACE
-
+/* A node with the run that it holds. */
 #define NODE_SELECT                                                                                \
-    "SELECT id, cluster_id, name, ordinal, state, state_us, created_us, job_id, rank, "            \
-    "incarnation, errors, machine_id FROM node "
+    "SELECT {node} FROM node n LEFT JOIN allocation a ON a.node_id = n.id AND " IS_LIVE            \
+    " LEFT JOIN run u ON u.id = a.run_id "
+
+/* Jobs that hold nodes. */
+#define HELD                                                                                       \
+    "FROM allocation a JOIN run u ON u.id = a.run_id AND u.owner_kind = 6 "                        \
+    "JOIN job h ON h.id = u.owner_id "
+/* Their ids, with the experiment x of each. */
+#define HELD_JOBS "SELECT h.id " HELD "JOIN experiment x ON x.id = h.experiment_id "
+#define NOT_HELD                                                                                   \
+    "AND NOT EXISTS (SELECT 1 FROM run u JOIN allocation a ON a.run_id = u.id WHERE " RUN_OF_JOB   \
+    "j.id AND " IS_LIVE ") "
+/* Jobs in a pool's queue, unless their experiment goes. */
+#define QUEUED_OF_POOL                                                                             \
+    "SELECT {job} FROM run u CROSS JOIN job j ON u.owner_kind = 6 AND u.idx = 0 "                  \
+    "AND j.id = u.owner_id " OF_EXPERIMENT                                                         \
+    "WHERE u.pool_id = ?1 AND u.phase = 1 AND u.stop = 0 AND r.prov_state <> 5 "
 
 #define MARK(table)                                                                                \
     "UPDATE " table " SET prov_us = CASE prov_state WHEN 5 THEN prov_us ELSE ?2 END, "             \
@@ -60,17 +65,13 @@
     X(ST_SAVEPOINT, "SAVEPOINT part")                                                              \
     X(ST_ROLLBACK_PART, "ROLLBACK TO part")                                                        \
     X(ST_RELEASE, "RELEASE part")                                                                  \
-    X(ST_GROUP_INSERT,                                                                             \
-      "INSERT INTO resource_group (subscription, name, location, tags, prov_state, created_us, "   \
-      "updated_us) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")                                           \
+    X(ST_GROUP_INSERT, "INSERT INTO {+group}") \
     X(ST_GROUP_UPDATE, "UPDATE resource_group SET tags = ?2, updated_us = ?3 WHERE id = ?1")       \
     X(ST_GROUP_GET, GROUP_SELECT "WHERE g.subscription = ?1 AND g.name = ?2")                      \
     X(ST_GROUP_BY_ID, GROUP_SELECT "WHERE g.id = ?1")                                              \
     X(ST_GROUP_LIST,                                                                               \
       GROUP_SELECT "WHERE g.subscription = ?1 AND g.id > ?2 ORDER BY g.id LIMIT ?3")               \
-    X(ST_WORKSPACE_INSERT,                                                                         \
-      "INSERT INTO workspace (group_id, name, location, tags, prov_state, prov_us, created_us, "   \
-      "updated_us) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")                                       \
+    X(ST_WORKSPACE_INSERT, "INSERT INTO {+workspace}") \
     X(ST_WORKSPACE_TAGS, "UPDATE workspace SET tags = ?2, updated_us = ?3 WHERE id = ?1")          \
     X(ST_WORKSPACE_GET, WORKSPACE_SELECT "WHERE w.group_id = ?1 AND w.name = ?2")                  \
     X(ST_WORKSPACE_BY_ID, WORKSPACE_SELECT "WHERE w.id = ?1")                                      \
@@ -78,16 +79,12 @@
       WORKSPACE_SELECT "WHERE g.subscription = ?1 AND w.id > ?2 ORDER BY w.id LIMIT ?3")           \
     X(ST_WORKSPACE_LIST_GROUP,                                                                     \
       WORKSPACE_SELECT "WHERE w.group_id = ?1 AND w.id > ?2 ORDER BY w.id LIMIT ?3")               \
-    X(ST_EXPERIMENT_INSERT,                                                                        \
-      "INSERT INTO experiment (workspace_id, name, prov_state, prov_us, created_us, updated_us) "  \
-      "VALUES (?1, ?2, ?3, ?4, ?5, ?6)")                                                           \
+    X(ST_EXPERIMENT_INSERT, "INSERT INTO {+experiment}") \
     X(ST_EXPERIMENT_GET, EXPERIMENT_SELECT "WHERE r.workspace_id = ?1 AND r.name = ?2")            \
     X(ST_EXPERIMENT_BY_ID, EXPERIMENT_SELECT "WHERE r.id = ?1")                                    \
     X(ST_EXPERIMENT_LIST,                                                                          \
       EXPERIMENT_SELECT "WHERE r.workspace_id = ?1 AND r.id > ?2 ORDER BY r.id LIMIT ?3")          \
-    X(ST_FILE_SERVER_INSERT,                                                                       \
-      "INSERT INTO file_server (workspace_id, name, guid, doc, prov_state, prov_us, created_us, "  \
-      "updated_us, secrets) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")                          \
+    X(ST_FILE_SERVER_INSERT, "INSERT INTO {+file_server}") \
     X(ST_FILE_SERVER_GET, FILE_SERVER_SELECT "WHERE r.workspace_id = ?1 AND r.name = ?2")          \
     X(ST_FILE_SERVER_BY_ID, FILE_SERVER_SELECT "WHERE r.id = ?1")                                  \
     X(ST_FILE_SERVER_SECRETS, "SELECT secrets FROM file_server WHERE id = ?1")                     \
@@ -104,15 +101,8 @@
       FILE_SERVER_SELECT "WHERE w.group_id = ?1 AND r.id > ?2 ORDER BY r.id LIMIT ?3")             \
     X(ST_FILE_SERVER_LIST_WORKSPACE,                                                               \
       FILE_SERVER_SELECT "WHERE r.workspace_id = ?1 AND r.id > ?2 ORDER BY r.id LIMIT ?3")         \
-    X(ST_CLUSTER_INSERT,                                                                           \
-      "INSERT INTO cluster (workspace_id, name, guid, doc, vm_size, vm_priority, scale_kind, "     \
-      "scale_target, scale_dealloc, scale_minimum, scale_maximum, scale_initial, auto_target, "    \
-      "prov_state, alloc_state, prov_us, alloc_us, created_us, updated_us, errors, secrets) "      \
-      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, "  \
-      "?19, ?20, ?21)")                                                                            \
-    X(ST_CLUSTER_UPDATE_SCALE,                                                                     \
-      "UPDATE cluster SET doc = ?2, scale_kind = ?3, scale_target = ?4, scale_dealloc = ?5, "      \
-      "scale_minimum = ?6, scale_maximum = ?7, scale_initial = ?8, updated_us = ?9 WHERE id = ?1") \
+    X(ST_CLUSTER_INSERT, "INSERT INTO {+cluster}") \
+    X(ST_CLUSTER_UPDATE_SCALE, "UPDATE cluster SET doc = ?2, updated_us = ?3 WHERE id = ?1") \
     X(ST_CLUSTER_GET, CLUSTER_SELECT "WHERE r.workspace_id = ?1 AND r.name = ?2")                  \
     X(ST_CLUSTER_BY_ID, CLUSTER_SELECT "WHERE r.id = ?1")                                          \
     X(ST_CLUSTER_LIST_SUBSCRIPTION,                                                                \
@@ -124,23 +114,19 @@
       CLUSTER_SELECT "WHERE w.group_id = ?1 AND r.id > ?2 ORDER BY r.id LIMIT ?3")                 \
     X(ST_CLUSTER_LIST_WORKSPACE,                                                                   \
       CLUSTER_SELECT "WHERE r.workspace_id = ?1 AND r.id > ?2 ORDER BY r.id LIMIT ?3")             \
-    X(ST_CLUSTER_NODE_COUNTS,                                                                      \
-      "SELECT state, count(*) FROM node WHERE cluster_id = ?1 GROUP BY state")                     \
+    X(ST_CLUSTER_NODE_COUNTS, \
+      "SELECT CASE WHEN n.state = 2 AND EXISTS (SELECT 1 FROM allocation a WHERE a.node_id = n.id " \
+      "AND " IS_LIVE ") THEN 3 ELSE n.state END, count(*) FROM node n WHERE n.pool_id = ?1 GROUP BY 1") \
     X(ST_CLUSTER_SECRETS, "SELECT secrets FROM cluster WHERE id = ?1")                             \
-    X(ST_CLUSTER_SET_ALLOC,                                                                        \
-      "UPDATE cluster SET alloc_state = ?3, alloc_us = ?4 WHERE id = ?1 AND alloc_state = ?2")     \
-    X(ST_CLUSTER_ALLOC, "SELECT alloc_state FROM cluster WHERE id = ?1")                           \
-    X(ST_CLUSTER_SET_AUTO_TARGET, "UPDATE cluster SET auto_target = ?2 WHERE id = ?1")             \
-    X(ST_CLUSTER_SET_ERRORS, "UPDATE cluster SET errors = ?2 WHERE id = ?1")                       \
+    X(ST_CLUSTER_SET_ALLOC, "UPDATE pool SET alloc_state = ?3, alloc_us = ?4, is_new = 0 WHERE id = ?1 AND alloc_state = ?2") \
+    X(ST_CLUSTER_ALLOC, "SELECT alloc_state FROM pool WHERE id = ?1") \
+    X(ST_CLUSTER_SET_AUTO_TARGET, "UPDATE pool SET auto_target = ?2 WHERE id = ?1") \
+    X(ST_CLUSTER_SET_ERRORS, "UPDATE pool SET errors = ?2 WHERE id = ?1") \
     X(ST_CLUSTER_IDS, "SELECT id FROM cluster ORDER BY id")                                        \
     X(ST_CLUSTER_COUNT,                                                                            \
       "SELECT count(*) FROM resource_group g JOIN workspace w ON w.group_id = g.id "               \
       "JOIN cluster c ON c.workspace_id = w.id WHERE g.subscription = ?1")                         \
-    X(ST_JOB_INSERT,                                                                               \
-      "INSERT INTO job (experiment_id, cluster_id, name, guid, doc, cluster_ref, priority, "       \
-      "node_count, max_wall_us, prov_state, exec_state, prov_us, exec_us, created_us, "            \
-      "updated_us, start_us, end_us, exit_code, attempt, errors, secrets) VALUES (?1, ?2, ?3, "    \
-      "?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)")       \
+    X(ST_JOB_INSERT, "INSERT INTO {+job}") \
     X(ST_JOB_GET, JOB_SELECT "WHERE j.experiment_id = ?1 AND j.name = ?2")                         \
     X(ST_JOB_FIND, JOB_SELECT "WHERE g.subscription = ?1 AND g.name = ?2 AND w.name = ?3 AND r.name = ?4 AND j.name = ?5") \
     X(ST_JOB_BY_ID, JOB_SELECT "WHERE j.id = ?1")                                                  \
@@ -153,58 +139,112 @@
       "JOIN cluster c ON c.workspace_id = w.id JOIN job j ON j.cluster_id = c.id "                 \
       "WHERE g.subscription = ?1 AND j.exec_state IN (1, 2, 3)")                                   \
     X(ST_JOB_SECRETS, "SELECT secrets FROM job WHERE id = ?1")                                     \
-    X(ST_JOB_QUEUE,                                                                                \
-      JOB_SELECT "WHERE j.cluster_id = ?1 AND j.exec_state = 1 AND j.prov_state <> 5 "             \
-      "ORDER BY j.priority DESC, j.id LIMIT ?2")                                                   \
-    X(ST_JOB_QUEUE_DEMAND,                                                                         \
-      "SELECT coalesce(sum(node_count), 0) FROM job "                                              \
-      "WHERE cluster_id = ?1 AND exec_state = 1 AND prov_state <> 5")                              \
+    X(ST_JOB_QUEUE, QUEUED_OF_POOL "AND u.nodes <= ?2 ORDER BY u.priority DESC, u.id LIMIT ?3") \
+    X(ST_JOB_OVERSIZED, QUEUED_OF_POOL "AND u.nodes > ?2 ORDER BY u.priority DESC, u.id LIMIT ?3") \
+    X(ST_JOB_QUEUE_DEMAND, \
+      "SELECT coalesce(sum(nodes), 0) FROM run WHERE pool_id = ?1 AND phase = 1 AND stop = 0 AND nodes <= ?2") \
     X(ST_JOB_ACTIVE_IDS,                                                                           \
       "SELECT id FROM job WHERE exec_state IN (2, 3) OR prov_state = 5 ORDER BY id")               \
-    X(ST_JOB_MOVE,                                                                                 \
-      "UPDATE job SET exec_state = ?3, exec_us = ?4, "                                             \
-      "start_us = CASE ?5 WHEN 0 THEN start_us WHEN -1 THEN 0 ELSE ?5 END, "                       \
-      "end_us = CASE ?6 WHEN 0 THEN end_us ELSE ?6 END, exit_code = coalesce(?7, exit_code), "     \
-      "errors = coalesce(?8, errors), attempt = CASE ?9 WHEN 0 THEN attempt ELSE ?9 END "          \
-      "WHERE id = ?1 AND exec_state = ?2")                                                         \
+    X(ST_JOB_MOVE, \
+      "UPDATE job SET exec_state = ?3, exec_us = ?4, " \
+      "start_us = CASE ?5 WHEN 0 THEN start_us WHEN -1 THEN 0 ELSE ?5 END, " \
+      "end_us = CASE ?6 WHEN 0 THEN end_us ELSE ?6 END, exit_code = coalesce(?7, exit_code), " \
+      "errors = coalesce(?8, errors) WHERE id = ?1 AND exec_state = ?2") \
     X(ST_JOB_STATE, "SELECT exec_state FROM job WHERE id = ?1")                                    \
-    X(ST_NODE_INSERT,                                                                              \
-      "INSERT INTO node (cluster_id, name, ordinal, state, state_us, created_us, job_id, rank, "   \
-      "incarnation, errors, machine_id) "                                                          \
-      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")                                     \
-    X(ST_NODE_BY_ID, NODE_SELECT "WHERE id = ?1")                                                  \
-    X(ST_NODE_LIST, NODE_SELECT "WHERE cluster_id = ?1 ORDER BY ordinal")                          \
-    X(ST_NODE_OF_JOB, NODE_SELECT "WHERE job_id = ?1 ORDER BY rank")                               \
+    X(ST_NODE_INSERT, "INSERT INTO {+node}") \
+    X(ST_NODE_BY_ID, NODE_SELECT "WHERE n.id = ?1") \
+    X(ST_NODE_LIST, NODE_SELECT "WHERE n.pool_id = ?1 ORDER BY n.ordinal") \
+    X(ST_NODE_OF_JOB, \
+      "SELECT {node} FROM allocation a JOIN run u ON u.id = a.run_id JOIN node n ON n.id = a.node_id " \
+      "WHERE a.run_id = " THE_RUN_OF_JOB("?1") " AND a.attempt = u.attempt AND " IS_LIVE " ORDER BY a.rank") \
     X(ST_NODE_IDS, "SELECT id FROM node ORDER BY id")                                              \
     X(ST_NODE_LOCAL_TOTAL, "SELECT count(*) FROM node WHERE machine_id IS NULL")                   \
-    X(ST_NODE_USES,                                                                                \
-      "SELECT n.id, n.cluster_id, n.name, n.state, n.errors, n.machine_id, c.name, w.name, "       \
-      "c.vm_priority, j.name FROM node n JOIN cluster c ON c.id = n.cluster_id "                   \
-      "JOIN workspace w ON w.id = c.workspace_id LEFT JOIN job j ON j.id = n.job_id "              \
-      "ORDER BY n.id")                                                                             \
-    X(ST_NODE_MOVE,                                                                                \
-      "UPDATE node SET state = ?3, state_us = ?4, job_id = ?5, rank = ?6, errors = ?7 "            \
-      "WHERE id = ?1 AND state = ?2")                                                              \
-    X(ST_NODE_STATE, "SELECT state FROM node WHERE id = ?1")                                       \
+    X(ST_NODE_USES, \
+      "SELECT {node_use} FROM node n JOIN pool p ON p.id = n.pool_id JOIN cluster c ON c.id = p.id " \
+      "JOIN workspace w ON w.id = c.workspace_id LEFT JOIN allocation a ON a.node_id = n.id AND " IS_LIVE \
+      " LEFT JOIN run u ON u.id = a.run_id LEFT JOIN job j ON u.owner_kind = 6 AND j.id = u.owner_id " \
+      "ORDER BY n.id") \
+    X(ST_NODE_MOVE, \
+      "UPDATE node SET state = ?3, state_us = ?4, idle_us = ?5, errors = ?7, "                       \
+      "failure = CASE WHEN ?3 <> 5 THEN 0 WHEN ?6 = 0 THEN failure ELSE ?6 END " \
+      "WHERE id = ?1 AND state = ?2 AND ?8 IN (-1, EXISTS (SELECT 1 FROM allocation a WHERE " \
+      "a.node_id = ?1 AND " IS_LIVE "))") \
+    X(ST_NODE_STATE, \
+      "SELECT CASE WHEN n.state = 2 AND EXISTS (SELECT 1 FROM allocation a WHERE a.node_id = n.id AND " \
+      IS_LIVE ") THEN 3 ELSE n.state END FROM node n WHERE n.id = ?1") \
     X(ST_NODE_SET_INCARNATION, "UPDATE node SET incarnation = ?2 WHERE id = ?1")                   \
     X(ST_NODE_REMOVE, "DELETE FROM node WHERE id = ?1")                                            \
-    X(ST_PLACE_INSERT,                                                                             \
-      "INSERT OR REPLACE INTO job_place (job_id, rank, node_id, released_us, kept) "               \
-      "VALUES (?1, ?2, ?3, ?4, ?5)")                                                               \
-    X(ST_PLACE_OF_JOB,                                                                             \
-      "SELECT job_id, rank, node_id, kept FROM job_place WHERE job_id = ?1 ORDER BY rank")         \
-    X(ST_PLACE_LOST, "UPDATE job_place SET kept = 0 WHERE node_id = ?1 AND job_id = ?2")           \
-    X(ST_PLACE_KEPT_DIRS,                                                                          \
-      "SELECT j.id, j.guid || '-' || j.attempt FROM job_place p JOIN job j ON j.id = p.job_id "          \
-      "WHERE p.node_id = ?1 AND p.kept = 1")                                                       \
-    X(ST_PLACE_TRIM,                                                                               \
-      "UPDATE job_place SET kept = 0 WHERE node_id = ?1 AND kept = 1 AND job_id NOT IN "           \
-      "(SELECT job_id FROM job_place WHERE node_id = ?1 AND kept = 1 "                             \
-      "ORDER BY released_us DESC, job_id DESC LIMIT ?2)")                                          \
+    X(ST_PLACE_INSERT, \
+      "UPDATE allocation SET kept = ?3, released_us = ?4 WHERE run_id = " THE_RUN_OF_JOB("?1") " AND rank = ?2 " \
+      "AND attempt = (SELECT attempt FROM run u WHERE " RUN_OF_JOB "?1)") \
+    X(ST_PLACE_OF_JOB, \
+      "SELECT {job_place} FROM allocation a JOIN run u ON u.id = a.run_id WHERE a.run_id = " THE_RUN_OF_JOB("?1") \
+      " AND a.attempt = u.attempt AND a.node_id IS NOT NULL ORDER BY a.rank") \
+    X(ST_PLACE_LOST, "UPDATE allocation SET kept = 0 WHERE node_id = ?1 AND run_id = " THE_RUN_OF_JOB("?2")) \
+    X(ST_PLACE_KEPT_DIRS, \
+      "SELECT {kept_dir} FROM allocation a JOIN run u ON u.id = a.run_id " \
+      "WHERE a.node_id = ?1 AND a.kept = 1") \
+    X(ST_PLACE_TRIM, \
+      "UPDATE allocation SET kept = 0 WHERE node_id = ?1 AND kept = 1 AND run_id NOT IN " \
+      "(SELECT run_id FROM allocation WHERE node_id = ?1 AND kept = 1 " \
+      "ORDER BY released_us DESC, run_id DESC LIMIT ?2)") \
+    X(ST_POOL_INSERT, "INSERT INTO {+pool}") \
+    X(ST_POOL_BY_ID, "SELECT {pool} FROM pool p WHERE p.id = ?1") \
+    X(ST_POOL_SET_SCALE, \
+      "UPDATE pool SET scale_kind = ?2, scale_target = ?3, scale_dealloc = ?4, " \
+      "scale_minimum = ?5, scale_maximum = ?6, scale_initial = ?7 WHERE id = ?1") \
+    X(ST_POOL_REMOVE, "DELETE FROM pool WHERE id = ?1") \
+    X(ST_RUN_INSERT, "INSERT INTO {+run}") \
+    X(ST_RUN_BY_ID, RUN_SELECT "WHERE u.id = ?1") \
+    X(ST_RUN_OF, RUN_SELECT "WHERE u.owner_kind = ?1 AND u.owner_id = ?2 AND u.idx = ?3") \
+    X(ST_RUN_QUEUE, \
+      RUN_SELECT "WHERE u.pool_id = ?1 AND u.phase = 1 AND u.stop = 0 " \
+      "ORDER BY u.priority DESC, u.id LIMIT ?2") \
+    X(ST_RUN_LIVE_IDS, "SELECT id FROM run WHERE phase IN (2, 3) ORDER BY id") \
+    X(ST_RUN_MOVE, \
+      "UPDATE run SET phase = ?3, start_us = CASE ?4 WHEN 0 THEN start_us WHEN -1 THEN 0 ELSE ?4 END, " \
+      "end_us = CASE ?5 WHEN 0 THEN end_us ELSE ?5 END, attempt = CASE ?6 WHEN 0 THEN attempt ELSE ?6 END, " \
+      "failure = CASE ?7 WHEN -1 THEN failure ELSE ?7 END WHERE id = ?1 AND phase = ?2") \
+    X(ST_RUN_STATE, "SELECT phase FROM run WHERE id = ?1") \
+    X(ST_RUN_SET_STOP, "UPDATE run SET stop = max(stop, ?2) WHERE id = ?1") \
+    X(ST_RUN_REMOVE_OF, "DELETE FROM run WHERE owner_kind = ?1 AND owner_id = ?2") \
+    X(ST_ALLOCATION_INSERT, "INSERT INTO {+allocation}") \
+    X(ST_ALLOCATION_OF_RUN, ALLOCATION_SELECT "WHERE a.run_id = ?1 AND a.attempt = ?2 ORDER BY a.rank") \
+    X(ST_ALLOCATION_OF_NODE, ALLOCATION_SELECT "WHERE a.node_id = ?1 AND " IS_LIVE) \
+    X(ST_ALLOCATION_LIVE, ALLOCATION_SELECT "WHERE " IS_LIVE " ORDER BY a.node_id, a.run_id") \
+    X(ST_ALLOCATION_MOVE, \
+      "UPDATE allocation SET state = ?5, released_us = ?6 " \
+      "WHERE run_id = ?1 AND attempt = ?2 AND rank = ?3 AND state = ?4") \
+    X(ST_ALLOCATION_STATE, "SELECT state FROM allocation WHERE run_id = ?1 AND attempt = ?2 AND rank = ?3") \
+    X(ST_ALLOCATION_KEEP, \
+      "UPDATE allocation SET kept = ?4 WHERE run_id = ?1 AND attempt = ?2 AND rank = ?3") \
+    X(ST_NODE_SET_CAPACITY, \
+      "UPDATE node SET slots = ?2, gpus = ?3, cores = ?4, memory = ?5, devices = ?6 WHERE id = ?1") \
+    X(ST_JOB_MOVE_RUN, \
+      "UPDATE run SET phase = CASE WHEN ?2 = 4 AND EXISTS (SELECT 1 FROM allocation a WHERE " \
+      "a.run_id = run.id AND " IS_LIVE ") THEN 3 ELSE ?2 END, stop = max(stop, ?3), " \
+      "start_us = CASE ?4 WHEN 0 THEN start_us WHEN -1 THEN 0 ELSE ?4 END, " \
+      "end_us = CASE ?5 WHEN 0 THEN end_us ELSE ?5 END, " \
+      "attempt = CASE ?6 WHEN 0 THEN attempt ELSE ?6 END, failure = ?7 " \
+      "WHERE owner_kind = 6 AND idx = 0 AND owner_id = ?1") \
+    X(ST_RUN_RELEASED, \
+      "UPDATE run SET phase = 4 WHERE phase = 3 AND id IN (SELECT run_id FROM allocation WHERE " \
+      "node_id = ?1 AND released_us = ?2) AND NOT EXISTS " \
+      "(SELECT 1 FROM allocation a WHERE a.run_id = run.id AND " IS_LIVE ")") \
+    X(ST_NODE_RELEASE, "UPDATE allocation SET state = 3, released_us = ?2 WHERE node_id = ?1 AND state IN (1, 2)") \
+    X(ST_EPOCH_GET, "SELECT {epoch} FROM epoch h WHERE h.id = 1") \
+    X(ST_EVENT_INSERT, "INSERT INTO {+event}") \
+    X(ST_EVENT_TRIM, \
+      "DELETE FROM event WHERE kind = ?1 AND resource_id = ?2 AND seq <= (SELECT seq FROM event " \
+      "WHERE kind = ?1 AND resource_id = ?2 ORDER BY seq DESC LIMIT 1 OFFSET ?3)") \
+    X(ST_EVENT_OF, \
+      "SELECT {event} FROM event e WHERE e.kind = ?1 AND e.resource_id = ?2 AND e.seq > ?3 " \
+      "ORDER BY e.seq LIMIT ?4") \
+    X(ST_EVENT_SINCE, "SELECT {event} FROM event e WHERE e.seq > ?1 ORDER BY e.seq LIMIT ?2") \
+    X(ST_EVENT_FORGET, "DELETE FROM event WHERE kind = ?1 AND resource_id = ?2") \
     X(ST_MACHINE_ID, "SELECT id FROM machine WHERE name = ?1")                                     \
     X(ST_MACHINE_INSERT, "INSERT INTO machine (name, drained, contact_us) VALUES (?1, 0, 0)")      \
-    X(ST_MACHINE_LIST,                                                                             \
-      "SELECT id, name, drained, reason, facts, contact_us FROM machine ORDER BY id")              \
+    X(ST_MACHINE_LIST, "SELECT {machine} FROM machine m ORDER BY m.id") \
     X(ST_MACHINE_SET_DRAINED, "UPDATE machine SET drained = ?2, reason = ?3 WHERE id = ?1")        \
     X(ST_MACHINE_SET_CONTACT, "UPDATE machine SET contact_us = ?2, facts = ?3 WHERE id = ?1")      \
     X(ST_MACHINE_REMOVE, "DELETE FROM machine WHERE id = ?1")                                      \
@@ -221,15 +261,15 @@
       MARK("cluster") "WHERE workspace_id IN (SELECT id FROM workspace WHERE group_id = ?1)")      \
     X(ST_MARK_FILE_SERVERS_OF_GROUP,                                                               \
       MARK("file_server") "WHERE workspace_id IN (SELECT id FROM workspace WHERE group_id = ?1)")  \
-    X(ST_MARK_JOBS_OF_GROUP,                                                                       \
-      MARK("job") "WHERE experiment_id IN (SELECT x.id FROM workspace w "                          \
-      "JOIN experiment x ON x.workspace_id = w.id WHERE w.group_id = ?1)")                         \
+    X(ST_MARK_HELD_OF_GROUP,                                                                       \
+      MARK("job") "WHERE id IN (" HELD_JOBS "JOIN workspace w ON w.id = x.workspace_id "           \
+      "WHERE w.group_id = ?1 AND " IS_LIVE ")")                                                                    \
     X(ST_MARK_EXPERIMENTS_OF_WORKSPACE, MARK("experiment") "WHERE workspace_id = ?1")              \
     X(ST_MARK_CLUSTERS_OF_WORKSPACE, MARK("cluster") "WHERE workspace_id = ?1")                    \
     X(ST_MARK_FILE_SERVERS_OF_WORKSPACE, MARK("file_server") "WHERE workspace_id = ?1")            \
-    X(ST_MARK_JOBS_OF_WORKSPACE,                                                                   \
-      MARK("job") "WHERE experiment_id IN (SELECT id FROM experiment WHERE workspace_id = ?1)")    \
-    X(ST_MARK_JOBS_OF_EXPERIMENT, MARK("job") "WHERE experiment_id = ?1")                          \
+    X(ST_MARK_HELD_OF_WORKSPACE,                                                                   \
+      MARK("job") "WHERE id IN (" HELD_JOBS "WHERE x.workspace_id = ?1 AND " IS_LIVE ")")                          \
+    X(ST_MARK_HELD_OF_EXPERIMENT, MARK("job") "WHERE id IN (" HELD_JOBS "WHERE x.id = ?1 AND " IS_LIVE ")")        \
     X(ST_REMOVE_GROUP, "DELETE FROM resource_group WHERE id = ?1")                                 \
     X(ST_REMOVE_WORKSPACE, "DELETE FROM workspace WHERE id = ?1")                                  \
     X(ST_REMOVE_EXPERIMENT, "DELETE FROM experiment WHERE id = ?1")                                \
@@ -247,20 +287,18 @@
     X(ST_REMOVABLE_EXPERIMENTS,                                                                    \
       "SELECT x.id FROM experiment x WHERE x.prov_state = 5 "                                      \
       "AND NOT EXISTS (SELECT 1 FROM job WHERE experiment_id = x.id) ORDER BY x.id")               \
-    X(ST_REMOVABLE_CLUSTERS,                                                                       \
-      "SELECT c.id FROM cluster c WHERE c.prov_state = 5 "                                         \
-      "AND NOT EXISTS (SELECT 1 FROM node WHERE cluster_id = c.id) ORDER BY c.id")                 \
+    X(ST_REMOVABLE_CLUSTERS, \
+      "SELECT c.id FROM cluster c WHERE c.prov_state = 5 " \
+      "AND NOT EXISTS (SELECT 1 FROM node WHERE pool_id = c.id) ORDER BY c.id") \
     X(ST_REMOVABLE_FILE_SERVERS, "SELECT id FROM file_server WHERE prov_state = 5 ORDER BY id")    \
     X(ST_DELETING_CLUSTERS, "SELECT id FROM cluster WHERE prov_state = 5 ORDER BY id")             \
-    X(ST_DELETING_JOBS, "SELECT id FROM job WHERE prov_state = 5 ORDER BY id")                     \
-    X(ST_OP_INSERT,                                                                                \
-      "INSERT INTO operation (guid, subscription, location, resource_key, api_version, kind, "     \
-      "resource_id, is_delete, status, start_us, end_us, error_code, error_message) "              \
-      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)")                           \
-    X(ST_OP_GET,                                                                                   \
-      "SELECT guid, subscription, location, resource_key, api_version, kind, resource_id, "        \
-      "is_delete, status, start_us, end_us, error_code, error_message FROM operation "             \
-      "WHERE guid = ?1")                                                                           \
+    X(ST_DOOMED_JOBS, \
+      "SELECT {doomed_job} FROM job j WHERE j.prov_state = 5 " NOT_HELD \
+      "UNION ALL SELECT {doomed_job} FROM experiment x JOIN job j ON j.experiment_id = x.id " \
+      "WHERE x.prov_state = 5 AND j.prov_state <> 5 " NOT_HELD "LIMIT ?1") \
+    X(ST_DOOMED_HELD_IDS, "SELECT DISTINCT h.id " HELD "WHERE " IS_LIVE " AND h.prov_state = 5") \
+    X(ST_OP_INSERT, "INSERT INTO {+operation}") \
+    X(ST_OP_GET, "SELECT {operation} FROM operation o WHERE o.guid = ?1") \
     X(ST_OP_FINISH,                                                                                \
       "UPDATE operation SET status = ?4, end_us = ?5, error_code = ?6, error_message = ?7 "        \
       "WHERE kind = ?1 AND resource_id = ?2 AND is_delete = ?3 AND status = 1")                    \

@@ -4,11 +4,11 @@
  *
  * Group commit. The first write of a loop turn opens a transaction, every further write of the
  * turn joins it, st_turn_end() commits it. COMMIT itself does not sync (synchronous=NORMAL): the
- * WAL is fdatasync()ed on the thread pool, one sync covering every commit that came before it, so
- * no request waits on the loop for a sync. Nothing may leave the daemon before it is on disk:
- * replies and commands to nodes hang on st_when_durable(). A failed fdatasync ends the process,
- * because the kernel may have dropped the pages. Checkpoints run on the pool too, but for the rest
- * of one that the loop moves itself when the WAL has grown too long (checkpoint.c).
+ * WAL is fdatasync()ed on a thread for that alone, one sync covering every commit that came before
+ * it, so no request waits on the loop for a sync. Nothing may leave the daemon before it is on
+ * disk: replies and commands to nodes hang on st_when_durable(). A failed fdatasync ends the
+ * process, because the kernel may have dropped the pages. Checkpoints have another thread, but for
+ * the rest of one that the loop moves itself when the WAL has grown too long (checkpoint.c).
  *
  * Reads see the writes of the current turn. Rows are filled from the caller's arena; lists are
  * arrays in the arena. Getters return 1 (found), 0 (not there) or -1 (err). Names compare without
@@ -21,11 +21,11 @@
 #define STORAGE_STORAGE_H
 
 #include <stdint.h>
-#include <uv.h>
 
 #include "lib/arena.h"
 #include "lib/err.h"
 #include "lib/log.h"
+#include "lib/loop.h"
 #include "model/resource.h"
 
 struct storage;
@@ -33,13 +33,22 @@ struct storage;
 struct st_config {
     const char *path;      /* database file; its directory must exist */
     const char *key_path;  /* 32-byte key that seals secrets; made (0600) if missing */
-    uv_loop_t *loop;       /* borrowed */
+    struct loop *loop;     /* borrowed */
+    const char *random;    /* of the epoch (8 hexadecimal digits); NULL: made up */
     const struct log *log; /* borrowed */
 };
 
 /* Opens, checks (quick_check and foreign_key_check rows), migrates. ERR_SCHEMA_TOO_NEW: written by
  * a newer batchaid; nothing was touched. */
 int st_open(const struct st_config *c, struct storage **out, struct err *e) MUST_CHECK;
+
+/* Copies the database at `path`, which a daemon may be using, into the new file `to`, mode 0600.
+ * The secrets in it are sealed; the key is not in it. Blocks. */
+int st_backup(const char *path, const char *to, struct err *e) MUST_CHECK;
+/* Puts a copy in the place of the database at `path`, which nobody may be using; the one that was
+ * there is kept as PATH.before. A copy that is damaged, newer than this program or sealed with
+ * another key than that in key_path is refused, and nothing is changed. Blocks. */
+int st_restore(const char *path, const char *key_path, const char *from, struct err *e) MUST_CHECK;
 
 /* Commits, syncs, checkpoints and closes; calls `cb` when done. Frees st. */
 void st_close(struct storage *st, void (*cb)(void *ctx), void *ctx);
@@ -60,6 +69,12 @@ void st_when_durable(struct storage *st, st_durable_cb cb, void *ctx);
 
 /* True while something written is not yet on disk. */
 bool st_has_pending(const struct storage *st);
+
+/* Since st_open(). */
+struct st_counters {
+    int64_t commits, rollbacks, syncs, checkpoints, statements;
+};
+const struct st_counters *st_counters(const struct storage *st);
 
 /* --- resource groups ----------------------------------------------------------------------- */
 int st_group_insert(struct storage *, const struct resource_group *g, int64_t *id, struct err *);
@@ -157,11 +172,17 @@ int st_job_list_named(struct storage *, struct arena *, const char *subscription
 int st_job_unfinished(struct storage *, const char *subscription, int64_t *n, struct err *);
 int st_job_secrets(struct storage *, struct arena *, int64_t id, const char **secrets,
                    struct err *);
-/* Queued jobs of a cluster that are not being deleted, highest priority first, then oldest. */
-int st_job_queue(struct storage *, struct arena *, int64_t cluster_id, int limit, struct job **rows,
-                 size_t *n, struct err *);
-/* Sum of node_count over the cluster's queued jobs, for automatic scaling. */
-int st_job_queue_demand(struct storage *, int64_t cluster_id, int64_t *nodes, struct err *);
+/* Queued jobs of a cluster that want `largest` nodes or fewer, and nothing is deleting them or
+ * their experiment; highest priority first, then oldest. */
+int st_job_queue(struct storage *, struct arena *, int64_t cluster_id, int largest, int limit,
+                 struct job **rows, size_t *n, struct err *);
+/* The same of those that want more. */
+int st_job_oversized(struct storage *, struct arena *, int64_t cluster_id, int largest, int limit,
+                     struct job **rows, size_t *n, struct err *);
+/* Sum of node_count over the cluster's queued jobs that want `largest` nodes or fewer, for
+ * automatic scaling. */
+int st_job_queue_demand(struct storage *, int64_t cluster_id, int largest, int64_t *nodes,
+                        struct err *);
 /* Ids of jobs that need attention at start: running, terminating, or being deleted. */
 int st_job_active_ids(struct storage *, struct arena *, int64_t **ids, size_t *n, struct err *);
 
@@ -176,6 +197,8 @@ struct st_job_move {
     int exit_code;
     const char *errors; /* NULL: leave */
     int attempt;        /* new attempt number, 0: leave */
+    int failure;        /* enum failure_code of what `errors` say; 0: none */
+    const char *reason; /* for the event; NULL: the failure's name */
 };
 int st_job_move(struct storage *, const struct st_job_move *m, struct err *) MUST_CHECK;
 
@@ -213,10 +236,99 @@ struct st_node_move {
     int64_t job_id; /* the job it holds from now on; 0: none */
     int rank;
     const char *errors; /* replaces what was there; NULL: none */
+    int failure;        /* enum failure_code of the last of `errors`; 0: as it was */
+    const char *reason; /* for the event; NULL: the failure's name */
 };
 int st_node_move(struct storage *, const struct st_node_move *m, struct err *) MUST_CHECK;
 int st_node_set_incarnation(struct storage *, int64_t id, const char *incarnation, struct err *);
+int st_node_set_capacity(struct storage *, int64_t id, const struct capacity *has,
+                         const char *devices, struct err *);
+/* ERR_CONFLICT while it holds an allocation. */
 int st_node_remove(struct storage *, int64_t id, struct err *);
+
+/* --- pools ---------------------------------------------------------------------------------- */
+/* A cluster has the id of its pool; st_cluster_insert() and st_remove() make and remove both. */
+int st_pool_insert(struct storage *, const struct pool *p, int64_t *id, struct err *);
+int st_pool_by_id(struct storage *, struct arena *, int64_t id, struct pool *out, struct err *);
+int st_pool_set_scale(struct storage *, int64_t id, const struct scale *s, struct err *);
+/* A guarded move of the allocation state; the only writer of it. The pool is new no more. */
+struct st_pool_move {
+    int64_t id;
+    enum alloc_state from, to;
+    int64_t now_us;
+    const char *reason;
+};
+int st_pool_move(struct storage *, const struct st_pool_move *m, struct err *) MUST_CHECK;
+int st_pool_set_auto_target(struct storage *, int64_t id, int target, struct err *);
+int st_pool_set_errors(struct storage *, int64_t id, const char *errors, struct err *);
+int st_pool_remove(struct storage *, int64_t id, struct err *);
+
+/* --- runs ----------------------------------------------------------------------------------- */
+/* st_job_insert(), st_job_move() and st_remove() write the run of the job with it. */
+int st_run_insert(struct storage *, const struct run *r, int64_t *id, struct err *);
+int st_run_by_id(struct storage *, struct arena *, int64_t id, struct run *out, struct err *);
+int st_run_of(struct storage *, struct arena *, enum resource_kind owner, int64_t owner_id, int idx,
+              struct run *out, struct err *);
+/* Waiting runs of a pool that nobody asked to stop, highest priority first, then oldest. */
+int st_run_queue(struct storage *, struct arena *, int64_t pool_id, int limit, struct run **rows,
+                 size_t *n, struct err *);
+/* The sum of their nodes. */
+int st_run_queue_demand(struct storage *, int64_t pool_id, int64_t *nodes, struct err *);
+/* Those that have nodes, by id. */
+int st_run_live_ids(struct storage *, struct arena *, int64_t **ids, size_t *n, struct err *);
+/* A guarded move of a run's state. */
+struct st_run_move {
+    int64_t id;
+    enum run_state from, to;
+    int64_t start_us; /* 0: leave; -1: clear (it waits again) */
+    int64_t end_us;   /* 0: leave */
+    int attempt;      /* 0: leave */
+    int failure;      /* -1: leave */
+};
+int st_run_move(struct storage *, const struct st_run_move *m, struct err *) MUST_CHECK;
+/* Never takes back what was asked for before. */
+int st_run_set_stop(struct storage *, int64_t id, enum run_stop stop, struct err *);
+/* All of an owner's. ERR_CONFLICT while one has live allocations. */
+int st_runs_remove(struct storage *, enum resource_kind owner, int64_t owner_id, struct err *);
+
+/* --- allocations ---------------------------------------------------------------------------- */
+/* All or none of them. They are live (held or begun) until they are released or lost. ERR_CONFLICT
+ * if a run would have two of one node. */
+int st_allocation_insert(struct storage *, const struct allocation *rows, size_t n, struct err *);
+/* What begins the ids of tasks of a run's attempt on its node of this rank, if it is allocated now:
+ * "GUID-ATTEMPT-TERM.RANDOM-RANK-". An id of a backup's time is never met again. */
+const char *st_task_prefix(struct storage *, struct arena *, const struct run *r, int rank);
+/* Of one attempt, by rank. */
+int st_allocation_of_run(struct storage *, struct arena *, int64_t run_id, int attempt,
+                         struct allocation **rows, size_t *n, struct err *);
+/* The live ones: of a node; of all, by node. */
+int st_allocation_of_node(struct storage *, struct arena *, int64_t node_id,
+                          struct allocation **rows, size_t *n, struct err *);
+int st_allocation_live(struct storage *, struct arena *, struct allocation **rows, size_t *n,
+                       struct err *);
+/* Guarded: from al->state. */
+int st_allocation_move(struct storage *, const struct allocation *al, enum allocation_state to,
+                       int64_t now_us, struct err *) MUST_CHECK;
+/* Whether the node keeps the run's directory. It is to keep those of its `keep` latest: older rows
+ * say that theirs is not. */
+int st_allocation_keep(struct storage *, const struct allocation *al, bool kept, int keep,
+                       struct err *);
+
+/* --- epochs --------------------------------------------------------------------------------- */
+/* Of this start; it was on disk before st_open() returned. Borrowed from `st`. */
+const struct epoch *st_epoch(const struct storage *st);
+
+/* --- events --------------------------------------------------------------------------------- */
+/* The moves of jobs, nodes and pools add theirs. Of each resource the latest hundred are kept; they
+ * go with it. */
+int st_event_add(struct storage *, const struct event *ev, struct err *) MUST_CHECK;
+/* In the order they were made, after the number `after`, at most `limit`: of one resource; of all.
+ */
+int st_event_of(struct storage *, struct arena *, enum resource_kind kind, int64_t resource_id,
+                int64_t after, int limit, struct event **rows, size_t *n, struct err *);
+int st_event_since(struct storage *, struct arena *, int64_t after, int limit, struct event **rows,
+                   size_t *n, struct err *);
+int st_event_forget(struct storage *, enum resource_kind kind, int64_t resource_id, struct err *);
 
 /* --- where ended jobs ran ------------------------------------------------------------------ */
 struct job_place {
@@ -256,7 +368,9 @@ int st_machine_set_contact(struct storage *, int64_t id, int64_t contact_us, con
 int st_machine_remove(struct storage *, int64_t id, struct err *);
 
 /* --- deletion ------------------------------------------------------------------------------ */
-/* Marks a resource and everything in it as deleting (idempotent). */
+/* Marks a resource and everything in it as deleting (idempotent). Of the jobs in it only those that
+ * hold nodes are marked, as there may be any number of them: the others are doomed by their
+ * experiment's mark, and no queue shows them any more. */
 int st_mark_deleting(struct storage *, enum resource_kind kind, int64_t id, int64_t now_us,
                      struct err *);
 /* Removes a row. ERR_CONFLICT while something is still in it. A removed cluster's jobs stay, with
@@ -270,7 +384,16 @@ int st_removable_ids(struct storage *, struct arena *, enum resource_kind kind, 
                      size_t *n, struct err *);
 int st_deleting_cluster_ids(struct storage *, struct arena *, int64_t **ids, size_t *n,
                             struct err *);
-int st_deleting_job_ids(struct storage *, struct arena *, int64_t **ids, size_t *n, struct err *);
+/* Jobs that are to be removed and hold no node, at most `limit`: marked ones, then those of marked
+ * experiments. */
+struct doomed_job {
+    int64_t id, cluster_id; /* 0: its cluster is gone */
+    bool with_experiment;   /* doomed by its experiment's mark alone */
+};
+int st_doomed_jobs(struct storage *, struct arena *, int limit, struct doomed_job **rows, size_t *n,
+                   struct err *);
+/* Marked jobs that hold nodes. */
+int st_doomed_held_ids(struct storage *, struct arena *, int64_t **ids, size_t *n, struct err *);
 
 /* --- asynchronous operations --------------------------------------------------------------- */
 int st_op_insert(struct storage *, const struct operation *op, struct err *);

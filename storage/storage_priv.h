@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of storage/ share. `struct storage` belongs to the loop thread; the pool touches
- * only wal_fd (sync), checkpointer (checkpoint) and, during close, the connections.
+ * What the files of storage/ share. `struct storage` belongs to the loop thread; its own two
+ * threads touch only wal_fd (sync), checkpointer (checkpoint) and, during close, the connections.
  */
 #ifndef STORAGE_PRIV_H
 #define STORAGE_PRIV_H
 
 #include <sodium.h>
-#include <sqlite3.h>
 
+#include "storage/rows.h"
 #include "storage/statements.h"
 #include "storage/storage.h"
 
@@ -33,14 +33,20 @@ struct durable_list {
     size_t n, cap;
 };
 
+struct sqlite3;
+struct sqlite3_stmt;
+
 struct storage {
-    sqlite3 *db;
-    sqlite3 *checkpointer; /* second connection, opened by the pool at the first checkpoint */
-    sqlite3_stmt *stmts[ST_COUNT];
+    struct sqlite3 *db;
+    struct sqlite3
+        *checkpointer; /* second connection, opened by its thread at the first checkpoint */
+    struct sqlite3_stmt *stmts[ST_COUNT];
     char *path, *key_path;
-    uv_loop_t *loop;
     const struct log *log;
     unsigned char key[crypto_secretbox_KEYBYTES];
+    struct st_counters counters;
+    struct epoch epoch;
+    char random[9];   /* of the epoch */
     int open_queries; /* statements begun and not ended; 0 between calls */
 
     bool in_turn; /* BEGIN was done */
@@ -58,9 +64,12 @@ struct storage {
     int sync_errno;
     int wal_frames;        /* in the WAL after the last commit */
     int checkpoint_frames; /* of those, moved into the database by the last checkpoint */
+    int checkpoint_rounds; /* one after the other, since the WAL was found long */
     int checkpoint_rc, checkpoint_log, checkpoint_done;
     bool finish_checkpoint; /* the WAL is long: take the rest at the end of the turn */
-    uv_work_t sync_work, checkpoint_work, close_work;
+    /* A thread each, so that no sync, for which replies wait, waits for a checkpoint. */
+    struct loop_lane *sync_lane, *checkpoint_lane;
+    void (*close_step)(struct storage *st); /* goes on with a close when nothing is under way */
     void (*close_cb)(void *ctx);
     void *close_ctx;
 };
@@ -73,21 +82,64 @@ struct st_peek {
 };
 int st_peek(const char *path, struct st_peek *out, struct err *e) MUST_CHECK;
 
+/* Another program's, or a newer one's. */
+int st_refuse_foreign(const char *path, const struct st_peek *p, struct err *e) MUST_CHECK;
+
+/* --- db.c ------------------------------------------------------------------------------------- */
+/* Is the database at `path` whole, and sealed with that key? */
+int st_check_copy(const char *path, const char *key_path, struct err *e) MUST_CHECK;
+
+/* --- st_event.c ------------------------------------------------------------------------------- */
+/* Of an event: what was given, else the name of the failure, if there is one. */
+const char *st_reason(const char *given, int failure);
+
 /* --- migrate.c -------------------------------------------------------------------------------- */
 #define ST_APPLICATION_ID 0x62616964 /* "baid" */
 int st_schema_version(void);         /* the newest this program knows */
 int st_migrate(struct storage *st, struct err *e) MUST_CHECK;
+struct st_migration {
+    int version;
+    const char *name, *sql;
+};
+/* Those that are newer than the database, each in a transaction of its own with foreign keys off;
+ * one that leaves a row pointing nowhere is undone. */
+int st_migrate_by(struct storage *st, const struct st_migration *list, int n,
+                  struct err *e) MUST_CHECK;
 
 /* --- check.c ---------------------------------------------------------------------------------- */
 /* quick_check and foreign_key_check, by their rows. */
 int st_check(struct storage *st, const struct st_peek *file, struct err *e) MUST_CHECK;
+/* Rows that point to none, as text; ERR_STORAGE. */
+int st_check_foreign_keys(struct storage *st, struct err *e) MUST_CHECK;
 
-/* --- sqlerr.c: SQLite's errors become ours, here only ----------------------------------------- */
+/* --- sql.c: the one file that calls SQLite -----------------------------------------------------
+ */
 /* Fills `e` from the failed call's result, logs the extended code. Returns -1. `what`: for the
  * log. Also dooms the turn if SQLite rolled it back. */
 int st_err_from_sqlite(struct storage *st, int rc, const char *what, struct err *e);
 /* Runs SQL that has no parameters. */
 int st_exec(struct storage *st, const char *sql, const char *what, struct err *e) MUST_CHECK;
+/* Runs SQL that is used once: `fn` gets the first column of each row, as text or as the blob that
+ * it is (NULL: null). Returns the number of rows. */
+typedef void (*st_query_fn)(void *ctx, const void *cell, size_t n);
+int st_query(struct storage *st, const char *sql, const char *what, st_query_fn fn, void *ctx,
+             struct err *e) MUST_CHECK;
+/* *v stays as it is if there is no row. */
+int st_query_int(struct storage *st, const char *sql, const char *what, int64_t *v,
+                 struct err *e) MUST_CHECK;
+bool st_sql_in_transaction(const struct storage *st);
+/* Result codes: 0 is success. What one means, and what the last failed call said. */
+const char *st_sql_text(int rc);
+const char *st_sql_error(const struct storage *st);
+/* *db is to be closed also if it fails. May be called by the pool. */
+int st_sql_open(const char *path, bool write, struct sqlite3 **db);
+void st_sql_close(struct sqlite3 *db); /* NULL: nothing */
+/* st_checkpoint_frames() is told how long the WAL is after each commit. */
+void st_sql_watch(struct storage *st);
+/* May be called by the pool. */
+int st_sql_checkpoint(struct sqlite3 *db, bool truncate, int *log, int *done);
+/* From a database to an empty file, as a reader of the first. */
+int st_sql_copy(const char *from, const char *to, struct err *e) MUST_CHECK;
 
 /* --- commit.c --------------------------------------------------------------------------------- */
 /* Opens the turn's transaction if it is not open yet. */
@@ -98,23 +150,26 @@ void st_turn_read(struct storage *st);
 void st_commit_free(struct storage *st);
 
 /* --- checkpoint.c ----------------------------------------------------------------------------- */
-void st_checkpoint_watch(struct storage *st); /* wal_frames from now on */
+void st_checkpoint_frames(struct storage *st, int frames);
 void st_checkpoint_maybe(struct storage *st);
 void st_checkpoint_rest(struct storage *st);
-void st_close_step(struct storage *st); /* db.c: goes on with a close when nothing is under way */
+/* There is room in it by construction. */
+void st_lane_work(struct loop_lane *lane, loop_fn work, loop_work_done done, struct storage *st);
 
 /* --- seal.c ----------------------------------------------------------------------------------- */
 /* Reads the key file, or makes it, and proves it with the database's key_check. */
 int st_key_load(struct storage *st, struct err *e) MUST_CHECK;
+/* Only proves it. A database that was never sealed goes with any. */
+int st_key_check(struct storage *st, struct err *e) MUST_CHECK;
 /* `plain` NULL gives *blob NULL. Caller frees *blob. */
 void st_seal(const struct storage *st, const char *plain, unsigned char **blob, size_t *len);
 int st_unseal(const struct storage *st, struct arena *a, const void *blob, size_t len,
               const char **plain, struct err *e) MUST_CHECK;
 
-/* --- stmt.c: one statement's use, from q_read/q_write to its end ------------------------------ */
+/* --- sql.c: one statement's use, from q_read/q_write to its end ------------------------------ */
 struct q {
     struct storage *st;
-    sqlite3_stmt *s;
+    struct sqlite3_stmt *s;
     enum stmt_id id;
     int bound, col; /* parameters bound, columns read so far */
 };
@@ -126,6 +181,9 @@ void q_read(struct q *q, struct storage *st, enum stmt_id id);
 /* Joins the turn's transaction first. On failure there is nothing to end. */
 int q_write(struct q *q, struct storage *st, enum stmt_id id, struct err *e) MUST_CHECK;
 
+/* Transaction control runs by its own rules: it is neither read nor write of a row. */
+int st_control(struct storage *st, enum stmt_id id, const char *what, struct err *e) MUST_CHECK;
+
 /* In the order of the parameters. Text is borrowed until the statement ends. */
 void q_int(struct q *q, int64_t v);
 void q_text(struct q *q, const char *s);        /* NULL: null */
@@ -133,8 +191,12 @@ void q_sealed(struct q *q, const char *secret); /* NULL: null */
 void q_id(struct q *q, int64_t id);             /* 0: null */
 void q_null(struct q *q);
 
+/* All that an insert of the row names. `secrets`: what a column for it seals, or NULL. */
+void q_row(struct q *q, const struct st_row *row, const void *from, const char *secrets);
+
 /* In the order of the columns. */
 int64_t c_int(struct q *q);                       /* null: 0 */
+const void *c_blob(struct q *q, size_t *n);       /* borrowed until the statement ends */
 bool c_is_null(const struct q *q);                /* of the next column; does not move on */
 const char *c_text(struct q *q, struct arena *a); /* null: NULL */
 
@@ -150,17 +212,16 @@ int q_change(struct q *q, const char *noun, int64_t id, struct err *e) MUST_CHEC
 int q_one_int(struct q *q, int64_t *v, struct err *e) MUST_CHECK; /* as getters: 1, 0, -1 */
 int q_ids(struct q *q, struct arena *a, int64_t **ids, size_t *n, struct err *e) MUST_CHECK;
 
-typedef void (*row_reader)(struct q *q, struct arena *a, void *row);
-int q_one(struct q *q, struct arena *a, row_reader read, void *row, struct err *e) MUST_CHECK;
-/* An array of rows of `size` bytes in the arena. */
-int q_rows(struct q *q, struct arena *a, row_reader read, size_t size, void **rows, size_t *n,
+int q_one(struct q *q, struct arena *a, const struct st_row *row, void *out,
+          struct err *e) MUST_CHECK;
+/* An array of structs in the arena. */
+int q_rows(struct q *q, struct arena *a, const struct st_row *row, void **rows, size_t *n,
            struct err *e) MUST_CHECK;
 /* One sealed column of one row, unsealed. As getters. */
 int q_secret(struct q *q, struct arena *a, const char **plain, struct err *e) MUST_CHECK;
 
-/* subscription, group, location, then workspace and experiment as far as `depth` goes. */
-enum scope_depth { SCOPE_GROUP, SCOPE_WORKSPACE, SCOPE_EXPERIMENT };
-void c_scope(struct q *q, struct arena *a, enum scope_depth depth, struct scope *out);
+/* How many rows the last write of this turn changed. */
+int q_changed(const struct storage *st);
 
 /* After a guarded move: 0 if it moved its one row, else ERR_CONFLICT naming the state that `now`
  * (a statement by id) finds. */

@@ -4,9 +4,10 @@ disturb it; `own_daemon(...)` starts one for a single test."""
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
-from support.daemon import BATCHAID, Daemon
+from support.daemon import BATCHAID, JUDGE, Daemon
 from support.rack import NoRack, Rack
 from support.racked import Site, group, leavings, repair
 from support.waiting import wait_for
@@ -25,6 +26,12 @@ def pytest_sessionstart(session):
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     if not BATCHAID.exists():
         raise pytest.UsageError(f"{BATCHAID} is not built (run make, or set BUILD_DIR)")
+
+
+def pytest_sessionfinish(session):
+    # Folders whose files run in processes of their own still answer for the whole spec together.
+    if "BATCHAID_JUDGES" in os.environ:
+        JUDGE.save(Path(os.environ["BATCHAID_JUDGES"]) / f"{os.getpid()}.json")
 
 
 def close(daemons):

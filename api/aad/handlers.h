@@ -6,7 +6,7 @@
 #ifndef API_AAD_HANDLERS_H
 #define API_AAD_HANDLERS_H
 
-#include "api/request.h"
+#include "api/http/request.h"
 
 struct replied *openid_configuration(struct request *r);
 struct replied *signing_keys(struct request *r);

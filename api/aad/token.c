@@ -8,9 +8,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/aad/aad.h"
 #include "api/aad/handlers.h"
-#include "api/auth.h"
-#include "api/url.h"
+#include "api/http/auth.h"
+#include "api/http/url.h"
+#include "lib/jsontext.h"
 
 struct form {
     const char *grant_type, *client_id, *client_secret, *scope, *resource;
@@ -24,6 +26,11 @@ static char *decode(struct arena *a, const char *s, size_t n)
         if (*p == '+')
             *p = ' ';
     return url_decode(a, copy, n);
+}
+
+static bool is_text(const char *s)
+{
+    return s && jsontext_is_utf8(s, strlen(s));
 }
 
 static void set_field(struct form *f, const char *name, const char *value)
@@ -41,7 +48,8 @@ static void set_field(struct form *f, const char *name, const char *value)
             *fields[i].slot = value;
 }
 
-static void parse_form(struct request *r, struct form *f)
+/* False: it is no form of UTF-8 text. */
+static bool parse_form(struct request *r, struct form *f)
 {
     const char *p = r->raw.s ? r->raw.s : "";
     while (*p) {
@@ -50,11 +58,13 @@ static void parse_form(struct request *r, struct form *f)
         if (eq) {
             char *name = decode(&r->arena, p, (size_t)(eq - p));
             char *value = decode(&r->arena, eq + 1, n - (size_t)(eq + 1 - p));
-            if (name && value)
-                set_field(f, name, value);
+            if (!is_text(name) || !is_text(value))
+                return false;
+            set_field(f, name, value);
         }
         p += n + (p[n] == '&');
     }
+    return true;
 }
 
 /* Authorization: Basic base64(id:secret), where a client does not use the form. */
@@ -79,8 +89,30 @@ static struct replied *oauth_error(struct request *r, int status, const char *er
                                    const char *description)
 {
     return reply_json(r, status,
-                      json_pack("{s:s, s:s, s:s}", "error", error, "error_description", description,
-                                "correlation_id", r->correlation_id));
+                      json_pack("{s:s, s:o, s:s}", "error", error, "error_description",
+                                jsontext_string(description), "correlation_id", r->correlation_id));
+}
+
+/* What somebody who guesses leaves behind. */
+/* Right or wrong: whoever guesses must not learn from the answer which it was. */
+static struct replied *login_refused(struct request *r)
+{
+    struct err e;
+    err_set(&e, ERR_TOO_MANY_LOGINS, NULL,
+            "Too many logins from this address have failed. Try again in a while.");
+    reply_try_again(r);
+    return reply_err(r, &e);
+}
+
+static struct replied *login_failed(struct request *r, const struct form *f, const char *error,
+                                    const char *description)
+{
+    char who[100];
+    snprintf(who, sizeof who, "%s", f->client_id);
+    request_login_failed(r);
+    LOG_WARN(r->config->log, "login.failed", LF_STR("from", request_peer(r)),
+             LF_STR("client_id", who), LF_STR("why", error), LF_STR("req", r->correlation_id));
+    return oauth_error(r, 401, error, description);
 }
 
 static bool same(const char *a, const char *b)
@@ -103,10 +135,9 @@ static json_t *number(bool as_text, long long v)
     return as_text ? json_sprintf("%lld", v) : json_integer(v);
 }
 
-static struct replied *grant(struct request *r, const struct form *f)
+static struct replied *grant(struct request *r, const struct form *f, const char *audience)
 {
     int lifetime;
-    const char *audience = audience_of(r, f);
     char *token = auth_issue(r->config, f->client_id, audience, r->now_us, &lifetime);
     bool v1 = f->resource != NULL;
     long long now = r->now_us / 1000000;
@@ -123,7 +154,10 @@ static struct replied *grant(struct request *r, const struct form *f)
 struct replied *token_create(struct request *r)
 {
     struct form f = {0};
-    parse_form(r, &f);
+    if (!parse_form(r, &f))
+        return oauth_error(r, 400, "invalid_request",
+                           "The body is not a form (application/x-www-form-urlencoded) of UTF-8 "
+                           "text.");
     parse_basic(r, &f);
     if (!f.grant_type)
         return oauth_error(r, 400, "invalid_request", "The form field grant_type is missing.");
@@ -133,11 +167,19 @@ struct replied *token_create(struct request *r)
                            "principal that 'batchaid env' shows.");
     if (!f.client_id || !f.client_secret)
         return oauth_error(r, 400, "invalid_request", "client_id and client_secret are required.");
-    if (!same(f.client_id, r->config->client_id))
-        return oauth_error(r, 401, "unauthorized_client",
-                           "The client_id is unknown here; 'batchaid env' shows the right one.");
-    if (!same(f.client_secret, r->config->client_secret))
-        return oauth_error(r, 401, "invalid_client",
-                           "The client_secret is wrong; 'batchaid env' shows the right one.");
-    return grant(r, &f);
+    if (!request_may_log_in(r))
+        return login_refused(r);
+    if (!same(f.client_id, aad_of(r)->client_id))
+        return login_failed(r, &f, "unauthorized_client",
+                            "The client_id is unknown here; 'batchaid env' shows the right one.");
+    if (!same(f.client_secret, aad_of(r)->client_secret))
+        return login_failed(r, &f, "invalid_client",
+                            "The client_secret is wrong; 'batchaid env' shows the right one.");
+    const char *audience = audience_of(r, &f);
+    if (!audience_served(r, audience))
+        return oauth_error(r, 400, "invalid_resource",
+                           arena_printf(&r->arena,
+                                        "No resource '%.200s' is served here: ask for '%s'.",
+                                        audience, request_base(r)));
+    return grant(r, &f, audience);
 }

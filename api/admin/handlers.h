@@ -7,7 +7,7 @@
 #ifndef API_ADMIN_HANDLERS_H
 #define API_ADMIN_HANDLERS_H
 
-#include "api/request.h"
+#include "api/http/request.h"
 
 struct replied *nodes_list(struct request *r);
 struct replied *nodes_get(struct request *r);

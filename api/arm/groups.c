@@ -9,10 +9,9 @@
 #include <strings.h>
 
 #include "api/arm/handlers.h"
-#include "api/batchai/render.h"
-#include "api/lookup.h"
-#include "api/operation.h"
-#include "api/paging.h"
+#include "api/arm/lookup.h"
+#include "api/arm/operation.h"
+#include "api/http/paging.h"
 #include "lib/jsontext.h"
 #include "storage/storage.h"
 
@@ -75,10 +74,16 @@ static int accept_group(struct request *r, bool partial, struct given *g, struct
     return 0;
 }
 
+/* The one answer of the resource manager itself that was seen to count. */
+static void count_write(struct request *r)
+{
+    reply_header(r, "x-ms-ratelimit-remaining-subscription-writes", "1199");
+}
+
 static struct replied *insert(struct request *r, const char *name, const struct given *given)
 {
     struct err e;
-    const struct resource_group g = {.subscription = r->config->subscription_id,
+    const struct resource_group g = {.subscription = arm_of(r)->subscription_id,
                                      .name = name,
                                      .location = given->location,
                                      .tags = given->tags,
@@ -86,9 +91,10 @@ static struct replied *insert(struct request *r, const char *name, const struct 
                                      .created_us = r->now_us,
                                      .updated_us = r->now_us};
     int64_t id;
-    if (st_group_insert(r->config->storage, &g, &id, &e) < 0)
+    if (st_group_insert(arm_of(r)->storage, &g, &id, &e) < 0)
         return reply_err(r, &e);
     LOG_INFO(r->config->log, "group.created", LF_STR("group", name));
+    count_write(r);
     return reply_json(r, 201, render_group(&g));
 }
 
@@ -105,7 +111,7 @@ static struct replied *update(struct request *r, struct resource_group *g, const
                 g->name, g->location, location);
         return reply_err(r, &e);
     }
-    if (st_group_update(r->config->storage, g->id, tags, r->now_us, &e) < 0)
+    if (st_group_update(arm_of(r)->storage, g->id, tags, r->now_us, &e) < 0)
         return reply_err(r, &e);
     g->tags = tags;
     return reply_json(r, 200, render_group(g));
@@ -120,7 +126,9 @@ struct replied *groups_create(struct request *r)
     if (find_subscription(r, &e) < 0 || check_group_name(name, &e) < 0 ||
         accept_group(r, false, &given, &e) < 0)
         return reply_err(r, &e);
-    int rc = st_group_get(r->config->storage, &r->arena, r->config->subscription_id, name, &g, &e);
+    int rc = st_group_get(arm_of(r)->storage, &r->arena, arm_of(r)->subscription_id, name, &g, &e);
+    if (rc > 0)
+        count_write(r);
     struct replied *done = rc < 0   ? reply_err(r, &e)
                            : rc > 0 ? update(r, &g, given.location, given.tags)
                                     : insert(r, name, &given);
@@ -170,7 +178,7 @@ struct replied *groups_list(struct request *r)
         request_query_int(r, "$top", 1, page.max, page.max, &top, &e) < 0)
         return reply_err(r, &e);
     page.max = top;
-    if (st_group_list(r->config->storage, &r->arena, r->config->subscription_id, page.after,
+    if (st_group_list(arm_of(r)->storage, &r->arena, arm_of(r)->subscription_id, page.after,
                       page_limit(&page), &rows, &n, &e) < 0)
         return reply_err(r, &e);
     for (size_t i = 0; i < n; i++)
@@ -181,7 +189,7 @@ struct replied *groups_list(struct request *r)
 static void add_location(struct request *r, const char *guid)
 {
     reply_header(r, "Location", "%s/subscriptions/%s/operationresults/%s?api-version=%s",
-                 request_base(r), r->config->subscription_id, guid, r->version_name);
+                 request_base(r), arm_of(r)->subscription_id, guid, r->version_name);
     reply_retry_after(r);
 }
 
@@ -208,7 +216,7 @@ struct replied *arm_operation_results(struct request *r)
     const char *id = request_param(r, "operation");
     if (find_subscription(r, &e) < 0)
         return reply_err(r, &e);
-    int rc = st_op_get(r->config->storage, &r->arena, id, &op, &e);
+    int rc = st_op_get(arm_of(r)->storage, &r->arena, id, &op, &e);
     if (rc == 0)
         err_set(&e, ERR_OPERATION_NOT_FOUND, NULL, "The operation '%.100s' is not found.", id);
     if (rc <= 0)
@@ -228,14 +236,15 @@ struct replied *groups_list_resources(struct request *r)
     struct workspace *rows;
     size_t n;
     if (find_group(r, &g, &e) < 0 || page_parse(r, &page, &e) < 0 ||
-        st_workspace_list(r->config->storage, &r->arena, r->config->subscription_id, g.id,
+        st_workspace_list(arm_of(r)->storage, &r->arena, arm_of(r)->subscription_id, g.id,
                           page.after, page_limit(&page), &rows, &n, &e) < 0)
         return reply_err(r, &e);
     for (size_t i = 0; i < n; i++)
         page_add(&page, rows[i].id,
                  json_pack("{s:s, s:s, s:s, s:s}", "id",
-                           render_id(r, &rows[i].scope, "workspaces", rows[i].name), "name",
-                           rows[i].name, "type", "Microsoft.BatchAI/workspaces", "location",
+                           resource_id(&r->arena, "Microsoft.BatchAI", &rows[i].scope, "workspaces",
+                                       rows[i].name),
+                           "name", rows[i].name, "type", "Microsoft.BatchAI/workspaces", "location",
                            rows[i].scope.location));
     return page_reply(r, &page);
 }

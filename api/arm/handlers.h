@@ -5,7 +5,7 @@
 #ifndef API_ARM_HANDLERS_H
 #define API_ARM_HANDLERS_H
 
-#include "api/request.h"
+#include "api/arm/arm.h"
 
 struct replied *metadata_endpoints(struct request *r);
 struct replied *tenants_list(struct request *r);

@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "api/arm/handlers.h"
-#include "api/lookup.h"
+#include "api/arm/lookup.h"
 
 #define TYPES_MAX 12
 
@@ -55,7 +55,7 @@ static json_t *render(struct request *r, const struct provider *p)
                                                versions(&p->types[i]), "capabilities", "None"));
     return json_pack(
         "{s:o, s:s, s:o, s:s, s:s}", "id",
-        json_sprintf("/subscriptions/%s/providers/%s", r->config->subscription_id, p->ns),
+        json_sprintf("/subscriptions/%s/providers/%s", arm_of(r)->subscription_id, p->ns),
         "namespace", p->ns, "resourceTypes", types, "registrationState", "Registered",
         "registrationPolicy", "RegistrationRequired");
 }

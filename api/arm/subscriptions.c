@@ -4,7 +4,7 @@
  * listed are those that clients offer for completion; resources may name others.
  */
 #include "api/arm/handlers.h"
-#include "api/lookup.h"
+#include "api/arm/lookup.h"
 
 #define TENANT "adfs" /* the only kind of authority that MSAL trusts offline */
 
@@ -30,11 +30,11 @@ struct replied *tenants_list(struct request *r)
 
 static json_t *subscription(struct request *r)
 {
-    const char *id = r->config->subscription_id;
+    const char *id = arm_of(r)->subscription_id;
     return json_pack("{s:o, s:s, s:s, s:s, s:s, s:{s:s, s:s, s:s}, s:s}", "id",
                      json_sprintf("/subscriptions/%s", id), "authorizationSource", "RoleBased",
                      "subscriptionId", id, "tenantId", TENANT, "displayName",
-                     r->config->subscription_name, "subscriptionPolicies", "locationPlacementId",
+                     arm_of(r)->subscription_name, "subscriptionPolicies", "locationPlacementId",
                      "Internal_2014-09-01", "quotaId", "Internal_2014-09-01", "spendingLimit",
                      "Off", "state", "Enabled");
 }
@@ -62,7 +62,7 @@ struct replied *locations_list(struct request *r)
         json_array_append_new(
             value, json_pack("{s:o, s:s, s:s, s:s, s:{s:s}}", "id",
                              json_sprintf("/subscriptions/%s/locations/%s",
-                                          r->config->subscription_id, locations[i].name),
+                                          arm_of(r)->subscription_id, locations[i].name),
                              "name", locations[i].name, "displayName", locations[i].display,
                              "regionalDisplayName", locations[i].display, "metadata", "regionType",
                              "Physical"));

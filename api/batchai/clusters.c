@@ -4,12 +4,14 @@
 
 #include "api/batchai/common.h"
 #include "api/batchai/handlers.h"
+#include "api/batchai/home.h"
 #include "api/batchai/listing.h"
+#include "api/batchai/lookup.h"
+#include "api/batchai/new_clusters.h"
 #include "api/batchai/remote_login.h"
 #include "api/batchai/render.h"
-#include "api/home.h"
-#include "api/lookup.h"
 #include "lib/guid.h"
+#include "model/spec.h"
 #include "scheduler/scheduler.h"
 #include "storage/storage.h"
 
@@ -17,42 +19,27 @@ static struct replied *show(struct request *r, int64_t id)
 {
     struct err e;
     struct cluster c;
-    if (st_cluster_by_id(r->config->storage, &r->arena, id, &c, &e) <= 0)
+    int rc = st_cluster_by_id(arm_of(r)->storage, &r->arena, id, &c, &e);
+    if (rc == 0)
+        rc = err_set(&e, ERR_CLUSTER_NOT_FOUND, NULL, "The cluster has just been removed");
+    if (rc < 0)
         return reply_err(r, &e);
     reply_etag(r, c.updated_us);
     return reply_json(r, 200, render_cluster(r, &c));
 }
 
-/* The scale settings of an accepted document, which holds exactly one kind. */
-static struct scale scale_of(const json_t *doc)
-{
-    const json_t *s = json_object_get(json_object_get(doc, "properties"), "scaleSettings");
-    const json_t *manual = json_object_get(s, "manual"), *autos = json_object_get(s, "autoScale");
-    if (autos)
-        return (struct scale){.kind = SCALE_AUTO,
-                              .dealloc = DEALLOC_WAIT_FOR_JOB_COMPLETION,
-                              .minimum = json_int_at(autos, "minimumNodeCount"),
-                              .maximum = json_int_at(autos, "maximumNodeCount"),
-                              .initial = json_int_at(autos, "initialNodeCount")};
-    const char *option = json_text_at(manual, "nodeDeallocationOption");
-    return (struct scale){.kind = SCALE_MANUAL,
-                          .target = json_int_at(manual, "targetNodeCount"),
-                          .dealloc = (enum dealloc_option)enum_from_name(
-                              dealloc_option_names, option ? option : "requeue")};
-}
-
 static int check_quota(struct request *r, struct err *e)
 {
     int64_t n;
-    if (st_cluster_count(r->config->storage, r->config->subscription_id, &n, e) < 0)
+    if (st_cluster_count(arm_of(r)->storage, arm_of(r)->subscription_id, &n, e) < 0)
         return -1;
-    if (n < r->config->cluster_quota)
+    if (n < batchai_of(r)->cluster_quota)
         return 0;
     return err_set(e, ERR_CLUSTER_QUOTA, NULL,
                    "Operation results in exceeding quota limits of Microsoft.BatchAI/clusters. "
                    "Maximum allowed: %d, Current in use: %lld. Delete clusters or raise "
                    "quota.clusters in the configuration.",
-                   r->config->cluster_quota, (long long)n);
+                   batchai_of(r)->cluster_quota, (long long)n);
 }
 
 struct create_tx {
@@ -75,6 +62,7 @@ static int create_in_tx(struct storage *st, void *ctx, struct err *e)
                             .resource_id = t->c.id,
                             .scope = &t->w.scope,
                             .name = t->c.name,
+                            .in_group = request_is_flat(t->r),
                             .done = true};
     return operation_start(t->r, &op, &t->guid, e);
 }
@@ -84,8 +72,11 @@ static struct replied *create(struct request *r, const struct workspace *w, stru
     struct err e;
     char guid[GUID_SIZE];
     guid_new(guid);
-    const json_t *p = json_object_get(a->doc, "properties");
-    const char *priority = json_text_at(p, "vmPriority");
+    struct cluster_spec spec = {0};
+    schema_decode(&schema_cluster, &r->arena, a->doc, &spec);
+    if (r->version == V_2017_09_01_PREVIEW)
+        json_object_set_new(json_object_get(a->doc, "properties"), CLUSTER_DOC_PLAIN_OUTPUT,
+                            json_true());
     accepted_place(a, w->scope.location);
     struct create_tx t = {.r = r,
                           .a = a,
@@ -93,10 +84,9 @@ static struct replied *create(struct request *r, const struct workspace *w, stru
                           .c = {.name = request_param(r, "cluster"),
                                 .guid = guid,
                                 .doc = a->doc_text,
-                                .vm_size = json_text_at(p, "vmSize"),
-                                .vm_priority = (enum vm_priority)enum_from_name(
-                                    vm_priority_names, priority ? priority : "dedicated"),
-                                .scale = scale_of(a->doc),
+                                .vm_size = spec.vm_size,
+                                .vm_priority = spec.vm_priority,
+                                .scale = spec.scale,
                                 .prov_state = PROV_SUCCEEDED,
                                 .alloc_state = ALLOC_RESIZING,
                                 .prov_us = r->now_us,
@@ -105,13 +95,14 @@ static struct replied *create(struct request *r, const struct workspace *w, stru
                                 .updated_us = r->now_us}};
     t.c.auto_target = t.c.scale.initial;
     if (check_quota(r, &e) < 0 ||
-        sched_check_scale(r->config->sched, t.c.vm_size, t.c.vm_priority, &t.c.scale, &e) < 0 ||
-        st_tx(r->config->storage, "cluster create", create_in_tx, &t, &e) < 0)
+        sched_check_scale(arm_of(r)->sched, t.c.vm_size, t.c.vm_priority, &t.c.scale, &e) < 0 ||
+        st_tx(arm_of(r)->storage, "cluster create", create_in_tx, &t, &e) < 0)
         return reply_err(r, &e);
     LOG_INFO(r->config->log, "cluster.created", LF_STR("cluster", t.c.name),
              LF_STR("workspace", w->name), LF_STR("vmSize", t.c.vm_size),
              LF_INT("target", t.c.scale.target));
-    sched_wake_cluster(r->config->sched, t.c.id);
+    new_clusters_add(batchai_of(r)->new_clusters, t.c.id);
+    sched_wake_cluster(arm_of(r)->sched, t.c.id);
     return reply_accepted(r, &w->scope, t.guid);
 }
 
@@ -137,20 +128,22 @@ static int rescale(struct request *r, struct cluster *c, const json_t *given, st
     char *text = doc_with_changes(c->doc, given);
     struct cluster next = *c;
     next.doc = text;
-    if (json_object_get(json_object_get(given, "properties"), "scaleSettings"))
-        next.scale = scale_of(given);
+    struct cluster_spec spec = {0};
+    schema_decode(&schema_cluster, &r->arena, given, &spec);
+    if (spec.scale.kind) /* scaleSettings are given */
+        next.scale = spec.scale;
     if (r->version != V_2017_09_01_PREVIEW)
         next.updated_us = r->now_us;
-    int rc = sched_check_scale(r->config->sched, c->vm_size, c->vm_priority, &next.scale, e);
+    int rc = sched_check_scale(arm_of(r)->sched, c->vm_size, c->vm_priority, &next.scale, e);
     if (rc == 0)
-        rc = st_cluster_update_scale(r->config->storage, &next, e);
+        rc = st_cluster_update_scale(arm_of(r)->storage, &next, e);
     free(text);
     if (rc < 0)
         return -1;
     LOG_INFO(r->config->log, "cluster.rescaled", LF_STR("cluster", c->name),
              LF_INT("target", next.scale.target), LF_INT("minimum", next.scale.minimum),
              LF_INT("maximum", next.scale.maximum));
-    sched_wake_cluster(r->config->sched, c->id);
+    sched_wake_cluster(arm_of(r)->sched, c->id);
     return 0;
 }
 
@@ -158,8 +151,12 @@ static struct replied *update(struct request *r, struct cluster *c, const struct
 {
     struct err e;
     const char *secrets;
+    json_t *stored = json_loads(c->doc, 0, NULL);
+    if (!json_object_get(json_object_get(stored, "properties"), "subnet"))
+        forget_subnet(a->doc, cluster_subnet(r, c, stored));
+    json_decref(stored);
     if (check_alive("cluster", c->name, c->prov_state, &e) < 0 ||
-        st_cluster_secrets(r->config->storage, &r->arena, c->id, &secrets, &e) < 0 ||
+        st_cluster_secrets(arm_of(r)->storage, &r->arena, c->id, &secrets, &e) < 0 ||
         check_immutable(r, &schema_cluster, "cluster", c->name, c->doc, secrets, a, &e) < 0 ||
         rescale(r, c, a->doc, &e) < 0)
         return reply_err(r, &e);
@@ -174,7 +171,7 @@ static struct replied *create_or_update(struct request *r, struct accepted *a)
     const char *name = request_param(r, "cluster");
     if (home_workspace(r, &w, &e) < 0 || check_name(r, "cluster", name, &e) < 0)
         return reply_err(r, &e);
-    int rc = st_cluster_get(r->config->storage, &r->arena, w.id, name, &c, &e);
+    int rc = st_cluster_get(arm_of(r)->storage, &r->arena, w.id, name, &c, &e);
     if (rc < 0)
         return reply_err(r, &e);
     return rc == 0 ? create(r, &w, a) : update(r, &c, a);
@@ -227,11 +224,12 @@ struct replied *clusters_delete(struct request *r)
     return delete_resource(r, RES_CLUSTER, c.id, &c.scope, c.name);
 }
 
-static int fetch(struct request *r, const void *owner, int64_t after, int limit, void **rows,
-                 size_t *n, struct err *e)
+static int fetch(struct request *r, const struct listing_owner *owner, int64_t after, int limit,
+                 void **rows, size_t *n, struct err *e)
 {
     struct cluster *found;
-    int rc = st_cluster_list(r->config->storage, &r->arena, owner, after, limit, &found, n, e);
+    int rc =
+        st_cluster_list(arm_of(r)->storage, &r->arena, &owner->filter, after, limit, &found, n, e);
     *rows = found;
     return rc;
 }
@@ -251,10 +249,10 @@ static const struct listing listing = {&schema_cluster, fetch, render_row, row_i
 static struct replied *list(struct request *r, filter_fn *filter_of)
 {
     struct err e;
-    struct st_filter filter;
-    if (filter_of(r, &filter, &e) < 0)
+    struct listing_owner owner = {0};
+    if (filter_of(r, &owner.filter, &e) < 0)
         return reply_err(r, &e);
-    return reply_listing(r, &listing, &filter);
+    return reply_listing(r, &listing, &owner);
 }
 
 struct replied *clusters_list(struct request *r)
@@ -279,7 +277,7 @@ struct replied *clusters_list_remote_login(struct request *r)
     struct node *nodes;
     size_t n;
     if (find_cluster(r, &c, &e) < 0 ||
-        st_node_list(r->config->storage, &r->arena, c.id, &nodes, &n, &e) < 0)
+        st_node_list(arm_of(r)->storage, &r->arena, c.id, &nodes, &n, &e) < 0)
         return reply_err(r, &e);
     return reply_remote_login(r, nodes, n);
 }

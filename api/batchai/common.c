@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/home.h"
-#include "api/lookup.h"
+#include "api/batchai/home.h"
+#include "api/batchai/lookup.h"
 #include "lib/jsontext.h"
 #include "model/home.h"
 #include "storage/storage.h"
@@ -87,7 +87,7 @@ int check_immutable(struct request *r, const struct schema *s, const char *what,
     int rc = 0;
     if (n > 0) {
         char first[128];
-        snprintf(first, sizeof first, "%.*s", (int)(strcspn(list.s, ",") % sizeof first), list.s);
+        snprintf(first, sizeof first, "%.*s", (int)strcspn(list.s, ","), list.s);
         rc = err_set(e, ERR_IMMUTABLE_PROPERTY, first,
                      "The %s %.100s exists and these properties cannot be changed: %s. Delete it "
                      "first, or send the values it was created with.",
@@ -102,8 +102,12 @@ struct replied *delete_resource(struct request *r, enum resource_kind kind, int6
 {
     struct err e;
     const char *guid;
-    struct op_request op = {
-        .kind = kind, .resource_id = id, .scope = scope, .name = name, .is_delete = true};
+    struct op_request op = {.kind = kind,
+                            .resource_id = id,
+                            .scope = scope,
+                            .name = name,
+                            .in_group = request_is_flat(r),
+                            .is_delete = true};
     if (operation_delete(r, &op, &guid, &e) < 0)
         return reply_err(r, &e);
     return reply_accepted(r, scope, guid);
@@ -135,12 +139,9 @@ const char *json_text_at(const json_t *o, const char *key)
     return json_string_value(json_object_get(o, key));
 }
 
-/* An id that no row has. */
-#define NO_ROW (-1)
-
 int filter_subscription(struct request *r, struct st_filter *f, struct err *e)
 {
-    *f = (struct st_filter){.subscription = r->config->subscription_id,
+    *f = (struct st_filter){.subscription = arm_of(r)->subscription_id,
                             .workspace = request_is_flat(r) ? HOME_WORKSPACE : NULL};
     return find_subscription(r, e);
 }
@@ -152,7 +153,7 @@ int filter_group(struct request *r, struct st_filter *f, struct err *e)
         return filter_workspace(r, f, e);
     if (find_group(r, &g, e) < 0)
         return -1;
-    *f = (struct st_filter){.subscription = r->config->subscription_id, .group_id = g.id};
+    *f = (struct st_filter){.subscription = arm_of(r)->subscription_id, .group_id = g.id};
     return 0;
 }
 
@@ -160,7 +161,7 @@ int filter_workspace(struct request *r, struct st_filter *f, struct err *e)
 {
     struct workspace w;
     int rc = seek_workspace(r, &w, e);
-    *f = (struct st_filter){.subscription = r->config->subscription_id,
+    *f = (struct st_filter){.subscription = arm_of(r)->subscription_id,
                             .workspace_id = rc > 0 ? w.id : NO_ROW};
     return rc < 0 ? -1 : 0;
 }

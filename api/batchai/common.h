@@ -6,8 +6,8 @@
 #ifndef API_BATCHAI_COMMON_H
 #define API_BATCHAI_COMMON_H
 
-#include "api/operation.h"
-#include "api/request.h"
+#include "api/arm/operation.h"
+#include "api/http/request.h"
 #include "storage/storage.h"
 
 /* A request body after schema_accept(): text for storage, objects for looking inside. */
@@ -37,6 +37,9 @@ struct replied *delete_resource(struct request *r, enum resource_kind kind, int6
 /* The answer to a DELETE whose resource was not found: 204, unless a level above is missing too in
  * a way that the client got wrong (the subscription). */
 struct replied *delete_missing(struct request *r, const struct err *e);
+
+/* An id that no row has. */
+#define NO_ROW (-1)
 
 /* What the path names, as a filter for a list. Versions without workspaces see only what lives in
  * their home (model/home.h). */

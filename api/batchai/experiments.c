@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/batchai/common.h"
 #include "api/batchai/handlers.h"
+#include "api/batchai/lookup.h"
 #include "api/batchai/render.h"
-#include "api/lookup.h"
-#include "api/paging.h"
+#include "api/http/paging.h"
 #include "storage/storage.h"
 
 static struct replied *show(struct request *r, const struct experiment *x)
@@ -20,7 +20,7 @@ static int create(struct request *r, struct experiment *x, struct err *e)
     if (find_workspace(r, &w, e) < 0 || check_name(r, "experiment", name, e) < 0 ||
         check_alive("workspace", w.name, w.prov_state, e) < 0)
         return -1;
-    struct storage *st = r->config->storage;
+    struct storage *st = arm_of(r)->storage;
     int rc = st_experiment_get(st, &r->arena, w.id, name, x, e);
     if (rc < 0)
         return -1;
@@ -75,7 +75,7 @@ struct replied *experiments_list(struct request *r)
     struct experiment *rows;
     size_t n;
     if (find_workspace(r, &w, &e) < 0 || page_parse(r, &page, &e) < 0 ||
-        st_experiment_list(r->config->storage, &r->arena, w.id, page.after, page_limit(&page),
+        st_experiment_list(arm_of(r)->storage, &r->arena, w.id, page.after, page_limit(&page),
                            &rows, &n, &e) < 0)
         return reply_err(r, &e);
     for (size_t i = 0; i < n; i++)

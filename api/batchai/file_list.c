@@ -65,9 +65,38 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct file_entry *)a)->name, ((const struct file_entry *)b)->name);
 }
 
+static bool is_sorted(const struct file_list *l)
+{
+    for (size_t i = 1; i < l->n; i++)
+        if (by_name(&l->entry[i - 1], &l->entry[i]) > 0)
+            return false;
+    return true;
+}
+
+/* execution.log, or of a job with several nodes execution-NODE.log */
+static bool is_log(const char *name)
+{
+    size_t n = strlen(name);
+    return strncmp(name, "execution", 9) == 0 && (name[9] == '.' || name[9] == '-') &&
+           strcmp(name + n - 4, ".log") == 0;
+}
+
+static void hide_log(struct file_list *l)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < l->n; i++)
+        if (is_log(l->entry[i].name))
+            free(l->entry[i].name);
+        else
+            l->entry[kept++] = l->entry[i];
+    l->n = kept;
+}
+
 struct replied *file_list_reply(struct file_list *l)
 {
-    if (l->n > 1)
+    if (l->hides_log)
+        hide_log(l);
+    if (!is_sorted(l))
         qsort(l->entry, l->n, sizeof *l->entry, by_name);
     /* The id of an entry is its place, from 1 on. */
     for (size_t i = (size_t)l->page.after; i < l->n && !l->page.more; i++)

@@ -6,15 +6,11 @@
 #ifndef API_BATCHAI_FILE_LIST_H
 #define API_BATCHAI_FILE_LIST_H
 
-#include "api/paging.h"
-#include "api/storage/link.h"
+#include "api/azstorage/link.h"
+#include "api/batchai/batchai.h"
+#include "api/http/paging.h"
+#include "files/files.h"
 #include "model/resource.h"
-
-struct file_entry {
-    char *name; /* owned */
-    bool is_dir;
-    int64_t size, mtime_us;
-};
 
 struct file_list {
     struct request *r;
@@ -25,6 +21,7 @@ struct file_list {
     const char *directory;    /* in it, as asked for */
     bool is_base;             /* that is the output directory itself: may not be there yet */
     bool shows_directories;   /* 2017 does not */
+    bool hides_log;           /* nor the service's own log */
     struct file_ref dir;      /* what links are made of; path: the directory that is listed */
     struct file_entry *entry; /* owned, as are the names */
     size_t n;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/batchai/common.h"
 #include "api/batchai/handlers.h"
+#include "api/batchai/home.h"
 #include "api/batchai/listing.h"
+#include "api/batchai/lookup.h"
 #include "api/batchai/render.h"
-#include "api/home.h"
-#include "api/lookup.h"
 #include "lib/guid.h"
+#include "scheduler/fleet/fleet.h"
 #include "scheduler/scheduler.h"
 #include "storage/storage.h"
 
@@ -30,6 +31,7 @@ static int create_in_tx(struct storage *st, void *ctx, struct err *e)
                             .resource_id = id,
                             .scope = &t->w.scope,
                             .name = t->f.name,
+                            .in_group = request_is_flat(t->r),
                             .done = t->f.prov_state == PROV_SUCCEEDED};
     t->f.id = id;
     return operation_start(t->r, &op, &t->guid, e);
@@ -51,15 +53,16 @@ static struct replied *create(struct request *r, const struct workspace *w, stru
                                 .prov_us = r->now_us,
                                 .created_us = r->now_us,
                                 .updated_us = r->now_us}};
-    struct file_server_place at;
+    struct file_server_backing at;
     t.f.scope = w->scope;
     t.f.scope.workspace = w->name;
-    if (sched_file_server_place(r->config->sched, &r->arena, &t.f, &at) && at.machine)
+    if (fleet_file_server_backing(sched_fleet(arm_of(r)->sched), &r->arena, &t.f, &at) &&
+        at.machine)
         t.f.prov_state = PROV_CREATING; /* a machine is to be made export it */
-    if (st_tx(r->config->storage, "file server create", create_in_tx, &t, &e) < 0)
+    if (st_tx(arm_of(r)->storage, "file server create", create_in_tx, &t, &e) < 0)
         return reply_err(r, &e);
     if (t.f.prov_state == PROV_CREATING)
-        sched_wake_file_server(r->config->sched, t.f.id);
+        fleet_wake_file_server(sched_fleet(arm_of(r)->sched), t.f.id);
     LOG_INFO(r->config->log, "fileserver.created", LF_STR("fileServer", t.f.name),
              LF_STR("workspace", w->name));
     return reply_accepted(r, &w->scope, t.guid);
@@ -79,14 +82,18 @@ static struct replied *create_or_show(struct request *r, struct accepted *a)
     const char *name = request_param(r, "fileServer");
     if (home_workspace(r, &w, &e) < 0 || check_name(r, "file server", name, &e) < 0)
         return reply_err(r, &e);
-    int rc = st_file_server_get(r->config->storage, &r->arena, w.id, name, &f, &e);
+    int rc = st_file_server_get(arm_of(r)->storage, &r->arena, w.id, name, &f, &e);
     if (rc < 0)
         return reply_err(r, &e);
     if (rc == 0)
         return create(r, &w, a);
     const char *secrets;
+    json_t *stored = json_loads(f.doc, 0, NULL);
+    if (!json_object_get(json_object_get(stored, "properties"), "subnet"))
+        forget_subnet(a->doc, file_server_subnet(r, &f, stored));
+    json_decref(stored);
     if (check_alive("file server", f.name, f.prov_state, &e) < 0 ||
-        st_file_server_secrets(r->config->storage, &r->arena, f.id, &secrets, &e) < 0 ||
+        st_file_server_secrets(arm_of(r)->storage, &r->arena, f.id, &secrets, &e) < 0 ||
         check_immutable(r, &schema_file_server, "file server", f.name, f.doc, secrets, a, &e) < 0)
         return reply_err(r, &e);
     return show(r, &f);
@@ -121,11 +128,12 @@ struct replied *file_servers_delete(struct request *r)
     return delete_resource(r, RES_FILE_SERVER, f.id, &f.scope, f.name);
 }
 
-static int fetch(struct request *r, const void *owner, int64_t after, int limit, void **rows,
-                 size_t *n, struct err *e)
+static int fetch(struct request *r, const struct listing_owner *owner, int64_t after, int limit,
+                 void **rows, size_t *n, struct err *e)
 {
     struct file_server *found;
-    int rc = st_file_server_list(r->config->storage, &r->arena, owner, after, limit, &found, n, e);
+    int rc = st_file_server_list(arm_of(r)->storage, &r->arena, &owner->filter, after, limit,
+                                 &found, n, e);
     *rows = found;
     return rc;
 }
@@ -145,10 +153,10 @@ static const struct listing listing = {&schema_file_server, fetch, render_row, r
 static struct replied *list(struct request *r, filter_fn *filter_of)
 {
     struct err e;
-    struct st_filter filter;
-    if (filter_of(r, &filter, &e) < 0)
+    struct listing_owner owner = {0};
+    if (filter_of(r, &owner.filter, &e) < 0)
         return reply_err(r, &e);
-    return reply_listing(r, &listing, &filter);
+    return reply_listing(r, &listing, &owner);
 }
 
 struct replied *file_servers_list(struct request *r)

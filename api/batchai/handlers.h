@@ -5,7 +5,7 @@
 #ifndef API_BATCHAI_HANDLERS_H
 #define API_BATCHAI_HANDLERS_H
 
-#include "api/request.h"
+#include "api/batchai/batchai.h"
 
 struct replied *operations_list(struct request *r);
 struct replied *usages_list(struct request *r);

@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * listOutputFiles: from an output directory's id to the folder of the share it lies on, listed on
- * the thread pool; output that is on no share is looked for on the job's nodes (node_files.c).
- * Nothing outside the output directory's share can be named: `directory` must be a plain relative
- * path, and opening follows no link that leaves the share.
+ * listOutputFiles: from an output directory's id to the folder of the share it lies on, listed by
+ * the share's workers (files/); output that is on no share is looked for on the job's nodes
+ * (node_files.c). Nothing outside the output directory's share can be named: `directory` must be a
+ * plain relative path, and opening follows no link that leaves the share.
  */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "api/batchai/file_list.h"
 #include "api/batchai/handlers.h"
-#include "api/lookup.h"
+#include "api/batchai/lookup.h"
+#include "files/files.h"
 #include "lib/fs.h"
-#include "model/spec.h"
+#include "model/job_output.h"
+#include "scheduler/fleet/fleet.h"
+#include "scheduler/run/runs.h"
 #include "scheduler/scheduler.h"
 
 #define EXPIRY_MIN   5
@@ -28,99 +26,27 @@
 
 /* A directory of a share. */
 struct share_list {
-    uv_work_t work;
     struct file_list *list;
     struct job job;
-    const char *root; /* the share's folder */
-    const char *base; /* the output directory, below it */
-    size_t left_out;  /* how many more entries there are that cannot be listed */
-    int error;        /* errno */
-    bool no_base;     /* not even the output directory is there */
 };
 
-static bool is_utf8(const char *s)
+static void take_entries(struct file_list *list, struct file_entries *found)
 {
-    json_t *text = json_string(s);
-    json_decref(text);
-    return text != NULL;
-}
-
-/* What a link leads to, if that is inside the share. */
-static int stat_link(const struct share_list *l, const char *name, struct stat *st)
-{
-    const char *dir = l->list->dir.path;
-    char *path = *dir ? fs_join(dir, name) : xstrdup(name); /* the share itself */
-    int fd = fs_open_beneath(l->root, path, O_PATH);
-    int rc = fd < 0 ? -1 : fstat(fd, st);
-    if (fd >= 0)
-        close(fd);
-    free(path);
-    return rc;
-}
-
-/* Whether an entry is listed. A link to a directory is not, as it could make a client's walk
- * endless. */
-static bool may_list(const struct share_list *l, const char *name, struct stat *st)
-{
-    if (!is_utf8(name))
-        return false;
-    if (S_ISLNK(st->st_mode))
-        return stat_link(l, name, st) == 0 && S_ISREG(st->st_mode);
-    return S_ISREG(st->st_mode) || (S_ISDIR(st->st_mode) && l->list->shows_directories);
-}
-
-static void add_entry(struct share_list *l, int dirfd, const char *name)
-{
-    struct stat st;
-    if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return; /* it has just been removed */
-    if (!may_list(l, name, &st))
-        l->left_out++;
-    else
-        file_list_add(l->list, name, S_ISDIR(st.st_mode), st.st_size,
-                      (int64_t)st.st_mtim.tv_sec * 1000000);
-}
-
-static bool is_missing(const struct share_list *l, const char *path)
-{
-    int fd = fs_open_beneath(l->root, path, O_PATH);
-    if (fd >= 0)
-        close(fd);
-    return fd < 0 && errno == ENOENT;
-}
-
-static void read_directory(uv_work_t *w)
-{
-    struct share_list *l = w->data;
-    int fd = fs_open_beneath(l->root, l->list->dir.path, O_RDONLY | O_DIRECTORY);
-    DIR *d = fd < 0 ? NULL : fdopendir(fd);
-    if (!d) {
-        l->error = errno;
-        l->no_base = l->error == ENOENT && is_missing(l, l->base);
-        if (fd >= 0)
-            close(fd);
-        return;
-    }
-    struct dirent *de;
-    while ((de = readdir(d)) && l->list->n < ENTRIES_MAX)
-        if (strcmp(de->d_name, ".") != 0 && strcmp(de->d_name, "..") != 0)
-            add_entry(l, fd, de->d_name);
-    closedir(d);
-}
-
-static struct replied *answer(struct share_list *l)
-{
-    struct file_list *list = l->list;
-    struct err e;
-    if (l->left_out > 0)
+    list->entry = found->entry;
+    list->n = found->n;
+    if (found->left_out > 0)
         LOG_DEBUG(list->r->config->log, "listing.incomplete", LF_STR("share", list->dir.scope[1]),
                   LF_STR("directory", list->dir.path), LF_INT("listed", list->n),
-                  LF_INT("left_out", l->left_out));
-    /* No base: the job has not started, and nothing is there yet. */
-    if (!l->error || (l->error == ENOENT && list->is_base))
-        return file_list_reply(list);
-    err_set(&e, l->error == ENOENT ? ERR_FILE_NOT_FOUND : ERR_INVALID_QUERY, "directory",
-            "The directory '%.200s' cannot be listed: %s.", list->directory, share_error(l->error));
+                  LF_INT("left_out", found->left_out));
+    *found = (struct file_entries){0};
+}
+
+static struct replied *refuse(struct file_list *list, const struct err *why)
+{
+    struct err e;
+    enum err_code code = why->code == ERR_IO ? ERR_INVALID_QUERY : why->code;
+    err_set(&e, code, "directory", "The directory '%.200s' cannot be listed: %s.", list->directory,
+            why->msg);
     return file_list_refuse(list, &e);
 }
 
@@ -129,47 +55,38 @@ static struct replied *answer(struct share_list *l)
 static bool is_elsewhere(const struct share_list *l)
 {
     struct request *r = l->list->r;
-    struct output_place *at;
+    struct output_dir *at;
     struct err e;
     size_t n;
-    return l->no_base &&
-           sched_output_places(r->config->sched, &r->arena, &l->job, l->list->id, &at, &n, &e) ==
-               0 &&
+    return runs_output_dirs(sched_runs(arm_of(r)->sched), &r->arena, &l->job, l->list->id, &at, &n,
+                            &e) == 0 &&
            n > 0 && !at[0].is_local;
 }
 
-static void on_read(uv_work_t *w, int status)
+/* No base: the job has not started, and nothing is there yet. */
+static void on_listed(void *ctx, const struct err *why, struct file_entries *found,
+                      bool base_is_missing)
 {
-    (void)status;
-    struct share_list *l = w->data;
-    struct request *r = l->list->r;
-    if (is_elsewhere(l))
-        node_files_finish(l->list, &l->job);
-    else
-        request_finish(r, answer(l));
+    struct share_list *l = ctx;
+    struct file_list *list = l->list;
+    struct request *r = list->r;
+    if (base_is_missing && is_elsewhere(l)) {
+        node_files_finish(list, &l->job);
+    } else if (why && !(why->code == ERR_FILE_NOT_FOUND && list->is_base)) {
+        request_finish(r, refuse(list, why));
+    } else {
+        if (!why)
+            take_entries(list, found);
+        request_finish(r, file_list_reply(list));
+    }
     free(l);
 }
 
-/* The path prefix of an output directory id and what follows it. */
-static int directory_of(struct request *r, const struct job_spec *s, const char *id,
-                        const char **prefix, const char **below, struct err *e)
+static int find_output(struct request *r, const struct job_spec *s, const char *id,
+                       struct job_output *out, struct err *e)
 {
-    if (strcasecmp(id, "stdouterr") == 0) {
-        *prefix = s->std_prefix;
-        *below = arena_printf(&r->arena, "%s/stdouterr", s->segment);
+    if (job_output_find(&r->arena, s, id, out))
         return 0;
-    }
-    for (size_t i = 0; i < s->n_outputs; i++) {
-        const struct directory_spec *d = &s->outputs[i];
-        if (strcmp(d->id, id) != 0)
-            continue;
-        const char *suffix = d->suffix ? d->suffix : "";
-        *prefix = d->path;
-        *below = d->as_is ? suffix
-                          : arena_printf(&r->arena, "%s/outputs%s%s", s->segment,
-                                         *suffix ? "/" : "", suffix);
-        return 0;
-    }
     return err_set(e, ERR_OUTPUT_DIRECTORY_NOT_FOUND, "outputdirectoryid",
                    "The job has no output directory with id '%.100s'; use 'stdouterr' or the id of "
                    "one of its outputDirectories.",
@@ -212,12 +129,13 @@ static struct replied *list_on_share(struct file_list *l, const struct job *j,
                                {v->account, v->share},
                                join_path(&r->arena, parts, 2)};
     struct share_list *sl = xcalloc(1, sizeof *sl);
-    *sl = (struct share_list){.list = l,
-                              .job = *j,
-                              .root = sched_share_path(r->config->storage_dir, &r->arena, v),
-                              .base = base};
-    sl->work.data = sl;
-    uv_queue_work(r->config->loop, &sl->work, read_directory, on_read);
+    *sl = (struct share_list){.list = l, .job = *j};
+    const struct files_list what = {
+        .at = {fleet_share_path(batchai_of(r)->storage_dir, &r->arena, v), l->dir.path},
+        .base = base,
+        .max = ENTRIES_MAX,
+        .files_only = !l->shows_directories};
+    files_list(batchai_of(r)->files, &what, on_listed, sl);
     return reply_later(r);
 }
 
@@ -226,15 +144,17 @@ static struct replied *list(struct file_list *l, const struct job *j)
     struct request *r = l->r;
     struct job_spec spec;
     struct err e;
-    const char *below = "", *rest = "";
+    struct job_output out;
+    const char *rest = "";
     if (job_spec_decode(&r->arena, j, NULL, &spec, &e) < 0 ||
-        directory_of(r, &spec, l->id, &l->prefix, &below, &e) < 0)
+        find_output(r, &spec, l->id, &out, &e) < 0)
         return file_list_refuse(l, &e);
+    l->prefix = out.prefix;
     const struct mount_volume *v =
         mount_resolve(&r->arena, &spec.cluster_mounts, &spec.mounts, l->prefix, &rest);
     if (!v || (v->kind != MOUNT_AZURE_FILE_SHARE && v->kind != MOUNT_AZURE_BLOB))
         return list_on_nodes(l, j);
-    const char *parts[] = {rest, below};
+    const char *parts[] = {rest, out.below};
     return list_on_share(l, j, v, join_path(&r->arena, parts, 2));
 }
 
@@ -252,6 +172,7 @@ static int parse(struct file_list *l, struct err *e)
         return -1;
     /* 2017 lists files only: it can neither say that an item is a directory nor ask for one. */
     l->shows_directories = r->version != V_2017_09_01_PREVIEW;
+    l->hides_log = !l->shows_directories && strcasecmp(l->id, "stdouterr") == 0;
     const char *dir = l->shows_directories ? request_query(r, "directory") : NULL;
     char *clean = arena_strdup(&r->arena, dir ? dir : ".");
     while (strncmp(clean, "./", 2) == 0)

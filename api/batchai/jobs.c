@@ -3,14 +3,16 @@
 
 #include "api/batchai/common.h"
 #include "api/batchai/handlers.h"
+#include "api/batchai/home.h"
 #include "api/batchai/listing.h"
+#include "api/batchai/lookup.h"
 #include "api/batchai/remote_login.h"
 #include "api/batchai/render.h"
-#include "api/home.h"
-#include "api/lookup.h"
 #include "lib/guid.h"
 #include "model/home.h"
+#include "model/schema.h"
 #include "model/spec.h"
+#include "scheduler/run/runs.h"
 #include "scheduler/scheduler.h"
 #include "storage/storage.h"
 
@@ -23,7 +25,7 @@ static struct replied *show(struct request *r, const struct job *j)
 /* A job that no resize could ever let run is refused now rather than left in the queue. */
 static int check_node_count(struct request *r, const struct cluster *c, int n, struct err *e)
 {
-    int most = sched_most_nodes(r->config->sched, c);
+    int most = sched_most_nodes(arm_of(r)->sched, c);
     if (n <= most)
         return 0;
     return err_set(e, ERR_INVALID_PROPERTY, "properties.nodeCount",
@@ -54,6 +56,7 @@ static int create_in_tx(struct storage *st, void *ctx, struct err *e)
                             .resource_id = t->j.id,
                             .scope = &t->scope,
                             .name = t->j.name,
+                            .in_group = request_is_flat(t->r),
                             .done = true};
     return operation_start(t->r, &op, &t->guid, e);
 }
@@ -61,26 +64,24 @@ static int create_in_tx(struct storage *st, void *ctx, struct err *e)
 static int fill_job(struct create_tx *t, const struct cluster *c, char *guid, struct err *e)
 {
     struct request *r = t->r;
-    const json_t *p = json_object_get(t->a->doc, "properties");
-    const char *wall = json_text_at(json_object_get(p, "constraints"), "maxWallClockTime");
+    struct job_spec spec = {0};
+    schema_decode(&schema_job, &r->arena, t->a->doc, &spec);
     t->scope = t->x.scope;
     t->scope.experiment = t->x.name;
     t->j = (struct job){.cluster_id = c->id,
                         .name = request_param(r, "job"),
                         .guid = guid,
                         .doc = t->a->doc_text,
-                        .cluster_ref = json_text_at(json_object_get(p, "cluster"), "id"),
-                        .priority = json_int_at(p, "priority"),
-                        .node_count = json_int_at(p, "nodeCount"),
+                        .cluster_ref = spec.cluster_id,
+                        .priority = spec.priority,
+                        .node_count = spec.node_count,
+                        .max_wall_us = spec.max_wall_us,
                         .prov_state = PROV_SUCCEEDED,
                         .exec_state = EXEC_QUEUED,
                         .prov_us = r->now_us,
                         .exec_us = r->now_us,
                         .created_us = r->now_us,
                         .updated_us = r->now_us};
-    if (wall && duration_parse(wall, &t->j.max_wall_us) < 0)
-        return err_set(e, ERR_INVALID_PROPERTY, "properties.constraints.maxWallClockTime",
-                       "'%.100s' is not an ISO 8601 duration", wall);
     return check_node_count(r, c, t->j.node_count, e);
 }
 
@@ -91,11 +92,11 @@ static struct replied *create(struct create_tx *t, const struct cluster *c)
     char guid[GUID_SIZE];
     guid_new(guid);
     if (check_alive("cluster", c->name, c->prov_state, &e) < 0 || fill_job(t, c, guid, &e) < 0 ||
-        st_tx(r->config->storage, "job create", create_in_tx, t, &e) < 0)
+        st_tx(arm_of(r)->storage, "job create", create_in_tx, t, &e) < 0)
         return reply_err(r, &e);
     LOG_INFO(r->config->log, "job.queued", LF_STR("job", t->j.name), LF_STR("cluster", c->name),
              LF_INT("nodes", t->j.node_count), LF_INT("priority", t->j.priority));
-    sched_wake_cluster(r->config->sched, c->id);
+    sched_job_queued(arm_of(r)->sched, c, &t->j);
     return reply_accepted(r, &t->scope, t->guid);
 }
 
@@ -104,7 +105,7 @@ static struct replied *repeat(struct request *r, const struct job *j, const stru
     struct err e;
     const char *secrets;
     if (check_alive("job", j->name, j->prov_state, &e) < 0 ||
-        st_job_secrets(r->config->storage, &r->arena, j->id, &secrets, &e) < 0 ||
+        st_job_secrets(arm_of(r)->storage, &r->arena, j->id, &secrets, &e) < 0 ||
         check_immutable(r, &schema_job, "job", j->name, j->doc, secrets, a, &e) < 0)
         return reply_err(r, &e);
     return show(r, j);
@@ -140,7 +141,7 @@ static struct replied *create_or_repeat(struct request *r, json_t *doc, struct a
     const char *name = request_param(r, "job");
     if (home_experiment(r, &t.w, &t.x, &e) < 0 || check_name(r, "job", name, &e) < 0)
         return reply_err(r, &e);
-    int rc = st_job_get(r->config->storage, &r->arena, t.x.id, name, &j, &e);
+    int rc = st_job_get(arm_of(r)->storage, &r->arena, t.x.id, name, &j, &e);
     if (rc < 0)
         return reply_err(r, &e);
     /* A job survives its cluster: a repeated PUT must not fail for the cluster's sake. */
@@ -182,20 +183,15 @@ struct replied *jobs_delete(struct request *r)
     return delete_resource(r, RES_JOB, j.id, &j.scope, j.name);
 }
 
-/* The owner is an experiment, or NULL in its place for the home experiments of all groups. */
-struct job_owner {
-    const struct experiment *x;
-};
-
-static int fetch(struct request *r, const void *owner, int64_t after, int limit, void **rows,
-                 size_t *n, struct err *e)
+static int fetch(struct request *r, const struct listing_owner *owner, int64_t after, int limit,
+                 void **rows, size_t *n, struct err *e)
 {
-    const struct job_owner *o = owner;
-    struct storage *st = r->config->storage;
+    struct storage *st = arm_of(r)->storage;
     struct job *found;
-    int rc = o->x ? st_job_list(st, &r->arena, o->x->id, after, limit, &found, n, e)
-                  : st_job_list_named(st, &r->arena, r->config->subscription_id, HOME_WORKSPACE,
-                                      HOME_EXPERIMENT, after, limit, &found, n, e);
+    int rc = owner->experiment_id
+                 ? st_job_list(st, &r->arena, owner->experiment_id, after, limit, &found, n, e)
+                 : st_job_list_named(st, &r->arena, arm_of(r)->subscription_id, HOME_WORKSPACE,
+                                     HOME_EXPERIMENT, after, limit, &found, n, e);
     *rows = found;
     return rc;
 }
@@ -220,10 +216,9 @@ struct replied *jobs_list(struct request *r)
     int rc = seek_experiment(r, &x, &e);
     if (rc < 0)
         return reply_err(r, &e);
-    if (rc == 0)
-        x.id = 0; /* no home yet: no job is in an experiment without an id */
-    struct job_owner o = {.x = &x};
-    return reply_listing(r, &listing, &o);
+    /* No home yet: no job is in an experiment that is not there. */
+    const struct listing_owner owner = {.experiment_id = rc == 0 ? NO_ROW : x.id};
+    return reply_listing(r, &listing, &owner);
 }
 
 struct replied *jobs_list_all(struct request *r)
@@ -231,7 +226,7 @@ struct replied *jobs_list_all(struct request *r)
     struct err e;
     if (find_subscription(r, &e) < 0)
         return reply_err(r, &e);
-    struct job_owner all = {NULL};
+    const struct listing_owner all = {0};
     return reply_listing(r, &listing, &all);
 }
 
@@ -245,11 +240,14 @@ static int terminate_in_tx(struct storage *st, void *ctx, struct err *e)
 {
     (void)st;
     struct terminate_tx *t = ctx;
-    struct op_request op = {
-        .kind = RES_JOB, .resource_id = t->j->id, .scope = &t->j->scope, .name = t->j->name};
+    struct op_request op = {.kind = RES_JOB,
+                            .resource_id = t->j->id,
+                            .scope = &t->j->scope,
+                            .name = t->j->name,
+                            .in_group = request_is_flat(t->r)};
     if (operation_start(t->r, &op, &t->guid, e) < 0)
         return -1;
-    return sched_job_terminate(t->r->config->sched, t->j->id, e) < 0 ? -1 : 0;
+    return runs_terminate(sched_runs(arm_of(t->r)->sched), t->j->id, e) < 0 ? -1 : 0;
 }
 
 struct replied *jobs_terminate(struct request *r)
@@ -261,9 +259,28 @@ struct replied *jobs_terminate(struct request *r)
     if (j.exec_state == EXEC_SUCCEEDED || j.exec_state == EXEC_FAILED)
         return reply_empty(r, 200);
     struct terminate_tx t = {.r = r, .j = &j};
-    if (st_tx(r->config->storage, "job terminate", terminate_in_tx, &t, &e) < 0)
+    if (st_tx(arm_of(r)->storage, "job terminate", terminate_in_tx, &t, &e) < 0)
         return reply_err(r, &e);
     return reply_accepted(r, &j.scope, t.guid);
+}
+
+/* The nodes that an ended job ran on, as far as they are still there. */
+static int nodes_used(struct request *r, const struct job *j, struct node **out, size_t *n,
+                      struct err *e)
+{
+    struct job_place *at;
+    size_t n_at;
+    *n = 0;
+    if (st_place_of_job(arm_of(r)->storage, &r->arena, j->id, &at, &n_at, e) < 0)
+        return -1;
+    *out = arena_alloc(&r->arena, (n_at + 1) * sizeof **out);
+    for (size_t i = 0; i < n_at; i++) {
+        int rc = st_node_by_id(arm_of(r)->storage, &r->arena, at[i].node_id, &(*out)[*n], e);
+        if (rc < 0)
+            return -1;
+        *n += rc > 0;
+    }
+    return 0;
 }
 
 struct replied *jobs_list_remote_login(struct request *r)
@@ -273,7 +290,8 @@ struct replied *jobs_list_remote_login(struct request *r)
     struct node *nodes;
     size_t n;
     if (find_job(r, &j, &e) < 0 ||
-        st_node_of_job(r->config->storage, &r->arena, j.id, &nodes, &n, &e) < 0)
+        st_node_of_job(arm_of(r)->storage, &r->arena, j.id, &nodes, &n, &e) < 0 ||
+        (n == 0 && nodes_used(r, &j, &nodes, &n, &e) < 0))
         return reply_err(r, &e);
     return reply_remote_login(r, nodes, n);
 }

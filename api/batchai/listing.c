@@ -1,66 +1,150 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A page is made in slices of a few milliseconds, a turn of the loop between them, so that a long
+ * one, of large rows or with a long filter, holds up nobody. Rows come in batches that are small
+ * where rows are large. A row that is made or deleted between two slices is or is not in the page,
+ * as if the page had been asked for a moment later.
+ */
 #include "api/batchai/listing.h"
 
-#include "api/odata.h"
-#include "api/paging.h"
+#include <stdlib.h>
+#include <string.h>
 
-/* Rows looked at for one reply: a filter that few pass must not hold the loop. A page may therefore
- * be short, or empty, and still name a next one. */
-#define SCAN_MAX 4000
+#include "api/http/odata.h"
+#include "api/http/paging.h"
+
+/* Rows looked at for one reply, and comparisons made: a filter that few pass must come to an end. A
+ * page may therefore be short, or empty, and still name a next one. */
+#define SCAN_MAX    4000
+#define COMPARE_MAX 200000
+
+#define SLICE_NS    (5 * 1000 * 1000)
+#define BATCH_FIRST 32
+#define BATCH_MAX   256
+#define BATCH_BYTES (1024 * 1024) /* of rendered rows, as a batch should have */
+
+struct scan {
+    struct request *r;
+    const struct listing *l;
+    struct listing_owner owner;
+    struct odata o;
+    struct page page;
+    int64_t after;     /* the last row that was looked at */
+    size_t seen, most; /* rows */
+    int batch;
+    bool sliced; /* the reply comes by request_finish() */
+};
 
 /* Adds the rows that pass. The next page begins after the last row that was looked at for this one.
  */
-static void add_rows(struct request *r, const struct listing *l, const struct odata *o,
-                     struct page *page, const void *rows, size_t n)
+static size_t add_rows(struct scan *s, const void *rows, size_t n, uint64_t until_ns)
 {
-    for (size_t i = 0; i < n && !page->more; i++) {
-        json_t *item = l->render(r, rows, i);
-        int64_t id = l->id(rows, i);
-        if (odata_matches(o, item)) {
-            page_add(page, id, odata_pick(o, item));
+    size_t i = 0;
+    while (i < n && !s->page.more && (i == 0 || uv_hrtime() < until_ns)) {
+        json_t *item = s->l->render(s->r, rows, i);
+        int64_t id = s->l->id(rows, i++);
+        if (odata_matches(&s->o, item)) {
+            page_add(&s->page, id, odata_pick(&s->o, item));
         } else {
-            page->last = id;
+            s->page.last = id;
             json_decref(item);
         }
+        s->after = id;
     }
+    return i;
 }
 
-static int add_pages(struct request *r, const struct listing *l, const void *owner,
-                     const struct odata *o, struct page *page, struct err *e)
+static int batch_for(const struct page *page)
 {
-    int limit = page_limit(page);
-    int64_t after = page->after;
-    for (size_t seen = 0; seen < SCAN_MAX && !page->more;) {
-        void *rows;
-        size_t n;
-        if (l->fetch(r, owner, after, limit, &rows, &n, e) < 0)
-            return -1;
-        add_rows(r, l, o, page, rows, n);
-        if (n < (size_t)limit)
-            return 0;
-        after = l->id(rows, n - 1);
-        seen += n;
-    }
-    page->more = true;
-    return 0;
+    size_t each = page->n > 0 ? page->text.len / (size_t)page->n + 1 : BATCH_BYTES / BATCH_FIRST;
+    size_t rows = BATCH_BYTES / each;
+    return rows < 1 ? 1 : rows > BATCH_MAX ? BATCH_MAX : (int)rows;
 }
 
-struct replied *reply_listing(struct request *r, const struct listing *l, const void *owner)
+/* One batch. What it takes of the request's arena is given back. 1: there is more; 0: that was all.
+ */
+static int add_batch(struct scan *s, uint64_t until_ns, struct err *e)
+{
+    struct request *r = s->r;
+    struct arena of_request = r->arena;
+    void *rows;
+    size_t n = 0, looked_at = 0;
+    arena_init(&r->arena);
+    int rc = s->l->fetch(r, &s->owner, s->after, s->batch, &rows, &n, e);
+    if (rc == 0)
+        looked_at = add_rows(s, rows, n, until_ns);
+    arena_free(&r->arena);
+    r->arena = of_request;
+    if (rc < 0)
+        return -1;
+    s->seen += looked_at;
+    rc = looked_at < n || n == (size_t)s->batch;
+    s->batch = batch_for(&s->page);
+    return rc;
+}
+
+static void scan_free(struct scan *s)
+{
+    strbuf_free(&s->page.text);
+    free(s);
+}
+
+static struct replied *answer(struct scan *s, const struct err *e)
+{
+    struct replied *done = e ? reply_err(s->r, e) : page_reply(s->r, &s->page);
+    scan_free(s);
+    return done;
+}
+
+static struct replied *step(struct scan *s);
+
+static void on_turn(struct request *r, void *ctx)
+{
+    struct scan *s = ctx;
+    s->sliced = true;
+    struct replied *done = step(s);
+    if (done)
+        request_finish(r, done);
+}
+
+/* NULL: the rest comes in later turns. */
+static struct replied *step(struct scan *s)
+{
+    uint64_t until_ns = uv_hrtime() + SLICE_NS;
+    struct err e;
+    int rc = 1;
+    do {
+        rc = add_batch(s, until_ns, &e);
+        if (rc > 0 && s->seen >= s->most)
+            s->page.more = true;
+    } while (rc > 0 && !s->page.more && uv_hrtime() < until_ns);
+    if (rc < 0)
+        return answer(s, &e);
+    if (rc == 0 || s->page.more)
+        return answer(s, NULL);
+    request_again(s->r, on_turn, s);
+    return s->sliced ? NULL : reply_later(s->r);
+}
+
+struct replied *reply_listing(struct request *r, const struct listing *l,
+                              const struct listing_owner *owner)
 {
     struct err e;
-    struct page page;
     bool odata = r->version & V_FLAT;
-    struct odata o = {.filter = odata ? request_query(r, "$filter") : NULL,
-                      .select = odata ? request_query(r, "$select") : NULL,
-                      .schema = l->schema,
-                      .version = r->version};
-    if (o.filter && !*o.filter)
-        o.filter = NULL;
-    if (odata_check(&o, &e) < 0 || page_parse(r, &page, &e) < 0)
-        return reply_err(r, &e);
-    if (add_pages(r, l, owner, &o, &page, &e) < 0) {
-        strbuf_free(&page.text);
-        return reply_err(r, &e);
-    }
-    return page_reply(r, &page);
+    struct scan *s = xcalloc(1, sizeof *s);
+    *s = (struct scan){.r = r,
+                       .l = l,
+                       .owner = *owner,
+                       .o = {.filter = odata ? request_query(r, "$filter") : NULL,
+                             .select = odata ? request_query(r, "$select") : NULL,
+                             .schema = l->schema,
+                             .version = (enum api_version)r->version}};
+    if (s->o.filter && !*s->o.filter)
+        s->o.filter = NULL;
+    if (odata_check(&s->o, &e) < 0 || page_parse(r, &s->page, &e) < 0)
+        return answer(s, &e);
+    s->after = s->page.after;
+    s->most = s->o.terms > COMPARE_MAX / SCAN_MAX ? COMPARE_MAX / s->o.terms : SCAN_MAX;
+    s->batch = s->page.max < BATCH_FIRST ? (int)s->page.max + 1 : BATCH_FIRST;
+    return step(s);
 }

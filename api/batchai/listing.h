@@ -5,17 +5,25 @@
 #ifndef API_BATCHAI_LISTING_H
 #define API_BATCHAI_LISTING_H
 
-#include "api/request.h"
+#include "api/http/request.h"
+#include "storage/storage.h"
 
-/* How one kind of resource is listed. `owner` says whose: what the handler looked up. */
+/* Whose: what the handler looked up. What it points at lives as long as the request. */
+struct listing_owner {
+    struct st_filter filter;
+    int64_t experiment_id; /* of jobs; 0: of the home experiments of all groups */
+};
+
+/* How one kind of resource is listed. */
 struct listing {
     const struct schema *schema;
-    int (*fetch)(struct request *r, const void *owner, int64_t after, int limit, void **rows,
-                 size_t *n, struct err *e);
+    int (*fetch)(struct request *r, const struct listing_owner *owner, int64_t after, int limit,
+                 void **rows, size_t *n, struct err *e);
     json_t *(*render)(struct request *r, const void *rows, size_t i);
     int64_t (*id)(const void *rows, size_t i);
 };
 
-REPLIED reply_listing(struct request *r, const struct listing *l, const void *owner);
+REPLIED reply_listing(struct request *r, const struct listing *l,
+                      const struct listing_owner *owner);
 
 #endif

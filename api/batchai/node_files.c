@@ -7,23 +7,25 @@
 #include <string.h>
 
 #include "api/batchai/file_list.h"
+#include "scheduler/fleet/fleet.h"
+#include "scheduler/run/runs.h"
 #include "scheduler/scheduler.h"
 
 struct node_list {
     struct file_list *list;
-    const struct output_place *at; /* by rank; the request's */
+    const struct output_dir *at; /* by rank; the request's */
     size_t n;
-    const struct output_place *asked; /* one of them */
+    const struct output_dir *asked; /* one of them */
 };
 
 /* The node that the directory is on, and the directory's path there. A first node that is gone has
  * nothing to show but the others: NULL. */
-static const struct output_place *choose(const struct node_list *nl, const char **path)
+static const struct output_dir *choose(const struct node_list *nl, const char **path)
 {
     const char *dir = nl->list->is_base ? "" : nl->list->directory;
     size_t first = strcspn(dir, "/");
     for (size_t i = 0; i < nl->n; i++) {
-        const struct output_place *at = &nl->at[i];
+        const struct output_dir *at = &nl->at[i];
         if (at->rank == 0 || strlen(at->node) != first || strncmp(dir, at->node, first) != 0)
             continue;
         *path = dir[first] ? dir + first + 1 : "";
@@ -85,7 +87,7 @@ static int look(struct node_list *nl, int64_t job_id, struct replied **out)
     struct arena *a = &l->r->arena;
     const char *path;
     struct err e;
-    const struct output_place *at = choose(nl, &path);
+    const struct output_dir *at = choose(nl, &path);
     if (!at && (l->is_base || nl->n == 0)) {
         *out = reply(nl);
         return 1;
@@ -97,7 +99,7 @@ static int look(struct node_list *nl, int64_t job_id, struct replied **out)
     if (!at)
         err_set(&e, ERR_FILE_NOT_FOUND, NULL,
                 "the node that had it is not in its cluster any more");
-    else if (sched_list_output(l->r->config->sched, at, path, on_listed, nl, &e) == 0)
+    else if (fleet_list_dir(sched_fleet(arm_of(l->r)->sched), at, path, on_listed, nl, &e) == 0)
         return 0;
     *out = refuse(nl, &e);
     return 1;
@@ -105,10 +107,10 @@ static int look(struct node_list *nl, int64_t job_id, struct replied **out)
 
 static int find(struct file_list *l, const struct job *j, struct node_list **out, struct err *e)
 {
-    struct output_place *at;
+    struct output_dir *at;
     size_t n;
     struct request *r = l->r;
-    if (sched_output_places(r->config->sched, &r->arena, j, l->id, &at, &n, e) < 0)
+    if (runs_output_dirs(sched_runs(arm_of(r)->sched), &r->arena, j, l->id, &at, &n, e) < 0)
         return -1;
     *out = xcalloc(1, sizeof **out);
     **out = (struct node_list){.list = l, .at = at, .n = n};

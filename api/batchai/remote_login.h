@@ -2,7 +2,7 @@
 #ifndef API_BATCHAI_REMOTE_LOGIN_H
 #define API_BATCHAI_REMOTE_LOGIN_H
 
-#include "api/request.h"
+#include "api/batchai/batchai.h"
 #include "model/resource.h"
 
 /* {"value":[{"nodeId","ipAddress","port"}]} for these nodes. */

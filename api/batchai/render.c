@@ -1,30 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/batchai/render.h"
 
-#include <ctype.h>
 #include <string.h>
 
+#include "api/arm/lookup.h"
+#include "api/batchai/new_clusters.h"
 #include "api/batchai/wording.h"
+#include "lib/jsontext.h"
 #include "lib/strbuf.h"
 #include "model/spec.h"
+#include "scheduler/fleet/fleet.h"
 #include "scheduler/scheduler.h"
+#include "storage/storage.h"
 
 const char *render_id(struct request *r, const struct scope *s, const char *collection,
                       const char *name)
 {
-    struct strbuf b = STRBUF_INIT;
-    strbuf_printf(&b, "/subscriptions/%s/resourceGroups/", s->subscription);
-    for (const char *p = s->group; *p; p++)
-        strbuf_putc(&b, (char)tolower((unsigned char)*p));
-    strbuf_puts(&b, "/providers/Microsoft.BatchAI");
-    if (s->workspace)
-        strbuf_printf(&b, "/workspaces/%s", s->workspace);
-    if (s->experiment)
-        strbuf_printf(&b, "/experiments/%s", s->experiment);
-    strbuf_printf(&b, "/%s/%s", collection, name);
-    const char *id = arena_strdup(&r->arena, b.s);
-    strbuf_free(&b);
-    return id;
+    return resource_id(&r->arena, "Microsoft.BatchAI", s, collection, name);
 }
 
 void reply_etag(struct request *r, int64_t updated_us)
@@ -124,6 +116,66 @@ static json_t *node_state_counts(const struct node_counts *n)
                      "leavingNodeCount", n->leaving);
 }
 
+/* --- subnets -------------------------------------------------------------------------------- */
+
+static const char *own_subnet(const json_t *doc)
+{
+    const json_t *p = json_object_get(doc, "properties");
+    return json_string_value(json_object_get(json_object_get(p, "subnet"), "id"));
+}
+
+const char *file_server_subnet(struct request *r, const struct file_server *f, const json_t *doc)
+{
+    const char *own = own_subnet(doc);
+    if (own)
+        return own;
+    return arena_printf(&r->arena,
+                        "/subscriptions/%s/resourceGroups/fileserverrg-%s/providers/"
+                        "Microsoft.Network/virtualNetworks/%svnet/subnets/Subnet-1",
+                        f->scope.subscription, f->guid, f->guid);
+}
+
+const char *cluster_subnet(struct request *r, const struct cluster *c, const json_t *doc)
+{
+    const char *own = own_subnet(doc);
+    const json_t *setup = json_object_get(json_object_get(doc, "properties"), "nodeSetup");
+    const json_t *mounts = json_object_get(json_object_get(setup, "mountVolumes"), "fileServers");
+    const json_t *server = json_object_get(json_array_get(mounts, 0), "fileServer");
+    const char *id = json_string_value(json_object_get(server, "id"));
+    const char *name = id ? strrchr(id, '/') : NULL;
+    struct file_server f;
+    struct err e;
+    if (own || !name ||
+        st_file_server_get(arm_of(r)->storage, &r->arena, c->workspace_id, name + 1, &f, &e) <= 0)
+        return own;
+    json_t *theirs = json_loads(f.doc, 0, NULL);
+    const char *subnet = arena_strdup(&r->arena, file_server_subnet(r, &f, theirs));
+    json_decref(theirs);
+    return subnet;
+}
+
+void forget_subnet(json_t *given, const char *subnet)
+{
+    const char *id = own_subnet(given);
+    if (id && subnet && strcmp(id, subnet) == 0)
+        json_object_del(json_object_get(given, "properties"), "subnet");
+}
+
+static void set_subnet(json_t *p, const char *subnet)
+{
+    if (subnet && !json_object_get(p, "subnet"))
+        json_object_set_new(p, "subnet", json_pack("{s:o}", "id", jsontext_string(subnet)));
+}
+
+static void set_allocation(struct request *r, json_t *p, const struct cluster *c)
+{
+    bool is_new =
+        c->alloc_state == ALLOC_STEADY && new_clusters_has(batchai_of(r)->new_clusters, c->id);
+    enum alloc_state shown = is_new ? ALLOC_RESIZING : c->alloc_state;
+    set_text(p, "allocationState", enum_to_name(alloc_state_names, (int)shown));
+    set_time(p, "allocationStateTransitionTime", is_new ? c->created_us : c->alloc_us);
+}
+
 json_t *render_cluster(struct request *r, const struct cluster *c)
 {
     json_t *p;
@@ -131,8 +183,7 @@ json_t *render_cluster(struct request *r, const struct cluster *c)
     json_t *o = start(r->version, c->doc, render_id(r, &c->scope, "clusters", c->name), c->name,
                       "Microsoft.BatchAI/workspaces/clusters", &p);
     set_provisioning(p, c->prov_state, c->prov_us, c->created_us);
-    set_text(p, "allocationState", enum_to_name(alloc_state_names, (int)c->alloc_state));
-    set_time(p, "allocationStateTransitionTime", c->alloc_us);
+    set_allocation(r, p, c);
     json_object_set_new(
         p, "currentNodeCount",
         json_integer(n->running + n->idle + n->unusable + n->preparing + n->leaving));
@@ -143,15 +194,16 @@ json_t *render_cluster(struct request *r, const struct cluster *c)
     json_t *setup = json_object_get(json_object_get(p, "nodeSetup"), "setupTask");
     if (setup)
         set_text(setup, "stdOutErrPathSuffix", cluster_path_segment(&r->arena, c));
+    set_subnet(p, cluster_subnet(r, c, o));
     return finish(r, &schema_cluster, o);
 }
 
 /* Told only of a file server that is served. */
 static void set_mount_settings(struct request *r, json_t *p, const struct file_server *f)
 {
-    struct file_server_place at;
+    struct file_server_backing at;
     if (f->prov_state != PROV_SUCCEEDED ||
-        !sched_file_server_place(r->config->sched, &r->arena, f, &at))
+        !fleet_file_server_backing(sched_fleet(arm_of(r)->sched), &r->arena, f, &at))
         return;
     json_object_set_new(p, "mountSettings",
                         json_pack("{s:s, s:s, s:s, s:s}", "mountPoint", at.directory,
@@ -167,6 +219,7 @@ json_t *render_file_server(struct request *r, const struct file_server *f)
     set_provisioning(p, f->prov_state, f->prov_us, f->created_us);
     set_location(o, &f->scope);
     set_mount_settings(r, p, f);
+    set_subnet(p, file_server_subnet(r, f, o));
     return finish(r, &schema_file_server, o);
 }
 

@@ -5,13 +5,20 @@
 #ifndef API_BATCHAI_RENDER_H
 #define API_BATCHAI_RENDER_H
 
-#include "api/request.h"
+#include "api/batchai/batchai.h"
 #include "model/resource.h"
 
 json_t *render_workspace(struct request *r, const struct workspace *w);
 json_t *render_experiment(struct request *r, const struct experiment *x);
 json_t *render_cluster(struct request *r, const struct cluster *c);
 json_t *render_file_server(struct request *r, const struct file_server *f);
+/* The subnet of a file server, or of a cluster that mounts one: its own, or as the service made one
+ * for those that asked for none. NULL: none. Arena-owned or of the document, which is given parsed.
+ */
+const char *file_server_subnet(struct request *r, const struct file_server *f, const json_t *doc);
+const char *cluster_subnet(struct request *r, const struct cluster *c, const json_t *doc);
+/* Takes a subnet out of a given document that only says what such a rendering said. */
+void forget_subnet(json_t *given, const char *subnet);
 json_t *render_job(struct request *r, const struct job *j);
 
 /* "/subscriptions/S/resourceGroups/rg/providers/Microsoft.BatchAI/workspaces/..."; arena-owned.

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "api/batchai/handlers.h"
-#include "api/lookup.h"
+#include "api/batchai/lookup.h"
 #include "storage/storage.h"
 
 #define FAMILIES  7
@@ -116,19 +116,19 @@ struct replied *usages_list(struct request *r)
     struct cluster *clusters;
     size_t n;
     int64_t unfinished;
-    struct st_filter all = {.subscription = r->config->subscription_id};
+    struct st_filter all = {.subscription = arm_of(r)->subscription_id};
     if (find_subscription(r, &e) < 0 ||
-        st_cluster_list(r->config->storage, &r->arena, &all, 0, r->config->cluster_quota + 1,
+        st_cluster_list(arm_of(r)->storage, &r->arena, &all, 0, batchai_of(r)->cluster_quota + 1,
                         &clusters, &n, &e) < 0 ||
-        st_job_unfinished(r->config->storage, r->config->subscription_id, &unfinished, &e) < 0)
+        st_job_unfinished(arm_of(r)->storage, arm_of(r)->subscription_id, &unfinished, &e) < 0)
         return reply_err(r, &e);
     struct usage_sums u = {0};
     for (size_t i = 0; i < n; i++)
         add_cluster(&u, &clusters[i]);
     json_t *rows = json_array();
-    add_row(rows, "Clusters", "Clusters", (int64_t)n, r->config->cluster_quota);
-    add_core_rows(rows, r->version, &u, 0, r->config->core_quota);
-    add_core_rows(rows, r->version, &u, 1, r->config->core_quota);
+    add_row(rows, "Clusters", "Clusters", (int64_t)n, batchai_of(r)->cluster_quota);
+    add_core_rows(rows, r->version, &u, 0, batchai_of(r)->core_quota);
+    add_core_rows(rows, r->version, &u, 1, batchai_of(r)->core_quota);
     if (r->version == V_2018_03_01) /* jobs have no quota here: the limit is the type's */
         add_row(rows, "ActiveJobs", "Active Jobs", unfinished, INT32_MAX);
     return reply_json(r, 200, json_pack("{s:o}", "value", rows));

@@ -3,16 +3,19 @@
 
 #include "api/batchai/common.h"
 #include "api/batchai/handlers.h"
+#include "api/batchai/lookup.h"
 #include "api/batchai/render.h"
-#include "api/lookup.h"
-#include "api/paging.h"
+#include "api/http/paging.h"
 #include "storage/storage.h"
 
 static struct replied *reply_workspace(struct request *r, int64_t id)
 {
     struct err e;
     struct workspace w;
-    if (st_workspace_by_id(r->config->storage, &r->arena, id, &w, &e) <= 0)
+    int rc = st_workspace_by_id(arm_of(r)->storage, &r->arena, id, &w, &e);
+    if (rc == 0)
+        rc = err_set(&e, ERR_WORKSPACE_NOT_FOUND, NULL, "The workspace has just been removed");
+    if (rc < 0)
         return reply_err(r, &e);
     reply_etag(r, w.updated_us);
     return reply_json(r, 200, render_workspace(r, &w));
@@ -33,7 +36,7 @@ static int insert_workspace(struct request *r, const struct resource_group *g,
         .created_us = r->now_us,
         .updated_us = r->now_us,
     };
-    int rc = st_workspace_insert(r->config->storage, &w, id, e);
+    int rc = st_workspace_insert(arm_of(r)->storage, &w, id, e);
     free(tags_text);
     if (rc == 0)
         LOG_INFO(r->config->log, "workspace.created", LF_STR("workspace", w.name),
@@ -64,7 +67,7 @@ static int put_tags(struct request *r, const struct workspace *w, const json_t *
     if (same)
         return 0;
     char *text = json_dumps(tags, JSON_COMPACT);
-    int rc = st_workspace_update_tags(r->config->storage, w->id, text, r->now_us, e);
+    int rc = st_workspace_update_tags(arm_of(r)->storage, w->id, text, r->now_us, e);
     free(text);
     return rc;
 }
@@ -78,7 +81,7 @@ static int create(struct request *r, const struct accepted *a, int64_t *id, stru
         check_alive("resource group", g.name, g.prov_state, e) < 0)
         return -1;
     int rc =
-        st_workspace_get(r->config->storage, &r->arena, g.id, request_param(r, "workspace"), &w, e);
+        st_workspace_get(arm_of(r)->storage, &r->arena, g.id, request_param(r, "workspace"), &w, e);
     if (rc < 0)
         return -1;
     if (rc == 0)
@@ -116,7 +119,7 @@ struct replied *workspaces_update(struct request *r)
     char *text = tags ? json_dumps(tags, JSON_COMPACT) : NULL;
     int rc = 0;
     if (text)
-        rc = st_workspace_update_tags(r->config->storage, w.id, text, r->now_us, &e);
+        rc = st_workspace_update_tags(arm_of(r)->storage, w.id, text, r->now_us, &e);
     free(text);
     json_decref(doc);
     json_decref(secrets);
@@ -149,7 +152,7 @@ static struct replied *list(struct request *r, int64_t group_id)
     struct workspace *rows;
     size_t n;
     if (page_parse(r, &page, &e) < 0 ||
-        st_workspace_list(r->config->storage, &r->arena, r->config->subscription_id, group_id,
+        st_workspace_list(arm_of(r)->storage, &r->arena, arm_of(r)->subscription_id, group_id,
                           page.after, page_limit(&page), &rows, &n, &e) < 0)
         return reply_err(r, &e);
     for (size_t i = 0; i < n; i++)

@@ -106,6 +106,16 @@ int check_clean_text(const json_t *value, const char *path, struct err *e)
     return refuse(value, path, e, "free of control characters");
 }
 
+/* It becomes an argument of docker or podman: nothing that could be an option, or several. */
+int check_image(const json_t *value, const char *path, struct err *e)
+{
+    const char *text = json_string_value(value), *scheme = strstr(text, "://");
+    const char *name = scheme ? scheme + 3 : text;
+    if (*text != '-' && *name != '-' && !strpbrk(text, " \t\r\n\v\f") && !has_control(text))
+        return 0;
+    return refuse(value, path, e, "a name without blanks that does not begin with '-'");
+}
+
 /* It becomes a segment of the URLs of operations. */
 int check_location(const json_t *value, const char *path, struct err *e)
 {

@@ -20,13 +20,17 @@ static const struct field counts_rows[] = {
 static SCHEMA(schema_counts, "NodeStateCounts", counts_rows, NULL);
 
 static const struct field manual_rows[] = {
-    {.name = "targetNodeCount", .kind = FIELD_INT, .flags = FIELD_REQUIRED},
+    {.name = "targetNodeCount",
+     .kind = FIELD_INT,
+     .flags = FIELD_REQUIRED,
+     INTO_INT(struct scale, target)},
     {.name = "nodeDeallocationOption",
      .kind = FIELD_ENUM,
      .values = dealloc_option_names,
-     .fallback = "\"requeue\""},
+     .fallback = "\"requeue\"",
+     INTO_ENUM(struct scale, dealloc)},
 };
-static SCHEMA(schema_manual, "ManualScaleSettings", manual_rows, NULL);
+static SCHEMA_INTO(schema_manual, "ManualScaleSettings", manual_rows, NULL, struct scale, NULL);
 
 /* An initial count of 0 is what clients send for "none given", so it is in every range. */
 static int check_auto_scale(json_t *obj, const char *path, struct err *e)
@@ -52,11 +56,21 @@ static int check_auto_scale(json_t *obj, const char *path, struct err *e)
 }
 
 static const struct field auto_scale_rows[] = {
-    {.name = "minimumNodeCount", .kind = FIELD_INT, .flags = FIELD_REQUIRED},
-    {.name = "maximumNodeCount", .kind = FIELD_INT, .flags = FIELD_REQUIRED},
-    {.name = "initialNodeCount", .kind = FIELD_INT, .fallback = "0"},
+    {.name = "minimumNodeCount",
+     .kind = FIELD_INT,
+     .flags = FIELD_REQUIRED,
+     INTO_INT(struct scale, minimum)},
+    {.name = "maximumNodeCount",
+     .kind = FIELD_INT,
+     .flags = FIELD_REQUIRED,
+     INTO_INT(struct scale, maximum)},
+    {.name = "initialNodeCount",
+     .kind = FIELD_INT,
+     .fallback = "0",
+     INTO_INT(struct scale, initial)},
 };
-static SCHEMA(schema_auto_scale, "AutoScaleSettings", auto_scale_rows, check_auto_scale);
+static SCHEMA_INTO(schema_auto_scale, "AutoScaleSettings", auto_scale_rows, check_auto_scale,
+                   struct scale, NULL);
 
 static int check_scale(json_t *obj, const char *path, struct err *e)
 {
@@ -68,11 +82,24 @@ static int check_scale(json_t *obj, const char *path, struct err *e)
                    manual ? "both" : "neither");
 }
 
+/* Which of the two is there says the kind. */
+static void finish_scale(struct arena *a, const json_t *obj, void *into)
+{
+    struct scale *s = into;
+    (void)a;
+    s->kind = json_object_get(obj, "autoScale") ? SCALE_AUTO : SCALE_MANUAL;
+    if (s->kind == SCALE_AUTO)
+        s->dealloc = DEALLOC_WAIT_FOR_JOB_COMPLETION;
+    else if (!s->dealloc)
+        s->dealloc = DEALLOC_REQUEUE;
+}
+
 static const struct field scale_rows[] = {
-    {.name = "manual", .kind = FIELD_OBJECT, .sub = &schema_manual},
-    {.name = "autoScale", .kind = FIELD_OBJECT, .sub = &schema_auto_scale},
+    {.name = "manual", .kind = FIELD_OBJECT, .sub = &schema_manual, INTO_SAME},
+    {.name = "autoScale", .kind = FIELD_OBJECT, .sub = &schema_auto_scale, INTO_SAME},
 };
-static SCHEMA(schema_scale, "ScaleSettings", scale_rows, check_scale);
+static SCHEMA_INTO(schema_scale, "ScaleSettings", scale_rows, check_scale, struct scale,
+                   finish_scale);
 
 static const struct field image_rows[] = {
     {.name = "publisher", .kind = FIELD_STRING, .flags = FIELD_REQUIRED, .min = 1, .max = 256},
@@ -100,29 +127,34 @@ static const struct field setup_task_rows[] = {
      .kind = FIELD_STRING,
      .flags = FIELD_REQUIRED,
      .min = 1,
-     .max = MAX_ARG_BYTES},
+     .max = MAX_ARG_BYTES,
+     INTO_TEXT(struct setup_task_spec, command_line)},
     {.name = "environmentVariables",
      .kind = FIELD_ARRAY,
      .sub = &schema_env_variable,
-     .max = MAX_ITEMS},
+     .max = MAX_ITEMS,
+     INTO_LIST(struct setup_task_spec, env, n_env)},
     {.name = "secrets",
      .kind = FIELD_ARRAY,
      .versions = V03 | V05,
      .sub = &schema_env_secret,
-     .max = MAX_ITEMS},
+     .max = MAX_ITEMS,
+     INTO_LIST(struct setup_task_spec, env, n_env)},
     {.name = "runElevated", .kind = FIELD_BOOL, .versions = V_FLAT, .fallback = "false"},
     {.name = "stdOutErrPathPrefix",
      .kind = FIELD_STRING,
      .flags = FIELD_REQUIRED,
      .min = 1,
      .max = MAX_PATH_BYTES,
-     .check = check_output_prefix},
+     .check = check_output_prefix,
+     INTO_TEXT(struct setup_task_spec, std_prefix)},
     {.name = "stdOutErrPathSuffix",
      .kind = FIELD_STRING,
      .flags = FIELD_READONLY,
      .versions = V03 | V05},
 };
-static SCHEMA(schema_setup_task, "SetupTask", setup_task_rows, check_env);
+static SCHEMA_INTO(schema_setup_task, "SetupTask", setup_task_rows, check_env,
+                   struct setup_task_spec, NULL);
 
 static const struct field app_insights_rows[] = {
     {.name = "component",
@@ -145,14 +177,22 @@ static const struct field counters_rows[] = {
 static SCHEMA(schema_counters, "PerformanceCountersSettings", counters_rows, NULL);
 
 static const struct field node_setup_rows[] = {
-    {.name = "setupTask", .kind = FIELD_OBJECT, .sub = &schema_setup_task},
-    {.name = "mountVolumes", .kind = FIELD_OBJECT, .sub = &schema_mount_volumes},
+    {.name = "setupTask",
+     .kind = FIELD_OBJECT,
+     .flags = FIELD_POINTER,
+     .sub = &schema_setup_task,
+     INTO_POINTER(struct node_setup_spec, setup_task)},
+    {.name = "mountVolumes",
+     .kind = FIELD_OBJECT,
+     .sub = &schema_mount_volumes,
+     INTO_OBJECT(struct node_setup_spec, mounts, struct mount_list)},
     {.name = "performanceCountersSettings",
      .kind = FIELD_OBJECT,
      .versions = V03 | V05,
      .sub = &schema_counters},
 };
-static SCHEMA(schema_node_setup, "NodeSetup", node_setup_rows, NULL);
+static SCHEMA_INTO(schema_node_setup, "NodeSetup", node_setup_rows, NULL, struct node_setup_spec,
+                   NULL);
 
 /* The published schema lets scaleSettings be absent and says of targetNodeCount "Default is 0": a
  * cluster without scale settings is a manual one of no nodes, to be resized later. */
@@ -173,7 +213,8 @@ static const struct field properties_rows[] = {
      .flags = FIELD_REQUIRED | FIELD_UPPER,
      .min = 1,
      .max = 64,
-     .check = check_clean_text},
+     .check = check_clean_text,
+     INTO_TEXT(struct cluster_spec, vm_size)},
     COUNT_ROW("currentNodeCount"),
     {.name = "nodeStateCounts",
      .kind = FIELD_OBJECT,
@@ -182,12 +223,14 @@ static const struct field properties_rows[] = {
     {.name = "vmPriority",
      .kind = FIELD_ENUM,
      .values = vm_priority_names,
-     .fallback = "\"dedicated\""},
+     .fallback = "\"dedicated\"",
+     INTO_ENUM(struct cluster_spec, vm_priority)},
     {.name = "scaleSettings",
      .kind = FIELD_OBJECT,
      .flags = FIELD_MUTABLE | FIELD_KEEP_EMPTY,
      .sub = &schema_scale,
-     .fallback = "{\"manual\": {\"targetNodeCount\": 0}}"},
+     .fallback = "{\"manual\": {\"targetNodeCount\": 0}}",
+     INTO_OBJECT(struct cluster_spec, scale, struct scale)},
     {.name = "virtualMachineConfiguration",
      .kind = FIELD_OBJECT,
      .sub = &schema_machine,
@@ -195,12 +238,26 @@ static const struct field properties_rows[] = {
     {.name = "userAccountSettings",
      .kind = FIELD_OBJECT,
      .flags = FIELD_REQUIRED,
-     .sub = &schema_user_account},
-    {.name = "nodeSetup", .kind = FIELD_OBJECT, .sub = &schema_node_setup},
+     .sub = &schema_user_account,
+     INTO_OBJECT(struct cluster_spec, setup.admin, struct admin_user_spec)},
+    {.name = "nodeSetup",
+     .kind = FIELD_OBJECT,
+     .sub = &schema_node_setup,
+     INTO_OBJECT(struct cluster_spec, setup, struct node_setup_spec)},
     {.name = "subnet", .kind = FIELD_OBJECT, .sub = &schema_resource_id},
     {.name = "errors", .kind = FIELD_ARRAY, .flags = FIELD_READONLY, .sub = &schema_batchai_error},
 };
-static SCHEMA(schema_properties, "ClusterProperties", properties_rows, NULL);
+
+static void finish_properties(struct arena *a, const json_t *obj, void *into)
+{
+    struct cluster_spec *c = into;
+    (void)a;
+    (void)obj;
+    if (!c->vm_priority)
+        c->vm_priority = VM_DEDICATED;
+}
+static SCHEMA_INTO(schema_properties, "ClusterProperties", properties_rows, NULL,
+                   struct cluster_spec, finish_properties);
 
 static const struct field cluster_rows[] = {
     RESOURCE_ROWS,
@@ -208,9 +265,10 @@ static const struct field cluster_rows[] = {
     {.name = "properties",
      .kind = FIELD_OBJECT,
      .flags = FIELD_REQUIRED,
-     .sub = &schema_properties},
+     .sub = &schema_properties,
+     INTO_SAME},
 };
-SCHEMA(schema_cluster, "Cluster", cluster_rows, NULL);
+SCHEMA_INTO(schema_cluster, "Cluster", cluster_rows, NULL, struct cluster_spec, NULL);
 
 static const struct field update_properties_rows[] = {
     {.name = "scaleSettings",

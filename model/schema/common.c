@@ -2,6 +2,8 @@
  *
  * Parts that several resources are made of.
  */
+#include <string.h>
+
 #include "model/schema/tables.h"
 
 static const struct field resource_id_rows[] = {
@@ -14,6 +16,7 @@ static const struct field resource_id_rows[] = {
 };
 SCHEMA(schema_resource_id, "ResourceId", resource_id_rows, NULL);
 
+/* Decoded into a text: see INTO_REFERENCE. */
 static const struct field secret_reference_rows[] = {
     {.name = "sourceVault",
      .kind = FIELD_OBJECT,
@@ -24,9 +27,11 @@ static const struct field secret_reference_rows[] = {
      .flags = FIELD_REQUIRED,
      .min = 1,
      .max = MAX_URL_BYTES,
-     .check = check_http_url},
+     .check = check_http_url,
+     INTO_SAME},
 };
-SCHEMA(schema_secret_reference, "KeyVaultSecretReference", secret_reference_rows, NULL);
+SCHEMA_INTO(schema_secret_reference, "KeyVaultSecretReference", secret_reference_rows, NULL,
+            const char *, NULL);
 
 static const struct field env_variable_rows[] = {
     {.name = "name",
@@ -34,19 +39,21 @@ static const struct field env_variable_rows[] = {
      .flags = FIELD_REQUIRED,
      .min = 1,
      .max = 256,
-     .check = check_env_name},
+     .check = check_env_name,
+     INTO_TEXT(struct kv, name)},
     {.name = "value",
      .kind = FIELD_STRING,
      .flags = FIELD_REQUIRED,
      .versions = V03 | V05,
-     .max = MAX_ARG_BYTES},
+     .max = MAX_ARG_BYTES,
+     INTO_TEXT(struct kv, value)},
     {.name = "value",
      .kind = FIELD_STRING,
      .versions = V17,
      .fallback = "\"\"",
      .max = MAX_ARG_BYTES},
 };
-SCHEMA(schema_env_variable, "EnvironmentVariable", env_variable_rows, NULL);
+SCHEMA_INTO(schema_env_variable, "EnvironmentVariable", env_variable_rows, NULL, struct kv, NULL);
 
 /* An empty value is a value here: the variable is set and empty. */
 static int check_env_secret(json_t *obj, const char *path, struct err *e)
@@ -59,20 +66,33 @@ static int check_env_secret(json_t *obj, const char *path, struct err *e)
                    value ? "both" : "neither");
 }
 
+static void finish_env_secret(struct arena *a, const json_t *obj, void *into)
+{
+    (void)a;
+    (void)obj;
+    ((struct kv *)into)->is_secret = true;
+}
+
 static const struct field env_secret_rows[] = {
     {.name = "name",
      .kind = FIELD_STRING,
      .flags = FIELD_REQUIRED,
      .min = 1,
      .max = 256,
-     .check = check_env_name},
+     .check = check_env_name,
+     INTO_TEXT(struct kv, name)},
     {.name = "value",
      .kind = FIELD_STRING,
      .flags = FIELD_SECRET | FIELD_KEEP_EMPTY,
-     .max = MAX_ARG_BYTES},
-    {.name = "valueSecretReference", .kind = FIELD_OBJECT, .sub = &schema_secret_reference},
+     .max = MAX_ARG_BYTES,
+     INTO_TEXT(struct kv, value)},
+    {.name = "valueSecretReference",
+     .kind = FIELD_OBJECT,
+     .sub = &schema_secret_reference,
+     INTO_REFERENCE(struct kv, secret_ref)},
 };
-SCHEMA(schema_env_secret, "EnvironmentVariableWithSecretValue", env_secret_rows, check_env_secret);
+SCHEMA_INTO(schema_env_secret, "EnvironmentVariableWithSecretValue", env_secret_rows,
+            check_env_secret, struct kv, finish_env_secret);
 
 static const struct field name_value_rows[] = {
     {.name = "name", .kind = FIELD_STRING, .flags = FIELD_READONLY},
@@ -101,8 +121,19 @@ static int check_user_account(json_t *obj, const char *path, struct err *e)
 #define SSH_KEY_ROW(label, bits, known)                                                            \
     {                                                                                              \
         .name = (label), .canon = "adminUserSshPublicKey", .kind = FIELD_STRING, .flags = (bits),  \
-        .versions = (known), .min = 1, .max = 16384, .check = check_ssh_key                        \
+        .versions = (known), .min = 1, .max = 16384, .check = check_ssh_key,                       \
+        INTO_TEXT(struct admin_user_spec, ssh_public_key)                                          \
     }
+
+/* A key as people take it from a file: its last line end is no part of it. */
+static void finish_user_account(struct arena *a, const json_t *obj, void *into)
+{
+    struct admin_user_spec *user = into;
+    const char *key = user->ssh_public_key;
+    (void)obj;
+    if (key)
+        user->ssh_public_key = arena_strndup(a, key, strcspn(key, "\r\n"));
+}
 
 /* The old versions' documents say Ssh, their service said SSH. */
 static const struct field user_account_rows[] = {
@@ -111,10 +142,16 @@ static const struct field user_account_rows[] = {
      .flags = FIELD_REQUIRED,
      .min = 1,
      .max = 32,
-     .check = check_user_name},
+     .check = check_user_name,
+     INTO_TEXT(struct admin_user_spec, name)},
     SSH_KEY_ROW("adminUserSshPublicKey", 0, V05),
     SSH_KEY_ROW("adminUserSshPublicKey", FIELD_INPUT_ONLY, V_FLAT),
     SSH_KEY_ROW("adminUserSSHPublicKey", 0, V_FLAT),
-    {.name = "adminUserPassword", .kind = FIELD_STRING, .flags = FIELD_SECRET, .max = 1024},
+    {.name = "adminUserPassword",
+     .kind = FIELD_STRING,
+     .flags = FIELD_SECRET,
+     .max = 1024,
+     INTO_TEXT(struct admin_user_spec, password)},
 };
-SCHEMA(schema_user_account, "UserAccountSettings", user_account_rows, check_user_account);
+SCHEMA_INTO(schema_user_account, "UserAccountSettings", user_account_rows, check_user_account,
+            struct admin_user_spec, finish_user_account);

@@ -2,6 +2,8 @@
  *
  * Jobs.
  */
+#include <string.h>
+
 #include "model/schema/tables.h"
 
 #define TIME_ROW(label)                                                                            \
@@ -11,23 +13,25 @@
 #define TOOLKIT_ROW(label, table, known)                                                           \
     {                                                                                              \
         .name = (label), .kind = FIELD_OBJECT, .flags = FIELD_KEEP_EMPTY, .versions = (known),     \
-        .sub = &(table)                                                                            \
+        .sub = &(table), INTO_OBJECT(struct job_spec, toolkit, struct toolkit_spec)                \
     }
-#define LIST_ROW(label, table, known)                                                              \
+#define LIST_ROW(label, table, known, member, count)                                               \
     {                                                                                              \
         .name = (label), .kind = FIELD_ARRAY, .versions = (known), .sub = &(table),                \
-        .max = MAX_ITEMS                                                                           \
+        .max = MAX_ITEMS, INTO_LIST(struct job_spec, member, count)                                \
     }
 
+/* Decoded into a text: see INTO_REFERENCE. */
 static const struct field cluster_id_rows[] = {
     {.name = "id",
      .kind = FIELD_STRING,
      .flags = FIELD_REQUIRED | FIELD_ID,
      .min = 1,
      .max = MAX_ID_BYTES,
-     .check = check_cluster_id},
+     .check = check_cluster_id,
+     INTO_SAME},
 };
-static SCHEMA(schema_cluster_id, "ResourceId", cluster_id_rows, NULL);
+static SCHEMA_INTO(schema_cluster_id, "ResourceId", cluster_id_rows, NULL, const char *, NULL);
 
 static int check_registry_credentials(json_t *obj, const char *path, struct err *e)
 {
@@ -38,42 +42,77 @@ static int check_registry_credentials(json_t *obj, const char *path, struct err 
 }
 
 static const struct field registry_credentials_rows[] = {
-    {.name = "username", .kind = FIELD_STRING, .flags = FIELD_REQUIRED, .min = 1, .max = 256},
-    {.name = "password", .kind = FIELD_STRING, .flags = FIELD_SECRET, .max = 4096},
-    {.name = "passwordSecretReference", .kind = FIELD_OBJECT, .sub = &schema_secret_reference},
+    {.name = "username",
+     .kind = FIELD_STRING,
+     .flags = FIELD_REQUIRED,
+     .min = 1,
+     .max = 256,
+     INTO_TEXT(struct container_spec, user)},
+    {.name = "password",
+     .kind = FIELD_STRING,
+     .flags = FIELD_SECRET,
+     .max = 4096,
+     INTO_TEXT(struct container_spec, password)},
+    {.name = "passwordSecretReference",
+     .kind = FIELD_OBJECT,
+     .sub = &schema_secret_reference,
+     INTO_REFERENCE(struct container_spec, secret_ref)},
 };
-static SCHEMA(schema_registry_credentials, "PrivateRegistryCredentials", registry_credentials_rows,
-              check_registry_credentials);
+static SCHEMA_INTO(schema_registry_credentials, "PrivateRegistryCredentials",
+                   registry_credentials_rows, check_registry_credentials, struct container_spec,
+                   NULL);
+
+/* "https://registry.example.com/" names a registry as "registry.example.com" does. */
+static void finish_registry(struct arena *a, const json_t *obj, void *into)
+{
+    const char *url = json_string_value(json_object_get(obj, "serverUrl"));
+    const char *scheme = url ? strstr(url, "://") : NULL;
+    const char *name = scheme ? scheme + 3 : url;
+    size_t n = name ? strlen(name) : 0;
+    while (n > 0 && name[n - 1] == '/')
+        n--;
+    ((struct container_spec *)into)->server = n > 0 ? arena_strndup(a, name, n) : NULL;
+}
 
 static const struct field registry_rows[] = {
-    {.name = "serverUrl", .kind = FIELD_STRING, .max = MAX_URL_BYTES, .check = check_clean_text},
+    {.name = "serverUrl", .kind = FIELD_STRING, .max = MAX_URL_BYTES, .check = check_image},
     {.name = "image",
      .kind = FIELD_STRING,
      .flags = FIELD_REQUIRED,
      .min = 1,
      .max = 1024,
-     .check = check_clean_text},
-    {.name = "credentials", .kind = FIELD_OBJECT, .sub = &schema_registry_credentials},
+     .check = check_image,
+     INTO_TEXT(struct container_spec, image)},
+    {.name = "credentials", .kind = FIELD_OBJECT, .sub = &schema_registry_credentials, INTO_SAME},
 };
-static SCHEMA(schema_registry, "ImageSourceRegistry", registry_rows, NULL);
+static SCHEMA_INTO(schema_registry, "ImageSourceRegistry", registry_rows, NULL,
+                   struct container_spec, finish_registry);
 
 static const struct field container_rows[] = {
     {.name = "imageSourceRegistry",
      .kind = FIELD_OBJECT,
      .flags = FIELD_REQUIRED,
-     .sub = &schema_registry},
-    {.name = "shmSize", .kind = FIELD_STRING, .versions = V05, .check = check_shm_size},
+     .sub = &schema_registry,
+     INTO_SAME},
+    {.name = "shmSize",
+     .kind = FIELD_STRING,
+     .versions = V05,
+     .check = check_shm_size,
+     INTO_TEXT(struct container_spec, shm_size)},
 };
-static SCHEMA(schema_container, "ContainerSettings", container_rows, NULL);
+static SCHEMA_INTO(schema_container, "ContainerSettings", container_rows, NULL,
+                   struct container_spec, NULL);
 
 static const struct field preparation_rows[] = {
     {.name = "commandLine",
      .kind = FIELD_STRING,
      .flags = FIELD_REQUIRED,
      .min = 1,
-     .max = MAX_ARG_BYTES},
+     .max = MAX_ARG_BYTES,
+     INTO_TEXT(struct job_spec, prep_command_line)},
 };
-static SCHEMA(schema_preparation, "JobPreparation", preparation_rows, NULL);
+static SCHEMA_INTO(schema_preparation, "JobPreparation", preparation_rows, NULL, struct job_spec,
+                   NULL);
 
 static const struct field input_rows[] = {
     {.name = "id",
@@ -81,15 +120,23 @@ static const struct field input_rows[] = {
      .flags = FIELD_REQUIRED,
      .min = 1,
      .max = 128,
-     .check = check_directory_id},
+     .check = check_directory_id,
+     INTO_TEXT(struct directory_spec, id)},
     {.name = "path",
      .kind = FIELD_STRING,
      .flags = FIELD_REQUIRED,
      .min = 1,
      .max = MAX_PATH_BYTES,
-     .check = check_clean_text},
+     .check = check_clean_text,
+     INTO_TEXT(struct directory_spec, path)},
 };
-static SCHEMA(schema_input, "InputDirectory", input_rows, NULL);
+static SCHEMA_INTO(schema_input, "InputDirectory", input_rows, NULL, struct directory_spec, NULL);
+
+static void finish_output(struct arena *a, const json_t *obj, void *into)
+{
+    (void)a;
+    ((struct directory_spec *)into)->as_is = json_is_false(json_object_get(obj, "createNew"));
+}
 
 static const struct field output_rows[] = {
     {.name = "id",
@@ -97,17 +144,20 @@ static const struct field output_rows[] = {
      .flags = FIELD_REQUIRED,
      .min = 1,
      .max = 128,
-     .check = check_output_id},
+     .check = check_output_id,
+     INTO_TEXT(struct directory_spec, id)},
     {.name = "pathPrefix",
      .kind = FIELD_STRING,
      .flags = FIELD_REQUIRED,
      .min = 1,
      .max = MAX_PATH_BYTES,
-     .check = check_output_prefix},
+     .check = check_output_prefix,
+     INTO_TEXT(struct directory_spec, path)},
     {.name = "pathSuffix",
      .kind = FIELD_STRING,
      .max = MAX_PATH_BYTES,
-     .check = check_relative_path},
+     .check = check_relative_path,
+     INTO_TEXT(struct directory_spec, suffix)},
     {.name = "type",
      .kind = FIELD_ENUM,
      .versions = V_FLAT,
@@ -115,12 +165,17 @@ static const struct field output_rows[] = {
      .fallback = "\"custom\""},
     {.name = "createNew", .kind = FIELD_BOOL, .versions = V_FLAT, .fallback = "true"},
 };
-static SCHEMA(schema_output, "OutputDirectory", output_rows, NULL);
+static SCHEMA_INTO(schema_output, "OutputDirectory", output_rows, NULL, struct directory_spec,
+                   finish_output);
 
 static const struct field constraints_rows[] = {
-    {.name = "maxWallClockTime", .kind = FIELD_DURATION, .fallback = "\"P7D\""},
+    {.name = "maxWallClockTime",
+     .kind = FIELD_DURATION,
+     .fallback = "\"P7D\"",
+     INTO_US(struct job_spec, max_wall_us)},
 };
-static SCHEMA(schema_constraints, "JobPropertiesConstraints", constraints_rows, NULL);
+static SCHEMA_INTO(schema_constraints, "JobPropertiesConstraints", constraints_rows, NULL,
+                   struct job_spec, NULL);
 
 static const struct field execution_rows[] = {
     TIME_ROW("startTime"),
@@ -193,7 +248,8 @@ static const struct field properties_rows[] = {
      .versions = V_FLAT,
      .fallback = "0",
      .min = -PRIORITY_MAX,
-     .max = PRIORITY_MAX},
+     .max = PRIORITY_MAX,
+     INTO_INT(struct job_spec, priority)},
     {.name = "priority",
      .canon = "schedulingPriority",
      .kind = FIELD_ENUM,
@@ -205,20 +261,43 @@ static const struct field properties_rows[] = {
      .versions = V05,
      .values = sched_priority_names,
      .fallback = "\"normal\""},
-    {.name = "cluster", .kind = FIELD_OBJECT, .flags = FIELD_REQUIRED, .sub = &schema_cluster_id},
+    {.name = "cluster",
+     .kind = FIELD_OBJECT,
+     .flags = FIELD_REQUIRED,
+     .sub = &schema_cluster_id,
+     INTO_REFERENCE(struct job_spec, cluster_id)},
     {.name = "jobOutputDirectoryPathSegment",
      .kind = FIELD_STRING,
      .flags = FIELD_READONLY,
      .versions = V03 | V05},
-    {.name = "nodeCount", .kind = FIELD_INT, .flags = FIELD_REQUIRED, .min = 1},
-    {.name = "containerSettings", .kind = FIELD_OBJECT, .sub = &schema_container},
+    {.name = "nodeCount",
+     .kind = FIELD_INT,
+     .flags = FIELD_REQUIRED,
+     .min = 1,
+     INTO_INT(struct job_spec, node_count)},
+    {.name = "containerSettings",
+     .kind = FIELD_OBJECT,
+     .flags = FIELD_POINTER,
+     .sub = &schema_container,
+     INTO_POINTER(struct job_spec, container)},
     {.name = "mountVolumes",
      .kind = FIELD_OBJECT,
      .versions = V03 | V05,
-     .sub = &schema_mount_volumes},
+     .sub = &schema_mount_volumes,
+     INTO_OBJECT(struct job_spec, mounts, struct mount_list)},
+    {.name = JOB_DOC_CLUSTER_MOUNTS,
+     .kind = FIELD_OBJECT,
+     .versions = V_STORED,
+     .sub = &schema_mount_volumes,
+     INTO_OBJECT(struct job_spec, cluster_mounts, struct mount_list)},
     TOOL_TYPE_ROW(tools_of_2017, V17),
     TOOL_TYPE_ROW(tools_of_march, V03),
-    TOOL_TYPE_ROW(tool_type_names, V05),
+    {.name = "toolType",
+     .kind = FIELD_ENUM,
+     .flags = FIELD_READONLY,
+     .versions = V05,
+     .values = tool_type_names,
+     INTO_ENUM(struct job_spec, tool)},
     TOOLKIT_ROW("cntkSettings", schema_cntk, V_ALL),
     TOOLKIT_ROW("pyTorchSettings", schema_pytorch, V03 | V05),
     TOOLKIT_ROW("tensorFlowSettings", schema_tensorflow, V_ALL),
@@ -228,18 +307,23 @@ static const struct field properties_rows[] = {
     TOOLKIT_ROW("customToolkitSettings", schema_custom_toolkit, V_ALL),
     TOOLKIT_ROW("customMpiSettings", schema_custom_mpi, V05),
     TOOLKIT_ROW("horovodSettings", schema_horovod, V05),
-    {.name = "jobPreparation", .kind = FIELD_OBJECT, .sub = &schema_preparation},
+    {.name = "jobPreparation", .kind = FIELD_OBJECT, .sub = &schema_preparation, INTO_SAME},
     {.name = "stdOutErrPathPrefix",
      .kind = FIELD_STRING,
      .flags = FIELD_REQUIRED,
      .min = 1,
      .max = MAX_PATH_BYTES,
-     .check = check_output_prefix},
-    LIST_ROW("inputDirectories", schema_input, V_ALL),
-    LIST_ROW("outputDirectories", schema_output, V_ALL),
-    LIST_ROW("environmentVariables", schema_env_variable, V_ALL),
-    LIST_ROW("secrets", schema_env_secret, V03 | V05),
-    {.name = "constraints", .kind = FIELD_OBJECT, .sub = &schema_constraints, .fallback = "{}"},
+     .check = check_output_prefix,
+     INTO_TEXT(struct job_spec, std_prefix)},
+    LIST_ROW("inputDirectories", schema_input, V_ALL, inputs, n_inputs),
+    LIST_ROW("outputDirectories", schema_output, V_ALL, outputs, n_outputs),
+    LIST_ROW("environmentVariables", schema_env_variable, V_ALL, env, n_env),
+    LIST_ROW("secrets", schema_env_secret, V03 | V05, env, n_env),
+    {.name = "constraints",
+     .kind = FIELD_OBJECT,
+     .sub = &schema_constraints,
+     .fallback = "{}",
+     INTO_SAME},
     TIME_ROW("creationTime"),
     {.name = "provisioningState",
      .kind = FIELD_ENUM,
@@ -256,7 +340,8 @@ static const struct field properties_rows[] = {
      .flags = FIELD_READONLY,
      .sub = &schema_execution},
 };
-static SCHEMA(schema_properties, "JobProperties", properties_rows, check_job);
+static SCHEMA_INTO(schema_properties, "JobProperties", properties_rows, check_job, struct job_spec,
+                   NULL);
 
 /* The old versions' requests say where a job is and may tag it; their replies never did. */
 static const struct field job_rows[] = {
@@ -276,6 +361,7 @@ static const struct field job_rows[] = {
     {.name = "properties",
      .kind = FIELD_OBJECT,
      .flags = FIELD_REQUIRED,
-     .sub = &schema_properties},
+     .sub = &schema_properties,
+     INTO_SAME},
 };
-SCHEMA(schema_job, "Job", job_rows, NULL);
+SCHEMA_INTO(schema_job, "Job", job_rows, NULL, struct job_spec, NULL);

@@ -11,12 +11,45 @@
 #define MODEL_SCHEMA_TABLES_H
 
 #include "model/schema_priv.h"
+#include "model/spec.h"
 
 #define SCHEMA(symbol, label, rows, rule)                                                          \
     const struct schema symbol = {.name = (label),                                                 \
                                   .fields = (rows),                                                \
                                   .n_fields = sizeof(rows) / sizeof *(rows),                       \
                                   .check = (rule)}
+
+/* A table whose rows say where their properties live in a `type`. */
+#define SCHEMA_INTO(symbol, label, rows, rule, type, last)                                         \
+    const struct schema symbol = {.name = (label),                                                 \
+                                  .fields = (rows),                                                \
+                                  .n_fields = sizeof(rows) / sizeof *(rows),                       \
+                                  .check = (rule),                                                 \
+                                  .size = sizeof(type),                                            \
+                                  .finish = (last)}
+
+/* Where a property lives: one macro a type of member, so that a wrong one does not compile. */
+#define INTO_(type, member, kind)                                                                  \
+    .into = (unsigned short)(offsetof(type, member) + _Generic(((type *)0)->member, kind : 1))
+#define INTO_TEXT(type, member) INTO_(type, member, const char *)
+#define INTO_INT(type, member)  INTO_(type, member, int)
+#define INTO_BOOL(type, member) INTO_(type, member, bool)
+#define INTO_US(type, member)   INTO_(type, member, int64_t)
+/* An enum or a struct: any member of the right size. */
+#define INTO_SIZED(type, member, bytes)                                                            \
+    .into = (unsigned short)(offsetof(type, member) +                                              \
+                             sizeof(char[sizeof(((type *)0)->member) == (bytes) ? 1 : -1]))
+#define INTO_ENUM(type, member)        INTO_SIZED(type, member, sizeof(int))
+#define INTO_OBJECT(type, member, sub) INTO_SIZED(type, member, sizeof(sub))
+#define INTO_POINTER(type, member)     INTO_SIZED(type, member, sizeof(void *))
+/* The object's properties are members of the same struct as those beside it. */
+#define INTO_SAME .into = 1
+/* Of an object one text counts: the id that it refers to, the URL of a secret. */
+#define INTO_REFERENCE(type, member) INTO_TEXT(type, member)
+#define INTO_LIST(type, member, count)                                                             \
+    INTO_POINTER(type, member),                                                                    \
+        .count_into =                                                                              \
+            (unsigned short)(offsetof(type, count) + _Generic(((type *)0)->count, size_t : 1))
 
 /* What `id`, `name` and `type` of every resource are. */
 #define RESOURCE_ROWS                                                                              \
@@ -81,6 +114,7 @@ int check_output_id(const json_t *value, const char *path, struct err *e);
 int check_relative_path(const json_t *value, const char *path, struct err *e);
 int check_mount_path(const json_t *value, const char *path, struct err *e);
 int check_clean_text(const json_t *value, const char *path, struct err *e);
+int check_image(const json_t *value, const char *path, struct err *e);
 int check_location(const json_t *value, const char *path, struct err *e);
 int check_output_prefix(const json_t *value, const char *path, struct err *e);
 int check_cluster_id(const json_t *value, const char *path, struct err *e);

@@ -8,19 +8,23 @@
 
 #include "model/schema/tables.h"
 
-#define TEXT_ROW(label, bits)                                                                      \
+#define TEXT_ROW(label, bits, member)                                                              \
     {                                                                                              \
         .name = (label), .kind = FIELD_STRING, .flags = (bits),                                    \
-        .min = (bits)&FIELD_REQUIRED ? 1 : 0, .max = MAX_ARG_BYTES                                 \
+        .min = (bits)&FIELD_REQUIRED ? 1 : 0, .max = MAX_ARG_BYTES,                                \
+        INTO_TEXT(struct toolkit_spec, member)                                                     \
     }
-#define SCRIPT_ROW(bits) TEXT_ROW("pythonScriptFilePath", bits)
-#define PYTHON_ROW       TEXT_ROW("pythonInterpreterPath", 0)
-#define ARGS_ROW         TEXT_ROW("commandLineArgs", 0)
-#define CONFIG_ROW       TEXT_ROW("configFilePath", 0)
-#define PROCESSES_ROW                                                                              \
+#define COUNT_ROW(label, least, member)                                                            \
     {                                                                                              \
-        .name = "processCount", .kind = FIELD_INT, .min = 1                                        \
+        .name = (label), .kind = FIELD_INT, .min = (least), INTO_INT(struct toolkit_spec, member)  \
     }
+#define SCRIPT_ROW(bits) TEXT_ROW("pythonScriptFilePath", bits, script)
+#define PYTHON_ROW       TEXT_ROW("pythonInterpreterPath", 0, interpreter)
+#define ARGS_ROW         TEXT_ROW("commandLineArgs", 0, args)
+#define CONFIG_ROW       TEXT_ROW("configFilePath", 0, config_file)
+#define PROCESSES_ROW    COUNT_ROW("processCount", 1, process_count)
+#define SETTINGS(symbol, label, rows, rule)                                                        \
+    SCHEMA_INTO(symbol, label, rows, rule, struct toolkit_spec, NULL)
 
 static int refuse_pair(const json_t *obj, const char *path, struct err *e)
 {
@@ -62,23 +66,31 @@ static int check_caffe(json_t *obj, const char *path, struct err *e)
 }
 
 static const struct field cntk_rows[] = {
-    {.name = "languageType", .kind = FIELD_STRING, .min = 1, .check = check_cntk_language},
+    {.name = "languageType",
+     .kind = FIELD_STRING,
+     .min = 1,
+     .check = check_cntk_language,
+     INTO_TEXT(struct toolkit_spec, language)},
     CONFIG_ROW,
     SCRIPT_ROW(0),
     PYTHON_ROW,
     ARGS_ROW,
     PROCESSES_ROW,
 };
-SCHEMA(schema_cntk, "CNTKsettings", cntk_rows, check_cntk);
+SETTINGS(schema_cntk, "CNTKsettings", cntk_rows, check_cntk);
 
 static const struct field pytorch_rows[] = {
     SCRIPT_ROW(FIELD_REQUIRED),
     PYTHON_ROW,
     ARGS_ROW,
     PROCESSES_ROW,
-    {.name = "communicationBackend", .kind = FIELD_STRING, .max = 64, .check = check_clean_text},
+    {.name = "communicationBackend",
+     .kind = FIELD_STRING,
+     .max = 64,
+     .check = check_clean_text,
+     INTO_TEXT(struct toolkit_spec, backend)},
 };
-SCHEMA(schema_pytorch, "PyTorchSettings", pytorch_rows, NULL);
+SETTINGS(schema_pytorch, "PyTorchSettings", pytorch_rows, NULL);
 
 static const struct field tensorflow_rows[] = {
     SCRIPT_ROW(FIELD_REQUIRED),
@@ -91,21 +103,22 @@ static const struct field tensorflow_rows[] = {
     {.name = "masterCommandLineArgs",
      .kind = FIELD_STRING,
      .versions = V03 | V05,
-     .max = MAX_ARG_BYTES},
-    TEXT_ROW("workerCommandLineArgs", 0),
-    TEXT_ROW("parameterServerCommandLineArgs", 0),
-    {.name = "workerCount", .kind = FIELD_INT, .min = 1},
-    {.name = "parameterServerCount", .kind = FIELD_INT},
+     .max = MAX_ARG_BYTES,
+     INTO_TEXT(struct toolkit_spec, master_args)},
+    TEXT_ROW("workerCommandLineArgs", 0, worker_args),
+    TEXT_ROW("parameterServerCommandLineArgs", 0, parameter_server_args),
+    COUNT_ROW("workerCount", 1, worker_count),
+    COUNT_ROW("parameterServerCount", 0, parameter_server_count),
 };
-SCHEMA(schema_tensorflow, "TensorFlowSettings", tensorflow_rows, NULL);
+SETTINGS(schema_tensorflow, "TensorFlowSettings", tensorflow_rows, NULL);
 
 static const struct field caffe_rows[] = {
     CONFIG_ROW, SCRIPT_ROW(0), PYTHON_ROW, ARGS_ROW, PROCESSES_ROW,
 };
-SCHEMA(schema_caffe, "CaffeSettings", caffe_rows, check_caffe);
+SETTINGS(schema_caffe, "CaffeSettings", caffe_rows, check_caffe);
 
 static const struct field caffe2_rows[] = {SCRIPT_ROW(FIELD_REQUIRED), PYTHON_ROW, ARGS_ROW};
-SCHEMA(schema_caffe2, "Caffe2Settings", caffe2_rows, NULL);
+SETTINGS(schema_caffe2, "Caffe2Settings", caffe2_rows, NULL);
 
 static const struct field mpi_script_rows[] = {
     SCRIPT_ROW(FIELD_REQUIRED),
@@ -113,18 +126,20 @@ static const struct field mpi_script_rows[] = {
     ARGS_ROW,
     PROCESSES_ROW,
 };
-SCHEMA(schema_chainer, "ChainerSettings", mpi_script_rows, NULL);
-SCHEMA(schema_horovod, "HorovodSettings", mpi_script_rows, NULL);
+SETTINGS(schema_chainer, "ChainerSettings", mpi_script_rows, NULL);
+SETTINGS(schema_horovod, "HorovodSettings", mpi_script_rows, NULL);
 
 /* Required here though the published schema does not say so: without it there is nothing to run. */
-static const struct field custom_toolkit_rows[] = {TEXT_ROW("commandLine", FIELD_REQUIRED)};
-SCHEMA(schema_custom_toolkit, "CustomToolkitSettings", custom_toolkit_rows, NULL);
+static const struct field custom_toolkit_rows[] = {
+    TEXT_ROW("commandLine", FIELD_REQUIRED, command_line),
+};
+SETTINGS(schema_custom_toolkit, "CustomToolkitSettings", custom_toolkit_rows, NULL);
 
 static const struct field custom_mpi_rows[] = {
-    TEXT_ROW("commandLine", FIELD_REQUIRED),
+    TEXT_ROW("commandLine", FIELD_REQUIRED, command_line),
     PROCESSES_ROW,
 };
-SCHEMA(schema_custom_mpi, "CustomMpiSettings", custom_mpi_rows, NULL);
+SETTINGS(schema_custom_mpi, "CustomMpiSettings", custom_mpi_rows, NULL);
 
 static const struct {
     const char *settings;

@@ -20,15 +20,22 @@
 #include "nodeagent-proto/agent/files.h"
 #include "nodeagent-proto/agent/lock.h"
 #include "nodeagent-proto/agent/ops.h"
+#include "nodeagent-proto/agent/users.h"
 #include "nodeagent-proto/agent/worker.h"
+#include "nodeagent-proto/wire/message.h"
 
 #define OUT_MAX   (4U * FRAME_MAX) /* of unsent output; above it no more requests are read */
 #define READ_SIZE 65536U
 
 void agent_send(struct agent *a, json_t *msg)
 {
+    agent_send_with(a, msg, NULL, 0);
+}
+
+void agent_send_with(struct agent *a, json_t *msg, const void *bytes, size_t n)
+{
     struct err e;
-    if (!msg || frame_encode(msg, &a->out, &e) < 0)
+    if (!msg || frame_encode_with(msg, bytes, n, &a->out, &e) < 0)
         fprintf(stderr, "a message could not be sent: %s\n", msg ? e.msg : "it is not UTF-8");
     json_decref(msg);
 }
@@ -43,6 +50,19 @@ static void on_ended(void *ctx, json_t *status)
     agent_send(ctx, json_pack("{s:s, s:O}", "event", "task_ended", "task", status));
 }
 
+/* Files that an agent which was killed had not finished. Only the holder of the lock writes them.
+ */
+static void remove_leftovers(const char *root)
+{
+    static const char *const written[] = {"incarnation", "epoch"};
+    for (size_t i = 0; i < sizeof written / sizeof written[0]; i++) {
+        char *path = fs_join(root, written[i]);
+        fs_remove_leftovers(path);
+        free(path);
+    }
+    users_remove_leftovers(root);
+}
+
 static int open_root(struct agent *a, const char *root, struct err *e)
 {
     if (fs_mkdirs(root, 0777, e) < 0)
@@ -55,7 +75,10 @@ static int open_root(struct agent *a, const char *root, struct err *e)
     if (fs_mkdirs(a->tasks_dir, 0700, e) < 0 || fs_mkdirs(a->trash_dir, 0700, e) < 0)
         return -1;
     a->lock_fd = lock_take(a->root, e);
-    return a->lock_fd < 0 ? -1 : 0;
+    if (a->lock_fd < 0)
+        return -1;
+    remove_leftovers(a->root);
+    return 0;
 }
 
 /* As much of the path as there is. */
@@ -95,7 +118,7 @@ static int agent_open_looking(struct agent *a, const char *root, struct err *e)
 
 static int agent_open(struct agent *a, const char *root, struct err *e)
 {
-    if (open_root(a, root, e) < 0)
+    if (open_root(a, root, e) < 0 || epoch_open(&a->epoch, a->root, e) < 0)
         return -1;
     a->tasks.root = a->root;
     a->tasks.dir = a->tasks_dir;
@@ -115,6 +138,8 @@ static int agent_open(struct agent *a, const char *root, struct err *e)
 static void agent_close(struct agent *a)
 {
     workers_close(a);
+    json_decref(a->held);
+    peer_close(a);
     tasks_close(&a->tasks);
     health_close(&a->health);
     facts_free(&a->facts);
@@ -199,8 +224,13 @@ static void serve_frames(struct agent *a)
     struct err e;
     int rc;
     while ((rc = frame_decoder_next(&a->in, &msg, &e)) > 0) {
-        ops_serve(a, msg);
+        bool is_reply = message_kind(msg) == MESSAGE_REPLY && json_object_get(msg, "ok");
+        rc = is_reply ? peer_hear(a, msg, &e) : 0;
+        if (!is_reply)
+            ops_serve(a, msg);
         json_decref(msg);
+        if (rc < 0)
+            break;
     }
     if (rc < 0) {
         fprintf(stderr, "%s\n", e.msg);
@@ -218,6 +248,7 @@ static void read_link(struct agent *a)
         a->link_gone = true;
         return;
     }
+    peer_heard(a);
     frame_decoder_feed(&a->in, buf, (size_t)n);
     explicit_bzero(buf, (size_t)n);
     serve_frames(a);
@@ -264,15 +295,17 @@ static void turn(struct agent *a)
     /* Supervisors and their orphans come to us when they end; those who wait wait by pid. */
     while (waitpid(-1, NULL, WNOHANG) > 0)
         ;
-    int got =
-        poll(p, SLOT_TASKS + n + m, sooner(tasks_poll_timeout(&a->tasks), workers_poll_timeout(a)));
+    int wait = sooner(tasks_poll_timeout(&a->tasks), workers_poll_timeout(a));
+    int got = poll(p, SLOT_TASKS + n + m, sooner(wait, peer_poll_timeout(a)));
     if (got >= 0) {
         tasks_poll_act(&a->tasks, p + SLOT_TASKS, n);
         workers_poll_act(a, workers, m);
+        ops_serve_held(a);
         if (p[SLOT_TRASH].revents)
             reap_trash_worker(a);
-        if (p[SLOT_IN].revents && !a->tasks.root_gone)
+        if (p[SLOT_IN].revents && !a->tasks.root_gone && !a->root_removed)
             read_link(a);
+        peer_poll_act(a);
         write_link(a);
         if (a->reboot && a->out.len == 0)
             start_reboot(a);
@@ -296,6 +329,7 @@ int agent_run(const char *root, bool looking)
     (void)signal(SIGXFSZ, SIG_IGN); /* a limit is an error of the write, as a full disk is */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     frame_decoder_init(&a.in);
+    a.held = json_array();
     int status = 1;
     if ((looking ? agent_open_looking : agent_open)(&a, root, &e) < 0) {
         fprintf(stderr, "%s\n", e.msg);
@@ -303,9 +337,11 @@ int agent_run(const char *root, bool looking)
     }
     set_nonblocking(STDIN_FILENO);
     set_nonblocking(STDOUT_FILENO);
-    while (!a.link_gone && !a.tasks.root_gone)
+    while (!a.link_gone && !a.tasks.root_gone && !(a.root_removed && a.out.len == 0))
         turn(&a);
-    if (a.trash_more && !a.tasks.root_gone)
+    if (a.root_removed)
+        a.tasks.root_gone = false; /* nothing was lost */
+    else if (a.trash_more && !a.tasks.root_gone)
         empty_trash_at_last(&a);
     if (a.tasks.root_gone) {
         fprintf(stderr, "the node root %s was removed or moved away; what ran there is killed\n",

@@ -17,10 +17,12 @@
 #include "lib/err.h"
 #include "lib/strbuf.h"
 #include "nodeagent-proto/agent/account.h"
+#include "nodeagent-proto/agent/epoch.h"
 #include "nodeagent-proto/agent/facts.h"
 #include "nodeagent-proto/agent/health.h"
+#include "nodeagent-proto/agent/peer.h"
 #include "nodeagent-proto/agent/tasks.h"
-#include "nodeagent-proto/codec.h"
+#include "nodeagent-proto/wire/codec.h"
 
 struct agent {
     char *root, *tasks_dir, *trash_dir;
@@ -29,13 +31,17 @@ struct agent {
     struct facts facts;
     struct tasks tasks;
     struct health health;
+    struct epoch epoch;
+    struct peer peer;
     struct account as;      /* who the last file request was for; all zeros: nobody yet */
     int64_t as_until_ms;    /* then it is looked up anew */
     struct worker *workers; /* requests in forked processes, oldest first */
+    json_t *held;           /* an array: requests that wait for one of those, oldest first */
     struct frame_decoder in;
     struct strbuf out; /* replies and events; sent up to out_sent */
     size_t out_sent;
     bool link_gone;
+    bool root_removed;  /* on request: the agent ends when its replies are sent */
     char *reboot;       /* the program to run as soon as nothing is left to be sent; NULL: none */
     pid_t trash_worker; /* 0: none */
     int trash_fd;       /* closes when the worker ends */
@@ -51,6 +57,8 @@ int agent_look(const struct agent *a, struct err *e) MUST_CHECK;
 
 /* Queues a message, whose reference it takes. */
 void agent_send(struct agent *a, json_t *msg);
+/* The same, with bytes that go with it. */
+void agent_send_with(struct agent *a, json_t *msg, const void *bytes, size_t n);
 
 /* Sees to it that what is in the trash is removed in the background. */
 void agent_empty_trash(struct agent *a);

@@ -269,9 +269,3 @@ void cgroup_remove_lost(const char *incarnation, const char *task_id, const char
     }
     bases_free(&b);
 }
-
-void cgroup_free(struct cgroup *g)
-{
-    free(g->path);
-    memset(g, 0, sizeof *g);
-}

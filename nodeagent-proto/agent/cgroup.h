@@ -14,7 +14,8 @@
 
 #include <stdbool.h>
 
-#include "nodeagent-proto/task.h"
+#include "lib/err.h"
+#include "nodeagent-proto/wire/task.h"
 
 struct cgroup {
     char *path;             /* NULL: there is none */
@@ -35,6 +36,5 @@ long cgroup_oom_kills(const struct cgroup *g);
 /* Kills and removes whatever cgroup a task that nobody supervises may have. `path` is what was
  * recorded of it, or NULL. */
 void cgroup_remove_lost(const char *incarnation, const char *task_id, const char *path);
-void cgroup_free(struct cgroup *g);
 
 #endif

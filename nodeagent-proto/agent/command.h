@@ -11,7 +11,7 @@
 #include "nodeagent-proto/agent/account.h"
 #include "nodeagent-proto/agent/cgroup.h"
 #include "nodeagent-proto/agent/outputs.h"
-#include "nodeagent-proto/task.h"
+#include "nodeagent-proto/wire/task.h"
 
 /* Marks the processes of a task, so that they are found when their supervisor is gone. The value
  * is "<incarnation>/<task id>". */

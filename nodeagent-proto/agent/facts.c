@@ -18,7 +18,7 @@
 #include "lib/strbuf.h"
 #include "lib/timefmt.h"
 #include "nodeagent-proto/agent/program.h"
-#include "nodeagent-proto/codec.h"
+#include "nodeagent-proto/wire/codec.h"
 
 #define NVIDIA_VERSION "/proc/driver/nvidia/version"
 #define DOCKER_SOCKET  "/var/run/docker.sock"

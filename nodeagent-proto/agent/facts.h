@@ -9,8 +9,9 @@
 #include <stdint.h>
 #include <sys/utsname.h>
 
+#include "lib/err.h"
 #include "lib/guid.h"
-#include "nodeagent-proto/task.h"
+#include "nodeagent-proto/wire/task.h"
 
 #define NVIDIA_GPUS "/proc/driver/nvidia/gpus" /* a directory for each */
 

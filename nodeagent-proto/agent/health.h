@@ -6,7 +6,7 @@
 #define NODEAGENT_PROTO_AGENT_HEALTH_H
 
 #include "lib/strbuf.h"
-#include "nodeagent-proto/task.h"
+#include "nodeagent-proto/wire/task.h"
 
 struct health {
     int kernel_log; /* /dev/kmsg behind what was looked at; -1: not ours to read */

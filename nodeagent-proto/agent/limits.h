@@ -8,7 +8,7 @@
 
 #include "lib/err.h"
 #include "nodeagent-proto/agent/cgroup.h"
-#include "nodeagent-proto/task.h"
+#include "nodeagent-proto/wire/task.h"
 
 /* For the calling process and what it starts. Right before an exec: memory may run out for
  * ourselves. Without the right to raise a limit it stays as it is, which is the lower one. */

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "lib/err.h"
-#include "nodeagent-proto/task.h"
+#include "nodeagent-proto/wire/task.h"
 
 struct listing {
     struct node_dir_entry *entries; /* sorted by name */

@@ -17,6 +17,7 @@
 #include "lib/arena.h"
 #include "lib/fs.h"
 #include "lib/timefmt.h"
+#include "nodeagent-proto/wire/message.h"
 
 #define WAIT_US   5000000 /* an agent whose link has just ended needs milliseconds */
 #define STEP_NS   2000000
@@ -84,7 +85,7 @@ static void end_predecessor(int fd, const char *owner)
 
 int lock_take(const char *root, struct err *e)
 {
-    const char *owner = getenv(LOCK_OWNER_VARIABLE);
+    const char *owner = getenv(NODE_OWNER_VARIABLE);
     char *path = fs_join(root, "agent.lock");
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600), rc = -1;
     int64_t limit = time_now_us() + WAIT_US;

@@ -33,6 +33,10 @@ bool mounts_is_shared(const struct mounts *m, const char *device, const char *to
 
 /* Whether something is mounted at `path`, within it, or between it and `root`. */
 bool mounts_concern(const char *root, const char *path);
+/* Whether the way to `path`, symbolic links included, leads over a mount that may hang because what
+ * it shows is elsewhere: a network's or a FUSE file system. Nothing behind such a mount is touched
+ * to tell. The file system that `root` is on does not count. */
+bool mounts_may_hang(const char *root, const char *path);
 /* Fails with ERR_CONFLICT if something is mounted at `path` or within it, and names what. */
 int mounts_refuse_within(const char *path, struct err *e) MUST_CHECK;
 

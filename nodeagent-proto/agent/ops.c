@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "nodeagent-proto/agent/ops.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "lib/arena.h"
 #include "nodeagent-proto/agent/ops_priv.h"
-#include "nodeagent-proto/message.h"
+#include "nodeagent-proto/agent/worker.h"
+#include "nodeagent-proto/wire/message.h"
 
 /* Tasks in one reply; with the longest stderr tails, escaped, they fit a frame four times. */
 #define TASKS_PER_REPLY 100
+#define PING_MAX_S      86400
 
 int get_text(json_t *req, const char *name, const char **out, struct err *e)
 {
@@ -40,11 +43,15 @@ int get_int64(json_t *req, const char *name, int64_t *out, struct err *e)
 
 int get_int(json_t *req, const char *name, int *out, struct err *e)
 {
-    json_t *v = json_object_get(req, name);
-    *out = (int)json_integer_value(v);
-    return json_is_integer(v)
-               ? 0
-               : err_set(e, ERR_PROTOCOL, name, "the request has no number '%s'", name);
+    int64_t v;
+    *out = 0;
+    if (get_int64(req, name, &v, e) < 0)
+        return -1;
+    if (v < INT_MIN || v > INT_MAX)
+        return err_set(e, ERR_PROTOCOL, name, "the number %lld is too large for '%s'", (long long)v,
+                       name);
+    *out = (int)v;
+    return 0;
 }
 
 enum outcome outcome(int rc)
@@ -63,6 +70,10 @@ static enum outcome serve_hello(struct agent *a, json_t *req, json_t *reply, str
                 version);
         return SERVE_FAILED;
     }
+    struct node_epoch said;
+    if (message_epoch_read(json_object_get(req, "epoch"), &said, e) < 0 ||
+        (!a->looks_at && epoch_hear(&a->epoch, a->root, &said, e) < 0))
+        return SERVE_FAILED;
     facts_refresh(&a->facts);
     json_t *facts = message_facts(&a->facts.node);
     if (!facts) {
@@ -70,7 +81,13 @@ static enum outcome serve_hello(struct agent *a, json_t *req, json_t *reply, str
         return SERVE_FAILED;
     }
     json_object_set_new(reply, "node", facts);
+    if (a->epoch.term > 0)
+        json_object_set_new(reply, "epoch",
+                            message_epoch(&(struct node_epoch){a->epoch.term, a->epoch.id}));
     agent_send(a, json_incref(reply));
+    json_int_t ping_s = json_integer_value(json_object_get(req, "ping_s"));
+    if (ping_s > 0)
+        peer_open(a, ping_s < PING_MAX_S ? (int)ping_s : PING_MAX_S);
     tasks_announce(&a->tasks);
     return SERVE_ANSWERED;
 }
@@ -136,36 +153,67 @@ static enum outcome serve_forget(struct agent *a, json_t *req, json_t *reply, st
     return outcome(tasks_forget(&a->tasks, task, e));
 }
 
+static enum outcome serve_ping(struct agent *a, json_t *req, json_t *reply, struct err *e)
+{
+    (void)a;
+    (void)req;
+    (void)reply;
+    (void)e;
+    return SERVE_DONE;
+}
+
 static const struct op {
     const char *name;
     serve_fn serve;
+    enum { LOOKS, CHANGES } what; /* CHANGES: not for a daemon that is older than one known here */
+    /* What happens while an earlier request is still carried out by a worker: IN_ORDER waits for
+     * it, BY_TASK does if the start of that task waits. */
+    enum { IN_ORDER, ANY_TIME, BY_TASK } when;
 } ops[] = {
-    {"hello", serve_hello},
-    {"mount_folder", serve_mount_folder},
-    {"unmount", serve_unmount},
-    {"make_dirs", serve_make_dirs},
-    {"remove_tree", serve_remove_tree},
-    {"append", serve_append},
-    {"write_file", serve_write_file},
-    {"list_dir", serve_list_dir},
-    {"read_file", serve_read_file},
-    {"run", serve_run},
-    {"signal", serve_signal},
-    {"tasks", serve_tasks},
-    {"forget", serve_forget},
-    {"health", serve_health},
-    {"user_add", serve_user_add},
-    {"user_remove", serve_user_remove},
-    {"reboot", serve_reboot},
+    {"hello", serve_hello, LOOKS, ANY_TIME},
+    {"mount_folder", serve_mount_folder, CHANGES, IN_ORDER},
+    {"unmount", serve_unmount, CHANGES, IN_ORDER},
+    {"make_dirs", serve_make_dirs, CHANGES, IN_ORDER},
+    {"remove_tree", serve_remove_tree, CHANGES, IN_ORDER},
+    {"append", serve_append, CHANGES, IN_ORDER},
+    {"write_file", serve_write_file, CHANGES, IN_ORDER},
+    {"list_dir", serve_list_dir, LOOKS, ANY_TIME},
+    {"read_file", serve_read_file, LOOKS, ANY_TIME},
+    {"run", serve_run, CHANGES, IN_ORDER},
+    {"signal", serve_signal, CHANGES, BY_TASK},
+    {"tasks", serve_tasks, LOOKS, IN_ORDER},
+    {"forget", serve_forget, CHANGES, BY_TASK},
+    {"ping", serve_ping, LOOKS, ANY_TIME},
+    {"health", serve_health, LOOKS, ANY_TIME},
+    {"user_add", serve_user_add, CHANGES, ANY_TIME},
+    {"user_remove", serve_user_remove, CHANGES, ANY_TIME},
+    {"clean", serve_clean, LOOKS, IN_ORDER}, /* with `take` it asks for itself */
+    {"remove_root", serve_remove_root, CHANGES, IN_ORDER},
+    {"reboot", serve_reboot, CHANGES, IN_ORDER},
 };
+
+static const struct op *find_op(const char *name)
+{
+    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
+        if (strcmp(ops[i].name, name) == 0)
+            return &ops[i];
+    return NULL;
+}
 
 static int may_look(const struct agent *a, const char *name, struct err *e)
 {
-    if (strcmp(name, "hello") == 0)
+    if (strcmp(name, "hello") == 0 || strcmp(name, "ping") == 0)
         return 0;
     if (strcmp(name, "health") == 0)
         return agent_look(a, e);
     return err_set(e, ERR_NOT_SUPPORTED, "op", "this agent only looks; it does no '%s'", name);
+}
+
+static int may(const struct agent *a, const struct op *op, struct err *e)
+{
+    if (a->looks_at)
+        return may_look(a, op->name, e);
+    return op->what == CHANGES ? epoch_may_change(&a->epoch, op->name, e) : 0;
 }
 
 static enum outcome serve(struct agent *a, json_t *req, json_t *reply, struct err *e)
@@ -173,17 +221,16 @@ static enum outcome serve(struct agent *a, json_t *req, json_t *reply, struct er
     const char *name;
     if (get_text(req, "op", &name, e) < 0)
         return SERVE_FAILED;
-    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
-        if (strcmp(ops[i].name, name) == 0)
-            return a->looks_at && may_look(a, name, e) < 0 ? SERVE_FAILED
-                                                           : ops[i].serve(a, req, reply, e);
-    err_set(e, ERR_NOT_SUPPORTED, "op", "this agent has no operation '%s'", name);
+    const struct op *op = find_op(name);
+    if (op)
+        return may(a, op, e) < 0 ? SERVE_FAILED : op->serve(a, req, reply, e);
+    err_set(e, ERR_NOT_SUPPORTED, "op", "this agent has no operation '%.100s'", name);
     return SERVE_FAILED;
 }
 
 void ops_refuse(struct agent *a, json_int_t id, const struct err *e)
 {
-    agent_send(a, json_pack("{s:I, s:b, s:o}", "id", id, "ok", 0, "error", message_err(e)));
+    agent_send(a, message_refusal(id, e));
 }
 
 void ops_serve_by(struct agent *a, json_t *req, serve_fn fn)
@@ -191,7 +238,7 @@ void ops_serve_by(struct agent *a, json_t *req, serve_fn fn)
     struct err e;
     err_clear(&e);
     json_int_t id = json_integer_value(json_object_get(req, "id"));
-    json_t *reply = json_pack("{s:I, s:b}", "id", id, "ok", 1);
+    json_t *reply = message_reply(id, NULL);
     enum outcome got = fn(a, req, reply, &e);
     if (got == SERVE_DONE)
         agent_send(a, json_incref(reply));
@@ -200,7 +247,50 @@ void ops_serve_by(struct agent *a, json_t *req, serve_fn fn)
     json_decref(reply);
 }
 
+/* ---- in the order they came ---- */
+
+static const char *task_of(json_t *req)
+{
+    json_t *task = json_object_get(req, "task");
+    const char *id = json_string_value(json_is_object(task) ? json_object_get(task, "id") : task);
+    return id ? id : "";
+}
+
+static bool start_waits(const struct agent *a, const char *task)
+{
+    size_t i;
+    json_t *held;
+    json_array_foreach(a->held, i, held) {
+        const char *name = json_string_value(json_object_get(held, "op"));
+        if (name && strcmp(name, "run") == 0 && strcmp(task_of(held), task) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool must_wait(const struct agent *a, json_t *req)
+{
+    const char *name = json_string_value(json_object_get(req, "op"));
+    const struct op *op = name ? find_op(name) : NULL;
+    if ((!workers_in_order(a) && json_array_size(a->held) == 0) || !op || op->when == ANY_TIME)
+        return false;
+    return op->when == IN_ORDER || start_waits(a, task_of(req));
+}
+
 void ops_serve(struct agent *a, json_t *req)
 {
-    ops_serve_by(a, req, serve);
+    if (must_wait(a, req))
+        json_array_append(a->held, req);
+    else
+        ops_serve_by(a, req, serve);
+}
+
+void ops_serve_held(struct agent *a)
+{
+    while (!workers_in_order(a) && json_array_size(a->held) > 0) {
+        json_t *req = json_incref(json_array_get(a->held, 0));
+        json_array_remove(a->held, 0);
+        ops_serve_by(a, req, serve);
+        json_decref(req);
+    }
 }

@@ -12,4 +12,7 @@
 /* Carries out one request (borrowed) and queues its reply, now or, for `run`, later. */
 void ops_serve(struct agent *a, json_t *req);
 
+/* What waited for a request before it, as far as its turn has come. */
+void ops_serve_held(struct agent *a);
+
 #endif

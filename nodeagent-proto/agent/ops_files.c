@@ -9,16 +9,19 @@
 
 #include "lib/base64.h"
 #include "lib/fs.h"
+#include "nodeagent-proto/agent/clean.h"
 #include "nodeagent-proto/agent/files.h"
 #include "nodeagent-proto/agent/listing.h"
 #include "nodeagent-proto/agent/monotonic.h"
 #include "nodeagent-proto/agent/mounts.h"
 #include "nodeagent-proto/agent/worker.h"
-#include "nodeagent-proto/message.h"
+#include "nodeagent-proto/wire/message.h"
 
 /* How long an account is taken to be what it was: a directory service may be slow to ask. */
 #define ACCOUNT_MS 60000
 
+/* For a file system that does not answer. */
+#define LOOK_LIMIT_S 30
 /* Several mounts that are all stuck. */
 #define UNMOUNT_LIMIT_S 60
 
@@ -42,18 +45,32 @@ static int get_as(struct agent *a, json_t *req, const struct account **out, stru
     return 0;
 }
 
+static bool is_far(const struct agent *a, const json_t *path)
+{
+    const char *text = json_string_value(path);
+    return text && *text == '/' && mounts_may_hang(a->root, text);
+}
+
+/* By the agent itself, or, if what it names may hang, in a worker; what comes later waits for it
+ * either way. */
+static enum outcome here_or_in_worker(struct agent *a, json_t *req, json_t *reply, serve_fn fn,
+                                      struct err *e)
+{
+    json_t *paths = json_object_get(req, "paths"), *path;
+    size_t i;
+    bool far = is_far(a, json_object_get(req, "path")) || is_far(a, json_object_get(req, "source"));
+    json_array_foreach(paths, i, path)
+        far = far || is_far(a, path);
+    return far ? worker_start_in_order(a, req, fn, LOOK_LIMIT_S) : fn(a, req, reply, e);
+}
+
 /* The agent's own files, which no request may take away or cover. */
 static bool is_own(const struct agent *a, const char *path)
 {
-    static const char *const own[] = {"tasks", "trash", "agent.lock", "incarnation", "users"};
     size_t n = strlen(a->root);
     if (strncmp(path, a->root, n) != 0 || path[n] != '/')
         return false;
-    size_t len = strcspn(path + n + 1, "/");
-    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
-        if (strlen(own[i]) == len && strncmp(own[i], path + n + 1, len) == 0)
-            return true;
-    return false;
+    return clean_is_own(path + n + 1, strcspn(path + n + 1, "/"));
 }
 
 static int refuse_own(const struct agent *a, const char *name, const char *path, struct err *e)
@@ -63,7 +80,7 @@ static int refuse_own(const struct agent *a, const char *name, const char *path,
     return err_set(e, ERR_INVALID_PATH, name, "%s belongs to the node agent and stays", path);
 }
 
-enum outcome serve_mount_folder(struct agent *a, json_t *req, json_t *reply, struct err *e)
+static enum outcome mount_folder(struct agent *a, json_t *req, json_t *reply, struct err *e)
 {
     const char *source, *target;
     (void)reply;
@@ -71,6 +88,11 @@ enum outcome serve_mount_folder(struct agent *a, json_t *req, json_t *reply, str
         refuse_own(a, "target", target, e) < 0)
         return SERVE_FAILED;
     return outcome(file_link(a->root, source, target, e));
+}
+
+enum outcome serve_mount_folder(struct agent *a, json_t *req, json_t *reply, struct err *e)
+{
+    return here_or_in_worker(a, req, reply, mount_folder, e);
 }
 
 static enum outcome unmount(struct agent *a, json_t *req, json_t *reply, struct err *e)
@@ -94,7 +116,7 @@ enum outcome serve_unmount(struct agent *a, json_t *req, json_t *reply, struct e
     return outcome(file_unlink(a->root, target, e));
 }
 
-enum outcome serve_make_dirs(struct agent *a, json_t *req, json_t *reply, struct err *e)
+static enum outcome make_dirs(struct agent *a, json_t *req, json_t *reply, struct err *e)
 {
     size_t i;
     json_t *v, *paths = json_object_get(req, "paths");
@@ -117,6 +139,11 @@ enum outcome serve_make_dirs(struct agent *a, json_t *req, json_t *reply, struct
             return SERVE_FAILED;
     }
     return SERVE_DONE;
+}
+
+enum outcome serve_make_dirs(struct agent *a, json_t *req, json_t *reply, struct err *e)
+{
+    return here_or_in_worker(a, req, reply, make_dirs, e);
 }
 
 enum outcome serve_remove_tree(struct agent *a, json_t *req, json_t *reply, struct err *e)
@@ -148,7 +175,7 @@ static void resume(const struct account *as)
         account_resume();
 }
 
-enum outcome serve_append(struct agent *a, json_t *req, json_t *reply, struct err *e)
+static enum outcome append(struct agent *a, json_t *req, json_t *reply, struct err *e)
 {
     const char *path, *text;
     const struct account *as;
@@ -161,7 +188,12 @@ enum outcome serve_append(struct agent *a, json_t *req, json_t *reply, struct er
     return outcome(rc);
 }
 
-enum outcome serve_write_file(struct agent *a, json_t *req, json_t *reply, struct err *e)
+enum outcome serve_append(struct agent *a, json_t *req, json_t *reply, struct err *e)
+{
+    return here_or_in_worker(a, req, reply, append, e);
+}
+
+static enum outcome write_file(struct agent *a, json_t *req, json_t *reply, struct err *e)
 {
     const char *path, *text;
     const struct account *as;
@@ -181,12 +213,16 @@ enum outcome serve_write_file(struct agent *a, json_t *req, json_t *reply, struc
     return outcome(rc);
 }
 
+enum outcome serve_write_file(struct agent *a, json_t *req, json_t *reply, struct err *e)
+{
+    return here_or_in_worker(a, req, reply, write_file, e);
+}
+
 /* ---- looking at files: in a worker ---- */
 
 /* With the longest names, all of them escaped, this many fit a frame. */
 #define ENTRIES_PER_REPLY 2000
 #define READ_MAX          (1024 * 1024)
-#define LOOK_LIMIT_S      30
 
 static void send_part(struct agent *a, json_t *reply, json_t *entries)
 {
@@ -256,13 +292,18 @@ static enum outcome read_file(struct agent *a, json_t *req, json_t *reply, struc
         free(part.bytes);
         return SERVE_FAILED;
     }
-    char *text = base64_encode(part.bytes, part.n);
-    json_object_set_new(reply, "bytes", json_string(text));
     json_object_set_new(reply, "size", json_integer(part.size));
     json_object_set_new(reply, "mtime_us", json_integer(part.mtime_us));
-    free(text);
+    if (json_is_true(json_object_get(req, "raw"))) {
+        agent_send_with(a, json_incref(reply), part.bytes, part.n);
+    } else {
+        char *text = base64_encode(part.bytes, part.n);
+        json_object_set_new(reply, "bytes", json_string(text));
+        agent_send(a, json_incref(reply));
+        free(text);
+    }
     free(part.bytes);
-    return SERVE_DONE;
+    return SERVE_ANSWERED;
 }
 
 enum outcome serve_read_file(struct agent *a, json_t *req, json_t *reply, struct err *e)

@@ -5,12 +5,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/strbuf.h"
+#include "nodeagent-proto/agent/clean.h"
 #include "nodeagent-proto/agent/program.h"
 #include "nodeagent-proto/agent/users.h"
 #include "nodeagent-proto/agent/worker.h"
-#include "nodeagent-proto/message.h"
+#include "nodeagent-proto/wire/message.h"
 
-#define USERS_LIMIT_S 60 /* removing a large home takes a while */
+#define CLEAN_LIMIT_S 300 /* large trees, mounts that are stuck */
+#define USERS_LIMIT_S 60  /* removing a large home takes a while */
 
 enum outcome serve_health(struct agent *a, json_t *req, json_t *reply, struct err *e)
 {
@@ -73,6 +76,56 @@ enum outcome serve_user_remove(struct agent *a, json_t *req, json_t *reply, stru
         return SERVE_FAILED;
     account_free(&a->as);
     return worker_start(a, req, user_remove, USERS_LIMIT_S);
+}
+
+/* ---- what was left here ---- */
+
+static enum outcome list_rest(struct agent *a, json_t *req, json_t *reply, struct err *e)
+{
+    json_t *found = json_array();
+    bool take = json_is_true(json_object_get(req, "take"));
+    json_array_extend(found, json_object_get(req, "tasks"));
+    json_object_set_new(reply, "found", found);
+    if (clean_list(a->root, found, e) < 0)
+        return SERVE_FAILED;
+    return outcome(take ? clean_take(a->root, a->facts.node.is_root, e) : 0);
+}
+
+static void add_task(void *ctx, json_t *status)
+{
+    struct strbuf b = STRBUF_INIT;
+    strbuf_printf(&b, "task %s (%s)", json_string_value(json_object_get(status, "id")),
+                  json_string_value(json_object_get(status, "state")));
+    json_array_append_new(ctx, json_string(b.s));
+    strbuf_free(&b);
+}
+
+enum outcome serve_clean(struct agent *a, json_t *req, json_t *reply, struct err *e)
+{
+    bool take = json_is_true(json_object_get(req, "take"));
+    json_t *tasks = json_array();
+    (void)reply;
+    tasks_each(&a->tasks, add_task, tasks);
+    json_object_set_new(req, "tasks", tasks);
+    if (take && epoch_may_change(&a->epoch, "clean", e) < 0)
+        return SERVE_FAILED;
+    if (take)
+        tasks_abandon(&a->tasks);
+    account_free(&a->as);
+    return worker_start_in_order(a, req, list_rest, CLEAN_LIMIT_S);
+}
+
+enum outcome serve_remove_root(struct agent *a, json_t *req, json_t *reply, struct err *e)
+{
+    (void)req;
+    (void)reply;
+    if (tasks_are_running(&a->tasks))
+        return outcome(
+            err_set(e, ERR_CONFLICT, "root", "the node root stays: tasks still run there"));
+    if (clean_remove_root(a->root, e) < 0)
+        return SERVE_FAILED;
+    a->root_removed = true;
+    return SERVE_DONE;
 }
 
 enum outcome serve_reboot(struct agent *a, json_t *req, json_t *reply, struct err *e)

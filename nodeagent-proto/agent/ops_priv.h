@@ -38,6 +38,8 @@ enum outcome serve_read_file(struct agent *a, json_t *req, json_t *reply, struct
 enum outcome serve_health(struct agent *a, json_t *req, json_t *reply, struct err *e);
 enum outcome serve_user_add(struct agent *a, json_t *req, json_t *reply, struct err *e);
 enum outcome serve_user_remove(struct agent *a, json_t *req, json_t *reply, struct err *e);
+enum outcome serve_clean(struct agent *a, json_t *req, json_t *reply, struct err *e);
+enum outcome serve_remove_root(struct agent *a, json_t *req, json_t *reply, struct err *e);
 enum outcome serve_reboot(struct agent *a, json_t *req, json_t *reply, struct err *e);
 
 #endif

@@ -14,8 +14,8 @@
 #include "lib/fs.h"
 #include "lib/strbuf.h"
 #include "lib/timefmt.h"
-#include "nodeagent-proto/codec.h"
-#include "nodeagent-proto/message.h"
+#include "nodeagent-proto/wire/codec.h"
+#include "nodeagent-proto/wire/message.h"
 
 #define RECORD_MAX (64U * 1024) /* a status with its stderr tail is far below */
 

@@ -28,7 +28,7 @@
 #include "nodeagent-proto/agent/relay.h"
 #include "nodeagent-proto/agent/tail.h"
 #include "nodeagent-proto/agent/tasklog.h"
-#include "nodeagent-proto/message.h"
+#include "nodeagent-proto/wire/message.h"
 
 #define SWEEP_LIMIT_MS 10000 /* what cannot be killed in 10 s hangs in the kernel: given up */
 #define SWEEP_STEP_MS  50    /* between looks at processes that do not die */

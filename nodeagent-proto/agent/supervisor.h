@@ -19,7 +19,7 @@
 #include <signal.h>
 
 #include "lib/err.h"
-#include "nodeagent-proto/task.h"
+#include "nodeagent-proto/wire/task.h"
 
 /* Sent to a supervisor with the signal for the task as its value. A real-time signal, since those
  * queue: a SIGKILL right after a SIGTERM is not lost. */

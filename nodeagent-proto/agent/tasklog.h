@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 #include "nodeagent-proto/agent/outputs.h"
-#include "nodeagent-proto/task.h"
+#include "nodeagent-proto/wire/task.h"
 
 struct tasklog { /* borrowed */
     const struct task_spec *spec;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib/arena.h"
+#include "lib/fs.h"
 #include "lib/strbuf.h"
 #include "lib/timefmt.h"
 #include "nodeagent-proto/agent/cgroup.h"
@@ -19,11 +20,13 @@
 #include "nodeagent-proto/agent/record.h"
 #include "nodeagent-proto/agent/supervisor.h"
 #include "nodeagent-proto/agent/tail.h"
-#include "nodeagent-proto/message.h"
+#include "nodeagent-proto/wire/message.h"
 
 /* How often a supervisor that no descriptor stands for is looked after: one that the agent before
  * us was about to start, or any on a kernel before 5.3 (no pidfd). */
 #define RECHECK_MS 100
+/* How often the node root is looked at where there is no inotify. */
+#define ROOT_RECHECK_MS 1000
 
 /* For a supervisor that was told to kill its task; it needs milliseconds. */
 #define ABANDON_MS 2000
@@ -247,15 +250,30 @@ static void load(void *ctx, const char *id)
     refresh(t, add(t, id));
 }
 
-int tasks_watch(struct tasks *t, struct err *e)
+static int watch_by_inotify(struct tasks *t)
 {
     t->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (t->inotify_fd < 0 || inotify_add_watch(t->inotify_fd, t->dir, IN_MOVED_TO | IN_ONLYDIR) < 0)
-        return err_errno(e, ERR_NODE, "cannot watch %s", t->dir);
+        return -1;
     t->root_watch =
         inotify_add_watch(t->inotify_fd, t->root,
                           IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR);
-    return t->root_watch < 0 ? err_errno(e, ERR_NODE, "cannot watch %s", t->root) : 0;
+    return t->root_watch;
+}
+
+int tasks_watch(struct tasks *t, struct err *e)
+{
+    if (stat(t->root, &t->root_was) < 0)
+        return err_errno(e, ERR_NODE, "cannot look at %s", t->root);
+    if (stat(t->dir, &t->dir_was) < 0)
+        return err_errno(e, ERR_NODE, "cannot look at %s", t->dir);
+    if (watch_by_inotify(t) >= 0)
+        return 0;
+    if (t->inotify_fd >= 0)
+        close(t->inotify_fd);
+    t->inotify_fd =
+        -1; /* an account has 128 of them, and somebody else took them: look by the clock */
+    return 0;
 }
 
 int tasks_open(struct tasks *t, struct err *e)
@@ -275,6 +293,14 @@ void tasks_abandon(struct tasks *t)
         while (p.fd >= 0 && left_ms > 0 && poll(&p, 1, (int)left_ms) < 0 && errno == EINTR)
             left_ms = (limit - time_now_us()) / 1000;
     }
+}
+
+bool tasks_are_running(const struct tasks *t)
+{
+    for (const struct task *k = t->head; k; k = k->next)
+        if (k->phase != PHASE_ENDED)
+            return true;
+    return false;
 }
 
 void tasks_close(struct tasks *t)
@@ -455,18 +481,40 @@ static bool is_ready(const struct pollfd *p, size_t n, int fd)
     return false;
 }
 
+static bool is_still(const char *path, const struct stat *was)
+{
+    struct stat st;
+    if (stat(path, &st) < 0)
+        return errno != ENOENT && errno != ENOTDIR;
+    return st.st_dev == was->st_dev && st.st_ino == was->st_ino;
+}
+
+/* What inotify tells of the root, looked at by the clock. */
+static void check_root(struct tasks *t)
+{
+    if (t->root_gone || !t->incarnation)
+        return;
+    char *incarnation = fs_join(t->root, "incarnation");
+    t->root_gone = !is_still(t->root, &t->root_was) || !is_still(t->dir, &t->dir_was) ||
+                   (access(incarnation, F_OK) < 0 && errno == ENOENT);
+    free(incarnation);
+}
+
 void tasks_poll_act(struct tasks *t, const struct pollfd *p, size_t n)
 {
     if (n && p[0].revents)
         read_inotify(t);
+    if (t->inotify_fd < 0)
+        check_root(t);
     for (struct task *k = t->root_gone ? NULL : t->head; k; k = k->next) {
         enum phase before = k->phase;
-        if (before == PHASE_ENDED || (k->fd >= 0 && !is_ready(p, n, k->fd)))
+        bool news = k->fd >= 0 && is_ready(p, n, k->fd);
+        if (before == PHASE_ENDED || (k->fd >= 0 && !news && t->inotify_fd >= 0))
             continue;
         refresh(t, k);
         /* It has no more to tell, yet the lock is held (a child that hangs on its way to exec has
          * inherited it): from now on look again by the clock. */
-        if (k->phase == before)
+        if (news && k->phase == before)
             close_fd(k);
     }
 }
@@ -474,7 +522,7 @@ void tasks_poll_act(struct tasks *t, const struct pollfd *p, size_t n)
 int tasks_poll_timeout(const struct tasks *t)
 {
     for (const struct task *k = t->head; k; k = k->next)
-        if (k->phase != PHASE_ENDED && k->fd < 0)
+        if (k->phase != PHASE_ENDED && (k->fd < 0 || t->inotify_fd < 0))
             return RECHECK_MS;
-    return -1;
+    return t->inotify_fd < 0 ? ROOT_RECHECK_MS : -1;
 }

@@ -15,9 +15,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "lib/err.h"
-#include "nodeagent-proto/task.h"
+#include "nodeagent-proto/wire/task.h"
 
 struct task;
 
@@ -32,8 +33,9 @@ struct tasks_callbacks {
 struct tasks {
     const char *root, *dir, *hostname, *boot_id, *incarnation; /* borrowed; dir is in root */
     struct tasks_callbacks cb;
-    bool announcing; /* hello was answered: ends are told as they come */
-    int inotify_fd, root_watch;
+    bool announcing;            /* hello was answered: ends are told as they come */
+    int inotify_fd, root_watch; /* inotify_fd -1: there is none to be had; looked at by the clock */
+    struct stat root_was, dir_was;
     bool root_gone; /* removed or moved away, in whole or in what matters: no more to be served */
     struct task *head; /* in no order */
 };
@@ -45,6 +47,7 @@ int tasks_open(struct tasks *t, struct err *e) MUST_CHECK;
 /* When the root is gone: kills what runs, as nobody could learn how it ends and it is going to be
  * started again elsewhere. Waits for that, but not for ever. */
 void tasks_abandon(struct tasks *t);
+bool tasks_are_running(const struct tasks *t);
 void tasks_close(struct tasks *t);
 
 /* Tells of all tasks that have ended, and from now on of each that ends. */

@@ -361,3 +361,16 @@ int users_remove_all(const char *root, struct err *e)
     free(dir);
     return rc;
 }
+
+void users_remove_leftovers(const char *root)
+{
+    char *dir = fs_join(root, "users");
+    DIR *d = opendir(dir);
+    struct dirent *de;
+    while (d && (de = readdir(d)))
+        if (de->d_name[0] != '.' && strchr(de->d_name, '.'))
+            (void)unlinkat(dirfd(d), de->d_name, 0);
+    if (d)
+        closedir(d);
+    free(dir);
+}

@@ -11,7 +11,7 @@
 #define NODEAGENT_PROTO_AGENT_USERS_H
 
 #include "lib/err.h"
-#include "nodeagent-proto/task.h"
+#include "nodeagent-proto/wire/task.h"
 
 /* ERR_INVALID_PROPERTY unless name, key and password can be those of an account. */
 int users_check(const struct node_user *u, struct err *e) MUST_CHECK;
@@ -21,5 +21,7 @@ int users_add(const char *root, const struct node_user *u, struct err *e) MUST_C
 int users_remove(const char *root, const char *name, struct err *e) MUST_CHECK;
 /* The same for each that was made here. */
 int users_remove_all(const char *root, struct err *e) MUST_CHECK;
+/* Marks that were not finished when an agent was killed. */
+void users_remove_leftovers(const char *root);
 
 #endif

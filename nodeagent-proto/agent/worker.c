@@ -14,11 +14,14 @@
 #include "nodeagent-proto/agent/files.h"
 #include "nodeagent-proto/agent/monotonic.h"
 
+#define PIPE_SIZE (256 * 1024)
+
 struct worker {
     struct worker *next; /* in the order they were asked for */
     json_t *req;
     serve_fn fn;
     int limit_s;
+    bool in_order;
     int64_t deadline_ms;
     pid_t pid; /* 0: waits its turn */
     int fd;
@@ -86,6 +89,7 @@ static int start(struct agent *a, struct worker *w)
     close(fds[1]);
     w->fd = fds[0];
     (void)fcntl(w->fd, F_SETFL, O_NONBLOCK);
+    (void)fcntl(w->fd, F_SETPIPE_SZ, PIPE_SIZE); /* a piece of a file in few turns */
     w->deadline_ms = monotonic_ms() + w->limit_s * 1000LL;
     return w->pid < 0 ? -1 : 0;
 }
@@ -102,18 +106,37 @@ static void start_waiting(struct agent *a)
     }
 }
 
-enum outcome worker_start(struct agent *a, json_t *req, serve_fn fn, int limit_s)
+static enum outcome add(struct agent *a, json_t *req, serve_fn fn, int limit_s, bool in_order)
 {
     struct worker *w = xcalloc(1, sizeof *w), **end = &a->workers;
     w->req = json_incref(req);
     w->fn = fn;
     w->limit_s = limit_s;
+    w->in_order = in_order;
     w->fd = -1;
     while (*end)
         end = &(*end)->next;
     *end = w;
     start_waiting(a);
     return SERVE_ANSWERED;
+}
+
+enum outcome worker_start(struct agent *a, json_t *req, serve_fn fn, int limit_s)
+{
+    return add(a, req, fn, limit_s, false);
+}
+
+enum outcome worker_start_in_order(struct agent *a, json_t *req, serve_fn fn, int limit_s)
+{
+    return add(a, req, fn, limit_s, true);
+}
+
+bool workers_in_order(const struct agent *a)
+{
+    for (const struct worker *w = a->workers; w; w = w->next)
+        if (w->in_order)
+            return true;
+    return false;
 }
 
 void workers_close(struct agent *a)
@@ -123,19 +146,13 @@ void workers_close(struct agent *a)
         drop(a, a->workers);
 }
 
-static size_t frame_size(const char *at)
-{
-    const unsigned char *p = (const unsigned char *)at;
-    return (size_t)p[0] << 24 | (size_t)p[1] << 16 | (size_t)p[2] << 8 | p[3];
-}
-
 /* Hands on the frames that are whole. True once the end mark was seen. */
 static bool forward(struct agent *a, struct worker *w)
 {
     size_t done = 0;
     bool over = false;
     while (!over && w->in.len - done >= FRAME_HEADER) {
-        size_t n = FRAME_HEADER + frame_size(w->in.s + done);
+        size_t n = FRAME_HEADER + frame_body_size(w->in.s + done);
         over = n == FRAME_HEADER;
         if (!over && w->in.len - done < n)
             break;
@@ -152,7 +169,7 @@ static bool forward(struct agent *a, struct worker *w)
 
 static void hear(struct agent *a, struct worker *w)
 {
-    char buf[65536];
+    char buf[PIPE_SIZE];
     ssize_t n;
     while ((n = read(w->fd, buf, sizeof buf)) > 0)
         strbuf_add(&w->in, buf, (size_t)n);

@@ -21,6 +21,10 @@
 /* Has `req` carried out by fn in a worker; returns SERVE_ANSWERED. fn must know by itself what it
  * waits for; what hangs all the same is given up after `limit_s`. */
 enum outcome worker_start(struct agent *a, json_t *req, serve_fn fn, int limit_s);
+/* The same; requests that have an order wait until it is done. */
+enum outcome worker_start_in_order(struct agent *a, json_t *req, serve_fn fn, int limit_s);
+/* Whether such a one is under way. */
+bool workers_in_order(const struct agent *a);
 void workers_close(struct agent *a);
 
 /* For the poll loop, as in tasks.h. */

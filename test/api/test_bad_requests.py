@@ -135,6 +135,33 @@ def test_a_malformed_body_is_refused(place, data):
     assert cluster.gone()
 
 
+def test_a_malformed_body_is_not_quoted(place):
+    cluster = place.cluster_at(fresh("bad"))
+    for data in (b'{"properties": hunter2}', b'{"hunter2": 1, "hunter2": 2}', b'"hunter2" hunter2', b'{"a": "hunter2'):
+        reply = cluster.call("PUT", data=data)
+        refused(reply, 400, "InvalidRequestContent", words=["line 1, column"])
+        assert b"hunter2" not in reply.content
+
+
+@pytest.mark.parametrize("bad", ["%FF", "a%C3", "%ED%A0%80", "%F5%80%80%80"])
+def test_a_url_that_is_not_utf8_is_refused(place, daemon, bad):
+    for path in (f"{place.group_path}{bad}", f"{place.path}/clusters/{bad}", f"/{bad}", f"/files/acct/out/{bad}"):
+        for method in ("GET", "PUT", "DELETE"):
+            body = cluster_body(0) if method == "PUT" else None
+            reply = daemon.call(method, path, body, validate=False)
+            refused(reply, 400, "InvalidPath", words=["UTF-8"])
+    for query in (f"api-version={bad}", f"$filter={bad}", f"x{bad}=1", f"maxresults={bad}"):
+        reply = daemon.call("GET", f"{place.path}/clusters?{query}&api-version=2018-05-01", validate=False)
+        refused(reply, 400, "InvalidQueryParameterValue", words=["UTF-8"])
+
+
+def test_a_long_name_in_another_script_is_quoted_in_its_error(place, daemon):
+    """Messages are cut by bytes, perhaps inside of a character."""
+    for n in range(90, 110):
+        reply = daemon.call("GET", f"{place.path}/clusters/{'a' * (n % 4)}{'ü' * n}")
+        assert "ü" * 20 in refused(reply, (404, 400)[reply.status == 400], ("ClusterNotFound", "InvalidResourceName"))["message"]
+
+
 def test_a_body_over_4_mib_is_refused_whether_its_length_was_told_or_not(place, daemon):
     cluster = place.cluster_at(fresh("big"))
     data = b'{"properties": "' + b"x" * (4 << 20) + b'"}'
@@ -242,6 +269,10 @@ def test_no_token_a_wrong_one_and_an_expired_one(place, daemon):
         (jwt(b"x" * 32, claims), "InvalidAuthenticationToken"),
         (jwt(key, claims, algorithm="none"), "InvalidAuthenticationToken"),
         (jwt(key, past), "ExpiredAuthenticationToken"),
+        (jwt(key, {**claims, "aud": "https://vault.azure.net"}), "InvalidAuthenticationToken"),
+        (jwt(key, {k: v for k, v in claims.items() if k != "aud"}), "InvalidAuthenticationToken"),
+        (jwt(key, {**claims, "nbf": int(time.time()) + 3600}), "InvalidAuthenticationToken"),
+        (jwt(key, {**claims, "exp": 1 << 62}), "ExpiredAuthenticationToken"),
     ]
     for token, code in cases:
         for method, body in (("GET", None), ("DELETE", None), ("PUT", {"location": "eastus"})):

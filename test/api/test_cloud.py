@@ -253,6 +253,47 @@ def test_a_token_is_a_bearer_token_that_expires(daemon):
     )
 
 
+def test_a_token_is_for_what_is_served_here(daemon):
+    """Named as the client has it, or as the public cloud's clients call the resource manager."""
+    for good in (
+        {"scope": "https://management.azure.com/.default"},
+        {"scope": None, "resource": "https://management.core.windows.net/"},
+        {"scope": None, "resource": daemon.endpoint},
+        {"scope": None, "resource": None},
+    ):
+        assert daemon.token_reply(**good).status == 200, good
+    for bad in ("https://vault.azure.net", daemon.endpoint + "0", "https://management.azure.com.evil", "x"):
+        reply = daemon.token_reply(scope=None, resource=bad)
+        assert (reply.status, reply.json["error"]) == (400, "invalid_resource")
+        assert bad in reply.json["error_description"]
+
+
+@pytest.mark.parametrize("field", ["resource", "scope", "client_id", "client_secret", "grant_type", "x%FFy"])
+@pytest.mark.parametrize("value", ["%FF", "%C3", "a%ED%A0%80b", "\xff"])
+def test_a_form_that_is_not_utf8_is_refused(daemon, field, value):
+    form = {
+        "client_id": daemon.env["AZURE_CLIENT_ID"],
+        "client_secret": daemon.env["AZURE_CLIENT_SECRET"],
+        "grant_type": "client_credentials",
+        field: value,
+    }
+    data = "&".join(f"{k}={v}" for k, v in form.items()).encode("latin-1")
+    reply = daemon.call("POST", "/adfs/oauth2/token", data=data, token=None, api_version=None)
+    assert (reply.status, json.loads(reply.content)["error"]) == (400, "invalid_request")
+    assert daemon.token_reply().status == 200
+
+
+def test_a_failed_login_is_in_the_log(own_daemon):
+    d = own_daemon()
+    d.expect_log("login.failed")
+    d.token_reply(client_secret="guessed")
+    d.token_reply(client_id="no\nbody")
+    lines = [line for line in d.log() if "login.failed" in line]
+    assert len(lines) == 2 and "invalid_client" in lines[0] and "unauthorized_client" in lines[1]
+    assert all("from=127.0.0.1" in line or "from=::1" in line for line in lines), lines
+    assert "guessed" not in "".join(d.log())
+
+
 @pytest.mark.parametrize(
     "form, status, error",
     [
@@ -266,6 +307,7 @@ def test_a_token_is_a_bearer_token_that_expires(daemon):
     ],
 )
 def test_a_token_is_refused_as_oauth_says(daemon, form, status, error):
+    daemon.expect_log("login.failed")
     reply = daemon.token_reply(**form)
     assert reply.json["error"] == error, reply
     assert reply.status == status and reply.json["error_description"]

@@ -3,6 +3,7 @@
 
 import json
 import re
+import time
 
 import pytest
 from support.daemon import Daemon
@@ -253,3 +254,38 @@ def test_nodes_work_where_the_state_directory_is_reached_through_a_link(own_daem
     place = Place(daemon).make()
     place.job(place.cluster(nodes=1)).succeed()
     assert (tmp_path / "real" / "state" / "batchaid.db").exists()
+
+
+# --- how new clusters are shown -------------------------------------------------------------------
+
+
+def test_nothing_waits_for_a_new_cluster_that_is_shown_resizing(own_daemon):
+    place = Place(own_daemon(config={"compat": {"resizing_s": 3600}})).make()
+    cluster = place.cluster(nodes=1, steady=False)  # its operation has succeeded
+    place.job(cluster).succeed()
+    wait_for(lambda: cluster.counts()["idleNodeCount"] == 1, what="the node to be idle again")
+    p = cluster.properties
+    assert p["allocationState"] == "resizing", p
+    assert p["allocationStateTransitionTime"] == p["creationTime"]
+    assert p["currentNodeCount"] == 1 == sum(p["nodeStateCounts"].values()), "counts are as they are"
+    listed = place.daemon.get(place.path + "/clusters")["value"]
+    assert [c["properties"]["allocationState"] for c in listed] == ["resizing"]
+
+
+@pytest.mark.parametrize("compat, least", [({"resizing_s": 2}, 2), ({"resizing_s": 1, "retry_after_s": 2}, 4)])
+def test_a_new_cluster_is_shown_resizing_for_a_while(own_daemon, compat, least):
+    place = Place(own_daemon(config={"compat": compat})).make()
+    began = time.monotonic()
+    cluster = place.cluster(nodes=0, steady=False)
+    assert cluster.properties["allocationState"] == "resizing"
+    cluster.wait_steady(0)
+    assert time.monotonic() - began >= least
+
+
+def test_after_a_restart_no_cluster_is_new(own_daemon):
+    d = own_daemon(config={"compat": {"resizing_s": 3600}})
+    place = Place(d).make()
+    cluster = place.cluster(nodes=0, steady=False)
+    assert cluster.properties["allocationState"] == "resizing"
+    d.restart()
+    cluster.wait_steady(0)

@@ -64,6 +64,12 @@ def test_the_rate_limits_left_are_told_by_kind_of_request(place, daemon):
     assert kinds(cluster.call("POST", "/listRemoteLoginInformation")) == {"reads"}
     assert kinds(cluster.scale(manual={"targetNodeCount": 0})) == {"writes"}
     assert kinds(cluster.call("DELETE", expect=202)) == {"deletes"}
+    group = {"location": place.location}
+    assert kinds(daemon.call("PUT", place.group_path, group)) == {"writes"}
+    fresh_group = place.group_path + "-new"
+    assert kinds(daemon.call("PUT", fresh_group, group, expect=201)) == {"writes"}
+    assert kinds(daemon.call("GET", fresh_group)) == set()
+    daemon.call("DELETE", fresh_group, expect=202)
 
 
 def test_a_single_resource_has_an_etag_and_last_modified_of_its_last_write(own_place, daemon):

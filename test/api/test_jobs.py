@@ -8,8 +8,9 @@ import shutil
 
 import pytest
 from support.daemon import processes_of
+from support.refusals import refused
 from support.waiting import wait_for
-from support.world import MOUNT, file_share, fresh, instant, job_body, wait_flag
+from support.world import MOUNT, Place, file_share, fresh, instant, job_body, wait_flag
 
 
 def details_of(error):
@@ -62,7 +63,7 @@ def test_a_share_whose_folder_is_gone_is_named_with_a_remedy(own_place):
     cluster = own_place.cluster(
         nodes=1, nodeSetup={"mountVolumes": {"azureFileShares": [file_share(share="lost", mount="lost")]}}
     )
-    own_place.daemon.expect_log(r"job.cleanup_failed .*execution.log")
+    own_place.daemon.expect_log(r"node.step_failed .*execution.log")
     shutil.rmtree(own_place.share("lost"))
     job = own_place.job(cluster, stdOutErrPathPrefix="$AZ_BATCHAI_MOUNT_ROOT/lost")
     (error,) = job.fail()["executionInfo"]["errors"]
@@ -230,7 +231,9 @@ def test_a_multi_node_job_runs_its_command_once_and_knows_its_nodes(own_place):
     names = [f["name"] for f in job.files()]
     logs = [n for n in names if n.startswith("execution")]
     nodes = {n["nodeId"] for n in cluster.call("POST", "/listRemoteLoginInformation").json["value"]}
-    assert len(logs) == 2 and {re.sub(r"^execution-|\.log$", "", n) for n in logs} < nodes
+    used = {n["nodeId"] for n in job.call("POST", "/listRemoteLoginInformation").json["value"]}
+    assert len(used) == 2 and used <= nodes, "of an ended job, those that it used"
+    assert len(logs) == 2 and used == {re.sub(r"^execution-|\.log$", "", n) for n in logs}
     assert [n for n in names if n.startswith("stdout") and "prep" not in n] == ["stdout.txt"]
 
 
@@ -314,7 +317,8 @@ def test_terminating_a_running_job_ends_all_its_processes(own_place):
     reply = job.call("POST", "/terminate", expect=202)
     assert own_place.daemon.wait_operation(reply)["status"] == "Succeeded"
     info = job.fail()["executionInfo"]
-    assert list(info) == ["startTime", "endTime", "errors"], "no exit code"
+    assert list(info) == ["startTime", "endTime", "exitCode", "errors"]
+    assert info["exitCode"] == 143
     (error,) = info["errors"]
     assert (error["code"], error["message"]) == (
         "JobTerminated",
@@ -331,7 +335,7 @@ def test_terminating_a_queued_job(own_place):
     job = own_place.job(own_place.cluster(nodes=0))
     job.terminate()
     info = job.fail()["executionInfo"]
-    assert info["errors"][0]["code"] == "JobTerminated" and "exitCode" not in info
+    assert info["errors"][0]["code"] == "JobTerminated" and info["exitCode"] == 143
     assert instant(info["startTime"]) <= instant(info["endTime"])
 
 
@@ -366,13 +370,57 @@ def test_deleting_a_queued_job_and_a_finished_one(own_place):
     assert done.gone() and done.call("DELETE").status == 204
 
 
+@pytest.mark.parametrize("what", ["job", "experiment"])
+def test_deleting_what_waits_lets_run_what_waited_behind_it(own_place, what):
+    """A job of two nodes waits for the one that is busy, and a small one behind it."""
+    cluster = own_place.cluster(nodes=2)
+    flag, path = own_place.flag(fresh("go"))
+    first = own_place.job(cluster, wait_flag(path))
+    first.wait("running")
+    own_place.experiment("other")
+    large = own_place.job(cluster, nodes=2, experiment="other")
+    small = own_place.job(cluster)
+    assert small.properties["executionState"] == "queued", "nothing is overtaken"
+    own_place.daemon.do("DELETE", large.path if what == "job" else own_place.experiment_path("other"))
+    small.succeed()
+    assert first.properties["executionState"] == "running"
+    flag.touch()
+
+
+def test_a_job_too_large_for_its_cluster_as_it_is_stands_aside_and_says_so(own_place):
+    cluster = own_place.cluster(nodes=1)
+    large = own_place.job(cluster, nodes=2)
+    own_place.job(cluster).succeed()
+    assert large.properties["executionState"] == "queued"
+    wait_for(large.files, what="execution.log")
+    log = wait_for(lambda: large.read("execution.log"), what="the line in execution.log")
+    assert "needs 2 nodes" in log and "scaled to 1" in log, log
+    assert any("job.waits" in line and large.name in line for line in own_place.daemon.log())
+    cluster.resize(2)
+    large.succeed()
+    cluster.resize(0)
+    never = own_place.job_at("never")
+    refused(never.call("PUT", body=job_body(cluster.path, nodes=10000)), 400, "InvalidParameter", words=["10000"])
+
+
+def test_strict_leaves_the_exit_code_out(own_daemon):
+    place = Place(own_daemon(config={"compat": {"strict": True}})).make()
+    cluster = place.cluster(nodes=1)
+    late = place.job(cluster, "sleep 1000", constraints={"maxWallClockTime": "PT1S"})
+    assert "exitCode" not in late.fail()["executionInfo"]
+    queued = place.job(cluster, nodes=1, command="sleep 1000")
+    queued.terminate()
+    assert "exitCode" not in queued.fail()["executionInfo"]
+    assert place.job(cluster, "exit 7").fail()["executionInfo"]["exitCode"] == 7
+
+
 def test_the_wall_clock_limit_ends_a_job_and_says_so(own_place):
     job = own_place.job(own_place.cluster(nodes=1), "sleep 1000", constraints={"maxWallClockTime": "PT1S"})
     info = job.fail()["executionInfo"]
     (error,) = info["errors"]
     text = json.dumps(error)
     assert "PT1S" in text or "maxWallClockTime" in text or "wall clock" in text.lower(), text
-    assert "exitCode" not in info or info["exitCode"] != 0
+    assert info["exitCode"] == 124
 
 
 def test_a_repeated_put_of_a_running_job_starts_nothing(own_place):

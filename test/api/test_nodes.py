@@ -196,6 +196,14 @@ def test_a_list_of_unknown_machines_names_those_there_are(site):
     assert f"there is no machine 'gpu7'; there are {', '.join(site.machines)}" in done.stderr
 
 
+def test_a_command_that_is_none_is_told_of_those_there_are(site):
+    done = site.tool("nodes", "drian", site.machines[0], check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "there is no command 'nodes drian' (there are list, check, drain, undrain, reboot" in done.stderr
+    assert "there is no machine 'drian'" in done.stderr
+    assert "command" not in site.tool("nodes", site.machines[0], "drain", check=False).stderr
+
+
 def test_a_terminal_is_not_overrun(site):
     reason = "a reason that is far too long to be shown in so narrow a window as this one is"
     site.tool("nodes", "drain", site.machines[0], "--reason", reason)

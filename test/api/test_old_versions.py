@@ -3,6 +3,7 @@
 Every reply is judged by its own version's published document (support/spec.py)."""
 
 import re
+from pathlib import Path
 
 import pytest
 from support.flat import HOME, FlatPlace, located
@@ -58,6 +59,49 @@ def test_a_setup_task(flat):
     plain = {"commandLine": "true", "stdOutErrPathPrefix": MOUNT}
     other = flat.cluster(nodes=0, nodeSetup={"setupTask": plain})
     assert other.properties["nodeSetup"]["setupTask"]["runElevated"] is False
+
+
+def test_where_the_output_of_a_setup_task_lies(flat):
+    """2017 had no guid in it; its clusters keep that place whoever looks at them."""
+    task = {"commandLine": "echo hello", "stdOutErrPathPrefix": MOUNT}
+    cluster = flat.cluster(nodes=1, nodeSetup={"setupTask": task})
+    beside = flat.share() / flat.daemon.subscription.lower() / flat.group.lower() / "clusters" / Path(cluster.path).name
+    node = cluster.call("POST", "/listRemoteLoginInformation").json["value"][0]["nodeId"]
+    (found,) = beside.rglob(f"stdout-{node}.txt")
+    assert found.read_text() == "hello\n"
+    assert (found.parent == beside) == (flat.version == PREVIEW)
+    newest = flat.through(API_VERSION).daemon.get(f"{flat.through(API_VERSION).path}/clusters/{Path(cluster.path).name}")
+    suffix = newest["properties"]["nodeSetup"]["setupTask"]["stdOutErrPathSuffix"]
+    assert flat.share() / suffix == found.parent
+
+
+def test_2017_does_not_list_the_services_own_log(flat):
+    job = flat.job(flat.cluster(nodes=1), "echo hi")
+    job.succeed()
+    names = [f["name"] for f in job.files()]
+    log = [] if flat.version == PREVIEW else ["execution.log"]
+    assert names == [*log, "stderr.txt", "stdout.txt"]
+
+
+def test_a_file_server_has_a_subnet_and_gives_it_to_who_mounts_it(flat):
+    server = flat.file_server(name="disks2")
+    made = server.get()["properties"]["subnet"]
+    guid = re.fullmatch(
+        rf"/subscriptions/{flat.daemon.subscription}/resourceGroups/fileserverrg-([-0-9a-f]{{36}})/providers/"
+        r"Microsoft.Network/virtualNetworks/\1vnet/subnets/Subnet-1",
+        made["id"],
+    )
+    assert guid, made
+    mount = {"fileServers": [{"fileServer": {"id": server.get()["id"]}, "relativeMountPath": "nfs"}]}
+    cluster = flat.cluster(nodes=0, nodeSetup={"mountVolumes": mount})
+    assert cluster.properties["subnet"] == made
+    mine = {"id": made["id"].replace("Subnet-1", "mine")}
+    other = flat.cluster(nodes=0, nodeSetup={"mountVolumes": mount}, subnet=mine)
+    assert other.properties["subnet"] == mine
+    assert "subnet" not in flat.cluster(nodes=0).properties
+    # What was shown may be sent again.
+    body = located(cluster_body(0, nodeSetup={"mountVolumes": mount}, subnet=made))
+    assert cluster.call("PUT", body=body, expect=200).json["properties"]["subnet"] == made
 
 
 @pytest.mark.parametrize("sent", ["adminUserSshPublicKey", "adminUserSSHPublicKey"])

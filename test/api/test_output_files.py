@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: MIT
 """What a job leaves behind: listing its directories, and download links with byte ranges."""
 
+import base64
+import hashlib
+import hmac
 import os
 import re
 from datetime import datetime, timedelta, timezone
-from urllib.parse import parse_qs, urlsplit
+from pathlib import Path
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
+from xml.etree import ElementTree
 
 import pytest
 from azure.mgmt.batchai import models
@@ -132,7 +137,8 @@ def test_the_output_directory_id_is_required(job):
 
 
 def test_a_job_that_has_not_started_has_no_files_yet(own_place):
-    cluster = own_place.cluster(nodes=0)
+    cluster = own_place.cluster(nodes=1)
+    own_place.job(cluster, "sleep 1000")
     job = own_place.job(cluster, outputDirectories=[{"id": "OUT", "pathPrefix": MOUNT}])
     assert job.files() == [] and job.files("OUT") == []
 
@@ -359,6 +365,32 @@ def test_a_tampered_link_is_refused(job, fetch):
         assert reply.status in (401, 403, 404), (bad, reply)
         assert b"0123456789" not in reply.content
     assert fetch(url).status == 200
+
+
+def forged(daemon, kind, scope, path):
+    """A link that the daemon would have to have signed: its key is in the test's hands."""
+    key = (Path(daemon.state_dir) / "token.key").read_bytes()
+    se = (datetime.now(timezone.utc) + timedelta(minutes=5)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    text = "\n".join(["link", "2016-05-31", kind[0], "rl", se, *scope, path])
+    mac = hmac.new(key, text.encode(), hashlib.sha512).digest()[:32]
+    query = {"sv": "2016-05-31", "sr": kind[0], "sig": base64.b64encode(mac).decode(), "se": se, "sp": "rl"}
+    names = "/".join(quote(part, safe="") for part in scope)
+    return f"{daemon.endpoint}/{kind}s/{names}/{quote(path)}?{urlencode(query)}"
+
+
+@pytest.mark.parametrize("kind", ["file", "blob"])
+@pytest.mark.parametrize("scope", [("a.b", "out"), ("acct", "a.b"), ("acct", "../../x"), ("a/b", "out")])
+def test_a_signed_link_to_no_share_is_refused(daemon, kind, scope):
+    assert daemon.call("GET", forged(daemon, kind, ("acct", "nothing"), "x"), token=None).status == 404
+    reply = daemon.call("GET", forged(daemon, kind, scope, "x"), token=None, validate=False)
+    assert reply.status == 404 and b"is not the name" in reply.content.replace(b"a storage account's", b"the"), reply
+
+
+def test_errors_of_the_storage_services_are_well_formed_xml(daemon):
+    bad = 'a<b>&"\x01ü'
+    reply = daemon.call("GET", forged(daemon, "file", (bad, "out"), "x"), token=None, validate=False)
+    error = ElementTree.fromstring(reply.content)
+    assert reply.status == 404 and 'a<b>&"?ü' in error.findtext("Message")
 
 
 def test_only_reading_is_possible_through_a_link(job, fetch):

@@ -2,6 +2,7 @@
 """maxresults and nextLink on every list that can grow."""
 
 import re
+import threading
 
 import pytest
 from support.daemon import Daemon
@@ -181,3 +182,53 @@ def test_usages_count_the_clusters_there_are(own_place, daemon):
     assert clusters() == before + 1
     cluster.delete()
     assert clusters() == before
+
+
+def names_of_all_pages(daemon, path):
+    """What each page has, in bytes and names."""
+    sizes, names = [], []
+    while path:
+        reply = daemon.call("GET", path)
+        assert reply.status == 200, reply
+        sizes.append(len(reply.content))
+        names += [row["name"] for row in reply.json["value"]]
+        path = reply.json.get("nextLink")
+    return sizes, names
+
+
+def test_a_page_of_large_jobs_is_bounded_in_bytes(own_place):
+    cluster = own_place.cluster(nodes=0, steady=False)
+    own_place.experiment()
+    large = [{"name": f"V{i}", "value": "x" * 120_000} for i in range(8)]
+    wanted = [f"large{i:02}" for i in range(14)]
+    for name in wanted:
+        own_place.job(cluster, "true", name=name, environmentVariables=large)
+    sizes, names = names_of_all_pages(own_place.daemon, f"{own_place.experiment_path()}/jobs")
+    assert names == wanted
+    assert len(sizes) > 1
+    assert max(sizes) < 6 << 20
+
+
+def test_a_long_list_lets_others_through(own_place):
+    """While one client is given a page that takes long, another is answered time and again."""
+    daemon = own_place.daemon
+    cluster = own_place.cluster(nodes=0, steady=False)
+    own_place.experiment()
+    for i in range(40):
+        large = [{"name": f"V{k}", "value": "x"} for k in range(900)]
+        own_place.job(cluster, "true", name=f"wide{i}", environmentVariables=large)
+    path = f"{own_place.experiment_path()}/jobs"
+    daemon.session()
+    others, done = 0, threading.Event()
+
+    def page():
+        assert daemon.call("GET", path, validate=False).status == 200
+        done.set()
+
+    pager = threading.Thread(target=page)
+    pager.start()
+    while not done.is_set():
+        assert daemon.call("GET", own_place.path, validate=False).status == 200
+        others += 1
+    pager.join()
+    assert others >= 3

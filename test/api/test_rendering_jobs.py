@@ -246,10 +246,11 @@ def test_no_secret_appears_in_any_reply_log_or_database_file(own_place, daemon):
 
 def recipes():
     folder = default_dir().parent / "recipes"
-    return sorted(folder.glob("*job*.json")) if folder.is_dir() else []
+    none = pytest.param(None, id="none", marks=pytest.mark.skip("the published recipes are not here"))
+    return [pytest.param(p, id=p.stem) for p in sorted(folder.glob("*job*.json"))] or [none]
 
 
-@pytest.mark.parametrize("recipe", recipes(), ids=lambda p: p.stem)
+@pytest.mark.parametrize("recipe", recipes())
 def test_a_published_recipes_job_is_accepted_and_comes_back(own_place, recipe):
     properties = json.loads(recipe.read_text(encoding="utf-8-sig"))["properties"]
     for share in properties.get("mountVolumes", {}).get("azureFileShares", []):

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Clients that break the rules of HTTP or TLS, vanish, or come all at once: the daemon stays."""
 
+import os
 import random
+import re
 import socket
 import ssl
 import threading
+from pathlib import Path
 
 import pytest
+from support.daemon import Daemon
 from support.world import MOUNT, fresh, job_body
 
 
@@ -110,6 +114,55 @@ def test_many_idle_connections_keep_nobody_out(daemon):
     for sock in idle:
         sock.close()
     still_serves(daemon)
+
+
+def resident(daemon):
+    status = Path(f"/proc/{daemon.process.pid}/status").read_text()
+    return 1024 * int(re.search(r"VmRSS:\s+(\d+)", status)[1])
+
+
+def test_bodies_of_those_who_did_not_log_in_take_no_memory(own_daemon):
+    daemon = own_daemon(start=False)
+    # What a sanitizer keeps of freed memory is not the daemon's.
+    kept = "quarantine_size_mb=1:thread_local_quarantine_size_kb=16"
+    daemon.environment["ASAN_OPTIONS"] = ":".join(filter(None, (os.environ.get("ASAN_OPTIONS"), kept)))
+    daemon.start()
+    socks = [connect(daemon) for _ in range(40)]
+    before = resident(daemon)
+    for path in ("/subscriptions/x/resourceGroups/y", "/adfs/oauth2/token"):
+        first = [f"PUT {path}?api-version=2019-11-01 HTTP/1.1", "Host: x", f"Content-Length: {4 << 20}"]
+        for sock in socks:
+            try:
+                sock.sendall("\r\n".join(first).encode() + b"\r\n\r\n" + b" " * (3 << 20))
+            except OSError:
+                pass  # it may hang up before it has heard everything
+        assert resident(daemon) - before < 16 << 20
+        for sock in socks:
+            sock.close()
+        socks = [connect(daemon) for _ in range(40)]
+    still_serves(daemon)
+    for sock in socks:
+        sock.close()
+
+
+def test_handshakes_that_are_never_finished_shut_nobody_out(daemon):
+    half_open = [socket.create_connection(("127.0.0.1", daemon.port), timeout=10) for _ in range(1100)]
+    still_serves(daemon)
+    with connect(daemon) as sock:
+        sock.sendall(head(daemon, "GET", "/subscriptions"))
+        assert answer(sock).startswith(b"HTTP/1.1 200")
+    for sock in half_open:
+        sock.close()
+    still_serves(daemon)
+
+
+def test_whoever_guesses_secrets_has_to_wait():
+    with Daemon() as own:
+        own.expect_log("login.failed")
+        statuses = [own.token_reply(client_secret=f"guess {i}").status for i in range(32)]
+        assert statuses[:20] == [401] * 20
+        assert statuses[-1] == 429
+        assert own.token_reply().status == 429, "the right secret must not tell itself from the others"
 
 
 def test_random_bytes_for_bodies_and_paths(place, daemon):

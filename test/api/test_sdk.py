@@ -180,7 +180,9 @@ def test_jobs(sdk, place, shared_cluster, exchanges):
     assert files["stdout.txt"].last_modified.tzinfo is not None
     options = models.JobsListOutputFilesOptions(outputdirectoryid="RESULT")
     assert [f.name for f in sdk.jobs.list_output_files(group, ws, exp, name, options)] == ["word"]
-    assert list(sdk.jobs.list_remote_login_information(group, ws, exp, name)) == []
+    (used,) = sdk.jobs.list_remote_login_information(group, ws, exp, name)  # as long as it is there
+    of_cluster = sdk.clusters.list_remote_login_information(group, ws, shared_cluster.name)
+    assert used.node_id in [n.node_id for n in of_cluster]
     sdk.jobs.begin_terminate(group, ws, exp, name).result()  # over already: a 200
     sdk.jobs.begin_delete(group, ws, exp, name).result()
     with pytest.raises(ResourceNotFoundError) as e:
@@ -200,7 +202,7 @@ def test_a_running_job_names_its_nodes_and_can_be_terminated(sdk, place, shared_
     sdk.jobs.begin_terminate(group, ws, exp, name).result()
     ended = sdk.jobs.get(group, ws, exp, name)
     assert ended.execution_state == "failed"
-    assert ended.execution_info.exit_code is None
+    assert ended.execution_info.exit_code == 143
     (error,) = ended.execution_info.errors
     assert error.code == "JobTerminated"
     assert error.message == "The specified job has been terminated by the user"
@@ -230,6 +232,7 @@ def test_the_sdk_follows_next_links(sdk, place):
 
 
 def test_refusals_arrive_as_the_sdks_own_errors(sdk, place, daemon, shared_cluster):
+    daemon.expect_log(r"login\.failed .*why=invalid_client")
     with pytest.raises(HttpResponseError) as e:
         sdk.clusters.begin_create(
             place.group, place.workspace, fresh("c"), cluster_parameters(nodes=-1)

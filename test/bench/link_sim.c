@@ -9,7 +9,8 @@
 #include <string.h>
 
 #include "lib/arena.h"
-#include "nodeagent-proto/link_priv.h"
+#include "lib/loop_uv.h"
+#include "nodeagent-proto/link/link_priv.h"
 
 #define READ_CHUNK (64U << 10)
 
@@ -107,10 +108,15 @@ int __wrap_node_open_ssh(const struct node_ssh_config *c, struct node_link **out
         return err_set(e, ERR_CONFIG, NULL, "BATCHAID_SIM_AGENTS is not set");
     struct sim *s = xcalloc(1, sizeof *s);
     s->name = xstrdup(c->host);
-    uv_pipe_init(c->loop, &s->pipe, 0);
+    uv_pipe_init(loop_uv_of(c->loop), &s->pipe, 0);
     s->pipe.data = s->connect.data = s;
     uv_pipe_connect(&s->connect, &s->pipe, path, on_connected);
-    link_start(&s->link, c->loop, &sim_transport, &c->callbacks, c->log, s->name);
+    link_start(&s->link, &(struct link_start){.loop = c->loop,
+                                              .transport = &sim_transport,
+                                              .user = &c->callbacks,
+                                              .log = c->log,
+                                              .name = s->name,
+                                              .epoch = &c->epoch});
     *out = &s->link;
     return 0;
 }

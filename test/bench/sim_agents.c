@@ -18,8 +18,8 @@
 #include "lib/arena.h"
 #include "lib/guid.h"
 #include "lib/timefmt.h"
-#include "nodeagent-proto/codec.h"
-#include "nodeagent-proto/message.h"
+#include "nodeagent-proto/wire/codec.h"
+#include "nodeagent-proto/wire/message.h"
 
 #define BACKLOG 1024
 

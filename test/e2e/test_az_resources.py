@@ -206,6 +206,11 @@ def test_a_job_that_is_terminated_and_one_that_fails(az, place, cluster, tmp_pat
     az.run(f"batchai job terminate {job_in} -n long -y")
     errors = az(f"batchai job show {job_in} -n long --query executionInfo.errors")
     assert errors[0]["code"] == "JobTerminated"
+    assert az.run(f"batchai job wait {job_in} -n long", check=False).returncode == 143, "no success"
+    late = {"constraints": {"maxWallClockTime": "PT1S"}}
+    path = job_file(tmp_path, "sleep 1000", **late)
+    az(f"batchai job create {job_in} -n late -c demoCluster -f {path}")
+    assert az.run(f"batchai job wait {job_in} -n late", check=False).returncode == 124
     az(
         f"batchai job create {job_in} -n bad -c demoCluster -f {job_file(tmp_path, 'echo no good >&2; exit 3')}"
     )

@@ -269,5 +269,16 @@ class Judge:
         self.complaints += complaints
         return complaints
 
+    def save(self, path):
+        """What it has heard, for the judge of another process."""
+        heard = {"checked": self.checked, "seen": sorted(self.seen), "complaints": self.complaints}
+        Path(path).write_text(json.dumps(heard))
+
+    def add(self, path):
+        heard = json.loads(Path(path).read_text())
+        self.checked += heard["checked"]
+        self.seen |= set(heard["seen"])
+        self.complaints += heard["complaints"]
+
     def never_exercised(self):
         return [] if self.spec is None else sorted(set(self.spec.operation_ids()) - self.seen)

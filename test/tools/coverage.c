@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/router.h"
+#include "api/batchai/batchai.h"
 #include "model/schema.h"
 #include "model/spec.h"
-#include "scheduler/launch/launch.h"
+#include "scheduler/run/launch/launch.h"
 
 static const enum api_version versions[] = {V_2017_09_01_PREVIEW, V_2018_03_01, V_2018_05_01};
 enum { VERSIONS = sizeof versions / sizeof versions[0] };
@@ -120,13 +120,13 @@ static const char *scope_of(const char *path)
 
 static void print_routes(void)
 {
-    const struct route **rows = calloc(api_routes_n, sizeof(struct route *));
+    const struct route **rows = calloc(batchai_service.n_routes, sizeof(struct route *));
     size_t n = 0;
     if (!rows)
         abort();
-    for (size_t i = 0; i < api_routes_n; i++)
-        if (api_routes[i].versions)
-            rows[n++] = &api_routes[i];
+    for (size_t i = 0; i < batchai_service.n_routes; i++)
+        if (batchai_service.routes[i].versions)
+            rows[n++] = &batchai_service.routes[i];
     qsort(rows, n, sizeof(struct route *), by_operation);
     json_error_t why;
     json_t *seen = json_load_file(SEEN_FILE, 0, &why);
@@ -231,7 +231,8 @@ static void print_refusal(struct arena *a, const char *what, const struct job_sp
 {
     struct failure why;
     if (launch_refusal(a, spec, &why))
-        printf("| %s | `%s`: %s |\n", what, why.code, why.remedy ? why.remedy : why.message);
+        printf("| %s | `%s`: %s |\n", what, failure_name(why.code),
+               why.remedy ? why.remedy : why.message);
 }
 
 /* Asked of the launcher itself, so that this page knows when it learns something. */
@@ -246,17 +247,18 @@ static void print_refusals(void)
     struct arena a;
     arena_init(&a);
     for (const struct enum_name *t = tool_type_names; t->name; t++) {
-        struct job_spec job = {.tool = (enum tool_type)t->value, .command_line = "true"};
+        struct job_spec job = {.tool = (enum tool_type)t->value, .toolkit.command_line = "true"};
         print_refusal(&a, arena_printf(&a, "jobs with toolType %s", t->name), &job);
     }
     for (int kind = 0; kind < (int)(sizeof mounts / sizeof mounts[0]); kind++) {
         struct mount_volume m = {.kind = (enum mount_kind)kind, .relative_path = "x"};
-        struct job_spec job = {.tool = TOOL_CUSTOM, .command_line = "true", .mounts = {&m, 1}};
+        struct job_spec job = {
+            .tool = TOOL_CUSTOM, .toolkit.command_line = "true", .mounts = {&m, 1}};
         print_refusal(&a, mounts[kind], &job);
     }
     struct kv secret = {.name = "NAME", .is_secret = true, .secret_ref = "https://vault/secret"};
     struct job_spec referring = {
-        .tool = TOOL_CUSTOM, .command_line = "true", .env = &secret, .n_env = 1};
+        .tool = TOOL_CUSTOM, .toolkit.command_line = "true", .env = &secret, .n_env = 1};
     print_refusal(&a, "references to Key Vault secrets", &referring);
     arena_free(&a);
 }

@@ -1,10 +1,25 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Installs the packages of packages.txt that are missing, with apt. Quick when none is.
+# Installs the packages that are missing, with apt. Quick when none is.
+#   deps.sh SECTION...     those of these sections of packages.txt; none named: of all
 set -euo pipefail
 cd "$(dirname "$0")"
+list=${DEPS_LIST:-packages.txt}
 
-mapfile -t wanted < <(grep -v '^#' "${DEPS_LIST:-packages.txt}")
+for section in "$@"; do
+    grep -qxF "[$section]" "$list" || {
+        echo "deps: no section '$section'; there are: $(sed -n 's/^\[\(.*\)\]$/\1/p' "$list" | tr '\n' ' ')" >&2
+        exit 2
+    }
+done
+wanted=() section=
+while read -r line; do
+    case $line in
+    '' | '#'*) ;;
+    '['*) section=${line//[][]/} ;;
+    *) [[ $# -eq 0 || " $* " == *" $section "* ]] && wanted+=("$line") ;;
+    esac
+done <"$list"
 if ! command -v dpkg-query >/dev/null; then
     echo "deps: this system has no dpkg; install by hand what corresponds to: ${wanted[*]}" >&2
     exit 0

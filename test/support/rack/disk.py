@@ -8,6 +8,12 @@ USER, UID = "batchai", 7000  # whom the daemon logs in as
 HOST_KEY = "etc/ssh/ssh_host_ed25519_key"
 SUDOERS = "etc/sudoers.d/batchai"
 
+# Accounts that Debian's packages make: those of base-passwd, and of servers that tests start on machines.
+SYSTEM = set(
+    "root daemon bin sys sync games man lp mail news uucp proxy www-data backup list irc gnats nobody _apt"
+    " sshd messagebus dbus _rpc statd".split()
+)
+
 # In a process namespace reboot(2) ends the machine's first process; power.sh does the rest.
 REBOOT = """\
 #!/usr/bin/python3
@@ -36,24 +42,38 @@ def write(path, text, mode=0o644, owner=0, group=0):
     path.chmod(mode)
 
 
-def write_accounts(disk):
-    """The host's accounts and one more, whose password is none."""
+def is_system(name):
+    return name in SYSTEM or name.startswith("systemd-")
+
+
+def own_lines(name, lines):
+    """What a new machine keeps of the host's file: accounts of the system, and groups of no account that goes."""
+    if "group" in name or "gshadow" in name:
+        people = {line.split(":")[0] for line in lines["passwd"] if not is_system(line.split(":")[0])}
+        return [":".join([*line.split(":")[:-1], ""]) for line in lines[name] if line.split(":")[0] not in people]
+    return [line for line in lines[name] if is_system(line.split(":")[0])]
+
+
+def write_accounts(disk, etc=Path("/etc")):
+    """The system's accounts and one more, whose password is none. The host's own people, and what belongs to
+    them, are not there: tests make accounts of any name."""
     entries = {
         "passwd": f"{USER}:x:{UID}:{UID}::/home/{USER}:/bin/bash",
         "group": f"{USER}:x:{UID}:",
         "shadow": f"{USER}:*:19000:0:99999:7:::",
         "gshadow": f"{USER}:!::",
     }
+    lines = {name: (etc / name).read_text().splitlines() for name in entries}
     for name, entry in entries.items():
-        file = Path("/etc", name)
-        status = file.stat()
-        lines = [line for line in file.read_text().splitlines() if not line.startswith(f"{USER}:")]
-        text = "\n".join([*lines, entry, ""])
+        status = (etc / name).stat()
+        text = "\n".join([*own_lines(name, lines), entry, ""])
         write(disk / "etc" / name, text, status.st_mode & 0o777, status.st_uid, status.st_gid)
 
 
 def write_home(disk, authorized):
     home = disk / "home" / USER
+    home.mkdir(parents=True)
+    os.setxattr(disk / "home", "trusted.overlay.opaque", b"y")  # not the host's homes
     write(home / ".ssh/authorized_keys", authorized, 0o600, UID, UID)
     for folder in (home, home / ".ssh"):
         folder.chmod(0o700)

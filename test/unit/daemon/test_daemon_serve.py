@@ -95,6 +95,25 @@ def test_a_child_of_a_killed_daemon_that_still_holds_the_lock_is_waited_for(serv
     assert held.closed
 
 
+def test_without_its_lock_file_a_second_daemon_is_refused_all_the_same(serve, run, tmp_path):
+    first = serve()
+    (tmp_path / "state" / "lock").unlink()
+    second = run("serve", "--state-dir", "state", "--listen", "localhost:0")
+    assert second.returncode == 1 and "already serving" in second.stderr
+    assert first.process.poll() is None
+
+
+def test_what_a_killed_daemon_did_not_finish_writing_goes(serve, tmp_path):
+    state = tmp_path / "state"
+    state.mkdir()
+    left = [state / n for n in ("credentials.json.tmp-a1B2c3", "token.key.tmp-000000")]
+    mine = [state / n for n in ("credentials.json.backup", "a.tmp-", "storage.tmp-1", "x.tmp-1234567")]
+    for path in left + mine:
+        path.write_text("x")
+    serve()
+    assert not any(p.exists() for p in left) and all(p.exists() for p in mine)
+
+
 def test_lock_goes_with_the_process(serve, run, tmp_path):
     d = serve()
     d.process.kill()

@@ -24,6 +24,7 @@
 #include <cmocka.h>
 
 #include "lib/fs.h"
+#include "test/unit/support/skip.h"
 
 struct dir {
     char path[64];
@@ -208,14 +209,14 @@ static bool may_mount(void)
 static void what_is_mounted_in_a_tree_is_never_entered(void **state)
 {
     if (!may_mount())
-        skip();
+        skip_because("not allowed to mount");
     in_a_process(*state, false);
 }
 
 static void nor_is_it_on_an_old_kernel(void **state)
 {
     if (!may_mount())
-        skip();
+        skip_because("not allowed to mount");
     in_a_process(*state, true);
 }
 
@@ -258,7 +259,7 @@ static void opening_beneath(void **state)
     link_to(d, "self", "root/self");
     /* Valgrind 3.19 does not know openat2(). */
     if (getenv("BATCHAID_SLOW_TOOL") && try_open(d, "") == -ENOSYS)
-        skip();
+        skip_because("openat2 is not known to the tool that runs this");
     assert_int_equal(try_open(d, ""), 0);
     assert_int_equal(try_open(d, "."), 0);
     assert_int_equal(try_open(d, "in/file"), 0);
@@ -289,9 +290,37 @@ static void joining(void **state)
     }
 }
 
+static void test_leftovers_of_one_file_go(void **state)
+{
+    static const char *const stay[] = {"f",        "f.tmp-1234567", "f.tmp-12345",  "f.tmp-li-e6",
+                                       "f.backup", "g.tmp-123456",  "xf.tmp-123456"};
+    char dir[] = "/tmp/batchaid-fs-XXXXXX";
+    struct err e;
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    for (size_t i = 0; i < sizeof stay / sizeof stay[0]; i++) {
+        char *path = fs_join(dir, stay[i]);
+        assert_int_equal(fs_write_atomic(path, "", 0, 0600, &e), 0);
+        free(path);
+    }
+    char *gone = fs_join(dir, "f.tmp-aB3456"), *path = fs_join(dir, "f");
+    assert_int_equal(fs_write_atomic(gone, "half", 4, 0600, &e), 0);
+    fs_remove_leftovers(path);
+    assert_int_equal(access(gone, F_OK), -1);
+    for (size_t i = 0; i < sizeof stay / sizeof stay[0]; i++) {
+        char *kept = fs_join(dir, stay[i]);
+        assert_int_equal(access(kept, F_OK), 0);
+        free(kept);
+    }
+    free(path);
+    free(gone);
+    assert_int_equal(fs_remove_tree(dir, &e), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_leftovers_of_one_file_go),
         cmocka_unit_test_setup_teardown(directories, make_dir, drop_dir),
         cmocka_unit_test_setup_teardown(read_and_write, make_dir, drop_dir),
         cmocka_unit_test_setup_teardown(failed_writes_leave_nothing, make_dir, drop_dir),

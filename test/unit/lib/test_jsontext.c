@@ -83,9 +83,32 @@ static void appends(void **state)
     strbuf_free(&b);
 }
 
+static void assert_text(const char *bytes, const char *want)
+{
+    json_t *v = jsontext_string(bytes);
+    assert_non_null(v);
+    assert_string_equal(json_string_value(v), want);
+    json_decref(v);
+}
+
+static void bytes_that_are_no_text_are_replaced(void **state)
+{
+    (void)state;
+    assert_text("", "");
+    assert_text("plain \xc3\xa4", "plain \xc3\xa4");
+    assert_text("\xff", "\xef\xbf\xbd");
+    assert_text("a\xc3", "a\xef\xbf\xbd");
+    assert_text("\xc3(", "\xef\xbf\xbd(");
+    assert_text("\xed\xa0\x80!", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd!");
+    assert_true(jsontext_is_utf8("a\xe2\x82\xac", 4));
+    assert_false(jsontext_is_utf8("a\xe2\x82\xac", 3));
+    assert_true(jsontext_is_utf8("", 0));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bytes_that_are_no_text_are_replaced),
         cmocka_unit_test(values_as_jansson_writes_them),
         cmocka_unit_test(strings_as_jansson_writes_them),
         cmocka_unit_test(every_ascii_byte),

@@ -113,11 +113,27 @@ static void clocks(void **state)
     assert_true(before > JUNE_2018 && before <= between && between <= after);
 }
 
+static void times_of_files_stay_within_the_calendar(void **state)
+{
+    (void)state;
+    char text[TIMEFMT_SIZE];
+    assert_int_equal(time_from_file(1, 2000), 1000002);
+    assert_int_equal(time_from_file(-1, 0), -1000000);
+    timefmt_seconds(time_from_file(INT64_MAX, 0), text);
+    assert_string_equal(text, "9999-12-31T23:59:59Z");
+    assert_int_equal(time_to_ticks(time_from_file(INT64_MIN, 0)), 0);
+    assert_true(time_to_ticks(time_from_file(INT64_MAX, 999999999)) > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wire),    cmocka_unit_test(other_formats), cmocka_unit_test(ticks),
-        cmocka_unit_test(parsing), cmocka_unit_test(clocks),
+        cmocka_unit_test(times_of_files_stay_within_the_calendar),
+        cmocka_unit_test(wire),
+        cmocka_unit_test(other_formats),
+        cmocka_unit_test(ticks),
+        cmocka_unit_test(parsing),
+        cmocka_unit_test(clocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@ static void assert_errors(const char *text, const char *expected)
 }
 
 static const struct failure full = {
-    .code = "JobFailed",
+    .code = FAIL_JOB_FAILED,
     .message = "Job failed with non-zero exit code",
     .node = "tvm-1",
     .step = "main",
@@ -43,7 +43,7 @@ static void every_detail(void **state)
 static void text_for_the_execution_log(void **state)
 {
     (void)state;
-    static const struct failure f = {.code = "C", .message = "m", .exit_code = -1};
+    static const struct failure f = {.code = FAIL_NODE_LOST, .message = "m", .exit_code = -1};
     struct arena a;
     arena_init(&a);
     assert_string_equal(failure_text(&a, &full),
@@ -53,14 +53,14 @@ static void text_for_the_execution_log(void **state)
                         "    stderr: Traceback\n"
                         "        boom\n"
                         "    remedy: look\n");
-    assert_string_equal(failure_text(&a, &f), "C: m\n");
+    assert_string_equal(failure_text(&a, &f), "NodeLost: m\n");
     arena_free(&a);
 }
 
 static void message_of_the_last(void **state)
 {
     (void)state;
-    static const struct failure other = {.code = "C", .message = "m", .exit_code = -1};
+    static const struct failure other = {.code = FAIL_NODE_LOST, .message = "m", .exit_code = -1};
     struct arena a;
     arena_init(&a);
     const char *errors = failure_append(&a, failure_append(&a, NULL, &full), &other);
@@ -73,37 +73,41 @@ static void message_of_the_last(void **state)
 static void bare(void **state)
 {
     (void)state;
-    static const struct failure f = {.code = "JobTerminated", .message = "m", .exit_code = -1};
+    static const struct failure f = {.code = FAIL_JOB_TERMINATED, .message = "m", .exit_code = -1};
     static const struct failure killed = {
-        .code = "C", .message = "m", .exit_code = -1, .signal = 9};
+        .code = FAIL_NODE_LOST, .message = "m", .exit_code = -1, .signal = 9};
     struct arena a;
     arena_init(&a);
     assert_errors(failure_append(&a, NULL, &f), "[{'code': 'JobTerminated', 'message': 'm'}]");
     assert_string_equal(failure_line(&a, &f), "JobTerminated: m");
-    assert_errors(failure_append(&a, NULL, &killed),
-                  "[{'code': 'C', 'message': 'm', 'details': [{'name': 'signal', 'value': '9'}]}]");
-    assert_string_equal(failure_line(&a, &killed), "C: m (signal 9)");
+    assert_errors(
+        failure_append(&a, NULL, &killed),
+        "[{'code': 'NodeLost', 'message': 'm', 'details': [{'name': 'signal', 'value': '9'}]}]");
+    assert_string_equal(failure_line(&a, &killed), "NodeLost: m (signal 9)");
     arena_free(&a);
 }
 
 static void append_and_merge(void **state)
 {
     (void)state;
-    static const struct failure one = {.code = "A", .message = "a", .exit_code = -1};
-    static const struct failure two = {.code = "B", .message = "b", .exit_code = -1};
+    static const struct failure one = {.code = FAIL_NODE_REFUSED, .message = "a", .exit_code = -1};
+    static const struct failure two = {.code = FAIL_NODE_DRAINED, .message = "b", .exit_code = -1};
     struct arena a;
     arena_init(&a);
     const char *first = failure_append(&a, NULL, &one);
-    assert_errors(failure_append(&a, first, &two),
-                  "[{'code': 'A', 'message': 'a'}, {'code': 'B', 'message': 'b'}]");
+    assert_errors(
+        failure_append(&a, first, &two),
+        "[{'code': 'NodeRefused', 'message': 'a'}, {'code': 'NodeDrained', 'message': 'b'}]");
     const char *second = failure_append(&a, NULL, &two);
-    assert_errors(failure_merge(&a, second, first),
-                  "[{'code': 'B', 'message': 'b'}, {'code': 'A', 'message': 'a'}]");
-    assert_errors(failure_merge(&a, NULL, first), "[{'code': 'A', 'message': 'a'}]");
-    assert_errors(failure_merge(&a, first, NULL), "[{'code': 'A', 'message': 'a'}]");
+    assert_errors(
+        failure_merge(&a, second, first),
+        "[{'code': 'NodeDrained', 'message': 'b'}, {'code': 'NodeRefused', 'message': 'a'}]");
+    assert_errors(failure_merge(&a, NULL, first), "[{'code': 'NodeRefused', 'message': 'a'}]");
+    assert_errors(failure_merge(&a, first, NULL), "[{'code': 'NodeRefused', 'message': 'a'}]");
     assert_null(failure_merge(&a, NULL, NULL));
-    assert_errors(failure_append(&a, "not json", &one), "[{'code': 'A', 'message': 'a'}]");
-    assert_errors(failure_append(&a, "{}", &one), "[{'code': 'A', 'message': 'a'}]");
+    assert_errors(failure_append(&a, "not json", &one),
+                  "[{'code': 'NodeRefused', 'message': 'a'}]");
+    assert_errors(failure_append(&a, "{}", &one), "[{'code': 'NodeRefused', 'message': 'a'}]");
     arena_free(&a);
 }
 
@@ -111,7 +115,7 @@ static void append_and_merge(void **state)
 static void stderr_that_is_no_utf8(void **state)
 {
     (void)state;
-    static const struct failure f = {.code = "C",
+    static const struct failure f = {.code = FAIL_NODE_LOST,
                                      .message = "m \xff",
                                      .stderr_tail =
                                          "ok \xc3\xa9 \xff\xc3 \xf0\x9f\x98\x80 \xe2\x82",
@@ -127,12 +131,48 @@ static void stderr_that_is_no_utf8(void **state)
     arena_free(&a);
 }
 
+/* Numbers are in databases: what a row is called for them must never change. */
+static void every_row_of_the_table(void **state)
+{
+    (void)state;
+    static const struct {
+        int number;
+        const char *name;
+        enum failure_fault fault;
+    } kept[] = {
+#define KEPT(id, number, name, fault, heals, replaceable) {number, name, fault},
+        FAILURES(KEPT)
+#undef KEPT
+    };
+    for (int i = 0; i < (int)(sizeof kept / sizeof kept[0]); i++) {
+        assert_int_equal(kept[i].number, i + 1);
+        assert_string_equal(failure_name((enum failure_code)kept[i].number), kept[i].name);
+        assert_int_equal(failure_fault((enum failure_code)kept[i].number), kept[i].fault);
+        for (int k = 0; k < i; k++)
+            assert_string_not_equal(kept[k].name, kept[i].name);
+    }
+    /* Those that migrations name. */
+    assert_int_equal(FAIL_NODE_LOST, 1);
+    assert_int_equal(FAIL_NODE_SETUP_FAILED, 12);
+    assert_int_equal(FAIL_TASK_NOT_KILLED, 15);
+    assert_string_equal(failure_name(FAIL_NONE), "Unknown");
+    assert_string_equal(failure_name((enum failure_code)9999), "Unknown");
+    assert_false(failure_heals((enum failure_code)9999));
+    assert_true(failure_heals(FAIL_NODE_UNREACHABLE));
+    assert_true(failure_replaceable(FAIL_NODE_UNREACHABLE));
+    assert_true(failure_heals(FAIL_NODE_REBOOTED));
+    assert_false(failure_replaceable(FAIL_NODE_REBOOTED));
+    assert_false(failure_heals(FAIL_NODE_SETUP_FAILED));
+    assert_int_equal(failure_fault(FAIL_NONE), FAULT_NOBODY);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_detail),        cmocka_unit_test(text_for_the_execution_log),
-        cmocka_unit_test(message_of_the_last), cmocka_unit_test(bare),
-        cmocka_unit_test(append_and_merge),    cmocka_unit_test(stderr_that_is_no_utf8),
+        cmocka_unit_test(every_detail),           cmocka_unit_test(text_for_the_execution_log),
+        cmocka_unit_test(message_of_the_last),    cmocka_unit_test(bare),
+        cmocka_unit_test(every_row_of_the_table), cmocka_unit_test(append_and_merge),
+        cmocka_unit_test(stderr_that_is_no_utf8),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -241,7 +241,7 @@ static void jobs(void **state)
     arena_init(&a);
     assert_int_equal(job_spec_decode(&a, &j, st.secrets, &s, &e), 0);
     assert_int_equal(s.tool, TOOL_CUSTOM);
-    assert_string_equal(s.command_line, "true");
+    assert_string_equal(s.toolkit.command_line, "true");
     assert_int_equal(s.node_count, 2);
     assert_string_equal(s.prep_command_line, "prep");
     assert_string_equal(s.container->image, "img");

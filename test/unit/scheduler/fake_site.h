@@ -6,6 +6,7 @@
 #ifndef TEST_SCHEDULER_FAKE_SITE_H
 #define TEST_SCHEDULER_FAKE_SITE_H
 
+#include "scheduler/fleet/node_priv.h"
 #include "scheduler/sched_priv.h"
 #include "world.h"
 
@@ -94,7 +95,7 @@ static inline size_t nodes_of(struct world *w, int64_t cluster, struct node **ro
 
 static inline const char *machine_name(struct world *w, int64_t id)
 {
-    const struct machine *m = machine_find(w->s, id);
+    const struct machine *m = machine_find(w->s->fleet, id);
     return m ? m->name : "local";
 }
 
@@ -131,7 +132,7 @@ static inline struct machine_view view_of(struct world *w, const char *name)
     struct machine_view *views;
     size_t n;
     struct err e = {0};
-    ok(sched_machines(w->s, &w->a, &views, &n, &e), &e);
+    ok(fleet_machines(sched_fleet(w->s), &w->a, &views, &n, &e), &e);
     for (size_t i = 0; i < n; i++)
         if (strcmp(views[i].name, name) == 0)
             return views[i];

@@ -8,10 +8,11 @@
 
 #include "world.h"
 
-#include <dirent.h>
 #include <pwd.h>
 
+#include "scheduler/fleet/node_priv.h"
 #include "scheduler/sched_priv.h"
+#include "test/unit/support/skip.h"
 #include "test/unit/support/sshd.h"
 
 #define MACHINES_MAX 40
@@ -42,34 +43,12 @@ static inline void sshd_start(struct rack *r)
     WAIT(w, answers(r->port));
 }
 
-static inline int parent_of(const char *pid)
-{
-    char file[300], *text, *at;
-    int parent = 0;
-    snprintf(file, sizeof file, "/proc/%s/stat", pid);
-    if (fs_read(file, 4096, &text, NULL, NULL) != 0)
-        return 0;
-    at = strrchr(text, ')');
-    if (!at || sscanf(at, ") %*c %d", &parent) != 1)
-        parent = 0;
-    free(text);
-    return parent;
-}
-
-static inline void signal_sessions(const struct rack *r, int signo)
-{
-    DIR *d = opendir("/proc");
-    for (struct dirent *de; r->sshd && (de = readdir(d));)
-        if (de->d_name[0] >= '1' && de->d_name[0] <= '9' && parent_of(de->d_name) == r->sshd)
-            (void)kill(atoi(de->d_name), signo);
-    closedir(d);
-}
-
 /* The network to the machine is gone: the listening sshd, and what serves connections. Tasks go on.
  */
 static inline void sshd_stop(struct rack *r)
 {
-    signal_sessions(r, SIGKILL);
+    if (r->sshd)
+        signal_connections(r->sshd, SIGKILL);
     reap(r->sshd, SIGKILL);
     r->sshd = 0;
 }
@@ -117,7 +96,7 @@ static inline struct rack *rack_new(int n)
     struct rack *r = xcalloc(1, sizeof *r);
     struct err e;
     if (!have_sshd())
-        skip();
+        skip_because("no sshd");
     struct world *w = r->w = world_new(0);
     world_stop(w);
     const struct node_agent_file file = {machine(), w->agent};
@@ -159,7 +138,7 @@ static inline struct node node_row(struct world *w, int64_t cluster, size_t i)
 
 static inline struct node_rt *node_of(struct world *w, int64_t cluster, size_t i)
 {
-    return node_rt_find(w->s, node_row(w, cluster, i).id);
+    return node_rt_find(w->s->fleet, node_row(w, cluster, i).id);
 }
 
 static inline const char *out_of(struct world *w, int64_t job)

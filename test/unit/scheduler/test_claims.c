@@ -4,6 +4,7 @@
  * and a full disk make of it.
  */
 #include "fake_site.h"
+#include "scheduler/fleet/fleet.h"
 
 #include <sys/resource.h>
 
@@ -96,10 +97,10 @@ static void test_the_most_promising_first(void **state)
     SITE(&f, "bad", "new1", "new2", "good", "gone");
     struct world *w = world_at(0, &f.site);
     struct err e = {0};
-    machine_contact(w->s, &w->s->machines[0], NULL);
-    machine_trouble(&w->s->machines[0], "no route to host");
-    machine_contact(w->s, &w->s->machines[3], NULL);
-    ok(sched_machine_drain(w->s, "gone", NULL, &e), &e);
+    machine_contact(w->s->fleet, &w->s->fleet->machines[0], NULL);
+    machine_trouble(&w->s->fleet->machines[0], "no route to host");
+    machine_contact(w->s->fleet, &w->s->fleet->machines[3], NULL);
+    ok(fleet_machine_drain(sched_fleet(w->s), "gone", NULL, &e), &e);
     int64_t c = add_gpu_cluster(w, "c", 5);
     WAIT(w, says(w, c, "NodeCapacityReached"));
     assert_string_equal(machines_of(w, c), "good new1 new2 bad ");
@@ -120,7 +121,7 @@ static void test_a_restart_keeps_claims_and_drains(void **state)
     struct err e = {0};
     int64_t c = add_gpu_cluster(w, "c", 2);
     WAIT(w, rows_of(counts(w, c)) == 2);
-    ok(sched_machine_drain(w->s, "m3", "noise", &e), &e);
+    ok(fleet_machine_drain(sched_fleet(w->s), "m3", "noise", &e), &e);
     world_stop(w);
     world_start(w);
     assert_string_equal(machines_of(w, c), "m1 m2 ");
@@ -207,13 +208,13 @@ static void test_what_is_rolled_back_never_was(void **state)
     (void)signal(SIGXFSZ, SIG_IGN);
     int64_t c = add_gpu_cluster(w, "c", 0);
     WAIT(w, cluster_row(w, c).alloc_state == ALLOC_STEADY && !st_has_pending(w->st));
-    const struct machine *m = &w->s->machines[0];
+    const struct machine *m = &w->s->fleet->machines[0];
     limit_file_size(0);
     resize(w, c, 1);
     sched_turn(w->s);
     assert_int_equal(m->cluster_id, c);
     WAIT(w, m->node_id == 0 && m->cluster_id == 0);
-    ok(sched_machine_drain(w->s, "m1", "lost", &e), &e);
+    ok(fleet_machine_drain(sched_fleet(w->s), "m1", "lost", &e), &e);
     assert_true(m->drained);
     WAIT(w, !m->drained && !m->reason);
     limit_file_size(RLIM_INFINITY);

@@ -5,6 +5,7 @@
  * nodes were taken away meanwhile, at most once per attempt), and no node holds anything.
  * CRASH_ROUNDS and CRASH_SEED vary it.
  */
+#include "scheduler/run/runs.h"
 #include "world.h"
 
 #include <dirent.h>
@@ -124,7 +125,7 @@ static void change_something(struct world *w)
         return;
     switch (rand() % 4) {
     case 0:
-        ok(sched_job_terminate(w->s, id, &e), &e);
+        ok(runs_terminate(sched_runs(w->s), id, &e), &e);
         break;
     case 1:
         ok(st_mark_deleting(w->st, RES_JOB, id, time_now_us(), &e), &e);

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "lib/strbuf.h"
+#include "scheduler/run/runs.h"
 
 /* The process of this name that serves a node's root. */
 static pid_t find_process(struct world *w, const char *name, const char *node)
@@ -334,10 +335,7 @@ static void test_orphaned_root(void **state)
     const char *out = share_file(w, j, "stdouterr/stdout.txt");
     const char *root = path(w, arena_printf(&w->a, "nodes/%s", node_row(w, c, 0).name));
     world_stop(w);
-    /* The database is lost; the node root and its task are not. */
-    assert_int_equal(unlink(path(w, "db")), 0);
-    (void)unlink(path(w, "db-wal"));
-    (void)unlink(path(w, "db-shm"));
+    lose_state(w);
     world_start(w);
     struct stat st;
     WAIT(w, stat(root, &st) != 0);
@@ -370,7 +368,7 @@ static void test_terminate_survives_restart(void **state)
     int64_t c = add_cluster_of(w, "c", 1);
     int64_t j = add_job(w, c, "j", (struct job_wish){.command = "trap : TERM; " UNTIL_GO});
     WAIT(w, strcmp(out_of(w, j), "begin\n") == 0);
-    assert_int_equal(sched_job_terminate(w->s, j, &e), 1);
+    assert_int_equal(runs_terminate(sched_runs(w->s), j, &e), 1);
     WAIT(w, !st_has_pending(w->st));
     world_stop(w);
     world_start(w);

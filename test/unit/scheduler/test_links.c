@@ -4,6 +4,7 @@
  * the machine stays away, is not what it was, or is taken out of use.
  */
 #include "rack.h"
+#include "scheduler/fleet/fleet.h"
 
 static int64_t cluster_of(struct world *w, int target, enum dealloc_option rule)
 {
@@ -26,7 +27,7 @@ static const char *reason_of(struct world *w, const char *name)
     struct machine_view *views;
     size_t n;
     struct err e;
-    ok(sched_machines(w->s, &w->a, &views, &n, &e), &e);
+    ok(fleet_machines(sched_fleet(w->s), &w->a, &views, &n, &e), &e);
     for (size_t i = 0; i < n; i++)
         if (strcmp(views[i].name, name) == 0 && views[i].reason)
             return views[i].reason;
@@ -47,7 +48,7 @@ static void test_a_job_runs_on_a_machine_of_the_inventory(void **state)
     WAIT(w, job_ended(w, j) && counts(w, c).idle == 1);
     assert_int_equal(job_row(w, j).exit_code, 3);
     assert_string_equal(out_of(w, j), "hello\n");
-    const struct machine *m = &w->s->machines[0];
+    const struct machine *m = &w->s->fleet->machines[0];
     assert_string_equal(node_of(w, c, 0)->root, r->group.node_root);
     assert_true(m->contact_us > 0);
     assert_null(m->trouble);
@@ -68,8 +69,8 @@ static void test_a_job_goes_on_while_sshd_is_away(void **state)
     int64_t j = add_job(w, c, "j", (struct job_wish){.command = ALONE_UNTIL_GO "; exit 4"});
     WAIT(w, has_begun(w, j));
     sshd_stop(r);
-    WAIT(w, node_of(w, c, 0)->failures >= 2);
-    assert_non_null(w->s->machines[0].trouble);
+    WAIT(w, node_of(w, c, 0)->contact.failures >= 2);
+    assert_non_null(w->s->fleet->machines[0].trouble);
     go(w);
     WAIT(w, !runs(w)); /* it ended while nobody could see */
     assert_int_equal(job_state(w, j), EXEC_RUNNING);
@@ -79,7 +80,7 @@ static void test_a_job_goes_on_while_sshd_is_away(void **state)
     assert_int_equal(job_row(w, j).attempt, 1);
     assert_string_equal(out_of(w, j), "begin\nend\n");
     assert_false(ran_twice(w));
-    assert_null(w->s->machines[0].trouble);
+    assert_null(w->s->fleet->machines[0].trouble);
     rack_free(r);
 }
 
@@ -96,8 +97,8 @@ static void test_a_session_that_hangs_on_the_machine_does_not_keep_the_next_one_
     int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
     int64_t j = add_job(w, c, "j", (struct job_wish){.command = ALONE_UNTIL_GO});
     WAIT(w, has_begun(w, j));
-    signal_sessions(r, SIGSTOP);
-    WAIT(w, node_of(w, c, 0)->failures >= 1);
+    signal_connections(r->sshd, SIGSTOP);
+    WAIT(w, node_of(w, c, 0)->contact.failures >= 1);
     WAIT(w, node_rt_usable(node_of(w, c, 0)));
     go(w);
     WAIT(w, job_ended(w, j) && counts(w, c).idle == 1);
@@ -168,7 +169,7 @@ static void test_a_machine_that_never_answered_is_unusable_soon_and_heals(void *
     rack_start(r);
     int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
     WAIT(w, counts(w, c).unusable == 1 && *errors_of(w, c));
-    assert_int_equal(node_of(w, c, 0)->failures, 3);
+    assert_int_equal(node_of(w, c, 0)->contact.failures, 3);
     assert_non_null(strstr(errors_of(w, c), "in 3 tries"));
     assert_non_null(strstr(errors_of(w, c), "refused"));
     sshd_start(r);
@@ -178,7 +179,7 @@ static void test_a_machine_that_never_answered_is_unusable_soon_and_heals(void *
 
 static const char *machine_of(struct world *w, int64_t cluster)
 {
-    return machine_find(w->s, node_row(w, cluster, 0).machine_id)->name;
+    return machine_find(w->s->fleet, node_row(w, cluster, 0).machine_id)->name;
 }
 
 static void test_a_machine_that_never_answered_gives_its_place_to_one_that_works(void **state)
@@ -204,11 +205,11 @@ static void test_a_machine_is_not_replaced_by_another_in_trouble(void **state)
     struct world *w = r->w;
     rack_start(r);
     int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
-    WAIT(w, counts(w, c).unusable == 1 && w->s->machines[1].trouble);
+    WAIT(w, counts(w, c).unusable == 1 && w->s->fleet->machines[1].trouble);
     assert_string_equal(machine_of(w, c), "m01");
     int64_t node = node_row(w, c, 0).id;
     sched_wake_cluster(w->s, c);
-    WAIT(w, node_of(w, c, 0)->failures >= 4);
+    WAIT(w, node_of(w, c, 0)->contact.failures >= 4);
     assert_int_equal(node_row(w, c, 0).id, node);
     rack_free(r);
 }
@@ -265,13 +266,13 @@ static void test_a_changed_host_key_makes_the_node_unusable_at_once(void **state
     WAIT(w, counts(w, c).unusable == 1 && *errors_of(w, c));
     assert_non_null(strstr(errors_of(w, c), "NodeRefused"));
     assert_int_equal(count_of(errors_of(w, c), "SHA256:"), 2);
-    assert_true(node_of(w, c, 0)->retry_us - sched_now(w->s) > 200000000);
+    assert_true(node_of(w, c, 0)->contact.retry_us - wakes_mono(w->s->wakes) > 200000000);
     /* Somebody puts it right, and says so. */
     sshd_stop(r);
     put_file(r->host_key, old);
     free(old);
     sshd_start(r);
-    ok(sched_machine_undrain(w->s, "m00", &e), &e);
+    ok(fleet_machine_undrain(sched_fleet(w->s), "m00", &e), &e);
     WAIT(w, counts(w, c).idle == 1);
     rack_free(r);
 }
@@ -293,7 +294,7 @@ static void test_a_machine_that_was_restarted_is_prepared_anew(void **state)
     *at = '\0';
     /* As a daemon wrote it that knew of no boot ids: nothing follows from it. */
     ok(st_node_set_incarnation(w->st, row.id, now, &e), &e);
-    wake(w->s, WAKE_NODE, row.id);
+    wake(w->s->wakes, WAKE_NODE, row.id);
     WAIT(w, strchr(node_row(w, c, 0).incarnation, '@'));
     assert_int_equal(job_state(w, j), EXEC_RUNNING);
     ok(st_node_set_incarnation(w->st, row.id, arena_printf(&w->a, "%s@before", now), &e), &e);
@@ -354,8 +355,8 @@ static void test_a_machine_that_is_listed_twice_is_used_under_one_name(void **st
 
 static bool all_troubled(struct world *w)
 {
-    for (size_t i = 0; i < w->s->n_machines; i++)
-        if (!w->s->machines[i].trouble)
+    for (size_t i = 0; i < w->s->fleet->n_machines; i++)
+        if (!w->s->fleet->machines[i].trouble)
             return false;
     return true;
 }
@@ -364,8 +365,8 @@ static bool all_troubled(struct world *w)
 static bool let_go_until(struct world *w, int listening, int *most)
 {
     int fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (w->s->connecting > *most)
-        *most = w->s->connecting;
+    if (w->s->fleet->turns.connecting > *most)
+        *most = w->s->fleet->turns.connecting;
     if (fd >= 0)
         close(fd);
     return all_troubled(w);
@@ -454,14 +455,14 @@ static void test_the_health_command_drains_and_undrains_but_not_what_a_person_dr
     put_file(path(w, "checks"), "");
     sshd_start(r);
     rack_start(r);
-    const struct machine *m = &w->s->machines[0];
+    const struct machine *m = &w->s->fleet->machines[0];
     int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
     WAIT(w, m->drained);
     assert_string_equal(m->reason, "health check failed: the fan is broken");
     assert_int_equal(counts(w, c).idle, 1);
     assert_int_equal(unlink(path(w, "sick")), 0);
     WAIT(w, !m->drained);
-    ok(sched_machine_drain(w->s, "m00", "new fan on Tuesday", &e), &e);
+    ok(fleet_machine_drain(sched_fleet(w->s), "m00", "new fan on Tuesday", &e), &e);
     size_t before = checks(w);
     WAIT(w, checks(w) >= before + 2);
     assert_true(m->drained);
@@ -538,7 +539,7 @@ static void test_a_health_command_under_way_holds_up_no_release(void **state)
     resize(w, c, 0);
     WAIT(w, is_empty(w, c));
     /* That it was killed for the release says nothing about the machine. */
-    assert_false(w->s->machines[0].drained);
+    assert_false(w->s->fleet->machines[0].drained);
     resize(w, c, 1);
     WAIT(w, checks(w) == 2);
     rack_free(r);
@@ -561,7 +562,7 @@ static void test_a_health_command_under_way_holds_up_no_preparation(void **state
     WAIT(w, counts(w, c).unusable == 1);
     sshd_start(r);
     WAIT(w, counts(w, c).idle == 1);
-    assert_false(w->s->machines[0].drained);
+    assert_false(w->s->fleet->machines[0].drained);
     rack_free(r);
 }
 

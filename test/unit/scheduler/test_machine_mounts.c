@@ -4,7 +4,9 @@
  * there is no NFS in this kernel, and the sshd that runs it has a copy of /etc of its own.
  */
 #include "rack.h"
-#include "shell.h"
+#include "scheduler/fleet/fleet.h"
+#include "test/unit/fleet/shell.h"
+#include "test/unit/support/skip.h"
 
 #define SFTP_SERVER "/usr/lib/openssh/sftp-server"
 #define EXPORTFS    "#!/bin/sh\nexec >>\"${0%/*}/said\"\necho \"$@\"\ncat /etc/exports.d/*.exports\n"
@@ -21,8 +23,7 @@ static bool is_mounted(struct world *w)
 static struct rack *rack_of_root(void)
 {
     if (!may_mount()) {
-        print_message("not allowed to mount: skipped\n");
-        skip();
+        skip_because("not allowed to mount");
     }
     return rack_new(1);
 }
@@ -72,8 +73,7 @@ static void test_a_machine_mounts_by_sshfs_from_an_sshd(void **state)
     (void)state;
     if (access(SFTP_SERVER, X_OK) != 0 || access("/dev/fuse", R_OK) != 0 ||
         shell("command -v sshfs", NULL) != 0) {
-        print_message("no sshfs: skipped\n");
-        skip();
+        skip_because("no sshfs, or no /dev/fuse");
     }
     struct rack *r = rack_of_root();
     struct world *w = r->w;
@@ -167,7 +167,7 @@ static int64_t add_file_server(struct world *w)
     ok(st_file_server_insert(w->st, &f, NULL, &id, &e), &e);
     mine.resource_id = id;
     ok(st_op_insert(w->st, &mine, &e), &e);
-    sched_wake_file_server(w->s, id);
+    fleet_wake_file_server(sched_fleet(w->s), id);
     return id;
 }
 
@@ -225,7 +225,7 @@ static void test_a_machine_without_exportfs_says_so(void **state)
 {
     (void)state;
     if (shell("PATH=$PATH:/usr/sbin:/sbin command -v exportfs", NULL) == 0)
-        skip();
+        skip_because("exportfs is installed");
     struct rack *r = rack_of_root();
     struct world *w = r->w;
     const struct site_file_server_rule rule = use_machine(r);

@@ -3,6 +3,7 @@
  * Machines as people see them: drained ones, the table, what is refused.
  */
 #include "fake_site.h"
+#include "scheduler/fleet/fleet.h"
 
 /* --- drained ---------------------------------------------------------------------------------- */
 
@@ -15,7 +16,7 @@ static void test_drained_gets_nothing_new(void **state)
     struct err e = {0};
     int64_t c = add_gpu_cluster(w, "c", 1);
     WAIT(w, rows_of(counts(w, c)) == 1);
-    ok(sched_machine_drain(w->s, "M1", "fan is loud", &e), &e);
+    ok(fleet_machine_drain(sched_fleet(w->s), "M1", "fan is loud", &e), &e);
     make_idle(w, c);
     int64_t j = add_job(w, c, "j", (struct job_wish){.command = "true"});
     WAIT(w, says(w, c, "NodeDrained"));
@@ -48,11 +49,11 @@ static void test_undrained_is_used_again(void **state)
     struct err e = {0};
     int64_t one = add_gpu_cluster(w, "one", 1);
     WAIT(w, rows_of(counts(w, one)) == 1);
-    ok(sched_machine_drain(w->s, "m1", "repair", &e), &e);
+    ok(fleet_machine_drain(sched_fleet(w->s), "m1", "repair", &e), &e);
     make_idle(w, one);
     int64_t j = add_job(w, one, "j", (struct job_wish){.command = "true"});
     WAIT(w, says(w, one, "NodeDrained"));
-    ok(sched_machine_undrain(w->s, "m1", &e), &e);
+    ok(fleet_machine_undrain(sched_fleet(w->s), "m1", &e), &e);
     WAIT(w, job_state(w, j) != EXEC_QUEUED);
     assert_false(says(w, one, "NodeDrained"));
     assert_false(view_of(w, "m1").drained);
@@ -66,13 +67,13 @@ static void test_who_waits_goes_on_after_undrain(void **state)
     SITE(&f, "m1");
     struct world *w = world_at(0, &f.site);
     struct err e = {0};
-    ok(sched_machine_drain(w->s, "m1", "repair", &e), &e);
+    ok(fleet_machine_drain(sched_fleet(w->s), "m1", "repair", &e), &e);
     int64_t c = add_gpu_cluster(w, "c", 1);
     WAIT(w, says(w, c, "NodeCapacityReached"));
     assert_says(w, c,
                 "1 machine serves STANDARD_NC6 with priority dedicated: 0 belong to this "
                 "cluster, 1 is drained (m1)");
-    ok(sched_machine_undrain(w->s, "m1", &e), &e);
+    ok(fleet_machine_undrain(sched_fleet(w->s), "m1", &e), &e);
     WAIT(w, strcmp(machines_of(w, c), "m1 ") == 0);
     world_free(w);
 }
@@ -88,16 +89,17 @@ static void test_undrain_tries_an_unusable_node_again(void **state)
     WAIT(w, rows_of(counts(w, c)) == 1);
     struct node *row;
     nodes_of(w, c, &row);
-    const struct failure why = {.code = "NodeSetupFailed", .message = "no disk", .exit_code = -1};
+    const struct failure why = {
+        .code = FAIL_NODE_SETUP_FAILED, .message = "no disk", .exit_code = -1};
     struct node_rt *rt;
-    WAIT(w, (rt = node_rt_find(w->s, row->id)) != NULL);
+    WAIT(w, (rt = node_rt_find(w->s->fleet, row->id)) != NULL);
     node_fail(rt, &why);
     WAIT(w, counts(w, c).unusable == 1 && says(w, c, "no disk"));
     assert_string_equal(view_of(w, "m1").state, "unusable");
     assert_string_equal(view_of(w, "m1").reason, "no disk");
-    ok(sched_machine_drain(w->s, "m1", "disk", &e), &e);
+    ok(fleet_machine_drain(sched_fleet(w->s), "m1", "disk", &e), &e);
     assert_string_equal(view_of(w, "m1").reason, "disk; no disk");
-    ok(sched_machine_undrain(w->s, "m1", &e), &e);
+    ok(fleet_machine_undrain(sched_fleet(w->s), "m1", &e), &e);
     assert_int_equal(counts(w, c).preparing, 1);
     WAIT(w, !says(w, c, "NodeDrained") && !says(w, c, "no disk"));
     world_free(w);
@@ -113,12 +115,12 @@ static void test_views(void **state)
     struct world *w = world_at(1, &f.site);
     int64_t local = add_cluster_of(w, "local", 1);
     WAIT(w, counts(w, local).idle == 1);
-    machine_contact(w->s, machine_find(w->s, 2), NULL);
-    machine_trouble(machine_find(w->s, 3), "connection refused");
+    machine_contact(w->s->fleet, machine_find(w->s->fleet, 2), NULL);
+    machine_trouble(machine_find(w->s->fleet, 3), "connection refused");
     struct machine_view *views;
     size_t n;
     struct err e = {0};
-    ok(sched_machines(w->s, &w->a, &views, &n, &e), &e);
+    ok(fleet_machines(sched_fleet(w->s), &w->a, &views, &n, &e), &e);
     assert_int_equal(n, 4);
     assert_string_equal(views[0].name, "m1");
     assert_string_equal(views[0].state, "unknown");
@@ -139,7 +141,7 @@ static void test_views(void **state)
     assert_true(views[3].has_facts);
     assert_true(views[3].facts.cpus > 0);
     assert_true(views[3].contact_us > 0);
-    machine_contact(w->s, machine_find(w->s, 3), NULL);
+    machine_contact(w->s->fleet, machine_find(w->s->fleet, 3), NULL);
     assert_string_equal(view_of(w, "m2").state, "free");
     world_free(w);
 }
@@ -161,7 +163,7 @@ static void test_facts_outlive_the_scheduler(void **state)
                                      .user = "nobody",
                                      .runtimes = "docker",
                                      .mpi = ""};
-    machine_contact(w->s, &w->s->machines[0], &facts);
+    machine_contact(w->s->fleet, &w->s->fleet->machines[0], &facts);
     world_stop(w);
     world_start(w);
     struct machine_view v = view_of(w, "m1");
@@ -179,18 +181,18 @@ static void test_names_that_are_none(void **state)
     SITE(&f, "m1");
     struct world *w = world_at(1, &f.site);
     struct err e = {0};
-    assert_int_equal(sched_machine_drain(w->s, "m9", NULL, &e), -1);
+    assert_int_equal(fleet_machine_drain(sched_fleet(w->s), "m9", NULL, &e), -1);
     assert_int_equal(e.code, ERR_MACHINE_NOT_FOUND);
     assert_non_null(strstr(e.msg, "m9"));
-    assert_int_equal(sched_machine_undrain(w->s, "m9", &e), -1);
+    assert_int_equal(fleet_machine_undrain(sched_fleet(w->s), "m9", &e), -1);
     assert_int_equal(e.code, ERR_MACHINE_NOT_FOUND);
-    assert_int_equal(sched_machine_reboot(w->s, "m9", &e), -1);
+    assert_int_equal(fleet_machine_reboot(sched_fleet(w->s), "m9", &e), -1);
     assert_int_equal(e.code, ERR_MACHINE_NOT_FOUND);
     int64_t local = add_cluster_of(w, "local", 1);
     WAIT(w, counts(w, local).idle == 1);
     struct node *row;
     nodes_of(w, local, &row);
-    assert_int_equal(sched_machine_drain(w->s, row->name, NULL, &e), -1);
+    assert_int_equal(fleet_machine_drain(sched_fleet(w->s), row->name, NULL, &e), -1);
     assert_int_equal(e.code, ERR_NOT_SUPPORTED);
     assert_non_null(strstr(e.msg, "is a local node"));
     world_free(w);
@@ -203,12 +205,12 @@ static void test_reboots_that_are_refused(void **state)
     SITE(&f, "m1", "m2");
     struct world *w = world_at(0, &f.site);
     struct err e = {0};
-    assert_int_equal(sched_machine_reboot(w->s, "m1", &e), -1);
+    assert_int_equal(fleet_machine_reboot(sched_fleet(w->s), "m1", &e), -1);
     assert_int_equal(e.code, ERR_UNAVAILABLE);
     assert_non_null(strstr(e.msg, "No cluster has claimed m1"));
     int64_t c = add_gpu_cluster(w, "c", 1);
     sched_turn(w->s); /* claimed, and not on disk yet */
-    assert_int_equal(sched_machine_reboot(w->s, "m1", &e), -1);
+    assert_int_equal(fleet_machine_reboot(sched_fleet(w->s), "m1", &e), -1);
     assert_int_equal(e.code, ERR_UNAVAILABLE);
     assert_non_null(strstr(e.msg, "There is no link to m1 now"));
     make_idle(w, c);
@@ -217,7 +219,7 @@ static void test_reboots_that_are_refused(void **state)
     struct node *row;
     nodes_of(w, c, &row);
     assert_int_equal(row->job_id, j); /* or this would be a real reboot */
-    assert_int_equal(sched_machine_reboot(w->s, "m1", &e), -1);
+    assert_int_equal(fleet_machine_reboot(sched_fleet(w->s), "m1", &e), -1);
     assert_int_equal(e.code, ERR_CONFLICT);
     assert_non_null(strstr(e.msg, "A job runs on m1"));
     world_free(w);

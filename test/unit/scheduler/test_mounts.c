@@ -5,8 +5,10 @@
  */
 #include "world.h"
 
-#include "scheduler/mounts.h"
-#include "shell.h"
+#include "scheduler/fleet/mounts.h"
+#include "scheduler/fleet/node_priv.h"
+#include "test/unit/fleet/shell.h"
+#include "test/unit/support/skip.h"
 
 #define SFTP_SERVER "/usr/lib/openssh/sftp-server"
 
@@ -22,8 +24,7 @@ static bool is_mounted(const char *below)
 #define NEEDS_MOUNTS()                                                                             \
     do {                                                                                           \
         if (!may_mount()) {                                                                        \
-            print_message("not allowed to mount: skipped\n");                                      \
-            skip();                                                                                \
+            skip_because("not allowed to mount");                                                  \
         }                                                                                          \
     } while (0)
 
@@ -198,7 +199,7 @@ static void test_a_stuck_mount_command_is_cut_off(void **state)
 /* The steps of a machine's volumes, carried out by an agent that the test may kill. */
 struct bench {
     struct world *w;
-    struct sched s;
+    struct fleet fleet;
     struct machine machine;
     struct node_rt rt;
     struct site site;
@@ -213,7 +214,7 @@ static void on_bench_ready(void *ctx, const struct node_facts *facts)
 {
     struct bench *b = ctx;
     b->ready = true;
-    b->rt.is_root = facts->is_root;
+    b->rt.seen.is_root = facts->is_root;
 }
 
 static void on_bench_down(void *ctx, const struct err *why)
@@ -244,19 +245,19 @@ static void bench_open(struct bench *b)
 {
     struct err e = {0};
     const struct node_local_config c = {
-        .loop = &b->w->loop,
+        .loop = b->w->tools,
         .log = &b->w->log,
         .agent_path = b->w->agent,
         .root = b->rt.root,
         .callbacks = {on_bench_ready, on_bench_down, on_bench_ended, b}};
     b->ready = b->down = b->closed = false;
-    ok(node_open_local(&c, &b->rt.link, &e), &e);
+    ok(node_open_local(&c, &b->rt.contact.link, &e), &e);
     WAIT(b->w, b->ready);
 }
 
 static void bench_close(struct bench *b)
 {
-    node_close(b->rt.link, on_bench_closed, b);
+    node_close(b->rt.contact.link, on_bench_closed, b);
     WAIT(b->w, b->closed);
 }
 
@@ -265,12 +266,13 @@ static struct bench *bench_new(void)
     struct bench *b = xcalloc(1, sizeof *b);
     b->w = world_new(1);
     b->precious = make_precious(b->w, "data");
-    b->s.cfg.site = &b->site;
-    b->s.cfg.storage_dir = path(b->w, "storage");
-    b->s.log = &b->w->log;
-    b->s.st = b->w->st;
+    b->fleet.cfg.site = &b->site;
+    b->fleet.cfg.front = &b->w->front.front;
+    b->fleet.cfg.storage_dir = path(b->w, "storage");
+    b->fleet.log = &b->w->log;
+    b->fleet.st = b->w->st;
     b->site.mounts = b->rules;
-    b->rt = (struct node_rt){.s = &b->s, .machine = &b->machine, .name = "m"};
+    b->rt = (struct node_rt){.fleet = &b->fleet, .machine = &b->machine, .name = "m"};
     b->rt.root = (char *)path(b->w, "machine root");
     bench_open(b);
     return b;
@@ -300,7 +302,7 @@ static struct mounts bench_mounts(struct bench *b)
 
 static enum script_state carry_out(struct bench *b)
 {
-    script_run(b->script, b->rt.link, on_bench_changed, b);
+    script_run(b->script, b->rt.contact.link, on_bench_changed, b);
     WAIT(b->w, script_state(b->script) != SCRIPT_RUNNING && !script_busy(b->script));
     return script_state(b->script);
 }
@@ -439,7 +441,7 @@ static void test_what_is_mounted_is_never_removed(void **state)
     struct bench *b = bench_new();
     b->rules[0] = (struct site_mount_rule){.type = SITE_MOUNT_BIND, .source = b->precious};
     mount_it(b);
-    static const struct script_label label = {.code = "X", .what = "remove"};
+    static const struct script_label label = {.code = FAIL_UNMOUNT_FAILED, .what = "remove"};
     b->script = script_new(&b->w->a, &b->w->log, "m");
     script_remove_tree(b->script, &label, arena_printf(&b->w->a, "%s/mounts", b->rt.root));
     assert_int_equal(carry_out(b), SCRIPT_FAILED);

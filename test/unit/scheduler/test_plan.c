@@ -31,7 +31,7 @@ static size_t nodes_of(const char *text, struct plan_node *out)
         out[i] = (struct plan_node){.id = 100 + (int64_t)i,
                                     .ordinal = (int)i + 1,
                                     .state = states[strchr(letters, text[i]) - letters],
-                                    .state_us = strchr("ID", text[i]) ? NOW - IDLE : NOW - 1,
+                                    .idle_since_us = strchr("ID", text[i]) ? NOW - IDLE : NOW - 1,
                                     .job_id = text[i] == 'r' ? 7 : 0,
                                     .out_of_service = strchr("dDUR", text[i]) != NULL,
                                     .replaceable = text[i] == 'R'};
@@ -44,18 +44,22 @@ static const struct allocation_row {
     struct plan_job jobs[4];
     size_t n_jobs;
     const char *nodes, *expected; /* "job:ordinal,ordinal ..." */
+    int largest;
 } allocations[] = {
-    {"nothing queued", {{0}}, 0, "ii", ""},
-    {"first in, first out", {{1, 0, 1}, {2, 0, 1}, {3, 0, 1}}, 3, "ii", "1:1 2:2 "},
-    {"priority first", {{1, 0, 1}, {2, 1000, 1}, {3, -1000, 1}}, 3, "ii", "2:1 1:2 "},
-    {"gang in one go", {{1, 0, 3}}, 1, "iii", "1:1,2,3 "},
-    {"gang does not fit", {{1, 0, 3}}, 1, "ii", ""},
-    {"the head blocks", {{1, 0, 3}, {2, 0, 1}}, 2, "ii", ""},
-    {"a big one in between", {{1, 0, 1}, {2, 0, 2}, {3, 0, 1}}, 3, "ii", "1:1 "},
-    {"priority blocks too", {{1, 0, 1}, {2, 1000, 3}}, 2, "ii", ""},
-    {"only idle nodes", {{1, 0, 2}}, 1, "priulI", "1:3,6 "},
-    {"no drained nodes", {{1, 0, 1}, {2, 0, 1}}, 2, "dDi", "1:3 "},
-    {"no nodes", {{1, 0, 1}}, 1, "", ""},
+    {"nothing queued", {{0}}, 0, "ii", "", 100},
+    {"first in, first out", {{1, 0, 1}, {2, 0, 1}, {3, 0, 1}}, 3, "ii", "1:1 2:2 ", 100},
+    {"priority first", {{1, 0, 1}, {2, 1000, 1}, {3, -1000, 1}}, 3, "ii", "2:1 1:2 ", 100},
+    {"gang in one go", {{1, 0, 3}}, 1, "iii", "1:1,2,3 ", 100},
+    {"gang does not fit", {{1, 0, 3}}, 1, "ii", "", 100},
+    {"the head blocks", {{1, 0, 3}, {2, 0, 1}}, 2, "ii", "", 100},
+    {"a big one in between", {{1, 0, 1}, {2, 0, 2}, {3, 0, 1}}, 3, "ii", "1:1 ", 100},
+    {"priority blocks too", {{1, 0, 1}, {2, 1000, 3}}, 2, "ii", "", 100},
+    {"only idle nodes", {{1, 0, 2}}, 1, "priulI", "1:3,6 ", 100},
+    {"no drained nodes", {{1, 0, 1}, {2, 0, 1}}, 2, "dDi", "1:3 ", 100},
+    {"no nodes", {{1, 0, 1}}, 1, "", "", 100},
+    {"too large for the cluster stands aside", {{1, 0, 3}, {2, 0, 1}}, 2, "ii", "2:1 ", 2},
+    {"even with idle nodes for it", {{1, 0, 3}, {2, 0, 1}}, 2, "iii", "2:1 ", 2},
+    {"as large as the cluster blocks", {{1, 0, 2}, {2, 0, 1}}, 2, "ir", "", 2},
 };
 
 static void test_allocation(void **state)
@@ -68,8 +72,8 @@ static void test_allocation(void **state)
         struct plan_assignment *got;
         struct strbuf b = STRBUF_INIT;
         arena_init(&a);
-        size_t n =
-            plan_allocation(&a, row->jobs, row->n_jobs, nodes, nodes_of(row->nodes, nodes), &got);
+        size_t n = plan_allocation(&a, row->jobs, row->n_jobs, row->largest, nodes,
+                                   nodes_of(row->nodes, nodes), &got);
         strbuf_puts(&b, "");
         for (size_t k = 0; k < n; k++) {
             strbuf_printf(&b, "%d:", (int)got[k].job_id);

@@ -2,6 +2,7 @@
  *
  * Jobs and clusters against real storage and real nodes.
  */
+#include "scheduler/run/runs.h"
 #include "world.h"
 
 #include <dirent.h>
@@ -111,7 +112,7 @@ static void test_wall_clock(void **state)
     WAIT(w, job_ended(w, j));
     struct job row = job_row(w, j);
     assert_int_equal(row.exec_state, EXEC_FAILED);
-    assert_false(row.has_exit_code);
+    assert_int_equal(row.exit_code, 124);
     assert_non_null(strstr(row.errors, "JobTimedOut"));
     assert_non_null(strstr(row.errors, "1 seconds"));
     /* On which node, how it ended, and its last words. */
@@ -132,17 +133,17 @@ static void test_terminate(void **state)
     int64_t q = add_job(w, c, "queued", (struct job_wish){.command = "true"});
     WAIT(w, job_state(w, j) == EXEC_RUNNING);
     WAIT(w, strcmp(read_text(w, share_file(w, j, "stdouterr/stdout.txt")), "up\n") == 0);
-    assert_int_equal(sched_job_terminate(w->s, q, &e), 1);
+    assert_int_equal(runs_terminate(sched_runs(w->s), q, &e), 1);
     assert_int_equal(job_state(w, q), EXEC_FAILED);
     assert_int_equal(job_row(w, q).start_us, job_row(w, q).end_us);
-    assert_int_equal(sched_job_terminate(w->s, j, &e), 1);
+    assert_int_equal(runs_terminate(sched_runs(w->s), j, &e), 1);
     assert_int_equal(job_state(w, j), EXEC_TERMINATING);
     WAIT(w, job_ended(w, j));
     struct job row = job_row(w, j);
     assert_int_equal(row.exec_state, EXEC_FAILED);
-    assert_false(row.has_exit_code);
+    assert_int_equal(row.exit_code, 143);
     assert_non_null(strstr(row.errors, "JobTerminated"));
-    assert_int_equal(sched_job_terminate(w->s, j, &e), 0);
+    assert_int_equal(runs_terminate(sched_runs(w->s), j, &e), 0);
     WAIT(w, counts(w, c).idle == 1);
     world_free(w);
 }

@@ -18,27 +18,38 @@
 
 #include <cmocka.h>
 
+#include "files/files.h"
+#include "front/batchai.h"
 #include "lib/fs.h"
 #include "lib/guid.h"
+#include "lib/loop_uv.h"
+#include "nodeagent-proto/link/provider.h"
 #include "scheduler/scheduler.h"
 #include "storage/storage.h"
+#include "test/unit/support/patience.h"
 
 #define LIMIT_MS 20000 /* never reached on a machine that is not stuck */
 
 struct world {
     char dir[64], agent[512];
     uv_loop_t loop;
+    struct loop *tools; /* over it */
+    struct files *files;
+    struct loop_lane *logins;
     uv_prepare_t prepare;
     uv_check_t check;
     uv_timer_t limit, tick;
     bool timed_out, stopped, closed, up;
     struct log log;
+    struct node_provider *local, *machines;
     struct storage *st;
     struct sched *s;
     struct arena a;
     int local_nodes, idle_s, mount_timeout_s, kill_timeout_s;
     const struct site *site; /* borrowed; NULL: local nodes only */
-    int64_t ahead_us;        /* of the system's clock */
+    struct batchai_front front;
+    int64_t ahead_us;    /* of the system's clocks: so much time has passed */
+    int64_t wall_set_us; /* and the wall clock was set by so much */
     int64_t group, workspace, experiment;
 };
 
@@ -55,7 +66,7 @@ static inline void on_tick(uv_timer_t *t)
 #define WAIT(w, condition)                                                                         \
     do {                                                                                           \
         (w)->timed_out = false;                                                                    \
-        uv_timer_start(&(w)->limit, on_limit, LIMIT_MS, 0);                                        \
+        uv_timer_start(&(w)->limit, on_limit, patient_ms(LIMIT_MS), 0);                            \
         uv_timer_start(&(w)->tick, on_tick, 2, 2);                                                 \
         while (!(condition) && !(w)->timed_out)                                                    \
             uv_run(&(w)->loop, UV_RUN_ONCE);                                                       \
@@ -94,23 +105,35 @@ static inline const char *path(struct world *w, const char *rest)
     return arena_printf(&w->a, "%s/%s", w->dir, rest);
 }
 
-static inline int64_t world_now(void *ctx)
+static inline int64_t world_wall(void *ctx)
 {
-    return time_now_us() + ((const struct world *)ctx)->ahead_us;
+    const struct world *w = ctx;
+    return time_now_us() + w->ahead_us + w->wall_set_us;
+}
+
+static inline int64_t world_mono(void *ctx)
+{
+    return (int64_t)(uv_hrtime() / 1000) + ((const struct world *)ctx)->ahead_us;
 }
 
 static inline void world_start(struct world *w)
 {
     struct err e = {0};
     const struct st_config sc = {
-        .path = path(w, "db"), .key_path = path(w, "key"), .loop = &w->loop, .log = &w->log};
+        .path = path(w, "db"), .key_path = path(w, "key"), .loop = w->tools, .log = &w->log};
     w->stopped = w->closed = false;
     ok(st_open(&sc, &w->st, &e), &e);
-    const struct sched_config c = {.loop = &w->loop,
+    w->files = files_create(w->tools, &w->log);
+    w->logins = loop_lane_create(w->tools, "logins", 2, 64);
+    w->front = batchai_front(false);
+    const struct sched_config c = {.loop = w->tools,
+                                   .front = &w->front.front,
                                    .storage = w->st,
+                                   .files = w->files,
+                                   .login_lane = w->logins,
                                    .log = &w->log,
-                                   .clock = {world_now, w},
-                                   .agent_path = w->agent,
+                                   .local = w->local,
+                                   .machines = w->machines,
                                    .nodes_dir = path(w, "nodes"),
                                    .storage_dir = path(w, "storage"),
                                    .local_nodes = w->local_nodes,
@@ -118,7 +141,7 @@ static inline void world_start(struct world *w)
                                    .mount_timeout_s = w->mount_timeout_s,
                                    .kill_timeout_s = w->kill_timeout_s,
                                    .site = w->site};
-    ok(sched_create(&c, &w->s, &e), &e);
+    w->s = sched_create(&c);
     ok(sched_start(w->s, &e), &e);
     w->up = true;
 }
@@ -135,11 +158,27 @@ static inline void on_closed(void *ctx)
     w->closed = true;
 }
 
+static inline void on_files_stopped(void *ctx, size_t left_behind)
+{
+    struct world *w = ctx;
+    assert_int_equal(left_behind, 0);
+    w->files = NULL;
+}
+
+static inline void on_lane_closed(void *ctx)
+{
+    struct world *w = ctx;
+    w->logins = NULL;
+}
+
 static inline void world_stop(struct world *w)
 {
     w->up = false;
     sched_stop(w->s, on_stopped, w);
-    WAIT(w, w->stopped);
+    files_stop(w->files, on_files_stopped, w);
+    WAIT(w, w->stopped && !w->files);
+    loop_lane_close(w->logins, LOOP_LANE_FINISH, 0, on_lane_closed, w);
+    WAIT(w, !w->logins);
     w->s = NULL;
     struct storage *st = w->st;
     w->st = NULL;
@@ -195,6 +234,10 @@ static inline struct world *world_bare(const char *dir)
     arena_init(&w->a);
     w->log = (struct log){.fd = getenv("TEST_LOG") ? 2 : -1, .level = LOG_LVL_DEBUG};
     assert_int_equal(uv_loop_init(&w->loop), 0);
+    w->tools = loop_uv_create(&w->loop, &(const struct clock){world_wall, w},
+                              &(const struct clock){world_mono, w});
+    w->local = node_provider_local(w->tools, &w->log, w->agent);
+    w->machines = node_provider_ssh(w->tools, &w->log);
     uv_prepare_init(&w->loop, &w->prepare);
     uv_check_init(&w->loop, &w->check);
     uv_timer_init(&w->loop, &w->limit);
@@ -236,11 +279,22 @@ static inline void world_free(struct world *w)
     uv_close((uv_handle_t *)&w->check, NULL);
     uv_close((uv_handle_t *)&w->limit, NULL);
     uv_close((uv_handle_t *)&w->tick, NULL);
+    node_provider_free(w->local);
+    node_provider_free(w->machines);
+    loop_uv_destroy(w->tools);
     uv_run(&w->loop, UV_RUN_DEFAULT);
     assert_int_equal(uv_loop_close(&w->loop), 0);
     ok(fs_remove_tree(w->dir, &e), &e);
     arena_free(&w->a);
     free(w);
+}
+
+/* The state of a stopped daemon is lost, its key with it; node roots and their tasks are not. */
+static inline void lose_state(struct world *w)
+{
+    static const char *const files[] = {"db", "db-wal", "db-shm", "key"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        (void)unlink(path(w, files[i]));
 }
 
 /* ' for ". */

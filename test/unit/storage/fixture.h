@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "lib/fs.h"
+#include "lib/loop_uv.h"
 #include "storage/storage_priv.h"
 
 #define SUB "11111111-2222-3333-4444-555555555555"
@@ -26,6 +27,7 @@
 struct fx {
     char dir[64], db[96], key[96];
     uv_loop_t loop;
+    struct loop *tools; /* over it */
     struct log log;
     struct storage *st;
     struct arena a;
@@ -45,9 +47,22 @@ struct fx {
             fail_msg("%s: %d %s", #call, found_rc, found_rc < 0 ? (fx)->e.msg : "not there");      \
     } while (0)
 
+static inline void fx_loop_open(struct fx *f)
+{
+    assert_int_equal(uv_loop_init(&f->loop), 0);
+    f->tools = loop_uv_create(&f->loop, NULL, NULL);
+}
+
+static inline void fx_loop_close(struct fx *f)
+{
+    loop_uv_destroy(f->tools);
+    uv_run(&f->loop, UV_RUN_DEFAULT);
+    assert_int_equal(uv_loop_close(&f->loop), 0);
+}
+
 static inline int fx_try_open(struct fx *f)
 {
-    struct st_config c = {.path = f->db, .key_path = f->key, .loop = &f->loop, .log = &f->log};
+    struct st_config c = {.path = f->db, .key_path = f->key, .loop = f->tools, .log = &f->log};
     return st_open(&c, &f->st, &f->e);
 }
 
@@ -116,7 +131,7 @@ static inline int fx_start_empty(void **state)
     snprintf(log, sizeof log, "%s/log", f->dir);
     f->log = (struct log){.fd = open(log, O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0600),
                           .level = LOG_LVL_DEBUG};
-    assert_int_equal(uv_loop_init(&f->loop), 0);
+    fx_loop_open(f);
     arena_init(&f->a);
     *state = f;
     return 0;
@@ -127,7 +142,7 @@ static inline int fx_end(void **state)
     struct fx *f = *state;
     if (f->st)
         fx_close(f);
-    assert_int_equal(uv_loop_close(&f->loop), 0);
+    fx_loop_close(f);
     arena_free(&f->a);
     close(f->log.fd);
     ok(f, fs_remove_tree(f->dir, &f->e));

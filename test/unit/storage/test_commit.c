@@ -3,6 +3,8 @@
  * Turns, savepoints, durability: when callbacks run, in which order, and what a crash or a full
  * disk leaves behind.
  */
+#include <sqlite3.h>
+
 #include "test/unit/storage/fixture.h"
 
 #include <signal.h>
@@ -318,7 +320,7 @@ static int failing_sync(int fd)
 /* Runs in a child: opens, writes "acked", waits until it is on disk, writes on, dies by `how`. */
 static void child_crashes(struct fx *f, int how)
 {
-    uv_loop_init(&f->loop); /* a loop does not survive a fork */
+    fx_loop_open(f); /* a loop does not survive a fork */
     fx_open(f);
     fx_add_job(f, "acked");
     if (how == SIGABRT)
@@ -338,7 +340,7 @@ static int crash(struct fx *f, int how)
 {
     fx_flush(f);
     fx_close(f);
-    uv_loop_close(&f->loop);
+    fx_loop_close(f);
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) {
@@ -350,7 +352,7 @@ static int crash(struct fx *f, int how)
     }
     int status;
     assert_int_equal(waitpid(pid, &status, 0), pid);
-    uv_loop_init(&f->loop);
+    fx_loop_open(f);
     fx_open(f);
     return status;
 }
@@ -409,10 +411,10 @@ static void test_the_wal_starts_over(void **state)
     } while (f->st->wal_frames >= before);
     assert_true(before >= 1000);
     int64_t n; /* each of these jobs wants one node */
-    ok(f, st_job_queue_demand(f->st, f->cluster, &n, &f->e));
+    ok(f, st_job_queue_demand(f->st, f->cluster, 1000, &n, &f->e));
     assert_int_equal(n, turn * 50);
     fx_reopen(f);
-    ok(f, st_job_queue_demand(f->st, f->cluster, &n, &f->e));
+    ok(f, st_job_queue_demand(f->st, f->cluster, 1000, &n, &f->e));
     assert_int_equal(n, turn * 50);
 }
 

@@ -46,14 +46,23 @@ static const char *deleting(struct fx *f, const struct tree *t)
         j.prov_state == PROV_DELETING ? "j" : "");
 }
 
+static int64_t hold(struct fx *f, int64_t cluster, int64_t job)
+{
+    int64_t node = fx_add_node(f, cluster, 1, NODE_IDLE);
+    struct st_node_move m = {
+        .id = node, .from = NODE_IDLE, .to = NODE_RUNNING, .now_us = T0, .job_id = job};
+    ok(f, st_node_move(f->st, &m, &f->e));
+    return node;
+}
+
 static void test_marks_cascade(void **state)
 {
     struct fx *f = *state;
     static const struct {
         enum resource_kind kind;
         const char *marks;
-    } cases[] = {{RES_JOB, "j"},         {RES_FILE_SERVER, "s"},   {RES_CLUSTER, "c"},
-                 {RES_EXPERIMENT, "xj"}, {RES_WORKSPACE, "wxcsj"}, {RES_GROUP, "gwxcsj"}};
+    } cases[] = {{RES_JOB, "j"},        {RES_FILE_SERVER, "s"},  {RES_CLUSTER, "c"},
+                 {RES_EXPERIMENT, "x"}, {RES_WORKSPACE, "wxcs"}, {RES_GROUP, "gwxcs"}};
     struct tree other = plant(f, "untouched");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char name[8];
@@ -64,6 +73,11 @@ static void test_marks_cascade(void **state)
         assert_string_equal(deleting(f, &t), cases[i].marks);
         ok(f, st_mark_deleting(f->st, cases[i].kind, id[cases[i].kind], T0 + 2, &f->e));
         assert_string_equal(deleting(f, &t), cases[i].marks);
+        /* A job that holds a node must be told: it is marked by itself. */
+        hold(f, t.cluster, t.job);
+        bool has_it = cases[i].kind != RES_CLUSTER && cases[i].kind != RES_FILE_SERVER;
+        ok(f, st_mark_deleting(f->st, cases[i].kind, id[cases[i].kind], T0 + 3, &f->e));
+        assert_int_equal(strchr(deleting(f, &t), 'j') != NULL, has_it);
     }
     assert_string_equal(deleting(f, &other), "");
 }
@@ -73,6 +87,7 @@ static void test_mark_keeps_the_first_time(void **state)
     struct fx *f = *state;
     struct tree t = plant(f, "t");
     ok(f, st_mark_deleting(f->st, RES_JOB, t.job, T0 + 1, &f->e));
+    hold(f, t.cluster, t.job);
     ok(f, st_mark_deleting(f->st, RES_GROUP, t.group, T0 + 2, &f->e));
     struct job j;
     struct cluster c;
@@ -118,9 +133,11 @@ static void test_removal_from_the_leaves_up(void **state)
     ok(f, st_deleting_cluster_ids(f->st, &f->a, &ids, &n, &f->e));
     assert_int_equal(n, 1);
     assert_int_equal(ids[0], t.cluster);
-    ok(f, st_deleting_job_ids(f->st, &f->a, &ids, &n, &f->e));
+    struct doomed_job *doomed;
+    ok(f, st_doomed_jobs(f->st, &f->a, 10, &doomed, &n, &f->e));
     assert_int_equal(n, 1);
-    assert_int_equal(ids[0], t.job);
+    assert_int_equal(doomed[0].id, t.job);
+    assert_int_equal(doomed[0].cluster_id, t.cluster);
     expect_removable(f, RES_JOB, 0);
 
     ok(f, st_node_remove(f->st, node, &f->e));
@@ -147,12 +164,51 @@ static void test_removal_from_the_leaves_up(void **state)
 static void test_a_job_that_holds_a_node_stays(void **state)
 {
     struct fx *f = *state;
-    int64_t job = fx_add_job(f, "j"), node = fx_add_node(f, f->cluster, 1, NODE_IDLE);
-    struct st_node_move m = {
-        .id = node, .from = NODE_IDLE, .to = NODE_RUNNING, .now_us = T0, .job_id = job};
-    ok(f, st_node_move(f->st, &m, &f->e));
+    int64_t job = fx_add_job(f, "j");
+    hold(f, f->cluster, job);
     assert_int_equal(st_remove(f->st, RES_JOB, job, T0, &f->e), -1);
     assert_int_equal(f->e.code, ERR_CONFLICT);
+}
+
+/* Of 3 jobs in a doomed experiment one holds a node, and one is marked by itself; another
+ * experiment stays. */
+static void test_doomed_jobs_are_listed_in_pieces(void **state)
+{
+    struct fx *f = *state;
+    struct tree t = plant(f, "t");
+    struct job j = fx_job(f, "k");
+    int64_t id[2];
+    j.experiment_id = t.experiment;
+    for (int i = 0; i < 2; i++) {
+        j.name = i ? "l" : "k";
+        j.cluster_id = t.cluster;
+        ok(f, st_job_insert(f->st, &j, NULL, &id[i], &f->e));
+    }
+    int64_t node = hold(f, t.cluster, id[0]), *held;
+    struct doomed_job *rows;
+    struct job *queue;
+    size_t n;
+    ok(f, st_job_queue(f->st, &f->a, t.cluster, 1000, 10, &queue, &n, &f->e));
+    assert_int_equal(n, 3);
+    ok(f, st_mark_deleting(f->st, RES_JOB, id[1], T0, &f->e));
+    ok(f, st_mark_deleting(f->st, RES_EXPERIMENT, t.experiment, T0, &f->e));
+    ok(f, st_doomed_jobs(f->st, &f->a, 10, &rows, &n, &f->e));
+    assert_int_equal(n, 2);
+    assert_int_equal(rows[0].id, id[1]);
+    assert_false(rows[0].with_experiment);
+    assert_int_equal(rows[1].id, t.job);
+    assert_true(rows[1].with_experiment);
+    ok(f, st_doomed_jobs(f->st, &f->a, 1, &rows, &n, &f->e));
+    assert_int_equal(n, 1);
+    ok(f, st_doomed_held_ids(f->st, &f->a, &held, &n, &f->e));
+    assert_int_equal(n, 1);
+    assert_int_equal(held[0], id[0]);
+    ok(f, st_job_queue(f->st, &f->a, t.cluster, 1000, 10, &queue, &n, &f->e));
+    assert_int_equal(n, 0);
+    struct st_node_move m = {.id = node, .from = NODE_RUNNING, .to = NODE_IDLE, .now_us = T0};
+    ok(f, st_node_move(f->st, &m, &f->e));
+    ok(f, st_doomed_jobs(f->st, &f->a, 10, &rows, &n, &f->e));
+    assert_int_equal(n, 3);
 }
 
 static void test_ids_are_never_given_out_twice(void **state)
@@ -267,6 +323,7 @@ int main(void)
         T(test_mark_keeps_the_first_time),
         T(test_removal_from_the_leaves_up),
         T(test_a_job_that_holds_a_node_stays),
+        T(test_doomed_jobs_are_listed_in_pieces),
         T(test_ids_are_never_given_out_twice),
         T(test_operations),
         T(test_removal_completes_all_operations),

@@ -209,16 +209,26 @@ static void test_queue(void **state)
     const int64_t want[] = {high, first, second, low};
     struct job *rows;
     size_t n;
-    ok(f, st_job_queue(f->st, &f->a, f->cluster, 10, &rows, &n, &f->e));
+    ok(f, st_job_queue(f->st, &f->a, f->cluster, 1000, 10, &rows, &n, &f->e));
     assert_int_equal(n, 4);
     for (int i = 0; i < 4; i++)
         assert_int_equal(rows[i].id, want[i]);
-    ok(f, st_job_queue(f->st, &f->a, f->cluster, 2, &rows, &n, &f->e));
+    ok(f, st_job_queue(f->st, &f->a, f->cluster, 1000, 2, &rows, &n, &f->e));
     assert_int_equal(n, 2);
+    /* The larger ones stand aside. */
+    ok(f, st_job_queue(f->st, &f->a, f->cluster, 2, 10, &rows, &n, &f->e));
+    assert_int_equal(n, 2);
+    assert_int_equal(rows[0].id, first);
+    ok(f, st_job_oversized(f->st, &f->a, f->cluster, 2, 10, &rows, &n, &f->e));
+    assert_int_equal(n, 2);
+    assert_int_equal(rows[0].id, high);
+    assert_int_equal(rows[1].id, second);
     int64_t demand;
-    ok(f, st_job_queue_demand(f->st, f->cluster, &demand, &f->e));
+    ok(f, st_job_queue_demand(f->st, f->cluster, 2, &demand, &f->e));
+    assert_int_equal(demand, 3);
+    ok(f, st_job_queue_demand(f->st, f->cluster, 1000, &demand, &f->e));
     assert_int_equal(demand, 10);
-    ok(f, st_job_queue_demand(f->st, 999, &demand, &f->e));
+    ok(f, st_job_queue_demand(f->st, 999, 1000, &demand, &f->e));
     assert_int_equal(demand, 0);
 
     int64_t *ids;

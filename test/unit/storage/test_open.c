@@ -2,6 +2,8 @@
  *
  * Opening: what is made, what is refused (and left alone), and secrets at rest.
  */
+#include <sqlite3.h>
+
 #include "test/unit/storage/fixture.h"
 
 #include <dirent.h>

@@ -4,10 +4,31 @@
  */
 #include "test/unit/storage/fixture.h"
 
-static void put(struct fx *f, int64_t job, int rank, int64_t node, bool kept, int64_t at, int keep)
+/* The job had the node, at this rank. */
+static void held(struct fx *f, int64_t job, int rank, int64_t node)
+{
+    struct st_node_move m = {.id = node,
+                             .from = NODE_IDLE,
+                             .to = NODE_RUNNING,
+                             .now_us = T0,
+                             .job_id = job,
+                             .rank = rank};
+    ok(f, st_node_move(f->st, &m, &f->e));
+    m = (struct st_node_move){.id = node, .from = NODE_RUNNING, .to = NODE_IDLE, .now_us = T0};
+    ok(f, st_node_move(f->st, &m, &f->e));
+}
+
+static void again(struct fx *f, int64_t job, int rank, int64_t node, bool kept, int64_t at,
+                  int keep)
 {
     const struct job_place p = {.job_id = job, .rank = rank, .node_id = node, .kept = kept};
     ok(f, st_place_insert(f->st, &p, at, keep, &f->e));
+}
+
+static void put(struct fx *f, int64_t job, int rank, int64_t node, bool kept, int64_t at, int keep)
+{
+    held(f, job, rank, node);
+    again(f, job, rank, node, kept, at, keep);
 }
 
 static struct job_place *of_job(struct fx *f, int64_t job, size_t *n)
@@ -32,7 +53,7 @@ static void test_the_nodes_of_a_job_come_by_rank(void **state)
             b = fx_add_node(f, f->cluster, 2, NODE_IDLE), job = fx_add_job(f, "j");
     put(f, job, 1, a, false, T0, 3);
     put(f, job, 0, b, true, T0, 3);
-    put(f, job, 0, b, true, T0, 3); /* again is safe */
+    again(f, job, 0, b, true, T0, 3); /* again is safe */
     size_t n;
     const struct job_place *rows = of_job(f, job, &n);
     assert_int_equal(n, 2);

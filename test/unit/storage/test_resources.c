@@ -2,6 +2,8 @@
  *
  * Rows in, rows out: every column, names without regard to case, scopes, lists and their pages.
  */
+#include <sqlite3.h>
+
 #include "test/unit/storage/fixture.h"
 
 static void test_group(void **state)
@@ -149,12 +151,22 @@ static void test_cluster(void **state)
 static void test_cluster_counts(void **state)
 {
     struct fx *f = *state;
-    int64_t other = fx_add_cluster(f, f->workspace, "other");
+    int64_t other = fx_add_cluster(f, f->workspace, "other"), job = fx_add_job(f, "j");
     static const enum node_state states[] = {NODE_PREPARING, NODE_IDLE,    NODE_IDLE,
                                              NODE_RUNNING,   NODE_RUNNING, NODE_RUNNING,
                                              NODE_LEAVING,   NODE_UNUSABLE};
-    for (int i = 0; i < 8; i++)
-        fx_add_node(f, f->cluster, i + 1, states[i]);
+    for (int i = 0; i < 8; i++) {
+        bool runs = states[i] == NODE_RUNNING;
+        int64_t id = fx_add_node(f, f->cluster, i + 1, runs ? NODE_IDLE : states[i]);
+        struct st_node_move m = {.id = id,
+                                 .from = NODE_IDLE,
+                                 .to = NODE_RUNNING,
+                                 .now_us = T0,
+                                 .job_id = job,
+                                 .rank = i};
+        if (runs)
+            ok(f, st_node_move(f->st, &m, &f->e));
+    }
     fx_add_node(f, other, 1, NODE_UNUSABLE);
     struct cluster c;
     found(f, st_cluster_by_id(f->st, &f->a, f->cluster, &c, &f->e));

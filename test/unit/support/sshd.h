@@ -7,9 +7,11 @@
 #define TEST_SUPPORT_SSHD_H
 
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -20,7 +22,7 @@
 
 #include "lib/fs.h"
 #include "lib/strbuf.h"
-#include "nodeagent-proto/identity.h"
+#include "nodeagent-proto/link/identity.h"
 
 #define SSHD "/usr/sbin/sshd"
 
@@ -106,6 +108,55 @@ static inline bool have_sshd(void)
         return false;
     /* A root's sshd wants this folder, which the package's service makes. */
     return geteuid() != 0 || access("/run/sshd", F_OK) == 0 || mkdir("/run/sshd", 0755) == 0;
+}
+
+struct process {
+    pid_t pid, parent;
+    bool is_sshd;
+};
+
+static inline bool process_read(const char *pid, struct process *out)
+{
+    char file[300], *text;
+    snprintf(file, sizeof file, "/proc/%.20s/stat", pid);
+    struct err e;
+    if (pid[0] < '1' || pid[0] > '9' || fs_read(file, 4096, &text, NULL, &e) != 0)
+        return false;
+    const char *at = strrchr(text, ')');
+    int parent = 0;
+    bool ok = at && sscanf(at, ") %*c %d", &parent) == 1 && at[2] != 'Z';
+    *out = (struct process){atoi(pid), parent, strstr(text, "(sshd") != NULL};
+    free(text);
+    return ok;
+}
+
+/* Signals what serves an sshd's connections; returns how many processes that were. An ordinary
+ * user's sshd has two for each, the second the first one's child. What runs in a session goes on.
+ */
+static inline int signal_connections(pid_t sshd, int signo)
+{
+    struct process p, serving[256] = {{.pid = sshd}};
+    size_t n = 1;
+    for (int depth = 0; depth < 2; depth++) {
+        DIR *d = opendir("/proc");
+        assert_non_null(d);
+        size_t above = n;
+        for (struct dirent *de; n < 256 && (de = readdir(d));) {
+            bool ours = false, known = false;
+            if (!process_read(de->d_name, &p) || !p.is_sshd)
+                continue;
+            for (size_t i = 0; i < above; i++) {
+                ours = ours || serving[i].pid == p.parent;
+                known = known || serving[i].pid == p.pid;
+            }
+            if (ours && !known)
+                serving[n++] = p;
+        }
+        closedir(d);
+    }
+    for (size_t i = 1; i < n; i++)
+        (void)kill(serving[i].pid, signo);
+    return (int)n - 1;
 }
 
 static inline const char *machine(void)

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/aad/aad.h"
+#include "api/aad/handlers.h"
+
+#define FORM_MAX (64 * 1024) /* a login has some hundred bytes */
+
+/* {tenant} is adfs, which clients put once or twice. */
+static const struct route routes[] = {
+    {"GET", "/{tenant}/.well-known/openid-configuration", 0, 0, openid_configuration, "OpenId_Get"},
+    {"GET", "/{tenant}/v2.0/.well-known/openid-configuration", 0, 0, openid_configuration,
+     "OpenId_GetV2"},
+    {"GET", "/{authority}/{tenant}/.well-known/openid-configuration", 0, 0, openid_configuration,
+     "OpenId_GetTenant"},
+    {"GET", "/adfs/discovery/keys", 0, 0, signing_keys, "OpenId_Keys"},
+    {"POST", "/{tenant}/oauth2/token", 0, ROUTE_TEXT, token_create, "Token_Create"},
+    {"POST", "/{tenant}/oauth2/v2.0/token", 0, ROUTE_TEXT, token_create, "Token_CreateV2"},
+    {"POST", "/{authority}/{tenant}/oauth2/token", 0, ROUTE_TEXT, token_create,
+     "Token_CreateTenant"},
+};
+
+static const char *const paths[] = {"/{tenant}/.well-known/{rest*}",
+                                    "/{tenant}/oauth2/{rest*}",
+                                    "/{tenant}/v2.0/.well-known/{rest*}",
+                                    "/{authority}/{tenant}/.well-known/{rest*}",
+                                    "/{authority}/{tenant}/oauth2/{rest*}",
+                                    "/adfs/{rest*}",
+                                    NULL};
+
+const struct service aad_service = {
+    .name = "aad",
+    .paths = paths,
+    .routes = routes,
+    .n_routes = sizeof routes / sizeof routes[0],
+    .versions = VERSIONS_NONE,
+    .body_max = FORM_MAX,
+};

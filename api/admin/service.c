@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/admin/admin.h"
+#include "api/admin/handlers.h"
+#include "api/http/auth.h"
+
+#define NODE "/batchaid/nodes/{node}"
+
+static const struct route routes[] = {
+    {"GET", "/batchaid/nodes", 0, 0, nodes_list, "Nodes_List"},
+    {"GET", NODE, 0, 0, nodes_get, "Nodes_Get"},
+    {"POST", NODE "/drain", 0, ROUTE_JSON_OPTIONAL, nodes_drain, "Nodes_Drain"},
+    {"POST", NODE "/undrain", 0, 0, nodes_undrain, "Nodes_Undrain"},
+    {"POST", NODE "/reboot", 0, 0, nodes_reboot, "Nodes_Reboot"},
+};
+
+static const char *const paths[] = {"/batchaid/{rest*}", NULL};
+
+const struct service admin_service = {
+    .name = "admin",
+    .paths = paths,
+    .routes = routes,
+    .n_routes = sizeof routes / sizeof routes[0],
+    .versions = VERSIONS_NONE,
+    .may = auth_check,
+    .body_max = REQUEST_BODY_MAX,
+};

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Azure Resource Manager: subscriptions, resource groups, providers, asynchronous operations; and
+ * what it does for the providers behind it. What a provider's handlers work with begins with a
+ * struct arm.
+ */
+#ifndef API_ARM_ARM_H
+#define API_ARM_ARM_H
+
+#include "api/http/request.h"
+#include "model/schema.h"
+
+struct sched;
+
+struct arm {
+    struct storage *storage;
+    struct sched *sched;
+    const char *subscription_id, *subscription_name; /* the one there is */
+    const char *provider;                            /* the namespace of the provider behind it */
+    bool strict; /* reproduce the service: Retry-After 15 on 202, none on InProgress; HSTS */
+};
+
+extern const struct service arm_service;
+
+static inline const struct arm *arm_of(const struct request *r)
+{
+    return r->deps;
+}
+
+/* The headers that a provider's own answers carry. */
+void arm_provider_headers(struct request *r);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/arm/lookup.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#include "storage/storage.h"
+
+int find_subscription(struct request *r, struct err *e)
+{
+    const char *s = request_param(r, "subscription");
+    if (strcasecmp(s, arm_of(r)->subscription_id) == 0)
+        return 0;
+    return err_set(e, ERR_SUBSCRIPTION_NOT_FOUND, NULL,
+                   "The subscription '%.100s' could not be found.", s);
+}
+
+int find_group(struct request *r, struct resource_group *g, struct err *e)
+{
+    if (find_subscription(r, e) < 0)
+        return -1;
+    const char *name = request_param(r, "group");
+    int rc = st_group_get(arm_of(r)->storage, &r->arena, arm_of(r)->subscription_id, name, g, e);
+    if (rc == 0)
+        return err_set(e, ERR_GROUP_NOT_FOUND, NULL, "Resource group '%.100s' could not be found.",
+                       name);
+    return rc < 0 ? -1 : 0;
+}
+
+int check_alive(const char *what, const char *name, enum prov_state state, struct err *e)
+{
+    if (state != PROV_DELETING)
+        return 0;
+    return err_set(e, ERR_BEING_DELETED, NULL,
+                   "The %s %.100s is being deleted; wait until the deletion has finished.", what,
+                   name);
+}
+
+const char *region_name(struct arena *a, const char *location)
+{
+    char *out = arena_strdup(a, location ? location : "local"), *w = out;
+    for (char *p = out; *p; p++)
+        if (*p != ' ')
+            *w++ = (char)tolower((unsigned char)*p);
+    *w = '\0';
+    return out;
+}
+
+bool same_region(struct arena *a, const char *one, const char *other)
+{
+    return strcmp(region_name(a, one), region_name(a, other)) == 0;
+}
+
+const char *resource_id(struct arena *a, const char *provider, const struct scope *s,
+                        const char *collection, const char *name)
+{
+    struct strbuf b = STRBUF_INIT;
+    strbuf_printf(&b, "/subscriptions/%s/resourceGroups/", s->subscription);
+    for (const char *p = s->group; *p; p++)
+        strbuf_putc(&b, (char)tolower((unsigned char)*p));
+    strbuf_printf(&b, "/providers/%s", provider);
+    if (s->workspace)
+        strbuf_printf(&b, "/workspaces/%s", s->workspace);
+    if (s->experiment)
+        strbuf_printf(&b, "/experiments/%s", s->experiment);
+    strbuf_printf(&b, "/%s/%s", collection, name);
+    const char *id = arena_strdup(a, b.s);
+    strbuf_free(&b);
+    return id;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What every resource of every provider has above it: the subscription, the resource group, a
+ * location, an id. Rows are in the request's arena.
+ */
+#ifndef API_ARM_LOOKUP_H
+#define API_ARM_LOOKUP_H
+
+#include "api/arm/arm.h"
+#include "model/resource.h"
+
+/* {subscription} names the one subscription there is. */
+int find_subscription(struct request *r, struct err *e) MUST_CHECK;
+int find_group(struct request *r, struct resource_group *g, struct err *e) MUST_CHECK;
+
+/* ERR_BEING_DELETED if `state` is deleting. */
+int check_alive(const char *what, const char *name, enum prov_state state,
+                struct err *e) MUST_CHECK;
+
+/* A location as URLs have it: "North Europe" is "northeurope". Arena-owned. */
+const char *region_name(struct arena *a, const char *location);
+/* True for two spellings of one region, as ARM takes them. */
+bool same_region(struct arena *a, const char *one, const char *other);
+
+/* "/subscriptions/S/resourceGroups/rg/providers/PROVIDER/workspaces/..."; arena-owned.
+ * `collection` is the lower-case last segment ("clusters"). */
+const char *resource_id(struct arena *a, const char *provider, const struct scope *s,
+                        const char *collection, const char *name);
+
+#endif

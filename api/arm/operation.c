@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/arm/operation.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "api/arm/lookup.h"
+#include "lib/guid.h"
+#include "scheduler/scheduler.h"
+#include "storage/storage.h"
+
+#define STRICT_RETRY_AFTER_S 15 /* what the service said on every 202 */
+
+static char *lower(struct arena *a, const char *s)
+{
+    char *out = arena_strdup(a, s);
+    for (char *p = out; *p; p++)
+        *p = (char)tolower((unsigned char)*p);
+    return out;
+}
+
+/* S$rg$ws$exp$job, or S$rg$job in the versions without workspaces, with subscription and group
+ * lower-case and the rest as named. */
+static const char *resource_key(struct request *r, const struct op_request *o)
+{
+    struct strbuf b = STRBUF_INIT;
+    const struct scope *s = o->scope;
+    strbuf_puts(&b, lower(&r->arena, s->subscription));
+    if (s->group)
+        strbuf_printf(&b, "$%s", lower(&r->arena, s->group));
+    if (s->workspace && !o->in_group)
+        strbuf_printf(&b, "$%s", s->workspace);
+    if (s->experiment && !o->in_group)
+        strbuf_printf(&b, "$%s", s->experiment);
+    strbuf_printf(&b, "$%s", o->kind == RES_GROUP ? lower(&r->arena, o->name) : o->name);
+    const char *key = arena_strdup(&r->arena, b.s);
+    strbuf_free(&b);
+    return key;
+}
+
+int operation_start(struct request *r, const struct op_request *o, const char **guid, struct err *e)
+{
+    char *id = arena_alloc(&r->arena, GUID_SIZE);
+    guid_new(id);
+    struct operation op = {
+        .guid = id,
+        .subscription = arm_of(r)->subscription_id,
+        .location = region_name(&r->arena, o->scope->location),
+        .resource_key = resource_key(r, o),
+        .api_version = r->version_name,
+        .kind = o->kind,
+        .resource_id = o->resource_id,
+        .is_delete = o->is_delete,
+        .status = o->done ? OP_SUCCEEDED : OP_IN_PROGRESS,
+        .start_us = r->now_us,
+        .end_us = o->done ? r->now_us : 0,
+    };
+    *guid = id;
+    return st_op_insert(arm_of(r)->storage, &op, e);
+}
+
+struct delete_tx {
+    struct request *r;
+    const struct op_request *op;
+    const char **guid;
+};
+
+static int delete_in_tx(struct storage *st, void *ctx, struct err *e)
+{
+    struct delete_tx *t = ctx;
+    if (operation_start(t->r, t->op, t->guid, e) < 0)
+        return -1;
+    return st_mark_deleting(st, t->op->kind, t->op->resource_id, t->r->now_us, e);
+}
+
+int operation_delete(struct request *r, const struct op_request *o, const char **guid,
+                     struct err *e)
+{
+    struct delete_tx t = {.r = r, .op = o, .guid = guid};
+    if (st_tx(arm_of(r)->storage, "delete", delete_in_tx, &t, e) < 0)
+        return -1;
+    LOG_INFO(r->config->log, "resource.deleting",
+             LF_STR("kind", enum_to_name(resource_kind_names, (int)o->kind)),
+             LF_STR("name", o->name), LF_STR("operation", *guid));
+    sched_wake_deletions(arm_of(r)->sched);
+    return 0;
+}
+
+void reply_retry_after(struct request *r)
+{
+    reply_header(r, "Retry-After", "%d",
+                 arm_of(r)->strict ? STRICT_RETRY_AFTER_S : r->config->retry_after_s);
+}
+
+static void add_links(struct request *r, const char *location, const char *guid)
+{
+    const char *base =
+        arena_printf(&r->arena, "%s/subscriptions/%s/providers/%s/locations/%s", request_base(r),
+                     arm_of(r)->subscription_id, arm_of(r)->provider, location);
+    reply_header(r, "Location", "%s/operationstatuses/%s?api-version=%s", base, guid,
+                 r->version_name);
+    reply_header(r, "Azure-AsyncOperation", "%s/operationresults/%s?api-version=%s", base, guid,
+                 r->version_name);
+}
+
+struct replied *reply_accepted(struct request *r, const struct scope *scope, const char *guid)
+{
+    add_links(r, region_name(&r->arena, scope->location), guid);
+    reply_retry_after(r);
+    return reply_empty(r, 202);
+}
+
+static int find_operation(struct request *r, struct operation *op, struct err *e)
+{
+    if (find_subscription(r, e) < 0)
+        return -1;
+    const char *id = request_param(r, "operation");
+    int rc = st_op_get(arm_of(r)->storage, &r->arena, id, op, e);
+    if (rc == 0)
+        return err_set(e, ERR_OPERATION_NOT_FOUND, NULL, "The operation '%.100s' is not found.",
+                       id);
+    return rc < 0 ? -1 : 0;
+}
+
+static const char *status_name(enum op_status s)
+{
+    return enum_to_name(op_status_names, s);
+}
+
+static json_t *operation_body(struct request *r, const struct operation *op)
+{
+    char start[TIMEFMT_SIZE], end[TIMEFMT_SIZE];
+    timefmt_wire(op->start_us, start);
+    json_t *o =
+        json_pack("{s:o, s:s, s:s, s:s}", "id", json_sprintf("%s%s", request_base(r), r->path),
+                  "name", op->guid, "status", status_name(op->status), "startTime", start);
+    if (op->status == OP_IN_PROGRESS)
+        return o;
+    timefmt_wire(op->end_us, end);
+    json_object_set_new(o, "endTime", json_string(end));
+    if (op->status == OP_SUCCEEDED)
+        json_object_set_new(o, "properties", json_pack("{s:s}", "resourceId", op->resource_key));
+    else
+        json_object_set_new(o, "error",
+                            json_pack("{s:s, s:s}", "code", op->error_code, "message",
+                                      op->error_message ? op->error_message : ""));
+    return o;
+}
+
+struct replied *operation_results(struct request *r)
+{
+    struct err e;
+    struct operation op;
+    if (find_operation(r, &op, &e) < 0)
+        return reply_err(r, &e);
+    /* The service sent no Retry-After here, and its clients then waited 30 s. */
+    if (op.status == OP_IN_PROGRESS && !arm_of(r)->strict)
+        reply_retry_after(r);
+    return reply_json(r, 200, operation_body(r, &op));
+}
+
+struct replied *operation_statuses(struct request *r)
+{
+    struct err e;
+    struct operation op;
+    if (find_operation(r, &op, &e) < 0)
+        return reply_err(r, &e);
+    if (op.status != OP_IN_PROGRESS)
+        return reply_empty(r, 204);
+    add_links(r, op.location, op.guid);
+    reply_retry_after(r);
+    return reply_empty(r, 202);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The storage accounts: links to download, which carry their own signature.
+ */
+#ifndef API_AZSTORAGE_AZSTORAGE_H
+#define API_AZSTORAGE_AZSTORAGE_H
+
+#include "api/http/request.h"
+
+struct files;
+struct sched;
+struct storage;
+
+struct azstorage {
+    struct storage *storage;
+    struct sched *sched;
+    struct files *files;
+    const char *storage_dir; /* shares are folders below it */
+};
+
+extern const struct service azstorage_service;
+
+static inline const struct azstorage *azstorage_of(const struct request *r)
+{
+    return r->deps;
+}
+
+#endif

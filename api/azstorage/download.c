@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * GET and HEAD of a download link. The file is opened and read by its share's workers (files/), two
+ * pieces ahead of the client at most. A reply that has begun breaks off when the file becomes
+ * shorter meanwhile.
+ * Errors are XML with x-ms-error-code, as clients of the storage data plane expect.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/azstorage/azstorage.h"
+#include "api/azstorage/link.h"
+#include "api/azstorage/range.h"
+#include "api/http/stream.h"
+#include "files/files.h"
+#include "lib/jsontext.h"
+#include "model/spec.h"
+#include "scheduler/fleet/fleet.h"
+#include "scheduler/scheduler.h"
+
+struct download {
+    struct request *r;     /* until it is answered */
+    struct file *file;     /* owned, once it is open */
+    struct files *files;   /* borrowed */
+    bool is_all;           /* what is wanted was read when it was opened */
+    struct stream *stream; /* borrowed */
+};
+
+/* Bytes that XML cannot have, not even escaped, become '?'; texts that are cut may end inside a
+ * character. */
+static void add_xml(struct strbuf *b, const char *s)
+{
+    static const struct {
+        char c;
+        const char *name;
+    } entities[] = {{'<', "&lt;"}, {'>', "&gt;"}, {'&', "&amp;"}, {'"', "&quot;"}};
+    json_t *text = jsontext_string(s);
+    for (const char *p = json_string_value(text); *p; p++) {
+        const char *name = NULL;
+        for (size_t i = 0; i < sizeof entities / sizeof entities[0] && !name; i++)
+            if (entities[i].c == *p)
+                name = entities[i].name;
+        if (name)
+            strbuf_puts(b, name);
+        else
+            strbuf_putc(b, (unsigned char)*p < ' ' && !strchr("\t\n", *p) ? '?' : *p);
+    }
+    json_decref(text);
+}
+
+struct replied *storage_error(struct request *r, struct error_words words, const struct err *e)
+{
+    struct strbuf b = STRBUF_INIT;
+    strbuf_printf(&b, "<?xml version=\"1.0\" encoding=\"utf-8\"?><Error><Code>%s</Code><Message>",
+                  words.code);
+    add_xml(&b, e->msg);
+    strbuf_puts(&b, "</Message></Error>");
+    reply_header(r, "x-ms-error-code", "%s", words.code);
+    return reply_text(r, words.status, "application/xml", strbuf_take(&b));
+}
+
+static const char *range_header(const struct request *r)
+{
+    const char *header = request_header(r, "x-ms-range");
+    return header ? header : request_header(r, "Range");
+}
+
+int storage_slice(struct request *r, uint64_t size, int64_t mtime_us, struct file_slice *out,
+                  struct err *e)
+{
+    uint64_t first = 0, last = 0;
+    const char *header = range_header(r);
+    enum range_result range = range_parse(header, size, &first, &last);
+    char when[TIMEFMT_SIZE];
+    timefmt_http(mtime_us, when);
+    reply_header(r, "Last-Modified", "%s", when);
+    reply_header(r, "ETag", "\"0x%llX\"", (unsigned long long)time_to_ticks(mtime_us));
+    reply_header(r, "Accept-Ranges", "bytes");
+    if (range == RANGE_UNSATISFIABLE) {
+        reply_header(r, "Content-Range", "bytes */%llu", (unsigned long long)size);
+        return err_set(e, ERR_RANGE, NULL,
+                       "The range %.60s is beyond the end of the file (%llu bytes).", header,
+                       (unsigned long long)size);
+    }
+    *out = (struct file_slice){.status = 200, .len = size};
+    if (range == RANGE_NONE)
+        return 0;
+    reply_header(r, "Content-Range", "bytes %llu-%llu/%llu", (unsigned long long)first,
+                 (unsigned long long)last, (unsigned long long)size);
+    *out = (struct file_slice){.status = 206, .first = first, .len = last - first + 1};
+    return 0;
+}
+
+static void download_free(void *ctx)
+{
+    struct download *d = ctx;
+    if (d->file)
+        file_close(d->file);
+    free(d);
+}
+
+static void on_piece(void *ctx, const struct err *why, char *bytes, size_t n)
+{
+    struct download *d = ctx;
+    stream_take(d->stream, bytes, why ? 0 : n);
+}
+
+static int fetch(void *ctx, struct stream *s, uint64_t offset, size_t max)
+{
+    struct download *d = ctx;
+    size_t piece = files_piece(d->files);
+    if (d->is_all)
+        return -1; /* it has become shorter */
+    d->stream = s;
+    file_read(d->file, offset, max < piece ? max : piece, on_piece, d);
+    return 0;
+}
+
+static struct replied *refuse(struct request *r, const struct err *why)
+{
+    struct err e;
+    if (why->code == ERR_UNAVAILABLE)
+        reply_try_again(r);
+    err_set(&e, why->code == ERR_UNAVAILABLE ? ERR_UNAVAILABLE : ERR_FILE_NOT_FOUND, NULL,
+            "The file cannot be read: %s.", why->msg);
+    return reply_err(r, &e);
+}
+
+static struct replied *send_file(struct request *r, struct download *d, struct file_start *start)
+{
+    struct err e;
+    struct file_slice slice = {0};
+    if (storage_slice(r, start->facts.size, start->facts.mtime_us, &slice, &e) < 0) {
+        download_free(d);
+        return reply_err(r, &e);
+    }
+    const struct stream_source source = {.fetch = fetch,
+                                         .release = download_free,
+                                         .ctx = d,
+                                         .first = start->bytes,
+                                         .n_first = start->n};
+    start->bytes = NULL;
+    d->is_all = start->is_all;
+    return reply_stream(r, slice.status, "application/octet-stream", slice.first, slice.len,
+                        &source);
+}
+
+static void on_opened(void *ctx, const struct err *why, struct file *file, struct file_start *start)
+{
+    struct download *d = ctx;
+    struct request *r = d->r;
+    d->file = file;
+    if (!why) {
+        request_finish(r, send_file(r, d, start));
+        return;
+    }
+    download_free(d);
+    request_finish(r, refuse(r, why));
+}
+
+/* The bytes that storage_slice() finds later; on a worker. */
+static struct file_range choose(const char *header, uint64_t size)
+{
+    uint64_t first, last;
+    switch (range_parse(header, size, &first, &last)) {
+    case RANGE_PART:
+        return (struct file_range){.offset = first, .len = last - first + 1};
+    case RANGE_UNSATISFIABLE:
+        return (struct file_range){0};
+    case RANGE_NONE:
+        break;
+    }
+    return (struct file_range){.len = size};
+}
+
+/* Only names that a share may have are made into a path, whoever signed the link. */
+static int check_names(const struct file_ref *f, struct err *e)
+{
+    if (!account_name_valid(f->scope[0]))
+        return err_set(e, ERR_FILE_NOT_FOUND, NULL, "The file cannot be read: '%.100s' is not %s.",
+                       f->scope[0], account_name_rule);
+    if (!share_name_valid(f->scope[1]))
+        return err_set(e, ERR_FILE_NOT_FOUND, NULL, "The file cannot be read: '%.100s' is not %s.",
+                       f->scope[1], share_name_rule);
+    return 0;
+}
+
+static struct replied *download(struct request *r, enum link_kind kind)
+{
+    struct file_ref f = {kind, {request_param(r, "account"), request_param(r, "share")}, r->rest};
+    struct err e;
+    if (link_check(r, &f, &e) < 0 || check_names(&f, &e) < 0)
+        return reply_err(r, &e);
+    struct mount_volume volume = {.kind =
+                                      kind == LINK_BLOB ? MOUNT_AZURE_BLOB : MOUNT_AZURE_FILE_SHARE,
+                                  .account = f.scope[0],
+                                  .share = f.scope[1]};
+    struct download *d = xcalloc(1, sizeof *d);
+    d->r = r;
+    d->files = azstorage_of(r)->files;
+    const struct files_open what = {
+        .at = {fleet_share_path(azstorage_of(r)->storage_dir, &r->arena, &volume), f.path},
+        .choose = strcmp(r->method, "HEAD") == 0 ? NULL : choose,
+        .text = range_header(r)};
+    files_open(d->files, &what, on_opened, d);
+    return reply_later(r);
+}
+
+struct replied *files_download(struct request *r)
+{
+    return download(r, LINK_FILE);
+}
+
+struct replied *blobs_download(struct request *r)
+{
+    return download(r, LINK_BLOB);
+}

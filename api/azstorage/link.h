@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Download links: signed, expiring URLs to one file of a share or container, or on a node's own
+ * disk, in the form of the service's SAS URLs (sv, sr, sig, se, sp), path-style so that they need
+ * no host names.
+ */
+#ifndef API_AZSTORAGE_LINK_H
+#define API_AZSTORAGE_LINK_H
+
+#include "api/azstorage/azstorage.h"
+#include "model/spec.h"
+
+enum link_kind { LINK_FILE, LINK_BLOB, LINK_NODE };
+
+#define LINK_SCOPE_MAX 3
+
+struct file_ref {
+    enum link_kind kind;
+    /* Account and share or container; of a node: the job's row id, the node's rank among the job's,
+     * the output directory's id. None holds a newline. NULL: no more. */
+    const char *scope[LINK_SCOPE_MAX];
+    const char *path; /* below the share, or below the output directory */
+};
+
+/* https://HOST/files/{account}/{share}/{path}?sv=..., /blobs/..., or
+ * /nodes/{job}/{rank}/{directory}/{path}?...; arena-owned. */
+const char *link_create(struct request *r, const struct file_ref *f, int64_t expires_us);
+/* ERR_LINK_EXPIRED unless the request's query holds a signature that is ours and not past. */
+int link_check(struct request *r, const struct file_ref *f, struct err *e) MUST_CHECK;
+
+/* GET and HEAD of such a link, with byte ranges. */
+struct replied *files_download(struct request *r);
+struct replied *blobs_download(struct request *r);
+struct replied *nodes_download(struct request *r);
+
+/* --- what the downloads share (download.c) --------------------------------------------------- */
+
+/* An error as clients of the storage data plane expect it: XML, and x-ms-error-code. */
+struct replied *storage_error(struct request *r, struct error_words words, const struct err *e);
+
+/* What is asked for of a file of this size, and the reply's headers that say so. */
+struct file_slice {
+    int status; /* 200 or 206 */
+    uint64_t first, len;
+};
+/* ERR_RANGE: beyond the end. */
+int storage_slice(struct request *r, uint64_t size, int64_t mtime_us, struct file_slice *out,
+                  struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * GET and HEAD of a link to a file on a node's own disk. The node is asked how long the file is;
+ * its bytes are then fetched piece by piece, as the client takes them. A reply that has begun
+ * breaks off when the node goes, or when the file becomes shorter meanwhile.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/azstorage/link.h"
+#include "api/http/stream.h"
+#include "nodeagent-proto/link/node.h"
+#include "scheduler/fleet/fleet.h"
+#include "scheduler/run/runs.h"
+#include "scheduler/scheduler.h"
+#include "storage/storage.h"
+
+struct node_download {
+    struct request *r; /* until it is answered */
+    struct sched *sched;
+    struct output_dir at; /* texts are owned */
+    char *path;
+    struct stream *stream; /* borrowed */
+};
+
+static void download_free(void *ctx)
+{
+    struct node_download *d = ctx;
+    free((char *)(uintptr_t)d->at.node);
+    free((char *)(uintptr_t)d->at.base);
+    free(d->path);
+    free(d);
+}
+
+static void on_piece(void *ctx, const struct err *why, const struct node_bytes *got)
+{
+    struct node_download *d = ctx;
+    stream_got(d->stream, why ? NULL : got->bytes, why ? 0 : got->n);
+}
+
+static int fetch(void *ctx, struct stream *s, uint64_t offset, size_t max)
+{
+    struct node_download *d = ctx;
+    struct err e;
+    d->stream = s;
+    return fleet_read_file(sched_fleet(d->sched), &d->at, d->path, (int64_t)offset, max, on_piece,
+                           d, &e);
+}
+
+static struct replied *refuse(struct request *r, const struct err *why)
+{
+    struct err e = *why;
+    if (e.code == ERR_UNAVAILABLE)
+        reply_try_again(r);
+    else
+        e.code = ERR_FILE_NOT_FOUND;
+    return reply_err(r, &e);
+}
+
+static struct replied *send_file(struct request *r, struct node_download *d,
+                                 const struct node_bytes *got)
+{
+    struct err e;
+    struct file_slice slice = {0};
+    if (storage_slice(r, (uint64_t)got->size, got->mtime_us, &slice, &e) < 0) {
+        download_free(d);
+        return reply_err(r, &e);
+    }
+    const struct stream_source source = {.fetch = fetch, .release = download_free, .ctx = d};
+    return reply_stream(r, slice.status, "application/octet-stream", slice.first, slice.len,
+                        &source);
+}
+
+static void on_size(void *ctx, const struct err *why, const struct node_bytes *got)
+{
+    struct node_download *d = ctx;
+    struct request *r = d->r;
+    if (!why) {
+        request_finish(r, send_file(r, d, got));
+        return;
+    }
+    download_free(d);
+    request_finish(r, refuse(r, why));
+}
+
+/* Digits alone. */
+static int number(const char *text, int64_t *out)
+{
+    char *end;
+    errno = 0;
+    *out = strtoll(text, &end, 10);
+    return *text < '0' || *text > '9' || *end || errno ? -1 : 0;
+}
+
+static int find_place(struct request *r, const struct file_ref *f, struct output_dir *out,
+                      struct err *e)
+{
+    int64_t job_id, rank;
+    struct job j;
+    struct output_dir *at;
+    size_t n;
+    if (number(f->scope[0], &job_id) < 0 || number(f->scope[1], &rank) < 0)
+        return err_set(e, ERR_FILE_NOT_FOUND, NULL, "The link names no job's node.");
+    int rc = st_job_by_id(azstorage_of(r)->storage, &r->arena, job_id, &j, e);
+    if (rc < 0)
+        return -1;
+    if (rc == 0 || j.prov_state == PROV_DELETING)
+        return err_set(e, ERR_FILE_NOT_FOUND, NULL,
+                       "The file cannot be read: its job has been deleted.");
+    if (runs_output_dirs(sched_runs(azstorage_of(r)->sched), &r->arena, &j, f->scope[2], &at, &n,
+                         e) < 0)
+        return err_prefix(e, "The file cannot be read");
+    for (size_t i = 0; i < n; i++)
+        if (at[i].rank == rank) {
+            *out = at[i];
+            return 0;
+        }
+    return err_set(e, ERR_FILE_NOT_FOUND, NULL,
+                   "The file cannot be read: the node that has it is not in its cluster any more.");
+}
+
+struct replied *nodes_download(struct request *r)
+{
+    const struct file_ref f = {
+        LINK_NODE,
+        {request_param(r, "job"), request_param(r, "rank"), request_param(r, "directory")},
+        r->rest};
+    struct err e;
+    struct output_dir at = {0};
+    if (link_check(r, &f, &e) < 0)
+        return reply_err(r, &e);
+    if (find_place(r, &f, &at, &e) < 0)
+        return refuse(r, &e);
+    struct node_download *d = xcalloc(1, sizeof *d);
+    d->r = r;
+    d->sched = azstorage_of(r)->sched;
+    d->at = at;
+    d->at.node = xstrdup(at.node);
+    d->at.base = xstrdup(at.base);
+    d->path = xstrdup(f.path);
+    if (fleet_read_file(sched_fleet(d->sched), &d->at, d->path, 0, 0, on_size, d, &e) == 0)
+        return reply_later(r);
+    download_free(d);
+    return refuse(r, &e);
+}

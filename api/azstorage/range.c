@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/azstorage/range.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <strings.h>
+
+/* A number beyond 64 bits is beyond every file too. */
+static int number(const char **p, uint64_t *out)
+{
+    char *end;
+    if (!isdigit((unsigned char)**p))
+        return -1;
+    *out = strtoull(*p, &end, 10); /* ULLONG_MAX when out of range */
+    *p = end;
+    return 0;
+}
+
+/* "-N": the last N bytes. */
+static enum range_result suffix(const char *p, uint64_t size, uint64_t *first, uint64_t *last)
+{
+    uint64_t n;
+    if (number(&p, &n) < 0 || *p)
+        return RANGE_NONE;
+    if (n == 0 || size == 0)
+        return RANGE_UNSATISFIABLE;
+    *first = n < size ? size - n : 0;
+    *last = size - 1;
+    return RANGE_PART;
+}
+
+enum range_result range_parse(const char *header, uint64_t size, uint64_t *first, uint64_t *last)
+{
+    if (!header || strncasecmp(header, "bytes=", 6) != 0)
+        return RANGE_NONE;
+    const char *p = header + 6;
+    if (*p == '-')
+        return suffix(p + 1, size, first, last);
+    if (number(&p, first) < 0 || *p++ != '-')
+        return RANGE_NONE;
+    *last = UINT64_MAX;
+    if (*p && (number(&p, last) < 0 || *p))
+        return RANGE_NONE;
+    if (*last < *first)
+        return RANGE_NONE;
+    if (*first >= size)
+        return RANGE_UNSATISFIABLE;
+    if (*last >= size)
+        *last = size - 1;
+    return RANGE_PART;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Byte ranges (RFC 7233, one range), as clients of Azure storage send them.
+ */
+#ifndef API_AZSTORAGE_RANGE_H
+#define API_AZSTORAGE_RANGE_H
+
+#include <stdint.h>
+
+enum range_result { RANGE_NONE, RANGE_PART, RANGE_UNSATISFIABLE };
+
+/* `header` is the Range header's value or NULL; a form that is not understood counts as none, as
+ * the RFC asks. *first and *last (inclusive) are set for RANGE_PART. */
+enum range_result range_parse(const char *header, uint64_t size, uint64_t *first, uint64_t *last);
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/batchai/lookup.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/batchai/home.h"
+#include "model/home.h"
+#include "storage/storage.h"
+
+#define NAME_MAX_LEN 64
+
+/* What a resource is called in errors. */
+struct kind {
+    const char *what, *type;
+    enum err_code missing;
+};
+
+static const struct kind workspaces = {"workspace", "workspaces", ERR_WORKSPACE_NOT_FOUND};
+static const struct kind experiments = {"experiment", "experiments", ERR_EXPERIMENT_NOT_FOUND};
+static const struct kind clusters = {"cluster", "clusters", ERR_CLUSTER_NOT_FOUND};
+static const struct kind file_servers = {"file server", "fileServers", ERR_FILE_SERVER_NOT_FOUND};
+static const struct kind jobs = {"job", "jobs", ERR_JOB_NOT_FOUND};
+
+/* What a getter's answer means: found, missing, failed. In the versions without workspaces it was
+ * ARM itself that knew what is not there. */
+static int found(struct request *r, int rc, const struct kind *k, const char *name, struct err *e)
+{
+    if (rc != 0)
+        return rc < 0 ? -1 : 0;
+    if (request_is_flat(r))
+        return err_set(e, ERR_RESOURCE_NOT_FOUND, NULL,
+                       "The Resource 'Microsoft.BatchAI/%s/%.200s' under resource group '%.100s' "
+                       "was not found.",
+                       k->type, name, request_param(r, "group"));
+    return err_set(e, k->missing, NULL, "The specified %s %.200s is not found", k->what, name);
+}
+
+static int named_workspace(struct request *r, const char *name, struct workspace *w, struct err *e)
+{
+    struct resource_group g;
+    if (find_group(r, &g, e) < 0)
+        return -1;
+    return st_workspace_get(arm_of(r)->storage, &r->arena, g.id, name, w, e);
+}
+
+int find_workspace(struct request *r, struct workspace *w, struct err *e)
+{
+    const char *name = request_param(r, "workspace");
+    return found(r, named_workspace(r, name, w, e), &workspaces, name, e);
+}
+
+int find_experiment(struct request *r, struct experiment *x, struct err *e)
+{
+    struct workspace w;
+    if (find_workspace(r, &w, e) < 0)
+        return -1;
+    const char *name = request_param(r, "experiment");
+    int rc = st_experiment_get(arm_of(r)->storage, &r->arena, w.id, name, x, e);
+    return found(r, rc, &experiments, name, e);
+}
+
+/* Getters: what is above a cluster, file server or job, in either form of its path. 0: the home of
+ * the versions without workspaces is not there, so nothing is in it. */
+int seek_workspace(struct request *r, struct workspace *w, struct err *e)
+{
+    if (request_is_flat(r))
+        return named_workspace(r, HOME_WORKSPACE, w, e);
+    return find_workspace(r, w, e) < 0 ? -1 : 1;
+}
+
+int seek_experiment(struct request *r, struct experiment *x, struct err *e)
+{
+    struct workspace w;
+    if (!request_is_flat(r))
+        return find_experiment(r, x, e) < 0 ? -1 : 1;
+    int rc = named_workspace(r, HOME_WORKSPACE, &w, e);
+    return rc <= 0 ? rc
+                   : st_experiment_get(arm_of(r)->storage, &r->arena, w.id, HOME_EXPERIMENT, x, e);
+}
+
+/* Where old versions' resources say they are, as operations' links name it. */
+static void set_location(struct request *r, const char *doc, struct scope *s)
+{
+    if (!request_is_flat(r))
+        return;
+    json_t *o = json_loads(doc, 0, NULL);
+    const char *location = json_string_value(json_object_get(o, "location"));
+    if (location)
+        s->location = arena_strdup(&r->arena, location);
+    json_decref(o);
+}
+
+int find_cluster(struct request *r, struct cluster *c, struct err *e)
+{
+    struct workspace w;
+    const char *name = request_param(r, "cluster");
+    int rc = seek_workspace(r, &w, e);
+    if (rc > 0)
+        rc = st_cluster_get(arm_of(r)->storage, &r->arena, w.id, name, c, e);
+    if (rc > 0)
+        set_location(r, c->doc, &c->scope);
+    return found(r, rc, &clusters, name, e);
+}
+
+int find_file_server(struct request *r, struct file_server *f, struct err *e)
+{
+    struct workspace w;
+    const char *name = request_param(r, "fileServer");
+    int rc = seek_workspace(r, &w, e);
+    if (rc > 0)
+        rc = st_file_server_get(arm_of(r)->storage, &r->arena, w.id, name, f, e);
+    if (rc > 0)
+        set_location(r, f->doc, &f->scope);
+    return found(r, rc, &file_servers, name, e);
+}
+
+/* Jobs are asked for most: one query finds them. Only if there is none are the levels above walked,
+ * for the error of the first that is missing. */
+int find_job(struct request *r, struct job *j, struct err *e)
+{
+    bool flat = request_is_flat(r);
+    if (find_subscription(r, e) < 0)
+        return -1;
+    const struct scope scope = {.subscription = arm_of(r)->subscription_id,
+                                .group = request_param(r, "group"),
+                                .workspace = flat ? HOME_WORKSPACE : request_param(r, "workspace"),
+                                .experiment =
+                                    flat ? HOME_EXPERIMENT : request_param(r, "experiment")};
+    const char *name = request_param(r, "job");
+    int rc = st_job_find(arm_of(r)->storage, &r->arena, &scope, name, j, e);
+    struct experiment x;
+    if (rc == 0 && seek_experiment(r, &x, e) < 0)
+        return -1;
+    return found(r, rc, &jobs, name, e);
+}
+
+/* Takes "/literal/VALUE" off *p; NULL if it does not start so. */
+static const char *take(struct request *r, const char **p, const char *literal)
+{
+    size_t n = strlen(literal);
+    if (**p != '/' || strncasecmp(*p + 1, literal, n) != 0 || (*p)[1 + n] != '/')
+        return NULL;
+    const char *value = *p + n + 2;
+    size_t len = strcspn(value, "/");
+    *p = value + len;
+    return len ? arena_strndup(&r->arena, value, len) : NULL;
+}
+
+static int cluster_in(struct request *r, const char *group, const char *workspace, const char *name,
+                      struct cluster *c, struct err *e)
+{
+    struct storage *st = arm_of(r)->storage;
+    struct resource_group g;
+    struct workspace w;
+    int rc = st_group_get(st, &r->arena, arm_of(r)->subscription_id, group, &g, e);
+    if (rc > 0)
+        rc = st_workspace_get(st, &r->arena, g.id, workspace, &w, e);
+    if (rc > 0)
+        rc = st_cluster_get(st, &r->arena, w.id, name, c, e);
+    if (rc == 0)
+        return err_set(e, ERR_CLUSTER_NOT_FOUND, "properties.cluster.id",
+                       "The specified cluster %.100s is not found (resource group %.100s, "
+                       "workspace %.100s)",
+                       name, group, workspace);
+    return rc < 0 ? -1 : 0;
+}
+
+int find_cluster_by_ref(struct request *r, const char *id, struct cluster *c, struct err *e)
+{
+    const char *p = id;
+    const char *sub = take(r, &p, "subscriptions");
+    const char *group = sub ? take(r, &p, "resourceGroups") : NULL;
+    const char *provider = group ? take(r, &p, "providers") : NULL;
+    const char *workspace = provider ? take(r, &p, "workspaces") : NULL;
+    const char *name = workspace ? take(r, &p, "clusters") : NULL;
+    if (!name || *p || strcasecmp(provider, "Microsoft.BatchAI") != 0)
+        return err_set(e, ERR_INVALID_PROPERTY, "properties.cluster.id",
+                       "properties.cluster.id is '%.400s'; it must be the id of a cluster: "
+                       "/subscriptions/{id}/resourceGroups/{group}/providers/Microsoft.BatchAI/"
+                       "workspaces/{workspace}/clusters/{cluster}.",
+                       id);
+    if (strcasecmp(sub, arm_of(r)->subscription_id) != 0)
+        return err_set(e, ERR_SUBSCRIPTION_NOT_FOUND, "properties.cluster.id",
+                       "The subscription '%.100s' could not be found.", sub);
+    return cluster_in(r, group, workspace, name, c, e);
+}
+
+int check_name(const struct request *r, const char *what, const char *name, struct err *e)
+{
+    size_t n = strlen(name);
+    bool dots = request_is_flat(r); /* as their documents say; none in front, for paths' sake */
+    bool ok = n >= 1 && n <= NAME_MAX_LEN && name[0] != '.';
+    for (const char *p = name; ok && *p; p++)
+        ok = isalnum((unsigned char)*p) || *p == '-' || *p == '_' || (dots && *p == '.');
+    if (ok)
+        return 0;
+    return err_set(e, ERR_INVALID_NAME, NULL,
+                   "The %s name '%.100s' is invalid: it must be 1 to %d letters, digits, dashes%s "
+                   "and underscores%s.",
+                   what, name, NAME_MAX_LEN, dots ? ", dots" : "",
+                   dots ? ", and not begin with a dot" : "");
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/http/body.h"
+
+#include <assert.h>
+#include <microhttpd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/http/http_priv.h"
+
+#define ROUTE_KEPT (ROUTE_JSON | ROUTE_JSON_OPTIONAL | ROUTE_TEXT)
+
+/* --- bodies that are kept ------------------------------------------------------------------- */
+
+/* May anybody send it, without a token? */
+static bool is_open(const struct request *r)
+{
+    return !r->service->may || (r->route->flags & ROUTE_OPEN);
+}
+
+static void charge(struct request *r, size_t held)
+{
+    struct api *api = r->api;
+    api->held = api->held - r->held + held;
+    if (is_open(r))
+        api->held_open = api->held_open - r->held + held;
+    r->held = held;
+}
+
+void body_release(struct request *r)
+{
+    if (r->held > 0)
+        charge(r, 0);
+    strbuf_free(&r->raw);
+    r->raw = (struct strbuf)STRBUF_INIT;
+    if (r->sink)
+        r->sink->release(r->sink->ctx);
+    r->sink = NULL;
+}
+
+static void refuse(struct request *r)
+{
+    body_release(r);
+    r->hang_up = r->hang_up || r->discarded > BODY_DISCARD_MAX;
+}
+
+static void too_large(struct request *r)
+{
+    err_set(&r->early, ERR_BODY_TOO_LARGE, NULL,
+            "The request body is larger than %zu bytes, which is what is taken here.",
+            r->service->body_max);
+    refuse(r);
+}
+
+static void keep(struct request *r, const char *data, size_t n)
+{
+    const struct api *api = r->api;
+    if (n > r->service->body_max - r->raw.len) {
+        too_large(r);
+        return;
+    }
+    if (api->held + n > BODIES_MAX || (is_open(r) && api->held_open + n > BODIES_OPEN_MAX)) {
+        err_set(&r->early, ERR_UNAVAILABLE, NULL,
+                "Too many large requests are under way at the moment. Try again.");
+        reply_try_again(r);
+        refuse(r);
+        return;
+    }
+    strbuf_add(&r->raw, data, n);
+    charge(r, r->raw.cap);
+}
+
+/* --- heads ---------------------------------------------------------------------------------- */
+
+static enum MHD_Result count_length(void *ctx, enum MHD_ValueKind kind, const char *key,
+                                    const char *value)
+{
+    (void)kind, (void)value;
+    *(int *)ctx += strcasecmp(key, "Content-Length") == 0;
+    return MHD_YES;
+}
+
+/* Where a body ends must be said once and in one way: whoever stands between a client and us may
+ * read it the other way, and take a body's end for another request (RFC 9112, section 6.3). */
+int body_check_head(struct request *r, struct err *e)
+{
+    int lengths = 0;
+    MHD_get_connection_values(r->conn, MHD_HEADER_KIND, count_length, &lengths);
+    const char *coding = request_header(r, "Transfer-Encoding");
+    r->hang_up = true;
+    if (coding && lengths > 0)
+        return err_set(
+            e, ERR_BAD_REQUEST, NULL,
+            "The request has both a Content-Length and a Transfer-Encoding; it must have "
+            "one of them.");
+    if (lengths > 1)
+        return err_set(e, ERR_BAD_REQUEST, NULL,
+                       "The request has %d Content-Length headers; it must have one.", lengths);
+    if (coding && strcasecmp(coding, "chunked") != 0)
+        return err_set(e, ERR_BAD_REQUEST, NULL,
+                       "The Transfer-Encoding is '%.60s'; only chunked is understood.", coding);
+    r->hang_up = false;
+    return 0;
+}
+
+void body_begin(struct request *r)
+{
+    const char *length = request_header(r, "Content-Length");
+    unsigned long long n = length ? strtoull(length, NULL, 10) : 0;
+    if (!r->early.code && (r->route->flags & ROUTE_KEPT) && n > r->service->body_max)
+        too_large(r);
+    /* Whoever asks first whether to send its body, or has more than is read for nothing, is told
+     * now; others when they have said what they have to say. */
+    if (r->early.code && (n > BODY_DISCARD_MAX || request_header(r, "Expect")))
+        r->hang_up = true;
+}
+
+/* --- bodies that stream --------------------------------------------------------------------- */
+
+struct replied *request_stream(struct request *r, const struct body_sink *sink)
+{
+    assert(r->route->flags & ROUTE_STREAM);
+    struct body_sink *own = arena_alloc(&r->arena, sizeof *own);
+    *own = *sink;
+    r->sink = own;
+    return reply_later(r);
+}
+
+static void starve(struct request *r)
+{
+    r->starved = true;
+    r->next_starved = r->api->starved;
+    r->api->starved = r;
+    r->api->suspended++;
+    MHD_suspend_connection(r->conn);
+}
+
+void body_more(struct request *r)
+{
+    if (!r->starved)
+        return;
+    r->starved = false;
+    struct request **p = &r->api->starved;
+    while (*p != r)
+        p = &(*p)->next_starved;
+    *p = r->next_starved;
+    r->api->suspended--;
+    r->listener->dirty = true;
+    MHD_resume_connection(r->conn);
+}
+
+void body_hurry(struct api *api)
+{
+    while (api->starved) {
+        struct request *r = api->starved;
+        r->hang_up = true;
+        body_more(r);
+    }
+}
+
+/* --- pieces --------------------------------------------------------------------------------- */
+
+int body_take(struct request *r, const char *data, size_t *size)
+{
+    size_t n = *size;
+    r->api->counters.body_bytes += n;
+    if (r->sink && r->hang_up)
+        return -1;
+    if (r->sink && !r->answered) {
+        size_t took = r->sink->take(r->sink->ctx, data, n);
+        assert(took <= n);
+        *size = n - took;
+        r->api->counters.body_bytes -= *size; /* they come again */
+        if (*size > 0 && !r->answered)
+            starve(r);
+        return 0;
+    }
+    *size = 0;
+    if (!r->early.code && (r->route->flags & ROUTE_KEPT)) {
+        keep(r, data, n);
+        return 0;
+    }
+    r->discarded += n;
+    return r->discarded > BODY_DISCARD_MAX ? -1 : 0;
+}

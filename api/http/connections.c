@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/http/connections.h"
+
+#include <assert.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "lib/arena.h"
+
+#define BUCKETS 256
+
+enum list { FRESH, IDLE, BUSY, LISTS };
+
+/* An address that has connections, or whose failed logins are not forgotten yet. */
+struct peer {
+    struct peer *next; /* in its bucket */
+    unsigned char address[16];
+    int open;
+    uint64_t failures_until_ms; /* as if each failure took LOGIN_FAILURE_EVERY_MS, in turn */
+};
+
+struct connection {
+    struct connections *all;
+    struct peer *peer;
+    int fd;
+    enum list list;
+    struct connection *before, *after; /* in its list, oldest first */
+    uint64_t since_ms;                 /* in this list */
+    bool refused;
+};
+
+struct connections {
+    uv_timer_t timer;
+    struct connection *first[LISTS], *last[LISTS];
+    struct peer *bucket[BUCKETS];
+    int open;
+    uint64_t opened, hung_up;
+    uint64_t first_head_ms;
+    void (*closed)(void *ctx);
+    void *closed_ctx;
+};
+
+/* --- addresses ------------------------------------------------------------------------------ */
+
+/* IPv4 as IPv4-mapped IPv6; all others are one. */
+static void address_of(const struct sockaddr *from, unsigned char out[16])
+{
+    memset(out, 0, 16);
+    if (from && from->sa_family == AF_INET6) {
+        struct sockaddr_in6 a;
+        memcpy(&a, from, sizeof a);
+        memcpy(out, &a.sin6_addr, 16);
+    } else if (from && from->sa_family == AF_INET) {
+        struct sockaddr_in a;
+        memcpy(&a, from, sizeof a);
+        out[10] = out[11] = 0xff;
+        memcpy(out + 12, &a.sin_addr, 4);
+    }
+}
+
+static struct peer **bucket_of(struct connections *all, const unsigned char address[16])
+{
+    uint32_t h = 2166136261u; /* FNV-1a */
+    for (int i = 0; i < 16; i++)
+        h = (h ^ address[i]) * 16777619u;
+    return &all->bucket[h % BUCKETS];
+}
+
+static struct peer *peer_get(struct connections *all, const struct sockaddr *from)
+{
+    unsigned char address[16];
+    address_of(from, address);
+    struct peer **bucket = bucket_of(all, address);
+    for (struct peer *p = *bucket; p; p = p->next)
+        if (memcmp(p->address, address, sizeof address) == 0)
+            return p;
+    struct peer *p = xcalloc(1, sizeof *p);
+    memcpy(p->address, address, sizeof address);
+    p->next = *bucket;
+    *bucket = p;
+    return p;
+}
+
+/* Forgets an address without connections whose failures have worn off, or every one. */
+static void forget_peers(struct connections *all, uint64_t now_ms, bool every)
+{
+    for (size_t i = 0; i < BUCKETS; i++)
+        for (struct peer **p = &all->bucket[i]; *p;) {
+            struct peer *gone = *p;
+            if (!every && (gone->open > 0 || gone->failures_until_ms > now_ms)) {
+                p = &gone->next;
+                continue;
+            }
+            *p = gone->next;
+            free(gone);
+        }
+}
+
+bool connection_may_log_in(const struct connection *c, uint64_t now_ms)
+{
+    return c->peer->failures_until_ms <
+           now_ms + (uint64_t)LOGIN_FAILURES_AT_ONCE * LOGIN_FAILURE_EVERY_MS;
+}
+
+void connection_login_failed(struct connection *c, uint64_t now_ms)
+{
+    struct peer *p = c->peer;
+    if (p->failures_until_ms < now_ms)
+        p->failures_until_ms = now_ms;
+    p->failures_until_ms += LOGIN_FAILURE_EVERY_MS;
+}
+
+/* --- lists ---------------------------------------------------------------------------------- */
+
+static void take_out(struct connection *c)
+{
+    struct connections *all = c->all;
+    *(c->before ? &c->before->after : &all->first[c->list]) = c->after;
+    *(c->after ? &c->after->before : &all->last[c->list]) = c->before;
+    c->before = c->after = NULL;
+}
+
+static void put_in(struct connection *c, enum list list)
+{
+    struct connections *all = c->all;
+    c->list = list;
+    c->since_ms = uv_now(all->timer.loop);
+    c->before = all->last[list];
+    *(c->before ? &c->before->after : &all->first[list]) = c;
+    all->last[list] = c;
+}
+
+static void hang_up(struct connection *c)
+{
+    connection_refuse(c);
+    c->all->hung_up++;
+    shutdown(c->fd, SHUT_RDWR);
+}
+
+void connection_busy(struct connection *c)
+{
+    take_out(c);
+    put_in(c, BUSY);
+}
+
+void connection_idle(struct connection *c)
+{
+    take_out(c);
+    put_in(c, IDLE);
+}
+
+void connection_refuse(struct connection *c)
+{
+    c->refused = true;
+}
+
+bool connection_refused(const struct connection *c)
+{
+    return c->refused;
+}
+
+/* --- making room ---------------------------------------------------------------------------- */
+
+/* The oldest of a list that is `of`'s (NULL: anybody's) and not closed already. */
+static struct connection *oldest(struct connections *all, enum list list, const struct peer *of)
+{
+    for (struct connection *c = all->first[list]; c; c = c->after)
+        if (!c->refused && (!of || c->peer == of))
+            return c;
+    return NULL;
+}
+
+static void make_room(struct connections *all, struct connection *added, const struct peer *of)
+{
+    struct connection *c = oldest(all, FRESH, of);
+    if (!c || c == added)
+        c = oldest(all, IDLE, of);
+    hang_up(c ? c : added);
+}
+
+static void sweep(uv_timer_t *t)
+{
+    struct connections *all = t->data;
+    uint64_t now = uv_now(t->loop);
+    for (struct connection *c = all->first[FRESH]; c; c = c->after) {
+        if (now - c->since_ms < all->first_head_ms)
+            break;
+        if (!c->refused)
+            hang_up(c);
+    }
+    forget_peers(all, now, false);
+    if (all->open == 0)
+        uv_timer_stop(t); /* the next connection starts it */
+}
+
+struct connection *connection_opened(struct connections *all, int fd, const struct sockaddr *from)
+{
+    struct connection *c = xcalloc(1, sizeof *c);
+    *c = (struct connection){.all = all, .peer = peer_get(all, from), .fd = fd};
+    put_in(c, FRESH);
+    all->open++;
+    all->opened++;
+    c->peer->open++;
+    if (c->peer->open > CONNECTIONS_OF_ONE)
+        make_room(all, c, c->peer);
+    else if (all->open > CONNECTIONS_MAX)
+        make_room(all, c, NULL);
+    if (!uv_is_active((uv_handle_t *)&all->timer))
+        uv_timer_start(&all->timer, sweep, all->first_head_ms / 10, all->first_head_ms / 10);
+    return c;
+}
+
+void connection_closed(struct connection *c)
+{
+    take_out(c);
+    c->all->open--;
+    c->peer->open--;
+    free(c);
+}
+
+/* --- the whole ------------------------------------------------------------------------------ */
+
+struct connections *connections_create(uv_loop_t *loop, uint64_t first_head_ms)
+{
+    struct connections *all = xcalloc(1, sizeof *all);
+    uv_timer_init(loop, &all->timer);
+    all->timer.data = all;
+    all->first_head_ms = first_head_ms;
+    return all;
+}
+
+void connections_count(const struct connections *all, uint64_t *opened, uint64_t *hung_up)
+{
+    *opened = all->opened;
+    *hung_up = all->hung_up;
+}
+
+static void on_timer_closed(uv_handle_t *h)
+{
+    struct connections *all = h->data;
+    void (*cb)(void *) = all->closed;
+    void *ctx = all->closed_ctx;
+    free(all);
+    cb(ctx);
+}
+
+void connections_close(struct connections *all, void (*cb)(void *ctx), void *ctx)
+{
+    assert(all->open == 0);
+    forget_peers(all, 0, true);
+    all->closed = cb;
+    all->closed_ctx = ctx;
+    uv_close((uv_handle_t *)&all->timer, on_timer_closed);
+}

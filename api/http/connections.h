@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Connections, from accept to close: how many there are, of which address, and which of them have
+ * not yet shown that a client is behind them. One that has not sent the head of a request
+ * `first_head_ms` after it was accepted, its TLS handshake included, is closed; so nobody
+ * keeps half-open ones. Where there are too many, in all or from one address, the oldest that is
+ * half-open goes, else the one that has been idle for longest, else the new one: so nobody is shut
+ * out by connections that do nothing.
+ *
+ *     accepted -> fresh -> busy (a request is under way) <-> idle
+ *
+ * A connection is closed by shutting its socket down; libmicrohttpd then finds its end.
+ */
+#ifndef API_HTTP_CONNECTIONS_H
+#define API_HTTP_CONNECTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <uv.h>
+
+#define CONNECTIONS_MAX        4000
+#define CONNECTIONS_OF_ONE     1024
+#define LOGIN_FAILURES_AT_ONCE 30   /* of one address; then */
+#define LOGIN_FAILURE_EVERY_MS 2000 /* one in this time */
+
+struct connections;
+struct connection;
+
+struct connections *connections_create(uv_loop_t *loop, uint64_t first_head_ms);
+/* How many there were, and how many of them were hung up on. */
+void connections_count(const struct connections *all, uint64_t *opened, uint64_t *hung_up);
+/* All connections must be closed. Frees when the loop has closed its timer, then calls `cb`. */
+void connections_close(struct connections *all, void (*cb)(void *ctx), void *ctx);
+
+/* `fd` is borrowed until connection_closed(). */
+struct connection *connection_opened(struct connections *all, int fd, const struct sockaddr *from);
+void connection_closed(struct connection *c);
+/* The head of a request is there; the request is over. */
+void connection_busy(struct connection *c);
+void connection_idle(struct connection *c);
+/* No request is served on it any more: what it sends is thrown away until it is closed. */
+void connection_refuse(struct connection *c);
+bool connection_refused(const struct connection *c);
+
+/* Logins that failed, by the address that they came from: may this one try (now_ms: monotonic)? */
+bool connection_may_log_in(const struct connection *c, uint64_t now_ms);
+void connection_login_failed(struct connection *c, uint64_t now_ms);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The HTTP room: a libmicrohttpd daemon per listening socket, without threads of its own (its epoll
+ * descriptor is one uv_poll on the loop). A request flows server -> router -> handler of a service,
+ * which is a folder beside this one -> reply; a reply leaves only once everything written so far is
+ * on disk (st_when_durable).
+ *
+ * Borrows everything in its configuration; owns the sockets and requests under way.
+ */
+#ifndef API_HTTP_H
+#define API_HTTP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "lib/err.h"
+#include "lib/log.h"
+#include "lib/timefmt.h"
+
+struct api;
+struct served;
+
+struct api_listen {
+    const char *host; /* IPv4 or IPv6 literal, or "localhost" for both loopback addresses */
+    int port;         /* 0: any free one */
+};
+
+/* What replies wait for: nothing leaves before what was written so far is on disk. */
+struct api_disk {
+    bool (*has_pending)(void *ctx);
+    /* `why` is NULL, or says why all that this turn wrote was rolled back. */
+    void (*when_durable)(void *ctx, void (*cb)(void *cb_ctx, const struct err *why), void *cb_ctx);
+    void *ctx;
+};
+
+struct api_config {
+    uv_loop_t *loop;
+    struct api_disk disk;
+    const struct log *log;
+    struct clock clock;
+
+    const struct served *services; /* the more literal path wins, then the first */
+    size_t n_services;
+    /* The server stops, and what handlers wait for must end now. */
+    void (*hurry)(void *ctx);
+    void *hurry_ctx;
+
+    const struct api_listen *listen;
+    size_t n_listen;
+    const char *cert_pem, *key_pem; /* PEM text of the server certificate (chain) and its key */
+
+    const uint8_t *token_key; /* 32 bytes; signs access tokens and download links */
+    int token_lifetime_s;
+    int retry_after_s; /* what a 202 and an InProgress operation ask clients to wait */
+};
+
+/* Binds and serves. ERR_CONFIG: an address cannot be bound, with the address in the message; the
+ * loop must still turn to close what was opened before. */
+int api_create(const struct api_config *c, struct api **out, struct err *e) MUST_CHECK;
+/* "https://127.0.0.1:7443": the first listening address with its real port. */
+const char *api_endpoint(const struct api *api);
+/* Since the start. */
+struct api_counters {
+    uint64_t connections; /* accepted */
+    uint64_t hung_up;     /* of these, how many were closed from here: silent, or too many */
+    uint64_t requests;    /* whose head was read */
+    uint64_t refused;     /* of these, before a handler was called */
+    uint64_t failed;      /* of these, answered with 5xx */
+    uint64_t waited;      /* of these, whose reply waited for the disk */
+    uint64_t body_bytes;  /* read of bodies */
+};
+struct api_counters api_counters(const struct api *api);
+
+/* Sends what became ready in this loop turn. Call at each turn end, after st_turn_end(). */
+void api_turn(struct api *api);
+/* Stops accepting, finishes what is under way, then calls `cb` and frees api. */
+void api_stop(struct api *api, void (*cb)(void *ctx), void *ctx);
+
+#endif

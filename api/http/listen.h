@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Listening sockets out of "host, port" settings. "localhost" is both loopback addresses on one
+ * port (only 127.0.0.1 where the machine has no IPv6).
+ */
+#ifndef API_HTTP_LISTEN_H
+#define API_HTTP_LISTEN_H
+
+#include "api/http/http.h"
+
+struct listen_socket {
+    int fd; /* owned by the caller */
+    int port;
+    char url_host[80]; /* "127.0.0.1", "[::1]" */
+};
+
+int listen_open(const struct api_listen *addrs, size_t n_addrs, struct listen_socket *out,
+                size_t max, size_t *n, struct err *e) MUST_CHECK;
+void listen_close(int fd);
+
+#endif

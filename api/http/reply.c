@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Building replies: body, the headers that every reply carries, and the token that proves it.
+ */
+#include <assert.h>
+#include <microhttpd.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/http/error.h"
+#include "api/http/http_priv.h"
+#include "api/http/request.h"
+#include "lib/jsontext.h"
+
+/* The token's address is all there is to it. */
+static char token_object;
+#define TOKEN ((struct replied *)(void *)&token_object)
+
+void reply_header(struct request *r, const char *name, const char *fmt, ...)
+{
+    assert(r->n_headers < REQUEST_HEADERS_MAX);
+    va_list ap;
+    va_start(ap, fmt);
+    char value[1024];
+    vsnprintf(value, sizeof value, fmt, ap);
+    va_end(ap);
+    r->header[r->n_headers++] = (struct request_header){name, arena_strdup(&r->arena, value)};
+}
+
+void reply_try_again(struct request *r)
+{
+    int seconds = r->config->retry_after_s;
+    reply_header(r, "Retry-After", "%d", seconds > 0 ? seconds : 1);
+}
+
+/* The headers that every reply carries. */
+static void add_common_headers(struct request *r, struct MHD_Response *resp)
+{
+    static const struct request_header fixed[] = {
+        {"Cache-Control", "no-cache"},
+        {"Pragma", "no-cache"},
+        {"Expires", "-1"},
+        {"X-Content-Type-Options", "nosniff"},
+    };
+    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
+        MHD_add_response_header(resp, fixed[i].name, fixed[i].value);
+    char when[TIMEFMT_SIZE], routing[120];
+    timefmt_basic(r->now_us, 0, when);
+    snprintf(routing, sizeof routing, "LOCAL:%s:%s", when, r->correlation_id);
+    MHD_add_response_header(resp, "x-ms-request-id", r->correlation_id);
+    MHD_add_response_header(resp, "x-ms-correlation-request-id", r->correlation_id);
+    MHD_add_response_header(resp, "x-ms-routing-request-id", routing);
+    if (r->service && r->service->headers)
+        r->service->headers(r);
+    const char *client_id = request_header(r, "x-ms-client-request-id");
+    const char *echo = request_header(r, "x-ms-return-client-request-id");
+    if (client_id && echo && strcasecmp(echo, "true") == 0)
+        MHD_add_response_header(resp, "x-ms-client-request-id", client_id);
+    for (int i = 0; i < r->n_headers; i++)
+        MHD_add_response_header(resp, r->header[i].name, r->header[i].value);
+}
+
+struct replied *reply_response(struct request *r, int status, const char *content_type,
+                               struct MHD_Response *resp)
+{
+    if (!resp)
+        abort();
+    if (r->response)
+        MHD_destroy_response(r->response); /* a later failure replaces what was prepared */
+    if (content_type)
+        MHD_add_response_header(resp, "Content-Type", content_type);
+    add_common_headers(r, resp);
+    r->response = resp;
+    r->status = status;
+    return TOKEN;
+}
+
+static struct MHD_Response *from_malloc(char *text)
+{
+    return MHD_create_response_from_buffer(strlen(text), text, MHD_RESPMEM_MUST_FREE);
+}
+
+struct replied *reply_text(struct request *r, int status, const char *content_type, char *text)
+{
+    return reply_response(r, status, content_type, from_malloc(text));
+}
+
+struct replied *reply_json(struct request *r, int status, json_t *body)
+{
+    /* Something that is not UTF-8 was packed: a fault of ours, but no reason to die. */
+    if (!body) {
+        struct err e;
+        err_set(&e, ERR_INTERNAL, NULL, "The reply cannot be written as JSON.");
+        LOG_ERROR(r->config->log, "reply.not_json", LF_STR("method", r->method),
+                  LF_STR("path", r->path), LF_STR("req", r->correlation_id));
+        const struct error_words words = {error_status(e.code), err_code_name(e.code)};
+        status = words.status;
+        body = error_body(words, &e);
+    }
+    char *text = jsontext(body);
+    json_decref(body);
+    return reply_text(r, status, JSON_CONTENT_TYPE, text);
+}
+
+struct replied *reply_empty(struct request *r, int status)
+{
+    return reply_response(r, status, NULL,
+                          MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT));
+}
+
+struct replied *reply_err(struct request *r, const struct err *e)
+{
+    const struct error_words words = {error_status(e->code), err_code_name(e->code)};
+    /* A machine that cannot be reached now is told of where that is found out. */
+    if (words.status >= 500 && e->code != ERR_UNAVAILABLE)
+        LOG_ERROR(r->config->log, "request.failed", LF_STR("method", r->method),
+                  LF_STR("path", r->path), LF_STR("code", words.code), LF_STR("reason", e->msg),
+                  LF_STR("req", r->correlation_id));
+    if (words.status == 401)
+        reply_header(r, "WWW-Authenticate",
+                     "Bearer authorization_uri=\"%s/adfs\", error=\"invalid_token\"",
+                     request_base(r));
+    r->gateway_error = error_is_gateway(e->code);
+    if (r->gateway_error || words.status >= 500)
+        reply_header(r, "x-ms-failure-cause", "%s", words.status >= 500 ? "service" : "gateway");
+    if (r->service && r->service->error)
+        return r->service->error(r, words, e);
+    return reply_json(r, words.status, error_body(words, e));
+}
+
+struct replied *reply_later(struct request *r)
+{
+    r->later = true;
+    return TOKEN;
+}

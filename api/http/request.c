@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What handlers ask of a request.
+ */
+#include "api/http/request.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/http/connections.h"
+#include "api/http/http_priv.h"
+#include "api/http/url.h"
+#include "lib/jsontext.h"
+
+struct query_search {
+    struct request *r;
+    const char *name;
+    const char *found;
+};
+
+static enum MHD_Result match_query(void *ctx, enum MHD_ValueKind kind, const char *key,
+                                   size_t key_size, const char *value, size_t value_size)
+{
+    (void)kind;
+    struct query_search *s = ctx;
+    const char *k = url_decode(&s->r->arena, key, key_size);
+    if (!k || strcasecmp(k, s->name) != 0)
+        return MHD_YES;
+    s->found = value ? url_decode(&s->r->arena, value, value_size) : "";
+    if (!s->found) /* a malformed escape stays as it is, for whoever parses the value to refuse */
+        s->found = arena_strndup(&s->r->arena, value, value_size);
+    return MHD_NO;
+}
+
+const char *request_query(struct request *r, const char *name)
+{
+    struct query_search s = {r, name, NULL};
+    MHD_get_connection_values_n(r->conn, MHD_GET_ARGUMENT_KIND, match_query, &s);
+    return s.found;
+}
+
+static bool is_text(struct arena *a, const char *s, size_t n)
+{
+    const char *decoded = s ? url_decode(a, s, n) : "";
+    return decoded ? jsontext_is_utf8(decoded, strlen(decoded)) : jsontext_is_utf8(s, n);
+}
+
+static enum MHD_Result match_binary(void *ctx, enum MHD_ValueKind kind, const char *key,
+                                    size_t key_size, const char *value, size_t value_size)
+{
+    (void)kind;
+    struct query_search *s = ctx;
+    if (is_text(&s->r->arena, key, key_size) && is_text(&s->r->arena, value, value_size))
+        return MHD_YES;
+    s->found = key;
+    return MHD_NO;
+}
+
+int request_check_query(struct request *r, struct err *e)
+{
+    struct query_search s = {r, NULL, NULL};
+    MHD_get_connection_values_n(r->conn, MHD_GET_ARGUMENT_KIND, match_binary, &s);
+    if (!s.found)
+        return 0;
+    return err_set(e, ERR_INVALID_QUERY, NULL,
+                   "The query parameter '%.100s' has bytes that are not UTF-8.", s.found);
+}
+
+const char *request_peer(struct request *r)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(r->conn, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    char text[INET6_ADDRSTRLEN] = "unknown";
+    if (info && info->client_addr)
+        uv_ip_name(info->client_addr, text, sizeof text);
+    return arena_strdup(&r->arena, text);
+}
+
+const char *request_header(const struct request *r, const char *name)
+{
+    return MHD_lookup_connection_value(r->conn, MHD_HEADER_KIND, name);
+}
+
+bool request_has_body(const struct request *r)
+{
+    const char *length = request_header(r, "Content-Length");
+    return request_header(r, "Transfer-Encoding") || (length && strtoull(length, NULL, 10) > 0);
+}
+
+bool request_may_log_in(const struct request *r)
+{
+    return !r->connection || connection_may_log_in(r->connection, uv_now(r->config->loop));
+}
+
+void request_login_failed(const struct request *r)
+{
+    if (r->connection)
+        connection_login_failed(r->connection, uv_now(r->config->loop));
+}
+
+const char *request_base(struct request *r)
+{
+    const char *host = request_header(r, "Host");
+    if (!host || !*host || strlen(host) > 255 ||
+        strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-:[]") !=
+            strlen(host))
+        return r->api->endpoint;
+    return arena_printf(&r->arena, "https://%s", host);
+}
+
+int request_query_int(struct request *r, const char *name, long min, long max, long fallback,
+                      long *out, struct err *e)
+{
+    const char *text = request_query(r, name);
+    if (!text) {
+        *out = fallback;
+        return 0;
+    }
+    char *end;
+    errno = 0;
+    *out = strtol(text, &end, 10);
+    if (errno || end == text || *end || *out < min || *out > max)
+        return err_set(e, ERR_INVALID_QUERY, name,
+                       "The query parameter %s is '%.100s'; it must be a whole number from %ld to "
+                       "%ld.",
+                       name, text, min, max);
+    return 0;
+}

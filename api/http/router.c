@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Path literals match without regard to case, as clients send resourceGroups and resourcegroups.
+ * A path that matches under another method is 405 with Allow; one that matches nothing is 404.
+ */
+#include "api/http/router.h"
+
+#include <assert.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/http/url.h"
+#include "lib/jsontext.h"
+
+#define VERSION_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_"
+
+/* The template's segment i: [*s, *s + *n). Returns false past its end. */
+static bool template_segment(const char *path, int i, const char **s, size_t *n)
+{
+    const char *p = path;
+    for (; i >= 0; i--) {
+        if (*p != '/')
+            return false;
+        p++;
+        *s = p;
+        *n = strcspn(p, "/");
+        p += *n;
+    }
+    return *n > 0;
+}
+
+static bool is_param(const char *s, size_t n)
+{
+    return n > 2 && s[0] == '{' && s[n - 1] == '}';
+}
+
+static bool is_tail(const char *s, size_t n)
+{
+    return is_param(s, n) && s[n - 2] == '*';
+}
+
+/* Runs for every route of a table at every request: no look at the template but this one. */
+static bool matches(const char *template, const struct request *r)
+{
+    const char *p = template;
+    for (int i = 0; i < r->n_segments; i++) {
+        if (*p++ != '/')
+            return false;
+        size_t n = strcspn(p, "/");
+        if (is_tail(p, n))
+            return true;
+        if (!is_param(p, n) && (r->segment_len[i] != n || strncasecmp(r->segment[i], p, n) != 0))
+            return false;
+        p += n;
+    }
+    return *p == '\0';
+}
+
+const char *request_param(const struct request *r, const char *name)
+{
+    const char *s = "";
+    size_t n = 0, len = strlen(name);
+    for (int i = 0; template_segment(r->route->path, i, &s, &n); i++) {
+        if (is_tail(s, n) && n == len + 3 && strncmp(s + 1, name, len) == 0)
+            return r->rest;
+        if (is_param(s, n) && n == len + 2 && strncmp(s + 1, name, len) == 0)
+            return r->segment[i];
+    }
+    assert(!"a handler asked for a parameter that its route does not have");
+    return "";
+}
+
+static int bad_path(const char *at, size_t n, const char *what, struct err *e)
+{
+    return err_set(e, ERR_INVALID_PATH, NULL, "The request path has %s in '%.*s'.", what,
+                   (int)(n > 200 ? 200 : n), at);
+}
+
+/* Splits and decodes the path. -1: a malformed escape, or no UTF-8: nobody below needs to expect
+ * either. */
+static int split_path(struct request *r, struct err *e)
+{
+    const char *p = r->path;
+    while (*p == '/') {
+        p++;
+        size_t n = strcspn(p, "/");
+        if (n == 0 && p[0] == '\0')
+            break; /* a trailing slash says nothing */
+        if (r->n_segments == REQUEST_SEGMENTS_MAX)
+            return 0; /* no template but a tail's is that deep; the tail reads r->path */
+        char *seg = url_decode(&r->arena, p, n);
+        size_t len = seg ? strlen(seg) : 0;
+        if (!seg || !jsontext_is_utf8(seg, len))
+            return bad_path(p, n, seg ? "bytes that are not UTF-8" : "a malformed percent escape",
+                            e);
+        r->segment_len[r->n_segments] = len;
+        r->segment[r->n_segments++] = seg;
+        p += n;
+    }
+    return 0;
+}
+
+/* Decodes what a {name*} matched. */
+static int take_tail(struct request *r, struct err *e)
+{
+    const char *s = "", *p = r->path;
+    size_t n = 0;
+    int i = 0;
+    for (; template_segment(r->route->path, i, &s, &n); i++) {
+        if (is_tail(s, n)) {
+            n = strlen(++p);
+            r->rest = url_decode(&r->arena, p, n);
+            if (!r->rest || !jsontext_is_utf8(r->rest, strlen(r->rest)))
+                return bad_path(
+                    p, n, r->rest ? "bytes that are not UTF-8" : "a malformed percent escape", e);
+            return 0;
+        }
+        p += 1 + strcspn(p + 1, "/");
+    }
+    return 0;
+}
+
+/* --- which service -------------------------------------------------------------------------- */
+
+/* How literal a segment is: a literal before a parameter before a tail before nothing. */
+static int literalness(const char *s, size_t n)
+{
+    return n == 0 ? 0 : is_tail(s, n) ? 1 : is_param(s, n) ? 2 : 3;
+}
+
+/* Of two templates that match: is `a` the more literal, at the first place where they differ? */
+static bool more_literal(const char *a, const char *b)
+{
+    while (*a || *b) {
+        a += *a == '/';
+        b += *b == '/';
+        size_t n = strcspn(a, "/"), m = strcspn(b, "/");
+        int x = literalness(a, n), y = literalness(b, m);
+        if (x != y)
+            return x > y;
+        a += n;
+        b += m;
+    }
+    return false;
+}
+
+/* `host` as sent, perhaps with a port. */
+static bool host_is(const char *pattern, const char *host)
+{
+    const char *colon = strrchr(host, ':');
+    size_t n = colon && strspn(colon + 1, "0123456789") == strlen(colon + 1)
+                   ? (size_t)(colon - host)
+                   : strlen(host);
+    size_t m = strlen(pattern);
+    if (*pattern != '*')
+        return n == m && strncasecmp(host, pattern, n) == 0;
+    return n >= m && strncasecmp(host + n - (m - 1), pattern + 1, m - 1) == 0;
+}
+
+static bool host_matches(const struct service *s, const char *host)
+{
+    for (size_t i = 0; s->hosts && s->hosts[i]; i++)
+        if (host_is(s->hosts[i], host))
+            return true;
+    return !s->hosts;
+}
+
+/* The most literal of the service's templates that match; NULL: none does. */
+static const char *path_matches(const struct service *s, const struct request *r)
+{
+    const char *best = s->paths ? NULL : "";
+    for (size_t i = 0; s->paths && s->paths[i]; i++)
+        if (matches(s->paths[i], r) && (!best || more_literal(s->paths[i], best)))
+            best = s->paths[i];
+    return best;
+}
+
+/* A service that names hosts comes before those that do not. */
+static void find_service(struct request *r)
+{
+    const char *host = request_header(r, "Host"), *best = NULL;
+    for (size_t i = 0; i < r->config->n_services; i++) {
+        const struct served *served = &r->config->services[i];
+        const struct service *s = served->service;
+        const char *path = host_matches(s, host ? host : "") ? path_matches(s, r) : NULL;
+        if (!path)
+            continue;
+        assert(!r->service || best); /* one of a turn before, by its path */
+        bool both = r->service && !r->service->hosts == !s->hosts;
+        if (r->service && (both ? !more_literal(path, best) : !s->hosts))
+            continue;
+        best = path;
+        r->service = s;
+        r->deps = served->deps;
+    }
+}
+
+/* --- api-versions --------------------------------------------------------------------------- */
+
+/* The versions that serve this path and method. */
+static unsigned versions_here(const struct request *r)
+{
+    unsigned served = 0;
+    for (size_t i = 0; i < r->service->n_routes; i++) {
+        const struct route *route = &r->service->routes[i];
+        if (strcmp(route->method, r->method) == 0 && matches(route->path, r))
+            served |= route->versions;
+    }
+    return served;
+}
+
+static int unknown_version(const struct request *r, struct err *e)
+{
+    char list[200] = "";
+    unsigned served = versions_here(r);
+    for (unsigned v = 1; v && v <= served; v <<= 1) {
+        if (!(served & v))
+            continue;
+        if (list[0])
+            strncat(list, ", ", sizeof list - strlen(list) - 1);
+        strncat(list, r->service->version_name(v), sizeof list - strlen(list) - 1);
+    }
+    return err_set(e, ERR_UNKNOWN_API_VERSION, "api-version",
+                   "No registered resource provider found for API version '%.100s'. "
+                   "The supported api-versions are '%s'.",
+                   r->version_name, list);
+}
+
+static int check_version(struct request *r, struct err *e)
+{
+    if (r->service->versions == VERSIONS_NONE)
+        return 0;
+    if (!r->version_name || !*r->version_name)
+        return err_set(e, ERR_MISSING_API_VERSION, "api-version",
+                       "The api-version query parameter (?api-version=) is required for all "
+                       "requests.");
+    if (strspn(r->version_name, VERSION_CHARS) != strlen(r->version_name))
+        return err_set(e, ERR_INVALID_QUERY, "api-version",
+                       "The api-version '%.100s' is malformed; it must be a date such as "
+                       "2018-05-01.",
+                       r->version_name);
+    if (r->service->versions == VERSIONS_ANY || (r->route->flags & ROUTE_ANY_VERSION))
+        return 0;
+    return (r->route->versions & r->version) ? 0 : unknown_version(r, e);
+}
+
+/* --- bodies --------------------------------------------------------------------------------- */
+
+static int check_media(const struct request *r, struct err *e)
+{
+    const char *type = request_header(r, "Content-Type");
+    if (!(r->route->flags & (ROUTE_JSON | ROUTE_JSON_OPTIONAL)) || !type ||
+        strncasecmp(type, "application/json", 16) == 0 || strncasecmp(type, "text/json", 9) == 0)
+        return 0;
+    return err_set(e, ERR_UNSUPPORTED_MEDIA, "Content-Type",
+                   "The Content-Type is '%.100s'; it must be application/json.", type);
+}
+
+/* Not in jansson's own words, which quote the text at fault: it may be a secret. */
+static const char *what_is_wrong(const json_error_t *je)
+{
+    static const struct {
+        enum json_error_code code;
+        const char *text;
+    } words[] = {
+        {json_error_premature_end_of_input, "it ends too early"},
+        {json_error_end_of_input_expected, "something follows its end"},
+        {json_error_invalid_utf8, "it is not UTF-8"},
+        {json_error_stack_overflow, "it is nested too deep"},
+        {json_error_duplicate_key, "an object has the same property twice"},
+        {json_error_null_character, "a text has the character \\u0000"},
+        {json_error_null_byte_in_key, "a property's name has the character \\u0000"},
+        {json_error_numeric_overflow, "a number is too large"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (words[i].code == json_error_code(je))
+            return words[i].text;
+    return "a syntax error";
+}
+
+static int parse_body(struct request *r, struct err *e)
+{
+    unsigned flags = r->route->flags;
+    if (!(flags & (ROUTE_JSON | ROUTE_JSON_OPTIONAL)))
+        return 0;
+    if (r->raw.len == 0) {
+        if (flags & ROUTE_JSON_OPTIONAL)
+            return 0;
+        return err_set(e, ERR_INVALID_JSON, NULL,
+                       "The request body is empty; a JSON object is expected.");
+    }
+    json_error_t je;
+    r->body = json_loadb(r->raw.s, r->raw.len, JSON_REJECT_DUPLICATES, &je);
+    if (!r->body)
+        return err_set(e, ERR_INVALID_JSON, NULL,
+                       "The request content is not valid JSON: %s (line %d, column %d).",
+                       what_is_wrong(&je), je.line, je.column);
+    if (!json_is_object(r->body))
+        return err_set(e, ERR_INVALID_JSON, NULL,
+                       "The request content must be a JSON object, not %s.",
+                       json_is_array(r->body) ? "an array" : "a plain value");
+    return 0;
+}
+
+static bool allow_has(const struct strbuf *allow, const char *method)
+{
+    return allow->len > 0 && strstr(allow->s, method);
+}
+
+/* The row of the asked version, or else the first that matches: check_version() refuses it. */
+static const struct route *find_route(struct request *r, struct strbuf *allow)
+{
+    const struct route *first = NULL;
+    for (size_t i = 0; i < r->service->n_routes; i++) {
+        const struct route *route = &r->service->routes[i];
+        if (!matches(route->path, r))
+            continue;
+        if (strcmp(route->method, r->method) != 0) {
+            if (!allow_has(allow, route->method))
+                strbuf_printf(allow, "%s%s", allow->len ? ", " : "", route->method);
+            continue;
+        }
+        if (route->versions == 0 || (route->versions & r->version))
+            return route;
+        first = first ? first : route;
+    }
+    return first;
+}
+
+static int no_route(struct request *r, const struct strbuf *allow, struct err *e)
+{
+    if (allow->len == 0)
+        return err_set(e, ERR_ROUTE_NOT_FOUND, NULL,
+                       "No resource type is served at '%.300s'. Check the path and the provider "
+                       "namespace.",
+                       r->path);
+    reply_header(r, "Allow", "%s", allow->s);
+    return err_set(e, ERR_METHOD_NOT_ALLOWED, NULL,
+                   "The method %.20s is not allowed at '%.300s'; allowed: %s.", r->method, r->path,
+                   allow->s);
+}
+
+static int match(struct request *r, struct err *e)
+{
+    struct strbuf allow = STRBUF_INIT;
+    if (r->service->versions != VERSIONS_NONE)
+        r->version_name = request_query(r, "api-version");
+    if (r->service->version_of && r->version_name)
+        r->version = r->service->version_of(r->version_name);
+    r->route = find_route(r, &allow);
+    int rc = r->route ? 0 : no_route(r, &allow, e);
+    strbuf_free(&allow);
+    return rc;
+}
+
+int router_accept(struct request *r, struct err *e)
+{
+    if (split_path(r, e) < 0 || request_check_query(r, e) < 0)
+        return -1;
+    find_service(r);
+    if (!r->service)
+        return err_set(e, ERR_ROUTE_NOT_FOUND, NULL, "Nothing is served at '%.300s'.", r->path);
+    if (match(r, e) < 0 || take_tail(r, e) < 0)
+        return -1;
+    if (r->service->may && !(r->route->flags & ROUTE_OPEN) && r->service->may(r, e) < 0)
+        return -1;
+    if (check_version(r, e) < 0)
+        return -1;
+    return request_has_body(r) ? check_media(r, e) : 0;
+}
+
+struct replied *router_dispatch(struct request *r)
+{
+    struct err e;
+    err_clear(&e);
+    if (parse_body(r, &e) < 0)
+        return reply_err(r, &e);
+    return r->route->handler(r);
+}

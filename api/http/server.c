@@ -1,0 +1,547 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * libmicrohttpd on the loop. One MHD daemon per listening socket, in external epoll mode: its epoll
+ * descriptor is watched by a uv_poll, MHD_get_timeout() feeds a uv_timer, and MHD_run() does the
+ * rest. A request lives from MHD's first call to MHD's completion callback, also while suspended.
+ *
+ *     head -> reading -> dispatched -> [waiting for the pool] -> [waiting for the disk] -> sent
+ *
+ * What the head says is checked before a byte of the body is kept: who asks, which route, how
+ * large.
+ */
+#include <assert.h>
+#include <gnutls/gnutls.h>
+#include <microhttpd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "api/http/auth.h"
+#include "api/http/body.h"
+#include "api/http/connections.h"
+#include "api/http/http_priv.h"
+#include "api/http/listen.h"
+#include "api/http/router.h"
+#include "lib/guid.h"
+
+#define CONNECTION_LIMIT     (CONNECTIONS_MAX + 96) /* and those that are being closed */
+#define CONNECTION_TIMEOUT_S 120                    /* idle keep-alive */
+/* Of each connection: URI, parameters, headers, and the reply's head. */
+#define CONNECTION_MEMORY (64 * 1024)
+#define URI_MAX           16384
+#define PARAMETERS_MAX    400
+#define STRING(number)    STRING_OF(number)
+#define STRING_OF(text)   #text
+#define FIRST_HEAD_MS     20000
+#define STOP_GRACE_MS     2000
+
+static bool has_pending(const struct api_config *c)
+{
+    return c->disk.has_pending(c->disk.ctx);
+}
+
+static struct request *request_create(struct listener *l, struct MHD_Connection *conn,
+                                      const char *method, const char *url)
+{
+    struct request *r = xcalloc(1, sizeof *r);
+    r->api = l->api;
+    r->config = &l->api->config;
+    r->listener = l;
+    r->conn = conn;
+    arena_init(&r->arena);
+    r->method = arena_strdup(&r->arena, method);
+    r->path = arena_strdup(&r->arena, url);
+    r->now_us = clock_now(&r->config->clock);
+    guid_new(r->request_id);
+    guid_new(r->correlation_id);
+    l->api->under_way++;
+    l->api->counters.requests++;
+    return r;
+}
+
+static void request_destroy(struct request *r)
+{
+    if (!r)
+        return;
+    r->api->under_way--;
+    if (r->response)
+        MHD_destroy_response(r->response);
+    json_decref(r->body);
+    body_release(r);
+    arena_free(&r->arena);
+    free(r);
+}
+
+int request_send(struct request *r)
+{
+    assert(r->response);
+    struct MHD_Response *resp = r->response;
+    r->response = NULL;
+    r->api->counters.failed += r->status >= 500;
+    if (r->api->stopping || r->hang_up)
+        MHD_add_response_header(resp, "Connection", "close");
+    enum MHD_Result ok = MHD_queue_response(r->conn, (unsigned)r->status, resp);
+    MHD_destroy_response(resp);
+    return (int)ok;
+}
+
+static void resume(struct request *r)
+{
+    r->finished = true;
+    r->listener->dirty = true;
+    r->api->suspended--;
+    MHD_resume_connection(r->conn);
+}
+
+/* What a turn wrote that is rolled back did not happen: nothing of its answer may stay. */
+static void on_durable(void *ctx, const struct err *why)
+{
+    struct request *r = ctx;
+    if (why) {
+        r->n_headers = 0;
+        struct replied *done = reply_err(r, why);
+        (void)done;
+    }
+    resume(r);
+}
+
+/* The reply is prepared; nothing may leave before the disk has what was written. */
+static void finish_when_durable(struct request *r)
+{
+    r->config->disk.when_durable(r->config->disk.ctx, on_durable, r);
+}
+
+void request_finish(struct request *r, struct replied *token)
+{
+    (void)token;
+    assert(r->later && r->response);
+    if (r->sink && !r->waiting) {
+        r->answered = true; /* deliver() comes at the body's end */
+        body_more(r);
+        return;
+    }
+    if (has_pending(r->config))
+        finish_when_durable(r);
+    else
+        resume(r);
+}
+
+/* One step of one request a turn. */
+static void on_again(uv_idle_t *i)
+{
+    struct api *api = i->data;
+    struct request *r = api->first_again;
+    api->first_again = r->next_again;
+    if (!api->first_again) {
+        api->end_again = &api->first_again;
+        uv_idle_stop(i);
+    }
+    r->next_again = NULL;
+    r->step(r, r->step_ctx);
+}
+
+void request_again(struct request *r, void (*step)(struct request *r, void *ctx), void *ctx)
+{
+    struct api *api = r->api;
+    r->step = step;
+    r->step_ctx = ctx;
+    *api->end_again = r;
+    api->end_again = &r->next_again;
+    uv_idle_start(&api->again, on_again);
+}
+
+static void suspend(struct request *r)
+{
+    MHD_suspend_connection(r->conn);
+    r->api->suspended++;
+}
+
+/* The reply is prepared, and all of the request has been read. */
+static enum MHD_Result deliver(struct request *r)
+{
+    if (!has_pending(r->config))
+        return (enum MHD_Result)request_send(r);
+    r->api->counters.waited++;
+    suspend(r);
+    finish_when_durable(r);
+    return MHD_YES;
+}
+
+static enum MHD_Result refuse(struct request *r)
+{
+    r->api->counters.refused++;
+    struct replied *done = reply_err(r, &r->early);
+    (void)done;
+    return (enum MHD_Result)request_send(r);
+}
+
+/* The body is complete. */
+static enum MHD_Result respond(struct request *r)
+{
+    if (r->early.code)
+        return refuse(r);
+    if (r->route->flags & ROUTE_STREAM) {
+        if (r->sink && !r->answered)
+            r->sink->end(r->sink->ctx);
+    } else {
+        struct replied *token = router_dispatch(r);
+        (void)token;
+        r->listener->handled = true;
+    }
+    assert(r->later || r->response);
+    if (!r->later || r->answered)
+        return deliver(r);
+    r->waiting = true;
+    suspend(r);
+    return MHD_YES;
+}
+
+static struct connection *connection_of(struct MHD_Connection *conn)
+{
+    return MHD_get_connection_info(conn, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+}
+
+/* The head has been read. A reply that is sent here closes the connection, if a body is to come. */
+static enum MHD_Result begin(struct request *r)
+{
+    if (body_check_head(r, &r->early) == 0 && router_accept(r, &r->early) == 0)
+        err_clear(&r->early);
+    body_begin(r);
+    if (r->early.code && r->hang_up)
+        return refuse(r);
+    if (!r->early.code && (r->route->flags & ROUTE_STREAM)) {
+        struct replied *token = r->route->handler(r);
+        (void)token;
+        r->listener->handled = true;
+    }
+    return MHD_YES;
+}
+
+static enum MHD_Result on_request(void *ctx, struct MHD_Connection *conn, const char *url,
+                                  const char *method, const char *version, const char *data,
+                                  size_t *size, void **state)
+{
+    (void)version;
+    struct request *r = *state;
+    if (!r) {
+        struct connection *c = connection_of(conn);
+        if (connection_refused(c))
+            return MHD_NO;
+        connection_busy(c);
+        *state = r = request_create(ctx, conn, method, url);
+        r->connection = c;
+        return begin(r);
+    }
+    if (r->finished)
+        return (enum MHD_Result)request_send(r);
+    if (*size)
+        return body_take(r, data, size) < 0 ? MHD_NO : MHD_YES;
+    return respond(r);
+}
+
+static void log_request(const struct request *r)
+{
+    LOG_DEBUG(r->config->log, "request.done", LF_STR("method", r->method), LF_STR("path", r->path),
+              LF_STR("operation", r->route ? r->route->operation_id : NULL),
+              LF_STR("version", r->version_name), LF_INT("status", r->status),
+              LF_INT("us", clock_now(&r->config->clock) - r->now_us),
+              LF_STR("req", r->correlation_id));
+}
+
+static void on_completed(void *ctx, struct MHD_Connection *conn, void **state,
+                         enum MHD_RequestTerminationCode code)
+{
+    (void)ctx, (void)code;
+    if (!*state)
+        return;
+    log_request(*state);
+    request_destroy(*state);
+    *state = NULL;
+    connection_idle(connection_of(conn));
+}
+
+/* Paths and queries are decoded by us, segment by segment, so that %2F stays inside a segment. */
+static size_t keep_escaped(void *ctx, struct MHD_Connection *conn, char *s)
+{
+    (void)ctx, (void)conn;
+    return strlen(s);
+}
+
+/* libmicrohttpd splits the query into the connection's memory, some 70 bytes a parameter, and has
+ * no reply for one that does not fit, nor memory left for the reply's head where one just fits. So
+ * what is too much is answered here, below it, before it begins. */
+static const char *too_much(const char *uri)
+{
+    size_t parameters = 1;
+    for (const char *p = uri; *p; p++)
+        parameters += *p == '&';
+    if (strlen(uri) > URI_MAX)
+        return "The path and query are longer than " STRING(URI_MAX) " bytes.";
+    return parameters > PARAMETERS_MAX
+               ? "The query has more than " STRING(PARAMETERS_MAX) " parameters."
+               : NULL;
+}
+
+static void *on_uri(void *ctx, const char *uri, struct MHD_Connection *conn)
+{
+    (void)ctx;
+    const char *why = too_much(uri);
+    if (!why)
+        return NULL;
+    char body[256], reply[600];
+    int n = snprintf(body, sizeof body,
+                     "{\"error\":{\"code\":\"RequestUriTooLong\",\"message\":\"%s\"}}", why);
+    int len = snprintf(reply, sizeof reply,
+                       "HTTP/1.1 414 URI Too Long\r\nContent-Type: " JSON_CONTENT_TYPE
+                       "\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
+                       n, body);
+    gnutls_session_t tls =
+        MHD_get_connection_info(conn, MHD_CONNECTION_INFO_GNUTLS_SESSION)->tls_session;
+    if (gnutls_record_send(tls, reply, (size_t)len) > 0)
+        gnutls_bye(tls, GNUTLS_SHUT_WR);
+    connection_refuse(connection_of(conn));
+    shutdown(MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd, SHUT_WR);
+    return NULL;
+}
+
+static void on_connection(void *ctx, struct MHD_Connection *conn, void **state,
+                          enum MHD_ConnectionNotificationCode code)
+{
+    struct listener *l = ctx;
+    if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+        connection_closed(*state);
+        return;
+    }
+    *state = connection_opened(
+        l->api->connections,
+        MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
+        MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
+}
+
+static void on_timer(uv_timer_t *t);
+static void on_idle(uv_idle_t *i);
+
+/* "At once" is an idle handle, not a timer of 0 ms: libuv runs a timer that its own callback arms
+ * again for now in the same pass, and would never come to the turn's hooks. */
+static void pump(struct listener *l)
+{
+    l->dirty = false;
+    MHD_run(l->mhd);
+    unsigned long long ms = 0;
+    if (MHD_get_timeout(l->mhd, &ms) != MHD_YES)
+        return;
+    if (ms == 0)
+        uv_idle_start(&l->idle, on_idle);
+    else
+        uv_timer_start(&l->timer, on_timer, ms, 0);
+}
+
+static void on_idle(uv_idle_t *i)
+{
+    uv_idle_stop(i);
+    pump(i->data);
+}
+
+static void on_timer(uv_timer_t *t)
+{
+    pump(t->data);
+}
+
+static void on_poll(uv_poll_t *p, int status, int events)
+{
+    (void)status, (void)events;
+    pump(p->data);
+}
+
+/* Runs inside the turn's hook, after its commit: if a handler ran, what it left to the turn's end
+ * (a commit, a command to a node) waits for the next, and a connection that was resumed meanwhile
+ * for the next pump. So the loop must turn once more before it sleeps. */
+static void pump_in_turn(struct listener *l)
+{
+    l->handled = false;
+    pump(l);
+    if (l->handled || l->dirty || has_pending(&l->api->config))
+        uv_idle_start(&l->idle, on_idle);
+}
+
+void api_turn(struct api *api)
+{
+    for (int i = 0; i < api->n_listeners; i++)
+        if (api->listener[i].dirty)
+            pump_in_turn(&api->listener[i]);
+}
+
+static int start_mhd(struct listener *l, int fd, struct err *e)
+{
+    const struct api_config *c = &l->api->config;
+    l->mhd = MHD_start_daemon(
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_TLS, 0, NULL, NULL, on_request, l,
+        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_HTTPS_MEM_CERT, c->cert_pem,
+        MHD_OPTION_HTTPS_MEM_KEY, c->key_pem, MHD_OPTION_HTTPS_PRIORITIES,
+        "NORMAL:-VERS-TLS1.0:-VERS-TLS1.1", MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL,
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, l, MHD_OPTION_URI_LOG_CALLBACK, on_uri, NULL,
+        MHD_OPTION_UNESCAPE_CALLBACK, keep_escaped, NULL, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)CONNECTION_LIMIT, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)CONNECTION_TIMEOUT_S,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY, MHD_OPTION_END);
+    if (!l->mhd)
+        return err_set(e, ERR_CONFIG, NULL, "the HTTPS server did not start (certificate or key?)");
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(l->mhd, MHD_DAEMON_INFO_EPOLL_FD);
+    uv_poll_init(c->loop, &l->poll, info->epoll_fd);
+    uv_timer_init(c->loop, &l->timer);
+    uv_idle_init(c->loop, &l->idle);
+    l->poll.data = l->timer.data = l->idle.data = l;
+    l->open_handles = 3;
+    uv_poll_start(&l->poll, UV_READABLE, on_poll);
+    return 0;
+}
+
+static int open_listener(struct api *api, const struct listen_socket *s, struct err *e)
+{
+    struct listener *l = &api->listener[api->n_listeners];
+    l->api = api;
+    l->port = s->port;
+    if (start_mhd(l, s->fd, e) < 0)
+        return -1;
+    if (api->n_listeners++ == 0)
+        snprintf(api->endpoint, sizeof api->endpoint, "https://%s:%d", s->url_host, s->port);
+    LOG_INFO(api->config.log, "api.listening", LF_STR("address", s->url_host),
+             LF_INT("port", s->port));
+    return 0;
+}
+
+const char *api_endpoint(const struct api *api)
+{
+    return api->endpoint;
+}
+
+struct api_counters api_counters(const struct api *api)
+{
+    struct api_counters c = api->counters;
+    connections_count(api->connections, &c.connections, &c.hung_up);
+    return c;
+}
+
+static void api_free(void *arg)
+{
+    struct api *api = arg;
+    token_cache_destroy(api->tokens);
+    void (*cb)(void *) = api->stopped;
+    void *ctx = api->stopped_ctx;
+    free(api);
+    cb(ctx);
+}
+
+static void on_again_closed(uv_handle_t *h)
+{
+    struct api *api = h->data;
+    connections_close(api->connections, api_free, api);
+}
+
+static void api_destroy(struct api *api)
+{
+    struct api_counters c = api_counters(api);
+    LOG_DEBUG(api->config.log, "api.served", LF_INT("connections", (int64_t)c.connections),
+              LF_INT("hung_up", (int64_t)c.hung_up), LF_INT("requests", (int64_t)c.requests),
+              LF_INT("refused", (int64_t)c.refused), LF_INT("failed", (int64_t)c.failed),
+              LF_INT("waited", (int64_t)c.waited), LF_INT("body_bytes", (int64_t)c.body_bytes));
+    uv_close((uv_handle_t *)&api->again, on_again_closed);
+}
+
+static void on_handle_closed(uv_handle_t *h)
+{
+    struct listener *l = h->data;
+    struct api *api = l->api;
+    if (--l->open_handles == 0)
+        MHD_stop_daemon(l->mhd);
+    if (--api->closing_handles == 0)
+        api_destroy(api);
+}
+
+static void hurry(struct api *api)
+{
+    body_hurry(api);
+    if (api->config.hurry)
+        api->config.hurry(api->config.hurry_ctx);
+}
+
+/* Replies under way are sent, then all connections are closed. A client that does not finish its
+ * request, or does not read its reply, is waited for STOP_GRACE_MS at most, and so are a node and a
+ * share. libmicrohttpd must not stop before all suspended requests were resumed; then they wait for
+ * the disk or the pool only. */
+static void close_when_quiet(uv_timer_t *t)
+{
+    struct api *api = t->data;
+    bool patient = uv_now(api->config.loop) < api->stop_by_ms;
+    if (!patient)
+        hurry(api);
+    api_turn(api); /* after all that resumes: nothing may be pumped once the handles are closed */
+    if (api->suspended > 0 || (api->under_way > 0 && patient)) {
+        uv_timer_start(t, close_when_quiet, 2, 0);
+        return;
+    }
+    api->closing_handles = 1;
+    for (int i = 0; i < api->n_listeners; i++) {
+        struct listener *l = &api->listener[i];
+        uv_poll_stop(&l->poll);
+        api->closing_handles += l->open_handles;
+        uv_close((uv_handle_t *)&l->poll, on_handle_closed);
+        uv_close((uv_handle_t *)&l->idle, on_handle_closed);
+        uv_close((uv_handle_t *)&l->timer, on_handle_closed);
+    }
+    uv_close((uv_handle_t *)t, (uv_close_cb)free);
+    if (--api->closing_handles == 0)
+        api_destroy(api);
+}
+
+void api_stop(struct api *api, void (*cb)(void *ctx), void *ctx)
+{
+    api->stopping = true;
+    api->stopped = cb;
+    api->stopped_ctx = ctx;
+    api->stop_by_ms = uv_now(api->config.loop) + STOP_GRACE_MS;
+    for (int i = 0; i < api->n_listeners; i++) {
+        MHD_socket fd = MHD_quiesce_daemon(api->listener[i].mhd);
+        if (fd != MHD_INVALID_SOCKET)
+            listen_close(fd);
+    }
+    uv_timer_t *t = xcalloc(1, sizeof *t);
+    uv_timer_init(api->config.loop, t);
+    t->data = api;
+    uv_timer_start(t, close_when_quiet, 1, 0);
+}
+
+static void on_given_up(void *ctx)
+{
+    (void)ctx;
+}
+
+/* The handles that are open already are closed as the loop turns. The first socket, which could not
+ * be served, is libmicrohttpd's: after some failures it has closed it, after others it has not. */
+static void give_up(struct api *api, const struct listen_socket *rest, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        listen_close(rest[i].fd);
+    api_stop(api, on_given_up, NULL);
+}
+
+int api_create(const struct api_config *c, struct api **out, struct err *e)
+{
+    struct listen_socket sockets[API_LISTENERS_MAX];
+    size_t n = 0;
+    if (listen_open(c->listen, c->n_listen, sockets, API_LISTENERS_MAX, &n, e) < 0)
+        return -1;
+    struct api *api = xcalloc(1, sizeof *api);
+    api->config = *c;
+    api->tokens = token_cache_create();
+    api->connections = connections_create(c->loop, FIRST_HEAD_MS);
+    uv_idle_init(c->loop, &api->again);
+    api->again.data = api;
+    api->end_again = &api->first_again;
+    for (size_t i = 0; i < n; i++)
+        if (open_listener(api, &sockets[i], e) < 0) {
+            give_up(api, &sockets[i], n - i);
+            return -1;
+        }
+    *out = api;
+    return 0;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/http/stream.h"
+
+#include <assert.h>
+#include <microhttpd.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/http/http_priv.h"
+
+/* What libmicrohttpd takes at a time. */
+#define BLOCK (32 * 1024)
+
+struct piece {
+    char *bytes; /* owned; NULL: none */
+    size_t n, taken;
+};
+
+struct stream {
+    struct listener *listener;
+    struct MHD_Connection *conn;
+    struct stream_source source;
+    uint64_t next, end; /* what is still to be asked for */
+    struct piece now, ahead;
+    bool fetching, failed, suspended;
+    bool released; /* the reply is over; freed when no fetch is under way */
+};
+
+static void stream_free(struct stream *s)
+{
+    s->source.release(s->source.ctx);
+    free(s->now.bytes);
+    free(s->ahead.bytes);
+    free(s);
+}
+
+static void on_released(void *ctx)
+{
+    struct stream *s = ctx;
+    s->released = true;
+    if (!s->fetching)
+        stream_free(s);
+}
+
+static void fetch_more(struct stream *s)
+{
+    if (s->fetching || s->failed || s->released || s->ahead.bytes || s->next == s->end)
+        return;
+    uint64_t left = s->end - s->next;
+    size_t want = left < STREAM_PIECE_MAX ? (size_t)left : STREAM_PIECE_MAX;
+    s->fetching = true;
+    if (s->source.fetch(s->source.ctx, s, s->next, want) < 0) {
+        s->fetching = false;
+        s->failed = true;
+    }
+}
+
+static void resume(struct stream *s)
+{
+    if (!s->suspended)
+        return;
+    s->suspended = false;
+    s->listener->dirty = true;
+    s->listener->api->suspended--;
+    MHD_resume_connection(s->conn);
+}
+
+static void keep(struct stream *s, char *bytes, size_t n)
+{
+    struct piece *p = s->now.bytes ? &s->ahead : &s->now;
+    *p = (struct piece){.bytes = bytes, .n = n};
+    s->next += n;
+}
+
+void stream_take(struct stream *s, char *bytes, size_t n)
+{
+    s->fetching = false;
+    if (s->released || n == 0 || n > s->end - s->next) {
+        free(bytes);
+        s->failed = true;
+    } else {
+        keep(s, bytes, n);
+    }
+    if (s->released) {
+        stream_free(s);
+        return;
+    }
+    fetch_more(s);
+    resume(s);
+}
+
+void stream_got(struct stream *s, const char *bytes, size_t n)
+{
+    char *copy = n > 0 ? xrealloc(NULL, n) : NULL;
+    if (copy)
+        memcpy(copy, bytes, n);
+    stream_take(s, copy, n);
+}
+
+static ssize_t take(struct stream *s, char *buf, size_t max)
+{
+    struct piece *p = &s->now;
+    size_t n = p->n - p->taken < max ? p->n - p->taken : max;
+    memcpy(buf, p->bytes + p->taken, n);
+    p->taken += n;
+    if (p->taken == p->n) {
+        free(p->bytes);
+        *p = s->ahead;
+        s->ahead = (struct piece){0};
+    }
+    return (ssize_t)n;
+}
+
+static ssize_t on_read(void *ctx, uint64_t pos, char *buf, size_t max)
+{
+    (void)pos; /* it only goes forward */
+    struct stream *s = ctx;
+    ssize_t n = s->now.bytes ? take(s, buf, max) : 0;
+    fetch_more(s);
+    if (n > 0)
+        return n;
+    if (s->failed)
+        return MHD_CONTENT_READER_END_WITH_ERROR;
+    s->suspended = true;
+    s->listener->api->suspended++;
+    MHD_suspend_connection(s->conn);
+    return 0;
+}
+
+struct replied *reply_stream(struct request *r, int status, const char *content_type,
+                             uint64_t offset, uint64_t len, const struct stream_source *source)
+{
+    struct stream *s = xcalloc(1, sizeof *s);
+    *s = (struct stream){.listener = r->listener,
+                         .conn = r->conn,
+                         .source = *source,
+                         .now = {.bytes = source->first, .n = source->n_first},
+                         .next = offset + source->n_first,
+                         .end = offset + len};
+    assert(source->n_first <= len && !source->first == !source->n_first);
+    return reply_response(r, status, content_type,
+                          MHD_create_response_from_callback(len, BLOCK, on_read, s, on_released));
+}

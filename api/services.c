@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/services.h"
+
+enum { BATCHAI, ARM, ADMIN, AAD, AZSTORAGE };
+
+const struct service *const api_services[API_SERVICES] = {[BATCHAI] = &batchai_service,
+                                                          [ARM] = &arm_service,
+                                                          [ADMIN] = &admin_service,
+                                                          [AAD] = &aad_service,
+                                                          [AZSTORAGE] = &azstorage_service};
+
+void api_serve_all(const struct api_deps *deps, struct served out[API_SERVICES])
+{
+    const void *const parts[API_SERVICES] = {[BATCHAI] = &deps->batchai,
+                                             [ARM] = &deps->batchai.arm,
+                                             [ADMIN] = &deps->admin,
+                                             [AAD] = &deps->aad,
+                                             [AZSTORAGE] = &deps->azstorage};
+    for (int i = 0; i < API_SERVICES; i++)
+        out[i] = (struct served){api_services[i], parts[i]};
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Lines of the daemon's own in files of shares.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "files/files_priv.h"
+#include "lib/arena.h"
+#include "lib/fs.h"
+
+struct append_job {
+    struct job job;
+    char *folder, *path, *text;
+    int error;
+    files_done cb;
+    void *ctx;
+};
+
+/* Makes `name` in the directory `above`, open to all whatever the umask is, unless it is there. */
+static int make_below(const char *root, const char *above, const char *name)
+{
+    int up = fs_open_beneath(root, above, O_RDONLY | O_DIRECTORY);
+    if (up < 0)
+        return -1;
+    int rc = mkdirat(up, name, 0777);
+    if (rc == 0)
+        rc = fchmodat(up, name, 0777, 0);
+    else if (errno == EEXIST)
+        rc = 0;
+    int error = errno;
+    close(up);
+    errno = error;
+    return rc;
+}
+
+/* Opens the directory `path` with all that is missing of it made. Links are followed as long as
+ * they stay below `root`. -1: errno. */
+static int open_directory(const char *root, char *path)
+{
+    const char *above = "";
+    for (char *name = path, *end; *name; name = end) {
+        end = name + strcspn(name, "/");
+        bool last = *end == '\0';
+        *end = '\0';
+        if (*name && make_below(root, above, name) < 0)
+            return -1;
+        if (name > path)
+            name[-1] = '/';
+        above = path;
+        end += !last;
+    }
+    return fs_open_beneath(root, path, O_RDONLY | O_DIRECTORY);
+}
+
+static int open_log(const struct append_job *j)
+{
+    char *path = xstrdup(j->path), *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : j->path;
+    if (slash)
+        *slash = '\0';
+    int dir = slash ? open_directory(j->folder, path)
+                    : fs_open_beneath(j->folder, "", O_RDONLY | O_DIRECTORY);
+    int fd = dir < 0
+                 ? -1
+                 : openat(dir, name, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+    int error = errno;
+    if (dir >= 0)
+        close(dir);
+    free(path);
+    errno = error;
+    return fd;
+}
+
+static bool append_step(struct job *job)
+{
+    struct append_job *j = (struct append_job *)(void *)job;
+    int fd = open_log(j);
+    if (fd < 0 || fchmod(fd, 0666) < 0 || fs_write_all(fd, j->text, strlen(j->text)) < 0)
+        j->error = errno;
+    if (fd >= 0)
+        close(fd);
+    return false;
+}
+
+static void append_tell(struct job *job, const struct err *why)
+{
+    struct append_job *j = (struct append_job *)(void *)job;
+    struct err e;
+    if (!why && j->error) {
+        file_error(&e, j->error);
+        why = &e;
+    }
+    j->cb(j->ctx, why);
+}
+
+static void append_destroy(struct job *job)
+{
+    struct append_job *j = (struct append_job *)(void *)job;
+    free(j->folder);
+    free(j->path);
+    free(j->text);
+    free(j);
+}
+
+static const struct job_kind append_kind = {append_step, append_tell, append_destroy,
+                                            .is_own = true};
+
+void files_append(struct files *f, const struct file_place *at, const char *text, files_done cb,
+                  void *ctx)
+{
+    struct append_job *j = xcalloc(1, sizeof *j);
+    *j = (struct append_job){.job.kind = &append_kind,
+                             .folder = xstrdup(at->share),
+                             .path = xstrdup(at->path),
+                             .text = xstrdup(text),
+                             .cb = cb,
+                             .ctx = ctx};
+    job_begin(f, at->share, &j->job);
+}

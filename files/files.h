@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The files room: folders that may hang. A share is a folder, on a network as likely as not; a call
+ * on one of its files can take as long as its server likes. So nothing here is done on the loop:
+ *
+ *   files_...() -> queue of the share -> one of its two workers -> callback on the loop
+ *
+ * Each share has workers of its own, two at most, started when there is work and gone a while after
+ * it. A share that hangs holds its two workers and nobody else's: when both have been in one call
+ * for FILES_HUNG_US, what waits for it, and what is asked of it from then on, fails with
+ * ERR_UNAVAILABLE (503 to a client) until a worker comes back. What the two workers do is
+ * not given up: it is answered when the share goes on. Long work (a large directory) is done in
+ * steps, and lets others go first after each.
+ *
+ * Callbacks run on the loop, once, never inside the call. Texts are copied. Symbolic links are
+ * followed as long as they stay below the share's folder (openat2 with RESOLVE_BENEATH).
+ */
+#ifndef FILES_FILES_H
+#define FILES_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/err.h"
+#include "lib/log.h"
+#include "lib/loop.h"
+
+#define FILES_WORKERS 2       /* of one share */
+#define FILES_HUNG_US 2000000 /* a call that takes longer counts as hung */
+
+struct files;
+
+struct files *files_create(struct loop *loop, const struct log *log);
+/* Ends what clients wait for, with ERR_UNAVAILABLE: whatever has not ended by itself. */
+void files_end_requests(struct files *f);
+/* Takes no more work; ends what clients wait for, gives the rest some seconds, and leaves behind
+ * what hangs even then: those callbacks get ERR_UNAVAILABLE too. `stopped` runs after the last
+ * callback; `f` is gone then. All files must have been closed. */
+void files_stop(struct files *f, void (*stopped)(void *ctx, size_t left_behind), void *ctx);
+
+struct files_counts {
+    size_t shares, hung;  /* with workers now; of these, how many hang */
+    size_t waiting, open; /* pieces of work without a worker; files */
+    uint64_t done;        /* pieces of work, ever */
+    uint64_t refused;     /* of clients' requests: share hung, or queue full */
+    uint64_t bytes;       /* read */
+};
+void files_count(const struct files *f, struct files_counts *out);
+
+/* A file or directory: `path` below the folder `share`; "" is the folder. */
+struct file_place {
+    const char *share, *path;
+};
+
+/* In every callback `why` is NULL on success. ERR_UNAVAILABLE: the share hangs or the daemon stops.
+ * ERR_FILE_NOT_FOUND: not there. ERR_IO: anything else. Its message is a phrase for "..., because
+ * ...", without the path. */
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+struct file;
+
+struct file_facts {
+    uint64_t size;
+    int64_t mtime_us;
+};
+
+struct file_range {
+    uint64_t offset, len;
+};
+
+/* How much of a file is read at a time. The more files are open, the less: what all of them
+ * together have in memory, read and not sent yet, is bounded, however slowly clients take it. */
+#define FILES_PIECE_MAX (256 * 1024)
+#define FILES_PIECE_MIN (16 * 1024)
+size_t files_piece(const struct files *f);
+
+struct files_open {
+    struct file_place at;
+    /* Which bytes are wanted of a file of `size` bytes. Runs on a worker, so `text` (a copy of that
+     * below, which may be NULL) is all that it may look at. NULL: none are. */
+    struct file_range (*choose)(const char *text, uint64_t size);
+    const char *text;
+};
+
+/* What was found on opening: the file's facts and the first files_piece() of the bytes that are
+ * wanted (fewer: the file has become shorter), which are read on the way. */
+struct file_start {
+    struct file_facts facts;
+    struct file_range range;
+    char *bytes; /* malloc; a callback that takes them leaves NULL */
+    size_t n;
+    bool is_all; /* that is wanted: there will be no file_read() */
+};
+
+/* `file` is the callback's, to be closed when its bytes are sent. Regular files only. */
+typedef void (*files_opened)(void *ctx, const struct err *why, struct file *file,
+                             struct file_start *start);
+void files_open(struct files *f, const struct files_open *what, files_opened cb, void *ctx);
+
+/* `bytes` (malloc) become the callback's; `n` is less than `max` at the file's end only. */
+typedef void (*files_read)(void *ctx, const struct err *why, char *bytes, size_t n);
+/* One at a time for each file. It waits for a worker as long as it must: its reply has begun. */
+void file_read(struct file *file, uint64_t offset, size_t max, files_read cb, void *ctx);
+/* A read under way does not call back any more. */
+void file_close(struct file *file);
+
+/* --- listing ---------------------------------------------------------------------------------- */
+
+struct file_entry {
+    char *name; /* owned */
+    bool is_dir;
+    int64_t size, mtime_us;
+};
+
+struct file_entries {
+    struct file_entry *entry; /* owned; ordered by name */
+    size_t n;
+    size_t left_out; /* how many more there are that cannot be shown, or are beyond `max` */
+};
+void file_entries_free(struct file_entries *l);
+
+struct files_list {
+    struct file_place at;
+    const char *base; /* above at.path; see base_is_missing */
+    size_t max;       /* entries */
+    bool files_only;
+};
+/* What is in a directory: regular files, links to such inside the share, and directories. `found`
+ * (NULL with a `why`) may be emptied by the callback; what it leaves is freed. base_is_missing:
+ * the directory is not there, because not even `base` is. */
+typedef void (*files_listed)(void *ctx, const struct err *why, struct file_entries *found,
+                             bool base_is_missing);
+void files_list(struct files *f, const struct files_list *what, files_listed cb, void *ctx);
+
+/* --- the daemon's own work: never refused for a share that hangs, waits as long as it must -----
+ */
+
+typedef void (*files_done)(void *ctx, const struct err *why);
+/* Whether there is anything at `path`: ERR_FILE_NOT_FOUND if not. `share` says whose workers look.
+ */
+void files_look(struct files *f, const char *share, const char *path, files_done cb, void *ctx);
+/* rm -rf of a folder, see fs_remove_tree(). */
+void files_remove_tree(struct files *f, const char *share, const char *path, files_done cb,
+                       void *ctx);
+/* Appends `text` to a file, which is made if it is missing, as are the directories above it: both
+ * open to all, because jobs may run as somebody else. */
+void files_append(struct files *f, const struct file_place *at, const char *text, files_done cb,
+                  void *ctx);
+/* The names in a directory, which is a share of its own. */
+void files_names(struct files *f, const char *folder, files_listed cb, void *ctx);
+
+#endif

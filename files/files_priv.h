@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of files/ share. A piece of work (struct job) belongs to the loop, but while a
+ * worker is in its step(): then the worker has what the kind keeps in it, and the loop `job.base`
+ * alone. A step touches neither files nor share: it may outlive both, in a call that hangs.
+ */
+#ifndef FILES_PRIV_H
+#define FILES_PRIV_H
+
+#include "files/files.h"
+
+struct share;
+struct job;
+
+struct job_kind {
+    /* On a worker. True: there is more to do, when the others have had their turn. */
+    bool (*step)(struct job *job);
+    /* On the loop, once: the end, or `why` it was not done. With a `why` a worker may be in step():
+     * the callback alone may be read. */
+    void (*tell)(struct job *job, const struct err *why);
+    /* On the loop; no worker is in it. */
+    void (*destroy)(struct job *job);
+    bool is_own;   /* not a client's: waits as long as it must */
+    bool is_begun; /* of a reply that has begun: the same, but ends with the requests */
+};
+
+/* First in what a kind keeps. */
+struct job {
+    struct job *next; /* in the queue */
+    struct share *share;
+    const struct job_kind *kind;
+    bool told;       /* loop's */
+    bool more;       /* worker's, until the step's end */
+    bool has_worker; /* loop's */
+};
+
+/* Queues it for the share that `folder` is; it is destroyed in any case. */
+void job_begin(struct files *f, const char *folder, struct job *job);
+/* The same for the share that an open file is of. */
+void job_begin_in(struct share *s, struct job *job);
+/* Its callback does not run any more. */
+void job_forget(struct job *job);
+
+struct files *share_files(const struct share *s);
+/* Held by open files. */
+void share_hold(struct share *s);
+void share_release(struct share *s);
+void files_add_bytes(struct files *f, size_t n);
+
+/* What errno, set by a call on a file of a share, means. */
+void file_error(struct err *e, int error);
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One file of a share: opened, read piece by piece, closed. All three may hang, closing too.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "files/files_priv.h"
+#include "lib/arena.h"
+#include "lib/fs.h"
+#include "lib/timefmt.h"
+
+struct file {
+    struct share *share;
+    int fd;              /* -1: all that is wanted was read when it was opened */
+    struct job *reading; /* not back yet */
+    bool closed;         /* when that is back, the descriptor goes */
+};
+
+/* Up to `max` bytes into `to`; *n says how many. Returns errno. */
+static int read_all(int fd, uint64_t offset, char *to, size_t max, size_t *n)
+{
+    *n = 0;
+    while (*n < max) {
+        ssize_t got = pread(fd, to + *n, max - *n, (off_t)(offset + *n));
+        if (got == 0)
+            break;
+        if (got > 0)
+            *n += (size_t)got;
+        else if (errno != EINTR)
+            return errno;
+    }
+    return 0;
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+struct open_job {
+    struct job job;
+    char *folder, *path, *text;
+    struct file_range (*choose)(const char *text, uint64_t size);
+    int fd, error; /* fd -1: not open (any more); error: errno */
+    size_t first_max;
+    struct file_start start;
+    files_opened cb;
+    void *ctx;
+};
+
+static int open_regular(struct open_job *o)
+{
+    struct stat st;
+    o->fd = fs_open_beneath(o->folder, o->path, O_RDONLY | O_NONBLOCK);
+    if (o->fd < 0 || fstat(o->fd, &st) < 0)
+        return errno;
+    if (!S_ISREG(st.st_mode))
+        return EISDIR;
+    o->start.facts =
+        (struct file_facts){.size = (uint64_t)st.st_size,
+                            .mtime_us = time_from_file(st.st_mtim.tv_sec, st.st_mtim.tv_nsec)};
+    return 0;
+}
+
+static int read_start(struct open_job *o)
+{
+    struct file_start *s = &o->start;
+    if (o->choose)
+        s->range = o->choose(o->text, s->facts.size);
+    size_t max = s->range.len < o->first_max ? (size_t)s->range.len : o->first_max;
+    s->is_all = s->range.len <= o->first_max;
+    if (max == 0)
+        return 0;
+    s->bytes = xrealloc(NULL, max);
+    return read_all(o->fd, s->range.offset, s->bytes, max, &s->n);
+}
+
+static bool open_step(struct job *job)
+{
+    struct open_job *o = (struct open_job *)(void *)job;
+    o->error = open_regular(o);
+    if (o->error == 0)
+        o->error = read_start(o);
+    if (o->fd >= 0 && (o->error || o->start.is_all)) {
+        close(o->fd);
+        o->fd = -1;
+    }
+    return false;
+}
+
+static void open_tell(struct job *job, const struct err *why)
+{
+    struct open_job *o = (struct open_job *)(void *)job;
+    struct err e;
+    if (!why && o->error) {
+        file_error(&e, o->error);
+        why = &e;
+    }
+    if (why) {
+        o->cb(o->ctx, why, NULL, NULL);
+        return;
+    }
+    struct file *file = xcalloc(1, sizeof *file);
+    file->share = job->share;
+    file->fd = o->fd;
+    o->fd = -1;
+    share_hold(job->share);
+    files_add_bytes(share_files(job->share), o->start.n);
+    o->cb(o->ctx, NULL, file, &o->start);
+}
+
+/* --- closing ---------------------------------------------------------------------------------- */
+
+struct close_job {
+    struct job job;
+    int fd;
+};
+
+static bool close_step(struct job *job)
+{
+    close(((struct close_job *)(void *)job)->fd);
+    return false;
+}
+
+static void close_tell(struct job *job, const struct err *why)
+{
+    (void)job, (void)why;
+}
+
+static void close_destroy(struct job *job)
+{
+    free(job);
+}
+
+static const struct job_kind close_kind = {close_step, close_tell, close_destroy, .is_own = true};
+
+static void close_later(struct share *s, int fd)
+{
+    struct close_job *c = xcalloc(1, sizeof *c);
+    c->job.kind = &close_kind;
+    c->fd = fd;
+    job_begin_in(s, &c->job);
+}
+
+static void open_destroy(struct job *job)
+{
+    struct open_job *o = (struct open_job *)(void *)job;
+    if (o->fd >= 0)
+        close_later(job->share, o->fd);
+    free(o->start.bytes);
+    free(o->folder);
+    free(o->path);
+    free(o->text);
+    free(o);
+}
+
+static const struct job_kind open_kind = {
+    .step = open_step, .tell = open_tell, .destroy = open_destroy};
+
+void files_open(struct files *f, const struct files_open *what, files_opened cb, void *ctx)
+{
+    struct open_job *o = xcalloc(1, sizeof *o);
+    *o = (struct open_job){.job.kind = &open_kind,
+                           .folder = xstrdup(what->at.share),
+                           .path = xstrdup(what->at.path),
+                           .text = what->text ? xstrdup(what->text) : NULL,
+                           .choose = what->choose,
+                           .fd = -1,
+                           .first_max = files_piece(f),
+                           .cb = cb,
+                           .ctx = ctx};
+    job_begin(f, what->at.share, &o->job);
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+struct read_job {
+    struct job job;
+    struct file *file; /* loop's; NULL: done with it */
+    int fd, error;
+    uint64_t offset;
+    size_t max, n;
+    char *bytes;
+    files_read cb;
+    void *ctx;
+};
+
+static bool read_step(struct job *job)
+{
+    struct read_job *r = (struct read_job *)(void *)job;
+    r->bytes = xrealloc(NULL, r->max);
+    r->error = read_all(r->fd, r->offset, r->bytes, r->max, &r->n);
+    return false;
+}
+
+static void read_tell(struct job *job, const struct err *why)
+{
+    struct read_job *r = (struct read_job *)(void *)job;
+    struct err e;
+    if (!why && r->error) {
+        file_error(&e, r->error);
+        why = &e;
+    }
+    if (why) {
+        r->cb(r->ctx, why, NULL, 0);
+        return;
+    }
+    char *bytes = r->bytes;
+    r->bytes = NULL;
+    files_add_bytes(share_files(job->share), r->n);
+    r->file->reading = NULL; /* the callback may ask for more, or close it */
+    r->file = NULL;
+    r->cb(r->ctx, NULL, bytes, r->n);
+}
+
+static void file_gone(struct file *file)
+{
+    struct share *s = file->share;
+    if (file->fd >= 0)
+        close_later(s, file->fd);
+    free(file);
+    share_release(s);
+}
+
+static void read_destroy(struct job *job)
+{
+    struct read_job *r = (struct read_job *)(void *)job;
+    if (r->file && r->file->reading == job) {
+        r->file->reading = NULL;
+        if (r->file->closed)
+            file_gone(r->file);
+    }
+    free(r->bytes);
+    free(r);
+}
+
+static const struct job_kind read_kind = {read_step, read_tell, read_destroy, .is_begun = true};
+
+void file_read(struct file *file, uint64_t offset, size_t max, files_read cb, void *ctx)
+{
+    assert(file->fd >= 0 && !file->reading && max > 0);
+    struct read_job *r = xcalloc(1, sizeof *r);
+    *r = (struct read_job){.job.kind = &read_kind,
+                           .file = file,
+                           .fd = file->fd,
+                           .offset = offset,
+                           .max = max,
+                           .cb = cb,
+                           .ctx = ctx};
+    file->reading = &r->job;
+    job_begin_in(file->share, &r->job);
+}
+
+void file_close(struct file *file)
+{
+    if (!file->reading) {
+        file_gone(file);
+        return;
+    }
+    file->closed = true;
+    job_forget(file->reading);
+}

@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Shares, their workers and queues; hung shares; the end.
+ *
+ *   job_begin() -> queue -> worker: step() -> [queue, while there is more] -> tell() -> destroy()
+ *                    \-> the share hangs, or it all stops: tell(why) -> destroy()
+ *
+ * A job whose end was told while a worker was in it is destroyed when the worker comes back.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "files/files_priv.h"
+#include "lib/arena.h"
+
+/* Shares with workers, at once: each may cost FILES_WORKERS threads that hang. */
+#define SHARES_MAX 64
+/* Clients' jobs that wait for a worker of one share. */
+#define WAITING_MAX 1024
+/* Workers of a share that has nothing to do are kept for so long. */
+#define IDLE_US 5000000
+/* Of all open files, in memory: two pieces of each. */
+#define IN_MEMORY_MAX (64 * 1024 * 1024)
+/* For what is under way when all stops. */
+#define STOP_US 2000000
+
+struct worker {
+    struct job *job;  /* NULL: free */
+    int64_t since_us; /* when it began its step */
+};
+
+struct share {
+    struct share *next;
+    struct files *files;
+    char *folder;
+    struct loop_lane *lane;
+    struct loop_timer *timer; /* looks for a hang while both workers are busy, for an end else */
+    struct worker worker[FILES_WORKERS];
+    struct job *queue, **queue_end;
+    size_t waiting; /* of clients */
+    size_t queued;
+    size_t holds;
+    bool hung;
+};
+
+struct files {
+    struct loop *loop;
+    const struct log *log;
+    struct share *shares;
+    struct files_counts counts; /* done, refused, bytes, open */
+    bool stopping;
+    struct loop_timer *stop_timer;
+    size_t closing; /* lanes, and what else must end before it can */
+    bool walking;   /* through the shares: none may go */
+    size_t left_behind;
+    void (*stopped)(void *ctx, size_t left_behind);
+    void *stopped_ctx;
+};
+
+static void share_pump(struct share *s);
+static void files_stop_step(struct files *f);
+
+/* --- jobs ------------------------------------------------------------------------------------- */
+
+static void job_tell(struct job *job, const struct err *why)
+{
+    if (job->told)
+        return;
+    job->told = true;
+    job->kind->tell(job, why);
+}
+
+static void job_end(struct job *job, const struct err *why)
+{
+    assert(!job->has_worker);
+    job_tell(job, why);
+    job->kind->destroy(job);
+}
+
+void job_forget(struct job *job)
+{
+    job->told = true;
+}
+
+static void unavailable(struct err *e, const struct files *f)
+{
+    if (f->stopping)
+        err_set(e, ERR_UNAVAILABLE, NULL, "the daemon is stopping; try again when it is back");
+    else
+        err_set(e, ERR_UNAVAILABLE, NULL,
+                "the share does not answer: calls on its files have taken more than %d s; try "
+                "again in a moment",
+                FILES_HUNG_US / 1000000);
+}
+
+/* --- a share's queue -------------------------------------------------------------------------- */
+
+static bool is_clients(const struct job *job)
+{
+    return !job->kind->is_own && !job->kind->is_begun;
+}
+
+static void queue_add(struct share *s, struct job *job)
+{
+    job->next = NULL;
+    *s->queue_end = job;
+    s->queue_end = &job->next;
+    s->queued++;
+    s->waiting += is_clients(job);
+}
+
+static struct job *queue_take(struct share *s, struct job **at)
+{
+    struct job *job = *at;
+    *at = job->next;
+    if (!*at)
+        s->queue_end = at;
+    s->queued--;
+    s->waiting -= is_clients(job);
+    return job;
+}
+
+/* Ends what waits and is `chosen`. */
+static void queue_refuse(struct share *s, bool (*chosen)(const struct job *job))
+{
+    struct err why;
+    struct job *ended = NULL, **end = &ended;
+    unavailable(&why, s->files);
+    for (struct job **at = &s->queue; *at;) {
+        if (!chosen(*at)) {
+            at = &(*at)->next;
+            continue;
+        }
+        *end = queue_take(s, at);
+        end = &(*end)->next;
+        *end = NULL;
+    }
+    while (ended) { /* callbacks may ask for more */
+        struct job *job = ended;
+        ended = job->next;
+        s->files->counts.refused += is_clients(job) && !s->files->stopping;
+        job_end(job, &why);
+    }
+}
+
+/* --- shares ----------------------------------------------------------------------------------- */
+
+static int busy_workers(const struct share *s)
+{
+    int n = 0;
+    for (int i = 0; i < FILES_WORKERS; i++)
+        n += s->worker[i].job != NULL;
+    return n;
+}
+
+static bool is_idle(const struct share *s)
+{
+    return busy_workers(s) == 0 && !s->queue;
+}
+
+static void share_remove(struct share *s)
+{
+    for (struct share **at = &s->files->shares; *at; at = &(*at)->next)
+        if (*at == s) {
+            *at = s->next;
+            break;
+        }
+    loop_timer_destroy(s->timer);
+    free(s->folder);
+    free(s);
+}
+
+static void on_lane_closed(void *ctx)
+{
+    struct files *f = ctx;
+    f->closing--;
+    files_stop_step(f);
+}
+
+/* `patience_us` as of loop_lane_close(). */
+static void share_close(struct share *s, int64_t patience_us)
+{
+    s->files->closing++;
+    loop_lane_close(s->lane, LOOP_LANE_DROP, patience_us, on_lane_closed, s->files);
+    share_remove(s);
+}
+
+/* When the later of the workers that are all busy has been so for too long; 0: one is free. */
+static int64_t hung_at(const struct share *s)
+{
+    int64_t last = 0;
+    for (int i = 0; i < FILES_WORKERS; i++) {
+        if (!s->worker[i].job)
+            return 0;
+        if (s->worker[i].since_us > last)
+            last = s->worker[i].since_us;
+    }
+    return last + FILES_HUNG_US;
+}
+
+static void share_watch(struct share *s)
+{
+    int64_t at = hung_at(s);
+    if (at && !s->hung)
+        loop_timer_start(s->timer, at);
+    else if (is_idle(s) && s->holds == 0)
+        loop_timer_start(s->timer, loop_mono_us(s->files->loop) + IDLE_US);
+    else
+        loop_timer_stop(s->timer);
+}
+
+static void on_timer(void *ctx)
+{
+    struct share *s = ctx;
+    int64_t at = hung_at(s);
+    if (at && at <= loop_mono_us(s->files->loop)) {
+        s->hung = true;
+        LOG_WARN(s->files->log, "share.hung", LF_STR("folder", s->folder),
+                 LF_INT("waiting", s->queued), LF_INT("seconds", FILES_HUNG_US / 1000000));
+        queue_refuse(s, is_clients);
+        return;
+    }
+    if (is_idle(s) && s->holds == 0)
+        share_close(s, 0);
+    else
+        share_watch(s);
+}
+
+static struct share *share_new(struct files *f, const char *folder)
+{
+    struct share *s = xcalloc(1, sizeof *s);
+    s->files = f;
+    s->folder = xstrdup(folder);
+    s->lane = loop_lane_create(f->loop, "files", FILES_WORKERS, FILES_WORKERS);
+    s->timer = loop_timer_create(f->loop, on_timer, s);
+    s->queue_end = &s->queue;
+    s->next = f->shares;
+    f->shares = s;
+    return s;
+}
+
+/* Makes room for one more by closing one that has nothing to do. */
+static bool has_room(struct files *f)
+{
+    struct share *idle = NULL;
+    size_t n = 0;
+    for (struct share *s = f->shares; s; s = s->next, n++)
+        if (is_idle(s) && s->holds == 0)
+            idle = s;
+    if (n < SHARES_MAX)
+        return true;
+    if (!idle || f->walking)
+        return false;
+    share_close(idle, 0);
+    return true;
+}
+
+static struct share *share_find(struct files *f, const char *folder)
+{
+    for (struct share *s = f->shares; s; s = s->next)
+        if (strcmp(s->folder, folder) == 0)
+            return s;
+    return NULL;
+}
+
+/* --- work ------------------------------------------------------------------------------------- */
+
+static void on_worker(void *ctx)
+{
+    struct job *job = ctx;
+    job->more = job->kind->step(job);
+}
+
+static void worker_free(struct share *s, const struct job *job)
+{
+    for (int i = 0; i < FILES_WORKERS; i++)
+        if (s->worker[i].job == job)
+            s->worker[i].job = NULL;
+    if (!s->hung)
+        return;
+    s->hung = false;
+    LOG_INFO(s->files->log, "share.answers", LF_STR("folder", s->folder));
+}
+
+static void on_worker_back(void *ctx, enum loop_work_end how)
+{
+    struct job *job = ctx;
+    struct share *s = job->share;
+    struct files *f = s->files;
+    struct err why;
+    job->has_worker = false;
+    worker_free(s, job);
+    f->counts.done += how == LOOP_WORK_DONE && !job->more;
+    if (how == LOOP_WORK_DROPPED) {
+        unavailable(&why, f);
+        job_end(job, &why);
+    } else if (job->more && !job->told) {
+        queue_add(s, job);
+    } else {
+        job_end(job, NULL);
+    }
+    share_pump(s);
+    files_stop_step(f);
+}
+
+static void share_pump(struct share *s)
+{
+    for (int i = 0; i < FILES_WORKERS && s->queue; i++) {
+        if (s->worker[i].job)
+            continue;
+        struct job *job = queue_take(s, &s->queue);
+        s->worker[i] = (struct worker){job, loop_mono_us(s->files->loop)};
+        job->has_worker = true;
+        if (!loop_work(s->lane, on_worker, on_worker_back, job))
+            abort(); /* it takes as many as there are workers */
+    }
+    share_watch(s);
+}
+
+/* --- work that is refused at once: told in the next turn ---------------------------------------
+ */
+
+struct refusal {
+    struct job *job;
+    struct files *files;
+};
+
+static void on_refused(void *ctx)
+{
+    struct refusal *r = ctx;
+    struct err why;
+    unavailable(&why, r->files);
+    job_end(r->job, &why);
+    r->files->closing--;
+    files_stop_step(r->files);
+    free(r);
+}
+
+static void refuse(struct files *f, struct job *job)
+{
+    struct refusal *r = xcalloc(1, sizeof *r);
+    *r = (struct refusal){job, f};
+    f->closing++; /* it must be there until then */
+    f->counts.refused += is_clients(job) && !f->stopping;
+    loop_defer(f->loop, on_refused, r);
+}
+
+void job_begin_in(struct share *s, struct job *job)
+{
+    struct files *f = s->files;
+    job->share = s;
+    if (is_clients(job) && (f->stopping || s->hung || s->waiting >= WAITING_MAX)) {
+        refuse(f, job);
+        return;
+    }
+    queue_add(s, job);
+    share_pump(s);
+}
+
+void job_begin(struct files *f, const char *folder, struct job *job)
+{
+    struct share *s = share_find(f, folder);
+    if (!s && (f->stopping || (!has_room(f) && is_clients(job)))) {
+        refuse(f, job);
+        return;
+    }
+    job_begin_in(s ? s : share_new(f, folder), job);
+}
+
+/* --- what the other files ask for --------------------------------------------------------------
+ */
+
+struct files *share_files(const struct share *s)
+{
+    return s->files;
+}
+
+void share_hold(struct share *s)
+{
+    s->holds++;
+    s->files->counts.open++;
+}
+
+void share_release(struct share *s)
+{
+    assert(s->holds > 0);
+    s->holds--;
+    s->files->counts.open--;
+    share_watch(s);
+}
+
+size_t files_piece(const struct files *f)
+{
+    size_t piece = IN_MEMORY_MAX / 2 / (f->counts.open + 1);
+    if (piece > FILES_PIECE_MAX)
+        return FILES_PIECE_MAX;
+    return piece < FILES_PIECE_MIN ? FILES_PIECE_MIN : piece;
+}
+
+void files_add_bytes(struct files *f, size_t n)
+{
+    f->counts.bytes += n;
+}
+
+void file_error(struct err *e, int error)
+{
+    enum err_code code = error == ENOENT ? ERR_FILE_NOT_FOUND : ERR_IO;
+    const char *text = strerror(error);
+    if (error == EXDEV)
+        text = "it leads out of the share";
+    else if (error == ELOOP)
+        text = "its links lead out of the share or in circles";
+    err_set(e, code, NULL, "%s", text);
+}
+
+void files_count(const struct files *f, struct files_counts *out)
+{
+    *out = f->counts;
+    for (const struct share *s = f->shares; s; s = s->next) {
+        out->shares++;
+        out->hung += s->hung;
+        out->waiting += s->queued;
+    }
+}
+
+/* --- birth and end ---------------------------------------------------------------------------- */
+
+struct files *files_create(struct loop *loop, const struct log *log)
+{
+    struct files *f = xcalloc(1, sizeof *f);
+    f->loop = loop;
+    f->log = log;
+    return f;
+}
+
+static bool is_requested(const struct job *job)
+{
+    return !job->kind->is_own;
+}
+
+static bool is_any(const struct job *job)
+{
+    return job != NULL;
+}
+
+/* Tells the end of what is `chosen`; a worker that is in such a job goes on. */
+static void share_end(struct share *s, bool (*chosen)(const struct job *job))
+{
+    struct err why;
+    queue_refuse(s, chosen);
+    unavailable(&why, s->files);
+    for (int i = 0; i < FILES_WORKERS; i++)
+        if (s->worker[i].job && chosen(s->worker[i].job))
+            job_tell(s->worker[i].job, &why);
+}
+
+void files_end_requests(struct files *f)
+{
+    f->walking = true;
+    for (struct share *s = f->shares; s; s = s->next)
+        share_end(s, is_requested);
+    f->walking = false;
+}
+
+/* Shares that have nothing to do go; after the last of all, `f`. */
+static void files_stop_step(struct files *f)
+{
+    if (!f->stopping)
+        return;
+    for (struct share *s = f->shares, *next; s; s = next) {
+        next = s->next;
+        if (is_idle(s) && s->holds == 0)
+            share_close(s, 0);
+    }
+    if (f->shares || f->closing > 0)
+        return;
+    void (*stopped)(void *, size_t) = f->stopped;
+    void *ctx = f->stopped_ctx;
+    size_t left_behind = f->left_behind;
+    loop_timer_destroy(f->stop_timer);
+    free(f);
+    stopped(ctx, left_behind);
+}
+
+/* What is left hangs. */
+static void on_stop_overdue(void *ctx)
+{
+    struct files *f = ctx;
+    f->closing++;
+    while (f->shares) {
+        struct share *s = f->shares;
+        share_end(s, is_any);
+        f->left_behind += (size_t)busy_workers(s);
+        LOG_WARN(f->log, "share.left_behind", LF_STR("folder", s->folder),
+                 LF_INT("workers", busy_workers(s)));
+        share_close(s, 1);
+    }
+    f->closing--;
+    files_stop_step(f);
+}
+
+void files_stop(struct files *f, void (*stopped)(void *ctx, size_t left_behind), void *ctx)
+{
+    assert(!f->stopping);
+    f->stopping = true;
+    f->stopped = stopped;
+    f->stopped_ctx = ctx;
+    f->closing++;
+    files_end_requests(f);
+    f->closing--;
+    f->stop_timer = loop_timer_create(f->loop, on_stop_overdue, f);
+    loop_timer_start(f->stop_timer, loop_mono_us(f->loop) + STOP_US);
+    files_stop_step(f);
+}

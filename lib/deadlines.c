@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/deadlines.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "lib/arena.h"
+#include "lib/idhash.h"
+
+struct deadlines {
+    struct deadline *heap; /* heap[i] is not before heap[(i - 1) / 2] */
+    size_t n, cap;
+    int n_kinds;
+    struct id_hash at[]; /* of each kind: id -> position in the heap */
+};
+
+struct deadlines *deadlines_new(int n_kinds)
+{
+    struct deadlines *d = xcalloc(1, sizeof *d + (size_t)n_kinds * sizeof d->at[0]);
+    d->n_kinds = n_kinds;
+    return d;
+}
+
+void deadlines_free(struct deadlines *d)
+{
+    if (!d)
+        return;
+    for (int k = 0; k < d->n_kinds; k++)
+        id_hash_free(&d->at[k]);
+    free(d->heap);
+    free(d);
+}
+
+size_t deadlines_count(const struct deadlines *d)
+{
+    return d->n;
+}
+
+static bool before(const struct deadline *a, const struct deadline *b)
+{
+    if (a->at_us != b->at_us)
+        return a->at_us < b->at_us;
+    if (a->kind != b->kind)
+        return a->kind < b->kind;
+    return a->id < b->id;
+}
+
+static void place(struct deadlines *d, size_t i, struct deadline what)
+{
+    d->heap[i] = what;
+    (void)id_hash_put(&d->at[what.kind], what.id, i);
+}
+
+/* Puts `what` where position i is free: up or down to where it belongs. */
+static void settle(struct deadlines *d, size_t i, struct deadline what)
+{
+    while (i > 0 && before(&what, &d->heap[(i - 1) / 2])) {
+        place(d, i, d->heap[(i - 1) / 2]);
+        i = (i - 1) / 2;
+    }
+    for (size_t child; (child = 2 * i + 1) < d->n; i = child) {
+        if (child + 1 < d->n && before(&d->heap[child + 1], &d->heap[child]))
+            child++;
+        if (!before(&d->heap[child], &what))
+            break;
+        place(d, i, d->heap[child]);
+    }
+    place(d, i, what);
+}
+
+static size_t *position(const struct deadlines *d, int kind, int64_t id)
+{
+    assert(kind >= 0 && kind < d->n_kinds);
+    return id_hash_find(&d->at[kind], id);
+}
+
+bool deadlines_get(const struct deadlines *d, int kind, int64_t id, int64_t *at_us)
+{
+    const size_t *i = position(d, kind, id);
+    if (i)
+        *at_us = d->heap[*i].at_us;
+    return i != NULL;
+}
+
+void deadlines_set(struct deadlines *d, int kind, int64_t id, int64_t at_us)
+{
+    const struct deadline what = {at_us, kind, id};
+    const size_t *known = position(d, kind, id);
+    if (known) {
+        settle(d, *known, what);
+        return;
+    }
+    if (d->n == d->cap) {
+        d->cap = d->cap ? d->cap * 2 : 16;
+        d->heap = xrealloc(d->heap, d->cap * sizeof *d->heap);
+    }
+    settle(d, d->n++, what);
+}
+
+void deadlines_remove(struct deadlines *d, int kind, int64_t id)
+{
+    const size_t *known = position(d, kind, id);
+    if (!known)
+        return;
+    size_t i = *known;
+    (void)id_hash_remove(&d->at[kind], id);
+    struct deadline last = d->heap[--d->n];
+    if (i < d->n)
+        settle(d, i, last);
+}
+
+bool deadlines_first(const struct deadlines *d, struct deadline *out)
+{
+    if (d->n > 0)
+        *out = d->heap[0];
+    return d->n > 0;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Deadlines in a binary heap, at most one for each (kind, id); a hash table for each kind knows
+ * their positions, so that setting, moving and removing one costs the logarithm of how many there
+ * are. Deadlines of one instant come in the order of kind and id.
+ */
+#ifndef LIB_DEADLINES_H
+#define LIB_DEADLINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct deadline {
+    int64_t at_us;
+    int kind;
+    int64_t id; /* not 0 */
+};
+
+struct deadlines;
+
+/* For kinds 0 to n_kinds - 1. The caller frees. */
+struct deadlines *deadlines_new(int n_kinds);
+void deadlines_free(struct deadlines *d);
+size_t deadlines_count(const struct deadlines *d);
+/* False: there is none for it. */
+bool deadlines_get(const struct deadlines *d, int kind, int64_t id, int64_t *at_us);
+/* Sets or moves it. */
+void deadlines_set(struct deadlines *d, int kind, int64_t id, int64_t at_us);
+void deadlines_remove(struct deadlines *d, int kind, int64_t id);
+/* The earliest; false: there is none. */
+bool deadlines_first(const struct deadlines *d, struct deadline *out);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The daemon's struct loop: libuv's timers and clock, threads of our own for lanes.
+ */
+#ifndef LIB_LOOP_UV_H
+#define LIB_LOOP_UV_H
+
+#include <uv.h>
+
+#include "lib/loop.h"
+#include "lib/timefmt.h"
+
+/* `uv` is borrowed and initialised. `wall` and `mono` are the clocks behind loop_wall_us() and
+ * loop_mono_us(); NULL: the system's. A test may give its own. */
+struct loop *loop_uv_create(uv_loop_t *uv, const struct clock *wall, const struct clock *mono);
+/* Ends it. Its timers are destroyed and its lanes closed; what was deferred runs yet. `uv` goes on
+ * until the handles behind it are closed, which keeps uv_run() from returning. */
+void loop_uv_destroy(struct loop *loop);
+/* The libuv loop below, for what has handles of its own: sockets, processes, pipes. Only of a loop
+ * that loop_uv_create() made. */
+uv_loop_t *loop_uv_of(struct loop *loop);
+
+#endif

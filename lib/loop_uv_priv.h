@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What loop_uv.c and lane_uv.c share.
+ */
+#ifndef LIB_LOOP_UV_PRIV_H
+#define LIB_LOOP_UV_PRIV_H
+
+#include "lib/loop_uv.h"
+
+struct deferred {
+    struct deferred *next;
+    loop_fn fn;
+    void *ctx;
+};
+
+struct uv_lane;
+struct hub;
+
+struct uv_loop_impl {
+    struct loop base; /* first */
+    uv_loop_t *uv;    /* borrowed */
+    struct clock wall, mono;
+    uv_idle_t idle; /* active while something is deferred */
+    struct deferred *deferred, **deferred_end;
+    uv_async_t async; /* threads of lanes have something to tell; see lane_uv.c */
+    struct hub *hub;
+    struct uv_lane *lanes;
+    size_t n_lanes, n_busy; /* lanes; those with work or being closed, which keep the loop alive */
+    int open_handles;
+    bool destroyed;
+};
+
+/* Asserts that the loop is one of ours. */
+struct uv_loop_impl *uv_loop_impl(struct loop *loop);
+void uv_loop_impl_close_handles(struct uv_loop_impl *l);
+
+/* --- lane_uv.c ----------------------------------------------------------------------------------
+ */
+void uv_lanes_init(struct uv_loop_impl *l);
+void uv_lanes_free(struct uv_loop_impl *l);
+struct loop_lane *uv_lane_create(struct loop *loop, const char *name, int threads, size_t queue);
+bool uv_lane_work(struct loop_lane *base, loop_fn work, loop_work_done done, void *ctx);
+void uv_lane_close(struct loop_lane *base, enum loop_lane_rest rest, int64_t patience_us,
+                   loop_fn closed, void *ctx);
+
+#endif

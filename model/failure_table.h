@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Every failure of a run, a node, a cluster or a file server: X(id, number, name on the wire, whose
+ * fault it is, heals by itself, another machine may take over). The numbers are in databases: never
+ * renumber, only append. Names that the service had are its own.
+ *
+ * Heals by itself: an unusable node is prepared again as soon as it can be reached; after all
+ * others a person says when, by a resize or `undrain`. May take over: the node never came to be, so
+ * a free machine is taken in its place.
+ */
+#ifndef MODEL_FAILURE_TABLE_H
+#define MODEL_FAILURE_TABLE_H
+
+/* clang-format off */
+#define FAILURES(X) \
+    X(FAIL_NODE_LOST, 1, "NodeLost", FAULT_NODE, true, false) \
+    X(FAIL_NODE_UNREACHABLE, 2, "NodeUnreachable", FAULT_NODE, true, true) \
+    X(FAIL_NODE_REFUSED, 3, "NodeRefused", FAULT_SITE, true, true) \
+    X(FAIL_NODE_REBOOTED, 4, "NodeRebooted", FAULT_NODE, true, false) \
+    X(FAIL_NODE_REBOOTING, 5, "NodeRebooting", FAULT_OPERATOR, true, false) \
+    X(FAIL_NODE_ROOT_REPLACED, 6, "NodeRootReplaced", FAULT_NODE, true, false) \
+    X(FAIL_NODE_NOT_IN_INVENTORY, 7, "NodeNotInInventory", FAULT_SITE, true, false) \
+    X(FAIL_NODE_DRAINED, 8, "NodeDrained", FAULT_OPERATOR, false, false) \
+    X(FAIL_NODE_CAPACITY_REACHED, 9, "NodeCapacityReached", FAULT_SITE, false, false) \
+    X(FAIL_NODE_DEALLOCATED, 10, "NodeDeallocated", FAULT_CLIENT, false, false) \
+    X(FAIL_NODE_PREPARATION_FAILED, 11, "NodePreparationFailed", FAULT_NODE, false, false) \
+    X(FAIL_NODE_SETUP_FAILED, 12, "NodeSetupFailed", FAULT_CLIENT, false, false) \
+    X(FAIL_NODE_HAS_NO_ROOT, 13, "NodeHasNoRoot", FAULT_SITE, false, false) \
+    X(FAIL_NODE_RELEASE_FAILED, 14, "NodeReleaseFailed", FAULT_NODE, false, false) \
+    X(FAIL_TASK_NOT_KILLED, 15, "TaskNotKilled", FAULT_NODE, false, false) \
+    X(FAIL_ADMIN_USER_NOT_MADE, 16, "AdminUserNotMade", FAULT_NODE, false, false) \
+    X(FAIL_JOB_FAILED, 17, "JobFailed", FAULT_CLIENT, false, false) \
+    X(FAIL_JOB_PREPARATION_FAILED, 18, "JobPreparationFailed", FAULT_CLIENT, false, false) \
+    X(FAIL_JOB_TERMINATED, 19, "JobTerminated", FAULT_CLIENT, false, false) \
+    X(FAIL_JOB_TIMED_OUT, 20, "JobTimedOut", FAULT_CLIENT, false, false) \
+    X(FAIL_JOB_START_FAILED, 21, "JobStartFailed", FAULT_NODE, false, false) \
+    X(FAIL_JOB_STOP_FAILED, 22, "JobStopFailed", FAULT_NODE, false, false) \
+    X(FAIL_JOB_DIRECTORY_FAILED, 23, "JobDirectoryFailed", FAULT_SITE, false, false) \
+    X(FAIL_JOB_PATH_NOT_RESOLVED, 24, "JobPathNotResolved", FAULT_CLIENT, false, false) \
+    X(FAIL_JOB_NOT_UNDERSTOOD, 25, "JobNotUnderstood", FAULT_CLIENT, false, false) \
+    X(FAIL_CLUSTER_DELETED, 26, "ClusterDeleted", FAULT_CLIENT, false, false) \
+    X(FAIL_TOOLKIT_NOT_SUPPORTED, 27, "ToolkitNotSupported", FAULT_CLIENT, false, false) \
+    X(FAIL_SECRET_REFERENCE_NOT_SUPPORTED, 28, "SecretReferenceNotSupported", FAULT_CLIENT, false, false) \
+    X(FAIL_CONTAINER_RUNTIME_NOT_FOUND, 29, "ContainerRuntimeNotFound", FAULT_SITE, false, false) \
+    X(FAIL_CONTAINER_NOT_REMOVED, 30, "ContainerNotRemoved", FAULT_NODE, false, false) \
+    X(FAIL_FAILED_STARTING_CONTAINER, 31, "FailedStartingContainer", FAULT_CLIENT, false, false) \
+    X(FAIL_FAILED_PULLING_CONTAINER_IMAGE, 32, "FailedPullingContainerImage", FAULT_CLIENT, false, false) \
+    X(FAIL_MOUNT_NOT_CONFIGURED, 33, "MountNotConfigured", FAULT_SITE, false, false) \
+    X(FAIL_AZF_MOUNT_ERROR, 34, "AZFMountError", FAULT_SITE, false, false) \
+    X(FAIL_BFS_MOUNT_ERROR, 35, "BFSMountError", FAULT_SITE, false, false) \
+    X(FAIL_UNMANAGED_MOUNT_ERROR, 36, "UnmanagedMountError", FAULT_CLIENT, false, false) \
+    X(FAIL_UNMOUNT_FAILED, 37, "UnmountFailed", FAULT_NODE, false, false) \
+    X(FAIL_FILE_SERVER_MOUNT_ERROR, 38, "FileServerMountError", FAULT_SITE, false, false) \
+    X(FAIL_FILE_SERVER_NOT_CONFIGURED, 39, "FileServerNotConfigured", FAULT_SITE, false, false) \
+    X(FAIL_FILE_SERVER_NOT_FOUND, 40, "FileServerNotFound", FAULT_CLIENT, false, false) \
+    X(FAIL_FILE_SERVER_NOT_REACHED, 41, "FileServerNotReached", FAULT_SITE, false, false) \
+    X(FAIL_FILE_SERVER_EXPORT_FAILED, 42, "FileServerExportFailed", FAULT_SITE, false, false) \
+    X(FAIL_FILE_SERVER_NOT_REMOVED, 43, "FileServerNotRemoved", FAULT_NODE, false, false)
+/* clang-format on */
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a daemon that is gone left below a node root: tasks, accounts, mounts, directories.
+ */
+#ifndef NODEAGENT_PROTO_AGENT_CLEAN_H
+#define NODEAGENT_PROTO_AGENT_CLEAN_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "lib/err.h"
+
+/* Adds what there is to `found`, a text each: "account NAME", "mount PATH (TYPE)", "directory
+ * PATH". */
+int clean_list(const char *root, json_t *found, struct err *e) MUST_CHECK;
+/* Takes all of that away. For a worker. */
+int clean_take(const char *root, bool is_root, struct err *e) MUST_CHECK;
+/* Removes the root with what the agent itself keeps there, and nothing else. */
+int clean_remove_root(const char *root, struct err *e) MUST_CHECK;
+
+/* The agent's own files in a root, which no other request takes away or covers. */
+bool clean_is_own(const char *name, size_t n);
+
+#endif

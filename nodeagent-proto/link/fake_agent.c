@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a fake node does with requests, and its tasks. What it is told to do to files always goes
+ * well and leaves nothing behind.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nodeagent-proto/link/fake_priv.h"
+#include "nodeagent-proto/wire/message.h"
+
+#define DISK_BYTES (INT64_C(1) << 40)
+
+/* Between a signal and the end of what it kills, at most. */
+#define DYING_US 5000
+
+struct task {
+    struct task *next;
+    struct fake_node *node;
+    char *id, *command;
+    struct fake_task plan;
+    struct task_status status; /* its texts are static */
+    struct loop_timer *timer;  /* its end; while it runs */
+    int64_t reply_us;          /* when the answer to its run arrives: its end is not told before */
+    uint64_t told;             /* conn.serial of which was told of its end */
+};
+
+void fake_read_command(const char *command, struct fake_task *out)
+{
+    *out = (struct fake_task){.run_us = 1000};
+    if (strncmp(command, "fake", 4) != 0)
+        return;
+    const char *run = strstr(command, " run="), *exit = strstr(command, " exit=");
+    if (run)
+        out->run_us = strtoll(run + 5, NULL, 10) * 1000;
+    if (exit)
+        out->exit_code = (int)strtol(exit + 6, NULL, 10);
+    out->ignores_term = strstr(command, " stubborn") != NULL;
+}
+
+/* --- tasks
+ * ----------------------------------------------------------------------------------------- */
+
+static struct task *find(const struct fake_node *n, const char *id)
+{
+    struct task *t = n->tasks;
+    while (t && strcmp(t->id, id) != 0)
+        t = t->next;
+    return t;
+}
+
+static void forget(struct fake_node *n, struct task *t)
+{
+    struct task **at = &n->tasks;
+    while (*at != t)
+        at = &(*at)->next;
+    *at = t->next;
+    loop_timer_destroy(t->timer);
+    free(t->id);
+    free(t->command);
+    free(t);
+}
+
+static void tell_end(struct task *t)
+{
+    for (struct conn *c = t->node->conns; c; c = c->next) {
+        if (!c->greeted || c->is_dead || !c->link || t->told == c->serial)
+            continue;
+        t->told = c->serial;
+        fake_reply(
+            c,
+            json_pack("{s:s, s:o}", "event", "task_ended", "task", message_task_status(&t->status)),
+            t->reply_us, true);
+    }
+}
+
+/* Ended, in whatever state: its status says so. */
+static void end(struct task *t, enum task_state state)
+{
+    struct fake_nodes *f = t->node->f;
+    t->status.state = state;
+    t->status.ended_us = loop_wall_us(f->c.loop);
+    loop_timer_destroy(t->timer);
+    t->timer = NULL;
+    if (f->c.watch.ended)
+        f->c.watch.ended(f->c.watch.ctx, t->node, t->id);
+}
+
+static void on_end(void *ctx)
+{
+    struct task *t = ctx;
+    end(t, TASK_EXITED);
+    tell_end(t);
+}
+
+static struct task *start(struct fake_node *n, const struct task_spec *spec)
+{
+    struct fake_nodes *f = n->f;
+    struct task *t = xcalloc(1, sizeof *t);
+    t->node = n;
+    t->id = xstrdup(spec->id);
+    t->command = xstrdup(spec->command_line);
+    t->next = n->tasks;
+    n->tasks = t;
+    if (f->c.plan)
+        f->c.plan(f->c.ctx, spec, &t->plan);
+    else
+        fake_read_command(spec->command_line, &t->plan);
+    t->status = (struct task_status){.id = t->id,
+                                     .state = TASK_RUNNING,
+                                     .started_us = loop_wall_us(f->c.loop),
+                                     .exit_code = t->plan.exit_code};
+    if (t->plan.start_fails) {
+        t->status.state = TASK_FAILED_TO_START;
+        t->status.why = t->plan.start_fails;
+        t->status.exit_code = -1;
+        return t;
+    }
+    t->timer = loop_timer_create(f->c.loop, on_end, t);
+    loop_timer_start(t->timer, loop_mono_us(f->c.loop) + t->plan.run_us);
+    if (f->c.watch.started)
+        f->c.watch.started(f->c.watch.ctx, n, t->id, t->command);
+    return t;
+}
+
+static void kill_task(struct task *t, int signo)
+{
+    struct fake_nodes *f = t->node->f;
+    if (t->status.state != TASK_RUNNING || (signo != SIGKILL && t->plan.ignores_term))
+        return;
+    t->status.exit_code = -1;
+    t->status.signal = signo;
+    t->plan.ignores_term = false;
+    loop_timer_start(t->timer, loop_mono_us(f->c.loop) + (int64_t)(fake_random(f) % DYING_US));
+}
+
+/* --- requests
+ * --------------------------------------------------------------------------------------- */
+
+static const char *text(json_t *req, const char *name)
+{
+    const char *s = json_string_value(json_object_get(req, name));
+    return s ? s : "";
+}
+
+static json_t *yes(json_t *req)
+{
+    return json_pack("{s:O, s:b}", "id", json_object_get(req, "id"), "ok", 1);
+}
+
+static json_t *no(json_t *req, enum err_code code, const char *why)
+{
+    struct err e;
+    err_set(&e, code, NULL, "%s", why);
+    return json_pack("{s:O, s:b, s:o}", "id", json_object_get(req, "id"), "ok", 0, "error",
+                     message_err(&e));
+}
+
+static json_t *plus(json_t *reply, const char *name, json_t *value)
+{
+    json_object_set_new(reply, name, value);
+    return reply;
+}
+
+static void do_hello(struct conn *c, json_t *req)
+{
+    struct fake_node *n = c->node;
+    const struct node_facts facts = {.agent_version = BATCHAID_VERSION,
+                                     .hostname = n->name,
+                                     .os = "fake",
+                                     .arch = "x86_64",
+                                     .incarnation = n->incarnation,
+                                     .boot_id = n->boot_id,
+                                     .cpus = 4,
+                                     .memory_bytes = DISK_BYTES / 64,
+                                     .disk_free_bytes = DISK_BYTES,
+                                     .gpus = "[]",
+                                     .user = "fake",
+                                     .runtimes = "",
+                                     .mpi = "",
+                                     .time_us = loop_wall_us(n->f->c.loop)};
+    c->greeted = true;
+    struct node_epoch epoch = {0};
+    struct err e;
+    if (message_epoch_read(json_object_get(req, "epoch"), &epoch, &e) < 0) {
+        fake_reply(c, no(req, e.code, e.msg), 0, true);
+        return;
+    }
+    c->outdated = epoch.term < n->term;
+    n->term = c->outdated ? n->term : epoch.term;
+    epoch.term = n->term;
+    fake_reply(c,
+               plus(plus(yes(req), "node", message_facts(&facts)), "epoch", message_epoch(&epoch)),
+               0, true);
+    for (struct task *t = n->tasks; t; t = t->next)
+        if (t->status.state != TASK_RUNNING)
+            tell_end(t);
+}
+
+/* The answer may be overtaken by others, the end of the task may not come before it. */
+static void do_run(struct conn *c, json_t *req)
+{
+    struct arena a;
+    struct err e;
+    struct task_spec spec;
+    arena_init(&a);
+    if (message_task_spec_read(json_object_get(req, "task"), &a, &spec, &e) < 0) {
+        fake_reply(c, no(req, e.code, e.msg), 0, true);
+    } else {
+        struct task *t = find(c->node, spec.id);
+        bool is_new = t == NULL;
+        if (is_new)
+            t = start(c->node, &spec);
+        t->reply_us =
+            fake_reply(c, plus(yes(req), "task", message_task_status(&t->status)), 0, false);
+        if (is_new && t->status.state != TASK_RUNNING)
+            tell_end(t);
+    }
+    arena_free(&a);
+}
+
+static void do_signal(struct conn *c, json_t *req)
+{
+    struct task *t = find(c->node, text(req, "task"));
+    if (t)
+        kill_task(t, (int)json_integer_value(json_object_get(req, "signal")));
+    fake_reply(c, yes(req), 0, true);
+}
+
+static void do_tasks(struct conn *c, json_t *req)
+{
+    json_t *list = json_array();
+    for (const struct task *t = c->node->tasks; t; t = t->next)
+        json_array_append_new(list, message_task_status(&t->status));
+    fake_reply(c, plus(yes(req), "tasks", list), 0, true);
+}
+
+static void do_forget(struct conn *c, json_t *req)
+{
+    struct task *t = find(c->node, text(req, "task"));
+    if (t && t->status.state == TASK_RUNNING) {
+        fake_reply(c, no(req, ERR_CONFLICT, "the task is running"), 0, true);
+        return;
+    }
+    if (t)
+        forget(c->node, t);
+    fake_reply(c, yes(req), 0, true);
+}
+
+static void do_health(struct conn *c, json_t *req)
+{
+    const struct node_health h = {.disk_free_bytes = DISK_BYTES,
+                                  .disk_total_bytes = DISK_BYTES,
+                                  .gpu_errors = "",
+                                  .time_us = loop_wall_us(c->node->f->c.loop)};
+    fake_reply(c, plus(yes(req), "health", message_health(&h)), 0, true);
+}
+
+static void do_list(struct conn *c, json_t *req)
+{
+    fake_reply(c, no(req, ERR_FILE_NOT_FOUND, "a fake node keeps no files"), 0, true);
+}
+
+static void do_reboot(struct conn *c, json_t *req)
+{
+    struct fake_node *n = c->node;
+    fake_reply(c, yes(req), 0, true);
+    fake_restart(n);
+}
+
+static void do_nothing(struct conn *c, json_t *req)
+{
+    fake_reply(c, yes(req), 0, true);
+}
+
+static const struct {
+    const char *op;
+    void (*run)(struct conn *c, json_t *req);
+    bool harmless; /* changes nothing: done for a daemon that is not the newest too */
+} ops[] = {
+    {"hello", do_hello, true},
+    {"ping", do_nothing, true},
+    {"health", do_health, true},
+    {"tasks", do_tasks, true},
+    {"list_dir", do_list, true},
+    {"read_file", do_list, true},
+    {"run", do_run, false},
+    {"signal", do_signal, false},
+    {"forget", do_forget, false},
+    {"reboot", do_reboot, false},
+    {"append", do_nothing, false},
+    {"make_dirs", do_nothing, false},
+    {"mount_folder", do_nothing, false},
+    {"unmount", do_nothing, false},
+    {"user_add", do_nothing, false},
+    {"user_remove", do_nothing, false},
+    {"write_file", do_nothing, false},
+    {"remove_tree", do_nothing, false},
+};
+
+static bool refuses(struct fake_node *n)
+{
+    return n->refusals > 0 && (int)(fake_random(n->f) % 1000) < n->refusals;
+}
+
+static void request(struct conn *c, json_t *req)
+{
+    const char *op = text(req, "op");
+    bool hello = strcmp(op, "hello") == 0;
+    if (!hello && refuses(c->node)) {
+        fake_reply(c, no(req, ERR_IO, "no space left on the fake disk"), 0, true);
+        return;
+    }
+    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
+        if (strcmp(op, ops[i].op) == 0) {
+            if (c->outdated && !ops[i].harmless)
+                fake_reply(c, no(req, ERR_CONFLICT, "a newer daemon has this node"), 0, true);
+            else
+                ops[i].run(c, req);
+            return;
+        }
+    fake_reply(c, no(req, ERR_NOT_SUPPORTED, "a fake node does not know this request"), 0, true);
+}
+
+/* --- the node itself
+ * --------------------------------------------------------------------------------- */
+
+static void new_id(struct fake_node *n, char out[FAKE_ID_SIZE])
+{
+    snprintf(out, FAKE_ID_SIZE, "%016llx", (unsigned long long)fake_random(n->f));
+}
+
+static void init(struct fake_node *n)
+{
+    new_id(n, n->incarnation);
+    new_id(n, n->boot_id);
+}
+
+static void forget_all(struct fake_node *n)
+{
+    while (n->tasks)
+        forget(n, n->tasks);
+}
+
+static void restart(struct fake_node *n)
+{
+    new_id(n, n->boot_id);
+    for (struct task *t = n->tasks; t; t = t->next)
+        if (t->status.state == TASK_RUNNING) {
+            t->status.exit_code = -1;
+            t->status.why = "the node was restarted";
+            end(t, TASK_LOST);
+        }
+}
+
+static void wipe(struct fake_node *n)
+{
+    new_id(n, n->incarnation);
+    for (struct task *t = n->tasks; t; t = t->next)
+        if (t->status.state == TASK_RUNNING)
+            end(t, TASK_LOST);
+    forget_all(n);
+}
+
+static const struct fake_agent agent = {init, request, restart, wipe};
+
+struct fake_nodes *fake_nodes_create(const struct fake_config *c)
+{
+    return fake_nodes_new(c, &agent);
+}
+
+bool fake_runs(const struct fake_node *n, const char *task_id)
+{
+    const struct task *t = find(n, task_id);
+    return t && t->status.state == TASK_RUNNING;
+}
+
+void fake_each_running(const struct fake_nodes *f,
+                       void (*each)(void *ctx, struct fake_node *n, const char *id,
+                                    const char *command),
+                       void *ctx)
+{
+    for (size_t i = 0; i < f->n; i++)
+        for (const struct task *t = f->nodes[i]->tasks; t; t = t->next)
+            if (t->status.state == TASK_RUNNING)
+                each(ctx, f->nodes[i], t->id, t->command);
+}

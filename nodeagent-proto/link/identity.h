@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The key pair with which the daemon logs in on its machines.
+ */
+#ifndef NODEAGENT_PROTO_LINK_IDENTITY_H
+#define NODEAGENT_PROTO_LINK_IDENTITY_H
+
+#include "lib/err.h"
+
+/* Makes an ed25519 key pair in OpenSSH's format: `path` (mode 0600, no passphrase: a daemon has
+ * nobody to ask) and `path`.pub, the line for authorized_keys. Files that exist are a conflict;
+ * none is ever replaced. `*public_line` (may be NULL) is that line; the caller frees. */
+int node_identity_create(const char *path, const char *comment, char **public_line,
+                         struct err *e) MUST_CHECK;
+
+#endif

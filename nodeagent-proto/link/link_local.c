@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The local transport: the agent is a child process, its stdin and stdout are one end of a
+ * socketpair, its stderr a pipe whose lines go into the daemon's log (and, the last of them, into
+ * the reason why the link went down). The agent ends when its socket closes; it is always reaped.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "lib/arena.h"
+#include "lib/loop_uv.h"
+#include "nodeagent-proto/link/link_priv.h"
+#include "nodeagent-proto/wire/message.h"
+
+#define EXIT_WAIT_MS 2000 /* for an agent whose link has ended; it needs about one */
+#define DEAD_MS      30000
+#define LINE_MAX_LEN 900 /* of stderr; a longer line is cut into several */
+
+struct local {
+    struct node_link link; /* first: the link is the allocation */
+    char *agent_path, *root;
+    uv_process_t process;
+    uv_pipe_t socket, errors;
+    uv_timer_t exit_timer;
+    int open_handles;
+    bool socket_ended, errors_ended, process_ended;
+    int64_t exit_code;
+    int exit_signal;
+    struct strbuf line; /* of stderr, not yet ended */
+    char last_line[LINE_MAX_LEN + 1];
+    char read_buf[65536];
+};
+
+/* ---- closing: each handle once, memory with the last ---- */
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+    struct local *l = handle->data;
+    if (--l->open_handles == 0)
+        link_released(&l->link);
+}
+
+static void close_handle(uv_handle_t *handle)
+{
+    if (!uv_is_closing(handle))
+        uv_close(handle, on_handle_closed);
+}
+
+static void close_process(struct local *l)
+{
+    close_handle((uv_handle_t *)&l->exit_timer);
+    if (l->process.type == UV_PROCESS) /* uv_spawn() was reached */
+        close_handle((uv_handle_t *)&l->process);
+    else
+        l->open_handles--;
+}
+
+static void on_exit_overdue(uv_timer_t *timer);
+
+static void local_close(struct node_link *link)
+{
+    struct local *l = (struct local *)(void *)link;
+    close_handle((uv_handle_t *)&l->socket);
+    close_handle((uv_handle_t *)&l->errors);
+    if (l->process_ended)
+        close_process(l);
+    else
+        uv_timer_start(&l->exit_timer, on_exit_overdue, EXIT_WAIT_MS, 0);
+}
+
+static void local_free(struct node_link *link)
+{
+    struct local *l = (struct local *)(void *)link;
+    strbuf_free(&l->line);
+    free(l->agent_path);
+    free(l->root);
+    explicit_bzero(l->read_buf, sizeof l->read_buf);
+    free(l);
+}
+
+/* ---- going down ---- */
+
+static void fail(struct local *l)
+{
+    struct err why;
+    const char *sep = l->last_line[0] ? ": " : "";
+    if (!l->process_ended)
+        err_set(&why, ERR_NODE_LOST, NULL, "the node agent on %s closed its link%s%s", l->root, sep,
+                l->last_line);
+    else if (l->exit_signal)
+        err_set(&why, ERR_NODE_LOST, NULL, "the node agent on %s was killed by signal %d (%s)%s%s",
+                l->root, l->exit_signal, strsignal(l->exit_signal), sep, l->last_line);
+    else
+        err_set(&why, ERR_NODE_LOST, NULL, "the node agent on %s ended with exit code %lld%s%s",
+                l->root, (long long)l->exit_code, sep, l->last_line);
+    link_fail(&l->link, &why);
+}
+
+/* The end shows in three places; the reason is complete when all three have been seen. */
+static void check_end(struct local *l)
+{
+    if (link_is_closing(&l->link))
+        return;
+    if (l->socket_ended && l->errors_ended && l->process_ended)
+        fail(l);
+    else if (l->socket_ended || l->process_ended)
+        uv_timer_start(&l->exit_timer, on_exit_overdue, EXIT_WAIT_MS, 0);
+}
+
+static void on_exit_overdue(uv_timer_t *timer)
+{
+    struct local *l = timer->data;
+    if (!l->process_ended)
+        uv_process_kill(&l->process, SIGKILL);
+    if (!link_is_closing(&l->link))
+        fail(l);
+}
+
+static void on_process_exit(uv_process_t *process, int64_t status, int signo)
+{
+    struct local *l = process->data;
+    l->process_ended = true;
+    l->exit_code = status;
+    l->exit_signal = signo;
+    if (link_is_closing(&l->link))
+        close_process(l);
+    else
+        check_end(l);
+}
+
+/* ---- bytes ---- */
+
+static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
+{
+    struct local *l = handle->data;
+    (void)suggested;
+    *buf = uv_buf_init(l->read_buf, sizeof l->read_buf);
+}
+
+static void on_bytes(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
+{
+    struct local *l = stream->data;
+    if (n > 0)
+        link_received(&l->link, buf->base, (size_t)n);
+    if (n >= 0 || link_is_closing(&l->link))
+        return;
+    uv_read_stop(stream);
+    l->socket_ended = true;
+    check_end(l);
+}
+
+static void end_line(struct local *l)
+{
+    if (l->line.len == 0)
+        return;
+    memcpy(l->last_line, l->line.s, l->line.len + 1);
+    LOG_WARN(l->link.log, "node.agent-said", LF_STR("node", l->root), LF_STR("line", l->last_line));
+    strbuf_reset(&l->line);
+}
+
+static void on_errors(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
+{
+    struct local *l = stream->data;
+    for (ssize_t i = 0; i < n; i++) {
+        if (buf->base[i] != '\n' && buf->base[i] != '\0')
+            strbuf_putc(&l->line, buf->base[i]);
+        if (buf->base[i] == '\n' || l->line.len == LINE_MAX_LEN)
+            end_line(l);
+    }
+    if (n >= 0 || link_is_closing(&l->link))
+        return;
+    end_line(l);
+    uv_read_stop(stream);
+    l->errors_ended = true;
+    check_end(l);
+}
+
+struct write_job {
+    uv_write_t req;
+    size_t n;
+    char bytes[];
+};
+
+static void on_written(uv_write_t *req, int status)
+{
+    struct write_job *w = (struct write_job *)(void *)req;
+    (void)status; /* a broken socket ends in on_bytes() too, which knows more */
+    explicit_bzero(w->bytes, w->n);
+    free(w);
+}
+
+static void local_write(struct node_link *link, const char *bytes, size_t n)
+{
+    struct local *l = (struct local *)(void *)link;
+    uv_stream_t *stream = (uv_stream_t *)&l->socket;
+    uv_buf_t now = uv_buf_init((char *)(uintptr_t)bytes, (unsigned)n);
+    int done = uv_try_write(stream, &now, 1); /* UV_EAGAIN too while older bytes wait */
+    size_t sent = done > 0 ? (size_t)done : 0;
+    if (sent == n || (done < 0 && done != UV_EAGAIN))
+        return;
+    struct write_job *w = xcalloc(1, sizeof *w + n - sent);
+    w->n = n - sent;
+    memcpy(w->bytes, bytes + sent, w->n);
+    uv_buf_t rest = uv_buf_init(w->bytes, (unsigned)w->n);
+    if (uv_write(&w->req, stream, &rest, 1, on_written) < 0)
+        on_written(&w->req, 0);
+}
+
+/* ---- opening ---- */
+
+static const struct link_transport local_transport = {local_write, local_close, local_free};
+
+/* The daemon's environment, and on whose behalf the agent works: a local root belongs to one
+ * daemon. */
+static char **environment_for(const char *owner)
+{
+    size_t n = 0, name = strlen(NODE_OWNER_VARIABLE);
+    while (environ[n])
+        n++;
+    char **env = xcalloc(n + 2, sizeof *env);
+    struct strbuf b = STRBUF_INIT;
+    strbuf_printf(&b, NODE_OWNER_VARIABLE "=%s", owner);
+    env[0] = strbuf_take(&b);
+    for (size_t i = 0, to = 1; i < n; i++)
+        if (strncmp(environ[i], NODE_OWNER_VARIABLE, name) != 0 || environ[i][name] != '=')
+            env[to++] = environ[i];
+    return env;
+}
+
+static int spawn(struct local *l, int child_fd)
+{
+    char command[] = "agent", option[] = "--root";
+    char *args[] = {l->agent_path, command, option, l->root, NULL};
+    uv_stdio_container_t stdio[3] = {
+        {.flags = UV_INHERIT_FD, .data.fd = child_fd},
+        {.flags = UV_INHERIT_FD, .data.fd = child_fd},
+        {.flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE, .data.stream = (uv_stream_t *)&l->errors},
+    };
+    uv_process_options_t options = {
+        .exit_cb = on_process_exit,
+        .file = l->agent_path,
+        .args = args,
+        .flags = UV_PROCESS_DETACHED, /* a Ctrl-C at the daemon's terminal is not for it */
+        .stdio = stdio,
+        .stdio_count = 3,
+    };
+    options.env = environment_for(l->root);
+    int rc = uv_spawn(l->socket.loop, &l->process, &options);
+    free(options.env[0]);
+    free(options.env);
+    return rc;
+}
+
+static void init_handles(struct local *l, uv_loop_t *loop)
+{
+    uv_pipe_init(loop, &l->socket, 0);
+    uv_pipe_init(loop, &l->errors, 0);
+    uv_timer_init(loop, &l->exit_timer);
+    uv_handle_t *all[] = {(uv_handle_t *)&l->socket, (uv_handle_t *)&l->errors,
+                          (uv_handle_t *)&l->exit_timer, (uv_handle_t *)&l->process};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        all[i]->data = l;
+    l->open_handles = 4;
+}
+
+/* Starts the process on its end of the socketpair. The handles need closing in any case. */
+static int start_process(struct local *l, struct err *e)
+{
+    int fds[2], rc;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0) {
+        rc = err_errno(e, ERR_NODE, "cannot make a socketpair for a node agent");
+        l->process_ended = true; /* never begun */
+        fds[0] = fds[1] = -1;
+    } else {
+        rc = spawn(l, fds[1]);
+        l->process_ended = rc < 0;
+        if (rc < 0)
+            rc = err_set(e, ERR_NODE, NULL, "cannot start the node agent %s: %s", l->agent_path,
+                         uv_strerror(rc));
+        close(fds[1]);
+    }
+    if (fds[0] >= 0 && uv_pipe_open(&l->socket, fds[0]) < 0) {
+        close(fds[0]);
+        rc =
+            err_set(e, ERR_NODE, NULL, "cannot use the socket to the node agent %s", l->agent_path);
+    }
+    return rc;
+}
+
+int node_open_local(const struct node_local_config *c, struct node_link **out, struct err *e)
+{
+    if (access(c->agent_path, X_OK) < 0)
+        return err_errno(e, ERR_NODE, "cannot start the node agent %s", c->agent_path);
+    struct local *l = xcalloc(1, sizeof *l);
+    l->agent_path = xstrdup(c->agent_path);
+    l->root = xstrdup(c->root);
+    init_handles(l, loop_uv_of(c->loop));
+    int rc = start_process(l, e);
+    link_start(&l->link, &(struct link_start){.loop = c->loop,
+                                              .transport = &local_transport,
+                                              .user = &c->callbacks,
+                                              .log = c->log,
+                                              .name = l->root,
+                                              .epoch = &c->epoch,
+                                              .dead_ms = c->dead_ms ? c->dead_ms : DEAD_MS});
+    if (rc < 0) {
+        /* The handles need the loop to be closed; the memory goes with the last. */
+        node_close(&l->link, NULL, NULL);
+        return -1;
+    }
+    uv_read_start((uv_stream_t *)&l->socket, on_alloc, on_bytes);
+    uv_read_start((uv_stream_t *)&l->errors, on_alloc, on_errors);
+    *out = &l->link;
+    return 0;
+}

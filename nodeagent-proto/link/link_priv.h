@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The part of a link that is the same however its bytes travel: requests, replies, events, going
+ * down. A transport (link_local.c) embeds struct node_link, moves bytes and knows when its peer is
+ * gone; it calls link_*() below from loop callbacks and is called through struct link_transport.
+ *
+ *   OPENING --hello answered--> READY --link_fail()--> DOWN --node_close()--> CLOSING
+ *      \_______________________________________________/  (each state may close)
+ *
+ * Only callbacks of the loop call out to the user, so that no callback runs inside the call that
+ * asked for it: what is to be told at once waits for `kick`, a timer that is due at once.
+ */
+#ifndef NODEAGENT_PROTO_LINK_LINK_PRIV_H
+#define NODEAGENT_PROTO_LINK_LINK_PRIV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "nodeagent-proto/link/node.h"
+#include "nodeagent-proto/wire/codec.h"
+
+struct pending;
+
+/* How a request is answered; one for each shape of an answer (requests.c). */
+struct answer_type {
+    /* Reads a reply that says ok and ends in link_answer(), or waits for more parts. -1: it makes
+     * no sense and the link goes down. */
+    int (*hear)(struct node_link *link, struct pending *p, json_t *msg, struct err *e);
+    /* Calls the user back. `why` is NULL on success; then `what` is n of what the answer brings. */
+    void (*tell)(struct pending *p, const struct err *why, const void *what, size_t n);
+};
+
+/* A request on its way. Owned by the link until it is answered. */
+struct pending {
+    struct pending *next;
+    int64_t id;
+    const struct answer_type *type;
+    union {
+        node_done_cb done;
+        node_task_cb task;
+        node_tasks_cb tasks;
+        node_health_cb health;
+        node_dir_cb dir;
+        node_bytes_cb bytes;
+        node_texts_cb texts;
+    } cb;
+    void *ctx;
+    json_t *parts;      /* of an answer in several parts: what came so far */
+    struct err refused; /* code is not ERR_NONE: it could not be sent */
+};
+
+struct link_transport {
+    /* Sends bytes, which it copies or writes at once; trouble is told by link_fail(), later. */
+    void (*write)(struct node_link *link, const char *bytes, size_t n);
+    /* Lets go of everything, then calls link_released() from a loop callback. Called once. */
+    void (*close)(struct node_link *link);
+    /* Frees the link's memory; every handle is closed. */
+    void (*free)(struct node_link *link);
+};
+
+enum link_state { LINK_OPENING, LINK_READY, LINK_DOWN, LINK_CLOSING };
+
+struct node_link {
+    const struct link_transport *transport;
+    struct node_callbacks user;
+    const struct log *log; /* borrowed */
+    const char *name;      /* for the log; borrowed from the transport */
+    enum link_state state;
+    enum node_step step; /* kept by the transport; NODE_STEP_AGENT unless it has others */
+    bool new_host;
+    struct err why;    /* LINK_DOWN, or about to be: code is not ERR_NONE */
+    struct loop *loop; /* borrowed */
+    struct loop_timer *kick;
+    struct link_watch *watch; /* NULL: the agent is never asked whether it is there */
+    int64_t term;             /* of our own epoch */
+    char *epoch_id;
+    struct frame_decoder in;
+    struct pending *head; /* requests without an answer, oldest first */
+    int64_t last_id;
+    void (*closed)(void *ctx);
+    void *closed_ctx;
+};
+
+/* Sends a request; `p` says how it is answered. Takes over `msg` (NULL: a text was not UTF-8). */
+void link_ask(struct node_link *link, const char *op, json_t *msg, struct pending p);
+/* Calls back and forgets the request, so that whatever the callback does it is answered once. */
+void link_answer(struct node_link *link, struct pending *p, const struct err *why, const void *what,
+                 size_t n);
+
+/* What a transport says of its link; all borrowed for the call but `log` and `name`. */
+struct link_start {
+    struct loop *loop;
+    const struct link_transport *transport;
+    const struct node_callbacks *user;
+    const struct log *log;
+    const char *name;
+    const struct node_epoch *epoch;
+    int dead_ms; /* see node_local_config */
+};
+
+/* Prepares the link and sends hello. */
+void link_start(struct node_link *link, const struct link_start *how);
+/* Sends a message, which it takes over, as it is: a reply. -1: it does not fit a frame. */
+int link_send(struct node_link *link, json_t *msg, struct err *e) MUST_CHECK;
+
+/* Answers a request of the agent (link_serve.c); one that is not known with an error. */
+void link_serve(struct node_link *link, json_t *req);
+
+/* Asks the agent whether it is there when nothing comes from it, and fails the link when it does
+ * not answer (link_watch.c). */
+struct link_watch *link_watch_start(struct node_link *link, int dead_ms);
+void link_watch_heard(struct link_watch *w);
+void link_watch_close(struct link_watch *w);
+/* Bytes that came from the agent. */
+void link_received(struct node_link *link, const char *bytes, size_t n);
+/* The link cannot go on; the first reason counts. Callable from anywhere. */
+void link_fail(struct node_link *link, const struct err *why);
+/* True once the transport's own callbacks have nothing more to tell. */
+bool link_is_closing(const struct node_link *link);
+/* The transport's handles are closed. */
+void link_released(struct node_link *link);
+
+#endif

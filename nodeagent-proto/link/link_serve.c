@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What an agent may ask of the daemon. Each request gets exactly one reply; one that takes longer
+ * is answered later, by its id.
+ */
+#include <string.h>
+
+#include "nodeagent-proto/link/link_priv.h"
+#include "nodeagent-proto/wire/message.h"
+
+static void reply(struct node_link *link, json_t *msg)
+{
+    struct err e;
+    if (link_send(link, msg, &e) < 0)
+        link_fail(link, &e); /* the agent would wait for ever */
+}
+
+static void serve_ping(struct node_link *link, json_int_t id)
+{
+    reply(link, message_reply(id, NULL));
+}
+
+static void serve_epoch(struct node_link *link, json_int_t id)
+{
+    const struct node_epoch epoch = {link->term, link->epoch_id};
+    reply(link, message_reply(id, json_pack("{s:o}", "epoch", message_epoch(&epoch))));
+}
+
+static const struct {
+    const char *name;
+    void (*serve)(struct node_link *link, json_int_t id);
+} ops[] = {
+    {"ping", serve_ping},
+    {"epoch", serve_epoch},
+};
+
+void link_serve(struct node_link *link, json_t *req)
+{
+    struct err e;
+    const char *name = json_string_value(json_object_get(req, "op"));
+    json_int_t id = json_integer_value(json_object_get(req, "id"));
+    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
+        if (strcmp(ops[i].name, name) == 0) {
+            ops[i].serve(link, id);
+            return;
+        }
+    err_set(&e, ERR_NOT_SUPPORTED, "op", "this daemon has no operation '%.100s'", name);
+    reply(link, message_refusal(id, &e));
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The daemon's side of a node: a link that carries requests to the node's agent (batchai-node) and
+ * brings back replies and events. What crosses the link is PROTOCOL.md; the agent and the
+ * per-task supervisors are agent/. Data flows: scheduler -> node_*() -> link -> agent ->
+ * supervisor, and back through the callbacks given to node_open_*().
+ *
+ * Everything is asynchronous on the loop; no call blocks. Requests are carried out in order and
+ * each is answered exactly once, with an error if the link goes down or is closed first. The
+ * answer to node_run() may be overtaken by answers to later requests; listing, reading, unmounting
+ * and accounts are done beside the rest: wait for their answer where that matters. No callback runs
+ * inside the call that made the request, unless the link is already being closed. Structures passed
+ * to callbacks are borrowed for the call. All paths are the node's. The process must ignore
+ * SIGPIPE: an agent may go while it is written to.
+ *
+ * Requests are idempotent, so that after a restart the daemon just repeats them: node_run() with an
+ * id that the node already knows starts nothing and answers with that task's status.
+ */
+#ifndef NODEAGENT_PROTO_LINK_NODE_H
+#define NODEAGENT_PROTO_LINK_NODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/arena.h"
+#include "lib/err.h"
+#include "lib/log.h"
+#include "lib/loop.h"
+#include "nodeagent-proto/link/agents.h"
+#include "nodeagent-proto/wire/facts.h"
+#include "nodeagent-proto/wire/task.h"
+
+struct node_link;
+
+/* The steps on the way to a machine. A local link knows but the last. */
+enum node_step {
+    NODE_STEP_NAME,      /* the name is looked up */
+    NODE_STEP_CONNECT,   /* TCP */
+    NODE_STEP_HANDSHAKE, /* SSH */
+    NODE_STEP_HOST_KEY,
+    NODE_STEP_LOGIN,
+    NODE_STEP_MACHINE, /* its shell says what it is */
+    NODE_STEP_UPLOAD,  /* the agent is put there */
+    NODE_STEP_START,   /* by way of `become` */
+    NODE_STEP_AGENT,   /* it is talked to */
+    NODE_STEPS
+};
+
+struct node_callbacks {
+    void (*ready)(void *ctx, const struct node_facts *facts); /* hello was answered */
+    /* The link is gone and all pending requests were answered with an error; it must be closed. */
+    void (*down)(void *ctx, const struct err *why);
+    void (*task_ended)(void *ctx, const struct task_status *status);
+    void *ctx; /* borrowed; outlives the link */
+};
+
+struct node_local_config {
+    struct loop *loop;       /* borrowed; one of libuv's (lib/loop_uv.h) */
+    const struct log *log;   /* borrowed */
+    const char *agent_path;  /* the batchai-node binary */
+    const char *root;        /* node root directory; made if missing */
+    struct node_epoch epoch; /* said in hello; borrowed while the link is opened */
+    int dead_ms; /* without a byte from the agent, although it was asked: the link is down; 0: 30 s
+                  */
+    struct node_callbacks callbacks;
+};
+
+/* Starts the agent as a child process over a socketpair. `ready` or `down` follows. An agent that
+ * an earlier daemon left on this root is ended. */
+int node_open_local(const struct node_local_config *c, struct node_link **out,
+                    struct err *e) MUST_CHECK;
+
+/* A machine that runs sshd. Nothing has to be installed there: the agent for its `uname -m` is put
+ * into agent_dir, once per content, and started over the login. All texts are copied. */
+struct node_ssh_config {
+    struct loop *loop;        /* borrowed; one of libuv's (lib/loop_uv.h) */
+    const struct log *log;    /* borrowed */
+    const char *host;         /* name, IPv4 or IPv6 literal */
+    int port;                 /* 0: 22 */
+    const char *user;         /* to log in as */
+    const char *identity;     /* private key file (ed25519), or NULL */
+    const char *passphrase;   /* of that file, or NULL */
+    const char *agent_socket; /* an ssh-agent's socket, or NULL; it must answer: see PROTOCOL.md */
+    const char *password;     /* or NULL; methods are tried in this order */
+    const char *known_hosts;  /* the daemon's own file; made if missing */
+    bool strict;              /* refuse a host that is not in it, rather than record its key */
+    const char *become;       /* put before the agent's command ("sudo -n"), or NULL */
+    const struct node_agents *agents; /* borrowed until the link is closed */
+    const char *agent_dir; /* on the machine, absolute or ~/...; NULL: ~/.cache/batchai-node */
+    const char *root;      /* node root directory on the machine; made if missing */
+    /* Look only: no host key is recorded, nothing is made below root, and another agent that serves
+     * it is not disturbed. Only node_health() is answered, with an error if root could not be used.
+     * The agent's program is put into agent_dir all the same. */
+    bool look;
+    struct node_epoch epoch; /* said in hello; borrowed while the link is opened */
+    int connect_ms;          /* name and TCP; each of these: 0 is a default */
+    int login_ms;            /* each of handshake, host key and login */
+    int command_ms;          /* each command that prepares the machine; an upload: its stalling */
+    int keepalive_s;         /* how often the machine is asked whether it is still there */
+    int dead_ms;             /* without a byte from it: the link is down */
+    struct node_callbacks callbacks;
+};
+
+/* Starts connecting; `ready` or `down` follows. Every failure says machine, step, cause and what
+ * to do. Whether and when to try again is the caller's. */
+int node_open_ssh(const struct node_ssh_config *c, struct node_link **out,
+                  struct err *e) MUST_CHECK;
+
+/* Ends the link; tasks go on under their supervisors. Requests still pending are answered with an
+ * error before node_close() returns; after that only `closed` runs, once everything is released. */
+void node_close(struct node_link *link, void (*closed)(void *ctx), void *ctx);
+
+/* How far the link has come; of one that is down, the step that failed. */
+enum node_step node_link_step(const struct node_link *link);
+/* Whether the agent has answered, and the link is not down. */
+bool node_link_is_ready(const struct node_link *link);
+/* Whether the machine's host key was not in known_hosts before this link. */
+bool node_link_is_new_host(const struct node_link *link);
+
+/* Replies: `why` is NULL on success. What they bring is borrowed for the call. */
+typedef void (*node_done_cb)(void *ctx, const struct err *why);
+typedef void (*node_task_cb)(void *ctx, const struct err *why, const struct task_status *status);
+typedef void (*node_tasks_cb)(void *ctx, const struct err *why, const struct task_status *list,
+                              size_t n);
+typedef void (*node_health_cb)(void *ctx, const struct err *why, const struct node_health *health);
+typedef void (*node_dir_cb)(void *ctx, const struct err *why, const struct node_dir_entry *list,
+                            size_t n);
+typedef void (*node_texts_cb)(void *ctx, const struct err *why, const char *const *list, size_t n);
+struct node_bytes {
+    const char *bytes;
+    size_t n;
+    int64_t size, mtime_us; /* of the whole file */
+};
+typedef void (*node_bytes_cb)(void *ctx, const struct err *why, const struct node_bytes *got);
+
+/* Makes `target` (absolute, below the node root) show `source` (a directory that exists or is
+ * made): a symbolic link for an unprivileged agent. Done already: success. */
+void node_mount_folder(struct node_link *, const char *source, const char *target, node_done_cb cb,
+                       void *ctx);
+/* Takes away whatever node_mount_folder() or a mount command put at `target`: a link, or each mount
+ * there, by force if it is in use or stuck (never blocks the agent), then the empty directory. */
+void node_unmount(struct node_link *, const char *target, node_done_cb cb, void *ctx);
+/* File operations take `as`: the account whose rights they have and who owns what they make; below
+ * the node root the agent itself makes directories and gives them away. NULL, or an agent that is
+ * not root: the agent's own. */
+
+/* mkdir -p, all of them; mode 0777 less umask. */
+void node_make_dirs(struct node_link *, const char *as, const char *const *paths, size_t n,
+                    node_done_cb cb, void *ctx);
+/* rm -rf below the node root; never follows symbolic links. */
+void node_remove_tree(struct node_link *, const char *path, node_done_cb cb, void *ctx);
+/* Appends text to a file, making parents. */
+void node_append(struct node_link *, const char *as, const char *path, const char *text,
+                 node_done_cb cb, void *ctx);
+/* Writes a whole file atomically (hostfile and such), mode in octal. */
+void node_write_file(struct node_link *, const char *as, const char *path, const char *text,
+                     int mode, node_done_cb cb, void *ctx);
+/* The entries of a directory below `base`, sorted by name; `path` is relative to base ("" is base
+ * itself) and nothing outside of base is reached, be it by symbolic links. Regular files and
+ * directories only. ERR_FILE_NOT_FOUND. */
+void node_list_dir(struct node_link *, const char *as, const char *base, const char *path,
+                   node_dir_cb cb, void *ctx);
+/* Up to `max` bytes (at most 1 MiB) of a regular file from `offset` on; none at its end. */
+void node_read_file(struct node_link *, const char *as, const char *base, const char *path,
+                    int64_t offset, size_t max, node_bytes_cb cb, void *ctx);
+
+/* Starts a task under a supervisor of its own, or answers with the status of the one that has this
+ * id. The reply comes when the command's process exists, or could not be made: then it is a status
+ * in TASK_FAILED_TO_START, not an error. An error means that nothing was started and the id is
+ * still free. The end of a task, whatever state it ends in, comes as task_ended: once per link,
+ * after the reply to its node_run(), and for tasks that ended while no link was there right after
+ * ready; again on each new link until node_forget(). */
+void node_run(struct node_link *, const struct task_spec *spec, node_task_cb cb, void *ctx);
+/* Signals the task's whole process group/session; with SIGKILL everything the task left behind
+ * too. A task that is not running: success. */
+void node_signal(struct node_link *, const char *task_id, int signo, node_done_cb cb, void *ctx);
+void node_tasks(struct node_link *, node_tasks_cb cb, void *ctx);
+/* Forgets a task that is not running. */
+void node_forget(struct node_link *, const char *task_id, node_done_cb cb, void *ctx);
+
+/* Does nothing but come back. */
+void node_ping(struct node_link *, node_done_cb cb, void *ctx);
+void node_health(struct node_link *, node_health_cb cb, void *ctx);
+/* Makes the account, with a home, or brings key and password of one that was made here before up to
+ * date. ERR_CONFLICT: there is an account of that name that nobody made here; it is left as it is.
+ * ERR_NOT_SUPPORTED: the agent is not root. */
+void node_user_add(struct node_link *, const struct node_user *user, node_done_cb cb, void *ctx);
+/* Ends its processes and removes the account and its home, if it was made here. */
+/* A NULL name stands for all that were made here. */
+void node_user_remove(struct node_link *, const char *name, node_done_cb cb, void *ctx);
+/* What is below the node root, a text each: tasks, accounts, mounts, directories. With `take` all
+ * of it is ended, removed, unmounted. */
+void node_clean(struct node_link *, bool take, node_texts_cb cb, void *ctx);
+/* Removes a node root that was cleaned; the agent ends after its answer. */
+void node_remove_root(struct node_link *, node_done_cb cb, void *ctx);
+/* Restarts the machine; needs root. Answered before it goes down. */
+void node_reboot(struct node_link *, node_done_cb cb, void *ctx);
+
+#endif

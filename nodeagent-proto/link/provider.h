@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where nodes come from: local ones (agents of this machine, a directory each), machines reached by
+ * SSH, fake ones in memory (fake.h). One vtable, so that whoever looks after nodes need not know.
+ */
+#ifndef NODEAGENT_PROTO_LINK_PROVIDER_H
+#define NODEAGENT_PROTO_LINK_PROVIDER_H
+
+#include "lib/loop.h"
+#include "nodeagent-proto/link/node.h"
+
+/* Which node. Texts are borrowed for the call. */
+struct node_target {
+    const char *name;
+    const char *root;        /* node root directory, made if missing */
+    struct node_epoch epoch; /* the daemon's */
+    const struct node_ssh_config
+        *ssh; /* of a machine; `loop`, `log`, `root`, `epoch` and `callbacks` are
+               * the provider's to fill in. NULL: a local node */
+};
+
+struct node_provider;
+
+struct node_provider_ops {
+    /* Starts to open a link; `ready` or `down` follows. */
+    int (*open)(struct node_provider *p, const struct node_target *at,
+                const struct node_callbacks *callbacks, struct node_link **out, struct err *e);
+    /* The rest is for a provider that keeps node roots itself, and not as directories of this
+     * machine; others leave it NULL. The tree goes with all that is in it. */
+    bool (*has_root)(struct node_provider *p, const char *root);
+    void (*remove_root)(struct node_provider *p, const char *root);
+    /* Calls `each` with the name of every node root below `dir`. */
+    void (*each_root)(struct node_provider *p, const char *dir,
+                      void (*each)(void *ctx, const char *name), void *ctx);
+};
+
+/* First member of what an implementation allocates. */
+struct node_provider {
+    const struct node_provider_ops *ops;
+};
+
+/* Agents as children of this process, `agent_path` being the program; all is borrowed. The caller
+ * frees with node_provider_free() after the last link was closed. */
+struct node_provider *node_provider_local(struct loop *loop, const struct log *log,
+                                          const char *agent_path);
+struct node_provider *node_provider_ssh(struct loop *loop, const struct log *log);
+/* Of one that these two made. NULL is accepted. */
+void node_provider_free(struct node_provider *p);
+
+int node_provider_open(struct node_provider *p, const struct node_target *at,
+                       const struct node_callbacks *callbacks, struct node_link **out,
+                       struct err *e) MUST_CHECK;
+bool node_provider_keeps_roots(const struct node_provider *p);
+bool node_provider_has_root(struct node_provider *p, const char *root);
+void node_provider_remove_root(struct node_provider *p, const char *root);
+void node_provider_each_root(struct node_provider *p, const char *dir,
+                             void (*each)(void *ctx, const char *name), void *ctx);
+
+#endif

@@ -1,0 +1,535 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Phases and their deadlines, the socket, the end. See ssh_priv.h.
+ */
+#include <errno.h>
+#include <netdb.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "lib/arena.h"
+#include "nodeagent-proto/link/ssh/ssh_priv.h"
+
+#define END_WAIT_MS 2000        /* for an agent that was told to go; it needs about one */
+#define READ_CHUNK  (64U << 10) /* bytes from the socket in one turn of the loop */
+
+#define LIB_KEEPALIVE_S 2 /* the shortest period that libssh2 takes */
+
+/* A name lookup may outlive its link: a resolver cannot be interrupted. */
+struct ssh_lookup {
+    uv_getaddrinfo_t req;
+    struct ssh *l; /* NULL: nobody waits any more */
+};
+
+enum patience { CONNECT_MS, LOGIN_MS, COMMAND_MS };
+
+static const struct phase {
+    const char *doing;
+    const char *remedy;
+    enum patience patience;
+    enum node_step told;
+    enum ssh_step (*step)(struct ssh *l); /* NULL: callbacks of the loop move it on */
+} phases[] = {
+    [SSH_RESOLVE] = {"looking up the name", "check the name and the resolver", CONNECT_MS,
+                     NODE_STEP_NAME, NULL},
+    [SSH_CONNECT] = {"connecting", "check that sshd runs there, on this port, behind no firewall",
+                     CONNECT_MS, NODE_STEP_CONNECT, NULL},
+    [SSH_HANDSHAKE] = {"SSH handshake",
+                       "check that an SSH server listens on this port, and its log", LOGIN_MS,
+                       NODE_STEP_HANDSHAKE, ssh_step_handshake},
+    [SSH_HOST_KEY] = {"checking the host key", "check the known_hosts file", LOGIN_MS,
+                      NODE_STEP_HOST_KEY, ssh_step_host_key},
+    [SSH_LOGIN] = {"logging in", "check user, key and authorized_keys", LOGIN_MS, NODE_STEP_LOGIN,
+                   ssh_step_login},
+    [SSH_PROBE] = {"asking what machine it is", "check that the user's login shell works",
+                   COMMAND_MS, NODE_STEP_MACHINE, ssh_step_probe},
+    [SSH_UPLOAD] = {"uploading the agent",
+                    "check free space and rights of the agent directory, and the network",
+                    COMMAND_MS, NODE_STEP_UPLOAD, ssh_step_upload},
+    [SSH_START] = {"starting the agent", "run its command by hand on the machine", COMMAND_MS,
+                   NODE_STEP_START, ssh_step_start},
+    [SSH_RUNNING] = {"talking to the agent", "check the machine and the network", COMMAND_MS,
+                     NODE_STEP_AGENT, ssh_step_running},
+    [SSH_ENDING] = {"ending", "", COMMAND_MS, NODE_STEP_AGENT, ssh_step_ending},
+};
+
+static void over(struct ssh *l);
+static void connect_next(struct ssh *l);
+
+/* ---- failing ---- */
+
+enum ssh_step ssh_fail(struct ssh *l, enum err_code code, const char *remedy, const char *fmt, ...)
+{
+    const struct phase *p = &phases[l->phase];
+    char cause[768];
+    struct err why;
+    va_list ap;
+    if (l->phase == SSH_OVER)
+        return SSH_FAILED;
+    va_start(ap, fmt);
+    vsnprintf(cause, sizeof cause, fmt, ap);
+    va_end(ap);
+    err_set(&why, code, NULL, "%s: %s: %s; %s", l->name, p->doing, cause,
+            remedy ? remedy : p->remedy);
+    link_fail(&l->link, &why);
+    return SSH_FAILED;
+}
+
+const char *ssh_lib_error(struct ssh *l)
+{
+    char *text = NULL;
+    libssh2_session_last_error(l->session, &text, NULL, 0);
+    return text && *text ? text : "no reason given";
+}
+
+enum ssh_step ssh_fail_lib(struct ssh *l, int rc, const char *what)
+{
+    return ssh_fail(l, ERR_NODE_LOST, NULL, "%s: %s (libssh2 error %d)", what, ssh_lib_error(l),
+                    rc);
+}
+
+static void fail_now(struct ssh *l, const char *what)
+{
+    (void)ssh_fail(l, ERR_NODE_LOST, NULL, "%s", what);
+    over(l);
+}
+
+/* ---- handles: each closed once, the memory goes with the last ---- */
+
+static void let_go(struct ssh *l)
+{
+    if (--l->open_handles == 0)
+        link_released(&l->link);
+}
+
+static void on_timer_closed(uv_handle_t *handle)
+{
+    let_go(handle->data);
+}
+
+static void on_tcp_closed(uv_handle_t *handle)
+{
+    struct ssh *l = handle->data;
+    free(handle);
+    let_go(l);
+}
+
+static void drop_socket(struct ssh *l)
+{
+    if (l->tcp)
+        uv_close((uv_handle_t *)l->tcp, on_tcp_closed);
+    l->tcp = NULL;
+}
+
+static void drop_lookup(struct ssh *l)
+{
+    if (!l->lookup)
+        return;
+    l->lookup->l = NULL;
+    (void)uv_cancel((uv_req_t *)&l->lookup->req); /* its callback frees it either way */
+    l->lookup = NULL;
+}
+
+/* Nothing moves any more. The session stays until the memory goes: a step may be using it. */
+static void over(struct ssh *l)
+{
+    l->phase = SSH_OVER;
+    drop_lookup(l);
+    drop_socket(l);
+    uv_timer_stop(&l->deadline);
+    uv_timer_stop(&l->keepalive);
+    if (!link_is_closing(&l->link) || uv_is_closing((uv_handle_t *)&l->deadline))
+        return;
+    uv_close((uv_handle_t *)&l->deadline, on_timer_closed);
+    uv_close((uv_handle_t *)&l->keepalive, on_timer_closed);
+}
+
+static void on_deadline(uv_timer_t *timer)
+{
+    struct ssh *l = timer->data;
+    if (l->agent_ended && l->phase == SSH_RUNNING)
+        (void)ssh_agent_ended(l);
+    else
+        (void)ssh_fail(l, ERR_NODE_LOST, NULL, "no answer in %g s",
+                       (double)uv_timer_get_repeat(timer) / 1000);
+    over(l);
+}
+
+static int patience_ms(const struct ssh *l, enum patience p)
+{
+    return p == CONNECT_MS ? l->connect_ms : p == LOGIN_MS ? l->login_ms : l->command_ms;
+}
+
+void ssh_progress(struct ssh *l)
+{
+    uint64_t ms = (uint64_t)patience_ms(l, phases[l->phase].patience);
+    /* The repeat tells on_deadline() how long it was; it never repeats. */
+    uv_timer_start(&l->deadline, on_deadline, ms, ms);
+}
+
+static void arm_keepalive(struct ssh *l);
+
+static void on_keepalive(uv_timer_t *timer)
+{
+    struct ssh *l = timer->data;
+    int next;
+    if (l->phase != SSH_RUNNING)
+        return;
+    /* Counted in periods, not by the clock: a daemon that was stopped itself has missed only one.
+     */
+    l->silent_ms += uv_timer_get_repeat(timer);
+    if (l->silent_ms > (uint64_t)l->dead_ms) {
+        char what[64];
+        snprintf(what, sizeof what, "nothing was heard for %g s", (double)l->silent_ms / 1000);
+        fail_now(l, what);
+        return;
+    }
+    arm_keepalive(l);
+    libssh2_keepalive_send(l->session, &next);
+    ssh_drive(l);
+}
+
+/* Idle links are all asked in the same instants, so that thousands of them wake the loop once a
+ * second. libssh2 counts in whole seconds, two at least, and sends only when these are over: where
+ * that would leave one out, the timer is twice as fast. */
+static void arm_keepalive(struct ssh *l)
+{
+    bool is_short = l->keepalive_s <= LIB_KEEPALIVE_S;
+    uint64_t ms = (uint64_t)l->keepalive_s * (is_short ? 500 : 1000);
+    uint64_t early = is_short ? 0 : (uv_now(l->loop) + ms) % 1000;
+    /* The repeat tells on_keepalive() the period. */
+    uv_timer_start(&l->keepalive, on_keepalive, ms - early, ms);
+}
+
+static void enter(struct ssh *l, enum ssh_phase phase)
+{
+    l->phase = phase;
+    l->link.step = phases[phase].told;
+    ssh_progress(l);
+    if (phase != SSH_RUNNING)
+        return;
+    libssh2_keepalive_config(l->session, 1, LIB_KEEPALIVE_S);
+    arm_keepalive(l);
+}
+
+/* ---- bytes ---- */
+
+/* The pool's thread must not look at the phase, which the loop may set meanwhile. */
+static bool is_over(const struct ssh *l)
+{
+    return !l->work_busy && l->phase == SSH_OVER;
+}
+
+static ssize_t take_received(libssh2_socket_t fd, void *buf, size_t n, int flags, void **abstract)
+{
+    struct ssh *l = *abstract;
+    size_t there = l->in.len - l->in_at;
+    if (fd != l->fd) { /* an ssh-agent's, which libssh2 treats the same; on the pool */
+        ssize_t got = recv(fd, buf, n, flags);
+        return got < 0 ? -errno : got;
+    }
+    if (is_over(l))
+        return -ECONNRESET;
+    if (there == 0)
+        return -EAGAIN;
+    if (n > there)
+        n = there;
+    memcpy(buf, l->in.s + l->in_at, n);
+    l->in_at += n;
+    if (l->in_at == l->in.len) {
+        strbuf_free(&l->in);
+        l->in_at = 0;
+    }
+    return (ssize_t)n;
+}
+
+static ssize_t put_to_send(libssh2_socket_t fd, const void *buf, size_t n, int flags,
+                           void **abstract)
+{
+    struct ssh *l = *abstract;
+    if (fd != l->fd) {
+        ssize_t put = send(fd, buf, n, flags);
+        return put < 0 ? -errno : put;
+    }
+    if (is_over(l))
+        return -EPIPE;
+    strbuf_add(&l->out, buf, n);
+    return (ssize_t)n;
+}
+
+struct ssh_send {
+    uv_write_t req;
+    char *bytes;
+};
+
+static void on_sent(uv_write_t *req, int status)
+{
+    struct ssh_send *s = (struct ssh_send *)(void *)req;
+    struct ssh *l = req->handle->data;
+    free(s->bytes);
+    free(s);
+    if (status == 0 && l->phase != SSH_OVER) /* a broken socket ends in on_read() too */
+        ssh_drive(l);
+}
+
+size_t ssh_unsent(const struct ssh *l)
+{
+    return l->out.len + (l->tcp ? uv_stream_get_write_queue_size((uv_stream_t *)l->tcp) : 0);
+}
+
+static void flush(struct ssh *l)
+{
+    if (l->work_busy || l->out.len == 0 || !l->tcp)
+        return;
+    uv_stream_t *stream = (uv_stream_t *)l->tcp;
+    uv_buf_t now = uv_buf_init(l->out.s, (unsigned)l->out.len);
+    int done = uv_try_write(stream, &now, 1); /* UV_EAGAIN too while older bytes wait */
+    size_t sent = done > 0 ? (size_t)done : 0;
+    if (sent == l->out.len) {
+        if (l->out.cap > READ_CHUNK)
+            strbuf_free(&l->out);
+        else
+            strbuf_reset(&l->out);
+        return;
+    }
+    struct ssh_send *s = xcalloc(1, sizeof *s);
+    uv_buf_t rest = uv_buf_init(l->out.s + sent, (unsigned)(l->out.len - sent));
+    s->bytes = strbuf_take(&l->out);
+    if (uv_write(&s->req, stream, &rest, 1, on_sent) < 0) {
+        free(s->bytes);
+        free(s);
+    }
+}
+
+static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
+{
+    (void)handle;
+    (void)suggested;
+    /* None is kept while idle, and little of it is touched. */
+    *buf = uv_buf_init(xrealloc(NULL, READ_CHUNK), READ_CHUNK);
+}
+
+static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
+{
+    struct ssh *l = stream->data;
+    if (n > 0 && l->phase != SSH_OVER) {
+        l->silent_ms = 0;
+        strbuf_add(&l->in, buf->base, (size_t)n);
+        ssh_drive(l);
+    }
+    free(buf->base);
+    if (n >= 0 || l->phase == SSH_OVER)
+        return;
+    if (l->agent_ended) {
+        (void)ssh_agent_ended(l);
+        over(l);
+        return;
+    }
+    fail_now(l, n == UV_EOF ? "the machine closed the connection" : uv_strerror((int)n));
+}
+
+/* ---- taking steps ---- */
+
+void ssh_drive(struct ssh *l)
+{
+    enum ssh_step s;
+    enum ssh_phase before;
+    if (l->driving || l->work_busy)
+        return;
+    l->driving = true;
+    do {
+        before = l->phase;
+        s = phases[before].step(l);
+        if (s == SSH_NEXT && l->phase == before) {
+            if (before == SSH_ENDING)
+                l->phase = SSH_OVER;
+            else
+                enter(l, before + 1);
+        }
+    } while (s != SSH_FAILED && l->phase != before && l->phase != SSH_OVER);
+    l->driving = false;
+    if (s != SSH_FAILED)
+        flush(l);
+    if (s == SSH_FAILED || l->phase == SSH_OVER)
+        over(l);
+}
+
+static void on_worked(uv_work_t *work, int status)
+{
+    struct ssh *l = work->data;
+    (void)status;
+    l->work_busy = false;
+    l->work_done = true;
+    if (l->phase != SSH_OVER) {
+        (void)uv_read_start((uv_stream_t *)l->tcp, on_alloc, on_read);
+        ssh_drive(l);
+    }
+    let_go(l);
+}
+
+void ssh_work(struct ssh *l, uv_work_cb work)
+{
+    l->work.data = l;
+    l->work_busy = true;
+    l->open_handles++;
+    (void)uv_read_stop((uv_stream_t *)l->tcp);
+    (void)uv_queue_work(l->loop, &l->work, work, on_worked); /* fails only without a callback */
+}
+
+/* ---- connecting ---- */
+
+static int begin_session(struct ssh *l)
+{
+    l->session = ssh_session_create(l);
+    if (!l->session)
+        return -1;
+    libssh2_session_set_blocking(l->session, 0);
+    /* The callbacks travel as void *: libssh2's own signature. */
+    ssize_t (*receive)(libssh2_socket_t, void *, size_t, int, void **) = take_received;
+    ssize_t (*transmit)(libssh2_socket_t, const void *, size_t, int, void **) = put_to_send;
+    void *p;
+    memcpy(&p, &receive, sizeof p);
+    libssh2_session_callback_set(l->session, LIBSSH2_CALLBACK_RECV, p);
+    memcpy(&p, &transmit, sizeof p);
+    libssh2_session_callback_set(l->session, LIBSSH2_CALLBACK_SEND, p);
+    return 0;
+}
+
+static void on_connected(uv_connect_t *req, int status)
+{
+    struct ssh *l = req->handle->data;
+    bool current = (uv_stream_t *)l->tcp == req->handle;
+    free(req);
+    if (!current || l->phase != SSH_CONNECT)
+        return;
+    if (status < 0) {
+        l->connect_rc = status;
+        drop_socket(l);
+        connect_next(l);
+        return;
+    }
+    uv_tcp_nodelay(l->tcp, 1);
+    if (begin_session(l) < 0) {
+        fail_now(l, "no memory for a session");
+        return;
+    }
+    (void)uv_fileno((uv_handle_t *)l->tcp, &l->fd);
+    enter(l, SSH_HANDSHAKE);
+    (void)uv_read_start((uv_stream_t *)l->tcp, on_alloc, on_read);
+    ssh_drive(l);
+}
+
+static void connect_next(struct ssh *l)
+{
+    while (l->next_address) {
+        const struct addrinfo *a = l->next_address;
+        uv_connect_t *req = xcalloc(1, sizeof *req);
+        l->next_address = a->ai_next;
+        l->tcp = xcalloc(1, sizeof *l->tcp);
+        uv_tcp_init(l->loop, l->tcp);
+        l->tcp->data = l;
+        l->open_handles++;
+        l->connect_rc = uv_tcp_connect(req, l->tcp, a->ai_addr, on_connected);
+        if (l->connect_rc == 0)
+            return;
+        free(req);
+        drop_socket(l);
+    }
+    fail_now(l, uv_strerror(l->connect_rc));
+}
+
+static void on_resolved(uv_getaddrinfo_t *req, int status, struct addrinfo *found)
+{
+    struct ssh_lookup *lookup = (struct ssh_lookup *)(void *)req;
+    struct ssh *l = lookup->l;
+    free(lookup);
+    if (!l) {
+        uv_freeaddrinfo(found);
+        return;
+    }
+    l->lookup = NULL;
+    if (status < 0) {
+        fail_now(l, uv_strerror(status));
+        return;
+    }
+    l->addresses = l->next_address = found;
+    enter(l, SSH_CONNECT);
+    connect_next(l);
+}
+
+static void resolve(struct ssh *l)
+{
+    struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+    char port[16];
+    snprintf(port, sizeof port, "%d", l->port);
+    enter(l, SSH_RESOLVE);
+    l->lookup = xcalloc(1, sizeof *l->lookup);
+    l->lookup->l = l;
+    int rc = uv_getaddrinfo(l->loop, &l->lookup->req, on_resolved, l->host, port, &hints);
+    if (rc == 0)
+        return;
+    free(l->lookup);
+    l->lookup = NULL;
+    fail_now(l, uv_strerror(rc));
+}
+
+/* ---- the transport ---- */
+
+static void transport_write(struct node_link *link, const char *bytes, size_t n)
+{
+    struct ssh *l = (struct ssh *)(void *)link;
+    ssh_write(l, bytes, n);
+    if (l->phase == SSH_RUNNING)
+        ssh_drive(l);
+}
+
+static void transport_close(struct node_link *link)
+{
+    struct ssh *l = (struct ssh *)(void *)link;
+    if (l->phase != SSH_RUNNING || l->agent_ended || link->why.code != ERR_NONE) {
+        over(l);
+        return;
+    }
+    uv_timer_stop(&l->keepalive);
+    l->phase = SSH_ENDING;
+    uv_timer_start(&l->deadline, on_deadline, END_WAIT_MS, END_WAIT_MS);
+    ssh_drive(l);
+}
+
+static void transport_free(struct node_link *link)
+{
+    struct ssh *l = (struct ssh *)(void *)link;
+    ssh_login_free(l);
+    ssh_session_free(l);
+    libssh2_exit();
+    if (l->addresses)
+        uv_freeaddrinfo(l->addresses);
+    ssh_command_free(&l->cmd);
+    ssh_queue_free(l);
+    strbuf_free(&l->in);
+    strbuf_free(&l->out);
+    strbuf_free(&l->line);
+    ssh_settings_free(l);
+    free(l);
+}
+
+static const struct link_transport ssh_transport = {transport_write, transport_close,
+                                                    transport_free};
+
+void ssh_begin(struct ssh *l, const struct node_ssh_config *c)
+{
+    uv_timer_init(l->loop, &l->deadline);
+    uv_timer_init(l->loop, &l->keepalive);
+    l->deadline.data = l->keepalive.data = l;
+    l->open_handles = 2;
+    link_start(&l->link, &(struct link_start){.loop = c->loop,
+                                              .transport = &ssh_transport,
+                                              .user = &c->callbacks,
+                                              .log = c->log,
+                                              .name = l->name,
+                                              .epoch = &c->epoch});
+    resolve(l);
+}

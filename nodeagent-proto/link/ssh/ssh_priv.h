@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The SSH transport, in parts: settings.c, link_ssh.c (phases, deadlines, the socket, the end),
+ * login.c (handshake, host key, authentication), command.c (one command on an exec channel),
+ * upload.c (what the machine is, putting the agent there, starting it), stream.c
+ * (frames), memory.c (libssh2's).
+ *
+ *   RESOLVE > CONNECT > HANDSHAKE > HOST_KEY > LOGIN > PROBE > UPLOAD > START > RUNNING
+ *   any of them --a step failed, deadline, connection lost--> OVER (and `down` is told)
+ *   RUNNING --node_close()--> ENDING (the agent is let go in good order) > OVER
+ *   any other --node_close()--> OVER
+ *
+ * Each phase but the first two is one step function over libssh2 in non-blocking mode: it goes as
+ * far as it can and says NEXT, WAIT (for the network or room) or FAILED. libssh2 never sees the
+ * socket: its send and receive are buffers of ours. A send is thus never partial, which libssh2
+ * would not allow to mix with reading. After ssh_drive(), everything received was consumed, unless
+ * the step waits for room to send.
+ *
+ * Logging in runs on the thread pool (reading keys, bcrypt of a passphrase, ssh-agent all block).
+ * While it does (`work_busy`) the loop touches neither session nor buffers.
+ */
+#ifndef NODEAGENT_PROTO_LINK_SSH_SSH_PRIV_H
+#define NODEAGENT_PROTO_LINK_SSH_SSH_PRIV_H
+
+#include <libssh2.h>
+#include <uv.h>
+
+#include "lib/strbuf.h"
+#include "nodeagent-proto/link/agents.h"
+#include "nodeagent-proto/link/link_priv.h"
+
+#define SSH_LINE_MAX 600          /* of an agent's stderr; a longer line is cut into several */
+#define SSH_ROOM     (256U << 10) /* bytes on their way to the socket before a step must wait */
+
+enum ssh_phase {
+    SSH_RESOLVE,
+    SSH_CONNECT,
+    SSH_HANDSHAKE,
+    SSH_HOST_KEY,
+    SSH_LOGIN,
+    SSH_PROBE,
+    SSH_UPLOAD,
+    SSH_START,
+    SSH_RUNNING,
+    SSH_ENDING,
+    SSH_OVER
+};
+
+enum ssh_step { SSH_NEXT, SSH_WAIT, SSH_FAILED };
+
+enum command_stage { CMD_IDLE, CMD_OPEN, CMD_EXEC, CMD_TALK, CMD_WAIT_CLOSED, CMD_FREE };
+
+/* One command on an exec channel: input goes in, output and errors are collected. */
+struct ssh_command {
+    enum command_stage stage;
+    LIBSSH2_CHANNEL *channel; /* freed with the session if not before */
+    struct strbuf line;       /* the command line for the login shell */
+    const char *in;           /* borrowed */
+    size_t n_in, at;
+    bool in_ended;
+    struct strbuf out, errors;
+    int exit_code;
+};
+
+/* A frame, or the rest of one, that waits for the channel. Wiped when freed. */
+struct ssh_chunk {
+    struct ssh_chunk *next;
+    size_t n, at;
+    char bytes[];
+};
+
+struct ssh {
+    struct node_link link; /* first: the link is the allocation */
+    char *name;            /* user@host:port */
+    char *host, *user, *identity, *passphrase, *agent_socket, *password, *known_hosts, *become;
+    char *agent_dir, *root;
+    int port, connect_ms, login_ms, command_ms, keepalive_s, dead_ms;
+    bool strict, look;
+    const struct node_agents *agents; /* borrowed */
+    uv_loop_t *loop;
+
+    enum ssh_phase phase;
+    bool driving;
+    uv_timer_t deadline, keepalive;
+    int open_handles; /* timers, sockets and the work in the pool; 0: released */
+    struct ssh_lookup *lookup;
+    struct addrinfo *addresses, *next_address;
+    int connect_rc;
+    uv_tcp_t *tcp;      /* NULL while there is none; each attempt has its own */
+    uv_os_fd_t fd;      /* of tcp; only to tell it from an ssh-agent's */
+    uint64_t silent_ms; /* periods of `keepalive` without a byte from the machine */
+
+    LIBSSH2_SESSION *session;
+    struct ssh_block *blocks; /* libssh2's memory */
+    struct strbuf in;         /* from the socket; bytes not yet taken start at in_at */
+    size_t in_at;
+    struct strbuf out; /* for the socket */
+
+    uv_work_t work;
+    bool work_busy, work_done;
+    int work_rc;
+    char *methods; /* that the host accepts, comma-separated */
+    size_t method; /* the row of login.c's table that is tried */
+    bool method_tried;
+    LIBSSH2_AGENT *keys; /* ssh-agent */
+    struct libssh2_agent_publickey *agent_key;
+    struct strbuf tried; /* what was tried in vain, for the error */
+
+    struct ssh_command cmd;
+    char *agent_path; /* on the machine */
+    const struct node_agent_image *image;
+    LIBSSH2_CHANNEL *channel; /* the agent's; owned by cmd */
+    struct ssh_chunk *queue, **queue_end;
+    struct strbuf line; /* of the agent's stderr, not yet ended */
+    char last_line[SSH_LINE_MAX + 1];
+    bool agent_ended;
+};
+
+/* ---- link_ssh.c ---- */
+
+/* Says why the link cannot go on: "NAME: DOING: cause; remedy". The phase's own remedy stands in
+ * for NULL. Returns SSH_FAILED. */
+enum ssh_step ssh_fail(struct ssh *l, enum err_code code, const char *remedy, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+/* ... because libssh2 said so. */
+enum ssh_step ssh_fail_lib(struct ssh *l, int rc, const char *what);
+/* libssh2's words for its last error. Borrowed. */
+const char *ssh_lib_error(struct ssh *l);
+/* Takes the steps that can be taken, then sends what they left to send. */
+void ssh_drive(struct ssh *l);
+/* Bytes that the socket has not taken yet. */
+size_t ssh_unsent(const struct ssh *l);
+/* The phase's time begins anew: it has made progress. */
+void ssh_progress(struct ssh *l);
+/* The session's work on the pool: `work` runs there, then the phase's step here again. */
+void ssh_work(struct ssh *l, uv_work_cb work);
+
+/* The link comes to life; its settings are filled in. */
+void ssh_begin(struct ssh *l, const struct node_ssh_config *c);
+
+/* ---- memory.c ---- */
+
+LIBSSH2_SESSION *ssh_session_create(struct ssh *l);
+void ssh_session_free(struct ssh *l);
+
+/* ---- settings.c ---- */
+
+void ssh_settings_free(struct ssh *l);
+
+/* ---- steps ---- */
+
+enum ssh_step ssh_step_handshake(struct ssh *l);
+enum ssh_step ssh_step_host_key(struct ssh *l);
+enum ssh_step ssh_step_login(struct ssh *l);
+enum ssh_step ssh_step_probe(struct ssh *l);
+enum ssh_step ssh_step_upload(struct ssh *l);
+enum ssh_step ssh_step_start(struct ssh *l);
+enum ssh_step ssh_step_running(struct ssh *l);
+enum ssh_step ssh_step_ending(struct ssh *l);
+void ssh_login_free(struct ssh *l);
+
+/* ---- command.c ---- */
+
+/* Prepares `cmd` for `line` (taken over) with `in` (borrowed) as its input. */
+void ssh_command_set(struct ssh_command *c, struct strbuf *line, const char *in, size_t n_in);
+/* Opens the channel and starts the command; NEXT once the server has accepted it. */
+enum ssh_step ssh_command_begin(struct ssh *l);
+/* Runs the command to its end; NEXT once exit_code, out and errors are whole. */
+enum ssh_step ssh_command_run(struct ssh *l);
+void ssh_command_free(struct ssh_command *c);
+/* The last line of its errors, for a message. Borrowed. */
+const char *ssh_command_said(struct ssh_command *c);
+
+/* ---- stream.c ---- */
+
+void ssh_write(struct ssh *l, const char *bytes, size_t n);
+void ssh_queue_free(struct ssh *l);
+/* What the agent said on stderr, into the log. */
+void ssh_take_errors(struct ssh *l, const char *bytes, size_t n);
+/* The agent's end, as an error. */
+enum ssh_step ssh_agent_ended(struct ssh *l);
+
+#endif

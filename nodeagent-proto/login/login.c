@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A listener, and a session for each connection:
+ *
+ *   accepted --files are there--> sshd -i has it --exit--> gone
+ *
+ * The files are written on a lane when the first connection comes; those that come
+ * meanwhile wait. The listener is referred to by its own handle, by the lane's work and by each
+ * session, and freed with the last of them.
+ */
+#include "nodeagent-proto/login/login.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/arena.h"
+#include "lib/fs.h"
+#include "lib/strbuf.h"
+#include "nodeagent-proto/login/login_priv.h"
+
+/* More at once are turned away: each is two processes. */
+#define SESSIONS_MAX 64
+#define BACKLOG      16
+#define NAME_MAX_LEN 32
+
+struct session {
+    struct session *next;
+    struct login *login;
+    uv_tcp_t socket;
+    uv_process_t sshd;
+    bool is_running; /* sshd was started, or could not be */
+    int handles;     /* open ones; the last one to close frees the session */
+};
+
+struct login {
+    uv_loop_t *loop;
+    const struct log *log;
+    char *node;
+    struct login_files files;
+    uv_tcp_t listener;
+    struct loop_lane *lane;
+    bool writing, written, closing;
+    struct err why; /* the files could not be written; code ERR_NONE: they could */
+    struct session *sessions;
+    int n_sessions;
+    int refs;
+    void (*closed)(void *ctx);
+    void *closed_ctx;
+};
+
+bool login_available(void)
+{
+    return access(SSHD_PATH, X_OK) == 0;
+}
+
+/* --- ends ------------------------------------------------------------------------------------- */
+
+static void login_unref(struct login *l)
+{
+    if (--l->refs > 0)
+        return;
+    void (*closed)(void *) = l->closed;
+    void *ctx = l->closed_ctx;
+    if (l->files.password)
+        explicit_bzero(l->files.password, strlen(l->files.password));
+    free(l->files.password);
+    free(l->files.dir);
+    free(l->files.name);
+    free(l->files.key);
+    free(l->files.home);
+    free(l->node);
+    free(l);
+    if (closed)
+        closed(ctx);
+}
+
+static void on_handle_closed(uv_handle_t *h)
+{
+    struct session *s = h->data;
+    struct login *l = s->login;
+    if (--s->handles > 0)
+        return;
+    for (struct session **at = &l->sessions; *at; at = &(*at)->next)
+        if (*at == s) {
+            *at = s->next;
+            break;
+        }
+    l->n_sessions--;
+    free(s);
+    login_unref(l);
+}
+
+static void on_exit_sshd(uv_process_t *p, int64_t status, int signo)
+{
+    struct session *s = p->data;
+    LOG_DEBUG(s->login->log, "login.session_ended", LF_STR("node", s->login->node),
+              LF_INT("exit_code", status), LF_INT("signal", signo));
+    uv_close((uv_handle_t *)p, on_handle_closed);
+}
+
+/* --- sessions --------------------------------------------------------------------------------- */
+
+static char *setting(const char *name, const char *dir, const char *file)
+{
+    struct strbuf b = STRBUF_INIT;
+    strbuf_printf(&b, "%s=%s/%s", name, dir, file);
+    return strbuf_take(&b);
+}
+
+static int spawn(struct session *s, int fd)
+{
+    struct login *l = s->login;
+    char *config = fs_join(l->files.dir, "sshd_config");
+    char *passwd = setting("NSS_WRAPPER_PASSWD", l->files.dir, "passwd");
+    char *group = setting("NSS_WRAPPER_GROUP", l->files.dir, "group");
+    char *argv[] = {(char *)(uintptr_t)SSHD_PATH, (char *)(uintptr_t) "-i",
+                    (char *)(uintptr_t) "-f", config, NULL};
+    /* A library that is not there is a line on sshd's stderr, and no more. */
+    char *env[] = {(char *)(uintptr_t) "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
+                   (char *)(uintptr_t) "LD_PRELOAD=libnss_wrapper.so", passwd, group, NULL};
+    uv_stdio_container_t io[] = {{.flags = UV_INHERIT_FD, .data.fd = fd},
+                                 {.flags = UV_INHERIT_FD, .data.fd = fd},
+                                 {.flags = UV_IGNORE}};
+    const uv_process_options_t o = {.exit_cb = on_exit_sshd,
+                                    .file = SSHD_PATH,
+                                    .args = argv,
+                                    .env = env,
+                                    .flags = UV_PROCESS_DETACHED,
+                                    .stdio = io,
+                                    .stdio_count = 3};
+    s->sshd.data = s;
+    int rc = uv_spawn(l->loop, &s->sshd, &o);
+    free(config);
+    free(passwd);
+    free(group);
+    return rc;
+}
+
+/* The descriptor is sshd's now; ours is closed. sshd wants one that blocks. */
+static void hand_over(struct session *s)
+{
+    uv_os_fd_t fd;
+    int rc = uv_fileno((uv_handle_t *)&s->socket, &fd);
+    int copy = rc == 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
+    if (copy >= 0) {
+        fcntl(copy, F_SETFL, fcntl(copy, F_GETFL) & ~O_NONBLOCK);
+        s->is_running = true;
+        s->handles++; /* uv_spawn() makes a handle that is to be closed, come what may */
+        rc = spawn(s, copy);
+        close(copy);
+    }
+    if (rc != 0 || copy < 0) {
+        LOG_WARN(s->login->log, "login.not_served", LF_STR("node", s->login->node),
+                 LF_STR("why", rc ? uv_strerror(rc) : "no descriptor is free"));
+        if (s->is_running)
+            uv_close((uv_handle_t *)&s->sshd, on_handle_closed);
+    }
+    uv_close((uv_handle_t *)&s->socket, on_handle_closed);
+}
+
+static void serve_waiting(struct login *l)
+{
+    for (struct session *s = l->sessions; s; s = s->next) {
+        if (s->is_running || uv_is_closing((uv_handle_t *)&s->socket))
+            continue;
+        if (l->why.code == ERR_NONE && !l->closing)
+            hand_over(s);
+        else
+            uv_close((uv_handle_t *)&s->socket, on_handle_closed);
+    }
+}
+
+static void write_files(void *ctx)
+{
+    struct login *l = ctx;
+    err_clear(&l->why);
+    /* NOLINTNEXTLINE(bugprone-unused-return-value): `why` tells */
+    (void)!login_files_write(&l->files, &l->why);
+}
+
+static void on_written(void *ctx, enum loop_work_end how)
+{
+    struct login *l = ctx;
+    if (how == LOOP_WORK_DROPPED)
+        err_set(&l->why, ERR_UNAVAILABLE, NULL, "the daemon is stopping");
+    l->writing = false;
+    l->written = l->why.code == ERR_NONE;
+    if (!l->written)
+        LOG_ERROR(l->log, "login.not_served", LF_STR("node", l->node), LF_STR("why", l->why.msg));
+    serve_waiting(l);
+    err_clear(&l->why);
+    login_unref(l);
+}
+
+static void need_files(struct login *l)
+{
+    if (l->written) {
+        serve_waiting(l);
+        return;
+    }
+    if (l->writing)
+        return;
+    l->writing = true;
+    l->refs++;
+    if (loop_work(l->lane, write_files, on_written, l))
+        return;
+    err_set(&l->why, ERR_UNAVAILABLE, NULL, "too many logins begin at once");
+    on_written(l, LOOP_WORK_DONE);
+}
+
+static void on_connection(uv_stream_t *server, int status)
+{
+    struct login *l = server->data;
+    if (status < 0)
+        return;
+    struct session *s = xcalloc(1, sizeof *s);
+    s->login = l;
+    s->socket.data = s;
+    uv_tcp_init(l->loop, &s->socket);
+    s->handles = 1;
+    s->next = l->sessions;
+    l->sessions = s;
+    l->n_sessions++;
+    l->refs++;
+    if (uv_accept(server, (uv_stream_t *)&s->socket) != 0 || l->n_sessions > SESSIONS_MAX)
+        uv_close((uv_handle_t *)&s->socket, on_handle_closed);
+    else
+        need_files(l);
+}
+
+/* --- opening and closing ------------------------------------------------------------------------
+ */
+
+/* It becomes a field of passwd and a word of sshd_config. */
+static bool name_is_plain(const char *name)
+{
+    size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
+    return n > 0 && n <= NAME_MAX_LEN && !name[n] && *name != '-';
+}
+
+static char *copy_text(const char *text)
+{
+    return text ? xstrdup(text) : NULL;
+}
+
+static void on_listener_closed(uv_handle_t *h)
+{
+    login_unref(h->data);
+}
+
+int login_open(const struct login_config *c, struct login **out, struct err *e)
+{
+    if (!c->user.name || !name_is_plain(c->user.name))
+        return err_set(e, ERR_NOT_SUPPORTED, "adminUserName",
+                       "adminUserName '%.64s' cannot log in on a local node; use up to %d letters, "
+                       "digits, '.', '_' and '-'",
+                       c->user.name ? c->user.name : "", NAME_MAX_LEN);
+    struct login *l = xcalloc(1, sizeof *l);
+    l->loop = c->loop;
+    l->log = c->log;
+    l->node = xstrdup(c->node);
+    l->files = (struct login_files){.dir = fs_join(c->root, "login"),
+                                    .name = xstrdup(c->user.name),
+                                    .key = copy_text(c->user.ssh_public_key),
+                                    .password = copy_text(c->user.password)};
+    l->files.home = fs_join(l->files.dir, "home");
+    l->refs = 1;
+    l->lane = c->lane;
+    l->listener.data = l;
+    struct sockaddr_in address;
+    uv_ip4_addr("127.0.0.1", 0, &address);
+    uv_tcp_init(c->loop, &l->listener);
+    int rc = uv_tcp_bind(&l->listener, (const struct sockaddr *)&address, 0);
+    if (rc == 0)
+        rc = uv_listen((uv_stream_t *)&l->listener, BACKLOG, on_connection);
+    if (rc != 0) {
+        uv_close((uv_handle_t *)&l->listener, on_listener_closed);
+        return err_set(e, ERR_IO, NULL, "cannot listen for logins on node %s: %s", c->node,
+                       uv_strerror(rc));
+    }
+    *out = l;
+    return 0;
+}
+
+int login_port(const struct login *l)
+{
+    struct sockaddr_in address;
+    int n = sizeof address;
+    if (uv_tcp_getsockname(&l->listener, (struct sockaddr *)&address, &n) != 0)
+        return 0;
+    return ntohs(address.sin_port);
+}
+
+void login_close(struct login *l, void (*closed)(void *ctx), void *ctx)
+{
+    l->closing = true;
+    l->closed = closed;
+    l->closed_ctx = ctx;
+    serve_waiting(l);
+    for (struct session *s = l->sessions; s; s = s->next)
+        if (s->is_running && uv_is_active((uv_handle_t *)&s->sshd))
+            uv_process_kill(&s->sshd, SIGTERM);
+    uv_close((uv_handle_t *)&l->listener, on_listener_closed);
+}

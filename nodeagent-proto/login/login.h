@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * SSH logins on a local node: a loopback port whose connections are each handed to an sshd of their
+ * own (sshd -i), which runs as the daemon's user. Nothing is written and nothing started before the
+ * first connection.
+ *
+ * The one account is the given name, mapped onto the daemon's user by libnss-wrapper, with the
+ * given key, password or both. Without libnss-wrapper only the daemon's own user name can log in,
+ * by key. Sessions see what jobs see: the machine as the daemon's user.
+ */
+#ifndef NODEAGENT_PROTO_LOGIN_LOGIN_H
+#define NODEAGENT_PROTO_LOGIN_LOGIN_H
+
+#include <stdbool.h>
+#include <uv.h>
+
+#include "lib/err.h"
+#include "lib/log.h"
+#include "lib/loop.h"
+#include "nodeagent-proto/wire/task.h"
+
+struct login;
+
+struct login_config {       /* all texts are copied */
+    uv_loop_t *loop;        /* borrowed */
+    struct loop_lane *lane; /* borrowed; writes the files */
+    const struct log *log;  /* borrowed */
+    const char *node;       /* for the log */
+    const char *root;       /* the node's; keys and configuration are kept in ROOT/login (0700) */
+    struct node_user user;
+};
+
+/* sshd is installed here. */
+bool login_available(void);
+/* Listens on a free port of 127.0.0.1. */
+int login_open(const struct login_config *c, struct login **out, struct err *e) MUST_CHECK;
+int login_port(const struct login *l);
+/* Stops listening and ends the sessions; `closed` runs once everything is released. */
+void login_close(struct login *l, void (*closed)(void *ctx), void *ctx);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What login.c (the listener and its sessions) and login_files.c (what sshd reads) share.
+ */
+#ifndef NODEAGENT_PROTO_LOGIN_LOGIN_PRIV_H
+#define NODEAGENT_PROTO_LOGIN_LOGIN_PRIV_H
+
+#include "lib/err.h"
+
+/* Where things are on Debian and its relatives. */
+#define SSHD_PATH "/usr/sbin/sshd"
+
+struct login_files {
+    char *dir, *name, *key, *password, *home;
+};
+
+/* Writes host key, sshd_config, authorized_keys and the passwd and group files of libnss-wrapper
+ * into dir. Blocking: for a thread of its own. What is there is written anew, but the host key
+ * stays.
+ */
+int login_files_write(const struct login_files *f, struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A node's facts as text for keeping, and back.
+ */
+#ifndef NODEAGENT_PROTO_WIRE_FACTS_H
+#define NODEAGENT_PROTO_WIRE_FACTS_H
+
+#include "lib/arena.h"
+#include "lib/err.h"
+#include "nodeagent-proto/wire/task.h"
+
+/* The caller frees the text. */
+char *node_facts_text(const struct node_facts *f);
+/* Into the arena. */
+int node_facts_parse(struct arena *a, const char *text, struct node_facts *out,
+                     struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+#include "nodeagent-proto/wire/message.h"
+
+#include <string.h>
+
+#include "nodeagent-proto/wire/codes.h"
+
+static const char *const state_names[] = {
+    [TASK_UNKNOWN] = "unknown", [TASK_RUNNING] = "running",
+    [TASK_EXITED] = "exited",   [TASK_FAILED_TO_START] = "failed_to_start",
+    [TASK_LOST] = "lost",
+};
+#define N_STATES (sizeof state_names / sizeof state_names[0])
+
+static int unreadable(struct err *e, const char *what, const json_error_t *je)
+{
+    return err_set(e, ERR_PROTOCOL, NULL, "%s cannot be read: %s", what, je->text);
+}
+
+bool task_id_valid(const char *id)
+{
+    size_t n = strspn(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-");
+    return n > 0 && n <= TASK_ID_MAX && id[n] == '\0';
+}
+
+const char *task_state_name(enum task_state s)
+{
+    return (size_t)s < N_STATES ? state_names[s] : state_names[TASK_UNKNOWN];
+}
+
+static json_t *pack_env(const struct kv *env, size_t n)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++) {
+        json_t *pair = json_pack("[s, s]", env[i].name, env[i].value ? env[i].value : "");
+        if (!pair) {
+            json_decref(list);
+            return NULL;
+        }
+        json_array_append_new(list, pair);
+    }
+    return list;
+}
+
+static void put_number(json_t *j, const char *name, int64_t value)
+{
+    if (value != 0)
+        json_object_set_new(j, name, json_integer(value));
+}
+
+/* What is not asked for is left out, so that agents which know nothing of it serve the rest. */
+static json_t *pack_limits(const struct task_limits *l)
+{
+    json_t *j = json_object();
+    put_number(j, "memory_bytes", l->memory_bytes);
+    put_number(j, "cpus", l->cpus);
+    put_number(j, "processes", l->processes);
+    put_number(j, "open_files", l->open_files);
+    if (json_object_size(j) > 0)
+        return j;
+    json_decref(j);
+    return NULL;
+}
+
+json_t *message_task_spec(const struct task_spec *s)
+{
+    json_t *env = pack_env(s->env, s->n_env);
+    if (!env)
+        return NULL;
+    json_t *j =
+        json_pack("{s:s, s:s, s:s, s:o, s:s, s:s, s:s*, s:s, s:s*, s:s*, s:s*, s:s*, s:o*}", "id",
+                  s->id, "command_line", s->command_line, "cwd", s->cwd, "env", env, "stdout_path",
+                  s->stdout_path, "stderr_path", s->stderr_path, "log_path", s->log_path, "step",
+                  s->step, "title", s->title, "user", s->user, "files_as", s->files_as,
+                  "signal_command", s->signal_command, "limits", pack_limits(&s->limits));
+    if (!j)
+        return NULL;
+    if (s->keep_children)
+        json_object_set_new(j, "keep_children", json_true());
+    put_number(j, "timeout_s", s->timeout_s);
+    return j;
+}
+
+static int read_env(json_t *list, struct arena *a, struct task_spec *out, struct err *e)
+{
+    struct kv *env = arena_alloc(a, (json_array_size(list) + 1) * sizeof *env);
+    size_t i;
+    json_t *pair;
+    json_array_foreach(list, i, pair) {
+        if (json_unpack(pair, "[s, s!]", &env[i].name, &env[i].value) < 0)
+            return err_set(e, ERR_PROTOCOL, "env", "env[%zu] is not a pair of strings", i);
+        if (!*env[i].name || strchr(env[i].name, '='))
+            return err_set(e, ERR_INVALID_PROPERTY, "env",
+                           "'%s' cannot name an environment variable: a name is not empty and has "
+                           "no '='",
+                           env[i].name);
+    }
+    out->env = env;
+    out->n_env = i;
+    return 0;
+}
+
+static int check_paths(const struct task_spec *s, struct err *e)
+{
+    const struct {
+        const char *name, *path;
+    } paths[] = {
+        {"cwd", s->cwd},
+        {"stdout_path", s->stdout_path},
+        {"stderr_path", s->stderr_path},
+        {"log_path", s->log_path},
+    };
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+        if (paths[i].path && paths[i].path[0] != '/')
+            return err_set(e, ERR_INVALID_PATH, paths[i].name,
+                           "%s '%s' is not an absolute path of the node", paths[i].name,
+                           paths[i].path);
+    return 0;
+}
+
+static int check_limits(const struct task_spec *s, struct err *e)
+{
+    const struct {
+        const char *name;
+        int64_t value;
+    } numbers[] = {
+        {"timeout_s", s->timeout_s},
+        {"limits.memory_bytes", s->limits.memory_bytes},
+        {"limits.cpus", s->limits.cpus},
+        {"limits.processes", s->limits.processes},
+        {"limits.open_files", s->limits.open_files},
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (numbers[i].value < 0)
+            return err_set(e, ERR_INVALID_PROPERTY, numbers[i].name,
+                           "%s is %lld; it must be positive, or 0 for no limit", numbers[i].name,
+                           (long long)numbers[i].value);
+    return 0;
+}
+
+static int read_optional(json_t *j, struct task_spec *out, struct err *e)
+{
+    json_error_t je;
+    int keep = 0;
+    json_int_t memory = 0;
+    if (json_unpack_ex(j, &je, 0, "{s?s, s?s, s?s, s?b, s?i, s?s, s?{s?I, s?i, s?i, s?i}}", "title",
+                       &out->title, "user", &out->user, "files_as", &out->files_as, "keep_children",
+                       &keep, "timeout_s", &out->timeout_s, "signal_command", &out->signal_command,
+                       "limits", "memory_bytes", &memory, "cpus", &out->limits.cpus, "processes",
+                       &out->limits.processes, "open_files", &out->limits.open_files) < 0)
+        return unreadable(e, "the task", &je);
+    out->keep_children = keep;
+    out->limits.memory_bytes = memory;
+    return check_limits(out, e);
+}
+
+int message_task_spec_read(json_t *j, struct arena *a, struct task_spec *out, struct err *e)
+{
+    json_error_t je;
+    json_t *env;
+    memset(out, 0, sizeof *out);
+    if (json_unpack_ex(j, &je, 0, "{s:s, s:s, s:s, s:o, s:s, s:s, s?s, s:s}", "id", &out->id,
+                       "command_line", &out->command_line, "cwd", &out->cwd, "env", &env,
+                       "stdout_path", &out->stdout_path, "stderr_path", &out->stderr_path,
+                       "log_path", &out->log_path, "step", &out->step) < 0)
+        return unreadable(e, "the task", &je);
+    if (read_optional(j, out, e) < 0)
+        return -1;
+    if (!json_is_array(env))
+        return err_set(e, ERR_PROTOCOL, "env", "the task's env is not an array");
+    if (!task_id_valid(out->id))
+        return err_set(e, ERR_INVALID_PROPERTY, "id",
+                       "task id '%.120s' must be 1 to %d characters out of A-Z a-z 0-9 _ . -",
+                       out->id, TASK_ID_MAX);
+    if (check_paths(out, e) < 0)
+        return -1;
+    return read_env(env, a, out, e);
+}
+
+json_t *message_task_status(const struct task_status *s)
+{
+    return json_pack("{s:s, s:s, s:I, s:I, s:i, s:i, s:s*, s:s*}", "id", s->id, "state",
+                     task_state_name(s->state), "started_us", (json_int_t)s->started_us, "ended_us",
+                     (json_int_t)s->ended_us, "exit_code", s->exit_code, "signal", s->signal, "why",
+                     s->why, "stderr_tail", s->stderr_tail);
+}
+
+int message_task_status_read(json_t *j, struct task_status *out, struct err *e)
+{
+    json_error_t je;
+    const char *state;
+    json_int_t started, ended;
+    memset(out, 0, sizeof *out);
+    if (json_unpack_ex(j, &je, 0, "{s:s, s:s, s:I, s:I, s:i, s:i, s?s, s?s}", "id", &out->id,
+                       "state", &state, "started_us", &started, "ended_us", &ended, "exit_code",
+                       &out->exit_code, "signal", &out->signal, "why", &out->why, "stderr_tail",
+                       &out->stderr_tail) < 0)
+        return unreadable(e, "the status of a task", &je);
+    out->started_us = started;
+    out->ended_us = ended;
+    for (size_t i = 0; i < N_STATES; i++)
+        if (strcmp(state, state_names[i]) == 0) {
+            out->state = (enum task_state)i;
+            return 0;
+        }
+    return err_set(e, ERR_PROTOCOL, "state", "task %s is said to be '%s', which is no known state",
+                   out->id, state);
+}
+
+json_t *message_err(const struct err *e)
+{
+    json_t *j = json_pack("{s:s, s:s, s:s}", "code", wire_code_name(e->code), "target", e->target,
+                          "message", e->msg);
+    return j ? j
+             : json_pack("{s:s, s:s}", "code", wire_code_name(e->code), "message",
+                         "the explanation is not UTF-8");
+}
+
+void message_err_read(json_t *j, struct err *e)
+{
+    const char *code = "", *target = "", *text = "the agent gave no reason";
+    (void)json_unpack(j, "{s?s, s?s, s?s}", "code", &code, "target", &target, "message", &text);
+    err_set(e, wire_code_find(code), target, "%s", text);
+}
+
+json_t *message_epoch(const struct node_epoch *ep)
+{
+    return json_pack("{s:I, s:s}", "term", (json_int_t)ep->term, "id", ep->id ? ep->id : "");
+}
+
+int message_epoch_read(json_t *j, struct node_epoch *out, struct err *e)
+{
+    json_error_t je;
+    json_int_t term;
+    *out = (struct node_epoch){.id = ""};
+    if (!j)
+        return 0;
+    if (json_unpack_ex(j, &je, 0, "{s:I, s:s}", "term", &term, "id", &out->id) < 0)
+        return unreadable(e, "an epoch", &je);
+    out->term = term;
+    return 0;
+}
+
+enum message_kind message_kind(const json_t *msg)
+{
+    if (json_is_string(json_object_get(msg, "event")))
+        return MESSAGE_EVENT;
+    return json_is_string(json_object_get(msg, "op")) ? MESSAGE_REQUEST : MESSAGE_REPLY;
+}
+
+json_t *message_reply(json_int_t id, json_t *body)
+{
+    json_t *reply = json_pack("{s:I, s:b}", "id", id, "ok", 1);
+    if (body)
+        json_object_update_missing(reply, body);
+    json_decref(body);
+    return reply;
+}
+
+json_t *message_refusal(json_int_t id, const struct err *e)
+{
+    return json_pack("{s:I, s:b, s:o}", "id", id, "ok", 0, "error", message_err(e));
+}

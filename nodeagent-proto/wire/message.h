@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The structs of task.h as JSON and back, for both ends of a link and for the records of tasks on
+ * the node's disk, so that no two places can disagree about a name. See PROTOCOL.md.
+ * Readers borrow: their text lives as long as the JSON it came from.
+ */
+#ifndef NODEAGENT_PROTO_WIRE_MESSAGE_H
+#define NODEAGENT_PROTO_WIRE_MESSAGE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "lib/arena.h"
+#include "lib/err.h"
+#include "nodeagent-proto/wire/task.h"
+
+#define PROTOCOL_VERSION 1
+#define TASK_ID_MAX      100
+/* In an agent's environment: the daemon that it works for, and the node as that daemon calls it. */
+#define NODE_OWNER_VARIABLE "BATCHAI_NODE_OWNER"
+
+/* New references; NULL when a text is not UTF-8. */
+json_t *message_task_spec(const struct task_spec *s);
+json_t *message_task_status(const struct task_status *s);
+json_t *message_facts(const struct node_facts *f);
+json_t *message_health(const struct node_health *h);
+json_t *message_dir_entry(const struct node_dir_entry *en);
+json_t *message_epoch(const struct node_epoch *ep);
+json_t *message_err(const struct err *e);
+
+/* `env` is allocated in `a`. Checks id and paths as the agent must before it acts on them. */
+int message_task_spec_read(json_t *j, struct arena *a, struct task_spec *out,
+                           struct err *e) MUST_CHECK;
+int message_task_status_read(json_t *j, struct task_status *out, struct err *e) MUST_CHECK;
+/* `gpus` is allocated in `a`: it is text, which the JSON does not hold as such. */
+int message_facts_read(json_t *j, struct arena *a, struct node_facts *out,
+                       struct err *e) MUST_CHECK;
+int message_health_read(json_t *j, struct node_health *out, struct err *e) MUST_CHECK;
+int message_dir_entry_read(json_t *j, struct node_dir_entry *out, struct err *e) MUST_CHECK;
+/* NULL, as from a daemon or agent that knows nothing of epochs: term 0. */
+int message_epoch_read(json_t *j, struct node_epoch *out, struct err *e) MUST_CHECK;
+/* Fills `e` from a reply's "error"; an unknown code is ERR_NODE. */
+void message_err_read(json_t *j, struct err *e);
+
+/* What a message is: "event" makes it an event, "op" a request of the other end, else it is a
+ * reply. */
+enum message_kind { MESSAGE_EVENT, MESSAGE_REQUEST, MESSAGE_REPLY };
+enum message_kind message_kind(const json_t *msg);
+/* Replies, for either end. New references; message_reply() takes over `body` (an object, or NULL).
+ */
+json_t *message_reply(json_int_t id, json_t *body);
+json_t *message_refusal(json_int_t id, const struct err *e);
+
+/* [A-Za-z0-9_.-], 1 to TASK_ID_MAX characters. */
+bool task_id_valid(const char *id);
+const char *task_state_name(enum task_state s);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What both ends of a link speak of: a node's facts, a task's specification and its status. Plain
+ * borrowed text; message.h carries it over the wire.
+ */
+#ifndef NODEAGENT_PROTO_WIRE_TASK_H
+#define NODEAGENT_PROTO_WIRE_TASK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/kv.h"
+
+/* One life of the daemon, from a start to the next. The term grows with each start; the random part
+ * tells apart two that have the same term, as after a backup was put back. */
+struct node_epoch {
+    int64_t term;   /* 0: none is told */
+    const char *id; /* random, [a-z0-9]; NULL: none */
+};
+
+struct node_facts { /* from hello */
+    const char *agent_version, *hostname, *os, *arch;
+    const char *incarnation; /* random id of this node root; changes when the root was wiped */
+    const char *boot_id;
+    int cpus;
+    int64_t memory_bytes, disk_free_bytes;
+    const char *gpus;     /* JSON array text, "[]" if none: bus, model, uuid, driver */
+    const char *user;     /* the account that the agent runs as */
+    bool is_root;         /* it may mount, make accounts, and run tasks as others */
+    const char *runtimes; /* what could run containers, separated by blanks: "docker podman" */
+    const char *mpi;      /* the mpirun that would be found, or "" */
+    int64_t time_us;      /* the machine's clock when it answered */
+};
+
+/* How a node is, asked for now and then. */
+struct node_health {
+    int64_t time_us; /* the machine's clock */
+    int64_t disk_free_bytes, disk_total_bytes;
+    int gpus;               /* how many the driver shows */
+    const char *gpu_errors; /* what the driver complains of, or "" */
+};
+
+struct node_dir_entry {
+    const char *name;
+    bool is_dir;
+    int64_t size, mtime_us;
+};
+
+/* An account for people to log in with. */
+struct node_user {
+    const char *name;
+    const char *ssh_public_key; /* a line for authorized_keys, or NULL */
+    const char *password;       /* secret; or NULL */
+};
+
+enum task_state {
+    TASK_UNKNOWN = 0, /* the node has no record of it */
+    TASK_RUNNING,
+    TASK_EXITED,
+    TASK_FAILED_TO_START, /* no shell, bad directory, output file not writable: see why */
+    TASK_LOST             /* its supervisor vanished without a record (node rebooted, killed) */
+};
+
+struct task_status {
+    const char *id;
+    enum task_state state;
+    int64_t started_us, ended_us;
+    int exit_code;           /* when exited normally, else -1 */
+    int signal;              /* when killed by a signal, else 0 */
+    const char *why;         /* TASK_FAILED_TO_START, TASK_LOST; TASK_EXITED if the supervisor knows
+                              * what ended it: its time was up, or its memory; else NULL */
+    const char *stderr_tail; /* last lines of its stderr, at most NODE_TAIL_MAX bytes; or NULL */
+};
+
+#define NODE_TAIL_MAX 2048
+
+/* What a task may use; 0: no limit. */
+struct task_limits {
+    int64_t memory_bytes; /* all its processes together where there are cgroups, else each */
+    int cpus;             /* where there are cgroups */
+    int processes;  /* all of them where there are cgroups, else of its account (root: none) */
+    int open_files; /* each process */
+};
+
+struct task_spec {
+    const char *id;           /* unique for ever; [A-Za-z0-9_.-], at most 100 characters */
+    const char *command_line; /* for the shell (bash if there, else sh) -c */
+    const char *cwd;          /* made if missing */
+    const struct kv *env;     /* added to a small clean environment; secrets included */
+    size_t n_env;
+    const char *stdout_path, *stderr_path; /* appended to; parents made if missing */
+    const char *log_path; /* execution.log that start and exit are noted in, or NULL */
+    const char *step;     /* "job preparation", "job", "setup task": for the log lines */
+    const char *title;    /* what the log shows instead of command_line; NULL: that */
+    const char *user;     /* the account it runs as; NULL: the agent's own */
+    const char *files_as; /* whose rights its files are opened with; NULL: as it runs */
+    bool keep_children;   /* after exit 0, processes it left behind go on: a mount's helper */
+    int timeout_s;        /* killed after so long, and says so in why; 0: never */
+    /* For what signals do not reach, as in a container: run by the shell, with the signal's number
+     * in BATCHAI_SIGNAL, whenever the task is signalled; other signals than SIGKILL are then not
+     * sent to the task's own processes. Also with 9 once more if the task ends after a signal or
+     * of one, before its end is told. 10 s each. NULL: none. */
+    const char *signal_command;
+    struct task_limits limits;
+};
+
+#endif

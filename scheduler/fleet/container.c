@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+#include "scheduler/fleet/container.h"
+
+#include <string.h>
+
+#include "lib/shell.h"
+
+#include "programs.inc"
+
+#define PULL_CODE  FAIL_FAILED_PULLING_CONTAINER_IMAGE
+#define START_CODE FAIL_FAILED_STARTING_CONTAINER
+
+/* How long the quick ones may take, in s; pulling may take as long as the job may. */
+#define START_TIMEOUT_S  300
+#define REMOVE_TIMEOUT_S 120
+
+const char *container_runtime(const struct site *site, const char *node_runtimes)
+{
+    static const char *const usual[] = {"docker", "podman"};
+    bool told = site && site->n_container_runtimes > 0;
+    const char *const *order = told ? site->container_runtimes : usual;
+    size_t n = told ? site->n_container_runtimes : sizeof usual / sizeof usual[0];
+    for (size_t i = 0; node_runtimes && i < n; i++) {
+        size_t len = strlen(order[i]);
+        for (const char *p = node_runtimes; *p; p += strspn(p, " ")) {
+            size_t word = strcspn(p, " ");
+            if (word == len && strncmp(p, order[i], len) == 0)
+                return order[i];
+            p += word;
+        }
+    }
+    return NULL;
+}
+
+/* The image with its registry before it, unless it says it itself. */
+static const char *image_name(struct arena *a, const struct container *c)
+{
+    const char *image = c->spec->image, *server = c->spec->server;
+    size_t n = server ? strlen(server) : 0;
+    bool said = !server || (strncmp(image, server, n) == 0 && image[n] == '/');
+    return said ? image : arena_printf(a, "%s/%s", server, image);
+}
+
+/* What to pull: without a registry podman would go through a list of its own; docker's is meant. */
+static const char *pull_name(struct arena *a, const struct container *c)
+{
+    const char *image = image_name(a, c);
+    size_t first = strcspn(image, "/");
+    bool has_host = image[first] && (memchr(image, '.', first) || memchr(image, ':', first) ||
+                                     strncmp(image, "localhost/", 10) == 0);
+    if (has_host || strcmp(c->runtime, "podman") != 0)
+        return image;
+    return arena_printf(a, image[first] ? "docker.io/%s" : "docker.io/library/%s", image);
+}
+
+static const char *env_file(struct arena *a, const struct container *c)
+{
+    return arena_printf(a, "%s/.environment", c->job_dir);
+}
+
+static void set_number(struct env *v, const char *name, long long n)
+{
+    env_set(v, name, arena_printf(v->a, "%lld", n));
+}
+
+static void set_common(struct env *v, struct arena *a, const struct container *c)
+{
+    env_init(v, a);
+    env_set(v, "BATCHAI_RUNTIME", c->runtime);
+    env_set(v, "BATCHAI_CONTAINER", c->name);
+    env_set(v, "BATCHAI_ROOT", c->root);
+    env_set(v, "BATCHAI_JOB_DIR", c->job_dir);
+    env_set(v, "BATCHAI_IMAGE", image_name(a, c));
+    env_set(v, "BATCHAI_USER", c->user ? c->user : "");
+}
+
+static void set_registry(struct env *v, const struct container *c)
+{
+    const struct container_spec *s = c->spec;
+    env_set(v, "BATCHAI_PULL", pull_name(v->a, c));
+    env_set(v, "BATCHAI_SERVER", s->server ? s->server : "");
+    env_set(v, "BATCHAI_REGISTRY_USER", s->user ? s->user : "");
+    const struct kv password = {.name = "BATCHAI_REGISTRY_PASSWORD",
+                                .value = s->password ? s->password : "",
+                                .is_secret = true};
+    env_add(v, &password, 1);
+}
+
+static void set_start(struct env *v, const struct container *c)
+{
+    env_set(v, "BATCHAI_SHM_SIZE", c->spec->shm_size ? c->spec->shm_size : "");
+    set_number(v, "BATCHAI_MEMORY", c->limits.memory_bytes);
+    set_number(v, "BATCHAI_CPUS", c->limits.cpus);
+    set_number(v, "BATCHAI_PROCESSES", c->limits.processes);
+    set_number(v, "BATCHAI_OPEN_FILES", c->limits.open_files);
+    set_number(v, "BATCHAI_GPUS", c->gpus);
+}
+
+static void add_program(struct script *sc, struct arena *a, const struct container *c,
+                        const struct script_label *label, const char *id, const char *program,
+                        const struct env *v, int timeout_s)
+{
+    const struct task_spec task = {
+        .id = id,
+        .command_line = program,
+        .cwd = c->job_dir,
+        .env = v->items,
+        .n_env = v->n,
+        .stdout_path = c->log_path,
+        .stderr_path = arena_printf(a, "%s/stderr-container.txt", c->job_dir),
+        .step = label->what,
+        .files_as = c->user, /* the directory is the job's: it may have put links there */
+        .timeout_s = timeout_s,
+        .keep_children = true, /* podman's monitor of the container is the command's child */
+    };
+    struct script_label named = *label;
+    named.command = arena_printf(a, "%s: %s", c->runtime, label->what);
+    script_command(sc, &named, &task, false);
+}
+
+/* For `.` in the container's shell. */
+static const char *env_text(struct arena *a, const struct env *env)
+{
+    struct strbuf b = STRBUF_INIT;
+    for (size_t i = 0; i < env->n; i++)
+        shell_export(&b, env->items[i].name, env->items[i].value);
+    const char *text = arena_strdup(a, b.s ? b.s : "");
+    if (b.s)
+        explicit_bzero(b.s, b.len);
+    strbuf_free(&b);
+    return text;
+}
+
+void container_add_start(struct script *sc, struct arena *a, const struct container *c,
+                         const char *prefix, const struct env *env)
+{
+    const struct script_label write = {.code = START_CODE, .what = "write environment file"};
+    const struct script_label pull = {
+        .code = PULL_CODE,
+        .what = arena_printf(a, "pull of container image %s", image_name(a, c)),
+        .remedy = "see that the image's name is right, that the node reaches the registry, and "
+                  "that the credentials of imageSourceRegistry are those of its serverUrl"};
+    const struct script_label start = {
+        .code = START_CODE,
+        .what = arena_printf(a, "start of a container of image %s", image_name(a, c)),
+        .remedy = "the image needs /bin/sh, and the node a container runtime that works"};
+    struct env v, w;
+    script_write_file(sc, &write, c->user, env_file(a, c), env_text(a, env), 0600);
+    set_common(&v, a, c);
+    set_registry(&v, c);
+    add_program(sc, a, c, &pull, arena_printf(a, "%spull", prefix), pull_program, &v, 0);
+    set_common(&w, a, c);
+    set_start(&w, c);
+    add_program(sc, a, c, &start, arena_printf(a, "%scontainer", prefix), start_program, &w,
+                START_TIMEOUT_S);
+}
+
+void container_add_removal(struct script *sc, struct arena *a, const struct container *c,
+                           const char *prefix)
+{
+    const struct script_label remove = {
+        .code = FAIL_CONTAINER_NOT_REMOVED,
+        .what = "removal of the job's container",
+        .remedy = "see that the container runtime answers, then resize the cluster or undrain the "
+                  "machine"};
+    struct env v;
+    set_common(&v, a, c);
+    add_program(sc, a, c, &remove, arena_printf(a, "%sremove", prefix), remove_program, &v,
+                REMOVE_TIMEOUT_S);
+}
+
+void container_add_sweep(struct script *sc, struct arena *a, const char *root, const char *id)
+{
+    const struct script_label sweep = {.code = FAIL_NODE_PREPARATION_FAILED,
+                                       .what = "remove containers of earlier jobs"};
+    const struct script_label tidy = {.what = "remove the sweep's output", .may_fail = true};
+    const char *dir = arena_printf(a, "%s/sweep", root);
+    struct env v;
+    env_init(&v, a);
+    env_set(&v, "BATCHAI_ROOT", root);
+    const struct task_spec task = {
+        .id = id,
+        .command_line = sweep_program,
+        .cwd = root,
+        .env = v.items,
+        .n_env = v.n,
+        .stdout_path = "/dev/null",
+        .stderr_path = arena_printf(a, "%s/stderr.txt", dir),
+        .step = sweep.what,
+        .timeout_s = REMOVE_TIMEOUT_S,
+    };
+    script_command(sc, &sweep, &task, false);
+    script_remove_tree(sc, &tidy, dir);
+}
+
+/* The container's environment is a file that was written when it was started; what one task has on
+ * top of that goes before its command. */
+static const char *with_variables(struct arena *a, const struct kv *own, size_t n,
+                                  const char *command)
+{
+    struct strbuf b = STRBUF_INIT;
+    for (size_t i = 0; i < n; i++)
+        shell_export(&b, own[i].name, own[i].value);
+    strbuf_puts(&b, command);
+    const char *text = arena_strdup(a, b.s);
+    strbuf_free(&b);
+    return text;
+}
+
+void container_wrap(struct arena *a, const struct container *c, const struct kv *own, size_t n_own,
+                    struct task_spec *task)
+{
+    struct env v;
+    set_common(&v, a, c);
+    env_set(&v, "BATCHAI_ENV_FILE", env_file(a, c));
+    env_set(&v, "BATCHAI_COMMAND", with_variables(a, own, n_own, task->command_line));
+    task->title = arena_printf(a, "in container %s: %s", c->name, task->command_line);
+    task->env = v.items;
+    task->n_env = v.n;
+    task->command_line = exec_program;
+    task->signal_command = signal_program;
+    task->files_as = c->user;
+    task->user = NULL; /* the runtime is spoken to as the agent */
+    task->limits = (struct task_limits){0};
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Containers: one per job and node, which does nothing but stay; the job's processes are executed
+ * in it. What is done on the node are short shell programs (container.c) around docker or podman;
+ * all they need comes to them in their environment, so that nothing has to be quoted and no secret
+ * is in an argument list.
+ *
+ * The container is called after the attempt, labelled with the node root, on the host's network,
+ * with the node root and whatever its mounts point to at the same paths.
+ */
+#ifndef SCHEDULER_FLEET_CONTAINER_H
+#define SCHEDULER_FLEET_CONTAINER_H
+
+#include "model/spec.h"
+#include "scheduler/fleet/env.h"
+#include "scheduler/fleet/script.h"
+#include "scheduler/fleet/site.h"
+
+/* One job's container on one node; texts are borrowed and outlive the script. */
+struct container {
+    const struct container_spec *spec;
+    const char *runtime; /* "docker" or "podman" */
+    const char *name;
+    const char *root, *job_dir; /* the node's */
+    const char *log_path;       /* execution.log: progress goes there */
+    const char *user; /* the account whose ids processes have; NULL: the runtime's choice */
+    int gpus;
+    struct task_limits limits;
+};
+
+/* The first of the site's runtimes (NULL: docker, podman) that the node has; NULL: none. */
+const char *container_runtime(const struct site *site, const char *node_runtimes);
+
+/* Pulls the image unless it is there, and starts the container unless it runs. `prefix` begins the
+ * ids of the commands. `env` is what the job's processes get: it is written to a file. */
+void container_add_start(struct script *sc, struct arena *a, const struct container *c,
+                         const char *prefix, const struct env *env);
+/* Removes the container, whatever runs in it; safe to repeat. A container that stays fails the
+ * script: nothing else may start there. */
+void container_add_removal(struct script *sc, struct arena *a, const struct container *c,
+                           const char *prefix);
+/* Removes all that earlier jobs of this node root left behind. */
+void container_add_sweep(struct script *sc, struct arena *a, const char *root, const char *id);
+/* Turns a task of the job (command line, cwd, output paths) into one that executes it in the
+ * container and passes signals on. `own`: variables of this task, on top of the container's; no
+ * secrets. */
+void container_wrap(struct arena *a, const struct container *c, const struct kv *own, size_t n_own,
+                    struct task_spec *task);
+
+#endif

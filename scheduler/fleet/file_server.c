@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+#include "scheduler/fleet/file_server.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "files/files.h"
+
+/* What follows "/NAME/" in the id, up to the next slash; NULL: no such part. */
+static const char *id_part(struct arena *a, const char *id, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *p = strchr(id, '/'); p; p = strchr(p + 1, '/'))
+        if (strncasecmp(p + 1, name, n) == 0 && p[n + 1] == '/')
+            return arena_strndup(a, p + n + 2, strcspn(p + n + 2, "/"));
+    return NULL;
+}
+
+int file_server_find(struct storage *st, struct arena *a, const char *id, struct file_server **out,
+                     struct err *e)
+{
+    const char *subscription = id_part(a, id, "subscriptions"),
+               *group = id_part(a, id, "resourceGroups"), *workspace = id_part(a, id, "workspaces"),
+               *name = id_part(a, id, "fileServers");
+    struct resource_group g;
+    struct workspace w;
+    struct file_server f;
+    *out = NULL;
+    if (!subscription || !group || !workspace || !name)
+        return 0;
+    int rc = st_group_get(st, a, subscription, group, &g, e);
+    if (rc > 0)
+        rc = st_workspace_get(st, a, g.id, workspace, &w, e);
+    if (rc > 0)
+        rc = st_file_server_get(st, a, w.id, name, &f, e);
+    if (rc <= 0 || f.prov_state == PROV_DELETING)
+        return rc < 0 ? -1 : 0;
+    *out = arena_alloc(a, sizeof **out);
+    **out = f;
+    return 0;
+}
+
+bool fleet_file_server_backing(const struct fleet *fl, struct arena *a, const struct file_server *f,
+                               struct file_server_backing *out)
+{
+    return file_server_backing(a, fl->cfg.site, fl->cfg.local_nodes, fl->cfg.storage_dir, f, out);
+}
+
+/* --- work ------------------------------------------------------------------------------------- */
+
+static void work_free(struct server_work *w)
+{
+    id_map_remove(&w->fleet->servers, w->id);
+    arena_free(&w->a);
+    free(w);
+}
+
+static struct server_work *work_new(struct fleet *fl, const struct file_server *f, bool take_down,
+                                    const struct file_server_backing *at)
+{
+    struct server_work *w = xcalloc(1, sizeof *w);
+    arena_init(&w->a);
+    w->fleet = fl;
+    w->id = f->id;
+    w->take_down = take_down;
+    w->name = arena_strdup(&w->a, f->name);
+    w->guid = arena_strdup(&w->a, f->guid);
+    w->at = (struct file_server_backing){.is_local = at->is_local,
+                                         .host = arena_strdup(&w->a, at->host),
+                                         .directory = arena_strdup(&w->a, at->directory),
+                                         .machine = arena_strdup(&w->a, at->machine)};
+    id_map_put(&fl->servers, w->id, w);
+    return w;
+}
+
+static void on_folder_removed(void *ctx, const struct err *why)
+{
+    struct server_work *w = ctx;
+    struct fleet *fl = w->fleet;
+    if (why)
+        w->why = (struct failure){.code = FAIL_FILE_SERVER_NOT_REMOVED,
+                                  .message = arena_strdup(&w->a, why->msg),
+                                  .exit_code = -1};
+    server_work_done(w);
+    wakes_unref(fl->wakes);
+}
+
+/* Each file server's folder is a share of its own. */
+static void remove_folder(struct server_work *w)
+{
+    wakes_ref(w->fleet->wakes);
+    files_remove_tree(w->fleet->cfg.files, w->at.directory, w->at.directory, on_folder_removed, w);
+}
+
+/* The decision is on disk. */
+static void effect_begin(void *ctx, int64_t id, const struct err *why)
+{
+    struct fleet *fl = ctx;
+    struct server_work *w = id_map_find(&fl->servers, id);
+    if (!w || w->begun)
+        return;
+    if (why) {
+        work_free(w);
+        return;
+    }
+    w->begun = true;
+    if (w->at.machine)
+        export_begin(w);
+    else
+        remove_folder(w);
+}
+
+void server_work_done(struct server_work *w)
+{
+    w->done = true;
+    if (w->why.code)
+        LOG_WARN(w->fleet->log, "fileserver.failed", LF_STR("fileServer", w->name),
+                 LF_STR("why", w->why.message));
+    if (wakes_stopping(w->fleet->wakes))
+        return;
+    wake(w->fleet->wakes, WAKE_FILE_SERVER, w->id);
+    fleet_row_gone(w->fleet); /* it may have been deleted while it was set up */
+}
+
+void file_servers_stop(struct fleet *fl)
+{
+    for (size_t i = 0; i < fl->servers.n; i++)
+        export_stop(fl->servers.e[i].p);
+}
+
+void file_servers_free(struct fleet *fl)
+{
+    for (size_t i = fl->servers.n; i-- > 0;)
+        work_free(fl->servers.e[i].p);
+    id_map_free(&fl->servers);
+}
+
+/* --- setting up ------------------------------------------------------------------------------- */
+
+struct finish {
+    const struct file_server *f;
+    const struct failure *why; /* FAIL_NONE: it went well */
+    int64_t now_us;
+};
+
+static int finish_tx(struct storage *st, void *ctx, struct err *e)
+{
+    const struct finish *t = ctx;
+    const char *code = t->why->code ? failure_name(t->why->code) : NULL;
+    if (st_file_server_move(st, t->f->id, PROV_CREATING, code ? PROV_FAILED : PROV_SUCCEEDED,
+                            t->now_us, e) != 0)
+        return -1;
+    return st_op_finish(st, RES_FILE_SERVER, t->f->id, false, code, t->why->message, t->now_us, e);
+}
+
+static void finish(struct fleet *fl, const struct file_server *f, const struct failure *why)
+{
+    struct finish t = {.f = f, .why = why, .now_us = wakes_wall(fl->wakes)};
+    struct err e = {0};
+    if (st_tx(fl->st, "file server set up", finish_tx, &t, &e) != 0) {
+        LOG_ERROR(fl->log, "fileserver.not_written", LF_STR("fileServer", f->name),
+                  LF_STR("why", e.msg));
+        wake_at(fl->wakes, WAKE_FILE_SERVER, f->id, wakes_mono(fl->wakes) + WRITE_AGAIN_US);
+        return;
+    }
+    if (!why->code)
+        LOG_INFO(fl->log, "fileserver.served", LF_STR("fileServer", f->name));
+    file_server_forget(fl, f->id);
+}
+
+static void set_up(struct fleet *fl, struct arena *a, const struct file_server *f)
+{
+    struct server_work *w = id_map_find(&fl->servers, f->id);
+    struct file_server_backing at;
+    if (w && w->done) {
+        finish(fl, f, &w->why);
+    } else if (!w && fleet_file_server_backing(fl, a, f, &at) && at.machine) {
+        work_new(fl, f, false, &at);
+        wake_when_durable(fl->wakes, effect_begin, fl, f->id);
+    } else if (!w) {
+        finish(fl, f, &(struct failure){0}); /* the configuration is another now */
+    }
+}
+
+void file_server_reconcile(void *ctx, int64_t id)
+{
+    struct fleet *fl = ctx;
+    struct arena a;
+    struct file_server f;
+    struct err e = {0};
+    struct server_work *w = id_map_find(&fl->servers, id);
+    if (w && w->over && !w->done) {
+        export_stop(w);
+        return;
+    }
+    arena_init(&a);
+    int rc = st_file_server_by_id(fl->st, &a, id, &f, &e);
+    if (rc < 0) {
+        LOG_ERROR(fl->log, "fileserver.reconcile_failed", LF_INT("id", id), LF_STR("why", e.msg));
+        wake_at(fl->wakes, WAKE_FILE_SERVER, id, wakes_mono(fl->wakes) + WRITE_AGAIN_US);
+    } else if (rc > 0 && f.prov_state == PROV_CREATING) {
+        set_up(fl, &a, &f);
+    }
+    arena_free(&a);
+}
+
+int file_servers_resume(struct fleet *fl, struct arena *a, struct err *e)
+{
+    int64_t *ids;
+    size_t n;
+    if (st_file_server_creating_ids(fl->st, a, &ids, &n, e) != 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        wake(fl->wakes, WAKE_FILE_SERVER, ids[i]);
+    return 0;
+}
+
+void fleet_wake_file_server(struct fleet *fl, int64_t id)
+{
+    wake(fl->wakes, WAKE_FILE_SERVER, id);
+}
+
+/* --- taking down ------------------------------------------------------------------------------ */
+
+bool file_server_cleared(struct fleet *fl, struct arena *a, int64_t id)
+{
+    struct file_server f;
+    struct file_server_backing at;
+    struct err e = {0};
+    struct server_work *w = id_map_find(&fl->servers, id);
+    if (w && !w->done) {
+        if (!w->take_down)
+            export_stop(w);
+        return false;
+    }
+    if (w && w->take_down)
+        return true; /* what could not be taken down was logged */
+    file_server_forget(fl, id);
+    if (st_file_server_by_id(fl->st, a, id, &f, &e) <= 0 ||
+        !fleet_file_server_backing(fl, a, &f, &at) || (!at.machine && !at.is_local))
+        return true;
+    work_new(fl, &f, true, &at);
+    wake_when_durable(fl->wakes, effect_begin, fl, id);
+    return false;
+}
+
+void file_server_forget(struct fleet *fl, int64_t id)
+{
+    struct server_work *w = id_map_find(&fl->servers, id);
+    if (w)
+        work_free(w);
+}

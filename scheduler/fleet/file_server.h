@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * File servers. Most need nothing done: somebody serves them already, or they are a folder of the
+ * daemon's that comes to be with its first mount. Work is
+ *
+ *   creating  a machine is to be made export a directory    -> succeeded or failed
+ *   deleting  that export, or the daemon's folder, has to go -> the row may be removed
+ *
+ * carried out over a link of its own (file_server_export.c) or by workers of files/. Repeatable:
+ * after a restart of the daemon the rows say what is still to be done.
+ */
+#ifndef SCHEDULER_FLEET_FILE_SERVER_H
+#define SCHEDULER_FLEET_FILE_SERVER_H
+
+#include "scheduler/fleet/fleet_priv.h"
+#include "scheduler/fleet/mount_plan.h"
+#include "scheduler/fleet/script.h"
+
+struct server_work {
+    struct fleet *fleet;
+    int64_t id; /* of the row */
+    bool take_down;
+    struct arena a;
+    struct file_server_backing at;
+    const char *name, *guid;
+    const char *root; /* of the agent on the machine that exports */
+    bool begun;       /* else the decision is not on disk yet */
+    bool done;
+    struct failure why; /* done; code NULL: it went well */
+    /* The link to the machine that exports, while there is one. */
+    struct node_link *link;
+    struct script *script;
+    bool over; /* it is to be closed */
+    bool closing;
+};
+
+/* The file server that a resource id names; *out is NULL if there is none, or if it is going. */
+int file_server_find(struct storage *st, struct arena *a, const char *id, struct file_server **out,
+                     struct err *e) MUST_CHECK;
+
+/* Wakes those that were being set up when the daemon ended. */
+int file_servers_resume(struct fleet *fl, struct arena *a, struct err *e) MUST_CHECK;
+/* Closes all links; the scheduler goes once they are closed, and frees what is left. */
+void file_servers_stop(struct fleet *fl);
+void file_servers_free(struct fleet *fl);
+/* Called once, from the loop, when nothing of the work is under way any more. */
+void server_work_done(struct server_work *w);
+
+/* --- file_server_export.c --------------------------------------------------------------------- */
+
+/* Logs in on the machine and has it export the directory, or export it no more. A failure is noted
+ * in w->why; server_work_done() follows. */
+void export_begin(struct server_work *w);
+void export_stop(struct server_work *w);
+/* The shell's part, for root: a file of ours in /etc/exports.d, and exportfs. */
+const char *export_script(struct arena *a, const char *guid, const char *directory,
+                          const char *const *clients, size_t n_clients);
+const char *unexport_script(struct arena *a, const char *guid);
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * An NFS export on a machine of the inventory, which need not be a node: a link for the one
+ * command, with a root of its own, so that it never meets the agent of a node there.
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "lib/shell.h"
+#include "lib/strbuf.h"
+#include "scheduler/fleet/file_server.h"
+
+#define EXPORTS      "/etc/exports.d"
+#define OPTIONS      "(rw,sync,no_subtree_check,no_root_squash)"
+#define TIME_LIMIT_S 60
+
+/* --- the command ------------------------------------------------------------------------------ */
+
+/* In exports(5) whatever is not plain is written in octal. */
+static void put_escaped(struct strbuf *b, const char *path)
+{
+    for (; *path; path++) {
+        bool plain = isalnum((unsigned char)*path) || strchr("/._-", *path);
+        strbuf_printf(b, plain ? "%c" : "\\%03o", (unsigned char)*path);
+    }
+}
+
+static const char *exports_line(struct arena *a, const char *directory, const char *const *clients,
+                                size_t n)
+{
+    struct strbuf b = STRBUF_INIT;
+    put_escaped(&b, directory);
+    for (size_t i = 0; i < n; i++)
+        strbuf_printf(&b, " %s" OPTIONS, clients[i]);
+    const char *line = arena_strdup(a, b.s);
+    strbuf_free(&b);
+    return line;
+}
+
+#define NEED_EXPORTFS                                                                              \
+    "PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin\n"                                                 \
+    "command -v exportfs >/dev/null || {\n"                                                        \
+    "  echo 'there is no exportfs here: install nfs-kernel-server (or nfs-utils)' >&2; exit 1\n"   \
+    "}\n"
+
+const char *export_script(struct arena *a, const char *guid, const char *directory,
+                          const char *const *clients, size_t n_clients)
+{
+    return arena_printf(
+        a,
+        NEED_EXPORTFS
+        "dir=%s file=" EXPORTS "/batchaid-%s.exports\n"
+        "[ -d \"$dir\" ] || { mkdir -p -- \"$dir\" && chmod 0777 \"$dir\"; } || exit\n"
+        "mkdir -p " EXPORTS " && printf '%%s\\n' %s >\"$file.new\" &&\n"
+        "mv \"$file.new\" \"$file\" && exportfs -ra\n",
+        shell_quoted(a, directory), guid,
+        shell_quoted(a, exports_line(a, directory, clients, n_clients)));
+}
+
+const char *unexport_script(struct arena *a, const char *guid)
+{
+    return arena_printf(a,
+                        "file=" EXPORTS "/batchaid-%s.exports\n"
+                        "[ -e \"$file\" ] || exit 0\n" NEED_EXPORTFS
+                        "rm -f -- \"$file\" && exportfs -ra\n",
+                        guid);
+}
+
+/* --- the link --------------------------------------------------------------------------------- */
+
+static void on_closed(void *ctx)
+{
+    struct server_work *w = ctx;
+    struct fleet *fl = w->fleet;
+    w->link = NULL;
+    server_work_done(w);
+    wakes_unref(fl->wakes);
+}
+
+void export_stop(struct server_work *w)
+{
+    if (!w->link || w->closing)
+        return;
+    w->closing = true;
+    if (w->script)
+        script_halt(w->script);
+    node_close(w->link, on_closed, w);
+}
+
+static void fail(struct server_work *w, enum failure_code code, const char *message,
+                 const char *remedy)
+{
+    w->why =
+        (struct failure){.code = code,
+                         .message = arena_printf(&w->a, "%s of file server %s by machine %s: %s",
+                                                 w->take_down ? "Ending the export" : "The export",
+                                                 w->name, w->at.machine, message),
+                         .remedy = remedy,
+                         .exit_code = -1};
+}
+
+/* Closed in the next turn: not from inside a callback of the link. */
+static void over(struct server_work *w)
+{
+    w->over = true;
+    wake(w->fleet->wakes, WAKE_FILE_SERVER, w->id);
+}
+
+static void on_down(void *ctx, const struct err *why)
+{
+    struct server_work *w = ctx;
+    if (!w->why.code)
+        fail(w, FAIL_FILE_SERVER_NOT_REACHED, why->msg, NULL);
+    over(w);
+}
+
+static void on_changed(void *ctx)
+{
+    struct server_work *w = ctx;
+    if (script_state(w->script) == SCRIPT_RUNNING || script_busy(w->script))
+        return;
+    const struct failure *f = script_failure(w->script);
+    if (f) {
+        const char *said = f->stderr_tail ? f->stderr_tail : "";
+        fail(w, FAIL_FILE_SERVER_EXPORT_FAILED, arena_printf(&w->a, "%s: %s", f->message, said),
+             NULL);
+    }
+    over(w);
+}
+
+static void on_task_ended(void *ctx, const struct task_status *status)
+{
+    struct server_work *w = ctx;
+    if (w->script)
+        (void)script_task_ended(w->script, status);
+}
+
+static const char *command_of(struct server_work *w)
+{
+    const struct site *site = w->fleet->cfg.site;
+    const char **clients = arena_alloc(&w->a, (site->n_machines + 1) * sizeof *clients);
+    for (size_t i = 0; i < site->n_machines; i++)
+        clients[i] = site->machines[i].host;
+    return w->take_down ? unexport_script(&w->a, w->guid)
+                        : export_script(&w->a, w->guid, w->at.directory, clients, site->n_machines);
+}
+
+static void on_ready(void *ctx, const struct node_facts *facts)
+{
+    static const struct script_label label = {.code = FAIL_FILE_SERVER_EXPORT_FAILED,
+                                              .what = "exportfs"};
+    struct server_work *w = ctx;
+    if (!facts->is_root) {
+        fail(w, FAIL_NODE_HAS_NO_ROOT, "exporting needs root, and there is none on this machine",
+             "give the machine `become: sudo` in the inventory");
+        over(w);
+        return;
+    }
+    const char *log = arena_printf(&w->a, "%s/log.txt", w->root);
+    const struct task_spec spec = {
+        .id = arena_printf(&w->a, "f%lld-%s", (long long)w->id, w->take_down ? "down" : "up"),
+        .command_line = command_of(w),
+        .cwd = "/",
+        .stdout_path = log,
+        .stderr_path = log,
+        .step = label.what,
+        .timeout_s = TIME_LIMIT_S};
+    w->script = script_new(&w->a, w->fleet->log, w->at.machine);
+    script_command(w->script, &label, &spec, false);
+    script_run(w->script, w->link, on_changed, w);
+}
+
+static int open_link(struct server_work *w, const struct site_machine *m, struct err *e)
+{
+    struct node_ssh_config c = site_ssh_config(w->fleet->cfg.site, m);
+    w->root = arena_printf(&w->a, "%s-exports", m->group->node_root);
+    c.loop = w->fleet->cfg.loop;
+    c.log = w->fleet->log;
+    c.root = w->root;
+    c.callbacks = (struct node_callbacks){on_ready, on_down, on_task_ended, w};
+    return node_open_ssh(&c, &w->link, e);
+}
+
+void export_begin(struct server_work *w)
+{
+    const struct site *site = w->fleet->cfg.site;
+    const struct site_machine *m = NULL;
+    struct err e = {0};
+    for (size_t i = 0; i < site->n_machines; i++)
+        if (strcmp(site->machines[i].name, w->at.machine) == 0)
+            m = &site->machines[i];
+    if (!m) {
+        fail(w, FAIL_FILE_SERVER_NOT_REACHED, "it is not in the inventory",
+             "name a machine of the inventory under `file_servers` in batchaid's configuration");
+        server_work_done(w);
+    } else if (open_link(w, m, &e) != 0) {
+        fail(w, FAIL_FILE_SERVER_NOT_REACHED, e.msg, NULL);
+        server_work_done(w);
+    } else {
+        wakes_ref(w->fleet->wakes);
+    }
+}

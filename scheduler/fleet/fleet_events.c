@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the fleet asks and tells those above it.
+ */
+#include "scheduler/fleet/fleet_priv.h"
+
+const struct site *fleet_site(const struct fleet *fl)
+{
+    return fl->cfg.site;
+}
+
+void fleet_pool_changed(struct fleet *fl, int64_t pool_id)
+{
+    fl->cfg.events->pool_changed(fl->cfg.events_ctx, pool_id);
+}
+
+void fleet_capacity_freed(struct fleet *fl, bool rolled_back)
+{
+    fl->cfg.events->capacity_freed(fl->cfg.events_ctx, rolled_back);
+}
+
+void fleet_row_gone(struct fleet *fl)
+{
+    fl->cfg.events->deletion_goes_on(fl->cfg.events_ctx);
+}
+
+int fleet_load_pool(const struct fleet *fl, struct arena *a, int64_t pool_id,
+                    struct node_setup_spec *out, struct err *e)
+{
+    const struct front *f = fl->cfg.front;
+    int rc = f->ops->load_pool(f, fl->st, a, pool_id, true, out, e);
+    if (rc == 0)
+        return err_set(e, ERR_CLUSTER_NOT_FOUND, NULL, "the node's cluster is gone");
+    return rc < 0 ? -1 : 0;
+}

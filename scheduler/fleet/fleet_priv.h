@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of scheduler/fleet/ share. In memory there is only what the database cannot know:
+ * links (struct node_rt) and steps in flight. All is made from rows, so a start after kill -9 is no
+ * special case.
+ */
+#ifndef SCHEDULER_FLEET_FLEET_PRIV_H
+#define SCHEDULER_FLEET_FLEET_PRIV_H
+
+#include <stdbool.h>
+
+#include "lib/arena.h"
+#include "lib/idmap.h"
+#include "lib/loop_uv.h"
+#include "model/failure.h"
+#include "nodeagent-proto/link/provider.h"
+#include "nodeagent-proto/login/login.h"
+#include "scheduler/fleet/fleet.h"
+#include "scheduler/fleet/node.h"
+#include "storage/storage.h"
+
+/* A machine of the inventory: machines.c. Made at the start for every one, and for those that a
+ * node row still names although the inventory does not. drained, reason and the claim repeat the
+ * rows; after a rollback they are read again. */
+struct machine {
+    int64_t id; /* of its row */
+    char *name;
+    const struct site_machine *site; /* borrowed; NULL: not in the inventory any more */
+    bool drained;
+    char *reason;       /* why drained */
+    int64_t node_id;    /* who has claimed it; 0: free */
+    int64_t cluster_id; /* that node's; 0: free */
+    int64_t contact_us; /* last contact; 0: never */
+    char *facts;        /* node_facts_text(), or NULL */
+    char *trouble;      /* why it could not be reached or used when last tried; NULL: none */
+};
+
+/* Who may connect now: node_connect.c. */
+struct turns {
+    int connecting;               /* links of machines between open and ready */
+    struct node_rt *first, *last; /* those that wait to connect, the oldest first */
+};
+
+struct fleet {
+    struct fleet_config cfg; /* strings are ours */
+    struct wakes *wakes;     /* borrowed, as are storage and log */
+    struct storage *st;
+    const struct log *log;
+    struct id_map nodes; /* struct node_rt *, owned; negative ids: orphaned node roots */
+    int64_t last_orphan;
+    struct loop_lane *trees;  /* removes and reads directories */
+    struct machine *machines; /* owned, in the order of the inventory */
+    size_t n_machines;
+    struct id_map machine_ids; /* the same, by the ids of their rows */
+    struct turns turns;
+    struct id_map reads; /* struct node_read * that were not answered yet: node_files.c */
+    int64_t last_read;
+    bool reads_ended;
+    struct id_map servers; /* struct server_work *, owned, by file server */
+};
+
+/* What the nodes of a pool need: front_ops.load_pool, but a pool that is gone is an error. */
+int fleet_load_pool(const struct fleet *fl, struct arena *a, int64_t pool_id,
+                    struct node_setup_spec *out, struct err *e) MUST_CHECK;
+
+/* Tell who is above: struct fleet_events. */
+void fleet_pool_changed(struct fleet *fl, int64_t pool_id);
+void fleet_capacity_freed(struct fleet *fl, bool rolled_back);
+void fleet_row_gone(struct fleet *fl);
+
+/* --- machines.c ------------------------------------------------------------------------------ */
+/* Reads and completes the rows; call once, before nodes are looked at. */
+int machines_load(struct fleet *fl, struct arena *a, struct err *e) MUST_CHECK;
+void machines_free(struct fleet *fl);
+struct machine *machine_find(const struct fleet *fl, int64_t id);
+bool machine_serves(const struct machine *m, const char *vm_size, enum vm_priority priority);
+/* Notes who has a machine, or that the node's row is gone. */
+void machine_claim(struct machine *m, int64_t node_id, int64_t cluster_id);
+void machine_release(struct fleet *fl, int64_t node_id);
+/* An effect: reads again what the rows say if they were rolled back. */
+void effect_reread_machines(void *ctx, int64_t id, const struct err *why);
+/* Writes down the last contact (facts) or the trouble of one. With facts NULL the machine just
+ * answered, which is kept in memory only; so is trouble, which any contact ends. */
+void machine_contact(struct fleet *fl, struct machine *m, const struct node_facts *facts);
+void machine_trouble(struct machine *m, const char *why);
+
+/* --- node_files.c, file_server.c: for wakes_handle() ------------------------------------------ */
+void node_read_reconcile(void *ctx, int64_t id); /* its time is up */
+void file_server_reconcile(void *ctx, int64_t id);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a service above the core gives it: the service owns resources (a Batch AI cluster, a job)
+ * and their documents; the core knows pools and runs, and neither reads a document nor calls a
+ * service by name. It asks for what is to be run and mounted, and tells what became of a run,
+ * inside the transaction that writes the change: so there is nothing to tell again after a crash.
+ *
+ * Embedded first in what the service has of its own; borrowed by the core for its whole life.
+ */
+#ifndef SCHEDULER_FLEET_FRONT_H
+#define SCHEDULER_FLEET_FRONT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/arena.h"
+#include "lib/err.h"
+#include "model/failure.h"
+#include "model/resource.h"
+#include "model/spec.h"
+
+struct storage;
+struct front;
+
+/* How a run ended. */
+struct run_end {
+    int64_t job_id;
+    enum exec_state from; /* as the row says */
+    bool was_queued;      /* it never had a node */
+    bool succeeded;
+    bool stopped; /* as its user asked */
+    bool has_exit_code;
+    int exit_code;
+    const struct failure *why; /* NULL: succeeded */
+    int64_t now_us;
+};
+
+struct front_ops {
+    /* What the nodes of a pool need. Without `secrets` there are none in it. 1, 0 (the pool is
+     * gone) or -1. To be wiped with node_setup_wipe(). */
+    int (*load_pool)(const struct front *f, struct storage *st, struct arena *a, int64_t pool_id,
+                     bool secrets, struct node_setup_spec *out, struct err *e);
+    /* What a run is to do. To be wiped with job_spec_wipe(). */
+    int (*load)(const struct front *f, struct storage *st, struct arena *a, const struct job *j,
+                bool secrets, struct job_spec *out, struct err *e);
+    /* It has nodes. */
+    int (*started)(const struct front *f, struct storage *st, const struct job *j, int64_t now_us,
+                   struct err *e);
+    int (*ended)(const struct front *f, struct storage *st, const struct run_end *end,
+                 struct err *e);
+    /* Its nodes are gone, and it waits for others. */
+    int (*requeued)(const struct front *f, struct storage *st, int64_t job_id, enum exec_state from,
+                    int64_t now_us, struct err *e);
+    /* It has ended and holds nothing: who waits for that may be told. May be called again. */
+    int (*may_forget)(const struct front *f, struct storage *st, int64_t job_id, int64_t now_us,
+                      struct err *e);
+};
+
+struct front {
+    const struct front_ops *ops;
+};
+
+#endif

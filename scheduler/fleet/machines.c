@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The machines of the inventory: which there are, who has claimed each, which are drained. A claim
+ * is a node row that names the machine; what is here in memory follows the rows.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "scheduler/fleet/fleet_priv.h"
+
+/* --- which there are ------------------------------------------------------------------------- */
+
+static void replace(char **field, const char *text)
+{
+    char *copy = text ? xstrdup(text) : NULL; /* the text may be the field's own */
+    free(*field);
+    *field = copy;
+}
+
+struct machine *machine_find(const struct fleet *fl, int64_t id)
+{
+    return id_map_find(&fl->machine_ids, id);
+}
+
+static struct machine *add(struct fleet *fl, const char *name, int64_t id)
+{
+    struct machine *m = &fl->machines[fl->n_machines++];
+    m->id = id;
+    m->name = xstrdup(name);
+    id_map_put(&fl->machine_ids, id, m);
+    return m;
+}
+
+static void take_row(struct machine *m, const struct machine_row *row)
+{
+    m->drained = row->drained;
+    m->contact_us = row->contact_us;
+    replace(&m->reason, row->reason);
+    replace(&m->facts, row->facts);
+}
+
+/* The rows of the inventory, in its order; those that are new in it are made. */
+static int load_inventory(struct fleet *fl, const struct machine_row *rows, size_t n, struct err *e)
+{
+    for (size_t i = 0; fl->cfg.site && i < fl->cfg.site->n_machines; i++) {
+        const struct site_machine *site = &fl->cfg.site->machines[i];
+        const struct machine_row *row = NULL;
+        for (size_t k = 0; k < n && !row; k++)
+            if (strcasecmp(rows[k].name, site->name) == 0)
+                row = &rows[k];
+        int64_t id = row ? row->id : 0;
+        if (!row && st_machine_put(fl->st, site->name, &id, e) != 0)
+            return -1;
+        struct machine *m = add(fl, site->name, id);
+        m->site = site;
+        if (row)
+            take_row(m, row);
+    }
+    return 0;
+}
+
+static bool claimed(const struct node_use *uses, size_t n, int64_t machine_id)
+{
+    for (size_t i = 0; i < n; i++)
+        if (uses[i].machine_id == machine_id)
+            return true;
+    return false;
+}
+
+/* Machines that the inventory does not name: kept as long as a node does. */
+static int load_others(struct fleet *fl, const struct machine_row *rows, size_t n,
+                       const struct node_use *uses, size_t n_uses, struct err *e)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (machine_find(fl, rows[i].id))
+            continue;
+        if (claimed(uses, n_uses, rows[i].id)) {
+            LOG_WARN(fl->log, "machine.not_in_inventory", LF_STR("machine", rows[i].name));
+            take_row(add(fl, rows[i].name, rows[i].id), &rows[i]);
+        } else if (st_machine_remove(fl->st, rows[i].id, e) != 0) {
+            return -1;
+        } else {
+            LOG_INFO(fl->log, "machine.forgotten", LF_STR("machine", rows[i].name));
+        }
+    }
+    return 0;
+}
+
+static void note_claims(struct fleet *fl, const struct node_use *uses, size_t n)
+{
+    for (size_t i = 0; i < fl->n_machines; i++)
+        machine_claim(&fl->machines[i], 0, 0);
+    for (size_t i = 0; i < n; i++) {
+        struct machine *m = machine_find(fl, uses[i].machine_id);
+        if (m)
+            machine_claim(m, uses[i].node_id, uses[i].cluster_id);
+    }
+}
+
+int machines_load(struct fleet *fl, struct arena *a, struct err *e)
+{
+    struct machine_row *rows;
+    struct node_use *uses;
+    size_t n, n_uses, in_site = fl->cfg.site ? fl->cfg.site->n_machines : 0;
+    if (st_machine_list(fl->st, a, &rows, &n, e) != 0 ||
+        st_node_uses(fl->st, a, &uses, &n_uses, e) != 0)
+        return -1;
+    fl->machines = xcalloc(in_site + n + 1, sizeof *fl->machines);
+    if (load_inventory(fl, rows, n, e) != 0 || load_others(fl, rows, n, uses, n_uses, e) != 0)
+        return -1;
+    note_claims(fl, uses, n_uses);
+    return 0;
+}
+
+void machines_free(struct fleet *fl)
+{
+    for (size_t i = 0; i < fl->n_machines; i++) {
+        struct machine *m = &fl->machines[i];
+        free(m->name);
+        free(m->reason);
+        free(m->facts);
+        free(m->trouble);
+    }
+    free(fl->machines);
+    id_map_free(&fl->machine_ids);
+}
+
+/* --- who has them ---------------------------------------------------------------------------- */
+
+bool machine_serves(const struct machine *m, const char *vm_size, enum vm_priority priority)
+{
+    if (!m->site || m->site->group->priority != priority)
+        return false;
+    const char *const *sizes = m->site->group->vm_sizes;
+    if (!sizes || !*sizes)
+        return true;
+    for (; *sizes; sizes++)
+        if (strcasecmp(*sizes, vm_size) == 0)
+            return true;
+    return false;
+}
+
+static bool is_free(const struct machine *m)
+{
+    return m->node_id == 0 && !m->drained;
+}
+
+void machines_count(const struct fleet *fl, const char *vm_size, enum vm_priority priority,
+                    int *serving, int *free_now)
+{
+    *serving = *free_now = 0;
+    for (size_t i = 0; i < fl->n_machines; i++) {
+        if (!machine_serves(&fl->machines[i], vm_size, priority))
+            continue;
+        ++*serving;
+        *free_now += is_free(&fl->machines[i]);
+    }
+}
+
+int machines_good(const struct fleet *fl, const char *vm_size, enum vm_priority priority)
+{
+    int n = 0;
+    for (size_t i = 0; i < fl->n_machines; i++) {
+        const struct machine *m = &fl->machines[i];
+        n += is_free(m) && !m->trouble && machine_serves(m, vm_size, priority);
+    }
+    return n;
+}
+
+/* Lower is more promising. */
+static int promise(const struct machine *m)
+{
+    return m->trouble ? 2 : m->contact_us == 0 ? 1 : 0;
+}
+
+int64_t machines_pick(const struct fleet *fl, const char *vm_size, enum vm_priority priority,
+                      const char **name)
+{
+    const struct machine *best = NULL;
+    for (size_t i = 0; i < fl->n_machines; i++) {
+        const struct machine *m = &fl->machines[i];
+        if (is_free(m) && machine_serves(m, vm_size, priority) &&
+            (!best || promise(m) < promise(best)))
+            best = m;
+    }
+    *name = best ? best->name : NULL;
+    return best ? best->id : 0;
+}
+
+void machine_claim(struct machine *m, int64_t node_id, int64_t cluster_id)
+{
+    m->node_id = node_id;
+    m->cluster_id = cluster_id;
+}
+
+void machines_claimed(struct fleet *fl, int64_t machine_id, int64_t node_id, int64_t pool_id)
+{
+    struct machine *m = machine_find(fl, machine_id);
+    if (m)
+        machine_claim(m, node_id, pool_id);
+}
+
+bool machines_use(const struct fleet *fl, int64_t machine_id, struct machine_use *out)
+{
+    const struct machine *m = machine_find(fl, machine_id);
+    if (m)
+        *out = (struct machine_use){.name = m->name,
+                                    .reason = m->reason,
+                                    .drained = m->drained,
+                                    .in_inventory = m->site != NULL,
+                                    .troubled = m->trouble != NULL};
+    return m != NULL;
+}
+
+void effect_reread_machines(void *ctx, int64_t id, const struct err *why)
+{
+    struct fleet *fl = ctx;
+    (void)id;
+    if (why)
+        machines_reread(fl);
+}
+
+void machine_release(struct fleet *fl, int64_t node_id)
+{
+    for (size_t i = 0; i < fl->n_machines; i++) {
+        if (fl->machines[i].node_id != node_id)
+            continue;
+        machine_claim(&fl->machines[i], 0, 0);
+        wake_when_durable(fl->wakes, effect_reread_machines, fl, node_id);
+    }
+}
+
+void machines_reread(struct fleet *fl)
+{
+    struct arena a;
+    struct err e = {0};
+    struct machine_row *rows;
+    struct node_use *uses;
+    size_t n, n_uses;
+    arena_init(&a);
+    if (fl->n_machines > 0 && st_machine_list(fl->st, &a, &rows, &n, &e) == 0 &&
+        st_node_uses(fl->st, &a, &uses, &n_uses, &e) == 0) {
+        for (size_t i = 0; i < n; i++) {
+            struct machine *m = machine_find(fl, rows[i].id);
+            if (m) {
+                m->drained = rows[i].drained;
+                replace(&m->reason, rows[i].reason);
+            }
+        }
+        note_claims(fl, uses, n_uses);
+        fleet_capacity_freed(fl, true);
+    } else if (fl->n_machines > 0) {
+        LOG_ERROR(fl->log, "machine.not_reread", LF_STR("why", e.msg));
+    }
+    arena_free(&a);
+}
+
+/* --- what is known of each ------------------------------------------------------------------- */
+
+void machine_contact(struct fleet *fl, struct machine *m, const struct node_facts *facts)
+{
+    m->contact_us = wakes_wall(fl->wakes);
+    if (m->trouble) {
+        replace(&m->trouble, NULL);
+        fleet_pool_changed(fl, m->cluster_id);
+        fleet_capacity_freed(fl, false);
+    }
+    if (!facts)
+        return;
+    free(m->facts);
+    m->facts = node_facts_text(facts);
+    struct err e = {0};
+    if (st_machine_set_contact(fl->st, m->id, m->contact_us, m->facts, &e) != 0)
+        LOG_ERROR(fl->log, "machine.contact_not_written", LF_STR("machine", m->name),
+                  LF_STR("why", e.msg));
+}
+
+void machine_trouble(struct machine *m, const char *why)
+{
+    replace(&m->trouble, why);
+}

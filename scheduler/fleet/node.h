@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A node as those see it who work on it. They attach as tenants, several on one node if need be,
+ * and are told when its link comes and goes, when the node is given up, and which tasks have ended.
+ */
+#ifndef SCHEDULER_FLEET_NODE_H
+#define SCHEDULER_FLEET_NODE_H
+
+#include "model/failure.h"
+#include "nodeagent-proto/link/node.h"
+#include "scheduler/fleet/fleet.h"
+
+/* --- who works there -------------------------------------------------------------------------- */
+
+struct node_tenant;
+
+/* None may be NULL. They note and wake; they neither close the link nor free the tenant. */
+struct node_tenant_events {
+    /* There is a link, and the node is what its row says: requests can be sent. */
+    void (*ready)(struct node_tenant *t);
+    /* The link went: nothing that was asked for over it is answered any more. */
+    void (*down)(struct node_tenant *t);
+    /* The node was given up. The tenant is detached already. */
+    void (*gone)(struct node_tenant *t);
+    /* A task of the node has ended: true if it was the tenant's. */
+    bool (*task_ended)(struct node_tenant *t, const struct task_status *st);
+};
+
+/* Embedded in what the tenant has of this node. */
+struct node_tenant {
+    const struct node_tenant_events *events;
+    const char *dir;      /* its directory below <root>/jobs, which no sweep takes; borrowed */
+    struct node_rt *node; /* NULL: attached to none */
+    struct node_tenant *next;
+};
+
+/* The node's link is wanted as long as somebody is attached. */
+void node_attach(struct node_rt *rt, struct node_tenant *t);
+void node_detach(struct node_tenant *t);
+
+/* --- the node --------------------------------------------------------------------------------- */
+
+struct node_rt *node_rt_find(const struct fleet *fl, int64_t id); /* NULL: not in memory */
+/* Finds or makes the runtime of a row; opens nothing. */
+struct node_rt *node_rt_get(struct fleet *fl, const struct node *row);
+
+int64_t node_rt_id(const struct node_rt *rt);
+const char *node_rt_name(const struct node_rt *rt);
+const char *node_rt_root(const struct node_rt *rt);
+bool node_rt_is_local(const struct node_rt *rt);
+/* As its last hello said. */
+int node_rt_gpus(const struct node_rt *rt);
+const char *node_rt_runtimes(const struct node_rt *rt); /* of containers; may be NULL */
+/* Why it has no link, as far as that is known; else NULL. */
+const char *node_rt_why_down(const struct node_rt *rt);
+/* At which it is reached from other nodes: the machine's, or loopback. `rt` may be NULL. */
+const char *node_rt_address(const struct node_rt *rt);
+/* The account that jobs run as there; NULL: the agent's own. */
+const char *node_rt_job_user(const struct node_rt *rt);
+
+/* The link over which requests go and are answered; NULL: there is none now. */
+struct node_link *node_rt_link(const struct node_rt *rt);
+/* Requests can be sent: the link is there, and hello was compared with the row. */
+bool node_rt_usable(const struct node_rt *rt);
+
+/* The node answers, but cannot do what every node can: counts as a lost link. What it held goes on
+ * over the next one; not to be called from inside a reply. */
+void node_rt_distrust(struct node_rt *rt, const char *why);
+/* Something of an attached tenant cannot be ended there: the node gets nothing more to do, and the
+ * tenant is detached and told that it is gone. Others that are attached go on. */
+void node_give_up(struct node_tenant *t, const struct failure *why);
+/* `task` was killed at *since_us (0: found to be now; kept there) and has not ended. True: for
+ * longer than it may take; *why says so. False: it may take until *until_us. */
+bool node_kill_is_overdue(const struct node_rt *rt, const char *task, int64_t *since_us,
+                          int64_t *until_us, struct arena *a, struct failure *why);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is asked about a node in memory.
+ */
+#include "scheduler/fleet/node_priv.h"
+
+struct node_rt *node_rt_find(const struct fleet *fl, int64_t id)
+{
+    return id_map_find(&fl->nodes, id);
+}
+
+int64_t node_rt_id(const struct node_rt *rt)
+{
+    return rt->id;
+}
+
+const char *node_rt_name(const struct node_rt *rt)
+{
+    return rt->name;
+}
+
+const char *node_rt_root(const struct node_rt *rt)
+{
+    return rt->root;
+}
+
+bool node_rt_is_local(const struct node_rt *rt)
+{
+    return !rt->machine;
+}
+
+int node_rt_gpus(const struct node_rt *rt)
+{
+    return rt->seen.gpus;
+}
+
+const char *node_rt_runtimes(const struct node_rt *rt)
+{
+    return rt->seen.runtimes;
+}
+
+const char *node_rt_why_down(const struct node_rt *rt)
+{
+    return rt->contact.why_down;
+}
+
+const char *node_rt_job_user(const struct node_rt *rt)
+{
+    const struct site_machine *m = rt->machine ? rt->machine->site : NULL;
+    if (!m || !rt->seen.is_root)
+        return NULL;
+    return m->group->job_user ? m->group->job_user : m->group->user;
+}
+
+struct node_link *node_rt_link(const struct node_rt *rt)
+{
+    return rt->contact.state == CONNECTION_READY ? rt->contact.link : NULL;
+}
+
+bool node_rt_usable(const struct node_rt *rt)
+{
+    return rt->contact.state == CONNECTION_READY && rt->contact.greeted;
+}
+
+/* How long until tasks that were sent SIGKILL are gone, in s: their supervisor gives up what is
+ * left of one after 10. */
+#define KILL_TIMEOUT_S 60
+
+bool node_kill_is_overdue(const struct node_rt *rt, const char *task, int64_t *since_us,
+                          int64_t *until_us, struct arena *a, struct failure *why)
+{
+    const struct fleet *fl = rt->fleet;
+    int limit_s = fl->cfg.kill_timeout_s > 0 ? fl->cfg.kill_timeout_s : KILL_TIMEOUT_S;
+    int64_t now = wakes_mono(fl->wakes);
+    if (*since_us == 0)
+        *since_us = now;
+    *until_us = *since_us + limit_s * 1000000LL;
+    if (now < *until_us)
+        return false;
+    *why = (struct failure){
+        .code = FAIL_TASK_NOT_KILLED,
+        .message = arena_printf(
+            a, "Task %s has not ended %d s after SIGKILL: it hangs in the kernel", task, limit_s),
+        .step = "kill stray tasks",
+        .remedy = "see what its processes wait for (a mount that is dead, a driver) or restart the "
+                  "machine, then resize the cluster or undrain the machine",
+        .exit_code = -1};
+    return true;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where people log in on a node: on a machine its own sshd, where the preparation made the
+ * cluster's admin user; on a local node a listener of ours, opened when somebody first asks.
+ */
+#include <string.h>
+
+#include "scheduler/fleet/node_priv.h"
+
+#define LOCAL_ADDRESS "127.0.0.1"
+#define SSH_PORT      22
+
+/* Said where nothing listens, because there is no sshd here: the port that the service would have
+ * given. */
+#define FIRST_PORT 50000
+
+const char *node_rt_address(const struct node_rt *rt)
+{
+    const struct machine *m = rt ? rt->machine : NULL;
+    if (!m)
+        return LOCAL_ADDRESS;
+    return m->site ? m->site->host : m->name;
+}
+
+static void on_closed(void *ctx)
+{
+    struct fleet *fl = ctx;
+    wakes_unref(fl->wakes);
+}
+
+void node_login_close(struct node_rt *rt)
+{
+    if (!rt->login)
+        return;
+    login_close(rt->login, on_closed, rt->fleet);
+    rt->login = NULL;
+}
+
+static int open_for(struct node_rt *rt, struct arena *a, struct err *e)
+{
+    struct fleet *fl = rt->fleet;
+    struct node_setup_spec spec;
+    if (fleet_load_pool(fl, a, rt->cluster_id, &spec, e) != 0)
+        return -1;
+    const struct login_config lc = {
+        .loop = loop_uv_of(fl->cfg.loop),
+        .lane = fl->cfg.login_lane,
+        .log = fl->log,
+        .node = rt->name,
+        .root = rt->root,
+        .user = {spec.admin.name, spec.admin.ssh_public_key, spec.admin.password}};
+    int rc = login_open(&lc, &rt->login, e);
+    node_setup_wipe(&spec);
+    if (rc == 0)
+        wakes_ref(fl->wakes);
+    return rc;
+}
+
+/* A login that cannot be offered is no reason to refuse the list of nodes. */
+static void local_login(struct fleet *fl, struct arena *a, const struct node *row,
+                        struct node_login *out)
+{
+    struct err e = {0};
+    struct node_rt *rt = node_rt_find(fl, row->id);
+    bool wanted =
+        rt && !wakes_stopping(fl->wakes) && row->state != NODE_LEAVING && login_available();
+    *out = (struct node_login){LOCAL_ADDRESS, FIRST_PORT + row->ordinal - 1};
+    if (wanted && !rt->login && open_for(rt, a, &e) != 0)
+        LOG_WARN(fl->log, "login.not_offered", LF_STR("node", row->name), LF_STR("why", e.msg));
+    if (wanted && rt->login)
+        out->port = login_port(rt->login);
+}
+
+void fleet_node_login(struct fleet *fl, struct arena *a, const struct node *row,
+                      struct node_login *out)
+{
+    const struct node_rt *rt = node_rt_find(fl, row->id);
+    const struct machine *m = rt ? rt->machine : NULL;
+    if (m)
+        *out = (struct node_login){arena_strdup(a, node_rt_address(rt)),
+                                   m->site ? m->site->port : SSH_PORT};
+    else
+        local_login(fl, a, row, out);
+}

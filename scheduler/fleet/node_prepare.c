@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Makes a node fit for jobs: ends what an earlier life left running there, takes away what it left
+ * behind, mounts the cluster's volumes, runs its setup task. Repeatable: every step is idempotent,
+ * and the setup task's id holds the instant at which this preparation was decided, so that a
+ * restart of the daemon finds the same task again instead of running it twice.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/states.h"
+#include "scheduler/fleet/container.h"
+#include "scheduler/fleet/env.h"
+#include "scheduler/fleet/mounts.h"
+#include "scheduler/fleet/node_priv.h"
+#include "scheduler/fleet/script.h"
+#include "scheduler/fleet/secret_refs.h"
+
+struct node_prep {
+    struct arena a;
+    struct node_setup_spec spec;
+    struct script *script; /* NULL: it failed before there was one */
+    struct mount_secret *secrets;
+    const char *setup_id; /* of the setup task */
+    bool resumed;         /* the node knows the setup task: nothing is taken from under it */
+    int64_t killing_us;   /* since when the end of a killed task is awaited; 0: it is not */
+    bool failed;          /* nothing more is sent; kept because replies may still come */
+    struct failure why;   /* code NULL: cancelled, or reported already */
+};
+
+static void prep_free(struct node_prep *prep)
+{
+    if (prep->script)
+        script_halt(prep->script);
+    node_setup_wipe(&prep->spec);
+    mounts_wipe(prep->secrets);
+    arena_free(&prep->a);
+    free(prep);
+}
+
+static void prep_fail(struct node_prep *prep, const struct failure *f)
+{
+    prep->failed = true;
+    prep->why = *f;
+    prep->why.message = arena_strdup(&prep->a, f->message);
+}
+
+static void prep_fail_text(struct node_prep *prep, enum failure_code code, const char *step,
+                           const char *message)
+{
+    const struct failure f = {.code = code,
+                              .message = message,
+                              .step = step,
+                              .remedy = "put right what the message names, then resize the "
+                                        "cluster: the node is prepared again",
+                              .exit_code = -1};
+    prep_fail(prep, &f);
+}
+
+/* Not noted from the script's callback: a request also fails when its link goes down, and then the
+ * preparation is abandoned before the node's turn comes. */
+bool node_prepare_report(struct node_rt *rt)
+{
+    struct node_prep *prep = rt->prep;
+    if (!prep || !prep->failed || !prep->why.code)
+        return false;
+    node_fail(rt, &prep->why);
+    prep->why.code = FAIL_NONE;
+    return true;
+}
+
+static void prepared(struct node_rt *rt)
+{
+    const struct st_node_move m = {.id = rt->id,
+                                   .from = NODE_PREPARING,
+                                   .to = node_next(NODE_PREPARING, NODE_EV_PREPARED),
+                                   .now_us = wakes_wall(rt->fleet->wakes)};
+    struct err e = {0};
+    node_prepare_abandon(rt);
+    rt->no_strays = true;
+    if (st_node_move(rt->fleet->st, &m, &e) == 0) {
+        LOG_INFO(rt->fleet->log, "node.idle", LF_STR("node", rt->name));
+        fleet_pool_changed(rt->fleet, rt->cluster_id);
+    } else if (e.code != ERR_CONFLICT) {
+        LOG_WARN(rt->fleet->log, "node.not_prepared", LF_STR("node", rt->name),
+                 LF_STR("why", e.msg));
+    } /* else it was told to leave meanwhile: the row says what is to be done */
+    wake_durable(rt->fleet->wakes, WAKE_NODE, rt->id);
+}
+
+/* --- the setup task ------------------------------------------------------------------------- */
+
+#define SETUP_STEP "setup task"
+
+static const char *setup_dir(struct arena *a, struct env *v, const struct setup_task_spec *t,
+                             const char *home, struct err *e)
+{
+    if (!t->std_prefix || !*t->std_prefix)
+        return home;
+    const char *prefix = env_expand(v, t->std_prefix, e);
+    if (!prefix)
+        return NULL;
+    if (prefix[0] != '/') /* meant below the setup task's own directory */
+        prefix = arena_printf(a, "%s/%s", home, prefix);
+    return t->std_suffix ? arena_printf(a, "%s/%s", prefix, t->std_suffix) : prefix;
+}
+
+static int add_setup(struct node_rt *rt, struct err *e)
+{
+    struct node_prep *prep = rt->prep;
+    struct arena *a = &prep->a;
+    const struct setup_task_spec *t = prep->spec.setup_task;
+    const char *home = arena_printf(a, "%s/setup", rt->root);
+    struct env v;
+    env_init(&v, a);
+    env_add(&v, t->env, t->n_env);
+    env_set(&v, "AZ_BATCHAI_MOUNT_ROOT", node_mount_root(a, rt->root));
+    env_set(&v, "AZ_BATCHAI_NODE_ID", rt->name);
+    env_set(&v, "AZ_BATCHAI_NUM_GPUS", arena_printf(a, "%d", rt->seen.gpus));
+    const char *dir = setup_dir(a, &v, t, home, e);
+    if (!dir)
+        return err_prefix(e, "stdOutErrPathPrefix");
+    env_set(&v, "AZ_BATCHAI_STDOUTERR_DIR", dir);
+    const struct task_spec spec = {
+        .id = prep->setup_id,
+        .command_line = t->command_line,
+        .cwd = home,
+        .env = v.items,
+        .n_env = v.n,
+        .stdout_path = arena_printf(a, "%s/stdout-%s.txt", dir, rt->name),
+        .stderr_path = arena_printf(a, "%s/stderr-%s.txt", dir, rt->name),
+        .step = SETUP_STEP,
+    };
+    const struct script_label named = {.code = FAIL_NODE_SETUP_FAILED,
+                                       .what = "The node's " SETUP_STEP,
+                                       .remedy = "put the setup task right (its output is under "
+                                                 "stdOutErrPathPrefix), then resize the cluster"};
+    script_command(prep->script, &named, &spec, true);
+    return 0;
+}
+
+/* --- what comes before it ------------------------------------------------------------------- */
+
+#define PREPARE_REMEDY                                                                             \
+    "put right what the message names, then resize the cluster: the node is prepared again"
+
+static struct script_label label(enum failure_code code, const char *what)
+{
+    return (struct script_label){.code = code, .what = what, .remedy = PREPARE_REMEDY};
+}
+
+/* Whatever an earlier life of this node left must not disturb the next job: processes first. What
+ * they hold open can only be taken away once they are gone, and what is below a mount point only
+ * once nothing is mounted there. */
+static void add_cleaning(struct node_rt *rt)
+{
+    struct node_prep *prep = rt->prep;
+    struct script *sc = prep->script;
+    const char *jobs = arena_printf(&prep->a, "%s/jobs", rt->root);
+    const struct script_label kill = label(FAIL_NODE_PREPARATION_FAILED, "kill stray tasks"),
+                              rest = label(FAIL_NODE_PREPARATION_FAILED,
+                                           "remove what earlier jobs left");
+    script_kill_tasks(sc, &kill, "", prep->setup_id, true, &prep->resumed);
+    script_skip_if(sc, &prep->resumed);
+    if (rt->machine && rt->seen.runtimes && *rt->seen.runtimes)
+        container_add_sweep(sc, &prep->a, rt->root,
+                            arena_printf(&prep->a, "%s-sweep", prep->setup_id));
+    mount_release_steps(rt, sc, &prep->a);
+    script_remove_tree(sc, &rest, jobs);
+    script_skip_if(sc, NULL);
+}
+
+static void on_changed(void *ctx)
+{
+    struct node_rt *rt = ctx;
+    wake(rt->fleet->wakes, WAKE_NODE, rt->id);
+}
+
+/* The cluster's administrator, where the agent can make accounts; else people log in as they
+ * always have. Accounts of an earlier cluster, whose release was cut short, go first. */
+static void add_admin(struct node_rt *rt)
+{
+    const struct admin_user_spec *admin = &rt->prep->spec.admin;
+    const struct node_user user = {admin->name, admin->ssh_public_key, admin->password};
+    const struct script_label others = label(FAIL_NODE_PREPARATION_FAILED, "remove old accounts"),
+                              make = {.code = FAIL_ADMIN_USER_NOT_MADE,
+                                      .what = "make the administrator's account",
+                                      .remedy = "give the cluster another adminUserName: one that "
+                                                "no account of the machine has"};
+    if (!rt->machine || !rt->seen.is_root || !admin->name)
+        return;
+    script_skip_if(rt->prep->script, &rt->prep->resumed);
+    script_user_remove(rt->prep->script, &others, NULL);
+    script_skip_if(rt->prep->script, NULL);
+    script_user_add(rt->prep->script, &make, &user);
+}
+
+/* False: noted as the preparation's failure. */
+static bool add_mounts(struct node_rt *rt, const struct node *row)
+{
+    struct node_prep *prep = rt->prep;
+    struct arena *a = &prep->a;
+    const struct mounts m = {
+        .rt = rt,
+        .a = a,
+        .script = prep->script,
+        .mount_root = node_mount_root(a, rt->root),
+        .owner = "node",
+        .task_prefix = arena_printf(a, "n%lld-%lld-", (long long)rt->id, (long long)row->state_us),
+        .secrets = &prep->secrets};
+    struct failure why;
+    if (mounts_add(&m, &prep->spec.mounts, &why))
+        return true;
+    prep_fail(prep, &why);
+    return false;
+}
+
+static void make_script(struct node_rt *rt, const struct node *row)
+{
+    struct node_prep *prep = rt->prep;
+    struct arena *a = &prep->a;
+    struct err e = {0};
+    const struct script_label dirs = label(FAIL_NODE_PREPARATION_FAILED, "make directories");
+    const char **mounts = arena_alloc(a, sizeof *mounts), **jobs = arena_alloc(a, sizeof *jobs);
+    *mounts = node_mount_root(a, rt->root);
+    *jobs = arena_printf(a, "%s/jobs", rt->root);
+    prep->script = script_new(a, rt->fleet->log, rt->name);
+    add_cleaning(rt);
+    add_admin(rt);
+    script_make_dirs(prep->script, &dirs, NULL, mounts, 1);
+    script_make_dirs(prep->script, &dirs, node_rt_job_user(rt), jobs, 1);
+    if (!add_mounts(rt, row))
+        return;
+    if (prep->spec.setup_task && add_setup(rt, &e) != 0)
+        prep_fail_text(prep, FAIL_NODE_SETUP_FAILED, SETUP_STEP, e.msg);
+    else
+        script_run(prep->script, rt->contact.link, on_changed, rt);
+}
+
+/* --- the preparation ------------------------------------------------------------------------ */
+
+static void begin(struct node_rt *rt, const struct node *row)
+{
+    struct node_prep *prep = rt->prep;
+    struct err e = {0};
+    if (fleet_load_pool(rt->fleet, &prep->a, rt->cluster_id, &prep->spec, &e) != 0) {
+        prep_fail_text(prep, FAIL_NODE_PREPARATION_FAILED, "read the cluster", e.msg);
+        return;
+    }
+    struct failure why;
+    const struct setup_task_spec *t = prep->spec.setup_task;
+    if (refuse_mount_secret_refs(&prep->a, &prep->spec.mounts, &why) ||
+        (t && refuse_env_secret_refs(&prep->a, t->env, t->n_env, &why)))
+        prep_fail(prep, &why);
+    else
+        make_script(rt, row);
+}
+
+/* Nothing may be started beside a task that does not die. */
+static void check_kill(struct node_rt *rt)
+{
+    struct node_prep *prep = rt->prep;
+    struct failure why;
+    int64_t until;
+    const char *task = prep->failed ? NULL : script_awaits_end_of(prep->script);
+    if (!task)
+        prep->killing_us = 0;
+    else if (node_kill_is_overdue(rt, task, &prep->killing_us, &until, &prep->a, &why))
+        prep_fail(prep, &why);
+    else
+        wake_by(rt->fleet->wakes, WAKE_NODE, rt->id, until);
+}
+
+void node_prepare(struct node_rt *rt, const struct node *row)
+{
+    if (!rt->prep) {
+        rt->prep = xcalloc(1, sizeof *rt->prep);
+        arena_init(&rt->prep->a);
+        rt->prep->setup_id = arena_printf(&rt->prep->a, "n%lld-setup-%lld", (long long)rt->id,
+                                          (long long)row->state_us);
+        begin(rt, row);
+    }
+    struct node_prep *prep = rt->prep;
+    check_kill(rt);
+    if (!prep->failed && script_state(prep->script) == SCRIPT_FAILED)
+        prep_fail(prep, script_failure(prep->script));
+    if (prep->failed)
+        node_prepare_report(rt);
+    else if (script_state(prep->script) == SCRIPT_DONE)
+        prepared(rt);
+}
+
+void node_prepare_task_ended(struct node_rt *rt, const struct task_status *st)
+{
+    if (rt->prep->script && !rt->prep->failed)
+        script_task_ended(rt->prep->script, st);
+}
+
+void node_prepare_cancel(struct node_rt *rt)
+{
+    if (rt->prep)
+        rt->prep->failed = true;
+}
+
+bool node_prepare_over(const struct node_rt *rt)
+{
+    return rt->prep && rt->prep->failed;
+}
+
+void node_prepare_abandon(struct node_rt *rt)
+{
+    struct node_prep *prep = rt->prep;
+    rt->prep = NULL;
+    if (prep)
+        prep_free(prep);
+}

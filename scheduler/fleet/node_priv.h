@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One node, and what is being done to it: node_runtime.c (rows and memory), node_connect.c (the
+ * link), node_watch.c (health), node_prepare.c, node_sweep.c, node_leave.c and node_release.c (the
+ * end), node_login.c.
+ */
+#ifndef SCHEDULER_FLEET_NODE_PRIV_H
+#define SCHEDULER_FLEET_NODE_PRIV_H
+
+#include "scheduler/fleet/fleet_priv.h"
+#include "scheduler/fleet/script.h"
+
+/* Longest text of a health trouble or of a reason to drain. */
+#define NODE_REASON_MAX 1024
+
+enum connection_state { CONNECTION_NONE, CONNECTION_OPENING, CONNECTION_READY, CONNECTION_CLOSING };
+
+/* The link, and how it has been: node_connect.c. */
+struct node_contact {
+    struct node_link *link; /* owned; NULL in CONNECTION_NONE */
+    enum connection_state state;
+    bool greeted;               /* CONNECTION_READY, and hello was compared with the row */
+    int failures;               /* links lost in a row */
+    int64_t ready_us, retry_us; /* last hello; not to be opened before */
+    int64_t lost_us;            /* machines: since when there is no good link; 0: there is one */
+    bool refused;   /* machines: the last link failed for what a person must put right */
+    bool let_in;    /* machines: the last link failed only after it had logged in */
+    char *why_down; /* last reason, for errors */
+    char *why_told; /* the reason that the row's errors give; NULL: another failure */
+};
+
+/* Its place among those that wait to connect. */
+struct node_turn {
+    bool connecting; /* counted in fleet.turns.connecting */
+    bool waits;
+    struct node_rt *prev, *next;
+};
+
+/* What the last hello said. */
+struct node_seen {
+    char *incarnation; /* as rows keep it; NULL: there was none yet */
+    char *facts;       /* node_facts_text(); NULL likewise */
+    char *runtimes;    /* of containers */
+    int gpus;
+    bool is_root; /* the agent may mount, make accounts and run tasks as others */
+};
+
+/* What the row said when it was last looked at. */
+struct node_noted {
+    bool unusable;
+    bool heals;   /* unusable, but prepared again by itself once it can be reached */
+    bool reached; /* an incarnation is known: something of ours may be there */
+};
+
+struct node_prep;    /* node_prepare.c */
+struct node_exit;    /* node_leave.c */
+struct node_release; /* node_release.c */
+struct node_strays;  /* node_strays.c */
+struct node_watch;   /* node_watch.c */
+
+struct node_rt {
+    struct fleet *fleet;
+    int64_t id; /* < 0: a node root without a row, to be cleaned */
+    int64_t cluster_id;
+    struct machine *machine; /* borrowed; NULL: a local node */
+    char *name, *root;
+    struct node_contact contact;
+    struct node_turn turn;
+    struct node_seen seen;
+    struct node_noted noted;
+    bool no_strays;                     /* no tasks that no row knows: node_strays.c */
+    bool swept;                         /* no directories of forgotten jobs: node_sweep.c */
+    struct node_tenant *tenants;        /* borrowed */
+    int64_t idle_row_us, idle_since_us; /* node.state_us as last seen; fleet_node_idle_since() */
+    /* Work in hand; all owned. */
+    struct node_prep *prep;       /* only while the row is preparing and the link ready */
+    struct node_strays *strays;   /* only on its first link */
+    struct node_exit *exit;       /* only while the row is leaving and holds no job */
+    struct node_release *release; /* the same, of a machine */
+    struct node_watch *watch;     /* NULL before the machine was first watched */
+    struct login *login;          /* a local node's, once somebody asked for it */
+};
+
+/* Replaces an owned text; NULL: none. */
+void node_set_text(char **field, const char *text);
+
+/* --- node_runtime.c ------------------------------------------------------------------------- */
+
+void node_reconcile(void *ctx, int64_t id);
+struct node_rt *node_rt_new_orphan(struct fleet *fl, const char *name);
+/* Forgets a node whose link is closed and that nobody is attached to. */
+void node_rt_free(struct node_rt *rt);
+/* Writes that a node failed (unusable, or leaving anyway) and wakes who needs to know. */
+void node_fail(struct node_rt *rt, const struct failure *f);
+
+/* --- node_tenant.c: what happens there is told to who works there ------------------------------
+ */
+
+void node_tell_ready(struct node_rt *rt);
+void node_tell_down(struct node_rt *rt);
+/* Detaches all of them. */
+void node_tell_gone(struct node_rt *rt);
+void node_tell_task_ended(struct node_rt *rt, const struct task_status *st);
+
+/* --- node_connect.c ------------------------------------------------------------------------- */
+
+/* What holds whenever a node's turn begins. */
+void node_check(const struct node_rt *rt);
+/* Without a link: opens one if the pause since the last is over and it is this node's turn, or sees
+ * to it that the node is woken then. */
+void node_connect_want(struct node_rt *rt);
+/* Closes the link if there is one; the node is woken when it is closed. */
+void node_rt_close(struct node_rt *rt);
+/* It was tried long or often enough: the node is to be given up. `preparing`: nothing runs there
+ * that could be lost. */
+bool node_connect_hopeless(struct node_rt *rt, bool preparing);
+/* A local node that was given up: not for a while. */
+void node_connect_pause(struct node_rt *rt);
+/* Tried at once, as if it had never failed. */
+void node_connect_forgive(struct node_rt *rt);
+
+/* "<incarnation of the root>@<boot id>", as rows keep it; older rows have no boot id. */
+enum node_likeness { NODE_SAME, NODE_REBOOTED, NODE_REPLACED };
+enum node_likeness node_compare(const char *row, const char *now);
+
+/* --- node_prepare.c ------------------------------------------------------------------------- */
+
+/* The next step; the link is ready. */
+void node_prepare(struct node_rt *rt, const struct node *row);
+/* No further step; the preparation is freed with its link. */
+void node_prepare_cancel(struct node_rt *rt);
+/* Writes down a failure that was noted; false if there is none. */
+bool node_prepare_report(struct node_rt *rt);
+bool node_prepare_over(const struct node_rt *rt); /* failed or cancelled, not freed yet */
+void node_prepare_abandon(struct node_rt *rt);    /* frees it; the link is closed */
+void node_prepare_task_ended(struct node_rt *rt, const struct task_status *st);
+
+/* --- node_strays.c -------------------------------------------------------------------------- */
+
+enum strays {
+    STRAYS_NONE,   /* all that runs there is known */
+    STRAYS_ENDING, /* wait: the node is woken */
+    STRAYS_STUCK,  /* one does not die: *why */
+    STRAYS_UNKNOWN /* the node does not say, or not do, what was asked: *why */
+};
+/* On the first link after a start of the daemon ends the tasks that no live allocation names. Texts
+ * of *why live until node_strays_free(). */
+enum strays node_strays_end(struct node_rt *rt, struct failure *why);
+void node_strays_task_ended(struct node_rt *rt, const struct task_status *st);
+void node_strays_free(struct node_rt *rt);
+
+/* --- node_sweep.c --------------------------------------------------------------------------- */
+
+/* Once after the link came up, and when the rows changed: removes the directories of jobs that are
+ * neither kept nor a tenant's. The link is ready. */
+void node_sweep(struct node_rt *rt);
+
+/* --- node_leave.c --------------------------------------------------------------------------- */
+
+/* The next step of: kill what runs there, close the link, remove the root, remove the row. */
+void node_leave(struct node_rt *rt);
+/* The link went down in the middle. */
+void node_leave_link_down(struct node_rt *rt);
+void node_exit_free(struct node_rt *rt);
+/* Looks for node roots that no row knows. */
+void node_find_orphans(struct fleet *fl);
+
+/* --- node_release.c ------------------------------------------------------------------------- */
+
+/* The next step of giving a machine back: kill what runs there, take away what we made, close the
+ * link. True when it is done, or given up. */
+bool node_release(struct node_rt *rt);
+/* Steps that take away from a machine what preparations put there; nothing runs there any more.
+ * Texts live in `a`. */
+void node_release_steps(struct node_rt *rt, struct arena *a, struct script *sc);
+void node_release_task_ended(struct node_rt *rt, const struct task_status *st);
+/* Before and after the link closes. */
+void node_release_halt(struct node_rt *rt);
+void node_release_link_down(struct node_rt *rt);
+void node_release_free(struct node_rt *rt);
+
+/* --- node_login.c --------------------------------------------------------------------------- */
+
+void node_login_close(struct node_rt *rt);
+
+/* --- node_watch.c --------------------------------------------------------------------------- */
+
+/* Asks a machine for its health when it is time; the link is ready. One whose agent has not
+ * answered the last time for too long loses its link. */
+void node_watch_pulse(struct node_rt *rt);
+/* Runs a machine's health command when it is time; after node_watch_pulse(), on a node that is
+ * prepared. */
+void node_watch(struct node_rt *rt);
+/* The link is going: what was asked for is not answered any more. */
+void node_watch_link_down(struct node_rt *rt);
+/* The node is prepared or given back: what becomes of a health command that runs is of no interest
+ * any more, as it is killed for that. */
+void node_watch_stop(struct node_rt *rt);
+void node_watch_task_ended(struct node_rt *rt, const struct task_status *st);
+void node_watch_free(struct node_rt *rt);
+
+#endif

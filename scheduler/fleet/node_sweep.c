@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a node should keep is in the rows; what it has is listed. The rest is removed, so that
+ * neither a crash between the two nor a node that was away when its jobs were deleted leaves
+ * anything behind. A directory that is not there any more is written down as such.
+ */
+#include <string.h>
+
+#include "scheduler/fleet/node_priv.h"
+
+#define JOBS_DIR "jobs"
+
+struct kept {
+    struct kept_dir *dirs;
+    size_t n;
+    const struct node_tenant *tenants;
+};
+
+static bool is_kept(const struct kept *k, const char *name)
+{
+    for (const struct node_tenant *t = k->tenants; t; t = t->next)
+        if (strcmp(t->dir, name) == 0)
+            return true;
+    for (size_t i = 0; i < k->n; i++)
+        if (strcmp(k->dirs[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* False: not known now. A row that holds a job whose run is not made yet: it may be one that is to
+ * be cleaned, or one that was released and rolled back. */
+static bool find_kept(struct node_rt *rt, struct arena *a, struct kept *k)
+{
+    struct node row;
+    struct err e;
+    if (st_node_by_id(rt->fleet->st, a, rt->id, &row, &e) <= 0 ||
+        (row.job_id != 0 && !rt->tenants) ||
+        st_place_kept_dirs(rt->fleet->st, a, rt->id, &k->dirs, &k->n, &e) != 0)
+        return false;
+    k->tenants = rt->tenants;
+    return true;
+}
+
+static void on_removed(void *ctx, const struct err *why)
+{
+    const struct node_rt *rt = ctx;
+    if (why)
+        LOG_WARN(rt->fleet->log, "node.job_directory_not_removed", LF_STR("node", rt->name),
+                 LF_STR("why", why->msg));
+}
+
+static void remove_rest(struct node_rt *rt, struct arena *a, const struct kept *k,
+                        const struct node_dir_entry *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!list[i].is_dir || is_kept(k, list[i].name))
+            continue;
+        LOG_DEBUG(rt->fleet->log, "node.job_directory_removed", LF_STR("node", rt->name),
+                  LF_STR("directory", list[i].name));
+        node_remove_tree(rt->contact.link,
+                         arena_printf(a, "%s/" JOBS_DIR "/%s", rt->root, list[i].name), on_removed,
+                         rt);
+    }
+}
+
+static void note_lost(const struct node_rt *rt, const struct kept *k,
+                      const struct node_dir_entry *list, size_t n)
+{
+    for (size_t i = 0; i < k->n; i++) {
+        bool there = false;
+        struct err e;
+        for (size_t j = 0; j < n && !there; j++)
+            there = strcmp(list[j].name, k->dirs[i].name) == 0;
+        if (!there && st_place_lost(rt->fleet->st, rt->id, k->dirs[i].job_id, &e) != 0)
+            LOG_WARN(rt->fleet->log, "node.loss_not_written", LF_STR("node", rt->name),
+                     LF_STR("why", e.msg));
+    }
+}
+
+static void on_listed(void *ctx, const struct err *why, const struct node_dir_entry *list, size_t n)
+{
+    struct node_rt *rt = ctx;
+    struct kept k = {0};
+    struct arena a;
+    if ((why && why->code != ERR_FILE_NOT_FOUND) || !node_rt_usable(rt))
+        return;
+    arena_init(&a);
+    rt->swept = find_kept(rt, &a, &k);
+    if (rt->swept) {
+        size_t listed = why ? 0 : n;
+        remove_rest(rt, &a, &k, list, listed);
+        note_lost(rt, &k, list, listed);
+    }
+    arena_free(&a);
+}
+
+void node_sweep(struct node_rt *rt)
+{
+    if (rt->swept)
+        return;
+    rt->swept = true; /* until something else is known */
+    node_list_dir(rt->contact.link, NULL, rt->root, JOBS_DIR, on_listed, rt);
+}
+
+static void effect_sweep(void *ctx, int64_t id, const struct err *why)
+{
+    struct fleet *fl = ctx;
+    struct node_rt *rt = node_rt_find(fl, id);
+    if (rt && !why)
+        rt->swept = false;
+    wake_after(fl->wakes, WAKE_NODE, id, why);
+}
+
+void fleet_sweep_when_durable(struct fleet *fl, int64_t node_id)
+{
+    wake_when_durable(fl->wakes, effect_sweep, fl, node_id);
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How a machine is while a cluster has it. Now and then its agent is asked for its health: a disk
+ * that is nearly full, a clock that goes wrong and GPUs that fail are told, and change nothing. The
+ * inventory group's health command decides: while it fails, the machine is drained.
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/strbuf.h"
+#include "scheduler/fleet/node_priv.h"
+
+/* A health command may take so long, or as long as its interval if that is shorter. */
+#define COMMAND_MAX_S 60
+#define US_PER_S      1000000LL
+
+/* Of the reason why a machine is drained. It tells what the health command did, and may undo, from
+ * what a person did. */
+#define DRAIN_PREFIX "health check failed: "
+
+struct node_watch {
+    int64_t health_us, command_us; /* when to ask, when to run */
+    bool asked;
+    int64_t asked_us, asked_wall_us;
+    char *task_id; /* of the command while it runs; NULL: it does not */
+    char *trouble; /* what was last told; NULL: nothing */
+};
+
+void node_watch_free(struct node_rt *rt)
+{
+    if (!rt->watch)
+        return;
+    free(rt->watch->task_id);
+    free(rt->watch->trouble);
+    free(rt->watch);
+    rt->watch = NULL;
+}
+
+/* In a whole second, so that those of many nodes wake the loop once. */
+static int64_t next_time(struct node_rt *rt, int every_s)
+{
+    int64_t at = wakes_mono(rt->fleet->wakes) + wakes_jitter(rt->fleet->wakes, every_s * US_PER_S);
+    at += US_PER_S - at % US_PER_S;
+    wake_by(rt->fleet->wakes, WAKE_NODE, rt->id, at);
+    return at;
+}
+
+/* --- what the agent says -------------------------------------------------------------------- */
+
+static void add_trouble(struct strbuf *b, const char *text)
+{
+    strbuf_printf(b, "%s%s", b->len ? "; " : "", text);
+}
+
+static void judge_disk(struct arena *a, const struct node_rt *rt, const struct node_health *h,
+                       struct strbuf *b)
+{
+    int64_t least = rt->fleet->cfg.site->min_free_disk_bytes;
+    if (h->disk_free_bytes < least)
+        add_trouble(b,
+                    arena_printf(a,
+                                 "the disk of %s is nearly full: %lld MiB of %lld MiB are free, "
+                                 "and there should be %lld MiB",
+                                 rt->root, (long long)(h->disk_free_bytes >> 20),
+                                 (long long)(h->disk_total_bytes >> 20), (long long)(least >> 20)));
+}
+
+/* The answer was made between question and now; only what lies outside of that is wrong for sure.
+ */
+static void judge_clock(struct arena *a, const struct node_rt *rt, const struct node_health *h,
+                        struct strbuf *b)
+{
+    int64_t now = wakes_wall(rt->fleet->wakes), then = rt->watch->asked_wall_us;
+    /* What the agent says is any number. */
+    int64_t at = h->time_us < 0 ? 0 : h->time_us;
+    int64_t ahead = at > now ? at - now : at < then ? at - then : 0;
+    int most_s = rt->fleet->cfg.site->max_clock_skew_s;
+    if (llabs(ahead) > most_s * 1000000LL)
+        add_trouble(b, arena_printf(a,
+                                    "its clock is %.1f s %s the daemon's, and should not be off by "
+                                    "more than %d s",
+                                    (double)llabs(ahead) / 1e6, ahead > 0 ? "ahead of" : "behind",
+                                    most_s));
+}
+
+static void judge_gpus(struct arena *a, const struct node_rt *rt, const struct node_health *h,
+                       struct strbuf *b)
+{
+    int there = h->gpus < 0 ? 0 : h->gpus;
+    if (there < rt->seen.gpus)
+        add_trouble(
+            b, arena_printf(a, "%d of its %d GPUs are gone", rt->seen.gpus - there, rt->seen.gpus));
+    if (h->gpu_errors && *h->gpu_errors)
+        add_trouble(b, arena_printf(a, "GPU errors: %s", h->gpu_errors));
+}
+
+static void tell(struct node_rt *rt, const char *trouble)
+{
+    struct node_watch *w = rt->watch;
+    machine_contact(rt->fleet, rt->machine, NULL);
+    machine_trouble(rt->machine, trouble);
+    if (strcmp(w->trouble ? w->trouble : "", trouble ? trouble : "") == 0)
+        return;
+    node_set_text(&w->trouble, trouble);
+    LOG_AT(rt->fleet->log, trouble ? LOG_LVL_WARN : LOG_LVL_INFO, "node.health",
+           LF_STR("node", rt->name), LF_STR("machine", rt->machine->name),
+           LF_STR("trouble", trouble ? trouble : "none any more"));
+}
+
+static void on_health(void *ctx, const struct err *why, const struct node_health *h)
+{
+    struct node_rt *rt = ctx;
+    if (rt->contact.state != CONNECTION_READY || !rt->watch || !rt->watch->asked)
+        return;
+    rt->watch->asked = false;
+    if (why) {
+        LOG_DEBUG(rt->fleet->log, "node.health_unknown", LF_STR("node", rt->name),
+                  LF_STR("why", why->msg));
+        return;
+    }
+    struct arena a;
+    struct strbuf b = STRBUF_INIT;
+    arena_init(&a);
+    judge_disk(&a, rt, h, &b);
+    judge_clock(&a, rt, h, &b);
+    judge_gpus(&a, rt, h, &b);
+    tell(rt, b.len ? b.s : NULL);
+    strbuf_free(&b);
+    arena_free(&a);
+}
+
+/* The machine's sshd answers keepalives also for an agent that hangs, on a dead mount for one. */
+static void check_silence(struct node_rt *rt)
+{
+    int64_t silent_s = (wakes_mono(rt->fleet->wakes) - rt->watch->asked_us) / 1000000;
+    struct arena a;
+    if (silent_s < rt->fleet->cfg.site->dead_after_s)
+        return;
+    arena_init(&a);
+    node_rt_distrust(rt, arena_printf(&a,
+                                      "the agent there has not answered for %lld s, though the "
+                                      "machine does: it hangs, as on a mount that is dead",
+                                      (long long)silent_s));
+    arena_free(&a);
+}
+
+static void ask(struct node_rt *rt)
+{
+    struct node_watch *w = rt->watch;
+    w->health_us = next_time(rt, rt->fleet->cfg.site->health_interval_s);
+    if (w->asked) {
+        check_silence(rt);
+        return;
+    }
+    w->asked = true;
+    w->asked_us = wakes_mono(rt->fleet->wakes);
+    w->asked_wall_us = wakes_wall(rt->fleet->wakes);
+    node_health(rt->contact.link, on_health, rt);
+}
+
+/* --- what the site's own command says ------------------------------------------------------- */
+
+static bool drained_by_health(const struct machine *m)
+{
+    return m->drained && m->reason && strncmp(m->reason, DRAIN_PREFIX, strlen(DRAIN_PREFIX)) == 0;
+}
+
+static void drain(struct node_rt *rt, const char *why)
+{
+    struct machine *m = rt->machine;
+    struct arena a;
+    struct err e = {0};
+    arena_init(&a);
+    const char *reason = arena_printf(&a, DRAIN_PREFIX "%.*s", NODE_REASON_MAX, why);
+    bool news = !m->drained || (drained_by_health(m) && strcmp(m->reason, reason) != 0);
+    if (news && fleet_machine_drain(rt->fleet, m->name, reason, &e) != 0)
+        LOG_ERROR(rt->fleet->log, "machine.not_drained", LF_STR("machine", m->name),
+                  LF_STR("why", e.msg));
+    arena_free(&a);
+}
+
+static void undrain(struct node_rt *rt)
+{
+    struct err e = {0};
+    if (drained_by_health(rt->machine) &&
+        fleet_machine_undrain(rt->fleet, rt->machine->name, &e) != 0)
+        LOG_ERROR(rt->fleet->log, "machine.not_undrained", LF_STR("machine", rt->machine->name),
+                  LF_STR("why", e.msg));
+}
+
+/* The last line that is not empty; NULL: there is none. */
+static const char *last_line(struct arena *a, const char *text)
+{
+    size_t n = text ? strlen(text) : 0, begin;
+    while (n > 0 && strchr(" \t\r\n", text[n - 1]))
+        n--;
+    for (begin = n; begin > 0 && text[begin - 1] != '\n';)
+        begin--;
+    return n > 0 ? arena_strndup(a, text + begin, n - begin) : NULL;
+}
+
+static void judge_command(struct node_rt *rt, const struct task_status *st)
+{
+    struct arena a;
+    if (st->state == TASK_EXITED && st->exit_code == 0 && st->signal == 0) {
+        undrain(rt);
+        return;
+    }
+    if (st->state == TASK_LOST || st->state == TASK_UNKNOWN)
+        return; /* it says nothing about the machine */
+    arena_init(&a);
+    const char *why = st->why ? st->why : last_line(&a, st->stderr_tail);
+    if (!why && st->signal)
+        why =
+            arena_printf(&a, "it was killed by signal %d (%s)", st->signal, strsignal(st->signal));
+    else if (!why)
+        why = arena_printf(&a, "exit code %d", st->exit_code);
+    drain(rt, why);
+    arena_free(&a);
+}
+
+static const char *id_prefix(struct arena *a, const struct node_rt *rt)
+{
+    return arena_printf(a, "n%lld-health-", (long long)rt->id);
+}
+
+/* Runs of an earlier link or daemon are of no interest any more. */
+void node_watch_task_ended(struct node_rt *rt, const struct task_status *st)
+{
+    struct node_watch *w = rt->watch;
+    struct arena a;
+    arena_init(&a);
+    const char *prefix = id_prefix(&a, rt);
+    bool ours = strncmp(st->id, prefix, strlen(prefix)) == 0;
+    arena_free(&a);
+    if (!ours)
+        return;
+    if (w && w->task_id && strcmp(w->task_id, st->id) == 0) {
+        node_set_text(&w->task_id, NULL);
+        judge_command(rt, st);
+    }
+    node_forget(rt->contact.link, st->id, NULL, NULL);
+}
+
+static void on_started(void *ctx, const struct err *why, const struct task_status *st)
+{
+    struct node_rt *rt = ctx;
+    if (rt->contact.state != CONNECTION_READY || !rt->watch)
+        return;
+    if (why) {
+        LOG_WARN(rt->fleet->log, "node.health_command_not_run", LF_STR("node", rt->name),
+                 LF_STR("why", why->msg));
+        node_set_text(&rt->watch->task_id, NULL);
+    } else if (st->state != TASK_RUNNING) { /* its end is told as well */
+        LOG_DEBUG(rt->fleet->log, "node.health_command_ended", LF_STR("node", rt->name));
+    }
+}
+
+/* Output would pile up, as it is appended; what the node keeps of stderr is enough. */
+static void run_command(struct node_rt *rt)
+{
+    struct node_watch *w = rt->watch;
+    const struct site_group *g = rt->machine->site->group;
+    w->command_us = next_time(rt, g->health_interval_s);
+    if (w->task_id)
+        return;
+    struct arena a;
+    arena_init(&a);
+    const char *dir = arena_printf(&a, "%s/health", rt->root);
+    node_set_text(&w->task_id, arena_printf(&a, "%s%lld", id_prefix(&a, rt),
+                                            (long long)wakes_wall(rt->fleet->wakes)));
+    const struct task_spec spec = {
+        .id = w->task_id,
+        .command_line = g->health_command,
+        .cwd = dir,
+        .stdout_path = "/dev/null",
+        .stderr_path = arena_printf(&a, "%s/stderr.txt", dir),
+        .step = "health check",
+        .timeout_s = g->health_interval_s < COMMAND_MAX_S ? g->health_interval_s : COMMAND_MAX_S,
+    };
+    node_remove_tree(rt->contact.link, dir, NULL, NULL);
+    node_run(rt->contact.link, &spec, on_started, rt);
+    arena_free(&a);
+}
+
+/* --- when ----------------------------------------------------------------------------------- */
+
+void node_watch_pulse(struct node_rt *rt)
+{
+    if (!rt->machine)
+        return;
+    if (!rt->watch)
+        rt->watch = xcalloc(1, sizeof *rt->watch);
+    struct node_watch *w = rt->watch;
+    if (rt->fleet->cfg.site->health_interval_s > 0 && wakes_mono(rt->fleet->wakes) >= w->health_us)
+        ask(rt);
+    else if (w->health_us > 0)
+        wake_by(rt->fleet->wakes, WAKE_NODE, rt->id, w->health_us);
+}
+
+void node_watch(struct node_rt *rt)
+{
+    if (!rt->machine)
+        return;
+    struct node_watch *w = rt->watch;
+    int64_t now = wakes_mono(rt->fleet->wakes);
+    if (rt->machine->site->group->health_command && now >= w->command_us)
+        run_command(rt);
+    if (w->command_us > now)
+        wake_by(rt->fleet->wakes, WAKE_NODE, rt->id, w->command_us);
+}
+
+void node_watch_stop(struct node_rt *rt)
+{
+    if (!rt->watch)
+        return;
+    rt->watch->command_us = 0;
+    node_set_text(&rt->watch->task_id, NULL);
+}
+
+void node_watch_link_down(struct node_rt *rt)
+{
+    if (!rt->watch)
+        return;
+    node_watch_stop(rt);
+    rt->watch->asked = false;
+    rt->watch->health_us = 0;
+}

@@ -1,0 +1,535 @@
+/* SPDX-License-Identifier: MIT */
+#include "scheduler/fleet/script.h"
+
+#include <signal.h>
+#include <string.h>
+
+/* What each kind of step needs is in the fields of this name; the others are unset. */
+struct step {
+    void (*send)(struct script *sc, struct step *st);
+    struct script *sc;
+    struct step *next;
+    struct script_label label;
+    const char *as, *path, *text; /* text: content, source of a mount, task id */
+    const char *const *paths;
+    size_t n;
+    struct node_user user;
+    int number;            /* mode of a file, signal */
+    struct task_spec task; /* commands */
+    bool is_command, keep_record;
+    bool waits; /* the next step has to wait until this one is over */
+    bool forget, *found;
+    struct victim *victims; /* of script_kill_tasks(): killed, not ended yet */
+    bool is_mark;
+    const bool *skip;
+};
+
+struct victim {
+    struct victim *next;
+    const char *id;
+};
+
+struct script {
+    struct arena *a;
+    const struct log *log;
+    const char *node;
+    struct step *first, **end;
+    struct step *next;    /* to be sent */
+    struct step *waiting; /* a command, kill or unmount under way */
+    struct node_link *link;
+    void (*changed)(void *ctx);
+    void *ctx;
+    int pending; /* requests without a reply */
+    bool started, halted, failed, nodes_fault;
+    struct failure why;
+};
+
+struct script *script_new(struct arena *a, const struct log *log, const char *node)
+{
+    struct script *sc = arena_alloc(a, sizeof *sc);
+    *sc = (struct script){.a = a, .log = log, .node = node};
+    sc->end = &sc->first;
+    return sc;
+}
+
+/* --- failing ---------------------------------------------------------------------------------- */
+
+static void note_failure(struct script *sc, const struct step *st, const struct failure *f,
+                         bool nodes_fault)
+{
+    if (st->label.may_fail) {
+        LOG_WARN(sc->log, "node.step_failed", LF_STR("node", sc->node),
+                 LF_STR("step", st->label.what), LF_STR("why", f->message),
+                 LF_STR("stderr", f->stderr_tail));
+        return;
+    }
+    if (sc->failed)
+        return;
+    sc->failed = true;
+    sc->nodes_fault = nodes_fault;
+    sc->why = *f;
+    sc->why.code = st->label.code;
+    sc->why.node = sc->node;
+    sc->why.step = st->label.what;
+    sc->why.remedy = st->label.remedy;
+    sc->why.message = arena_strdup(sc->a, f->message);
+    sc->why.stderr_tail = arena_strdup(sc->a, f->stderr_tail);
+}
+
+static void request_failed(struct script *sc, const struct step *st, const struct err *why)
+{
+    const struct failure f = {.message = arena_printf(sc->a, "%s: %s", st->label.what, why->msg),
+                              .exit_code = -1};
+    bool fault = st->label.on_node && (why->code == ERR_IO || why->code == ERR_NODE);
+    note_failure(sc, st, &f, fault);
+}
+
+static void command_failed(struct script *sc, const struct step *st, const struct task_status *t)
+{
+    const char *what = st->label.what;
+    bool exited = t->state == TASK_EXITED;
+    const char *shown = st->label.command;
+    struct failure f = {.command = shown ? shown : st->task.command_line,
+                        .stderr_tail = t->stderr_tail,
+                        .exit_code = exited && !t->signal ? t->exit_code : -1,
+                        .signal = t->signal};
+    if (t->why)
+        f.message = arena_printf(sc->a, "%s: %s", what, t->why);
+    else if (!exited)
+        f.message = arena_printf(sc->a, "%s: there is no record of how it ended", what);
+    else if (t->signal)
+        f.message = arena_printf(sc->a, "%s was killed by signal %d (%s)", what, t->signal,
+                                 strsignal(t->signal));
+    else
+        f.message = arena_printf(sc->a, "%s failed with exit code %d", what, t->exit_code);
+    note_failure(sc, st, &f, t->state == TASK_LOST || t->state == TASK_UNKNOWN);
+}
+
+/* --- going on --------------------------------------------------------------------------------- */
+
+static void skip_to_mark(struct script *sc, const struct step *mark)
+{
+    while (mark->skip && *mark->skip && sc->next && !sc->next->is_mark)
+        sc->next = sc->next->next;
+}
+
+static void send_on(struct script *sc)
+{
+    while (sc->next && !sc->waiting && !sc->failed && !sc->halted) {
+        struct step *st = sc->next;
+        sc->next = st->next;
+        if (st->is_mark) {
+            skip_to_mark(sc, st);
+            continue;
+        }
+        if (st->waits)
+            sc->waiting = st;
+        sc->pending++;
+        st->send(sc, st);
+    }
+}
+
+static void tell(struct script *sc)
+{
+    send_on(sc);
+    if (!sc->halted && (sc->failed || sc->pending == 0 || script_state(sc) != SCRIPT_RUNNING))
+        sc->changed(sc->ctx);
+}
+
+static void on_done(void *ctx, const struct err *why)
+{
+    struct step *st = ctx;
+    struct script *sc = st->sc;
+    if (sc->halted)
+        return;
+    sc->pending--;
+    if (sc->waiting == st && !st->victims)
+        sc->waiting = NULL;
+    if (why)
+        request_failed(sc, st, why);
+    tell(sc);
+}
+
+static void on_unmounted(void *ctx, const struct err *why)
+{
+    struct step *st = ctx;
+    if (!st->sc->halted)
+        st->sc->waiting = NULL;
+    on_done(ctx, why);
+}
+
+static void on_forgotten(void *ctx, const struct err *why)
+{
+    struct step *st = ctx;
+    struct script *sc = st->sc;
+    if (sc->halted)
+        return;
+    sc->pending--;
+    /* A link that was closed on purpose: whoever cleans the node next has it forgotten. */
+    if (why && why->code != ERR_UNAVAILABLE)
+        LOG_WARN(sc->log, "task.not_forgotten", LF_STR("task", st->task.id),
+                 LF_STR("why", why->msg));
+    tell(sc);
+}
+
+static void command_ended(struct script *sc, const struct task_status *t)
+{
+    struct step *st = sc->waiting;
+    sc->waiting = NULL;
+    if (t->state != TASK_EXITED || t->exit_code != 0 || t->signal)
+        command_failed(sc, st, t);
+    if (st->keep_record)
+        return;
+    sc->pending++;
+    node_forget(sc->link, st->task.id, on_forgotten, st);
+}
+
+static void on_started(void *ctx, const struct err *why, const struct task_status *t)
+{
+    struct step *st = ctx;
+    struct script *sc = st->sc;
+    if (sc->halted)
+        return;
+    sc->pending--;
+    if (why && sc->waiting == st) {
+        sc->waiting = NULL;
+        request_failed(sc, st, why);
+    } else if (!why && sc->waiting == st && t->state != TASK_RUNNING) {
+        command_ended(sc, t);
+    }
+    tell(sc);
+}
+
+/* --- killing ---------------------------------------------------------------------------------- */
+
+static bool victim_ended(struct step *st, const char *id)
+{
+    for (struct victim **at = &st->victims; *at; at = &(*at)->next) {
+        if (strcmp((*at)->id, id) != 0)
+            continue;
+        *at = (*at)->next;
+        if (st->forget) {
+            st->sc->pending++;
+            node_forget(st->sc->link, id, on_forgotten, st);
+        }
+        return true;
+    }
+    return false;
+}
+
+static void kill_one(struct step *st, const struct task_status *t)
+{
+    struct script *sc = st->sc;
+    struct victim *v = arena_alloc(sc->a, sizeof *v);
+    *v = (struct victim){.next = st->victims, .id = arena_strdup(sc->a, t->id)};
+    st->victims = v;
+    /* At the end of a job it is no surprise. */
+    LOG_AT(sc->log, st->label.may_fail ? LOG_LVL_INFO : LOG_LVL_WARN, "task.stray_killed",
+           LF_STR("node", sc->node), LF_STR("task", t->id));
+    sc->pending++;
+    node_signal(sc->link, t->id, SIGKILL, on_done, st);
+}
+
+static bool starts_with(const char *id, const char *prefix)
+{
+    return strncmp(id, prefix, strlen(prefix)) == 0;
+}
+
+/* A victim's step keeps in `paths` what the ids of those begin with that are to be spared. */
+static bool is_known(const struct step *st, const char *id)
+{
+    bool known = false;
+    for (size_t i = 0; i < st->n && !known; i++)
+        known = starts_with(id, st->paths[i]);
+    return known;
+}
+
+static void on_list(void *ctx, const struct err *why, const struct task_status *list, size_t n)
+{
+    struct step *st = ctx;
+    struct script *sc = st->sc;
+    if (sc->halted)
+        return;
+    sc->pending--;
+    for (size_t i = 0; !why && i < n; i++) {
+        const struct task_status *t = &list[i];
+        if (st->as && strcmp(t->id, st->as) == 0) {
+            if (st->found)
+                *st->found = true;
+        } else if (starts_with(t->id, st->text) && !is_known(st, t->id)) {
+            if (t->state == TASK_RUNNING)
+                kill_one(st, t);
+            else if (st->forget) {
+                sc->pending++;
+                node_forget(sc->link, t->id, on_forgotten, st);
+            }
+        }
+    }
+    if (why)
+        request_failed(sc, st, why);
+    if (!st->victims)
+        sc->waiting = NULL;
+    tell(sc);
+}
+
+/* An end that is told before the reply to `run` belongs to an earlier run of the daemon; the reply
+ * then says the same. */
+bool script_task_ended(struct script *sc, const struct task_status *t)
+{
+    struct step *st = sc->waiting;
+    if (sc->halted || !st)
+        return false;
+    if (st->is_command) {
+        if (strcmp(st->task.id, t->id) != 0)
+            return false;
+        command_ended(sc, t);
+    } else {
+        if (!victim_ended(st, t->id))
+            return false;
+        if (!st->victims)
+            sc->waiting = NULL;
+    }
+    tell(sc);
+    return true;
+}
+
+void script_run(struct script *sc, struct node_link *link, void (*changed)(void *ctx), void *ctx)
+{
+    sc->link = link;
+    sc->started = true;
+    sc->changed = changed;
+    sc->ctx = ctx;
+    sc->next = sc->first;
+    send_on(sc);
+}
+
+enum script_state script_state(const struct script *sc)
+{
+    if (sc->failed)
+        return SCRIPT_FAILED;
+    bool going = !sc->started || sc->next || sc->waiting || sc->pending;
+    return going ? SCRIPT_RUNNING : SCRIPT_DONE;
+}
+
+bool script_all_sent(const struct script *sc)
+{
+    return sc->started && !sc->failed && !sc->halted && !sc->next && !sc->waiting;
+}
+
+bool script_busy(const struct script *sc)
+{
+    return sc->pending > 0;
+}
+
+const char *script_awaits_end_of(const struct script *sc)
+{
+    const struct step *st = sc->halted ? NULL : sc->waiting;
+    return st && st->victims ? st->victims->id : NULL;
+}
+
+const struct failure *script_failure(const struct script *sc)
+{
+    return sc->failed ? &sc->why : NULL;
+}
+
+bool script_nodes_fault(const struct script *sc)
+{
+    return sc->failed && sc->nodes_fault;
+}
+
+void script_halt(struct script *sc)
+{
+    sc->halted = true;
+}
+
+/* --- the kinds of steps ------------------------------------------------------------------------
+ */
+
+static struct step *add(struct script *sc, const struct script_label *label,
+                        void (*send)(struct script *, struct step *))
+{
+    struct step *st = arena_alloc(sc->a, sizeof *st);
+    *st = (struct step){.send = send, .sc = sc, .label = *label};
+    *sc->end = st;
+    sc->end = &st->next;
+    return st;
+}
+
+static void send_make_dirs(struct script *sc, struct step *st)
+{
+    node_make_dirs(sc->link, st->as, st->paths, st->n, on_done, st);
+}
+
+void script_make_dirs(struct script *sc, const struct script_label *label, const char *as,
+                      const char *const *paths, size_t n)
+{
+    struct step *st = add(sc, label, send_make_dirs);
+    st->as = as;
+    st->paths = paths;
+    st->n = n;
+}
+
+static void send_mount_folder(struct script *sc, struct step *st)
+{
+    node_mount_folder(sc->link, st->text, st->path, on_done, st);
+}
+
+void script_mount_folder(struct script *sc, const struct script_label *label, const char *source,
+                         const char *target)
+{
+    struct step *st = add(sc, label, send_mount_folder);
+    st->text = source;
+    st->path = target;
+}
+
+static void send_unmount(struct script *sc, struct step *st)
+{
+    node_unmount(sc->link, st->path, on_unmounted, st);
+}
+
+void script_unmount(struct script *sc, const struct script_label *label, const char *target)
+{
+    struct step *st = add(sc, label, send_unmount);
+    st->path = target;
+    st->waits = true;
+}
+
+static void send_write_file(struct script *sc, struct step *st)
+{
+    node_write_file(sc->link, st->as, st->path, st->text, st->number, on_done, st);
+}
+
+void script_write_file(struct script *sc, const struct script_label *label, const char *as,
+                       const char *path, const char *text, int mode)
+{
+    struct step *st = add(sc, label, send_write_file);
+    st->as = as;
+    st->path = path;
+    st->text = text;
+    st->number = mode;
+}
+
+static void send_append(struct script *sc, struct step *st)
+{
+    node_append(sc->link, st->as, st->path, st->text, on_done, st);
+}
+
+void script_append(struct script *sc, const struct script_label *label, const char *as,
+                   const char *path, const char *text)
+{
+    struct step *st = add(sc, label, send_append);
+    st->as = as;
+    st->path = path;
+    st->text = text;
+}
+
+static void send_remove_tree(struct script *sc, struct step *st)
+{
+    node_remove_tree(sc->link, st->path, on_done, st);
+}
+
+void script_remove_tree(struct script *sc, const struct script_label *label, const char *path)
+{
+    add(sc, label, send_remove_tree)->path = path;
+}
+
+static void send_user_add(struct script *sc, struct step *st)
+{
+    node_user_add(sc->link, &st->user, on_done, st);
+}
+
+void script_user_add(struct script *sc, const struct script_label *label,
+                     const struct node_user *user)
+{
+    struct step *st = add(sc, label, send_user_add);
+    st->user = *user;
+    st->waits = true;
+}
+
+static void send_user_remove(struct script *sc, struct step *st)
+{
+    node_user_remove(sc->link, st->text, on_done, st);
+}
+
+void script_user_remove(struct script *sc, const struct script_label *label, const char *name)
+{
+    struct step *st = add(sc, label, send_user_remove);
+    st->text = name;
+    st->waits = true;
+}
+
+static void send_signal(struct script *sc, struct step *st)
+{
+    node_signal(sc->link, st->text, st->number, on_done, st);
+}
+
+void script_signal(struct script *sc, const struct script_label *label, const char *task_id,
+                   int signo)
+{
+    struct step *st = add(sc, label, send_signal);
+    st->text = task_id;
+    st->number = signo;
+}
+
+static void send_forget(struct script *sc, struct step *st)
+{
+    node_forget(sc->link, st->text, on_done, st);
+}
+
+void script_forget(struct script *sc, const struct script_label *label, const char *task_id)
+{
+    add(sc, label, send_forget)->text = task_id;
+}
+
+static void send_list(struct script *sc, struct step *st)
+{
+    node_tasks(sc->link, on_list, st);
+}
+
+static struct step *add_kill(struct script *sc, const struct script_label *label,
+                             const char *prefix)
+{
+    struct step *st = add(sc, label, send_list);
+    st->text = prefix;
+    st->waits = true;
+    return st;
+}
+
+void script_kill_tasks(struct script *sc, const struct script_label *label, const char *prefix,
+                       const char *except, bool forget, bool *found)
+{
+    struct step *st = add_kill(sc, label, prefix);
+    st->as = except;
+    st->forget = forget;
+    st->found = found;
+}
+
+void script_kill_unknown(struct script *sc, const struct script_label *label,
+                         const char *const *known, size_t n)
+{
+    struct step *st = add_kill(sc, label, "");
+    st->paths = known;
+    st->n = n;
+    st->forget = true;
+}
+
+void script_skip_if(struct script *sc, const bool *skip)
+{
+    struct step *st = add(sc, &(struct script_label){0}, NULL);
+    st->is_mark = true;
+    st->skip = skip;
+}
+
+static void send_command(struct script *sc, struct step *st)
+{
+    node_run(sc->link, &st->task, on_started, st);
+}
+
+void script_command(struct script *sc, const struct script_label *label,
+                    const struct task_spec *spec, bool keep_record)
+{
+    struct step *st = add(sc, label, send_command);
+    st->task = *spec;
+    st->is_command = st->waits = true;
+    st->keep_record = keep_record;
+}

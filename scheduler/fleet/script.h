@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Steps carried out on one node, one after the other, over its link: directories, mounts, files,
+ * accounts, commands. What a preparation, the start of a job, its cleaning and the release of a
+ * node have in common.
+ *
+ * Requests in a row go out at once, as a node carries them out in order; a command (a task on the
+ * node), an unmount and what is done to accounts are waited for. The first step that fails ends the
+ * script, unless the step may fail. Every step must be safe to repeat: after a lost link the owner
+ * makes a new script and runs it from the beginning. A command whose record is kept runs once for
+ * its id, whatever is lost when.
+ *
+ * A script and all that is given to it live in the owner's arena, which must last until the link is
+ * closed or script_busy() is false. Nothing calls back from inside script_run().
+ */
+#ifndef SCHEDULER_FLEET_SCRIPT_H
+#define SCHEDULER_FLEET_SCRIPT_H
+
+#include <stdbool.h>
+
+#include "lib/arena.h"
+#include "lib/log.h"
+#include "model/failure.h"
+#include "nodeagent-proto/link/node.h"
+
+struct script;
+
+/* What a step is called, and what its failure says. Copied; texts are borrowed. */
+struct script_label {
+    enum failure_code code; /* of the failure: FAIL_AZF_MOUNT_ERROR, ... */
+    const char *what;       /* "mount of share acct/data at data" */
+    const char *remedy;     /* NULL: none is known */
+    const char *command;    /* to show instead of a command's text; NULL: the text */
+    bool on_node;           /* touches nothing but the node's own: a failure is the node's fault */
+    bool may_fail;          /* logged, and the script goes on */
+};
+
+enum script_state {
+    SCRIPT_RUNNING, /* also before script_run() */
+    SCRIPT_DONE,
+    SCRIPT_FAILED
+};
+
+/* `node` names the node in failures and in the log. */
+struct script *script_new(struct arena *a, const struct log *log, const char *node);
+
+/* --- adding steps; texts and arrays are borrowed ---------------------------------------------- */
+void script_make_dirs(struct script *, const struct script_label *, const char *as,
+                      const char *const *paths, size_t n);
+void script_mount_folder(struct script *, const struct script_label *, const char *source,
+                         const char *target);
+void script_unmount(struct script *, const struct script_label *, const char *target);
+void script_write_file(struct script *, const struct script_label *, const char *as,
+                       const char *path, const char *text, int mode);
+void script_append(struct script *, const struct script_label *, const char *as, const char *path,
+                   const char *text);
+void script_remove_tree(struct script *, const struct script_label *, const char *path);
+void script_user_add(struct script *, const struct script_label *, const struct node_user *user);
+/* NULL: all that were made there. */
+void script_user_remove(struct script *, const struct script_label *, const char *name);
+void script_signal(struct script *, const struct script_label *, const char *task_id, int signo);
+void script_forget(struct script *, const struct script_label *, const char *task_id);
+/* SIGKILL to every running task whose id begins with `prefix` ("": all), except the one called
+ * `except` (may be NULL), and waits until each has ended; with `forget`, tasks of that prefix that
+ * have ended are forgotten. *`found` (may be NULL) is set if the node knows `except`. */
+void script_kill_tasks(struct script *, const struct script_label *, const char *prefix,
+                       const char *except, bool forget, bool *found);
+/* The same to all but those whose ids begin with one of `known`; what is unknown and has ended is
+ * forgotten. */
+void script_kill_unknown(struct script *, const struct script_label *, const char *const *known,
+                         size_t n);
+/* Leaves out the steps up to the next mark if *`skip` is true when it is their turn; NULL is just
+ * a mark. */
+void script_skip_if(struct script *, const bool *skip);
+/* Exit code 0 is success; anything else is a failure with exit code, signal and the end of stderr.
+ * `spec` is copied, its texts are borrowed. `keep_record`: the node remembers that it ran, so that
+ * it never runs again under this id; else it is forgotten when it has ended. */
+void script_command(struct script *, const struct script_label *, const struct task_spec *spec,
+                    bool keep_record);
+
+/* --- running ------------------------------------------------------------------------------------
+ */
+
+/* Carries the steps out. `changed` is called, from callbacks of the link, whenever the state has
+ * become another or the last request was answered; it should only note it (wake the owner). */
+void script_run(struct script *, struct node_link *link, void (*changed)(void *ctx), void *ctx);
+enum script_state script_state(const struct script *);
+/* Every request is out, so that requests made now are carried out after the script's. */
+bool script_all_sent(const struct script *);
+/* Replies are still to come. */
+bool script_busy(const struct script *);
+/* Why it failed; and whether that says something about the node rather than about what was asked.
+ */
+const struct failure *script_failure(const struct script *);
+bool script_nodes_fault(const struct script *);
+/* A task of the node has ended: true if it was the command that the script waits for. */
+bool script_task_ended(struct script *, const struct task_status *st);
+/* A task that script_kill_tasks() has killed and whose end it waits for; NULL: none. One that hangs
+ * in the kernel may never end, so whoever runs the script sets a limit. */
+const char *script_awaits_end_of(const struct script *);
+/* The link is going, or the script is no longer wanted: nothing more is sent, nobody is called, and
+ * replies that still come are dropped. */
+void script_halt(struct script *);
+
+#endif

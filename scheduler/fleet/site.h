@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the site's configuration says of the machines that jobs run on: the inventory, how volumes
+ * are mounted there, what runs containers. Plain structs, filled and owned by daemon/, borrowed by
+ * the scheduler for its whole life. An empty site is the embedded default: local nodes only.
+ */
+#ifndef SCHEDULER_FLEET_SITE_H
+#define SCHEDULER_FLEET_SITE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/enums.h"
+#include "nodeagent-proto/link/agents.h"
+#include "nodeagent-proto/link/node.h"
+#include "nodeagent-proto/wire/task.h"
+
+/* One entry of `inventory`: machines that are reached and used in the same way. Texts that are not
+ * given are NULL. */
+struct site_group {
+    const char *user;         /* to log in as */
+    const char *identity;     /* private key file */
+    const char *password;     /* secret, read from password_file */
+    const char *agent_socket; /* an ssh-agent's */
+    const char *become;       /* "sudo -n", or NULL: no root there */
+    const char *node_root;    /* absolute */
+    const char *job_user;     /* the account that jobs run as where there is root; NULL: `user` */
+    const char *const *vm_sizes; /* upper-case, NULL-terminated; empty: any */
+    enum vm_priority priority;
+    const char *health_command; /* run by the shell as root if there is; NULL: none */
+    int health_interval_s;
+};
+
+/* One machine. */
+struct site_machine {
+    const char *name; /* as people name it, unique: HOST, or HOST:PORT, [V6]:PORT if not port 22 */
+    const char *host; /* name or address to connect to */
+    int port;
+    const struct site_group *group;
+};
+
+enum site_mount_type {
+    SITE_MOUNT_LOCAL, /* `source` is a folder of the node: a symbolic link to it */
+    SITE_MOUNT_BIND,
+    SITE_MOUNT_NFS,
+    SITE_MOUNT_CIFS,
+    SITE_MOUNT_SSHFS,
+    SITE_MOUNT_BLOBFUSE2,
+    SITE_MOUNT_COMMAND
+};
+
+/* How a share or container comes to a machine. The first rule whose patterns match counts. In
+ * source, options, command and unmount {account} {share} {container} {url} {options} {target} are
+ * filled in, quoted for the shell where a shell reads them; {key} is the name of a 0600 file with
+ * the account's key, and $BATCHAI_KEY holds it in the environment. */
+struct site_mount_rule {
+    const char *account, *share; /* fnmatch(3) patterns; share also stands for containers */
+    bool files, blobs;           /* which of the two it is for */
+    enum site_mount_type type;
+    const char *source;
+    const char *options; /* NULL: none */
+    const char *command; /* SITE_MOUNT_COMMAND only */
+    const char *unmount; /* NULL: umount(8) */
+};
+
+/* Who serves a Batch AI file server resource. First match counts. */
+struct site_file_server_rule {
+    const char *name;      /* fnmatch(3) pattern of the resource's name */
+    const char *nfs;       /* "HOST:/path", {workspace} {name} filled in; or NULL */
+    const char *machine;   /* name of a machine of the inventory that is to export `directory` */
+    const char *directory; /* there; {workspace} {name} filled in */
+    const char *options;   /* of mount(8), or NULL */
+};
+
+struct site {
+    const struct site_machine *machines;
+    size_t n_machines;
+    const struct site_mount_rule *mounts;
+    size_t n_mounts;
+    const struct site_file_server_rule *file_servers;
+    size_t n_file_servers;
+    const char *const *container_runtimes; /* in order of choice: "docker", "podman" */
+    size_t n_container_runtimes;
+    struct task_limits limits; /* of jobs and their preparation */
+
+    const char *known_hosts; /* the daemon's own file */
+    bool strict_host_keys;
+    const struct node_agents *agents; /* NULL only without machines */
+    int connect_limit;                /* how many links may be connecting at once */
+    int connect_timeout_s, keepalive_s;
+    int dead_after_s;     /* without a byte: the link is down */
+    int unusable_after_s; /* without a link: the node is unusable, its job lost */
+    int health_interval_s;
+    int64_t min_free_disk_bytes;
+    int max_clock_skew_s;
+};
+
+/* How a machine is reached: all that a link needs but loop, log and callbacks. Borrows. */
+struct node_ssh_config site_ssh_config(const struct site *s, const struct site_machine *m);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+#include "scheduler/run/launch/env.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "lib/strbuf.h"
+#include "model/job_output.h"
+
+static const char *job_dir(struct arena *a, const struct launch_input *in, int rank)
+{
+    return arena_printf(a, "%s/jobs/%s-%d", in->nodes[rank].root, in->job_guid, in->attempt);
+}
+
+static const char *host_list(struct arena *a, const struct launch_input *in, const char *after,
+                             const char *between)
+{
+    struct strbuf b = STRBUF_INIT;
+    for (size_t i = 0; i < in->n_nodes; i++)
+        strbuf_printf(&b, "%s%s%s", i ? between : "", in->nodes[i].address, after);
+    const char *text = arena_strdup(a, b.s ? b.s : "");
+    strbuf_free(&b);
+    return text;
+}
+
+static void set_basics(struct arena *a, const struct launch_input *in, int rank,
+                       struct launch_env *out)
+{
+    const struct launch_node *self = &in->nodes[rank];
+    struct env *v = &out->env;
+    env_set(v, "AZ_BATCHAI_MOUNT_ROOT", node_mount_root(a, self->root));
+    env_set(v, "AZ_BATCHAI_JOB_MOUNT_ROOT", out->job_mounts);
+    env_set(v, "AZ_BATCHAI_JOB_TEMP", out->job_dir);
+    env_set(v, "AZ_BATCHAI_JOB_TEMP_DIR", out->job_dir);
+    env_set(v, "AZ_BATCHAI_SHARED_JOB_TEMP", out->shared_dir);
+    env_set(v, "AZ_BATCHAI_NODE_ID", self->name);
+    env_set(v, "AZ_BATCHAI_NODE_COUNT", arena_printf(a, "%zu", in->n_nodes));
+    env_set(v, "AZ_BATCHAI_NUM_GPUS", arena_printf(a, "%d", self->gpus));
+    env_set(v, "AZ_BATCHAI_TASK_INDEX", arena_printf(a, "%d", rank));
+    env_set(v, "AZ_BATCHAI_MPI_HOST_FILE", out->hostfile_path);
+    env_set(v, "AZ_BATCH_HOST_LIST", host_list(a, in, "", ","));
+}
+
+/* An expanded path; what is not absolute is meant below the job's own directory. */
+static const char *place(struct arena *a, struct launch_env *out, const char *path, struct err *e)
+{
+    const char *p = env_expand(&out->env, path ? path : "", e);
+    if (!p)
+        return NULL;
+    size_t len = strlen(p);
+    while (len > 1 && p[len - 1] == '/')
+        len--;
+    p = arena_strndup(a, p, len);
+    return p[0] == '/' ? p : arena_printf(a, "%s/%s", out->job_dir, p);
+}
+
+/* The directory of one output; NULL: its prefix cannot be expanded. */
+static const char *output_dir(struct arena *a, struct launch_env *out, const struct job_output *o,
+                              struct err *e)
+{
+    const char *prefix = place(a, out, o->prefix, e);
+    if (!prefix || !*o->below)
+        return prefix;
+    return arena_printf(a, "%s/%s", prefix, o->below);
+}
+
+static int set_std_dir(struct arena *a, const struct launch_input *in, struct launch_env *out,
+                       struct err *e)
+{
+    const struct job_output o = job_output_at(a, in->spec, 0);
+    out->std_dir = output_dir(a, out, &o, e);
+    if (!out->std_dir)
+        return err_prefix(e, "stdOutErrPathPrefix");
+    env_set(&out->env, "AZ_BATCHAI_STDOUTERR_DIR", out->std_dir);
+    return 0;
+}
+
+static int set_inputs(struct arena *a, const struct job_spec *spec, struct launch_env *out,
+                      struct err *e)
+{
+    for (size_t i = 0; i < spec->n_inputs; i++) {
+        const char *path = place(a, out, spec->inputs[i].path, e);
+        if (!path)
+            return err_prefix(e, "inputDirectories \"%s\"", spec->inputs[i].id);
+        env_set(&out->env, arena_printf(a, "AZ_BATCHAI_INPUT_%s", spec->inputs[i].id), path);
+    }
+    return 0;
+}
+
+static int set_outputs(struct arena *a, const struct job_spec *spec, struct launch_env *out,
+                       struct err *e)
+{
+    size_t n = job_output_count(spec);
+    out->output_dirs = arena_alloc(a, n * sizeof *out->output_dirs);
+    for (size_t i = 1; i < n; i++) {
+        const struct job_output o = job_output_at(a, spec, i);
+        const char *path = output_dir(a, out, &o, e);
+        if (!path)
+            return err_prefix(e, "outputDirectories \"%s\"", o.id);
+        if (!o.as_is)
+            out->output_dirs[out->n_outputs++] = path;
+        env_set(&out->env, arena_printf(a, "AZ_BATCHAI_OUTPUT_%s", o.id), path);
+    }
+    return 0;
+}
+
+/* With several nodes, each has a log of its own, because all see the same directory. */
+static const char *log_path(struct arena *a, const struct launch_input *in, int rank,
+                            const char *std_dir)
+{
+    if (in->n_nodes == 1)
+        return arena_printf(a, "%s/execution.log", std_dir);
+    return arena_printf(a, "%s/execution-%s.log", std_dir, in->nodes[rank].name);
+}
+
+int launch_env(struct arena *a, const struct launch_input *in, int rank, struct launch_env *out,
+               struct err *e)
+{
+    *out = (struct launch_env){0};
+    env_init(&out->env, a);
+    out->job_dir = job_dir(a, in, rank);
+    out->job_mounts = arena_printf(a, "%s/mounts", out->job_dir);
+    out->shared_dir = arena_printf(a, "%s/shared", job_dir(a, in, 0));
+    out->hostfile_path = arena_printf(a, "%s/hostfile", out->job_dir);
+    out->hostfile_text = host_list(a, in, " slots=1\n", "");
+    env_add(&out->env, in->spec->env, in->spec->n_env);
+    set_basics(a, in, rank, out);
+    if (set_std_dir(a, in, out, e) != 0 || set_inputs(a, in->spec, out, e) != 0 ||
+        set_outputs(a, in->spec, out, e) != 0)
+        return -1;
+    out->log_path = log_path(a, in, rank, out->std_dir);
+    return 0;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a job's processes find around them on a node: directories and AZ_BATCHAI_* variables.
+ * Pure: strings in, strings out, everything arena-owned. Paths are the node's.
+ */
+#ifndef SCHEDULER_RUN_LAUNCH_ENV_H
+#define SCHEDULER_RUN_LAUNCH_ENV_H
+
+#include <stddef.h>
+
+#include "lib/arena.h"
+#include "lib/err.h"
+#include "model/spec.h"
+#include "scheduler/fleet/env.h"
+#include "scheduler/run/launch/launch.h"
+
+struct launch_env {
+    const char *job_dir;    /* AZ_BATCHAI_JOB_TEMP: <root>/jobs/<guid>-<attempt> */
+    const char *job_mounts; /* AZ_BATCHAI_JOB_MOUNT_ROOT */
+    const char *shared_dir; /* AZ_BATCHAI_SHARED_JOB_TEMP, below the first node's job_dir */
+    const char *std_dir;
+    const char *hostfile_path, *hostfile_text;
+    const char *log_path; /* execution.log, or execution-<node>.log with several nodes */
+    const char **output_dirs;
+    size_t n_outputs;
+    struct env env;
+};
+
+/* What the processes on the node of this rank have. ERR_INVALID_PROPERTY names the path that cannot
+ * be expanded. */
+int launch_env(struct arena *a, const struct launch_input *in, int rank, struct launch_env *out,
+               struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+#include "scheduler/run/launch/launch.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "scheduler/fleet/secret_refs.h"
+#include "scheduler/run/launch/toolkit.h"
+
+static const struct toolkit {
+    enum tool_type tool;
+    const char *settings; /* the property that asks for it */
+    toolkit_plan *plan;   /* NULL: not yet */
+} toolkits[] = {
+    {TOOL_CNTK, "cntkSettings", NULL},
+    {TOOL_TENSORFLOW, "tensorFlowSettings", NULL},
+    {TOOL_CAFFE, "caffeSettings", NULL},
+    {TOOL_CAFFE2, "caffe2Settings", NULL},
+    {TOOL_CHAINER, "chainerSettings", NULL},
+    {TOOL_HOROVOD, "horovodSettings", NULL},
+    {TOOL_PYTORCH, "pyTorchSettings", NULL},
+    {TOOL_MPI, "customMpiSettings", NULL},
+    {TOOL_CUSTOM, "customToolkitSettings", plan_custom},
+};
+
+static const struct toolkit *find_toolkit(enum tool_type tool)
+{
+    for (size_t i = 0; i < sizeof toolkits / sizeof toolkits[0]; i++)
+        if (toolkits[i].tool == tool)
+            return &toolkits[i];
+    return NULL;
+}
+
+/* With several nodes, each has files of its own, because all see the same directory. */
+static void add_preparations(struct arena *a, const struct launch_input *in,
+                             struct launch_plan *plan)
+{
+    bool many = in->n_nodes > 1;
+    for (size_t i = 0; in->spec->prep_command_line && i < in->n_nodes; i++) {
+        const char *dash = many ? "-" : "", *node = many ? in->nodes[i].name : "";
+        const struct launch_process p = {
+            .role = LAUNCH_PREPARATION,
+            .rank = (int)i,
+            .name = "prep",
+            .command_line = in->spec->prep_command_line,
+            .stdout_name = arena_printf(a, "stdout-job_prep%s%s.txt", dash, node),
+            .stderr_name = arena_printf(a, "stderr-job_prep%s%s.txt", dash, node)};
+        launch_add(a, plan, &p);
+    }
+}
+
+bool launch_plan(struct arena *a, const struct launch_input *in, struct launch_plan *out,
+                 struct failure *why)
+{
+    const struct toolkit *t = find_toolkit(in->spec->tool);
+    assert(t && t->plan && in->n_nodes > 0);
+    *out = (struct launch_plan){0};
+    add_preparations(a, in, out);
+    if (!t->plan(a, in, out, why))
+        return false;
+    for (size_t i = 0; i < out->n; i++)
+        assert(out->processes[i].rank >= 0 && (size_t)out->processes[i].rank < in->n_nodes);
+    return true;
+}
+
+bool launch_succeeded(const struct launch_plan *plan, const bool *over)
+{
+    size_t mains = 0, ended = 0;
+    for (size_t i = 0; i < plan->n; i++) {
+        if (plan->processes[i].role != LAUNCH_MAIN)
+            continue;
+        mains++;
+        ended += over[i];
+    }
+    return plan->end == LAUNCH_ENDS_WITH_ALL ? ended == mains : ended > 0;
+}
+
+/* As CUDA reads it: the indexes, with commas between them. */
+static const char *device_list(struct arena *a, const struct launch_process *p)
+{
+    const char *list = "";
+    for (size_t i = 0; i < p->n_devices; i++)
+        list = arena_printf(a, "%s%s%d", list, i > 0 ? "," : "", p->devices[i]);
+    return list;
+}
+
+size_t launch_process_env(struct arena *a, const struct launch_process *p, struct kv **out)
+{
+    size_t n = p->n_env;
+    *out = arena_alloc(a, (n + 1) * sizeof **out);
+    if (n > 0)
+        memcpy(*out, p->env, n * sizeof **out);
+    if (p->devices)
+        (*out)[n++] = (struct kv){.name = "CUDA_VISIBLE_DEVICES", .value = device_list(a, p)};
+    return n;
+}
+
+static bool refuse_toolkit(struct arena *a, const struct job_spec *spec, struct failure *why)
+{
+    const struct toolkit *t = find_toolkit(spec->tool);
+    if (t && t->plan)
+        return false;
+    *why = (struct failure){
+        .code = FAIL_TOOLKIT_NOT_SUPPORTED,
+        .message =
+            arena_printf(a, "Jobs with %s cannot run here yet", t ? t->settings : "this toolkit"),
+        .step = "launch",
+        .remedy = "use customToolkitSettings with the command line that the toolkit would run",
+        .exit_code = -1};
+    return true;
+}
+
+static bool refuse_registry(struct arena *a, const struct container_spec *c, struct failure *why)
+{
+    if (!c || !c->secret_ref)
+        return false;
+    return refuse_secret_ref(a, "containerSettings: the registry's password", c->secret_ref, why);
+}
+
+bool launch_refusal(struct arena *a, const struct job_spec *spec, struct failure *why)
+{
+    return refuse_toolkit(a, spec, why) || refuse_registry(a, spec->container, why) ||
+           refuse_mount_secret_refs(a, &spec->mounts, why) ||
+           refuse_env_secret_refs(a, spec->env, spec->n_env, why);
+}

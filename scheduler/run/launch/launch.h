@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The launch contract: a run's nodes and its decoded settings become processes, and a rule for when
+ * the run is over.
+ *
+ * Pure: no I/O, no clock. What is planned depends on its input alone, because after a restart of
+ * the daemon it is planned again and has to name the same processes: names are in the ids of tasks.
+ * Each toolkit is a file here with one function and a row in launch.c. A row without a function
+ * cannot run yet, and says so before anything is started; the same for secret references.
+ */
+#ifndef SCHEDULER_RUN_LAUNCH_LAUNCH_H
+#define SCHEDULER_RUN_LAUNCH_LAUNCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/arena.h"
+#include "model/failure.h"
+#include "model/spec.h"
+
+/* One node of a run, as the launcher sees it. */
+struct launch_node {
+    const char *name, *root;
+    int gpus;            /* that the run has there */
+    const char *address; /* at which the run's other nodes reach it */
+};
+
+struct launch_input {
+    const struct job_spec *spec; /* with the decoded settings of its toolkit */
+    const char *job_guid;
+    int attempt;
+    const struct launch_node *nodes; /* by rank */
+    size_t n_nodes;
+};
+
+enum launch_role {
+    LAUNCH_PREPARATION, /* of its node; the others begin when all of these have ended well */
+    LAUNCH_MAIN,        /* its end counts: enum launch_end */
+    LAUNCH_HELPER       /* ended with the run; only its failure counts */
+};
+
+/* When a run has succeeded. It has failed as soon as any of its processes has. */
+enum launch_end {
+    LAUNCH_ENDS_WITH_FIRST, /* of the main processes */
+    LAUNCH_ENDS_WITH_ALL    /* of them */
+};
+
+struct launch_process {
+    enum launch_role role;
+    int rank;         /* of its node */
+    const char *name; /* in task ids; unique on its node */
+    const char *command_line;
+    const struct kv *env; /* on top of what all processes of its node have; none of it secret */
+    size_t n_env;
+    const int *devices; /* which of its node's GPUs it sees; NULL: all that the run has */
+    size_t n_devices;
+    const char *stdout_name, *stderr_name; /* in the job's std directory */
+};
+
+struct launch_plan {
+    struct launch_process *processes;
+    size_t n, cap;
+    enum launch_end end;
+};
+
+/* Plans a job that launch_refusal() let through; everything is the arena's. False: these settings
+ * do not go with these nodes, *why (arena-owned texts) says how. */
+bool launch_plan(struct arena *a, const struct launch_input *in, struct launch_plan *out,
+                 struct failure *why) MUST_CHECK;
+
+/* True: the job cannot run here; *why (arena-owned texts) says what is in the way. */
+bool launch_refusal(struct arena *a, const struct job_spec *spec, struct failure *why);
+
+/* A process of the plan ended well, or had done so before (`over`, one for each process). Has the
+ * run succeeded by it? */
+bool launch_succeeded(const struct launch_plan *plan, const bool *over);
+
+/* The variables that one process has on top of its node's: `env` of its row, and its devices.
+ * Arena-owned; returns how many. */
+size_t launch_process_env(struct arena *a, const struct launch_process *p, struct kv **out);
+
+#endif

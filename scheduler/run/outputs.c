@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+#include "scheduler/run/outputs.h"
+
+#include <string.h>
+
+#include "model/job_output.h"
+#include "scheduler/run/run_priv.h"
+
+static bool is_below(const char *path, const char *dir)
+{
+    size_t n = strlen(dir);
+    return strncmp(path, dir, n) == 0 && (path[n] == '/' || path[n] == '\0');
+}
+
+/* NULL: the job has no such output directory. */
+static const char *path_of(struct arena *a, const struct launch_env *env,
+                           const struct job_spec *spec, const char *id)
+{
+    struct job_output o;
+    if (!job_output_find(a, spec, id, &o))
+        return NULL;
+    const char *var = job_output_is_std(&o) ? "AZ_BATCHAI_STDOUTERR_DIR"
+                                            : arena_printf(a, "AZ_BATCHAI_OUTPUT_%s", id);
+    return env_get(&env->env, var);
+}
+
+static bool in_job_dir(const struct launch_env *env, const char *path)
+{
+    return path && is_below(path, env->job_dir) && !is_below(path, env->job_mounts);
+}
+
+bool outputs_in_job_dir(const struct launch_env *env, const struct job_spec *spec)
+{
+    bool found = false;
+    for (size_t i = 0; i < job_output_count(spec) && !found; i++)
+        found =
+            in_job_dir(env, path_of(env->env.a, env, spec, job_output_at(env->env.a, spec, i).id));
+    return found;
+}
+
+static bool on_share(struct arena *a, const struct job_spec *spec, const char *path)
+{
+    const char *rest;
+    const struct mount_volume *v =
+        mount_resolve(a, &spec->cluster_mounts, &spec->mounts, path, &rest);
+    return v && (v->kind == MOUNT_AZURE_FILE_SHARE || v->kind == MOUNT_AZURE_BLOB);
+}
+
+bool outputs_off_shares(struct arena *a, const struct job_spec *spec)
+{
+    bool off = false;
+    for (size_t i = 0; i < job_output_count(spec) && !off; i++)
+        off = !on_share(a, spec, job_output_at(a, spec, i).prefix);
+    return off;
+}
+
+/* --- places --------------------------------------------------------------------------------- */
+
+/* Why output is not on a node that the job ran on. */
+enum absence { PRESENT, NODE_GONE, DIRECTORY_REMOVED, VOLUME_GONE };
+
+static const char *const reasons[] = {
+    [NODE_GONE] = "no node that the job ran on is in its cluster any more",
+    [DIRECTORY_REMOVED] = "its node does not keep the job's own directory any more",
+    [VOLUME_GONE] = "the volume that it is on was mounted for as long as the job ran",
+};
+
+/* What the search for places works with. */
+struct search {
+    struct runs *runs;
+    struct arena *a;
+    const struct job *job;
+    const char *id;
+    struct job_spec spec;
+    bool held; /* the nodes still hold the job */
+    struct job_place *at;
+    size_t n;
+    struct launch_node *nodes; /* by rank; empty names: not there any more */
+    struct node_rt **rt;       /* by rank; NULL likewise */
+    struct output_dir *found;  /* as many as there may be */
+    size_t n_found;
+    enum absence absence;
+};
+
+static int find_nodes(struct search *q, struct err *e)
+{
+    struct node *rows;
+    size_t n;
+    if (st_node_of_job(q->runs->st, q->a, q->job->id, &rows, &n, e) != 0)
+        return -1;
+    q->held = n > 0;
+    if (n == 0)
+        return st_place_of_job(q->runs->st, q->a, q->job->id, &q->at, &q->n, e);
+    q->at = arena_alloc(q->a, n * sizeof *q->at);
+    q->n = n;
+    for (size_t i = 0; i < n; i++)
+        q->at[i] = (struct job_place){
+            .job_id = q->job->id, .rank = rows[i].rank, .node_id = rows[i].id, .kept = true};
+    return 0;
+}
+
+/* A node that leaves counts as gone: what it has is about to be removed. */
+static int find_runtimes(struct search *q, struct err *e)
+{
+    size_t n = (size_t)q->job->node_count;
+    q->nodes = arena_alloc(q->a, n * sizeof *q->nodes);
+    q->rt = arena_alloc(q->a, n * sizeof *q->rt);
+    for (size_t i = 0; i < n; i++) {
+        q->nodes[i] = (struct launch_node){.name = "", .root = ""};
+        q->rt[i] = NULL;
+    }
+    for (size_t i = 0; i < q->n; i++) {
+        struct node row;
+        int rank = q->at[i].rank;
+        int rc = st_node_by_id(q->runs->st, q->a, q->at[i].node_id, &row, e);
+        if (rc < 0)
+            return -1;
+        if (rc == 0 || row.state == NODE_LEAVING || rank >= q->job->node_count)
+            continue;
+        struct node_rt *rt = node_rt_get(q->runs->fleet, &row);
+        q->rt[rank] = rt;
+        q->nodes[rank] = (struct launch_node){
+            .name = node_rt_name(rt), .root = node_rt_root(rt), .gpus = node_rt_gpus(rt)};
+    }
+    return 0;
+}
+
+static enum absence judge(const struct search *q, const struct job_place *at,
+                          const struct launch_env *env, const char *path)
+{
+    if (!q->held && is_below(path, env->job_mounts))
+        return VOLUME_GONE;
+    return at->kept || !in_job_dir(env, path) ? PRESENT : DIRECTORY_REMOVED;
+}
+
+/* Local nodes are one machine: the same path is the same directory. */
+static bool known(const struct search *q, const struct node_rt *rt, const char *path)
+{
+    for (size_t i = 0; i < q->n_found && node_rt_is_local(rt); i++)
+        if (strcmp(q->found[i].base, path) == 0)
+            return true;
+    return false;
+}
+
+static int add_place(struct search *q, const struct job_place *at, struct err *e)
+{
+    struct node_rt *rt = at->rank < q->job->node_count ? q->rt[at->rank] : NULL;
+    if (!rt)
+        return 0;
+    const struct launch_input in = {.spec = &q->spec,
+                                    .job_guid = q->job->guid,
+                                    .attempt = q->job->attempt,
+                                    .nodes = q->nodes,
+                                    .n_nodes = (size_t)q->job->node_count};
+    struct launch_env env;
+    if (launch_env(q->a, &in, at->rank, &env, e) != 0)
+        return -1;
+    const char *path = path_of(q->a, &env, &q->spec, q->id);
+    if (!path)
+        return err_set(e, ERR_OUTPUT_DIRECTORY_NOT_FOUND, NULL,
+                       "the job has no output directory '%.100s'", q->id);
+    enum absence absence = judge(q, at, &env, path);
+    if (absence != PRESENT)
+        q->absence = absence;
+    else if (!known(q, rt, path))
+        q->found[q->n_found++] = (struct output_dir){.node_id = node_rt_id(rt),
+                                                     .rank = at->rank,
+                                                     .node = arena_strdup(q->a, node_rt_name(rt)),
+                                                     .base = path,
+                                                     .is_local = node_rt_is_local(rt)};
+    return 0;
+}
+
+static int add_places(struct search *q, struct err *e)
+{
+    const struct front *f = q->runs->front;
+    if (f->ops->load(f, q->runs->st, q->a, q->job, true, &q->spec, e) != 0)
+        return -1;
+    int rc = 0;
+    q->absence = NODE_GONE;
+    q->found = arena_alloc(q->a, (q->n + 1) * sizeof *q->found);
+    for (size_t i = 0; i < q->n && rc == 0; i++)
+        rc = add_place(q, &q->at[i], e);
+    job_spec_wipe(&q->spec);
+    return rc;
+}
+
+int runs_output_dirs(struct runs *rs, struct arena *a, const struct job *job, const char *id,
+                     struct output_dir **out, size_t *n, struct err *e)
+{
+    struct search q = {.runs = rs, .a = a, .job = job, .id = id};
+    *out = NULL;
+    *n = 0;
+    if (job->exec_state == EXEC_QUEUED)
+        return 0;
+    if (find_nodes(&q, e) != 0 || find_runtimes(&q, e) != 0 || add_places(&q, e) != 0)
+        return -1;
+    if (q.n_found == 0)
+        return err_set(e, ERR_NOT_ON_MOUNT_ROOT, NULL, "%s", reasons[q.absence]);
+    *out = q.found;
+    *n = q.n_found;
+    return 0;
+}
+
+int runs_forget_outputs(struct runs *rs, struct arena *a, int64_t job_id, struct err *e)
+{
+    struct job_place *at;
+    size_t n;
+    if (st_place_of_job(rs->st, a, job_id, &at, &n, e) != 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        fleet_sweep_when_durable(rs->fleet, at[i].node_id);
+    return 0;
+}

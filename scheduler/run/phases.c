@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which steps a run and its slots may take, and what holds in each: the picture of run_priv.h as
+ * tables. All of it holds by construction, so what breaks it is a fault of ours.
+ */
+#include <assert.h>
+
+#include "scheduler/run/run_priv.h"
+
+#define BIT(state) (1U << (state))
+
+static const unsigned phase_steps[] = {
+    /* A run that was made only to clean up begins with that. */
+    [RUN_ACTIVE] = BIT(RUN_STOPPING) | BIT(RUN_KILLING) | BIT(RUN_CLEANING),
+    [RUN_STOPPING] = BIT(RUN_KILLING) | BIT(RUN_ENDING) | BIT(RUN_CLEANING),
+    [RUN_KILLING] = BIT(RUN_ENDING) | BIT(RUN_CLEANING),
+    [RUN_ENDING] = BIT(RUN_ENDED),
+    [RUN_ENDED] = BIT(RUN_ENDING) /* rolled back */ | BIT(RUN_CLEANING),
+    [RUN_CLEANING] = BIT(RUN_ENDING), /* terminated before it was queued again */
+};
+
+static const unsigned slot_steps[] = {
+    [SLOT_WAITING] = BIT(SLOT_STARTED) | BIT(SLOT_CLEANING) | BIT(SLOT_GONE),
+    /* Back to waiting: the link went. */
+    [SLOT_STARTED] = BIT(SLOT_WAITING) | BIT(SLOT_CLEANING) | BIT(SLOT_GONE),
+    [SLOT_CLEANING] = BIT(SLOT_WAITING) | BIT(SLOT_CLEAN) | BIT(SLOT_GONE),
+    [SLOT_CLEAN] = BIT(SLOT_GONE),
+    [SLOT_GONE] = 0,
+};
+
+bool run_may_go(enum run_phase from, enum run_phase to)
+{
+    return phase_steps[from] & BIT(to);
+}
+
+bool slot_may_go(enum slot_state from, enum slot_state to)
+{
+    return slot_steps[from] & BIT(to);
+}
+
+void run_go(struct job_run *run, enum run_phase to)
+{
+    assert(run_may_go(run->phase, to));
+    run->phase = to;
+}
+
+void slot_go(struct job_slot *slot, enum slot_state to)
+{
+    assert(slot_may_go(slot->state, to));
+    slot->state = to;
+}
+
+static void check_slot(const struct job_slot *slot)
+{
+    assert((slot->state == SLOT_GONE) == !slot->tenant.node);
+    assert(slot->pending >= 0);
+    if (slot->state == SLOT_STARTED || slot->state == SLOT_CLEANING)
+        assert(slot->script && node_rt_link(slot->tenant.node));
+}
+
+void run_check(const struct job_run *run)
+{
+    bool stops = run->phase == RUN_STOPPING || run->phase == RUN_KILLING;
+    bool ends = run->phase == RUN_ENDING || run->phase == RUN_ENDED;
+    assert(!(stops || ends) || run->out.kind != OUT_NONE);
+    assert(!ends || (run->out.kind != OUT_REQUEUE && run->out.kind != OUT_REMOVE));
+    for (int i = 0; i < run->n_slots; i++)
+        check_slot(&run->slots[i]);
+    for (size_t i = 0; i < run->n_tasks; i++)
+        assert(!run->tasks[i].asked || run->tasks[i].state != RT_NOT_SENT);
+}

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The life of a running job: see the picture in run_priv.h. A run is made from rows, whether the
+ * job was allocated a moment ago or ran through a restart of the daemon.
+ */
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scheduler/run/run_priv.h"
+
+static const struct node_tenant_events tenant_events;
+
+/* As far back as the begin of a run without a limit is looked for. */
+#define LONGEST_KNOWN_US (10LL * 365 * 24 * 3600 * 1000000)
+
+static bool ended(enum exec_state x)
+{
+    return x == EXEC_SUCCEEDED || x == EXEC_FAILED;
+}
+
+/* --- making a run --------------------------------------------------------------------------- */
+
+static void add_task(struct job_run *run, const struct launch_process *process)
+{
+    struct run_task *t = &run->tasks[run->n_tasks++];
+    const char *prefix = slot_task_prefix(&run->slots[process->rank]);
+    t->process = process;
+    t->step = process->role == LAUNCH_PREPARATION ? "job preparation" : "job";
+    t->id = arena_printf(&run->a, "%s%s", prefix, process->name);
+}
+
+/* False: the settings do not go with the nodes. */
+static bool make_tasks(struct job_run *run, struct failure *why)
+{
+    const struct launch_input in = run_launch_input(run);
+    if (!launch_plan(&run->a, &in, &run->plan, why))
+        return false;
+    run->tasks = arena_alloc(&run->a, (run->plan.n + 1) * sizeof *run->tasks);
+    for (size_t i = 0; i < run->plan.n; i++)
+        add_task(run, &run->plan.processes[i]);
+    return true;
+}
+
+static void make_slots(struct job_run *run, const struct node *nodes, size_t n)
+{
+    run->n_slots = (int)n;
+    run->slots = arena_alloc(&run->a, n * sizeof *run->slots);
+    for (size_t i = 0; i < n; i++) {
+        struct node_rt *rt = node_rt_get(run->runs->fleet, &nodes[i]);
+        struct job_slot *slot = &run->slots[i];
+        *slot = (struct job_slot){.run = run,
+                                  .tenant = {.events = &tenant_events, .dir = run->dir},
+                                  .node_id = nodes[i].id,
+                                  .node_name = arena_strdup(&run->a, node_rt_name(rt)),
+                                  .root = arena_strdup(&run->a, node_rt_root(rt)),
+                                  .task_prefix = arena_strdup(&run->a, nodes[i].task_prefix),
+                                  .rank = (int)i};
+        node_attach(rt, &slot->tenant);
+    }
+}
+
+static void decode_spec(struct job_run *run, const struct job *row)
+{
+    struct err e = {0};
+    const struct front *f = run->runs->front;
+    struct outcome out = {.kind = OUT_FAILED};
+    if (f->ops->load(f, run->runs->st, &run->a, row, true, &run->spec, &e) != 0)
+        out.why = (struct failure){
+            .code = FAIL_JOB_NOT_UNDERSTOOD, .message = e.msg, .step = "launch", .exit_code = -1};
+    else if (!launch_refusal(&run->a, &run->spec, &out.why) && make_tasks(run, &out.why))
+        return;
+    run_set_outcome(run, &out);
+}
+
+/* What a run that is resumed has sent before cannot be known. */
+static void resume_run(struct job_run *run)
+{
+    for (size_t i = 0; i < run->n_tasks; i++)
+        run->tasks[i].state = RT_SENT;
+    for (int i = 0; i < run->n_slots; i++)
+        run->slots[i].begun = true;
+}
+
+/* A limit that has passed has passed just now, however far the wall clock was set meanwhile. */
+static int64_t began(struct job_run *run, const struct job *row)
+{
+    int64_t limit = run->spec.max_wall_us > 0 ? run->spec.max_wall_us : LONGEST_KNOWN_US;
+    return wakes_mono_of(run->runs->wakes, row->start_us, limit);
+}
+
+static struct job_run *run_new(struct runs *rs, const struct job *row, const struct node *nodes,
+                               size_t n)
+{
+    struct job_run *run = xcalloc(1, sizeof *run);
+    arena_init(&run->a);
+    run->runs = rs;
+    run->id = row->id;
+    run->cluster_id = nodes[0].cluster_id;
+    run->name = arena_strdup(&run->a, row->name);
+    run->guid = arena_strdup(&run->a, row->guid);
+    run->attempt = row->attempt;
+    run->dir = arena_printf(&run->a, "%s-%d", run->guid, run->attempt);
+    run->exec = row->exec_state;
+    id_map_put(&rs->map, run->id, run);
+    make_slots(run, nodes, n);
+    decode_spec(run, row);
+    run->began_us = began(run, row);
+    bool resumed = nodes[0].term != st_epoch(rs->st)->term;
+    if (resumed)
+        resume_run(run);
+    if (ended(run->exec) || run->exec == EXEC_QUEUED)
+        run_go(run, RUN_CLEANING);
+    LOG_INFO(rs->log, resumed ? "job.resumed" : "job.running", LF_STR("job", run->name),
+             LF_INT("job_id", run->id), LF_INT("attempt", run->attempt),
+             LF_STR("node", run->slots[0].node_name), LF_INT("nodes", run->n_slots));
+    return run;
+}
+
+void job_run_free(struct job_run *run)
+{
+    for (int i = 0; i < run->n_slots; i++)
+        node_detach(&run->slots[i].tenant);
+    wake_at(run->runs->wakes, WAKE_RUN, run->id, 0);
+    id_map_remove(&run->runs->map, run->id);
+    job_spec_wipe(&run->spec);
+    mounts_wipe(run->secrets);
+    arena_free(&run->a);
+    free(run);
+}
+
+/* --- jobs that no node holds ---------------------------------------------------------------- */
+
+struct failed_note {
+    struct runs *runs; /* a reference */
+    int64_t id;
+    char *name, *why;
+};
+
+/* Rolled back: it has not happened, and is found and written again. */
+static void on_failed_durable(void *ctx, const struct err *why)
+{
+    struct failed_note *n = ctx;
+    if (!why)
+        LOG_INFO(n->runs->log, "job.failed", LF_STR("job", n->name), LF_INT("job_id", n->id),
+                 LF_STR("why", n->why));
+    wakes_unref(n->runs->wakes);
+    free(n->name);
+    free(n->why);
+    free(n);
+}
+
+static void log_failed(struct runs *rs, const struct job *j, const char *why)
+{
+    struct failed_note *n = xcalloc(1, sizeof *n);
+    *n = (struct failed_note){rs, j->id, xstrdup(j->name), xstrdup(why)};
+    wakes_ref(rs->wakes);
+    st_when_durable(rs->st, on_failed_durable, n);
+}
+
+int runs_fail_queued(struct runs *rs, const struct job *j, const struct failure *f, struct err *e)
+{
+    struct arena a;
+    arena_init(&a);
+    const struct run_end end = {.job_id = j->id,
+                                .from = EXEC_QUEUED,
+                                .was_queued = true,
+                                .why = f,
+                                .now_us = wakes_wall(rs->wakes)};
+    int rc = rs->front->ops->ended(rs->front, rs->st, &end, e);
+    if (rc == 0) {
+        log_failed(rs, j, failure_line(&a, f));
+        wake(rs->wakes, WAKE_RUN, j->id);
+        runs_tell_over(rs, j->cluster_id);
+    }
+    arena_free(&a);
+    return rc;
+}
+
+/* A running job without nodes cannot come to be by our own writes: say so, and end it. */
+static int end_nodeless(struct runs *rs, const struct job *row, struct err *e)
+{
+    const struct failure f = {
+        .code = FAIL_NODE_LOST, .message = "The job's nodes are gone", .exit_code = -1};
+    const struct run_end end = {
+        .job_id = row->id, .from = row->exec_state, .why = &f, .now_us = wakes_wall(rs->wakes)};
+    LOG_ERROR(rs->log, "job.without_nodes", LF_STR("job", row->name), LF_INT("job_id", row->id));
+    return rs->front->ops->ended(rs->front, rs->st, &end, e);
+}
+
+static int without_run(struct runs *rs, struct arena *a, int64_t id, struct job_run **run,
+                       struct err *e)
+{
+    struct job row;
+    struct node *nodes;
+    size_t n;
+    if (id_map_has(&rs->allocating, id))
+        return 0;
+    int rc = st_job_by_id(rs->st, a, id, &row, e);
+    if (rc <= 0)
+        return rc;
+    if (st_node_of_job(rs->st, a, id, &nodes, &n, e) != 0)
+        return -1;
+    if (n > 0) {
+        *run = run_new(rs, &row, nodes, n);
+        return 0;
+    }
+    if (row.prov_state == PROV_DELETING) {
+        runs_tell_deletion(rs);
+        return 0;
+    }
+    if (row.exec_state == EXEC_QUEUED)
+        return 0;
+    if (!ended(row.exec_state) && end_nodeless(rs, &row, e) != 0)
+        return -1;
+    return rs->front->ops->may_forget(rs->front, rs->st, id, wakes_wall(rs->wakes), e);
+}
+
+/* --- the next step -------------------------------------------------------------------------- */
+
+static void advance_active(struct job_run *run)
+{
+    for (int i = 0; i < run->n_slots; i++) {
+        struct job_slot *slot = &run->slots[i];
+        if (slot->has_error)
+            verdict_slot_error(run, slot);
+        else if (slot->state == SLOT_WAITING && slot->tenant.node &&
+                 node_rt_usable(slot->tenant.node))
+            slot_start(slot);
+        else if (slot->state == SLOT_STARTED)
+            slot_advance(slot);
+    }
+    if (run->out.kind == OUT_NONE && run_prepared(run))
+        run_send_main(run);
+}
+
+static void begin_stop(struct job_run *run)
+{
+    run_go(run, run->out.grace_us > 0 ? RUN_STOPPING : RUN_KILLING);
+    run->kill_us = wakes_mono(run->runs->wakes) + run->out.grace_us;
+    if (!run_tasks_over(run))
+        run_signal(run, run->phase == RUN_STOPPING ? SIGTERM : SIGKILL);
+}
+
+static void advance_stop(struct job_run *run)
+{
+    bool late = run->phase == RUN_STOPPING && wakes_mono(run->runs->wakes) >= run->kill_us;
+    if (late || (run->phase == RUN_STOPPING && run->out.grace_us == 0)) {
+        run_go(run, RUN_KILLING);
+        run_signal(run, SIGKILL);
+    }
+    if (!run_tasks_over(run))
+        return;
+    bool end = run->out.kind != OUT_REQUEUE && run->out.kind != OUT_REMOVE;
+    run_go(run, end ? RUN_ENDING : RUN_CLEANING);
+}
+
+/* What fails is not forgiven: something of the job may still run there. */
+static void end_cleaning(struct job_slot *slot)
+{
+    const struct failure *why = script_failure(slot->script);
+    slot_go(slot, SLOT_CLEAN);
+    if (why)
+        node_give_up(&slot->tenant, why);
+}
+
+/* True when every node is clean or given up. */
+static bool advance_cleaning(struct job_run *run)
+{
+    bool all = true;
+    for (int i = 0; i < run->n_slots; i++) {
+        struct job_slot *slot = &run->slots[i];
+        if (slot->state == SLOT_CLEANING && slot_cleaned(slot))
+            end_cleaning(slot);
+        bool done = slot->state == SLOT_CLEAN || slot->state == SLOT_GONE;
+        if (!done && slot->state != SLOT_CLEANING && slot->tenant.node &&
+            node_rt_usable(slot->tenant.node))
+            slot_clean(slot);
+        all = all && done;
+    }
+    return all;
+}
+
+/* A job that was to be queued again, and is terminated or deleted now. */
+static bool end_overtaken(const struct job_run *run)
+{
+    return run->out.kind == OUT_STOPPED && !ended(run->exec);
+}
+
+static void set_deadline(struct job_run *run)
+{
+    int64_t at = 0;
+    if (run->phase == RUN_STOPPING)
+        at = run->kill_us;
+    else if (run->phase == RUN_ACTIVE && run->spec.max_wall_us > 0)
+        at = run->began_us + run->spec.max_wall_us;
+    else if (run->phase == RUN_ENDING)
+        return; /* a write that failed has set its own */
+    wake_at(run->runs->wakes, WAKE_RUN, run->id, at);
+}
+
+/* A node with a task that does not die is given up. The task will not go on: what was sent SIGKILL
+ * never returns from the kernel to its own code. */
+static void check_kills(struct job_run *run)
+{
+    for (int i = 0; i < run->n_slots; i++) {
+        struct job_slot *slot = &run->slots[i];
+        const char *task = slot_awaits_end_of(slot);
+        struct failure why;
+        int64_t until;
+        if (!task)
+            slot->killing_us = 0;
+        else if (node_kill_is_overdue(slot->tenant.node, task, &slot->killing_us, &until, &run->a,
+                                      &why))
+            node_give_up(&slot->tenant, &why);
+        else
+            wake_by(run->runs->wakes, WAKE_RUN, run->id, until);
+    }
+}
+
+/* Each step falls through to the next as far as nothing has to be waited for. */
+static void advance(struct job_run *run)
+{
+    run_check(run);
+    if (run->phase == RUN_ACTIVE && run->out.kind == OUT_NONE)
+        advance_active(run);
+    if (run->phase == RUN_ACTIVE && run->out.kind != OUT_NONE)
+        begin_stop(run);
+    if (run->phase == RUN_STOPPING || run->phase == RUN_KILLING)
+        advance_stop(run);
+    if (run->phase == RUN_ENDING)
+        run_write_end(run);
+    if (run->phase == RUN_CLEANING && advance_cleaning(run)) {
+        if (!end_overtaken(run)) {
+            run_release(run);
+            return;
+        }
+        run_go(run, RUN_ENDING);
+        run_write_end(run);
+    }
+    set_deadline(run);
+    check_kills(run);
+}
+
+void run_reconcile(void *ctx, int64_t id)
+{
+    struct runs *rs = ctx;
+    struct arena a;
+    arena_init(&a);
+    struct err e = {0};
+    struct job_run *run = id_map_find(&rs->map, id);
+    int rc = run ? 0 : without_run(rs, &a, id, &run, &e);
+    if (rc == 0 && run)
+        rc = verdict_rows(run, &a, &e);
+    if (rc < 0) {
+        LOG_ERROR(rs->log, "job.reconcile_failed", LF_INT("job_id", id), LF_STR("why", e.msg));
+        wake_at(rs->wakes, WAKE_RUN, id, wakes_mono(rs->wakes) + WRITE_AGAIN_US);
+    } else if (run) {
+        advance(run);
+    }
+    arena_free(&a);
+}
+
+/* --- what nodes report ---------------------------------------------------------------------- */
+
+static struct job_slot *slot_of(struct node_tenant *t)
+{
+    return (struct job_slot *)((char *)t - offsetof(struct job_slot, tenant));
+}
+
+static void on_node_ready(struct node_tenant *t)
+{
+    struct job_slot *slot = slot_of(t);
+    struct job_run *run = slot->run;
+    if (run->phase == RUN_STOPPING || run->phase == RUN_KILLING)
+        slot_signal(slot, run->phase == RUN_STOPPING ? SIGTERM : SIGKILL);
+    wake(run->runs->wakes, WAKE_RUN, run->id);
+}
+
+static void on_node_down(struct node_tenant *t)
+{
+    struct job_slot *slot = slot_of(t);
+    struct job_run *run = slot->run;
+    slot->pending = 0;
+    slot->has_error = false;
+    if (slot->script)
+        script_halt(slot->script);
+    if (slot->state == SLOT_STARTED || slot->state == SLOT_CLEANING)
+        slot_go(slot, SLOT_WAITING);
+    /* Asked for again when the link is back, as the node may never have heard of it. */
+    for (size_t i = 0; i < run->n_tasks; i++)
+        if (run->tasks[i].process->rank == slot->rank)
+            run->tasks[i].asked = false;
+}
+
+static void on_node_gone(struct node_tenant *t)
+{
+    struct job_slot *slot = slot_of(t);
+    struct job_run *run = slot->run;
+    for (size_t i = 0; i < run->n_tasks; i++)
+        if (run->tasks[i].process->rank == slot->rank)
+            run->tasks[i].state = RT_OVER;
+    slot_go(slot, SLOT_GONE);
+    slot->pending = 0;
+    if (slot->script)
+        script_halt(slot->script);
+    wake(run->runs->wakes, WAKE_RUN, run->id);
+}
+
+static bool on_task_ended(struct node_tenant *t, const struct task_status *st)
+{
+    struct job_slot *slot = slot_of(t);
+    struct job_run *run = slot->run;
+    if (slot->script && script_task_ended(slot->script, st))
+        return true;
+    for (size_t i = 0; i < run->n_tasks; i++)
+        if (strcmp(run->tasks[i].id, st->id) == 0) {
+            verdict_task(run, &run->tasks[i], st);
+            return true;
+        }
+    return false;
+}
+
+static const struct node_tenant_events tenant_events = {
+    .ready = on_node_ready,
+    .down = on_node_down,
+    .gone = on_node_gone,
+    .task_ended = on_task_ended,
+};

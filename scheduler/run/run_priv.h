@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The run of a job in memory: one attempt, from its allocation to the release of its nodes.
+ *
+ *   RUN_ACTIVE ----> RUN_STOPPING ----> RUN_KILLING ----> RUN_ENDING -> RUN_ENDED -> RUN_CLEANING
+ *   nodes are        SIGTERM is out,    SIGKILL is out,   the end is    written,     kill
+ * leftovers, prepared, the    so many seconds    until each node   to be         not yet unmount,
+ * remove; command runs     are left           confirms          written       on disk      then:
+ * release
+ *
+ * Phases only go to the right, and skip what does not apply: a command that ended by itself goes
+ * from ACTIVE to ENDING; a job to be queued again, or deleted, from KILLING to CLEANING. The one
+ * step to the left: a job that was to be queued again is terminated during its cleaning.
+ *
+ * run.c takes the next step; end.c writes the end; steps.c talks to the nodes;
+ * verdict.c makes outcomes.
+ */
+#ifndef SCHEDULER_RUN_RUN_PRIV_H
+#define SCHEDULER_RUN_RUN_PRIV_H
+
+#include "lib/idmap.h"
+#include "scheduler/fleet/container.h"
+#include "scheduler/fleet/mounts.h"
+#include "scheduler/fleet/node.h"
+#include "scheduler/fleet/script.h"
+#include "scheduler/run/launch/env.h"
+#include "scheduler/run/launch/launch.h"
+#include "scheduler/run/runs.h"
+#include "storage/storage.h"
+
+struct runs {
+    struct fleet *fleet; /* borrowed, as are the next three */
+    struct wakes *wakes;
+    struct storage *st;
+    const struct log *log;
+    const struct front *front;
+    int kept_outputs;
+    const struct runs_events *events;
+    void *events_ctx;
+    struct id_map map;        /* struct job_run *, owned, by job id */
+    struct id_map allocating; /* a set: jobs whose allocation is not on disk yet */
+};
+
+/* Tell who is above: struct runs_events. */
+void runs_tell_over(struct runs *rs, int64_t pool_id);
+void runs_tell_deletion(struct runs *rs);
+
+enum run_phase { RUN_ACTIVE, RUN_STOPPING, RUN_KILLING, RUN_ENDING, RUN_ENDED, RUN_CLEANING };
+
+/* In rising order of force: a later one replaces an earlier one as long as nothing is written. */
+enum outcome_kind {
+    OUT_NONE,
+    OUT_SUCCEEDED,
+    OUT_FAILED,
+    OUT_REQUEUE,
+    OUT_STOPPED, /* terminated by the user */
+    OUT_REMOVE   /* deleted: no end is written, the row goes */
+};
+
+struct outcome {
+    enum outcome_kind kind;
+    struct failure why; /* OUT_FAILED, OUT_STOPPED, OUT_REQUEUE */
+    bool has_exit_code;
+    int exit_code;
+    int64_t grace_us; /* between SIGTERM and SIGKILL; 0: SIGKILL at once */
+};
+
+enum run_task_state {
+    RT_NOT_SENT,
+    RT_SENT, /* may be running; so are all after a restart of the daemon, until a node says no */
+    RT_OVER
+};
+
+struct run_task {
+    const struct launch_process *process; /* of the plan */
+    const char *id, *step;
+    enum run_task_state state;
+    bool good;  /* RT_OVER only: it exited with 0 */
+    bool asked; /* RT_SENT only: the request went over the present link */
+};
+
+enum slot_state {
+    SLOT_WAITING, /* for its link */
+    SLOT_STARTED, /* directories, mounts and preparation were asked for */
+    SLOT_CLEANING,
+    SLOT_CLEAN,
+    SLOT_GONE /* the node was given up: nothing more to do there */
+};
+
+/* One node of the run. */
+struct job_slot {
+    struct job_run *run;
+    struct node_tenant tenant; /* detached once SLOT_GONE */
+    int64_t node_id;
+    const char *node_name, *root;
+    const char *task_prefix; /* begins the ids of its tasks; of the allocation */
+    int rank;
+    enum slot_state state;
+    int pending;           /* requests without a reply, those of the script apart */
+    struct script *script; /* the start, then the cleaning; NULL before */
+    bool begun;            /* its first line is in execution.log */
+    int64_t killing_us;    /* since when the end of a killed task is awaited; 0: it is not */
+    bool has_error;
+    struct failure error; /* of a request, while the link holds */
+    bool nodes_fault;     /* the error says something about the node, not the job */
+    int refusals;         /* such errors while its tasks may have been running */
+    struct launch_env env;
+    struct container container; /* runtime NULL: none, or none yet */
+};
+
+struct job_run {
+    struct runs *runs;
+    struct arena a;
+    int64_t id, cluster_id;
+    const char *name, *guid;
+    const char *dir; /* of this attempt, below each node's <root>/jobs */
+    int attempt;
+    int64_t began_us;     /* of the monotonic clock; after a restart reckoned from the row */
+    enum exec_state exec; /* as in the row when last looked */
+    bool deleting;        /* the row is marked so */
+    struct job_spec spec;
+    struct job_slot *slots;
+    int n_slots;
+    struct mount_secret *secrets; /* of all slots */
+    struct launch_plan plan;
+    struct run_task *tasks; /* one for each process of the plan */
+    size_t n_tasks;
+    enum run_phase phase;
+    struct outcome out;
+    bool has_lost; /* RUN_ACTIVE: a task vanished; the cluster's rule is still to be asked */
+    struct failure lost;
+    int64_t kill_us; /* RUN_STOPPING: when SIGKILL follows */
+};
+
+/* --- phases.c -------------------------------------------------------------------------------- */
+bool run_may_go(enum run_phase from, enum run_phase to);
+bool slot_may_go(enum slot_state from, enum slot_state to);
+/* The only writers of phase and state once a run is made. */
+void run_go(struct job_run *run, enum run_phase to);
+void slot_go(struct job_slot *slot, enum slot_state to);
+/* What holds whenever a run's turn begins. */
+void run_check(const struct job_run *run);
+
+/* --- run.c ---------------------------------------------------------------------------------- */
+void run_reconcile(void *ctx, int64_t id); /* for wakes_handle() */
+void job_run_free(struct job_run *run);
+
+/* --- steps.c: requests to the nodes ----------------------------------------------------- */
+/* What the ids of all tasks of this attempt on this node begin with. Arena-owned. */
+const char *slot_task_prefix(const struct job_slot *slot);
+/* What the launcher sees of the run; the arena's. */
+struct launch_input run_launch_input(struct job_run *run);
+void slot_start(struct job_slot *slot);
+/* Looks at how the start is getting on: notes its failure, or sends the preparation. */
+void slot_advance(struct job_slot *slot);
+/* Preparations of a node whose mounts had to be waited for. */
+void slot_send_prep(struct job_slot *slot);
+/* Sends the job's own processes when every node is prepared; repeatable. */
+void run_send_main(struct job_run *run);
+bool run_prepared(const struct job_run *run);
+/* Signals every task that may run, on every node that can be reached. */
+void run_signal(struct job_run *run, int signo);
+void slot_signal(struct job_slot *slot, int signo);
+bool run_tasks_over(const struct job_run *run);
+/* A task that SIGKILL was sent to over the present link, and that has not ended; NULL: none. */
+const char *slot_awaits_end_of(const struct job_slot *slot);
+void slot_clean(struct job_slot *slot);
+/* Its node keeps the job's directory, because output is in it: see outputs.h. */
+bool slot_keeps(struct job_slot *slot);
+bool slot_cleaned(const struct job_slot *slot);
+
+/* --- end.c ------------------------------------------------------------------------------- */
+/* RUN_ENDING: writes how the job ended; RUN_ENDED follows, or another try. */
+void run_write_end(struct job_run *run);
+/* Lets the nodes go (and queues the job again, if that is its outcome), and frees the run; or
+ * tries again later. */
+void run_release(struct job_run *run);
+
+/* --- verdict.c: what an event means for the job ------------------------------------------ */
+void run_set_outcome(struct job_run *run, const struct outcome *out);
+/* What a finished task says. */
+void verdict_task(struct job_run *run, struct run_task *task, const struct task_status *st);
+/* A request to a node failed. */
+void verdict_slot_error(struct job_run *run, struct job_slot *slot);
+/* The row or its nodes say that the job has to end; reads the database. */
+int verdict_rows(struct job_run *run, struct arena *a, struct err *e) MUST_CHECK;
+
+#endif

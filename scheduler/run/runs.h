@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Runs of jobs: each is one attempt, from its nodes to its verdict. A run is made from rows as soon
+ * as its job has nodes, and steps through what is in run_priv.h's picture by itself. Who is above
+ * hears of what became of it through struct runs_events.
+ *
+ * Borrows fleet, wakes, storage and log.
+ */
+#ifndef SCHEDULER_RUN_RUNS_H
+#define SCHEDULER_RUN_RUNS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/arena.h"
+#include "lib/err.h"
+#include "lib/log.h"
+#include "model/failure.h"
+#include "model/resource.h"
+#include "scheduler/fleet/fleet.h"
+#include "scheduler/fleet/front.h"
+#include "scheduler/wake/wake.h"
+
+struct runs;
+
+/* What is told to who is above. Called from the loop, also from inside a transaction: note it,
+ * wake. */
+struct runs_events {
+    /* A run of this pool is over, or its nodes are free again. */
+    void (*run_over)(void *ctx, int64_t pool_id);
+    /* What kept a resource from being deleted is gone. */
+    void (*deletion_goes_on)(void *ctx);
+};
+
+struct runs_config {
+    struct fleet *fleet;
+    struct wakes *wakes;
+    struct storage *storage;
+    const struct log *log;
+    const struct front *front; /* of those whose runs these are */
+    int kept_outputs;          /* of how many ended jobs a node keeps output on its own disk */
+    const struct runs_events *events; /* of static life */
+    void *events_ctx;
+};
+
+struct runs *runs_create(const struct runs_config *c);
+/* Wakes the jobs that have nodes, and those that should have. Nodes go first. */
+int runs_start(struct runs *rs, struct err *e) MUST_CHECK;
+/* Frees every run; what goes on on the nodes is taken up again at the next start. */
+void runs_stop(struct runs *rs);
+void runs_free(struct runs *rs);
+
+/* The job's nodes were written just now: its run begins once that is on disk. */
+void runs_allocated(struct runs *rs, int64_t job_id);
+/* The job can never run: *why (arena-owned) says what is in the way. */
+bool runs_refuse(const struct runs *rs, struct arena *a, const struct job *j, struct failure *why);
+/* The job has a run in memory. */
+bool runs_has(const struct runs *rs, int64_t job_id);
+/* Ends a job that holds no nodes: queued -> failed. */
+int runs_fail_queued(struct runs *rs, const struct job *j, const struct failure *f,
+                     struct err *e) MUST_CHECK;
+/* The user asks a queued or running job to stop. 1: under way (or done at once, for a queued job),
+ * 0: it had already ended; -1: err. Finishes the job's non-delete operations when it has ended. */
+int runs_terminate(struct runs *rs, int64_t job_id, struct err *e) MUST_CHECK;
+
+/* --- output on the nodes' own disks ----------------------------------------------------------- */
+
+/* Where the output directory `id` ("stdouterr", or of the job's outputDirectories) is on the nodes
+ * that the job runs on, or ran on as far as they are still in the cluster: by rank, arena-owned.
+ * None while the job is queued. ERR_NOT_ON_MOUNT_ROOT, with a clause that says why, if it is on
+ * none of them any more. The directory itself may not have been made yet. */
+int runs_output_dirs(struct runs *rs, struct arena *a, const struct job *job, const char *id,
+                     struct output_dir **out, size_t *n, struct err *e) MUST_CHECK;
+
+/* The nodes that have output of a job which goes now are swept once that is on disk. */
+int runs_forget_outputs(struct runs *rs, struct arena *a, int64_t job_id, struct err *e) MUST_CHECK;
+
+#endif

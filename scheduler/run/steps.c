@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A run's requests to its nodes. A node answers in order, so nothing waits for a reply before the
+ * next request goes out: from allocation to the start of the command there is one round trip. A
+ * request that failed is looked at in the run's next turn, because a link that goes down fails
+ * all its requests and that says nothing about the job.
+ */
+#include <signal.h>
+#include <string.h>
+
+#include "lib/timefmt.h"
+#include "scheduler/run/outputs.h"
+#include "scheduler/run/run_priv.h"
+
+/* The context of one request; in the run's arena. A run outlives its requests: it is freed when
+ * its last one was answered, or after the links were closed. */
+struct step {
+    struct job_slot *slot;
+    struct run_task *task; /* run requests */
+    enum failure_code code;
+    const char *what;
+    bool on_node; /* touches nothing but the node's own directory */
+};
+
+static struct step *new_step(struct job_slot *slot, enum failure_code code, const char *what)
+{
+    struct step *st = arena_alloc(&slot->run->a, sizeof *st);
+    *st = (struct step){.slot = slot, .code = code, .what = what};
+    slot->pending++;
+    return st;
+}
+
+/* False: the link is gone, or the reply is the run's no more. Counts the reply. */
+static bool answered(struct job_slot *slot)
+{
+    if (!slot->tenant.node || !node_rt_link(slot->tenant.node))
+        return false;
+    if (--slot->pending == 0)
+        wake(slot->run->runs->wakes, WAKE_RUN, slot->run->id);
+    return true;
+}
+
+static void note_error(struct step *st, const struct err *why)
+{
+    struct job_slot *slot = st->slot;
+    struct arena *a = &slot->run->a;
+    if (slot->has_error)
+        return;
+    slot->has_error = true;
+    slot->nodes_fault = st->on_node && (why->code == ERR_IO || why->code == ERR_NODE);
+    slot->error = (struct failure){.code = st->code,
+                                   .message = arena_printf(a, "%s: %s", st->what, why->msg),
+                                   .node = slot->node_name,
+                                   .step = st->what,
+                                   .exit_code = -1};
+    wake(slot->run->runs->wakes, WAKE_RUN, slot->run->id);
+}
+
+static void on_run(void *ctx, const struct err *why, const struct task_status *status)
+{
+    struct step *st = ctx;
+    if (!answered(st->slot))
+        return;
+    if (why)
+        note_error(st, why);
+    else
+        verdict_task(st->slot->run, st->task, status);
+}
+
+/* --- starting ------------------------------------------------------------------------------- */
+
+static const struct task_limits *limits_of(const struct runs *rs)
+{
+    static const struct task_limits none = {0};
+    return fleet_site(rs->fleet) ? &fleet_site(rs->fleet)->limits : &none;
+}
+
+/* The node's variables, then those of the process: a later one hides an earlier one. */
+static struct env env_of(struct job_slot *slot, const struct kv *own, size_t n_own)
+{
+    struct env v;
+    env_init(&v, &slot->run->a);
+    env_add(&v, slot->env.env.items, slot->env.env.n);
+    env_add(&v, own, n_own);
+    return v;
+}
+
+static void send_task(struct job_slot *slot, struct run_task *task)
+{
+    struct arena *a = &slot->run->a;
+    const struct launch_process *p = task->process;
+    struct kv *own;
+    size_t n_own = launch_process_env(a, p, &own);
+    const struct env env = n_own > 0 ? env_of(slot, own, n_own) : slot->env.env;
+    struct task_spec spec = {
+        .id = task->id,
+        .command_line = p->command_line,
+        .cwd = slot->env.job_dir,
+        .env = env.items,
+        .n_env = env.n,
+        .stdout_path = arena_printf(a, "%s/%s", slot->env.std_dir, p->stdout_name),
+        .stderr_path = arena_printf(a, "%s/%s", slot->env.std_dir, p->stderr_name),
+        .log_path = slot->env.log_path,
+        .step = task->step,
+        .user = node_rt_job_user(slot->tenant.node),
+        .limits = *limits_of(slot->run->runs),
+    };
+    if (slot->container.runtime)
+        container_wrap(a, &slot->container, own, n_own, &spec);
+    task->state = RT_SENT;
+    task->asked = true;
+    struct step *st = new_step(slot, FAIL_JOB_START_FAILED, task->step);
+    st->task = task;
+    st->on_node = true; /* what the job does wrong comes as the status of its task */
+    node_run(node_rt_link(slot->tenant.node), &spec, on_run, st);
+}
+
+const char *slot_task_prefix(const struct job_slot *slot)
+{
+    return slot->task_prefix;
+}
+
+struct launch_input run_launch_input(struct job_run *run)
+{
+    struct launch_node *nodes = arena_alloc(&run->a, (size_t)run->n_slots * sizeof *nodes);
+    for (int i = 0; i < run->n_slots; i++) {
+        const struct job_slot *slot = &run->slots[i];
+        nodes[i] =
+            (struct launch_node){.name = slot->node_name,
+                                 .root = slot->root,
+                                 .address = node_rt_address(slot->tenant.node),
+                                 .gpus = slot->tenant.node ? node_rt_gpus(slot->tenant.node) : 0};
+    }
+    return (struct launch_input){.spec = &run->spec,
+                                 .job_guid = run->guid,
+                                 .attempt = run->attempt,
+                                 .nodes = nodes,
+                                 .n_nodes = (size_t)run->n_slots};
+}
+
+static int compute_env(struct job_slot *slot, struct err *e)
+{
+    struct job_run *run = slot->run;
+    if (slot->env.job_dir)
+        return 0;
+    const struct launch_input in = run_launch_input(run);
+    if (launch_env(&run->a, &in, slot->rank, &slot->env, e) == 0)
+        return 0;
+    slot->env.job_dir = NULL;
+    return -1;
+}
+
+static bool make_env(struct job_slot *slot)
+{
+    struct err e = {0};
+    if (compute_env(slot, &e) == 0)
+        return true;
+    note_error(&(struct step){.slot = slot, .code = FAIL_JOB_PATH_NOT_RESOLVED, .what = "launch"},
+               &e);
+    return false;
+}
+
+/* A run that was made only to clean up (after a crash) has no environment: the paths that do not
+ * depend on it are enough. */
+static const char *job_dir(const struct job_slot *slot)
+{
+    struct job_run *run = slot->run;
+    return arena_printf(&run->a, "%s/jobs/%s-%d", slot->root, run->guid, run->attempt);
+}
+
+static struct mounts mounts_of(struct job_slot *slot)
+{
+    struct job_run *run = slot->run;
+    return (struct mounts){.rt = slot->tenant.node,
+                           .a = &run->a,
+                           .script = slot->script,
+                           .mount_root = arena_printf(&run->a, "%s/mounts", job_dir(slot)),
+                           .owner = arena_printf(&run->a, "%s-%d", run->guid, run->attempt),
+                           .task_prefix = slot_task_prefix(slot),
+                           .secrets = &run->secrets};
+}
+
+/* Directories that are on mounts come after the mounts. False: a volume cannot be mounted. */
+static bool add_directories(struct job_slot *slot, const char *as)
+{
+    static const struct script_label
+        make_own = {.code = FAIL_JOB_DIRECTORY_FAILED,
+                    .what = "make job directory",
+                    .on_node = true},
+        make_outer = {.code = FAIL_JOB_DIRECTORY_FAILED,
+                      .what = "make output directories",
+                      .remedy = "see that the folder behind the mount is there: "
+                                "batchaid share-path ACCOUNT SHARE (or --container "
+                                "ACCOUNT CONTAINER) prints it, and makes it again"},
+        write_hosts = {.code = FAIL_JOB_DIRECTORY_FAILED, .what = "write host file"};
+    struct arena *a = &slot->run->a;
+    const struct launch_env *env = &slot->env;
+    const struct mounts mounts = mounts_of(slot);
+    const char **own = arena_alloc(a, 2 * sizeof *own);
+    own[0] = env->job_mounts;
+    own[1] = env->shared_dir;
+    script_make_dirs(slot->script, &make_own, as, own, 2);
+    if (!mounts_add(&mounts, &slot->run->spec.mounts, &slot->error)) {
+        slot->has_error = true;
+        return false;
+    }
+    const char **outer = arena_alloc(a, (env->n_outputs + 1) * sizeof *outer);
+    outer[0] = env->std_dir;
+    for (size_t i = 0; i < env->n_outputs; i++)
+        outer[i + 1] = env->output_dirs[i];
+    script_make_dirs(slot->script, &make_outer, as, outer, env->n_outputs + 1);
+    script_write_file(slot->script, &write_hosts, as, env->hostfile_path, env->hostfile_text, 0644);
+    return true;
+}
+
+static void add_first_line(struct job_slot *slot, const char *as)
+{
+    static const struct script_label label = {.code = FAIL_JOB_DIRECTORY_FAILED,
+                                              .what = "write execution.log"};
+    struct job_run *run = slot->run;
+    char now[TIMEFMT_SIZE];
+    timefmt_fixed(wakes_wall(run->runs->wakes), now);
+    slot->begun = true;
+    script_append(slot->script, &label, as, slot->env.log_path,
+                  arena_printf(&run->a, "%s job %s, attempt %d: node %s, rank %d of %d\n", now,
+                               run->name, run->attempt, slot->node_name, slot->rank, run->n_slots));
+}
+
+/* False: the node has nothing to run containers with. A run that is only cleaned up after a crash
+ * has no environment; what its container was called is known all the same. */
+static bool find_container(struct job_slot *slot)
+{
+    struct job_run *run = slot->run;
+    struct runs *rs = run->runs;
+    struct arena *a = &run->a;
+    bool known = slot->env.job_dir != NULL;
+    slot->container = (struct container){
+        .spec = run->spec.container,
+        .runtime = container_runtime(fleet_site(rs->fleet), node_rt_runtimes(slot->tenant.node)),
+        .name = arena_printf(a, "batchai-%s-%d-r%d", run->guid, run->attempt, slot->rank),
+        .root = slot->root,
+        .job_dir = known ? slot->env.job_dir : job_dir(slot),
+        .log_path = known ? slot->env.log_path : "/dev/null",
+        .user = node_rt_job_user(slot->tenant.node),
+        .gpus = node_rt_gpus(slot->tenant.node),
+        .limits = *limits_of(rs)};
+    return slot->container.runtime != NULL;
+}
+
+static bool add_container(struct job_slot *slot)
+{
+    if (find_container(slot)) {
+        container_add_start(slot->script, &slot->run->a, &slot->container, slot_task_prefix(slot),
+                            &slot->env.env);
+        return true;
+    }
+    slot->has_error = true;
+    slot->error = (struct failure){
+        .code = FAIL_CONTAINER_RUNTIME_NOT_FOUND,
+        .message = "The node has nothing to run containers with",
+        .node = slot->node_name,
+        .step = "start of the container",
+        .remedy = "install docker or podman on the node and let the account that the agent runs as "
+                  "use it, or leave out containerSettings",
+        .exit_code = -1};
+    wake(slot->run->runs->wakes, WAKE_RUN, slot->run->id);
+    return false;
+}
+
+static bool is_preparation(const struct run_task *t)
+{
+    return t->process->role == LAUNCH_PREPARATION;
+}
+
+static void on_script_changed(void *ctx)
+{
+    struct job_slot *slot = ctx;
+    wake(slot->run->runs->wakes, WAKE_RUN, slot->run->id);
+}
+
+static void run_script(struct job_slot *slot)
+{
+    script_run(slot->script, node_rt_link(slot->tenant.node), on_script_changed, slot);
+}
+
+void slot_send_prep(struct job_slot *slot)
+{
+    struct job_run *run = slot->run;
+    for (size_t i = 0; i < run->n_tasks; i++) {
+        struct run_task *t = &run->tasks[i];
+        if (is_preparation(t) && t->process->rank == slot->rank && t->state != RT_OVER && !t->asked)
+            send_task(slot, t);
+    }
+}
+
+/* A command that runs where a volume should be does harm, so jobs with volumes of their own wait
+ * for the mounts; for all others a directory that cannot be made fails the command by itself. */
+void slot_start(struct job_slot *slot)
+{
+    struct job_run *run = slot->run;
+    const char *as = node_rt_job_user(slot->tenant.node);
+    if (!make_env(slot))
+        return;
+    slot_go(slot, SLOT_STARTED);
+    slot->script = script_new(&run->a, run->runs->log, slot->node_name);
+    if (!add_directories(slot, as)) {
+        wake(run->runs->wakes, WAKE_RUN, run->id);
+        return;
+    }
+    if (!slot->begun)
+        add_first_line(slot, as);
+    if (run->spec.container && !add_container(slot))
+        return;
+    run_script(slot);
+    if (run->spec.mounts.n > 0 || !script_all_sent(slot->script))
+        return;
+    slot_send_prep(slot);
+    /* One node and no preparation: nothing else to wait for. */
+    if (run->n_slots == 1 && !run->spec.prep_command_line)
+        run_send_main(run);
+}
+
+/* Requests and steps that were answered, each of them well. */
+static bool all_answered(const struct job_slot *slot)
+{
+    return slot->pending == 0 && slot->script && script_state(slot->script) == SCRIPT_DONE;
+}
+
+void slot_advance(struct job_slot *slot)
+{
+    if (script_state(slot->script) == SCRIPT_FAILED && !slot->has_error) {
+        slot->has_error = true;
+        slot->nodes_fault = script_nodes_fault(slot->script);
+        slot->error = *script_failure(slot->script);
+        wake(slot->run->runs->wakes, WAKE_RUN, slot->run->id);
+    } else if (all_answered(slot)) {
+        slot_send_prep(slot);
+    }
+}
+
+bool run_prepared(const struct job_run *run)
+{
+    for (int i = 0; i < run->n_slots; i++)
+        if (run->slots[i].state != SLOT_STARTED || !all_answered(&run->slots[i]))
+            return false;
+    for (size_t i = 0; i < run->n_tasks; i++)
+        if (is_preparation(&run->tasks[i]) && run->tasks[i].state != RT_OVER)
+            return false;
+    return true;
+}
+
+void run_send_main(struct job_run *run)
+{
+    for (size_t i = 0; i < run->n_tasks; i++) {
+        struct run_task *t = &run->tasks[i];
+        struct job_slot *slot = &run->slots[t->process->rank];
+        if (!is_preparation(t) && t->state != RT_OVER && !t->asked && slot->state == SLOT_STARTED)
+            send_task(slot, t);
+    }
+}
+
+/* --- stopping ------------------------------------------------------------------------------- */
+
+bool run_tasks_over(const struct job_run *run)
+{
+    for (size_t i = 0; i < run->n_tasks; i++)
+        if (run->tasks[i].state == RT_SENT)
+            return false;
+    return true;
+}
+
+/* The task is over when the node says so (task_ended, or its list), not when it was signalled. */
+static void on_signal(void *ctx, const struct err *why)
+{
+    struct step *st = ctx;
+    struct job_slot *slot = st->slot;
+    if (answered(slot) && why)
+        LOG_WARN(slot->run->runs->log, "task.not_signalled", LF_STR("task", st->task->id),
+                 LF_STR("why", why->msg));
+}
+
+/* Which of the tasks run: after a restart of the daemon that is not known. */
+static void on_list(void *ctx, const struct err *why, const struct task_status *list, size_t n)
+{
+    struct step *st = ctx;
+    struct job_slot *slot = st->slot;
+    struct job_run *run = slot->run;
+    if (!answered(slot) || why)
+        return;
+    for (size_t k = 0; k < run->n_tasks; k++) {
+        struct run_task *t = &run->tasks[k];
+        bool runs = false;
+        for (size_t i = 0; i < n; i++)
+            runs = runs || (list[i].state == TASK_RUNNING && !strcmp(list[i].id, t->id));
+        if (t->process->rank == slot->rank && !runs)
+            t->state = RT_OVER;
+    }
+    wake(run->runs->wakes, WAKE_RUN, run->id);
+}
+
+void slot_signal(struct job_slot *slot, int signo)
+{
+    struct job_run *run = slot->run;
+    if (!slot->tenant.node || !node_rt_usable(slot->tenant.node))
+        return;
+    for (size_t i = 0; i < run->n_tasks; i++) {
+        struct run_task *t = &run->tasks[i];
+        if (t->process->rank != slot->rank || t->state != RT_SENT)
+            continue;
+        struct step *st = new_step(slot, FAIL_JOB_STOP_FAILED, "signal");
+        st->task = t;
+        node_signal(node_rt_link(slot->tenant.node), t->id, signo, on_signal, st);
+    }
+    node_tasks(node_rt_link(slot->tenant.node), on_list,
+               new_step(slot, FAIL_JOB_STOP_FAILED, "list tasks"));
+}
+
+void run_signal(struct job_run *run, int signo)
+{
+    for (int i = 0; i < run->n_slots; i++)
+        slot_signal(&run->slots[i], signo);
+}
+
+const char *slot_awaits_end_of(const struct job_slot *slot)
+{
+    const struct job_run *run = slot->run;
+    if (!slot->tenant.node || !node_rt_usable(slot->tenant.node))
+        return NULL;
+    if (slot->state == SLOT_CLEANING)
+        return script_awaits_end_of(slot->script);
+    for (size_t i = 0; run->phase == RUN_KILLING && i < run->n_tasks; i++)
+        if (run->tasks[i].process->rank == slot->rank && run->tasks[i].state == RT_SENT)
+            return run->tasks[i].id;
+    return NULL;
+}
+
+/* --- cleaning ------------------------------------------------------------------------------- */
+
+static struct script_label clean_label(const char *what)
+{
+    return (struct script_label){.what = what, .may_fail = true};
+}
+
+static void add_last_line(struct job_slot *slot)
+{
+    struct job_run *run = slot->run;
+    struct arena *a = &run->a;
+    const struct script_label label = clean_label("write execution.log");
+    char now[TIMEFMT_SIZE];
+    if (slot->rank != 0 || !run->out.why.code)
+        return;
+    timefmt_fixed(wakes_wall(run->runs->wakes), now);
+    script_append(slot->script, &label, node_rt_job_user(slot->tenant.node), slot->env.log_path,
+                  arena_printf(a, "%s job %s %s: %s", now, run->name,
+                               run->out.kind == OUT_REQUEUE ? "queued again" : "failed",
+                               failure_text(a, &run->out.why)));
+}
+
+/* Commands of a start that did not get to its end are not among the run's tasks. */
+static void add_kills(struct job_slot *slot)
+{
+    struct job_run *run = slot->run;
+    const struct script_label kill = clean_label("kill what is left");
+    if (run->spec.mounts.n > 0 || run->spec.container)
+        script_kill_tasks(slot->script, &kill, slot_task_prefix(slot), NULL, false, NULL);
+    for (size_t i = 0; i < run->n_tasks; i++)
+        if (run->tasks[i].process->rank == slot->rank)
+            script_signal(slot->script, &kill, run->tasks[i].id, SIGKILL);
+}
+
+/* The job is over and stays known: not to be queued again, not deleted. */
+static bool stays(const struct job_run *run)
+{
+    bool ended = run->exec == EXEC_SUCCEEDED || run->exec == EXEC_FAILED;
+    return ended && !run->deleting && run->out.kind != OUT_REQUEUE;
+}
+
+bool slot_keeps(struct job_slot *slot)
+{
+    struct job_run *run = slot->run;
+    struct err e = {0};
+    return stays(run) && run->runs->kept_outputs > 0 && compute_env(slot, &e) == 0 &&
+           outputs_in_job_dir(&slot->env, &run->spec);
+}
+
+void slot_clean(struct job_slot *slot)
+{
+    struct job_run *run = slot->run;
+    const char *dir = job_dir(slot);
+    const struct script_label remove = clean_label("remove job directory"),
+                              forget = clean_label("forget");
+    slot_go(slot, SLOT_CLEANING);
+    if (slot->script)
+        script_halt(slot->script);
+    slot->script = script_new(&run->a, run->runs->log, slot->node_name);
+    if (slot->env.job_dir)
+        add_last_line(slot);
+    add_kills(slot);
+    if (run->spec.container && find_container(slot))
+        container_add_removal(slot->script, &run->a, &slot->container, slot_task_prefix(slot));
+    const struct mounts mounts = mounts_of(slot);
+    mounts_remove(&mounts, &run->spec.mounts);
+    script_remove_tree(slot->script, &remove,
+                       slot_keeps(slot) ? arena_printf(&run->a, "%s/mounts", dir) : dir);
+    /* A job that is to be queued again is not written down as such yet: until then the node
+     * must remember that this attempt ran. */
+    for (size_t i = 0; run->out.kind != OUT_REQUEUE && i < run->n_tasks; i++)
+        if (run->tasks[i].process->rank == slot->rank)
+            script_forget(slot->script, &forget, run->tasks[i].id);
+    run_script(slot);
+}
+
+bool slot_cleaned(const struct job_slot *slot)
+{
+    return slot->pending == 0 && script_state(slot->script) != SCRIPT_RUNNING &&
+           !script_busy(slot->script);
+}

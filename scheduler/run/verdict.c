@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What an exit, an error, a deadline or a lost node means for the job, in the service's own codes
+ * where it had one, with everything a user needs to see why.
+ */
+#include <string.h>
+
+#include "scheduler/run/run_priv.h"
+
+/* Between SIGTERM and SIGKILL. */
+#define GRACE_US 5000000
+
+/* A job whose nodes are lost again and again is not queued again for ever. */
+#define ATTEMPTS_MAX 10
+
+/* As shells do: a process killed by signal n counts as exit code 128 + n. */
+#define EXIT_BY_SIGNAL 128
+
+/* What callbacks and rows lend, the run owns. */
+static void keep_texts(struct job_run *run, struct failure *f)
+{
+    f->message = arena_strdup(&run->a, f->message);
+    f->stderr_tail = arena_strdup(&run->a, f->stderr_tail);
+    f->node = arena_strdup(&run->a, f->node);
+}
+
+void run_set_outcome(struct job_run *run, const struct outcome *out)
+{
+    /* What is to be written is settled, but for a job that is terminated while a full disk keeps
+     * its end from being written. */
+    bool settled =
+        run->phase > RUN_ENDING || (run->phase == RUN_ENDING && out->kind != OUT_STOPPED);
+    bool decided = settled && run->out.kind != OUT_REQUEUE;
+    if (decided || out->kind <= run->out.kind)
+        return;
+    run->out = *out;
+    keep_texts(run, &run->out.why);
+    wake(run->runs->wakes, WAKE_RUN, run->id);
+}
+
+static void fail(struct job_run *run, struct failure why)
+{
+    const struct outcome out = {.kind = OUT_FAILED, .why = why};
+    run_set_outcome(run, &out);
+}
+
+/* --- tasks ---------------------------------------------------------------------------------- */
+
+/* Which words go with which kind of task. */
+static const struct wording {
+    enum failure_code code;
+    const char *exited, *killed, *not_started;
+} wordings[] = {
+    [false] = {FAIL_JOB_FAILED, "Job failed with non-zero exit code", "Job was killed by signal",
+               "The job's command could not be started"},
+    [true] = {FAIL_JOB_PREPARATION_FAILED, "Job preparation task failed with non-zero exit code",
+              "Job preparation task was killed by signal",
+              "The job preparation task could not be started"},
+};
+
+static struct failure task_failure(struct job_run *run, const struct run_task *task,
+                                   const struct task_status *st)
+{
+    const struct wording *w = &wordings[task->process->role == LAUNCH_PREPARATION];
+    struct failure f = {.code = w->code,
+                        .message = w->exited,
+                        .node = run->slots[task->process->rank].node_name,
+                        .step = task->step,
+                        .command = task->process->command_line,
+                        .stderr_tail = st->stderr_tail,
+                        .exit_code = -1,
+                        .signal = st->signal};
+    if (st->state != TASK_EXITED)
+        f.message =
+            arena_printf(&run->a, "%s: %s", w->not_started, st->why ? st->why : "no reason given");
+    else if (st->signal)
+        f.message =
+            arena_printf(&run->a, "%s %d (%s)", w->killed, st->signal, strsignal(st->signal));
+    else
+        f.exit_code = st->exit_code;
+    return f;
+}
+
+static void task_failed(struct job_run *run, const struct run_task *task,
+                        const struct task_status *st)
+{
+    struct outcome out = {.kind = OUT_FAILED, .why = task_failure(run, task, st)};
+    out.has_exit_code = st->state == TASK_EXITED;
+    out.exit_code = st->signal ? EXIT_BY_SIGNAL + st->signal : st->exit_code;
+    run_set_outcome(run, &out);
+}
+
+/* The node is there, but what ran on it vanished: it was rebooted, or its supervisor was killed.
+ * What that means for the job is the cluster's rule: see verdict_rows(). */
+static void task_lost(struct job_run *run, const struct run_task *task,
+                      const struct task_status *st)
+{
+    run->has_lost = true;
+    run->lost = (struct failure){
+        .code = FAIL_NODE_LOST,
+        .message = arena_printf(&run->a, "The %s vanished from its node: %s", task->step,
+                                st->why ? st->why : "there is no record of it"),
+        .node = run->slots[task->process->rank].node_name,
+        .step = task->step,
+        .command = task->process->command_line,
+        .stderr_tail = st->stderr_tail,
+        .exit_code = -1};
+    keep_texts(run, &run->lost);
+}
+
+/* How a task ended that was stopped for the job's time limit: which node, how, and its last words.
+ */
+static void complete_verdict(struct job_run *run, const struct run_task *task,
+                             const struct task_status *st)
+{
+    struct failure *f = &run->out.why;
+    if (run->phase >= RUN_ENDING || run->out.kind != OUT_FAILED || f->node ||
+        st->state != TASK_EXITED)
+        return;
+    f->node = run->slots[task->process->rank].node_name;
+    f->exit_code = st->signal ? -1 : st->exit_code;
+    f->signal = st->signal;
+    f->stderr_tail = arena_strdup(&run->a, st->stderr_tail);
+}
+
+static void check_success(struct job_run *run)
+{
+    const struct outcome out = {.kind = OUT_SUCCEEDED, .has_exit_code = true, .exit_code = 0};
+    bool *over = arena_alloc(&run->a, run->n_tasks * sizeof *over);
+    for (size_t i = 0; i < run->n_tasks; i++)
+        over[i] = run->tasks[i].good;
+    if (launch_succeeded(&run->plan, over))
+        run_set_outcome(run, &out);
+}
+
+void verdict_task(struct job_run *run, struct run_task *task, const struct task_status *st)
+{
+    if (st->state == TASK_RUNNING || task->state == RT_OVER)
+        return;
+    task->state = RT_OVER;
+    wake(run->runs->wakes, WAKE_RUN, run->id);
+    complete_verdict(run, task, st);
+    if (run->phase != RUN_ACTIVE || run->out.kind != OUT_NONE)
+        return;
+    bool good = st->state == TASK_EXITED && st->exit_code == 0 && st->signal == 0;
+    if (good) {
+        task->good = true;
+        check_success(run);
+    } else if (st->state == TASK_LOST || st->state == TASK_UNKNOWN) {
+        task_lost(run, task, st);
+    } else {
+        task_failed(run, task, st);
+    }
+}
+
+/* How often a node that answers may refuse a start that is repeated: less often than what a local
+ * node is given up for, because then nobody would end what runs there. */
+#define REFUSALS_MAX 5
+
+static bool may_run_there(const struct job_run *run, const struct job_slot *slot)
+{
+    for (size_t i = 0; i < run->n_tasks; i++)
+        if (run->tasks[i].process->rank == slot->rank && run->tasks[i].state == RT_SENT)
+            return true;
+    return false;
+}
+
+void verdict_slot_error(struct job_run *run, struct job_slot *slot)
+{
+    bool nodes_fault = slot->nodes_fault;
+    slot->nodes_fault = false;
+    if (nodes_fault && may_run_there(run, slot) && ++slot->refusals > REFUSALS_MAX) {
+        run->has_lost = true; /* it answers: what runs there is ended before the run is let go */
+        run->lost = slot->error;
+        run->lost.code = FAIL_NODE_LOST;
+        wake(run->runs->wakes, WAKE_RUN, run->id);
+    } else if (nodes_fault && slot->tenant.node)
+        node_rt_distrust(slot->tenant.node,
+                         slot->error.message); /* tried again, or the node is given up */
+    else
+        fail(run, slot->error);
+}
+
+/* --- rows ----------------------------------------------------------------------------------- */
+
+static void terminated(struct job_run *run)
+{
+    const struct outcome out = {
+        .kind = OUT_STOPPED,
+        .grace_us = GRACE_US,
+        .why = {.code = FAIL_JOB_TERMINATED,
+                .message = "The specified job has been terminated by the user",
+                .exit_code = -1}};
+    run_set_outcome(run, &out);
+}
+
+static void timed_out(struct job_run *run)
+{
+    const struct outcome out = {
+        .kind = OUT_FAILED,
+        .grace_us = GRACE_US,
+        .why = {.code = FAIL_JOB_TIMED_OUT,
+                .message = arena_printf(&run->a,
+                                        "The job ran longer than its limit maxWallClockTime of "
+                                        "%lld seconds and was stopped",
+                                        (long long)(run->spec.max_wall_us / 1000000)),
+                .step = "job",
+                .command = run->spec.toolkit.command_line,
+                .remedy = "raise constraints.maxWallClockTime",
+                .exit_code = -1}};
+    run_set_outcome(run, &out);
+}
+
+/* How a job ends whose node leaves or was lost is the cluster's deallocation option. Automatic
+ * scaling has none, and never takes a node from a job: only a lost one is a question there. */
+static void apply_rule(struct job_run *run, const struct cluster *c, struct failure why, bool lost)
+{
+    struct outcome out = {.kind = OUT_REQUEUE, .why = why};
+    enum dealloc_option rule = c->scale.kind == SCALE_MANUAL ? c->scale.dealloc : DEALLOC_REQUEUE;
+    if (c->prov_state == PROV_DELETING) {
+        out.why.code = FAIL_CLUSTER_DELETED;
+        out.why.message = "The job's cluster was deleted while the job ran";
+        out.kind = OUT_FAILED;
+    } else if (rule == DEALLOC_TERMINATE || (lost && rule != DEALLOC_REQUEUE) ||
+               (lost && run->attempt >= ATTEMPTS_MAX)) {
+        out.kind = OUT_FAILED;
+    }
+    run_set_outcome(run, &out);
+}
+
+static struct failure node_taken(struct job_run *run, const struct node *nd)
+{
+    return (struct failure){.code = FAIL_NODE_DEALLOCATED,
+                            .message =
+                                "A node of the job was deallocated because its cluster was resized",
+                            .node = nd->name,
+                            .step = "job",
+                            .command = run->spec.toolkit.command_line,
+                            .exit_code = -1};
+}
+
+/* In the words of the node's own failure, if that is written already. */
+static struct failure node_lost(struct job_run *run, const struct node *nd)
+{
+    const struct node_rt *rt = node_rt_find(run->runs->fleet, nd->id);
+    const char *why = failure_message(&run->a, nd->errors);
+    if (!why)
+        why = rt && node_rt_why_down(rt) ? node_rt_why_down(rt) : "see the errors of its cluster";
+    struct failure f = node_taken(run, nd);
+    f.code = nd->failure == FAIL_NODE_REBOOTED ? FAIL_NODE_REBOOTED : FAIL_NODE_LOST;
+    f.message = arena_printf(&run->a, "A node of the job was lost: %s", why);
+    return f;
+}
+
+/* A node on which another's task does not die gets nothing new, but what it has goes on. */
+static bool still_has(const struct job_run *run, const struct node *nd, size_t i)
+{
+    bool attached = i < (size_t)run->n_slots && run->slots[i].tenant.node;
+    if (i < (size_t)run->n_slots && run->slots[i].state == SLOT_GONE)
+        return false;
+    if (nd->state == NODE_UNUSABLE && attached)
+        return nd->failure == FAIL_TASK_NOT_KILLED;
+    return nd->state == NODE_RUNNING;
+}
+
+/* Is one of the nodes lost or leaving, or did a task vanish from one? */
+static int check_nodes(struct job_run *run, struct arena *a, struct err *e)
+{
+    struct cluster c = {0};
+    struct node *nodes;
+    size_t n, i = 0;
+    if (st_node_of_job(run->runs->st, a, run->id, &nodes, &n, e) != 0)
+        return -1;
+    while (i < n && still_has(run, &nodes[i], i))
+        i++;
+    if (i == n && !run->has_lost)
+        return 0;
+    if (st_cluster_by_id(run->runs->st, a, run->cluster_id, &c, e) < 0)
+        return -1;
+    if (i == n) {
+        apply_rule(run, &c, run->lost, true);
+    } else {
+        bool lost = nodes[i].state != NODE_LEAVING;
+        apply_rule(run, &c, (lost ? node_lost : node_taken)(run, &nodes[i]), lost);
+    }
+    return 0;
+}
+
+static bool ended(enum exec_state x)
+{
+    return x == EXEC_SUCCEEDED || x == EXEC_FAILED;
+}
+
+int verdict_rows(struct job_run *run, struct arena *a, struct err *e)
+{
+    struct job row;
+    int rc = st_job_by_id(run->runs->st, a, run->id, &row, e);
+    if (rc < 0)
+        return -1;
+    run->deleting = rc == 0 || row.prov_state == PROV_DELETING;
+    if (rc == 0)
+        return 0;
+    run->exec = row.exec_state;
+    if (ended(row.exec_state))
+        return 0;
+    if (run->deleting) {
+        const struct outcome out = {.kind = OUT_REMOVE};
+        run_set_outcome(run, &out);
+    } else if (row.exec_state == EXEC_TERMINATING) {
+        terminated(run);
+    } else if (run->phase == RUN_ACTIVE && run->out.kind == OUT_NONE) {
+        if (check_nodes(run, a, e) != 0)
+            return -1;
+        if (run->spec.max_wall_us > 0 &&
+            wakes_mono(run->runs->wakes) >= run->began_us + run->spec.max_wall_us)
+            timed_out(run);
+    }
+    return 0;
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+#include "scheduler/wake/wake.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "lib/arena.h"
+#include "lib/deadlines.h"
+#include "lib/idqueue.h"
+#include "storage/storage.h"
+
+/* Reconciles per turn: some 50 us each, so that a turn stays well under 10 ms and requests are
+ * answered meanwhile. What is left is done in the next turn, which follows at once. */
+#define RECONCILES_PER_TURN 100
+
+/* A reconcile that takes longer holds up everybody, and is in the log. */
+#define SLOW_US 50000
+
+static const char *const kind_names[WAKE_KINDS] = {
+    [WAKE_DELETIONS] = "deletions",     [WAKE_RUN] = "run",   [WAKE_NODE] = "node",
+    [WAKE_NODE_READ] = "node read",     [WAKE_POOL] = "pool", [WAKE_OPERATIONS] = "operations",
+    [WAKE_FILE_SERVER] = "file server",
+};
+
+struct handler {
+    wake_fn reconcile;
+    void *ctx;
+};
+
+struct wakes {
+    struct storage *st; /* borrowed, as are loop and log */
+    struct loop *loop;
+    const struct log *log;
+    struct handler handlers[WAKE_KINDS];
+    struct id_queue woken[WAKE_KINDS];
+    struct deadlines *deadlines; /* when one comes, its id is woken */
+    struct loop_timer *timer;    /* fires at the earliest deadline */
+    struct wake_counts counts;
+    int64_t wall_ahead_us; /* what the wall clock was ahead of the monotonic one at the start */
+    uint64_t random;       /* state of the generator behind wakes_jitter() */
+    int refs;              /* durable callbacks, links and work of threads */
+    bool stopping;
+    void (*stopped)(void *ctx);
+    void *stopped_ctx;
+};
+
+/* --- birth and end -------------------------------------------------------------------------- */
+
+static void on_timer(void *ctx);
+
+struct wakes *wakes_create(const struct wakes_config *c)
+{
+    struct wakes *w = xcalloc(1, sizeof *w);
+    w->st = c->storage;
+    w->loop = c->loop;
+    w->log = c->log;
+    w->deadlines = deadlines_new(WAKE_KINDS);
+    w->timer = loop_timer_create(c->loop, on_timer, w);
+    w->wall_ahead_us = loop_wall_us(c->loop) - loop_mono_us(c->loop);
+    w->random = (uint64_t)loop_mono_us(c->loop);
+    wakes_ref(w); /* our own, until it stops */
+    return w;
+}
+
+void wakes_free(struct wakes *w)
+{
+    assert(w->refs == 0);
+    for (int k = 0; k < WAKE_KINDS; k++)
+        id_queue_free(&w->woken[k]);
+    deadlines_free(w->deadlines);
+    free(w);
+}
+
+void wakes_handle(struct wakes *w, enum wake_kind kind, wake_fn reconcile, void *ctx)
+{
+    assert(!w->handlers[kind].reconcile);
+    w->handlers[kind] = (struct handler){reconcile, ctx};
+}
+
+void wakes_ref(struct wakes *w)
+{
+    w->refs++;
+}
+
+void wakes_unref(struct wakes *w)
+{
+    assert(w->refs > 0);
+    if (--w->refs > 0)
+        return;
+    assert(w->stopping);
+    w->stopped(w->stopped_ctx);
+}
+
+static void on_idle(void *ctx)
+{
+    wakes_unref(ctx);
+}
+
+void wakes_stop(struct wakes *w, void (*stopped)(void *ctx), void *ctx)
+{
+    assert(!w->stopping);
+    w->stopping = true;
+    w->stopped = stopped;
+    w->stopped_ctx = ctx;
+    loop_timer_destroy(w->timer);
+    w->timer = NULL;
+    loop_defer(w->loop, on_idle, w);
+}
+
+bool wakes_stopping(const struct wakes *w)
+{
+    return w->stopping;
+}
+
+const struct wake_counts *wakes_counts(const struct wakes *w)
+{
+    return &w->counts;
+}
+
+/* --- waking --------------------------------------------------------------------------------- */
+
+void wake(struct wakes *w, enum wake_kind kind, int64_t id)
+{
+    if (!w->stopping && id != 0 && id_queue_put(&w->woken[kind], id))
+        w->counts.woken[kind]++;
+}
+
+static bool is_pending(const struct wakes *w)
+{
+    for (int k = 0; k < WAKE_KINDS; k++)
+        if (w->woken[k].n > 0)
+            return true;
+    return false;
+}
+
+void wake_by(struct wakes *w, enum wake_kind kind, int64_t id, int64_t at_us)
+{
+    int64_t before;
+    if (!deadlines_get(w->deadlines, (int)kind, id, &before) || before > at_us)
+        deadlines_set(w->deadlines, (int)kind, id, at_us);
+}
+
+void wake_at(struct wakes *w, enum wake_kind kind, int64_t id, int64_t at_us)
+{
+    if (at_us == 0)
+        deadlines_remove(w->deadlines, (int)kind, id);
+    else
+        deadlines_set(w->deadlines, (int)kind, id, at_us);
+}
+
+static void on_timer(void *ctx)
+{
+    struct wakes *w = ctx;
+    int64_t now = wakes_mono(w);
+    struct deadline first;
+    while (deadlines_first(w->deadlines, &first) && first.at_us <= now) {
+        deadlines_remove(w->deadlines, first.kind, first.id);
+        w->counts.deadlines++;
+        wake(w, (enum wake_kind)first.kind, first.id);
+    }
+}
+
+void wake_arm(struct wakes *w)
+{
+    struct deadline first;
+    if (w->stopping)
+        return;
+    if (is_pending(w))
+        loop_timer_start(w->timer, wakes_mono(w));
+    else if (deadlines_first(w->deadlines, &first))
+        loop_timer_start(w->timer, first.at_us);
+    else
+        loop_timer_stop(w->timer);
+}
+
+/* --- turns ---------------------------------------------------------------------------------- */
+
+static void note_time(struct wakes *w, int kind, int64_t id, int64_t us)
+{
+    if (us > w->counts.longest_us)
+        w->counts.longest_us = us;
+    if (us < SLOW_US)
+        return;
+    w->counts.slow++;
+    LOG_INFO(w->log, "loop.slow", LF_STR("operation", kind_names[kind]), LF_INT("id", id),
+             LF_INT("ms", us / 1000));
+}
+
+static bool reconcile_one(struct wakes *w)
+{
+    for (int kind = 0; kind < WAKE_KINDS; kind++) {
+        int64_t id;
+        if (!id_queue_pop(&w->woken[kind], &id))
+            continue;
+        assert(w->handlers[kind].reconcile);
+        int64_t begun = wakes_mono(w);
+        w->handlers[kind].reconcile(w->handlers[kind].ctx, id);
+        note_time(w, kind, id, wakes_mono(w) - begun);
+        return true;
+    }
+    return false;
+}
+
+void wakes_turn(struct wakes *w)
+{
+    if (w->stopping)
+        return;
+    for (int i = 0; i < RECONCILES_PER_TURN; i++)
+        if (!reconcile_one(w))
+            break;
+    wake_arm(w);
+}
+
+/* --- what waits for the disk ---------------------------------------------------------------- */
+
+struct durable {
+    struct wakes *w;
+    int64_t id;
+    wake_effect fn; /* NULL: wake `kind` */
+    void *ctx;
+    enum wake_kind kind;
+};
+
+static void on_durable(void *ctx, const struct err *why)
+{
+    struct durable d = *(struct durable *)ctx;
+    free(ctx);
+    if (!d.w->stopping) {
+        if (d.fn)
+            d.fn(d.ctx, d.id, why);
+        else
+            wake_after(d.w, d.kind, d.id, why);
+        /* After a rollback this runs at the end of a turn, when the timer was armed already. */
+        wake_arm(d.w);
+    }
+    wakes_unref(d.w);
+}
+
+static void when_durable(const struct durable *d)
+{
+    struct durable *copy = xcalloc(1, sizeof *copy);
+    *copy = *d;
+    wakes_ref(d->w);
+    st_when_durable(d->w->st, on_durable, copy);
+}
+
+void wake_when_durable(struct wakes *w, wake_effect fn, void *ctx, int64_t id)
+{
+    when_durable(&(struct durable){.w = w, .id = id, .fn = fn, .ctx = ctx});
+}
+
+void wake_durable(struct wakes *w, enum wake_kind kind, int64_t id)
+{
+    when_durable(&(struct durable){.w = w, .id = id, .kind = kind});
+}
+
+/* After a rollback not at once: on a full disk that would go round and round. */
+void wake_after(struct wakes *w, enum wake_kind kind, int64_t id, const struct err *why)
+{
+    if (why)
+        wake_at(w, kind, id, wakes_mono(w) + WRITE_AGAIN_US);
+    else
+        wake(w, kind, id);
+}
+
+/* --- time ----------------------------------------------------------------------------------- */
+
+int64_t wakes_wall(const struct wakes *w)
+{
+    return loop_wall_us(w->loop);
+}
+
+int64_t wakes_mono(const struct wakes *w)
+{
+    return loop_mono_us(w->loop);
+}
+
+int64_t wakes_mono_of(const struct wakes *w, int64_t wall_us, int64_t past_max)
+{
+    return loop_mono_of(w->loop, wall_us, past_max, 0);
+}
+
+int64_t wakes_steady_wall(const struct wakes *w)
+{
+    int64_t steady = wakes_mono(w) + w->wall_ahead_us, wall = wakes_wall(w);
+    return steady < wall ? steady : wall;
+}
+
+/* splitmix64: no secrets depend on it. */
+static uint64_t next_random(struct wakes *w)
+{
+    uint64_t z = w->random += 0x9e3779b97f4a7c15U;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+    return z ^ (z >> 31);
+}
+
+int64_t wakes_jitter(struct wakes *w, int64_t us)
+{
+    return us / 10 * 8 + (int64_t)(next_random(w) % (uint64_t)(us / 10 * 4 + 1));
+}

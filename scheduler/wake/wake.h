@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How one thing that happened becomes a later step. Everything that happens wakes an id: a run, a
+ * node, a pool. wakes_turn() takes woken ids out and has each reconciled by whoever handles its
+ * kind: he reads the rows, compares with what is in memory, takes the next step. Nothing reconciles
+ * from inside a callback; callbacks note what they saw and wake.
+ *
+ * Decisions are written first; effects on nodes hang on wake_when_durable(), which carries an id
+ * and no object, because by then the object may be gone.
+ *
+ * One thread, one loop.
+ */
+#ifndef SCHEDULER_WAKE_WAKE_H
+#define SCHEDULER_WAKE_WAKE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/err.h"
+#include "lib/log.h"
+#include "lib/loop.h"
+
+struct storage;
+struct wakes;
+
+/* In the order in which they are reconciled. Pools come after runs and nodes: what those did in
+ * this turn is in their rows by then. WAKE_DELETIONS and WAKE_OPERATIONS stand for all of them,
+ * with the id WAKE_ALL: each is one pass. */
+enum wake_kind {
+    WAKE_DELETIONS,
+    WAKE_RUN,
+    WAKE_NODE,
+    WAKE_NODE_READ,
+    WAKE_POOL,
+    WAKE_OPERATIONS,
+    WAKE_FILE_SERVER,
+    WAKE_KINDS
+};
+#define WAKE_ALL 1
+
+/* Since the start. */
+struct wake_counts {
+    uint64_t
+        woken[WAKE_KINDS]; /* ids that were put into the queue, so those that wait count once */
+    uint64_t deadlines;    /* that came */
+    uint64_t slow;         /* reconciles that took longer than they may */
+    int64_t longest_us;    /* of all reconciles */
+};
+
+/* How long until a write that failed (disk full) is tried again. */
+#define WRITE_AGAIN_US 1000000
+
+struct wakes_config { /* all borrowed */
+    struct loop *loop;
+    struct storage *storage;
+    const struct log *log;
+};
+
+struct wakes *wakes_create(const struct wakes_config *c);
+/* Who reconciles a kind; once for each, before anything is woken. */
+typedef void (*wake_fn)(void *ctx, int64_t id);
+void wakes_handle(struct wakes *w, enum wake_kind kind, wake_fn reconcile, void *ctx);
+/* Reconciles what was woken, as far as that fits into one turn of the loop; the rest follows at
+ * once. Call it in every turn, before what the turn wrote is committed. */
+void wakes_turn(struct wakes *w);
+/* From now on nothing is woken and no effect is run: the next start finds in the rows what is to be
+ * done. `stopped` is called once the last reference is given up; it may free the wakes. */
+void wakes_stop(struct wakes *w, void (*stopped)(void *ctx), void *ctx);
+bool wakes_stopping(const struct wakes *w);
+const struct wake_counts *wakes_counts(const struct wakes *w);
+void wakes_free(struct wakes *w);
+
+/* What is under way (a link, a thread's work) and calls back keeps a reference. */
+void wakes_ref(struct wakes *w);
+void wakes_unref(struct wakes *w); /* may call `stopped` */
+
+/* --- waking ----------------------------------------------------------------------------------- */
+
+/* Id 0 is nobody. */
+void wake(struct wakes *w, enum wake_kind kind, int64_t id);
+/* Replaces the deadline of (kind, id), an instant of wakes_mono(); 0 removes it. */
+void wake_at(struct wakes *w, enum wake_kind kind, int64_t id, int64_t at_us);
+/* Like wake_at(), but a deadline that comes earlier stays. */
+void wake_by(struct wakes *w, enum wake_kind kind, int64_t id, int64_t at_us);
+/* To be called by who wakes outside of a turn: sees to it that one comes. */
+void wake_arm(struct wakes *w);
+
+/* Runs `fn` once what was written so far is on disk (`why` NULL) or was rolled back. */
+typedef void (*wake_effect)(void *ctx, int64_t id, const struct err *why);
+void wake_when_durable(struct wakes *w, wake_effect fn, void *ctx, int64_t id);
+/* Wakes (kind, id) then; after a rollback a moment later: who is woken looks at the rows again. */
+void wake_durable(struct wakes *w, enum wake_kind kind, int64_t id);
+/* The same from inside an effect that was told `why`. */
+void wake_after(struct wakes *w, enum wake_kind kind, int64_t id, const struct err *why);
+
+/* --- time ------------------------------------------------------------------------------------- */
+
+/* What is stored and shown; and what is waited for and measured. */
+int64_t wakes_wall(const struct wakes *w);
+int64_t wakes_mono(const struct wakes *w);
+/* The instant of wakes_mono() that a row gives as wall time: see loop_mono_of(). It has passed, by
+ * `past_max` at most. To be asked once, when the row is read or written; then it is kept. */
+int64_t wakes_mono_of(const struct wakes *w, int64_t wall_us, int64_t past_max);
+/* The wall clock as it would be now had nobody set it forward since the start: what it says has
+ * passed, has. */
+int64_t wakes_steady_wall(const struct wakes *w);
+/* 80 to 120 % of `us`: what many do in the same rhythm is spread out. */
+int64_t wakes_jitter(struct wakes *w, int64_t us);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Copies of a database, made beside a daemon that writes to it, and put back where none runs.
+ * SQLite's backup interface copies what was committed when it began, as a reader; the copy has no
+ * write-ahead log. It has the secrets as they are, sealed, and not the key.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/fs.h"
+#include "lib/strbuf.h"
+#include "storage/storage_priv.h"
+
+static int sync_path(const char *path, struct err *e)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int rc = fd >= 0 && fsync(fd) == 0 ? 0 : err_errno(e, ERR_STORAGE, "cannot sync %s", path);
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
+static int sync_folder_of(const char *path, struct err *e)
+{
+    char *dir = xstrdup(path);
+    char *slash = strrchr(dir, '/');
+    if (slash)
+        slash[slash == dir] = '\0';
+    int rc = sync_path(slash ? dir : ".", e);
+    free(dir);
+    return rc;
+}
+
+/* A new file that only its owner can read, whatever the umask says; never over another. */
+static int make_private(const char *path, struct err *e)
+{
+    if (unlink(path) < 0 && errno != ENOENT)
+        return err_errno(e, ERR_STORAGE, "cannot replace %s", path);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return err_errno(e, ERR_STORAGE, "cannot make %s", path);
+    close(fd);
+    return 0;
+}
+
+/* Whole and on disk under its name, or not there at all. */
+static int copy_to(const char *from, const char *to, struct err *e)
+{
+    struct strbuf part = STRBUF_INIT;
+    strbuf_printf(&part, "%s.part", to);
+    int rc = make_private(part.s, e);
+    if (rc == 0)
+        rc = st_sql_copy(from, part.s, e);
+    if (rc == 0)
+        rc = sync_path(part.s, e);
+    if (rc == 0 && rename(part.s, to) < 0)
+        rc = err_errno(e, ERR_STORAGE, "cannot rename %s to %s", part.s, to);
+    if (rc == 0)
+        rc = sync_folder_of(to, e);
+    else
+        unlink(part.s);
+    strbuf_free(&part);
+    return rc;
+}
+
+static int expect_ours(const char *path, struct err *e)
+{
+    struct st_peek p;
+    if (st_peek(path, &p, e) < 0)
+        return -1;
+    if (!p.exists)
+        return err_set(e, ERR_STORAGE, NULL, "there is no database at %s", path);
+    return st_refuse_foreign(path, &p, e);
+}
+
+int st_backup(const char *path, const char *to, struct err *e)
+{
+    if (expect_ours(path, e) < 0)
+        return -1;
+    if (access(to, F_OK) == 0)
+        return err_set(e, ERR_CONFIG, NULL, "%s is there already; name another file", to);
+    return copy_to(path, to, e);
+}
+
+/* A database is its file and its log; -shm is made again. */
+static int move_db(const char *path, const char *to, struct err *e)
+{
+    static const char *const ends[] = {"", "-wal", "-shm"};
+    int rc = 0;
+    bool there = access(path, F_OK) == 0; /* else: the rest of one that was begun */
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0] && rc == 0; i++) {
+        struct strbuf was = STRBUF_INIT, is = STRBUF_INIT;
+        strbuf_printf(&was, "%s%s", path, ends[i]);
+        strbuf_printf(&is, "%s%s", to, ends[i]);
+        if (there)
+            unlink(is.s);
+        if (rename(was.s, is.s) < 0 && errno != ENOENT)
+            rc = err_errno(e, ERR_STORAGE, "cannot set %s aside as %s", was.s, is.s);
+        strbuf_free(&was);
+        strbuf_free(&is);
+    }
+    return rc;
+}
+
+/* A crash in between leaves the database of before, or none: then the daemon refuses to start, and
+ * this can be done again. */
+int st_restore(const char *path, const char *key_path, const char *from, struct err *e)
+{
+    struct strbuf new = STRBUF_INIT, before = STRBUF_INIT;
+    strbuf_printf(&new, "%s.new", path);
+    strbuf_printf(&before, "%s.before", path);
+    int rc = expect_ours(from, e);
+    if (rc == 0)
+        rc = copy_to(from, new.s, e);
+    if (rc == 0 && st_check_copy(new.s, key_path, e) < 0)
+        rc = err_prefix(e, "%s cannot be restored", from);
+    if (rc == 0)
+        rc = move_db(path, before.s, e);
+    if (rc == 0 && rename(new.s, path) < 0)
+        rc = err_errno(e, ERR_STORAGE, "cannot rename %s to %s", new.s, path);
+    if (rc == 0)
+        rc = sync_folder_of(path, e);
+    else
+        unlink(new.s);
+    strbuf_free(&before);
+    strbuf_free(&new);
+    return rc;
+}

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * See rows.h. The aliases are those that the statements give their tables.
+ */
+#include "storage/rows.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "lib/strbuf.h"
+#include "storage/storage.h"
+
+#define AT(member) offsetof(ROW, member)
+#define COLUMN(kind, name, member)                                                                 \
+    {                                                                                              \
+        name, NULL, COLUMN_##kind, false, AT(member), 0                                            \
+    }
+#define OWN(kind, name, member)                                                                    \
+    {                                                                                              \
+        name, NULL, COLUMN_##kind, true, AT(member), 0                                             \
+    }
+#define FROM(kind, sql, member)                                                                    \
+    {                                                                                              \
+        NULL, sql, COLUMN_##kind, true, AT(member), 0                                              \
+    }
+
+#define INT64(name, member)     COLUMN(INT64, name, member)
+#define INT(name, member)       COLUMN(INT, name, member)
+#define BOOL(name, member)      COLUMN(BOOL, name, member)
+#define TEXT(name, member)      COLUMN(TEXT, name, member)
+#define ID(name, member)        COLUMN(ID, name, member)
+#define OWN_INT64(name, member) OWN(INT64, name, member)
+#define FROM_INT64(sql, member) FROM(INT64, sql, member)
+#define FROM_INT(sql, member)   FROM(INT, sql, member)
+#define FROM_TEXT(sql, member)  FROM(TEXT, sql, member)
+#define FROM_BOOL(sql, member)  FROM(BOOL, sql, member)
+#define FROM_ID(sql, member)    FROM(ID, sql, member)
+#define MAYBE(name, value, flag)                                                                   \
+    {                                                                                              \
+        name, NULL, COLUMN_MAYBE, false, AT(value), AT(flag)                                       \
+    }
+#define SECRET(name)                                                                               \
+    {                                                                                              \
+        name, NULL, COLUMN_SECRET, false, 0, 0                                                     \
+    }
+
+#define ROW_OF(row, type, list, table, alias)                                                      \
+    const struct st_row row = {#list,          table,                                              \
+                               alias,          sizeof(type),                                       \
+                               list##_columns, sizeof list##_columns / sizeof list##_columns[0]}
+
+/* 3, running, is an idle node (2) with something on it. */
+#define NODE_STATE_SQL "CASE WHEN n.state = 2 AND a.run_id IS NOT NULL THEN 3 ELSE n.state END"
+
+#define ROW struct resource_group
+static const struct st_column group_columns[] = {
+    OWN_INT64("id", id),
+    TEXT("subscription", subscription),
+    TEXT("name", name),
+    TEXT("location", location),
+    TEXT("tags", tags),
+    INT("prov_state", prov_state),
+    INT64("created_us", created_us),
+    INT64("updated_us", updated_us),
+    TEXT("created_by", created_by),
+};
+#undef ROW
+ROW_OF(group_row, struct resource_group, group, "resource_group", "g");
+
+#define ROW struct workspace
+static const struct st_column workspace_columns[] = {
+    OWN_INT64("id", id),
+    INT64("group_id", group_id),
+    TEXT("name", name),
+    TEXT("location", scope.location),
+    TEXT("tags", tags),
+    INT("prov_state", prov_state),
+    INT64("prov_us", prov_us),
+    INT64("created_us", created_us),
+    INT64("updated_us", updated_us),
+    TEXT("created_by", created_by),
+    FROM_TEXT("g.subscription", scope.subscription),
+    FROM_TEXT("g.name", scope.group),
+};
+#undef ROW
+ROW_OF(workspace_row, struct workspace, workspace, "workspace", "w");
+
+#define ROW struct experiment
+static const struct st_column experiment_columns[] = {
+    OWN_INT64("id", id),
+    INT64("workspace_id", workspace_id),
+    TEXT("name", name),
+    INT("prov_state", prov_state),
+    INT64("prov_us", prov_us),
+    INT64("created_us", created_us),
+    INT64("updated_us", updated_us),
+    TEXT("created_by", created_by),
+    FROM_TEXT("g.subscription", scope.subscription),
+    FROM_TEXT("g.name", scope.group),
+    FROM_TEXT("w.location", scope.location),
+    FROM_TEXT("w.name", scope.workspace),
+};
+#undef ROW
+ROW_OF(experiment_row, struct experiment, experiment, "experiment", "r");
+
+#define ROW struct file_server
+static const struct st_column file_server_columns[] = {
+    OWN_INT64("id", id),
+    INT64("workspace_id", workspace_id),
+    TEXT("name", name),
+    TEXT("guid", guid),
+    TEXT("doc", doc),
+    INT("prov_state", prov_state),
+    INT64("prov_us", prov_us),
+    INT64("created_us", created_us),
+    INT64("updated_us", updated_us),
+    TEXT("created_by", created_by),
+    FROM_TEXT("g.subscription", scope.subscription),
+    FROM_TEXT("g.name", scope.group),
+    FROM_TEXT("w.location", scope.location),
+    FROM_TEXT("w.name", scope.workspace),
+    SECRET("secrets"),
+};
+#undef ROW
+ROW_OF(file_server_row, struct file_server, file_server, "file_server", "r");
+
+#define ROW struct pool
+static const struct st_column pool_columns[] = {
+    OWN_INT64("id", id),
+    TEXT("vm_size", vm_size),
+    INT("vm_priority", vm_priority),
+    INT("scale_kind", scale.kind),
+    INT("scale_target", scale.target),
+    INT("scale_dealloc", scale.dealloc),
+    INT("scale_minimum", scale.minimum),
+    INT("scale_maximum", scale.maximum),
+    INT("scale_initial", scale.initial),
+    INT("auto_target", auto_target),
+    INT("alloc_state", alloc_state),
+    INT64("alloc_us", alloc_us),
+    BOOL("is_new", is_new),
+    TEXT("errors", errors),
+};
+#undef ROW
+ROW_OF(pool_row, struct pool, pool, "pool", "p");
+
+#define ROW struct cluster
+static const struct st_column cluster_columns[] = {
+    INT64("id", id),
+    INT64("workspace_id", workspace_id),
+    TEXT("name", name),
+    TEXT("guid", guid),
+    TEXT("doc", doc),
+    INT("prov_state", prov_state),
+    INT64("prov_us", prov_us),
+    INT64("created_us", created_us),
+    INT64("updated_us", updated_us),
+    TEXT("created_by", created_by),
+    FROM_TEXT("p.vm_size", vm_size),
+    FROM_INT("p.vm_priority", vm_priority),
+    FROM_INT("p.scale_kind", scale.kind),
+    FROM_INT("p.scale_target", scale.target),
+    FROM_INT("p.scale_dealloc", scale.dealloc),
+    FROM_INT("p.scale_minimum", scale.minimum),
+    FROM_INT("p.scale_maximum", scale.maximum),
+    FROM_INT("p.scale_initial", scale.initial),
+    FROM_INT("p.auto_target", auto_target),
+    FROM_INT("p.alloc_state", alloc_state),
+    FROM_INT64("p.alloc_us", alloc_us),
+    FROM_BOOL("p.is_new", is_new),
+    FROM_TEXT("p.errors", errors),
+    FROM_TEXT("g.subscription", scope.subscription),
+    FROM_TEXT("g.name", scope.group),
+    FROM_TEXT("w.location", scope.location),
+    FROM_TEXT("w.name", scope.workspace),
+    SECRET("secrets"),
+};
+#undef ROW
+ROW_OF(cluster_row, struct cluster, cluster, "cluster", "r");
+
+#define ROW struct run
+static const struct st_column run_columns[] = {
+    OWN_INT64("id", id),
+    INT64("pool_id", pool_id),
+    INT("owner_kind", owner_kind),
+    INT64("owner_id", owner_id),
+    INT("idx", idx),
+    TEXT("guid", guid),
+    INT("priority", priority),
+    INT("nodes", nodes),
+    BOOL("need_whole", need_whole),
+    INT("need_slots", need.slots),
+    INT("need_gpus", need.gpus),
+    INT("need_cores", need.cores),
+    INT64("need_memory", need.memory),
+    INT64("max_wall_us", max_wall_us),
+    INT("phase", state),
+    INT("stop", stop),
+    INT("attempt", attempt),
+    INT64("start_us", start_us),
+    INT64("end_us", end_us),
+    INT("failure", failure),
+};
+#undef ROW
+ROW_OF(run_row, struct run, run, "run", "u");
+
+#define ROW struct job
+static const struct st_column job_columns[] = {
+    OWN_INT64("id", id),
+    INT64("experiment_id", experiment_id),
+    ID("cluster_id", cluster_id),
+    TEXT("name", name),
+    TEXT("guid", guid),
+    TEXT("doc", doc),
+    TEXT("cluster_ref", cluster_ref),
+    FROM_INT("u.priority", priority),
+    FROM_INT("u.nodes", node_count),
+    FROM_INT64("u.max_wall_us", max_wall_us),
+    FROM_INT("u.attempt", attempt),
+    INT("prov_state", prov_state),
+    INT("exec_state", exec_state),
+    INT64("prov_us", prov_us),
+    INT64("exec_us", exec_us),
+    INT64("created_us", created_us),
+    INT64("updated_us", updated_us),
+    INT64("start_us", start_us),
+    INT64("end_us", end_us),
+    MAYBE("exit_code", exit_code, has_exit_code),
+    TEXT("errors", errors),
+    TEXT("created_by", created_by),
+    FROM_TEXT("g.subscription", scope.subscription),
+    FROM_TEXT("g.name", scope.group),
+    FROM_TEXT("w.location", scope.location),
+    FROM_TEXT("w.name", scope.workspace),
+    FROM_TEXT("r.name", scope.experiment),
+    SECRET("secrets"),
+};
+#undef ROW
+ROW_OF(job_row, struct job, job, "job", "j");
+
+#define ROW struct node
+static const struct st_column node_columns[] = {
+    OWN_INT64("id", id),
+    INT64("pool_id", cluster_id),
+    TEXT("name", name),
+    INT("ordinal", ordinal),
+    {"state", NODE_STATE_SQL, COLUMN_INT, false, AT(state), 0},
+    INT64("state_us", state_us),
+    INT64("created_us", created_us),
+    INT64("idle_us", idle_us),
+    INT("slots", has.slots),
+    INT("gpus", has.gpus),
+    INT("cores", has.cores),
+    INT64("memory", has.memory),
+    TEXT("devices", devices),
+    TEXT("incarnation", incarnation),
+    INT("failure", failure),
+    TEXT("errors", errors),
+    ID("machine_id", machine_id),
+    FROM_ID("u.owner_id", job_id),
+    FROM_INT("a.rank", rank),
+    FROM_TEXT("a.task_prefix", task_prefix),
+    FROM_INT64("a.term", term),
+};
+#undef ROW
+ROW_OF(node_row, struct node, node, "node", "n");
+
+#define ROW struct allocation
+static const struct st_column allocation_columns[] = {
+    INT64("run_id", run_id),
+    INT("attempt", attempt),
+    INT("rank", rank),
+    ID("node_id", node_id),
+    TEXT("node_name", node_name),
+    INT("slots", takes.slots),
+    INT("gpus", takes.gpus),
+    INT("cores", takes.cores),
+    INT64("memory", takes.memory),
+    TEXT("devices", devices),
+    INT("state", state),
+    BOOL("kept", kept),
+    INT64("term", term),
+    TEXT("task_prefix", task_prefix),
+    INT64("created_us", created_us),
+    INT64("released_us", released_us),
+};
+#undef ROW
+ROW_OF(allocation_row, struct allocation, allocation, "allocation", "a");
+
+#define ROW struct node_use
+static const struct st_column node_use_columns[] = {
+    FROM_INT64("n.id", node_id),
+    FROM_INT64("n.pool_id", cluster_id),
+    FROM_TEXT("n.name", node),
+    FROM_INT(NODE_STATE_SQL, state),
+    FROM_TEXT("n.errors", errors),
+    FROM_ID("n.machine_id", machine_id),
+    FROM_TEXT("c.name", cluster),
+    FROM_TEXT("w.name", workspace),
+    FROM_INT("p.vm_priority", vm_priority),
+    FROM_TEXT("j.name", job),
+};
+#undef ROW
+ROW_OF(node_use_row, struct node_use, node_use, NULL, "n");
+
+#define ROW struct kept_dir
+static const struct st_column kept_dir_columns[] = {
+    FROM_INT64("u.owner_id", job_id),
+    FROM_TEXT("u.guid || '-' || a.attempt", name),
+};
+#undef ROW
+ROW_OF(kept_dir_row, struct kept_dir, kept_dir, NULL, "a");
+
+#define ROW struct doomed_job
+static const struct st_column doomed_job_columns[] = {
+    FROM_INT64("j.id", id),
+    FROM_ID("j.cluster_id", cluster_id),
+    {NULL, "j.prov_state <> 5", COLUMN_BOOL, true, AT(with_experiment), 0},
+};
+#undef ROW
+ROW_OF(doomed_job_row, struct doomed_job, doomed_job, NULL, "j");
+
+#define ROW struct job_place
+static const struct st_column job_place_columns[] = {
+    FROM_INT64("u.owner_id", job_id),
+    FROM_INT("a.rank", rank),
+    FROM_INT64("a.node_id", node_id),
+    {NULL, "a.kept", COLUMN_BOOL, true, AT(kept), 0},
+};
+#undef ROW
+ROW_OF(job_place_row, struct job_place, job_place, NULL, "a");
+
+#define ROW struct machine_row
+static const struct st_column machine_columns[] = {
+    OWN_INT64("id", id),    TEXT("name", name),   BOOL("drained", drained),
+    TEXT("reason", reason), TEXT("facts", facts), INT64("contact_us", contact_us),
+};
+#undef ROW
+ROW_OF(machine_row_row, struct machine_row, machine, "machine", "m");
+
+#define ROW struct operation
+static const struct st_column operation_columns[] = {
+    TEXT("guid", guid),
+    TEXT("subscription", subscription),
+    TEXT("location", location),
+    TEXT("resource_key", resource_key),
+    TEXT("api_version", api_version),
+    INT("kind", kind),
+    INT64("resource_id", resource_id),
+    BOOL("is_delete", is_delete),
+    INT("status", status),
+    INT64("start_us", start_us),
+    INT64("end_us", end_us),
+    TEXT("error_code", error_code),
+    TEXT("error_message", error_message),
+};
+#undef ROW
+ROW_OF(operation_row, struct operation, operation, "operation", "o");
+
+#define ROW struct event
+static const struct st_column event_columns[] = {
+    OWN_INT64("seq", seq),   INT64("at_us", at_us),
+    INT("kind", kind),       INT64("resource_id", resource_id),
+    INT("from_state", from), INT("to_state", to),
+    TEXT("reason", reason),
+};
+#undef ROW
+ROW_OF(event_row, struct event, event, "event", "e");
+
+#define ROW struct epoch
+static const struct st_column epoch_columns[] = {
+    FROM_INT64("h.term", term),
+    FROM_TEXT("h.random", random),
+};
+#undef ROW
+ROW_OF(epoch_row, struct epoch, epoch, NULL, "h");
+
+static const struct st_column id_columns[] = {{"id", "id", COLUMN_INT64, true, 0, 0}};
+const struct st_row id_row = {"id", NULL, "", sizeof(int64_t), id_columns, 1};
+
+static const struct st_row *const all_rows[] = {
+    &group_row, &workspace_row, &experiment_row, &file_server_row, &pool_row,      &cluster_row,
+    &run_row,   &job_row,       &node_row,       &allocation_row,  &node_use_row,  &kept_dir_row,
+    &event_row, &operation_row, &epoch_row,      &machine_row_row, &job_place_row, &doomed_job_row};
+
+static const struct st_row *find(const char *name, size_t n)
+{
+    for (size_t i = 0; i < sizeof all_rows / sizeof all_rows[0]; i++)
+        if (strlen(all_rows[i]->name) == n && memcmp(all_rows[i]->name, name, n) == 0)
+            return all_rows[i];
+    return NULL;
+}
+
+int st_row_bound(const struct st_row *row)
+{
+    int n = 0;
+    for (size_t i = 0; i < row->n; i++)
+        n += !row->columns[i].read_only;
+    return n;
+}
+
+static void add_select(struct strbuf *out, const struct st_row *row)
+{
+    const char *glue = "";
+    for (size_t i = 0; i < row->n; i++) {
+        const struct st_column *c = &row->columns[i];
+        if (c->kind == COLUMN_SECRET)
+            continue;
+        if (c->is)
+            strbuf_printf(out, "%s%s", glue, c->is);
+        else
+            strbuf_printf(out, "%s%s.%s", glue, row->alias, c->name);
+        glue = ", ";
+    }
+}
+
+static void add_insert(struct strbuf *out, const struct st_row *row)
+{
+    const char *glue = "";
+    strbuf_printf(out, "%s (", row->table);
+    for (size_t i = 0; i < row->n; i++) {
+        if (row->columns[i].read_only)
+            continue;
+        strbuf_printf(out, "%s%s", glue, row->columns[i].name);
+        glue = ", ";
+    }
+    strbuf_puts(out, ") VALUES (");
+    for (int i = 1; i <= st_row_bound(row); i++)
+        strbuf_printf(out, "%s?%d", i > 1 ? ", " : "", i);
+    strbuf_putc(out, ')');
+}
+
+void st_sql_expand(struct strbuf *out, const char *text)
+{
+    for (const char *open; (open = strchr(text, '{')) != NULL;) {
+        const char *close = strchr(open, '}');
+        assert(close);
+        bool insert = open[1] == '+';
+        const char *name = open + 1 + insert;
+        const struct st_row *row = find(name, (size_t)(close - name));
+        assert(row && (!insert || row->table));
+        strbuf_add(out, text, (size_t)(open - text));
+        (insert ? add_insert : add_select)(out, row);
+        text = close + 1;
+    }
+    strbuf_puts(out, text);
+}

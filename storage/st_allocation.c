@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Allocations: which run has what of which node, and where ended runs ran.
+ */
+#include "storage/storage_priv.h"
+
+static int allocations(struct q *q, struct arena *a, struct allocation **rows, size_t *n,
+                       struct err *e)
+{
+    void *items;
+    if (q_rows(q, a, &allocation_row, &items, n, e) < 0)
+        return -1;
+    *rows = items;
+    return 0;
+}
+
+static int insert_one(struct storage *st, const struct allocation *al, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_ALLOCATION_INSERT, e) < 0)
+        return -1;
+    q_row(&q, &allocation_row, al, NULL);
+    return q_run(&q, e);
+}
+
+struct many {
+    const struct allocation *rows;
+    size_t n;
+};
+
+static int insert_all(struct storage *st, void *ctx, struct err *e)
+{
+    const struct many *m = ctx;
+    for (size_t i = 0; i < m->n; i++)
+        if (insert_one(st, &m->rows[i], e) < 0)
+            return -1;
+    return 0;
+}
+
+int st_allocation_insert(struct storage *st, const struct allocation *rows, size_t n, struct err *e)
+{
+    struct many m = {rows, n};
+    return st_tx(st, "allocate", insert_all, &m, e);
+}
+
+const char *st_task_prefix(struct storage *st, struct arena *a, const struct run *r, int rank)
+{
+    return arena_printf(a, "%s-%d-%lld.%s-%d-", r->guid, r->attempt, (long long)st->epoch.term,
+                        st->epoch.random, rank);
+}
+
+int st_allocation_of_run(struct storage *st, struct arena *a, int64_t run_id, int attempt,
+                         struct allocation **rows, size_t *n, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_ALLOCATION_OF_RUN);
+    q_int(&q, run_id);
+    q_int(&q, attempt);
+    return allocations(&q, a, rows, n, e);
+}
+
+int st_allocation_of_node(struct storage *st, struct arena *a, int64_t node_id,
+                          struct allocation **rows, size_t *n, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_ALLOCATION_OF_NODE);
+    q_int(&q, node_id);
+    return allocations(&q, a, rows, n, e);
+}
+
+int st_allocation_live(struct storage *st, struct arena *a, struct allocation **rows, size_t *n,
+                       struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_ALLOCATION_LIVE);
+    return allocations(&q, a, rows, n, e);
+}
+
+static void bind_key(struct q *q, const struct allocation *al)
+{
+    q_int(q, al->run_id);
+    q_int(q, al->attempt);
+    q_int(q, al->rank);
+}
+
+int st_allocation_move(struct storage *st, const struct allocation *al, enum allocation_state to,
+                       int64_t now_us, struct err *e)
+{
+    struct q q;
+    bool over = to == ALLOCATION_RELEASED || to == ALLOCATION_LOST;
+    if (q_write(&q, st, ST_ALLOCATION_MOVE, e) < 0)
+        return -1;
+    bind_key(&q, al);
+    q_int(&q, al->state);
+    q_int(&q, to);
+    q_int(&q, over ? now_us : 0);
+    if (q_run(&q, e) < 0)
+        return -1;
+    if (q_changed(st) == 1)
+        return 0;
+    return err_set(e, ERR_CONFLICT, NULL,
+                   "Allocation %lld, attempt %d, rank %d cannot go from %s to %s: it is not %s.",
+                   (long long)al->run_id, al->attempt, al->rank,
+                   enum_to_name(allocation_state_names, (int)al->state),
+                   enum_to_name(allocation_state_names, (int)to),
+                   enum_to_name(allocation_state_names, (int)al->state));
+}
+
+static int trim_kept(struct storage *st, int64_t node_id, int keep, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_PLACE_TRIM, e) < 0)
+        return -1;
+    q_int(&q, node_id);
+    q_int(&q, keep);
+    return q_run(&q, e);
+}
+
+int st_allocation_keep(struct storage *st, const struct allocation *al, bool kept, int keep,
+                       struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_ALLOCATION_KEEP, e) < 0)
+        return -1;
+    bind_key(&q, al);
+    q_int(&q, kept);
+    if (q_run(&q, e) < 0)
+        return -1;
+    return kept ? trim_kept(st, al->node_id, keep, e) : 0;
+}
+
+/* --- by jobs: the last attempt of a job's run ------------------------------------------------- */
+
+static int place(struct storage *st, const struct job_place *p, int64_t now_us, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_PLACE_INSERT, e) < 0)
+        return -1;
+    q_int(&q, p->job_id);
+    q_int(&q, p->rank);
+    q_int(&q, p->kept);
+    q_int(&q, now_us);
+    return q_run(&q, e);
+}
+
+int st_place_insert(struct storage *st, const struct job_place *p, int64_t now_us, int keep,
+                    struct err *e)
+{
+    if (place(st, p, now_us, e) < 0)
+        return -1;
+    if (!p->kept)
+        return 0;
+    return trim_kept(st, p->node_id, keep, e);
+}
+
+int st_place_of_job(struct storage *st, struct arena *a, int64_t job_id, struct job_place **rows,
+                    size_t *n, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_PLACE_OF_JOB);
+    q_int(&q, job_id);
+    void *items;
+    if (q_rows(&q, a, &job_place_row, &items, n, e) < 0)
+        return -1;
+    *rows = items;
+    return 0;
+}
+
+int st_place_kept_dirs(struct storage *st, struct arena *a, int64_t node_id, struct kept_dir **rows,
+                       size_t *n, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_PLACE_KEPT_DIRS);
+    q_int(&q, node_id);
+    void *items;
+    if (q_rows(&q, a, &kept_dir_row, &items, n, e) < 0)
+        return -1;
+    *rows = items;
+    return 0;
+}
+
+int st_place_lost(struct storage *st, int64_t node_id, int64_t job_id, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_PLACE_LOST, e) < 0)
+        return -1;
+    q_int(&q, node_id);
+    q_int(&q, job_id);
+    return q_run(&q, e);
+}

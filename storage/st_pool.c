@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Pools.
+ */
+#include "storage/storage_priv.h"
+
+int st_pool_insert(struct storage *st, const struct pool *p, int64_t *id, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_POOL_INSERT, e) < 0)
+        return -1;
+    q_row(&q, &pool_row, p, NULL);
+    return q_insert(&q, id, e);
+}
+
+int st_pool_by_id(struct storage *st, struct arena *a, int64_t id, struct pool *out, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_POOL_BY_ID);
+    q_int(&q, id);
+    return q_one(&q, a, &pool_row, out, e);
+}
+
+int st_pool_set_scale(struct storage *st, int64_t id, const struct scale *s, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_POOL_SET_SCALE, e) < 0)
+        return -1;
+    q_int(&q, id);
+    q_int(&q, s->kind);
+    q_int(&q, s->target);
+    q_int(&q, s->dealloc);
+    q_int(&q, s->minimum);
+    q_int(&q, s->maximum);
+    q_int(&q, s->initial);
+    return q_change(&q, "pool", id, e);
+}
+
+int st_pool_move(struct storage *st, const struct st_pool_move *m, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_CLUSTER_SET_ALLOC, e) < 0)
+        return -1;
+    q_int(&q, m->id);
+    q_int(&q, m->from);
+    q_int(&q, m->to);
+    q_int(&q, m->now_us);
+    if (q_run(&q, e) < 0)
+        return -1;
+    if (q_moved(st, ST_CLUSTER_ALLOC, "Cluster", alloc_state_names, m->id, (int)m->from, (int)m->to,
+                e) < 0)
+        return -1;
+    return st_event_add(st,
+                        &(struct event){.at_us = m->now_us,
+                                        .kind = RES_CLUSTER,
+                                        .resource_id = m->id,
+                                        .from = (int)m->from,
+                                        .to = (int)m->to,
+                                        .reason = m->reason},
+                        e);
+}
+
+int st_pool_set_auto_target(struct storage *st, int64_t id, int target, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_CLUSTER_SET_AUTO_TARGET, e) < 0)
+        return -1;
+    q_int(&q, id);
+    q_int(&q, target);
+    return q_change(&q, "cluster", id, e);
+}
+
+int st_pool_set_errors(struct storage *st, int64_t id, const char *errors, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_CLUSTER_SET_ERRORS, e) < 0)
+        return -1;
+    q_int(&q, id);
+    q_text(&q, errors);
+    return q_change(&q, "cluster", id, e);
+}
+
+int st_pool_remove(struct storage *st, int64_t id, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_POOL_REMOVE, e) < 0)
+        return -1;
+    q_int(&q, id);
+    return q_change(&q, "pool", id, e);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Runs.
+ */
+#include <limits.h>
+
+#include "storage/storage_priv.h"
+
+int st_run_insert(struct storage *st, const struct run *r, int64_t *id, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_RUN_INSERT, e) < 0)
+        return -1;
+    q_row(&q, &run_row, r, NULL);
+    return q_insert(&q, id, e);
+}
+
+int st_run_by_id(struct storage *st, struct arena *a, int64_t id, struct run *out, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_RUN_BY_ID);
+    q_int(&q, id);
+    return q_one(&q, a, &run_row, out, e);
+}
+
+int st_run_of(struct storage *st, struct arena *a, enum resource_kind owner, int64_t owner_id,
+              int idx, struct run *out, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_RUN_OF);
+    q_int(&q, owner);
+    q_int(&q, owner_id);
+    q_int(&q, idx);
+    return q_one(&q, a, &run_row, out, e);
+}
+
+int st_run_queue(struct storage *st, struct arena *a, int64_t pool_id, int limit, struct run **rows,
+                 size_t *n, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_RUN_QUEUE);
+    q_int(&q, pool_id);
+    q_int(&q, limit);
+    void *items;
+    if (q_rows(&q, a, &run_row, &items, n, e) < 0)
+        return -1;
+    *rows = items;
+    return 0;
+}
+
+int st_run_queue_demand(struct storage *st, int64_t pool_id, int64_t *nodes, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_JOB_QUEUE_DEMAND);
+    q_int(&q, pool_id);
+    q_int(&q, INT_MAX); /* however large */
+    return q_one_int(&q, nodes, e) < 0 ? -1 : 0;
+}
+
+int st_run_live_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *n, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_RUN_LIVE_IDS);
+    return q_ids(&q, a, ids, n, e);
+}
+
+int st_run_move(struct storage *st, const struct st_run_move *m, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_RUN_MOVE, e) < 0)
+        return -1;
+    q_int(&q, m->id);
+    q_int(&q, m->from);
+    q_int(&q, m->to);
+    q_int(&q, m->start_us);
+    q_int(&q, m->end_us);
+    q_int(&q, m->attempt);
+    q_int(&q, m->failure);
+    if (q_run(&q, e) < 0)
+        return -1;
+    return q_moved(st, ST_RUN_STATE, "Run", run_state_names, m->id, (int)m->from, (int)m->to, e);
+}
+
+int st_run_set_stop(struct storage *st, int64_t id, enum run_stop stop, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_RUN_SET_STOP, e) < 0)
+        return -1;
+    q_int(&q, id);
+    q_int(&q, stop);
+    return q_change(&q, "run", id, e);
+}
+
+int st_runs_remove(struct storage *st, enum resource_kind owner, int64_t owner_id, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_RUN_REMOVE_OF, e) < 0)
+        return -1;
+    q_int(&q, owner);
+    q_int(&q, owner_id);
+    return q_run(&q, e);
+}

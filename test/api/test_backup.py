@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""`batchaid backup` and `batchaid restore`: a copy beside a running daemon, and its way back."""
+
+import os
+import sqlite3
+import stat
+
+import pytest
+from support.waiting import wait_for
+from support.world import Place, wait_flag
+
+
+@pytest.fixture
+def kept(own_daemon, tmp_path):
+    """(daemon, place, file): a copy that was made while a job ran."""
+    d = own_daemon()
+    place = Place(d, "kept", "ws").make()
+    place.share().mkdir(parents=True, exist_ok=True)
+    cluster = place.cluster(1, "c")
+    place.job(cluster, "echo first; " + wait_flag("$AZ_BATCHAI_MOUNT_ROOT/out/go"), 1, "runs").wait("running")
+    copy = tmp_path / "copy.db"
+    d.tool("backup", str(copy))
+    return d, place, copy
+
+
+def restore(d, copy, check=True):
+    return d.tool("restore", str(copy), check=check)
+
+
+def test_a_copy_is_whole_private_and_sealed(kept):
+    d, place, copy = kept
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+    assert sorted(os.listdir(copy.parent)) == [copy.name]  # no log beside it, nothing half made
+    with sqlite3.connect(copy) as db:
+        assert db.execute("PRAGMA quick_check").fetchall() == [("ok",)]
+        assert db.execute("SELECT name FROM job").fetchall() == [("runs",)]
+    assert b"pw-never-shown" not in copy.read_bytes()
+    again = d.tool("backup", str(copy), check=False)
+    assert again.returncode == 1 and "is there already" in again.stderr
+
+
+def test_it_is_not_put_back_beside_a_daemon(kept):
+    d, _, copy = kept
+    refused = restore(d, copy, check=False)
+    assert refused.returncode == 1 and "already serving" in refused.stderr
+    assert d.call("GET", "/subscriptions", validate=False).status == 200
+
+
+def test_what_was_made_since_is_gone_and_what_ran_goes_on(kept):
+    d, place, copy = kept
+    place.job(f"{place.path}/clusters/c", "true", 1, "later")
+    d.kill9()  # with a log full of what the copy does not have
+    assert restore(d, copy).returncode == 0
+    d.start()
+    assert place.job_at("later").call("GET").status == 404
+    assert place.job_at("runs").state == "running"
+    (place.share() / "go").touch()
+    assert place.job_at("runs").succeed()["executionInfo"]["exitCode"] == 0
+    before = d.state_dir / "batchaid.db.before"
+    with sqlite3.connect(before) as db:
+        assert {n for (n,) in db.execute("SELECT name FROM job")} == {"runs", "later"}
+
+
+def test_a_new_job_does_not_take_over_an_old_task(kept):
+    """The row of the job that is made after the restore has the id of one that the copy does not know,
+    whose task has ended well on the very node."""
+    d, place, copy = kept
+    (place.share() / "go").touch()
+    place.job_at("runs").succeed()
+    place.job(f"{place.path}/clusters/c", "true", 1, "old").succeed()
+    d.stop()
+    restore(d, copy)
+    d.start()
+    wait_for(lambda: place.job_at("runs").state != "running", 30, "the job of the copy to end")
+    new = place.job(f"{place.path}/clusters/c", "echo new >&2; exit 5", 1, "new")
+    assert new.fail()["executionInfo"]["exitCode"] == 5
+
+
+def test_what_does_not_fit_is_refused(kept, tmp_path):
+    d, place, copy = kept
+    d.stop()
+    torn = tmp_path / "torn.db"
+    torn.write_bytes(copy.read_bytes()[:20000])
+    text = tmp_path / "text.db"
+    text.write_text("no database")
+    for bad, says in ((torn, "malformed"), (text, "not a database"), (tmp_path / "none.db", "no database at")):
+        refused = restore(d, bad, check=False)
+        assert refused.returncode == 1 and says in refused.stderr, refused.stderr
+    key = d.state_dir / "secret.key"
+    right = key.read_bytes()
+    key.write_bytes(bytes(32))
+    refused = restore(d, copy, check=False)
+    assert refused.returncode == 1 and "does not belong to" in refused.stderr
+    key.write_bytes(right)
+    d.start()
+    (place.share() / "go").touch()
+    place.job_at("runs").succeed()
+
+
+@pytest.mark.parametrize("how", ["missing", "empty"])
+def test_a_daemon_without_its_database_does_not_begin_anew(own_daemon, how):
+    d = own_daemon()
+    d.stop()
+    database = d.state_dir / "batchaid.db"
+    content = database.read_bytes()
+    database.unlink() if how == "missing" else database.write_bytes(b"")
+    refused = d.tool("serve", "--listen", "localhost:0", check=False)
+    assert refused.returncode == 1
+    assert "missing or empty" in refused.stderr and "batchaid restore FILE" in refused.stderr
+    database.write_bytes(content)
+    d.start()

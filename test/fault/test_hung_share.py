@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""A file share stops answering: whoever needs it waits or is told to try again; nobody else notices."""
+
+import threading
+import time
+
+import paramiko
+import pytest
+from support.hanging import hanging_folder
+from support.waiting import PATIENCE, wait_for
+from support.world import MOUNT, Place, file_share
+
+SLOW = "$AZ_BATCHAI_MOUNT_ROOT/slow"
+PASSWORD = "demoPassword1"
+# How many requests its workers take before others are told to come back.
+WORKERS = 2
+# What has nothing to do with the share is done in this time.
+SOON = 5
+BIG = 20_000_000
+
+
+class Download(threading.Thread):
+    """A download in a thread of its own; `reply` is there once it has ended."""
+
+    def __init__(self, daemon, url):
+        super().__init__(daemon=True)
+        self.target, self.url, self.reply = daemon, url, None
+        self.start()
+
+    def run(self):
+        self.reply = fetch(self.target, self.url)
+
+    def wait(self):
+        self.join(60 * PATIENCE)
+        assert self.reply is not None, "the download has not ended"
+        return self.reply
+
+
+def fetch(daemon, url, timeout=60, **headers):
+    return daemon.call(
+        "GET", url, token=None, api_version=None, headers={"Accept": "*/*", **headers}, timeout=timeout
+    )
+
+
+class Site:
+    """A job that has written on two shares, one of which can hang."""
+
+    def __init__(self, daemon):
+        self.daemon = daemon
+        daemon.expect_log(r"share\.")
+        self.place = Place(daemon).make()
+        self.place.share(), self.place.share("slow")
+        volumes = {"azureFileShares": [file_share(), file_share("slow", "slow")]}
+        user = {"adminUserName": "demoUser", "adminUserPassword": PASSWORD}
+        self.cluster = self.place.cluster(nodeSetup={"mountVolumes": volumes}, userAccountSettings=user)
+        self.job = self.place.job(
+            self.cluster,
+            "echo slow > $AZ_BATCHAI_OUTPUT_SLOW/text; echo good > $AZ_BATCHAI_OUTPUT_GOOD/text",
+            outputDirectories=[{"id": "GOOD", "pathPrefix": MOUNT}, {"id": "SLOW", "pathPrefix": SLOW}],
+        )
+        self.job.succeed()
+        self.good, self.slow = self.job.link("text", "GOOD"), self.job.link("text", "SLOW")
+        self.output = self.place.share("slow") / self.job.properties["jobOutputDirectoryPathSegment"]
+        self.share = hanging_folder(self.place.share("slow"))
+
+    def hang(self, more=1):
+        """Stops the share while it is asked for more than it has workers; returns the downloads that
+        hold them and the replies of the others."""
+        assert fetch(self.daemon, self.slow).text == "slow\n"
+        self.share.stop()
+        begun = [Download(self.daemon, self.slow) for _ in range(WORKERS + more)]
+        wait_for(lambda: len([d for d in begun if d.reply]) == more, what="the share to count as hung")
+        return [d for d in begun if not d.reply], [d.reply for d in begun if d.reply]
+
+
+@pytest.fixture
+def site(own_daemon):
+    s = Site(own_daemon())
+    try:
+        yield s
+    finally:
+        s.share.close()
+
+
+def log_in(cluster):
+    login = cluster.call("POST", "/listRemoteLoginInformation", expect=200).json["value"][0]
+    client = paramiko.SSHClient()
+    client.set_missing_host_key_policy(paramiko.AutoAddPolicy())
+    client.connect(
+        login["ipAddress"],
+        login["port"],
+        "demoUser",
+        password=PASSWORD,
+        look_for_keys=False,
+        allow_agent=False,
+        timeout=SOON * PATIENCE,
+    )
+    said = client.exec_command("echo in")[1].read().decode()
+    client.close()
+    return said
+
+
+def test_a_third_request_is_told_to_try_again_and_all_goes_on_later(site):
+    held, (reply,) = site.hang()
+    assert reply.status == 503 and int(reply.headers["Retry-After"]) >= 1, reply
+    assert reply.headers["x-ms-error-code"] and "does not answer" in reply.text
+    begun = time.monotonic()
+    assert fetch(site.daemon, site.slow).status == 503
+    assert time.monotonic() - begun < 1 * PATIENCE, "it is known by then that the share hangs"
+    params = {"outputdirectoryid": "SLOW"}
+    listing = site.job.call("POST", "/listOutputFiles", params=params)
+    assert listing.status == 503 and int(listing.headers["Retry-After"]) >= 1
+    assert "does not answer" in listing.error["message"]
+    assert all(d.is_alive() for d in held)
+    site.share.go_on()
+    assert [d.wait().text for d in held] == ["slow\n"] * WORKERS
+    assert fetch(site.daemon, site.slow).text == "slow\n"
+    assert [f["name"] for f in site.job.files("SLOW")] == ["text"]
+    seen = [line for line in site.daemon.log() if "share." in line]
+    assert "share.hung" in seen[0] and "share.answers" in seen[-1], seen
+
+
+def test_nobody_else_waits_for_a_share_that_hangs(site):
+    fetch(site.daemon, site.slow)
+    site.share.stop()
+    held = [Download(site.daemon, site.slow) for _ in range(10)]
+    begun = time.monotonic()
+    for _ in range(20):
+        site.place.experiment()
+        assert fetch(site.daemon, site.good, timeout=SOON).text == "good\n"
+        assert [f["name"] for f in site.job.files("GOOD")] == ["text"]
+    assert log_in(site.cluster) == "in\n"
+    job = site.place.job(site.cluster, "echo more", nodeCount=1)
+    assert time.monotonic() - begun < SOON * PATIENCE
+    job.succeed()
+    site.share.go_on()
+    statuses = [d.wait().status for d in held]
+    assert set(statuses) <= {200, 503} and statuses.count(200) >= WORKERS
+
+
+def test_a_download_that_has_begun_waits_for_its_share(site):
+    (site.share.behind / site.output.relative_to(site.share.folder) / "outputs" / "big").write_bytes(b"x" * BIG)
+    url = site.job.link("big", "SLOW")
+    session = site.daemon.session()
+    with session.get(url, stream=True, timeout=60 * PATIENCE) as response:
+        pieces = response.iter_content(100_000)
+        got = len(next(pieces))
+        site.share.stop()
+        done = threading.Event()
+        rest = []
+
+        def read_on():
+            rest.extend(len(piece) for piece in pieces)
+            done.set()
+
+        threading.Thread(target=read_on, daemon=True).start()
+        others = [Download(site.daemon, site.slow) for _ in range(WORKERS)]
+        wait_for(lambda: any(d.reply for d in others), what="the share to count as hung")
+        assert not done.is_set()
+        site.share.go_on()
+        assert done.wait(60 * PATIENCE)
+        assert got + sum(rest) == BIG
+    assert sorted(d.wait().status for d in others) == [200, 503]
+
+
+def test_the_daemon_stops_while_a_share_hangs(site):
+    site.hang()
+    begun = time.monotonic()
+    assert site.daemon.stop() == 0
+    assert time.monotonic() - begun < 15 * PATIENCE
+    assert [line for line in site.daemon.log() if "share.left_behind" in line and "workers=2" in line]
+    site.share.go_on()
+    site.daemon.start()
+    assert fetch(site.daemon, site.job.link("text", "SLOW")).text == "slow\n"

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Request bodies through the schemas. First byte: which schema, version, whole or partial; the rest
+ * is the body. What is accepted can be rendered, decoded, and is the same when it is accepted
+ * again.
+ */
+#include <jansson.h>
+
+#include "lib/arena.h"
+#include "model/schema.h"
+#include "model/spec.h"
+#include "test/fuzz/fuzz.h"
+
+static const struct schema *const schemas[] = {
+    &schema_cluster,        &schema_job,   &schema_file_server,      &schema_workspace,
+    &schema_cluster_update, &schema_group, &schema_workspace_update, &schema_experiment,
+};
+static const enum api_version versions[] = {V_2017_09_01_PREVIEW, V_2018_03_01, V_2018_05_01};
+
+static void decode(const struct schema *s, const json_t *doc)
+{
+    struct arena a;
+    arena_init(&a);
+    if (s->size) {
+        void *into = calloc(1, s->size);
+        schema_decode(s, &a, doc, into);
+        free(into);
+    }
+    arena_free(&a);
+}
+
+static void decode_job(const json_t *doc, const json_t *secrets)
+{
+    struct arena a;
+    struct err e;
+    struct job_spec spec = {0};
+    char *text = json_dumps(doc, JSON_COMPACT);
+    char *secret = secrets ? json_dumps(secrets, JSON_COMPACT) : NULL;
+    struct job job = {.doc = text};
+    arena_init(&a);
+    int rc = job_spec_decode(&a, &job, secret, &spec, &e);
+    tell("job_spec", rc, e.msg);
+    if (rc == 0)
+        job_spec_wipe(&spec);
+    arena_free(&a);
+    free(text);
+    free(secret);
+}
+
+/* Accepted once, accepted always: a stored document is what it was when it is looked at again. */
+static void look_at(const struct schema *s, enum api_version v, const json_t *doc,
+                    const json_t *secrets)
+{
+    char list[500];
+    json_t *shown = schema_render(s, v, doc);
+    CLAIM(shown);
+    CLAIM(schema_immutable_changes(s, v, doc, doc, list, sizeof list) == 0);
+    decode(s, doc);
+    if (s == &schema_job)
+        decode_job(doc, secrets);
+    json_decref(shown);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size < 1)
+        return 0;
+    const struct schema *s = schemas[data[0] & 7];
+    enum api_version v = versions[(data[0] >> 3) % 3];
+    json_t *body = json_loadb((const char *)data + 1, size - 1, JSON_REJECT_DUPLICATES, NULL);
+    json_t *doc = NULL, *secrets = NULL;
+    struct err e = {0};
+    if (json_is_object(body)) {
+        int rc = data[0] & 0x80 ? schema_accept_partial(s, v, body, &doc, &secrets, &e)
+                                : schema_accept(s, v, body, &doc, &secrets, &e);
+        tell(s->name, rc, e.msg);
+        CLAIM(rc == 0 ? doc != NULL : doc == NULL && secrets == NULL && e.msg[0]);
+        if (rc == 0)
+            look_at(s, v, doc, secrets);
+    }
+    json_decref(body);
+    json_decref(doc);
+    json_decref(secrets);
+    return 0;
+}

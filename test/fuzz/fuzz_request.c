@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A request from its first line to its answer: path, query, headers, the form of a login, download
+ * links and ranges. The input is a request as on the wire:
+ *
+ *     METHOD PATH?QUERY
+ *     Name: value
+ *                          (an empty line)
+ *     BODY
+ *
+ * In the place of libmicrohttpd's view of a connection stands this file's: its functions of the
+ * same names come before the library's.
+ */
+#include <microhttpd.h>
+#include <strings.h>
+
+#include "api/aad/aad.h"
+#include "api/azstorage/link.h"
+#include "api/azstorage/range.h"
+#include "api/http/auth.h"
+#include "api/http/http_priv.h"
+#include "api/http/router.h"
+#include "api/http/url.h"
+#include "test/fuzz/fuzz.h"
+
+#define NOW_US 1700000000000000
+
+struct pair {
+    char *name, *value; /* value NULL: none was given */
+};
+
+struct fake_connection {
+    struct pair header[32], query[64];
+    int n_headers, n_queries;
+};
+
+static struct fake_connection *fake(struct MHD_Connection *c)
+{
+    return (struct fake_connection *)(void *)c;
+}
+
+int MHD_get_connection_values_n(struct MHD_Connection *c, enum MHD_ValueKind kind,
+                                MHD_KeyValueIteratorN each, void *ctx)
+{
+    (void)kind;
+    for (int i = 0; i < fake(c)->n_queries; i++) {
+        struct pair *q = &fake(c)->query[i];
+        if (each(ctx, MHD_GET_ARGUMENT_KIND, q->name, strlen(q->name), q->value,
+                 q->value ? strlen(q->value) : 0) != MHD_YES)
+            return i + 1;
+    }
+    return fake(c)->n_queries;
+}
+
+const char *MHD_lookup_connection_value(struct MHD_Connection *c, enum MHD_ValueKind kind,
+                                        const char *name)
+{
+    (void)kind;
+    for (int i = 0; i < fake(c)->n_headers; i++)
+        if (strcasecmp(fake(c)->header[i].name, name) == 0)
+            return fake(c)->header[i].value;
+    return NULL;
+}
+
+const union MHD_ConnectionInfo *MHD_get_connection_info(struct MHD_Connection *c,
+                                                        enum MHD_ConnectionInfoType type, ...)
+{
+    (void)c;
+    (void)type;
+    return NULL;
+}
+
+/* --- a service that has links to download, and nothing behind them ---------------------------- */
+
+static struct replied *download(struct request *r)
+{
+    struct file_ref f = {
+        LINK_FILE, {request_param(r, "account"), request_param(r, "share")}, r->rest};
+    struct err e = {0};
+    uint64_t first, last, size = 1000;
+    if (link_check(r, &f, &e) < 0) {
+        CLAIM(e.msg[0]);
+        return reply_err(r, &e);
+    }
+    if (range_parse(request_header(r, "Range"), size, &first, &last) == RANGE_PART)
+        CLAIM(first <= last && last < size);
+    return reply_empty(r, 200);
+}
+
+static const struct route routes[] = {
+    {"GET", "/files/{account}/{share}/{path*}", 0, 0, download, "Files_Get"},
+    {"PUT", "/json/{name}", 0, ROUTE_JSON, download, "Json_Put"},
+};
+static const char *const paths[] = {"/files/{rest*}", "/json/{rest*}", NULL};
+static int may(struct request *r, struct err *e)
+{
+    return strcmp(r->method, "PUT") == 0 ? auth_check(r, e) : 0;
+}
+static const struct service links = {.name = "links",
+                                     .paths = paths,
+                                     .routes = routes,
+                                     .n_routes = sizeof routes / sizeof routes[0],
+                                     .versions = VERSIONS_NONE,
+                                     .may = may,
+                                     .body_max = 1 << 20};
+
+/* A link that we made is good, whatever its file is called. */
+static void own_link(struct request *r, const char *path)
+{
+    struct file_ref f = {LINK_FILE, {"account", "share"}, path};
+    const char *url = link_create(r, &f, NOW_US + 1000000), *query = strchr(url, '?');
+    CLAIM(query);
+    struct fake_connection *c = fake(r->conn);
+    int before = c->n_queries;
+    char *copy = strdup(query + 1), *rest = copy, *one;
+    struct pair held[64];
+    memcpy(held, c->query, sizeof held);
+    c->n_queries = 0;
+    while ((one = strsep(&rest, "&")) && c->n_queries < 64) {
+        char *eq = strchr(one, '=');
+        CLAIM(eq);
+        *eq = '\0';
+        c->query[c->n_queries++] = (struct pair){one, eq + 1};
+    }
+    struct err e = {0};
+    CLAIM(link_check(r, &f, &e) == 0);
+    memcpy(c->query, held, sizeof held);
+    c->n_queries = before;
+    free(copy);
+}
+
+/* --- one request ------------------------------------------------------------------------------ */
+
+static void add(struct pair *list, int *n, int max, char *text, char sep)
+{
+    if (*n == max || !*text)
+        return;
+    char *value = strchr(text, sep);
+    if (value) {
+        *value++ = '\0';
+        value += strspn(value, sep == ':' ? " " : "");
+    }
+    list[(*n)++] = (struct pair){text, value};
+}
+
+static void read_query(struct fake_connection *c, char *query)
+{
+    for (char *one; query && (one = strsep(&query, "&"));)
+        add(c->query, &c->n_queries, 64, one, '=');
+}
+
+static void answer(struct request *r)
+{
+    struct err e = {0};
+    struct replied *done;
+    if (router_accept(r, &e) < 0) {
+        CLAIM(e.msg[0]);
+        done = reply_err(r, &e);
+    } else {
+        done = router_dispatch(r);
+    }
+    CLAIM(done && r->status >= 200 && r->status < 600 && r->status != 500 && r->response);
+    if (r->rest && *r->rest)
+        own_link(r, r->rest);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const uint8_t key[32] = "0123456789abcdef0123456789abcde";
+    static const struct log quiet = {.fd = -1, .level = LOG_LVL_ERROR};
+    const struct aad aad = {"client", "secret"};
+    const struct served services[] = {{&links, NULL}, {&aad_service, &aad}};
+    struct api api = {.config = {.services = services,
+                                 .n_services = 2,
+                                 .log = &quiet,
+                                 .token_key = key,
+                                 .token_lifetime_s = 3600},
+                      .endpoint = "https://localhost:7443",
+                      .tokens = token_cache_create()};
+    struct fake_connection c = {0};
+    struct pieces in = {(const char *)data, (const char *)data + size};
+    char *first = next_line(&in), *lines[32];
+    int n = 0;
+    while (n < 32 && in.p < in.end && *in.p != '\n')
+        add(c.header, &c.n_headers, 32, lines[n++] = next_line(&in), ':');
+    for (int i = 0; i < c.n_headers; i++)
+        if (!c.header[i].value)
+            c.header[i].value = c.header[i].name + strlen(c.header[i].name);
+    char *path = strchr(first, ' '), *query = path ? strchr(path, '?') : NULL;
+    if (path && path[1] == '/') {
+        *path++ = '\0';
+        if (query)
+            *query++ = '\0';
+        read_query(&c, query);
+        struct request r = {.api = &api,
+                            .config = &api.config,
+                            .conn = (struct MHD_Connection *)(void *)&c,
+                            .now_us = NOW_US,
+                            .request_id = "r",
+                            .correlation_id = "c"};
+        arena_init(&r.arena);
+        r.method = first;
+        r.path = path;
+        if (in.p < in.end)
+            strbuf_add(&r.raw, in.p + 1, (size_t)(in.end - in.p - 1));
+        answer(&r);
+        MHD_destroy_response(r.response);
+        json_decref(r.body);
+        strbuf_free(&r.raw);
+        arena_free(&r.arena);
+    }
+    for (int i = 0; i < n; i++)
+        free(lines[i]);
+    free(first);
+    token_cache_destroy(api.tokens);
+    return 0;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A history: the core of the daemon (scheduler, storage, model, link codec) in one process against
+ * fake nodes, in virtual time, on a disk that loses what was not synced. sim_world.c gives it lives
+ * and lets time pass, sim_steps.c makes requests and trouble, sim_check.c looks at what must hold.
+ */
+#ifndef TEST_SIM_SIM_H
+#define TEST_SIM_SIM_H
+
+#include "files/files.h"
+#include "front/batchai.h"
+#include "nodeagent-proto/link/fake.h"
+#include "scheduler/scheduler.h"
+#include "storage/storage.h"
+#include "test/sim/sim_disk.h"
+#include "test/sim/sim_loop.h"
+
+#define SECOND      INT64_C(1000000)
+#define LOCAL_NODES 12
+#define JOB_NODES   3 /* the most that a job asks for */
+#define TREES_MAX   3
+#define CLUSTERS    4 /* the most that are there at once */
+#define THINGS_MAX  128
+
+/* One life of the daemon. */
+struct life {
+    struct sim *sim;
+    struct loop *loop;
+    struct node_provider *provider;
+    struct sim_disk *disk;
+    struct storage *st;
+    struct files *files;
+    struct batchai_front front;
+    struct sched *s;
+    bool up, closed;
+    bool crashed; /* what is told to it counts no more */
+};
+
+/* What the history knows of a group (with its workspace and experiment), a cluster or a job. */
+enum thing_kind { THING_TREE, THING_CLUSTER, THING_JOB };
+struct thing {
+    enum thing_kind kind;
+    char name[24];
+    int64_t id;                    /* of its row; may be another after a crash that lost it */
+    int64_t workspace, experiment; /* THING_TREE */
+    struct thing *tree;            /* where a cluster or job is */
+    struct thing *cluster;         /* of a job */
+    int nodes, priority;           /* of a job */
+    int starts;                    /* of its command, in all */
+    bool acknowledged;             /* that it was made */
+    bool delete_asked;
+    bool gone;
+    enum exec_state ended; /* seen, and on disk; 0: not seen */
+    int attempt;           /* the highest seen */
+    bool was_queued;       /* when last looked at, as the next two */
+    int seen_attempt, most_nodes;
+    char last_task[64]; /* that was started; where; fake_troubles() there */
+    const struct fake_node *last_node;
+    int last_troubles;
+    int64_t waits_since; /* at the head of its queue, with idle nodes enough; 0: it does not */
+};
+
+struct sim {
+    uint64_t seed;
+    struct sim_time t;
+    struct log log;
+    struct loop *nodes_loop;
+    struct fake_nodes *fake;
+    struct life *life;
+    struct thing *things[THINGS_MAX];
+    int n_things, n_made;
+    int step;
+    bool disk_full;
+    int64_t writes_fail_until; /* after a full disk, what failed is tried again a moment later */
+    uint64_t trace;            /* hash of what happened */
+    long events, crashes;
+    char failure[600]; /* what did not hold; "" */
+    struct arena a;    /* of one check or step */
+};
+
+/* --- sim_world.c
+ * ---------------------------------------------------------------------------------- */
+/* Makes the template database. Once. */
+void sim_prepare(void);
+void sim_begin(struct sim *m, uint64_t seed);
+void sim_end(struct sim *m);
+/* Runs what is due until `us` from now. */
+void sim_pass(struct sim *m, int64_t us);
+/* The daemon is killed, what is not on disk is lost, and it starts again. */
+void sim_crash(struct sim *m);
+/* It stops in order and starts again. */
+void sim_restart(struct sim *m);
+/* The first that is noted counts. */
+void sim_fail(struct sim *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+bool sim_failed(const struct sim *m);
+/* Adds to the trace, and to the log. */
+void sim_trace(struct sim *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The daemon's call cannot fail but for a full disk; then nothing has happened. */
+bool sim_ok(struct sim *m, int rc, const struct err *e, const char *what);
+struct thing *sim_thing_new(struct sim *m, enum thing_kind kind, const char *prefix);
+struct thing *sim_thing_by_name(const struct sim *m, const char *name);
+/* Notes that it was made, once that is on disk. */
+void sim_when_acknowledged(struct sim *m, struct thing *t);
+
+/* --- sim_steps.c
+ * ----------------------------------------------------------------------------------- */
+void sim_add_tree(struct sim *m);
+void sim_step(struct sim *m);
+/* Puts right all that is wrong, and makes room for all that waits. */
+void sim_heal(struct sim *m);
+void sim_make_room(struct sim *m);
+/* What people do about nodes with a task that did not die: all are let go, and others made. */
+void sim_renew(struct sim *m);
+
+/* --- sim_check.c
+ * ----------------------------------------------------------------------------------- */
+void sim_check(struct sim *m);
+/* After sim_heal(): whether all that can end has ended. Says what has not. */
+bool sim_at_rest(struct sim *m, const char **what);
+/* A task began on a node. */
+void sim_check_start(struct sim *m, struct fake_node *n, const char *id, const char *command);
+
+/* --- sim_history.c
+ * --------------------------------------------------------------------------------- */
+/* Runs one history; true: all held. */
+bool sim_history(struct sim *m, uint64_t seed, int steps);
+
+#endif

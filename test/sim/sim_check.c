@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What must hold, after each step and at the end.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test/sim/sim.h"
+
+#define ROWS_MAX 500
+
+/* Nodes that idle in vain for this long, beside a job that they suffice for, were forgotten. */
+#define FORGOTTEN_US (5 * SECOND)
+
+struct view {
+    struct sim *m;
+    struct cluster *clusters;
+    size_t n_clusters;
+    struct job *jobs; /* of all groups */
+    size_t n_jobs;
+    struct node *nodes;
+    size_t n_nodes;
+};
+
+/* --- reading
+ * --------------------------------------------------------------------------------------- */
+
+static bool read_jobs(struct view *v, struct err *e)
+{
+    struct sim *m = v->m;
+    v->jobs = arena_alloc(&m->a, THINGS_MAX * sizeof *v->jobs);
+    for (int i = 0; i < m->n_things; i++) {
+        const struct thing *t = m->things[i];
+        struct job *rows;
+        size_t n;
+        if (t->kind != THING_TREE || t->gone)
+            continue;
+        if (st_job_list(m->life->st, &m->a, t->experiment, 0, ROWS_MAX, &rows, &n, e) != 0)
+            return false;
+        for (size_t k = 0; k < n && v->n_jobs < THINGS_MAX; k++)
+            v->jobs[v->n_jobs++] = rows[k];
+    }
+    return true;
+}
+
+static bool read_nodes(struct view *v, struct err *e)
+{
+    struct sim *m = v->m;
+    v->nodes = arena_alloc(&m->a, ROWS_MAX * sizeof *v->nodes);
+    for (size_t i = 0; i < v->n_clusters; i++) {
+        struct node *rows;
+        size_t n;
+        if (st_node_list(m->life->st, &m->a, v->clusters[i].id, &rows, &n, e) != 0)
+            return false;
+        for (size_t k = 0; k < n && v->n_nodes < ROWS_MAX; k++)
+            v->nodes[v->n_nodes++] = rows[k];
+    }
+    return true;
+}
+
+static bool read_all(struct sim *m, struct view *v)
+{
+    struct err e = {0};
+    const struct st_filter all = {.subscription = "sub"};
+    *v = (struct view){.m = m};
+    bool ok = st_cluster_list(m->life->st, &m->a, &all, 0, ROWS_MAX, &v->clusters, &v->n_clusters,
+                              &e) == 0 &&
+              read_nodes(v, &e) && read_jobs(v, &e);
+    if (!ok)
+        sim_fail(m, "cannot read: %s", e.msg);
+    return ok;
+}
+
+/* --- nodes
+ * ------------------------------------------------------------------------------------------- */
+
+static void check_node(struct view *v, const struct node *n)
+{
+    bool may = n->state != NODE_IDLE && n->state != NODE_PREPARING;
+    if (n->job_id != 0 && !may)
+        sim_fail(v->m, "node %s holds job %lld in state %d", n->name, (long long)n->job_id,
+                 (int)n->state);
+    if (n->job_id == 0 && n->state == NODE_RUNNING)
+        sim_fail(v->m, "node %s runs no job", n->name);
+}
+
+static void check_counts(struct view *v, const struct cluster *c)
+{
+    struct node_counts seen = {0};
+    for (size_t i = 0; i < v->n_nodes; i++) {
+        const struct node *n = &v->nodes[i];
+        if (n->cluster_id != c->id)
+            continue;
+        int *of[] = {[NODE_PREPARING] = &seen.preparing,
+                     [NODE_IDLE] = &seen.idle,
+                     [NODE_RUNNING] = &seen.running,
+                     [NODE_LEAVING] = &seen.leaving,
+                     [NODE_UNUSABLE] = &seen.unusable};
+        ++*of[n->state];
+    }
+    if (memcmp(&seen, &c->counts, sizeof seen) != 0)
+        sim_fail(v->m, "the counts of cluster %s do not add up", c->name);
+}
+
+static void check_nodes(struct view *v)
+{
+    if (v->n_nodes > LOCAL_NODES)
+        sim_fail(v->m, "%zu nodes are more than the %d there may be", v->n_nodes, LOCAL_NODES);
+    for (size_t i = 0; i < v->n_nodes; i++)
+        check_node(v, &v->nodes[i]);
+    for (size_t i = 0; i < v->n_clusters; i++)
+        check_counts(v, &v->clusters[i]);
+}
+
+/* --- jobs
+ * -------------------------------------------------------------------------------------------- */
+
+static bool is_over(enum exec_state x)
+{
+    return x == EXEC_SUCCEEDED || x == EXEC_FAILED;
+}
+
+/* All of its nodes while it runs, each rank once; none while it is queued. */
+static void check_allocation(struct view *v, const struct job *j)
+{
+    unsigned ranks = 0;
+    int held = 0;
+    for (size_t i = 0; i < v->n_nodes; i++) {
+        const struct node *n = &v->nodes[i];
+        if (n->job_id != j->id)
+            continue;
+        held++;
+        ranks |= 1U << n->rank;
+        if (n->cluster_id != j->cluster_id)
+            sim_fail(v->m, "job %s has node %s of another cluster", j->name, n->name);
+    }
+    if (is_over(j->exec_state))
+        return;
+    int want = j->exec_state == EXEC_QUEUED ? 0 : j->node_count;
+    if (held != want || ranks != (1U << want) - 1)
+        sim_fail(v->m, "job %s in state %d holds %d nodes of %d, ranks %x", j->name,
+                 (int)j->exec_state, held, j->node_count, ranks);
+}
+
+static void check_end(struct view *v, const struct job *j, struct thing *t)
+{
+    struct sim *m = v->m;
+    if (t->ended != 0 && (j->exec_state != t->ended || j->attempt != t->attempt))
+        sim_fail(m, "job %s had ended in state %d and is in state %d now, attempt %d", j->name,
+                 (int)t->ended, (int)j->exec_state, j->attempt);
+    if (j->exec_state == EXEC_SUCCEEDED && t->starts == 0)
+        sim_fail(m, "job %s succeeded and never ran", j->name);
+    if (j->attempt < t->attempt && t->ended == 0 && !st_has_pending(m->life->st))
+        t->attempt = j->attempt; /* a crash took the allocation back */
+    if (is_over(j->exec_state) && t->ended == 0 && !st_has_pending(m->life->st)) {
+        t->ended = j->exec_state;
+        t->attempt = j->attempt;
+        sim_trace(m, "%s ended in state %d", j->name, (int)j->exec_state);
+    }
+}
+
+static const struct cluster *cluster_of(const struct view *v, int64_t id)
+{
+    for (size_t i = 0; i < v->n_clusters; i++)
+        if (v->clusters[i].id == id)
+            return &v->clusters[i];
+    return NULL;
+}
+
+/* A job that asks for more than its cluster may have now makes way to those behind it. */
+static int most_nodes(const struct cluster *c)
+{
+    return c->scale.kind == SCALE_AUTO ? c->scale.maximum : c->scale.target;
+}
+
+static bool outranks(const struct job *a, const struct job *b)
+{
+    return a->priority != b->priority ? a->priority > b->priority : a->id < b->id;
+}
+
+/* The first that waits of those that the cluster could ever serve; NULL: none. */
+static const struct job *head_of(const struct view *v, const struct cluster *c)
+{
+    const struct job *head = NULL;
+    for (size_t i = 0; i < v->n_jobs; i++) {
+        const struct job *j = &v->jobs[i];
+        if (j->cluster_id == c->id && j->exec_state == EXEC_QUEUED &&
+            j->prov_state != PROV_DELETING && j->node_count <= most_nodes(c) &&
+            (!head || outranks(j, head)))
+            head = j;
+    }
+    return head;
+}
+
+/* Nobody is served before those that outrank it, and they wait for no idle node. */
+static void check_queue(struct view *v, const struct cluster *c)
+{
+    struct sim *m = v->m;
+    const struct job *head = head_of(v, c);
+    for (int i = 0; i < m->n_things; i++) {
+        struct thing *t = m->things[i];
+        bool waits = head && t->kind == THING_JOB && t->cluster && t->cluster->id == c->id &&
+                     strcmp(t->name, head->name) == 0 && head->node_count <= c->counts.idle;
+        if (t->kind != THING_JOB || !t->cluster || t->cluster->id != c->id)
+            continue;
+        if (!waits)
+            t->waits_since = 0;
+        else if (t->waits_since == 0)
+            t->waits_since = m->t.now_us;
+        else if (m->t.now_us - t->waits_since > FORGOTTEN_US &&
+                 m->t.now_us > m->writes_fail_until && !m->disk_full)
+            sim_fail(m, "job %s of %d nodes waits beside %d idle nodes of cluster %s", t->name,
+                     t->nodes, c->counts.idle, c->name);
+        if (m->disk_full)
+            t->waits_since = 0;
+    }
+}
+
+/* Of two that were queued when last looked at, the lower is not served while the higher waits. */
+static void check_order(struct view *v)
+{
+    struct sim *m = v->m;
+    for (size_t i = 0; i < v->n_jobs; i++) {
+        const struct job *low = &v->jobs[i];
+        const struct thing *lt = sim_thing_by_name(m, low->name);
+        const struct cluster *c = cluster_of(v, low->cluster_id);
+        if (!lt || !c || !lt->was_queued || low->exec_state != EXEC_RUNNING)
+            continue;
+        for (size_t k = 0; k < v->n_jobs; k++) {
+            const struct job *high = &v->jobs[k];
+            const struct thing *ht = sim_thing_by_name(m, high->name);
+            if (ht && ht->was_queued && high->cluster_id == c->id && outranks(high, low) &&
+                high->exec_state == EXEC_QUEUED && high->attempt == ht->seen_attempt &&
+                high->prov_state != PROV_DELETING && high->node_count <= most_nodes(c) &&
+                high->node_count <= ht->most_nodes)
+                sim_fail(m, "job %s was served before job %s, which outranks it", low->name,
+                         high->name);
+        }
+    }
+}
+
+static void remember_queue(struct view *v)
+{
+    for (size_t i = 0; i < v->n_jobs; i++) {
+        const struct job *j = &v->jobs[i];
+        struct thing *t = sim_thing_by_name(v->m, j->name);
+        const struct cluster *c = cluster_of(v, j->cluster_id);
+        if (!t)
+            continue;
+        t->was_queued = j->exec_state == EXEC_QUEUED;
+        t->seen_attempt = j->attempt;
+        t->most_nodes = c ? most_nodes(c) : 0;
+    }
+}
+
+/* --- what was acknowledged
+ * --------------------------------------------------------------------------- */
+
+static void check_presence(struct sim *m, struct thing *t, int64_t id, bool is_there)
+{
+    if (t->gone && is_there && t->acknowledged)
+        sim_fail(m, "%s was removed and is there again", t->name);
+    if (is_there) {
+        t->id = id;
+        t->gone = false;
+        t->acknowledged = t->acknowledged || !st_has_pending(m->life->st); /* it is on disk */
+        return;
+    }
+    bool may_go = t->delete_asked || (t->tree && t->tree->delete_asked);
+    if (t->acknowledged && !may_go)
+        sim_fail(m, "%s was acknowledged and is not there", t->name);
+    if (!st_has_pending(m->life->st))
+        t->gone = true;
+}
+
+static void check_trees(struct sim *m)
+{
+    for (int i = 0; i < m->n_things; i++) {
+        struct thing *t = m->things[i];
+        struct err e = {0};
+        struct resource_group g = {0};
+        if (t->kind != THING_TREE || t->gone)
+            continue;
+        int rc = st_group_get(m->life->st, &m->a, "sub", t->name, &g, &e);
+        if (sim_ok(m, rc, &e, "group"))
+            check_presence(m, t, g.id, rc == 1);
+    }
+}
+
+static void check_things(struct view *v)
+{
+    struct sim *m = v->m;
+    for (int i = 0; i < m->n_things; i++) {
+        struct thing *t = m->things[i];
+        bool found = false;
+        int64_t id = 0;
+        for (size_t k = 0; t->kind == THING_JOB && k < v->n_jobs && !found; k++)
+            if ((found = strcmp(v->jobs[k].name, t->name) == 0))
+                id = v->jobs[k].id;
+        for (size_t k = 0; t->kind == THING_CLUSTER && k < v->n_clusters && !found; k++)
+            if ((found = strcmp(v->clusters[k].name, t->name) == 0))
+                id = v->clusters[k].id;
+        if (t->kind != THING_TREE)
+            check_presence(m, t, id, found);
+    }
+}
+
+void sim_check(struct sim *m)
+{
+    struct view v;
+    check_trees(m);
+    if (sim_failed(m) || !read_all(m, &v))
+        return;
+    check_things(&v);
+    check_nodes(&v);
+    for (size_t i = 0; i < v.n_jobs; i++) {
+        struct thing *t = sim_thing_by_name(m, v.jobs[i].name);
+        check_allocation(&v, &v.jobs[i]);
+        if (t)
+            check_end(&v, &v.jobs[i], t);
+    }
+    check_order(&v);
+    for (size_t i = 0; i < v.n_clusters; i++)
+        if (v.clusters[i].prov_state != PROV_DELETING)
+            check_queue(&v, &v.clusters[i]);
+    remember_queue(&v);
+    st_turn_end(m->life->st); /* reading has begun a transaction */
+    arena_free(&m->a);
+}
+
+/* --- tasks
+ * --------------------------------------------------------------------------------------------- */
+
+static struct thing *job_of(const struct sim *m, const char *command)
+{
+    const char *name = strstr(command, " job=");
+    return name ? sim_thing_by_name(m, name + 5) : NULL;
+}
+
+struct start {
+    struct sim *m;
+    struct fake_node *node;
+    const struct thing *job;
+    const char *id;
+};
+
+/* Twice at once is no fault where the daemon had to take the first for lost. */
+static void compare(void *ctx, struct fake_node *n, const char *id, const char *command)
+{
+    const struct start *s = ctx;
+    if (job_of(s->m, command) != s->job || (n == s->node && strcmp(id, s->id) == 0))
+        return;
+    if (s->job->last_node == n && fake_troubles(n) == s->job->last_troubles)
+        sim_fail(s->m, "task %s starts on %s while %s runs on %s", s->id, fake_name(s->node), id,
+                 fake_name(n));
+}
+
+void sim_check_start(struct sim *m, struct fake_node *n, const char *id, const char *command)
+{
+    struct thing *t = job_of(m, command);
+    sim_trace(m, "task %s starts on %s", id, fake_name(n));
+    if (!t)
+        return;
+    struct start s = {m, n, t, id};
+    fake_each_running(m->fake, compare, &s);
+    if (t->ended != 0)
+        sim_fail(m, "task %s starts, and job %s had ended", id, t->name);
+    if (strcmp(t->last_task, id) == 0)
+        sim_fail(m, "task %s starts once more", id);
+    t->starts++;
+    t->last_node = n;
+    t->last_troubles = fake_troubles(n);
+    snprintf(t->last_task, sizeof t->last_task, "%s", id);
+}
+
+/* --- the end
+ * --------------------------------------------------------------------------------------------- */
+
+static void is_left(void *ctx, struct fake_node *n, const char *id, const char *command)
+{
+    const char **what = ctx;
+    (void)n;
+    (void)command;
+    *what = id;
+}
+
+bool sim_at_rest(struct sim *m, const char **what)
+{
+    struct view v;
+    static char text[300];
+    *what = text;
+    if (!read_all(m, &v))
+        return true;
+    for (size_t i = 0; i < v.n_jobs; i++)
+        if (!is_over(v.jobs[i].exec_state) || v.jobs[i].prov_state == PROV_DELETING) {
+            snprintf(text, sizeof text, "job %s is in state %d, provisioning state %d",
+                     v.jobs[i].name, (int)v.jobs[i].exec_state, (int)v.jobs[i].prov_state);
+            return false;
+        }
+    for (size_t i = 0; i < v.n_clusters; i++) {
+        const struct cluster *c = &v.clusters[i];
+        int want = c->scale.kind == SCALE_AUTO ? c->scale.minimum : c->scale.target;
+        if (c->prov_state == PROV_DELETING || c->alloc_state != ALLOC_STEADY ||
+            c->counts.idle != want ||
+            c->counts.preparing + c->counts.running + c->counts.leaving + c->counts.unusable > 0) {
+            snprintf(text, sizeof text,
+                     "cluster %s (provisioning %d, allocation %d) has %d idle nodes of %d, %d "
+                     "preparing, %d running, %d leaving, %d unusable: %s",
+                     c->name, (int)c->prov_state, (int)c->alloc_state, c->counts.idle, want,
+                     c->counts.preparing, c->counts.running, c->counts.leaving, c->counts.unusable,
+                     c->errors ? c->errors : "no errors");
+            return false;
+        }
+    }
+    const char *left = NULL;
+    fake_each_running(m->fake, is_left, &left);
+    if (left)
+        snprintf(text, sizeof text, "task %s still runs", left);
+    for (int i = 0; !left && i < m->n_things; i++)
+        if (m->things[i]->delete_asked && !m->things[i]->gone) {
+            snprintf(text, sizeof text, "%s is not deleted", m->things[i]->name);
+            return false;
+        }
+    return left == NULL;
+}

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What happens in a history: requests as the front would make them, and trouble.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/guid.h"
+#include "scheduler/run/runs.h"
+#include "test/sim/sim.h"
+
+static int any(struct sim *m, int n)
+{
+    return sim_any(&m->t, n);
+}
+
+static bool chance(struct sim *m, int percent)
+{
+    return any(m, 100) < percent;
+}
+
+static int64_t wall(struct sim *m)
+{
+    return loop_wall_us(m->life->loop);
+}
+
+/* A client would use it. */
+static bool there(const struct thing *t, enum thing_kind kind)
+{
+    bool in_use = !t->tree || (!t->tree->gone && !t->tree->delete_asked);
+    bool known = t->acknowledged || t->kind == THING_JOB; /* others are made in it */
+    return t->kind == kind && known && !t->gone && !t->delete_asked && in_use;
+}
+
+/* One of those that are there; NULL: there is none. */
+static struct thing *pick(struct sim *m, enum thing_kind kind)
+{
+    struct thing *found[THINGS_MAX];
+    int n = 0;
+    for (int i = 0; i < m->n_things; i++)
+        if (there(m->things[i], kind))
+            found[n++] = m->things[i];
+    return n > 0 ? found[any(m, n)] : NULL;
+}
+
+static int count(struct sim *m, enum thing_kind kind)
+{
+    int n = 0;
+    for (int i = 0; i < m->n_things; i++)
+        n += there(m->things[i], kind);
+    return n;
+}
+
+/* --- making
+ * ----------------------------------------------------------------------------------------- */
+
+void sim_add_tree(struct sim *m)
+{
+    struct storage *st = m->life->st;
+    struct err e = {0};
+    struct thing *t = count(m, THING_TREE) < TREES_MAX ? sim_thing_new(m, THING_TREE, "g") : NULL;
+    if (!t)
+        return;
+    int64_t now = wall(m);
+    const struct resource_group g = {.subscription = "sub",
+                                     .name = t->name,
+                                     .location = "here",
+                                     .prov_state = PROV_SUCCEEDED,
+                                     .created_us = now,
+                                     .updated_us = now};
+    bool ok = sim_ok(m, st_group_insert(st, &g, &t->id, &e), &e, "group");
+    const struct workspace ws = {.group_id = t->id,
+                                 .scope = {.location = "here"},
+                                 .name = "ws",
+                                 .prov_state = PROV_SUCCEEDED,
+                                 .prov_us = now,
+                                 .created_us = now,
+                                 .updated_us = now};
+    ok = ok && sim_ok(m, st_workspace_insert(st, &ws, &t->workspace, &e), &e, "workspace");
+    const struct experiment x = {.workspace_id = t->workspace,
+                                 .name = "exp",
+                                 .prov_state = PROV_SUCCEEDED,
+                                 .prov_us = now,
+                                 .created_us = now,
+                                 .updated_us = now};
+    ok = ok && sim_ok(m, st_experiment_insert(st, &x, &t->experiment, &e), &e, "experiment");
+    t->gone = !ok;
+    sim_when_acknowledged(m, t);
+    sim_trace(m, "group %s", t->name);
+}
+
+static struct scale any_scale(struct sim *m)
+{
+    static const enum dealloc_option options[] = {DEALLOC_REQUEUE, DEALLOC_TERMINATE,
+                                                  DEALLOC_WAIT_FOR_JOB_COMPLETION};
+    if (chance(m, 30)) {
+        struct scale s = {.kind = SCALE_AUTO, .minimum = any(m, 2), .maximum = 1 + any(m, 4)};
+        if (s.minimum > s.maximum)
+            s.minimum = s.maximum;
+        s.initial = s.minimum;
+        return s;
+    }
+    return (struct scale){.kind = SCALE_MANUAL, .target = any(m, 5), .dealloc = options[any(m, 3)]};
+}
+
+static void add_cluster(struct sim *m)
+{
+    struct thing *tree = pick(m, THING_TREE);
+    struct err e = {0};
+    struct thing *t =
+        tree && count(m, THING_CLUSTER) < CLUSTERS ? sim_thing_new(m, THING_CLUSTER, "c") : NULL;
+    if (!t)
+        return;
+    char guid[GUID_SIZE];
+    guid_new(guid);
+    int64_t now = wall(m);
+    t->tree = tree;
+    const struct cluster c = {.workspace_id = tree->workspace,
+                              .name = t->name,
+                              .guid = guid,
+                              .doc = "{\"properties\": {}}",
+                              .vm_size = "STANDARD_D1",
+                              .vm_priority = VM_DEDICATED,
+                              .scale = any_scale(m),
+                              .prov_state = PROV_SUCCEEDED,
+                              .alloc_state = ALLOC_RESIZING,
+                              .prov_us = now,
+                              .alloc_us = now,
+                              .created_us = now,
+                              .updated_us = now};
+    t->gone = !sim_ok(m, st_cluster_insert(m->life->st, &c, NULL, &t->id, &e), &e, "cluster");
+    sim_when_acknowledged(m, t);
+    sched_wake_cluster(m->life->s, t->id);
+    sim_trace(m, "cluster %s of %d to %d", t->name, c.scale.minimum,
+              c.scale.kind == SCALE_AUTO ? c.scale.maximum : c.scale.target);
+}
+
+static const char *job_doc(struct sim *m, const struct thing *t, int wall_s)
+{
+    static const int runs_ms[] = {0, 5, 400, 3000, 20000, 90000};
+    const char *prep =
+        chance(m, 15) ? "\"jobPreparation\": {\"commandLine\": \"fake run=30\"}," : "";
+    return arena_printf(
+        &m->a,
+        "{\"properties\": {%s \"nodeCount\": %d, \"toolType\": \"custom\", "
+        "\"customToolkitSettings\": {\"commandLine\": \"fake run=%d exit=%d%s job=%s\"}, "
+        "\"stdOutErrPathPrefix\": \"/logs\", \"constraints\": {\"maxWallClockTime\": \"PT%dS\"}}}",
+        prep, t->nodes, runs_ms[any(m, 6)], chance(m, 15) ? 3 : 0, chance(m, 15) ? " stubborn" : "",
+        t->name, wall_s);
+}
+
+static void add_job(struct sim *m)
+{
+    struct thing *cluster = pick(m, THING_CLUSTER);
+    struct err e = {0};
+    struct thing *t = cluster ? sim_thing_new(m, THING_JOB, "j") : NULL;
+    if (!t)
+        return;
+    char guid[GUID_SIZE];
+    guid_new(guid);
+    int64_t now = wall(m);
+    int wall_s = chance(m, 20) ? 5 : 600;
+    t->tree = cluster->tree;
+    t->cluster = cluster;
+    t->nodes = chance(m, 70) ? 1 : 1 + any(m, JOB_NODES);
+    t->priority = chance(m, 70) ? 0 : (any(m, 3) - 1) * 1000;
+    const struct job j = {.experiment_id = t->tree->experiment,
+                          .cluster_id = cluster->id,
+                          .name = t->name,
+                          .guid = guid,
+                          .doc = job_doc(m, t, wall_s),
+                          .cluster_ref = "ref",
+                          .priority = t->priority,
+                          .node_count = t->nodes,
+                          .max_wall_us = wall_s * SECOND,
+                          .prov_state = PROV_SUCCEEDED,
+                          .exec_state = EXEC_QUEUED,
+                          .prov_us = now,
+                          .exec_us = now,
+                          .created_us = now,
+                          .updated_us = now};
+    t->gone = !sim_ok(m, st_job_insert(m->life->st, &j, NULL, &t->id, &e), &e, "job");
+    sim_when_acknowledged(m, t);
+    sched_wake_cluster(m->life->s, cluster->id);
+    sim_trace(m, "job %s on %s: %d nodes, priority %d", t->name, cluster->name, t->nodes,
+              t->priority);
+}
+
+static void add_jobs(struct sim *m)
+{
+    for (int n = 1 + any(m, 3); n > 0; n--)
+        add_job(m);
+}
+
+/* --- changing
+ * ---------------------------------------------------------------------------------------- */
+
+static void scale(struct sim *m, struct thing *t, struct scale s)
+{
+    struct err e = {0};
+    struct cluster c;
+    int rc = st_cluster_by_id(m->life->st, &m->a, t->id, &c, &e);
+    if (!sim_ok(m, rc, &e, "cluster") || rc == 0)
+        return;
+    c.scale = s;
+    c.updated_us = wall(m);
+    (void)sim_ok(m, st_cluster_update_scale(m->life->st, &c, &e), &e, "scale");
+    sched_wake_cluster(m->life->s, t->id);
+    sim_trace(m, "resize %s: %d to %d", t->name, s.minimum,
+              s.kind == SCALE_AUTO ? s.maximum : s.target);
+}
+
+static void resize(struct sim *m)
+{
+    struct thing *t = pick(m, THING_CLUSTER);
+    if (t)
+        scale(m, t, any_scale(m));
+}
+
+static void terminate(struct sim *m)
+{
+    struct thing *t = pick(m, THING_JOB);
+    struct err e = {0};
+    if (!t)
+        return;
+    sim_trace(m, "terminate %s", t->name);
+    if (runs_terminate(sched_runs(m->life->s), t->id, &e) < 0 && e.code != ERR_JOB_NOT_FOUND)
+        (void)sim_ok(m, -1, &e, "terminate");
+}
+
+static void ask_delete(struct sim *m, struct thing *t)
+{
+    static const enum resource_kind kinds[] = {RES_GROUP, RES_CLUSTER, RES_JOB};
+    struct err e = {0};
+    sim_trace(m, "delete %s", t->name);
+    bool may_be_gone = t->delete_asked || !t->acknowledged;
+    t->delete_asked = true;
+    int rc = st_mark_deleting(m->life->st, kinds[t->kind], t->id, wall(m), &e);
+    if (rc < 0 && !may_be_gone)
+        (void)sim_ok(m, rc, &e, "delete");
+    sched_wake_deletions(m->life->s);
+}
+
+static void delete_job(struct sim *m)
+{
+    struct thing *t = pick(m, THING_JOB);
+    if (t)
+        ask_delete(m, t);
+}
+
+static void delete_cluster(struct sim *m)
+{
+    struct thing *t = pick(m, THING_CLUSTER);
+    if (t)
+        ask_delete(m, t);
+}
+
+static void delete_tree(struct sim *m)
+{
+    struct thing *t = count(m, THING_TREE) > 1 ? pick(m, THING_TREE) : NULL;
+    if (t)
+        ask_delete(m, t);
+}
+
+/* --- trouble
+ * ------------------------------------------------------------------------------------------- */
+
+static struct fake_node *any_node(struct sim *m)
+{
+    size_t n = fake_count(m->fake);
+    return n > 0 ? fake_at(m->fake, (size_t)any(m, (int)n)) : NULL;
+}
+
+static void cut(struct sim *m)
+{
+    struct fake_node *n = any_node(m);
+    if (!n)
+        return;
+    sim_trace(m, "cut %s", fake_name(n));
+    fake_cut(n);
+}
+
+static void down(struct sim *m)
+{
+    struct fake_node *n = any_node(m);
+    if (!n)
+        return;
+    bool is_down = chance(m, 60);
+    sim_trace(m, "%s is %s", fake_name(n), is_down ? "down" : "up");
+    fake_set_down(n, is_down, (int64_t)any(m, 2000) * 1000);
+}
+
+static void hang(struct sim *m)
+{
+    struct fake_node *n = any_node(m);
+    if (!n)
+        return;
+    bool hangs = chance(m, 50);
+    sim_trace(m, "%s %s", fake_name(n), hangs ? "hangs" : "goes on");
+    fake_set_hung(n, hangs);
+}
+
+static void restart_node(struct sim *m)
+{
+    struct fake_node *n = any_node(m);
+    if (!n)
+        return;
+    sim_trace(m, "restart of %s", fake_name(n));
+    fake_restart(n);
+}
+
+static void wipe(struct sim *m)
+{
+    struct fake_node *n = any_node(m);
+    if (!n)
+        return;
+    sim_trace(m, "wipe %s", fake_name(n));
+    fake_wipe(n);
+}
+
+static void refuse(struct sim *m)
+{
+    struct fake_node *n = any_node(m);
+    if (!n)
+        return;
+    int permille = chance(m, 50) ? 300 : 0;
+    sim_trace(m, "%s refuses %d of 1000", fake_name(n), permille);
+    fake_set_refusals(n, permille);
+}
+
+static void set_clock(struct sim *m)
+{
+    static const int64_t steps_s[] = {-86400 * 30, -3600, -1, 1, 3600, 86400 * 30};
+    int64_t by = steps_s[any(m, 6)];
+    sim_trace(m, "clock set by %lld s", (long long)by);
+    m->t.wall_ahead_us += by * SECOND;
+}
+
+static void set_full(struct sim *m, bool full)
+{
+    sim_trace(m, full ? "disk full" : "disk has room");
+    m->disk_full = full;
+    m->writes_fail_until = m->t.now_us + 5 * SECOND;
+    sim_disk_set_full(m->life->disk, full);
+}
+
+static void disk(struct sim *m)
+{
+    set_full(m, !m->disk_full);
+}
+
+/* A daemon whose disk is full could not start: the database has to be opened. */
+static void crash(struct sim *m)
+{
+    if (m->disk_full)
+        set_full(m, false);
+    sim_crash(m);
+}
+
+static void stop(struct sim *m)
+{
+    if (m->disk_full)
+        set_full(m, false);
+    sim_restart(m);
+}
+
+/* --- a step
+ * -------------------------------------------------------------------------------------------- */
+
+static void nothing(struct sim *m)
+{
+    (void)m;
+}
+
+static const struct {
+    int weight;
+    void (*run)(struct sim *m);
+} actions[] = {
+    {10, add_cluster},   {30, add_jobs},    {8, resize},      {6, terminate}, {5, delete_job},
+    {3, delete_cluster}, {2, sim_add_tree}, {1, delete_tree}, {5, cut},       {4, down},
+    {2, hang},           {3, restart_node}, {2, wipe},        {3, refuse},    {3, set_clock},
+    {2, disk},           {6, crash},        {2, stop},        {5, nothing},
+};
+
+/* How long until the next step: at once, while messages are on their way, or long after. */
+static int64_t pause_us(struct sim *m)
+{
+    static const int64_t most[] = {300, 5000, 50000, SECOND, 10 * SECOND, 60 * SECOND};
+    return (int64_t)(sim_random(&m->t) % (uint64_t)most[any(m, 6)]);
+}
+
+void sim_step(struct sim *m)
+{
+    int sum = 0, at;
+    for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++)
+        sum += actions[i].weight;
+    at = any(m, sum);
+    for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++) {
+        at -= actions[i].weight;
+        if (at >= 0)
+            continue;
+        actions[i].run(m);
+        break;
+    }
+    if (!sim_failed(m))
+        sim_pass(m, pause_us(m));
+    arena_free(&m->a);
+}
+
+void sim_heal(struct sim *m)
+{
+    if (m->disk_full)
+        set_full(m, false);
+    for (size_t i = 0; i < fake_count(m->fake); i++) {
+        struct fake_node *n = fake_at(m->fake, i);
+        fake_set_down(n, false, 0);
+        fake_set_hung(n, false);
+        fake_set_refusals(n, 0);
+    }
+    sim_pass(m, 60 * SECOND);
+    /* As a full disk or a crash may have lost that it was asked for. */
+    for (int i = 0; i < m->n_things && !sim_failed(m); i++)
+        if (!m->things[i]->gone && m->things[i]->delete_asked)
+            ask_delete(m, m->things[i]);
+    sim_make_room(m);
+}
+
+/* For each cluster's largest job. */
+void sim_make_room(struct sim *m)
+{
+    for (int i = 0; i < m->n_things && !sim_failed(m); i++)
+        if (there(m->things[i], THING_CLUSTER))
+            scale(m, m->things[i],
+                  i % 2 ? (struct scale){.kind = SCALE_AUTO, .maximum = JOB_NODES}
+                        : (struct scale){.kind = SCALE_MANUAL,
+                                         .target = JOB_NODES,
+                                         .dealloc = DEALLOC_REQUEUE});
+    arena_free(&m->a);
+}
+
+void sim_renew(struct sim *m)
+{
+    for (int i = 0; i < m->n_things && !sim_failed(m); i++)
+        if (there(m->things[i], THING_CLUSTER))
+            scale(m, m->things[i],
+                  (struct scale){.kind = SCALE_MANUAL, .dealloc = DEALLOC_REQUEUE});
+    sim_pass(m, 300 * SECOND);
+    sim_make_room(m);
+}

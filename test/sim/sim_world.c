@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/arena.h"
+#include "test/sim/sim.h"
+
+/* A lane's work takes at most this long; a message on its way, between these. */
+#define WORK_MAX_US  8000
+#define DELAY_MIN_US 100
+#define DELAY_MAX_US 4000
+
+/* So many events in one instant mean that something goes round and round. */
+#define EVENTS_MAX 20000
+
+void sim_fail(struct sim *m, const char *fmt, ...)
+{
+    va_list args;
+    if (m->failure[0])
+        return;
+    va_start(args, fmt);
+    vsnprintf(m->failure, sizeof m->failure, fmt, args);
+    va_end(args);
+}
+
+bool sim_failed(const struct sim *m)
+{
+    return m->failure[0] != '\0';
+}
+
+void sim_trace(struct sim *m, const char *fmt, ...)
+{
+    char text[300];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    for (const char *p = text; *p; p++)
+        m->trace = (m->trace ^ (unsigned char)*p) * UINT64_C(1099511628211);
+    m->trace = (m->trace ^ (uint64_t)m->t.now_us) * UINT64_C(1099511628211);
+    if (m->log.fd >= 0)
+        dprintf(m->log.fd, "%12.6f  step %d: %s\n", (double)m->t.now_us / 1e6, m->step, text);
+}
+
+bool sim_ok(struct sim *m, int rc, const struct err *e, const char *what)
+{
+    if (rc >= 0)
+        return true;
+    if (!m->disk_full)
+        sim_fail(m, "%s: %s", what, e->msg);
+    return false;
+}
+
+/* Nothing that is linked into the simulation syncs any other file. */
+int __wrap_fdatasync(int fd);
+int __wrap_fdatasync(int fd)
+{
+    return sim_disk_sync(fd);
+}
+
+/* --- names that a seed repeats -------------------------------------------------------------------
+ */
+
+static uint64_t guids;
+
+void __wrap_guid_new(char out[37]);
+void __wrap_guid_new(char out[37])
+{
+    uint64_t a = ++guids;
+    snprintf(out, 37, "00000000-0000-4000-8000-%012llx", (unsigned long long)a);
+}
+
+/* --- a life of the daemon
+ * -------------------------------------------------------------------------- */
+
+static const char *const no_sizes[] = {NULL};
+
+static void must(int rc, const struct err *e, const char *what)
+{
+    if (rc >= 0)
+        return;
+    fprintf(stderr, "sim: %s: %s\n", what, e->msg);
+    abort();
+}
+
+static struct life *life_new(struct sim *m, struct sim_disk *disk)
+{
+    struct life *l = xcalloc(1, sizeof *l);
+    struct err e = {0};
+    char db[256], key[256], random[9];
+    l->sim = m;
+    l->disk = disk;
+    l->loop =
+        sim_loop_create(&m->t, (int64_t)(sim_random(&m->t) % (1000000 * SECOND)), WORK_MAX_US);
+    l->provider = fake_provider_new(m->fake, l->loop);
+    snprintf(random, sizeof random, "%08x", (unsigned)(sim_random(&m->t) & 0xffffffff));
+    const struct st_config sc = {.random = random,
+                                 .path = sim_disk_path(disk, "db", db, sizeof db),
+                                 .key_path = sim_disk_path(disk, "key", key, sizeof key),
+                                 .loop = l->loop,
+                                 .log = &m->log};
+    must(st_open(&sc, &l->st, &e), &e, "open");
+    l->files = files_create(l->loop, &m->log);
+    l->front = batchai_front(false);
+    const struct sched_config c = {.loop = l->loop,
+                                   .storage = l->st,
+                                   .files = l->files,
+                                   .front = &l->front.front,
+                                   .log = &m->log,
+                                   .local = l->provider,
+                                   .nodes_dir = "/nodes",
+                                   .storage_dir = "/shares",
+                                   .local_nodes = LOCAL_NODES,
+                                   .local_vm_sizes = no_sizes,
+                                   .autoscale_idle_s = 30,
+                                   .kill_timeout_s = 60,
+                                   .kept_outputs = 2};
+    l->s = sched_create(&c);
+    must(sched_start(l->s, &e), &e, "start");
+    l->up = true;
+    return l;
+}
+
+static void turn(struct life *l)
+{
+    if (l->up)
+        sched_turn(l->s);
+    if (l->st)
+        st_turn_end(l->st);
+}
+
+static void on_closed(void *ctx)
+{
+    ((struct life *)ctx)->closed = true;
+}
+
+static void on_files_stopped(void *ctx, size_t left_behind)
+{
+    struct life *l = ctx;
+    struct storage *st = l->st;
+    if (left_behind > 0)
+        sim_fail(l->sim, "work on files is left behind");
+    l->st = NULL;
+    st_close(st, on_closed, l);
+}
+
+static void on_stopped(void *ctx)
+{
+    struct life *l = ctx;
+    files_stop(l->files, on_files_stopped, l);
+}
+
+static void life_free(struct life *l)
+{
+    fake_provider_free(l->provider);
+    sim_loop_free(l->loop);
+    sim_disk_free(l->disk);
+    free(l);
+}
+
+/* --- time
+ * ------------------------------------------------------------------------------------------- */
+
+/* The next instant at which something is due; false: nothing before `end`. */
+static bool next(struct sim *m, int64_t end)
+{
+    int64_t at, nodes;
+    bool any = sim_loop_next(m->life->loop, &at);
+    if (sim_loop_next(m->nodes_loop, &nodes) && (!any || nodes < at)) {
+        at = nodes;
+        any = true;
+    }
+    if (!any || at > end)
+        return false;
+    if (at > m->t.now_us)
+        m->t.now_us = at;
+    return true;
+}
+
+void sim_pass(struct sim *m, int64_t us)
+{
+    int64_t end = m->t.now_us + us, instant = -1;
+    int here = 0;
+    turn(m->life);
+    while (!sim_failed(m) && next(m, end)) {
+        here = m->t.now_us == instant ? here + 1 : 0;
+        instant = m->t.now_us;
+        m->events += sim_loop_run_due(m->nodes_loop);
+        m->events += sim_loop_run_due(m->life->loop);
+        turn(m->life);
+        if (here > EVENTS_MAX)
+            sim_fail(m, "the loop turns without end at one instant");
+    }
+    m->t.now_us = end;
+}
+
+/* Frees a life that is over: lets it stop in order, in a time of its own. */
+static void bury(struct life *l)
+{
+    struct sim *m = l->sim;
+    struct sim_time saved = m->t;
+    int64_t at;
+    l->up = false;
+    sched_stop(l->s, on_stopped, l);
+    while (!l->closed && sim_loop_next(l->loop, &at)) {
+        if (at > m->t.now_us)
+            m->t.now_us = at;
+        sim_loop_run_due(l->loop);
+        turn(l);
+    }
+    if (!l->closed)
+        sim_fail(m, "the daemon does not stop");
+    else
+        life_free(l);
+    saved.seq = m->t.seq;
+    m->t = saved;
+}
+
+void sim_crash(struct sim *m)
+{
+    struct life *old = m->life;
+    m->crashes++;
+    sim_trace(m, "crash");
+    old->crashed = true;
+    struct sim_disk *left = sim_disk_crash(old->disk, &m->t);
+    fake_provider_cut_off(old->provider);
+    bury(old);
+    if (!sim_failed(m))
+        m->life = life_new(m, left);
+}
+
+void sim_restart(struct sim *m)
+{
+    struct life *l = m->life;
+    sim_trace(m, "restart");
+    l->up = false;
+    sched_stop(l->s, on_stopped, l);
+    for (int i = 0; i < 1000 && !l->closed; i++)
+        sim_pass(m, SECOND / 10);
+    if (!l->closed) {
+        sim_fail(m, "the daemon does not stop");
+        return;
+    }
+    struct sim_disk *disk = l->disk;
+    l->disk = NULL;
+    fake_provider_free(l->provider);
+    sim_loop_free(l->loop);
+    free(l);
+    m->life = life_new(m, disk);
+}
+
+/* --- what the history knows
+ * --------------------------------------------------------------------------- */
+
+struct thing *sim_thing_new(struct sim *m, enum thing_kind kind, const char *prefix)
+{
+    if (m->n_things == THINGS_MAX)
+        return NULL;
+    struct thing *t = m->things[m->n_things++] = xcalloc(1, sizeof *t);
+    t->kind = kind;
+    snprintf(t->name, sizeof t->name, "%s%d", prefix, ++m->n_made);
+    return t;
+}
+
+struct thing *sim_thing_by_name(const struct sim *m, const char *name)
+{
+    for (int i = 0; i < m->n_things; i++)
+        if (strcmp(m->things[i]->name, name) == 0)
+            return m->things[i];
+    return NULL;
+}
+
+struct ack {
+    struct life *life;
+    struct thing *thing;
+};
+
+static void on_durable(void *ctx, const struct err *why)
+{
+    struct ack a = *(struct ack *)ctx;
+    free(ctx);
+    if (a.life->crashed)
+        return;
+    if (why)
+        a.thing->gone = true;
+    else
+        a.thing->acknowledged = true;
+}
+
+void sim_when_acknowledged(struct sim *m, struct thing *t)
+{
+    struct ack *a = xcalloc(1, sizeof *a);
+    *a = (struct ack){m->life, t};
+    st_when_durable(m->life->st, on_durable, a);
+}
+
+/* --- a history
+ * ----------------------------------------------------------------------------------------- */
+
+static void on_task_started(void *ctx, struct fake_node *n, const char *id, const char *command)
+{
+    sim_check_start(ctx, n, id, command);
+}
+
+static void on_task_ended(void *ctx, struct fake_node *n, const char *id)
+{
+    (void)n;
+    sim_trace(ctx, "task %s ends", id);
+}
+
+static void world_new(struct sim *m, uint64_t seed)
+{
+    *m = (struct sim){.seed = seed, .log = {.fd = -1, .level = LOG_LVL_ERROR + 1}};
+    m->t = (struct sim_time){.now_us = 1000 * SECOND,
+                             .wall_ahead_us = INT64_C(1700000000) * SECOND,
+                             .random = seed * UINT64_C(0x9e3779b97f4a7c15)};
+    m->trace = UINT64_C(14695981039346656037);
+    guids = seed << 20 & UINT64_C(0xffffffffff);
+    if (getenv("SIM_LOG"))
+        m->log = (struct log){.fd = 2, .level = LOG_LVL_DEBUG};
+    arena_init(&m->a);
+    m->nodes_loop = sim_loop_create(&m->t, 0, WORK_MAX_US);
+    const struct fake_config f = {.loop = m->nodes_loop,
+                                  .log = &m->log,
+                                  .seed = sim_random(&m->t),
+                                  .delay_min_us = DELAY_MIN_US,
+                                  .delay_max_us = DELAY_MAX_US,
+                                  .watch = {on_task_started, on_task_ended, m}};
+    m->fake = fake_nodes_create(&f);
+    m->life = life_new(m, sim_disk_new());
+}
+
+static void world_free(struct sim *m)
+{
+    fake_nodes_free(m->fake);
+    int64_t at;
+    while (sim_loop_next(m->nodes_loop, &at))
+        abort(); /* a timer of the nodes is left */
+    sim_loop_free(m->nodes_loop);
+    for (int i = 0; i < m->n_things; i++)
+        free(m->things[i]);
+    arena_free(&m->a);
+}
+
+void sim_prepare(void)
+{
+    static struct sim m;
+    world_new(&m, 0);
+    struct life *l = m.life;
+    l->up = false;
+    sched_stop(l->s, on_stopped, l);
+    sim_pass(&m, 10 * SECOND);
+    if (!l->closed)
+        abort();
+    sim_disk_keep_template(l->disk);
+    life_free(l);
+    world_free(&m);
+}
+
+void sim_begin(struct sim *m, uint64_t seed)
+{
+    world_new(m, seed);
+    sim_add_tree(m);
+}
+
+void sim_end(struct sim *m)
+{
+    if (m->life) {
+        m->life->crashed = true;
+        sim_disk_set_full(m->life->disk, false);
+        fake_provider_cut_off(m->life->provider);
+        bury(m->life);
+    }
+    world_free(m);
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The programs that speak to a container runtime, with a recorder in the runtime's place.
+ */
+// clang-format off
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+// clang-format on
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/arena.h"
+#include "lib/fs.h"
+#include "shell.h"
+#include "test/unit/support/skip.h"
+
+static struct arena a;
+static char dir[] = "/tmp/batchaid-container-XXXXXX";
+
+/* Notes its arguments in `said`; says what `answer` holds; fails as the file `broken` says. */
+static const char runtime[] = "#!/bin/sh\n"
+                              "cd %s && echo \"$@ config=$DOCKER_CONFIG\" >>said\n"
+                              "case $1 in inspect) exit 1 ;; ps) cat answer ;; esac\n"
+                              "! grep -qsx \"$1\" broken\n";
+
+static const char *path(const char *rest)
+{
+    return arena_printf(&a, "%s/%s", dir, rest);
+}
+
+static void put(const char *name, const char *text, mode_t mode)
+{
+    struct err e;
+    assert_int_equal(fs_write_atomic(path(name), text, strlen(text), mode, &e), 0);
+}
+
+static const char *said(void)
+{
+    char *text;
+    if (fs_read(path("said"), 1 << 20, &text, NULL, NULL) != 0)
+        return "";
+    const char *copy = arena_strdup(&a, text);
+    free(text);
+    return copy;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    arena_init(&a);
+    memcpy(dir + strlen(dir) - 6, "XXXXXX", 6);
+    assert_non_null(mkdtemp(dir));
+    assert_int_equal(shell(arena_printf(&a,
+                                        "mkdir -p %s/bin %s/root/mounts %s/root/jobs/j/mounts "
+                                        "%s/share",
+                                        dir, dir, dir, dir),
+                           NULL),
+                     0);
+    put("bin/docker", arena_printf(&a, runtime, dir), 0755);
+    put("bin/podman", "#!/bin/sh\n", 0755);
+    put("answer", "", 0600);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    (void)shell(arena_printf(&a, "umount %s/root/mounts/data; rm -rf %s", dir, dir), NULL);
+    arena_free(&a);
+    return 0;
+}
+
+static int run(const char *program)
+{
+    const char *command = arena_printf(
+        &a,
+        "PATH=%s/bin:$PATH BATCHAI_RUNTIME=docker BATCHAI_CONTAINER=batchai-g-1-r0 BATCHAI_IMAGE=i "
+        "BATCHAI_ROOT=%s/root BATCHAI_JOB_DIR=%s/root/jobs/j BATCHAI_USER=$WHO "
+        "BATCHAI_PULL=\"${PULL-i}\" BATCHAI_SERVER=\"$SERVER\" "
+        "BATCHAI_REGISTRY_USER=u BATCHAI_REGISTRY_PASSWORD=s3cret BATCHAI_SHM_SIZE= "
+        "BATCHAI_MEMORY=0 BATCHAI_CPUS=0 BATCHAI_PROCESSES=0 BATCHAI_OPEN_FILES=0 BATCHAI_GPUS=0 "
+        "sh scheduler/fleet/programs/%s.sh",
+        dir, dir, dir, program);
+    return shell(command, NULL);
+}
+
+static bool is_given(const char *folder)
+{
+    return strstr(said(), arena_printf(&a, "source=%s,target=%s ", folder, folder)) != NULL;
+}
+
+static void test_folders_that_mounts_lead_to_are_in_the_container(void **state)
+{
+    (void)state;
+    assert_int_equal(symlink(path("share"), path("root/mounts/share")), 0);
+    assert_int_equal(run("start"), 0);
+    assert_true(is_given(path("root")));
+    assert_true(is_given(path("share")));
+}
+
+/* Whoever writes to a share could else have any folder of the machine. */
+static void test_links_in_what_is_mounted_are_not_followed(void **state)
+{
+    (void)state;
+    if (!may_mount())
+        skip_because("not allowed to mount");
+    assert_int_equal(mkdir(path("root/mounts/data"), 0755), 0);
+    assert_int_equal(
+        shell(arena_printf(&a, "mkdir -p %s/share/deep; ln -s /etc %s/share/deep/etc", dir, dir),
+              NULL),
+        0);
+    assert_int_equal(
+        shell(arena_printf(&a, "mount --bind %s/share %s/root/mounts/data", dir, dir), NULL), 0);
+    assert_int_equal(run("start"), 0);
+    assert_true(is_given(path("root")));
+    assert_false(is_given("/etc"));
+}
+
+static void test_the_jobs_user_gains_no_rights_by_programs_of_the_image(void **state)
+{
+    (void)state;
+    setenv("WHO", "somebody", 1);
+    assert_int_equal(run("start"), 0);
+    assert_non_null(strstr(said(), "--security-opt no-new-privileges"));
+    unlink(path("said"));
+    unsetenv("WHO");
+    assert_int_equal(run("start"), 0);
+    assert_null(strstr(said(), "no-new-privileges"));
+}
+
+/* In the job's directory, which goes with the job even if the program that pulls was killed. */
+static void test_credentials_are_kept_nowhere_but_with_the_job(void **state)
+{
+    (void)state;
+    put("broken", "image\nlogin\n", 0600); /* the image is not there, and nobody is let in */
+    assert_int_not_equal(run("pull"), 0);
+    const char *wanted = arena_printf(&a, "config=%s/root/jobs/j/.registry-", dir);
+    assert_non_null(strstr(said(), wanted));
+    assert_null(strstr(said(), "s3cret"));
+    assert_int_equal(shell(arena_printf(&a, "ls -d %s/root/jobs/j/.registry-*", dir), NULL), 2);
+}
+
+/* What a client said never becomes an option of docker or podman, and never several arguments. */
+static void test_names_are_no_options(void **state)
+{
+    (void)state;
+    put("broken", "image\n", 0600);
+    setenv("PULL", "--tls-verify=false x", 1);
+    setenv("SERVER", "--authfile=/tmp/x --tls-verify=false", 1);
+    assert_int_equal(run("pull"), 0);
+    assert_non_null(
+        strstr(said(), "login -u u --password-stdin -- --authfile=/tmp/x --tls-verify=false"));
+    assert_non_null(strstr(said(), "pull -- --tls-verify=false x"));
+    assert_non_null(strstr(said(), "image inspect -- i"));
+    unsetenv("PULL");
+    unsetenv("SERVER");
+    unlink(path("said"));
+    assert_int_equal(run("pull"), 0);
+    assert_non_null(
+        strstr(said(), "login -u u --password-stdin -- config")); /* the runtime's own registry */
+    assert_int_equal(run("start"), 0);
+    assert_non_null(strstr(said(), "--entrypoint /bin/sh -- i -c"));
+}
+
+/* The runtime takes what follows a comma for one more option of the mount. */
+static void test_a_folder_with_a_comma_is_refused(void **state)
+{
+    (void)state;
+    const char *folder = path("share,readonly");
+    assert_int_equal(mkdir(folder, 0755), 0);
+    assert_int_equal(symlink(folder, path("root/mounts/share")), 0);
+    assert_int_not_equal(run("start"), 0);
+    assert_null(strstr(said(), "run -d"));
+}
+
+static void test_a_container_that_cannot_be_removed_is_told(void **state)
+{
+    (void)state;
+    put("answer", "4711\n", 0600);
+    assert_int_equal(run("remove"), 0);
+    put("broken", "rm\n", 0600);
+    assert_int_not_equal(run("remove"), 0);
+    assert_int_equal(mkdir(path("root/containers"), 0755), 0);
+    assert_int_not_equal(run("sweep"), 0);
+    unlink(path("broken"));
+    assert_int_equal(run("sweep"), 0);
+    assert_int_not_equal(access(path("root/containers"), F_OK), 0);
+}
+
+/* docker and podman take long to answer. */
+static void test_a_runtime_is_not_asked_for_containers_where_none_was_started(void **state)
+{
+    (void)state;
+    put("answer", "4711\n", 0600);
+    put("broken", "rm\n", 0600);
+    assert_int_equal(run("sweep"), 0);
+}
+
+/* Of a runtime that hangs or fails it is not known that the container is gone. */
+static void test_a_runtime_that_does_not_answer_is_no_sign_that_the_container_is_gone(void **state)
+{
+    (void)state;
+    assert_int_equal(run("remove"), 0);
+    put("broken", "ps\n", 0600);
+    assert_int_equal(run("remove"), 0); /* none was started */
+    assert_int_equal(mkdir(path("root/containers"), 0755), 0);
+    put("root/containers/batchai-g-1-r0", "", 0600);
+    assert_int_not_equal(run("remove"), 0);
+    assert_int_equal(run("sweep"), 0);
+    assert_int_equal(access(path("root/containers"), F_OK), 0); /* it is asked again */
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_folders_that_mounts_lead_to_are_in_the_container),
+        TEST(test_links_in_what_is_mounted_are_not_followed),
+        TEST(test_the_jobs_user_gains_no_rights_by_programs_of_the_image),
+        TEST(test_credentials_are_kept_nowhere_but_with_the_job),
+        TEST(test_names_are_no_options),
+        TEST(test_a_folder_with_a_comma_is_refused),
+        TEST(test_a_container_that_cannot_be_removed_is_told),
+        TEST(test_a_runtime_is_not_asked_for_containers_where_none_was_started),
+        TEST(test_a_runtime_that_does_not_answer_is_no_sign_that_the_container_is_gone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The real server with services of the test's own, a disk that does what the test says, and a
+ * client of its own thread that speaks TLS over a blocking socket.
+ */
+#ifndef TEST_HTTP_SERVER_H
+#define TEST_HTTP_SERVER_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <arpa/inet.h>
+#include <cmocka.h>
+#include <gnutls/gnutls.h>
+#include <gnutls/x509.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "api/http/http.h"
+#include "api/http/request.h"
+
+#define PEM_MAX     8192
+#define WAITERS_MAX 16
+
+struct waiter {
+    void (*cb)(void *ctx, const struct err *why);
+    void *ctx;
+};
+
+struct world {
+    uv_loop_t loop;
+    uv_prepare_t prepare;
+    uv_check_t check;
+    uv_timer_t disk;
+    uv_async_t client_done;
+    struct log log;
+    struct api *api;
+    int port;
+    struct waiter waiter[WAITERS_MAX]; /* for the disk */
+    int n_waiters;
+    bool wrote, full;               /* a handler wrote; the commit will fail */
+    bool synced;                    /* the disk has it */
+    void (*at_turn_end)(void *ctx); /* NULL: nothing */
+    void *ctx;
+    bool stopped;
+};
+
+/* --- disk and turns ------------------------------------------------------------------------- */
+
+static inline bool disk_has_pending(void *ctx)
+{
+    const struct world *w = ctx;
+    return w->wrote;
+}
+
+/* Timers run before a turn's first end, just before the loop sleeps. */
+static inline void on_synced(uv_timer_t *t)
+{
+    struct world *w = t->data;
+    w->synced = true;
+}
+
+static inline void disk_when_durable(void *ctx, void (*cb)(void *, const struct err *),
+                                     void *cb_ctx)
+{
+    struct world *w = ctx;
+    assert_true(w->n_waiters < WAITERS_MAX);
+    w->waiter[w->n_waiters++] = (struct waiter){cb, cb_ctx};
+    uv_timer_start(&w->disk, on_synced, 2, 0);
+}
+
+static inline void turn_end(struct world *w)
+{
+    if (w->at_turn_end)
+        w->at_turn_end(w->ctx);
+    struct err e;
+    err_set(&e, ERR_STORAGE, NULL, "the disk is full");
+    int n = w->synced ? w->n_waiters : 0;
+    if (w->synced)
+        w->n_waiters = 0;
+    w->wrote = w->synced = false;
+    for (int i = 0; i < n; i++)
+        w->waiter[i].cb(w->waiter[i].ctx, w->full ? &e : NULL);
+    if (w->api)
+        api_turn(w->api);
+}
+
+static inline void on_prepare(uv_prepare_t *h)
+{
+    turn_end(h->data);
+}
+
+static inline void on_check(uv_check_t *h)
+{
+    turn_end(h->data);
+}
+
+/* --- the server ----------------------------------------------------------------------------- */
+
+static inline void make_certificate(char cert[PEM_MAX], char key[PEM_MAX])
+{
+    gnutls_x509_privkey_t k;
+    gnutls_x509_crt_t c;
+    const unsigned char serial[] = {1};
+    size_t n = PEM_MAX;
+    gnutls_x509_privkey_init(&k);
+    gnutls_x509_crt_init(&c);
+    assert_int_equal(gnutls_x509_privkey_generate(
+                         k, GNUTLS_PK_ECDSA, GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0),
+                     0);
+    gnutls_x509_crt_set_version(c, 3);
+    gnutls_x509_crt_set_serial(c, serial, sizeof serial);
+    gnutls_x509_crt_set_activation_time(c, time(NULL) - 60);
+    gnutls_x509_crt_set_expiration_time(c, time(NULL) + 3600);
+    gnutls_x509_crt_set_dn(c, "CN=localhost", NULL);
+    gnutls_x509_crt_set_key(c, k);
+    assert_int_equal(gnutls_x509_crt_sign2(c, c, k, GNUTLS_DIG_SHA256, 0), 0);
+    assert_int_equal(gnutls_x509_crt_export(c, GNUTLS_X509_FMT_PEM, cert, &n), 0);
+    n = PEM_MAX;
+    assert_int_equal(gnutls_x509_privkey_export(k, GNUTLS_X509_FMT_PEM, key, &n), 0);
+    gnutls_x509_crt_deinit(c);
+    gnutls_x509_privkey_deinit(k);
+}
+
+static inline void on_client_done(uv_async_t *h)
+{
+    struct world *w = h->data;
+    uv_stop(&w->loop);
+}
+
+static inline void world_open(struct world *w, const struct served *services, size_t n)
+{
+    static char cert[PEM_MAX], key[PEM_MAX];
+    static const uint8_t token_key[32];
+    static const struct api_listen listen = {"127.0.0.1", 0};
+    struct err e;
+    memset(w, 0, sizeof *w);
+    make_certificate(cert, key);
+    assert_int_equal(uv_loop_init(&w->loop), 0);
+    uv_prepare_init(&w->loop, &w->prepare);
+    uv_check_init(&w->loop, &w->check);
+    uv_async_init(&w->loop, &w->client_done, on_client_done);
+    uv_timer_init(&w->loop, &w->disk);
+    w->disk.data = w->prepare.data = w->check.data = w->client_done.data = w;
+    uv_prepare_start(&w->prepare, on_prepare);
+    uv_check_start(&w->check, on_check);
+    w->log = (struct log){.fd = 2, .level = LOG_LVL_ERROR};
+    const struct api_config c = {.loop = &w->loop,
+                                 .disk = {disk_has_pending, disk_when_durable, w},
+                                 .log = &w->log,
+                                 .clock = clock_system(),
+                                 .services = services,
+                                 .n_services = n,
+                                 .listen = &listen,
+                                 .n_listen = 1,
+                                 .cert_pem = cert,
+                                 .key_pem = key,
+                                 .token_key = token_key,
+                                 .token_lifetime_s = 60,
+                                 .retry_after_s = 1};
+    if (api_create(&c, &w->api, &e) < 0)
+        fail_msg("%s", e.msg);
+    w->port = atoi(strrchr(api_endpoint(w->api), ':') + 1);
+}
+
+static inline void on_stopped(void *ctx)
+{
+    struct world *w = ctx;
+    w->api = NULL;
+    uv_close((uv_handle_t *)&w->prepare, NULL);
+    uv_close((uv_handle_t *)&w->check, NULL);
+    uv_close((uv_handle_t *)&w->disk, NULL);
+    uv_close((uv_handle_t *)&w->client_done, NULL);
+}
+
+static inline void world_close(struct world *w)
+{
+    api_stop(w->api, on_stopped, w);
+    uv_run(&w->loop, UV_RUN_DEFAULT);
+    assert_int_equal(uv_loop_close(&w->loop), 0);
+}
+
+/* Turns the loop until the client's thread has ended. */
+static inline void run_with(struct world *w, void *(*client)(void *), void *ctx)
+{
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, client, ctx), 0);
+    uv_run(&w->loop, UV_RUN_DEFAULT);
+    pthread_join(thread, NULL);
+}
+
+/* --- the client ----------------------------------------------------------------------------- */
+
+struct client {
+    int fd;
+    gnutls_session_t tls;
+    gnutls_certificate_credentials_t cred;
+};
+
+static inline int dial(int port)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(fd >= 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&a, sizeof a), 0);
+    return fd;
+}
+
+static inline void client_open(struct client *c, int port)
+{
+    c->fd = dial(port);
+    gnutls_certificate_allocate_credentials(&c->cred);
+    gnutls_init(&c->tls, GNUTLS_CLIENT);
+    gnutls_set_default_priority(c->tls);
+    gnutls_credentials_set(c->tls, GNUTLS_CRD_CERTIFICATE, c->cred);
+    gnutls_transport_set_int(c->tls, c->fd);
+    int rc;
+    do
+        rc = gnutls_handshake(c->tls);
+    while (rc < 0 && !gnutls_error_is_fatal(rc));
+    assert_int_equal(rc, 0);
+}
+
+static inline void client_close(struct client *c)
+{
+    gnutls_deinit(c->tls);
+    gnutls_certificate_free_credentials(c->cred);
+    close(c->fd);
+}
+
+static inline void client_send(struct client *c, const char *bytes, size_t n)
+{
+    while (n > 0) {
+        ssize_t sent = gnutls_record_send(c->tls, bytes, n);
+        if (sent < 0 && !gnutls_error_is_fatal((int)sent))
+            continue;
+        assert_true(sent > 0);
+        bytes += sent;
+        n -= (size_t)sent;
+    }
+}
+
+/* One reply, or all until the server hangs up. */
+static inline void client_read(struct client *c, char *out, size_t size, bool to_the_end)
+{
+    size_t n = 0;
+    out[0] = '\0';
+    for (;;) {
+        const char *head_end = strstr(out, "\r\n\r\n"), *length = strstr(out, "Content-Length: ");
+        if (!to_the_end && head_end && length &&
+            n >= (size_t)(head_end + 4 - out) + strtoul(length + 16, NULL, 10))
+            return;
+        ssize_t got = gnutls_record_recv(c->tls, out + n, size - 1 - n);
+        if (got < 0 && !gnutls_error_is_fatal((int)got))
+            continue;
+        if (got <= 0)
+            return;
+        n += (size_t)got;
+        out[n] = '\0';
+    }
+}
+
+#endif

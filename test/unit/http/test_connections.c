@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <arpa/inet.h>
+#include <cmocka.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "api/http/connections.h"
+
+#define PATIENCE_MS 100
+
+struct pair {
+    struct connection *c;
+    int ours, theirs;
+};
+
+static uv_loop_t loop;
+static struct connections *all;
+
+static int open_all(void **state)
+{
+    (void)state;
+    uv_loop_init(&loop);
+    all = connections_create(&loop, PATIENCE_MS);
+    return 0;
+}
+
+static void on_closed(void *ctx)
+{
+    (void)ctx;
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    connections_close(all, on_closed, NULL);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    return uv_loop_close(&loop);
+}
+
+static struct pair opened(const char *from)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET};
+    struct pair p;
+    int fd[2];
+    assert_int_equal(inet_pton(AF_INET, from, &a.sin_addr), 1);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
+    p.ours = fd[0];
+    p.theirs = fd[1];
+    p.c = connection_opened(all, p.ours, (struct sockaddr *)&a);
+    return p;
+}
+
+static void closed(struct pair *p)
+{
+    connection_closed(p->c);
+    close(p->ours);
+    close(p->theirs);
+}
+
+static bool hung_up(const struct pair *p)
+{
+    struct pollfd f = {.fd = p->theirs, .events = POLLIN | POLLRDHUP};
+    return poll(&f, 1, 0) > 0;
+}
+
+static void whoever_says_nothing_is_hung_up_on(void **state)
+{
+    (void)state;
+    struct pair silent = opened("10.0.0.1"), busy = opened("10.0.0.1"), idle = opened("10.0.0.1");
+    connection_busy(busy.c);
+    connection_busy(idle.c);
+    connection_idle(idle.c);
+    while (!hung_up(&silent))
+        uv_run(&loop, UV_RUN_ONCE);
+    assert_true(connection_refused(silent.c));
+    assert_false(hung_up(&busy));
+    assert_false(hung_up(&idle));
+    closed(&silent);
+    closed(&busy);
+    closed(&idle);
+}
+
+#define MANY (CONNECTIONS_OF_ONE + 1)
+
+/* Whoever opens too many loses the oldest that does nothing; others do not notice. */
+static void one_address_cannot_shut_others_out(void **state)
+{
+    (void)state;
+    static struct pair many[MANY];
+    struct pair other = opened("10.0.0.2");
+    for (int i = 0; i < CONNECTIONS_OF_ONE; i++)
+        many[i] = opened("10.0.0.1");
+    for (int i = 0; i < 3; i++)
+        connection_busy(many[i].c);
+    connection_idle(many[2].c);
+    assert_false(hung_up(&many[3]));
+    many[MANY - 1] = opened("10.0.0.1");
+    assert_true(hung_up(&many[3])); /* the oldest that is half-open */
+    for (int i = 0; i < MANY; i++)
+        assert_int_equal(hung_up(&many[i]), i == 3);
+    assert_false(hung_up(&other));
+    for (int i = 0; i < MANY; i++)
+        closed(&many[i]);
+    closed(&other);
+}
+
+static void idle_ones_go_next_and_busy_ones_never(void **state)
+{
+    (void)state;
+    static struct pair many[MANY];
+    for (int i = 0; i < CONNECTIONS_OF_ONE; i++) {
+        many[i] = opened("10.0.0.1");
+        connection_busy(many[i].c);
+    }
+    connection_idle(many[7].c);
+    struct pair next = opened("10.0.0.1");
+    assert_true(hung_up(&many[7]));
+    assert_false(hung_up(&next));
+    connection_busy(next.c);
+    struct pair last = opened("10.0.0.1");
+    assert_true(hung_up(&last));
+    closed(&last);
+    closed(&next);
+    for (int i = 0; i < CONNECTIONS_OF_ONE; i++)
+        closed(&many[i]);
+}
+
+static void failed_logins_are_counted_by_address(void **state)
+{
+    (void)state;
+    struct pair guesser = opened("10.0.0.1"), again = opened("10.0.0.1"),
+                other = opened("10.0.0.2");
+    for (int i = 0; i < LOGIN_FAILURES_AT_ONCE; i++) {
+        assert_true(connection_may_log_in(guesser.c, 1000));
+        connection_login_failed(guesser.c, 1000);
+    }
+    assert_false(connection_may_log_in(guesser.c, 1000));
+    assert_false(connection_may_log_in(again.c, 1000));
+    assert_true(connection_may_log_in(other.c, 1000));
+    assert_true(connection_may_log_in(again.c, 1000 + LOGIN_FAILURE_EVERY_MS + 1));
+    closed(&guesser);
+    closed(&again);
+    closed(&other);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(whoever_says_nothing_is_hung_up_on, open_all, close_all),
+        cmocka_unit_test_setup_teardown(one_address_cannot_shut_others_out, open_all, close_all),
+        cmocka_unit_test_setup_teardown(idle_ones_go_next_and_busy_ones_never, open_all, close_all),
+        cmocka_unit_test_setup_teardown(failed_logins_are_counted_by_address, open_all, close_all),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "api/http/url.h"
+
+static void decoding_refuses_what_is_malformed(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"%", "%4", "a%zz", "%00", "x%2"};
+    struct arena a;
+    arena_init(&a);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_null(url_decode(&a, bad[i], strlen(bad[i])));
+    assert_string_equal(url_decode(&a, "a%2Fb%41", 8), "a/bA");
+    assert_string_equal(url_decode(&a, "", 0), "");
+    arena_free(&a);
+}
+
+static void encoding_and_decoding_are_inverse(void **state)
+{
+    (void)state;
+    const char *text = "a b/c%+&=?\xc3\xa4~.-_";
+    struct arena a;
+    arena_init(&a);
+    struct strbuf b = STRBUF_INIT;
+    url_encode(&b, text, 1);
+    assert_null(strpbrk(b.s, " +&=?"));
+    assert_string_equal(url_decode(&a, b.s, b.len), text);
+    strbuf_free(&b);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(decoding_refuses_what_is_malformed),
+        cmocka_unit_test(encoding_and_decoding_are_inverse),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

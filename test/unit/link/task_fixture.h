@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * For tests of what a task may ask for: a specification with the usual paths, and, where the test
+ * is root, accounts that are seen by this process and its agents alone.
+ */
+#ifndef TEST_TASK_FIXTURE_H
+#define TEST_TASK_FIXTURE_H
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include "lib/strbuf.h"
+#include "test/unit/link/fixture.h"
+
+#define TEST_USER  "batchai-test"
+#define TEST_UID   54321
+#define TEST_GID   54322
+#define TEST_GROUP 54323 /* a further one that it is in */
+
+struct paths {
+    char *cwd, *out, *errors, *log;
+};
+
+static inline struct task_spec usual_spec(struct fixture *f, struct paths *p, const char *id,
+                                          const char *command)
+{
+    *p = (struct paths){in_root(f, "work/here"), in_root(f, "out/stdout.txt"),
+                        in_root(f, "out/stderr.txt"), in_root(f, "out/execution.log")};
+    return (struct task_spec){.id = id,
+                              .command_line = command,
+                              .cwd = p->cwd,
+                              .stdout_path = p->out,
+                              .stderr_path = p->errors,
+                              .log_path = p->log,
+                              .step = "job"};
+}
+
+static inline void paths_free(struct paths *p)
+{
+    free(p->cwd);
+    free(p->out);
+    free(p->errors);
+    free(p->log);
+}
+
+/* Runs it until its command exists or could not be made. */
+static inline void run_spec(struct fixture *f, const struct task_spec *s)
+{
+    f->run_answers = 0;
+    node_run(f->link, s, on_run, f);
+    WAIT(f, f->run_answers == 1);
+    assert_string_equal(f->why.msg, "");
+}
+
+static inline const struct seen *end_of(struct fixture *f)
+{
+    WAIT(f, f->n_ended == 1);
+    return &f->ended[0];
+}
+
+static inline void bind_copy(const char *path, const char *more)
+{
+    char tmp[] = "/tmp/batchai-test-etc-XXXXXX", *text;
+    struct err e;
+    assert_int_equal(fs_read(path, 1 << 24, &text, NULL, &e), 0);
+    int fd = mkostemp(tmp, O_CLOEXEC);
+    assert_true(fd >= 0 && fchmod(fd, 0644) == 0);
+    assert_int_equal(fs_write_all(fd, text, strlen(text)), 0);
+    assert_int_equal(fs_write_all(fd, more, strlen(more)), 0);
+    close(fd);
+    assert_int_equal(mount(tmp, path, "none", MS_BIND, NULL), 0);
+    unlink(tmp);
+    free(text);
+}
+
+/* Once per test program: from now on the test account is in what this process sees as /etc. False
+ * if that cannot be done: no root, or no namespaces. */
+static inline bool make_test_account(void)
+{
+    if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0 ||
+        mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) < 0)
+        return false;
+    bind_copy("/etc/passwd", TEST_USER ":x:54321:54322:a test:/tmp:/bin/sh\n");
+    bind_copy("/etc/group", "batchai-own:x:54322:\nbatchai-more:x:54323:root," TEST_USER "\n");
+    return true;
+}
+
+/* The node root of a machine is open to all. */
+static inline int setup_open_root(void **state)
+{
+    setup(state);
+    struct fixture *f = *state;
+    assert_int_equal(chmod(f->root, 0755), 0);
+    return 0;
+}
+
+#define TEST_OPEN(t) cmocka_unit_test_setup_teardown(t, setup_open_root, teardown)
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The local link itself: an agent that does not start, requests that are pending or refused.
+ */
+#include "test/unit/link/fixture.h"
+
+static void test_missing_agent(void **state)
+{
+    struct fixture *f = *state;
+    struct node_local_config c = {.loop = f->tools,
+                                  .log = &f->log,
+                                  .agent_path = "/nowhere/batchai-node",
+                                  .root = f->root,
+                                  .callbacks = {on_ready, on_down, on_ended, f}};
+    struct err e;
+    assert_int_equal(node_open_local(&c, &f->link, &e), -1);
+    assert_non_null(strstr(e.msg, "/nowhere/batchai-node"));
+    c.agent_path = f->root; /* passes for executable, but cannot be executed */
+    assert_int_equal(node_open_local(&c, &f->link, &e), -1);
+    assert_non_null(strstr(e.msg, f->root));
+    f->link = NULL;
+}
+
+static void test_agent_that_cannot_start(void **state)
+{
+    struct fixture *f = *state;
+    struct err e;
+    char *file = in_root(f, "file");
+    assert_int_equal(fs_write_atomic(file, "", 0, 0644, &e), 0);
+    char root[sizeof f->root];
+    snprintf(root, sizeof root, "%s", f->root);
+    snprintf(f->root, sizeof f->root, "%s", file);
+    open_link(f);
+    snprintf(f->root, sizeof f->root, "%s", root);
+    f->log.level = LOG_LVL_ERROR + 1;
+    ASK(f, node_signal(f->link, "x", SIGTERM, on_done, f));
+    assert_int_equal(f->why.code, ERR_NODE_LOST);
+    WAIT(f, f->down == 1);
+    assert_non_null(strstr(f->why.msg, "exit code 1"));
+    assert_non_null(strstr(f->why.msg, "not a directory"));
+    ASK(f, node_signal(f->link, "x", SIGTERM, on_done, f)); /* after down: an error, once */
+    assert_int_equal(f->why.code, ERR_NODE_LOST);
+    assert_int_equal(f->down, 1);
+    free(file);
+}
+
+static void test_close_answers_what_is_pending(void **state)
+{
+    struct fixture *f = *state;
+    open_link(f);
+    int before = f->answers;
+    start_with(f, "pending", "true", NULL, 0);
+    node_tasks(f->link, on_tasks, f);
+    assert_int_equal(f->answers, before);
+    node_close(f->link, on_closed, f);
+    f->link = NULL;
+    assert_int_equal(f->answers, before + 2);
+    assert_int_equal(f->why.code, ERR_UNAVAILABLE);
+    WAIT(f, f->closed == 1);
+    assert_int_equal(f->ready, 0);
+    assert_int_equal(f->down, 0);
+    /* The request was on its way; the task is carried out all the same. */
+    WAIT(f, file_has(f, "tasks/pending.exit", "exited"));
+}
+
+static void test_refused_requests(void **state)
+{
+    struct fixture *f = *state;
+    open_ready(f);
+    ASK(f, node_append(f->link, NULL, "/tmp/\xff", "x", on_done, f));
+    assert_int_equal(f->why.code, ERR_INVALID_PROPERTY);
+    char *huge = xcalloc(1, 5 << 20);
+    memset(huge, 'x', (5 << 20) - 1);
+    ASK(f, node_append(f->link, NULL, f->root, huge, on_done, f));
+    assert_int_equal(f->why.code, ERR_BODY_TOO_LARGE);
+    free(huge);
+    start(f, "after", "true"); /* the link is as good as before */
+    WAIT(f, f->n_ended == 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_missing_agent),
+        TEST(test_agent_that_cannot_start),
+        TEST(test_close_answers_what_is_pending),
+        TEST(test_refused_requests),
+    };
+    (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
+    return cmocka_run_group_tests_name("link", tests, NULL, NULL);
+}

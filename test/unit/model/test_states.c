@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Every state and event of both machines against a list written down a second time, and the string
+ * tables of the states.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/states.h"
+
+struct expectation {
+    const char *state, *event, *next;
+};
+
+static const struct expectation node_expected[] = {
+    {"preparing", "prepared", "idle"},  {"preparing", "failed", "unusable"},
+    {"preparing", "leave", "leaving"},  {"idle", "allocated", "running"},
+    {"idle", "failed", "unusable"},     {"idle", "leave", "leaving"},
+    {"running", "released", "idle"},    {"running", "failed", "unusable"},
+    {"running", "leave", "leaving"},    {"leaving", "released", "leaving"},
+    {"leaving", "failed", "leaving"},   {"unusable", "released", "unusable"},
+    {"unusable", "failed", "unusable"}, {"unusable", "retry", "preparing"},
+    {"unusable", "leave", "leaving"},
+};
+static const struct expectation job_expected[] = {
+    {"queued", "allocated", "running"},   {"queued", "failed", "failed"},
+    {"queued", "terminate", "failed"},    {"running", "succeeded", "succeeded"},
+    {"running", "failed", "failed"},      {"running", "terminate", "terminating"},
+    {"running", "requeue", "queued"},     {"terminating", "failed", "failed"},
+    {"terminating", "stopped", "failed"},
+};
+
+static const char *expected_next(const struct expectation *list, size_t n, const char *state,
+                                 const char *event)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(list[i].state, state) == 0 && strcmp(list[i].event, event) == 0)
+            return list[i].next;
+    return "unknown"; /* what enum_to_name() says of 0 */
+}
+
+/* Walks all pairs; `next` maps 1-based state and event to the next state. */
+static void walk(const struct sm *m, const struct expectation *list, size_t n,
+                 const struct enum_name *names, int (*next)(int state, int event))
+{
+    size_t legal = 0;
+    for (int s = 0; s < m->states; s++)
+        for (int ev = 0; ev < m->events; ev++) {
+            const char *want = expected_next(list, n, m->state_names[s], m->event_names[ev]);
+            const char *got = enum_to_name(names, next(s + 1, ev));
+            if (strcmp(want, got) != 0)
+                fail_msg("%s: %s + %s is %s, not %s", m->name, m->state_names[s],
+                         m->event_names[ev], got, want);
+            legal += sm_step(m, s, ev) != NULL;
+        }
+    assert_int_equal(legal, n);
+}
+
+static int next_node(int state, int event)
+{
+    return (int)node_next((enum node_state)state, (enum node_event)event);
+}
+
+static int next_job(int state, int event)
+{
+    return (int)job_next((enum exec_state)state, (enum job_event)event);
+}
+
+static void nodes(void **state)
+{
+    (void)state;
+    assert_int_equal(node_machine.states, 5);
+    assert_int_equal(node_machine.events, 6);
+    walk(&node_machine, node_expected, sizeof node_expected / sizeof *node_expected,
+         node_state_names, next_node);
+}
+
+static void jobs(void **state)
+{
+    (void)state;
+    assert_int_equal(job_machine.states, 5);
+    assert_int_equal(job_machine.events, 6);
+    walk(&job_machine, job_expected, sizeof job_expected / sizeof *job_expected, exec_state_names,
+         next_job);
+}
+
+/* An ended job never moves again, whatever happens. */
+static void ends_are_final(void **state)
+{
+    (void)state;
+    for (int ev = 0; ev < JOB_EVENTS; ev++) {
+        assert_int_equal(job_next(EXEC_SUCCEEDED, (enum job_event)ev), 0);
+        assert_int_equal(job_next(EXEC_FAILED, (enum job_event)ev), 0);
+    }
+}
+
+/* The names in the tables are those on the wire, in the order of the enums. */
+static void names_agree(void **state)
+{
+    (void)state;
+    for (int s = 0; s < node_machine.states; s++)
+        assert_string_equal(node_machine.state_names[s], enum_to_name(node_state_names, s + 1));
+    for (int s = 0; s < job_machine.states; s++)
+        assert_string_equal(job_machine.state_names[s], enum_to_name(exec_state_names, s + 1));
+}
+
+static void enum_tables(void **state)
+{
+    (void)state;
+    static const struct enum_name *const tables[] = {
+        prov_state_names,  alloc_state_names,    node_state_names,     exec_state_names,
+        vm_priority_names, dealloc_option_names, sched_priority_names, tool_type_names,
+        op_status_names,   resource_kind_names,  caching_type_names,   storage_account_type_names};
+    for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
+        for (const struct enum_name *row = tables[t]; row->name; row++) {
+            assert_int_equal(row->value, row - tables[t] + 1); /* numbers are in databases */
+            assert_int_equal(enum_from_name(tables[t], row->name), row->value);
+            assert_string_equal(enum_to_name(tables[t], row->value), row->name);
+        }
+    assert_int_equal(enum_from_name(dealloc_option_names, "WaitForJobCompletion"),
+                     DEALLOC_WAIT_FOR_JOB_COMPLETION);
+    assert_int_equal(enum_from_name(dealloc_option_names, "wait"), 0);
+    assert_int_equal(enum_from_name(dealloc_option_names, ""), 0);
+    assert_int_equal(enum_from_name(dealloc_option_names, NULL), 0);
+    assert_string_equal(enum_to_name(dealloc_option_names, 77), "unknown");
+}
+
+static void enum_lists(void **state)
+{
+    (void)state;
+    char out[64];
+    enum_list(vm_priority_names, out, sizeof out);
+    assert_string_equal(out, "dedicated or lowpriority");
+    enum_list(sched_priority_names, out, sizeof out);
+    assert_string_equal(out, "low, normal or high");
+    char tiny[6];
+    enum_list(sched_priority_names, tiny, sizeof tiny);
+    assert_string_equal(tiny, "low, ");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nodes),          cmocka_unit_test(jobs),
+        cmocka_unit_test(ends_are_final), cmocka_unit_test(names_agree),
+        cmocka_unit_test(enum_tables),    cmocka_unit_test(enum_lists),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

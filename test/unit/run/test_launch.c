@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Environments, expansion, refusals, share paths: pure functions of the launcher.
+ */
+// clang-format off
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+// clang-format on
+#include <string.h>
+
+#include "scheduler/fleet/fleet.h"
+#include "scheduler/run/launch/env.h"
+#include "scheduler/run/launch/launch.h"
+
+static const struct expansion {
+    const char *text, *expected; /* NULL: an error */
+} expansions[] = {
+    {"plain", "plain"},     {"$A/x", "one/x"}, {"${A}x", "onex"},    {"$A$B", "onetwo"},
+    {"$AB", NULL},          {"${A", "${A"},    {"${}", "${}"},       {"$", "$"},
+    {"cost $5", "cost $5"}, {"$A_1", "under"}, {"$MISSING/x", NULL}, {"", ""},
+    {"$REPEATED", "last"},
+};
+
+static void test_expansion(void **state)
+{
+    (void)state;
+    struct arena a;
+    struct env v;
+    arena_init(&a);
+    env_init(&v, &a);
+    env_set(&v, "A", "one");
+    env_set(&v, "B", "two");
+    env_set(&v, "A_1", "under");
+    env_set(&v, "REPEATED", "first");
+    env_set(&v, "REPEATED", "last");
+    for (size_t i = 0; i < sizeof expansions / sizeof expansions[0]; i++) {
+        struct err e = {0};
+        const char *got = env_expand(&v, expansions[i].text, &e);
+        if (!expansions[i].expected) {
+            assert_null(got);
+            assert_non_null(strstr(e.msg, "is not set"));
+        } else {
+            assert_string_equal(got, expansions[i].expected);
+        }
+    }
+    arena_free(&a);
+}
+
+static struct job_spec spec_of(struct directory_spec *in, struct directory_spec *out,
+                               struct kv *env)
+{
+    return (struct job_spec){.tool = TOOL_CUSTOM,
+                             .toolkit.command_line = "true",
+                             .node_count = 1,
+                             .std_prefix = "$AZ_BATCHAI_MOUNT_ROOT/logs/",
+                             .segment = "s/g/jobs/j/G",
+                             .inputs = in,
+                             .n_inputs = in ? 1 : 0,
+                             .outputs = out,
+                             .n_outputs = out ? 1 : 0,
+                             .env = env,
+                             .n_env = env ? 1 : 0};
+}
+
+static void test_one_node(void **state)
+{
+    (void)state;
+    struct arena a;
+    arena_init(&a);
+    struct directory_spec in = {"Data", "$AZ_BATCHAI_JOB_MOUNT_ROOT/d", NULL, false};
+    struct directory_spec out = {"MODEL", "$AZ_BATCHAI_MOUNT_ROOT/o", "m", false};
+    struct kv env = {.name = "AZ_BATCHAI_MOUNT_ROOT", .value = "/elsewhere"};
+    struct job_spec spec = spec_of(&in, &out, &env);
+    const struct launch_node node = {"tvm-1", "/n/tvm-1", 2, "127.0.0.1"};
+    const struct launch_input input = {
+        .spec = &spec, .job_guid = "G", .attempt = 3, .nodes = &node, .n_nodes = 1};
+    struct launch_env le;
+    struct err e = {0};
+    assert_int_equal(launch_env(&a, &input, 0, &le, &e), 0);
+    assert_string_equal(le.job_dir, "/n/tvm-1/jobs/G-3");
+    assert_string_equal(le.std_dir, "/n/tvm-1/mounts/logs/s/g/jobs/j/G/stdouterr");
+    assert_string_equal(le.log_path, "/n/tvm-1/mounts/logs/s/g/jobs/j/G/stdouterr/execution.log");
+    assert_int_equal(le.n_outputs, 1);
+    assert_string_equal(le.output_dirs[0], "/n/tvm-1/mounts/o/s/g/jobs/j/G/outputs/m");
+    /* The service's own variables cannot be overridden. */
+    assert_string_equal(env_get(&le.env, "AZ_BATCHAI_MOUNT_ROOT"), "/n/tvm-1/mounts");
+    assert_string_equal(env_get(&le.env, "AZ_BATCHAI_INPUT_Data"), "/n/tvm-1/jobs/G-3/mounts/d");
+    assert_string_equal(env_get(&le.env, "AZ_BATCHAI_OUTPUT_MODEL"), le.output_dirs[0]);
+    assert_string_equal(env_get(&le.env, "AZ_BATCHAI_STDOUTERR_DIR"), le.std_dir);
+    assert_string_equal(env_get(&le.env, "AZ_BATCHAI_NUM_GPUS"), "2");
+    assert_string_equal(env_get(&le.env, "AZ_BATCH_HOST_LIST"), "127.0.0.1");
+    arena_free(&a);
+}
+
+static void test_several_nodes_do_not_share_files(void **state)
+{
+    (void)state;
+    struct arena a;
+    arena_init(&a);
+    struct job_spec spec = spec_of(NULL, NULL, NULL);
+    const struct launch_node nodes[] = {{"tvm-1", "/n/tvm-1", 0, "127.0.0.1"},
+                                        {"tvm-2", "/n/tvm-2", 0, "gpu2"}};
+    const struct launch_input input = {
+        .spec = &spec, .job_guid = "G", .attempt = 1, .nodes = nodes, .n_nodes = 2};
+    struct launch_env le;
+    struct err e = {0};
+    assert_int_equal(launch_env(&a, &input, 1, &le, &e), 0);
+    assert_string_equal(strrchr(le.log_path, '/'), "/execution-tvm-2.log");
+    assert_string_equal(le.shared_dir, "/n/tvm-1/jobs/G-1/shared");
+    assert_string_equal(le.hostfile_text, "127.0.0.1 slots=1\ngpu2 slots=1\n");
+    assert_string_equal(env_get(&le.env, "AZ_BATCHAI_TASK_INDEX"), "1");
+    arena_free(&a);
+}
+
+static void test_relative_paths_are_the_jobs_own(void **state)
+{
+    (void)state;
+    struct arena a;
+    arena_init(&a);
+    struct job_spec spec = spec_of(NULL, NULL, NULL);
+    spec.std_prefix = "here";
+    const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1"};
+    const struct launch_input input = {
+        .spec = &spec, .job_guid = "G", .attempt = 1, .nodes = &node, .n_nodes = 1};
+    struct launch_env le;
+    struct err e = {0};
+    assert_int_equal(launch_env(&a, &input, 0, &le, &e), 0);
+    assert_string_equal(le.std_dir, "/n/tvm-1/jobs/G-1/here/s/g/jobs/j/G/stdouterr");
+    arena_free(&a);
+}
+
+static void test_unset_variables_name_their_property(void **state)
+{
+    (void)state;
+    struct arena a;
+    arena_init(&a);
+    struct directory_spec out = {"MODEL", "$NOWHERE", NULL, false};
+    struct job_spec spec = spec_of(NULL, &out, NULL);
+    const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1"};
+    const struct launch_input input = {
+        .spec = &spec, .job_guid = "G", .attempt = 1, .nodes = &node, .n_nodes = 1};
+    struct launch_env le;
+    struct err e = {0};
+    assert_int_equal(launch_env(&a, &input, 0, &le, &e), -1);
+    assert_non_null(strstr(e.msg, "MODEL"));
+    assert_non_null(strstr(e.msg, "NOWHERE"));
+    arena_free(&a);
+}
+
+static const struct refusal {
+    const char *name, *code; /* NULL: runs */
+    enum tool_type tool;
+    const char *image_ref, *secret_ref, *mount_ref;
+    enum mount_kind mount;
+} refusals[] = {
+    {"custom", NULL, TOOL_CUSTOM, NULL, NULL, NULL, MOUNT_AZURE_FILE_SHARE},
+    {"blob", NULL, TOOL_CUSTOM, NULL, NULL, NULL, MOUNT_AZURE_BLOB},
+    {"tensorflow", "ToolkitNotSupported", TOOL_TENSORFLOW, NULL, NULL, NULL,
+     MOUNT_AZURE_FILE_SHARE},
+    {"mpi", "ToolkitNotSupported", TOOL_MPI, NULL, NULL, NULL, MOUNT_AZURE_FILE_SHARE},
+    {"registry password", "SecretReferenceNotSupported", TOOL_CUSTOM, "https://v/s", NULL, NULL,
+     MOUNT_AZURE_FILE_SHARE},
+    {"secret reference", "SecretReferenceNotSupported", TOOL_CUSTOM, NULL, "https://v/s", NULL,
+     MOUNT_AZURE_FILE_SHARE},
+    {"mount's key", "SecretReferenceNotSupported", TOOL_CUSTOM, NULL, NULL, "https://v/s",
+     MOUNT_AZURE_FILE_SHARE},
+    {"file server", NULL, TOOL_CUSTOM, NULL, NULL, NULL, MOUNT_FILE_SERVER},
+    {"unmanaged", NULL, TOOL_CUSTOM, NULL, NULL, NULL, MOUNT_UNMANAGED},
+};
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+        const struct refusal *row = &refusals[i];
+        struct arena a;
+        arena_init(&a);
+        struct mount_volume m = {
+            .kind = row->mount, .relative_path = "m", .secret_ref = row->mount_ref};
+        struct kv env = {.name = "TOKEN", .is_secret = true, .secret_ref = row->secret_ref};
+        struct job_spec spec = spec_of(NULL, NULL, &env);
+        spec.tool = row->tool;
+        struct container_spec container = {.image = "i", .secret_ref = row->image_ref};
+        spec.container = row->image_ref ? &container : NULL;
+        spec.mounts = (struct mount_list){&m, 1};
+        struct failure why;
+        bool refused = launch_refusal(&a, &spec, &why);
+        if (refused != (row->code != NULL) ||
+            (refused && strcmp(failure_name(why.code), row->code) != 0))
+            fail_msg("%s: %s", row->name, refused ? failure_name(why.code) : "not refused");
+        arena_free(&a);
+    }
+}
+
+static const struct launch_node two_nodes[] = {{"tvm-1", "/n/tvm-1", 4, "127.0.0.1"},
+                                               {"tvm-2", "/n/tvm-2", 4, "gpu2"}};
+
+static struct launch_input input_of(const struct job_spec *spec, size_t n_nodes)
+{
+    return (struct launch_input){
+        .spec = spec, .job_guid = "G", .attempt = 1, .nodes = two_nodes, .n_nodes = n_nodes};
+}
+
+static void test_custom_toolkit_runs_once(void **state)
+{
+    (void)state;
+    struct arena a;
+    arena_init(&a);
+    struct job_spec spec = spec_of(NULL, NULL, NULL);
+    const struct launch_input in = input_of(&spec, 2);
+    struct launch_plan plan;
+    struct failure why;
+    assert_true(launch_plan(&a, &in, &plan, &why));
+    assert_int_equal(plan.n, 1);
+    assert_int_equal(plan.end, LAUNCH_ENDS_WITH_FIRST);
+    const struct launch_process *p = &plan.processes[0];
+    assert_int_equal(p->role, LAUNCH_MAIN);
+    assert_int_equal(p->rank, 0);
+    assert_string_equal(p->name, "main");
+    assert_string_equal(p->command_line, "true");
+    assert_string_equal(p->stdout_name, "stdout.txt");
+    arena_free(&a);
+}
+
+static void test_every_node_is_prepared(void **state)
+{
+    (void)state;
+    static const char *const expected[2][2] = {
+        {"stdout-job_prep.txt", NULL}, {"stdout-job_prep-tvm-1.txt", "stdout-job_prep-tvm-2.txt"}};
+    for (size_t n = 1; n <= 2; n++) {
+        struct arena a;
+        arena_init(&a);
+        struct job_spec spec = spec_of(NULL, NULL, NULL);
+        spec.prep_command_line = "make ready";
+        const struct launch_input in = input_of(&spec, n);
+        struct launch_plan plan;
+        struct failure why;
+        assert_true(launch_plan(&a, &in, &plan, &why));
+        assert_int_equal(plan.n, n + 1);
+        for (size_t i = 0; i < n; i++) {
+            const struct launch_process *p = &plan.processes[i];
+            assert_int_equal(p->role, LAUNCH_PREPARATION);
+            assert_int_equal(p->rank, i);
+            assert_string_equal(p->command_line, "make ready");
+            assert_string_equal(p->stdout_name, expected[n - 1][i]);
+        }
+        assert_int_equal(plan.processes[n].role, LAUNCH_MAIN);
+        arena_free(&a);
+    }
+}
+
+static void test_a_run_succeeds_by_its_rule(void **state)
+{
+    (void)state;
+    struct launch_process p[] = {{.role = LAUNCH_PREPARATION},
+                                 {.role = LAUNCH_MAIN},
+                                 {.role = LAUNCH_MAIN},
+                                 {.role = LAUNCH_HELPER}};
+    struct launch_plan plan = {.processes = p, .n = 4};
+    static const struct {
+        bool over[4], by_first, by_all;
+    } cases[] = {
+        {{false, false, false, false}, false, false},
+        {{true, false, false, false}, false, false}, /* a preparation is no success */
+        {{true, false, false, true}, false, false},  /* nor is a helper */
+        {{true, false, true, false}, true, false},
+        {{true, true, true, false}, true, true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        plan.end = LAUNCH_ENDS_WITH_FIRST;
+        assert_int_equal(launch_succeeded(&plan, cases[i].over), cases[i].by_first);
+        plan.end = LAUNCH_ENDS_WITH_ALL;
+        assert_int_equal(launch_succeeded(&plan, cases[i].over), cases[i].by_all);
+    }
+}
+
+static void test_a_process_has_variables_and_devices_of_its_own(void **state)
+{
+    (void)state;
+    struct arena a;
+    arena_init(&a);
+    const struct kv own = {.name = "RANK", .value = "3"};
+    static const int devices[] = {1, 3};
+    struct launch_process p = {.env = &own, .n_env = 1};
+    struct kv *env;
+    assert_int_equal(launch_process_env(&a, &p, &env), 1);
+    assert_string_equal(env[0].name, "RANK");
+    p.devices = devices;
+    p.n_devices = 2;
+    assert_int_equal(launch_process_env(&a, &p, &env), 2);
+    assert_string_equal(env[1].name, "CUDA_VISIBLE_DEVICES");
+    assert_string_equal(env[1].value, "1,3");
+    p.n_devices = 0; /* none is not all */
+    assert_int_equal(launch_process_env(&a, &p, &env), 2);
+    assert_string_equal(env[1].value, "");
+    arena_free(&a);
+}
+
+static void test_share_paths(void **state)
+{
+    (void)state;
+    struct arena a;
+    arena_init(&a);
+    const struct mount_volume share = {
+        .kind = MOUNT_AZURE_FILE_SHARE, .account = "Acct", .share = "Share"};
+    const struct mount_volume blob = {
+        .kind = MOUNT_AZURE_BLOB, .account = "acct", .share = "container"};
+    assert_string_equal(fleet_share_path("/s", &a, &share), "/s/acct/files/share");
+    assert_string_equal(fleet_share_path("/s", &a, &blob), "/s/acct/blobs/container");
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_expansion),
+        cmocka_unit_test(test_one_node),
+        cmocka_unit_test(test_several_nodes_do_not_share_files),
+        cmocka_unit_test(test_relative_paths_are_the_jobs_own),
+        cmocka_unit_test(test_unset_variables_name_their_property),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_custom_toolkit_runs_once),
+        cmocka_unit_test(test_every_node_is_prepared),
+        cmocka_unit_test(test_a_run_succeeds_by_its_rule),
+        cmocka_unit_test(test_a_process_has_variables_and_devices_of_its_own),
+        cmocka_unit_test(test_share_paths),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A wall clock that is set back or forward stops nothing and times nothing out.
+ */
+#include "scheduler/run/runs.h"
+#include "world.h"
+
+#define HOUR_US (3600LL * 1000000)
+
+static bool runs(struct world *w, int64_t job)
+{
+    return strstr(read_text(w, share_file(w, job, "stdouterr/stdout.txt")), "begun") != NULL;
+}
+
+/* Far beyond the limit by the wall clock, and far from it by the time that has passed. */
+static void set_forward_times_no_job_out(void **state)
+{
+    (void)state;
+    struct world *w = world_new(1);
+    int64_t c = add_cluster_of(w, "c", 1);
+    int64_t j = add_job(
+        w, c, "j",
+        (struct job_wish){.command = "echo begun; until [ -e $PWD/go ]; do sleep 0.02; done; true",
+                          .prep = "echo $PWD > $AZ_BATCHAI_MOUNT_ROOT/share/where",
+                          .wall_s = 1800});
+    WAIT(w, runs(w, j));
+    w->wall_set_us = 24 * HOUR_US;
+    int64_t other = add_job(w, c, "other", (struct job_wish){.command = "true"});
+    sched_wake_cluster(w->s, c);
+    for (int i = 0; i < 50; i++)
+        uv_run(&w->loop, UV_RUN_NOWAIT);
+    struct err e = {0};
+    assert_int_equal(runs_terminate(sched_runs(w->s), other, &e), 1);
+    assert_int_equal(job_state(w, j), EXEC_RUNNING);
+    w->ahead_us = HOUR_US / 2 + 1000000; /* now its time is over */
+    WAIT(w, job_ended(w, j));
+    assert_non_null(strstr(job_row(w, j).errors, "JobTimedOut"));
+    world_free(w);
+}
+
+static void set_back_stops_no_limit(void **state)
+{
+    (void)state;
+    struct world *w = world_new(1);
+    int64_t c = add_cluster_of(w, "c", 1);
+    int64_t j =
+        add_job(w, c, "j", (struct job_wish){.command = "echo begun; sleep 1000", .wall_s = 60});
+    WAIT(w, runs(w, j));
+    w->wall_set_us = -48 * HOUR_US;
+    w->ahead_us = 61 * 1000000;
+    WAIT(w, job_ended(w, j));
+    assert_non_null(strstr(job_row(w, j).errors, "JobTimedOut"));
+    world_free(w);
+}
+
+/* Idle nodes are let go after the time that they idled, whatever the clock on the wall says. */
+static void set_clock_moves_no_idle_time(void **state)
+{
+    (void)state;
+    struct world *w = world_new(2);
+    w->idle_s = 600;
+    world_stop(w);
+    world_start(w);
+    const struct cluster_wish wish = {
+        .scale = {.kind = SCALE_AUTO, .minimum = 0, .maximum = 2, .initial = 2}};
+    int64_t c = add_cluster(w, "c", wish);
+    WAIT(w, counts(w, c).idle == 2);
+    w->wall_set_us = 24 * HOUR_US;
+    sched_wake_cluster(w->s, c);
+    for (int i = 0; i < 20; i++)
+        uv_run(&w->loop, UV_RUN_NOWAIT);
+    assert_int_equal(counts(w, c).idle, 2);
+    w->wall_set_us = -24 * HOUR_US;
+    w->ahead_us = 601 * 1000000LL;
+    WAIT(w, rows_of(counts(w, c)) == 0);
+    world_free(w);
+}
+
+/* Over a restart too: the limit is reckoned from the row, and no further off than it ever was. */
+static void set_back_over_a_restart(void **state)
+{
+    (void)state;
+    struct world *w = world_new(1);
+    int64_t c = add_cluster_of(w, "c", 1);
+    int64_t j =
+        add_job(w, c, "j", (struct job_wish){.command = "echo begun; sleep 1000", .wall_s = 60});
+    WAIT(w, runs(w, j));
+    world_stop(w);
+    w->wall_set_us = -48 * HOUR_US;
+    world_start(w);
+    sched_wake_cluster(w->s, c);
+    for (int i = 0; i < 20; i++) /* it is taken up again */
+        uv_run(&w->loop, UV_RUN_NOWAIT);
+    w->ahead_us = 61 * 1000000;
+    WAIT(w, job_ended(w, j));
+    assert_non_null(strstr(job_row(w, j).errors, "JobTimedOut"));
+    world_free(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(set_forward_times_no_job_out),
+        cmocka_unit_test(set_back_stops_no_limit),
+        cmocka_unit_test(set_clock_moves_no_idle_time),
+        cmocka_unit_test(set_back_over_a_restart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

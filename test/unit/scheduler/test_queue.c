@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What waits in a cluster's queue when something in it is deleted, or is too large; and that a
+ * deletion of many goes in steps.
+ */
+#include "model/spec.h"
+#include "test/unit/scheduler/world.h"
+
+/* Two nodes, one of them busy; a job of two nodes waits, and one of one node behind it. */
+struct jam {
+    struct world *w;
+    int64_t cluster, busy, large, small;
+};
+
+static struct jam jam_new(void)
+{
+    struct world *w = world_new(2);
+    struct jam j = {.w = w, .cluster = add_cluster_of(w, "c", 2)};
+    j.busy = add_job(w, j.cluster, "busy", (struct job_wish){.command = "sleep 600"});
+    WAIT(w, job_state(w, j.busy) == EXEC_RUNNING && counts(w, j.cluster).idle == 1);
+    j.large = add_job(w, j.cluster, "large", (struct job_wish){.command = "true", .nodes = 2});
+    j.small = add_job(w, j.cluster, "small", (struct job_wish){.command = "true"});
+    turn(w);
+    turn(w);
+    assert_int_equal(job_state(w, j.small), EXEC_QUEUED);
+    return j;
+}
+
+static void test_a_deleted_job_makes_way(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct jam j = jam_new();
+    ok(st_mark_deleting(j.w->st, RES_JOB, j.large, time_now_us(), &e), &e);
+    sched_wake_deletions(j.w->s);
+    WAIT(j.w, job_state(j.w, j.small) == EXEC_SUCCEEDED);
+    world_free(j.w);
+}
+
+static int64_t queued_in(struct world *w, int64_t cluster)
+{
+    int64_t n = 0;
+    struct err e = {0};
+    ok(st_job_queue_demand(w->st, cluster, 1000, &n, &e), &e);
+    return n;
+}
+
+#define MANY         1000
+#define PER_TURN_MAX 100
+
+/* Bounded work in each turn, and as many turns as the jobs need: not quadratic. */
+static void test_many_jobs_are_deleted_in_steps(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct world *w = world_new(1);
+    int64_t c = add_cluster_of(w, "c", 0);
+    for (int i = 0; i < MANY; i++)
+        add_job(w, c, arena_printf(&w->a, "j%d", i), (struct job_wish){.command = "true"});
+    turn(w);
+    uv_run(&w->loop, UV_RUN_NOWAIT);
+    ok(st_mark_deleting(w->st, RES_GROUP, w->group, time_now_us(), &e), &e);
+    assert_int_equal(queued_in(w, c), MANY); /* the mark is one row, however much it dooms */
+    sched_wake_deletions(w->s);
+    int64_t left = MANY, now;
+    int turns = 0;
+    for (; left > 0; left = now, turns++) {
+        assert_true(turns <= 4 * MANY / PER_TURN_MAX);
+        uv_run(&w->loop, UV_RUN_NOWAIT); /* more than one turn: prepare and check */
+        now = queued_in(w, c);
+        assert_true(left - now <= 2 * PER_TURN_MAX);
+    }
+    struct resource_group g;
+    WAIT(w, st_group_by_id(w->st, &w->a, w->group, &g, &e) == 0);
+    world_free(w);
+}
+
+static void test_a_job_too_large_stands_aside_and_says_so(void **state)
+{
+    (void)state;
+    struct world *w = world_new(2);
+    int64_t c = add_cluster_of(w, "c", 1);
+    int64_t large = add_job(w, c, "large", (struct job_wish){.command = "true", .nodes = 2});
+    int64_t small = add_job(w, c, "small", (struct job_wish){.command = "true"});
+    WAIT(w, job_state(w, small) == EXEC_SUCCEEDED);
+    assert_int_equal(job_state(w, large), EXEC_QUEUED);
+    set_scale(w, c, (struct scale){.kind = SCALE_MANUAL, .target = 2, .dealloc = DEALLOC_REQUEUE});
+    WAIT(w, job_state(w, large) == EXEC_SUCCEEDED);
+    world_free(w);
+}
+
+/* As the API stores it with each job. */
+static const char with_mounts[] =
+    "'" JOB_DOC_CLUSTER_MOUNTS "': {'azureFileShares': [{'accountName': 'acct', 'azureFileUrl': "
+    "'https://acct.file.core.windows.net/share', 'relativeMountPath': 'share'}]},";
+
+static void told(struct world *w, int64_t job, int times)
+{
+    const char *line = "waits: it needs 2 nodes, and cluster c is scaled to 1", *at;
+    int n = 0;
+    for (at = read_text(w, share_file(w, job, "stdouterr/execution.log")); (at = strstr(at, line));
+         at++)
+        n++;
+    assert_int_equal(n, times);
+}
+
+/* Once for each size of the cluster, however often the cluster is looked at. */
+static void test_it_is_said_once(void **state)
+{
+    (void)state;
+    struct world *w = world_new(2);
+    struct err e = {0};
+    ok(fs_mkdirs(path(w, "storage/acct/files/share"), 0755, &e), &e);
+    int64_t c = add_cluster_of(w, "c", 2);
+    WAIT(w, counts(w, c).idle == 2);
+    int64_t busy = add_job(w, c, "busy", (struct job_wish){.command = "sleep 600", .nodes = 2});
+    WAIT(w, job_state(w, busy) == EXEC_RUNNING);
+    int64_t large = add_job(w, c, "large",
+                            (struct job_wish){.command = "true", .nodes = 2, .more = with_mounts});
+    turn(w);
+    told(w, large, 0);
+    set_scale(w, c,
+              (struct scale){
+                  .kind = SCALE_MANUAL, .target = 1, .dealloc = DEALLOC_WAIT_FOR_JOB_COMPLETION});
+    WAIT(w, strstr(read_text(w, share_file(w, large, "stdouterr/execution.log")), "waits"));
+    for (int i = 0; i < 5; i++) {
+        sched_wake_cluster(w->s, c);
+        turn(w);
+    }
+    told(w, large, 1);
+    struct cluster row = cluster_row(w, c);
+    struct job j =
+        job_row(w, add_job(w, c, "new",
+                           (struct job_wish){.command = "true", .nodes = 2, .more = with_mounts}));
+    sched_job_queued(w->s, &row, &j);
+    WAIT(w, strstr(read_text(w, share_file(w, j.id, "stdouterr/execution.log")), "waits"));
+    told(w, j.id, 1);
+    world_free(w);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_deleted_job_makes_way),
+        cmocka_unit_test(test_many_jobs_are_deleted_in_steps),
+        cmocka_unit_test(test_a_job_too_large_stands_aside_and_says_so),
+        cmocka_unit_test(test_it_is_said_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

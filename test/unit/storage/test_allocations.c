@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Pools, runs, allocations, epochs and events.
+ */
+#include "model/failure.h"
+#include "test/unit/storage/fixture.h"
+
+static struct run run_of(struct fx *f, int64_t job)
+{
+    struct run r;
+    found(f, st_run_of(f->st, &f->a, RES_JOB, job, 0, &r, &f->e));
+    return r;
+}
+
+static struct allocation of(const struct run *r, int rank, int64_t node)
+{
+    return (struct allocation){.run_id = r->id,
+                               .attempt = r->attempt,
+                               .rank = rank,
+                               .node_id = node,
+                               .node_name = "tvm",
+                               .takes = {.slots = 1},
+                               .state = ALLOCATION_HELD,
+                               .term = 7,
+                               .task_prefix = "g-1-7.x-0-",
+                               .created_us = T0};
+}
+
+static struct node node_of(struct fx *f, int64_t id)
+{
+    struct node nd;
+    found(f, st_node_by_id(f->st, &f->a, id, &nd, &f->e));
+    return nd;
+}
+
+static void test_a_cluster_has_the_id_of_its_pool(void **state)
+{
+    struct fx *f = *state;
+    struct pool p;
+    found(f, st_pool_by_id(f->st, &f->a, f->cluster, &p, &f->e));
+    assert_string_equal(p.vm_size, "STANDARD_NC6");
+    assert_int_equal(p.scale.target, 2);
+    assert_true(p.is_new);
+    struct st_pool_move m = {
+        .id = p.id, .from = ALLOC_RESIZING, .to = ALLOC_STEADY, .now_us = T0 + 1};
+    ok(f, st_pool_move(f->st, &m, &f->e));
+    struct cluster c;
+    found(f, st_cluster_by_id(f->st, &f->a, f->cluster, &c, &f->e));
+    assert_int_equal(c.alloc_state, ALLOC_STEADY);
+    assert_false(c.is_new);
+    ok(f, st_mark_deleting(f->st, RES_CLUSTER, f->cluster, T0, &f->e));
+    ok(f, st_remove(f->st, RES_CLUSTER, f->cluster, T0, &f->e));
+    assert_int_equal(st_pool_by_id(f->st, &f->a, f->cluster, &p, &f->e), 0);
+    assert_true(fx_add_cluster(f, f->workspace, "next") > f->cluster);
+}
+
+static void test_a_failed_insert_leaves_nothing(void **state)
+{
+    struct fx *f = *state;
+    struct cluster c = fx_cluster(f->workspace, "NC6"); /* there is one */
+    struct pool p;
+    int64_t id;
+    assert_int_equal(st_cluster_insert(f->st, &c, NULL, &id, &f->e), -1);
+    assert_int_equal(f->e.code, ERR_CONFLICT);
+    assert_int_equal(st_pool_by_id(f->st, &f->a, f->cluster + 1, &p, &f->e), 0);
+}
+
+static void test_an_idle_node_with_an_allocation_runs(void **state)
+{
+    struct fx *f = *state;
+    int64_t node = fx_add_node(f, f->cluster, 1, NODE_IDLE), job = fx_add_job(f, "j");
+    assert_int_equal(node_of(f, node).idle_us, T0);
+    struct run r = run_of(f, job);
+    struct allocation al = of(&r, 0, node), *rows;
+    size_t n;
+    ok(f, st_allocation_insert(f->st, &al, 1, &f->e));
+    struct node nd = node_of(f, node);
+    assert_int_equal(nd.state, NODE_RUNNING);
+    assert_int_equal(nd.job_id, job);
+    assert_string_equal(nd.task_prefix, "g-1-7.x-0-");
+    assert_int_equal(st_node_remove(f->st, node, &f->e), -1);
+    assert_int_equal(f->e.code, ERR_CONFLICT);
+    ok(f, st_mark_deleting(f->st, RES_JOB, job, T0, &f->e));
+    assert_int_equal(st_remove(f->st, RES_JOB, job, T0, &f->e), -1);
+    assert_int_equal(f->e.code, ERR_CONFLICT);
+    ok(f, st_allocation_move(f->st, &al, ALLOCATION_BEGUN, T0 + 1, &f->e));
+    assert_int_equal(st_allocation_move(f->st, &al, ALLOCATION_BEGUN, T0 + 2, &f->e), -1);
+    ok(f, st_allocation_of_node(f->st, &f->a, node, &rows, &n, &f->e));
+    assert_int_equal(n, 1);
+    assert_int_equal(rows[0].state, ALLOCATION_BEGUN);
+    ok(f, st_allocation_move(f->st, &rows[0], ALLOCATION_RELEASED, T0 + 3, &f->e));
+    assert_int_equal(node_of(f, node).state, NODE_IDLE);
+    ok(f, st_node_remove(f->st, node, &f->e));
+    ok(f, st_allocation_of_run(f->st, &f->a, r.id, 0, &rows, &n, &f->e));
+    assert_int_equal(n, 1); /* the name stays for as long as the run */
+    assert_int_equal(rows[0].node_id, 0);
+    assert_string_equal(rows[0].node_name, "tvm");
+    ok(f, st_remove(f->st, RES_JOB, job, T0, &f->e));
+    ok(f, st_allocation_of_run(f->st, &f->a, r.id, 0, &rows, &n, &f->e));
+    assert_int_equal(n, 0);
+}
+
+static void test_allocations_come_all_or_none(void **state)
+{
+    struct fx *f = *state;
+    int64_t node = fx_add_node(f, f->cluster, 1, NODE_IDLE), job = fx_add_job(f, "j");
+    struct run r = run_of(f, job);
+    const struct allocation twice[] = {of(&r, 0, node), of(&r, 1, node)};
+    struct allocation *rows;
+    size_t n;
+    assert_int_equal(st_allocation_insert(f->st, twice, 2, &f->e), -1);
+    assert_int_equal(f->e.code, ERR_CONFLICT);
+    ok(f, st_allocation_live(f->st, &f->a, &rows, &n, &f->e));
+    assert_int_equal(n, 0);
+    enum { MANY = 1000 };
+    struct allocation *many = arena_alloc(&f->a, MANY * sizeof *many);
+    for (int i = 0; i < MANY; i++)
+        many[i] = of(&r, i, fx_add_node(f, f->cluster, i + 2, NODE_IDLE));
+    ok(f, st_allocation_insert(f->st, many, MANY, &f->e));
+    ok(f, st_allocation_live(f->st, &f->a, &rows, &n, &f->e));
+    assert_int_equal(n, MANY);
+}
+
+static void test_runs_move_by_their_state(void **state)
+{
+    struct fx *f = *state;
+    struct run r = run_of(f, fx_add_job(f, "j")), *rows;
+    size_t n;
+    ok(f, st_run_queue(f->st, &f->a, f->cluster, 9, &rows, &n, &f->e));
+    assert_int_equal(n, 1);
+    struct st_run_move m = {.id = r.id,
+                            .from = RUN_WAITING,
+                            .to = RUN_ALLOCATED,
+                            .start_us = T0 + 5,
+                            .attempt = 1,
+                            .failure = -1};
+    ok(f, st_run_move(f->st, &m, &f->e));
+    assert_int_equal(st_run_move(f->st, &m, &f->e), -1);
+    assert_non_null(strstr(f->e.msg, "cannot go from waiting to allocated: it is allocated"));
+    int64_t *ids;
+    ok(f, st_run_live_ids(f->st, &f->a, &ids, &n, &f->e));
+    assert_int_equal(n, 1);
+    ok(f, st_run_set_stop(f->st, r.id, STOP_AND_FORGET, &f->e));
+    ok(f, st_run_set_stop(f->st, r.id, STOP_RUN, &f->e));
+    found(f, st_run_by_id(f->st, &f->a, r.id, &r, &f->e));
+    assert_int_equal(r.stop, STOP_AND_FORGET);
+    assert_int_equal(r.start_us, T0 + 5);
+    assert_int_equal(r.attempt, 1);
+}
+
+/* What ended runs leave behind is in no index that is asked for the live ones. */
+static void test_no_run_of_a_marked_job_waits(void **state)
+{
+    struct fx *f = *state;
+    int64_t job = fx_add_job(f, "j"), demand;
+    ok(f, st_mark_deleting(f->st, RES_JOB, job, T0, &f->e));
+    assert_int_equal(run_of(f, job).stop, STOP_AND_FORGET);
+    ok(f, st_run_queue_demand(f->st, f->cluster, &demand, &f->e));
+    assert_int_equal(demand, 0);
+}
+
+static void test_each_start_has_an_epoch_of_its_own(void **state)
+{
+    struct fx *f = *state;
+    char random[9];
+    int64_t term = st_epoch(f->st)->term, last = term;
+    snprintf(random, sizeof random, "%s", st_epoch(f->st)->random);
+    assert_int_equal(strlen(random), 8);
+    for (int i = 0; i < 3; i++, last = st_epoch(f->st)->term) {
+        fx_reopen(f);
+        assert_true(st_epoch(f->st)->term > last);
+    }
+    assert_string_not_equal(st_epoch(f->st)->random, random);
+    struct run r = run_of(f, fx_add_job(f, "j"));
+    char want[120];
+    r.attempt = 2;
+    snprintf(want, sizeof want, "aaaaaaaa-0000-4000-8000-000000000001-2-%lld.%s-3-",
+             (long long)last, st_epoch(f->st)->random);
+    assert_string_equal(st_task_prefix(f->st, &f->a, &r, 3), want);
+}
+
+/* It is on disk before st_open() returns: not even a crash right after gives the same one again. */
+static void test_an_epoch_outlives_a_crash(void **state)
+{
+    struct fx *f = *state;
+    fx_flush(f);
+    fx_reopen(f);
+    int64_t term = st_epoch(f->st)->term;
+    static const char *const ends[] = {"", "-wal"};
+    for (int i = 0; i < 2; i++) { /* as they are while it is open, before any turn has ended */
+        char from[128], to[128], *data;
+        size_t len;
+        snprintf(from, sizeof from, "%s%s", f->db, ends[i]);
+        snprintf(to, sizeof to, "%s/crashed.db%s", f->dir, ends[i]);
+        ok(f, fs_read(from, 64 << 20, &data, &len, &f->e));
+        ok(f, fs_write_atomic(to, data, len, 0600, &f->e));
+        free(data);
+    }
+    fx_close(f);
+    snprintf(f->db, sizeof f->db, "%s/crashed.db", f->dir);
+    fx_open(f);
+    assert_true(st_epoch(f->st)->term > term);
+}
+
+static void test_what_was_done_is_counted(void **state)
+{
+    struct fx *f = *state;
+    struct st_counters before = *st_counters(f->st);
+    fx_add_job(f, "j");
+    fx_flush(f);
+    const struct st_counters *now = st_counters(f->st);
+    assert_int_equal(now->commits, before.commits + 1);
+    assert_true(now->syncs > before.syncs);
+    assert_true(now->statements >= before.statements + 3); /* job, run and event */
+    assert_int_equal(now->rollbacks, 0);
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+static size_t events_of(struct fx *f, enum resource_kind kind, int64_t id, struct event **rows)
+{
+    size_t n;
+    ok(f, st_event_of(f->st, &f->a, kind, id, 0, 1000, rows, &n, &f->e));
+    return n;
+}
+
+static void test_changes_of_state_are_kept_with_their_reason(void **state)
+{
+    struct fx *f = *state;
+    int64_t job = fx_add_job(f, "j"), node = fx_add_node(f, f->cluster, 1, NODE_IDLE);
+    struct st_job_move m = {.id = job,
+                            .from = EXEC_QUEUED,
+                            .to = EXEC_FAILED,
+                            .now_us = T0 + 9,
+                            .reason = "ClusterDeleted"};
+    struct st_node_move nm = {.id = node,
+                              .from = NODE_IDLE,
+                              .to = NODE_UNUSABLE,
+                              .now_us = T0 + 10,
+                              .failure = FAIL_NODE_REFUSED};
+    ok(f, st_job_move(f->st, &m, &f->e));
+    ok(f, st_node_move(f->st, &nm, &f->e));
+    struct event *rows, *all;
+    size_t n;
+    assert_int_equal(events_of(f, RES_JOB, job, &rows), 2);
+    assert_int_equal(rows[0].from, 0);
+    assert_int_equal(rows[0].to, EXEC_QUEUED);
+    assert_int_equal(rows[1].from, EXEC_QUEUED);
+    assert_int_equal(rows[1].to, EXEC_FAILED);
+    assert_int_equal(rows[1].at_us, T0 + 9);
+    assert_string_equal(rows[1].reason, "ClusterDeleted");
+    assert_int_equal(events_of(f, RES_NODE, node, &rows), 2);
+    assert_string_equal(rows[1].reason, "NodeRefused"); /* for want of another */
+    assert_int_equal(node_of(f, node).failure, FAIL_NODE_REFUSED);
+    nm = (struct st_node_move){.id = node, .from = NODE_UNUSABLE, .to = NODE_UNUSABLE};
+    ok(f, st_node_move(f->st, &nm, &f->e)); /* lets go of a job */
+    assert_int_equal(node_of(f, node).failure, FAIL_NODE_REFUSED);
+    assert_int_equal(events_of(f, RES_CLUSTER, f->cluster, &rows), 1);
+    ok(f, st_event_since(f->st, &f->a, rows[0].seq, 1000, &all, &n, &f->e));
+    assert_int_equal(n, 4); /* one sequence for all */
+    for (size_t i = 1; i < n; i++)
+        assert_true(all[i].seq > all[i - 1].seq);
+    assert_int_equal(st_job_move(f->st, &m, &f->e), -1);
+    assert_int_equal(events_of(f, RES_JOB, job, &rows), 2); /* what did not happen has none */
+    ok(f, st_mark_deleting(f->st, RES_JOB, job, T0, &f->e));
+    ok(f, st_remove(f->st, RES_JOB, job, T0, &f->e));
+    ok(f, st_node_remove(f->st, node, &f->e));
+    assert_int_equal(events_of(f, RES_JOB, job, &rows), 0);
+    assert_int_equal(events_of(f, RES_NODE, node, &rows), 0);
+}
+
+static void test_the_latest_hundred_are_kept(void **state)
+{
+    struct fx *f = *state;
+    int64_t node = fx_add_node(f, f->cluster, 1, NODE_IDLE);
+    struct event *rows;
+    for (int i = 0; i < 200; i++) {
+        struct st_node_move m = {.id = node,
+                                 .from = i % 2 ? NODE_UNUSABLE : NODE_IDLE,
+                                 .to = i % 2 ? NODE_IDLE : NODE_UNUSABLE,
+                                 .now_us = T0 + i};
+        ok(f, st_node_move(f->st, &m, &f->e));
+    }
+    assert_int_equal(events_of(f, RES_NODE, node, &rows), 100);
+    assert_int_equal(rows[99].at_us, T0 + 199);
+    assert_int_equal(events_of(f, RES_CLUSTER, f->cluster, &rows), 1);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, fx_start, fx_end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(test_a_cluster_has_the_id_of_its_pool),
+        T(test_a_failed_insert_leaves_nothing),
+        T(test_an_idle_node_with_an_allocation_runs),
+        T(test_allocations_come_all_or_none),
+        T(test_runs_move_by_their_state),
+        T(test_no_run_of_a_marked_job_waits),
+        T(test_each_start_has_an_epoch_of_its_own),
+        T(test_an_epoch_outlives_a_crash),
+        T(test_what_was_done_is_counted),
+        T(test_changes_of_state_are_kept_with_their_reason),
+        T(test_the_latest_hundred_are_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: MIT
+"""What runs the checks must not lose a failure: made-up jobs that pass, fail, die, hang and are lucky."""
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from checks import job as jobs  # noqa: E402
+from checks.runner import CLAIMS, Runner  # noqa: E402
+from checks.stages import STAGES  # noqa: E402
+
+
+def shell(text, kind=jobs.Command, name="a", **more):
+    return kind("made up", name, ["bash", "-c", text], **more)
+
+
+def run(*made, **more):
+    said = []
+    runner = Runner(list(made), out=said.append, **more)
+    runner.run()
+    runner.said = "\n".join(said)
+    return runner
+
+
+def only(runner):
+    ((_, outcome),) = runner.outcomes
+    return outcome
+
+
+# --- one job --------------------------------------------------------------------------------------
+
+
+def test_a_command_that_fails_is_shown_whole_and_stays_failed():
+    runner = run(shell("echo the reason; exit 3"))
+    assert only(runner).failed == ["a"] and "the reason" in runner.said
+    assert runner.flaky == []
+
+
+def test_a_command_that_passes_alone_is_flaky(tmp_path):
+    runner = run(shell(f"[ -e {tmp_path}/x ] || {{ touch {tmp_path}/x; exit 1; }}"))
+    assert (only(runner).failed, only(runner).passed, runner.flaky) == ([], 1, ["a"])
+
+
+def test_a_second_try_is_not_made_for_a_sanitizer_or_with_once(tmp_path):
+    lucky = f"[ -e {tmp_path}/x ] || {{ touch {tmp_path}/x; echo $SAYS; exit 1; }}"
+    found = run(shell(lucky, env={"SAYS": "==1==ERROR: AddressSanitizer: heap-use-after-free"}))
+    assert only(found).failed == ["a"]
+    (tmp_path / "x").unlink()
+    assert only(run(shell(lucky, env={"SAYS": ""}), once=True)).failed == ["a"]
+
+
+def test_a_command_that_hangs_is_stopped_with_all_it_started():
+    begin = time.monotonic()
+    runner = run(shell("sleep 63 & echo $!; wait", limit=0.5), once=True)
+    assert only(runner).failed == ["a"] and "stopped after 0.5 s" in runner.said
+    assert time.monotonic() - begin < 30
+    child = next(line for line in runner.said.splitlines() if line.isdigit())
+    assert not Path(f"/proc/{child}").exists() or "Z" in Path(f"/proc/{child}/stat").read_text()
+
+
+def test_a_job_that_cannot_be_run_is_a_failure():
+    runner = run(jobs.Command("made up", "none", ["/no/such/program"]))
+    assert only(runner).failed == ["none"]
+
+
+# --- unit test programs ---------------------------------------------------------------------------
+
+PROGRAM = r"""
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "test/unit/support/skip.h"
+static void good(void **s) { (void)s; }
+static void bad(void **s) { (void)s; assert_null(getenv("BAD")); }
+static void lucky(void **s) { (void)s; if (getenv("LUCKY") && !getenv("UNIT_TEST")) fail(); }
+static void skipped(void **s) { (void)s; skip_because("needs %s", "a moon"); }
+static void dies(void **s) { (void)s; if (getenv("DIES")) _exit(1); }
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(good), cmocka_unit_test(bad), cmocka_unit_test(lucky),
+                                       cmocka_unit_test(skipped), cmocka_unit_test(dies)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("program")
+    (folder / "p.c").write_text(PROGRAM)
+    subprocess.run(["cc", "-I", jobs.ROOT, "-o", folder / "p", folder / "p.c",
+                    f"{jobs.ROOT}/test/unit/support/filter.c", "-lcmocka"], check=True)
+    return lambda **env: jobs.Cmocka("unit", "p", [str(folder / "p")], env)
+
+
+def test_a_program_is_counted_by_its_tests(program):
+    o = only(run(program()))
+    assert (o.passed, o.failed, o.skipped) == (4, [], [("p: skipped", "needs a moon")])
+
+
+def test_a_failed_test_of_a_program_is_the_only_one_run_again(program):
+    runner = run(program(BAD="1", LUCKY="1"))
+    assert only(runner).failed == ["p: bad"] and only(runner).passed == 3
+    assert runner.flaky == ["p: lucky"]
+
+
+def test_a_program_that_dies_has_failed(program):
+    assert only(run(program(DIES="1"))).failed == ["p: dies"]
+    assert only(run(shell("exit 0", jobs.Cmocka))).failed != []
+
+
+# --- pytest ---------------------------------------------------------------------------------------
+
+TESTS = """
+import os, pytest
+def test_good(): pass
+def test_bad(): assert "BAD" not in os.environ
+def test_lucky(): assert "LUCKY" not in os.environ or len(os.environ["PYTEST_CURRENT_TEST"]) and _second()
+def _second():
+    import pathlib
+    mark = pathlib.Path(os.environ["LUCKY"])
+    seen, _ = mark.exists(), mark.touch()
+    return seen
+@pytest.fixture
+def torn():
+    yield
+    assert "TORN" not in os.environ, "torn down badly"
+def test_torn(torn): pass
+def test_skipped(): pytest.skip("needs a moon")
+def test_dies():
+    if "DIES" in os.environ: os._exit(3)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A file of tests in the tree's own folder of tests, as its names are relative to it."""
+    path = Path(jobs.ROOT) / "test" / f"made_up_{os.getpid()}"
+    path.mkdir()
+    (path / "test_it.py").write_text(TESTS)
+    (path / "pytest.ini").write_text("[pytest]\n")
+    yield lambda **env: jobs.Pytest("made up", "it", ["--noconftest", f"test/{path.name}/test_it.py"], env)
+    shutil.rmtree(path)
+
+
+def names(outcome):
+    return [name.rpartition("::")[2] for name in outcome.failed]
+
+
+def test_pytest_is_counted_by_its_tests(folder):
+    o = only(run(folder()))
+    assert (o.passed, names(o), [why for _, why in o.skipped]) == (5, [], ["Skipped: needs a moon"])
+
+
+def test_a_failed_test_of_pytest_is_the_only_one_run_again(folder, tmp_path):
+    runner = run(folder(BAD="1", LUCKY=str(tmp_path / "x")))
+    assert names(only(runner)) == ["test_bad"] and only(runner).passed == 4
+    assert [name.rpartition("::")[2] for name in runner.flaky] == ["test_lucky"]
+
+
+def test_what_fails_when_fixtures_are_taken_down_is_a_failure(folder):
+    assert names(only(run(folder(TORN="1")))) == ["test_torn"]
+
+
+def test_a_pytest_that_dies_has_failed(folder):
+    assert len(only(run(folder(DIES="1"), once=True)).failed) == 1
+
+
+# --- side by side ---------------------------------------------------------------------------------
+
+
+def test_jobs_run_side_by_side_and_in_order_where_it_matters(tmp_path):
+    meet = "touch {0}/{1}; for i in $(seq 200); do [ -e {0}/{2} ] && exit 0; sleep 0.05; done; exit 1"
+    runner = run(shell(meet.format(tmp_path, "a", "b"), name="a", load=0.1),
+                 shell(meet.format(tmp_path, "b", "a"), name="b", load=0.1),
+                 shell(f"[ -e {tmp_path}/a ] && [ -e {tmp_path}/b ]", name="c", cost=99,
+                       after=("made up: a", "made up: b")), once=True)
+    assert [o.failed for _, o in runner.outcomes] == [[], [], []]
+
+
+def test_a_claimed_thing_is_used_by_as_many_as_may(tmp_path):
+    one = f"mkdir {tmp_path}/in || exit 1; sleep 0.1; rmdir {tmp_path}/in"
+    assert CLAIMS["docker"] == 1
+    runner = run(*(shell(one, name=n, claims=("docker",), load=0) for n in "abc"), once=True)
+    assert all(not o.failed for _, o in runner.outcomes)
+
+
+def test_stopping_ends_what_runs_and_begins_nothing_more():
+    said = []
+    runner = Runner([shell("sleep 61"), shell("sleep 62", load=9)], out=said.append)
+    threading.Timer(0.3, runner.stop).start()
+    begin = time.monotonic()
+    runner.run()
+    assert time.monotonic() - begin < 30 and len(runner.outcomes) == 1 and only(runner).failed
+
+
+# --- the real ones --------------------------------------------------------------------------------
+
+
+def test_every_test_file_belongs_to_a_stage():
+    """A new folder or file of tests cannot be forgotten."""
+    root = Path(jobs.ROOT)
+    all_jobs = [j for make in STAGES.values() for j in make()]
+    run_files = {arg for j in all_jobs if isinstance(j, jobs.Pytest) for arg in j.argv if arg.endswith(".py")}
+    there = {str(f.relative_to(root)) for f in (root / "test").rglob("test_*.py") if "made_up_" not in str(f)}
+    assert there - run_files == set()
+
+
+def test_what_is_frozen_only_becomes_less():
+    """Whoever takes a call upwards or a file in a cycle away lowers the numbers; nobody raises them."""
+    words = [line.split() for line in (Path(jobs.ROOT) / "test/tools/calls_frozen.txt").read_text().splitlines()]
+    assert sum(line[0] == "up" for line in words) <= 28
+    assert sum(len(line) - 1 for line in words if line[0] == "cycle") <= 58
+
+
+def test_with_sanitizers_once():
+    for stage in ("api", "e2e", "fault", "cli"):
+        assert all(j.env["BUILD_DIR"] == "build-asan" for j in STAGES[stage]())
