@@ -271,7 +271,7 @@ def bare(tmp_path):
         if "python3" not in without:
             (bin_dir / "python3").symlink_to("/usr/bin/python3")
         done = run("make", f"BUILD={tmp_path}/build", f"PYTHON={bin_dir}/python3", f"{tmp_path}/build/obj/lib/fs.o",
-                   env={"PATH": str(bin_dir), "MAKEFLAGS": "", **env})
+                   env={"PATH": str(bin_dir), "MAKEFLAGS": "", "MAKELEVEL": "0", **env})
         return done
 
     return make
