@@ -51,24 +51,15 @@ static size_t on_reply(char *bytes, size_t size, size_t n, void *ctx)
     return size * n;
 }
 
-/* The daemon's code as ours; one that only a newer daemon knows is ERR_INTERNAL. */
-static enum err_code code_of(const char *name)
-{
-    for (int i = 0; i < ERR_CODES; i++)
-        if (strcmp(err_code_name((enum err_code)i), name) == 0)
-            return (enum err_code)i;
-    return ERR_INTERNAL;
-}
-
 static int refused(const json_t *reply, long status, struct err *e)
 {
-    const char *code = "", *text = NULL, *described = NULL;
-    (void)json_unpack((json_t *)reply, "{s?{s?s, s?s}}", "error", "code", &code, "message", &text);
+    const char *text = NULL, *described = NULL;
+    (void)json_unpack((json_t *)reply, "{s?{s?s}}", "error", "message", &text);
     (void)json_unpack((json_t *)reply, "{s?s}", "error_description", &described);
     if (!text)
         text = described;
     if (text) {
-        err_set(e, code_of(code), NULL, "%s", text);
+        err_set(e, status < 500 ? ERR_BAD_REQUEST : ERR_INTERNAL, NULL, "%s", text);
         table_clean(e->msg); /* it may quote what a machine said */
         return -1;
     }

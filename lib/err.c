@@ -11,7 +11,7 @@ static void set_target(struct err *e, const char *target)
     snprintf(e->target, sizeof e->target, "%s", target ? target : "");
 }
 
-int err_set(struct err *e, enum err_code code, const char *target, const char *fmt, ...)
+int err_set(struct err *e, int code, const char *target, const char *fmt, ...)
 {
     if (!e)
         return -1;
@@ -39,7 +39,7 @@ int err_prefix(struct err *e, const char *fmt, ...)
     return -1;
 }
 
-int err_errno(struct err *e, enum err_code code, const char *fmt, ...)
+int err_errno(struct err *e, int code, const char *fmt, ...)
 {
     int saved = errno;
     if (!e)
@@ -61,11 +61,11 @@ void err_clear(struct err *e)
     memset(e, 0, sizeof *e);
 }
 
-#define ERR_NAME(symbol, status, code) [symbol] = code,
+#define ERR_NAME(symbol) [symbol] = #symbol,
 static const char *const code_names[ERR_CODES] = {ERR_TABLE(ERR_NAME)};
 #undef ERR_NAME
 
-const char *err_code_name(enum err_code code)
+const char *err_code_name(int code)
 {
-    return code < ERR_CODES ? code_names[code] : "Unknown";
+    return code >= 0 && code < ERR_CODES ? code_names[code] : "a service's own";
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/aad/aad.h"
+#include "api/aad/errors.h"
 #include "api/aad/handlers.h"
 
 #define FORM_MAX (64 * 1024) /* a login has some hundred bytes */
@@ -33,4 +34,5 @@ const struct service aad_service = {
     .n_routes = sizeof routes / sizeof routes[0],
     .versions = VERSIONS_NONE,
     .body_max = FORM_MAX,
+    .words = aad_words,
 };

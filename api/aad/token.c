@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "api/aad/aad.h"
+#include "api/aad/errors.h"
 #include "api/aad/handlers.h"
 #include "api/http/auth.h"
 #include "api/http/url.h"
@@ -93,17 +94,16 @@ static struct replied *oauth_error(struct request *r, int status, const char *er
                                 jsontext_string(description), "correlation_id", r->correlation_id));
 }
 
-/* What somebody who guesses leaves behind. */
 /* Right or wrong: whoever guesses must not learn from the answer which it was. */
 static struct replied *login_refused(struct request *r)
 {
     struct err e;
-    err_set(&e, ERR_TOO_MANY_LOGINS, NULL,
+    err_set(&e, AAD_TOO_MANY_LOGINS, NULL,
             "Too many logins from this address have failed. Try again in a while.");
-    reply_try_again(r);
     return reply_err(r, &e);
 }
 
+/* What somebody who guesses leaves behind. */
 static struct replied *login_failed(struct request *r, const struct form *f, const char *error,
                                     const char *description)
 {

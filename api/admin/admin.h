@@ -14,6 +14,7 @@ struct admin {
 };
 
 extern const struct service admin_service;
+struct error_words admin_words(int kind);
 
 static inline const struct admin *admin_of(const struct request *r)
 {

@@ -23,4 +23,5 @@ const struct service admin_service = {
     .versions = VERSIONS_NONE,
     .may = auth_check,
     .body_max = REQUEST_BODY_MAX,
+    .words = admin_words,
 };

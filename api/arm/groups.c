@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/arm/errors.h"
 #include "api/arm/handlers.h"
 #include "api/arm/lookup.h"
 #include "api/arm/operation.h"
@@ -218,7 +219,7 @@ struct replied *arm_operation_results(struct request *r)
         return reply_err(r, &e);
     int rc = st_op_get(arm_of(r)->storage, &r->arena, id, &op, &e);
     if (rc == 0)
-        err_set(&e, ERR_OPERATION_NOT_FOUND, NULL, "The operation '%.100s' is not found.", id);
+        err_set(&e, ARM_OPERATION_NOT_FOUND, NULL, "The operation '%.100s' is not found.", id);
     if (rc <= 0)
         return reply_err(r, &e);
     if (op.status != OP_IN_PROGRESS)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/arm/errors.h"
 #include "storage/storage.h"
 
 int find_subscription(struct request *r, struct err *e)
@@ -12,7 +13,7 @@ int find_subscription(struct request *r, struct err *e)
     const char *s = request_param(r, "subscription");
     if (strcasecmp(s, arm_of(r)->subscription_id) == 0)
         return 0;
-    return err_set(e, ERR_SUBSCRIPTION_NOT_FOUND, NULL,
+    return err_set(e, ARM_SUBSCRIPTION_NOT_FOUND, NULL,
                    "The subscription '%.100s' could not be found.", s);
 }
 

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "api/arm/errors.h"
 #include "api/arm/lookup.h"
 #include "lib/guid.h"
 #include "scheduler/scheduler.h"
@@ -117,7 +118,7 @@ static int find_operation(struct request *r, struct operation *op, struct err *e
     const char *id = request_param(r, "operation");
     int rc = st_op_get(arm_of(r)->storage, &r->arena, id, op, e);
     if (rc == 0)
-        return err_set(e, ERR_OPERATION_NOT_FOUND, NULL, "The operation '%.100s' is not found.",
+        return err_set(e, ARM_OPERATION_NOT_FOUND, NULL, "The operation '%.100s' is not found.",
                        id);
     return rc < 0 ? -1 : 0;
 }

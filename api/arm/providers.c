@@ -5,6 +5,7 @@
  */
 #include <strings.h>
 
+#include "api/arm/errors.h"
 #include "api/arm/handlers.h"
 #include "api/arm/lookup.h"
 
@@ -80,7 +81,7 @@ struct replied *providers_get(struct request *r)
     for (size_t i = 0; i < sizeof providers / sizeof providers[0]; i++)
         if (strcasecmp(providers[i].ns, name) == 0)
             return reply_json(r, 200, render(r, &providers[i]));
-    err_set(&e, ERR_PROVIDER_NOT_FOUND, NULL,
+    err_set(&e, ARM_PROVIDER_NOT_FOUND, NULL,
             "The resource namespace '%.100s' is invalid: this cloud serves Microsoft.BatchAI.",
             name);
     return reply_err(r, &e);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/arm/arm.h"
+#include "api/arm/errors.h"
 #include "api/arm/handlers.h"
 #include "api/http/auth.h"
 
@@ -77,4 +78,5 @@ const struct service arm_service = {
     .versions = VERSIONS_ANY,
     .may = auth_check,
     .body_max = REQUEST_BODY_MAX,
+    .words = arm_words,
 };

@@ -3,17 +3,15 @@
  * GET and HEAD of a download link. The file is opened and read by its share's workers (files/), two
  * pieces ahead of the client at most. A reply that has begun breaks off when the file becomes
  * shorter meanwhile.
- * Errors are XML with x-ms-error-code, as clients of the storage data plane expect.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/azstorage/azstorage.h"
+#include "api/azstorage/errors.h"
 #include "api/azstorage/link.h"
 #include "api/azstorage/range.h"
 #include "api/http/stream.h"
 #include "files/files.h"
-#include "lib/jsontext.h"
 #include "model/spec.h"
 #include "scheduler/fleet/fleet.h"
 #include "scheduler/scheduler.h"
@@ -25,39 +23,6 @@ struct download {
     bool is_all;           /* what is wanted was read when it was opened */
     struct stream *stream; /* borrowed */
 };
-
-/* Bytes that XML cannot have, not even escaped, become '?'; texts that are cut may end inside a
- * character. */
-static void add_xml(struct strbuf *b, const char *s)
-{
-    static const struct {
-        char c;
-        const char *name;
-    } entities[] = {{'<', "&lt;"}, {'>', "&gt;"}, {'&', "&amp;"}, {'"', "&quot;"}};
-    json_t *text = jsontext_string(s);
-    for (const char *p = json_string_value(text); *p; p++) {
-        const char *name = NULL;
-        for (size_t i = 0; i < sizeof entities / sizeof entities[0] && !name; i++)
-            if (entities[i].c == *p)
-                name = entities[i].name;
-        if (name)
-            strbuf_puts(b, name);
-        else
-            strbuf_putc(b, (unsigned char)*p < ' ' && !strchr("\t\n", *p) ? '?' : *p);
-    }
-    json_decref(text);
-}
-
-struct replied *storage_error(struct request *r, struct error_words words, const struct err *e)
-{
-    struct strbuf b = STRBUF_INIT;
-    strbuf_printf(&b, "<?xml version=\"1.0\" encoding=\"utf-8\"?><Error><Code>%s</Code><Message>",
-                  words.code);
-    add_xml(&b, e->msg);
-    strbuf_puts(&b, "</Message></Error>");
-    reply_header(r, "x-ms-error-code", "%s", words.code);
-    return reply_text(r, words.status, "application/xml", strbuf_take(&b));
-}
 
 static const char *range_header(const struct request *r)
 {
@@ -78,7 +43,7 @@ int storage_slice(struct request *r, uint64_t size, int64_t mtime_us, struct fil
     reply_header(r, "Accept-Ranges", "bytes");
     if (range == RANGE_UNSATISFIABLE) {
         reply_header(r, "Content-Range", "bytes */%llu", (unsigned long long)size);
-        return err_set(e, ERR_RANGE, NULL,
+        return err_set(e, AZSTORAGE_RANGE, NULL,
                        "The range %.60s is beyond the end of the file (%llu bytes).", header,
                        (unsigned long long)size);
     }
@@ -119,8 +84,6 @@ static int fetch(void *ctx, struct stream *s, uint64_t offset, size_t max)
 static struct replied *refuse(struct request *r, const struct err *why)
 {
     struct err e;
-    if (why->code == ERR_UNAVAILABLE)
-        reply_try_again(r);
     err_set(&e, why->code == ERR_UNAVAILABLE ? ERR_UNAVAILABLE : ERR_FILE_NOT_FOUND, NULL,
             "The file cannot be read: %s.", why->msg);
     return reply_err(r, &e);

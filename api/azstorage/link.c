@@ -4,6 +4,7 @@
 #include <sodium.h>
 #include <string.h>
 
+#include "api/azstorage/errors.h"
 #include "api/http/url.h"
 
 #define LINK_VERSION     "2016-05-31" /* the sv that the service always wrote */
@@ -75,17 +76,17 @@ int link_check(struct request *r, const struct file_ref *f, struct err *e)
     char sig[SIG_SIZE];
     int64_t expires_us;
     if (!g.se || !given || timefmt_parse(g.se, &expires_us) < 0)
-        return err_set(e, ERR_LINK_EXPIRED, NULL,
+        return err_set(e, AZSTORAGE_LINK_EXPIRED, NULL,
                        "The link lacks a valid signature (sig, se). List the job's files again for "
                        "fresh links.");
     sign(r, f, &g, sig);
     if (!equals(request_query(r, "sv"), g.sv) || !equals(request_query(r, "sr"), g.sr) ||
         !equals(request_query(r, "sp"), g.sp) || strlen(given) != strlen(sig) ||
         sodium_memcmp(given, sig, strlen(sig)) != 0)
-        return err_set(e, ERR_LINK_EXPIRED, NULL,
+        return err_set(e, AZSTORAGE_LINK_EXPIRED, NULL,
                        "The link's signature does not match what it points at.");
     if (expires_us <= r->now_us)
-        return err_set(e, ERR_LINK_EXPIRED, NULL,
+        return err_set(e, AZSTORAGE_LINK_EXPIRED, NULL,
                        "The link expired at %s. List the job's files again for fresh links.", g.se);
     return 0;
 }

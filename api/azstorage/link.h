@@ -25,7 +25,7 @@ struct file_ref {
 /* https://HOST/files/{account}/{share}/{path}?sv=..., /blobs/..., or
  * /nodes/{job}/{rank}/{directory}/{path}?...; arena-owned. */
 const char *link_create(struct request *r, const struct file_ref *f, int64_t expires_us);
-/* ERR_LINK_EXPIRED unless the request's query holds a signature that is ours and not past. */
+/* AZSTORAGE_LINK_EXPIRED unless the request's query holds a signature that is ours and not past. */
 int link_check(struct request *r, const struct file_ref *f, struct err *e) MUST_CHECK;
 
 /* GET and HEAD of such a link, with byte ranges. */
@@ -35,15 +35,12 @@ struct replied *nodes_download(struct request *r);
 
 /* --- what the downloads share (download.c) --------------------------------------------------- */
 
-/* An error as clients of the storage data plane expect it: XML, and x-ms-error-code. */
-struct replied *storage_error(struct request *r, struct error_words words, const struct err *e);
-
 /* What is asked for of a file of this size, and the reply's headers that say so. */
 struct file_slice {
     int status; /* 200 or 206 */
     uint64_t first, len;
 };
-/* ERR_RANGE: beyond the end. */
+/* AZSTORAGE_RANGE: beyond the end. */
 int storage_slice(struct request *r, uint64_t size, int64_t mtime_us, struct file_slice *out,
                   struct err *e) MUST_CHECK;
 

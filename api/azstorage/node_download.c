@@ -51,9 +51,7 @@ static int fetch(void *ctx, struct stream *s, uint64_t offset, size_t max)
 static struct replied *refuse(struct request *r, const struct err *why)
 {
     struct err e = *why;
-    if (e.code == ERR_UNAVAILABLE)
-        reply_try_again(r);
-    else
+    if (e.code != ERR_UNAVAILABLE)
         e.code = ERR_FILE_NOT_FOUND;
     return reply_err(r, &e);
 }

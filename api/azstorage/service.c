@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/azstorage/azstorage.h"
+#include "api/azstorage/errors.h"
 #include "api/azstorage/link.h"
 
 static const struct route routes[] = {
@@ -19,5 +20,6 @@ const struct service azstorage_service = {
     .routes = routes,
     .n_routes = sizeof routes / sizeof routes[0],
     .versions = VERSIONS_NONE,
-    .error = storage_error,
+    .words = azstorage_words,
+    .error = azstorage_error,
 };

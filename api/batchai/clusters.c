@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/batchai/common.h"
+#include "api/batchai/errors.h"
 #include "api/batchai/handlers.h"
 #include "api/batchai/home.h"
 #include "api/batchai/listing.h"
@@ -35,7 +36,7 @@ static int check_quota(struct request *r, struct err *e)
         return -1;
     if (n < batchai_of(r)->cluster_quota)
         return 0;
-    return err_set(e, ERR_CLUSTER_QUOTA, NULL,
+    return err_set(e, BATCHAI_CLUSTER_QUOTA, NULL,
                    "Operation results in exceeding quota limits of Microsoft.BatchAI/clusters. "
                    "Maximum allowed: %d, Current in use: %lld. Delete clusters or raise "
                    "quota.clusters in the configuration.",

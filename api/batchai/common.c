@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/batchai/common.h"
+#include "api/batchai/errors.h"
 
 #include <sodium.h>
 #include <stdlib.h>
@@ -88,7 +89,7 @@ int check_immutable(struct request *r, const struct schema *s, const char *what,
     if (n > 0) {
         char first[128];
         snprintf(first, sizeof first, "%.*s", (int)strcspn(list.s, ","), list.s);
-        rc = err_set(e, ERR_IMMUTABLE_PROPERTY, first,
+        rc = err_set(e, BATCHAI_IMMUTABLE_PROPERTY, first,
                      "The %s %.100s exists and these properties cannot be changed: %s. Delete it "
                      "first, or send the values it was created with.",
                      what, name, list.s);

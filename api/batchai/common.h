@@ -24,9 +24,9 @@ void accepted_place(struct accepted *a, const char *location);
 void accepted_refresh(struct accepted *a);
 void accepted_release(struct accepted *a);
 
-/* Fails with ERR_IMMUTABLE_PROPERTY, naming the properties, if the accepted body differs from the
- * stored document in anything that cannot be changed. A secret that the body leaves out counts as
- * unchanged, as replies never show secrets. */
+/* Fails with BATCHAI_IMMUTABLE_PROPERTY, naming the properties, if the accepted body differs from
+ * the stored document in anything that cannot be changed. A secret that the body leaves out counts
+ * as unchanged, as replies never show secrets. */
 int check_immutable(struct request *r, const struct schema *s, const char *what, const char *name,
                     const char *stored_doc, const char *stored_secrets, const struct accepted *a,
                     struct err *e) MUST_CHECK;

@@ -110,7 +110,5 @@ struct replied *file_list_refuse(struct file_list *l, const struct err *why)
 {
     struct request *r = l->r;
     list_free(l);
-    if (why->code == ERR_UNAVAILABLE)
-        reply_try_again(r);
     return reply_err(r, why);
 }

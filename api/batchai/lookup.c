@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/arm/errors.h"
 #include "api/batchai/home.h"
 #include "model/home.h"
 #include "storage/storage.h"
@@ -182,7 +183,7 @@ int find_cluster_by_ref(struct request *r, const char *id, struct cluster *c, st
                        "workspaces/{workspace}/clusters/{cluster}.",
                        id);
     if (strcasecmp(sub, arm_of(r)->subscription_id) != 0)
-        return err_set(e, ERR_SUBSCRIPTION_NOT_FOUND, "properties.cluster.id",
+        return err_set(e, ARM_SUBSCRIPTION_NOT_FOUND, "properties.cluster.id",
                        "The subscription '%.100s' could not be found.", sub);
     return cluster_in(r, group, workspace, name, c, e);
 }

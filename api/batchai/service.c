@@ -6,6 +6,7 @@
 #include "api/arm/handlers.h"
 #include "api/arm/operation.h"
 #include "api/batchai/batchai.h"
+#include "api/batchai/errors.h"
 #include "api/batchai/handlers.h"
 #include "api/http/auth.h"
 
@@ -140,5 +141,6 @@ const struct service batchai_service = {
     .version_name = version_name,
     .may = auth_check,
     .body_max = REQUEST_BODY_MAX,
+    .words = batchai_words,
     .headers = headers,
 };

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "api/batchai/common.h"
+#include "api/batchai/errors.h"
 #include "api/batchai/handlers.h"
 #include "api/batchai/lookup.h"
 #include "api/batchai/render.h"
@@ -51,7 +52,7 @@ static int check_same_location(struct arena *a, const struct workspace *w, const
     const char *given = json_text_at(doc, "location");
     if (same_region(a, given, w->scope.location))
         return 0;
-    return err_set(e, ERR_IMMUTABLE_PROPERTY, "location",
+    return err_set(e, BATCHAI_IMMUTABLE_PROPERTY, "location",
                    "The workspace %s exists in location '%s'; its location cannot be changed to "
                    "'%.100s'.",
                    w->name, w->scope.location, given);

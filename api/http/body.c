@@ -63,7 +63,6 @@ static void keep(struct request *r, const char *data, size_t n)
     if (api->held + n > BODIES_MAX || (is_open(r) && api->held_open + n > BODIES_OPEN_MAX)) {
         err_set(&r->early, ERR_UNAVAILABLE, NULL,
                 "Too many large requests are under way at the moment. Try again.");
-        reply_try_again(r);
         refuse(r);
         return;
     }

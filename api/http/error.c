@@ -3,27 +3,20 @@
 
 #include "lib/jsontext.h"
 
-#define STATUS(symbol, status, code) [symbol] = status,
-static const int statuses[ERR_CODES] = {ERR_TABLE(STATUS)};
-#undef STATUS
+const struct error_words error_fault = {500, "InternalServerError", ADDS_SERVICE_CAUSE};
 
-int error_status(enum err_code code)
+struct error_words error_own(const struct error_words *own, size_t n, int kind)
 {
-    return code < ERR_CODES ? statuses[code] : 500;
+    size_t i = (size_t)(kind - ERR_OWN);
+    return i < n ? own[i] : error_fault;
 }
 
-int error_is_gateway(enum err_code code)
+#define HTTP_ALONE(X) HTTP_ERRORS(X) NO_CORE_ERRORS(X)
+static ERROR_TABLE(http_words, HTTP_ALONE, NO_OWN_ERRORS)
+
+    struct error_words error_words(const struct service *s, int kind)
 {
-    static const enum err_code gateway[] = {
-        ERR_SUBSCRIPTION_NOT_FOUND, ERR_GROUP_NOT_FOUND,    ERR_RESOURCE_NOT_FOUND,
-        ERR_ROUTE_NOT_FOUND,        ERR_METHOD_NOT_ALLOWED, ERR_MISSING_API_VERSION,
-        ERR_UNKNOWN_API_VERSION,    ERR_NO_TOKEN,           ERR_INVALID_TOKEN,
-        ERR_EXPIRED_TOKEN,          ERR_BODY_TOO_LARGE,     ERR_PROVIDER_NOT_FOUND,
-    };
-    for (size_t i = 0; i < sizeof gateway / sizeof gateway[0]; i++)
-        if (gateway[i] == code)
-            return 1;
-    return 0;
+    return s && s->words ? s->words(kind) : http_words(kind);
 }
 
 /* A message quotes what the client sent, which need not be UTF-8, and may be cut inside a

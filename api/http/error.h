@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * The boundary where struct err becomes HTTP: the only reader of the status column.
+ * The boundary where struct err becomes HTTP. Each service has one table of what it calls the kinds
+ * of errors, as lists of rows X(kind, status, code, adds):
+ *
+ *   #define NAME_ERRORS(X) HTTP_ERRORS(X) X(ERR_CONFLICT, 409, "Conflict", 0) ...
+ *   #define NAME_OWN(X)    X(NAME_TOO_LONG, 400, "TooLong", 0) ...
+ *   enum { ERROR_OWN_KINDS(name_kinds, NAME_OWN) };     if it has kinds of its own
+ *   ERROR_TABLE(name_words, NAME_ERRORS, NAME_OWN)      or NO_OWN_ERRORS
+ *
+ * A kind of err_table.h without a row does not compile (-Wswitch), nor does one with two.
  */
 #ifndef API_HTTP_ERROR_H
 #define API_HTTP_ERROR_H
@@ -9,9 +17,66 @@
 
 #include "api/http/service.h"
 
-int error_status(enum err_code code);
-/* True for errors that ARM's gateway answered, before the resource provider saw the request. */
-int error_is_gateway(enum err_code code);
+/* Where no service was found; and what the reading of requests raises, and what may fail anywhere,
+ * for services that call it the same. */
+#define HTTP_ERRORS(X)                                                                             \
+    X(ERR_BAD_REQUEST, 400, "BadRequest", 0)                                                       \
+    X(ERR_INVALID_CONTENT, 400, "InvalidRequestContent", 0)                                        \
+    X(ERR_INVALID_QUERY, 400, "InvalidQueryParameterValue", 0)                                     \
+    X(ERR_INVALID_PATH, 400, "InvalidPath", 0)                                                     \
+    X(ERR_MISSING_API_VERSION, 400, "MissingApiVersionParameter", ADDS_GATEWAY_CAUSE)              \
+    X(ERR_UNKNOWN_API_VERSION, 400, "NoRegisteredProviderFound", ADDS_GATEWAY_CAUSE)               \
+    X(ERR_BODY_TOO_LARGE, 413, "RequestEntityTooLarge", ADDS_GATEWAY_CAUSE)                        \
+    X(ERR_UNSUPPORTED_MEDIA, 415, "UnsupportedMediaType", 0)                                       \
+    X(ERR_METHOD_NOT_ALLOWED, 405, "MethodNotAllowed", ADDS_GATEWAY_CAUSE)                         \
+    X(ERR_ROUTE_NOT_FOUND, 404, "InvalidResourceType", ADDS_GATEWAY_CAUSE)                         \
+    X(ERR_NO_TOKEN, 401, "AuthenticationFailed", ADDS_LOG_IN | ADDS_GATEWAY_CAUSE)                 \
+    X(ERR_INVALID_TOKEN, 401, "InvalidAuthenticationToken", ADDS_LOG_IN | ADDS_GATEWAY_CAUSE)      \
+    X(ERR_EXPIRED_TOKEN, 401, "ExpiredAuthenticationToken", ADDS_LOG_IN | ADDS_GATEWAY_CAUSE)      \
+    X(ERR_INTERNAL, 500, "InternalServerError", ADDS_SERVICE_CAUSE)                                \
+    X(ERR_STORAGE, 500, "StorageFailure", ADDS_SERVICE_CAUSE)                                      \
+    X(ERR_UNAVAILABLE, 503, "ServiceUnavailable", ADDS_TRY_AGAIN | ADDS_SERVICE_CAUSE)             \
+    X(ERR_NODE, 500, "NodeFailure", ADDS_SERVICE_CAUSE)                                            \
+    X(ERR_NODE_LOST, 500, "NodeLost", ADDS_SERVICE_CAUSE)                                          \
+    X(ERR_PROTOCOL, 500, "NodeProtocolError", ADDS_SERVICE_CAUSE)                                  \
+    X(ERR_IO, 500, "IoError", ADDS_SERVICE_CAUSE)                                                  \
+    X(ERR_CONFIG, 500, "ConfigurationError", ADDS_SERVICE_CAUSE)                                   \
+    X(ERR_ALREADY_RUNNING, 500, "StateDirectoryInUse", ADDS_SERVICE_CAUSE)                         \
+    X(ERR_SCHEMA_TOO_NEW, 500, "DatabaseFromNewerVersion", ADDS_SERVICE_CAUSE)
+
+/* For a service below which nobody raises them: a fault of ours, should it happen. */
+#define NO_CORE_ERRORS(X)     ERR_CORE_KINDS(ERROR_FAULT_ROW)
+#define ERROR_FAULT_ROW(kind) ERROR_CASE(kind, 500, "InternalServerError", ADDS_SERVICE_CAUSE)
+
+#define NO_OWN_ERRORS(X)
+
+#define ERROR_CASE(kind, status, code, adds)                                                       \
+    case kind:                                                                                     \
+        return (struct error_words){status, code, adds};
+#define ERROR_ROW(kind, status, code, adds)  {status, code, adds},
+#define ERROR_KIND(kind, status, code, adds) kind,
+#define ERROR_OWN_KINDS(first, LIST)         first = ERR_OWN - 1, LIST(ERROR_KIND)
+
+#define ERROR_TABLE(name, LIST, OWN)                                                               \
+    struct error_words name(int kind)                                                              \
+    {                                                                                              \
+        static const struct error_words own[] = {OWN(ERROR_ROW){0}};                               \
+        if (kind >= ERR_OWN)                                                                       \
+            return error_own(own, sizeof own / sizeof own[0] - 1, kind);                           \
+        switch ((enum err_code)kind) {                                                             \
+            LIST(ERROR_CASE)                                                                       \
+        case ERR_NONE:                                                                             \
+        case ERR_CODES:                                                                            \
+            break;                                                                                 \
+        }                                                                                          \
+        return error_fault;                                                                        \
+    }
+
+extern const struct error_words error_fault; /* a fault of ours */
+struct error_words error_own(const struct error_words *own, size_t n, int kind);
+
+/* What `s` (NULL: none was found) calls it. */
+struct error_words error_words(const struct service *s, int kind);
 /* {"error":{"code","message"[,"target"]}}; new reference. */
 json_t *error_body(struct error_words words, const struct err *e);
 

@@ -28,12 +28,6 @@ void reply_header(struct request *r, const char *name, const char *fmt, ...)
     r->header[r->n_headers++] = (struct request_header){name, arena_strdup(&r->arena, value)};
 }
 
-void reply_try_again(struct request *r)
-{
-    int seconds = r->config->retry_after_s;
-    reply_header(r, "Retry-After", "%d", seconds > 0 ? seconds : 1);
-}
-
 /* The headers that every reply carries. */
 static void add_common_headers(struct request *r, struct MHD_Response *resp)
 {
@@ -94,7 +88,7 @@ struct replied *reply_json(struct request *r, int status, json_t *body)
         err_set(&e, ERR_INTERNAL, NULL, "The reply cannot be written as JSON.");
         LOG_ERROR(r->config->log, "reply.not_json", LF_STR("method", r->method),
                   LF_STR("path", r->path), LF_STR("req", r->correlation_id));
-        const struct error_words words = {error_status(e.code), err_code_name(e.code)};
+        const struct error_words words = error_words(r->service, e.code);
         status = words.status;
         body = error_body(words, &e);
     }
@@ -109,21 +103,33 @@ struct replied *reply_empty(struct request *r, int status)
                           MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT));
 }
 
-struct replied *reply_err(struct request *r, const struct err *e)
+/* The headers of an error. */
+static void add_error_headers(struct request *r, unsigned adds)
 {
-    const struct error_words words = {error_status(e->code), err_code_name(e->code)};
-    /* A machine that cannot be reached now is told of where that is found out. */
-    if (words.status >= 500 && e->code != ERR_UNAVAILABLE)
-        LOG_ERROR(r->config->log, "request.failed", LF_STR("method", r->method),
-                  LF_STR("path", r->path), LF_STR("code", words.code), LF_STR("reason", e->msg),
-                  LF_STR("req", r->correlation_id));
-    if (words.status == 401)
+    if (adds & ADDS_LOG_IN)
         reply_header(r, "WWW-Authenticate",
                      "Bearer authorization_uri=\"%s/adfs\", error=\"invalid_token\"",
                      request_base(r));
-    r->gateway_error = error_is_gateway(e->code);
-    if (r->gateway_error || words.status >= 500)
-        reply_header(r, "x-ms-failure-cause", "%s", words.status >= 500 ? "service" : "gateway");
+    if (adds & ADDS_GATEWAY_CAUSE)
+        reply_header(r, "x-ms-failure-cause", "gateway");
+    if (adds & ADDS_SERVICE_CAUSE)
+        reply_header(r, "x-ms-failure-cause", "service");
+    if (adds & ADDS_TRY_AGAIN)
+        reply_header(r, "Retry-After", "%d",
+                     r->config->retry_after_s > 0 ? r->config->retry_after_s : 1);
+}
+
+struct replied *reply_err(struct request *r, const struct err *e)
+{
+    const struct error_words words = error_words(r->service, e->code);
+    /* What cannot be reached now is told of where that is found out. */
+    if (words.status >= 500 && !(words.adds & ADDS_TRY_AGAIN))
+        LOG_ERROR(r->config->log, "request.failed", LF_STR("method", r->method),
+                  LF_STR("path", r->path), LF_STR("code", words.code),
+                  LF_STR("kind", err_code_name(e->code)), LF_STR("reason", e->msg),
+                  LF_STR("req", r->correlation_id));
+    r->gateway_error = words.adds & ADDS_GATEWAY_CAUSE;
+    add_error_headers(r, words.adds);
     if (r->service && r->service->error)
         return r->service->error(r, words, e);
     return reply_json(r, words.status, error_body(words, e));

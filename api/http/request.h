@@ -102,9 +102,6 @@ int request_query_int(struct request *r, const char *name, long min, long max, l
 void reply_header(struct request *r, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* What cannot be had now may be in a moment: for a 503. */
-void reply_try_again(struct request *r);
-
 #define JSON_CONTENT_TYPE "application/json; charset=utf-8"
 
 #define REPLIED struct replied *MUST_CHECK

@@ -286,17 +286,17 @@ static int parse_body(struct request *r, struct err *e)
     if (r->raw.len == 0) {
         if (flags & ROUTE_JSON_OPTIONAL)
             return 0;
-        return err_set(e, ERR_INVALID_JSON, NULL,
+        return err_set(e, ERR_INVALID_CONTENT, NULL,
                        "The request body is empty; a JSON object is expected.");
     }
     json_error_t je;
     r->body = json_loadb(r->raw.s, r->raw.len, JSON_REJECT_DUPLICATES, &je);
     if (!r->body)
-        return err_set(e, ERR_INVALID_JSON, NULL,
+        return err_set(e, ERR_INVALID_CONTENT, NULL,
                        "The request content is not valid JSON: %s (line %d, column %d).",
                        what_is_wrong(&je), je.line, je.column);
     if (!json_is_object(r->body))
-        return err_set(e, ERR_INVALID_JSON, NULL,
+        return err_set(e, ERR_INVALID_CONTENT, NULL,
                        "The request content must be a JSON object, not %s.",
                        json_is_array(r->body) ? "an array" : "a plain value");
     return 0;

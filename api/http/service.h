@@ -45,6 +45,15 @@ enum service_versions {
 struct error_words {
     int status;
     const char *code;
+    unsigned adds;
+};
+
+/* Headers that come with it. */
+enum error_adds {
+    ADDS_TRY_AGAIN = 1 << 0,     /* Retry-After */
+    ADDS_LOG_IN = 1 << 1,        /* WWW-Authenticate: where tokens are to be had */
+    ADDS_GATEWAY_CAUSE = 1 << 2, /* x-ms-failure-cause: gateway; what a provider never sees */
+    ADDS_SERVICE_CAUSE = 1 << 3  /* x-ms-failure-cause: service */
 };
 
 struct service {
@@ -66,7 +75,9 @@ struct service {
     int (*may)(struct request *r, struct err *e);
     size_t body_max; /* bytes of a body that is not streamed */
 
-    /* Renders an error; NULL: as {"error": {"code", "message"}}. */
+    /* What it calls each kind of error (error.h), and renders one; NULL: as HTTP alone has it, and
+     * as {"error": {"code", "message"}}. */
+    struct error_words (*words)(int kind);
     struct replied *(*error)(struct request *r, struct error_words words, const struct err *e);
     /* Adds what each answer of it carries, to what all answers do; NULL: nothing. */
     void (*headers)(struct request *r);

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/batchai/errors.h"
 #include "api/services.h"
 #include "model/schema.h"
 #include "test/unit/support/skip.h"
@@ -246,6 +247,40 @@ static void every_route_says_how_versions_count(void **state)
     }
 }
 
+/* ---- errors ---- */
+
+/* That each kind has a row is the compiler's to check. */
+static void every_service_says_each_kind_of_error_as_a_failure(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < API_SERVICES; i++) {
+        const struct service *s = api_services[i];
+        assert_non_null(s->words);
+        for (int kind = ERR_NONE + 1; kind < ERR_CODES; kind++) {
+            struct error_words words = s->words(kind);
+            if (words.status < 400 || words.status > 599 || !*words.code)
+                fail_msg("%s answers %s with %d '%s'", s->name, err_code_name(kind), words.status,
+                         words.code);
+        }
+    }
+}
+
+static void a_providers_own_kinds_follow_those_of_arm(void **state)
+{
+    (void)state;
+    assert_string_equal(batchai_words(ARM_PROVIDER_NOT_FOUND).code, "InvalidResourceNamespace");
+    assert_string_equal(batchai_words(BATCHAI_CLUSTER_QUOTA).code, "ClusterQuotaReached");
+    assert_string_equal(batchai_words(BATCHAI_IMMUTABLE_PROPERTY).code, "PropertyChangeNotAllowed");
+}
+
+static void anothers_own_kind_is_a_fault_of_ours(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < API_SERVICES; i++)
+        assert_int_equal(api_services[i]->words(ERR_OWN + 900).status, 500);
+    assert_int_equal(aad_service.words(BATCHAI_CLUSTER_QUOTA).status, 500);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,6 +290,9 @@ int main(void)
         cmocka_unit_test(no_version_is_served_by_two_rows),
         cmocka_unit_test(operation_ids_are_unique),
         cmocka_unit_test(every_route_says_how_versions_count),
+        cmocka_unit_test(every_service_says_each_kind_of_error_as_a_failure),
+        cmocka_unit_test(a_providers_own_kinds_follow_those_of_arm),
+        cmocka_unit_test(anothers_own_kind_is_a_fault_of_ours),
     };
     return cmocka_run_group_tests(tests, collect, NULL);
 }

@@ -2,6 +2,7 @@
  *
  * The server with services of the test's own: who answers, when, and with which headers.
  */
+#include "api/http/error.h"
 #include "lib/arena.h"
 #include "test/unit/http/server.h"
 
@@ -45,6 +46,26 @@ static int nobody(struct request *r, struct err *e)
     return err_set(e, ERR_NO_TOKEN, NULL, "nobody may");
 }
 
+/* A service with a kind of error and a rendering of its own. */
+#define QUEUE_ERRORS(X) HTTP_ERRORS(X) NO_CORE_ERRORS(X)
+#define QUEUE_OWN(X)    X(QUEUE_FULL, 507, "QueueFull", ADDS_TRY_AGAIN)
+enum { ERROR_OWN_KINDS(QUEUE_KINDS, QUEUE_OWN) };
+static ERROR_TABLE(queue_words, QUEUE_ERRORS, QUEUE_OWN)
+
+    static struct replied *queue_error(struct request *r, struct error_words words,
+                                       const struct err *e)
+{
+    reply_header(r, "x-error", "%s", words.code);
+    return reply_text(r, words.status, "text/plain", xstrdup(e->msg));
+}
+
+static struct replied *put_in_queue(struct request *r)
+{
+    struct err e;
+    err_set(&e, QUEUE_FULL, NULL, "the queue is full");
+    return reply_err(r, &e);
+}
+
 #define ROUTES(list)                                                                               \
     .versions = VERSIONS_NONE, .routes = (list), .n_routes = sizeof(list) / sizeof *(list)
 
@@ -55,6 +76,9 @@ static const struct route changes[] = {{"GET", "/ask", 0, 0, ask, "Ask"},
 static const char *const vault_hosts[] = {"*.vault.test", NULL};
 static const char *const files_paths[] = {"/files/{path*}", "/{account}/files/{path*}", NULL};
 
+static const struct route queued[] = {{"PUT", "/{path*}", 0, 0, put_in_queue, "Queue"}};
+static const struct service queue = {
+    .name = "queue", .words = queue_words, .error = queue_error, ROUTES(queued)};
 static const struct service everything = {.name = "everything", ROUTES(any_path)};
 static const struct service vault = {.name = "vault", .hosts = vault_hosts, ROUTES(any_path)};
 static const struct service files = {.name = "files", .paths = files_paths, ROUTES(below_files)};
@@ -103,6 +127,22 @@ static void expect(struct world *w, const char *text, const char *words)
 /* --- tests ---------------------------------------------------------------------------------- */
 
 #define HEAD(line, host) line " HTTP/1.1\r\nHost: " host "\r\n"
+
+static void a_service_says_and_renders_its_own_errors(void **state)
+{
+    (void)state;
+    const struct served served[] = {{&queue, NULL}};
+    struct world w;
+    world_open(&w, served, 1);
+    const char *got = once(&w, HEAD("PUT /x", "localhost") "\r\n");
+    assert_non_null(strstr(got, "HTTP/1.1 507 "));
+    assert_non_null(strstr(got, "x-error: QueueFull\r\n"));
+    assert_non_null(strstr(got, "Retry-After: 1\r\n"));
+    assert_non_null(strstr(got, "\r\n\r\nthe queue is full"));
+    got = once(&w, HEAD("GET /x", "localhost") "\r\n");
+    assert_non_null(strstr(got, "x-error: MethodNotAllowed\r\n"));
+    world_close(&w);
+}
 
 static void host_then_path_say_which_service(void **state)
 {
@@ -256,6 +296,7 @@ static void any_number_of_parameters_gets_a_reply(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_service_says_and_renders_its_own_errors),
         cmocka_unit_test(host_then_path_say_which_service),
         cmocka_unit_test(a_turn_that_is_rolled_back_leaves_no_header_behind),
         cmocka_unit_test(what_begins_at_a_turns_end_is_not_left_asleep),

@@ -123,7 +123,7 @@ static void test_what_is_missing_or_outside_is_refused_with_its_name(void **stat
         assert_int_equal(f->why.code, cases[i].code);
         assert_int_equal(got.n, 0);
         ASK(f, node_read_file(f->link, NULL, cases[i].base, cases[i].path, 0, 10, on_bytes, f));
-        assert_true(f->why.code == cases[i].code || f->why.code == ERR_INVALID_PATH);
+        assert_true(f->why.code == (int)cases[i].code || f->why.code == ERR_INVALID_PATH);
         assert_null(got.bytes);
     }
     ASK(f, node_list_dir(f->link, NULL, base, "b.txt", on_dir, f));

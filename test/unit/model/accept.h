@@ -28,7 +28,7 @@ static inline void check_case(const struct schema *s, const char *base, const st
         const char *target = c->target ? c->target : c->path;
         if (rc == 0)
             fail_msg("%s = %s was accepted", c->path, value);
-        if (e.code != c->code || strcmp(e.target, target) != 0 || !strstr(e.msg, c->says))
+        if (e.code != (int)c->code || strcmp(e.target, target) != 0 || !strstr(e.msg, c->says))
             fail_msg("%s = %s: got code %s, target %s, message %s", c->path, value,
                      err_code_name(e.code), e.target, e.msg);
         assert_null(doc);
