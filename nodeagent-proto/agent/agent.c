@@ -17,6 +17,7 @@
 #include "lib/arena.h"
 #include "lib/fs.h"
 #include "lib/timefmt.h"
+#include "nodeagent-proto/agent/descriptors.h"
 #include "nodeagent-proto/agent/files.h"
 #include "nodeagent-proto/agent/lock.h"
 #include "nodeagent-proto/agent/ops.h"
@@ -163,7 +164,7 @@ static _Noreturn void trash_worker(const struct agent *a, int done_fd)
     /* Neither the link nor the agent's lock may live on with us. */
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         close(fd);
-    file_close_all_but(done_fd, -1, -1);
+    descriptors_close_all_but(done_fd, -1, -1);
     setsid();
     file_empty_directory(a->trash_dir);
     _exit(0);

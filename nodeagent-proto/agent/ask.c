@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "lib/strbuf.h"
-#include "nodeagent-proto/agent/files.h"
+#include "nodeagent-proto/agent/descriptors.h"
 #include "nodeagent-proto/agent/monotonic.h"
 
 #define ASK_LIMIT_MS 10000
@@ -34,7 +34,7 @@ static _Noreturn void become(const char *const *argv, int out_fd)
     if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(out_fd, STDOUT_FILENO) < 0 ||
         dup2(null, STDERR_FILENO) < 0)
         _exit(127);
-    file_close_all_but(-1, -1, -1);
+    descriptors_close_all_but(-1, -1, -1);
     (void)putenv(env[0]); /* execvpe() searches by our own */
     execvpe(argv[0], (char *const *)(uintptr_t)argv, env);
     _exit(127);

@@ -265,19 +265,6 @@ int file_discard(const char *root, const char *path, const char *trash, struct e
     return rc;
 }
 
-void file_close_all_but(int a, int b, int c)
-{
-    DIR *d = opendir("/proc/self/fd");
-    struct dirent *de;
-    while (d && (de = readdir(d))) {
-        int fd = (int)strtol(de->d_name, NULL, 10);
-        if (fd > STDERR_FILENO && fd != a && fd != b && fd != c && fd != dirfd(d))
-            close(fd);
-    }
-    if (d)
-        closedir(d);
-}
-
 /* Takes over `fd`. Jobs leave read-only directories behind (package caches do so on purpose). */
 static void make_writable(int fd)
 {

@@ -51,7 +51,4 @@ int file_discard(const char *root, const char *path, const char *trash, struct e
  * there, are left behind. */
 void file_empty_directory(const char *dir);
 
-/* Closes what a forked process must not hold: all descriptors above 2 but these (-1: none). */
-void file_close_all_but(int a, int b, int c);
-
 #endif

@@ -20,7 +20,7 @@
 #include "nodeagent-proto/agent/account.h"
 #include "nodeagent-proto/agent/cgroup.h"
 #include "nodeagent-proto/agent/command.h"
-#include "nodeagent-proto/agent/files.h"
+#include "nodeagent-proto/agent/descriptors.h"
 #include "nodeagent-proto/agent/monotonic.h"
 #include "nodeagent-proto/agent/outputs.h"
 #include "nodeagent-proto/agent/procs.h"
@@ -395,7 +395,7 @@ static _Noreturn void run_supervisor(const struct supervisor_config *c, int repo
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)
         dup2(null, fd);
-    file_close_all_but(c->claim_fd, report_fd, s.signal_fd);
+    descriptors_close_all_but(c->claim_fd, report_fd, s.signal_fd);
     if (chdir("/") == 0 && s.signal_fd >= 0)
         supervise(&s);
     _exit(0);

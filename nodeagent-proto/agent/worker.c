@@ -11,7 +11,7 @@
 
 #include "lib/arena.h"
 #include "lib/fs.h"
-#include "nodeagent-proto/agent/files.h"
+#include "nodeagent-proto/agent/descriptors.h"
 #include "nodeagent-proto/agent/monotonic.h"
 
 #define PIPE_SIZE (256 * 1024)
@@ -37,7 +37,7 @@ static void let_go(int keep_fd)
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (dup2(null, fd) < 0)
             _exit(1);
-    file_close_all_but(keep_fd, -1, -1);
+    descriptors_close_all_but(keep_fd, -1, -1);
 }
 
 static _Noreturn void work(struct agent *a, const struct worker *w, int fd)
