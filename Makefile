@@ -35,7 +35,7 @@ $(BUILD)/gen/rooms.mk: test/tools/rooms.txt test/tools/rooms.py
 	@mkdir -p $(@D)
 	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) is missing; install what is missing with: make deps" >&2; exit 1; }
 	@$(PYTHON) test/tools/rooms.py --make > $@.tmp && mv $@.tmp $@
-PKGS   := libmicrohttpd libuv sqlite3 jansson libsodium libjwt libcyaml yaml-0.1 gnutls uuid libssh2
+PKGS   := libmicrohttpd libuv sqlite3 jansson libsodium libjwt libcyaml yaml-0.1 expat gnutls uuid libssh2
 # What only the daemon's program needs: its command line is a client of the daemon.
 DAEMON_PKGS := libcurl
 DAEMON_LIBS := $(shell pkg-config --libs $(DAEMON_PKGS) 2>/dev/null)

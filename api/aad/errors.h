@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the login service calls errors, where the token endpoint does not answer in OAuth's shape.
+ * What the login service calls errors: OAuth's words where a login is at fault.
  */
 #ifndef API_AAD_ERRORS_H
 #define API_AAD_ERRORS_H
@@ -11,5 +11,9 @@
 enum { ERROR_OWN_KINDS(AAD_KINDS, AAD_OWN) };
 
 struct error_words aad_words(int kind);
+struct replied *aad_error(struct request *r, struct error_words words, const struct err *e);
+/* {"error", "error_description"} of RFC 6749, section 5.2 */
+struct replied *oauth_error(struct request *r, int status, const char *error,
+                            const char *description);
 
 #endif

@@ -13,9 +13,9 @@ static const struct route routes[] = {
     {"GET", "/{authority}/{tenant}/.well-known/openid-configuration", 0, 0, openid_configuration,
      "OpenId_GetTenant"},
     {"GET", "/adfs/discovery/keys", 0, 0, signing_keys, "OpenId_Keys"},
-    {"POST", "/{tenant}/oauth2/token", 0, ROUTE_TEXT, token_create, "Token_Create"},
-    {"POST", "/{tenant}/oauth2/v2.0/token", 0, ROUTE_TEXT, token_create, "Token_CreateV2"},
-    {"POST", "/{authority}/{tenant}/oauth2/token", 0, ROUTE_TEXT, token_create,
+    {"POST", "/{tenant}/oauth2/token", 0, ROUTE_FORM, token_create, "Token_Create"},
+    {"POST", "/{tenant}/oauth2/v2.0/token", 0, ROUTE_FORM, token_create, "Token_CreateV2"},
+    {"POST", "/{authority}/{tenant}/oauth2/token", 0, ROUTE_FORM, token_create,
      "Token_CreateTenant"},
 };
 
@@ -35,4 +35,5 @@ const struct service aad_service = {
     .versions = VERSIONS_NONE,
     .body_max = FORM_MAX,
     .words = aad_words,
+    .error = aad_error,
 };

@@ -12,69 +12,20 @@
 #include "api/aad/errors.h"
 #include "api/aad/handlers.h"
 #include "api/http/auth.h"
-#include "api/http/url.h"
+#include "api/http/form.h"
 #include "lib/jsontext.h"
 
-struct form {
+struct login {
     const char *grant_type, *client_id, *client_secret, *scope, *resource;
 };
 
-/* '+' is a space in forms. */
-static char *decode(struct arena *a, const char *s, size_t n)
-{
-    char *copy = arena_strndup(a, s, n);
-    for (char *p = copy; *p; p++)
-        if (*p == '+')
-            *p = ' ';
-    return url_decode(a, copy, n);
-}
-
-static bool is_text(const char *s)
-{
-    return s && jsontext_is_utf8(s, strlen(s));
-}
-
-static void set_field(struct form *f, const char *name, const char *value)
-{
-    const struct {
-        const char *name;
-        const char **slot;
-    } fields[] = {{"grant_type", &f->grant_type},
-                  {"client_id", &f->client_id},
-                  {"client_secret", &f->client_secret},
-                  {"scope", &f->scope},
-                  {"resource", &f->resource}};
-    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
-        if (strcmp(fields[i].name, name) == 0)
-            *fields[i].slot = value;
-}
-
-/* False: it is no form of UTF-8 text. */
-static bool parse_form(struct request *r, struct form *f)
-{
-    const char *p = r->raw.s ? r->raw.s : "";
-    while (*p) {
-        size_t n = strcspn(p, "&");
-        const char *eq = memchr(p, '=', n);
-        if (eq) {
-            char *name = decode(&r->arena, p, (size_t)(eq - p));
-            char *value = decode(&r->arena, eq + 1, n - (size_t)(eq + 1 - p));
-            if (!is_text(name) || !is_text(value))
-                return false;
-            set_field(f, name, value);
-        }
-        p += n + (p[n] == '&');
-    }
-    return true;
-}
-
 /* Authorization: Basic base64(id:secret), where a client does not use the form. */
-static void parse_basic(struct request *r, struct form *f)
+static void parse_basic(struct request *r, struct login *login)
 {
     const char *h = request_header(r, "Authorization");
     unsigned char text[512];
     size_t n;
-    if (f->client_id || !h || strncasecmp(h, "Basic ", 6) != 0 ||
+    if (login->client_id || !h || strncasecmp(h, "Basic ", 6) != 0 ||
         sodium_base642bin(text, sizeof text - 1, h + 6, strlen(h + 6), NULL, &n, NULL,
                           sodium_base64_VARIANT_ORIGINAL) != 0)
         return;
@@ -82,16 +33,8 @@ static void parse_basic(struct request *r, struct form *f)
     char *colon = strchr((char *)text, ':');
     if (!colon)
         return;
-    f->client_id = arena_strndup(&r->arena, (char *)text, (size_t)(colon - (char *)text));
-    f->client_secret = arena_strdup(&r->arena, colon + 1);
-}
-
-static struct replied *oauth_error(struct request *r, int status, const char *error,
-                                   const char *description)
-{
-    return reply_json(r, status,
-                      json_pack("{s:s, s:o, s:s}", "error", error, "error_description",
-                                jsontext_string(description), "correlation_id", r->correlation_id));
+    login->client_id = arena_strndup(&r->arena, (char *)text, (size_t)(colon - (char *)text));
+    login->client_secret = arena_strdup(&r->arena, colon + 1);
 }
 
 /* Right or wrong: whoever guesses must not learn from the answer which it was. */
@@ -104,11 +47,11 @@ static struct replied *login_refused(struct request *r)
 }
 
 /* What somebody who guesses leaves behind. */
-static struct replied *login_failed(struct request *r, const struct form *f, const char *error,
+static struct replied *login_failed(struct request *r, const struct login *login, const char *error,
                                     const char *description)
 {
     char who[100];
-    snprintf(who, sizeof who, "%s", f->client_id);
+    snprintf(who, sizeof who, "%s", login->client_id);
     request_login_failed(r);
     LOG_WARN(r->config->log, "login.failed", LF_STR("from", request_peer(r)),
              LF_STR("client_id", who), LF_STR("why", error), LF_STR("req", r->correlation_id));
@@ -122,9 +65,11 @@ static bool same(const char *a, const char *b)
 }
 
 /* "https://host/.default" -> "https://host" */
-static const char *audience_of(struct request *r, const struct form *f)
+static const char *audience_of(struct request *r, const struct login *login)
 {
-    const char *s = f->resource ? f->resource : f->scope ? f->scope : request_base(r);
+    const char *s = login->resource ? login->resource
+                    : login->scope  ? login->scope
+                                    : request_base(r);
     const char *end = strstr(s, "/.default");
     return end ? arena_strndup(&r->arena, s, (size_t)(end - s)) : s;
 }
@@ -135,11 +80,11 @@ static json_t *number(bool as_text, long long v)
     return as_text ? json_sprintf("%lld", v) : json_integer(v);
 }
 
-static struct replied *grant(struct request *r, const struct form *f, const char *audience)
+static struct replied *grant(struct request *r, const struct login *login, const char *audience)
 {
     int lifetime;
-    char *token = auth_issue(r->config, f->client_id, audience, r->now_us, &lifetime);
-    bool v1 = f->resource != NULL;
+    char *token = auth_issue(r->config, login->client_id, audience, r->now_us, &lifetime);
+    bool v1 = login->resource != NULL;
     long long now = r->now_us / 1000000;
     json_t *body =
         json_pack("{s:s, s:o, s:o, s:o, s:o, s:s, s:s}", "token_type", "Bearer", "expires_in",
@@ -153,33 +98,33 @@ static struct replied *grant(struct request *r, const struct form *f, const char
 
 struct replied *token_create(struct request *r)
 {
-    struct form f = {0};
-    if (!parse_form(r, &f))
-        return oauth_error(r, 400, "invalid_request",
-                           "The body is not a form (application/x-www-form-urlencoded) of UTF-8 "
-                           "text.");
-    parse_basic(r, &f);
-    if (!f.grant_type)
+    struct login login = {.grant_type = form_value(r->form, "grant_type"),
+                          .client_id = form_value(r->form, "client_id"),
+                          .client_secret = form_value(r->form, "client_secret"),
+                          .scope = form_value(r->form, "scope"),
+                          .resource = form_value(r->form, "resource")};
+    parse_basic(r, &login);
+    if (!login.grant_type)
         return oauth_error(r, 400, "invalid_request", "The form field grant_type is missing.");
-    if (strcmp(f.grant_type, "client_credentials") != 0)
+    if (strcmp(login.grant_type, "client_credentials") != 0)
         return oauth_error(r, 400, "unsupported_grant_type",
                            "Only grant_type client_credentials is served: log in as the service "
                            "principal that 'batchaid env' shows.");
-    if (!f.client_id || !f.client_secret)
+    if (!login.client_id || !login.client_secret)
         return oauth_error(r, 400, "invalid_request", "client_id and client_secret are required.");
     if (!request_may_log_in(r))
         return login_refused(r);
-    if (!same(f.client_id, aad_of(r)->client_id))
-        return login_failed(r, &f, "unauthorized_client",
+    if (!same(login.client_id, aad_of(r)->client_id))
+        return login_failed(r, &login, "unauthorized_client",
                             "The client_id is unknown here; 'batchaid env' shows the right one.");
-    if (!same(f.client_secret, aad_of(r)->client_secret))
-        return login_failed(r, &f, "invalid_client",
+    if (!same(login.client_secret, aad_of(r)->client_secret))
+        return login_failed(r, &login, "invalid_client",
                             "The client_secret is wrong; 'batchaid env' shows the right one.");
-    const char *audience = audience_of(r, &f);
+    const char *audience = audience_of(r, &login);
     if (!audience_served(r, audience))
         return oauth_error(r, 400, "invalid_resource",
                            arena_printf(&r->arena,
                                         "No resource '%.200s' is served here: ask for '%s'.",
                                         audience, request_base(r)));
-    return grant(r, &f, audience);
+    return grant(r, &login, audience);
 }

@@ -7,9 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/http/content.h"
 #include "api/http/http_priv.h"
-
-#define ROUTE_KEPT (ROUTE_JSON | ROUTE_JSON_OPTIONAL | ROUTE_TEXT)
 
 /* --- bodies that are kept ------------------------------------------------------------------- */
 
@@ -39,6 +38,12 @@ void body_release(struct request *r)
     r->sink = NULL;
 }
 
+static size_t longest(const struct request *r)
+{
+    size_t kib = r->route->flags >> ROUTE_BODY_SHIFT;
+    return kib > 0 ? kib * 1024 : r->service->body_max;
+}
+
 static void refuse(struct request *r)
 {
     body_release(r);
@@ -48,15 +53,14 @@ static void refuse(struct request *r)
 static void too_large(struct request *r)
 {
     err_set(&r->early, ERR_BODY_TOO_LARGE, NULL,
-            "The request body is larger than %zu bytes, which is what is taken here.",
-            r->service->body_max);
+            "The request body is larger than %zu bytes, which is what is taken here.", longest(r));
     refuse(r);
 }
 
 static void keep(struct request *r, const char *data, size_t n)
 {
     const struct api *api = r->api;
-    if (n > r->service->body_max - r->raw.len) {
+    if (n > longest(r) - r->raw.len) {
         too_large(r);
         return;
     }
@@ -107,7 +111,7 @@ void body_begin(struct request *r)
 {
     const char *length = request_header(r, "Content-Length");
     unsigned long long n = length ? strtoull(length, NULL, 10) : 0;
-    if (!r->early.code && (r->route->flags & ROUTE_KEPT) && n > r->service->body_max)
+    if (!r->early.code && (r->route->flags & ROUTE_DECODED) && n > longest(r))
         too_large(r);
     /* Whoever asks first whether to send its body, or has more than is read for nothing, is told
      * now; others when they have said what they have to say. */
@@ -176,7 +180,7 @@ int body_take(struct request *r, const char *data, size_t *size)
         return 0;
     }
     *size = 0;
-    if (!r->early.code && (r->route->flags & ROUTE_KEPT)) {
+    if (!r->early.code && (r->route->flags & ROUTE_DECODED)) {
         keep(r, data, n);
         return 0;
     }

@@ -25,6 +25,8 @@ struct MHD_Response;
 struct listener;
 struct body_sink;
 struct connection;
+struct form;
+struct xml;
 struct replied; /* never defined: a token */
 
 #define REQUEST_SEGMENTS_MAX 24
@@ -49,6 +51,8 @@ struct request {
     unsigned version;         /* the service's bit of it; 0 unless its versions are listed */
     const char *version_name; /* api-version as sent */
     json_t *body;             /* parsed JSON body; NULL if empty or not JSON's turn; owned */
+    const struct form *form;  /* of a ROUTE_FORM; arena */
+    const struct xml *xml;    /* of a ROUTE_XML: the root; arena */
     struct strbuf raw;        /* the body as sent */
     struct arena arena;
     int64_t now_us; /* one instant for the whole request */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/http/content.h"
 #include "api/http/url.h"
 #include "lib/jsontext.h"
 
@@ -244,63 +245,7 @@ static int check_version(struct request *r, struct err *e)
     return (r->route->versions & r->version) ? 0 : unknown_version(r, e);
 }
 
-/* --- bodies --------------------------------------------------------------------------------- */
-
-static int check_media(const struct request *r, struct err *e)
-{
-    const char *type = request_header(r, "Content-Type");
-    if (!(r->route->flags & (ROUTE_JSON | ROUTE_JSON_OPTIONAL)) || !type ||
-        strncasecmp(type, "application/json", 16) == 0 || strncasecmp(type, "text/json", 9) == 0)
-        return 0;
-    return err_set(e, ERR_UNSUPPORTED_MEDIA, "Content-Type",
-                   "The Content-Type is '%.100s'; it must be application/json.", type);
-}
-
-/* Not in jansson's own words, which quote the text at fault: it may be a secret. */
-static const char *what_is_wrong(const json_error_t *je)
-{
-    static const struct {
-        enum json_error_code code;
-        const char *text;
-    } words[] = {
-        {json_error_premature_end_of_input, "it ends too early"},
-        {json_error_end_of_input_expected, "something follows its end"},
-        {json_error_invalid_utf8, "it is not UTF-8"},
-        {json_error_stack_overflow, "it is nested too deep"},
-        {json_error_duplicate_key, "an object has the same property twice"},
-        {json_error_null_character, "a text has the character \\u0000"},
-        {json_error_null_byte_in_key, "a property's name has the character \\u0000"},
-        {json_error_numeric_overflow, "a number is too large"},
-    };
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (words[i].code == json_error_code(je))
-            return words[i].text;
-    return "a syntax error";
-}
-
-static int parse_body(struct request *r, struct err *e)
-{
-    unsigned flags = r->route->flags;
-    if (!(flags & (ROUTE_JSON | ROUTE_JSON_OPTIONAL)))
-        return 0;
-    if (r->raw.len == 0) {
-        if (flags & ROUTE_JSON_OPTIONAL)
-            return 0;
-        return err_set(e, ERR_INVALID_CONTENT, NULL,
-                       "The request body is empty; a JSON object is expected.");
-    }
-    json_error_t je;
-    r->body = json_loadb(r->raw.s, r->raw.len, JSON_REJECT_DUPLICATES, &je);
-    if (!r->body)
-        return err_set(e, ERR_INVALID_CONTENT, NULL,
-                       "The request content is not valid JSON: %s (line %d, column %d).",
-                       what_is_wrong(&je), je.line, je.column);
-    if (!json_is_object(r->body))
-        return err_set(e, ERR_INVALID_CONTENT, NULL,
-                       "The request content must be a JSON object, not %s.",
-                       json_is_array(r->body) ? "an array" : "a plain value");
-    return 0;
-}
+/* --- the route ------------------------------------------------------------------------------ */
 
 static bool allow_has(const struct strbuf *allow, const char *method)
 {
@@ -366,14 +311,14 @@ int router_accept(struct request *r, struct err *e)
         return -1;
     if (check_version(r, e) < 0)
         return -1;
-    return request_has_body(r) ? check_media(r, e) : 0;
+    return request_has_body(r) ? content_check_type(r, e) : 0;
 }
 
 struct replied *router_dispatch(struct request *r)
 {
     struct err e;
     err_clear(&e);
-    if (parse_body(r, &e) < 0)
+    if (content_decode(r, &e) < 0)
         return reply_err(r, &e);
     return r->route->handler(r);
 }

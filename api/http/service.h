@@ -22,9 +22,15 @@ enum route_flag {
     /* What the body is; without one of these it is not looked at. */
     ROUTE_JSON = 1 << 2,          /* a JSON object: request.body */
     ROUTE_JSON_OPTIONAL = 1 << 3, /* or nothing */
-    ROUTE_TEXT = 1 << 4,          /* as it is, for the handler to read: a form, XML; request.raw */
-    ROUTE_STREAM = 1 << 5         /* piece by piece, of any length: body.h */
+    ROUTE_FORM = 1 << 4,          /* request.form: form.h */
+    ROUTE_XML = 1 << 5,           /* request.xml: xml.h */
+    ROUTE_STREAM = 1 << 6         /* piece by piece, of any length: body.h */
 };
+
+/* Beside these in a row's flags: how large its body may be, where that is not as the service has
+ * it. Below 1 MiB * 1024. */
+#define ROUTE_BODY_SHIFT  12
+#define ROUTE_BODY_KIB(n) ((unsigned)(n) << ROUTE_BODY_SHIFT)
 
 struct route {
     const char *method;
@@ -73,7 +79,7 @@ struct service {
     /* Does the request's head say who asks, and may they? NULL: anybody. Asked before a byte of the
      * body is read. */
     int (*may)(struct request *r, struct err *e);
-    size_t body_max; /* bytes of a body that is not streamed */
+    size_t body_max; /* bytes of a body that is not streamed; a row may say another */
 
     /* What it calls each kind of error (error.h), and renders one; NULL: as HTTP alone has it, and
      * as {"error": {"code", "message"}}. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A request from its first line to its answer: path, query, headers, the form of a login, download
- * links and ranges. The input is a request as on the wire:
+ * A request from its first line to its answer: path, query, headers, the form of a login, XML,
+ * download links and ranges. The input is a request as on the wire:
  *
  *     METHOD PATH?QUERY
  *     Name: value
@@ -20,7 +20,8 @@
 #include "api/http/auth.h"
 #include "api/http/http_priv.h"
 #include "api/http/router.h"
-#include "api/http/url.h"
+#include "api/http/xml.h"
+#include "lib/jsontext.h"
 #include "test/fuzz/fuzz.h"
 
 #define NOW_US 1700000000000000
@@ -87,11 +88,29 @@ static struct replied *download(struct request *r)
     return reply_empty(r, 200);
 }
 
+/* Every text of the tree is UTF-8. */
+static void walk_tree(const struct xml *x, int depth)
+{
+    CLAIM(depth <= XML_DEPTH_MAX);
+    for (; x; x = x->next) {
+        CLAIM(*x->name && jsontext_is_utf8(x->name, strlen(x->name)));
+        CLAIM(jsontext_is_utf8(x->text, strlen(x->text)));
+        walk_tree(x->child, depth + 1);
+    }
+}
+
+static struct replied *walk(struct request *r)
+{
+    walk_tree(r->xml, 1);
+    return reply_empty(r, 200);
+}
+
 static const struct route routes[] = {
     {"GET", "/files/{account}/{share}/{path*}", 0, 0, download, "Files_Get"},
     {"PUT", "/json/{name}", 0, ROUTE_JSON, download, "Json_Put"},
+    {"POST", "/xml", 0, ROUTE_XML, walk, "Xml_Post"},
 };
-static const char *const paths[] = {"/files/{rest*}", "/json/{rest*}", NULL};
+static const char *const paths[] = {"/files/{rest*}", "/json/{rest*}", "/xml", NULL};
 static int may(struct request *r, struct err *e)
 {
     return strcmp(r->method, "PUT") == 0 ? auth_check(r, e) : 0;

@@ -19,6 +19,7 @@ ONLY_IN = {
     "microhttpd.h": {"api/http"},
     "sqlite3.h": {"storage"},
     "jansson.h": {"lib", "model", "nodeagent-proto", "api", "daemon"},
+    "expat.h": {"api/http"},
     "cyaml/cyaml.h": {"daemon"},
     "yaml.h": {"daemon"},
     "curl/curl.h": {"daemon"},

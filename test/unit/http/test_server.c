@@ -72,7 +72,7 @@ static struct replied *put_in_queue(struct request *r)
 static const struct route any_path[] = {{"GET", "/{path*}", 0, 0, say, "Say"}};
 static const struct route below_files[] = {{"GET", "/files/{path*}", 0, 0, say, "Say"}};
 static const struct route changes[] = {{"GET", "/ask", 0, 0, ask, "Ask"},
-                                       {"PUT", "/{path*}", 0, ROUTE_TEXT, made, "Make"}};
+                                       {"PUT", "/{path*}", 0, ROUTE_FORM, made, "Make"}};
 static const char *const vault_hosts[] = {"*.vault.test", NULL};
 static const char *const files_paths[] = {"/files/{path*}", "/{account}/files/{path*}", NULL};
 

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Bodies of application/x-www-form-urlencoded.
+ */
+#ifndef API_HTTP_FORM_H
+#define API_HTTP_FORM_H
+
+#include <stddef.h>
+
+#include "lib/arena.h"
+#include "lib/err.h"
+
+#define FORM_FIELDS_MAX 100
+
+struct form {
+    struct form_field {
+        const char *name, *value; /* UTF-8 */
+    } field[FORM_FIELDS_MAX];
+    size_t n;
+};
+
+/* ERR_INVALID_CONTENT: what is no form of texts, has a field twice, or has too many. Messages name
+ * a field by its place, as what stands there may be a secret. */
+int form_decode(struct arena *a, const char *s, size_t n, struct form *out,
+                struct err *e) MUST_CHECK;
+/* NULL: there is none. */
+const char *form_value(const struct form *f, const char *name);
+
+#endif

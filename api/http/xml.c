@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/http/xml.h"
+
+#include <expat.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/strbuf.h"
+
+struct node {
+    struct xml xml;
+    const struct xml **end; /* where its next child goes */
+};
+
+struct reading {
+    XML_Parser parser;
+    struct arena *arena;
+    struct {
+        struct node *node;
+        struct strbuf text;
+    } open[XML_DEPTH_MAX]; /* the elements that have begun and not ended */
+    int depth;
+    size_t elements;
+    const struct xml *root;
+    const char *why; /* stopped from here */
+};
+
+static void stop(struct reading *x, const char *why)
+{
+    x->why = why;
+    XML_StopParser(x->parser, XML_FALSE);
+}
+
+static void on_start(void *ctx, const XML_Char *name, const XML_Char **attributes)
+{
+    (void)attributes;
+    struct reading *x = ctx;
+    if (x->why)
+        return;
+    if (x->depth == XML_DEPTH_MAX) {
+        stop(x, "it is nested too deep");
+        return;
+    }
+    if (++x->elements > XML_ELEMENTS_MAX) {
+        stop(x, "it has too many elements");
+        return;
+    }
+    struct node *node = arena_alloc(x->arena, sizeof *node);
+    node->xml = (struct xml){.name = arena_strdup(x->arena, name), .text = ""};
+    node->end = &node->xml.child;
+    if (x->depth == 0) {
+        x->root = &node->xml;
+    } else {
+        struct node *parent = x->open[x->depth - 1].node;
+        *parent->end = &node->xml;
+        parent->end = &node->xml.next;
+    }
+    x->open[x->depth++].node = node;
+}
+
+static void on_text(void *ctx, const XML_Char *s, int n)
+{
+    struct reading *x = ctx;
+    if (x->why) /* expat may go on for a moment */
+        return;
+    strbuf_add(&x->open[x->depth - 1].text, s, (size_t)n);
+}
+
+static void on_end(void *ctx, const XML_Char *name)
+{
+    (void)name;
+    struct reading *x = ctx;
+    if (x->why)
+        return;
+    struct strbuf *text = &x->open[--x->depth].text;
+    if (text->len > 0)
+        x->open[x->depth].node->xml.text = arena_strndup(x->arena, text->s, text->len);
+    strbuf_reset(text);
+}
+
+static void on_doctype(void *ctx, const XML_Char *name, const XML_Char *system_id,
+                       const XML_Char *public_id, int has_internal)
+{
+    (void)name, (void)system_id, (void)public_id, (void)has_internal;
+    stop(ctx, "it has a document type, which is not taken here");
+}
+
+static int failed(struct reading *x, struct err *e)
+{
+    return err_set(e, ERR_INVALID_CONTENT, NULL,
+                   "The request content is not valid XML: %s (line %lu, column %lu).",
+                   x->why ? x->why : XML_ErrorString(XML_GetErrorCode(x->parser)),
+                   (unsigned long)XML_GetCurrentLineNumber(x->parser),
+                   (unsigned long)XML_GetCurrentColumnNumber(x->parser) + 1);
+}
+
+int xml_decode(struct arena *a, const char *s, size_t n, const struct xml **out, struct err *e)
+{
+    struct reading x = {.arena = a, .parser = XML_ParserCreate(NULL)};
+    if (!x.parser)
+        abort();
+    XML_SetUserData(x.parser, &x);
+    XML_SetElementHandler(x.parser, on_start, on_end);
+    XML_SetCharacterDataHandler(x.parser, on_text);
+    XML_SetStartDoctypeDeclHandler(x.parser, on_doctype);
+    bool fits = n <= INT_MAX;
+    if (!fits)
+        x.why = "it is too long";
+    int rc = fits && XML_Parse(x.parser, s, (int)n, 1) == XML_STATUS_OK ? 0 : failed(&x, e);
+    XML_ParserFree(x.parser);
+    for (int i = 0; i < XML_DEPTH_MAX; i++)
+        strbuf_free(&x.open[i].text);
+    *out = rc == 0 ? x.root : NULL;
+    return rc;
+}
+
+const struct xml *xml_child(const struct xml *parent, const char *name)
+{
+    for (const struct xml *c = parent->child; c; c = c->next)
+        if (strcmp(c->name, name) == 0)
+            return c;
+    return NULL;
+}
+
+const char *xml_text(const struct xml *parent, const char *name)
+{
+    const struct xml *c = xml_child(parent, name);
+    return c ? c->text : NULL;
+}
