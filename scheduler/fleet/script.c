@@ -78,6 +78,9 @@ static void note_failure(struct script *sc, const struct step *st, const struct 
 
 static void request_failed(struct script *sc, const struct step *st, const struct err *why)
 {
+    /* The link was closed on purpose: it is asked again over the next one. */
+    if (st->label.may_fail && why->code == ERR_UNAVAILABLE)
+        return;
     const struct failure f = {.message = arena_printf(sc->a, "%s: %s", st->label.what, why->msg),
                               .exit_code = -1};
     bool fault = st->label.on_node && (why->code == ERR_IO || why->code == ERR_NODE);
@@ -165,7 +168,7 @@ static void on_forgotten(void *ctx, const struct err *why)
     if (sc->halted)
         return;
     sc->pending--;
-    /* A link that was closed on purpose: whoever cleans the node next has it forgotten. */
+    /* As above: whoever cleans the node next has it forgotten. */
     if (why && why->code != ERR_UNAVAILABLE)
         LOG_WARN(sc->log, "task.not_forgotten", LF_STR("task", st->task.id),
                  LF_STR("why", why->msg));

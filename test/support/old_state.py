@@ -4,8 +4,10 @@
     state.sql      the database: schema, rows, and the pragmas that say whose and which schema it is
     secret.key     the key of its secrets; made for this fixture, used nowhere else
     tree.json      what lay in the directory: the roots of nodes with the records of their tasks, and
-                   shares. Texts name the directory @STATE@
+                   shares
     replies.json   what the daemon said of every resource right before it was killed
+
+Texts name the directory @STATE@, the daemon @ENDPOINT@, and what the machine was booted as @BOOT@.
 
 restore() makes a state directory of one; revive() gives each task that ran a process that stands for
 its supervisor (old_task.py), as processes cannot be stored."""
@@ -131,7 +133,7 @@ def _dump(database):
         application = db.execute("PRAGMA application_id").fetchone()[0]
         lines = ["PRAGMA foreign_keys = OFF;", f"PRAGMA user_version = {version};"]
         lines += [f"PRAGMA application_id = {application};", *db.iterdump()]
-    return "\n".join(lines) + "\n"
+    return ("\n".join(lines) + "\n").replace(boot_id(), BOOT)
 
 
 def store(state_dir, out, replies):
@@ -150,7 +152,7 @@ def restore(name, state_dir):
     source = FIXTURES / name
     state_dir.mkdir(parents=True, mode=0o700, exist_ok=True)
     with sqlite3.connect(state_dir / "batchaid.db") as db:
-        db.executescript((source / "state.sql").read_text())
+        db.executescript((source / "state.sql").read_text().replace(BOOT, boot_id()))
     (state_dir / "batchaid.db").chmod(0o600)
     (state_dir / "secret.key").write_bytes((source / "secret.key").read_bytes())
     (state_dir / "secret.key").chmod(0o600)

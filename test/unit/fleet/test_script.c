@@ -226,6 +226,29 @@ static void test_a_halted_script_tells_nothing_more(void **state)
     close_stage(&s);
 }
 
+/* As when the daemon stops: nothing has failed, it is done when there is a link again. */
+static void test_a_link_that_is_closed_on_purpose_is_no_failure(void **state)
+{
+    struct stage s;
+    open_stage(&s, *state);
+    char said[200];
+    int ends[2];
+    assert_int_equal(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+    const struct log log = {.fd = ends[1], .level = LOG_LVL_WARN};
+    const struct script_label may = {.what = "a try", .may_fail = true};
+    s.sc = script_new(&s.a, &log, "node-1");
+    script_append(s.sc, &may, NULL, below(&s, "a"), "x");
+    script_remove_tree(s.sc, &may, below(&s, "b"));
+    script_run(s.sc, s.f->link, on_changed, &s);
+    close_link(s.f);
+    assert_true(s.changes > 0);
+    assert_int_equal(read(ends[0], said, sizeof said), -1);
+    close(ends[0]);
+    close(ends[1]);
+    arena_free(&s.a);
+    stage = NULL;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -233,6 +256,8 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(test_a_script_of_requests_is_sent_at_once, setup, teardown),
         cmocka_unit_test_setup_teardown(test_the_first_failure_ends_it_and_says_everything, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_a_link_that_is_closed_on_purpose_is_no_failure, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_a_step_that_may_fail_stops_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(test_what_only_touches_the_node_is_the_nodes_fault, setup,
