@@ -163,7 +163,7 @@ static int bring_up(struct storage *st, const struct st_config *c, const struct 
                     struct err *e)
 {
     if (open_file(st, file, e) < 0 || st_check(st, file, e) < 0 || st_migrate(st, e) < 0 ||
-        st_prepare_all(st, e) < 0 || begin_epoch(st, c->random, loop_wall_us(c->loop), e) < 0)
+        st_prepare_control(st, e) < 0 || begin_epoch(st, c->random, loop_wall_us(c->loop), e) < 0)
         return -1;
     if (!file->exists && sync_directory(st->path, e) < 0)
         return -1;

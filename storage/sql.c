@@ -197,14 +197,24 @@ static const char *const stmt_sql[] = {STATEMENTS(ST_TEXT)};
 static const char *const stmt_names[] = {STATEMENTS(ST_NAME)};
 #undef ST_NAME
 
-int st_prepare_all(struct storage *st, struct err *e)
+/* Each is prepared when it is first used: a start needs few of them, and all take as long as the
+ * rest of it. */
+static int prepare(struct storage *st, enum stmt_id id)
 {
-    for (int i = 0; i < ST_COUNT; i++) {
-        struct strbuf sql = STRBUF_INIT;
-        st_sql_expand(&sql, stmt_sql[i]);
-        int rc =
-            sqlite3_prepare_v3(st->db, sql.s, -1, SQLITE_PREPARE_PERSISTENT, &st->stmts[i], NULL);
-        strbuf_free(&sql);
+    assert(!st->finalized);
+    if (st->stmts[id])
+        return SQLITE_OK;
+    struct strbuf sql = STRBUF_INIT;
+    st_sql_expand(&sql, stmt_sql[id]);
+    int rc = sqlite3_prepare_v3(st->db, sql.s, -1, SQLITE_PREPARE_PERSISTENT, &st->stmts[id], NULL);
+    strbuf_free(&sql);
+    return rc;
+}
+
+int st_prepare_control(struct storage *st, struct err *e)
+{
+    for (enum stmt_id i = 0; i <= ST_CONTROL_LAST; i++) {
+        int rc = prepare(st, i);
         if (rc != SQLITE_OK)
             return st_err_from_sqlite(st, rc, stmt_names[i], e);
     }
@@ -217,10 +227,12 @@ void st_finalize_all(struct storage *st)
         sqlite3_finalize(st->stmts[i]);
         st->stmts[i] = NULL;
     }
+    st->finalized = true;
 }
 
 int st_control(struct storage *st, enum stmt_id id, const char *what, struct err *e)
 {
+    assert(id <= ST_CONTROL_LAST);
     int rc = sqlite3_step(st->stmts[id]);
     int failed = rc == SQLITE_DONE ? 0 : st_err_from_sqlite(st, rc, what, e);
     sqlite3_reset(st->stmts[id]);
@@ -229,9 +241,10 @@ int st_control(struct storage *st, enum stmt_id id, const char *what, struct err
 
 void q_read(struct q *q, struct storage *st, enum stmt_id id)
 {
-    *q = (struct q){.st = st, .s = st->stmts[id], .id = id};
-    assert(!sqlite3_stmt_busy(q->s));
     st_turn_read(st);
+    *q = (struct q){.st = st, .id = id, .rc = prepare(st, id)};
+    q->s = st->stmts[id];
+    assert(!sqlite3_stmt_busy(q->s));
     st->open_queries++;
     st->counters.statements++;
 }
@@ -252,8 +265,9 @@ void q_end(struct q *q)
 
 static void bound(struct q *q, int rc)
 {
-    /* Only a wrong parameter number or a string over SQLite's limit (1 GB) gets here. */
-    assert(rc == SQLITE_OK);
+    /* Only a wrong parameter number or a string over SQLite's limit (1 GB) gets here, or a
+     * statement that could not be prepared: its step says so. */
+    assert(rc == SQLITE_OK || q->rc != SQLITE_OK);
     (void)rc;
     q->bound++;
 }
@@ -396,6 +410,10 @@ static void read_row(struct q *q, const struct st_row *row, struct arena *a, voi
 
 int q_step(struct q *q, struct err *e)
 {
+    if (q->rc != SQLITE_OK) {
+        q_end(q);
+        return st_err_from_sqlite(q->st, q->rc, stmt_names[q->id], e);
+    }
     assert(q->bound == sqlite3_bind_parameter_count(q->s));
     assert(q->st->in_turn || sqlite3_stmt_readonly(q->s)); /* no write outside the turn */
     q->col = 0;

@@ -4,6 +4,7 @@
  * columns are read in that order by the one row-reader of the table (st_*.c). The literal
  * conditions (prov_state = 5, exec_state = 1, status = 1, ...) repeat those of the partial indexes
  * in migrations/, or the indexes would not be used; test_statements.c looks at the query plans.
+ * What begins and ends transactions stands first.
  */
 #ifndef STORAGE_STATEMENTS_H
 #define STORAGE_STATEMENTS_H

@@ -13,7 +13,10 @@
 #include "storage/storage.h"
 
 #define ST_ENUM(id, text) id,
-enum stmt_id { STATEMENTS(ST_ENUM) ST_COUNT };
+enum stmt_id {
+    STATEMENTS(ST_ENUM) ST_COUNT,
+    ST_CONTROL_LAST = ST_RELEASE, /* those up to it begin and end transactions */
+};
 #undef ST_ENUM
 
 /* A turn whose COMMIT failed; shared by its callbacks, freed with the last. */
@@ -40,7 +43,8 @@ struct storage {
     struct sqlite3 *db;
     struct sqlite3
         *checkpointer; /* second connection, opened by its thread at the first checkpoint */
-    struct sqlite3_stmt *stmts[ST_COUNT];
+    struct sqlite3_stmt *stmts[ST_COUNT]; /* NULL: not used yet */
+    bool finalized;                       /* no statement may be used any more */
     char *path, *key_path;
     const struct log *log;
     unsigned char key[crypto_secretbox_KEYBYTES];
@@ -171,10 +175,12 @@ struct q {
     struct storage *st;
     struct sqlite3_stmt *s;
     enum stmt_id id;
+    int rc;         /* of preparing it */
     int bound, col; /* parameters bound, columns read so far */
 };
 
-int st_prepare_all(struct storage *st, struct err *e) MUST_CHECK;
+/* Those that begin and end transactions, so that the end of one cannot fail for want of them. */
+int st_prepare_control(struct storage *st, struct err *e) MUST_CHECK;
 void st_finalize_all(struct storage *st);
 
 void q_read(struct q *q, struct storage *st, enum stmt_id id);

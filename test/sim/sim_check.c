@@ -8,7 +8,8 @@
 
 #include "test/sim/sim.h"
 
-#define ROWS_MAX 500
+#define ROWS_MAX  500
+#define NODES_MAX (2 * LOCAL_NODES) /* more than there may be */
 
 /* Nodes that idle in vain for this long, beside a job that they suffice for, were forgotten. */
 #define FORGOTTEN_US (5 * SECOND)
@@ -29,7 +30,7 @@ struct view {
 static bool read_jobs(struct view *v, struct err *e)
 {
     struct sim *m = v->m;
-    v->jobs = arena_alloc(&m->a, THINGS_MAX * sizeof *v->jobs);
+    v->jobs = arena_alloc(&m->a, (size_t)m->n_things * sizeof *v->jobs);
     for (int i = 0; i < m->n_things; i++) {
         const struct thing *t = m->things[i];
         struct job *rows;
@@ -38,7 +39,7 @@ static bool read_jobs(struct view *v, struct err *e)
             continue;
         if (st_job_list(m->life->st, &m->a, t->experiment, 0, ROWS_MAX, &rows, &n, e) != 0)
             return false;
-        for (size_t k = 0; k < n && v->n_jobs < THINGS_MAX; k++)
+        for (size_t k = 0; k < n && v->n_jobs < (size_t)m->n_things; k++)
             v->jobs[v->n_jobs++] = rows[k];
     }
     return true;
@@ -47,13 +48,13 @@ static bool read_jobs(struct view *v, struct err *e)
 static bool read_nodes(struct view *v, struct err *e)
 {
     struct sim *m = v->m;
-    v->nodes = arena_alloc(&m->a, ROWS_MAX * sizeof *v->nodes);
+    v->nodes = arena_alloc(&m->a, NODES_MAX * sizeof *v->nodes);
     for (size_t i = 0; i < v->n_clusters; i++) {
         struct node *rows;
         size_t n;
         if (st_node_list(m->life->st, &m->a, v->clusters[i].id, &rows, &n, e) != 0)
             return false;
-        for (size_t k = 0; k < n && v->n_nodes < ROWS_MAX; k++)
+        for (size_t k = 0; k < n && v->n_nodes < NODES_MAX; k++)
             v->nodes[v->n_nodes++] = rows[k];
     }
     return true;

@@ -12,254 +12,397 @@
 
 #include "lib/arena.h"
 
-#define PATH_SIZE 200
+#define PATH_SIZE     200
+#define SHM_REGION    32768 /* what SQLite asks for */
+#define REGIONS_MAX   8
+#define FIRST_CONTENT 65536
 
 /* What a write that is not synced has replaced. */
 struct undo {
     struct undo *older;
     int64_t at, n;    /* `bytes` stood there */
     int64_t old_size; /* of the file */
-    char bytes[];
+    char *bytes;
 };
 
-/* Those that a daemon leaves behind: the database, its WAL, its key. */
-enum { DB, WAL, KEY, N_FILES };
-static const char *const file_names[N_FILES] = {"db", "db-wal", "key"};
-
-struct track {
+/* Of one file. */
+struct content {
+    bool exists;
+    char *bytes;
+    int64_t n, cap;
     struct undo *newest;
     int n_undo;
 };
 
+enum { DB, WAL, JOURNAL, N_FILES };
+static const char *const endings[N_FILES] = {"db", "db-wal", "db-journal"};
+
 struct sim_disk {
-    char dir[PATH_SIZE];
+    struct sim_disk *next;
+    int serial;
     bool full, crashed;
-    struct track files[N_FILES];
-    long writes, syncs;
-    int refs; /* the owner and open files */
+    struct content files[N_FILES];
+    struct file *open;          /* those that are */
+    char *regions[REGIONS_MAX]; /* of the WAL's index */
+    int refs;                   /* the owner and open files */
 };
 
 static struct {
     char dir[PATH_SIZE];
+    ino_t wal_inode; /* of the real file */
     int n_disks;
-    sqlite3_vfs vfs, *real;
-    struct sim_disk *current;
-    char *template[N_FILES];
-    size_t template_n[N_FILES];
+    sqlite3_vfs vfs;
+    struct sim_disk *disks, *current;
+    struct content template;
 } all;
 
 struct file {
     sqlite3_file base; /* first */
     struct sim_disk *disk;
-    struct track *track; /* NULL: of no interest */
-    sqlite3_file real[];
+    struct content *content;
+    struct content own; /* of a file without a name */
+    struct file *next;
+    int level;                  /* of its lock */
+    unsigned shared, exclusive; /* locks of the WAL's index, by bit */
 };
 
-/* --- files of the system
- * --------------------------------------------------------------------------- */
+/* --- contents ------------------------------------------------------------------------------------
+ */
 
-const char *sim_disk_path(const struct sim_disk *d, const char *name, char *buf, int size)
+/* What is added has any bytes. */
+static void resize(struct content *c, int64_t n)
 {
-    int n = snprintf(buf, (size_t)size, "%s/%s", d->dir, name);
+    if (n > c->cap) {
+        c->cap = c->cap ? c->cap : FIRST_CONTENT;
+        while (c->cap < n)
+            c->cap *= 2;
+        c->bytes = xrealloc(c->bytes, (size_t)c->cap);
+    }
+    c->n = n;
+}
+
+static void copy(struct content *to, const struct content *from)
+{
+    to->exists = from->exists;
+    resize(to, from->n);
+    if (from->n > 0)
+        memcpy(to->bytes, from->bytes, (size_t)from->n);
+}
+
+static void forget_undo(struct content *c)
+{
+    while (c->newest) {
+        struct undo *u = c->newest;
+        c->newest = u->older;
+        free(u->bytes);
+        free(u);
+    }
+    c->n_undo = 0;
+}
+
+static void clear(struct content *c)
+{
+    forget_undo(c);
+    free(c->bytes);
+    *c = (struct content){0};
+}
+
+/* Before what stands at `at` is written over or cut off. */
+static void note(struct file *f, int64_t at, int64_t n)
+{
+    struct content *c = f->content;
+    if (f->disk->crashed || c == &f->own)
+        return;
+    int64_t there = c->n > at ? c->n - at : 0;
+    struct undo *u = xcalloc(1, sizeof *u);
+    *u = (struct undo){.older = c->newest, .at = at, .n = there < n ? there : n, .old_size = c->n};
+    if (u->n > 0)
+        u->bytes = memcpy(xrealloc(NULL, (size_t)u->n), c->bytes + at, (size_t)u->n);
+    c->newest = u;
+    c->n_undo++;
+}
+
+/* Takes the newest `n` writes to `from` back from a copy of it. */
+static void take_back(struct content *to, const struct content *from, int n)
+{
+    for (const struct undo *u = from->newest; n > 0; u = u->older, n--) {
+        resize(to, u->old_size);
+        if (u->n > 0)
+            memcpy(to->bytes + u->at, u->bytes, (size_t)u->n);
+    }
+}
+
+/* --- disks ---------------------------------------------------------------------------------------
+ */
+
+static struct sim_disk *disk_new(void)
+{
+    struct sim_disk *d = xcalloc(1, sizeof *d);
+    d->refs = 1;
+    d->serial = ++all.n_disks;
+    d->files[DB].exists = true;
+    d->next = all.disks;
+    all.disks = d;
+    return d;
+}
+
+static void unref(struct sim_disk *d)
+{
+    if (--d->refs > 0)
+        return;
+    struct sim_disk **at = &all.disks;
+    while (*at != d)
+        at = &(*at)->next;
+    *at = d->next;
+    for (int i = 0; i < N_FILES; i++)
+        clear(&d->files[i]);
+    for (int i = 0; i < REGIONS_MAX; i++)
+        free(d->regions[i]);
+    free(d);
+}
+
+const char *sim_disk_path(const char *name, char *buf, int size)
+{
+    int n = snprintf(buf, (size_t)size, "%s/%s", all.dir, name);
     assert(n > 0 && n < size);
     (void)n;
     return buf;
 }
 
-static char *read_file(const char *path, size_t *n)
+/* Small pages: what is written is copied and summed by the page. */
+static void begin_template(void)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat s;
-    *n = 0;
-    if (fd < 0)
-        return NULL;
-    int rc = fstat(fd, &s);
-    assert(rc == 0);
-    char *bytes = xcalloc(1, (size_t)s.st_size + 1);
-    ssize_t got = read(fd, bytes, (size_t)s.st_size);
-    assert(got == s.st_size);
-    (void)got;
-    close(fd);
-    *n = (size_t)s.st_size;
-    return rc == 0 ? bytes : NULL;
+    sqlite3 *db;
+    char path[PATH_SIZE + 16];
+    sim_disk_path(endings[DB], path, sizeof path);
+    int rc = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_exec(db, "PRAGMA page_size = 1024; VACUUM", NULL, NULL, NULL);
+    sqlite3_close(db);
+    if (rc != SQLITE_OK)
+        fprintf(stderr, "sim: no template: %s\n", sqlite3_errstr(rc));
 }
 
-static void write_file(const char *path, const char *bytes, size_t n)
+struct sim_disk *sim_disk_new(void)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    ssize_t done = fd >= 0 ? write(fd, bytes, n) : -1;
-    if (done != (ssize_t)n) {
-        perror(path);
-        abort();
+    struct sim_disk *d = disk_new();
+    all.current = d;
+    if (all.template.exists)
+        copy(&d->files[DB], &all.template);
+    else
+        begin_template();
+    return d;
+}
+
+void sim_disk_use(struct sim_disk *d)
+{
+    all.current = d;
+}
+
+struct sim_disk *sim_disk_copy(const struct sim_disk *d)
+{
+    struct sim_disk *other = disk_new();
+    for (int i = 0; i < N_FILES; i++)
+        copy(&other->files[i], &d->files[i]);
+    return other;
+}
+
+struct sim_disk *sim_disk_crash(struct sim_disk *d, struct sim_time *t)
+{
+    struct sim_disk *left = sim_disk_copy(d);
+    for (int i = 0; i < N_FILES; i++) {
+        struct content *c = &d->files[i];
+        take_back(&left->files[i], c, c->n_undo - (c->n_undo > 0 ? sim_any(t, c->n_undo + 1) : 0));
+        forget_undo(c);
     }
-    close(fd);
+    d->crashed = true;
+    return left;
 }
 
-/* --- what was not synced
- * ---------------------------------------------------------------------------- */
-
-static void drop(struct track *t)
+void sim_disk_free(struct sim_disk *d)
 {
-    while (t->newest) {
-        struct undo *u = t->newest;
-        t->newest = u->older;
-        free(u);
-    }
-    t->n_undo = 0;
+    if (!d)
+        return;
+    d->crashed = true;
+    unref(d);
 }
 
-static int note(struct file *f, int64_t at, int64_t n)
+void sim_disk_set_full(struct sim_disk *d, bool full)
 {
-    sqlite3_int64 size;
-    int rc = f->real->pMethods->xFileSize(f->real, &size);
-    if (rc != SQLITE_OK || f->disk->crashed)
-        return rc;
-    int64_t there = size > at ? size - at : 0;
-    there = there < n ? there : n;
-    struct undo *u = xcalloc(1, sizeof *u + (size_t)there);
-    u->at = at;
-    u->n = there;
-    u->old_size = size;
-    if (there > 0)
-        rc = f->real->pMethods->xRead(f->real, u->bytes, (int)there, at);
-    u->older = f->track->newest;
-    f->track->newest = u;
-    f->track->n_undo++;
-    f->disk->writes++;
-    return rc;
+    d->full = full;
 }
 
-static void synced(struct sim_disk *d, struct track *t)
-{
-    drop(t);
-    d->syncs++;
-}
-
-/* --- SQLite's side
+/* --- SQLite's side: files
  * ---------------------------------------------------------------------------------- */
 
 static struct file *mine(sqlite3_file *f)
 {
     return (struct file *)(void *)f;
 }
-#define REAL(f) (mine(f)->real)
 
-static void unref(struct sim_disk *d)
+static int x_close(sqlite3_file *base)
 {
-    if (--d->refs > 0)
-        return;
-    for (int i = 0; i < N_FILES; i++) {
-        char path[PATH_SIZE + 16];
-        drop(&d->files[i]);
-        (void)unlink(sim_disk_path(d, file_names[i], path, sizeof path));
-    }
-    char shm[PATH_SIZE + 16];
-    (void)unlink(sim_disk_path(d, "db-shm", shm, sizeof shm));
-    (void)rmdir(d->dir);
-    free(d);
-}
-
-static int x_close(sqlite3_file *f)
-{
-    int rc = REAL(f)->pMethods ? REAL(f)->pMethods->xClose(REAL(f)) : SQLITE_OK;
-    unref(mine(f)->disk);
-    return rc;
+    struct file *f = mine(base), **at = &f->disk->open;
+    while (*at != f)
+        at = &(*at)->next;
+    *at = f->next;
+    clear(&f->own);
+    unref(f->disk);
+    return SQLITE_OK;
 }
 
 static int x_read(sqlite3_file *f, void *buf, int n, sqlite3_int64 at)
 {
-    return REAL(f)->pMethods->xRead(REAL(f), buf, n, at);
+    const struct content *c = mine(f)->content;
+    int64_t there = c->n > at ? c->n - at : 0;
+    there = there < n ? there : n;
+    if (there > 0)
+        memcpy(buf, c->bytes + at, (size_t)there);
+    memset((char *)buf + there, 0, (size_t)(n - there));
+    return there == n ? SQLITE_OK : SQLITE_IOERR_SHORT_READ;
 }
 
-static int x_write(sqlite3_file *f, const void *buf, int n, sqlite3_int64 at)
+static int x_write(sqlite3_file *base, const void *buf, int n, sqlite3_int64 at)
 {
-    struct file *file = mine(f);
-    if (file->track) {
-        sqlite3_int64 size = 0;
-        if (file->disk->full && !file->disk->crashed) {
-            (void)REAL(f)->pMethods->xFileSize(REAL(f), &size);
-            if (at + n > size)
-                return SQLITE_FULL;
-        }
-        int rc = note(file, at, n);
-        if (rc != SQLITE_OK)
-            return rc;
-    }
-    return REAL(f)->pMethods->xWrite(REAL(f), buf, n, at);
+    struct file *f = mine(base);
+    struct content *c = f->content;
+    if (f->disk->full && !f->disk->crashed && at + n > c->n)
+        return SQLITE_FULL;
+    note(f, at, n);
+    int64_t end = c->n;
+    if (at + n > end)
+        resize(c, at + n);
+    if (at > end)
+        memset(c->bytes + end, 0, (size_t)(at - end));
+    memcpy(c->bytes + at, buf, (size_t)n);
+    return SQLITE_OK;
 }
 
-static int x_truncate(sqlite3_file *f, sqlite3_int64 size)
+static int x_truncate(sqlite3_file *base, sqlite3_int64 size)
 {
-    sqlite3_int64 old;
-    if (mine(f)->track && REAL(f)->pMethods->xFileSize(REAL(f), &old) == SQLITE_OK && old > size) {
-        int rc = note(mine(f), size, old - size);
-        if (rc != SQLITE_OK)
-            return rc;
+    struct file *f = mine(base);
+    if (f->content->n > size) {
+        note(f, size, f->content->n - size);
+        resize(f->content, size);
     }
-    return REAL(f)->pMethods->xTruncate(REAL(f), size);
+    return SQLITE_OK;
 }
 
 static int x_sync(sqlite3_file *f, int flags)
 {
     (void)flags;
-    if (mine(f)->track)
-        synced(mine(f)->disk, mine(f)->track);
+    forget_undo(mine(f)->content);
     return SQLITE_OK;
 }
 
 static int x_file_size(sqlite3_file *f, sqlite3_int64 *size)
 {
-    return REAL(f)->pMethods->xFileSize(REAL(f), size);
-}
-
-static int x_lock(sqlite3_file *f, int how)
-{
-    return REAL(f)->pMethods->xLock(REAL(f), how);
-}
-
-static int x_unlock(sqlite3_file *f, int how)
-{
-    return REAL(f)->pMethods->xUnlock(REAL(f), how);
-}
-
-static int x_check_lock(sqlite3_file *f, int *out)
-{
-    return REAL(f)->pMethods->xCheckReservedLock(REAL(f), out);
+    *size = mine(f)->content->n;
+    return SQLITE_OK;
 }
 
 static int x_control(sqlite3_file *f, int op, void *arg)
 {
-    return REAL(f)->pMethods->xFileControl(REAL(f), op, arg);
+    (void)f;
+    (void)op;
+    (void)arg;
+    return SQLITE_NOTFOUND;
 }
 
 static int x_sector(sqlite3_file *f)
 {
-    return REAL(f)->pMethods->xSectorSize(REAL(f));
+    (void)f;
+    return 4096;
 }
 
 static int x_traits(sqlite3_file *f)
 {
-    return REAL(f)->pMethods->xDeviceCharacteristics(REAL(f));
+    (void)f;
+    return SQLITE_IOCAP_POWERSAFE_OVERWRITE;
 }
 
-static int x_shm_map(sqlite3_file *f, int page, int size, int extend, void volatile **out)
+/* --- SQLite's side: locks
+ * ---------------------------------------------------------------------------------- */
+
+/* Of the other connections to the database. */
+static int highest_lock(const struct file *f)
 {
-    return REAL(f)->pMethods->xShmMap(REAL(f), page, size, extend, out);
+    int level = SQLITE_LOCK_NONE;
+    for (const struct file *o = f->disk->open; o; o = o->next)
+        if (o != f && o->content == f->content && o->level > level)
+            level = o->level;
+    return level;
 }
 
-static int x_shm_lock(sqlite3_file *f, int at, int n, int flags)
+static int x_lock(sqlite3_file *base, int want)
 {
-    return REAL(f)->pMethods->xShmLock(REAL(f), at, n, flags);
+    struct file *f = mine(base);
+    int other = highest_lock(f);
+    int least = want == SQLITE_LOCK_SHARED     ? SQLITE_LOCK_PENDING
+                : want == SQLITE_LOCK_RESERVED ? SQLITE_LOCK_RESERVED
+                                               : SQLITE_LOCK_SHARED;
+    if (f->level >= want)
+        return SQLITE_OK;
+    if (other >= least)
+        return SQLITE_BUSY;
+    f->level = want;
+    return SQLITE_OK;
+}
+
+static int x_unlock(sqlite3_file *f, int to)
+{
+    mine(f)->level = to;
+    return SQLITE_OK;
+}
+
+static int x_check_lock(sqlite3_file *f, int *out)
+{
+    *out = mine(f)->level >= SQLITE_LOCK_RESERVED || highest_lock(mine(f)) >= SQLITE_LOCK_RESERVED;
+    return SQLITE_OK;
+}
+
+static int x_shm_map(sqlite3_file *f, int region, int size, int extend, void volatile **out)
+{
+    assert(region < REGIONS_MAX && size == SHM_REGION);
+    char **at = &mine(f)->disk->regions[region];
+    (void)size;
+    if (!*at && extend)
+        *at = xcalloc(1, SHM_REGION);
+    *out = *at;
+    return SQLITE_OK;
+}
+
+static int x_shm_lock(sqlite3_file *base, int at, int n, int flags)
+{
+    struct file *f = mine(base);
+    unsigned bits = ((1U << n) - 1) << at;
+    if (flags & SQLITE_SHM_UNLOCK) {
+        f->shared &= ~bits;
+        f->exclusive &= ~bits;
+        return SQLITE_OK;
+    }
+    for (const struct file *o = f->disk->open; o; o = o->next)
+        if (o != f &&
+            ((o->exclusive & bits) || (flags & SQLITE_SHM_EXCLUSIVE && (o->shared & bits))))
+            return SQLITE_BUSY;
+    *(flags & SQLITE_SHM_EXCLUSIVE ? &f->exclusive : &f->shared) |= bits;
+    return SQLITE_OK;
 }
 
 static void x_shm_barrier(sqlite3_file *f)
 {
-    REAL(f)->pMethods->xShmBarrier(REAL(f));
+    (void)f;
 }
 
-static int x_shm_unmap(sqlite3_file *f, int remove)
+static int x_shm_unmap(sqlite3_file *base, int remove)
 {
-    return REAL(f)->pMethods->xShmUnmap(REAL(f), remove);
+    struct file *f = mine(base);
+    f->shared = f->exclusive = 0;
+    for (int i = 0; remove && i < REGIONS_MAX; i++) {
+        free(f->disk->regions[i]);
+        f->disk->regions[i] = NULL;
+    }
+    return SQLITE_OK;
 }
 
 static const sqlite3_io_methods methods = {
@@ -282,141 +425,138 @@ static const sqlite3_io_methods methods = {
     .xShmUnmap = x_shm_unmap,
 };
 
-static int x_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *f, int flags, int *out)
+/* --- SQLite's side: names. SERIAL/ENDING is a file of the disk of that number.
+ * ---------------------------------------------------------------------------------- */
+
+static struct content *find(const char *name, struct sim_disk **disk)
 {
-    struct file *file = mine(f);
+    char *ending;
+    long serial = strtol(name, &ending, 10);
+    struct sim_disk *d = all.disks;
+    while (d && d->serial != serial)
+        d = d->next;
+    for (int i = 0; d && i < N_FILES; i++)
+        if (strcmp(ending + 1, endings[i]) == 0) {
+            *disk = d;
+            return &d->files[i];
+        }
+    return NULL;
+}
+
+static int x_full_name(sqlite3_vfs *vfs, const char *name, int size, char *out)
+{
+    char path[PATH_SIZE + 16];
     (void)vfs;
-    file->disk = all.current;
-    file->track = NULL;
-    if (flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL))
-        file->track = &file->disk->files[flags & SQLITE_OPEN_WAL ? WAL : DB];
-    file->base.pMethods = NULL;
-    int rc = all.real->xOpen(all.real, name, file->real, flags, out);
-    if (rc != SQLITE_OK)
-        return rc;
-    file->disk->refs++;
-    file->base.pMethods = &methods;
-    return rc;
+    if (strcmp(name, sim_disk_path(endings[DB], path, sizeof path)) != 0)
+        return SQLITE_CANTOPEN;
+    return snprintf(out, (size_t)size, "%d/%s", all.current->serial, endings[DB]) < size
+               ? SQLITE_OK
+               : SQLITE_CANTOPEN;
+}
+
+static int x_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *base, int flags, int *out)
+{
+    struct file *f = mine(base);
+    (void)vfs;
+    *f = (struct file){.disk = all.current, .content = &f->own};
+    if (name)
+        f->content = find(name, &f->disk);
+    if (!f->content || (name && !f->content->exists && !(flags & SQLITE_OPEN_CREATE)))
+        return SQLITE_CANTOPEN;
+    f->content->exists = true;
+    f->next = f->disk->open;
+    f->disk->open = f;
+    f->disk->refs++;
+    f->base.pMethods = &methods;
+    if (out)
+        *out = flags;
+    return SQLITE_OK;
+}
+
+static int x_delete(sqlite3_vfs *vfs, const char *name, int sync_dir)
+{
+    struct sim_disk *d;
+    struct content *c = find(name, &d);
+    (void)vfs;
+    (void)sync_dir;
+    if (!c || !c->exists)
+        return SQLITE_IOERR_DELETE_NOENT;
+    clear(c);
+    return SQLITE_OK;
+}
+
+static int x_access(sqlite3_vfs *vfs, const char *name, int flags, int *out)
+{
+    struct sim_disk *d;
+    const struct content *c = find(name, &d);
+    (void)vfs;
+    /* As SQLite's own does: an empty file is none. */
+    *out = c && c->exists && (flags != SQLITE_ACCESS_EXISTS || c->n > 0);
+    return SQLITE_OK;
+}
+
+/* --- the real files
+ * ------------------------------------------------------------------------------------- */
+
+static void write_file(const char *name, const char *bytes, size_t n)
+{
+    char path[PATH_SIZE + 16];
+    int fd = open(sim_disk_path(name, path, sizeof path), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0 || write(fd, bytes, n) != (ssize_t)n) {
+        perror(path);
+        abort();
+    }
+    close(fd);
 }
 
 int sim_disk_sync(int fd)
 {
-    struct stat s, wal;
-    char path[PATH_SIZE + 16];
-    struct sim_disk *d = all.current;
-    sim_disk_path(d, file_names[WAL], path, sizeof path);
-    if (fstat(fd, &s) == 0 && stat(path, &wal) == 0 && s.st_ino == wal.st_ino)
-        synced(d, &d->files[WAL]);
+    struct stat s;
+    if (fstat(fd, &s) == 0 && s.st_ino == all.wal_inode)
+        forget_undo(&all.current->files[WAL]);
     return 0;
 }
 
-/* --- disks
- * ------------------------------------------------------------------------------------------- */
+/* One thread, no statistics, and room for what a statement takes. */
+static void configure(void)
+{
+    int rc = sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 1200, 500);
+    if (rc != SQLITE_OK)
+        fprintf(stderr, "sim: SQLite cannot be configured: %s\n", sqlite3_errstr(rc));
+}
 
 void sim_disk_begin(const char *dir)
 {
+    configure();
     snprintf(all.dir, sizeof all.dir, "%s", dir);
-    all.real = sqlite3_vfs_find(NULL);
-    all.vfs = *all.real;
+    struct stat s;
+    char path[PATH_SIZE + 16];
+    write_file(endings[WAL], "", 0);
+    if (stat(sim_disk_path(endings[WAL], path, sizeof path), &s) == 0)
+        all.wal_inode = s.st_ino;
+    all.vfs = *sqlite3_vfs_find(NULL);
     all.vfs.zName = "sim";
-    all.vfs.szOsFile = (int)sizeof(struct file) + all.real->szOsFile;
+    all.vfs.szOsFile = (int)sizeof(struct file);
     all.vfs.xOpen = x_open;
+    all.vfs.xDelete = x_delete;
+    all.vfs.xAccess = x_access;
+    all.vfs.xFullPathname = x_full_name;
     int rc = sqlite3_vfs_register(&all.vfs, 1);
     assert(rc == SQLITE_OK);
     (void)rc;
 }
 
-static struct sim_disk *disk_new(void)
-{
-    struct sim_disk *d = xcalloc(1, sizeof *d);
-    d->refs = 1;
-    int n = snprintf(d->dir, sizeof d->dir, "%s/%d", all.dir, ++all.n_disks);
-    assert(n > 0 && (size_t)n < sizeof d->dir);
-    (void)n;
-    if (mkdir(d->dir, 0700) < 0) {
-        perror(d->dir);
-        abort();
-    }
-    all.current = d;
-    return d;
-}
-
-struct sim_disk *sim_disk_new(void)
-{
-    struct sim_disk *d = disk_new();
-    for (int i = 0; i < N_FILES; i++) {
-        char path[PATH_SIZE + 16];
-        if (all.template[i])
-            write_file(sim_disk_path(d, file_names[i], path, sizeof path), all.template[i],
-                       all.template_n[i]);
-    }
-    return d;
-}
-
 void sim_disk_keep_template(const struct sim_disk *d)
 {
-    for (int i = 0; i < N_FILES; i++) {
-        char path[PATH_SIZE + 16];
-        all.template[i] =
-            read_file(sim_disk_path(d, file_names[i], path, sizeof path), &all.template_n[i]);
-    }
+    copy(&all.template, &d->files[DB]);
+    write_file(endings[DB], all.template.bytes, (size_t)all.template.n);
 }
 
 void sim_disk_free_template(void)
 {
-    for (int i = 0; i < N_FILES; i++)
-        free(all.template[i]);
-}
-
-/* Takes the newest `n` writes back from what is at `path`. */
-static void take_back(const char *path, const struct track *t, int n)
-{
-    int fd = open(path, O_RDWR | O_CLOEXEC);
-    for (const struct undo *u = t->newest; fd >= 0 && n > 0; u = u->older, n--) {
-        bool ok = ftruncate(fd, u->old_size) == 0 &&
-                  pwrite(fd, u->bytes, (size_t)u->n, u->at) == (ssize_t)u->n;
-        if (!ok) {
-            perror(path);
-            abort();
-        }
-    }
-    if (fd >= 0)
-        close(fd);
-}
-
-struct sim_disk *sim_disk_crash(struct sim_disk *d, struct sim_time *t)
-{
-    struct sim_disk *left = disk_new();
-    for (int i = 0; i < N_FILES; i++) {
-        char from[PATH_SIZE + 16], to[PATH_SIZE + 16];
-        size_t n;
-        char *bytes = read_file(sim_disk_path(d, file_names[i], from, sizeof from), &n);
-        if (!bytes)
-            continue;
-        write_file(sim_disk_path(left, file_names[i], to, sizeof to), bytes, n);
-        free(bytes);
-        struct track *track = &d->files[i];
-        take_back(to, track,
-                  track->n_undo - (track->n_undo > 0 ? sim_any(t, track->n_undo + 1) : 0));
-        drop(track);
-    }
-    d->crashed = true;
-    return left;
-}
-
-void sim_disk_free(struct sim_disk *d)
-{
-    d->crashed = true;
-    unref(d);
-}
-
-void sim_disk_set_full(struct sim_disk *d, bool full)
-{
-    d->full = full;
-}
-
-void sim_disk_counts(const struct sim_disk *d, long *writes, long *syncs)
-{
-    *writes = d->writes;
-    *syncs = d->syncs;
+    clear(&all.template);
 }

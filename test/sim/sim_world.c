@@ -92,13 +92,14 @@ static struct life *life_new(struct sim *m, struct sim_disk *disk)
     char db[256], key[256], random[9];
     l->sim = m;
     l->disk = disk;
+    sim_disk_use(disk);
     l->loop =
         sim_loop_create(&m->t, (int64_t)(sim_random(&m->t) % (1000000 * SECOND)), WORK_MAX_US);
     l->provider = fake_provider_new(m->fake, l->loop);
     snprintf(random, sizeof random, "%08x", (unsigned)(sim_random(&m->t) & 0xffffffff));
     const struct st_config sc = {.random = random,
-                                 .path = sim_disk_path(disk, "db", db, sizeof db),
-                                 .key_path = sim_disk_path(disk, "key", key, sizeof key),
+                                 .path = sim_disk_path("db", db, sizeof db),
+                                 .key_path = sim_disk_path("key", key, sizeof key),
                                  .loop = l->loop,
                                  .log = &m->log};
     must(st_open(&sc, &l->st, &e), &e, "open");

@@ -104,10 +104,33 @@ static void test_a_scan_is_seen(void **state)
                      1);
 }
 
+/* As when memory has run out: the call says that it failed, the turn goes on, and the next try is
+ * as good as the first. */
+static void test_a_statement_that_cannot_be_prepared_fails_alone(void **state)
+{
+    struct fx *f = *state;
+    struct workspace ws;
+    ok(f,
+       st_event_add(f->st, &(struct event){.kind = RES_JOB, .resource_id = 1, .at_us = T0}, &f->e));
+    int usual = sqlite3_limit(f->st->db, SQLITE_LIMIT_SQL_LENGTH, 1);
+    assert_int_equal(st_workspace_by_id(f->st, &f->a, f->workspace, &ws, &f->e), -1);
+    assert_int_equal(f->e.code, ERR_STORAGE);
+    assert_int_equal(st_event_forget(f->st, RES_JOB, 1, &f->e), -1);
+    sqlite3_limit(f->st->db, SQLITE_LIMIT_SQL_LENGTH, usual);
+    assert_int_equal(f->st->open_queries, 0);
+    found(f, st_workspace_by_id(f->st, &f->a, f->workspace, &ws, &f->e));
+    st_turn_end(f->st);
+    struct event *events;
+    size_t n;
+    ok(f, st_event_of(f->st, &f->a, RES_JOB, 1, 0, 10, &events, &n, &f->e));
+    assert_int_equal(n, 1);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, fx_start, fx_end)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {T(test_query_plans), T(test_a_scan_is_seen)};
+    const struct CMUnitTest tests[] = {T(test_query_plans), T(test_a_scan_is_seen),
+                                       T(test_a_statement_that_cannot_be_prepared_fails_alone)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
