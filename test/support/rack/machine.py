@@ -216,7 +216,9 @@ class Machine:
         wait_for(lambda: not self.processes(self.SSHD), what="sshd to go")
 
     def start_sshd(self):
+        """It comes back before it listens; its title says when it does."""
         self.run("/usr/sbin/sshd")
+        wait_for(lambda: self.processes(self.LISTENER), what="sshd to listen")
 
     def restart_sshd(self):
         self.kill_sshd()
