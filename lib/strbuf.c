@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/strbuf.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,11 +61,17 @@ void strbuf_printf(struct strbuf *b, const char *fmt, ...)
     }
 }
 
+void strbuf_cut(struct strbuf *b, size_t len)
+{
+    assert(len <= b->len);
+    b->len = len;
+    if (b->s)
+        b->s[len] = '\0';
+}
+
 void strbuf_reset(struct strbuf *b)
 {
-    b->len = 0;
-    if (b->s)
-        b->s[0] = '\0';
+    strbuf_cut(b, 0);
 }
 
 char *strbuf_take(struct strbuf *b)

@@ -25,6 +25,7 @@
 
 #include "lib/arena.h"
 #include "lib/err.h"
+#include "lib/strbuf.h"
 #include "model/enums.h"
 
 /* Bit set of api-versions. Rows say which versions know them. */
@@ -112,9 +113,12 @@ extern const struct schema schema_group, schema_workspace, schema_workspace_upda
 int schema_accept(const struct schema *s, enum api_version v, const json_t *body, json_t **doc,
                   json_t **secrets, struct err *e) MUST_CHECK;
 
-/* A new object holding what `v` knows of `doc`, in the rows' order; nulls are left out. Never
- * fails: what does not fit a row is left out. */
-json_t *schema_render(const struct schema *s, enum api_version v, const json_t *doc);
+/* Appends what `v` knows of a document, as JSON in the rows' order; nulls are left out. The
+ * document is the text `stored` with the members of `over` on top of it, down into objects that
+ * both have; either may be NULL. Never fails: what does not fit a row is left out, and a text that
+ * is no JSON object counts as none. */
+void schema_render(struct strbuf *out, const struct schema *s, enum api_version v,
+                   const char *stored, const json_t *over);
 
 /* Same checks as schema_accept() for a partial body. The top level and "properties" are merged into
  * what is stored, so nothing is required there and nothing gets a default; what stands below them

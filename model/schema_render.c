@@ -1,33 +1,122 @@
 /* SPDX-License-Identifier: MIT
  *
- * The engine's way out, and what compares and completes stored documents.
+ * The engine's way out. A stored document is never made into a tree: its text is cut into tokens
+ * (jsmn), and what is shown as it is stored is copied. Half of what a reply costs was such trees.
  */
-#include <stdio.h>
+#include <assert.h>
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define JSMN_STATIC
+#define JSMN_STRICT
+#define JSMN_PARENT_LINKS
+#include <jsmn.h>
+
+#include "lib/arena.h"
+#include "lib/jsontext.h"
 #include "model/home.h"
 #include "model/schema_priv.h"
 
-static json_t *render_object(const struct schema *s, enum api_version v, const json_t *doc);
+#define FIELDS_MAX   64  /* of one table */
+#define TOKENS_SMALL 256 /* documents with more are rare: only those take memory for them */
+#define ENUM_SIZE    64  /* no name of a value is so long, or holds what is escaped */
+#define NONE         (-1)
 
-static json_t *render_array(const struct field *f, enum api_version v, const json_t *in)
+struct writer {
+    struct strbuf *out;
+    enum api_version v;
+    const char *text;
+    const jsmntok_t *tok;
+    int n; /* tokens */
+};
+
+/* A value: in a tree, in the text, or, of an object, in both; then the tree's members win. */
+struct value {
+    const json_t *tree;
+    int tok; /* NONE: not in the text */
+};
+
+static const char *text_of(const struct writer *w, int tok, size_t *n)
 {
-    json_t *list = json_array();
-    for (size_t i = 0; i < json_array_size(in); i++) {
-        const json_t *item = json_array_get(in, i);
-        if (json_is_object(item))
-            json_array_append_new(list, render_object(f->sub, v, item));
-    }
-    return list;
+    *n = (size_t)(w->tok[tok].end - w->tok[tok].start);
+    return w->text + w->tok[tok].start;
 }
 
-static bool fits(const struct field *f, const json_t *in)
+static bool is(const struct writer *w, int tok, jsmntype_t type)
+{
+    return tok != NONE && w->tok[tok].type == type;
+}
+
+/* The first token behind a value and all that is in it. */
+static int behind(const struct writer *w, int tok)
+{
+    int end = w->tok[tok].end;
+    do
+        tok++;
+    while (tok < w->n && w->tok[tok].start < end);
+    return tok;
+}
+
+static bool same(const char *name, const char *key, size_t n)
+{
+    return name[0] == key[0] && strncmp(name, key, n) == 0 && name[n] == '\0';
+}
+
+/* Where in the text each field of the table has its value. */
+static void find_members(const struct writer *w, const struct schema *s, int object,
+                         int at[FIELDS_MAX])
+{
+    assert(s->n_fields <= FIELDS_MAX);
+    for (size_t i = 0; i < s->n_fields; i++)
+        at[i] = NONE;
+    if (!is(w, object, JSMN_OBJECT))
+        return;
+    int last = behind(w, object);
+    for (int key = object + 1, value; key < last; key = behind(w, value)) {
+        size_t n;
+        const char *name = text_of(w, key, &n);
+        value = key + 1;
+        for (size_t i = 0; n > 0 && i < s->n_fields; i++)
+            if (same(field_canon(&s->fields[i]), name, n))
+                at[i] = value;
+    }
+}
+
+static void add_token(const struct writer *w, int tok)
+{
+    size_t quote = w->tok[tok].type == JSMN_STRING;
+    size_t n;
+    const char *text = text_of(w, tok, &n);
+    strbuf_add(w->out, text - quote, n + 2 * quote);
+}
+
+static void add_value(const struct writer *w, const struct value *in)
+{
+    if (in->tree)
+        jsontext_add(w->out, in->tree);
+    else
+        add_token(w, in->tok);
+}
+
+/* A string by itself; the caller frees it. */
+static char *string_of(const struct writer *w, const struct value *in)
+{
+    if (in->tree)
+        return xstrdup(json_string_value(in->tree));
+    size_t n;
+    const char *text = text_of(w, in->tok, &n);
+    json_t *v = json_loadb(text - 1, n + 2, JSON_DECODE_ANY, NULL);
+    char *copy = v ? xstrdup(json_string_value(v)) : NULL;
+    json_decref(v);
+    return copy;
+}
+
+static bool tree_fits(const struct field *f, const json_t *in)
 {
     switch (f->kind) {
-    case FIELD_ENUM: /* a value of a newer version may be none of this one's */
-        return json_is_string(in) && enum_from_name(f->values, json_string_value(in)) != 0;
     case FIELD_STRING:
+    case FIELD_ENUM:
     case FIELD_DURATION:
     case FIELD_TIME:
         return json_is_string(in);
@@ -45,181 +134,176 @@ static bool fits(const struct field *f, const json_t *in)
     return false;
 }
 
-static json_t *render_id(enum api_version v, json_t *in)
+static bool token_fits(const struct writer *w, const struct field *f, int tok)
 {
-    char *id = v & V_FLAT ? home_short_id(json_string_value(in)) : NULL;
-    json_t *out = id ? json_string_nocheck(id) : json_incref(in);
+    size_t n;
+    const char *text = text_of(w, tok, &n);
+    switch (f->kind) {
+    case FIELD_STRING:
+    case FIELD_ENUM:
+    case FIELD_DURATION:
+    case FIELD_TIME:
+        return is(w, tok, JSMN_STRING);
+    case FIELD_INT:
+        return is(w, tok, JSMN_PRIMITIVE) && (text[0] == '-' || isdigit((unsigned char)text[0])) &&
+               strcspn(text, ".eE") >= n;
+    case FIELD_BOOL:
+        return is(w, tok, JSMN_PRIMITIVE) && (text[0] == 't' || text[0] == 'f');
+    case FIELD_OBJECT:
+    case FIELD_MAP:
+        return is(w, tok, JSMN_OBJECT);
+    case FIELD_ARRAY:
+    case FIELD_STRINGS:
+        return is(w, tok, JSMN_ARRAY);
+    }
+    return false;
+}
+
+/* A value of a newer version may be none of this one's. */
+static bool is_of_enum(const struct writer *w, const struct field *f, const struct value *in)
+{
+    if (in->tree)
+        return enum_from_name(f->values, json_string_value(in->tree)) != 0;
+    char name[ENUM_SIZE];
+    size_t n;
+    const char *text = text_of(w, in->tok, &n);
+    if (n >= sizeof name)
+        return false;
+    memcpy(name, text, n);
+    name[n] = '\0';
+    return enum_from_name(f->values, name) != 0;
+}
+
+static void add_id(const struct writer *w, const struct value *in)
+{
+    char *whole = w->v & V_FLAT ? string_of(w, in) : NULL;
+    char *id = whole ? home_short_id(whole) : NULL;
+    json_t *text = id ? json_string(id) : NULL;
+    if (text)
+        jsontext_add(w->out, text);
+    else
+        add_value(w, in);
+    json_decref(text);
     free(id);
-    return out;
+    free(whole);
 }
 
-/* Leaves are shared with the document: nobody changes them. */
-static json_t *render_value(const struct field *f, enum api_version v, json_t *in)
+static void add_object(const struct writer *w, const struct schema *s, struct value in);
+
+static void add_array(const struct writer *w, const struct schema *s, const struct value *in)
 {
-    if (!fits(f, in))
-        return NULL;
+    char before = '[';
+    size_t n = in->tree ? json_array_size(in->tree) : (size_t)w->tok[in->tok].size;
+    int tok = in->tok + 1;
+    for (size_t i = 0; i < n; i++) {
+        struct value item = {in->tree ? json_array_get(in->tree, i) : NULL, NONE};
+        if (!in->tree) {
+            item.tok = tok;
+            tok = behind(w, tok);
+        }
+        if (!json_is_object(item.tree) && !is(w, item.tok, JSMN_OBJECT))
+            continue;
+        strbuf_putc(w->out, before);
+        add_object(w, s, item);
+        before = ',';
+    }
+    strbuf_puts(w->out, before == '[' ? "[]" : "]");
+}
+
+/* false: nothing of it is shown, and what was written is to be taken back. */
+static bool add_field(const struct writer *w, const struct field *f, const struct value *in)
+{
+    if (!in->tree && in->tok == NONE) {
+        if (f->flags & FIELD_ALWAYS)
+            strbuf_puts(w->out, "\"\"");
+        return f->flags & FIELD_ALWAYS;
+    }
+    if (in->tree ? !tree_fits(f, in->tree) : !token_fits(w, f, in->tok))
+        return false;
+    if (f->kind == FIELD_ENUM && !is_of_enum(w, f, in))
+        return false;
+    size_t from = w->out->len;
     if (f->kind == FIELD_OBJECT)
-        return render_object(f->sub, v, in);
-    if (f->kind == FIELD_ARRAY)
-        return render_array(f, v, in);
-    return f->flags & FIELD_ID ? render_id(v, in) : json_incref(in);
+        add_object(w, f->sub, *in);
+    else if (f->kind == FIELD_ARRAY)
+        add_array(w, f->sub, in);
+    else if (f->flags & FIELD_ID)
+        add_id(w, in);
+    else
+        add_value(w, in);
+    const char *added = w->out->s + from;
+    bool empty = strcmp(added, "{}") == 0 || strcmp(added, "[]") == 0;
+    return !empty || (f->flags & FIELD_KEEP_EMPTY);
 }
 
-static bool is_empty(const json_t *v)
-{
-    return (json_is_object(v) && json_object_size(v) == 0) ||
-           (json_is_array(v) && json_array_size(v) == 0);
-}
-
-static json_t *render_object(const struct schema *s, enum api_version v, const json_t *doc)
+static void add_object(const struct writer *w, const struct schema *s, struct value in)
 {
     const unsigned hidden = FIELD_SECRET | FIELD_INPUT_ONLY | FIELD_DISCARD;
-    json_t *out = json_object();
+    int at[FIELDS_MAX];
+    char before = '{';
+    find_members(w, s, in.tok, at);
     for (size_t i = 0; i < s->n_fields; i++) {
         const struct field *f = &s->fields[i];
-        json_t *in = json_object_get(doc, field_canon(f));
-        if ((f->flags & hidden) || !field_known(f, v))
+        if ((f->flags & hidden) || !field_known(f, w->v))
             continue;
-        if (!in) {
-            if (f->flags & FIELD_ALWAYS)
-                json_object_set_new_nocheck(out, f->name, json_string_nocheck(""));
-            continue;
-        }
-        json_t *value = render_value(f, v, in);
-        if (!value)
-            continue;
-        if (is_empty(value) && !(f->flags & FIELD_KEEP_EMPTY))
-            json_decref(value);
+        struct value member = {in.tree ? json_object_get(in.tree, field_canon(f)) : NULL, at[i]};
+        if (member.tree && !(json_is_object(member.tree) && is(w, member.tok, JSMN_OBJECT)))
+            member.tok = NONE;
+        size_t from = w->out->len;
+        strbuf_putc(w->out, before);
+        strbuf_putc(w->out, '"');
+        strbuf_puts(w->out, f->name);
+        strbuf_add(w->out, "\":", 2);
+        if (add_field(w, f, &member))
+            before = ',';
         else
-            json_object_set_new_nocheck(out, f->name, value);
+            strbuf_cut(w->out, from);
     }
-    return out;
+    strbuf_puts(w->out, before == '{' ? "{}" : "}");
 }
 
-json_t *schema_render(const struct schema *s, enum api_version v, const json_t *doc)
+/* Each name in an object has one value, as jsmn does not see to. */
+static bool members_are_pairs(const jsmntok_t *tok, int n)
 {
-    return render_object(s, v, doc);
-}
-
-static void take_from_field(const struct field *f, json_t *obj, json_t *value,
-                            const struct place *at, json_t **secrets)
-{
-    if (f->flags & FIELD_SECRET) {
-        char path[PLACE_SIZE];
-        place_text(at, true, path);
-        if (!*secrets)
-            *secrets = json_object();
-        json_object_set_nocheck(*secrets, path, value);
-        json_object_del(obj, at->canon);
-    } else if (f->kind == FIELD_OBJECT) {
-        schema_take_secrets(f->sub, value, at, secrets);
-    } else if (f->kind == FIELD_ARRAY) {
-        for (size_t i = 0; i < json_array_size(value); i++) {
-            const struct place item = {.up = at, .index = i};
-            schema_take_secrets(f->sub, json_array_get(value, i), &item, secrets);
-        }
+    for (int i = 0; i < n; i++) {
+        int up = tok[i].parent;
+        if (up != NONE && tok[up].type == JSMN_OBJECT &&
+            (tok[i].type != JSMN_STRING || tok[i].size != 1))
+            return false;
+        if (up != NONE && tok[up].type == JSMN_STRING && i != up + 1)
+            return false;
     }
+    return n > 0 && tok[0].type == JSMN_OBJECT && (n == 1 || tok[n - 1].end < tok[0].end);
 }
 
-void schema_take_secrets(const struct schema *s, json_t *obj, const struct place *at,
-                         json_t **secrets)
+/* The tokens of a text, in `few` or, if those are not enough, in memory that the caller frees.
+ * Returns how many there are, 0 for what is no object. */
+static int cut(const char *text, jsmntok_t few[TOKENS_SMALL], jsmntok_t **tok)
 {
-    for (size_t i = 0; i < s->n_fields; i++) {
-        const struct field *f = &s->fields[i];
-        const char *canon = field_canon(f);
-        json_t *value = json_object_get(obj, canon);
-        const struct place here = {.up = at, .name = f->name, .canon = canon};
-        if (value)
-            take_from_field(f, obj, value, &here, secrets);
+    jsmn_parser p;
+    jsmn_init(&p);
+    size_t n = strlen(text), room = TOKENS_SMALL;
+    jsmntok_t *more = NULL;
+    int found;
+    *tok = few;
+    while ((found = jsmn_parse(&p, text, n, *tok, (unsigned)room)) == JSMN_ERROR_NOMEM) {
+        room *= 4;
+        more = xrealloc(more, room * sizeof *more);
+        if (*tok == few)
+            memcpy(more, few, sizeof(jsmntok_t) * TOKENS_SMALL);
+        *tok = more;
     }
+    return found > 0 && members_are_pairs(*tok, found) ? found : 0;
 }
 
-/* One step of a path such as "secrets[0]" down from `at`; *path is moved past it. */
-static json_t *step_down(json_t *at, const char **path)
+void schema_render(struct strbuf *out, const struct schema *s, enum api_version v,
+                   const char *stored, const json_t *over)
 {
-    char name[PLACE_SIZE];
-    size_t n = strcspn(*path, ".[");
-    if (n >= sizeof name)
-        return NULL;
-    memcpy(name, *path, n);
-    name[n] = '\0';
-    at = json_object_get(at, name);
-    *path += n;
-    while (**path == '[') {
-        char *end;
-        at = json_array_get(at, strtoul(*path + 1, &end, 10));
-        *path = *end == ']' ? end + 1 : end;
-    }
-    if (**path == '.')
-        (*path)++;
-    return at;
-}
-
-static void put_secret(json_t *doc, const char *path, json_t *value)
-{
-    const char *last = strrchr(path, '.');
-    const char *name = last ? last + 1 : path;
-    json_t *at = doc;
-    while (at && path < name)
-        at = step_down(at, &path);
-    if (at)
-        json_object_set_nocheck(at, name, value);
-}
-
-json_t *schema_merge_secrets(const json_t *doc, const json_t *secrets)
-{
-    json_t *copy = json_deep_copy(doc);
-    const char *path;
-    json_t *value;
-    json_object_foreach((json_t *)secrets, path, value)
-        put_secret(copy, path, value);
-    return copy;
-}
-
-struct changes {
-    enum api_version v;
-    char *list;
-    size_t size, used;
-    int n;
-};
-
-static void add_change(struct changes *c, const struct place *at)
-{
-    char path[PLACE_SIZE];
-    place_text(at, false, path);
-    if (c->used < c->size) {
-        int n = snprintf(c->list + c->used, c->size - c->used, "%s%s", c->n ? ", " : "", path);
-        c->used += n > 0 ? (size_t)n : 0;
-    }
-    c->n++;
-}
-
-static void compare_objects(const struct schema *s, const json_t *a, const json_t *b,
-                            const struct place *up, struct changes *c)
-{
-    const unsigned skipped =
-        FIELD_MUTABLE | FIELD_READONLY | FIELD_SECRET | FIELD_INPUT_ONLY | FIELD_DISCARD;
-    for (size_t i = 0; i < s->n_fields; i++) {
-        const struct field *f = &s->fields[i];
-        const char *canon = field_canon(f);
-        const json_t *x = json_object_get(a, canon), *y = json_object_get(b, canon);
-        if ((f->flags & skipped) || !field_known(f, c->v) || (!x && !y) ||
-            (x && y && json_equal(x, y)))
-            continue;
-        const struct place at = {.up = up, .name = f->name, .canon = canon};
-        if (f->kind == FIELD_OBJECT && json_is_object(x) && json_is_object(y))
-            compare_objects(f->sub, x, y, &at, c);
-        else
-            add_change(c, &at);
-    }
-}
-
-int schema_immutable_changes(const struct schema *s, enum api_version v, const json_t *before,
-                             const json_t *after, char *list, size_t size)
-{
-    struct changes c = {.v = v, .list = list, .size = size};
-    if (size)
-        list[0] = '\0';
-    compare_objects(s, before, after, NULL, &c);
-    return c.n;
+    jsmntok_t few[TOKENS_SMALL], *tok = few;
+    struct writer w = {.out = out, .v = v, .text = stored};
+    w.n = stored ? cut(stored, few, &tok) : 0;
+    w.tok = tok;
+    add_object(&w, s, (struct value){over, w.n > 0 ? 0 : NONE});
+    if (tok != few)
+        free(tok);
 }

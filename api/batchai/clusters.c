@@ -16,7 +16,15 @@
 #include "scheduler/scheduler.h"
 #include "storage/storage.h"
 
-static struct replied *show(struct request *r, int64_t id)
+static struct replied *show(struct request *r, const struct cluster *c)
+{
+    struct strbuf out = STRBUF_INIT;
+    reply_etag(r, c->updated_us);
+    render_cluster(r, c, &out);
+    return reply_json_text(r, 200, &out);
+}
+
+static struct replied *show_anew(struct request *r, int64_t id)
 {
     struct err e;
     struct cluster c;
@@ -25,8 +33,7 @@ static struct replied *show(struct request *r, int64_t id)
         rc = err_set(&e, ERR_CLUSTER_NOT_FOUND, NULL, "The cluster has just been removed");
     if (rc < 0)
         return reply_err(r, &e);
-    reply_etag(r, c.updated_us);
-    return reply_json(r, 200, render_cluster(r, &c));
+    return show(r, &c);
 }
 
 static int check_quota(struct request *r, struct err *e)
@@ -161,7 +168,7 @@ static struct replied *update(struct request *r, struct cluster *c, const struct
         check_immutable(r, &schema_cluster, "cluster", c->name, c->doc, secrets, a, &e) < 0 ||
         rescale(r, c, a->doc, &e) < 0)
         return reply_err(r, &e);
-    return show(r, c->id);
+    return show_anew(r, c->id);
 }
 
 static struct replied *create_or_update(struct request *r, struct accepted *a)
@@ -203,7 +210,7 @@ struct replied *clusters_update(struct request *r)
         rc = rescale(r, &c, doc, &e);
     json_decref(doc);
     json_decref(secrets);
-    return rc < 0 ? reply_err(r, &e) : show(r, c.id);
+    return rc < 0 ? reply_err(r, &e) : show_anew(r, c.id);
 }
 
 struct replied *clusters_get(struct request *r)
@@ -212,8 +219,7 @@ struct replied *clusters_get(struct request *r)
     struct cluster c;
     if (find_cluster(r, &c, &e) < 0)
         return reply_err(r, &e);
-    reply_etag(r, c.updated_us);
-    return reply_json(r, 200, render_cluster(r, &c));
+    return show(r, &c);
 }
 
 struct replied *clusters_delete(struct request *r)
@@ -235,9 +241,9 @@ static int fetch(struct request *r, const struct listing_owner *owner, int64_t a
     return rc;
 }
 
-static json_t *render_row(struct request *r, const void *rows, size_t i)
+static void render_row(struct request *r, const void *rows, size_t i, struct strbuf *out)
 {
-    return render_cluster(r, (const struct cluster *)rows + i);
+    render_cluster(r, (const struct cluster *)rows + i, out);
 }
 
 static int64_t row_id(const void *rows, size_t i)

@@ -9,7 +9,9 @@
 static struct replied *show(struct request *r, const struct experiment *x)
 {
     reply_etag(r, x->updated_us);
-    return reply_json(r, 200, render_experiment(r, x));
+    struct strbuf out = STRBUF_INIT;
+    render_experiment(r, x, &out);
+    return reply_json_text(r, 200, &out);
 }
 
 /* 1: *x is the experiment, there before or just made. */
@@ -72,6 +74,7 @@ struct replied *experiments_list(struct request *r)
     struct err e;
     struct workspace w;
     struct page page;
+    struct strbuf *out;
     struct experiment *rows;
     size_t n;
     if (find_workspace(r, &w, &e) < 0 || page_parse(r, &page, &e) < 0 ||
@@ -79,6 +82,7 @@ struct replied *experiments_list(struct request *r)
                            &rows, &n, &e) < 0)
         return reply_err(r, &e);
     for (size_t i = 0; i < n; i++)
-        page_add(&page, rows[i].id, render_experiment(r, &rows[i]));
+        if ((out = page_row(&page, rows[i].id)))
+            render_experiment(r, &rows[i], out);
     return page_reply(r, &page);
 }

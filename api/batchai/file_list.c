@@ -52,12 +52,13 @@ static json_t *canonical(struct file_list *l, const struct file_entry *en)
     return o;
 }
 
-static json_t *render(struct file_list *l, const struct file_entry *en)
+static void add(struct file_list *l, const struct file_entry *en, int64_t id)
 {
     json_t *o = canonical(l, en);
-    json_t *out = o ? schema_render(&schema_file, l->r->version, o) : NULL;
+    struct strbuf *out = o ? page_row(&l->page, id) : NULL;
+    if (out)
+        schema_render(out, &schema_file, l->r->version, NULL, o);
     json_decref(o);
-    return out;
 }
 
 static int by_name(const void *a, const void *b)
@@ -100,7 +101,7 @@ struct replied *file_list_reply(struct file_list *l)
         qsort(l->entry, l->n, sizeof *l->entry, by_name);
     /* The id of an entry is its place, from 1 on. */
     for (size_t i = (size_t)l->page.after; i < l->n && !l->page.more; i++)
-        page_add(&l->page, (int64_t)i + 1, render(l, &l->entry[i]));
+        add(l, &l->entry[i], (int64_t)i + 1);
     struct replied *done = page_reply(l->r, &l->page);
     list_free(l);
     return done;

@@ -71,7 +71,9 @@ static struct replied *create(struct request *r, const struct workspace *w, stru
 static struct replied *show(struct request *r, const struct file_server *f)
 {
     reply_etag(r, f->updated_us);
-    return reply_json(r, 200, render_file_server(r, f));
+    struct strbuf out = STRBUF_INIT;
+    render_file_server(r, f, &out);
+    return reply_json_text(r, 200, &out);
 }
 
 static struct replied *create_or_show(struct request *r, struct accepted *a)
@@ -138,9 +140,9 @@ static int fetch(struct request *r, const struct listing_owner *owner, int64_t a
     return rc;
 }
 
-static json_t *render_row(struct request *r, const void *rows, size_t i)
+static void render_row(struct request *r, const void *rows, size_t i, struct strbuf *out)
 {
-    return render_file_server(r, (const struct file_server *)rows + i);
+    render_file_server(r, (const struct file_server *)rows + i, out);
 }
 
 static int64_t row_id(const void *rows, size_t i)

@@ -19,7 +19,9 @@
 static struct replied *show(struct request *r, const struct job *j)
 {
     reply_etag(r, j->updated_us);
-    return reply_json(r, 200, render_job(r, j));
+    struct strbuf out = STRBUF_INIT;
+    render_job(r, j, &out);
+    return reply_json_text(r, 200, &out);
 }
 
 /* A job that no resize could ever let run is refused now rather than left in the queue. */
@@ -196,9 +198,9 @@ static int fetch(struct request *r, const struct listing_owner *owner, int64_t a
     return rc;
 }
 
-static json_t *render_row(struct request *r, const void *rows, size_t i)
+static void render_row(struct request *r, const void *rows, size_t i, struct strbuf *out)
 {
-    return render_job(r, (const struct job *)rows + i);
+    render_job(r, (const struct job *)rows + i, out);
 }
 
 static int64_t row_id(const void *rows, size_t i)

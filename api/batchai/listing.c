@@ -35,20 +35,38 @@ struct scan {
     bool sliced; /* the reply comes by request_finish() */
 };
 
+/* A row that is looked into must be made a tree of again. */
+static void add_filtered(struct scan *s, const void *rows, size_t i, int64_t id)
+{
+    struct strbuf text = STRBUF_INIT;
+    s->l->render(s->r, rows, i, &text);
+    json_t *item = json_loadb(text.s, text.len, 0, NULL);
+    strbuf_free(&text);
+    if (odata_matches(&s->o, item)) {
+        page_add(&s->page, id, odata_pick(&s->o, item));
+    } else {
+        s->page.last = id;
+        json_decref(item);
+    }
+}
+
+static void add_row(struct scan *s, const void *rows, size_t i, int64_t id)
+{
+    struct strbuf *out;
+    if (s->o.filter || s->o.select)
+        add_filtered(s, rows, i, id);
+    else if ((out = page_row(&s->page, id)))
+        s->l->render(s->r, rows, i, out);
+}
+
 /* Adds the rows that pass. The next page begins after the last row that was looked at for this one.
  */
 static size_t add_rows(struct scan *s, const void *rows, size_t n, uint64_t until_ns)
 {
     size_t i = 0;
     while (i < n && !s->page.more && (i == 0 || uv_hrtime() < until_ns)) {
-        json_t *item = s->l->render(s->r, rows, i);
-        int64_t id = s->l->id(rows, i++);
-        if (odata_matches(&s->o, item)) {
-            page_add(&s->page, id, odata_pick(&s->o, item));
-        } else {
-            s->page.last = id;
-            json_decref(item);
-        }
+        int64_t id = s->l->id(rows, i);
+        add_row(s, rows, i++, id);
         s->after = id;
     }
     return i;

@@ -19,7 +19,7 @@ struct listing {
     const struct schema *schema;
     int (*fetch)(struct request *r, const struct listing_owner *owner, int64_t after, int limit,
                  void **rows, size_t *n, struct err *e);
-    json_t *(*render)(struct request *r, const void *rows, size_t i);
+    void (*render)(struct request *r, const void *rows, size_t i, struct strbuf *out);
     int64_t (*id)(const void *rows, size_t i);
 };
 

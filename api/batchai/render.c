@@ -50,29 +50,24 @@ static void set_json(json_t *o, const char *key, const char *text)
         json_object_set_new_nocheck(o, key, v);
 }
 
-/* The canonical document with id, name and type; *properties is borrowed from it. */
-static json_t *start(enum api_version v, const char *doc, const char *id, const char *name,
-                     const char *type, json_t **properties)
+/* What no document holds, begun with id, name and type; *properties is borrowed from it. */
+static json_t *start(enum api_version v, const char *id, const char *name, const char *type,
+                     json_t **properties)
 {
-    json_t *o = doc ? json_loads(doc, 0, NULL) : NULL;
-    if (!o)
-        o = json_object();
+    json_t *o = json_object();
     set_text(o, "id", id);
     set_text(o, "name", name);
     set_text(o, "type", word_type(v, type));
-    *properties = json_object_get(o, "properties");
-    if (!*properties) {
-        *properties = json_object();
-        json_object_set_new(o, "properties", *properties);
-    }
+    *properties = json_object();
+    json_object_set_new(o, "properties", *properties);
     return o;
 }
 
-static json_t *finish(struct request *r, const struct schema *s, json_t *canonical)
+static void finish(struct request *r, struct strbuf *out, const struct schema *s, const char *doc,
+                   json_t *over)
 {
-    json_t *out = schema_render(s, r->version, canonical);
-    json_decref(canonical);
-    return out;
+    schema_render(out, s, r->version, doc, over);
+    json_decref(over);
 }
 
 static void set_provisioning(json_t *p, enum prov_state state, int64_t prov_us, int64_t created_us)
@@ -83,30 +78,30 @@ static void set_provisioning(json_t *p, enum prov_state state, int64_t prov_us, 
 }
 
 /* Resources made before locations were kept are where their workspace is. */
-static void set_location(json_t *o, const struct scope *s)
+static void set_location(json_t *o, const json_t *doc, const struct scope *s)
 {
-    if (!json_object_get(o, "location"))
+    if (!json_object_get(doc, "location"))
         set_text(o, "location", s->location);
 }
 
-json_t *render_workspace(struct request *r, const struct workspace *w)
+void render_workspace(struct request *r, const struct workspace *w, struct strbuf *out)
 {
     json_t *p;
-    json_t *o = start(r->version, NULL, render_id(r, &w->scope, "workspaces", w->name), w->name,
+    json_t *o = start(r->version, render_id(r, &w->scope, "workspaces", w->name), w->name,
                       "Microsoft.BatchAI/workspaces", &p);
     set_text(o, "location", w->scope.location);
     set_json(o, "tags", w->tags);
     set_provisioning(p, w->prov_state, w->prov_us, w->created_us);
-    return finish(r, &schema_workspace, o);
+    finish(r, out, &schema_workspace, NULL, o);
 }
 
-json_t *render_experiment(struct request *r, const struct experiment *x)
+void render_experiment(struct request *r, const struct experiment *x, struct strbuf *out)
 {
     json_t *p;
-    json_t *o = start(r->version, NULL, render_id(r, &x->scope, "experiments", x->name), x->name,
+    json_t *o = start(r->version, render_id(r, &x->scope, "experiments", x->name), x->name,
                       "Microsoft.BatchAI/workspaces/experiments", &p);
     set_provisioning(p, x->prov_state, x->prov_us, x->created_us);
-    return finish(r, &schema_experiment, o);
+    finish(r, out, &schema_experiment, NULL, o);
 }
 
 static json_t *node_state_counts(const struct node_counts *n)
@@ -161,9 +156,9 @@ void forget_subnet(json_t *given, const char *subnet)
         json_object_del(json_object_get(given, "properties"), "subnet");
 }
 
-static void set_subnet(json_t *p, const char *subnet)
+static void set_subnet(json_t *p, const json_t *doc, const char *subnet)
 {
-    if (subnet && !json_object_get(p, "subnet"))
+    if (subnet && !json_object_get(json_object_get(doc, "properties"), "subnet"))
         json_object_set_new(p, "subnet", json_pack("{s:o}", "id", jsontext_string(subnet)));
 }
 
@@ -176,11 +171,11 @@ static void set_allocation(struct request *r, json_t *p, const struct cluster *c
     set_time(p, "allocationStateTransitionTime", is_new ? c->created_us : c->alloc_us);
 }
 
-json_t *render_cluster(struct request *r, const struct cluster *c)
+void render_cluster(struct request *r, const struct cluster *c, struct strbuf *out)
 {
     json_t *p;
     const struct node_counts *n = &c->counts;
-    json_t *o = start(r->version, c->doc, render_id(r, &c->scope, "clusters", c->name), c->name,
+    json_t *o = start(r->version, render_id(r, &c->scope, "clusters", c->name), c->name,
                       "Microsoft.BatchAI/workspaces/clusters", &p);
     set_provisioning(p, c->prov_state, c->prov_us, c->created_us);
     set_allocation(r, p, c);
@@ -190,12 +185,16 @@ json_t *render_cluster(struct request *r, const struct cluster *c)
     json_object_set_new(p, "nodeStateCounts", node_state_counts(n));
     set_json(p, "errors", c->errors);
     word_errors(r->version, json_object_get(p, "errors"));
-    set_location(o, &c->scope);
-    json_t *setup = json_object_get(json_object_get(p, "nodeSetup"), "setupTask");
-    if (setup)
-        set_text(setup, "stdOutErrPathSuffix", cluster_path_segment(&r->arena, c));
-    set_subnet(p, cluster_subnet(r, c, o));
-    return finish(r, &schema_cluster, o);
+    json_t *doc = json_loads(c->doc, 0, NULL);
+    const json_t *setup = json_object_get(json_object_get(doc, "properties"), "nodeSetup");
+    set_location(o, doc, &c->scope);
+    if (json_object_get(setup, "setupTask"))
+        json_object_set_new(p, "nodeSetup",
+                            json_pack("{s:{s:s}}", "setupTask", "stdOutErrPathSuffix",
+                                      cluster_path_segment(&r->arena, c)));
+    set_subnet(p, doc, cluster_subnet(r, c, doc));
+    json_decref(doc);
+    finish(r, out, &schema_cluster, c->doc, o);
 }
 
 /* Told only of a file server that is served. */
@@ -211,16 +210,18 @@ static void set_mount_settings(struct request *r, json_t *p, const struct file_s
                                   "fileServerType", "nfs"));
 }
 
-json_t *render_file_server(struct request *r, const struct file_server *f)
+void render_file_server(struct request *r, const struct file_server *f, struct strbuf *out)
 {
     json_t *p;
-    json_t *o = start(r->version, f->doc, render_id(r, &f->scope, "fileservers", f->name), f->name,
+    json_t *o = start(r->version, render_id(r, &f->scope, "fileservers", f->name), f->name,
                       "Microsoft.BatchAI/workspaces/fileservers", &p);
     set_provisioning(p, f->prov_state, f->prov_us, f->created_us);
-    set_location(o, &f->scope);
+    json_t *doc = json_loads(f->doc, 0, NULL);
+    set_location(o, doc, &f->scope);
     set_mount_settings(r, p, f);
-    set_subnet(p, file_server_subnet(r, f, o));
-    return finish(r, &schema_file_server, o);
+    set_subnet(p, doc, file_server_subnet(r, f, doc));
+    json_decref(doc);
+    finish(r, out, &schema_file_server, f->doc, o);
 }
 
 static json_t *execution_info(enum api_version v, const struct job *j)
@@ -235,10 +236,10 @@ static json_t *execution_info(enum api_version v, const struct job *j)
     return info;
 }
 
-json_t *render_job(struct request *r, const struct job *j)
+void render_job(struct request *r, const struct job *j, struct strbuf *out)
 {
     json_t *p;
-    json_t *o = start(r->version, j->doc, render_id(r, &j->scope, "jobs", j->name), j->name,
+    json_t *o = start(r->version, render_id(r, &j->scope, "jobs", j->name), j->name,
                       "Microsoft.BatchAI/workspaces/experiments/jobs", &p);
     set_text(p, "experimentName", j->scope.experiment);
     set_text(p, "jobOutputDirectoryPathSegment", job_path_segment(&r->arena, j));
@@ -247,5 +248,5 @@ json_t *render_job(struct request *r, const struct job *j)
     set_time(p, "executionStateTransitionTime", j->exec_us);
     if (j->start_us || j->end_us)
         json_object_set_new(p, "executionInfo", execution_info(r->version, j));
-    return finish(r, &schema_job, o);
+    finish(r, out, &schema_job, j->doc, o);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows to JSON as the asked api-version has it. New references.
+ * Rows to JSON as the asked api-version has it.
  */
 #ifndef API_BATCHAI_RENDER_H
 #define API_BATCHAI_RENDER_H
@@ -8,10 +8,10 @@
 #include "api/batchai/batchai.h"
 #include "model/resource.h"
 
-json_t *render_workspace(struct request *r, const struct workspace *w);
-json_t *render_experiment(struct request *r, const struct experiment *x);
-json_t *render_cluster(struct request *r, const struct cluster *c);
-json_t *render_file_server(struct request *r, const struct file_server *f);
+void render_workspace(struct request *r, const struct workspace *w, struct strbuf *out);
+void render_experiment(struct request *r, const struct experiment *x, struct strbuf *out);
+void render_cluster(struct request *r, const struct cluster *c, struct strbuf *out);
+void render_file_server(struct request *r, const struct file_server *f, struct strbuf *out);
 /* The subnet of a file server, or of a cluster that mounts one: its own, or as the service made one
  * for those that asked for none. NULL: none. Arena-owned or of the document, which is given parsed.
  */
@@ -19,7 +19,7 @@ const char *file_server_subnet(struct request *r, const struct file_server *f, c
 const char *cluster_subnet(struct request *r, const struct cluster *c, const json_t *doc);
 /* Takes a subnet out of a given document that only says what such a rendering said. */
 void forget_subnet(json_t *given, const char *subnet);
-json_t *render_job(struct request *r, const struct job *j);
+void render_job(struct request *r, const struct job *j, struct strbuf *out);
 
 /* "/subscriptions/S/resourceGroups/rg/providers/Microsoft.BatchAI/workspaces/..."; arena-owned.
  * `collection` is the lower-case last segment ("clusters"). */

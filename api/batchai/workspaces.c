@@ -9,6 +9,14 @@
 #include "api/http/paging.h"
 #include "storage/storage.h"
 
+static struct replied *show(struct request *r, const struct workspace *w)
+{
+    struct strbuf out = STRBUF_INIT;
+    reply_etag(r, w->updated_us);
+    render_workspace(r, w, &out);
+    return reply_json_text(r, 200, &out);
+}
+
 static struct replied *reply_workspace(struct request *r, int64_t id)
 {
     struct err e;
@@ -18,8 +26,7 @@ static struct replied *reply_workspace(struct request *r, int64_t id)
         rc = err_set(&e, ERR_WORKSPACE_NOT_FOUND, NULL, "The workspace has just been removed");
     if (rc < 0)
         return reply_err(r, &e);
-    reply_etag(r, w.updated_us);
-    return reply_json(r, 200, render_workspace(r, &w));
+    return show(r, &w);
 }
 
 static int insert_workspace(struct request *r, const struct resource_group *g,
@@ -133,8 +140,7 @@ struct replied *workspaces_get(struct request *r)
     struct workspace w;
     if (find_workspace(r, &w, &e) < 0)
         return reply_err(r, &e);
-    reply_etag(r, w.updated_us);
-    return reply_json(r, 200, render_workspace(r, &w));
+    return show(r, &w);
 }
 
 struct replied *workspaces_delete(struct request *r)
@@ -150,6 +156,7 @@ static struct replied *list(struct request *r, int64_t group_id)
 {
     struct err e;
     struct page page;
+    struct strbuf *out;
     struct workspace *rows;
     size_t n;
     if (page_parse(r, &page, &e) < 0 ||
@@ -157,7 +164,8 @@ static struct replied *list(struct request *r, int64_t group_id)
                           page.after, page_limit(&page), &rows, &n, &e) < 0)
         return reply_err(r, &e);
     for (size_t i = 0; i < n; i++)
-        page_add(&page, rows[i].id, render_workspace(r, &rows[i]));
+        if ((out = page_row(&page, rows[i].id)))
+            render_workspace(r, &rows[i], out);
     return page_reply(r, &page);
 }
 

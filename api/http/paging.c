@@ -32,14 +32,21 @@ int page_limit(const struct page *page)
     return (int)page->max + 1;
 }
 
-void page_add(struct page *page, int64_t id, json_t *row)
+struct strbuf *page_row(struct page *page, int64_t id)
 {
     page->more = page->more || page->n >= page->max || page->text.len >= PAGE_BYTES;
-    if (row && !page->more) {
-        strbuf_puts(&page->text, page->n++ == 0 ? LIST_HEAD : ",");
-        jsontext_add(&page->text, row);
-        page->last = id;
-    }
+    if (page->more)
+        return NULL;
+    strbuf_puts(&page->text, page->n++ == 0 ? LIST_HEAD : ",");
+    page->last = id;
+    return &page->text;
+}
+
+void page_add(struct page *page, int64_t id, json_t *row)
+{
+    struct strbuf *out = row ? page_row(page, id) : NULL;
+    if (out)
+        jsontext_add(out, row);
     json_decref(row);
 }
 

@@ -19,8 +19,10 @@ struct page {
 int page_parse(struct request *r, struct page *page, struct err *e) MUST_CHECK;
 /* How many rows to ask storage for: one more than is shown says that there is a next page. */
 int page_limit(const struct page *page);
-/* The next row, in order of ids; steals `row`. One that JSON cannot say (NULL) is left out. From
- * the first row added on, page_reply() must be called. */
+/* Where to write the JSON of the next row, in order of ids; NULL: it is for the next page. From the
+ * first row on, page_reply() must be called. */
+struct strbuf *page_row(struct page *page, int64_t id);
+/* Writes it; steals `row`. One that JSON cannot say (NULL) is left out. */
 void page_add(struct page *page, int64_t id, json_t *row);
 /* {"value":[...], "nextLink"} */
 REPLIED page_reply(struct request *r, struct page *page);

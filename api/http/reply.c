@@ -97,6 +97,11 @@ struct replied *reply_json(struct request *r, int status, json_t *body)
     return reply_text(r, status, JSON_CONTENT_TYPE, text);
 }
 
+struct replied *reply_json_text(struct request *r, int status, struct strbuf *body)
+{
+    return reply_text(r, status, JSON_CONTENT_TYPE, strbuf_take(body));
+}
+
 struct replied *reply_empty(struct request *r, int status)
 {
     return reply_response(r, status, NULL,

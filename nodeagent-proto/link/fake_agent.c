@@ -189,11 +189,8 @@ static void do_hello(struct conn *c, json_t *req)
         return;
     }
     c->outdated = epoch.term < n->term;
-    if (!c->outdated) {
-        n->term = epoch.term;
-        snprintf(n->epoch_id, sizeof n->epoch_id, "%s", epoch.id ? epoch.id : "");
-    }
-    epoch = (struct node_epoch){n->term, n->epoch_id};
+    n->term = c->outdated ? n->term : epoch.term;
+    epoch.term = n->term;
     fake_reply(c,
                plus(plus(yes(req), "node", message_facts(&facts)), "epoch", message_epoch(&epoch)),
                0, true);
@@ -361,7 +358,6 @@ static void restart(struct fake_node *n)
 static void wipe(struct fake_node *n)
 {
     new_id(n, n->incarnation);
-    n->term = 0;
     for (struct task *t = n->tasks; t; t = t->next)
         if (t->status.state == TASK_RUNNING)
             end(t, TASK_LOST);

@@ -16,6 +16,8 @@
 #include <cmocka.h>
 #include <jansson.h>
 
+#include "model/schema.h"
+
 static inline json_t *doc_parse(const char *text)
 {
     char *copy = strdup(text);
@@ -28,6 +30,23 @@ static inline json_t *doc_parse(const char *text)
         fail_msg("bad JSON in test: %s: %s", why.text, copy);
     free(copy);
     return v;
+}
+
+/* What schema_render() shows of a document, which it reads as it is stored; of a document on top of
+ * nothing it must show the same. */
+static inline json_t *doc_render(const struct schema *s, enum api_version v, const json_t *doc)
+{
+    struct strbuf of_text = STRBUF_INIT, of_tree = STRBUF_INIT;
+    char *stored = json_dumps(doc, JSON_COMPACT);
+    schema_render(&of_text, s, v, stored, NULL);
+    schema_render(&of_tree, s, v, NULL, doc);
+    assert_string_equal(of_text.s, of_tree.s);
+    json_t *out = json_loads(of_text.s, 0, NULL);
+    assert_non_null(out);
+    free(stored);
+    strbuf_free(&of_text);
+    strbuf_free(&of_tree);
+    return out;
 }
 
 /* The container of the last step of "a.b[0].c", made where missing; *last is that step. */

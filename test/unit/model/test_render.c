@@ -28,7 +28,7 @@ static void drop(struct accepted *a)
 
 static void assert_rendered(const struct schema *s, const json_t *doc, const char *expected)
 {
-    json_t *out = schema_render(s, V_2018_05_01, doc);
+    json_t *out = doc_render(s, V_2018_05_01, doc);
     doc_assert_text(out, expected);
     json_decref(out);
 }
@@ -169,8 +169,8 @@ static void rendering_is_stable(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct accepted a = accept(cases[i].s, cases[i].body);
-        json_t *once = schema_render(cases[i].s, V_2018_05_01, a.doc);
-        json_t *twice = schema_render(cases[i].s, V_2018_05_01, once);
+        json_t *once = doc_render(cases[i].s, V_2018_05_01, a.doc);
+        json_t *twice = doc_render(cases[i].s, V_2018_05_01, once);
         assert_true(json_equal(once, twice));
         char *text = json_dumps(once, 0);
         struct accepted again = accept(cases[i].s, text);
@@ -326,10 +326,10 @@ static void versions_know_their_names(void **state)
     assert_int_equal(schema_accept(&s, V_2018_03_01, body, &doc, &secrets, NULL), 0);
     doc_assert_text(doc, "{'newKey': 'a'}");
     doc_assert_text(secrets, "{'hidden': 'c'}");
-    out = schema_render(&s, V_2018_05_01, doc);
+    out = doc_render(&s, V_2018_05_01, doc);
     doc_assert_text(out, "{'newKey': 'a'}");
     json_decref(out);
-    out = schema_render(&s, V_2017_09_01_PREVIEW, doc);
+    out = doc_render(&s, V_2017_09_01_PREVIEW, doc);
     doc_assert_text(out, "{'oldKey': 'a'}");
     json_decref(out);
 
