@@ -15,6 +15,11 @@
 
 #define VERSION_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_"
 
+static size_t segment_length(const char *p)
+{
+    return (size_t)(strchrnul(p, '/') - p);
+}
+
 /* The template's segment i: [*s, *s + *n). Returns false past its end. */
 static bool template_segment(const char *path, int i, const char **s, size_t *n)
 {
@@ -24,7 +29,7 @@ static bool template_segment(const char *path, int i, const char **s, size_t *n)
             return false;
         p++;
         *s = p;
-        *n = strcspn(p, "/");
+        *n = segment_length(p);
         p += *n;
     }
     return *n > 0;
@@ -40,6 +45,13 @@ static bool is_tail(const char *s, size_t n)
     return is_param(s, n) && s[n - 2] == '*';
 }
 
+/* Most clients write a path as the table does. */
+static bool is_literal(const struct request *r, int i, const char *s, size_t n)
+{
+    return r->segment_len[i] == n &&
+           (memcmp(r->segment[i], s, n) == 0 || strncasecmp(r->segment[i], s, n) == 0);
+}
+
 /* Runs for every route of a table at every request: no look at the template but this one. */
 static bool matches(const char *template, const struct request *r)
 {
@@ -47,10 +59,10 @@ static bool matches(const char *template, const struct request *r)
     for (int i = 0; i < r->n_segments; i++) {
         if (*p++ != '/')
             return false;
-        size_t n = strcspn(p, "/");
+        size_t n = segment_length(p);
         if (is_tail(p, n))
             return true;
-        if (!is_param(p, n) && (r->segment_len[i] != n || strncasecmp(r->segment[i], p, n) != 0))
+        if (!is_param(p, n) && !is_literal(r, i, p, n))
             return false;
         p += n;
     }
@@ -84,7 +96,7 @@ static int split_path(struct request *r, struct err *e)
     const char *p = r->path;
     while (*p == '/') {
         p++;
-        size_t n = strcspn(p, "/");
+        size_t n = segment_length(p);
         if (n == 0 && p[0] == '\0')
             break; /* a trailing slash says nothing */
         if (r->n_segments == REQUEST_SEGMENTS_MAX)
@@ -116,7 +128,7 @@ static int take_tail(struct request *r, struct err *e)
                     p, n, r->rest ? "bytes that are not UTF-8" : "a malformed percent escape", e);
             return 0;
         }
-        p += 1 + strcspn(p + 1, "/");
+        p += 1 + segment_length(p + 1);
     }
     return 0;
 }
@@ -135,7 +147,7 @@ static bool more_literal(const char *a, const char *b)
     while (*a || *b) {
         a += *a == '/';
         b += *b == '/';
-        size_t n = strcspn(a, "/"), m = strcspn(b, "/");
+        size_t n = segment_length(a), m = segment_length(b);
         int x = literalness(a, n), y = literalness(b, m);
         if (x != y)
             return x > y;
@@ -252,10 +264,21 @@ static bool allow_has(const struct strbuf *allow, const char *method)
     return allow->len > 0 && strstr(allow->s, method);
 }
 
-/* The row of the asked version, or else the first that matches: check_version() refuses it. */
-static const struct route *find_route(struct request *r, struct strbuf *allow)
+static const struct route *find_route(const struct request *r)
 {
-    const struct route *first = NULL;
+    for (size_t i = 0; i < r->service->n_routes; i++) {
+        const struct route *route = &r->service->routes[i];
+        if ((route->versions == 0 || (route->versions & r->version)) &&
+            strcmp(route->method, r->method) == 0 && matches(route->path, r))
+            return route;
+    }
+    return NULL;
+}
+
+/* No row is right: the first of another version, which check_version() refuses, or else which
+ * methods there are. */
+static const struct route *nearest_route(const struct request *r, struct strbuf *allow)
+{
     for (size_t i = 0; i < r->service->n_routes; i++) {
         const struct route *route = &r->service->routes[i];
         if (!matches(route->path, r))
@@ -265,11 +288,9 @@ static const struct route *find_route(struct request *r, struct strbuf *allow)
                 strbuf_printf(allow, "%s%s", allow->len ? ", " : "", route->method);
             continue;
         }
-        if (route->versions == 0 || (route->versions & r->version))
-            return route;
-        first = first ? first : route;
+        return route;
     }
-    return first;
+    return NULL;
 }
 
 static int no_route(struct request *r, const struct strbuf *allow, struct err *e)
@@ -292,7 +313,9 @@ static int match(struct request *r, struct err *e)
         r->version_name = request_query(r, "api-version");
     if (r->service->version_of && r->version_name)
         r->version = r->service->version_of(r->version_name);
-    r->route = find_route(r, &allow);
+    r->route = find_route(r);
+    if (!r->route)
+        r->route = nearest_route(r, &allow);
     int rc = r->route ? 0 : no_route(r, &allow, e);
     strbuf_free(&allow);
     return rc;
