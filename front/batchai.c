@@ -27,29 +27,85 @@ static int load_pool(const struct front *f, struct storage *st, struct arena *a,
     return node_setup_decode(a, &c, text, out, e) == 0 ? 1 : -1;
 }
 
-static int load(const struct front *f, struct storage *st, struct arena *a, const struct job *j,
+/* The run's job; a job that is gone is an error. */
+static int job_of(struct storage *st, struct arena *a, const struct run *r, struct job *out,
+                  struct err *e)
+{
+    assert(r->owner_kind == RES_JOB);
+    int rc = st_job_by_id(st, a, r->owner_id, out, e);
+    if (rc == 0)
+        return err_set(e, ERR_JOB_NOT_FOUND, NULL, "the run's job is gone");
+    return rc < 0 ? -1 : 0;
+}
+
+static int load(const struct front *f, struct storage *st, struct arena *a, const struct run *r,
                 bool secrets, struct job_spec *out, struct err *e)
 {
+    struct job j;
     const char *text = NULL;
     (void)f;
-    if (secrets && st_job_secrets(st, a, j->id, &text, e) < 0)
+    if (job_of(st, a, r, &j, e) < 0)
         return -1;
-    return job_spec_decode(a, j, text, out, e);
+    if (secrets && st_job_secrets(st, a, j.id, &text, e) < 0)
+        return -1;
+    return job_spec_decode(a, &j, text, out, e);
+}
+
+static const char *pool_name(const struct front *f, struct storage *st, struct arena *a,
+                             int64_t pool_id, bool full)
+{
+    struct cluster c;
+    struct err e;
+    (void)f;
+    if (st_cluster_by_id(st, a, pool_id, &c, &e) != 1)
+        return "";
+    return full ? arena_printf(a, "cluster %s of workspace %s", c.name, c.scope.workspace) : c.name;
+}
+
+static const char *run_name(const struct front *f, struct storage *st, struct arena *a,
+                            const struct run *r)
+{
+    struct job j;
+    struct err e;
+    (void)f;
+    return job_of(st, a, r, &j, &e) == 0 ? j.name : "";
 }
 
 /* --- what became of it ---------------------------------------------------------------------- */
 
-static int started(const struct front *f, struct storage *st, const struct job *j, int64_t now_us,
+/* Moves the run's job by an event; the rest of *m is the caller's. */
+static int move(struct storage *st, const struct run *r, enum job_event ev, struct st_job_move *m,
+                struct err *e)
+{
+    struct arena a;
+    struct job j;
+    arena_init(&a);
+    int rc = job_of(st, &a, r, &j, e);
+    if (rc == 0) {
+        m->id = j.id;
+        m->from = j.exec_state;
+        m->to = job_next(j.exec_state, ev);
+        assert(m->to != 0);
+        rc = st_job_move(st, m, e);
+    }
+    arena_free(&a);
+    return rc;
+}
+
+static int started(const struct front *f, struct storage *st, const struct run *r, int64_t now_us,
                    struct err *e)
 {
-    const struct st_job_move m = {.id = j->id,
-                                  .from = EXEC_QUEUED,
-                                  .to = job_next(EXEC_QUEUED, JOB_EV_ALLOCATED),
-                                  .now_us = now_us,
-                                  .start_us = now_us,
-                                  .attempt = j->attempt + 1};
+    struct st_job_move m = {.now_us = now_us, .start_us = now_us};
     (void)f;
-    return st_job_move(st, &m, e);
+    return move(st, r, JOB_EV_ALLOCATED, &m, e);
+}
+
+static int stopping(const struct front *f, struct storage *st, const struct run *r, int64_t now_us,
+                    struct err *e)
+{
+    struct st_job_move m = {.now_us = now_us};
+    (void)f;
+    return move(st, r, JOB_EV_TERMINATE, &m, e);
 }
 
 static enum job_event event_of(const struct run_end *end)
@@ -60,55 +116,48 @@ static enum job_event event_of(const struct run_end *end)
 }
 
 /* A job that failed has a code that says so, also where no process gave one: scripts ask for it. */
-static int ended(const struct front *f, struct storage *st, const struct run_end *end,
-                 struct err *e)
+static int ended(const struct front *f, struct storage *st, const struct run *r,
+                 const struct run_end *end, struct err *e)
 {
     struct arena a;
     bool made_up = !end->has_exit_code && !end->succeeded && !self(f)->strict;
     arena_init(&a);
-    const struct st_job_move m = {.id = end->job_id,
-                                  .from = end->from,
-                                  .to = job_next(end->from, event_of(end)),
-                                  .now_us = end->now_us,
-                                  .start_us = end->was_queued ? end->now_us : 0,
-                                  .end_us = end->now_us,
-                                  .has_exit_code = end->has_exit_code || made_up,
-                                  .exit_code =
-                                      made_up ? failure_exit_code(end->why) : end->exit_code,
-                                  .errors = end->why ? failure_append(&a, NULL, end->why) : NULL,
-                                  .failure = end->why ? (int)end->why->code : 0};
-    assert(m.to != 0);
-    int rc = st_job_move(st, &m, e);
-    if (rc == 0 && end->from == EXEC_TERMINATING)
-        rc = st_op_finish(st, RES_JOB, end->job_id, false, NULL, NULL, end->now_us, e);
+    struct st_job_move m = {.now_us = end->now_us,
+                            .start_us = end->was_queued ? end->now_us : 0,
+                            .end_us = end->now_us,
+                            .has_exit_code = end->has_exit_code || made_up,
+                            .exit_code = made_up ? failure_exit_code(end->why) : end->exit_code,
+                            .errors = end->why ? failure_append(&a, NULL, end->why) : NULL,
+                            .failure = end->why ? (int)end->why->code : 0};
+    int rc = move(st, r, event_of(end), &m, e);
+    if (rc == 0 && m.from == EXEC_TERMINATING)
+        rc = st_op_finish(st, RES_JOB, m.id, false, NULL, NULL, end->now_us, e);
     arena_free(&a);
     return rc;
 }
 
-static int requeued(const struct front *f, struct storage *st, int64_t job_id, enum exec_state from,
-                    int64_t now_us, struct err *e)
+static int requeued(const struct front *f, struct storage *st, const struct run *r, int64_t now_us,
+                    struct err *e)
 {
-    const struct st_job_move m = {.id = job_id,
-                                  .from = from,
-                                  .to = job_next(from, JOB_EV_REQUEUE),
-                                  .now_us = now_us,
-                                  .start_us = -1};
+    struct st_job_move m = {.now_us = now_us, .start_us = -1};
     (void)f;
-    assert(m.to != 0);
-    return st_job_move(st, &m, e);
+    return move(st, r, JOB_EV_REQUEUE, &m, e);
 }
 
-static int may_forget(const struct front *f, struct storage *st, int64_t job_id, int64_t now_us,
-                      struct err *e)
+static int may_forget(const struct front *f, struct storage *st, const struct run *r,
+                      int64_t now_us, struct err *e)
 {
     (void)f;
-    return st_op_finish(st, RES_JOB, job_id, false, NULL, NULL, now_us, e);
+    return st_op_finish(st, r->owner_kind, r->owner_id, false, NULL, NULL, now_us, e);
 }
 
 static const struct front_ops ops = {
     .load_pool = load_pool,
+    .pool_name = pool_name,
+    .run_name = run_name,
     .load = load,
     .started = started,
+    .stopping = stopping,
     .ended = ended,
     .requeued = requeued,
     .may_forget = may_forget,

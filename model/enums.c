@@ -15,8 +15,8 @@ const struct enum_name alloc_state_names[] = {
     {0, NULL},
 };
 const struct enum_name node_state_names[] = {
-    {NODE_PREPARING, "preparing"}, {NODE_IDLE, "idle"},         {NODE_RUNNING, "running"},
-    {NODE_LEAVING, "leaving"},     {NODE_UNUSABLE, "unusable"}, {0, NULL},
+    {NODE_PREPARING, "preparing"}, {NODE_IDLE, "idle"}, {NODE_LEAVING, "leaving"},
+    {NODE_UNUSABLE, "unusable"},   {0, NULL},
 };
 const struct enum_name exec_state_names[] = {
     {EXEC_QUEUED, "queued"},       {EXEC_RUNNING, "running"}, {EXEC_TERMINATING, "terminating"},
@@ -93,6 +93,11 @@ const struct enum_name storage_account_type_names[] = {
 const struct enum_name output_type_names[] = {
     {1, "model"}, {2, "logs"}, {3, "summary"}, {4, "custom"}, {0, NULL},
 };
+
+const char *node_state_shown(enum node_state state, int live)
+{
+    return state == NODE_IDLE && live > 0 ? "running" : enum_to_name(node_state_names, (int)state);
+}
 
 const char *enum_to_name(const struct enum_name *table, int value)
 {

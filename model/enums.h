@@ -15,13 +15,9 @@ enum prov_state {
     PROV_DELETING = 5
 };
 enum alloc_state { ALLOC_STEADY = 1, ALLOC_RESIZING = 2 };
-enum node_state {
-    NODE_PREPARING = 1,
-    NODE_IDLE = 2,
-    NODE_RUNNING = 3,
-    NODE_LEAVING = 4,
-    NODE_UNUSABLE = 5
-};
+/* 3 said that something runs there; that is what an idle node with a live allocation is called now,
+ * and the number is not used again. */
+enum node_state { NODE_PREPARING = 1, NODE_IDLE = 2, NODE_LEAVING = 4, NODE_UNUSABLE = 5 };
 enum exec_state {
     EXEC_QUEUED = 1,
     EXEC_RUNNING = 2,
@@ -68,8 +64,8 @@ enum run_state {
 };
 enum run_stop { STOP_NOT = 0, STOP_RUN = 1, STOP_AND_FORGET = 2 };
 enum allocation_state {
-    ALLOCATION_HELD = 1,     /* nothing was sent to the node yet, as far as is known */
-    ALLOCATION_BEGUN = 2,    /* something may be there */
+    ALLOCATION_HELD = 1,     /* something of the run may be there */
+    ALLOCATION_BEGUN = 2,    /* the same, of before allocations were rows */
     ALLOCATION_RELEASED = 3, /* nothing runs there any more */
     ALLOCATION_LOST = 4      /* the node was given up before that was known */
 };
@@ -85,6 +81,9 @@ extern const struct enum_name prov_state_names[], alloc_state_names[], node_stat
     exec_state_names[], vm_priority_names[], dealloc_option_names[], sched_priority_names[],
     tool_type_names[], op_status_names[], run_state_names[], allocation_state_names[],
     resource_kind_names[], caching_type_names[], storage_account_type_names[], output_type_names[];
+
+/* What people call a node with so many live allocations. Static. */
+const char *node_state_shown(enum node_state state, int live);
 
 /* The string, or "unknown" for a value that is in no row. Static. */
 const char *enum_to_name(const struct enum_name *table, int value);

@@ -74,6 +74,7 @@ struct pool {
     enum alloc_state alloc_state;
     int64_t alloc_us;
     bool is_new; /* until its first nodes were asked for */
+    bool going;  /* it is to have no nodes, and then to be removed */
     const char *errors;
 };
 
@@ -174,18 +175,15 @@ struct job {
 
 struct node {
     int64_t id, cluster_id;
-    const char *name;      /* tvm-171000001_1-20180606t212057z[-p] */
-    int ordinal;           /* 1.. within the cluster; remote login port is 49999 + ordinal */
-    enum node_state state; /* RUNNING is an idle one with a live allocation: not stored */
+    const char *name; /* tvm-171000001_1-20180606t212057z[-p] */
+    int ordinal;      /* 1.. within the cluster; remote login port is 49999 + ordinal */
+    enum node_state state;
+    int live; /* allocations that it holds: an idle one that has any is shown as running */
     int64_t state_us, created_us;
     int64_t idle_us; /* since when it is idle and holds nothing; 0: it is not */
     struct capacity has;
-    const char *devices; /* as JSON text; NULL: not known */
-    int failure;         /* enum failure_code of why it is unusable; 0: it is not */
-    int64_t job_id;      /* 0 unless running, or leaving/unusable while its job is being ended */
-    int rank;            /* position among the job's nodes, from 0 */
-    const char *task_prefix; /* of the live allocation; NULL: there is none */
-    int64_t term;            /* likewise; 0 */
+    const char *devices;     /* as JSON text; NULL: not known */
+    int failure;             /* enum failure_code of why it is unusable; 0: it is not */
     const char *incarnation; /* of the node root, as the agent reported it; NULL before hello */
     const char *errors;      /* JSON array text of BatchAIError while unusable, else NULL */
     int64_t machine_id;      /* the machine of the inventory that it is; 0: a local node */

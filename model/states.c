@@ -2,17 +2,41 @@
  *
  * Nodes
  *
- *                    prepared            allocated
- *      PREPARING ---------------> IDLE -------------> RUNNING
- *       ^  |                      |  ^   released       |  |
- *       |  | failed        failed |  +------------------+  |
- *       |  v                      |                        |
- *       | UNUSABLE <--------------+------------------------+ failed
+ *                    prepared
+ *      PREPARING ---------------> IDLE
+ *       ^  |                       |
+ *       |  | failed                | failed
+ *       |  v                       |
+ *       | UNUSABLE <---------------+
  *       |  |
  *       +--+ retry           any state but LEAVING --leave--> LEAVING --> (row deleted)
  *
- * A leaving or unusable node may still hold the job that is being ended on it: "released" lets go
- * of the job and changes nothing else. Once leaving, a failure is no news: the node goes anyway.
+ * What a node does is no state of it: an idle one with a live allocation is shown as running. A
+ * leaving or unusable node may still hold allocations, whose runs are being ended on it. Once
+ * leaving, a failure is no news: the node goes anyway.
+ *
+ * Allocations
+ *
+ *      HELD ---released---> RELEASED    nothing runs there any more
+ *       +-------lost------> LOST        the node was given up before that was known
+ *
+ * BEGUN goes the same ways; it is what allocations are called that are older than their rows.
+ *
+ * Runs
+ *
+ *               allocated             ended                 released
+ *      WAITING -----------> ALLOCATED -------> RELEASING -------------> OVER
+ *       |  ^                 |     |                                     ^  ^
+ *       |  +---- requeued ---+     +------------- released --------------+  |
+ *       +---------------------------- ended --------------------------------+
+ *
+ * An allocated run is over at once, without a verdict, when it is forgotten; and one whose nodes
+ * are gone.
+ *
+ * Provisioning, of what is set up by work of ours (file servers; the rest is there at once)
+ *
+ *      CREATING ---made---> SUCCEEDED       CREATING ---failed---> FAILED
+ *      any state ---deleted---> DELETING --> (row deleted)
  *
  * Jobs
  *
@@ -32,27 +56,33 @@
 
 #include <stddef.h>
 
-enum { NODE_STATES = NODE_UNUSABLE, EXEC_STATES = EXEC_FAILED };
+enum {
+    NODE_STATES = NODE_UNUSABLE,
+    EXEC_STATES = EXEC_FAILED,
+    RUN_STATES = RUN_OVER,
+    ALLOCATION_STATES = ALLOCATION_LOST,
+    PROV_STATES = PROV_DELETING
+};
 
 /* One line an edge; what is not listed is illegal. States count from 1, tables from 0. */
 #define NODE_EDGE(state, event, to)                                                                \
     [((state)-1) * NODE_EVENTS + (event)] = {.legal = 1, .next = (to)-1}
 #define JOB_EDGE(state, event, to)                                                                 \
     [((state)-1) * JOB_EVENTS + (event)] = {.legal = 1, .next = (to)-1}
+#define RUN_EDGE(state, event, to)                                                                 \
+    [((state)-1) * RUN_EVENTS + (event)] = {.legal = 1, .next = (to)-1}
+#define ALLOCATION_EDGE(state, event, to)                                                          \
+    [((state)-1) * ALLOCATION_EVENTS + (event)] = {.legal = 1, .next = (to)-1}
+#define PROV_EDGE(state, event, to)                                                                \
+    [((state)-1) * PROV_EVENTS + (event)] = {.legal = 1, .next = (to)-1}
 
 static const struct sm_edge node_edges[NODE_STATES * NODE_EVENTS] = {
     NODE_EDGE(NODE_PREPARING, NODE_EV_PREPARED, NODE_IDLE),
     NODE_EDGE(NODE_PREPARING, NODE_EV_FAILED, NODE_UNUSABLE),
     NODE_EDGE(NODE_PREPARING, NODE_EV_LEAVE, NODE_LEAVING),
-    NODE_EDGE(NODE_IDLE, NODE_EV_ALLOCATED, NODE_RUNNING),
     NODE_EDGE(NODE_IDLE, NODE_EV_FAILED, NODE_UNUSABLE),
     NODE_EDGE(NODE_IDLE, NODE_EV_LEAVE, NODE_LEAVING),
-    NODE_EDGE(NODE_RUNNING, NODE_EV_RELEASED, NODE_IDLE),
-    NODE_EDGE(NODE_RUNNING, NODE_EV_FAILED, NODE_UNUSABLE),
-    NODE_EDGE(NODE_RUNNING, NODE_EV_LEAVE, NODE_LEAVING),
-    NODE_EDGE(NODE_LEAVING, NODE_EV_RELEASED, NODE_LEAVING),
     NODE_EDGE(NODE_LEAVING, NODE_EV_FAILED, NODE_LEAVING),
-    NODE_EDGE(NODE_UNUSABLE, NODE_EV_RELEASED, NODE_UNUSABLE),
     NODE_EDGE(NODE_UNUSABLE, NODE_EV_FAILED, NODE_UNUSABLE),
     NODE_EDGE(NODE_UNUSABLE, NODE_EV_RETRY, NODE_PREPARING),
     NODE_EDGE(NODE_UNUSABLE, NODE_EV_LEAVE, NODE_LEAVING),
@@ -70,13 +100,47 @@ static const struct sm_edge job_edges[EXEC_STATES * JOB_EVENTS] = {
     JOB_EDGE(EXEC_TERMINATING, JOB_EV_STOPPED, EXEC_FAILED),
 };
 
-static const char *const node_states[] = {"preparing", "idle", "running", "leaving", "unusable"};
-static const char *const node_events[] = {"prepared", "allocated", "released",
-                                          "failed",   "retry",     "leave"};
+/* The third is none: see enum node_state. */
+static const char *const node_states[] = {"preparing", "idle", "unknown", "leaving", "unusable"};
+static const char *const node_events[] = {"prepared", "failed", "retry", "leave"};
+static const struct sm_edge run_edges[RUN_STATES * RUN_EVENTS] = {
+    RUN_EDGE(RUN_WAITING, RUN_EV_ALLOCATED, RUN_ALLOCATED),
+    RUN_EDGE(RUN_WAITING, RUN_EV_ENDED, RUN_OVER),
+    RUN_EDGE(RUN_ALLOCATED, RUN_EV_ENDED, RUN_RELEASING),
+    RUN_EDGE(RUN_ALLOCATED, RUN_EV_REQUEUED, RUN_WAITING),
+    RUN_EDGE(RUN_ALLOCATED, RUN_EV_RELEASED, RUN_OVER),
+    RUN_EDGE(RUN_RELEASING, RUN_EV_RELEASED, RUN_OVER),
+};
+
+static const struct sm_edge allocation_edges[ALLOCATION_STATES * ALLOCATION_EVENTS] = {
+    ALLOCATION_EDGE(ALLOCATION_HELD, ALLOCATION_EV_RELEASED, ALLOCATION_RELEASED),
+    ALLOCATION_EDGE(ALLOCATION_HELD, ALLOCATION_EV_LOST, ALLOCATION_LOST),
+    ALLOCATION_EDGE(ALLOCATION_BEGUN, ALLOCATION_EV_RELEASED, ALLOCATION_RELEASED),
+    ALLOCATION_EDGE(ALLOCATION_BEGUN, ALLOCATION_EV_LOST, ALLOCATION_LOST),
+};
+
+static const struct sm_edge prov_edges[PROV_STATES * PROV_EVENTS] = {
+    PROV_EDGE(PROV_CREATING, PROV_EV_MADE, PROV_SUCCEEDED),
+    PROV_EDGE(PROV_CREATING, PROV_EV_FAILED, PROV_FAILED),
+    PROV_EDGE(PROV_CREATING, PROV_EV_DELETED, PROV_DELETING),
+    PROV_EDGE(PROV_UPDATING, PROV_EV_DELETED, PROV_DELETING),
+    PROV_EDGE(PROV_SUCCEEDED, PROV_EV_DELETED, PROV_DELETING),
+    PROV_EDGE(PROV_FAILED, PROV_EV_DELETED, PROV_DELETING),
+    PROV_EDGE(PROV_DELETING, PROV_EV_DELETED, PROV_DELETING),
+};
+
 static const char *const exec_states[] = {"queued", "running", "terminating", "succeeded",
                                           "failed"};
 static const char *const job_events[] = {"allocated", "succeeded", "failed",
                                          "terminate", "stopped",   "requeue"};
+
+static const char *const run_states[] = {"waiting", "allocated", "releasing", "over"};
+static const char *const run_events[] = {"allocated", "ended", "requeued", "released"};
+static const char *const allocation_states[] = {"held", "begun", "released", "lost"};
+static const char *const allocation_events[] = {"released", "lost"};
+static const char *const prov_states[] = {"creating", "updating", "succeeded", "failed",
+                                          "deleting"};
+static const char *const prov_events[] = {"made", "failed", "deleted"};
 
 const struct sm node_machine = {
     .name = "node",
@@ -96,6 +160,33 @@ const struct sm job_machine = {
     .edges = job_edges,
 };
 
+const struct sm run_machine = {
+    .name = "run",
+    .states = RUN_STATES,
+    .events = RUN_EVENTS,
+    .state_names = run_states,
+    .event_names = run_events,
+    .edges = run_edges,
+};
+
+const struct sm allocation_machine = {
+    .name = "allocation",
+    .states = ALLOCATION_STATES,
+    .events = ALLOCATION_EVENTS,
+    .state_names = allocation_states,
+    .event_names = allocation_events,
+    .edges = allocation_edges,
+};
+
+const struct sm prov_machine = {
+    .name = "provisioning",
+    .states = PROV_STATES,
+    .events = PROV_EVENTS,
+    .state_names = prov_states,
+    .event_names = prov_events,
+    .edges = prov_edges,
+};
+
 enum node_state node_next(enum node_state state, enum node_event ev)
 {
     const struct sm_edge *edge = sm_step(&node_machine, (int)state - 1, (int)ev);
@@ -106,4 +197,22 @@ enum exec_state job_next(enum exec_state state, enum job_event ev)
 {
     const struct sm_edge *edge = sm_step(&job_machine, (int)state - 1, (int)ev);
     return edge ? (enum exec_state)(edge->next + 1) : 0;
+}
+
+enum run_state run_next(enum run_state state, enum run_event ev)
+{
+    const struct sm_edge *edge = sm_step(&run_machine, (int)state - 1, (int)ev);
+    return edge ? (enum run_state)(edge->next + 1) : 0;
+}
+
+enum allocation_state allocation_next(enum allocation_state state, enum allocation_event ev)
+{
+    const struct sm_edge *edge = sm_step(&allocation_machine, (int)state - 1, (int)ev);
+    return edge ? (enum allocation_state)(edge->next + 1) : 0;
+}
+
+enum prov_state prov_next(enum prov_state state, enum prov_event ev)
+{
+    const struct sm_edge *edge = sm_step(&prov_machine, (int)state - 1, (int)ev);
+    return edge ? (enum prov_state)(edge->next + 1) : 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The state machines of nodes and jobs, as tables (lib/sm.h). Pictures stand above the tables in
- * model/states.c. Storage enforces the same edges with guarded writes: WHERE state = <old>.
+ * The state machines of nodes, jobs, runs, allocations and provisioning, as tables (lib/sm.h).
+ * Pictures stand above the tables in model/states.c. Storage enforces the same edges with guarded
+ * writes: WHERE state = <old>.
  */
 #ifndef MODEL_STATES_H
 #define MODEL_STATES_H
@@ -10,12 +11,10 @@
 #include "model/enums.h"
 
 enum node_event {
-    NODE_EV_PREPARED,  /* connected, mounted, set up */
-    NODE_EV_ALLOCATED, /* given to a job */
-    NODE_EV_RELEASED,  /* its job ended here and was cleaned up */
-    NODE_EV_FAILED,    /* any step failed, or contact was lost */
-    NODE_EV_RETRY,     /* an unusable node is prepared again */
-    NODE_EV_LEAVE,     /* the cluster shrinks or goes */
+    NODE_EV_PREPARED, /* connected, mounted, set up */
+    NODE_EV_FAILED,   /* any step failed, or contact was lost */
+    NODE_EV_RETRY,    /* an unusable node is prepared again */
+    NODE_EV_LEAVE,    /* the cluster shrinks or goes */
     NODE_EVENTS
 };
 
@@ -29,11 +28,30 @@ enum job_event {
     JOB_EVENTS
 };
 
+enum run_event {
+    RUN_EV_ALLOCATED, /* it was given nodes */
+    RUN_EV_ENDED,     /* its verdict is written */
+    RUN_EV_REQUEUED,  /* its nodes are free, and it is to have others */
+    RUN_EV_RELEASED,  /* its nodes are free, for good */
+    RUN_EVENTS
+};
+
+enum allocation_event { ALLOCATION_EV_RELEASED, ALLOCATION_EV_LOST, ALLOCATION_EVENTS };
+
+enum prov_event { PROV_EV_MADE, PROV_EV_FAILED, PROV_EV_DELETED, PROV_EVENTS };
+
 extern const struct sm node_machine; /* states: enum node_state - 1 */
 extern const struct sm job_machine;  /* states: enum exec_state - 1 */
+
+extern const struct sm run_machine; /* likewise, as are the next two */
+extern const struct sm allocation_machine;
+extern const struct sm prov_machine;
 
 /* The next state, or 0 if the event is illegal in `state`. */
 enum node_state node_next(enum node_state state, enum node_event ev);
 enum exec_state job_next(enum exec_state state, enum job_event ev);
+enum run_state run_next(enum run_state state, enum run_event ev);
+enum allocation_state allocation_next(enum allocation_state state, enum allocation_event ev);
+enum prov_state prov_next(enum prov_state state, enum prov_event ev);
 
 #endif

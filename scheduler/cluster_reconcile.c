@@ -19,7 +19,8 @@
 struct pass {
     struct sched *s;
     struct arena a;
-    struct cluster c;
+    struct pool pool;
+    const char *name; /* what people call it */
     struct node *nodes;
     size_t n_nodes;
     int64_t now_us;   /* of the wall clock, for rows */
@@ -30,12 +31,22 @@ struct pass {
 
 static bool deleting(const struct pass *p)
 {
-    return p->c.prov_state == PROV_DELETING;
+    return p->pool.going;
 }
 
 static int load_nodes(struct pass *p, struct err *e)
 {
-    return st_node_list(p->s->st, &p->a, p->c.id, &p->nodes, &p->n_nodes, e);
+    return st_node_list(p->s->st, &p->a, p->pool.id, &p->nodes, &p->n_nodes, e);
+}
+
+/* One of its nodes. */
+static const struct node *row_of(const struct pass *p, int64_t id)
+{
+    size_t i = 0;
+    while (i < p->n_nodes && p->nodes[i].id != id)
+        i++;
+    assert(i < p->n_nodes);
+    return &p->nodes[i];
 }
 
 /* A node in trouble may heal by itself; only while it is unusable is it no use. */
@@ -49,7 +60,7 @@ static bool out_of_service(const struct pass *p, const struct node *nd)
 /* May its machine give its place to another? Only if nothing ever ran there. */
 static bool replaceable(const struct node *nd)
 {
-    return nd->state == NODE_UNUSABLE && !nd->job_id && !nd->incarnation && nd->machine_id &&
+    return nd->state == NODE_UNUSABLE && nd->live == 0 && !nd->incarnation && nd->machine_id &&
            failure_replaceable(nd->failure);
 }
 
@@ -63,7 +74,7 @@ static struct plan_node *plan_nodes(struct pass *p)
             .ordinal = nd->ordinal,
             .state = nd->state,
             .idle_since_us = fleet_node_idle_since(p->s->fleet, nd, p->s->autoscale_idle_us),
-            .job_id = nd->job_id,
+            .live = nd->live,
             .out_of_service = out_of_service(p, nd),
             .replaceable = replaceable(nd)};
         p->replaceable = p->replaceable || out[i].replaceable;
@@ -88,7 +99,7 @@ static int free_capacity(struct pass *p, int *room, struct err *e)
 {
     int serving;
     int64_t local;
-    machines_count(p->s->fleet, p->c.vm_size, p->c.vm_priority, &serving, room);
+    machines_count(p->s->fleet, p->pool.vm_size, p->pool.vm_priority, &serving, room);
     p->on_machines = wants_machines(p, serving);
     if (p->on_machines)
         return 0;
@@ -102,15 +113,15 @@ static int decide_scale(struct pass *p, struct err *e)
 {
     int64_t demand = 0;
     int room;
-    if (p->c.scale.kind == SCALE_AUTO &&
-        st_job_queue_demand(p->s->st, p->c.id, plan_largest(&p->c.scale), &demand, e) != 0)
+    if (p->pool.scale.kind == SCALE_AUTO &&
+        st_run_queue_demand(p->s->st, p->pool.id, plan_largest(&p->pool.scale), &demand, e) != 0)
         return -1;
     if (free_capacity(p, &room, e) != 0)
         return -1;
     const struct plan_scale_input in = {
-        .scale = p->c.scale,
+        .scale = p->pool.scale,
         .deleting = deleting(p),
-        .initial = p->c.is_new,
+        .initial = p->pool.is_new,
         .nodes = plan_nodes(p),
         .n_nodes = p->n_nodes,
         .demand = demand,
@@ -118,7 +129,7 @@ static int decide_scale(struct pass *p, struct err *e)
         .idle_us = p->s->autoscale_idle_us,
         .free_capacity = room,
         .good_capacity =
-            p->on_machines ? machines_good(p->s->fleet, p->c.vm_size, p->c.vm_priority) : 0,
+            p->on_machines ? machines_good(p->s->fleet, p->pool.vm_size, p->pool.vm_priority) : 0,
     };
     plan_scale(&p->a, &in, &p->scale);
     return 0;
@@ -130,13 +141,14 @@ static int add_node(struct pass *p, int ordinal, struct err *e)
     timefmt_basic(p->now_us, 1, when);
     const char *machine = NULL;
     int64_t machine_id =
-        p->on_machines ? machines_pick(p->s->fleet, p->c.vm_size, p->c.vm_priority, &machine) : 0;
+        p->on_machines ? machines_pick(p->s->fleet, p->pool.vm_size, p->pool.vm_priority, &machine)
+                       : 0;
     assert(machine_id != 0 || !p->on_machines); /* no more are added than are free */
     struct node nd = {
-        .cluster_id = p->c.id,
+        .cluster_id = p->pool.id,
         /* Ten digits that are the cluster's own: no two clusters' nodes ever share a root. */
-        .name = arena_printf(&p->a, "tvm-%lld_%d-%s%s", 1000000000LL + (long long)p->c.id, ordinal,
-                             when, p->c.vm_priority == VM_LOWPRIORITY ? "-p" : ""),
+        .name = arena_printf(&p->a, "tvm-%lld_%d-%s%s", 1000000000LL + (long long)p->pool.id,
+                             ordinal, when, p->pool.vm_priority == VM_LOWPRIORITY ? "-p" : ""),
         .ordinal = ordinal,
         .state = NODE_PREPARING,
         .state_us = p->now_us,
@@ -146,8 +158,8 @@ static int add_node(struct pass *p, int ordinal, struct err *e)
     int64_t id;
     if (st_node_insert(p->s->st, &nd, &id, e) != 0)
         return -1;
-    machines_claimed(p->s->fleet, machine_id, id, p->c.id);
-    LOG_INFO(p->s->log, "node.preparing", LF_STR("node", nd.name), LF_STR("cluster", p->c.name),
+    machines_claimed(p->s->fleet, machine_id, id, p->pool.id);
+    LOG_INFO(p->s->log, "node.preparing", LF_STR("node", nd.name), LF_STR("cluster", p->name),
              LF_STR("machine", machine));
     wake_durable(p->s->wakes, WAKE_NODE, id);
     return 0;
@@ -155,26 +167,15 @@ static int add_node(struct pass *p, int ordinal, struct err *e)
 
 static int move_node(struct pass *p, const struct plan_node *n, enum node_event ev, struct err *e)
 {
-    const struct node *row = NULL;
-    for (size_t i = 0; i < p->n_nodes && !row; i++)
-        if (p->nodes[i].id == n->id)
-            row = &p->nodes[i];
-    assert(row);
-    const struct st_node_move m = {.id = row->id,
-                                   .from = row->state,
-                                   .to = node_next(row->state, ev),
-                                   .now_us = p->now_us,
-                                   .job_id = row->job_id,
-                                   .rank = row->rank,
-                                   .errors = NULL};
+    const struct node *row = row_of(p, n->id);
+    const struct st_node_move m = {
+        .id = row->id, .from = row->state, .to = node_next(row->state, ev), .now_us = p->now_us};
     if (st_node_move(p->s->st, &m, e) != 0)
         return -1;
     LOG_INFO(p->s->log, ev == NODE_EV_LEAVE ? "node.leaving" : "node.preparing",
-             LF_STR("node", row->name), LF_STR("cluster", p->c.name));
+             LF_STR("node", row->name), LF_STR("cluster", p->name));
     wake_durable(p->s->wakes, WAKE_NODE, row->id);
-    if (row->job_id)
-        wake_durable(p->s->wakes, WAKE_RUN, row->job_id);
-    return 0;
+    return fleet_wake_runs(p->s->fleet, &p->a, row->id, e);
 }
 
 /* An unusable node that stays is tried again whenever its cluster changes size. */
@@ -184,7 +185,7 @@ static int retry_unusable(struct pass *p, const struct plan_node *nodes, struct 
         bool leaves = false;
         for (size_t k = 0; k < p->scale.n_leave && !leaves; k++)
             leaves = p->scale.leave[k]->id == nodes[i].id;
-        if (nodes[i].state != NODE_UNUSABLE || nodes[i].job_id || leaves)
+        if (nodes[i].state != NODE_UNUSABLE || nodes[i].live > 0 || leaves)
             continue;
         if (move_node(p, &nodes[i], NODE_EV_RETRY, e) != 0)
             return -1;
@@ -216,13 +217,15 @@ static int apply_scale(struct pass *p, struct err *e)
 
 static int set_alloc(struct pass *p, enum alloc_state to, struct err *e)
 {
-    if (p->c.alloc_state == to)
+    if (p->pool.alloc_state == to)
         return 0;
-    if (st_cluster_set_alloc(p->s->st, p->c.id, p->c.alloc_state, to, p->now_us, e) != 0)
+    const struct st_pool_move m = {
+        .id = p->pool.id, .from = p->pool.alloc_state, .to = to, .now_us = p->now_us};
+    if (st_pool_move(p->s->st, &m, e) != 0)
         return -1;
-    p->c.alloc_state = to;
+    p->pool.alloc_state = to;
     LOG_INFO(p->s->log, to == ALLOC_STEADY ? "cluster.steady" : "cluster.resizing",
-             LF_STR("cluster", p->c.name), LF_INT("nodes", p->n_nodes),
+             LF_STR("cluster", p->name), LF_INT("nodes", p->n_nodes),
              LF_INT("target", p->scale.target));
     return 0;
 }
@@ -239,8 +242,8 @@ static int write_alloc_state(struct pass *p, struct err *e)
         return -1;
     if (settled && !deleting(p) && set_alloc(p, ALLOC_STEADY, e) != 0)
         return -1;
-    if (p->c.scale.kind == SCALE_AUTO && p->c.auto_target != r->target)
-        return st_cluster_set_auto_target(p->s->st, p->c.id, r->target, e);
+    if (p->pool.scale.kind == SCALE_AUTO && p->pool.auto_target != r->target)
+        return st_pool_set_auto_target(p->s->st, p->pool.id, r->target, e);
     return 0;
 }
 
@@ -249,7 +252,7 @@ static struct failure shortage(struct pass *p)
     const struct plan_scale_result *r = &p->scale;
     struct failure f = {.code = FAIL_NODE_CAPACITY_REACHED, .exit_code = -1};
     if (p->on_machines) {
-        f.message = machines_shortage(p->s->fleet, &p->a, &p->c, r->target, r->missing);
+        f.message = machines_shortage(p->s->fleet, &p->a, &p->pool, r->target, r->missing);
         f.remedy = "make another cluster smaller, undrain a machine, or add machines to the "
                    "inventory; allocation goes on by itself";
     } else {
@@ -294,9 +297,9 @@ static int write_errors(struct pass *p, struct err *e)
     const char *errors = NULL;
     struct failure f;
     if (p->scale.missing > 0 || p->replaceable)
-        id_map_put(&p->s->short_pools, p->c.id, NULL);
+        id_map_put(&p->s->short_pools, p->pool.id, NULL);
     else
-        id_map_remove(&p->s->short_pools, p->c.id);
+        id_map_remove(&p->s->short_pools, p->pool.id);
     if (p->scale.missing > 0) {
         f = shortage(p);
         errors = failure_append(&p->a, NULL, &f);
@@ -307,12 +310,12 @@ static int write_errors(struct pass *p, struct err *e)
         if (p->nodes[i].state == NODE_UNUSABLE)
             errors = failure_merge(&p->a, errors, p->nodes[i].errors);
     }
-    if (strcmp(errors ? errors : "", p->c.errors ? p->c.errors : "") == 0)
+    if (strcmp(errors ? errors : "", p->pool.errors ? p->pool.errors : "") == 0)
         return 0;
     if (p->scale.missing > 0)
-        LOG_WARN(p->s->log, "cluster.short_of_nodes", LF_STR("cluster", p->c.name),
+        LOG_WARN(p->s->log, "cluster.short_of_nodes", LF_STR("cluster", p->name),
                  LF_INT("missing", p->scale.missing), LF_STR("why", shortage(p).message));
-    return st_cluster_set_errors(p->s->st, p->c.id, errors, e);
+    return st_pool_set_errors(p->s->st, p->pool.id, errors, e);
 }
 
 static int reconcile_scale(struct storage *st, void *ctx, struct err *e)
@@ -334,94 +337,82 @@ static int fail_queue(struct pass *p, struct err *e)
 {
     if (p->s->jobs_go_first)
         return 0; /* most of them are removed without being failed: woken again when they are */
-    struct job *jobs;
+    struct run *runs;
     size_t n;
-    if (st_job_queue(p->s->st, &p->a, p->c.id, INT_MAX, QUEUE_MAX, &jobs, &n, e) != 0)
+    if (st_run_queue(p->s->st, &p->a, p->pool.id, INT_MAX, QUEUE_MAX, &runs, &n, e) != 0)
         return -1;
     const struct failure f = {
         .code = FAIL_CLUSTER_DELETED,
-        .message = arena_printf(&p->a, "Cluster %s was deleted before the job ran", p->c.name),
+        .message = arena_printf(&p->a, "Cluster %s was deleted before the job ran", p->name),
         .exit_code = -1};
     for (size_t i = 0; i < n; i++)
-        if (runs_fail_queued(p->s->runs, &jobs[i], &f, e) != 0)
+        if (runs_fail_queued(p->s->runs, &runs[i], &f, e) != 0)
             return -1;
     if (n > 0)
         sched_wake_deletions(p->s);
     return 0;
 }
 
-struct assigning {
-    struct pass *p;
-    const struct job *job;
-    const struct plan_assignment *assignment;
-};
-
-static int allocate(struct storage *st, void *ctx, struct err *e)
+/* Whole nodes. */
+static int assign(struct pass *p, const struct run *r, const struct plan_assignment *to,
+                  struct err *e)
 {
-    const struct assigning *al = ctx;
-    const struct front *f = al->p->s->front;
-    if (f->ops->started(f, st, al->job, al->p->now_us, e) != 0)
-        return -1;
-    for (int i = 0; i < al->assignment->n_nodes; i++) {
-        const struct st_node_move nm = {.id = al->assignment->nodes[i]->id,
-                                        .from = NODE_IDLE,
-                                        .to = node_next(NODE_IDLE, NODE_EV_ALLOCATED),
-                                        .now_us = al->p->now_us,
-                                        .job_id = al->job->id,
-                                        .rank = i};
-        if (st_node_move(st, &nm, e) != 0)
-            return -1;
+    struct run_part *parts = arena_alloc(&p->a, (size_t)to->n_nodes * sizeof *parts);
+    for (int i = 0; i < to->n_nodes; i++) {
+        const struct node *nd = row_of(p, to->nodes[i]->id);
+        parts[i] = (struct run_part){.node_id = nd->id, .node_name = nd->name, .takes = nd->has};
     }
-    return 0;
+    return runs_allocate(p->s->runs, r, parts, e);
 }
 
-static int run_assignments(struct pass *p, const struct job *jobs, size_t n,
-                           const struct plan_assignment *list, size_t n_list, struct err *e)
+static int assign_all(struct pass *p, const struct run *runs, size_t n,
+                      const struct plan_assignment *list, size_t n_list, struct err *e)
 {
     for (size_t i = 0; i < n_list; i++) {
-        struct assigning al = {.p = p, .assignment = &list[i]};
-        for (size_t k = 0; k < n && !al.job; k++)
-            if (jobs[k].id == list[i].job_id)
-                al.job = &jobs[k];
-        if (st_tx(p->s->st, "allocate job", allocate, &al, e) != 0)
+        size_t k = 0;
+        while (k < n && runs[k].id != list[i].run_id)
+            k++;
+        assert(k < n);
+        if (assign(p, &runs[k], &list[i], e) != 0)
             return -1;
-        runs_allocated(p->s->runs, al.job->id);
     }
     return 0;
 }
 
-/* Jobs in turn, as long as they fit: those that can never run are failed and make way. */
+/* Runs in turn, as long as they fit: those that can never run are failed and make way. Nobody is
+ * looked at as long as there is nothing to give. */
 static int serve_queue(struct pass *p, struct err *e)
 {
     size_t idle = 0, n, n_plan = 0, looked = 0;
     const struct plan_node *nodes = plan_nodes(p);
     for (size_t i = 0; i < p->n_nodes; i++)
         idle += plan_may_serve(&nodes[i]);
+    if (idle == 0)
+        return 0;
     size_t limit = idle + 1 < QUEUE_MAX ? idle + 1 : QUEUE_MAX;
-    struct job *jobs;
-    if (st_job_queue(p->s->st, &p->a, p->c.id, plan_largest(&p->c.scale), (int)limit, &jobs, &n,
-                     e) != 0)
+    struct run *runs;
+    int largest = plan_largest(&p->pool.scale);
+    if (st_run_queue(p->s->st, &p->a, p->pool.id, largest, (int)limit, &runs, &n, e) != 0)
         return -1;
-    struct plan_job *plan = arena_alloc(&p->a, (n + 1) * sizeof *plan);
+    struct plan_run *plan = arena_alloc(&p->a, (n + 1) * sizeof *plan);
     for (; looked < n; looked++) {
-        const struct job *j = &jobs[looked];
+        const struct run *r = &runs[looked];
         struct failure why;
-        if (runs_refuse(p->s->runs, &p->a, j, &why)) {
-            if (runs_fail_queued(p->s->runs, j, &why, e) != 0)
+        if (runs_refuse(p->s->runs, &p->a, r, &why)) {
+            if (runs_fail_queued(p->s->runs, r, &why, e) != 0)
                 return -1;
             continue;
         }
-        if ((size_t)j->node_count > idle)
+        if ((size_t)r->nodes > idle)
             break;
-        idle -= (size_t)j->node_count;
-        plan[n_plan++] = (struct plan_job){j->id, j->priority, j->node_count};
+        idle -= (size_t)r->nodes;
+        plan[n_plan++] = (struct plan_run){r->id, r->priority, r->nodes};
     }
     if (looked == n && n == limit)
-        wake(p->s->wakes, WAKE_POOL, p->c.id);
+        wake(p->s->wakes, WAKE_POOL, p->pool.id);
     struct plan_assignment *list;
-    size_t n_list =
-        plan_allocation(&p->a, plan, n_plan, plan_largest(&p->c.scale), nodes, p->n_nodes, &list);
-    return run_assignments(p, jobs, n, list, n_list, e);
+    size_t n_list = plan_allocation(&p->a, plan, n_plan, largest, nodes, p->n_nodes, &list);
+    return assign_all(p, runs, n, list, n_list, e);
 }
 
 /* How long until a cluster is looked at again when writing failed. */
@@ -443,20 +434,21 @@ void cluster_reconcile(void *ctx, int64_t id)
     struct pass p = {.s = s, .now_us = wakes_wall(s->wakes)};
     arena_init(&p.a);
     struct err e = {0};
-    int rc = st_cluster_by_id(s->st, &p.a, id, &p.c, &e);
+    int rc = st_pool_by_id(s->st, &p.a, id, &p.pool, &e);
+    p.name = rc == 1 ? s->front->ops->pool_name(s->front, s->st, &p.a, id, false) : "";
     if (rc == 1)
         rc = st_tx(s->st, "scale cluster", reconcile_scale, &p, &e);
-    if (rc == 0 && p.c.id != 0) {
+    if (rc == 0 && p.pool.id != 0) {
         wake_at(s->wakes, WAKE_POOL, id, p.scale.look_again_us);
         rc = deleting(&p) ? fail_queue(&p, &e) : serve_queue(&p, &e);
         if (rc == 0 && !deleting(&p))
-            rc = oversized_look(s, &p.a, &p.c, &e);
+            rc = oversized_look(s, &p.a, &p.pool, &e);
     }
     if (rc < 0) {
         LOG_ERROR(s->log, "cluster.reconcile_failed", LF_INT("cluster_id", id),
                   LF_STR("why", e.msg));
         machines_reread(s->fleet);
-        wake_at(s->wakes, WAKE_POOL, id, p.now_us + RECONCILE_AGAIN_US);
+        wake_at(s->wakes, WAKE_POOL, id, wakes_mono(s->wakes) + RECONCILE_AGAIN_US);
     }
     if (st_has_pending(s->st))
         wake_when_durable(s->wakes, effect_reconciled, s, id);

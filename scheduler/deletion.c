@@ -11,6 +11,9 @@
  * each, so that whoever else wants something waits for a few milliseconds. */
 #define REMOVALS_PER_PASS 100
 
+/* Runs taken out of their queues per pass: a microsecond or two each. */
+#define DOOMED_PER_PASS 2000
+
 struct pass {
     struct sched *s;
     struct arena a;
@@ -29,12 +32,12 @@ static int remove_row(struct pass *p, enum resource_kind kind, int64_t id, struc
     return 0;
 }
 
-/* Jobs that run are ended by their runs, each of which wakes us when it is over. */
+/* Those that run end by themselves, each of which wakes us when it is over. */
 static int wake_held(struct pass *p, struct err *e)
 {
     int64_t *ids;
     size_t n;
-    if (st_doomed_held_ids(p->s->st, &p->a, &ids, &n, e) != 0)
+    if (st_run_doomed_ids(p->s->st, &p->a, &ids, &n, e) != 0)
         return -1;
     for (size_t i = 0; i < n; i++)
         wake_durable(p->s->wakes, WAKE_RUN, ids[i]);
@@ -60,6 +63,21 @@ static void wake_bereft(struct sched *s)
         wake(s->wakes, WAKE_POOL, id);
 }
 
+/* First nothing may be started any more of what goes. */
+static int take_out_of_queues(struct pass *p, bool *more, struct err *e)
+{
+    if (p->fresh)
+        p->s->doom = (struct st_doom){0};
+    p->s->dooming = p->s->dooming || p->fresh;
+    *more = p->s->dooming;
+    if (!p->s->dooming)
+        return 0;
+    int rc = st_doom_runs(p->s->st, &p->s->doom, DOOMED_PER_PASS, e);
+    p->s->dooming = rc != 0;
+    *more = rc > 0;
+    return rc < 0 ? -1 : 0;
+}
+
 /* Those that no node holds, as many as a pass may. */
 static int remove_jobs(struct pass *p, struct err *e)
 {
@@ -68,11 +86,11 @@ static int remove_jobs(struct pass *p, struct err *e)
     if (st_doomed_jobs(p->s->st, &p->a, p->left, &rows, &n, e) != 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
-        if (runs_has(p->s->runs, rows[i].id)) {
-            wake_durable(p->s->wakes, WAKE_RUN, rows[i].id);
+        if (runs_has(p->s->runs, rows[i].run_id)) {
+            wake_durable(p->s->wakes, WAKE_RUN, rows[i].run_id);
             continue;
         }
-        if (runs_forget_outputs(p->s->runs, &p->a, rows[i].id, e) != 0 ||
+        if (runs_forget_outputs(p->s->runs, &p->a, rows[i].run_id, e) != 0 ||
             remove_row(p, RES_JOB, rows[i].id, e) != 0)
             return -1;
         wake_queue(p, &rows[i]);
@@ -98,9 +116,9 @@ static int may_remove(struct pass *p, enum resource_kind kind, int64_t id, bool 
     *may = kind != RES_FILE_SERVER || file_server_cleared(p->s->fleet, &p->a, id);
     if (kind != RES_CLUSTER)
         return 0;
-    struct job *jobs;
+    struct run *runs;
     size_t n;
-    if (st_job_queue(p->s->st, &p->a, id, INT_MAX, 1, &jobs, &n, e) != 0)
+    if (st_run_queue(p->s->st, &p->a, id, INT_MAX, 1, &runs, &n, e) != 0)
         return -1;
     *may = n == 0;
     return 0;
@@ -134,8 +152,16 @@ static int run_pass(struct pass *p, struct err *e)
 {
     static const enum resource_kind inside_out[] = {RES_FILE_SERVER, RES_CLUSTER, RES_EXPERIMENT,
                                                     RES_WORKSPACE, RES_GROUP};
-    if (p->fresh && (wake_held(p, e) != 0 || wake_clusters(p, e) != 0))
+    bool more, began = p->s->dooming || p->fresh;
+    if (p->fresh && wake_clusters(p, e) != 0)
         return -1;
+    if (take_out_of_queues(p, &more, e) != 0 || (began && wake_held(p, e) != 0))
+        return -1;
+    if (more) {
+        p->left = 0;
+        p->s->jobs_go_first = true;
+        return 0;
+    }
     if (remove_jobs(p, e) != 0)
         return -1;
     p->s->jobs_go_first = p->left == 0;
@@ -153,8 +179,10 @@ static int run_pass(struct pass *p, struct err *e)
 static void effect_removed(void *ctx, int64_t id, const struct err *why)
 {
     struct sched *s = ctx;
-    if (why)
-        wake_at(s->wakes, WAKE_DELETIONS, id, wakes_mono(s->wakes) + WRITE_AGAIN_US);
+    if (!why)
+        return;
+    s->fresh_deletions = true; /* from the beginning */
+    wake_at(s->wakes, WAKE_DELETIONS, id, wakes_mono(s->wakes) + WRITE_AGAIN_US);
 }
 
 void deletions_reconcile(void *ctx, int64_t id)

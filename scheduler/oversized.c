@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Queued jobs that want more nodes than their cluster has as it is scaled now. They stand aside
+ * Waiting runs that want more nodes than their cluster has as it is scaled now. They stand aside
  * until it is resized (plan.h); here it is said so, once for each size of the cluster: in the log,
  * and in the job's execution.log if that is on a share of ours. On nodes there is nothing yet.
  */
@@ -17,7 +17,7 @@
 
 struct note {
     struct sched *s; /* a reference */
-    int64_t job_id;
+    int64_t owner_id;
     char *name, *why;
     char *text;        /* the line */
     char *root, *path; /* the share's folder, the log below it; NULL: on none */
@@ -48,7 +48,7 @@ static void on_durable(void *ctx, const struct err *why)
 {
     struct note *n = ctx;
     if (!why)
-        LOG_INFO(n->s->log, "job.waits", LF_STR("job", n->name), LF_INT("job_id", n->job_id),
+        LOG_INFO(n->s->log, "job.waits", LF_STR("job", n->name), LF_INT("job_id", n->owner_id),
                  LF_STR("why", n->why));
     if (why || !n->root || wakes_stopping(n->s->wakes)) {
         note_free(n);
@@ -59,12 +59,13 @@ static void on_durable(void *ctx, const struct err *why)
 }
 
 /* Where execution.log is, if it is on a share. */
-static void find_log(struct note *n, struct arena *a, const struct job *j)
+static void find_log(struct note *n, struct arena *a, const struct run *r)
 {
     struct job_spec spec;
+    struct err e;
     const char *rest = "";
     const struct front *f = n->s->front;
-    if (f->ops->load(f, n->s->st, a, j, false, &spec, NULL) != 0)
+    if (f->ops->load(f, n->s->st, a, r, false, &spec, &e) != 0)
         return;
     const struct mount_volume *v =
         mount_resolve(a, &spec.cluster_mounts, &spec.mounts, spec.std_prefix, &rest);
@@ -75,62 +76,64 @@ static void find_log(struct note *n, struct arena *a, const struct job *j)
                                    job_output_at(a, &spec, 0).below));
 }
 
-void oversized_tell(struct sched *s, const struct cluster *c, const struct job *j)
+static void tell(struct sched *s, const struct pool *p, const struct run *r)
 {
     char now[TIMEFMT_SIZE];
     struct arena a;
+    const struct front *f = s->front;
     arena_init(&a);
     timefmt_fixed(wakes_wall(s->wakes), now);
     struct note *n = xcalloc(1, sizeof *n);
     n->s = s;
-    n->job_id = j->id;
-    n->name = xstrdup(j->name);
-    n->why =
-        xstrdup(arena_printf(&a,
-                             "it needs %d nodes, and cluster %s is scaled to %d; other jobs go "
-                             "ahead of it until the cluster is resized",
-                             j->node_count, c->name, plan_largest(&c->scale)));
-    n->text = xstrdup(arena_printf(&a, "%s job %s waits: %s\n", now, j->name, n->why));
-    find_log(n, &a, j);
+    n->owner_id = r->owner_id;
+    n->name = xstrdup(f->ops->run_name(f, s->st, &a, r));
+    n->why = xstrdup(arena_printf(
+        &a,
+        "it needs %d nodes, and cluster %s is scaled to %d; other jobs go "
+        "ahead of it until the cluster is resized",
+        r->nodes, f->ops->pool_name(f, s->st, &a, p->id, false), plan_largest(&p->scale)));
+    n->text = xstrdup(arena_printf(&a, "%s job %s waits: %s\n", now, n->name, n->why));
+    find_log(n, &a, r);
     wakes_ref(s->wakes);
     st_when_durable(s->st, on_durable, n);
     arena_free(&a);
 }
 
-int oversized_look(struct sched *s, struct arena *a, const struct cluster *c, struct err *e)
+int oversized_look(struct sched *s, struct arena *a, const struct pool *p, struct err *e)
 {
-    int largest = plan_largest(&c->scale);
+    int largest = plan_largest(&p->scale);
     void *size = (void *)((uintptr_t)largest + 1);
-    struct job *jobs;
+    struct run *runs;
     size_t n;
-    if (id_map_find(&s->told_sizes, c->id) == size)
+    if (id_map_find(&s->told_sizes, p->id) == size)
         return 0;
-    if (st_job_oversized(s->st, a, c->id, largest, TOLD_AT_ONCE, &jobs, &n, e) != 0)
+    if (st_run_oversized(s->st, a, p->id, largest, TOLD_AT_ONCE, &runs, &n, e) != 0)
         return -1;
     for (size_t i = 0; i < n; i++)
-        oversized_tell(s, c, &jobs[i]);
-    id_map_put(&s->told_sizes, c->id, size);
+        tell(s, p, &runs[i]);
+    id_map_put(&s->told_sizes, p->id, size);
     return 0;
 }
 
-/* As it stands in the database, where its place in the tree is known. */
-static void tell_of(struct sched *s, const struct cluster *c, int64_t job_id)
+static int tell_of(struct sched *s, struct arena *a, int64_t pool_id, int64_t job_id, struct err *e)
 {
-    struct arena a;
-    struct job j;
-    struct err e = {0};
-    arena_init(&a);
-    int rc = st_job_by_id(s->st, &a, job_id, &j, &e);
+    struct run r;
+    struct pool p;
+    int rc = st_run_of(s->st, a, RES_JOB, job_id, 0, &r, e);
     if (rc == 1)
-        oversized_tell(s, c, &j);
-    else if (rc < 0)
-        LOG_ERROR(s->log, "job.not_read", LF_INT("job_id", job_id), LF_STR("why", e.msg));
-    arena_free(&a);
+        rc = st_pool_by_id(s->st, a, pool_id, &p, e);
+    if (rc == 1)
+        tell(s, &p, &r);
+    return rc;
 }
 
 void sched_job_queued(struct sched *s, const struct cluster *c, const struct job *j)
 {
-    if (j->node_count > plan_largest(&c->scale))
-        tell_of(s, c, j->id);
+    struct arena a;
+    struct err e = {0};
+    arena_init(&a);
+    if (j->node_count > plan_largest(&c->scale) && tell_of(s, &a, c->id, j->id, &e) < 0)
+        LOG_ERROR(s->log, "job.not_read", LF_INT("job_id", j->id), LF_STR("why", e.msg));
+    arena_free(&a);
     wake(s->wakes, WAKE_POOL, c->id);
 }

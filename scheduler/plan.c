@@ -6,8 +6,8 @@
 
 static int by_turn(const void *pa, const void *pb)
 {
-    const struct plan_job *a = *(const struct plan_job *const *)pa;
-    const struct plan_job *b = *(const struct plan_job *const *)pb;
+    const struct plan_run *a = *(const struct plan_run *const *)pa;
+    const struct plan_run *b = *(const struct plan_run *const *)pb;
     if (a->priority != b->priority)
         return a->priority > b->priority ? -1 : 1;
     return (a->id > b->id) - (a->id < b->id);
@@ -22,7 +22,12 @@ static int by_ordinal(const void *pa, const void *pb)
 
 bool plan_may_serve(const struct plan_node *n)
 {
-    return n->state == NODE_IDLE && n->job_id == 0 && !n->out_of_service;
+    return n->state == NODE_IDLE && n->live == 0 && !n->out_of_service;
+}
+
+static bool is_running(const struct plan_node *n)
+{
+    return n->state == NODE_IDLE && n->live > 0;
 }
 
 static const struct plan_node **idle_nodes(struct arena *a, const struct plan_node *nodes,
@@ -43,19 +48,19 @@ int plan_largest(const struct scale *scale)
     return scale->kind == SCALE_AUTO ? scale->maximum : scale->target;
 }
 
-size_t plan_allocation(struct arena *a, const struct plan_job *jobs, size_t n_jobs, int largest,
+size_t plan_allocation(struct arena *a, const struct plan_run *runs, size_t n_runs, int largest,
                        const struct plan_node *nodes, size_t n_nodes, struct plan_assignment **out)
 {
     size_t n_idle, used = 0, n_out = 0;
     const struct plan_node **idle = idle_nodes(a, nodes, n_nodes, &n_idle);
-    const struct plan_job **queue = arena_alloc(a, (n_jobs + 1) * sizeof *queue);
-    for (size_t i = 0; i < n_jobs; i++)
-        queue[i] = &jobs[i];
-    qsort(queue, n_jobs, sizeof *queue, by_turn);
-    *out = arena_alloc(a, (n_jobs + 1) * sizeof **out);
-    for (size_t i = 0; i < n_jobs; i++) {
-        size_t want = queue[i]->node_count > 0 ? (size_t)queue[i]->node_count : 1;
-        if (queue[i]->node_count > largest)
+    const struct plan_run **queue = arena_alloc(a, (n_runs + 1) * sizeof *queue);
+    for (size_t i = 0; i < n_runs; i++)
+        queue[i] = &runs[i];
+    qsort(queue, n_runs, sizeof *queue, by_turn);
+    *out = arena_alloc(a, (n_runs + 1) * sizeof **out);
+    for (size_t i = 0; i < n_runs; i++) {
+        size_t want = queue[i]->nodes > 0 ? (size_t)queue[i]->nodes : 1;
+        if (queue[i]->nodes > largest)
             continue;
         if (want > n_idle - used)
             break;
@@ -74,9 +79,7 @@ static int leave_rank(const struct plan_node *n)
     case NODE_PREPARING:
         return 2;
     case NODE_IDLE:
-        return n->out_of_service ? 1 : 3;
-    case NODE_RUNNING:
-        return 4;
+        return n->live > 0 ? 4 : n->out_of_service ? 1 : 3;
     case NODE_LEAVING:
         return 5;
     }
@@ -98,14 +101,14 @@ static int clamp(int64_t v, int lo, int hi)
     return v < lo ? lo : v > hi ? hi : (int)v;
 }
 
-/* What automatic scaling wants: the nodes that hold jobs, and those the queue asks for. Nodes that
+/* What automatic scaling wants: the nodes that hold runs, and those the queue asks for. Nodes that
  * cannot serve the queue come on top while something waits in it. */
 static int auto_target(const struct plan_scale_input *in)
 {
     int64_t held = 0, useless = 0;
     for (size_t i = 0; i < in->n_nodes; i++) {
         const struct plan_node *n = &in->nodes[i];
-        bool holds = n->state == NODE_RUNNING || (n->state == NODE_UNUSABLE && n->job_id);
+        bool holds = n->live > 0 && n->state != NODE_LEAVING;
         held += holds;
         useless += !holds && n->state != NODE_LEAVING && n->out_of_service;
     }
@@ -128,15 +131,14 @@ static bool may_leave(const struct plan_scale_input *in, const struct plan_node 
     if (in->deleting)
         return true;
     if (in->scale.kind == SCALE_MANUAL)
-        return n->state != NODE_RUNNING || in->scale.dealloc != DEALLOC_WAIT_FOR_JOB_COMPLETION;
+        return !is_running(n) || in->scale.dealloc != DEALLOC_WAIT_FOR_JOB_COMPLETION;
     switch (n->state) {
     case NODE_UNUSABLE:
-        return n->job_id == 0;
+        return n->live == 0;
     case NODE_PREPARING:
         return over;
     case NODE_IDLE:
-        return over || in->now_us - n->idle_since_us >= in->idle_us;
-    case NODE_RUNNING:
+        return n->live == 0 && (over || in->now_us - n->idle_since_us >= in->idle_us);
     case NODE_LEAVING:
         return false;
     }
@@ -153,7 +155,7 @@ static void choose_leaving(const struct plan_scale_input *in, const struct plan_
             out->leave[out->n_leave++] = n;
             excess--;
             over--;
-        } else if (in->scale.kind == SCALE_AUTO && n->state == NODE_IDLE) {
+        } else if (in->scale.kind == SCALE_AUTO && n->state == NODE_IDLE && n->live == 0) {
             int64_t at = n->idle_since_us + in->idle_us;
             if (out->look_again_us == 0 || at < out->look_again_us)
                 out->look_again_us = at;

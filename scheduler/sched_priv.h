@@ -30,6 +30,8 @@ struct sched {
     struct files *files; /* borrowed */
     char *storage_dir;
     bool fresh_deletions; /* something was marked since the last pass of deletion.c */
+    bool dooming;         /* runs that go are being taken out of the queues: */
+    struct st_doom doom;  /* so far */
     bool jobs_go_first;   /* more jobs are doomed than the last pass could remove */
     struct id_map bereft; /* a set: clusters that lose queued jobs to deletion.c */
     struct id_map

@@ -49,8 +49,13 @@
                                alias,          sizeof(type),                                       \
                                list##_columns, sizeof list##_columns / sizeof list##_columns[0]}
 
-/* 3, running, is an idle node (2) with something on it. */
-#define NODE_STATE_SQL "CASE WHEN n.state = 2 AND a.run_id IS NOT NULL THEN 3 ELSE n.state END"
+#define NODE_LIVE_SQL                                                                              \
+    "(SELECT count(*) FROM allocation a WHERE a.node_id = n.id AND a.state IN (1, 2))"
+/* The jobs among what a node does. */
+#define NODE_JOBS_SQL                                                                              \
+    "(SELECT group_concat(j.name, ', ') FROM allocation a JOIN run u ON u.id = a.run_id "          \
+    "JOIN job j ON u.owner_kind = 6 AND j.id = u.owner_id "                                        \
+    "WHERE a.node_id = n.id AND a.state IN (1, 2))"
 
 #define ROW struct resource_group
 static const struct st_column group_columns[] = {
@@ -139,6 +144,7 @@ static const struct st_column pool_columns[] = {
     INT("alloc_state", alloc_state),
     INT64("alloc_us", alloc_us),
     BOOL("is_new", is_new),
+    BOOL("going", going),
     TEXT("errors", errors),
 };
 #undef ROW
@@ -244,7 +250,7 @@ static const struct st_column node_columns[] = {
     INT64("pool_id", cluster_id),
     TEXT("name", name),
     INT("ordinal", ordinal),
-    {"state", NODE_STATE_SQL, COLUMN_INT, false, AT(state), 0},
+    INT("state", state),
     INT64("state_us", state_us),
     INT64("created_us", created_us),
     INT64("idle_us", idle_us),
@@ -257,10 +263,7 @@ static const struct st_column node_columns[] = {
     INT("failure", failure),
     TEXT("errors", errors),
     ID("machine_id", machine_id),
-    FROM_ID("u.owner_id", job_id),
-    FROM_INT("a.rank", rank),
-    FROM_TEXT("a.task_prefix", task_prefix),
-    FROM_INT64("a.term", term),
+    FROM_INT(NODE_LIVE_SQL, live),
 };
 #undef ROW
 ROW_OF(node_row, struct node, node, "node", "n");
@@ -289,23 +292,21 @@ ROW_OF(allocation_row, struct allocation, allocation, "allocation", "a");
 
 #define ROW struct node_use
 static const struct st_column node_use_columns[] = {
-    FROM_INT64("n.id", node_id),
-    FROM_INT64("n.pool_id", cluster_id),
-    FROM_TEXT("n.name", node),
-    FROM_INT(NODE_STATE_SQL, state),
-    FROM_TEXT("n.errors", errors),
-    FROM_ID("n.machine_id", machine_id),
-    FROM_TEXT("c.name", cluster),
-    FROM_TEXT("w.name", workspace),
-    FROM_INT("p.vm_priority", vm_priority),
-    FROM_TEXT("j.name", job),
+    FROM_INT64("n.id", node_id),         FROM_INT64("n.pool_id", cluster_id),
+    FROM_TEXT("n.name", node),           FROM_INT("n.state", state),
+    FROM_INT(NODE_LIVE_SQL, live),       FROM_TEXT("n.errors", errors),
+    FROM_ID("n.machine_id", machine_id), FROM_TEXT("c.name", cluster),
+    FROM_TEXT("w.name", workspace),      FROM_INT("p.vm_priority", vm_priority),
+    FROM_TEXT(NODE_JOBS_SQL, jobs),
 };
 #undef ROW
 ROW_OF(node_use_row, struct node_use, node_use, NULL, "n");
 
 #define ROW struct kept_dir
 static const struct st_column kept_dir_columns[] = {
-    FROM_INT64("u.owner_id", job_id),
+    FROM_INT64("a.run_id", run_id),
+    FROM_INT("a.attempt", attempt),
+    FROM_INT("a.rank", rank),
     FROM_TEXT("u.guid || '-' || a.attempt", name),
 };
 #undef ROW
@@ -314,21 +315,14 @@ ROW_OF(kept_dir_row, struct kept_dir, kept_dir, NULL, "a");
 #define ROW struct doomed_job
 static const struct st_column doomed_job_columns[] = {
     FROM_INT64("j.id", id),
+    FROM_INT64(
+        "(SELECT u.id FROM run u WHERE u.owner_kind = 6 AND u.owner_id = j.id AND u.idx = 0)",
+        run_id),
     FROM_ID("j.cluster_id", cluster_id),
     {NULL, "j.prov_state <> 5", COLUMN_BOOL, true, AT(with_experiment), 0},
 };
 #undef ROW
 ROW_OF(doomed_job_row, struct doomed_job, doomed_job, NULL, "j");
-
-#define ROW struct job_place
-static const struct st_column job_place_columns[] = {
-    FROM_INT64("u.owner_id", job_id),
-    FROM_INT("a.rank", rank),
-    FROM_INT64("a.node_id", node_id),
-    {NULL, "a.kept", COLUMN_BOOL, true, AT(kept), 0},
-};
-#undef ROW
-ROW_OF(job_place_row, struct job_place, job_place, NULL, "a");
 
 #define ROW struct machine_row
 static const struct st_column machine_columns[] = {
@@ -381,7 +375,7 @@ const struct st_row id_row = {"id", NULL, "", sizeof(int64_t), id_columns, 1};
 static const struct st_row *const all_rows[] = {
     &group_row, &workspace_row, &experiment_row, &file_server_row, &pool_row,      &cluster_row,
     &run_row,   &job_row,       &node_row,       &allocation_row,  &node_use_row,  &kept_dir_row,
-    &event_row, &operation_row, &epoch_row,      &machine_row_row, &job_place_row, &doomed_job_row};
+    &event_row, &operation_row, &epoch_row,      &machine_row_row, &doomed_job_row};
 
 static const struct st_row *find(const char *name, size_t n)
 {

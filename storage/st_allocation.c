@@ -14,10 +14,32 @@ static int allocations(struct q *q, struct arena *a, struct allocation **rows, s
     return 0;
 }
 
+/* Its part of the node, if that is idle and has so much left. */
+static int take(struct storage *st, const struct allocation *al, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_ALLOCATION_TAKE, e) < 0)
+        return -1;
+    q_int(&q, al->node_id);
+    q_int(&q, al->takes.slots);
+    q_int(&q, al->takes.gpus);
+    q_int(&q, al->takes.cores);
+    q_int(&q, al->takes.memory);
+    if (q_run(&q, e) < 0)
+        return -1;
+    if (q_changed(st) == 1)
+        return 0;
+    return err_set(e, ERR_CONFLICT, NULL,
+                   "Node %s is not idle, or has less left than %d slots, %d GPUs, %d cores and "
+                   "%lld bytes of memory, which run %lld wants.",
+                   al->node_name, al->takes.slots, al->takes.gpus, al->takes.cores,
+                   (long long)al->takes.memory, (long long)al->run_id);
+}
+
 static int insert_one(struct storage *st, const struct allocation *al, struct err *e)
 {
     struct q q;
-    if (q_write(&q, st, ST_ALLOCATION_INSERT, e) < 0)
+    if (take(st, al, e) < 0 || q_write(&q, st, ST_ALLOCATION_INSERT, e) < 0)
         return -1;
     q_row(&q, &allocation_row, al, NULL);
     return q_run(&q, e);
@@ -76,6 +98,17 @@ int st_allocation_live(struct storage *st, struct arena *a, struct allocation **
     return allocations(&q, a, rows, n, e);
 }
 
+/* Idle since now, if nothing else is there. */
+static int give_back(struct storage *st, int64_t node_id, int64_t now_us, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_ALLOCATION_FREE, e) < 0)
+        return -1;
+    q_int(&q, node_id);
+    q_int(&q, now_us);
+    return q_run(&q, e);
+}
+
 static void bind_key(struct q *q, const struct allocation *al)
 {
     q_int(q, al->run_id);
@@ -97,7 +130,7 @@ int st_allocation_move(struct storage *st, const struct allocation *al, enum all
     if (q_run(&q, e) < 0)
         return -1;
     if (q_changed(st) == 1)
-        return 0;
+        return over ? give_back(st, al->node_id, now_us, e) : 0;
     return err_set(e, ERR_CONFLICT, NULL,
                    "Allocation %lld, attempt %d, rank %d cannot go from %s to %s: it is not %s.",
                    (long long)al->run_id, al->attempt, al->rank,
@@ -109,7 +142,7 @@ int st_allocation_move(struct storage *st, const struct allocation *al, enum all
 static int trim_kept(struct storage *st, int64_t node_id, int keep, struct err *e)
 {
     struct q q;
-    if (q_write(&q, st, ST_PLACE_TRIM, e) < 0)
+    if (q_write(&q, st, ST_ALLOCATION_TRIM, e) < 0)
         return -1;
     q_int(&q, node_id);
     q_int(&q, keep);
@@ -129,62 +162,15 @@ int st_allocation_keep(struct storage *st, const struct allocation *al, bool kep
     return kept ? trim_kept(st, al->node_id, keep, e) : 0;
 }
 
-/* --- by jobs: the last attempt of a job's run ------------------------------------------------- */
-
-static int place(struct storage *st, const struct job_place *p, int64_t now_us, struct err *e)
+int st_allocation_kept_dirs(struct storage *st, struct arena *a, int64_t node_id,
+                            struct kept_dir **rows, size_t *n, struct err *e)
 {
     struct q q;
-    if (q_write(&q, st, ST_PLACE_INSERT, e) < 0)
-        return -1;
-    q_int(&q, p->job_id);
-    q_int(&q, p->rank);
-    q_int(&q, p->kept);
-    q_int(&q, now_us);
-    return q_run(&q, e);
-}
-
-int st_place_insert(struct storage *st, const struct job_place *p, int64_t now_us, int keep,
-                    struct err *e)
-{
-    if (place(st, p, now_us, e) < 0)
-        return -1;
-    if (!p->kept)
-        return 0;
-    return trim_kept(st, p->node_id, keep, e);
-}
-
-int st_place_of_job(struct storage *st, struct arena *a, int64_t job_id, struct job_place **rows,
-                    size_t *n, struct err *e)
-{
-    struct q q;
-    q_read(&q, st, ST_PLACE_OF_JOB);
-    q_int(&q, job_id);
-    void *items;
-    if (q_rows(&q, a, &job_place_row, &items, n, e) < 0)
-        return -1;
-    *rows = items;
-    return 0;
-}
-
-int st_place_kept_dirs(struct storage *st, struct arena *a, int64_t node_id, struct kept_dir **rows,
-                       size_t *n, struct err *e)
-{
-    struct q q;
-    q_read(&q, st, ST_PLACE_KEPT_DIRS);
+    q_read(&q, st, ST_ALLOCATION_KEPT_DIRS);
     q_int(&q, node_id);
     void *items;
     if (q_rows(&q, a, &kept_dir_row, &items, n, e) < 0)
         return -1;
     *rows = items;
     return 0;
-}
-
-int st_place_lost(struct storage *st, int64_t node_id, int64_t job_id, struct err *e)
-{
-    struct q q;
-    if (q_write(&q, st, ST_PLACE_LOST, e) < 0)
-        return -1;
-    q_int(&q, node_id);
-    q_int(&q, job_id);
-    return q_run(&q, e);
 }

@@ -4,25 +4,19 @@
  */
 #include "storage/storage_priv.h"
 
-static void count_nodes(struct node_counts *counts, enum node_state state, int n)
+static int *count_of(struct node_counts *counts, enum node_state state, bool runs)
 {
     switch (state) {
     case NODE_PREPARING:
-        counts->preparing = n;
-        break;
+        return &counts->preparing;
     case NODE_IDLE:
-        counts->idle = n;
-        break;
-    case NODE_RUNNING:
-        counts->running = n;
-        break;
+        return runs ? &counts->running : &counts->idle;
     case NODE_LEAVING:
-        counts->leaving = n;
-        break;
+        return &counts->leaving;
     case NODE_UNUSABLE:
-        counts->unusable = n;
-        break;
+        return &counts->unusable;
     }
+    return &counts->unusable;
 }
 
 static int fill_counts(struct storage *st, struct cluster *c, struct err *e)
@@ -34,7 +28,8 @@ static int fill_counts(struct storage *st, struct cluster *c, struct err *e)
     int rc;
     while ((rc = q_step(&q, e)) == 1) {
         enum node_state state = (enum node_state)c_int(&q);
-        count_nodes(&c->counts, state, (int)c_int(&q));
+        bool runs = c_int(&q) != 0;
+        *count_of(&c->counts, state, runs) = (int)c_int(&q);
     }
     return rc;
 }
@@ -144,23 +139,6 @@ int st_cluster_secrets(struct storage *st, struct arena *a, int64_t id, const ch
     q_read(&q, st, ST_CLUSTER_SECRETS);
     q_int(&q, id);
     return q_secret(&q, a, secrets, e);
-}
-
-int st_cluster_set_alloc(struct storage *st, int64_t id, enum alloc_state from, enum alloc_state to,
-                         int64_t now_us, struct err *e)
-{
-    const struct st_pool_move m = {.id = id, .from = from, .to = to, .now_us = now_us};
-    return st_pool_move(st, &m, e);
-}
-
-int st_cluster_set_auto_target(struct storage *st, int64_t id, int target, struct err *e)
-{
-    return st_pool_set_auto_target(st, id, target, e);
-}
-
-int st_cluster_set_errors(struct storage *st, int64_t id, const char *errors, struct err *e)
-{
-    return st_pool_set_errors(st, id, errors, e);
 }
 
 int st_cluster_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *n, struct err *e)

@@ -165,9 +165,50 @@ int st_doomed_jobs(struct storage *st, struct arena *a, int limit, struct doomed
     return 0;
 }
 
-int st_doomed_held_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *n, struct err *e)
+/* The first marked experiment from `at` on; *id stays 0 if there is none. */
+static int next_experiment(struct storage *st, int64_t at, int64_t *id, struct err *e)
 {
     struct q q;
-    q_read(&q, st, ST_DOOMED_HELD_IDS);
-    return q_ids(&q, a, ids, n, e);
+    q_read(&q, st, ST_DELETING_EXPERIMENTS);
+    q_int(&q, at);
+    return q_one_int(&q, id, e) < 0 ? -1 : 0;
+}
+
+/* The last of the next `limit` jobs; 0: there are no more. */
+static int last_of_slice(struct storage *st, const struct st_doom *at, int limit, int64_t *last,
+                         struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_DOOM_UP_TO);
+    q_int(&q, at->experiment_id);
+    q_int(&q, at->job_id);
+    q_int(&q, limit);
+    return q_one_int(&q, last, e) < 0 ? -1 : 0;
+}
+
+int st_doom_runs(struct storage *st, struct st_doom *at, int limit, struct err *e)
+{
+    struct st_doom next = {0, at->job_id};
+    int64_t last = 0;
+    struct q q;
+    if (next_experiment(st, at->experiment_id, &next.experiment_id, e) < 0)
+        return -1;
+    if (next.experiment_id != at->experiment_id)
+        next.job_id = 0;
+    *at = next;
+    if (at->experiment_id == 0)
+        return 0;
+    if (last_of_slice(st, at, limit, &last, e) < 0)
+        return -1;
+    if (last == 0) {
+        *at = (struct st_doom){at->experiment_id + 1, 0};
+        return 1;
+    }
+    if (q_write(&q, st, ST_DOOM_RUNS, e) < 0)
+        return -1;
+    q_int(&q, at->experiment_id);
+    q_int(&q, at->job_id);
+    q_int(&q, last);
+    at->job_id = last;
+    return q_run(&q, e) < 0 ? -1 : 1;
 }

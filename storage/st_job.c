@@ -4,7 +4,7 @@
  */
 #include "storage/storage_priv.h"
 
-/* What an execution state says of the run below it. */
+/* What an execution state says of the run below it, when both are made. */
 static enum run_state run_state_of(enum exec_state x)
 {
     switch (x) {
@@ -153,61 +153,6 @@ int st_job_secrets(struct storage *st, struct arena *a, int64_t id, const char *
     return q_secret(&q, a, secrets, e);
 }
 
-static int queued(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t cluster_id,
-                  int largest, int limit, struct job **rows, size_t *n, struct err *e)
-{
-    struct q q;
-    q_read(&q, st, stmt);
-    q_int(&q, cluster_id);
-    q_int(&q, largest);
-    q_int(&q, limit);
-    return jobs(&q, a, rows, n, e);
-}
-
-int st_job_queue(struct storage *st, struct arena *a, int64_t cluster_id, int largest, int limit,
-                 struct job **rows, size_t *n, struct err *e)
-{
-    return queued(st, ST_JOB_QUEUE, a, cluster_id, largest, limit, rows, n, e);
-}
-
-int st_job_oversized(struct storage *st, struct arena *a, int64_t cluster_id, int largest,
-                     int limit, struct job **rows, size_t *n, struct err *e)
-{
-    return queued(st, ST_JOB_OVERSIZED, a, cluster_id, largest, limit, rows, n, e);
-}
-
-int st_job_queue_demand(struct storage *st, int64_t cluster_id, int largest, int64_t *nodes,
-                        struct err *e)
-{
-    struct q q;
-    q_read(&q, st, ST_JOB_QUEUE_DEMAND);
-    q_int(&q, cluster_id);
-    q_int(&q, largest);
-    return q_one_int(&q, nodes, e) < 0 ? -1 : 0;
-}
-
-int st_job_active_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *n, struct err *e)
-{
-    struct q q;
-    q_read(&q, st, ST_JOB_ACTIVE_IDS);
-    return q_ids(&q, a, ids, n, e);
-}
-
-static int move_run(struct storage *st, const struct st_job_move *m, struct err *e)
-{
-    struct q q;
-    if (q_write(&q, st, ST_JOB_MOVE_RUN, e) < 0)
-        return -1;
-    q_int(&q, m->id);
-    q_int(&q, run_state_of(m->to));
-    q_int(&q, run_stop_of(m->to));
-    q_int(&q, m->start_us);
-    q_int(&q, m->end_us);
-    q_int(&q, m->attempt);
-    q_int(&q, m->failure);
-    return q_run(&q, e);
-}
-
 static int move_job(struct storage *st, const struct st_job_move *m, struct err *e)
 {
     struct q q;
@@ -232,7 +177,7 @@ static int move_job(struct storage *st, const struct st_job_move *m, struct err 
 static int move_all(struct storage *st, void *ctx, struct err *e)
 {
     const struct st_job_move *m = ctx;
-    if (move_job(st, m, e) < 0 || move_run(st, m, e) < 0)
+    if (move_job(st, m, e) < 0)
         return -1;
     const struct event ev = {.at_us = m->now_us,
                              .kind = RES_JOB,

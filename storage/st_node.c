@@ -4,12 +4,6 @@
  */
 #include "storage/storage_priv.h"
 
-/* What is stored: 3, running, is not. */
-static enum node_state stored(enum node_state s)
-{
-    return s == NODE_RUNNING ? NODE_IDLE : s;
-}
-
 static int add_event(struct storage *st, int64_t id, enum node_state from, enum node_state to,
                      int64_t now_us, const char *reason, struct err *e)
 {
@@ -44,7 +38,6 @@ static int insert_node(struct storage *st, void *ctx, struct err *e)
 int st_node_insert(struct storage *st, const struct node *nd, int64_t *id, struct err *e)
 {
     struct new_node new = {.nd = *nd, .id = id};
-    new.nd.state = stored(nd->state);
     if (new.nd.state == NODE_IDLE &&new.nd.idle_us == 0)
         new.nd.idle_us = nd->state_us;
     if (new.nd.has.slots == 0)
@@ -79,10 +72,10 @@ int st_node_list(struct storage *st, struct arena *a, int64_t cluster_id, struct
     return nodes_of(st, ST_NODE_LIST, a, cluster_id, rows, n, e);
 }
 
-int st_node_of_job(struct storage *st, struct arena *a, int64_t job_id, struct node **rows,
+int st_node_of_run(struct storage *st, struct arena *a, int64_t run_id, struct node **rows,
                    size_t *n, struct err *e)
 {
-    return nodes_of(st, ST_NODE_OF_JOB, a, job_id, rows, n, e);
+    return nodes_of(st, ST_NODE_OF_RUN, a, run_id, rows, n, e);
 }
 
 int st_node_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *n, struct err *e)
@@ -111,86 +104,29 @@ int st_node_uses(struct storage *st, struct arena *a, struct node_use **rows, si
     return 0;
 }
 
-/* 1 or 0: what the state named says of what the node holds; -1: nothing. */
-static int holds(enum node_state s)
-{
-    return s == NODE_RUNNING ? 1 : s == NODE_IDLE ? 0 : -1;
-}
-
 static int move_row(struct storage *st, const struct st_node_move *m, struct err *e)
 {
     struct q q;
     if (q_write(&q, st, ST_NODE_MOVE, e) < 0)
         return -1;
     q_int(&q, m->id);
-    q_int(&q, stored(m->from));
-    q_int(&q, stored(m->to));
+    q_int(&q, m->from);
+    q_int(&q, m->to);
     q_int(&q, m->now_us);
     q_int(&q, m->to == NODE_IDLE ? m->now_us : 0);
     q_int(&q, m->to == NODE_UNUSABLE ? m->failure : 0);
     q_text(&q, m->errors);
-    q_int(&q, holds(m->from));
     if (q_run(&q, e) < 0)
         return -1;
     return q_moved(st, ST_NODE_STATE, "Node", node_state_names, m->id, (int)m->from, (int)m->to, e);
 }
 
-static int release(struct storage *st, const struct st_node_move *m, struct err *e)
-{
-    struct q q;
-    if (q_write(&q, st, ST_NODE_RELEASE, e) < 0)
-        return -1;
-    q_int(&q, m->id);
-    q_int(&q, m->now_us);
-    if (q_run(&q, e) < 0)
-        return -1;
-    if (q_changed(st) == 0)
-        return 0;
-    if (q_write(&q, st, ST_RUN_RELEASED, e) < 0)
-        return -1;
-    q_int(&q, m->id);
-    q_int(&q, m->now_us);
-    return q_run(&q, e);
-}
-
-/* The whole node for the job's run. */
-static int allocate(struct storage *st, const struct st_node_move *m, struct err *e)
-{
-    struct arena a;
-    struct node nd;
-    struct run r;
-    arena_init(&a);
-    int rc = st_node_by_id(st, &a, m->id, &nd, e);
-    if (rc == 1)
-        rc = st_run_of(st, &a, RES_JOB, m->job_id, 0, &r, e);
-    if (rc == 0)
-        err_set(e, ERR_CONFLICT, NULL, "There is no run of the job %lld.", (long long)m->job_id);
-    if (rc == 1) {
-        const struct allocation al = {.run_id = r.id,
-                                      .attempt = r.attempt,
-                                      .rank = m->rank,
-                                      .node_id = m->id,
-                                      .node_name = nd.name,
-                                      .takes = nd.has,
-                                      .state = ALLOCATION_HELD,
-                                      .term = st->epoch.term,
-                                      .task_prefix = st_task_prefix(st, &a, &r, m->rank),
-                                      .created_us = m->now_us};
-        rc = st_allocation_insert(st, &al, 1, e) < 0 ? -1 : 1;
-    }
-    arena_free(&a);
-    return rc == 1 ? 0 : -1;
-}
-
 static int move_all(struct storage *st, void *ctx, struct err *e)
 {
     const struct st_node_move *m = ctx;
-    if (move_row(st, m, e) < 0 ||
-        add_event(st, m->id, m->from, m->to, m->now_us, st_reason(m->reason, m->failure), e) < 0)
+    if (move_row(st, m, e) < 0)
         return -1;
-    if (m->job_id == 0)
-        return release(st, m, e);
-    return m->to == NODE_RUNNING && m->from != NODE_RUNNING ? allocate(st, m, e) : 0;
+    return add_event(st, m->id, m->from, m->to, m->now_us, st_reason(m->reason, m->failure), e);
 }
 
 int st_node_move(struct storage *st, const struct st_node_move *m, struct err *e)

@@ -39,7 +39,7 @@ int st_pool_set_scale(struct storage *st, int64_t id, const struct scale *s, str
 int st_pool_move(struct storage *st, const struct st_pool_move *m, struct err *e)
 {
     struct q q;
-    if (q_write(&q, st, ST_CLUSTER_SET_ALLOC, e) < 0)
+    if (q_write(&q, st, ST_POOL_MOVE, e) < 0)
         return -1;
     q_int(&q, m->id);
     q_int(&q, m->from);
@@ -47,7 +47,7 @@ int st_pool_move(struct storage *st, const struct st_pool_move *m, struct err *e
     q_int(&q, m->now_us);
     if (q_run(&q, e) < 0)
         return -1;
-    if (q_moved(st, ST_CLUSTER_ALLOC, "Cluster", alloc_state_names, m->id, (int)m->from, (int)m->to,
+    if (q_moved(st, ST_POOL_ALLOC, "Cluster", alloc_state_names, m->id, (int)m->from, (int)m->to,
                 e) < 0)
         return -1;
     return st_event_add(st,
@@ -63,21 +63,21 @@ int st_pool_move(struct storage *st, const struct st_pool_move *m, struct err *e
 int st_pool_set_auto_target(struct storage *st, int64_t id, int target, struct err *e)
 {
     struct q q;
-    if (q_write(&q, st, ST_CLUSTER_SET_AUTO_TARGET, e) < 0)
+    if (q_write(&q, st, ST_POOL_SET_AUTO_TARGET, e) < 0)
         return -1;
     q_int(&q, id);
     q_int(&q, target);
-    return q_change(&q, "cluster", id, e);
+    return q_change(&q, "pool", id, e);
 }
 
 int st_pool_set_errors(struct storage *st, int64_t id, const char *errors, struct err *e)
 {
     struct q q;
-    if (q_write(&q, st, ST_CLUSTER_SET_ERRORS, e) < 0)
+    if (q_write(&q, st, ST_POOL_SET_ERRORS, e) < 0)
         return -1;
     q_int(&q, id);
     q_text(&q, errors);
-    return q_change(&q, "cluster", id, e);
+    return q_change(&q, "pool", id, e);
 }
 
 int st_pool_remove(struct storage *st, int64_t id, struct err *e)

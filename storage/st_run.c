@@ -2,8 +2,6 @@
  *
  * Runs.
  */
-#include <limits.h>
-
 #include "storage/storage_priv.h"
 
 int st_run_insert(struct storage *st, const struct run *r, int64_t *id, struct err *e)
@@ -34,26 +32,40 @@ int st_run_of(struct storage *st, struct arena *a, enum resource_kind owner, int
     return q_one(&q, a, &run_row, out, e);
 }
 
-int st_run_queue(struct storage *st, struct arena *a, int64_t pool_id, int limit, struct run **rows,
-                 size_t *n, struct err *e)
+static int queue(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t pool_id,
+                 int largest, int limit, struct run **rows, size_t *n, struct err *e)
 {
     struct q q;
-    q_read(&q, st, ST_RUN_QUEUE);
-    q_int(&q, pool_id);
-    q_int(&q, limit);
     void *items;
+    q_read(&q, st, stmt);
+    q_int(&q, pool_id);
+    q_int(&q, largest);
+    q_int(&q, limit);
     if (q_rows(&q, a, &run_row, &items, n, e) < 0)
         return -1;
     *rows = items;
     return 0;
 }
 
-int st_run_queue_demand(struct storage *st, int64_t pool_id, int64_t *nodes, struct err *e)
+int st_run_queue(struct storage *st, struct arena *a, int64_t pool_id, int largest, int limit,
+                 struct run **rows, size_t *n, struct err *e)
+{
+    return queue(st, ST_RUN_QUEUE, a, pool_id, largest, limit, rows, n, e);
+}
+
+int st_run_oversized(struct storage *st, struct arena *a, int64_t pool_id, int largest, int limit,
+                     struct run **rows, size_t *n, struct err *e)
+{
+    return queue(st, ST_RUN_OVERSIZED, a, pool_id, largest, limit, rows, n, e);
+}
+
+int st_run_queue_demand(struct storage *st, int64_t pool_id, int largest, int64_t *nodes,
+                        struct err *e)
 {
     struct q q;
-    q_read(&q, st, ST_JOB_QUEUE_DEMAND);
+    q_read(&q, st, ST_RUN_QUEUE_DEMAND);
     q_int(&q, pool_id);
-    q_int(&q, INT_MAX); /* however large */
+    q_int(&q, largest);
     return q_one_int(&q, nodes, e) < 0 ? -1 : 0;
 }
 
@@ -61,6 +73,13 @@ int st_run_live_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *
 {
     struct q q;
     q_read(&q, st, ST_RUN_LIVE_IDS);
+    return q_ids(&q, a, ids, n, e);
+}
+
+int st_run_doomed_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *n, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_RUN_DOOMED_IDS);
     return q_ids(&q, a, ids, n, e);
 }
 

@@ -25,18 +25,14 @@
 #define RUN_OF_JOB    "u.owner_kind = 6 AND u.idx = 0 AND u.owner_id = "
 #define OF_EXPERIMENT "JOIN experiment r ON r.id = j.experiment_id " OF_WORKSPACE
 /* CROSS JOIN: in this order. */
-#define JOB_SELECT        "SELECT {job} FROM job j CROSS JOIN run u ON " RUN_OF_JOB "j.id " OF_EXPERIMENT
-#define RUN_SELECT        "SELECT {run} FROM run u "
-#define THE_RUN_OF_JOB(n) "(SELECT u.id FROM run u WHERE " RUN_OF_JOB n ")"
+#define JOB_SELECT "SELECT {job} FROM job j CROSS JOIN run u ON " RUN_OF_JOB "j.id " OF_EXPERIMENT
+#define RUN_SELECT "SELECT {run} FROM run u "
 
 /* What of a node is allocated: 1 is held, 2 begun. */
 #define IS_LIVE           "a.state IN (1, 2)"
 #define ALLOCATION_SELECT "SELECT {allocation} FROM allocation a "
 
-/* A node with the run that it holds. */
-#define NODE_SELECT                                                                                \
-    "SELECT {node} FROM node n LEFT JOIN allocation a ON a.node_id = n.id AND " IS_LIVE            \
-    " LEFT JOIN run u ON u.id = a.run_id "
+#define NODE_SELECT "SELECT {node} FROM node n "
 
 /* Jobs that hold nodes. */
 #define HELD                                                                                       \
@@ -47,11 +43,7 @@
 #define NOT_HELD                                                                                   \
     "AND NOT EXISTS (SELECT 1 FROM run u JOIN allocation a ON a.run_id = u.id WHERE " RUN_OF_JOB   \
     "j.id AND " IS_LIVE ") "
-/* Jobs in a pool's queue, unless their experiment goes. */
-#define QUEUED_OF_POOL                                                                             \
-    "SELECT {job} FROM run u CROSS JOIN job j ON u.owner_kind = 6 AND u.idx = 0 "                  \
-    "AND j.id = u.owner_id " OF_EXPERIMENT                                                         \
-    "WHERE u.pool_id = ?1 AND u.phase = 1 AND u.stop = 0 AND r.prov_state <> 5 "
+#define QUEUE_OF_POOL RUN_SELECT "WHERE u.pool_id = ?1 AND u.phase = 1 AND u.stop = 0 "
 
 #define MARK(table)                                                                                \
     "UPDATE " table " SET prov_us = CASE prov_state WHEN 5 THEN prov_us ELSE ?2 END, "             \
@@ -116,13 +108,13 @@
     X(ST_CLUSTER_LIST_WORKSPACE,                                                                   \
       CLUSTER_SELECT "WHERE r.workspace_id = ?1 AND r.id > ?2 ORDER BY r.id LIMIT ?3")             \
     X(ST_CLUSTER_NODE_COUNTS, \
-      "SELECT CASE WHEN n.state = 2 AND EXISTS (SELECT 1 FROM allocation a WHERE a.node_id = n.id " \
-      "AND " IS_LIVE ") THEN 3 ELSE n.state END, count(*) FROM node n WHERE n.pool_id = ?1 GROUP BY 1") \
+      "SELECT n.state, n.state = 2 AND EXISTS (SELECT 1 FROM allocation a WHERE a.node_id = n.id " \
+      "AND " IS_LIVE "), count(*) FROM node n WHERE n.pool_id = ?1 GROUP BY 1, 2") \
     X(ST_CLUSTER_SECRETS, "SELECT secrets FROM cluster WHERE id = ?1")                             \
-    X(ST_CLUSTER_SET_ALLOC, "UPDATE pool SET alloc_state = ?3, alloc_us = ?4, is_new = 0 WHERE id = ?1 AND alloc_state = ?2") \
-    X(ST_CLUSTER_ALLOC, "SELECT alloc_state FROM pool WHERE id = ?1") \
-    X(ST_CLUSTER_SET_AUTO_TARGET, "UPDATE pool SET auto_target = ?2 WHERE id = ?1") \
-    X(ST_CLUSTER_SET_ERRORS, "UPDATE pool SET errors = ?2 WHERE id = ?1") \
+    X(ST_POOL_MOVE, "UPDATE pool SET alloc_state = ?3, alloc_us = ?4, is_new = 0 WHERE id = ?1 AND alloc_state = ?2") \
+    X(ST_POOL_ALLOC, "SELECT alloc_state FROM pool WHERE id = ?1") \
+    X(ST_POOL_SET_AUTO_TARGET, "UPDATE pool SET auto_target = ?2 WHERE id = ?1") \
+    X(ST_POOL_SET_ERRORS, "UPDATE pool SET errors = ?2 WHERE id = ?1") \
     X(ST_CLUSTER_IDS, "SELECT id FROM cluster ORDER BY id")                                        \
     X(ST_CLUSTER_COUNT,                                                                            \
       "SELECT count(*) FROM resource_group g JOIN workspace w ON w.group_id = g.id "               \
@@ -140,12 +132,6 @@
       "JOIN cluster c ON c.workspace_id = w.id JOIN job j ON j.cluster_id = c.id "                 \
       "WHERE g.subscription = ?1 AND j.exec_state IN (1, 2, 3)")                                   \
     X(ST_JOB_SECRETS, "SELECT secrets FROM job WHERE id = ?1")                                     \
-    X(ST_JOB_QUEUE, QUEUED_OF_POOL "AND u.nodes <= ?2 ORDER BY u.priority DESC, u.id LIMIT ?3") \
-    X(ST_JOB_OVERSIZED, QUEUED_OF_POOL "AND u.nodes > ?2 ORDER BY u.priority DESC, u.id LIMIT ?3") \
-    X(ST_JOB_QUEUE_DEMAND, \
-      "SELECT coalesce(sum(nodes), 0) FROM run WHERE pool_id = ?1 AND phase = 1 AND stop = 0 AND nodes <= ?2") \
-    X(ST_JOB_ACTIVE_IDS,                                                                           \
-      "SELECT id FROM job WHERE exec_state IN (2, 3) OR prov_state = 5 ORDER BY id")               \
     X(ST_JOB_MOVE, \
       "UPDATE job SET exec_state = ?3, exec_us = ?4, " \
       "start_us = CASE ?5 WHEN 0 THEN start_us WHEN -1 THEN 0 ELSE ?5 END, " \
@@ -155,37 +141,25 @@
     X(ST_NODE_INSERT, "INSERT INTO {+node}") \
     X(ST_NODE_BY_ID, NODE_SELECT "WHERE n.id = ?1") \
     X(ST_NODE_LIST, NODE_SELECT "WHERE n.pool_id = ?1 ORDER BY n.ordinal") \
-    X(ST_NODE_OF_JOB, \
-      "SELECT {node} FROM allocation a JOIN run u ON u.id = a.run_id JOIN node n ON n.id = a.node_id " \
-      "WHERE a.run_id = " THE_RUN_OF_JOB("?1") " AND a.attempt = u.attempt AND " IS_LIVE " ORDER BY a.rank") \
+    X(ST_NODE_OF_RUN, \
+      "SELECT {node} FROM allocation a CROSS JOIN node n ON n.id = a.node_id " \
+      "WHERE a.run_id = ?1 AND " IS_LIVE " ORDER BY a.attempt, a.rank") \
     X(ST_NODE_IDS, "SELECT id FROM node ORDER BY id")                                              \
     X(ST_NODE_LOCAL_TOTAL, "SELECT count(*) FROM node WHERE machine_id IS NULL")                   \
     X(ST_NODE_USES, \
       "SELECT {node_use} FROM node n JOIN pool p ON p.id = n.pool_id JOIN cluster c ON c.id = p.id " \
-      "JOIN workspace w ON w.id = c.workspace_id LEFT JOIN allocation a ON a.node_id = n.id AND " IS_LIVE \
-      " LEFT JOIN run u ON u.id = a.run_id LEFT JOIN job j ON u.owner_kind = 6 AND j.id = u.owner_id " \
-      "ORDER BY n.id") \
+      "JOIN workspace w ON w.id = c.workspace_id ORDER BY n.id") \
     X(ST_NODE_MOVE, \
       "UPDATE node SET state = ?3, state_us = ?4, idle_us = ?5, errors = ?7, "                       \
       "failure = CASE WHEN ?3 <> 5 THEN 0 WHEN ?6 = 0 THEN failure ELSE ?6 END " \
-      "WHERE id = ?1 AND state = ?2 AND ?8 IN (-1, EXISTS (SELECT 1 FROM allocation a WHERE " \
-      "a.node_id = ?1 AND " IS_LIVE "))") \
-    X(ST_NODE_STATE, \
-      "SELECT CASE WHEN n.state = 2 AND EXISTS (SELECT 1 FROM allocation a WHERE a.node_id = n.id AND " \
-      IS_LIVE ") THEN 3 ELSE n.state END FROM node n WHERE n.id = ?1") \
+      "WHERE id = ?1 AND state = ?2") \
+    X(ST_NODE_STATE, "SELECT state FROM node WHERE id = ?1") \
     X(ST_NODE_SET_INCARNATION, "UPDATE node SET incarnation = ?2 WHERE id = ?1")                   \
     X(ST_NODE_REMOVE, "DELETE FROM node WHERE id = ?1")                                            \
-    X(ST_PLACE_INSERT, \
-      "UPDATE allocation SET kept = ?3, released_us = ?4 WHERE run_id = " THE_RUN_OF_JOB("?1") " AND rank = ?2 " \
-      "AND attempt = (SELECT attempt FROM run u WHERE " RUN_OF_JOB "?1)") \
-    X(ST_PLACE_OF_JOB, \
-      "SELECT {job_place} FROM allocation a JOIN run u ON u.id = a.run_id WHERE a.run_id = " THE_RUN_OF_JOB("?1") \
-      " AND a.attempt = u.attempt AND a.node_id IS NOT NULL ORDER BY a.rank") \
-    X(ST_PLACE_LOST, "UPDATE allocation SET kept = 0 WHERE node_id = ?1 AND run_id = " THE_RUN_OF_JOB("?2")) \
-    X(ST_PLACE_KEPT_DIRS, \
+    X(ST_ALLOCATION_KEPT_DIRS, \
       "SELECT {kept_dir} FROM allocation a JOIN run u ON u.id = a.run_id " \
       "WHERE a.node_id = ?1 AND a.kept = 1") \
-    X(ST_PLACE_TRIM, \
+    X(ST_ALLOCATION_TRIM, \
       "UPDATE allocation SET kept = 0 WHERE node_id = ?1 AND kept = 1 AND run_id NOT IN " \
       "(SELECT run_id FROM allocation WHERE node_id = ?1 AND kept = 1 " \
       "ORDER BY released_us DESC, run_id DESC LIMIT ?2)") \
@@ -198,10 +172,12 @@
     X(ST_RUN_INSERT, "INSERT INTO {+run}") \
     X(ST_RUN_BY_ID, RUN_SELECT "WHERE u.id = ?1") \
     X(ST_RUN_OF, RUN_SELECT "WHERE u.owner_kind = ?1 AND u.owner_id = ?2 AND u.idx = ?3") \
-    X(ST_RUN_QUEUE, \
-      RUN_SELECT "WHERE u.pool_id = ?1 AND u.phase = 1 AND u.stop = 0 " \
-      "ORDER BY u.priority DESC, u.id LIMIT ?2") \
+    X(ST_RUN_QUEUE, QUEUE_OF_POOL "AND u.nodes <= ?2 ORDER BY u.priority DESC, u.id LIMIT ?3") \
+    X(ST_RUN_OVERSIZED, QUEUE_OF_POOL "AND u.nodes > ?2 ORDER BY u.priority DESC, u.id LIMIT ?3") \
+    X(ST_RUN_QUEUE_DEMAND, \
+      "SELECT coalesce(sum(nodes), 0) FROM run WHERE pool_id = ?1 AND phase = 1 AND stop = 0 AND nodes <= ?2") \
     X(ST_RUN_LIVE_IDS, "SELECT id FROM run WHERE phase IN (2, 3) ORDER BY id") \
+    X(ST_RUN_DOOMED_IDS, "SELECT id FROM run WHERE phase IN (2, 3) AND stop = 2 ORDER BY id") \
     X(ST_RUN_MOVE, \
       "UPDATE run SET phase = ?3, start_us = CASE ?4 WHEN 0 THEN start_us WHEN -1 THEN 0 ELSE ?4 END, " \
       "end_us = CASE ?5 WHEN 0 THEN end_us ELSE ?5 END, attempt = CASE ?6 WHEN 0 THEN attempt ELSE ?6 END, " \
@@ -217,22 +193,19 @@
       "UPDATE allocation SET state = ?5, released_us = ?6 " \
       "WHERE run_id = ?1 AND attempt = ?2 AND rank = ?3 AND state = ?4") \
     X(ST_ALLOCATION_STATE, "SELECT state FROM allocation WHERE run_id = ?1 AND attempt = ?2 AND rank = ?3") \
+    X(ST_ALLOCATION_TAKE, \
+      "UPDATE node SET idle_us = 0 WHERE id = ?1 AND state = 2 AND slots >= ?2 AND gpus >= ?3 " \
+      "AND cores >= ?4 AND memory >= ?5 AND NOT EXISTS (SELECT 1 FROM allocation a " \
+      "WHERE a.node_id = ?1 AND " IS_LIVE " GROUP BY a.node_id HAVING " \
+      "sum(a.slots) + ?2 > node.slots OR sum(a.gpus) + ?3 > node.gpus OR " \
+      "sum(a.cores) + ?4 > node.cores OR sum(a.memory) + ?5 > node.memory)") \
+    X(ST_ALLOCATION_FREE, \
+      "UPDATE node SET idle_us = ?2 WHERE id = ?1 AND state = 2 AND NOT EXISTS " \
+      "(SELECT 1 FROM allocation a WHERE a.node_id = ?1 AND " IS_LIVE ")") \
     X(ST_ALLOCATION_KEEP, \
       "UPDATE allocation SET kept = ?4 WHERE run_id = ?1 AND attempt = ?2 AND rank = ?3") \
     X(ST_NODE_SET_CAPACITY, \
       "UPDATE node SET slots = ?2, gpus = ?3, cores = ?4, memory = ?5, devices = ?6 WHERE id = ?1") \
-    X(ST_JOB_MOVE_RUN, \
-      "UPDATE run SET phase = CASE WHEN ?2 = 4 AND EXISTS (SELECT 1 FROM allocation a WHERE " \
-      "a.run_id = run.id AND " IS_LIVE ") THEN 3 ELSE ?2 END, stop = max(stop, ?3), " \
-      "start_us = CASE ?4 WHEN 0 THEN start_us WHEN -1 THEN 0 ELSE ?4 END, " \
-      "end_us = CASE ?5 WHEN 0 THEN end_us ELSE ?5 END, " \
-      "attempt = CASE ?6 WHEN 0 THEN attempt ELSE ?6 END, failure = ?7 " \
-      "WHERE owner_kind = 6 AND idx = 0 AND owner_id = ?1") \
-    X(ST_RUN_RELEASED, \
-      "UPDATE run SET phase = 4 WHERE phase = 3 AND id IN (SELECT run_id FROM allocation WHERE " \
-      "node_id = ?1 AND released_us = ?2) AND NOT EXISTS " \
-      "(SELECT 1 FROM allocation a WHERE a.run_id = run.id AND " IS_LIVE ")") \
-    X(ST_NODE_RELEASE, "UPDATE allocation SET state = 3, released_us = ?2 WHERE node_id = ?1 AND state IN (1, 2)") \
     X(ST_EPOCH_GET, "SELECT {epoch} FROM epoch h WHERE h.id = 1") \
     X(ST_EVENT_INSERT, "INSERT INTO {+event}") \
     X(ST_EVENT_TRIM, \
@@ -297,7 +270,13 @@
       "SELECT {doomed_job} FROM job j WHERE j.prov_state = 5 " NOT_HELD \
       "UNION ALL SELECT {doomed_job} FROM experiment x JOIN job j ON j.experiment_id = x.id " \
       "WHERE x.prov_state = 5 AND j.prov_state <> 5 " NOT_HELD "LIMIT ?1") \
-    X(ST_DOOMED_HELD_IDS, "SELECT DISTINCT h.id " HELD "WHERE " IS_LIVE " AND h.prov_state = 5") \
+    X(ST_DELETING_EXPERIMENTS, "SELECT id FROM experiment WHERE prov_state = 5 AND id >= ?1 ORDER BY id LIMIT 1") \
+    X(ST_DOOM_UP_TO, \
+      "SELECT coalesce(max(id), 0) FROM (SELECT id FROM job WHERE experiment_id = ?1 AND id > ?2 " \
+      "ORDER BY id LIMIT ?3)") \
+    X(ST_DOOM_RUNS, \
+      "UPDATE run SET stop = 2 WHERE stop < 2 AND phase <> 4 AND owner_kind = 6 AND owner_id IN " \
+      "(SELECT id FROM job WHERE experiment_id = ?1 AND id > ?2 AND id <= ?3)") \
     X(ST_OP_INSERT, "INSERT INTO {+operation}") \
     X(ST_OP_GET, "SELECT {operation} FROM operation o WHERE o.guid = ?1") \
     X(ST_OP_FINISH,                                                                                \

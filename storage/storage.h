@@ -145,10 +145,6 @@ int st_cluster_list(struct storage *, struct arena *, const struct st_filter *, 
                     int limit, struct cluster **rows, size_t *n, struct err *);
 int st_cluster_secrets(struct storage *, struct arena *, int64_t id, const char **secrets,
                        struct err *);
-int st_cluster_set_alloc(struct storage *, int64_t id, enum alloc_state from, enum alloc_state to,
-                         int64_t now_us, struct err *);
-int st_cluster_set_auto_target(struct storage *, int64_t id, int target, struct err *);
-int st_cluster_set_errors(struct storage *, int64_t id, const char *errors, struct err *);
 /* Ids of every cluster, for the scheduler's start. */
 int st_cluster_ids(struct storage *, struct arena *, int64_t **ids, size_t *n, struct err *);
 int st_cluster_count(struct storage *, const char *subscription, int64_t *n, struct err *);
@@ -172,20 +168,6 @@ int st_job_list_named(struct storage *, struct arena *, const char *subscription
 int st_job_unfinished(struct storage *, const char *subscription, int64_t *n, struct err *);
 int st_job_secrets(struct storage *, struct arena *, int64_t id, const char **secrets,
                    struct err *);
-/* Queued jobs of a cluster that want `largest` nodes or fewer, and nothing is deleting them or
- * their experiment; highest priority first, then oldest. */
-int st_job_queue(struct storage *, struct arena *, int64_t cluster_id, int largest, int limit,
-                 struct job **rows, size_t *n, struct err *);
-/* The same of those that want more. */
-int st_job_oversized(struct storage *, struct arena *, int64_t cluster_id, int largest, int limit,
-                     struct job **rows, size_t *n, struct err *);
-/* Sum of node_count over the cluster's queued jobs that want `largest` nodes or fewer, for
- * automatic scaling. */
-int st_job_queue_demand(struct storage *, int64_t cluster_id, int largest, int64_t *nodes,
-                        struct err *);
-/* Ids of jobs that need attention at start: running, terminating, or being deleted. */
-int st_job_active_ids(struct storage *, struct arena *, int64_t **ids, size_t *n, struct err *);
-
 /* A guarded move of a job's execution state; the only writer of it. */
 struct st_job_move {
     int64_t id;
@@ -196,7 +178,6 @@ struct st_job_move {
     bool has_exit_code;
     int exit_code;
     const char *errors; /* NULL: leave */
-    int attempt;        /* new attempt number, 0: leave */
     int failure;        /* enum failure_code of what `errors` say; 0: none */
     const char *reason; /* for the event; NULL: the failure's name */
 };
@@ -209,8 +190,8 @@ int st_node_by_id(struct storage *, struct arena *, int64_t id, struct node *out
 /* All nodes of a cluster, by ordinal. */
 int st_node_list(struct storage *, struct arena *, int64_t cluster_id, struct node **rows,
                  size_t *n, struct err *);
-/* The nodes that hold a job, by rank. */
-int st_node_of_job(struct storage *, struct arena *, int64_t job_id, struct node **rows, size_t *n,
+/* The nodes that a run has now, by rank. */
+int st_node_of_run(struct storage *, struct arena *, int64_t run_id, struct node **rows, size_t *n,
                    struct err *);
 int st_node_ids(struct storage *, struct arena *, int64_t **ids, size_t *n, struct err *);
 /* How many local nodes there are, over all clusters. */
@@ -220,8 +201,9 @@ int st_node_local_total(struct storage *, int64_t *n, struct err *);
 struct node_use {
     int64_t node_id, cluster_id, machine_id; /* machine_id 0: a local node */
     const char *node, *cluster, *workspace;
-    const char *job; /* NULL: none */
+    const char *jobs; /* "A, B"; NULL: none */
     enum node_state state;
+    int live;                     /* allocations */
     enum vm_priority vm_priority; /* the cluster's */
     const char *errors;           /* JSON array text of BatchAIError, or NULL */
 };
@@ -233,8 +215,6 @@ struct st_node_move {
     int64_t id;
     enum node_state from, to;
     int64_t now_us;
-    int64_t job_id; /* the job it holds from now on; 0: none */
-    int rank;
     const char *errors; /* replaces what was there; NULL: none */
     int failure;        /* enum failure_code of the last of `errors`; 0: as it was */
     const char *reason; /* for the event; NULL: the failure's name */
@@ -264,19 +244,25 @@ int st_pool_set_errors(struct storage *, int64_t id, const char *errors, struct 
 int st_pool_remove(struct storage *, int64_t id, struct err *);
 
 /* --- runs ----------------------------------------------------------------------------------- */
-/* st_job_insert(), st_job_move() and st_remove() write the run of the job with it. */
+/* st_job_insert() and st_remove() write the run of the job with it. */
 int st_run_insert(struct storage *, const struct run *r, int64_t *id, struct err *);
 int st_run_by_id(struct storage *, struct arena *, int64_t id, struct run *out, struct err *);
 int st_run_of(struct storage *, struct arena *, enum resource_kind owner, int64_t owner_id, int idx,
               struct run *out, struct err *);
-/* Waiting runs of a pool that nobody asked to stop, highest priority first, then oldest. */
-int st_run_queue(struct storage *, struct arena *, int64_t pool_id, int limit, struct run **rows,
-                 size_t *n, struct err *);
-/* The sum of their nodes. */
-int st_run_queue_demand(struct storage *, int64_t pool_id, int64_t *nodes, struct err *);
-/* Those that have nodes, by id. */
+/* Waiting runs of a pool that want `largest` nodes or fewer and that nobody asked to stop, highest
+ * priority first, then oldest. */
+int st_run_queue(struct storage *, struct arena *, int64_t pool_id, int largest, int limit,
+                 struct run **rows, size_t *n, struct err *);
+/* The same of those that want more. */
+int st_run_oversized(struct storage *, struct arena *, int64_t pool_id, int largest, int limit,
+                     struct run **rows, size_t *n, struct err *);
+/* The sum of the nodes that st_run_queue() has, for automatic scaling. */
+int st_run_queue_demand(struct storage *, int64_t pool_id, int largest, int64_t *nodes,
+                        struct err *);
+/* Those that have nodes, by id; of these, those that are to be forgotten. */
 int st_run_live_ids(struct storage *, struct arena *, int64_t **ids, size_t *n, struct err *);
-/* A guarded move of a run's state. */
+int st_run_doomed_ids(struct storage *, struct arena *, int64_t **ids, size_t *n, struct err *);
+/* A guarded move of a run's state; the only writer of it. */
 struct st_run_move {
     int64_t id;
     enum run_state from, to;
@@ -293,7 +279,7 @@ int st_runs_remove(struct storage *, enum resource_kind owner, int64_t owner_id,
 
 /* --- allocations ---------------------------------------------------------------------------- */
 /* All or none of them. They are live (held or begun) until they are released or lost. ERR_CONFLICT
- * if a run would have two of one node. */
+ * if a run would have two of one node, or a node is not idle or has not so much left. */
 int st_allocation_insert(struct storage *, const struct allocation *rows, size_t n, struct err *);
 /* What begins the ids of tasks of a run's attempt on its node of this rank, if it is allocated now:
  * "GUID-ATTEMPT-TERM.RANDOM-RANK-". An id of a backup's time is never met again. */
@@ -313,6 +299,14 @@ int st_allocation_move(struct storage *, const struct allocation *al, enum alloc
  * say that theirs is not. */
 int st_allocation_keep(struct storage *, const struct allocation *al, bool kept, int keep,
                        struct err *);
+/* The directories that a node keeps. */
+struct kept_dir {
+    int64_t run_id;
+    int attempt, rank;
+    const char *name; /* "GUID-ATTEMPT" */
+};
+int st_allocation_kept_dirs(struct storage *, struct arena *, int64_t node_id,
+                            struct kept_dir **rows, size_t *n, struct err *);
 
 /* --- epochs --------------------------------------------------------------------------------- */
 /* Of this start; it was on disk before st_open() returned. Borrowed from `st`. */
@@ -329,30 +323,6 @@ int st_event_of(struct storage *, struct arena *, enum resource_kind kind, int64
 int st_event_since(struct storage *, struct arena *, int64_t after, int limit, struct event **rows,
                    size_t *n, struct err *);
 int st_event_forget(struct storage *, enum resource_kind kind, int64_t resource_id, struct err *);
-
-/* --- where ended jobs ran ------------------------------------------------------------------ */
-struct job_place {
-    int64_t job_id;
-    int rank;
-    int64_t node_id;
-    bool kept; /* the node keeps the job's directory */
-};
-/* With `kept`, the node is to keep the directories of its `keep` latest jobs: older rows say that
- * theirs is not. Rows go with their job and with their node. */
-int st_place_insert(struct storage *, const struct job_place *p, int64_t now_us, int keep,
-                    struct err *) MUST_CHECK;
-/* By rank. */
-int st_place_of_job(struct storage *, struct arena *, int64_t job_id, struct job_place **rows,
-                    size_t *n, struct err *);
-/* The directories that a node keeps. */
-struct kept_dir {
-    int64_t job_id;
-    const char *name; /* "GUID-ATTEMPT" */
-};
-int st_place_kept_dirs(struct storage *, struct arena *, int64_t node_id, struct kept_dir **rows,
-                       size_t *n, struct err *);
-/* It turned out that the node does not have it. */
-int st_place_lost(struct storage *, int64_t node_id, int64_t job_id, struct err *) MUST_CHECK;
 
 /* --- machines ------------------------------------------------------------------------------ */
 /* Finds the machine of this name, or makes its row. */
@@ -387,13 +357,19 @@ int st_deleting_cluster_ids(struct storage *, struct arena *, int64_t **ids, siz
 /* Jobs that are to be removed and hold no node, at most `limit`: marked ones, then those of marked
  * experiments. */
 struct doomed_job {
-    int64_t id, cluster_id; /* 0: its cluster is gone */
-    bool with_experiment;   /* doomed by its experiment's mark alone */
+    int64_t id, run_id;
+    int64_t cluster_id;   /* 0: its cluster is gone */
+    bool with_experiment; /* doomed by its experiment's mark alone */
 };
 int st_doomed_jobs(struct storage *, struct arena *, int limit, struct doomed_job **rows, size_t *n,
                    struct err *);
-/* Marked jobs that hold nodes. */
-int st_doomed_held_ids(struct storage *, struct arena *, int64_t **ids, size_t *n, struct err *);
+/* Takes the runs of marked experiments out of the queues: each call those of up to `limit` jobs, so
+ * that it takes as long whatever there is. *at says where it goes on; to be begun with zeros. 1:
+ * there may be more; 0: that was all; -1: err. */
+struct st_doom {
+    int64_t experiment_id, job_id;
+};
+int st_doom_runs(struct storage *, struct st_doom *at, int limit, struct err *) MUST_CHECK;
 
 /* --- asynchronous operations --------------------------------------------------------------- */
 int st_op_insert(struct storage *, const struct operation *op, struct err *);

@@ -60,7 +60,7 @@ static json_t *render(const struct machine_view *m)
     return json_pack("{s:s, s:s, s:b, s:b, s:s*, s:s*, s:s*, s:s*, s:o, s:s, s:o*, s:o*}", "name",
                      m->name, "state", m->state, "local", (int)m->is_local, "drained",
                      (int)m->drained, "reason", m->reason, "node", m->node, "cluster", m->cluster,
-                     "job", m->job, "vmSizes", texts(m->vm_sizes), "vmPriority", priority,
+                     "job", m->jobs, "vmSizes", texts(m->vm_sizes), "vmPriority", priority,
                      "lastContactTime", render_time(m->contact_us), "facts",
                      m->has_facts ? render_facts(&m->facts) : NULL);
 }

@@ -106,8 +106,8 @@ static int find_place(struct request *r, const struct file_ref *f, struct output
     if (rc == 0 || j.prov_state == PROV_DELETING)
         return err_set(e, ERR_FILE_NOT_FOUND, NULL,
                        "The file cannot be read: its job has been deleted.");
-    if (runs_output_dirs(sched_runs(azstorage_of(r)->sched), &r->arena, &j, f->scope[2], &at, &n,
-                         e) < 0)
+    if (runs_output_dirs(sched_runs(azstorage_of(r)->sched), &r->arena, RES_JOB, j.id, f->scope[2],
+                         &at, &n, e) < 0)
         return err_prefix(e, "The file cannot be read");
     for (size_t i = 0; i < n; i++)
         if (at[i].rank == rank) {

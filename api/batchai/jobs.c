@@ -249,7 +249,7 @@ static int terminate_in_tx(struct storage *st, void *ctx, struct err *e)
                             .in_group = request_is_flat(t->r)};
     if (operation_start(t->r, &op, &t->guid, e) < 0)
         return -1;
-    return runs_terminate(sched_runs(arm_of(t->r)->sched), t->j->id, e) < 0 ? -1 : 0;
+    return runs_terminate(sched_runs(arm_of(t->r)->sched), RES_JOB, t->j->id, e) < 0 ? -1 : 0;
 }
 
 struct replied *jobs_terminate(struct request *r)
@@ -266,23 +266,24 @@ struct replied *jobs_terminate(struct request *r)
     return reply_accepted(r, &j.scope, t.guid);
 }
 
-/* The nodes that an ended job ran on, as far as they are still there. */
+/* The nodes that the job runs on, or ran on as far as they are still there. */
 static int nodes_used(struct request *r, const struct job *j, struct node **out, size_t *n,
                       struct err *e)
 {
-    struct job_place *at;
-    size_t n_at;
+    struct storage *st = arm_of(r)->storage;
+    struct run run;
+    struct allocation *at = NULL;
+    size_t n_at = 0;
     *n = 0;
-    if (st_place_of_job(arm_of(r)->storage, &r->arena, j->id, &at, &n_at, e) < 0)
-        return -1;
+    int rc = st_run_of(st, &r->arena, RES_JOB, j->id, 0, &run, e);
+    if (rc > 0 && run.state != RUN_WAITING)
+        rc = st_allocation_of_run(st, &r->arena, run.id, run.attempt, &at, &n_at, e);
     *out = arena_alloc(&r->arena, (n_at + 1) * sizeof **out);
-    for (size_t i = 0; i < n_at; i++) {
-        int rc = st_node_by_id(arm_of(r)->storage, &r->arena, at[i].node_id, &(*out)[*n], e);
-        if (rc < 0)
-            return -1;
+    for (size_t i = 0; rc >= 0 && i < n_at; i++) {
+        rc = st_node_by_id(st, &r->arena, at[i].node_id, &(*out)[*n], e);
         *n += rc > 0;
     }
-    return 0;
+    return rc < 0 ? -1 : 0;
 }
 
 struct replied *jobs_list_remote_login(struct request *r)
@@ -291,9 +292,7 @@ struct replied *jobs_list_remote_login(struct request *r)
     struct job j;
     struct node *nodes;
     size_t n;
-    if (find_job(r, &j, &e) < 0 ||
-        st_node_of_job(arm_of(r)->storage, &r->arena, j.id, &nodes, &n, &e) < 0 ||
-        (n == 0 && nodes_used(r, &j, &nodes, &n, &e) < 0))
+    if (find_job(r, &j, &e) < 0 || nodes_used(r, &j, &nodes, &n, &e) < 0)
         return reply_err(r, &e);
     return reply_remote_login(r, nodes, n);
 }

@@ -110,7 +110,8 @@ static int find(struct file_list *l, const struct job *j, struct node_list **out
     struct output_dir *at;
     size_t n;
     struct request *r = l->r;
-    if (runs_output_dirs(sched_runs(arm_of(r)->sched), &r->arena, j, l->id, &at, &n, e) < 0)
+    if (runs_output_dirs(sched_runs(arm_of(r)->sched), &r->arena, RES_JOB, j->id, l->id, &at, &n,
+                         e) < 0)
         return -1;
     *out = xcalloc(1, sizeof **out);
     **out = (struct node_list){.list = l, .at = at, .n = n};

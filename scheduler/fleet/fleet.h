@@ -70,8 +70,8 @@ void fleet_forget_nodes(struct fleet *fl);
 void fleet_free(struct fleet *fl);
 
 const struct site *fleet_site(const struct fleet *fl);
-/* Since when a node is in its state, on the monotonic clock: reckoned once from the row, and at
- * most `longest_us` ago. */
+/* Since when a node is idle and does nothing, on the monotonic clock: reckoned once from the row,
+ * and at most `longest_us` ago. 0: it is not. */
 int64_t fleet_node_idle_since(struct fleet *fl, const struct node *row, int64_t longest_us);
 
 /* --- the machines, as people who run them see them ------------------------------------------- */
@@ -81,9 +81,9 @@ struct machine_view {
     const char *name;  /* the inventory's; the node's for a local one */
     const char *state; /* "unknown" (never reached), "free", "unreachable", or its node's state */
     bool is_local, drained;
-    const char *reason; /* why drained, unreachable or unusable */
-    const char *node, *cluster, *job;
-    const char *const *vm_sizes; /* NULL-terminated; empty: any */
+    const char *reason;                /* why drained, unreachable or unusable */
+    const char *node, *cluster, *jobs; /* jobs: "A, B" */
+    const char *const *vm_sizes;       /* NULL-terminated; empty: any */
     enum vm_priority priority;
     int64_t contact_us; /* last contact; 0: never */
     bool has_facts;
@@ -127,11 +127,14 @@ void machines_reread(struct fleet *fl);
 /* The sizes that nodes of this priority may have here, for people: "A, B", or "none". Arena-owned.
  */
 const char *fleet_sizes(const struct fleet *fl, struct arena *a, enum vm_priority priority);
-/* Why `missing` of the `target` nodes of a cluster cannot be had. Arena-owned. */
-const char *machines_shortage(struct fleet *fl, struct arena *a, const struct cluster *c,
-                              int target, int missing);
+/* Why `missing` of the `target` nodes of a pool cannot be had. Arena-owned. */
+const char *machines_shortage(struct fleet *fl, struct arena *a, const struct pool *p, int target,
+                              int missing);
 
 /* --- nodes ------------------------------------------------------------------------------------ */
+
+/* Wakes the runs that have a part of the node, once what was written so far is on disk. */
+int fleet_wake_runs(struct fleet *fl, struct arena *a, int64_t node_id, struct err *e) MUST_CHECK;
 
 /* Where people log in on a node. */
 struct node_login {

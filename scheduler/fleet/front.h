@@ -24,9 +24,7 @@ struct front;
 
 /* How a run ended. */
 struct run_end {
-    int64_t job_id;
-    enum exec_state from; /* as the row says */
-    bool was_queued;      /* it never had a node */
+    bool was_queued; /* it never had a node */
     bool succeeded;
     bool stopped; /* as its user asked */
     bool has_exit_code;
@@ -40,20 +38,29 @@ struct front_ops {
      * gone) or -1. To be wiped with node_setup_wipe(). */
     int (*load_pool)(const struct front *f, struct storage *st, struct arena *a, int64_t pool_id,
                      bool secrets, struct node_setup_spec *out, struct err *e);
+    /* What people call a pool, and a run; "" if it is gone. The arena's. `full`: with what it is
+     * and where, for people who know another one. */
+    const char *(*pool_name)(const struct front *f, struct storage *st, struct arena *a,
+                             int64_t pool_id, bool full);
+    const char *(*run_name)(const struct front *f, struct storage *st, struct arena *a,
+                            const struct run *r);
     /* What a run is to do. To be wiped with job_spec_wipe(). */
-    int (*load)(const struct front *f, struct storage *st, struct arena *a, const struct job *j,
+    int (*load)(const struct front *f, struct storage *st, struct arena *a, const struct run *r,
                 bool secrets, struct job_spec *out, struct err *e);
     /* It has nodes. */
-    int (*started)(const struct front *f, struct storage *st, const struct job *j, int64_t now_us,
+    int (*started)(const struct front *f, struct storage *st, const struct run *r, int64_t now_us,
                    struct err *e);
-    int (*ended)(const struct front *f, struct storage *st, const struct run_end *end,
-                 struct err *e);
+    /* It runs, and is to be ended. */
+    int (*stopping)(const struct front *f, struct storage *st, const struct run *r, int64_t now_us,
+                    struct err *e);
+    int (*ended)(const struct front *f, struct storage *st, const struct run *r,
+                 const struct run_end *end, struct err *e);
     /* Its nodes are gone, and it waits for others. */
-    int (*requeued)(const struct front *f, struct storage *st, int64_t job_id, enum exec_state from,
-                    int64_t now_us, struct err *e);
+    int (*requeued)(const struct front *f, struct storage *st, const struct run *r, int64_t now_us,
+                    struct err *e);
     /* It has ended and holds nothing: who waits for that may be told. May be called again. */
-    int (*may_forget)(const struct front *f, struct storage *st, int64_t job_id, int64_t now_us,
-                      struct err *e);
+    int (*may_forget)(const struct front *f, struct storage *st, const struct run *r,
+                      int64_t now_us, struct err *e);
 };
 
 struct front {

@@ -78,7 +78,7 @@ static int retry_node(struct fleet *fl, const struct machine *m, struct err *e)
     struct node row;
     arena_init(&a);
     int rc = claiming_node(fl, m, &a, &row, e);
-    if (rc == 1 && row.state == NODE_UNUSABLE && row.job_id == 0) {
+    if (rc == 1 && row.state == NODE_UNUSABLE && row.live == 0) {
         const struct st_node_move move = {.id = row.id,
                                           .from = row.state,
                                           .to = node_next(row.state, NODE_EV_RETRY),
@@ -144,7 +144,7 @@ static int refuse_reboot(const struct machine *m, const struct node *row, struct
         return err_set(e, ERR_CONFLICT, NULL,
                        "%s is just being given back by its cluster: wait until it is free",
                        m->name);
-    if (row->job_id != 0)
+    if (row->live > 0)
         return err_set(e, ERR_CONFLICT, NULL,
                        "A job runs on %s: drain the machine and wait for the end of the job, or "
                        "terminate the job first",

@@ -29,10 +29,10 @@ static const char *joined(struct arena *a, const char *first, const char *second
 
 static void view_use(struct viewing *v, const struct node_use *u, struct machine_view *out)
 {
-    out->state = enum_to_name(node_state_names, (int)u->state);
+    out->state = node_state_shown(u->state, u->live);
     out->node = u->node;
     out->cluster = u->cluster;
-    out->job = u->job;
+    out->jobs = u->jobs;
     if (u->state == NODE_UNUSABLE)
         out->reason = joined(v->a, out->reason, failure_message(v->a, u->errors));
 }
@@ -195,46 +195,45 @@ static void count_machine(struct shortage *sh, const struct machine *m, int64_t 
         add_name(&sh->troubled_names, m->name, ++sh->troubled);
 }
 
-static int claims_of(const struct fleet *fl, const struct cluster *c, int64_t cluster_id)
+static int claims_of(const struct fleet *fl, const struct pool *p, int64_t cluster_id)
 {
     int n = 0;
     for (size_t i = 0; i < fl->n_machines; i++)
         n += fl->machines[i].cluster_id == cluster_id &&
-             machine_serves(&fl->machines[i], c->vm_size, c->vm_priority);
+             machine_serves(&fl->machines[i], p->vm_size, p->vm_priority);
     return n;
 }
 
-static void say_others(struct fleet *fl, struct arena *a, const struct cluster *c,
+static void say_others(struct fleet *fl, struct arena *a, const struct pool *p,
                        const struct shortage *sh, struct strbuf *out)
 {
     int more = 0;
     for (size_t i = 0; i < sh->others.n; i++) {
         int64_t id = sh->others.e[i].id;
-        struct cluster other;
-        struct err e = {0};
-        if (i < NAMED_MAX && st_cluster_by_id(fl->st, a, id, &other, &e) == 1)
-            strbuf_printf(out, ", %d to cluster %s of workspace %s", claims_of(fl, c, id),
-                          other.name, other.scope.workspace);
+        const struct front *f = fl->cfg.front;
+        const char *name = i < NAMED_MAX ? f->ops->pool_name(f, fl->st, a, id, true) : "";
+        if (*name)
+            strbuf_printf(out, ", %d to %s", claims_of(fl, p, id), name);
         else
-            more += claims_of(fl, c, id);
+            more += claims_of(fl, p, id);
     }
     if (more > 0)
         strbuf_printf(out, ", %d to more clusters", more);
 }
 
-static void say(struct fleet *fl, struct arena *a, const struct cluster *c,
-                const struct shortage *sh, struct strbuf *out)
+static void say(struct fleet *fl, struct arena *a, const struct pool *p, const struct shortage *sh,
+                struct strbuf *out)
 {
-    const char *priority = enum_to_name(vm_priority_names, (int)c->vm_priority);
+    const char *priority = enum_to_name(vm_priority_names, (int)p->vm_priority);
     if (sh->serving == 0) {
-        strbuf_printf(out, "no machine of the inventory serves %s with priority %s", c->vm_size,
+        strbuf_printf(out, "no machine of the inventory serves %s with priority %s", p->vm_size,
                       priority);
         return;
     }
     strbuf_printf(out, "%d machine%s serve%s %s with priority %s: %d belong%s to this cluster",
-                  sh->serving, sh->serving == 1 ? "" : "s", sh->serving == 1 ? "s" : "", c->vm_size,
+                  sh->serving, sh->serving == 1 ? "" : "s", sh->serving == 1 ? "s" : "", p->vm_size,
                   priority, sh->own, sh->own == 1 ? "s" : "");
-    say_others(fl, a, c, sh, out);
+    say_others(fl, a, p, sh, out);
     if (sh->drained > 0)
         strbuf_printf(out, ", %d %s drained (%s)", sh->drained, sh->drained == 1 ? "is" : "are",
                       sh->drained_names.s);
@@ -243,15 +242,15 @@ static void say(struct fleet *fl, struct arena *a, const struct cluster *c,
                       sh->troubled_names.s);
 }
 
-const char *machines_shortage(struct fleet *fl, struct arena *a, const struct cluster *c,
-                              int target, int missing)
+const char *machines_shortage(struct fleet *fl, struct arena *a, const struct pool *p, int target,
+                              int missing)
 {
     struct shortage sh = {0};
     struct strbuf why = STRBUF_INIT;
     for (size_t i = 0; i < fl->n_machines; i++)
-        if (machine_serves(&fl->machines[i], c->vm_size, c->vm_priority))
-            count_machine(&sh, &fl->machines[i], c->id);
-    say(fl, a, c, &sh, &why);
+        if (machine_serves(&fl->machines[i], p->vm_size, p->vm_priority))
+            count_machine(&sh, &fl->machines[i], p->id);
+    say(fl, a, p, &sh, &why);
     const char *text = arena_printf(a, "%d of the %d nodes asked for %s missing: %s", missing,
                                     target, missing == 1 ? "is" : "are", why.s);
     id_map_free(&sh.others);

@@ -71,7 +71,7 @@ struct node_rt {
     bool no_strays;                     /* no tasks that no row knows: node_strays.c */
     bool swept;                         /* no directories of forgotten jobs: node_sweep.c */
     struct node_tenant *tenants;        /* borrowed */
-    int64_t idle_row_us, idle_since_us; /* node.state_us as last seen; fleet_node_idle_since() */
+    int64_t idle_row_us, idle_since_us; /* node.idle_us as last seen; fleet_node_idle_since() */
     /* Work in hand; all owned. */
     struct node_prep *prep;       /* only while the row is preparing and the link ready */
     struct node_strays *strays;   /* only on its first link */

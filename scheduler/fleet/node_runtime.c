@@ -82,6 +82,17 @@ void node_rt_free(struct node_rt *rt)
 
 /* --- failing -------------------------------------------------------------------------------- */
 
+int fleet_wake_runs(struct fleet *fl, struct arena *a, int64_t node_id, struct err *e)
+{
+    struct allocation *live;
+    size_t n;
+    if (st_allocation_of_node(fl->st, a, node_id, &live, &n, e) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        wake_durable(fl->wakes, WAKE_RUN, live[i].run_id);
+    return 0;
+}
+
 static int write_failure(struct node_rt *rt, struct arena *a, const struct failure *f,
                          struct err *e)
 {
@@ -96,8 +107,6 @@ static int write_failure(struct node_rt *rt, struct arena *a, const struct failu
                                    .from = row.state,
                                    .to = to,
                                    .now_us = wakes_wall(rt->fleet->wakes),
-                                   .job_id = row.job_id,
-                                   .rank = row.rank,
                                    .errors =
                                        to == NODE_UNUSABLE ? failure_append(a, NULL, f) : NULL,
                                    .failure = f->code};
@@ -106,11 +115,9 @@ static int write_failure(struct node_rt *rt, struct arena *a, const struct failu
     LOG_WARN(rt->fleet->log, to == NODE_UNUSABLE ? "node.unusable" : "node.failed",
              LF_STR("node", rt->name), LF_STR("why", failure_line(a, f)),
              LF_STR("command", f->command), LF_STR("stderr", f->stderr_tail));
-    if (row.job_id)
-        wake_durable(rt->fleet->wakes, WAKE_RUN, row.job_id);
     wake_durable(rt->fleet->wakes, WAKE_NODE, row.id);
     fleet_pool_changed(rt->fleet, row.cluster_id);
-    return 0;
+    return fleet_wake_runs(rt->fleet, a, row.id, e);
 }
 
 void node_fail(struct node_rt *rt, const struct failure *f)
@@ -227,8 +234,7 @@ static const struct failure changes[] = {
  * setup task is still there, so it must begin anew under another name. */
 static bool is_failed_by(enum node_state state, enum node_likeness change)
 {
-    return state == NODE_IDLE || state == NODE_RUNNING ||
-           (state == NODE_PREPARING && change == NODE_REBOOTED);
+    return state == NODE_IDLE || (state == NODE_PREPARING && change == NODE_REBOOTED);
 }
 
 /* Compares hello with the row, until the row says the same. */
@@ -277,8 +283,7 @@ static bool greet(struct node_rt *rt, const struct node *row)
 {
     if (!same_as_row(rt, row))
         return false;
-    bool may_be_used = row->state == NODE_IDLE || row->state == NODE_RUNNING;
-    if (may_be_used && !strays_ended(rt))
+    if (row->state == NODE_IDLE && !strays_ended(rt))
         return false;
     if (!rt->contact.greeted) {
         rt->contact.greeted = true;
@@ -296,7 +301,6 @@ static bool wants_link(const struct node_rt *rt, const struct node *row)
     switch (row->state) {
     case NODE_PREPARING:
     case NODE_IDLE:
-    case NODE_RUNNING:
         return true;
     case NODE_LEAVING:
         return rt->tenants != NULL;
@@ -342,13 +346,12 @@ static void use_link(struct node_rt *rt, const struct node *row)
         go_on_preparing(rt, row);
         break;
     case NODE_IDLE:
-    case NODE_RUNNING:
         node_watch(rt);
         break;
     case NODE_UNUSABLE:
         if (wakes_mono(rt->fleet->wakes) < rt->contact.retry_us)
             node_rt_close(rt); /* it is being restarted: not before */
-        else if (rt->noted.heals && !rt->tenants && row->job_id == 0)
+        else if (rt->noted.heals && !rt->tenants && row->live == 0)
             prepare_healed(rt, row);
         break;
     case NODE_LEAVING:
@@ -382,7 +385,7 @@ static void note_state(struct node_rt *rt, const struct node *row)
     rt->noted.unusable = row->state == NODE_UNUSABLE;
     rt->noted.heals = heals(row);
     rt->noted.reached = row->incarnation != NULL;
-    if (row->state != NODE_IDLE && row->state != NODE_RUNNING)
+    if (row->state != NODE_IDLE)
         node_watch_stop(rt);
     if (row->state != NODE_PREPARING)
         node_prepare_cancel(rt);
@@ -404,7 +407,7 @@ static void strike_off(struct node_rt *rt, const struct node *row)
                   "nodes go first",
         .exit_code = -1};
     node_tell_gone(rt);
-    if (row->state == NODE_LEAVING && row->job_id == 0)
+    if (row->state == NODE_LEAVING && row->live == 0)
         node_leave(rt);
     else if (row->state != NODE_LEAVING && row->state != NODE_UNUSABLE)
         node_fail(rt, &f);
@@ -420,7 +423,7 @@ static void reconcile_row(struct fleet *fl, const struct node *row)
         strike_off(rt, row);
     else if (wants_link(rt, row))
         keep_link(rt, row);
-    else if (row->state == NODE_LEAVING && row->job_id == 0)
+    else if (row->state == NODE_LEAVING && row->live == 0)
         node_leave(rt);
     else
         node_rt_close(rt);

@@ -27,15 +27,22 @@ static bool is_kept(const struct kept *k, const char *name)
     return false;
 }
 
-/* False: not known now. A row that holds a job whose run is not made yet: it may be one that is to
+static int count_tenants(const struct node_rt *rt)
+{
+    int n = 0;
+    for (const struct node_tenant *t = rt->tenants; t; t = t->next)
+        n++;
+    return n;
+}
+
+/* False: not known now. A live allocation whose run is not in memory yet: it may be one that is to
  * be cleaned, or one that was released and rolled back. */
 static bool find_kept(struct node_rt *rt, struct arena *a, struct kept *k)
 {
     struct node row;
     struct err e;
-    if (st_node_by_id(rt->fleet->st, a, rt->id, &row, &e) <= 0 ||
-        (row.job_id != 0 && !rt->tenants) ||
-        st_place_kept_dirs(rt->fleet->st, a, rt->id, &k->dirs, &k->n, &e) != 0)
+    if (st_node_by_id(rt->fleet->st, a, rt->id, &row, &e) <= 0 || row.live > count_tenants(rt) ||
+        st_allocation_kept_dirs(rt->fleet->st, a, rt->id, &k->dirs, &k->n, &e) != 0)
         return false;
     k->tenants = rt->tenants;
     return true;
@@ -67,11 +74,14 @@ static void note_lost(const struct node_rt *rt, const struct kept *k,
                       const struct node_dir_entry *list, size_t n)
 {
     for (size_t i = 0; i < k->n; i++) {
+        const struct kept_dir *dir = &k->dirs[i];
+        const struct allocation al = {
+            .run_id = dir->run_id, .attempt = dir->attempt, .rank = dir->rank, .node_id = rt->id};
         bool there = false;
         struct err e;
         for (size_t j = 0; j < n && !there; j++)
-            there = strcmp(list[j].name, k->dirs[i].name) == 0;
-        if (!there && st_place_lost(rt->fleet->st, rt->id, k->dirs[i].job_id, &e) != 0)
+            there = strcmp(list[j].name, dir->name) == 0;
+        if (!there && st_allocation_keep(rt->fleet->st, &al, false, 0, &e) != 0)
             LOG_WARN(rt->fleet->log, "node.loss_not_written", LF_STR("node", rt->name),
                      LF_STR("why", e.msg));
     }

@@ -54,7 +54,7 @@ bool outputs_off_shares(struct arena *a, const struct job_spec *spec)
     return off;
 }
 
-/* --- places --------------------------------------------------------------------------------- */
+/* --- where it is ---------------------------------------------------------------------------- */
 
 /* Why output is not on a node that the job ran on. */
 enum absence { PRESENT, NODE_GONE, DIRECTORY_REMOVED, VOLUME_GONE };
@@ -65,15 +65,15 @@ static const char *const reasons[] = {
     [VOLUME_GONE] = "the volume that it is on was mounted for as long as the job ran",
 };
 
-/* What the search for places works with. */
+/* What the search works with. */
 struct search {
     struct runs *runs;
     struct arena *a;
-    const struct job *job;
+    struct run run;
     const char *id;
     struct job_spec spec;
-    bool held; /* the nodes still hold the job */
-    struct job_place *at;
+    bool held; /* the nodes still hold it */
+    struct allocation *at;
     size_t n;
     struct launch_node *nodes; /* by rank; empty names: not there any more */
     struct node_rt **rt;       /* by rank; NULL likewise */
@@ -82,27 +82,20 @@ struct search {
     enum absence absence;
 };
 
-static int find_nodes(struct search *q, struct err *e)
+static int find_parts(struct search *q, struct err *e)
 {
-    struct node *rows;
-    size_t n;
-    if (st_node_of_job(q->runs->st, q->a, q->job->id, &rows, &n, e) != 0)
+    if (st_allocation_of_run(q->runs->st, q->a, q->run.id, q->run.attempt, &q->at, &q->n, e) < 0)
         return -1;
-    q->held = n > 0;
-    if (n == 0)
-        return st_place_of_job(q->runs->st, q->a, q->job->id, &q->at, &q->n, e);
-    q->at = arena_alloc(q->a, n * sizeof *q->at);
-    q->n = n;
-    for (size_t i = 0; i < n; i++)
-        q->at[i] = (struct job_place){
-            .job_id = q->job->id, .rank = rows[i].rank, .node_id = rows[i].id, .kept = true};
+    for (size_t i = 0; i < q->n; i++)
+        q->held =
+            q->held || q->at[i].state == ALLOCATION_HELD || q->at[i].state == ALLOCATION_BEGUN;
     return 0;
 }
 
 /* A node that leaves counts as gone: what it has is about to be removed. */
 static int find_runtimes(struct search *q, struct err *e)
 {
-    size_t n = (size_t)q->job->node_count;
+    size_t n = (size_t)q->run.nodes;
     q->nodes = arena_alloc(q->a, n * sizeof *q->nodes);
     q->rt = arena_alloc(q->a, n * sizeof *q->rt);
     for (size_t i = 0; i < n; i++) {
@@ -112,10 +105,10 @@ static int find_runtimes(struct search *q, struct err *e)
     for (size_t i = 0; i < q->n; i++) {
         struct node row;
         int rank = q->at[i].rank;
-        int rc = st_node_by_id(q->runs->st, q->a, q->at[i].node_id, &row, e);
+        int rc = st_node_by_id(q->runs->st, q->a, q->at[i].node_id, &row, e); /* 0: is gone */
         if (rc < 0)
             return -1;
-        if (rc == 0 || row.state == NODE_LEAVING || rank >= q->job->node_count)
+        if (rc == 0 || row.state == NODE_LEAVING || rank >= q->run.nodes)
             continue;
         struct node_rt *rt = node_rt_get(q->runs->fleet, &row);
         q->rt[rank] = rt;
@@ -125,12 +118,12 @@ static int find_runtimes(struct search *q, struct err *e)
     return 0;
 }
 
-static enum absence judge(const struct search *q, const struct job_place *at,
+static enum absence judge(const struct search *q, const struct allocation *at,
                           const struct launch_env *env, const char *path)
 {
     if (!q->held && is_below(path, env->job_mounts))
         return VOLUME_GONE;
-    return at->kept || !in_job_dir(env, path) ? PRESENT : DIRECTORY_REMOVED;
+    return q->held || at->kept || !in_job_dir(env, path) ? PRESENT : DIRECTORY_REMOVED;
 }
 
 /* Local nodes are one machine: the same path is the same directory. */
@@ -142,16 +135,16 @@ static bool known(const struct search *q, const struct node_rt *rt, const char *
     return false;
 }
 
-static int add_place(struct search *q, const struct job_place *at, struct err *e)
+static int add_part(struct search *q, const struct allocation *at, struct err *e)
 {
-    struct node_rt *rt = at->rank < q->job->node_count ? q->rt[at->rank] : NULL;
+    struct node_rt *rt = at->rank < q->run.nodes ? q->rt[at->rank] : NULL;
     if (!rt)
         return 0;
     const struct launch_input in = {.spec = &q->spec,
-                                    .job_guid = q->job->guid,
-                                    .attempt = q->job->attempt,
+                                    .job_guid = q->run.guid,
+                                    .attempt = q->run.attempt,
                                     .nodes = q->nodes,
-                                    .n_nodes = (size_t)q->job->node_count};
+                                    .n_nodes = (size_t)q->run.nodes};
     struct launch_env env;
     if (launch_env(q->a, &in, at->rank, &env, e) != 0)
         return -1;
@@ -171,29 +164,30 @@ static int add_place(struct search *q, const struct job_place *at, struct err *e
     return 0;
 }
 
-static int add_places(struct search *q, struct err *e)
+static int add_parts(struct search *q, struct err *e)
 {
     const struct front *f = q->runs->front;
-    if (f->ops->load(f, q->runs->st, q->a, q->job, true, &q->spec, e) != 0)
+    if (f->ops->load(f, q->runs->st, q->a, &q->run, true, &q->spec, e) != 0)
         return -1;
     int rc = 0;
     q->absence = NODE_GONE;
     q->found = arena_alloc(q->a, (q->n + 1) * sizeof *q->found);
     for (size_t i = 0; i < q->n && rc == 0; i++)
-        rc = add_place(q, &q->at[i], e);
+        rc = add_part(q, &q->at[i], e);
     job_spec_wipe(&q->spec);
     return rc;
 }
 
-int runs_output_dirs(struct runs *rs, struct arena *a, const struct job *job, const char *id,
-                     struct output_dir **out, size_t *n, struct err *e)
+int runs_output_dirs(struct runs *rs, struct arena *a, enum resource_kind owner, int64_t owner_id,
+                     const char *id, struct output_dir **out, size_t *n, struct err *e)
 {
-    struct search q = {.runs = rs, .a = a, .job = job, .id = id};
+    struct search q = {.runs = rs, .a = a, .id = id};
     *out = NULL;
     *n = 0;
-    if (job->exec_state == EXEC_QUEUED)
-        return 0;
-    if (find_nodes(&q, e) != 0 || find_runtimes(&q, e) != 0 || add_places(&q, e) != 0)
+    int rc = st_run_of(rs->st, a, owner, owner_id, 0, &q.run, e);
+    if (rc <= 0 || q.run.state == RUN_WAITING)
+        return rc < 0 ? -1 : 0;
+    if (find_parts(&q, e) != 0 || find_runtimes(&q, e) != 0 || add_parts(&q, e) != 0)
         return -1;
     if (q.n_found == 0)
         return err_set(e, ERR_NOT_ON_MOUNT_ROOT, NULL, "%s", reasons[q.absence]);
@@ -202,13 +196,21 @@ int runs_output_dirs(struct runs *rs, struct arena *a, const struct job *job, co
     return 0;
 }
 
-int runs_forget_outputs(struct runs *rs, struct arena *a, int64_t job_id, struct err *e)
+static int sweep_of(struct runs *rs, struct arena *a, const struct run *r, struct err *e)
 {
-    struct job_place *at;
+    struct allocation *at;
     size_t n;
-    if (st_place_of_job(rs->st, a, job_id, &at, &n, e) != 0)
+    if (st_allocation_of_run(rs->st, a, r->id, r->attempt, &at, &n, e) < 0)
         return -1;
     for (size_t i = 0; i < n; i++)
-        fleet_sweep_when_durable(rs->fleet, at[i].node_id);
+        if (at[i].node_id != 0)
+            fleet_sweep_when_durable(rs->fleet, at[i].node_id);
     return 0;
+}
+
+int runs_forget_outputs(struct runs *rs, struct arena *a, int64_t run_id, struct err *e)
+{
+    struct run r;
+    int rc = st_run_by_id(rs->st, a, run_id, &r, e);
+    return rc > 0 ? sweep_of(rs, a, &r, e) : rc;
 }

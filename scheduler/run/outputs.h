@@ -5,7 +5,7 @@
  *
  * A job's directory is removed when the job has ended, unless an output directory is in it: then it
  * stays until the job is deleted, the node leaves, or sched_config.kept_outputs later jobs have
- * left one there too. Which are kept is in the rows (struct job_place); the sweep makes it so.
+ * left one there too. Which are kept is in the rows (struct allocation); the sweep makes it so.
  */
 #ifndef SCHEDULER_RUN_OUTPUTS_H
 #define SCHEDULER_RUN_OUTPUTS_H

@@ -38,6 +38,11 @@ bool slot_may_go(enum slot_state from, enum slot_state to)
     return slot_steps[from] & BIT(to);
 }
 
+bool run_has_verdict(const struct run *r)
+{
+    return r->state == RUN_RELEASING || r->state == RUN_OVER;
+}
+
 void run_go(struct job_run *run, enum run_phase to)
 {
     assert(run_may_go(run->phase, to));

@@ -1,24 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * The life of a running job: see the picture in run_priv.h. A run is made from rows, whether the
- * job was allocated a moment ago or ran through a restart of the daemon.
+ * The life of a run: see the picture in run_priv.h. It is made from rows, whether it was allocated
+ * a moment ago or goes on after a restart of the daemon.
  */
+#include <assert.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/states.h"
 #include "scheduler/run/run_priv.h"
 
 static const struct node_tenant_events tenant_events;
 
 /* As far back as the begin of a run without a limit is looked for. */
 #define LONGEST_KNOWN_US (10LL * 365 * 24 * 3600 * 1000000)
-
-static bool ended(enum exec_state x)
-{
-    return x == EXEC_SUCCEEDED || x == EXEC_FAILED;
-}
 
 /* --- making a run --------------------------------------------------------------------------- */
 
@@ -43,30 +40,52 @@ static bool make_tasks(struct job_run *run, struct failure *why)
     return true;
 }
 
-static void make_slots(struct job_run *run, const struct node *nodes, size_t n)
+/* What a run has of nodes, by rank. */
+struct held {
+    struct node *nodes;
+    struct allocation *parts;
+    size_t n;
+};
+
+static int find_held(struct runs *rs, struct arena *a, const struct run *r, struct held *out,
+                     struct err *e)
 {
-    run->n_slots = (int)n;
-    run->slots = arena_alloc(&run->a, n * sizeof *run->slots);
-    for (size_t i = 0; i < n; i++) {
-        struct node_rt *rt = node_rt_get(run->runs->fleet, &nodes[i]);
+    size_t n;
+    *out = (struct held){0};
+    if (st_node_of_run(rs->st, a, r->id, &out->nodes, &out->n, e) < 0)
+        return -1;
+    if (out->n == 0)
+        return 0;
+    if (st_allocation_of_run(rs->st, a, r->id, r->attempt, &out->parts, &n, e) < 0)
+        return -1;
+    assert(n == out->n); /* they are made and released together */
+    return 0;
+}
+
+static void make_slots(struct job_run *run, const struct held *h)
+{
+    run->n_slots = (int)h->n;
+    run->slots = arena_alloc(&run->a, h->n * sizeof *run->slots);
+    for (size_t i = 0; i < h->n; i++) {
+        struct node_rt *rt = node_rt_get(run->runs->fleet, &h->nodes[i]);
         struct job_slot *slot = &run->slots[i];
         *slot = (struct job_slot){.run = run,
                                   .tenant = {.events = &tenant_events, .dir = run->dir},
-                                  .node_id = nodes[i].id,
+                                  .node_id = h->nodes[i].id,
                                   .node_name = arena_strdup(&run->a, node_rt_name(rt)),
                                   .root = arena_strdup(&run->a, node_rt_root(rt)),
-                                  .task_prefix = arena_strdup(&run->a, nodes[i].task_prefix),
+                                  .task_prefix = arena_strdup(&run->a, h->parts[i].task_prefix),
                                   .rank = (int)i};
         node_attach(rt, &slot->tenant);
     }
 }
 
-static void decode_spec(struct job_run *run, const struct job *row)
+static void decode_spec(struct job_run *run)
 {
     struct err e = {0};
     const struct front *f = run->runs->front;
     struct outcome out = {.kind = OUT_FAILED};
-    if (f->ops->load(f, run->runs->st, &run->a, row, true, &run->spec, &e) != 0)
+    if (f->ops->load(f, run->runs->st, &run->a, &run->row, true, &run->spec, &e) != 0)
         out.why = (struct failure){
             .code = FAIL_JOB_NOT_UNDERSTOOD, .message = e.msg, .step = "launch", .exit_code = -1};
     else if (!launch_refusal(&run->a, &run->spec, &out.why) && make_tasks(run, &out.why))
@@ -84,36 +103,33 @@ static void resume_run(struct job_run *run)
 }
 
 /* A limit that has passed has passed just now, however far the wall clock was set meanwhile. */
-static int64_t began(struct job_run *run, const struct job *row)
+static int64_t began(struct job_run *run)
 {
     int64_t limit = run->spec.max_wall_us > 0 ? run->spec.max_wall_us : LONGEST_KNOWN_US;
-    return wakes_mono_of(run->runs->wakes, row->start_us, limit);
+    return wakes_mono_of(run->runs->wakes, run->row.start_us, limit);
 }
 
-static struct job_run *run_new(struct runs *rs, const struct job *row, const struct node *nodes,
-                               size_t n)
+static struct job_run *run_new(struct runs *rs, const struct run *row, const struct held *h)
 {
+    const struct front *f = rs->front;
     struct job_run *run = xcalloc(1, sizeof *run);
     arena_init(&run->a);
     run->runs = rs;
-    run->id = row->id;
-    run->cluster_id = nodes[0].cluster_id;
-    run->name = arena_strdup(&run->a, row->name);
-    run->guid = arena_strdup(&run->a, row->guid);
-    run->attempt = row->attempt;
-    run->dir = arena_printf(&run->a, "%s-%d", run->guid, run->attempt);
-    run->exec = row->exec_state;
-    id_map_put(&rs->map, run->id, run);
-    make_slots(run, nodes, n);
-    decode_spec(run, row);
-    run->began_us = began(run, row);
-    bool resumed = nodes[0].term != st_epoch(rs->st)->term;
+    run->row = *row;
+    run->row.guid = arena_strdup(&run->a, row->guid);
+    run->name = f->ops->run_name(f, rs->st, &run->a, row);
+    run->dir = arena_printf(&run->a, "%s-%d", row->guid, row->attempt);
+    id_map_put(&rs->map, row->id, run);
+    make_slots(run, h);
+    decode_spec(run);
+    run->began_us = began(run);
+    bool resumed = h->parts[0].term != st_epoch(rs->st)->term;
     if (resumed)
         resume_run(run);
-    if (ended(run->exec) || run->exec == EXEC_QUEUED)
+    if (row->state != RUN_ALLOCATED)
         run_go(run, RUN_CLEANING);
     LOG_INFO(rs->log, resumed ? "job.resumed" : "job.running", LF_STR("job", run->name),
-             LF_INT("job_id", run->id), LF_INT("attempt", run->attempt),
+             LF_INT("job_id", row->owner_id), LF_INT("attempt", row->attempt),
              LF_STR("node", run->slots[0].node_name), LF_INT("nodes", run->n_slots));
     return run;
 }
@@ -122,19 +138,19 @@ void job_run_free(struct job_run *run)
 {
     for (int i = 0; i < run->n_slots; i++)
         node_detach(&run->slots[i].tenant);
-    wake_at(run->runs->wakes, WAKE_RUN, run->id, 0);
-    id_map_remove(&run->runs->map, run->id);
+    wake_at(run->runs->wakes, WAKE_RUN, run->row.id, 0);
+    id_map_remove(&run->runs->map, run->row.id);
     job_spec_wipe(&run->spec);
     mounts_wipe(run->secrets);
     arena_free(&run->a);
     free(run);
 }
 
-/* --- jobs that no node holds ---------------------------------------------------------------- */
+/* --- runs without nodes ---------------------------------------------------------------------- */
 
 struct failed_note {
     struct runs *runs; /* a reference */
-    int64_t id;
+    int64_t owner_id;
     char *name, *why;
 };
 
@@ -143,7 +159,7 @@ static void on_failed_durable(void *ctx, const struct err *why)
 {
     struct failed_note *n = ctx;
     if (!why)
-        LOG_INFO(n->runs->log, "job.failed", LF_STR("job", n->name), LF_INT("job_id", n->id),
+        LOG_INFO(n->runs->log, "job.failed", LF_STR("job", n->name), LF_INT("job_id", n->owner_id),
                  LF_STR("why", n->why));
     wakes_unref(n->runs->wakes);
     free(n->name);
@@ -151,70 +167,89 @@ static void on_failed_durable(void *ctx, const struct err *why)
     free(n);
 }
 
-static void log_failed(struct runs *rs, const struct job *j, const char *why)
+static void log_failed(struct runs *rs, const struct run *r, const struct failure *f)
 {
+    struct arena a;
     struct failed_note *n = xcalloc(1, sizeof *n);
-    *n = (struct failed_note){rs, j->id, xstrdup(j->name), xstrdup(why)};
+    arena_init(&a);
+    *n = (struct failed_note){rs, r->owner_id,
+                              xstrdup(rs->front->ops->run_name(rs->front, rs->st, &a, r)),
+                              xstrdup(failure_line(&a, f))};
+    arena_free(&a);
     wakes_ref(rs->wakes);
     st_when_durable(rs->st, on_failed_durable, n);
 }
 
-int runs_fail_queued(struct runs *rs, const struct job *j, const struct failure *f, struct err *e)
+/* A run that has no nodes ends. */
+struct ending {
+    struct runs *runs;
+    const struct run *r;
+    const struct failure *why;
+};
+
+static int end_without_nodes(struct storage *st, void *ctx, struct err *e)
 {
-    struct arena a;
-    arena_init(&a);
-    const struct run_end end = {.job_id = j->id,
-                                .from = EXEC_QUEUED,
-                                .was_queued = true,
-                                .why = f,
-                                .now_us = wakes_wall(rs->wakes)};
-    int rc = rs->front->ops->ended(rs->front, rs->st, &end, e);
-    if (rc == 0) {
-        log_failed(rs, j, failure_line(&a, f));
-        wake(rs->wakes, WAKE_RUN, j->id);
-        runs_tell_over(rs, j->cluster_id);
-    }
-    arena_free(&a);
-    return rc;
+    const struct ending *k = ctx;
+    const struct front *f = k->runs->front;
+    bool queued = k->r->state == RUN_WAITING;
+    enum run_event ev = queued ? RUN_EV_ENDED : RUN_EV_RELEASED;
+    int64_t now = wakes_wall(k->runs->wakes);
+    const struct run_end end = {.was_queued = queued, .why = k->why, .now_us = now};
+    const struct st_run_move m = {.id = k->r->id,
+                                  .from = k->r->state,
+                                  .to = run_next(k->r->state, ev),
+                                  .start_us = queued ? now : 0,
+                                  .end_us = now,
+                                  .failure = (int)k->why->code};
+    return st_run_move(st, &m, e) < 0 ? -1 : f->ops->ended(f, st, k->r, &end, e);
 }
 
-/* A running job without nodes cannot come to be by our own writes: say so, and end it. */
-static int end_nodeless(struct runs *rs, const struct job *row, struct err *e)
+int runs_fail_queued(struct runs *rs, const struct run *r, const struct failure *f, struct err *e)
+{
+    struct ending k = {rs, r, f};
+    if (st_tx(rs->st, "end run", end_without_nodes, &k, e) < 0)
+        return -1;
+    log_failed(rs, r, f);
+    wake(rs->wakes, WAKE_RUN, r->id);
+    runs_tell_over(rs, r->pool_id);
+    return 0;
+}
+
+/* One that runs without nodes cannot come to be by our own writes: say so, and end it. */
+static int end_nodeless(struct runs *rs, const struct run *r, struct err *e)
 {
     const struct failure f = {
         .code = FAIL_NODE_LOST, .message = "The job's nodes are gone", .exit_code = -1};
-    const struct run_end end = {
-        .job_id = row->id, .from = row->exec_state, .why = &f, .now_us = wakes_wall(rs->wakes)};
-    LOG_ERROR(rs->log, "job.without_nodes", LF_STR("job", row->name), LF_INT("job_id", row->id));
-    return rs->front->ops->ended(rs->front, rs->st, &end, e);
+    struct ending k = {rs, r, &f};
+    LOG_ERROR(rs->log, "job.without_nodes", LF_INT("job_id", r->owner_id));
+    return st_tx(rs->st, "end run", end_without_nodes, &k, e);
 }
 
 static int without_run(struct runs *rs, struct arena *a, int64_t id, struct job_run **run,
                        struct err *e)
 {
-    struct job row;
-    struct node *nodes;
-    size_t n;
+    struct run row;
+    struct held h;
     if (id_map_has(&rs->allocating, id))
         return 0;
-    int rc = st_job_by_id(rs->st, a, id, &row, e);
+    int rc = st_run_by_id(rs->st, a, id, &row, e);
     if (rc <= 0)
         return rc;
-    if (st_node_of_job(rs->st, a, id, &nodes, &n, e) != 0)
+    if (find_held(rs, a, &row, &h, e) < 0)
         return -1;
-    if (n > 0) {
-        *run = run_new(rs, &row, nodes, n);
+    if (h.n > 0) {
+        *run = run_new(rs, &row, &h);
         return 0;
     }
-    if (row.prov_state == PROV_DELETING) {
+    if (row.stop == STOP_AND_FORGET) {
         runs_tell_deletion(rs);
         return 0;
     }
-    if (row.exec_state == EXEC_QUEUED)
+    if (row.state == RUN_WAITING)
         return 0;
-    if (!ended(row.exec_state) && end_nodeless(rs, &row, e) != 0)
+    if (row.state == RUN_ALLOCATED && end_nodeless(rs, &row, e) < 0)
         return -1;
-    return rs->front->ops->may_forget(rs->front, rs->st, id, wakes_wall(rs->wakes), e);
+    return rs->front->ops->may_forget(rs->front, rs->st, &row, wakes_wall(rs->wakes), e);
 }
 
 /* --- the next step -------------------------------------------------------------------------- */
@@ -285,7 +320,7 @@ static bool advance_cleaning(struct job_run *run)
 /* A job that was to be queued again, and is terminated or deleted now. */
 static bool end_overtaken(const struct job_run *run)
 {
-    return run->out.kind == OUT_STOPPED && !ended(run->exec);
+    return run->out.kind == OUT_STOPPED && !run_has_verdict(&run->row);
 }
 
 static void set_deadline(struct job_run *run)
@@ -297,7 +332,7 @@ static void set_deadline(struct job_run *run)
         at = run->began_us + run->spec.max_wall_us;
     else if (run->phase == RUN_ENDING)
         return; /* a write that failed has set its own */
-    wake_at(run->runs->wakes, WAKE_RUN, run->id, at);
+    wake_at(run->runs->wakes, WAKE_RUN, run->row.id, at);
 }
 
 /* A node with a task that does not die is given up. The task will not go on: what was sent SIGKILL
@@ -315,7 +350,7 @@ static void check_kills(struct job_run *run)
                                       &why))
             node_give_up(&slot->tenant, &why);
         else
-            wake_by(run->runs->wakes, WAKE_RUN, run->id, until);
+            wake_by(run->runs->wakes, WAKE_RUN, run->row.id, until);
     }
 }
 
@@ -354,7 +389,7 @@ void run_reconcile(void *ctx, int64_t id)
     if (rc == 0 && run)
         rc = verdict_rows(run, &a, &e);
     if (rc < 0) {
-        LOG_ERROR(rs->log, "job.reconcile_failed", LF_INT("job_id", id), LF_STR("why", e.msg));
+        LOG_ERROR(rs->log, "job.reconcile_failed", LF_INT("run_id", id), LF_STR("why", e.msg));
         wake_at(rs->wakes, WAKE_RUN, id, wakes_mono(rs->wakes) + WRITE_AGAIN_US);
     } else if (run) {
         advance(run);
@@ -375,7 +410,7 @@ static void on_node_ready(struct node_tenant *t)
     struct job_run *run = slot->run;
     if (run->phase == RUN_STOPPING || run->phase == RUN_KILLING)
         slot_signal(slot, run->phase == RUN_STOPPING ? SIGTERM : SIGKILL);
-    wake(run->runs->wakes, WAKE_RUN, run->id);
+    wake(run->runs->wakes, WAKE_RUN, run->row.id);
 }
 
 static void on_node_down(struct node_tenant *t)
@@ -405,7 +440,7 @@ static void on_node_gone(struct node_tenant *t)
     slot->pending = 0;
     if (slot->script)
         script_halt(slot->script);
-    wake(run->runs->wakes, WAKE_RUN, run->id);
+    wake(run->runs->wakes, WAKE_RUN, run->row.id);
 }
 
 static bool on_task_ended(struct node_tenant *t, const struct task_status *st)

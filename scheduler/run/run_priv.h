@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The run of a job in memory: one attempt, from its allocation to the release of its nodes.
+ * A run in memory: one attempt, from its allocation to the release of its nodes.
  *
  *   RUN_ACTIVE ----> RUN_STOPPING ----> RUN_KILLING ----> RUN_ENDING -> RUN_ENDED -> RUN_CLEANING
  *   nodes are        SIGTERM is out,    SIGKILL is out,   the end is    written,     kill
@@ -37,8 +37,8 @@ struct runs {
     int kept_outputs;
     const struct runs_events *events;
     void *events_ctx;
-    struct id_map map;        /* struct job_run *, owned, by job id */
-    struct id_map allocating; /* a set: jobs whose allocation is not on disk yet */
+    struct id_map map;        /* struct job_run *, owned, by run id */
+    struct id_map allocating; /* a set: runs whose allocations are not on disk yet */
 };
 
 /* Tell who is above: struct runs_events. */
@@ -111,13 +111,11 @@ struct job_slot {
 struct job_run {
     struct runs *runs;
     struct arena a;
-    int64_t id, cluster_id;
-    const char *name, *guid;
-    const char *dir; /* of this attempt, below each node's <root>/jobs */
-    int attempt;
-    int64_t began_us;     /* of the monotonic clock; after a restart reckoned from the row */
-    enum exec_state exec; /* as in the row when last looked */
-    bool deleting;        /* the row is marked so */
+    struct run row; /* as when last looked at */
+    const char *name;
+    const char *dir;  /* of this attempt, below each node's <root>/jobs */
+    int64_t began_us; /* of the monotonic clock; after a restart reckoned from the row */
+    bool deleting;    /* it is to be forgotten */
     struct job_spec spec;
     struct job_slot *slots;
     int n_slots;
@@ -133,6 +131,8 @@ struct job_run {
 };
 
 /* --- phases.c -------------------------------------------------------------------------------- */
+/* Its verdict is in its row. */
+bool run_has_verdict(const struct run *r);
 bool run_may_go(enum run_phase from, enum run_phase to);
 bool slot_may_go(enum slot_state from, enum slot_state to);
 /* The only writers of phase and state once a run is made. */

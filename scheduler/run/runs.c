@@ -25,33 +25,15 @@ struct runs *runs_create(const struct runs_config *c)
     return rs;
 }
 
-/* Jobs that have ended, and whose nodes are not free yet. */
-static int wake_held(struct runs *rs, struct arena *a, struct err *e)
-{
-    int64_t *ids;
-    size_t n;
-    struct node row;
-    int rc = st_node_ids(rs->st, a, &ids, &n, e);
-    for (size_t i = 0; rc == 0 && i < n; i++) {
-        int found = st_node_by_id(rs->st, a, ids[i], &row, e);
-        if (found > 0)
-            wake(rs->wakes, WAKE_RUN, row.job_id);
-        rc = found < 0 ? -1 : 0;
-    }
-    return rc;
-}
-
 int runs_start(struct runs *rs, struct err *e)
 {
     struct arena a;
     int64_t *ids;
     size_t n;
     arena_init(&a);
-    int rc = st_job_active_ids(rs->st, &a, &ids, &n, e);
+    int rc = st_run_live_ids(rs->st, &a, &ids, &n, e);
     for (size_t i = 0; rc == 0 && i < n; i++)
         wake(rs->wakes, WAKE_RUN, ids[i]);
-    if (rc == 0)
-        rc = wake_held(rs, &a, e);
     arena_free(&a);
     return rc;
 }
@@ -71,11 +53,11 @@ void runs_free(struct runs *rs)
 }
 
 /* Secrets are not needed for that. */
-bool runs_refuse(const struct runs *rs, struct arena *a, const struct job *j, struct failure *why)
+bool runs_refuse(const struct runs *rs, struct arena *a, const struct run *r, struct failure *why)
 {
     struct job_spec spec;
     struct err e = {0};
-    if (rs->front->ops->load(rs->front, rs->st, a, j, false, &spec, &e) == 0)
+    if (rs->front->ops->load(rs->front, rs->st, a, r, false, &spec, &e) == 0)
         return launch_refusal(a, &spec, why);
     *why = (struct failure){.code = FAIL_JOB_NOT_UNDERSTOOD,
                             .message = arena_strdup(a, e.msg),
@@ -84,77 +66,142 @@ bool runs_refuse(const struct runs *rs, struct arena *a, const struct job *j, st
     return true;
 }
 
-bool runs_has(const struct runs *rs, int64_t job_id)
+bool runs_has(const struct runs *rs, int64_t run_id)
 {
-    return id_map_has(&rs->map, job_id);
+    return id_map_has(&rs->map, run_id);
 }
 
-/* On disk: the steps begin. Rolled back: the job is found queued, as before. */
-static void effect_allocated(void *ctx, int64_t job_id, const struct err *why)
+/* --- giving nodes to one ---------------------------------------------------------------------- */
+
+struct giving {
+    struct runs *runs;
+    struct run *r;
+    const struct run_part *parts;
+    int64_t now_us;
+};
+
+static int insert_parts(const struct giving *g, struct arena *a, struct err *e)
+{
+    struct storage *st = g->runs->st;
+    size_t n = (size_t)g->r->nodes;
+    struct allocation *rows = arena_alloc(a, n * sizeof *rows);
+    for (size_t i = 0; i < n; i++)
+        rows[i] = (struct allocation){.run_id = g->r->id,
+                                      .attempt = g->r->attempt,
+                                      .rank = (int)i,
+                                      .node_id = g->parts[i].node_id,
+                                      .node_name = g->parts[i].node_name,
+                                      .takes = g->parts[i].takes,
+                                      .devices = g->parts[i].devices,
+                                      .state = ALLOCATION_HELD,
+                                      .term = st_epoch(st)->term,
+                                      .task_prefix = st_task_prefix(st, a, g->r, (int)i),
+                                      .created_us = g->now_us};
+    return st_allocation_insert(st, rows, n, e);
+}
+
+static int give(struct storage *st, void *ctx, struct err *e)
+{
+    const struct giving *g = ctx;
+    const struct front *f = g->runs->front;
+    struct run *r = g->r;
+    const struct st_run_move m = {.id = r->id,
+                                  .from = r->state,
+                                  .to = run_next(r->state, RUN_EV_ALLOCATED),
+                                  .start_us = g->now_us,
+                                  .attempt = ++r->attempt,
+                                  .failure = 0};
+    struct arena a;
+    arena_init(&a);
+    int rc = st_run_move(st, &m, e);
+    if (rc == 0)
+        rc = f->ops->started(f, st, r, g->now_us, e);
+    if (rc == 0)
+        rc = insert_parts(g, &a, e);
+    arena_free(&a);
+    return rc;
+}
+
+/* On disk: the steps begin. Rolled back: it is found waiting, as before. */
+static void effect_given(void *ctx, int64_t run_id, const struct err *why)
 {
     struct runs *rs = ctx;
-    id_map_remove(&rs->allocating, job_id);
-    wake_after(rs->wakes, WAKE_RUN, job_id, why);
+    id_map_remove(&rs->allocating, run_id);
+    wake_after(rs->wakes, WAKE_RUN, run_id, why);
 }
 
-void runs_allocated(struct runs *rs, int64_t job_id)
+int runs_allocate(struct runs *rs, const struct run *r, const struct run_part *parts, struct err *e)
 {
-    id_map_put(&rs->allocating, job_id, NULL);
-    wake_when_durable(rs->wakes, effect_allocated, rs, job_id);
+    struct run run = *r;
+    struct giving g = {rs, &run, parts, wakes_wall(rs->wakes)};
+    if (st_tx(rs->st, "allocate run", give, &g, e) < 0)
+        return -1;
+    id_map_put(&rs->allocating, r->id, NULL);
+    wake_when_durable(rs->wakes, effect_given, rs, r->id);
+    return 0;
 }
 
 /* --- terminate ------------------------------------------------------------------------------ */
 
-static int terminate_queued(struct runs *rs, const struct job *j, struct err *e)
+static int terminate_waiting(struct runs *rs, const struct run *r, struct err *e)
 {
     const struct failure f = {.code = FAIL_JOB_TERMINATED,
                               .message = "The specified job has been terminated by the user",
                               .exit_code = -1};
-    return runs_fail_queued(rs, j, &f, e);
+    return runs_fail_queued(rs, r, &f, e);
 }
 
-static int terminate_running(struct runs *rs, const struct job *j, struct err *e)
+struct stopping {
+    struct runs *runs;
+    const struct run *r;
+};
+
+static int stop(struct storage *st, void *ctx, struct err *e)
 {
-    const struct st_job_move m = {.id = j->id,
-                                  .from = j->exec_state,
-                                  .to = job_next(j->exec_state, JOB_EV_TERMINATE),
-                                  .now_us = wakes_wall(rs->wakes)};
-    if (st_job_move(rs->st, &m, e) != 0)
+    const struct stopping *k = ctx;
+    const struct front *f = k->runs->front;
+    if (st_run_set_stop(st, k->r->id, STOP_RUN, e) < 0)
         return -1;
-    LOG_INFO(rs->log, "job.terminating", LF_STR("job", j->name), LF_INT("job_id", j->id));
-    wake_durable(rs->wakes, WAKE_RUN, j->id);
+    return f->ops->stopping(f, st, k->r, wakes_wall(k->runs->wakes), e);
+}
+
+static int terminate_running(struct runs *rs, struct arena *a, const struct run *r, struct err *e)
+{
+    struct stopping k = {rs, r};
+    if (r->stop != STOP_NOT)
+        return 0;
+    if (st_tx(rs->st, "stop run", stop, &k, e) < 0)
+        return -1;
+    LOG_INFO(rs->log, "job.terminating",
+             LF_STR("job", rs->front->ops->run_name(rs->front, rs->st, a, r)),
+             LF_INT("job_id", r->owner_id));
+    wake_durable(rs->wakes, WAKE_RUN, r->id);
     return 0;
 }
 
-int runs_terminate(struct runs *rs, int64_t job_id, struct err *e)
+/* 1: under way; 0: it has ended; -1: err. */
+static int terminate(struct runs *rs, struct arena *a, const struct run *r, struct err *e)
+{
+    if (run_has_verdict(r))
+        return 0;
+    int rc = r->state == RUN_WAITING ? terminate_waiting(rs, r, e) : terminate_running(rs, a, r, e);
+    return rc < 0 ? -1 : 1;
+}
+
+int runs_terminate(struct runs *rs, enum resource_kind owner, int64_t owner_id, struct err *e)
 {
     struct arena a;
+    struct run r;
     arena_init(&a);
-    struct job j;
-    int rc = st_job_by_id(rs->st, &a, job_id, &j, e);
+    int rc = st_run_of(rs->st, &a, owner, owner_id, 0, &r, e);
     if (rc == 0)
-        rc = err_set(e, ERR_JOB_NOT_FOUND, NULL, "there is no job with id %lld", (long long)job_id);
-    if (rc < 0)
-        goto out;
-    switch (j.exec_state) {
-    case EXEC_QUEUED:
-        rc = terminate_queued(rs, &j, e) == 0 ? 1 : -1;
-        break;
-    case EXEC_RUNNING:
-        rc = terminate_running(rs, &j, e) == 0 ? 1 : -1;
-        break;
-    case EXEC_TERMINATING:
-        rc = 1;
-        break;
-    case EXEC_SUCCEEDED:
-    case EXEC_FAILED:
-        rc = 0;
-        break;
-    }
+        rc = err_set(e, ERR_JOB_NOT_FOUND, NULL, "there is no run of the %s %lld",
+                     enum_to_name(resource_kind_names, (int)owner), (long long)owner_id);
+    else if (rc > 0)
+        rc = terminate(rs, &a, &r, e);
     /* The operation's row may be written after this call: it is finished in this turn's end. */
     if (rc >= 0)
-        wake(rs->wakes, WAKE_RUN, job_id);
-out:
+        wake(rs->wakes, WAKE_RUN, r.id);
     arena_free(&a);
     return rc;
 }

@@ -44,24 +44,34 @@ struct runs_config {
 };
 
 struct runs *runs_create(const struct runs_config *c);
-/* Wakes the jobs that have nodes, and those that should have. Nodes go first. */
+/* Wakes those that have nodes, and those that should have. Nodes go first. */
 int runs_start(struct runs *rs, struct err *e) MUST_CHECK;
 /* Frees every run; what goes on on the nodes is taken up again at the next start. */
 void runs_stop(struct runs *rs);
 void runs_free(struct runs *rs);
 
-/* The job's nodes were written just now: its run begins once that is on disk. */
-void runs_allocated(struct runs *rs, int64_t job_id);
-/* The job can never run: *why (arena-owned) says what is in the way. */
-bool runs_refuse(const struct runs *rs, struct arena *a, const struct job *j, struct failure *why);
-/* The job has a run in memory. */
-bool runs_has(const struct runs *rs, int64_t job_id);
-/* Ends a job that holds no nodes: queued -> failed. */
-int runs_fail_queued(struct runs *rs, const struct job *j, const struct failure *f,
+/* What a run gets of one node; strings are borrowed. */
+struct run_part {
+    int64_t node_id;
+    const char *node_name;
+    struct capacity takes;
+    const char *devices; /* NULL: all */
+};
+/* Gives a waiting run its nodes, `parts` by rank, as many as it wants. It begins once that is on
+ * disk. */
+int runs_allocate(struct runs *rs, const struct run *r, const struct run_part *parts,
+                  struct err *e) MUST_CHECK;
+/* It can never run: *why (arena-owned) says what is in the way. */
+bool runs_refuse(const struct runs *rs, struct arena *a, const struct run *r, struct failure *why);
+/* It is in memory. */
+bool runs_has(const struct runs *rs, int64_t run_id);
+/* Ends one that waits: it has failed. */
+int runs_fail_queued(struct runs *rs, const struct run *r, const struct failure *f,
                      struct err *e) MUST_CHECK;
-/* The user asks a queued or running job to stop. 1: under way (or done at once, for a queued job),
- * 0: it had already ended; -1: err. Finishes the job's non-delete operations when it has ended. */
-int runs_terminate(struct runs *rs, int64_t job_id, struct err *e) MUST_CHECK;
+/* The user asks the first run of a resource to stop. 1: under way (or done at once, for one that
+ * waits), 0: it had already ended; -1: err. Its front hears of it when it has ended. */
+int runs_terminate(struct runs *rs, enum resource_kind owner, int64_t owner_id,
+                   struct err *e) MUST_CHECK;
 
 /* --- output on the nodes' own disks ----------------------------------------------------------- */
 
@@ -69,10 +79,10 @@ int runs_terminate(struct runs *rs, int64_t job_id, struct err *e) MUST_CHECK;
  * that the job runs on, or ran on as far as they are still in the cluster: by rank, arena-owned.
  * None while the job is queued. ERR_NOT_ON_MOUNT_ROOT, with a clause that says why, if it is on
  * none of them any more. The directory itself may not have been made yet. */
-int runs_output_dirs(struct runs *rs, struct arena *a, const struct job *job, const char *id,
-                     struct output_dir **out, size_t *n, struct err *e) MUST_CHECK;
+int runs_output_dirs(struct runs *rs, struct arena *a, enum resource_kind owner, int64_t owner_id,
+                     const char *id, struct output_dir **out, size_t *n, struct err *e) MUST_CHECK;
 
-/* The nodes that have output of a job which goes now are swept once that is on disk. */
-int runs_forget_outputs(struct runs *rs, struct arena *a, int64_t job_id, struct err *e) MUST_CHECK;
+/* The nodes that have output of a run which goes now are swept once that is on disk. */
+int runs_forget_outputs(struct runs *rs, struct arena *a, int64_t run_id, struct err *e) MUST_CHECK;
 
 #endif

@@ -36,7 +36,7 @@ static bool answered(struct job_slot *slot)
     if (!slot->tenant.node || !node_rt_link(slot->tenant.node))
         return false;
     if (--slot->pending == 0)
-        wake(slot->run->runs->wakes, WAKE_RUN, slot->run->id);
+        wake(slot->run->runs->wakes, WAKE_RUN, slot->run->row.id);
     return true;
 }
 
@@ -53,7 +53,7 @@ static void note_error(struct step *st, const struct err *why)
                                    .node = slot->node_name,
                                    .step = st->what,
                                    .exit_code = -1};
-    wake(slot->run->runs->wakes, WAKE_RUN, slot->run->id);
+    wake(slot->run->runs->wakes, WAKE_RUN, slot->run->row.id);
 }
 
 static void on_run(void *ctx, const struct err *why, const struct task_status *status)
@@ -132,8 +132,8 @@ struct launch_input run_launch_input(struct job_run *run)
                                  .gpus = slot->tenant.node ? node_rt_gpus(slot->tenant.node) : 0};
     }
     return (struct launch_input){.spec = &run->spec,
-                                 .job_guid = run->guid,
-                                 .attempt = run->attempt,
+                                 .job_guid = run->row.guid,
+                                 .attempt = run->row.attempt,
                                  .nodes = nodes,
                                  .n_nodes = (size_t)run->n_slots};
 }
@@ -165,7 +165,7 @@ static bool make_env(struct job_slot *slot)
 static const char *job_dir(const struct job_slot *slot)
 {
     struct job_run *run = slot->run;
-    return arena_printf(&run->a, "%s/jobs/%s-%d", slot->root, run->guid, run->attempt);
+    return arena_printf(&run->a, "%s/jobs/%s-%d", slot->root, run->row.guid, run->row.attempt);
 }
 
 static struct mounts mounts_of(struct job_slot *slot)
@@ -175,7 +175,7 @@ static struct mounts mounts_of(struct job_slot *slot)
                            .a = &run->a,
                            .script = slot->script,
                            .mount_root = arena_printf(&run->a, "%s/mounts", job_dir(slot)),
-                           .owner = arena_printf(&run->a, "%s-%d", run->guid, run->attempt),
+                           .owner = arena_printf(&run->a, "%s-%d", run->row.guid, run->row.attempt),
                            .task_prefix = slot_task_prefix(slot),
                            .secrets = &run->secrets};
 }
@@ -223,7 +223,8 @@ static void add_first_line(struct job_slot *slot, const char *as)
     slot->begun = true;
     script_append(slot->script, &label, as, slot->env.log_path,
                   arena_printf(&run->a, "%s job %s, attempt %d: node %s, rank %d of %d\n", now,
-                               run->name, run->attempt, slot->node_name, slot->rank, run->n_slots));
+                               run->name, run->row.attempt, slot->node_name, slot->rank,
+                               run->n_slots));
 }
 
 /* False: the node has nothing to run containers with. A run that is only cleaned up after a crash
@@ -237,7 +238,7 @@ static bool find_container(struct job_slot *slot)
     slot->container = (struct container){
         .spec = run->spec.container,
         .runtime = container_runtime(fleet_site(rs->fleet), node_rt_runtimes(slot->tenant.node)),
-        .name = arena_printf(a, "batchai-%s-%d-r%d", run->guid, run->attempt, slot->rank),
+        .name = arena_printf(a, "batchai-%s-%d-r%d", run->row.guid, run->row.attempt, slot->rank),
         .root = slot->root,
         .job_dir = known ? slot->env.job_dir : job_dir(slot),
         .log_path = known ? slot->env.log_path : "/dev/null",
@@ -263,7 +264,7 @@ static bool add_container(struct job_slot *slot)
         .remedy = "install docker or podman on the node and let the account that the agent runs as "
                   "use it, or leave out containerSettings",
         .exit_code = -1};
-    wake(slot->run->runs->wakes, WAKE_RUN, slot->run->id);
+    wake(slot->run->runs->wakes, WAKE_RUN, slot->run->row.id);
     return false;
 }
 
@@ -275,7 +276,7 @@ static bool is_preparation(const struct run_task *t)
 static void on_script_changed(void *ctx)
 {
     struct job_slot *slot = ctx;
-    wake(slot->run->runs->wakes, WAKE_RUN, slot->run->id);
+    wake(slot->run->runs->wakes, WAKE_RUN, slot->run->row.id);
 }
 
 static void run_script(struct job_slot *slot)
@@ -304,7 +305,7 @@ void slot_start(struct job_slot *slot)
     slot_go(slot, SLOT_STARTED);
     slot->script = script_new(&run->a, run->runs->log, slot->node_name);
     if (!add_directories(slot, as)) {
-        wake(run->runs->wakes, WAKE_RUN, run->id);
+        wake(run->runs->wakes, WAKE_RUN, run->row.id);
         return;
     }
     if (!slot->begun)
@@ -332,7 +333,7 @@ void slot_advance(struct job_slot *slot)
         slot->has_error = true;
         slot->nodes_fault = script_nodes_fault(slot->script);
         slot->error = *script_failure(slot->script);
-        wake(slot->run->runs->wakes, WAKE_RUN, slot->run->id);
+        wake(slot->run->runs->wakes, WAKE_RUN, slot->run->row.id);
     } else if (all_answered(slot)) {
         slot_send_prep(slot);
     }
@@ -395,7 +396,7 @@ static void on_list(void *ctx, const struct err *why, const struct task_status *
         if (t->process->rank == slot->rank && !runs)
             t->state = RT_OVER;
     }
-    wake(run->runs->wakes, WAKE_RUN, run->id);
+    wake(run->runs->wakes, WAKE_RUN, run->row.id);
 }
 
 void slot_signal(struct job_slot *slot, int signo)
@@ -471,16 +472,15 @@ static void add_kills(struct job_slot *slot)
 /* The job is over and stays known: not to be queued again, not deleted. */
 static bool stays(const struct job_run *run)
 {
-    bool ended = run->exec == EXEC_SUCCEEDED || run->exec == EXEC_FAILED;
-    return ended && !run->deleting && run->out.kind != OUT_REQUEUE;
+    return run_has_verdict(&run->row) && !run->deleting && run->out.kind != OUT_REQUEUE;
 }
 
 bool slot_keeps(struct job_slot *slot)
 {
     struct job_run *run = slot->run;
     struct err e = {0};
-    return stays(run) && run->runs->kept_outputs > 0 && compute_env(slot, &e) == 0 &&
-           outputs_in_job_dir(&slot->env, &run->spec);
+    return stays(run) && run->spec.segment && run->runs->kept_outputs > 0 &&
+           compute_env(slot, &e) == 0 && outputs_in_job_dir(&slot->env, &run->spec);
 }
 
 void slot_clean(struct job_slot *slot)

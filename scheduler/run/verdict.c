@@ -35,7 +35,7 @@ void run_set_outcome(struct job_run *run, const struct outcome *out)
         return;
     run->out = *out;
     keep_texts(run, &run->out.why);
-    wake(run->runs->wakes, WAKE_RUN, run->id);
+    wake(run->runs->wakes, WAKE_RUN, run->row.id);
 }
 
 static void fail(struct job_run *run, struct failure why)
@@ -138,7 +138,7 @@ void verdict_task(struct job_run *run, struct run_task *task, const struct task_
     if (st->state == TASK_RUNNING || task->state == RT_OVER)
         return;
     task->state = RT_OVER;
-    wake(run->runs->wakes, WAKE_RUN, run->id);
+    wake(run->runs->wakes, WAKE_RUN, run->row.id);
     complete_verdict(run, task, st);
     if (run->phase != RUN_ACTIVE || run->out.kind != OUT_NONE)
         return;
@@ -173,7 +173,7 @@ void verdict_slot_error(struct job_run *run, struct job_slot *slot)
         run->has_lost = true; /* it answers: what runs there is ended before the run is let go */
         run->lost = slot->error;
         run->lost.code = FAIL_NODE_LOST;
-        wake(run->runs->wakes, WAKE_RUN, run->id);
+        wake(run->runs->wakes, WAKE_RUN, run->row.id);
     } else if (nodes_fault && slot->tenant.node)
         node_rt_distrust(slot->tenant.node,
                          slot->error.message); /* tried again, or the node is given up */
@@ -213,16 +213,16 @@ static void timed_out(struct job_run *run)
 
 /* How a job ends whose node leaves or was lost is the cluster's deallocation option. Automatic
  * scaling has none, and never takes a node from a job: only a lost one is a question there. */
-static void apply_rule(struct job_run *run, const struct cluster *c, struct failure why, bool lost)
+static void apply_rule(struct job_run *run, const struct pool *p, struct failure why, bool lost)
 {
     struct outcome out = {.kind = OUT_REQUEUE, .why = why};
-    enum dealloc_option rule = c->scale.kind == SCALE_MANUAL ? c->scale.dealloc : DEALLOC_REQUEUE;
-    if (c->prov_state == PROV_DELETING) {
+    enum dealloc_option rule = p->scale.kind == SCALE_MANUAL ? p->scale.dealloc : DEALLOC_REQUEUE;
+    if (p->going) {
         out.why.code = FAIL_CLUSTER_DELETED;
         out.why.message = "The job's cluster was deleted while the job ran";
         out.kind = OUT_FAILED;
     } else if (rule == DEALLOC_TERMINATE || (lost && rule != DEALLOC_REQUEUE) ||
-               (lost && run->attempt >= ATTEMPTS_MAX)) {
+               (lost && run->row.attempt >= ATTEMPTS_MAX)) {
         out.kind = OUT_FAILED;
     }
     run_set_outcome(run, &out);
@@ -260,53 +260,49 @@ static bool still_has(const struct job_run *run, const struct node *nd, size_t i
         return false;
     if (nd->state == NODE_UNUSABLE && attached)
         return nd->failure == FAIL_TASK_NOT_KILLED;
-    return nd->state == NODE_RUNNING;
+    return nd->state == NODE_IDLE;
 }
 
 /* Is one of the nodes lost or leaving, or did a task vanish from one? */
 static int check_nodes(struct job_run *run, struct arena *a, struct err *e)
 {
-    struct cluster c = {0};
+    struct pool p = {.going = true}; /* if it is not there any more */
     struct node *nodes;
     size_t n, i = 0;
-    if (st_node_of_job(run->runs->st, a, run->id, &nodes, &n, e) != 0)
+    if (st_node_of_run(run->runs->st, a, run->row.id, &nodes, &n, e) != 0)
         return -1;
     while (i < n && still_has(run, &nodes[i], i))
         i++;
     if (i == n && !run->has_lost)
         return 0;
-    if (st_cluster_by_id(run->runs->st, a, run->cluster_id, &c, e) < 0)
+    if (st_pool_by_id(run->runs->st, a, run->row.pool_id, &p, e) < 0)
         return -1;
     if (i == n) {
-        apply_rule(run, &c, run->lost, true);
+        apply_rule(run, &p, run->lost, true);
     } else {
         bool lost = nodes[i].state != NODE_LEAVING;
-        apply_rule(run, &c, (lost ? node_lost : node_taken)(run, &nodes[i]), lost);
+        apply_rule(run, &p, (lost ? node_lost : node_taken)(run, &nodes[i]), lost);
     }
     return 0;
 }
 
-static bool ended(enum exec_state x)
-{
-    return x == EXEC_SUCCEEDED || x == EXEC_FAILED;
-}
-
 int verdict_rows(struct job_run *run, struct arena *a, struct err *e)
 {
-    struct job row;
-    int rc = st_job_by_id(run->runs->st, a, run->id, &row, e);
+    struct run row;
+    int rc = st_run_by_id(run->runs->st, a, run->row.id, &row, e);
     if (rc < 0)
         return -1;
-    run->deleting = rc == 0 || row.prov_state == PROV_DELETING;
+    run->deleting = rc == 0 || row.stop == STOP_AND_FORGET;
     if (rc == 0)
         return 0;
-    run->exec = row.exec_state;
-    if (ended(row.exec_state))
+    run->row.state = row.state;
+    run->row.stop = row.stop;
+    if (run_has_verdict(&row))
         return 0;
     if (run->deleting) {
         const struct outcome out = {.kind = OUT_REMOVE};
         run_set_outcome(run, &out);
-    } else if (row.exec_state == EXEC_TERMINATING) {
+    } else if (row.stop == STOP_RUN) {
         terminated(run);
     } else if (run->phase == RUN_ACTIVE && run->out.kind == OUT_NONE) {
         if (check_nodes(run, a, e) != 0)

@@ -22,6 +22,8 @@ struct view {
     size_t n_jobs;
     struct node *nodes;
     size_t n_nodes;
+    struct allocation *held; /* the live ones */
+    size_t n_held;
 };
 
 /* --- reading
@@ -67,7 +69,8 @@ static bool read_all(struct sim *m, struct view *v)
     *v = (struct view){.m = m};
     bool ok = st_cluster_list(m->life->st, &m->a, &all, 0, ROWS_MAX, &v->clusters, &v->n_clusters,
                               &e) == 0 &&
-              read_nodes(v, &e) && read_jobs(v, &e);
+              read_nodes(v, &e) && read_jobs(v, &e) &&
+              st_allocation_live(m->life->st, &m->a, &v->held, &v->n_held, &e) == 0;
     if (!ok)
         sim_fail(m, "cannot read: %s", e.msg);
     return ok;
@@ -78,12 +81,24 @@ static bool read_all(struct sim *m, struct view *v)
 
 static void check_node(struct view *v, const struct node *n)
 {
-    bool may = n->state != NODE_IDLE && n->state != NODE_PREPARING;
-    if (n->job_id != 0 && !may)
-        sim_fail(v->m, "node %s holds job %lld in state %d", n->name, (long long)n->job_id,
-                 (int)n->state);
-    if (n->job_id == 0 && n->state == NODE_RUNNING)
-        sim_fail(v->m, "node %s runs no job", n->name);
+    struct capacity used = {0};
+    int live = 0;
+    for (size_t i = 0; i < v->n_held; i++)
+        if (v->held[i].node_id == n->id) {
+            live++;
+            used.slots += v->held[i].takes.slots;
+            used.gpus += v->held[i].takes.gpus;
+            used.cores += v->held[i].takes.cores;
+            used.memory += v->held[i].takes.memory;
+        }
+    if (live > 0 && n->state == NODE_PREPARING)
+        sim_fail(v->m, "node %s is being prepared and holds %d runs", n->name, live);
+    if (live != n->live || (n->idle_us != 0) != (n->state == NODE_IDLE && live == 0))
+        sim_fail(v->m, "node %s in state %d holds %d runs, not %d; idle since %lld", n->name,
+                 (int)n->state, live, n->live, (long long)n->idle_us);
+    if (used.slots > n->has.slots)
+        sim_fail(v->m, "node %s has %d slots, of which %d are taken", n->name, n->has.slots,
+                 used.slots);
 }
 
 static void check_counts(struct view *v, const struct cluster *c)
@@ -94,8 +109,7 @@ static void check_counts(struct view *v, const struct cluster *c)
         if (n->cluster_id != c->id)
             continue;
         int *of[] = {[NODE_PREPARING] = &seen.preparing,
-                     [NODE_IDLE] = &seen.idle,
-                     [NODE_RUNNING] = &seen.running,
+                     [NODE_IDLE] = n->live > 0 ? &seen.running : &seen.idle,
                      [NODE_LEAVING] = &seen.leaving,
                      [NODE_UNUSABLE] = &seen.unusable};
         ++*of[n->state];
@@ -122,19 +136,48 @@ static bool is_over(enum exec_state x)
     return x == EXEC_SUCCEEDED || x == EXEC_FAILED;
 }
 
+static const struct node *node_by_id(const struct view *v, int64_t id)
+{
+    for (size_t i = 0; i < v->n_nodes; i++)
+        if (v->nodes[i].id == id)
+            return &v->nodes[i];
+    return NULL;
+}
+
+/* The two say the same. */
+static void check_run(struct view *v, const struct job *j, const struct run *r)
+{
+    bool agree = j->exec_state == EXEC_QUEUED ? r->state == RUN_WAITING
+                 : is_over(j->exec_state)     ? r->state == RUN_RELEASING || r->state == RUN_OVER
+                                          : r->state == RUN_ALLOCATED || r->stop == STOP_AND_FORGET;
+    bool stops = j->exec_state != EXEC_TERMINATING || r->stop != STOP_NOT;
+    if (r->id == 0 || !agree || !stops ||
+        (j->prov_state == PROV_DELETING && r->stop != STOP_AND_FORGET))
+        sim_fail(v->m, "job %s is in state %d, and its run %lld in state %d, stop %d", j->name,
+                 (int)j->exec_state, (long long)r->id, (int)r->state, (int)r->stop);
+}
+
 /* All of its nodes while it runs, each rank once; none while it is queued. */
 static void check_allocation(struct view *v, const struct job *j)
 {
     unsigned ranks = 0;
     int held = 0;
-    for (size_t i = 0; i < v->n_nodes; i++) {
-        const struct node *n = &v->nodes[i];
-        if (n->job_id != j->id)
+    struct run r = {0};
+    struct err e = {0};
+    int rc = st_run_of(v->m->life->st, &v->m->a, RES_JOB, j->id, 0, &r, &e);
+    if (!sim_ok(v->m, rc, &e, "run"))
+        return;
+    check_run(v, j, &r);
+    for (size_t i = 0; i < v->n_held; i++) {
+        const struct allocation *al = &v->held[i];
+        const struct node *n = node_by_id(v, al->node_id);
+        if (al->run_id != r.id)
             continue;
         held++;
-        ranks |= 1U << n->rank;
-        if (n->cluster_id != j->cluster_id)
-            sim_fail(v->m, "job %s has node %s of another cluster", j->name, n->name);
+        ranks |= 1U << al->rank;
+        if (!n || n->cluster_id != j->cluster_id || al->attempt != r.attempt)
+            sim_fail(v->m, "job %s has node %s in attempt %d of %d: of another cluster, or gone",
+                     j->name, al->node_name, al->attempt, r.attempt);
     }
     if (is_over(j->exec_state))
         return;

@@ -225,7 +225,8 @@ static void terminate(struct sim *m)
     if (!t)
         return;
     sim_trace(m, "terminate %s", t->name);
-    if (runs_terminate(sched_runs(m->life->s), t->id, &e) < 0 && e.code != ERR_JOB_NOT_FOUND)
+    if (runs_terminate(sched_runs(m->life->s), RES_JOB, t->id, &e) < 0 &&
+        e.code != ERR_JOB_NOT_FOUND)
         (void)sim_ok(m, -1, &e, "terminate");
 }
 

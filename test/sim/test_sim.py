@@ -36,8 +36,7 @@ BROKEN = {
     "durability": r"was acknowledged and is not there|had ended in state|is there again",
     "order": r"was served before job \w+, which outranks it",
     "capacity": r"nodes are more than the \d+ there may be",
-    # The rows refuse the second allocation under a name: the job never gets its nodes.
-    "once": r"starts once more|succeeded and never ran|had ended|starts on \S+ while|waits beside \d+ idle nodes",
+    "once": r"starts once more|succeeded and never ran|had ended|starts on \S+ while|in attempt 2 of 1",
     "waking": r"waits beside \d+ idle nodes|two hours after all was put right",
 }
 

@@ -26,16 +26,16 @@ int __wrap_sim_disk_sync(int fd)
 }
 
 /* Gives the queue from its end. */
-int __real_st_job_queue(struct storage *st, struct arena *a, int64_t cluster_id, int largest,
-                        int limit, struct job **rows, size_t *n, struct err *e);
-int __wrap_st_job_queue(struct storage *st, struct arena *a, int64_t cluster_id, int largest,
-                        int limit, struct job **rows, size_t *n, struct err *e);
-int __wrap_st_job_queue(struct storage *st, struct arena *a, int64_t cluster_id, int largest,
-                        int limit, struct job **rows, size_t *n, struct err *e)
+int __real_st_run_queue(struct storage *st, struct arena *a, int64_t pool_id, int largest,
+                        int limit, struct run **rows, size_t *n, struct err *e);
+int __wrap_st_run_queue(struct storage *st, struct arena *a, int64_t pool_id, int largest,
+                        int limit, struct run **rows, size_t *n, struct err *e);
+int __wrap_st_run_queue(struct storage *st, struct arena *a, int64_t pool_id, int largest,
+                        int limit, struct run **rows, size_t *n, struct err *e)
 {
-    int rc = __real_st_job_queue(st, a, cluster_id, largest, limit, rows, n, e);
+    int rc = __real_st_run_queue(st, a, pool_id, largest, limit, rows, n, e);
     for (size_t i = 0; rc == 0 && broken("order") && i < *n / 2; i++) {
-        struct job first = (*rows)[i];
+        struct run first = (*rows)[i];
         (*rows)[i] = (*rows)[*n - 1 - i];
         (*rows)[*n - 1 - i] = first;
     }
@@ -53,15 +53,15 @@ int __wrap_st_node_local_total(struct storage *st, int64_t *n, struct err *e)
     return rc;
 }
 
-/* Another try of a job that was started already has the name of the first. */
-int __real_st_job_move(struct storage *st, const struct st_job_move *m, struct err *e);
-int __wrap_st_job_move(struct storage *st, const struct st_job_move *m, struct err *e);
-int __wrap_st_job_move(struct storage *st, const struct st_job_move *m, struct err *e)
+/* Another try of a run that was started already has the number of the first. */
+int __real_st_run_move(struct storage *st, const struct st_run_move *m, struct err *e);
+int __wrap_st_run_move(struct storage *st, const struct st_run_move *m, struct err *e);
+int __wrap_st_run_move(struct storage *st, const struct st_run_move *m, struct err *e)
 {
-    struct st_job_move again = *m;
+    struct st_run_move again = *m;
     if (broken("once") && again.attempt > 1)
         again.attempt = 1;
-    return __real_st_job_move(st, &again, e);
+    return __real_st_run_move(st, &again, e);
 }
 
 /* Loses some of what should wake a pool. */

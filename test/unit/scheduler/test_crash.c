@@ -125,7 +125,7 @@ static void change_something(struct world *w)
         return;
     switch (rand() % 4) {
     case 0:
-        ok(runs_terminate(sched_runs(w->s), id, &e), &e);
+        ok(runs_terminate(sched_runs(w->s), RES_JOB, id, &e), &e);
         break;
     case 1:
         ok(st_mark_deleting(w->st, RES_JOB, id, time_now_us(), &e), &e);

@@ -228,7 +228,7 @@ static void test_node_lost(void **state)
     WAIT(w, counts(w, c).unusable == 1);
     WAIT(w, cluster_row(w, c).errors != NULL);
     assert_non_null(strstr(cluster_row(w, c).errors, "NodeLost"));
-    WAIT(w, node_row(w, c, 0).job_id == 0);
+    WAIT(w, node_row(w, c, 0).live == 0);
     assert_int_equal(unlink(root), 0);
     go(w);
     /* The next resize tries the node again. */
@@ -368,7 +368,7 @@ static void test_terminate_survives_restart(void **state)
     int64_t c = add_cluster_of(w, "c", 1);
     int64_t j = add_job(w, c, "j", (struct job_wish){.command = "trap : TERM; " UNTIL_GO});
     WAIT(w, strcmp(out_of(w, j), "begin\n") == 0);
-    assert_int_equal(runs_terminate(sched_runs(w->s), j, &e), 1);
+    assert_int_equal(runs_terminate(sched_runs(w->s), RES_JOB, j, &e), 1);
     WAIT(w, !st_has_pending(w->st));
     world_stop(w);
     world_start(w);

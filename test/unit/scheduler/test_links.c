@@ -148,7 +148,7 @@ static void test_a_job_of_a_silent_machine_fails_by_the_clusters_rule(void **sta
     int64_t j = add_job(w, c, "j", (struct job_wish){.command = ALONE_UNTIL_GO});
     WAIT(w, has_begun(w, j));
     sshd_stop(r);
-    WAIT(w, job_ended(w, j) && counts(w, c).unusable == 1 && node_row(w, c, 0).job_id == 0);
+    WAIT(w, job_ended(w, j) && counts(w, c).unusable == 1 && node_row(w, c, 0).live == 0);
     assert_non_null(strstr(job_row(w, j).errors, "NodeLost"));
     assert_non_null(strstr(job_row(w, j).errors, "could not be reached for"));
     assert_true(runs(w));
@@ -229,7 +229,7 @@ static void test_a_machine_that_left_the_inventory_is_no_node(void **state)
     world_start(w);
     WAIT(w, job_ended(w, j) && counts(w, c).unusable == 1 && *errors_of(w, c));
     assert_non_null(strstr(errors_of(w, c), "NodeNotInInventory"));
-    WAIT(w, node_row(w, c, 0).job_id == 0);
+    WAIT(w, node_row(w, c, 0).live == 0);
     world_stop(w);
     r->site.n_machines = 1;
     world_start(w);

@@ -26,13 +26,13 @@ static size_t nodes_of(const char *text, struct plan_node *out)
     for (size_t i = 0; i < n; i++) {
         static const char letters[] = "piIrludDUR";
         static const enum node_state states[] = {
-            NODE_PREPARING, NODE_IDLE, NODE_IDLE, NODE_RUNNING,  NODE_LEAVING,
+            NODE_PREPARING, NODE_IDLE, NODE_IDLE, NODE_IDLE,     NODE_LEAVING,
             NODE_UNUSABLE,  NODE_IDLE, NODE_IDLE, NODE_UNUSABLE, NODE_UNUSABLE};
         out[i] = (struct plan_node){.id = 100 + (int64_t)i,
                                     .ordinal = (int)i + 1,
                                     .state = states[strchr(letters, text[i]) - letters],
                                     .idle_since_us = strchr("ID", text[i]) ? NOW - IDLE : NOW - 1,
-                                    .job_id = text[i] == 'r' ? 7 : 0,
+                                    .live = text[i] == 'r',
                                     .out_of_service = strchr("dDUR", text[i]) != NULL,
                                     .replaceable = text[i] == 'R'};
     }
@@ -41,9 +41,9 @@ static size_t nodes_of(const char *text, struct plan_node *out)
 
 static const struct allocation_row {
     const char *name;
-    struct plan_job jobs[4];
-    size_t n_jobs;
-    const char *nodes, *expected; /* "job:ordinal,ordinal ..." */
+    struct plan_run runs[4];
+    size_t n_runs;
+    const char *nodes, *expected; /* "run:ordinal,ordinal ..." */
     int largest;
 } allocations[] = {
     {"nothing queued", {{0}}, 0, "ii", "", 100},
@@ -72,11 +72,11 @@ static void test_allocation(void **state)
         struct plan_assignment *got;
         struct strbuf b = STRBUF_INIT;
         arena_init(&a);
-        size_t n = plan_allocation(&a, row->jobs, row->n_jobs, row->largest, nodes,
+        size_t n = plan_allocation(&a, row->runs, row->n_runs, row->largest, nodes,
                                    nodes_of(row->nodes, nodes), &got);
         strbuf_puts(&b, "");
         for (size_t k = 0; k < n; k++) {
-            strbuf_printf(&b, "%d:", (int)got[k].job_id);
+            strbuf_printf(&b, "%d:", (int)got[k].run_id);
             for (int m = 0; m < got[k].n_nodes; m++)
                 strbuf_printf(&b, "%s%d", m ? "," : "", got[k].nodes[m]->ordinal);
             strbuf_putc(&b, ' ');

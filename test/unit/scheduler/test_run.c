@@ -133,17 +133,17 @@ static void test_terminate(void **state)
     int64_t q = add_job(w, c, "queued", (struct job_wish){.command = "true"});
     WAIT(w, job_state(w, j) == EXEC_RUNNING);
     WAIT(w, strcmp(read_text(w, share_file(w, j, "stdouterr/stdout.txt")), "up\n") == 0);
-    assert_int_equal(runs_terminate(sched_runs(w->s), q, &e), 1);
+    assert_int_equal(runs_terminate(sched_runs(w->s), RES_JOB, q, &e), 1);
     assert_int_equal(job_state(w, q), EXEC_FAILED);
     assert_int_equal(job_row(w, q).start_us, job_row(w, q).end_us);
-    assert_int_equal(runs_terminate(sched_runs(w->s), j, &e), 1);
+    assert_int_equal(runs_terminate(sched_runs(w->s), RES_JOB, j, &e), 1);
     assert_int_equal(job_state(w, j), EXEC_TERMINATING);
     WAIT(w, job_ended(w, j));
     struct job row = job_row(w, j);
     assert_int_equal(row.exec_state, EXEC_FAILED);
     assert_int_equal(row.exit_code, 143);
     assert_non_null(strstr(row.errors, "JobTerminated"));
-    assert_int_equal(runs_terminate(sched_runs(w->s), j, &e), 0);
+    assert_int_equal(runs_terminate(sched_runs(w->s), RES_JOB, j, &e), 0);
     WAIT(w, counts(w, c).idle == 1);
     world_free(w);
 }

@@ -79,7 +79,7 @@ static void test_a_job_whose_task_does_not_die_ends_and_its_node_is_unusable(voi
     WAIT(w, has_begun(w, j));
     pid_t supervisor = supervisor_on(w, node_of(w, c, 0)->root);
     assert_int_equal(kill(supervisor, SIGSTOP), 0);
-    assert_int_equal(runs_terminate(sched_runs(w->s), j, &e), 1);
+    assert_int_equal(runs_terminate(sched_runs(w->s), RES_JOB, j, &e), 1);
     w->ahead_us += 6000000; /* the time between SIGTERM and SIGKILL */
     sched_wake_cluster(w->s, c);
     WAIT(w, job_ended(w, j) && is_tasks_fault(w, c));

@@ -197,6 +197,10 @@ static inline void insert_parents(struct world *w)
                                      .created_us = now,
                                      .updated_us = now};
     ok(st_group_insert(w->st, &g, &w->group, &e), &e);
+    /* No run has the id of its job. */
+    const struct run apart = {.owner_kind = RES_GROUP, .guid = "g", .state = RUN_OVER};
+    ok(st_run_insert(w->st, &apart, NULL, &e), &e);
+    ok(st_runs_remove(w->st, RES_GROUP, 0, &e), &e);
     const struct workspace ws = {.group_id = w->group,
                                  .scope = {.location = "here"},
                                  .name = "ws",

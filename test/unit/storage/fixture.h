@@ -273,6 +273,49 @@ static inline int64_t fx_add_node(struct fx *f, int64_t cluster, int ordinal, en
     return id;
 }
 
+static inline struct run fx_run_of(struct fx *f, int64_t job)
+{
+    struct run r;
+    found(f, st_run_of(f->st, &f->a, RES_JOB, job, 0, &r, &f->e));
+    return r;
+}
+
+/* The job's run has the node, at this rank. */
+static inline void fx_hold(struct fx *f, int64_t job, int rank, int64_t node)
+{
+    struct run r = fx_run_of(f, job);
+    const struct allocation al = {.run_id = r.id,
+                                  .attempt = r.attempt,
+                                  .rank = rank,
+                                  .node_id = node,
+                                  .node_name = "tvm",
+                                  .takes = {.slots = 1},
+                                  .state = ALLOCATION_HELD,
+                                  .task_prefix = "p-",
+                                  .created_us = T0};
+    ok(f, st_allocation_insert(f->st, &al, 1, &f->e));
+}
+
+/* It has none any more. */
+static inline void fx_let_go(struct fx *f, int64_t job, int64_t now_us)
+{
+    struct run r = fx_run_of(f, job);
+    struct allocation *rows;
+    size_t n;
+    ok(f, st_allocation_of_run(f->st, &f->a, r.id, r.attempt, &rows, &n, &f->e));
+    for (size_t i = 0; i < n; i++)
+        if (rows[i].state == ALLOCATION_HELD)
+            ok(f, st_allocation_move(f->st, &rows[i], ALLOCATION_RELEASED, now_us, &f->e));
+}
+
+/* A run whose owner is no job, and that is gone again: no later run has the id of its job. */
+static inline void fx_set_run_ids_apart(struct storage *st, struct err *e)
+{
+    const struct run r = {.owner_kind = RES_GROUP, .guid = "g", .state = RUN_OVER};
+    if (st_run_insert(st, &r, NULL, e) < 0 || st_runs_remove(st, RES_GROUP, 0, e) < 0)
+        fail_msg("%s", e->msg);
+}
+
 /* An open database with a group "Demo", a workspace "Work", an experiment "Exp", a cluster "nc6".
  */
 static inline int fx_start(void **state)
@@ -284,6 +327,7 @@ static inline int fx_start(void **state)
     f->workspace = fx_add_workspace(f, f->group, "Work");
     f->experiment = fx_add_experiment(f, f->workspace, "Exp");
     f->cluster = fx_add_cluster(f, f->workspace, "nc6");
+    fx_set_run_ids_apart(f->st, &f->e);
     return 0;
 }
 

@@ -5,13 +5,6 @@
 #include "model/failure.h"
 #include "test/unit/storage/fixture.h"
 
-static struct run run_of(struct fx *f, int64_t job)
-{
-    struct run r;
-    found(f, st_run_of(f->st, &f->a, RES_JOB, job, 0, &r, &f->e));
-    return r;
-}
-
 static struct allocation of(const struct run *r, int rank, int64_t node)
 {
     return (struct allocation){.run_id = r->id,
@@ -70,14 +63,14 @@ static void test_an_idle_node_with_an_allocation_runs(void **state)
     struct fx *f = *state;
     int64_t node = fx_add_node(f, f->cluster, 1, NODE_IDLE), job = fx_add_job(f, "j");
     assert_int_equal(node_of(f, node).idle_us, T0);
-    struct run r = run_of(f, job);
+    struct run r = fx_run_of(f, job);
     struct allocation al = of(&r, 0, node), *rows;
     size_t n;
     ok(f, st_allocation_insert(f->st, &al, 1, &f->e));
     struct node nd = node_of(f, node);
-    assert_int_equal(nd.state, NODE_RUNNING);
-    assert_int_equal(nd.job_id, job);
-    assert_string_equal(nd.task_prefix, "g-1-7.x-0-");
+    assert_int_equal(nd.live, 1);
+    assert_int_equal(nd.idle_us, 0);
+    assert_string_equal(node_state_shown(nd.state, nd.live), "running");
     assert_int_equal(st_node_remove(f->st, node, &f->e), -1);
     assert_int_equal(f->e.code, ERR_CONFLICT);
     ok(f, st_mark_deleting(f->st, RES_JOB, job, T0, &f->e));
@@ -89,7 +82,9 @@ static void test_an_idle_node_with_an_allocation_runs(void **state)
     assert_int_equal(n, 1);
     assert_int_equal(rows[0].state, ALLOCATION_BEGUN);
     ok(f, st_allocation_move(f->st, &rows[0], ALLOCATION_RELEASED, T0 + 3, &f->e));
-    assert_int_equal(node_of(f, node).state, NODE_IDLE);
+    nd = node_of(f, node);
+    assert_int_equal(nd.idle_us, T0 + 3);
+    assert_string_equal(node_state_shown(nd.state, nd.live), "idle");
     ok(f, st_node_remove(f->st, node, &f->e));
     ok(f, st_allocation_of_run(f->st, &f->a, r.id, 0, &rows, &n, &f->e));
     assert_int_equal(n, 1); /* the name stays for as long as the run */
@@ -104,7 +99,7 @@ static void test_allocations_come_all_or_none(void **state)
 {
     struct fx *f = *state;
     int64_t node = fx_add_node(f, f->cluster, 1, NODE_IDLE), job = fx_add_job(f, "j");
-    struct run r = run_of(f, job);
+    struct run r = fx_run_of(f, job);
     const struct allocation twice[] = {of(&r, 0, node), of(&r, 1, node)};
     struct allocation *rows;
     size_t n;
@@ -121,12 +116,43 @@ static void test_allocations_come_all_or_none(void **state)
     assert_int_equal(n, MANY);
 }
 
+static int try_to_take(struct fx *f, int64_t node, int job, struct capacity what)
+{
+    struct run r = fx_run_of(f, fx_add_job(f, arena_printf(&f->a, "j%d", job)));
+    struct allocation al = of(&r, 0, node);
+    al.takes = what;
+    return st_allocation_insert(f->st, &al, 1, &f->e);
+}
+
+static void test_no_more_is_allocated_than_there_is(void **state)
+{
+    struct fx *f = *state;
+    int64_t node = fx_add_node(f, f->cluster, 1, NODE_IDLE);
+    const struct capacity has = {.slots = 3, .gpus = 2, .cores = 8, .memory = 1000},
+                          part = {.slots = 1, .gpus = 1, .cores = 4, .memory = 500};
+    ok(f, st_node_set_capacity(f->st, node, &has, NULL, &f->e));
+    struct capacity more = has;
+    more.gpus = 3;
+    assert_int_equal(try_to_take(f, node, 1, more), -1);
+    assert_int_equal(f->e.code, ERR_CONFLICT);
+    assert_non_null(strstr(f->e.msg, "has less left than 3 slots, 3 GPUs, 8 cores"));
+    ok(f, try_to_take(f, node, 2, part));
+    assert_int_equal(try_to_take(f, node, 3, has), -1);
+    ok(f, try_to_take(f, node, 4, part));
+    assert_int_equal(node_of(f, node).live, 2);
+    assert_int_equal(try_to_take(f, node, 5, part), -1); /* a slot is left, and no GPU */
+    ok(f, try_to_take(f, node, 6, (struct capacity){.slots = 1}));
+    assert_int_equal(try_to_take(f, node, 7, (struct capacity){.slots = 1}), -1);
+    int64_t away = fx_add_node(f, f->cluster, 2, NODE_LEAVING);
+    assert_int_equal(try_to_take(f, away, 8, (struct capacity){.slots = 1}), -1);
+}
+
 static void test_runs_move_by_their_state(void **state)
 {
     struct fx *f = *state;
-    struct run r = run_of(f, fx_add_job(f, "j")), *rows;
+    struct run r = fx_run_of(f, fx_add_job(f, "j")), *rows;
     size_t n;
-    ok(f, st_run_queue(f->st, &f->a, f->cluster, 9, &rows, &n, &f->e));
+    ok(f, st_run_queue(f->st, &f->a, f->cluster, 1000, 9, &rows, &n, &f->e));
     assert_int_equal(n, 1);
     struct st_run_move m = {.id = r.id,
                             .from = RUN_WAITING,
@@ -154,8 +180,8 @@ static void test_no_run_of_a_marked_job_waits(void **state)
     struct fx *f = *state;
     int64_t job = fx_add_job(f, "j"), demand;
     ok(f, st_mark_deleting(f->st, RES_JOB, job, T0, &f->e));
-    assert_int_equal(run_of(f, job).stop, STOP_AND_FORGET);
-    ok(f, st_run_queue_demand(f->st, f->cluster, &demand, &f->e));
+    assert_int_equal(fx_run_of(f, job).stop, STOP_AND_FORGET);
+    ok(f, st_run_queue_demand(f->st, f->cluster, 1000, &demand, &f->e));
     assert_int_equal(demand, 0);
 }
 
@@ -171,7 +197,7 @@ static void test_each_start_has_an_epoch_of_its_own(void **state)
         assert_true(st_epoch(f->st)->term > last);
     }
     assert_string_not_equal(st_epoch(f->st)->random, random);
-    struct run r = run_of(f, fx_add_job(f, "j"));
+    struct run r = fx_run_of(f, fx_add_job(f, "j"));
     char want[120];
     r.attempt = 2;
     snprintf(want, sizeof want, "aaaaaaaa-0000-4000-8000-000000000001-2-%lld.%s-3-",
@@ -295,6 +321,7 @@ int main(void)
         T(test_a_failed_insert_leaves_nothing),
         T(test_an_idle_node_with_an_allocation_runs),
         T(test_allocations_come_all_or_none),
+        T(test_no_more_is_allocated_than_there_is),
         T(test_runs_move_by_their_state),
         T(test_no_run_of_a_marked_job_waits),
         T(test_each_start_has_an_epoch_of_its_own),

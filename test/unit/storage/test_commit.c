@@ -266,7 +266,7 @@ static void test_full_database(void **state)
     fx_flush(f);
     assert_int_equal(sqlite3_exec(f->st->db, "PRAGMA max_page_count = 1", NULL, NULL, NULL),
                      SQLITE_OK); /* no smaller than it is: not a page more */
-    char big[20000];
+    static char big[200000];
     memset(big, 'x', sizeof big - 1);
     big[sizeof big - 1] = '\0';
     struct job j = fx_job(f, "big");
@@ -411,10 +411,10 @@ static void test_the_wal_starts_over(void **state)
     } while (f->st->wal_frames >= before);
     assert_true(before >= 1000);
     int64_t n; /* each of these jobs wants one node */
-    ok(f, st_job_queue_demand(f->st, f->cluster, 1000, &n, &f->e));
+    ok(f, st_run_queue_demand(f->st, f->cluster, 1000, &n, &f->e));
     assert_int_equal(n, turn * 50);
     fx_reopen(f);
-    ok(f, st_job_queue_demand(f->st, f->cluster, 1000, &n, &f->e));
+    ok(f, st_run_queue_demand(f->st, f->cluster, 1000, &n, &f->e));
     assert_int_equal(n, turn * 50);
 }
 

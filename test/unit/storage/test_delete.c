@@ -49,9 +49,7 @@ static const char *deleting(struct fx *f, const struct tree *t)
 static int64_t hold(struct fx *f, int64_t cluster, int64_t job)
 {
     int64_t node = fx_add_node(f, cluster, 1, NODE_IDLE);
-    struct st_node_move m = {
-        .id = node, .from = NODE_IDLE, .to = NODE_RUNNING, .now_us = T0, .job_id = job};
-    ok(f, st_node_move(f->st, &m, &f->e));
+    fx_hold(f, job, 0, node);
     return node;
 }
 
@@ -184,12 +182,9 @@ static void test_doomed_jobs_are_listed_in_pieces(void **state)
         j.cluster_id = t.cluster;
         ok(f, st_job_insert(f->st, &j, NULL, &id[i], &f->e));
     }
-    int64_t node = hold(f, t.cluster, id[0]), *held;
+    hold(f, t.cluster, id[0]);
     struct doomed_job *rows;
-    struct job *queue;
     size_t n;
-    ok(f, st_job_queue(f->st, &f->a, t.cluster, 1000, 10, &queue, &n, &f->e));
-    assert_int_equal(n, 3);
     ok(f, st_mark_deleting(f->st, RES_JOB, id[1], T0, &f->e));
     ok(f, st_mark_deleting(f->st, RES_EXPERIMENT, t.experiment, T0, &f->e));
     ok(f, st_doomed_jobs(f->st, &f->a, 10, &rows, &n, &f->e));
@@ -200,15 +195,47 @@ static void test_doomed_jobs_are_listed_in_pieces(void **state)
     assert_true(rows[1].with_experiment);
     ok(f, st_doomed_jobs(f->st, &f->a, 1, &rows, &n, &f->e));
     assert_int_equal(n, 1);
-    ok(f, st_doomed_held_ids(f->st, &f->a, &held, &n, &f->e));
-    assert_int_equal(n, 1);
-    assert_int_equal(held[0], id[0]);
-    ok(f, st_job_queue(f->st, &f->a, t.cluster, 1000, 10, &queue, &n, &f->e));
-    assert_int_equal(n, 0);
-    struct st_node_move m = {.id = node, .from = NODE_RUNNING, .to = NODE_IDLE, .now_us = T0};
-    ok(f, st_node_move(f->st, &m, &f->e));
+    assert_int_equal(rows[0].run_id, fx_run_of(f, id[1]).id);
+    fx_let_go(f, id[0], T0);
     ok(f, st_doomed_jobs(f->st, &f->a, 10, &rows, &n, &f->e));
     assert_int_equal(n, 3);
+}
+
+static size_t n_queued(struct fx *f)
+{
+    struct run *rows;
+    size_t n;
+    int64_t demand;
+    ok(f, st_run_queue(f->st, &f->a, f->cluster, 1000, 1000, &rows, &n, &f->e));
+    ok(f, st_run_queue_demand(f->st, f->cluster, 1000, &demand, &f->e));
+    assert_int_equal(demand, n); /* each wants one node */
+    return n;
+}
+
+/* Nobody makes room for them, and no queue has to be read past them. */
+static void test_runs_of_marked_experiments_leave_the_queues_in_slices(void **state)
+{
+    struct fx *f = *state;
+    struct tree t = plant(f, "t");
+    enum { MANY = 25, SLICE = 10 };
+    struct job j = fx_job(f, "");
+    j.cluster_id = f->cluster;
+    for (int i = 0; i < 2 * MANY; i++) {
+        j.experiment_id = i % 2 ? f->experiment : t.experiment;
+        j.name = arena_printf(&f->a, "j%d", i);
+        ok(f, st_job_insert(f->st, &j, NULL, NULL, &f->e));
+    }
+    struct st_doom at = {0};
+    assert_int_equal(st_doom_runs(f->st, &at, SLICE, &f->e), 0);
+    assert_int_equal(n_queued(f), 2 * MANY);
+    ok(f, st_mark_deleting(f->st, RES_EXPERIMENT, t.experiment, T0, &f->e));
+    at = (struct st_doom){0};
+    assert_int_equal(st_doom_runs(f->st, &at, SLICE, &f->e), 1);
+    assert_in_range(n_queued(f), 2 * MANY - SLICE, 2 * MANY - 1);
+    for (int i = 0; i < 3; i++)
+        ok(f, st_doom_runs(f->st, &at, SLICE, &f->e));
+    assert_int_equal(st_doom_runs(f->st, &at, SLICE, &f->e), 0);
+    assert_int_equal(n_queued(f), MANY);
 }
 
 static void test_ids_are_never_given_out_twice(void **state)
@@ -324,6 +351,7 @@ int main(void)
         T(test_removal_from_the_leaves_up),
         T(test_a_job_that_holds_a_node_stays),
         T(test_doomed_jobs_are_listed_in_pieces),
+        T(test_runs_of_marked_experiments_leave_the_queues_in_slices),
         T(test_ids_are_never_given_out_twice),
         T(test_operations),
         T(test_removal_completes_all_operations),

@@ -122,9 +122,9 @@ static void test_uses_of_nodes(void **state)
     int64_t machine = put(f, "gpu01"), job = fx_add_job(f, "Train"), id, local;
     ok(f, claim(f, f->cluster, 1, machine, &id));
     ok(f, claim(f, f->cluster, 2, 0, &local));
-    struct st_node_move m = {
-        .id = id, .from = NODE_PREPARING, .to = NODE_RUNNING, .now_us = T0, .job_id = job};
+    struct st_node_move m = {.id = id, .from = NODE_PREPARING, .to = NODE_IDLE, .now_us = T0};
     ok(f, st_node_move(f->st, &m, &f->e));
+    fx_hold(f, job, 0, id);
     struct node_use *uses;
     size_t n;
     ok(f, st_node_uses(f->st, &f->a, &uses, &n, &f->e));
@@ -135,13 +135,14 @@ static void test_uses_of_nodes(void **state)
     assert_string_equal(uses[0].node, "tvm-1");
     assert_string_equal(uses[0].cluster, "nc6");
     assert_string_equal(uses[0].workspace, "Work");
-    assert_string_equal(uses[0].job, "Train");
-    assert_int_equal(uses[0].state, NODE_RUNNING);
+    assert_string_equal(uses[0].jobs, "Train");
+    assert_int_equal(uses[0].state, NODE_IDLE);
+    assert_int_equal(uses[0].live, 1);
     assert_int_equal(uses[0].vm_priority, VM_DEDICATED);
     assert_null(uses[0].errors);
     assert_int_equal(uses[1].node_id, local);
     assert_int_equal(uses[1].machine_id, 0);
-    assert_null(uses[1].job);
+    assert_null(uses[1].jobs);
 }
 
 #define T(name) cmocka_unit_test_setup_teardown(name, fx_start, fx_end)

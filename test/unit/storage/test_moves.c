@@ -9,18 +9,13 @@ static void test_job_life(void **state)
     struct fx *f = *state;
     int64_t id = fx_add_job(f, "j");
     struct job j;
-    struct st_job_move run = {.id = id,
-                              .from = EXEC_QUEUED,
-                              .to = EXEC_RUNNING,
-                              .now_us = T0 + 1,
-                              .start_us = T0 + 1,
-                              .attempt = 1};
+    struct st_job_move run = {
+        .id = id, .from = EXEC_QUEUED, .to = EXEC_RUNNING, .now_us = T0 + 1, .start_us = T0 + 1};
     ok(f, st_job_move(f->st, &run, &f->e));
     found(f, st_job_by_id(f->st, &f->a, id, &j, &f->e));
     assert_int_equal(j.exec_state, EXEC_RUNNING);
     assert_int_equal(j.exec_us, T0 + 1);
     assert_int_equal(j.start_us, T0 + 1);
-    assert_int_equal(j.attempt, 1);
     assert_int_equal(j.end_us, 0);
 
     struct st_job_move requeue = {.id = id,
@@ -32,7 +27,6 @@ static void test_job_life(void **state)
     ok(f, st_job_move(f->st, &requeue, &f->e));
     found(f, st_job_by_id(f->st, &f->a, id, &j, &f->e));
     assert_int_equal(j.start_us, 0);
-    assert_int_equal(j.attempt, 1);
     assert_string_equal(j.errors, "[1]");
 
     ok(f, st_job_move(f->st, &run, &f->e));
@@ -77,33 +71,28 @@ static void test_job_move_is_guarded(void **state)
 static void test_node_moves(void **state)
 {
     struct fx *f = *state;
-    int64_t job = fx_add_job(f, "j"), id = fx_add_node(f, f->cluster, 1, NODE_IDLE);
-    struct st_node_move run = {.id = id,
-                               .from = NODE_IDLE,
-                               .to = NODE_RUNNING,
-                               .now_us = T0 + 1,
-                               .job_id = job,
-                               .rank = 3};
-    ok(f, st_node_move(f->st, &run, &f->e));
+    int64_t id = fx_add_node(f, f->cluster, 1, NODE_PREPARING);
+    struct st_node_move ready = {
+        .id = id, .from = NODE_PREPARING, .to = NODE_IDLE, .now_us = T0 + 1};
+    ok(f, st_node_move(f->st, &ready, &f->e));
     ok(f, st_node_set_incarnation(f->st, id, "boot-1", &f->e));
     struct node nd;
     found(f, st_node_by_id(f->st, &f->a, id, &nd, &f->e));
     assert_string_equal(nd.name, "tvm-1");
-    assert_int_equal(nd.state, NODE_RUNNING);
+    assert_int_equal(nd.state, NODE_IDLE);
     assert_int_equal(nd.state_us, T0 + 1);
+    assert_int_equal(nd.idle_us, T0 + 1);
     assert_int_equal(nd.created_us, T0);
-    assert_int_equal(nd.job_id, job);
-    assert_int_equal(nd.rank, 3);
     assert_string_equal(nd.incarnation, "boot-1");
     assert_null(nd.errors);
-    assert_int_equal(st_node_move(f->st, &run, &f->e), -1);
+    assert_int_equal(st_node_move(f->st, &ready, &f->e), -1);
     assert_int_equal(f->e.code, ERR_CONFLICT);
-    assert_non_null(strstr(f->e.msg, "it is running"));
+    assert_non_null(strstr(f->e.msg, "it is idle"));
     struct st_node_move broken = {
-        .id = id, .from = NODE_RUNNING, .to = NODE_UNUSABLE, .now_us = T0 + 2, .errors = "[2]"};
+        .id = id, .from = NODE_IDLE, .to = NODE_UNUSABLE, .now_us = T0 + 2, .errors = "[2]"};
     ok(f, st_node_move(f->st, &broken, &f->e));
     found(f, st_node_by_id(f->st, &f->a, id, &nd, &f->e));
-    assert_int_equal(nd.job_id, 0);
+    assert_int_equal(nd.idle_us, 0);
     assert_string_equal(nd.errors, "[2]");
     assert_string_equal(nd.incarnation, "boot-1");
     ok(f, st_node_remove(f->st, id, &f->e));
@@ -119,13 +108,7 @@ static void test_node_lists(void **state)
     static const int ordinals[] = {3, 1, 2}, ranks[] = {0, 2, 1};
     for (int i = 0; i < 3; i++) {
         int64_t id = fx_add_node(f, f->cluster, ordinals[i], NODE_IDLE);
-        struct st_node_move m = {.id = id,
-                                 .from = NODE_IDLE,
-                                 .to = NODE_RUNNING,
-                                 .now_us = T0,
-                                 .job_id = job,
-                                 .rank = ranks[i]};
-        ok(f, st_node_move(f->st, &m, &f->e));
+        fx_hold(f, job, ranks[i], id);
     }
     fx_add_node(f, other, 1, NODE_IDLE);
     struct node *rows;
@@ -134,16 +117,17 @@ static void test_node_lists(void **state)
     assert_int_equal(n, 3);
     for (int i = 0; i < 3; i++)
         assert_int_equal(rows[i].ordinal, i + 1);
-    ok(f, st_node_of_job(f->st, &f->a, job, &rows, &n, &f->e));
+    ok(f, st_node_of_run(f->st, &f->a, fx_run_of(f, job).id, &rows, &n, &f->e));
     assert_int_equal(n, 3);
     for (int i = 0; i < 3; i++)
-        assert_int_equal(rows[i].rank, i);
+        assert_int_equal(rows[ranks[i]].ordinal, ordinals[i]);
     int64_t total, *ids;
     ok(f, st_node_local_total(f->st, &total, &f->e));
     assert_int_equal(total, 4);
     ok(f, st_node_ids(f->st, &f->a, &ids, &n, &f->e));
     assert_int_equal(n, 4);
-    ok(f, st_node_of_job(f->st, &f->a, job + 1, &rows, &n, &f->e));
+    fx_let_go(f, job, T0 + 1);
+    ok(f, st_node_of_run(f->st, &f->a, fx_run_of(f, job).id, &rows, &n, &f->e));
     assert_int_equal(n, 0);
 }
 
@@ -168,13 +152,14 @@ static void test_file_servers_are_set_up_once(void **state)
 static void test_alloc_is_guarded(void **state)
 {
     struct fx *f = *state;
-    ok(f, st_cluster_set_alloc(f->st, f->cluster, ALLOC_RESIZING, ALLOC_STEADY, T0 + 1, &f->e));
+    struct st_pool_move m = {
+        .id = f->cluster, .from = ALLOC_RESIZING, .to = ALLOC_STEADY, .now_us = T0 + 1};
+    ok(f, st_pool_move(f->st, &m, &f->e));
     struct cluster c;
     found(f, st_cluster_by_id(f->st, &f->a, f->cluster, &c, &f->e));
     assert_int_equal(c.alloc_state, ALLOC_STEADY);
     assert_int_equal(c.alloc_us, T0 + 1);
-    assert_int_equal(
-        st_cluster_set_alloc(f->st, f->cluster, ALLOC_RESIZING, ALLOC_STEADY, T0 + 2, &f->e), -1);
+    assert_int_equal(st_pool_move(f->st, &m, &f->e), -1);
     assert_int_equal(f->e.code, ERR_CONFLICT);
     assert_non_null(strstr(f->e.msg, "it is steady"));
 }
@@ -207,35 +192,39 @@ static void test_queue(void **state)
     add_with(f, "done", 0, 7, f->cluster, EXEC_SUCCEEDED);
     ok(f, st_mark_deleting(f->st, RES_JOB, going, T0, &f->e));
     const int64_t want[] = {high, first, second, low};
-    struct job *rows;
+    struct run *rows;
     size_t n;
-    ok(f, st_job_queue(f->st, &f->a, f->cluster, 1000, 10, &rows, &n, &f->e));
+    ok(f, st_run_queue(f->st, &f->a, f->cluster, 1000, 10, &rows, &n, &f->e));
     assert_int_equal(n, 4);
     for (int i = 0; i < 4; i++)
-        assert_int_equal(rows[i].id, want[i]);
-    ok(f, st_job_queue(f->st, &f->a, f->cluster, 1000, 2, &rows, &n, &f->e));
+        assert_int_equal(rows[i].owner_id, want[i]);
+    ok(f, st_run_queue(f->st, &f->a, f->cluster, 1000, 2, &rows, &n, &f->e));
     assert_int_equal(n, 2);
     /* The larger ones stand aside. */
-    ok(f, st_job_queue(f->st, &f->a, f->cluster, 2, 10, &rows, &n, &f->e));
+    ok(f, st_run_queue(f->st, &f->a, f->cluster, 2, 10, &rows, &n, &f->e));
     assert_int_equal(n, 2);
-    assert_int_equal(rows[0].id, first);
-    ok(f, st_job_oversized(f->st, &f->a, f->cluster, 2, 10, &rows, &n, &f->e));
+    assert_int_equal(rows[0].owner_id, first);
+    ok(f, st_run_oversized(f->st, &f->a, f->cluster, 2, 10, &rows, &n, &f->e));
     assert_int_equal(n, 2);
-    assert_int_equal(rows[0].id, high);
-    assert_int_equal(rows[1].id, second);
+    assert_int_equal(rows[0].owner_id, high);
+    assert_int_equal(rows[1].owner_id, second);
     int64_t demand;
-    ok(f, st_job_queue_demand(f->st, f->cluster, 2, &demand, &f->e));
+    ok(f, st_run_queue_demand(f->st, f->cluster, 2, &demand, &f->e));
     assert_int_equal(demand, 3);
-    ok(f, st_job_queue_demand(f->st, f->cluster, 1000, &demand, &f->e));
+    ok(f, st_run_queue_demand(f->st, f->cluster, 1000, &demand, &f->e));
     assert_int_equal(demand, 10);
-    ok(f, st_job_queue_demand(f->st, 999, 1000, &demand, &f->e));
+    ok(f, st_run_queue_demand(f->st, 999, 1000, &demand, &f->e));
     assert_int_equal(demand, 0);
 
     int64_t *ids;
-    const int64_t active[] = {going, running, dying};
-    ok(f, st_job_active_ids(f->st, &f->a, &ids, &n, &f->e));
-    assert_int_equal(n, 3);
-    assert_memory_equal(ids, active, sizeof active);
+    const int64_t live[] = {fx_run_of(f, running).id, fx_run_of(f, dying).id};
+    ok(f, st_run_live_ids(f->st, &f->a, &ids, &n, &f->e));
+    assert_int_equal(n, 2);
+    assert_memory_equal(ids, live, sizeof live);
+    ok(f, st_mark_deleting(f->st, RES_JOB, dying, T0, &f->e));
+    ok(f, st_run_doomed_ids(f->st, &f->a, &ids, &n, &f->e));
+    assert_int_equal(n, 1);
+    assert_int_equal(ids[0], live[1]);
 }
 
 #define T(name) cmocka_unit_test_setup_teardown(name, fx_start, fx_end)

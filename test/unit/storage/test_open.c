@@ -201,9 +201,9 @@ static void test_the_first_version_is_upgraded(void **state)
     found(f, st_node_by_id(f->st, &f->a, 7, &nd, &f->e));
     assert_string_equal(nd.name, "tvm-1");
     assert_string_equal(nd.incarnation, "inc");
-    assert_int_equal(nd.state, NODE_RUNNING);
+    assert_int_equal(nd.state, NODE_IDLE);
     assert_int_equal(nd.state_us, 11);
-    assert_int_equal(nd.job_id, 1);
+    assert_int_equal(nd.live, 1);
     assert_int_equal(nd.machine_id, 0);
     struct job j;
     found(f, st_job_by_id(f->st, &f->a, 1, &j, &f->e));

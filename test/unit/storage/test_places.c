@@ -4,37 +4,31 @@
  */
 #include "test/unit/storage/fixture.h"
 
-/* The job had the node, at this rank. */
-static void held(struct fx *f, int64_t job, int rank, int64_t node)
+static void keep(struct fx *f, int64_t job, int rank, bool kept, int latest)
 {
-    struct st_node_move m = {.id = node,
-                             .from = NODE_IDLE,
-                             .to = NODE_RUNNING,
-                             .now_us = T0,
-                             .job_id = job,
-                             .rank = rank};
-    ok(f, st_node_move(f->st, &m, &f->e));
-    m = (struct st_node_move){.id = node, .from = NODE_RUNNING, .to = NODE_IDLE, .now_us = T0};
-    ok(f, st_node_move(f->st, &m, &f->e));
+    struct run r = fx_run_of(f, job);
+    struct allocation *rows;
+    size_t n;
+    ok(f, st_allocation_of_run(f->st, &f->a, r.id, r.attempt, &rows, &n, &f->e));
+    for (size_t i = 0; i < n; i++)
+        if (rows[i].rank == rank)
+            ok(f, st_allocation_keep(f->st, &rows[i], kept, latest, &f->e));
 }
 
-static void again(struct fx *f, int64_t job, int rank, int64_t node, bool kept, int64_t at,
-                  int keep)
+/* The job had the node, at this rank, until `at`. */
+static void put(struct fx *f, int64_t job, int rank, int64_t node, bool kept, int64_t at,
+                int latest)
 {
-    const struct job_place p = {.job_id = job, .rank = rank, .node_id = node, .kept = kept};
-    ok(f, st_place_insert(f->st, &p, at, keep, &f->e));
+    fx_hold(f, job, rank, node);
+    fx_let_go(f, job, at);
+    keep(f, job, rank, kept, latest);
 }
 
-static void put(struct fx *f, int64_t job, int rank, int64_t node, bool kept, int64_t at, int keep)
+static struct allocation *of_job(struct fx *f, int64_t job, size_t *n)
 {
-    held(f, job, rank, node);
-    again(f, job, rank, node, kept, at, keep);
-}
-
-static struct job_place *of_job(struct fx *f, int64_t job, size_t *n)
-{
-    struct job_place *rows;
-    ok(f, st_place_of_job(f->st, &f->a, job, &rows, n, &f->e));
+    struct run r = fx_run_of(f, job);
+    struct allocation *rows;
+    ok(f, st_allocation_of_run(f->st, &f->a, r.id, r.attempt, &rows, n, &f->e));
     return rows;
 }
 
@@ -42,7 +36,7 @@ static size_t n_kept(struct fx *f, int64_t node)
 {
     struct kept_dir *dirs;
     size_t n;
-    ok(f, st_place_kept_dirs(f->st, &f->a, node, &dirs, &n, &f->e));
+    ok(f, st_allocation_kept_dirs(f->st, &f->a, node, &dirs, &n, &f->e));
     return n;
 }
 
@@ -53,9 +47,9 @@ static void test_the_nodes_of_a_job_come_by_rank(void **state)
             b = fx_add_node(f, f->cluster, 2, NODE_IDLE), job = fx_add_job(f, "j");
     put(f, job, 1, a, false, T0, 3);
     put(f, job, 0, b, true, T0, 3);
-    again(f, job, 0, b, true, T0, 3); /* again is safe */
+    keep(f, job, 0, true, 3); /* again is safe */
     size_t n;
-    const struct job_place *rows = of_job(f, job, &n);
+    const struct allocation *rows = of_job(f, job, &n);
     assert_int_equal(n, 2);
     assert_int_equal(rows[0].node_id, b);
     assert_true(rows[0].kept);
@@ -76,14 +70,15 @@ static void test_a_node_keeps_the_latest_directories_by_name(void **state)
     put(f, job[2], 0, node, true, T0 + 20, 2);
     struct kept_dir *dirs;
     size_t n;
-    ok(f, st_place_kept_dirs(f->st, &f->a, node, &dirs, &n, &f->e));
+    ok(f, st_allocation_kept_dirs(f->st, &f->a, node, &dirs, &n, &f->e));
     assert_int_equal(n, 2);
     for (size_t i = 0; i < n; i++) {
-        assert_true(dirs[i].job_id == job[0] || dirs[i].job_id == job[2]);
+        assert_true(dirs[i].run_id == fx_run_of(f, job[0]).id ||
+                    dirs[i].run_id == fx_run_of(f, job[2]).id);
         assert_string_equal(dirs[i].name, "aaaaaaaa-0000-4000-8000-000000000001-0");
     }
     assert_int_equal(n_kept(f, other), 1);
-    const struct job_place *rows = of_job(f, job[1], &n);
+    const struct allocation *rows = of_job(f, job[1], &n);
     assert_int_equal(n, 1);
     assert_false(rows[0].kept);
 }
@@ -93,14 +88,14 @@ static void test_one_that_is_not_there_is_kept_no_more(void **state)
     struct fx *f = *state;
     int64_t node = fx_add_node(f, f->cluster, 1, NODE_IDLE), job = fx_add_job(f, "j");
     put(f, job, 0, node, true, T0, 2);
-    ok(f, st_place_lost(f->st, node, job, &f->e));
+    keep(f, job, 0, false, 0);
     assert_int_equal(n_kept(f, node), 0);
     size_t n;
     of_job(f, job, &n);
     assert_int_equal(n, 1);
 }
 
-static void test_they_go_with_their_job_and_their_node(void **state)
+static void test_they_go_with_their_job_and_lose_their_node(void **state)
 {
     struct fx *f = *state;
     int64_t a = fx_add_node(f, f->cluster, 1, NODE_IDLE),
@@ -111,8 +106,10 @@ static void test_they_go_with_their_job_and_their_node(void **state)
     put(f, two, 0, a, true, T0, 9);
     size_t n;
     ok(f, st_node_remove(f->st, b, &f->e));
-    of_job(f, one, &n);
-    assert_int_equal(n, 1);
+    const struct allocation *rows = of_job(f, one, &n);
+    assert_int_equal(n, 2);
+    assert_int_equal(rows[0].node_id, a);
+    assert_int_equal(rows[1].node_id, 0);
     ok(f, st_mark_deleting(f->st, RES_JOB, one, T0, &f->e));
     ok(f, st_remove(f->st, RES_JOB, one, T0, &f->e));
     assert_int_equal(n_kept(f, a), 1);
@@ -129,7 +126,7 @@ int main(void)
         TEST(test_the_nodes_of_a_job_come_by_rank),
         TEST(test_a_node_keeps_the_latest_directories_by_name),
         TEST(test_one_that_is_not_there_is_kept_no_more),
-        TEST(test_they_go_with_their_job_and_their_node),
+        TEST(test_they_go_with_their_job_and_lose_their_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

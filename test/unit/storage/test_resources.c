@@ -135,8 +135,8 @@ static void test_cluster(void **state)
     in.doc = "{}";
     in.updated_us = T0 + 5;
     ok(f, st_cluster_update_scale(f->st, &in, &f->e));
-    ok(f, st_cluster_set_auto_target(f->st, in.id, 4, &f->e));
-    ok(f, st_cluster_set_errors(f->st, in.id, NULL, &f->e));
+    ok(f, st_pool_set_auto_target(f->st, in.id, 4, &f->e));
+    ok(f, st_pool_set_errors(f->st, in.id, NULL, &f->e));
     found(f, st_cluster_by_id(f->st, &f->a, in.id, &c, &f->e));
     assert_memory_equal(&c.scale, &in.scale, sizeof in.scale);
     assert_string_equal(c.doc, "{}");
@@ -152,20 +152,13 @@ static void test_cluster_counts(void **state)
 {
     struct fx *f = *state;
     int64_t other = fx_add_cluster(f, f->workspace, "other"), job = fx_add_job(f, "j");
-    static const enum node_state states[] = {NODE_PREPARING, NODE_IDLE,    NODE_IDLE,
-                                             NODE_RUNNING,   NODE_RUNNING, NODE_RUNNING,
-                                             NODE_LEAVING,   NODE_UNUSABLE};
+    static const enum node_state states[] = {NODE_PREPARING, NODE_LEAVING, NODE_UNUSABLE,
+                                             NODE_IDLE,      NODE_IDLE,    NODE_IDLE,
+                                             NODE_IDLE,      NODE_IDLE};
     for (int i = 0; i < 8; i++) {
-        bool runs = states[i] == NODE_RUNNING;
-        int64_t id = fx_add_node(f, f->cluster, i + 1, runs ? NODE_IDLE : states[i]);
-        struct st_node_move m = {.id = id,
-                                 .from = NODE_IDLE,
-                                 .to = NODE_RUNNING,
-                                 .now_us = T0,
-                                 .job_id = job,
-                                 .rank = i};
-        if (runs)
-            ok(f, st_node_move(f->st, &m, &f->e));
+        int64_t id = fx_add_node(f, f->cluster, i + 1, states[i]);
+        if (i >= 5)
+            fx_hold(f, job, i, id);
     }
     fx_add_node(f, other, 1, NODE_UNUSABLE);
     struct cluster c;

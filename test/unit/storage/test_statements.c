@@ -19,16 +19,11 @@ static const char *const scans_allowed[] = {"ST_CLUSTER_IDS", "ST_NODE_IDS", "ST
                                             "ST_NODE_USES", "ST_MACHINE_LIST"};
 
 /* These must come out of their index in order. */
-static const char *const sorted[] = {"ST_GROUP_LIST",
-                                     "ST_WORKSPACE_LIST_GROUP",
-                                     "ST_EXPERIMENT_LIST",
-                                     "ST_JOB_LIST",
-                                     "ST_CLUSTER_LIST_WORKSPACE",
-                                     "ST_FILE_SERVER_LIST_WORKSPACE",
-                                     "ST_JOB_QUEUE",
-                                     "ST_NODE_LIST",
-                                     "ST_NODE_OF_JOB",
-                                     "ST_JOB_ACTIVE_IDS"};
+static const char *const sorted[] = {
+    "ST_GROUP_LIST",  "ST_WORKSPACE_LIST_GROUP",   "ST_EXPERIMENT_LIST",
+    "ST_JOB_LIST",    "ST_CLUSTER_LIST_WORKSPACE", "ST_FILE_SERVER_LIST_WORKSPACE",
+    "ST_RUN_QUEUE",   "ST_RUN_OVERSIZED",          "ST_NODE_LIST",
+    "ST_NODE_OF_RUN", "ST_RUN_LIVE_IDS",           "ST_RUN_DOOMED_IDS"};
 
 static bool among(const char *name, const char *const *list, size_t n)
 {
@@ -48,7 +43,6 @@ static bool is_table_scan(const char *detail)
                                           "file_server_deleting",
                                           "file_server_creating",
                                           "cluster_deleting",
-                                          "job_active",
                                           "job_deleting",
                                           "run_queue",
                                           "run_live",
