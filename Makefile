@@ -197,7 +197,7 @@ asan:
 # that read what others send.
 FUZZ_NAMES := $(patsubst test/fuzz/fuzz_%.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
 FUZZ_ROOMS := api/aad api/http storage nodeagent-proto/wire model lib
-FUZZ_LIBS   = $(call obj,$(wildcard daemon/config*.c) daemon/hostlist.c api/azstorage/link.c api/azstorage/range.c) \
+FUZZ_LIBS   = $(call obj,$(wildcard daemon/config*.c) daemon/hostlist.c $(addprefix api/azstorage/,errors.c link.c range.c)) \
               $(foreach r,$(FUZZ_ROOMS),$(call lib,$(r)))
 $(BUILD)/fuzz/fuzz_%: test/fuzz/fuzz_%.c test/fuzz/fuzz.h $(FUZZ_LIBS)
 	@mkdir -p $(@D)

@@ -93,13 +93,11 @@ static struct replied *send_file(struct request *r, struct download *d, struct f
 {
     struct err e;
     struct file_slice slice = {0};
-    if (storage_slice(r, start->facts.size, start->facts.mtime_us, &slice, &e) < 0) {
-        download_free(d);
+    if (storage_slice(r, start->facts.size, start->facts.mtime_us, &slice, &e) < 0)
         return reply_err(r, &e);
-    }
     const struct stream_source source = {.fetch = fetch,
                                          .release = download_free,
-                                         .ctx = d,
+                                         .ctx = request_take_back(r),
                                          .first = start->bytes,
                                          .n_first = start->n};
     start->bytes = NULL;
@@ -113,12 +111,7 @@ static void on_opened(void *ctx, const struct err *why, struct file *file, struc
     struct download *d = ctx;
     struct request *r = d->r;
     d->file = file;
-    if (!why) {
-        request_finish(r, send_file(r, d, start));
-        return;
-    }
-    download_free(d);
-    request_finish(r, refuse(r, why));
+    request_finish(r, why ? refuse(r, why) : send_file(r, d, start));
 }
 
 /* The bytes that storage_slice() finds later; on a worker. */
@@ -161,6 +154,7 @@ static struct replied *download(struct request *r, enum link_kind kind)
     struct download *d = xcalloc(1, sizeof *d);
     d->r = r;
     d->files = azstorage_of(r)->files;
+    request_keep(r, d, download_free);
     const struct files_open what = {
         .at = {fleet_share_path(azstorage_of(r)->storage_dir, &r->arena, &volume), f.path},
         .choose = strcmp(r->method, "HEAD") == 0 ? NULL : choose,

@@ -56,16 +56,14 @@ static struct replied *refuse(struct request *r, const struct err *why)
     return reply_err(r, &e);
 }
 
-static struct replied *send_file(struct request *r, struct node_download *d,
-                                 const struct node_bytes *got)
+static struct replied *send_file(struct request *r, const struct node_bytes *got)
 {
     struct err e;
     struct file_slice slice = {0};
-    if (storage_slice(r, (uint64_t)got->size, got->mtime_us, &slice, &e) < 0) {
-        download_free(d);
+    if (storage_slice(r, (uint64_t)got->size, got->mtime_us, &slice, &e) < 0)
         return reply_err(r, &e);
-    }
-    const struct stream_source source = {.fetch = fetch, .release = download_free, .ctx = d};
+    const struct stream_source source = {
+        .fetch = fetch, .release = download_free, .ctx = request_take_back(r)};
     return reply_stream(r, slice.status, "application/octet-stream", slice.first, slice.len,
                         &source);
 }
@@ -74,12 +72,7 @@ static void on_size(void *ctx, const struct err *why, const struct node_bytes *g
 {
     struct node_download *d = ctx;
     struct request *r = d->r;
-    if (!why) {
-        request_finish(r, send_file(r, d, got));
-        return;
-    }
-    download_free(d);
-    request_finish(r, refuse(r, why));
+    request_finish(r, why ? refuse(r, why) : send_file(r, got));
 }
 
 /* Digits alone. */
@@ -137,8 +130,8 @@ struct replied *nodes_download(struct request *r)
     d->at.node = xstrdup(at.node);
     d->at.base = xstrdup(at.base);
     d->path = xstrdup(f.path);
+    request_keep(r, d, download_free);
     if (fleet_read_file(sched_fleet(d->sched), &d->at, d->path, 0, 0, on_size, d, &e) == 0)
         return reply_later(r);
-    download_free(d);
     return refuse(r, &e);
 }

@@ -23,12 +23,12 @@ bool file_list_has(const struct file_list *l, const char *name)
     return false;
 }
 
-static void list_free(struct file_list *l)
+void file_list_release(void *list)
 {
+    struct file_list *l = list;
     for (size_t i = 0; i < l->n; i++)
         free(l->entry[i].name);
     free(l->entry);
-    free(l);
 }
 
 /* A file of every version; schema_file says which shows what. */
@@ -103,13 +103,6 @@ struct replied *file_list_reply(struct file_list *l)
     for (size_t i = (size_t)l->page.after; i < l->n && !l->page.more; i++)
         add(l, &l->entry[i], (int64_t)i + 1);
     struct replied *done = page_reply(l->r, &l->page);
-    list_free(l);
+    request_release(l->r); /* a client may read for long */
     return done;
-}
-
-struct replied *file_list_refuse(struct file_list *l, const struct err *why)
-{
-    struct request *r = l->r;
-    list_free(l);
-    return reply_err(r, why);
 }

@@ -13,7 +13,7 @@
 #include "model/resource.h"
 
 struct file_list {
-    struct request *r;
+    struct request *r; /* whose memory it lives in */
     struct page page;
     long expiry_minutes;
     const char *id;           /* of the output directory */
@@ -30,16 +30,14 @@ struct file_list {
 void file_list_add(struct file_list *l, const char *name, bool is_dir, int64_t size,
                    int64_t mtime_us);
 bool file_list_has(const struct file_list *l, const char *name);
-/* Frees the list. */
 REPLIED file_list_reply(struct file_list *l);
-/* Frees the list, which is not shown. */
-REPLIED file_list_refuse(struct file_list *l, const struct err *why);
+/* What it holds beside the request's memory: for request_keep(). */
+void file_list_release(void *list);
 
 /* --- node_files.c --------------------------------------------------------------------------- */
 
-/* Lists what is on the own disks of the job's nodes; takes over the list. ERR_NOT_ON_MOUNT_ROOT:
- * there is nothing to be looked at any more; the list is still the caller's. *out: the reply, which
- * may be reply_later(). */
+/* Lists what is on the own disks of the job's nodes. ERR_NOT_ON_MOUNT_ROOT: there is nothing to be
+ * looked at any more. *out: the reply, which may be reply_later(). */
 int node_files_list(struct file_list *l, const struct job *j, struct replied **out,
                     struct err *e) MUST_CHECK;
 /* The same for a request that is answered later already. */

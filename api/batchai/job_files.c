@@ -5,7 +5,6 @@
  * (node_files.c). Nothing outside the output directory's share can be named: `directory` must be a
  * plain relative path, and opening follows no link that leaves the share.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/batchai/file_list.h"
@@ -41,13 +40,13 @@ static void take_entries(struct file_list *list, struct file_entries *found)
     *found = (struct file_entries){0};
 }
 
-static struct replied *refuse(struct file_list *list, const struct err *why)
+static struct replied *refuse(const struct file_list *list, const struct err *why)
 {
     struct err e;
     enum err_code code = why->code == ERR_IO ? ERR_INVALID_QUERY : why->code;
     err_set(&e, code, "directory", "The directory '%.200s' cannot be listed: %s.", list->directory,
             why->msg);
-    return file_list_refuse(list, &e);
+    return reply_err(list->r, &e);
 }
 
 /* The job's directory is made on the share when it starts. If it is not in our folder, what a
@@ -79,7 +78,6 @@ static void on_listed(void *ctx, const struct err *why, struct file_entries *fou
             take_entries(list, found);
         request_finish(r, file_list_reply(list));
     }
-    free(l);
 }
 
 static int find_output(struct request *r, const struct job_spec *s, const char *id,
@@ -117,7 +115,7 @@ static struct replied *list_on_nodes(struct file_list *l, const struct job *j)
                 "'%.300s' is on none of the file shares and containers that the job or its cluster "
                 "mounts, and %s.",
                 l->id, l->prefix, why.msg);
-    return file_list_refuse(l, &e);
+    return reply_err(l->r, &e);
 }
 
 static struct replied *list_on_share(struct file_list *l, const struct job *j,
@@ -128,7 +126,7 @@ static struct replied *list_on_share(struct file_list *l, const struct job *j,
     l->dir = (struct file_ref){v->kind == MOUNT_AZURE_BLOB ? LINK_BLOB : LINK_FILE,
                                {v->account, v->share},
                                join_path(&r->arena, parts, 2)};
-    struct share_list *sl = xcalloc(1, sizeof *sl);
+    struct share_list *sl = arena_alloc(&r->arena, sizeof *sl);
     *sl = (struct share_list){.list = l, .job = *j};
     const struct files_list what = {
         .at = {fleet_share_path(batchai_of(r)->storage_dir, &r->arena, v), l->dir.path},
@@ -148,7 +146,7 @@ static struct replied *list(struct file_list *l, const struct job *j)
     const char *rest = "";
     if (job_spec_decode(&r->arena, j, NULL, &spec, &e) < 0 ||
         find_output(r, &spec, l->id, &out, &e) < 0)
-        return file_list_refuse(l, &e);
+        return reply_err(r, &e);
     l->prefix = out.prefix;
     const struct mount_volume *v =
         mount_resolve(&r->arena, &spec.cluster_mounts, &spec.mounts, l->prefix, &rest);
@@ -195,9 +193,10 @@ struct replied *jobs_list_output_files(struct request *r)
     struct job j;
     if (find_job(r, &j, &e) < 0)
         return reply_err(r, &e);
-    struct file_list *l = xcalloc(1, sizeof *l);
+    struct file_list *l = arena_alloc(&r->arena, sizeof *l);
     l->r = r;
+    request_keep(r, l, file_list_release);
     if (parse(l, &e) < 0)
-        return file_list_refuse(l, &e);
+        return reply_err(r, &e);
     return list(l, &j);
 }

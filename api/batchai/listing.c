@@ -7,7 +7,6 @@
  */
 #include "api/batchai/listing.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/http/odata.h"
@@ -101,17 +100,15 @@ static int add_batch(struct scan *s, uint64_t until_ns, struct err *e)
     return rc;
 }
 
-static void scan_free(struct scan *s)
+static void scan_release(void *scan)
 {
+    struct scan *s = scan;
     strbuf_free(&s->page.text);
-    free(s);
 }
 
 static struct replied *answer(struct scan *s, const struct err *e)
 {
-    struct replied *done = e ? reply_err(s->r, e) : page_reply(s->r, &s->page);
-    scan_free(s);
-    return done;
+    return e ? reply_err(s->r, e) : page_reply(s->r, &s->page);
 }
 
 static struct replied *step(struct scan *s);
@@ -149,7 +146,7 @@ struct replied *reply_listing(struct request *r, const struct listing *l,
 {
     struct err e;
     bool odata = r->version & V_FLAT;
-    struct scan *s = xcalloc(1, sizeof *s);
+    struct scan *s = arena_alloc(&r->arena, sizeof *s);
     *s = (struct scan){.r = r,
                        .l = l,
                        .owner = *owner,
@@ -157,6 +154,7 @@ struct replied *reply_listing(struct request *r, const struct listing *l,
                              .select = odata ? request_query(r, "$select") : NULL,
                              .schema = l->schema,
                              .version = (enum api_version)r->version}};
+    request_keep(r, s, scan_release);
     if (s->o.filter && !*s->o.filter)
         s->o.filter = NULL;
     if (odata_check(&s->o, &e) < 0 || page_parse(r, &s->page, &e) < 0)

@@ -3,7 +3,6 @@
  * Output on the nodes' own disks. The directory of the job's first node is shown as it is; each
  * further node's is shown in it, as a directory of the node's name.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/batchai/file_list.h"
@@ -45,22 +44,19 @@ static void add_nodes(const struct node_list *nl)
 
 static struct replied *reply(struct node_list *nl)
 {
-    struct file_list *l = nl->list;
     add_nodes(nl);
-    free(nl);
-    return file_list_reply(l);
+    return file_list_reply(nl->list);
 }
 
 static struct replied *refuse(struct node_list *nl, const struct err *why)
 {
-    struct file_list *l = nl->list;
+    const struct file_list *l = nl->list;
     struct err e = *why;
-    free(nl);
     if (why->code != ERR_UNAVAILABLE)
         err_set(&e, why->code == ERR_FILE_NOT_FOUND ? ERR_FILE_NOT_FOUND : ERR_INVALID_QUERY,
                 "directory", "The directory '%.200s' cannot be listed: %s.", l->directory,
                 why->msg);
-    return file_list_refuse(l, &e);
+    return reply_err(l->r, &e);
 }
 
 static void on_listed(void *ctx, const struct err *why, const struct node_dir_entry *list, size_t n)
@@ -80,7 +76,7 @@ static void on_listed(void *ctx, const struct err *why, const struct node_dir_en
     request_finish(r, reply(nl));
 }
 
-/* 0: the answer comes by on_listed(). 1: *out is it. Takes over nl. */
+/* 0: the answer comes by on_listed(). 1: *out is it. */
 static int look(struct node_list *nl, int64_t job_id, struct replied **out)
 {
     struct file_list *l = nl->list;
@@ -113,7 +109,7 @@ static int find(struct file_list *l, const struct job *j, struct node_list **out
     if (runs_output_dirs(sched_runs(arm_of(r)->sched), &r->arena, RES_JOB, j->id, l->id, &at, &n,
                          e) < 0)
         return -1;
-    *out = xcalloc(1, sizeof **out);
+    *out = arena_alloc(&r->arena, sizeof **out);
     **out = (struct node_list){.list = l, .at = at, .n = n};
     return 0;
 }
@@ -136,7 +132,7 @@ void node_files_finish(struct file_list *l, const struct job *j)
     struct replied *done;
     struct err e;
     if (find(l, j, &nl, &e) < 0)
-        request_finish(r, file_list_refuse(l, &e));
+        request_finish(r, reply_err(r, &e));
     else if (look(nl, j->id, &done) == 1)
         request_finish(r, done);
 }

@@ -59,11 +59,13 @@ static int take(struct arena *a, const char *s, size_t n, struct form *f, struct
 int form_decode(struct arena *a, const char *s, size_t n, struct form *out, struct err *e)
 {
     out->n = 0;
-    if (n > 0 && memchr(s, '\0', n))
+    if (n == 0)
+        return 0;
+    if (memchr(s, '\0', n))
         return err_set(e, ERR_INVALID_CONTENT, NULL,
                        "The body is not a form (application/x-www-form-urlencoded): it has a NUL "
                        "byte.");
-    for (const char *p = s, *end = s + n; n > 0 && p < end;) {
+    for (const char *p = s, *end = s + n; p < end;) {
         const char *amp = memchr(p, '&', (size_t)(end - p)), *stop = amp ? amp : end;
         if (stop > p && take(a, p, (size_t)(stop - p), out, e) < 0)
             return -1;

@@ -5,6 +5,7 @@
 #include "api/http/request.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
 #include <microhttpd.h>
 #include <stdlib.h>
@@ -100,6 +101,28 @@ void request_login_failed(const struct request *r)
 {
     if (r->connection)
         connection_login_failed(r->connection, uv_now(r->config->loop));
+}
+
+void request_keep(struct request *r, void *kept, void (*release)(void *kept))
+{
+    assert(release && !r->release);
+    r->kept = kept;
+    r->release = release;
+}
+
+void *request_take_back(struct request *r)
+{
+    assert(r->release);
+    r->release = NULL;
+    return r->kept;
+}
+
+void request_release(struct request *r)
+{
+    void (*release)(void *) = r->release;
+    r->release = NULL;
+    if (release)
+        release(r->kept);
 }
 
 const char *request_base(struct request *r)

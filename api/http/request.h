@@ -77,6 +77,8 @@ struct request {
     void *step_ctx;
     struct request *next_again;
     const struct body_sink *sink; /* arena; NULL: not a stream */
+    void *kept;                   /* of request_keep() */
+    void (*release)(void *kept);  /* NULL: nothing is kept */
     size_t held;                  /* bytes of memory that raw is charged with */
     uint64_t discarded;           /* bytes of the body that were thrown away */
 };
@@ -115,6 +117,15 @@ REPLIED reply_empty(struct request *r, int status);
 REPLIED reply_err(struct request *r, const struct err *e);
 /* Steals text (malloc). */
 REPLIED reply_text(struct request *r, int status, const char *content_type, char *text);
+/* What a handler goes on with after it has returned: `release` is called once, when the request is
+ * over: its reply is gone, or its client. One for each request; what is in the request's arena
+ * alone need not be kept. */
+void request_keep(struct request *r, void *kept, void (*release)(void *kept));
+/* Now already, as no reply needs it. */
+void request_release(struct request *r);
+/* It is the caller's again. */
+void *request_take_back(struct request *r);
+
 /* The answer comes by request_finish(), from the loop thread. */
 REPLIED reply_later(struct request *r);
 void request_finish(struct request *r, struct replied *token);

@@ -67,6 +67,7 @@ static void request_destroy(struct request *r)
     if (r->response)
         MHD_destroy_response(r->response);
     json_decref(r->body);
+    request_release(r);
     body_release(r);
     arena_free(&r->arena);
     free(r);

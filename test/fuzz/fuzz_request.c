@@ -15,6 +15,7 @@
 #include <strings.h>
 
 #include "api/aad/aad.h"
+#include "api/azstorage/errors.h"
 #include "api/azstorage/link.h"
 #include "api/azstorage/range.h"
 #include "api/http/auth.h"
@@ -121,6 +122,8 @@ static const struct service links = {.name = "links",
                                      .n_routes = sizeof routes / sizeof routes[0],
                                      .versions = VERSIONS_NONE,
                                      .may = may,
+                                     .words = azstorage_words,
+                                     .error = azstorage_error,
                                      .body_max = 1 << 20};
 
 /* A link that we made is good, whatever its file is called. */

@@ -256,6 +256,8 @@ static inline void client_read(struct client *c, char *out, size_t size, bool to
     out[0] = '\0';
     for (;;) {
         const char *head_end = strstr(out, "\r\n\r\n"), *length = strstr(out, "Content-Length: ");
+        if (!to_the_end && head_end && strncmp(out, "HTTP/1.1 204", 12) == 0)
+            return; /* it has neither length nor body */
         if (!to_the_end && head_end && length &&
             n >= (size_t)(head_end + 4 - out) + strtoul(length + 16, NULL, 10))
             return;

@@ -37,7 +37,33 @@ static void answer_asked(void *ctx)
     struct request *r = asked;
     asked = NULL;
     if (r)
-        request_finish(r, reply_empty(r, 204));
+        request_finish(r, reply_empty(r, 200));
+}
+
+/* Keeps the count of its releases; by the path: answers at once, refuses, answers at the turn's
+ * end, releases it early, or takes it back. */
+static void count_release(void *kept)
+{
+    ++*(int *)kept;
+}
+
+static struct replied *keep(struct request *r)
+{
+    struct err e;
+    request_keep(r, (void *)(uintptr_t)r->deps, count_release);
+    if (strcmp(r->path, "/later") == 0)
+        return ask(r);
+    if (strcmp(r->path, "/early") == 0) {
+        request_release(r);
+        assert_int_equal(*(const int *)r->deps, 1);
+    } else if (strcmp(r->path, "/back") == 0) {
+        assert_ptr_equal(request_take_back(r), r->deps);
+    } else if (strcmp(r->path, "/refused") == 0) {
+        err_set(&e, ERR_NOT_SUPPORTED, NULL, "not like this");
+        return reply_err(r, &e);
+    }
+    assert_int_equal(*(const int *)r->deps, strcmp(r->path, "/early") == 0);
+    return reply_empty(r, 200);
 }
 
 static int nobody(struct request *r, struct err *e)
@@ -76,6 +102,8 @@ static const struct route changes[] = {{"GET", "/ask", 0, 0, ask, "Ask"},
 static const char *const vault_hosts[] = {"*.vault.test", NULL};
 static const char *const files_paths[] = {"/files/{path*}", "/{account}/files/{path*}", NULL};
 
+static const struct route keeping[] = {{"GET", "/{path*}", 0, 0, keep, "Keep"}};
+static const struct service keeps = {.name = "keeps", ROUTES(keeping)};
 static const struct route queued[] = {{"PUT", "/{path*}", 0, 0, put_in_queue, "Queue"}};
 static const struct service queue = {
     .name = "queue", .words = queue_words, .error = queue_error, ROUTES(queued)};
@@ -144,6 +172,59 @@ static void a_service_says_and_renders_its_own_errors(void **state)
     world_close(&w);
 }
 
+static void what_a_handler_keeps_is_released_once(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int released;
+    } cases[] = {
+        {HEAD("GET /now", "localhost") "\r\n", 1},     {HEAD("GET /later", "localhost") "\r\n", 1},
+        {HEAD("GET /early", "localhost") "\r\n", 1},   {HEAD("GET /back", "localhost") "\r\n", 0},
+        {HEAD("GET /refused", "localhost") "\r\n", 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        int released = 0;
+        const struct served served[] = {{&keeps, &released}};
+        struct world w;
+        world_open(&w, served, 1);
+        w.at_turn_end = answer_asked;
+        expect(&w, cases[i].text, "HTTP/1.1 ");
+        world_close(&w);
+        assert_int_equal(released, cases[i].released);
+    }
+}
+
+/* It asks, and is gone before the answer: the request goes on until there is one. */
+static void *leave(void *ctx)
+{
+    struct talk *t = ctx;
+    client_open(&t->c, t->w->port);
+    client_send(&t->c, t->text, strlen(t->text));
+    client_close(&t->c);
+    uv_async_send(&t->w->client_done);
+    return NULL;
+}
+
+static void what_is_kept_outlives_a_client_that_leaves_but_not_its_request(void **state)
+{
+    (void)state;
+    int released = 0;
+    const struct served served[] = {{&keeps, &released}};
+    struct world w;
+    world_open(&w, served, 1);
+    static struct talk t;
+    t = (struct talk){.w = &w, .text = HEAD("GET /later", "localhost") "\r\n"};
+    run_with(&w, leave, &t);
+    while (!asked)
+        uv_run(&w.loop, UV_RUN_ONCE);
+    uv_run(&w.loop, UV_RUN_NOWAIT);
+    assert_int_equal(released, 0);
+    w.at_turn_end = answer_asked;
+    world_close(&w);
+    assert_int_equal(released, 1);
+}
+
 static void host_then_path_say_which_service(void **state)
 {
     (void)state;
@@ -196,7 +277,7 @@ static void what_begins_at_a_turns_end_is_not_left_asleep(void **state)
     run_with(&w, talk, &t);
     alarm(0);
     assert_non_null(strstr(t.got, "HTTP/1.1 202"));
-    assert_non_null(strstr(t.got, "HTTP/1.1 204"));
+    assert_non_null(strstr(t.got, "HTTP/1.1 200"));
     client_close(&idle.c);
     world_close(&w);
 }
@@ -297,6 +378,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_service_says_and_renders_its_own_errors),
+        cmocka_unit_test(what_a_handler_keeps_is_released_once),
+        cmocka_unit_test(what_is_kept_outlives_a_client_that_leaves_but_not_its_request),
         cmocka_unit_test(host_then_path_say_which_service),
         cmocka_unit_test(a_turn_that_is_rolled_back_leaves_no_header_behind),
         cmocka_unit_test(what_begins_at_a_turns_end_is_not_left_asleep),
