@@ -130,17 +130,18 @@ $(foreach a,$(CROSS_ARCHS),$(eval $(call cross_agent,$(a))))
 
 # Unit tests: test/unit/<room>/test_*.c, each a cmocka program that links its room and the rooms
 # below it, and no more. The tests of a room inside a room are in test/unit/<its last name>/.
-UNIT_FILTER := $(call obj,test/unit/support/filter.c)
+# Linked into each of them: the choice of tests by name, and loops in virtual time.
+UNIT_SUPPORT := $(call obj,test/unit/support/filter.c test/sim/sim_loop.c)
 UNIT_SRCS := $(sort $(wildcard test/unit/*/test_*.c))
 UNIT_BINS := $(patsubst test/unit/%.c,$(BUILD)/unit/%,$(UNIT_SRCS))
 # The scheduler's tests run clusters and jobs of Batch AI.
 tested_with_scheduler := front
 tested_libs = $(foreach r,$(tested_with_$(1)),$(call lib,$(r))) $(call libs_of,$(1))
 define unit_room
-$(BUILD)/unit/$(notdir $(1))/%: test/unit/$(notdir $(1))/%.c $(UNIT_FILTER) $(call tested_libs,$(1))
+$(BUILD)/unit/$(notdir $(1))/%: test/unit/$(notdir $(1))/%.c $(UNIT_SUPPORT) $(call tested_libs,$(1))
 	@mkdir -p $$(@D)
 	$$(call say,UNIT $$@)
-	$(Q)$$(CC) $$(CFLAGS) -o $$@ $$< $(UNIT_FILTER) $(call tested_libs,$(1)) $$(LDFLAGS) $$(PKG_LIBS) -lcmocka
+	$(Q)$$(CC) $$(CFLAGS) -o $$@ $$< $(UNIT_SUPPORT) $(call tested_libs,$(1)) $$(LDFLAGS) $$(PKG_LIBS) -lcmocka
 endef
 $(foreach r,$(LIB_ROOMS),$(eval $(call unit_room,$(r))))
 

@@ -418,6 +418,11 @@ void fake_wipe(struct fake_node *n)
     }
 }
 
+void fake_set_bad_disk(struct fake_node *n, bool bad)
+{
+    n->bad_disk = bad;
+}
+
 void fake_set_refusals(struct fake_node *n, int permille)
 {
     n->refusals = permille;

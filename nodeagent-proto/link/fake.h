@@ -80,6 +80,8 @@ void fake_set_down(struct fake_node *n, bool down, int64_t notice_us);
 void fake_set_hung(struct fake_node *n, bool hung);
 /* So many in a thousand requests are refused with an I/O error. */
 void fake_set_refusals(struct fake_node *n, int permille);
+/* Whatever touches its files is refused with an I/O error. */
+void fake_set_bad_disk(struct fake_node *n, bool bad);
 /* Tasks and links are gone, the boot id is another. */
 void fake_restart(struct fake_node *n);
 /* Node root and tasks are gone, so is every record; the incarnation is another. */

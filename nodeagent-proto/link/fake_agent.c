@@ -189,8 +189,11 @@ static void do_hello(struct conn *c, json_t *req)
         return;
     }
     c->outdated = epoch.term < n->term;
-    n->term = c->outdated ? n->term : epoch.term;
-    epoch.term = n->term;
+    if (!c->outdated) {
+        n->term = epoch.term;
+        snprintf(n->epoch_id, sizeof n->epoch_id, "%s", epoch.id ? epoch.id : "");
+    }
+    epoch = (struct node_epoch){n->term, n->epoch_id};
     fake_reply(c,
                plus(plus(yes(req), "node", message_facts(&facts)), "epoch", message_epoch(&epoch)),
                0, true);
@@ -275,53 +278,55 @@ static void do_nothing(struct conn *c, json_t *req)
     fake_reply(c, yes(req), 0, true);
 }
 
-static const struct {
-    const char *op;
+static const struct op {
+    const char *name;
     void (*run)(struct conn *c, json_t *req);
     bool harmless; /* changes nothing: done for a daemon that is not the newest too */
+    bool on_disk;
 } ops[] = {
-    {"hello", do_hello, true},
-    {"ping", do_nothing, true},
-    {"health", do_health, true},
-    {"tasks", do_tasks, true},
-    {"list_dir", do_list, true},
-    {"read_file", do_list, true},
-    {"run", do_run, false},
-    {"signal", do_signal, false},
-    {"forget", do_forget, false},
-    {"reboot", do_reboot, false},
-    {"append", do_nothing, false},
-    {"make_dirs", do_nothing, false},
-    {"mount_folder", do_nothing, false},
-    {"unmount", do_nothing, false},
-    {"user_add", do_nothing, false},
-    {"user_remove", do_nothing, false},
-    {"write_file", do_nothing, false},
-    {"remove_tree", do_nothing, false},
+    {"hello", do_hello, .harmless = true},
+    {"ping", do_nothing, .harmless = true},
+    {"health", do_health, .harmless = true},
+    {"tasks", do_tasks, .harmless = true},
+    {"list_dir", do_list, .harmless = true, .on_disk = true},
+    {"read_file", do_list, .harmless = true, .on_disk = true},
+    {"run", do_run, .on_disk = true},
+    {"signal", do_signal, .harmless = false},
+    {"forget", do_forget, .on_disk = true},
+    {"reboot", do_reboot, .harmless = false},
+    {"append", do_nothing, .on_disk = true},
+    {"make_dirs", do_nothing, .on_disk = true},
+    {"mount_folder", do_nothing, .on_disk = true},
+    {"unmount", do_nothing, .on_disk = true},
+    {"user_add", do_nothing, .harmless = false},
+    {"user_remove", do_nothing, .harmless = false},
+    {"write_file", do_nothing, .on_disk = true},
+    {"remove_tree", do_nothing, .on_disk = true},
 };
 
-static bool refuses(struct fake_node *n)
+static bool refuses(struct fake_node *n, const struct op *op)
 {
-    return n->refusals > 0 && (int)(fake_random(n->f) % 1000) < n->refusals;
+    if (op->run == do_hello)
+        return false;
+    return (n->bad_disk && op->on_disk) ||
+           (n->refusals > 0 && (int)(fake_random(n->f) % 1000) < n->refusals);
 }
 
 static void request(struct conn *c, json_t *req)
 {
-    const char *op = text(req, "op");
-    bool hello = strcmp(op, "hello") == 0;
-    if (!hello && refuses(c->node)) {
-        fake_reply(c, no(req, ERR_IO, "no space left on the fake disk"), 0, true);
-        return;
-    }
-    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
-        if (strcmp(op, ops[i].op) == 0) {
-            if (c->outdated && !ops[i].harmless)
-                fake_reply(c, no(req, ERR_CONFLICT, "a newer daemon has this node"), 0, true);
-            else
-                ops[i].run(c, req);
-            return;
-        }
-    fake_reply(c, no(req, ERR_NOT_SUPPORTED, "a fake node does not know this request"), 0, true);
+    const char *name = text(req, "op");
+    const struct op *op = ops, *end = ops + sizeof ops / sizeof ops[0];
+    while (op < end && strcmp(op->name, name) != 0)
+        op++;
+    if (op == end)
+        fake_reply(c, no(req, ERR_NOT_SUPPORTED, "a fake node does not know this request"), 0,
+                   true);
+    else if (refuses(c->node, op))
+        fake_reply(c, no(req, ERR_IO, "an I/O error of the fake disk"), 0, true);
+    else if (c->outdated && !op->harmless)
+        fake_reply(c, no(req, ERR_CONFLICT, "a newer daemon has this node"), 0, true);
+    else
+        op->run(c, req);
 }
 
 /* --- the node itself
@@ -358,6 +363,7 @@ static void restart(struct fake_node *n)
 static void wipe(struct fake_node *n)
 {
     new_id(n, n->incarnation);
+    n->term = 0;
     for (struct task *t = n->tasks; t; t = t->next)
         if (t->status.state == TASK_RUNNING)
             end(t, TASK_LOST);

@@ -59,8 +59,9 @@ struct fake_node {
     char incarnation[FAKE_ID_SIZE], boot_id[FAKE_ID_SIZE];
     struct conn *conns;
     struct task *tasks;
-    int64_t term; /* of the newest daemon that said hello */
-    bool down, hung, removed;
+    int64_t term; /* of the newest daemon that said hello; its id */
+    char epoch_id[FAKE_ID_SIZE];
+    bool down, hung, bad_disk, removed;
     int refusals, troubles;
 };
 

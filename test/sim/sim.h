@@ -48,6 +48,7 @@ struct thing {
     int nodes, priority;           /* of a job */
     int starts;                    /* of its command, in all */
     bool acknowledged;             /* that it was made */
+    bool unsure; /* a crash may have taken it, and its id is another's: not looked at since */
     bool delete_asked;
     bool gone;
     enum exec_state ended; /* seen, and on disk; 0: not seen */

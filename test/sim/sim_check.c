@@ -307,15 +307,16 @@ static void check_presence(struct sim *m, struct thing *t, int64_t id, bool is_t
         sim_fail(m, "%s was removed and is there again", t->name);
     if (is_there) {
         t->id = id;
-        t->gone = false;
+        t->gone = t->unsure = false;
         t->acknowledged = t->acknowledged || !st_has_pending(m->life->st); /* it is on disk */
         return;
     }
     bool may_go = t->delete_asked || (t->tree && t->tree->delete_asked);
     if (t->acknowledged && !may_go)
         sim_fail(m, "%s was acknowledged and is not there", t->name);
-    if (!st_has_pending(m->life->st))
+    if (t->unsure || !st_has_pending(m->life->st))
         t->gone = true;
+    t->unsure = false;
 }
 
 static void check_trees(struct sim *m)

@@ -30,7 +30,7 @@ static bool there(const struct thing *t, enum thing_kind kind)
 {
     bool in_use = !t->tree || (!t->tree->gone && !t->tree->delete_asked);
     bool known = t->acknowledged || t->kind == THING_JOB; /* others are made in it */
-    return t->kind == kind && known && !t->gone && !t->delete_asked && in_use;
+    return t->kind == kind && known && !t->unsure && !t->gone && !t->delete_asked && in_use;
 }
 
 /* One of those that are there; NULL: there is none. */

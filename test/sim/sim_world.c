@@ -228,6 +228,10 @@ void sim_crash(struct sim *m)
     struct sim_disk *left = sim_disk_crash(old->disk, &m->t);
     fake_provider_cut_off(old->provider);
     bury(old);
+    for (int i = 0; i < m->n_things; i++) {
+        m->things[i]->unsure = !m->things[i]->acknowledged;
+        m->things[i]->was_queued = false; /* it may have been taken back */
+    }
     if (!sim_failed(m))
         m->life = life_new(m, left);
 }

@@ -51,6 +51,10 @@ struct world {
     int64_t ahead_us;    /* of the system's clocks: so much time has passed */
     int64_t wall_set_us; /* and the wall clock was set by so much */
     int64_t group, workspace, experiment;
+    /* Of a world in virtual time (virtual.h): lets the next thing happen; NULL: this one is real.
+     */
+    void (*step)(struct world *w);
+    void (*free)(struct world *w); /* what it has besides */
 };
 
 static inline void on_limit(uv_timer_t *t)
@@ -63,17 +67,39 @@ static inline void on_tick(uv_timer_t *t)
     (void)t; /* conditions outside the loop are looked at again */
 }
 
+static inline void wait_begin(struct world *w)
+{
+    w->timed_out = false;
+    if (w->step)
+        return;
+    uv_timer_start(&w->limit, on_limit, patient_ms(LIMIT_MS), 0);
+    uv_timer_start(&w->tick, on_tick, 2, 2);
+}
+
+static inline void wait_step(struct world *w)
+{
+    if (w->step)
+        w->step(w);
+    else
+        uv_run(&w->loop, UV_RUN_ONCE);
+}
+
+static inline void wait_end(struct world *w, const char *condition)
+{
+    if (!w->step) {
+        uv_timer_stop(&w->limit);
+        uv_timer_stop(&w->tick);
+    }
+    if (w->timed_out)
+        fail_msg("waited in vain for %s", condition);
+}
+
 #define WAIT(w, condition)                                                                         \
     do {                                                                                           \
-        (w)->timed_out = false;                                                                    \
-        uv_timer_start(&(w)->limit, on_limit, patient_ms(LIMIT_MS), 0);                            \
-        uv_timer_start(&(w)->tick, on_tick, 2, 2);                                                 \
+        wait_begin(w);                                                                             \
         while (!(condition) && !(w)->timed_out)                                                    \
-            uv_run(&(w)->loop, UV_RUN_ONCE);                                                       \
-        uv_timer_stop(&(w)->limit);                                                                \
-        uv_timer_stop(&(w)->tick);                                                                 \
-        if ((w)->timed_out)                                                                        \
-            fail_msg("waited in vain for %s", #condition);                                         \
+            wait_step(w);                                                                          \
+        wait_end(w, #condition);                                                                   \
     } while (0)
 
 static inline void turn(struct world *w)
@@ -223,20 +249,25 @@ static inline void init_handle(struct world *w, void *h)
     ((uv_handle_t *)h)->data = w;
 }
 
+static inline void world_init(struct world *w, const char *dir)
+{
+    snprintf(w->dir, sizeof w->dir, "%s", dir);
+    arena_init(&w->a);
+    w->log = (struct log){.fd = getenv("TEST_LOG") ? 2 : -1, .level = LOG_LVL_DEBUG};
+}
+
 /* A loop and its handles in an existing directory; nothing is opened yet. */
 static inline struct world *world_bare(const char *dir)
 {
     struct world *w = xcalloc(1, sizeof *w);
+    world_init(w, dir);
     const char *agent = getenv("BATCHAI_NODE");
     (void)signal(SIGPIPE, SIG_IGN); /* as the daemon does: links may break while we write */
-    snprintf(w->dir, sizeof w->dir, "%s", dir);
     char *found = realpath(agent ? agent : "build/batchai-node", NULL);
     if (!found)
         fail_msg("no node agent: build it, or name it in BATCHAI_NODE");
     snprintf(w->agent, sizeof w->agent, "%s", found);
     free(found);
-    arena_init(&w->a);
-    w->log = (struct log){.fd = getenv("TEST_LOG") ? 2 : -1, .level = LOG_LVL_DEBUG};
     assert_int_equal(uv_loop_init(&w->loop), 0);
     w->tools = loop_uv_create(&w->loop, &(const struct clock){world_wall, w},
                               &(const struct clock){world_mono, w});
@@ -275,10 +306,8 @@ static inline struct world *world_new(int local_nodes)
     return world_at(local_nodes, NULL);
 }
 
-static inline void world_free(struct world *w)
+static inline void world_free_loop(struct world *w)
 {
-    struct err e = {0};
-    world_stop(w);
     uv_close((uv_handle_t *)&w->prepare, NULL);
     uv_close((uv_handle_t *)&w->check, NULL);
     uv_close((uv_handle_t *)&w->limit, NULL);
@@ -288,6 +317,13 @@ static inline void world_free(struct world *w)
     loop_uv_destroy(w->tools);
     uv_run(&w->loop, UV_RUN_DEFAULT);
     assert_int_equal(uv_loop_close(&w->loop), 0);
+}
+
+static inline void world_free(struct world *w)
+{
+    struct err e = {0};
+    world_stop(w);
+    (w->free ? w->free : world_free_loop)(w);
     ok(fs_remove_tree(w->dir, &e), &e);
     arena_free(&w->a);
     free(w);

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A node that refuses what it is asked again and again, and a disk that is full when something must
+ * be written down: faults that the simulation found. On fake nodes, in virtual time.
+ */
+#include "virtual.h"
+
+#include "scheduler/run/runs.h"
+
+static struct job_wish long_job(int run_s)
+{
+    static char command[60];
+    snprintf(command, sizeof command, "fake run=%d", run_s * 1000);
+    return (struct job_wish){.command = command, .wall_s = 100000};
+}
+
+static bool runs_main(struct world *w)
+{
+    struct virtual_world *v = virtual_of(w);
+    return strstr(v->last_started, "-main") != NULL;
+}
+
+/* --- refusals ------------------------------------------------------------------------------- */
+
+/* The link is cut after the command was started and before that was heard of: whether it runs is
+ * not known. */
+static int64_t start_in_doubt(struct world *w, int64_t cluster)
+{
+    int64_t j = add_job(w, cluster, "j", long_job(2000));
+    WAIT(w, runs_main(w));
+    fake_cut(fake_of(w, cluster, 0));
+    return j;
+}
+
+static void test_a_node_that_refuses_to_say_whether_a_command_runs_loses_its_job(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(1);
+    int64_t c = add_cluster_of(w, "c", 1);
+    int64_t j = start_in_doubt(w, c);
+    fake_set_bad_disk(fake_of(w, c, 0), true);
+    char first[120];
+    snprintf(first, sizeof first, "%s", virtual_of(w)->last_started);
+    WAIT(w, job_row(w, j).attempt == 2);
+    assert_false(fake_runs(fake_of(w, c, 0), first)); /* what ran there was ended */
+    fake_set_bad_disk(fake_of(w, c, 0), false);
+    WAIT(w, virtual_of(w)->started == 2);
+    assert_string_not_equal(virtual_of(w)->last_started, first);
+    WAIT(w, job_ended(w, j));
+    assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
+    WAIT(w, counts(w, c).idle == 1);
+    assert_int_equal(virtual_of(w)->started, 2);
+    world_free(w);
+}
+
+static void test_a_job_is_let_go_by_a_node_that_goes_on_refusing(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(2);
+    int64_t c = add_cluster_of(w, "c", 1);
+    int64_t j = start_in_doubt(w, c);
+    fake_set_refusals(fake_of(w, c, 0), 1000);
+    WAIT(w, counts(w, c).unusable == 1);
+    assert_int_equal(virtual_of(w)->started, 1);
+    set_scale(w, c, (struct scale){.kind = SCALE_MANUAL, .target = 2, .dealloc = DEALLOC_REQUEUE});
+    WAIT(w, job_ended(w, j));
+    assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
+    assert_int_equal(job_row(w, j).attempt, 2);
+    assert_int_equal(virtual_of(w)->started, 2);
+    world_free(w);
+}
+
+static void test_a_node_that_refuses_for_a_moment_keeps_its_job(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(1);
+    int64_t c = add_cluster_of(w, "c", 1);
+    int64_t j = start_in_doubt(w, c);
+    fake_set_refusals(fake_of(w, c, 0), 1000);
+    pass(w, SECOND);
+    fake_set_refusals(fake_of(w, c, 0), 0);
+    WAIT(w, job_ended(w, j));
+    assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
+    assert_int_equal(job_row(w, j).attempt, 1);
+    assert_int_equal(virtual_of(w)->started, 1);
+    world_free(w);
+}
+
+/* --- a full disk ---------------------------------------------------------------------------- */
+
+static void test_an_end_that_a_full_disk_refuses_is_written_later(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(1);
+    int64_t c = add_cluster_of(w, "c", 1);
+    int64_t j = add_job(w, c, "j", long_job(5));
+    WAIT(w, job_state(w, j) == EXEC_RUNNING && runs_main(w));
+    pass(w, SECOND);
+    set_disk_full(w, true);
+    pass(w, 60 * SECOND);
+    assert_int_equal(virtual_of(w)->ended, 1);
+    assert_int_equal(job_state(w, j), EXEC_RUNNING);
+    set_disk_full(w, false);
+    WAIT(w, job_ended(w, j));
+    assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
+    WAIT(w, counts(w, c).idle == 1);
+    assert_int_equal(virtual_of(w)->started, 1);
+    world_free(w);
+}
+
+/* Its command has ended well, which could not be written; the first thing that can is that it is to
+ * be terminated. */
+static void test_a_job_is_terminated_whose_end_a_full_disk_kept_from_being_written(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(1);
+    struct err e = {0};
+    int64_t c = add_cluster_of(w, "c", 1);
+    int64_t j = add_job(w, c, "j", long_job(5));
+    WAIT(w, job_state(w, j) == EXEC_RUNNING && runs_main(w));
+    pass(w, SECOND);
+    set_disk_full(w, true);
+    pass(w, 60 * SECOND);
+    assert_int_equal(virtual_of(w)->ended, 1);
+    set_disk_full(w, false);
+    ok(runs_terminate(sched_runs(w->s), RES_JOB, j, &e), &e);
+    WAIT(w, job_ended(w, j));
+    assert_int_equal(job_row(w, j).exec_state, EXEC_FAILED);
+    assert_non_null(strstr(job_row(w, j).errors, "JobTerminated"));
+    WAIT(w, counts(w, c).idle == 1);
+    world_free(w);
+}
+
+/* That it is to stop is believed until the turn ends, and then it was never written. */
+static void test_a_terminate_that_a_full_disk_takes_back_leaves_a_job_that_ends(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(1);
+    struct err e = {0};
+    int64_t c = add_cluster_of(w, "c", 1);
+    int64_t j = add_job(w, c, "j", long_job(600));
+    WAIT(w, job_state(w, j) == EXEC_RUNNING && runs_main(w));
+    pass(w, SECOND);
+    set_disk_full(w, true);
+    ok(runs_terminate(sched_runs(w->s), RES_JOB, j, &e), &e);
+    pass(w, 30 * SECOND);
+    assert_int_equal(job_state(w, j), EXEC_RUNNING);
+    set_disk_full(w, false);
+    WAIT(w, job_ended(w, j));
+    WAIT(w, counts(w, c).idle == 1);
+    assert_int_equal(virtual_of(w)->started, 1);
+    world_free(w);
+}
+
+#define T(name) cmocka_unit_test(name)
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        T(test_a_node_that_refuses_to_say_whether_a_command_runs_loses_its_job),
+        T(test_a_job_is_let_go_by_a_node_that_goes_on_refusing),
+        T(test_a_node_that_refuses_for_a_moment_keeps_its_job),
+        T(test_an_end_that_a_full_disk_refuses_is_written_later),
+        T(test_a_job_is_terminated_whose_end_a_full_disk_kept_from_being_written),
+        T(test_a_terminate_that_a_full_disk_takes_back_leaves_a_job_that_ends),
+    };
+    return cmocka_run_group_tests(all, NULL, NULL);
+}
