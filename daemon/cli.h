@@ -39,7 +39,9 @@ struct options {
     size_t n_listen;
     const char *comment, *reason;
     bool container, json, dry_run;
-    bool bare;   /* names were given without the command that they belong to */
+    /* Of `nodes`, where names were given without the command that they belong to: which commands
+     * there are. NULL elsewhere. */
+    const char *commands;
     char **args; /* what follows the options, NULL-terminated; borrowed from main() */
     int n_args;
 };

@@ -100,31 +100,29 @@ static int run_verb(const struct verb *v, const struct options *o)
     return code;
 }
 
-void nodes_tell_commands(const char *word, struct err *e)
+/* "list, check, ..."; caller frees. */
+static char *verb_names(void)
 {
-    char said[sizeof e->msg];
     struct strbuf names = STRBUF_INIT;
     for (size_t i = 0; i < N_VERBS; i++)
         strbuf_printf(&names, "%s%s", i ? ", " : "", verbs[i].name);
-    snprintf(said, sizeof said, "%s", e->msg);
-    err_set(e, e->code, NULL, "there is no command 'nodes %.100s' (there are %s), and %.700s", word,
-            names.s, said);
-    strbuf_free(&names);
+    return strbuf_take(&names);
 }
 
 int cmd_nodes(const struct options *o)
 {
     struct options rest = *o;
     struct err e;
+    char *names = verb_names();
     const struct verb *v = o->n_args > 0 ? find_verb(o->args[0]) : NULL;
     if (v) {
         rest.args++;
         rest.n_args--;
     } else {
         v = &verbs[0];
-        rest.bare = true;
+        rest.commands = names;
     }
-    if (check_usage(v, &rest, &e) < 0)
-        return cli_fail(EXIT_USAGE, &e);
-    return run_verb(v, &rest);
+    int code = check_usage(v, &rest, &e) < 0 ? cli_fail(EXIT_USAGE, &e) : run_verb(v, &rest);
+    free(names);
+    return code;
 }

@@ -31,9 +31,6 @@ void nodes_explain_inventory(const char *what);
 /* Prints `value` as the JSON text {"value": [...]}; takes the reference. */
 void nodes_print_json(json_t *value);
 
-/* Puts before such a message that `word` is no command either, and which there are. */
-void nodes_tell_commands(const char *word, struct err *e);
-
 /* "there is no machine 'NAME'; there are: ..." with as many of the `n` names as are worth reading.
  */
 int nodes_unknown(const char *name, const char *(*name_at)(const void *ctx, size_t i),

@@ -206,6 +206,15 @@ static int fetch(const char *state_dir, json_t **out, struct err *e)
     return rc;
 }
 
+/* The first name may have been meant as a command. */
+static void tell_commands(const struct options *o, struct err *e)
+{
+    char said[sizeof e->msg];
+    snprintf(said, sizeof said, "%s", e->msg);
+    err_set(e, e->code, NULL, "there is no command 'nodes %.100s' (there are %s), and %.700s",
+            o->args[0], o->commands, said);
+}
+
 int cmd_nodes_list(const struct options *o)
 {
     struct err e;
@@ -226,9 +235,8 @@ int cmd_nodes_list(const struct options *o)
                 n ? "There is no inventory: these are local nodes, on the machine of the daemon."
                   : "There is no inventory, and no cluster has local nodes now.");
     }
-    /* The first name may have been meant as a command. */
-    if (!shown && o->bare && strcmp(e.target, o->args[0]) == 0)
-        nodes_tell_commands(o->args[0], &e);
+    if (!shown && o->commands && strcmp(e.target, o->args[0]) == 0)
+        tell_commands(o, &e);
     int rc = shown ? EXIT_DONE : cli_fail(EXIT_FAILED, &e);
     json_decref(shown);
     json_decref(all);

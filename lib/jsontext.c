@@ -129,8 +129,7 @@ bool jsontext_is_utf8(const char *s, size_t n)
     return v != NULL;
 }
 
-/* Length of the character at `s`, or 0 if these bytes are no UTF-8. */
-static size_t character_length(const char *s)
+size_t jsontext_character(const char *s)
 {
     for (size_t n = 1; n <= 4 && s[n - 1]; n++)
         if (jsontext_is_utf8(s, n))
@@ -145,7 +144,7 @@ json_t *jsontext_string(const char *s)
         return v;
     struct strbuf b = STRBUF_INIT;
     while (*s) {
-        size_t n = character_length(s);
+        size_t n = jsontext_character(s);
         if (n)
             strbuf_add(&b, s, n);
         else

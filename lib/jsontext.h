@@ -18,6 +18,8 @@ char *jsontext(const json_t *value); /* caller frees */
 /* jansson makes no string of bytes that are not UTF-8, and nothing of a NULL: whatever came from
  * outside becomes a string with one of these two. */
 bool jsontext_is_utf8(const char *s, size_t n);
+/* How many bytes the character has that `s` begins with; 0: these are no UTF-8. */
+size_t jsontext_character(const char *s);
 /* `s` as a JSON string, never NULL: bytes that are not UTF-8 become U+FFFD. */
 json_t *jsontext_string(const char *s);
 

@@ -7,18 +7,32 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/jsontext.h"
 #include "lib/strbuf.h"
 #include "lib/timefmt.h"
 
 static const char *const level_names[] = {"debug", "info", "warn", "error"};
 
+/* How many bytes of `s` can be shown as they are: those of its first character, unless it is a
+ * control character (of ASCII, or U+0080 to U+009F) or these bytes are no UTF-8. */
+static size_t shown(const char *s)
+{
+    unsigned char c = (unsigned char)*s;
+    if (c < 0x80)
+        return c >= ' ' && c != 0x7f;
+    bool is_control = c == 0xc2 && (unsigned char)s[1] < 0xa0;
+    return is_control ? 0 : jsontext_character(s);
+}
+
 static bool plain(const char *s)
 {
     if (!*s)
         return false;
-    for (; *s; s++)
-        if ((unsigned char)*s <= ' ' || *s == '"' || *s == '\\' || *s == '=' || *s == 0x7f)
+    for (size_t n; *s; s += n) {
+        n = shown(s);
+        if (n == 0 || strchr(" \"\\=", *s))
             return false;
+    }
     return true;
 }
 
@@ -26,16 +40,16 @@ static bool plain(const char *s)
 static void put_quoted(struct strbuf *b, const char *s)
 {
     strbuf_putc(b, '"');
-    for (; *s; s++) {
-        unsigned char c = (unsigned char)*s;
-        if (c == '"' || c == '\\')
-            strbuf_printf(b, "\\%c", c);
-        else if (c == '\n')
+    for (size_t n; *s; s += n ? n : 1) {
+        n = shown(s);
+        if (*s == '"' || *s == '\\')
+            strbuf_printf(b, "\\%c", *s);
+        else if (*s == '\n')
             strbuf_puts(b, "\\n");
-        else if (c < ' ' || c == 0x7f)
-            strbuf_printf(b, "\\x%02x", c);
+        else if (n == 0)
+            strbuf_printf(b, "\\x%02x", (unsigned char)*s);
         else
-            strbuf_putc(b, (char)c);
+            strbuf_add(b, s, n);
     }
     strbuf_putc(b, '"');
 }
@@ -66,8 +80,7 @@ static void put_json(struct strbuf *b, const char *when, enum log_level level, c
         if (f[i].kind == LOG_FIELD_INT) {
             json_object_set_new(o, f[i].key, json_integer(f[i].num));
         } else if (f[i].str) {
-            json_t *s = json_string(f[i].str);
-            json_object_set_new(o, f[i].key, s ? s : json_string("(not UTF-8)"));
+            json_object_set_new(o, f[i].key, jsontext_string(f[i].str));
         }
     }
     char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;

@@ -24,4 +24,10 @@ static inline const struct batchai *batchai_of(const struct request *r)
     return r->deps;
 }
 
+/* Is this a version without workspaces (model/home.h)? */
+static inline bool request_is_flat(const struct request *r)
+{
+    return r->version & V_FLAT;
+}
+
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/batchai/common.h"
-#include "api/batchai/errors.h"
 
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/batchai/home.h"
+#include "api/batchai/errors.h"
 #include "api/batchai/lookup.h"
 #include "lib/jsontext.h"
 #include "model/home.h"

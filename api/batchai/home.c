@@ -4,11 +4,6 @@
 #include "api/batchai/lookup.h"
 #include "model/home.h"
 
-bool request_is_flat(const struct request *r)
-{
-    return r->version & V_FLAT;
-}
-
 /* The body's location: it has been accepted, so it is a string. */
 static const char *given_location(const struct request *r, const struct resource_group *g)
 {

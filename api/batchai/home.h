@@ -10,9 +10,6 @@
 #include "model/resource.h"
 #include "storage/storage.h"
 
-/* Is this a version without workspaces? */
-bool request_is_flat(const struct request *r);
-
 /* The workspace or experiment above. With id 0: it is still to be made, by home_make_*(). */
 int home_workspace(struct request *r, struct workspace *w, struct err *e) MUST_CHECK;
 int home_experiment(struct request *r, struct workspace *w, struct experiment *x,

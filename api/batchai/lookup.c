@@ -6,7 +6,6 @@
 #include <strings.h>
 
 #include "api/arm/errors.h"
-#include "api/batchai/home.h"
 #include "model/home.h"
 #include "storage/storage.h"
 

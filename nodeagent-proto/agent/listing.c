@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,6 +11,7 @@
 
 #include "lib/arena.h"
 #include "lib/fs.h"
+#include "lib/jsontext.h"
 
 /* A directory with more entries than this is cut: sorting and sending it would take for ever. */
 #define ENTRIES_MAX 100000
@@ -42,13 +42,6 @@ static int check_relative(const char *path, struct err *e)
                    "'%s' is not a relative path without '.', '..' and empty parts", path);
 }
 
-static bool is_utf8(const char *s)
-{
-    json_t *text = json_string(s);
-    json_decref(text);
-    return text != NULL;
-}
-
 static int stat_link(const char *base, const char *dir, const char *name, struct stat *st)
 {
     char *path = *dir ? fs_join(dir, name) : xstrdup(name);
@@ -62,7 +55,7 @@ static int stat_link(const char *base, const char *dir, const char *name, struct
 
 static bool may_list(const char *base, const char *dir, const char *name, struct stat *st)
 {
-    if (!is_utf8(name))
+    if (!jsontext_is_utf8(name, strlen(name)))
         return false;
     if (S_ISLNK(st->st_mode))
         return stat_link(base, dir, name, st) == 0 && S_ISREG(st->st_mode);

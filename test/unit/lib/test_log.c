@@ -74,12 +74,24 @@ static void text_cannot_be_forged(void **state)
     assert_string_equal(said(p), "warn x.y a=\"1\\n2026 error fake\\x0d\\x1b[31m\\x7f\\\"\\\\\"");
 }
 
+/* Neither bytes that a reader of UTF-8 stops at, nor what a terminal takes for a command. */
+static void text_is_utf8(void **state)
+{
+    struct pipe_log *p = *state;
+    LOG_INFO(&p->log, "x.y", LF_STR("a", "\xc3\xa4"), LF_STR("b", "a\xff\xc3\xa4\xc3"));
+    assert_string_equal(said(p), "info x.y a=\xc3\xa4 b=\"a\\xff\xc3\xa4\\xc3\"");
+    LOG_INFO(&p->log, "x.y",
+             LF_STR("a", "\xc2\x9b"
+                         "31m"));
+    assert_string_equal(said(p), "info x.y a=\"\\xc2\\x9b31m\"");
+}
+
 static void json(void **state)
 {
     struct pipe_log *p = *state;
     p->log.format = LOG_FMT_JSON;
     LOG_INFO(&p->log, "x.y", LF_STR("a", "1\n\x1b\"\\"), LF_INT("n", 1LL << 40), LF_STR("z", NULL),
-             LF_STR("bytes", "\xff"));
+             LF_STR("bytes", "a\xff\xc3\xa4\xc3"));
     json_t *o = json_loads(said(p), 0, NULL);
     assert_non_null(o);
     assert_string_equal(json_string_value(json_object_get(o, "level")), "info");
@@ -87,7 +99,8 @@ static void json(void **state)
     assert_string_equal(json_string_value(json_object_get(o, "a")), "1\n\x1b\"\\");
     assert_int_equal(json_integer_value(json_object_get(o, "n")), 1LL << 40);
     assert_null(json_object_get(o, "z"));
-    assert_string_equal(json_string_value(json_object_get(o, "bytes")), "(not UTF-8)");
+    assert_string_equal(json_string_value(json_object_get(o, "bytes")),
+                        "a\xef\xbf\xbd\xc3\xa4\xef\xbf\xbd");
     assert_int_equal(strlen(json_string_value(json_object_get(o, "time"))), 24);
     json_decref(o);
 }
@@ -110,6 +123,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(text, setup, teardown),
         cmocka_unit_test_setup_teardown(text_cannot_be_forged, setup, teardown),
+        cmocka_unit_test_setup_teardown(text_is_utf8, setup, teardown),
         cmocka_unit_test_setup_teardown(json, setup, teardown),
         cmocka_unit_test_setup_teardown(levels, setup, teardown),
     };
