@@ -82,12 +82,15 @@ char *arena_strdup(struct arena *a, const char *s)
 
 char *arena_printf(struct arena *a, const char *fmt, ...)
 {
+    char short_text[256]; /* most are: those are not printed twice */
     va_list ap;
     va_start(ap, fmt);
-    int n = vsnprintf(NULL, 0, fmt, ap);
+    int n = vsnprintf(short_text, sizeof short_text, fmt, ap);
     va_end(ap);
     if (n < 0)
         abort();
+    if ((size_t)n < sizeof short_text)
+        return arena_strndup(a, short_text, (size_t)n);
     char *p = arena_alloc(a, (size_t)n + 1);
     va_start(ap, fmt);
     vsnprintf(p, (size_t)n + 1, fmt, ap);

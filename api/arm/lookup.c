@@ -56,17 +56,11 @@ bool same_region(struct arena *a, const char *one, const char *other)
 const char *resource_id(struct arena *a, const char *provider, const struct scope *s,
                         const char *collection, const char *name)
 {
-    struct strbuf b = STRBUF_INIT;
-    strbuf_printf(&b, "/subscriptions/%s/resourceGroups/", s->subscription);
-    for (const char *p = s->group; *p; p++)
-        strbuf_putc(&b, (char)tolower((unsigned char)*p));
-    strbuf_printf(&b, "/providers/%s", provider);
-    if (s->workspace)
-        strbuf_printf(&b, "/workspaces/%s", s->workspace);
-    if (s->experiment)
-        strbuf_printf(&b, "/experiments/%s", s->experiment);
-    strbuf_printf(&b, "/%s/%s", collection, name);
-    const char *id = arena_strdup(a, b.s);
-    strbuf_free(&b);
-    return id;
+    const char *w = s->workspace, *x = s->experiment;
+    char *group = arena_strdup(a, s->group);
+    for (char *p = group; *p; p++)
+        *p = (char)tolower((unsigned char)*p);
+    return arena_printf(a, "/subscriptions/%s/resourceGroups/%s/providers/%s%s%s%s%s/%s/%s",
+                        s->subscription, group, provider, w ? "/workspaces/" : "", w ? w : "",
+                        x ? "/experiments/" : "", x ? x : "", collection, name);
 }

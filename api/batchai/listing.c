@@ -28,9 +28,13 @@ struct scan {
     struct listing_owner owner;
     struct odata o;
     struct page page;
-    int64_t after;     /* the last row that was looked at */
-    size_t seen, most; /* rows */
-    int batch;
+    int64_t after;      /* the last row that was looked at */
+    size_t seen, most;  /* rows */
+    int batch;          /* how many rows to fetch at a time */
+    struct arena arena; /* of the batch at hand, kept from slice to slice */
+    void *rows;
+    size_t n, at; /* its rows; the next to look at */
+    bool last_batch;
     bool sliced; /* the reply comes by request_finish() */
 };
 
@@ -58,17 +62,17 @@ static void add_row(struct scan *s, const void *rows, size_t i, int64_t id)
         s->l->render(s->r, rows, i, out);
 }
 
-/* Adds the rows that pass. The next page begins after the last row that was looked at for this one.
- */
-static size_t add_rows(struct scan *s, const void *rows, size_t n, uint64_t until_ns)
+/* Adds the rows of the batch that pass. The next page begins after the last row that was looked at
+ * for this one. */
+static void add_rows(struct scan *s, uint64_t until_ns)
 {
-    size_t i = 0;
-    while (i < n && !s->page.more && (i == 0 || uv_hrtime() < until_ns)) {
-        int64_t id = s->l->id(rows, i);
-        add_row(s, rows, i++, id);
+    size_t first = s->at;
+    while (s->at < s->n && !s->page.more && (s->at == first || uv_hrtime() < until_ns)) {
+        int64_t id = s->l->id(s->rows, s->at);
+        add_row(s, s->rows, s->at++, id);
         s->after = id;
     }
-    return i;
+    s->seen += s->at - first;
 }
 
 static int batch_for(const struct page *page)
@@ -78,32 +82,40 @@ static int batch_for(const struct page *page)
     return rows < 1 ? 1 : rows > BATCH_MAX ? BATCH_MAX : (int)rows;
 }
 
-/* One batch. What it takes of the request's arena is given back. 1: there is more; 0: that was all.
- */
-static int add_batch(struct scan *s, uint64_t until_ns, struct err *e)
+static int fetch(struct scan *s, struct err *e)
 {
-    struct request *r = s->r;
-    struct arena of_request = r->arena;
-    void *rows;
-    size_t n = 0, looked_at = 0;
-    arena_init(&r->arena);
-    int rc = s->l->fetch(r, &s->owner, s->after, s->batch, &rows, &n, e);
-    if (rc == 0)
-        looked_at = add_rows(s, rows, n, until_ns);
-    arena_free(&r->arena);
-    r->arena = of_request;
-    if (rc < 0)
-        return -1;
-    s->seen += looked_at;
-    rc = looked_at < n || n == (size_t)s->batch;
-    s->batch = batch_for(&s->page);
+    s->batch = s->page.n > 0 ? batch_for(&s->page) : s->batch;
+    arena_free(&s->arena);
+    arena_init(&s->arena);
+    s->n = s->at = 0;
+    struct arena of_request = s->r->arena;
+    s->r->arena = s->arena;
+    int rc = s->l->fetch(s->r, &s->owner, s->after, s->batch, &s->rows, &s->n, e);
+    s->arena = s->r->arena;
+    s->r->arena = of_request;
+    s->last_batch = s->n < (size_t)s->batch;
     return rc;
+}
+
+/* Some rows. What they take of the request's arena is given back with their batch. 1: there is
+ * more; 0: that was all. */
+static int add_some(struct scan *s, uint64_t until_ns, struct err *e)
+{
+    if (s->at == s->n && fetch(s, e) < 0)
+        return -1;
+    struct arena of_request = s->r->arena;
+    s->r->arena = s->arena;
+    add_rows(s, until_ns);
+    s->arena = s->r->arena;
+    s->r->arena = of_request;
+    return s->at < s->n || !s->last_batch;
 }
 
 static void scan_release(void *scan)
 {
     struct scan *s = scan;
     strbuf_free(&s->page.text);
+    arena_free(&s->arena);
 }
 
 static struct replied *answer(struct scan *s, const struct err *e)
@@ -129,7 +141,7 @@ static struct replied *step(struct scan *s)
     struct err e;
     int rc = 1;
     do {
-        rc = add_batch(s, until_ns, &e);
+        rc = add_some(s, until_ns, &e);
         if (rc > 0 && s->seen >= s->most)
             s->page.more = true;
     } while (rc > 0 && !s->page.more && uv_hrtime() < until_ns);
@@ -160,6 +172,7 @@ struct replied *reply_listing(struct request *r, const struct listing *l,
     if (odata_check(&s->o, &e) < 0 || page_parse(r, &s->page, &e) < 0)
         return answer(s, &e);
     s->after = s->page.after;
+    arena_init(&s->arena);
     s->most = s->o.terms > COMPARE_MAX / SCAN_MAX ? COMPARE_MAX / s->o.terms : SCAN_MAX;
     s->batch = s->page.max < BATCH_FIRST ? (int)s->page.max + 1 : BATCH_FIRST;
     return step(s);
