@@ -12,8 +12,9 @@
 #include "model/job_output.h"
 #include "scheduler/plan.h"
 
-/* As many are told of at once: more than that nobody reads. */
-#define TOLD_AT_ONCE 64
+/* As many are told of for one size of a cluster: more than that nobody reads, and whoever puts
+ * thousands into a cluster that is not scaled up yet need not wait for as many files. */
+#define TOLD_MOST 64
 
 struct note {
     struct sched *s; /* a reference */
@@ -99,19 +100,31 @@ static void tell(struct sched *s, const struct pool *p, const struct run *r)
     arena_free(&a);
 }
 
+/* What told_sizes has of a cluster: the largest job it took, plus 1, and how many were told so. */
+static void *told(int largest, size_t n)
+{
+    return (void *)(((uintptr_t)n << 32) | ((uintptr_t)largest + 1));
+}
+
+static bool is_told(const struct sched *s, int64_t cluster, int largest, size_t *n)
+{
+    uintptr_t was = (uintptr_t)id_map_find(&s->told_sizes, cluster);
+    *n = was >> 32;
+    return (was & UINT32_MAX) == (uintptr_t)largest + 1;
+}
+
 int oversized_look(struct sched *s, struct arena *a, const struct pool *p, struct err *e)
 {
     int largest = plan_largest(&p->scale);
-    void *size = (void *)((uintptr_t)largest + 1);
     struct run *runs;
     size_t n;
-    if (id_map_find(&s->told_sizes, p->id) == size)
+    if (is_told(s, p->id, largest, &n))
         return 0;
-    if (st_run_oversized(s->st, a, p->id, largest, TOLD_AT_ONCE, &runs, &n, e) != 0)
+    if (st_run_oversized(s->st, a, p->id, largest, TOLD_MOST, &runs, &n, e) != 0)
         return -1;
     for (size_t i = 0; i < n; i++)
         tell(s, p, &runs[i]);
-    id_map_put(&s->told_sizes, p->id, size);
+    id_map_put(&s->told_sizes, p->id, told(largest, n));
     return 0;
 }
 
@@ -131,9 +144,16 @@ void sched_job_queued(struct sched *s, const struct cluster *c, const struct job
 {
     struct arena a;
     struct err e = {0};
-    arena_init(&a);
-    if (j->node_count > plan_largest(&c->scale) && tell_of(s, &a, c->id, j->id, &e) < 0)
-        LOG_ERROR(s->log, "job.not_read", LF_INT("job_id", j->id), LF_STR("why", e.msg));
-    arena_free(&a);
+    int largest = plan_largest(&c->scale);
+    size_t n = 0;
+    bool known = is_told(s, c->id, largest, &n);
     wake(s->wakes, WAKE_POOL, c->id);
+    if (j->node_count <= largest || (known && n >= TOLD_MOST))
+        return;
+    arena_init(&a);
+    if (tell_of(s, &a, c->id, j->id, &e) < 0)
+        LOG_ERROR(s->log, "job.not_read", LF_INT("job_id", j->id), LF_STR("why", e.msg));
+    else if (known)
+        id_map_put(&s->told_sizes, c->id, told(largest, n + 1));
+    arena_free(&a);
 }

@@ -35,7 +35,7 @@ struct sched {
     bool jobs_go_first;   /* more jobs are doomed than the last pass could remove */
     struct id_map bereft; /* a set: clusters that lose queued jobs to deletion.c */
     struct id_map
-        told_sizes; /* cluster -> largest job it took, plus 1, when last told: oversized.c */
+        told_sizes; /* cluster -> which size its queued jobs were last told of: oversized.c */
     struct id_map short_pools; /* a set: they wait for capacity that others give up */
     void (*stopped)(void *ctx);
     void *stopped_ctx;

@@ -153,6 +153,34 @@ static void test_it_is_said_once(void **state)
     world_free(w);
 }
 
+/* Else thousands of jobs in a cluster that is scaled up later cost as many files. */
+static void test_only_the_first_are_told(void **state)
+{
+    (void)state;
+    skip_without_openat2();
+    enum { JOBS = 70, TOLD = 64 };
+    struct world *w = world_new(1);
+    struct err e = {0};
+    ok(fs_mkdirs(path(w, "storage/acct/files/share"), 0755, &e), &e);
+    int64_t c = add_cluster_of(w, "c", 0), id[JOBS];
+    turn(w);
+    struct cluster row = cluster_row(w, c);
+    for (int i = 0; i < JOBS; i++) {
+        id[i] = add_job(w, c, arena_printf(&w->a, "job%d", i),
+                        (struct job_wish){.command = "true", .more = with_mounts});
+        struct job j = job_row(w, id[i]);
+        sched_job_queued(w->s, &row, &j);
+    }
+    WAIT(w, strstr(read_text(w, share_file(w, id[TOLD - 1], "stdouterr/execution.log")), "waits"));
+    set_scale(w, c, (struct scale){.kind = SCALE_MANUAL, .target = 1, .dealloc = DEALLOC_REQUEUE});
+    WAIT(w, job_state(w, id[JOBS - 1]) == EXEC_SUCCEEDED);
+    for (int i = 0; i < JOBS; i++)
+        assert_int_equal(
+            strstr(read_text(w, share_file(w, id[i], "stdouterr/execution.log")), "waits") != NULL,
+            i < TOLD);
+    world_free(w);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1)
@@ -162,6 +190,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_many_jobs_are_deleted_in_steps),
         cmocka_unit_test(test_a_job_too_large_stands_aside_and_says_so),
         cmocka_unit_test(test_it_is_said_once),
+        cmocka_unit_test(test_only_the_first_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
