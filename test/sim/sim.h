@@ -55,7 +55,7 @@ struct thing {
     int attempt;           /* the highest seen */
     bool was_queued;       /* when last looked at, as the next two */
     int seen_attempt, most_nodes;
-    char last_task[64]; /* that was started; where; fake_troubles() there */
+    int begun; /* the newest attempt whose command was started; where; fake_troubles() there */
     const struct fake_node *last_node;
     int last_troubles;
     int64_t waits_since; /* at the head of its queue, with idle nodes enough; 0: it does not */

@@ -53,15 +53,21 @@ int __wrap_st_node_local_total(struct storage *st, int64_t *n, struct err *e)
     return rc;
 }
 
-/* Another try of a run that was started already has the number of the first. */
-int __real_st_run_move(struct storage *st, const struct st_run_move *m, struct err *e);
-int __wrap_st_run_move(struct storage *st, const struct st_run_move *m, struct err *e);
-int __wrap_st_run_move(struct storage *st, const struct st_run_move *m, struct err *e)
+/* Names what runs by the life of the daemon that asks, not by that which began it: what a life
+ * before began is begun again. */
+int __real_st_allocation_of_run(struct storage *st, struct arena *a, int64_t run_id, int attempt,
+                                struct allocation **rows, size_t *n, struct err *e);
+int __wrap_st_allocation_of_run(struct storage *st, struct arena *a, int64_t run_id, int attempt,
+                                struct allocation **rows, size_t *n, struct err *e);
+int __wrap_st_allocation_of_run(struct storage *st, struct arena *a, int64_t run_id, int attempt,
+                                struct allocation **rows, size_t *n, struct err *e)
 {
-    struct st_run_move again = *m;
-    if (broken("once") && again.attempt > 1)
-        again.attempt = 1;
-    return __real_st_run_move(st, &again, e);
+    int rc = __real_st_allocation_of_run(st, a, run_id, attempt, rows, n, e);
+    const struct epoch *now = st_epoch(st);
+    for (size_t i = 0; rc == 0 && broken("once") && i < *n; i++)
+        if ((*rows)[i].term != now->term)
+            (*rows)[i].task_prefix = arena_printf(a, "%s%s-", (*rows)[i].task_prefix, now->random);
+    return rc;
 }
 
 /* Loses some of what should wake a pool. */
