@@ -66,6 +66,8 @@ bool node_rt_usable(const struct node_rt *rt);
 /* The node answers, but cannot do what every node can: counts as a lost link. What it held goes on
  * over the next one; not to be called from inside a reply. */
 void node_rt_distrust(struct node_rt *rt, const char *why);
+/* A local node that is given up if that happens once more. */
+bool node_rt_nearly_lost(const struct node_rt *rt);
 /* Something of an attached tenant cannot be ended there: the node gets nothing more to do, and the
  * tenant is detached and told that it is gone. Others that are attached go on. */
 void node_give_up(struct node_tenant *t, const struct failure *why);

@@ -189,6 +189,11 @@ static void note_loss(struct node_rt *rt, const char *why, bool refused)
         machine_trouble(rt->machine, why);
 }
 
+bool node_rt_nearly_lost(const struct node_rt *rt)
+{
+    return !rt->machine && rt->contact.failures + 1 >= LOSSES_MAX;
+}
+
 bool node_connect_hopeless(struct node_rt *rt, bool preparing)
 {
     if (!rt->machine)

@@ -153,8 +153,7 @@ void verdict_task(struct job_run *run, struct run_task *task, const struct task_
     }
 }
 
-/* How often a node that answers may refuse a start that is repeated: less often than what a local
- * node is given up for, because then nobody would end what runs there. */
+/* How often a node that answers may refuse a start that is repeated. */
 #define REFUSALS_MAX 5
 
 static bool may_run_there(const struct job_run *run, const struct job_slot *slot)
@@ -165,11 +164,18 @@ static bool may_run_there(const struct job_run *run, const struct job_slot *slot
     return false;
 }
 
+/* A node must not be given up before, because then nobody would end what runs there. */
+static bool refused_enough(struct job_slot *slot)
+{
+    return ++slot->refusals > REFUSALS_MAX ||
+           (slot->tenant.node && node_rt_nearly_lost(slot->tenant.node));
+}
+
 void verdict_slot_error(struct job_run *run, struct job_slot *slot)
 {
     bool nodes_fault = slot->nodes_fault;
     slot->nodes_fault = false;
-    if (nodes_fault && may_run_there(run, slot) && ++slot->refusals > REFUSALS_MAX) {
+    if (nodes_fault && may_run_there(run, slot) && refused_enough(slot)) {
         run->has_lost = true; /* it answers: what runs there is ended before the run is let go */
         run->lost = slot->error;
         run->lost.code = FAIL_NODE_LOST;

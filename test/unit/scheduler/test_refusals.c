@@ -70,6 +70,44 @@ static void test_a_job_is_let_go_by_a_node_that_goes_on_refusing(void **state)
     world_free(w);
 }
 
+static struct fake_node *where_it_runs(struct world *w, int64_t cluster, const char *task)
+{
+    return fake_runs(fake_of(w, cluster, 0), task) ? fake_of(w, cluster, 0)
+                                                   : fake_of(w, cluster, 1);
+}
+
+/* What the first attempt lost there counts against the node in the second: it is nearly given up,
+ * and then nobody would end what it may be running before the job begins elsewhere. */
+static void test_a_second_attempt_is_ended_too_before_its_node_is_given_up(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(2);
+    struct err e = {0};
+    int64_t c = add_cluster_of(w, "c", 2);
+    WAIT(w, counts(w, c).idle == 2);
+    int64_t other = add_job(w, c, "other", long_job(2000));
+    WAIT(w, runs_main(w));
+    int64_t j = add_job(w, c, "j", long_job(2000));
+    WAIT(w, virtual_of(w)->started == 2);
+    struct fake_node *n = where_it_runs(w, c, virtual_of(w)->last_started);
+    for (int attempt = 1; attempt <= 2; attempt++) {
+        char task[120];
+        snprintf(task, sizeof task, "%s", virtual_of(w)->last_started);
+        fake_cut(n);
+        fake_set_bad_disk(n, true);
+        WAIT(w, job_row(w, j).attempt == attempt + 1 || job_state(w, j) == EXEC_QUEUED);
+        assert_false(fake_runs(n, task));
+        fake_set_bad_disk(n, false);
+        if (attempt == 2)
+            ok(runs_terminate(sched_runs(w->s), RES_JOB, other, &e), &e);
+        WAIT(w, virtual_of(w)->started == 2 + attempt);
+    }
+    WAIT(w, job_ended(w, j));
+    assert_int_equal(job_row(w, j).attempt, 3);
+    assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
+    world_free(w);
+}
+
 static void test_a_node_that_refuses_for_a_moment_keeps_its_job(void **state)
 {
     (void)state;
@@ -159,6 +197,7 @@ int main(void)
     const struct CMUnitTest all[] = {
         T(test_a_node_that_refuses_to_say_whether_a_command_runs_loses_its_job),
         T(test_a_job_is_let_go_by_a_node_that_goes_on_refusing),
+        T(test_a_second_attempt_is_ended_too_before_its_node_is_given_up),
         T(test_a_node_that_refuses_for_a_moment_keeps_its_job),
         T(test_an_end_that_a_full_disk_refuses_is_written_later),
         T(test_a_job_is_terminated_whose_end_a_full_disk_kept_from_being_written),
