@@ -133,6 +133,17 @@ static void check_success(struct job_run *run)
         run_set_outcome(run, &out);
 }
 
+/* The start of the node's part has failed for a reason that the run's next turn will find: a task
+ * that was sent without waiting for it failed because of that, and has less to say. */
+static bool start_failed(const struct job_run *run, const struct run_task *task)
+{
+    const struct job_slot *slot = &run->slots[task->process->rank];
+    if (slot->state != SLOT_STARTED || slot->nodes_fault)
+        return false;
+    return slot->has_error ||
+           (script_state(slot->script) == SCRIPT_FAILED && !script_nodes_fault(slot->script));
+}
+
 void verdict_task(struct job_run *run, struct run_task *task, const struct task_status *st)
 {
     if (st->state == TASK_RUNNING || task->state == RT_OVER)
@@ -148,7 +159,7 @@ void verdict_task(struct job_run *run, struct run_task *task, const struct task_
         check_success(run);
     } else if (st->state == TASK_LOST || st->state == TASK_UNKNOWN) {
         task_lost(run, task, st);
-    } else {
+    } else if (!start_failed(run, task)) {
         task_failed(run, task, st);
     }
 }

@@ -123,6 +123,26 @@ static void test_wall_clock(void **state)
     world_free(w);
 }
 
+/* Both answers are read at once: the command, which was asked for without waiting for its directories,
+ * did not start because they could not be made. */
+static void test_a_missing_share_is_named_however_late_its_error_is_read(void **state)
+{
+    (void)state;
+    struct world *w = world_new(1);
+    struct err e = {0};
+    int64_t c = add_cluster_of(w, "c", 1);
+    WAIT(w, counts(w, c).idle == 1);
+    ok(fs_remove_tree(path(w, "storage/acct/files/share"), &e), &e);
+    int64_t j = add_job(w, c, "j", (struct job_wish){.command = "true"});
+    for (int i = 0; i < 400 && !job_ended(w, j); i++) {
+        uv_run(&w->loop, UV_RUN_NOWAIT);
+        usleep(100000); /* as on a machine that has no time for the loop */
+    }
+    assert_non_null(job_row(w, j).errors);
+    assert_non_null(strstr(job_row(w, j).errors, "JobDirectoryFailed"));
+    world_free(w);
+}
+
 static void test_terminate(void **state)
 {
     (void)state;
@@ -470,6 +490,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_job_level_mounts),
         cmocka_unit_test(test_mounts_that_fail),
         cmocka_unit_test(test_refused_jobs_make_way),
+        cmocka_unit_test(test_a_missing_share_is_named_however_late_its_error_is_read),
         cmocka_unit_test(test_unknown_variable),
         cmocka_unit_test(test_many_jobs),
     };
