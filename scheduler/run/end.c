@@ -108,13 +108,14 @@ static int release_tx(struct storage *st, void *ctx, struct err *e)
 {
     struct job_run *run = ctx;
     struct allocation *parts;
+    struct arena a;
     size_t n;
-    if (st_allocation_of_run(st, &run->a, run->row.id, run->row.attempt, &parts, &n, e) < 0)
-        return -1;
-    for (size_t i = 0; i < n; i++)
-        if (release_part(run, &run->slots[parts[i].rank], &parts[i], e) < 0)
-            return -1;
-    return move_on(run, e);
+    arena_init(&a);
+    int rc = st_allocation_of_run(st, &a, run->row.id, run->row.attempt, &parts, &n, e);
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = release_part(run, &run->slots[parts[i].rank], &parts[i], e);
+    arena_free(&a);
+    return rc < 0 ? -1 : move_on(run, e);
 }
 
 /* Rolled back: the rows still say that the nodes hold the job, so a new run cleans them again. */

@@ -76,6 +76,7 @@ static void make_slots(struct job_run *run, const struct held *h)
                                   .root = arena_strdup(&run->a, node_rt_root(rt)),
                                   .task_prefix = arena_strdup(&run->a, h->parts[i].task_prefix),
                                   .rank = (int)i};
+        arena_init(&slot->a);
         node_attach(rt, &slot->tenant);
     }
 }
@@ -136,12 +137,14 @@ static struct job_run *run_new(struct runs *rs, const struct run *row, const str
 
 void job_run_free(struct job_run *run)
 {
-    for (int i = 0; i < run->n_slots; i++)
+    for (int i = 0; i < run->n_slots; i++) {
         node_detach(&run->slots[i].tenant);
+        mounts_wipe(run->slots[i].secrets);
+        arena_free(&run->slots[i].a);
+    }
     wake_at(run->runs->wakes, WAKE_RUN, run->row.id, 0);
     id_map_remove(&run->runs->map, run->row.id);
     job_spec_wipe(&run->spec);
-    mounts_wipe(run->secrets);
     arena_free(&run->a);
     free(run);
 }
@@ -408,6 +411,7 @@ static void on_node_ready(struct node_tenant *t)
 {
     struct job_slot *slot = slot_of(t);
     struct job_run *run = slot->run;
+    slot_forget_link(slot);
     if (run->phase == RUN_STOPPING || run->phase == RUN_KILLING)
         slot_signal(slot, run->phase == RUN_STOPPING ? SIGTERM : SIGKILL);
     wake(run->runs->wakes, WAKE_RUN, run->row.id);

@@ -101,10 +101,12 @@ struct job_slot {
     bool begun;            /* its first line is in execution.log */
     int64_t killing_us;    /* since when the end of a killed task is awaited; 0: it is not */
     bool has_error;
-    struct failure error; /* of a request, while the link holds */
-    bool nodes_fault;     /* the error says something about the node, not the job */
-    int refusals;         /* such errors while its tasks may have been running */
-    struct launch_env env;
+    struct failure error;  /* of a request, while the link holds */
+    bool nodes_fault;      /* the error says something about the node, not the job */
+    int refusals;          /* such errors while its tasks may have been running */
+    struct launch_env env; /* the run's arena */
+    struct arena a;        /* of what is asked for over one link: the script, requests */
+    struct mount_secret *secrets;
     struct container container; /* runtime NULL: none, or none yet */
 };
 
@@ -119,7 +121,6 @@ struct job_run {
     struct job_spec spec;
     struct job_slot *slots;
     int n_slots;
-    struct mount_secret *secrets; /* of all slots */
     struct launch_plan plan;
     struct run_task *tasks; /* one for each process of the plan */
     size_t n_tasks;
@@ -150,6 +151,8 @@ void job_run_free(struct job_run *run);
 const char *slot_task_prefix(const struct job_slot *slot);
 /* What the launcher sees of the run; the arena's. */
 struct launch_input run_launch_input(struct job_run *run);
+/* There is a new link: what was asked for over the one before has been answered. */
+void slot_forget_link(struct job_slot *slot);
 void slot_start(struct job_slot *slot);
 /* Looks at how the start is getting on: notes its failure, or sends the preparation. */
 void slot_advance(struct job_slot *slot);

@@ -12,8 +12,9 @@
 #include "scheduler/run/outputs.h"
 #include "scheduler/run/run_priv.h"
 
-/* The context of one request; in the run's arena. A run outlives its requests: it is freed when
- * its last one was answered, or after the links were closed. */
+/* The context of one request; in the slot's arena, which outlives the requests over a link: they
+ * are answered before the next link is opened. A run is freed when its last one was answered, or
+ * after the links were closed. */
 struct step {
     struct job_slot *slot;
     struct run_task *task; /* run requests */
@@ -24,7 +25,7 @@ struct step {
 
 static struct step *new_step(struct job_slot *slot, enum failure_code code, const char *what)
 {
-    struct step *st = arena_alloc(&slot->run->a, sizeof *st);
+    struct step *st = arena_alloc(&slot->a, sizeof *st);
     *st = (struct step){.slot = slot, .code = code, .what = what};
     slot->pending++;
     return st;
@@ -43,7 +44,7 @@ static bool answered(struct job_slot *slot)
 static void note_error(struct step *st, const struct err *why)
 {
     struct job_slot *slot = st->slot;
-    struct arena *a = &slot->run->a;
+    struct arena *a = &slot->a;
     if (slot->has_error)
         return;
     slot->has_error = true;
@@ -79,7 +80,7 @@ static const struct task_limits *limits_of(const struct runs *rs)
 static struct env env_of(struct job_slot *slot, const struct kv *own, size_t n_own)
 {
     struct env v;
-    env_init(&v, &slot->run->a);
+    env_init(&v, &slot->a);
     env_add(&v, slot->env.env.items, slot->env.env.n);
     env_add(&v, own, n_own);
     return v;
@@ -87,7 +88,7 @@ static struct env env_of(struct job_slot *slot, const struct kv *own, size_t n_o
 
 static void send_task(struct job_slot *slot, struct run_task *task)
 {
-    struct arena *a = &slot->run->a;
+    struct arena *a = &slot->a;
     const struct launch_process *p = task->process;
     struct kv *own;
     size_t n_own = launch_process_env(a, p, &own);
@@ -162,22 +163,23 @@ static bool make_env(struct job_slot *slot)
 
 /* A run that was made only to clean up (after a crash) has no environment: the paths that do not
  * depend on it are enough. */
-static const char *job_dir(const struct job_slot *slot)
+static const char *job_dir(struct job_slot *slot)
 {
     struct job_run *run = slot->run;
-    return arena_printf(&run->a, "%s/jobs/%s-%d", slot->root, run->row.guid, run->row.attempt);
+    return arena_printf(&slot->a, "%s/jobs/%s-%d", slot->root, run->row.guid, run->row.attempt);
 }
 
 static struct mounts mounts_of(struct job_slot *slot)
 {
     struct job_run *run = slot->run;
     return (struct mounts){.rt = slot->tenant.node,
-                           .a = &run->a,
+                           .a = &slot->a,
                            .script = slot->script,
-                           .mount_root = arena_printf(&run->a, "%s/mounts", job_dir(slot)),
-                           .owner = arena_printf(&run->a, "%s-%d", run->row.guid, run->row.attempt),
+                           .mount_root = arena_printf(&slot->a, "%s/mounts", job_dir(slot)),
+                           .owner =
+                               arena_printf(&slot->a, "%s-%d", run->row.guid, run->row.attempt),
                            .task_prefix = slot_task_prefix(slot),
-                           .secrets = &run->secrets};
+                           .secrets = &slot->secrets};
 }
 
 /* Directories that are on mounts come after the mounts. False: a volume cannot be mounted. */
@@ -193,7 +195,7 @@ static bool add_directories(struct job_slot *slot, const char *as)
                                 "batchaid share-path ACCOUNT SHARE (or --container "
                                 "ACCOUNT CONTAINER) prints it, and makes it again"},
         write_hosts = {.code = FAIL_JOB_DIRECTORY_FAILED, .what = "write host file"};
-    struct arena *a = &slot->run->a;
+    struct arena *a = &slot->a;
     const struct launch_env *env = &slot->env;
     const struct mounts mounts = mounts_of(slot);
     const char **own = arena_alloc(a, 2 * sizeof *own);
@@ -222,7 +224,7 @@ static void add_first_line(struct job_slot *slot, const char *as)
     timefmt_fixed(wakes_wall(run->runs->wakes), now);
     slot->begun = true;
     script_append(slot->script, &label, as, slot->env.log_path,
-                  arena_printf(&run->a, "%s job %s, attempt %d: node %s, rank %d of %d\n", now,
+                  arena_printf(&slot->a, "%s job %s, attempt %d: node %s, rank %d of %d\n", now,
                                run->name, run->row.attempt, slot->node_name, slot->rank,
                                run->n_slots));
 }
@@ -233,7 +235,7 @@ static bool find_container(struct job_slot *slot)
 {
     struct job_run *run = slot->run;
     struct runs *rs = run->runs;
-    struct arena *a = &run->a;
+    struct arena *a = &slot->a;
     bool known = slot->env.job_dir != NULL;
     slot->container = (struct container){
         .spec = run->spec.container,
@@ -251,7 +253,7 @@ static bool find_container(struct job_slot *slot)
 static bool add_container(struct job_slot *slot)
 {
     if (find_container(slot)) {
-        container_add_start(slot->script, &slot->run->a, &slot->container, slot_task_prefix(slot),
+        container_add_start(slot->script, &slot->a, &slot->container, slot_task_prefix(slot),
                             &slot->env.env);
         return true;
     }
@@ -294,6 +296,15 @@ void slot_send_prep(struct job_slot *slot)
     }
 }
 
+void slot_forget_link(struct job_slot *slot)
+{
+    slot->script = NULL;
+    slot->container = (struct container){0};
+    mounts_wipe(slot->secrets);
+    slot->secrets = NULL;
+    arena_free(&slot->a);
+}
+
 /* A command that runs where a volume should be does harm, so jobs with volumes of their own wait
  * for the mounts; for all others a directory that cannot be made fails the command by itself. */
 void slot_start(struct job_slot *slot)
@@ -303,7 +314,7 @@ void slot_start(struct job_slot *slot)
     if (!make_env(slot))
         return;
     slot_go(slot, SLOT_STARTED);
-    slot->script = script_new(&run->a, run->runs->log, slot->node_name);
+    slot->script = script_new(&slot->a, run->runs->log, slot->node_name);
     if (!add_directories(slot, as)) {
         wake(run->runs->wakes, WAKE_RUN, run->row.id);
         return;
@@ -445,7 +456,7 @@ static struct script_label clean_label(const char *what)
 static void add_last_line(struct job_slot *slot)
 {
     struct job_run *run = slot->run;
-    struct arena *a = &run->a;
+    struct arena *a = &slot->a;
     const struct script_label label = clean_label("write execution.log");
     char now[TIMEFMT_SIZE];
     if (slot->rank != 0 || !run->out.why.code)
@@ -492,16 +503,16 @@ void slot_clean(struct job_slot *slot)
     slot_go(slot, SLOT_CLEANING);
     if (slot->script)
         script_halt(slot->script);
-    slot->script = script_new(&run->a, run->runs->log, slot->node_name);
+    slot->script = script_new(&slot->a, run->runs->log, slot->node_name);
     if (slot->env.job_dir)
         add_last_line(slot);
     add_kills(slot);
     if (run->spec.container && find_container(slot))
-        container_add_removal(slot->script, &run->a, &slot->container, slot_task_prefix(slot));
+        container_add_removal(slot->script, &slot->a, &slot->container, slot_task_prefix(slot));
     const struct mounts mounts = mounts_of(slot);
     mounts_remove(&mounts, &run->spec.mounts);
     script_remove_tree(slot->script, &remove,
-                       slot_keeps(slot) ? arena_printf(&run->a, "%s/mounts", dir) : dir);
+                       slot_keeps(slot) ? arena_printf(&slot->a, "%s/mounts", dir) : dir);
     /* A job that is to be queued again is not written down as such yet: until then the node
      * must remember that this attempt ran. */
     for (size_t i = 0; run->out.kind != OUT_REQUEUE && i < run->n_tasks; i++)

@@ -16,12 +16,15 @@
 /* As shells do: a process killed by signal n counts as exit code 128 + n. */
 #define EXIT_BY_SIGNAL 128
 
-/* What callbacks and rows lend, the run owns. */
+/* What callbacks, rows and slots lend, the run owns. */
 static void keep_texts(struct job_run *run, struct failure *f)
 {
     f->message = arena_strdup(&run->a, f->message);
     f->stderr_tail = arena_strdup(&run->a, f->stderr_tail);
     f->node = arena_strdup(&run->a, f->node);
+    f->step = arena_strdup(&run->a, f->step);
+    f->command = arena_strdup(&run->a, f->command);
+    f->remedy = arena_strdup(&run->a, f->remedy);
 }
 
 void run_set_outcome(struct job_run *run, const struct outcome *out)
@@ -190,6 +193,7 @@ void verdict_slot_error(struct job_run *run, struct job_slot *slot)
         run->has_lost = true; /* it answers: what runs there is ended before the run is let go */
         run->lost = slot->error;
         run->lost.code = FAIL_NODE_LOST;
+        keep_texts(run, &run->lost);
         wake(run->runs->wakes, WAKE_RUN, run->row.id);
     } else if (nodes_fault && slot->tenant.node)
         node_rt_distrust(slot->tenant.node,

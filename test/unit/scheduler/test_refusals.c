@@ -3,6 +3,8 @@
  * A node that refuses what it is asked again and again, and a disk that is full when something must
  * be written down: faults that the simulation found. On fake nodes, in virtual time.
  */
+#include <malloc.h>
+
 #include "virtual.h"
 
 #include "scheduler/run/runs.h"
@@ -124,6 +126,32 @@ static void test_a_node_that_refuses_for_a_moment_keeps_its_job(void **state)
     world_free(w);
 }
 
+static size_t lose_links(struct world *w, struct fake_node *node, int times)
+{
+    for (int i = 0; i < times; i++) {
+        fake_cut(node);
+        pass(w, 5 * SECOND);
+    }
+    return mallinfo2().uordblks;
+}
+
+/* What is asked for anew over each link goes with the link. */
+static void test_a_run_does_not_grow_with_the_links_that_it_loses(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(1);
+    int64_t c = add_cluster_of(w, "c", 1);
+    int64_t j = start_in_doubt(w, c);
+    struct fake_node *node = fake_of(w, c, 0);
+    size_t before = lose_links(w, node, 20), after = lose_links(w, node, 200);
+    assert_int_equal(job_state(w, j), EXEC_RUNNING);
+    assert_in_range(after, 0, before + 100000);
+    WAIT(w, job_ended(w, j));
+    assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
+    assert_int_equal(job_row(w, j).attempt, 1);
+    world_free(w);
+}
+
 /* --- a full disk ---------------------------------------------------------------------------- */
 
 static void test_an_end_that_a_full_disk_refuses_is_written_later(void **state)
@@ -199,6 +227,7 @@ int main(void)
         T(test_a_job_is_let_go_by_a_node_that_goes_on_refusing),
         T(test_a_second_attempt_is_ended_too_before_its_node_is_given_up),
         T(test_a_node_that_refuses_for_a_moment_keeps_its_job),
+        T(test_a_run_does_not_grow_with_the_links_that_it_loses),
         T(test_an_end_that_a_full_disk_refuses_is_written_later),
         T(test_a_job_is_terminated_whose_end_a_full_disk_kept_from_being_written),
         T(test_a_terminate_that_a_full_disk_takes_back_leaves_a_job_that_ends),

@@ -123,8 +123,8 @@ static void test_wall_clock(void **state)
     world_free(w);
 }
 
-/* Both answers are read at once: the command, which was asked for without waiting for its directories,
- * did not start because they could not be made. */
+/* Both answers are read at once: the command, which was asked for without waiting for its
+ * directories, did not start because they could not be made. */
 static void test_a_missing_share_is_named_however_late_its_error_is_read(void **state)
 {
     (void)state;
