@@ -120,6 +120,10 @@ int schema_accept(const struct schema *s, enum api_version v, const json_t *body
 void schema_render(struct strbuf *out, const struct schema *s, enum api_version v,
                    const char *stored, const json_t *over);
 
+/* The object at a path (names, NULL at its end) in a stored document, made a tree without the rest
+ * of it. A new reference; NULL: there is none. */
+json_t *stored_member(const char *stored, const char *const *path);
+
 /* Same checks as schema_accept() for a partial body. The top level and "properties" are merged into
  * what is stored, so nothing is required there and nothing gets a default; what stands below them
  * is replaced as a whole, so it is checked as a whole. */

@@ -8,60 +8,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define JSMN_STATIC
-#define JSMN_STRICT
-#define JSMN_PARENT_LINKS
-#include <jsmn.h>
-
 #include "lib/arena.h"
 #include "lib/jsontext.h"
 #include "model/home.h"
 #include "model/schema_priv.h"
+#include "model/tokens.h"
 
-#define FIELDS_MAX   64  /* of one table */
-#define TOKENS_SMALL 256 /* documents with more are rare: only those take memory for them */
-#define ENUM_SIZE    64  /* no name of a value is so long, or holds what is escaped */
-#define NONE         (-1)
+#define FIELDS_MAX 64 /* of one table */
+#define ENUM_SIZE  64 /* no name of a value is so long, or holds what is escaped */
 
 struct writer {
     struct strbuf *out;
     enum api_version v;
-    const char *text;
-    const jsmntok_t *tok;
-    int n; /* tokens */
+    const struct tokens *in;
 };
 
 /* A value: in a tree, in the text, or, of an object, in both; then the tree's members win. */
 struct value {
     const json_t *tree;
-    int tok; /* NONE: not in the text */
+    int tok; /* NO_TOKEN: not in the text */
 };
-
-static const char *text_of(const struct writer *w, int tok, size_t *n)
-{
-    *n = (size_t)(w->tok[tok].end - w->tok[tok].start);
-    return w->text + w->tok[tok].start;
-}
-
-static bool is(const struct writer *w, int tok, jsmntype_t type)
-{
-    return tok != NONE && w->tok[tok].type == type;
-}
-
-/* The first token behind a value and all that is in it. */
-static int behind(const struct writer *w, int tok)
-{
-    int end = w->tok[tok].end;
-    do
-        tok++;
-    while (tok < w->n && w->tok[tok].start < end);
-    return tok;
-}
-
-static bool same(const char *name, const char *key, size_t n)
-{
-    return name[0] == key[0] && strncmp(name, key, n) == 0 && name[n] == '\0';
-}
 
 /* Where in the text each field of the table has its value. */
 static void find_members(const struct writer *w, const struct schema *s, int object,
@@ -69,25 +35,23 @@ static void find_members(const struct writer *w, const struct schema *s, int obj
 {
     assert(s->n_fields <= FIELDS_MAX);
     for (size_t i = 0; i < s->n_fields; i++)
-        at[i] = NONE;
-    if (!is(w, object, JSMN_OBJECT))
+        at[i] = NO_TOKEN;
+    if (!token_is(w->in, object, JSMN_OBJECT))
         return;
-    int last = behind(w, object);
-    for (int key = object + 1, value; key < last; key = behind(w, value)) {
-        size_t n;
-        const char *name = text_of(w, key, &n);
+    int last = token_behind(w->in, object);
+    for (int key = object + 1, value; key < last; key = token_behind(w->in, value)) {
         value = key + 1;
-        for (size_t i = 0; n > 0 && i < s->n_fields; i++)
-            if (same(field_canon(&s->fields[i]), name, n))
+        for (size_t i = 0; i < s->n_fields; i++)
+            if (token_named(w->in, key, field_canon(&s->fields[i])))
                 at[i] = value;
     }
 }
 
 static void add_token(const struct writer *w, int tok)
 {
-    size_t quote = w->tok[tok].type == JSMN_STRING;
+    size_t quote = token_is(w->in, tok, JSMN_STRING);
     size_t n;
-    const char *text = text_of(w, tok, &n);
+    const char *text = token_text(w->in, tok, &n);
     strbuf_add(w->out, text - quote, n + 2 * quote);
 }
 
@@ -105,7 +69,7 @@ static char *string_of(const struct writer *w, const struct value *in)
     if (in->tree)
         return xstrdup(json_string_value(in->tree));
     size_t n;
-    const char *text = text_of(w, in->tok, &n);
+    const char *text = token_text(w->in, in->tok, &n);
     json_t *v = json_loadb(text - 1, n + 2, JSON_DECODE_ANY, NULL);
     char *copy = v ? xstrdup(json_string_value(v)) : NULL;
     json_decref(v);
@@ -137,24 +101,24 @@ static bool tree_fits(const struct field *f, const json_t *in)
 static bool token_fits(const struct writer *w, const struct field *f, int tok)
 {
     size_t n;
-    const char *text = text_of(w, tok, &n);
+    const char *text = token_text(w->in, tok, &n);
     switch (f->kind) {
     case FIELD_STRING:
     case FIELD_ENUM:
     case FIELD_DURATION:
     case FIELD_TIME:
-        return is(w, tok, JSMN_STRING);
+        return token_is(w->in, tok, JSMN_STRING);
     case FIELD_INT:
-        return is(w, tok, JSMN_PRIMITIVE) && (text[0] == '-' || isdigit((unsigned char)text[0])) &&
-               strcspn(text, ".eE") >= n;
+        return token_is(w->in, tok, JSMN_PRIMITIVE) &&
+               (text[0] == '-' || isdigit((unsigned char)text[0])) && strcspn(text, ".eE") >= n;
     case FIELD_BOOL:
-        return is(w, tok, JSMN_PRIMITIVE) && (text[0] == 't' || text[0] == 'f');
+        return token_is(w->in, tok, JSMN_PRIMITIVE) && (text[0] == 't' || text[0] == 'f');
     case FIELD_OBJECT:
     case FIELD_MAP:
-        return is(w, tok, JSMN_OBJECT);
+        return token_is(w->in, tok, JSMN_OBJECT);
     case FIELD_ARRAY:
     case FIELD_STRINGS:
-        return is(w, tok, JSMN_ARRAY);
+        return token_is(w->in, tok, JSMN_ARRAY);
     }
     return false;
 }
@@ -166,7 +130,7 @@ static bool is_of_enum(const struct writer *w, const struct field *f, const stru
         return enum_from_name(f->values, json_string_value(in->tree)) != 0;
     char name[ENUM_SIZE];
     size_t n;
-    const char *text = text_of(w, in->tok, &n);
+    const char *text = token_text(w->in, in->tok, &n);
     if (n >= sizeof name)
         return false;
     memcpy(name, text, n);
@@ -193,15 +157,15 @@ static void add_object(const struct writer *w, const struct schema *s, struct va
 static void add_array(const struct writer *w, const struct schema *s, const struct value *in)
 {
     char before = '[';
-    size_t n = in->tree ? json_array_size(in->tree) : (size_t)w->tok[in->tok].size;
+    size_t n = in->tree ? json_array_size(in->tree) : (size_t)w->in->tok[in->tok].size;
     int tok = in->tok + 1;
     for (size_t i = 0; i < n; i++) {
-        struct value item = {in->tree ? json_array_get(in->tree, i) : NULL, NONE};
+        struct value item = {in->tree ? json_array_get(in->tree, i) : NULL, NO_TOKEN};
         if (!in->tree) {
             item.tok = tok;
-            tok = behind(w, tok);
+            tok = token_behind(w->in, tok);
         }
-        if (!json_is_object(item.tree) && !is(w, item.tok, JSMN_OBJECT))
+        if (!json_is_object(item.tree) && !token_is(w->in, item.tok, JSMN_OBJECT))
             continue;
         strbuf_putc(w->out, before);
         add_object(w, s, item);
@@ -213,7 +177,7 @@ static void add_array(const struct writer *w, const struct schema *s, const stru
 /* false: nothing of it is shown, and what was written is to be taken back. */
 static bool add_field(const struct writer *w, const struct field *f, const struct value *in)
 {
-    if (!in->tree && in->tok == NONE) {
+    if (!in->tree && in->tok == NO_TOKEN) {
         if (f->flags & FIELD_ALWAYS)
             strbuf_puts(w->out, "\"\"");
         return f->flags & FIELD_ALWAYS;
@@ -247,8 +211,9 @@ static void add_object(const struct writer *w, const struct schema *s, struct va
         if ((f->flags & hidden) || !field_known(f, w->v))
             continue;
         struct value member = {in.tree ? json_object_get(in.tree, field_canon(f)) : NULL, at[i]};
-        if (member.tree && !(json_is_object(member.tree) && is(w, member.tok, JSMN_OBJECT)))
-            member.tok = NONE;
+        if (member.tree &&
+            !(json_is_object(member.tree) && token_is(w->in, member.tok, JSMN_OBJECT)))
+            member.tok = NO_TOKEN;
         size_t from = w->out->len;
         strbuf_putc(w->out, before);
         strbuf_putc(w->out, '"');
@@ -262,48 +227,26 @@ static void add_object(const struct writer *w, const struct schema *s, struct va
     strbuf_puts(w->out, before == '{' ? "{}" : "}");
 }
 
-/* Each name in an object has one value, as jsmn does not see to. */
-static bool members_are_pairs(const jsmntok_t *tok, int n)
-{
-    for (int i = 0; i < n; i++) {
-        int up = tok[i].parent;
-        if (up != NONE && tok[up].type == JSMN_OBJECT &&
-            (tok[i].type != JSMN_STRING || tok[i].size != 1))
-            return false;
-        if (up != NONE && tok[up].type == JSMN_STRING && i != up + 1)
-            return false;
-    }
-    return n > 0 && tok[0].type == JSMN_OBJECT && (n == 1 || tok[n - 1].end < tok[0].end);
-}
-
-/* The tokens of a text, in `few` or, if those are not enough, in memory that the caller frees.
- * Returns how many there are, 0 for what is no object. */
-static int cut(const char *text, jsmntok_t few[TOKENS_SMALL], jsmntok_t **tok)
-{
-    jsmn_parser p;
-    jsmn_init(&p);
-    size_t n = strlen(text), room = TOKENS_SMALL;
-    jsmntok_t *more = NULL;
-    int found;
-    *tok = few;
-    while ((found = jsmn_parse(&p, text, n, *tok, (unsigned)room)) == JSMN_ERROR_NOMEM) {
-        room *= 4;
-        more = xrealloc(more, room * sizeof *more);
-        if (*tok == few)
-            memcpy(more, few, sizeof(jsmntok_t) * TOKENS_SMALL);
-        *tok = more;
-    }
-    return found > 0 && members_are_pairs(*tok, found) ? found : 0;
-}
-
 void schema_render(struct strbuf *out, const struct schema *s, enum api_version v,
                    const char *stored, const json_t *over)
 {
-    jsmntok_t few[TOKENS_SMALL], *tok = few;
-    struct writer w = {.out = out, .v = v, .text = stored};
-    w.n = stored ? cut(stored, few, &tok) : 0;
-    w.tok = tok;
-    add_object(&w, s, (struct value){over, w.n > 0 ? 0 : NONE});
-    if (tok != few)
-        free(tok);
+    struct tokens in;
+    tokens_cut(&in, stored);
+    const struct writer w = {.out = out, .v = v, .in = &in};
+    add_object(&w, s, (struct value){over, in.n > 0 ? 0 : NO_TOKEN});
+    tokens_free(&in);
+}
+
+json_t *stored_member(const char *stored, const char *const *path)
+{
+    struct tokens in;
+    tokens_cut(&in, stored);
+    int at = 0;
+    while (*path && at != NO_TOKEN)
+        at = token_member(&in, at, *path++);
+    size_t n = 0;
+    const char *text = token_is(&in, at, JSMN_OBJECT) ? token_text(&in, at, &n) : NULL;
+    json_t *found = text ? json_loadb(text, n, 0, NULL) : NULL;
+    tokens_free(&in);
+    return found;
 }

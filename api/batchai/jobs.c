@@ -126,12 +126,10 @@ static int normalise_cluster_id(struct request *r, json_t *doc, struct cluster *
 
 static void remember_mounts(json_t *doc, const struct cluster *c)
 {
-    json_t *stored = json_loads(c->doc, 0, NULL);
-    json_t *setup = json_object_get(json_object_get(stored, "properties"), "nodeSetup");
-    json_t *mounts = json_object_get(setup, "mountVolumes");
+    static const char *const path[] = {"properties", "nodeSetup", "mountVolumes", NULL};
+    json_t *mounts = stored_member(c->doc, path);
     if (mounts)
-        json_object_set(json_object_get(doc, "properties"), JOB_DOC_CLUSTER_MOUNTS, mounts);
-    json_decref(stored);
+        json_object_set_new(json_object_get(doc, "properties"), JOB_DOC_CLUSTER_MOUNTS, mounts);
 }
 
 static struct replied *create_or_repeat(struct request *r, json_t *doc, struct accepted *a)

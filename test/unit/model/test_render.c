@@ -391,6 +391,100 @@ static void lists_and_items(void **state)
     }
 }
 
+static void assert_shown(const char *stored, const char *over, const char *expected)
+{
+    static const struct field inner[] = {{.name = "a", .kind = FIELD_INT},
+                                         {.name = "b", .kind = FIELD_BOOL}};
+    static const struct schema in = {.name = "inner", .fields = inner, .n_fields = 2};
+    static const struct field rows[] = {{.name = "id", .kind = FIELD_STRING},
+                                        {.name = "list", .kind = FIELD_ARRAY, .sub = &in},
+                                        {.name = "in", .kind = FIELD_OBJECT, .sub = &in}};
+    static const struct schema s = {.name = "test", .fields = rows, .n_fields = 3};
+    struct strbuf out = STRBUF_INIT;
+    json_t *tree = over ? doc_parse(over) : NULL;
+    schema_render(&out, &s, V_2018_05_01, stored, tree);
+    assert_string_equal(out.s, expected);
+    json_decref(tree);
+    strbuf_free(&out);
+}
+
+/* What only the row knows lies on top of what is stored, member by member. */
+static void what_lies_on_top_wins(void **state)
+{
+    (void)state;
+    const char *stored =
+        "{\"id\":\"x\\u0041\\n\",\"in\":{\"a\":1,\"b\":true},\"list\":[{\"a\":2},3,{}]}";
+    assert_shown(stored, NULL,
+                 "{\"id\":\"x\\u0041\\n\",\"list\":[{\"a\":2},{}],\"in\":{\"a\":1,\"b\":true}}");
+    assert_shown(stored, "{'in': {'a': 7}, 'list': [{'b': false}]}",
+                 "{\"id\":\"x\\u0041\\n\",\"list\":[{\"b\":false}],\"in\":{\"a\":7,\"b\":true}}");
+    assert_shown(stored, "{'id': 5, 'in': null}", "{\"list\":[{\"a\":2},{}]}");
+    assert_shown(NULL, "{'id': 'y'}", "{\"id\":\"y\"}");
+    assert_shown("{\"in\":{\"a\":1.5,\"b\":1},\"id\":{}}", NULL, "{}");
+}
+
+/* Nobody writes these, but a disk may. */
+static void a_damaged_text_counts_as_none(void **state)
+{
+    (void)state;
+    static const char *const damaged[] = {"",
+                                          "x",
+                                          "[]",
+                                          "\"id\"",
+                                          "7",
+                                          "{",
+                                          "}",
+                                          "{\"id\"}",
+                                          "{\"id\":}",
+                                          "{\"id\":\"x\"",
+                                          "{\"id\" \"x\"}",
+                                          "{\"id\":\"x\",\"in\"}",
+                                          "{\"id\":\"x\"}}",
+                                          "{\"id\":\"x\"}{}",
+                                          "{\"id\":\"x\" \"y\"}",
+                                          "{\"in\":{\"a\":1,\"b\"},\"id\":\"x\"}",
+                                          "{\"id\":\"\\q\"}",
+                                          "{\"id\":\"x\",\"list\":[{]}}",
+                                          "{{\"id\":\"x\"}}",
+                                          "{\"id\":\"x\"} 1"};
+    for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++)
+        assert_shown(damaged[i], NULL, "{}");
+    assert_shown("{\"id\":", "{'id': 'z'}", "{\"id\":\"z\"}");
+}
+
+static void long_texts_are_read_to_their_end(void **state)
+{
+    (void)state;
+    struct strbuf text = STRBUF_INIT;
+    strbuf_puts(&text, "{\"list\":[");
+    for (int i = 0; i < 3000; i++)
+        strbuf_printf(&text, "%s{\"a\":%d}", i ? "," : "", i);
+    strbuf_puts(&text, "]}");
+    assert_shown(text.s, NULL, text.s);
+    strbuf_free(&text);
+}
+
+static void a_member_is_taken_out_of_a_text(void **state)
+{
+    (void)state;
+    static const char *const path[] = {"a", "b", NULL};
+    static const char *const texts[][2] = {
+        {"{\"x\":{\"b\":{}},\"a\":{\"c\":[1],\"b\":{\"d\":[{}]}}}", "{'d': [{}]}"},
+        {"{\"a\":{\"b\":[1]}}", NULL},
+        {"{\"a\":[{\"b\":{}}]}", NULL},
+        {"{\"ab\":{},\"a\":{\"bb\":{},\"\":{}}}", NULL},
+        {"{\"b\":{}}", NULL},
+        {"x", NULL}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        json_t *found = stored_member(texts[i][0], path);
+        if (texts[i][1])
+            doc_assert_text(found, texts[i][1]);
+        else
+            assert_null(found);
+        json_decref(found);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -408,6 +502,10 @@ int main(void)
         cmocka_unit_test(versions_know_their_names),
         cmocka_unit_test(version_names),
         cmocka_unit_test(lists_and_items),
+        cmocka_unit_test(what_lies_on_top_wins),
+        cmocka_unit_test(a_damaged_text_counts_as_none),
+        cmocka_unit_test(long_texts_are_read_to_their_end),
+        cmocka_unit_test(a_member_is_taken_out_of_a_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

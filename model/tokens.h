@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A stored document cut into tokens (jsmn), for those who look into its text without making a tree
+ * of it. Private to model/.
+ */
+#ifndef MODEL_TOKENS_H
+#define MODEL_TOKENS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#define JSMN_HEADER
+#define JSMN_STRICT
+#define JSMN_PARENT_LINKS
+#include <jsmn.h>
+
+#define TOKENS_SMALL 256 /* documents with more are rare: only those take memory for them */
+#define NO_TOKEN     (-1)
+
+struct tokens {
+    const char *text; /* borrowed */
+    int n;            /* 0: the text is no JSON object; else token 0 is it */
+    jsmntok_t *tok;   /* `few`, or memory of its own */
+    jsmntok_t few[TOKENS_SMALL];
+};
+
+void tokens_cut(struct tokens *t, const char *text); /* NULL: no text */
+void tokens_free(struct tokens *t);
+
+/* What a token covers, a string's without its quotes. */
+static inline const char *token_text(const struct tokens *t, int tok, size_t *n)
+{
+    *n = (size_t)(t->tok[tok].end - t->tok[tok].start);
+    return t->text + t->tok[tok].start;
+}
+
+/* Is it there, and of this type? */
+static inline bool token_is(const struct tokens *t, int tok, jsmntype_t type)
+{
+    return tok != NO_TOKEN && tok < t->n && t->tok[tok].type == type;
+}
+
+/* Is it this name? */
+static inline bool token_named(const struct tokens *t, int tok, const char *name)
+{
+    size_t n;
+    const char *text = token_text(t, tok, &n);
+    return n > 0 && name[0] == text[0] && strncmp(name, text, n) == 0 && name[n] == '\0';
+}
+
+/* The first token behind a value and all that is in it. */
+int token_behind(const struct tokens *t, int tok);
+/* The value of a member; NO_TOKEN: `object` is none, or has none of this name. */
+int token_member(const struct tokens *t, int object, const char *name);
+
+#endif
