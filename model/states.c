@@ -142,6 +142,20 @@ static const char *const prov_states[] = {"creating", "updating", "succeeded", "
                                           "deleting"};
 static const char *const prov_events[] = {"made", "failed", "deleted"};
 
+/* Every state and event has its name. */
+#define NAMES(names, n) _Static_assert(sizeof(names) / sizeof(names)[0] == (n), #names)
+NAMES(node_states, NODE_STATES);
+NAMES(node_events, NODE_EVENTS);
+NAMES(exec_states, EXEC_STATES);
+NAMES(job_events, JOB_EVENTS);
+NAMES(run_states, RUN_STATES);
+NAMES(run_events, RUN_EVENTS);
+NAMES(allocation_states, ALLOCATION_STATES);
+NAMES(allocation_events, ALLOCATION_EVENTS);
+NAMES(prov_states, PROV_STATES);
+NAMES(prov_events, PROV_EVENTS);
+#undef NAMES
+
 const struct sm node_machine = {
     .name = "node",
     .states = NODE_STATES,

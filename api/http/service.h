@@ -28,7 +28,7 @@ enum route_flag {
 };
 
 /* Beside these in a row's flags: how large its body may be, where that is not as the service has
- * it. Below 1 MiB * 1024. */
+ * it; less than 1 GiB. */
 #define ROUTE_BODY_SHIFT  12
 #define ROUTE_BODY_KIB(n) ((unsigned)(n) << ROUTE_BODY_SHIFT)
 
