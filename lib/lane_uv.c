@@ -286,7 +286,8 @@ void uv_lanes_free(struct uv_loop_impl *l)
 
 struct loop_lane *uv_lane_create(struct loop *loop, const char *name, int threads, size_t queue)
 {
-    struct uv_loop_impl *l = uv_loop_impl(loop);
+    assert(loop->ops->lane_create == uv_lane_create); /* a loop of libuv's */
+    struct uv_loop_impl *l = (struct uv_loop_impl *)(void *)loop;
     struct uv_lane *lane = xcalloc(1, sizeof *lane + (size_t)threads * sizeof lane->workers[0]);
     lane->base.loop = loop;
     lane->loop = l;

@@ -13,6 +13,15 @@
 
 #define US_PER_MS 1000
 
+static const struct loop_ops ops;
+
+/* Asserts that the loop is one of ours. */
+static struct uv_loop_impl *impl_of(struct loop *loop)
+{
+    assert(loop->ops == &ops);
+    return (struct uv_loop_impl *)(void *)loop;
+}
+
 static void must(int uv_rc)
 {
     if (uv_rc == 0)
@@ -26,7 +35,7 @@ static void must(int uv_rc)
 
 static int64_t wall_us(struct loop *loop)
 {
-    return clock_now(&uv_loop_impl(loop)->wall);
+    return clock_now(&impl_of(loop)->wall);
 }
 
 static int64_t system_mono(void *ctx)
@@ -37,7 +46,7 @@ static int64_t system_mono(void *ctx)
 
 static int64_t mono_us(struct loop *loop)
 {
-    return clock_now(&uv_loop_impl(loop)->mono);
+    return clock_now(&impl_of(loop)->mono);
 }
 
 /* --- timers ------------------------------------------------------------------------------------
@@ -76,7 +85,7 @@ static struct loop_timer *timer_create_(struct loop *loop, loop_fn cb, void *ctx
     t->base.loop = loop;
     t->cb = cb;
     t->ctx = ctx;
-    must(uv_timer_init(uv_loop_impl(loop)->uv, &t->uv));
+    must(uv_timer_init(impl_of(loop)->uv, &t->uv));
     t->uv.data = t;
     return &t->base;
 }
@@ -106,6 +115,22 @@ static void timer_destroy(struct loop_timer *timer)
 /* --- deferred calls -----------------------------------------------------------------------------
  */
 
+static void on_closed(uv_handle_t *h)
+{
+    struct uv_loop_impl *l = h->data;
+    if (--l->open_handles > 0)
+        return;
+    uv_lanes_free(l);
+    free(l);
+}
+
+static void close_handles(struct uv_loop_impl *l)
+{
+    l->open_handles = 2;
+    uv_close((uv_handle_t *)&l->idle, on_closed);
+    uv_close((uv_handle_t *)&l->async, on_closed);
+}
+
 /* Idle handles run once a turn, and one that is active keeps the loop from waiting. What is
  * deferred meanwhile waits for the next turn. */
 static void on_idle(uv_idle_t *idle)
@@ -123,13 +148,13 @@ static void on_idle(uv_idle_t *idle)
     if (!l->deferred) {
         uv_idle_stop(idle);
         if (l->destroyed)
-            uv_loop_impl_close_handles(l);
+            close_handles(l);
     }
 }
 
 static void defer(struct loop *loop, loop_fn fn, void *ctx)
 {
-    struct uv_loop_impl *l = uv_loop_impl(loop);
+    struct uv_loop_impl *l = impl_of(loop);
     struct deferred *d = xcalloc(1, sizeof *d);
     d->fn = fn;
     d->ctx = ctx;
@@ -168,38 +193,16 @@ struct loop *loop_uv_create(uv_loop_t *uv, const struct clock *wall, const struc
     return &l->base;
 }
 
-static void on_closed(uv_handle_t *h)
-{
-    struct uv_loop_impl *l = h->data;
-    if (--l->open_handles > 0)
-        return;
-    uv_lanes_free(l);
-    free(l);
-}
-
-void uv_loop_impl_close_handles(struct uv_loop_impl *l)
-{
-    l->open_handles = 2;
-    uv_close((uv_handle_t *)&l->idle, on_closed);
-    uv_close((uv_handle_t *)&l->async, on_closed);
-}
-
 void loop_uv_destroy(struct loop *loop)
 {
-    struct uv_loop_impl *l = uv_loop_impl(loop);
+    struct uv_loop_impl *l = impl_of(loop);
     assert(!l->destroyed && l->n_lanes == 0);
     l->destroyed = true;
     if (!l->deferred)
-        uv_loop_impl_close_handles(l);
+        close_handles(l);
 }
 
 uv_loop_t *loop_uv_of(struct loop *loop)
 {
-    return uv_loop_impl(loop)->uv;
-}
-
-struct uv_loop_impl *uv_loop_impl(struct loop *loop)
-{
-    assert(loop->ops == &ops);
-    return (struct uv_loop_impl *)(void *)loop;
+    return impl_of(loop)->uv;
 }

@@ -30,10 +30,6 @@ struct uv_loop_impl {
     bool destroyed;
 };
 
-/* Asserts that the loop is one of ours. */
-struct uv_loop_impl *uv_loop_impl(struct loop *loop);
-void uv_loop_impl_close_handles(struct uv_loop_impl *l);
-
 /* --- lane_uv.c ----------------------------------------------------------------------------------
  */
 void uv_lanes_init(struct uv_loop_impl *l);
