@@ -130,7 +130,7 @@ struct allocation {
     int64_t node_id; /* 0: the node is gone */
     const char *node_name;
     struct capacity takes;
-    const char *devices; /* which of the node's, as JSON text; NULL: all */
+    const char *devices; /* which of the node's GPUs, by their numbers: "0,2"; NULL: all */
     enum allocation_state state;
     bool kept;    /* the node keeps the run's directory */
     int64_t term; /* of the epoch in which it was made; 0: before there were any */

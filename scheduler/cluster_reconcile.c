@@ -5,6 +5,7 @@
  */
 #include <assert.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/states.h"
@@ -22,6 +23,7 @@ struct pass {
     struct pool pool;
     const char *name; /* what people call it */
     struct node *nodes;
+    struct capacity *left; /* of each */
     size_t n_nodes;
     int64_t now_us;   /* of the wall clock, for rows */
     bool on_machines; /* its nodes are machines of the inventory; else they are local */
@@ -34,9 +36,34 @@ static bool deleting(const struct pass *p)
     return p->pool.going;
 }
 
+/* Each allocation has a slot at least: mostly that says it all. */
+static int find_left(struct pass *p, const struct node *nd, struct capacity *left, struct err *e)
+{
+    struct allocation *live;
+    size_t n;
+    *left = nd->live >= nd->has.slots ? (struct capacity){0} : nd->has;
+    if (nd->live == 0 || left->slots == 0)
+        return 0;
+    if (st_allocation_of_node(p->s->st, &p->a, nd->id, &live, &n, e) != 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        left->slots -= live[i].takes.slots;
+        left->gpus -= live[i].takes.gpus;
+        left->cores -= live[i].takes.cores;
+        left->memory -= live[i].takes.memory;
+    }
+    return 0;
+}
+
 static int load_nodes(struct pass *p, struct err *e)
 {
-    return st_node_list(p->s->st, &p->a, p->pool.id, &p->nodes, &p->n_nodes, e);
+    if (st_node_list(p->s->st, &p->a, p->pool.id, &p->nodes, &p->n_nodes, e) != 0)
+        return -1;
+    p->left = arena_alloc(&p->a, (p->n_nodes + 1) * sizeof *p->left);
+    for (size_t i = 0; i < p->n_nodes; i++)
+        if (find_left(p, &p->nodes[i], &p->left[i], e) != 0)
+            return -1;
+    return 0;
 }
 
 /* One of its nodes. */
@@ -75,6 +102,7 @@ static struct plan_node *plan_nodes(struct pass *p)
             .state = nd->state,
             .idle_since_us = fleet_node_idle_since(p->s->fleet, nd, p->s->autoscale_idle_us),
             .live = nd->live,
+            .left = p->left[i],
             .out_of_service = out_of_service(p, nd),
             .replaceable = replaceable(nd)};
         p->replaceable = p->replaceable || out[i].replaceable;
@@ -353,14 +381,52 @@ static int fail_queue(struct pass *p, struct err *e)
     return 0;
 }
 
-/* Whole nodes. */
+/* The GPUs with the lowest numbers that nobody has. Arena-owned. */
+static int pick_devices(struct pass *p, const struct node *nd, int want, const char **out,
+                        struct err *e)
+{
+    struct allocation *live;
+    size_t n;
+    bool *taken = arena_alloc(&p->a, (size_t)nd->has.gpus + 1);
+    *out = "";
+    if (st_allocation_of_node(p->s->st, &p->a, nd->id, &live, &n, e) != 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        for (const char *at = live[i].devices; at && *at;) {
+            char *end;
+            long k = strtol(at, &end, 10);
+            if (k >= 0 && k < nd->has.gpus)
+                taken[k] = true;
+            at = *end == ',' ? end + 1 : "";
+        }
+    for (int k = 0; k < nd->has.gpus && want > 0; k++) {
+        if (taken[k])
+            continue;
+        *out = arena_printf(&p->a, "%s%s%d", *out, **out ? "," : "", k);
+        want--;
+    }
+    return 0;
+}
+
+/* A slot at least. */
+static struct capacity need_of(const struct run *r)
+{
+    struct capacity need = r->need;
+    need.slots = need.slots > 0 ? need.slots : 1;
+    return need;
+}
+
 static int assign(struct pass *p, const struct run *r, const struct plan_assignment *to,
                   struct err *e)
 {
     struct run_part *parts = arena_alloc(&p->a, (size_t)to->n_nodes * sizeof *parts);
     for (int i = 0; i < to->n_nodes; i++) {
         const struct node *nd = row_of(p, to->nodes[i]->id);
-        parts[i] = (struct run_part){.node_id = nd->id, .node_name = nd->name, .takes = nd->has};
+        parts[i] = (struct run_part){.node_id = nd->id,
+                                     .node_name = nd->name,
+                                     .takes = r->need_whole ? nd->has : need_of(r)};
+        if (!r->need_whole && pick_devices(p, nd, r->need.gpus, &parts[i].devices, e) != 0)
+            return -1;
     }
     return runs_allocate(p->s->runs, r, parts, e);
 }
@@ -383,13 +449,16 @@ static int assign_all(struct pass *p, const struct run *runs, size_t n,
  * looked at as long as there is nothing to give. */
 static int serve_queue(struct pass *p, struct err *e)
 {
-    size_t idle = 0, n, n_plan = 0, looked = 0;
+    size_t room = 0, slots = 0, n, n_plan = 0, looked = 0;
     const struct plan_node *nodes = plan_nodes(p);
     for (size_t i = 0; i < p->n_nodes; i++)
-        idle += plan_may_serve(&nodes[i]);
-    if (idle == 0)
+        if (plan_may_serve(&nodes[i])) {
+            room++;
+            slots += (size_t)nodes[i].left.slots;
+        }
+    if (room == 0)
         return 0;
-    size_t limit = idle + 1 < QUEUE_MAX ? idle + 1 : QUEUE_MAX;
+    size_t limit = slots + 1 < QUEUE_MAX ? slots + 1 : QUEUE_MAX;
     struct run *runs;
     int largest = plan_largest(&p->pool.scale);
     if (st_run_queue(p->s->st, &p->a, p->pool.id, largest, (int)limit, &runs, &n, e) != 0)
@@ -403,10 +472,11 @@ static int serve_queue(struct pass *p, struct err *e)
                 return -1;
             continue;
         }
-        if ((size_t)r->nodes > idle)
+        if ((size_t)r->nodes > room)
             break;
-        idle -= (size_t)r->nodes;
-        plan[n_plan++] = (struct plan_run){r->id, r->priority, r->nodes};
+        room -= r->need_whole ? (size_t)r->nodes : 0;
+        plan[n_plan++] =
+            (struct plan_run){r->id, r->priority, r->nodes, !r->need_whole, need_of(r)};
     }
     if (looked == n && n == limit)
         wake(p->s->wakes, WAKE_POOL, p->pool.id);

@@ -22,7 +22,7 @@ static int by_ordinal(const void *pa, const void *pb)
 
 bool plan_may_serve(const struct plan_node *n)
 {
-    return n->state == NODE_IDLE && n->live == 0 && !n->out_of_service;
+    return n->state == NODE_IDLE && n->left.slots > 0 && !n->out_of_service;
 }
 
 static bool is_running(const struct plan_node *n)
@@ -30,17 +30,75 @@ static bool is_running(const struct plan_node *n)
     return n->state == NODE_IDLE && n->live > 0;
 }
 
-static const struct plan_node **idle_nodes(struct arena *a, const struct plan_node *nodes,
-                                           size_t n_nodes, size_t *n_idle)
+/* What is left of a node while runs are given theirs. */
+struct room {
+    const struct plan_node *node;
+    struct capacity left;
+    bool begun; /* somebody has a part of it */
+};
+
+static int by_room(const void *pa, const void *pb)
 {
-    const struct plan_node **idle = arena_alloc(a, (n_nodes + 1) * sizeof *idle);
+    const struct room *a = pa, *b = pb;
+    return by_ordinal(&a->node, &b->node);
+}
+
+static struct room *rooms_of(struct arena *a, const struct plan_node *nodes, size_t n_nodes,
+                             size_t *n_rooms)
+{
+    struct room *rooms = arena_alloc(a, (n_nodes + 1) * sizeof *rooms);
     size_t n = 0;
     for (size_t i = 0; i < n_nodes; i++)
         if (plan_may_serve(&nodes[i]))
-            idle[n++] = &nodes[i];
-    qsort(idle, n, sizeof *idle, by_ordinal);
-    *n_idle = n;
-    return idle;
+            rooms[n++] = (struct room){&nodes[i], nodes[i].left, nodes[i].live > 0};
+    qsort(rooms, n, sizeof *rooms, by_room);
+    *n_rooms = n;
+    return rooms;
+}
+
+static bool fits(const struct room *at, const struct plan_run *r)
+{
+    if (!r->part)
+        return !at->begun;
+    return at->left.slots >= r->need.slots && at->left.gpus >= r->need.gpus &&
+           at->left.cores >= r->need.cores && at->left.memory >= r->need.memory;
+}
+
+static void take(struct room *at, const struct plan_run *r)
+{
+    at->begun = true;
+    if (!r->part) {
+        at->left = (struct capacity){0};
+        return;
+    }
+    at->left.slots -= r->need.slots;
+    at->left.gpus -= r->need.gpus;
+    at->left.cores -= r->need.cores;
+    at->left.memory -= r->need.memory;
+}
+
+/* Fills out[0..want) with rooms; false: there are not so many. */
+static bool choose(struct room *rooms, size_t n, const struct plan_run *r, struct room **out,
+                   size_t want)
+{
+    size_t found = 0;
+    for (int fresh = !r->part; fresh <= 1; fresh++)
+        for (size_t i = 0; i < n && found < want; i++)
+            if (rooms[i].begun == !fresh && fits(&rooms[i], r))
+                out[found++] = &rooms[i];
+    return found == want;
+}
+
+static struct plan_assignment assignment(struct arena *a, const struct plan_run *r,
+                                         struct room **chosen, size_t want)
+{
+    struct plan_assignment as = {
+        .run_id = r->id, .nodes = arena_alloc(a, want * sizeof *as.nodes), .n_nodes = (int)want};
+    for (size_t i = 0; i < want; i++) {
+        take(chosen[i], r);
+        as.nodes[i] = chosen[i]->node;
+    }
+    return as;
 }
 
 int plan_largest(const struct scale *scale)
@@ -51,8 +109,9 @@ int plan_largest(const struct scale *scale)
 size_t plan_allocation(struct arena *a, const struct plan_run *runs, size_t n_runs, int largest,
                        const struct plan_node *nodes, size_t n_nodes, struct plan_assignment **out)
 {
-    size_t n_idle, used = 0, n_out = 0;
-    const struct plan_node **idle = idle_nodes(a, nodes, n_nodes, &n_idle);
+    size_t n_rooms, n_out = 0;
+    struct room *rooms = rooms_of(a, nodes, n_nodes, &n_rooms);
+    struct room **chosen = arena_alloc(a, (n_rooms + 1) * sizeof *chosen);
     const struct plan_run **queue = arena_alloc(a, (n_runs + 1) * sizeof *queue);
     for (size_t i = 0; i < n_runs; i++)
         queue[i] = &runs[i];
@@ -62,10 +121,9 @@ size_t plan_allocation(struct arena *a, const struct plan_run *runs, size_t n_ru
         size_t want = queue[i]->nodes > 0 ? (size_t)queue[i]->nodes : 1;
         if (queue[i]->nodes > largest)
             continue;
-        if (want > n_idle - used)
+        if (want > n_rooms || !choose(rooms, n_rooms, queue[i], chosen, want))
             break;
-        (*out)[n_out++] = (struct plan_assignment){queue[i]->id, idle + used, (int)want};
-        used += want;
+        (*out)[n_out++] = assignment(a, queue[i], chosen, want);
     }
     return n_out;
 }

@@ -8,6 +8,9 @@
  * Only a run for which the cluster is too small even with all its nodes stands aside until it is
  * resized: nothing that the others could wait for would let it run.
  *
+ * Who wants a part of a node gets it first where others have parts already, so that nodes stay
+ * whole; never two parts of one node.
+ *
  * plan_scale: how many nodes a cluster gets or gives up.
  */
 #ifndef SCHEDULER_PLAN_H
@@ -27,6 +30,7 @@ struct plan_node {
     enum node_state state;
     int64_t idle_since_us; /* nothing is there: on the clock of plan_scale_input.now_us */
     int live;              /* allocations that it holds */
+    struct capacity left;  /* of what it has, beside these */
     /* Its machine is drained or cannot be reached: it gets no run, automatic scaling does not count
      * on it, and among idle nodes it is the first to leave. */
     bool out_of_service;
@@ -39,6 +43,8 @@ struct plan_run {
     int64_t id;
     int priority;
     int nodes;
+    bool part;            /* it takes but a part of each node: */
+    struct capacity need; /* at least a slot */
 };
 
 /* One run and its nodes, by rank. */
@@ -48,7 +54,7 @@ struct plan_assignment {
     int n_nodes;
 };
 
-/* A node that runs may have. */
+/* A node of which runs may have something. */
 bool plan_may_serve(const struct plan_node *n);
 
 /* The most nodes that the cluster has as it is scaled now: runs that want more stand aside. */

@@ -267,6 +267,9 @@ static void on_ready(void *ctx, const struct node_facts *facts)
     rt->contact.ready_us = wakes_mono(rt->fleet->wakes);
     rt->contact.refused = false;
     rt->seen.gpus = count_gpus(facts->gpus);
+    rt->seen.cpus = facts->cpus;
+    rt->seen.memory = facts->memory_bytes;
+    node_set_text(&rt->seen.devices, facts->gpus);
     rt->seen.is_root = facts->is_root;
     node_set_text(&rt->seen.runtimes, facts->runtimes);
     free(rt->seen.incarnation);

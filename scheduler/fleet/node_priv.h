@@ -41,8 +41,10 @@ struct node_seen {
     char *incarnation; /* as rows keep it; NULL: there was none yet */
     char *facts;       /* node_facts_text(); NULL likewise */
     char *runtimes;    /* of containers */
-    int gpus;
-    bool is_root; /* the agent may mount, make accounts and run tasks as others */
+    int gpus, cpus;
+    int64_t memory;
+    char *devices; /* GPUs, as the protocol has them; NULL likewise */
+    bool is_root;  /* the agent may mount, make accounts and run tasks as others */
 };
 
 /* What the row said when it was last looked at. */

@@ -77,6 +77,7 @@ void node_rt_free(struct node_rt *rt)
     free(rt->contact.why_told);
     free(rt->seen.incarnation);
     free(rt->seen.runtimes);
+    free(rt->seen.devices);
     free(rt);
 }
 
@@ -259,6 +260,34 @@ static bool same_as_row(struct node_rt *rt, const struct node *row)
     return false;
 }
 
+static bool same_capacity(const struct node *row, const struct capacity *has, const char *devices)
+{
+    return row->has.gpus == has->gpus && row->has.cores == has->cores &&
+           row->has.memory == has->memory &&
+           strcmp(row->devices ? row->devices : "", devices ? devices : "") == 0;
+}
+
+/* What the node says that it has, for those who plan. How many slots that is, is not its own
+ * business. */
+static bool capacity_as_row(struct node_rt *rt, const struct node *row)
+{
+    const struct capacity has = {.slots = row->has.slots,
+                                 .gpus = rt->seen.gpus,
+                                 .cores = rt->seen.cpus,
+                                 .memory = rt->seen.memory};
+    struct err e = {0};
+    if (same_capacity(row, &has, rt->seen.devices))
+        return true;
+    if (st_node_set_capacity(rt->fleet->st, rt->id, &has, rt->seen.devices, &e) != 0) {
+        LOG_ERROR(rt->fleet->log, "node.capacity_not_written", LF_STR("node", rt->name),
+                  LF_STR("why", e.msg));
+        wake_by(rt->fleet->wakes, WAKE_NODE, rt->id, wakes_mono(rt->fleet->wakes) + WRITE_AGAIN_US);
+        return false;
+    }
+    fleet_pool_changed(rt->fleet, row->cluster_id);
+    return true;
+}
+
 /* Nothing may be started beside a task that no row knows. */
 static bool strays_ended(struct node_rt *rt)
 {
@@ -281,7 +310,7 @@ static bool strays_ended(struct node_rt *rt)
 
 static bool greet(struct node_rt *rt, const struct node *row)
 {
-    if (!same_as_row(rt, row))
+    if (!same_as_row(rt, row) || !capacity_as_row(rt, row))
         return false;
     if (row->state == NODE_IDLE && !strays_ended(rt))
         return false;

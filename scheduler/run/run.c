@@ -75,6 +75,8 @@ static void make_slots(struct job_run *run, const struct held *h)
                                   .node_name = arena_strdup(&run->a, node_rt_name(rt)),
                                   .root = arena_strdup(&run->a, node_rt_root(rt)),
                                   .task_prefix = arena_strdup(&run->a, h->parts[i].task_prefix),
+                                  .takes = h->parts[i].takes,
+                                  .devices = arena_strdup(&run->a, h->parts[i].devices),
                                   .rank = (int)i};
         arena_init(&slot->a);
         node_attach(rt, &slot->tenant);

@@ -93,6 +93,8 @@ struct job_slot {
     struct node_tenant tenant; /* detached once SLOT_GONE */
     int64_t node_id;
     const char *node_name, *root;
+    struct capacity takes;   /* of the node */
+    const char *devices;     /* of its GPUs; NULL: all */
     const char *task_prefix; /* begins the ids of its tasks; of the allocation */
     int rank;
     enum slot_state state;

@@ -121,16 +121,25 @@ const char *slot_task_prefix(const struct job_slot *slot)
     return slot->task_prefix;
 }
 
+/* As its row says, so that a run that is resumed has what it had. In rows of before nodes had a
+ * capacity there is nothing: then it is what the node says. */
+static int slot_gpus(const struct job_slot *slot)
+{
+    if (slot->takes.cores > 0 || slot->devices)
+        return slot->takes.gpus;
+    return slot->tenant.node ? node_rt_gpus(slot->tenant.node) : 0;
+}
+
 struct launch_input run_launch_input(struct job_run *run)
 {
     struct launch_node *nodes = arena_alloc(&run->a, (size_t)run->n_slots * sizeof *nodes);
     for (int i = 0; i < run->n_slots; i++) {
         const struct job_slot *slot = &run->slots[i];
-        nodes[i] =
-            (struct launch_node){.name = slot->node_name,
-                                 .root = slot->root,
-                                 .address = node_rt_address(slot->tenant.node),
-                                 .gpus = slot->tenant.node ? node_rt_gpus(slot->tenant.node) : 0};
+        nodes[i] = (struct launch_node){.name = slot->node_name,
+                                        .root = slot->root,
+                                        .address = node_rt_address(slot->tenant.node),
+                                        .gpus = slot_gpus(slot),
+                                        .devices = slot->devices};
     }
     return (struct launch_input){.spec = &run->spec,
                                  .job_guid = run->row.guid,
@@ -245,7 +254,7 @@ static bool find_container(struct job_slot *slot)
         .job_dir = known ? slot->env.job_dir : job_dir(slot),
         .log_path = known ? slot->env.log_path : "/dev/null",
         .user = node_rt_job_user(slot->tenant.node),
-        .gpus = node_rt_gpus(slot->tenant.node),
+        .gpus = slot_gpus(slot),
         .limits = *limits_of(rs)};
     return slot->container.runtime != NULL;
 }

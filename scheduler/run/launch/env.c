@@ -36,6 +36,8 @@ static void set_basics(struct arena *a, const struct launch_input *in, int rank,
     env_set(v, "AZ_BATCHAI_NODE_ID", self->name);
     env_set(v, "AZ_BATCHAI_NODE_COUNT", arena_printf(a, "%zu", in->n_nodes));
     env_set(v, "AZ_BATCHAI_NUM_GPUS", arena_printf(a, "%d", self->gpus));
+    if (self->devices)
+        env_set(v, "CUDA_VISIBLE_DEVICES", self->devices);
     env_set(v, "AZ_BATCHAI_TASK_INDEX", arena_printf(a, "%d", rank));
     env_set(v, "AZ_BATCHAI_MPI_HOST_FILE", out->hostfile_path);
     env_set(v, "AZ_BATCH_HOST_LIST", host_list(a, in, "", ","));

@@ -23,6 +23,7 @@ struct launch_node {
     const char *name, *root;
     int gpus;            /* that the run has there */
     const char *address; /* at which the run's other nodes reach it */
+    const char *devices; /* the numbers of these GPUs on the node: "0,2"; NULL: all of it */
 };
 
 struct launch_input {

@@ -74,7 +74,7 @@ static void test_one_node(void **state)
     struct directory_spec out = {"MODEL", "$AZ_BATCHAI_MOUNT_ROOT/o", "m", false};
     struct kv env = {.name = "AZ_BATCHAI_MOUNT_ROOT", .value = "/elsewhere"};
     struct job_spec spec = spec_of(&in, &out, &env);
-    const struct launch_node node = {"tvm-1", "/n/tvm-1", 2, "127.0.0.1"};
+    const struct launch_node node = {"tvm-1", "/n/tvm-1", 2, "127.0.0.1", "1,3"};
     const struct launch_input input = {
         .spec = &spec, .job_guid = "G", .attempt = 3, .nodes = &node, .n_nodes = 1};
     struct launch_env le;
@@ -91,6 +91,7 @@ static void test_one_node(void **state)
     assert_string_equal(env_get(&le.env, "AZ_BATCHAI_OUTPUT_MODEL"), le.output_dirs[0]);
     assert_string_equal(env_get(&le.env, "AZ_BATCHAI_STDOUTERR_DIR"), le.std_dir);
     assert_string_equal(env_get(&le.env, "AZ_BATCHAI_NUM_GPUS"), "2");
+    assert_string_equal(env_get(&le.env, "CUDA_VISIBLE_DEVICES"), "1,3");
     assert_string_equal(env_get(&le.env, "AZ_BATCH_HOST_LIST"), "127.0.0.1");
     arena_free(&a);
 }
@@ -101,8 +102,8 @@ static void test_several_nodes_do_not_share_files(void **state)
     struct arena a;
     arena_init(&a);
     struct job_spec spec = spec_of(NULL, NULL, NULL);
-    const struct launch_node nodes[] = {{"tvm-1", "/n/tvm-1", 0, "127.0.0.1"},
-                                        {"tvm-2", "/n/tvm-2", 0, "gpu2"}};
+    const struct launch_node nodes[] = {{"tvm-1", "/n/tvm-1", 0, "127.0.0.1", NULL},
+                                        {"tvm-2", "/n/tvm-2", 0, "gpu2", NULL}};
     const struct launch_input input = {
         .spec = &spec, .job_guid = "G", .attempt = 1, .nodes = nodes, .n_nodes = 2};
     struct launch_env le;
@@ -122,7 +123,7 @@ static void test_relative_paths_are_the_jobs_own(void **state)
     arena_init(&a);
     struct job_spec spec = spec_of(NULL, NULL, NULL);
     spec.std_prefix = "here";
-    const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1"};
+    const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", NULL};
     const struct launch_input input = {
         .spec = &spec, .job_guid = "G", .attempt = 1, .nodes = &node, .n_nodes = 1};
     struct launch_env le;
@@ -139,7 +140,7 @@ static void test_unset_variables_name_their_property(void **state)
     arena_init(&a);
     struct directory_spec out = {"MODEL", "$NOWHERE", NULL, false};
     struct job_spec spec = spec_of(NULL, &out, NULL);
-    const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1"};
+    const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", NULL};
     const struct launch_input input = {
         .spec = &spec, .job_guid = "G", .attempt = 1, .nodes = &node, .n_nodes = 1};
     struct launch_env le;
@@ -195,8 +196,8 @@ static void test_refusals(void **state)
     }
 }
 
-static const struct launch_node two_nodes[] = {{"tvm-1", "/n/tvm-1", 4, "127.0.0.1"},
-                                               {"tvm-2", "/n/tvm-2", 4, "gpu2"}};
+static const struct launch_node two_nodes[] = {{"tvm-1", "/n/tvm-1", 4, "127.0.0.1", NULL},
+                                               {"tvm-2", "/n/tvm-2", 4, "gpu2", NULL}};
 
 static struct launch_input input_of(const struct job_spec *spec, size_t n_nodes)
 {

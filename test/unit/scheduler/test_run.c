@@ -102,6 +102,31 @@ static void test_gang_is_prepared_on_every_node(void **state)
     world_free(w);
 }
 
+static void test_a_node_has_what_its_agent_says_and_a_run_takes_it_whole(void **state)
+{
+    (void)state;
+    struct world *w = world_new(1);
+    struct err e = {0};
+    int64_t c = add_cluster_of(w, "c", 1);
+    WAIT(w, counts(w, c).idle == 1);
+    struct node nd, *nodes;
+    size_t n;
+    ok(st_node_list(w->st, &w->a, c, &nodes, &n, &e), &e);
+    nd = nodes[0];
+    assert_int_equal(nd.has.slots, 1);
+    assert_true(nd.has.cores > 0);
+    assert_true(nd.has.memory > 0);
+    assert_non_null(nd.devices);
+    add_job(w, c, "j", (struct job_wish){.command = "sleep 60"});
+    WAIT(w, counts(w, c).running == 1);
+    struct allocation *live;
+    ok(st_allocation_of_node(w->st, &w->a, nd.id, &live, &n, &e), &e);
+    assert_int_equal(n, 1);
+    assert_memory_equal(&live[0].takes, &nd.has, sizeof nd.has);
+    assert_null(live[0].devices);
+    world_free(w);
+}
+
 static void test_wall_clock(void **state)
 {
     (void)state;
@@ -476,6 +501,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_job_runs),
         cmocka_unit_test(test_failures_explain_themselves),
         cmocka_unit_test(test_gang_is_prepared_on_every_node),
+        cmocka_unit_test(test_a_node_has_what_its_agent_says_and_a_run_takes_it_whole),
         cmocka_unit_test(test_wall_clock),
         cmocka_unit_test(test_terminate),
         cmocka_unit_test(test_scale_down_requeues),
