@@ -67,8 +67,8 @@ static void request_destroy(struct request *r)
     if (r->response)
         MHD_destroy_response(r->response);
     json_decref(r->body);
+    body_release(r); /* a sink may point into what is kept */
     request_release(r);
-    body_release(r);
     arena_free(&r->arena);
     free(r);
 }

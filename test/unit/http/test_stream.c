@@ -17,7 +17,7 @@ struct taker {
     struct request *r;
     size_t budget; /* bytes that it still takes */
     atomic_size_t took;
-    int ended, released;
+    int ended, released, let_go;
     bool refuse_at_once, answer_early;
 };
 
@@ -46,12 +46,21 @@ static void release(void *ctx)
     t->released++;
 }
 
+/* The sink may point into what is kept, so it goes first. */
+static void let_go(void *kept)
+{
+    struct taker *t = kept;
+    t->let_go++;
+    assert_int_equal(t->released, t->let_go);
+}
+
 static struct replied *upload(struct request *r)
 {
     struct taker *t = (struct taker *)(uintptr_t)r->deps;
     t->r = r;
     if (t->refuse_at_once)
         return reply_empty(r, 409);
+    request_keep(r, t, let_go);
     const struct body_sink sink = {take, end, release, t};
     return request_stream(r, &sink);
 }
@@ -182,6 +191,7 @@ static void a_client_that_leaves_ends_its_upload(void **state)
     while (!t.released)
         uv_run(&w.loop, UV_RUN_ONCE);
     assert_int_equal(t.released, 1);
+    assert_int_equal(t.let_go, 1);
     assert_int_equal(t.ended, 0);
     world_close(&w);
 }
@@ -223,6 +233,7 @@ static void a_stopping_server_gives_stuck_uploads_up(void **state)
     uv_run(&w.loop, UV_RUN_DEFAULT);
     assert_int_equal(uv_loop_close(&w.loop), 0);
     assert_int_equal(t.released, 1);
+    assert_int_equal(t.let_go, 1);
     assert_string_equal(s.reply, "");
 }
 
