@@ -290,7 +290,7 @@ static struct api_deps api_deps(const struct daemon *d)
                                            .sched = d->sched,
                                            .files = d->files,
                                            .storage_dir = c->state->storage},
-                             .admin = {.sched = d->sched},
+                             .admin = {.sched = d->sched, .storage = d->storage, .files = d->files},
                              .aad = {.client_id = c->credentials->client_id,
                                      .client_secret = c->credentials->client_secret}};
 }

@@ -201,6 +201,11 @@ struct runs *sched_runs(const struct sched *s)
     return s->runs;
 }
 
+const struct wakes *sched_wakes(const struct sched *s)
+{
+    return s->wakes;
+}
+
 void sched_wake_cluster(struct sched *s, int64_t cluster_id)
 {
     wake(s->wakes, WAKE_POOL, cluster_id);

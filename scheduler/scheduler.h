@@ -72,6 +72,7 @@ void sched_job_queued(struct sched *s, const struct cluster *c, const struct job
 /* Machines and nodes, and runs: for what is asked of them directly. */
 struct fleet *sched_fleet(const struct sched *s);
 struct runs *sched_runs(const struct sched *s);
+const struct wakes *sched_wakes(const struct sched *s);
 
 /* What a cluster's nodes are. Machines of the inventory that serve its vmSize with its vmPriority,
  * if there is any such machine: each is claimed by one cluster alone, as long as the node is there.

@@ -62,7 +62,10 @@ static int insert_all(struct storage *st, void *ctx, struct err *e)
 int st_allocation_insert(struct storage *st, const struct allocation *rows, size_t n, struct err *e)
 {
     struct many m = {rows, n};
-    return st_tx(st, "allocate", insert_all, &m, e);
+    if (st_tx(st, "allocate", insert_all, &m, e) < 0)
+        return -1;
+    st->counters.allocations += (int64_t)n;
+    return 0;
 }
 
 const char *st_task_prefix(struct storage *st, struct arena *a, const struct run *r, int rank)
@@ -129,6 +132,7 @@ int st_allocation_move(struct storage *st, const struct allocation *al, enum all
     q_int(&q, over ? now_us : 0);
     if (q_run(&q, e) < 0)
         return -1;
+    st->counters.released += over && q_changed(st) == 1;
     if (q_changed(st) == 1)
         return over ? give_back(st, al->node_id, now_us, e) : 0;
     return err_set(e, ERR_CONFLICT, NULL,

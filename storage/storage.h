@@ -73,6 +73,8 @@ bool st_has_pending(const struct storage *st);
 /* Since st_open(). */
 struct st_counters {
     int64_t commits, rollbacks, syncs, checkpoints, statements;
+    int64_t allocations,
+        released; /* made; over, given back or lost. A rollback does not count back */
 };
 const struct st_counters *st_counters(const struct storage *st);
 

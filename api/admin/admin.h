@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * The machines of the site, for the people who run them: docs/admin-api.md.
+ * The machines of the site, and what the daemon has done, for the people who run them:
+ * docs/admin-api.md.
  */
 #ifndef API_ADMIN_ADMIN_H
 #define API_ADMIN_ADMIN_H
 
 #include "api/http/request.h"
 
+struct files;
 struct sched;
+struct storage;
 
 struct admin {
     struct sched *sched;
+    const struct storage *storage;
+    const struct files *files;
 };
 
 extern const struct service admin_service;

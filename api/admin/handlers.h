@@ -14,5 +14,6 @@ struct replied *nodes_get(struct request *r);
 struct replied *nodes_drain(struct request *r);
 struct replied *nodes_undrain(struct request *r);
 struct replied *nodes_reboot(struct request *r);
+struct replied *counters_get(struct request *r);
 
 #endif

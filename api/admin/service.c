@@ -11,6 +11,7 @@ static const struct route routes[] = {
     {"POST", NODE "/drain", 0, ROUTE_JSON_OPTIONAL, nodes_drain, "Nodes_Drain"},
     {"POST", NODE "/undrain", 0, 0, nodes_undrain, "Nodes_Undrain"},
     {"POST", NODE "/reboot", 0, 0, nodes_reboot, "Nodes_Reboot"},
+    {"GET", "/batchaid/counters", 0, 0, counters_get, "Counters_Get"},
 };
 
 static const char *const paths[] = {"/batchaid/{rest*}", NULL};

@@ -111,6 +111,9 @@ void reply_header(struct request *r, const char *name, const char *fmt, ...)
 #define JSON_CONTENT_TYPE "application/json; charset=utf-8"
 
 #define REPLIED struct replied *MUST_CHECK
+/* What the server that this request came to has counted. */
+struct api_counters request_counters(const struct request *r);
+
 REPLIED reply_json(struct request *r, int status, json_t *body);             /* steals body */
 REPLIED reply_json_text(struct request *r, int status, struct strbuf *body); /* takes its text */
 REPLIED reply_empty(struct request *r, int status);

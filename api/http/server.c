@@ -422,6 +422,11 @@ struct api_counters api_counters(const struct api *api)
     return c;
 }
 
+struct api_counters request_counters(const struct request *r)
+{
+    return api_counters(r->api);
+}
+
 static void api_free(void *arg)
 {
     struct api *api = arg;

@@ -42,6 +42,11 @@ struct fleet *fleet_create(const struct fleet_config *c)
     return fl;
 }
 
+const struct fleet_counts *fleet_counts(const struct fleet *fl)
+{
+    return &fl->counts;
+}
+
 void fleet_free(struct fleet *fl)
 {
     assert(fl->nodes.n == 0);

@@ -69,6 +69,14 @@ void fleet_close_links(struct fleet *fl);
 void fleet_forget_nodes(struct fleet *fl);
 void fleet_free(struct fleet *fl);
 
+/* Links to nodes since the start. */
+struct fleet_counts {
+    uint64_t opened; /* asked for */
+    uint64_t ready;  /* of these, how many the agent greeted on */
+    uint64_t lost;   /* of all, not closed from here */
+};
+const struct fleet_counts *fleet_counts(const struct fleet *fl);
+
 const struct site *fleet_site(const struct fleet *fl);
 /* Since when a node is idle and does nothing, on the monotonic clock: reckoned once from the row,
  * and at most `longest_us` ago. 0: it is not. */

@@ -53,6 +53,7 @@ struct fleet {
     size_t n_machines;
     struct id_map machine_ids; /* the same, by the ids of their rows */
     struct turns turns;
+    struct fleet_counts counts;
     struct id_map reads; /* struct node_read * that were not answered yet: node_files.c */
     int64_t last_read;
     bool reads_ended;

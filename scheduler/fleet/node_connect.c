@@ -263,6 +263,7 @@ enum node_likeness node_compare(const char *row, const char *now)
 static void on_ready(void *ctx, const struct node_facts *facts)
 {
     struct node_rt *rt = ctx;
+    rt->fleet->counts.ready++;
     go(rt, CONNECTION_READY);
     rt->contact.ready_us = wakes_mono(rt->fleet->wakes);
     rt->contact.refused = false;
@@ -317,6 +318,7 @@ void node_rt_close(struct node_rt *rt)
 static void on_down(void *ctx, const struct err *why)
 {
     struct node_rt *rt = ctx;
+    rt->fleet->counts.lost++;
     rt->contact.let_in = rt->contact.state == CONNECTION_OPENING &&
                          node_link_step(rt->contact.link) > NODE_STEP_LOGIN;
     note_loss(rt, why->msg, why->code == ERR_NODE || why->code == ERR_CONFIG);
@@ -350,6 +352,7 @@ static int ask_provider(struct node_rt *rt, struct err *e)
     const struct fleet_config *cfg = &rt->fleet->cfg;
     const struct node_callbacks callbacks = {on_ready, on_down, on_task_ended, rt};
     const struct epoch *ep = st_epoch(rt->fleet->st);
+    rt->fleet->counts.opened++;
     struct node_target at = {
         .name = rt->name, .root = rt->root, .epoch = {.term = ep->term, .id = ep->random}};
     if (!rt->machine)

@@ -112,6 +112,11 @@ bool wakes_stopping(const struct wakes *w)
     return w->stopping;
 }
 
+const char *wake_kind_name(enum wake_kind kind)
+{
+    return kind_names[kind];
+}
+
 const struct wake_counts *wakes_counts(const struct wakes *w)
 {
     return &w->counts;

@@ -68,6 +68,7 @@ void wakes_turn(struct wakes *w);
 void wakes_stop(struct wakes *w, void (*stopped)(void *ctx), void *ctx);
 bool wakes_stopping(const struct wakes *w);
 const struct wake_counts *wakes_counts(const struct wakes *w);
+const char *wake_kind_name(enum wake_kind kind); /* "node", "file server" */
 void wakes_free(struct wakes *w);
 
 /* What is under way (a link, a thread's work) and calls back keeps a reference. */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Requests per second: durable PUTs of new jobs, GETs of one job, and the whole list in pages."""
 
+import json
 import time
 from statistics import median
 
@@ -25,12 +26,22 @@ class Samples:
 
     def __init__(self):
         self.rate, self.cpu, self.echo_rate, self.echo_cpu = [], [], [], []
+        self.commits, self.syncs = [], []
 
     def add(self, found, echo):
         self.rate.append(found["rate"])
         self.cpu.append(found["cpu_us"])
         self.echo_rate.append(echo[0])
         self.echo_cpu.append(echo[1])
+
+    def add_counted(self, before, after):
+        """What the daemon counted meanwhile, for each request."""
+        n = max(after["requests"]["received"] - before["requests"]["received"], 1)
+        self.commits.append((after["storage"]["commits"] - before["storage"]["commits"]) / n)
+        self.syncs.append((after["storage"]["syncs"] - before["storage"]["syncs"]) / n)
+
+    def counted_figures(self):
+        return [Figure("  commits a request", "", self.commits), Figure("  syncs a request", "", self.syncs)]
 
     def figures(self, name, aim, **more):
         against = {"bare server": self.echo_rate, **more}
@@ -45,6 +56,11 @@ def connections_text(n):
     return f"{n} connection" + "s" * (n > 1)
 
 
+def counters(daemon):
+    with Client(daemon) as client:
+        return json.loads(client.call("GET", "/batchaid/counters"))
+
+
 def measure_puts():
     samples, syncs = {n: Samples() for n in CONNECTIONS}, []
     with stage.running_daemon() as daemon, machine.Echo(daemon.state_dir, b"") as echo:
@@ -54,11 +70,13 @@ def measure_puts():
             for n in CONNECTIONS:
                 peer = echo_wrk(echo, "PUT", scene.body(), n)
                 name = f"job-{number}-{n}-%d"
+                before = counters(daemon)
                 samples[n].add(scene.wrk("PUT", name, connections=n, seconds=SECONDS), peer)
+                samples[n].add_counted(before, counters(daemon))
     figures = []
     for n in CONNECTIONS:
         name = f"durable PUT, {connections_text(n)}"
-        figures += samples[n].figures(name, AIM_PUTS[n], fdatasync=syncs)
+        figures += samples[n].figures(name, AIM_PUTS[n], fdatasync=syncs) + samples[n].counted_figures()
     return figures
 
 

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What each room has counted since the start: for bench, and for whoever wants to know what the
+ * daemon does.
+ */
+#include "api/admin/admin.h"
+#include "api/admin/handlers.h"
+#include "files/files.h"
+#include "scheduler/fleet/fleet.h"
+#include "scheduler/scheduler.h"
+#include "storage/storage.h"
+
+static json_t *of_requests(const struct request *r)
+{
+    const struct api_counters c = request_counters(r);
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "received", (json_int_t)c.requests,
+                     "refused", (json_int_t)c.refused, "failed", (json_int_t)c.failed,
+                     "waitedForDisk", (json_int_t)c.waited, "bodyBytes", (json_int_t)c.body_bytes,
+                     "connections", (json_int_t)c.connections, "hungUp", (json_int_t)c.hung_up);
+}
+
+static json_t *of_wakes(const struct wake_counts *c)
+{
+    json_t *kinds = json_object();
+    for (int kind = 0; kind < WAKE_KINDS; kind++)
+        json_object_set_new(kinds, wake_kind_name((enum wake_kind)kind),
+                            json_integer((json_int_t)c->woken[kind]));
+    return json_pack("{s:o, s:I, s:I, s:I}", "woken", kinds, "deadlines", (json_int_t)c->deadlines,
+                     "slow", (json_int_t)c->slow, "longestMicroseconds", (json_int_t)c->longest_us);
+}
+
+static json_t *of_storage(const struct st_counters *c)
+{
+    return json_pack("{s:I, s:I, s:I, s:I, s:I}", "commits", (json_int_t)c->commits, "rollbacks",
+                     (json_int_t)c->rollbacks, "syncs", (json_int_t)c->syncs, "checkpoints",
+                     (json_int_t)c->checkpoints, "statements", (json_int_t)c->statements);
+}
+
+static json_t *of_files(const struct files *files)
+{
+    struct files_counts c;
+    files_count(files, &c);
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "done", (json_int_t)c.done, "refused",
+                     (json_int_t)c.refused, "bytesRead", (json_int_t)c.bytes, "waiting",
+                     (json_int_t)c.waiting, "open", (json_int_t)c.open, "shares",
+                     (json_int_t)c.shares, "hungShares", (json_int_t)c.hung);
+}
+
+static json_t *of_links(const struct fleet_counts *c)
+{
+    return json_pack("{s:I, s:I, s:I}", "opened", (json_int_t)c->opened, "ready",
+                     (json_int_t)c->ready, "lost", (json_int_t)c->lost);
+}
+
+struct replied *counters_get(struct request *r)
+{
+    const struct admin *a = admin_of(r);
+    const struct st_counters *st = st_counters(a->storage);
+    return reply_json(
+        r, 200,
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:{s:I, s:I}}", "requests", of_requests(r), "wakes",
+                  of_wakes(wakes_counts(sched_wakes(a->sched))), "storage", of_storage(st), "files",
+                  of_files(a->files), "links", of_links(fleet_counts(sched_fleet(a->sched))),
+                  "allocations", "made", (json_int_t)st->allocations, "over",
+                  (json_int_t)st->released));
+}
