@@ -66,6 +66,7 @@ struct config {
     struct config_list vm_sizes;
     int64_t autoscale_idle_s;
     int64_t kept_outputs;
+    int64_t first_uid, n_uids;
     int64_t quota_clusters, quota_cores;
 
     struct config_records inventory;    /* struct config_group */

@@ -46,8 +46,7 @@ static const struct setting group_rows[] = {
         config_check_needed_path, "/mnt/batch/tasks/shared/LS_root",
         "The directory on the machine below which mounts and jobs live."),
     ROW(SETTING_STR, "", "job_user", AT(job_user), "", config_check_account, "jobs",
-        "The account that jobs run as, where root is reached. Empty: the one that is logged in "
-        "as."),
+        "The account that jobs run as, where root is reached. Empty: one of its own for each job."),
     ROW(SETTING_LIST, "", "vm_sizes", AT(vm_sizes), "", config_check_vm_size, "[STANDARD_NC6]",
         "The VM sizes that these machines serve; an empty list allows any."),
     CHOICE(SETTING_STR, "", "priority", AT(priority), "dedicated", priorities,

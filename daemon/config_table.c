@@ -114,6 +114,15 @@ static const struct setting rows[] = {
         "How many processes a job may have on a machine; 0: no limit."),
     INT("jobs", "open_files", AT(job_open_files), "0", 0, 1000000,
         "How many files each process of a job may have open; 0: no limit."),
+    INT("jobs", "first_uid", AT(first_uid), "2100000000", 65536, 4200000000,
+        "Where a node's agent is root each job has an account of its own, unless job_user of the "
+        "inventory names one: a number from this on, which nothing else on the machine may have. "
+        "The number itself is the group of all jobs."),
+    INT("jobs", "uids", AT(n_uids), "40000000", 0, 4200000000,
+        "How many such numbers there are: 8192 at least; a node has 4096 to itself. 0: jobs have "
+        "no "
+        "accounts of their own; they run as the agent does, or as the account that is logged in "
+        "as."),
     INT("jobs", "kept_outputs", AT(kept_outputs), "10", 0, 1000,
         "Of how many ended jobs a node keeps the job's own directory, if output directories are in "
         "it. They also go when the job is deleted or the node leaves its cluster."),

@@ -330,6 +330,8 @@ static int load_numbers(struct daemon_site *s, const struct config *c, const str
                                      .cpus = (int)c->job_cpus,
                                      .processes = (int)c->job_processes,
                                      .open_files = (int)c->job_open_files};
+    t->first_uid = c->first_uid;
+    t->n_uids = c->n_uids;
     t->known_hosts =
         *c->known_hosts ? c->known_hosts : arena_printf(&s->texts, "%s/known_hosts", st->dir);
     t->strict_host_keys = c->strict_host_keys;
@@ -341,6 +343,15 @@ static int load_numbers(struct daemon_site *s, const struct config *c, const str
     t->health_interval_s = (int)c->health_interval_s;
     t->min_free_disk_bytes = c->min_free_disk_mb * MIB;
     t->max_clock_skew_s = (int)c->max_clock_skew_s;
+    if (t->n_uids > 0 &&
+        (t->n_uids < NODE_UIDS_MIN || t->first_uid + t->n_uids > NODE_UID_HIGHEST)) {
+        err_set(
+            e, ERR_CONFIG, NULL,
+            "%lld numbers from %lld on cannot be those of accounts: at least %d are needed, all "
+            "of them below %lld; 0 for none",
+            (long long)t->n_uids, (long long)t->first_uid, NODE_UIDS_MIN, NODE_UID_HIGHEST);
+        return blame(c, e, "jobs.uids");
+    }
     if (t->dead_after_s > t->keepalive_s)
         return 0;
     err_set(e, ERR_CONFIG, NULL,

@@ -215,10 +215,13 @@ static int lock_file(const struct state *s, struct state_lock *out, struct err *
         return errno == EAGAIN ? already_running(s, fd, e)
                                : err_errno(e, ERR_IO, "cannot lock %s", s->lock);
     remove_leftovers(s);
-    /* The directory may be older than us, and made with another mode. */
+    /* The directory may be older than us, and made with another mode. Jobs that run may have to
+     * pass meanwhile: state_make_dirs() settles that. */
+    struct stat st;
     char pid[32];
     int n = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
-    if (chmod(s->dir, 0700) < 0 || ftruncate(fd, 0) < 0 || pwrite(fd, pid, (size_t)n, 0) != n)
+    if (stat(s->dir, &st) < 0 || chmod(s->dir, 0700 | (st.st_mode & 0011)) < 0 ||
+        ftruncate(fd, 0) < 0 || pwrite(fd, pid, (size_t)n, 0) != n)
         return err_errno(e, ERR_IO, "cannot claim %s", s->dir);
     return 0;
 }
@@ -242,9 +245,21 @@ void state_release(struct state_lock *lock)
     *lock = (struct state_lock)STATE_LOCK_NONE;
 }
 
-int state_make_dirs(const struct state *s, struct err *e)
+/* The folders of shares are open to everybody who gets there, so nobody else may. */
+static int open_to_jobs(const struct state *s, gid_t jobs, struct err *e)
 {
-    if (fs_mkdirs(s->azure, 0700, e) < 0 || fs_mkdirs(s->storage, 0755, e) < 0)
+    if (chown(s->storage, (uid_t)-1, jobs) == 0 && chmod(s->storage, 0710) == 0 &&
+        chmod(s->nodes, 0755) == 0 && chmod(s->dir, 0711) == 0)
+        return 0;
+    return err_errno(e, ERR_IO, "cannot open %s for the accounts of jobs", s->dir);
+}
+
+int state_make_dirs(const struct state *s, gid_t jobs, struct err *e)
+{
+    if (fs_mkdirs(s->azure, 0700, e) < 0 || fs_mkdirs(s->storage, 0755, e) < 0 ||
+        fs_mkdirs(s->nodes, 0755, e) < 0)
         return -1;
-    return fs_mkdirs(s->nodes, 0755, e);
+    if (jobs > 0 && geteuid() == 0)
+        return open_to_jobs(s, jobs, e);
+    return chmod(s->dir, 0700) == 0 ? 0 : err_errno(e, ERR_IO, "cannot close %s", s->dir);
 }

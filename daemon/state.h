@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The state directory: everything the daemon keeps, in one place, closed to others (0700).
+ * The state directory: everything the daemon keeps, in one place, closed to others
+ * (0700; 0711 where jobs have accounts of their own, which pass to storage/ and nodes/).
  *
  *     lock              held while a daemon serves; its pid
  *     endpoint          JSON, there while requests are served: where, pid, subscription
@@ -52,8 +53,9 @@ struct state_lock {
 int state_acquire(const struct state *s, struct state_lock *out, struct err *e) MUST_CHECK;
 void state_release(struct state_lock *lock);
 
-/* Makes the directories below it. */
-int state_make_dirs(const struct state *s, struct err *e) MUST_CHECK;
+/* Makes the directories below it. `jobs`: the group of accounts of jobs, which have to pass where
+ * the daemon is root; 0: there are none. */
+int state_make_dirs(const struct state *s, gid_t jobs, struct err *e) MUST_CHECK;
 
 #define TOKEN_KEY_SIZE 32
 

@@ -19,6 +19,7 @@ struct account {
     gid_t gid;
     gid_t *groups; /* supplementary ones, `gid` among them */
     size_t n_groups;
+    bool shares; /* what its commands make may be changed by its group, whatever our umask */
 };
 
 /* Looks the account up by name; account_free() releases it. For one that is in /etc/passwd nothing

@@ -19,6 +19,7 @@
 #include "lib/timefmt.h"
 #include "nodeagent-proto/agent/descriptors.h"
 #include "nodeagent-proto/agent/files.h"
+#include "nodeagent-proto/agent/leases.h"
 #include "nodeagent-proto/agent/lock.h"
 #include "nodeagent-proto/agent/ops.h"
 #include "nodeagent-proto/agent/users.h"
@@ -131,6 +132,9 @@ static int agent_open(struct agent *a, const char *root, struct err *e)
     a->tasks.cb = (struct tasks_callbacks){on_started, on_ended, a};
     if (tasks_open(&a->tasks, e) < 0)
         return -1;
+    const struct uid_holder holder = agent_as_holder(a);
+    if (a->facts.node.is_root)
+        lease_sweep(&holder, tasks_run_as, &a->tasks);
     health_open(&a->health);
     agent_empty_trash(a);
     return 0;

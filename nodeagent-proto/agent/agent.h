@@ -22,6 +22,7 @@
 #include "nodeagent-proto/agent/health.h"
 #include "nodeagent-proto/agent/peer.h"
 #include "nodeagent-proto/agent/tasks.h"
+#include "nodeagent-proto/agent/uids.h"
 #include "nodeagent-proto/wire/codec.h"
 
 struct agent {
@@ -54,6 +55,12 @@ int agent_run(const char *root, bool looking);
 
 /* Whether the root of an agent that only looks could be used. */
 int agent_look(const struct agent *a, struct err *e) MUST_CHECK;
+
+/* As which the agent's node root holds accounts of jobs. */
+static inline struct uid_holder agent_as_holder(const struct agent *a)
+{
+    return (struct uid_holder){a->root, a->facts.incarnation};
+}
 
 /* Queues a message, whose reference it takes. */
 void agent_send(struct agent *a, json_t *msg);

@@ -9,11 +9,12 @@
 
 #include "lib/fs.h"
 #include "lib/strbuf.h"
-#include "nodeagent-proto/agent/files.h"
+#include "nodeagent-proto/agent/leases.h"
 #include "nodeagent-proto/agent/mounts.h"
 #include "nodeagent-proto/agent/users.h"
 
-static const char *const own[] = {"tasks", "trash", "agent.lock", "incarnation", "epoch", "users"};
+static const char *const own[] = {"tasks", "trash", "agent.lock", "incarnation",
+                                  "epoch", "users", "accounts"};
 
 bool clean_is_own(const char *name, size_t n)
 {
@@ -75,7 +76,7 @@ int clean_list(const char *root, json_t *found, struct err *e)
     char *users = fs_join(root, "users");
     int rc = each_entry(users, list_account, found, e);
     free(users);
-    if (rc < 0 || mounts_read(&m, e) < 0)
+    if (rc < 0 || lease_list(root, found, e) < 0 || mounts_read(&m, e) < 0)
         return -1;
     for (size_t i = 0; i < m.n; i++)
         if (mounts_is_within(root, m.items[i].path) && strcmp(root, m.items[i].path) != 0)
@@ -92,11 +93,11 @@ static int take_entry(void *ctx, const char *root, const char *path, struct err 
     return fs_remove_tree(path, e);
 }
 
-int clean_take(const char *root, bool is_root, struct err *e)
+int clean_take(const struct uid_holder *h, bool is_root, struct err *e)
 {
-    if (is_root && users_remove_all(root, e) < 0)
+    if (is_root && (users_remove_all(h->root, e) < 0 || lease_release_all(h, e) < 0))
         return -1;
-    return each_entry(root, take_entry, NULL, e);
+    return each_entry(h->root, take_entry, NULL, e);
 }
 
 static int refuse_entry(void *ctx, const char *root, const char *path, struct err *e)

@@ -9,12 +9,13 @@
 #include <stdbool.h>
 
 #include "lib/err.h"
+#include "nodeagent-proto/agent/uids.h"
 
 /* Adds what there is to `found`, a text each: "account NAME", "mount PATH (TYPE)", "directory
  * PATH". */
 int clean_list(const char *root, json_t *found, struct err *e) MUST_CHECK;
 /* Takes all of that away. For a worker. */
-int clean_take(const char *root, bool is_root, struct err *e) MUST_CHECK;
+int clean_take(const struct uid_holder *h, bool is_root, struct err *e) MUST_CHECK;
 /* Removes the root with what the agent itself keeps there, and nothing else. */
 int clean_remove_root(const char *root, struct err *e) MUST_CHECK;
 

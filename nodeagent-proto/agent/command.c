@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/arena.h"
@@ -70,15 +72,25 @@ static void put_account(char **env, size_t *n, const struct account *a)
         env_put(env, n, make_pair(own[i].name, own[i].value));
 }
 
-char **command_environment(const struct task_spec *spec, const struct account *account,
-                           const char *marker)
+/* For what acts on behalf of an account that need not have a name. */
+static void put_ids(char **env, size_t *n, const struct account *a)
 {
-    char **env = xcalloc(N_INHERITED + spec->n_env + 2, sizeof *env);
+    char text[32];
+    snprintf(text, sizeof text, "%u:%u", (unsigned)a->uid, (unsigned)a->gid);
+    env_put(env, n, make_pair("BATCHAI_FILES_AS", text));
+}
+
+char **command_environment(const struct task_spec *spec, const struct account *account,
+                           const struct account *files_as, const char *marker)
+{
+    char **env = xcalloc(N_INHERITED + spec->n_env + 3, sizeof *env);
     size_t n = 0;
     if (account)
         put_account(env, &n, account);
     else
         put_inherited(env, &n);
+    if (!account && files_as)
+        put_ids(env, &n, files_as);
     for (size_t i = 0; i < spec->n_env; i++)
         env_put(env, &n, make_pair(spec->env[i].name, spec->env[i].value));
     env_put(env, &n, xstrdup(marker));
@@ -135,7 +147,11 @@ static int prepare(const struct command *c, struct err *e)
         redirect(&c->outputs, spec->stderr_path, STDERR_FILENO, e) < 0 ||
         limits_set(&spec->limits, inside ? c->cgroup : &none, e) < 0)
         return -1;
-    return spec->user ? account_become(c->outputs.account, e) : 0;
+    if (!spec->user)
+        return 0;
+    if (c->outputs.account->shares)
+        (void)umask(0002);
+    return account_become(c->outputs.account, e);
 }
 
 void command_exec_shell(const char *command_line, char **env, struct err *e)

@@ -26,10 +26,10 @@ struct command { /* all borrowed */
     pid_t supervisor;
 };
 
-/* A few inherited variables, or those of the account (NULL: none); the marker ("NAME=value"); then
- * the task's own. Ends with NULL. */
+/* A few inherited variables, or those of the account (NULL: none), else the numbers of `files_as`
+ * (NULL: none); then the task's own; then the marker ("NAME=value"). Ends with NULL. */
 char **command_environment(const struct task_spec *spec, const struct account *account,
-                           const char *marker);
+                           const struct account *files_as, const char *marker);
 /* Wipes and frees; the environment may hold secrets. */
 void command_environment_free(char **env);
 

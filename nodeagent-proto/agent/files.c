@@ -16,6 +16,7 @@
 #include "lib/guid.h"
 #include "lib/strbuf.h"
 #include "nodeagent-proto/agent/mounts.h"
+#include "nodeagent-proto/agent/share.h"
 
 int file_replace(const char *path, const void *data, size_t len, mode_t mode, struct err *e)
 {
@@ -195,17 +196,20 @@ static int place_link(int dir, const char *source, const char *name, const char 
     return err_errno(e, ERR_IO, "cannot mount %s at %s", source, target);
 }
 
-int file_link(const char *root, const char *source, const char *target, struct err *e)
+int file_link(const char *root, const char *source, const char *target, bool shared, struct err *e)
 {
     const char *name;
     struct stat st;
-    if (stat(source, &st) < 0 && fs_mkdirs(source, 0777, e) < 0)
+    bool made = stat(source, &st) < 0;
+    if (made && fs_mkdirs(source, 0777, e) < 0)
         return err_prefix(e, "cannot mount %s at %s", source, target);
     if (stat(source, &st) == 0 && !S_ISDIR(st.st_mode))
         return err_set(e, ERR_INVALID_PATH, "source",
                        "cannot mount %s at %s: %s is not a directory; only a directory can be "
                        "mounted",
                        source, target, source);
+    if ((shared || (made && geteuid() == 0)) && share_open(source, e) < 0)
+        return -1;
     int dir = file_open_holder(root, target, true, &name, e);
     if (dir < 0)
         return e->code != ERR_NONE ? -1 : err_errno(e, ERR_IO, "cannot mount at %s", target);

@@ -38,8 +38,10 @@ int file_make_parents_as(const char *root, const struct account *as, const char 
                          struct err *e) MUST_CHECK;
 
 /* Makes `target`, below `root`, a symbolic link to `source`; replaces another link or an empty
- * directory, atomically where that is possible. */
-int file_link(const char *root, const char *source, const char *target, struct err *e) MUST_CHECK;
+ * directory, atomically where that is possible. With `shared`, or when an agent that is root
+ * makes it, `source` is opened to everybody who gets there (share.h). */
+int file_link(const char *root, const char *source, const char *target, bool shared,
+              struct err *e) MUST_CHECK;
 /* Removes the link or empty directory `target` below `root`; none there, or something else, is
  * success: nothing of ours is there. */
 int file_unlink(const char *root, const char *target, struct err *e) MUST_CHECK;

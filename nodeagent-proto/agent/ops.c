@@ -172,6 +172,7 @@ static const struct op {
 } ops[] = {
     {"hello", serve_hello, LOOKS, ANY_TIME},
     {"mount_folder", serve_mount_folder, CHANGES, IN_ORDER},
+    {"open_folder", serve_open_folder, CHANGES, IN_ORDER},
     {"unmount", serve_unmount, CHANGES, IN_ORDER},
     {"make_dirs", serve_make_dirs, CHANGES, IN_ORDER},
     {"remove_tree", serve_remove_tree, CHANGES, IN_ORDER},
@@ -187,6 +188,8 @@ static const struct op {
     {"health", serve_health, LOOKS, ANY_TIME},
     {"user_add", serve_user_add, CHANGES, ANY_TIME},
     {"user_remove", serve_user_remove, CHANGES, ANY_TIME},
+    {"account_take", serve_account_take, CHANGES, IN_ORDER},
+    {"account_release", serve_account_release, CHANGES, IN_ORDER},
     {"clean", serve_clean, LOOKS, IN_ORDER}, /* with `take` it asks for itself */
     {"remove_root", serve_remove_root, CHANGES, IN_ORDER},
     {"reboot", serve_reboot, CHANGES, IN_ORDER},

@@ -5,15 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/base64.h"
 #include "lib/fs.h"
+#include "lib/strbuf.h"
 #include "nodeagent-proto/agent/clean.h"
 #include "nodeagent-proto/agent/files.h"
+#include "nodeagent-proto/agent/leases.h"
 #include "nodeagent-proto/agent/listing.h"
 #include "nodeagent-proto/agent/monotonic.h"
 #include "nodeagent-proto/agent/mounts.h"
+#include "nodeagent-proto/agent/share.h"
 #include "nodeagent-proto/agent/worker.h"
 #include "nodeagent-proto/wire/message.h"
 
@@ -22,6 +26,8 @@
 
 /* For a file system that does not answer. */
 #define LOOK_LIMIT_S 30
+/* A large share that is opened to all jobs for the first time. */
+#define OPEN_LIMIT_S 600
 /* Several mounts that are all stuck. */
 #define UNMOUNT_LIMIT_S 60
 
@@ -35,7 +41,7 @@ static int get_as(struct agent *a, json_t *req, const struct account **out, stru
         return 0;
     if (!a->as.name || strcmp(a->as.name, name) != 0 || now >= a->as_until_ms) {
         struct account found;
-        if (account_find(name, &found, e) < 0)
+        if (lease_or_account(a->root, name, &found, e) < 0)
             return -1;
         account_free(&a->as);
         a->as = found;
@@ -87,12 +93,39 @@ static enum outcome mount_folder(struct agent *a, json_t *req, json_t *reply, st
     if (get_path(req, "source", &source, e) < 0 || get_path(req, "target", &target, e) < 0 ||
         refuse_own(a, "target", target, e) < 0)
         return SERVE_FAILED;
-    return outcome(file_link(a->root, source, target, e));
+    bool everybodys = json_is_true(json_object_get(req, "shared")) && a->facts.node.is_root;
+    return outcome(file_link(a->root, source, target, everybodys, e));
 }
 
 enum outcome serve_mount_folder(struct agent *a, json_t *req, json_t *reply, struct err *e)
 {
+    const char *source = json_string_value(json_object_get(req, "source"));
+    if (source && a->facts.node.is_root && json_is_true(json_object_get(req, "shared")) &&
+        !is_far(a, json_object_get(req, "source")) && !share_is_open(source))
+        return worker_start_in_order(a, req, mount_folder, OPEN_LIMIT_S);
     return here_or_in_worker(a, req, reply, mount_folder, e);
+}
+
+/* One that is not there is left so: who uses it says what is wrong. */
+static enum outcome open_folder(struct agent *a, json_t *req, json_t *reply, struct err *e)
+{
+    const char *path;
+    struct stat st;
+    (void)reply;
+    if (get_path(req, "path", &path, e) < 0)
+        return SERVE_FAILED;
+    if (!a->facts.node.is_root || stat(path, &st) < 0)
+        return SERVE_DONE;
+    return outcome(share_open(path, e));
+}
+
+enum outcome serve_open_folder(struct agent *a, json_t *req, json_t *reply, struct err *e)
+{
+    const char *path = json_string_value(json_object_get(req, "path"));
+    bool far = is_far(a, json_object_get(req, "path"));
+    if (far || (path && !share_is_open(path)))
+        return worker_start_in_order(a, req, open_folder, OPEN_LIMIT_S);
+    return open_folder(a, req, reply, e);
 }
 
 static enum outcome unmount(struct agent *a, json_t *req, json_t *reply, struct err *e)
@@ -128,6 +161,9 @@ static enum outcome make_dirs(struct agent *a, json_t *req, json_t *reply, struc
         err_set(e, ERR_PROTOCOL, "paths", "the request has no list 'paths'");
         return SERVE_FAILED;
     }
+    /* Jobs with accounts of their own make things beside each other on shares. */
+    const char *name = json_string_value(json_object_get(req, "as"));
+    bool open_to_all = as && name && *name == LEASE_SIGN;
     json_array_foreach(paths, i, v) {
         const char *path = json_string_value(v);
         if (!path || *path != '/') {
@@ -135,7 +171,11 @@ static enum outcome make_dirs(struct agent *a, json_t *req, json_t *reply, struc
                     "paths[%zu] '%s' is not an absolute path of the node", i, path ? path : "");
             return SERVE_FAILED;
         }
-        if (file_make_dirs(a->root, as, path, e) < 0)
+        mode_t mask = umask(0);
+        (void)umask(open_to_all ? 0 : mask);
+        int rc = file_make_dirs(a->root, as, path, e);
+        (void)umask(mask);
+        if (rc < 0)
             return SERVE_FAILED;
     }
     return SERVE_DONE;
@@ -223,6 +263,13 @@ enum outcome serve_write_file(struct agent *a, json_t *req, json_t *reply, struc
 /* With the longest names, all of them escaped, this many fit a frame. */
 #define ENTRIES_PER_REPLY 2000
 #define READ_MAX          (1024 * 1024)
+#define JOBS_DIR          "/jobs/"
+
+/* What is looked at, and as whom; NULL: as we are. */
+struct look {
+    const struct account *as;
+    const char *base, *path;
+};
 
 static void send_part(struct agent *a, json_t *reply, json_t *entries)
 {
@@ -233,26 +280,61 @@ static void send_part(struct agent *a, json_t *reply, json_t *entries)
     json_array_clear(entries);
 }
 
-/* For the rest of this process. FUSE asks for the real ids too; nobody may look into our memory,
- * where the requests of others are. */
-static int become_as(struct agent *a, json_t *req, struct err *e)
+/* Where `base` leads from the directory of the job called `name`; NULL: it is not in it. */
+static const char *within_job(const struct agent *a, const char *name, const char *base)
 {
-    const struct account *as;
-    if (get_as(a, req, &as, e) < 0)
+    size_t root = strlen(a->root), n = strlen(JOBS_DIR), m = strlen(name);
+    if (strncmp(base, a->root, root) != 0 || strncmp(base + root, JOBS_DIR, n) != 0)
+        return NULL;
+    base += root + n;
+    return strncmp(base, name, m) == 0 && (base[m] == '/' || base[m] == '\0')
+               ? base + m + (base[m] == '/')
+               : NULL;
+}
+
+/* A job's account that was released. What is left in its directory is ours: it is looked at from
+ * there, so that no link of the job's leads out of it. The rest as who has no rights. */
+static void look_as_nobody(struct agent *a, struct look *l, const char *name)
+{
+    const char *rest = within_job(a, name, l->base);
+    if (!rest) {
+        account_free(&a->as);
+        lease_nobody(a->root, &a->as);
+        l->as = &a->as;
+        return;
+    }
+    struct strbuf base = STRBUF_INIT, path = STRBUF_INIT;
+    strbuf_printf(&base, "%s" JOBS_DIR "%s", a->root, name);
+    strbuf_printf(&path, "%s%s%s", rest, *rest && *l->path ? "/" : "", l->path);
+    l->base = strbuf_take(&base);
+    l->path = strbuf_take(&path);
+}
+
+/* For the rest of this process, whose memory is never given back. FUSE asks for the real ids too;
+ * nobody may look into our memory, where the requests of others are. */
+static int begin_look(struct agent *a, json_t *req, struct look *l, struct err *e)
+{
+    const char *name = json_string_value(json_object_get(req, "as"));
+    if (get_path(req, "base", &l->base, e) < 0 || get_text(req, "path", &l->path, e) < 0)
         return -1;
-    if (!as)
+    l->as = NULL;
+    bool leased = name && *name == LEASE_SIGN && a->facts.node.is_root;
+    if (leased && !lease_is_taken(a->root, name + 1))
+        look_as_nobody(a, l, name + 1);
+    else if (get_as(a, req, &l->as, e) < 0)
+        return -1;
+    if (!l->as)
         return 0;
-    int rc = account_become(as, e);
+    int rc = account_become(l->as, e);
     prctl(PR_SET_DUMPABLE, 0);
     return rc;
 }
 
 static enum outcome list_dir(struct agent *a, json_t *req, json_t *reply, struct err *e)
 {
-    const char *base, *path;
+    struct look look;
     struct listing l;
-    if (get_path(req, "base", &base, e) < 0 || get_text(req, "path", &path, e) < 0 ||
-        become_as(a, req, e) < 0 || listing_read(base, path, &l, e) < 0)
+    if (begin_look(a, req, &look, e) < 0 || listing_read(look.base, look.path, &l, e) < 0)
         return SERVE_FAILED;
     json_t *entries = json_array();
     for (size_t i = 0; i < l.n; i++) {
@@ -274,11 +356,10 @@ enum outcome serve_list_dir(struct agent *a, json_t *req, json_t *reply, struct 
 
 static enum outcome read_file(struct agent *a, json_t *req, json_t *reply, struct err *e)
 {
-    const char *base, *path;
+    struct look look;
     int64_t offset, max;
     struct file_part part;
-    if (get_path(req, "base", &base, e) < 0 || get_text(req, "path", &path, e) < 0 ||
-        get_int64(req, "offset", &offset, e) < 0 || get_int64(req, "max", &max, e) < 0)
+    if (get_int64(req, "offset", &offset, e) < 0 || get_int64(req, "max", &max, e) < 0)
         return SERVE_FAILED;
     if (offset < 0 || max < 0 || max > READ_MAX) {
         err_set(e, ERR_INVALID_PROPERTY, "offset",
@@ -286,9 +367,9 @@ static enum outcome read_file(struct agent *a, json_t *req, json_t *reply, struc
                 (long long)max, (long long)offset, READ_MAX);
         return SERVE_FAILED;
     }
-    if (become_as(a, req, e) < 0)
+    if (begin_look(a, req, &look, e) < 0)
         return SERVE_FAILED;
-    if (listing_read_file(base, path, offset, (size_t)max, &part, e) < 0) {
+    if (listing_read_file(look.base, look.path, offset, (size_t)max, &part, e) < 0) {
         free(part.bytes);
         return SERVE_FAILED;
     }

@@ -7,6 +7,7 @@
 
 #include "lib/strbuf.h"
 #include "nodeagent-proto/agent/clean.h"
+#include "nodeagent-proto/agent/leases.h"
 #include "nodeagent-proto/agent/program.h"
 #include "nodeagent-proto/agent/users.h"
 #include "nodeagent-proto/agent/worker.h"
@@ -78,6 +79,56 @@ enum outcome serve_user_remove(struct agent *a, json_t *req, json_t *reply, stru
     return worker_start(a, req, user_remove, USERS_LIMIT_S);
 }
 
+/* ---- accounts of jobs ---- */
+
+enum outcome serve_account_take(struct agent *a, json_t *req, json_t *reply, struct err *e)
+{
+    struct lease_ask ask = {.holder = agent_as_holder(a),
+                            .also = json_string_value(json_object_get(req, "also"))};
+    int64_t first, count;
+    (void)reply;
+    if (need_root(a, "an account for a job", e) < 0 || get_text(req, "name", &ask.name, e) < 0 ||
+        get_path(req, "dir", &ask.dir, e) < 0 || get_int64(req, "first", &first, e) < 0 ||
+        get_int64(req, "count", &count, e) < 0)
+        return SERVE_FAILED;
+    if (first < 0 || first > UINT32_MAX || count < 0 || count > UINT32_MAX)
+        return outcome(err_set(e, ERR_INVALID_PROPERTY, "first",
+                               "%lld numbers from %lld on are none of accounts", (long long)count,
+                               (long long)first));
+    ask.range = (struct uid_range){(uid_t)first, (unsigned)count};
+    account_free(&a->as);
+    return outcome(lease_take(&ask, e));
+}
+
+static enum outcome account_release(struct agent *a, json_t *req, json_t *reply, struct err *e)
+{
+    const struct uid_holder holder = agent_as_holder(a);
+    json_t *names = json_object_get(req, "names"), *name;
+    size_t i;
+    (void)reply;
+    json_array_foreach(names, i, name)
+        if (lease_release(&holder, json_string_value(name), e) < 0)
+            return SERVE_FAILED;
+    return SERVE_DONE;
+}
+
+/* What it releases is settled now: a worker may outlive its agent, and meet leases of later. */
+enum outcome serve_account_release(struct agent *a, json_t *req, json_t *reply, struct err *e)
+{
+    const char *name = NULL;
+    json_t *names = json_array();
+    (void)reply;
+    json_object_set_new(req, "names", names);
+    if (need_root(a, "releasing an account", e) < 0 ||
+        (json_object_get(req, "name") && get_text(req, "name", &name, e) < 0) ||
+        (!name && lease_names(a->root, names, e) < 0))
+        return SERVE_FAILED;
+    if (name)
+        json_array_append_new(names, json_string(name));
+    account_free(&a->as);
+    return worker_start(a, req, account_release, USERS_LIMIT_S);
+}
+
 /* ---- what was left here ---- */
 
 static enum outcome list_rest(struct agent *a, json_t *req, json_t *reply, struct err *e)
@@ -88,7 +139,8 @@ static enum outcome list_rest(struct agent *a, json_t *req, json_t *reply, struc
     json_object_set_new(reply, "found", found);
     if (clean_list(a->root, found, e) < 0)
         return SERVE_FAILED;
-    return outcome(take ? clean_take(a->root, a->facts.node.is_root, e) : 0);
+    const struct uid_holder holder = agent_as_holder(a);
+    return outcome(take ? clean_take(&holder, a->facts.node.is_root, e) : 0);
 }
 
 static void add_task(void *ctx, json_t *status)

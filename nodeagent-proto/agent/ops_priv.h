@@ -27,6 +27,7 @@ int get_int64(json_t *req, const char *name, int64_t *out, struct err *e) MUST_C
 enum outcome outcome(int rc);
 
 enum outcome serve_mount_folder(struct agent *a, json_t *req, json_t *reply, struct err *e);
+enum outcome serve_open_folder(struct agent *a, json_t *req, json_t *reply, struct err *e);
 enum outcome serve_unmount(struct agent *a, json_t *req, json_t *reply, struct err *e);
 enum outcome serve_make_dirs(struct agent *a, json_t *req, json_t *reply, struct err *e);
 enum outcome serve_remove_tree(struct agent *a, json_t *req, json_t *reply, struct err *e);
@@ -37,6 +38,8 @@ enum outcome serve_read_file(struct agent *a, json_t *req, json_t *reply, struct
 
 enum outcome serve_health(struct agent *a, json_t *req, json_t *reply, struct err *e);
 enum outcome serve_user_add(struct agent *a, json_t *req, json_t *reply, struct err *e);
+enum outcome serve_account_take(struct agent *a, json_t *req, json_t *reply, struct err *e);
+enum outcome serve_account_release(struct agent *a, json_t *req, json_t *reply, struct err *e);
 enum outcome serve_user_remove(struct agent *a, json_t *req, json_t *reply, struct err *e);
 enum outcome serve_clean(struct agent *a, json_t *req, json_t *reply, struct err *e);
 enum outcome serve_remove_root(struct agent *a, json_t *req, json_t *reply, struct err *e);

@@ -29,6 +29,7 @@ struct proc_list {
 enum { STAT_PPID = 0, STAT_PGRP = 1, STAT_SESSION = 2, STAT_START = 18, STAT_FIELDS };
 
 #define ENVIRON_MAX (4U * 1024 * 1024) /* more than the kernel lets a process start with */
+#define STATUS_MAX  65536
 #define KILL_ROUNDS 20 /* a tree that forks faster than it is killed is given up after these */
 
 static int read_stat(const char *pid, struct proc *p)
@@ -173,6 +174,34 @@ bool procs_can_signal_any(void)
             l.items[i].state != 'Z' && l.items[i].pid != getpid() && kill(l.items[i].pid, 0) == 0;
     list_free(&l);
     return found;
+}
+
+/* Of /proc/PID/status: "Uid:" and the real, effective, saved and file system's ids. */
+static bool runs_as(const char *pid, uid_t first, unsigned n)
+{
+    char path[64], *text, *at;
+    snprintf(path, sizeof path, "/proc/%.20s/status", pid);
+    if (fs_read(path, STATUS_MAX, &text, NULL, NULL) < 0)
+        return false;
+    bool runs = false, over = strstr(text, "\nState:\tZ") != NULL;
+    at = over ? NULL : strstr(text, "\nUid:");
+    at = at ? at + strlen("\nUid:") : NULL;
+    for (int i = 0; at && !runs && i < 4; i++)
+        runs = strtoul(at, &at, 10) - first < n;
+    free(text);
+    return runs;
+}
+
+bool procs_run_as(uid_t first, unsigned n)
+{
+    DIR *d = opendir("/proc");
+    struct dirent *de;
+    bool runs = false;
+    while (d && !runs && (de = readdir(d)))
+        runs = de->d_name[0] >= '1' && de->d_name[0] <= '9' && runs_as(de->d_name, first, n);
+    if (d)
+        closedir(d);
+    return runs;
 }
 
 uint64_t procs_start_time(pid_t pid)

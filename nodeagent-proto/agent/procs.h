@@ -26,6 +26,9 @@ void procs_kill_leftovers(pid_t command, uint64_t command_start, const char *mar
  */
 bool procs_can_signal_any(void);
 
+/* Whether anything runs, or could again (by a saved id), as one of `n` users from `first` on. */
+bool procs_run_as(uid_t first, unsigned n);
+
 /* Start time in clock ticks since boot, which tells two processes with one pid apart; 0: none. */
 uint64_t procs_start_time(pid_t pid);
 

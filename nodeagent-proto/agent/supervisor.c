@@ -21,6 +21,7 @@
 #include "nodeagent-proto/agent/cgroup.h"
 #include "nodeagent-proto/agent/command.h"
 #include "nodeagent-proto/agent/descriptors.h"
+#include "nodeagent-proto/agent/leases.h"
 #include "nodeagent-proto/agent/monotonic.h"
 #include "nodeagent-proto/agent/outputs.h"
 #include "nodeagent-proto/agent/procs.h"
@@ -195,7 +196,7 @@ static int find_account(struct supervisor *s, struct err *e)
     const char *name = spec->user ? spec->user : spec->files_as;
     if (!name)
         return 0;
-    if (account_find(name, &s->account, e) < 0 || account_check(&s->account, e) < 0)
+    if (lease_or_account(s->c->root, name, &s->account, e) < 0 || account_check(&s->account, e) < 0)
         return -1;
     s->outputs.account = s->log.outputs.account = &s->account;
     s->relay.account = spec->user ? &s->account : NULL;
@@ -215,7 +216,8 @@ static int prepare(struct supervisor *s, struct err *e)
     if (wants_cgroup(c->spec))
         cgroup_make(c->incarnation, c->spec->id, &c->spec->limits, &s->cgroup);
     char *marker = supervisor_marker(c->incarnation, c->spec->id);
-    s->relay.env = s->env = command_environment(c->spec, s->relay.account, marker);
+    s->relay.env = s->env =
+        command_environment(c->spec, s->relay.account, s->outputs.account, marker);
     free(marker);
     s->stderr_from = size_of_stderr(s);
     return record_commit(c->claim_fd, e);

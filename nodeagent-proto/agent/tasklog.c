@@ -35,7 +35,7 @@ void tasklog_start(const struct tasklog *l, int64_t when_us, pid_t command)
     struct strbuf b = STRBUF_INIT;
     strbuf_printf(&b, "started on %s, pid %d", l->hostname, (int)command);
     if (l->spec->user)
-        strbuf_printf(&b, ", as %s", l->spec->user);
+        strbuf_printf(&b, ", as %s", l->outputs.account->name);
     strbuf_printf(&b, ": %s", l->spec->title ? l->spec->title : l->spec->command_line);
     tasklog_note(l, when_us, b.s);
     strbuf_free(&b);

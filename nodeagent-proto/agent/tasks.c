@@ -303,6 +303,19 @@ bool tasks_are_running(const struct tasks *t)
     return false;
 }
 
+bool tasks_run_as(void *tasks, uid_t uid)
+{
+    const struct tasks *t = tasks;
+    bool run = false;
+    for (const struct task *k = t->head; k && !run; k = k->next) {
+        struct start_record r;
+        json_t *start = k->phase == PHASE_ENDED ? NULL : record_read_start(t->dir, k->id, &r);
+        run = start ? r.has_account && r.uid == uid : k->phase == PHASE_STARTING;
+        json_decref(start);
+    }
+    return run;
+}
+
 void tasks_close(struct tasks *t)
 {
     while (t->head) {

@@ -48,6 +48,9 @@ int tasks_open(struct tasks *t, struct err *e) MUST_CHECK;
  * started again elsewhere. Waits for that, but not for ever. */
 void tasks_abandon(struct tasks *t);
 bool tasks_are_running(const struct tasks *t);
+/* Whether one that has not ended runs as `uid`, or is being started as nobody knows whom. `tasks`:
+ * struct tasks. */
+bool tasks_run_as(void *tasks, uid_t uid);
 void tasks_close(struct tasks *t);
 
 /* Tells of all tasks that have ended, and from now on of each that ends. */

@@ -134,9 +134,12 @@ struct node_bytes {
 typedef void (*node_bytes_cb)(void *ctx, const struct err *why, const struct node_bytes *got);
 
 /* Makes `target` (absolute, below the node root) show `source` (a directory that exists or is
- * made): a symbolic link for an unprivileged agent. Done already: success. */
-void node_mount_folder(struct node_link *, const char *source, const char *target, node_done_cb cb,
-                       void *ctx);
+ * made): a symbolic link. `shared`: every job may write there, where the agent is root. Done
+ * already: success. */
+void node_mount_folder(struct node_link *, const char *source, const char *target, bool shared,
+                       node_done_cb cb, void *ctx);
+/* Opens a folder that is there to all jobs, with what is in it, where the agent is root. */
+void node_open_folder(struct node_link *, const char *path, node_done_cb cb, void *ctx);
 /* Takes away whatever node_mount_folder() or a mount command put at `target`: a link, or each mount
  * there, by force if it is in use or stuck (never blocks the agent), then the empty directory. */
 void node_unmount(struct node_link *, const char *target, node_done_cb cb, void *ctx);
@@ -188,6 +191,15 @@ void node_user_add(struct node_link *, const struct node_user *user, node_done_c
 /* Ends its processes and removes the account and its home, if it was made here. */
 /* A NULL name stands for all that were made here. */
 void node_user_remove(struct node_link *, const char *name, node_done_cb cb, void *ctx);
+/* An account of its own for what is called so: a number, and a directory that belongs to it and is
+ * closed to all others. What takes an account's name takes "+NAME" from then on. Again, or on
+ * another node of the same machine: the same number. ERR_NOT_SUPPORTED: the agent is not root;
+ * ERR_CONFLICT: no account could get to the directory. */
+void node_account_take(struct node_link *, const struct node_account *account, node_done_cb cb,
+                       void *ctx);
+/* Ends what runs as it; what it left in its directory is the agent's then. A NULL name stands for
+ * all. */
+void node_account_release(struct node_link *, const char *name, node_done_cb cb, void *ctx);
 /* What is below the node root, a text each: tasks, accounts, mounts, directories. With `take` all
  * of it is ended, removed, unmounted. */
 void node_clean(struct node_link *, bool take, node_texts_cb cb, void *ctx);

@@ -189,11 +189,18 @@ static void ask_done(struct node_link *link, const char *op, json_t *msg, node_d
 
 /* ---- files ---- */
 
-void node_mount_folder(struct node_link *link, const char *source, const char *target,
+void node_mount_folder(struct node_link *link, const char *source, const char *target, bool shared,
                        node_done_cb cb, void *ctx)
 {
-    ask_done(link, "mount_folder", json_pack("{s:s, s:s}", "source", source, "target", target), cb,
-             ctx);
+    json_t *msg = json_pack("{s:s, s:s}", "source", source, "target", target);
+    if (msg && shared)
+        json_object_set_new(msg, "shared", json_true());
+    ask_done(link, "mount_folder", msg, cb, ctx);
+}
+
+void node_open_folder(struct node_link *link, const char *path, node_done_cb cb, void *ctx)
+{
+    ask_done(link, "open_folder", json_pack("{s:s}", "path", path), cb, ctx);
 }
 
 void node_unmount(struct node_link *link, const char *target, node_done_cb cb, void *ctx)
@@ -298,6 +305,21 @@ void node_user_add(struct node_link *link, const struct node_user *user, node_do
 void node_user_remove(struct node_link *link, const char *name, node_done_cb cb, void *ctx)
 {
     ask_done(link, "user_remove", json_pack("{s:s*}", "name", name), cb, ctx);
+}
+
+void node_account_take(struct node_link *link, const struct node_account *account, node_done_cb cb,
+                       void *ctx)
+{
+    ask_done(link, "account_take",
+             json_pack("{s:s, s:s, s:s*, s:I, s:I}", "name", account->name, "dir", account->dir,
+                       "also", account->also, "first", (json_int_t)account->first, "count",
+                       (json_int_t)account->count),
+             cb, ctx);
+}
+
+void node_account_release(struct node_link *link, const char *name, node_done_cb cb, void *ctx)
+{
+    ask_done(link, "account_release", json_pack("{s:s*}", "name", name), cb, ctx);
 }
 
 void node_reboot(struct node_link *link, node_done_cb cb, void *ctx)

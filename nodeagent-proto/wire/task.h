@@ -54,6 +54,19 @@ struct node_user {
     const char *password;       /* secret; or NULL */
 };
 
+/* Numbers for accounts of jobs; the first one is the group of all. */
+#define NODE_UIDS_MIN    1000
+#define NODE_UID_LOWEST  65536 /* what distributions give to people and services ends below */
+#define NODE_UID_HIGHEST 4294967294LL
+
+/* An account of a job's own. */
+struct node_account {
+    const char *name;
+    const char *dir;      /* below the node root */
+    const char *also;     /* the job's directory below another node root of the machine, or NULL */
+    int64_t first, count; /* the numbers that there are */
+};
+
 enum task_state {
     TASK_UNKNOWN = 0, /* the node has no record of it */
     TASK_RUNNING,

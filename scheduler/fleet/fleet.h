@@ -161,6 +161,7 @@ struct output_dir {
     int64_t node_id;
     int rank;
     const char *node, *base; /* the node's name; the directory there */
+    const char *job_dir;     /* the job's own, below <root>/jobs there */
     bool is_local;           /* a local node: what is on a share, the daemon sees too */
 };
 

@@ -131,6 +131,7 @@ static bool plan_share(struct planning *p)
         return plan_by_rule(p);
     }
     p->out->folder = fleet_share_path(p->node->storage_dir, a, m);
+    p->out->shared = true;
     return true;
 }
 

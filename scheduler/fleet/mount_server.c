@@ -103,6 +103,7 @@ static bool plan_place(struct planning *p, const struct file_server_backing *at,
     const char *directory = arena_printf(a, "%s%s%s", at->directory, slash, below);
     if (at->is_local && p->node->is_local) {
         p->out->folder = directory;
+        p->out->shared = true;
         return true;
     }
     if (!p->node->is_root)

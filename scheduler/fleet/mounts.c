@@ -73,7 +73,7 @@ static void add_planned(const struct mounts *m, size_t i, const struct mount_pla
     const struct script_label label = {
         .code = plan->code, .what = plan->what, .remedy = plan->remedy, .command = plan->shown};
     if (plan->folder) {
-        script_mount_folder(m->script, &label, plan->folder, plan->target);
+        script_mount_folder(m->script, &label, plan->folder, plan->target, plan->shared);
         return;
     }
     if (plan->file)
@@ -117,6 +117,25 @@ bool mounts_add(const struct mounts *m, const struct mount_list *list, struct fa
         if (!add_one(m, &list->items[i], i, why))
             return false;
     return true;
+}
+
+void mounts_open_shares(const struct mounts *m, const struct mount_list *list)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        const struct mount_node node = node_of(m);
+        struct file_server *server = NULL;
+        struct mount_plan plan;
+        struct failure ignored;
+        struct err e = {0};
+        if (list->items[i].kind == MOUNT_FILE_SERVER &&
+            file_server_find(m->rt->fleet->st, m->a, list->items[i].source, &server, &e) < 0)
+            continue;
+        if (!mount_plan(m->a, &node, &list->items[i], i, server, &plan, &ignored) || !plan.shared)
+            continue;
+        const struct script_label label = {
+            .code = plan.code, .what = plan.what, .remedy = plan.remedy};
+        script_open_folder(m->script, &label, plan.folder);
+    }
 }
 
 /* --- unmounting ------------------------------------------------------------------------------- */

@@ -23,6 +23,9 @@ struct mounts {
     struct mount_secret **secrets; /* those who hold the arena end with mounts_wipe() */
 };
 
+/* Opens those that are folders of the daemon's to jobs with accounts of their own, also where the
+ * node was prepared before there were any. */
+void mounts_open_shares(const struct mounts *m, const struct mount_list *list);
 /* Adds the steps that mount `list`, in its order. False: one of them cannot be mounted, for *why;
  * the script is not to be run. */
 bool mounts_add(const struct mounts *m, const struct mount_list *list, struct failure *why);

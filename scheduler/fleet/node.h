@@ -13,6 +13,7 @@
 /* --- who works there -------------------------------------------------------------------------- */
 
 struct node_tenant;
+struct script;
 
 /* None may be NULL. They note and wake; they neither close the link nor free the tenant. */
 struct node_tenant_events {
@@ -55,8 +56,17 @@ const char *node_rt_runtimes(const struct node_rt *rt); /* of containers; may be
 const char *node_rt_why_down(const struct node_rt *rt);
 /* At which it is reached from other nodes: the machine's, or loopback. `rt` may be NULL. */
 const char *node_rt_address(const struct node_rt *rt);
-/* The account that jobs run as there; NULL: the agent's own. */
-const char *node_rt_job_user(const struct node_rt *rt);
+/* Whether each job has an account of its own there. */
+bool node_rt_has_accounts(const struct node_rt *rt);
+/* The account that a job with the directory `dir` (below <root>/jobs) runs as there, as requests
+ * name it: its own, or the one that the site names. NULL: the agent's own. */
+const char *node_rt_job_account(const struct node_rt *rt, struct arena *a, const char *dir);
+/* Steps of `sc`: that account is taken, for a job whose first node has the root `first_root`, which
+ * may be on the same machine; it is given back, or all are (`dir` NULL). Nothing where there are
+ * none. */
+void node_account_take_step(const struct node_rt *rt, struct arena *a, struct script *sc,
+                            const char *dir, const char *first_root);
+void node_account_release_step(const struct node_rt *rt, struct script *sc, const char *dir);
 
 /* The link over which requests go and are answered; NULL: there is none now. */
 struct node_link *node_rt_link(const struct node_rt *rt);

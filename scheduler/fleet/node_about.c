@@ -44,14 +44,6 @@ const char *node_rt_why_down(const struct node_rt *rt)
     return rt->contact.why_down;
 }
 
-const char *node_rt_job_user(const struct node_rt *rt)
-{
-    const struct site_machine *m = rt->machine ? rt->machine->site : NULL;
-    if (!m || !rt->seen.is_root)
-        return NULL;
-    return m->group->job_user ? m->group->job_user : m->group->user;
-}
-
 struct node_link *node_rt_link(const struct node_rt *rt)
 {
     return rt->contact.state == CONNECTION_READY ? rt->contact.link : NULL;

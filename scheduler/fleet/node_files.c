@@ -105,8 +105,12 @@ int fleet_list_dir(struct fleet *fl, const struct output_dir *at, const char *pa
     if (!rt)
         return -1;
     struct node_read *k = read_new(rt, ctx);
+    struct arena a;
+    arena_init(&a);
     k->on_dir = cb;
-    node_list_dir(rt->contact.link, node_rt_job_user(rt), at->base, path, on_dir, k);
+    node_list_dir(rt->contact.link, node_rt_job_account(rt, &a, at->job_dir), at->base, path,
+                  on_dir, k);
+    arena_free(&a);
     return 0;
 }
 
@@ -117,9 +121,12 @@ int fleet_read_file(struct fleet *fl, const struct output_dir *at, const char *p
     if (!rt)
         return -1;
     struct node_read *k = read_new(rt, ctx);
+    struct arena a;
+    arena_init(&a);
     k->on_bytes = cb;
-    node_read_file(rt->contact.link, node_rt_job_user(rt), at->base, path, offset, max, on_bytes,
-                   k);
+    node_read_file(rt->contact.link, node_rt_job_account(rt, &a, at->job_dir), at->base, path,
+                   offset, max, on_bytes, k);
+    arena_free(&a);
     return 0;
 }
 

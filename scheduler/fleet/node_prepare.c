@@ -167,6 +167,7 @@ static void add_cleaning(struct node_rt *rt)
                             arena_printf(&prep->a, "%s-sweep", prep->setup_id));
     mount_release_steps(rt, sc, &prep->a);
     script_remove_tree(sc, &rest, jobs);
+    node_account_release_step(rt, sc, NULL);
     script_skip_if(sc, NULL);
 }
 
@@ -228,7 +229,8 @@ static void make_script(struct node_rt *rt, const struct node *row)
     add_cleaning(rt);
     add_admin(rt);
     script_make_dirs(prep->script, &dirs, NULL, mounts, 1);
-    script_make_dirs(prep->script, &dirs, node_rt_job_user(rt), jobs, 1);
+    script_make_dirs(prep->script, &dirs,
+                     node_rt_has_accounts(rt) ? NULL : node_rt_job_account(rt, a, ""), jobs, 1);
     if (!add_mounts(rt, row))
         return;
     if (prep->spec.setup_task && add_setup(rt, &e) != 0)

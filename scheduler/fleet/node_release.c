@@ -80,6 +80,7 @@ void node_release_steps(struct node_rt *rt, struct arena *a, struct script *sc)
                                            .may_fail = true};
         script_remove_tree(sc, &label, arena_printf(a, "%s/%s", rt->root, made[i]));
     }
+    node_account_release_step(rt, sc, NULL);
 }
 
 static void on_changed(void *ctx)

@@ -22,6 +22,8 @@ struct step {
     struct victim *victims; /* of script_kill_tasks(): killed, not ended yet */
     bool is_mark;
     const bool *skip;
+    bool shared; /* a folder that every job may write in */
+    struct node_account account;
 };
 
 struct victim {
@@ -374,15 +376,26 @@ void script_make_dirs(struct script *sc, const struct script_label *label, const
 
 static void send_mount_folder(struct script *sc, struct step *st)
 {
-    node_mount_folder(sc->link, st->text, st->path, on_done, st);
+    node_mount_folder(sc->link, st->text, st->path, st->shared, on_done, st);
 }
 
 void script_mount_folder(struct script *sc, const struct script_label *label, const char *source,
-                         const char *target)
+                         const char *target, bool shared)
 {
     struct step *st = add(sc, label, send_mount_folder);
     st->text = source;
     st->path = target;
+    st->shared = shared;
+}
+
+static void send_open_folder(struct script *sc, struct step *st)
+{
+    node_open_folder(sc->link, st->path, on_done, st);
+}
+
+void script_open_folder(struct script *sc, const struct script_label *label, const char *path)
+{
+    add(sc, label, send_open_folder)->path = path;
 }
 
 static void send_unmount(struct script *sc, struct step *st)
@@ -457,6 +470,29 @@ static void send_user_remove(struct script *sc, struct step *st)
 void script_user_remove(struct script *sc, const struct script_label *label, const char *name)
 {
     struct step *st = add(sc, label, send_user_remove);
+    st->text = name;
+    st->waits = true;
+}
+
+static void send_account_take(struct script *sc, struct step *st)
+{
+    node_account_take(sc->link, &st->account, on_done, st);
+}
+
+void script_account_take(struct script *sc, const struct script_label *label,
+                         const struct node_account *account)
+{
+    add(sc, label, send_account_take)->account = *account;
+}
+
+static void send_account_release(struct script *sc, struct step *st)
+{
+    node_account_release(sc->link, st->text, on_done, st);
+}
+
+void script_account_release(struct script *sc, const struct script_label *label, const char *name)
+{
+    struct step *st = add(sc, label, send_account_release);
     st->text = name;
     st->waits = true;
 }

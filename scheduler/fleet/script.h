@@ -48,7 +48,8 @@ struct script *script_new(struct arena *a, const struct log *log, const char *no
 void script_make_dirs(struct script *, const struct script_label *, const char *as,
                       const char *const *paths, size_t n);
 void script_mount_folder(struct script *, const struct script_label *, const char *source,
-                         const char *target);
+                         const char *target, bool shared);
+void script_open_folder(struct script *, const struct script_label *, const char *path);
 void script_unmount(struct script *, const struct script_label *, const char *target);
 void script_write_file(struct script *, const struct script_label *, const char *as,
                        const char *path, const char *text, int mode);
@@ -58,6 +59,10 @@ void script_remove_tree(struct script *, const struct script_label *, const char
 void script_user_add(struct script *, const struct script_label *, const struct node_user *user);
 /* NULL: all that were made there. */
 void script_user_remove(struct script *, const struct script_label *, const char *name);
+/* See node_account_take(); a NULL name stands for all. */
+void script_account_take(struct script *, const struct script_label *,
+                         const struct node_account *account);
+void script_account_release(struct script *, const struct script_label *, const char *name);
 void script_signal(struct script *, const struct script_label *, const char *task_id, int signo);
 void script_forget(struct script *, const struct script_label *, const char *task_id);
 /* SIGKILL to every running task whose id begins with `prefix` ("": all), except the one called

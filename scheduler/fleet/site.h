@@ -25,7 +25,8 @@ struct site_group {
     const char *agent_socket; /* an ssh-agent's */
     const char *become;       /* "sudo -n", or NULL: no root there */
     const char *node_root;    /* absolute */
-    const char *job_user;     /* the account that jobs run as where there is root; NULL: `user` */
+    const char *job_user; /* the account that jobs run as where there is root; NULL: each has one
+                           * of its own, or, without numbers for them, `user` */
     const char *const *vm_sizes; /* upper-case, NULL-terminated; empty: any */
     enum vm_priority priority;
     const char *health_command; /* run by the shell as root if there is; NULL: none */
@@ -83,6 +84,7 @@ struct site {
     const char *const *container_runtimes; /* in order of choice: "docker", "podman" */
     size_t n_container_runtimes;
     struct task_limits limits; /* of jobs and their preparation */
+    int64_t first_uid, n_uids; /* for accounts of jobs; 0: there are none */
 
     const char *known_hosts; /* the daemon's own file */
     bool strict_host_keys;

@@ -156,11 +156,13 @@ static int add_part(struct search *q, const struct allocation *at, struct err *e
     if (absence != PRESENT)
         q->absence = absence;
     else if (!known(q, rt, path))
-        q->found[q->n_found++] = (struct output_dir){.node_id = node_rt_id(rt),
-                                                     .rank = at->rank,
-                                                     .node = arena_strdup(q->a, node_rt_name(rt)),
-                                                     .base = path,
-                                                     .is_local = node_rt_is_local(rt)};
+        q->found[q->n_found++] =
+            (struct output_dir){.node_id = node_rt_id(rt),
+                                .rank = at->rank,
+                                .node = arena_strdup(q->a, node_rt_name(rt)),
+                                .base = path,
+                                .job_dir = arena_printf(q->a, "%s-%d", q->run.guid, q->run.attempt),
+                                .is_local = node_rt_is_local(rt)};
     return 0;
 }
 

@@ -86,6 +86,12 @@ static struct env env_of(struct job_slot *slot, const struct kv *own, size_t n_o
     return v;
 }
 
+static const char *job_account(struct job_slot *slot)
+{
+    const struct job_run *run = slot->run;
+    return node_rt_job_account(slot->tenant.node, &slot->a, run->dir);
+}
+
 static void send_task(struct job_slot *slot, struct run_task *task)
 {
     struct arena *a = &slot->a;
@@ -103,7 +109,7 @@ static void send_task(struct job_slot *slot, struct run_task *task)
         .stderr_path = arena_printf(a, "%s/%s", slot->env.std_dir, p->stderr_name),
         .log_path = slot->env.log_path,
         .step = task->step,
-        .user = node_rt_job_user(slot->tenant.node),
+        .user = job_account(slot),
         .limits = *limits_of(slot->run->runs),
     };
     if (slot->container.runtime)
@@ -191,6 +197,16 @@ static struct mounts mounts_of(struct job_slot *slot)
                            .secrets = &slot->secrets};
 }
 
+/* Those of the cluster, which were mounted with the node. */
+static void open_shares(struct job_slot *slot)
+{
+    struct mounts mounts = mounts_of(slot);
+    if (!node_rt_is_local(slot->tenant.node) || !node_rt_has_accounts(slot->tenant.node))
+        return;
+    mounts.mount_root = node_mount_root(&slot->a, slot->root);
+    mounts_open_shares(&mounts, &slot->run->spec.cluster_mounts);
+}
+
 /* Directories that are on mounts come after the mounts. False: a volume cannot be mounted. */
 static bool add_directories(struct job_slot *slot, const char *as)
 {
@@ -211,6 +227,7 @@ static bool add_directories(struct job_slot *slot, const char *as)
     own[0] = env->job_mounts;
     own[1] = env->shared_dir;
     script_make_dirs(slot->script, &make_own, as, own, 2);
+    open_shares(slot);
     if (!mounts_add(&mounts, &slot->run->spec.mounts, &slot->error)) {
         slot->has_error = true;
         return false;
@@ -253,7 +270,7 @@ static bool find_container(struct job_slot *slot)
         .root = slot->root,
         .job_dir = known ? slot->env.job_dir : job_dir(slot),
         .log_path = known ? slot->env.log_path : "/dev/null",
-        .user = node_rt_job_user(slot->tenant.node),
+        .user = job_account(slot),
         .gpus = slot_gpus(slot),
         .limits = *limits_of(rs)};
     return slot->container.runtime != NULL;
@@ -319,11 +336,12 @@ void slot_forget_link(struct job_slot *slot)
 void slot_start(struct job_slot *slot)
 {
     struct job_run *run = slot->run;
-    const char *as = node_rt_job_user(slot->tenant.node);
+    const char *as = job_account(slot);
     if (!make_env(slot))
         return;
     slot_go(slot, SLOT_STARTED);
     slot->script = script_new(&slot->a, run->runs->log, slot->node_name);
+    node_account_take_step(slot->tenant.node, &slot->a, slot->script, run->dir, run->slots[0].root);
     if (!add_directories(slot, as)) {
         wake(run->runs->wakes, WAKE_RUN, run->row.id);
         return;
@@ -471,7 +489,7 @@ static void add_last_line(struct job_slot *slot)
     if (slot->rank != 0 || !run->out.why.code)
         return;
     timefmt_fixed(wakes_wall(run->runs->wakes), now);
-    script_append(slot->script, &label, node_rt_job_user(slot->tenant.node), slot->env.log_path,
+    script_append(slot->script, &label, job_account(slot), slot->env.log_path,
                   arena_printf(a, "%s job %s %s: %s", now, run->name,
                                run->out.kind == OUT_REQUEUE ? "queued again" : "failed",
                                failure_text(a, &run->out.why)));
@@ -522,6 +540,7 @@ void slot_clean(struct job_slot *slot)
     mounts_remove(&mounts, &run->spec.mounts);
     script_remove_tree(slot->script, &remove,
                        slot_keeps(slot) ? arena_printf(&slot->a, "%s/mounts", dir) : dir);
+    node_account_release_step(slot->tenant.node, slot->script, run->dir);
     /* A job that is to be queued again is not written down as such yet: until then the node
      * must remember that this attempt ran. */
     for (size_t i = 0; run->out.kind != OUT_REQUEUE && i < run->n_tasks; i++)

@@ -91,6 +91,7 @@ def test_source_directories_stay_inside(own_place):
 def test_an_unmanaged_file_system_is_mounted_for_a_cluster(own_place, tmp_path):
     if not may_mount(tmp_path):
         pytest.skip("not allowed to mount")
+    tmp_path.chmod(0o777)
     (tmp_path / "in").write_text("precious\n")
     cluster = own_place.cluster(nodeSetup={"mountVolumes": unmanaged(f"mount --bind {tmp_path}")})
     job = own_place.job(
@@ -107,6 +108,7 @@ def test_an_unmanaged_file_system_is_mounted_for_a_cluster(own_place, tmp_path):
 def test_an_unmanaged_file_system_of_a_job_goes_with_it(own_place, tmp_path):
     if not may_mount(tmp_path):
         pytest.skip("not allowed to mount")
+    tmp_path.chmod(0o777)
     cluster = own_place.cluster()
     job = own_place.job(
         cluster,

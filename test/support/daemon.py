@@ -120,6 +120,7 @@ def children(pid):
 class Daemon:
     def __init__(self, config=None, state_dir=None, arguments=(), environment=None, prefix=()):
         self.dir = Path(state_dir or tempfile.mkdtemp(prefix="batchaid-test-"))
+        self.dir.chmod(0o711)  # the accounts of jobs pass through it
         self.state_dir = self.dir / "state"
         self.config = config or {}
         self.arguments = list(arguments)

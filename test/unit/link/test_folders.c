@@ -15,13 +15,13 @@ static void test_files_and_mounts(void **state)
     char *share = in_root(f, "shares/a"), *other = in_root(f, "shares/b"),
          *target = in_root(f, "mnt/x"), *full = in_root(f, "full/dir"), *deep = in_root(f, "d/e/f"),
          *file = in_root(f, "full/dir/hosts");
-    ASK(f, node_mount_folder(f->link, share, target, on_done, f));
-    ASK(f, node_mount_folder(f->link, share, target, on_done, f)); /* done already */
+    ASK(f, node_mount_folder(f->link, share, target, false, on_done, f));
+    ASK(f, node_mount_folder(f->link, share, target, false, on_done, f)); /* done already */
     assert_string_equal(f->why.msg, "");
     assert_true(readlink(target, now, sizeof now - 1) > 0);
     assert_string_equal(now, share);
     assert_int_equal(stat(target, &st), 0);
-    ASK(f, node_mount_folder(f->link, other, target, on_done, f));
+    ASK(f, node_mount_folder(f->link, other, target, false, on_done, f));
     memset(now, 0, sizeof now);
     assert_true(readlink(target, now, sizeof now - 1) > 0);
     assert_string_equal(now, other);
@@ -30,10 +30,10 @@ static void test_files_and_mounts(void **state)
     assert_int_equal(stat(file, &st), 0);
     assert_int_equal(st.st_mode & 07777, 0640);
     assert_true(file_has(f, "full/dir/hosts", "127.0.0.1\n"));
-    ASK(f, node_mount_folder(f->link, share, full, on_done, f));
+    ASK(f, node_mount_folder(f->link, share, full, false, on_done, f));
     assert_int_equal(f->why.code, ERR_CONFLICT);
     assert_non_null(strstr(f->why.msg, full));
-    ASK(f, node_mount_folder(f->link, share, "/tmp/elsewhere", on_done, f));
+    ASK(f, node_mount_folder(f->link, share, "/tmp/elsewhere", false, on_done, f));
     assert_int_equal(f->why.code, ERR_INVALID_PATH);
 
     const char *dirs[] = {deep, share};
@@ -55,7 +55,7 @@ static void test_only_directories_are_mounted(void **state)
     open_ready(f);
     char *file = in_root(f, "shares/file"), *target = in_root(f, "mnt/x");
     ASK(f, node_write_file(f->link, NULL, file, "no folder", 0644, on_done, f));
-    ASK(f, node_mount_folder(f->link, file, target, on_done, f));
+    ASK(f, node_mount_folder(f->link, file, target, false, on_done, f));
     assert_int_equal(f->why.code, ERR_INVALID_PATH);
     assert_non_null(strstr(f->why.msg, file));
     assert_non_null(strstr(f->why.msg, "not a directory"));
@@ -89,7 +89,7 @@ static void test_remove_tree(void **state)
          *up = in_root(f, "../x"), *tasks = in_root(f, "tasks"),
          *ro = in_root(f, "job/ro/sub/file");
     ASK(f, node_append(f->link, NULL, precious, "x", on_done, f));
-    ASK(f, node_mount_folder(f->link, outside, link, on_done, f));
+    ASK(f, node_mount_folder(f->link, outside, link, false, on_done, f));
     ASK(f, node_append(f->link, NULL, ro, "x", on_done, f));
     const char *refused[] = {outside, precious, through, up, tasks, "/", f->root, "relative"};
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#include "nodeagent-proto/agent/lease_end.h"
+
+#include <assert.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ipc.h>
+#include <sys/msg.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/fs.h"
+#include "nodeagent-proto/agent/monotonic.h"
+#include "nodeagent-proto/agent/procs.h"
+#include "nodeagent-proto/wire/task.h"
+
+#define KILL_MS 5000
+#define STEP_NS 2000000
+
+/* ---- processes ---- */
+
+/* With the effective id of what it is to kill it may signal that and nobody else; with real and
+ * saved ids that nobody has it is not signalled back. kill(-1) hits all at once, however fast they
+ * fork. */
+static _Noreturn void kill_all(uid_t uid)
+{
+    int64_t limit = monotonic_ms() + KILL_MS;
+    if (setresuid(uid + 1, uid, uid + 1) < 0)
+        _exit(1);
+    for (;;) {
+        (void)kill(-1, SIGKILL);
+        if (!procs_can_signal_any())
+            _exit(0);
+        if (monotonic_ms() >= limit)
+            _exit(1);
+        nanosleep(&(struct timespec){.tv_nsec = STEP_NS}, NULL);
+    }
+}
+
+int lease_end_processes(uid_t uid, struct err *e)
+{
+    int status = -1;
+    assert(uid >= NODE_UID_LOWEST); /* whoever has a lower one is somebody else */
+    if (!procs_run_as(uid, 1))
+        return 0;
+    pid_t pid = fork();
+    if (pid == 0)
+        kill_all(uid);
+    if (pid < 0)
+        return err_errno(e, ERR_NODE, "cannot fork");
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return 0;
+    return err_set(e, ERR_UNAVAILABLE, "name",
+                   "what runs as uid %u has not ended %d s after SIGKILL: it hangs in the kernel",
+                   (unsigned)uid, KILL_MS / 1000);
+}
+
+/* ---- files ---- */
+
+int lease_end_files(uid_t uid, const char *dir, struct err *e)
+{
+    char *paths[] = {strdup(dir), NULL};
+    struct stat st;
+    int rc = 0;
+    if (lstat(dir, &st) < 0 || !S_ISDIR(st.st_mode)) {
+        free(paths[0]);
+        return 0;
+    }
+    FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_XDEV, NULL);
+    FTSENT *at;
+    if (!tree)
+        rc = err_errno(e, ERR_IO, "cannot look through %s", dir);
+    while (rc == 0 && tree && (errno = 0, at = fts_read(tree))) {
+        if (at->fts_info == FTS_DP || at->fts_info == FTS_NS)
+            continue;
+        if (at->fts_info == FTS_DNR || at->fts_info == FTS_ERR) {
+            errno = at->fts_errno;
+            rc = err_errno(e, ERR_IO, "cannot look through %s", at->fts_path);
+        } else if (at->fts_statp->st_uid == uid &&
+                   lchown(at->fts_accpath, geteuid(), getegid()) < 0)
+            rc = err_errno(e, ERR_IO, "cannot take %s over", at->fts_path);
+    }
+    if (rc == 0 && tree && errno != 0)
+        rc = err_errno(e, ERR_IO, "cannot look through %s", dir);
+    if (tree)
+        fts_close(tree);
+    free(paths[0]);
+    return rc;
+}
+
+static void empty_of(uid_t uid, const char *dir)
+{
+    DIR *d = opendir(dir);
+    struct dirent *de;
+    while (d && (de = readdir(d))) {
+        struct stat st;
+        if (fstatat(dirfd(d), de->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_uid != uid)
+            continue;
+        char *path = fs_join(dir, de->d_name);
+        int ignored = fs_remove_tree(path, NULL);
+        (void)ignored;
+        free(path);
+    }
+    if (d)
+        closedir(d);
+}
+
+/* ---- System V's objects ---- */
+
+static void remove_shm(int id)
+{
+    (void)shmctl(id, IPC_RMID, NULL);
+}
+
+static void remove_sem(int id)
+{
+    (void)semctl(id, 0, IPC_RMID);
+}
+
+static void remove_msg(int id)
+{
+    (void)msgctl(id, IPC_RMID, NULL);
+}
+
+/* Which word of the line is `name`; -1: none. */
+static int column_of(char *line, const char *name)
+{
+    char *save = NULL, *word = strtok_r(line, " \n", &save);
+    for (int i = 0; word; i++, word = strtok_r(NULL, " \n", &save))
+        if (strcmp(word, name) == 0)
+            return i;
+    return -1;
+}
+
+/* The first line says what is in the columns; the second column is the id. */
+static void remove_objects(const char *table, uid_t uid, void (*fn)(int id))
+{
+    char line[512];
+    FILE *f = fopen(table, "re");
+    int column = f && fgets(line, sizeof line, f) ? column_of(line, "uid") : -1;
+    while (column > 1 && fgets(line, sizeof line, f)) {
+        char *save = NULL, *word = strtok_r(line, " \n", &save);
+        long id = -1;
+        for (int i = 0; word && i < column; i++, word = strtok_r(NULL, " \n", &save))
+            if (i == 1)
+                id = strtol(word, NULL, 10);
+        if (word && id >= 0 && strtoul(word, NULL, 10) == uid)
+            fn((int)id);
+    }
+    if (f)
+        fclose(f);
+}
+
+void lease_end_rest(uid_t uid)
+{
+    static const char *const common[] = {"/dev/shm", "/dev/mqueue"};
+    remove_objects("/proc/sysvipc/shm", uid, remove_shm);
+    remove_objects("/proc/sysvipc/sem", uid, remove_sem);
+    remove_objects("/proc/sysvipc/msg", uid, remove_msg);
+    for (size_t i = 0; i < sizeof common / sizeof common[0]; i++)
+        empty_of(uid, common[i]);
+}

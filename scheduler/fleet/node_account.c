@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Who jobs run as on a node. Where the agent is root each has an account of its own, called as its
+ * directory is, unless the site names one for all.
+ */
+#include <string.h>
+
+#include "scheduler/fleet/node_priv.h"
+#include "scheduler/fleet/script.h"
+
+static const struct site_group *group_of(const struct node_rt *rt)
+{
+    return rt->machine && rt->machine->site ? rt->machine->site->group : NULL;
+}
+
+bool node_rt_has_accounts(const struct node_rt *rt)
+{
+    const struct site *site = rt->fleet->cfg.site;
+    const struct site_group *g = group_of(rt);
+    return rt->seen.is_root && site && site->n_uids > 0 && !(g && g->job_user);
+}
+
+const char *node_rt_job_account(const struct node_rt *rt, struct arena *a, const char *dir)
+{
+    const struct site_group *g = group_of(rt);
+    if (node_rt_has_accounts(rt))
+        return arena_printf(a, "+%s", dir);
+    if (!g || !rt->seen.is_root)
+        return NULL;
+    return g->job_user ? g->job_user : g->user;
+}
+
+void node_account_take_step(const struct node_rt *rt, struct arena *a, struct script *sc,
+                            const char *dir, const char *first_root)
+{
+    static const struct script_label take = {
+        .code = FAIL_JOB_DIRECTORY_FAILED,
+        .what = "take an account for the job",
+        .remedy = "put right what the message names, or say in the configuration whom jobs run as "
+                  "(inventory: job_user; jobs.uids: 0 for no accounts of their own)",
+        .on_node = true};
+    if (!node_rt_has_accounts(rt))
+        return;
+    const struct site *site = rt->fleet->cfg.site;
+    bool other = strcmp(first_root, rt->root) != 0;
+    const struct node_account account = {
+        .name = dir,
+        .dir = arena_printf(a, "%s/jobs/%s", rt->root, dir),
+        .also = other ? arena_printf(a, "%s/jobs/%s", first_root, dir) : NULL,
+        .first = site->first_uid,
+        .count = site->n_uids};
+    script_account_take(sc, &take, &account);
+}
+
+/* Asked for also where there are none any more: an agent that is root may have some of before. */
+void node_account_release_step(const struct node_rt *rt, struct script *sc, const char *dir)
+{
+    static const struct script_label release = {
+        .code = FAIL_TASK_NOT_KILLED,
+        .what = "release the job's account",
+        .remedy = "see what its processes wait for (a mount that is dead, a driver) or restart the "
+                  "machine, then resize the cluster or undrain the machine"};
+    if (rt->seen.is_root)
+        script_account_release(sc, &release, dir);
+}

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * An account of its own for each job, given out by the real agent: who it is, what it reaches, and
+ * that nothing of it is left when it is given back, whoever is killed meanwhile. Needs root.
+ */
+#include <sys/ipc.h>
+#include <sys/shm.h>
+#include <sys/wait.h>
+
+#include "test/unit/link/task_fixture.h"
+#include "test/unit/support/skip.h"
+
+#define FIRST 2100000000
+#define COUNT 40000000
+
+#define NEED_ROOT()                                                                                \
+    do {                                                                                           \
+        if (geteuid() != 0)                                                                        \
+            skip_because("needs root");                                                            \
+    } while (0)
+
+static char *dir_of(struct fixture *f, const char *name)
+{
+    char *jobs = in_root(f, "jobs"), *dir = fs_join(jobs, name);
+    free(jobs);
+    return dir;
+}
+
+static void take_from(struct fixture *f, const char *name, int64_t first, int64_t count)
+{
+    char *dir = dir_of(f, name);
+    const struct node_account account = {.name = name, .dir = dir, .first = first, .count = count};
+    ASK(f, node_account_take(f->link, &account, on_done, f));
+    free(dir);
+}
+
+static void take(struct fixture *f, const char *name)
+{
+    take_from(f, name, FIRST, COUNT);
+    assert_string_equal(f->why.msg, "");
+}
+
+static void release(struct fixture *f, const char *name)
+{
+    ASK(f, node_account_release(f->link, name, on_done, f));
+    assert_string_equal(f->why.msg, "");
+}
+
+/* 0: nobody's. */
+static uid_t uid_of(struct fixture *f, const char *name)
+{
+    char relative[64];
+    snprintf(relative, sizeof relative, "accounts/%s", name);
+    char *text = slurp(f, relative);
+    uid_t uid = (uid_t)strtoul(text, NULL, 10);
+    free(text);
+    return uid;
+}
+
+static uid_t owner_of(struct fixture *f, const char *relative, mode_t *mode)
+{
+    char *path = in_root(f, relative);
+    struct stat st;
+    assert_int_equal(lstat(path, &st), 0);
+    if (mode)
+        *mode = st.st_mode & 07777;
+    free(path);
+    return st.st_uid;
+}
+
+static bool is_there(struct fixture *f, const char *relative)
+{
+    char *path = in_root(f, relative);
+    struct stat st;
+    bool there = lstat(path, &st) == 0;
+    free(path);
+    return there;
+}
+
+/* Runs a command of job `name`; in its own directory, which also gets its output. */
+static void begin(struct fixture *f, const char *id, const char *name, const char *command)
+{
+    char as[32], *dir = dir_of(f, name), *out = fs_join(dir, "out.txt"),
+                 *no = fs_join(dir, "no.txt");
+    snprintf(as, sizeof as, "+%s", name);
+    const struct task_spec s = {.id = id,
+                                .command_line = command,
+                                .cwd = dir,
+                                .stdout_path = out,
+                                .stderr_path = no,
+                                .step = "job",
+                                .user = as};
+    run_spec(f, &s);
+    free(no);
+    free(out);
+    free(dir);
+}
+
+static int exit_of(struct fixture *f, const char *id, const char *name, const char *command)
+{
+    f->n_ended = 0;
+    begin(f, id, name, command);
+    return end_of(f)->s.exit_code;
+}
+
+static void test_a_job_is_a_number_of_its_own(void **state)
+{
+    struct fixture *f = *state;
+    char wanted[128];
+    mode_t mode;
+    NEED_ROOT();
+    open_ready(f);
+    take(f, "one");
+    take(f, "two");
+    uid_t one = uid_of(f, "one"), two = uid_of(f, "two");
+    assert_true(one > FIRST && one < FIRST + COUNT);
+    assert_true(two > FIRST && two < FIRST + COUNT && two != one);
+    assert_int_equal(owner_of(f, "jobs/one", &mode), one);
+    assert_int_equal(mode, 0700);
+    assert_int_equal(exit_of(f, "t1", "one", "id -u; id -g; id -G; echo $USER $HOME"), 0);
+    char *home = dir_of(f, "one");
+    snprintf(wanted, sizeof wanted, "%u\n%u\n%u\nbatchai-%u %s\n", one, FIRST, FIRST, one, home);
+    assert_true(file_has(f, "jobs/one/out.txt", wanted));
+    free(home);
+}
+
+static void test_taken_again_it_is_the_same(void **state)
+{
+    struct fixture *f = *state;
+    NEED_ROOT();
+    open_ready(f);
+    take(f, "one");
+    uid_t one = uid_of(f, "one");
+    take(f, "one");
+    assert_int_equal(uid_of(f, "one"), one);
+    close_link(f);
+    open_ready(f);
+    take(f, "one");
+    assert_int_equal(uid_of(f, "one"), one);
+    release(f, "one");
+    take(f, "two");
+    assert_true(uid_of(f, "two") != one); /* its number comes again as late as can be */
+}
+
+static void test_another_job_is_out_of_reach(void **state)
+{
+    struct fixture *f = *state;
+    char command[256];
+    NEED_ROOT();
+    open_ready(f);
+    take(f, "one");
+    take(f, "two");
+    begin(f, "t1", "one", "echo secret >mine; echo $$ >pid; chmod 0644 mine; exec sleep 1000");
+    WAIT(f, read_pid(f, "jobs/one/pid") > 0);
+    snprintf(command, sizeof command,
+             "cat ../one/mine; kill -9 %ld; cat /proc/%ld/environ; ls %s/tasks",
+             read_pid(f, "jobs/one/pid"), read_pid(f, "jobs/one/pid"), f->root);
+    assert_true(exit_of(f, "t2", "two", command) != 0);
+    assert_false(file_has(f, "jobs/two/out.txt", "secret"));
+    assert_false(file_has(f, "jobs/two/out.txt", "BATCHAI"));
+    assert_false(file_has(f, "jobs/two/out.txt", "claim"));
+    assert_false(gone(read_pid(f, "jobs/one/pid")));
+    ASK(f, node_signal(f->link, "t1", SIGKILL, on_done, f));
+    WAIT(f, f->n_ended == 2);
+}
+
+/* What a job starts so that no task knows it any more. */
+static void escape(struct fixture *f, const char *name)
+{
+    struct err e;
+    char *path = in_root(f, "jobs/one/escape.sh");
+    static const char text[] = "trap '' TERM; echo $$ >\"$1/pid\"; exec sleep 1000\n";
+    assert_int_equal(fs_write_atomic(path, text, sizeof text - 1, 0644, &e), 0);
+    free(path);
+    char *dir = dir_of(f, name), cmd[256];
+    uid_t uid = uid_of(f, name);
+    snprintf(cmd, sizeof cmd, "exec env -i setsid sh %s/escape.sh %s >/dev/null 2>&1", dir, dir);
+    pid_t pid = fork();
+    if (pid == 0) {
+        if (setresgid(uid, uid, uid) == 0 && setresuid(uid, uid, uid) == 0)
+            execl("/bin/sh", "sh", "-c", cmd, (char *)NULL);
+        _exit(1);
+    }
+    WAIT(f, read_pid(f, "jobs/one/pid") > 0);
+    free(dir);
+}
+
+static void test_given_back_nothing_of_it_is_left(void **state)
+{
+    struct fixture *f = *state;
+    struct err e;
+    NEED_ROOT();
+    open_ready(f);
+    take(f, "one");
+    uid_t one = uid_of(f, "one");
+    char left[64], *others = in_root(f, "others"), *linked = in_root(f, "jobs/one/linked");
+    snprintf(left, sizeof left, "/dev/shm/batchai-test-left-%d", (int)getpid());
+    assert_int_equal(fs_write_atomic(others, "x", 1, 0644, &e), 0);
+    assert_int_equal(chown(others, 12345, 12345), 0);
+    assert_int_equal(link(others, linked), 0);
+    char command[256];
+    snprintf(command, sizeof command,
+             "mkdir -p a/b; echo x >a/b/c; ln -s /etc/passwd a/l; mkdir -p %s/deep; umask 077; "
+             "chmod u+s a/b/c; chmod 0 a/b",
+             left);
+    assert_int_equal(exit_of(f, "t1", "one", command), 0);
+    escape(f, "one");
+    long pid = read_pid(f, "jobs/one/pid");
+    int shm = shmget(IPC_PRIVATE, 4096, 0600);
+    struct shmid_ds ds;
+    assert_int_equal(shmctl(shm, IPC_STAT, &ds), 0);
+    ds.shm_perm.uid = one;
+    assert_int_equal(shmctl(shm, IPC_SET, &ds), 0);
+
+    release(f, "one");
+    assert_true(gone(pid));
+    assert_int_equal(uid_of(f, "one"), 0);
+    assert_int_equal(owner_of(f, "jobs/one", NULL), 0);
+    assert_int_equal(owner_of(f, "jobs/one/a/b/c", NULL), 0);
+    assert_int_equal(owner_of(f, "jobs/one/a/l", NULL), 0);
+    assert_int_equal(owner_of(f, "jobs/one/linked", NULL), 12345);
+    assert_int_equal(access(left, F_OK), -1);
+    assert_int_equal(shmctl(shm, IPC_STAT, &ds), -1);
+    struct stat st;
+    assert_int_equal(stat("/etc/passwd", &st), 0);
+    assert_int_equal(st.st_uid, 0);
+    release(f, "one"); /* done already */
+    release(f, NULL);
+    while (waitpid(-1, NULL, WNOHANG) > 0)
+        ;
+    free(linked);
+    free(others);
+}
+
+static void test_all_at_once(void **state)
+{
+    struct fixture *f = *state;
+    NEED_ROOT();
+    open_ready(f);
+    take(f, "one");
+    take(f, "two");
+    release(f, NULL);
+    assert_int_equal(uid_of(f, "one"), 0);
+    assert_int_equal(uid_of(f, "two"), 0);
+}
+
+static void test_the_next_agent_gives_back_what_nothing_needs(void **state)
+{
+    struct fixture *f = *state;
+    struct err e;
+    NEED_ROOT();
+    open_ready(f);
+    take(f, "one");
+    take(f, "two");
+    take(f, "three");
+    begin(f, "t2", "two", "exec sleep 1000");
+    close_link(f);
+    char *one = dir_of(f, "one"), *two = dir_of(f, "two");
+    assert_int_equal(fs_remove_tree(one, &e), 0);
+    assert_int_equal(fs_remove_tree(two, &e), 0);
+    open_ready(f);
+    assert_int_equal(uid_of(f, "one"), 0);
+    assert_true(uid_of(f, "two") > 0);   /* a task runs as it */
+    assert_true(uid_of(f, "three") > 0); /* its directory is there */
+    ASK(f, node_signal(f->link, "t2", SIGKILL, on_done, f));
+    WAIT(f, f->n_ended == 1);
+    free(two);
+    free(one);
+}
+
+static size_t n_entries;
+
+static void on_dir(void *ctx, const struct err *why, const struct node_dir_entry *list, size_t n)
+{
+    (void)list;
+    n_entries = n;
+    keep_why(ctx, why);
+}
+
+static void test_what_it_kept_is_read_and_no_link_out_of_it(void **state)
+{
+    struct fixture *f = *state;
+    struct err e;
+    NEED_ROOT();
+    open_ready(f);
+    take(f, "one");
+    assert_int_equal(exit_of(f, "t1", "one", "mkdir kept; echo x >kept/file; ln -s /etc out"), 0);
+    char *dir = dir_of(f, "one"), *kept = fs_join(dir, "kept"), *out = fs_join(dir, "out");
+    char *secret = in_root(f, "secret"), *file = fs_join(secret, "file"),
+         *lead = fs_join(dir, "lead");
+    assert_int_equal(fs_mkdirs(secret, 0700, &e), 0);
+    assert_int_equal(fs_write_atomic(file, "x", 1, 0600, &e), 0);
+    assert_int_equal(symlink(secret, lead), 0);
+    release(f, "one");
+    ASK(f, node_list_dir(f->link, "+one", kept, "", on_dir, f));
+    assert_string_equal(f->why.msg, "");
+    assert_int_equal(n_entries, 1);
+    ASK(f, node_list_dir(f->link, "+one", out, "", on_dir, f));
+    assert_true(f->why.code != ERR_NONE);
+    ASK(f, node_list_dir(f->link, "+one", lead, "", on_dir, f));
+    assert_true(f->why.code != ERR_NONE);
+    ASK(f, node_list_dir(f->link, "+one", secret, "", on_dir, f));
+    assert_true(f->why.code != ERR_NONE);
+    free(lead);
+    free(file);
+    free(secret);
+    free(out);
+    free(kept);
+    free(dir);
+}
+
+static void test_jobs_write_in_what_others_made_on_a_share(void **state)
+{
+    struct fixture *f = *state;
+    NEED_ROOT();
+    open_ready(f);
+    char *share = in_root(f, "share"), *target = in_root(f, "mounts/data");
+    ASK(f, node_mount_folder(f->link, share, target, true, on_done, f));
+    assert_string_equal(f->why.msg, "");
+    take(f, "one");
+    take(f, "two");
+    assert_int_equal(exit_of(f, "t1", "one", "mkdir ../../mounts/data/made"), 0);
+    assert_int_equal(exit_of(f, "t2", "two", "echo x >../../mounts/data/made/file"), 0);
+    assert_int_equal(exit_of(f, "t3", "one", "echo y >>../../mounts/data/made/file"), 0);
+    /* Also where the file system has no lists of rights. */
+    char *plain = in_root(f, "plain");
+    assert_true(mkdir(plain, 0777) == 0 && chmod(plain, 0777) == 0);
+    assert_int_equal(
+        exit_of(f, "t4", "one", "mkdir ../../plain/made; echo x >../../plain/made/file"), 0);
+    assert_int_equal(exit_of(f, "t5", "two", "echo y >>../../plain/made/file"), 0);
+    free(plain);
+    free(target);
+    free(share);
+}
+
+static void test_what_cannot_be_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    NEED_ROOT();
+    open_ready(f);
+    take_from(f, "one", 1000, COUNT);
+    assert_int_equal(f->why.code, ERR_INVALID_PROPERTY);
+    take_from(f, "one", FIRST, 900);
+    assert_int_equal(f->why.code, ERR_INVALID_PROPERTY);
+    struct node_account a = {
+        .name = "one", .dir = "/tmp/elsewhere", .first = FIRST, .count = COUNT};
+    ASK(f, node_account_take(f->link, &a, on_done, f));
+    assert_int_equal(f->why.code, ERR_INVALID_PATH);
+    char *dir = dir_of(f, "x"), *jobs = in_root(f, "jobs");
+    a.name = "../x";
+    a.dir = dir;
+    ASK(f, node_account_take(f->link, &a, on_done, f));
+    assert_int_equal(f->why.code, ERR_INVALID_PROPERTY);
+    struct err e;
+    char *file = fs_join(dir, "file");
+    take(f, "one");
+    assert_int_equal(fs_mkdirs(dir, 0700, &e), 0);
+    assert_int_equal(fs_write_atomic(file, "x", 1, 0600, &e), 0);
+    take_from(f, "x", FIRST, COUNT);
+    assert_int_equal(f->why.code, ERR_CONFLICT); /* somebody has been there */
+    assert_true(is_there(f, "jobs/x/file"));
+    free(file);
+    free(jobs);
+    free(dir);
+}
+
+static void test_who_was_there_before_goes_on_as_it_was(void **state)
+{
+    struct fixture *f = *state;
+    struct err e;
+    NEED_ROOT();
+    open_ready(f);
+    char *dir = dir_of(f, "one");
+    assert_int_equal(fs_mkdirs(dir, 0755, &e), 0);
+    assert_int_equal(chown(dir, TEST_UID, TEST_GID), 0);
+    pid_t other = fork();
+    if (other == 0) {
+        if (setresuid(TEST_UID, TEST_UID, TEST_UID) == 0)
+            pause();
+        _exit(1);
+    }
+    take(f, "one");
+    assert_int_equal(uid_of(f, "one"), TEST_UID);
+    assert_int_equal(exit_of(f, "t1", "one", "id -u"), 0);
+    assert_true(file_has(f, "jobs/one/out.txt", "54321\n"));
+    release(f, "one");
+    assert_int_equal(owner_of(f, "jobs/one", NULL), TEST_UID); /* it is not a job's alone */
+    assert_false(gone(other));
+    kill(other, SIGKILL);
+    waitpid(other, NULL, 0);
+    take(f, "two");
+    assert_true(uid_of(f, "two") > FIRST);
+    free(dir);
+}
+
+static void test_a_share_is_opened_with_what_is_in_it(void **state)
+{
+    struct fixture *f = *state;
+    struct err e;
+    NEED_ROOT();
+    open_ready(f);
+    char *share = in_root(f, "share"), *target = in_root(f, "mounts/data");
+    char *deep = in_root(f, "share/old/deep"), *file = in_root(f, "share/old/deep/file");
+    char *lead = in_root(f, "share/old/lead"), *outside = in_root(f, "outside");
+    assert_int_equal(fs_mkdirs(deep, 0755, &e), 0);
+    assert_int_equal(fs_write_atomic(file, "x", 1, 0600, &e), 0);
+    assert_int_equal(fs_write_atomic(outside, "x", 1, 0600, &e), 0);
+    assert_int_equal(symlink(outside, lead), 0);
+    ASK(f, node_mount_folder(f->link, share, target, true, on_done, f));
+    assert_string_equal(f->why.msg, "");
+    take(f, "one");
+    assert_int_equal(
+        exit_of(f, "t1", "one", "cd ../../mounts/data/old/deep; mkdir new; echo y >>file"), 0);
+    mode_t mode;
+    (void)owner_of(f, "outside", &mode);
+    assert_int_equal(mode, 0600);
+    free(outside);
+    free(lead);
+    free(file);
+    free(deep);
+    free(target);
+    free(share);
+}
+
+static void test_a_way_that_is_closed_is_named(void **state)
+{
+    struct fixture *f = *state;
+    NEED_ROOT();
+    char outer[64];
+    snprintf(outer, sizeof outer, "%s", f->root);
+    snprintf(f->root + strlen(f->root), sizeof f->root - strlen(f->root), "/in");
+    assert_int_equal(mkdir(f->root, 0755), 0);
+    open_ready(f);
+    take_from(f, "one", FIRST, COUNT);
+    assert_int_equal(f->why.code, ERR_CONFLICT);
+    assert_non_null(strstr(f->why.msg, outer));
+    assert_non_null(strstr(f->why.msg, "chmod o+x"));
+    close_link(f);
+    snprintf(f->root, sizeof f->root, "%s", outer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST_OPEN(test_a_job_is_a_number_of_its_own),
+        TEST_OPEN(test_taken_again_it_is_the_same),
+        TEST_OPEN(test_another_job_is_out_of_reach),
+        TEST_OPEN(test_given_back_nothing_of_it_is_left),
+        TEST_OPEN(test_all_at_once),
+        TEST_OPEN(test_the_next_agent_gives_back_what_nothing_needs),
+        TEST_OPEN(test_what_it_kept_is_read_and_no_link_out_of_it),
+        TEST_OPEN(test_jobs_write_in_what_others_made_on_a_share),
+        TEST_OPEN(test_what_cannot_be_is_refused),
+        TEST_OPEN(test_who_was_there_before_goes_on_as_it_was),
+        TEST_OPEN(test_a_share_is_opened_with_what_is_in_it),
+        cmocka_unit_test_setup_teardown(test_a_way_that_is_closed_is_named, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
