@@ -278,6 +278,7 @@ static struct api_deps api_deps(const struct daemon *d)
                             .sched = d->sched,
                             .subscription_id = cf->subscription_id,
                             .subscription_name = cf->subscription_name,
+                            .principal = c->credentials->client_id,
                             .provider = "Microsoft.BatchAI",
                             .strict = cf->strict};
     return (struct api_deps){.batchai = {.arm = arm,

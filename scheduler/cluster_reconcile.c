@@ -55,14 +55,26 @@ static int find_left(struct pass *p, const struct node *nd, struct capacity *lef
     return 0;
 }
 
+/* What holds whenever a pool's turn begins. */
+static void check_node(const struct node *nd, const struct capacity *left)
+{
+    assert(nd->live == 0 || nd->state != NODE_PREPARING);
+    assert((nd->idle_us != 0) == (nd->state == NODE_IDLE && nd->live == 0));
+    assert(left->slots >= 0 && nd->live <= nd->has.slots);
+    (void)nd;
+    (void)left;
+}
+
 static int load_nodes(struct pass *p, struct err *e)
 {
     if (st_node_list(p->s->st, &p->a, p->pool.id, &p->nodes, &p->n_nodes, e) != 0)
         return -1;
     p->left = arena_alloc(&p->a, (p->n_nodes + 1) * sizeof *p->left);
-    for (size_t i = 0; i < p->n_nodes; i++)
+    for (size_t i = 0; i < p->n_nodes; i++) {
         if (find_left(p, &p->nodes[i], &p->left[i], e) != 0)
             return -1;
+        check_node(&p->nodes[i], &p->left[i]);
+    }
     return 0;
 }
 

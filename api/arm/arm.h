@@ -16,6 +16,7 @@ struct arm {
     struct storage *storage;
     struct sched *sched;
     const char *subscription_id, *subscription_name; /* the one there is */
+    const char *principal;                           /* who makes what is made: likewise */
     const char *provider;                            /* the namespace of the provider behind it */
     bool strict; /* reproduce the service: Retry-After 15 on 202, none on InProgress; HSTS */
 };

@@ -89,6 +89,7 @@ static struct replied *insert(struct request *r, const char *name, const struct 
                                      .location = given->location,
                                      .tags = given->tags,
                                      .prov_state = PROV_SUCCEEDED,
+                                     .created_by = arm_of(r)->principal,
                                      .created_us = r->now_us,
                                      .updated_us = r->now_us};
     int64_t id;

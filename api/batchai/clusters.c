@@ -99,6 +99,7 @@ static struct replied *create(struct request *r, const struct workspace *w, stru
                                 .alloc_state = ALLOC_RESIZING,
                                 .prov_us = r->now_us,
                                 .alloc_us = r->now_us,
+                                .created_by = arm_of(r)->principal,
                                 .created_us = r->now_us,
                                 .updated_us = r->now_us}};
     t.c.auto_target = t.c.scale.initial;

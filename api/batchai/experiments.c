@@ -32,6 +32,7 @@ static int create(struct request *r, struct experiment *x, struct err *e)
                                .name = name,
                                .prov_state = PROV_SUCCEEDED,
                                .prov_us = r->now_us,
+                               .created_by = arm_of(r)->principal,
                                .created_us = r->now_us,
                                .updated_us = r->now_us};
     int64_t id;

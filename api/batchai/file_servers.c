@@ -51,6 +51,7 @@ static struct replied *create(struct request *r, const struct workspace *w, stru
                                 .doc = a->doc_text,
                                 .prov_state = PROV_SUCCEEDED,
                                 .prov_us = r->now_us,
+                                .created_by = arm_of(r)->principal,
                                 .created_us = r->now_us,
                                 .updated_us = r->now_us}};
     struct file_server_backing at;

@@ -26,6 +26,7 @@ static int flat_workspace(struct request *r, struct workspace *w, struct err *e)
                             .name = HOME_WORKSPACE,
                             .prov_state = PROV_SUCCEEDED,
                             .prov_us = r->now_us,
+                            .created_by = arm_of(r)->principal,
                             .created_us = r->now_us,
                             .updated_us = r->now_us};
     return 0;
@@ -55,6 +56,7 @@ static int flat_experiment(struct request *r, struct workspace *w, struct experi
         *x = (struct experiment){.name = HOME_EXPERIMENT,
                                  .prov_state = PROV_SUCCEEDED,
                                  .prov_us = r->now_us,
+                                 .created_by = arm_of(r)->principal,
                                  .created_us = r->now_us,
                                  .updated_us = r->now_us};
     x->scope = w->scope;

@@ -82,6 +82,7 @@ static int fill_job(struct create_tx *t, const struct cluster *c, char *guid, st
                         .exec_state = EXEC_QUEUED,
                         .prov_us = r->now_us,
                         .exec_us = r->now_us,
+                        .created_by = arm_of(r)->principal,
                         .created_us = r->now_us,
                         .updated_us = r->now_us};
     return check_node_count(r, c, t->j.node_count, e);

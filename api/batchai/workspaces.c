@@ -41,6 +41,7 @@ static int insert_workspace(struct request *r, const struct resource_group *g,
         .tags = tags_text,
         .prov_state = PROV_SUCCEEDED,
         .prov_us = r->now_us,
+        .created_by = arm_of(r)->principal,
         .created_us = r->now_us,
         .updated_us = r->now_us,
     };

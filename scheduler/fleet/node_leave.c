@@ -5,6 +5,7 @@
  * remove the row. The same for a root that no row knows, left behind by a crash between two of
  * these steps. Each step may be repeated.
  */
+#include <assert.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,11 +54,30 @@ void node_exit_free(struct node_rt *rt)
     rt->exit = NULL;
 }
 
+#define BIT(phase) (1U << (phase))
+
+/* What may follow what. Back to asking: the link went, or something has to be done again. */
+static const unsigned exit_steps[] = {
+    [EXIT_ASKING] = BIT(EXIT_LOOKING) | BIT(EXIT_KILLING) | BIT(EXIT_CLOSING),
+    [EXIT_LOOKING] = BIT(EXIT_ASKING) | BIT(EXIT_REMOVED),
+    [EXIT_KILLING] = BIT(EXIT_ASKING) | BIT(EXIT_UNMOUNTING),
+    [EXIT_UNMOUNTING] = BIT(EXIT_ASKING) | BIT(EXIT_CLOSING),
+    [EXIT_CLOSING] = BIT(EXIT_REMOVING),
+    [EXIT_REMOVING] = BIT(EXIT_ASKING) | BIT(EXIT_REMOVED),
+    [EXIT_REMOVED] = 0,
+};
+
+static void go(struct node_rt *rt, enum exit_phase to)
+{
+    assert(exit_steps[rt->exit->phase] & BIT(to));
+    rt->exit->phase = to;
+}
+
 /* --- killing what runs there ---------------------------------------------------------------- */
 
 static void step_to(struct node_rt *rt, enum exit_phase phase)
 {
-    rt->exit->phase = phase;
+    go(rt, phase);
     wake(rt->fleet->wakes, WAKE_NODE, rt->id);
 }
 
@@ -83,7 +103,7 @@ static void unmount(struct node_rt *rt)
 {
     struct arena a;
     arena_init(&a);
-    rt->exit->phase = EXIT_UNMOUNTING;
+    go(rt, EXIT_UNMOUNTING);
     rt->exit->pending = 2;
     node_unmount(rt->contact.link, node_mount_root(&a, rt->root), on_unmounted, rt);
     node_unmount(rt->contact.link, arena_printf(&a, "%s/jobs", rt->root), on_unmounted, rt);
@@ -102,7 +122,7 @@ static bool wait_for_ends(struct node_rt *rt)
                  LF_STR("why", "it has not ended half a minute after SIGKILL"));
         return false;
     }
-    rt->exit->phase = EXIT_ASKING;
+    go(rt, EXIT_ASKING);
     wake_by(rt->fleet->wakes, WAKE_NODE, rt->id, now + KILL_LOOK_US);
     return true;
 }
@@ -157,7 +177,7 @@ static struct root_work *root_work_new(struct node_rt *rt, enum exit_phase phase
     struct root_work *w = xcalloc(1, sizeof *w);
     *w = (struct root_work){rt->fleet, rt->id, xstrdup(rt->root)};
     wakes_ref(rt->fleet->wakes);
-    rt->exit->phase = phase;
+    go(rt, phase);
     return w;
 }
 
@@ -204,7 +224,7 @@ static void look(struct node_rt *rt)
 static void ask(struct node_rt *rt)
 {
     if (rt->contact.state == CONNECTION_READY) {
-        rt->exit->phase = EXIT_KILLING;
+        go(rt, EXIT_KILLING);
         rt->exit->pending = 1; /* the list itself */
         node_tasks(rt->contact.link, on_tasks, rt);
         return;
@@ -225,7 +245,7 @@ static void ask(struct node_rt *rt)
 void node_leave_link_down(struct node_rt *rt)
 {
     if (rt->exit && (rt->exit->phase == EXIT_KILLING || rt->exit->phase == EXIT_UNMOUNTING))
-        rt->exit->phase = EXIT_ASKING;
+        go(rt, EXIT_ASKING);
 }
 
 /* --- removing the root ---------------------------------------------------------------------- */
@@ -241,7 +261,7 @@ static void on_root_removed(void *ctx, const struct err *why)
     if (rt && !why) {
         step_to(rt, EXIT_REMOVED);
     } else if (rt) {
-        rt->exit->phase = EXIT_ASKING; /* something may be mounted there still */
+        go(rt, EXIT_ASKING); /* something may be mounted there still */
         wake_by(fl->wakes, WAKE_NODE, rt->id, wakes_mono(fl->wakes) + REMOVE_AGAIN_US);
     }
     root_work_free(w);

@@ -34,6 +34,8 @@ def test_a_copy_is_whole_private_and_sealed(kept):
     with sqlite3.connect(copy) as db:
         assert db.execute("PRAGMA quick_check").fetchall() == [("ok",)]
         assert db.execute("SELECT name FROM job").fetchall() == [("runs",)]
+        for made in ("resource_group", "workspace", "experiment", "cluster", "job"):  # and by whom
+            assert set(db.execute(f"SELECT created_by FROM {made}")) == {(d.env["AZURE_CLIENT_ID"],)}, made
     assert b"pw-never-shown" not in copy.read_bytes()
     again = d.tool("backup", str(copy), check=False)
     assert again.returncode == 1 and "is there already" in again.stderr
