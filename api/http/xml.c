@@ -2,12 +2,13 @@
 #include "api/http/xml.h"
 
 #include <expat.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/strbuf.h"
+
+#define PIECE (16 * 1024)
 
 struct node {
     struct xml xml;
@@ -22,7 +23,7 @@ struct reading {
         struct strbuf text;
     } open[XML_DEPTH_MAX]; /* the elements that have begun and not ended */
     int depth;
-    size_t elements;
+    size_t elements, attributes;
     const struct xml *root;
     const char *why; /* stopped from here */
 };
@@ -35,7 +36,6 @@ static void stop(struct reading *x, const char *why)
 
 static void on_start(void *ctx, const XML_Char *name, const XML_Char **attributes)
 {
-    (void)attributes;
     struct reading *x = ctx;
     if (x->why)
         return;
@@ -45,6 +45,12 @@ static void on_start(void *ctx, const XML_Char *name, const XML_Char **attribute
     }
     if (++x->elements > XML_ELEMENTS_MAX) {
         stop(x, "it has too many elements");
+        return;
+    }
+    for (; *attributes; attributes += 2)
+        x->attributes++;
+    if (x->attributes > XML_ATTRIBUTES_MAX) {
+        stop(x, "it has too many attributes");
         return;
     }
     struct node *node = arena_alloc(x->arena, sizeof *node);
@@ -96,6 +102,21 @@ static int failed(struct reading *x, struct err *e)
                    (unsigned long)XML_GetCurrentColumnNumber(x->parser) + 1);
 }
 
+/* In pieces, as a tag is looked at when all of it is there. */
+static bool parse(struct reading *x, const char *s, size_t n)
+{
+    for (size_t at = 0, piece; at == 0 || at < n; at += piece) {
+        piece = n - at < PIECE ? n - at : PIECE;
+        if (XML_Parse(x->parser, s + at, (int)piece, at + piece == n) != XML_STATUS_OK)
+            return false;
+        if (at + piece - (size_t)XML_GetCurrentByteIndex(x->parser) > XML_TAG_MAX) {
+            x->why = "it has a tag or comment that is too long";
+            return false;
+        }
+    }
+    return true;
+}
+
 int xml_decode(struct arena *a, const char *s, size_t n, const struct xml **out, struct err *e)
 {
     struct reading x = {.arena = a, .parser = XML_ParserCreate(NULL)};
@@ -105,10 +126,7 @@ int xml_decode(struct arena *a, const char *s, size_t n, const struct xml **out,
     XML_SetElementHandler(x.parser, on_start, on_end);
     XML_SetCharacterDataHandler(x.parser, on_text);
     XML_SetStartDoctypeDeclHandler(x.parser, on_doctype);
-    bool fits = n <= INT_MAX;
-    if (!fits)
-        x.why = "it is too long";
-    int rc = fits && XML_Parse(x.parser, s, (int)n, 1) == XML_STATUS_OK ? 0 : failed(&x, e);
+    int rc = parse(&x, s, n) ? 0 : failed(&x, e);
     XML_ParserFree(x.parser);
     for (int i = 0; i < XML_DEPTH_MAX; i++)
         strbuf_free(&x.open[i].text);

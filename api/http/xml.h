@@ -13,6 +13,9 @@
 
 #define XML_DEPTH_MAX    32
 #define XML_ELEMENTS_MAX 100000 /* a list of 50,000 blocks, twice */
+/* What is read over must not cost what it would not be worth. */
+#define XML_ATTRIBUTES_MAX 1000        /* of all elements together */
+#define XML_TAG_MAX        (64 * 1024) /* bytes of one tag or comment, about */
 
 struct xml {
     const char *name; /* as written, with its prefix */

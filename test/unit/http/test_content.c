@@ -196,6 +196,39 @@ static void xml_is_so_deep_and_has_so_many_elements_and_no_more(void **state)
     arena_free(&a);
 }
 
+/* Each time with its number between `what` and `after`. */
+static int repeat(const char *begin, const char *what, const char *after, size_t times,
+                  const char *end, struct err *e)
+{
+    struct strbuf b = STRBUF_INIT;
+    struct arena a;
+    const struct xml *root;
+    arena_init(&a);
+    strbuf_puts(&b, begin);
+    for (size_t i = 0; i < times; i++)
+        strbuf_printf(&b, "%s%zu%s", what, i, after);
+    strbuf_puts(&b, end);
+    int rc = xml_of(&a, b.s, b.len, &root, e);
+    strbuf_free(&b);
+    arena_free(&a);
+    return rc;
+}
+
+static void what_is_read_over_is_bounded_too(void **state)
+{
+    (void)state;
+    struct err e;
+    assert_int_equal(repeat("<a>", "<b c", "=''/>", XML_ATTRIBUTES_MAX, "</a>", &e), 0);
+    assert_int_equal(repeat("<a>", "<b c", "=''/>", XML_ATTRIBUTES_MAX + 1, "</a>", &e), -1);
+    assert_non_null(strstr(e.msg, "too many attributes"));
+    assert_int_equal(repeat("<a", " c", "=''", 500000, "/>", &e), -1);
+    assert_non_null(strstr(e.msg, "a tag or comment that is too long"));
+    assert_int_equal(repeat("<a><!--", "", "", 500000, "--></a>", &e), -1);
+    assert_non_null(strstr(e.msg, "a tag or comment that is too long"));
+    assert_int_equal(repeat("<a>", "", "", 500000, "</a>", &e), 0);
+    assert_int_equal(repeat("<a><![CDATA[", "", "", 500000, "]]></a>", &e), 0);
+}
+
 /* --- a service whose rows ask for them ------------------------------------------------------ */
 
 static struct replied *say_form(struct request *r)
@@ -313,6 +346,7 @@ int main(void)
         cmocka_unit_test(xml_is_a_tree_of_names_and_texts),
         cmocka_unit_test(what_is_no_plain_xml_is_refused),
         cmocka_unit_test(xml_is_so_deep_and_has_so_many_elements_and_no_more),
+        cmocka_unit_test(what_is_read_over_is_bounded_too),
         cmocka_unit_test(a_row_says_what_its_body_is),
         cmocka_unit_test(a_row_says_how_large_its_body_may_be),
     };
