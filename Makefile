@@ -175,7 +175,8 @@ $(BUILD)/sim/sim: $(SIM_OBJS) $(LINK_LIBS)
 $(BUILD)/sim/sim-broken: $(SIM_OBJS) $(SIM_BROKEN) $(LINK_LIBS)
 	@mkdir -p $(@D)
 	@$(CC) -o $@ $(SIM_OBJS) $(SIM_BROKEN) $(LINK_LIBS) \
-	    $(call sim_wrap,sim_disk_sync st_run_queue st_node_local_total st_allocation_of_run wake) \
+	    $(call sim_wrap,sim_disk_sync st_run_queue st_node_local_total st_allocation_of_run \
+	        st_task_prefix wake) \
 	    $(LDFLAGS) $(PKG_LIBS)
 
 HISTORIES ?= 10000

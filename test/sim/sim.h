@@ -70,6 +70,14 @@ struct sim {
     struct life *life;
     struct thing *things[THINGS_MAX];
     int n_things, n_made;
+    struct sim_disk *backup; /* NULL: none was made */
+    struct thing *in_backup; /* what the history knew then */
+    int n_in_backup;
+    int64_t latest_wall_us; /* that the daemon has seen */
+    struct looked {         /* when sim_check() last looked */
+        int64_t turns;      /* of this life: committed or lost; 0: not yet */
+        bool pending, waits;
+    } looked;
     int step;
     bool disk_full;
     int64_t writes_fail_until; /* after a full disk, what failed is tried again a moment later */
@@ -91,6 +99,10 @@ void sim_pass(struct sim *m, int64_t us);
 void sim_crash(struct sim *m);
 /* It stops in order and starts again. */
 void sim_restart(struct sim *m);
+/* A copy of its database is made; the daemon stops, and starts with that copy in the place of what
+ * it had: nodes have gone on. */
+void sim_backup(struct sim *m);
+void sim_restore(struct sim *m);
 /* The first that is noted counts. */
 void sim_fail(struct sim *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 bool sim_failed(const struct sim *m);

@@ -249,6 +249,7 @@ static void check_queue(struct view *v, const struct cluster *c)
                      strcmp(t->name, head->name) == 0 && head->node_count <= c->counts.idle;
         if (t->kind != THING_JOB || !t->cluster || t->cluster->id != c->id)
             continue;
+        m->looked.waits = m->looked.waits || waits;
         if (!waits)
             t->waits_since = 0;
         else if (t->waits_since == 0)
@@ -352,9 +353,23 @@ static void check_things(struct view *v)
     }
 }
 
+/* Nothing was written since the last look, and no job waits that must not wait for long. */
+static bool nothing_new(struct sim *m)
+{
+    const struct st_counters *n = st_counters(m->life->st);
+    struct looked now = {.turns = n->commits + n->rollbacks,
+                         .pending = st_has_pending(m->life->st)};
+    bool same = now.turns == m->looked.turns && now.turns > 0 && now.pending == m->looked.pending &&
+                !m->looked.waits;
+    m->looked = now;
+    return same;
+}
+
 void sim_check(struct sim *m)
 {
     struct view v;
+    if (nothing_new(m))
+        return;
     check_trees(m);
     if (sim_failed(m) || !read_all(m, &v))
         return;
@@ -391,11 +406,15 @@ struct start {
     const char *id;
 };
 
-/* Twice at once is no fault where the daemon had to take the first for lost. */
+/* Nothing starts beside what is left of another job. Twice at once is no fault where the daemon had
+ * to take the first for lost. */
 static void compare(void *ctx, struct fake_node *n, const char *id, const char *command)
 {
     const struct start *s = ctx;
-    if (job_of(s->m, command) != s->job || (n == s->node && strcmp(id, s->id) == 0))
+    const struct thing *job = job_of(s->m, command);
+    if (job && job != s->job && n == s->node)
+        sim_fail(s->m, "task %s starts on %s beside %s", s->id, fake_name(n), id);
+    if (job != s->job || (n == s->node && strcmp(id, s->id) == 0))
         return;
     if (s->job->last_node == n && fake_troubles(n) == s->job->last_troubles)
         sim_fail(s->m, "task %s starts on %s while %s runs on %s", s->id, fake_name(s->node), id,

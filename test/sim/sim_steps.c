@@ -52,6 +52,15 @@ static int count(struct sim *m, enum thing_kind kind)
     return n;
 }
 
+/* Acknowledged or not: at rest there must be nodes for all. */
+static int clusters(const struct sim *m)
+{
+    int n = 0;
+    for (int i = 0; i < m->n_things; i++)
+        n += m->things[i]->kind == THING_CLUSTER && !m->things[i]->gone;
+    return n;
+}
+
 /* --- making
  * ----------------------------------------------------------------------------------------- */
 
@@ -101,15 +110,14 @@ static struct scale any_scale(struct sim *m)
         s.initial = s.minimum;
         return s;
     }
-    return (struct scale){.kind = SCALE_MANUAL, .target = any(m, 5), .dealloc = options[any(m, 3)]};
+    return (struct scale){.kind = SCALE_MANUAL, .target = any(m, 7), .dealloc = options[any(m, 3)]};
 }
 
 static void add_cluster(struct sim *m)
 {
     struct thing *tree = pick(m, THING_TREE);
     struct err e = {0};
-    struct thing *t =
-        tree && count(m, THING_CLUSTER) < CLUSTERS ? sim_thing_new(m, THING_CLUSTER, "c") : NULL;
+    struct thing *t = tree && clusters(m) < CLUSTERS ? sim_thing_new(m, THING_CLUSTER, "c") : NULL;
     if (!t)
         return;
     char guid[GUID_SIZE];
@@ -366,6 +374,28 @@ static void stop(struct sim *m)
     sim_restart(m);
 }
 
+/* Jobs that it does not know, and, once it is put back, others in their rows. */
+static void backup(struct sim *m)
+{
+    sim_backup(m);
+    add_jobs(m);
+}
+
+static void restore(struct sim *m)
+{
+    if (!m->backup || chance(m, 60)) { /* an old one brings back little that is still there */
+        backup(m);
+        sim_pass(m, (int64_t)any(m, 20) * SECOND);
+    }
+    if (sim_failed(m))
+        return;
+    if (m->disk_full)
+        set_full(m, false);
+    sim_restore(m);
+    if (!sim_failed(m))
+        add_jobs(m);
+}
+
 /* --- a step
  * -------------------------------------------------------------------------------------------- */
 
@@ -381,7 +411,8 @@ static const struct {
     {10, add_cluster},   {30, add_jobs},    {8, resize},      {6, terminate}, {5, delete_job},
     {3, delete_cluster}, {2, sim_add_tree}, {1, delete_tree}, {5, cut},       {4, down},
     {2, hang},           {3, restart_node}, {2, wipe},        {3, refuse},    {3, set_clock},
-    {2, disk},           {6, crash},        {2, stop},        {5, nothing},
+    {2, disk},           {6, crash},        {2, stop},        {5, nothing},   {3, backup},
+    {3, restore},
 };
 
 /* How long until the next step: at once, while messages are on their way, or long after. */

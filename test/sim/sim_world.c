@@ -90,6 +90,9 @@ static struct life *life_new(struct sim *m, struct sim_disk *disk)
     struct life *l = xcalloc(1, sizeof *l);
     struct err e = {0};
     char db[256], key[256], random[9];
+    int64_t wall = m->t.now_us + m->t.wall_ahead_us + SECOND; /* terms are seconds, and grow */
+    m->latest_wall_us = wall > m->latest_wall_us ? wall : m->latest_wall_us + SECOND;
+    m->looked = (struct looked){.turns = 0};
     l->sim = m;
     l->disk = disk;
     sim_disk_use(disk);
@@ -236,24 +239,88 @@ void sim_crash(struct sim *m)
         m->life = life_new(m, left);
 }
 
-void sim_restart(struct sim *m)
+/* Its disk; NULL: it does not stop. */
+static struct sim_disk *stop(struct sim *m)
 {
     struct life *l = m->life;
-    sim_trace(m, "restart");
     l->up = false;
     sched_stop(l->s, on_stopped, l);
     for (int i = 0; i < 1000 && !l->closed; i++)
         sim_pass(m, SECOND / 10);
     if (!l->closed) {
         sim_fail(m, "the daemon does not stop");
-        return;
+        return NULL;
     }
     struct sim_disk *disk = l->disk;
     l->disk = NULL;
-    fake_provider_free(l->provider);
-    sim_loop_free(l->loop);
-    free(l);
-    m->life = life_new(m, disk);
+    life_free(l);
+    m->life = NULL;
+    return disk;
+}
+
+void sim_restart(struct sim *m)
+{
+    sim_trace(m, "restart");
+    struct sim_disk *disk = stop(m);
+    if (disk)
+        m->life = life_new(m, disk);
+}
+
+/* --- backups
+ * ------------------------------------------------------------------------------------------ */
+
+static void forget_backup(struct sim *m)
+{
+    sim_disk_free(m->backup);
+    free(m->in_backup);
+    m->backup = NULL;
+    m->in_backup = NULL;
+}
+
+void sim_backup(struct sim *m)
+{
+    sim_trace(m, "backup");
+    forget_backup(m);
+    m->backup = sim_disk_copy(m->life->disk);
+    m->n_in_backup = m->n_things;
+    m->in_backup = xcalloc((size_t)m->n_things + 1, sizeof *m->in_backup);
+    for (int i = 0; i < m->n_things; i++)
+        m->in_backup[i] = *m->things[i];
+}
+
+/* What was made since then never was; what waited then has not begun, whatever ran meanwhile. */
+static void know_as_of_backup(struct sim *m)
+{
+    for (int i = 0; i < m->n_things; i++) {
+        struct thing *t = m->things[i];
+        int starts = t->starts;
+        if (i >= m->n_in_backup) {
+            t->gone = true;
+            t->acknowledged = false;
+            continue;
+        }
+        *t = m->in_backup[i];
+        t->starts = t->was_queued ? 0 : starts;
+        t->unsure = !t->acknowledged;
+        t->was_queued = false;
+        t->last_node = NULL;
+        t->begun = 0;
+        t->waits_since = 0;
+    }
+}
+
+/* The clock is seen to before: nodes obey no daemon that is older than the one they had. */
+void sim_restore(struct sim *m)
+{
+    sim_trace(m, "restore");
+    struct sim_disk *disk = stop(m);
+    if (!disk)
+        return;
+    sim_disk_free(disk);
+    int64_t behind = m->latest_wall_us - (m->t.now_us + m->t.wall_ahead_us);
+    m->t.wall_ahead_us += behind > 0 ? behind : 0;
+    know_as_of_backup(m);
+    m->life = life_new(m, sim_disk_copy(m->backup));
 }
 
 /* --- what the history knows
@@ -345,6 +412,7 @@ static void world_new(struct sim *m, uint64_t seed)
 static void world_free(struct sim *m)
 {
     fake_nodes_free(m->fake);
+    forget_backup(m);
     int64_t at;
     while (sim_loop_next(m->nodes_loop, &at))
         abort(); /* a timer of the nodes is left */

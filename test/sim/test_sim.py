@@ -34,13 +34,14 @@ def test_a_seed_repeats_a_history_exactly():
 
 # What is broken, and how the invariant that it breaks complains.
 BROKEN = {
-    "durability": r"was acknowledged and is not there|had ended in state|is there again",
+    "durability": r"was acknowledged and is not there|had ended in state|is there again|starts once more",
     "order": r"was served before job \w+, which outranks it",
     "capacity": r"nodes are more than the \d+ there may be",
     "once": r"starts once more: attempt \d+ of job \w+ has begun",
+    "names": r"succeeded and never ran",
     "waking": r"waits beside \d+ idle nodes",
 }
-FOUND_WITHIN = 500  # histories; each is found within the first 130, most within 10
+FOUND_WITHIN = 500  # histories; most are found within the first 10
 
 
 @pytest.mark.parametrize("what", BROKEN)

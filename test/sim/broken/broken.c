@@ -70,6 +70,20 @@ int __wrap_st_allocation_of_run(struct storage *st, struct arena *a, int64_t run
     return rc;
 }
 
+/* Names what runs by the ids of its rows, which repeat when a backup is put back. */
+const char *__real_st_task_prefix(struct storage *st, struct arena *a, const struct run *r,
+                                  int rank);
+const char *__wrap_st_task_prefix(struct storage *st, struct arena *a, const struct run *r,
+                                  int rank);
+const char *__wrap_st_task_prefix(struct storage *st, struct arena *a, const struct run *r,
+                                  int rank)
+{
+    if (!broken("names"))
+        return __real_st_task_prefix(st, a, r, rank);
+    return arena_printf(a, "00000000-0000-4000-8000-%012lld-%d-%d-", (long long)r->id, r->attempt,
+                        rank);
+}
+
 /* Loses some of what should wake a pool. */
 void __real_wake(struct wakes *w, enum wake_kind kind, int64_t id);
 void __wrap_wake(struct wakes *w, enum wake_kind kind, int64_t id);
