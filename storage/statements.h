@@ -192,7 +192,6 @@
     X(ST_ALLOCATION_MOVE, \
       "UPDATE allocation SET state = ?5, released_us = ?6 " \
       "WHERE run_id = ?1 AND attempt = ?2 AND rank = ?3 AND state = ?4") \
-    X(ST_ALLOCATION_STATE, "SELECT state FROM allocation WHERE run_id = ?1 AND attempt = ?2 AND rank = ?3") \
     X(ST_ALLOCATION_TAKE, \
       "UPDATE node SET idle_us = 0 WHERE id = ?1 AND state = 2 AND slots >= ?2 AND gpus >= ?3 " \
       "AND cores >= ?4 AND memory >= ?5 AND NOT EXISTS (SELECT 1 FROM allocation a " \
