@@ -77,6 +77,8 @@ struct node_link {
     struct frame_decoder in;
     struct pending *head; /* requests without an answer, oldest first */
     int64_t last_id;
+    int64_t asked_since_us; /* the agent has asked so often since then: see link_serve.c */
+    int n_asked;
     void (*closed)(void *ctx);
     void *closed_ctx;
 };

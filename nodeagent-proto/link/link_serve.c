@@ -3,10 +3,33 @@
  * What an agent may ask of the daemon. Each request gets exactly one reply; one that takes longer
  * is answered later, by its id.
  */
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "nodeagent-proto/link/link_priv.h"
 #include "nodeagent-proto/wire/message.h"
+
+/* An agent that is well asks a few in a minute. One that asks without end would have the loop to
+ * itself, and, if it does not read the answers, all memory. */
+#define REQUESTS_MAX 1000
+#define WINDOW_US    10000000
+
+static bool asks_too_much(struct node_link *link)
+{
+    struct err e;
+    int64_t now = loop_mono_us(link->loop);
+    if (now - link->asked_since_us >= WINDOW_US) {
+        link->asked_since_us = now;
+        link->n_asked = 0;
+    }
+    if (++link->n_asked <= REQUESTS_MAX)
+        return false;
+    err_set(&e, ERR_PROTOCOL, NULL, "the agent asked more than %d times within %d s", REQUESTS_MAX,
+            WINDOW_US / 1000000);
+    link_fail(link, &e);
+    return true;
+}
 
 static void reply(struct node_link *link, json_t *msg)
 {
@@ -39,6 +62,8 @@ void link_serve(struct node_link *link, json_t *req)
     struct err e;
     const char *name = json_string_value(json_object_get(req, "op"));
     json_int_t id = json_integer_value(json_object_get(req, "id"));
+    if (asks_too_much(link))
+        return;
     for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
         if (strcmp(ops[i].name, name) == 0) {
             ops[i].serve(link, id);

@@ -65,7 +65,7 @@ const char *node_rt_job_account(const struct node_rt *rt, struct arena *a, const
  * may be on the same machine; it is given back, or all are (`dir` NULL). Nothing where there are
  * none. */
 void node_account_take_step(const struct node_rt *rt, struct arena *a, struct script *sc,
-                            const char *dir, const char *first_root);
+                            const char *dir, const char *first_root, bool may_fail);
 void node_account_release_step(const struct node_rt *rt, struct script *sc, const char *dir);
 
 /* The link over which requests go and are answered; NULL: there is none now. */

@@ -31,7 +31,7 @@ const char *node_rt_job_account(const struct node_rt *rt, struct arena *a, const
 }
 
 void node_account_take_step(const struct node_rt *rt, struct arena *a, struct script *sc,
-                            const char *dir, const char *first_root)
+                            const char *dir, const char *first_root, bool may_fail)
 {
     static const struct script_label take = {
         .code = FAIL_JOB_DIRECTORY_FAILED,
@@ -49,7 +49,9 @@ void node_account_take_step(const struct node_rt *rt, struct arena *a, struct sc
         .also = other ? arena_printf(a, "%s/jobs/%s", first_root, dir) : NULL,
         .first = site->first_uid,
         .count = site->n_uids};
-    script_account_take(sc, &take, &account);
+    struct script_label label = take;
+    label.may_fail = may_fail;
+    script_account_take(sc, &label, &account);
 }
 
 /* Asked for also where there are none any more: an agent that is root may have some of before. */

@@ -341,7 +341,8 @@ void slot_start(struct job_slot *slot)
         return;
     slot_go(slot, SLOT_STARTED);
     slot->script = script_new(&slot->a, run->runs->log, slot->node_name);
-    node_account_take_step(slot->tenant.node, &slot->a, slot->script, run->dir, run->slots[0].root);
+    node_account_take_step(slot->tenant.node, &slot->a, slot->script, run->dir, run->slots[0].root,
+                           false);
     if (!add_directories(slot, as)) {
         wake(run->runs->wakes, WAKE_RUN, run->row.id);
         return;
@@ -489,6 +490,9 @@ static void add_last_line(struct job_slot *slot)
     if (slot->rank != 0 || !run->out.why.code)
         return;
     timefmt_fixed(wakes_wall(run->runs->wakes), now);
+    /* The start may not have come so far. */
+    node_account_take_step(slot->tenant.node, &slot->a, slot->script, run->dir, run->slots[0].root,
+                           true);
     script_append(slot->script, &label, job_account(slot), slot->env.log_path,
                   arena_printf(a, "%s job %s %s: %s", now, run->name,
                                run->out.kind == OUT_REQUEUE ? "queued again" : "failed",

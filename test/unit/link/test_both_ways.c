@@ -105,6 +105,44 @@ static void test_the_daemon_answers(void **state)
     free(w);
 }
 
+static void test_an_agent_that_asks_without_end_loses_its_link(void **state)
+{
+    enum { TOO_MANY = 3000 };
+    struct fixture *f = *state;
+    struct wire *w = xcalloc(1, sizeof *w);
+    struct node_callbacks callbacks = {on_ready, on_down, on_ended, f};
+    const struct node_epoch epoch = {7, "abc"};
+    struct strbuf flood = STRBUF_INIT;
+    struct err e;
+    json_t *msg;
+    size_t answers = 0;
+    frame_decoder_init(&w->said);
+    link_start(&w->link, &(struct link_start){.loop = f->tools,
+                                              .transport = &to_memory,
+                                              .user = &callbacks,
+                                              .log = &f->log,
+                                              .name = "memory",
+                                              .epoch = &epoch});
+    json_t *ping = json_pack("{s:i, s:s}", "id", 1, "op", "ping");
+    for (int i = 0; i < TOO_MANY; i++)
+        assert_int_equal(frame_encode(ping, &flood, &e), 0);
+    json_decref(ping);
+    link_received(&w->link, flood.s, flood.len);
+    while (frame_decoder_next(&w->said, &msg, &e) > 0) {
+        answers++;
+        json_decref(msg);
+    }
+    assert_true(answers < TOO_MANY / 2);
+    assert_int_equal(w->link.why.code, ERR_PROTOCOL);
+    assert_non_null(strstr(w->link.why.msg, "asked more than"));
+    int closed = f->closed;
+    node_close(&w->link, on_closed, f);
+    WAIT(f, f->closed == closed + 1);
+    strbuf_free(&flood);
+    frame_decoder_free(&w->said);
+    free(w);
+}
+
 /* ---- the agent's end, without a link of ours ---- */
 
 struct raw {
@@ -352,6 +390,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_the_daemon_answers),
+        TEST(test_an_agent_that_asks_without_end_loses_its_link),
         TEST(test_the_agent_asks_a_silent_daemon),
         TEST(test_an_answer_to_nothing_ends_the_link),
         TEST(test_an_older_daemon_changes_nothing),
