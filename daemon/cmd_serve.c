@@ -80,7 +80,7 @@ static int serve_locked(const struct config *c, const char *config_file, const s
         return -1;
     char *path = config_file ? realpath(config_file, NULL) : NULL;
     if (site_load_agents(site, agent, e) == 0 &&
-        state_make_dirs(s, (gid_t)(c->n_uids > 0 ? c->first_uid : 0), e) == 0 &&
+        state_make_dirs(s, (gid_t)(site->site.local_accounts ? c->first_uid : 0), e) == 0 &&
         credentials_load(s, &credentials, e) == 0 && listen_addresses(c, &addresses, e) == 0 &&
         certs_load(s, addresses.items, addresses.n, started_us, &certs, e) == 0) {
         const struct serve_config sc = {.config = c,

@@ -320,6 +320,26 @@ static int load_file_servers(struct daemon_site *s, const struct config *c, stru
 
 /* --- the rest ------------------------------------------------------------------------------- */
 
+/* Whether the numbers of jobs are numbers here: root of a user namespace has but some, in lines of
+ * "INSIDE OUTSIDE COUNT". */
+static bool has_ids(const char *map, const struct config *c)
+{
+    char *text, *save = NULL;
+    bool has = false;
+    if (fs_read(map, 65536, &text, NULL, NULL) < 0)
+        return false;
+    for (char *line = strtok_r(text, "\n", &save); line && !has;
+         line = strtok_r(NULL, "\n", &save)) {
+        char *at = line;
+        int64_t first = strtoll(at, &at, 10);
+        (void)strtoll(at, &at, 10);
+        int64_t n = strtoll(at, &at, 10);
+        has = first <= c->first_uid && c->first_uid + c->n_uids <= first + n;
+    }
+    free(text);
+    return has;
+}
+
 static int load_numbers(struct daemon_site *s, const struct config *c, const struct state *st,
                         struct err *e)
 {
@@ -332,6 +352,8 @@ static int load_numbers(struct daemon_site *s, const struct config *c, const str
                                      .open_files = (int)c->job_open_files};
     t->first_uid = c->first_uid;
     t->n_uids = c->n_uids;
+    t->local_accounts = geteuid() == 0 && c->n_uids > 0 && has_ids("/proc/self/uid_map", c) &&
+                        has_ids("/proc/self/gid_map", c);
     t->known_hosts =
         *c->known_hosts ? c->known_hosts : arena_printf(&s->texts, "%s/known_hosts", st->dir);
     t->strict_host_keys = c->strict_host_keys;

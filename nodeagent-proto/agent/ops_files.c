@@ -122,8 +122,9 @@ static enum outcome open_folder(struct agent *a, json_t *req, json_t *reply, str
 enum outcome serve_open_folder(struct agent *a, json_t *req, json_t *reply, struct err *e)
 {
     const char *path = json_string_value(json_object_get(req, "path"));
-    bool far = is_far(a, json_object_get(req, "path"));
-    if (far || (path && !share_is_open(path)))
+    if (is_far(a, json_object_get(req, "path")))
+        return SERVE_DONE; /* its own file system says who may do what; and it may hang */
+    if (path && !share_is_open(path))
         return worker_start_in_order(a, req, open_folder, OPEN_LIMIT_S);
     return open_folder(a, req, reply, e);
 }

@@ -17,7 +17,8 @@ bool node_rt_has_accounts(const struct node_rt *rt)
 {
     const struct site *site = rt->fleet->cfg.site;
     const struct site_group *g = group_of(rt);
-    return rt->seen.is_root && site && site->n_uids > 0 && !(g && g->job_user);
+    return rt->seen.is_root && site && site->n_uids > 0 && (rt->machine || site->local_accounts) &&
+           !(g && g->job_user);
 }
 
 const char *node_rt_job_account(const struct node_rt *rt, struct arena *a, const char *dir)

@@ -85,6 +85,7 @@ struct site {
     size_t n_container_runtimes;
     struct task_limits limits; /* of jobs and their preparation */
     int64_t first_uid, n_uids; /* for accounts of jobs; 0: there are none */
+    bool local_accounts;       /* local nodes can have them */
 
     const char *known_hosts; /* the daemon's own file */
     bool strict_host_keys;

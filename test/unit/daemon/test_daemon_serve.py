@@ -45,7 +45,7 @@ def test_state_directory_is_closed_to_others(serve, tmp_path):
     (tmp_path / "state").mkdir(mode=0o755)
     serve()
     state = tmp_path / "state"
-    assert mode(state) == 0o700
+    assert mode(state) == (0o711 if os.geteuid() == 0 else 0o700)  # the accounts of jobs pass
     for name in ("credentials.json", "token.key", "ca.key", "server.key", "secret.key", "endpoint",
                  "lock"):
         assert mode(state / name) == 0o600, name
