@@ -93,6 +93,12 @@ static int serve_locked(const struct config *c, const char *config_file, const s
                                         .log = &log,
                                         .started_us = started_us,
                                         .left_behind = left_behind};
+        if (site->closed)
+            LOG_WARN(&log, "jobs.run_as_root", LF_STR("closed", site->closed),
+                     LF_STR("remedy", "jobs on local nodes have no accounts of their own, as those "
+                                      "could not get to the state directory: chmod o+x what is "
+                                      "closed, or have the state elsewhere (--state-dir "
+                                      "/var/lib/batchaid)"));
         endpoint_withdraw(s); /* one that a killed daemon left */
         rc = serve_run(&sc, e);
     }

@@ -340,6 +340,29 @@ static bool has_ids(const char *map, const struct config *c)
     return has;
 }
 
+/* The first directory above the state that is closed to others; NULL: jobs can pass. */
+static const char *closed_above(struct arena *a, const char *dir)
+{
+    struct stat st;
+    for (const char *slash = dir; (slash = strchr(slash + 1, '/'));) {
+        const char *part = arena_strndup(a, dir, (size_t)(slash - dir));
+        if (stat(part, &st) == 0 && !(st.st_mode & S_IXOTH))
+            return part;
+    }
+    return NULL;
+}
+
+/* Whether jobs on local nodes have accounts: the embedded default has to work wherever the state
+ * lies, so where their accounts could not get to it they have none, and it is said. */
+static void decide_local_accounts(struct daemon_site *s, const struct config *c,
+                                  const struct state *st)
+{
+    bool wanted = geteuid() == 0 && c->n_uids > 0 && has_ids("/proc/self/uid_map", c) &&
+                  has_ids("/proc/self/gid_map", c);
+    s->closed = wanted ? closed_above(&s->texts, st->dir) : NULL;
+    s->site.local_accounts = wanted && !s->closed;
+}
+
 static int load_numbers(struct daemon_site *s, const struct config *c, const struct state *st,
                         struct err *e)
 {
@@ -352,8 +375,7 @@ static int load_numbers(struct daemon_site *s, const struct config *c, const str
                                      .open_files = (int)c->job_open_files};
     t->first_uid = c->first_uid;
     t->n_uids = c->n_uids;
-    t->local_accounts = geteuid() == 0 && c->n_uids > 0 && has_ids("/proc/self/uid_map", c) &&
-                        has_ids("/proc/self/gid_map", c);
+    decide_local_accounts(s, c, st);
     t->known_hosts =
         *c->known_hosts ? c->known_hosts : arena_printf(&s->texts, "%s/known_hosts", st->dir);
     t->strict_host_keys = c->strict_host_keys;

@@ -20,6 +20,8 @@ struct daemon_site {
     struct site_mount_rule *mounts;
     struct site_file_server_rule *file_servers;
     struct node_agents *agents;
+    const char
+        *closed; /* a directory that keeps local nodes from having accounts of jobs; NULL: none */
     struct arena texts;
 };
 
