@@ -41,9 +41,13 @@ static int find_left(struct pass *p, const struct node *nd, struct capacity *lef
 {
     struct allocation *live;
     size_t n;
-    *left = nd->live >= nd->has.slots ? (struct capacity){0} : nd->has;
-    if (nd->live == 0 || left->slots == 0)
+    *left = nd->has;
+    if (nd->live == 0)
         return 0;
+    if (nd->live >= nd->has.slots) {
+        *left = (struct capacity){0};
+        return 0;
+    }
     if (st_allocation_of_node(p->s->st, &p->a, nd->id, &live, &n, e) != 0)
         return -1;
     for (size_t i = 0; i < n; i++) {

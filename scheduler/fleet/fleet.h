@@ -141,6 +141,9 @@ const char *machines_shortage(struct fleet *fl, struct arena *a, const struct po
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 
+/* Inside the transaction that releases a node: if it was given up and that is not written any more,
+ * as the disk was full, it is written before others may have the node. */
+int fleet_write_loss(struct fleet *fl, int64_t node_id, struct err *e) MUST_CHECK;
 /* Wakes the runs that have a part of the node, once what was written so far is on disk. */
 int fleet_wake_runs(struct fleet *fl, struct arena *a, int64_t node_id, struct err *e) MUST_CHECK;
 

@@ -70,6 +70,7 @@ void node_rt_free(struct node_rt *rt)
     node_login_close(rt);
     node_release_free(rt);
     node_watch_free(rt);
+    node_loss_free(rt);
     free(rt->seen.facts);
     free(rt->name);
     free(rt->root);
@@ -94,10 +95,12 @@ int fleet_wake_runs(struct fleet *fl, struct arena *a, int64_t node_id, struct e
     return 0;
 }
 
-static int write_failure(struct node_rt *rt, struct arena *a, const struct failure *f,
-                         struct err *e)
+int node_write_failure(struct node_rt *rt, struct arena *a, const struct failure *f, struct err *e)
 {
     struct node row;
+    struct failure named = *f;
+    named.node = rt->name;
+    f = &named;
     int rc = st_node_by_id(rt->fleet->st, a, rt->id, &row, e);
     if (rc <= 0)
         return rc;
@@ -121,30 +124,19 @@ static int write_failure(struct node_rt *rt, struct arena *a, const struct failu
     return fleet_wake_runs(rt->fleet, a, row.id, e);
 }
 
-void node_fail(struct node_rt *rt, const struct failure *f)
+bool node_fail(struct node_rt *rt, const struct failure *f)
 {
     struct arena a;
     arena_init(&a);
-    struct failure named = *f;
-    named.node = rt->name;
     struct err e = {0};
-    if (write_failure(rt, &a, &named, &e) != 0) {
+    int rc = node_write_failure(rt, &a, f, &e);
+    if (rc != 0) {
         LOG_ERROR(rt->fleet->log, "node.failure_not_written", LF_STR("node", rt->name),
                   LF_STR("why", e.msg));
         wake_by(rt->fleet->wakes, WAKE_NODE, rt->id, wakes_mono(rt->fleet->wakes) + WRITE_AGAIN_US);
     }
     arena_free(&a);
-}
-
-/* The link first: closing it answers what the tenant has asked for. The others are asked again over
- * the next one. */
-void node_give_up(struct node_tenant *t, const struct failure *why)
-{
-    struct node_rt *rt = t->node;
-    node_rt_close(rt);
-    node_detach(t);
-    t->events->gone(t);
-    node_fail(rt, why);
+    return rc == 0;
 }
 
 /* Is it prepared again as soon as it can be reached? */
@@ -202,7 +194,7 @@ static void node_lost(struct node_rt *rt)
     if (!rt->machine)
         node_connect_pause(rt);
     node_tell_gone(rt);
-    node_fail(rt, &f);
+    node_lose(rt, &f);
     arena_free(&a);
 }
 
@@ -448,6 +440,8 @@ static void reconcile_row(struct fleet *fl, const struct node *row)
     struct node_rt *rt = node_rt_get(fl, row);
     node_check(rt);
     note_state(rt, row);
+    if (node_lose_again(rt))
+        return; /* it is woken when that is written */
     if (rt->machine && !rt->machine->site)
         strike_off(rt, row);
     else if (wants_link(rt, row))

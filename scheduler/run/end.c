@@ -78,8 +78,9 @@ static int release_part(struct job_run *run, struct job_slot *slot, struct alloc
     struct runs *rs = run->runs;
     enum allocation_event ev =
         slot->state == SLOT_GONE ? ALLOCATION_EV_LOST : ALLOCATION_EV_RELEASED;
-    if (st_allocation_move(rs->st, al, allocation_next(al->state, ev), wakes_wall(rs->wakes), e) <
-        0)
+    if (fleet_write_loss(rs->fleet, slot->node_id, e) < 0 ||
+        st_allocation_move(rs->st, al, allocation_next(al->state, ev), wakes_wall(rs->wakes), e) <
+            0)
         return -1;
     if (!slot_keeps(slot))
         return 0;

@@ -218,6 +218,30 @@ static void test_a_terminate_that_a_full_disk_takes_back_leaves_a_job_that_ends(
     world_free(w);
 }
 
+/* Its job is told at once and ends; nobody may have the node before it is written that it is lost.
+ */
+static void test_a_node_that_is_lost_while_the_disk_is_full_is_lost(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(1);
+    int64_t c = add_cluster_of(w, "c", 1);
+    add_job(w, c, "j", long_job(100000));
+    WAIT(w, runs_main(w));
+    pass(w, SECOND);
+    char first[120];
+    snprintf(first, sizeof first, "%s", virtual_of(w)->last_started);
+    struct fake_node *node = fake_of(w, c, 0);
+    add_job(w, c, "next", long_job(1));
+    set_disk_full(w, true);
+    fake_set_down(node, true, 0);
+    pass(w, 600 * SECOND);
+    fake_set_down(node, false, 0);
+    set_disk_full(w, false);
+    WAIT(w, virtual_of(w)->started == 2);
+    assert_false(fake_runs(node, first));
+    world_free(w);
+}
+
 #define T(name) cmocka_unit_test(name)
 
 int main(void)
@@ -231,6 +255,7 @@ int main(void)
         T(test_an_end_that_a_full_disk_refuses_is_written_later),
         T(test_a_job_is_terminated_whose_end_a_full_disk_kept_from_being_written),
         T(test_a_terminate_that_a_full_disk_takes_back_leaves_a_job_that_ends),
+        T(test_a_node_that_is_lost_while_the_disk_is_full_is_lost),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }
