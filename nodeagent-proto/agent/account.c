@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/arena.h"
@@ -228,6 +229,14 @@ int account_check(const struct account *a, struct err *e)
 static bool is_other(const struct account *a)
 {
     return a && getuid() == 0 && a->uid != 0;
+}
+
+mode_t account_umask(const struct account *a)
+{
+    mode_t was = umask(ACCOUNT_SHARED_UMASK);
+    if (!a || !a->shares)
+        (void)umask(was);
+    return was;
 }
 
 int account_assume(const struct account *a, struct err *e)

@@ -13,6 +13,8 @@
 
 #include "lib/err.h"
 
+#define ACCOUNT_SHARED_UMASK 0002
+
 struct account {
     char *name, *home, *shell;
     uid_t uid;
@@ -27,6 +29,9 @@ struct account {
  * answer may take some seconds (limited): not on the agent's loop. ERR_RESOURCE_NOT_FOUND: there is
  * no such account. */
 int account_find(const char *name, struct account *out, struct err *e) MUST_CHECK;
+/* From now on what is made for the account may be changed by whom it shares with. Returns the umask
+ * of before, for umask(). NULL: nobody, nothing changes. */
+mode_t account_umask(const struct account *a);
 /* Also fine for one that is all zeros. */
 void account_free(struct account *a);
 

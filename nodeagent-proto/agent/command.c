@@ -149,8 +149,7 @@ static int prepare(const struct command *c, struct err *e)
         return -1;
     if (!spec->user)
         return 0;
-    if (c->outputs.account->shares)
-        (void)umask(0002);
+    (void)account_umask(c->outputs.account);
     return account_become(c->outputs.account, e);
 }
 

@@ -199,33 +199,44 @@ enum outcome serve_remove_tree(struct agent *a, json_t *req, json_t *reply, stru
     return outcome(rc);
 }
 
-/* Makes the parents and takes on the rights to write `path`; resume() afterwards. */
-static int prepare_to_write(struct agent *a, json_t *req, const char *path,
-                            const struct account **as, struct err *e)
+/* Whom a file is written as, and our own umask meanwhile. */
+struct rights {
+    const struct account *as; /* NULL: ourselves */
+    mode_t mask;
+};
+
+static void resume(const struct rights *r)
 {
-    if (get_as(a, req, as, e) < 0)
-        return -1;
-    if (!*as)
-        return file_make_parents(path, e);
-    return file_make_parents_as(a->root, *as, path, e) < 0 ? -1 : account_assume(*as, e);
+    if (r->as)
+        account_resume();
+    (void)umask(r->mask);
 }
 
-static void resume(const struct account *as)
+/* Makes the parents and takes on the rights to write `path`; resume() afterwards. */
+static int prepare_to_write(struct agent *a, json_t *req, const char *path, struct rights *r,
+                            struct err *e)
 {
-    if (as)
-        account_resume();
+    if (get_as(a, req, &r->as, e) < 0)
+        return -1;
+    r->mask = account_umask(r->as);
+    int rc = r->as ? file_make_parents_as(a->root, r->as, path, e) : file_make_parents(path, e);
+    if (rc == 0 && r->as)
+        rc = account_assume(r->as, e);
+    if (rc < 0)
+        (void)umask(r->mask);
+    return rc;
 }
 
 static enum outcome append(struct agent *a, json_t *req, json_t *reply, struct err *e)
 {
     const char *path, *text;
-    const struct account *as;
+    struct rights as;
     (void)reply;
     if (get_path(req, "path", &path, e) < 0 || get_text(req, "text", &text, e) < 0 ||
         prepare_to_write(a, req, path, &as, e) < 0)
         return SERVE_FAILED;
     int rc = file_append(path, text, e);
-    resume(as);
+    resume(&as);
     return outcome(rc);
 }
 
@@ -237,7 +248,7 @@ enum outcome serve_append(struct agent *a, json_t *req, json_t *reply, struct er
 static enum outcome write_file(struct agent *a, json_t *req, json_t *reply, struct err *e)
 {
     const char *path, *text;
-    const struct account *as;
+    struct rights as;
     int mode;
     (void)reply;
     if (get_path(req, "path", &path, e) < 0 || get_text(req, "text", &text, e) < 0 ||
@@ -250,7 +261,7 @@ static enum outcome write_file(struct agent *a, json_t *req, json_t *reply, stru
     if (prepare_to_write(a, req, path, &as, e) < 0)
         return SERVE_FAILED;
     int rc = file_replace(path, text, strlen(text), (mode_t)mode, e);
-    resume(as);
+    resume(&as);
     return outcome(rc);
 }
 

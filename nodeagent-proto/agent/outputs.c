@@ -116,11 +116,14 @@ static int try_as(const struct outputs *o, int (*act)(const char *path, struct e
 static int act_as(const struct outputs *o, int (*act)(const char *path, struct err *e),
                   const char *path, bool is_file, struct err *e)
 {
+    mode_t mask = account_umask(o->account);
     int rc = try_as(o, act, path, e);
-    if (rc >= 0 || !o->account || getuid() != 0 || o->account->uid == 0)
-        return rc;
-    make_for(o, path, is_file);
-    return try_as(o, act, path, e);
+    if (rc < 0 && o->account && getuid() == 0 && o->account->uid != 0) {
+        make_for(o, path, is_file);
+        rc = try_as(o, act, path, e);
+    }
+    (void)umask(mask);
+    return rc;
 }
 
 int outputs_open(const struct outputs *o, const char *path, struct err *e)

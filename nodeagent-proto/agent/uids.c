@@ -103,7 +103,7 @@ static bool each(int registry, bool (*fn)(void *ctx, int registry, const struct 
     struct dirent *de;
     bool enough = false;
     while (d && !enough && (de = readdir(d))) {
-        struct entry en;
+        struct entry en = {.uid = 0};
         if (read_entry(registry, de->d_name, &en))
             enough = fn(ctx, registry, &en);
     }

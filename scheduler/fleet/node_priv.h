@@ -100,7 +100,7 @@ bool node_fail(struct node_rt *rt, const struct failure *f);
 int node_write_failure(struct node_rt *rt, struct arena *a, const struct failure *f,
                        struct err *e) MUST_CHECK;
 
-/* --- node_lost.c ---------------------------------------------------------------------------- */
+/* --- node_fail.c ---------------------------------------------------------------------------- */
 
 /* As node_fail(), of a node that nobody is attached to any more: written until it is on disk. */
 void node_lose(struct node_rt *rt, const struct failure *why);

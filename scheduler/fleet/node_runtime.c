@@ -84,59 +84,15 @@ void node_rt_free(struct node_rt *rt)
 
 /* --- failing -------------------------------------------------------------------------------- */
 
-int fleet_wake_runs(struct fleet *fl, struct arena *a, int64_t node_id, struct err *e)
+/* The link first: closing it answers what the tenant has asked for. The others are asked again over
+ * the next one. */
+void node_give_up(struct node_tenant *t, const struct failure *why)
 {
-    struct allocation *live;
-    size_t n;
-    if (st_allocation_of_node(fl->st, a, node_id, &live, &n, e) < 0)
-        return -1;
-    for (size_t i = 0; i < n; i++)
-        wake_durable(fl->wakes, WAKE_RUN, live[i].run_id);
-    return 0;
-}
-
-int node_write_failure(struct node_rt *rt, struct arena *a, const struct failure *f, struct err *e)
-{
-    struct node row;
-    struct failure named = *f;
-    named.node = rt->name;
-    f = &named;
-    int rc = st_node_by_id(rt->fleet->st, a, rt->id, &row, e);
-    if (rc <= 0)
-        return rc;
-    enum node_state to = node_next(row.state, NODE_EV_FAILED);
-    if (to == 0) /* a report that comes too late to mean anything */
-        return 0;
-    const struct st_node_move m = {.id = row.id,
-                                   .from = row.state,
-                                   .to = to,
-                                   .now_us = wakes_wall(rt->fleet->wakes),
-                                   .errors =
-                                       to == NODE_UNUSABLE ? failure_append(a, NULL, f) : NULL,
-                                   .failure = f->code};
-    if (st_node_move(rt->fleet->st, &m, e) != 0)
-        return -1;
-    LOG_WARN(rt->fleet->log, to == NODE_UNUSABLE ? "node.unusable" : "node.failed",
-             LF_STR("node", rt->name), LF_STR("why", failure_line(a, f)),
-             LF_STR("command", f->command), LF_STR("stderr", f->stderr_tail));
-    wake_durable(rt->fleet->wakes, WAKE_NODE, row.id);
-    fleet_pool_changed(rt->fleet, row.cluster_id);
-    return fleet_wake_runs(rt->fleet, a, row.id, e);
-}
-
-bool node_fail(struct node_rt *rt, const struct failure *f)
-{
-    struct arena a;
-    arena_init(&a);
-    struct err e = {0};
-    int rc = node_write_failure(rt, &a, f, &e);
-    if (rc != 0) {
-        LOG_ERROR(rt->fleet->log, "node.failure_not_written", LF_STR("node", rt->name),
-                  LF_STR("why", e.msg));
-        wake_by(rt->fleet->wakes, WAKE_NODE, rt->id, wakes_mono(rt->fleet->wakes) + WRITE_AGAIN_US);
-    }
-    arena_free(&a);
-    return rc == 0;
+    struct node_rt *rt = t->node;
+    node_rt_close(rt);
+    node_detach(t);
+    t->events->gone(t);
+    node_lose(rt, why);
 }
 
 /* Is it prepared again as soon as it can be reached? */
