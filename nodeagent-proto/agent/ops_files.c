@@ -322,6 +322,18 @@ static void look_as_nobody(struct agent *a, struct look *l, const char *name)
     l->path = strbuf_take(&path);
 }
 
+/* What is in the job's directory becomes ours while its account is released, the directory first.
+ */
+static bool is_handed_over(const struct agent *a, const char *name)
+{
+    struct stat st;
+    struct strbuf dir = STRBUF_INIT;
+    strbuf_printf(&dir, "%s" JOBS_DIR "%s", a->root, name);
+    bool ours = stat(dir.s, &st) == 0 && st.st_uid == geteuid();
+    strbuf_free(&dir);
+    return ours;
+}
+
 /* For the rest of this process, whose memory is never given back. FUSE asks for the real ids too;
  * nobody may look into our memory, where the requests of others are. */
 static int begin_look(struct agent *a, json_t *req, struct look *l, struct err *e)
@@ -331,7 +343,7 @@ static int begin_look(struct agent *a, json_t *req, struct look *l, struct err *
         return -1;
     l->as = NULL;
     bool leased = name && *name == LEASE_SIGN && a->facts.node.is_root;
-    if (leased && !lease_is_taken(a->root, name + 1))
+    if (leased && (!lease_is_taken(a->root, name + 1) || is_handed_over(a, name + 1)))
         look_as_nobody(a, l, name + 1);
     else if (get_as(a, req, &l->as, e) < 0)
         return -1;

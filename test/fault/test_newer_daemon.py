@@ -25,6 +25,7 @@ def test_each_start_is_newer_and_an_older_daemon_is_refused(own_daemon):
     path, second, other = epoch_of(d)
     assert ident != other
     place.job(cluster).succeed()
+    wait_for(lambda: cluster.counts()["idleNodeCount"] == 1, what="nothing of the job to be left on the node")
 
     # Somebody else, as another half of this daemon would, has taken the node meanwhile.
     d.expect_log(r"node")
