@@ -3,9 +3,10 @@
  * The resources as typed rows: what storage/ reads and writes, what scheduler/ reasons about, what
  * api/ renders. Strings are borrowed from the arena (reads) or the caller (writes).
  *
- * `doc` is the resource's user-given properties as canonical JSON text (model/schema.h); only
- * model/ looks inside. `secrets` never appears in a row: st_*_secrets() unseals it on request.
- * Instants are microseconds since 1970 (lib/timefmt.h), 0 = not yet.
+ * `doc` is the resource's user-given properties as canonical JSON text (model/schema.h): model/
+ * and the service that it belongs to look inside, storage and the scheduler do not. `secrets` never
+ * appears in a row: st_*_secrets() unseals it on request. Instants are microseconds since 1970
+ * (lib/timefmt.h), 0 = not yet.
  */
 #ifndef MODEL_RESOURCE_H
 #define MODEL_RESOURCE_H

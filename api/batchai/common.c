@@ -129,11 +129,6 @@ struct replied *delete_missing(struct request *r, const struct err *e)
     }
 }
 
-int json_int_at(const json_t *o, const char *key)
-{
-    return (int)json_integer_value(json_object_get(o, key));
-}
-
 const char *json_text_at(const json_t *o, const char *key)
 {
     return json_string_value(json_object_get(o, key));

@@ -46,8 +46,7 @@ struct replied *delete_missing(struct request *r, const struct err *e);
 typedef int filter_fn(struct request *r, struct st_filter *f, struct err *e);
 filter_fn filter_subscription, filter_group, filter_workspace;
 
-/* int property of an object; 0 if absent. */
-int json_int_at(const json_t *o, const char *key);
+/* Text of an object's property; NULL if absent. */
 const char *json_text_at(const json_t *o, const char *key);
 
 #endif

@@ -318,6 +318,7 @@ static void look_as_nobody(struct agent *a, struct look *l, const char *name)
     struct strbuf base = STRBUF_INIT, path = STRBUF_INIT;
     strbuf_printf(&base, "%s" JOBS_DIR "%s", a->root, name);
     strbuf_printf(&path, "%s%s%s", rest, *rest && *l->path ? "/" : "", l->path);
+    l->as = NULL;
     l->base = strbuf_take(&base);
     l->path = strbuf_take(&path);
 }
@@ -343,10 +344,13 @@ static int begin_look(struct agent *a, json_t *req, struct look *l, struct err *
         return -1;
     l->as = NULL;
     bool leased = name && *name == LEASE_SIGN && a->facts.node.is_root;
-    if (leased && (!lease_is_taken(a->root, name + 1) || is_handed_over(a, name + 1)))
-        look_as_nobody(a, l, name + 1);
-    else if (get_as(a, req, &l->as, e) < 0)
+    bool taken = leased && lease_is_taken(a->root, name + 1);
+    if ((!leased || taken) && get_as(a, req, &l->as, e) < 0)
         return -1;
+    /* A job of before accounts may be ours, and its directory always was. */
+    bool handed_over = taken && l->as->uid != geteuid() && is_handed_over(a, name + 1);
+    if (leased && (!taken || handed_over))
+        look_as_nobody(a, l, name + 1);
     if (!l->as)
         return 0;
     int rc = account_become(l->as, e);

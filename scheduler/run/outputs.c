@@ -38,22 +38,6 @@ bool outputs_in_job_dir(const struct launch_env *env, const struct job_spec *spe
     return found;
 }
 
-static bool on_share(struct arena *a, const struct job_spec *spec, const char *path)
-{
-    const char *rest;
-    const struct mount_volume *v =
-        mount_resolve(a, &spec->cluster_mounts, &spec->mounts, path, &rest);
-    return v && (v->kind == MOUNT_AZURE_FILE_SHARE || v->kind == MOUNT_AZURE_BLOB);
-}
-
-bool outputs_off_shares(struct arena *a, const struct job_spec *spec)
-{
-    bool off = false;
-    for (size_t i = 0; i < job_output_count(spec) && !off; i++)
-        off = !on_share(a, spec, job_output_at(a, spec, i).prefix);
-    return off;
-}
-
 /* --- where it is ---------------------------------------------------------------------------- */
 
 /* Why output is not on a node that the job ran on. */

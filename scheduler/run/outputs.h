@@ -14,7 +14,5 @@
 
 /* An output directory of the job lies in its own directory, its mounts apart. */
 bool outputs_in_job_dir(const struct launch_env *env, const struct job_spec *spec);
-/* One of them lies on none of the shares that the daemon has a folder for. */
-bool outputs_off_shares(struct arena *a, const struct job_spec *spec);
 
 #endif
