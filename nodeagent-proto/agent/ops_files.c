@@ -348,7 +348,7 @@ static int begin_look(struct agent *a, json_t *req, struct look *l, struct err *
     if ((!leased || taken) && get_as(a, req, &l->as, e) < 0)
         return -1;
     /* A job of before accounts may be ours, and its directory always was. */
-    bool handed_over = taken && l->as->uid != geteuid() && is_handed_over(a, name + 1);
+    bool handed_over = taken && l->as && l->as->uid != geteuid() && is_handed_over(a, name + 1);
     if (leased && (!taken || handed_over))
         look_as_nobody(a, l, name + 1);
     if (!l->as)
