@@ -340,25 +340,6 @@ static void set_deadline(struct job_run *run)
     wake_at(run->runs->wakes, WAKE_RUN, run->row.id, at);
 }
 
-/* A node with a task that does not die is given up. The task will not go on: what was sent SIGKILL
- * never returns from the kernel to its own code. */
-static void check_kills(struct job_run *run)
-{
-    for (int i = 0; i < run->n_slots; i++) {
-        struct job_slot *slot = &run->slots[i];
-        const char *task = slot_awaits_end_of(slot);
-        struct failure why;
-        int64_t until;
-        if (!task)
-            slot->killing_us = 0;
-        else if (node_kill_is_overdue(slot->tenant.node, task, &slot->killing_us, &until, &run->a,
-                                      &why))
-            node_give_up(&slot->tenant, &why);
-        else
-            wake_by(run->runs->wakes, WAKE_RUN, run->row.id, until);
-    }
-}
-
 /* Each step falls through to the next as far as nothing has to be waited for. */
 static void advance(struct job_run *run)
 {
@@ -380,7 +361,7 @@ static void advance(struct job_run *run)
         run_write_end(run);
     }
     set_deadline(run);
-    check_kills(run);
+    run_check_kills(run);
 }
 
 void run_reconcile(void *ctx, int64_t id)

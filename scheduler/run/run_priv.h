@@ -12,8 +12,8 @@
  * from ACTIVE to ENDING; a job to be queued again, or deleted, from KILLING to CLEANING. The one
  * step to the left: a job that was to be queued again is terminated during its cleaning.
  *
- * run.c takes the next step; end.c writes the end; steps.c talks to the nodes;
- * verdict.c makes outcomes.
+ * run.c takes the next step; steps.c asks the nodes for a start and the cleaning, stop.c to end
+ * what runs; verdict.c makes outcomes; end.c writes the end.
  */
 #ifndef SCHEDULER_RUN_RUN_PRIV_H
 #define SCHEDULER_RUN_RUN_PRIV_H
@@ -102,6 +102,9 @@ struct job_slot {
     struct script *script; /* the start, then the cleaning; NULL before */
     bool begun;            /* its first line is in execution.log */
     int64_t killing_us;    /* since when the end of a killed task is awaited; 0: it is not */
+    int64_t kill_again_us; /* the node refused: SIGKILL is to be sent again then; 0: it did not */
+    int64_t kill_pause_us; /* between the last two */
+    const char *kill_refused; /* what it said last, over this link; NULL: it did not refuse */
     bool has_error;
     struct failure error;  /* of a request, while the link holds */
     bool nodes_fault;      /* the error says something about the node, not the job */
@@ -163,16 +166,19 @@ void slot_send_prep(struct job_slot *slot);
 /* Sends the job's own processes when every node is prepared; repeatable. */
 void run_send_main(struct job_run *run);
 bool run_prepared(const struct job_run *run);
-/* Signals every task that may run, on every node that can be reached. */
-void run_signal(struct job_run *run, int signo);
-void slot_signal(struct job_slot *slot, int signo);
-bool run_tasks_over(const struct job_run *run);
-/* A task that SIGKILL was sent to over the present link, and that has not ended; NULL: none. */
-const char *slot_awaits_end_of(const struct job_slot *slot);
 void slot_clean(struct job_slot *slot);
 /* Its node keeps the job's directory, because output is in it: see outputs.h. */
 bool slot_keeps(struct job_slot *slot);
 bool slot_cleaned(const struct job_slot *slot);
+
+/* --- stop.c ------------------------------------------------------------------------------- */
+/* Signals every task that may run, on every node that can be reached. */
+void run_signal(struct job_run *run, int signo);
+void slot_signal(struct job_slot *slot, int signo);
+bool run_tasks_over(const struct job_run *run);
+/* Gives up nodes on which a task does not die, and has those asked again that refused to kill it.
+ */
+void run_check_kills(struct job_run *run);
 
 /* --- end.c ------------------------------------------------------------------------------- */
 /* RUN_ENDING: writes how the job ended; RUN_ENDED follows, or another try. */

@@ -11,19 +11,9 @@
 #include "lib/timefmt.h"
 #include "scheduler/run/outputs.h"
 #include "scheduler/run/run_priv.h"
+#include "scheduler/run/step.h"
 
-/* The context of one request; in the slot's arena, which outlives the requests over a link: they
- * are answered before the next link is opened. A run is freed when its last one was answered, or
- * after the links were closed. */
-struct step {
-    struct job_slot *slot;
-    struct run_task *task; /* run requests */
-    enum failure_code code;
-    const char *what;
-    bool on_node; /* touches nothing but the node's own directory */
-};
-
-static struct step *new_step(struct job_slot *slot, enum failure_code code, const char *what)
+struct step *step_new(struct job_slot *slot, enum failure_code code, const char *what)
 {
     struct step *st = arena_alloc(&slot->a, sizeof *st);
     *st = (struct step){.slot = slot, .code = code, .what = what};
@@ -31,8 +21,7 @@ static struct step *new_step(struct job_slot *slot, enum failure_code code, cons
     return st;
 }
 
-/* False: the link is gone, or the reply is the run's no more. Counts the reply. */
-static bool answered(struct job_slot *slot)
+bool step_answered(struct job_slot *slot)
 {
     if (!slot->tenant.node || !node_rt_link(slot->tenant.node))
         return false;
@@ -60,7 +49,7 @@ static void note_error(struct step *st, const struct err *why)
 static void on_run(void *ctx, const struct err *why, const struct task_status *status)
 {
     struct step *st = ctx;
-    if (!answered(st->slot))
+    if (!step_answered(st->slot))
         return;
     if (why)
         note_error(st, why);
@@ -116,7 +105,7 @@ static void send_task(struct job_slot *slot, struct run_task *task)
         container_wrap(a, &slot->container, own, n_own, &spec);
     task->state = RT_SENT;
     task->asked = true;
-    struct step *st = new_step(slot, FAIL_JOB_START_FAILED, task->step);
+    struct step *st = step_new(slot, FAIL_JOB_START_FAILED, task->step);
     st->task = task;
     st->on_node = true; /* what the job does wrong comes as the status of its task */
     node_run(node_rt_link(slot->tenant.node), &spec, on_run, st);
@@ -325,6 +314,8 @@ void slot_send_prep(struct job_slot *slot)
 void slot_forget_link(struct job_slot *slot)
 {
     slot->script = NULL;
+    slot->kill_again_us = slot->kill_pause_us = 0;
+    slot->kill_refused = NULL;
     slot->container = (struct container){0};
     mounts_wipe(slot->secrets);
     slot->secrets = NULL;
@@ -397,81 +388,6 @@ void run_send_main(struct job_run *run)
         if (!is_preparation(t) && t->state != RT_OVER && !t->asked && slot->state == SLOT_STARTED)
             send_task(slot, t);
     }
-}
-
-/* --- stopping ------------------------------------------------------------------------------- */
-
-bool run_tasks_over(const struct job_run *run)
-{
-    for (size_t i = 0; i < run->n_tasks; i++)
-        if (run->tasks[i].state == RT_SENT)
-            return false;
-    return true;
-}
-
-/* The task is over when the node says so (task_ended, or its list), not when it was signalled. */
-static void on_signal(void *ctx, const struct err *why)
-{
-    struct step *st = ctx;
-    struct job_slot *slot = st->slot;
-    if (answered(slot) && why)
-        LOG_WARN(slot->run->runs->log, "task.not_signalled", LF_STR("task", st->task->id),
-                 LF_STR("why", why->msg));
-}
-
-/* Which of the tasks run: after a restart of the daemon that is not known. */
-static void on_list(void *ctx, const struct err *why, const struct task_status *list, size_t n)
-{
-    struct step *st = ctx;
-    struct job_slot *slot = st->slot;
-    struct job_run *run = slot->run;
-    if (!answered(slot) || why)
-        return;
-    for (size_t k = 0; k < run->n_tasks; k++) {
-        struct run_task *t = &run->tasks[k];
-        bool runs = false;
-        for (size_t i = 0; i < n; i++)
-            runs = runs || (list[i].state == TASK_RUNNING && !strcmp(list[i].id, t->id));
-        if (t->process->rank == slot->rank && !runs)
-            t->state = RT_OVER;
-    }
-    wake(run->runs->wakes, WAKE_RUN, run->row.id);
-}
-
-void slot_signal(struct job_slot *slot, int signo)
-{
-    struct job_run *run = slot->run;
-    if (!slot->tenant.node || !node_rt_usable(slot->tenant.node))
-        return;
-    for (size_t i = 0; i < run->n_tasks; i++) {
-        struct run_task *t = &run->tasks[i];
-        if (t->process->rank != slot->rank || t->state != RT_SENT)
-            continue;
-        struct step *st = new_step(slot, FAIL_JOB_STOP_FAILED, "signal");
-        st->task = t;
-        node_signal(node_rt_link(slot->tenant.node), t->id, signo, on_signal, st);
-    }
-    node_tasks(node_rt_link(slot->tenant.node), on_list,
-               new_step(slot, FAIL_JOB_STOP_FAILED, "list tasks"));
-}
-
-void run_signal(struct job_run *run, int signo)
-{
-    for (int i = 0; i < run->n_slots; i++)
-        slot_signal(&run->slots[i], signo);
-}
-
-const char *slot_awaits_end_of(const struct job_slot *slot)
-{
-    const struct job_run *run = slot->run;
-    if (!slot->tenant.node || !node_rt_usable(slot->tenant.node))
-        return NULL;
-    if (slot->state == SLOT_CLEANING)
-        return script_awaits_end_of(slot->script);
-    for (size_t i = 0; run->phase == RUN_KILLING && i < run->n_tasks; i++)
-        if (run->tasks[i].process->rank == slot->rank && run->tasks[i].state == RT_SENT)
-            return run->tasks[i].id;
-    return NULL;
 }
 
 /* --- cleaning ------------------------------------------------------------------------------- */

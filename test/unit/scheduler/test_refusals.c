@@ -126,6 +126,62 @@ static void test_a_node_that_refuses_for_a_moment_keeps_its_job(void **state)
     world_free(w);
 }
 
+/* It is sent SIGKILL five seconds after it was terminated, and only that ends it. */
+static int64_t stubborn_job_is_terminated(struct world *w, int64_t cluster)
+{
+    struct err e = {0};
+    const struct job_wish wish = {.command = "fake run=9000000 stubborn", .wall_s = 100000};
+    int64_t j = add_job(w, cluster, "j", wish);
+    WAIT(w, runs_main(w));
+    pass(w, SECOND);
+    ok(runs_terminate(sched_runs(w->s), RES_JOB, j, &e), &e);
+    pass(w, 4 * SECOND);
+    return j;
+}
+
+static void test_a_kill_that_a_node_refuses_for_a_moment_is_repeated(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(1);
+    int64_t c = add_cluster_of(w, "c", 1);
+    int64_t j = stubborn_job_is_terminated(w, c);
+    fake_set_refusals(fake_of(w, c, 0), 1000);
+    pass(w, 10 * SECOND);
+    fake_set_refusals(fake_of(w, c, 0), 0);
+    assert_int_equal(virtual_of(w)->ended, 0);
+    assert_int_equal(job_state(w, j), EXEC_TERMINATING);
+    WAIT(w, job_ended(w, j));
+    assert_int_equal(virtual_of(w)->ended, 1);
+    assert_non_null(strstr(job_row(w, j).errors, "JobTerminated"));
+    WAIT(w, counts(w, c).idle + counts(w, c).unusable == 1);
+    assert_int_equal(counts(w, c).idle, 1);
+    world_free(w);
+}
+
+static void test_a_node_that_goes_on_refusing_to_kill_is_given_up_with_what_it_said(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(1);
+    int64_t c = add_cluster_of(w, "c", 1);
+    int64_t j = stubborn_job_is_terminated(w, c);
+    fake_set_refusals(fake_of(w, c, 0), 1000);
+    WAIT(w, job_ended(w, j));
+    assert_non_null(strstr(job_row(w, j).errors, "JobTerminated"));
+    WAIT(w, counts(w, c).unusable == 1);
+    assert_non_null(strstr(cluster_row(w, c).errors, "TaskNotKilled"));
+    assert_non_null(strstr(cluster_row(w, c).errors, "refuses to kill it"));
+    /* Nothing new starts there before it is gone. */
+    int64_t next = add_job(w, c, "next", long_job(1));
+    fake_set_refusals(fake_of(w, c, 0), 0);
+    set_scale(w, c, (struct scale){.kind = SCALE_MANUAL, .target = 0, .dealloc = DEALLOC_REQUEUE});
+    WAIT(w, rows_of(counts(w, c)) == 0);
+    set_scale(w, c, (struct scale){.kind = SCALE_MANUAL, .target = 1, .dealloc = DEALLOC_REQUEUE});
+    WAIT(w, job_ended(w, next));
+    assert_int_equal(job_row(w, next).exec_state, EXEC_SUCCEEDED);
+    assert_int_equal(virtual_of(w)->ended, 2);
+    world_free(w);
+}
+
 static size_t lose_links(struct world *w, struct fake_node *node, int times)
 {
     for (int i = 0; i < times; i++) {
@@ -251,6 +307,8 @@ int main(void)
         T(test_a_job_is_let_go_by_a_node_that_goes_on_refusing),
         T(test_a_second_attempt_is_ended_too_before_its_node_is_given_up),
         T(test_a_node_that_refuses_for_a_moment_keeps_its_job),
+        T(test_a_kill_that_a_node_refuses_for_a_moment_is_repeated),
+        T(test_a_node_that_goes_on_refusing_to_kill_is_given_up_with_what_it_said),
         T(test_a_run_does_not_grow_with_the_links_that_it_loses),
         T(test_an_end_that_a_full_disk_refuses_is_written_later),
         T(test_a_job_is_terminated_whose_end_a_full_disk_kept_from_being_written),

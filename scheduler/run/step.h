@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One request of a run to a node: what steps.c and stop.c share.
+ */
+#ifndef SCHEDULER_RUN_STEP_H
+#define SCHEDULER_RUN_STEP_H
+
+#include "scheduler/run/run_priv.h"
+
+/* The context of one request; in the slot's arena, which outlives the requests over a link: they
+ * are answered before the next link is opened. A run is freed when its last one was answered, or
+ * after the links were closed. */
+struct step {
+    struct job_slot *slot;
+    struct run_task *task; /* run requests */
+    enum failure_code code;
+    const char *what;
+    bool on_node; /* touches nothing but the node's own directory */
+};
+
+/* Of a request that is sent now; counted until step_answered(). */
+struct step *step_new(struct job_slot *slot, enum failure_code code, const char *what);
+/* False: the link is gone, or the reply is the run's no more. Counts the reply. */
+bool step_answered(struct job_slot *slot);
+
+#endif
