@@ -5,14 +5,34 @@
 #include <sys/random.h>
 #include <uuid/uuid.h>
 
+static void random_bytes(uuid_t u)
+{
+    if (getrandom(u, sizeof(uuid_t), 0) != sizeof(uuid_t))
+        abort(); /* so few bytes are never short once the kernel has started */
+}
+
+static void write_out(uuid_t u, unsigned char version, char out[GUID_SIZE])
+{
+    u[6] = (u[6] & 0x0f) | (unsigned char)(version << 4);
+    u[8] = (u[8] & 0x3f) | 0x80; /* RFC 9562's variant */
+    uuid_unparse_lower(u, out);
+}
+
 void guid_new(char out[GUID_SIZE])
 {
     uuid_t u;
-    if (getrandom(u, sizeof u, 0) != sizeof u)
-        abort();                 /* so few bytes are never short once the kernel has started */
-    u[6] = (u[6] & 0x0f) | 0x40; /* RFC 4122: version 4, random */
-    u[8] = (u[8] & 0x3f) | 0x80; /* and its variant */
-    uuid_unparse_lower(u, out);
+    random_bytes(u);
+    write_out(u, 4, out);
+}
+
+void guid_new_at(int64_t now_us, char out[GUID_SIZE])
+{
+    uuid_t u;
+    uint64_t ms = (uint64_t)(now_us / 1000);
+    random_bytes(u);
+    for (int i = 5; i >= 0; i--, ms >>= 8)
+        u[i] = (unsigned char)ms;
+    write_out(u, 7, out);
 }
 
 bool guid_valid(const char *s)

@@ -196,6 +196,25 @@ int st_tx(struct storage *st, const char *name, st_tx_fn fn, void *ctx, struct e
     return st_control(st, ST_RELEASE, name, e);
 }
 
+int st_whole(struct storage *st, st_tx_fn fn, void *ctx, struct err *e)
+{
+    struct err local;
+    struct err *why = e ? e : &local;
+    if (st_turn_begin(st, why) < 0)
+        return -1;
+    int64_t before = st_sql_changes(st);
+    int rc = fn(st, ctx, why);
+    if (rc < 0 && !st->turn_doomed && st_sql_changes(st) != before) {
+        st->turn_doomed = true;
+        st->doom = *why;
+    }
+    if (rc == 0 && st->turn_doomed) {
+        *why = st->doom;
+        rc = -1;
+    }
+    return rc;
+}
+
 /* --- the sync -------------------------------------------------------------------------------- */
 
 void st_lane_work(struct loop_lane *lane, loop_fn work, loop_work_done done, struct storage *st)

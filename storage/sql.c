@@ -92,6 +92,9 @@ bool st_sql_in_transaction(const struct storage *st)
 
 int st_sql_open(const char *path, bool write, struct sqlite3 **db)
 {
+    /* Nobody asks how much memory SQLite has, and counting takes a lock for each piece. Only the
+     * first call comes before SQLite has begun; those after it change nothing. */
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     int flags = (write ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY) | SQLITE_OPEN_NOMUTEX |
                 SQLITE_OPEN_EXRESCODE;
     int rc = sqlite3_open_v2(path, db, flags, NULL);
@@ -423,6 +426,11 @@ int q_step(struct q *q, struct err *e)
     int failed = rc == SQLITE_DONE ? 0 : st_err_from_sqlite(q->st, rc, stmt_names[q->id], e);
     q_end(q);
     return failed;
+}
+
+int64_t st_sql_changes(const struct storage *st)
+{
+    return sqlite3_total_changes64(st->db);
 }
 
 int q_run(struct q *q, struct err *e)

@@ -68,7 +68,7 @@ int st_job_insert(struct storage *st, const struct job *j, const char *secrets, 
                   struct err *e)
 {
     struct new_job new = {j, secrets, id};
-    return st_tx(st, "insert job", insert_both, &new, e);
+    return st_whole(st, insert_both, &new, e);
 }
 
 int st_job_get(struct storage *st, struct arena *a, int64_t experiment_id, const char *name,

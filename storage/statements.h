@@ -74,6 +74,7 @@
       WORKSPACE_SELECT "WHERE w.group_id = ?1 AND w.id > ?2 ORDER BY w.id LIMIT ?3")               \
     X(ST_EXPERIMENT_INSERT, "INSERT INTO {+experiment}") \
     X(ST_EXPERIMENT_GET, EXPERIMENT_SELECT "WHERE r.workspace_id = ?1 AND r.name = ?2")            \
+    X(ST_EXPERIMENT_FIND, EXPERIMENT_SELECT "WHERE g.subscription = ?1 AND g.name = ?2 AND w.name = ?3 AND r.name = ?4") \
     X(ST_EXPERIMENT_BY_ID, EXPERIMENT_SELECT "WHERE r.id = ?1")                                    \
     X(ST_EXPERIMENT_LIST,                                                                          \
       EXPERIMENT_SELECT "WHERE r.workspace_id = ?1 AND r.id > ?2 ORDER BY r.id LIMIT ?3")          \
@@ -97,6 +98,7 @@
     X(ST_CLUSTER_INSERT, "INSERT INTO {+cluster}") \
     X(ST_CLUSTER_UPDATE_SCALE, "UPDATE cluster SET doc = ?2, updated_us = ?3 WHERE id = ?1") \
     X(ST_CLUSTER_GET, CLUSTER_SELECT "WHERE r.workspace_id = ?1 AND r.name = ?2")                  \
+    X(ST_CLUSTER_FIND, CLUSTER_SELECT "WHERE g.subscription = ?1 AND g.name = ?2 AND w.name = ?3 AND r.name = ?4") \
     X(ST_CLUSTER_BY_ID, CLUSTER_SELECT "WHERE r.id = ?1")                                          \
     X(ST_CLUSTER_LIST_SUBSCRIPTION,                                                                \
       CLUSTER_SELECT "WHERE g.subscription = ?1 AND r.id > ?2 ORDER BY r.id LIMIT ?3")             \

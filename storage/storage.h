@@ -60,6 +60,10 @@ void st_turn_end(struct storage *st);
 /* Runs `fn` in a savepoint of the turn's transaction: if it returns -1, all it wrote is undone. */
 typedef int (*st_tx_fn)(struct storage *st, void *ctx, struct err *e);
 int st_tx(struct storage *st, const char *name, st_tx_fn fn, void *ctx, struct err *e) MUST_CHECK;
+/* Runs `fn` without one: SQLite copies each page that a savepoint may have to put back, which costs
+ * more than most writes. If it returns -1 after a row was written, the whole turn is given up. For
+ * what has been looked at before and fails with the disk alone. */
+int st_whole(struct storage *st, st_tx_fn fn, void *ctx, struct err *e) MUST_CHECK;
 
 /* Calls `cb` once all that has been written so far is on disk; at the next turn end if nothing is
  * pending. `why` is NULL on success; on a failed COMMIT (disk full) it says so and everything the
@@ -103,6 +107,9 @@ int st_workspace_list(struct storage *, struct arena *, const char *subscription
 int st_experiment_insert(struct storage *, const struct experiment *x, int64_t *id, struct err *);
 int st_experiment_get(struct storage *, struct arena *, int64_t workspace_id, const char *name,
                       struct experiment *out, struct err *);
+/* The same by the names of all levels above, in one query; so for clusters and jobs. */
+int st_experiment_find(struct storage *, struct arena *, const struct scope *scope,
+                       const char *name, struct experiment *out, struct err *);
 int st_experiment_by_id(struct storage *, struct arena *, int64_t id, struct experiment *out,
                         struct err *);
 int st_experiment_list(struct storage *, struct arena *, int64_t workspace_id, int64_t after,
@@ -141,6 +148,9 @@ int st_cluster_insert(struct storage *, const struct cluster *c, const char *sec
 int st_cluster_update_scale(struct storage *, const struct cluster *c, struct err *);
 int st_cluster_get(struct storage *, struct arena *, int64_t workspace_id, const char *name,
                    struct cluster *out, struct err *);
+/* Its nodes are not counted: `counts` stays zero. */
+int st_cluster_find(struct storage *, struct arena *, const struct scope *scope, const char *name,
+                    struct cluster *out, struct err *);
 int st_cluster_by_id(struct storage *, struct arena *, int64_t id, struct cluster *out,
                      struct err *);
 int st_cluster_list(struct storage *, struct arena *, const struct st_filter *, int64_t after,
@@ -156,7 +166,6 @@ int st_job_insert(struct storage *, const struct job *j, const char *secrets, in
                   struct err *);
 int st_job_get(struct storage *, struct arena *, int64_t experiment_id, const char *name,
                struct job *out, struct err *);
-/* The same by the names of all levels above, in one query. */
 int st_job_find(struct storage *, struct arena *, const struct scope *scope, const char *name,
                 struct job *out, struct err *);
 int st_job_by_id(struct storage *, struct arena *, int64_t id, struct job *out, struct err *);

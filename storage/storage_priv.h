@@ -132,6 +132,8 @@ int st_query(struct storage *st, const char *sql, const char *what, st_query_fn 
 int st_query_int(struct storage *st, const char *sql, const char *what, int64_t *v,
                  struct err *e) MUST_CHECK;
 bool st_sql_in_transaction(const struct storage *st);
+/* Rows that this connection has written so far. */
+int64_t st_sql_changes(const struct storage *st);
 /* Result codes: 0 is success. What one means, and what the last failed call said. */
 const char *st_sql_text(int rc);
 const char *st_sql_error(const struct storage *st);

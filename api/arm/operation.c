@@ -42,7 +42,7 @@ static const char *resource_key(struct request *r, const struct op_request *o)
 int operation_start(struct request *r, const struct op_request *o, const char **guid, struct err *e)
 {
     char *id = arena_alloc(&r->arena, GUID_SIZE);
-    guid_new(id);
+    guid_new_at(r->now_us, id);
     struct operation op = {
         .guid = id,
         .subscription = arm_of(r)->subscription_id,

@@ -95,7 +95,7 @@ static struct replied *create(struct create_tx *t, const struct cluster *c)
     char guid[GUID_SIZE];
     guid_new(guid);
     if (check_alive("cluster", c->name, c->prov_state, &e) < 0 || fill_job(t, c, guid, &e) < 0 ||
-        st_tx(arm_of(r)->storage, "job create", create_in_tx, t, &e) < 0)
+        st_whole(arm_of(r)->storage, create_in_tx, t, &e) < 0)
         return reply_err(r, &e);
     LOG_INFO(r->config->log, "job.queued", LF_STR("job", t->j.name), LF_STR("cluster", c->name),
              LF_INT("nodes", t->j.node_count), LF_INT("priority", t->j.priority));

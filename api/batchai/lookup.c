@@ -51,13 +51,20 @@ int find_workspace(struct request *r, struct workspace *w, struct err *e)
     return found(r, named_workspace(r, name, w, e), &workspaces, name, e);
 }
 
+/* One query finds it. Only if there is none are the levels above walked, for the error of the first
+ * that is missing; so for jobs. */
 int find_experiment(struct request *r, struct experiment *x, struct err *e)
 {
-    struct workspace w;
-    if (find_workspace(r, &w, e) < 0)
+    if (find_subscription(r, e) < 0)
         return -1;
+    const struct scope scope = {.subscription = arm_of(r)->subscription_id,
+                                .group = request_param(r, "group"),
+                                .workspace = request_param(r, "workspace")};
     const char *name = request_param(r, "experiment");
-    int rc = st_experiment_get(arm_of(r)->storage, &r->arena, w.id, name, x, e);
+    int rc = st_experiment_find(arm_of(r)->storage, &r->arena, &scope, name, x, e);
+    struct workspace w;
+    if (rc == 0 && find_workspace(r, &w, e) < 0)
+        return -1;
     return found(r, rc, &experiments, name, e);
 }
 
@@ -116,8 +123,6 @@ int find_file_server(struct request *r, struct file_server *f, struct err *e)
     return found(r, rc, &file_servers, name, e);
 }
 
-/* Jobs are asked for most: one query finds them. Only if there is none are the levels above walked,
- * for the error of the first that is missing. */
 int find_job(struct request *r, struct job *j, struct err *e)
 {
     bool flat = request_is_flat(r);
@@ -151,14 +156,9 @@ static const char *take(struct request *r, const char **p, const char *literal)
 static int cluster_in(struct request *r, const char *group, const char *workspace, const char *name,
                       struct cluster *c, struct err *e)
 {
-    struct storage *st = arm_of(r)->storage;
-    struct resource_group g;
-    struct workspace w;
-    int rc = st_group_get(st, &r->arena, arm_of(r)->subscription_id, group, &g, e);
-    if (rc > 0)
-        rc = st_workspace_get(st, &r->arena, g.id, workspace, &w, e);
-    if (rc > 0)
-        rc = st_cluster_get(st, &r->arena, w.id, name, c, e);
+    const struct scope scope = {
+        .subscription = arm_of(r)->subscription_id, .group = group, .workspace = workspace};
+    int rc = st_cluster_find(arm_of(r)->storage, &r->arena, &scope, name, c, e);
     if (rc == 0)
         return err_set(e, ERR_CLUSTER_NOT_FOUND, "properties.cluster.id",
                        "The specified cluster %.100s is not found (resource group %.100s, "

@@ -146,6 +146,22 @@ static void guids(void **state)
     assert_false(guid_valid("0000000000000000000000000000000000000"));
 }
 
+static void guids_of_later_sort_behind(void **state)
+{
+    (void)state;
+    char a[GUID_SIZE], b[GUID_SIZE], twin[GUID_SIZE];
+    guid_new_at(1700000000000000, a);
+    guid_new_at(1700000000000000, twin);
+    guid_new_at(1700000000001000, b);
+    assert_true(guid_valid(a));
+    assert_int_equal(a[14], '7');
+    assert_non_null(strchr("89ab", a[19]));
+    assert_memory_equal(a, "018bcfe5-6800", 13);
+    assert_memory_equal(a, twin, 13);
+    assert_string_not_equal(a, twin);
+    assert_true(strcmp(a, b) < 0 && strcmp(twin, b) < 0);
+}
+
 static void machines_step(void **state)
 {
     (void)state;
@@ -169,6 +185,7 @@ int main(void)
         cmocka_unit_test(arena_hands_out),
         cmocka_unit_test(strbuf_grows),
         cmocka_unit_test(guids),
+        cmocka_unit_test(guids_of_later_sort_behind),
         cmocka_unit_test(machines_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

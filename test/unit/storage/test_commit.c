@@ -190,6 +190,56 @@ static void test_savepoint(void **state)
     assert_int_equal(st_job_get(f->st, &f->a, f->experiment, "undone", &j, &f->e), 0);
 }
 
+/* --- parts without a savepoint ---------------------------------------------------------------- */
+
+static int fail_at_once(struct storage *st, void *ctx, struct err *e)
+{
+    (void)st;
+    (void)ctx;
+    return err_set(e, ERR_QUOTA, NULL, "no");
+}
+
+static int add_one(struct storage *st, void *ctx, struct err *e)
+{
+    (void)st;
+    (void)e;
+    fx_add_job(ctx, "whole");
+    return 0;
+}
+
+static void test_whole_that_wrote_nothing_fails_alone(void **state)
+{
+    struct fx *f = *state;
+    struct job j;
+    fx_add_job(f, "before");
+    assert_int_equal(st_whole(f->st, fail_at_once, f, &f->e), -1);
+    assert_int_equal(f->e.code, ERR_QUOTA);
+    ok(f, st_whole(f->st, add_one, f, &f->e));
+    assert_false(fx_flush(f).failed);
+    fx_reopen(f);
+    found(f, st_job_get(f->st, &f->a, f->experiment, "before", &j, &f->e));
+    found(f, st_job_get(f->st, &f->a, f->experiment, "whole", &j, &f->e));
+}
+
+static void test_whole_that_wrote_takes_its_turn_along(void **state)
+{
+    struct fx *f = *state;
+    struct job j;
+    assert_false(fx_flush(f).failed);
+    fx_add_job(f, "before");
+    assert_int_equal(st_whole(f->st, add_then_fail, f, &f->e), -1);
+    assert_int_equal(f->e.code, ERR_QUOTA);
+    assert_int_equal(st_whole(f->st, add_one, f, &f->e), -1);
+    assert_true(fx_flush(f).failed);
+    assert_int_equal(st_job_get(f->st, &f->a, f->experiment, "before", &j, &f->e), 0);
+    assert_int_equal(st_job_get(f->st, &f->a, f->experiment, "undone", &j, &f->e), 0);
+    ok(f, st_whole(f->st, add_one, f, &f->e));
+    assert_false(fx_flush(f).failed);
+    fx_reopen(f);
+    found(f, st_job_get(f->st, &f->a, f->experiment, "whole", &j, &f->e));
+    assert_int_equal(st_job_get(f->st, &f->a, f->experiment, "before", &j, &f->e), 0);
+}
+
 /* --- a full disk ----------------------------------------------------------------------------- */
 
 static void limit_file_size(rlim_t bytes)
@@ -429,6 +479,8 @@ int main(void)
         T(test_a_callback_may_write),
         T(test_close_waits_for_all),
         T(test_savepoint),
+        T(test_whole_that_wrote_nothing_fails_alone),
+        T(test_whole_that_wrote_takes_its_turn_along),
         T(test_failed_commit),
         GATED(test_failed_commit_says_why_in_order),
         T(test_full_database),
