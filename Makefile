@@ -201,10 +201,16 @@ FUZZ_NAMES := $(patsubst test/fuzz/fuzz_%.c,%,$(sort $(wildcard test/fuzz/fuzz_*
 FUZZ_ROOMS := api/aad api/http storage nodeagent-proto/wire model lib
 FUZZ_LIBS   = $(call obj,$(wildcard daemon/config*.c) daemon/hostlist.c $(addprefix api/azstorage/,errors.c link.c range.c)) \
               $(foreach r,$(FUZZ_ROOMS),$(call lib,$(r)))
-$(BUILD)/fuzz/fuzz_%: test/fuzz/fuzz_%.c test/fuzz/fuzz.h $(FUZZ_LIBS)
+# What some take besides: the link of the daemon, in virtual time; the agent's requests, without what acts on
+# the machine, in the place of which stands the target itself.
+FUZZ_MORE_link  := $(call obj,test/sim/sim_loop.c $(addprefix nodeagent-proto/link/,link.c link_serve.c link_watch.c requests.c))
+FUZZ_MORE_agent := $(call obj,$(addprefix nodeagent-proto/agent/,ops.c ops_files.c ops_machine.c peer.c epoch.c))
+FUZZ_LINK_agent := -Wl,--wrap=fs_write_atomic
+.SECONDEXPANSION:
+$(BUILD)/fuzz/fuzz_%: test/fuzz/fuzz_%.c test/fuzz/fuzz.h $$(FUZZ_MORE_$$*) $(FUZZ_LIBS)
 	@mkdir -p $(@D)
 	$(call say,FUZZ $@)
-	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer -o $@ $< $(FUZZ_LIBS) $(LDFLAGS) $(PKG_LIBS)
+	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer -o $@ $(filter-out %.h,$^) $(FUZZ_LINK_$*) $(LDFLAGS) $(PKG_LIBS)
 .PHONY: fuzz fuzz-bins fuzz-programs
 fuzz-programs: $(addprefix $(BUILD)/fuzz/fuzz_,$(FUZZ_NAMES))
 FUZZ_CC ?= clang
