@@ -120,9 +120,9 @@ int schema_accept(const struct schema *s, enum api_version v, const json_t *body
 void schema_render(struct strbuf *out, const struct schema *s, enum api_version v,
                    const char *stored, const json_t *over);
 
-/* The object at a path (names, NULL at its end) in a stored document, made a tree without the rest
- * of it. A new reference; NULL: there is none. */
-json_t *stored_member(const char *stored, const char *const *path);
+/* The object at a path (names, NULL at its end) in a stored document: its text, *n bytes of it.
+ * NULL: there is none. */
+const char *stored_member(const char *stored, const char *const *path, size_t *n);
 
 /* Same checks as schema_accept() for a partial body. The top level and "properties" are merged into
  * what is stored, so nothing is required there and nothing gets a default; what stands below them

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "lib/arena.h"
+#include "lib/jsonread.h"
 #include "model/home.h"
 #include "model/schema_priv.h"
 #include "model/spec.h"
@@ -294,6 +295,10 @@ static int accept_value(const struct acceptor *c, const struct field *f, const j
         return -1;
     if (!f->check)
         return 0;
+    /* Its place is written out only for an error. */
+    struct err unplaced;
+    if (f->check(*out, "", &unplaced) == 0)
+        return 0;
     char path[PLACE_SIZE];
     place_text(at, false, path);
     if (f->check(*out, path, c->e) == 0)
@@ -330,7 +335,7 @@ static int accept_field(const struct acceptor *c, const struct field *f, const j
             return 0;
         if (!f->fallback)
             return f->flags & FIELD_REQUIRED ? refuse_missing(c, f, &at) : 0;
-        given = fallback = json_loads(f->fallback, JSON_DECODE_ANY, NULL);
+        given = fallback = jsonread_text(f->fallback, JSON_DECODE_ANY, NULL);
     }
     int rc = accept_value(c, f, given, &at, level, &value);
     json_decref(fallback);

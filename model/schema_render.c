@@ -237,16 +237,14 @@ void schema_render(struct strbuf *out, const struct schema *s, enum api_version 
     tokens_free(&in);
 }
 
-json_t *stored_member(const char *stored, const char *const *path)
+const char *stored_member(const char *stored, const char *const *path, size_t *n)
 {
     struct tokens in;
     tokens_cut(&in, stored);
     int at = 0;
     while (*path && at != NO_TOKEN)
         at = token_member(&in, at, *path++);
-    size_t n = 0;
-    const char *text = token_is(&in, at, JSMN_OBJECT) ? token_text(&in, at, &n) : NULL;
-    json_t *found = text ? json_loadb(text, n, 0, NULL) : NULL;
+    const char *text = token_is(&in, at, JSMN_OBJECT) ? token_text(&in, at, n) : NULL;
     tokens_free(&in);
-    return found;
+    return text;
 }

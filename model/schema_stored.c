@@ -34,6 +34,8 @@ void schema_take_secrets(const struct schema *s, json_t *obj, const struct place
     for (size_t i = 0; i < s->n_fields; i++) {
         const struct field *f = &s->fields[i];
         const char *canon = field_canon(f);
+        if (!(f->flags & FIELD_SECRET) && !f->sub)
+            continue;
         json_t *value = json_object_get(obj, canon);
         const struct place here = {.up = at, .name = f->name, .canon = canon};
         if (value)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/batchai/common.h"
 
+#include <assert.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,22 +17,34 @@ int accept_body(struct request *r, const struct schema *s, struct accepted *a, s
     memset(a, 0, sizeof *a);
     if (schema_accept(s, r->version, r->body, &a->doc, &a->secrets, e) < 0)
         return -1;
-    a->doc_text = jsontext(a->doc);
     a->secrets_text = a->secrets ? jsontext(a->secrets) : NULL;
     return 0;
 }
 
-void accepted_refresh(struct accepted *a)
+void accepted_write(struct accepted *a)
 {
-    free(a->doc_text);
+    assert(!a->doc_text);
     a->doc_text = jsontext(a->doc);
+}
+
+void accepted_add(struct accepted *a, const char *name, const char *json, size_t n)
+{
+    struct strbuf out = STRBUF_INIT;
+    size_t len = strlen(a->doc_text);
+    assert(json_object_size(a->doc) == 1 && len > 3 && a->doc_text[len - 3] != '{');
+    strbuf_add(&out, a->doc_text, len - 2);
+    strbuf_printf(&out, ",\"%s\":", name);
+    strbuf_add(&out, json, n);
+    strbuf_add(&out, "}}", 2);
+    free(a->doc_text);
+    a->doc_text = strbuf_take(&out);
 }
 
 void accepted_place(struct accepted *a, const char *location)
 {
     if (!json_object_get(a->doc, "location"))
         json_object_set_new(a->doc, "location", json_string(location));
-    accepted_refresh(a);
+    accepted_write(a);
 }
 
 void accepted_release(struct accepted *a)

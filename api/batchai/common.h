@@ -12,16 +12,21 @@
 
 /* A request body after schema_accept(): text for storage, objects for looking inside. */
 struct accepted {
-    json_t *doc, *secrets;         /* owned; secrets may be NULL */
-    char *doc_text, *secrets_text; /* owned; secrets_text may be NULL; wiped when released */
+    json_t *doc, *secrets; /* owned; secrets may be NULL */
+    char *doc_text;        /* owned; NULL until it is written */
+    char *secrets_text;    /* owned; may be NULL; wiped when released */
 };
 
 int accept_body(struct request *r, const struct schema *s, struct accepted *a,
                 struct err *e) MUST_CHECK;
-/* Says in the document where a resource is: the workspace's location unless the body gave one. */
+/* Says in the document where a resource is, the workspace's location unless the body gave one, and
+ * writes it. */
 void accepted_place(struct accepted *a, const char *location);
-/* Writes the texts anew after the caller changed a->doc. */
-void accepted_refresh(struct accepted *a);
+/* Writes a->doc out, once nothing more is to be changed in it: doc_text. */
+void accepted_write(struct accepted *a);
+/* Adds a member, as text that was stored before, to the properties of what was written; the
+ * document has them alone. */
+void accepted_add(struct accepted *a, const char *name, const char *json, size_t n);
 void accepted_release(struct accepted *a);
 
 /* Fails with BATCHAI_IMMUTABLE_PROPERTY, naming the properties, if the accepted body differs from

@@ -125,12 +125,15 @@ static int normalise_cluster_id(struct request *r, json_t *doc, struct cluster *
     return 0;
 }
 
-static void remember_mounts(json_t *doc, const struct cluster *c)
+/* With what the cluster mounts now, as the job is to see it. */
+static void write_doc(struct accepted *a, const struct cluster *c)
 {
     static const char *const path[] = {"properties", "nodeSetup", "mountVolumes", NULL};
-    json_t *mounts = stored_member(c->doc, path);
+    size_t n;
+    const char *mounts = stored_member(c->doc, path, &n);
+    accepted_write(a);
     if (mounts)
-        json_object_set_new(json_object_get(doc, "properties"), JOB_DOC_CLUSTER_MOUNTS, mounts);
+        accepted_add(a, JOB_DOC_CLUSTER_MOUNTS, mounts, n);
 }
 
 static struct replied *create_or_repeat(struct request *r, json_t *doc, struct accepted *a)
@@ -150,8 +153,7 @@ static struct replied *create_or_repeat(struct request *r, json_t *doc, struct a
         return reply_err(r, &e);
     if (rc > 0)
         return repeat(r, &j, a);
-    remember_mounts(doc, &c);
-    accepted_refresh(a);
+    write_doc(a, &c);
     return create(&t, &c);
 }
 

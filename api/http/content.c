@@ -5,6 +5,7 @@
 
 #include "api/http/form.h"
 #include "api/http/xml.h"
+#include "lib/jsonread.h"
 
 int content_check_type(const struct request *r, struct err *e)
 {
@@ -47,7 +48,7 @@ static int decode_json(struct request *r, struct err *e)
                        "The request body is empty; a JSON object is expected.");
     }
     json_error_t je;
-    r->body = json_loadb(r->raw.s, r->raw.len, JSON_REJECT_DUPLICATES, &je);
+    r->body = jsonread(r->raw.s, r->raw.len, JSON_REJECT_DUPLICATES, &je);
     if (!r->body)
         return err_set(e, ERR_INVALID_CONTENT, NULL,
                        "The request content is not valid JSON: %s (line %d, column %d).",

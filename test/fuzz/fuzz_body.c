@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include "lib/arena.h"
+#include "lib/jsonread.h"
 #include "lib/jsontext.h"
 #include "model/schema.h"
 #include "model/spec.h"
@@ -76,13 +77,24 @@ static void look_at(const struct schema *s, enum api_version v, const json_t *do
         decode_job(doc, secrets);
 }
 
+/* The tree that jansson reads, or its error. */
+static json_t *read_body(const char *text, size_t n)
+{
+    json_error_t why, expected;
+    json_t *body = jsonread(text, n, JSON_REJECT_DUPLICATES, &why);
+    json_t *same = json_loadb(text, n, JSON_REJECT_DUPLICATES, &expected);
+    CLAIM(body ? same && json_equal(body, same) : !same && strcmp(why.text, expected.text) == 0);
+    json_decref(same);
+    return body;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < 1)
         return 0;
     const struct schema *s = schemas[data[0] & 7];
     enum api_version v = versions[(data[0] >> 3) % 3];
-    json_t *body = json_loadb((const char *)data + 1, size - 1, JSON_REJECT_DUPLICATES, NULL);
+    json_t *body = read_body((const char *)data + 1, size - 1);
     json_t *doc = NULL, *secrets = NULL;
     struct err e = {0};
     if (json_is_object(body)) {

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/jsonread.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/arena.h"
+
+/* Deeper ones, and longer numbers, are jansson's. */
+enum { DEPTH_MOST = 32, DIGITS_MOST = 18 };
+
+struct reader {
+    const char *at, *end;
+    int depth;
+};
+
+static json_t *read_value(struct reader *r);
+
+static void skip_blanks(struct reader *r)
+{
+    while (r->at < r->end && (*r->at == ' ' || *r->at == '\n' || *r->at == '\t' || *r->at == '\r'))
+        r->at++;
+}
+
+/* Behind blanks; nothing but the blanks is taken if it is another. */
+static bool take(struct reader *r, char c)
+{
+    skip_blanks(r);
+    if (r->at == r->end || *r->at != c)
+        return false;
+    r->at++;
+    return true;
+}
+
+/* --- strings --------------------------------------------------------------------------------- */
+
+/* What stands between two quotes. */
+struct span {
+    const char *from;
+    size_t n;
+    bool escaped, ascii;
+};
+
+static bool read_span(struct reader *r, struct span *s)
+{
+    if (!take(r, '"'))
+        return false;
+    unsigned char all = 0;
+    const char *p = r->at;
+    *s = (struct span){.from = p};
+    for (; p < r->end && *p != '"'; p++) {
+        if ((unsigned char)*p < ' ')
+            return false;
+        all |= (unsigned char)*p;
+        if (*p != '\\')
+            continue;
+        s->escaped = true;
+        if (++p == r->end)
+            return false;
+    }
+    if (p == r->end)
+        return false;
+    s->n = (size_t)(p - s->from);
+    s->ascii = all < 0x80;
+    r->at = p + 1;
+    return true;
+}
+
+/* '\0': none of those that stand for one byte. */
+static char unescaped(char c)
+{
+    static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+    const char *found = c ? strchr(from, c) : NULL;
+    return found ? to[found - from] : '\0';
+}
+
+static json_t *escaped_string(const struct span *s)
+{
+    char *text = xrealloc(NULL, s->n);
+    size_t n = 0;
+    json_t *v = NULL;
+    for (size_t i = 0; i < s->n; i++, n++) {
+        bool plain = s->from[i] != '\\';
+        text[n] = plain ? s->from[i] : unescaped(s->from[++i]);
+        if (!text[n])
+            goto out;
+    }
+    v = json_stringn(text, n);
+out:
+    free(text);
+    return v;
+}
+
+static json_t *read_string(struct reader *r)
+{
+    struct span s;
+    if (!read_span(r, &s))
+        return NULL;
+    if (s.escaped)
+        return escaped_string(&s);
+    return s.ascii ? json_stringn_nocheck(s.from, s.n) : json_stringn(s.from, s.n);
+}
+
+/* --- the rest -------------------------------------------------------------------------------- */
+
+static json_t *read_number(struct reader *r)
+{
+    bool minus = take(r, '-');
+    int64_t v = 0;
+    int digits = 0;
+    const char *from = r->at;
+    for (; r->at < r->end && *r->at >= '0' && *r->at <= '9' && digits < DIGITS_MOST; digits++)
+        v = v * 10 + (*r->at++ - '0');
+    if (digits == 0 || digits == DIGITS_MOST || (*from == '0' && (digits > 1 || minus)) ||
+        (r->at < r->end && memchr(".eE", *r->at, 3)))
+        return NULL;
+    return json_integer(minus ? -v : v);
+}
+
+static json_t *read_word(struct reader *r, const char *word, json_t *value)
+{
+    size_t n = strlen(word);
+    if ((size_t)(r->end - r->at) < n || memcmp(r->at, word, n) != 0)
+        return NULL;
+    r->at += n;
+    return value; /* not counted: it lives for ever */
+}
+
+/* A name that was there before changes a value instead of adding one. */
+static bool read_member(struct reader *r, json_t *o)
+{
+    struct span key;
+    size_t before = json_object_size(o);
+    if (!read_span(r, &key) || key.escaped || !key.ascii || !take(r, ':'))
+        return false;
+    json_t *v = read_value(r);
+    return v && json_object_setn_new_nocheck(o, key.from, key.n, v) == 0 &&
+           json_object_size(o) == before + 1;
+}
+
+static bool read_item(struct reader *r, json_t *a)
+{
+    json_t *v = read_value(r);
+    return v && json_array_append_new(a, v) == 0;
+}
+
+static json_t *read_all(struct reader *r, json_t *into, char close,
+                        bool (*read_one)(struct reader *r, json_t *into))
+{
+    r->at++;
+    bool good = ++r->depth <= DEPTH_MOST;
+    if (good && !take(r, close)) {
+        do
+            good = read_one(r, into);
+        while (good && take(r, ','));
+        good = good && take(r, close);
+    }
+    r->depth--;
+    if (good)
+        return into;
+    json_decref(into);
+    return NULL;
+}
+
+/* NULL: it is no JSON, or of a kind that is jansson's. */
+static json_t *read_value(struct reader *r)
+{
+    skip_blanks(r);
+    switch (r->at < r->end ? *r->at : '\0') {
+    case '{':
+        return read_all(r, json_object(), '}', read_member);
+    case '[':
+        return read_all(r, json_array(), ']', read_item);
+    case '"':
+        return read_string(r);
+    case 't':
+        return read_word(r, "true", json_true());
+    case 'f':
+        return read_word(r, "false", json_false());
+    case 'n':
+        return read_word(r, "null", json_null());
+    default:
+        return read_number(r);
+    }
+}
+
+json_t *jsonread(const char *s, size_t n, size_t flags, json_error_t *error)
+{
+    struct reader r = {.at = s, .end = s + n};
+    json_t *v = read_value(&r);
+    skip_blanks(&r);
+    if (v && r.at == r.end && (json_is_object(v) || json_is_array(v) || (flags & JSON_DECODE_ANY)))
+        return v;
+    json_decref(v);
+    return json_loadb(s, n, flags, error);
+}
+
+json_t *jsonread_text(const char *s, size_t flags, json_error_t *error)
+{
+    return jsonread(s, strlen(s), flags, error);
+}

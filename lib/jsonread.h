@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * json_loadb() for what bodies and documents mostly are. jansson takes a text in character by
+ * character, some 150 instructions each; here whole strings are copied at once, and what is rare
+ * (\u escapes, fractions, deep nesting, any error) is left to jansson, so that the tree or the
+ * error is the one that jansson gives.
+ */
+#ifndef LIB_JSONREAD_H
+#define LIB_JSONREAD_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+/* As json_loadb(), with its flags JSON_REJECT_DUPLICATES and JSON_DECODE_ANY or none. */
+json_t *jsonread(const char *s, size_t n, size_t flags, json_error_t *error);
+/* The same of a text that ends with '\0'. */
+json_t *jsonread_text(const char *s, size_t flags, json_error_t *error);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lib/jsonread.h"
+#include "lib/strbuf.h"
+
+/* Either both read the same, in the same order, or both say the same of it. */
+static void same_with(const char *text, size_t n, size_t flags)
+{
+    json_error_t why = {0}, expected = {0};
+    json_t *got = jsonread(text, n, flags, &why), *want = json_loadb(text, n, flags, &expected);
+    if (!got != !want)
+        fail_msg("%.*s: %s", (int)n, text, got ? expected.text : why.text);
+    if (want) {
+        char *is = json_dumps(got, JSON_ENCODE_ANY), *should = json_dumps(want, JSON_ENCODE_ANY);
+        assert_string_equal(is, should);
+        free(is);
+        free(should);
+    } else {
+        assert_string_equal(why.text, expected.text);
+        assert_int_equal(why.line, expected.line);
+        assert_int_equal(why.column, expected.column);
+    }
+    json_decref(got);
+    json_decref(want);
+}
+
+/* The text, each of its beginnings, and each with one byte of it changed. */
+static void as_jansson(const char *text)
+{
+    static const char bytes[] = "{}[]\":,\\0- \n\t\1\x7f\xc3ntfe.u/";
+    const size_t flags[] = {0, JSON_REJECT_DUPLICATES, JSON_DECODE_ANY};
+    size_t n = strlen(text);
+    char *copy = malloc(n + 1);
+    for (size_t f = 0; f < 3; f++) {
+        for (size_t cut = 0; cut <= n; cut++)
+            same_with(text, cut, flags[f]);
+        for (size_t i = 0; i < n * (sizeof bytes - 1); i++) {
+            memcpy(copy, text, n + 1);
+            copy[i % n] = bytes[i / n];
+            same_with(copy, n, flags[f]);
+        }
+    }
+    free(copy);
+}
+
+static void reads_as_jansson_does(void **state)
+{
+    (void)state;
+    as_jansson("{}");
+    as_jansson(" [ ] ");
+    as_jansson("\"text\"");
+    as_jansson("-12");
+    as_jansson("null");
+    as_jansson("{\"b\":1,\"a\":{\"z\":null,\"y\":[1,25,\"3\",true]},\"\":[false]}\n");
+    as_jansson("{ \"a\" : [ { \"b\" : \"c\" } , [ ] ] , \"ab\" : -0 }");
+    as_jansson("{\"a\":\"\\\"\\\\\\/\\b\\f\\n\\r\\t\",\"b\":\"\\u0041\",\"\\n\":1}");
+    as_jansson("{\"\xc3\xa4\":\"\xe2\x82\xac \xf0\x9f\x98\x80\",\"e\":\"\\n\xc3\xa4\"}");
+    as_jansson("[0,-0,00,01,1.5,1e3,-1,999999999999999999,9223372036854775807]");
+    as_jansson("9223372036854775808");
+    as_jansson("{\"a\":1,\"b\":2,\"a\":3}");
+}
+
+static void deep_ones_too(void **state)
+{
+    (void)state;
+    for (int depth = 1; depth < 3000; depth += depth < 40 ? 1 : 700) {
+        struct strbuf text = STRBUF_INIT;
+        for (int i = 0; i < depth; i++)
+            strbuf_putc(&text, '[');
+        same_with(text.s, text.len, 0);
+        for (int i = 0; i < depth; i++)
+            strbuf_putc(&text, ']');
+        same_with(text.s, text.len, 0);
+        strbuf_free(&text);
+    }
+}
+
+static void a_nul_byte_is_no_end(void **state)
+{
+    (void)state;
+    same_with("{\"a\0b\":1}", 9, 0);
+    same_with("{\"a\":\"\0\"}", 9, 0);
+    same_with("{}\0", 3, 0);
+    same_with("\0", 1, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_as_jansson_does),
+        cmocka_unit_test(deep_ones_too),
+        cmocka_unit_test(a_nul_byte_is_no_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
