@@ -167,7 +167,8 @@ $(BUILD)/bench/sim-agents: $(call obj,test/bench/sim_agents.c) $(AGENT_SHARED)
 # wrapped, to break it on purpose.
 SIM_OBJS   := $(call obj,$(sort $(wildcard test/sim/*.c)))
 SIM_BROKEN := $(call obj,test/sim/broken/broken.c)
-sim_wrap    = $(patsubst %,-Wl$(comma)--wrap=%,fdatasync guid_new $(1))
+SIM_WRAPPED := fdatasync guid_new $(addprefix sqlite3_,open_v2 close prepare_v2 prepare_v3 finalize exec)
+sim_wrap    = $(patsubst %,-Wl$(comma)--wrap=%,$(SIM_WRAPPED) $(1))
 comma      := ,
 $(BUILD)/sim/sim: $(SIM_OBJS) $(LINK_LIBS)
 	@mkdir -p $(@D)

@@ -11,49 +11,30 @@
 #include <unistd.h>
 
 #include "lib/arena.h"
+#include "test/sim/sim_content.h"
 
-#define PATH_SIZE     200
-#define SHM_REGION    32768 /* what SQLite asks for */
-#define REGIONS_MAX   8
-#define FIRST_CONTENT 65536
-
-/* What a write that is not synced has replaced. */
-struct undo {
-    struct undo *older;
-    int64_t at, n;    /* `bytes` stood there */
-    int64_t old_size; /* of the file */
-    char *bytes;
-};
-
-/* Of one file. */
-struct content {
-    bool exists;
-    char *bytes;
-    int64_t n, cap;
-    struct undo *newest;
-    int n_undo;
-};
+#define PATH_SIZE    200
+#define SHM_REGION   32768 /* what SQLite asks for */
+#define REGIONS_MAX  8
+#define INDEX_HEADER 136 /* of the first region: two copies, and what was checkpointed */
 
 enum { DB, WAL, JOURNAL, N_FILES };
 static const char *const endings[N_FILES] = {"db", "db-wal", "db-journal"};
 
 struct sim_disk {
-    struct sim_disk *next;
-    int serial;
     bool full, crashed;
     struct content files[N_FILES];
-    struct file *open;          /* those that are */
-    char *regions[REGIONS_MAX]; /* of the WAL's index */
-    int refs;                   /* the owner and open files */
+    struct file *open; /* those that are */
+    int refs;          /* the owner and open files */
 };
 
 static struct {
     char dir[PATH_SIZE];
     ino_t wal_inode; /* of the real file */
-    int n_disks;
     sqlite3_vfs vfs;
-    struct sim_disk *disks, *current;
+    struct sim_disk *current;
     struct content template;
+    char *regions[REGIONS_MAX]; /* of the WAL's index, of the current disk */
 } all;
 
 struct file {
@@ -66,72 +47,6 @@ struct file {
     unsigned shared, exclusive; /* locks of the WAL's index, by bit */
 };
 
-/* --- contents ------------------------------------------------------------------------------------
- */
-
-/* What is added has any bytes. */
-static void resize(struct content *c, int64_t n)
-{
-    if (n > c->cap) {
-        c->cap = c->cap ? c->cap : FIRST_CONTENT;
-        while (c->cap < n)
-            c->cap *= 2;
-        c->bytes = xrealloc(c->bytes, (size_t)c->cap);
-    }
-    c->n = n;
-}
-
-static void copy(struct content *to, const struct content *from)
-{
-    to->exists = from->exists;
-    resize(to, from->n);
-    if (from->n > 0)
-        memcpy(to->bytes, from->bytes, (size_t)from->n);
-}
-
-static void forget_undo(struct content *c)
-{
-    while (c->newest) {
-        struct undo *u = c->newest;
-        c->newest = u->older;
-        free(u->bytes);
-        free(u);
-    }
-    c->n_undo = 0;
-}
-
-static void clear(struct content *c)
-{
-    forget_undo(c);
-    free(c->bytes);
-    *c = (struct content){0};
-}
-
-/* Before what stands at `at` is written over or cut off. */
-static void note(struct file *f, int64_t at, int64_t n)
-{
-    struct content *c = f->content;
-    if (f->disk->crashed || c == &f->own)
-        return;
-    int64_t there = c->n > at ? c->n - at : 0;
-    struct undo *u = xcalloc(1, sizeof *u);
-    *u = (struct undo){.older = c->newest, .at = at, .n = there < n ? there : n, .old_size = c->n};
-    if (u->n > 0)
-        u->bytes = memcpy(xrealloc(NULL, (size_t)u->n), c->bytes + at, (size_t)u->n);
-    c->newest = u;
-    c->n_undo++;
-}
-
-/* Takes the newest `n` writes to `from` back from a copy of it. */
-static void take_back(struct content *to, const struct content *from, int n)
-{
-    for (const struct undo *u = from->newest; n > 0; u = u->older, n--) {
-        resize(to, u->old_size);
-        if (u->n > 0)
-            memcpy(to->bytes + u->at, u->bytes, (size_t)u->n);
-    }
-}
-
 /* --- disks ---------------------------------------------------------------------------------------
  */
 
@@ -139,10 +54,7 @@ static struct sim_disk *disk_new(void)
 {
     struct sim_disk *d = xcalloc(1, sizeof *d);
     d->refs = 1;
-    d->serial = ++all.n_disks;
     d->files[DB].exists = true;
-    d->next = all.disks;
-    all.disks = d;
     return d;
 }
 
@@ -150,14 +62,8 @@ static void unref(struct sim_disk *d)
 {
     if (--d->refs > 0)
         return;
-    struct sim_disk **at = &all.disks;
-    while (*at != d)
-        at = &(*at)->next;
-    *at = d->next;
     for (int i = 0; i < N_FILES; i++)
-        clear(&d->files[i]);
-    for (int i = 0; i < REGIONS_MAX; i++)
-        free(d->regions[i]);
+        content_clear(&d->files[i]);
     free(d);
 }
 
@@ -188,7 +94,7 @@ struct sim_disk *sim_disk_new(void)
     struct sim_disk *d = disk_new();
     all.current = d;
     if (all.template.exists)
-        copy(&d->files[DB], &all.template);
+        content_copy(&d->files[DB], &all.template);
     else
         begin_template();
     return d;
@@ -203,7 +109,7 @@ struct sim_disk *sim_disk_copy(const struct sim_disk *d)
 {
     struct sim_disk *other = disk_new();
     for (int i = 0; i < N_FILES; i++)
-        copy(&other->files[i], &d->files[i]);
+        content_copy(&other->files[i], &d->files[i]);
     return other;
 }
 
@@ -212,8 +118,9 @@ struct sim_disk *sim_disk_crash(struct sim_disk *d, struct sim_time *t)
     struct sim_disk *left = sim_disk_copy(d);
     for (int i = 0; i < N_FILES; i++) {
         struct content *c = &d->files[i];
-        take_back(&left->files[i], c, c->n_undo - (c->n_undo > 0 ? sim_any(t, c->n_undo + 1) : 0));
-        forget_undo(c);
+        content_take_back(&left->files[i], c,
+                          c->n_undo - (c->n_undo > 0 ? sim_any(t, c->n_undo + 1) : 0));
+        content_synced(c);
     }
     d->crashed = true;
     return left;
@@ -240,14 +147,30 @@ static struct file *mine(sqlite3_file *f)
     return (struct file *)(void *)f;
 }
 
-static int x_close(sqlite3_file *base)
+static void put_on(struct file *f, struct sim_disk *d)
 {
-    struct file *f = mine(base), **at = &f->disk->open;
+    f->disk = d;
+    f->next = d->open;
+    d->open = f;
+    d->refs++;
+}
+
+static void take_off(struct file *f)
+{
+    struct file **at = &f->disk->open;
     while (*at != f)
         at = &(*at)->next;
     *at = f->next;
-    clear(&f->own);
     unref(f->disk);
+    f->disk = NULL;
+}
+
+static int x_close(sqlite3_file *base)
+{
+    struct file *f = mine(base);
+    content_clear(&f->own);
+    if (f->disk) /* else it was taken off */
+        take_off(f);
     return SQLITE_OK;
 }
 
@@ -262,6 +185,13 @@ static int x_read(sqlite3_file *f, void *buf, int n, sqlite3_int64 at)
     return there == n ? SQLITE_OK : SQLITE_IOERR_SHORT_READ;
 }
 
+/* What a crash may take back: nothing of a file without a name, or after the crash. */
+static void note(struct file *f, int64_t at, int64_t n)
+{
+    if (!f->disk->crashed && f->content != &f->own)
+        content_note(f->content, at, n);
+}
+
 static int x_write(sqlite3_file *base, const void *buf, int n, sqlite3_int64 at)
 {
     struct file *f = mine(base);
@@ -271,7 +201,7 @@ static int x_write(sqlite3_file *base, const void *buf, int n, sqlite3_int64 at)
     note(f, at, n);
     int64_t end = c->n;
     if (at + n > end)
-        resize(c, at + n);
+        content_resize(c, at + n);
     if (at > end)
         memset(c->bytes + end, 0, (size_t)(at - end));
     memcpy(c->bytes + at, buf, (size_t)n);
@@ -283,7 +213,7 @@ static int x_truncate(sqlite3_file *base, sqlite3_int64 size)
     struct file *f = mine(base);
     if (f->content->n > size) {
         note(f, size, f->content->n - size);
-        resize(f->content, size);
+        content_resize(f->content, size);
     }
     return SQLITE_OK;
 }
@@ -291,7 +221,7 @@ static int x_truncate(sqlite3_file *base, sqlite3_int64 size)
 static int x_sync(sqlite3_file *f, int flags)
 {
     (void)flags;
-    forget_undo(mine(f)->content);
+    content_synced(mine(f)->content);
     return SQLITE_OK;
 }
 
@@ -363,8 +293,9 @@ static int x_check_lock(sqlite3_file *f, int *out)
 
 static int x_shm_map(sqlite3_file *f, int region, int size, int extend, void volatile **out)
 {
-    assert(region < REGIONS_MAX && size == SHM_REGION);
-    char **at = &mine(f)->disk->regions[region];
+    assert(region < REGIONS_MAX && size == SHM_REGION && mine(f)->disk == all.current);
+    char **at = &all.regions[region];
+    (void)f;
     (void)size;
     if (!*at && extend)
         *at = xcalloc(1, SHM_REGION);
@@ -394,14 +325,19 @@ static void x_shm_barrier(sqlite3_file *f)
     (void)f;
 }
 
+/* Without its header it counts for nothing: it is made anew of what the WAL holds. */
+static void forget_index(void)
+{
+    if (all.regions[0])
+        memset(all.regions[0], 0, INDEX_HEADER);
+}
+
 static int x_shm_unmap(sqlite3_file *base, int remove)
 {
     struct file *f = mine(base);
     f->shared = f->exclusive = 0;
-    for (int i = 0; remove && i < REGIONS_MAX; i++) {
-        free(f->disk->regions[i]);
-        f->disk->regions[i] = NULL;
-    }
+    if (remove)
+        forget_index();
     return SQLITE_OK;
 }
 
@@ -425,21 +361,14 @@ static const sqlite3_io_methods methods = {
     .xShmUnmap = x_shm_unmap,
 };
 
-/* --- SQLite's side: names. SERIAL/ENDING is a file of the disk of that number.
+/* --- SQLite's side: names. They are those of the current disk's files.
  * ---------------------------------------------------------------------------------- */
 
-static struct content *find(const char *name, struct sim_disk **disk)
+static struct content *find(const char *name)
 {
-    char *ending;
-    long serial = strtol(name, &ending, 10);
-    struct sim_disk *d = all.disks;
-    while (d && d->serial != serial)
-        d = d->next;
-    for (int i = 0; d && i < N_FILES; i++)
-        if (strcmp(ending + 1, endings[i]) == 0) {
-            *disk = d;
-            return &d->files[i];
-        }
+    for (int i = 0; i < N_FILES; i++)
+        if (strcmp(name, endings[i]) == 0)
+            return &all.current->files[i];
     return NULL;
 }
 
@@ -449,24 +378,20 @@ static int x_full_name(sqlite3_vfs *vfs, const char *name, int size, char *out)
     (void)vfs;
     if (strcmp(name, sim_disk_path(endings[DB], path, sizeof path)) != 0)
         return SQLITE_CANTOPEN;
-    return snprintf(out, (size_t)size, "%d/%s", all.current->serial, endings[DB]) < size
-               ? SQLITE_OK
-               : SQLITE_CANTOPEN;
+    return snprintf(out, (size_t)size, "%s", endings[DB]) < size ? SQLITE_OK : SQLITE_CANTOPEN;
 }
 
 static int x_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *base, int flags, int *out)
 {
     struct file *f = mine(base);
     (void)vfs;
-    *f = (struct file){.disk = all.current, .content = &f->own};
-    if (name)
-        f->content = find(name, &f->disk);
+    *f = (struct file){.content = name ? find(name) : &f->own};
     if (!f->content || (name && !f->content->exists && !(flags & SQLITE_OPEN_CREATE)))
         return SQLITE_CANTOPEN;
     f->content->exists = true;
-    f->next = f->disk->open;
-    f->disk->open = f;
-    f->disk->refs++;
+    if (name && !all.current->open)
+        forget_index();
+    put_on(f, all.current);
     f->base.pMethods = &methods;
     if (out)
         *out = flags;
@@ -475,24 +400,64 @@ static int x_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *base, int fl
 
 static int x_delete(sqlite3_vfs *vfs, const char *name, int sync_dir)
 {
-    struct sim_disk *d;
-    struct content *c = find(name, &d);
+    struct content *c = find(name);
     (void)vfs;
     (void)sync_dir;
     if (!c || !c->exists)
         return SQLITE_IOERR_DELETE_NOENT;
-    clear(c);
+    content_clear(c);
     return SQLITE_OK;
 }
 
 static int x_access(sqlite3_vfs *vfs, const char *name, int flags, int *out)
 {
-    struct sim_disk *d;
-    const struct content *c = find(name, &d);
+    const struct content *c = find(name);
     (void)vfs;
     /* As SQLite's own does: an empty file is none. */
     *out = c && c->exists && (flags != SQLITE_ACCESS_EXISTS || c->n > 0);
     return SQLITE_OK;
+}
+
+/* --- connections that go from disk to disk
+ * ------------------------------------------------------------------------------------- */
+
+/* Its database and its WAL. */
+static void files_of(sqlite3 *db, struct file *out[2])
+{
+    static const int which[2] = {SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER};
+    for (int i = 0; i < 2; i++) {
+        sqlite3_file *f = NULL;
+        int rc = sqlite3_file_control(db, "main", which[i], &f);
+        assert(rc == SQLITE_OK && f && f->pMethods == &methods);
+        (void)rc;
+        out[i] = mine(f);
+    }
+}
+
+void sim_disk_attach(sqlite3 *db)
+{
+    struct file *files[2];
+    files_of(db, files);
+    if (!all.current->open)
+        forget_index();
+    for (int i = 0; i < 2; i++) {
+        assert(!files[i]->disk);
+        files[i]->content = &all.current->files[i];
+        files[i]->content->exists = true;
+        put_on(files[i], all.current);
+    }
+}
+
+void sim_disk_detach(sqlite3 *db)
+{
+    struct file *files[2];
+    files_of(db, files);
+    for (int i = 0; i < 2; i++) {
+        assert(files[i]->content == &files[i]->disk->files[i]);
+        assert(files[i]->shared == 0 && files[i]->exclusive == 0);
+        files[i]->content = &files[i]->own;
+        take_off(files[i]);
+    }
 }
 
 /* --- the real files
@@ -513,7 +478,7 @@ int sim_disk_sync(int fd)
 {
     struct stat s;
     if (fstat(fd, &s) == 0 && s.st_ino == all.wal_inode)
-        forget_undo(&all.current->files[WAL]);
+        content_synced(&all.current->files[WAL]);
     return 0;
 }
 
@@ -552,11 +517,11 @@ void sim_disk_begin(const char *dir)
 
 void sim_disk_keep_template(const struct sim_disk *d)
 {
-    copy(&all.template, &d->files[DB]);
+    content_copy(&all.template, &d->files[DB]);
     write_file(endings[DB], all.template.bytes, (size_t)all.template.n);
 }
 
 void sim_disk_free_template(void)
 {
-    clear(&all.template);
+    content_clear(&all.template);
 }

@@ -34,6 +34,13 @@ struct sim_disk *sim_disk_copy(const struct sim_disk *d);
 /* Its files are closed, or will be. NULL: nothing. */
 void sim_disk_free(struct sim_disk *d);
 
+struct sqlite3;
+/* A connection that is in no transaction goes to the disk that is used now, or leaves its own. */
+void sim_disk_attach(struct sqlite3 *db);
+void sim_disk_detach(struct sqlite3 *db);
+/* From now on connections are kept, with their statements (sim_sql.c). */
+void sim_sql_keep(void);
+
 /* The path of a file of every disk: "db" or "key". */
 const char *sim_disk_path(const char *name, char *buf, int size);
 /* fdatasync() of a descriptor of the WAL, which the storage has beside SQLite's. */

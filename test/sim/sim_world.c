@@ -435,6 +435,7 @@ void sim_prepare(void)
     sim_disk_keep_template(l->disk);
     life_free(l);
     world_free(&m);
+    sim_sql_keep();
 }
 
 void sim_begin(struct sim *m, uint64_t seed)
