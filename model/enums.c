@@ -73,7 +73,6 @@ const struct enum_name run_state_names[] = {
 };
 const struct enum_name allocation_state_names[] = {
     {ALLOCATION_HELD, "held"},
-    {ALLOCATION_BEGUN, "begun"},
     {ALLOCATION_RELEASED, "released"},
     {ALLOCATION_LOST, "lost"},
     {0, NULL},

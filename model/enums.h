@@ -64,8 +64,7 @@ enum run_state {
 };
 enum run_stop { STOP_NOT = 0, STOP_RUN = 1, STOP_AND_FORGET = 2 };
 enum allocation_state {
-    ALLOCATION_HELD = 1,     /* something of the run may be there */
-    ALLOCATION_BEGUN = 2,    /* the same, of before allocations were rows */
+    ALLOCATION_HELD = 1,     /* something of the run may be there; 2 is used no more */
     ALLOCATION_RELEASED = 3, /* nothing runs there any more */
     ALLOCATION_LOST = 4      /* the node was given up before that was known */
 };

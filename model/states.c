@@ -20,8 +20,6 @@
  *      HELD ---released---> RELEASED    nothing runs there any more
  *       +-------lost------> LOST        the node was given up before that was known
  *
- * BEGUN goes the same ways; it is what allocations are called that are older than their rows.
- *
  * Runs
  *
  *               allocated             ended                 released
@@ -115,8 +113,6 @@ static const struct sm_edge run_edges[RUN_STATES * RUN_EVENTS] = {
 static const struct sm_edge allocation_edges[ALLOCATION_STATES * ALLOCATION_EVENTS] = {
     ALLOCATION_EDGE(ALLOCATION_HELD, ALLOCATION_EV_RELEASED, ALLOCATION_RELEASED),
     ALLOCATION_EDGE(ALLOCATION_HELD, ALLOCATION_EV_LOST, ALLOCATION_LOST),
-    ALLOCATION_EDGE(ALLOCATION_BEGUN, ALLOCATION_EV_RELEASED, ALLOCATION_RELEASED),
-    ALLOCATION_EDGE(ALLOCATION_BEGUN, ALLOCATION_EV_LOST, ALLOCATION_LOST),
 };
 
 static const struct sm_edge prov_edges[PROV_STATES * PROV_EVENTS] = {
@@ -136,7 +132,8 @@ static const char *const job_events[] = {"allocated", "succeeded", "failed",
 
 static const char *const run_states[] = {"waiting", "allocated", "releasing", "over"};
 static const char *const run_events[] = {"allocated", "ended", "requeued", "released"};
-static const char *const allocation_states[] = {"held", "begun", "released", "lost"};
+/* The second is none. */
+static const char *const allocation_states[] = {"held", "unknown", "released", "lost"};
 static const char *const allocation_events[] = {"released", "lost"};
 static const char *const prov_states[] = {"creating", "updating", "succeeded", "failed",
                                           "deleting"};

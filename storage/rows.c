@@ -49,13 +49,12 @@
                                alias,          sizeof(type),                                       \
                                list##_columns, sizeof list##_columns / sizeof list##_columns[0]}
 
-#define NODE_LIVE_SQL                                                                              \
-    "(SELECT count(*) FROM allocation a WHERE a.node_id = n.id AND a.state IN (1, 2))"
+#define NODE_LIVE_SQL "(SELECT count(*) FROM allocation a WHERE a.node_id = n.id AND a.state = 1)"
 /* The jobs among what a node does. */
 #define NODE_JOBS_SQL                                                                              \
     "(SELECT group_concat(j.name, ', ') FROM allocation a JOIN run u ON u.id = a.run_id "          \
     "JOIN job j ON u.owner_kind = 6 AND j.id = u.owner_id "                                        \
-    "WHERE a.node_id = n.id AND a.state IN (1, 2))"
+    "WHERE a.node_id = n.id AND a.state = 1)"
 
 #define ROW struct resource_group
 static const struct st_column group_columns[] = {

@@ -93,14 +93,6 @@ int st_allocation_of_node(struct storage *st, struct arena *a, int64_t node_id,
     return allocations(&q, a, rows, n, e);
 }
 
-int st_allocation_live(struct storage *st, struct arena *a, struct allocation **rows, size_t *n,
-                       struct err *e)
-{
-    struct q q;
-    q_read(&q, st, ST_ALLOCATION_LIVE);
-    return allocations(&q, a, rows, n, e);
-}
-
 /* Idle since now, if nothing else is there. */
 static int give_back(struct storage *st, int64_t node_id, int64_t now_us, struct err *e)
 {

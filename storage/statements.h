@@ -28,8 +28,8 @@
 #define JOB_SELECT "SELECT {job} FROM job j CROSS JOIN run u ON " RUN_OF_JOB "j.id " OF_EXPERIMENT
 #define RUN_SELECT "SELECT {run} FROM run u "
 
-/* What of a node is allocated: 1 is held, 2 begun. */
-#define IS_LIVE           "a.state IN (1, 2)"
+/* What of a node is allocated: 1 is held. */
+#define IS_LIVE           "a.state = 1"
 #define ALLOCATION_SELECT "SELECT {allocation} FROM allocation a "
 
 #define NODE_SELECT "SELECT {node} FROM node n "
@@ -190,7 +190,6 @@
     X(ST_ALLOCATION_INSERT, "INSERT INTO {+allocation}") \
     X(ST_ALLOCATION_OF_RUN, ALLOCATION_SELECT "WHERE a.run_id = ?1 AND a.attempt = ?2 ORDER BY a.rank") \
     X(ST_ALLOCATION_OF_NODE, ALLOCATION_SELECT "WHERE a.node_id = ?1 AND " IS_LIVE) \
-    X(ST_ALLOCATION_LIVE, ALLOCATION_SELECT "WHERE " IS_LIVE " ORDER BY a.node_id, a.run_id") \
     X(ST_ALLOCATION_MOVE, \
       "UPDATE allocation SET state = ?5, released_us = ?6 " \
       "WHERE run_id = ?1 AND attempt = ?2 AND rank = ?3 AND state = ?4") \

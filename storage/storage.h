@@ -289,7 +289,7 @@ int st_run_set_stop(struct storage *, int64_t id, enum run_stop stop, struct err
 int st_runs_remove(struct storage *, enum resource_kind owner, int64_t owner_id, struct err *);
 
 /* --- allocations ---------------------------------------------------------------------------- */
-/* All or none of them. They are live (held or begun) until they are released or lost. ERR_CONFLICT
+/* All or none of them. They are live (held) until they are released or lost. ERR_CONFLICT
  * if a run would have two of one node, or a node is not idle or has not so much left. */
 int st_allocation_insert(struct storage *, const struct allocation *rows, size_t n, struct err *);
 /* What begins the ids of tasks of a run's attempt on its node of this rank, if it is allocated now:
@@ -298,11 +298,9 @@ const char *st_task_prefix(struct storage *, struct arena *, const struct run *r
 /* Of one attempt, by rank. */
 int st_allocation_of_run(struct storage *, struct arena *, int64_t run_id, int attempt,
                          struct allocation **rows, size_t *n, struct err *);
-/* The live ones: of a node; of all, by node. */
+/* The live ones. */
 int st_allocation_of_node(struct storage *, struct arena *, int64_t node_id,
                           struct allocation **rows, size_t *n, struct err *);
-int st_allocation_live(struct storage *, struct arena *, struct allocation **rows, size_t *n,
-                       struct err *);
 /* Guarded: from al->state. */
 int st_allocation_move(struct storage *, const struct allocation *al, enum allocation_state to,
                        int64_t now_us, struct err *) MUST_CHECK;

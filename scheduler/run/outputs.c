@@ -71,8 +71,7 @@ static int find_parts(struct search *q, struct err *e)
     if (st_allocation_of_run(q->runs->st, q->a, q->run.id, q->run.attempt, &q->at, &q->n, e) < 0)
         return -1;
     for (size_t i = 0; i < q->n; i++)
-        q->held =
-            q->held || q->at[i].state == ALLOCATION_HELD || q->at[i].state == ALLOCATION_BEGUN;
+        q->held = q->held || q->at[i].state == ALLOCATION_HELD;
     return 0;
 }
 

@@ -63,6 +63,26 @@ static bool read_nodes(struct view *v, struct err *e)
     return true;
 }
 
+static bool read_held(struct view *v, struct err *e)
+{
+    struct sim *m = v->m;
+    for (size_t i = 0; i < v->n_nodes; i++) {
+        struct allocation *rows, *both;
+        size_t n;
+        if (st_allocation_of_node(m->life->st, &m->a, v->nodes[i].id, &rows, &n, e) != 0)
+            return false;
+        if (n == 0)
+            continue;
+        both = arena_alloc(&m->a, (v->n_held + n) * sizeof *both);
+        if (v->n_held > 0)
+            memcpy(both, v->held, v->n_held * sizeof *both);
+        memcpy(both + v->n_held, rows, n * sizeof *both);
+        v->held = both;
+        v->n_held += n;
+    }
+    return true;
+}
+
 static bool read_all(struct sim *m, struct view *v)
 {
     struct err e = {0};
@@ -70,8 +90,7 @@ static bool read_all(struct sim *m, struct view *v)
     *v = (struct view){.m = m};
     bool ok = st_cluster_list(m->life->st, &m->a, &all, 0, ROWS_MAX, &v->clusters, &v->n_clusters,
                               &e) == 0 &&
-              read_nodes(v, &e) && read_jobs(v, &e) &&
-              st_allocation_live(m->life->st, &m->a, &v->held, &v->n_held, &e) == 0;
+              read_nodes(v, &e) && read_held(v, &e) && read_jobs(v, &e);
     if (!ok)
         sim_fail(m, "cannot read: %s", e.msg);
     return ok;

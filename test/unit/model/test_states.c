@@ -33,8 +33,6 @@ static const struct expectation run_expected[] = {
 static const struct expectation allocation_expected[] = {
     {"held", "released", "released"},
     {"held", "lost", "lost"},
-    {"begun", "released", "released"},
-    {"begun", "lost", "lost"},
 };
 static const struct expectation prov_expected[] = {
     {"creating", "made", "succeeded"},    {"creating", "failed", "failed"},
@@ -161,7 +159,8 @@ static void enum_tables(void **state)
         caching_type_names, storage_account_type_names};
     for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
         for (const struct enum_name *row = tables[t]; row->name; row++) {
-            int gap = tables[t] == node_state_names && row->value > 2; /* 3 is no state */
+            int gap = (tables[t] == node_state_names && row->value > 2) ||     /* 3 is no state, */
+                      (tables[t] == allocation_state_names && row->value > 1); /* nor is 2 */
             assert_int_equal(row->value, row - tables[t] + 1 + gap); /* numbers are in databases */
             assert_int_equal(enum_from_name(tables[t], row->name), row->value);
             assert_string_equal(enum_to_name(tables[t], row->value), row->name);

@@ -76,11 +76,12 @@ static void test_an_idle_node_with_an_allocation_runs(void **state)
     ok(f, st_mark_deleting(f->st, RES_JOB, job, T0, &f->e));
     assert_int_equal(st_remove(f->st, RES_JOB, job, T0, &f->e), -1);
     assert_int_equal(f->e.code, ERR_CONFLICT);
-    ok(f, st_allocation_move(f->st, &al, ALLOCATION_BEGUN, T0 + 1, &f->e));
-    assert_int_equal(st_allocation_move(f->st, &al, ALLOCATION_BEGUN, T0 + 2, &f->e), -1);
+    struct allocation over = al;
+    over.state = ALLOCATION_LOST;
+    assert_int_equal(st_allocation_move(f->st, &over, ALLOCATION_RELEASED, T0 + 2, &f->e), -1);
     ok(f, st_allocation_of_node(f->st, &f->a, node, &rows, &n, &f->e));
     assert_int_equal(n, 1);
-    assert_int_equal(rows[0].state, ALLOCATION_BEGUN);
+    assert_int_equal(rows[0].state, ALLOCATION_HELD);
     ok(f, st_allocation_move(f->st, &rows[0], ALLOCATION_RELEASED, T0 + 3, &f->e));
     nd = node_of(f, node);
     assert_int_equal(nd.idle_us, T0 + 3);
@@ -105,14 +106,14 @@ static void test_allocations_come_all_or_none(void **state)
     size_t n;
     assert_int_equal(st_allocation_insert(f->st, twice, 2, &f->e), -1);
     assert_int_equal(f->e.code, ERR_CONFLICT);
-    ok(f, st_allocation_live(f->st, &f->a, &rows, &n, &f->e));
+    ok(f, st_allocation_of_node(f->st, &f->a, node, &rows, &n, &f->e));
     assert_int_equal(n, 0);
     enum { MANY = 1000 };
     struct allocation *many = arena_alloc(&f->a, MANY * sizeof *many);
     for (int i = 0; i < MANY; i++)
         many[i] = of(&r, i, fx_add_node(f, f->cluster, i + 2, NODE_IDLE));
     ok(f, st_allocation_insert(f->st, many, MANY, &f->e));
-    ok(f, st_allocation_live(f->st, &f->a, &rows, &n, &f->e));
+    ok(f, st_allocation_of_run(f->st, &f->a, r.id, r.attempt, &rows, &n, &f->e));
     assert_int_equal(n, MANY);
 }
 
