@@ -69,14 +69,27 @@ static int missing(const struct removal *r, struct err *e)
                    kinds[r->kind].noun, (long long)r->id);
 }
 
+/* The provisioning states in which a resource may be deleted, as a set. What is in it goes with it,
+ * so that each may. */
+static int64_t deletable(void)
+{
+    int64_t set = 0;
+    for (int s = PROV_CREATING; s <= PROV_DELETING; s++) {
+        assert(prov_next((enum prov_state)s, PROV_EV_DELETED) == PROV_DELETING);
+        set |= INT64_C(1) << s;
+    }
+    return set;
+}
+
 static int mark(struct storage *st, enum stmt_id stmt, const struct removal *r, struct err *e)
 {
     struct q q;
     if (q_write(&q, st, stmt, e) < 0)
         return -1;
     q_int(&q, r->id);
-    if (stmt != ST_MARK_GROUP) /* groups have no time of their state */
-        q_int(&q, r->now_us);
+    q_int(&q, r->now_us);
+    q_int(&q, PROV_DELETING);
+    q_int(&q, deletable());
     return q_run(&q, e);
 }
 

@@ -2,6 +2,8 @@
  *
  * File servers, and the list filter they share with clusters.
  */
+#include <assert.h>
+
 #include "storage/storage_priv.h"
 
 void q_filter(struct q *q, struct storage *st, const struct st_filter *f,
@@ -61,10 +63,12 @@ int st_file_server_secrets(struct storage *st, struct arena *a, int64_t id, cons
     return q_secret(&q, a, secrets, e);
 }
 
-int st_file_server_move(struct storage *st, int64_t id, enum prov_state from, enum prov_state to,
+int st_file_server_move(struct storage *st, int64_t id, enum prov_state from, enum prov_event ev,
                         int64_t now_us, struct err *e)
 {
+    enum prov_state to = prov_next(from, ev);
     struct q q;
+    assert(to != 0);
     if (q_write(&q, st, ST_FILE_SERVER_MOVE, e) < 0)
         return -1;
     q_int(&q, id);

@@ -45,9 +45,11 @@
     "j.id AND " IS_LIVE ") "
 #define QUEUE_OF_POOL RUN_SELECT "WHERE u.pool_id = ?1 AND u.phase = 1 AND u.stop = 0 "
 
-#define MARK(table)                                                                                \
-    "UPDATE " table " SET prov_us = CASE prov_state WHEN 5 THEN prov_us ELSE ?2 END, "             \
-    "prov_state = 5 "
+/* ?3 is the state, ?4 the set of those that may go to it. */
+#define MAY_GO "AND (?4 >> prov_state) & 1"
+#define MARK(table, which)                                                                         \
+    "UPDATE " table " SET prov_us = CASE prov_state WHEN ?3 THEN prov_us ELSE ?2 END, "            \
+    "prov_state = ?3 WHERE " which " " MAY_GO
 
 /* clang-format off */
 #define STATEMENTS(X)                                                                              \
@@ -222,28 +224,28 @@
     X(ST_MACHINE_SET_DRAINED, "UPDATE machine SET drained = ?2, reason = ?3 WHERE id = ?1")        \
     X(ST_MACHINE_SET_CONTACT, "UPDATE machine SET contact_us = ?2, facts = ?3 WHERE id = ?1")      \
     X(ST_MACHINE_REMOVE, "DELETE FROM machine WHERE id = ?1")                                      \
-    X(ST_MARK_GROUP, "UPDATE resource_group SET prov_state = 5 WHERE id = ?1")                     \
-    X(ST_MARK_WORKSPACE, MARK("workspace") "WHERE id = ?1")                                        \
-    X(ST_MARK_EXPERIMENT, MARK("experiment") "WHERE id = ?1")                                      \
-    X(ST_MARK_CLUSTER, MARK("cluster") "WHERE id = ?1")                                            \
-    X(ST_MARK_FILE_SERVER, MARK("file_server") "WHERE id = ?1")                                    \
-    X(ST_MARK_JOB, MARK("job") "WHERE id = ?1")                                                    \
-    X(ST_MARK_WORKSPACES_OF_GROUP, MARK("workspace") "WHERE group_id = ?1")                        \
+    X(ST_MARK_GROUP, "UPDATE resource_group SET prov_state = ?3 WHERE id = ?1 " MAY_GO)                     \
+    X(ST_MARK_WORKSPACE, MARK("workspace", "id = ?1"))                                        \
+    X(ST_MARK_EXPERIMENT, MARK("experiment", "id = ?1"))                                      \
+    X(ST_MARK_CLUSTER, MARK("cluster", "id = ?1"))                                            \
+    X(ST_MARK_FILE_SERVER, MARK("file_server", "id = ?1"))                                    \
+    X(ST_MARK_JOB, MARK("job", "id = ?1"))                                                    \
+    X(ST_MARK_WORKSPACES_OF_GROUP, MARK("workspace", "group_id = ?1"))                        \
     X(ST_MARK_EXPERIMENTS_OF_GROUP,                                                                \
-      MARK("experiment") "WHERE workspace_id IN (SELECT id FROM workspace WHERE group_id = ?1)")   \
+      MARK("experiment", "workspace_id IN (SELECT id FROM workspace WHERE group_id = ?1)"))   \
     X(ST_MARK_CLUSTERS_OF_GROUP,                                                                   \
-      MARK("cluster") "WHERE workspace_id IN (SELECT id FROM workspace WHERE group_id = ?1)")      \
+      MARK("cluster", "workspace_id IN (SELECT id FROM workspace WHERE group_id = ?1)"))      \
     X(ST_MARK_FILE_SERVERS_OF_GROUP,                                                               \
-      MARK("file_server") "WHERE workspace_id IN (SELECT id FROM workspace WHERE group_id = ?1)")  \
+      MARK("file_server", "workspace_id IN (SELECT id FROM workspace WHERE group_id = ?1)"))  \
     X(ST_MARK_HELD_OF_GROUP,                                                                       \
-      MARK("job") "WHERE id IN (" HELD_JOBS "JOIN workspace w ON w.id = x.workspace_id "           \
-      "WHERE w.group_id = ?1 AND " IS_LIVE ")")                                                                    \
-    X(ST_MARK_EXPERIMENTS_OF_WORKSPACE, MARK("experiment") "WHERE workspace_id = ?1")              \
-    X(ST_MARK_CLUSTERS_OF_WORKSPACE, MARK("cluster") "WHERE workspace_id = ?1")                    \
-    X(ST_MARK_FILE_SERVERS_OF_WORKSPACE, MARK("file_server") "WHERE workspace_id = ?1")            \
+      MARK("job", "id IN (" HELD_JOBS "JOIN workspace w ON w.id = x.workspace_id "           \
+      "WHERE w.group_id = ?1 AND " IS_LIVE ")"))                                                                    \
+    X(ST_MARK_EXPERIMENTS_OF_WORKSPACE, MARK("experiment", "workspace_id = ?1"))              \
+    X(ST_MARK_CLUSTERS_OF_WORKSPACE, MARK("cluster", "workspace_id = ?1"))                    \
+    X(ST_MARK_FILE_SERVERS_OF_WORKSPACE, MARK("file_server", "workspace_id = ?1"))            \
     X(ST_MARK_HELD_OF_WORKSPACE,                                                                   \
-      MARK("job") "WHERE id IN (" HELD_JOBS "WHERE x.workspace_id = ?1 AND " IS_LIVE ")")                          \
-    X(ST_MARK_HELD_OF_EXPERIMENT, MARK("job") "WHERE id IN (" HELD_JOBS "WHERE x.id = ?1 AND " IS_LIVE ")")        \
+      MARK("job", "id IN (" HELD_JOBS "WHERE x.workspace_id = ?1 AND " IS_LIVE ")"))                          \
+    X(ST_MARK_HELD_OF_EXPERIMENT, MARK("job", "id IN (" HELD_JOBS "WHERE x.id = ?1 AND " IS_LIVE ")"))        \
     X(ST_REMOVE_GROUP, "DELETE FROM resource_group WHERE id = ?1")                                 \
     X(ST_REMOVE_WORKSPACE, "DELETE FROM workspace WHERE id = ?1")                                  \
     X(ST_REMOVE_EXPERIMENT, "DELETE FROM experiment WHERE id = ?1")                                \

@@ -27,6 +27,7 @@
 #include "lib/log.h"
 #include "lib/loop.h"
 #include "model/resource.h"
+#include "model/states.h"
 
 struct storage;
 
@@ -133,8 +134,9 @@ int st_file_server_by_id(struct storage *, struct arena *, int64_t id, struct fi
 /* A getter. Unsealed JSON text in *secrets, NULL if there is none. Same for clusters and jobs. */
 int st_file_server_secrets(struct storage *, struct arena *, int64_t id, const char **secrets,
                            struct err *);
-/* From one provisioning state to another; ERR_CONFLICT if it is not in the first. */
-int st_file_server_move(struct storage *, int64_t id, enum prov_state from, enum prov_state to,
+/* Out of one provisioning state by an event that is legal there; ERR_CONFLICT if it is in another.
+ */
+int st_file_server_move(struct storage *, int64_t id, enum prov_state from, enum prov_event ev,
                         int64_t now_us, struct err *);
 int st_file_server_creating_ids(struct storage *, struct arena *, int64_t **ids, size_t *n,
                                 struct err *);

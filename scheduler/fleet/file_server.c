@@ -148,7 +148,7 @@ static int finish_tx(struct storage *st, void *ctx, struct err *e)
 {
     const struct finish *t = ctx;
     const char *code = t->why->code ? failure_name(t->why->code) : NULL;
-    if (st_file_server_move(st, t->f->id, PROV_CREATING, code ? PROV_FAILED : PROV_SUCCEEDED,
+    if (st_file_server_move(st, t->f->id, PROV_CREATING, code ? PROV_EV_FAILED : PROV_EV_MADE,
                             t->now_us, e) != 0)
         return -1;
     return st_op_finish(st, RES_FILE_SERVER, t->f->id, false, code, t->why->message, t->now_us, e);

@@ -243,19 +243,25 @@ static inline int64_t fx_add_cluster(struct fx *f, int64_t workspace, const char
     return id;
 }
 
-static inline int64_t fx_add_file_server(struct fx *f, int64_t workspace, const char *name)
+static inline int64_t fx_add_file_server_in(struct fx *f, int64_t workspace, const char *name,
+                                            enum prov_state state)
 {
     struct file_server s = {.workspace_id = workspace,
                             .name = name,
                             .guid = "cccccccc-0000-4000-8000-000000000001",
                             .doc = "{\"vmSize\":\"STANDARD_DS1_V2\"}",
-                            .prov_state = PROV_SUCCEEDED,
+                            .prov_state = state,
                             .prov_us = T0,
                             .created_us = T0,
                             .updated_us = T0};
     int64_t id = 0;
     ok(f, st_file_server_insert(f->st, &s, "{\"password\":\"pw\"}", &id, &f->e));
     return id;
+}
+
+static inline int64_t fx_add_file_server(struct fx *f, int64_t workspace, const char *name)
+{
+    return fx_add_file_server_in(f, workspace, name, PROV_SUCCEEDED);
 }
 
 static inline int64_t fx_add_node(struct fx *f, int64_t cluster, int ordinal, enum node_state state)

@@ -170,6 +170,20 @@ static void test_a_job_that_holds_a_node_stays(void **state)
 
 /* Of 3 jobs in a doomed experiment one holds a node, and one is marked by itself; another
  * experiment stays. */
+static void test_what_is_in_any_state_may_be_deleted(void **state)
+{
+    struct fx *f = *state;
+    for (int was = PROV_CREATING; was <= PROV_DELETING; was++) {
+        const char *name = arena_printf(&f->a, "s%d", was);
+        int64_t id = fx_add_file_server_in(f, f->workspace, name, (enum prov_state)was);
+        struct file_server row;
+        ok(f, st_mark_deleting(f->st, RES_FILE_SERVER, id, T0 + 1, &f->e));
+        found(f, st_file_server_by_id(f->st, &f->a, id, &row, &f->e));
+        assert_int_equal(row.prov_state, PROV_DELETING);
+        assert_int_equal(row.prov_us, was == PROV_DELETING ? T0 : T0 + 1);
+    }
+}
+
 static void test_doomed_jobs_are_listed_in_pieces(void **state)
 {
     struct fx *f = *state;
@@ -350,6 +364,7 @@ int main(void)
         T(test_mark_keeps_the_first_time),
         T(test_removal_from_the_leaves_up),
         T(test_a_job_that_holds_a_node_stays),
+        T(test_what_is_in_any_state_may_be_deleted),
         T(test_doomed_jobs_are_listed_in_pieces),
         T(test_runs_of_marked_experiments_leave_the_queues_in_slices),
         T(test_ids_are_never_given_out_twice),

@@ -134,19 +134,22 @@ static void test_node_lists(void **state)
 static void test_file_servers_are_set_up_once(void **state)
 {
     struct fx *f = *state;
-    int64_t id = fx_add_file_server(f, f->workspace, "disks"), *ids;
+    int64_t id = fx_add_file_server_in(f, f->workspace, "disks", PROV_CREATING), *ids;
     struct file_server row;
     size_t n;
-    assert_int_equal(st_file_server_move(f->st, id, PROV_CREATING, PROV_FAILED, T0 + 1, &f->e), -1);
-    assert_int_equal(f->e.code, ERR_CONFLICT);
-    ok(f, st_file_server_creating_ids(f->st, &f->a, &ids, &n, &f->e));
-    assert_int_equal(n, 0);
-    ok(f, st_file_server_move(f->st, id, PROV_SUCCEEDED, PROV_CREATING, T0 + 2, &f->e));
     ok(f, st_file_server_creating_ids(f->st, &f->a, &ids, &n, &f->e));
     assert_int_equal(n, 1);
     assert_int_equal(ids[0], id);
+    ok(f, st_file_server_move(f->st, id, PROV_CREATING, PROV_EV_FAILED, T0 + 2, &f->e));
+    ok(f, st_file_server_creating_ids(f->st, &f->a, &ids, &n, &f->e));
+    assert_int_equal(n, 0);
     found(f, st_file_server_by_id(f->st, &f->a, id, &row, &f->e));
+    assert_int_equal(row.prov_state, PROV_FAILED);
     assert_int_equal(row.prov_us, T0 + 2);
+    assert_int_equal(st_file_server_move(f->st, id, PROV_CREATING, PROV_EV_MADE, T0 + 3, &f->e),
+                     -1);
+    assert_int_equal(f->e.code, ERR_CONFLICT);
+    assert_non_null(strstr(f->e.msg, "it is failed"));
 }
 
 static void test_alloc_is_guarded(void **state)
