@@ -277,6 +277,8 @@ static int open_link(struct node_provider *base, const struct node_target *at,
                                               .epoch = &at->epoch,
                                               .dead_ms = DEAD_MS});
     if (n->down) {
+        if (at->ssh)
+            l->link.step = NODE_STEP_CONNECT;
         l->conn->fail_us = loop_mono_us(p->f->c.loop) + REFUSED_US;
         arm(l->conn);
     }

@@ -20,6 +20,8 @@ struct fake_task {
     int64_t run_us; /* until it ends by itself */
     int exit_code;
     bool ignores_term;
+    int64_t
+        dying_us; /* between SIGKILL and its end, as of one that hangs in the kernel; 0: little */
     const char *start_fails; /* why it cannot be started; NULL: it can */
 };
 
@@ -45,8 +47,8 @@ struct fake_nodes *fake_nodes_create(const struct fake_config *c);
 /* Its providers are freed, and no link is open. */
 void fake_nodes_free(struct fake_nodes *f);
 
-/* A command line "fake run=MS exit=N stubborn" says what the task does, words in any order and each
- * optional; of any other the task ends at once, well. */
+/* A command line "fake run=MS exit=N dying=MS stubborn" says what the task does, words in any order
+ * and each optional; of any other the task ends at once, well. */
 void fake_read_command(const char *command, struct fake_task *out);
 
 /* The daemon's side; `loop` is the daemon's. One provider serves local nodes, which are known by

@@ -32,11 +32,14 @@ void fake_read_command(const char *command, struct fake_task *out)
     *out = (struct fake_task){.run_us = 1000};
     if (strncmp(command, "fake", 4) != 0)
         return;
-    const char *run = strstr(command, " run="), *exit = strstr(command, " exit=");
+    const char *run = strstr(command, " run="), *exit = strstr(command, " exit="),
+               *dying = strstr(command, " dying=");
     if (run)
         out->run_us = strtoll(run + 5, NULL, 10) * 1000;
     if (exit)
         out->exit_code = (int)strtol(exit + 6, NULL, 10);
+    if (dying)
+        out->dying_us = strtoll(dying + 7, NULL, 10) * 1000;
     out->ignores_term = strstr(command, " stubborn") != NULL;
 }
 
@@ -130,10 +133,15 @@ static void kill_task(struct task *t, int signo)
     struct fake_nodes *f = t->node->f;
     if (t->status.state != TASK_RUNNING || (signo != SIGKILL && t->plan.ignores_term))
         return;
+    if (t->status.signal == SIGKILL)
+        return; /* it is dying already */
     t->status.exit_code = -1;
     t->status.signal = signo;
     t->plan.ignores_term = false;
-    loop_timer_start(t->timer, loop_mono_us(f->c.loop) + (int64_t)(fake_random(f) % DYING_US));
+    int64_t dying_us = (int64_t)(fake_random(f) % DYING_US);
+    if (signo == SIGKILL)
+        dying_us += t->plan.dying_us;
+    loop_timer_start(t->timer, loop_mono_us(f->c.loop) + dying_us);
 }
 
 /* --- requests

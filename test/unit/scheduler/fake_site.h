@@ -12,7 +12,7 @@
 
 /* --- sites ----------------------------------------------------------------------------------- */
 
-#define MACHINES_MAX 8
+#define MACHINES_MAX 40
 
 struct fake_site {
     struct site site;

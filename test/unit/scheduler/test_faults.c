@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What breaks under a running job, and what becomes of it: agents killed, node roots gone, agents
- * that cannot start, roots that nobody knows, rows and runs out of step.
+ * What breaks under a running job, and what becomes of it: agents and supervisors killed, node
+ * roots gone, agents that cannot start. Ends that need no process are in test_endings.c.
  */
 #include "world.h"
 
@@ -152,58 +152,6 @@ static void test_root_wiped_under_an_idle_agent(void **state)
     world_free(w);
 }
 
-static void limit_file_size(rlim_t bytes)
-{
-    struct rlimit r;
-    assert_int_equal(getrlimit(RLIMIT_FSIZE, &r), 0);
-    r.rlim_cur = bytes < r.rlim_max ? bytes : r.rlim_max;
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &r), 0);
-}
-
-/* What came through the pipe is added to `text`; returns how often it says `words` now. */
-static int said(int fd, struct strbuf *text, const char *words)
-{
-    char buf[4096];
-    ssize_t got;
-    int n = 0;
-    while ((got = read(fd, buf, sizeof buf - 1)) > 0) {
-        buf[got] = '\0';
-        strbuf_puts(text, buf);
-    }
-    for (const char *at = text->len ? text->s : ""; (at = strstr(at, words)); at++)
-        n++;
-    return n;
-}
-
-/* A job ends while nothing can be written: its end is told when it is on disk, and once. */
-static void test_end_that_cannot_be_written(void **state)
-{
-    (void)state;
-    struct world *w = world_new(1);
-    struct strbuf text = STRBUF_INIT;
-    int fds[2];
-    assert_int_equal(pipe2(fds, O_CLOEXEC | O_NONBLOCK), 0);
-    (void)signal(SIGXFSZ, SIG_IGN);
-    int64_t c = add_cluster_of(w, "c", 1);
-    int64_t j = add_job(w, c, "j", (struct job_wish){.command = UNTIL_GO});
-    WAIT(w, strcmp(out_of(w, j), "begin\n") == 0 && !st_has_pending(w->st));
-    w->log = (struct log){.fd = fds[1], .level = LOG_LVL_INFO};
-    limit_file_size(0); /* ours; agent and job were started before */
-    go(w);
-    WAIT(w, said(fds[0], &text, "db.turn_lost") >= 2);
-    assert_int_equal(said(fds[0], &text, "job.succeeded"), 0);
-    limit_file_size(RLIM_INFINITY);
-    WAIT(w, said(fds[0], &text, "job.succeeded") > 0 && counts(w, c).idle == 1);
-    assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
-    assert_int_equal(job_row(w, j).attempt, 1);
-    assert_string_equal(out_of(w, j), "begin\nend\n");
-    assert_int_equal(said(fds[0], &text, "job.succeeded"), 1);
-    world_free(w);
-    strbuf_free(&text);
-    close(fds[0]);
-    close(fds[1]);
-}
-
 static void test_node_lost(void **state)
 {
     (void)state;
@@ -274,37 +222,6 @@ static void test_supervisor_killed(void **state)
     world_free(w);
 }
 
-/* Queued again and given its nodes in one turn that is lost again and again: a second apart. */
-static void test_requeue_that_cannot_be_written(void **state)
-{
-    (void)state;
-    struct world *w = world_new(1);
-    struct strbuf text = STRBUF_INIT;
-    int fds[2];
-    assert_int_equal(pipe2(fds, O_CLOEXEC | O_NONBLOCK), 0);
-    (void)signal(SIGXFSZ, SIG_IGN);
-    int64_t c = add_cluster_of(w, "c", 1);
-    int64_t j = add_job(w, c, "j", (struct job_wish){.command = UNTIL_GO});
-    WAIT(w, strcmp(out_of(w, j), "begin\n") == 0 && !st_has_pending(w->st));
-    w->log = (struct log){.fd = fds[1], .level = LOG_LVL_INFO};
-    limit_file_size(0);
-    lose_supervisor(w, c, j);
-    WAIT(w, said(fds[0], &text, "db.turn_lost") >= 1);
-    int64_t first = time_now_us();
-    WAIT(w, said(fds[0], &text, "db.turn_lost") >= 6);
-    assert_true(time_now_us() - first >= 1000000);
-    limit_file_size(RLIM_INFINITY);
-    WAIT(w, job_row(w, j).attempt == 2 && strcmp(out_of(w, j), "begin\nbegin\n") == 0);
-    go(w);
-    WAIT(w, job_ended(w, j) && counts(w, c).idle == 1);
-    assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
-    assert_int_equal(job_row(w, j).attempt, 2);
-    world_free(w);
-    strbuf_free(&text);
-    close(fds[0]);
-    close(fds[1]);
-}
-
 static void test_agent_that_cannot_start(void **state)
 {
     (void)state;
@@ -325,77 +242,6 @@ static void test_agent_that_cannot_start(void **state)
     world_free(w);
 }
 
-static void test_orphaned_root(void **state)
-{
-    (void)state;
-    struct world *w = world_new(2);
-    int64_t c = add_cluster_of(w, "c", 1);
-    int64_t j = add_job(w, c, "j", (struct job_wish){.command = UNTIL_GO});
-    WAIT(w, strcmp(out_of(w, j), "begin\n") == 0);
-    const char *out = share_file(w, j, "stdouterr/stdout.txt");
-    const char *root = path(w, arena_printf(&w->a, "nodes/%s", node_row(w, c, 0).name));
-    world_stop(w);
-    lose_state(w);
-    world_start(w);
-    struct stat st;
-    WAIT(w, stat(root, &st) != 0);
-    go(w);
-    assert_string_equal(read_text(w, out), "begin\n"); /* it was killed */
-    world_free(w);
-}
-
-static void test_delete_running_job(void **state)
-{
-    (void)state;
-    struct world *w = world_new(2);
-    struct err e = {0};
-    int64_t c = add_cluster_of(w, "c", 2);
-    int64_t j = add_job(w, c, "j", (struct job_wish){.command = UNTIL_GO, .nodes = 2});
-    WAIT(w, strcmp(out_of(w, j), "begin\n") == 0);
-    ok(st_mark_deleting(w->st, RES_JOB, j, time_now_us(), &e), &e);
-    sched_wake_deletions(w->s);
-    struct job row;
-    WAIT(w, st_job_by_id(w->st, &w->a, j, &row, &e) == 0);
-    WAIT(w, counts(w, c).idle == 2);
-    world_free(w);
-}
-
-static void test_terminate_survives_restart(void **state)
-{
-    (void)state;
-    struct world *w = world_new(2);
-    struct err e = {0};
-    int64_t c = add_cluster_of(w, "c", 1);
-    int64_t j = add_job(w, c, "j", (struct job_wish){.command = "trap : TERM; " UNTIL_GO});
-    WAIT(w, strcmp(out_of(w, j), "begin\n") == 0);
-    assert_int_equal(runs_terminate(sched_runs(w->s), RES_JOB, j, &e), 1);
-    WAIT(w, !st_has_pending(w->st));
-    world_stop(w);
-    world_start(w);
-    assert_int_equal(job_state(w, j), EXEC_TERMINATING);
-    go(w);
-    WAIT(w, job_ended(w, j));
-    assert_non_null(strstr(job_row(w, j).errors, "JobTerminated"));
-    WAIT(w, counts(w, c).idle == 1);
-    world_free(w);
-}
-
-static void test_deletion_survives_restart(void **state)
-{
-    (void)state;
-    struct world *w = world_new(4);
-    struct err e = {0};
-    int64_t c = add_cluster_of(w, "c", 2);
-    int64_t j = add_job(w, c, "j", (struct job_wish){.command = UNTIL_GO, .nodes = 2});
-    WAIT(w, strcmp(out_of(w, j), "begin\n") == 0);
-    ok(st_mark_deleting(w->st, RES_GROUP, w->group, time_now_us(), &e), &e);
-    world_stop(w); /* before anything was done about it */
-    world_start(w);
-    struct resource_group g;
-    WAIT(w, st_group_by_id(w->st, &w->a, w->group, &g, &e) == 0);
-    world_free(w);
-}
-
 int main(int argc, char **argv)
 {
     if (argc > 1)
@@ -404,15 +250,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_agent_killed),
         cmocka_unit_test(test_root_wiped),
         cmocka_unit_test(test_root_wiped_under_an_idle_agent),
-        cmocka_unit_test(test_end_that_cannot_be_written),
         cmocka_unit_test(test_node_lost),
         cmocka_unit_test(test_supervisor_killed),
-        cmocka_unit_test(test_requeue_that_cannot_be_written),
         cmocka_unit_test(test_agent_that_cannot_start),
-        cmocka_unit_test(test_orphaned_root),
-        cmocka_unit_test(test_delete_running_job),
-        cmocka_unit_test(test_terminate_survives_restart),
-        cmocka_unit_test(test_deletion_survives_restart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What does not die or does not answer: tasks that survive SIGKILL, as one that hangs in the kernel
- * does, and an agent that stands still while its machine is well.
+ * Processes that stand still: a supervisor whose node root is to be removed, and an agent whose
+ * machine is well. What is decided about tasks that do not die is in test_endings.c.
  */
 #include "rack.h"
 #include "scheduler/fleet/fleet.h"
@@ -47,49 +47,6 @@ static pid_t supervisor_on(struct world *w, const char *root)
     return pid;
 }
 
-static bool is_tasks_fault(struct world *w, int64_t cluster)
-{
-    return counts(w, cluster).unusable == 1 && strstr(errors_of(w, cluster), "TaskNotKilled");
-}
-
-static void copy_file(struct world *w, const char *from, const char *to)
-{
-    char *bytes;
-    size_t n;
-    struct err e;
-    ok(fs_read(path(w, from), 1 << 26, &bytes, &n, &e), &e);
-    FILE *f = fopen(path(w, to), "w");
-    assert_non_null(f);
-    assert_int_equal(fwrite(bytes, 1, n, f), n);
-    assert_int_equal(fclose(f), 0);
-    free(bytes);
-}
-
-/* A supervisor that is stopped kills nothing: for the daemon its task does not die. */
-static void test_a_job_whose_task_does_not_die_ends_and_its_node_is_unusable(void **state)
-{
-    (void)state;
-    struct world *w = world_new(1);
-    struct err e;
-    world_stop(w);
-    w->kill_timeout_s = 1;
-    world_start(w);
-    int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
-    int64_t j = add_job(w, c, "j", (struct job_wish){.command = ALONE_UNTIL_GO});
-    WAIT(w, has_begun(w, j));
-    pid_t supervisor = supervisor_on(w, node_of(w, c, 0)->root);
-    assert_int_equal(kill(supervisor, SIGSTOP), 0);
-    assert_int_equal(runs_terminate(sched_runs(w->s), RES_JOB, j, &e), 1);
-    w->ahead_us += 6000000; /* the time between SIGTERM and SIGKILL */
-    sched_wake_cluster(w->s, c);
-    WAIT(w, job_ended(w, j) && is_tasks_fault(w, c));
-    assert_int_equal(kill(supervisor, SIGCONT), 0);
-    set_scale(w, c, (struct scale){.kind = SCALE_MANUAL, .target = 0, .dealloc = DEALLOC_REQUEUE});
-    WAIT(w, rows_of(counts(w, c)) == 0);
-    assert_false(runs(w));
-    world_free(w);
-}
-
 /* A supervisor that is late writes its log when it goes on, and no root comes back with that. */
 static void test_a_node_root_is_removed_only_when_its_tasks_are_gone(void **state)
 {
@@ -112,68 +69,6 @@ static void test_a_node_root_is_removed_only_when_its_tasks_are_gone(void **stat
     WAIT(w, stat(root, &st) != 0);
     assert_false(runs(w));
     world_free(w);
-}
-
-/* What a backup of the database does not know of goes on until its node is met again. */
-static void test_a_task_that_a_backup_does_not_know_ends_before_anything_starts(void **state)
-{
-    (void)state;
-    struct world *w = world_new(1);
-    int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
-    WAIT(w, counts(w, c).idle == 1);
-    world_stop(w);
-    copy_file(w, "db", "backup");
-    world_start(w);
-    int64_t lost = add_job(w, c, "lost", (struct job_wish){.command = ALONE_UNTIL_GO});
-    WAIT(w, has_begun(w, lost));
-    pid_t supervisor = supervisor_on(w, node_of(w, c, 0)->root);
-    world_stop(w);
-    assert_true(runs(w));
-    assert_int_equal(kill(supervisor, SIGSTOP), 0); /* its task takes its time to end */
-    copy_file(w, "backup", "db");
-    (void)unlink(path(w, "db-wal"));
-    (void)unlink(path(w, "db-shm"));
-    world_start(w);
-    /* It has the row id, name and attempt of the lost one. */
-    int64_t j = add_job(w, c, "lost", (struct job_wish){.command = "echo new"});
-    assert_int_equal(j, lost);
-    int64_t until = time_now_us() + 300000;
-    WAIT(w, time_now_us() >= until);
-    assert_null(strstr(out_of(w, j), "new"));
-    assert_int_equal(kill(supervisor, SIGCONT), 0);
-    WAIT(w, job_ended(w, j));
-    assert_false(runs(w));
-    assert_string_equal(out_of(w, j), "new\n");
-    world_free(w);
-}
-
-static void test_a_stray_task_that_does_not_die_makes_the_node_unusable(void **state)
-{
-    (void)state;
-    struct rack *r = rack_new(1);
-    struct world *w = r->w;
-    r->site.unusable_after_s = 1;
-    w->kill_timeout_s = 1;
-    sshd_start(r);
-    rack_start(r);
-    int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
-    int64_t j = add_job(w, c, "j", (struct job_wish){.command = ALONE_UNTIL_GO});
-    WAIT(w, has_begun(w, j));
-    pid_t supervisor = supervisor_on(w, r->group.node_root);
-    assert_int_equal(kill(supervisor, SIGSTOP), 0);
-    sshd_stop(r);
-    WAIT(w, counts(w, c).unusable == 1);
-    sshd_start(r);
-    WAIT(w, is_tasks_fault(w, c));
-    assert_true(runs(w));
-    assert_int_equal(kill(supervisor, SIGCONT), 0);
-    struct err e;
-    ok(fleet_machine_undrain(sched_fleet(w->s), "m00", &e), &e);
-    WAIT(w, strcmp(out_of(w, j), "begin\nbegin\n") == 0);
-    assert_false(ran_twice(w));
-    go(w);
-    WAIT(w, job_ended(w, j) && counts(w, c).idle == 1);
-    rack_free(r);
 }
 
 /* --- an agent that stands still --------------------------------------------------------------- */
@@ -239,12 +134,9 @@ int main(int argc, char **argv)
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_job_whose_task_does_not_die_ends_and_its_node_is_unusable),
         cmocka_unit_test(test_a_node_root_is_removed_only_when_its_tasks_are_gone),
         cmocka_unit_test(test_an_agent_that_hangs_is_replaced_and_its_job_goes_on),
         cmocka_unit_test(test_an_agent_that_hangs_while_a_node_is_prepared_is_replaced),
-        cmocka_unit_test(test_a_task_that_a_backup_does_not_know_ends_before_anything_starts),
-        cmocka_unit_test(test_a_stray_task_that_does_not_die_makes_the_node_unusable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

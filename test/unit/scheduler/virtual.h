@@ -27,6 +27,7 @@ struct virtual_world {
     struct loop *nodes_loop;
     struct fake_nodes *fake;
     int started, ended; /* tasks, on all nodes */
+    int most_at_once;   /* of them that ran */
     char last_started[120];
 };
 
@@ -42,6 +43,8 @@ static inline void on_task_started(void *ctx, struct fake_node *n, const char *i
     (void)n;
     (void)command;
     v->started++;
+    if (v->started - v->ended > v->most_at_once)
+        v->most_at_once = v->started - v->ended;
     snprintf(v->last_started, sizeof v->last_started, "%s", id);
 }
 
@@ -107,7 +110,8 @@ static inline void virtual_free(struct world *w)
     sim_loop_free(v->nodes_loop);
 }
 
-static inline struct world *world_virtual(int local_nodes)
+/* Machines of the site are fake nodes too, called by their hosts. */
+static inline struct world *world_virtual_at(int local_nodes, const struct site *site)
 {
     char dir[] = "/tmp/batchaid-sched-XXXXXX";
     assert_non_null(mkdtemp(dir));
@@ -117,6 +121,7 @@ static inline struct world *world_virtual(int local_nodes)
     w->step = virtual_step;
     w->free = virtual_free;
     w->local_nodes = local_nodes;
+    w->site = site;
     v->patience_us = VIRTUAL_LIMIT_US;
     v->t = (struct sim_time){
         .now_us = 1000 * SECOND, .wall_ahead_us = time_now_us() - 1000 * SECOND, .random = 1};
@@ -129,10 +134,15 @@ static inline struct world *world_virtual(int local_nodes)
                                   .delay_max_us = 4000,
                                   .watch = {on_task_started, on_task_ended, v}};
     v->fake = fake_nodes_create(&c);
-    w->local = fake_provider_new(v->fake, w->tools);
+    w->local = w->machines = fake_provider_new(v->fake, w->tools);
     world_start(w);
     insert_parents(w);
     return w;
+}
+
+static inline struct world *world_virtual(int local_nodes)
+{
+    return world_virtual_at(local_nodes, NULL);
 }
 
 /* --- trouble -------------------------------------------------------------------------------- */

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How what runs comes to an end when something is in the way: a task that does not die, a task that
+ * no row knows, a disk that is full, a daemon that starts anew, resources that are deleted under
+ * it. On fake nodes, in virtual time.
+ */
+#include <fcntl.h>
+
+#include "virtual.h"
+
+#include "lib/strbuf.h"
+#include "scheduler/run/runs.h"
+
+static int64_t cluster_of(struct world *w, int target)
+{
+    return add_cluster_of(w, "c", target);
+}
+
+/* A job that runs. */
+static int64_t start_job(struct world *w, int64_t cluster, const char *command, int nodes)
+{
+    int started = virtual_of(w)->started;
+    int64_t j = add_job(w, cluster, "j",
+                        (struct job_wish){.command = command, .nodes = nodes, .wall_s = 100000});
+    WAIT(w, virtual_of(w)->started > started && job_state(w, j) == EXEC_RUNNING);
+    return j;
+}
+
+static int still_running(struct world *w)
+{
+    return virtual_of(w)->started - virtual_of(w)->ended;
+}
+
+#define ENDLESS "fake run=10000000"
+
+/* --- tasks that do not die ------------------------------------------------------------------ */
+
+static void test_a_job_whose_task_does_not_die_ends_and_its_node_is_unusable(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(1);
+    struct err e;
+    int64_t c = cluster_of(w, 1);
+    int64_t j = start_job(w, c, ENDLESS " dying=1000000 stubborn", 1);
+    assert_int_equal(runs_terminate(sched_runs(w->s), RES_JOB, j, &e), 1);
+    WAIT(w, job_ended(w, j) && counts(w, c).unusable == 1 && cluster_row(w, c).errors);
+    assert_non_null(strstr(cluster_row(w, c).errors, "TaskNotKilled"));
+    assert_int_equal(still_running(w), 1);
+    set_scale(w, c, (struct scale){.kind = SCALE_MANUAL, .target = 0, .dealloc = DEALLOC_REQUEUE});
+    WAIT(w, rows_of(counts(w, c)) == 0);
+    assert_int_equal(still_running(w), 0);
+    world_free(w);
+}
+
+static void copy_file(struct world *w, const char *from, const char *to)
+{
+    char *bytes;
+    size_t n;
+    struct err e;
+    ok(fs_read(path(w, from), 1 << 26, &bytes, &n, &e), &e);
+    ok(fs_write_atomic(path(w, to), bytes, n, 0600, &e), &e);
+    free(bytes);
+}
+
+/* What a backup of the database does not know of goes on until its node is met again. */
+static void test_a_task_that_a_backup_does_not_know_ends_before_anything_starts(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(1);
+    int64_t c = cluster_of(w, 1);
+    WAIT(w, counts(w, c).idle == 1);
+    world_stop(w);
+    copy_file(w, "db", "backup");
+    world_start(w);
+    int64_t lost = start_job(w, c, ENDLESS " dying=20000", 1);
+    world_stop(w);
+    assert_int_equal(still_running(w), 1);
+    copy_file(w, "backup", "db");
+    (void)unlink(path(w, "db-wal"));
+    (void)unlink(path(w, "db-shm"));
+    world_start(w);
+    /* It has the row id, name and attempt of the lost one. */
+    int64_t j = add_job(w, c, "j", (struct job_wish){.command = "fake run=1000"});
+    assert_int_equal(j, lost);
+    pass(w, 10 * SECOND);
+    assert_int_equal(virtual_of(w)->started, 1);
+    WAIT(w, job_ended(w, j));
+    assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
+    assert_int_equal(virtual_of(w)->started, 2);
+    assert_int_equal(virtual_of(w)->most_at_once, 1);
+    world_free(w);
+}
+
+/* --- ends that cannot be written ------------------------------------------------------------ */
+
+struct listener {
+    int fds[2];
+    struct strbuf text;
+};
+
+static void listen_to_log(struct world *w, struct listener *l)
+{
+    l->text = (struct strbuf)STRBUF_INIT;
+    assert_int_equal(pipe2(l->fds, O_CLOEXEC | O_NONBLOCK), 0);
+    w->log = (struct log){.fd = l->fds[1], .level = LOG_LVL_INFO};
+}
+
+/* How often the log has said so. */
+static int said(struct listener *l, const char *words)
+{
+    char buf[4096];
+    ssize_t got;
+    int n = 0;
+    while ((got = read(l->fds[0], buf, sizeof buf)) > 0)
+        strbuf_add(&l->text, buf, (size_t)got);
+    for (const char *at = l->text.len ? l->text.s : ""; (at = strstr(at, words)); at++)
+        n++;
+    return n;
+}
+
+static void stop_listening(struct listener *l)
+{
+    strbuf_free(&l->text);
+    close(l->fds[0]);
+    close(l->fds[1]);
+}
+
+/* Its end is told when it is on disk, and once. */
+static void test_an_end_that_cannot_be_written_is_told_once_it_is(void **state)
+{
+    (void)state;
+    struct listener l;
+    struct world *w = world_virtual(1);
+    int64_t c = cluster_of(w, 1);
+    int64_t j = start_job(w, c, "fake run=5000", 1);
+    pass(w, SECOND);
+    listen_to_log(w, &l);
+    set_disk_full(w, true);
+    WAIT(w, said(&l, "db.turn_lost") >= 2);
+    assert_int_equal(said(&l, "job.succeeded"), 0);
+    set_disk_full(w, false);
+    WAIT(w, said(&l, "job.succeeded") > 0 && counts(w, c).idle == 1);
+    assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
+    assert_int_equal(job_row(w, j).attempt, 1);
+    assert_int_equal(virtual_of(w)->started, 1);
+    world_free(w);
+    assert_int_equal(said(&l, "job.succeeded"), 1);
+    stop_listening(&l);
+}
+
+/* Queued again and given its nodes in one turn that is lost again and again: a second apart. */
+static void test_a_requeue_that_cannot_be_written_is_tried_a_second_apart(void **state)
+{
+    (void)state;
+    struct listener l;
+    struct world *w = world_virtual(1);
+    int64_t c = cluster_of(w, 1);
+    int64_t j = start_job(w, c, "fake run=600000", 1);
+    pass(w, SECOND);
+    listen_to_log(w, &l);
+    set_disk_full(w, true);
+    fake_restart(fake_of(w, c, 0)); /* its task is lost */
+    WAIT(w, said(&l, "db.turn_lost") >= 1);
+    int64_t first = virtual_of(w)->t.now_us;
+    WAIT(w, said(&l, "db.turn_lost") >= 6);
+    assert_true(virtual_of(w)->t.now_us - first >= SECOND);
+    set_disk_full(w, false);
+    WAIT(w, job_row(w, j).attempt == 2 && virtual_of(w)->started == 2);
+    WAIT(w, job_ended(w, j) && counts(w, c).idle == 1);
+    assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
+    assert_int_equal(job_row(w, j).attempt, 2);
+    world_free(w);
+    stop_listening(&l);
+}
+
+/* --- a daemon that starts anew -------------------------------------------------------------- */
+
+static void test_an_orphaned_root_goes_with_what_runs_there(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(2);
+    struct virtual_world *v = virtual_of(w);
+    int64_t c = cluster_of(w, 1);
+    start_job(w, c, ENDLESS, 1);
+    const char *root = arena_strdup(&w->a, fake_name(fake_of(w, c, 0)));
+    assert_true(node_provider_has_root(w->local, root));
+    world_stop(w);
+    lose_state(w);
+    world_start(w);
+    WAIT(w, !node_provider_has_root(w->local, root));
+    assert_int_equal(v->started - v->ended, 0);
+    world_free(w);
+}
+
+static void test_terminate_survives_restart(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(2);
+    struct err e = {0};
+    int64_t c = cluster_of(w, 1);
+    int64_t j = start_job(w, c, ENDLESS " stubborn", 1);
+    assert_int_equal(runs_terminate(sched_runs(w->s), RES_JOB, j, &e), 1);
+    WAIT(w, !st_has_pending(w->st));
+    world_stop(w);
+    world_start(w);
+    assert_int_equal(job_state(w, j), EXEC_TERMINATING);
+    WAIT(w, job_ended(w, j));
+    assert_non_null(strstr(job_row(w, j).errors, "JobTerminated"));
+    WAIT(w, counts(w, c).idle == 1);
+    assert_int_equal(still_running(w), 0);
+    world_free(w);
+}
+
+static void test_deletion_survives_restart(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(4);
+    struct err e = {0};
+    int64_t c = cluster_of(w, 2);
+    start_job(w, c, ENDLESS, 2);
+    ok(st_mark_deleting(w->st, RES_GROUP, w->group, time_now_us(), &e), &e);
+    world_stop(w); /* before anything was done about it */
+    world_start(w);
+    struct resource_group g;
+    WAIT(w, st_group_by_id(w->st, &w->a, w->group, &g, &e) == 0);
+    assert_int_equal(still_running(w), 0);
+    world_free(w);
+}
+
+static void test_delete_running_job(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(2);
+    struct err e = {0};
+    int64_t c = cluster_of(w, 2);
+    int64_t j = start_job(w, c, ENDLESS, 2);
+    ok(st_mark_deleting(w->st, RES_JOB, j, time_now_us(), &e), &e);
+    sched_wake_deletions(w->s);
+    struct job row;
+    WAIT(w, st_job_by_id(w->st, &w->a, j, &row, &e) == 0);
+    WAIT(w, counts(w, c).idle == 2);
+    assert_int_equal(still_running(w), 0);
+    world_free(w);
+}
+
+#define T(name) cmocka_unit_test(name)
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        T(test_a_job_whose_task_does_not_die_ends_and_its_node_is_unusable),
+        T(test_a_task_that_a_backup_does_not_know_ends_before_anything_starts),
+        T(test_an_end_that_cannot_be_written_is_told_once_it_is),
+        T(test_a_requeue_that_cannot_be_written_is_tried_a_second_apart),
+        T(test_an_orphaned_root_goes_with_what_runs_there),
+        T(test_terminate_survives_restart),
+        T(test_deletion_survives_restart),
+        T(test_delete_running_job),
+    };
+    return cmocka_run_group_tests(all, NULL, NULL);
+}

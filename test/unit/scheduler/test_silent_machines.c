@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What becomes of jobs and clusters when machines do not answer, stay away, were restarted or have
+ * left the inventory. On fake nodes, in virtual time; what SSH itself has to do with it is in
+ * test_links.c.
+ */
+#include "fake_site.h"
+#include "virtual.h"
+
+#include "nodeagent-proto/link/fake_priv.h"
+
+static const char *const any_size[] = {NULL};
+
+struct machines {
+    struct world *w;
+    struct fake_site at;
+    struct site_group group;
+    struct site_mount_rule mount;
+};
+
+/* m00, m01 and so on, all of which answer. */
+static struct machines *new_machines(int n)
+{
+    struct machines *m = xcalloc(1, sizeof *m);
+    static char names[MACHINES_MAX][4];
+    const char *list[MACHINES_MAX + 1] = {NULL};
+    assert_in_range(n, 1, MACHINES_MAX);
+    for (int i = 0; i < n; i++) {
+        snprintf(names[i], sizeof names[i], "m%02d", i % 100);
+        list[i] = names[i];
+    }
+    fill_site(&m->at, list);
+    m->group = dedicated;
+    m->group.vm_sizes = any_size;
+    for (int i = 0; i < n; i++) {
+        m->at.machines[i].host = names[i];
+        m->at.machines[i].group = &m->group;
+    }
+    m->mount = (struct site_mount_rule){.account = "*",
+                                        .share = "*",
+                                        .files = true,
+                                        .blobs = true,
+                                        .type = SITE_MOUNT_LOCAL,
+                                        .source = "/nonexistent/{share}"};
+    m->at.site.mounts = &m->mount;
+    m->at.site.n_mounts = 1;
+    m->at.site.unusable_after_s = 600;
+    m->w = world_virtual_at(0, &m->at.site);
+    return m;
+}
+
+static void free_machines(struct machines *m)
+{
+    world_free(m->w);
+    free(m);
+}
+
+static struct fake_node *machine(struct machines *m, const char *name)
+{
+    return fake_find(virtual_of(m->w)->fake, name);
+}
+
+static struct node node_row(struct world *w, int64_t cluster)
+{
+    struct node *rows;
+    assert_true(nodes_of(w, cluster, &rows) > 0);
+    return rows[0];
+}
+
+static struct node_rt *node_of(struct world *w, int64_t cluster)
+{
+    return node_rt_find(w->s->fleet, node_row(w, cluster).id);
+}
+
+static int64_t cluster_of(struct world *w, int target, enum dealloc_option rule)
+{
+    return add_cluster(w, "c", (struct cluster_wish){.scale = {.target = target, .dealloc = rule}});
+}
+
+/* A job that takes 50 minutes; `task` is what its task is called. */
+static int64_t long_job(struct world *w, int64_t cluster, char task[120])
+{
+    int64_t j = add_job(w, cluster, "j",
+                        (struct job_wish){.command = "fake run=3000000", .wall_s = 100000});
+    WAIT(w, virtual_of(w)->started == 1 && job_state(w, j) == EXEC_RUNNING);
+    snprintf(task, 120, "%s", virtual_of(w)->last_started);
+    return j;
+}
+
+/* --- machines that stay away ---------------------------------------------------------------- */
+
+static void test_a_job_of_a_silent_machine_is_queued_and_its_task_ends_first(void **state)
+{
+    (void)state;
+    char first[120];
+    struct machines *m = new_machines(1);
+    struct world *w = m->w;
+    int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
+    int64_t j = long_job(w, c, first);
+    struct fake_node *n = machine(m, "m00");
+    fake_set_down(n, true, 0);
+    WAIT(w, counts(w, c).unusable == 1 && job_state(w, j) == EXEC_QUEUED && *errors_of(w, c));
+    assert_says(w, c, "NodeUnreachable");
+    assert_says(w, c, "could not be reached for");
+    assert_says(w, c, "remedy");
+    assert_true(fake_runs(n, first));
+    fake_set_down(n, false, 0);
+    WAIT(w, job_row(w, j).attempt == 2 && virtual_of(w)->started == 2);
+    assert_false(fake_runs(n, first));
+    WAIT(w, job_ended(w, j) && counts(w, c).idle == 1);
+    assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
+    assert_string_equal(errors_of(w, c), "");
+    assert_int_equal(virtual_of(w)->most_at_once,
+                     1); /* the first was gone before the second began */
+    free_machines(m);
+}
+
+static void test_a_job_of_a_silent_machine_fails_by_the_clusters_rule(void **state)
+{
+    (void)state;
+    char task[120];
+    struct machines *m = new_machines(1);
+    struct world *w = m->w;
+    int64_t c = cluster_of(w, 1, DEALLOC_TERMINATE);
+    int64_t j = long_job(w, c, task);
+    struct fake_node *n = machine(m, "m00");
+    fake_set_down(n, true, 0);
+    WAIT(w, job_ended(w, j) && counts(w, c).unusable == 1 && node_row(w, c).live == 0);
+    assert_non_null(strstr(job_row(w, j).errors, "NodeLost"));
+    assert_non_null(strstr(job_row(w, j).errors, "could not be reached for"));
+    assert_true(fake_runs(n, task));
+    /* A daemon that starts anew goes on trying. */
+    world_stop(w);
+    fake_set_down(n, false, 0);
+    world_start(w);
+    WAIT(w, counts(w, c).idle == 1);
+    assert_false(fake_runs(n, task));
+    free_machines(m);
+}
+
+static void test_a_machine_that_never_answered_is_unusable_soon_and_heals(void **state)
+{
+    (void)state;
+    struct machines *m = new_machines(1);
+    struct world *w = m->w;
+    fake_set_down(machine(m, "m00"), true, 0);
+    int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
+    WAIT(w, counts(w, c).unusable == 1 && *errors_of(w, c));
+    assert_int_equal(node_of(w, c)->contact.failures, 3);
+    assert_says(w, c, "in 3 tries");
+    fake_set_down(machine(m, "m00"), false, 0);
+    WAIT(w, counts(w, c).idle == 1);
+    free_machines(m);
+}
+
+static void test_a_machine_that_never_answered_gives_its_place_to_one_that_works(void **state)
+{
+    (void)state;
+    struct machines *m = new_machines(2);
+    struct world *w = m->w;
+    fake_set_down(machine(m, "m00"), true, 0);
+    int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
+    WAIT(w, counts(w, c).idle == 1 && cluster_row(w, c).alloc_state == ALLOC_STEADY);
+    assert_string_equal(machines_of(w, c), "m01 ");
+    assert_string_equal(errors_of(w, c), "");
+    assert_true(*view_of(w, "m00").reason);
+    free_machines(m);
+}
+
+static void test_a_machine_is_not_replaced_by_another_in_trouble(void **state)
+{
+    (void)state;
+    struct machines *m = new_machines(2);
+    struct world *w = m->w;
+    fake_set_down(machine(m, "m00"), true, 0);
+    fake_set_down(machine(m, "m01"), true, 0);
+    int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
+    WAIT(w, counts(w, c).unusable == 1 && w->s->fleet->machines[1].trouble);
+    assert_string_equal(machines_of(w, c), "m01 ");
+    int64_t node = node_row(w, c).id;
+    sched_wake_cluster(w->s, c);
+    WAIT(w, node_of(w, c)->contact.failures >= 4);
+    assert_int_equal(node_row(w, c).id, node);
+    free_machines(m);
+}
+
+static void test_a_machine_that_left_the_inventory_is_no_node(void **state)
+{
+    (void)state;
+    char task[120];
+    struct machines *m = new_machines(1);
+    struct world *w = m->w;
+    int64_t c = cluster_of(w, 1, DEALLOC_TERMINATE);
+    int64_t j = long_job(w, c, task);
+    world_stop(w);
+    m->at.site.n_machines = 0;
+    world_start(w);
+    WAIT(w, job_ended(w, j) && counts(w, c).unusable == 1 && *errors_of(w, c));
+    assert_says(w, c, "NodeNotInInventory");
+    WAIT(w, node_row(w, c).live == 0);
+    world_stop(w);
+    m->at.site.n_machines = 1;
+    world_start(w);
+    WAIT(w, counts(w, c).idle == 1);
+    assert_false(fake_runs(machine(m, "m00"), task));
+    free_machines(m);
+}
+
+/* Nobody may use what a task holds that cannot be killed, were it of a job that has gone elsewhere.
+ */
+static void test_a_stray_task_that_does_not_die_makes_the_node_unusable(void **state)
+{
+    (void)state;
+    struct err e;
+    struct machines *m = new_machines(1);
+    struct world *w = m->w;
+    int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
+    const struct job_wish wish = {.command = "fake run=3000000 dying=1000000", .wall_s = 100000};
+    int64_t j = add_job(w, c, "j", wish);
+    WAIT(w, virtual_of(w)->started == 1);
+    fake_set_down(machine(m, "m00"), true, 0);
+    WAIT(w, counts(w, c).unusable == 1 && job_state(w, j) == EXEC_QUEUED);
+    fake_set_down(machine(m, "m00"), false, 0);
+    WAIT(w, counts(w, c).unusable == 1 && says(w, c, "TaskNotKilled"));
+    assert_int_equal(virtual_of(w)->ended, 0);
+    WAIT(w, virtual_of(w)->ended == 1);
+    ok(fleet_machine_undrain(sched_fleet(w->s), "m00", &e), &e);
+    WAIT(w, job_ended(w, j) && counts(w, c).idle == 1);
+    assert_int_equal(job_row(w, j).attempt, 2);
+    assert_int_equal(virtual_of(w)->most_at_once, 1);
+    free_machines(m);
+}
+
+/* --- machines that are not what they were --------------------------------------------------- */
+
+static void test_a_machine_that_was_restarted_is_prepared_anew(void **state)
+{
+    (void)state;
+    char task[120];
+    struct machines *m = new_machines(1);
+    struct world *w = m->w;
+    struct err e;
+    int64_t c = cluster_of(w, 1, DEALLOC_TERMINATE);
+    int64_t j = long_job(w, c, task);
+    struct node row = node_row(w, c);
+    char *now = arena_strdup(&w->a, row.incarnation), *at = strchr(now, '@');
+    assert_non_null(at);
+    *at = '\0';
+    /* As a daemon wrote it that knew of no boot ids: nothing follows from it. */
+    ok(st_node_set_incarnation(w->st, row.id, now, &e), &e);
+    wake(w->s->wakes, WAKE_NODE, row.id);
+    WAIT(w, strchr(node_row(w, c).incarnation, '@'));
+    assert_int_equal(job_state(w, j), EXEC_RUNNING);
+    fake_restart(machine(m, "m00"));
+    WAIT(w, job_ended(w, j) && counts(w, c).idle == 1);
+    assert_non_null(strstr(job_row(w, j).errors, "NodeRebooted"));
+    assert_false(fake_runs(machine(m, "m00"), task));
+    assert_true(node_row(w, c).state_us > row.state_us);
+    assert_string_not_equal(node_row(w, c).incarnation, row.incarnation);
+    free_machines(m);
+}
+
+static void test_a_local_node_whose_host_was_restarted_is_prepared_anew(void **state)
+{
+    (void)state;
+    char task[120];
+    struct world *w = world_virtual(1);
+    int64_t c = cluster_of(w, 1, DEALLOC_TERMINATE);
+    int64_t j = long_job(w, c, task);
+    world_stop(w);
+    fake_restart(fake_at(virtual_of(w)->fake, 0));
+    world_start(w);
+    WAIT(w, job_ended(w, j) && counts(w, c).idle == 1);
+    assert_non_null(strstr(job_row(w, j).errors, "NodeRebooted"));
+    assert_false(fake_runs(fake_at(virtual_of(w)->fake, 0), task));
+    world_free(w);
+}
+
+/* --- taking turns --------------------------------------------------------------------------- */
+
+/* Notes how many were connecting at most. */
+static bool all_troubled(struct world *w, int *most)
+{
+    if (w->s->fleet->turns.connecting > *most)
+        *most = w->s->fleet->turns.connecting;
+    for (size_t i = 0; i < w->s->fleet->n_machines; i++)
+        if (!w->s->fleet->machines[i].trouble)
+            return false;
+    return true;
+}
+
+static void test_no_more_links_connect_at_once_than_the_site_allows(void **state)
+{
+    (void)state;
+    int most = 0;
+    struct machines *m = new_machines(MACHINES_MAX);
+    struct world *w = m->w;
+    for (int i = 0; i < MACHINES_MAX; i++)
+        fake_set_down(machine(m, m->at.machines[i].name), true, 0);
+    cluster_of(w, MACHINES_MAX, DEALLOC_REQUEUE);
+    WAIT(w, all_troubled(w, &most));
+    assert_int_equal(most, m->at.site.connect_limit);
+    free_machines(m);
+}
+
+/* Each pause is at least 80 % of twice the one before, from half a second on. */
+static void test_pauses_between_tries_grow(void **state)
+{
+    (void)state;
+    int64_t at[4];
+    struct machines *m = new_machines(1);
+    struct world *w = m->w;
+    fake_set_down(machine(m, "m00"), true, 0);
+    int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
+    WAIT(w, counts(w, c).preparing == 1 && node_of(w, c));
+    for (int i = 0; i < 4; i++) {
+        WAIT(w, node_of(w, c)->contact.failures == i + 1);
+        at[i] = virtual_of(w)->t.now_us;
+    }
+    for (int i = 0; i < 3; i++)
+        assert_true(at[i + 1] - at[i] >= (400000 << i));
+    free_machines(m);
+}
+
+/* --- giving machines back ------------------------------------------------------------------- */
+
+static bool is_empty(struct world *w, int64_t cluster)
+{
+    return rows_of(counts(w, cluster)) == 0;
+}
+
+static void test_a_silent_machine_is_given_back_and_cleaned_for_the_next(void **state)
+{
+    (void)state;
+    char first[120];
+    struct machines *m = new_machines(1);
+    struct world *w = m->w;
+    int64_t c = cluster_of(w, 1, DEALLOC_REQUEUE);
+    int64_t j = long_job(w, c, first);
+    struct fake_node *n = machine(m, "m00");
+    fake_set_down(n, true, 0);
+    resize(w, c, 0);
+    WAIT(w, is_empty(w, c));
+    assert_true(fake_runs(n, first));
+    fake_set_down(n, false, 0);
+    resize(w, c, 1);
+    WAIT(w, virtual_of(w)->started == 2);
+    assert_false(fake_runs(n, first));
+    WAIT(w, job_ended(w, j) && counts(w, c).idle == 1);
+    assert_int_equal(job_row(w, j).attempt, 2);
+    assert_int_equal(virtual_of(w)->most_at_once, 1);
+    free_machines(m);
+}
+
+static struct machines *with_an_endless_health_command(int64_t *cluster)
+{
+    struct machines *m = new_machines(1);
+    m->group.health_command = "fake run=100000000";
+    m->group.health_interval_s = 100000;
+    *cluster = cluster_of(m->w, 1, DEALLOC_REQUEUE);
+    WAIT(m->w, virtual_of(m->w)->started == 1);
+    return m;
+}
+
+static void test_a_health_command_under_way_holds_up_no_release(void **state)
+{
+    (void)state;
+    int64_t c;
+    struct machines *m = with_an_endless_health_command(&c);
+    struct world *w = m->w;
+    resize(w, c, 0);
+    WAIT(w, is_empty(w, c));
+    /* That it was killed for the release says nothing about the machine. */
+    assert_int_equal(virtual_of(w)->ended, 1);
+    assert_false(w->s->fleet->machines[0].drained);
+    resize(w, c, 1);
+    WAIT(w, virtual_of(w)->started == 2);
+    free_machines(m);
+}
+
+static void test_a_health_command_under_way_holds_up_no_preparation(void **state)
+{
+    (void)state;
+    int64_t c;
+    struct machines *m = with_an_endless_health_command(&c);
+    struct world *w = m->w;
+    fake_set_down(machine(m, "m00"), true, 0);
+    WAIT(w, counts(w, c).unusable == 1);
+    fake_set_down(machine(m, "m00"), false, 0);
+    WAIT(w, counts(w, c).idle == 1);
+    assert_false(w->s->fleet->machines[0].drained);
+    free_machines(m);
+}
+
+#define T(name) cmocka_unit_test(name)
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        T(test_a_job_of_a_silent_machine_is_queued_and_its_task_ends_first),
+        T(test_a_job_of_a_silent_machine_fails_by_the_clusters_rule),
+        T(test_a_machine_that_never_answered_is_unusable_soon_and_heals),
+        T(test_a_machine_that_never_answered_gives_its_place_to_one_that_works),
+        T(test_a_machine_is_not_replaced_by_another_in_trouble),
+        T(test_a_machine_that_left_the_inventory_is_no_node),
+        T(test_a_stray_task_that_does_not_die_makes_the_node_unusable),
+        T(test_a_machine_that_was_restarted_is_prepared_anew),
+        T(test_a_local_node_whose_host_was_restarted_is_prepared_anew),
+        T(test_no_more_links_connect_at_once_than_the_site_allows),
+        T(test_pauses_between_tries_grow),
+        T(test_a_silent_machine_is_given_back_and_cleaned_for_the_next),
+        T(test_a_health_command_under_way_holds_up_no_release),
+        T(test_a_health_command_under_way_holds_up_no_preparation),
+    };
+    return cmocka_run_group_tests(all, NULL, NULL);
+}
