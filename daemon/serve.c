@@ -221,7 +221,7 @@ static int open_scheduler(struct daemon *d, struct err *e)
     const struct serve_config *c = d->c;
     const struct config *cf = c->config;
     d->vm_sizes = upper_case(&cf->vm_sizes);
-    d->front = batchai_front(cf->strict);
+    d->front = batchai_front(d->storage, c->log, cf->strict);
     d->local = node_provider_local(d->tools, c->log, c->agent_path);
     d->machines = node_provider_ssh(d->tools, c->log);
     const struct sched_config sc = {.loop = d->tools,
@@ -270,12 +270,13 @@ static int resizing_s(const struct config *cf)
     return (int)(cf->resizing_s == 0 || cf->resizing_s > twice ? cf->resizing_s : twice);
 }
 
-static struct api_deps api_deps(const struct daemon *d)
+static struct api_deps api_deps(struct daemon *d)
 {
     const struct serve_config *c = d->c;
     const struct config *cf = c->config;
     const struct arm arm = {.storage = d->storage,
                             .sched = d->sched,
+                            .front = &d->front,
                             .subscription_id = cf->subscription_id,
                             .subscription_name = cf->subscription_name,
                             .principal = c->credentials->client_id,

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "front/batchai.h"
-
 #include <assert.h>
 
+#include "front/front_priv.h"
 #include "model/states.h"
-#include "storage/storage.h"
-
-static const struct batchai_front *self(const struct front *f)
-{
-    return (const struct batchai_front *)f;
-}
 
 /* --- what is to be done --------------------------------------------------------------------- */
 
@@ -120,7 +113,7 @@ static int ended(const struct front *f, struct storage *st, const struct run *r,
                  const struct run_end *end, struct err *e)
 {
     struct arena a;
-    bool made_up = !end->has_exit_code && !end->succeeded && !self(f)->strict;
+    bool made_up = !end->has_exit_code && !end->succeeded && !front_self(f)->strict;
     arena_init(&a);
     struct st_job_move m = {.now_us = end->now_us,
                             .start_us = end->was_queued ? end->now_us : 0,
@@ -151,7 +144,45 @@ static int may_forget(const struct front *f, struct storage *st, const struct ru
     return st_op_finish(st, r->owner_kind, r->owner_id, false, NULL, NULL, now_us, e);
 }
 
+/* --- birth, end, and what is asked from above ------------------------------------------------- */
+
+static void begin(struct front *base, struct sched *sched)
+{
+    struct batchai_front *f = front_self_rw(base);
+    f->sched = sched;
+    f->wakes = sched_wakes(sched);
+    deletions_begin(f);
+    operations_begin(f);
+}
+
+static void end(struct front *f)
+{
+    id_map_free(&front_self_rw(f)->bereft);
+}
+
+void batchai_job_queued(struct batchai_front *f, const struct cluster *c, const struct job *j)
+{
+    sched_run_queued(f->sched, c->id, &c->scale, RES_JOB, j->id, j->node_count);
+}
+
+int batchai_terminate(struct batchai_front *f, int64_t job_id, struct err *e)
+{
+    struct arena a;
+    struct run r;
+    arena_init(&a);
+    int rc = st_run_of(f->st, &a, RES_JOB, job_id, 0, &r, e);
+    if (rc == 0)
+        rc = err_set(e, ERR_JOB_NOT_FOUND, NULL, "there is no run of the job %lld",
+                     (long long)job_id);
+    else if (rc > 0)
+        rc = runs_terminate(sched_runs(f->sched), r.id, e);
+    arena_free(&a);
+    return rc;
+}
+
 static const struct front_ops ops = {
+    .begin = begin,
+    .end = end,
     .load_pool = load_pool,
     .pool_name = pool_name,
     .run_name = run_name,
@@ -161,9 +192,14 @@ static const struct front_ops ops = {
     .ended = ended,
     .requeued = requeued,
     .may_forget = may_forget,
+    .too_large = too_large,
+    .may_remove = may_remove,
+    .removes_runs = removes_runs,
+    .find_file_server = file_server_find,
+    .file_server_made = file_server_made,
 };
 
-struct batchai_front batchai_front(bool strict)
+struct batchai_front batchai_front(struct storage *st, const struct log *log, bool strict)
 {
-    return (struct batchai_front){.front = {&ops}, .strict = strict};
+    return (struct batchai_front){.front = {&ops}, .st = st, .log = log, .strict = strict};
 }

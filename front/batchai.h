@@ -1,19 +1,43 @@
 /* SPDX-License-Identifier: MIT
  *
- * Batch AI as a front of the core: reads the documents of clusters and jobs, and writes into a
- * job's row what becomes of its run. Knows nothing of HTTP; api/batchai/ stands above it.
+ * Batch AI as a front of the core: reads the documents of clusters and jobs, writes into a job's
+ * row what becomes of its run, and carries out deletions in its tree of groups, workspaces,
+ * experiments, clusters, file servers and jobs. Knows nothing of HTTP; api/ stands above it.
  */
 #ifndef FRONT_BATCHAI_H
 #define FRONT_BATCHAI_H
 
+#include "lib/idmap.h"
+#include "lib/log.h"
 #include "scheduler/fleet/front.h"
+#include "storage/storage.h"
+
+struct wakes;
 
 struct batchai_front {
     struct front front;
-    bool strict; /* as the service: a job that no process failed has no exit code */
+    struct storage *st; /* borrowed, as is log */
+    const struct log *log;
+    bool strict;         /* as the service: a job that no process failed has no exit code */
+    struct sched *sched; /* which called begin(); NULL before */
+    struct wakes *wakes; /* its */
+    /* deletion.c: */
+    bool fresh_deletions; /* something was marked since the last pass */
+    bool dooming;         /* runs that go are being taken out of the queues: */
+    struct st_doom doom;  /* so far */
+    bool jobs_go_first;   /* more jobs are doomed than the last pass could remove */
+    struct id_map bereft; /* a set: clusters that lose queued jobs */
 };
 
-/* Owns nothing. */
-struct batchai_front batchai_front(bool strict);
+/* To be given to the scheduler, at the address where it will stay; what it owns is freed when the
+ * scheduler ends. */
+struct batchai_front batchai_front(struct storage *st, const struct log *log, bool strict);
+
+/* A job was queued: its cluster is looked at, and it is said so if the job is too large for it. */
+void batchai_job_queued(struct batchai_front *f, const struct cluster *c, const struct job *j);
+/* 1: under way (or done at once, for one that waits), 0: it had already ended; -1: err. */
+int batchai_terminate(struct batchai_front *f, int64_t job_id, struct err *e) MUST_CHECK;
+/* Something was marked as deleting (st_mark_deleting). */
+void batchai_wake_deletions(struct batchai_front *f);
 
 #endif

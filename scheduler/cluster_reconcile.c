@@ -17,6 +17,12 @@
  * again when more could be done. */
 #define QUEUE_MAX 64
 
+void wake_short_pools(struct sched *s)
+{
+    for (size_t i = 0; i < s->short_pools.n; i++)
+        wake(s->wakes, WAKE_POOL, s->short_pools.e[i].id);
+}
+
 struct pass {
     struct sched *s;
     struct arena a;
@@ -375,12 +381,13 @@ static int reconcile_scale(struct storage *st, void *ctx, struct err *e)
 
 /* --- queue ---------------------------------------------------------------------------------- */
 
-/* The queued jobs of a cluster that goes. Each failed job wakes the cluster again, so this goes on
- * until there are none. */
+/* The waiting runs of a pool that goes. Each failed one wakes the pool again, so this goes on until
+ * there are none. */
 static int fail_queue(struct pass *p, struct err *e)
 {
-    if (p->s->jobs_go_first)
-        return 0; /* most of them are removed without being failed: woken again when they are */
+    const struct front *front = p->s->front;
+    if (front->ops->removes_runs(front))
+        return 0; /* most of them need not be failed: woken again when they are gone */
     struct run *runs;
     size_t n;
     if (st_run_queue(p->s->st, &p->a, p->pool.id, INT_MAX, QUEUE_MAX, &runs, &n, e) != 0)
@@ -393,7 +400,7 @@ static int fail_queue(struct pass *p, struct err *e)
         if (runs_fail_queued(p->s->runs, &runs[i], &f, e) != 0)
             return -1;
     if (n > 0)
-        sched_wake_deletions(p->s);
+        p->s->front->ops->may_remove(p->s->front);
     return 0;
 }
 

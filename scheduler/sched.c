@@ -2,6 +2,7 @@
  *
  * Birth, end and turns of the scheduler, and its small answers to api/.
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <strings.h>
 
@@ -15,12 +16,6 @@ static void on_pool_changed(void *ctx, int64_t pool_id)
     wake(s->wakes, WAKE_POOL, pool_id);
 }
 
-void wake_short_pools(struct sched *s)
-{
-    for (size_t i = 0; i < s->short_pools.n; i++)
-        wake(s->wakes, WAKE_POOL, s->short_pools.e[i].id);
-}
-
 static void on_capacity_freed(void *ctx, bool rolled_back)
 {
     struct sched *s = ctx;
@@ -32,8 +27,8 @@ static void on_capacity_freed(void *ctx, bool rolled_back)
 
 static void on_deletion_goes_on(void *ctx)
 {
-    struct sched *s = ctx;
-    wake(s->wakes, WAKE_DELETIONS, WAKE_ALL);
+    const struct sched *s = ctx;
+    s->front->ops->may_remove(s->front);
 }
 
 static const struct fleet_events fleet_events = {
@@ -45,28 +40,6 @@ static const struct runs_events runs_events = {
     .run_over = on_pool_changed,
     .deletion_goes_on = on_deletion_goes_on,
 };
-
-/* --- operations that ended ------------------------------------------------------------------ */
-
-/* Nobody polls for what ended a day ago. */
-#define OPERATION_KEPT_US (24LL * 3600 * 1000000)
-#define EXPIRE_EVERY_US   (600LL * 1000000)
-/* Per pass: some 10 us each; a pass follows at once while there are more. */
-#define EXPIRE_PER_PASS 500
-
-static void operations_expire(void *ctx, int64_t id)
-{
-    struct sched *s = ctx;
-    struct err e = {0};
-    int gone = 0;
-    if (st_op_expire(s->st, wakes_steady_wall(s->wakes) - OPERATION_KEPT_US, EXPIRE_PER_PASS, &gone,
-                     &e) != 0)
-        LOG_ERROR(s->log, "operations.not_expired", LF_STR("why", e.msg));
-    if (gone == EXPIRE_PER_PASS)
-        wake(s->wakes, WAKE_OPERATIONS, id);
-    else
-        wake_at(s->wakes, WAKE_OPERATIONS, id, wakes_mono(s->wakes) + EXPIRE_EVERY_US);
-}
 
 /* --- birth and end -------------------------------------------------------------------------- */
 
@@ -120,16 +93,12 @@ struct sched *sched_create(const struct sched_config *c)
     s->wakes = wakes_create(&wc);
     s->st = c->storage;
     s->log = c->log;
-    s->files = c->files;
-    s->storage_dir = xstrdup(c->storage_dir);
     s->front = c->front;
     s->local_nodes = c->local_nodes;
     s->local_vm_sizes = copy_list(c->local_vm_sizes);
     s->autoscale_idle_us = (int64_t)c->autoscale_idle_s * 1000000;
     create_rooms(s, c);
     wakes_handle(s->wakes, WAKE_POOL, cluster_reconcile, s);
-    wakes_handle(s->wakes, WAKE_DELETIONS, deletions_reconcile, s);
-    wakes_handle(s->wakes, WAKE_OPERATIONS, operations_expire, s);
     return s;
 }
 
@@ -138,13 +107,13 @@ static void on_stopped(void *ctx)
     struct sched *s = ctx;
     void (*stopped)(void *) = s->stopped;
     void *stopped_ctx = s->stopped_ctx;
+    if (s->begun)
+        s->front->ops->end(s->front);
     runs_free(s->runs);
     fleet_free(s->fleet);
     wakes_free(s->wakes);
     id_map_free(&s->short_pools);
-    id_map_free(&s->bereft);
     id_map_free(&s->told_sizes);
-    free(s->storage_dir);
     for (size_t i = 0; s->local_vm_sizes[i]; i++)
         free(s->local_vm_sizes[i]);
     free(s->local_vm_sizes);
@@ -163,13 +132,13 @@ void sched_stop(struct sched *s, void (*cb)(void *ctx), void *ctx)
     fleet_forget_nodes(s->fleet);
 }
 
-static int wake_clusters(struct sched *s, struct err *e)
+static int wake_pools(struct sched *s, struct err *e)
 {
     struct arena a;
     int64_t *ids;
     size_t n;
     arena_init(&a);
-    int rc = st_cluster_ids(s->st, &a, &ids, &n, e);
+    int rc = st_pool_ids(s->st, &a, &ids, &n, e);
     for (size_t i = 0; rc == 0 && i < n; i++)
         wake(s->wakes, WAKE_POOL, ids[i]);
     arena_free(&a);
@@ -178,10 +147,10 @@ static int wake_clusters(struct sched *s, struct err *e)
 
 int sched_start(struct sched *s, struct err *e)
 {
-    if (fleet_start(s->fleet, e) != 0 || runs_start(s->runs, e) != 0 || wake_clusters(s, e) != 0)
+    s->begun = true;
+    s->front->ops->begin(s->front, s);
+    if (fleet_start(s->fleet, e) != 0 || runs_start(s->runs, e) != 0 || wake_pools(s, e) != 0)
         return err_prefix(e, "starting the scheduler");
-    sched_wake_deletions(s);
-    wake(s->wakes, WAKE_OPERATIONS, WAKE_ALL);
     wake_arm(s->wakes);
     return 0;
 }
@@ -201,7 +170,7 @@ struct runs *sched_runs(const struct sched *s)
     return s->runs;
 }
 
-const struct wakes *sched_wakes(const struct sched *s)
+struct wakes *sched_wakes(const struct sched *s)
 {
     return s->wakes;
 }
@@ -211,10 +180,22 @@ void sched_wake_cluster(struct sched *s, int64_t cluster_id)
     wake(s->wakes, WAKE_POOL, cluster_id);
 }
 
-void sched_wake_deletions(struct sched *s)
+int sched_pool_cleared(struct sched *s, struct arena *a, int64_t pool_id, bool *cleared,
+                       struct err *e)
 {
-    s->fresh_deletions = true;
-    wake(s->wakes, WAKE_DELETIONS, WAKE_ALL);
+    struct run *runs;
+    size_t n;
+    if (st_run_queue(s->st, a, pool_id, INT_MAX, 1, &runs, &n, e) != 0)
+        return -1;
+    *cleared = n == 0;
+    return 0;
+}
+
+void sched_pool_gone(struct sched *s, int64_t pool_id)
+{
+    wake_at(s->wakes, WAKE_POOL, pool_id, 0);
+    id_map_remove(&s->told_sizes, pool_id);
+    id_map_remove(&s->short_pools, pool_id);
 }
 
 /* --- small answers -------------------------------------------------------------------------- */
@@ -271,12 +252,13 @@ int sched_check_scale(const struct sched *s, const char *vm_size, enum vm_priori
                    want, vm_size, most);
 }
 
-int sched_most_nodes(const struct sched *s, const struct cluster *c)
+int sched_most_nodes(const struct sched *s, const char *vm_size, enum vm_priority priority,
+                     const struct scale *scale)
 {
     bool on_machines;
-    int most = capacity(s, c->vm_size, c->vm_priority, &on_machines);
-    bool automatic = c->scale.kind == SCALE_AUTO;
-    int wish = automatic ? c->scale.maximum : c->scale.target;
+    int most = capacity(s, vm_size, priority, &on_machines);
+    bool automatic = scale->kind == SCALE_AUTO;
+    int wish = automatic ? scale->maximum : scale->target;
     if (on_machines)
         return automatic || wish > most ? wish : most;
     return automatic && wish < most ? wish : most;

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/arena.h"
 #include "lib/err.h"
 #include "lib/log.h"
 #include "lib/timefmt.h"
@@ -46,9 +47,9 @@ struct sched_config {
     int autoscale_idle_s; /* how long a node idles before automatic scaling lets it go */
     int mount_timeout_s;  /* for one mount command; 0: 60 */
     int kill_timeout_s; /* for tasks to be gone after SIGKILL: then their node is unusable; 0: 60 */
-    const struct front *front; /* whose clusters and jobs these are; borrowed */
-    int kept_outputs;          /* of how many ended jobs a node keeps output on its own disk */
-    const struct site *site;   /* borrowed; NULL: the embedded default, local nodes only */
+    struct front *front;     /* whose pools and runs these are; borrowed */
+    int kept_outputs;        /* of how many ended jobs a node keeps output on its own disk */
+    const struct site *site; /* borrowed; NULL: the embedded default, local nodes only */
 };
 
 struct sched *sched_create(const struct sched_config *c);
@@ -62,17 +63,21 @@ void sched_stop(struct sched *s, void (*cb)(void *ctx), void *ctx);
 /* Runs the reconcilers that were woken. Call at each turn end, before st_turn_end(). */
 void sched_turn(struct sched *s);
 
-/* Wakes the reconcilers: the cluster's scale, nodes or queue changed; a resource was marked as
- * deleting (st_mark_deleting). */
-void sched_wake_cluster(struct sched *s, int64_t cluster_id);
-void sched_wake_deletions(struct sched *s);
-/* A job was queued: wakes its cluster, and says so if the job is too large for it now. */
-void sched_job_queued(struct sched *s, const struct cluster *c, const struct job *j);
+/* Wakes the reconciler: the pool's scale, nodes or queue changed. */
+void sched_wake_cluster(struct sched *s, int64_t pool_id);
+/* The first run of `owner` was queued, which wants so many nodes: wakes its pool. One that the pool
+ * is too small for as it is scaled now is told of at once (front_ops.too_large). */
+void sched_run_queued(struct sched *s, int64_t pool_id, const struct scale *scale,
+                      enum resource_kind owner, int64_t owner_id, int nodes);
+/* For a pool that goes: nothing waits in it any more. And its row was removed. */
+int sched_pool_cleared(struct sched *s, struct arena *a, int64_t pool_id, bool *cleared,
+                       struct err *e) MUST_CHECK;
+void sched_pool_gone(struct sched *s, int64_t pool_id);
 
 /* Machines and nodes, and runs: for what is asked of them directly. */
 struct fleet *sched_fleet(const struct sched *s);
 struct runs *sched_runs(const struct sched *s);
-const struct wakes *sched_wakes(const struct sched *s);
+struct wakes *sched_wakes(const struct sched *s);
 
 /* What a cluster's nodes are. Machines of the inventory that serve its vmSize with its vmPriority,
  * if there is any such machine: each is claimed by one cluster alone, as long as the node is there.
@@ -87,7 +92,8 @@ const struct wakes *sched_wakes(const struct sched *s);
  * property path. */
 int sched_check_scale(const struct sched *s, const char *vm_size, enum vm_priority priority,
                       const struct scale *scale, struct err *e) MUST_CHECK;
-/* The most nodes that a job of this cluster may ask for: with more it would wait for ever. */
-int sched_most_nodes(const struct sched *s, const struct cluster *c);
+/* The most nodes that a run of such a pool may ask for: with more it would wait for ever. */
+int sched_most_nodes(const struct sched *s, const char *vm_size, enum vm_priority priority,
+                     const struct scale *scale);
 
 #endif

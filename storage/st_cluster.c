@@ -153,13 +153,6 @@ int st_cluster_secrets(struct storage *st, struct arena *a, int64_t id, const ch
     return q_secret(&q, a, secrets, e);
 }
 
-int st_cluster_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *n, struct err *e)
-{
-    struct q q;
-    q_read(&q, st, ST_CLUSTER_IDS);
-    return q_ids(&q, a, ids, n, e);
-}
-
 int st_cluster_count(struct storage *st, const char *subscription, int64_t *n, struct err *e)
 {
     struct q q;

@@ -88,3 +88,10 @@ int st_pool_remove(struct storage *st, int64_t id, struct err *e)
     q_int(&q, id);
     return q_change(&q, "pool", id, e);
 }
+
+int st_pool_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *n, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_POOL_IDS);
+    return q_ids(&q, a, ids, n, e);
+}

@@ -160,7 +160,6 @@ int st_cluster_list(struct storage *, struct arena *, const struct st_filter *, 
 int st_cluster_secrets(struct storage *, struct arena *, int64_t id, const char **secrets,
                        struct err *);
 /* Ids of every cluster, for the scheduler's start. */
-int st_cluster_ids(struct storage *, struct arena *, int64_t **ids, size_t *n, struct err *);
 int st_cluster_count(struct storage *, const char *subscription, int64_t *n, struct err *);
 
 /* --- jobs ---------------------------------------------------------------------------------- */
@@ -254,6 +253,7 @@ struct st_pool_move {
 int st_pool_move(struct storage *, const struct st_pool_move *m, struct err *) MUST_CHECK;
 int st_pool_set_auto_target(struct storage *, int64_t id, int target, struct err *);
 int st_pool_set_errors(struct storage *, int64_t id, const char *errors, struct err *);
+int st_pool_ids(struct storage *, struct arena *, int64_t **ids, size_t *n, struct err *);
 int st_pool_remove(struct storage *, int64_t id, struct err *);
 
 /* --- runs ----------------------------------------------------------------------------------- */

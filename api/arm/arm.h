@@ -10,11 +10,13 @@
 #include "api/http/request.h"
 #include "model/schema.h"
 
+struct batchai_front;
 struct sched;
 
 struct arm {
     struct storage *storage;
     struct sched *sched;
+    struct batchai_front *front; /* carries out deletions in the tree of groups */
     const char *subscription_id, *subscription_name; /* the one there is */
     const char *principal;                           /* who makes what is made: likewise */
     const char *provider;                            /* the namespace of the provider behind it */

@@ -6,8 +6,8 @@
 
 #include "api/arm/errors.h"
 #include "api/arm/lookup.h"
+#include "front/batchai.h"
 #include "lib/guid.h"
-#include "scheduler/scheduler.h"
 #include "storage/storage.h"
 
 #define STRICT_RETRY_AFTER_S 15 /* what the service said on every 202 */
@@ -83,7 +83,7 @@ int operation_delete(struct request *r, const struct op_request *o, const char *
     LOG_INFO(r->config->log, "resource.deleting",
              LF_STR("kind", enum_to_name(resource_kind_names, (int)o->kind)),
              LF_STR("name", o->name), LF_STR("operation", *guid));
-    sched_wake_deletions(arm_of(r)->sched);
+    batchai_wake_deletions(arm_of(r)->front);
     return 0;
 }
 

@@ -8,11 +8,11 @@
 #include "api/batchai/lookup.h"
 #include "api/batchai/remote_login.h"
 #include "api/batchai/render.h"
+#include "front/batchai.h"
 #include "lib/guid.h"
 #include "model/home.h"
 #include "model/schema.h"
 #include "model/spec.h"
-#include "scheduler/run/runs.h"
 #include "scheduler/scheduler.h"
 #include "storage/storage.h"
 
@@ -27,7 +27,7 @@ static struct replied *show(struct request *r, const struct job *j)
 /* A job that no resize could ever let run is refused now rather than left in the queue. */
 static int check_node_count(struct request *r, const struct cluster *c, int n, struct err *e)
 {
-    int most = sched_most_nodes(arm_of(r)->sched, c);
+    int most = sched_most_nodes(arm_of(r)->sched, c->vm_size, c->vm_priority, &c->scale);
     if (n <= most)
         return 0;
     return err_set(e, ERR_INVALID_PROPERTY, "properties.nodeCount",
@@ -99,7 +99,7 @@ static struct replied *create(struct create_tx *t, const struct cluster *c)
         return reply_err(r, &e);
     LOG_INFO(r->config->log, "job.queued", LF_STR("job", t->j.name), LF_STR("cluster", c->name),
              LF_INT("nodes", t->j.node_count), LF_INT("priority", t->j.priority));
-    sched_job_queued(arm_of(r)->sched, c, &t->j);
+    batchai_job_queued(arm_of(r)->front, c, &t->j);
     return reply_accepted(r, &t->scope, t->guid);
 }
 
@@ -250,7 +250,7 @@ static int terminate_in_tx(struct storage *st, void *ctx, struct err *e)
                             .in_group = request_is_flat(t->r)};
     if (operation_start(t->r, &op, &t->guid, e) < 0)
         return -1;
-    return runs_terminate(sched_runs(arm_of(t->r)->sched), RES_JOB, t->j->id, e) < 0 ? -1 : 0;
+    return batchai_terminate(arm_of(t->r)->front, t->j->id, e) < 0 ? -1 : 0;
 }
 
 struct replied *jobs_terminate(struct request *r)

@@ -2,44 +2,8 @@
 #include "scheduler/fleet/file_server.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 
 #include "files/files.h"
-
-/* What follows "/NAME/" in the id, up to the next slash; NULL: no such part. */
-static const char *id_part(struct arena *a, const char *id, const char *name)
-{
-    size_t n = strlen(name);
-    for (const char *p = strchr(id, '/'); p; p = strchr(p + 1, '/'))
-        if (strncasecmp(p + 1, name, n) == 0 && p[n + 1] == '/')
-            return arena_strndup(a, p + n + 2, strcspn(p + n + 2, "/"));
-    return NULL;
-}
-
-int file_server_find(struct storage *st, struct arena *a, const char *id, struct file_server **out,
-                     struct err *e)
-{
-    const char *subscription = id_part(a, id, "subscriptions"),
-               *group = id_part(a, id, "resourceGroups"), *workspace = id_part(a, id, "workspaces"),
-               *name = id_part(a, id, "fileServers");
-    struct resource_group g;
-    struct workspace w;
-    struct file_server f;
-    *out = NULL;
-    if (!subscription || !group || !workspace || !name)
-        return 0;
-    int rc = st_group_get(st, a, subscription, group, &g, e);
-    if (rc > 0)
-        rc = st_workspace_get(st, a, g.id, workspace, &w, e);
-    if (rc > 0)
-        rc = st_file_server_get(st, a, w.id, name, &f, e);
-    if (rc <= 0 || f.prov_state == PROV_DELETING)
-        return rc < 0 ? -1 : 0;
-    *out = arena_alloc(a, sizeof **out);
-    **out = f;
-    return 0;
-}
 
 bool fleet_file_server_backing(const struct fleet *fl, struct arena *a, const struct file_server *f,
                                struct file_server_backing *out)
@@ -139,24 +103,21 @@ void file_servers_free(struct fleet *fl)
 /* --- setting up ------------------------------------------------------------------------------- */
 
 struct finish {
-    const struct file_server *f;
-    const struct failure *why; /* FAIL_NONE: it went well */
-    int64_t now_us;
+    struct fleet *fleet;
+    int64_t id;
+    const struct failure *why;
 };
 
 static int finish_tx(struct storage *st, void *ctx, struct err *e)
 {
     const struct finish *t = ctx;
-    const char *code = t->why->code ? failure_name(t->why->code) : NULL;
-    if (st_file_server_move(st, t->f->id, PROV_CREATING, code ? PROV_EV_FAILED : PROV_EV_MADE,
-                            t->now_us, e) != 0)
-        return -1;
-    return st_op_finish(st, RES_FILE_SERVER, t->f->id, false, code, t->why->message, t->now_us, e);
+    const struct front *f = t->fleet->cfg.front;
+    return f->ops->file_server_made(f, st, t->id, t->why, wakes_wall(t->fleet->wakes), e);
 }
 
 static void finish(struct fleet *fl, const struct file_server *f, const struct failure *why)
 {
-    struct finish t = {.f = f, .why = why, .now_us = wakes_wall(fl->wakes)};
+    struct finish t = {fl, f->id, why};
     struct err e = {0};
     if (st_tx(fl->st, "file server set up", finish_tx, &t, &e) != 0) {
         LOG_ERROR(fl->log, "fileserver.not_written", LF_STR("fileServer", f->name),

@@ -34,10 +34,6 @@ struct server_work {
     bool closing;
 };
 
-/* The file server that a resource id names; *out is NULL if there is none, or if it is going. */
-int file_server_find(struct storage *st, struct arena *a, const char *id, struct file_server **out,
-                     struct err *e) MUST_CHECK;
-
 /* Wakes those that were being set up when the daemon ended. */
 int file_servers_resume(struct fleet *fl, struct arena *a, struct err *e) MUST_CHECK;
 /* Closes all links; the scheduler goes once they are closed, and frees what is left. */

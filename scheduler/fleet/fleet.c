@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "files/files.h"
 #include "scheduler/fleet/file_server.h"
 #include "scheduler/fleet/node_priv.h"
 
@@ -118,4 +119,15 @@ int64_t fleet_node_idle_since(struct fleet *fl, const struct node *row, int64_t 
         rt->idle_since_us = wakes_mono_of(fl->wakes, row->idle_us, longest_us);
     }
     return rt->idle_since_us;
+}
+
+void fleet_append_to_share(struct fleet *fl, const struct mount_volume *m, const char *path,
+                           const char *text, void (*written)(void *ctx, const struct err *why),
+                           void *ctx)
+{
+    struct arena a;
+    arena_init(&a);
+    const struct file_place at = {fleet_share_path(fl->cfg.storage_dir, &a, m), path};
+    files_append(fl->cfg.files, &at, text, written, ctx);
+    arena_free(&a);
 }

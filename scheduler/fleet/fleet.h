@@ -208,5 +208,10 @@ void file_server_forget(struct fleet *fl, int64_t id);
  * .../blobs/<container>. Lower-case names. Arena-owned; the folder is not made. */
 const char *fleet_share_path(const char *storage_dir, struct arena *a,
                              const struct mount_volume *m);
+/* Appends to a file of such a share, which is made if need be with the directories above it.
+ * `written` is called once, later; ERR_...: it was not. */
+void fleet_append_to_share(struct fleet *fl, const struct mount_volume *m, const char *path,
+                           const char *text, void (*written)(void *ctx, const struct err *why),
+                           void *ctx);
 
 #endif

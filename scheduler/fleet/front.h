@@ -19,6 +19,7 @@
 #include "model/resource.h"
 #include "model/spec.h"
 
+struct sched;
 struct storage;
 struct front;
 
@@ -34,6 +35,10 @@ struct run_end {
 };
 
 struct front_ops {
+    /* The scheduler starts: what the front does by itself (deletions of its resources) goes on from
+     * here. And it ends: nothing is called any more. */
+    void (*begin)(struct front *f, struct sched *s);
+    void (*end)(struct front *f);
     /* What the nodes of a pool need. Without `secrets` there are none in it. 1, 0 (the pool is
      * gone) or -1. To be wiped with node_setup_wipe(). */
     int (*load_pool)(const struct front *f, struct storage *st, struct arena *a, int64_t pool_id,
@@ -61,6 +66,24 @@ struct front_ops {
     /* It has ended and holds nothing: who waits for that may be told. May be called again. */
     int (*may_forget)(const struct front *f, struct storage *st, const struct run *r,
                       int64_t now_us, struct err *e);
+    /* It wants more nodes than its pool has as that is scaled now, so others go ahead of it. Told
+     * once for each size of the pool. */
+    void (*too_large)(const struct front *f, struct storage *st, const struct pool *p,
+                      const struct run *r);
+
+    /* Something is gone, or over, that may have kept a resource from being removed: a node, a run,
+     * a pool's queue, what was done for a file server. */
+    void (*may_remove)(struct front *f);
+    /* It is about to remove runs that wait, which so need not be failed although their pool goes:
+     * may_remove() is not called for them, the pool is woken in the end. */
+    bool (*removes_runs)(const struct front *f);
+
+    /* The file server that a mount names; *out is NULL if there is none, or if it is going. */
+    int (*find_file_server)(const struct front *f, struct storage *st, struct arena *a,
+                            const char *name, struct file_server **out, struct err *e);
+    /* One that was creating has been set up, or not: `why`; FAIL_NONE in it: it went well. */
+    int (*file_server_made)(const struct front *f, struct storage *st, int64_t id,
+                            const struct failure *why, int64_t now_us, struct err *e);
 };
 
 struct front {

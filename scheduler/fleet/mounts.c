@@ -87,15 +87,26 @@ static void add_planned(const struct mounts *m, size_t i, const struct mount_pla
     script_command(m->script, &label, &spec, false);
 }
 
+/* NULL: the volume is of another kind, or there is none. */
+static int find_server(const struct mounts *m, const struct mount_volume *v,
+                       struct file_server **out, struct err *e)
+{
+    const struct fleet *fl = m->rt->fleet;
+    const struct front *f = fl->cfg.front;
+    *out = NULL;
+    return v->kind == MOUNT_FILE_SERVER
+               ? f->ops->find_file_server(f, fl->st, m->a, v->source, out, e)
+               : 0;
+}
+
 static bool add_one(const struct mounts *m, const struct mount_volume *v, size_t i,
                     struct failure *why)
 {
     const struct mount_node node = node_of(m);
     struct mount_plan plan;
-    struct file_server *server = NULL;
+    struct file_server *server;
     struct err e = {0};
-    if (v->kind == MOUNT_FILE_SERVER &&
-        file_server_find(m->rt->fleet->st, m->a, v->source, &server, &e) < 0) {
+    if (find_server(m, v, &server, &e) < 0) {
         *why = (struct failure){.code = FAIL_FILE_SERVER_MOUNT_ERROR,
                                 .message =
                                     arena_printf(m->a, "read file server %s: %s", v->source, e.msg),
@@ -123,12 +134,11 @@ void mounts_open_shares(const struct mounts *m, const struct mount_list *list)
 {
     for (size_t i = 0; i < list->n; i++) {
         const struct mount_node node = node_of(m);
-        struct file_server *server = NULL;
+        struct file_server *server;
         struct mount_plan plan;
         struct failure ignored;
         struct err e = {0};
-        if (list->items[i].kind == MOUNT_FILE_SERVER &&
-            file_server_find(m->rt->fleet->st, m->a, list->items[i].source, &server, &e) < 0)
+        if (find_server(m, &list->items[i], &server, &e) < 0)
             continue;
         if (!mount_plan(m->a, &node, &list->items[i], i, server, &plan, &ignored) || !plan.shared)
             continue;

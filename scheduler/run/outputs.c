@@ -193,7 +193,7 @@ static int sweep_of(struct runs *rs, struct arena *a, const struct run *r, struc
     return 0;
 }
 
-int runs_forget_outputs(struct runs *rs, struct arena *a, int64_t run_id, struct err *e)
+int outputs_forget(struct runs *rs, struct arena *a, int64_t run_id, struct err *e)
 {
     struct run r;
     int rc = st_run_by_id(rs->st, a, run_id, &r, e);

@@ -11,8 +11,11 @@
 #define SCHEDULER_RUN_OUTPUTS_H
 
 #include "scheduler/run/launch/env.h"
+#include "scheduler/run/runs.h"
 
 /* An output directory of the job lies in its own directory, its mounts apart. */
 bool outputs_in_job_dir(const struct launch_env *env, const struct job_spec *spec);
+/* The nodes that have output of a run which goes now are swept once that is on disk. */
+int outputs_forget(struct runs *rs, struct arena *a, int64_t run_id, struct err *e) MUST_CHECK;
 
 #endif

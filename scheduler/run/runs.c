@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "model/states.h"
+#include "scheduler/run/outputs.h"
 #include "scheduler/run/run_priv.h"
 
 struct runs *runs_create(const struct runs_config *c)
@@ -66,9 +67,17 @@ bool runs_refuse(const struct runs *rs, struct arena *a, const struct run *r, st
     return true;
 }
 
-bool runs_has(const struct runs *rs, int64_t run_id)
+void runs_end(struct runs *rs, int64_t run_id)
 {
-    return id_map_has(&rs->map, run_id);
+    wake_durable(rs->wakes, WAKE_RUN, run_id);
+}
+
+int runs_forget(struct runs *rs, struct arena *a, int64_t run_id, struct err *e)
+{
+    if (!id_map_has(&rs->map, run_id))
+        return outputs_forget(rs, a, run_id, e) < 0 ? -1 : 1;
+    runs_end(rs, run_id);
+    return 0;
 }
 
 /* --- giving nodes to one ---------------------------------------------------------------------- */
@@ -188,15 +197,14 @@ static int terminate(struct runs *rs, struct arena *a, const struct run *r, stru
     return rc < 0 ? -1 : 1;
 }
 
-int runs_terminate(struct runs *rs, enum resource_kind owner, int64_t owner_id, struct err *e)
+int runs_terminate(struct runs *rs, int64_t run_id, struct err *e)
 {
     struct arena a;
     struct run r;
     arena_init(&a);
-    int rc = st_run_of(rs->st, &a, owner, owner_id, 0, &r, e);
+    int rc = st_run_by_id(rs->st, &a, run_id, &r, e);
     if (rc == 0)
-        rc = err_set(e, ERR_JOB_NOT_FOUND, NULL, "there is no run of the %s %lld",
-                     enum_to_name(resource_kind_names, (int)owner), (long long)owner_id);
+        rc = err_set(e, ERR_JOB_NOT_FOUND, NULL, "there is no run %lld", (long long)run_id);
     else if (rc > 0)
         rc = terminate(rs, &a, &r, e);
     /* The operation's row may be written after this call: it is finished in this turn's end. */

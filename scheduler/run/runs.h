@@ -63,15 +63,17 @@ int runs_allocate(struct runs *rs, const struct run *r, const struct run_part *p
                   struct err *e) MUST_CHECK;
 /* It can never run: *why (arena-owned) says what is in the way. */
 bool runs_refuse(const struct runs *rs, struct arena *a, const struct run *r, struct failure *why);
-/* It is in memory. */
-bool runs_has(const struct runs *rs, int64_t run_id);
 /* Ends one that waits: it has failed. */
 int runs_fail_queued(struct runs *rs, const struct run *r, const struct failure *f,
                      struct err *e) MUST_CHECK;
-/* The user asks the first run of a resource to stop. 1: under way (or done at once, for one that
- * waits), 0: it had already ended; -1: err. Its front hears of it when it has ended. */
-int runs_terminate(struct runs *rs, enum resource_kind owner, int64_t owner_id,
-                   struct err *e) MUST_CHECK;
+/* Its user asks it to stop. 1: under way (or done at once, for one that waits), 0: it had already
+ * ended; -1: err. Its front hears of it when it has ended. */
+int runs_terminate(struct runs *rs, int64_t run_id, struct err *e) MUST_CHECK;
+/* It is to be ended and forgotten, as its row says by now: looked at once that is on disk. */
+void runs_end(struct runs *rs, int64_t run_id);
+/* Its front is about to remove it. 1: its row may go; where it left output is swept then. 0: it is
+ * under way still, and may_remove() is told when it is not; -1: err. */
+int runs_forget(struct runs *rs, struct arena *a, int64_t run_id, struct err *e) MUST_CHECK;
 
 /* --- output on the nodes' own disks ----------------------------------------------------------- */
 
@@ -81,8 +83,5 @@ int runs_terminate(struct runs *rs, enum resource_kind owner, int64_t owner_id,
  * none of them any more. The directory itself may not have been made yet. */
 int runs_output_dirs(struct runs *rs, struct arena *a, enum resource_kind owner, int64_t owner_id,
                      const char *id, struct output_dir **out, size_t *n, struct err *e) MUST_CHECK;
-
-/* The nodes that have output of a run which goes now are swept once that is on disk. */
-int runs_forget_outputs(struct runs *rs, struct arena *a, int64_t run_id, struct err *e) MUST_CHECK;
 
 #endif

@@ -233,8 +233,7 @@ static void terminate(struct sim *m)
     if (!t)
         return;
     sim_trace(m, "terminate %s", t->name);
-    if (runs_terminate(sched_runs(m->life->s), RES_JOB, t->id, &e) < 0 &&
-        e.code != ERR_JOB_NOT_FOUND)
+    if (batchai_terminate(&m->life->front, t->id, &e) < 0 && e.code != ERR_JOB_NOT_FOUND)
         (void)sim_ok(m, -1, &e, "terminate");
 }
 
@@ -248,7 +247,7 @@ static void ask_delete(struct sim *m, struct thing *t)
     int rc = st_mark_deleting(m->life->st, kinds[t->kind], t->id, wall(m), &e);
     if (rc < 0 && !may_be_gone)
         (void)sim_ok(m, rc, &e, "delete");
-    sched_wake_deletions(m->life->s);
+    batchai_wake_deletions(&m->life->front);
 }
 
 static void delete_job(struct sim *m)

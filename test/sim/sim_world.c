@@ -107,7 +107,7 @@ static struct life *life_new(struct sim *m, struct sim_disk *disk)
                                  .log = &m->log};
     must(st_open(&sc, &l->st, &e), &e, "open");
     l->files = files_create(l->loop, &m->log);
-    l->front = batchai_front(false);
+    l->front = batchai_front(l->st, &m->log, false);
     const struct sched_config c = {.loop = l->loop,
                                    .storage = l->st,
                                    .files = l->files,

@@ -82,11 +82,11 @@ static void test_what_may_be_asked_for(void **state)
     assert_int_equal(sched_check_scale(w->s, "STANDARD_D1", VM_DEDICATED, &three, &e), -1);
     assert_non_null(strstr(e.msg, "the sizes served are: STANDARD_NC6"));
     struct cluster c = {.vm_size = "STANDARD_NC6", .vm_priority = VM_DEDICATED, .scale = three};
-    assert_int_equal(sched_most_nodes(w->s, &c), 3);
+    assert_int_equal(sched_most_nodes(w->s, c.vm_size, c.vm_priority, &c.scale), 3);
     c.scale.target = 1;
-    assert_int_equal(sched_most_nodes(w->s, &c), 2);
+    assert_int_equal(sched_most_nodes(w->s, c.vm_size, c.vm_priority, &c.scale), 2);
     c.scale = (struct scale){.kind = SCALE_AUTO, .maximum = 5};
-    assert_int_equal(sched_most_nodes(w->s, &c), 5);
+    assert_int_equal(sched_most_nodes(w->s, c.vm_size, c.vm_priority, &c.scale), 5);
     world_free(w);
 }
 

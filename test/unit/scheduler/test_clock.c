@@ -30,7 +30,7 @@ static void set_forward_times_no_job_out(void **state)
     for (int i = 0; i < 50; i++)
         uv_run(&w->loop, UV_RUN_NOWAIT);
     struct err e = {0};
-    assert_int_equal(runs_terminate(sched_runs(w->s), RES_JOB, other, &e), 1);
+    assert_int_equal(batchai_terminate(&w->front, other, &e), 1);
     assert_int_equal(job_state(w, j), EXEC_RUNNING);
     w->ahead_us = HOUR_US / 2 + 1000000; /* now its time is over */
     WAIT(w, job_ended(w, j));

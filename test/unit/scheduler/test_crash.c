@@ -125,11 +125,11 @@ static void change_something(struct world *w)
         return;
     switch (rand() % 4) {
     case 0:
-        ok(runs_terminate(sched_runs(w->s), RES_JOB, id, &e), &e);
+        ok(batchai_terminate(&w->front, id, &e), &e);
         break;
     case 1:
         ok(st_mark_deleting(w->st, RES_JOB, id, time_now_us(), &e), &e);
-        sched_wake_deletions(w->s);
+        batchai_wake_deletions(&w->front);
         break;
     default:
         set_scale(w, 1,

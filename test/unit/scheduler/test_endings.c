@@ -42,7 +42,7 @@ static void test_a_job_whose_task_does_not_die_ends_and_its_node_is_unusable(voi
     struct err e;
     int64_t c = cluster_of(w, 1);
     int64_t j = start_job(w, c, ENDLESS " dying=1000000 stubborn", 1);
-    assert_int_equal(runs_terminate(sched_runs(w->s), RES_JOB, j, &e), 1);
+    assert_int_equal(batchai_terminate(&w->front, j, &e), 1);
     WAIT(w, job_ended(w, j) && counts(w, c).unusable == 1 && cluster_row(w, c).errors);
     assert_non_null(strstr(cluster_row(w, c).errors, "TaskNotKilled"));
     assert_int_equal(still_running(w), 1);
@@ -199,7 +199,7 @@ static void test_terminate_survives_restart(void **state)
     struct err e = {0};
     int64_t c = cluster_of(w, 1);
     int64_t j = start_job(w, c, ENDLESS " stubborn", 1);
-    assert_int_equal(runs_terminate(sched_runs(w->s), RES_JOB, j, &e), 1);
+    assert_int_equal(batchai_terminate(&w->front, j, &e), 1);
     WAIT(w, !st_has_pending(w->st));
     world_stop(w);
     world_start(w);
@@ -235,7 +235,7 @@ static void test_delete_running_job(void **state)
     int64_t c = cluster_of(w, 2);
     int64_t j = start_job(w, c, ENDLESS, 2);
     ok(st_mark_deleting(w->st, RES_JOB, j, time_now_us(), &e), &e);
-    sched_wake_deletions(w->s);
+    batchai_wake_deletions(&w->front);
     struct job row;
     WAIT(w, st_job_by_id(w->st, &w->a, j, &row, &e) == 0);
     WAIT(w, counts(w, c).idle == 2);

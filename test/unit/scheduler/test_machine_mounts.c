@@ -214,7 +214,7 @@ static void test_a_machine_exports_a_file_server_as_a_recording_stub_of_exportfs
     assert_int_equal(access(file, F_OK), 0);
     assert_int_equal(access(path(w, "srv/ws/disks 1"), F_OK), 0);
     ok(st_mark_deleting(w->st, RES_FILE_SERVER, id, time_now_us(), &e), &e);
-    sched_wake_deletions(w->s);
+    batchai_wake_deletions(&w->front);
     WAIT(w, server_state(w, id) == 0);
     assert_int_not_equal(access(file, F_OK), 0);
     assert_int_equal(access(path(w, "srv/ws/disks 1"), F_OK), 0); /* the data stays */

@@ -33,7 +33,7 @@ static void test_a_deleted_job_makes_way(void **state)
     struct err e = {0};
     struct jam j = jam_new();
     ok(st_mark_deleting(j.w->st, RES_JOB, j.large, time_now_us(), &e), &e);
-    sched_wake_deletions(j.w->s);
+    batchai_wake_deletions(&j.w->front);
     WAIT(j.w, job_state(j.w, j.small) == EXEC_SUCCEEDED);
     world_free(j.w);
 }
@@ -74,7 +74,7 @@ static void test_many_jobs_are_deleted_in_steps(void **state)
     uv_run(&w->loop, UV_RUN_NOWAIT);
     ok(st_mark_deleting(w->st, RES_GROUP, w->group, time_now_us(), &e), &e);
     assert_int_equal(queued_in(w, c), MANY); /* the mark is one row, however much it dooms */
-    sched_wake_deletions(w->s);
+    batchai_wake_deletions(&w->front);
     int64_t left = MANY, now;
     int turns = 0;
     for (; left > 0; left = now, turns++) {
@@ -147,7 +147,7 @@ static void test_it_is_said_once(void **state)
     struct job j =
         job_row(w, add_job(w, c, "new",
                            (struct job_wish){.command = "true", .nodes = 2, .more = with_mounts}));
-    sched_job_queued(w->s, &row, &j);
+    batchai_job_queued(&w->front, &row, &j);
     WAIT(w, strstr(read_text(w, share_file(w, j.id, "stdouterr/execution.log")), "waits"));
     told(w, j.id, 1);
     world_free(w);
@@ -169,7 +169,7 @@ static void test_only_the_first_are_told(void **state)
         id[i] = add_job(w, c, arena_printf(&w->a, "job%d", i),
                         (struct job_wish){.command = "true", .more = with_mounts});
         struct job j = job_row(w, id[i]);
-        sched_job_queued(w->s, &row, &j);
+        batchai_job_queued(&w->front, &row, &j);
     }
     WAIT(w, strstr(read_text(w, share_file(w, id[TOLD - 1], "stdouterr/execution.log")), "waits"));
     set_scale(w, c, (struct scale){.kind = SCALE_MANUAL, .target = 1, .dealloc = DEALLOC_REQUEUE});

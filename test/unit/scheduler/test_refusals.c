@@ -101,7 +101,7 @@ static void test_a_second_attempt_is_ended_too_before_its_node_is_given_up(void 
         assert_false(fake_runs(n, task));
         fake_set_bad_disk(n, false);
         if (attempt == 2)
-            ok(runs_terminate(sched_runs(w->s), RES_JOB, other, &e), &e);
+            ok(batchai_terminate(&w->front, other, &e), &e);
         WAIT(w, virtual_of(w)->started == 2 + attempt);
     }
     WAIT(w, job_ended(w, j));
@@ -134,7 +134,7 @@ static int64_t stubborn_job_is_terminated(struct world *w, int64_t cluster)
     int64_t j = add_job(w, cluster, "j", wish);
     WAIT(w, runs_main(w));
     pass(w, SECOND);
-    ok(runs_terminate(sched_runs(w->s), RES_JOB, j, &e), &e);
+    ok(batchai_terminate(&w->front, j, &e), &e);
     pass(w, 4 * SECOND);
     return j;
 }
@@ -245,7 +245,7 @@ static void test_a_job_is_terminated_whose_end_a_full_disk_kept_from_being_writt
     pass(w, 60 * SECOND);
     assert_int_equal(virtual_of(w)->ended, 1);
     set_disk_full(w, false);
-    ok(runs_terminate(sched_runs(w->s), RES_JOB, j, &e), &e);
+    ok(batchai_terminate(&w->front, j, &e), &e);
     WAIT(w, job_ended(w, j));
     assert_int_equal(job_row(w, j).exec_state, EXEC_FAILED);
     assert_non_null(strstr(job_row(w, j).errors, "JobTerminated"));
@@ -264,7 +264,7 @@ static void test_a_terminate_that_a_full_disk_takes_back_leaves_a_job_that_ends(
     WAIT(w, job_state(w, j) == EXEC_RUNNING && runs_main(w));
     pass(w, SECOND);
     set_disk_full(w, true);
-    ok(runs_terminate(sched_runs(w->s), RES_JOB, j, &e), &e);
+    ok(batchai_terminate(&w->front, j, &e), &e);
     pass(w, 30 * SECOND);
     assert_int_equal(job_state(w, j), EXEC_RUNNING);
     set_disk_full(w, false);

@@ -178,17 +178,17 @@ static void test_terminate(void **state)
     int64_t q = add_job(w, c, "queued", (struct job_wish){.command = "true"});
     WAIT(w, job_state(w, j) == EXEC_RUNNING);
     WAIT(w, strcmp(read_text(w, share_file(w, j, "stdouterr/stdout.txt")), "up\n") == 0);
-    assert_int_equal(runs_terminate(sched_runs(w->s), RES_JOB, q, &e), 1);
+    assert_int_equal(batchai_terminate(&w->front, q, &e), 1);
     assert_int_equal(job_state(w, q), EXEC_FAILED);
     assert_int_equal(job_row(w, q).start_us, job_row(w, q).end_us);
-    assert_int_equal(runs_terminate(sched_runs(w->s), RES_JOB, j, &e), 1);
+    assert_int_equal(batchai_terminate(&w->front, j, &e), 1);
     assert_int_equal(job_state(w, j), EXEC_TERMINATING);
     WAIT(w, job_ended(w, j));
     struct job row = job_row(w, j);
     assert_int_equal(row.exec_state, EXEC_FAILED);
     assert_int_equal(row.exit_code, 143);
     assert_non_null(strstr(row.errors, "JobTerminated"));
-    assert_int_equal(runs_terminate(sched_runs(w->s), RES_JOB, j, &e), 0);
+    assert_int_equal(batchai_terminate(&w->front, j, &e), 0);
     WAIT(w, counts(w, c).idle == 1);
     world_free(w);
 }
@@ -292,7 +292,7 @@ static void test_delete_everything(void **state)
     add_job(w, c, "wait", (struct job_wish){.command = "true"});
     WAIT(w, job_state(w, run) == EXEC_RUNNING);
     ok(st_mark_deleting(w->st, RES_GROUP, w->group, time_now_us(), &e), &e);
-    sched_wake_deletions(w->s);
+    batchai_wake_deletions(&w->front);
     struct resource_group g;
     WAIT(w, st_group_by_id(w->st, &w->a, w->group, &g, &e) == 0);
     DIR *d = opendir(path(w, "nodes"));
@@ -314,7 +314,7 @@ static void test_cluster_deleted_under_jobs(void **state)
     int64_t wait = add_job(w, c, "wait", (struct job_wish){.command = "true"});
     WAIT(w, job_state(w, run) == EXEC_RUNNING);
     ok(st_mark_deleting(w->st, RES_CLUSTER, c, time_now_us(), &e), &e);
-    sched_wake_deletions(w->s);
+    batchai_wake_deletions(&w->front);
     struct cluster row;
     WAIT(w, st_cluster_by_id(w->st, &w->a, c, &row, &e) == 0);
     assert_int_equal(job_state(w, run), EXEC_FAILED);

@@ -151,7 +151,7 @@ static inline void world_start(struct world *w)
     ok(st_open(&sc, &w->st, &e), &e);
     w->files = files_create(w->tools, &w->log);
     w->logins = loop_lane_create(w->tools, "logins", 2, 64);
-    w->front = batchai_front(false);
+    w->front = batchai_front(w->st, &w->log, false);
     const struct sched_config c = {.loop = w->tools,
                                    .front = &w->front.front,
                                    .storage = w->st,

@@ -220,7 +220,7 @@ static void test_lists_by_scope(void **state)
     assert_int_equal(count, 10);
     int64_t *ids;
     size_t n;
-    ok(f, st_cluster_ids(f->st, &f->a, &ids, &n, &f->e));
+    ok(f, st_pool_ids(f->st, &f->a, &ids, &n, &f->e));
     assert_int_equal(n, 13);
 }
 

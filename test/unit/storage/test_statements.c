@@ -15,7 +15,7 @@ static const struct {
 #undef ROW
 
 /* These read everything there is, by contract. */
-static const char *const scans_allowed[] = {"ST_CLUSTER_IDS", "ST_NODE_IDS", "ST_NODE_LOCAL_TOTAL",
+static const char *const scans_allowed[] = {"ST_POOL_IDS", "ST_NODE_IDS", "ST_NODE_LOCAL_TOTAL",
                                             "ST_NODE_USES", "ST_MACHINE_LIST"};
 
 /* These must come out of their index in order. */

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of Batch AI's front share: the operations of struct front_ops that are not in
+ * batchai.c, and what each does by itself.
+ */
+#ifndef FRONT_FRONT_PRIV_H
+#define FRONT_FRONT_PRIV_H
+
+#include "front/batchai.h"
+#include "lib/timefmt.h"
+#include "scheduler/fleet/fleet.h"
+#include "scheduler/run/runs.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/wake/wake.h"
+#include "storage/storage.h"
+
+static inline const struct batchai_front *front_self(const struct front *f)
+{
+    return (const struct batchai_front *)f;
+}
+
+static inline struct batchai_front *front_self_rw(struct front *f)
+{
+    return (struct batchai_front *)f;
+}
+
+/* --- deletion.c ------------------------------------------------------------------------------ */
+void deletions_begin(struct batchai_front *f);
+void may_remove(struct front *f);
+bool removes_runs(const struct front *f);
+
+/* --- operations.c ---------------------------------------------------------------------------- */
+void operations_begin(struct batchai_front *f);
+
+/* --- too_large.c ----------------------------------------------------------------------------- */
+void too_large(const struct front *f, struct storage *st, const struct pool *p,
+               const struct run *r);
+
+/* --- file_server.c --------------------------------------------------------------------------- */
+int file_server_find(const struct front *f, struct storage *st, struct arena *a, const char *id,
+                     struct file_server **out, struct err *e);
+int file_server_made(const struct front *f, struct storage *st, int64_t id,
+                     const struct failure *why, int64_t now_us, struct err *e);
+
+#endif

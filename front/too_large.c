@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A job for which its cluster is too small as it is scaled now: it is said so in the log, and in
+ * the job's execution.log if that is on a share of ours. On nodes there is nothing yet.
+ */
+#include <stdlib.h>
+
+#include "front/front_priv.h"
+#include "model/job_output.h"
+#include "scheduler/plan.h"
+
+struct note {
+    const struct batchai_front *front; /* and a reference to its wakes */
+    int64_t owner_id;
+    char *name, *why;
+    char *text;                /* the line */
+    char *path;                /* of execution.log below the share; NULL: it is on none */
+    struct mount_volume share; /* texts are ours */
+};
+
+static void note_free(struct note *n)
+{
+    struct wakes *wakes = n->front->wakes;
+    free(n->name);
+    free(n->why);
+    free(n->text);
+    free((char *)n->share.account);
+    free((char *)n->share.share);
+    free(n->path);
+    free(n);
+    wakes_unref(wakes); /* may end it all */
+}
+
+static void on_written(void *ctx, const struct err *why)
+{
+    struct note *n = ctx;
+    if (why)
+        LOG_INFO(n->front->log, "job.log_not_written", LF_STR("job", n->name),
+                 LF_STR("share", n->share.share), LF_STR("why", why->msg));
+    note_free(n);
+}
+
+static void on_durable(void *ctx, const struct err *why)
+{
+    struct note *n = ctx;
+    if (!why)
+        LOG_INFO(n->front->log, "job.waits", LF_STR("job", n->name), LF_INT("job_id", n->owner_id),
+                 LF_STR("why", n->why));
+    if (why || !n->path || wakes_stopping(n->front->wakes)) {
+        note_free(n);
+        return;
+    }
+    fleet_append_to_share(sched_fleet(n->front->sched), &n->share, n->path, n->text, on_written, n);
+}
+
+/* Where execution.log is, if it is on a share. */
+static void find_log(struct note *n, struct arena *a, const struct run *r)
+{
+    struct job_spec spec;
+    struct err e;
+    const char *rest = "";
+    const struct front *f = &n->front->front;
+    if (f->ops->load(f, n->front->st, a, r, false, &spec, &e) != 0)
+        return;
+    const struct mount_volume *v =
+        mount_resolve(a, &spec.cluster_mounts, &spec.mounts, spec.std_prefix, &rest);
+    if (!v || (v->kind != MOUNT_AZURE_FILE_SHARE && v->kind != MOUNT_AZURE_BLOB))
+        return;
+    n->share = (struct mount_volume){
+        .kind = v->kind, .account = xstrdup(v->account), .share = xstrdup(v->share)};
+    n->path = xstrdup(arena_printf(a, "%s%s%s/execution.log", rest, *rest ? "/" : "",
+                                   job_output_at(a, &spec, 0).below));
+}
+
+void too_large(const struct front *f, struct storage *st, const struct pool *p, const struct run *r)
+{
+    const struct batchai_front *bf = front_self(f);
+    char now[TIMEFMT_SIZE];
+    struct arena a;
+    arena_init(&a);
+    timefmt_fixed(wakes_wall(bf->wakes), now);
+    struct note *n = xcalloc(1, sizeof *n);
+    n->front = bf;
+    n->owner_id = r->owner_id;
+    n->name = xstrdup(f->ops->run_name(f, st, &a, r));
+    n->why = xstrdup(arena_printf(
+        &a,
+        "it needs %d nodes, and cluster %s is scaled to %d; other jobs go "
+        "ahead of it until the cluster is resized",
+        r->nodes, f->ops->pool_name(f, st, &a, p->id, false), plan_largest(&p->scale)));
+    n->text = xstrdup(arena_printf(&a, "%s job %s waits: %s\n", now, n->name, n->why));
+    find_log(n, &a, r);
+    wakes_ref(bf->wakes);
+    st_when_durable(st, on_durable, n);
+    arena_free(&a);
+}
