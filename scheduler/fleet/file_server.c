@@ -20,6 +20,18 @@ static void work_free(struct server_work *w)
     free(w);
 }
 
+static void work_done(struct server_work *w)
+{
+    w->done = true;
+    if (w->why.code)
+        LOG_WARN(w->fleet->log, "fileserver.failed", LF_STR("fileServer", w->name),
+                 LF_STR("why", w->why.message));
+    if (wakes_stopping(w->fleet->wakes))
+        return;
+    wake(w->fleet->wakes, WAKE_FILE_SERVER, w->id);
+    fleet_row_gone(w->fleet); /* it may have been deleted while it was set up */
+}
+
 static struct server_work *work_new(struct fleet *fl, const struct file_server *f, bool take_down,
                                     const struct file_server_backing *at)
 {
@@ -28,6 +40,7 @@ static struct server_work *work_new(struct fleet *fl, const struct file_server *
     w->fleet = fl;
     w->id = f->id;
     w->take_down = take_down;
+    w->finished = work_done;
     w->name = arena_strdup(&w->a, f->name);
     w->guid = arena_strdup(&w->a, f->guid);
     w->at = (struct file_server_backing){.is_local = at->is_local,
@@ -46,7 +59,7 @@ static void on_folder_removed(void *ctx, const struct err *why)
         w->why = (struct failure){.code = FAIL_FILE_SERVER_NOT_REMOVED,
                                   .message = arena_strdup(&w->a, why->msg),
                                   .exit_code = -1};
-    server_work_done(w);
+    work_done(w);
     wakes_unref(fl->wakes);
 }
 
@@ -73,18 +86,6 @@ static void effect_begin(void *ctx, int64_t id, const struct err *why)
         export_begin(w);
     else
         remove_folder(w);
-}
-
-void server_work_done(struct server_work *w)
-{
-    w->done = true;
-    if (w->why.code)
-        LOG_WARN(w->fleet->log, "fileserver.failed", LF_STR("fileServer", w->name),
-                 LF_STR("why", w->why.message));
-    if (wakes_stopping(w->fleet->wakes))
-        return;
-    wake(w->fleet->wakes, WAKE_FILE_SERVER, w->id);
-    fleet_row_gone(w->fleet); /* it may have been deleted while it was set up */
 }
 
 void file_servers_stop(struct fleet *fl)

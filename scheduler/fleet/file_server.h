@@ -24,7 +24,9 @@ struct server_work {
     struct file_server_backing at;
     const char *name, *guid;
     const char *root; /* of the agent on the machine that exports */
-    bool begun;       /* else the decision is not on disk yet */
+    /* Called once, from the loop, when nothing of the work is under way any more. */
+    void (*finished)(struct server_work *w);
+    bool begun; /* else the decision is not on disk yet */
     bool done;
     struct failure why; /* done; code NULL: it went well */
     /* The link to the machine that exports, while there is one. */
@@ -39,13 +41,11 @@ int file_servers_resume(struct fleet *fl, struct arena *a, struct err *e) MUST_C
 /* Closes all links; the scheduler goes once they are closed, and frees what is left. */
 void file_servers_stop(struct fleet *fl);
 void file_servers_free(struct fleet *fl);
-/* Called once, from the loop, when nothing of the work is under way any more. */
-void server_work_done(struct server_work *w);
 
 /* --- file_server_export.c --------------------------------------------------------------------- */
 
 /* Logs in on the machine and has it export the directory, or export it no more. A failure is noted
- * in w->why; server_work_done() follows. */
+ * in w->why; w->finished() follows. */
 void export_begin(struct server_work *w);
 void export_stop(struct server_work *w);
 /* The shell's part, for root: a file of ours in /etc/exports.d, and exportfs. */

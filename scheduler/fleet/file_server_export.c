@@ -73,7 +73,7 @@ static void on_closed(void *ctx)
     struct server_work *w = ctx;
     struct fleet *fl = w->fleet;
     w->link = NULL;
-    server_work_done(w);
+    w->finished(w);
     wakes_unref(fl->wakes);
 }
 
@@ -192,10 +192,10 @@ void export_begin(struct server_work *w)
     if (!m) {
         fail(w, FAIL_FILE_SERVER_NOT_REACHED, "it is not in the inventory",
              "name a machine of the inventory under `file_servers` in batchaid's configuration");
-        server_work_done(w);
+        w->finished(w);
     } else if (open_link(w, m, &e) != 0) {
         fail(w, FAIL_FILE_SERVER_NOT_REACHED, e.msg, NULL);
-        server_work_done(w);
+        w->finished(w);
     } else {
         wakes_ref(w->fleet->wakes);
     }

@@ -2,18 +2,22 @@
  *
  * A run in memory: one attempt, from its allocation to the release of its nodes.
  *
- *   RUN_ACTIVE ----> RUN_STOPPING ----> RUN_KILLING ----> RUN_ENDING -> RUN_ENDED -> RUN_CLEANING
- *   nodes are        SIGTERM is out,    SIGKILL is out,   the end is    written,     kill
- * leftovers, prepared, the    so many seconds    until each node   to be         not yet unmount,
- * remove; command runs     are left           confirms          written       on disk      then:
- * release
+ *   RUN_ACTIVE -> RUN_STOPPING -> RUN_KILLING -> RUN_ENDING -> RUN_ENDED -> RUN_CLEANING
+ *
+ *   ACTIVE    its nodes are prepared, its command runs
+ *   STOPPING  SIGTERM is out, so many seconds are left
+ *   KILLING   SIGKILL is out, until each node confirms
+ *   ENDING    the end is to be written
+ *   ENDED     it is written, and not yet on disk
+ *   CLEANING  what is left is killed, unmounted and removed; then the nodes are released
  *
  * Phases only go to the right, and skip what does not apply: a command that ended by itself goes
  * from ACTIVE to ENDING; a job to be queued again, or deleted, from KILLING to CLEANING. The one
  * step to the left: a job that was to be queued again is terminated during its cleaning.
  *
- * run.c takes the next step; steps.c asks the nodes for a start and the cleaning, stop.c to end
- * what runs; verdict.c makes outcomes; end.c writes the end.
+ * make.c makes it; run.c takes the next step; report.c hears of its nodes; steps.c asks the nodes
+ * for a start and the cleaning, stop.c to end what runs; verdict.c makes outcomes; end.c writes the
+ * end.
  */
 #ifndef SCHEDULER_RUN_RUN_PRIV_H
 #define SCHEDULER_RUN_RUN_PRIV_H
@@ -147,9 +151,25 @@ void slot_go(struct job_slot *slot, enum slot_state to);
 /* What holds whenever a run's turn begins. */
 void run_check(const struct job_run *run);
 
+/* --- make.c --------------------------------------------------------------------------------- */
+/* What a run has of nodes, by rank. */
+struct run_held {
+    struct node *nodes;
+    struct allocation *parts;
+    size_t n;
+};
+/* None: n is 0. */
+int run_find_held(struct runs *rs, struct arena *a, const struct run *r, struct run_held *out,
+                  struct err *e) MUST_CHECK;
+/* Of a run that has nodes. */
+struct job_run *run_make(struct runs *rs, const struct run *row, const struct run_held *h);
+void job_run_free(struct job_run *run);
+
+/* --- report.c ------------------------------------------------------------------------------- */
+extern const struct node_tenant_events run_tenant_events;
+
 /* --- run.c ---------------------------------------------------------------------------------- */
 void run_reconcile(void *ctx, int64_t id); /* for wakes_handle() */
-void job_run_free(struct job_run *run);
 
 /* --- steps.c: requests to the nodes ----------------------------------------------------- */
 /* What the ids of all tasks of this attempt on this node begin with. Arena-owned. */

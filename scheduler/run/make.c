@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A run is made from rows, whether it was allocated a moment ago or goes on after a restart of the
+ * daemon.
+ */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "scheduler/run/run_priv.h"
+
+/* As far back as the begin of a run without a limit is looked for. */
+#define LONGEST_KNOWN_US (10LL * 365 * 24 * 3600 * 1000000)
+
+/* --- making a run --------------------------------------------------------------------------- */
+
+static void add_task(struct job_run *run, const struct launch_process *process)
+{
+    struct run_task *t = &run->tasks[run->n_tasks++];
+    const char *prefix = slot_task_prefix(&run->slots[process->rank]);
+    t->process = process;
+    t->step = process->role == LAUNCH_PREPARATION ? "job preparation" : "job";
+    t->id = arena_printf(&run->a, "%s%s", prefix, process->name);
+}
+
+/* False: the settings do not go with the nodes. */
+static bool make_tasks(struct job_run *run, struct failure *why)
+{
+    const struct launch_input in = run_launch_input(run);
+    if (!launch_plan(&run->a, &in, &run->plan, why))
+        return false;
+    run->tasks = arena_alloc(&run->a, (run->plan.n + 1) * sizeof *run->tasks);
+    for (size_t i = 0; i < run->plan.n; i++)
+        add_task(run, &run->plan.processes[i]);
+    return true;
+}
+
+int run_find_held(struct runs *rs, struct arena *a, const struct run *r, struct run_held *out,
+                  struct err *e)
+{
+    size_t n;
+    *out = (struct run_held){0};
+    if (st_node_of_run(rs->st, a, r->id, &out->nodes, &out->n, e) < 0)
+        return -1;
+    if (out->n == 0)
+        return 0;
+    if (st_allocation_of_run(rs->st, a, r->id, r->attempt, &out->parts, &n, e) < 0)
+        return -1;
+    assert(n == out->n); /* they are made and released together */
+    return 0;
+}
+
+static void make_slots(struct job_run *run, const struct run_held *h)
+{
+    run->n_slots = (int)h->n;
+    run->slots = arena_alloc(&run->a, h->n * sizeof *run->slots);
+    for (size_t i = 0; i < h->n; i++) {
+        struct node_rt *rt = node_rt_get(run->runs->fleet, &h->nodes[i]);
+        struct job_slot *slot = &run->slots[i];
+        *slot = (struct job_slot){.run = run,
+                                  .tenant = {.events = &run_tenant_events, .dir = run->dir},
+                                  .node_id = h->nodes[i].id,
+                                  .node_name = arena_strdup(&run->a, node_rt_name(rt)),
+                                  .root = arena_strdup(&run->a, node_rt_root(rt)),
+                                  .task_prefix = arena_strdup(&run->a, h->parts[i].task_prefix),
+                                  .takes = h->parts[i].takes,
+                                  .devices = arena_strdup(&run->a, h->parts[i].devices),
+                                  .rank = (int)i};
+        arena_init(&slot->a);
+        node_attach(rt, &slot->tenant);
+    }
+}
+
+static void decode_spec(struct job_run *run)
+{
+    struct err e = {0};
+    const struct front *f = run->runs->front;
+    struct outcome out = {.kind = OUT_FAILED};
+    if (f->ops->load(f, run->runs->st, &run->a, &run->row, true, &run->spec, &e) != 0)
+        out.why = (struct failure){
+            .code = FAIL_JOB_NOT_UNDERSTOOD, .message = e.msg, .step = "launch", .exit_code = -1};
+    else if (!launch_refusal(&run->a, &run->spec, &out.why) && make_tasks(run, &out.why))
+        return;
+    run_set_outcome(run, &out);
+}
+
+/* What a run that is resumed has sent before cannot be known. */
+static void resume_run(struct job_run *run)
+{
+    for (size_t i = 0; i < run->n_tasks; i++)
+        run->tasks[i].state = RT_SENT;
+    for (int i = 0; i < run->n_slots; i++)
+        run->slots[i].begun = true;
+}
+
+/* A limit that has passed has passed just now, however far the wall clock was set meanwhile. */
+static int64_t began(struct job_run *run)
+{
+    int64_t limit = run->spec.max_wall_us > 0 ? run->spec.max_wall_us : LONGEST_KNOWN_US;
+    return wakes_mono_of(run->runs->wakes, run->row.start_us, limit);
+}
+
+struct job_run *run_make(struct runs *rs, const struct run *row, const struct run_held *h)
+{
+    const struct front *f = rs->front;
+    struct job_run *run = xcalloc(1, sizeof *run);
+    arena_init(&run->a);
+    run->runs = rs;
+    run->row = *row;
+    run->row.guid = arena_strdup(&run->a, row->guid);
+    run->name = f->ops->run_name(f, rs->st, &run->a, row);
+    run->dir = arena_printf(&run->a, "%s-%d", row->guid, row->attempt);
+    id_map_put(&rs->map, row->id, run);
+    make_slots(run, h);
+    decode_spec(run);
+    run->began_us = began(run);
+    bool resumed = h->parts[0].term != st_epoch(rs->st)->term;
+    if (resumed)
+        resume_run(run);
+    if (row->state != RUN_ALLOCATED)
+        run_go(run, RUN_CLEANING);
+    LOG_INFO(rs->log, resumed ? "job.resumed" : "job.running", LF_STR("job", run->name),
+             LF_INT("job_id", row->owner_id), LF_INT("attempt", row->attempt),
+             LF_STR("node", run->slots[0].node_name), LF_INT("nodes", run->n_slots));
+    return run;
+}
+
+void job_run_free(struct job_run *run)
+{
+    for (int i = 0; i < run->n_slots; i++) {
+        node_detach(&run->slots[i].tenant);
+        mounts_wipe(run->slots[i].secrets);
+        arena_free(&run->slots[i].a);
+    }
+    wake_at(run->runs->wakes, WAKE_RUN, run->row.id, 0);
+    id_map_remove(&run->runs->map, run->row.id);
+    job_spec_wipe(&run->spec);
+    arena_free(&run->a);
+    free(run);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What nodes report to the runs that are on them. It is noted, and the run is woken.
+ */
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "scheduler/run/run_priv.h"
+
+static struct job_slot *slot_of(struct node_tenant *t)
+{
+    return (struct job_slot *)((char *)t - offsetof(struct job_slot, tenant));
+}
+
+static void on_node_ready(struct node_tenant *t)
+{
+    struct job_slot *slot = slot_of(t);
+    struct job_run *run = slot->run;
+    slot_forget_link(slot);
+    if (run->phase == RUN_STOPPING || run->phase == RUN_KILLING)
+        slot_signal(slot, run->phase == RUN_STOPPING ? SIGTERM : SIGKILL);
+    wake(run->runs->wakes, WAKE_RUN, run->row.id);
+}
+
+static void on_node_down(struct node_tenant *t)
+{
+    struct job_slot *slot = slot_of(t);
+    struct job_run *run = slot->run;
+    slot->pending = 0;
+    slot->has_error = false;
+    if (slot->script)
+        script_halt(slot->script);
+    if (slot->state == SLOT_STARTED || slot->state == SLOT_CLEANING)
+        slot_go(slot, SLOT_WAITING);
+    /* Asked for again when the link is back, as the node may never have heard of it. */
+    for (size_t i = 0; i < run->n_tasks; i++)
+        if (run->tasks[i].process->rank == slot->rank)
+            run->tasks[i].asked = false;
+}
+
+static void on_node_gone(struct node_tenant *t)
+{
+    struct job_slot *slot = slot_of(t);
+    struct job_run *run = slot->run;
+    for (size_t i = 0; i < run->n_tasks; i++)
+        if (run->tasks[i].process->rank == slot->rank)
+            run->tasks[i].state = RT_OVER;
+    slot_go(slot, SLOT_GONE);
+    slot->pending = 0;
+    if (slot->script)
+        script_halt(slot->script);
+    wake(run->runs->wakes, WAKE_RUN, run->row.id);
+}
+
+static bool on_task_ended(struct node_tenant *t, const struct task_status *st)
+{
+    struct job_slot *slot = slot_of(t);
+    struct job_run *run = slot->run;
+    if (slot->script && script_task_ended(slot->script, st))
+        return true;
+    for (size_t i = 0; i < run->n_tasks; i++)
+        if (strcmp(run->tasks[i].id, st->id) == 0) {
+            verdict_task(run, &run->tasks[i], st);
+            return true;
+        }
+    return false;
+}
+
+const struct node_tenant_events run_tenant_events = {
+    .ready = on_node_ready,
+    .down = on_node_down,
+    .gone = on_node_gone,
+    .task_ended = on_task_ended,
+};
