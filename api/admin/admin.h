@@ -14,7 +14,7 @@ struct storage;
 
 struct admin {
     struct sched *sched;
-    const struct storage *storage;
+    struct storage *storage;
     const struct files *files;
 };
 

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""What became of jobs, clusters and nodes; the reply is judged by docs/admin-api.json."""
+
+import pytest
+
+
+def page(d, **params):
+    return d.call("GET", "/batchaid/events", api_version=None, params=params).json
+
+
+def all_of(d, since=0, per_page=3):
+    """Page by page, to the end."""
+    events = []
+    while True:
+        p = page(d, since=since, max=per_page)
+        assert len(p["value"]) <= per_page
+        if not p["value"]:
+            assert p["next"] == since
+            return events
+        assert p["next"] == p["value"][-1]["sequence"] > since
+        events += p["value"]
+        since = p["next"]
+
+
+def moves(events, kind, name=None):
+    return [(e.get("from"), e["to"]) for e in events if e["kind"] == kind and name in (None, e["name"])]
+
+
+def test_a_job_is_told_from_its_queue_to_its_end(own_place):
+    d = own_place.daemon
+    cluster = own_place.cluster(1)
+    good, bad = own_place.job(cluster), own_place.job(cluster, command="exit 3")
+    good.succeed()
+    bad.fail()
+    events = all_of(d)
+    numbers = [e["sequence"] for e in events]
+    assert numbers == sorted(set(numbers))
+    begun = [(None, "queued"), ("queued", "running")]
+    assert moves(events, "job", good.name) == begun + [("running", "succeeded")]
+    assert moves(events, "job", bad.name) == begun + [("running", "failed")]
+    (end,) = [e for e in events if e["name"] == bad.name and e["to"] == "failed"]
+    assert end["reason"] == "JobFailed" and end["experiment"] and end["workspace"] and end["resourceGroup"]
+    assert moves(events, "node") == [(None, "preparing"), ("preparing", "idle")]
+    assert {e["cluster"] for e in events if e["kind"] == "node"} == {cluster.name}
+    assert moves(events, "cluster")[-1] == ("resizing", "steady")
+
+
+def test_who_waits_hears_of_what_is_new_alone(own_place):
+    d = own_place.daemon
+    cluster = own_place.cluster(1)
+    own_place.job(cluster).succeed()
+    so_far = all_of(d)[-1]["sequence"]
+    own_place.job(cluster).succeed()
+    assert moves(all_of(d, since=so_far), "job") == [
+        (None, "queued"),
+        ("queued", "running"),
+        ("running", "succeeded"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "name, value", [("since", "-1"), ("since", "x"), ("since", "9" * 20), ("max", "0"), ("max", "1001")]
+)
+def test_a_number_that_is_none_is_refused(daemon, name, value):
+    reply = daemon.call("GET", "/batchaid/events", api_version=None, params={name: value}, validate=False)
+    assert reply.status == 400 and "whole number" in reply.json["error"]["message"]
+
+
+def test_events_are_for_who_may_use_the_daemon(daemon):
+    reply = daemon.call("GET", "/batchaid/events", api_version=None, token=None)
+    assert reply.status == 401
