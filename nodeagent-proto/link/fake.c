@@ -425,6 +425,11 @@ void fake_set_bad_disk(struct fake_node *n, bool bad)
     n->bad_disk = bad;
 }
 
+void fake_set_gpus(struct fake_node *n, int gpus)
+{
+    n->gpus = gpus;
+}
+
 void fake_set_refusals(struct fake_node *n, int permille)
 {
     n->refusals = permille;

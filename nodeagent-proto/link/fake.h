@@ -84,6 +84,8 @@ void fake_set_hung(struct fake_node *n, bool hung);
 void fake_set_refusals(struct fake_node *n, int permille);
 /* Whatever touches its files is refused with an I/O error. */
 void fake_set_bad_disk(struct fake_node *n, bool bad);
+/* So many GPUs, of which it tells on the next link. */
+void fake_set_gpus(struct fake_node *n, int gpus);
 /* Tasks and links are gone, the boot id is another. */
 void fake_restart(struct fake_node *n);
 /* Node root and tasks are gone, so is every record; the incarnation is another. */

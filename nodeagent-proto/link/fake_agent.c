@@ -172,9 +172,20 @@ static json_t *plus(json_t *reply, const char *name, json_t *value)
     return reply;
 }
 
+static char *gpus_text(const struct fake_node *n)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < n->gpus; i++)
+        json_array_append_new(list, json_pack("{s:s}", "model", "fake"));
+    char *text = json_dumps(list, JSON_COMPACT);
+    json_decref(list);
+    return text;
+}
+
 static void do_hello(struct conn *c, json_t *req)
 {
     struct fake_node *n = c->node;
+    char *gpus = gpus_text(n);
     const struct node_facts facts = {.agent_version = BATCHAID_VERSION,
                                      .hostname = n->name,
                                      .os = "fake",
@@ -184,15 +195,18 @@ static void do_hello(struct conn *c, json_t *req)
                                      .cpus = 4,
                                      .memory_bytes = DISK_BYTES / 64,
                                      .disk_free_bytes = DISK_BYTES,
-                                     .gpus = "[]",
+                                     .gpus = gpus,
                                      .user = "fake",
                                      .runtimes = "",
                                      .mpi = "",
                                      .time_us = loop_wall_us(n->f->c.loop)};
+    json_t *says = message_facts(&facts);
+    free(gpus);
     c->greeted = true;
     struct node_epoch epoch = {0};
     struct err e;
     if (message_epoch_read(json_object_get(req, "epoch"), &epoch, &e) < 0) {
+        json_decref(says);
         fake_reply(c, no(req, e.code, e.msg), 0, true);
         return;
     }
@@ -202,9 +216,7 @@ static void do_hello(struct conn *c, json_t *req)
         snprintf(n->epoch_id, sizeof n->epoch_id, "%s", epoch.id ? epoch.id : "");
     }
     epoch = (struct node_epoch){n->term, n->epoch_id};
-    fake_reply(c,
-               plus(plus(yes(req), "node", message_facts(&facts)), "epoch", message_epoch(&epoch)),
-               0, true);
+    fake_reply(c, plus(plus(yes(req), "node", says), "epoch", message_epoch(&epoch)), 0, true);
     for (struct task *t = n->tasks; t; t = t->next)
         if (t->status.state != TASK_RUNNING)
             tell_end(t);
@@ -264,6 +276,7 @@ static void do_health(struct conn *c, json_t *req)
 {
     const struct node_health h = {.disk_free_bytes = DISK_BYTES,
                                   .disk_total_bytes = DISK_BYTES,
+                                  .gpus = c->node->gpus,
                                   .gpu_errors = "",
                                   .time_us = loop_wall_us(c->node->f->c.loop)};
     fake_reply(c, plus(yes(req), "health", message_health(&h)), 0, true);

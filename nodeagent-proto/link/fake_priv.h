@@ -62,7 +62,7 @@ struct fake_node {
     int64_t term; /* of the newest daemon that said hello; its id */
     char epoch_id[FAKE_ID_SIZE];
     bool down, hung, bad_disk, removed;
-    int refusals, troubles;
+    int refusals, troubles, gpus;
 };
 
 /* What connections need of the agents at their ends. */

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Runs that take but a part of each node: slots, GPUs, cores, memory. On fake nodes, in virtual
+ * time. Nobody asks for parts yet, so the runs are written as such.
+ */
+#include "virtual.h"
+
+#define FOREVER "fake run=9000000"
+#define GPUS    4
+
+/* A cluster whose nodes have four slots and four GPUs each. */
+static int64_t roomy_cluster(struct world *w, int target)
+{
+    struct err e = {0};
+    struct node *nodes;
+    size_t n;
+    int64_t c = add_cluster_of(w, "c", target);
+    WAIT(w, counts(w, c).idle == target);
+    for (int i = 0; i < target; i++) {
+        fake_set_gpus(fake_of(w, c, (size_t)i), GPUS);
+        fake_cut(fake_of(w, c, (size_t)i)); /* it says so on its next link */
+    }
+    ok(st_node_list(w->st, &w->a, c, &nodes, &n, &e), &e);
+    for (size_t i = 0; i < n; i++) {
+        struct capacity has = nodes[i].has;
+        has.slots = 4;
+        ok(st_node_set_capacity(w->st, nodes[i].id, &has, nodes[i].devices, &e), &e);
+    }
+    pass(w, 60 * SECOND);
+    ok(st_node_list(w->st, &w->a, c, &nodes, &n, &e), &e);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(nodes[i].has.slots, 4);
+        assert_int_equal(nodes[i].has.gpus, GPUS);
+    }
+    return c;
+}
+
+static int64_t add_part(struct world *w, int64_t cluster, const char *name, int nodes,
+                        struct capacity need)
+{
+    struct err e = {0};
+    struct run r;
+    const struct job_wish wish = {.command = FOREVER, .nodes = nodes, .wall_s = 100000};
+    int64_t j = add_job(w, cluster, name, wish);
+    assert_int_equal(st_run_of(w->st, &w->a, RES_JOB, j, 0, &r, &e), 1);
+    ok(st_runs_remove(w->st, RES_JOB, j, &e), &e);
+    r.need_whole = false;
+    r.need = need;
+    ok(st_run_insert(w->st, &r, NULL, &e), &e);
+    return j;
+}
+
+static int64_t add_gpus(struct world *w, int64_t cluster, const char *name, int gpus)
+{
+    return add_part(w, cluster, name, 1, (struct capacity){.gpus = gpus});
+}
+
+/* Which devices it has: of its ranks, one after the other, each in brackets. */
+static const char *devices_of(struct world *w, int64_t job)
+{
+    struct err e = {0};
+    struct run r;
+    struct allocation *parts;
+    size_t n;
+    const char *out = "";
+    assert_int_equal(st_run_of(w->st, &w->a, RES_JOB, job, 0, &r, &e), 1);
+    ok(st_allocation_of_run(w->st, &w->a, r.id, r.attempt, &parts, &n, &e), &e);
+    for (size_t i = 0; i < n; i++)
+        out = arena_printf(&w->a, "%s[%s]", out, parts[i].devices ? parts[i].devices : "all");
+    return out;
+}
+
+static int64_t node_of_job(struct world *w, int64_t job)
+{
+    struct err e = {0};
+    struct run r;
+    struct node *nodes;
+    size_t n;
+    assert_int_equal(st_run_of(w->st, &w->a, RES_JOB, job, 0, &r, &e), 1);
+    ok(st_node_of_run(w->st, &w->a, r.id, &nodes, &n, &e), &e);
+    assert_int_equal(n, 1);
+    return nodes[0].id;
+}
+
+static void runs_with(struct world *w, int64_t job, const char *devices)
+{
+    WAIT(w, job_state(w, job) == EXEC_RUNNING);
+    assert_string_equal(devices_of(w, job), devices);
+}
+
+static void end_it(struct world *w, int64_t job)
+{
+    struct err e = {0};
+    ok(batchai_terminate(&w->front, job, &e), &e);
+    WAIT(w, job_ended(w, job));
+    pass(w, 5 * SECOND); /* what it had is given back after it was cleaned up */
+}
+
+static bool waits(struct world *w, int64_t job)
+{
+    pass(w, 60 * SECOND);
+    return job_state(w, job) == EXEC_QUEUED;
+}
+
+static void test_two_runs_on_one_node_have_devices_of_their_own(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(1);
+    int64_t c = roomy_cluster(w, 1);
+    int64_t a = add_gpus(w, c, "a", 2), b = add_gpus(w, c, "b", 2);
+    runs_with(w, a, "[0,1]");
+    runs_with(w, b, "[2,3]");
+    assert_int_equal(node_of_job(w, a), node_of_job(w, b));
+    assert_int_equal(counts(w, c).running, 1);
+    int64_t none = add_gpus(w, c, "none", 0), more = add_gpus(w, c, "more", 1);
+    runs_with(w, none, "[]"); /* a slot, and no GPU */
+    assert_true(waits(w, more));
+    world_free(w);
+}
+
+static void test_devices_that_are_given_back_are_taken_again(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(1);
+    int64_t c = roomy_cluster(w, 1);
+    int64_t a = add_gpus(w, c, "a", 2), b = add_gpus(w, c, "b", 2);
+    runs_with(w, b, "[2,3]");
+    int64_t next = add_gpus(w, c, "next", 2);
+    assert_true(waits(w, next));
+    end_it(w, a);
+    runs_with(w, next, "[0,1]");
+    runs_with(w, b, "[2,3]");
+    world_free(w);
+}
+
+static void test_a_run_takes_the_devices_between_those_of_others(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(1);
+    int64_t c = roomy_cluster(w, 1);
+    int64_t a = add_gpus(w, c, "a", 1), b = add_gpus(w, c, "b", 1), d = add_gpus(w, c, "d", 1);
+    runs_with(w, d, "[2]");
+    end_it(w, b);
+    int64_t two = add_gpus(w, c, "two", 2);
+    runs_with(w, two, "[1,3]");
+    int64_t late = add_gpus(w, c, "late", 2);
+    assert_true(waits(w, late));
+    end_it(w, a); /* one is not enough */
+    assert_true(waits(w, late));
+    end_it(w, d);
+    runs_with(w, late, "[0,2]");
+    world_free(w);
+}
+
+/* What others hold is read from the rows of allocations, and nowhere else. */
+static void test_after_a_restart_devices_are_whose_they_were(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(1);
+    int64_t c = roomy_cluster(w, 1);
+    int64_t a = add_gpus(w, c, "a", 1), b = add_gpus(w, c, "b", 2);
+    runs_with(w, a, "[0]");
+    runs_with(w, b, "[1,2]");
+    world_stop(w);
+    world_start(w);
+    int64_t d = add_gpus(w, c, "d", 1);
+    runs_with(w, d, "[3]");
+    runs_with(w, a, "[0]");
+    end_it(w, b);
+    int64_t next = add_gpus(w, c, "next", 2);
+    runs_with(w, next, "[1,2]");
+    assert_int_equal(job_row(w, a).attempt, 1);
+    world_free(w);
+}
+
+static void test_a_run_of_two_nodes_has_of_each_what_is_free_there(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(2);
+    int64_t c = roomy_cluster(w, 2);
+    int64_t a = add_gpus(w, c, "a", 3);
+    runs_with(w, a, "[0,1,2]");
+    int64_t wide = add_part(w, c, "wide", 2, (struct capacity){.gpus = 1});
+    WAIT(w, job_state(w, wide) == EXEC_RUNNING);
+    const char *has = devices_of(w, wide);
+    assert_true(strcmp(has, "[3][0]") == 0 || strcmp(has, "[0][3]") == 0);
+    world_free(w);
+}
+
+static void test_memory_and_cores_are_shared_out_too(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(1);
+    int64_t c = roomy_cluster(w, 1);
+    struct node *nodes;
+    struct err e = {0};
+    size_t n;
+    ok(st_node_list(w->st, &w->a, c, &nodes, &n, &e), &e);
+    int64_t most = nodes[0].has.memory / 4 * 3;
+    int64_t a = add_part(w, c, "a", 1, (struct capacity){.memory = most, .cores = 1});
+    runs_with(w, a, "[]");
+    int64_t same = add_part(w, c, "same", 1, (struct capacity){.memory = most});
+    assert_true(waits(w, same));
+    end_it(w, a);
+    runs_with(w, same, "[]");
+    int64_t cores =
+        add_part(w, c, "cores", 1, (struct capacity){.cores = nodes[0].has.cores, .memory = 1});
+    runs_with(w, cores, "[]");
+    int64_t one = add_part(w, c, "one", 1, (struct capacity){.cores = 1});
+    assert_true(waits(w, one));
+    world_free(w);
+}
+
+static void test_a_whole_node_is_one_on_which_nobody_has_a_part(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(1);
+    int64_t c = roomy_cluster(w, 1);
+    int64_t part = add_gpus(w, c, "part", 1);
+    runs_with(w, part, "[0]");
+    int64_t whole = add_job(w, c, "whole", (struct job_wish){.command = FOREVER, .wall_s = 100000});
+    assert_true(waits(w, whole));
+    end_it(w, part);
+    runs_with(w, whole, "[all]");
+    int64_t next = add_gpus(w, c, "next", 1);
+    assert_true(waits(w, next));
+    world_free(w);
+}
+
+#define T(name) cmocka_unit_test(name)
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        T(test_two_runs_on_one_node_have_devices_of_their_own),
+        T(test_devices_that_are_given_back_are_taken_again),
+        T(test_a_run_takes_the_devices_between_those_of_others),
+        T(test_after_a_restart_devices_are_whose_they_were),
+        T(test_a_run_of_two_nodes_has_of_each_what_is_free_there),
+        T(test_memory_and_cores_are_shared_out_too),
+        T(test_a_whole_node_is_one_on_which_nobody_has_a_part),
+    };
+    return cmocka_run_group_tests(all, NULL, NULL);
+}
