@@ -19,6 +19,7 @@ struct planning {
     struct failure *why;
 };
 
+/* --- mount_parts.c --------------------------------------------------------------------------- */
 /* Notes why the volume cannot be mounted; returns false. */
 bool plan_refuse(struct planning *p, enum failure_code code, const char *message,
                  const char *remedy);
