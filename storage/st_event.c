@@ -35,27 +35,6 @@ int st_event_add(struct storage *st, const struct event *ev, struct err *e)
     return ev->from == 0 ? 0 : trim(st, ev, e); /* the first of a resource makes none too many */
 }
 
-static int events(struct q *q, struct arena *a, struct event **rows, size_t *n, struct err *e)
-{
-    void *items;
-    if (q_rows(q, a, &event_row, &items, n, e) < 0)
-        return -1;
-    *rows = items;
-    return 0;
-}
-
-int st_event_of(struct storage *st, struct arena *a, enum resource_kind kind, int64_t resource_id,
-                int64_t after, int limit, struct event **rows, size_t *n, struct err *e)
-{
-    struct q q;
-    q_read(&q, st, ST_EVENT_OF);
-    q_int(&q, kind);
-    q_int(&q, resource_id);
-    q_int(&q, after);
-    q_int(&q, limit);
-    return events(&q, a, rows, n, e);
-}
-
 int st_event_since(struct storage *st, struct arena *a, int64_t after, int limit,
                    struct event **rows, size_t *n, struct err *e)
 {
@@ -63,7 +42,11 @@ int st_event_since(struct storage *st, struct arena *a, int64_t after, int limit
     q_read(&q, st, ST_EVENT_SINCE);
     q_int(&q, after);
     q_int(&q, limit);
-    return events(&q, a, rows, n, e);
+    void *items;
+    if (q_rows(&q, a, &event_row, &items, n, e) < 0)
+        return -1;
+    *rows = items;
+    return 0;
 }
 
 int st_event_forget(struct storage *st, enum resource_kind kind, int64_t resource_id, struct err *e)

@@ -213,9 +213,6 @@
     X(ST_EVENT_TRIM, \
       "DELETE FROM event WHERE kind = ?1 AND resource_id = ?2 AND seq <= (SELECT seq FROM event " \
       "WHERE kind = ?1 AND resource_id = ?2 ORDER BY seq DESC LIMIT 1 OFFSET ?3)") \
-    X(ST_EVENT_OF, \
-      "SELECT {event} FROM event e WHERE e.kind = ?1 AND e.resource_id = ?2 AND e.seq > ?3 " \
-      "ORDER BY e.seq LIMIT ?4") \
     X(ST_EVENT_SINCE, "SELECT {event} FROM event e WHERE e.seq > ?1 ORDER BY e.seq LIMIT ?2") \
     X(ST_EVENT_FORGET, "DELETE FROM event WHERE kind = ?1 AND resource_id = ?2") \
     X(ST_MACHINE_ID, "SELECT id FROM machine WHERE name = ?1")                                     \

@@ -327,10 +327,7 @@ const struct epoch *st_epoch(const struct storage *st);
 /* The moves of jobs, nodes and pools add theirs. Of each resource the latest hundred are kept; they
  * go with it. */
 int st_event_add(struct storage *, const struct event *ev, struct err *) MUST_CHECK;
-/* In the order they were made, after the number `after`, at most `limit`: of one resource; of all.
- */
-int st_event_of(struct storage *, struct arena *, enum resource_kind kind, int64_t resource_id,
-                int64_t after, int limit, struct event **rows, size_t *n, struct err *);
+/* In the order they were made, after the number `after`, at most `limit`. */
 int st_event_since(struct storage *, struct arena *, int64_t after, int limit, struct event **rows,
                    size_t *n, struct err *);
 int st_event_forget(struct storage *, enum resource_kind kind, int64_t resource_id, struct err *);
