@@ -22,8 +22,21 @@
 struct cleaning {
     const struct site_machine *machine;
     struct node_link *link;
+    struct files *files;
     bool dry_run, failed, closing;
 };
+
+static void on_files_stopped(void *ctx, size_t left_behind)
+{
+    (void)ctx;
+    (void)left_behind; /* what hangs ends with the process */
+}
+
+static void on_closed(void *ctx)
+{
+    const struct cleaning *c = ctx;
+    files_stop(c->files, on_files_stopped, NULL);
+}
 
 static void finish(struct cleaning *c, const struct err *why)
 {
@@ -34,7 +47,7 @@ static void finish(struct cleaning *c, const struct err *why)
         fprintf(stderr, "%s: %s\n", c->machine->name, why->msg);
         c->failed = true;
     }
-    node_close(c->link, NULL, NULL);
+    node_close(c->link, on_closed, c);
 }
 
 static void on_removed(void *ctx, const struct err *why)
@@ -83,7 +96,9 @@ static bool clean(const struct site *site, const struct site_machine *machine, b
     if (uv_loop_init(&loop) < 0)
         abort();
     struct loop *tools = loop_uv_create(&loop, NULL, NULL);
+    c.files = files_create(tools, &quiet);
     ssh.loop = tools;
+    ssh.files = c.files;
     ssh.log = &quiet;
     ssh.root = machine->group->node_root;
     if (!dry_run) /* the next daemon that comes is newer */
@@ -92,6 +107,7 @@ static bool clean(const struct site *site, const struct site_machine *machine, b
     if (node_open_ssh(&ssh, &c.link, &e) < 0) {
         fprintf(stderr, "%s: %s\n", machine->name, e.msg);
         c.failed = true;
+        on_closed(&c);
     }
     uv_run(&loop, UV_RUN_DEFAULT);
     loop_uv_destroy(tools);

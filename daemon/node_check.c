@@ -20,10 +20,13 @@
 #define PROGRESS_MS 200
 #define US_PER_S    1000000
 
+static const struct log quiet = {.fd = STDERR_FILENO, .level = LOG_LVL_ERROR};
+
 struct checking {
     const struct check_config *config;
     uv_loop_t loop;
     struct loop *tools; /* over it */
+    struct files *files;
     uv_timer_t progress;
     struct one *all;
     size_t n, next, open, done;
@@ -255,10 +258,10 @@ static void on_down(void *ctx, const struct err *why)
 
 static int open_link(struct one *m, struct err *e)
 {
-    static const struct log quiet = {.fd = STDERR_FILENO, .level = LOG_LVL_ERROR};
     struct node_ssh_config c = site_ssh_config(m->checking->config->site, m->result->machine);
     c.loop = m->checking->tools;
     c.log = &quiet;
+    c.files = m->checking->files;
     c.look = true;
     c.callbacks = (struct node_callbacks){.ready = on_ready, .down = on_down, .ctx = m};
     return node_open_ssh(&c, &m->link, e);
@@ -276,13 +279,21 @@ static void begin(struct checking *c, struct one *m)
     on_closed(m);
 }
 
+static void on_files_stopped(void *ctx, size_t left_behind)
+{
+    (void)ctx;
+    (void)left_behind; /* what hangs ends with the process */
+}
+
 static void begin_more(struct checking *c)
 {
     int limit = c->config->site->connect_limit;
     while (c->next < c->n && c->open < (size_t)(limit > 0 ? limit : 1))
         begin(c, &c->all[c->next++]);
-    if (c->done == c->n)
-        uv_timer_stop(&c->progress);
+    if (c->done < c->n)
+        return;
+    uv_timer_stop(&c->progress);
+    files_stop(c->files, on_files_stopped, c);
 }
 
 /* --- all of them ---------------------------------------------------------------------------- */
@@ -300,6 +311,7 @@ void check_machines(const struct check_config *config, struct check_result *resu
     if (uv_loop_init(&c.loop) < 0)
         abort();
     c.tools = loop_uv_create(&c.loop, NULL, NULL);
+    c.files = files_create(c.tools, &quiet);
     uv_timer_init(&c.loop, &c.progress);
     c.progress.data = &c;
     if (config->progress)

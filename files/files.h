@@ -151,4 +151,21 @@ void files_append(struct files *f, const struct file_place *at, const char *text
 /* The names in a directory, which is a share of its own. */
 void files_names(struct files *f, const char *folder, files_listed cb, void *ctx);
 
+/* Work that is not one of these, on what is in `folder`. */
+struct files_task {
+    void (*work)(void *ctx); /* on a worker; touches what `ctx` is and nothing else */
+    /* Without a `why` it was done, and `ctx` is the caller's again. With one it was not, or `work`
+     * has not ended yet. */
+    files_done done;
+    /* Frees `ctx`, which nobody was given back; never while `work` runs. Not called for what is
+     * left behind. */
+    void (*destroy)(void *ctx);
+};
+struct files_work;
+/* The result is valid until `done` has run, or files_forget(). */
+struct files_work *files_run(struct files *f, const char *folder, const struct files_task *task,
+                             void *ctx);
+/* `done` does not run any more; work that has not begun is not done. */
+void files_forget(struct files_work *work);
+
 #endif

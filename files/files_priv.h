@@ -40,6 +40,8 @@ void job_begin(struct files *f, const char *folder, struct job *job);
 void job_begin_in(struct share *s, struct job *job);
 /* Its callback does not run any more. */
 void job_forget(struct job *job);
+/* Takes it out of its share's queue and destroys it. False: it does not wait there. */
+bool job_withdraw(struct job *job);
 
 struct files *share_files(const struct share *s);
 /* Held by open files. */

@@ -122,6 +122,19 @@ static struct job *queue_take(struct share *s, struct job **at)
     return job;
 }
 
+bool job_withdraw(struct job *job)
+{
+    struct share *s = job->share;
+    struct job **at = s ? &s->queue : NULL;
+    while (at && *at && *at != job)
+        at = &(*at)->next;
+    if (!at || !*at)
+        return false;
+    queue_take(s, at);
+    job->kind->destroy(job);
+    return true;
+}
+
 /* Ends what waits and is `chosen`. */
 static void queue_refuse(struct share *s, bool (*chosen)(const struct job *job))
 {

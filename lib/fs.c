@@ -297,3 +297,13 @@ char *fs_join(const char *a, const char *b)
     }
     return strbuf_take(&s);
 }
+
+char *fs_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        return xstrdup(".");
+    struct strbuf s = STRBUF_INIT;
+    strbuf_add(&s, path, slash == path ? 1 : (size_t)(slash - path));
+    return strbuf_take(&s);
+}

@@ -54,5 +54,7 @@ int fs_open_beneath(const char *root, const char *relative, int flags);
 
 /* path = a "/" b with exactly one slash; caller frees. */
 char *fs_join(const char *a, const char *b);
+/* The folder that `path` is in ("." if it names none); caller frees. */
+char *fs_folder(const char *path);
 
 #endif

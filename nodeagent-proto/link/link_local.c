@@ -12,11 +12,14 @@
 #include <unistd.h>
 
 #include "lib/arena.h"
+#include "lib/fs.h"
 #include "lib/loop_uv.h"
 #include "nodeagent-proto/link/link_priv.h"
 #include "nodeagent-proto/wire/message.h"
 
-#define EXIT_WAIT_MS 2000 /* for an agent whose link has ended; it needs about one */
+#define EXIT_WAIT_MS 2000  /* for an agent whose link has ended; it needs about one */
+#define KILL_WAIT_MS 5000  /* for one that was killed: longer, and it hangs in the kernel */
+#define LOOK_WAIT_MS 10000 /* for the file system that the agent's program is on */
 #define DEAD_MS      30000
 #define LINE_MAX_LEN 900 /* of stderr; a longer line is cut into several */
 
@@ -25,14 +28,23 @@ struct local {
     char *agent_path, *root;
     uv_process_t process;
     uv_pipe_t socket, errors;
-    uv_timer_t exit_timer;
+    uv_timer_t exit_timer; /* until the process runs: for the look at its program */
     int open_handles;
+    int child_fd; /* the agent's end of the socketpair; -1: it has it, or will not */
+    struct files_work *looking;
     bool socket_ended, errors_ended, process_ended;
     int64_t exit_code;
     int exit_signal;
     struct strbuf line; /* of stderr, not yet ended */
     char last_line[LINE_MAX_LEN + 1];
     char read_buf[65536];
+};
+
+/* What a worker needs to look at the agent's program, and finds. */
+struct look {
+    struct local *l; /* the loop's */
+    char *path;
+    int error;
 };
 
 /* ---- closing: each handle once, memory with the last ---- */
@@ -61,9 +73,27 @@ static void close_process(struct local *l)
 
 static void on_exit_overdue(uv_timer_t *timer);
 
+static void close_child_fd(struct local *l)
+{
+    if (l->child_fd >= 0)
+        close(l->child_fd);
+    l->child_fd = -1;
+}
+
+static void end_look(struct local *l)
+{
+    if (l->looking)
+        files_forget(l->looking);
+    l->looking = NULL;
+    uv_timer_stop(&l->exit_timer);
+}
+
 static void local_close(struct node_link *link)
 {
     struct local *l = (struct local *)(void *)link;
+    if (l->looking)
+        end_look(l);
+    close_child_fd(l);
     close_handle((uv_handle_t *)&l->socket);
     close_handle((uv_handle_t *)&l->errors);
     if (l->process_ended)
@@ -111,11 +141,24 @@ static void check_end(struct local *l)
         uv_timer_start(&l->exit_timer, on_exit_overdue, EXIT_WAIT_MS, 0);
 }
 
+/* It is not waited for any more: whoever adopts it reaps it. */
+static void on_kill_overdue(uv_timer_t *timer)
+{
+    struct local *l = timer->data;
+    if (!link_is_closing(&l->link))
+        return; /* fail() was called; what comes is node_close() */
+    LOG_WARN(l->link.log, "node.agent-left-behind", LF_STR("node", l->root),
+             LF_INT("pid", uv_process_get_pid(&l->process)));
+    close_process(l);
+}
+
 static void on_exit_overdue(uv_timer_t *timer)
 {
     struct local *l = timer->data;
-    if (!l->process_ended)
+    if (!l->process_ended) {
         uv_process_kill(&l->process, SIGKILL);
+        uv_timer_start(timer, on_kill_overdue, KILL_WAIT_MS, 0);
+    }
     if (!link_is_closing(&l->link))
         fail(l);
 }
@@ -250,6 +293,10 @@ static int spawn(struct local *l, int child_fd)
     };
     options.env = environment_for(l->root);
     int rc = uv_spawn(l->socket.loop, &l->process, &options);
+    if (rc == 0) {
+        uv_read_start((uv_stream_t *)&l->socket, on_alloc, on_bytes);
+        uv_read_start((uv_stream_t *)&l->errors, on_alloc, on_errors);
+    }
     free(options.env[0]);
     free(options.env);
     return rc;
@@ -267,39 +314,94 @@ static void init_handles(struct local *l, uv_loop_t *loop)
     l->open_handles = 4;
 }
 
-/* Starts the process on its end of the socketpair. The handles need closing in any case. */
 static int start_process(struct local *l, struct err *e)
 {
-    int fds[2], rc;
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0) {
-        rc = err_errno(e, ERR_NODE, "cannot make a socketpair for a node agent");
-        l->process_ended = true; /* never begun */
-        fds[0] = fds[1] = -1;
-    } else {
-        rc = spawn(l, fds[1]);
-        l->process_ended = rc < 0;
-        if (rc < 0)
-            rc = err_set(e, ERR_NODE, NULL, "cannot start the node agent %s: %s", l->agent_path,
-                         uv_strerror(rc));
-        close(fds[1]);
-    }
-    if (fds[0] >= 0 && uv_pipe_open(&l->socket, fds[0]) < 0) {
-        close(fds[0]);
-        rc =
-            err_set(e, ERR_NODE, NULL, "cannot use the socket to the node agent %s", l->agent_path);
-    }
-    return rc;
+    int rc = spawn(l, l->child_fd);
+    close_child_fd(l);
+    l->process_ended = rc < 0;
+    return rc < 0 ? err_set(e, ERR_NODE, NULL, "cannot start the node agent %s: %s", l->agent_path,
+                            uv_strerror(rc))
+                  : 0;
+}
+
+/* ---- looking at the agent's program, before the loop depends on its file system ---- */
+
+static void look_work(void *ctx)
+{
+    struct look *k = ctx;
+    k->error = access(k->path, X_OK) == 0 ? 0 : errno;
+}
+
+static void look_destroy(void *ctx)
+{
+    struct look *k = ctx;
+    free(k->path);
+    free(k);
+}
+
+static void on_looked(void *ctx, const struct err *why)
+{
+    const struct look *k = ctx;
+    struct local *l = k->l;
+    int error = why ? 0 : k->error;
+    struct err e;
+    l->looking = NULL;
+    end_look(l);
+    if (!why)
+        look_destroy(ctx);
+    if (why || error)
+        err_set(&e, ERR_NODE, NULL, "cannot start the node agent %s: %s", l->agent_path,
+                why ? why->msg : strerror(error));
+    else if (start_process(l, &e) == 0)
+        return;
+    link_fail(&l->link, &e);
+}
+
+static void on_look_overdue(uv_timer_t *timer)
+{
+    struct local *l = timer->data;
+    struct err e;
+    end_look(l);
+    err_set(&e, ERR_NODE, NULL,
+            "cannot start the node agent %s: its file system has not answered in %d s; see why it "
+            "hangs",
+            l->agent_path, LOOK_WAIT_MS / 1000);
+    link_fail(&l->link, &e);
+}
+
+static void begin_look(struct local *l, struct files *files)
+{
+    static const struct files_task task = {look_work, on_looked, look_destroy};
+    struct look *k = xcalloc(1, sizeof *k);
+    char *folder = fs_folder(l->agent_path);
+    k->l = l;
+    k->path = xstrdup(l->agent_path);
+    uv_timer_start(&l->exit_timer, on_look_overdue, LOOK_WAIT_MS, 0);
+    l->looking = files_run(files, folder, &task, k);
+    free(folder);
+}
+
+static int open_socket(struct local *l, struct err *e)
+{
+    int fds[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
+        return err_errno(e, ERR_NODE, "cannot make a socketpair for a node agent");
+    l->child_fd = fds[1];
+    if (uv_pipe_open(&l->socket, fds[0]) == 0)
+        return 0;
+    close(fds[0]);
+    return err_set(e, ERR_NODE, NULL, "cannot use the socket to the node agent %s", l->agent_path);
 }
 
 int node_open_local(const struct node_local_config *c, struct node_link **out, struct err *e)
 {
-    if (access(c->agent_path, X_OK) < 0)
-        return err_errno(e, ERR_NODE, "cannot start the node agent %s", c->agent_path);
     struct local *l = xcalloc(1, sizeof *l);
     l->agent_path = xstrdup(c->agent_path);
     l->root = xstrdup(c->root);
+    l->child_fd = -1;
+    l->process_ended = true; /* it has not begun */
     init_handles(l, loop_uv_of(c->loop));
-    int rc = start_process(l, e);
+    int rc = open_socket(l, e);
     link_start(&l->link, &(struct link_start){.loop = c->loop,
                                               .transport = &local_transport,
                                               .user = &c->callbacks,
@@ -312,8 +414,7 @@ int node_open_local(const struct node_local_config *c, struct node_link **out, s
         node_close(&l->link, NULL, NULL);
         return -1;
     }
-    uv_read_start((uv_stream_t *)&l->socket, on_alloc, on_bytes);
-    uv_read_start((uv_stream_t *)&l->errors, on_alloc, on_errors);
+    begin_look(l, c->files);
     *out = &l->link;
     return 0;
 }

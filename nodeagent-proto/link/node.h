@@ -22,6 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "files/files.h"
 #include "lib/arena.h"
 #include "lib/err.h"
 #include "lib/log.h"
@@ -57,6 +58,7 @@ struct node_callbacks {
 struct node_local_config {
     struct loop *loop;       /* borrowed; one of libuv's (lib/loop_uv.h) */
     const struct log *log;   /* borrowed */
+    struct files *files;     /* borrowed: its workers look at the files that a link needs */
     const char *agent_path;  /* the batchai-node binary */
     const char *root;        /* node root directory; made if missing */
     struct node_epoch epoch; /* said in hello; borrowed while the link is opened */
@@ -75,12 +77,13 @@ int node_open_local(const struct node_local_config *c, struct node_link **out,
 struct node_ssh_config {
     struct loop *loop;        /* borrowed; one of libuv's (lib/loop_uv.h) */
     const struct log *log;    /* borrowed */
+    struct files *files;      /* borrowed: its workers read and write the files named here */
     const char *host;         /* name, IPv4 or IPv6 literal */
     int port;                 /* 0: 22 */
     const char *user;         /* to log in as */
     const char *identity;     /* private key file (ed25519), or NULL */
     const char *passphrase;   /* of that file, or NULL */
-    const char *agent_socket; /* an ssh-agent's socket, or NULL; it must answer: see PROTOCOL.md */
+    const char *agent_socket; /* an ssh-agent's socket, or NULL */
     const char *password;     /* or NULL; methods are tried in this order */
     const char *known_hosts;  /* the daemon's own file; made if missing */
     bool strict;              /* refuse a host that is not in it, rather than record its key */

@@ -23,6 +23,7 @@ static int open_local(struct node_provider *p, const struct node_target *at,
     const struct provider *l = mine(p);
     const struct node_local_config c = {.loop = l->loop,
                                         .log = l->log,
+                                        .files = at->files,
                                         .agent_path = l->agent_path,
                                         .root = at->root,
                                         .epoch = at->epoch,
@@ -36,6 +37,7 @@ static int open_ssh(struct node_provider *p, const struct node_target *at,
     struct node_ssh_config c = *at->ssh;
     c.loop = mine(p)->loop;
     c.log = mine(p)->log;
+    c.files = at->files;
     c.root = at->root;
     c.epoch = at->epoch;
     c.callbacks = *callbacks;

@@ -14,9 +14,10 @@ struct node_target {
     const char *name;
     const char *root;        /* node root directory, made if missing */
     struct node_epoch epoch; /* the daemon's */
+    struct files *files;     /* borrowed: asked while the link is opened */
     const struct node_ssh_config
-        *ssh; /* of a machine; `loop`, `log`, `root`, `epoch` and `callbacks` are
-               * the provider's to fill in. NULL: a local node */
+        *ssh; /* of a machine; `loop`, `log`, `files`, `root`, `epoch` and
+               * `callbacks` are the provider's to fill in. NULL: a local node */
 };
 
 struct node_provider;

@@ -176,6 +176,7 @@ static int open_link(struct server_work *w, const struct site_machine *m, struct
     w->root = arena_printf(&w->a, "%s-exports", m->group->node_root);
     c.loop = w->fleet->cfg.loop;
     c.log = w->fleet->log;
+    c.files = w->fleet->cfg.files;
     c.root = w->root;
     c.callbacks = (struct node_callbacks){on_ready, on_down, on_task_ended, w};
     return node_open_ssh(&c, &w->link, e);

@@ -353,8 +353,10 @@ static int ask_provider(struct node_rt *rt, struct err *e)
     const struct node_callbacks callbacks = {on_ready, on_down, on_task_ended, rt};
     const struct epoch *ep = st_epoch(rt->fleet->st);
     rt->fleet->counts.opened++;
-    struct node_target at = {
-        .name = rt->name, .root = rt->root, .epoch = {.term = ep->term, .id = ep->random}};
+    struct node_target at = {.name = rt->name,
+                             .root = rt->root,
+                             .epoch = {.term = ep->term, .id = ep->random},
+                             .files = cfg->files};
     if (!rt->machine)
         return node_provider_open(cfg->local, &at, &callbacks, &rt->contact.link, e);
     const struct node_ssh_config ssh = site_ssh_config(cfg->site, rt->machine->site);

@@ -2,15 +2,14 @@
  *
  * Phases and their deadlines, the socket, the end. See ssh_priv.h.
  */
-#include <errno.h>
 #include <netdb.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "lib/arena.h"
+#include "lib/fs.h"
 #include "nodeagent-proto/link/ssh/ssh_priv.h"
 
 #define END_WAIT_MS 2000        /* for an agent that was told to go; it needs about one */
@@ -133,11 +132,19 @@ static void drop_lookup(struct ssh *l)
     l->lookup = NULL;
 }
 
+static void drop_asking(struct ssh *l)
+{
+    if (l->asking)
+        files_forget(l->asking);
+    l->asking = NULL;
+}
+
 /* Nothing moves any more. The session stays until the memory goes: a step may be using it. */
 static void over(struct ssh *l)
 {
     l->phase = SSH_OVER;
     drop_lookup(l);
+    drop_asking(l);
     drop_socket(l);
     uv_timer_stop(&l->deadline);
     uv_timer_stop(&l->keepalive);
@@ -150,11 +157,14 @@ static void over(struct ssh *l)
 static void on_deadline(uv_timer_t *timer)
 {
     struct ssh *l = timer->data;
+    double seconds = (double)uv_timer_get_repeat(timer) / 1000;
     if (l->agent_ended && l->phase == SSH_RUNNING)
         (void)ssh_agent_ended(l);
+    else if (l->asking)
+        (void)ssh_fail(l, ERR_NODE_LOST, "see why the file system that it is on hangs",
+                       "%s has not answered in %g s", l->asking_path, seconds);
     else
-        (void)ssh_fail(l, ERR_NODE_LOST, NULL, "no answer in %g s",
-                       (double)uv_timer_get_repeat(timer) / 1000);
+        (void)ssh_fail(l, ERR_NODE_LOST, NULL, "no answer in %g s", seconds);
     over(l);
 }
 
@@ -216,49 +226,6 @@ static void enter(struct ssh *l, enum ssh_phase phase)
 }
 
 /* ---- bytes ---- */
-
-/* The pool's thread must not look at the phase, which the loop may set meanwhile. */
-static bool is_over(const struct ssh *l)
-{
-    return !l->work_busy && l->phase == SSH_OVER;
-}
-
-static ssize_t take_received(libssh2_socket_t fd, void *buf, size_t n, int flags, void **abstract)
-{
-    struct ssh *l = *abstract;
-    size_t there = l->in.len - l->in_at;
-    if (fd != l->fd) { /* an ssh-agent's, which libssh2 treats the same; on the pool */
-        ssize_t got = recv(fd, buf, n, flags);
-        return got < 0 ? -errno : got;
-    }
-    if (is_over(l))
-        return -ECONNRESET;
-    if (there == 0)
-        return -EAGAIN;
-    if (n > there)
-        n = there;
-    memcpy(buf, l->in.s + l->in_at, n);
-    l->in_at += n;
-    if (l->in_at == l->in.len) {
-        strbuf_free(&l->in);
-        l->in_at = 0;
-    }
-    return (ssize_t)n;
-}
-
-static ssize_t put_to_send(libssh2_socket_t fd, const void *buf, size_t n, int flags,
-                           void **abstract)
-{
-    struct ssh *l = *abstract;
-    if (fd != l->fd) {
-        ssize_t put = send(fd, buf, n, flags);
-        return put < 0 ? -errno : put;
-    }
-    if (is_over(l))
-        return -EPIPE;
-    strbuf_add(&l->out, buf, n);
-    return (ssize_t)n;
-}
 
 struct ssh_send {
     uv_write_t req;
@@ -337,7 +304,7 @@ void ssh_drive(struct ssh *l)
 {
     enum ssh_step s;
     enum ssh_phase before;
-    if (l->driving || l->work_busy)
+    if (l->driving || l->work_busy || l->asking)
         return;
     l->driving = true;
     do {
@@ -357,16 +324,21 @@ void ssh_drive(struct ssh *l)
         over(l);
 }
 
+/* After work elsewhere, during which nothing was read. */
+static void go_on(struct ssh *l)
+{
+    (void)uv_read_start((uv_stream_t *)l->tcp, on_alloc, on_read);
+    ssh_drive(l);
+}
+
 static void on_worked(uv_work_t *work, int status)
 {
     struct ssh *l = work->data;
     (void)status;
     l->work_busy = false;
     l->work_done = true;
-    if (l->phase != SSH_OVER) {
-        (void)uv_read_start((uv_stream_t *)l->tcp, on_alloc, on_read);
-        ssh_drive(l);
-    }
+    if (l->phase != SSH_OVER)
+        go_on(l);
     let_go(l);
 }
 
@@ -379,24 +351,59 @@ void ssh_work(struct ssh *l, uv_work_cb work)
     (void)uv_queue_work(l->loop, &l->work, work, on_worked); /* fails only without a callback */
 }
 
-/* ---- connecting ---- */
+/* ---- files ---- */
 
-static int begin_session(struct ssh *l)
+static void file_free(struct ssh_file *f)
 {
-    l->session = ssh_session_create(l);
-    if (!l->session)
-        return -1;
-    libssh2_session_set_blocking(l->session, 0);
-    /* The callbacks travel as void *: libssh2's own signature. */
-    ssize_t (*receive)(libssh2_socket_t, void *, size_t, int, void **) = take_received;
-    ssize_t (*transmit)(libssh2_socket_t, const void *, size_t, int, void **) = put_to_send;
-    void *p;
-    memcpy(&p, &receive, sizeof p);
-    libssh2_session_callback_set(l->session, LIBSSH2_CALLBACK_RECV, p);
-    memcpy(&p, &transmit, sizeof p);
-    libssh2_session_callback_set(l->session, LIBSSH2_CALLBACK_SEND, p);
-    return 0;
+    f->kind->free(f);
+    free(f->path);
+    free(f);
 }
+
+static void file_work(void *ctx)
+{
+    struct ssh_file *f = ctx;
+    f->kind->work(f);
+}
+
+static void on_file(void *ctx, const struct err *why)
+{
+    struct ssh_file *f = ctx;
+    struct ssh *l = f->l;
+    l->asking = NULL;
+    if (why) {
+        fail_now(l, why->msg);
+        return;
+    }
+    l->file = f;
+    go_on(l);
+}
+
+static void file_destroy(void *ctx)
+{
+    file_free(ctx);
+}
+
+enum ssh_step ssh_file_begin(struct ssh *l, struct ssh_file *f)
+{
+    static const struct files_task task = {file_work, on_file, file_destroy};
+    char *folder = fs_folder(f->path);
+    f->l = l;
+    l->asking_path = f->path;
+    (void)uv_read_stop((uv_stream_t *)l->tcp);
+    l->asking = files_run(l->files, folder, &task, f);
+    free(folder);
+    return SSH_WAIT;
+}
+
+void ssh_file_drop(struct ssh *l)
+{
+    if (l->file)
+        file_free(l->file);
+    l->file = NULL;
+}
+
+/* ---- connecting ---- */
 
 static void on_connected(uv_connect_t *req, int status)
 {
@@ -412,14 +419,14 @@ static void on_connected(uv_connect_t *req, int status)
         return;
     }
     uv_tcp_nodelay(l->tcp, 1);
-    if (begin_session(l) < 0) {
+    l->session = ssh_session_create(l);
+    if (!l->session) {
         fail_now(l, "no memory for a session");
         return;
     }
     (void)uv_fileno((uv_handle_t *)l->tcp, &l->fd);
     enter(l, SSH_HANDSHAKE);
-    (void)uv_read_start((uv_stream_t *)l->tcp, on_alloc, on_read);
-    ssh_drive(l);
+    go_on(l);
 }
 
 static void connect_next(struct ssh *l)
@@ -503,6 +510,7 @@ static void transport_free(struct node_link *link)
 {
     struct ssh *l = (struct ssh *)(void *)link;
     ssh_login_free(l);
+    ssh_file_drop(l);
     ssh_session_free(l);
     libssh2_exit();
     if (l->addresses)

@@ -3,38 +3,18 @@
  * Who the machine is (its key, pinned in a known_hosts file), and who we are (key file, ssh-agent,
  * password: in this order, each if given and accepted by the machine).
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <sodium.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "lib/arena.h"
+#include "lib/fs.h"
+#include "nodeagent-proto/link/ssh/known_hosts.h"
 #include "nodeagent-proto/link/ssh/ssh_priv.h"
 
 /* Ours first, unless the file has another for this host: then that type is asked for. */
 #define HOST_KEY_TYPES "ssh-ed25519,ecdsa-sha2-nistp256,ecdsa-sha2-nistp384,ecdsa-sha2-nistp521"
 
-#define FINGERPRINT_LEN 64
-
 /* ---- known hosts ---- */
-
-static LIBSSH2_KNOWNHOSTS *read_known(struct ssh *l)
-{
-    LIBSSH2_KNOWNHOSTS *known = libssh2_knownhost_init(l->session);
-    if (!known)
-        return NULL;
-    if (access(l->known_hosts, F_OK) == 0 &&
-        libssh2_knownhost_readfile(known, l->known_hosts, LIBSSH2_KNOWNHOST_FILE_OPENSSH) < 0) {
-        (void)ssh_fail(l, ERR_NODE, "repair the file; each line is: host type key",
-                       "cannot read %s: %s", l->known_hosts, ssh_lib_error(l));
-        libssh2_knownhost_free(known);
-        return NULL;
-    }
-    return known;
-}
 
 /* "host", or "[host]:port" where the port is another than 22; as OpenSSH writes it. */
 static char *known_name(const struct ssh *l)
@@ -44,79 +24,72 @@ static char *known_name(const struct ssh *l)
     return strbuf_take(&b);
 }
 
-static void fingerprint(char out[FINGERPRINT_LEN], const void *key, size_t n)
+struct known_file {
+    struct ssh_file base; /* first */
+    struct known_hosts k;
+};
+
+static struct known_hosts *known_of(struct ssh_file *f)
 {
-    unsigned char hash[crypto_hash_sha256_BYTES];
-    char text[FINGERPRINT_LEN - 8];
-    crypto_hash_sha256(hash, key, n);
-    sodium_bin2base64(text, sizeof text, hash, sizeof hash,
-                      sodium_base64_VARIANT_ORIGINAL_NO_PADDING);
-    snprintf(out, FINGERPRINT_LEN, "SHA256:%s", text);
+    return &((struct known_file *)(void *)f)->k;
 }
 
-static void known_fingerprint(char out[FINGERPRINT_LEN], const struct libssh2_knownhost *host)
+static void known_work(struct ssh_file *f)
 {
-    size_t n = 0, cap = host && host->key ? strlen(host->key) : 0;
-    unsigned char *key = xcalloc(1, cap + 1);
-    if (cap == 0 || sodium_base642bin(key, cap, host->key, cap, "\r\n", &n, NULL,
-                                      sodium_base64_VARIANT_ORIGINAL) < 0)
-        snprintf(out, FINGERPRINT_LEN, "one that cannot be read");
-    else
-        fingerprint(out, key, n);
-    free(key);
+    known_hosts_look(known_of(f));
 }
 
-static const char *type_name(int mask)
+static void known_free(struct ssh_file *f)
 {
-    switch (mask & LIBSSH2_KNOWNHOST_KEY_MASK) {
-    case LIBSSH2_KNOWNHOST_KEY_ED25519:
-        return "ssh-ed25519";
-    case LIBSSH2_KNOWNHOST_KEY_ECDSA_256:
-        return "ecdsa-sha2-nistp256";
-    case LIBSSH2_KNOWNHOST_KEY_ECDSA_384:
-        return "ecdsa-sha2-nistp384";
-    case LIBSSH2_KNOWNHOST_KEY_ECDSA_521:
-        return "ecdsa-sha2-nistp521";
-    case LIBSSH2_KNOWNHOST_KEY_SSHRSA:
-        return "ssh-rsa";
-    }
-    return NULL;
+    struct known_hosts *k = known_of(f);
+    free((char *)(uintptr_t)k->name);
+    free((char *)(uintptr_t)k->key);
+    free(k->types);
 }
 
-/* A machine has keys of several types: the handshake must ask for one that was recorded, or an
- * honest machine would look like a changed one. */
-static void prefer_known_types(struct ssh *l, LIBSSH2_KNOWNHOSTS *known)
+static const struct ssh_file_kind known_kind = {known_work, known_free};
+
+/* What the file says of the machine, and of the key that it shows. */
+static enum ssh_step ask_known(struct ssh *l, const char *key, size_t n, int type)
 {
-    struct libssh2_knownhost *host = NULL;
-    struct strbuf types = STRBUF_INIT;
-    char *name = known_name(l);
-    while (libssh2_knownhost_get(known, &host, host) == 0) {
-        const char *type = type_name(host->typemask);
-        if (type && host->name && strcmp(host->name, name) == 0)
-            strbuf_printf(&types, "%s,", type);
-    }
-    strbuf_puts(&types, HOST_KEY_TYPES);
-    libssh2_session_method_pref(l->session, LIBSSH2_METHOD_HOSTKEY, types.s);
-    strbuf_free(&types);
-    free(name);
+    struct known_file *f = xcalloc(1, sizeof *f);
+    char *copy = key ? xcalloc(1, n) : NULL;
+    if (copy)
+        memcpy(copy, key, n);
+    f->base.kind = &known_kind;
+    f->base.path = xstrdup(l->known_hosts);
+    f->k = (struct known_hosts){.path = f->base.path,
+                                .name = known_name(l),
+                                .key = copy,
+                                .n_key = n,
+                                .type = type,
+                                .record = !l->strict && !l->look};
+    return ssh_file_begin(l, &f->base);
 }
 
 /* ---- handshake ---- */
 
-static enum ssh_step prepare_handshake(struct ssh *l)
+/* A machine has keys of several types: the handshake must ask for one that was recorded, or an
+ * honest machine would look like a changed one. */
+static enum ssh_step prefer_known_types(struct ssh *l)
 {
-    LIBSSH2_KNOWNHOSTS *known = read_known(l);
-    if (!known)
-        return SSH_FAILED;
-    prefer_known_types(l, known);
-    libssh2_knownhost_free(known);
+    const struct known_hosts *k = known_of(l->file);
+    if (k->verdict == KNOWN_FAILED)
+        return ssh_fail(l, ERR_NODE, k->remedy, "%s", k->cause);
+    struct strbuf types = STRBUF_INIT;
+    strbuf_printf(&types, "%s" HOST_KEY_TYPES, k->types);
+    libssh2_session_method_pref(l->session, LIBSSH2_METHOD_HOSTKEY, types.s);
+    strbuf_free(&types);
     l->methods = xstrdup(""); /* marks that this was done */
+    ssh_file_drop(l);
     return SSH_NEXT;
 }
 
 enum ssh_step ssh_step_handshake(struct ssh *l)
 {
-    if (!l->methods && prepare_handshake(l) == SSH_FAILED)
+    if (!l->methods && !l->file)
+        return ask_known(l, NULL, 0, 0);
+    if (!l->methods && prefer_known_types(l) == SSH_FAILED)
         return SSH_FAILED;
     int rc = libssh2_session_handshake(l->session, l->fd); /* which it only tells our callbacks */
     if (rc == LIBSSH2_ERROR_EAGAIN)
@@ -130,105 +103,112 @@ enum ssh_step ssh_step_handshake(struct ssh *l)
 
 /* ---- host key ---- */
 
-static int append_line(const char *path, const char *line, size_t n)
+static enum ssh_step refuse_new(struct ssh *l, const struct known_hosts *k)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return -1;
-    int rc = write(fd, line, n) == (ssize_t)n && fsync(fd) == 0 ? 0 : -1, saved = errno;
-    close(fd);
-    errno = saved;
-    return rc;
-}
-
-static enum ssh_step record(struct ssh *l, const char *key, size_t n, int type, const char *print)
-{
-    const char *name = type_name((type + 1) << LIBSSH2_KNOWNHOST_KEY_SHIFT);
-    size_t cap = sodium_base64_ENCODED_LEN(n, sodium_base64_VARIANT_ORIGINAL);
-    char *text = xcalloc(1, cap), *host = known_name(l);
-    struct strbuf line = STRBUF_INIT;
-    enum ssh_step s = SSH_NEXT;
-    sodium_bin2base64(text, cap, (const unsigned char *)key, n, sodium_base64_VARIANT_ORIGINAL);
-    strbuf_printf(&line, "%s %s %s\n", host, name ? name : "unknown", text);
-    if (!name)
-        s = ssh_fail(l, ERR_NODE, "give the machine an ed25519 host key",
-                     "its host key is of an unknown type");
-    else if (!l->look && append_line(l->known_hosts, line.s, line.len) < 0)
-        s = ssh_fail(l, ERR_NODE, "the daemon must be able to write it", "cannot write %s: %s",
-                     l->known_hosts, strerror(errno));
-    else if (!l->look)
-        LOG_INFO(l->link.log, "node.host-key-recorded", LF_STR("node", l->name),
-                 LF_STR("fingerprint", print));
-    strbuf_free(&line);
-    free(text);
-    free(host);
-    return s;
-}
-
-static enum ssh_step judge(struct ssh *l, int verdict, const struct libssh2_knownhost *old,
-                           const char *print)
-{
-    char recorded[FINGERPRINT_LEN], *name;
     struct strbuf remedy = STRBUF_INIT;
-    switch (verdict) {
-    case LIBSSH2_KNOWNHOST_CHECK_MATCH:
+    strbuf_printf(&remedy,
+                  "if the machine itself shows this fingerprint, add its key: ssh-keyscan -p %d "
+                  "%s >> %s; or let first use be recorded",
+                  l->port, l->host, l->known_hosts);
+    (void)ssh_fail(l, ERR_NODE, remedy.s, "its key %s is not in %s", k->shown, l->known_hosts);
+    strbuf_free(&remedy);
+    return SSH_FAILED;
+}
+
+static enum ssh_step refuse_changed(struct ssh *l, const struct known_hosts *k)
+{
+    struct strbuf remedy = STRBUF_INIT;
+    strbuf_printf(&remedy,
+                  "somebody may be in between; if the machine was made anew, remove its line "
+                  "from %s: ssh-keygen -R '%s' -f %s",
+                  l->known_hosts, k->name, l->known_hosts);
+    (void)ssh_fail(l, ERR_NODE, remedy.s, "it has changed: %s was recorded, the host shows %s",
+                   k->old, k->shown);
+    strbuf_free(&remedy);
+    return SSH_FAILED;
+}
+
+static enum ssh_step judge(struct ssh *l, const struct known_hosts *k)
+{
+    l->link.new_host = k->verdict == KNOWN_NEW;
+    if (k->recorded)
+        LOG_INFO(l->link.log, "node.host-key-recorded", LF_STR("node", l->name),
+                 LF_STR("fingerprint", k->shown));
+    switch (k->verdict) {
+    case KNOWN_MATCH:
         return SSH_NEXT;
-    case LIBSSH2_KNOWNHOST_CHECK_NOTFOUND:
-        strbuf_printf(
-            &remedy,
-            "if the machine itself shows this fingerprint, add its key: ssh-keyscan -p %d "
-            "%s >> %s; or let first use be recorded",
-            l->port, l->host, l->known_hosts);
-        (void)ssh_fail(l, ERR_NODE, remedy.s, "its key %s is not in %s", print, l->known_hosts);
-        strbuf_free(&remedy);
-        return SSH_FAILED;
-    case LIBSSH2_KNOWNHOST_CHECK_MISMATCH:
-        known_fingerprint(recorded, old);
-        name = known_name(l);
-        strbuf_printf(&remedy,
-                      "somebody may be in between; if the machine was made anew, remove its line "
-                      "from %s: ssh-keygen -R '%s' -f %s",
-                      l->known_hosts, name, l->known_hosts);
-        free(name);
-        (void)ssh_fail(l, ERR_NODE, remedy.s, "it has changed: %s was recorded, the host shows %s",
-                       recorded, print);
-        strbuf_free(&remedy);
-        return SSH_FAILED;
+    case KNOWN_NEW:
+        return l->strict ? refuse_new(l, k) : SSH_NEXT;
+    case KNOWN_CHANGED:
+        return refuse_changed(l, k);
+    case KNOWN_FAILED:
+        break;
     }
-    return ssh_fail(l, ERR_NODE, NULL, "cannot check it: %s", ssh_lib_error(l));
+    return ssh_fail(l, ERR_NODE, k->remedy, "%s", k->cause);
 }
 
 enum ssh_step ssh_step_host_key(struct ssh *l)
 {
-    char print[FINGERPRINT_LEN];
-    struct libssh2_knownhost *old = NULL;
     size_t n;
     int type;
-    const char *key = libssh2_session_hostkey(l->session, &n, &type);
-    LIBSSH2_KNOWNHOSTS *known = key ? read_known(l) : NULL;
-    if (!known)
-        return ssh_fail(l, ERR_NODE, NULL, "the machine showed no key"); /* or was said already */
-    fingerprint(print, key, n);
-    /* Without a key type: a key of another type than the one recorded is a changed key. */
-    /* The name is made here: given a port, libssh2 would take the key of another port's server. */
-    char *name = known_name(l);
-    int verdict = libssh2_knownhost_checkp(
-        known, name, -1, key, n, LIBSSH2_KNOWNHOST_TYPE_PLAIN | LIBSSH2_KNOWNHOST_KEYENC_RAW, &old);
-    free(name);
-    l->link.new_host = verdict == LIBSSH2_KNOWNHOST_CHECK_NOTFOUND;
-    enum ssh_step s = verdict == LIBSSH2_KNOWNHOST_CHECK_NOTFOUND && !l->strict
-                          ? record(l, key, n, type, print)
-                          : judge(l, verdict, old, print);
-    libssh2_knownhost_free(known);
+    if (!l->file) {
+        const char *key = libssh2_session_hostkey(l->session, &n, &type);
+        return key ? ask_known(l, key, n, type)
+                   : ssh_fail(l, ERR_NODE, NULL, "the machine showed no key");
+    }
+    enum ssh_step s = judge(l, known_of(l->file));
+    ssh_file_drop(l);
     return s;
+}
+
+/* ---- the key file ---- */
+
+#define KEY_FILE_MAX 65536
+
+struct key_file {
+    struct ssh_file base; /* first */
+    char *text;           /* NULL: `why` it could not be read */
+    size_t n;
+    struct err why;
+};
+
+static struct key_file *key_of(struct ssh_file *f)
+{
+    return (struct key_file *)(void *)f;
+}
+
+static void key_work(struct ssh_file *f)
+{
+    struct key_file *key = key_of(f);
+    if (fs_read(f->path, KEY_FILE_MAX, &key->text, &key->n, &key->why) < 0)
+        key->text = NULL;
+}
+
+static void key_free(struct ssh_file *f)
+{
+    struct key_file *key = key_of(f);
+    if (key->text)
+        explicit_bzero(key->text, key->n);
+    free(key->text);
+}
+
+static const struct ssh_file_kind key_kind = {key_work, key_free};
+
+static enum ssh_step ask_key(struct ssh *l)
+{
+    struct key_file *f = xcalloc(1, sizeof *f);
+    f->base.kind = &key_kind;
+    f->base.path = xstrdup(l->identity);
+    return ssh_file_begin(l, &f->base);
 }
 
 /* ---- login: these run on the pool ---- */
 
 static int try_identity(struct ssh *l)
 {
-    return libssh2_userauth_publickey_fromfile_ex(l->session, l->user, (unsigned)strlen(l->user),
-                                                  NULL, l->identity, l->passphrase);
+    const struct key_file *key = key_of(l->file);
+    return libssh2_userauth_publickey_frommemory(l->session, l->user, strlen(l->user), NULL, 0,
+                                                 key->text, key->n, l->passphrase);
 }
 
 static int connect_keys(struct ssh *l)
@@ -304,26 +284,30 @@ static const char *why_not(struct ssh *l)
     return by_host ? "the host does not accept it" : ssh_lib_error(l);
 }
 
-static void note_failure(struct ssh *l)
+/* The next one is tried. */
+static void note_failure(struct ssh *l, const char *why)
 {
     const struct method *m = &methods[l->method];
     bool secret = m->attempt == try_password;
     strbuf_printf(&l->tried, "%s%s%s%s: %s", l->tried.len ? "; " : "", m->what, secret ? "" : " ",
-                  secret ? "" : setting(l, m), why_not(l));
+                  secret ? "" : setting(l, m), why);
+    l->method++;
 }
 
 static enum ssh_step after_work(struct ssh *l)
 {
     l->work_done = false;
-    if (l->work_rc == 0)
+    if (l->work_rc == 0) {
+        ssh_file_drop(l);
         return SSH_NEXT;
+    }
     if (l->work_rc == LIBSSH2_ERROR_EAGAIN)
         return SSH_WAIT;
     if (l->work_rc == LIBSSH2_ERROR_SOCKET_DISCONNECT || l->work_rc == LIBSSH2_ERROR_SOCKET_SEND ||
         l->work_rc == LIBSSH2_ERROR_SOCKET_RECV)
         return ssh_fail_lib(l, l->work_rc, "the connection broke");
-    note_failure(l);
-    l->method++;
+    note_failure(l, why_not(l));
+    ssh_file_drop(l);
     return SSH_FAILED;
 }
 
@@ -359,10 +343,16 @@ enum ssh_step ssh_step_login(struct ssh *l)
         if (s != SSH_FAILED || l->link.why.code != ERR_NONE)
             return s;
     }
+    if (l->file && !key_of(l->file)->text) {
+        note_failure(l, key_of(l->file)->why.msg);
+        ssh_file_drop(l);
+    }
     while (l->method < N_METHODS && !usable(l, &methods[l->method]))
         l->method++;
     if (l->method == N_METHODS)
         return refused(l);
+    if (methods[l->method].attempt == try_identity && !l->file)
+        return ask_key(l);
     ssh_work(l, work_login);
     return SSH_WAIT;
 }

@@ -37,7 +37,8 @@ static char *copy(const char *text)
 static int check(const struct node_ssh_config *c, struct err *e)
 {
     const char *dir = c->agent_dir;
-    if (!c->host || !*c->host || !c->user || !*c->user || !c->known_hosts || !c->agents)
+    if (!c->host || !*c->host || !c->user || !*c->user || !c->known_hosts || !c->agents ||
+        !c->files)
         return err_set(e, ERR_CONFIG, NULL,
                        "an SSH node needs a host, a user, a known_hosts file and agents");
     if (c->port < 0 || c->port > 65535)
@@ -98,6 +99,7 @@ int node_open_ssh(const struct node_ssh_config *c, struct node_link **out, struc
     l->strict = c->strict;
     l->look = c->look;
     l->agents = c->agents;
+    l->files = c->files;
     l->queue_end = &l->queue;
     l->fd = -1;
     copy_texts(l, c);

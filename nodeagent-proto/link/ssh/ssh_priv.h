@@ -3,7 +3,7 @@
  * The SSH transport, in parts: settings.c, link_ssh.c (phases, deadlines, the socket, the end),
  * login.c (handshake, host key, authentication), command.c (one command on an exec channel),
  * upload.c (what the machine is, putting the agent there, starting it), stream.c
- * (frames), memory.c (libssh2's).
+ * (frames), session.c (what libssh2 is given), known_hosts.c (the file).
  *
  *   RESOLVE > CONNECT > HANDSHAKE > HOST_KEY > LOGIN > PROBE > UPLOAD > START > RUNNING
  *   any of them --a step failed, deadline, connection lost--> OVER (and `down` is told)
@@ -16,8 +16,10 @@
  * would not allow to mix with reading. After ssh_drive(), everything received was consumed, unless
  * the step waits for room to send.
  *
- * Logging in runs on the thread pool (reading keys, bcrypt of a passphrase, ssh-agent all block).
- * While it does (`work_busy`) the loop touches neither session nor buffers.
+ * Logging in runs on the thread pool (bcrypt of a passphrase takes its time, an ssh-agent blocks).
+ * While it does (`work_busy`) the loop touches neither session nor buffers. Files of this machine
+ * (known_hosts, keys) are read and written by workers of files/, as they may be on a file system
+ * that hangs: struct ssh_file. While one is (`asking`) the link waits, and may end.
  */
 #ifndef NODEAGENT_PROTO_LINK_SSH_SSH_PRIV_H
 #define NODEAGENT_PROTO_LINK_SSH_SSH_PRIV_H
@@ -25,6 +27,7 @@
 #include <libssh2.h>
 #include <uv.h>
 
+#include "files/files.h"
 #include "lib/strbuf.h"
 #include "nodeagent-proto/link/agents.h"
 #include "nodeagent-proto/link/link_priv.h"
@@ -69,6 +72,20 @@ struct ssh_chunk {
     char bytes[];
 };
 
+struct ssh_file;
+struct ssh_file_kind {
+    void (*work)(struct ssh_file *f); /* on a worker: touches what `f` has and no link */
+    void (*free)(struct ssh_file *f); /* what the kind keeps in it */
+};
+
+/* Work on a file of this machine: what is asked, then what was found. First in what a kind keeps.
+ */
+struct ssh_file {
+    const struct ssh_file_kind *kind;
+    char *path;
+    struct ssh *l; /* the loop's; valid until the link forgets the work */
+};
+
 struct ssh {
     struct node_link link; /* first: the link is the allocation */
     char *name;            /* user@host:port */
@@ -77,6 +94,7 @@ struct ssh {
     int port, connect_ms, login_ms, command_ms, keepalive_s, dead_ms;
     bool strict, look;
     const struct node_agents *agents; /* borrowed */
+    struct files *files;              /* borrowed */
     uv_loop_t *loop;
 
     enum ssh_phase phase;
@@ -95,6 +113,10 @@ struct ssh {
     struct strbuf in;         /* from the socket; bytes not yet taken start at in_at */
     size_t in_at;
     struct strbuf out; /* for the socket */
+
+    struct files_work *asking; /* NULL: nothing is asked of files */
+    const char *asking_path;   /* while it is; the work's */
+    struct ssh_file *file;     /* what was asked for last, until ssh_file_drop(); owned */
 
     uv_work_t work;
     bool work_busy, work_done;
@@ -135,10 +157,16 @@ void ssh_progress(struct ssh *l);
 /* The session's work on the pool: `work` runs there, then the phase's step here again. */
 void ssh_work(struct ssh *l, uv_work_cb work);
 
+/* Takes `f` over, which is on the heap, and has it worked on; then the phase's step runs here again
+ * and finds it in l->file. Returns SSH_WAIT. */
+enum ssh_step ssh_file_begin(struct ssh *l, struct ssh_file *f);
+/* Frees l->file. */
+void ssh_file_drop(struct ssh *l);
+
 /* The link comes to life; its settings are filled in. */
 void ssh_begin(struct ssh *l, const struct node_ssh_config *c);
 
-/* ---- memory.c ---- */
+/* ---- session.c ---- */
 
 LIBSSH2_SESSION *ssh_session_create(struct ssh *l);
 void ssh_session_free(struct ssh *l);

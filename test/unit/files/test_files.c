@@ -392,6 +392,53 @@ static void test_no_line_leaves_the_share(void **state)
     assert_int_equal(access(target, F_OK), -1);
 }
 
+/* Work of the caller's own. */
+struct own {
+    int works, dones, destroys;
+    enum err_code code;
+};
+
+static void own_work(void *ctx)
+{
+    ((struct own *)ctx)->works++;
+}
+
+static void own_done(void *ctx, const struct err *why)
+{
+    struct own *o = ctx;
+    o->dones++;
+    o->code = why ? why->code : ERR_NONE;
+}
+
+static void own_destroy(void *ctx)
+{
+    ((struct own *)ctx)->destroys++;
+}
+
+static const struct files_task own_task = {own_work, own_done, own_destroy};
+
+static void test_own_work_is_done_or_forgotten(void **state)
+{
+    struct fx *f = *state;
+    struct own done = {0}, begun = {0}, waiting = {0};
+    files_run(f->files, f->share, &own_task, &done);
+    struct files_work *b = files_run(f->files, f->share, &own_task, &begun);
+    struct files_work *w = files_run(f->files, f->share, &own_task, &waiting);
+    files_forget(w);
+    assert_int_equal(waiting.destroys, 1);
+    files_forget(b); /* a worker is in it: it goes when that comes back */
+    assert_int_equal(begun.destroys, 0);
+    come_back_all(f);
+    assert_int_equal(done.works, 1);
+    assert_int_equal(done.dones, 1);
+    assert_int_equal(done.code, ERR_NONE);
+    assert_int_equal(done.destroys, 0); /* it was given back */
+    assert_int_equal(begun.works, 1);
+    assert_int_equal(begun.dones, 0);
+    assert_int_equal(begun.destroys, 1);
+    assert_int_equal(waiting.works + waiting.dones, 0);
+}
+
 /* --- the end ---------------------------------------------------------------------------------- */
 
 static void test_requests_end_when_asked_to(void **state)
@@ -474,6 +521,7 @@ int main(void)
         T(test_a_list_shows_what_can_be_had_by_name),
         T(test_a_large_list_lets_others_go_first),
         T(test_names_and_removal),
+        T(test_own_work_is_done_or_forgotten),
         T(test_lines_are_appended_for_all_to_read_and_write),
         T(test_no_line_leaves_the_share),
         T(test_requests_end_when_asked_to),

@@ -37,6 +37,7 @@ static void open_stage(struct stage *s, struct fixture *f)
     struct err e = {0};
     const struct node_local_config c = {.loop = f->tools,
                                         .log = &f->log,
+                                        .files = f->files,
                                         .agent_path = f->agent,
                                         .root = f->root,
                                         .callbacks = {on_ready, on_down, on_task_ended, f}};

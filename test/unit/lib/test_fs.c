@@ -315,6 +315,19 @@ static void test_leftovers_of_one_file_go(void **state)
     assert_int_equal(fs_remove_tree(dir, &e), 0);
 }
 
+static void test_the_folder_of_a_path(void **state)
+{
+    static const struct {
+        const char *path, *folder;
+    } rows[] = {{"/a/b/c", "/a/b"}, {"/a", "/"}, {"a", "."}, {"a/b", "a"}, {"/", "/"}, {"a/", "a"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char *folder = fs_folder(rows[i].path);
+        assert_string_equal(folder, rows[i].folder);
+        free(folder);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -329,6 +342,7 @@ int main(void)
         cmocka_unit_test(safe_paths),
         cmocka_unit_test_setup_teardown(opening_beneath, make_dir, drop_dir),
         cmocka_unit_test(joining),
+        cmocka_unit_test(test_the_folder_of_a_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,6 +39,7 @@ struct seen {
 struct fixture {
     uv_loop_t loop;
     struct loop *tools; /* over it */
+    struct files *files;
     struct log log;
     struct node_link *link;
     char root[64], agent[PATH_MAX];
@@ -169,6 +170,7 @@ static inline void open_link(struct fixture *f)
 {
     struct node_local_config c = {.loop = f->tools,
                                   .log = &f->log,
+                                  .files = f->files,
                                   .agent_path = f->agent,
                                   .root = f->root,
                                   .callbacks = {on_ready, on_down, on_ended, f}};
@@ -202,6 +204,7 @@ static inline void fixture_begin(struct fixture *f)
     f->log = (struct log){.fd = STDERR_FILENO, .level = LOG_LVL_ERROR};
     assert_int_equal(uv_loop_init(&f->loop), 0);
     f->tools = loop_uv_create(&f->loop, NULL, NULL);
+    f->files = files_create(f->tools, &f->log);
     uv_timer_init(&f->loop, &f->limit);
     uv_timer_init(&f->loop, &f->tick);
     f->limit.data = f;
@@ -214,9 +217,17 @@ static inline int setup(void **state)
     return 0;
 }
 
+static inline void on_files_stopped(void *ctx, size_t left_behind)
+{
+    assert_int_equal(left_behind, 0);
+    ((struct fixture *)ctx)->files = NULL;
+}
+
 static inline void fixture_end(struct fixture *f)
 {
     close_link(f);
+    files_stop(f->files, on_files_stopped, f);
+    WAIT(f, !f->files);
     loop_uv_destroy(f->tools);
     uv_close((uv_handle_t *)&f->limit, NULL);
     uv_close((uv_handle_t *)&f->tick, NULL);

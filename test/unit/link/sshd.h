@@ -94,6 +94,7 @@ static inline void fill_config(struct ssh_fixture *s)
     s->config = (struct node_ssh_config){
         .loop = s->f.tools,
         .log = &s->f.log,
+        .files = s->f.files,
         .host = "127.0.0.1",
         .user = s->user,
         .identity = s->identity,

@@ -272,6 +272,7 @@ static void open_as(struct fixture *f, int64_t term, const char *id, int dead_ms
 {
     struct node_local_config c = {.loop = f->tools,
                                   .log = &f->log,
+                                  .files = f->files,
                                   .agent_path = f->agent,
                                   .root = f->root,
                                   .epoch = {term, id},
@@ -328,6 +329,7 @@ static void test_an_epoch_that_cannot_be_understood_is_said(void **state)
             node_open_local(
                 &(struct node_local_config){.loop = f->tools,
                                             .log = &f->log,
+                                            .files = f->files,
                                             .agent_path = f->agent,
                                             .root = f->root,
                                             .callbacks = {on_ready, on_down, on_ended, f}},

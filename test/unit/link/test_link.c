@@ -7,18 +7,16 @@
 static void test_missing_agent(void **state)
 {
     struct fixture *f = *state;
-    struct node_local_config c = {.loop = f->tools,
-                                  .log = &f->log,
-                                  .agent_path = "/nowhere/batchai-node",
-                                  .root = f->root,
-                                  .callbacks = {on_ready, on_down, on_ended, f}};
-    struct err e;
-    assert_int_equal(node_open_local(&c, &f->link, &e), -1);
-    assert_non_null(strstr(e.msg, "/nowhere/batchai-node"));
-    c.agent_path = f->root; /* passes for executable, but cannot be executed */
-    assert_int_equal(node_open_local(&c, &f->link, &e), -1);
-    assert_non_null(strstr(e.msg, f->root));
-    f->link = NULL;
+    /* The folder passes for executable, but cannot be executed. */
+    const char *const no_agents[] = {"/nowhere/batchai-node", f->root};
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(f->agent, sizeof f->agent, "%s", no_agents[i]);
+        open_link(f);
+        WAIT(f, f->down == 1);
+        assert_non_null(strstr(f->why.msg, "cannot start the node agent"));
+        assert_non_null(strstr(f->why.msg, no_agents[i]));
+        close_link(f);
+    }
 }
 
 static void test_agent_that_cannot_start(void **state)
@@ -47,7 +45,7 @@ static void test_agent_that_cannot_start(void **state)
 static void test_close_answers_what_is_pending(void **state)
 {
     struct fixture *f = *state;
-    open_link(f);
+    open_ready(f);
     int before = f->answers;
     start_with(f, "pending", "true", NULL, 0);
     node_tasks(f->link, on_tasks, f);
@@ -57,10 +55,23 @@ static void test_close_answers_what_is_pending(void **state)
     assert_int_equal(f->answers, before + 2);
     assert_int_equal(f->why.code, ERR_UNAVAILABLE);
     WAIT(f, f->closed == 1);
-    assert_int_equal(f->ready, 0);
     assert_int_equal(f->down, 0);
     /* The request was on its way; the task is carried out all the same. */
     WAIT(f, file_has(f, "tasks/pending.exit", "exited"));
+}
+
+static void test_close_while_it_is_opened(void **state)
+{
+    struct fixture *f = *state;
+    open_link(f);
+    int before = f->answers;
+    node_tasks(f->link, on_tasks, f);
+    node_close(f->link, on_closed, f);
+    f->link = NULL;
+    assert_int_equal(f->answers, before + 1);
+    assert_int_equal(f->why.code, ERR_UNAVAILABLE);
+    WAIT(f, f->closed == 1);
+    assert_int_equal(f->ready + f->down, 0);
 }
 
 static void test_refused_requests(void **state)
@@ -84,6 +95,7 @@ int main(void)
         TEST(test_missing_agent),
         TEST(test_agent_that_cannot_start),
         TEST(test_close_answers_what_is_pending),
+        TEST(test_close_while_it_is_opened),
         TEST(test_refused_requests),
     };
     (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */

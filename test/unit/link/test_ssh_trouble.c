@@ -3,7 +3,9 @@
  * Machines that cannot be reached, trusted, logged in to or prepared: each failure says where,
  * what and what to do. And the ways to log in that work.
  */
+#include <fcntl.h>
 #include <poll.h>
+#include <sys/stat.h>
 
 #include "test/unit/link/sshd.h"
 
@@ -190,6 +192,98 @@ static void test_known_hosts_broken(void **state)
 }
 
 /* ---- logging in ---- */
+
+/* Whoever opens a pipe to read it waits until somebody opens it to write. */
+static char *hanging_file(struct ssh_fixture *s, const char *folder, const char *name)
+{
+    struct err e;
+    char *dir = fs_join(s->dir, folder), *path = fs_join(dir, name);
+    assert_int_equal(fs_mkdirs(dir, 0755, &e), 0);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    free(dir);
+    return path;
+}
+
+/* Ends the wait of all who are in it by now. */
+static void let_go_of(const char *path)
+{
+    int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    assert_true(fd >= 0);
+    close(fd);
+}
+
+static void test_known_hosts_that_hangs(void **state)
+{
+    struct ssh_fixture *s = begin(state);
+    char *good = s->known_hosts, *path = hanging_file(s, "hangs", "known_hosts");
+    s->config.known_hosts = path;
+    s->config.login_ms = 300;
+    for (int i = 0; i < 4; i++) /* more than there are workers; each close is waited for */
+        ssh_must_fail(s, "hangs/known_hosts has not answered in 0.3 s; see why the file system");
+    s->config.known_hosts = good;
+    s->config.login_ms = 0;
+    ssh_ready(s);
+    close_link(&s->f);
+    let_go_of(path);
+    free(path);
+}
+
+static void test_key_file_that_hangs(void **state)
+{
+    struct ssh_fixture *s = begin(state);
+    char *path = hanging_file(s, "hangs", "id_ed25519");
+    s->config.identity = path;
+    s->config.login_ms = 300;
+    ssh_must_fail(s, "logging in: |hangs/id_ed25519 has not answered in 0.3 s");
+    s->config.identity = s->identity;
+    s->config.login_ms = 0;
+    ssh_ready(s);
+    close_link(&s->f);
+    let_go_of(path);
+    free(path);
+}
+
+/* It was stopped: it accepts, and never answers. */
+static void test_ssh_agent_that_hangs(void **state)
+{
+    struct ssh_fixture *s = begin(state);
+    char *socket = fs_join(s->dir, "agent.sock"), *log = fs_join(s->dir, "agent.log");
+    s->ssh_agent = spawn((char *[]){"/usr/bin/ssh-agent", "-D", "-a", socket, NULL}, log);
+    WAIT(&s->f, access(socket, F_OK) == 0);
+    kill(s->ssh_agent, SIGSTOP);
+    s->config.identity = NULL;
+    s->config.agent_socket = socket;
+    s->config.login_ms = 300;
+    ssh_must_fail(s, "logging in: no answer in 0.3 s");
+    kill(s->ssh_agent, SIGCONT);
+    free(socket);
+    free(log);
+}
+
+/* Two links to a machine that is new: its key is recorded once. */
+static void test_known_hosts_says_it_once(void **state)
+{
+    struct ssh_fixture *s = begin(state);
+    struct node_link *other;
+    struct fixture second = {.loop = s->f.loop};
+    struct err e;
+    struct node_ssh_config c = s->config;
+    c.callbacks = (struct node_callbacks){on_ready, on_down, NULL, &second};
+    c.port = s->port;
+    c.root = s->dir;
+    assert_int_equal(node_open_ssh(&c, &other, &e), 0);
+    ssh_ready(s);
+    WAIT(&s->f, second.ready || second.down);
+    assert_int_equal(second.ready, 1);
+    char *text;
+    assert_int_equal(fs_read(s->known_hosts, 65536, &text, NULL, &e), 0);
+    const char *line = strchr(text, '\n');
+    assert_true(line && line[1] == '\0');
+    free(text);
+    free(second.facts);
+    node_close(other, on_closed, &second);
+    WAIT(&s->f, second.closed == 1);
+}
 
 static void test_wrong_key(void **state)
 {
@@ -473,6 +567,10 @@ int main(void)
         SSH_TEST(test_host_key_of_another_type),
         SSH_TEST(test_known_on_another_port),
         SSH_TEST(test_known_hosts_broken),
+        SSH_TEST(test_known_hosts_that_hangs),
+        SSH_TEST(test_known_hosts_says_it_once),
+        SSH_TEST(test_key_file_that_hangs),
+        SSH_TEST(test_ssh_agent_that_hangs),
         SSH_TEST(test_wrong_key),
         SSH_TEST(test_no_key_file),
         SSH_TEST(test_wrong_user),

@@ -247,6 +247,7 @@ static void bench_open(struct bench *b)
     const struct node_local_config c = {
         .loop = b->w->tools,
         .log = &b->w->log,
+        .files = b->w->files,
         .agent_path = b->w->agent,
         .root = b->rt.root,
         .callbacks = {on_bench_ready, on_bench_down, on_bench_ended, b}};

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The known_hosts file: which keys machines have shown. Everything here blocks as long as the file
+ * system likes, and knows nothing of links: it is for a worker.
+ */
+#ifndef NODEAGENT_PROTO_LINK_SSH_KNOWN_HOSTS_H
+#define NODEAGENT_PROTO_LINK_SSH_KNOWN_HOSTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define FINGERPRINT_LEN 64
+
+enum known_verdict {
+    KNOWN_MATCH,
+    KNOWN_NEW,     /* nothing is recorded of the machine; or no key was asked about */
+    KNOWN_CHANGED, /* another key is */
+    KNOWN_FAILED   /* the file could not be read or written; `cause` says why */
+};
+
+struct known_hosts {
+    /* What is asked; texts and key are borrowed. */
+    const char *path;
+    const char *name; /* "host", or "[host]:port" where the port is another than 22 */
+    const char *key;  /* that the machine shows; NULL: it has not been asked yet */
+    size_t n_key;
+    int type;    /* libssh2's LIBSSH2_HOSTKEY_TYPE_... */
+    bool record; /* a machine that is not in the file */
+
+    /* What was found. */
+    enum known_verdict verdict;
+    bool recorded; /* by this call */
+    char shown[FINGERPRINT_LEN], old[FINGERPRINT_LEN];
+    char *types;        /* of keys recorded of the machine, each with a comma behind it; owned */
+    char cause[512];    /* of KNOWN_FAILED */
+    const char *remedy; /* of static life; NULL: none */
+};
+
+void known_hosts_look(struct known_hosts *k);
+
+#endif
