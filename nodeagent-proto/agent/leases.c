@@ -16,6 +16,7 @@
 #include "lib/strbuf.h"
 #include "nodeagent-proto/agent/files.h"
 #include "nodeagent-proto/agent/lease_end.h"
+#include "nodeagent-proto/agent/names.h"
 #include "nodeagent-proto/wire/message.h"
 
 #define DIR_NAME   "accounts"
@@ -256,6 +257,11 @@ static int check_ask(const struct lease_ask *ask, struct err *e)
                : 0;
 }
 
+static const char *shell(void)
+{
+    return access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh";
+}
+
 int lease_take(const struct lease_ask *ask, struct err *e)
 {
     struct lease l = {.dir = NULL};
@@ -271,6 +277,8 @@ int lease_take(const struct lease_ask *ask, struct err *e)
         rc = make_dir(ask->holder.root, &l, e);
     if (rc >= 0 && ask->also && !is_adopted(&l))
         rc = make_also(ask->also, &l, e);
+    if (rc >= 0 && !is_adopted(&l))
+        name_give(l.uid, l.group, l.dir, shell());
     lease_free(&l);
     return rc;
 }
@@ -285,8 +293,10 @@ static int release(const struct uid_holder *h, const char *name, const struct le
     if (last < 0 || (last > 0 && lease_end_processes(l->uid, e) < 0) ||
         (!is_adopted(l) && lease_end_files(l->uid, l->dir, e) < 0))
         return err_prefix(e, "cannot release the account of %s", name);
-    if (last > 0)
+    if (last > 0) {
         lease_end_rest(l->uid);
+        name_take_back(l->uid);
+    }
     char *path = path_of(h->root, name);
     int rc =
         unlink(path) == 0 || errno == ENOENT ? 0 : err_errno(e, ERR_IO, "cannot remove %s", path);
@@ -391,12 +401,9 @@ bool lease_is_taken(const char *root, const char *name)
 
 static void fill(struct account *out, uid_t uid, gid_t gid, const char *home)
 {
-    const char *shell = access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh";
-    struct strbuf name = STRBUF_INIT;
-    strbuf_printf(&name, "batchai-%u", (unsigned)uid);
-    *out = (struct account){.name = strbuf_take(&name),
+    *out = (struct account){.name = name_of(uid),
                             .home = xstrdup(home),
-                            .shell = xstrdup(shell),
+                            .shell = xstrdup(shell()),
                             .uid = uid,
                             .gid = gid,
                             .groups = xcalloc(1, sizeof *out->groups),

@@ -15,6 +15,7 @@
 #include "lib/fs.h"
 #include "lib/strbuf.h"
 #include "nodeagent-proto/agent/files.h"
+#include "nodeagent-proto/agent/names.h"
 #include "nodeagent-proto/agent/procs.h"
 #include "nodeagent-proto/wire/message.h"
 
@@ -204,6 +205,7 @@ static bool find_uid(void *ctx, int registry, const struct entry *en)
         return true;
     const struct uid_holder gone = holder_of(en);
     forget_at(registry, &gone, en->name);
+    name_take_back(en->uid);
     return false;
 }
 

@@ -3,7 +3,7 @@
  * Numbers for accounts of jobs. The range is the site's to say, and nobody else's. Who has which is
  * noted in a directory of the machine's, so that two agents never give the same number to different
  * jobs, and several nodes of one machine give the same one to the same job. No account of the
- * machine is made: a number has no name.
+ * machine is made; names.h says what a number is called.
  *
  * `first` is the group of all. Then numbers go in pairs: a job's, and one that ends what runs as
  * the job's (lease_end.h). They are given out in turn, so that one comes again as late as can be.

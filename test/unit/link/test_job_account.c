@@ -124,6 +124,44 @@ static void test_a_job_is_a_number_of_its_own(void **state)
     free(home);
 }
 
+static bool has_records(void)
+{
+    char *text = NULL, *line;
+    bool has = fs_read("/etc/nsswitch.conf", 65536, &text, NULL, NULL) == 0 &&
+               (line = strstr(text, "\npasswd:")) &&
+               (line[strcspn(line + 1, "\n") + 1] = '\0', 1) && strstr(line, "systemd");
+    free(text);
+    return has;
+}
+
+static void test_programs_know_it_by_name_as_long_as_it_is_taken(void **state)
+{
+    struct fixture *f = *state;
+    char wanted[128], record[64];
+    NEED_ROOT();
+    if (!has_records())
+        skip_because("passwd of nsswitch.conf has no systemd");
+    open_ready(f);
+    take(f, "one");
+    uid_t one = uid_of(f, "one");
+    char *home = dir_of(f, "one");
+    assert_int_equal(exit_of(f, "t1", "one", "whoami; getent passwd $(id -u); ssh -G h | head -1"),
+                     0);
+    snprintf(wanted, sizeof wanted, "batchai-%u\nbatchai-%u:x:%u:%u:", one, one, one, FIRST);
+    assert_true(file_has(f, "jobs/one/out.txt", wanted));
+    assert_true(file_has(f, "jobs/one/out.txt", home));
+    assert_true(file_has(f, "jobs/one/out.txt", "\nuser batchai-") ||
+                file_has(f, "jobs/one/out.txt", "\nhost h"));
+    take(f, "one");
+    release(f, "one");
+    struct stat st;
+    snprintf(record, sizeof record, "/run/userdb/%u.user", one);
+    assert_int_equal(lstat(record, &st), -1);
+    snprintf(record, sizeof record, "/run/userdb/batchai-%u.user", one);
+    assert_int_equal(lstat(record, &st), -1);
+    free(home);
+}
+
 static void test_taken_again_it_is_the_same(void **state)
 {
     struct fixture *f = *state;
@@ -443,6 +481,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_OPEN(test_a_job_is_a_number_of_its_own),
+        TEST_OPEN(test_programs_know_it_by_name_as_long_as_it_is_taken),
         TEST_OPEN(test_taken_again_it_is_the_same),
         TEST_OPEN(test_another_job_is_out_of_reach),
         TEST_OPEN(test_given_back_nothing_of_it_is_left),

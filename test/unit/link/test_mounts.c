@@ -236,6 +236,12 @@ static pid_t mount_sshfs(struct fixture *f, const struct share *s, const char *t
     return pid;
 }
 
+/* One that has answered is there for a moment yet, and would be taken for the next. */
+static void wait_for_no_worker(struct fixture *f, pid_t agent)
+{
+    WAIT(f, !find_child(agent, "batchai-worker"));
+}
+
 static void on_dir(void *ctx, const struct err *why, const struct node_dir_entry *list, size_t n)
 {
     struct fixture *f = ctx;
@@ -258,9 +264,10 @@ static void test_sshfs_that_hangs_holds_up_nobody_and_is_unmounted_by_force(void
     ASK(f, node_list_dir(f->link, NULL, target, "", on_dir, f));
     assert_string_equal(f->why.msg, "");
     assert_int_equal(f->n_tasks, 1);
+    pid_t agent = agent_pid(f);
+    wait_for_no_worker(f, agent);
     assert_int_equal(kill(sshfs, SIGSTOP), 0); /* the server is gone, and nobody says so */
     int start = f->answers;
-    pid_t agent = agent_pid(f);
     node_list_dir(f->link, NULL, target, "other", on_dir, f);
     WAIT(f, find_child(agent, "batchai-worker"));
     ASK(f, node_append(f->link, NULL, note, "still here", on_done, f));
@@ -296,6 +303,7 @@ static void test_requests_about_a_share_that_hangs_hold_up_their_successors_alon
     ASK(f, node_make_dirs(f->link, NULL, dirs, 1, on_done,
                           f)); /* it answers as long as the share does */
     assert_string_equal(f->why.msg, "");
+    wait_for_no_worker(f, agent);
     assert_int_equal(kill(sshfs, SIGSTOP), 0);
     int begun = f->answers;
     dirs[0] = new; /* what is known of the other, the kernel may still know */

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+#include "nodeagent-proto/agent/names.h"
+
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/fs.h"
+#include "lib/strbuf.h"
+
+#define RECORDS      "/run/userdb"
+#define NSSWITCH     "/etc/nsswitch.conf"
+#define NSSWITCH_MAX 65536
+
+/* Whether the C library looks for records when it is asked for an account. */
+static bool are_read(void)
+{
+    char *text, *lines = NULL;
+    bool read = false;
+    if (fs_read(NSSWITCH, NSSWITCH_MAX, &text, NULL, NULL) < 0)
+        return false;
+    for (char *line = strtok_r(text, "\n", &lines); line; line = strtok_r(NULL, "\n", &lines)) {
+        char *words = NULL, *word;
+        line[strcspn(line, "#")] = '\0';
+        word = strtok_r(line, " \t", &words);
+        if (!word || strcmp(word, "passwd:") != 0)
+            continue;
+        while ((word = strtok_r(NULL, " \t", &words)))
+            read = read || strcmp(word, "systemd") == 0;
+    }
+    free(text);
+    return read;
+}
+
+char *name_of(uid_t uid)
+{
+    struct strbuf b = STRBUF_INIT;
+    strbuf_printf(&b, "batchai-%u", (unsigned)uid);
+    return strbuf_take(&b);
+}
+
+struct paths {
+    char file[64]; /* relative to the directory, as the link to it says it */
+    char record[96], by_number[96];
+};
+
+static void find_paths(uid_t uid, struct paths *out)
+{
+    char *name = name_of(uid);
+    snprintf(out->file, sizeof out->file, "%s.user", name);
+    snprintf(out->record, sizeof out->record, RECORDS "/%s", out->file);
+    snprintf(out->by_number, sizeof out->by_number, RECORDS "/%u.user", (unsigned)uid);
+    free(name);
+}
+
+static int add_text(const char *text, size_t n, void *to)
+{
+    strbuf_add(to, text, n);
+    return 0;
+}
+
+/* Locked: nobody logs in as it, from outside least of all. False: `home` is not UTF-8. */
+static bool put_record(struct strbuf *to, uid_t uid, gid_t gid, const char *home, const char *shell)
+{
+    char *name = name_of(uid);
+    json_t *record =
+        json_pack("{s:s, s:I, s:I, s:s, s:s, s:b}", "userName", name, "uid", (json_int_t)uid, "gid",
+                  (json_int_t)gid, "homeDirectory", home, "shell", shell, "locked", 1);
+    bool is_text = record && json_dump_callback(record, add_text, to, JSON_COMPACT) == 0;
+    json_decref(record);
+    free(name);
+    return is_text;
+}
+
+/* Written in place, not beside it and renamed: who is killed meanwhile leaves nothing that
+ * name_take_back() does not know. Who asks by number finds it when it is whole. */
+void name_give(uid_t uid, gid_t gid, const char *home, const char *shell)
+{
+    struct strbuf text = STRBUF_INIT;
+    struct paths p;
+    if (!are_read() || !put_record(&text, uid, gid, home, shell)) {
+        strbuf_free(&text);
+        return;
+    }
+    find_paths(uid, &p);
+    (void)mkdir(RECORDS, 0755);
+    (void)unlink(p.record);
+    int fd = open(p.record, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (fd >= 0 && fchmod(fd, 0644) == 0 && fs_write_all(fd, text.s, text.len) == 0) {
+        (void)unlink(p.by_number);
+        int ignored = symlink(p.file, p.by_number);
+        (void)ignored;
+    }
+    if (fd >= 0)
+        close(fd);
+    strbuf_free(&text);
+}
+
+void name_take_back(uid_t uid)
+{
+    struct paths p;
+    find_paths(uid, &p);
+    (void)unlink(p.by_number);
+    (void)unlink(p.record);
+}
