@@ -12,12 +12,15 @@ from pathlib import Path
 
 import pytest
 import requests
+from support.daemon import BATCHAID, NODE_AGENT
+from support.sshd import Sshd
 from support.waiting import wait_for
 from support.world import MOUNT, Place, cluster_body, job_body
 
 POINTS = int(os.environ.get("BATCHAID_FAULT_POINTS", "10"))
 SOURCE = Path(__file__).resolve().parents[1] / "support" / "failing.c"
-KINDS = ("write", "sync", "fork", "connect")
+KINDS = ("write", "sync", "fork")
+VM_SIZE = "STANDARD_NC6"
 ENDS_IT = ("sync",)  # the kernel may have dropped the pages
 
 
@@ -34,7 +37,7 @@ def library(tmp_path_factory):
 class Walk:
     """One walkthrough with a fault in it; what was acknowledged."""
 
-    def __init__(self, make, library, kind, at, folder):
+    def __init__(self, make, library, kind, at, folder, machine=None):
         self.count = folder / f"{kind}-{at}"
         self.count.touch()
         sanitizer = os.environ.get("ASAN_OPTIONS", "")
@@ -42,7 +45,17 @@ class Walk:
             "LD_PRELOAD": str(library), "FAILING_CALL": kind, "FAILING_AT": str(at),
             "FAILING_COUNT": str(self.count), "ASAN_OPTIONS": f"{sanitizer}:verify_asan_link_order=0".lstrip(":")})
         self.d.expect_log(r".")  # whatever it has to say of it
-        self.at, self.kind = at, kind
+        self.at, self.kind, self.machine = at, kind, machine
+        if machine:
+            # Its node root is this walk's own; the share comes to it as a folder of this machine.
+            source = f"{self.d.state_dir}/storage/{{account}}/files/{{share}}"
+            self.d.config = {
+                "inventory": [machine.group(vm_sizes=[VM_SIZE], node_root=str(machine.dir / f"root-{at}"))],
+                "mounts": [{"match": "*/*", "type": "bind", "source": source}],
+                "ssh": {"connect_timeout_s": 5, "keepalive_s": 1},
+                "machines": {"health_interval_s": 1, "min_free_disk_mb": 1},
+                "local": {"nodes": 0},
+            }
         self.acknowledged, self.refused, self.job = set(), False, None
 
     @property
@@ -84,11 +97,26 @@ class Walk:
         self.put(place.group_path, {"location": "eastus"})
         self.put(place.path, {"location": "eastus"})
         self.put(place.experiment_path("e"), {})
-        self.put(cluster.path, cluster_body(1))
+        self.put(cluster.path, self.cluster_body())
         self.put(job.path, job_body(cluster.path, f"echo ran >> {MOUNT}/runs"))
         self.job = job if job.path in self.acknowledged else None
         if self.job:
             wait_for(lambda: not self.d.running or self.ended(), 30, lambda: self.d.log_tail())
+
+    def cluster_body(self):
+        if not self.machine:
+            return cluster_body(1)
+        self.place.share().chmod(0o777)
+        # The machine is this one: an account that it has not.
+        user = {"adminUserName": f"nth{os.getpid()}"}
+        return cluster_body(1, vmSize=VM_SIZE, userAccountSettings=user)
+
+    def give_back(self):
+        """What the machine has of this walk."""
+        place = Place(self.d, "rg", "ws")
+        place.remove()
+        self.d.stop()
+        assert not list(Path(self.machine.dir).glob("root-*/mnt/*/*")), "a mount is left"
 
     def ended(self):
         try:
@@ -113,6 +141,8 @@ class Walk:
             ran = [f.read_text() for f in Path(self.d.dir).rglob("runs") if f.is_file()]
             assert "".join(ran).count("ran") <= 1, "it ran twice"
             state = self.job.call("GET").json["properties"]
+            if self.machine:  # whoever cannot connect tries again
+                assert state["executionState"] == "succeeded", state
             if state["executionState"] == "succeeded":
                 assert "".join(ran) == "ran\n"
 
@@ -123,16 +153,43 @@ def spread(calls):
     return sorted({1 + i * (calls - 1) // (POINTS - 1) for i in range(POINTS)})
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_nothing_acknowledged_is_lost(own_daemon, library, kind, tmp_path):
-    whole = Walk(own_daemon, library, kind, 0, tmp_path)
+def walk_with_each(make, library, kind, folder, machine=None):
+    whole = Walk(make, library, kind, 0, folder, machine)
     whole.run()
     assert len(whole.acknowledged) == 5, whole.d.log_tail()
     calls = whole.calls
     whole.judge()
-    if not calls:
-        pytest.skip(f"the walkthrough has no {kind}")
+    if machine:
+        whole.give_back()
+    assert calls, f"the walkthrough has no {kind}"
+    print(f"{calls} of {kind}")
     for at in spread(calls):
-        walk = Walk(own_daemon, library, kind, at, tmp_path)
+        walk = Walk(make, library, kind, at, folder, machine)
         walk.run()
         walk.judge()
+        if machine:
+            walk.give_back()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_acknowledged_is_lost(own_daemon, library, kind, tmp_path):
+    walk_with_each(own_daemon, library, kind, tmp_path)
+
+
+@pytest.fixture
+def machine(tmp_path):
+    if os.geteuid() != 0:
+        pytest.skip("a share is bound into a machine's node as root")
+    with Sshd(tmp_path / "machine") as sshd:
+        yield sshd
+
+
+def test_a_machine_is_reached_all_the_same(machine, own_daemon, library, tmp_path):
+    walk_with_each(own_daemon, library, "connect", tmp_path, machine)
+
+
+def test_what_is_released_has_no_faults_to_turn_on():
+    """Faults come from the preloaded library alone: neither program looks for its variables."""
+    for program in (BATCHAID, NODE_AGENT):
+        text = program.read_bytes()
+        assert b"FAULT_POINT" not in text and b"FAILING_" not in text, program
