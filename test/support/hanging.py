@@ -42,6 +42,8 @@ class HangingFolder:
 
     def stop(self):
         self.fuse.send_signal(signal.SIGSTOP)
+        # Until one of its threads has been scheduled and has stopped the others they serve on.
+        os.waitid(os.P_PID, self.fuse.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
 
     def go_on(self):
         self.fuse.send_signal(signal.SIGCONT)

@@ -236,6 +236,16 @@ static pid_t mount_sshfs(struct fixture *f, const struct share *s, const char *t
     return pid;
 }
 
+/* The signal reaches one thread, which stops the others once it is scheduled: until then they
+ * serve. */
+static void stop(pid_t sshfs)
+{
+    int status;
+    assert_int_equal(kill(sshfs, SIGSTOP), 0);
+    assert_int_equal(waitpid(sshfs, &status, WUNTRACED), sshfs);
+    assert_true(WIFSTOPPED(status));
+}
+
 /* One that has answered is there for a moment yet, and would be taken for the next. */
 static void wait_for_no_worker(struct fixture *f, pid_t agent)
 {
@@ -266,7 +276,7 @@ static void test_sshfs_that_hangs_holds_up_nobody_and_is_unmounted_by_force(void
     assert_int_equal(f->n_tasks, 1);
     pid_t agent = agent_pid(f);
     wait_for_no_worker(f, agent);
-    assert_int_equal(kill(sshfs, SIGSTOP), 0); /* the server is gone, and nobody says so */
+    stop(sshfs); /* the server is gone, and nobody says so */
     int start = f->answers;
     node_list_dir(f->link, NULL, target, "other", on_dir, f);
     WAIT(f, find_child(agent, "batchai-worker"));
@@ -304,7 +314,7 @@ static void test_requests_about_a_share_that_hangs_hold_up_their_successors_alon
                           f)); /* it answers as long as the share does */
     assert_string_equal(f->why.msg, "");
     wait_for_no_worker(f, agent);
-    assert_int_equal(kill(sshfs, SIGSTOP), 0);
+    stop(sshfs);
     int begun = f->answers;
     dirs[0] = new; /* what is known of the other, the kernel may still know */
     node_make_dirs(f->link, NULL, dirs, 1, on_done, f);
@@ -341,7 +351,7 @@ static void test_a_worker_that_is_killed_is_an_error_and_no_silence(void **state
     open_ready(f);
     char *target = directory(f, "mnt/sshfs");
     pid_t sshfs = mount_sshfs(f, &s, target), agent = agent_pid(f), worker = 0;
-    assert_int_equal(kill(sshfs, SIGSTOP), 0);
+    stop(sshfs);
     int start = f->answers;
     node_list_dir(f->link, NULL, target, "", on_dir, f);
     WAIT(f, (worker = find_child(agent, "batchai-worker")) > 0);
