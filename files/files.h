@@ -6,11 +6,11 @@
  *   files_...() -> queue of the share -> one of its two workers -> callback on the loop
  *
  * Each share has workers of its own, two at most, started when there is work and gone a while after
- * it. A share that hangs holds its two workers and nobody else's: when both have been in one call
- * for FILES_HUNG_US, what waits for it, and what is asked of it from then on, fails with
- * ERR_UNAVAILABLE (503 to a client) until a worker comes back. What the two workers do is
- * not given up: it is answered when the share goes on. Long work (a large directory) is done in
- * steps, and lets others go first after each.
+ * it, whatever files are still open. A share that hangs holds its two workers and nobody else's:
+ * when both have been in one call for FILES_HUNG_US, what waits for it, and what is asked of it
+ * from then on, fails with ERR_UNAVAILABLE (503 to a client) until a worker comes back. What the
+ * two workers do is not given up: it is answered when the share goes on. Long work (a large
+ * directory) is done in steps, and lets others go first after each.
  *
  * Callbacks run on the loop, once, never inside the call. Texts are copied. Symbolic links are
  * followed as long as they stay below the share's folder (openat2 with RESOLVE_BENEATH).
@@ -43,7 +43,7 @@ struct files_counts {
     size_t shares, hung;  /* with workers now; of these, how many hang */
     size_t waiting, open; /* pieces of work without a worker; files */
     uint64_t done;        /* pieces of work, ever */
-    uint64_t refused;     /* of clients' requests: share hung, or queue full */
+    uint64_t refused;     /* of clients' requests: share hung, queue full, too many shares busy */
     uint64_t bytes;       /* read */
 };
 void files_count(const struct files *f, struct files_counts *out);

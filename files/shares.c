@@ -15,8 +15,9 @@
 #include "files/files_priv.h"
 #include "lib/arena.h"
 
-/* Shares with workers, at once: each may cost FILES_WORKERS threads that hang. */
-#define SHARES_MAX 64
+/* Shares with workers, at once: each may cost FILES_WORKERS threads that hang. So high that a
+ * server whose shares all hang does not take those of others with it. */
+#define SHARES_MAX 256
 /* Clients' jobs that wait for a worker of one share. */
 #define WAITING_MAX 1024
 /* Workers of a share that has nothing to do are kept for so long. */
@@ -35,7 +36,7 @@ struct share {
     struct share *next;
     struct files *files;
     char *folder;
-    struct loop_lane *lane;
+    struct loop_lane *lane; /* its workers; NULL: nothing is done on it, though files may be open */
     struct loop_timer *timer; /* looks for a hang while both workers are busy, for an end else */
     struct worker worker[FILES_WORKERS];
     struct job *queue, **queue_end;
@@ -84,6 +85,7 @@ void job_forget(struct job *job)
     job->told = true;
 }
 
+/* That it all stops, or that the share hangs. */
 static void unavailable(struct err *e, const struct files *f)
 {
     if (f->stopping)
@@ -93,6 +95,24 @@ static void unavailable(struct err *e, const struct files *f)
                 "the share does not answer: calls on its files have taken more than %d s; try "
                 "again in a moment",
                 FILES_HUNG_US / 1000000);
+}
+
+static void say_queue_full(struct err *e, const struct share *s)
+{
+    err_set(e, ERR_UNAVAILABLE, NULL,
+            "%zu requests wait for files of this share already, as many as may; try again in a "
+            "moment",
+            s->waiting);
+}
+
+static void say_crowded(struct err *e, const struct files *f)
+{
+    struct files_counts now;
+    files_count(f, &now);
+    err_set(e, ERR_UNAVAILABLE, NULL,
+            "files of %zu other shares are being worked on, as many as may at once, and %zu of "
+            "these shares do not answer; try again in a moment",
+            now.shares, now.hung);
 }
 
 /* --- a share's queue -------------------------------------------------------------------------- */
@@ -193,11 +213,29 @@ static void on_lane_closed(void *ctx)
 }
 
 /* `patience_us` as of loop_lane_close(). */
-static void share_close(struct share *s, int64_t patience_us)
+static void workers_go(struct share *s, int64_t patience_us)
 {
+    if (!s->lane)
+        return;
     s->files->closing++;
     loop_lane_close(s->lane, LOOP_LANE_DROP, patience_us, on_lane_closed, s->files);
+    s->lane = NULL;
+}
+
+static void share_close(struct share *s, int64_t patience_us)
+{
+    workers_go(s, patience_us);
     share_remove(s);
+}
+
+/* It has nothing to do. Open files alone need it, but no workers. */
+static void share_rest(struct share *s)
+{
+    assert(is_idle(s));
+    if (s->holds == 0)
+        share_close(s, 0);
+    else
+        workers_go(s, 0);
 }
 
 /* When the later of the workers that are all busy has been so for too long; 0: one is free. */
@@ -218,7 +256,7 @@ static void share_watch(struct share *s)
     int64_t at = hung_at(s);
     if (at && !s->hung)
         loop_timer_start(s->timer, at);
-    else if (is_idle(s) && s->holds == 0)
+    else if (is_idle(s) && (s->lane || s->holds == 0))
         loop_timer_start(s->timer, loop_mono_us(s->files->loop) + IDLE_US);
     else
         loop_timer_stop(s->timer);
@@ -235,8 +273,8 @@ static void on_timer(void *ctx)
         queue_refuse(s, is_clients);
         return;
     }
-    if (is_idle(s) && s->holds == 0)
-        share_close(s, 0);
+    if (is_idle(s))
+        share_rest(s);
     else
         share_watch(s);
 }
@@ -246,7 +284,6 @@ static struct share *share_new(struct files *f, const char *folder)
     struct share *s = xcalloc(1, sizeof *s);
     s->files = f;
     s->folder = xstrdup(folder);
-    s->lane = loop_lane_create(f->loop, "files", FILES_WORKERS, FILES_WORKERS);
     s->timer = loop_timer_create(f->loop, on_timer, s);
     s->queue_end = &s->queue;
     s->next = f->shares;
@@ -254,19 +291,21 @@ static struct share *share_new(struct files *f, const char *folder)
     return s;
 }
 
-/* Makes room for one more by closing one that has nothing to do. */
+/* May one more have workers? One that has nothing to do gives up its own. */
 static bool has_room(struct files *f)
 {
     struct share *idle = NULL;
     size_t n = 0;
-    for (struct share *s = f->shares; s; s = s->next, n++)
-        if (is_idle(s) && s->holds == 0)
+    for (struct share *s = f->shares; s; s = s->next) {
+        n += s->lane != NULL;
+        if (s->lane && is_idle(s))
             idle = s;
+    }
     if (n < SHARES_MAX)
         return true;
     if (!idle || f->walking)
         return false;
-    share_close(idle, 0);
+    share_rest(idle);
     return true;
 }
 
@@ -305,6 +344,8 @@ static void on_worker_back(void *ctx, enum loop_work_end how)
     struct err why;
     job->has_worker = false;
     worker_free(s, job);
+    s->holds++; /* callbacks may ask for other shares, for which one with nothing to do makes room
+                 */
     f->counts.done += how == LOOP_WORK_DONE && !job->more;
     if (how == LOOP_WORK_DROPPED) {
         unavailable(&why, f);
@@ -314,6 +355,7 @@ static void on_worker_back(void *ctx, enum loop_work_end how)
     } else {
         job_end(job, NULL);
     }
+    s->holds--;
     share_pump(s);
     files_stop_step(f);
 }
@@ -324,6 +366,8 @@ static void share_pump(struct share *s)
         if (s->worker[i].job)
             continue;
         struct job *job = queue_take(s, &s->queue);
+        if (!s->lane)
+            s->lane = loop_lane_create(s->files->loop, "files", FILES_WORKERS, FILES_WORKERS);
         s->worker[i] = (struct worker){job, loop_mono_us(s->files->loop)};
         job->has_worker = true;
         if (!loop_work(s->lane, on_worker, on_worker_back, job))
@@ -338,34 +382,49 @@ static void share_pump(struct share *s)
 struct refusal {
     struct job *job;
     struct files *files;
+    struct err why;
 };
 
 static void on_refused(void *ctx)
 {
     struct refusal *r = ctx;
-    struct err why;
-    unavailable(&why, r->files);
-    job_end(r->job, &why);
+    job_end(r->job, &r->why);
     r->files->closing--;
     files_stop_step(r->files);
     free(r);
 }
 
-static void refuse(struct files *f, struct job *job)
+static void refuse(struct files *f, struct job *job, const struct err *why)
 {
     struct refusal *r = xcalloc(1, sizeof *r);
-    *r = (struct refusal){job, f};
+    *r = (struct refusal){job, f, *why};
     f->closing++; /* it must be there until then */
     f->counts.refused += is_clients(job) && !f->stopping;
     loop_defer(f->loop, on_refused, r);
 }
 
+/* Why a job cannot even be queued. */
+static bool must_refuse(struct files *f, struct share *s, const struct job *job, struct err *why)
+{
+    bool room = (s && s->lane) || f->stopping || has_room(f);
+    if (!is_clients(job))
+        return f->stopping && !s;
+    if (f->stopping || (s && s->hung))
+        unavailable(why, f);
+    else if (s && s->waiting >= WAITING_MAX)
+        say_queue_full(why, s);
+    else if (!room)
+        say_crowded(why, f);
+    else
+        return false;
+    return true;
+}
 void job_begin_in(struct share *s, struct job *job)
 {
-    struct files *f = s->files;
+    struct err why;
     job->share = s;
-    if (is_clients(job) && (f->stopping || s->hung || s->waiting >= WAITING_MAX)) {
-        refuse(f, job);
+    if (must_refuse(s->files, s, job, &why)) {
+        refuse(s->files, job, &why);
         return;
     }
     queue_add(s, job);
@@ -375,11 +434,16 @@ void job_begin_in(struct share *s, struct job *job)
 void job_begin(struct files *f, const char *folder, struct job *job)
 {
     struct share *s = share_find(f, folder);
-    if (!s && (f->stopping || (!has_room(f) && is_clients(job)))) {
-        refuse(f, job);
+    struct err why;
+    if (must_refuse(f, s, job, &why)) {
+        refuse(f, job, &why);
         return;
     }
-    job_begin_in(s ? s : share_new(f, folder), job);
+    if (!s)
+        s = share_new(f, folder);
+    job->share = s;
+    queue_add(s, job);
+    share_pump(s);
 }
 
 /* --- what the other files ask for --------------------------------------------------------------
@@ -432,7 +496,7 @@ void files_count(const struct files *f, struct files_counts *out)
 {
     *out = f->counts;
     for (const struct share *s = f->shares; s; s = s->next) {
-        out->shares++;
+        out->shares += s->lane != NULL;
         out->hung += s->hung;
         out->waiting += s->queued;
     }

@@ -47,7 +47,7 @@ struct fake_loop {
     struct {
         loop_fn fn;
         void *ctx;
-    } deferred[64];
+    } deferred[1024];
     size_t n_deferred;
     void *left_behind[16]; /* what would leak: threads hang in it */
     size_t n_left_behind;
@@ -95,7 +95,7 @@ static inline void fake_timer_destroy(struct loop_timer *timer)
 static inline void fake_defer(struct loop *l, loop_fn fn, void *ctx)
 {
     struct fake_loop *f = fake_of(l);
-    assert_true(f->n_deferred < 64);
+    assert_true(f->n_deferred < 1024);
     f->deferred[f->n_deferred].fn = fn;
     f->deferred[f->n_deferred++].ctx = ctx;
 }

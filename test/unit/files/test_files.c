@@ -4,6 +4,14 @@
  */
 #include "test/unit/files/fixture.h"
 
+static void put_big(struct fx *f)
+{
+    char *text = xcalloc(1, 3 * FILES_PIECE_MAX);
+    memset(text, 'b', 3 * FILES_PIECE_MAX);
+    put(f->share, "big", text, 3 * FILES_PIECE_MAX);
+    free(text);
+}
+
 /* --- workers ---------------------------------------------------------------------------------- */
 
 static void test_a_share_has_two_workers(void **state)
@@ -36,11 +44,17 @@ static void test_workers_go_when_there_is_nothing_to_do(void **state)
 {
     struct fx *f = *state;
     struct told t = {0};
-    open_file(f, f->share, "ten", &t);
+    put_big(f);
+    open_file(f, f->share, "big", &t);
     come_back_all(f);
+    assert_non_null(f->loop.lanes);
     fake_pass(&f->loop, 10 * SECOND);
-    assert_non_null(f->loop.lanes); /* the file is open */
+    assert_null(f->loop.lanes); /* although the file is open */
+    file_read(t.file, 4, 3, on_read, &t);
+    come_back_all(f);
+    assert_memory_equal(t.bytes, "bbb", 3);
     forget(&t);
+    come_back_all(f);
     fake_pass(&f->loop, 10 * SECOND);
     assert_null(f->loop.lanes);
 }
@@ -87,6 +101,70 @@ static void test_a_hung_share_refuses_until_it_answers(void **state)
         forget(all[i]);
 }
 
+/* Folders that are one on the disk, and many to files/. */
+static const char *spelled(struct fx *f, int nth, char *buf, size_t size)
+{
+    assert_true((size_t)nth + sizeof f->share < size);
+    memset(buf, '/', (size_t)nth);
+    snprintf(buf + nth, size - (size_t)nth, "%s", f->share);
+    return buf;
+}
+
+static void open_spelled(struct fx *f, int nth, const char *name, struct told *t)
+{
+    char folder[1024];
+    open_file(f, spelled(f, nth, folder, sizeof folder), name, t);
+}
+
+/* As many shares as may have workers at once, and one. */
+#define CROWD 257
+
+static void test_open_files_of_many_shares_take_no_room(void **state)
+{
+    struct fx *f = *state;
+    struct told t[CROWD] = {{0}};
+    put_big(f);
+    for (int i = 0; i < CROWD; i++) {
+        open_spelled(f, i, "big", &t[i]);
+        come_back_all(f);
+        assert_int_equal(t[i].code, ERR_NONE);
+        assert_non_null(t[i].file);
+    }
+    file_read(t[0].file, 4, 3, on_read, &t[0]); /* its workers made room for the last one's */
+    come_back_all(f);
+    assert_memory_equal(t[0].bytes, "bbb", 3);
+    for (int i = 0; i < CROWD; i++)
+        forget(&t[i]);
+}
+
+static void test_many_hung_shares_are_no_word_about_another(void **state)
+{
+    struct fx *f = *state;
+    struct told t[2 * (CROWD - 1)] = {{0}}, other = {0};
+    struct files_counts counts;
+    for (int i = 0; i < CROWD - 1; i++) {
+        open_spelled(f, i, "ten", &t[2 * i]);
+        open_spelled(f, i, "ten", &t[2 * i + 1]);
+    }
+    fake_pass(&f->loop, FILES_HUNG_US);
+    files_count(f->files, &counts);
+    assert_int_equal(counts.hung, CROWD - 1);
+    const struct files_open what = {.at = {f->other, "ten"}, .choose = whole};
+    files_open(f->files, &what, on_opened, &other);
+    fake_turn(&f->loop);
+    assert_int_equal(other.code, ERR_UNAVAILABLE);
+    assert_string_equal(other.text, "files of 256 other shares are being worked on, as many as may "
+                                    "at once, and 256 of these shares do not answer; try again in "
+                                    "a moment");
+    come_back_all(f);
+    files_open(f->files, &what, on_opened, &other);
+    come_back_all(f);
+    assert_int_equal(other.code, ERR_NONE);
+    for (int i = 0; i < 2 * (CROWD - 1); i++)
+        forget(&t[i]);
+    forget(&other);
+}
+
 static void test_one_slow_call_is_no_hang(void **state)
 {
     struct fx *f = *state;
@@ -105,14 +183,6 @@ static void test_one_slow_call_is_no_hang(void **state)
 }
 
 /* --- files ------------------------------------------------------------------------------------ */
-
-static void put_big(struct fx *f)
-{
-    char *text = xcalloc(1, 3 * FILES_PIECE_MAX);
-    memset(text, 'b', 3 * FILES_PIECE_MAX);
-    put(f->share, "big", text, 3 * FILES_PIECE_MAX);
-    free(text);
-}
 
 static int open_descriptors(void)
 {
@@ -512,6 +582,8 @@ int main(void)
         T(test_a_share_has_two_workers),
         T(test_workers_go_when_there_is_nothing_to_do),
         T(test_a_hung_share_refuses_until_it_answers),
+        T(test_open_files_of_many_shares_take_no_room),
+        T(test_many_hung_shares_are_no_word_about_another),
         T(test_one_slow_call_is_no_hang),
         T(test_what_is_wanted_is_chosen_by_the_size),
         T(test_a_reply_that_has_begun_waits),
