@@ -162,11 +162,10 @@
     X(ST_NODE_REMOVE, "DELETE FROM node WHERE id = ?1")                                            \
     X(ST_ALLOCATION_KEPT_DIRS, \
       "SELECT {kept_dir} FROM allocation a JOIN run u ON u.id = a.run_id " \
-      "WHERE a.node_id = ?1 AND a.kept = 1") \
+      "WHERE a.node_id = ?1 AND a.kept > 0") \
     X(ST_ALLOCATION_TRIM, \
-      "UPDATE allocation SET kept = 0 WHERE node_id = ?1 AND kept = 1 AND run_id NOT IN " \
-      "(SELECT run_id FROM allocation WHERE node_id = ?1 AND kept = 1 " \
-      "ORDER BY released_us DESC, run_id DESC LIMIT ?2)") \
+      "UPDATE allocation SET kept = 0 WHERE node_id = ?1 AND kept > 0 AND kept <= " \
+      "(SELECT kept FROM allocation WHERE node_id = ?1 ORDER BY kept DESC LIMIT 1 OFFSET ?2)") \
     X(ST_POOL_INSERT, "INSERT INTO {+pool}") \
     X(ST_POOL_BY_ID, "SELECT {pool} FROM pool p WHERE p.id = ?1") \
     X(ST_POOL_SET_SCALE, \
@@ -205,7 +204,9 @@
       "UPDATE node SET idle_us = ?2 WHERE id = ?1 AND state = 2 AND NOT EXISTS " \
       "(SELECT 1 FROM allocation a WHERE a.node_id = ?1 AND " IS_LIVE ")") \
     X(ST_ALLOCATION_KEEP, \
-      "UPDATE allocation SET kept = ?4 WHERE run_id = ?1 AND attempt = ?2 AND rank = ?3") \
+      "UPDATE allocation SET kept = CASE WHEN ?4 THEN (SELECT coalesce(max(o.kept), 0) + 1 " \
+      "FROM allocation o WHERE o.node_id = allocation.node_id) ELSE 0 END " \
+      "WHERE run_id = ?1 AND attempt = ?2 AND rank = ?3") \
     X(ST_NODE_SET_CAPACITY, \
       "UPDATE node SET slots = ?2, gpus = ?3, cores = ?4, memory = ?5, devices = ?6 WHERE id = ?1") \
     X(ST_EPOCH_GET, "SELECT {epoch} FROM epoch h WHERE h.id = 1") \

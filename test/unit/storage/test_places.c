@@ -65,9 +65,9 @@ static void test_a_node_keeps_the_latest_directories_by_name(void **state)
     for (int i = 0; i < 4; i++)
         job[i] = fx_add_job(f, arena_printf(&f->a, "j%d", i));
     put(f, job[3], 0, other, true, T0, 2);
-    put(f, job[0], 0, node, true, T0 + 30, 2);
     put(f, job[1], 0, node, true, T0 + 10, 2);
-    put(f, job[2], 0, node, true, T0 + 20, 2);
+    put(f, job[0], 0, node, true, T0 + 20, 2);
+    put(f, job[2], 0, node, true, T0 + 30, 2);
     struct kept_dir *dirs;
     size_t n;
     ok(f, st_allocation_kept_dirs(f->st, &f->a, node, &dirs, &n, &f->e));
@@ -81,6 +81,21 @@ static void test_a_node_keeps_the_latest_directories_by_name(void **state)
     const struct allocation *rows = of_job(f, job[1], &n);
     assert_int_equal(n, 1);
     assert_false(rows[0].kept);
+}
+
+/* By its clock the job that ended last is the oldest. */
+static void test_a_clock_that_is_set_back_takes_nothing_from_the_latest(void **state)
+{
+    struct fx *f = *state;
+    int64_t node = fx_add_node(f, f->cluster, 1, NODE_IDLE), first = fx_add_job(f, "first"),
+            second = fx_add_job(f, "second"), last = fx_add_job(f, "last");
+    put(f, second, 0, node, true, T0 + 20, 2);
+    put(f, first, 0, node, true, T0 + 30, 2);
+    put(f, last, 0, node, true, T0 - 3600000000, 2);
+    size_t n;
+    assert_true(of_job(f, last, &n)->kept);
+    assert_true(of_job(f, first, &n)->kept);
+    assert_false(of_job(f, second, &n)->kept);
 }
 
 static void test_one_that_is_not_there_is_kept_no_more(void **state)
@@ -125,6 +140,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_the_nodes_of_a_job_come_by_rank),
         TEST(test_a_node_keeps_the_latest_directories_by_name),
+        TEST(test_a_clock_that_is_set_back_takes_nothing_from_the_latest),
         TEST(test_one_that_is_not_there_is_kept_no_more),
         TEST(test_they_go_with_their_job_and_lose_their_node),
     };
