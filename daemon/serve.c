@@ -10,6 +10,7 @@
 #include <uv.h>
 
 #include "api/batchai/new_clusters.h"
+#include "api/batchai/shown_jobs.h"
 #include "api/http/http.h"
 #include "api/services.h"
 #include "daemon/notify.h"
@@ -282,19 +283,21 @@ static struct api_deps api_deps(struct daemon *d)
                             .principal = c->credentials->client_id,
                             .provider = "Microsoft.BatchAI",
                             .strict = cf->strict};
-    return (struct api_deps){.batchai = {.arm = arm,
-                                         .files = d->files,
-                                         .storage_dir = c->state->storage,
-                                         .new_clusters = new_clusters_create(resizing_s(cf)),
-                                         .cluster_quota = (int)cf->quota_clusters,
-                                         .core_quota = (int)cf->quota_cores},
-                             .azstorage = {.storage = d->storage,
-                                           .sched = d->sched,
-                                           .files = d->files,
-                                           .storage_dir = c->state->storage},
-                             .admin = {.sched = d->sched, .storage = d->storage, .files = d->files},
-                             .aad = {.client_id = c->credentials->client_id,
-                                     .client_secret = c->credentials->client_secret}};
+    return (struct api_deps){
+        .batchai = {.arm = arm,
+                    .files = d->files,
+                    .storage_dir = c->state->storage,
+                    .new_clusters = new_clusters_create(resizing_s(cf)),
+                    .shown_jobs = shown_jobs_create(d->storage, SHOWN_JOBS_BYTES),
+                    .cluster_quota = (int)cf->quota_clusters,
+                    .core_quota = (int)cf->quota_cores},
+        .azstorage = {.storage = d->storage,
+                      .sched = d->sched,
+                      .files = d->files,
+                      .storage_dir = c->state->storage},
+        .admin = {.sched = d->sched, .storage = d->storage, .files = d->files},
+        .aad = {.client_id = c->credentials->client_id,
+                .client_secret = c->credentials->client_secret}};
 }
 
 static int open_api(struct daemon *d, struct err *e)
@@ -394,6 +397,7 @@ int serve_run(const struct serve_config *c, struct err *e)
     free(d.listen);
     free(d.hosts);
     new_clusters_free(d.deps.batchai.new_clusters);
+    shown_jobs_free(d.deps.batchai.shown_jobs);
     if (rc == 0)
         LOG_INFO(c->log, "daemon.stopped");
     return rc;

@@ -15,6 +15,8 @@ struct arena_block {
     alignas(max_align_t) char data[];
 };
 
+#define SMALL_ROOM (BLOCK_SIZE - sizeof(struct arena_block))
+
 void *xcalloc(size_t n, size_t size)
 {
     void *p = calloc(n, size);
@@ -53,11 +55,29 @@ void arena_free(struct arena *a)
     }
 }
 
+void arena_reset(struct arena *a)
+{
+    struct arena_block *kept = NULL;
+    while (a->head) {
+        struct arena_block *b = a->head;
+        a->head = b->next;
+        if (!kept && b->size == SMALL_ROOM) {
+            kept = b;
+            memset(b->data, 0, b->used);
+            b->used = 0;
+            b->next = NULL;
+        } else {
+            free(b);
+        }
+    }
+    a->head = kept;
+}
+
 void *arena_alloc(struct arena *a, size_t size)
 {
     size = (size + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
     if (!a->head || a->head->size - a->head->used < size) {
-        size_t room = size > BLOCK_SIZE / 2 ? size : BLOCK_SIZE - sizeof(struct arena_block);
+        size_t room = size > BLOCK_SIZE / 2 ? size : SMALL_ROOM;
         struct arena_block *b = xcalloc(1, sizeof *b + room);
         b->size = room;
         b->next = a->head;

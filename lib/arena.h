@@ -16,7 +16,9 @@ struct arena {
 };
 
 void arena_init(struct arena *a);
-void arena_free(struct arena *a);                   /* a is empty and usable again afterwards */
+void arena_free(struct arena *a); /* a is empty and usable again afterwards */
+/* The same, but keeps a block for what comes next. */
+void arena_reset(struct arena *a);
 void *arena_alloc(struct arena *a, size_t size);    /* zeroed, aligned for any type */
 char *arena_strdup(struct arena *a, const char *s); /* NULL stays NULL */
 char *arena_strndup(struct arena *a, const char *s, size_t n);

@@ -5,10 +5,10 @@
 #include <sys/random.h>
 #include <uuid/uuid.h>
 
-static void random_bytes(uuid_t u)
+static void random_bytes(void *bytes, size_t n)
 {
-    if (getrandom(u, sizeof(uuid_t), 0) != sizeof(uuid_t))
-        abort(); /* so few bytes are never short once the kernel has started */
+    if (getrandom(bytes, n, 0) != (ssize_t)n)
+        abort(); /* up to 256 bytes are never short once the kernel has started */
 }
 
 static void write_out(uuid_t u, unsigned char version, char out[GUID_SIZE])
@@ -21,7 +21,7 @@ static void write_out(uuid_t u, unsigned char version, char out[GUID_SIZE])
 void guid_new(char out[GUID_SIZE])
 {
     uuid_t u;
-    random_bytes(u);
+    random_bytes(u, sizeof u);
     write_out(u, 4, out);
 }
 
@@ -29,10 +29,19 @@ void guid_new_at(int64_t now_us, char out[GUID_SIZE])
 {
     uuid_t u;
     uint64_t ms = (uint64_t)(now_us / 1000);
-    random_bytes(u);
+    random_bytes(u, sizeof u);
     for (int i = 5; i >= 0; i--, ms >>= 8)
         u[i] = (unsigned char)ms;
     write_out(u, 7, out);
+}
+
+void guid_next(struct guid_source *s, char out[GUID_SIZE])
+{
+    if (s->left == 0) {
+        random_bytes(s->random, sizeof s->random);
+        s->left = sizeof s->random / sizeof s->random[0];
+    }
+    write_out(s->random[--s->left], 4, out);
 }
 
 bool guid_valid(const char *s)

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #define US_PER_S           1000000LL
+#define S_PER_DAY          86400LL
 #define TICKS_0001_TO_1970 621355968000000000LL
 #define TICKS_PER_US       10LL
 
@@ -37,67 +38,120 @@ int64_t clock_now(const struct clock *c)
     return c->now_us(c->ctx);
 }
 
-/* Floor division, so that instants before 1970 format too. */
-static void split(int64_t us, struct tm *tm, int *ms)
+/* An instant in UTC. */
+struct civil {
+    int year, month, day, weekday; /* January is 1; Sunday 0 */
+    int hour, minute, second, ms;
+};
+
+/* Days since 1970 to a date of the Gregorian calendar, counted in eras of 400 years that begin in
+ * March, so that the leap day is a year's last (Hinnant, "chrono-compatible low-level date
+ * algorithms"). Every reply has several instants: this takes a tenth of gmtime_r(). */
+static void set_date(struct civil *c, int64_t days)
 {
+    enum { ERA_DAYS = 146097, TO_1970 = 719468, CENTURY_DAYS = 36524, FOUR_YEARS_DAYS = 1460 };
+    int64_t z = days + TO_1970; /* not negative: FIRST_SECOND is in March of year 0 or later */
+    int64_t era = z / ERA_DAYS;
+    int of_era = (int)(z - era * ERA_DAYS);
+    int year =
+        (of_era - of_era / FOUR_YEARS_DAYS + of_era / CENTURY_DAYS - of_era / (ERA_DAYS - 1)) / 365;
+    int of_year = of_era - (365 * year + year / 4 - year / 100);
+    int month = (5 * of_year + 2) / 153; /* March is 0 */
+    c->day = of_year - (153 * month + 2) / 5 + 1;
+    c->month = month < 10 ? month + 3 : month - 9;
+    c->year = (int)(era * 400) + year + (c->month <= 2);
+    c->weekday = (int)((z + 3) % 7); /* the first of March of year 0 was a Wednesday */
+}
+
+/* What lies outside of the years 1 to 9999 is taken for their first or last second. */
+static struct civil civil_of(int64_t us)
+{
+    struct civil c;
     int64_t s = us / US_PER_S, rest = us % US_PER_S;
     if (rest < 0) {
         rest += US_PER_S;
         s--;
     }
-    time_t t = (time_t)s;
-    gmtime_r(&t, tm);
-    *ms = (int)(rest / 1000);
+    s = s < FIRST_SECOND ? FIRST_SECOND : s > LAST_SECOND ? LAST_SECOND : s;
+    int64_t days = (s - FIRST_SECOND) / S_PER_DAY + FIRST_SECOND / S_PER_DAY;
+    int of_day = (int)(s - days * S_PER_DAY);
+    set_date(&c, days);
+    c.hour = of_day / 3600;
+    c.minute = of_day / 60 % 60;
+    c.second = of_day % 60;
+    c.ms = (int)(rest / 1000);
+    return c;
+}
+
+/* The last `n` digits of v, and behind them `after` (0: nothing). */
+static char *put(char *out, int v, int n, char after)
+{
+    for (int i = n - 1; i >= 0; i--, v /= 10)
+        out[i] = (char)('0' + v % 10);
+    out[n] = after;
+    return out + n + (after != 0);
+}
+
+static char *put_date(char *out, const struct civil *c, char between, char after)
+{
+    out = put(out, c->year, 4, between);
+    out = put(out, c->month, 2, between);
+    return put(out, c->day, 2, after);
+}
+
+static char *put_time(char *out, const struct civil *c, char between, char after)
+{
+    out = put(out, c->hour, 2, between);
+    out = put(out, c->minute, 2, between);
+    return put(out, c->second, 2, after);
 }
 
 void timefmt_seconds(int64_t us, char out[TIMEFMT_SIZE])
 {
-    struct tm tm;
-    int ms;
-    split(us, &tm, &ms);
-    strftime(out, TIMEFMT_SIZE, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    const struct civil c = civil_of(us);
+    *put_time(put_date(out, &c, '-', 'T'), &c, ':', 'Z') = '\0';
 }
 
 void timefmt_fixed(int64_t us, char out[TIMEFMT_SIZE])
 {
-    struct tm tm;
-    int ms;
-    split(us, &tm, &ms);
-    size_t n = strftime(out, TIMEFMT_SIZE, "%Y-%m-%dT%H:%M:%S", &tm);
-    snprintf(out + n, TIMEFMT_SIZE - n, ".%03dZ", ms);
+    const struct civil c = civil_of(us);
+    char *ms = put_time(put_date(out, &c, '-', 'T'), &c, ':', '.');
+    *put(ms, c.ms, 3, 'Z') = '\0';
 }
 
 void timefmt_wire(int64_t us, char out[TIMEFMT_SIZE])
 {
-    timefmt_fixed(us, out);
-    char *z = out + strlen(out) - 1;
-    while (z[-1] == '0' && z[-2] != '.')
-        z--;
-    if (z[-1] == '0' && z[-2] == '.')
-        z -= 2;
-    z[0] = 'Z';
-    z[1] = '\0';
+    const struct civil c = civil_of(us);
+    char *end = put_time(put_date(out, &c, '-', 'T'), &c, ':', 0);
+    if (c.ms > 0) {
+        *end++ = '.';
+        end = put(end, c.ms, 3, 0);
+        while (end[-1] == '0')
+            end--;
+    }
+    end[0] = 'Z';
+    end[1] = '\0';
 }
 
 void timefmt_http(int64_t us, char out[TIMEFMT_SIZE])
 {
-    static const char *const days[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-    static const char *const months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                         "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-    struct tm tm;
-    int ms;
-    split(us, &tm, &ms);
-    snprintf(out, TIMEFMT_SIZE, "%s, %02d %s %04d %02d:%02d:%02d GMT", days[tm.tm_wday % 7],
-             tm.tm_mday % 100, months[tm.tm_mon % 12], (tm.tm_year + 1900) % 10000,
-             tm.tm_hour % 100, tm.tm_min % 100, tm.tm_sec % 100);
+    static const char days[] = "SunMonTueWedThuFriSat";
+    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    const struct civil c = civil_of(us);
+    memcpy(out, days + (size_t)c.weekday * 3, 3);
+    memcpy(out + 3, ", ", 2);
+    char *at = put(out + 5, c.day, 2, ' ');
+    memcpy(at, months + (size_t)(c.month - 1) * 3, 3);
+    at[3] = ' ';
+    at = put_time(put(at + 4, c.year, 4, ' '), &c, ':', ' ');
+    memcpy(at, "GMT", sizeof "GMT");
 }
 
 void timefmt_basic(int64_t us, int lower, char out[TIMEFMT_SIZE])
 {
-    struct tm tm;
-    int ms;
-    split(us, &tm, &ms);
-    strftime(out, TIMEFMT_SIZE, lower ? "%Y%m%dt%H%M%Sz" : "%Y%m%dT%H%M%SZ", &tm);
+    const struct civil c = civil_of(us);
+    char *time = put_date(out, &c, 0, lower ? 't' : 'T');
+    *put_time(time, &c, 0, lower ? 'z' : 'Z') = '\0';
 }
 
 int64_t time_from_file(int64_t seconds, long nanoseconds)

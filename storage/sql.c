@@ -125,6 +125,47 @@ void st_sql_watch(struct storage *st)
     sqlite3_wal_hook(st->db, on_commit, st);
 }
 
+/* --- who watches the jobs --------------------------------------------------------------------- */
+
+static void tell(struct storage *st, int64_t id)
+{
+    if (st->job_changed)
+        st->job_changed(st->job_changed_ctx, id);
+}
+
+void st_jobs_changed(struct storage *st)
+{
+    tell(st, ST_ANY_JOB);
+}
+
+/* SQLite calls it for each row, also of foreign keys' actions. Two kinds of change pass it by, and
+ * no statement makes either of a job: a row that REPLACE puts another in the place of, and all rows
+ * at once. */
+static void on_row(void *ctx, int op, const char *schema, const char *table, sqlite3_int64 id)
+{
+    static const char *const above[] = {"experiment", "workspace", "resource_group"};
+    struct storage *st = ctx;
+    (void)schema;
+    if (strcmp(table, "job") == 0)
+        tell(st, id);
+    for (size_t i = 0; op != SQLITE_INSERT && i < sizeof above / sizeof above[0]; i++)
+        if (strcmp(table, above[i]) == 0)
+            tell(st, ST_ANY_JOB);
+}
+
+static void on_rollback(void *ctx)
+{
+    tell(ctx, ST_ANY_JOB);
+}
+
+void st_watch_jobs(struct storage *st, st_job_changed_fn fn, void *ctx)
+{
+    st->job_changed = fn;
+    st->job_changed_ctx = ctx;
+    sqlite3_update_hook(st->db, on_row, st);
+    sqlite3_rollback_hook(st->db, on_rollback, st);
+}
+
 int st_sql_checkpoint(struct sqlite3 *db, bool truncate, int *log, int *done)
 {
     int how = truncate ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE;

@@ -180,6 +180,13 @@ int st_job_list_named(struct storage *, struct arena *, const char *subscription
 int st_job_unfinished(struct storage *, const char *subscription, int64_t *n, struct err *);
 int st_job_secrets(struct storage *, struct arena *, int64_t id, const char **secrets,
                    struct err *);
+/* Calls `fn` for each job whose row changes, as it is written, whatever statement writes it; with
+ * ST_ANY_JOB where rows may have become what they were (a write was taken back), and where what
+ * lies above jobs changes. Not for the row of its run. One may watch; fn must not use the storage.
+ */
+#define ST_ANY_JOB 0
+typedef void (*st_job_changed_fn)(void *ctx, int64_t id);
+void st_watch_jobs(struct storage *, st_job_changed_fn fn, void *ctx);
 /* A guarded move of a job's execution state; the only writer of it. */
 struct st_job_move {
     int64_t id;

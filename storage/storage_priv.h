@@ -63,6 +63,9 @@ struct storage {
     struct durable_list waiting; /* turn is over; the next sync covers them */
     struct durable_list synced;  /* the sync under way covers them */
 
+    st_job_changed_fn job_changed; /* NULL: nobody watches */
+    void *job_changed_ctx;
+
     int wal_fd;             /* our own, for fdatasync */
     int (*sync_fn)(int fd); /* fdatasync; tests put a gate here */
     int sync_errno;
@@ -142,6 +145,8 @@ int st_sql_open(const char *path, bool write, struct sqlite3 **db);
 void st_sql_close(struct sqlite3 *db); /* NULL: nothing */
 /* st_checkpoint_frames() is told how long the WAL is after each commit. */
 void st_sql_watch(struct storage *st);
+/* Tells who watches the jobs that any of them may be other than it was. */
+void st_jobs_changed(struct storage *st);
 /* May be called by the pool. */
 int st_sql_checkpoint(struct sqlite3 *db, bool truncate, int *log, int *done);
 /* From a database to an empty file, as a reader of the first. */

@@ -13,6 +13,7 @@ struct batchai {
     struct files *files;               /* shares are folders: their workers */
     const char *storage_dir;           /* shares are folders below it */
     struct new_clusters *new_clusters; /* shown resizing for a while */
+    struct shown_jobs *shown_jobs;     /* texts that are shown again */
     int cluster_quota;                 /* how many clusters a subscription may have */
     int core_quota;                    /* shown by usages */
 };

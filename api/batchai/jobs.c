@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <assert.h>
 #include <string.h>
 
 #include "api/batchai/common.h"
@@ -8,6 +9,7 @@
 #include "api/batchai/lookup.h"
 #include "api/batchai/remote_login.h"
 #include "api/batchai/render.h"
+#include "api/batchai/shown_jobs.h"
 #include "front/batchai.h"
 #include "lib/guid.h"
 #include "model/home.h"
@@ -16,12 +18,61 @@
 #include "scheduler/scheduler.h"
 #include "storage/storage.h"
 
+/* Without what comes from the row of its run, of whose changes shown_jobs is not told. */
+static struct job own_row(const struct job *j)
+{
+    struct job own = *j;
+    own.priority = own.node_count = own.attempt = 0;
+    own.max_wall_us = 0;
+    return own;
+}
+
 static struct replied *show(struct request *r, const struct job *j)
 {
-    reply_etag(r, j->updated_us);
+    const struct job own = own_row(j);
+    int64_t *note = request_note(r);
     struct strbuf out = STRBUF_INIT;
-    render_job(r, j, &out);
+    render_job(r, &own, &out);
+    const struct shown_job shown = {out.s, out.len, own.updated_us};
+    shown_jobs_keep(batchai_of(r)->shown_jobs, own.id, r->version, &shown);
+    if (note)
+        *note = own.id;
+    reply_etag(r, own.updated_us);
     return reply_json_text(r, 200, &out);
+}
+
+#ifdef __SANITIZE_ADDRESS__
+/* Builds for tests look at each text that is shown again. */
+static void check_shown(struct request *r, const struct shown_job *s)
+{
+    struct err e;
+    struct job j;
+    struct strbuf out = STRBUF_INIT;
+    bool found = find_job(r, &j, &e) == 0;
+    assert(found && j.updated_us == s->updated_us);
+    j = own_row(&j);
+    render_job(r, &j, &out);
+    assert(out.len == s->len && memcmp(out.s, s->text, s->len) == 0);
+    strbuf_free(&out);
+}
+#else
+static void check_shown(struct request *r, const struct shown_job *s)
+{
+    (void)r, (void)s;
+}
+#endif
+
+/* The job that was found by these words before, if its row is as it was: then it is there, and so
+ * is all that is above it. NULL: it must be looked for. */
+static struct replied *show_again(struct request *r)
+{
+    const int64_t *note = request_note(r);
+    struct shown_job s;
+    if (!note || !*note || !shown_jobs_find(batchai_of(r)->shown_jobs, *note, r->version, &s))
+        return NULL;
+    check_shown(r, &s);
+    reply_etag(r, s.updated_us);
+    return reply_json_copy(r, 200, s.text, s.len);
 }
 
 /* A job that no resize could ever let run is refused now rather than left in the queue. */
@@ -172,6 +223,9 @@ struct replied *jobs_get(struct request *r)
 {
     struct err e;
     struct job j;
+    struct replied *again = show_again(r);
+    if (again)
+        return again;
     if (find_job(r, &j, &e) < 0)
         return reply_err(r, &e);
     return show(r, &j);

@@ -7,10 +7,12 @@
 
 #include "api/http/http.h"
 #include "api/http/request.h"
+#include "lib/guid.h"
 
 struct MHD_Daemon;
 struct connections;
 struct token_cache;
+struct ways;
 
 struct listener {
     struct api *api;
@@ -38,9 +40,13 @@ struct api {
     char endpoint[300];
     struct api_counters counters;
     struct token_cache *tokens;      /* owned */
+    struct ways *ways;               /* owned */
     struct connections *connections; /* owned */
-    size_t held, held_open;          /* memory of bodies under way; of those that anybody sends */
-    uv_idle_t again;                 /* active while `first_again` is there */
+    struct guid_source guids;        /* of the ids that requests get */
+    struct request *spare;           /* owned; over, and kept for the next */
+    int n_spare;
+    size_t held, held_open; /* memory of bodies under way; of those that anybody sends */
+    uv_idle_t again;        /* active while `first_again` is there */
     struct request *first_again, **end_again; /* who has more to do, in turn */
     struct request *starved;                  /* whose stream waits for its sink */
     void (*stopped)(void *ctx);
@@ -59,6 +65,12 @@ int body_take(struct request *r, const char *data, size_t *size) MUST_CHECK;
 void body_release(struct request *r);
 /* No client is waited for any more. */
 void body_hurry(struct api *api);
+
+/* Of request_life.c. NULL: nothing to destroy. */
+struct request *request_create(struct listener *l, struct MHD_Connection *conn, const char *method,
+                               const char *url);
+void request_destroy(struct request *r);
+void requests_free_spare(struct api *api);
 
 /* Queues r->response on the connection. MHD_YES or MHD_NO. */
 int request_send(struct request *r);

@@ -102,6 +102,14 @@ struct replied *reply_json_text(struct request *r, int status, struct strbuf *bo
     return reply_text(r, status, JSON_CONTENT_TYPE, strbuf_take(body));
 }
 
+struct replied *reply_json_copy(struct request *r, int status, const char *text, size_t len)
+{
+    /* libmicrohttpd copies it, and so does not write to it. */
+    struct MHD_Response *copy =
+        MHD_create_response_from_buffer(len, (char *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY);
+    return reply_response(r, status, JSON_CONTENT_TYPE, copy);
+}
+
 struct replied *reply_empty(struct request *r, int status)
 {
     return reply_response(r, status, NULL,

@@ -27,6 +27,7 @@ struct body_sink;
 struct connection;
 struct form;
 struct xml;
+struct way;
 struct replied; /* never defined: a token */
 
 #define REQUEST_SEGMENTS_MAX 24
@@ -47,6 +48,7 @@ struct request {
     const char *segment[REQUEST_SEGMENTS_MAX]; /* decoded; arena */
     size_t segment_len[REQUEST_SEGMENTS_MAX];
     int n_segments;
+    struct way *way;          /* by which it was found before, or will be found again; or NULL */
     const char *rest;         /* what a {name*} at the template's end matched, decoded */
     unsigned version;         /* the service's bit of it; 0 unless its versions are listed */
     const char *version_name; /* api-version as sent */
@@ -76,6 +78,7 @@ struct request {
     void (*step)(struct request *r, void *ctx); /* of request_again(); NULL: none is to come */
     void *step_ctx;
     struct request *next_again;
+    struct request *next_spare;   /* once it is over */
     const struct body_sink *sink; /* arena; NULL: not a stream */
     void *kept;                   /* of request_keep() */
     void (*release)(void *kept);  /* NULL: nothing is kept */
@@ -93,6 +96,9 @@ int request_check_query(struct request *r, struct err *e) MUST_CHECK;
 const char *request_peer(struct request *r);
 /* A request header, or NULL. */
 const char *request_header(const struct request *r, const char *name);
+/* A number that a handler leaves for the next request of the same words (method, path and query);
+ * 0: none yet. NULL: these words are not kept. It may be forgotten at any time (ways.h). */
+int64_t *request_note(struct request *r);
 /* Does the head say that a body comes? */
 bool request_has_body(const struct request *r);
 /* Logins that fail are few for each address: may this one try, and it has failed. */
@@ -116,6 +122,8 @@ struct api_counters request_counters(const struct request *r);
 
 REPLIED reply_json(struct request *r, int status, json_t *body);             /* steals body */
 REPLIED reply_json_text(struct request *r, int status, struct strbuf *body); /* takes its text */
+/* A copy of the text. */
+REPLIED reply_json_copy(struct request *r, int status, const char *text, size_t len);
 REPLIED reply_empty(struct request *r, int status);
 REPLIED reply_err(struct request *r, const struct err *e);
 /* Steals text (malloc). */

@@ -11,6 +11,7 @@
 
 #include "api/http/content.h"
 #include "api/http/url.h"
+#include "api/http/ways.h"
 #include "lib/jsontext.h"
 
 #define VERSION_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_"
@@ -321,19 +322,26 @@ static int match(struct request *r, struct err *e)
     return rc;
 }
 
-int router_accept(struct request *r, struct err *e)
+/* What of the path and query alone follows: service and route. */
+static int find_way(struct request *r, struct err *e)
 {
     if (split_path(r, e) < 0 || request_check_query(r, e) < 0)
         return -1;
     find_service(r);
     if (!r->service)
         return err_set(e, ERR_ROUTE_NOT_FOUND, NULL, "Nothing is served at '%.300s'.", r->path);
-    if (match(r, e) < 0 || take_tail(r, e) < 0)
+    return match(r, e) < 0 || take_tail(r, e) < 0 ? -1 : 0;
+}
+
+int router_accept(struct request *r, struct err *e)
+{
+    if (!ways_take(r) && find_way(r, e) < 0)
         return -1;
     if (r->service->may && !(r->route->flags & ROUTE_OPEN) && r->service->may(r, e) < 0)
         return -1;
-    if (check_version(r, e) < 0)
+    if (!r->way && check_version(r, e) < 0)
         return -1;
+    ways_keep(r);
     return request_has_body(r) ? content_check_type(r, e) : 0;
 }
 

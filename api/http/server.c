@@ -22,7 +22,7 @@
 #include "api/http/http_priv.h"
 #include "api/http/listen.h"
 #include "api/http/router.h"
-#include "lib/guid.h"
+#include "api/http/ways.h"
 
 #define CONNECTION_LIMIT     (CONNECTIONS_MAX + 96) /* and those that are being closed */
 #define CONNECTION_TIMEOUT_S 120                    /* idle keep-alive */
@@ -38,39 +38,6 @@
 static bool has_pending(const struct api_config *c)
 {
     return c->disk.has_pending(c->disk.ctx);
-}
-
-static struct request *request_create(struct listener *l, struct MHD_Connection *conn,
-                                      const char *method, const char *url)
-{
-    struct request *r = xcalloc(1, sizeof *r);
-    r->api = l->api;
-    r->config = &l->api->config;
-    r->listener = l;
-    r->conn = conn;
-    arena_init(&r->arena);
-    r->method = arena_strdup(&r->arena, method);
-    r->path = arena_strdup(&r->arena, url);
-    r->now_us = clock_now(&r->config->clock);
-    guid_new(r->request_id);
-    guid_new(r->correlation_id);
-    l->api->under_way++;
-    l->api->counters.requests++;
-    return r;
-}
-
-static void request_destroy(struct request *r)
-{
-    if (!r)
-        return;
-    r->api->under_way--;
-    if (r->response)
-        MHD_destroy_response(r->response);
-    json_decref(r->body);
-    body_release(r); /* a sink may point into what is kept */
-    request_release(r);
-    arena_free(&r->arena);
-    free(r);
 }
 
 int request_send(struct request *r)
@@ -431,6 +398,8 @@ static void api_free(void *arg)
 {
     struct api *api = arg;
     token_cache_destroy(api->tokens);
+    ways_destroy(api->ways);
+    requests_free_spare(api);
     void (*cb)(void *) = api->stopped;
     void *ctx = api->stopped_ctx;
     free(api);
@@ -539,6 +508,7 @@ int api_create(const struct api_config *c, struct api **out, struct err *e)
     struct api *api = xcalloc(1, sizeof *api);
     api->config = *c;
     api->tokens = token_cache_create();
+    api->ways = ways_create();
     api->connections = connections_create(c->loop, FIRST_HEAD_MS);
     uv_idle_init(c->loop, &api->again);
     api->again.data = api;

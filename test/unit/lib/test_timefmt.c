@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -58,6 +59,29 @@ static void other_formats(void **state)
     assert_string_equal(out, "20180607T213400Z");
     timefmt_basic(JUNE_2018, 1, out);
     assert_string_equal(out, "20180607t213400z");
+}
+
+/* Every day of the calendar from the year 1000 on, as the C library has it, which prints earlier
+ * years without their zeros. */
+static void each_day(void **state)
+{
+    (void)state;
+    enum { FIRST_DAY = -354285, LAST_DAY = 2932896 };
+    for (int64_t day = FIRST_DAY; day <= LAST_DAY; day++) {
+        time_t at = (time_t)(day * 86400 + (day - FIRST_DAY) * 7919 % 86400);
+        struct tm tm;
+        char wire[TIMEFMT_SIZE], http[TIMEFMT_SIZE], text[TIMEFMT_SIZE];
+        gmtime_r(&at, &tm);
+        strftime(wire, sizeof wire, "%Y-%m-%dT%H:%M:%SZ", &tm);
+        strftime(http, sizeof http, "%a, %d %b %Y %H:%M:%S GMT", &tm);
+        timefmt_wire((int64_t)at * 1000000, text);
+        assert_string_equal(text, wire);
+        timefmt_http((int64_t)at * 1000000, text);
+        assert_string_equal(text, http);
+    }
+    char text[TIMEFMT_SIZE];
+    timefmt_fixed(time_from_file(INT64_MIN, 0) + 86400000000 * 59, text);
+    assert_string_equal(text, "0001-03-01T00:00:00.000Z");
 }
 
 /* 0x8D5D1A945115287 is an ETag of the service; .NET reads it as this instant, 100 ns finer. */
@@ -131,6 +155,7 @@ int main(void)
         cmocka_unit_test(times_of_files_stay_within_the_calendar),
         cmocka_unit_test(wire),
         cmocka_unit_test(other_formats),
+        cmocka_unit_test(each_day),
         cmocka_unit_test(ticks),
         cmocka_unit_test(parsing),
         cmocka_unit_test(clocks),

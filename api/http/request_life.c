@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The beginning and the end of a request. Those that are over are kept, with one block of their
+ * arena, for the next: the allocator would merge and split these large pieces each time.
+ */
+#include <microhttpd.h>
+#include <stdlib.h>
+
+#include "api/http/http_priv.h"
+#include "api/http/ways.h"
+
+#define SPARE_MAX 32
+
+static struct request *take_spare(struct api *api)
+{
+    struct request *r = api->spare;
+    if (!r)
+        return xcalloc(1, sizeof *r);
+    api->spare = r->next_spare;
+    api->n_spare--;
+    *r = (struct request){.arena = r->arena};
+    return r;
+}
+
+struct request *request_create(struct listener *l, struct MHD_Connection *conn, const char *method,
+                               const char *url)
+{
+    struct api *api = l->api;
+    struct request *r = take_spare(api);
+    r->api = api;
+    r->config = &api->config;
+    r->listener = l;
+    r->conn = conn;
+    r->method = arena_strdup(&r->arena, method);
+    r->path = arena_strdup(&r->arena, url);
+    r->now_us = clock_now(&r->config->clock);
+    guid_next(&api->guids, r->request_id);
+    guid_next(&api->guids, r->correlation_id);
+    api->under_way++;
+    api->counters.requests++;
+    return r;
+}
+
+void request_destroy(struct request *r)
+{
+    if (!r)
+        return;
+    struct api *api = r->api;
+    api->under_way--;
+    if (r->response)
+        MHD_destroy_response(r->response);
+    json_decref(r->body);
+    body_release(r); /* a sink may point into what is kept */
+    request_release(r);
+    way_release(r->way);
+    if (api->n_spare == SPARE_MAX) {
+        arena_free(&r->arena);
+        free(r);
+        return;
+    }
+    arena_reset(&r->arena);
+    r->next_spare = api->spare;
+    api->spare = r;
+    api->n_spare++;
+}
+
+void requests_free_spare(struct api *api)
+{
+    for (struct request *r; (r = api->spare);) {
+        api->spare = r->next_spare;
+        arena_free(&r->arena);
+        free(r);
+    }
+    api->n_spare = 0;
+}
