@@ -330,11 +330,13 @@ static int accept_field(const struct acceptor *c, const struct field *f, const j
     const json_t *given = json_object_get(in, f->name);
     json_t *fallback = NULL, *value = NULL;
     if (!given || json_is_null(given)) {
+        if (!f->fallback && !(f->flags & FIELD_REQUIRED))
+            return 0;
         bool merged = c->partial && level < MERGED_LEVELS;
         if (merged || json_object_get(out, canon))
             return 0;
         if (!f->fallback)
-            return f->flags & FIELD_REQUIRED ? refuse_missing(c, f, &at) : 0;
+            return refuse_missing(c, f, &at);
         given = fallback = jsonread_text(f->fallback, JSON_DECODE_ANY, NULL);
     }
     int rc = accept_value(c, f, given, &at, level, &value);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Is the database whole? The rows of quick_check and foreign_key_check say so; their return codes
- * do not. Both read every page, about 1 GB/s from the page cache, so a large database that was
- * closed in order is not read again.
+ * Is the database whole? The rows of quick_check, and those that point to none, say so; return
+ * codes do not. quick_check reads every page, about 400 MB/s from the page cache, so a large
+ * database that was closed in order is not read again.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/strbuf.h"
 #include "storage/storage_priv.h"
 
 /* Some 60,000 jobs; reading this much stays well below a second. */
@@ -62,10 +64,32 @@ int st_check(struct storage *st, const struct st_peek *file, struct err *e)
     return st_check_foreign_keys(st, e);
 }
 
+/* For each foreign key the query for rows that point to none: what pragma_foreign_key_check finds,
+ * but that goes through the tables, and these through the indexes of the columns. All keys are of
+ * one column. */
+static const char foreign_key_queries[] =
+    "SELECT format('SELECT ''%w row '' || %s || '' points to no %w'' FROM \"%w\" "
+    "WHERE \"%w\" IS NOT NULL AND \"%w\" NOT IN (SELECT \"%w\" FROM \"%w\")', t.name, iif(t.wr, "
+    "'''?''', 'rowid'), "
+    "f.\"table\", t.name, f.\"from\", f.\"from\", f.\"to\", f.\"table\") "
+    "FROM pragma_table_list t JOIN pragma_foreign_key_list(t.name) f "
+    "WHERE t.schema = 'main' AND t.type = 'table'";
+
+/* One after the other, each with its end. */
+static void take_query(void *ctx, const void *cell, size_t n)
+{
+    struct strbuf *all = ctx;
+    assert(cell);
+    strbuf_add(all, cell, n);
+    strbuf_putc(all, '\0');
+}
+
 int st_check_foreign_keys(struct storage *st, struct err *e)
 {
-    return refuse_rows(st,
-                       "SELECT \"table\" || ' row ' || coalesce(rowid, '?') || ' points to no ' "
-                       "|| parent FROM pragma_foreign_key_check",
-                       "foreign_key_check", e);
+    struct strbuf all = STRBUF_INIT;
+    int rc = st_query(st, foreign_key_queries, "foreign keys", take_query, &all, e);
+    for (size_t at = 0; rc >= 0 && at < all.len; at += strlen(all.s + at) + 1)
+        rc = refuse_rows(st, all.s + at, "foreign_key_check", e);
+    strbuf_free(&all);
+    return rc < 0 ? -1 : 0;
 }

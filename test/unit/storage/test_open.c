@@ -288,6 +288,17 @@ static void test_dangling_rows(void **state)
     assert_non_null(strstr(f->e.msg, "experiment"));
 }
 
+/* Of a table without row ids, by the first of its keys. */
+static void test_dangling_allocations(void **state)
+{
+    struct fx *f = *state;
+    fill_and_close(f);
+    exec_sql(f->db,
+             "PRAGMA foreign_keys = OFF; INSERT INTO allocation SELECT 999, 1, 0, NULL, 'n', "
+             "1, 0, 0, 0, NULL, 3, 0, 0, 'p', 0, 0");
+    expect_damaged(f, "allocation row ? points to no run");
+}
+
 static void test_cut_short(void **state)
 {
     struct fx *f = *state;
@@ -419,6 +430,7 @@ int main(void)
         T(test_damaged_header),
         T(test_damaged_page),
         T(test_dangling_rows),
+        T(test_dangling_allocations),
         T(test_cut_short),
         T(test_not_a_database),
         T(test_secrets_are_sealed),
