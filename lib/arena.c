@@ -100,6 +100,25 @@ char *arena_strdup(struct arena *a, const char *s)
     return s ? arena_strndup(a, s, strlen(s)) : NULL;
 }
 
+char *arena_concat(struct arena *a, const char *first, ...)
+{
+    va_list ap;
+    size_t n = 0;
+    va_start(ap, first);
+    for (const char *s = first; s; s = va_arg(ap, const char *))
+        n += strlen(s);
+    va_end(ap);
+    char *out = arena_alloc(a, n + 1), *end = out;
+    va_start(ap, first);
+    for (const char *s = first; s; s = va_arg(ap, const char *)) {
+        size_t len = strlen(s);
+        memcpy(end, s, len);
+        end += len;
+    }
+    va_end(ap);
+    return out;
+}
+
 char *arena_printf(struct arena *a, const char *fmt, ...)
 {
     char short_text[256]; /* most are: those are not printed twice */

@@ -2,6 +2,7 @@
 #include "lib/jsontext.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,19 +25,48 @@ static void add_escaped(struct strbuf *b, unsigned char c)
     }
 }
 
-static void add_string(struct strbuf *b, const char *s, size_t n)
+static bool is_plain(unsigned char c)
 {
-    strbuf_putc(b, '"');
-    size_t from = 0;
-    for (size_t i = 0; i < n; i++) {
-        unsigned char c = (unsigned char)s[i];
-        if (c >= FIRST_PLAIN && c != '"' && c != '\\')
-            continue;
-        strbuf_add(b, s + from, i - from);
-        add_escaped(b, c);
-        from = i + 1;
+    return c >= FIRST_PLAIN && c != '"' && c != '\\';
+}
+
+#define EACH_BYTE (~UINT64_C(0) / 255) /* times a byte: that byte eight times */
+
+/* The highest bit of each of the eight bytes that is less than `least` (at most 128); of those
+ * above the lowest such byte it may be wrong. */
+static uint64_t below(uint64_t word, uint64_t least)
+{
+    return (word - EACH_BYTE * least) & ~word & (EACH_BYTE * 128);
+}
+
+size_t jsontext_plain(const char *s, size_t n)
+{
+    size_t i = 0;
+    for (uint64_t word; i + sizeof word <= n; i += sizeof word) {
+        memcpy(&word, s + i, sizeof word);
+        word = le64toh(word);
+        uint64_t special = below(word, FIRST_PLAIN) | below(word ^ EACH_BYTE * '"', 1) |
+                           below(word ^ EACH_BYTE * '\\', 1);
+        if (special)
+            return i + (size_t)__builtin_ctzll(special) / 8;
     }
-    strbuf_add(b, s + from, n - from);
+    while (i < n && is_plain((unsigned char)s[i]))
+        i++;
+    return i;
+}
+
+void jsontext_add_text(struct strbuf *b, const char *s, size_t n)
+{
+    char *at = strbuf_room(b, n + 2);
+    size_t plain = jsontext_plain(s, n);
+    *at = '"';
+    memcpy(at + 1, s, plain);
+    b->len += plain + 1;
+    for (size_t from = plain; from < n; from += plain) {
+        add_escaped(b, (unsigned char)s[from++]);
+        plain = jsontext_plain(s + from, n - from);
+        strbuf_add(b, s + from, plain);
+    }
     strbuf_putc(b, '"');
 }
 
@@ -45,7 +75,7 @@ static void add_object(struct strbuf *b, json_t *o)
     char before = '{';
     for (void *i = json_object_iter(o); i; i = json_object_iter_next(o, i)) {
         strbuf_putc(b, before);
-        add_string(b, json_object_iter_key(i), json_object_iter_key_len(i));
+        jsontext_add_text(b, json_object_iter_key(i), json_object_iter_key_len(i));
         strbuf_putc(b, ':');
         jsontext_add(b, json_object_iter_value(i));
         before = ',';
@@ -85,7 +115,7 @@ void jsontext_add(struct strbuf *b, const json_t *v)
         add_array(b, v);
         break;
     case JSON_STRING:
-        add_string(b, json_string_value(v), json_string_length(v));
+        jsontext_add_text(b, json_string_value(v), json_string_length(v));
         break;
     case JSON_INTEGER:
         strbuf_printf(b, "%" JSON_INTEGER_FORMAT, json_integer_value(v));

@@ -13,6 +13,10 @@
 
 /* Appends any kind of value, which must be a tree. */
 void jsontext_add(struct strbuf *b, const json_t *value);
+/* How many of the n bytes, from the first on, stand in a string as they are. */
+size_t jsontext_plain(const char *s, size_t n);
+/* A string: n bytes of UTF-8. */
+void jsontext_add_text(struct strbuf *b, const char *s, size_t n);
 char *jsontext(const json_t *value); /* caller frees */
 
 /* jansson makes no string of bytes that are not UTF-8, and nothing of a NULL: whatever came from

@@ -23,6 +23,12 @@ static void reserve(struct strbuf *b, size_t more)
     b->cap = cap;
 }
 
+char *strbuf_room(struct strbuf *b, size_t n)
+{
+    reserve(b, n);
+    return b->s + b->len;
+}
+
 void strbuf_add(struct strbuf *b, const void *data, size_t n)
 {
     reserve(b, n);
@@ -39,7 +45,10 @@ void strbuf_puts(struct strbuf *b, const char *s)
 
 void strbuf_putc(struct strbuf *b, char c)
 {
-    strbuf_add(b, &c, 1);
+    char *at = strbuf_room(b, 1);
+    at[0] = c;
+    at[1] = '\0';
+    b->len++;
 }
 
 void strbuf_printf(struct strbuf *b, const char *fmt, ...)

@@ -120,6 +120,21 @@ int schema_accept(const struct schema *s, enum api_version v, const json_t *body
 void schema_render(struct strbuf *out, const struct schema *s, enum api_version v,
                    const char *stored, const json_t *over);
 
+/* The same with what lies on top as a list, where making a tree for each of many rows would cost as
+ * much as all the rest. */
+enum over_kind { OVER_TEXT, OVER_INT, OVER_TREE, OVER_OBJECT };
+struct over {
+    const char *name; /* canonical; each at most once in a list */
+    enum over_kind kind;
+    const char *text; /* UTF-8; NULL: there is none */
+    int64_t number;
+    const json_t *tree;        /* borrowed; NULL: there is none */
+    const struct over *member; /* of the object */
+    size_t n;
+};
+void schema_render_over(struct strbuf *out, const struct schema *s, enum api_version v,
+                        const char *stored, const struct over *over, size_t n);
+
 /* The object at a path (names, NULL at its end) in a stored document: its text, *n bytes of it.
  * NULL: there is none. */
 const char *stored_member(const char *stored, const char *const *path, size_t *n);

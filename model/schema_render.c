@@ -23,13 +23,27 @@ struct writer {
     const struct tokens *in;
 };
 
-/* A value: in a tree, in the text, or, of an object, in both; then the tree's members win. */
+/* A value: on top, in a tree or in a list (not both), in the text, or, of an object, on top and in
+ * the text; then the members on top win. */
 struct value {
     const json_t *tree;
+    const struct over *over;
     int tok; /* NO_TOKEN: not in the text */
 };
 
-/* Where in the text each field of the table has its value. */
+static bool is_on_top(const struct value *v)
+{
+    return v->tree || v->over;
+}
+
+static bool is_shown(const struct writer *w, const struct field *f)
+{
+    const unsigned hidden = FIELD_SECRET | FIELD_INPUT_ONLY | FIELD_DISCARD;
+    return !(f->flags & hidden) && field_known(f, w->v);
+}
+
+/* Where in the text each field that is shown has its value: of one name there is one (a test sees
+ * to it). */
 static void find_members(const struct writer *w, const struct schema *s, int object,
                          int at[FIELDS_MAX])
 {
@@ -39,11 +53,17 @@ static void find_members(const struct writer *w, const struct schema *s, int obj
     if (!token_is(w->in, object, JSMN_OBJECT))
         return;
     int last = token_behind(w->in, object);
+    size_t next = 0; /* documents are written in the rows' order: most often this is the one */
     for (int key = object + 1, value; key < last; key = token_behind(w->in, value)) {
         value = key + 1;
-        for (size_t i = 0; i < s->n_fields; i++)
-            if (token_named(w->in, key, field_canon(&s->fields[i])))
-                at[i] = value;
+        for (size_t k = 0; k < s->n_fields; k++) {
+            size_t i = next + k < s->n_fields ? next + k : next + k - s->n_fields;
+            if (!token_named(w->in, key, field_canon(&s->fields[i])) || !is_shown(w, &s->fields[i]))
+                continue;
+            at[i] = value;
+            next = i + 1;
+            break;
+        }
     }
 }
 
@@ -59,15 +79,19 @@ static void add_value(const struct writer *w, const struct value *in)
 {
     if (in->tree)
         jsontext_add(w->out, in->tree);
-    else
+    else if (!in->over)
         add_token(w, in->tok);
+    else if (in->over->kind == OVER_INT)
+        strbuf_printf(w->out, "%lld", (long long)in->over->number);
+    else
+        jsontext_add_text(w->out, in->over->text, strlen(in->over->text));
 }
 
 /* A string by itself; the caller frees it. */
 static char *string_of(const struct writer *w, const struct value *in)
 {
-    if (in->tree)
-        return xstrdup(json_string_value(in->tree));
+    if (is_on_top(in))
+        return xstrdup(in->tree ? json_string_value(in->tree) : in->over->text);
     size_t n;
     const char *text = token_text(w->in, in->tok, &n);
     json_t *v = json_loadb(text - 1, n + 2, JSON_DECODE_ANY, NULL);
@@ -94,6 +118,27 @@ static bool tree_fits(const struct field *f, const json_t *in)
     case FIELD_ARRAY:
     case FIELD_STRINGS:
         return json_is_array(in);
+    }
+    return false;
+}
+
+static bool over_fits(const struct field *f, const struct over *in)
+{
+    switch (f->kind) {
+    case FIELD_STRING:
+    case FIELD_ENUM:
+    case FIELD_DURATION:
+    case FIELD_TIME:
+        return in->kind == OVER_TEXT;
+    case FIELD_INT:
+        return in->kind == OVER_INT;
+    case FIELD_OBJECT:
+        return in->kind == OVER_OBJECT;
+    case FIELD_BOOL:
+    case FIELD_MAP:
+    case FIELD_ARRAY:
+    case FIELD_STRINGS:
+        break;
     }
     return false;
 }
@@ -126,8 +171,8 @@ static bool token_fits(const struct writer *w, const struct field *f, int tok)
 /* A value of a newer version may be none of this one's. */
 static bool is_of_enum(const struct writer *w, const struct field *f, const struct value *in)
 {
-    if (in->tree)
-        return enum_from_name(f->values, json_string_value(in->tree)) != 0;
+    if (is_on_top(in))
+        return enum_from_name(f->values, in->tree ? json_string_value(in->tree) : in->over->text);
     char name[ENUM_SIZE];
     size_t n;
     const char *text = token_text(w->in, in->tok, &n);
@@ -160,7 +205,7 @@ static void add_array(const struct writer *w, const struct schema *s, const stru
     size_t n = in->tree ? json_array_size(in->tree) : (size_t)w->in->tok[in->tok].size;
     int tok = in->tok + 1;
     for (size_t i = 0; i < n; i++) {
-        struct value item = {in->tree ? json_array_get(in->tree, i) : NULL, NO_TOKEN};
+        struct value item = {in->tree ? json_array_get(in->tree, i) : NULL, NULL, NO_TOKEN};
         if (!in->tree) {
             item.tok = tok;
             tok = token_behind(w->in, tok);
@@ -174,17 +219,21 @@ static void add_array(const struct writer *w, const struct schema *s, const stru
     strbuf_puts(w->out, before == '[' ? "[]" : "]");
 }
 
+static bool fits(const struct writer *w, const struct field *f, const struct value *in)
+{
+    if (in->tree)
+        return tree_fits(f, in->tree);
+    return in->over ? over_fits(f, in->over) : token_fits(w, f, in->tok);
+}
+
 /* false: nothing of it is shown, and what was written is to be taken back. */
 static bool add_field(const struct writer *w, const struct field *f, const struct value *in)
 {
-    if (!in->tree && in->tok == NO_TOKEN) {
-        if (f->flags & FIELD_ALWAYS)
-            strbuf_puts(w->out, "\"\"");
-        return f->flags & FIELD_ALWAYS;
+    if (!is_on_top(in) && in->tok == NO_TOKEN) { /* of a field that is always there */
+        strbuf_add(w->out, "\"\"", 2);
+        return true;
     }
-    if (in->tree ? !tree_fits(f, in->tree) : !token_fits(w, f, in->tok))
-        return false;
-    if (f->kind == FIELD_ENUM && !is_of_enum(w, f, in))
+    if (!fits(w, f, in) || (f->kind == FIELD_ENUM && !is_of_enum(w, f, in)))
         return false;
     size_t from = w->out->len;
     if (f->kind == FIELD_OBJECT)
@@ -196,45 +245,103 @@ static bool add_field(const struct writer *w, const struct field *f, const struc
     else
         add_value(w, in);
     const char *added = w->out->s + from;
-    bool empty = strcmp(added, "{}") == 0 || strcmp(added, "[]") == 0;
+    bool empty = w->out->len - from == 2 && (*added == '{' || *added == '[');
     return !empty || (f->flags & FIELD_KEEP_EMPTY);
+}
+
+static void add_name(const struct writer *w, char before, const char *name)
+{
+    size_t n = strlen(name);
+    char *at = strbuf_room(w->out, n + 4);
+    at[0] = before;
+    at[1] = '"';
+    memcpy(at + 2, name, n);
+    memcpy(at + 2 + n, "\":", 3);
+    w->out->len += n + 4;
+}
+
+/* What lies on top of each field that is shown. */
+static void find_on_top(const struct writer *w, const struct schema *s, const struct over *object,
+                        const struct over *at[FIELDS_MAX])
+{
+    size_t next = 0; /* as above */
+    memset(at, 0, s->n_fields * sizeof *at);
+    for (const struct over *o = object->member; o < object->member + object->n; o++)
+        for (size_t k = 0; k < s->n_fields; k++) {
+            size_t i = next + k < s->n_fields ? next + k : next + k - s->n_fields;
+            if (strcmp(field_canon(&s->fields[i]), o->name) != 0 || !is_shown(w, &s->fields[i]))
+                continue;
+            at[i] = o;
+            next = i + 1;
+            break;
+        }
+}
+
+/* What there is of a member: on top, else in the text; of an object perhaps both. */
+static struct value member_of(const struct writer *w, const struct value *in, const struct field *f,
+                              const struct over *over, int tok)
+{
+    struct value member = {.tok = tok};
+    if (in->tree)
+        member.tree = json_object_get(in->tree, field_canon(f));
+    else if (over && over->kind == OVER_TREE)
+        member.tree = over->tree;
+    else if (over && (over->kind != OVER_TEXT || over->text))
+        member.over = over;
+    bool both = (json_is_object(member.tree) || (member.over && over->kind == OVER_OBJECT)) &&
+                token_is(w->in, tok, JSMN_OBJECT);
+    if (is_on_top(&member) && !both)
+        member.tok = NO_TOKEN;
+    return member;
 }
 
 static void add_object(const struct writer *w, const struct schema *s, struct value in)
 {
-    const unsigned hidden = FIELD_SECRET | FIELD_INPUT_ONLY | FIELD_DISCARD;
     int at[FIELDS_MAX];
+    const struct over *over[FIELDS_MAX];
     char before = '{';
     find_members(w, s, in.tok, at);
+    if (in.over)
+        find_on_top(w, s, in.over, over);
     for (size_t i = 0; i < s->n_fields; i++) {
         const struct field *f = &s->fields[i];
-        if ((f->flags & hidden) || !field_known(f, w->v))
+        if (!is_shown(w, f))
             continue;
-        struct value member = {in.tree ? json_object_get(in.tree, field_canon(f)) : NULL, at[i]};
-        if (member.tree &&
-            !(json_is_object(member.tree) && token_is(w->in, member.tok, JSMN_OBJECT)))
-            member.tok = NO_TOKEN;
+        struct value member = member_of(w, &in, f, in.over ? over[i] : NULL, at[i]);
+        if (!is_on_top(&member) && member.tok == NO_TOKEN && !(f->flags & FIELD_ALWAYS))
+            continue;
         size_t from = w->out->len;
-        strbuf_putc(w->out, before);
-        strbuf_putc(w->out, '"');
-        strbuf_puts(w->out, f->name);
-        strbuf_add(w->out, "\":", 2);
+        add_name(w, before, f->name);
         if (add_field(w, f, &member))
             before = ',';
         else
             strbuf_cut(w->out, from);
     }
-    strbuf_puts(w->out, before == '{' ? "{}" : "}");
+    strbuf_add(w->out, before == '{' ? "{}" : "}", before == '{' ? 2 : 1);
+}
+
+static void render(struct strbuf *out, const struct schema *s, enum api_version v,
+                   const char *stored, struct value top)
+{
+    struct tokens in;
+    tokens_cut(&in, stored);
+    const struct writer w = {.out = out, .v = v, .in = &in};
+    top.tok = in.n > 0 ? 0 : NO_TOKEN;
+    add_object(&w, s, top);
+    tokens_free(&in);
 }
 
 void schema_render(struct strbuf *out, const struct schema *s, enum api_version v,
                    const char *stored, const json_t *over)
 {
-    struct tokens in;
-    tokens_cut(&in, stored);
-    const struct writer w = {.out = out, .v = v, .in = &in};
-    add_object(&w, s, (struct value){over, in.n > 0 ? 0 : NO_TOKEN});
-    tokens_free(&in);
+    render(out, s, v, stored, (struct value){.tree = over});
+}
+
+void schema_render_over(struct strbuf *out, const struct schema *s, enum api_version v,
+                        const char *stored, const struct over *over, size_t n)
+{
+    const struct over all = {.kind = OVER_OBJECT, .member = over, .n = n};
+    render(out, s, v, stored, (struct value){.over = &all});
 }
 
 const char *stored_member(const char *stored, const char *const *path, size_t *n)

@@ -20,11 +20,11 @@ static const char *lower(struct arena *a, const char *s)
 const char *job_path_segment(struct arena *a, const struct job *j)
 {
     if (home_has(&j->scope))
-        return arena_printf(a, "%s/%s/jobs/%s/%s", lower(a, j->scope.subscription),
-                            lower(a, j->scope.group), j->name, j->guid);
-    return arena_printf(a, "%s/%s/workspaces/%s/experiments/%s/jobs/%s/%s",
-                        lower(a, j->scope.subscription), lower(a, j->scope.group),
-                        j->scope.workspace, j->scope.experiment, j->name, j->guid);
+        return arena_concat(a, lower(a, j->scope.subscription), "/", lower(a, j->scope.group),
+                            "/jobs/", j->name, "/", j->guid, NULL);
+    return arena_concat(a, lower(a, j->scope.subscription), "/", lower(a, j->scope.group),
+                        "/workspaces/", j->scope.workspace, "/experiments/", j->scope.experiment,
+                        "/jobs/", j->name, "/", j->guid, NULL);
 }
 
 static bool has_plain_output(const struct cluster *c)

@@ -243,6 +243,26 @@ static const struct st_column job_columns[] = {
 #undef ROW
 ROW_OF(job_row, struct job, job, "job", "j");
 
+/* What of its own row is shown of a job. */
+#define ROW struct job
+static const struct st_column job_shown_columns[] = {
+    OWN_INT64("id", id),
+    TEXT("name", name),
+    TEXT("guid", guid),
+    TEXT("doc", doc),
+    INT("prov_state", prov_state),
+    INT("exec_state", exec_state),
+    INT64("prov_us", prov_us),
+    INT64("exec_us", exec_us),
+    INT64("created_us", created_us),
+    INT64("start_us", start_us),
+    INT64("end_us", end_us),
+    MAYBE("exit_code", exit_code, has_exit_code),
+    TEXT("errors", errors),
+};
+#undef ROW
+ROW_OF(job_shown_row, struct job, job_shown, NULL, "j");
+
 #define ROW struct node
 static const struct st_column node_columns[] = {
     OWN_INT64("id", id),
@@ -372,9 +392,9 @@ static const struct st_column id_columns[] = {{"id", "id", COLUMN_INT64, true, 0
 const struct st_row id_row = {"id", NULL, "", sizeof(int64_t), id_columns, 1};
 
 static const struct st_row *const all_rows[] = {
-    &group_row, &workspace_row, &experiment_row, &file_server_row, &pool_row,      &cluster_row,
-    &run_row,   &job_row,       &node_row,       &allocation_row,  &node_use_row,  &kept_dir_row,
-    &event_row, &operation_row, &epoch_row,      &machine_row_row, &doomed_job_row};
+    &group_row, &workspace_row, &experiment_row, &file_server_row, &pool_row,       &cluster_row,
+    &run_row,   &job_row,       &node_row,       &allocation_row,  &node_use_row,   &kept_dir_row,
+    &event_row, &operation_row, &epoch_row,      &machine_row_row, &doomed_job_row, &job_shown_row};
 
 static const struct st_row *find(const char *name, size_t n)
 {

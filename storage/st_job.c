@@ -102,24 +102,39 @@ int st_job_by_id(struct storage *st, struct arena *a, int64_t id, struct job *ou
     return q_one(&q, a, &job_row, out, e);
 }
 
-static int jobs(struct q *q, struct arena *a, struct job **rows, size_t *n, struct err *e)
+static int jobs(struct q *q, struct arena *a, const struct st_row *row, struct job **rows,
+                size_t *n, struct err *e)
 {
     void *items;
-    if (q_rows(q, a, &job_row, &items, n, e) < 0)
+    if (q_rows(q, a, row, &items, n, e) < 0)
         return -1;
     *rows = items;
     return 0;
 }
 
-int st_job_list(struct storage *st, struct arena *a, int64_t experiment_id, int64_t after,
-                int limit, struct job **rows, size_t *n, struct err *e)
+static int list_of(struct storage *st, enum stmt_id id, const struct st_row *row, struct arena *a,
+                   int64_t experiment_id, int64_t after, int limit, struct job **rows, size_t *n,
+                   struct err *e)
 {
     struct q q;
-    q_read(&q, st, ST_JOB_LIST);
+    q_read(&q, st, id);
     q_int(&q, experiment_id);
     q_int(&q, after);
     q_int(&q, limit);
-    return jobs(&q, a, rows, n, e);
+    return jobs(&q, a, row, rows, n, e);
+}
+
+int st_job_list(struct storage *st, struct arena *a, int64_t experiment_id, int64_t after,
+                int limit, struct job **rows, size_t *n, struct err *e)
+{
+    return list_of(st, ST_JOB_LIST, &job_row, a, experiment_id, after, limit, rows, n, e);
+}
+
+int st_job_list_shown(struct storage *st, struct arena *a, int64_t experiment_id, int64_t after,
+                      int limit, struct job **rows, size_t *n, struct err *e)
+{
+    return list_of(st, ST_JOB_LIST_SHOWN, &job_shown_row, a, experiment_id, after, limit, rows, n,
+                   e);
 }
 
 int st_job_list_named(struct storage *st, struct arena *a, const char *subscription,
@@ -133,7 +148,7 @@ int st_job_list_named(struct storage *st, struct arena *a, const char *subscript
     q_text(&q, experiment);
     q_int(&q, after);
     q_int(&q, limit);
-    return jobs(&q, a, rows, n, e);
+    return jobs(&q, a, &job_row, rows, n, e);
 }
 
 int st_job_unfinished(struct storage *st, const char *subscription, int64_t *n, struct err *e)

@@ -172,6 +172,9 @@ int st_job_find(struct storage *, struct arena *, const struct scope *scope, con
 int st_job_by_id(struct storage *, struct arena *, int64_t id, struct job *out, struct err *);
 int st_job_list(struct storage *, struct arena *, int64_t experiment_id, int64_t after, int limit,
                 struct job **rows, size_t *n, struct err *);
+/* The same jobs with what is shown of their own rows, and nothing else: for long lists. */
+int st_job_list_shown(struct storage *, struct arena *, int64_t experiment_id, int64_t after,
+                      int limit, struct job **rows, size_t *n, struct err *);
 /* The jobs of all experiments of this name in workspaces of this name, in all groups. */
 int st_job_list_named(struct storage *, struct arena *, const char *subscription,
                       const char *workspace, const char *experiment, int64_t after, int limit,

@@ -60,7 +60,7 @@ const char *resource_id(struct arena *a, const char *provider, const struct scop
     char *group = arena_strdup(a, s->group);
     for (char *p = group; *p; p++)
         *p = (char)tolower((unsigned char)*p);
-    return arena_printf(a, "/subscriptions/%s/resourceGroups/%s/providers/%s%s%s%s%s/%s/%s",
-                        s->subscription, group, provider, w ? "/workspaces/" : "", w ? w : "",
-                        x ? "/experiments/" : "", x ? x : "", collection, name);
+    return arena_concat(a, "/subscriptions/", s->subscription, "/resourceGroups/", group,
+                        "/providers/", provider, w ? "/workspaces/" : "", w ? w : "",
+                        x ? "/experiments/" : "", x ? x : "", "/", collection, "/", name, NULL);
 }

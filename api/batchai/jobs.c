@@ -245,10 +245,13 @@ static int fetch(struct request *r, const struct listing_owner *owner, int64_t a
 {
     struct storage *st = arm_of(r)->storage;
     struct job *found;
-    int rc = owner->experiment_id
-                 ? st_job_list(st, &r->arena, owner->experiment_id, after, limit, &found, n, e)
-                 : st_job_list_named(st, &r->arena, arm_of(r)->subscription_id, HOME_WORKSPACE,
-                                     HOME_EXPERIMENT, after, limit, &found, n, e);
+    int rc =
+        owner->experiment_id
+            ? st_job_list_shown(st, &r->arena, owner->experiment_id, after, limit, &found, n, e)
+            : st_job_list_named(st, &r->arena, arm_of(r)->subscription_id, HOME_WORKSPACE,
+                                HOME_EXPERIMENT, after, limit, &found, n, e);
+    for (size_t i = 0; rc == 0 && owner->experiment_id && i < *n; i++)
+        found[i].scope = owner->scope;
     *rows = found;
     return rc;
 }
@@ -274,7 +277,11 @@ struct replied *jobs_list(struct request *r)
     if (rc < 0)
         return reply_err(r, &e);
     /* No home yet: no job is in an experiment that is not there. */
-    const struct listing_owner owner = {.experiment_id = rc == 0 ? NO_ROW : x.id};
+    struct listing_owner owner = {.experiment_id = NO_ROW};
+    if (rc > 0) {
+        owner = (struct listing_owner){.experiment_id = x.id, .scope = x.scope};
+        owner.scope.experiment = x.name;
+    }
     return reply_listing(r, &listing, &owner);
 }
 

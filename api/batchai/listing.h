@@ -12,6 +12,7 @@
 struct listing_owner {
     struct st_filter filter;
     int64_t experiment_id; /* of jobs; 0: of the home experiments of all groups */
+    struct scope scope;    /* of jobs of one experiment: where they are */
 };
 
 /* How one kind of resource is listed. */

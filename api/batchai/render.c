@@ -224,29 +224,64 @@ void render_file_server(struct request *r, const struct file_server *f, struct s
     finish(r, out, &schema_file_server, f->doc, o);
 }
 
-static json_t *execution_info(enum api_version v, const struct job *j)
+/* --- jobs: many in a list, so without trees -------------------------------------------------- */
+
+#define TEXT_OVER(key, value)                                                                      \
+    (struct over)                                                                                  \
+    {                                                                                              \
+        .name = (key), .kind = OVER_TEXT, .text = (value)                                          \
+    }
+#define OBJECT_OVER(key, list)                                                                     \
+    (struct over)                                                                                  \
+    {                                                                                              \
+        .name = (key), .kind = OVER_OBJECT, .member = (list), .n = sizeof(list) / sizeof *(list)   \
+    }
+
+/* `text` is its room. */
+static struct over time_over(const char *name, int64_t us, char text[TIMEFMT_SIZE])
 {
-    json_t *info = json_object();
-    set_time(info, "startTime", j->start_us);
-    set_time(info, "endTime", j->end_us);
-    if (j->has_exit_code)
-        json_object_set_new(info, "exitCode", json_integer(j->exit_code));
-    set_json(info, "errors", j->errors);
-    word_errors(v, json_object_get(info, "errors"));
-    return info;
+    if (us != 0)
+        timefmt_wire(us, text);
+    return TEXT_OVER(name, us != 0 ? text : NULL);
+}
+
+/* The caller's; NULL: none. */
+static json_t *worded(enum api_version v, const char *errors)
+{
+    json_t *tree = errors ? json_loads(errors, 0, NULL) : NULL;
+    word_errors(v, tree);
+    return tree;
 }
 
 void render_job(struct request *r, const struct job *j, struct strbuf *out)
 {
-    json_t *p;
-    json_t *o = start(r->version, render_id(r, &j->scope, "jobs", j->name), j->name,
-                      "Microsoft.BatchAI/workspaces/experiments/jobs", &p);
-    set_text(p, "experimentName", j->scope.experiment);
-    set_text(p, "jobOutputDirectoryPathSegment", job_path_segment(&r->arena, j));
-    set_provisioning(p, j->prov_state, j->prov_us, j->created_us);
-    set_text(p, "executionState", enum_to_name(exec_state_names, (int)j->exec_state));
-    set_time(p, "executionStateTransitionTime", j->exec_us);
-    if (j->start_us || j->end_us)
-        json_object_set_new(p, "executionInfo", execution_info(r->version, j));
-    finish(r, out, &schema_job, j->doc, o);
+    char made[TIMEFMT_SIZE], prov[TIMEFMT_SIZE], exec[TIMEFMT_SIZE], start[TIMEFMT_SIZE],
+        end[TIMEFMT_SIZE];
+    json_t *errors = worded(r->version, j->errors);
+    const struct over exit_code = {.name = "exitCode", .kind = OVER_INT, .number = j->exit_code};
+    const struct over info[] = {
+        time_over("startTime", j->start_us, start),
+        time_over("endTime", j->end_us, end),
+        j->has_exit_code ? exit_code : TEXT_OVER("exitCode", NULL),
+        {.name = "errors", .kind = OVER_TREE, .tree = errors},
+    };
+    bool began = j->start_us || j->end_us;
+    const struct over properties[] = {
+        TEXT_OVER("experimentName", j->scope.experiment),
+        TEXT_OVER("jobOutputDirectoryPathSegment", job_path_segment(&r->arena, j)),
+        TEXT_OVER("provisioningState", enum_to_name(prov_state_names, (int)j->prov_state)),
+        time_over("provisioningStateTransitionTime", j->prov_us, prov),
+        time_over("creationTime", j->created_us, made),
+        TEXT_OVER("executionState", enum_to_name(exec_state_names, (int)j->exec_state)),
+        time_over("executionStateTransitionTime", j->exec_us, exec),
+        began ? OBJECT_OVER("executionInfo", info) : TEXT_OVER("executionInfo", NULL),
+    };
+    const struct over top[] = {
+        TEXT_OVER("id", render_id(r, &j->scope, "jobs", j->name)),
+        TEXT_OVER("name", j->name),
+        TEXT_OVER("type", word_type(r->version, "Microsoft.BatchAI/workspaces/experiments/jobs")),
+        OBJECT_OVER("properties", properties),
+    };
+    schema_render_over(out, &schema_job, r->version, j->doc, top, sizeof top / sizeof top[0]);
+    json_decref(errors);
 }

@@ -7,6 +7,8 @@
 #include "api/http/xml.h"
 #include "lib/jsonread.h"
 
+#define SLICE_NS (5 * 1000 * 1000)
+
 int content_check_type(const struct request *r, struct err *e)
 {
     const char *type = request_header(r, "Content-Type");
@@ -69,10 +71,16 @@ static int decode_form(struct request *r, struct err *e)
 
 static int decode_xml(struct request *r, struct err *e)
 {
+    uint64_t until_ns = uv_hrtime() + SLICE_NS;
+    int rc;
     if (r->raw.len == 0)
         return err_set(e, ERR_INVALID_CONTENT, NULL,
                        "The request body is empty; an XML document is expected.");
-    return xml_decode(&r->arena, r->raw.s, r->raw.len, &r->xml, e);
+    if (!r->xml_reading)
+        r->xml_reading = xml_begin(&r->arena, r->raw.s, r->raw.len);
+    while ((rc = xml_go_on(r->xml_reading, &r->xml, e)) > 0 && uv_hrtime() < until_ns)
+        ;
+    return rc;
 }
 
 int content_decode(struct request *r, struct err *e)

@@ -11,7 +11,7 @@
 #define ROUTE_DECODED (ROUTE_JSON | ROUTE_JSON_OPTIONAL | ROUTE_FORM | ROUTE_XML)
 
 int content_check_type(const struct request *r, struct err *e) MUST_CHECK;
-/* Out of request.raw into request.body, form or xml. */
+/* Out of request.raw into request.body, form or xml. 1: it takes more turns; to be called again. */
 int content_decode(struct request *r, struct err *e) MUST_CHECK;
 
 #endif

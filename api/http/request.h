@@ -27,6 +27,7 @@ struct body_sink;
 struct connection;
 struct form;
 struct xml;
+struct xml_reading;
 struct way;
 struct replied; /* never defined: a token */
 
@@ -55,7 +56,8 @@ struct request {
     json_t *body;             /* parsed JSON body; NULL if empty or not JSON's turn; owned */
     const struct form *form;  /* of a ROUTE_FORM; arena */
     const struct xml *xml;    /* of a ROUTE_XML: the root; arena */
-    struct strbuf raw;        /* the body as sent */
+    struct xml_reading *xml_reading; /* arena; NULL: it was not begun */
+    struct strbuf raw;               /* the body as sent */
     struct arena arena;
     int64_t now_us; /* one instant for the whole request */
     char request_id[40], correlation_id[40];

@@ -8,6 +8,7 @@
 
 #include "api/http/http_priv.h"
 #include "api/http/ways.h"
+#include "api/http/xml.h"
 
 #define SPARE_MAX 32
 
@@ -52,6 +53,7 @@ void request_destroy(struct request *r)
     json_decref(r->body);
     body_release(r); /* a sink may point into what is kept */
     request_release(r);
+    xml_end(r->xml_reading);
     way_release(r->way);
     if (api->n_spare == SPARE_MAX) {
         arena_free(&r->arena);

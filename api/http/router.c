@@ -349,7 +349,8 @@ struct replied *router_dispatch(struct request *r)
 {
     struct err e;
     err_clear(&e);
-    if (content_decode(r, &e) < 0)
-        return reply_err(r, &e);
-    return r->route->handler(r);
+    int rc = content_decode(r, &e);
+    if (rc > 0)
+        return NULL;
+    return rc < 0 ? reply_err(r, &e) : r->route->handler(r);
 }

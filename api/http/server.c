@@ -143,6 +143,27 @@ static enum MHD_Result refuse(struct request *r)
     return (enum MHD_Result)request_send(r);
 }
 
+/* Others have had their turn. */
+static void dispatch_on(struct request *r, void *ctx)
+{
+    r->later = false;
+    struct replied *token = router_dispatch(r);
+    bool over = token && !r->later;
+    r->later = true;
+    if (over)
+        request_finish(r, token);
+    else if (!token)
+        request_again(r, dispatch_on, ctx);
+}
+
+static void dispatch(struct request *r)
+{
+    if (router_dispatch(r))
+        return;
+    r->later = true;
+    request_again(r, dispatch_on, NULL);
+}
+
 /* The body is complete. */
 static enum MHD_Result respond(struct request *r)
 {
@@ -152,8 +173,7 @@ static enum MHD_Result respond(struct request *r)
         if (r->sink && !r->answered)
             r->sink->end(r->sink->ctx);
     } else {
-        struct replied *token = router_dispatch(r);
-        (void)token;
+        dispatch(r);
         r->listener->handled = true;
     }
     assert(r->later || r->response);

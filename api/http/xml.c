@@ -15,9 +15,11 @@ struct node {
     const struct xml **end; /* where its next child goes */
 };
 
-struct reading {
+struct xml_reading {
     XML_Parser parser;
     struct arena *arena;
+    const char *s;
+    size_t n, at; /* bytes; how many of them were given to the parser */
     struct {
         struct node *node;
         struct strbuf text;
@@ -28,7 +30,7 @@ struct reading {
     const char *why; /* stopped from here */
 };
 
-static void stop(struct reading *x, const char *why)
+static void stop(struct xml_reading *x, const char *why)
 {
     x->why = why;
     XML_StopParser(x->parser, XML_FALSE);
@@ -36,7 +38,7 @@ static void stop(struct reading *x, const char *why)
 
 static void on_start(void *ctx, const XML_Char *name, const XML_Char **attributes)
 {
-    struct reading *x = ctx;
+    struct xml_reading *x = ctx;
     if (x->why)
         return;
     if (x->depth == XML_DEPTH_MAX) {
@@ -68,7 +70,7 @@ static void on_start(void *ctx, const XML_Char *name, const XML_Char **attribute
 
 static void on_text(void *ctx, const XML_Char *s, int n)
 {
-    struct reading *x = ctx;
+    struct xml_reading *x = ctx;
     if (x->why) /* expat may go on for a moment */
         return;
     strbuf_add(&x->open[x->depth - 1].text, s, (size_t)n);
@@ -77,7 +79,7 @@ static void on_text(void *ctx, const XML_Char *s, int n)
 static void on_end(void *ctx, const XML_Char *name)
 {
     (void)name;
-    struct reading *x = ctx;
+    struct xml_reading *x = ctx;
     if (x->why)
         return;
     struct strbuf *text = &x->open[--x->depth].text;
@@ -93,7 +95,7 @@ static void on_doctype(void *ctx, const XML_Char *name, const XML_Char *system_i
     stop(ctx, "it has a document type, which is not taken here");
 }
 
-static int failed(struct reading *x, struct err *e)
+static int failed(struct xml_reading *x, struct err *e)
 {
     return err_set(e, ERR_INVALID_CONTENT, NULL,
                    "The request content is not valid XML: %s (line %lu, column %lu).",
@@ -102,35 +104,58 @@ static int failed(struct reading *x, struct err *e)
                    (unsigned long)XML_GetCurrentColumnNumber(x->parser) + 1);
 }
 
-/* In pieces, as a tag is looked at when all of it is there. */
-static bool parse(struct reading *x, const char *s, size_t n)
+/* A tag is looked at when all of it is there. */
+static bool parse_piece(struct xml_reading *x)
 {
-    for (size_t at = 0, piece; at == 0 || at < n; at += piece) {
-        piece = n - at < PIECE ? n - at : PIECE;
-        if (XML_Parse(x->parser, s + at, (int)piece, at + piece == n) != XML_STATUS_OK)
-            return false;
-        if (at + piece - (size_t)XML_GetCurrentByteIndex(x->parser) > XML_TAG_MAX) {
-            x->why = "it has a tag or comment that is too long";
-            return false;
-        }
-    }
-    return true;
+    size_t piece = x->n - x->at < PIECE ? x->n - x->at : PIECE;
+    bool last = x->at + piece == x->n;
+    if (XML_Parse(x->parser, x->s + x->at, (int)piece, last) != XML_STATUS_OK)
+        return false;
+    x->at += piece;
+    if (x->at - (size_t)XML_GetCurrentByteIndex(x->parser) <= XML_TAG_MAX)
+        return true;
+    x->why = "it has a tag or comment that is too long";
+    return false;
+}
+
+struct xml_reading *xml_begin(struct arena *a, const char *s, size_t n)
+{
+    struct xml_reading *x = arena_alloc(a, sizeof *x);
+    *x = (struct xml_reading){.arena = a, .s = s, .n = n, .parser = XML_ParserCreate(NULL)};
+    if (!x->parser)
+        abort();
+    XML_SetUserData(x->parser, x);
+    XML_SetElementHandler(x->parser, on_start, on_end);
+    XML_SetCharacterDataHandler(x->parser, on_text);
+    XML_SetStartDoctypeDeclHandler(x->parser, on_doctype);
+    return x;
+}
+
+void xml_end(struct xml_reading *x)
+{
+    if (!x || !x->parser)
+        return;
+    XML_ParserFree(x->parser);
+    x->parser = NULL;
+    for (int i = 0; i < XML_DEPTH_MAX; i++)
+        strbuf_free(&x->open[i].text);
+}
+
+int xml_go_on(struct xml_reading *x, const struct xml **out, struct err *e)
+{
+    int rc = parse_piece(x) ? x->at < x->n : failed(x, e);
+    *out = rc == 0 ? x->root : NULL;
+    if (rc <= 0)
+        xml_end(x);
+    return rc;
 }
 
 int xml_decode(struct arena *a, const char *s, size_t n, const struct xml **out, struct err *e)
 {
-    struct reading x = {.arena = a, .parser = XML_ParserCreate(NULL)};
-    if (!x.parser)
-        abort();
-    XML_SetUserData(x.parser, &x);
-    XML_SetElementHandler(x.parser, on_start, on_end);
-    XML_SetCharacterDataHandler(x.parser, on_text);
-    XML_SetStartDoctypeDeclHandler(x.parser, on_doctype);
-    int rc = parse(&x, s, n) ? 0 : failed(&x, e);
-    XML_ParserFree(x.parser);
-    for (int i = 0; i < XML_DEPTH_MAX; i++)
-        strbuf_free(&x.open[i].text);
-    *out = rc == 0 ? x.root : NULL;
+    struct xml_reading *x = xml_begin(a, s, n);
+    int rc;
+    while ((rc = xml_go_on(x, out, e)) > 0)
+        ;
     return rc;
 }
 

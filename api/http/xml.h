@@ -27,6 +27,12 @@ struct xml {
  * ERR_INVALID_CONTENT: no XML, or more than the limits above; messages quote nothing. */
 int xml_decode(struct arena *a, const char *s, size_t n, const struct xml **out,
                struct err *e) MUST_CHECK;
+/* The same a piece at a time, of some milliseconds at most; `s` is borrowed until the end. 1: there
+ * is more to come; 0 and -1 as above, and the reading has ended. */
+struct xml_reading *xml_begin(struct arena *a, const char *s, size_t n);
+int xml_go_on(struct xml_reading *x, const struct xml **out, struct err *e) MUST_CHECK;
+/* Of one that is given up, or NULL, or has ended already. Comes before the arena's end. */
+void xml_end(struct xml_reading *x);
 /* The first child of that name, and its text; NULL: there is none. */
 const struct xml *xml_child(const struct xml *parent, const char *name);
 const char *xml_text(const struct xml *parent, const char *name);

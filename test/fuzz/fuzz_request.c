@@ -179,7 +179,9 @@ static void answer(struct request *r)
         CLAIM(e.msg[0]);
         done = reply_err(r, &e);
     } else {
-        done = router_dispatch(r);
+        do
+            done = router_dispatch(r);
+        while (!done);
     }
     CLAIM(done && r->status >= 200 && r->status < 600 && r->status != 500 && r->response);
     if (r->rest && *r->rest)

@@ -243,6 +243,18 @@ static struct replied *say_xml(struct request *r)
     return reply_text(r, 200, "text/plain", xstrdup(name ? name : "(none)"));
 }
 
+static void say_now(struct request *r, void *ctx)
+{
+    (void)ctx;
+    request_finish(r, say_xml(r));
+}
+
+static struct replied *say_xml_later(struct request *r)
+{
+    request_again(r, say_now, NULL);
+    return reply_later(r);
+}
+
 static struct replied *say_nothing(struct request *r)
 {
     return reply_empty(r, r->raw.len == 0 && !r->form && !r->xml && !r->body ? 200 : 500);
@@ -252,6 +264,8 @@ static const struct route routes[] = {
     {"POST", "/form", 0, ROUTE_FORM, say_form, "Form"},
     {"POST", "/small", 0, ROUTE_FORM | ROUTE_BODY_KIB(1), say_form, "Small"},
     {"POST", "/large", 0, ROUTE_XML | ROUTE_BODY_KIB(64), say_xml, "Large"},
+    {"POST", "/crowd", 0, ROUTE_XML | ROUTE_BODY_KIB(1024), say_xml, "Crowd"},
+    {"POST", "/later", 0, ROUTE_XML | ROUTE_BODY_KIB(1024), say_xml_later, "Later"},
     {"POST", "/none", 0, 0, say_nothing, "None"},
 };
 static const struct service bodies = {.name = "bodies",
@@ -293,6 +307,92 @@ static void expect(struct world *w, struct post p, const char *status, const cha
     if (strncmp(p.got, "HTTP/1.1 ", 9) != 0 || strncmp(p.got + 9, status, 3) != 0 ||
         !strstr(p.got, words))
         fail_msg("%s: not %s with '%s': %s", p.path, status, words, p.got);
+}
+
+/* A body of so many elements takes several turns: what it is answered is as ever. */
+struct crowd {
+    struct world *w;
+    const char *path;
+    int n;
+    const char *end;
+    char got[4096];
+};
+
+static void *post_crowd(void *ctx)
+{
+    struct crowd *d = ctx;
+    struct client c;
+    struct strbuf b = STRBUF_INIT, head = STRBUF_INIT;
+    strbuf_puts(&b, "<a>");
+    for (int i = 0; i < d->n; i++)
+        strbuf_puts(&b, "<b/>");
+    strbuf_puts(&b, d->end);
+    strbuf_printf(&head, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\n\r\n",
+                  d->path, b.len);
+    client_open(&c, d->w->port);
+    client_send(&c, head.s, head.len);
+    client_send(&c, b.s, b.len);
+    client_read(&c, d->got, sizeof d->got, false);
+    client_close(&c);
+    strbuf_free(&b);
+    strbuf_free(&head);
+    uv_async_send(&d->w->client_done);
+    return NULL;
+}
+
+static const char *crowd(struct world *w, const char *path, const char *end)
+{
+    static struct crowd d;
+    d = (struct crowd){.w = w, .path = path, .n = XML_ELEMENTS_MAX - 2, .end = end};
+    run_with(w, post_crowd, &d);
+    return d.got;
+}
+
+static void a_body_that_takes_several_turns_is_answered_as_ever(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {"/crowd", "/later"};
+    struct world w;
+    const struct served served = {&bodies, NULL};
+    world_open(&w, &served, 1);
+    for (int i = 0; i < 2; i++) {
+        const char *got = crowd(&w, paths[i], "<name>the last</name></a>");
+        if (!strstr(got, "HTTP/1.1 200") || !strstr(got, "the last"))
+            fail_msg("%s: %s", paths[i], got);
+        got = crowd(&w, paths[i], "</b>");
+        if (!strstr(got, "HTTP/1.1 400") || !strstr(got, "mismatched tag"))
+            fail_msg("%s: %s", paths[i], got);
+    }
+    world_close(&w);
+}
+
+/* A turn takes a few of these, by the clock. */
+static void xml_is_read_in_pieces(void **state)
+{
+    (void)state;
+    struct strbuf b = STRBUF_INIT;
+    struct arena a;
+    const struct xml *root;
+    struct err e;
+    int pieces = 0;
+    arena_init(&a);
+    strbuf_puts(&b, "<a>");
+    for (int i = 1; i < XML_ELEMENTS_MAX; i++)
+        strbuf_puts(&b, "<b/>");
+    strbuf_puts(&b, "</a>");
+    struct xml_reading *x = xml_begin(&a, b.s, b.len);
+    while (xml_go_on(x, &root, &e) > 0) {
+        assert_null(root);
+        pieces++;
+    }
+    assert_non_null(root);
+    assert_true(pieces > 20);
+    xml_end(x);
+    x = xml_begin(&a, b.s, b.len); /* and is given up */
+    assert_int_equal(xml_go_on(x, &root, &e), 1);
+    xml_end(x);
+    strbuf_free(&b);
+    arena_free(&a);
 }
 
 static void a_row_says_what_its_body_is(void **state)
@@ -347,6 +447,8 @@ int main(void)
         cmocka_unit_test(what_is_no_plain_xml_is_refused),
         cmocka_unit_test(xml_is_so_deep_and_has_so_many_elements_and_no_more),
         cmocka_unit_test(what_is_read_over_is_bounded_too),
+        cmocka_unit_test(a_body_that_takes_several_turns_is_answered_as_ever),
+        cmocka_unit_test(xml_is_read_in_pieces),
         cmocka_unit_test(a_row_says_what_its_body_is),
         cmocka_unit_test(a_row_says_how_large_its_body_may_be),
     };

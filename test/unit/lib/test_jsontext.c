@@ -105,9 +105,27 @@ static void bytes_that_are_no_text_are_replaced(void **state)
     assert_true(jsontext_is_utf8("", 0));
 }
 
+/* Each byte, at each place of texts of each length. */
+static void plain_bytes_are_counted(void **state)
+{
+    (void)state;
+    for (size_t n = 0; n <= 20; n++)
+        for (size_t at = 0; at < n; at++)
+            for (int c = 0; c < 256; c++) {
+                char text[21];
+                memset(text, c % 2 ? 'a' : '\xff', sizeof text);
+                text[at] = (char)c;
+                if (at + 1 < n)
+                    text[at + 1] = '"';
+                bool plain = c >= 0x20 && c != '"' && c != '\\';
+                assert_int_equal(jsontext_plain(text, n), plain ? at + 1 : at);
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plain_bytes_are_counted),
         cmocka_unit_test(bytes_that_are_no_text_are_replaced),
         cmocka_unit_test(values_as_jansson_writes_them),
         cmocka_unit_test(strings_as_jansson_writes_them),

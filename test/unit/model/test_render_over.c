@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What lies on top of a document, given as a list, shows as the same tree would.
+ */
+#include "lib/strbuf.h"
+#include "test/unit/model/doc.h"
+
+/* The same of a list as of a tree. */
+static void assert_over(enum api_version v, const char *stored, const struct over *list, size_t n,
+                        const char *tree, const char *expected)
+{
+    struct strbuf of_list = STRBUF_INIT, of_tree = STRBUF_INIT;
+    json_t *over = doc_parse(tree);
+    schema_render_over(&of_list, &schema_job, v, stored, list, n);
+    schema_render(&of_tree, &schema_job, v, stored, over);
+    assert_string_equal(of_list.s, of_tree.s);
+    assert_string_equal(of_list.s, expected);
+    json_decref(over);
+    strbuf_free(&of_list);
+    strbuf_free(&of_tree);
+}
+
+#define TEXT(key, value)                                                                           \
+    {                                                                                              \
+        .name = (key), .kind = OVER_TEXT, .text = (value)                                          \
+    }
+
+static void a_list_lies_on_top_as_a_tree_does(void **state)
+{
+    (void)state;
+    const char *stored = "{\"name\":\"stored\",\"properties\":{\"nodeCount\":2,\"cluster\":{"
+                         "\"id\":\"c\"},\"executionState\":\"queued\"}}";
+    json_t *errors = doc_parse("[{'code': 'C', 'message': 'M\\t'}]");
+    const struct over info[] = {TEXT("startTime", NULL),
+                                {.name = "exitCode", .kind = OVER_INT, .number = -7},
+                                {.name = "errors", .kind = OVER_TREE, .tree = errors}};
+    const struct over properties[] = {
+        TEXT("executionState", "running"),
+        TEXT("nodeCount", "of another kind"),
+        TEXT("provisioningState", "no such state"),
+        TEXT("nothing", "is called so"),
+        TEXT("creationTime", "a \"quoted\" \\ text of \x01\x1f\x7f and more \xc3\xa9"),
+        {.name = "executionInfo", .kind = OVER_OBJECT, .member = info, .n = 3}};
+    const struct over top[] = {
+        {.name = "properties", .kind = OVER_OBJECT, .member = properties, .n = 6},
+        TEXT("type", ""),
+        TEXT("id", "/subscriptions/s/resourceGroups/g/providers/Microsoft.BatchAI/workspaces/"
+                   "migrated/experiments/migrated/jobs/j"),
+        TEXT("name", NULL)};
+    const char *tree =
+        "{'id': '/subscriptions/s/resourceGroups/g/providers/Microsoft.BatchAI/workspaces/migrated/"
+        "experiments/migrated/jobs/j', 'type': '', 'properties': {'executionState': 'running', "
+        "'nodeCount': 'of another kind', 'provisioningState': 'no such state', 'nothing': 'is', "
+        "'creationTime': 'a \\u0022quoted\\u0022 \\\\ text of \\u0001\\u001f\x7f and more "
+        "\xc3\xa9', "
+        "'executionInfo': {'exitCode': -7, 'errors': [{'code': 'C', 'message': 'M\\t'}]}}}";
+    const char *rest =
+        "\"name\":\"stored\",\"type\":\"\",\"properties\":{\"cluster\":{\"id\":\"c\"},"
+        "\"creationTime\":\"a \\\"quoted\\\" \\\\ text of \\u0001\\u001F\x7f and more \xc3\xa9\","
+        "\"executionState\":\"running\",\"executionInfo\":{\"exitCode\":-7,\"errors\":[{"
+        "\"code\":\"C\",\"message\":\"M\\t\"}]}}}";
+    char newest[900], flat[900];
+    snprintf(newest, sizeof newest,
+             "{\"id\":\"/subscriptions/s/resourceGroups/g/providers/Microsoft.BatchAI/workspaces/"
+             "migrated/experiments/migrated/jobs/j\",%s",
+             rest);
+    snprintf(flat, sizeof flat,
+             "{\"id\":\"/subscriptions/s/resourceGroups/g/providers/Microsoft.BatchAI/jobs/j\",%s",
+             rest);
+    assert_over(V_2018_05_01, stored, top, 4, tree, newest);
+    assert_over(V_2017_09_01_PREVIEW, stored, top, 4, tree, flat);
+    json_decref(errors);
+}
+
+/* One name is shown by one row: the writer looks no further than the first. */
+static void assert_distinct(const struct schema *s, enum api_version v, int depth)
+{
+    const unsigned hidden = FIELD_SECRET | FIELD_INPUT_ONLY | FIELD_DISCARD;
+    for (size_t i = 0; i < s->n_fields; i++) {
+        const struct field *f = &s->fields[i];
+        if ((f->flags & hidden) || (f->versions && !(f->versions & (unsigned)v)))
+            continue;
+        const char *name = f->canon ? f->canon : f->name;
+        for (size_t k = 0; k < i; k++) {
+            const struct field *g = &s->fields[k];
+            bool shown = !(g->flags & hidden) && (!g->versions || (g->versions & (unsigned)v));
+            if (shown && strcmp(name, g->canon ? g->canon : g->name) == 0)
+                fail_msg("%s: two rows show %s in %s", s->name, name, api_version_name(v));
+        }
+        if (f->sub && depth < 8)
+            assert_distinct(f->sub, v, depth + 1);
+    }
+}
+
+static void each_name_has_one_row(void **state)
+{
+    (void)state;
+    static const struct schema *const all[] = {&schema_job, &schema_cluster, &schema_file_server,
+                                               &schema_workspace, &schema_experiment};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        for (unsigned v = 1; v & V_ALL; v <<= 1)
+            assert_distinct(all[i], (enum api_version)v, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_list_lies_on_top_as_a_tree_does),
+        cmocka_unit_test(each_name_has_one_row),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
