@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "nodeagent-proto/agent/agent.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -189,6 +190,7 @@ void agent_empty_trash(struct agent *a)
 
 static void reap_trash_worker(struct agent *a)
 {
+    assert(a->trash_fd >= 0);
     close(a->trash_fd);
     a->trash_fd = -1;
     if (a->trash_worker > 0)
@@ -272,6 +274,7 @@ static void write_link(struct agent *a)
             return;
         }
         a->out_sent += (size_t)n;
+        assert(a->out_sent <= a->out.len);
     }
     strbuf_reset(&a->out);
     a->out_sent = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "nodeagent-proto/agent/ops.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <string.h>
 
@@ -124,6 +125,7 @@ struct listing {
 static void list_one(void *ctx, json_t *status)
 {
     struct listing *l = ctx;
+    assert(json_array_size(l->tasks) <= TASKS_PER_REPLY);
     if (json_array_size(l->tasks) == TASKS_PER_REPLY) {
         json_t *part = json_deep_copy(l->reply);
         json_object_set(part, "tasks", l->tasks);
@@ -292,6 +294,7 @@ void ops_serve_held(struct agent *a)
 {
     while (!workers_in_order(a) && json_array_size(a->held) > 0) {
         json_t *req = json_incref(json_array_get(a->held, 0));
+        assert(json_is_object(req));
         json_array_remove(a->held, 0);
         ops_serve_by(a, req, serve);
         json_decref(req);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "nodeagent-proto/agent/peer.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -32,6 +33,7 @@ void peer_heard(struct agent *a)
 
 void peer_ask(struct agent *a, const char *op, json_t *msg, peer_cb cb, void *ctx)
 {
+    assert(json_is_object(msg) && cb);
     struct peer_request *r = xcalloc(1, sizeof *r);
     *r = (struct peer_request){a->peer.requests, ++a->peer.last_id, cb, ctx};
     a->peer.requests = r;
@@ -94,6 +96,7 @@ static void on_pong(struct agent *a, void *ctx, json_t *reply, const struct err 
 void peer_poll_act(struct agent *a)
 {
     struct peer *p = &a->peer;
+    assert(!p->asked || p->requests);
     if (p->ping_ms == 0 || monotonic_ms() < next_ms(p))
         return;
     if (!p->asked) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "nodeagent-proto/agent/tasks.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -59,6 +60,7 @@ static struct task *find(const struct tasks *t, const char *id)
 
 static struct task *add(struct tasks *t, const char *id)
 {
+    assert(!find(t, id));
     struct task *k = xcalloc(1, sizeof *k);
     k->id = xstrdup(id);
     k->fd = -1;
@@ -104,6 +106,7 @@ static void add_waiter(struct task *k, json_int_t request)
 
 static void answer_waiters(struct tasks *t, struct task *k)
 {
+    assert(k->phase != PHASE_STARTING);
     while (k->waiters) {
         struct waiter *w = k->waiters;
         k->waiters = w->next;
@@ -117,6 +120,7 @@ static void answer_waiters(struct tasks *t, struct task *k)
 static void send_signal(const struct tasks *t, const struct task *k, int signo)
 {
     union sigval v = {.sival_int = signo};
+    assert(k->phase == PHASE_RUNNING);
     siginfo_t info = {.si_signo = SUPERVISOR_SIGNAL, .si_code = SI_QUEUE, .si_value = v};
     info.si_pid = getpid();
     info.si_uid = getuid();
@@ -137,6 +141,7 @@ static void send_early_signals(const struct tasks *t, struct task *k)
 /* Takes over `status`, which was read from ID.exit or written there. */
 static void become_ended(struct tasks *t, struct task *k, json_t *status)
 {
+    assert(k->phase != PHASE_ENDED); /* an end is told once */
     close_fd(k);
     k->phase = PHASE_ENDED;
     set_status(k, status);
@@ -149,6 +154,7 @@ static void become_running(struct tasks *t, struct task *k, const struct start_r
 {
     struct task_status s = {
         .id = k->id, .state = TASK_RUNNING, .started_us = r->started_us, .exit_code = -1};
+    assert(k->phase == PHASE_STARTING);
     close_fd(k);
     k->phase = PHASE_RUNNING;
     k->supervisor = r->supervisor;
@@ -409,6 +415,7 @@ int tasks_forget(struct tasks *t, const char *id, struct err *e)
                        id);
     if (record_forget(t->dir, id, e) < 0)
         return -1;
+    assert(!k->waiters && k->fd < 0);
     *at = k->next;
     task_free(k);
     return 0;

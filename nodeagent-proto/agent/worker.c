@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "nodeagent-proto/agent/worker.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -58,8 +59,10 @@ static _Noreturn void work(struct agent *a, const struct worker *w, int fd)
 static void drop(struct agent *a, struct worker *w)
 {
     struct worker **at = &a->workers;
-    while (*at != w)
+    while (*at != w) {
+        assert(*at);
         at = &(*at)->next;
+    }
     *at = w->next;
     if (w->fd >= 0)
         close(w->fd);
@@ -81,6 +84,7 @@ static void refuse(struct agent *a, struct worker *w, const char *why)
 static int start(struct agent *a, struct worker *w)
 {
     int fds[2];
+    assert(w->pid == 0 && w->fd < 0);
     if (pipe2(fds, O_CLOEXEC) < 0)
         return -1;
     w->pid = fork();
@@ -160,6 +164,7 @@ static bool forward(struct agent *a, struct worker *w)
             strbuf_add(&a->out, w->in.s + done, n);
         done += n;
     }
+    assert(done <= w->in.len);
     if (done > 0) {
         memmove(w->in.s, w->in.s + done, w->in.len - done);
         w->in.len -= done;
@@ -183,6 +188,7 @@ static void hear(struct agent *a, struct worker *w)
 static void give_up(struct agent *a, struct worker *w)
 {
     char why[160];
+    assert(w->pid > 0); /* 0 would be everybody in our own group */
     kill(-w->pid, SIGKILL);
     kill(w->pid, SIGKILL);
     snprintf(why, sizeof why,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,8 +41,8 @@ void link_answer(struct node_link *link, struct pending *p, const struct err *wh
     struct pending **at = &link->head;
     while (*at && *at != p)
         at = &(*at)->next;
-    if (*at)
-        *at = p->next;
+    assert(*at); /* or it was answered before */
+    *at = p->next;
     p->type->tell(p, why, what, n);
     json_decref(p->parts);
     free(p);
@@ -75,6 +76,7 @@ static void answer_refused(struct node_link *link)
 static void tell_down(struct node_link *link)
 {
     struct err why = link->why;
+    assert(why.code != ERR_NONE);
     bool first = link->state != LINK_DOWN;
     link->state = LINK_DOWN;
     if (first)
@@ -129,6 +131,7 @@ int link_send(struct node_link *link, json_t *msg, struct err *e)
 void link_ask(struct node_link *link, const char *op, json_t *msg, struct pending p)
 {
     struct pending *q = xcalloc(1, sizeof *q), **end = &link->head;
+    assert(p.type && (!msg || json_is_object(msg)));
     *q = p;
     q->id = ++link->last_id;
     if (link_is_closing(link)) {
@@ -173,6 +176,7 @@ static int hear_hello(struct node_link *link, struct pending *p, json_t *msg, st
     struct node_epoch newest;
     struct arena arena;
     arena_init(&arena);
+    assert(link->state == LINK_OPENING); /* it is asked once, and answered once */
     int rc = message_facts_read(json_object_get(msg, "node"), &arena, &facts, e);
     if (rc == 0)
         rc = message_epoch_read(json_object_get(msg, "epoch"), &newest, e);
@@ -262,6 +266,7 @@ void link_received(struct node_link *link, const char *bytes, size_t n)
 
 void link_start(struct node_link *link, const struct link_start *how)
 {
+    assert(link->state == LINK_OPENING && !link->head);
     link->transport = how->transport;
     link->user = *how->user;
     link->log = how->log;
@@ -284,6 +289,7 @@ void link_released(struct node_link *link)
 {
     void (*closed)(void *ctx) = link->closed;
     void *ctx = link->closed_ctx;
+    assert(link_is_closing(link) && !link->head && !link->watch && !link->kick);
     frame_decoder_free(&link->in);
     free(link->epoch_id);
     link->transport->free(link);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "nodeagent-proto/wire/codec.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@ static void take(struct frame_decoder *d)
 {
     if (d->spent == 0)
         return;
+    assert(d->pos + d->spent <= d->buf.len);
     explicit_bzero(d->buf.s + d->pos, d->spent);
     d->pos += d->spent;
     d->spent = d->n_bytes = 0;
@@ -40,6 +42,7 @@ static void compact(struct frame_decoder *d)
 {
     if (d->pos == 0)
         return;
+    assert(d->pos <= d->buf.len && d->spent == 0);
     size_t left = d->buf.len - d->pos;
     memmove(d->buf.s, d->buf.s + d->pos, left);
     explicit_bzero(d->buf.s + left, d->buf.len - left);
@@ -96,6 +99,7 @@ static int parse_body(struct frame_decoder *d, const char *body, uint32_t n, boo
                        json);
     d->bytes_at = (size_t)(body - d->buf.s) + FRAME_HEADER + json;
     d->n_bytes = n - FRAME_HEADER - json;
+    assert(d->bytes_at + d->n_bytes == d->pos + d->spent);
     return parse(d, body + FRAME_HEADER, json, msg);
 }
 
@@ -130,6 +134,8 @@ int frame_decoder_next(struct frame_decoder *d, json_t **msg, struct err *e)
 {
     *msg = NULL;
     int rc = next(d, msg);
+    assert(rc == 1 ? json_is_object(*msg) : *msg == NULL);
+    assert((rc < 0) == (d->broken.code != ERR_NONE));
     if (rc < 0 && e)
         *e = d->broken;
     return rc;
@@ -167,6 +173,7 @@ static int encode(const json_t *msg, const void *bytes, size_t n_bytes, struct s
         }
         return 0;
     }
+    assert(start <= out->len);
     out->len = start;
     out->s[start] = '\0';
     if (rc < 0)

@@ -36,12 +36,14 @@ LAST_OF_API = "test_zz_spec_coverage.py"
 
 # Memcheck sees what the sanitizers do not: reads of memory that was never written, and such memory given
 # to system calls. That is a matter of code that computes: parsers, codecs, tables, rows, plans. Programs
-# that start agents, sshds and mounts and wait for them run the same code over more slowly.
+# that start agents, sshds and mounts and wait for them run the same code over more slowly; of those of the
+# scheduler on fake nodes, test_refusals and test_claims walk what the others do.
 VALGRIND = ["valgrind", "-q", "--error-exitcode=99", "--child-silent-after-fork=yes",
             "--suppressions=test/valgrind.supp"]
-WAITS = ("accounts", "crash", "disk_full", "faults", "links", "machine_mounts", "machines", "mounts", "run",
-         "ssh_link", "ssh_look", "ssh_trouble", "stream", "stuck", "survival", "task_account", "task_ends",
-         "task_limits", "tasks")
+WAITS = ("accounts", "clock", "crash", "disk_full", "faults", "links", "machine_mounts", "machines", "mounts",
+         "queue", "run", "ssh_link", "ssh_look", "ssh_trouble", "stream", "stuck", "survival", "task_account",
+         "task_ends", "task_limits", "tasks")
+ALIKE = ("endings", "silent_machines")
 # It opens files by openat2(), which valgrind does not know.
 UNKNOWN = ("files",)
 
@@ -109,7 +111,7 @@ STAGES = {
                     *pytest("sim", RELEASE, "test/sim", load=1, cost=30)],
     "unit": lambda: [*unit("unit", "build-asan", ASAN)],
     "valgrind": lambda: [*unit("valgrind", "build", {"BATCHAID_SLOW_TOOL": "valgrind"}, VALGRIND,
-                               WAITS + UNKNOWN, load=1, cost=12)],
+                               WAITS + ALIKE + UNKNOWN, load=1, cost=12)],
     "cli": lambda: [*pytest("cli", ASAN, "test/unit/daemon")],
     "api": api,
     "e2e": lambda: [*pytest("e2e", ASAN, only=without("e2e", "test_demo.py"))],
