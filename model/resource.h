@@ -143,6 +143,7 @@ struct allocation {
 struct epoch {
     int64_t term;
     const char *random; /* 8 hexadecimal digits */
+    const char *text;   /* TERM.RANDOM, as names have it; not of a row */
 };
 
 /* A change of state. The numbers of a kind's states are those of its enum; 0: none before. */
@@ -188,6 +189,8 @@ struct node {
     const char *incarnation; /* of the node root, as the agent reported it; NULL before hello */
     const char *errors;      /* JSON array text of BatchAIError while unusable, else NULL */
     int64_t machine_id;      /* the machine of the inventory that it is; 0: a local node */
+    const char
+        *epoch; /* in which its state was decided on: epoch.text; "": before there were any */
 };
 
 /* A machine of the inventory. The inventory itself is configuration; this is what must outlive the

@@ -131,6 +131,9 @@ static int read_term(struct storage *st, struct err *e)
     if (rc == 1)
         st->epoch.term = row.term;
     arena_free(&a);
+    snprintf(st->epoch_text, sizeof st->epoch_text, "%lld.%s", (long long)st->epoch.term,
+             st->random);
+    st->epoch.text = st->epoch_text;
     return rc == 1 ? 0 : -1;
 }
 

@@ -282,6 +282,7 @@ static const struct st_column node_columns[] = {
     INT("failure", failure),
     TEXT("errors", errors),
     ID("machine_id", machine_id),
+    TEXT("epoch", epoch),
     FROM_INT(NODE_LIVE_SQL, live),
 };
 #undef ROW

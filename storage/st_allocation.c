@@ -70,8 +70,7 @@ int st_allocation_insert(struct storage *st, const struct allocation *rows, size
 
 const char *st_task_prefix(struct storage *st, struct arena *a, const struct run *r, int rank)
 {
-    return arena_printf(a, "%s-%d-%lld.%s-%d-", r->guid, r->attempt, (long long)st->epoch.term,
-                        st->epoch.random, rank);
+    return arena_printf(a, "%s-%d-%s-%d-", r->guid, r->attempt, st->epoch.text, rank);
 }
 
 int st_allocation_of_run(struct storage *st, struct arena *a, int64_t run_id, int attempt,

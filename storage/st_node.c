@@ -38,6 +38,7 @@ static int insert_node(struct storage *st, void *ctx, struct err *e)
 int st_node_insert(struct storage *st, const struct node *nd, int64_t *id, struct err *e)
 {
     struct new_node new = {.nd = *nd, .id = id};
+    new.nd.epoch = st->epoch.text;
     if (new.nd.state == NODE_IDLE &&new.nd.idle_us == 0)
         new.nd.idle_us = nd->state_us;
     if (new.nd.has.slots == 0)
@@ -116,6 +117,7 @@ static int move_row(struct storage *st, const struct st_node_move *m, struct err
     q_int(&q, m->to == NODE_IDLE ? m->now_us : 0);
     q_int(&q, m->to == NODE_UNUSABLE ? m->failure : 0);
     q_text(&q, m->errors);
+    q_text(&q, st->epoch.text);
     if (q_run(&q, e) < 0)
         return -1;
     return q_moved(st, ST_NODE_STATE, "Node", node_state_names, m->id, (int)m->from, (int)m->to, e);

@@ -155,7 +155,7 @@
       "SELECT {node_use} FROM node n JOIN pool p ON p.id = n.pool_id JOIN cluster c ON c.id = p.id " \
       "JOIN workspace w ON w.id = c.workspace_id ORDER BY n.id") \
     X(ST_NODE_MOVE, \
-      "UPDATE node SET state = ?3, state_us = ?4, idle_us = ?5, errors = ?7, "                       \
+      "UPDATE node SET state = ?3, state_us = ?4, idle_us = ?5, errors = ?7, epoch = ?8, " \
       "failure = CASE WHEN ?3 <> 5 THEN 0 WHEN ?6 = 0 THEN failure ELSE ?6 END " \
       "WHERE id = ?1 AND state = ?2") \
     X(ST_NODE_STATE, "SELECT state FROM node WHERE id = ?1") \

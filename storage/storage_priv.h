@@ -50,7 +50,8 @@ struct storage {
     unsigned char key[crypto_secretbox_KEYBYTES];
     struct st_counters counters;
     struct epoch epoch;
-    char random[9];   /* of the epoch */
+    char random[9]; /* of the epoch */
+    char epoch_text[30];
     int open_queries; /* statements begun and not ended; 0 between calls */
 
     bool in_turn; /* BEGIN was done */

@@ -27,6 +27,7 @@ struct server_work {
     /* Called once, from the loop, when nothing of the work is under way any more. */
     void (*finished)(struct server_work *w);
     bool begun; /* else the decision is not on disk yet */
+    bool waits; /* for its turn: another has a link to the machine */
     bool done;
     struct failure why; /* done; code NULL: it went well */
     /* The link to the machine that exports, while there is one. */
@@ -44,8 +45,8 @@ void file_servers_free(struct fleet *fl);
 
 /* --- file_server_export.c --------------------------------------------------------------------- */
 
-/* Logs in on the machine and has it export the directory, or export it no more. A failure is noted
- * in w->why; w->finished() follows. */
+/* Logs in on the machine, once no other does, and has it export the directory, or export it no
+ * more. A failure is noted in w->why; w->finished() follows. */
 void export_begin(struct server_work *w);
 void export_stop(struct server_work *w);
 /* The shell's part, for root: a file of ours in /etc/exports.d, and exportfs. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * An NFS export on a machine of the inventory, which need not be a node: a link for the one
- * command, with a root of its own, so that it never meets the agent of a node there.
+ * command, with a root of its own, so that it never meets the agent of a node there. One file
+ * server at a time for each machine, as a root has one agent.
  */
 #include <ctype.h>
 #include <string.h>
@@ -68,17 +69,43 @@ const char *unexport_script(struct arena *a, const char *guid)
 
 /* --- the link --------------------------------------------------------------------------------- */
 
+/* Who has a link to the machine; NULL: nobody. */
+static struct server_work *who_works_on(struct fleet *fl, const char *machine)
+{
+    for (size_t i = 0; i < fl->servers.n; i++) {
+        struct server_work *w = fl->servers.e[i].p;
+        if (w->link && strcmp(w->at.machine, machine) == 0)
+            return w;
+    }
+    return NULL;
+}
+
+static void begin_waiting(struct fleet *fl)
+{
+    for (size_t i = 0; i < fl->servers.n; i++) {
+        struct server_work *w = fl->servers.e[i].p;
+        if (w->waits && !who_works_on(fl, w->at.machine))
+            export_begin(w);
+    }
+}
+
 static void on_closed(void *ctx)
 {
     struct server_work *w = ctx;
     struct fleet *fl = w->fleet;
     w->link = NULL;
     w->finished(w);
+    if (!wakes_stopping(fl->wakes))
+        begin_waiting(fl);
     wakes_unref(fl->wakes);
 }
 
 void export_stop(struct server_work *w)
 {
+    if (w->waits) {
+        w->waits = false;
+        w->finished(w);
+    }
     if (!w->link || w->closing)
         return;
     w->closing = true;
@@ -145,10 +172,14 @@ static const char *command_of(struct server_work *w)
                         : export_script(&w->a, w->guid, w->at.directory, clients, site->n_machines);
 }
 
+/* What an earlier daemon began for this file server ends first, and all of it is forgotten: only
+ * what this one has done counts. */
 static void on_ready(void *ctx, const struct node_facts *facts)
 {
     static const struct script_label label = {.code = FAIL_FILE_SERVER_EXPORT_FAILED,
-                                              .what = "exportfs"};
+                                              .what = "exportfs"},
+                                     kill = {.code = FAIL_FILE_SERVER_EXPORT_FAILED,
+                                             .what = "end an earlier exportfs"};
     struct server_work *w = ctx;
     if (!facts->is_root) {
         fail(w, FAIL_NODE_HAS_NO_ROOT, "exporting needs root, and there is none on this machine",
@@ -157,29 +188,34 @@ static void on_ready(void *ctx, const struct node_facts *facts)
         return;
     }
     const char *log = arena_printf(&w->a, "%s/log.txt", w->root);
-    const struct task_spec spec = {
-        .id = arena_printf(&w->a, "f%lld-%s", (long long)w->id, w->take_down ? "down" : "up"),
-        .command_line = command_of(w),
-        .cwd = "/",
-        .stdout_path = log,
-        .stderr_path = log,
-        .step = label.what,
-        .timeout_s = TIME_LIMIT_S};
+    const struct task_spec spec = {.id = arena_printf(&w->a, "%s-%s-%s", w->guid,
+                                                      st_epoch(w->fleet->st)->text,
+                                                      w->take_down ? "down" : "up"),
+                                   .command_line = command_of(w),
+                                   .cwd = "/",
+                                   .stdout_path = log,
+                                   .stderr_path = log,
+                                   .step = label.what,
+                                   .timeout_s = TIME_LIMIT_S};
     w->script = script_new(&w->a, w->fleet->log, w->at.machine);
+    script_kill_tasks(w->script, &kill, w->guid, NULL, true, NULL);
     script_command(w->script, &label, &spec, false);
     script_run(w->script, w->link, on_changed, w);
 }
 
 static int open_link(struct server_work *w, const struct site_machine *m, struct err *e)
 {
-    struct node_ssh_config c = site_ssh_config(w->fleet->cfg.site, m);
+    const struct fleet_config *cfg = &w->fleet->cfg;
+    const struct node_callbacks callbacks = {on_ready, on_down, on_task_ended, w};
+    const struct epoch *ep = st_epoch(w->fleet->st);
+    const struct node_ssh_config ssh = site_ssh_config(cfg->site, m);
     w->root = arena_printf(&w->a, "%s-exports", m->group->node_root);
-    c.loop = w->fleet->cfg.loop;
-    c.log = w->fleet->log;
-    c.files = w->fleet->cfg.files;
-    c.root = w->root;
-    c.callbacks = (struct node_callbacks){on_ready, on_down, on_task_ended, w};
-    return node_open_ssh(&c, &w->link, e);
+    const struct node_target at = {.name = m->name,
+                                   .root = w->root,
+                                   .epoch = {.term = ep->term, .id = ep->random},
+                                   .files = cfg->files,
+                                   .ssh = &ssh};
+    return node_provider_open(cfg->machines, &at, &callbacks, &w->link, e);
 }
 
 void export_begin(struct server_work *w)
@@ -187,6 +223,9 @@ void export_begin(struct server_work *w)
     const struct site *site = w->fleet->cfg.site;
     const struct site_machine *m = NULL;
     struct err e = {0};
+    w->waits = who_works_on(w->fleet, w->at.machine) != NULL;
+    if (w->waits)
+        return;
     for (size_t i = 0; i < site->n_machines; i++)
         if (strcmp(site->machines[i].name, w->at.machine) == 0)
             m = &site->machines[i];

@@ -206,7 +206,7 @@ static void add_cluster_unmounts(const struct node_rt *rt, struct script *sc, st
                              .script = sc,
                              .mount_root = node_mount_root(a, rt->root),
                              .owner = "node",
-                             .task_prefix = arena_printf(a, "n%lld-release-", (long long)rt->id),
+                             .task_prefix = node_task_prefix(rt, a, NULL, "release"),
                              .secrets = &none};
     for (size_t i = spec.mounts.n; i-- > 0;)
         add_unmount_command(&m, &spec.mounts.items[i], i);

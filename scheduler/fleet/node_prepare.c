@@ -2,8 +2,10 @@
  *
  * Makes a node fit for jobs: ends what an earlier life left running there, takes away what it left
  * behind, mounts the cluster's volumes, runs its setup task. Repeatable: every step is idempotent,
- * and the setup task's id holds the instant at which this preparation was decided, so that a
- * restart of the daemon finds the same task again instead of running it twice.
+ * and the setup task's id holds when and by which daemon this preparation was decided, so that a
+ * restart of the daemon finds the same task again instead of running it twice. Once the node is
+ * idle it forgets the task, before anything else runs there: a backup of the database that was made
+ * in the middle of a preparation, and is put back after jobs ran, finds nothing to go on with.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,11 +23,11 @@ struct node_prep {
     struct node_setup_spec spec;
     struct script *script; /* NULL: it failed before there was one */
     struct mount_secret *secrets;
-    const char *setup_id; /* of the setup task */
-    bool resumed;         /* the node knows the setup task: nothing is taken from under it */
-    int64_t killing_us;   /* since when the end of a killed task is awaited; 0: it is not */
-    bool failed;          /* nothing more is sent; kept because replies may still come */
-    struct failure why;   /* code NULL: cancelled, or reported already */
+    const char *task_prefix, *setup_id;
+    bool resumed;       /* the node knows the setup task: nothing is taken from under it */
+    int64_t killing_us; /* since when the end of a killed task is awaited; 0: it is not */
+    bool failed;        /* nothing more is sent; kept because replies may still come */
+    struct failure why; /* code NULL: cancelled, or reported already */
 };
 
 static void prep_free(struct node_prep *prep)
@@ -69,6 +71,31 @@ bool node_prepare_report(struct node_rt *rt)
     return true;
 }
 
+static void on_forgotten(void *ctx, const struct err *why)
+{
+    struct node_rt *rt = ctx;
+    if (!why)
+        node_set_text(&rt->setup.id, NULL);
+}
+
+void node_prepare_forget(struct node_rt *rt)
+{
+    if (rt->setup.id && rt->setup.durable)
+        node_forget(rt->contact.link, rt->setup.id, on_forgotten, rt);
+}
+
+static void effect_prepared(void *ctx, int64_t id, const struct err *why)
+{
+    struct fleet *fl = ctx;
+    struct node_rt *rt = node_rt_find(fl, id);
+    if (rt && !why && rt->setup.id) {
+        rt->setup.durable = true;
+        if (node_rt_usable(rt))
+            node_prepare_forget(rt);
+    }
+    wake_after(fl->wakes, WAKE_NODE, id, why);
+}
+
 static void prepared(struct node_rt *rt)
 {
     const struct st_node_move m = {.id = rt->id,
@@ -76,6 +103,8 @@ static void prepared(struct node_rt *rt)
                                    .to = node_next(NODE_PREPARING, NODE_EV_PREPARED),
                                    .now_us = wakes_wall(rt->fleet->wakes)};
     struct err e = {0};
+    if (rt->prep->spec.setup_task)
+        node_set_text(&rt->setup.id, rt->prep->setup_id);
     node_prepare_abandon(rt);
     rt->no_strays = true;
     if (st_node_move(rt->fleet->st, &m, &e) == 0) {
@@ -85,7 +114,7 @@ static void prepared(struct node_rt *rt)
         LOG_WARN(rt->fleet->log, "node.not_prepared", LF_STR("node", rt->name),
                  LF_STR("why", e.msg));
     } /* else it was told to leave meanwhile: the row says what is to be done */
-    wake_durable(rt->fleet->wakes, WAKE_NODE, rt->id);
+    wake_when_durable(rt->fleet->wakes, effect_prepared, rt->fleet, rt->id);
 }
 
 /* --- the setup task ------------------------------------------------------------------------- */
@@ -164,7 +193,7 @@ static void add_cleaning(struct node_rt *rt)
     script_skip_if(sc, &prep->resumed);
     if (rt->machine && rt->seen.runtimes && *rt->seen.runtimes)
         container_add_sweep(sc, &prep->a, rt->root,
-                            arena_printf(&prep->a, "%s-sweep", prep->setup_id));
+                            arena_printf(&prep->a, "%ssweep", prep->task_prefix));
     mount_release_steps(rt, sc, &prep->a);
     script_remove_tree(sc, &rest, jobs);
     node_account_release_step(rt, sc, NULL);
@@ -197,18 +226,17 @@ static void add_admin(struct node_rt *rt)
 }
 
 /* False: noted as the preparation's failure. */
-static bool add_mounts(struct node_rt *rt, const struct node *row)
+static bool add_mounts(struct node_rt *rt)
 {
     struct node_prep *prep = rt->prep;
     struct arena *a = &prep->a;
-    const struct mounts m = {
-        .rt = rt,
-        .a = a,
-        .script = prep->script,
-        .mount_root = node_mount_root(a, rt->root),
-        .owner = "node",
-        .task_prefix = arena_printf(a, "n%lld-%lld-", (long long)rt->id, (long long)row->state_us),
-        .secrets = &prep->secrets};
+    const struct mounts m = {.rt = rt,
+                             .a = a,
+                             .script = prep->script,
+                             .mount_root = node_mount_root(a, rt->root),
+                             .owner = "node",
+                             .task_prefix = prep->task_prefix,
+                             .secrets = &prep->secrets};
     struct failure why;
     if (mounts_add(&m, &prep->spec.mounts, &why))
         return true;
@@ -216,7 +244,7 @@ static bool add_mounts(struct node_rt *rt, const struct node *row)
     return false;
 }
 
-static void make_script(struct node_rt *rt, const struct node *row)
+static void make_script(struct node_rt *rt)
 {
     struct node_prep *prep = rt->prep;
     struct arena *a = &prep->a;
@@ -231,7 +259,7 @@ static void make_script(struct node_rt *rt, const struct node *row)
     script_make_dirs(prep->script, &dirs, NULL, mounts, 1);
     script_make_dirs(prep->script, &dirs,
                      node_rt_has_accounts(rt) ? NULL : node_rt_job_account(rt, a, ""), jobs, 1);
-    if (!add_mounts(rt, row))
+    if (!add_mounts(rt))
         return;
     if (prep->spec.setup_task && add_setup(rt, &e) != 0)
         prep_fail_text(prep, FAIL_NODE_SETUP_FAILED, SETUP_STEP, e.msg);
@@ -241,10 +269,25 @@ static void make_script(struct node_rt *rt, const struct node *row)
 
 /* --- the preparation ------------------------------------------------------------------------ */
 
+static void name_tasks(struct node_rt *rt, const struct node *row)
+{
+    struct node_prep *prep = rt->prep;
+    const char *when = arena_printf(&prep->a, "%lld", (long long)row->state_us);
+    prep->task_prefix = node_task_prefix(rt, &prep->a, row->epoch, when);
+    if (*row->epoch)
+        prep->setup_id = arena_printf(&prep->a, "%ssetup", prep->task_prefix);
+    else /* decided on before epochs were kept, and begun under this name */
+        prep->setup_id =
+            arena_printf(&prep->a, "n%lld-setup-%lld", (long long)rt->id, (long long)row->state_us);
+    rt->setup.durable = false;
+    node_set_text(&rt->setup.id, NULL); /* the node forgets all but this one */
+}
+
 static void begin(struct node_rt *rt, const struct node *row)
 {
     struct node_prep *prep = rt->prep;
     struct err e = {0};
+    name_tasks(rt, row);
     if (fleet_load_pool(rt->fleet, &prep->a, rt->cluster_id, &prep->spec, &e) != 0) {
         prep_fail_text(prep, FAIL_NODE_PREPARATION_FAILED, "read the cluster", e.msg);
         return;
@@ -255,7 +298,7 @@ static void begin(struct node_rt *rt, const struct node *row)
         (t && refuse_env_secret_refs(&prep->a, t->env, t->n_env, &why)))
         prep_fail(prep, &why);
     else
-        make_script(rt, row);
+        make_script(rt);
 }
 
 /* Nothing may be started beside a task that does not die. */
@@ -278,8 +321,6 @@ void node_prepare(struct node_rt *rt, const struct node *row)
     if (!rt->prep) {
         rt->prep = xcalloc(1, sizeof *rt->prep);
         arena_init(&rt->prep->a);
-        rt->prep->setup_id = arena_printf(&rt->prep->a, "n%lld-setup-%lld", (long long)rt->id,
-                                          (long long)row->state_us);
         begin(rt, row);
     }
     struct node_prep *prep = rt->prep;

@@ -54,6 +54,12 @@ struct node_noted {
     bool reached; /* an incarnation is known: something of ours may be there */
 };
 
+/* The set-up task of a preparation that is over. */
+struct node_setup_done {
+    char *id;     /* NULL: the node has forgotten it, or there was none */
+    bool durable; /* that it is over is on disk: the node may forget it */
+};
+
 struct node_prep;    /* node_prepare.c */
 struct node_exit;    /* node_leave.c */
 struct node_release; /* node_release.c */
@@ -70,8 +76,9 @@ struct node_rt {
     struct node_turn turn;
     struct node_seen seen;
     struct node_noted noted;
-    bool no_strays;                     /* no tasks that no row knows: node_strays.c */
-    bool swept;                         /* no directories of forgotten jobs: node_sweep.c */
+    bool no_strays; /* no tasks that no row knows: node_strays.c */
+    bool swept;     /* no directories of forgotten jobs: node_sweep.c */
+    struct node_setup_done setup;
     struct node_tenant *tenants;        /* borrowed */
     int64_t idle_row_us, idle_since_us; /* node.idle_us as last seen; fleet_node_idle_since() */
     /* Work in hand; all owned. */
@@ -83,6 +90,12 @@ struct node_rt {
     struct login *login;          /* a local node's, once somebody asked for it */
     struct node_loss *loss;       /* it was given up, and that is not known to be on disk */
 };
+
+/* What the ids of tasks begin with that run there for the node itself. There are no row ids in
+ * them, as a backup that is put back repeats those; `epoch` is the one in which it was decided that
+ * they run (NULL: this one). */
+const char *node_task_prefix(const struct node_rt *rt, struct arena *a, const char *epoch,
+                             const char *what);
 
 /* Replaces an owned text; NULL: none. */
 void node_set_text(char **field, const char *text);
@@ -149,6 +162,8 @@ bool node_prepare_report(struct node_rt *rt);
 bool node_prepare_over(const struct node_rt *rt); /* failed or cancelled, not freed yet */
 void node_prepare_abandon(struct node_rt *rt);    /* frees it; the link is closed */
 void node_prepare_task_ended(struct node_rt *rt, const struct task_status *st);
+/* The link is ready and the node idle: its set-up task is of no use any more. */
+void node_prepare_forget(struct node_rt *rt);
 
 /* --- node_strays.c -------------------------------------------------------------------------- */
 

@@ -72,7 +72,8 @@ void node_release_steps(struct node_rt *rt, struct arena *a, struct script *sc)
     if (rt->seen.is_root)
         script_user_remove(sc, &accounts, NULL);
     if (rt->seen.runtimes && *rt->seen.runtimes)
-        container_add_sweep(sc, a, rt->root, arena_printf(a, "n%lld-sweep", (long long)rt->id));
+        container_add_sweep(sc, a, rt->root,
+                            arena_printf(a, "%ssweep", node_task_prefix(rt, a, NULL, "release")));
     mount_release_steps(rt, sc, a);
     for (size_t i = 0; i < sizeof made / sizeof made[0]; i++) {
         const struct script_label label = {.code = FAIL_NODE_RELEASE_FAILED,

@@ -31,6 +31,13 @@ static char *root_of(const struct fleet *fl, const struct machine *m, const char
     return root;
 }
 
+const char *node_task_prefix(const struct node_rt *rt, struct arena *a, const char *epoch,
+                             const char *what)
+{
+    return arena_printf(a, "%s-%s-%s-", rt->name, epoch ? epoch : st_epoch(rt->fleet->st)->text,
+                        what);
+}
+
 static struct node_rt *rt_new(struct fleet *fl, int64_t id, const char *name, struct machine *m)
 {
     struct node_rt *rt = xcalloc(1, sizeof *rt);
@@ -76,6 +83,7 @@ void node_rt_free(struct node_rt *rt)
     free(rt->root);
     free(rt->contact.why_down);
     free(rt->contact.why_told);
+    free(rt->setup.id);
     free(rt->seen.incarnation);
     free(rt->seen.runtimes);
     free(rt->seen.devices);
@@ -265,6 +273,8 @@ static bool greet(struct node_rt *rt, const struct node *row)
     if (!rt->contact.greeted) {
         rt->contact.greeted = true;
         rt->swept = false;
+        if (row->state == NODE_IDLE)
+            node_prepare_forget(rt);
         node_tell_ready(rt);
     }
     return true;

@@ -222,7 +222,7 @@ static void judge_command(struct node_rt *rt, const struct task_status *st)
 
 static const char *id_prefix(struct arena *a, const struct node_rt *rt)
 {
-    return arena_printf(a, "n%lld-health-", (long long)rt->id);
+    return node_task_prefix(rt, a, NULL, "health");
 }
 
 /* Runs of an earlier link or daemon are of no interest any more. */
@@ -269,7 +269,7 @@ static void run_command(struct node_rt *rt)
     arena_init(&a);
     const char *dir = arena_printf(&a, "%s/health", rt->root);
     node_set_text(&w->task_id, arena_printf(&a, "%s%lld", id_prefix(&a, rt),
-                                            (long long)wakes_wall(rt->fleet->wakes)));
+                                            (long long)wakes_mono(rt->fleet->wakes)));
     const struct task_spec spec = {
         .id = w->task_id,
         .command_line = g->health_command,

@@ -143,19 +143,19 @@ static void start_exporting(struct rack *r)
     WAIT(w, answers(r->port));
 }
 
-static int64_t add_file_server(struct world *w)
+static int64_t add_file_server(struct world *w, const char *name, const char *guid)
 {
     struct err e = {0};
     int64_t now = time_now_us(), id;
     const struct file_server f = {.workspace_id = w->workspace,
-                                  .name = "disks",
-                                  .guid = "11111111-2222-3333-4444-555555555555",
+                                  .name = name,
+                                  .guid = guid,
                                   .doc = "{}",
                                   .prov_state = PROV_CREATING,
                                   .prov_us = now,
                                   .created_us = now,
                                   .updated_us = now};
-    const struct operation op = {.guid = "op",
+    const struct operation op = {.guid = name,
                                  .subscription = "sub",
                                  .location = "here",
                                  .resource_key = "k",
@@ -197,9 +197,9 @@ static void test_a_machine_exports_a_file_server_as_a_recording_stub_of_exportfs
     r->site.n_file_servers = 1;
     start_exporting(r);
     rack_start(r);
-    int64_t id = add_file_server(w);
+    int64_t id = add_file_server(w, "disks", "11111111-2222-3333-4444-555555555555");
     WAIT(w, server_state(w, id) != PROV_CREATING);
-    ok(st_op_get(w->st, &w->a, "op", &op, &e), &e);
+    ok(st_op_get(w->st, &w->a, "disks", &op, &e), &e);
     if (op.status != OP_SUCCEEDED)
         fail_msg("%s", op.error_message);
     assert_int_equal(server_state(w, id), PROV_SUCCEEDED);
@@ -221,6 +221,34 @@ static void test_a_machine_exports_a_file_server_as_a_recording_stub_of_exportfs
     rack_free(r);
 }
 
+/* One agent at a time: a second one would end the first, and its export would fail. */
+static void test_file_servers_of_one_machine_come_one_after_the_other(void **state)
+{
+    (void)state;
+    static const char *const guids[] = {"11111111-2222-3333-4444-555555555555",
+                                        "21111111-2222-3333-4444-555555555555",
+                                        "31111111-2222-3333-4444-555555555555"};
+    struct rack *r = rack_of_root();
+    struct world *w = r->w;
+    const struct site_file_server_rule rule = use_machine(r);
+    int64_t id[3];
+    r->site.file_servers = &rule;
+    r->site.n_file_servers = 1;
+    start_exporting(r);
+    rack_start(r);
+    for (int i = 0; i < 3; i++)
+        id[i] = add_file_server(w, arena_printf(&w->a, "disks%d", i), guids[i]);
+    for (int i = 0; i < 3; i++) {
+        WAIT(w, server_state(w, id[i]) != PROV_CREATING);
+        assert_int_equal(server_state(w, id[i]), PROV_SUCCEEDED);
+        assert_int_equal(
+            access(path(w, arena_printf(&w->a, "etc/exports.d/batchaid-%s.exports", guids[i])),
+                   F_OK),
+            0);
+    }
+    rack_free(r);
+}
+
 static void test_a_machine_without_exportfs_says_so(void **state)
 {
     (void)state;
@@ -235,9 +263,9 @@ static void test_a_machine_without_exportfs_says_so(void **state)
     r->site.n_file_servers = 1;
     sshd_start(r);
     rack_start(r);
-    int64_t id = add_file_server(w);
+    int64_t id = add_file_server(w, "disks", "11111111-2222-3333-4444-555555555555");
     WAIT(w, server_state(w, id) == PROV_FAILED);
-    ok(st_op_get(w->st, &w->a, "op", &op, &e), &e);
+    ok(st_op_get(w->st, &w->a, "disks", &op, &e), &e);
     assert_string_equal(op.error_code, "FileServerExportFailed");
     assert_non_null(strstr(op.error_message, "install nfs-kernel-server"));
     rack_free(r);
@@ -250,6 +278,7 @@ int main(void)
         cmocka_unit_test(test_a_machine_mounts_by_sshfs_from_an_sshd),
         cmocka_unit_test(test_a_share_without_a_rule_makes_the_node_unusable),
         cmocka_unit_test(test_a_machine_exports_a_file_server_as_a_recording_stub_of_exportfs_says),
+        cmocka_unit_test(test_file_servers_of_one_machine_come_one_after_the_other),
         cmocka_unit_test(test_a_machine_without_exportfs_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What tasks on nodes are called: nothing that a backup of the database repeats, so that none that
+ * ran since is taken for another. On fake nodes, in virtual time.
+ */
+#include "virtual.h"
+
+#define SETUP                                                                                      \
+    "'setupTask': {'commandLine': 'fake run=60000', 'stdOutErrPathPrefix': '/var/log/setup'}"
+
+static void copy_file(struct world *w, const char *from, const char *to)
+{
+    char *bytes;
+    size_t n;
+    struct err e;
+    ok(fs_read(path(w, from), 1 << 26, &bytes, &n, &e), &e);
+    ok(fs_write_atomic(path(w, to), bytes, n, 0600, &e), &e);
+    free(bytes);
+}
+
+static void back_up(struct world *w)
+{
+    world_stop(w);
+    copy_file(w, "db", "backup");
+    world_start(w);
+}
+
+static void put_back(struct world *w)
+{
+    world_stop(w);
+    copy_file(w, "backup", "db");
+    (void)unlink(path(w, "db-wal"));
+    (void)unlink(path(w, "db-shm"));
+    world_start(w);
+}
+
+static struct virtual_world *node_in_preparation(struct world *w, int64_t *cluster)
+{
+    *cluster = add_cluster(w, "c", (struct cluster_wish){.scale = {.target = 1}, .setup = SETUP});
+    WAIT(w, virtual_of(w)->started == 1);
+    return virtual_of(w);
+}
+
+static void test_a_setup_task_is_found_again_after_a_restart(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(1);
+    int64_t c;
+    struct virtual_world *v = node_in_preparation(w, &c);
+    world_stop(w);
+    world_start(w);
+    WAIT(w, counts(w, c).idle == 1);
+    assert_int_equal(v->started, 1);
+    assert_int_equal(v->ended, 1);
+    world_free(w);
+}
+
+/* It was over when the backup was put back, and jobs ran since: the node has to be cleaned. */
+static void test_a_backup_goes_on_with_no_preparation_that_is_over(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(1);
+    int64_t c;
+    struct virtual_world *v = node_in_preparation(w, &c);
+    back_up(w);
+    WAIT(w, counts(w, c).idle == 1);
+    int64_t j = add_job(w, c, "j", (struct job_wish){.command = "fake run=1000"});
+    WAIT(w, job_ended(w, j));
+    assert_int_equal(v->started, 2);
+    put_back(w);
+    WAIT(w, counts(w, c).idle == 1);
+    assert_int_equal(v->started, 3);
+    assert_non_null(strstr(v->last_started, "-setup"));
+    world_free(w);
+}
+
+/* The node heard that its set-up task may be forgotten, or not: then it hears it again. */
+static void test_a_setup_task_is_forgotten_over_the_next_link(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(1);
+    int64_t c;
+    struct virtual_world *v = node_in_preparation(w, &c);
+    back_up(w);
+    WAIT(w, counts(w, c).idle == 1);
+    fake_cut(fake_of(w, c, 0));
+    int64_t j = add_job(w, c, "j", (struct job_wish){.command = "fake run=1000"});
+    WAIT(w, job_ended(w, j));
+    put_back(w);
+    WAIT(w, counts(w, c).idle == 1);
+    assert_int_equal(v->started, 3);
+    world_free(w);
+}
+
+static void test_no_row_id_names_a_task(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(1);
+    int64_t c;
+    struct node *rows;
+    size_t n;
+    struct err e = {0};
+    const struct virtual_world *v = node_in_preparation(w, &c);
+    ok(st_node_list(w->st, &w->a, c, &rows, &n, &e), &e);
+    const char *prefix =
+        arena_printf(&w->a, "%s-%s-", rows[0].name, arena_strdup(&w->a, st_epoch(w->st)->text));
+    assert_int_equal(strncmp(v->last_started, prefix, strlen(prefix)), 0);
+    assert_string_equal(rows[0].epoch, st_epoch(w->st)->text);
+    world_free(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_setup_task_is_found_again_after_a_restart),
+        cmocka_unit_test(test_a_backup_goes_on_with_no_preparation_that_is_over),
+        cmocka_unit_test(test_a_setup_task_is_forgotten_over_the_next_link),
+        cmocka_unit_test(test_no_row_id_names_a_task),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
