@@ -16,6 +16,7 @@
 #include "daemon/state.h"
 #include "daemon/table.h"
 #include "lib/arena.h"
+#include "lib/jsontext.h"
 #include "lib/timefmt.h"
 
 /* Names are looked up on the loop's threads, on half of them: a resolver that does not answer must
@@ -80,7 +81,7 @@ static json_t *as_json(const struct check_result *r)
                             r->cells[i].verdict == CHECK_NONE ? json_null()
                                                               : json_string(r->cells[i].word));
     for (size_t i = 0; i < r->n_problems; i++)
-        json_array_append_new(problems, json_string(r->problems[i]));
+        json_array_append_new(problems, jsontext_string(r->problems[i]));
     json_t *o = json_pack("{s:s, s:b, s:o, s:o}", "name", r->machine->name, "usable",
                           r->n_problems == 0, "checks", checks, "problems", problems);
     if (r->has_health) {

@@ -6,9 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/jsontext.h"
+
 static void set_target(struct err *e, const char *target)
 {
     snprintf(e->target, sizeof e->target, "%s", target ? target : "");
+    jsontext_mend(e->target, sizeof e->target);
 }
 
 int err_set(struct err *e, int code, const char *target, const char *fmt, ...)
@@ -21,6 +24,7 @@ int err_set(struct err *e, int code, const char *target, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(e->msg, sizeof e->msg, fmt, ap);
     va_end(ap);
+    jsontext_mend(e->msg, sizeof e->msg);
     return -1;
 }
 
@@ -35,7 +39,8 @@ int err_prefix(struct err *e, const char *fmt, ...)
     int n = vsnprintf(e->msg, sizeof e->msg, fmt, ap);
     va_end(ap);
     if (n >= 0 && (size_t)n < sizeof e->msg)
-        snprintf(e->msg + n, sizeof e->msg - (size_t)n, ": %.900s", old);
+        snprintf(e->msg + n, sizeof e->msg - (size_t)n, ": %.*s", (int)jsontext_cut(old, 900), old);
+    jsontext_mend(e->msg, sizeof e->msg);
     return -1;
 }
 
@@ -52,6 +57,7 @@ int err_errno(struct err *e, int code, const char *fmt, ...)
     va_end(ap);
     if (n >= 0 && (size_t)n < sizeof e->msg)
         snprintf(e->msg + n, sizeof e->msg - (size_t)n, ": %s", strerror(saved));
+    jsontext_mend(e->msg, sizeof e->msg);
     errno = saved;
     return -1;
 }

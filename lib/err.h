@@ -24,7 +24,7 @@ struct err {
     int code;         /* enum err_code, or from ERR_OWN on a service's own */
     char target[160]; /* the property, parameter or path at fault; "" if none */
     char msg[1024];   /* what was wrong, with which value, and what would be right */
-};
+};                    /* Both are UTF-8, whatever they were made of. */
 
 /* Fills `e` (which may be NULL: the caller does not care) and returns -1, so that
  * `return err_set(...)` reads as a failure. `target` may be NULL. Text is cut, never overflown. */

@@ -167,11 +167,19 @@ size_t jsontext_character(const char *s)
     return 0;
 }
 
-json_t *jsontext_string(const char *s)
+size_t jsontext_cut(const char *s, size_t max)
 {
-    json_t *v = json_string(s);
-    if (v)
-        return v;
+    size_t n = strnlen(s, max + 1);
+    if (n <= max)
+        return n;
+    for (n = max; n > 0 && max - n < 3 && ((unsigned char)s[n] & 0xc0) == 0x80;)
+        n--;
+    return n;
+}
+
+/* With U+FFFD for each byte that is not UTF-8; the caller frees. */
+static char *replaced(const char *s)
+{
     struct strbuf b = STRBUF_INIT;
     while (*s) {
         size_t n = jsontext_character(s);
@@ -181,9 +189,47 @@ json_t *jsontext_string(const char *s)
             strbuf_puts(&b, "\xef\xbf\xbd");
         s += n ? n : 1;
     }
-    char *text = strbuf_take(&b);
+    return strbuf_take(&b);
+}
+
+/* How much of `s` is left without the character at its end, if that is not whole. */
+static size_t whole(const char *s, size_t n)
+{
+    for (size_t k = 1; k <= 3 && k <= n; k++)
+        if ((unsigned char)s[n - k] >= 0xc0)
+            return jsontext_character(s + n - k) == k ? n : n - k;
+    return n;
+}
+
+void jsontext_mend(char *s, size_t size)
+{
+    size_t n = strlen(s);
+    if (is_ascii(s, n))
+        return;
+    if (n + 1 == size)
+        s[n = whole(s, n)] = '\0';
+    if (jsontext_is_utf8(s, n))
+        return;
+    char *text = replaced(s);
+    n = jsontext_cut(text, size - 1);
+    memcpy(s, text, n);
+    s[n] = '\0';
+    free(text);
+}
+
+json_t *jsontext_string(const char *s)
+{
+    json_t *v = json_string(s);
+    if (v)
+        return v;
+    char *text = replaced(s);
     v = json_string(text);
     assert(v);
     free(text);
     return v;
+}
+
+json_t *jsontext_optional(const char *s)
+{
+    return s ? jsontext_string(s) : NULL;
 }

@@ -26,5 +26,12 @@ bool jsontext_is_utf8(const char *s, size_t n);
 size_t jsontext_character(const char *s);
 /* `s` as a JSON string, never NULL: bytes that are not UTF-8 become U+FFFD. */
 json_t *jsontext_string(const char *s);
+/* NULL for NULL: for `o*` of json_pack(). */
+json_t *jsontext_optional(const char *s);
+/* The same in place, in a buffer of `size` bytes. A text that fills it was cut: what is left of a
+ * character at its end goes. */
+void jsontext_mend(char *s, size_t size);
+/* How many of the first `max` bytes of `s` there are up to the end of a character. */
+size_t jsontext_cut(const char *s, size_t max);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "api/admin/admin.h"
 #include "api/admin/handlers.h"
+#include "lib/jsontext.h"
 #include "lib/timefmt.h"
 #include "model/enums.h"
 #include "scheduler/fleet/fleet.h"
@@ -57,11 +58,11 @@ static json_t *render_time(int64_t us)
 static json_t *render(const struct machine_view *m)
 {
     const char *priority = enum_to_name(vm_priority_names, (int)m->priority);
-    return json_pack("{s:s, s:s, s:b, s:b, s:s*, s:s*, s:s*, s:s*, s:o, s:s, s:o*, s:o*}", "name",
+    return json_pack("{s:s, s:s, s:b, s:b, s:o*, s:s*, s:s*, s:s*, s:o, s:s, s:o*, s:o*}", "name",
                      m->name, "state", m->state, "local", (int)m->is_local, "drained",
-                     (int)m->drained, "reason", m->reason, "node", m->node, "cluster", m->cluster,
-                     "job", m->jobs, "vmSizes", texts(m->vm_sizes), "vmPriority", priority,
-                     "lastContactTime", render_time(m->contact_us), "facts",
+                     (int)m->drained, "reason", jsontext_optional(m->reason), "node", m->node,
+                     "cluster", m->cluster, "job", m->jobs, "vmSizes", texts(m->vm_sizes),
+                     "vmPriority", priority, "lastContactTime", render_time(m->contact_us), "facts",
                      m->has_facts ? render_facts(&m->facts) : NULL);
 }
 

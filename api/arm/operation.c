@@ -8,6 +8,7 @@
 #include "api/arm/lookup.h"
 #include "front/batchai.h"
 #include "lib/guid.h"
+#include "lib/jsontext.h"
 #include "storage/storage.h"
 
 #define STRICT_RETRY_AFTER_S 15 /* what the service said on every 202 */
@@ -143,8 +144,8 @@ static json_t *operation_body(struct request *r, const struct operation *op)
         json_object_set_new(o, "properties", json_pack("{s:s}", "resourceId", op->resource_key));
     else
         json_object_set_new(o, "error",
-                            json_pack("{s:s, s:s}", "code", op->error_code, "message",
-                                      op->error_message ? op->error_message : ""));
+                            json_pack("{s:s, s:o}", "code", op->error_code, "message",
+                                      jsontext_string(op->error_message ? op->error_message : "")));
     return o;
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "lib/fs.h"
+#include "lib/jsontext.h"
 #include "lib/strbuf.h"
 #include "nodeagent-proto/agent/leases.h"
 #include "nodeagent-proto/agent/mounts.h"
@@ -50,8 +51,7 @@ static void add(json_t *found, const char *kind, const char *what, const char *t
 {
     struct strbuf b = STRBUF_INIT;
     strbuf_printf(&b, type ? "%s %s (%s)" : "%s %s", kind, what, type);
-    json_t *text = json_string(b.s);
-    json_array_append_new(found, text ? text : json_string("something whose name is not UTF-8"));
+    json_array_append_new(found, jsontext_string(b.s));
     strbuf_free(&b);
 }
 

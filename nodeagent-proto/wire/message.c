@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "lib/jsontext.h"
 #include "nodeagent-proto/wire/codes.h"
 
 static const char *const state_names[] = {
@@ -179,10 +180,10 @@ int message_task_spec_read(json_t *j, struct arena *a, struct task_spec *out, st
 
 json_t *message_task_status(const struct task_status *s)
 {
-    return json_pack("{s:s, s:s, s:I, s:I, s:i, s:i, s:s*, s:s*}", "id", s->id, "state",
+    return json_pack("{s:s, s:s, s:I, s:I, s:i, s:i, s:o*, s:o*}", "id", s->id, "state",
                      task_state_name(s->state), "started_us", (json_int_t)s->started_us, "ended_us",
                      (json_int_t)s->ended_us, "exit_code", s->exit_code, "signal", s->signal, "why",
-                     s->why, "stderr_tail", s->stderr_tail);
+                     jsontext_optional(s->why), "stderr_tail", jsontext_optional(s->stderr_tail));
 }
 
 int message_task_status_read(json_t *j, struct task_status *out, struct err *e)
@@ -209,11 +210,8 @@ int message_task_status_read(json_t *j, struct task_status *out, struct err *e)
 
 json_t *message_err(const struct err *e)
 {
-    json_t *j = json_pack("{s:s, s:s, s:s}", "code", wire_code_name(e->code), "target", e->target,
-                          "message", e->msg);
-    return j ? j
-             : json_pack("{s:s, s:s}", "code", wire_code_name(e->code), "message",
-                         "the explanation is not UTF-8");
+    return json_pack("{s:s, s:o, s:o}", "code", wire_code_name(e->code), "target",
+                     jsontext_string(e->target), "message", jsontext_string(e->msg));
 }
 
 void message_err_read(json_t *j, struct err *e)

@@ -49,7 +49,7 @@ json_t *message_facts(const struct node_facts *facts)
                           "is_root", (int)f.is_root, "gpus", gpus ? gpus : json_array());
     int rc = j ? 0 : -1;
     for (size_t i = 0; rc == 0 && i < COUNT(fact_texts); i++)
-        rc = json_object_set_new(j, fact_texts[i].name, json_string(TEXT(&f)));
+        rc = json_object_set_new(j, fact_texts[i].name, jsontext_string(TEXT(&f)));
     for (size_t i = 0; rc == 0 && i < COUNT(fact_numbers); i++)
         rc = json_object_set_new(j, fact_numbers[i].name, json_integer(NUMBER(&f)));
     if (rc == 0)
@@ -123,9 +123,10 @@ int node_facts_parse(struct arena *a, const char *text, struct node_facts *out, 
 
 json_t *message_health(const struct node_health *h)
 {
-    return json_pack("{s:I, s:I, s:I, s:i, s:s}", "time_us", (json_int_t)h->time_us,
+    return json_pack("{s:I, s:I, s:I, s:i, s:o}", "time_us", (json_int_t)h->time_us,
                      "disk_free_bytes", (json_int_t)h->disk_free_bytes, "disk_total_bytes",
-                     (json_int_t)h->disk_total_bytes, "gpus", h->gpus, "gpu_errors", h->gpu_errors);
+                     (json_int_t)h->disk_total_bytes, "gpus", h->gpus, "gpu_errors",
+                     jsontext_string(h->gpu_errors));
 }
 
 int message_health_read(json_t *j, struct node_health *out, struct err *e)

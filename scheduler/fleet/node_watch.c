@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/jsontext.h"
 #include "lib/strbuf.h"
 #include "scheduler/fleet/node_priv.h"
 
@@ -172,7 +173,8 @@ static void drain(struct node_rt *rt, const char *why)
     struct arena a;
     struct err e = {0};
     arena_init(&a);
-    const char *reason = arena_printf(&a, DRAIN_PREFIX "%.*s", NODE_REASON_MAX, why);
+    const char *reason =
+        arena_printf(&a, DRAIN_PREFIX "%.*s", (int)jsontext_cut(why, NODE_REASON_MAX), why);
     bool news = !m->drained || (drained_by_health(m) && strcmp(m->reason, reason) != 0);
     if (news && fleet_machine_drain(rt->fleet, m->name, reason, &e) != 0)
         LOG_ERROR(rt->fleet->log, "machine.not_drained", LF_STR("machine", m->name),

@@ -16,6 +16,7 @@
 #include "lib/arena.h"
 #include "lib/err.h"
 #include "lib/guid.h"
+#include "lib/jsontext.h"
 #include "lib/sm.h"
 #include "lib/strbuf.h"
 
@@ -64,6 +65,34 @@ static void err_cuts(void **state)
     errno = EIO;
     err_errno(&e, ERR_IO, "%s", big);
     assert_int_equal(strlen(e.msg), sizeof e.msg - 1);
+}
+
+/* What a program printed, a file name, a text that is cut inside a character. */
+static void err_is_text(void **state)
+{
+    (void)state;
+    struct err e;
+    char big[2000] = "x";
+    err_set(&e, ERR_IO, "\xff", "d\xe9sol\xe9");
+    assert_string_equal(e.msg, "d\xef\xbf\xbdsol\xef\xbf\xbd");
+    assert_string_equal(e.target, "\xef\xbf\xbd");
+    for (size_t i = 1; i + 2 < sizeof big; i += 2) {
+        big[i] = '\xc3'; /* a letter of two bytes */
+        big[i + 1] = '\xa4';
+    }
+    err_set(&e, ERR_IO, big, "%s", big);
+    assert_int_equal(strlen(e.msg), sizeof e.msg - 1);
+    err_set(&e, ERR_IO, big, "%s", big + 1);
+    assert_int_equal(strlen(e.msg), sizeof e.msg - 2);
+    assert_true(jsontext_is_utf8(e.msg, strlen(e.msg)));
+    assert_true(jsontext_is_utf8(e.target, strlen(e.target)));
+    for (int i = 0; i < 4; i++) {
+        err_prefix(&e, "%.*s", i, "abc");
+        assert_null(strstr(e.msg, "\xef\xbf\xbd"));
+    }
+    errno = EIO;
+    err_errno(&e, ERR_IO, "cannot open \xc3\xa4\xc3");
+    assert_string_equal(e.msg, "cannot open \xc3\xa4\xef\xbf\xbd: Input/output error");
 }
 
 static void every_code_has_a_name(void **state)
@@ -181,6 +210,7 @@ int main(void)
         cmocka_unit_test(err_fills_and_fails),
         cmocka_unit_test(err_keeps_errno),
         cmocka_unit_test(err_cuts),
+        cmocka_unit_test(err_is_text),
         cmocka_unit_test(every_code_has_a_name),
         cmocka_unit_test(arena_hands_out),
         cmocka_unit_test(strbuf_grows),

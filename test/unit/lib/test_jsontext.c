@@ -122,11 +122,39 @@ static void plain_bytes_are_counted(void **state)
             }
 }
 
+static void assert_mended(const char *bytes, size_t size, const char *want)
+{
+    char text[64];
+    size_t n = strlen(bytes) < size ? strlen(bytes) : size - 1;
+    memcpy(text, bytes, n);
+    text[n] = '\0';
+    jsontext_mend(text, size);
+    assert_string_equal(text, want);
+}
+
+static void texts_are_cut_between_characters(void **state)
+{
+    (void)state;
+    assert_int_equal(jsontext_cut("abc", 9), 3);
+    assert_int_equal(jsontext_cut("abc", 2), 2);
+    assert_int_equal(jsontext_cut("a\xc3\xa4", 2), 1);
+    assert_int_equal(jsontext_cut("a\xc3\xa4", 3), 3);
+    assert_int_equal(jsontext_cut("\xf0\x9f\x98\x80", 3), 0);
+    assert_mended("plain \xc3\xa4", 64, "plain \xc3\xa4");
+    assert_mended("a\xc3\xa4", 3, "a");
+    assert_mended("a\xc3\xa4", 4, "a\xc3\xa4");
+    assert_mended("a\xf0\x9f\x98\x80", 5, "a");
+    assert_mended("\xff\xff\xff", 8, "\xef\xbf\xbd\xef\xbf\xbd");
+    assert_mended("ends with \xe9", 64, "ends with \xef\xbf\xbd");
+    assert_null(jsontext_optional(NULL));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plain_bytes_are_counted),
         cmocka_unit_test(bytes_that_are_no_text_are_replaced),
+        cmocka_unit_test(texts_are_cut_between_characters),
         cmocka_unit_test(values_as_jansson_writes_them),
         cmocka_unit_test(strings_as_jansson_writes_them),
         cmocka_unit_test(every_ascii_byte),

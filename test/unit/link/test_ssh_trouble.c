@@ -440,6 +440,14 @@ static void test_become(void **state)
                   "starting the agent: |did not run it: a password is required|without a question");
 }
 
+/* Of a sudo that speaks Latin-1, say: what is shown of it is text. */
+static void test_become_that_says_no_text(void **state)
+{
+    struct ssh_fixture *s = begin(state);
+    s->config.become = "sh -c 'printf \"d\\351sol\\351\\n\" >&2; exit 1'";
+    ssh_must_fail(s, "did not run it: d\xef\xbf\xbdsol\xef\xbf\xbd");
+}
+
 /* A login shell whose start files print. */
 static void test_noisy_login_shell(void **state)
 {
@@ -584,6 +592,7 @@ int main(void)
         SSH_TEST(test_agent_that_does_not_run),
         SSH_TEST(test_agent_that_says_nothing),
         SSH_TEST(test_become),
+        SSH_TEST(test_become_that_says_no_text),
         SSH_TEST(test_noisy_login_shell),
         SSH_TEST(test_agent_dir_in_the_home),
         SSH_TEST(test_upload_interrupted),

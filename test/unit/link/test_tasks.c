@@ -2,6 +2,7 @@
  *
  * A task of a local link with the real agent: started once, watched, signalled, its end told.
  */
+#include "lib/strbuf.h"
 #include "test/unit/link/fixture.h"
 
 static void test_run_and_exit_code(void **state)
@@ -146,6 +147,33 @@ static void test_failures_to_start(void **state)
     free(ok);
 }
 
+/* The reason names the path, and is cut where that is in the middle of a letter. */
+static void test_a_reason_that_is_cut_inside_a_letter_is_told(void **state)
+{
+    struct fixture *f = *state;
+    char name[1201] = "";
+    open_ready(f);
+    for (size_t i = 0; i < 1200; i += 2)
+        memcpy(name + i, "\xc3\xa4", 2);
+    for (int odd = 0; odd < 2; odd++) {
+        struct strbuf below = STRBUF_INIT;
+        char *ok = in_root(f, "ok");
+        strbuf_printf(&below, "%s/%s%s", f->root, odd ? "x" : "", name);
+        const struct task_spec s = {.id = odd ? "odd" : "even",
+                                    .command_line = "true",
+                                    .cwd = f->root,
+                                    .stdout_path = below.s,
+                                    .stderr_path = ok,
+                                    .log_path = ok,
+                                    .step = "job"};
+        ASK(f, node_run(f->link, &s, on_run, f));
+        assert_int_equal(f->run.s.state, TASK_FAILED_TO_START);
+        assert_non_null(strstr(f->run.why, "\xc3\xa4\xc3\xa4"));
+        strbuf_free(&below);
+        free(ok);
+    }
+}
+
 static bool tree_has(const char *dir, const char *words)
 {
     DIR *d = opendir(dir);
@@ -287,6 +315,7 @@ int main(void)
         TEST(test_signal_while_starting),
         TEST(test_daemonized_processes_die),
         TEST(test_failures_to_start),
+        TEST(test_a_reason_that_is_cut_inside_a_letter_is_told),
         TEST(test_secrets_stay_out_of_sight),
         TEST(test_clean_environment),
         TEST(test_stderr_tail),
