@@ -47,12 +47,12 @@ static int load(const struct front *f, struct storage *st, struct arena *a, cons
 static const char *pool_name(const struct front *f, struct storage *st, struct arena *a,
                              int64_t pool_id, bool full)
 {
-    struct cluster c;
+    const char *name, *workspace;
     struct err e;
     (void)f;
-    if (st_cluster_by_id(st, a, pool_id, &c, &e) != 1)
+    if (st_cluster_names(st, a, pool_id, &name, &workspace, &e) != 1)
         return "";
-    return full ? arena_printf(a, "cluster %s of workspace %s", c.name, c.scope.workspace) : c.name;
+    return full ? arena_printf(a, "cluster %s of workspace %s", name, workspace) : name;
 }
 
 static const char *run_name(const struct front *f, struct storage *st, struct arena *a,

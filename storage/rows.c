@@ -420,10 +420,12 @@ static void add_select(struct strbuf *out, const struct st_row *row)
         const struct st_column *c = &row->columns[i];
         if (c->kind == COLUMN_SECRET)
             continue;
-        if (c->is)
-            strbuf_printf(out, "%s%s", glue, c->is);
-        else
-            strbuf_printf(out, "%s%s.%s", glue, row->alias, c->name);
+        strbuf_puts(out, glue);
+        if (!c->is) {
+            strbuf_puts(out, row->alias);
+            strbuf_putc(out, '.');
+        }
+        strbuf_puts(out, c->is ? c->is : c->name);
         glue = ", ";
     }
 }

@@ -153,6 +153,21 @@ int st_cluster_secrets(struct storage *st, struct arena *a, int64_t id, const ch
     return q_secret(&q, a, secrets, e);
 }
 
+int st_cluster_names(struct storage *st, struct arena *a, int64_t id, const char **name,
+                     const char **workspace, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_CLUSTER_NAMES);
+    q_int(&q, id);
+    int rc = q_step(&q, e);
+    if (rc != 1)
+        return rc;
+    *name = c_text(&q, a);
+    *workspace = c_text(&q, a);
+    q_end(&q);
+    return 1;
+}
+
 int st_cluster_count(struct storage *st, const char *subscription, int64_t *n, struct err *e)
 {
     struct q q;

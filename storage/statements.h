@@ -111,6 +111,8 @@
       CLUSTER_SELECT "WHERE w.group_id = ?1 AND r.id > ?2 ORDER BY r.id LIMIT ?3")                 \
     X(ST_CLUSTER_LIST_WORKSPACE,                                                                   \
       CLUSTER_SELECT "WHERE r.workspace_id = ?1 AND r.id > ?2 ORDER BY r.id LIMIT ?3")             \
+    X(ST_CLUSTER_NAMES, \
+      "SELECT r.name, w.name FROM cluster r JOIN workspace w ON w.id = r.workspace_id WHERE r.id = ?1") \
     X(ST_CLUSTER_NODE_COUNTS, \
       "SELECT n.state, n.state = 2 AND EXISTS (SELECT 1 FROM allocation a WHERE a.node_id = n.id " \
       "AND " IS_LIVE "), count(*) FROM node n WHERE n.pool_id = ?1 GROUP BY 1, 2") \

@@ -159,6 +159,9 @@ int st_cluster_list(struct storage *, struct arena *, const struct st_filter *, 
                     int limit, struct cluster **rows, size_t *n, struct err *);
 int st_cluster_secrets(struct storage *, struct arena *, int64_t id, const char **secrets,
                        struct err *);
+/* Its own name and its workspace's. */
+int st_cluster_names(struct storage *, struct arena *, int64_t id, const char **name,
+                     const char **workspace, struct err *);
 /* Ids of every cluster, for the scheduler's start. */
 int st_cluster_count(struct storage *, const char *subscription, int64_t *n, struct err *);
 

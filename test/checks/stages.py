@@ -106,8 +106,7 @@ STAGES = {
     "tools": lambda: [*pytest("tools", RELEASE, "test/unit/tools", load=1, cost=20)],
     "collect": lambda: [*collect()],
     "fuzz": lambda: [*fuzz()],
-    # As many histories as fit beside the rest.
-    "sim": lambda: [make("sim", "sim", "HISTORIES=2000", load=2, cost=120),
+    "sim": lambda: [make("sim", "sim", "HISTORIES=10000", load=2, cost=120),
                     *pytest("sim", RELEASE, "test/sim", load=1, cost=30)],
     "unit": lambda: [*unit("unit", "build-asan", ASAN)],
     "valgrind": lambda: [*unit("valgrind", "build", {"BATCHAID_SLOW_TOOL": "valgrind"}, VALGRIND,

@@ -2,10 +2,11 @@
  *
  * The simulation: random histories, each from a seed that repeats it exactly.
  *
- *     sim [--histories N] [--seed FIRST] [--steps N] [--jobs N] [--hash]
+ *     sim [--histories N] [--seed FIRST] [--steps N] [--jobs N] [--hash] [--text]
  *
  * Seeds are FIRST, FIRST + 1, ... Ends with 1 at the first history in which something did not
- * hold, and says how to run it again. --hash prints what identifies each history. SIM_LOG=1 in the
+ * hold, and says how to run it again. --hash prints what identifies each history; --text: all
+ * frames are text, not those of every eighth history only. SIM_LOG=1 in the
  * environment tells everything that happens.
  */
 #include <getopt.h>
@@ -27,7 +28,7 @@
 struct options {
     long histories, steps, jobs;
     uint64_t seed;
-    bool hash;
+    bool hash, text;
 };
 
 /* Written by the processes that run histories, read when one of them dies. */
@@ -38,7 +39,8 @@ struct progress {
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: sim [--histories N] [--seed FIRST] [--steps N] [--jobs N] [--hash]\n");
+    fprintf(stderr,
+            "usage: sim [--histories N] [--seed FIRST] [--steps N] [--jobs N] [--hash] [--text]\n");
     return 2;
 }
 
@@ -49,6 +51,7 @@ static int read_options(int argc, char **argv, struct options *o)
                                           {"steps", required_argument, NULL, 'k'},
                                           {"jobs", required_argument, NULL, 'j'},
                                           {"hash", no_argument, NULL, 'h'},
+                                          {"text", no_argument, NULL, 't'},
                                           {NULL, 0, NULL, 0}};
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     *o = (struct options){.histories = 1, .steps = 50, .jobs = cpus > 0 ? cpus : 1, .seed = 1};
@@ -72,6 +75,9 @@ static int read_options(int argc, char **argv, struct options *o)
             break;
         case 'h':
             o->hash = true;
+            break;
+        case 't':
+            o->text = true;
             break;
         default:
             return usage();
@@ -107,7 +113,7 @@ static int run_share(const struct options *o, long k, const char *dir, struct pr
     sim_prepare();
     for (long i = k; i < o->histories && rc == 0; i += o->jobs) {
         p->seed = o->seed + (uint64_t)i;
-        bool held = sim_history(m, p->seed, (int)o->steps);
+        bool held = sim_history(m, p->seed, (int)o->steps, o->text);
         p->done++;
         p->events += m->events;
         p->crashes += m->crashes;

@@ -133,9 +133,15 @@ bool sim_at_rest(struct sim *m, const char **what);
 /* A task began on a node. */
 void sim_check_start(struct sim *m, struct fake_node *n, const char *id, const char *command);
 
+/* --- sim_frames.c
+ * ---------------------------------------------------------------------------------- */
+/* Of one history. as_text: frames are JSON text, as on a real link. */
+void sim_frames_begin(bool as_text);
+void sim_frames_end(void);
+
 /* --- sim_history.c
  * --------------------------------------------------------------------------------- */
 /* Runs one history; true: all held. */
-bool sim_history(struct sim *m, uint64_t seed, int steps);
+bool sim_history(struct sim *m, uint64_t seed, int steps, bool frames_as_text);
 
 #endif

@@ -7,94 +7,13 @@
 #include <string.h>
 
 #include "lib/guid.h"
-#include "test/sim/sim.h"
-
-#define ROWS_MAX  500
-#define NODES_MAX (2 * LOCAL_NODES) /* more than there may be */
+#include "test/sim/sim_view.h"
 
 /* Nodes that idle in vain for this long, beside a job that they suffice for, were forgotten. */
 #define FORGOTTEN_US (5 * SECOND)
 
-struct view {
-    struct sim *m;
-    struct cluster *clusters;
-    size_t n_clusters;
-    struct job *jobs; /* of all groups */
-    size_t n_jobs;
-    struct node *nodes;
-    size_t n_nodes;
-    struct allocation *held; /* the live ones */
-    size_t n_held;
-};
-
-/* --- reading
- * --------------------------------------------------------------------------------------- */
-
-static bool read_jobs(struct view *v, struct err *e)
-{
-    struct sim *m = v->m;
-    v->jobs = arena_alloc(&m->a, (size_t)m->n_things * sizeof *v->jobs);
-    for (int i = 0; i < m->n_things; i++) {
-        const struct thing *t = m->things[i];
-        struct job *rows;
-        size_t n;
-        if (t->kind != THING_TREE || t->gone)
-            continue;
-        if (st_job_list(m->life->st, &m->a, t->experiment, 0, ROWS_MAX, &rows, &n, e) != 0)
-            return false;
-        for (size_t k = 0; k < n && v->n_jobs < (size_t)m->n_things; k++)
-            v->jobs[v->n_jobs++] = rows[k];
-    }
-    return true;
-}
-
-static bool read_nodes(struct view *v, struct err *e)
-{
-    struct sim *m = v->m;
-    v->nodes = arena_alloc(&m->a, NODES_MAX * sizeof *v->nodes);
-    for (size_t i = 0; i < v->n_clusters; i++) {
-        struct node *rows;
-        size_t n;
-        if (st_node_list(m->life->st, &m->a, v->clusters[i].id, &rows, &n, e) != 0)
-            return false;
-        for (size_t k = 0; k < n && v->n_nodes < NODES_MAX; k++)
-            v->nodes[v->n_nodes++] = rows[k];
-    }
-    return true;
-}
-
-static bool read_held(struct view *v, struct err *e)
-{
-    struct sim *m = v->m;
-    for (size_t i = 0; i < v->n_nodes; i++) {
-        struct allocation *rows, *both;
-        size_t n;
-        if (st_allocation_of_node(m->life->st, &m->a, v->nodes[i].id, &rows, &n, e) != 0)
-            return false;
-        if (n == 0)
-            continue;
-        both = arena_alloc(&m->a, (v->n_held + n) * sizeof *both);
-        if (v->n_held > 0)
-            memcpy(both, v->held, v->n_held * sizeof *both);
-        memcpy(both + v->n_held, rows, n * sizeof *both);
-        v->held = both;
-        v->n_held += n;
-    }
-    return true;
-}
-
-static bool read_all(struct sim *m, struct view *v)
-{
-    struct err e = {0};
-    const struct st_filter all = {.subscription = "sub"};
-    *v = (struct view){.m = m};
-    bool ok = st_cluster_list(m->life->st, &m->a, &all, 0, ROWS_MAX, &v->clusters, &v->n_clusters,
-                              &e) == 0 &&
-              read_nodes(v, &e) && read_held(v, &e) && read_jobs(v, &e);
-    if (!ok)
-        sim_fail(m, "cannot read: %s", e.msg);
-    return ok;
-}
+/* How others read the same rows is looked at after so many steps, and at rest. */
+#define STEPS_PER_COMPARISON 8
 
 /* --- nodes
  * ------------------------------------------------------------------------------------------- */
@@ -113,29 +32,12 @@ static void check_node(struct view *v, const struct node *n)
         }
     if (live > 0 && n->state == NODE_PREPARING)
         sim_fail(v->m, "node %s is being prepared and holds %d runs", n->name, live);
-    if (live != n->live || (n->idle_us != 0) != (n->state == NODE_IDLE && live == 0))
-        sim_fail(v->m, "node %s in state %d holds %d runs, not %d; idle since %lld", n->name,
-                 (int)n->state, live, n->live, (long long)n->idle_us);
+    if ((n->idle_us != 0) != (n->state == NODE_IDLE && live == 0))
+        sim_fail(v->m, "node %s in state %d holds %d runs; idle since %lld", n->name, (int)n->state,
+                 live, (long long)n->idle_us);
     if (used.slots > n->has.slots)
         sim_fail(v->m, "node %s has %d slots, of which %d are taken", n->name, n->has.slots,
                  used.slots);
-}
-
-static void check_counts(struct view *v, const struct cluster *c)
-{
-    struct node_counts seen = {0};
-    for (size_t i = 0; i < v->n_nodes; i++) {
-        const struct node *n = &v->nodes[i];
-        if (n->cluster_id != c->id)
-            continue;
-        int *of[] = {[NODE_PREPARING] = &seen.preparing,
-                     [NODE_IDLE] = n->live > 0 ? &seen.running : &seen.idle,
-                     [NODE_LEAVING] = &seen.leaving,
-                     [NODE_UNUSABLE] = &seen.unusable};
-        ++*of[n->state];
-    }
-    if (memcmp(&seen, &c->counts, sizeof seen) != 0)
-        sim_fail(v->m, "the counts of cluster %s do not add up", c->name);
 }
 
 static void check_nodes(struct view *v)
@@ -144,8 +46,6 @@ static void check_nodes(struct view *v)
         sim_fail(v->m, "%zu nodes are more than the %d there may be", v->n_nodes, LOCAL_NODES);
     for (size_t i = 0; i < v->n_nodes; i++)
         check_node(v, &v->nodes[i]);
-    for (size_t i = 0; i < v->n_clusters; i++)
-        check_counts(v, &v->clusters[i]);
 }
 
 /* --- jobs
@@ -178,26 +78,21 @@ static void check_run(struct view *v, const struct job *j, const struct run *r)
 }
 
 /* All of its nodes while it runs, each rank once; none while it is queued. */
-static void check_allocation(struct view *v, const struct job *j)
+static void check_allocation(struct view *v, const struct job *j, const struct run *r)
 {
     unsigned ranks = 0;
     int held = 0;
-    struct run r = {0};
-    struct err e = {0};
-    int rc = st_run_of(v->m->life->st, &v->m->a, RES_JOB, j->id, 0, &r, &e);
-    if (!sim_ok(v->m, rc, &e, "run"))
-        return;
-    check_run(v, j, &r);
+    check_run(v, j, r);
     for (size_t i = 0; i < v->n_held; i++) {
         const struct allocation *al = &v->held[i];
         const struct node *n = node_by_id(v, al->node_id);
-        if (al->run_id != r.id)
+        if (al->run_id != r->id)
             continue;
         held++;
         ranks |= 1U << al->rank;
-        if (!n || n->cluster_id != j->cluster_id || al->attempt != r.attempt)
+        if (!n || n->cluster_id != j->cluster_id || al->attempt != r->attempt)
             sim_fail(v->m, "job %s has node %s in attempt %d of %d: of another cluster, or gone",
-                     j->name, al->node_name, al->attempt, r.attempt);
+                     j->name, al->node_name, al->attempt, r->attempt);
     }
     if (is_over(j->exec_state))
         return;
@@ -390,13 +285,15 @@ void sim_check(struct sim *m)
     if (nothing_new(m))
         return;
     check_trees(m);
-    if (sim_failed(m) || !read_all(m, &v))
+    if (sim_failed(m) || !sim_view_read(m, &v))
         return;
+    if (m->step % STEPS_PER_COMPARISON == 0)
+        sim_view_compare(&v);
     check_things(&v);
     check_nodes(&v);
     for (size_t i = 0; i < v.n_jobs; i++) {
         struct thing *t = sim_thing_by_name(m, v.jobs[i].name);
-        check_allocation(&v, &v.jobs[i]);
+        check_allocation(&v, &v.jobs[i], &v.runs[i]);
         if (t)
             check_end(&v, &v.jobs[i], t);
     }
@@ -488,8 +385,9 @@ bool sim_at_rest(struct sim *m, const char **what)
     struct view v;
     static char text[300];
     *what = text;
-    if (!read_all(m, &v))
+    if (!sim_view_read(m, &v))
         return true;
+    sim_view_compare(&v);
     for (size_t i = 0; i < v.n_jobs; i++)
         if (!is_over(v.jobs[i].exec_state) || v.jobs[i].prov_state == PROV_DELETING) {
             snprintf(text, sizeof text, "job %s is in state %d, provisioning state %d",

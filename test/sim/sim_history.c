@@ -22,8 +22,12 @@ static void rest(struct sim *m)
     sim_fail(m, "two hours after all was put right, %s", what);
 }
 
-bool sim_history(struct sim *m, uint64_t seed, int steps)
+/* So many histories hand over what others write as text. */
+#define FRAMES_AS_TEXT_EVERY 8
+
+bool sim_history(struct sim *m, uint64_t seed, int steps, bool frames_as_text)
 {
+    sim_frames_begin(frames_as_text || seed % FRAMES_AS_TEXT_EVERY == 0);
     sim_begin(m, seed);
     for (m->step = 1; m->step <= steps && !sim_failed(m); m->step++) {
         sim_step(m);
@@ -36,5 +40,6 @@ bool sim_history(struct sim *m, uint64_t seed, int steps)
         rest(m);
     bool ok = !sim_failed(m);
     sim_end(m);
+    sim_frames_end();
     return ok && !sim_failed(m);
 }

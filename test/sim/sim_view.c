@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+#include "test/sim/sim_view.h"
+
+#include <sqlite3.h>
+#include <string.h>
+
+#include "storage/storage_priv.h"
+
+#define ROWS_MAX 500
+
+/* --- rows ----------------------------------------------------------------------------------------
+ */
+
+/* Calls `each` with the statement at every row. */
+static bool rows(struct view *v, const char *sql, void (*each)(struct view *v, sqlite3_stmt *s))
+{
+    sqlite3 *db = v->m->life->st->db;
+    sqlite3_stmt *s = NULL;
+    int rc = sqlite3_prepare_v2(db, sql, -1, &s, NULL);
+    while (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
+        each(v, s);
+        rc = SQLITE_OK;
+    }
+    if (rc != SQLITE_DONE)
+        sim_fail(v->m, "cannot read: %s", sqlite3_errmsg(db));
+    sqlite3_finalize(s);
+    return rc == SQLITE_DONE;
+}
+
+static char *text(struct view *v, sqlite3_stmt *s, int col)
+{
+    return arena_strdup(&v->m->a, (const char *)sqlite3_column_text(s, col));
+}
+
+/* Room for one more: the rows of a kind are few. */
+static void *one_more(struct view *v, void *items, size_t *n, size_t size)
+{
+    if (*n % ROWS_MAX == 0) {
+        void *bigger = arena_alloc(&v->m->a, (*n + ROWS_MAX) * size);
+        if (*n > 0)
+            memcpy(bigger, items, *n * size);
+        items = bigger;
+    }
+    ++*n;
+    return items;
+}
+
+static void take_cluster(struct view *v, sqlite3_stmt *s)
+{
+    v->clusters = one_more(v, v->clusters, &v->n_clusters, sizeof *v->clusters);
+    v->clusters[v->n_clusters - 1] =
+        (struct cluster){.id = sqlite3_column_int64(s, 0),
+                         .name = text(v, s, 1),
+                         .prov_state = (enum prov_state)sqlite3_column_int(s, 2),
+                         .alloc_state = (enum alloc_state)sqlite3_column_int(s, 3),
+                         .scale = {.kind = (enum scale_kind)sqlite3_column_int(s, 4),
+                                   .target = sqlite3_column_int(s, 5),
+                                   .minimum = sqlite3_column_int(s, 6),
+                                   .maximum = sqlite3_column_int(s, 7)},
+                         .errors = text(v, s, 8)};
+}
+
+static void take_node(struct view *v, sqlite3_stmt *s)
+{
+    v->nodes = one_more(v, v->nodes, &v->n_nodes, sizeof *v->nodes);
+    v->nodes[v->n_nodes - 1] =
+        (struct node){.id = sqlite3_column_int64(s, 0),
+                      .cluster_id = sqlite3_column_int64(s, 1),
+                      .name = text(v, s, 2),
+                      .state = (enum node_state)sqlite3_column_int(s, 3),
+                      .idle_us = sqlite3_column_int64(s, 4),
+                      .has = {.slots = sqlite3_column_int(s, 5), .gpus = sqlite3_column_int(s, 6)},
+                      .machine_id = sqlite3_column_int64(s, 7)};
+}
+
+static void take_job(struct view *v, sqlite3_stmt *s)
+{
+    size_t n = v->n_jobs;
+    v->jobs = one_more(v, v->jobs, &n, sizeof *v->jobs);
+    v->runs = one_more(v, v->runs, &v->n_jobs, sizeof *v->runs);
+    v->jobs[n - 1] = (struct job){.id = sqlite3_column_int64(s, 0),
+                                  .cluster_id = sqlite3_column_int64(s, 1),
+                                  .name = text(v, s, 2),
+                                  .prov_state = (enum prov_state)sqlite3_column_int(s, 3),
+                                  .exec_state = (enum exec_state)sqlite3_column_int(s, 4),
+                                  .priority = sqlite3_column_int(s, 5),
+                                  .node_count = sqlite3_column_int(s, 6),
+                                  .attempt = sqlite3_column_int(s, 7)};
+    v->runs[n - 1] = (struct run){.id = sqlite3_column_int64(s, 8),
+                                  .state = (enum run_state)sqlite3_column_int(s, 9),
+                                  .stop = (enum run_stop)sqlite3_column_int(s, 10),
+                                  .attempt = sqlite3_column_int(s, 7),
+                                  .need_whole = sqlite3_column_int(s, 11) != 0};
+}
+
+static void take_allocation(struct view *v, sqlite3_stmt *s)
+{
+    v->held = one_more(v, v->held, &v->n_held, sizeof *v->held);
+    v->held[v->n_held - 1] = (struct allocation){
+        .run_id = sqlite3_column_int64(s, 0),
+        .attempt = sqlite3_column_int(s, 1),
+        .rank = sqlite3_column_int(s, 2),
+        .node_id = sqlite3_column_int64(s, 3),
+        .node_name = text(v, s, 4),
+        .takes = {.slots = sqlite3_column_int(s, 5), .gpus = sqlite3_column_int(s, 6)},
+        .devices = text(v, s, 7)};
+}
+
+/* --- together ------------------------------------------------------------------------------------
+ */
+
+static struct node *node_by_id(struct view *v, int64_t id)
+{
+    for (size_t i = 0; i < v->n_nodes; i++)
+        if (v->nodes[i].id == id)
+            return &v->nodes[i];
+    return NULL;
+}
+
+static void count(struct view *v)
+{
+    for (size_t i = 0; i < v->n_held; i++) {
+        struct node *n = node_by_id(v, v->held[i].node_id);
+        if (n)
+            n->live++;
+    }
+    for (size_t i = 0; i < v->n_clusters; i++) {
+        struct node_counts *c = &v->clusters[i].counts;
+        for (size_t k = 0; k < v->n_nodes; k++) {
+            const struct node *n = &v->nodes[k];
+            int *of[] = {[NODE_PREPARING] = &c->preparing,
+                         [NODE_IDLE] = n->live > 0 ? &c->running : &c->idle,
+                         [NODE_LEAVING] = &c->leaving,
+                         [NODE_UNUSABLE] = &c->unusable};
+            *of[n->state] += n->cluster_id == v->clusters[i].id;
+        }
+    }
+}
+
+bool sim_view_read(struct sim *m, struct view *v)
+{
+    *v = (struct view){.m = m};
+    st_turn_read(m->life->st);
+    bool ok =
+        rows(v,
+             "SELECT r.id, r.name, r.prov_state, p.alloc_state, p.scale_kind, p.scale_target, "
+             "p.scale_minimum, p.scale_maximum, p.errors FROM cluster r JOIN pool p ON p.id = r.id",
+             take_cluster) &&
+        rows(v, "SELECT id, pool_id, name, state, idle_us, slots, gpus, machine_id FROM node",
+             take_node) &&
+        rows(v,
+             "SELECT j.id, j.cluster_id, j.name, j.prov_state, j.exec_state, u.priority, u.nodes, "
+             "u.attempt, u.id, u.phase, u.stop, u.need_whole FROM job j LEFT JOIN run u ON "
+             "u.owner_kind = 6 AND u.owner_id = j.id AND u.idx = 0 ORDER BY j.id",
+             take_job) &&
+        rows(v,
+             "SELECT run_id, attempt, rank, node_id, node_name, slots, gpus, devices FROM "
+             "allocation WHERE state IN (1, 2)",
+             take_allocation);
+    count(v);
+    return ok;
+}
+
+/* --- as others read ------------------------------------------------------------------------------
+ */
+
+static void compare_cluster(struct view *v, const struct cluster *c)
+{
+    struct node *list;
+    size_t n;
+    struct err e = {0};
+    struct cluster read;
+    int rc = st_cluster_by_id(v->m->life->st, &v->m->a, c->id, &read, &e);
+    if (!sim_ok(v->m, rc, &e, "cluster"))
+        return;
+    if (rc != 1 || memcmp(&read.counts, &c->counts, sizeof read.counts) != 0)
+        sim_fail(v->m, "the counts of cluster %s do not add up", c->name);
+    rc = st_node_list(v->m->life->st, &v->m->a, c->id, &list, &n, &e);
+    if (!sim_ok(v->m, rc, &e, "nodes"))
+        return;
+    for (size_t i = 0; i < n; i++) {
+        const struct node *seen = node_by_id(v, list[i].id);
+        if (!seen || seen->live != list[i].live || seen->state != list[i].state)
+            sim_fail(v->m, "node %s in state %d is said to hold %d runs", list[i].name,
+                     (int)list[i].state, list[i].live);
+    }
+}
+
+static void compare_job(struct view *v, const struct job *j, const struct run *r)
+{
+    struct job job;
+    struct run run = {0};
+    struct err e = {0};
+    struct storage *st = v->m->life->st;
+    int rc = st_job_by_id(st, &v->m->a, j->id, &job, &e);
+    if (rc == 1)
+        rc = st_run_of(st, &v->m->a, RES_JOB, j->id, 0, &run, &e);
+    if (!sim_ok(v->m, rc, &e, "job"))
+        return;
+    if (rc != 1 || job.exec_state != j->exec_state || job.attempt != run.attempt ||
+        run.id != r->id || run.state != r->state)
+        sim_fail(v->m, "job %s is read in state %d, attempt %d, its run %lld in state %d", j->name,
+                 (int)job.exec_state, job.attempt, (long long)run.id, (int)run.state);
+}
+
+void sim_view_compare(struct view *v)
+{
+    for (size_t i = 0; i < v->n_clusters && !sim_failed(v->m); i++)
+        compare_cluster(v, &v->clusters[i]);
+    for (size_t i = 0; i < v->n_jobs && !sim_failed(v->m); i++)
+        compare_job(v, &v->jobs[i], &v->runs[i]);
+}
