@@ -319,8 +319,8 @@ int st_allocation_of_node(struct storage *, struct arena *, int64_t node_id,
 /* Guarded: from al->state. */
 int st_allocation_move(struct storage *, const struct allocation *al, enum allocation_state to,
                        int64_t now_us, struct err *) MUST_CHECK;
-/* Whether the node keeps the run's directory. It is to keep those of its `keep` latest, in the order
- * of these calls: older rows say that theirs is not. */
+/* Whether the node keeps the run's directory. It is to keep those of its `keep` latest, in the
+ * order of these calls: older rows say that theirs is not. */
 int st_allocation_keep(struct storage *, const struct allocation *al, bool kept, int keep,
                        struct err *);
 /* The directories that a node keeps. */

@@ -4,6 +4,8 @@
  */
 #include "scheduler/fleet/node_priv.h"
 
+#include <stdlib.h>
+
 struct node_rt *node_rt_find(const struct fleet *fl, int64_t id)
 {
     return id_map_find(&fl->nodes, id);
@@ -78,4 +80,17 @@ bool node_kill_is_overdue(const struct node_rt *rt, const char *task, int64_t *s
                   "machine, then resize the cluster or undrain the machine",
         .exit_code = -1};
     return true;
+}
+
+const char *node_task_prefix(const struct node_rt *rt, struct arena *a, const char *epoch,
+                             const char *what)
+{
+    return arena_printf(a, "%s-%s-%s-", rt->name, epoch ? epoch : st_epoch(rt->fleet->st)->text,
+                        what);
+}
+
+void node_set_text(char **field, const char *text)
+{
+    free(*field);
+    *field = text ? xstrdup(text) : NULL;
 }

@@ -33,12 +33,6 @@ static const int pauses_ms[] = {0, 0, 50, 100, 200, 500, 1000, 2000};
 /* A link that lived this long was a good one: losses before it do not count any more. */
 #define GOOD_LINK_US 2000000
 
-void node_set_text(char **field, const char *text)
-{
-    free(*field);
-    *field = text ? xstrdup(text) : NULL;
-}
-
 /* The picture above. */
 static const bool steps[][CONNECTION_CLOSING + 1] = {
     [CONNECTION_NONE] = {[CONNECTION_OPENING] = true},

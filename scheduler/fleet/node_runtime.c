@@ -31,13 +31,6 @@ static char *root_of(const struct fleet *fl, const struct machine *m, const char
     return root;
 }
 
-const char *node_task_prefix(const struct node_rt *rt, struct arena *a, const char *epoch,
-                             const char *what)
-{
-    return arena_printf(a, "%s-%s-%s-", rt->name, epoch ? epoch : st_epoch(rt->fleet->st)->text,
-                        what);
-}
-
 static struct node_rt *rt_new(struct fleet *fl, int64_t id, const char *name, struct machine *m)
 {
     struct node_rt *rt = xcalloc(1, sizeof *rt);

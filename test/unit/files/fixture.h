@@ -186,4 +186,12 @@ static void open_file(struct fx *f, const char *share, const char *path, struct 
     fake_turn(&f->loop);
 }
 
+static void put_big(struct fx *f)
+{
+    char *text = xcalloc(1, 3 * FILES_PIECE_MAX);
+    memset(text, 'b', 3 * FILES_PIECE_MAX);
+    put(f->share, "big", text, 3 * FILES_PIECE_MAX);
+    free(text);
+}
+
 #endif

@@ -4,14 +4,6 @@
  */
 #include "test/unit/files/fixture.h"
 
-static void put_big(struct fx *f)
-{
-    char *text = xcalloc(1, 3 * FILES_PIECE_MAX);
-    memset(text, 'b', 3 * FILES_PIECE_MAX);
-    put(f->share, "big", text, 3 * FILES_PIECE_MAX);
-    free(text);
-}
-
 /* --- workers ---------------------------------------------------------------------------------- */
 
 static void test_a_share_has_two_workers(void **state)

@@ -162,4 +162,23 @@ static inline struct ssh_fixture *begin(void **state)
 
 #define SSH_TEST(t) cmocka_unit_test_setup_teardown(t, ssh_setup, ssh_teardown)
 
+/* Whoever opens a pipe to read it waits until somebody opens it to write. */
+static inline char *hanging_file(struct ssh_fixture *s, const char *folder, const char *name)
+{
+    struct err e;
+    char *dir = fs_join(s->dir, folder), *path = fs_join(dir, name);
+    assert_int_equal(fs_mkdirs(dir, 0755, &e), 0);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    free(dir);
+    return path;
+}
+
+/* Ends the wait of all who are in it by now. */
+static inline void let_go_of(const char *path)
+{
+    int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    assert_true(fd >= 0);
+    close(fd);
+}
+
 #endif

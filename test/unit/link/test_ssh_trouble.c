@@ -3,9 +3,7 @@
  * Machines that cannot be reached, trusted, logged in to or prepared: each failure says where,
  * what and what to do. And the ways to log in that work.
  */
-#include <fcntl.h>
 #include <poll.h>
-#include <sys/stat.h>
 
 #include "test/unit/link/sshd.h"
 
@@ -192,25 +190,6 @@ static void test_known_hosts_broken(void **state)
 }
 
 /* ---- logging in ---- */
-
-/* Whoever opens a pipe to read it waits until somebody opens it to write. */
-static char *hanging_file(struct ssh_fixture *s, const char *folder, const char *name)
-{
-    struct err e;
-    char *dir = fs_join(s->dir, folder), *path = fs_join(dir, name);
-    assert_int_equal(fs_mkdirs(dir, 0755, &e), 0);
-    assert_int_equal(mkfifo(path, 0600), 0);
-    free(dir);
-    return path;
-}
-
-/* Ends the wait of all who are in it by now. */
-static void let_go_of(const char *path)
-{
-    int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-    assert_true(fd >= 0);
-    close(fd);
-}
 
 static void test_known_hosts_that_hangs(void **state)
 {
