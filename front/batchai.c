@@ -193,6 +193,7 @@ static const struct front_ops ops = {
     .requeued = requeued,
     .may_forget = may_forget,
     .too_large = too_large,
+    .blocks = blocks,
     .may_remove = may_remove,
     .removes_runs = removes_runs,
     .find_file_server = file_server_find,

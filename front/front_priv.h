@@ -35,6 +35,8 @@ void operations_begin(struct batchai_front *f);
 /* --- too_large.c ----------------------------------------------------------------------------- */
 void too_large(const struct front *f, struct storage *st, const struct pool *p,
                const struct run *r);
+void blocks(const struct front *f, struct storage *st, const struct pool *p, const struct run *r,
+            const struct pool_nodes *have);
 
 /* --- file_server.c --------------------------------------------------------------------------- */
 int file_server_find(const struct front *f, struct storage *st, struct arena *a, const char *id,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A job for which its cluster is too small as it is scaled now: it is said so in the log, and in
- * the job's execution.log if that is on a share of ours. On nodes there is nothing yet.
+ * A job for which its cluster is too small as it is scaled now, or cannot have the nodes: it is
+ * said so in the log, and in the job's execution.log if that is on a share of ours. On nodes there
+ * is nothing yet.
  */
 #include <stdlib.h>
 
@@ -72,7 +73,7 @@ static void find_log(struct note *n, struct arena *a, const struct run *r)
                                    job_output_at(a, &spec, 0).below));
 }
 
-void too_large(const struct front *f, struct storage *st, const struct pool *p, const struct run *r)
+static void tell(const struct front *f, struct storage *st, const struct run *r, const char *why)
 {
     const struct batchai_front *bf = front_self(f);
     char now[TIMEFMT_SIZE];
@@ -83,14 +84,41 @@ void too_large(const struct front *f, struct storage *st, const struct pool *p, 
     n->front = bf;
     n->owner_id = r->owner_id;
     n->name = xstrdup(f->ops->run_name(f, st, &a, r));
-    n->why = xstrdup(arena_printf(
-        &a,
-        "it needs %d nodes, and cluster %s is scaled to %d; other jobs go "
-        "ahead of it until the cluster is resized",
-        r->nodes, f->ops->pool_name(f, st, &a, p->id, false), plan_largest(&p->scale)));
+    n->why = xstrdup(why);
     n->text = xstrdup(arena_printf(&a, "%s job %s waits: %s\n", now, n->name, n->why));
     find_log(n, &a, r);
     wakes_ref(bf->wakes);
     st_when_durable(st, on_durable, n);
+    arena_free(&a);
+}
+
+void too_large(const struct front *f, struct storage *st, const struct pool *p, const struct run *r)
+{
+    struct arena a;
+    arena_init(&a);
+    tell(f, st, r,
+         arena_printf(&a,
+                      "it needs %d nodes, and cluster %s is scaled to %d; other jobs go ahead of "
+                      "it until the cluster is resized",
+                      r->nodes, f->ops->pool_name(f, st, &a, p->id, false),
+                      plan_largest(&p->scale)));
+    arena_free(&a);
+}
+
+void blocks(const struct front *f, struct storage *st, const struct pool *p, const struct run *r,
+            const struct pool_nodes *have)
+{
+    struct arena a;
+    arena_init(&a);
+    const char *no_use =
+        have->no_use == 0 ? "" : arena_printf(&a, ", %d cannot be used", have->no_use);
+    const char *missing =
+        have->missing == 0 ? "" : arena_printf(&a, ", %d cannot be had", have->missing);
+    tell(f, st, r,
+         arena_printf(&a,
+                      "it needs %d nodes, and cluster %s has %d for jobs now%s%s; its errors say "
+                      "why, and the jobs behind this one wait too",
+                      r->nodes, f->ops->pool_name(f, st, &a, p->id, false), have->usable, no_use,
+                      missing));
     arena_free(&a);
 }

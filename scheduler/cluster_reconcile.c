@@ -508,6 +508,22 @@ static int serve_queue(struct pass *p, struct err *e)
     return assign_all(p, runs, n, list, n_list, e);
 }
 
+/* Who is first in the queue and can have nothing, whatever ends, is told. */
+static int look_at_waiting(struct pass *p, struct err *e)
+{
+    struct pool_nodes have = {.missing = p->scale.missing};
+    for (size_t i = 0; i < p->n_nodes; i++) {
+        const struct node *nd = &p->nodes[i];
+        if (nd->state == NODE_UNUSABLE || (nd->state != NODE_LEAVING && out_of_service(p, nd)))
+            have.no_use++;
+        else
+            have.usable += nd->state != NODE_LEAVING;
+    }
+    if (oversized_look(p->s, &p->a, &p->pool, e) != 0)
+        return -1;
+    return oversized_blocks(p->s, &p->a, &p->pool, &have, e);
+}
+
 /* How long until a cluster is looked at again when writing failed. */
 #define RECONCILE_AGAIN_US 1000000
 
@@ -517,6 +533,7 @@ static void effect_reconciled(void *ctx, int64_t id, const struct err *why)
     if (!why)
         return;
     LOG_WARN(s->log, "cluster.rolled_back", LF_INT("cluster_id", id), LF_STR("why", why->msg));
+    oversized_forget(s, id); /* what was told was told of rows that are no more */
     machines_reread(s->fleet);
     wake_at(s->wakes, WAKE_POOL, id, wakes_mono(s->wakes) + RECONCILE_AGAIN_US);
 }
@@ -535,7 +552,7 @@ void cluster_reconcile(void *ctx, int64_t id)
         wake_at(s->wakes, WAKE_POOL, id, p.scale.look_again_us);
         rc = deleting(&p) ? fail_queue(&p, &e) : serve_queue(&p, &e);
         if (rc == 0 && !deleting(&p))
-            rc = oversized_look(s, &p.a, &p.pool, &e);
+            rc = look_at_waiting(&p, &e);
     }
     if (rc < 0) {
         LOG_ERROR(s->log, "cluster.reconcile_failed", LF_INT("cluster_id", id),

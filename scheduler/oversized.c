@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Waiting runs that want more nodes than their pool has as it is scaled now. They stand aside until
- * it is resized (plan.h); their front is told of them, once for each size of the pool.
+ * Waiting runs that want more nodes than their pool has. Those that want more than it is scaled to
+ * stand aside until it is resized (plan.h): their front is told of them, once for each size of the
+ * pool. One that wants no more than that, but more than there can be now, holds up all behind it:
+ * the front is told once for each number of nodes that there are.
  */
 #include "scheduler/oversized.h"
 
@@ -16,7 +18,8 @@ static void tell(struct sched *s, const struct pool *p, const struct run *r)
     s->front->ops->too_large(s->front, s->st, p, r);
 }
 
-/* What told_sizes has of a pool: the largest run it took, plus 1, and how many were told so. */
+/* What told_sizes has of a pool: the largest run it took, plus 1, and how many were told so.
+ * told_blocked has how many nodes could be had, and which run was told. */
 static void *told(int largest, size_t n)
 {
     return (void *)(((uintptr_t)n << 32) | ((uintptr_t)largest + 1));
@@ -42,6 +45,32 @@ int oversized_look(struct sched *s, struct arena *a, const struct pool *p, struc
         tell(s, p, &runs[i]);
     id_map_put(&s->told_sizes, p->id, told(largest, n));
     return 0;
+}
+
+int oversized_blocks(struct sched *s, struct arena *a, const struct pool *p,
+                     const struct pool_nodes *have, struct err *e)
+{
+    int largest = plan_largest(&p->scale);
+    struct run *first;
+    size_t n;
+    if (have->no_use + have->missing == 0 || have->usable >= largest)
+        return 0;
+    if (st_run_queue(s->st, a, p->id, largest, 1, &first, &n, e) != 0)
+        return -1;
+    if (n == 0 || first->nodes <= have->usable)
+        return 0;
+    void *now = told(have->usable, (size_t)first->id);
+    if (id_map_find(&s->told_blocked, p->id) == now)
+        return 0;
+    id_map_put(&s->told_blocked, p->id, now);
+    s->front->ops->blocks(s->front, s->st, p, first, have);
+    return 0;
+}
+
+void oversized_forget(struct sched *s, int64_t pool_id)
+{
+    id_map_remove(&s->told_sizes, pool_id);
+    id_map_remove(&s->told_blocked, pool_id);
 }
 
 static int tell_of(struct sched *s, struct arena *a, int64_t pool_id, enum resource_kind owner,

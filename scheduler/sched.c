@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#include "scheduler/sched_priv.h"
+#include "scheduler/oversized.h"
 
 /* --- what is told from below ---------------------------------------------------------------- */
 
@@ -114,6 +114,7 @@ static void on_stopped(void *ctx)
     wakes_free(s->wakes);
     id_map_free(&s->short_pools);
     id_map_free(&s->told_sizes);
+    id_map_free(&s->told_blocked);
     for (size_t i = 0; s->local_vm_sizes[i]; i++)
         free(s->local_vm_sizes[i]);
     free(s->local_vm_sizes);
@@ -194,7 +195,7 @@ int sched_pool_cleared(struct sched *s, struct arena *a, int64_t pool_id, bool *
 void sched_pool_gone(struct sched *s, int64_t pool_id)
 {
     wake_at(s->wakes, WAKE_POOL, pool_id, 0);
-    id_map_remove(&s->told_sizes, pool_id);
+    oversized_forget(s, pool_id);
     id_map_remove(&s->short_pools, pool_id);
 }
 

@@ -34,6 +34,13 @@ struct run_end {
     int64_t now_us;
 };
 
+/* What a pool has and does not have, of the nodes that it is scaled to. */
+struct pool_nodes {
+    int usable;  /* run jobs, or will when they are prepared */
+    int no_use;  /* unusable, or taken out of service */
+    int missing; /* there is no capacity for them */
+};
+
 struct front_ops {
     /* The scheduler starts: what the front does by itself (deletions of its resources) goes on from
      * here. And it ends: nothing is called any more. */
@@ -70,6 +77,11 @@ struct front_ops {
      * once for each size of the pool. */
     void (*too_large)(const struct front *f, struct storage *st, const struct pool *p,
                       const struct run *r);
+
+    /* It is the first of those that wait, and cannot have its nodes now, whatever of them becomes
+     * idle; those behind it wait too. Told once for each number of usable ones. */
+    void (*blocks)(const struct front *f, struct storage *st, const struct pool *p,
+                   const struct run *r, const struct pool_nodes *have);
 
     /* Something is gone, or over, that may have kept a resource from being removed: a node, a run,
      * a pool's queue, what was done for a file server. */

@@ -108,14 +108,19 @@ static const char with_mounts[] =
     "'" JOB_DOC_CLUSTER_MOUNTS "': {'azureFileShares': [{'accountName': 'acct', 'azureFileUrl': "
     "'https://acct.file.core.windows.net/share', 'relativeMountPath': 'share'}]},";
 
-static void told(struct world *w, int64_t job, int times)
+static void told_line(struct world *w, int64_t job, const char *line, int times)
 {
-    const char *line = "waits: it needs 2 nodes, and cluster c is scaled to 1", *at;
+    const char *at;
     int n = 0;
     for (at = read_text(w, share_file(w, job, "stdouterr/execution.log")); (at = strstr(at, line));
          at++)
         n++;
     assert_int_equal(n, times);
+}
+
+static void told(struct world *w, int64_t job, int times)
+{
+    told_line(w, job, "waits: it needs 2 nodes, and cluster c is scaled to 1", times);
 }
 
 /* Once for each size of the cluster, however often the cluster is looked at. */
@@ -150,6 +155,73 @@ static void test_it_is_said_once(void **state)
     batchai_job_queued(&w->front, &row, &j);
     WAIT(w, strstr(read_text(w, share_file(w, j.id, "stdouterr/execution.log")), "waits"));
     told(w, j.id, 1);
+    world_free(w);
+}
+
+static bool log_has(struct world *w, int64_t job, const char *text)
+{
+    return strstr(read_text(w, share_file(w, job, "stdouterr/execution.log")), text) != NULL;
+}
+
+static struct world *world_with_a_share(int local_nodes)
+{
+    struct world *w = world_new(local_nodes);
+    struct err e = {0};
+    ok(fs_mkdirs(path(w, "storage/acct/files/share"), 0755, &e), &e);
+    return w;
+}
+
+#define NOT_TO_BE_HAD                                                                              \
+    "waits: it needs 2 nodes, and cluster c has 1 for jobs now, 1 cannot be had; its errors say "  \
+    "why, and the jobs behind this one wait too"
+
+/* It fits the cluster's size, but not what there is: all behind it wait, and it says so. */
+static void test_a_job_whose_nodes_cannot_be_had_says_so(void **state)
+{
+    (void)state;
+    skip_without_openat2();
+    struct world *w = world_with_a_share(2);
+    int64_t other = add_cluster_of(w, "other", 1);
+    WAIT(w, counts(w, other).idle == 1);
+    int64_t c = add_cluster_of(w, "c", 2);
+    int64_t large = add_job(w, c, "large",
+                            (struct job_wish){.command = "true", .nodes = 2, .more = with_mounts});
+    int64_t small =
+        add_job(w, c, "small", (struct job_wish){.command = "true", .more = with_mounts});
+    WAIT(w, log_has(w, large, "waits"));
+    told_line(w, large, NOT_TO_BE_HAD, 1);
+    WAIT(w, counts(w, c).idle == 1);
+    for (int i = 0; i < 5; i++) {
+        sched_wake_cluster(w->s, c);
+        turn(w);
+    }
+    assert_int_equal(job_state(w, small), EXEC_QUEUED);
+    assert_false(log_has(w, small, "waits"));
+    set_scale(w, other,
+              (struct scale){.kind = SCALE_MANUAL, .target = 0, .dealloc = DEALLOC_REQUEUE});
+    WAIT(w, job_state(w, small) == EXEC_SUCCEEDED);
+    assert_int_equal(job_state(w, large), EXEC_SUCCEEDED);
+    told_line(w, large, NOT_TO_BE_HAD, 1);
+    world_free(w);
+}
+
+/* The second node's set-up finds what the first one's made. */
+static void test_a_job_whose_nodes_are_unusable_says_so(void **state)
+{
+    (void)state;
+    skip_without_openat2();
+    struct world *w = world_with_a_share(2);
+    const char *setup =
+        arena_printf(&w->a,
+                     "'setupTask': {'commandLine': 'mkdir %s', 'stdOutErrPathPrefix': "
+                     "'$AZ_BATCHAI_MOUNT_ROOT/share'}, " SHARE,
+                     path(w, "once"));
+    int64_t c = add_cluster(w, "c", (struct cluster_wish){.scale = {.target = 2}, .setup = setup});
+    WAIT(w, counts(w, c).idle == 1 && counts(w, c).unusable == 1);
+    int64_t large = add_job(w, c, "large",
+                            (struct job_wish){.command = "true", .nodes = 2, .more = with_mounts});
+    WAIT(w, log_has(w, large, "waits"));
+    told_line(w, large, "cluster c has 1 for jobs now, 1 cannot be used; its errors say why", 1);
     world_free(w);
 }
 
@@ -190,6 +262,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_many_jobs_are_deleted_in_steps),
         cmocka_unit_test(test_a_job_too_large_stands_aside_and_says_so),
         cmocka_unit_test(test_it_is_said_once),
+        cmocka_unit_test(test_a_job_whose_nodes_cannot_be_had_says_so),
+        cmocka_unit_test(test_a_job_whose_nodes_are_unusable_says_so),
         cmocka_unit_test(test_only_the_first_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
