@@ -128,14 +128,21 @@ const char *failure_append(struct arena *a, const char *errors, const struct fai
     return dump_and_free(a, list);
 }
 
-const char *failure_merge(struct arena *a, const char *errors, const char *more)
+const char *failure_join(struct arena *a, const char *const *errors, size_t n)
 {
-    if (!errors && !more)
-        return NULL;
-    json_t *list = load_errors(errors), *tail = load_errors(more);
-    json_array_extend(list, tail);
-    json_decref(tail);
-    return dump_and_free(a, list);
+    json_t *all = NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (!errors[i])
+            continue;
+        json_t *list = load_errors(errors[i]);
+        if (all) {
+            json_array_extend(all, list);
+            json_decref(list);
+        } else {
+            all = list;
+        }
+    }
+    return all ? dump_and_free(a, all) : NULL;
 }
 
 const char *failure_message(struct arena *a, const char *errors)

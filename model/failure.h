@@ -8,6 +8,7 @@
 #define MODEL_FAILURE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "lib/arena.h"
 #include "model/failure_table.h"
@@ -46,8 +47,8 @@ struct failure {
 int failure_exit_code(const struct failure *f);
 /* JSON array text with one more entry than `errors` (NULL: none yet). Arena-owned. */
 const char *failure_append(struct arena *a, const char *errors, const struct failure *f);
-/* Concatenates two arrays' entries; either may be NULL. NULL if both are. Arena-owned. */
-const char *failure_merge(struct arena *a, const char *errors, const char *more);
+/* One array with the entries of all, each of which may be NULL. NULL if all are. Arena-owned. */
+const char *failure_join(struct arena *a, const char *const *errors, size_t n);
 /* Message of the last entry, to be told again; NULL if there is none. Arena-owned. What is to be
  * done about a failure follows from its code, which is a column beside the text. */
 const char *failure_message(struct arena *a, const char *errors);

@@ -10,32 +10,28 @@
 
 #include "model/states.h"
 #include "scheduler/oversized.h"
-#include "scheduler/plan.h"
-#include "scheduler/sched_priv.h"
+#include "scheduler/pass.h"
 
 /* Queued jobs looked at in one pass; also bounds how many are failed at once. The cluster is woken
  * again when more could be done. */
 #define QUEUE_MAX 64
+
+/* Nodes that are added, told to leave or tried again in one pass: some tens of microseconds each,
+ * so that whoever else wants something waits for a few milliseconds. The next pass follows in the
+ * next turn. */
+#define NODES_PER_PASS 100
+
+/* A pass reads all nodes of the pool, and each of them that gets ready asks for one. So a large
+ * pool rests after a pass, for as long as its nodes are many: all in all it has a small part of the
+ * loop, and its jobs wait for some tens of milliseconds at most. */
+#define REST_FROM_NODES  200
+#define REST_PER_NODE_US 20
 
 void wake_short_pools(struct sched *s)
 {
     for (size_t i = 0; i < s->short_pools.n; i++)
         wake(s->wakes, WAKE_POOL, s->short_pools.e[i].id);
 }
-
-struct pass {
-    struct sched *s;
-    struct arena a;
-    struct pool pool;
-    const char *name; /* what people call it */
-    struct node *nodes;
-    struct capacity *left; /* of each */
-    size_t n_nodes;
-    int64_t now_us;   /* of the wall clock, for rows */
-    bool on_machines; /* its nodes are machines of the inventory; else they are local */
-    bool replaceable; /* one of its nodes gives way to a machine that works, if there is one */
-    struct plan_scale_result scale;
-};
 
 static bool deleting(const struct pass *p)
 {
@@ -88,14 +84,11 @@ static int load_nodes(struct pass *p, struct err *e)
     return 0;
 }
 
-/* One of its nodes. */
-static const struct node *row_of(const struct pass *p, int64_t id)
+/* One of its nodes: of a plan that was made since they were read. */
+static const struct node *row_of(const struct pass *p, const struct plan_node *n)
 {
-    size_t i = 0;
-    while (i < p->n_nodes && p->nodes[i].id != id)
-        i++;
-    assert(i < p->n_nodes);
-    return &p->nodes[i];
+    assert(n->at < p->n_nodes && p->nodes[n->at].id == n->id);
+    return &p->nodes[n->at];
 }
 
 /* A node in trouble may heal by itself; only while it is unusable is it no use. */
@@ -120,6 +113,7 @@ static struct plan_node *plan_nodes(struct pass *p)
         const struct node *nd = &p->nodes[i];
         out[i] = (struct plan_node){
             .id = nd->id,
+            .at = i,
             .ordinal = nd->ordinal,
             .state = nd->state,
             .idle_since_us = fleet_node_idle_since(p->s->fleet, nd, p->s->autoscale_idle_us),
@@ -190,9 +184,9 @@ static int add_node(struct pass *p, int ordinal, struct err *e)
     char when[TIMEFMT_SIZE];
     timefmt_basic(p->now_us, 1, when);
     const char *machine = NULL;
-    int64_t machine_id =
-        p->on_machines ? machines_pick(p->s->fleet, p->pool.vm_size, p->pool.vm_priority, &machine)
-                       : 0;
+    int64_t machine_id = p->on_machines ? machines_pick(p->s->fleet, p->pool.vm_size,
+                                                        p->pool.vm_priority, &p->pick, &machine)
+                                        : 0;
     assert(machine_id != 0 || !p->on_machines); /* no more are added than are free */
     struct node nd = {
         .cluster_id = p->pool.id,
@@ -217,7 +211,7 @@ static int add_node(struct pass *p, int ordinal, struct err *e)
 
 static int move_node(struct pass *p, const struct plan_node *n, enum node_event ev, struct err *e)
 {
-    const struct node *row = row_of(p, n->id);
+    const struct node *row = row_of(p, n);
     const struct st_node_move m = {
         .id = row->id, .from = row->state, .to = node_next(row->state, ev), .now_us = p->now_us};
     if (st_node_move(p->s->st, &m, e) != 0)
@@ -228,39 +222,68 @@ static int move_node(struct pass *p, const struct plan_node *n, enum node_event 
     return fleet_wake_runs(p->s->fleet, &p->a, row->id, e);
 }
 
-/* An unusable node that stays is tried again whenever its cluster changes size. */
+static bool leaves(const struct pass *p, const struct plan_node *n)
+{
+    for (size_t k = 0; k < p->scale.n_leave; k++)
+        if (p->scale.leave[k]->id == n->id)
+            return true;
+    return false;
+}
+
+/* An unusable node that stays is tried again whenever its cluster changes size: once, in the order
+ * of ordinals, of which `retrying` has the last one. */
 static int retry_unusable(struct pass *p, const struct plan_node *nodes, struct err *e)
 {
+    intptr_t last = (intptr_t)id_map_find(&p->s->retrying, p->pool.id);
+    int left = NODES_PER_PASS;
     for (size_t i = 0; i < p->n_nodes; i++) {
-        bool leaves = false;
-        for (size_t k = 0; k < p->scale.n_leave && !leaves; k++)
-            leaves = p->scale.leave[k]->id == nodes[i].id;
-        if (nodes[i].state != NODE_UNUSABLE || nodes[i].live > 0 || leaves)
+        if (nodes[i].ordinal <= last || nodes[i].state != NODE_UNUSABLE || nodes[i].live > 0 ||
+            leaves(p, &nodes[i]))
             continue;
+        if (left-- == 0) {
+            id_map_put(&p->s->retrying, p->pool.id, (void *)last);
+            p->unfinished = true;
+            return 0;
+        }
+        last = nodes[i].ordinal;
         if (move_node(p, &nodes[i], NODE_EV_RETRY, e) != 0)
             return -1;
     }
+    id_map_remove(&p->s->retrying, p->pool.id);
+    return 0;
+}
+
+static int add_nodes(struct pass *p, const struct plan_node *nodes, int n, struct err *e)
+{
+    int *ordinals = arena_alloc(&p->a, ((size_t)n + 1) * sizeof *ordinals);
+    plan_ordinals(&p->a, nodes, p->n_nodes, ordinals, n);
+    for (int i = 0; i < n; i++)
+        if (add_node(p, ordinals[i], e) != 0)
+            return -1;
+    if (n > 0 && p->on_machines)
+        wake_short_pools(p->s); /* what they say of who has the machines is no longer true */
     return 0;
 }
 
 static int apply_scale(struct pass *p, struct err *e)
 {
     const struct plan_scale_result *r = &p->scale;
-    const struct plan_node *nodes = plan_nodes(p);
-    if (r->add == 0 && r->n_leave == 0)
+    bool retrying = id_map_has(&p->s->retrying, p->pool.id);
+    if (r->add == 0 && r->n_leave == 0 && !retrying)
         return 0;
-    int *ordinals = arena_alloc(&p->a, ((size_t)r->add + 1) * sizeof *ordinals);
-    plan_ordinals(nodes, p->n_nodes, ordinals, r->add);
-    for (int i = 0; i < r->add; i++)
-        if (add_node(p, ordinals[i], e) != 0)
-            return -1;
-    if (r->add > 0 && p->on_machines)
-        wake_short_pools(p->s); /* what they say of who has the machines is no longer true */
-    for (size_t i = 0; i < r->n_leave; i++)
+    /* What leaves for another is replaced in the same pass. */
+    size_t most = r->add > 0 && r->n_leave > 0 ? NODES_PER_PASS / 2 : NODES_PER_PASS;
+    size_t add = (size_t)r->add < most ? (size_t)r->add : most;
+    size_t leave = r->n_leave < most ? r->n_leave : most;
+    bool resized = r->add > r->replaced || r->n_leave > (size_t)r->replaced;
+    const struct plan_node *nodes = plan_nodes(p);
+    p->unfinished = add < (size_t)r->add || leave < r->n_leave;
+    if (add_nodes(p, nodes, (int)add, e) != 0)
+        return -1;
+    for (size_t i = 0; i < leave; i++)
         if (move_node(p, r->leave[i], NODE_EV_LEAVE, e) != 0)
             return -1;
-    bool resized = r->add > r->replaced || r->n_leave > (size_t)r->replaced;
-    if (resized && retry_unusable(p, nodes, e) != 0)
+    if (!p->unfinished && (resized || retrying) && retry_unusable(p, nodes, e) != 0)
         return -1;
     return load_nodes(p, e);
 }
@@ -297,77 +320,6 @@ static int write_alloc_state(struct pass *p, struct err *e)
     return 0;
 }
 
-static struct failure shortage(struct pass *p)
-{
-    const struct plan_scale_result *r = &p->scale;
-    struct failure f = {.code = FAIL_NODE_CAPACITY_REACHED, .exit_code = -1};
-    if (p->on_machines) {
-        f.message = machines_shortage(p->s->fleet, &p->a, &p->pool, r->target, r->missing);
-        f.remedy = "make another cluster smaller, undrain a machine, or add machines to the "
-                   "inventory; allocation goes on by itself";
-    } else {
-        f.message = arena_printf(&p->a,
-                                 "%d of the %d nodes asked for cannot be allocated: all clusters "
-                                 "together may have %d local nodes",
-                                 r->missing, r->target, p->s->local_nodes);
-        f.remedy = "make another cluster smaller, or raise the limit in the configuration; "
-                   "allocation goes on by itself";
-    }
-    return f;
-}
-
-/* Why a node gets no further job although its row does not say so. */
-static bool withdrawn(struct pass *p, const struct node *nd, struct failure *out)
-{
-    struct machine_use m;
-    if (!machines_use(p->s->fleet, nd->machine_id, &m) || nd->state == NODE_LEAVING ||
-        (m.in_inventory && !m.drained))
-        return false;
-    *out = (struct failure){.node = nd->name, .exit_code = -1};
-    if (!m.in_inventory) {
-        if (nd->state == NODE_UNUSABLE)
-            return false;
-        out->code = FAIL_NODE_NOT_IN_INVENTORY;
-        out->message = arena_printf(
-            &p->a, "Machine %s is not in the inventory any more: it gets no further job", m.name);
-        out->remedy = "put it back into the inventory, or make the cluster smaller";
-        return true;
-    }
-    bool reason = m.reason && *m.reason;
-    out->code = FAIL_NODE_DRAINED;
-    out->message = arena_printf(&p->a, "Machine %s is drained and gets no further job%s%s", m.name,
-                                reason ? ": " : "", reason ? m.reason : "");
-    out->remedy = "'batchaid nodes undrain' puts it back into use";
-    return true;
-}
-
-/* What stands in the way of the target, and what is wrong with which node. */
-static int write_errors(struct pass *p, struct err *e)
-{
-    const char *errors = NULL;
-    struct failure f;
-    if (p->scale.missing > 0 || p->replaceable)
-        id_map_put(&p->s->short_pools, p->pool.id, NULL);
-    else
-        id_map_remove(&p->s->short_pools, p->pool.id);
-    if (p->scale.missing > 0) {
-        f = shortage(p);
-        errors = failure_append(&p->a, NULL, &f);
-    }
-    for (size_t i = 0; i < p->n_nodes; i++) {
-        if (withdrawn(p, &p->nodes[i], &f))
-            errors = failure_append(&p->a, errors, &f);
-        if (p->nodes[i].state == NODE_UNUSABLE)
-            errors = failure_merge(&p->a, errors, p->nodes[i].errors);
-    }
-    if (strcmp(errors ? errors : "", p->pool.errors ? p->pool.errors : "") == 0)
-        return 0;
-    if (p->scale.missing > 0)
-        LOG_WARN(p->s->log, "cluster.short_of_nodes", LF_STR("cluster", p->name),
-                 LF_INT("missing", p->scale.missing), LF_STR("why", shortage(p).message));
-    return st_pool_set_errors(p->s->st, p->pool.id, errors, e);
-}
-
 static int reconcile_scale(struct storage *st, void *ctx, struct err *e)
 {
     (void)st;
@@ -376,7 +328,7 @@ static int reconcile_scale(struct storage *st, void *ctx, struct err *e)
         return -1;
     if (write_alloc_state(p, e) != 0)
         return -1;
-    return write_errors(p, e);
+    return pass_write_errors(p, e);
 }
 
 /* --- queue ---------------------------------------------------------------------------------- */
@@ -444,7 +396,7 @@ static int assign(struct pass *p, const struct run *r, const struct plan_assignm
 {
     struct run_part *parts = arena_alloc(&p->a, (size_t)to->n_nodes * sizeof *parts);
     for (int i = 0; i < to->n_nodes; i++) {
-        const struct node *nd = row_of(p, to->nodes[i]->id);
+        const struct node *nd = row_of(p, to->nodes[i]);
         parts[i] = (struct run_part){.node_id = nd->id,
                                      .node_name = nd->name,
                                      .takes = r->need_whole ? nd->has : need_of(r)};
@@ -538,9 +490,34 @@ static void effect_reconciled(void *ctx, int64_t id, const struct err *why)
     wake_at(s->wakes, WAKE_POOL, id, wakes_mono(s->wakes) + RECONCILE_AGAIN_US);
 }
 
+/* Is it too early for another pass? Then one comes in time. */
+static bool rests(struct sched *s, int64_t id)
+{
+    int64_t until = (intptr_t)id_map_find(&s->resting, id);
+    if (until <= wakes_mono(s->wakes))
+        return false;
+    wake_by(s->wakes, WAKE_POOL, id, until);
+    return true;
+}
+
+/* When the next pass is. */
+static void rest(struct pass *p, int64_t id)
+{
+    struct wakes *w = p->s->wakes;
+    int64_t us = p->n_nodes < REST_FROM_NODES ? 0 : (int64_t)p->n_nodes * REST_PER_NODE_US;
+    if (p->unfinished)
+        wake_at(w, WAKE_POOL, id, wakes_mono(w));
+    else if (us > 0)
+        id_map_put(&p->s->resting, id, (void *)(intptr_t)(wakes_mono(w) + us));
+    else
+        id_map_remove(&p->s->resting, id);
+}
+
 void cluster_reconcile(void *ctx, int64_t id)
 {
     struct sched *s = ctx;
+    if (rests(s, id))
+        return;
     struct pass p = {.s = s, .now_us = wakes_wall(s->wakes)};
     arena_init(&p.a);
     struct err e = {0};
@@ -560,6 +537,8 @@ void cluster_reconcile(void *ctx, int64_t id)
         machines_reread(s->fleet);
         wake_at(s->wakes, WAKE_POOL, id, wakes_mono(s->wakes) + RECONCILE_AGAIN_US);
     }
+    if (rc == 0 && p.pool.id != 0)
+        rest(&p, id);
     if (st_has_pending(s->st))
         wake_when_durable(s->wakes, effect_reconciled, s, id);
     arena_free(&p.a);

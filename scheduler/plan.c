@@ -263,14 +263,15 @@ void plan_scale(struct arena *a, const struct plan_scale_input *in, struct plan_
         replace(in, staying, n_staying, out);
 }
 
-void plan_ordinals(const struct plan_node *nodes, size_t n_nodes, int *out, int n)
+void plan_ordinals(struct arena *a, const struct plan_node *nodes, size_t n_nodes, int *out, int n)
 {
+    size_t most = n_nodes + (size_t)n; /* among so many, n are free */
+    bool *taken = arena_alloc(a, most + 1);
+    for (size_t i = 0; i < n_nodes; i++)
+        if (nodes[i].ordinal > 0 && (size_t)nodes[i].ordinal <= most)
+            taken[nodes[i].ordinal] = true;
     int ordinal = 1;
-    for (int k = 0; k < n; ordinal++) {
-        bool taken = false;
-        for (size_t i = 0; i < n_nodes && !taken; i++)
-            taken = nodes[i].ordinal == ordinal;
-        if (!taken)
+    for (int k = 0; k < n; ordinal++)
+        if (!taken[ordinal])
             out[k++] = ordinal;
-    }
 }

@@ -26,6 +26,7 @@
 
 struct plan_node {
     int64_t id;
+    size_t at; /* the caller's: where he has its row */
     int ordinal;
     enum node_state state;
     int64_t idle_since_us; /* nothing is there: on the clock of plan_scale_input.now_us */
@@ -91,6 +92,6 @@ struct plan_scale_result {
 void plan_scale(struct arena *a, const struct plan_scale_input *in, struct plan_scale_result *out);
 
 /* The lowest positive ordinals that no node has; fills out[0..n). */
-void plan_ordinals(const struct plan_node *nodes, size_t n_nodes, int *out, int n);
+void plan_ordinals(struct arena *a, const struct plan_node *nodes, size_t n_nodes, int *out, int n);
 
 #endif

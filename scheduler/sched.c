@@ -115,6 +115,8 @@ static void on_stopped(void *ctx)
     id_map_free(&s->short_pools);
     id_map_free(&s->told_sizes);
     id_map_free(&s->told_blocked);
+    id_map_free(&s->resting);
+    id_map_free(&s->retrying);
     for (size_t i = 0; s->local_vm_sizes[i]; i++)
         free(s->local_vm_sizes[i]);
     free(s->local_vm_sizes);
@@ -196,6 +198,8 @@ void sched_pool_gone(struct sched *s, int64_t pool_id)
 {
     wake_at(s->wakes, WAKE_POOL, pool_id, 0);
     oversized_forget(s, pool_id);
+    id_map_remove(&s->resting, pool_id);
+    id_map_remove(&s->retrying, pool_id);
     id_map_remove(&s->short_pools, pool_id);
 }
 

@@ -30,7 +30,9 @@ struct sched {
     int64_t autoscale_idle_us;
     struct id_map told_sizes;   /* pool -> of which size its runs were last told: oversized.c */
     struct id_map told_blocked; /* pool -> which run was last told that it cannot have its nodes */
-    struct id_map short_pools;  /* a set: they wait for capacity that others give up */
+    struct id_map resting;      /* pool -> until when: see rest() */
+    struct id_map retrying;    /* pool -> which of its unusable nodes were tried again: see there */
+    struct id_map short_pools; /* a set: they wait for capacity that others give up */
     void (*stopped)(void *ctx);
     void *stopped_ctx;
 };

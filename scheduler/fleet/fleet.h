@@ -118,9 +118,15 @@ void machines_count(const struct fleet *fl, const char *vm_size, enum vm_priorit
                     int *serving, int *free_now);
 /* How many that serve it are free and had no trouble when last tried. */
 int machines_good(const struct fleet *fl, const char *vm_size, enum vm_priority priority);
+/* How far a series of picks has come, which begins with zeros and is over when anything happens but
+ * that its picks are claimed. */
+struct machine_pick {
+    int promise;
+    size_t next;
+};
 /* The most promising free one, for a node that is to be written; 0: none. *name is borrowed. */
 int64_t machines_pick(const struct fleet *fl, const char *vm_size, enum vm_priority priority,
-                      const char **name);
+                      struct machine_pick *pick, const char **name);
 /* Notes who has a machine, beside the node row that was written and says so. */
 void machines_claimed(struct fleet *fl, int64_t machine_id, int64_t node_id, int64_t pool_id);
 /* What is known of a node's machine. */

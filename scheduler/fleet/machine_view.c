@@ -16,8 +16,7 @@ static const char *const no_sizes[] = {NULL};
 struct viewing {
     struct fleet *fleet;
     struct arena *a;
-    const struct node_use *uses;
-    size_t n_uses;
+    struct id_map uses; /* node -> struct node_use */
 };
 
 static const char *joined(struct arena *a, const char *first, const char *second)
@@ -46,14 +45,6 @@ static void view_facts(struct viewing *v, const char *facts, struct machine_view
                  LF_STR("why", e.msg));
 }
 
-static const struct node_use *use_of(const struct viewing *v, int64_t node_id)
-{
-    for (size_t i = 0; node_id != 0 && i < v->n_uses; i++)
-        if (v->uses[i].node_id == node_id)
-            return &v->uses[i];
-    return NULL;
-}
-
 static const char *why_drained(struct arena *a, const struct machine *m)
 {
     if (!m->drained)
@@ -64,7 +55,7 @@ static const char *why_drained(struct arena *a, const struct machine *m)
 static void view_machine(struct viewing *v, const struct machine *m, struct machine_view *out)
 {
     const struct site_group *group = m->site ? m->site->group : NULL;
-    const struct node_use *u = use_of(v, m->node_id);
+    const struct node_use *u = m->node_id ? id_map_find(&v->uses, m->node_id) : NULL;
     out->name = m->name;
     out->drained = m->drained;
     out->reason = why_drained(v->a, m);
@@ -105,16 +96,18 @@ int fleet_machines(struct fleet *fl, struct arena *a, struct machine_view **out,
 {
     struct viewing v = {.fleet = fl, .a = a};
     struct node_use *uses;
-    if (st_node_uses(fl->st, a, &uses, &v.n_uses, e) != 0)
+    size_t n_uses, count = 0;
+    if (st_node_uses(fl->st, a, &uses, &n_uses, e) != 0)
         return -1;
-    v.uses = uses;
-    struct machine_view *views = arena_alloc(a, (fl->n_machines + v.n_uses + 1) * sizeof *views);
-    size_t count = 0;
+    for (size_t i = 0; i < n_uses; i++)
+        id_map_put(&v.uses, uses[i].node_id, &uses[i]);
+    struct machine_view *views = arena_alloc(a, (fl->n_machines + n_uses + 1) * sizeof *views);
     for (size_t i = 0; i < fl->n_machines; i++)
         view_machine(&v, &fl->machines[i], &views[count++]);
-    for (size_t i = 0; i < v.n_uses; i++)
+    for (size_t i = 0; i < n_uses; i++)
         if (uses[i].machine_id == 0)
             view_local(&v, &uses[i], &views[count++]);
+    id_map_free(&v.uses);
     *out = views;
     *n = count;
     return 0;

@@ -40,15 +40,31 @@ static void take_row(struct machine *m, const struct machine_row *row)
     replace(&m->facts, row->facts);
 }
 
-/* The rows of the inventory, in its order; those that are new in it are made. */
-static int load_inventory(struct fleet *fl, const struct machine_row *rows, size_t n, struct err *e)
+static int by_row_name(const void *pa, const void *pb)
 {
+    const struct machine_row *const *a = pa, *const *b = pb;
+    return strcasecmp((*a)->name, (*b)->name);
+}
+
+static int by_name_sought(const void *name, const void *pb)
+{
+    const struct machine_row *const *b = pb;
+    return strcasecmp(name, (*b)->name);
+}
+
+/* The rows of the inventory, in its order; those that are new in it are made. */
+static int load_inventory(struct fleet *fl, struct arena *a, const struct machine_row *rows,
+                          size_t n, struct err *e)
+{
+    const struct machine_row **sorted = arena_alloc(a, (n + 1) * sizeof *sorted);
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = &rows[i];
+    qsort(sorted, n, sizeof *sorted, by_row_name);
     for (size_t i = 0; fl->cfg.site && i < fl->cfg.site->n_machines; i++) {
         const struct site_machine *site = &fl->cfg.site->machines[i];
-        const struct machine_row *row = NULL;
-        for (size_t k = 0; k < n && !row; k++)
-            if (strcasecmp(rows[k].name, site->name) == 0)
-                row = &rows[k];
+        const struct machine_row *const *found =
+            bsearch(site->name, sorted, n, sizeof *sorted, by_name_sought);
+        const struct machine_row *row = found ? *found : NULL;
         int64_t id = row ? row->id : 0;
         if (!row && st_machine_put(fl->st, site->name, &id, e) != 0)
             return -1;
@@ -60,22 +76,14 @@ static int load_inventory(struct fleet *fl, const struct machine_row *rows, size
     return 0;
 }
 
-static bool claimed(const struct node_use *uses, size_t n, int64_t machine_id)
-{
-    for (size_t i = 0; i < n; i++)
-        if (uses[i].machine_id == machine_id)
-            return true;
-    return false;
-}
-
 /* Machines that the inventory does not name: kept as long as a node does. */
 static int load_others(struct fleet *fl, const struct machine_row *rows, size_t n,
-                       const struct node_use *uses, size_t n_uses, struct err *e)
+                       const struct id_map *claimed, struct err *e)
 {
     for (size_t i = 0; i < n; i++) {
         if (machine_find(fl, rows[i].id))
             continue;
-        if (claimed(uses, n_uses, rows[i].id)) {
+        if (id_map_has(claimed, rows[i].id)) {
             LOG_WARN(fl->log, "machine.not_in_inventory", LF_STR("machine", rows[i].name));
             take_row(add(fl, rows[i].name, rows[i].id), &rows[i]);
         } else if (st_machine_remove(fl->st, rows[i].id, e) != 0) {
@@ -107,7 +115,14 @@ int machines_load(struct fleet *fl, struct arena *a, struct err *e)
         st_node_uses(fl->st, a, &uses, &n_uses, e) != 0)
         return -1;
     fl->machines = xcalloc(in_site + n + 1, sizeof *fl->machines);
-    if (load_inventory(fl, rows, n, e) != 0 || load_others(fl, rows, n, uses, n_uses, e) != 0)
+    struct id_map claimed = {0};
+    for (size_t i = 0; i < n_uses; i++)
+        id_map_put(&claimed, uses[i].machine_id, NULL);
+    int rc = load_inventory(fl, a, rows, n, e);
+    if (rc == 0)
+        rc = load_others(fl, rows, n, &claimed, e);
+    id_map_free(&claimed);
+    if (rc != 0)
         return -1;
     note_claims(fl, uses, n_uses);
     return 0;
@@ -168,24 +183,26 @@ int machines_good(const struct fleet *fl, const char *vm_size, enum vm_priority 
     return n;
 }
 
-/* Lower is more promising. */
+/* Lower is more promising; of so many kinds. */
+#define PROMISES 3
 static int promise(const struct machine *m)
 {
     return m->trouble ? 2 : m->contact_us == 0 ? 1 : 0;
 }
 
 int64_t machines_pick(const struct fleet *fl, const char *vm_size, enum vm_priority priority,
-                      const char **name)
+                      struct machine_pick *pick, const char **name)
 {
-    const struct machine *best = NULL;
-    for (size_t i = 0; i < fl->n_machines; i++) {
-        const struct machine *m = &fl->machines[i];
-        if (is_free(m) && machine_serves(m, vm_size, priority) &&
-            (!best || promise(m) < promise(best)))
-            best = m;
-    }
-    *name = best ? best->name : NULL;
-    return best ? best->id : 0;
+    for (; pick->promise < PROMISES; pick->promise++, pick->next = 0)
+        while (pick->next < fl->n_machines) {
+            const struct machine *m = &fl->machines[pick->next++];
+            if (promise(m) != pick->promise || !is_free(m) || !machine_serves(m, vm_size, priority))
+                continue;
+            *name = m->name;
+            return m->id;
+        }
+    *name = NULL;
+    return 0;
 }
 
 void machine_claim(struct machine *m, int64_t node_id, int64_t cluster_id)

@@ -87,7 +87,13 @@ static void bare(void **state)
     arena_free(&a);
 }
 
-static void append_and_merge(void **state)
+static const char *join(struct arena *a, const char *one, const char *two)
+{
+    const char *both[] = {one, two};
+    return failure_join(a, both, 2);
+}
+
+static void append_and_join(void **state)
 {
     (void)state;
     static const struct failure one = {.code = FAIL_NODE_REFUSED, .message = "a", .exit_code = -1};
@@ -100,11 +106,11 @@ static void append_and_merge(void **state)
         "[{'code': 'NodeRefused', 'message': 'a'}, {'code': 'NodeDrained', 'message': 'b'}]");
     const char *second = failure_append(&a, NULL, &two);
     assert_errors(
-        failure_merge(&a, second, first),
+        join(&a, second, first),
         "[{'code': 'NodeDrained', 'message': 'b'}, {'code': 'NodeRefused', 'message': 'a'}]");
-    assert_errors(failure_merge(&a, NULL, first), "[{'code': 'NodeRefused', 'message': 'a'}]");
-    assert_errors(failure_merge(&a, first, NULL), "[{'code': 'NodeRefused', 'message': 'a'}]");
-    assert_null(failure_merge(&a, NULL, NULL));
+    assert_errors(join(&a, NULL, first), "[{'code': 'NodeRefused', 'message': 'a'}]");
+    assert_errors(join(&a, first, NULL), "[{'code': 'NodeRefused', 'message': 'a'}]");
+    assert_null(join(&a, NULL, NULL));
     assert_errors(failure_append(&a, "not json", &one),
                   "[{'code': 'NodeRefused', 'message': 'a'}]");
     assert_errors(failure_append(&a, "{}", &one), "[{'code': 'NodeRefused', 'message': 'a'}]");
@@ -171,7 +177,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_detail),           cmocka_unit_test(text_for_the_execution_log),
         cmocka_unit_test(message_of_the_last),    cmocka_unit_test(bare),
-        cmocka_unit_test(every_row_of_the_table), cmocka_unit_test(append_and_merge),
+        cmocka_unit_test(every_row_of_the_table), cmocka_unit_test(append_and_join),
         cmocka_unit_test(stderr_that_is_no_utf8),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -320,7 +320,10 @@ static void test_ordinals_fill_gaps(void **state)
     (void)state;
     const struct plan_node nodes[] = {{.ordinal = 1}, {.ordinal = 3}};
     int out[3];
-    plan_ordinals(nodes, 2, out, 3);
+    struct arena a;
+    arena_init(&a);
+    plan_ordinals(&a, nodes, 2, out, 3);
+    arena_free(&a);
     assert_int_equal(out[0], 2);
     assert_int_equal(out[1], 4);
     assert_int_equal(out[2], 5);

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a pool's owner is told of its nodes: why some are missing, which of them get no further job,
+ * and what is wrong with those that are unusable.
+ */
+#include <string.h>
+
+#include "scheduler/pass.h"
+
+static struct failure shortage(struct pass *p)
+{
+    const struct plan_scale_result *r = &p->scale;
+    struct failure f = {.code = FAIL_NODE_CAPACITY_REACHED, .exit_code = -1};
+    if (p->on_machines) {
+        f.message = machines_shortage(p->s->fleet, &p->a, &p->pool, r->target, r->missing);
+        f.remedy = "make another cluster smaller, undrain a machine, or add machines to the "
+                   "inventory; allocation goes on by itself";
+    } else {
+        f.message = arena_printf(&p->a,
+                                 "%d of the %d nodes asked for cannot be allocated: all clusters "
+                                 "together may have %d local nodes",
+                                 r->missing, r->target, p->s->local_nodes);
+        f.remedy = "make another cluster smaller, or raise the limit in the configuration; "
+                   "allocation goes on by itself";
+    }
+    return f;
+}
+
+/* Why a node gets no further job although its row does not say so. */
+static bool withdrawn(struct pass *p, const struct node *nd, struct failure *out)
+{
+    struct machine_use m;
+    if (!machines_use(p->s->fleet, nd->machine_id, &m) || nd->state == NODE_LEAVING ||
+        (m.in_inventory && !m.drained))
+        return false;
+    *out = (struct failure){.node = nd->name, .exit_code = -1};
+    if (!m.in_inventory) {
+        if (nd->state == NODE_UNUSABLE)
+            return false;
+        out->code = FAIL_NODE_NOT_IN_INVENTORY;
+        out->message = arena_printf(
+            &p->a, "Machine %s is not in the inventory any more: it gets no further job", m.name);
+        out->remedy = "put it back into the inventory, or make the cluster smaller";
+        return true;
+    }
+    bool reason = m.reason && *m.reason;
+    out->code = FAIL_NODE_DRAINED;
+    out->message = arena_printf(&p->a, "Machine %s is drained and gets no further job%s%s", m.name,
+                                reason ? ": " : "", reason ? m.reason : "");
+    out->remedy = "'batchaid nodes undrain' puts it back into use";
+    return true;
+}
+
+int pass_write_errors(struct pass *p, struct err *e)
+{
+    const char *errors;
+    struct failure f;
+    if (p->scale.missing > 0 || p->replaceable)
+        id_map_put(&p->s->short_pools, p->pool.id, NULL);
+    else
+        id_map_remove(&p->s->short_pools, p->pool.id);
+    const char **each = arena_alloc(&p->a, (2 * p->n_nodes + 1) * sizeof *each);
+    size_t n = 0;
+    if (p->scale.missing > 0) {
+        f = shortage(p);
+        each[n++] = failure_append(&p->a, NULL, &f);
+    }
+    for (size_t i = 0; i < p->n_nodes; i++) {
+        if (withdrawn(p, &p->nodes[i], &f))
+            each[n++] = failure_append(&p->a, NULL, &f);
+        if (p->nodes[i].state == NODE_UNUSABLE)
+            each[n++] = p->nodes[i].errors;
+    }
+    errors = failure_join(&p->a, each, n);
+    if (strcmp(errors ? errors : "", p->pool.errors ? p->pool.errors : "") == 0)
+        return 0;
+    if (p->scale.missing > 0)
+        LOG_WARN(p->s->log, "cluster.short_of_nodes", LF_STR("cluster", p->name),
+                 LF_INT("missing", p->scale.missing), LF_STR("why", shortage(p).message));
+    return st_pool_set_errors(p->s->st, p->pool.id, errors, e);
+}
