@@ -54,6 +54,9 @@ void loop_timer_destroy(struct loop_timer *timer);
 /* Runs `fn` in the next turn of the loop, in the order of the calls. Cannot be taken back. */
 void loop_defer(struct loop *loop, loop_fn fn, void *ctx);
 
+/* What takes longer in one piece holds up everybody: it is counted, and in the log. */
+#define LOOP_SLOW_US 50000
+
 /* --- lanes: work that may block --------------------------------------------------------------- */
 
 /* Threads of its own for one kind of blocking work, so that no kind waits for another. Threads are

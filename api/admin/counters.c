@@ -13,10 +13,12 @@
 static json_t *of_requests(const struct request *r)
 {
     const struct api_counters c = request_counters(r);
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "received", (json_int_t)c.requests,
-                     "refused", (json_int_t)c.refused, "failed", (json_int_t)c.failed,
-                     "waitedForDisk", (json_int_t)c.waited, "bodyBytes", (json_int_t)c.body_bytes,
-                     "connections", (json_int_t)c.connections, "hungUp", (json_int_t)c.hung_up);
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "received",
+                     (json_int_t)c.requests, "refused", (json_int_t)c.refused, "failed",
+                     (json_int_t)c.failed, "waitedForDisk", (json_int_t)c.waited, "bodyBytes",
+                     (json_int_t)c.body_bytes, "connections", (json_int_t)c.connections, "hungUp",
+                     (json_int_t)c.hung_up, "slow", (json_int_t)c.slow, "longestMicroseconds",
+                     (json_int_t)c.longest_us);
 }
 
 static json_t *of_wakes(const struct wake_counts *c)

@@ -17,6 +17,7 @@
 
 #include "lib/err.h"
 #include "lib/log.h"
+#include "lib/loop.h"
 #include "lib/timefmt.h"
 
 struct api;
@@ -70,6 +71,8 @@ struct api_counters {
     uint64_t failed;      /* of these, answered with 5xx */
     uint64_t waited;      /* of these, whose reply waited for the disk */
     uint64_t body_bytes;  /* read of bodies */
+    uint64_t slow;        /* handlers that took longer in one piece than they may: LOOP_SLOW_US */
+    uint64_t longest_us;  /* of all these pieces */
 };
 struct api_counters api_counters(const struct api *api);
 

@@ -94,6 +94,20 @@ void request_finish(struct request *r, struct replied *token)
         resume(r);
 }
 
+/* A handler, or a step of one, was begun then and has returned. */
+static void note_time(struct api *api, const struct route *route, uint64_t begun_ns)
+{
+    uint64_t us = (uv_hrtime() - begun_ns) / 1000;
+    if (us > api->counters.longest_us)
+        api->counters.longest_us = us;
+    if (us < LOOP_SLOW_US)
+        return;
+    api->counters.slow++;
+    LOG_INFO(api->config.log, "loop.slow", LF_STR("operation", "request"),
+             LF_STR("method", route->method), LF_STR("route", route->path),
+             LF_INT("ms", (int64_t)(us / 1000)));
+}
+
 /* One step of one request a turn. */
 static void on_again(uv_idle_t *i)
 {
@@ -105,7 +119,10 @@ static void on_again(uv_idle_t *i)
         uv_idle_stop(i);
     }
     r->next_again = NULL;
+    const struct route *route = r->route;
+    uint64_t begun = uv_hrtime();
     r->step(r, r->step_ctx);
+    note_time(api, route, begun);
 }
 
 void request_again(struct request *r, void (*step)(struct request *r, void *ctx), void *ctx)
@@ -173,7 +190,9 @@ static enum MHD_Result respond(struct request *r)
         if (r->sink && !r->answered)
             r->sink->end(r->sink->ctx);
     } else {
+        uint64_t begun = uv_hrtime();
         dispatch(r);
+        note_time(r->api, r->route, begun);
         r->listener->handled = true;
     }
     assert(r->later || r->response);

@@ -13,9 +13,6 @@
  * answered meanwhile. What is left is done in the next turn, which follows at once. */
 #define RECONCILES_PER_TURN 100
 
-/* A reconcile that takes longer holds up everybody, and is in the log. */
-#define SLOW_US 50000
-
 static const char *const kind_names[WAKE_KINDS] = {
     [WAKE_DELETIONS] = "deletions",     [WAKE_RUN] = "run",   [WAKE_NODE] = "node",
     [WAKE_NODE_READ] = "node read",     [WAKE_POOL] = "pool", [WAKE_OPERATIONS] = "operations",
@@ -184,7 +181,7 @@ static void note_time(struct wakes *w, int kind, int64_t id, int64_t us)
 {
     if (us > w->counts.longest_us)
         w->counts.longest_us = us;
-    if (us < SLOW_US)
+    if (us < LOOP_SLOW_US)
         return;
     w->counts.slow++;
     LOG_INFO(w->log, "loop.slow", LF_STR("operation", kind_names[kind]), LF_INT("id", id),

@@ -4,6 +4,7 @@
  */
 #include "api/http/error.h"
 #include "lib/arena.h"
+#include "lib/loop.h"
 #include "test/unit/http/server.h"
 
 /* --- services ------------------------------------------------------------------------------- */
@@ -11,6 +12,21 @@
 static struct replied *say(struct request *r)
 {
     return reply_text(r, 200, "text/plain", xstrdup(r->deps));
+}
+
+/* Its second half is a step of its own. */
+static void be_slow_again(struct request *r, void *ctx)
+{
+    (void)ctx;
+    (void)usleep(LOOP_SLOW_US);
+    request_finish(r, reply_empty(r, 200));
+}
+
+static struct replied *be_slow(struct request *r)
+{
+    (void)usleep(LOOP_SLOW_US);
+    request_again(r, be_slow_again, NULL);
+    return reply_later(r);
 }
 
 static struct replied *made(struct request *r)
@@ -102,6 +118,9 @@ static const struct route changes[] = {{"GET", "/ask", 0, 0, ask, "Ask"},
 static const char *const vault_hosts[] = {"*.vault.test", NULL};
 static const char *const files_paths[] = {"/files/{path*}", "/{account}/files/{path*}", NULL};
 
+static const struct route slow[] = {{"GET", "/slow", 0, 0, be_slow, "Slow"},
+                                    {"GET", "/quick", 0, 0, say, "Say"}};
+static const struct service takes_long = {.name = "takes long", ROUTES(slow)};
 static const struct route keeping[] = {{"GET", "/{path*}", 0, 0, keep, "Keep"}};
 static const struct service keeps = {.name = "keeps", ROUTES(keeping)};
 static const struct route queued[] = {{"PUT", "/{path*}", 0, 0, put_in_queue, "Queue"}};
@@ -169,6 +188,20 @@ static void a_service_says_and_renders_its_own_errors(void **state)
     assert_non_null(strstr(got, "\r\n\r\nthe queue is full"));
     got = once(&w, HEAD("GET /x", "localhost") "\r\n");
     assert_non_null(strstr(got, "x-error: MethodNotAllowed\r\n"));
+    world_close(&w);
+}
+
+static void a_handler_that_holds_others_up_is_counted_piece_by_piece(void **state)
+{
+    (void)state;
+    const struct served served[] = {{&takes_long, "quick"}};
+    struct world w;
+    world_open(&w, served, 1);
+    expect(&w, HEAD("GET /quick", "localhost") "\r\n", "HTTP/1.1 200");
+    expect(&w, HEAD("GET /slow", "localhost") "\r\n", "HTTP/1.1 200");
+    struct api_counters c = api_counters(w.api);
+    assert_int_equal(c.slow, 2);
+    assert_true(c.longest_us >= LOOP_SLOW_US);
     world_close(&w);
 }
 
@@ -378,6 +411,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_service_says_and_renders_its_own_errors),
+        cmocka_unit_test(a_handler_that_holds_others_up_is_counted_piece_by_piece),
         cmocka_unit_test(what_a_handler_keeps_is_released_once),
         cmocka_unit_test(what_is_kept_outlives_a_client_that_leaves_but_not_its_request),
         cmocka_unit_test(host_then_path_say_which_service),
