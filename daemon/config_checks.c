@@ -190,7 +190,7 @@ int config_check_mount_text(const char *value, struct err *e)
     return check_placeholders(value, known, e);
 }
 
-int config_check_server_text(const char *value, struct err *e)
+static int check_server_text(const char *value, struct err *e)
 {
     static const char *const known[] = {"workspace", "name", NULL};
     return check_placeholders(value, known, e);
@@ -198,7 +198,7 @@ int config_check_server_text(const char *value, struct err *e)
 
 int config_check_server_path(const char *value, struct err *e)
 {
-    return config_check_path(value, e) < 0 ? -1 : config_check_server_text(value, e);
+    return config_check_path(value, e) < 0 ? -1 : check_server_text(value, e);
 }
 
 /* Two patterns with a slash between them. */
@@ -222,6 +222,6 @@ bool config_is_export(const char *value)
 int config_check_export(const char *value, struct err *e)
 {
     if (!*value || config_is_export(value))
-        return config_check_server_text(value, e);
+        return check_server_text(value, e);
     return err_set(e, ERR_CONFIG, NULL, "'%s' is no NFS export; write HOST:/path", value);
 }

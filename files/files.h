@@ -119,7 +119,6 @@ struct file_entries {
     size_t n;
     size_t left_out; /* how many more there are that cannot be shown, or are beyond `max` */
 };
-void file_entries_free(struct file_entries *l);
 
 struct files_list {
     struct file_place at;

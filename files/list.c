@@ -19,7 +19,7 @@
 /* Entries a step: each is a call or two, some ms altogether on a server that is near. */
 #define ENTRIES_A_STEP 256
 
-void file_entries_free(struct file_entries *l)
+static void entries_free(struct file_entries *l)
 {
     for (size_t i = 0; i < l->n; i++)
         free(l->entry[i].name);
@@ -160,7 +160,7 @@ static void close_tell(struct job *job, const struct err *why)
 static void list_free(struct job *job)
 {
     struct list_job *l = (struct list_job *)(void *)job;
-    file_entries_free(&l->found);
+    entries_free(&l->found);
     free(l->folder);
     free(l->path);
     free(l->base);

@@ -31,11 +31,6 @@ void deadlines_free(struct deadlines *d)
     free(d);
 }
 
-size_t deadlines_count(const struct deadlines *d)
-{
-    return d->n;
-}
-
 static bool before(const struct deadline *a, const struct deadline *b)
 {
     if (a->at_us != b->at_us)

@@ -22,7 +22,6 @@ struct deadlines;
 /* For kinds 0 to n_kinds - 1. The caller frees. */
 struct deadlines *deadlines_new(int n_kinds);
 void deadlines_free(struct deadlines *d);
-size_t deadlines_count(const struct deadlines *d);
 /* False: there is none for it. */
 bool deadlines_get(const struct deadlines *d, int kind, int64_t id, int64_t *at_us);
 /* Sets or moves it. */

@@ -69,11 +69,6 @@ bool loop_work(struct loop_lane *lane, loop_fn work, loop_work_done done, void *
     return lane->loop->ops->work(lane, work, done, ctx);
 }
 
-size_t loop_lane_busy(const struct loop_lane *lane)
-{
-    return lane->busy;
-}
-
 void loop_lane_close(struct loop_lane *lane, enum loop_lane_rest rest, int64_t patience_us,
                      loop_fn closed, void *ctx)
 {

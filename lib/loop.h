@@ -67,8 +67,6 @@ struct loop_lane *loop_lane_create(struct loop *loop, const char *name, int thre
 /* Runs `work` on a thread of the lane, then `done` on the loop. False: the queue is full or the
  * lane is closed; nothing will be called. */
 bool loop_work(struct loop_lane *lane, loop_fn work, loop_work_done done, void *ctx) MUST_CHECK;
-/* How many pieces of work have been taken and not ended, those that wait included. */
-size_t loop_lane_busy(const struct loop_lane *lane);
 
 /* What becomes of work that no thread has begun when its lane is closed. */
 enum loop_lane_rest {

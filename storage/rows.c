@@ -405,7 +405,8 @@ static const struct st_row *find(const char *name, size_t n)
     return NULL;
 }
 
-int st_row_bound(const struct st_row *row)
+/* How many values an insert binds. */
+static int bound(const struct st_row *row)
 {
     int n = 0;
     for (size_t i = 0; i < row->n; i++)
@@ -441,7 +442,7 @@ static void add_insert(struct strbuf *out, const struct st_row *row)
         glue = ", ";
     }
     strbuf_puts(out, ") VALUES (");
-    for (int i = 1; i <= st_row_bound(row); i++)
+    for (int i = 1; i <= bound(row); i++)
         strbuf_printf(out, "%s?%d", i > 1 ? ", " : "", i);
     strbuf_putc(out, ')');
 }

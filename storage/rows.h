@@ -44,8 +44,6 @@ extern const struct st_row group_row, workspace_row, experiment_row, file_server
     cluster_row, run_row, job_row, node_row, allocation_row, node_use_row, kept_dir_row,
     doomed_job_row, job_shown_row, machine_row_row, operation_row, event_row, epoch_row, id_row;
 
-/* How many values an insert binds. */
-int st_row_bound(const struct st_row *row);
 /* Adds the text of a statement, its lists written out. */
 void st_sql_expand(struct strbuf *out, const char *text);
 

@@ -34,7 +34,8 @@ enum { SHADOW_NO_SUCH_USER = 6, SHADOW_IN_USE = 8, SHADOW_EXISTS = 9 };
 
 enum owner { OWNER_NONE, OWNER_US, OWNER_OTHER };
 
-int users_check(const struct node_user *u, struct err *e)
+/* ERR_INVALID_PROPERTY unless name, key and password can be those of an account. */
+static int check(const struct node_user *u, struct err *e)
 {
     static const char *const first = "abcdefghijklmnopqrstuvwxyz_";
     static const char *const rest = "abcdefghijklmnopqrstuvwxyz0123456789_-";
@@ -266,7 +267,7 @@ static int set_key(const struct node_user *u, struct err *e)
 int users_add(const char *root, const struct node_user *u, struct err *e)
 {
     enum owner owner;
-    if (users_check(u, e) < 0 || find_owner(root, u->name, &owner, e) < 0)
+    if (check(u, e) < 0 || find_owner(root, u->name, &owner, e) < 0)
         return -1;
     if (owner == OWNER_OTHER)
         return refuse_foreign(u->name, e);
@@ -331,7 +332,7 @@ int users_remove(const char *root, const char *name, struct err *e)
     struct account a;
     enum owner owner;
     memset(&a, 0, sizeof a);
-    if (users_check(&u, e) < 0 || find_owner(root, name, &owner, e) < 0)
+    if (check(&u, e) < 0 || find_owner(root, name, &owner, e) < 0)
         return -1;
     if (owner == OWNER_US) {
         int rc = account_find(name, &a, e);

@@ -13,8 +13,6 @@
 #include "lib/err.h"
 #include "nodeagent-proto/wire/task.h"
 
-/* ERR_INVALID_PROPERTY unless name, key and password can be those of an account. */
-int users_check(const struct node_user *u, struct err *e) MUST_CHECK;
 /* Makes the account, or gives one of ours this key and this password and no other. */
 int users_add(const char *root, const struct node_user *u, struct err *e) MUST_CHECK;
 /* Kills its processes, removes account and home. One that is not ours: nothing is done. */

@@ -24,7 +24,7 @@ bool task_id_valid(const char *id)
     return n > 0 && n <= TASK_ID_MAX && id[n] == '\0';
 }
 
-const char *task_state_name(enum task_state s)
+static const char *task_state_name(enum task_state s)
 {
     return (size_t)s < N_STATES ? state_names[s] : state_names[TASK_UNKNOWN];
 }

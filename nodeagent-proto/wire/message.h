@@ -53,6 +53,5 @@ json_t *message_refusal(json_int_t id, const struct err *e);
 
 /* [A-Za-z0-9_.-], 1 to TASK_ID_MAX characters. */
 bool task_id_valid(const char *id);
-const char *task_state_name(enum task_state s);
 
 #endif

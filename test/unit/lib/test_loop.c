@@ -224,12 +224,12 @@ static void a_lane_of_one_keeps_the_order(void **state)
         jobs[i] = (struct job){.f = f, .gate = &g, .name = (char)('a' + i)};
         assert_true(loop_work(lane, pass, passed, &jobs[i]));
     }
-    assert_int_equal(loop_lane_busy(lane), 4);
+    assert_int_equal(lane->busy, 4);
     open_gate(&g);
     uv_run(&f->uv, UV_RUN_DEFAULT); /* returns once nothing is under way */
     assert_string_equal(f->said, "+a+b+c+d");
     assert_int_equal(g.most, 1);
-    assert_int_equal(loop_lane_busy(lane), 0);
+    assert_int_equal(lane->busy, 0);
     assert_false(pthread_equal(jobs[0].ran_on, pthread_self()));
     struct note closed = {f, "."};
     loop_lane_close(lane, LOOP_LANE_FINISH, 0, say, &closed);
