@@ -56,13 +56,6 @@ static int listen_addresses(const struct config *c, struct config_list *out, str
     return 0;
 }
 
-static void list_free(struct config_list *l)
-{
-    for (size_t i = 0; i < l->n; i++)
-        free(l->items[i]);
-    free(l->items);
-}
-
 /* Everything that only the holder of the lock may do. */
 static int serve_locked(const struct config *c, const char *config_file, const struct state *s,
                         struct daemon_site *site, int64_t started_us, size_t *left_behind,
@@ -102,7 +95,7 @@ static int serve_locked(const struct config *c, const char *config_file, const s
         endpoint_withdraw(s); /* one that a killed daemon left */
         rc = serve_run(&sc, e);
     }
-    list_free(&addresses);
+    config_list_free(&addresses);
     certs_free(&certs);
     credentials_free(&credentials);
     free(path);

@@ -40,7 +40,7 @@ static struct config_list copy_list(const struct config_slot *slot)
     return l;
 }
 
-static void free_list(const struct config_list *l)
+void config_list_free(const struct config_list *l)
 {
     for (size_t i = 0; i < l->n; i++)
         free(l->items[i]);
@@ -222,7 +222,7 @@ static void free_table(const struct settings *table, void *record)
         if (s->type == SETTING_STR)
             free(*(char **)at);
         else if (s->type == SETTING_LIST || s->type == SETTING_TEXTS)
-            free_list(at);
+            config_list_free(at);
         else if (s->type == SETTING_RECORDS)
             free_records(s->record, at);
     }

@@ -23,6 +23,7 @@ struct config_list {
     char **items;
     size_t n;
 };
+void config_list_free(const struct config_list *l);
 
 /* A list of structs, of the kind that the member's comment names. */
 struct config_records {

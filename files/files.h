@@ -119,6 +119,8 @@ struct file_entries {
     size_t n;
     size_t left_out; /* how many more there are that cannot be shown, or are beyond `max` */
 };
+/* Of two entries, for qsort(). */
+int file_entry_by_name(const void *a, const void *b);
 
 struct files_list {
     struct file_place at;

@@ -111,7 +111,7 @@ static int open_directory(struct list_job *l)
     return -1;
 }
 
-static int by_name(const void *a, const void *b)
+int file_entry_by_name(const void *a, const void *b)
 {
     return strcmp(((const struct file_entry *)a)->name, ((const struct file_entry *)b)->name);
 }
@@ -129,7 +129,7 @@ static bool list_step(struct job *job)
     closedir(l->dir);
     l->dir = NULL;
     if (l->found.n > 1)
-        qsort(l->found.entry, l->found.n, sizeof *l->found.entry, by_name);
+        qsort(l->found.entry, l->found.n, sizeof *l->found.entry, file_entry_by_name);
     return false;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/arena.h"
 
+#include <ctype.h>
 #include <stdalign.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -117,6 +118,14 @@ char *arena_concat(struct arena *a, const char *first, ...)
     }
     va_end(ap);
     return out;
+}
+
+char *arena_lower(struct arena *a, const char *s)
+{
+    char *copy = arena_strdup(a, s ? s : "");
+    for (char *p = copy; *p; p++)
+        *p = (char)tolower((unsigned char)*p);
+    return copy;
 }
 
 char *arena_printf(struct arena *a, const char *fmt, ...)

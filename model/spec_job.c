@@ -2,29 +2,21 @@
  *
  * Clusters' node setup and jobs, decoded; and the path segments that are made from their names.
  */
-#include <ctype.h>
 #include <string.h>
 
 #include "model/home.h"
 #include "model/schema.h"
 #include "model/spec_priv.h"
 
-static const char *lower(struct arena *a, const char *s)
-{
-    char *copy = arena_strdup(a, s ? s : "");
-    for (char *p = copy; *p; p++)
-        *p = (char)tolower((unsigned char)*p);
-    return copy;
-}
-
 const char *job_path_segment(struct arena *a, const struct job *j)
 {
     if (home_has(&j->scope))
-        return arena_concat(a, lower(a, j->scope.subscription), "/", lower(a, j->scope.group),
-                            "/jobs/", j->name, "/", j->guid, NULL);
-    return arena_concat(a, lower(a, j->scope.subscription), "/", lower(a, j->scope.group),
-                        "/workspaces/", j->scope.workspace, "/experiments/", j->scope.experiment,
-                        "/jobs/", j->name, "/", j->guid, NULL);
+        return arena_concat(a, arena_lower(a, j->scope.subscription), "/",
+                            arena_lower(a, j->scope.group), "/jobs/", j->name, "/", j->guid, NULL);
+    return arena_concat(a, arena_lower(a, j->scope.subscription), "/",
+                        arena_lower(a, j->scope.group), "/workspaces/", j->scope.workspace,
+                        "/experiments/", j->scope.experiment, "/jobs/", j->name, "/", j->guid,
+                        NULL);
 }
 
 static bool has_plain_output(const struct cluster *c)
@@ -39,13 +31,14 @@ static bool has_plain_output(const struct cluster *c)
 const char *cluster_path_segment(struct arena *a, const struct cluster *c)
 {
     if (home_has(&c->scope) && has_plain_output(c))
-        return arena_printf(a, "%s/%s/clusters/%s", lower(a, c->scope.subscription),
-                            lower(a, c->scope.group), c->name);
+        return arena_printf(a, "%s/%s/clusters/%s", arena_lower(a, c->scope.subscription),
+                            arena_lower(a, c->scope.group), c->name);
     if (home_has(&c->scope))
-        return arena_printf(a, "%s/%s/clusters/%s/%s", lower(a, c->scope.subscription),
-                            lower(a, c->scope.group), c->name, c->guid);
-    return arena_printf(a, "%s/%s/workspaces/%s/clusters/%s/%s", lower(a, c->scope.subscription),
-                        lower(a, c->scope.group), c->scope.workspace, c->name, c->guid);
+        return arena_printf(a, "%s/%s/clusters/%s/%s", arena_lower(a, c->scope.subscription),
+                            arena_lower(a, c->scope.group), c->name, c->guid);
+    return arena_printf(a, "%s/%s/workspaces/%s/clusters/%s/%s",
+                        arena_lower(a, c->scope.subscription), arena_lower(a, c->scope.group),
+                        c->scope.workspace, c->name, c->guid);
 }
 
 int node_setup_decode(struct arena *a, const struct cluster *c, const char *secrets,

@@ -4,7 +4,6 @@
  */
 #include <limits.h>
 #include <stdlib.h>
-#include <strings.h>
 
 #include "scheduler/oversized.h"
 
@@ -205,14 +204,6 @@ void sched_pool_gone(struct sched *s, int64_t pool_id)
 
 /* --- small answers -------------------------------------------------------------------------- */
 
-static bool among(char *const *list, const char *name)
-{
-    for (; *list; list++)
-        if (strcasecmp(*list, name) == 0)
-            return true;
-    return false;
-}
-
 /* How many nodes of this kind a cluster can ever have; 0 if the size is not served here. */
 static int capacity(const struct sched *s, const char *vm_size, enum vm_priority priority,
                     bool *on_machines)
@@ -222,8 +213,8 @@ static int capacity(const struct sched *s, const char *vm_size, enum vm_priority
     *on_machines = serving > 0;
     if (serving > 0)
         return serving;
-    char *const *sizes = s->local_vm_sizes;
-    return !sizes[0] || among(sizes, vm_size) ? s->local_nodes : 0;
+    const char *const *sizes = (const char *const *)s->local_vm_sizes;
+    return !sizes[0] || fleet_is_size_of(sizes, vm_size) ? s->local_nodes : 0;
 }
 
 static int refuse_size(const struct sched *s, const char *vm_size, enum vm_priority priority,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/arm/operation.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "api/arm/errors.h"
@@ -13,28 +12,20 @@
 
 #define STRICT_RETRY_AFTER_S 15 /* what the service said on every 202 */
 
-static char *lower(struct arena *a, const char *s)
-{
-    char *out = arena_strdup(a, s);
-    for (char *p = out; *p; p++)
-        *p = (char)tolower((unsigned char)*p);
-    return out;
-}
-
 /* S$rg$ws$exp$job, or S$rg$job in the versions without workspaces, with subscription and group
  * lower-case and the rest as named. */
 static const char *resource_key(struct request *r, const struct op_request *o)
 {
     struct strbuf b = STRBUF_INIT;
     const struct scope *s = o->scope;
-    strbuf_puts(&b, lower(&r->arena, s->subscription));
+    strbuf_puts(&b, arena_lower(&r->arena, s->subscription));
     if (s->group)
-        strbuf_printf(&b, "$%s", lower(&r->arena, s->group));
+        strbuf_printf(&b, "$%s", arena_lower(&r->arena, s->group));
     if (s->workspace && !o->in_group)
         strbuf_printf(&b, "$%s", s->workspace);
     if (s->experiment && !o->in_group)
         strbuf_printf(&b, "$%s", s->experiment);
-    strbuf_printf(&b, "$%s", o->kind == RES_GROUP ? lower(&r->arena, o->name) : o->name);
+    strbuf_printf(&b, "$%s", o->kind == RES_GROUP ? arena_lower(&r->arena, o->name) : o->name);
     const char *key = arena_strdup(&r->arena, b.s);
     strbuf_free(&b);
     return key;

@@ -61,15 +61,10 @@ static void add(struct file_list *l, const struct file_entry *en, int64_t id)
     json_decref(o);
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const struct file_entry *)a)->name, ((const struct file_entry *)b)->name);
-}
-
 static bool is_sorted(const struct file_list *l)
 {
     for (size_t i = 1; i < l->n; i++)
-        if (by_name(&l->entry[i - 1], &l->entry[i]) > 0)
+        if (file_entry_by_name(&l->entry[i - 1], &l->entry[i]) > 0)
             return false;
     return true;
 }
@@ -98,7 +93,7 @@ struct replied *file_list_reply(struct file_list *l)
     if (l->hides_log)
         hide_log(l);
     if (!is_sorted(l))
-        qsort(l->entry, l->n, sizeof *l->entry, by_name);
+        qsort(l->entry, l->n, sizeof *l->entry, file_entry_by_name);
     /* The id of an entry is its place, from 1 on. */
     for (size_t i = (size_t)l->page.after; i < l->n && !l->page.more; i++)
         add(l, &l->entry[i], (int64_t)i + 1);

@@ -138,6 +138,8 @@ struct machine_use {
 bool machines_use(const struct fleet *fl, int64_t machine_id, struct machine_use *out);
 /* Reads again what the rows say of drained machines and claims: something was rolled back. */
 void machines_reread(struct fleet *fl);
+/* Is `vm_size` one of them, whatever its case? */
+bool fleet_is_size_of(const char *const *sizes, const char *vm_size);
 /* The sizes that nodes of this priority may have here, for people: "A, B", or "none". Arena-owned.
  */
 const char *fleet_sizes(const struct fleet *fl, struct arena *a, enum vm_priority priority);

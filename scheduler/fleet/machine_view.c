@@ -4,7 +4,6 @@
  * many as it asked for.
  */
 #include <string.h>
-#include <strings.h>
 
 #include "lib/strbuf.h"
 #include "scheduler/fleet/node_priv.h"
@@ -115,14 +114,6 @@ int fleet_machines(struct fleet *fl, struct arena *a, struct machine_view **out,
 
 /* --- which sizes there are -------------------------------------------------------------------- */
 
-static bool among(const char *const *list, const char *name)
-{
-    for (; *list; list++)
-        if (strcasecmp(*list, name) == 0)
-            return true;
-    return false;
-}
-
 /* As many sizes as a message names. */
 #define SIZES_MAX 30
 
@@ -134,7 +125,7 @@ struct sizes {
 static void add_sizes(struct sizes *served, const char *const *more)
 {
     for (; more && *more; more++)
-        if (served->n < SIZES_MAX && !among(served->names, *more))
+        if (served->n < SIZES_MAX && !fleet_is_size_of(served->names, *more))
             served->names[served->n++] = *more;
 }
 

@@ -143,17 +143,20 @@ void machines_free(struct fleet *fl)
 
 /* --- who has them ---------------------------------------------------------------------------- */
 
+bool fleet_is_size_of(const char *const *sizes, const char *vm_size)
+{
+    for (; *sizes; sizes++)
+        if (strcasecmp(*sizes, vm_size) == 0)
+            return true;
+    return false;
+}
+
 bool machine_serves(const struct machine *m, const char *vm_size, enum vm_priority priority)
 {
     if (!m->site || m->site->group->priority != priority)
         return false;
     const char *const *sizes = m->site->group->vm_sizes;
-    if (!sizes || !*sizes)
-        return true;
-    for (; *sizes; sizes++)
-        if (strcasecmp(*sizes, vm_size) == 0)
-            return true;
-    return false;
+    return !sizes || !*sizes || fleet_is_size_of(sizes, vm_size);
 }
 
 static bool is_free(const struct machine *m)

@@ -2,20 +2,11 @@
  *
  * Which way a volume takes.
  */
-#include <ctype.h>
 #include <string.h>
 
 #include "lib/shell.h"
 #include "scheduler/fleet/fleet.h"
 #include "scheduler/fleet/mount_plan_priv.h"
-
-static const char *lower(struct arena *a, const char *s)
-{
-    char *copy = arena_strdup(a, s ? s : "");
-    for (char *p = copy; *p; p++)
-        *p = (char)tolower((unsigned char)*p);
-    return copy;
-}
 
 /* --- shares and containers -------------------------------------------------------------------- */
 
@@ -66,8 +57,8 @@ static bool plan_share(struct planning *p)
     p->out->code = blob ? FAIL_BFS_MOUNT_ERROR : FAIL_AZF_MOUNT_ERROR;
     p->out->what = arena_printf(a, "mount of %s %s/%s at %s", blob ? "container" : "share",
                                 m->account, m->share, m->relative_path);
-    p->words.account = lower(a, m->account);
-    p->words.share = lower(a, m->share);
+    p->words.account = arena_lower(a, m->account);
+    p->words.share = arena_lower(a, m->share);
     p->words.url =
         m->host ? m->host : arena_printf(a, "%s.blob.core.windows.net", p->words.account);
     if (!p->node->is_local) {
@@ -116,6 +107,6 @@ bool mount_plan(struct arena *a, const struct mount_node *node, const struct mou
 
 const char *fleet_share_path(const char *storage_dir, struct arena *a, const struct mount_volume *m)
 {
-    return arena_printf(a, "%s/%s/%s/%s", storage_dir, lower(a, m->account),
-                        m->kind == MOUNT_AZURE_BLOB ? "blobs" : "files", lower(a, m->share));
+    return arena_printf(a, "%s/%s/%s/%s", storage_dir, arena_lower(a, m->account),
+                        m->kind == MOUNT_AZURE_BLOB ? "blobs" : "files", arena_lower(a, m->share));
 }

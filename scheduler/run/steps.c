@@ -170,7 +170,7 @@ static bool make_env(struct job_slot *slot)
 static const char *job_dir(struct job_slot *slot)
 {
     struct job_run *run = slot->run;
-    return arena_printf(&slot->a, "%s/jobs/%s-%d", slot->root, run->row.guid, run->row.attempt);
+    return launch_job_dir(&slot->a, slot->root, run->row.guid, run->row.attempt);
 }
 
 static struct mounts mounts_of(struct job_slot *slot)

@@ -7,9 +7,14 @@
 #include "lib/strbuf.h"
 #include "model/job_output.h"
 
+const char *launch_job_dir(struct arena *a, const char *root, const char *guid, int attempt)
+{
+    return arena_printf(a, "%s/jobs/%s-%d", root, guid, attempt);
+}
+
 static const char *job_dir(struct arena *a, const struct launch_input *in, int rank)
 {
-    return arena_printf(a, "%s/jobs/%s-%d", in->nodes[rank].root, in->job_guid, in->attempt);
+    return launch_job_dir(a, in->nodes[rank].root, in->job_guid, in->attempt);
 }
 
 static const char *host_list(struct arena *a, const struct launch_input *in, const char *after,

@@ -26,6 +26,8 @@ struct launch_env {
     struct env env;
 };
 
+/* The directory of an attempt on a node. */
+const char *launch_job_dir(struct arena *a, const char *root, const char *guid, int attempt);
 /* What the processes on the node of this rank have. ERR_INVALID_PROPERTY names the path that cannot
  * be expanded. */
 int launch_env(struct arena *a, const struct launch_input *in, int rank, struct launch_env *out,
