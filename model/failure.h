@@ -52,8 +52,8 @@ const char *failure_join(struct arena *a, const char *const *errors, size_t n);
 /* Message of the last entry, to be told again; NULL if there is none. Arena-owned. What is to be
  * done about a failure follows from its code, which is a column beside the text. */
 const char *failure_message(struct arena *a, const char *errors);
-/* A few lines for execution.log: failure_line(), the command, and the last lines of stderr, each
- * indented. Ends with a newline. Arena-owned. */
+/* A few lines for execution.log: failure_line(), the command, the last lines of stderr, whose fault
+ * it is and the remedy, each indented. Ends with a newline. Arena-owned. */
 const char *failure_text(struct arena *a, const struct failure *f);
 /* One line for logs: "code: message (node tvm-1, step main, exit code 3)". Arena-owned. */
 const char *failure_line(struct arena *a, const struct failure *f);

@@ -52,8 +52,13 @@ static void text_for_the_execution_log(void **state)
                         "    command: python3 train.py\n"
                         "    stderr: Traceback\n"
                         "        boom\n"
+                        "    where to look: the job or the cluster: what it asks for, and what its "
+                        "user did\n"
                         "    remedy: look\n");
-    assert_string_equal(failure_text(&a, &f), "NodeLost: m\n");
+    assert_string_equal(failure_text(&a, &f),
+                        "NodeLost: m\n    where to look: the machine, and the way to it\n");
+    static const struct failure none = {.message = "m", .exit_code = -1};
+    assert_string_equal(failure_text(&a, &none), "Unknown: m\n");
     arena_free(&a);
 }
 
