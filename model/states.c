@@ -15,6 +15,10 @@
  * leaving or unusable node may still hold allocations, whose runs are being ended on it. Once
  * leaving, a failure is no news: the node goes anyway.
  *
+ * Pools, whose state is clients' allocationState
+ *
+ *      STEADY ---resize---> RESIZING ---settled---> STEADY
+ *
  * Allocations
  *
  *      HELD ---released---> RELEASED    nothing runs there any more
@@ -59,7 +63,8 @@ enum {
     EXEC_STATES = EXEC_FAILED,
     RUN_STATES = RUN_OVER,
     ALLOCATION_STATES = ALLOCATION_LOST,
-    PROV_STATES = PROV_DELETING
+    PROV_STATES = PROV_DELETING,
+    POOL_STATES = ALLOC_RESIZING
 };
 
 /* One line an edge; what is not listed is illegal. States count from 1, tables from 0. */
@@ -73,6 +78,9 @@ enum {
     [((state)-1) * ALLOCATION_EVENTS + (event)] = {.legal = 1, .next = (to)-1}
 #define PROV_EDGE(state, event, to)                                                                \
     [((state)-1) * PROV_EVENTS + (event)] = {.legal = 1, .next = (to)-1}
+
+#define POOL_EDGE(state, event, to)                                                                \
+    [((state)-1) * POOL_EVENTS + (event)] = {.legal = 1, .next = (to)-1}
 
 static const struct sm_edge node_edges[NODE_STATES * NODE_EVENTS] = {
     NODE_EDGE(NODE_PREPARING, NODE_EV_PREPARED, NODE_IDLE),
@@ -125,6 +133,11 @@ static const struct sm_edge prov_edges[PROV_STATES * PROV_EVENTS] = {
     PROV_EDGE(PROV_DELETING, PROV_EV_DELETED, PROV_DELETING),
 };
 
+static const struct sm_edge pool_edges[POOL_STATES * POOL_EVENTS] = {
+    POOL_EDGE(ALLOC_STEADY, POOL_EV_RESIZE, ALLOC_RESIZING),
+    POOL_EDGE(ALLOC_RESIZING, POOL_EV_SETTLED, ALLOC_STEADY),
+};
+
 static const char *const exec_states[] = {"queued", "running", "terminating", "succeeded",
                                           "failed"};
 static const char *const job_events[] = {"allocated", "succeeded", "failed",
@@ -138,6 +151,8 @@ static const char *const allocation_events[] = {"released", "lost"};
 static const char *const prov_states[] = {"creating", "updating", "succeeded", "failed",
                                           "deleting"};
 static const char *const prov_events[] = {"made", "failed", "deleted"};
+static const char *const pool_states[] = {"steady", "resizing"};
+static const char *const pool_events[] = {"resize", "settled"};
 
 /* Every state and event has its name. */
 #define NAMES(names, n) _Static_assert(sizeof(names) / sizeof(names)[0] == (n), #names)
@@ -151,6 +166,8 @@ NAMES(allocation_states, ALLOCATION_STATES);
 NAMES(allocation_events, ALLOCATION_EVENTS);
 NAMES(prov_states, PROV_STATES);
 NAMES(prov_events, PROV_EVENTS);
+NAMES(pool_states, POOL_STATES);
+NAMES(pool_events, POOL_EVENTS);
 #undef NAMES
 
 const struct sm node_machine = {
@@ -198,6 +215,15 @@ const struct sm prov_machine = {
     .edges = prov_edges,
 };
 
+const struct sm pool_machine = {
+    .name = "pool",
+    .states = POOL_STATES,
+    .events = POOL_EVENTS,
+    .state_names = pool_states,
+    .event_names = pool_events,
+    .edges = pool_edges,
+};
+
 enum node_state node_next(enum node_state state, enum node_event ev)
 {
     const struct sm_edge *edge = sm_step(&node_machine, (int)state - 1, (int)ev);
@@ -220,6 +246,12 @@ enum allocation_state allocation_next(enum allocation_state state, enum allocati
 {
     const struct sm_edge *edge = sm_step(&allocation_machine, (int)state - 1, (int)ev);
     return edge ? (enum allocation_state)(edge->next + 1) : 0;
+}
+
+enum alloc_state pool_next(enum alloc_state state, enum pool_event ev)
+{
+    const struct sm_edge *edge = sm_step(&pool_machine, (int)state - 1, (int)ev);
+    return edge ? (enum alloc_state)(edge->next + 1) : 0;
 }
 
 enum prov_state prov_next(enum prov_state state, enum prov_event ev)

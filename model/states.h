@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The state machines of nodes, jobs, runs, allocations and provisioning, as tables (lib/sm.h).
- * Pictures stand above the tables in model/states.c. Storage enforces the same edges with guarded
- * writes: WHERE state = <old>.
+ * The state machines of nodes, pools, jobs, runs, allocations and provisioning, as tables
+ * (lib/sm.h). Pictures stand above the tables in model/states.c. Storage enforces the same edges
+ * with guarded writes: WHERE state = <old>.
  */
 #ifndef MODEL_STATES_H
 #define MODEL_STATES_H
@@ -38,6 +38,12 @@ enum run_event {
 
 enum allocation_event { ALLOCATION_EV_RELEASED, ALLOCATION_EV_LOST, ALLOCATION_EVENTS };
 
+enum pool_event {
+    POOL_EV_RESIZE,  /* it has not the nodes that it should have */
+    POOL_EV_SETTLED, /* it has, and none leaves */
+    POOL_EVENTS
+};
+
 enum prov_event { PROV_EV_MADE, PROV_EV_FAILED, PROV_EV_DELETED, PROV_EVENTS };
 
 extern const struct sm node_machine; /* states: enum node_state - 1 */
@@ -46,12 +52,14 @@ extern const struct sm job_machine;  /* states: enum exec_state - 1 */
 extern const struct sm run_machine; /* likewise, as are the next two */
 extern const struct sm allocation_machine;
 extern const struct sm prov_machine;
+extern const struct sm pool_machine; /* states: enum alloc_state - 1 */
 
 /* The next state, or 0 if the event is illegal in `state`. */
 enum node_state node_next(enum node_state state, enum node_event ev);
 enum exec_state job_next(enum exec_state state, enum job_event ev);
 enum run_state run_next(enum run_state state, enum run_event ev);
 enum allocation_state allocation_next(enum allocation_state state, enum allocation_event ev);
+enum alloc_state pool_next(enum alloc_state state, enum pool_event ev);
 enum prov_state prov_next(enum prov_state state, enum prov_event ev);
 
 #endif

@@ -288,10 +288,11 @@ static int apply_scale(struct pass *p, struct err *e)
     return load_nodes(p, e);
 }
 
-static int set_alloc(struct pass *p, enum alloc_state to, struct err *e)
+static int move_pool(struct pass *p, enum pool_event ev, struct err *e)
 {
-    if (p->pool.alloc_state == to)
-        return 0;
+    enum alloc_state to = pool_next(p->pool.alloc_state, ev);
+    if (to == 0)
+        return 0; /* it is so already */
     const struct st_pool_move m = {
         .id = p->pool.id, .from = p->pool.alloc_state, .to = to, .now_us = p->now_us};
     if (st_pool_move(p->s->st, &m, e) != 0)
@@ -311,10 +312,11 @@ static int write_alloc_state(struct pass *p, struct err *e)
     for (size_t i = 0; i < p->n_nodes; i++)
         leaving += p->nodes[i].state == NODE_LEAVING;
     bool settled = leaving == 0 && p->n_nodes == (size_t)r->target;
-    if ((!settled || r->add > 0 || r->n_leave > 0) && set_alloc(p, ALLOC_RESIZING, e) != 0)
+    if ((!settled || r->add > 0 || r->n_leave > 0) && move_pool(p, POOL_EV_RESIZE, e) != 0)
         return -1;
-    if (settled && !deleting(p) && set_alloc(p, ALLOC_STEADY, e) != 0)
+    if (settled && !deleting(p) && move_pool(p, POOL_EV_SETTLED, e) != 0)
         return -1;
+    assert(settled || p->pool.alloc_state == ALLOC_RESIZING);
     if (p->pool.scale.kind == SCALE_AUTO && p->pool.auto_target != r->target)
         return st_pool_set_auto_target(p->s->st, p->pool.id, r->target, e);
     return 0;

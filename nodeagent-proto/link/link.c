@@ -10,6 +10,22 @@
 /* An agent that hears nothing for so long asks whether we are there. */
 #define PING_S 60
 
+/* The picture at enum link_state. */
+static const bool steps[][LINK_CLOSING + 1] = {
+    [LINK_OPENING] = {[LINK_READY] = true, [LINK_DOWN] = true, [LINK_CLOSING] = true},
+    [LINK_READY] = {[LINK_DOWN] = true, [LINK_CLOSING] = true},
+    [LINK_DOWN] = {[LINK_CLOSING] = true},
+    [LINK_CLOSING] = {false},
+};
+
+static void go(struct node_link *link, enum link_state to)
+{
+    assert(steps[link->state][to]);
+    link->state = to;
+    assert(to != LINK_DOWN || link->why.code != ERR_NONE);
+    assert(to == LINK_CLOSING || link->kick);
+}
+
 bool link_is_closing(const struct node_link *link)
 {
     return link->state == LINK_CLOSING;
@@ -78,9 +94,10 @@ static void tell_down(struct node_link *link)
     struct err why = link->why;
     assert(why.code != ERR_NONE);
     bool first = link->state != LINK_DOWN;
-    link->state = LINK_DOWN;
-    if (first)
+    if (first) {
+        go(link, LINK_DOWN);
         LOG_DEBUG(link->log, "node.link-down", LF_STR("node", link->name), LF_STR("why", why.msg));
+    }
     answer_all(link, &why);
     if (first && !link_is_closing(link) && link->user.down)
         link->user.down(link->user.ctx, &why);
@@ -184,7 +201,7 @@ static int hear_hello(struct node_link *link, struct pending *p, json_t *msg, st
         LOG_WARN(link->log, "node.newer-daemon", LF_STR("node", link->name),
                  LF_INT("its_term", newest.term), LF_INT("our_term", link->term));
     if (rc == 0) {
-        link->state = LINK_READY;
+        go(link, LINK_READY);
         if (link->user.ready)
             link->user.ready(link->user.ctx, &facts);
     }
@@ -302,7 +319,7 @@ void node_close(struct node_link *link, void (*closed)(void *ctx), void *ctx)
     struct err why;
     if (link_is_closing(link))
         return;
-    link->state = LINK_CLOSING;
+    go(link, LINK_CLOSING);
     link->closed = closed;
     link->closed_ctx = ctx;
     err_set(&why, ERR_UNAVAILABLE, NULL, "the link to the node was closed");

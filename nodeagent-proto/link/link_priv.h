@@ -58,6 +58,10 @@ struct link_transport {
     void (*free)(struct node_link *link);
 };
 
+/*   OPENING ---hello---> READY
+ *      |                   |
+ *      +-----> DOWN <------+        any state ---node_close()---> CLOSING ---> (freed)
+ */
 enum link_state { LINK_OPENING, LINK_READY, LINK_DOWN, LINK_CLOSING };
 
 struct node_link {

@@ -40,6 +40,10 @@ static const struct expectation prov_expected[] = {
     {"succeeded", "deleted", "deleting"}, {"failed", "deleted", "deleting"},
     {"deleting", "deleted", "deleting"},
 };
+static const struct expectation pool_expected[] = {
+    {"steady", "resize", "resizing"},
+    {"resizing", "settled", "steady"},
+};
 static const struct expectation job_expected[] = {
     {"queued", "allocated", "running"},   {"queued", "failed", "failed"},
     {"queued", "terminate", "failed"},    {"running", "succeeded", "succeeded"},
@@ -99,6 +103,11 @@ static int next_prov(int state, int event)
     return (int)prov_next((enum prov_state)state, (enum prov_event)event);
 }
 
+static int next_pool(int state, int event)
+{
+    return (int)pool_next((enum alloc_state)state, (enum pool_event)event);
+}
+
 #define WALK(what)                                                                                 \
     walk(&what##_machine, what##_expected, sizeof what##_expected / sizeof *what##_expected,       \
          what##_state_names, next_##what)
@@ -109,6 +118,13 @@ static void runs_allocations_and_provisioning(void **state)
     WALK(run);
     WALK(allocation);
     WALK(prov);
+}
+
+static void pools(void **state)
+{
+    (void)state;
+    walk(&pool_machine, pool_expected, sizeof pool_expected / sizeof *pool_expected,
+         alloc_state_names, next_pool);
 }
 
 static void nodes(void **state)
@@ -191,6 +207,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_allocations_and_provisioning),
         cmocka_unit_test(nodes),
+        cmocka_unit_test(pools),
         cmocka_unit_test(jobs),
         cmocka_unit_test(ends_are_final),
         cmocka_unit_test(names_agree),
