@@ -157,7 +157,8 @@ void schema_decode(const struct schema *s, struct arena *a, const json_t *doc, v
 int schema_immutable_changes(const struct schema *s, enum api_version v, const json_t *before,
                              const json_t *after, char *list, size_t size);
 
-/* Puts the secrets back where they were taken out (a deep copy is returned). For model/spec.c. */
+/* Puts the secrets back where they were taken out (a deep copy is returned). For
+ * model/spec_common.c. */
 json_t *schema_merge_secrets(const json_t *doc, const json_t *secrets);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One volume being planned: what the files of mount.h share.
+ * One volume being planned: what the files behind mount_plan.h share.
  */
 #ifndef SCHEDULER_FLEET_MOUNT_PLAN_PRIV_H
 #define SCHEDULER_FLEET_MOUNT_PLAN_PRIV_H

@@ -106,15 +106,15 @@ void node_reconcile(void *ctx, int64_t id);
 struct node_rt *node_rt_new_orphan(struct fleet *fl, const char *name);
 /* Forgets a node whose link is closed and that nobody is attached to. */
 void node_rt_free(struct node_rt *rt);
+
+/* --- node_fail.c ---------------------------------------------------------------------------- */
+
 /* Writes that a node failed (unusable, or leaving anyway) and wakes who needs to know. False: it
  * could not be written; the node is woken a moment later. */
 bool node_fail(struct node_rt *rt, const struct failure *f);
 /* The same inside a transaction. */
 int node_write_failure(struct node_rt *rt, struct arena *a, const struct failure *f,
                        struct err *e) MUST_CHECK;
-
-/* --- node_fail.c ---------------------------------------------------------------------------- */
-
 /* As node_fail(), of a node that nobody is attached to any more: written until it is on disk. */
 void node_lose(struct node_rt *rt, const struct failure *why);
 /* Writes it again if it was rolled back; false: there is nothing to write. */

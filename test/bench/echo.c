@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the HTTPS stack alone can do: libmicrohttpd on a libuv loop, driven as api/server.c drives
+ * What the HTTPS stack alone can do: libmicrohttpd on a libuv loop, driven as api/http/server.c drives
  * it, with nothing behind it. PUT is answered 202 once its body was read, everything else 200 with
  * the bytes of a file.
  *
