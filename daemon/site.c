@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * What one setting may be is checked where it is read (config_checks.c); here is what takes several
+ * of them, or a look at the files that they name.
+ */
 #include "daemon/site.h"
 
 #include <ctype.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Runs are placed in rooms: what is left of each node that serves, by ordinal. Rooms shrink as runs
+ * take theirs, in the order of the queue, so that the outcome depends on the arguments alone.
+ */
 #include "scheduler/plan.h"
 
 #include <stdlib.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Each kind has a row that says what it is called when it is missing. The versions without
+ * workspaces look into the home workspace of the group (model/home.h), and hear of a missing
+ * resource what ARM would have said.
+ */
 #include "api/batchai/lookup.h"
 
 #include <ctype.h>

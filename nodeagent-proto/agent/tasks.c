@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Signs that a task has changed come from the directory of records (inotify, or a look each
+ * second), from a pipe while its supervisor is being forked, and from a pidfd while that lives. A
+ * sign may come twice or for nothing: at each the records are read again, and they alone say what
+ * is so.
+ */
 #include "nodeagent-proto/agent/tasks.h"
 
 #include <assert.h>

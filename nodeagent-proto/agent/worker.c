@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Two processes share this file: what is below the first line runs in the worker and ends with it,
+ * what is below the second in the agent.
+ */
 #include "nodeagent-proto/agent/worker.h"
 
 #include <assert.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * What links have in common, whatever carries their bytes: requests and their answers, events, and
+ * the end. What goes wrong in a call of the owner's is noted in the link or the request, and told
+ * from a timer (kick()) in the next turn, so that no call calls back.
+ */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

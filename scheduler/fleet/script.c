@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A script is a list of steps, each with a function that sends its request. Steps go out one after
+ * the other until one `waits` for its end. Killing is one step: it asks which tasks there are,
+ * kills those that are meant, and is over when each of them has ended.
+ */
 #include "scheduler/fleet/script.h"
 
 #include <signal.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A queue of woken ids for each kind, the deadlines that fill them, and effects that wait for the
+ * disk.
+ */
 #include "scheduler/wake/wake.h"
 
 #include <assert.h>
