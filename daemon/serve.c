@@ -277,6 +277,8 @@ static struct api_deps api_deps(struct daemon *d)
     const struct config *cf = c->config;
     const struct arm arm = {.storage = d->storage,
                             .sched = d->sched,
+                            .fleet = sched_fleet(d->sched),
+                            .runs = sched_runs(d->sched),
                             .front = &d->front,
                             .subscription_id = cf->subscription_id,
                             .subscription_name = cf->subscription_name,
@@ -292,10 +294,14 @@ static struct api_deps api_deps(struct daemon *d)
                     .cluster_quota = (int)cf->quota_clusters,
                     .core_quota = (int)cf->quota_cores},
         .azstorage = {.storage = d->storage,
-                      .sched = d->sched,
+                      .fleet = sched_fleet(d->sched),
+                      .runs = sched_runs(d->sched),
                       .files = d->files,
                       .storage_dir = c->state->storage},
-        .admin = {.sched = d->sched, .storage = d->storage, .files = d->files},
+        .admin = {.fleet = sched_fleet(d->sched),
+                  .wakes = sched_wakes(d->sched),
+                  .storage = d->storage,
+                  .files = d->files},
         .aad = {.client_id = c->credentials->client_id,
                 .client_secret = c->credentials->client_secret}};
 }

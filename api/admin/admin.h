@@ -9,11 +9,13 @@
 #include "api/http/request.h"
 
 struct files;
-struct sched;
+struct fleet;
 struct storage;
+struct wakes;
 
 struct admin {
-    struct sched *sched;
+    struct fleet *fleet;
+    const struct wakes *wakes;
     struct storage *storage;
     const struct files *files;
 };

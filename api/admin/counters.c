@@ -7,7 +7,7 @@
 #include "api/admin/handlers.h"
 #include "files/files.h"
 #include "scheduler/fleet/fleet.h"
-#include "scheduler/scheduler.h"
+#include "scheduler/wake/wake.h"
 #include "storage/storage.h"
 
 static json_t *of_requests(const struct request *r)
@@ -58,11 +58,10 @@ struct replied *counters_get(struct request *r)
 {
     const struct admin *a = admin_of(r);
     const struct st_counters *st = st_counters(a->storage);
-    return reply_json(
-        r, 200,
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:{s:I, s:I}}", "requests", of_requests(r), "wakes",
-                  of_wakes(wakes_counts(sched_wakes(a->sched))), "storage", of_storage(st), "files",
-                  of_files(a->files), "links", of_links(fleet_counts(sched_fleet(a->sched))),
-                  "allocations", "made", (json_int_t)st->allocations, "over",
-                  (json_int_t)st->released));
+    return reply_json(r, 200,
+                      json_pack("{s:o, s:o, s:o, s:o, s:o, s:{s:I, s:I}}", "requests",
+                                of_requests(r), "wakes", of_wakes(wakes_counts(a->wakes)),
+                                "storage", of_storage(st), "files", of_files(a->files), "links",
+                                of_links(fleet_counts(a->fleet)), "allocations", "made",
+                                (json_int_t)st->allocations, "over", (json_int_t)st->released));
 }

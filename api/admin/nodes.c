@@ -8,7 +8,6 @@
 #include "lib/timefmt.h"
 #include "model/enums.h"
 #include "scheduler/fleet/fleet.h"
-#include "scheduler/scheduler.h"
 
 #define REASON_MAX 500 /* bytes */
 
@@ -73,7 +72,7 @@ struct replied *nodes_list(struct request *r)
     struct machine_view *list;
     size_t n;
     struct err e;
-    if (fleet_machines(sched_fleet(admin_of(r)->sched), &r->arena, &list, &n, &e) < 0)
+    if (fleet_machines(admin_of(r)->fleet, &r->arena, &list, &n, &e) < 0)
         return reply_err(r, &e);
     json_t *value = json_array();
     for (size_t i = 0; i < n; i++)
@@ -88,7 +87,7 @@ static struct replied *reply_machine(struct request *r, int status)
     struct machine_view *list;
     size_t n;
     struct err e;
-    if (fleet_machines(sched_fleet(admin_of(r)->sched), &r->arena, &list, &n, &e) < 0)
+    if (fleet_machines(admin_of(r)->fleet, &r->arena, &list, &n, &e) < 0)
         return reply_err(r, &e);
     for (size_t i = 0; i < n; i++)
         if (strcasecmp(list[i].name, name) == 0)
@@ -124,8 +123,7 @@ struct replied *nodes_drain(struct request *r)
     const char *reason;
     struct err e;
     if (read_reason(r, &reason, &e) < 0 ||
-        fleet_machine_drain(sched_fleet(admin_of(r)->sched), request_param(r, "node"), reason, &e) <
-            0)
+        fleet_machine_drain(admin_of(r)->fleet, request_param(r, "node"), reason, &e) < 0)
         return reply_err(r, &e);
     return reply_machine(r, 200);
 }
@@ -133,7 +131,7 @@ struct replied *nodes_drain(struct request *r)
 struct replied *nodes_undrain(struct request *r)
 {
     struct err e;
-    if (fleet_machine_undrain(sched_fleet(admin_of(r)->sched), request_param(r, "node"), &e) < 0)
+    if (fleet_machine_undrain(admin_of(r)->fleet, request_param(r, "node"), &e) < 0)
         return reply_err(r, &e);
     return reply_machine(r, 200);
 }
@@ -141,7 +139,7 @@ struct replied *nodes_undrain(struct request *r)
 struct replied *nodes_reboot(struct request *r)
 {
     struct err e;
-    if (fleet_machine_reboot(sched_fleet(admin_of(r)->sched), request_param(r, "node"), &e) < 0)
+    if (fleet_machine_reboot(admin_of(r)->fleet, request_param(r, "node"), &e) < 0)
         return reply_err(r, &e);
     return reply_machine(r, 202);
 }

@@ -11,11 +11,15 @@
 #include "model/schema.h"
 
 struct batchai_front;
+struct fleet;
+struct runs;
 struct sched;
 
 struct arm {
     struct storage *storage;
-    struct sched *sched;
+    struct sched *sched; /* for what is decided about clusters; else what it is made of: */
+    struct fleet *fleet;
+    struct runs *runs;
     struct batchai_front *front; /* carries out deletions in the tree of groups */
     const char *subscription_id, *subscription_name; /* the one there is */
     const char *principal;                           /* who makes what is made: likewise */

@@ -8,12 +8,14 @@
 #include "api/http/request.h"
 
 struct files;
-struct sched;
+struct fleet;
+struct runs;
 struct storage;
 
 struct azstorage {
     struct storage *storage;
-    struct sched *sched;
+    struct fleet *fleet;
+    struct runs *runs;
     struct files *files;
     const char *storage_dir; /* shares are folders below it */
 };

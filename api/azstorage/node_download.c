@@ -13,12 +13,11 @@
 #include "nodeagent-proto/link/node.h"
 #include "scheduler/fleet/fleet.h"
 #include "scheduler/run/runs.h"
-#include "scheduler/scheduler.h"
 #include "storage/storage.h"
 
 struct node_download {
     struct request *r; /* until it is answered */
-    struct sched *sched;
+    struct fleet *fleet;
     struct output_dir at; /* texts are owned */
     char *path;
     struct stream *stream; /* borrowed */
@@ -44,8 +43,7 @@ static int fetch(void *ctx, struct stream *s, uint64_t offset, size_t max)
     struct node_download *d = ctx;
     struct err e;
     d->stream = s;
-    return fleet_read_file(sched_fleet(d->sched), &d->at, d->path, (int64_t)offset, max, on_piece,
-                           d, &e);
+    return fleet_read_file(d->fleet, &d->at, d->path, (int64_t)offset, max, on_piece, d, &e);
 }
 
 static struct replied *refuse(struct request *r, const struct err *why)
@@ -99,8 +97,8 @@ static int find_place(struct request *r, const struct file_ref *f, struct output
     if (rc == 0 || j.prov_state == PROV_DELETING)
         return err_set(e, ERR_FILE_NOT_FOUND, NULL,
                        "The file cannot be read: its job has been deleted.");
-    if (runs_output_dirs(sched_runs(azstorage_of(r)->sched), &r->arena, RES_JOB, j.id, f->scope[2],
-                         &at, &n, e) < 0)
+    if (runs_output_dirs(azstorage_of(r)->runs, &r->arena, RES_JOB, j.id, f->scope[2], &at, &n, e) <
+        0)
         return err_prefix(e, "The file cannot be read");
     for (size_t i = 0; i < n; i++)
         if (at[i].rank == rank) {
@@ -125,13 +123,13 @@ struct replied *nodes_download(struct request *r)
         return refuse(r, &e);
     struct node_download *d = xcalloc(1, sizeof *d);
     d->r = r;
-    d->sched = azstorage_of(r)->sched;
+    d->fleet = azstorage_of(r)->fleet;
     d->at = at;
     d->at.node = xstrdup(at.node);
     d->at.base = xstrdup(at.base);
     d->path = xstrdup(f.path);
     request_keep(r, d, download_free);
-    if (fleet_read_file(sched_fleet(d->sched), &d->at, d->path, 0, 0, on_size, d, &e) == 0)
+    if (fleet_read_file(d->fleet, &d->at, d->path, 0, 0, on_size, d, &e) == 0)
         return reply_later(r);
     return refuse(r, &e);
 }

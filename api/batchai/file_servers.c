@@ -7,7 +7,6 @@
 #include "api/batchai/render.h"
 #include "lib/guid.h"
 #include "scheduler/fleet/fleet.h"
-#include "scheduler/scheduler.h"
 #include "storage/storage.h"
 
 struct create_tx {
@@ -57,13 +56,12 @@ static struct replied *create(struct request *r, const struct workspace *w, stru
     struct file_server_backing at;
     t.f.scope = w->scope;
     t.f.scope.workspace = w->name;
-    if (fleet_file_server_backing(sched_fleet(arm_of(r)->sched), &r->arena, &t.f, &at) &&
-        at.machine)
+    if (fleet_file_server_backing(arm_of(r)->fleet, &r->arena, &t.f, &at) && at.machine)
         t.f.prov_state = PROV_CREATING; /* a machine is to be made export it */
     if (st_tx(arm_of(r)->storage, "file server create", create_in_tx, &t, &e) < 0)
         return reply_err(r, &e);
     if (t.f.prov_state == PROV_CREATING)
-        fleet_wake_file_server(sched_fleet(arm_of(r)->sched), t.f.id);
+        fleet_wake_file_server(arm_of(r)->fleet, t.f.id);
     LOG_INFO(r->config->log, "fileserver.created", LF_STR("fileServer", t.f.name),
              LF_STR("workspace", w->name));
     return reply_accepted(r, &w->scope, t.guid);

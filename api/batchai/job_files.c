@@ -15,7 +15,6 @@
 #include "model/job_output.h"
 #include "scheduler/fleet/fleet.h"
 #include "scheduler/run/runs.h"
-#include "scheduler/scheduler.h"
 
 #define EXPIRY_MIN   5
 #define EXPIRY_MAX   600
@@ -57,8 +56,8 @@ static bool is_elsewhere(const struct share_list *l)
     struct output_dir *at;
     struct err e;
     size_t n;
-    return runs_output_dirs(sched_runs(arm_of(r)->sched), &r->arena, RES_JOB, l->job.id,
-                            l->list->id, &at, &n, &e) == 0 &&
+    return runs_output_dirs(arm_of(r)->runs, &r->arena, RES_JOB, l->job.id, l->list->id, &at, &n,
+                            &e) == 0 &&
            n > 0 && !at[0].is_local;
 }
 

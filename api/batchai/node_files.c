@@ -8,7 +8,6 @@
 #include "api/batchai/file_list.h"
 #include "scheduler/fleet/fleet.h"
 #include "scheduler/run/runs.h"
-#include "scheduler/scheduler.h"
 
 struct node_list {
     struct file_list *list;
@@ -95,7 +94,7 @@ static int look(struct node_list *nl, int64_t job_id, struct replied **out)
     if (!at)
         err_set(&e, ERR_FILE_NOT_FOUND, NULL,
                 "the node that had it is not in its cluster any more");
-    else if (fleet_list_dir(sched_fleet(arm_of(l->r)->sched), at, path, on_listed, nl, &e) == 0)
+    else if (fleet_list_dir(arm_of(l->r)->fleet, at, path, on_listed, nl, &e) == 0)
         return 0;
     *out = refuse(nl, &e);
     return 1;
@@ -106,8 +105,7 @@ static int find(struct file_list *l, const struct job *j, struct node_list **out
     struct output_dir *at;
     size_t n;
     struct request *r = l->r;
-    if (runs_output_dirs(sched_runs(arm_of(r)->sched), &r->arena, RES_JOB, j->id, l->id, &at, &n,
-                         e) < 0)
+    if (runs_output_dirs(arm_of(r)->runs, &r->arena, RES_JOB, j->id, l->id, &at, &n, e) < 0)
         return -1;
     *out = arena_alloc(&r->arena, sizeof **out);
     **out = (struct node_list){.list = l, .at = at, .n = n};

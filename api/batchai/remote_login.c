@@ -2,7 +2,6 @@
 #include "api/batchai/remote_login.h"
 
 #include "scheduler/fleet/fleet.h"
-#include "scheduler/scheduler.h"
 
 struct replied *reply_remote_login(struct request *r, const struct node *nodes, size_t n)
 {
@@ -10,7 +9,7 @@ struct replied *reply_remote_login(struct request *r, const struct node *nodes, 
     strbuf_puts(&out, "{\"value\":[");
     for (size_t i = 0; i < n; i++) {
         struct node_login login;
-        fleet_node_login(sched_fleet(arm_of(r)->sched), &r->arena, &nodes[i], &login);
+        fleet_node_login(arm_of(r)->fleet, &r->arena, &nodes[i], &login);
         json_t *row = json_pack("{s:s, s:s, s:i}", "nodeId", nodes[i].name, "ipAddress",
                                 login.address, "port", login.port);
         if (i > 0)

@@ -10,7 +10,6 @@
 #include "lib/strbuf.h"
 #include "model/spec.h"
 #include "scheduler/fleet/fleet.h"
-#include "scheduler/scheduler.h"
 #include "storage/storage.h"
 
 const char *render_id(struct request *r, const struct scope *s, const char *collection,
@@ -202,7 +201,7 @@ static void set_mount_settings(struct request *r, json_t *p, const struct file_s
 {
     struct file_server_backing at;
     if (f->prov_state != PROV_SUCCEEDED ||
-        !fleet_file_server_backing(sched_fleet(arm_of(r)->sched), &r->arena, f, &at))
+        !fleet_file_server_backing(arm_of(r)->fleet, &r->arena, f, &at))
         return;
     json_object_set_new(p, "mountSettings",
                         json_pack("{s:s, s:s, s:s, s:s}", "mountPoint", at.directory,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the HTTPS stack alone can do: libmicrohttpd on a libuv loop, driven as api/http/server.c drives
- * it, with nothing behind it. PUT is answered 202 once its body was read, everything else 200 with
- * the bytes of a file.
+ * What the HTTPS stack alone can do: libmicrohttpd on a libuv loop, driven as api/http/server.c
+ * drives it, with nothing behind it. PUT is answered 202 once its body was read, everything else
+ * 200 with the bytes of a file.
  *
  *     echo CERT KEY REPLY-FILE     prints the port (loopback) and serves until it is killed
  */
