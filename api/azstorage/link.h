@@ -16,8 +16,8 @@ enum link_kind { LINK_FILE, LINK_BLOB, LINK_NODE };
 
 struct file_ref {
     enum link_kind kind;
-    /* Account and share or container; of a node: the job's row id, the node's rank among the job's,
-     * the output directory's id. None holds a newline. NULL: no more. */
+    /* Account and share or container; of a node: the job's ROWID-GUID, the node's rank among the
+     * job's, the output directory's id. None holds a newline. NULL: no more. */
     const char *scope[LINK_SCOPE_MAX];
     const char *path; /* below the share, or below the output directory */
 };

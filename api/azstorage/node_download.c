@@ -82,19 +82,29 @@ static int number(const char *text, int64_t *out)
     return *text < '0' || *text > '9' || *end || errno ? -1 : 0;
 }
 
+/* The row id finds the job; the guid says that it is the one which the link was made for, as a
+ * backup that is put back repeats row ids. */
+static int split_job(struct request *r, const char *text, int64_t *id, const char **guid)
+{
+    size_t n = strcspn(text, "-");
+    *guid = text[n] ? text + n + 1 : "";
+    return number(arena_strndup(&r->arena, text, n), id);
+}
+
 static int find_place(struct request *r, const struct file_ref *f, struct output_dir *out,
                       struct err *e)
 {
     int64_t job_id, rank;
+    const char *guid;
     struct job j;
     struct output_dir *at;
     size_t n;
-    if (number(f->scope[0], &job_id) < 0 || number(f->scope[1], &rank) < 0)
+    if (split_job(r, f->scope[0], &job_id, &guid) < 0 || number(f->scope[1], &rank) < 0)
         return err_set(e, ERR_FILE_NOT_FOUND, NULL, "The link names no job's node.");
     int rc = st_job_by_id(azstorage_of(r)->storage, &r->arena, job_id, &j, e);
     if (rc < 0)
         return -1;
-    if (rc == 0 || j.prov_state == PROV_DELETING)
+    if (rc == 0 || j.prov_state == PROV_DELETING || strcmp(j.guid, guid) != 0)
         return err_set(e, ERR_FILE_NOT_FOUND, NULL,
                        "The file cannot be read: its job has been deleted.");
     if (runs_output_dirs(azstorage_of(r)->runs, &r->arena, RES_JOB, j.id, f->scope[2], &at, &n, e) <

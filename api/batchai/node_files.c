@@ -76,7 +76,7 @@ static void on_listed(void *ctx, const struct err *why, const struct node_dir_en
 }
 
 /* 0: the answer comes by on_listed(). 1: *out is it. */
-static int look(struct node_list *nl, int64_t job_id, struct replied **out)
+static int look(struct node_list *nl, const struct job *j, struct replied **out)
 {
     struct file_list *l = nl->list;
     struct arena *a = &l->r->arena;
@@ -88,7 +88,7 @@ static int look(struct node_list *nl, int64_t job_id, struct replied **out)
         return 1;
     }
     l->dir = (struct file_ref){LINK_NODE,
-                               {arena_printf(a, "%lld", (long long)job_id),
+                               {arena_printf(a, "%lld-%s", (long long)j->id, j->guid),
                                 arena_printf(a, "%d", at ? at->rank : 0), l->id},
                                path};
     if (!at)
@@ -118,7 +118,7 @@ int node_files_list(struct file_list *l, const struct job *j, struct replied **o
     struct node_list *nl;
     if (find(l, j, &nl, e) < 0)
         return -1;
-    if (look(nl, j->id, out) == 0)
+    if (look(nl, j, out) == 0)
         *out = reply_later(r);
     return 0;
 }
@@ -131,6 +131,6 @@ void node_files_finish(struct file_list *l, const struct job *j)
     struct err e;
     if (find(l, j, &nl, &e) < 0)
         request_finish(r, reply_err(r, &e));
-    else if (look(nl, j->id, &done) == 1)
+    else if (look(nl, j, &done) == 1)
         request_finish(r, done);
 }

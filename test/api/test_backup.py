@@ -78,6 +78,29 @@ def test_a_new_job_does_not_take_over_an_old_task(kept):
     assert new.fail()["executionInfo"]["exitCode"] == 5
 
 
+def test_a_link_shows_no_file_of_a_job_that_came_into_the_place_of_its_own(kept):
+    """The job that is made after the restore has the row id of the one that the link was made for."""
+    d, place, copy = kept
+
+    def job(word):
+        made = place.job(f"{place.path}/clusters/c", f"echo {word}", 1, word, stdOutErrPathPrefix="$AZ_BATCHAI_JOB_TEMP")
+        made.succeed()
+        return made.link("stdout.txt")
+
+    (place.share() / "go").touch()
+    place.job_at("runs").succeed()
+    old = job("old")
+    d.stop()
+    restore(d, copy)
+    d.start()
+    wait_for(lambda: place.job_at("runs").state != "running", 30, "the job of the copy to end")
+    new = job("new")
+    row = [url.split("/nodes/")[1].split("-")[0] for url in (old, new)]
+    assert row[0] == row[1]
+    assert d.call("GET", new, token=None, api_version=None, expect=200).text == "new\n"
+    assert d.call("GET", old, token=None, api_version=None).status == 404
+
+
 def test_what_does_not_fit_is_refused(kept, tmp_path):
     d, place, copy = kept
     d.stop()

@@ -12,6 +12,7 @@ import signal
 import socket
 import ssl
 import threading
+import uuid
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import parse_qs, quote, urlsplit
@@ -378,9 +379,11 @@ def test_links_are_signed_and_expire(own_place, fetch):
     expired = fetch(forge(own_place.daemon, url, expiry="2020-01-01T00:00:00Z"))
     assert expired.status == 403 and "expired at 2020-01-01" in expired.text
     _, _, job_id, rank, directory, _ = urlsplit(url).path.split("/", 5)
+    row, guid = job_id.split("-", 1)
     changed = [
         url.replace("stdout.txt", "stderr.txt"),
-        url.replace(f"/nodes/{job_id}/", f"/nodes/{int(job_id) + 1}/"),
+        url.replace(f"/nodes/{row}-{guid}/", f"/nodes/{int(row) + 1}-{guid}/"),
+        url.replace(f"/nodes/{row}-{guid}/", f"/nodes/{row}-{uuid.uuid4()}/"),
         url.replace(f"/{rank}/{directory}/", f"/1/{directory}/"),
         url.replace(f"/nodes/{job_id}/{rank}/{directory}/", f"/files/{job_id}/{rank}/{directory}/"),
         url.replace("sr=n", "sr=f"),
