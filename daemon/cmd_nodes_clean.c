@@ -101,7 +101,8 @@ static bool clean(const struct site *site, const struct site_machine *machine, b
     ssh.files = c.files;
     ssh.log = &quiet;
     ssh.root = machine->group->node_root;
-    if (!dry_run) /* the next daemon that comes is newer */
+    ssh.yields = true; /* a daemon with another state directory may have this known_hosts */
+    if (!dry_run)      /* the next daemon that comes is newer */
         ssh.epoch = (struct node_epoch){.term = time_now_us() / US_PER_S, .id = "clean"};
     ssh.callbacks = (struct node_callbacks){.ready = on_ready, .down = on_down, .ctx = &c};
     if (node_open_ssh(&ssh, &c.link, &e) < 0) {

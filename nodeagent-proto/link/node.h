@@ -95,6 +95,9 @@ struct node_ssh_config {
      * it is not disturbed. Only node_health() is answered, with an error if root could not be used.
      * The agent's program is put into agent_dir all the same. */
     bool look;
+    /* An agent that serves root is left alone, also one that this daemon's known_hosts speaks for;
+     * then the link fails. Of a program that is not the daemon. */
+    bool yields;
     struct node_epoch epoch; /* said in hello; borrowed while the link is opened */
     int connect_ms;          /* name and TCP; each of these: 0 is a default */
     int login_ms;            /* each of handshake, host key and login */

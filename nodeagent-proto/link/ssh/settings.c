@@ -98,6 +98,7 @@ int node_open_ssh(const struct node_ssh_config *c, struct node_link **out, struc
     l->dead_ms = or_default(c->dead_ms, DEFAULT_DEAD_MS);
     l->strict = c->strict;
     l->look = c->look;
+    l->yields = c->yields;
     l->agents = c->agents;
     l->files = c->files;
     l->queue_end = &l->queue;

@@ -92,7 +92,7 @@ struct ssh {
     char *host, *user, *identity, *passphrase, *agent_socket, *password, *known_hosts, *become;
     char *agent_dir, *root;
     int port, connect_ms, login_ms, command_ms, keepalive_s, dead_ms;
-    bool strict, look;
+    bool strict, look, yields;
     const struct node_agents *agents; /* borrowed */
     struct files *files;              /* borrowed */
     uv_loop_t *loop;

@@ -178,14 +178,15 @@ enum ssh_step ssh_step_upload(struct ssh *l)
 /* ---- start ---- */
 
 /* Names this daemon (no two have one known_hosts file) and the machine as it knows it: one that it
- * knows by two names is refused under the second. */
+ * knows by two names is refused under the second. Who has the file and is not the daemon says so.
+ */
 static void owner_argument(struct strbuf *line, const struct ssh *l)
 {
     char host[UV_MAXHOSTNAMESIZE] = "";
     size_t n = sizeof host;
     struct strbuf owner = STRBUF_INIT;
     (void)uv_os_gethostname(host, &n);
-    strbuf_printf(&owner, "%s:%s %s", host, l->known_hosts, l->name);
+    strbuf_printf(&owner, "%s%s:%s %s", l->yields ? "not " : "", host, l->known_hosts, l->name);
     argument(line, owner.s);
     strbuf_free(&owner);
 }

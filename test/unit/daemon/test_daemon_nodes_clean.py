@@ -8,6 +8,7 @@ import subprocess
 import pytest
 import yaml
 from support.sshd import Sshd
+from support.world import Place, wait_flag
 
 
 @pytest.fixture
@@ -93,6 +94,25 @@ def test_beside_a_running_daemon_it_is_refused(own_daemon, machine, run, tmp_pat
     config.write_text(yaml.safe_dump({"inventory": [machine.group()]}))
     done = run("nodes", "clean", "--config", config, "--state-dir", d.state_dir, machine.name)
     assert done.returncode == 1 and "a daemon runs in" in done.stderr
+
+
+def test_a_daemon_with_another_state_directory_keeps_its_jobs(machine, own_daemon, run, tmp_path):
+    """It shares the file of host keys, by which an agent knows whose it is."""
+    group = machine.group(vm_sizes=["STANDARD_NC6"])
+    config = {"inventory": [group], "ssh": {"known_hosts": str(tmp_path / "known_hosts")}}
+    d = own_daemon(config=config)
+    place = Place(d).make()
+    user = {"adminUserName": f"clean{os.getpid()}", "adminUserPassword": "pw-never-shown"}
+    cluster = place.cluster(1, vmSize="STANDARD_NC6", nodeSetup=None, userAccountSettings=user)
+    go = tmp_path / "go"
+    job = place.job(cluster, wait_flag(go), stdOutErrPathPrefix="$AZ_BATCHAI_JOB_TEMP")
+    job.wait("running")
+    same = tmp_path / "same.yaml"
+    same.write_text(yaml.safe_dump(config))
+    done = run("nodes", "clean", "--config", same, "--state-dir", tmp_path / "other", machine.name)
+    assert done.returncode == 1 and "another agent serves the node root" in done.stderr
+    go.touch()
+    assert job.succeed()["executionInfo"]["exitCode"] == 0
 
 
 def test_it_asks_for_the_inventory(run):
