@@ -214,11 +214,16 @@ json_t *message_err(const struct err *e)
                      jsontext_string(e->target), "message", jsontext_string(e->msg));
 }
 
+static const char *text_or(const json_t *j, const char *name, const char *otherwise)
+{
+    const char *text = json_string_value(json_object_get(j, name));
+    return text && *text ? text : otherwise;
+}
+
 void message_err_read(json_t *j, struct err *e)
 {
-    const char *code = "", *target = "", *text = "the agent gave no reason";
-    (void)json_unpack(j, "{s?s, s?s, s?s}", "code", &code, "target", &target, "message", &text);
-    err_set(e, wire_code_find(code), target, "%s", text);
+    err_set(e, wire_code_find(text_or(j, "code", "")), text_or(j, "target", ""), "%s",
+            text_or(j, "message", "the agent gave no reason"));
 }
 
 json_t *message_epoch(const struct node_epoch *ep)

@@ -330,6 +330,25 @@ static void test_names_of_errors(void **state)
     assert_int_equal(wire_code_find("Unheard"), ERR_NODE);
 }
 
+static void test_a_refusal_without_a_reason_says_so(void **state)
+{
+    static const char *const texts[] = {"{}", "{\"message\": \"\"}", "{\"message\": 7}", "[]"};
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct err e;
+        json_t *j = json_loads(texts[i], 0, NULL);
+        message_err_read(j, &e);
+        assert_int_equal(e.code, ERR_NODE);
+        assert_string_equal(e.msg, "the agent gave no reason");
+        json_decref(j);
+    }
+    struct err e;
+    json_t *j = json_loads("{\"code\": 7, \"message\": \"no such file\"}", 0, NULL);
+    message_err_read(j, &e);
+    assert_string_equal(e.msg, "no such file");
+    json_decref(j);
+}
+
 static void test_ids(void **state)
 {
     (void)state;
@@ -358,6 +377,7 @@ int main(void)
         cmocka_unit_test(test_bytes_go_with_a_message),
         cmocka_unit_test(test_bytes_that_are_not_there),
         cmocka_unit_test(test_names_of_errors),
+        cmocka_unit_test(test_a_refusal_without_a_reason_says_so),
         cmocka_unit_test(test_ids),
     };
     return cmocka_run_group_tests_name("codec", tests, NULL, NULL);
