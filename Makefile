@@ -23,6 +23,7 @@ Q      := $(if $(V),,@)
 silent := $(findstring s,$(firstword -$(MAKEFLAGS)))
 say     = @$(if $(V)$(silent),:,printf '  %-6s %s\n' $(1))
 
+.DEFAULT_GOAL := all
 # These only install, or start another make: they work before anything is installed.
 BEFOREHAND := deps help clean demo check bench fuzz
 needs_rooms := $(if $(MAKECMDGOALS),$(filter-out $(BEFOREHAND),$(MAKECMDGOALS)),all)
