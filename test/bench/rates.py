@@ -13,7 +13,7 @@ ROUNDS, SECONDS, SYNC_SECONDS = 5, 2, 0.5
 JOBS, LIST_ROUNDS = 10_000, 7
 CONNECTIONS = (1, 16)
 AIM_PUTS = {1: 500, 16: 3000}
-AIM_GETS, AIM_LIST_MS = 15_000, 200
+AIM_GETS, AIM_LIST_MS = 15_000, 100
 
 
 def echo_wrk(echo, method, body, connections):
