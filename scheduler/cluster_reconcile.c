@@ -455,10 +455,11 @@ static int serve_queue(struct pass *p, struct err *e)
         plan[n_plan++] =
             (struct plan_run){r->id, r->priority, r->nodes, !r->need_whole, need_of(r)};
     }
-    if (looked == n && n == limit)
-        wake(p->s->wakes, WAKE_POOL, p->pool.id);
     struct plan_assignment *list;
     size_t n_list = plan_allocation(&p->a, plan, n_plan, largest, nodes, p->n_nodes, &list);
+    /* Behind one that does not fit nobody is served, so there is nothing more to look at. */
+    if (looked == n && n == limit && n_list == n_plan)
+        wake(p->s->wakes, WAKE_POOL, p->pool.id);
     return assign_all(p, runs, n, list, n_list, e);
 }
 

@@ -227,6 +227,24 @@ static void test_a_whole_node_is_one_on_which_nobody_has_a_part(void **state)
     world_free(w);
 }
 
+/* More of them wait than there are slots, and the first does not fit. */
+static void test_nobody_asks_again_and_again_whether_there_is_room(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(1);
+    struct virtual_world *v = virtual_of(w);
+    int64_t c = roomy_cluster(w, 1);
+    int64_t large = add_part(w, c, "large", 1, (struct capacity){.slots = 3});
+    WAIT(w, job_state(w, large) == EXEC_RUNNING);
+    add_part(w, c, "a", 1, (struct capacity){.slots = 2});
+    add_part(w, c, "b", 1, (struct capacity){.slots = 2});
+    int64_t then = v->t.now_us;
+    for (int i = 0; i < 1000 && v->t.now_us < then + 10 * SECOND; i++)
+        virtual_step(w);
+    assert_true(v->t.now_us >= then + 10 * SECOND);
+    world_free(w);
+}
+
 #define T(name) cmocka_unit_test(name)
 
 int main(void)
@@ -239,6 +257,7 @@ int main(void)
         T(test_a_run_of_two_nodes_has_of_each_what_is_free_there),
         T(test_memory_and_cores_are_shared_out_too),
         T(test_a_whole_node_is_one_on_which_nobody_has_a_part),
+        T(test_nobody_asks_again_and_again_whether_there_is_room),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }
