@@ -168,7 +168,7 @@ $(BUILD)/bench/sim-agents: $(call obj,test/bench/sim_agents.c) $(AGENT_SHARED)
 # wrapped, to break it on purpose.
 SIM_OBJS   := $(call obj,$(sort $(wildcard test/sim/*.c)))
 SIM_BROKEN := $(call obj,test/sim/broken/broken.c)
-SIM_WRAPPED := fdatasync guid_new st_check frame_encode json_loadb \
+SIM_WRAPPED := fdatasync guid_new st_check st_node_insert frame_encode json_loadb \
                $(addprefix sqlite3_,open_v2 close prepare_v2 prepare_v3 finalize exec)
 sim_wrap    = $(patsubst %,-Wl$(comma)--wrap=%,$(SIM_WRAPPED) $(1))
 comma      := ,
@@ -179,7 +179,7 @@ $(BUILD)/sim/sim-broken: $(SIM_OBJS) $(SIM_BROKEN) $(LINK_LIBS)
 	@mkdir -p $(@D)
 	@$(CC) -o $@ $(SIM_OBJS) $(SIM_BROKEN) $(LINK_LIBS) \
 	    $(call sim_wrap,sim_disk_sync st_run_queue st_node_local_total st_allocation_of_run \
-	        st_task_prefix wake) \
+	        st_task_prefix wake st_event_add st_event_forget st_allocation_of_node machines_use) \
 	    $(LDFLAGS) $(PKG_LIBS)
 
 HISTORIES ?= 10000

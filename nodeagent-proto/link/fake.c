@@ -461,6 +461,7 @@ struct fake_node *fake_find(struct fake_nodes *f, const char *name)
     struct fake_node *n = f->nodes[f->n++] = xcalloc(1, sizeof *n);
     n->f = f;
     n->name = xstrdup(name);
+    n->gpus = f->c.gpus;
     f->agent->init(n);
     return n;
 }

@@ -37,6 +37,7 @@ struct fake_config {
     const struct log *log;
     uint64_t seed;                      /* of delays and names */
     int64_t delay_min_us, delay_max_us; /* of a message */
+    int gpus;                           /* of a node: see fake_set_gpus() */
     /* NULL: see fake_read_command(). */
     void (*plan)(void *ctx, const struct task_spec *spec, struct fake_task *out);
     struct fake_watch watch; /* any member may be NULL */

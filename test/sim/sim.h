@@ -21,6 +21,9 @@
 #define TREES_MAX   3
 #define CLUSTERS    4 /* the most that are there at once */
 #define THINGS_MAX  128
+#define MACHINES    6 /* of the inventory */
+#define PART_SLOTS  4 /* of a node that runs share; other nodes are had whole */
+#define GPUS        4 /* of every node */
 
 /* One life of the daemon. */
 struct life {
@@ -31,6 +34,9 @@ struct life {
     struct storage *st;
     struct files *files;
     struct batchai_front front;
+    struct site site;
+    struct site_machine machines[MACHINES];
+    unsigned missing; /* machines that are not in its inventory, by bit */
     struct sched *s;
     bool up, closed;
     bool crashed; /* what is told to it counts no more */
@@ -45,6 +51,7 @@ struct thing {
     int64_t workspace, experiment; /* THING_TREE */
     struct thing *tree;            /* where a cluster or job is */
     struct thing *cluster;         /* of a job */
+    bool on_machines;              /* a cluster */
     int nodes, priority;           /* of a job */
     int starts;                    /* of its command, in all */
     bool acknowledged;             /* that it was made */
@@ -60,6 +67,15 @@ struct thing {
     int last_troubles;
     int64_t waits_since; /* at the head of its queue, with idle nodes enough; 0: it does not */
 };
+
+/* The newest event of a resource that was seen. */
+struct link_of_chain {
+    int kind, to;
+    int64_t id;
+};
+
+/* How commands that mount a share end, anywhere. */
+enum share_state { SHARE_MOUNTS, SHARE_FAILS, SHARE_HANGS };
 
 struct sim {
     uint64_t seed;
@@ -78,6 +94,14 @@ struct sim {
         int64_t turns;      /* of this life: committed or lost; 0: not yet */
         bool pending, waits;
     } looked;
+    struct events_seen { /* of this life */
+        int64_t last, rollbacks;
+        struct link_of_chain *chain;
+        size_t n, cap;
+    } events_seen;
+    unsigned missing;  /* machines that the next life finds in no inventory, by bit */
+    unsigned withheld; /* those that were drained or missing when last looked at */
+    enum share_state share;
     int step;
     bool disk_full;
     int64_t writes_fail_until; /* after a full disk, what failed is tried again a moment later */
@@ -132,6 +156,30 @@ void sim_check(struct sim *m);
 bool sim_at_rest(struct sim *m, const char **what);
 /* A task began on a node. */
 void sim_check_start(struct sim *m, struct fake_node *n, const char *id, const char *command);
+
+/* --- sim_events.c
+ * ---------------------------------------------------------------------------------- */
+struct view;
+/* Events in order: each goes on where the one before of its resource ended. */
+void sim_events_check(struct view *v);
+/* None is left of what is gone. */
+void sim_events_check_pruned(struct view *v);
+/* Another life: all are read anew. */
+void sim_events_forget(struct sim *m);
+
+/* --- sim_site.c: machines, shared nodes, shares
+ * ---------------------------------------------------------------------------------- */
+/* Machines of this size are in the inventory; local nodes may have it too, where there are none. */
+#define MACHINE_SIZE "STANDARD_NC6"
+#define LOCAL_SIZE   "STANDARD_D1"
+void sim_site_fill(struct life *l);
+const char *sim_machine_name(int i);
+/* -1: it is none of ours. */
+int sim_machine_index(const char *name);
+/* How many runs may share a node of the pool. */
+int sim_slots(int64_t pool_id);
+/* What tasks do; of a command that mounts, as the share is now. */
+void sim_plan_task(void *ctx, const struct task_spec *spec, struct fake_task *out);
 
 /* --- sim_frames.c
  * ---------------------------------------------------------------------------------- */

@@ -18,34 +18,89 @@
 /* --- nodes
  * ------------------------------------------------------------------------------------------- */
 
-static void check_node(struct view *v, const struct node *n)
+static bool whole_run(const struct view *v, int64_t run_id)
 {
-    struct capacity used = {0};
-    int live = 0;
-    for (size_t i = 0; i < v->n_held; i++)
-        if (v->held[i].node_id == n->id) {
-            live++;
-            used.slots += v->held[i].takes.slots;
-            used.gpus += v->held[i].takes.gpus;
-            used.cores += v->held[i].takes.cores;
-            used.memory += v->held[i].takes.memory;
-        }
-    if (live > 0 && n->state == NODE_PREPARING)
-        sim_fail(v->m, "node %s is being prepared and holds %d runs", n->name, live);
-    if ((n->idle_us != 0) != (n->state == NODE_IDLE && live == 0))
-        sim_fail(v->m, "node %s in state %d holds %d runs; idle since %lld", n->name, (int)n->state,
-                 live, (long long)n->idle_us);
-    if (used.slots > n->has.slots)
-        sim_fail(v->m, "node %s has %d slots, of which %d are taken", n->name, n->has.slots,
-                 used.slots);
+    for (size_t i = 0; i < v->n_jobs; i++)
+        if (v->runs[i].id == run_id)
+            return v->runs[i].need_whole;
+    return true;
 }
 
+/* Its GPUs, by bit. */
+static unsigned devices(const struct view *v, const struct allocation *al, const struct node *n)
+{
+    unsigned bits = 0;
+    if (whole_run(v, al->run_id))
+        return (1U << n->has.gpus) - 1;
+    for (const char *at = al->devices; at && *at;) {
+        char *end;
+        bits |= 1U << strtol(at, &end, 10);
+        at = *end == ',' ? end + 1 : "";
+    }
+    return bits;
+}
+
+static int bits_in(unsigned bits)
+{
+    return __builtin_popcount(bits);
+}
+
+/* Who has parts of it has them alone. */
+static void check_parts(struct view *v, const struct node *n)
+{
+    struct capacity used = {0};
+    unsigned taken = 0;
+    for (size_t i = 0; i < v->n_held; i++) {
+        const struct allocation *al = &v->held[i];
+        if (al->node_id != n->id)
+            continue;
+        unsigned mine = devices(v, al, n);
+        if (mine & taken)
+            sim_fail(v->m, "node %s gives GPUs (bits %x) twice", n->name, mine & taken);
+        if (!whole_run(v, al->run_id) && bits_in(mine) != al->takes.gpus)
+            sim_fail(v->m, "a run has %d GPUs of node %s and is told of those of bits %x",
+                     al->takes.gpus, n->name, mine);
+        taken |= mine;
+        used.slots += al->takes.slots;
+        used.gpus += al->takes.gpus;
+    }
+    if (used.slots > n->has.slots || used.gpus > n->has.gpus)
+        sim_fail(v->m, "node %s has %d slots and %d GPUs, of which %d and %d are taken", n->name,
+                 n->has.slots, n->has.gpus, used.slots, used.gpus);
+}
+
+static void check_node(struct view *v, const struct node *n)
+{
+    if (n->live > 0 && n->state == NODE_PREPARING)
+        sim_fail(v->m, "node %s is being prepared and holds %d runs", n->name, n->live);
+    if ((n->idle_us != 0) != (n->state == NODE_IDLE && n->live == 0))
+        sim_fail(v->m, "node %s in state %d holds %d runs; idle since %lld", n->name, (int)n->state,
+                 n->live, (long long)n->idle_us);
+    if (n->live > 0)
+        check_parts(v, n);
+}
+
+/* A machine is one cluster's alone. */
 static void check_nodes(struct view *v)
 {
-    if (v->n_nodes > LOCAL_NODES)
-        sim_fail(v->m, "%zu nodes are more than the %d there may be", v->n_nodes, LOCAL_NODES);
-    for (size_t i = 0; i < v->n_nodes; i++)
+    int local = 0;
+    for (size_t i = 0; i < v->n_nodes; i++) {
+        local += v->nodes[i].machine_id == 0;
         check_node(v, &v->nodes[i]);
+        for (size_t k = 0; k < i && v->nodes[i].machine_id != 0; k++)
+            if (v->nodes[k].machine_id == v->nodes[i].machine_id)
+                sim_fail(v->m, "nodes %s and %s are the same machine", v->nodes[k].name,
+                         v->nodes[i].name);
+    }
+    if (local > LOCAL_NODES)
+        sim_fail(v->m, "%d nodes are more than the %d there may be", local, LOCAL_NODES);
+}
+
+/* Its machine is drained, or in no inventory. */
+static bool withheld(const struct view *v, const struct node *n)
+{
+    int i = sim_view_machine(v, n);
+    return i >= 0 && ((v->drained | v->m->life->missing) & 1U << i);
 }
 
 /* --- jobs
@@ -54,14 +109,6 @@ static void check_nodes(struct view *v)
 static bool is_over(enum exec_state x)
 {
     return x == EXEC_SUCCEEDED || x == EXEC_FAILED;
-}
-
-static const struct node *node_by_id(const struct view *v, int64_t id)
-{
-    for (size_t i = 0; i < v->n_nodes; i++)
-        if (v->nodes[i].id == id)
-            return &v->nodes[i];
-    return NULL;
 }
 
 /* The two say the same. */
@@ -77,6 +124,19 @@ static void check_run(struct view *v, const struct job *j, const struct run *r)
                  (int)j->exec_state, (long long)r->id, (int)r->state, (int)r->stop);
 }
 
+/* What was withheld when last looked at, and still is, has got no job since. */
+static void check_given(struct view *v, const struct job *j, const struct allocation *al,
+                        const struct node *n)
+{
+    const struct thing *t = sim_thing_by_name(v->m, j->name);
+    int i = sim_view_machine(v, n);
+    if (!t || !withheld(v, n) || !(v->m->withheld & 1U << i))
+        return;
+    if (t->was_queued || t->seen_attempt != al->attempt)
+        sim_fail(v->m, "job %s has got machine %s, which is drained or in no inventory", j->name,
+                 sim_machine_name(i));
+}
+
 /* All of its nodes while it runs, each rank once; none while it is queued. */
 static void check_allocation(struct view *v, const struct job *j, const struct run *r)
 {
@@ -85,9 +145,14 @@ static void check_allocation(struct view *v, const struct job *j, const struct r
     check_run(v, j, r);
     for (size_t i = 0; i < v->n_held; i++) {
         const struct allocation *al = &v->held[i];
-        const struct node *n = node_by_id(v, al->node_id);
+        const struct node *n = sim_view_node(v, al->node_id);
         if (al->run_id != r->id)
             continue;
+        for (size_t k = 0; k < i; k++)
+            if (v->held[k].run_id == r->id && v->held[k].node_id == al->node_id)
+                sim_fail(v->m, "job %s has node %s twice", j->name, al->node_name);
+        if (n)
+            check_given(v, j, al, n);
         held++;
         ranks |= 1U << al->rank;
         if (!n || n->cluster_id != j->cluster_id || al->attempt != r->attempt)
@@ -138,29 +203,54 @@ static bool outranks(const struct job *a, const struct job *b)
     return a->priority != b->priority ? a->priority > b->priority : a->id < b->id;
 }
 
-/* The first that waits of those that the cluster could ever serve; NULL: none. */
-static const struct job *head_of(const struct view *v, const struct cluster *c)
+/* The first that waits of those that the cluster could ever serve; -1: none. */
+static int head_of(const struct view *v, const struct cluster *c)
 {
-    const struct job *head = NULL;
+    int head = -1;
     for (size_t i = 0; i < v->n_jobs; i++) {
         const struct job *j = &v->jobs[i];
         if (j->cluster_id == c->id && j->exec_state == EXEC_QUEUED &&
             j->prov_state != PROV_DELETING && j->node_count <= most_nodes(c) &&
-            (!head || outranks(j, head)))
-            head = j;
+            (head < 0 || outranks(j, &v->jobs[head])))
+            head = (int)i;
     }
     return head;
+}
+
+static bool has_room(const struct view *v, const struct node *n, const struct run *r)
+{
+    struct capacity left = n->has;
+    if (n->state != NODE_IDLE || withheld(v, n))
+        return false;
+    for (size_t i = 0; i < v->n_held; i++)
+        if (v->held[i].node_id == n->id) {
+            left.slots -= v->held[i].takes.slots;
+            left.gpus -= v->held[i].takes.gpus;
+        }
+    return r->need_whole
+               ? n->live == 0
+               : left.slots > 0 && left.slots >= r->need.slots && left.gpus >= r->need.gpus;
+}
+
+/* How many nodes could begin with it now. */
+static int room_for(const struct view *v, const struct cluster *c, int head)
+{
+    int n = 0;
+    for (size_t i = 0; head >= 0 && i < v->n_nodes; i++)
+        n += v->nodes[i].cluster_id == c->id && has_room(v, &v->nodes[i], &v->runs[head]);
+    return n;
 }
 
 /* Nobody is served before those that outrank it, and they wait for no idle node. */
 static void check_queue(struct view *v, const struct cluster *c)
 {
     struct sim *m = v->m;
-    const struct job *head = head_of(v, c);
+    int at = head_of(v, c), room = room_for(v, c, at);
+    const struct job *head = at < 0 ? NULL : &v->jobs[at];
     for (int i = 0; i < m->n_things; i++) {
         struct thing *t = m->things[i];
         bool waits = head && t->kind == THING_JOB && t->cluster && t->cluster->id == c->id &&
-                     strcmp(t->name, head->name) == 0 && head->node_count <= c->counts.idle;
+                     strcmp(t->name, head->name) == 0 && head->node_count <= room;
         if (t->kind != THING_JOB || !t->cluster || t->cluster->id != c->id)
             continue;
         m->looked.waits = m->looked.waits || waits;
@@ -170,8 +260,8 @@ static void check_queue(struct view *v, const struct cluster *c)
             t->waits_since = m->t.now_us;
         else if (m->t.now_us - t->waits_since > FORGOTTEN_US &&
                  m->t.now_us > m->writes_fail_until && !m->disk_full)
-            sim_fail(m, "job %s of %d nodes waits beside %d idle nodes of cluster %s", t->name,
-                     t->nodes, c->counts.idle, c->name);
+            sim_fail(m, "job %s of %d nodes waits beside %d nodes with room in cluster %s", t->name,
+                     t->nodes, room, c->name);
         if (m->disk_full)
             t->waits_since = 0;
     }
@@ -301,7 +391,9 @@ void sim_check(struct sim *m)
     for (size_t i = 0; i < v.n_clusters; i++)
         if (v.clusters[i].prov_state != PROV_DELETING)
             check_queue(&v, &v.clusters[i]);
+    sim_events_check(&v);
     remember_queue(&v);
+    m->withheld = v.drained | m->life->missing;
     st_turn_end(m->life->st); /* reading has begun a transaction */
     arena_free(&m->a);
 }
@@ -322,13 +414,19 @@ struct start {
     const char *id;
 };
 
+/* As far as is known: what is left of one that has ended shares with nobody. */
+static bool may_share(const struct thing *a, const struct thing *b)
+{
+    return a->cluster == b->cluster && sim_slots(a->cluster->id) > 1 && a->ended == 0;
+}
+
 /* Nothing starts beside what is left of another job. Twice at once is no fault where the daemon had
  * to take the first for lost. */
 static void compare(void *ctx, struct fake_node *n, const char *id, const char *command)
 {
     const struct start *s = ctx;
     const struct thing *job = job_of(s->m, command);
-    if (job && job != s->job && n == s->node)
+    if (job && job != s->job && n == s->node && !may_share(job, s->job))
         sim_fail(s->m, "task %s starts on %s beside %s", s->id, fake_name(n), id);
     if (job != s->job || (n == s->node && strcmp(id, s->id) == 0))
         return;

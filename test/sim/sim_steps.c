@@ -7,8 +7,12 @@
 #include <string.h>
 
 #include "lib/guid.h"
+#include "scheduler/fleet/fleet.h"
 #include "scheduler/run/runs.h"
+#include "storage/storage_priv.h"
 #include "test/sim/sim.h"
+
+#define MACHINE_CLUSTERS (MACHINES / JOB_NODES)
 
 static int any(struct sim *m, int n)
 {
@@ -113,6 +117,23 @@ static struct scale any_scale(struct sim *m)
     return (struct scale){.kind = SCALE_MANUAL, .target = any(m, 7), .dealloc = options[any(m, 3)]};
 }
 
+/* At rest there must be machines for all. */
+static int machine_clusters(const struct sim *m)
+{
+    int n = 0;
+    for (int i = 0; i < m->n_things; i++)
+        n += m->things[i]->on_machines && !m->things[i]->gone;
+    return n;
+}
+
+static const char *cluster_doc(struct sim *m)
+{
+    return chance(m, 80) ? "{\"properties\": {}}"
+                         : "{\"properties\": {\"nodeSetup\": {\"mountVolumes\": "
+                           "{\"unmanagedFileSystems\": [{\"mountCommand\": \"mount-share\", "
+                           "\"relativeMountPath\": \"share\"}]}}}}";
+}
+
 static void add_cluster(struct sim *m)
 {
     struct thing *tree = pick(m, THING_TREE);
@@ -123,12 +144,13 @@ static void add_cluster(struct sim *m)
     char guid[GUID_SIZE];
     guid_new(guid);
     int64_t now = wall(m);
+    bool on_machines = t->on_machines = machine_clusters(m) < MACHINE_CLUSTERS && chance(m, 50);
     t->tree = tree;
     const struct cluster c = {.workspace_id = tree->workspace,
                               .name = t->name,
                               .guid = guid,
-                              .doc = "{\"properties\": {}}",
-                              .vm_size = "STANDARD_D1",
+                              .doc = cluster_doc(m),
+                              .vm_size = on_machines ? MACHINE_SIZE : LOCAL_SIZE,
                               .vm_priority = VM_DEDICATED,
                               .scale = any_scale(m),
                               .prov_state = PROV_SUCCEEDED,
@@ -156,6 +178,20 @@ static const char *job_doc(struct sim *m, const struct thing *t, int wall_s)
         "\"stdOutErrPathPrefix\": \"/logs\", \"constraints\": {\"maxWallClockTime\": \"PT%dS\"}}}",
         prep, t->nodes, runs_ms[any(m, 6)], chance(m, 15) ? 3 : 0, chance(m, 15) ? " stubborn" : "",
         t->name, wall_s);
+}
+
+/* No request asks for a part of a node yet: its run does. */
+static bool ask_for_part(struct sim *m, const struct thing *t)
+{
+    struct err e = {0};
+    int slots = any(m, 3), gpus = any(m, 3);
+    const char *sql = arena_printf(
+        &m->a,
+        "UPDATE run SET need_whole = 0, need_slots = %d, need_gpus = %d WHERE owner_kind = %d AND "
+        "owner_id = %lld",
+        slots, gpus, RES_JOB, (long long)t->id);
+    sim_trace(m, "%s wants %d slots, %d GPUs", t->name, slots, gpus);
+    return sim_ok(m, st_exec(m->life->st, sql, "part", &e), &e, "part");
 }
 
 static void add_job(struct sim *m)
@@ -189,6 +225,8 @@ static void add_job(struct sim *m)
                           .created_us = now,
                           .updated_us = now};
     t->gone = !sim_ok(m, st_job_insert(m->life->st, &j, NULL, &t->id, &e), &e, "job");
+    if (!t->gone && sim_slots(cluster->id) > 1 && chance(m, 80))
+        t->gone = !ask_for_part(m, t);
     sim_when_acknowledged(m, t);
     sched_wake_cluster(m->life->s, cluster->id);
     sim_trace(m, "job %s on %s: %d nodes, priority %d", t->name, cluster->name, t->nodes,
@@ -373,6 +411,52 @@ static void stop(struct sim *m)
     sim_restart(m);
 }
 
+static void bad_disk(struct sim *m)
+{
+    struct fake_node *n = any_node(m);
+    if (!n)
+        return;
+    bool bad = chance(m, 50);
+    sim_trace(m, "the disk of %s is %s", fake_name(n), bad ? "bad" : "good");
+    fake_set_bad_disk(n, bad);
+}
+
+static void share(struct sim *m)
+{
+    static const char *const words[] = {"can be mounted", "cannot be mounted", "hangs"};
+    m->share = (enum share_state)any(m, 3);
+    sim_trace(m, "the share %s", words[m->share]);
+}
+
+/* --- machines
+ * ------------------------------------------------------------------------------------------- */
+
+/* Those that are in no inventory and have no node are not known. */
+static void drain(struct sim *m, int machine, bool drained)
+{
+    struct err e = {0};
+    const char *name = sim_machine_name(machine);
+    struct fleet *fl = sched_fleet(m->life->s);
+    sim_trace(m, "%s %s", drained ? "drain" : "undrain", name);
+    int rc = drained ? fleet_machine_drain(fl, name, "as was asked for", &e)
+                     : fleet_machine_undrain(fl, name, &e);
+    if (rc < 0 && e.code != ERR_MACHINE_NOT_FOUND)
+        (void)sim_ok(m, rc, &e, "drain");
+}
+
+static void drain_any(struct sim *m)
+{
+    drain(m, any(m, MACHINES), chance(m, 60));
+}
+
+/* One leaves the inventory, or comes back: that is read when the daemon starts. */
+static void inventory(struct sim *m)
+{
+    m->missing ^= 1U << any(m, MACHINES);
+    sim_trace(m, "without machines %x", m->missing);
+    stop(m);
+}
+
 /* Jobs that it does not know, and, once it is put back, others in their rows. */
 static void backup(struct sim *m)
 {
@@ -411,7 +495,7 @@ static const struct {
     {3, delete_cluster}, {2, sim_add_tree}, {1, delete_tree}, {5, cut},       {4, down},
     {2, hang},           {3, restart_node}, {2, wipe},        {3, refuse},    {3, set_clock},
     {2, disk},           {6, crash},        {2, stop},        {5, nothing},   {3, backup},
-    {3, restore},
+    {3, restore},        {2, bad_disk},     {4, drain_any},   {2, inventory}, {3, share},
 };
 
 /* How long until the next step: at once, while messages are on their way, or long after. */
@@ -448,7 +532,17 @@ void sim_heal(struct sim *m)
         fake_set_down(n, false, 0);
         fake_set_hung(n, false);
         fake_set_refusals(n, 0);
+        fake_set_bad_disk(n, false);
     }
+    m->share = SHARE_MOUNTS;
+    if (m->missing != 0) {
+        m->missing = 0;
+        sim_restart(m);
+    }
+    for (int i = 0; i < MACHINES && !sim_failed(m); i++)
+        drain(m, i, false);
+    if (sim_failed(m))
+        return;
     sim_pass(m, 60 * SECOND);
     /* As a full disk or a crash may have lost that it was asked for. */
     for (int i = 0; i < m->n_things && !sim_failed(m); i++)

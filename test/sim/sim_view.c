@@ -6,13 +6,13 @@
 
 #include "storage/storage_priv.h"
 
-#define ROWS_MAX 500
+#define FIRST_ROWS 16
 
 /* --- rows ----------------------------------------------------------------------------------------
  */
 
-/* Calls `each` with the statement at every row. */
-static bool rows(struct view *v, const char *sql, void (*each)(struct view *v, sqlite3_stmt *s))
+bool sim_view_rows(struct view *v, const char *sql,
+                   void (*each)(struct view *v, struct sqlite3_stmt *s))
 {
     sqlite3 *db = v->m->life->st->db;
     sqlite3_stmt *s = NULL;
@@ -32,11 +32,12 @@ static char *text(struct view *v, sqlite3_stmt *s, int col)
     return arena_strdup(&v->m->a, (const char *)sqlite3_column_text(s, col));
 }
 
-/* Room for one more: the rows of a kind are few. */
+/* Room for one more: it doubles. */
 static void *one_more(struct view *v, void *items, size_t *n, size_t size)
 {
-    if (*n % ROWS_MAX == 0) {
-        void *bigger = arena_alloc(&v->m->a, (*n + ROWS_MAX) * size);
+    bool full = *n == 0 || (*n >= FIRST_ROWS && (*n & (*n - 1)) == 0);
+    if (full) {
+        void *bigger = arena_alloc(&v->m->a, (*n > 0 ? 2 * *n : FIRST_ROWS) * size);
         if (*n > 0)
             memcpy(bigger, items, *n * size);
         items = bigger;
@@ -86,11 +87,22 @@ static void take_job(struct view *v, sqlite3_stmt *s)
                                   .priority = sqlite3_column_int(s, 5),
                                   .node_count = sqlite3_column_int(s, 6),
                                   .attempt = sqlite3_column_int(s, 7)};
-    v->runs[n - 1] = (struct run){.id = sqlite3_column_int64(s, 8),
-                                  .state = (enum run_state)sqlite3_column_int(s, 9),
-                                  .stop = (enum run_stop)sqlite3_column_int(s, 10),
-                                  .attempt = sqlite3_column_int(s, 7),
-                                  .need_whole = sqlite3_column_int(s, 11) != 0};
+    v->runs[n - 1] = (struct run){
+        .id = sqlite3_column_int64(s, 8),
+        .state = (enum run_state)sqlite3_column_int(s, 9),
+        .stop = (enum run_stop)sqlite3_column_int(s, 10),
+        .attempt = sqlite3_column_int(s, 7),
+        .need_whole = sqlite3_column_int(s, 11) != 0,
+        .need = {.slots = sqlite3_column_int(s, 12), .gpus = sqlite3_column_int(s, 13)}};
+}
+
+static void take_machine(struct view *v, sqlite3_stmt *s)
+{
+    int i = sim_machine_index((const char *)sqlite3_column_text(s, 1));
+    if (i < 0)
+        return;
+    v->machines[i] = sqlite3_column_int64(s, 0);
+    v->drained |= (unsigned)(sqlite3_column_int(s, 2) != 0) << i;
 }
 
 static void take_allocation(struct view *v, sqlite3_stmt *s)
@@ -109,7 +121,7 @@ static void take_allocation(struct view *v, sqlite3_stmt *s)
 /* --- together ------------------------------------------------------------------------------------
  */
 
-static struct node *node_by_id(struct view *v, int64_t id)
+struct node *sim_view_node(const struct view *v, int64_t id)
 {
     for (size_t i = 0; i < v->n_nodes; i++)
         if (v->nodes[i].id == id)
@@ -117,10 +129,18 @@ static struct node *node_by_id(struct view *v, int64_t id)
     return NULL;
 }
 
+int sim_view_machine(const struct view *v, const struct node *n)
+{
+    for (int i = 0; i < MACHINES; i++)
+        if (n->machine_id != 0 && v->machines[i] == n->machine_id)
+            return i;
+    return -1;
+}
+
 static void count(struct view *v)
 {
     for (size_t i = 0; i < v->n_held; i++) {
-        struct node *n = node_by_id(v, v->held[i].node_id);
+        struct node *n = sim_view_node(v, v->held[i].node_id);
         if (n)
             n->live++;
     }
@@ -142,21 +162,26 @@ bool sim_view_read(struct sim *m, struct view *v)
     *v = (struct view){.m = m};
     st_turn_read(m->life->st);
     bool ok =
-        rows(v,
-             "SELECT r.id, r.name, r.prov_state, p.alloc_state, p.scale_kind, p.scale_target, "
-             "p.scale_minimum, p.scale_maximum, p.errors FROM cluster r JOIN pool p ON p.id = r.id",
-             take_cluster) &&
-        rows(v, "SELECT id, pool_id, name, state, idle_us, slots, gpus, machine_id FROM node",
-             take_node) &&
-        rows(v,
-             "SELECT j.id, j.cluster_id, j.name, j.prov_state, j.exec_state, u.priority, u.nodes, "
-             "u.attempt, u.id, u.phase, u.stop, u.need_whole FROM job j LEFT JOIN run u ON "
-             "u.owner_kind = 6 AND u.owner_id = j.id AND u.idx = 0 ORDER BY j.id",
-             take_job) &&
-        rows(v,
-             "SELECT run_id, attempt, rank, node_id, node_name, slots, gpus, devices FROM "
-             "allocation WHERE state IN (1, 2)",
-             take_allocation);
+        sim_view_rows(
+            v,
+            "SELECT r.id, r.name, r.prov_state, p.alloc_state, p.scale_kind, p.scale_target, "
+            "p.scale_minimum, p.scale_maximum, p.errors FROM cluster r JOIN pool p ON p.id = r.id",
+            take_cluster) &&
+        sim_view_rows(v,
+                      "SELECT id, pool_id, name, state, idle_us, slots, gpus, machine_id FROM node",
+                      take_node) &&
+        sim_view_rows(
+            v,
+            "SELECT j.id, j.cluster_id, j.name, j.prov_state, j.exec_state, u.priority, u.nodes, "
+            "u.attempt, u.id, u.phase, u.stop, u.need_whole, u.need_slots, u.need_gpus FROM job j "
+            "LEFT JOIN run u ON "
+            "u.owner_kind = 6 AND u.owner_id = j.id AND u.idx = 0 ORDER BY j.id",
+            take_job) &&
+        sim_view_rows(v,
+                      "SELECT run_id, attempt, rank, node_id, node_name, slots, gpus, devices FROM "
+                      "allocation WHERE state IN (1, 2)",
+                      take_allocation) &&
+        sim_view_rows(v, "SELECT id, name, drained FROM machine", take_machine);
     count(v);
     return ok;
 }
@@ -179,7 +204,7 @@ static void compare_cluster(struct view *v, const struct cluster *c)
     if (!sim_ok(v->m, rc, &e, "nodes"))
         return;
     for (size_t i = 0; i < n; i++) {
-        const struct node *seen = node_by_id(v, list[i].id);
+        const struct node *seen = sim_view_node(v, list[i].id);
         if (!seen || seen->live != list[i].live || seen->state != list[i].state)
             sim_fail(v->m, "node %s in state %d is said to hold %d runs", list[i].name,
                      (int)list[i].state, list[i].live);
@@ -205,6 +230,7 @@ static void compare_job(struct view *v, const struct job *j, const struct run *r
 
 void sim_view_compare(struct view *v)
 {
+    sim_events_check_pruned(v);
     for (size_t i = 0; i < v->n_clusters && !sim_failed(v->m); i++)
         compare_cluster(v, &v->clusters[i]);
     for (size_t i = 0; i < v->n_jobs && !sim_failed(v->m); i++)

@@ -20,10 +20,20 @@ struct view {
     size_t n_nodes;
     struct allocation *held; /* the live ones */
     size_t n_held;
+    unsigned drained;           /* machines, by their number in the inventory */
+    int64_t machines[MACHINES]; /* ids of their rows; 0: it has none */
 };
 
 /* false: it could not be read, which was noted. */
 bool sim_view_read(struct sim *m, struct view *v);
+/* NULL: it is gone. */
+struct node *sim_view_node(const struct view *v, int64_t id);
+/* The number of a node's machine; -1: it is local. */
+int sim_view_machine(const struct view *v, const struct node *n);
+/* Calls `each` with every row of a statement; false: it could not be read, which was noted. */
+struct sqlite3_stmt;
+bool sim_view_rows(struct view *v, const char *sql,
+                   void (*each)(struct view *v, struct sqlite3_stmt *s));
 /* Notes where the storage reads otherwise. */
 void sim_view_compare(struct view *v);
 

@@ -13,8 +13,8 @@
 #define DELAY_MIN_US 100
 #define DELAY_MAX_US 4000
 
-/* So many events in one instant mean that something goes round and round. */
-#define EVENTS_MAX 20000
+/* So many turns in one instant mean that something goes round and round. */
+#define EVENTS_MAX 200
 
 void sim_fail(struct sim *m, const char *fmt, ...)
 {
@@ -99,6 +99,17 @@ static void must(int rc, const struct err *e, const char *what)
     abort();
 }
 
+/* What runs on a machine that is in no inventory has to be taken for lost. */
+static void lose_sight(const struct life *l)
+{
+    for (int i = 0; i < l->sim->n_things; i++) {
+        struct thing *t = l->sim->things[i];
+        int machine = t->last_node ? sim_machine_index(fake_name(t->last_node)) : -1;
+        if (machine >= 0 && l->missing & 1U << machine)
+            t->last_node = NULL;
+    }
+}
+
 static struct life *life_new(struct sim *m, struct sim_disk *disk)
 {
     struct life *l = xcalloc(1, sizeof *l);
@@ -107,6 +118,8 @@ static struct life *life_new(struct sim *m, struct sim_disk *disk)
     int64_t wall = m->t.now_us + m->t.wall_ahead_us + SECOND; /* terms are seconds, and grow */
     m->latest_wall_us = wall > m->latest_wall_us ? wall : m->latest_wall_us + SECOND;
     m->looked = (struct looked){.turns = 0};
+    m->withheld = 0;
+    sim_events_forget(m);
     l->sim = m;
     l->disk = disk;
     sim_disk_use(disk);
@@ -121,6 +134,8 @@ static struct life *life_new(struct sim *m, struct sim_disk *disk)
                                  .log = &m->log};
     must(st_open(&sc, &l->st, &e), &e, "open");
     l->files = files_create(l->loop, &m->log);
+    sim_site_fill(l);
+    lose_sight(l);
     l->front = batchai_front(l->st, &m->log, false);
     const struct sched_config c = {.loop = l->loop,
                                    .storage = l->st,
@@ -128,6 +143,8 @@ static struct life *life_new(struct sim *m, struct sim_disk *disk)
                                    .front = &l->front.front,
                                    .log = &m->log,
                                    .local = l->provider,
+                                   .machines = l->provider,
+                                   .site = &l->site,
                                    .nodes_dir = "/nodes",
                                    .storage_dir = "/shares",
                                    .local_nodes = LOCAL_NODES,
@@ -399,9 +416,9 @@ static void on_task_ended(void *ctx, struct fake_node *n, const char *id)
 static void world_new(struct sim *m, uint64_t seed)
 {
     *m = (struct sim){.seed = seed, .log = {.fd = -1, .level = LOG_LVL_ERROR + 1}};
-    m->t = (struct sim_time){.now_us = 1000 * SECOND,
-                             .wall_ahead_us = INT64_C(1700000000) * SECOND,
-                             .random = seed * UINT64_C(0x9e3779b97f4a7c15)};
+    m->t = (struct sim_time){
+        .now_us = 1000 * SECOND, .wall_ahead_us = INT64_C(1700000000) * SECOND, .random = seed};
+    m->t.random = sim_random(&m->t); /* or the next seed's history had the same numbers, one on */
     m->trace = UINT64_C(14695981039346656037);
     daemon_starts = 0;
     guids = seed << 20 & UINT64_C(0xffffffffff);
@@ -414,6 +431,9 @@ static void world_new(struct sim *m, uint64_t seed)
                                   .seed = sim_random(&m->t),
                                   .delay_min_us = DELAY_MIN_US,
                                   .delay_max_us = DELAY_MAX_US,
+                                  .gpus = GPUS,
+                                  .plan = sim_plan_task,
+                                  .ctx = m,
                                   .watch = {on_task_started, on_task_ended, m}};
     m->fake = fake_nodes_create(&f);
     m->life = life_new(m, sim_disk_new());
@@ -428,6 +448,7 @@ static void world_free(struct sim *m)
 {
     fake_nodes_free(m->fake);
     forget_backup(m);
+    sim_events_forget(m);
     int64_t at;
     while (sim_loop_next(m->nodes_loop, &at))
         abort(); /* a timer of the nodes is left */

@@ -44,7 +44,11 @@ BROKEN = {
     "capacity": r"nodes are more than the \d+ there may be",
     "once": r"starts once more: attempt \d+ of job \w+ has begun",
     "names": r"succeeded and never ran",
-    "waking": r"waits beside \d+ idle nodes",
+    "events": r"goes on from state \d+, not from \d+|its last event went to state",
+    "pruning": r"events are left of resource \d+",
+    "parts": r"gives GPUs \(bits \w+\) twice|slots and \d+ GPUs, of which",
+    "drains": r"has got machine m\d, which is drained",
+    "waking": r"waits beside \d+ nodes with room",
 }
 FOUND_WITHIN = 500  # histories, of the 10,000 of a check; most are found within the first 10
 

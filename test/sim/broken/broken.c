@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/arena.h"
+#include "scheduler/fleet/fleet.h"
 #include "scheduler/wake/wake.h"
 #include "storage/storage.h"
 
@@ -92,4 +93,46 @@ void __wrap_wake(struct wakes *w, enum wake_kind kind, int64_t id)
     static int n;
     if (!broken("waking") || kind != WAKE_POOL || ++n % 3 != 0)
         __real_wake(w, kind, id);
+}
+
+/* Some changes of state leave no event. */
+int __real_st_event_add(struct storage *st, const struct event *ev, struct err *e);
+int __wrap_st_event_add(struct storage *st, const struct event *ev, struct err *e);
+int __wrap_st_event_add(struct storage *st, const struct event *ev, struct err *e)
+{
+    static int n;
+    return broken("events") && ++n % 5 == 0 ? 0 : __real_st_event_add(st, ev, e);
+}
+
+/* Events outlive what they are of. */
+int __real_st_event_forget(struct storage *st, enum resource_kind kind, int64_t id, struct err *e);
+int __wrap_st_event_forget(struct storage *st, enum resource_kind kind, int64_t id, struct err *e);
+int __wrap_st_event_forget(struct storage *st, enum resource_kind kind, int64_t id, struct err *e)
+{
+    return broken("pruning") ? 0 : __real_st_event_forget(st, kind, id, e);
+}
+
+/* Does not see who has parts of a node already. */
+int __real_st_allocation_of_node(struct storage *st, struct arena *a, int64_t node_id,
+                                 struct allocation **rows, size_t *n, struct err *e);
+int __wrap_st_allocation_of_node(struct storage *st, struct arena *a, int64_t node_id,
+                                 struct allocation **rows, size_t *n, struct err *e);
+int __wrap_st_allocation_of_node(struct storage *st, struct arena *a, int64_t node_id,
+                                 struct allocation **rows, size_t *n, struct err *e)
+{
+    int rc = __real_st_allocation_of_node(st, a, node_id, rows, n, e);
+    if (broken("parts"))
+        *n = 0;
+    return rc;
+}
+
+/* Takes machines that are drained as if they were not. */
+bool __real_machines_use(const struct fleet *fl, int64_t id, struct machine_use *out);
+bool __wrap_machines_use(const struct fleet *fl, int64_t id, struct machine_use *out);
+bool __wrap_machines_use(const struct fleet *fl, int64_t id, struct machine_use *out)
+{
+    bool found = __real_machines_use(fl, id, out);
+    if (found && broken("drains"))
+        out->drained = false;
+    return found;
 }

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What nodes there are beside whole local ones: machines of an inventory, and nodes that runs
+ * share. And what is mounted on all.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "storage/storage.h"
+#include "test/sim/sim.h"
+
+static const char *const machine_sizes[] = {MACHINE_SIZE, NULL};
+static const struct site_group group = {.user = "nobody",
+                                        .password = "none",
+                                        .node_root = "/root",
+                                        .vm_sizes = machine_sizes,
+                                        .priority = VM_DEDICATED};
+static const char *const names[MACHINES] = {"m0", "m1", "m2", "m3", "m4", "m5"};
+
+const char *sim_machine_name(int i)
+{
+    return names[i];
+}
+
+int sim_machine_index(const char *name)
+{
+    for (int i = 0; i < MACHINES; i++)
+        if (strcmp(names[i], name) == 0)
+            return i;
+    return -1;
+}
+
+void sim_site_fill(struct life *l)
+{
+    l->missing = l->sim->missing;
+    l->site = (struct site){.machines = l->machines,
+                            .known_hosts = "/known_hosts",
+                            .connect_limit = 2, /* they wait for each other */
+                            .connect_timeout_s = 5,
+                            .keepalive_s = 5,
+                            .dead_after_s = 15,
+                            .unusable_after_s = 120,
+                            .health_interval_s = 60,
+                            .max_clock_skew_s = 300};
+    for (int i = 0; i < MACHINES; i++)
+        if (!(l->missing & 1U << i))
+            l->machines[l->site.n_machines++] = (struct site_machine){
+                .name = names[i], .host = names[i], .port = 22, .group = &group};
+}
+
+/* No request asks for slots yet, so it is a matter of the pool's id: of every third, nodes have
+ * some. */
+int sim_slots(int64_t pool_id)
+{
+    return pool_id % 3 == 0 ? PART_SLOTS : 1;
+}
+
+int __real_st_node_insert(struct storage *st, const struct node *nd, int64_t *id, struct err *e);
+int __wrap_st_node_insert(struct storage *st, const struct node *nd, int64_t *id, struct err *e);
+int __wrap_st_node_insert(struct storage *st, const struct node *nd, int64_t *id, struct err *e)
+{
+    struct node with_slots = *nd;
+    with_slots.has.slots = sim_slots(nd->cluster_id);
+    return __real_st_node_insert(st, &with_slots, id, e);
+}
+
+/* A command that hangs is ended when its time is over. */
+void sim_plan_task(void *ctx, const struct task_spec *spec, struct fake_task *out)
+{
+    const struct sim *m = ctx;
+    fake_read_command(spec->command_line, out);
+    if (!strstr(spec->command_line, "mount-share") || m->share == SHARE_MOUNTS)
+        return;
+    out->exit_code = 1;
+    if (m->share == SHARE_HANGS)
+        out->run_us = (spec->timeout_s > 0 ? spec->timeout_s : 60) * SECOND;
+}
