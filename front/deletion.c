@@ -88,9 +88,8 @@ static int remove_jobs(struct pass *p, struct err *e)
         int may = runs_forget(runs, &p->a, rows[i].run_id, e);
         if (may < 0 || (may > 0 && remove_row(p, RES_JOB, rows[i].id, e) != 0))
             return -1;
-        if (may == 0)
-            continue;
-        wake_queue(p, &rows[i]);
+        if (may > 0)
+            wake_queue(p, &rows[i]);
     }
     return 0;
 }

@@ -177,9 +177,9 @@ struct wakes *sched_wakes(const struct sched *s)
     return s->wakes;
 }
 
-void sched_wake_cluster(struct sched *s, int64_t cluster_id)
+void sched_wake_cluster(struct sched *s, int64_t pool_id)
 {
-    wake(s->wakes, WAKE_POOL, cluster_id);
+    wake(s->wakes, WAKE_POOL, pool_id);
 }
 
 int sched_pool_cleared(struct sched *s, struct arena *a, int64_t pool_id, bool *cleared,
