@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench import jobs, machines, rates, sim, start  # noqa: E402
+from bench import jobs, machines, rates, sim, start, waits  # noqa: E402
 from bench.figures import table  # noqa: E402
 from bench.fleet import SSHD  # noqa: E402
 from support.daemon import BATCHAID  # noqa: E402
@@ -26,6 +26,7 @@ MEASUREMENTS = {
     "memory": start.measure_memory,
     "put": rates.measure_puts,
     "read": rates.measure_reads,
+    "wait": waits.measure,
     "latency": jobs.measure_latency,
     "throughput": jobs.measure_throughput,
     "connect": machines.measure_connect,

@@ -42,12 +42,12 @@ def running_daemon(config=None, kind=Daemon):
 class Stage:
     """A cluster with some nodes, an experiment, and jobs that are put there."""
 
-    def __init__(self, daemon, nodes):
+    def __init__(self, daemon, nodes, place=None, experiment="exp"):
         self.daemon = daemon
-        self.place = Place(daemon).make()
+        self.place = (place or Place(daemon)).make()
         self.share = self.place.share()
         self.cluster = self.place.cluster(nodes)
-        self.experiment = self.place.experiment()
+        self.experiment = self.place.experiment(experiment)
 
     def job_path(self, name):
         return versioned(f"{self.experiment.path}/jobs/{name}")
