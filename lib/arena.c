@@ -101,22 +101,14 @@ char *arena_strdup(struct arena *a, const char *s)
     return s ? arena_strndup(a, s, strlen(s)) : NULL;
 }
 
-char *arena_concat(struct arena *a, const char *first, ...)
+char *arena_concat_list(struct arena *a, const char *const *texts)
 {
-    va_list ap;
     size_t n = 0;
-    va_start(ap, first);
-    for (const char *s = first; s; s = va_arg(ap, const char *))
-        n += strlen(s);
-    va_end(ap);
+    for (const char *const *s = texts; *s; s++)
+        n += strlen(*s);
     char *out = arena_alloc(a, n + 1), *end = out;
-    va_start(ap, first);
-    for (const char *s = first; s; s = va_arg(ap, const char *)) {
-        size_t len = strlen(s);
-        memcpy(end, s, len);
-        end += len;
-    }
-    va_end(ap);
+    for (const char *const *s = texts; *s; s++)
+        end = stpcpy(end, *s);
     return out;
 }
 

@@ -22,9 +22,10 @@ void arena_reset(struct arena *a);
 void *arena_alloc(struct arena *a, size_t size);    /* zeroed, aligned for any type */
 char *arena_strdup(struct arena *a, const char *s); /* NULL stays NULL */
 char *arena_strndup(struct arena *a, const char *s, size_t n);
-/* All texts up to a NULL, one after the other. */
-char *arena_concat(struct arena *a, const char *first, ...) __attribute__((sentinel));
-char *arena_lower(struct arena *a, const char *s); /* in lower case; "" for NULL */
+/* All texts, one after the other. */
+#define arena_concat(a, ...) arena_concat_list(a, (const char *const[]){__VA_ARGS__, NULL})
+char *arena_concat_list(struct arena *a, const char *const *texts); /* up to a NULL */
+char *arena_lower(struct arena *a, const char *s);                  /* in lower case; "" for NULL */
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* malloc family that ends the process instead of returning NULL. Caller frees with free(). */

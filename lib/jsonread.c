@@ -114,7 +114,7 @@ static json_t *read_number(struct reader *r)
     for (; r->at < r->end && *r->at >= '0' && *r->at <= '9' && digits < DIGITS_MOST; digits++)
         v = v * 10 + (*r->at++ - '0');
     if (digits == 0 || digits == DIGITS_MOST || (*from == '0' && (digits > 1 || minus)) ||
-        (r->at < r->end && memchr(".eE", *r->at, 3)))
+        (r->at < r->end && (*r->at == '.' || *r->at == 'e' || *r->at == 'E')))
         return NULL;
     return json_integer(minus ? -v : v);
 }

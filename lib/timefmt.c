@@ -139,7 +139,8 @@ void timefmt_http(int64_t us, char out[TIMEFMT_SIZE])
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
     const struct civil c = civil_of(us);
     memcpy(out, days + (size_t)c.weekday * 3, 3);
-    memcpy(out + 3, ", ", 2);
+    out[3] = ',';
+    out[4] = ' ';
     char *at = put(out + 5, c.day, 2, ' ');
     memcpy(at, months + (size_t)(c.month - 1) * 3, 3);
     at[3] = ' ';

@@ -90,8 +90,10 @@ static void add_value(const struct writer *w, const struct value *in)
 /* A string by itself; the caller frees it. */
 static char *string_of(const struct writer *w, const struct value *in)
 {
-    if (is_on_top(in))
-        return xstrdup(in->tree ? json_string_value(in->tree) : in->over->text);
+    if (in->tree)
+        return xstrdup(json_string_value(in->tree));
+    if (in->over)
+        return xstrdup(in->over->text);
     size_t n;
     const char *text = token_text(w->in, in->tok, &n);
     json_t *v = json_loadb(text - 1, n + 2, JSON_DECODE_ANY, NULL);
@@ -255,8 +257,7 @@ static void add_name(const struct writer *w, char before, const char *name)
     char *at = strbuf_room(w->out, n + 4);
     at[0] = before;
     at[1] = '"';
-    memcpy(at + 2, name, n);
-    memcpy(at + 2 + n, "\":", 3);
+    memcpy(stpcpy(at + 2, name), "\":", 3);
     w->out->len += n + 4;
 }
 
@@ -298,7 +299,7 @@ static struct value member_of(const struct writer *w, const struct value *in, co
 static void add_object(const struct writer *w, const struct schema *s, struct value in)
 {
     int at[FIELDS_MAX];
-    const struct over *over[FIELDS_MAX];
+    const struct over *over[FIELDS_MAX] = {NULL};
     char before = '{';
     find_members(w, s, in.tok, at);
     if (in.over)

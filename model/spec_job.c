@@ -12,11 +12,10 @@ const char *job_path_segment(struct arena *a, const struct job *j)
 {
     if (home_has(&j->scope))
         return arena_concat(a, arena_lower(a, j->scope.subscription), "/",
-                            arena_lower(a, j->scope.group), "/jobs/", j->name, "/", j->guid, NULL);
+                            arena_lower(a, j->scope.group), "/jobs/", j->name, "/", j->guid);
     return arena_concat(a, arena_lower(a, j->scope.subscription), "/",
                         arena_lower(a, j->scope.group), "/workspaces/", j->scope.workspace,
-                        "/experiments/", j->scope.experiment, "/jobs/", j->name, "/", j->guid,
-                        NULL);
+                        "/experiments/", j->scope.experiment, "/jobs/", j->name, "/", j->guid);
 }
 
 static bool has_plain_output(const struct cluster *c)

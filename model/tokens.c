@@ -65,16 +65,21 @@ static bool quick_string(struct quick *q, int parent)
     return quick_take(q, '"');
 }
 
+static bool is_one_of(char c, const char *set)
+{
+    return c != '\0' && strchr(set, c);
+}
+
 /* A number, true, false or null, as jsmn takes it: up to where it must end. */
 static bool quick_primitive(struct quick *q, int parent)
 {
-    if (q->at == q->end || !memchr("-0123456789tfn", *q->at, 14))
+    if (q->at == q->end || !is_one_of(*q->at, "-0123456789tfn"))
         return false;
     int tok = quick_token(q, JSMN_PRIMITIVE, parent);
-    while (q->at < q->end && (isalnum((unsigned char)*q->at) || memchr("+-.", *q->at, 3)))
+    while (q->at < q->end && (isalnum((unsigned char)*q->at) || is_one_of(*q->at, "+-.")))
         q->at++;
     q->t->tok[tok].end = (int)(q->at - q->t->text);
-    return q->at < q->end && memchr(",}]", *q->at, 3);
+    return q->at < q->end && is_one_of(*q->at, ",}]");
 }
 
 static bool quick_value(struct quick *q, int parent);

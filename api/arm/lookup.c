@@ -62,5 +62,5 @@ const char *resource_id(struct arena *a, const char *provider, const struct scop
         *p = (char)tolower((unsigned char)*p);
     return arena_concat(a, "/subscriptions/", s->subscription, "/resourceGroups/", group,
                         "/providers/", provider, w ? "/workspaces/" : "", w ? w : "",
-                        x ? "/experiments/" : "", x ? x : "", "/", collection, "/", name, NULL);
+                        x ? "/experiments/" : "", x ? x : "", "/", collection, "/", name);
 }

@@ -82,7 +82,7 @@ static bool put_record(struct strbuf *to, uid_t uid, gid_t gid, const char *home
 void name_give(uid_t uid, gid_t gid, const char *home, const char *shell)
 {
     struct strbuf text = STRBUF_INIT;
-    struct paths p;
+    struct paths p = {0};
     if (!are_read() || !put_record(&text, uid, gid, home, shell)) {
         strbuf_free(&text);
         return;
@@ -103,7 +103,7 @@ void name_give(uid_t uid, gid_t gid, const char *home, const char *shell)
 
 void name_take_back(uid_t uid)
 {
-    struct paths p;
+    struct paths p = {0};
     find_paths(uid, &p);
     (void)unlink(p.by_number);
     (void)unlink(p.record);
