@@ -34,9 +34,9 @@ static struct replied *show(struct request *r, const struct job *j)
     struct strbuf out = STRBUF_INIT;
     render_job(r, &own, &out);
     const struct shown_job shown = {out.s, out.len, own.updated_us};
-    shown_jobs_keep(batchai_of(r)->shown_jobs, own.id, r->version, &shown);
+    int64_t kept = shown_jobs_keep(batchai_of(r)->shown_jobs, own.id, r->version, &shown);
     if (note)
-        *note = own.id;
+        *note = kept;
     reply_etag(r, own.updated_us);
     return reply_json_text(r, 200, &out);
 }
@@ -68,7 +68,7 @@ static struct replied *show_again(struct request *r)
 {
     const int64_t *note = request_note(r);
     struct shown_job s;
-    if (!note || !*note || !shown_jobs_find(batchai_of(r)->shown_jobs, *note, r->version, &s))
+    if (!note || !shown_jobs_find(batchai_of(r)->shown_jobs, *note, r->version, &s))
         return NULL;
     check_shown(r, &s);
     reply_etag(r, s.updated_us);

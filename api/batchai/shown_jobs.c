@@ -10,6 +10,9 @@
 #include "storage/storage.h"
 
 #define VERSION_BITS 3 /* api-versions are bits 0 to 2: a key is id and version */
+/* A note is term and id. Past the last term, which nobody sees, nothing is noted. */
+#define ID_BITS   40
+#define LAST_TERM ((INT64_C(1) << (62 - ID_BITS)) - 1)
 
 struct kept {
     struct kept *newer, *older; /* by when it was last asked for */
@@ -22,6 +25,7 @@ struct shown_jobs {
     struct id_hash by_key; /* -> struct kept */
     struct kept *newest, *oldest;
     size_t bytes, max_bytes;
+    int64_t term; /* how often all went */
 };
 
 static int64_t key_of(int64_t id, unsigned version)
@@ -71,6 +75,7 @@ static void forget_all(struct shown_jobs *all)
 {
     while (all->oldest)
         drop(all, all->oldest);
+    all->term += all->term < LAST_TERM;
 }
 
 static void on_change(void *ctx, int64_t job_id)
@@ -98,9 +103,11 @@ void shown_jobs_free(struct shown_jobs *all)
     free(all);
 }
 
-bool shown_jobs_find(struct shown_jobs *all, int64_t id, unsigned version, struct shown_job *out)
+bool shown_jobs_find(struct shown_jobs *all, int64_t note, unsigned version, struct shown_job *out)
 {
-    struct kept *k = find(all, key_of(id, version));
+    if (note == 0 || note >> ID_BITS != all->term)
+        return false;
+    struct kept *k = find(all, key_of(note & ((INT64_C(1) << ID_BITS) - 1), version));
     if (!k)
         return false;
     unlink_kept(all, k);
@@ -109,8 +116,8 @@ bool shown_jobs_find(struct shown_jobs *all, int64_t id, unsigned version, struc
     return true;
 }
 
-void shown_jobs_keep(struct shown_jobs *all, int64_t id, unsigned version,
-                     const struct shown_job *shown)
+int64_t shown_jobs_keep(struct shown_jobs *all, int64_t id, unsigned version,
+                        const struct shown_job *shown)
 {
     int64_t key = key_of(id, version);
     size_t size = sizeof(struct kept) + shown->len;
@@ -118,7 +125,9 @@ void shown_jobs_keep(struct shown_jobs *all, int64_t id, unsigned version,
     if (before)
         drop(all, before);
     if (size > all->max_bytes / 8) /* a large one is not worth many small ones */
-        return;
+        return 0;
+    if (id >> ID_BITS != 0 || all->term == LAST_TERM)
+        return 0;
     while (all->bytes + size > all->max_bytes)
         drop(all, all->oldest);
     k = xrealloc(NULL, size);
@@ -129,4 +138,5 @@ void shown_jobs_keep(struct shown_jobs *all, int64_t id, unsigned version,
     put_first(all, k);
     id_hash_put(&all->by_key, key, (size_t)k);
     all->bytes += size;
+    return all->term << ID_BITS | id;
 }

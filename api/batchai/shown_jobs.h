@@ -29,9 +29,12 @@ struct shown_job {
 /* Watches the jobs of `st` (one at a time may), which must not write any more once it is freed. */
 struct shown_jobs *shown_jobs_create(struct storage *st, size_t max_bytes);
 void shown_jobs_free(struct shown_jobs *all); /* may be NULL */
+/* Returns a note by which the text is found again; 0: there is none. A note is for one job for
+ * ever: a row's id is given out twice only if the first row is taken back, and then all notes are
+ * void. */
+int64_t shown_jobs_keep(struct shown_jobs *all, int64_t id, unsigned version,
+                        const struct shown_job *shown);
 /* False: it is not known what the job looks like in this version. */
-bool shown_jobs_find(struct shown_jobs *all, int64_t id, unsigned version, struct shown_job *out);
-void shown_jobs_keep(struct shown_jobs *all, int64_t id, unsigned version,
-                     const struct shown_job *shown);
+bool shown_jobs_find(struct shown_jobs *all, int64_t note, unsigned version, struct shown_job *out);
 
 #endif
