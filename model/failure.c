@@ -145,16 +145,6 @@ const char *failure_join(struct arena *a, const char *const *errors, size_t n)
     return all ? dump_and_free(a, all) : NULL;
 }
 
-const char *failure_message(struct arena *a, const char *errors)
-{
-    json_t *list = load_errors(errors);
-    size_t n = json_array_size(list);
-    const json_t *last = n > 0 ? json_array_get(list, n - 1) : NULL;
-    const char *text = arena_strdup(a, json_string_value(json_object_get(last, "message")));
-    json_decref(list);
-    return text;
-}
-
 const char *failure_line(struct arena *a, const struct failure *f)
 {
     struct strbuf where = STRBUF_INIT;

@@ -49,9 +49,6 @@ int failure_exit_code(const struct failure *f);
 const char *failure_append(struct arena *a, const char *errors, const struct failure *f);
 /* One array with the entries of all, each of which may be NULL. NULL if all are. Arena-owned. */
 const char *failure_join(struct arena *a, const char *const *errors, size_t n);
-/* Message of the last entry, to be told again; NULL if there is none. Arena-owned. What is to be
- * done about a failure follows from its code, which is a column beside the text. */
-const char *failure_message(struct arena *a, const char *errors);
 /* A few lines for execution.log: failure_line(), the command, the last lines of stderr, whose fault
  * it is and the remedy, each indented. Ends with a newline. Arena-owned. */
 const char *failure_text(struct arena *a, const struct failure *f);

@@ -188,6 +188,7 @@ struct node {
     int failure;             /* enum failure_code of why it is unusable; 0: it is not */
     const char *incarnation; /* of the node root, as the agent reported it; NULL before hello */
     const char *errors;      /* JSON array text of BatchAIError while unusable, else NULL */
+    const char *why;         /* what the last of them says */
     int64_t machine_id;      /* the machine of the inventory that it is; 0: a local node */
     const char
         *epoch; /* in which its state was decided on: epoch.text; "": before there were any */

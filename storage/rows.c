@@ -281,6 +281,7 @@ static const struct st_column node_columns[] = {
     TEXT("incarnation", incarnation),
     INT("failure", failure),
     TEXT("errors", errors),
+    TEXT("why", why),
     ID("machine_id", machine_id),
     TEXT("epoch", epoch),
     FROM_INT(NODE_LIVE_SQL, live),
@@ -314,7 +315,7 @@ ROW_OF(allocation_row, struct allocation, allocation, "allocation", "a");
 static const struct st_column node_use_columns[] = {
     FROM_INT64("n.id", node_id),         FROM_INT64("n.pool_id", cluster_id),
     FROM_TEXT("n.name", node),           FROM_INT("n.state", state),
-    FROM_INT(NODE_LIVE_SQL, live),       FROM_TEXT("n.errors", errors),
+    FROM_INT(NODE_LIVE_SQL, live),       FROM_TEXT("n.why", why),
     FROM_ID("n.machine_id", machine_id), FROM_TEXT("c.name", cluster),
     FROM_TEXT("w.name", workspace),      FROM_INT("p.vm_priority", vm_priority),
     FROM_TEXT(NODE_JOBS_SQL, jobs),

@@ -118,6 +118,7 @@ static int move_row(struct storage *st, const struct st_node_move *m, struct err
     q_int(&q, m->to == NODE_UNUSABLE ? m->failure : 0);
     q_text(&q, m->errors);
     q_text(&q, st->epoch.text);
+    q_text(&q, m->why);
     if (q_run(&q, e) < 0)
         return -1;
     return q_moved(st, ST_NODE_STATE, "Node", node_state_names, m->id, (int)m->from, (int)m->to, e);

@@ -158,7 +158,7 @@
       "JOIN workspace w ON w.id = c.workspace_id ORDER BY n.id") \
     X(ST_NODE_MOVE, \
       "UPDATE node SET state = ?3, state_us = ?4, idle_us = ?5, errors = ?7, epoch = ?8, " \
-      "failure = CASE WHEN ?3 <> 5 THEN 0 WHEN ?6 = 0 THEN failure ELSE ?6 END " \
+      "why = ?9, failure = CASE WHEN ?3 <> 5 THEN 0 WHEN ?6 = 0 THEN failure ELSE ?6 END " \
       "WHERE id = ?1 AND state = ?2") \
     X(ST_NODE_STATE, "SELECT state FROM node WHERE id = ?1") \
     X(ST_NODE_SET_INCARNATION, "UPDATE node SET incarnation = ?2 WHERE id = ?1")                   \

@@ -230,7 +230,7 @@ struct node_use {
     enum node_state state;
     int live;                     /* allocations */
     enum vm_priority vm_priority; /* the cluster's */
-    const char *errors;           /* JSON array text of BatchAIError, or NULL */
+    const char *why;              /* it is unusable; NULL: it is not */
 };
 /* All nodes, by id. */
 int st_node_uses(struct storage *, struct arena *, struct node_use **rows, size_t *n, struct err *);
@@ -241,6 +241,7 @@ struct st_node_move {
     enum node_state from, to;
     int64_t now_us;
     const char *errors; /* replaces what was there; NULL: none */
+    const char *why;    /* message of the last of `errors`; NULL: none */
     int failure;        /* enum failure_code of the last of `errors`; 0: as it was */
     const char *reason; /* for the event; NULL: the failure's name */
 };

@@ -32,7 +32,7 @@ static void view_use(struct viewing *v, const struct node_use *u, struct machine
     out->cluster = u->cluster;
     out->jobs = u->jobs;
     if (u->state == NODE_UNUSABLE)
-        out->reason = joined(v->a, out->reason, failure_message(v->a, u->errors));
+        out->reason = joined(v->a, out->reason, u->why);
 }
 
 static void view_facts(struct viewing *v, const char *facts, struct machine_view *out)

@@ -39,6 +39,7 @@ int node_write_failure(struct node_rt *rt, struct arena *a, const struct failure
                                    .now_us = wakes_wall(rt->fleet->wakes),
                                    .errors =
                                        to == NODE_UNUSABLE ? failure_append(a, NULL, f) : NULL,
+                                   .why = to == NODE_UNUSABLE ? f->message : NULL,
                                    .failure = f->code};
     if (st_node_move(rt->fleet->st, &m, e) != 0)
         return -1;

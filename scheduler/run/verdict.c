@@ -264,7 +264,7 @@ static struct failure node_taken(struct job_run *run, const struct node *nd)
 static struct failure node_lost(struct job_run *run, const struct node *nd)
 {
     const struct node_rt *rt = node_rt_find(run->runs->fleet, nd->id);
-    const char *why = failure_message(&run->a, nd->errors);
+    const char *why = nd->why;
     if (!why)
         why = rt && node_rt_why_down(rt) ? node_rt_why_down(rt) : "see the errors of its cluster";
     struct failure f = node_taken(run, nd);

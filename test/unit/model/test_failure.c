@@ -62,19 +62,6 @@ static void text_for_the_execution_log(void **state)
     arena_free(&a);
 }
 
-static void message_of_the_last(void **state)
-{
-    (void)state;
-    static const struct failure other = {.code = FAIL_NODE_LOST, .message = "m", .exit_code = -1};
-    struct arena a;
-    arena_init(&a);
-    const char *errors = failure_append(&a, failure_append(&a, NULL, &full), &other);
-    assert_string_equal(failure_message(&a, errors), "m");
-    assert_null(failure_message(&a, NULL));
-    assert_null(failure_message(&a, "[]"));
-    arena_free(&a);
-}
-
 static void bare(void **state)
 {
     (void)state;
@@ -180,9 +167,11 @@ static void every_row_of_the_table(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_detail),           cmocka_unit_test(text_for_the_execution_log),
-        cmocka_unit_test(message_of_the_last),    cmocka_unit_test(bare),
-        cmocka_unit_test(every_row_of_the_table), cmocka_unit_test(append_and_join),
+        cmocka_unit_test(every_detail),
+        cmocka_unit_test(text_for_the_execution_log),
+        cmocka_unit_test(bare),
+        cmocka_unit_test(every_row_of_the_table),
+        cmocka_unit_test(append_and_join),
         cmocka_unit_test(stderr_that_is_no_utf8),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

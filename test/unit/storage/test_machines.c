@@ -139,7 +139,7 @@ static void test_uses_of_nodes(void **state)
     assert_int_equal(uses[0].state, NODE_IDLE);
     assert_int_equal(uses[0].live, 1);
     assert_int_equal(uses[0].vm_priority, VM_DEDICATED);
-    assert_null(uses[0].errors);
+    assert_null(uses[0].why);
     assert_int_equal(uses[1].node_id, local);
     assert_int_equal(uses[1].machine_id, 0);
     assert_null(uses[1].jobs);

@@ -88,13 +88,24 @@ static void test_node_moves(void **state)
     assert_int_equal(st_node_move(f->st, &ready, &f->e), -1);
     assert_int_equal(f->e.code, ERR_CONFLICT);
     assert_non_null(strstr(f->e.msg, "it is idle"));
-    struct st_node_move broken = {
-        .id = id, .from = NODE_IDLE, .to = NODE_UNUSABLE, .now_us = T0 + 2, .errors = "[2]"};
+    struct st_node_move broken = {.id = id,
+                                  .from = NODE_IDLE,
+                                  .to = NODE_UNUSABLE,
+                                  .now_us = T0 + 2,
+                                  .errors = "[2]",
+                                  .why = "it fell"};
     ok(f, st_node_move(f->st, &broken, &f->e));
     found(f, st_node_by_id(f->st, &f->a, id, &nd, &f->e));
     assert_int_equal(nd.idle_us, 0);
     assert_string_equal(nd.errors, "[2]");
+    assert_string_equal(nd.why, "it fell");
     assert_string_equal(nd.incarnation, "boot-1");
+    const struct st_node_move again = {
+        .id = id, .from = NODE_UNUSABLE, .to = NODE_PREPARING, .now_us = T0 + 3};
+    ok(f, st_node_move(f->st, &again, &f->e));
+    found(f, st_node_by_id(f->st, &f->a, id, &nd, &f->e));
+    assert_null(nd.errors);
+    assert_null(nd.why);
     ok(f, st_node_remove(f->st, id, &f->e));
     assert_int_equal(st_node_by_id(f->st, &f->a, id, &nd, &f->e), 0);
     assert_int_equal(st_node_remove(f->st, id, &f->e), -1);
