@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
+#include <uv.h>
 
 #include "daemon/cmd_nodes.h"
 #include "daemon/config.h"
@@ -17,7 +18,6 @@
 #include "daemon/table.h"
 #include "lib/arena.h"
 #include "lib/jsontext.h"
-#include "lib/timefmt.h"
 
 /* Names are looked up on the loop's threads, on half of them: a resolver that does not answer must
  * not keep the machines whose names are known waiting until their time is over. */
@@ -104,7 +104,7 @@ static void print_all_json(const struct check_result *results, size_t n)
 static void show_progress(void *ctx, size_t done, size_t n)
 {
     const int64_t *began_us = ctx;
-    if (time_now_us() - *began_us > QUIET_US)
+    if ((int64_t)(uv_hrtime() / 1000) - *began_us > QUIET_US)
         fprintf(stderr, "\r\033[K%zu of %zu machines checked", done, n);
 }
 
@@ -118,7 +118,7 @@ static void use_threads(int connect_limit)
 
 static bool run(const struct site *site, struct check_result *results, size_t n)
 {
-    int64_t began_us = time_now_us();
+    int64_t began_us = (int64_t)(uv_hrtime() / 1000);
     const struct check_config c = {
         .site = site, .progress = isatty(STDERR_FILENO) ? show_progress : NULL, .ctx = &began_us};
     use_threads(site->connect_limit);

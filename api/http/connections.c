@@ -45,14 +45,16 @@ struct connections {
 
 /* --- addresses ------------------------------------------------------------------------------ */
 
-/* IPv4 as IPv4-mapped IPv6; all others are one. */
+/* IPv4 as IPv4-mapped IPv6; of IPv6 the first 64 bits, as whoever has one address of them has all;
+ * all others are one. */
 static void address_of(const struct sockaddr *from, unsigned char out[16])
 {
     memset(out, 0, 16);
     if (from && from->sa_family == AF_INET6) {
         struct sockaddr_in6 a;
         memcpy(&a, from, sizeof a);
-        memcpy(out, &a.sin6_addr, 16);
+        bool is_one = IN6_IS_ADDR_V4MAPPED(&a.sin6_addr) || IN6_IS_ADDR_LOOPBACK(&a.sin6_addr);
+        memcpy(out, &a.sin6_addr, is_one ? 16 : 8);
     } else if (from && from->sa_family == AF_INET) {
         struct sockaddr_in a;
         memcpy(&a, from, sizeof a);

@@ -16,10 +16,10 @@
 
 #include "lib/arena.h"
 #include "lib/fs.h"
-#include "lib/timefmt.h"
+#include "nodeagent-proto/agent/monotonic.h"
 #include "nodeagent-proto/wire/message.h"
 
-#define WAIT_US   5000000 /* an agent whose link has just ended needs milliseconds */
+#define WAIT_MS   5000 /* an agent whose link has just ended needs milliseconds */
 #define STEP_NS   2000000
 #define OWNER_MAX 512
 /* On a machine the file's name goes on with a hash, which the kernel cuts. */
@@ -88,11 +88,11 @@ int lock_take(const char *root, struct err *e)
     const char *owner = getenv(NODE_OWNER_VARIABLE);
     char *path = fs_join(root, "agent.lock");
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600), rc = -1;
-    int64_t limit = time_now_us() + WAIT_US;
+    int64_t limit = monotonic_ms() + WAIT_MS;
     if (fd < 0)
         err_errno(e, ERR_IO, "cannot open %s", path);
     while (fd >= 0 && (rc = flock(fd, LOCK_EX | LOCK_NB)) < 0 && errno == EWOULDBLOCK &&
-           time_now_us() < limit) {
+           monotonic_ms() < limit) {
         if (owner && *owner)
             end_predecessor(fd, owner);
         nanosleep(&(struct timespec){.tv_nsec = STEP_NS}, NULL);

@@ -22,6 +22,7 @@
 #include "lib/strbuf.h"
 #include "lib/timefmt.h"
 #include "nodeagent-proto/agent/cgroup.h"
+#include "nodeagent-proto/agent/monotonic.h"
 #include "nodeagent-proto/agent/outputs.h"
 #include "nodeagent-proto/agent/procs.h"
 #include "nodeagent-proto/agent/record.h"
@@ -298,12 +299,12 @@ void tasks_abandon(struct tasks *t)
     for (struct task *k = t->head; k; k = k->next)
         if (k->phase == PHASE_RUNNING)
             send_signal(t, k, SIGKILL);
-    int64_t limit = time_now_us() + ABANDON_MS * 1000;
+    int64_t limit = monotonic_ms() + ABANDON_MS;
     for (struct task *k = t->head; k; k = k->next) {
         struct pollfd p = {.fd = k->phase == PHASE_RUNNING ? k->fd : -1, .events = POLLIN};
-        int64_t left_ms = (limit - time_now_us()) / 1000;
+        int64_t left_ms = limit - monotonic_ms();
         while (p.fd >= 0 && left_ms > 0 && poll(&p, 1, (int)left_ms) < 0 && errno == EINTR)
-            left_ms = (limit - time_now_us()) / 1000;
+            left_ms = limit - monotonic_ms();
     }
 }
 

@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <cmocka.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -45,14 +46,22 @@ static int close_all(void **state)
 
 static struct pair opened(const char *from)
 {
-    struct sockaddr_in a = {.sin_family = AF_INET};
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } a = {0};
     struct pair p;
     int fd[2];
-    assert_int_equal(inet_pton(AF_INET, from, &a.sin_addr), 1);
+    a.any.sa_family = strchr(from, ':') ? AF_INET6 : AF_INET;
+    assert_int_equal(
+        inet_pton(a.any.sa_family, from,
+                  a.any.sa_family == AF_INET6 ? (void *)&a.v6.sin6_addr : (void *)&a.v4.sin_addr),
+        1);
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
     p.ours = fd[0];
     p.theirs = fd[1];
-    p.c = connection_opened(all, p.ours, (struct sockaddr *)&a);
+    p.c = connection_opened(all, p.ours, &a.any);
     return p;
 }
 
@@ -149,6 +158,26 @@ static void failed_logins_are_counted_by_address(void **state)
     closed(&other);
 }
 
+/* Whoever has one address of a network of 64 bits has all of them. */
+static void addresses_of_one_ipv6_network_count_together(void **state)
+{
+    (void)state;
+    struct pair guesser = opened("2001:db8:0:1::1"), again = opened("2001:db8:0:1:ffff::2"),
+                other = opened("2001:db8:0:2::1"), mapped = opened("::ffff:10.0.0.1"),
+                plain = opened("10.0.0.1"), here = opened("::1");
+    for (int i = 0; i < LOGIN_FAILURES_AT_ONCE; i++) {
+        connection_login_failed(guesser.c, 1000);
+        connection_login_failed(mapped.c, 1000);
+    }
+    assert_false(connection_may_log_in(again.c, 1000));
+    assert_true(connection_may_log_in(other.c, 1000));
+    assert_false(connection_may_log_in(plain.c, 1000));
+    assert_true(connection_may_log_in(here.c, 1000));
+    struct pair *all_of_them[] = {&guesser, &again, &other, &mapped, &plain, &here};
+    for (size_t i = 0; i < sizeof all_of_them / sizeof all_of_them[0]; i++)
+        closed(all_of_them[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +185,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(one_address_cannot_shut_others_out, open_all, close_all),
         cmocka_unit_test_setup_teardown(idle_ones_go_next_and_busy_ones_never, open_all, close_all),
         cmocka_unit_test_setup_teardown(failed_logins_are_counted_by_address, open_all, close_all),
+        cmocka_unit_test_setup_teardown(addresses_of_one_ipv6_network_count_together, open_all,
+                                        close_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
