@@ -60,13 +60,15 @@ static void prep_fail_text(struct node_prep *prep, enum failure_code code, const
 }
 
 /* Not noted from the script's callback: a request also fails when its link goes down, and then the
- * preparation is abandoned before the node's turn comes. */
+ * preparation is abandoned before the node's turn comes. Until it is written, nothing is tried
+ * anew.
+ */
 bool node_prepare_report(struct node_rt *rt)
 {
     struct node_prep *prep = rt->prep;
     if (!prep || !prep->failed || !prep->why.code)
         return false;
-    node_fail(rt, &prep->why);
+    node_lose(rt, &prep->why);
     prep->why.code = FAIL_NONE;
     return true;
 }

@@ -7,6 +7,7 @@
 
 #include "virtual.h"
 
+#include "scheduler/fleet/fleet.h"
 #include "scheduler/run/runs.h"
 
 static struct job_wish long_job(int run_s)
@@ -298,6 +299,27 @@ static void test_a_node_that_is_lost_while_the_disk_is_full_is_lost(void **state
     world_free(w);
 }
 
+/* It is said once the disk has room, and until then nothing is tried anew. */
+static void test_a_node_that_fails_to_be_prepared_while_the_disk_is_full_waits(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(1);
+    const struct cluster_wish wish = {
+        .scale = {.target = 1},
+        .setup = "'setupTask': {'commandLine': 'fake run=5000 exit=3', 'stdOutErrPathPrefix': "
+                 "'$AZ_BATCHAI_MOUNT_ROOT/share/logs'}"};
+    int64_t c = add_cluster(w, "c", wish);
+    WAIT(w, virtual_of(w)->started == 1);
+    set_disk_full(w, true);
+    pass(w, 60 * SECOND);
+    assert_int_equal(virtual_of(w)->started, 1);
+    assert_true(fleet_counts(sched_fleet(w->s))->opened <= 2);
+    assert_int_equal(counts(w, c).preparing, 1);
+    set_disk_full(w, false);
+    WAIT(w, counts(w, c).unusable == 1);
+    world_free(w);
+}
+
 #define T(name) cmocka_unit_test(name)
 
 int main(void)
@@ -314,6 +336,7 @@ int main(void)
         T(test_a_job_is_terminated_whose_end_a_full_disk_kept_from_being_written),
         T(test_a_terminate_that_a_full_disk_takes_back_leaves_a_job_that_ends),
         T(test_a_node_that_is_lost_while_the_disk_is_full_is_lost),
+        T(test_a_node_that_fails_to_be_prepared_while_the_disk_is_full_waits),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }
