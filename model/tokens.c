@@ -137,7 +137,8 @@ void tokens_cut(struct tokens *t, const char *text)
 {
     jsmn_parser p;
     jsmn_init(&p);
-    size_t n = text ? strlen(text) : 0, room = TOKENS_SMALL;
+    text = text ? text : "";
+    size_t n = strlen(text), room = TOKENS_SMALL;
     jsmntok_t *more = NULL;
     int found;
     t->text = text;

@@ -37,13 +37,13 @@ LAST_OF_API = "test_zz_spec_coverage.py"
 # Memcheck sees what the sanitizers do not: reads of memory that was never written, and such memory given
 # to system calls. That is a matter of code that computes: parsers, codecs, tables, rows, plans. Programs
 # that start agents, sshds and mounts and wait for them run the same code over more slowly; of those of the
-# scheduler on fake nodes, test_refusals and test_claims walk what the others do.
+# scheduler on fake nodes, test_refusals and test_claims walk what the others do, and with fewer nodes.
 VALGRIND = ["valgrind", "-q", "--error-exitcode=99", "--child-silent-after-fork=yes",
             "--suppressions=test/valgrind.supp"]
 WAITS = ("accounts", "clock", "crash", "disk_full", "faults", "links", "machine_mounts", "machines", "mounts",
          "queue", "run", "ssh_link", "ssh_look", "ssh_trouble", "stream", "stuck", "survival", "task_account",
          "task_ends", "task_limits", "tasks")
-ALIKE = ("endings", "silent_machines")
+ALIKE = ("endings", "large_pool", "silent_machines")
 # It opens files by openat2(), which valgrind does not know.
 UNKNOWN = ("files",)
 

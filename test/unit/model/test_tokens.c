@@ -66,6 +66,15 @@ static const char *const documents[] = {
 };
 enum { DOCUMENTS = sizeof documents / sizeof documents[0] };
 
+static void no_text_has_no_tokens(void **state)
+{
+    (void)state;
+    struct tokens t;
+    tokens_cut(&t, NULL);
+    assert_int_equal(t.n, 0);
+    tokens_free(&t);
+}
+
 static void both_ways_give_the_same_tokens(void **state)
 {
     (void)state;
@@ -128,6 +137,7 @@ static void a_large_or_deep_document_too(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_text_has_no_tokens),
         cmocka_unit_test(both_ways_give_the_same_tokens),
         cmocka_unit_test(a_damaged_document_too),
         cmocka_unit_test(a_large_or_deep_document_too),
