@@ -197,6 +197,29 @@ json_t *jsonread(const char *s, size_t n, size_t flags, json_error_t *error)
     return json_loadb(s, n, flags, error);
 }
 
+/* Past the string that begins here. */
+static const char *skip_string(const char *p, const char *end)
+{
+    for (p++; p < end && *p != '"'; p++)
+        if (*p == '\\')
+            p++;
+    return p < end ? p + 1 : end;
+}
+
+size_t jsonread_values(const char *s, size_t n)
+{
+    size_t values = 1;
+    for (const char *p = s, *end = s + n; p < end;) {
+        if (*p == '"') {
+            p = skip_string(p, end);
+            continue;
+        }
+        values += *p == ',' || *p == '[' || *p == '{';
+        p++;
+    }
+    return values;
+}
+
 json_t *jsonread_text(const char *s, size_t flags, json_error_t *error)
 {
     return jsonread(s, strlen(s), flags, error);

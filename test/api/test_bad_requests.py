@@ -175,6 +175,15 @@ def test_a_body_over_4_mib_is_refused_whether_its_length_was_told_or_not(place, 
     assert cluster.gone()
 
 
+@pytest.mark.parametrize("value", ["[]", "0", '"]"', "{}", '{"a":0}'])
+def test_a_body_of_very_many_values_is_refused(place, value):
+    """Nobody waits while a tree of a million values is made."""
+    cluster = place.cluster_at(fresh("many"))
+    data = '{"properties": [' + ",".join([value] * 60_000) + "]}"
+    refused(cluster.call("PUT", data=data.encode()), 400, "InvalidRequestContent", words=["50000 JSON values"])
+    assert cluster.gone()
+
+
 def test_a_big_body_below_the_limit_is_taken(own_place):
     variables = [{"name": f"V{i}", "value": "x" * 1000} for i in range(1000)]
     job = own_place.job(own_place.cluster(nodes=0), environmentVariables=variables)

@@ -93,12 +93,35 @@ static void a_nul_byte_is_no_end(void **state)
     same_with("\0", 1, 0);
 }
 
+static void no_text_has_more_values_than_are_told(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t values;
+    } cases[] = {
+        {"", 1},
+        {"1", 1},
+        {"{}", 2},
+        {"[1,2,[],{\"a\":{\"b\":\"c\"}}]", 8},
+        {"\"[,{\"", 1},
+        {"[\"\\\",[[\"]", 2},
+        {"[\"\\\\\",[]]", 4},
+        {"\"", 1},
+        {"\"[\\", 1},
+        {"]]", 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_int_equal(jsonread_values(cases[i].text, strlen(cases[i].text)), cases[i].values);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_as_jansson_does),
         cmocka_unit_test(deep_ones_too),
         cmocka_unit_test(a_nul_byte_is_no_end),
+        cmocka_unit_test(no_text_has_more_values_than_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
