@@ -59,6 +59,18 @@ static void catch_up(struct storage *st)
         st->finish_checkpoint = true;
 }
 
+/* Nothing is lost: the WAL grows and the next sync tries again. Busy is no failure: another
+ * connection moves pages at the same time, or this one read the head of the WAL just while it
+ * changed. */
+static void not_moved(struct storage *st, int rc)
+{
+    if (st_sql_is_busy(rc))
+        LOG_DEBUG(st->log, "db.checkpoint_put_off", LF_INT("frames", st->wal_frames));
+    else
+        LOG_WARN(st->log, "db.checkpoint_failed", LF_INT("sqlite", rc),
+                 LF_STR("error", st_sql_text(rc)));
+}
+
 static void checkpoint_done(void *ctx, enum loop_work_end how)
 {
     struct storage *st = ctx;
@@ -72,9 +84,7 @@ static void checkpoint_done(void *ctx, enum loop_work_end how)
         if (st->checkpoint_log >= LONG_WAL_FRAMES)
             catch_up(st);
     } else {
-        /* Nothing is lost: the WAL grows and the next sync tries again. */
-        LOG_WARN(st->log, "db.checkpoint_failed", LF_INT("sqlite", st->checkpoint_rc),
-                 LF_STR("error", st_sql_text(st->checkpoint_rc)));
+        not_moved(st, st->checkpoint_rc);
     }
     if (st->closing)
         st->close_step(st);
@@ -106,6 +116,5 @@ void st_checkpoint_rest(struct storage *st)
     if (rc == 0)
         st->checkpoint_frames = done;
     else
-        LOG_WARN(st->log, "db.checkpoint_failed", LF_INT("sqlite", rc),
-                 LF_STR("error", st_sql_text(rc)));
+        not_moved(st, rc);
 }

@@ -172,6 +172,11 @@ int st_sql_checkpoint(struct sqlite3 *db, bool truncate, int *log, int *done)
     return sqlite3_wal_checkpoint_v2(db, NULL, how, log, done);
 }
 
+bool st_sql_is_busy(int rc)
+{
+    return (rc & 0xff) == SQLITE_BUSY;
+}
+
 static int copy_pages(struct sqlite3 *from, struct sqlite3 *to)
 {
     sqlite3_backup *b = sqlite3_backup_init(to, "main", from, "main");

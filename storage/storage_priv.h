@@ -150,6 +150,8 @@ void st_sql_watch(struct storage *st);
 void st_jobs_changed(struct storage *st);
 /* May be called by the pool. */
 int st_sql_checkpoint(struct sqlite3 *db, bool truncate, int *log, int *done);
+/* Of a result of SQLite's: another connection is in the way, for a moment. */
+bool st_sql_is_busy(int rc);
 /* From a database to an empty file, as a reader of the first. */
 int st_sql_copy(const char *from, const char *to, struct err *e) MUST_CHECK;
 

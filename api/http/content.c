@@ -8,7 +8,8 @@
 #include "lib/jsonread.h"
 
 #define SLICE_NS (5 * 1000 * 1000)
-/* A tree of so many values is made and freed in some 10 ms; nothing that a service takes has more. */
+/* A tree of so many values is made and freed in some 10 ms; nothing that a service takes has more.
+ */
 #define VALUES_MAX 50000
 
 int content_check_type(const struct request *r, struct err *e)

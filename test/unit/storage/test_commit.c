@@ -468,6 +468,57 @@ static void test_the_wal_starts_over(void **state)
     assert_int_equal(n, turn * 50);
 }
 
+/* SQLite's lock of whoever moves pages, WAL_CKPT_LOCK, is a byte of the file beside the WAL. */
+static pid_t somebody_else_checkpoints(struct fx *f)
+{
+    char shm[128];
+    snprintf(shm, sizeof shm, "%s-shm", f->db);
+    int ready[2];
+    assert_int_equal(pipe(ready), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 121, .l_len = 1};
+        int fd = open(shm, O_RDWR);
+        if (fd < 0 || fcntl(fd, F_SETLK, &lock) < 0 || write(ready[1], "", 1) != 1)
+            _exit(1);
+        pause();
+    }
+    close(ready[1]);
+    char byte;
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    return pid;
+}
+
+static void write_until_a_checkpoint_ended(struct fx *f, int *turn)
+{
+    for (bool begun = false; !begun; begun = f->st->checkpointing) {
+        assert_in_range(*turn, 0, 500);
+        add_page_fillers(f, (*turn)++);
+        fx_flush(f);
+    }
+    while (f->st->checkpointing)
+        uv_run(&f->loop, UV_RUN_ONCE);
+}
+
+static void test_a_checkpoint_beside_another_is_put_off(void **state)
+{
+    struct fx *f = *state;
+    int turn = 0;
+    pid_t other = somebody_else_checkpoints(f);
+    write_until_a_checkpoint_ended(f, &turn);
+    assert_int_equal(st_counters(f->st)->checkpoints, 0);
+    kill(other, SIGKILL);
+    assert_int_equal(waitpid(other, NULL, 0), other);
+    write_until_a_checkpoint_ended(f, &turn);
+    assert_true(st_counters(f->st)->checkpoints > 0);
+    char path[96], *text;
+    snprintf(path, sizeof path, "%s/log", f->dir);
+    ok(f, fs_read(path, 1 << 20, &text, NULL, &f->e));
+    assert_null(strstr(text, "db.checkpoint_failed"));
+    free(text);
+}
+
 #define T(name)     cmocka_unit_test_setup_teardown(name, fx_start, fx_end)
 #define GATED(name) cmocka_unit_test_setup_teardown(name, start_gated, end_gated)
 
@@ -488,6 +539,7 @@ int main(void)
         T(test_kill_9),
         T(test_failed_sync_ends_the_process),
         T(test_the_wal_starts_over),
+        T(test_a_checkpoint_beside_another_is_put_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
