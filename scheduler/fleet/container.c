@@ -111,7 +111,9 @@ static void add_program(struct script *sc, struct arena *a, const struct contain
         .step = label->what,
         .files_as = c->user, /* the directory is the job's: it may have put links there */
         .timeout_s = timeout_s,
-        .keep_children = true, /* podman's monitor of the container is the command's child */
+        /* podman's monitor of the container is a child of what started it; what else an ordinary
+         * user's podman leaves behind it can do without. */
+        .keep_children = program == start_program,
     };
     struct script_label named = *label;
     named.command = arena_printf(a, "%s: %s", c->runtime, label->what);

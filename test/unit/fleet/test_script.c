@@ -3,8 +3,8 @@
  * Scripts against the real agent. The fixture's own callback for ended tasks is replaced by one
  * that hands them to the script, as the scheduler does.
  */
+#include "scheduler/fleet/container.h"
 #include "scheduler/fleet/script.h"
-
 #include "test/unit/link/fixture.h"
 
 struct stage {
@@ -250,9 +250,47 @@ static void test_a_link_that_is_closed_on_purpose_is_no_failure(void **state)
     stage = NULL;
 }
 
+/* As podman of an ordinary user does: its first command leaves a process behind. */
+static const char leaving_runtime[] = "#!/bin/sh\n"
+                                      "[ $1 = inspect ] && exit 1\n"
+                                      "sleep 1000 >/dev/null 2>&1 &\n"
+                                      "echo $! >${0%/*}/left-by-$1\n";
+
+/* What pulling and removing leave behind has no part in the container; what starting it leaves may
+ * be its monitor. */
+static void test_the_start_of_a_container_alone_may_leave_processes(void **state)
+{
+    struct stage s;
+    open_stage(&s, *state);
+    const struct container_spec spec = {.image = "i", .user = ""};
+    const struct container c = {.spec = &spec,
+                                .runtime = below(&s, "runtime"),
+                                .name = "c",
+                                .root = s.f->root,
+                                .job_dir = below(&s, "jobs/j"),
+                                .log_path = below(&s, "jobs/j/log")};
+    const char *dirs[] = {below(&s, "jobs/j/mounts"), below(&s, "mounts")};
+    const struct env none = {.a = &s.a};
+    script_make_dirs(s.sc, &plain, NULL, dirs, 2);
+    script_write_file(s.sc, &plain, NULL, c.runtime, leaving_runtime, 0755);
+    container_add_start(s.sc, &s.a, &c, "start-", &none);
+    container_add_removal(s.sc, &s.a, &c, "end-");
+    run_to_end(&s);
+    assert_int_equal(script_state(s.sc), SCRIPT_DONE);
+    long monitor = read_pid(s.f, "left-by-run");
+    assert_false(gone(monitor));
+    assert_int_equal(kill((pid_t)monitor, SIGKILL), 0);
+    WAIT(s.f, gone(monitor));
+    assert_true(gone(read_pid(s.f, "left-by-image")));
+    assert_true(gone(read_pid(s.f, "left-by-ps")));
+    close_stage(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_the_start_of_a_container_alone_may_leave_processes,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(test_steps_are_done_in_order_and_commands_waited_for, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_a_script_of_requests_is_sent_at_once, setup, teardown),
