@@ -40,9 +40,9 @@ def test_a_job_is_told_from_its_queue_to_its_end(own_place):
     assert moves(events, "job", bad.name) == begun + [("running", "failed")]
     (end,) = [e for e in events if e["name"] == bad.name and e["to"] == "failed"]
     assert end["reason"] == "JobFailed" and end["experiment"] and end["workspace"] and end["resourceGroup"]
-    assert moves(events, "node") == [(None, "preparing"), ("preparing", "idle")]
-    assert {e["cluster"] for e in events if e["kind"] == "node"} == {cluster.name}
-    assert moves(events, "cluster")[-1] == ("resizing", "steady")
+    nodes = [e for e in events if e["kind"] == "node" and e["cluster"] == cluster.name]
+    assert moves(nodes, "node") == [(None, "preparing"), ("preparing", "idle")]
+    assert moves(events, "cluster", cluster.name)[-1] == ("resizing", "steady")
 
 
 def test_who_waits_hears_of_what_is_new_alone(own_place):

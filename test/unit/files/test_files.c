@@ -3,6 +3,7 @@
  * Shares: their workers, what becomes of those that wait when one hangs, what is read and listed.
  */
 #include "test/unit/files/fixture.h"
+#include "test/unit/support/descriptors.h"
 
 /* --- workers ---------------------------------------------------------------------------------- */
 
@@ -244,6 +245,7 @@ static void test_many_open_files_are_read_in_small_pieces(void **state)
 {
     struct fx *f = *state;
     enum { MANY = 3000 };
+    skip_unless_may_open(MANY + 100);
     struct told *t = xcalloc(MANY, sizeof *t), piece = {0};
     size_t held = 0;
     put_big(f);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "api/http/connections.h"
+#include "test/unit/support/descriptors.h"
 
 #define PATIENCE_MS 100
 
@@ -95,12 +96,14 @@ static void whoever_says_nothing_is_hung_up_on(void **state)
     closed(&idle);
 }
 
-#define MANY (CONNECTIONS_OF_ONE + 1)
+#define MANY        (CONNECTIONS_OF_ONE + 1)
+#define DESCRIPTORS (2 * MANY + 100)
 
 /* Whoever opens too many loses the oldest that does nothing; others do not notice. */
 static void one_address_cannot_shut_others_out(void **state)
 {
     (void)state;
+    skip_unless_may_open(DESCRIPTORS);
     static struct pair many[MANY];
     struct pair other = opened("10.0.0.2");
     for (int i = 0; i < CONNECTIONS_OF_ONE; i++)
@@ -122,6 +125,7 @@ static void one_address_cannot_shut_others_out(void **state)
 static void idle_ones_go_next_and_busy_ones_never(void **state)
 {
     (void)state;
+    skip_unless_may_open(DESCRIPTORS);
     static struct pair many[MANY];
     for (int i = 0; i < CONNECTIONS_OF_ONE; i++) {
         many[i] = opened("10.0.0.1");
