@@ -202,5 +202,6 @@ static const struct front_ops ops = {
 
 struct batchai_front batchai_front(struct storage *st, const struct log *log, bool strict)
 {
-    return (struct batchai_front){.front = {&ops}, .st = st, .log = log, .strict = strict};
+    return (struct batchai_front){
+        .front = {&ops, &batchai_front_words}, .st = st, .log = log, .strict = strict};
 }

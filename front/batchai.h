@@ -9,6 +9,7 @@
 
 #include "lib/idmap.h"
 #include "lib/log.h"
+#include "model/front_words.h"
 #include "scheduler/fleet/front.h"
 #include "storage/storage.h"
 
@@ -28,6 +29,9 @@ struct batchai_front {
     bool jobs_go_first;   /* more jobs are doomed than the last pass could remove */
     struct id_map bereft; /* a set: clusters that lose queued jobs */
 };
+
+/* Clusters and jobs, AZ_BATCHAI_...; also for those who read paths that jobs name. */
+extern const struct front_words batchai_front_words;
 
 /* To be given to the scheduler, at the address where it will stay; what it owns is freed when the
  * scheduler ends. */

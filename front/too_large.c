@@ -64,13 +64,14 @@ static void find_log(struct note *n, struct arena *a, const struct run *r)
     if (f->ops->load(f, n->front->st, a, r, false, &spec, &e) != 0)
         return;
     const struct mount_volume *v =
-        mount_resolve(a, &spec.cluster_mounts, &spec.mounts, spec.std_prefix, &rest);
+        mount_resolve(a, f->words, &spec.cluster_mounts, &spec.mounts, spec.std_prefix, &rest);
     if (!v || (v->kind != MOUNT_AZURE_FILE_SHARE && v->kind != MOUNT_AZURE_BLOB))
         return;
     n->share = (struct mount_volume){
         .kind = v->kind, .account = xstrdup(v->account), .share = xstrdup(v->share)};
-    n->path = xstrdup(arena_printf(a, "%s%s%s/execution.log", rest, *rest ? "/" : "",
-                                   job_output_at(a, &spec, 0).below));
+    n->path =
+        xstrdup(arena_printf(a, "%s%s%s/%s", rest, *rest ? "/" : "",
+                             job_output_at(a, &spec, 0).below, front_log_name(f->words, a, NULL)));
 }
 
 static void tell(const struct front *f, struct storage *st, const struct run *r, const char *why)

@@ -120,20 +120,30 @@ char *arena_lower(struct arena *a, const char *s)
     return copy;
 }
 
-char *arena_printf(struct arena *a, const char *fmt, ...)
+char *arena_vprintf(struct arena *a, const char *fmt, va_list ap)
 {
     char short_text[256]; /* most are: those are not printed twice */
-    va_list ap;
-    va_start(ap, fmt);
+    va_list again;
+    va_copy(again, ap);
     int n = vsnprintf(short_text, sizeof short_text, fmt, ap);
-    va_end(ap);
     if (n < 0)
         abort();
-    if ((size_t)n < sizeof short_text)
-        return arena_strndup(a, short_text, (size_t)n);
-    char *p = arena_alloc(a, (size_t)n + 1);
-    va_start(ap, fmt);
-    vsnprintf(p, (size_t)n + 1, fmt, ap);
-    va_end(ap);
+    char *p = NULL;
+    if ((size_t)n < sizeof short_text) {
+        p = arena_strndup(a, short_text, (size_t)n);
+    } else {
+        p = arena_alloc(a, (size_t)n + 1);
+        vsnprintf(p, (size_t)n + 1, fmt, again);
+    }
+    va_end(again);
     return p;
+}
+
+char *arena_printf(struct arena *a, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    char *text = arena_vprintf(a, fmt, ap);
+    va_end(ap);
+    return text;
 }

@@ -8,6 +8,7 @@
 #ifndef LIB_ARENA_H
 #define LIB_ARENA_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 struct arena_block;
@@ -27,6 +28,8 @@ char *arena_strndup(struct arena *a, const char *s, size_t n);
 char *arena_concat_list(struct arena *a, const char *const *texts); /* up to a NULL */
 char *arena_lower(struct arena *a, const char *s);                  /* in lower case; "" for NULL */
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+char *arena_vprintf(struct arena *a, const char *fmt, va_list ap)
+    __attribute__((format(printf, 2, 0)));
 
 /* malloc family that ends the process instead of returning NULL. Caller frees with free(). */
 void *xcalloc(size_t n, size_t size);

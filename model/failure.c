@@ -177,21 +177,22 @@ static void put_indented(struct strbuf *b, const char *title, const char *text)
         strbuf_putc(b, '\n');
 }
 
-/* Where to look, for people. */
+/* Where to look, for people: texts for front_text(). */
 static const char *const places[] = {
-    [FAULT_CLIENT] = "the job or the cluster: what it asks for, and what its user did",
+    [FAULT_CLIENT] = "the {run} or the {pool}: what it asks for, and what its user did",
     [FAULT_NODE] = "the machine, and the way to it",
     [FAULT_SITE] = "the daemon's configuration, and what it names",
     [FAULT_OPERATOR] = "whoever runs the machines: it was done on purpose",
 };
 
-const char *failure_text(struct arena *a, const struct failure *f)
+const char *failure_text(struct arena *a, const struct front_words *w, const struct failure *f)
 {
     struct strbuf b = STRBUF_INIT;
+    const char *place = places[failure_fault(f->code)];
     strbuf_printf(&b, "%s\n", failure_line(a, f));
     put_indented(&b, "command", f->command);
     put_indented(&b, "stderr", f->stderr_tail);
-    put_indented(&b, "where to look", places[failure_fault(f->code)]);
+    put_indented(&b, "where to look", place ? front_text(w, a, place) : NULL);
     put_indented(&b, "remedy", f->remedy);
     const char *text = arena_strdup(a, b.s);
     strbuf_free(&b);

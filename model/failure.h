@@ -12,6 +12,7 @@
 
 #include "lib/arena.h"
 #include "model/failure_table.h"
+#include "model/front_words.h"
 
 #define FAILURE_ID(id, number, name, fault, heals, replaceable) id = (number),
 enum failure_code { FAIL_NONE = 0, FAILURES(FAILURE_ID) };
@@ -49,9 +50,9 @@ int failure_exit_code(const struct failure *f);
 const char *failure_append(struct arena *a, const char *errors, const struct failure *f);
 /* One array with the entries of all, each of which may be NULL. NULL if all are. Arena-owned. */
 const char *failure_join(struct arena *a, const char *const *errors, size_t n);
-/* A few lines for execution.log: failure_line(), the command, the last lines of stderr, whose fault
+/* A few lines for the run's log: failure_line(), the command, the last lines of stderr, whose fault
  * it is and the remedy, each indented. Ends with a newline. Arena-owned. */
-const char *failure_text(struct arena *a, const struct failure *f);
+const char *failure_text(struct arena *a, const struct front_words *w, const struct failure *f);
 /* One line for logs: "code: message (node tvm-1, step main, exit code 3)". Arena-owned. */
 const char *failure_line(struct arena *a, const struct failure *f);
 

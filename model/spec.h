@@ -15,6 +15,7 @@
 #include "lib/err.h"
 #include "lib/kv.h"
 #include "model/enums.h"
+#include "model/front_words.h"
 #include "model/resource.h"
 
 enum mount_kind {
@@ -143,13 +144,15 @@ extern const char account_name_rule[], share_name_rule[];
 int file_share_from_url(struct arena *a, const char *url, const char **account,
                         const char **share) MUST_CHECK;
 
-/* Where a path such as "$AZ_BATCHAI_MOUNT_ROOT/external/logs" lives: the volume it is on and the
- * rest of the path below the volume ("logs"; "" for its root), or NULL if on none of them.
- * `cluster_mounts` are below AZ_BATCHAI_MOUNT_ROOT, `job_mounts` below AZ_BATCHAI_JOB_MOUNT_ROOT;
+/* Finds the volume that a path such as "$AZ_BATCHAI_MOUNT_ROOT/external/logs" is on, and the rest
+ * of the path below the volume ("logs"; "" for its root); NULL: it is on none of them. Such paths
+ * begin with a variable: the front's VAR_POOL_MOUNTS for `pool_mounts`, VAR_RUN_MOUNTS for
+ * `run_mounts`;
  * ${NAME} is understood too. *rest is arena-owned, free of "." and empty components. A path that
  * uses ".." is on none. */
-const struct mount_volume *mount_resolve(struct arena *a, const struct mount_list *cluster_mounts,
-                                         const struct mount_list *job_mounts, const char *path,
+const struct mount_volume *mount_resolve(struct arena *a, const struct front_words *words,
+                                         const struct mount_list *pool_mounts,
+                                         const struct mount_list *run_mounts, const char *path,
                                          const char **rest);
 
 /* Overwrites every secret value decoded into this spec. */

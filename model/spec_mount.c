@@ -141,15 +141,26 @@ static const struct mount_volume *longest_match(const struct mount_list *mounts,
     return best;
 }
 
-const struct mount_volume *mount_resolve(struct arena *a, const struct mount_list *cluster_mounts,
-                                         const struct mount_list *job_mounts, const char *path,
+/* Likewise, for any name that the front has for it. */
+static const char *after_var(const char *path, const struct front_words *words, enum front_var var)
+{
+    size_t i = 0;
+    const char *name, *below = NULL;
+    while (!below && (name = front_var_next(words, var, &i)))
+        below = after_variable(path, name);
+    return below;
+}
+
+const struct mount_volume *mount_resolve(struct arena *a, const struct front_words *words,
+                                         const struct mount_list *pool_mounts,
+                                         const struct mount_list *run_mounts, const char *path,
                                          const char **rest)
 {
-    const struct mount_list *mounts = cluster_mounts;
-    const char *below = after_variable(path, "AZ_BATCHAI_MOUNT_ROOT");
+    const struct mount_list *mounts = pool_mounts;
+    const char *below = after_var(path, words, VAR_POOL_MOUNTS);
     if (!below) {
-        mounts = job_mounts;
-        below = after_variable(path, "AZ_BATCHAI_JOB_MOUNT_ROOT");
+        mounts = run_mounts;
+        below = after_var(path, words, VAR_RUN_MOUNTS);
     }
     const char *clean = below && mounts ? clean_path(a, below) : NULL;
     if (!clean)

@@ -203,8 +203,8 @@ static int add_node(struct pass *p, int ordinal, struct err *e)
     if (st_node_insert(p->s->st, &nd, &id, e) != 0)
         return -1;
     machines_claimed(p->s->fleet, machine_id, id, p->pool.id);
-    LOG_INFO(p->s->log, "node.preparing", LF_STR("node", nd.name), LF_STR("cluster", p->name),
-             LF_STR("machine", machine));
+    LOG_INFO(p->s->log, "node.preparing", LF_STR("node", nd.name),
+             LF_STR(p->s->front->words->pool, p->name), LF_STR("machine", machine));
     wake_durable(p->s->wakes, WAKE_NODE, id);
     return 0;
 }
@@ -217,7 +217,7 @@ static int move_node(struct pass *p, const struct plan_node *n, enum node_event 
     if (st_node_move(p->s->st, &m, e) != 0)
         return -1;
     LOG_INFO(p->s->log, ev == NODE_EV_LEAVE ? "node.leaving" : "node.preparing",
-             LF_STR("node", row->name), LF_STR("cluster", p->name));
+             LF_STR("node", row->name), LF_STR(p->s->front->words->pool, p->name));
     wake_durable(p->s->wakes, WAKE_NODE, row->id);
     return fleet_wake_runs(p->s->fleet, &p->a, row->id, e);
 }
@@ -297,10 +297,11 @@ static int move_pool(struct pass *p, enum pool_event ev, struct err *e)
         .id = p->pool.id, .from = p->pool.alloc_state, .to = to, .now_us = p->now_us};
     if (st_pool_move(p->s->st, &m, e) != 0)
         return -1;
+    const struct front_words *w = p->s->front->words;
     p->pool.alloc_state = to;
-    LOG_INFO(p->s->log, to == ALLOC_STEADY ? "cluster.steady" : "cluster.resizing",
-             LF_STR("cluster", p->name), LF_INT("nodes", p->n_nodes),
-             LF_INT("target", p->scale.target));
+    LOG_INFO(
+        p->s->log, front_event(w, to == ALLOC_STEADY ? "{pool}.steady" : "{pool}.resizing").name,
+        LF_STR(w->pool, p->name), LF_INT("nodes", p->n_nodes), LF_INT("target", p->scale.target));
     return 0;
 }
 
@@ -348,7 +349,8 @@ static int fail_queue(struct pass *p, struct err *e)
         return -1;
     const struct failure f = {
         .code = FAIL_CLUSTER_DELETED,
-        .message = arena_printf(&p->a, "Cluster %s was deleted before the job ran", p->name),
+        .message =
+            front_say(front->words, &p->a, "{Pool} %s was deleted before the {run} ran", p->name),
         .exit_code = -1};
     for (size_t i = 0; i < n; i++)
         if (runs_fail_queued(p->s->runs, &runs[i], &f, e) != 0)
@@ -485,9 +487,11 @@ static int look_at_waiting(struct pass *p, struct err *e)
 static void effect_reconciled(void *ctx, int64_t id, const struct err *why)
 {
     struct sched *s = ctx;
+    const struct front_words *w = s->front->words;
     if (!why)
         return;
-    LOG_WARN(s->log, "cluster.rolled_back", LF_INT("cluster_id", id), LF_STR("why", why->msg));
+    LOG_WARN(s->log, front_event(w, "{pool}.rolled_back").name, LF_INT(w->pool_id, id),
+             LF_STR("why", why->msg));
     oversized_forget(s, id); /* what was told was told of rows that are no more */
     machines_reread(s->fleet);
     wake_at(s->wakes, WAKE_POOL, id, wakes_mono(s->wakes) + RECONCILE_AGAIN_US);
@@ -519,6 +523,7 @@ static void rest(struct pass *p, int64_t id)
 void cluster_reconcile(void *ctx, int64_t id)
 {
     struct sched *s = ctx;
+    const struct front_words *w = s->front->words;
     if (rests(s, id))
         return;
     struct pass p = {.s = s, .now_us = wakes_wall(s->wakes)};
@@ -527,7 +532,7 @@ void cluster_reconcile(void *ctx, int64_t id)
     int rc = st_pool_by_id(s->st, &p.a, id, &p.pool, &e);
     p.name = rc == 1 ? s->front->ops->pool_name(s->front, s->st, &p.a, id, false) : "";
     if (rc == 1)
-        rc = st_tx(s->st, "scale cluster", reconcile_scale, &p, &e);
+        rc = st_tx(s->st, "scale pool", reconcile_scale, &p, &e);
     if (rc == 0 && p.pool.id != 0) {
         wake_at(s->wakes, WAKE_POOL, id, p.scale.look_again_us);
         rc = deleting(&p) ? fail_queue(&p, &e) : serve_queue(&p, &e);
@@ -535,7 +540,7 @@ void cluster_reconcile(void *ctx, int64_t id)
             rc = look_at_waiting(&p, &e);
     }
     if (rc < 0) {
-        LOG_ERROR(s->log, "cluster.reconcile_failed", LF_INT("cluster_id", id),
+        LOG_ERROR(s->log, front_event(w, "{pool}.reconcile_failed").name, LF_INT(w->pool_id, id),
                   LF_STR("why", e.msg));
         machines_reread(s->fleet);
         wake_at(s->wakes, WAKE_POOL, id, wakes_mono(s->wakes) + RECONCILE_AGAIN_US);

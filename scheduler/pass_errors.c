@@ -9,19 +9,22 @@
 
 static struct failure shortage(struct pass *p)
 {
+    const struct front_words *w = p->s->front->words;
     const struct plan_scale_result *r = &p->scale;
     struct failure f = {.code = FAIL_NODE_CAPACITY_REACHED, .exit_code = -1};
     if (p->on_machines) {
         f.message = machines_shortage(p->s->fleet, &p->a, &p->pool, r->target, r->missing);
-        f.remedy = "make another cluster smaller, undrain a machine, or add machines to the "
-                   "inventory; allocation goes on by itself";
+        f.remedy = front_text(w, &p->a,
+                              "make another {pool} smaller, undrain a machine, or add machines to "
+                              "the inventory; allocation goes on by itself");
     } else {
-        f.message = arena_printf(&p->a,
-                                 "%d of the %d nodes asked for cannot be allocated: all clusters "
-                                 "together may have %d local nodes",
-                                 r->missing, r->target, p->s->local_nodes);
-        f.remedy = "make another cluster smaller, or raise the limit in the configuration; "
-                   "allocation goes on by itself";
+        f.message = front_say(w, &p->a,
+                              "%d of the %d nodes asked for cannot be allocated: all {pools} "
+                              "together may have %d local nodes",
+                              r->missing, r->target, p->s->local_nodes);
+        f.remedy = front_text(w, &p->a,
+                              "make another {pool} smaller, or raise the limit in the "
+                              "configuration; allocation goes on by itself");
     }
     return f;
 }
@@ -29,6 +32,7 @@ static struct failure shortage(struct pass *p)
 /* Why a node gets no further job although its row does not say so. */
 static bool withdrawn(struct pass *p, const struct node *nd, struct failure *out)
 {
+    const struct front_words *w = p->s->front->words;
     struct machine_use m;
     if (!machines_use(p->s->fleet, nd->machine_id, &m) || nd->state == NODE_LEAVING ||
         (m.in_inventory && !m.drained))
@@ -38,21 +42,24 @@ static bool withdrawn(struct pass *p, const struct node *nd, struct failure *out
         if (nd->state == NODE_UNUSABLE)
             return false;
         out->code = FAIL_NODE_NOT_IN_INVENTORY;
-        out->message = arena_printf(
-            &p->a, "Machine %s is not in the inventory any more: it gets no further job", m.name);
-        out->remedy = "put it back into the inventory, or make the cluster smaller";
+        out->message = front_say(
+            w, &p->a, "Machine %s is not in the inventory any more: it gets no further {run}",
+            m.name);
+        out->remedy =
+            front_text(w, &p->a, "put it back into the inventory, or make the {pool} smaller");
         return true;
     }
     bool reason = m.reason && *m.reason;
     out->code = FAIL_NODE_DRAINED;
-    out->message = arena_printf(&p->a, "Machine %s is drained and gets no further job%s%s", m.name,
-                                reason ? ": " : "", reason ? m.reason : "");
+    out->message = front_say(w, &p->a, "Machine %s is drained and gets no further {run}%s%s",
+                             m.name, reason ? ": " : "", reason ? m.reason : "");
     out->remedy = "'batchaid nodes undrain' puts it back into use";
     return true;
 }
 
 int pass_write_errors(struct pass *p, struct err *e)
 {
+    const struct front_words *w = p->s->front->words;
     const char *errors;
     struct failure f;
     if (p->scale.missing > 0 || p->replaceable)
@@ -75,7 +82,7 @@ int pass_write_errors(struct pass *p, struct err *e)
     if (strcmp(errors ? errors : "", p->pool.errors ? p->pool.errors : "") == 0)
         return 0;
     if (p->scale.missing > 0)
-        LOG_WARN(p->s->log, "cluster.short_of_nodes", LF_STR("cluster", p->name),
+        LOG_WARN(p->s->log, front_event(w, "{pool}.short_of_nodes").name, LF_STR(w->pool, p->name),
                  LF_INT("missing", p->scale.missing), LF_STR("why", shortage(p).message));
     return st_pool_set_errors(p->s->st, p->pool.id, errors, e);
 }

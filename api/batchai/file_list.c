@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "front/batchai.h"
+
 #define US_PER_MINUTE 60000000LL
 
 void file_list_add(struct file_list *l, const char *name, bool is_dir, int64_t size,
@@ -69,19 +71,11 @@ static bool is_sorted(const struct file_list *l)
     return true;
 }
 
-/* execution.log, or of a job with several nodes execution-NODE.log */
-static bool is_log(const char *name)
-{
-    size_t n = strlen(name);
-    return strncmp(name, "execution", 9) == 0 && (name[9] == '.' || name[9] == '-') &&
-           strcmp(name + n - 4, ".log") == 0;
-}
-
 static void hide_log(struct file_list *l)
 {
     size_t kept = 0;
     for (size_t i = 0; i < l->n; i++)
-        if (is_log(l->entry[i].name))
+        if (front_is_log_name(&batchai_front_words, l->entry[i].name))
             free(l->entry[i].name);
         else
             l->entry[kept++] = l->entry[i];

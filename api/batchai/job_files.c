@@ -11,6 +11,7 @@
 #include "api/batchai/handlers.h"
 #include "api/batchai/lookup.h"
 #include "files/files.h"
+#include "front/batchai.h"
 #include "lib/fs.h"
 #include "model/job_output.h"
 #include "scheduler/fleet/fleet.h"
@@ -147,8 +148,8 @@ static struct replied *list(struct file_list *l, const struct job *j)
         find_output(r, &spec, l->id, &out, &e) < 0)
         return reply_err(r, &e);
     l->prefix = out.prefix;
-    const struct mount_volume *v =
-        mount_resolve(&r->arena, &spec.cluster_mounts, &spec.mounts, l->prefix, &rest);
+    const struct mount_volume *v = mount_resolve(
+        &r->arena, &batchai_front_words, &spec.cluster_mounts, &spec.mounts, l->prefix, &rest);
     if (!v || (v->kind != MOUNT_AZURE_FILE_SHARE && v->kind != MOUNT_AZURE_BLOB))
         return list_on_nodes(l, j);
     const char *parts[] = {rest, out.below};

@@ -162,19 +162,22 @@ void container_add_removal(struct script *sc, struct arena *a, const struct cont
 {
     const struct script_label remove = {
         .code = FAIL_CONTAINER_NOT_REMOVED,
-        .what = "removal of the job's container",
-        .remedy = "see that the container runtime answers, then resize the cluster or undrain the "
-                  "machine"};
+        .what = front_text(c->words, a, "removal of the {run}'s container"),
+        .remedy = front_text(c->words, a,
+                             "see that the container runtime answers, then resize the {pool} or "
+                             "undrain the machine")};
     struct env v;
     set_common(&v, a, c);
     add_program(sc, a, c, &remove, arena_printf(a, "%sremove", prefix), remove_program, &v,
                 REMOVE_TIMEOUT_S);
 }
 
-void container_add_sweep(struct script *sc, struct arena *a, const char *root, const char *id)
+void container_add_sweep(struct script *sc, struct arena *a, const struct front_words *words,
+                         const char *root, const char *id)
 {
-    const struct script_label sweep = {.code = FAIL_NODE_PREPARATION_FAILED,
-                                       .what = "remove containers of earlier jobs"};
+    const struct script_label sweep = {
+        .code = FAIL_NODE_PREPARATION_FAILED,
+        .what = front_text(words, a, "remove containers of earlier {runs}")};
     const struct script_label tidy = {.what = "remove the sweep's output", .may_fail = true};
     const char *dir = arena_printf(a, "%s/sweep", root);
     struct env v;

@@ -18,11 +18,12 @@
 
 /* One job's container on one node; texts are borrowed and outlive the script. */
 struct container {
+    const struct front_words *words;
     const struct container_spec *spec;
     const char *runtime; /* "docker" or "podman" */
     const char *name;
     const char *root, *job_dir; /* the node's */
-    const char *log_path;       /* execution.log: progress goes there */
+    const char *log_path;       /* the run's log: progress goes there */
     const char *user; /* the account whose ids processes have; NULL: the runtime's choice */
     int gpus;
     struct task_limits limits;
@@ -40,7 +41,8 @@ void container_add_start(struct script *sc, struct arena *a, const struct contai
 void container_add_removal(struct script *sc, struct arena *a, const struct container *c,
                            const char *prefix);
 /* Removes all that earlier jobs of this node root left behind. */
-void container_add_sweep(struct script *sc, struct arena *a, const char *root, const char *id);
+void container_add_sweep(struct script *sc, struct arena *a, const struct front_words *words,
+                         const char *root, const char *id);
 /* Turns a task of the job (command line, cwd, output paths) into one that executes it in the
  * container and passes signals on. `own`: variables of this task, on top of the container's; no
  * secrets. */

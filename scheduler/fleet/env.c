@@ -44,6 +44,28 @@ const char *env_get(const struct env *v, const char *name)
     return NULL;
 }
 
+static const char *var_name(const struct env *v, const char *name, const char *id)
+{
+    return id ? arena_concat(v->a, name, id) : name;
+}
+
+void env_set_var(struct env *v, const struct front_words *w, enum front_var var, const char *id,
+                 const char *value)
+{
+    size_t i = 0;
+    const char *name;
+    while ((name = front_var_next(w, var, &i)))
+        env_set(v, var_name(v, name, id), value);
+}
+
+const char *env_get_var(const struct env *v, const struct front_words *w, enum front_var var,
+                        const char *id)
+{
+    size_t i = 0;
+    const char *name = front_var_next(w, var, &i);
+    return name ? env_get(v, var_name(v, name, id)) : NULL;
+}
+
 static size_t name_length(const char *s)
 {
     if (!isalpha((unsigned char)*s) && *s != '_')

@@ -30,6 +30,7 @@ int fleet_load_pool(const struct fleet *fl, struct arena *a, int64_t pool_id,
     const struct front *f = fl->cfg.front;
     int rc = f->ops->load_pool(f, fl->st, a, pool_id, true, out, e);
     if (rc == 0)
-        return err_set(e, ERR_CLUSTER_NOT_FOUND, NULL, "the node's cluster is gone");
+        return err_set(e, ERR_CLUSTER_NOT_FOUND, NULL, "the node's %s is gone",
+                       words_of_fleet(fl)->pool);
     return rc < 0 ? -1 : 0;
 }

@@ -16,6 +16,7 @@
 #include "lib/arena.h"
 #include "lib/err.h"
 #include "model/failure.h"
+#include "model/front_words.h"
 #include "model/resource.h"
 #include "model/spec.h"
 
@@ -100,6 +101,7 @@ struct front_ops {
 
 struct front {
     const struct front_ops *ops;
+    const struct front_words *words; /* for all that users read of pools and runs */
 };
 
 #endif

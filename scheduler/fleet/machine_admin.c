@@ -134,21 +134,23 @@ static void effect_reboot(void *ctx, int64_t id, const struct err *why)
 }
 
 /* By what the row says; its id is 0 where no cluster has the machine. */
-static int refuse_reboot(const struct machine *m, const struct node *row, struct err *e)
+static int refuse_reboot(const struct fleet *fl, const struct machine *m, const struct node *row,
+                         struct err *e)
 {
+    const struct front_words *w = words_of_fleet(fl);
     if (row->id == 0)
         return err_set(e, ERR_UNAVAILABLE, NULL,
-                       "No cluster has claimed %s, so no link to it is open: restart it with ssh",
-                       m->name);
+                       "No %s has claimed %s, so no link to it is open: restart it with ssh",
+                       w->pool, m->name);
     if (row->state == NODE_LEAVING)
         return err_set(e, ERR_CONFLICT, NULL,
-                       "%s is just being given back by its cluster: wait until it is free",
-                       m->name);
+                       "%s is just being given back by its %s: wait until it is free", m->name,
+                       w->pool);
     if (row->live > 0)
         return err_set(e, ERR_CONFLICT, NULL,
-                       "A job runs on %s: drain the machine and wait for the end of the job, or "
-                       "terminate the job first",
-                       m->name);
+                       "A %s runs on %s: drain the machine and wait for the end of the %s, or "
+                       "terminate the %s first",
+                       w->run, m->name, w->run, w->run);
     return 0;
 }
 
@@ -170,7 +172,7 @@ static int order_reboot(struct fleet *fl, const struct machine *m, const struct 
                         struct err *e)
 {
     struct node_rt *rt = node_rt_find(fl, row->id);
-    if (refuse_reboot(m, row, e) != 0)
+    if (refuse_reboot(fl, m, row, e) != 0)
         return -1;
     if (!rt || !node_rt_usable(rt))
         return err_set(e, ERR_UNAVAILABLE, NULL,

@@ -202,7 +202,7 @@ static void say_others(struct fleet *fl, struct arena *a, const struct pool *p,
             more += claims_of(fl, p, id);
     }
     if (more > 0)
-        strbuf_printf(out, ", %d to more clusters", more);
+        strbuf_printf(out, ", %d to more %s", more, words_of_fleet(fl)->pools);
 }
 
 static void say(struct fleet *fl, struct arena *a, const struct pool *p, const struct shortage *sh,
@@ -214,9 +214,9 @@ static void say(struct fleet *fl, struct arena *a, const struct pool *p, const s
                       priority);
         return;
     }
-    strbuf_printf(out, "%d machine%s serve%s %s with priority %s: %d belong%s to this cluster",
+    strbuf_printf(out, "%d machine%s serve%s %s with priority %s: %d belong%s to this %s",
                   sh->serving, sh->serving == 1 ? "" : "s", sh->serving == 1 ? "s" : "", p->vm_size,
-                  priority, sh->own, sh->own == 1 ? "s" : "");
+                  priority, sh->own, sh->own == 1 ? "s" : "", words_of_fleet(fl)->pool);
     say_others(fl, a, p, sh, out);
     if (sh->drained > 0)
         strbuf_printf(out, ", %d %s drained (%s)", sh->drained, sh->drained == 1 ? "is" : "are",

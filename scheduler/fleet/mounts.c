@@ -214,13 +214,14 @@ static void add_cluster_unmounts(const struct node_rt *rt, struct script *sc, st
 
 void mount_release_steps(const struct node_rt *rt, struct script *sc, struct arena *a)
 {
-    static const struct script_label unmount = {.code = FAIL_UNMOUNT_FAILED,
-                                                .what = "unmount what was mounted here",
-                                                .remedy = "unmount what the message names by hand, "
-                                                          "then undrain the machine or resize the "
-                                                          "cluster"},
-                                     tidy = {.code = FAIL_UNMOUNT_FAILED,
-                                             .what = "remove what mounting left"};
+    const char *remedy = front_text(words_of_fleet(rt->fleet), a,
+                                    "unmount what the message names by hand, then undrain the "
+                                    "machine or resize the {pool}");
+    const struct script_label unmount = {.code = FAIL_UNMOUNT_FAILED,
+                                         .what = "unmount what was mounted here",
+                                         .remedy = remedy},
+                              tidy = {.code = FAIL_UNMOUNT_FAILED,
+                                      .what = "remove what mounting left"};
     const char *mounts = node_mount_root(a, rt->root);
     add_cluster_unmounts(rt, sc, a);
     script_unmount(sc, &unmount, mounts);

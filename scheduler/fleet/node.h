@@ -66,7 +66,8 @@ const char *node_rt_job_account(const struct node_rt *rt, struct arena *a, const
  * none. */
 void node_account_take_step(const struct node_rt *rt, struct arena *a, struct script *sc,
                             const char *dir, const char *first_root, bool may_fail);
-void node_account_release_step(const struct node_rt *rt, struct script *sc, const char *dir);
+void node_account_release_step(const struct node_rt *rt, struct arena *a, struct script *sc,
+                               const char *dir);
 
 /* The link over which requests go and are answered; NULL: there is none now. */
 struct node_link *node_rt_link(const struct node_rt *rt);

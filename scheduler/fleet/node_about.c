@@ -76,8 +76,7 @@ bool node_kill_is_overdue(const struct node_rt *rt, const char *task, int64_t *s
         .message = arena_printf(
             a, "Task %s has not ended %d s after SIGKILL: it hangs in the kernel", task, limit_s),
         .step = "kill stray tasks",
-        .remedy = "see what its processes wait for (a mount that is dead, a driver) or restart the "
-                  "machine, then resize the cluster or undrain the machine",
+        .remedy = front_text(words_of_fleet(fl), a, NODE_HANGS_REMEDY),
         .exit_code = -1};
     return true;
 }

@@ -34,12 +34,16 @@ const char *node_rt_job_account(const struct node_rt *rt, struct arena *a, const
 void node_account_take_step(const struct node_rt *rt, struct arena *a, struct script *sc,
                             const char *dir, const char *first_root, bool may_fail)
 {
-    static const struct script_label take = {
+    const struct front_words *w = words_of_fleet(rt->fleet);
+    const struct script_label take = {
         .code = FAIL_JOB_DIRECTORY_FAILED,
-        .what = "take an account for the job",
-        .remedy = "put right what the message names, or say in the configuration whom jobs run as "
-                  "(inventory: job_user; jobs.uids: 0 for no accounts of their own)",
-        .on_node = true};
+        .what = front_text(w, a, "take an account for the {run}"),
+        .remedy = front_text(w, a,
+                             "put right what the message names, or say in the configuration whom "
+                             "{runs} run as (inventory: job_user; jobs.uids: 0 for no accounts of "
+                             "their own)"),
+        .on_node = true,
+        .may_fail = may_fail};
     if (!node_rt_has_accounts(rt))
         return;
     const struct site *site = rt->fleet->cfg.site;
@@ -50,19 +54,17 @@ void node_account_take_step(const struct node_rt *rt, struct arena *a, struct sc
         .also = other ? arena_printf(a, "%s/jobs/%s", first_root, dir) : NULL,
         .first = site->first_uid,
         .count = site->n_uids};
-    struct script_label label = take;
-    label.may_fail = may_fail;
-    script_account_take(sc, &label, &account);
+    script_account_take(sc, &take, &account);
 }
 
 /* Asked for also where there are none any more: an agent that is root may have some of before. */
-void node_account_release_step(const struct node_rt *rt, struct script *sc, const char *dir)
+void node_account_release_step(const struct node_rt *rt, struct arena *a, struct script *sc,
+                               const char *dir)
 {
-    static const struct script_label release = {
-        .code = FAIL_TASK_NOT_KILLED,
-        .what = "release the job's account",
-        .remedy = "see what its processes wait for (a mount that is dead, a driver) or restart the "
-                  "machine, then resize the cluster or undrain the machine"};
+    const struct front_words *w = words_of_fleet(rt->fleet);
+    const struct script_label release = {.code = FAIL_TASK_NOT_KILLED,
+                                         .what = front_text(w, a, "release the {run}'s account"),
+                                         .remedy = front_text(w, a, NODE_HANGS_REMEDY)};
     if (rt->seen.is_root)
         script_account_release(sc, &release, dir);
 }

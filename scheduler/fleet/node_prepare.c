@@ -40,6 +40,14 @@ static void prep_free(struct node_prep *prep)
     free(prep);
 }
 
+#define PREPARE_REMEDY                                                                             \
+    "put right what the message names, then resize the {pool}: the node is prepared again"
+
+static const char *in_words(struct node_rt *rt, const char *text)
+{
+    return front_text(words_of_fleet(rt->fleet), &rt->prep->a, text);
+}
+
 static void prep_fail(struct node_prep *prep, const struct failure *f)
 {
     prep->failed = true;
@@ -47,16 +55,15 @@ static void prep_fail(struct node_prep *prep, const struct failure *f)
     prep->why.message = arena_strdup(&prep->a, f->message);
 }
 
-static void prep_fail_text(struct node_prep *prep, enum failure_code code, const char *step,
+static void prep_fail_text(struct node_rt *rt, enum failure_code code, const char *step,
                            const char *message)
 {
     const struct failure f = {.code = code,
                               .message = message,
                               .step = step,
-                              .remedy = "put right what the message names, then resize the "
-                                        "cluster: the node is prepared again",
+                              .remedy = in_words(rt, PREPARE_REMEDY),
                               .exit_code = -1};
-    prep_fail(prep, &f);
+    prep_fail(rt->prep, &f);
 }
 
 /* Not noted from the script's callback: a request also fails when its link goes down, and then the
@@ -140,18 +147,19 @@ static int add_setup(struct node_rt *rt, struct err *e)
 {
     struct node_prep *prep = rt->prep;
     struct arena *a = &prep->a;
+    const struct front_words *w = words_of_fleet(rt->fleet);
     const struct setup_task_spec *t = prep->spec.setup_task;
     const char *home = arena_printf(a, "%s/setup", rt->root);
     struct env v;
     env_init(&v, a);
     env_add(&v, t->env, t->n_env);
-    env_set(&v, "AZ_BATCHAI_MOUNT_ROOT", node_mount_root(a, rt->root));
-    env_set(&v, "AZ_BATCHAI_NODE_ID", rt->name);
-    env_set(&v, "AZ_BATCHAI_NUM_GPUS", arena_printf(a, "%d", rt->seen.gpus));
+    env_set_var(&v, w, VAR_POOL_MOUNTS, NULL, node_mount_root(a, rt->root));
+    env_set_var(&v, w, VAR_NODE, NULL, rt->name);
+    env_set_var(&v, w, VAR_GPU_COUNT, NULL, arena_printf(a, "%d", rt->seen.gpus));
     const char *dir = setup_dir(a, &v, t, home, e);
     if (!dir)
-        return err_prefix(e, "stdOutErrPathPrefix");
-    env_set(&v, "AZ_BATCHAI_STDOUTERR_DIR", dir);
+        return err_prefix(e, "%s", w->std_prefix);
+    env_set_var(&v, w, VAR_STD_DIR, NULL, dir);
     const struct task_spec spec = {
         .id = prep->setup_id,
         .command_line = t->command_line,
@@ -164,20 +172,20 @@ static int add_setup(struct node_rt *rt, struct err *e)
     };
     const struct script_label named = {.code = FAIL_NODE_SETUP_FAILED,
                                        .what = "The node's " SETUP_STEP,
-                                       .remedy = "put the setup task right (its output is under "
-                                                 "stdOutErrPathPrefix), then resize the cluster"};
+                                       .remedy =
+                                           in_words(rt, "put the setup task right (its output "
+                                                        "is under {std_prefix}), then resize "
+                                                        "the {pool}")};
     script_command(prep->script, &named, &spec, true);
     return 0;
 }
 
 /* --- what comes before it ------------------------------------------------------------------- */
 
-#define PREPARE_REMEDY                                                                             \
-    "put right what the message names, then resize the cluster: the node is prepared again"
-
-static struct script_label label(enum failure_code code, const char *what)
+static struct script_label label(struct node_rt *rt, enum failure_code code, const char *what)
 {
-    return (struct script_label){.code = code, .what = what, .remedy = PREPARE_REMEDY};
+    return (struct script_label){
+        .code = code, .what = what, .remedy = in_words(rt, PREPARE_REMEDY)};
 }
 
 /* Whatever an earlier life of this node left must not disturb the next job: processes first. What
@@ -188,17 +196,17 @@ static void add_cleaning(struct node_rt *rt)
     struct node_prep *prep = rt->prep;
     struct script *sc = prep->script;
     const char *jobs = arena_printf(&prep->a, "%s/jobs", rt->root);
-    const struct script_label kill = label(FAIL_NODE_PREPARATION_FAILED, "kill stray tasks"),
-                              rest = label(FAIL_NODE_PREPARATION_FAILED,
-                                           "remove what earlier jobs left");
+    const char *remains = in_words(rt, "remove what earlier {runs} left");
+    const struct script_label kill = label(rt, FAIL_NODE_PREPARATION_FAILED, "kill stray tasks"),
+                              rest = label(rt, FAIL_NODE_PREPARATION_FAILED, remains);
     script_kill_tasks(sc, &kill, "", prep->setup_id, true, &prep->resumed);
     script_skip_if(sc, &prep->resumed);
     if (rt->machine && rt->seen.runtimes && *rt->seen.runtimes)
-        container_add_sweep(sc, &prep->a, rt->root,
+        container_add_sweep(sc, &prep->a, words_of_fleet(rt->fleet), rt->root,
                             arena_printf(&prep->a, "%ssweep", prep->task_prefix));
     mount_release_steps(rt, sc, &prep->a);
     script_remove_tree(sc, &rest, jobs);
-    node_account_release_step(rt, sc, NULL);
+    node_account_release_step(rt, &prep->a, sc, NULL);
     script_skip_if(sc, NULL);
 }
 
@@ -214,11 +222,13 @@ static void add_admin(struct node_rt *rt)
 {
     const struct admin_user_spec *admin = &rt->prep->spec.admin;
     const struct node_user user = {admin->name, admin->ssh_public_key, admin->password};
-    const struct script_label others = label(FAIL_NODE_PREPARATION_FAILED, "remove old accounts"),
+    const struct script_label others =
+                                  label(rt, FAIL_NODE_PREPARATION_FAILED, "remove old accounts"),
                               make = {.code = FAIL_ADMIN_USER_NOT_MADE,
                                       .what = "make the administrator's account",
-                                      .remedy = "give the cluster another adminUserName: one that "
-                                                "no account of the machine has"};
+                                      .remedy =
+                                          in_words(rt, "give the {pool} another {admin_name}: one "
+                                                       "that no account of the machine has")};
     if (!rt->machine || !rt->seen.is_root || !admin->name)
         return;
     script_skip_if(rt->prep->script, &rt->prep->resumed);
@@ -251,7 +261,7 @@ static void make_script(struct node_rt *rt)
     struct node_prep *prep = rt->prep;
     struct arena *a = &prep->a;
     struct err e = {0};
-    const struct script_label dirs = label(FAIL_NODE_PREPARATION_FAILED, "make directories");
+    const struct script_label dirs = label(rt, FAIL_NODE_PREPARATION_FAILED, "make directories");
     const char **mounts = arena_alloc(a, sizeof *mounts), **jobs = arena_alloc(a, sizeof *jobs);
     *mounts = node_mount_root(a, rt->root);
     *jobs = arena_printf(a, "%s/jobs", rt->root);
@@ -264,7 +274,7 @@ static void make_script(struct node_rt *rt)
     if (!add_mounts(rt))
         return;
     if (prep->spec.setup_task && add_setup(rt, &e) != 0)
-        prep_fail_text(prep, FAIL_NODE_SETUP_FAILED, SETUP_STEP, e.msg);
+        prep_fail_text(rt, FAIL_NODE_SETUP_FAILED, SETUP_STEP, e.msg);
     else
         script_run(prep->script, rt->contact.link, on_changed, rt);
 }
@@ -291,7 +301,7 @@ static void begin(struct node_rt *rt, const struct node *row)
     struct err e = {0};
     name_tasks(rt, row);
     if (fleet_load_pool(rt->fleet, &prep->a, rt->cluster_id, &prep->spec, &e) != 0) {
-        prep_fail_text(prep, FAIL_NODE_PREPARATION_FAILED, "read the cluster", e.msg);
+        prep_fail_text(rt, FAIL_NODE_PREPARATION_FAILED, in_words(rt, "read the {pool}"), e.msg);
         return;
     }
     struct failure why;

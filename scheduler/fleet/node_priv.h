@@ -13,6 +13,11 @@
 /* Longest text of a health trouble or of a reason to drain. */
 #define NODE_REASON_MAX 1024
 
+/* For front_text(). */
+#define NODE_HANGS_REMEDY                                                                          \
+    "see what its processes wait for (a mount that is dead, a driver) or restart the machine, "    \
+    "then resize the {pool} or undrain the machine"
+
 enum connection_state { CONNECTION_NONE, CONNECTION_OPENING, CONNECTION_READY, CONNECTION_CLOSING };
 
 /* The link, and how it has been: node_connect.c. */

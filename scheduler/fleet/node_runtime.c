@@ -109,8 +109,9 @@ static struct failure local_lost(struct arena *a, const struct node_rt *rt, cons
         .message = arena_printf(a, "Contact with the node was lost %d times in a row: %s",
                                 rt->contact.failures, why),
         .step = "connect",
-        .remedy = "see that the agent can run on the node; it is tried again every half minute "
-                  "and when the cluster is resized",
+        .remedy = front_text(words_of_fleet(rt->fleet), a,
+                             "see that the agent can run on the node; it is tried again every half "
+                             "minute and when the {pool} is resized"),
         .exit_code = -1};
 }
 
@@ -121,8 +122,10 @@ static struct failure machine_lost(struct arena *a, const struct node_rt *rt, co
     if (rt->contact.refused) {
         f.code = FAIL_NODE_REFUSED;
         f.message = arena_printf(a, "Machine %s cannot be used: %s", name, why);
-        f.remedy = "put right what the message names; the machine is tried again every 5 minutes, "
-                   "and at once when it is undrained or the cluster is resized";
+        f.remedy = front_text(words_of_fleet(rt->fleet), a,
+                              "put right what the message names; the machine is tried again every "
+                              "5 minutes, and at once when it is undrained or the {pool} is "
+                              "resized");
         return f;
     }
     int64_t silent_s = (wakes_mono(rt->fleet->wakes) - rt->contact.lost_us) / 1000000;
@@ -383,8 +386,9 @@ static void strike_off(struct node_rt *rt, const struct node *row)
         .message =
             arena_printf(&a, "Machine %s is not in the inventory any more", rt->machine->name),
         .step = "connect",
-        .remedy = "put the machine back into the inventory, or make the cluster smaller: unusable "
-                  "nodes go first",
+        .remedy = front_text(words_of_fleet(rt->fleet), &a,
+                             "put the machine back into the inventory, or make the {pool} smaller: "
+                             "unusable nodes go first"),
         .exit_code = -1};
     node_tell_gone(rt);
     if (row->state == NODE_LEAVING && row->live == 0)

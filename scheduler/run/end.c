@@ -32,8 +32,10 @@ static int end_tx(struct storage *st, void *ctx, struct err *e)
 
 static void log_end(struct job_run *run)
 {
-    const char *event = run->out.kind == OUT_SUCCEEDED ? "job.succeeded" : "job.failed";
-    LOG_INFO(run->runs->log, event, LF_STR("job", run->name), LF_INT("job_id", run->row.owner_id),
+    const struct front_words *w = words_of(run);
+    bool good = run->out.kind == OUT_SUCCEEDED;
+    LOG_INFO(run->runs->log, front_event(w, good ? "{run}.succeeded" : "{run}.failed").name,
+             LF_STR(w->run, run->name), LF_INT(w->run_id, run->row.owner_id),
              LF_STR("node", run->slots[0].node_name),
              LF_INT("ms", (wakes_mono(run->runs->wakes) - run->began_us) / 1000),
              LF_STR("why", run->out.why.code ? failure_line(&run->a, &run->out.why) : NULL),
@@ -60,9 +62,10 @@ static void effect_ended(void *ctx, int64_t id, const struct err *why)
 void run_write_end(struct job_run *run)
 {
     struct err e = {0};
-    if (st_tx(run->runs->st, "end job", end_tx, run, &e) != 0) {
-        LOG_ERROR(run->runs->log, "job.end_not_written", LF_STR("job", run->name),
-                  LF_STR("why", e.msg));
+    if (st_tx(run->runs->st, "end run", end_tx, run, &e) != 0) {
+        const struct front_words *w = words_of(run);
+        LOG_ERROR(run->runs->log, front_event(w, "{run}.end_not_written").name,
+                  LF_STR(w->run, run->name), LF_STR("why", e.msg));
         wake_at(run->runs->wakes, WAKE_RUN, run->row.id,
                 wakes_mono(run->runs->wakes) + WRITE_AGAIN_US);
         return;
@@ -130,15 +133,17 @@ static void effect_released(void *ctx, int64_t id, const struct err *why)
 void run_release(struct job_run *run)
 {
     struct runs *rs = run->runs;
+    const struct front_words *w = words_of(run);
     struct err e = {0};
     if (st_tx(rs->st, "release nodes", release_tx, run, &e) != 0) {
-        LOG_ERROR(rs->log, "job.release_failed", LF_STR("job", run->name), LF_STR("why", e.msg));
+        LOG_ERROR(rs->log, front_event(w, "{run}.release_failed").name, LF_STR(w->run, run->name),
+                  LF_STR("why", e.msg));
         wake_at(rs->wakes, WAKE_RUN, run->row.id, wakes_mono(rs->wakes) + WRITE_AGAIN_US);
         return;
     }
     if (run->out.kind == OUT_REQUEUE)
-        LOG_INFO(rs->log, "job.queued", LF_STR("job", run->name),
-                 LF_INT("job_id", run->row.owner_id),
+        LOG_INFO(rs->log, front_event(w, "{run}.queued").name, LF_STR(w->run, run->name),
+                 LF_INT(w->run_id, run->row.owner_id),
                  LF_STR("why", failure_line(&run->a, &run->out.why)));
     wake_when_durable(rs->wakes, effect_released, rs, run->row.id);
     for (int i = 0; i < run->n_slots; i++)

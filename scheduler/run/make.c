@@ -18,7 +18,9 @@ static void add_task(struct job_run *run, const struct launch_process *process)
     struct run_task *t = &run->tasks[run->n_tasks++];
     const char *prefix = slot_task_prefix(&run->slots[process->rank]);
     t->process = process;
-    t->step = process->role == LAUNCH_PREPARATION ? "job preparation" : "job";
+    t->step = process->role == LAUNCH_PREPARATION
+                  ? front_text(words_of(run), &run->a, "{run} preparation")
+                  : words_of(run)->run;
     t->id = arena_printf(&run->a, "%s%s", prefix, process->name);
 }
 
@@ -78,7 +80,7 @@ static void decode_spec(struct job_run *run)
     if (f->ops->load(f, run->runs->st, &run->a, &run->row, true, &run->spec, &e) != 0)
         out.why = (struct failure){
             .code = FAIL_JOB_NOT_UNDERSTOOD, .message = e.msg, .step = "launch", .exit_code = -1};
-    else if (!launch_refusal(&run->a, &run->spec, &out.why) && make_tasks(run, &out.why))
+    else if (!launch_refusal(&run->a, f->words, &run->spec, &out.why) && make_tasks(run, &out.why))
         return;
     run_set_outcome(run, &out);
 }
@@ -118,9 +120,10 @@ struct job_run *run_make(struct runs *rs, const struct run *row, const struct ru
         resume_run(run);
     if (row->state != RUN_ALLOCATED)
         run_go(run, RUN_CLEANING);
-    LOG_INFO(rs->log, resumed ? "job.resumed" : "job.running", LF_STR("job", run->name),
-             LF_INT("job_id", row->owner_id), LF_INT("attempt", row->attempt),
-             LF_STR("node", run->slots[0].node_name), LF_INT("nodes", run->n_slots));
+    LOG_INFO(rs->log, front_event(f->words, resumed ? "{run}.resumed" : "{run}.running").name,
+             LF_STR(f->words->run, run->name), LF_INT(f->words->run_id, row->owner_id),
+             LF_INT("attempt", row->attempt), LF_STR("node", run->slots[0].node_name),
+             LF_INT("nodes", run->n_slots));
     return run;
 }
 

@@ -19,9 +19,9 @@ static const char *path_of(struct arena *a, const struct launch_env *env,
     struct job_output o;
     if (!job_output_find(a, spec, id, &o))
         return NULL;
-    const char *var = job_output_is_std(&o) ? "AZ_BATCHAI_STDOUTERR_DIR"
-                                            : arena_printf(a, "AZ_BATCHAI_OUTPUT_%s", id);
-    return env_get(&env->env, var);
+    if (job_output_is_std(&o))
+        return env_get_var(&env->env, env->words, VAR_STD_DIR, NULL);
+    return env_get_var(&env->env, env->words, VAR_OUTPUT, id);
 }
 
 static bool in_job_dir(const struct launch_env *env, const char *path)
@@ -43,10 +43,11 @@ bool outputs_in_job_dir(const struct launch_env *env, const struct job_spec *spe
 /* Why output is not on a node that the job ran on. */
 enum absence { PRESENT, NODE_GONE, DIRECTORY_REMOVED, VOLUME_GONE };
 
+/* Texts for front_text(). */
 static const char *const reasons[] = {
-    [NODE_GONE] = "no node that the job ran on is in its cluster any more",
-    [DIRECTORY_REMOVED] = "its node does not keep the job's own directory any more",
-    [VOLUME_GONE] = "the volume that it is on was mounted for as long as the job ran",
+    [NODE_GONE] = "no node that the {run} ran on is in its {pool} any more",
+    [DIRECTORY_REMOVED] = "its node does not keep the {run}'s own directory any more",
+    [VOLUME_GONE] = "the volume that it is on was mounted for as long as the {run} ran",
 };
 
 /* What the search works with. */
@@ -123,7 +124,9 @@ static int add_part(struct search *q, const struct allocation *at, struct err *e
     struct node_rt *rt = at->rank < q->run.nodes ? q->rt[at->rank] : NULL;
     if (!rt)
         return 0;
-    const struct launch_input in = {.spec = &q->spec,
+    const struct front_words *words = q->runs->front->words;
+    const struct launch_input in = {.words = words,
+                                    .spec = &q->spec,
                                     .job_guid = q->run.guid,
                                     .attempt = q->run.attempt,
                                     .nodes = q->nodes,
@@ -134,7 +137,7 @@ static int add_part(struct search *q, const struct allocation *at, struct err *e
     const char *path = path_of(q->a, &env, &q->spec, q->id);
     if (!path)
         return err_set(e, ERR_OUTPUT_DIRECTORY_NOT_FOUND, NULL,
-                       "the job has no output directory '%.100s'", q->id);
+                       "the %s has no output directory '%.100s'", words->run, q->id);
     enum absence absence = judge(q, at, &env, path);
     if (absence != PRESENT)
         q->absence = absence;
@@ -175,7 +178,8 @@ int runs_output_dirs(struct runs *rs, struct arena *a, enum resource_kind owner,
     if (find_parts(&q, e) != 0 || find_runtimes(&q, e) != 0 || add_parts(&q, e) != 0)
         return -1;
     if (q.n_found == 0)
-        return err_set(e, ERR_NOT_ON_MOUNT_ROOT, NULL, "%s", reasons[q.absence]);
+        return err_set(e, ERR_NOT_ON_MOUNT_ROOT, NULL, "%s",
+                       front_text(rs->front->words, a, reasons[q.absence]));
     *out = q.found;
     *n = q.n_found;
     return 0;

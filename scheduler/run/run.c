@@ -20,9 +20,10 @@ struct failed_note {
 static void on_failed_durable(void *ctx, const struct err *why)
 {
     struct failed_note *n = ctx;
+    const struct front_words *w = n->runs->front->words;
     if (!why)
-        LOG_INFO(n->runs->log, "job.failed", LF_STR("job", n->name), LF_INT("job_id", n->owner_id),
-                 LF_STR("why", n->why));
+        LOG_INFO(n->runs->log, front_event(w, "{run}.failed").name, LF_STR(w->run, n->name),
+                 LF_INT(w->run_id, n->owner_id), LF_STR("why", n->why));
     wakes_unref(n->runs->wakes);
     free(n->name);
     free(n->why);
@@ -78,12 +79,14 @@ int runs_fail_queued(struct runs *rs, const struct run *r, const struct failure 
 }
 
 /* One that runs without nodes cannot come to be by our own writes: say so, and end it. */
-static int end_nodeless(struct runs *rs, const struct run *r, struct err *e)
+static int end_nodeless(struct runs *rs, struct arena *a, const struct run *r, struct err *e)
 {
-    const struct failure f = {
-        .code = FAIL_NODE_LOST, .message = "The job's nodes are gone", .exit_code = -1};
+    const struct front_words *w = rs->front->words;
+    const struct failure f = {.code = FAIL_NODE_LOST,
+                              .message = front_text(w, a, "The {run}'s nodes are gone"),
+                              .exit_code = -1};
     struct ending k = {rs, r, &f};
-    LOG_ERROR(rs->log, "job.without_nodes", LF_INT("job_id", r->owner_id));
+    LOG_ERROR(rs->log, front_event(w, "{run}.without_nodes").name, LF_INT(w->run_id, r->owner_id));
     return st_tx(rs->st, "end run", end_without_nodes, &k, e);
 }
 
@@ -109,7 +112,7 @@ static int without_run(struct runs *rs, struct arena *a, int64_t id, struct job_
     }
     if (row.state == RUN_WAITING)
         return 0;
-    if (row.state == RUN_ALLOCATED && end_nodeless(rs, &row, e) < 0)
+    if (row.state == RUN_ALLOCATED && end_nodeless(rs, a, &row, e) < 0)
         return -1;
     return rs->front->ops->may_forget(rs->front, rs->st, &row, wakes_wall(rs->wakes), e);
 }
@@ -232,7 +235,8 @@ void run_reconcile(void *ctx, int64_t id)
     if (rc == 0 && run)
         rc = verdict_rows(run, &a, &e);
     if (rc < 0) {
-        LOG_ERROR(rs->log, "job.reconcile_failed", LF_INT("run_id", id), LF_STR("why", e.msg));
+        LOG_ERROR(rs->log, front_event(rs->front->words, "{run}.reconcile_failed").name,
+                  LF_INT("run_id", id), LF_STR("why", e.msg));
         wake_at(rs->wakes, WAKE_RUN, id, wakes_mono(rs->wakes) + WRITE_AGAIN_US);
     } else if (run) {
         advance(run);

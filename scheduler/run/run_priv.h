@@ -104,7 +104,7 @@ struct job_slot {
     enum slot_state state;
     int pending;           /* requests without a reply, those of the script apart */
     struct script *script; /* the start, then the cleaning; NULL before */
-    bool begun;            /* its first line is in execution.log */
+    bool begun;            /* its first line is in the run's log */
     int64_t killing_us;    /* since when the end of a killed task is awaited; 0: it is not */
     int64_t kill_again_us; /* the node refused: SIGKILL is to be sent again then; 0: it did not */
     int64_t kill_pause_us; /* between the last two */
@@ -139,6 +139,11 @@ struct job_run {
     struct failure lost;
     int64_t kill_us; /* RUN_STOPPING: when SIGKILL follows */
 };
+
+static inline const struct front_words *words_of(const struct job_run *run)
+{
+    return run->runs->front->words;
+}
 
 /* --- phases.c -------------------------------------------------------------------------------- */
 /* Its verdict is in its row. */
@@ -206,6 +211,9 @@ void run_write_end(struct job_run *run);
 /* Lets the nodes go (and queues the job again, if that is its outcome), and frees the run; or
  * tries again later. */
 void run_release(struct job_run *run);
+
+/* What a run that was terminated says, for front_text(). */
+#define RUN_TERMINATED_TEXT "The specified {run} has been terminated by the user"
 
 /* --- verdict.c: what an event means for the job ------------------------------------------ */
 void run_set_outcome(struct job_run *run, const struct outcome *out);

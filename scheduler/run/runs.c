@@ -59,7 +59,7 @@ bool runs_refuse(const struct runs *rs, struct arena *a, const struct run *r, st
     struct job_spec spec;
     struct err e = {0};
     if (rs->front->ops->load(rs->front, rs->st, a, r, false, &spec, &e) == 0)
-        return launch_refusal(a, &spec, why);
+        return launch_refusal(a, rs->front->words, &spec, why);
     *why = (struct failure){.code = FAIL_JOB_NOT_UNDERSTOOD,
                             .message = arena_strdup(a, e.msg),
                             .step = "launch",
@@ -152,10 +152,10 @@ int runs_allocate(struct runs *rs, const struct run *r, const struct run_part *p
 
 /* --- terminate ------------------------------------------------------------------------------ */
 
-static int terminate_waiting(struct runs *rs, const struct run *r, struct err *e)
+static int terminate_waiting(struct runs *rs, struct arena *a, const struct run *r, struct err *e)
 {
     const struct failure f = {.code = FAIL_JOB_TERMINATED,
-                              .message = "The specified job has been terminated by the user",
+                              .message = front_text(rs->front->words, a, RUN_TERMINATED_TEXT),
                               .exit_code = -1};
     return runs_fail_queued(rs, r, &f, e);
 }
@@ -176,14 +176,15 @@ static int stop(struct storage *st, void *ctx, struct err *e)
 
 static int terminate_running(struct runs *rs, struct arena *a, const struct run *r, struct err *e)
 {
+    const struct front_words *w = rs->front->words;
     struct stopping k = {rs, r};
     if (r->stop != STOP_NOT)
         return 0;
     if (st_tx(rs->st, "stop run", stop, &k, e) < 0)
         return -1;
-    LOG_INFO(rs->log, "job.terminating",
-             LF_STR("job", rs->front->ops->run_name(rs->front, rs->st, a, r)),
-             LF_INT("job_id", r->owner_id));
+    LOG_INFO(rs->log, front_event(w, "{run}.terminating").name,
+             LF_STR(w->run, rs->front->ops->run_name(rs->front, rs->st, a, r)),
+             LF_INT(w->run_id, r->owner_id));
     wake_durable(rs->wakes, WAKE_RUN, r->id);
     return 0;
 }
@@ -193,7 +194,8 @@ static int terminate(struct runs *rs, struct arena *a, const struct run *r, stru
 {
     if (run_has_verdict(r))
         return 0;
-    int rc = r->state == RUN_WAITING ? terminate_waiting(rs, r, e) : terminate_running(rs, a, r, e);
+    int rc =
+        r->state == RUN_WAITING ? terminate_waiting(rs, a, r, e) : terminate_running(rs, a, r, e);
     return rc < 0 ? -1 : 1;
 }
 

@@ -136,7 +136,8 @@ struct launch_input run_launch_input(struct job_run *run)
                                         .gpus = slot_gpus(slot),
                                         .devices = slot->devices};
     }
-    return (struct launch_input){.spec = &run->spec,
+    return (struct launch_input){.words = words_of(run),
+                                 .spec = &run->spec,
                                  .job_guid = run->row.guid,
                                  .attempt = run->row.attempt,
                                  .nodes = nodes,
@@ -199,17 +200,19 @@ static void open_shares(struct job_slot *slot)
 /* Directories that are on mounts come after the mounts. False: a volume cannot be mounted. */
 static bool add_directories(struct job_slot *slot, const char *as)
 {
-    static const struct script_label
-        make_own = {.code = FAIL_JOB_DIRECTORY_FAILED,
-                    .what = "make job directory",
-                    .on_node = true},
-        make_outer = {.code = FAIL_JOB_DIRECTORY_FAILED,
-                      .what = "make output directories",
-                      .remedy = "see that the folder behind the mount is there: "
-                                "batchaid share-path ACCOUNT SHARE (or --container "
-                                "ACCOUNT CONTAINER) prints it, and makes it again"},
-        write_hosts = {.code = FAIL_JOB_DIRECTORY_FAILED, .what = "write host file"};
     struct arena *a = &slot->a;
+    const struct front_words *w = words_of(slot->run);
+    const struct script_label make_own = {.code = FAIL_JOB_DIRECTORY_FAILED,
+                                          .what = front_text(w, a, "make {run} directory"),
+                                          .on_node = true},
+                              make_outer = {.code = FAIL_JOB_DIRECTORY_FAILED,
+                                            .what = "make output directories",
+                                            .remedy =
+                                                "see that the folder behind the mount is there: "
+                                                "batchaid share-path ACCOUNT SHARE (or --container "
+                                                "ACCOUNT CONTAINER) prints it, and makes it again"},
+                              write_hosts = {.code = FAIL_JOB_DIRECTORY_FAILED,
+                                             .what = "write host file"};
     const struct launch_env *env = &slot->env;
     const struct mounts mounts = mounts_of(slot);
     const char **own = arena_alloc(a, 2 * sizeof *own);
@@ -230,18 +233,22 @@ static bool add_directories(struct job_slot *slot, const char *as)
     return true;
 }
 
+/* What both lines in the run's log are called as steps: for front_text(). */
+#define WRITE_LOG "write {log}.log"
+
 static void add_first_line(struct job_slot *slot, const char *as)
 {
-    static const struct script_label label = {.code = FAIL_JOB_DIRECTORY_FAILED,
-                                              .what = "write execution.log"};
     struct job_run *run = slot->run;
+    const struct front_words *w = words_of(run);
+    const struct script_label label = {.code = FAIL_JOB_DIRECTORY_FAILED,
+                                       .what = front_text(w, &slot->a, WRITE_LOG)};
     char now[TIMEFMT_SIZE];
     timefmt_fixed(wakes_wall(run->runs->wakes), now);
     slot->begun = true;
     script_append(slot->script, &label, as, slot->env.log_path,
-                  arena_printf(&slot->a, "%s job %s, attempt %d: node %s, rank %d of %d\n", now,
-                               run->name, run->row.attempt, slot->node_name, slot->rank,
-                               run->n_slots));
+                  front_say(w, &slot->a, "%s {run} %s, attempt %d: node %s, rank %d of %d\n", now,
+                            run->name, run->row.attempt, slot->node_name, slot->rank,
+                            run->n_slots));
 }
 
 /* False: the node has nothing to run containers with. A run that is only cleaned up after a crash
@@ -253,6 +260,7 @@ static bool find_container(struct job_slot *slot)
     struct arena *a = &slot->a;
     bool known = slot->env.job_dir != NULL;
     slot->container = (struct container){
+        .words = words_of(run),
         .spec = run->spec.container,
         .runtime = container_runtime(fleet_site(rs->fleet), node_rt_runtimes(slot->tenant.node)),
         .name = arena_printf(a, "batchai-%s-%d-r%d", run->row.guid, run->row.attempt, slot->rank),
@@ -401,7 +409,8 @@ static void add_last_line(struct job_slot *slot)
 {
     struct job_run *run = slot->run;
     struct arena *a = &slot->a;
-    const struct script_label label = clean_label("write execution.log");
+    const struct front_words *w = words_of(run);
+    const struct script_label label = clean_label(front_text(w, a, WRITE_LOG));
     char now[TIMEFMT_SIZE];
     if (slot->rank != 0 || !run->out.why.code)
         return;
@@ -410,9 +419,9 @@ static void add_last_line(struct job_slot *slot)
     node_account_take_step(slot->tenant.node, &slot->a, slot->script, run->dir, run->slots[0].root,
                            true);
     script_append(slot->script, &label, job_account(slot), slot->env.log_path,
-                  arena_printf(a, "%s job %s %s: %s", now, run->name,
-                               run->out.kind == OUT_REQUEUE ? "queued again" : "failed",
-                               failure_text(a, &run->out.why)));
+                  front_say(w, a, "%s {run} %s %s: %s", now, run->name,
+                            run->out.kind == OUT_REQUEUE ? "queued again" : "failed",
+                            failure_text(a, w, &run->out.why)));
 }
 
 /* Commands of a start that did not get to its end are not among the run's tasks. */
@@ -445,8 +454,8 @@ void slot_clean(struct job_slot *slot)
 {
     struct job_run *run = slot->run;
     const char *dir = job_dir(slot);
-    const struct script_label remove = clean_label("remove job directory"),
-                              forget = clean_label("forget");
+    const char *removal = front_text(words_of(run), &slot->a, "remove {run} directory");
+    const struct script_label remove = clean_label(removal), forget = clean_label("forget");
     slot_go(slot, SLOT_CLEANING);
     if (slot->script)
         script_halt(slot->script);
@@ -460,7 +469,7 @@ void slot_clean(struct job_slot *slot)
     mounts_remove(&mounts, &run->spec.mounts);
     script_remove_tree(slot->script, &remove,
                        slot_keeps(slot) ? arena_printf(&slot->a, "%s/mounts", dir) : dir);
-    node_account_release_step(slot->tenant.node, slot->script, run->dir);
+    node_account_release_step(slot->tenant.node, &slot->a, slot->script, run->dir);
     /* A job that is to be queued again is not written down as such yet: until then the node
      * must remember that this attempt ran. */
     for (size_t i = 0; run->out.kind != OUT_REQUEUE && i < run->n_tasks; i++)

@@ -49,24 +49,26 @@ static void fail(struct job_run *run, struct failure why)
 
 /* --- tasks ---------------------------------------------------------------------------------- */
 
-/* Which words go with which kind of task. */
+/* Which texts (for front_text()) go with which kind of task. */
 static const struct wording {
     enum failure_code code;
     const char *exited, *killed, *not_started;
 } wordings[] = {
-    [false] = {FAIL_JOB_FAILED, "Job failed with non-zero exit code", "Job was killed by signal",
-               "The job's command could not be started"},
-    [true] = {FAIL_JOB_PREPARATION_FAILED, "Job preparation task failed with non-zero exit code",
-              "Job preparation task was killed by signal",
-              "The job preparation task could not be started"},
+    [false] = {FAIL_JOB_FAILED, "{Run} failed with non-zero exit code",
+               "{Run} was killed by signal", "The {run}'s command could not be started"},
+    [true] = {FAIL_JOB_PREPARATION_FAILED, "{Run} preparation task failed with non-zero exit code",
+              "{Run} preparation task was killed by signal",
+              "The {run} preparation task could not be started"},
 };
 
 static struct failure task_failure(struct job_run *run, const struct run_task *task,
                                    const struct task_status *st)
 {
     const struct wording *w = &wordings[task->process->role == LAUNCH_PREPARATION];
+    const char *not_started = front_text(words_of(run), &run->a, w->not_started),
+               *killed = front_text(words_of(run), &run->a, w->killed);
     struct failure f = {.code = w->code,
-                        .message = w->exited,
+                        .message = front_text(words_of(run), &run->a, w->exited),
                         .node = run->slots[task->process->rank].node_name,
                         .step = task->step,
                         .command = task->process->command_line,
@@ -75,10 +77,9 @@ static struct failure task_failure(struct job_run *run, const struct run_task *t
                         .signal = st->signal};
     if (st->state != TASK_EXITED)
         f.message =
-            arena_printf(&run->a, "%s: %s", w->not_started, st->why ? st->why : "no reason given");
+            arena_printf(&run->a, "%s: %s", not_started, st->why ? st->why : "no reason given");
     else if (st->signal)
-        f.message =
-            arena_printf(&run->a, "%s %d (%s)", w->killed, st->signal, strsignal(st->signal));
+        f.message = arena_printf(&run->a, "%s %d (%s)", killed, st->signal, strsignal(st->signal));
     else
         f.exit_code = st->exit_code;
     return f;
@@ -210,24 +211,25 @@ static void terminated(struct job_run *run)
         .kind = OUT_STOPPED,
         .grace_us = GRACE_US,
         .why = {.code = FAIL_JOB_TERMINATED,
-                .message = "The specified job has been terminated by the user",
+                .message = front_text(words_of(run), &run->a, RUN_TERMINATED_TEXT),
                 .exit_code = -1}};
     run_set_outcome(run, &out);
 }
 
 static void timed_out(struct job_run *run)
 {
+    const struct front_words *w = words_of(run);
     const struct outcome out = {
         .kind = OUT_FAILED,
         .grace_us = GRACE_US,
         .why = {.code = FAIL_JOB_TIMED_OUT,
-                .message = arena_printf(&run->a,
-                                        "The job ran longer than its limit maxWallClockTime of "
-                                        "%lld seconds and was stopped",
-                                        (long long)(run->spec.max_wall_us / 1000000)),
-                .step = "job",
+                .message = front_say(w, &run->a,
+                                     "The {run} ran longer than its limit {time_limit} of %lld "
+                                     "seconds and was stopped",
+                                     (long long)(run->spec.max_wall_us / 1000000)),
+                .step = w->run,
                 .command = run->spec.toolkit.command_line,
-                .remedy = "raise constraints.maxWallClockTime",
+                .remedy = front_text(w, &run->a, "raise {time_limit_path}"),
                 .exit_code = -1}};
     run_set_outcome(run, &out);
 }
@@ -240,7 +242,8 @@ static void apply_rule(struct job_run *run, const struct pool *p, struct failure
     enum dealloc_option rule = p->scale.kind == SCALE_MANUAL ? p->scale.dealloc : DEALLOC_REQUEUE;
     if (p->going) {
         out.why.code = FAIL_CLUSTER_DELETED;
-        out.why.message = "The job's cluster was deleted while the job ran";
+        out.why.message = front_text(words_of(run), &run->a,
+                                     "The {run}'s {pool} was deleted while the {run} ran");
         out.kind = OUT_FAILED;
     } else if (rule == DEALLOC_TERMINATE || (lost && rule != DEALLOC_REQUEUE) ||
                (lost && run->row.attempt >= ATTEMPTS_MAX)) {
@@ -251,11 +254,13 @@ static void apply_rule(struct job_run *run, const struct pool *p, struct failure
 
 static struct failure node_taken(struct job_run *run, const struct node *nd)
 {
+    const struct front_words *w = words_of(run);
     return (struct failure){.code = FAIL_NODE_DEALLOCATED,
-                            .message =
-                                "A node of the job was deallocated because its cluster was resized",
+                            .message = front_text(w, &run->a,
+                                                  "A node of the {run} was deallocated because its "
+                                                  "{pool} was resized"),
                             .node = nd->name,
-                            .step = "job",
+                            .step = w->run,
                             .command = run->spec.toolkit.command_line,
                             .exit_code = -1};
 }
@@ -266,10 +271,12 @@ static struct failure node_lost(struct job_run *run, const struct node *nd)
     const struct node_rt *rt = node_rt_find(run->runs->fleet, nd->id);
     const char *why = nd->why;
     if (!why)
-        why = rt && node_rt_why_down(rt) ? node_rt_why_down(rt) : "see the errors of its cluster";
+        why = rt ? node_rt_why_down(rt) : NULL;
+    if (!why)
+        why = front_text(words_of(run), &run->a, "see the errors of its {pool}");
     struct failure f = node_taken(run, nd);
     f.code = nd->failure == FAIL_NODE_REBOOTED ? FAIL_NODE_REBOOTED : FAIL_NODE_LOST;
-    f.message = arena_printf(&run->a, "A node of the job was lost: %s", why);
+    f.message = front_say(words_of(run), &run->a, "A node of the {run} was lost: %s", why);
     return f;
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "api/batchai/batchai.h"
+#include "front/batchai.h"
 #include "model/schema.h"
 #include "model/spec.h"
 #include "scheduler/run/launch/launch.h"
@@ -230,7 +231,7 @@ static void print_resources(void)
 static void print_refusal(struct arena *a, const char *what, const struct job_spec *spec)
 {
     struct failure why;
-    if (launch_refusal(a, spec, &why))
+    if (launch_refusal(a, &batchai_front_words, spec, &why))
         printf("| %s | `%s`: %s |\n", what, failure_name(why.code),
                why.remedy ? why.remedy : why.message);
 }

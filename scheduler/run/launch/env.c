@@ -32,20 +32,25 @@ static void set_basics(struct arena *a, const struct launch_input *in, int rank,
                        struct launch_env *out)
 {
     const struct launch_node *self = &in->nodes[rank];
-    struct env *v = &out->env;
-    env_set(v, "AZ_BATCHAI_MOUNT_ROOT", node_mount_root(a, self->root));
-    env_set(v, "AZ_BATCHAI_JOB_MOUNT_ROOT", out->job_mounts);
-    env_set(v, "AZ_BATCHAI_JOB_TEMP", out->job_dir);
-    env_set(v, "AZ_BATCHAI_JOB_TEMP_DIR", out->job_dir);
-    env_set(v, "AZ_BATCHAI_SHARED_JOB_TEMP", out->shared_dir);
-    env_set(v, "AZ_BATCHAI_NODE_ID", self->name);
-    env_set(v, "AZ_BATCHAI_NODE_COUNT", arena_printf(a, "%zu", in->n_nodes));
-    env_set(v, "AZ_BATCHAI_NUM_GPUS", arena_printf(a, "%d", self->gpus));
+    const struct {
+        enum front_var var;
+        const char *value;
+    } basics[] = {
+        {VAR_POOL_MOUNTS, node_mount_root(a, self->root)},
+        {VAR_RUN_MOUNTS, out->job_mounts},
+        {VAR_RUN_DIR, out->job_dir},
+        {VAR_SHARED_DIR, out->shared_dir},
+        {VAR_NODE, self->name},
+        {VAR_NODE_COUNT, arena_printf(a, "%zu", in->n_nodes)},
+        {VAR_GPU_COUNT, arena_printf(a, "%d", self->gpus)},
+        {VAR_RANK, arena_printf(a, "%d", rank)},
+        {VAR_HOST_FILE, out->hostfile_path},
+        {VAR_HOSTS, host_list(a, in, "", ",")},
+    };
+    for (size_t i = 0; i < sizeof basics / sizeof basics[0]; i++)
+        env_set_var(&out->env, in->words, basics[i].var, NULL, basics[i].value);
     if (self->devices)
-        env_set(v, "CUDA_VISIBLE_DEVICES", self->devices);
-    env_set(v, "AZ_BATCHAI_TASK_INDEX", arena_printf(a, "%d", rank));
-    env_set(v, "AZ_BATCHAI_MPI_HOST_FILE", out->hostfile_path);
-    env_set(v, "AZ_BATCH_HOST_LIST", host_list(a, in, "", ","));
+        env_set(&out->env, "CUDA_VISIBLE_DEVICES", self->devices);
 }
 
 /* An expanded path; what is not absolute is meant below the job's own directory. */
@@ -77,36 +82,38 @@ static int set_std_dir(struct arena *a, const struct launch_input *in, struct la
     const struct job_output o = job_output_at(a, in->spec, 0);
     out->std_dir = output_dir(a, out, &o, e);
     if (!out->std_dir)
-        return err_prefix(e, "stdOutErrPathPrefix");
-    env_set(&out->env, "AZ_BATCHAI_STDOUTERR_DIR", out->std_dir);
+        return err_prefix(e, "%s", in->words->std_prefix);
+    env_set_var(&out->env, in->words, VAR_STD_DIR, NULL, out->std_dir);
     return 0;
 }
 
-static int set_inputs(struct arena *a, const struct job_spec *spec, struct launch_env *out,
+static int set_inputs(struct arena *a, const struct launch_input *in, struct launch_env *out,
                       struct err *e)
 {
+    const struct job_spec *spec = in->spec;
     for (size_t i = 0; i < spec->n_inputs; i++) {
         const char *path = place(a, out, spec->inputs[i].path, e);
         if (!path)
-            return err_prefix(e, "inputDirectories \"%s\"", spec->inputs[i].id);
-        env_set(&out->env, arena_printf(a, "AZ_BATCHAI_INPUT_%s", spec->inputs[i].id), path);
+            return err_prefix(e, "%s \"%s\"", in->words->inputs, spec->inputs[i].id);
+        env_set_var(&out->env, in->words, VAR_INPUT, spec->inputs[i].id, path);
     }
     return 0;
 }
 
-static int set_outputs(struct arena *a, const struct job_spec *spec, struct launch_env *out,
+static int set_outputs(struct arena *a, const struct launch_input *in, struct launch_env *out,
                        struct err *e)
 {
+    const struct job_spec *spec = in->spec;
     size_t n = job_output_count(spec);
     out->output_dirs = arena_alloc(a, n * sizeof *out->output_dirs);
     for (size_t i = 1; i < n; i++) {
         const struct job_output o = job_output_at(a, spec, i);
         const char *path = output_dir(a, out, &o, e);
         if (!path)
-            return err_prefix(e, "outputDirectories \"%s\"", o.id);
+            return err_prefix(e, "%s \"%s\"", in->words->outputs, o.id);
         if (!o.as_is)
             out->output_dirs[out->n_outputs++] = path;
-        env_set(&out->env, arena_printf(a, "AZ_BATCHAI_OUTPUT_%s", o.id), path);
+        env_set_var(&out->env, in->words, VAR_OUTPUT, o.id, path);
     }
     return 0;
 }
@@ -115,15 +122,14 @@ static int set_outputs(struct arena *a, const struct job_spec *spec, struct laun
 static const char *log_path(struct arena *a, const struct launch_input *in, int rank,
                             const char *std_dir)
 {
-    if (in->n_nodes == 1)
-        return arena_printf(a, "%s/execution.log", std_dir);
-    return arena_printf(a, "%s/execution-%s.log", std_dir, in->nodes[rank].name);
+    const char *node = in->n_nodes == 1 ? NULL : in->nodes[rank].name;
+    return arena_concat(a, std_dir, "/", front_log_name(in->words, a, node));
 }
 
 int launch_env(struct arena *a, const struct launch_input *in, int rank, struct launch_env *out,
                struct err *e)
 {
-    *out = (struct launch_env){0};
+    *out = (struct launch_env){.words = in->words};
     env_init(&out->env, a);
     out->job_dir = job_dir(a, in, rank);
     out->job_mounts = arena_printf(a, "%s/mounts", out->job_dir);
@@ -132,8 +138,8 @@ int launch_env(struct arena *a, const struct launch_input *in, int rank, struct 
     out->hostfile_text = host_list(a, in, " slots=1\n", "");
     env_add(&out->env, in->spec->env, in->spec->n_env);
     set_basics(a, in, rank, out);
-    if (set_std_dir(a, in, out, e) != 0 || set_inputs(a, in->spec, out, e) != 0 ||
-        set_outputs(a, in->spec, out, e) != 0)
+    if (set_std_dir(a, in, out, e) != 0 || set_inputs(a, in, out, e) != 0 ||
+        set_outputs(a, in, out, e) != 0)
         return -1;
     out->log_path = log_path(a, in, rank, out->std_dir);
     return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a job's processes find around them on a node: directories and AZ_BATCHAI_* variables.
+ * What a job's processes find around them on a node: directories and variables, which the front
+ * names.
  * Pure: strings in, strings out, everything arena-owned. Paths are the node's.
  */
 #ifndef SCHEDULER_RUN_LAUNCH_ENV_H
@@ -15,12 +16,13 @@
 #include "scheduler/run/launch/launch.h"
 
 struct launch_env {
-    const char *job_dir;    /* AZ_BATCHAI_JOB_TEMP: <root>/jobs/<guid>-<attempt> */
-    const char *job_mounts; /* AZ_BATCHAI_JOB_MOUNT_ROOT */
-    const char *shared_dir; /* AZ_BATCHAI_SHARED_JOB_TEMP, below the first node's job_dir */
+    const struct front_words *words;
+    const char *job_dir;    /* VAR_RUN_DIR: <root>/jobs/<guid>-<attempt> */
+    const char *job_mounts; /* VAR_RUN_MOUNTS */
+    const char *shared_dir; /* VAR_SHARED_DIR, below the first node's job_dir */
     const char *std_dir;
     const char *hostfile_path, *hostfile_text;
-    const char *log_path; /* execution.log, or execution-<node>.log with several nodes */
+    const char *log_path; /* the run's log on this node: front_log_name() */
     const char **output_dirs;
     size_t n_outputs;
     struct env env;

@@ -37,14 +37,15 @@ static void add_preparations(struct arena *a, const struct launch_input *in,
 {
     bool many = in->n_nodes > 1;
     for (size_t i = 0; in->spec->prep_command_line && i < in->n_nodes; i++) {
-        const char *dash = many ? "-" : "", *node = many ? in->nodes[i].name : "";
+        const char *run = in->words->run, *dash = many ? "-" : "",
+                   *node = many ? in->nodes[i].name : "";
         const struct launch_process p = {
             .role = LAUNCH_PREPARATION,
             .rank = (int)i,
             .name = "prep",
             .command_line = in->spec->prep_command_line,
-            .stdout_name = arena_printf(a, "stdout-job_prep%s%s.txt", dash, node),
-            .stderr_name = arena_printf(a, "stderr-job_prep%s%s.txt", dash, node)};
+            .stdout_name = arena_printf(a, "stdout-%s_prep%s%s.txt", run, dash, node),
+            .stderr_name = arena_printf(a, "stderr-%s_prep%s%s.txt", run, dash, node)};
         launch_add(a, plan, &p);
     }
 }
@@ -95,15 +96,16 @@ size_t launch_process_env(struct arena *a, const struct launch_process *p, struc
     return n;
 }
 
-static bool refuse_toolkit(struct arena *a, const struct job_spec *spec, struct failure *why)
+static bool refuse_toolkit(struct arena *a, const struct front_words *words,
+                           const struct job_spec *spec, struct failure *why)
 {
     const struct toolkit *t = find_toolkit(spec->tool);
     if (t && t->plan)
         return false;
     *why = (struct failure){
         .code = FAIL_TOOLKIT_NOT_SUPPORTED,
-        .message =
-            arena_printf(a, "Jobs with %s cannot run here yet", t ? t->settings : "this toolkit"),
+        .message = front_say(words, a, "{Runs} with %s cannot run here yet",
+                             t ? t->settings : "this toolkit"),
         .step = "launch",
         .remedy = "use customToolkitSettings with the command line that the toolkit would run",
         .exit_code = -1};
@@ -117,9 +119,10 @@ static bool refuse_registry(struct arena *a, const struct container_spec *c, str
     return refuse_secret_ref(a, "containerSettings: the registry's password", c->secret_ref, why);
 }
 
-bool launch_refusal(struct arena *a, const struct job_spec *spec, struct failure *why)
+bool launch_refusal(struct arena *a, const struct front_words *words, const struct job_spec *spec,
+                    struct failure *why)
 {
-    return refuse_toolkit(a, spec, why) || refuse_registry(a, spec->container, why) ||
+    return refuse_toolkit(a, words, spec, why) || refuse_registry(a, spec->container, why) ||
            refuse_mount_secret_refs(a, &spec->mounts, why) ||
            refuse_env_secret_refs(a, spec->env, spec->n_env, why);
 }

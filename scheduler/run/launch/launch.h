@@ -27,6 +27,7 @@ struct launch_node {
 };
 
 struct launch_input {
+    const struct front_words *words;
     const struct job_spec *spec; /* with the decoded settings of its toolkit */
     const char *job_guid;
     int attempt;
@@ -70,7 +71,8 @@ bool launch_plan(struct arena *a, const struct launch_input *in, struct launch_p
                  struct failure *why) MUST_CHECK;
 
 /* True: the job cannot run here; *why (arena-owned texts) says what is in the way. */
-bool launch_refusal(struct arena *a, const struct job_spec *spec, struct failure *why);
+bool launch_refusal(struct arena *a, const struct front_words *words, const struct job_spec *spec,
+                    struct failure *why);
 
 /* A process of the plan ended well, or had done so before (`over`, one for each process). Has the
  * run succeeded by it? */

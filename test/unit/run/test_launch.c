@@ -14,6 +14,7 @@
 #include "scheduler/fleet/fleet.h"
 #include "scheduler/run/launch/env.h"
 #include "scheduler/run/launch/launch.h"
+#include "test/unit/support/words.h"
 
 static const struct expansion {
     const char *text, *expected; /* NULL: an error */
@@ -75,8 +76,12 @@ static void test_one_node(void **state)
     struct kv env = {.name = "AZ_BATCHAI_MOUNT_ROOT", .value = "/elsewhere"};
     struct job_spec spec = spec_of(&in, &out, &env);
     const struct launch_node node = {"tvm-1", "/n/tvm-1", 2, "127.0.0.1", "1,3"};
-    const struct launch_input input = {
-        .spec = &spec, .job_guid = "G", .attempt = 3, .nodes = &node, .n_nodes = 1};
+    const struct launch_input input = {.words = &clusters_and_jobs,
+                                       .spec = &spec,
+                                       .job_guid = "G",
+                                       .attempt = 3,
+                                       .nodes = &node,
+                                       .n_nodes = 1};
     struct launch_env le;
     struct err e = {0};
     assert_int_equal(launch_env(&a, &input, 0, &le, &e), 0);
@@ -104,8 +109,12 @@ static void test_several_nodes_do_not_share_files(void **state)
     struct job_spec spec = spec_of(NULL, NULL, NULL);
     const struct launch_node nodes[] = {{"tvm-1", "/n/tvm-1", 0, "127.0.0.1", NULL},
                                         {"tvm-2", "/n/tvm-2", 0, "gpu2", NULL}};
-    const struct launch_input input = {
-        .spec = &spec, .job_guid = "G", .attempt = 1, .nodes = nodes, .n_nodes = 2};
+    const struct launch_input input = {.words = &clusters_and_jobs,
+                                       .spec = &spec,
+                                       .job_guid = "G",
+                                       .attempt = 1,
+                                       .nodes = nodes,
+                                       .n_nodes = 2};
     struct launch_env le;
     struct err e = {0};
     assert_int_equal(launch_env(&a, &input, 1, &le, &e), 0);
@@ -113,6 +122,43 @@ static void test_several_nodes_do_not_share_files(void **state)
     assert_string_equal(le.shared_dir, "/n/tvm-1/jobs/G-1/shared");
     assert_string_equal(le.hostfile_text, "127.0.0.1 slots=1\ngpu2 slots=1\n");
     assert_string_equal(env_get(&le.env, "AZ_BATCHAI_TASK_INDEX"), "1");
+    arena_free(&a);
+}
+
+static void test_another_front_has_other_words(void **state)
+{
+    (void)state;
+    struct arena a;
+    arena_init(&a);
+    struct directory_spec in = {"Data", "/data", NULL, false};
+    struct job_spec spec = spec_of(&in, NULL, NULL);
+    spec.std_prefix = "$AZ_BATCH_NODE_MOUNTS_DIR/logs";
+    spec.prep_command_line = "make ready";
+    const struct launch_node nodes[] = {{"tvm-1", "/n/tvm-1", 0, "127.0.0.1", NULL},
+                                        {"tvm-2", "/n/tvm-2", 0, "gpu2", NULL}};
+    struct launch_input input = {.words = &pools_and_tasks,
+                                 .spec = &spec,
+                                 .job_guid = "G",
+                                 .attempt = 1,
+                                 .nodes = nodes,
+                                 .n_nodes = 2};
+    struct launch_env le;
+    struct launch_plan plan;
+    struct failure why;
+    struct err e = {0};
+    assert_int_equal(launch_env(&a, &input, 1, &le, &e), 0);
+    assert_string_equal(strrchr(le.log_path, '/'), "/progress-tvm-2.log");
+    assert_string_equal(le.std_dir, "/n/tvm-2/mounts/logs/s/g/jobs/j/G/stdouterr");
+    assert_string_equal(env_get(&le.env, "AZ_BATCH_NODE_ID"), "tvm-2");
+    assert_string_equal(env_get(&le.env, "AZ_BATCH_TASK_WORKING_DIR"), le.job_dir);
+    for (size_t i = 0; i < le.env.n; i++)
+        assert_null(strstr(le.env.items[i].name, "BATCHAI"));
+    assert_true(launch_plan(&a, &input, &plan, &why));
+    assert_string_equal(plan.processes[0].stdout_name, "stdout-task_prep-tvm-1.txt");
+
+    spec.std_prefix = "$NOWHERE";
+    assert_int_equal(launch_env(&a, &input, 0, &le, &e), -1);
+    assert_string_equal(e.msg, "stdDir: path \"$NOWHERE\" names $NOWHERE, which is not set");
     arena_free(&a);
 }
 
@@ -124,8 +170,12 @@ static void test_relative_paths_are_the_jobs_own(void **state)
     struct job_spec spec = spec_of(NULL, NULL, NULL);
     spec.std_prefix = "here";
     const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", NULL};
-    const struct launch_input input = {
-        .spec = &spec, .job_guid = "G", .attempt = 1, .nodes = &node, .n_nodes = 1};
+    const struct launch_input input = {.words = &clusters_and_jobs,
+                                       .spec = &spec,
+                                       .job_guid = "G",
+                                       .attempt = 1,
+                                       .nodes = &node,
+                                       .n_nodes = 1};
     struct launch_env le;
     struct err e = {0};
     assert_int_equal(launch_env(&a, &input, 0, &le, &e), 0);
@@ -141,8 +191,12 @@ static void test_unset_variables_name_their_property(void **state)
     struct directory_spec out = {"MODEL", "$NOWHERE", NULL, false};
     struct job_spec spec = spec_of(NULL, &out, NULL);
     const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", NULL};
-    const struct launch_input input = {
-        .spec = &spec, .job_guid = "G", .attempt = 1, .nodes = &node, .n_nodes = 1};
+    const struct launch_input input = {.words = &clusters_and_jobs,
+                                       .spec = &spec,
+                                       .job_guid = "G",
+                                       .attempt = 1,
+                                       .nodes = &node,
+                                       .n_nodes = 1};
     struct launch_env le;
     struct err e = {0};
     assert_int_equal(launch_env(&a, &input, 0, &le, &e), -1);
@@ -188,7 +242,7 @@ static void test_refusals(void **state)
         spec.container = row->image_ref ? &container : NULL;
         spec.mounts = (struct mount_list){&m, 1};
         struct failure why;
-        bool refused = launch_refusal(&a, &spec, &why);
+        bool refused = launch_refusal(&a, &clusters_and_jobs, &spec, &why);
         if (refused != (row->code != NULL) ||
             (refused && strcmp(failure_name(why.code), row->code) != 0))
             fail_msg("%s: %s", row->name, refused ? failure_name(why.code) : "not refused");
@@ -201,8 +255,12 @@ static const struct launch_node two_nodes[] = {{"tvm-1", "/n/tvm-1", 4, "127.0.0
 
 static struct launch_input input_of(const struct job_spec *spec, size_t n_nodes)
 {
-    return (struct launch_input){
-        .spec = spec, .job_guid = "G", .attempt = 1, .nodes = two_nodes, .n_nodes = n_nodes};
+    return (struct launch_input){.words = &clusters_and_jobs,
+                                 .spec = spec,
+                                 .job_guid = "G",
+                                 .attempt = 1,
+                                 .nodes = two_nodes,
+                                 .n_nodes = n_nodes};
 }
 
 static void test_custom_toolkit_runs_once(void **state)
@@ -320,6 +378,7 @@ int main(void)
         cmocka_unit_test(test_expansion),
         cmocka_unit_test(test_one_node),
         cmocka_unit_test(test_several_nodes_do_not_share_files),
+        cmocka_unit_test(test_another_front_has_other_words),
         cmocka_unit_test(test_relative_paths_are_the_jobs_own),
         cmocka_unit_test(test_unset_variables_name_their_property),
         cmocka_unit_test(test_refusals),

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Texts in the words of a front.
+ */
+#include <string.h>
+
+#include "test/unit/model/doc.h"
+#include "test/unit/support/words.h"
+
+static void texts(void **state)
+{
+    static const struct {
+        const char *text, *jobs, *tasks;
+    } rows[] = {
+        {"", "", ""},
+        {"plain", "plain", "plain"},
+        {"{run}", "job", "task"},
+        {"{Run}s and {Pools}", "Jobs and Clusters", "Tasks and Pools"},
+        {"the {run}'s {pool}", "the job's cluster", "the task's pool"},
+        {"under {std_prefix}", "under stdOutErrPathPrefix", "under stdDir"},
+        {"write {log}.log", "write execution.log", "write progress.log"},
+        {"{", "{", "{"},
+        {"{}", "{}", "{}"},
+        {"{run", "{run", "{run"},
+        {"{ru}{runx}{rUN}", "{ru}{runx}{rUN}", "{ru}{runx}{rUN}"},
+        {"{{run}}", "{job}", "{task}"},
+        {"5 % {run} %s", "5 % job %s", "5 % task %s"},
+    };
+    struct arena a;
+    (void)state;
+    arena_init(&a);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_string_equal(front_text(&clusters_and_jobs, &a, rows[i].text), rows[i].jobs);
+        assert_string_equal(front_text(&pools_and_tasks, &a, rows[i].text), rows[i].tasks);
+    }
+    arena_free(&a);
+}
+
+static void what_is_printed_is_not_looked_through(void **state)
+{
+    struct arena a;
+    (void)state;
+    arena_init(&a);
+    assert_string_equal(front_say(&clusters_and_jobs, &a, "{run} %s of %d", "{pool}", 3),
+                        "job {pool} of 3");
+    assert_string_equal(front_event(&pools_and_tasks, "{run}.failed").name, "task.failed");
+    arena_free(&a);
+}
+
+static void names_of_logs(void **state)
+{
+    static const struct {
+        const char *name;
+        bool is_log;
+    } rows[] = {
+        {"execution.log", true},
+        {"execution-tvm-1.log", true},
+        {"execution", false},
+        {"execution.txt", false},
+        {"executions.log", false},
+        {"execution.lo", false},
+        {"myexecution.log", false},
+        {"", false},
+        {".log", false},
+    };
+    struct arena a;
+    (void)state;
+    arena_init(&a);
+    assert_string_equal(front_log_name(&clusters_and_jobs, &a, NULL), "execution.log");
+    assert_string_equal(front_log_name(&clusters_and_jobs, &a, "tvm-1"), "execution-tvm-1.log");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (front_is_log_name(&clusters_and_jobs, rows[i].name) != rows[i].is_log)
+            fail_msg("%s", rows[i].name);
+    arena_free(&a);
+}
+
+static void variables_with_several_names_and_none(void **state)
+{
+    size_t i = 0;
+    (void)state;
+    assert_string_equal(front_var_next(&clusters_and_jobs, VAR_RUN_DIR, &i), "AZ_BATCHAI_JOB_TEMP");
+    assert_string_equal(front_var_next(&clusters_and_jobs, VAR_RUN_DIR, &i),
+                        "AZ_BATCHAI_JOB_TEMP_DIR");
+    assert_null(front_var_next(&clusters_and_jobs, VAR_RUN_DIR, &i));
+    i = 0;
+    assert_null(front_var_next(&pools_and_tasks, VAR_HOSTS, &i));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(texts),
+        cmocka_unit_test(what_is_printed_is_not_looked_through),
+        cmocka_unit_test(names_of_logs),
+        cmocka_unit_test(variables_with_several_names_and_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
