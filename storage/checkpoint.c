@@ -111,6 +111,8 @@ void st_checkpoint_rest(struct storage *st)
     if (st->checkpointing)
         return;
     st->finish_checkpoint = false;
+    if (st->wal_frames < LONG_WAL_FRAMES) /* it has started over since */
+        return;
     int log = 0, done = 0;
     int rc = st_sql_checkpoint(st->db, false, &log, &done);
     if (rc == 0)
