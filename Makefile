@@ -135,6 +135,8 @@ $(foreach a,$(CROSS_ARCHS),$(eval $(call cross_agent,$(a))))
 UNIT_SUPPORT := $(call obj,test/unit/support/filter.c test/unit/support/leftovers.c test/sim/sim_loop.c)
 UNIT_SRCS := $(sort $(wildcard test/unit/*/test_*.c))
 UNIT_BINS := $(patsubst test/unit/%.c,$(BUILD)/unit/%,$(UNIT_SRCS))
+# A test's own code is not optimised: that takes longer than the test saves by it.
+UNIT_OPT ?= -Og
 # The scheduler's tests run clusters and jobs of Batch AI.
 tested_with_scheduler := front
 tested_libs = $(foreach r,$(tested_with_$(1)),$(call lib,$(r))) $(call libs_of,$(1))
@@ -142,7 +144,7 @@ define unit_room
 $(BUILD)/unit/$(notdir $(1))/%: test/unit/$(notdir $(1))/%.c $(UNIT_SUPPORT) $(call tested_libs,$(1))
 	@mkdir -p $$(@D)
 	$$(call say,UNIT $$@)
-	$(Q)$$(CC) $$(CFLAGS) -o $$@ $$< $(UNIT_SUPPORT) $(call tested_libs,$(1)) $$(LDFLAGS) $$(PKG_LIBS) -lcmocka
+	$(Q)$$(CC) $$(CFLAGS) $$(UNIT_OPT) -o $$@ $$< $(UNIT_SUPPORT) $(call tested_libs,$(1)) $$(LDFLAGS) $$(PKG_LIBS) -lcmocka
 endef
 $(foreach r,$(LIB_ROOMS),$(eval $(call unit_room,$(r))))
 

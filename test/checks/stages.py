@@ -40,9 +40,9 @@ LAST_OF_API = "test_zz_spec_coverage.py"
 # scheduler on fake nodes, test_refusals and test_claims walk what the others do, and with fewer nodes.
 VALGRIND = ["valgrind", "-q", "--error-exitcode=99", "--child-silent-after-fork=yes",
             "--suppressions=test/valgrind.supp"]
-WAITS = ("accounts", "clock", "crash", "disk_full", "faults", "links", "machine_mounts", "machines", "mounts",
-         "queue", "run", "ssh_link", "ssh_look", "ssh_trouble", "stream", "stuck", "survival", "task_account",
-         "task_ends", "task_limits", "tasks")
+WAITS = ("account_kills", "accounts", "clock", "crash", "disk_full", "faults", "links", "machine_mounts",
+         "machines", "mounts", "queue", "run", "ssh_link", "ssh_look", "ssh_trouble", "stream", "stuck",
+         "survival", "task_account", "task_ends", "task_limits", "tasks")
 ALIKE = ("endings", "large_pool", "silent_machines")
 # It opens files by openat2(), which valgrind does not know.
 UNKNOWN = ("files",)

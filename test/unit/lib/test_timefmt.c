@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -62,12 +63,13 @@ static void other_formats(void **state)
 }
 
 /* Every day of the calendar from the year 1000 on, as the C library has it, which prints earlier
- * years without their zeros. */
+ * years without their zeros. A tool that looks at memory sees it in each month of some years. */
 static void each_day(void **state)
 {
     (void)state;
-    enum { FIRST_DAY = -354285, LAST_DAY = 2932896 };
-    for (int64_t day = FIRST_DAY; day <= LAST_DAY; day++) {
+    enum { FIRST_DAY = -354285, LAST_DAY = 2932896, SEVERAL = 97 };
+    int step = getenv("BATCHAID_SLOW_TOOL") ? SEVERAL : 1;
+    for (int64_t day = FIRST_DAY; day <= LAST_DAY; day += step) {
         time_t at = (time_t)(day * 86400 + (day - FIRST_DAY) * 7919 % 86400);
         struct tm tm;
         char wire[TIMEFMT_SIZE], http[TIMEFMT_SIZE], text[TIMEFMT_SIZE];
