@@ -14,6 +14,7 @@
 
 #define END_WAIT_MS 2000        /* for an agent that was told to go; it needs about one */
 #define READ_CHUNK  (64U << 10) /* bytes from the socket in one turn of the loop */
+#define OUT_KEPT    1024 /* bytes of room kept for what an idle link sends; an upload needs more */
 
 #define LIB_KEEPALIVE_S 2 /* the shortest period that libssh2 takes */
 
@@ -256,7 +257,7 @@ static void flush(struct ssh *l)
     int done = uv_try_write(stream, &now, 1); /* UV_EAGAIN too while older bytes wait */
     size_t sent = done > 0 ? (size_t)done : 0;
     if (sent == l->out.len) {
-        if (l->out.cap > READ_CHUNK)
+        if (l->out.cap > OUT_KEPT)
             strbuf_free(&l->out);
         else
             strbuf_reset(&l->out);

@@ -2,6 +2,8 @@
  *
  * The SSH link against a real sshd: tasks over it, and what happens when it breaks.
  */
+#include <malloc.h>
+
 #include "test/unit/link/sshd.h"
 
 /* The one agent in the agent directory; how many files there are, temporary ones too. */
@@ -68,6 +70,31 @@ static void test_damaged_agent_is_replaced(void **state)
     strbuf_free(&path);
     ssh_ready(s);
     assert_int_equal(agent_files(s, &st), 1);
+}
+
+/* What opening a link adds to the main heap. Sanitizers have a heap of their own: always 0. */
+static size_t heap_of_a_link(struct ssh_fixture *s)
+{
+    size_t before = mallinfo2().uordblks;
+    ssh_ready(s);
+    size_t after = mallinfo2().uordblks;
+    close_link(&s->f);
+    return after > before ? after - before : 0;
+}
+
+/* Thousands of links are open at once. */
+static void test_an_upload_leaves_nothing_in_memory(void **state)
+{
+    struct ssh_fixture *s = begin(state);
+    struct err e;
+    (void)heap_of_a_link(s); /* what the first one brings in stays */
+    for (int i = 0; i < 5; i++) {
+        size_t idle = heap_of_a_link(s);
+        assert_int_equal(fs_remove_tree(s->agent_dir, &e), 0);
+        size_t uploaded = heap_of_a_link(s);
+        if (uploaded > idle + 16384)
+            fail_msg("a link holds %zu bytes, and %zu after an upload", idle, uploaded);
+    }
 }
 
 static void test_link_down_mid_task(void **state)
@@ -325,6 +352,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SSH_TEST(test_tasks),
         SSH_TEST(test_uploaded_once),
+        SSH_TEST(test_an_upload_leaves_nothing_in_memory),
         SSH_TEST(test_damaged_agent_is_replaced),
         SSH_TEST(test_link_down_mid_task),
         SSH_TEST(test_task_that_ended_without_a_link),
