@@ -92,6 +92,9 @@ int message_facts_read(json_t *j, struct arena *a, struct node_facts *out, struc
             return unreadable(e, "the agent's hello", &je);
         NUMBER(out) = n;
     }
+    if (!json_is_array(gpus))
+        return err_set(e, ERR_PROTOCOL, "gpus", "the agent's hello has no list of GPUs");
+    out->n_gpus = (int)json_array_size(gpus);
     struct strbuf text = STRBUF_INIT;
     jsontext_add(&text, gpus);
     out->gpus = arena_strdup(a, text.s);

@@ -26,6 +26,7 @@ struct node_facts { /* from hello */
     int cpus;
     int64_t memory_bytes, disk_free_bytes;
     const char *gpus;     /* JSON array text, "[]" if none: bus, model, uuid, driver */
+    int n_gpus;           /* how many that are; said to who reads facts */
     const char *user;     /* the account that the agent runs as */
     bool is_root;         /* it may mount, make accounts, and run tasks as others */
     const char *runtimes; /* what could run containers, separated by blanks: "docker podman" */

@@ -218,24 +218,6 @@ void node_connect_forgive(struct node_rt *rt)
 
 /* --- callbacks of the link ------------------------------------------------------------------ */
 
-/* How many objects there are in the list: those that open one level deep, outside of strings. */
-static int count_gpus(const char *list)
-{
-    int depth = 0, n = 0;
-    bool in_string = false;
-    for (const char *p = list ? list : ""; *p; p++) {
-        if (in_string && *p == '\\' && p[1])
-            p++;
-        else if (*p == '"')
-            in_string = !in_string;
-        else if (!in_string && (*p == '{' || *p == '['))
-            n += ++depth == 2;
-        else if (!in_string && (*p == '}' || *p == ']'))
-            depth--;
-    }
-    return n;
-}
-
 static char *incarnation_text(const struct node_facts *f)
 {
     struct arena a;
@@ -261,7 +243,7 @@ static void on_ready(void *ctx, const struct node_facts *facts)
     go(rt, CONNECTION_READY);
     rt->contact.ready_us = wakes_mono(rt->fleet->wakes);
     rt->contact.refused = false;
-    rt->seen.gpus = count_gpus(facts->gpus);
+    rt->seen.gpus = facts->n_gpus;
     rt->seen.cpus = facts->cpus;
     rt->seen.memory = facts->memory_bytes;
     node_set_text(&rt->seen.devices, facts->gpus);

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 
 #include "lib/timefmt.h"
+#include "nodeagent-proto/wire/message.h"
 #include "test/unit/link/fixture.h"
 #include "test/unit/support/skip.h"
 
@@ -105,6 +106,42 @@ static void test_facts_say_who_the_agent_is_and_what_it_finds(void **state)
     arena_free(&a);
     free(name);
     free(mpirun);
+}
+
+/* By what the list holds, whatever their names look like. */
+static void test_gpus_are_counted(void **state)
+{
+    static const struct {
+        const char *gpus;
+        int n; /* -1: refused */
+    } cases[] = {
+        {"[]", 0},
+        {"[{\"bus\":\"0\"}]", 1},
+        {"[{\"model\":\"a\\\"}, {[\"},{\"more\":[{},{}]},{}]", 3},
+        {"[\"0\",\"1\"]", 2},
+        {"{\"bus\":\"0\"}", -1},
+        {"null", -1},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct arena a;
+        struct err e;
+        struct node_facts got;
+        arena_init(&a);
+        const char *text = arena_printf(
+            &a,
+            "{\"version\":%d,\"cpus\":1,\"is_root\":false,\"gpus\":%s,\"agent_version\":\"1\","
+            "\"hostname\":\"\",\"os\":\"\",\"arch\":\"\",\"incarnation\":\"\",\"boot_id\":\"\","
+            "\"user\":\"\",\"runtimes\":\"\",\"mpi\":\"\",\"memory_bytes\":1,"
+            "\"disk_free_bytes\":1,\"time_us\":1}",
+            PROTOCOL_VERSION, cases[i].gpus);
+        assert_int_equal(node_facts_parse(&a, text, &got, &e), cases[i].n < 0 ? -1 : 0);
+        if (cases[i].n < 0)
+            assert_string_equal(e.target, "gpus");
+        else
+            assert_int_equal(got.n_gpus, cases[i].n);
+        arena_free(&a);
+    }
 }
 
 static void test_facts_survive_being_kept_as_text(void **state)
@@ -272,6 +309,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_facts_say_who_the_agent_is_and_what_it_finds),
+        cmocka_unit_test(test_gpus_are_counted),
         cmocka_unit_test(test_facts_survive_being_kept_as_text),
         cmocka_unit_test(test_gpus_are_what_the_driver_shows),
         TEST(test_health_is_of_the_disk_and_the_clock),
