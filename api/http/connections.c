@@ -36,7 +36,7 @@ struct connections {
     uv_timer_t timer;
     struct connection *first[LISTS], *last[LISTS];
     struct peer *bucket[BUCKETS];
-    int open;
+    int open, max;
     uint64_t opened, hung_up;
     uint64_t first_head_ms;
     void (*closed)(void *ctx);
@@ -208,7 +208,7 @@ struct connection *connection_opened(struct connections *all, int fd, const stru
     c->peer->open++;
     if (c->peer->open > CONNECTIONS_OF_ONE)
         make_room(all, c, c->peer);
-    else if (all->open > CONNECTIONS_MAX)
+    else if (all->open > all->max)
         make_room(all, c, NULL);
     if (!uv_is_active((uv_handle_t *)&all->timer))
         uv_timer_start(&all->timer, sweep, all->first_head_ms / 10, all->first_head_ms / 10);
@@ -225,12 +225,13 @@ void connection_closed(struct connection *c)
 
 /* --- the whole ------------------------------------------------------------------------------ */
 
-struct connections *connections_create(uv_loop_t *loop, uint64_t first_head_ms)
+struct connections *connections_create(uv_loop_t *loop, uint64_t first_head_ms, int max)
 {
     struct connections *all = xcalloc(1, sizeof *all);
     uv_timer_init(loop, &all->timer);
     all->timer.data = all;
     all->first_head_ms = first_head_ms;
+    all->max = max;
     return all;
 }
 

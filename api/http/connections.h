@@ -20,7 +20,7 @@
 #include <sys/socket.h>
 #include <uv.h>
 
-#define CONNECTIONS_MAX        4000
+#define CONNECTIONS_MAX        4000 /* fewer where descriptors are few */
 #define CONNECTIONS_OF_ONE     1024
 #define LOGIN_FAILURES_AT_ONCE 30   /* of one address; then */
 #define LOGIN_FAILURE_EVERY_MS 2000 /* one in this time */
@@ -28,7 +28,8 @@
 struct connections;
 struct connection;
 
-struct connections *connections_create(uv_loop_t *loop, uint64_t first_head_ms);
+/* `max`: how many at a time. */
+struct connections *connections_create(uv_loop_t *loop, uint64_t first_head_ms, int max);
 /* How many there were, and how many of them were hung up on. */
 void connections_count(const struct connections *all, uint64_t *opened, uint64_t *hung_up);
 /* All connections must be closed. Frees when the loop has closed its timer, then calls `cb`. */

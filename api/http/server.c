@@ -14,6 +14,7 @@
 #include <microhttpd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include "api/http/auth.h"
@@ -317,6 +318,9 @@ static void on_connection(void *ctx, struct MHD_Connection *conn, void **state,
     struct listener *l = ctx;
     if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
         connection_closed(*state);
+        /* When descriptors ran out, libmicrohttpd looks at the socket again in the run after the
+         * one in which a connection has gone; nothing else would wake it. */
+        l->dirty = true;
         return;
     }
     *state = connection_opened(
@@ -538,6 +542,15 @@ static void give_up(struct api *api, const struct listen_socket *rest, size_t n)
     api_stop(api, on_given_up, NULL);
 }
 
+/* Half of the descriptors are for agents, links and files. */
+static int connections_max(void)
+{
+    struct rlimit r;
+    if (getrlimit(RLIMIT_NOFILE, &r) < 0 || r.rlim_cur / 2 > CONNECTIONS_MAX)
+        return CONNECTIONS_MAX;
+    return (int)(r.rlim_cur / 2);
+}
+
 int api_create(const struct api_config *c, struct api **out, struct err *e)
 {
     struct listen_socket sockets[API_LISTENERS_MAX];
@@ -548,7 +561,7 @@ int api_create(const struct api_config *c, struct api **out, struct err *e)
     api->config = *c;
     api->tokens = token_cache_create();
     api->ways = ways_create();
-    api->connections = connections_create(c->loop, FIRST_HEAD_MS);
+    api->connections = connections_create(c->loop, FIRST_HEAD_MS, connections_max());
     uv_idle_init(c->loop, &api->again);
     api->again.data = api;
     api->end_again = &api->first_again;

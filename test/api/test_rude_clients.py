@@ -8,10 +8,12 @@ import resource
 import socket
 import ssl
 import threading
+import time
 from pathlib import Path
 
 import pytest
 from support.daemon import Daemon
+from support.waiting import wait_for
 from support.world import MOUNT, fresh, job_body
 
 
@@ -125,6 +127,19 @@ def test_requests_one_behind_the_other_on_one_connection(place, daemon):
 def test_many_idle_connections_keep_nobody_out(daemon):
     idle = [connect(daemon) for _ in range(200)]
     still_serves(daemon)
+    for sock in idle:
+        sock.close()
+    still_serves(daemon)
+
+
+def test_descriptors_that_run_out_come_back(own_daemon):
+    daemon = own_daemon()
+    pid = daemon.process.pid
+    there = len(os.listdir(f"/proc/{pid}/fd"))
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (there + 20, there + 20))
+    idle = [socket.create_connection(("127.0.0.1", daemon.port)) for _ in range(60)]
+    wait_for(lambda: len(os.listdir(f"/proc/{pid}/fd")) >= there + 20)
+    time.sleep(1.5)  # what still moved when they ran out is over: nothing but their end wakes it
     for sock in idle:
         sock.close()
     still_serves(daemon)

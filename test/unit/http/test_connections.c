@@ -28,13 +28,21 @@ static int open_all(void **state)
 {
     (void)state;
     uv_loop_init(&loop);
-    all = connections_create(&loop, PATIENCE_MS);
+    all = connections_create(&loop, PATIENCE_MS, CONNECTIONS_MAX);
     return 0;
 }
 
 static void on_closed(void *ctx)
 {
     (void)ctx;
+}
+
+static int open_few(void **state)
+{
+    (void)state;
+    uv_loop_init(&loop);
+    all = connections_create(&loop, PATIENCE_MS, 3);
+    return 0;
 }
 
 static int close_all(void **state)
@@ -144,6 +152,28 @@ static void idle_ones_go_next_and_busy_ones_never(void **state)
         closed(&many[i]);
 }
 
+static void where_there_is_room_for_few_the_oldest_goes(void **state)
+{
+    (void)state;
+    struct pair few[5];
+    for (int i = 0; i < 3; i++) {
+        few[i] = opened(i == 0 ? "10.0.0.1" : "10.0.0.2");
+        connection_busy(few[i].c);
+    }
+    connection_idle(few[1].c);
+    few[3] = opened("10.0.0.3");
+    assert_true(hung_up(&few[1]));
+    closed(&few[1]);
+    few[4] = opened("10.0.0.4");
+    assert_true(hung_up(&few[3]));
+    for (int i = 0; i < 5; i++) {
+        if (i == 1)
+            continue;
+        assert_int_equal(hung_up(&few[i]), i == 3);
+        closed(&few[i]);
+    }
+}
+
 static void failed_logins_are_counted_by_address(void **state)
 {
     (void)state;
@@ -188,6 +218,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(whoever_says_nothing_is_hung_up_on, open_all, close_all),
         cmocka_unit_test_setup_teardown(one_address_cannot_shut_others_out, open_all, close_all),
         cmocka_unit_test_setup_teardown(idle_ones_go_next_and_busy_ones_never, open_all, close_all),
+        cmocka_unit_test_setup_teardown(where_there_is_room_for_few_the_oldest_goes, open_few,
+                                        close_all),
         cmocka_unit_test_setup_teardown(failed_logins_are_counted_by_address, open_all, close_all),
         cmocka_unit_test_setup_teardown(addresses_of_one_ipv6_network_count_together, open_all,
                                         close_all),
