@@ -38,8 +38,8 @@ static int make_below(const char *root, const char *above, const char *name)
     return rc;
 }
 
-/* Opens the directory `path` with all that is missing of it made. Links are followed as long as
- * they stay below `root`. -1: errno. */
+/* Opens the directory `path` and makes whatever part of it is missing. Links are followed as long
+ * as they stay below `root`. -1: errno. */
 static int open_directory(const char *root, char *path)
 {
     const char *above = "";

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * The files room: folders that may hang. A share is a folder, on a network as likely as not; a call
- * on one of its files can take as long as its server likes. So nothing here is done on the loop:
+ * on one of its files can take as long as its server likes. So the loop does none of it itself:
  *
  *   files_...() -> queue of the share -> one of its two workers -> callback on the loop
  *
- * Each share has workers of its own, two at most, started when there is work and gone a while after
- * it, whatever files are still open. A share that hangs holds its two workers and nobody else's:
- * when both have been in one call for FILES_HUNG_US, what waits for it, and what is asked of it
- * from then on, fails with ERR_UNAVAILABLE (503 to a client) until a worker comes back. What the
- * two workers do is not given up: it is answered when the share goes on. Long work (a large
+ * Each share has at most two workers of its own. They start when there is work and end a while
+ * after it, even if files are still open. A share that hangs holds its two workers and nobody
+ * else's: when both have been in one call for FILES_HUNG_US, all waiting and new work for the share
+ * fails with ERR_UNAVAILABLE (503 to a client) until a worker comes back. The calls that the two
+ * workers are in are not given up: they are answered when the share goes on. Long work (a large
  * directory) is done in steps, and lets others go first after each.
  *
  * Callbacks run on the loop, once, never inside the call. Texts are copied. Symbolic links are
@@ -32,11 +32,11 @@
 struct files;
 
 struct files *files_create(struct loop *loop, const struct log *log);
-/* Ends what clients wait for, with ERR_UNAVAILABLE: whatever has not ended by itself. */
+/* Fails with ERR_UNAVAILABLE whatever clients still wait for. */
 void files_end_requests(struct files *f);
-/* Takes no more work; ends what clients wait for, gives the rest some seconds, and leaves behind
- * what hangs even then: those callbacks get ERR_UNAVAILABLE too. `stopped` runs after the last
- * callback; `f` is gone then. All files must have been closed. */
+/* Takes no more work, ends what clients wait for and gives the rest some seconds. Work that hangs
+ * even then is left behind, and its callbacks get ERR_UNAVAILABLE too. `stopped` runs after the
+ * last callback; `f` is gone then. All files must have been closed. */
 void files_stop(struct files *f, void (*stopped)(void *ctx, size_t left_behind), void *ctx);
 
 struct files_counts {
@@ -70,16 +70,17 @@ struct file_range {
     uint64_t offset, len;
 };
 
-/* How much of a file is read at a time. The more files are open, the less: what all of them
- * together have in memory, read and not sent yet, is bounded, however slowly clients take it. */
+/* How much of a file is read at a time. It shrinks as more files are open, because the memory that
+ * read but unsent bytes of all files take together is bounded, however slowly clients read. */
 #define FILES_PIECE_MAX (256 * 1024)
 #define FILES_PIECE_MIN (16 * 1024)
 size_t files_piece(const struct files *f);
 
 struct files_open {
     struct file_place at;
-    /* Which bytes are wanted of a file of `size` bytes. Runs on a worker, so `text` (a copy of that
-     * below, which may be NULL) is all that it may look at. NULL: none are. */
+    /* Chooses the wanted bytes of a file of `size` bytes. Runs on a worker, so it may look at
+     * nothing but `text` (a copy of the member below, which may be NULL). NULL: the whole file is
+     * wanted. */
     struct file_range (*choose)(const char *text, uint64_t size);
     const char *text;
 };
@@ -91,7 +92,7 @@ struct file_start {
     struct file_range range;
     char *bytes; /* malloc; a callback that takes them leaves NULL */
     size_t n;
-    bool is_all; /* that is wanted: there will be no file_read() */
+    bool is_all; /* all wanted bytes are here: there will be no file_read() */
 };
 
 /* `file` is the callback's, to be closed when its bytes are sent. Regular files only. */
@@ -117,7 +118,7 @@ struct file_entry {
 struct file_entries {
     struct file_entry *entry; /* owned; ordered by name */
     size_t n;
-    size_t left_out; /* how many more there are that cannot be shown, or are beyond `max` */
+    size_t left_out; /* how many more entries cannot be shown, or are beyond `max` */
 };
 /* Of two entries, for qsort(). */
 int file_entry_by_name(const void *a, const void *b);
@@ -155,10 +156,10 @@ void files_names(struct files *f, const char *folder, files_listed cb, void *ctx
 /* Work that is not one of these, on what is in `folder`. */
 struct files_task {
     void (*work)(void *ctx); /* on a worker; touches what `ctx` is and nothing else */
-    /* Without a `why` it was done, and `ctx` is the caller's again. With one it was not, or `work`
-     * has not ended yet. */
+    /* Without a `why` the work was done, and the caller owns `ctx` again. With one it was not done,
+     * or `work` has not ended yet. */
     files_done done;
-    /* Frees `ctx`, which nobody was given back; never while `work` runs. Not called for what is
+    /* Frees a `ctx` that was not given back; never while `work` runs. Not called for work that is
      * left behind. */
     void (*destroy)(void *ctx);
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of files/ share. A piece of work (struct job) belongs to the loop, but while a
- * worker is in its step(): then the worker has what the kind keeps in it, and the loop `job.base`
- * alone. A step touches neither files nor share: it may outlive both, in a call that hangs.
+ * What the files of files/ share. A piece of work (struct job) belongs to the loop, except while a
+ * worker is in its step(): then the worker owns what the kind keeps in it, and the loop may touch
+ * `job.base` only. A step touches neither files nor share, because it may outlive both in a call
+ * that hangs.
  */
 #ifndef FILES_PRIV_H
 #define FILES_PRIV_H
@@ -15,13 +16,13 @@ struct job;
 struct job_kind {
     /* On a worker. True: there is more to do, when the others have had their turn. */
     bool (*step)(struct job *job);
-    /* On the loop, once: the end, or `why` it was not done. With a `why` a worker may be in step():
-     * the callback alone may be read. */
+    /* On the loop, once: tells that it is done, or `why` it was not. With a `why` a worker may
+     * still be in step(), so only the callback may be read. */
     void (*tell)(struct job *job, const struct err *why);
     /* On the loop; no worker is in it. */
     void (*destroy)(struct job *job);
-    bool is_own;   /* not a client's: waits as long as it must */
-    bool is_begun; /* of a reply that has begun: the same, but ends with the requests */
+    bool is_own;   /* the daemon's own work: waits as long as it must */
+    bool is_begun; /* part of a reply that has begun: the same, but ends with the requests */
 };
 
 /* First in what a kind keeps. */
@@ -34,9 +35,9 @@ struct job {
     bool has_worker; /* loop's */
 };
 
-/* Queues it for the share that `folder` is; it is destroyed in any case. */
+/* Queues the job for the share `folder`; the job is destroyed in any case. */
 void job_begin(struct files *f, const char *folder, struct job *job);
-/* The same for the share that an open file is of. */
+/* The same, for the share of an open file. */
 void job_begin_in(struct share *s, struct job *job);
 /* Its callback does not run any more. */
 void job_forget(struct job *job);

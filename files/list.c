@@ -145,7 +145,7 @@ static void list_tell(struct job *job, const struct err *why)
     l->cb(l->ctx, why, why ? NULL : &l->found, false);
 }
 
-/* One that was told its end between two steps has its directory open yet: closing it may hang. */
+/* A job that was ended between two steps still has its directory open, and closing it may hang. */
 static bool close_step(struct job *job)
 {
     closedir(((struct list_job *)(void *)job)->dir);
@@ -213,7 +213,7 @@ void files_names(struct files *f, const char *folder, files_listed cb, void *ctx
     job_begin(f, folder, &l->job);
 }
 
-/* On a path that is not a client's. */
+/* Work on a path of the daemon's own. */
 struct path_job {
     struct job job;
     char *path;

@@ -18,7 +18,7 @@ struct file {
     struct share *share;
     int fd;              /* -1: all that is wanted was read when it was opened */
     struct job *reading; /* not back yet */
-    bool closed;         /* when that is back, the descriptor goes */
+    bool closed;         /* the descriptor is closed when that read is back */
 };
 
 /* Up to `max` bytes into `to`; *n says how many. Returns errno. */

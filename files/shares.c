@@ -15,8 +15,8 @@
 #include "files/files_priv.h"
 #include "lib/arena.h"
 
-/* Shares with workers, at once: each may cost FILES_WORKERS threads that hang. So high that a
- * server whose shares all hang does not take those of others with it. */
+/* How many shares may have workers at once: each may cost FILES_WORKERS threads that hang. High
+ * enough that one server whose shares all hang leaves room for the shares of others. */
 #define SHARES_MAX 256
 /* Clients' jobs that wait for a worker of one share. */
 #define WAITING_MAX 1024
@@ -24,7 +24,7 @@
 #define IDLE_US 5000000
 /* Of all open files, in memory: two pieces of each. */
 #define IN_MEMORY_MAX (64 * 1024 * 1024)
-/* For what is under way when all stops. */
+/* How long work that is under way may still take when the daemon stops. */
 #define STOP_US 2000000
 
 struct worker {
@@ -37,7 +37,8 @@ struct share {
     struct files *files;
     char *folder;
     struct loop_lane *lane; /* its workers; NULL: nothing is done on it, though files may be open */
-    struct loop_timer *timer; /* looks for a hang while both workers are busy, for an end else */
+    struct loop_timer *timer; /* while both workers are busy, checks whether they hang; otherwise
+                                 ends idle workers */
     struct worker worker[FILES_WORKERS];
     struct job *queue, **queue_end;
     size_t waiting; /* of clients */
@@ -155,7 +156,7 @@ bool job_withdraw(struct job *job)
     return true;
 }
 
-/* Ends what waits and is `chosen`. */
+/* Ends the waiting jobs that are `chosen`. */
 static void queue_refuse(struct share *s, bool (*chosen)(const struct job *job))
 {
     struct err why;
@@ -212,7 +213,7 @@ static void on_lane_closed(void *ctx)
     files_stop_step(f);
 }
 
-/* `patience_us` as of loop_lane_close(). */
+/* `patience_us`: see loop_lane_close(). */
 static void workers_go(struct share *s, int64_t patience_us)
 {
     if (!s->lane)
@@ -228,7 +229,7 @@ static void share_close(struct share *s, int64_t patience_us)
     share_remove(s);
 }
 
-/* It has nothing to do. Open files alone need it, but no workers. */
+/* The share has nothing to do. Open files still need it, but no workers. */
 static void share_rest(struct share *s)
 {
     assert(is_idle(s));
@@ -238,7 +239,8 @@ static void share_rest(struct share *s)
         workers_go(s, 0);
 }
 
-/* When the later of the workers that are all busy has been so for too long; 0: one is free. */
+/* The instant at which even the worker that became busy last has been busy for too long; 0: one is
+ * free. */
 static int64_t hung_at(const struct share *s)
 {
     int64_t last = 0;
@@ -398,12 +400,12 @@ static void refuse(struct files *f, struct job *job, const struct err *why)
 {
     struct refusal *r = xcalloc(1, sizeof *r);
     *r = (struct refusal){job, f, *why};
-    f->closing++; /* it must be there until then */
+    f->closing++; /* `f` must exist until this timer is closed */
     f->counts.refused += is_clients(job) && !f->stopping;
     loop_defer(f->loop, on_refused, r);
 }
 
-/* Why a job cannot even be queued. */
+/* Whether, and why, a job cannot even be queued. */
 static bool must_refuse(struct files *f, struct share *s, const struct job *job, struct err *why)
 {
     bool room = (s && s->lane) || f->stopping || has_room(f);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Work of the caller's own on a folder's workers.
+ * Work that callers bring themselves, done by a folder's workers.
  */
 #include <stdlib.h>
 

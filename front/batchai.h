@@ -19,12 +19,13 @@ struct batchai_front {
     struct front front;
     struct storage *st; /* borrowed, as is log */
     const struct log *log;
-    bool strict;         /* as the service: a job that no process failed has no exit code */
-    struct sched *sched; /* which called begin(); NULL before */
-    struct wakes *wakes; /* its */
+    bool strict; /* like the service, no made-up exit code: a job that failed without a failed
+                    process has none */
+    struct sched *sched; /* the one that called begin(); NULL before */
+    struct wakes *wakes; /* of `sched` */
     /* deletion.c: */
     bool fresh_deletions; /* something was marked since the last pass */
-    bool dooming;         /* runs that go are being taken out of the queues: */
+    bool dooming;         /* runs of deleted resources are being taken out of the queues */
     struct st_doom doom;  /* so far */
     bool jobs_go_first;   /* more jobs are doomed than the last pass could remove */
     struct id_map bereft; /* a set: clusters that lose queued jobs */
@@ -37,7 +38,7 @@ extern const struct front_words batchai_front_words;
  * scheduler ends. */
 struct batchai_front batchai_front(struct storage *st, const struct log *log, bool strict);
 
-/* A job was queued: its cluster is looked at, and it is said so if the job is too large for it. */
+/* A job was queued: looks at its cluster, and tells if the job is too large for it. */
 void batchai_job_queued(struct batchai_front *f, const struct cluster *c, const struct job *j);
 /* 1: under way (or done at once, for one that waits), 0: it had already ended; -1: err. */
 int batchai_terminate(struct batchai_front *f, int64_t job_id, struct err *e) MUST_CHECK;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Carries out what st_mark_deleting() marked: jobs are ended and removed, clusters lose their
- * nodes, and whatever has nothing left in it goes, from the inside out.
+ * Carries out what st_mark_deleting() marked: ends and removes jobs, takes nodes from clusters, and
+ * removes each resource once nothing is left in it, from the inside out.
  */
 #include "front/front_priv.h"
 
-/* Removals per pass, of which there is one a turn while there are more: some tens of microseconds
- * each, so that whoever else wants something waits for a few milliseconds. */
+/* Removals per pass; there is one pass a turn while there are more. A removal takes some tens of
+ * microseconds, so other work waits for a few milliseconds. */
 #define REMOVALS_PER_PASS 100
 
 /* Runs taken out of their queues per pass: a microsecond or two each. */
@@ -30,7 +30,7 @@ static int remove_row(struct pass *p, enum resource_kind kind, int64_t id, struc
     return 0;
 }
 
-/* Those that run end by themselves, each of which wakes us when it is over. */
+/* Jobs that run end by themselves, and each wakes us when it is over. */
 static int wake_held(struct pass *p, struct err *e)
 {
     int64_t *ids;
@@ -61,7 +61,7 @@ static void wake_bereft(struct batchai_front *f)
         sched_wake_cluster(f->sched, id);
 }
 
-/* First nothing may be started any more of what goes. */
+/* The first step: nothing that is to be deleted may be started any more. */
 static int take_out_of_queues(struct pass *p, bool *more, struct err *e)
 {
     if (p->fresh)
@@ -76,7 +76,7 @@ static int take_out_of_queues(struct pass *p, bool *more, struct err *e)
     return rc < 0 ? -1 : 0;
 }
 
-/* Those that no node holds, as many as a pass may. */
+/* Removes jobs that no node holds, as many as a pass may. */
 static int remove_jobs(struct pass *p, struct err *e)
 {
     struct runs *runs = sched_runs(p->f->sched);
@@ -105,8 +105,8 @@ static int wake_clusters(struct pass *p, struct err *e)
     return 0;
 }
 
-/* A cluster whose queue still has jobs waits until they were failed; a file server waits until what
- * served it has been taken down. */
+/* A cluster whose queue still has jobs waits until they have failed; a file server waits until its
+ * export has been taken down. */
 static int may_go(struct pass *p, enum resource_kind kind, int64_t id, bool *may, struct err *e)
 {
     struct sched *sched = p->f->sched;
@@ -154,7 +154,7 @@ static int run_pass(struct pass *p, struct err *e)
         return -1;
     p->f->jobs_go_first = p->left == 0;
     if (p->left == 0)
-        return 0; /* there are more jobs, and what they are in has to wait for them */
+        return 0; /* there are more jobs, and their experiments and groups have to wait for them */
     wake_bereft(p->f);
     if (wake_clusters(p, e) != 0)
         return -1;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * File servers as resources: what a mount's id names, and what is written of one that was set up.
+ * File servers as resources: finds the one that a mount's id names, and writes down how its set-up
+ * went.
  */
 #include <string.h>
 #include <strings.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Asynchronous operations that ended are forgotten: nobody polls for what ended a day ago.
+ * Forgets asynchronous operations a day after their end: nobody polls for them any more.
  */
 #include "front/front_priv.h"
 

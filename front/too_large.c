@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A job for which its cluster is too small as it is scaled now, or cannot have the nodes: it is
- * said so in the log, and in the job's execution.log if that is on a share of ours. On nodes there
- * is nothing yet.
+ * Tells users of a job whose cluster is too small for it as it is scaled now, or cannot get the
+ * nodes: in the log, and in the job's own log if that is on a share of ours. The job has no
+ * directory on a node yet.
  */
 #include <stdlib.h>
 
@@ -11,11 +11,11 @@
 #include "scheduler/plan.h"
 
 struct note {
-    const struct batchai_front *front; /* and a reference to its wakes */
+    const struct batchai_front *front; /* with a reference to its wakes */
     int64_t owner_id;
     char *name, *why;
     char *text;                /* the line */
-    char *path;                /* of execution.log below the share; NULL: it is on none */
+    char *path;                /* of the run's log below the share; NULL: it is on none */
     struct mount_volume share; /* texts are ours */
 };
 
@@ -29,7 +29,7 @@ static void note_free(struct note *n)
     free((char *)n->share.share);
     free(n->path);
     free(n);
-    wakes_unref(wakes); /* may end it all */
+    wakes_unref(wakes); /* may free the front */
 }
 
 static void on_written(void *ctx, const struct err *why)
@@ -54,7 +54,7 @@ static void on_durable(void *ctx, const struct err *why)
     fleet_append_to_share(sched_fleet(n->front->sched), &n->share, n->path, n->text, on_written, n);
 }
 
-/* Where execution.log is, if it is on a share. */
+/* Finds the run's log, if it is on a share. */
 static void find_log(struct note *n, struct arena *a, const struct run *r)
 {
     struct job_spec spec;

@@ -122,7 +122,7 @@ char *arena_lower(struct arena *a, const char *s)
 
 char *arena_vprintf(struct arena *a, const char *fmt, va_list ap)
 {
-    char short_text[256]; /* most are: those are not printed twice */
+    char short_text[256]; /* most texts fit, and need not be printed twice */
     va_list again;
     va_copy(again, ap);
     int n = vsnprintf(short_text, sizeof short_text, fmt, ap);

@@ -18,12 +18,12 @@ struct arena {
 
 void arena_init(struct arena *a);
 void arena_free(struct arena *a); /* a is empty and usable again afterwards */
-/* The same, but keeps a block for what comes next. */
+/* The same, but keeps one block to use again. */
 void arena_reset(struct arena *a);
 void *arena_alloc(struct arena *a, size_t size);    /* zeroed, aligned for any type */
 char *arena_strdup(struct arena *a, const char *s); /* NULL stays NULL */
 char *arena_strndup(struct arena *a, const char *s, size_t n);
-/* All texts, one after the other. */
+/* Joins all texts. */
 #define arena_concat(a, ...) arena_concat_list(a, (const char *const[]){__VA_ARGS__, NULL})
 char *arena_concat_list(struct arena *a, const char *const *texts); /* up to a NULL */
 char *arena_lower(struct arena *a, const char *s);                  /* in lower case; "" for NULL */

@@ -2,7 +2,7 @@
  *
  * Deadlines in a binary heap, at most one for each (kind, id); a hash table for each kind knows
  * their positions, so that setting, moving and removing one costs the logarithm of how many there
- * are. Deadlines of one instant come in the order of kind and id.
+ * are. Deadlines of the same instant come in the order of kind and id.
  */
 #ifndef LIB_DEADLINES_H
 #define LIB_DEADLINES_H

@@ -15,7 +15,7 @@
 enum err_code { ERR_TABLE(ERR_ENUM) ERR_CODES };
 #undef ERR_ENUM
 
-/* From here on kinds are a service's own (api/http/error.h); nobody below it sees them. */
+/* Kinds from here on belong to one service (api/http/error.h); nobody below it sees them. */
 #define ERR_OWN 1000
 
 #define MUST_CHECK __attribute__((warn_unused_result))
@@ -24,7 +24,7 @@ struct err {
     int code;         /* enum err_code, or from ERR_OWN on a service's own */
     char target[160]; /* the property, parameter or path at fault; "" if none */
     char msg[1024];   /* what was wrong, with which value, and what would be right */
-};                    /* Both are UTF-8, whatever they were made of. */
+};                    /* Both texts are UTF-8, whatever bytes they were made from. */
 
 /* Fills `e` (which may be NULL: the caller does not care) and returns -1, so that
  * `return err_set(...)` reads as a failure. `target` may be NULL. Text is cut, never overflown. */

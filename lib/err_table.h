@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The kinds of errors that rooms raise, once. What a client is told of each, a status and a code,
- * is for the service that it spoke to (api/NAME/errors.c); kinds that only one service raises are
- * its own, from ERR_OWN on.
+ * The one list of the kinds of errors that rooms raise. The service that a client spoke to chooses
+ * the status and code for each (api/NAME/errors.c); kinds that only one service raises are its own,
+ * from ERR_OWN on.
  */
 #ifndef LIB_ERR_TABLE_H
 #define LIB_ERR_TABLE_H
@@ -13,7 +13,7 @@
     ERR_CORE_KINDS(X)                                                                              \
     ERR_FAULT_KINDS(X)
 
-/* The request itself, and who asks: raised where requests are read. */
+/* Something is wrong with the request itself, or with who asks: raised where requests are read. */
 #define ERR_REQUEST_KINDS(X)                                                                       \
     X(ERR_BAD_REQUEST)                                                                             \
     X(ERR_INVALID_CONTENT) /* the body is not what its kind says: no JSON, no form, no XML */      \
@@ -29,7 +29,8 @@
     X(ERR_INVALID_TOKEN)                                                                           \
     X(ERR_EXPIRED_TOKEN)
 
-/* What is asked for: raised by model, storage and scheduler, and by services. */
+/* Something is wrong with what is asked for: raised by model, storage and scheduler, and by
+ * services. */
 #define ERR_CORE_KINDS(X)                                                                          \
     X(ERR_INVALID_PROPERTY)                                                                        \
     X(ERR_MISSING_PROPERTY)                                                                        \
@@ -50,7 +51,7 @@
     X(ERR_BEING_DELETED)                                                                           \
     X(ERR_QUOTA)
 
-/* What is nobody's fault who asks. */
+/* Not the client's fault. */
 #define ERR_FAULT_KINDS(X)                                                                         \
     X(ERR_INTERNAL)                                                                                \
     X(ERR_STORAGE)                                                                                 \

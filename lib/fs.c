@@ -164,7 +164,7 @@ static long mount_of(int fd)
     return at ? strtol(at + strlen("mnt_id:"), NULL, 10) : -1;
 }
 
-/* Without openat2 (kernels before 5.6): what was opened is looked at. */
+/* Without openat2 (kernels before 5.6): looks at what was opened. */
 static int open_and_compare(int dirfd, const char *name, int flags)
 {
     int fd = openat(dirfd, name, flags | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

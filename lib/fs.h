@@ -18,11 +18,11 @@ int fs_mkdirs(const char *path, mode_t mode, struct err *e) MUST_CHECK;
  * counted in *len; `len` may be NULL). */
 int fs_read(const char *path, size_t max, char **data, size_t *len, struct err *e) MUST_CHECK;
 
-/* Writes all of it, whatever write() takes at a time. -1: errno says why. */
+/* Writes all bytes, however few write() takes at a time. -1: errno says why. */
 int fs_write_all(int fd, const void *data, size_t len) MUST_CHECK;
 
-/* What comes between a file's name and six characters while fs_write_atomic() writes it: not just a
- * dot, as somebody may keep a "secret.key.backup". */
+/* fs_write_atomic() writes to a file called NAME, this text, and six random characters: not just a
+ * dot, because somebody may keep a "secret.key.backup". */
 #define FS_UNFINISHED ".tmp-"
 
 /* Writes beside the target, fsyncs file and directory, renames: a reader sees all or nothing. */
@@ -34,7 +34,7 @@ int fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode,
 void fs_remove_leftovers(const char *path);
 
 /* rm -rf, never following symbolic links and never entering what is mounted within `path` (nor
- * `path`, if it is a mount point): that is an error. A missing path is none. */
+ * `path`, if it is a mount point): that is an error. A missing path is no error. */
 int fs_remove_tree(const char *path, struct err *e) MUST_CHECK;
 
 /* Opens the directory `name` (one part of a path) in `dirfd`; fails for a symbolic link and, with

@@ -8,7 +8,7 @@
 
 #define CELLS_MIN 16
 
-/* splitmix64's end: neighbouring ids must not be neighbours. */
+/* The final step of splitmix64: neighbouring ids must not land in neighbouring cells. */
 static size_t home(const struct id_hash *h, int64_t id)
 {
     uint64_t z = (uint64_t)id;
@@ -58,7 +58,7 @@ bool id_hash_put(struct id_hash *h, int64_t id, size_t value)
     return is_new;
 }
 
-/* Cells behind it move up, so that none has a free one between its home and itself. */
+/* Later cells move up, so that there is never a free cell between a cell and its home. */
 bool id_hash_remove(struct id_hash *h, int64_t id)
 {
     if (h->n == 0)

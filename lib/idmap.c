@@ -6,7 +6,7 @@
 
 #include "lib/arena.h"
 
-/* Where `id` is, or where it would have to be put. */
+/* The position of `id`, or where it would be inserted. */
 static size_t position(const struct id_map *m, int64_t id)
 {
     size_t lo = 0, hi = m->n;

@@ -8,7 +8,7 @@
 
 #include "lib/arena.h"
 
-/* Deeper ones, and longer numbers, are jansson's. */
+/* Deeper values and longer numbers are left to jansson. */
 enum { DEPTH_MOST = 32, DIGITS_MOST = 18 };
 
 struct reader {
@@ -24,7 +24,7 @@ static void skip_blanks(struct reader *r)
         r->at++;
 }
 
-/* Behind blanks; nothing but the blanks is taken if it is another. */
+/* Takes `c` after any blanks. If another character follows, only the blanks are taken. */
 static bool take(struct reader *r, char c)
 {
     skip_blanks(r);
@@ -36,7 +36,7 @@ static bool take(struct reader *r, char c)
 
 /* --- strings --------------------------------------------------------------------------------- */
 
-/* What stands between two quotes. */
+/* The text between two quotes. */
 struct span {
     const char *from;
     size_t n;
@@ -68,7 +68,7 @@ static bool read_span(struct reader *r, struct span *s)
     return true;
 }
 
-/* '\0': none of those that stand for one byte. */
+/* The byte that an escaped `c` stands for; '\0': it does not stand for one byte. */
 static char unescaped(char c)
 {
     static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
@@ -125,10 +125,10 @@ static json_t *read_word(struct reader *r, const char *word, json_t *value)
     if ((size_t)(r->end - r->at) < n || memcmp(r->at, word, n) != 0)
         return NULL;
     r->at += n;
-    return value; /* not counted: it lives for ever */
+    return value; /* a constant of jansson's: it has no reference count */
 }
 
-/* A name that was there before changes a value instead of adding one. */
+/* A repeated name replaces the value instead of adding one. */
 static bool read_member(struct reader *r, json_t *o)
 {
     struct span key;
@@ -164,7 +164,7 @@ static json_t *read_all(struct reader *r, json_t *into, char close,
     return NULL;
 }
 
-/* NULL: it is no JSON, or of a kind that is jansson's. */
+/* NULL: it is no JSON, or a kind of value that is left to jansson. */
 static json_t *read_value(struct reader *r)
 {
     skip_blanks(r);
@@ -197,7 +197,7 @@ json_t *jsonread(const char *s, size_t n, size_t flags, json_error_t *error)
     return json_loadb(s, n, flags, error);
 }
 
-/* Past the string that begins here. */
+/* The end of the string that begins at `p`. */
 static const char *skip_string(const char *p, const char *end)
 {
     for (p++; p < end && *p != '"'; p++)

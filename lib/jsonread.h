@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * json_loadb() for what bodies and documents mostly are. jansson takes a text in character by
- * character, some 150 instructions each; here whole strings are copied at once, and what is rare
- * (\u escapes, fractions, deep nesting, any error) is left to jansson, so that the tree or the
- * error is the one that jansson gives.
+ * json_loadb(), faster for what bodies and documents mostly contain. jansson takes a text in
+ * character by character, some 150 instructions each; here whole strings are copied at once, and
+ * what is rare (\u escapes, fractions, deep nesting, any error) is left to jansson, so that the
+ * tree or the error is the one that jansson gives.
  */
 #ifndef LIB_JSONREAD_H
 #define LIB_JSONREAD_H
@@ -13,10 +13,10 @@
 
 /* As json_loadb(), with its flags JSON_REJECT_DUPLICATES and JSON_DECODE_ANY or none. */
 json_t *jsonread(const char *s, size_t n, size_t flags, json_error_t *error);
-/* The same of a text that ends with '\0'. */
+/* The same for a text that ends with '\0'. */
 json_t *jsonread_text(const char *s, size_t flags, json_error_t *error);
-/* How many values a text can hold at most, of which a tree takes some 100 bytes each: found by a
- * look at its brackets and commas, at a hundredth of what the tree costs. */
+/* An upper bound for how many values a text holds; a tree takes some 100 bytes for each. It counts
+ * brackets and commas, at a hundredth of the cost of making the tree. */
 size_t jsonread_values(const char *s, size_t n);
 
 #endif

@@ -30,10 +30,10 @@ static bool is_plain(unsigned char c)
     return c >= FIRST_PLAIN && c != '"' && c != '\\';
 }
 
-#define EACH_BYTE (~UINT64_C(0) / 255) /* times a byte: that byte eight times */
+#define EACH_BYTE (~UINT64_C(0) / 255) /* multiplied by a byte: that byte eight times */
 
-/* The highest bit of each of the eight bytes that is less than `least` (at most 128); of those
- * above the lowest such byte it may be wrong. */
+/* Sets the highest bit of each of the eight bytes that is less than `least` (at most 128). Only the
+ * lowest bit set is reliable: bits above it may be wrong. */
 static uint64_t below(uint64_t word, uint64_t least)
 {
     return (word - EACH_BYTE * least) & ~word & (EACH_BYTE * 128);
@@ -94,7 +94,7 @@ static void add_array(struct strbuf *b, const json_t *a)
     strbuf_putc(b, ']');
 }
 
-/* Rare, and hard to print so that it reads back the same: jansson knows how. */
+/* Real numbers are rare and hard to print so that they read back the same: jansson does it. */
 static void add_real(struct strbuf *b, const json_t *v)
 {
     char *text = json_dumps(v, JSON_ENCODE_ANY);
@@ -192,7 +192,7 @@ static char *replaced(const char *s)
     return strbuf_take(&b);
 }
 
-/* How much of `s` is left without the character at its end, if that is not whole. */
+/* The length of `s` without an incomplete character at its end. */
 static size_t whole(const char *s, size_t n)
 {
     for (size_t k = 1; k <= 3 && k <= n; k++)

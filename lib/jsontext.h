@@ -13,25 +13,25 @@
 
 /* Appends any kind of value, which must be a tree. */
 void jsontext_add(struct strbuf *b, const json_t *value);
-/* How many of the n bytes, from the first on, stand in a string as they are. */
+/* How many of the n bytes, from the first on, need no escape in a string. */
 size_t jsontext_plain(const char *s, size_t n);
 /* A string: n bytes of UTF-8. */
 void jsontext_add_text(struct strbuf *b, const char *s, size_t n);
 char *jsontext(const json_t *value); /* caller frees */
 
-/* jansson makes no string of bytes that are not UTF-8, and nothing of a NULL: whatever came from
- * outside becomes a string with one of these two. */
+/* jansson refuses bytes that are not UTF-8, and NULL. Texts from outside become JSON strings by one
+ * of these two functions. */
 bool jsontext_is_utf8(const char *s, size_t n);
-/* How many bytes the character has that `s` begins with; 0: these are no UTF-8. */
+/* The length in bytes of the first character of `s`; 0: it is not UTF-8. */
 size_t jsontext_character(const char *s);
 /* `s` as a JSON string, never NULL: bytes that are not UTF-8 become U+FFFD. */
 json_t *jsontext_string(const char *s);
 /* NULL for NULL: for `o*` of json_pack(). */
 json_t *jsontext_optional(const char *s);
-/* The same in place, in a buffer of `size` bytes. A text that fills it was cut: what is left of a
- * character at its end goes. */
+/* The same in place, in a buffer of `size` bytes. A text that fills the buffer was cut: an
+ * incomplete character at its end is removed. */
 void jsontext_mend(char *s, size_t size);
-/* How many of the first `max` bytes of `s` there are up to the end of a character. */
+/* The longest prefix of `s` of at most `max` bytes that ends with a whole character. */
 size_t jsontext_cut(const char *s, size_t max);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lanes: threads that do what may block, each lane with its own.
+ * Lanes: threads for work that may block; each lane has its own.
  *
  *   uv_lane_work() -> waiting --a thread takes it--> running -> ended --on_async()--> done
  *
@@ -110,7 +110,7 @@ static void free_lane(struct uv_lane *l)
     free(l);
 }
 
-/* The loop has gone on without it, and is perhaps gone itself. */
+/* The loop has gone on without this thread, and may not exist any more. */
 static void end_left_behind(struct uv_lane *l)
 {
     struct hub *h = l->hub;
@@ -174,7 +174,8 @@ static bool start_thread(struct uv_lane *l)
 /* --- the loop's side ----------------------------------------------------------------------------
  */
 
-/* What keeps uv_run() from returning: work that has not ended, and lanes being closed. */
+/* Keeps uv_run() from returning while there is work that has not ended or a lane is being closed.
+ */
 static void hold(struct uv_loop_impl *l)
 {
     if (l->n_busy++ == 0)
@@ -219,7 +220,7 @@ static bool all_ended(const struct uv_lane *lane)
     return true;
 }
 
-/* A lane that is closed and has told all it had to; NULL: none. Its threads are joined. */
+/* Finds a closed lane that has told all ends, and joins its threads; NULL: there is none. */
 static struct uv_lane *find_finished(struct uv_loop_impl *l)
 {
     for (struct uv_lane *lane = l->lanes; lane; lane = lane->next) {
@@ -306,7 +307,7 @@ struct loop_lane *uv_lane_create(struct loop *loop, const char *name, int thread
     return &lane->base;
 }
 
-/* With the lock held: whether one more piece may wait, and somebody will come for it. */
+/* With the lock held: whether one more piece may wait, and a thread will come for it. */
 static bool has_room(struct uv_lane *l)
 {
     int free_threads = l->n_idle > (int)l->n_waiting ? l->n_idle - (int)l->n_waiting : 0;
@@ -351,7 +352,7 @@ static void drop_waiting(struct uv_lane *l)
     l->n_waiting = 0;
 }
 
-/* With the lock held: those of its threads that have not ended own the lane from now on. */
+/* With the lock held: from now on the threads that have not ended own the lane. */
 static void leave_behind(struct uv_lane *l)
 {
     int hanging = 0;

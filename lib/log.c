@@ -13,8 +13,8 @@
 
 static const char *const level_names[] = {"debug", "info", "warn", "error"};
 
-/* How many bytes of `s` can be shown as they are: those of its first character, unless it is a
- * control character (of ASCII, or U+0080 to U+009F) or these bytes are no UTF-8. */
+/* The length of the first character of `s` if it can be shown as it is; 0 for a control character
+ * (of ASCII, or U+0080 to U+009F) and for bytes that are not UTF-8. */
 static size_t shown(const char *s)
 {
     unsigned char c = (unsigned char)*s;

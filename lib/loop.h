@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
  * Time and the event loop, as everything above sees them: two clocks, timers, deferred calls and
- * work on other threads. One vtable, so that a simulation can give its own: loop_uv.h is the one
- * of the daemon.
+ * work on other threads. There is one vtable, so that a simulation can bring its own loop; the
+ * daemon's is loop_uv.h.
  *
  * Two clocks. mono_us() only ever grows, at one second a second: whatever waits or measures uses
  * it, and its values mean nothing to another process. wall_us() is what people and other machines
- * call the time (microseconds since 1970); it may be set back and forward at any moment, so it is
- * for what is stored and shown, never for what is waited for. An instant that was stored as wall
+ * call the time (microseconds since 1970); it may be set back or forward at any moment, so use it
+ * for what is stored and shown, never to wait for something. An instant that was stored as wall
  * time is turned into one of the monotonic clock once, when it is read: loop_mono_of().
  *
  * All calls are made on the loop's thread, and every callback runs there, never inside the call
- * that asked for it; but for the work function of loop_work(), which runs on a thread of its lane.
+ * that asked for it. The one exception is the work function of loop_work(), which runs on a thread
+ * of its lane.
  */
 #ifndef LIB_LOOP_H
 #define LIB_LOOP_H
@@ -37,15 +38,15 @@ typedef void (*loop_work_done)(void *ctx, enum loop_work_end how);
 
 int64_t loop_wall_us(struct loop *loop);
 int64_t loop_mono_us(struct loop *loop);
-/* The monotonic instant of a stored wall instant, by the clocks of now. The result lies at most
- * `past_max` before and `ahead_max` after now: a wall clock that was set while nobody looked can
- * do no more harm than that. */
+/* Turns a stored wall instant into a monotonic one, by the present clocks. The result lies at most
+ * `past_max` before and `ahead_max` after now: a wall clock that was set while nobody looked can do
+ * no more harm than that. */
 int64_t loop_mono_of(struct loop *loop, int64_t wall_us, int64_t past_max, int64_t ahead_max);
 
-/* A timer that is not set. Owned by the caller until loop_timer_destroy(). */
+/* Makes a timer, which is not set yet. Owned by the caller until loop_timer_destroy(). */
 struct loop_timer *loop_timer_create(struct loop *loop, loop_fn cb, void *ctx);
-/* Sets it: `cb` runs once, not before `at_us` of the monotonic clock. Replaces what it was set to;
- * an instant that has passed means soon. */
+/* Sets the timer: `cb` runs once, not before `at_us` of the monotonic clock. Replaces an earlier
+ * setting; an instant in the past means soon. */
 void loop_timer_start(struct loop_timer *timer, int64_t at_us);
 void loop_timer_stop(struct loop_timer *timer);
 /* `cb` does not run any more. NULL is accepted. May be called from inside `cb`. */
@@ -54,15 +55,15 @@ void loop_timer_destroy(struct loop_timer *timer);
 /* Runs `fn` in the next turn of the loop, in the order of the calls. Cannot be taken back. */
 void loop_defer(struct loop *loop, loop_fn fn, void *ctx);
 
-/* What takes longer in one piece holds up everybody: it is counted, and in the log. */
+/* A callback that takes longer holds up everybody, so it is counted and logged. */
 #define LOOP_SLOW_US 50000
 
 /* --- lanes: work that may block --------------------------------------------------------------- */
 
-/* Threads of its own for one kind of blocking work, so that no kind waits for another. Threads are
- * started when there is work and none is free, up to `threads`. At most `queue` pieces of work (at
- * least 1) wait for a thread. `name` (at most 15 bytes, of static life) is what the threads are
- * called. With one thread, work is done, and its end told, in the order of the calls. */
+/* Makes a lane: threads for one kind of blocking work, so that no kind waits for another. Threads
+ * are started when there is work and none is free, up to `threads`. At most `queue` pieces of work
+ * (at least 1) wait for a thread. `name` (at most 15 bytes, of static life) is what the threads are
+ * called. With one thread, work is done and reported in the order of the calls. */
 struct loop_lane *loop_lane_create(struct loop *loop, const char *name, int threads, size_t queue);
 /* Runs `work` on a thread of the lane, then `done` on the loop. False: the queue is full or the
  * lane is closed; nothing will be called. */

@@ -62,7 +62,8 @@ struct timer {
 
 static void on_timer(uv_timer_t *uv);
 
-/* libuv counts whole milliseconds from the begin of the turn: on_timer() looks at the clock. */
+/* libuv counts whole milliseconds from the beginning of the turn, so on_timer() looks at the clock
+ * again. */
 static void arm(struct timer *t)
 {
     int64_t left = t->at_us - mono_us(t->base.loop);

@@ -13,11 +13,11 @@
 /* `uv` is borrowed and initialised. `wall` and `mono` are the clocks behind loop_wall_us() and
  * loop_mono_us(); NULL: the system's. A test may give its own. */
 struct loop *loop_uv_create(uv_loop_t *uv, const struct clock *wall, const struct clock *mono);
-/* Ends it. Its timers are destroyed and its lanes closed; what was deferred runs yet. `uv` goes on
- * until the handles behind it are closed, which keeps uv_run() from returning. */
+/* Ends the loop. Its timers are destroyed and its lanes closed; deferred calls still run. uv_run()
+ * does not return until the handles behind the loop are closed. */
 void loop_uv_destroy(struct loop *loop);
-/* The libuv loop below, for what has handles of its own: sockets, processes, pipes. Only of a loop
- * that loop_uv_create() made. */
+/* The libuv loop below, for users with handles of their own: sockets, processes, pipes. Only for a
+ * loop that loop_uv_create() made. */
 uv_loop_t *loop_uv_of(struct loop *loop);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Single quotes keep everything but themselves. */
+/* Inside single quotes everything is literal except a single quote. */
 void shell_quote(struct strbuf *b, const char *text)
 {
     strbuf_putc(b, '\'');

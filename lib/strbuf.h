@@ -22,7 +22,7 @@ void strbuf_add(struct strbuf *b, const void *data, size_t n);
 void strbuf_puts(struct strbuf *b, const char *s);
 void strbuf_putc(struct strbuf *b, char c);
 void strbuf_printf(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Room for n bytes behind what is there, and a NUL; they count once they are added to `len`. */
+/* Makes room for n more bytes and a NUL; the bytes count once they are added to `len`. */
 char *strbuf_room(struct strbuf *b, size_t n);
 void strbuf_cut(struct strbuf *b, size_t len); /* back to a length it had */
 void strbuf_reset(struct strbuf *b);           /* empty, memory kept */

@@ -63,7 +63,7 @@ static void set_date(struct civil *c, int64_t days)
     c->weekday = (int)((z + 3) % 7); /* the first of March of year 0 was a Wednesday */
 }
 
-/* What lies outside of the years 1 to 9999 is taken for their first or last second. */
+/* An instant outside the years 1 to 9999 becomes their first or last second. */
 static struct civil civil_of(int64_t us)
 {
     struct civil c;
@@ -83,7 +83,7 @@ static struct civil civil_of(int64_t us)
     return c;
 }
 
-/* The last `n` digits of v, and behind them `after` (0: nothing). */
+/* Writes the last `n` digits of v, followed by `after` (0: nothing). */
 static char *put(char *out, int v, int n, char after)
 {
     for (int i = n - 1; i >= 0; i--, v /= 10)

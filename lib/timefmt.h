@@ -9,7 +9,7 @@
 
 #define TIMEFMT_SIZE 40
 
-/* The clock is handed down, so that tests own it. */
+/* The clock is passed down, so that tests can bring their own. */
 struct clock {
     int64_t (*now_us)(void *ctx);
     void *ctx; /* borrowed */
@@ -31,7 +31,7 @@ void timefmt_http(int64_t us, char out[TIMEFMT_SIZE]);
 void timefmt_basic(int64_t us, int lower, char out[TIMEFMT_SIZE]);
 /* .NET ticks: 100 ns since 0001-01-01, as in the service's ETags. */
 int64_t time_to_ticks(int64_t us);
-/* An instant of a file system, kept within the years 1 to 9999. */
+/* Converts a file system's instant, clamped to the years 1 to 9999. */
 int64_t time_from_file(int64_t seconds, long nanoseconds);
 /* Parses yyyy-MM-ddTHH:mm:ss[.fff]Z. Returns 0, or -1 if it is not one. */
 int timefmt_parse(const char *s, int64_t *us);
