@@ -11,7 +11,7 @@
 
 #define SECOND_US 1000000LL
 
-/* Nothing is waited for longer, and no instant of ours plus this overflows. */
+/* The longest duration that is accepted; adding it to any of our instants cannot overflow. */
 #define CENTURY_US (36500LL * 24 * 3600 * SECOND_US)
 
 static const struct unit {
@@ -27,7 +27,8 @@ static const struct unit {
 };
 enum { N_UNITS = sizeof units / sizeof units[0] };
 
-/* The unit, which must come after the `done` that were seen: each once, from large to small. */
+/* The unit of a letter. It must come after the `done` units already seen: each once, from large to
+ * small. */
 static int find_unit(char letter, bool in_time, int done)
 {
     for (int i = done; i < N_UNITS; i++)

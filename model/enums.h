@@ -15,8 +15,8 @@ enum prov_state {
     PROV_DELETING = 5
 };
 enum alloc_state { ALLOC_STEADY = 1, ALLOC_RESIZING = 2 };
-/* 3 said that something runs there; that is what an idle node with a live allocation is called now,
- * and the number is not used again. */
+/* 3 meant that something runs there, and is never used again: an idle node with a live allocation
+ * is shown as running now. */
 enum node_state { NODE_PREPARING = 1, NODE_IDLE = 2, NODE_LEAVING = 4, NODE_UNUSABLE = 5 };
 enum exec_state {
     EXEC_QUEUED = 1,
@@ -33,7 +33,7 @@ enum dealloc_option {
 };
 enum sched_priority { PRIORITY_LOW = 1, PRIORITY_NORMAL = 2, PRIORITY_HIGH = 3 };
 #define PRIORITY_MAX                                                                               \
-    1000 /* what "high" is where priorities are numbers; "low" is -PRIORITY_MAX                    \
+    1000 /* the number that "high" stands for; "low" is -PRIORITY_MAX                              \
           */
 enum tool_type {
     TOOL_CNTK = 1,
@@ -54,7 +54,7 @@ enum resource_kind {
     RES_CLUSTER = 4,
     RES_FILE_SERVER = 5,
     RES_JOB = 6,
-    RES_NODE = 7 /* no resource of a service: events are about nodes, too */
+    RES_NODE = 7 /* not a resource of a service; it is here because events are about nodes too */
 };
 enum run_state {
     RUN_WAITING = 1,   /* for nodes */
@@ -64,7 +64,7 @@ enum run_state {
 };
 enum run_stop { STOP_NOT = 0, STOP_RUN = 1, STOP_AND_FORGET = 2 };
 enum allocation_state {
-    ALLOCATION_HELD = 1,     /* something of the run may be there; 2 is used no more */
+    ALLOCATION_HELD = 1,     /* something of the run may be there; 2 is not used any more */
     ALLOCATION_RELEASED = 3, /* nothing runs there any more */
     ALLOCATION_LOST = 4      /* the node was given up before that was known */
 };
@@ -81,12 +81,12 @@ extern const struct enum_name prov_state_names[], alloc_state_names[], node_stat
     tool_type_names[], op_status_names[], run_state_names[], allocation_state_names[],
     resource_kind_names[], caching_type_names[], storage_account_type_names[], output_type_names[];
 
-/* What people call a node with so many live allocations. Static. */
+/* The state that people are shown for a node with `live` live allocations. Static. */
 const char *node_state_shown(enum node_state state, int live);
 
 /* The string, or "unknown" for a value that is in no row. Static. */
 const char *enum_to_name(const struct enum_name *table, int value);
-/* The value, compared without regard to case, or 0 if the string is in no row. */
+/* The value of a string, in any case; 0 if the string is in no row. */
 int enum_from_name(const struct enum_name *table, const char *name);
 /* "a, b or c", for messages; writes at most `size` bytes. */
 void enum_list(const struct enum_name *table, char *out, unsigned size);

@@ -23,7 +23,7 @@ static const struct kind kinds[] = {{FAIL_NONE, "Unknown", FAULT_NOBODY, false, 
                                     FAILURES(ROW)};
 #undef ROW
 
-/* Numbers are those of rows in order; what a newer program wrote is in none. */
+/* Rows stand in the order of their numbers. A number that a newer program wrote is in no row. */
 static const struct kind *kind_of(enum failure_code code)
 {
     size_t n = sizeof kinds / sizeof kinds[0];
@@ -100,7 +100,7 @@ int failure_exit_code(const struct failure *f)
     return 1;
 }
 
-/* The stored array, or a new empty one: text that is not an array was never written by us. */
+/* The stored array, or a new empty one if the text is not an array (we never write such). */
 static json_t *load_errors(const char *errors)
 {
     json_t *list = errors ? json_loads(errors, 0, NULL) : NULL;

@@ -20,7 +20,7 @@ enum failure_code { FAIL_NONE = 0, FAILURES(FAILURE_ID) };
 
 /* Who can put it right. */
 enum failure_fault {
-    FAULT_NOBODY,   /* of FAIL_NONE */
+    FAULT_NOBODY,   /* FAIL_NONE has this one */
     FAULT_CLIENT,   /* what the job or cluster asks for, or what its user did */
     FAULT_NODE,     /* the machine, or the way to it */
     FAULT_SITE,     /* the daemon's configuration, or what it names */
@@ -30,9 +30,10 @@ enum failure_fault {
 /* The name on the wire; "Unknown" for a number that is in no row. Static. */
 const char *failure_name(enum failure_code code);
 enum failure_fault failure_fault(enum failure_code code);
-/* An unusable node is prepared again as soon as it can be reached. */
+/* Whether a node that is unusable for this reason is prepared again as soon as it can be reached.
+ */
 bool failure_heals(enum failure_code code);
-/* Another machine may take the place of one where nothing ever ran. */
+/* Whether another machine may take the place of one that failed so and never ran anything. */
 bool failure_replaceable(enum failure_code code);
 
 struct failure {
@@ -43,8 +44,8 @@ struct failure {
     int signal;                                               /* 0: none */
 };
 
-/* The exit code of a job that failed of this and of which no process gave one: as timeout(1) and
- * shells would have it, never 0. */
+/* The exit code of a job that failed for this reason without an exit code of a process: what
+ * timeout(1) and shells would return, never 0. */
 int failure_exit_code(const struct failure *f);
 /* JSON array text with one more entry than `errors` (NULL: none yet). Arena-owned. */
 const char *failure_append(struct arena *a, const char *errors, const struct failure *f);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where the output of a job lies: the one place that knows the layout
+ * Where a job's output lies. This is the one place that knows the layout:
  *
  *   <stdOutErrPathPrefix>/<segment>/stdouterr
  *   <pathPrefix>/<segment>/outputs[/<pathSuffix>]
  *   <pathPrefix>[/<pathSuffix>]                        with createNew false (2017, 2018-03)
  *
- * Prefixes hold variables ($AZ_BATCHAI_MOUNT_ROOT/...); who runs the job expands them, who lists
- * its files looks for the share that they are on.
+ * Prefixes hold variables ($AZ_BATCHAI_MOUNT_ROOT/...). The code that runs the job expands them;
+ * the code that lists its files finds the share that they are on.
  */
 #ifndef MODEL_JOB_OUTPUT_H
 #define MODEL_JOB_OUTPUT_H
@@ -16,19 +16,22 @@
 
 struct job_output {
     const char *id;     /* "stdouterr", or of outputDirectories */
-    const char *prefix; /* as the job gives it */
+    const char *prefix; /* as written in the job's document */
     const char *below;  /* relative to the prefix; "" is the prefix itself */
-    bool as_is;         /* the job's owner makes it, not the service */
+    bool as_is;         /* the job's owner makes the directory, not the service */
 };
 
-/* How many a job has: the standard streams' and its outputDirectories. */
+/* How many output directories a job has: one for the standard streams, and its outputDirectories.
+ */
 size_t job_output_count(const struct job_spec *spec);
-/* The i-th of them, the standard streams' first; texts are the spec's or the arena's. */
+/* The i-th of them; the one for the standard streams is first. Texts are the spec's or the arena's.
+ */
 struct job_output job_output_at(struct arena *a, const struct job_spec *spec, size_t i);
-/* The one of this id; "stdouterr" in any case, as the service had it. False: the job has none. */
+/* The output directory with this id. "stdouterr" is found in upper or lower case, as the service
+ * did. False: the job has no such directory. */
 bool job_output_find(struct arena *a, const struct job_spec *spec, const char *id,
                      struct job_output *out);
-/* Whether it is that of the standard streams. */
+/* Whether it is the one for the standard streams. */
 bool job_output_is_std(const struct job_output *o);
 
 #endif

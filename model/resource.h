@@ -3,10 +3,10 @@
  * The resources as typed rows: what storage/ reads and writes, what scheduler/ reasons about, what
  * api/ renders. Strings are borrowed from the arena (reads) or the caller (writes).
  *
- * `doc` is the resource's user-given properties as canonical JSON text (model/schema.h): model/
- * and the service that it belongs to look inside, storage and the scheduler do not. `secrets` never
- * appears in a row: st_*_secrets() unseals it on request. Instants are microseconds since 1970
- * (lib/timefmt.h), 0 = not yet.
+ * `doc` is the resource's user-given properties as canonical JSON text (model/schema.h): only
+ * model/ and the service that it belongs to read it; storage and the scheduler do not. `secrets`
+ * never appears in a row: st_*_secrets() unseals it on request. Instants are microseconds since
+ * 1970 (lib/timefmt.h), 0 = not yet.
  */
 #ifndef MODEL_RESOURCE_H
 #define MODEL_RESOURCE_H
@@ -16,7 +16,8 @@
 
 #include "model/enums.h"
 
-/* Where a resource lives, in the case it was created with; NULL below its own level. */
+/* Where a resource lives, with the names spelled as at its creation. Levels below the resource's
+ * own are NULL. */
 struct scope {
     const char *subscription, *group, *workspace, *experiment;
     const char *location; /* the workspace's (or group's) */
@@ -26,12 +27,13 @@ struct resource_group {
     int64_t id;
     const char *subscription, *name, *location;
     const char *tags;       /* JSON object text, or NULL */
-    const char *created_by; /* who made it, here and below; NULL: made before that was kept */
+    const char *created_by; /* who made it (likewise in the structs below); NULL: made before this
+                               was recorded */
     enum prov_state prov_state;
     int64_t created_us, updated_us;
 };
 
-/* Workspaces and experiments differ in location and tags, which experiments lack (NULL). */
+/* Workspaces and experiments. Experiments have no location and no tags (NULL). */
 struct workspace {
     int64_t id, group_id;
     struct scope scope; /* subscription, group, location */
@@ -48,7 +50,7 @@ struct experiment {
     int64_t prov_us, created_us, updated_us;
 };
 
-struct node_counts { /* computed from the nodes in one query, never kept aside */
+struct node_counts { /* computed from the nodes in one query, never stored */
     int preparing, idle, running, leaving, unusable;
 };
 
@@ -59,13 +61,14 @@ struct scale {
     int minimum, maximum, initial; /* auto */
 };
 
-/* How much of what: what a node has, what a run takes of each node, what an allocation holds. */
+/* An amount of resources: what a node has, what a run takes of each node, or what an allocation
+ * holds. */
 struct capacity {
     int slots, gpus, cores;
     int64_t memory; /* bytes */
 };
 
-/* What is below a cluster: which nodes are wanted, and how it goes with them. */
+/* The core's part of a cluster: which nodes are wanted, and the state that they are in. */
 struct pool {
     int64_t id;
     const char *vm_size;
@@ -75,11 +78,11 @@ struct pool {
     enum alloc_state alloc_state;
     int64_t alloc_us;
     bool is_new; /* until its first nodes were asked for */
-    bool going;  /* it is to have no nodes, and then to be removed */
+    bool going;  /* being deleted: it is to lose its nodes, and then be removed */
     const char *errors;
 };
 
-/* A document with a pool, whose id it has. */
+/* A document and its pool. Both have the same id. */
 struct cluster {
     int64_t id, workspace_id;
     struct scope scope;
@@ -108,13 +111,13 @@ struct file_server {
 /* One unit of work on a pool. */
 struct run {
     int64_t id, pool_id;
-    enum resource_kind owner_kind; /* the resource of a service that it is for */
+    enum resource_kind owner_kind; /* the kind of the service's resource that the run belongs to */
     int64_t owner_id;
-    int idx;          /* which of its owner's runs, from 0 */
+    int idx;          /* number among its owner's runs, from 0 */
     const char *guid; /* begins the ids of its tasks, and its directories */
     int priority;     /* higher first */
     int nodes;
-    bool need_whole; /* it takes whole nodes; else `need` of each */
+    bool need_whole; /* it takes whole nodes; otherwise `need` of each */
     struct capacity need;
     int64_t max_wall_us;
     enum run_state state;
@@ -134,19 +137,20 @@ struct allocation {
     const char *devices; /* which of the node's GPUs, by their numbers: "0,2"; NULL: all */
     enum allocation_state state;
     bool kept;    /* the node keeps the run's directory */
-    int64_t term; /* of the epoch in which it was made; 0: before there were any */
+    int64_t term; /* of the epoch in which it was made; 0: made before epochs existed */
     const char *task_prefix;
     int64_t created_us, released_us;
 };
 
-/* A start of the daemon: terms grow; the random part tells those of one second apart. */
+/* One start of the daemon. Terms grow; the random part distinguishes starts with the same term, as
+ * after a backup was put back. */
 struct epoch {
     int64_t term;
     const char *random; /* 8 hexadecimal digits */
-    const char *text;   /* TERM.RANDOM, as names have it; not of a row */
+    const char *text;   /* TERM.RANDOM, as it stands in names; not a column */
 };
 
-/* A change of state. The numbers of a kind's states are those of its enum; 0: none before. */
+/* A change of state. States are the numbers of the kind's enum; 0: there was none before. */
 struct event {
     int64_t seq, at_us;
     enum resource_kind kind;
@@ -155,7 +159,7 @@ struct event {
     const char *reason; /* NULL: none was given */
 };
 
-/* A document with its one run. */
+/* A document and its one run. */
 struct job {
     int64_t id, experiment_id;
     int64_t cluster_id;      /* 0 once the cluster is gone: jobs survive their cluster */
@@ -182,20 +186,20 @@ struct node {
     enum node_state state;
     int live; /* allocations that it holds: an idle one that has any is shown as running */
     int64_t state_us, created_us;
-    int64_t idle_us; /* since when it is idle and holds nothing; 0: it is not */
+    int64_t idle_us; /* the instant since which it is idle and holds nothing; 0: it is not idle */
     struct capacity has;
     const char *devices;     /* as JSON text; NULL: not known */
-    int failure;             /* enum failure_code of why it is unusable; 0: it is not */
+    int failure;             /* enum failure_code of why it is unusable; 0: it is usable */
     const char *incarnation; /* of the node root, as the agent reported it; NULL before hello */
     const char *errors;      /* JSON array text of BatchAIError while unusable, else NULL */
-    const char *why;         /* what the last of them says */
-    int64_t machine_id;      /* the machine of the inventory that it is; 0: a local node */
+    const char *why;         /* the message of the last of them */
+    int64_t machine_id;      /* its machine in the inventory; 0: a local node */
     const char
-        *epoch; /* in which its state was decided on: epoch.text; "": before there were any */
+        *epoch; /* the epoch in which its state was decided on; "": decided before epochs existed */
 };
 
-/* A machine of the inventory. The inventory itself is configuration; this is what must outlive the
- * daemon. A machine is claimed while a node row names it. */
+/* A machine of the inventory. The inventory itself is configuration; this row keeps what must
+ * outlive the daemon. A machine is claimed while a node row names it. */
 struct machine_row {
     int64_t id;
     const char *name; /* struct site_machine's */

@@ -10,8 +10,8 @@
  *     what is read-only or unknown, and moves every secret out into a separate object;
  *   - to render a reply: schema_render() writes the properties the asked version knows, in the
  *     rows' order, leaving out what is null, and cannot render a secret;
- *   - to fill a struct: schema_decode() copies what the rows say has a place in it.
- * Adding a property or a version is adding rows.
+ *   - to fill a struct: schema_decode() copies every property whose row names a place in it. Adding
+ *   a property or a version is adding rows.
  *
  * Canonical documents use the newest version's names. json_t ownership follows jansson: functions
  * return new references; arguments are borrowed.
@@ -64,8 +64,10 @@ enum field_flag {
     FIELD_MUTABLE = 1 << 5,    /* may change by PUT/PATCH of an existing resource */
     FIELD_INPUT_ONLY = 1 << 6, /* an older name: accepted as .canon, never rendered */
     FIELD_DISCARD = 1 << 7,    /* older clients send it and nothing reads it: checked, dropped */
-    FIELD_ID = 1 << 8,     /* a resource's id: stored with workspace, shown as versions have it */
-    FIELD_ALWAYS = 1 << 9, /* a string that this version's schema misses when absent: shown as "" */
+    FIELD_ID = 1 << 8, /* a resource's id: stored with workspace, shown as versions have it */
+    FIELD_ALWAYS =
+        1
+        << 9, /* a string that this version's schema requires in replies: shown as "" when absent */
     FIELD_POINTER = 1 << 10 /* decoded into a struct of its own, .into is the pointer to it */
 };
 
@@ -83,10 +85,10 @@ struct field {
     long min, max;        /* integer range, string length or item count; max 0: no limit (int32) */
     /* Extra check of one value; may be NULL. Fills target and message. */
     int (*check)(const json_t *value, const char *path, struct err *e);
-    /* Where it lives in the struct that its table is decoded into: 1 + the offset, 0: nowhere.
+    /* Its place in the struct that its table is decoded into: 1 + the offset; 0: it has none.
      * Written with the INTO_ macros of model/schema/tables.h, which look at the member's type. */
     unsigned short into;
-    unsigned short count_into; /* of an array: where the number of items lives, likewise */
+    unsigned short count_into; /* for an array: the place of the number of items, likewise */
 };
 
 struct schema {
@@ -95,8 +97,8 @@ struct schema {
     size_t n_fields;
     /* Cross-field rule over the canonical object (two of manual/autoScale, ...); may be NULL. */
     int (*check)(json_t *obj, const char *path, struct err *e);
-    size_t size; /* of the struct that it is decoded into; 0: it is not */
-    /* What rows cannot say of decoding (a share out of its URL); may be NULL. */
+    size_t size; /* of the struct that it is decoded into; 0: it is not decoded */
+    /* The part of decoding that rows cannot express (the share in a URL); may be NULL. */
     void (*finish)(struct arena *a, const json_t *obj, void *into);
 };
 
@@ -120,8 +122,8 @@ int schema_accept(const struct schema *s, enum api_version v, const json_t *body
 void schema_render(struct strbuf *out, const struct schema *s, enum api_version v,
                    const char *stored, const json_t *over);
 
-/* The same with what lies on top as a list, where making a tree for each of many rows would cost as
- * much as all the rest. */
+/* The same with `over` as a list. Making a tree for each of many rows would cost as much as all the
+ * rest. */
 enum over_kind { OVER_TEXT, OVER_INT, OVER_TREE, OVER_OBJECT };
 struct over {
     const char *name; /* canonical; each at most once in a list */
@@ -135,30 +137,29 @@ struct over {
 void schema_render_over(struct strbuf *out, const struct schema *s, enum api_version v,
                         const char *stored, const struct over *over, size_t n);
 
-/* The object at a path (names, NULL at its end) in a stored document: its text, *n bytes of it.
- * NULL: there is none. */
+/* The text (*n bytes) of the object at a path (names, NULL at the end) in a stored document. NULL:
+ * there is none. */
 const char *stored_member(const char *stored, const char *const *path, size_t *n);
 
 /* Same checks as schema_accept() for a partial body. The top level and "properties" are merged into
- * what is stored, so nothing is required there and nothing gets a default; what stands below them
- * is replaced as a whole, so it is checked as a whole. */
+ * what is stored, so nothing is required there and nothing gets a default. Values below these two
+ * levels are replaced as a whole, so they are checked as a whole. */
 int schema_accept_partial(const struct schema *s, enum api_version v, const json_t *body,
                           json_t **doc, json_t **secrets, struct err *e) MUST_CHECK;
 
 /* Fills *into, a zeroed struct of s->size bytes, from a canonical document; texts and lists are
  * copied to the arena. Absent properties leave their members as they are; arrays of several rows
- * with one place are put one after the other, in the rows' order. The document was accepted
- * before, so nothing is checked: what does not fit its row is taken for absent. */
+ * that share a place are joined in the rows' order. The document was accepted before, so nothing is
+ * checked: a value that does not fit its row counts as absent. */
 void schema_decode(const struct schema *s, struct arena *a, const json_t *doc, void *into);
 
 /* Compares two canonical documents, `after` accepted from a body of version `v`. Appends to `list`
- * (size bytes) the paths of properties that differ and are not FIELD_MUTABLE, comma-separated. What
- * `v` does not know cannot differ. Returns how many there are. */
+ * (size bytes) the paths of properties that differ and are not FIELD_MUTABLE, comma-separated.
+ * Properties that `v` does not know cannot differ. Returns how many differ. */
 int schema_immutable_changes(const struct schema *s, enum api_version v, const json_t *before,
                              const json_t *after, char *list, size_t size);
 
-/* Puts the secrets back where they were taken out (a deep copy is returned). For
- * model/spec_common.c. */
+/* Returns a deep copy with the secrets back in their places. For model/spec_common.c. */
 json_t *schema_merge_secrets(const json_t *doc, const json_t *secrets);
 
 #endif

@@ -41,7 +41,7 @@ static void expect_string(const struct field *f, char *out, size_t size)
         snprintf(out, size, f->min ? "a string that is not empty" : "a string");
 }
 
-/* What would be right, for messages. */
+/* Says what value would be right, for messages. */
 static void expect_text(const struct field *f, char *out, size_t size)
 {
     char names[200];
@@ -90,8 +90,8 @@ static const char *type_text(const json_t *v)
     return names[json_typeof(v)];
 }
 
-/* Values of scalar properties are shown; of secrets, and of what stands where an object with
- * secrets should be, only the type. */
+/* Messages show the values of scalar properties. Of a secret, or of a value in the place of an
+ * object with secrets, they show the type only. */
 static bool showable(const struct field *f)
 {
     return !(f->flags & FIELD_SECRET) && f->kind != FIELD_OBJECT && f->kind != FIELD_ARRAY;
@@ -295,7 +295,7 @@ static int accept_value(const struct acceptor *c, const struct field *f, const j
         return -1;
     if (!f->check)
         return 0;
-    /* Its place is written out only for an error. */
+    /* The place is turned into text only for an error. */
     struct err unplaced;
     if (f->check(*out, "", &unplaced) == 0)
         return 0;
@@ -308,8 +308,8 @@ static int accept_value(const struct acceptor *c, const struct field *f, const j
     return -1;
 }
 
-/* An object or list with nothing in it says what its absence says, except where the table knows
- * better; dropping it makes documents comparable. An empty secret is no secret. */
+/* An empty object or list means the same as an absent one, unless the table says otherwise;
+ * dropping it makes documents comparable. An empty secret is no secret. */
 static bool is_nothing(const struct field *f, const json_t *v)
 {
     if (f->flags & FIELD_KEEP_EMPTY)
@@ -320,8 +320,8 @@ static bool is_nothing(const struct field *f, const json_t *v)
            (json_is_array(v) && json_array_size(v) == 0);
 }
 
-/* One property. Absent ones get their default or are missed; a default goes the same way as a
- * value of the user, so that nested defaults apply to it too. */
+/* Accepts one property. An absent one gets its default, or is an error if it is required. A default
+ * is handled like a value of the user's, so that nested defaults apply to it too. */
 static int accept_field(const struct acceptor *c, const struct field *f, const json_t *in,
                         const struct place *up, int level, json_t *out)
 {

@@ -106,7 +106,7 @@ static void put_value(struct arena *a, const struct field *f, const json_t *v, c
     case FIELD_STRINGS:
     case FIELD_MAP:
     case FIELD_TIME:
-        break; /* nothing is decoded out of these */
+        break; /* these are not decoded */
     }
     assert(!"a row of this kind has no place in a struct");
 }

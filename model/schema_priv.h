@@ -34,7 +34,7 @@ static inline bool field_known(const struct field *f, enum api_version v)
 void schema_take_secrets(const struct schema *s, json_t *obj, const struct place *at,
                          json_t **secrets);
 
-/* How a value is shown in a message: cut, escaped, and never the inside of an object. */
+/* A value as messages show it: cut, escaped, and never the inside of an object. */
 void value_text(const json_t *value, char *out, size_t size);
 
 /* path "." child, or the child alone if path is "": targets of cross-field rules. */

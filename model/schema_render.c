@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The engine's way out. A stored document is never made into a tree: its text is cut into tokens
- * (jsmn), and what is shown as it is stored is copied. Half of what a reply costs was such trees.
+ * The engine's way out. No tree is made of a stored document: its text is cut into tokens (jsmn),
+ * and values that are shown as stored are copied. Making trees cost half of the time of a reply.
  */
 #include <assert.h>
 #include <ctype.h>
@@ -15,7 +15,7 @@
 #include "model/tokens.h"
 
 #define FIELDS_MAX 64 /* of one table */
-#define ENUM_SIZE  64 /* no name of a value is so long, or holds what is escaped */
+#define ENUM_SIZE  64 /* longer than any enum name; these names need no escapes */
 
 struct writer {
     struct strbuf *out;
@@ -23,8 +23,8 @@ struct writer {
     const struct tokens *in;
 };
 
-/* A value: on top, in a tree or in a list (not both), in the text, or, of an object, on top and in
- * the text; then the members on top win. */
+/* A value. It comes from the members on top (a tree or a list, not both) or from the stored text.
+ * An object may come from both; then the members on top win. */
 struct value {
     const json_t *tree;
     const struct over *over;
@@ -42,8 +42,8 @@ static bool is_shown(const struct writer *w, const struct field *f)
     return !(f->flags & hidden) && field_known(f, w->v);
 }
 
-/* Where in the text each field that is shown has its value: of one name there is one (a test sees
- * to it). */
+/* Finds the value of each shown field in the text. No two shown fields have the same name (a test
+ * checks this). */
 static void find_members(const struct writer *w, const struct schema *s, int object,
                          int at[FIELDS_MAX])
 {
@@ -53,7 +53,8 @@ static void find_members(const struct writer *w, const struct schema *s, int obj
     if (!token_is(w->in, object, JSMN_OBJECT))
         return;
     int last = token_behind(w->in, object);
-    size_t next = 0; /* documents are written in the rows' order: most often this is the one */
+    size_t next =
+        0; /* documents are written in the rows' order, so this is most often the right one */
     for (int key = object + 1, value; key < last; key = token_behind(w->in, value)) {
         value = key + 1;
         for (size_t k = 0; k < s->n_fields; k++) {
@@ -170,7 +171,7 @@ static bool token_fits(const struct writer *w, const struct field *f, int tok)
     return false;
 }
 
-/* A value of a newer version may be none of this one's. */
+/* A value of a newer version may not exist in this one. */
 static bool is_of_enum(const struct writer *w, const struct field *f, const struct value *in)
 {
     if (is_on_top(in))
@@ -228,10 +229,10 @@ static bool fits(const struct writer *w, const struct field *f, const struct val
     return in->over ? over_fits(f, in->over) : token_fits(w, f, in->tok);
 }
 
-/* false: nothing of it is shown, and what was written is to be taken back. */
+/* False: nothing of it is shown, and the caller takes back what was written. */
 static bool add_field(const struct writer *w, const struct field *f, const struct value *in)
 {
-    if (!is_on_top(in) && in->tok == NO_TOKEN) { /* of a field that is always there */
+    if (!is_on_top(in) && in->tok == NO_TOKEN) { /* the field is FIELD_ALWAYS */
         strbuf_add(w->out, "\"\"", 2);
         return true;
     }
@@ -261,7 +262,7 @@ static void add_name(const struct writer *w, char before, const char *name)
     w->out->len += n + 4;
 }
 
-/* What lies on top of each field that is shown. */
+/* Finds the member on top for each shown field. */
 static void find_on_top(const struct writer *w, const struct schema *s, const struct over *object,
                         const struct over *at[FIELDS_MAX])
 {
@@ -278,7 +279,7 @@ static void find_on_top(const struct writer *w, const struct schema *s, const st
         }
 }
 
-/* What there is of a member: on top, else in the text; of an object perhaps both. */
+/* The value of a member: on top, otherwise in the text; an object may have both. */
 static struct value member_of(const struct writer *w, const struct value *in, const struct field *f,
                               const struct over *over, int tok)
 {

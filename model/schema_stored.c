@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What takes secrets out of documents and puts them back, and what compares documents.
+ * Takes secrets out of documents, puts them back, and compares documents.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ void schema_take_secrets(const struct schema *s, json_t *obj, const struct place
     }
 }
 
-/* One step of a path such as "secrets[0]" down from `at`; *path is moved past it. */
+/* Goes one step of a path such as "secrets[0]" down from `at`, and moves *path past it. */
 static json_t *step_down(json_t *at, const char **path)
 {
     char name[PLACE_SIZE];

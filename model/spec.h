@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the scheduler needs to know of a cluster's or job's document, decoded into plain structs, so
- * that no JSON enters scheduler/. Everything is arena-owned. Secrets are merged in: call
+ * The parts of a cluster's or job's document that the scheduler needs, decoded into plain structs,
+ * so that no JSON enters scheduler/. Everything is arena-owned. Secrets are merged in: call
  * job_spec_wipe() or node_setup_wipe() before arena_free().
  */
 #ifndef MODEL_SPEC_H
@@ -70,7 +70,8 @@ struct cluster_spec {
     struct node_setup_spec setup;
 };
 
-/* Settings of the one toolkit that a job names; what that toolkit has not is NULL or 0. */
+/* Settings of the one toolkit that a job names. Settings that the toolkit does not have are NULL or
+ * 0. */
 struct toolkit_spec {
     const char *command_line; /* customToolkit, customMpi */
     const char *script, *interpreter, *args, *config_file;
@@ -82,7 +83,8 @@ struct toolkit_spec {
 
 struct directory_spec {
     const char *id, *path, *suffix; /* path: input path or output pathPrefix; suffix may be NULL */
-    bool as_is; /* output with createNew false: path/suffix itself, not below the job's segment */
+    bool as_is; /* an output with createNew false: it is path/suffix itself, not below the job's
+                   segment */
 };
 
 struct container_spec {
@@ -97,8 +99,9 @@ struct container_spec {
 /* Member of "properties" in a stored job document that no api-version renders: the mountVolumes of
  * its cluster at submission, because output stays listable after the cluster is gone. */
 #define JOB_DOC_CLUSTER_MOUNTS "clusterMountVolumes"
-/* True in the properties of a cluster's stored document: made through 2017-09-01-preview, whose
- * set-up tasks had their output in a directory without the cluster's guid. */
+/* Member of "properties" in a stored cluster document: true if the cluster was made through
+ * 2017-09-01-preview, where a set-up task's output directory has no guid of the cluster in its
+ * path. */
 #define CLUSTER_DOC_PLAIN_OUTPUT "setupOutputWithoutGuid"
 
 struct job_spec {
@@ -111,7 +114,7 @@ struct job_spec {
     struct kv *env;                   /* environmentVariables then secrets */
     size_t n_env;
     struct mount_list mounts;
-    struct mount_list cluster_mounts; /* out of JOB_DOC_CLUSTER_MOUNTS; no keys */
+    struct mount_list cluster_mounts; /* from JOB_DOC_CLUSTER_MOUNTS; without keys */
     const char *std_prefix;
     const char *segment; /* jobOutputDirectoryPathSegment */
     struct directory_spec *inputs, *outputs;
@@ -137,7 +140,7 @@ const char *cluster_path_segment(struct arena *a, const struct cluster *c);
 #define SHARE_NAME_MAX   63
 bool account_name_valid(const char *name);
 bool share_name_valid(const char *name);
-/* What they ask for, to follow "must be" in messages. */
+/* The rules in words, to follow "must be" in messages. */
 extern const char account_name_rule[], share_name_rule[];
 
 /* Splits "[http(s)://ACCOUNT.file.SUFFIX/SHARE]" or path-style URLs. -1 if it names no share. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Clusters' node setup and jobs, decoded; and the path segments that are made from their names.
+ * Decodes the node setup of clusters and the documents of jobs, and makes path segments from their
+ * names.
  */
 #include <string.h>
 

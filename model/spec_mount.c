@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Mount volumes: the URLs that name shares, and which volume a path is on.
+ * Mount volumes: reads the URLs that name shares, and finds the volume that a path is on.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static const char *last_segment(struct arena *a, const char *s)
     return last ? arena_strndup(a, s, n) : NULL;
 }
 
-/* What follows "HOST[:PORT]/", or NULL. */
+/* The text behind "HOST[:PORT]/", or NULL. */
 static const char *url_path(const char *host)
 {
     size_t n = strcspn(host, "/?#@\\");
@@ -141,7 +141,7 @@ static const struct mount_volume *longest_match(const struct mount_list *mounts,
     return best;
 }
 
-/* Likewise, for any name that the front has for it. */
+/* The same for a variable, by any name that the front has for it. */
 static const char *after_var(const char *path, const struct front_words *words, enum front_var var)
 {
     size_t i = 0;

@@ -11,9 +11,9 @@
  *       |  |
  *       +--+ retry           any state but LEAVING --leave--> LEAVING --> (row deleted)
  *
- * What a node does is no state of it: an idle one with a live allocation is shown as running. A
- * leaving or unusable node may still hold allocations, whose runs are being ended on it. Once
- * leaving, a failure is no news: the node goes anyway.
+ * Running is not a stored state of a node: an idle node with a live allocation is shown as running.
+ * A leaving or unusable node may still hold allocations, whose runs are being ended on it. A
+ * failure does not change a leaving node: it is removed anyway.
  *
  * Pools, whose state is clients' allocationState
  *
@@ -35,7 +35,7 @@
  * An allocated run is over at once, without a verdict, when it is forgotten; and one whose nodes
  * are gone.
  *
- * Provisioning, of what is set up by work of ours (file servers; the rest is there at once)
+ * Provisioning, for resources that the daemon has to set up (file servers; others exist at once)
  *
  *      CREATING ---made---> SUCCEEDED       CREATING ---failed---> FAILED
  *      any state ---deleted---> DELETING --> (row deleted)
@@ -106,7 +106,7 @@ static const struct sm_edge job_edges[EXEC_STATES * JOB_EVENTS] = {
     JOB_EDGE(EXEC_TERMINATING, JOB_EV_STOPPED, EXEC_FAILED),
 };
 
-/* The third is none: see enum node_state. */
+/* The third is not a state: see enum node_state. */
 static const char *const node_states[] = {"preparing", "idle", "unknown", "leaving", "unusable"};
 static const char *const node_events[] = {"prepared", "failed", "retry", "leave"};
 static const struct sm_edge run_edges[RUN_STATES * RUN_EVENTS] = {
@@ -145,7 +145,7 @@ static const char *const job_events[] = {"allocated", "succeeded", "failed",
 
 static const char *const run_states[] = {"waiting", "allocated", "releasing", "over"};
 static const char *const run_events[] = {"allocated", "ended", "requeued", "released"};
-/* The second is none. */
+/* The second is not a state. */
 static const char *const allocation_states[] = {"held", "unknown", "released", "lost"};
 static const char *const allocation_events[] = {"released", "lost"};
 static const char *const prov_states[] = {"creating", "updating", "succeeded", "failed",

@@ -14,7 +14,7 @@ enum node_event {
     NODE_EV_PREPARED, /* connected, mounted, set up */
     NODE_EV_FAILED,   /* any step failed, or contact was lost */
     NODE_EV_RETRY,    /* an unusable node is prepared again */
-    NODE_EV_LEAVE,    /* the cluster shrinks or goes */
+    NODE_EV_LEAVE,    /* the cluster shrinks or is deleted */
     NODE_EVENTS
 };
 
@@ -22,7 +22,7 @@ enum job_event {
     JOB_EV_ALLOCATED, /* nodes assigned */
     JOB_EV_SUCCEEDED, /* exit code 0 */
     JOB_EV_FAILED,    /* any failure, wall clock included */
-    JOB_EV_TERMINATE, /* the user asks; or its cluster goes */
+    JOB_EV_TERMINATE, /* the user asks, or its cluster is deleted */
     JOB_EV_STOPPED,   /* every process is dead after a terminate */
     JOB_EV_REQUEUE,   /* its node left or was lost and the rule says requeue */
     JOB_EVENTS
@@ -31,7 +31,7 @@ enum job_event {
 enum run_event {
     RUN_EV_ALLOCATED, /* it was given nodes */
     RUN_EV_ENDED,     /* its verdict is written */
-    RUN_EV_REQUEUED,  /* its nodes are free, and it is to have others */
+    RUN_EV_REQUEUED,  /* its nodes are free, and it waits for others */
     RUN_EV_RELEASED,  /* its nodes are free, for good */
     RUN_EVENTS
 };
@@ -39,8 +39,8 @@ enum run_event {
 enum allocation_event { ALLOCATION_EV_RELEASED, ALLOCATION_EV_LOST, ALLOCATION_EVENTS };
 
 enum pool_event {
-    POOL_EV_RESIZE,  /* it has not the nodes that it should have */
-    POOL_EV_SETTLED, /* it has, and none leaves */
+    POOL_EV_RESIZE,  /* it does not have the nodes that it should have */
+    POOL_EV_SETTLED, /* it has them, and no node is leaving */
     POOL_EVENTS
 };
 

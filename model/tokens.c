@@ -12,7 +12,7 @@
 #include "lib/arena.h"
 #include "lib/jsontext.h"
 
-/* Each name in an object has one value, as jsmn does not see to. */
+/* Checks that each name in an object has one value, which jsmn does not. */
 static bool members_are_pairs(const jsmntok_t *tok, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -31,8 +31,8 @@ static bool members_are_pairs(const jsmntok_t *tok, int n)
 #define QUICK_DEPTH 16
 
 /* jsmn looks at each character several times, which is a quarter of what a row of a list costs.
- * What we write ourselves (compact, few escapes) is cut here, a string at a time; of anything else
- * these functions return false, and jsmn says what it is. */
+ * Text that we wrote ourselves (compact, few escapes) is cut here, a string at a time. For anything
+ * else these functions return false, and jsmn takes over. */
 struct quick {
     struct tokens *t;
     const char *at, *end;
@@ -56,7 +56,7 @@ static bool quick_take(struct quick *q, char c)
     return true;
 }
 
-/* Behind its first quote. */
+/* Called behind the string's first quote. */
 static bool quick_string(struct quick *q, int parent)
 {
     int tok = quick_token(q, JSMN_STRING, parent);
@@ -70,7 +70,7 @@ static bool is_one_of(char c, const char *set)
     return c != '\0' && strchr(set, c);
 }
 
-/* A number, true, false or null, as jsmn takes it: up to where it must end. */
+/* Takes a number, true, false or null as jsmn does: everything up to a delimiter. */
 static bool quick_primitive(struct quick *q, int parent)
 {
     if (q->at == q->end || !is_one_of(*q->at, "-0123456789tfn"))
@@ -91,7 +91,7 @@ static bool quick_member(struct quick *q, int object)
            quick_value(q, key);
 }
 
-/* Behind what opened it. */
+/* Called behind the opening bracket. */
 static bool quick_items(struct quick *q, int tok, char close)
 {
     bool is_object = close == '}';
@@ -112,7 +112,7 @@ static bool quick_items(struct quick *q, int tok, char close)
 
 static bool quick_value(struct quick *q, int parent)
 {
-    if (q->t->n + 2 > TOKENS_SMALL) /* room for this and a name */
+    if (q->t->n + 2 > TOKENS_SMALL) /* room for this token and a name */
         return false;
     if (quick_take(q, '"'))
         return quick_string(q, parent);

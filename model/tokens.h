@@ -15,12 +15,12 @@
 #define JSMN_PARENT_LINKS
 #include <jsmn.h>
 
-#define TOKENS_SMALL 256 /* documents with more are rare: only those take memory for them */
+#define TOKENS_SMALL 256 /* documents with more tokens are rare, and only they allocate memory */
 #define NO_TOKEN     (-1)
 
 struct tokens {
     const char *text; /* borrowed */
-    int n;            /* 0: the text is no JSON object; else token 0 is it */
+    int n;            /* 0: the text is no JSON object; otherwise token 0 is the object */
     jsmntok_t *tok;   /* `few`, or memory of its own */
     jsmntok_t few[TOKENS_SMALL];
 };
@@ -28,7 +28,7 @@ struct tokens {
 void tokens_cut(struct tokens *t, const char *text); /* NULL: no text */
 void tokens_free(struct tokens *t);
 
-/* What a token covers, a string's without its quotes. */
+/* The text that a token covers; of a string, without its quotes. */
 static inline const char *token_text(const struct tokens *t, int tok, size_t *n)
 {
     *n = (size_t)(t->tok[tok].end - t->tok[tok].start);
@@ -49,9 +49,9 @@ static inline bool token_named(const struct tokens *t, int tok, const char *name
     return n > 0 && name[0] == text[0] && strncmp(name, text, n) == 0 && name[n] == '\0';
 }
 
-/* The first token behind a value and all that is in it. */
+/* The first token behind a value and everything inside it. */
 int token_behind(const struct tokens *t, int tok);
-/* The value of a member; NO_TOKEN: `object` is none, or has none of this name. */
+/* The value of a member; NO_TOKEN: `object` is not an object, or has no such member. */
 int token_member(const struct tokens *t, int object, const char *name);
 
 #endif

@@ -106,7 +106,8 @@ int check_clean_text(const json_t *value, const char *path, struct err *e)
     return refuse(value, path, e, "free of control characters");
 }
 
-/* It becomes an argument of docker or podman: nothing that could be an option, or several. */
+/* The value becomes an argument of docker or podman, so it must not look like an option or split
+ * into several arguments. */
 int check_image(const json_t *value, const char *path, struct err *e)
 {
     const char *text = json_string_value(value), *scheme = strstr(text, "://");
@@ -116,7 +117,7 @@ int check_image(const json_t *value, const char *path, struct err *e)
     return refuse(value, path, e, "a name without blanks that does not begin with '-'");
 }
 
-/* It becomes a segment of the URLs of operations. */
+/* The value becomes a segment of the URLs of operations. */
 int check_location(const json_t *value, const char *path, struct err *e)
 {
     if (all_of(json_string_value(value), " -_."))
@@ -125,7 +126,7 @@ int check_location(const json_t *value, const char *path, struct err *e)
                   "the name of a region, such as eastus: letters, digits, spaces, -, _ and .");
 }
 
-/* Where output goes: absolute, relative or starting with a variable, but never up again. */
+/* A place for output: absolute, relative or starting with a variable, but without "..". */
 int check_output_prefix(const json_t *value, const char *path, struct err *e)
 {
     const char *s = json_string_value(value);
@@ -223,7 +224,7 @@ int check_user_name(const json_t *value, const char *path, struct err *e)
                   "a Linux user name: letters, digits, _, - and ., starting with a letter or _");
 }
 
-/* One line: a second one would be a second entry of authorized_keys. */
+/* One line only: a second one would be a second entry in authorized_keys. */
 int check_ssh_key(const json_t *value, const char *path, struct err *e)
 {
     const char *s = json_string_value(value);

@@ -82,7 +82,7 @@ static int check_scale(json_t *obj, const char *path, struct err *e)
                    manual ? "both" : "neither");
 }
 
-/* Which of the two is there says the kind. */
+/* The kind follows from which of the two is present. */
 static void finish_scale(struct arena *a, const json_t *obj, void *into)
 {
     struct scale *s = into;

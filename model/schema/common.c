@@ -55,7 +55,7 @@ static const struct field env_variable_rows[] = {
 };
 SCHEMA_INTO(schema_env_variable, "EnvironmentVariable", env_variable_rows, NULL, struct kv, NULL);
 
-/* An empty value is a value here: the variable is set and empty. */
+/* An empty value counts as a value: the variable is set to "". */
 static int check_env_secret(json_t *obj, const char *path, struct err *e)
 {
     bool value = json_object_get(obj, "value"), reference = has(obj, "valueSecretReference");
@@ -125,7 +125,7 @@ static int check_user_account(json_t *obj, const char *path, struct err *e)
         INTO_TEXT(struct admin_user_spec, ssh_public_key)                                          \
     }
 
-/* A key as people take it from a file: its last line end is no part of it. */
+/* People paste the key from a file: the line end behind it is not part of the key. */
 static void finish_user_account(struct arena *a, const json_t *obj, void *into)
 {
     struct admin_user_spec *user = into;
@@ -135,7 +135,7 @@ static void finish_user_account(struct arena *a, const json_t *obj, void *into)
         user->ssh_public_key = arena_strndup(a, key, strcspn(key, "\r\n"));
 }
 
-/* The old versions' documents say Ssh, their service said SSH. */
+/* The published documents of the old versions say Ssh; the service itself said SSH. */
 static const struct field user_account_rows[] = {
     {.name = "adminUserName",
      .kind = FIELD_STRING,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is only ever read: items of lists that are no resources.
+ * Items of lists that are not resources. They are only ever read.
  */
 #include "model/schema/tables.h"
 

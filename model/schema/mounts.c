@@ -62,7 +62,8 @@ static const struct field credentials_rows[] = {
 static SCHEMA_INTO(schema_credentials, "AzureStorageCredentialsInfo", credentials_rows,
                    check_credentials, struct mount_volume, NULL);
 
-/* What the list that it stands in says of a volume; its path is kept without slashes behind it. */
+/* Sets the kind of a volume by the list that it stands in, and removes slashes from the end of its
+ * path. */
 static void finish_volume(struct arena *a, struct mount_volume *m, enum mount_kind kind)
 {
     const char *path = m->relative_path ? m->relative_path : "";
@@ -73,7 +74,7 @@ static void finish_volume(struct arena *a, struct mount_volume *m, enum mount_ki
     m->relative_path = arena_strndup(a, path, n);
 }
 
-/* Of "http[s]://HOST[:PORT]/..."; brackets of an IPv6 literal stay. */
+/* The host of "http[s]://HOST[:PORT]/..."; brackets of an IPv6 literal stay. */
 static const char *url_host(struct arena *a, const char *url)
 {
     const char *host = url ? strstr(url, "://") : NULL;

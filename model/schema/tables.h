@@ -19,7 +19,7 @@
                                   .n_fields = sizeof(rows) / sizeof *(rows),                       \
                                   .check = (rule)}
 
-/* A table whose rows say where their properties live in a `type`. */
+/* A table that is decoded into a `type`: its rows name places in that struct. */
 #define SCHEMA_INTO(symbol, label, rows, rule, type, last)                                         \
     const struct schema symbol = {.name = (label),                                                 \
                                   .fields = (rows),                                                \
@@ -28,7 +28,8 @@
                                   .size = sizeof(type),                                            \
                                   .finish = (last)}
 
-/* Where a property lives: one macro a type of member, so that a wrong one does not compile. */
+/* The place of a property: one macro for each type of member, so that a wrong one does not compile.
+ */
 #define INTO_(type, member, kind)                                                                  \
     .into = (unsigned short)(offsetof(type, member) + _Generic(((type *)0)->member, kind : 1))
 #define INTO_TEXT(type, member) INTO_(type, member, const char *)
@@ -44,7 +45,7 @@
 #define INTO_POINTER(type, member)     INTO_SIZED(type, member, sizeof(void *))
 /* The object's properties are members of the same struct as those beside it. */
 #define INTO_SAME .into = 1
-/* Of an object one text counts: the id that it refers to, the URL of a secret. */
+/* An object of which one text counts: the id that it refers to, or the URL of a secret. */
 #define INTO_REFERENCE(type, member) INTO_TEXT(type, member)
 #define INTO_LIST(type, member, count)                                                             \
     INTO_POINTER(type, member),                                                                    \
@@ -64,8 +65,8 @@
 #define V05 V_2018_05_01
 
 /* location and tags of clusters and file servers. The versions without workspaces have them;
- * requests of early June 2018 still did, replies no longer. Locations are compared as regions, so
- * not by the engine: api/batchai/common.c. */
+ * requests of early June 2018 still did, replies no longer. Locations are compared as names of
+ * regions, which api/batchai/common.c does and not the engine. */
 #define TRACKED_ROWS(bits)                                                                         \
     {.name = "location",                                                                           \
      .kind = FIELD_STRING,                                                                         \
@@ -136,7 +137,7 @@ int check_unique(const json_t *obj, const char *list, const char *key, json_t *s
 /* environmentVariables and secrets of one object share one name space. */
 int check_env(json_t *obj, const char *path, struct err *e);
 
-/* Is this property there, and not an empty string? */
+/* Whether the property is present and not an empty string. */
 bool has(const json_t *obj, const char *name);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Resource groups, workspaces and experiments: nothing but a place for the rest.
+ * Resource groups, workspaces and experiments: containers for the other resources.
  */
 #include "model/schema/tables.h"
 
@@ -33,7 +33,7 @@ static SCHEMA(schema_properties, "WorkspaceProperties", properties_rows, NULL);
         .check = check_location                                                                    \
     }
 
-/* What a request may say of a group; replies are written by hand in api/arm. */
+/* What a request may contain for a group; api/arm writes the replies by hand. */
 static const struct field group_rows[] = {LOCATION_ROW, TAGS_ROW};
 SCHEMA(schema_group, "ResourceGroup", group_rows, NULL);
 
