@@ -142,8 +142,7 @@ struct allocation {
     int64_t created_us, released_us;
 };
 
-/* One start of the daemon. Terms grow; the random part distinguishes starts with the same term, as
- * after a backup was put back. */
+/* One start of the daemon. Terms grow; the random part tells starts of the same second apart. */
 struct epoch {
     int64_t term;
     const char *random; /* 8 hexadecimal digits */

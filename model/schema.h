@@ -64,10 +64,8 @@ enum field_flag {
     FIELD_MUTABLE = 1 << 5,    /* may change by PUT/PATCH of an existing resource */
     FIELD_INPUT_ONLY = 1 << 6, /* an older name: accepted as .canon, never rendered */
     FIELD_DISCARD = 1 << 7,    /* older clients send it and nothing reads it: checked, dropped */
-    FIELD_ID = 1 << 8, /* a resource's id: stored with workspace, shown as versions have it */
-    FIELD_ALWAYS =
-        1
-        << 9, /* a string that this version's schema requires in replies: shown as "" when absent */
+    FIELD_ID = 1 << 8,      /* a resource's id: stored with workspace, shown as versions have it */
+    FIELD_ALWAYS = 1 << 9,  /* a string that replies of this version must have: "" when absent */
     FIELD_POINTER = 1 << 10 /* decoded into a struct of its own, .into is the pointer to it */
 };
 

@@ -53,8 +53,7 @@ static void find_members(const struct writer *w, const struct schema *s, int obj
     if (!token_is(w->in, object, JSMN_OBJECT))
         return;
     int last = token_behind(w->in, object);
-    size_t next =
-        0; /* documents are written in the rows' order, so this is most often the right one */
+    size_t next = 0; /* documents are in the rows' order: most often the right one */
     for (int key = object + 1, value; key < last; key = token_behind(w->in, value)) {
         value = key + 1;
         for (size_t k = 0; k < s->n_fields; k++) {

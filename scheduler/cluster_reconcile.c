@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * One cluster: brings the number of its nodes to the target, gives idle nodes to queued jobs, and
- * says in allocationState and errors how that stands. All it writes joins the turn's transaction.
+ * One pool: brings the number of its nodes to the target, gives idle nodes to waiting runs, and
+ * writes down how that stands (allocation state and errors). All writes join the turn's
+ * transaction.
  */
 #include <assert.h>
 #include <limits.h>
@@ -12,18 +13,17 @@
 #include "scheduler/oversized.h"
 #include "scheduler/pass.h"
 
-/* Queued jobs looked at in one pass; also bounds how many are failed at once. The cluster is woken
+/* Waiting runs that one pass looks at; also bounds how many it fails at once. The pool is woken
  * again when more could be done. */
 #define QUEUE_MAX 64
 
-/* Nodes that are added, told to leave or tried again in one pass: some tens of microseconds each,
- * so that whoever else wants something waits for a few milliseconds. The next pass follows in the
- * next turn. */
+/* Nodes that one pass adds, tells to leave or tries again. Each takes some tens of microseconds, so
+ * other work waits for a few milliseconds. The next pass follows in the next turn. */
 #define NODES_PER_PASS 100
 
-/* A pass reads all nodes of the pool, and each of them that gets ready asks for one. So a large
- * pool rests after a pass, for as long as its nodes are many: all in all it has a small part of the
- * loop, and its jobs wait for some tens of milliseconds at most. */
+/* A pass reads all nodes of the pool, and every node that gets ready asks for a pass. So a large
+ * pool rests after a pass, in proportion to the number of its nodes: it takes a small part of the
+ * loop's time, and its runs wait for some tens of milliseconds at most. */
 #define REST_FROM_NODES  200
 #define REST_PER_NODE_US 20
 
@@ -38,7 +38,7 @@ static bool deleting(const struct pass *p)
     return p->pool.going;
 }
 
-/* Each allocation has a slot at least: mostly that says it all. */
+/* Each allocation takes at least one slot, so the count of slots mostly decides alone. */
 static int find_left(struct pass *p, const struct node *nd, struct capacity *left, struct err *e)
 {
     struct allocation *live;
@@ -84,14 +84,14 @@ static int load_nodes(struct pass *p, struct err *e)
     return 0;
 }
 
-/* One of its nodes: of a plan that was made since they were read. */
+/* The row of a plan's node. The plan must be made from the nodes as they were last read. */
 static const struct node *row_of(const struct pass *p, const struct plan_node *n)
 {
     assert(n->at < p->n_nodes && p->nodes[n->at].id == n->id);
     return &p->nodes[n->at];
 }
 
-/* A node in trouble may heal by itself; only while it is unusable is it no use. */
+/* A node in trouble may heal by itself; it counts as out of service only while it is unusable. */
 static bool out_of_service(const struct pass *p, const struct node *nd)
 {
     struct machine_use m;
@@ -99,7 +99,7 @@ static bool out_of_service(const struct pass *p, const struct node *nd)
            (m.drained || !m.in_inventory || (nd->state == NODE_UNUSABLE && m.troubled));
 }
 
-/* May its machine give its place to another? Only if nothing ever ran there. */
+/* Whether another machine may take the node's place: only if nothing ever ran there. */
 static bool replaceable(const struct node *nd)
 {
     return nd->state == NODE_UNUSABLE && nd->live == 0 && !nd->incarnation && nd->machine_id &&
@@ -128,8 +128,8 @@ static struct plan_node *plan_nodes(struct pass *p)
 
 /* --- scale ---------------------------------------------------------------------------------- */
 
-/* What its nodes are decides what more of them will be, although the inventory may have changed;
- * without any, machines go before local nodes. */
+/* New nodes are of the same sort as those that the pool has, although the inventory may have
+ * changed. A pool without nodes gets machines before local nodes. */
 static bool wants_machines(const struct pass *p, int serving)
 {
     for (size_t i = 0; i < p->n_nodes; i++)
@@ -138,7 +138,7 @@ static bool wants_machines(const struct pass *p, int serving)
     return serving > 0;
 }
 
-/* How many more nodes it could have now. */
+/* How many more nodes the pool could get now. */
 static int free_capacity(struct pass *p, int *room, struct err *e)
 {
     int serving;
@@ -187,10 +187,11 @@ static int add_node(struct pass *p, int ordinal, struct err *e)
     int64_t machine_id = p->on_machines ? machines_pick(p->s->fleet, p->pool.vm_size,
                                                         p->pool.vm_priority, &p->pick, &machine)
                                         : 0;
-    assert(machine_id != 0 || !p->on_machines); /* no more are added than are free */
+    assert(machine_id != 0 ||
+           !p->on_machines); /* the plan adds no more nodes than there are free machines */
     struct node nd = {
         .cluster_id = p->pool.id,
-        /* Ten digits that are the cluster's own: no two clusters' nodes ever share a root. */
+        /* Ten digits that are unique to the pool: nodes of two pools never share a root. */
         .name = arena_printf(&p->a, "tvm-%lld_%d-%s%s", 1000000000LL + (long long)p->pool.id,
                              ordinal, when, p->pool.vm_priority == VM_LOWPRIORITY ? "-p" : ""),
         .ordinal = ordinal,
@@ -230,8 +231,8 @@ static bool leaves(const struct pass *p, const struct plan_node *n)
     return false;
 }
 
-/* An unusable node that stays is tried again whenever its cluster changes size: once, in the order
- * of ordinals, of which `retrying` has the last one. */
+/* Tries each unusable node that stays once whenever the pool changes size, in the order of
+ * ordinals; `retrying` is the last ordinal that was tried. */
 static int retry_unusable(struct pass *p, const struct plan_node *nodes, struct err *e)
 {
     intptr_t last = (intptr_t)id_map_find(&p->s->retrying, p->pool.id);
@@ -261,7 +262,7 @@ static int add_nodes(struct pass *p, const struct plan_node *nodes, int n, struc
         if (add_node(p, ordinals[i], e) != 0)
             return -1;
     if (n > 0 && p->on_machines)
-        wake_short_pools(p->s); /* what they say of who has the machines is no longer true */
+        wake_short_pools(p->s); /* their errors say who has the machines, which is no longer true */
     return 0;
 }
 
@@ -271,7 +272,7 @@ static int apply_scale(struct pass *p, struct err *e)
     bool retrying = id_map_has(&p->s->retrying, p->pool.id);
     if (r->add == 0 && r->n_leave == 0 && !retrying)
         return 0;
-    /* What leaves for another is replaced in the same pass. */
+    /* A node that leaves to be replaced is replaced in the same pass. */
     size_t most = r->add > 0 && r->n_leave > 0 ? NODES_PER_PASS / 2 : NODES_PER_PASS;
     size_t add = (size_t)r->add < most ? (size_t)r->add : most;
     size_t leave = r->n_leave < most ? r->n_leave : most;
@@ -336,8 +337,8 @@ static int reconcile_scale(struct storage *st, void *ctx, struct err *e)
 
 /* --- queue ---------------------------------------------------------------------------------- */
 
-/* The waiting runs of a pool that goes. Each failed one wakes the pool again, so this goes on until
- * there are none. */
+/* Fails the waiting runs of a pool that is being deleted. Each failed run wakes the pool again, so
+ * this goes on until there are none. */
 static int fail_queue(struct pass *p, struct err *e)
 {
     const struct front *front = p->s->front;
@@ -360,7 +361,7 @@ static int fail_queue(struct pass *p, struct err *e)
     return 0;
 }
 
-/* The GPUs with the lowest numbers that nobody has. Arena-owned. */
+/* Picks the free GPUs with the lowest numbers. Arena-owned. */
 static int pick_devices(struct pass *p, const struct node *nd, int want, const char **out,
                         struct err *e)
 {
@@ -387,7 +388,7 @@ static int pick_devices(struct pass *p, const struct node *nd, int want, const c
     return 0;
 }
 
-/* A slot at least. */
+/* What a run takes of each node: at least one slot. */
 static struct capacity need_of(const struct run *r)
 {
     struct capacity need = r->need;
@@ -424,8 +425,8 @@ static int assign_all(struct pass *p, const struct run *runs, size_t n,
     return 0;
 }
 
-/* Runs in turn, as long as they fit: those that can never run are failed and make way. Nobody is
- * looked at as long as there is nothing to give. */
+/* Serves the runs of the queue in order, as long as they fit. Runs that can never run are failed
+ * and make way. Looks at no run while there is nothing to give. */
 static int serve_queue(struct pass *p, struct err *e)
 {
     size_t room = 0, slots = 0, n, n_plan = 0, looked = 0;
@@ -459,13 +460,13 @@ static int serve_queue(struct pass *p, struct err *e)
     }
     struct plan_assignment *list;
     size_t n_list = plan_allocation(&p->a, plan, n_plan, largest, nodes, p->n_nodes, &list);
-    /* Behind one that does not fit nobody is served, so there is nothing more to look at. */
+    /* No run is served behind one that does not fit, so there is nothing more to look at. */
     if (looked == n && n == limit && n_list == n_plan)
         wake(p->s->wakes, WAKE_POOL, p->pool.id);
     return assign_all(p, runs, n, list, n_list, e);
 }
 
-/* Who is first in the queue and can have nothing, whatever ends, is told. */
+/* Tells the front if the first run of the queue cannot get its nodes, whatever ends. */
 static int look_at_waiting(struct pass *p, struct err *e)
 {
     struct pool_nodes have = {.missing = p->scale.missing};
@@ -492,12 +493,12 @@ static void effect_reconciled(void *ctx, int64_t id, const struct err *why)
         return;
     LOG_WARN(s->log, front_event(w, "{pool}.rolled_back").name, LF_INT(w->pool_id, id),
              LF_STR("why", why->msg));
-    oversized_forget(s, id); /* what was told was told of rows that are no more */
+    oversized_forget(s, id); /* what the front was told is about rows that were rolled back */
     machines_reread(s->fleet);
     wake_at(s->wakes, WAKE_POOL, id, wakes_mono(s->wakes) + RECONCILE_AGAIN_US);
 }
 
-/* Is it too early for another pass? Then one comes in time. */
+/* Whether it is too early for another pass; if so, the pool is woken in time for one. */
 static bool rests(struct sched *s, int64_t id)
 {
     int64_t until = (intptr_t)id_map_find(&s->resting, id);
@@ -507,7 +508,7 @@ static bool rests(struct sched *s, int64_t id)
     return true;
 }
 
-/* When the next pass is. */
+/* Decides when the next pass is. */
 static void rest(struct pass *p, int64_t id)
 {
     struct wakes *w = p->s->wakes;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Waiting runs that want more nodes than their pool has. Those that want more than it is scaled to
- * stand aside until it is resized (plan.h): their front is told of them, once for each size of the
- * pool. One that wants no more than that, but more than there can be now, holds up all behind it:
- * the front is told once for each number of nodes that there are.
+ * Waiting runs that want more nodes than their pool has. A run that wants more than the pool is
+ * scaled to stands aside until it is resized (plan.h); the front is told of it once for each size
+ * of the pool. A run that wants no more than that, but more than can be had now, holds up all
+ * behind it; the front is told once for each number of nodes.
  */
 #include "scheduler/oversized.h"
 
 #include "scheduler/plan.h"
 
-/* As many are told of for one size of a pool: more than that nobody reads, and whoever puts
- * thousands into a pool that is not scaled up yet need not wait for as many files. */
+/* How many runs are told of for one size of a pool. Nobody reads more, and somebody who puts
+ * thousands into a pool that is not scaled up yet need not wait for that many files. */
 #define TOLD_MOST 64
 
 static void tell(struct sched *s, const struct pool *p, const struct run *r)
@@ -18,8 +18,8 @@ static void tell(struct sched *s, const struct pool *p, const struct run *r)
     s->front->ops->too_large(s->front, s->st, p, r);
 }
 
-/* What told_sizes has of a pool: the largest run it took, plus 1, and how many were told so.
- * told_blocked has how many nodes could be had, and which run was told. */
+/* The values of told_sizes: the largest run that the pool took, plus 1, and how many runs were
+ * told. The values of told_blocked: how many nodes could be had, and which run was told. */
 static void *told(int largest, size_t n)
 {
     return (void *)(((uintptr_t)n << 32) | ((uintptr_t)largest + 1));

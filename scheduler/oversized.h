@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs that their pool is too small for, or cannot have the nodes for now: see oversized.c.
+ * Runs whose pool is too small for them, or cannot get enough nodes now: see oversized.c.
  */
 #ifndef SCHEDULER_OVERSIZED_H
 #define SCHEDULER_OVERSIZED_H
 
 #include "scheduler/sched_priv.h"
 
-/* Tells of those in the queue, once what was written so far is on disk, if the pool's size is
- * another than when this was last called. */
+/* Tells of such runs in the queue, once all writes so far are on disk, if the pool's size has
+ * changed since the last call. */
 int oversized_look(struct sched *s, struct arena *a, const struct pool *p,
                    struct err *e) MUST_CHECK;
 
-/* Tells the first of the queue, if it cannot have its nodes whatever of them becomes idle. */
+/* Tells of the first run in the queue if it cannot get its nodes even when all become idle. */
 int oversized_blocks(struct sched *s, struct arena *a, const struct pool *p,
                      const struct pool_nodes *have, struct err *e) MUST_CHECK;
-/* What was told of the pool was not written: it is told again. */
+/* The pool's rows were rolled back: everything is told again. */
 void oversized_forget(struct sched *s, int64_t pool_id);
 
 #endif

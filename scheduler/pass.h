@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One look at a pool: what was read of it, and what is to become of it. The files of the pass share
- * it; nothing of it outlives the pass.
+ * One pass over a pool: what was read and what is decided. The files of the pass share this struct,
+ * and nothing in it outlives the pass.
  */
 #ifndef SCHEDULER_PASS_H
 #define SCHEDULER_PASS_H
@@ -19,13 +19,13 @@ struct pass {
     size_t n_nodes;
     int64_t now_us;   /* of the wall clock, for rows */
     bool on_machines; /* its nodes are machines of the inventory; else they are local */
-    bool replaceable; /* one of its nodes gives way to a machine that works, if there is one */
+    bool replaceable; /* one of its nodes will be replaced as soon as a working machine is free */
     struct plan_scale_result scale;
     struct machine_pick pick;
     bool unfinished; /* there is more to do than fits into one pass */
 };
 
-/* What stands in the way of the target, and what is wrong with which node. */
+/* Writes why the target is not reached, and what is wrong with which node. */
 int pass_write_errors(struct pass *p, struct err *e) MUST_CHECK;
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs are placed in rooms: what is left of each node that serves, by ordinal. Rooms shrink as runs
- * take theirs, in the order of the queue, so that the outcome depends on the arguments alone.
+ * Runs are placed in rooms. A room is what is left of a node that serves; rooms are ordered by
+ * ordinal and shrink as runs take their part, in the order of the queue. So the outcome depends on
+ * the arguments alone.
  */
 #include "scheduler/plan.h"
 
@@ -34,11 +35,11 @@ static bool is_running(const struct plan_node *n)
     return n->state == NODE_IDLE && n->live > 0;
 }
 
-/* What is left of a node while runs are given theirs. */
+/* The rest of a node during the placement. */
 struct room {
     const struct plan_node *node;
     struct capacity left;
-    bool begun; /* somebody has a part of it */
+    bool begun; /* a part of it is taken */
 };
 
 static int by_room(const void *pa, const void *pb)
@@ -81,7 +82,7 @@ static void take(struct room *at, const struct plan_run *r)
     at->left.memory -= r->need.memory;
 }
 
-/* Fills out[0..want) with rooms; false: there are not so many. */
+/* Fills out[0..want) with rooms; false: there are not enough. */
 static bool choose(struct room *rooms, size_t n, const struct plan_run *r, struct room **out,
                    size_t want)
 {
@@ -132,7 +133,7 @@ size_t plan_allocation(struct arena *a, const struct plan_run *runs, size_t n_ru
     return n_out;
 }
 
-/* Lower leaves first; within one rank the highest ordinal. */
+/* The node with the lowest rank leaves first; within one rank the one with the highest ordinal. */
 static int leave_rank(const struct plan_node *n)
 {
     switch (n->state) {
@@ -163,8 +164,8 @@ static int clamp(int64_t v, int lo, int hi)
     return v < lo ? lo : v > hi ? hi : (int)v;
 }
 
-/* What automatic scaling wants: the nodes that hold runs, and those the queue asks for. Nodes that
- * cannot serve the queue come on top while something waits in it. */
+/* The target of automatic scaling: the nodes that hold runs plus those that the queue asks for.
+ * While something waits in the queue, nodes that cannot serve it are added on top. */
 static int auto_target(const struct plan_scale_input *in)
 {
     int64_t held = 0, useless = 0;
@@ -187,7 +188,7 @@ static int wanted(const struct plan_scale_input *in)
     return in->scale.kind == SCALE_AUTO ? auto_target(in) : in->scale.target;
 }
 
-/* May this node be told to leave? `over`: the cluster has more nodes than it may ever have. */
+/* Whether this node may be told to leave. `over`: the pool has more nodes than it may ever have. */
 static bool may_leave(const struct plan_scale_input *in, const struct plan_node *n, bool over)
 {
     if (in->deleting)
@@ -226,8 +227,8 @@ static void choose_leaving(const struct plan_scale_input *in, const struct plan_
     out->waiting = in->scale.kind == SCALE_MANUAL || in->deleting ? excess : over > 0 ? over : 0;
 }
 
-/* One leaves for each good machine that is not needed to fill the cluster up. What is taken is
- * good, and what is left of the good ones shrinks: this ends. */
+/* For each good machine that is not needed to fill up the pool, one replaceable node leaves. This
+ * ends, because each replacement takes one of the good machines. */
 static void replace(const struct plan_scale_input *in, const struct plan_node **staying,
                     size_t n_staying, struct plan_scale_result *out)
 {
@@ -259,7 +260,7 @@ void plan_scale(struct arena *a, const struct plan_scale_input *in, struct plan_
         out->missing = want - have - out->add;
     } else if (want < have) {
         choose_leaving(in, staying, n_staying, have - want, out);
-        /* Automatic scaling keeps idle nodes for a while: until then they are wanted. */
+        /* Automatic scaling keeps idle nodes for a while, so they count as wanted until then. */
         if (in->scale.kind == SCALE_AUTO && !in->deleting)
             out->target = have - (int)out->n_leave - out->waiting;
     }
@@ -269,7 +270,7 @@ void plan_scale(struct arena *a, const struct plan_scale_input *in, struct plan_
 
 void plan_ordinals(struct arena *a, const struct plan_node *nodes, size_t n_nodes, int *out, int n)
 {
-    size_t most = n_nodes + (size_t)n; /* among so many, n are free */
+    size_t most = n_nodes + (size_t)n; /* among this many ordinals, n are free */
     bool *taken = arena_alloc(a, most + 1);
     for (size_t i = 0; i < n_nodes; i++)
         if (nodes[i].ordinal > 0 && (size_t)nodes[i].ordinal <= most)

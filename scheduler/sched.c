@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Birth, end and turns of the scheduler, and its small answers to api/.
+ * Starts, turns and stops the scheduler, and answers small questions of api/.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -123,7 +123,7 @@ static void on_stopped(void *ctx)
     stopped(stopped_ctx);
 }
 
-/* Requests under way are answered while their link closes, so runs go after the links. */
+/* Closing a link answers its open requests, so runs are freed after the links. */
 void sched_stop(struct sched *s, void (*cb)(void *ctx), void *ctx)
 {
     s->stopped = cb;
@@ -204,7 +204,7 @@ void sched_pool_gone(struct sched *s, int64_t pool_id)
 
 /* --- small answers -------------------------------------------------------------------------- */
 
-/* How many nodes of this kind a cluster can ever have; 0 if the size is not served here. */
+/* How many nodes of this kind a pool can ever have; 0 if the size is not served here. */
 static int capacity(const struct sched *s, const char *vm_size, enum vm_priority priority,
                     bool *on_machines)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of scheduler/ itself share: pools and their queues. Nodes are the
- * fleet's, runs are scheduler/run/'s; what becomes of them is told here and wakes a pool.
+ * What the files of scheduler/ itself share: pools and their queues. Nodes are the fleet's, runs
+ * are scheduler/run/'s; their events wake a pool here.
  */
 #ifndef SCHEDULER_SCHED_PRIV_H
 #define SCHEDULER_SCHED_PRIV_H
@@ -28,10 +28,12 @@ struct sched {
     int local_nodes;
     char **local_vm_sizes; /* ours; NULL-terminated */
     int64_t autoscale_idle_us;
-    struct id_map told_sizes;   /* pool -> of which size its runs were last told: oversized.c */
-    struct id_map told_blocked; /* pool -> which run was last told that it cannot have its nodes */
-    struct id_map resting;      /* pool -> until when: see rest() */
-    struct id_map retrying;    /* pool -> which of its unusable nodes were tried again: see there */
+    struct id_map told_sizes; /* pool -> the size for which its runs were last told: oversized.c */
+    struct id_map
+        told_blocked;       /* pool -> the run that was last told that it cannot have its nodes */
+    struct id_map resting;  /* pool -> until when: see rest() */
+    struct id_map retrying; /* pool -> the ordinal up to which its unusable nodes were tried again:
+                               retry_unusable() */
     struct id_map short_pools; /* a set: they wait for capacity that others give up */
     void (*stopped)(void *ctx);
     void *stopped_ctx;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What makes the world move. A set of level-triggered reconcilers: look at the desired state and
- * the actual one (both in the database), take the next step, write it down, repeat. Any reconciler
+ * The scheduler: a set of level-triggered reconcilers. Each compares the desired with the actual
+ * state (both in the database), takes the next step, writes it down, and repeats. Any reconciler
  * may run again at any time without harm; that is also how the daemon starts after kill -9: it
  * reads the database, opens a link to each node, asks which tasks it knows, and goes on.
  *
@@ -36,7 +36,7 @@ struct loop_lane;
 struct sched_config {
     struct loop *loop; /* borrowed */
     struct storage *storage;
-    struct files *files;          /* must not stop before it does */
+    struct files *files;          /* must not stop before the scheduler has */
     struct loop_lane *login_lane; /* writes what logins on local nodes need */
     const struct log *log;
     struct node_provider *local, *machines; /* of nodes; borrowed. machines: NULL without a site */
@@ -47,8 +47,8 @@ struct sched_config {
     int autoscale_idle_s; /* how long a node idles before automatic scaling lets it go */
     int mount_timeout_s;  /* for one mount command; 0: 60 */
     int kill_timeout_s; /* for tasks to be gone after SIGKILL: then their node is unusable; 0: 60 */
-    struct front *front;     /* whose pools and runs these are; borrowed */
-    int kept_outputs;        /* of how many ended jobs a node keeps output on its own disk */
+    struct front *front;     /* the service whose pools and runs these are; borrowed */
+    int kept_outputs;        /* for how many ended jobs a node keeps output on its own disk */
     const struct site *site; /* borrowed; NULL: the embedded default, local nodes only */
 };
 
@@ -56,8 +56,8 @@ struct sched *sched_create(const struct sched_config *c);
 /* Reads the database and resumes. */
 int sched_start(struct sched *s, struct err *e) MUST_CHECK;
 /* Closes the links (tasks go on), then calls `cb` and frees s. Until then the caller goes on
- * calling st_turn_end(), as callbacks of storage are waited for; sched_turn() does nothing any
- * more. */
+ * calling st_turn_end(), because the scheduler waits for callbacks of storage; sched_turn() does
+ * nothing any more. */
 void sched_stop(struct sched *s, void (*cb)(void *ctx), void *ctx);
 
 /* Runs the reconcilers that were woken. Call at each turn end, before st_turn_end(). */
@@ -65,34 +65,35 @@ void sched_turn(struct sched *s);
 
 /* Wakes the reconciler: the pool's scale, nodes or queue changed. */
 void sched_wake_cluster(struct sched *s, int64_t pool_id);
-/* The first run of `owner` was queued, which wants so many nodes: wakes its pool. One that the pool
- * is too small for as it is scaled now is told of at once (front_ops.too_large). */
+/* The first run of `owner`, which wants this many nodes, was queued: wakes its pool. If the pool is
+ * too small for it as it is scaled now, the front is told at once (front_ops.too_large). */
 void sched_run_queued(struct sched *s, int64_t pool_id, const struct scale *scale,
                       enum resource_kind owner, int64_t owner_id, int nodes);
-/* For a pool that goes: nothing waits in it any more. And its row was removed. */
+/* For a pool that is being deleted. cleared: whether nothing waits in it any more. removed: its row
+ * is gone. */
 int sched_pool_cleared(struct sched *s, struct arena *a, int64_t pool_id, bool *cleared,
                        struct err *e) MUST_CHECK;
 void sched_pool_gone(struct sched *s, int64_t pool_id);
 
-/* Machines and nodes, and runs: for what is asked of them directly. */
+/* For direct calls to machines, nodes and runs. */
 struct fleet *sched_fleet(const struct sched *s);
 struct runs *sched_runs(const struct sched *s);
 struct wakes *sched_wakes(const struct sched *s);
 
-/* What a cluster's nodes are. Machines of the inventory that serve its vmSize with its vmPriority,
- * if there is any such machine: each is claimed by one cluster alone, as long as the node is there.
- * Else local nodes, if they serve the size. Never both: as long as a cluster has nodes, more of
- * them will be of their kind, whatever has become of the inventory.
+/* What the nodes of a pool are: machines of the inventory that serve its vmSize with its
+ * vmPriority, if there is any such machine; otherwise local nodes, if they serve the size. A
+ * machine is claimed by one pool alone, as long as the node exists. A pool never has both: as long
+ * as it has nodes, new ones are of the same kind, even if the inventory has changed.
  *
- * Local nodes are limited by configuration, and a cluster that asks for more is refused. Machines
- * are waited for: the cluster stays resizing, says in its errors who has them, and goes on when
- * they become free or the inventory grows. */
+ * Local nodes are limited by configuration, and a pool that asks for more is refused. A pool waits
+ * for machines: it stays resizing, says in its errors who has them, and goes on when they become
+ * free or the inventory grows. */
 
 /* Refuses a size that is not served here, and more nodes than there can ever be. Target is the
  * property path. */
 int sched_check_scale(const struct sched *s, const char *vm_size, enum vm_priority priority,
                       const struct scale *scale, struct err *e) MUST_CHECK;
-/* The most nodes that a run of such a pool may ask for: with more it would wait for ever. */
+/* The most nodes that a run of such a pool may ask for; with more it would wait for ever. */
 int sched_most_nodes(const struct sched *s, const char *vm_size, enum vm_priority priority,
                      const struct scale *scale);
 

@@ -10,7 +10,7 @@
 #define PULL_CODE  FAIL_FAILED_PULLING_CONTAINER_IMAGE
 #define START_CODE FAIL_FAILED_STARTING_CONTAINER
 
-/* How long the quick ones may take, in s; pulling may take as long as the job may. */
+/* How long the quick commands may take, in s; pulling an image may take as long as the run. */
 #define START_TIMEOUT_S  300
 #define REMOVE_TIMEOUT_S 120
 
@@ -32,7 +32,7 @@ const char *container_runtime(const struct site *site, const char *node_runtimes
     return NULL;
 }
 
-/* The image with its registry before it, unless it says it itself. */
+/* The image, with its registry in front unless its name has one. */
 static const char *image_name(struct arena *a, const struct container *c)
 {
     const char *image = c->spec->image, *server = c->spec->server;
@@ -41,7 +41,8 @@ static const char *image_name(struct arena *a, const struct container *c)
     return said ? image : arena_printf(a, "%s/%s", server, image);
 }
 
-/* What to pull: without a registry podman would go through a list of its own; docker's is meant. */
+/* The name to pull. Without a registry podman would search a list of its own, but docker's registry
+ * is meant. */
 static const char *pull_name(struct arena *a, const struct container *c)
 {
     const char *image = image_name(a, c);
@@ -109,10 +110,10 @@ static void add_program(struct script *sc, struct arena *a, const struct contain
         .stdout_path = c->log_path,
         .stderr_path = arena_printf(a, "%s/stderr-container.txt", c->job_dir),
         .step = label->what,
-        .files_as = c->user, /* the directory is the job's: it may have put links there */
+        .files_as = c->user, /* the directory belongs to the job, which may have put links there */
         .timeout_s = timeout_s,
-        /* podman's monitor of the container is a child of what started it; what else an ordinary
-         * user's podman leaves behind it can do without. */
+        /* podman's monitor of the container is a child of this command; other children that an
+         * ordinary user's podman leaves behind are not needed. */
         .keep_children = program == start_program,
     };
     struct script_label named = *label;
@@ -120,7 +121,7 @@ static void add_program(struct script *sc, struct arena *a, const struct contain
     script_command(sc, &named, &task, false);
 }
 
-/* For `.` in the container's shell. */
+/* The environment as text for the `.` command of the container's shell. */
 static const char *env_text(struct arena *a, const struct env *env)
 {
     struct strbuf b = STRBUF_INIT;
@@ -198,8 +199,8 @@ void container_add_sweep(struct script *sc, struct arena *a, const struct front_
     script_remove_tree(sc, &tidy, dir);
 }
 
-/* The container's environment is a file that was written when it was started; what one task has on
- * top of that goes before its command. */
+/* The container's environment is in a file that was written at its start. Variables that one task
+ * has besides are set in front of its command. */
 static const char *with_variables(struct arena *a, const struct kv *own, size_t n,
                                   const char *command)
 {
@@ -225,6 +226,6 @@ void container_wrap(struct arena *a, const struct container *c, const struct kv 
     task->command_line = exec_program;
     task->signal_command = signal_program;
     task->files_as = c->user;
-    task->user = NULL; /* the runtime is spoken to as the agent */
+    task->user = NULL; /* the command that calls the runtime runs as the agent */
     task->limits = (struct task_limits){0};
 }

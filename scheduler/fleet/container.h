@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Containers: one per job and node, which does nothing but stay; the job's processes are executed
- * in it. What is done on the node are short shell programs (container.c) around docker or podman;
- * all they need comes to them in their environment, so that nothing has to be quoted and no secret
- * is in an argument list.
+ * Containers: one for each job and node. It only stays up; the job's processes are executed in it.
+ * Short shell programs (container.c) call docker or podman on the node. They get all parameters in
+ * their environment, so that nothing has to be quoted and no secret is in an argument list.
  *
- * The container is called after the attempt, labelled with the node root, on the host's network,
- * with the node root and whatever its mounts point to at the same paths.
+ * The container has the name of the attempt and a label with the node root. It uses the host's
+ * network, and sees the node root and the targets of its mounts at the same paths as the host.
  */
 #ifndef SCHEDULER_FLEET_CONTAINER_H
 #define SCHEDULER_FLEET_CONTAINER_H
@@ -22,9 +21,9 @@ struct container {
     const struct container_spec *spec;
     const char *runtime; /* "docker" or "podman" */
     const char *name;
-    const char *root, *job_dir; /* the node's */
+    const char *root, *job_dir; /* on the node */
     const char *log_path;       /* the run's log: progress goes there */
-    const char *user; /* the account whose ids processes have; NULL: the runtime's choice */
+    const char *user; /* processes have the ids of this account; NULL: the runtime chooses */
     int gpus;
     struct task_limits limits;
 };

@@ -76,8 +76,8 @@ static size_t name_length(const char *s)
     return n;
 }
 
-/* The reference that `s` (just behind a "$") makes: its name's place and length, and how many
- * characters it takes up. 0 if it is none. */
+/* Reads a reference at `s` (just behind a "$"): the place and length of its name. Returns how many
+ * characters the reference takes up; 0: it is none. */
 static size_t reference(const char *s, const char **name, size_t *name_len)
 {
     bool braces = *s == '{';

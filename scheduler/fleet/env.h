@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Variables of processes on nodes: a list that grows, and paths that name its entries. Pure; all
- * that is made is arena-owned.
+ * texts are arena-owned.
  */
 #ifndef SCHEDULER_FLEET_ENV_H
 #define SCHEDULER_FLEET_ENV_H

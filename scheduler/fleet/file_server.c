@@ -29,7 +29,7 @@ static void work_done(struct server_work *w)
     if (wakes_stopping(w->fleet->wakes))
         return;
     wake(w->fleet->wakes, WAKE_FILE_SERVER, w->id);
-    fleet_row_gone(w->fleet); /* it may have been deleted while it was set up */
+    fleet_row_gone(w->fleet); /* the file server may have been deleted while it was set up */
 }
 
 static struct server_work *work_new(struct fleet *fl, const struct file_server *f, bool take_down,
@@ -141,7 +141,7 @@ static void set_up(struct fleet *fl, struct arena *a, const struct file_server *
         work_new(fl, f, false, &at);
         wake_when_durable(fl->wakes, effect_begin, fl, f->id);
     } else if (!w) {
-        finish(fl, f, &(struct failure){0}); /* the configuration is another now */
+        finish(fl, f, &(struct failure){0}); /* the configuration has changed since */
     }
 }
 
@@ -197,7 +197,7 @@ bool file_server_cleared(struct fleet *fl, struct arena *a, int64_t id)
         return false;
     }
     if (w && w->take_down)
-        return true; /* what could not be taken down was logged */
+        return true; /* failures to take it down were logged */
     file_server_forget(fl, id);
     if (st_file_server_by_id(fl->st, a, id, &f, &e) <= 0 ||
         !fleet_file_server_backing(fl, a, &f, &at) || (!at.machine && !at.is_local))

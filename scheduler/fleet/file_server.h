@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * File servers. Most need nothing done: somebody serves them already, or they are a folder of the
- * daemon's that comes to be with its first mount. Work is
+ * File servers. Most need no work: somebody serves them already, or they are a folder of the
+ * daemon's that is made with the first mount. There is work while the row is
  *
  *   creating  a machine is to be made export a directory    -> succeeded or failed
  *   deleting  that export, or the daemon's folder, has to go -> the row may be removed
  *
- * carried out over a link of its own (file_server_export.c) or by workers of files/. Repeatable:
- * after a restart of the daemon the rows say what is still to be done.
+ * The work is done over a link of its own (file_server_export.c) or by workers of files/.
+ * Repeatable: after a restart of the daemon the rows say what is still to be done.
  */
 #ifndef SCHEDULER_FLEET_FILE_SERVER_H
 #define SCHEDULER_FLEET_FILE_SERVER_H
@@ -24,20 +24,20 @@ struct server_work {
     struct file_server_backing at;
     const char *name, *guid;
     const char *root; /* of the agent on the machine that exports */
-    /* Called once, from the loop, when nothing of the work is under way any more. */
+    /* Called once, from the loop, when no part of the work is under way any more. */
     void (*finished)(struct server_work *w);
-    bool begun; /* else the decision is not on disk yet */
-    bool waits; /* for its turn: another has a link to the machine */
+    bool begun; /* false: the decision is not on disk yet */
+    bool waits; /* it waits for its turn: another file server's work has a link to the machine */
     bool done;
     struct failure why; /* done; code NULL: it went well */
     /* The link to the machine that exports, while there is one. */
     struct node_link *link;
     struct script *script;
-    bool over; /* it is to be closed */
+    bool over; /* the link is to be closed */
     bool closing;
 };
 
-/* Wakes those that were being set up when the daemon ended. */
+/* Wakes the file servers that were being set up when the daemon ended. */
 int file_servers_resume(struct fleet *fl, struct arena *a, struct err *e) MUST_CHECK;
 /* Closes all links; the scheduler goes once they are closed, and frees what is left. */
 void file_servers_stop(struct fleet *fl);
@@ -45,11 +45,11 @@ void file_servers_free(struct fleet *fl);
 
 /* --- file_server_export.c --------------------------------------------------------------------- */
 
-/* Logs in on the machine, once no other does, and has it export the directory, or export it no
- * more. A failure is noted in w->why; w->finished() follows. */
+/* Logs in on the machine, once no other work does, and makes it export the directory or end the
+ * export. A failure is noted in w->why; w->finished() follows. */
 void export_begin(struct server_work *w);
 void export_stop(struct server_work *w);
-/* The shell's part, for root: a file of ours in /etc/exports.d, and exportfs. */
+/* The shell command, for root: writes a file of ours in /etc/exports.d and calls exportfs. */
 const char *export_script(struct arena *a, const char *guid, const char *directory,
                           const char *const *clients, size_t n_clients);
 const char *unexport_script(struct arena *a, const char *guid);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * An NFS export on a machine of the inventory, which need not be a node: a link for the one
- * command, with a root of its own, so that it never meets the agent of a node there. One file
- * server at a time for each machine, as a root has one agent.
+ * An NFS export on a machine of the inventory, which need not be a node. One link for the one
+ * command, with an agent root of its own, so that it never meets the agent of a node there. A root
+ * has one agent, so each machine does the work of one file server at a time.
  */
 #include <ctype.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-/* In exports(5) whatever is not plain is written in octal. */
+/* Appends text for exports(5), where every unusual character is written in octal. */
 static void put_escaped(struct strbuf *b, const char *path)
 {
     for (; *path; path++) {
@@ -69,7 +69,7 @@ const char *unexport_script(struct arena *a, const char *guid)
 
 /* --- the link --------------------------------------------------------------------------------- */
 
-/* Who has a link to the machine; NULL: nobody. */
+/* The work that has a link to the machine; NULL: none. */
 static struct server_work *who_works_on(struct fleet *fl, const char *machine)
 {
     for (size_t i = 0; i < fl->servers.n; i++) {
@@ -126,7 +126,7 @@ static void fail(struct server_work *w, enum failure_code code, const char *mess
                          .exit_code = -1};
 }
 
-/* Closed in the next turn: not from inside a callback of the link. */
+/* The link is closed in the next turn, because it must not be closed inside its own callback. */
 static void over(struct server_work *w)
 {
     w->over = true;
@@ -172,8 +172,8 @@ static const char *command_of(struct server_work *w)
                         : export_script(&w->a, w->guid, w->at.directory, clients, site->n_machines);
 }
 
-/* What an earlier daemon began for this file server ends first, and all of it is forgotten: only
- * what this one has done counts. */
+/* Tasks that an earlier daemon began for this file server are ended first, and forgotten: only the
+ * work of this daemon counts. */
 static void on_ready(void *ctx, const struct node_facts *facts)
 {
     static const struct script_label label = {.code = FAIL_FILE_SERVER_EXPORT_FAILED,

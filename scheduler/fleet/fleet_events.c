@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the fleet asks and tells those above it.
+ * Calls from the fleet to those above it.
  */
 #include "scheduler/fleet/fleet_priv.h"
 

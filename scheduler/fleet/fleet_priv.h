@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of scheduler/fleet/ share. In memory there is only what the database cannot know:
- * links (struct node_rt) and steps in flight. All is made from rows, so a start after kill -9 is no
- * special case.
+ * What the files of scheduler/fleet/ share. Memory holds only what the database cannot know: links
+ * (struct node_rt) and steps in flight. Everything is made from rows, so a start after kill -9 is
+ * no special case.
  */
 #ifndef SCHEDULER_FLEET_FLEET_PRIV_H
 #define SCHEDULER_FLEET_FLEET_PRIV_H
@@ -19,7 +19,7 @@
 #include "scheduler/fleet/node.h"
 #include "storage/storage.h"
 
-/* A machine of the inventory: machines.c. Made at the start for every one, and for those that a
+/* A machine: machines.c. Made at the start for each machine of the inventory, and for each that a
  * node row still names although the inventory does not. drained, reason and the claim repeat the
  * rows; after a rollback they are read again. */
 struct machine {
@@ -35,7 +35,7 @@ struct machine {
     char *trouble;      /* why it could not be reached or used when last tried; NULL: none */
 };
 
-/* Who may connect now: node_connect.c. */
+/* Turns to connect: node_connect.c. */
 struct turns {
     int connecting;               /* links of machines between open and ready */
     struct node_rt *first, *last; /* those that wait to connect, the oldest first */
@@ -54,7 +54,7 @@ struct fleet {
     struct id_map machine_ids; /* the same, by the ids of their rows */
     struct turns turns;
     struct fleet_counts counts;
-    struct id_map reads; /* struct node_read * that were not answered yet: node_files.c */
+    struct id_map reads; /* struct node_read * that are not answered yet: node_files.c */
     int64_t last_read;
     bool reads_ended;
     struct id_map servers; /* struct server_work *, owned, by file server */
@@ -85,8 +85,9 @@ void machine_claim(struct machine *m, int64_t node_id, int64_t cluster_id);
 void machine_release(struct fleet *fl, int64_t node_id);
 /* An effect: reads again what the rows say if they were rolled back. */
 void effect_reread_machines(void *ctx, int64_t id, const struct err *why);
-/* Writes down the last contact (facts) or the trouble of one. With facts NULL the machine just
- * answered, which is kept in memory only; so is trouble, which any contact ends. */
+/* Notes the last contact of a machine, or its trouble. Facts are written to its row. With facts
+ * NULL the machine just answered; that is kept in memory only, and so is trouble, which any contact
+ * ends. */
 void machine_contact(struct fleet *fl, struct machine *m, const struct node_facts *facts);
 void machine_trouble(struct machine *m, const char *why);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a service above the core gives it: the service owns resources (a Batch AI cluster, a job)
- * and their documents; the core knows pools and runs, and neither reads a document nor calls a
- * service by name. It asks for what is to be run and mounted, and tells what became of a run,
- * inside the transaction that writes the change: so there is nothing to tell again after a crash.
+ * The interface that a service above the core implements. The service owns resources (a Batch AI
+ * cluster, a job) and their documents; the core knows pools and runs, and neither reads a document
+ * nor calls a service by name. The core asks the front what to run and mount. It tells the front
+ * what became of a run inside the transaction that writes the change, so there is nothing to tell
+ * again after a crash.
  *
- * Embedded first in what the service has of its own; borrowed by the core for its whole life.
+ * The first member of the service's own struct; the core borrows it for its whole life.
  */
 #ifndef SCHEDULER_FLEET_FRONT_H
 #define SCHEDULER_FLEET_FRONT_H
@@ -35,7 +36,7 @@ struct run_end {
     int64_t now_us;
 };
 
-/* What a pool has and does not have, of the nodes that it is scaled to. */
+/* How many of the nodes that a pool is scaled to it has. */
 struct pool_nodes {
     int usable;  /* run jobs, or will when they are prepared */
     int no_use;  /* unusable, or taken out of service */
@@ -43,16 +44,16 @@ struct pool_nodes {
 };
 
 struct front_ops {
-    /* The scheduler starts: what the front does by itself (deletions of its resources) goes on from
-     * here. And it ends: nothing is called any more. */
+    /* begin: the scheduler has started, and the front may go on with its own work (deletions of its
+     * resources). end: nothing is called any more. */
     void (*begin)(struct front *f, struct sched *s);
     void (*end)(struct front *f);
     /* What the nodes of a pool need. Without `secrets` there are none in it. 1, 0 (the pool is
      * gone) or -1. To be wiped with node_setup_wipe(). */
     int (*load_pool)(const struct front *f, struct storage *st, struct arena *a, int64_t pool_id,
                      bool secrets, struct node_setup_spec *out, struct err *e);
-    /* What people call a pool, and a run; "" if it is gone. The arena's. `full`: with what it is
-     * and where, for people who know another one. */
+    /* The names that people know a pool and a run by; "" if it is gone. The arena's. `full`: says
+     * also what it is and where, for users of another pool. */
     const char *(*pool_name)(const struct front *f, struct storage *st, struct arena *a,
                              int64_t pool_id, bool full);
     const char *(*run_name)(const struct front *f, struct storage *st, struct arena *a,
@@ -71,30 +72,33 @@ struct front_ops {
     /* Its nodes are gone, and it waits for others. */
     int (*requeued)(const struct front *f, struct storage *st, const struct run *r, int64_t now_us,
                     struct err *e);
-    /* It has ended and holds nothing: who waits for that may be told. May be called again. */
+    /* It has ended and holds nothing, so those who wait for that may be told. May be called again.
+     */
     int (*may_forget)(const struct front *f, struct storage *st, const struct run *r,
                       int64_t now_us, struct err *e);
-    /* It wants more nodes than its pool has as that is scaled now, so others go ahead of it. Told
-     * once for each size of the pool. */
+    /* It wants more nodes than its pool is scaled to now, so others go ahead of it. Called once for
+     * each size of the pool. */
     void (*too_large)(const struct front *f, struct storage *st, const struct pool *p,
                       const struct run *r);
 
-    /* It is the first of those that wait, and cannot have its nodes now, whatever of them becomes
-     * idle; those behind it wait too. Told once for each number of usable ones. */
+    /* It is the first that waits and cannot get its nodes now, even if all of them become idle;
+     * those behind it wait too. Called once for each number of usable nodes. */
     void (*blocks)(const struct front *f, struct storage *st, const struct pool *p,
                    const struct run *r, const struct pool_nodes *have);
 
-    /* Something is gone, or over, that may have kept a resource from being removed: a node, a run,
-     * a pool's queue, what was done for a file server. */
+    /* Something that may have kept a resource from being removed is gone or over: a node, a run, a
+     * pool's queue, work for a file server. */
     void (*may_remove)(struct front *f);
-    /* It is about to remove runs that wait, which so need not be failed although their pool goes:
-     * may_remove() is not called for them, the pool is woken in the end. */
+    /* Whether the front is about to remove waiting runs. Such runs need not be failed although
+     * their pool is deleted: may_remove() is not called for them, and the front wakes the pool
+     * afterwards. */
     bool (*removes_runs)(const struct front *f);
 
-    /* The file server that a mount names; *out is NULL if there is none, or if it is going. */
+    /* The file server that a mount names; *out is NULL if there is none, or if it is being deleted.
+     */
     int (*find_file_server)(const struct front *f, struct storage *st, struct arena *a,
                             const char *name, struct file_server **out, struct err *e);
-    /* One that was creating has been set up, or not: `why`; FAIL_NONE in it: it went well. */
+    /* A file server that was creating has been set up (FAIL_NONE in `why`), or has failed. */
     int (*file_server_made)(const struct front *f, struct storage *st, int64_t id,
                             const struct failure *why, int64_t now_us, struct err *e);
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What people ask of machines: not to be used any more, to be used again, to restart.
+ * What people ask of machines: drain, undrain, restart.
  */
 #include <stdlib.h>
 #include <strings.h>
@@ -8,8 +8,8 @@
 #include "model/states.h"
 #include "scheduler/fleet/node_priv.h"
 
-/* How long a machine that was told to restart is left alone: until it has gone down, or a node
- * would be prepared on it just to be cut off. */
+/* How long a machine that was told to restart is left alone. It must have gone down by then,
+ * because otherwise a node would be prepared on it just to be cut off. */
 #define REBOOT_PAUSE_US 30000000
 
 static struct machine *find_named(struct fleet *fl, const char *name, struct err *e)
@@ -123,8 +123,7 @@ static void on_rebooting(void *ctx, const struct err *why)
                  LF_STR("why", why->msg));
 }
 
-/* Runs before the node is looked at again, which closes the link: what was asked for is still sent
- * then. */
+/* Runs before the node is looked at again, which closes the link, so the request still goes out. */
 static void effect_reboot(void *ctx, int64_t id, const struct err *why)
 {
     struct fleet *fl = ctx;
@@ -133,7 +132,7 @@ static void effect_reboot(void *ctx, int64_t id, const struct err *why)
         node_reboot(rt->contact.link, on_rebooting, rt);
 }
 
-/* By what the row says; its id is 0 where no cluster has the machine. */
+/* Decides by the node's row; its id is 0 if no pool has the machine. */
 static int refuse_reboot(const struct fleet *fl, const struct machine *m, const struct node *row,
                          struct err *e)
 {
@@ -154,7 +153,7 @@ static int refuse_reboot(const struct fleet *fl, const struct machine *m, const 
     return 0;
 }
 
-/* The node is unusable first, so that no job can come to it any more. */
+/* Makes the node unusable first, so that it gets no further run. */
 static void reboot_node(struct fleet *fl, struct node_rt *rt)
 {
     const struct failure f = {.code = FAIL_NODE_REBOOTING,

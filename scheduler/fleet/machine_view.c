@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is said of machines: the table that `batchaid nodes` shows, and why a cluster has not got as
- * many as it asked for.
+ * Texts about machines: the table that `batchaid nodes` shows, and why a pool has fewer machines
+ * than it asked for.
  */
 #include <string.h>
 
@@ -65,7 +65,7 @@ static void view_machine(struct viewing *v, const struct machine *m, struct mach
     out->contact_us = m->contact_us;
     if (u) {
         view_use(v, u, out);
-        if (m->trouble && u->state != NODE_UNUSABLE) /* its errors say it */
+        if (m->trouble && u->state != NODE_UNUSABLE) /* the node's errors say the same */
             out->reason = joined(v->a, out->reason, arena_strdup(v->a, m->trouble));
     } else if (m->trouble) {
         out->state = "unreachable";
@@ -114,7 +114,7 @@ int fleet_machines(struct fleet *fl, struct arena *a, struct machine_view **out,
 
 /* --- which sizes there are -------------------------------------------------------------------- */
 
-/* As many sizes as a message names. */
+/* A message names at most this many sizes. */
 #define SIZES_MAX 30
 
 struct sizes {
@@ -149,13 +149,13 @@ const char *fleet_sizes(const struct fleet *fl, struct arena *a, enum vm_priorit
 
 /* --- what is missing -------------------------------------------------------------------------- */
 
-/* So many clusters and machines are named; the others are counted. */
+/* A message names this many pools and machines, and counts the others. */
 #define NAMED_MAX 4
 
 struct shortage {
     int serving, own, drained, troubled;
     struct strbuf drained_names, troubled_names;
-    struct id_map others; /* a set: the other clusters that have some */
+    struct id_map others; /* a set: the other pools that have some */
 };
 
 static void add_name(struct strbuf *b, const char *name, int nth)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The machines of the inventory: which there are, who has claimed each, which are drained. A claim
- * is a node row that names the machine; what is here in memory follows the rows.
+ * The machines of the inventory: which exist, who has claimed each, and which are drained. A claim
+ * is a node row that names the machine; memory follows the rows.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static int by_name_sought(const void *name, const void *pb)
     return strcasecmp(name, (*b)->name);
 }
 
-/* The rows of the inventory, in its order; those that are new in it are made. */
+/* Loads the rows of the inventory's machines, in its order, and makes rows for new machines. */
 static int load_inventory(struct fleet *fl, struct arena *a, const struct machine_row *rows,
                           size_t n, struct err *e)
 {
@@ -76,7 +76,7 @@ static int load_inventory(struct fleet *fl, struct arena *a, const struct machin
     return 0;
 }
 
-/* Machines that the inventory does not name: kept as long as a node does. */
+/* Loads machines that the inventory does not name: they are kept as long as a node names them. */
 static int load_others(struct fleet *fl, const struct machine_row *rows, size_t n,
                        const struct id_map *claimed, struct err *e)
 {
@@ -186,7 +186,7 @@ int machines_good(const struct fleet *fl, const char *vm_size, enum vm_priority 
     return n;
 }
 
-/* Lower is more promising; of so many kinds. */
+/* How promising a free machine is: 0 (most) to PROMISES - 1. */
 #define PROMISES 3
 static int promise(const struct machine *m)
 {

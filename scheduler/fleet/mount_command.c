@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Commands for the shell of a node. It is bash or any sh, and there may be no mountpoint(1), so
- * what is mounted is read from /proc/self/mountinfo, which also never touches a stuck mount.
+ * Commands for the shell of a node. The shell is bash or any sh, and mountpoint(1) may be missing.
+ * So mounts are found in /proc/self/mountinfo, which also never touches a stuck mount.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@ static const char *taken(struct arena *a, struct strbuf *b)
     return text;
 }
 
-/* What the placeholder at `p` ("{name}...") stands for, and its length; NULL: it is none. */
+/* The value of the placeholder at `p` ("{name}..."), and its length; NULL: it is none. */
 static const char *placeholder(const char *p, const struct mount_words *w, size_t *len)
 {
     const struct {
@@ -78,7 +78,7 @@ const char *mount_script(struct arena *a, const char *root, const char *target, 
     strbuf_puts(&b, "if mounted; then exit 0; fi\n");
     if (dir)
         strbuf_printf(&b, "mkdir -p -- %s || exit\n", shell_quoted(a, dir));
-    /* As root, nothing may be mounted where a link in somebody's share leads to. */
+    /* Root must not mount anything at the target of a link in somebody's share. */
     strbuf_puts(&b, "mkdir -p -- \"$target\" && got=$(cd \"$target\" && pwd -P) || exit\n"
                     "if [ \"$got\" != \"$real\" ]; then\n"
                     "  echo \"a symbolic link is on the way to $target\" >&2; exit 1\n"

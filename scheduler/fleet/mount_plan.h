@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * How a volume comes to a node. mount_rules.c chooses: a folder of the daemon's for local nodes,
- * the site's first matching rule for machines, who serves a file server. mount_command.c writes the
- * shell command. Pure: structs in, structs out, everything arena-owned; nothing touches a disk.
+ * Plans how a volume gets to a node. mount_rules.c chooses: for local nodes a folder of the
+ * daemon's, for machines the site's first matching rule; for file servers it finds the host that
+ * serves. mount_command.c writes the shell command. Pure: structs in, structs out, everything
+ * arena-owned; nothing touches a disk.
  *
  * A secret (an account's key) reaches a command by a file of mode 0600 or by the environment; it
  * is never part of a command's text.
@@ -18,8 +19,8 @@
 #include "model/spec.h"
 #include "scheduler/fleet/fleet.h"
 
-/* Below the daemon's storage directory: the folders of file servers that it serves itself, each by
- * its guid. No storage account can be called so. */
+/* The folder below the daemon's storage directory for file servers that it serves itself, each with
+ * its guid as name. No storage account can have this name. */
 #define FILE_SERVERS_DIR ".fileservers"
 
 /* The node that volumes are to be mounted on. */
@@ -43,29 +44,30 @@ struct mount_plan {
     bool shared;               /* ... which is the daemon's own, for every job to write in */
     const char *command; /* for the shell; mounts at the target unless something is mounted there */
     const char *shown;   /* the part of `command` that mounts, for people */
-    const char *unmount; /* for the shell, before the node's own unmounting; NULL: nothing */
+    const char *unmount; /* for the shell, before the node unmounts by itself; NULL: nothing */
     const char *file, *file_text; /* secret: a file of mode 0600 that the command reads, and takes
                                      away when it ends; or NULL */
     struct kv env[1];             /* secret */
     size_t n_env;
 };
 
-/* The i-th volume `m` of its list. `server` is the file server that a MOUNT_FILE_SERVER names
- * (NULL: there is none). False: it cannot be mounted; *why says what is missing and what to do. */
+/* Plans the volume `m`, the i-th of its list. `server` is the file server that a MOUNT_FILE_SERVER
+ * names (NULL: there is none). False: the volume cannot be mounted; *why says what is missing and
+ * what to do. */
 bool mount_plan(struct arena *a, const struct mount_node *node, const struct mount_volume *m,
                 size_t i, const struct file_server *server, struct mount_plan *out,
                 struct failure *why);
 
-/* The site's first matching rule; without one a folder of the daemon's, if there are local nodes.
- * False: nobody. */
+/* Finds who serves a file server: the site's first matching rule; without one a folder of the
+ * daemon's, if there are local nodes. False: nobody. */
 bool file_server_backing(struct arena *a, const struct site *site, int local_nodes,
                          const char *storage_dir, const struct file_server *f,
                          struct file_server_backing *out);
 
 /* --- mount_command.c -------------------------------------------------------------------------- */
 
-/* What placeholders stand for: {account} {share} {container} {url} {options} {target} {key}
- * {workspace} {name}. NULL: stays as it is. */
+/* Values of the placeholders {account} {share} {container} {url} {options} {target} {key}
+ * {workspace} {name}. NULL: the placeholder stays as it is. */
 struct mount_words {
     const char *account, *share, *url, *options, *target, *key, *workspace, *name;
 };
@@ -74,8 +76,8 @@ struct mount_words {
 const char *mount_fill(struct arena *a, const char *text, const struct mount_words *words,
                        bool quoted);
 
-/* The whole command around one that mounts: makes the target, leaves well alone what is mounted
- * already, and ends well only once something is mounted there. `file` is removed at the end; `dir`
+/* Wraps a command that mounts: makes the target, does nothing if something is mounted there
+ * already, and succeeds only once something is mounted there. `file` is removed at the end; `dir`
  * (may be NULL) is made first. */
 const char *mount_script(struct arena *a, const char *root, const char *target, const char *mount,
                          const char *file, const char *dir);

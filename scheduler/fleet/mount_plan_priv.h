@@ -24,11 +24,11 @@ struct planning {
 bool plan_refuse(struct planning *p, enum failure_code code, const char *message,
                  const char *remedy);
 bool plan_refuse_without_root(struct planning *p, const char *way);
-/* The plan is this command, with what makes it safe to repeat around it. */
+/* Makes this command the plan, wrapped so that it is safe to repeat. */
 void plan_set_command(struct planning *p, const char *command);
-/* "a,b" of those parts that are there. */
+/* "a,b" from the parts that are not NULL. */
 const char *plan_joined(struct arena *a, const char *const *parts, size_t n);
-/* "-o OPTIONS " quoted, of those parts that are there, or "". */
+/* "-o OPTIONS ", quoted, from the parts that are not NULL; "" without any. */
 const char *plan_options(struct planning *p, const char *const *parts, size_t n);
 /* The volume's own options, if mount(8) would take them. */
 const char *plan_own_options(const struct planning *p);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which way a volume takes.
+ * Chooses the way in which a volume is mounted.
  */
 #include <string.h>
 

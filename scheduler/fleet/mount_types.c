@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The types of rules under `mounts`: what each makes of a share or container.
+ * The types of rules under `mounts`, and the plan that each makes for a share or container.
  */
 #include <ctype.h>
 #include <string.h>
@@ -108,7 +108,7 @@ static bool plan_cifs(struct planning *p)
     return true;
 }
 
-/* Root mounts for the job's user, who is another. */
+/* Root mounts for the job's user, who is somebody else. */
 static bool plan_sshfs(struct planning *p)
 {
     struct arena *a = p->a;
@@ -152,7 +152,8 @@ static const char *blobfuse_config(struct planning *p, const char *cache)
                         yaml_quote(a, p->words.share), yaml_quote(a, endpoint));
 }
 
-/* As after -o; or, with a dash in front, arguments separated by blanks, as the service took them.
+/* Adds options as they follow -o, or, if they begin with a dash, arguments separated by blanks, as
+ * the service took them.
  */
 static void put_arguments(struct arena *a, struct strbuf *b, const char *options)
 {
@@ -205,7 +206,7 @@ static bool asks_for_key(const char *text)
     return text && strstr(text, "{key}");
 }
 
-/* The words that its texts may use; {key} only where one asks for it. */
+/* Fills the values that the rule's texts may use; {key} only if a text asks for it. */
 static bool fill_words(struct planning *p)
 {
     const struct site_mount_rule *r = p->rule;

@@ -83,7 +83,7 @@ static void add_planned(const struct mounts *m, size_t i, const struct mount_pla
     memcpy(env, plan->env, sizeof plan->env);
     spec.env = env;
     spec.n_env = plan->n_env;
-    spec.keep_children = true; /* sshfs and its like serve the mount */
+    spec.keep_children = true; /* sshfs and similar programs go on to serve the mount */
     script_command(m->script, &label, &spec, false);
 }
 
@@ -156,7 +156,8 @@ static struct script_label unmount_label(struct arena *a, const struct mount_vol
                                  .may_fail = true};
 }
 
-/* The rule's own, if it has one. Known also of a volume that cannot be planned (any more). */
+/* Adds the rule's own unmount command, if it has one. Works also for a volume that cannot be
+ * planned (any more). */
 static void add_unmount_command(const struct mounts *m, const struct mount_volume *v, size_t i)
 {
     const struct mount_node node = node_of(m);
@@ -191,7 +192,7 @@ void mounts_remove(const struct mounts *m, const struct mount_list *list)
     script_remove_tree(m->script, &tidy, work_dir(m));
 }
 
-/* Keys are not needed for that. The cluster may be gone: then only the node's own unmounting. */
+/* Needs no keys. If the cluster is gone, only the node's own unmounting is left. */
 static void add_cluster_unmounts(const struct node_rt *rt, struct script *sc, struct arena *a)
 {
     const struct front *f = rt->fleet->cfg.front;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A node as those see it who work on it. They attach as tenants, several on one node if need be,
+ * A node, as seen by those who work on it. They attach as tenants, several on one node if need be,
  * and are told when its link comes and goes, when the node is given up, and which tasks have ended.
  */
 #ifndef SCHEDULER_FLEET_NODE_H
@@ -15,11 +15,12 @@
 struct node_tenant;
 struct script;
 
-/* None may be NULL. They note and wake; they neither close the link nor free the tenant. */
+/* None may be NULL. These callbacks only note and wake; they neither close the link nor free the
+ * tenant. */
 struct node_tenant_events {
-    /* There is a link, and the node is what its row says: requests can be sent. */
+    /* There is a link, and the node agrees with its row: requests can be sent. */
     void (*ready)(struct node_tenant *t);
-    /* The link went: nothing that was asked for over it is answered any more. */
+    /* The link is gone: no request that went over it is answered any more. */
     void (*down)(struct node_tenant *t);
     /* The node was given up. The tenant is detached already. */
     void (*gone)(struct node_tenant *t);
@@ -27,10 +28,10 @@ struct node_tenant_events {
     bool (*task_ended)(struct node_tenant *t, const struct task_status *st);
 };
 
-/* Embedded in what the tenant has of this node. */
+/* Embedded in the tenant's own struct for this node. */
 struct node_tenant {
     const struct node_tenant_events *events;
-    const char *dir;      /* its directory below <root>/jobs, which no sweep takes; borrowed */
+    const char *dir;      /* its directory below <root>/jobs, which no sweep removes; borrowed */
     struct node_rt *node; /* NULL: attached to none */
     struct node_tenant *next;
 };
@@ -49,21 +50,21 @@ int64_t node_rt_id(const struct node_rt *rt);
 const char *node_rt_name(const struct node_rt *rt);
 const char *node_rt_root(const struct node_rt *rt);
 bool node_rt_is_local(const struct node_rt *rt);
-/* As its last hello said. */
+/* From the node's last hello. */
 int node_rt_gpus(const struct node_rt *rt);
 const char *node_rt_runtimes(const struct node_rt *rt); /* of containers; may be NULL */
-/* Why it has no link, as far as that is known; else NULL. */
+/* Why the node has no link; NULL if that is not known. */
 const char *node_rt_why_down(const struct node_rt *rt);
-/* At which it is reached from other nodes: the machine's, or loopback. `rt` may be NULL. */
+/* The address at which other nodes reach it: the machine's, or loopback. `rt` may be NULL. */
 const char *node_rt_address(const struct node_rt *rt);
 /* Whether each job has an account of its own there. */
 bool node_rt_has_accounts(const struct node_rt *rt);
 /* The account that a job with the directory `dir` (below <root>/jobs) runs as there, as requests
  * name it: its own, or the one that the site names. NULL: the agent's own. */
 const char *node_rt_job_account(const struct node_rt *rt, struct arena *a, const char *dir);
-/* Steps of `sc`: that account is taken, for a job whose first node has the root `first_root`, which
- * may be on the same machine; it is given back, or all are (`dir` NULL). Nothing where there are
- * none. */
+/* Add steps to `sc` that take this account, for a job whose first node has the root `first_root`
+ * (which may be on the same machine), and that give it back (`dir` NULL: give all back). They add
+ * nothing where there are no such accounts. */
 void node_account_take_step(const struct node_rt *rt, struct arena *a, struct script *sc,
                             const char *dir, const char *first_root, bool may_fail);
 void node_account_release_step(const struct node_rt *rt, struct arena *a, struct script *sc,
@@ -74,16 +75,16 @@ struct node_link *node_rt_link(const struct node_rt *rt);
 /* Requests can be sent: the link is there, and hello was compared with the row. */
 bool node_rt_usable(const struct node_rt *rt);
 
-/* The node answers, but cannot do what every node can: counts as a lost link. What it held goes on
- * over the next one; not to be called from inside a reply. */
+/* The node answers, but cannot do what every node can: counts as a lost link. Its work goes on over
+ * the next link. Must not be called inside a reply. */
 void node_rt_distrust(struct node_rt *rt, const char *why);
-/* A local node that is given up if that happens once more. */
+/* Whether this is a local node that is given up if this happens once more. */
 bool node_rt_nearly_lost(const struct node_rt *rt);
-/* Something of an attached tenant cannot be ended there: the node gets nothing more to do, and the
- * tenant is detached and told that it is gone. Others that are attached go on. */
+/* A task of an attached tenant cannot be ended on this node. The node gets nothing more to do; the
+ * tenant is detached and told that the node is gone. Other tenants go on. */
 void node_give_up(struct node_tenant *t, const struct failure *why);
-/* `task` was killed at *since_us (0: found to be now; kept there) and has not ended. True: for
- * longer than it may take; *why says so. False: it may take until *until_us. */
+/* `task` was killed at *since_us (0: just now; the instant is stored there) and has not ended.
+ * True: that takes too long; *why says so. False: it may take until *until_us. */
 bool node_kill_is_overdue(const struct node_rt *rt, const char *task, int64_t *since_us,
                           int64_t *until_us, struct arena *a, struct failure *why);
 

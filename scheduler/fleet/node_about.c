@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is asked about a node in memory.
+ * Questions about a node in memory.
  */
 #include "scheduler/fleet/node_priv.h"
 
@@ -56,8 +56,7 @@ bool node_rt_usable(const struct node_rt *rt)
     return rt->contact.state == CONNECTION_READY && rt->contact.greeted;
 }
 
-/* How long until tasks that were sent SIGKILL are gone, in s: their supervisor gives up what is
- * left of one after 10. */
+/* How long a task may live after SIGKILL, in s. Its supervisor gives up after 10. */
 #define KILL_TIMEOUT_S 60
 
 bool node_kill_is_overdue(const struct node_rt *rt, const char *task, int64_t *since_us,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Who jobs run as on a node. Where the agent is root each has an account of its own, called as its
- * directory is, unless the site names one for all.
+ * The accounts that jobs run as on a node. Where the agent is root, each job has an account of its
+ * own with the name of its directory, unless the site names one for all.
  */
 #include <string.h>
 
@@ -57,7 +57,7 @@ void node_account_take_step(const struct node_rt *rt, struct arena *a, struct sc
     script_account_take(sc, &take, &account);
 }
 
-/* Asked for also where there are none any more: an agent that is root may have some of before. */
+/* Added even if accounts are not used any more: an agent that is root may have some from before. */
 void node_account_release_step(const struct node_rt *rt, struct arena *a, struct script *sc,
                                const char *dir)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * The link to a node: opening it, losing it, when to try again.
+ * The link to a node: opens it, handles its loss, decides when to try again.
  *
  *   CONNECTION_NONE --open--> CONNECTION_OPENING --hello--> CONNECTION_READY
  *       ^                    | down                 | down, or no longer wanted
  *       +----closed---- CONNECTION_CLOSING <--------------+
  *
  * A lost link is opened again after pauses that grow; tasks on the node go on meanwhile. Links of
- * machines take turns: no more than site.connect_limit are connecting at once, the others wait in
- * the order in which they came. Failures that a person has to put right (a changed host key, a
- * login that is refused) count at once and are tried again rarely.
+ * machines take turns: at most site.connect_limit connect at once, and the others wait in order of
+ * arrival. After a failure that a person has to put right (a changed host key, a refused login) the
+ * node is given up at once, and tried again rarely.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
  * was killed or a machine short of processes for a moment. */
 static const int pauses_ms[] = {0, 0, 50, 100, 200, 500, 1000, 2000};
 #define LOSSES_MAX ((int)(sizeof pauses_ms / sizeof pauses_ms[0]))
-/* One that was given up is tried again this often. */
+/* A node that was given up is tried again this often. */
 #define LOCAL_AGAIN_US 30000000
 
 /* Machines: the pause doubles with each loss, between these. */
@@ -30,10 +30,10 @@ static const int pauses_ms[] = {0, 0, 50, 100, 200, 500, 1000, 2000};
 #define REFUSED_US       300000000
 #define PREPARING_LOSSES 3
 
-/* A link that lived this long was a good one: losses before it do not count any more. */
+/* After a link that lived this long, earlier losses do not count any more. */
 #define GOOD_LINK_US 2000000
 
-/* The picture above. */
+/* The picture above as a table. */
 static const bool steps[][CONNECTION_CLOSING + 1] = {
     [CONNECTION_NONE] = {[CONNECTION_OPENING] = true},
     [CONNECTION_OPENING] = {[CONNECTION_READY] = true, [CONNECTION_CLOSING] = true},
@@ -157,7 +157,7 @@ static int64_t pause_after(const struct node_rt *rt)
     return wakes_jitter(rt->fleet->wakes, us < PAUSE_MAX_US ? us : PAUSE_MAX_US);
 }
 
-/* A machine that stays away is said to be so once, not with each try. */
+/* Logs once, and not with each try, that a machine stays away. */
 static void log_loss(const struct node_rt *rt, const char *why)
 {
     bool known = rt->machine && rt->contact.failures > 1 && rt->contact.why_down &&
@@ -310,7 +310,7 @@ void node_rt_distrust(struct node_rt *rt, const char *why)
 static void on_task_ended(void *ctx, const struct task_status *status)
 {
     struct node_rt *rt = ctx;
-    /* Also one that is told to the watch is among those whose end a preparation or release awaits.
+    /* A preparation or release awaits the end of the watch's command too.
      */
     node_watch_task_ended(rt, status);
     if (rt->prep)
@@ -346,7 +346,7 @@ static void open_link(struct node_rt *rt)
     struct fleet *fl = rt->fleet;
     struct err e = {0};
     if (ask_provider(rt, &e) != 0) {
-        note_loss(rt, e.msg, true); /* of a machine: its settings are at fault */
+        note_loss(rt, e.msg, true); /* a machine: its settings are wrong */
         wake(fl->wakes, WAKE_NODE, rt->id);
         wake_next(fl);
         return;

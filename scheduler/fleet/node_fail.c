@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Writing that a node failed. Of one that is given up, who worked there is told at once, and that
- * cannot be taken back; so if the write is (a full disk), it is written again before anybody else
- * may use the node.
+ * Writes that a node failed. When a node is given up, its tenants are told at once, which cannot be
+ * undone. So if the write is rolled back (a full disk), it is written again before anybody else may
+ * use the node.
  */
 #include <stdlib.h>
 
@@ -31,7 +31,7 @@ int node_write_failure(struct node_rt *rt, struct arena *a, const struct failure
     if (rc <= 0)
         return rc;
     enum node_state to = node_next(row.state, NODE_EV_FAILED);
-    if (to == 0) /* a report that comes too late to mean anything */
+    if (to == 0) /* the report comes too late to matter */
         return 0;
     const struct st_node_move m = {.id = row.id,
                                    .from = row.state,
@@ -72,7 +72,7 @@ bool node_fail(struct node_rt *rt, const struct failure *f)
 struct node_loss {
     struct arena a;
     struct failure why; /* in the arena */
-    int unsure;         /* writes of it that are not known to be on disk, or rolled back */
+    int unsure;         /* writes of it that are neither known to be on disk nor rolled back */
 };
 
 void node_loss_free(struct node_rt *rt)
@@ -102,7 +102,7 @@ static void effect_written(void *ctx, int64_t id, const struct err *why)
 {
     struct node_rt *rt = node_rt_find(ctx, id);
     if (!rt || !rt->loss || rt->loss->unsure == 0)
-        return; /* of a node that is gone */
+        return; /* the node is gone */
     rt->loss->unsure--;
     if (!why && rt->loss->unsure == 0)
         node_loss_free(rt);

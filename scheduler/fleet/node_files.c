@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * Looking at files of nodes: each look is one request over the node's link, answered once. One that
- * the node does not answer in time, or that is still waited for when the daemon stops, is answered
- * with an error; its record stays until the link gives it up.
+ * Lists and reads files on nodes: each call is one request over the node's link, answered once. If
+ * the node does not answer in time, or the daemon stops before, the caller gets an error; the
+ * request's record stays until the link drops it.
  */
 #include <stdlib.h>
 
 #include "scheduler/fleet/node_priv.h"
 
-/* The agent gives up after 30 s by itself; this is for one that does not even do that. */
+/* The agent gives up after 30 s by itself; this limit is for an agent that does not even do that.
+ */
 #define READ_LIMIT_US 40000000
 
 struct node_read {
     struct fleet *fleet;
     int64_t id;
     char *node;
-    fleet_dir_cb on_dir;     /* one of the two, */
-    fleet_bytes_cb on_bytes; /* NULL both once answered */
+    fleet_dir_cb on_dir;     /* one of the two is set; */
+    fleet_bytes_cb on_bytes; /* both are NULL once answered */
     void *ctx;
 };
 
@@ -42,7 +43,7 @@ static int unavailable(const char *node, const char *why, struct err *e)
                    why ? why : "its link is being opened");
 }
 
-/* What it says of the file stays; everything else means that the node did not answer. */
+/* Keeps errors about the file; any other error means that the node did not answer. */
 static const struct err *explain(const struct node_read *k, const struct err *why, struct err *e)
 {
     if (!why || why->code == ERR_FILE_NOT_FOUND || why->code == ERR_INVALID_PATH ||

@@ -14,14 +14,14 @@
 #include "scheduler/fleet/env.h"
 #include "scheduler/fleet/node_priv.h"
 
-/* A link that cannot be opened this many times has no agent that could know of tasks. */
+/* If a link cannot be opened this many times, there is no agent that could know of tasks. */
 #define OPEN_TRIES 2
 
 /* Kills that fail (the link went down under them, as a rule) are repeated this often. */
 #define KILL_ROUNDS 3
 
-/* Killed tasks are looked at again this often, and given up after so long: their supervisors write
- * logs, which would bring back parts of a root that was removed meanwhile. */
+/* Killed tasks are looked at again this often, and given up after a limit. They must be gone,
+ * because their supervisors write logs and would bring back parts of a removed root. */
 #define KILL_LOOK_US 20000
 #define KILL_MAX_US  30000000
 
@@ -44,7 +44,7 @@ struct node_exit {
     int pending;   /* replies to kills, or to unmounts */
     int refusals;  /* kills that failed, in this round */
     int rounds;
-    int running;       /* tasks that the last list said to run */
+    int running;       /* tasks that ran according to the last list */
     int64_t killed_us; /* when the first was killed; 0: none was */
 };
 
@@ -56,7 +56,8 @@ void node_exit_free(struct node_rt *rt)
 
 #define BIT(phase) (1U << (phase))
 
-/* What may follow what. Back to asking: the link went, or something has to be done again. */
+/* Which step may follow which. Back to asking: the link is gone, or something has to be done again.
+ */
 static const unsigned exit_steps[] = {
     [EXIT_ASKING] = BIT(EXIT_LOOKING) | BIT(EXIT_KILLING) | BIT(EXIT_CLOSING),
     [EXIT_LOOKING] = BIT(EXIT_ASKING) | BIT(EXIT_REMOVED),
@@ -86,7 +87,8 @@ static bool current(const struct node_rt *rt)
     return rt->exit && rt->contact.state == CONNECTION_READY && rt->exit->phase == EXIT_KILLING;
 }
 
-/* A mount that cannot be taken away keeps the root from being removed, which says so. */
+/* A failed unmount is not handled here: the removal of the root fails because of it, and says so.
+ */
 static void on_unmounted(void *ctx, const struct err *why)
 {
     struct node_rt *rt = ctx;
@@ -181,7 +183,7 @@ static struct root_work *root_work_new(struct node_rt *rt, enum exit_phase phase
     return w;
 }
 
-/* The node, if it is leaving yet. */
+/* The node, if it is still leaving. */
 static struct node_rt *root_work_node(const struct root_work *w)
 {
     struct node_rt *rt = node_rt_find(w->fleet, w->node_id);
@@ -261,7 +263,7 @@ static void on_root_removed(void *ctx, const struct err *why)
     if (rt && !why) {
         step_to(rt, EXIT_REMOVED);
     } else if (rt) {
-        go(rt, EXIT_ASKING); /* something may be mounted there still */
+        go(rt, EXIT_ASKING); /* something may still be mounted there */
         wake_by(fl->wakes, WAKE_NODE, rt->id, wakes_mono(fl->wakes) + REMOVE_AGAIN_US);
     }
     root_work_free(w);

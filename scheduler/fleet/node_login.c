@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where people log in on a node: on a machine its own sshd, where the preparation made the
- * cluster's admin user; on a local node a listener of ours, opened when somebody first asks.
+ * Where people log in on a node. On a machine this is its own sshd, with the admin user that the
+ * preparation made; on a local node it is a listener of ours, opened when somebody first asks.
  */
 #include <string.h>
 
@@ -10,8 +10,8 @@
 #define LOCAL_ADDRESS "127.0.0.1"
 #define SSH_PORT      22
 
-/* Said where nothing listens, because there is no sshd here: the port that the service would have
- * given. */
+/* Shown when nothing listens because there is no sshd here: the port that the service would have
+ * shown. */
 #define FIRST_PORT 50000
 
 const char *node_rt_address(const struct node_rt *rt)
@@ -56,7 +56,7 @@ static int open_for(struct node_rt *rt, struct arena *a, struct err *e)
     return rc;
 }
 
-/* A login that cannot be offered is no reason to refuse the list of nodes. */
+/* If no login can be offered, the list of nodes is shown all the same. */
 static void local_login(struct fleet *fl, struct arena *a, const struct node *row,
                         struct node_login *out)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Makes a node fit for jobs: ends what an earlier life left running there, takes away what it left
- * behind, mounts the cluster's volumes, runs its setup task. Repeatable: every step is idempotent,
- * and the setup task's id holds when and by which daemon this preparation was decided, so that a
- * restart of the daemon finds the same task again instead of running it twice. Once the node is
- * idle it forgets the task, before anything else runs there: a backup of the database that was made
- * in the middle of a preparation, and is put back after jobs ran, finds nothing to go on with.
+ * behind, mounts the cluster's volumes, runs its setup task. Repeatable: every step is idempotent.
+ * The setup task's id contains when and by which daemon this preparation was decided, so that a
+ * restarted daemon finds the same task again instead of running it twice. Once the node is idle it
+ * forgets the task, before anything else runs there. So a database backup from the middle of a
+ * preparation, put back after jobs ran, finds no task to go on with.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,12 +21,13 @@
 struct node_prep {
     struct arena a;
     struct node_setup_spec spec;
-    struct script *script; /* NULL: it failed before there was one */
+    struct script *script; /* NULL: the preparation failed before it had one */
     struct mount_secret *secrets;
     const char *task_prefix, *setup_id;
-    bool resumed;       /* the node knows the setup task: nothing is taken from under it */
-    int64_t killing_us; /* since when the end of a killed task is awaited; 0: it is not */
-    bool failed;        /* nothing more is sent; kept because replies may still come */
+    bool resumed; /* the node knows the setup task: nothing is cleaned away under it */
+    int64_t
+        killing_us; /* the instant since which the end of a killed task is awaited; 0: none is */
+    bool failed;    /* nothing more is sent; the struct is kept because replies may still come */
     struct failure why; /* code NULL: cancelled, or reported already */
 };
 
@@ -66,9 +67,9 @@ static void prep_fail_text(struct node_rt *rt, enum failure_code code, const cha
     prep_fail(rt->prep, &f);
 }
 
-/* Not noted from the script's callback: a request also fails when its link goes down, and then the
- * preparation is abandoned before the node's turn comes. Until it is written, nothing is tried
- * anew.
+/* The failure is not noted in the script's callback: a request also fails when its link goes down,
+ * and then the preparation is abandoned before the node's turn comes. Nothing is tried anew until
+ * the failure is written.
  */
 bool node_prepare_report(struct node_rt *rt)
 {
@@ -122,7 +123,7 @@ static void prepared(struct node_rt *rt)
     } else if (e.code != ERR_CONFLICT) {
         LOG_WARN(rt->fleet->log, "node.not_prepared", LF_STR("node", rt->name),
                  LF_STR("why", e.msg));
-    } /* else it was told to leave meanwhile: the row says what is to be done */
+    } /* otherwise the node was told to leave meanwhile, and its row says what to do */
     wake_when_durable(rt->fleet->wakes, effect_prepared, rt->fleet, rt->id);
 }
 
@@ -138,7 +139,7 @@ static const char *setup_dir(struct arena *a, struct env *v, const struct setup_
     const char *prefix = env_expand(v, t->std_prefix, e);
     if (!prefix)
         return NULL;
-    if (prefix[0] != '/') /* meant below the setup task's own directory */
+    if (prefix[0] != '/') /* a relative path is below the setup task's own directory */
         prefix = arena_printf(a, "%s/%s", home, prefix);
     return t->std_suffix ? arena_printf(a, "%s/%s", prefix, t->std_suffix) : prefix;
 }
@@ -188,9 +189,9 @@ static struct script_label label(struct node_rt *rt, enum failure_code code, con
         .code = code, .what = what, .remedy = in_words(rt, PREPARE_REMEDY)};
 }
 
-/* Whatever an earlier life of this node left must not disturb the next job: processes first. What
- * they hold open can only be taken away once they are gone, and what is below a mount point only
- * once nothing is mounted there. */
+/* What an earlier life of this node left must not disturb the next job. Processes go first, because
+ * what they hold open cannot be removed before they are gone; then mounts, because nothing below a
+ * mount point may be removed while something is mounted there. */
 static void add_cleaning(struct node_rt *rt)
 {
     struct node_prep *prep = rt->prep;
@@ -216,8 +217,9 @@ static void on_changed(void *ctx)
     wake(rt->fleet->wakes, WAKE_NODE, rt->id);
 }
 
-/* The cluster's administrator, where the agent can make accounts; else people log in as they
- * always have. Accounts of an earlier cluster, whose release was cut short, go first. */
+/* Makes the administrator's account of the cluster, where the agent can make accounts; elsewhere
+ * people log in as before. Removes accounts of an earlier cluster first, in case its release was
+ * cut short. */
 static void add_admin(struct node_rt *rt)
 {
     const struct admin_user_spec *admin = &rt->prep->spec.admin;
@@ -237,7 +239,7 @@ static void add_admin(struct node_rt *rt)
     script_user_add(rt->prep->script, &make, &user);
 }
 
-/* False: noted as the preparation's failure. */
+/* False: the failure was noted for the preparation. */
 static bool add_mounts(struct node_rt *rt)
 {
     struct node_prep *prep = rt->prep;
@@ -288,7 +290,7 @@ static void name_tasks(struct node_rt *rt, const struct node *row)
     prep->task_prefix = node_task_prefix(rt, &prep->a, row->epoch, when);
     if (*row->epoch)
         prep->setup_id = arena_printf(&prep->a, "%ssetup", prep->task_prefix);
-    else /* decided on before epochs were kept, and begun under this name */
+    else /* decided before epochs were recorded, and begun under this name */
         prep->setup_id =
             arena_printf(&prep->a, "n%lld-setup-%lld", (long long)rt->id, (long long)row->state_us);
     rt->setup.durable = false;
@@ -313,7 +315,7 @@ static void begin(struct node_rt *rt, const struct node *row)
         make_script(rt);
 }
 
-/* Nothing may be started beside a task that does not die. */
+/* Fails the preparation if a task does not die: nothing may be started beside it. */
 static void check_kill(struct node_rt *rt)
 {
     struct node_prep *prep = rt->prep;

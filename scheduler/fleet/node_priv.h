@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One node, and what is being done to it: node_runtime.c (rows and memory), node_connect.c (the
+ * One node, and the work in hand on it: node_runtime.c (rows and memory), node_connect.c (the
  * link), node_watch.c (health), node_prepare.c, node_sweep.c, node_leave.c and node_release.c (the
  * end), node_login.c.
  */
@@ -20,21 +20,21 @@
 
 enum connection_state { CONNECTION_NONE, CONNECTION_OPENING, CONNECTION_READY, CONNECTION_CLOSING };
 
-/* The link, and how it has been: node_connect.c. */
+/* The link and its history: node_connect.c. */
 struct node_contact {
     struct node_link *link; /* owned; NULL in CONNECTION_NONE */
     enum connection_state state;
     bool greeted;               /* CONNECTION_READY, and hello was compared with the row */
     int failures;               /* links lost in a row */
-    int64_t ready_us, retry_us; /* last hello; not to be opened before */
-    int64_t lost_us;            /* machines: since when there is no good link; 0: there is one */
-    bool refused;   /* machines: the last link failed for what a person must put right */
-    bool let_in;    /* machines: the last link failed only after it had logged in */
-    char *why_down; /* last reason, for errors */
-    char *why_told; /* the reason that the row's errors give; NULL: another failure */
+    int64_t ready_us, retry_us; /* the last hello; the instant before which no link is opened */
+    int64_t lost_us; /* machines: the instant since which there is no good link; 0: there is one */
+    bool refused;    /* machines: the last link failed for a reason that a person must put right */
+    bool let_in;     /* machines: the last link failed only after it had logged in */
+    char *why_down;  /* last reason, for errors */
+    char *why_told;  /* the reason in the row's errors; NULL: the row has another failure */
 };
 
-/* Its place among those that wait to connect. */
+/* Its place in the queue of nodes that wait to connect. */
 struct node_turn {
     bool connecting; /* counted in fleet.turns.connecting */
     bool waits;
@@ -55,14 +55,14 @@ struct node_seen {
 /* What the row said when it was last looked at. */
 struct node_noted {
     bool unusable;
-    bool heals;   /* unusable, but prepared again by itself once it can be reached */
+    bool heals;   /* unusable, but will be prepared again by itself once it can be reached */
     bool reached; /* an incarnation is known: something of ours may be there */
 };
 
 /* The set-up task of a preparation that is over. */
 struct node_setup_done {
     char *id;     /* NULL: the node has forgotten it, or there was none */
-    bool durable; /* that it is over is on disk: the node may forget it */
+    bool durable; /* its end is on disk, so the node may forget it */
 };
 
 struct node_prep;    /* node_prepare.c */
@@ -81,8 +81,8 @@ struct node_rt {
     struct node_turn turn;
     struct node_seen seen;
     struct node_noted noted;
-    bool no_strays; /* no tasks that no row knows: node_strays.c */
-    bool swept;     /* no directories of forgotten jobs: node_sweep.c */
+    bool no_strays; /* all tasks there are known to rows: node_strays.c */
+    bool swept;     /* no directories of forgotten jobs are left: node_sweep.c */
     struct node_setup_done setup;
     struct node_tenant *tenants;        /* borrowed */
     int64_t idle_row_us, idle_since_us; /* node.idle_us as last seen; fleet_node_idle_since() */
@@ -93,12 +93,12 @@ struct node_rt {
     struct node_release *release; /* the same, of a machine */
     struct node_watch *watch;     /* NULL before the machine was first watched */
     struct login *login;          /* a local node's, once somebody asked for it */
-    struct node_loss *loss;       /* it was given up, and that is not known to be on disk */
+    struct node_loss *loss; /* it was given up, and the write of that is not known to be on disk */
 };
 
-/* What the ids of tasks begin with that run there for the node itself. There are no row ids in
- * them, as a backup that is put back repeats those; `epoch` is the one in which it was decided that
- * they run (NULL: this one). */
+/* The beginning of the ids of tasks that run for the node itself. It contains no row ids, because a
+ * backup that is put back repeats those. `epoch`: the one in which the tasks were decided on (NULL:
+ * the present one). */
 const char *node_task_prefix(const struct node_rt *rt, struct arena *a, const char *epoch,
                              const char *what);
 
@@ -109,7 +109,7 @@ void node_set_text(char **field, const char *text);
 
 void node_reconcile(void *ctx, int64_t id);
 struct node_rt *node_rt_new_orphan(struct fleet *fl, const char *name);
-/* Forgets a node whose link is closed and that nobody is attached to. */
+/* Frees a node whose link is closed and that has no tenants. */
 void node_rt_free(struct node_rt *rt);
 
 /* --- node_fail.c ---------------------------------------------------------------------------- */
@@ -120,9 +120,9 @@ bool node_fail(struct node_rt *rt, const struct failure *f);
 /* The same inside a transaction. */
 int node_write_failure(struct node_rt *rt, struct arena *a, const struct failure *f,
                        struct err *e) MUST_CHECK;
-/* As node_fail(), of a node that nobody is attached to any more: written until it is on disk. */
+/* Like node_fail(), for a node without tenants: the write is repeated until it is on disk. */
 void node_lose(struct node_rt *rt, const struct failure *why);
-/* Writes it again if it was rolled back; false: there is nothing to write. */
+/* Writes the loss again if that was rolled back; false: there is nothing to write. */
 bool node_lose_again(struct node_rt *rt);
 void node_loss_free(struct node_rt *rt);
 
@@ -139,35 +139,36 @@ void node_tell_task_ended(struct node_rt *rt, const struct task_status *st);
 
 /* What holds whenever a node's turn begins. */
 void node_check(const struct node_rt *rt);
-/* Without a link: opens one if the pause since the last is over and it is this node's turn, or sees
- * to it that the node is woken then. */
+/* Called without a link: opens one if the pause since the last is over and it is this node's turn;
+ * otherwise the node is woken when that is so. */
 void node_connect_want(struct node_rt *rt);
 /* Closes the link if there is one; the node is woken when it is closed. */
 void node_rt_close(struct node_rt *rt);
-/* It was tried long or often enough: the node is to be given up. `preparing`: nothing runs there
- * that could be lost. */
+/* Whether the node was tried long or often enough and is to be given up. `preparing`: nothing runs
+ * there that could be lost. */
 bool node_connect_hopeless(struct node_rt *rt, bool preparing);
-/* A local node that was given up: not for a while. */
+/* Puts off the next try of a local node that was given up. */
 void node_connect_pause(struct node_rt *rt);
-/* Tried at once, as if it had never failed. */
+/* Makes the next try come at once, as if the node had never failed. */
 void node_connect_forgive(struct node_rt *rt);
 
-/* "<incarnation of the root>@<boot id>", as rows keep it; older rows have no boot id. */
+/* Compares incarnations: "<incarnation of the root>@<boot id>" in rows; older rows have no boot id.
+ */
 enum node_likeness { NODE_SAME, NODE_REBOOTED, NODE_REPLACED };
 enum node_likeness node_compare(const char *row, const char *now);
 
 /* --- node_prepare.c ------------------------------------------------------------------------- */
 
-/* The next step; the link is ready. */
+/* Takes the next step of the preparation; the link is ready. */
 void node_prepare(struct node_rt *rt, const struct node *row);
-/* No further step; the preparation is freed with its link. */
+/* Takes no further step; the preparation is freed with its link. */
 void node_prepare_cancel(struct node_rt *rt);
-/* Writes down a failure that was noted; false if there is none. */
+/* Writes down a noted failure; false if there is none. */
 bool node_prepare_report(struct node_rt *rt);
 bool node_prepare_over(const struct node_rt *rt); /* failed or cancelled, not freed yet */
 void node_prepare_abandon(struct node_rt *rt);    /* frees it; the link is closed */
 void node_prepare_task_ended(struct node_rt *rt, const struct task_status *st);
-/* The link is ready and the node idle: its set-up task is of no use any more. */
+/* Forgets the set-up task, which is not needed any more; the link is ready and the node idle. */
 void node_prepare_forget(struct node_rt *rt);
 
 /* --- node_strays.c -------------------------------------------------------------------------- */
@@ -176,23 +177,24 @@ enum strays {
     STRAYS_NONE,   /* all that runs there is known */
     STRAYS_ENDING, /* wait: the node is woken */
     STRAYS_STUCK,  /* one does not die: *why */
-    STRAYS_UNKNOWN /* the node does not say, or not do, what was asked: *why */
+    STRAYS_UNKNOWN /* the node does not answer, or does not do what was asked: *why */
 };
-/* On the first link after a start of the daemon ends the tasks that no live allocation names. Texts
- * of *why live until node_strays_free(). */
+/* Ends the tasks that no live allocation names, on the first link after a start of the daemon.
+ * Texts of *why live until node_strays_free(). */
 enum strays node_strays_end(struct node_rt *rt, struct failure *why);
 void node_strays_task_ended(struct node_rt *rt, const struct task_status *st);
 void node_strays_free(struct node_rt *rt);
 
 /* --- node_sweep.c --------------------------------------------------------------------------- */
 
-/* Once after the link came up, and when the rows changed: removes the directories of jobs that are
- * neither kept nor a tenant's. The link is ready. */
+/* Removes the directories of jobs that are neither kept nor a tenant's, once after the link came up
+ * and whenever the rows changed. The link is ready. */
 void node_sweep(struct node_rt *rt);
 
 /* --- node_leave.c --------------------------------------------------------------------------- */
 
-/* The next step of: kill what runs there, close the link, remove the root, remove the row. */
+/* Takes the next step of leaving: kill what runs there, close the link, remove the root, remove the
+ * row. */
 void node_leave(struct node_rt *rt);
 /* The link went down in the middle. */
 void node_leave_link_down(struct node_rt *rt);
@@ -202,10 +204,10 @@ void node_find_orphans(struct fleet *fl);
 
 /* --- node_release.c ------------------------------------------------------------------------- */
 
-/* The next step of giving a machine back: kill what runs there, take away what we made, close the
- * link. True when it is done, or given up. */
+/* Takes the next step of giving a machine back: kill what runs there, remove what we made, close
+ * the link. True when that is done or given up. */
 bool node_release(struct node_rt *rt);
-/* Steps that take away from a machine what preparations put there; nothing runs there any more.
+/* Adds steps that remove from a machine what preparations put there; nothing runs there any more.
  * Texts live in `a`. */
 void node_release_steps(struct node_rt *rt, struct arena *a, struct script *sc);
 void node_release_task_ended(struct node_rt *rt, const struct task_status *st);
@@ -220,16 +222,16 @@ void node_login_close(struct node_rt *rt);
 
 /* --- node_watch.c --------------------------------------------------------------------------- */
 
-/* Asks a machine for its health when it is time; the link is ready. One whose agent has not
- * answered the last time for too long loses its link. */
+/* Asks a machine for its health when it is time; the link is ready. If the agent has not answered
+ * the last question for too long, the link is closed. */
 void node_watch_pulse(struct node_rt *rt);
 /* Runs a machine's health command when it is time; after node_watch_pulse(), on a node that is
  * prepared. */
 void node_watch(struct node_rt *rt);
-/* The link is going: what was asked for is not answered any more. */
+/* The link is going down: open requests are not answered any more. */
 void node_watch_link_down(struct node_rt *rt);
-/* The node is prepared or given back: what becomes of a health command that runs is of no interest
- * any more, as it is killed for that. */
+/* The node is prepared or given back, which kills a running health command: its result does not
+ * matter any more. */
 void node_watch_stop(struct node_rt *rt);
 void node_watch_task_ended(struct node_rt *rt, const struct task_status *st);
 void node_watch_free(struct node_rt *rt);

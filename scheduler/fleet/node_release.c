@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * A machine is given back: what still runs there is killed and seen to be gone, what preparations
- * and jobs left is taken away, all tasks are forgotten. The node root itself and the agent's
- * program stay.
+ * Gives a machine back: kills what still runs there and waits until it is gone, removes what
+ * preparations and jobs left, and makes the node forget all tasks. The node root itself and the
+ * agent's program stay.
  *
  * A machine that cannot be reached, or does not get rid of something, is given back all the same
- * after a while: its cluster cannot wait for ever. Nothing has to be remembered for that, because
- * every preparation, also that of the next cluster, begins by ending all tasks that it does not
- * know and waiting until they are gone, and by removing what jobs left.
+ * after a while, because its cluster cannot wait for ever. This needs no record: every preparation,
+ * also for the next cluster, begins by ending all tasks that it does not know, waiting until they
+ * are gone, and removing what jobs left.
  */
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@
 #include "scheduler/fleet/mounts.h"
 #include "scheduler/fleet/node_priv.h"
 
-/* How often the steps are begun, and how long they may take in all. */
+/* How often the steps may be begun, and how long they may take in all. */
 #define ROUNDS_MAX 3
 #define LONGEST_US 120000000
 
@@ -118,7 +118,7 @@ static void clean(struct node_rt *rt)
     case SCRIPT_RUNNING:
         break;
     case SCRIPT_DONE:
-        machine_trouble(rt->machine, NULL); /* the next node sees for itself */
+        machine_trouble(rt->machine, NULL); /* the next node finds out for itself */
         r->over = true;
         break;
     case SCRIPT_FAILED:

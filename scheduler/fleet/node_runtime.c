@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A node in memory: what its row says is compared with what is known of it, and the next step
- * taken.
+ * A node in memory: compares its row with what is known of it, and takes the next step.
  *
- * A node that is given up (too many links lost in a row, a machine that was silent for too long or
- * is not what it was) is unusable, and a job that it held is lost. The link is asked for in the
+ * A node is given up when too many links in a row are lost, or when a machine is silent for too
+ * long or has changed. It is unusable then, and its jobs are lost. The link is asked for in the
  * background from then on. When the node can be reached again, it is prepared anew: a preparation
  * ends everything that still runs there, and waits until it is gone, before anything new starts.
  */
@@ -85,8 +84,8 @@ void node_rt_free(struct node_rt *rt)
 
 /* --- failing -------------------------------------------------------------------------------- */
 
-/* The link first: closing it answers what the tenant has asked for. The others are asked again over
- * the next one. */
+/* Closes the link first, which answers the tenant's open requests. The other tenants ask again over
+ * the next link. */
 void node_give_up(struct node_tenant *t, const struct failure *why)
 {
     struct node_rt *rt = t->node;
@@ -96,7 +95,7 @@ void node_give_up(struct node_tenant *t, const struct failure *why)
     node_lose(rt, why);
 }
 
-/* Is it prepared again as soon as it can be reached? */
+/* Whether the node is prepared again as soon as it can be reached. */
 static bool heals(const struct node *row)
 {
     return row->state == NODE_UNUSABLE && failure_heals(row->failure);
@@ -158,7 +157,8 @@ static void node_lost(struct node_rt *rt)
     arena_free(&a);
 }
 
-/* The errors of an unusable node give the reason of now. */
+/* Whether the errors of an unusable node give another reason than the present one.
+ */
 static bool told_otherwise(const struct node_rt *rt)
 {
     return rt->machine && rt->contact.why_down &&
@@ -219,8 +219,8 @@ static bool same_capacity(const struct node *row, const struct capacity *has, co
            strcmp(row->devices ? row->devices : "", devices ? devices : "") == 0;
 }
 
-/* What the node says that it has, for those who plan. How many slots that is, is not its own
- * business. */
+/* Writes the capacity that the node reports, for planning. The node has no say in the number of its
+ * slots. */
 static bool capacity_as_row(struct node_rt *rt, const struct node *row)
 {
     const struct capacity has = {.slots = row->has.slots,
@@ -278,7 +278,7 @@ static bool greet(struct node_rt *rt, const struct node *row)
 
 /* --- reconciling ---------------------------------------------------------------------------- */
 
-/* A link is kept where something is to be done or watched. */
+/* A link is kept as long as there is work to do or something to watch. */
 static bool wants_link(const struct node_rt *rt, const struct node *row)
 {
     switch (row->state) {
@@ -293,7 +293,7 @@ static bool wants_link(const struct node_rt *rt, const struct node *row)
     return false;
 }
 
-/* It answers again. The preparation comes before everything else that could start there. */
+/* The node answers again. Its preparation comes before everything else that could start there. */
 static void prepare_healed(struct node_rt *rt, const struct node *row)
 {
     const struct st_node_move m = {.id = row->id,
@@ -333,7 +333,7 @@ static void use_link(struct node_rt *rt, const struct node *row)
         break;
     case NODE_UNUSABLE:
         if (wakes_mono(rt->fleet->wakes) < rt->contact.retry_us)
-            node_rt_close(rt); /* it is being restarted: not before */
+            node_rt_close(rt); /* it is being restarted: not before that is over */
         else if (rt->noted.heals && !rt->tenants && row->live == 0)
             prepare_healed(rt, row);
         break;
@@ -361,7 +361,7 @@ static void keep_link(struct node_rt *rt, const struct node *row)
     use_link(rt, row);
 }
 
-/* What the row's state means for what is kept in memory. */
+/* Adjusts memory to the state in the row. */
 static void note_state(struct node_rt *rt, const struct node *row)
 {
     bool was_unusable = rt->noted.unusable;
@@ -372,11 +372,11 @@ static void note_state(struct node_rt *rt, const struct node *row)
         node_watch_stop(rt);
     if (row->state != NODE_PREPARING)
         node_prepare_cancel(rt);
-    else if (was_unusable) /* tried again, be it by a resize: at once */
+    else if (was_unusable) /* somebody wants it tried again (a resize, for example): at once */
         node_connect_forgive(rt);
 }
 
-/* Nobody says any more how it could be reached. */
+/* The machine is not in the inventory any more, so it cannot be reached. */
 static void strike_off(struct node_rt *rt, const struct node *row)
 {
     struct arena a;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The first link to a node after a start of the daemon: tasks that no live allocation names are
- * ended, and the node is used only once they are gone. Such tasks are there when a backup of the
- * database was put back, and when a decision was lost with the power. A node that is prepared needs
- * none of it: its preparation ends every task.
+ * On the first link to a node after a start of the daemon, ends the tasks that no live allocation
+ * names; the node is used only once they are gone. There are such tasks after a backup of the
+ * database was put back, or when a power cut lost a decision. A node that is being prepared does
+ * not need this: its preparation ends every task.
  */
 #include <stdlib.h>
 
@@ -32,7 +32,7 @@ static void on_changed(void *ctx)
     wake(rt->fleet->wakes, WAKE_NODE, rt->id);
 }
 
-/* What the ids of tasks begin with that may go on: those of the live allocations. */
+/* Finds the beginnings of the ids of tasks that may go on: the prefixes of the live allocations. */
 static int known_prefixes(struct node_rt *rt, struct arena *a, const char *const **out, size_t *n,
                           struct err *e)
 {
@@ -93,7 +93,7 @@ enum strays node_strays_end(struct node_rt *rt, struct failure *why)
         return STRAYS_ENDING;
     }
     if (is_stuck(rt, why)) {
-        rt->no_strays = true; /* who makes the node usable again, its preparation, waits for it */
+        rt->no_strays = true; /* the next preparation waits for the task */
         return STRAYS_STUCK;
     }
     switch (script_state(rt->strays->script)) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a node should keep is in the rows; what it has is listed. The rest is removed, so that
- * neither a crash between the two nor a node that was away when its jobs were deleted leaves
- * anything behind. A directory that is not there any more is written down as such.
+ * Compares the directories of jobs that a node should keep (rows) with those that it has (a list),
+ * and removes the rest. So neither a crash nor a node that was away when its jobs were deleted
+ * leaves anything behind. A kept directory that is not there any more is noted in its row.
  */
 #include <string.h>
 
@@ -35,8 +35,8 @@ static int count_tenants(const struct node_rt *rt)
     return n;
 }
 
-/* False: not known now. A live allocation whose run is not in memory yet: it may be one that is to
- * be cleaned, or one that was released and rolled back. */
+/* False: not known now, because a live allocation's run is not in memory yet. It may have to be
+ * cleaned, or its release may have been rolled back. */
 static bool find_kept(struct node_rt *rt, struct arena *a, struct kept *k)
 {
     struct node row;
@@ -110,7 +110,7 @@ void node_sweep(struct node_rt *rt)
 {
     if (rt->swept)
         return;
-    rt->swept = true; /* until something else is known */
+    rt->swept = true; /* until the rows change */
     node_list_dir(rt->contact.link, NULL, rt->root, JOBS_DIR, on_listed, rt);
 }
 

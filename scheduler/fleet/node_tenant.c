@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Who works on a node, and what they are told.
+ * The tenants of a node, and what they are told.
  */
 #include <assert.h>
 
@@ -12,7 +12,7 @@ void node_attach(struct node_rt *rt, struct node_tenant *t)
     t->node = rt;
     t->next = rt->tenants;
     rt->tenants = t;
-    /* The link is wanted; or it was given up before, and is not. */
+    /* The link is wanted now, unless the node was given up before. */
     wake(rt->fleet->wakes, WAKE_NODE, rt->id);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * How a machine is while a cluster has it. Now and then its agent is asked for its health: a disk
- * that is nearly full, a clock that goes wrong and GPUs that fail are told, and change nothing. The
- * inventory group's health command decides: while it fails, the machine is drained.
+ * Watches a machine's health while a cluster has it. Now and then it asks the agent: a disk that is
+ * nearly full, a wrong clock and failing GPUs are logged, and change nothing. The health command of
+ * the inventory group decides: while it fails, the machine is drained.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -12,12 +12,12 @@
 #include "lib/strbuf.h"
 #include "scheduler/fleet/node_priv.h"
 
-/* A health command may take so long, or as long as its interval if that is shorter. */
+/* How long a health command may take; its interval counts if that is shorter. */
 #define COMMAND_MAX_S 60
 #define US_PER_S      1000000LL
 
-/* Of the reason why a machine is drained. It tells what the health command did, and may undo, from
- * what a person did. */
+/* Begins the reason of a machine that the health command drained, and may undrain; a person's
+ * drains have other reasons. */
 #define DRAIN_PREFIX "health check failed: "
 
 struct node_watch {
@@ -38,7 +38,7 @@ void node_watch_free(struct node_rt *rt)
     rt->watch = NULL;
 }
 
-/* In a whole second, so that those of many nodes wake the loop once. */
+/* Rounded to a whole second, so that the checks of many nodes wake the loop once. */
 static int64_t next_time(struct node_rt *rt, int every_s)
 {
     int64_t at = wakes_mono(rt->fleet->wakes) + wakes_jitter(rt->fleet->wakes, every_s * US_PER_S);
@@ -67,13 +67,13 @@ static void judge_disk(struct arena *a, const struct node_rt *rt, const struct n
                                  (long long)(h->disk_total_bytes >> 20), (long long)(least >> 20)));
 }
 
-/* The answer was made between question and now; only what lies outside of that is wrong for sure.
+/* The answer was made between the question and now; a time outside of that is certainly wrong.
  */
 static void judge_clock(struct arena *a, const struct node_rt *rt, const struct node_health *h,
                         struct strbuf *b)
 {
     int64_t now = wakes_wall(rt->fleet->wakes), then = rt->watch->asked_wall_us;
-    /* What the agent says is any number. */
+    /* The agent may send any number. */
     int64_t at = h->time_us < 0 ? 0 : h->time_us;
     int64_t ahead = at > now ? at - now : at < then ? at - then : 0;
     int most_s = rt->fleet->cfg.site->max_clock_skew_s;
@@ -131,7 +131,7 @@ static void on_health(void *ctx, const struct err *why, const struct node_health
     arena_free(&a);
 }
 
-/* The machine's sshd answers keepalives also for an agent that hangs, on a dead mount for one. */
+/* The machine's sshd answers keepalives even if the agent hangs, for example on a dead mount. */
 static void check_silence(struct node_rt *rt)
 {
     int64_t silent_s = (wakes_mono(rt->fleet->wakes) - rt->watch->asked_us) / 1000000;
@@ -210,7 +210,7 @@ static void judge_command(struct node_rt *rt, const struct task_status *st)
         return;
     }
     if (st->state == TASK_LOST || st->state == TASK_UNKNOWN)
-        return; /* it says nothing about the machine */
+        return; /* this result says nothing about the machine */
     arena_init(&a);
     const char *why = st->why ? st->why : last_line(&a, st->stderr_tail);
     if (!why && st->signal)
@@ -227,7 +227,7 @@ static const char *id_prefix(struct arena *a, const struct node_rt *rt)
     return node_task_prefix(rt, a, NULL, "health");
 }
 
-/* Runs of an earlier link or daemon are of no interest any more. */
+/* Ignores commands of an earlier link or daemon. */
 void node_watch_task_ended(struct node_rt *rt, const struct task_status *st)
 {
     struct node_watch *w = rt->watch;
@@ -259,7 +259,8 @@ static void on_started(void *ctx, const struct err *why, const struct task_statu
     }
 }
 
-/* Output would pile up, as it is appended; what the node keeps of stderr is enough. */
+/* Standard output goes nowhere: it is appended and would pile up. The end of stderr that the node
+ * keeps is enough. */
 static void run_command(struct node_rt *rt)
 {
     struct node_watch *w = rt->watch;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * A script is a list of steps, each with a function that sends its request. Steps go out one after
- * the other until one `waits` for its end. Killing is one step: it asks which tasks there are,
- * kills those that are meant, and is over when each of them has ended.
+ * the other until one `waits` for its end. Killing is one step: it lists the tasks, kills those
+ * that it is for, and is over when each of them has ended.
  */
 #include "scheduler/fleet/script.h"
 
 #include <signal.h>
 #include <string.h>
 
-/* What each kind of step needs is in the fields of this name; the others are unset. */
+/* Each kind of step uses some of these fields; the others are unset. */
 struct step {
     void (*send)(struct script *sc, struct step *st);
     struct script *sc;
@@ -85,7 +85,7 @@ static void note_failure(struct script *sc, const struct step *st, const struct 
 
 static void request_failed(struct script *sc, const struct step *st, const struct err *why)
 {
-    /* The link was closed on purpose: it is asked again over the next one. */
+    /* The link was closed on purpose; the request is sent again over the next one. */
     if (st->label.may_fail && why->code == ERR_UNAVAILABLE)
         return;
     const struct failure f = {.message = arena_printf(sc->a, "%s: %s", st->label.what, why->msg),
@@ -175,7 +175,7 @@ static void on_forgotten(void *ctx, const struct err *why)
     if (sc->halted)
         return;
     sc->pending--;
-    /* As above: whoever cleans the node next has it forgotten. */
+    /* As above: the next cleaning of the node makes it forget the task. */
     if (why && why->code != ERR_UNAVAILABLE)
         LOG_WARN(sc->log, "task.not_forgotten", LF_STR("task", st->task.id),
                  LF_STR("why", why->msg));
@@ -233,7 +233,7 @@ static void kill_one(struct step *st, const struct task_status *t)
     struct victim *v = arena_alloc(sc->a, sizeof *v);
     *v = (struct victim){.next = st->victims, .id = arena_strdup(sc->a, t->id)};
     st->victims = v;
-    /* At the end of a job it is no surprise. */
+    /* This is usual at the end of a job. */
     LOG_AT(sc->log, st->label.may_fail ? LOG_LVL_INFO : LOG_LVL_WARN, "task.stray_killed",
            LF_STR("node", sc->node), LF_STR("task", t->id));
     sc->pending++;
@@ -245,7 +245,7 @@ static bool starts_with(const char *id, const char *prefix)
     return strncmp(id, prefix, strlen(prefix)) == 0;
 }
 
-/* A victim's step keeps in `paths` what the ids of those begin with that are to be spared. */
+/* `paths` of a kill step has the id prefixes of the tasks to spare. */
 static bool is_known(const struct step *st, const char *id)
 {
     bool known = false;
@@ -282,8 +282,8 @@ static void on_list(void *ctx, const struct err *why, const struct task_status *
     tell(sc);
 }
 
-/* An end that is told before the reply to `run` belongs to an earlier run of the daemon; the reply
- * then says the same. */
+/* An end that is reported before the reply to `run` is of a task that an earlier daemon started;
+ * the reply then says the same. */
 bool script_task_ended(struct script *sc, const struct task_status *t)
 {
     struct step *st = sc->waiting;

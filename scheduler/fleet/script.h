@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * Steps carried out on one node, one after the other, over its link: directories, mounts, files,
- * accounts, commands. What a preparation, the start of a job, its cleaning and the release of a
- * node have in common.
+ * accounts, commands. Preparations, starts and cleanings of jobs, and releases of nodes are made of
+ * such steps.
  *
- * Requests in a row go out at once, as a node carries them out in order; a command (a task on the
- * node), an unmount and what is done to accounts are waited for. The first step that fails ends the
- * script, unless the step may fail. Every step must be safe to repeat: after a lost link the owner
- * makes a new script and runs it from the beginning. A command whose record is kept runs once for
- * its id, whatever is lost when.
+ * Requests in a row go out at once, as a node carries them out in order; the script waits for
+ * commands (tasks on the node), unmounts, and changes to accounts. The first step that fails ends
+ * the script, unless the step may fail. Every step must be safe to repeat: after a lost link the
+ * owner makes a new script and runs it from the beginning. A command whose record is kept runs once
+ * for its id, whatever gets lost.
  *
  * A script and all that is given to it live in the owner's arena, which must last until the link is
  * closed or script_busy() is false. Nothing calls back from inside script_run().
@@ -25,13 +25,13 @@
 
 struct script;
 
-/* What a step is called, and what its failure says. Copied; texts are borrowed. */
+/* The name of a step, and texts for its failure. Copied; texts are borrowed. */
 struct script_label {
     enum failure_code code; /* of the failure: FAIL_AZF_MOUNT_ERROR, ... */
     const char *what;       /* "mount of share acct/data at data" */
     const char *remedy;     /* NULL: none is known */
     const char *command;    /* to show instead of a command's text; NULL: the text */
-    bool on_node;           /* touches nothing but the node's own: a failure is the node's fault */
+    bool on_node;           /* touches only the node's own files: a failure is the node's fault */
     bool may_fail;          /* logged, and the script goes on */
 };
 
@@ -70,8 +70,8 @@ void script_forget(struct script *, const struct script_label *, const char *tas
  * have ended are forgotten. *`found` (may be NULL) is set if the node knows `except`. */
 void script_kill_tasks(struct script *, const struct script_label *, const char *prefix,
                        const char *except, bool forget, bool *found);
-/* The same to all but those whose ids begin with one of `known`; what is unknown and has ended is
- * forgotten. */
+/* The same for all tasks except those whose ids begin with one of `known`; unknown tasks that have
+ * ended are forgotten. */
 void script_kill_unknown(struct script *, const struct script_label *, const char *const *known,
                          size_t n);
 /* Leaves out the steps up to the next mark if *`skip` is true when it is their turn; NULL is just
@@ -87,7 +87,7 @@ void script_command(struct script *, const struct script_label *, const struct t
  */
 
 /* Carries the steps out. `changed` is called, from callbacks of the link, whenever the state has
- * become another or the last request was answered; it should only note it (wake the owner). */
+ * changed or the last request was answered; it should only wake the owner. */
 void script_run(struct script *, struct node_link *link, void (*changed)(void *ctx), void *ctx);
 enum script_state script_state(const struct script *);
 /* Every request is out, so that requests made now are carried out after the script's. */
@@ -100,8 +100,8 @@ const struct failure *script_failure(const struct script *);
 bool script_nodes_fault(const struct script *);
 /* A task of the node has ended: true if it was the command that the script waits for. */
 bool script_task_ended(struct script *, const struct task_status *st);
-/* A task that script_kill_tasks() has killed and whose end it waits for; NULL: none. One that hangs
- * in the kernel may never end, so whoever runs the script sets a limit. */
+/* A task that script_kill_tasks() has killed and whose end it awaits; NULL: none. A task that hangs
+ * in the kernel may never end, so the owner of the script sets a limit. */
 const char *script_awaits_end_of(const struct script *);
 /* The link is going, or the script is no longer wanted: nothing more is sent, nobody is called, and
  * replies that still come are dropped. */

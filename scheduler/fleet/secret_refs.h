@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Secrets that are references to a Key Vault, which cannot be read yet: what holds one is refused
- * before anything is started. In one place, for later work to lift.
+ * Secrets that are references to a Key Vault cannot be read yet. A job or node that has one is
+ * refused before anything is started, here and nowhere else.
  */
 #ifndef SCHEDULER_FLEET_SECRET_REFS_H
 #define SCHEDULER_FLEET_SECRET_REFS_H

@@ -2,9 +2,10 @@
 #include "scheduler/fleet/site.h"
 
 #define MS_PER_S 1000
-/* A login may wait for what sshd asks of others: name services, PAM. */
+/* A login may take longer than a connection: sshd asks name services and PAM. */
 #define LOGIN_TIMES 2
-/* A command, or an upload that has stalled: longer than the 5 s that an agent waits for another. */
+/* The limit for a command, or an upload that has stalled: more than the 5 s that an agent waits for
+ * another agent. */
 #define COMMAND_TIMES 3
 
 struct node_ssh_config site_ssh_config(const struct site *s, const struct site_machine *m)

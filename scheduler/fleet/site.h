@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the site's configuration says of the machines that jobs run on: the inventory, how volumes
- * are mounted there, what runs containers. Plain structs, filled and owned by daemon/, borrowed by
- * the scheduler for its whole life. An empty site is the embedded default: local nodes only.
+ * The site's configuration of the machines that jobs run on: the inventory, how volumes are mounted
+ * there, which programs run containers. Plain structs, filled and owned by daemon/, borrowed by the
+ * scheduler for its whole life. An empty site is the embedded default: local nodes only.
  */
 #ifndef SCHEDULER_FLEET_SITE_H
 #define SCHEDULER_FLEET_SITE_H
@@ -25,17 +25,18 @@ struct site_group {
     const char *agent_socket; /* an ssh-agent's */
     const char *become;       /* "sudo -n", or NULL: no root there */
     const char *node_root;    /* absolute */
-    const char *job_user; /* the account that jobs run as where there is root; NULL: each has one
-                           * of its own, or, without numbers for them, `user` */
+    const char *job_user; /* the account that jobs run as if the agent is root; NULL: each job has
+                           * one of its own or, without a range of uids for them, `user` */
     const char *const *vm_sizes; /* upper-case, NULL-terminated; empty: any */
     enum vm_priority priority;
-    const char *health_command; /* run by the shell as root if there is; NULL: none */
+    const char *health_command; /* run by the shell, as root if the agent is; NULL: none */
     int health_interval_s;
 };
 
 /* One machine. */
 struct site_machine {
-    const char *name; /* as people name it, unique: HOST, or HOST:PORT, [V6]:PORT if not port 22 */
+    const char *name; /* the unique name that people use: HOST, or HOST:PORT, [V6]:PORT if the port
+                         is not 22 */
     const char *host; /* name or address to connect to */
     int port;
     const struct site_group *group;
@@ -51,13 +52,13 @@ enum site_mount_type {
     SITE_MOUNT_COMMAND
 };
 
-/* How a share or container comes to a machine. The first rule whose patterns match counts. In
+/* How a share or container is mounted on a machine. The first rule whose patterns match counts. In
  * source, options, command and unmount {account} {share} {container} {url} {options} {target} are
  * filled in, quoted for the shell where a shell reads them; {key} is the name of a 0600 file with
  * the account's key, and $BATCHAI_KEY holds it in the environment. */
 struct site_mount_rule {
     const char *account, *share; /* fnmatch(3) patterns; share also stands for containers */
-    bool files, blobs;           /* which of the two it is for */
+    bool files, blobs; /* whether the rule is for file shares, for blob containers, or both */
     enum site_mount_type type;
     const char *source;
     const char *options; /* NULL: none */
@@ -70,7 +71,7 @@ struct site_file_server_rule {
     const char *name;      /* fnmatch(3) pattern of the resource's name */
     const char *nfs;       /* "HOST:/path", {workspace} {name} filled in; or NULL */
     const char *machine;   /* name of a machine of the inventory that is to export `directory` */
-    const char *directory; /* there; {workspace} {name} filled in */
+    const char *directory; /* the directory on that machine; {workspace} {name} filled in */
     const char *options;   /* of mount(8), or NULL */
 };
 
@@ -84,7 +85,7 @@ struct site {
     const char *const *container_runtimes; /* in order of choice: "docker", "podman" */
     size_t n_container_runtimes;
     struct task_limits limits; /* of jobs and their preparation */
-    int64_t first_uid, n_uids; /* for accounts of jobs; 0: there are none */
+    int64_t first_uid, n_uids; /* uids for accounts of jobs; 0: there are no such accounts */
     bool local_accounts;       /* local nodes can have them */
 
     const char *known_hosts; /* the daemon's own file */
@@ -99,7 +100,7 @@ struct site {
     int max_clock_skew_s;
 };
 
-/* How a machine is reached: all that a link needs but loop, log and callbacks. Borrows. */
+/* How to reach a machine: everything that a link needs except loop, log and callbacks. Borrows. */
 struct node_ssh_config site_ssh_config(const struct site *s, const struct site_machine *m);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is written when a run is over: how the job ended, and that its nodes are free again.
+ * Writes that a run is over: how it ended, and that its nodes are free again.
  */
 #include <assert.h>
 
@@ -14,13 +14,14 @@ static int end_tx(struct storage *st, void *ctx, struct err *e)
     const struct front *f = run->runs->front;
     const struct outcome *out = &run->out;
     int64_t now = wakes_wall(run->runs->wakes);
-    const struct run_end end = {.succeeded = out->kind == OUT_SUCCEEDED,
-                                /* Unless a full disk took back that it was to stop. */
-                                .stopped = out->kind == OUT_STOPPED && run->row.stop == STOP_RUN,
-                                .has_exit_code = out->has_exit_code,
-                                .exit_code = out->exit_code,
-                                .why = out->kind == OUT_SUCCEEDED ? NULL : &out->why,
-                                .now_us = now};
+    const struct run_end end = {
+        .succeeded = out->kind == OUT_SUCCEEDED,
+        /* The row may not say so: a full disk may have rolled back that the run was to stop. */
+        .stopped = out->kind == OUT_STOPPED && run->row.stop == STOP_RUN,
+        .has_exit_code = out->has_exit_code,
+        .exit_code = out->exit_code,
+        .why = out->kind == OUT_SUCCEEDED ? NULL : &out->why,
+        .now_us = now};
     const struct st_run_move m = {.id = run->row.id,
                                   .from = run->row.state,
                                   .to = run_next(run->row.state, RUN_EV_ENDED),
@@ -54,7 +55,7 @@ static void effect_ended(void *ctx, int64_t id, const struct err *why)
         wake_at(rs->wakes, WAKE_RUN, id, wakes_mono(rs->wakes) + WRITE_AGAIN_US);
         return;
     }
-    log_end(run); /* not before: what is rolled back has not happened */
+    log_end(run); /* not earlier: what is rolled back has not happened */
     run_go(run, RUN_CLEANING);
     wake(rs->wakes, WAKE_RUN, id);
 }
@@ -74,7 +75,7 @@ void run_write_end(struct job_run *run)
     wake_when_durable(run->runs->wakes, effect_ended, run->runs, run->row.id);
 }
 
-/* Of nodes that were given up it is not known that nothing runs there any more. */
+/* LOST: on a node that was given up, something may still run. */
 static int release_part(struct job_run *run, struct job_slot *slot, struct allocation *al,
                         struct err *e)
 {
@@ -91,7 +92,7 @@ static int release_part(struct job_run *run, struct job_slot *slot, struct alloc
     return st_allocation_keep(rs->st, al, true, rs->kept_outputs, e);
 }
 
-/* To wait again, or for good. */
+/* Moves the run back to waiting, or to over. */
 static int move_on(struct job_run *run, struct err *e)
 {
     struct runs *rs = run->runs;

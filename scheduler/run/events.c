@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What runs tell those above them.
+ * Calls from runs to those above them.
  */
 #include "scheduler/run/run_priv.h"
 

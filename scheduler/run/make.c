@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A run is made from rows, whether it was allocated a moment ago or goes on after a restart of the
+ * Makes a run from rows, whether it was allocated a moment ago or goes on after a restart of the
  * daemon.
  */
 #include <assert.h>
@@ -8,7 +8,7 @@
 
 #include "scheduler/run/run_priv.h"
 
-/* As far back as the begin of a run without a limit is looked for. */
+/* The beginning of a run without a time limit is at most this long ago. */
 #define LONGEST_KNOWN_US (10LL * 365 * 24 * 3600 * 1000000)
 
 /* --- making a run --------------------------------------------------------------------------- */
@@ -24,7 +24,7 @@ static void add_task(struct job_run *run, const struct launch_process *process)
     t->id = arena_printf(&run->a, "%s%s", prefix, process->name);
 }
 
-/* False: the settings do not go with the nodes. */
+/* False: the settings do not work with the nodes. */
 static bool make_tasks(struct job_run *run, struct failure *why)
 {
     const struct launch_input in = run_launch_input(run);
@@ -85,7 +85,7 @@ static void decode_spec(struct job_run *run)
     run_set_outcome(run, &out);
 }
 
-/* What a run that is resumed has sent before cannot be known. */
+/* It is not known what a resumed run sent before, so all tasks count as sent. */
 static void resume_run(struct job_run *run)
 {
     for (size_t i = 0; i < run->n_tasks; i++)
@@ -94,7 +94,8 @@ static void resume_run(struct job_run *run)
         run->slots[i].begun = true;
 }
 
-/* A limit that has passed has passed just now, however far the wall clock was set meanwhile. */
+/* The beginning of the run on the monotonic clock, at most its time limit ago: however far the wall
+ * clock was set, a limit that has passed has passed just now. */
 static int64_t began(struct job_run *run)
 {
     int64_t limit = run->spec.max_wall_us > 0 ? run->spec.max_wall_us : LONGEST_KNOWN_US;

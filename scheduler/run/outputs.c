@@ -50,7 +50,7 @@ static const char *const reasons[] = {
     [VOLUME_GONE] = "the volume that it is on was mounted for as long as the {run} ran",
 };
 
-/* What the search works with. */
+/* The state of the search. */
 struct search {
     struct runs *runs;
     struct arena *a;
@@ -62,7 +62,7 @@ struct search {
     size_t n;
     struct launch_node *nodes; /* by rank; empty names: not there any more */
     struct node_rt **rt;       /* by rank; NULL likewise */
-    struct output_dir *found;  /* as many as there may be */
+    struct output_dir *found;  /* room for all that there may be */
     size_t n_found;
     enum absence absence;
 };
@@ -76,7 +76,7 @@ static int find_parts(struct search *q, struct err *e)
     return 0;
 }
 
-/* A node that leaves counts as gone: what it has is about to be removed. */
+/* A leaving node counts as gone: its files are about to be removed. */
 static int find_runtimes(struct search *q, struct err *e)
 {
     size_t n = (size_t)q->run.nodes;
@@ -89,7 +89,7 @@ static int find_runtimes(struct search *q, struct err *e)
     for (size_t i = 0; i < q->n; i++) {
         struct node row;
         int rank = q->at[i].rank;
-        int rc = st_node_by_id(q->runs->st, q->a, q->at[i].node_id, &row, e); /* 0: is gone */
+        int rc = st_node_by_id(q->runs->st, q->a, q->at[i].node_id, &row, e); /* 0: it is gone */
         if (rc < 0)
             return -1;
         if (rc == 0 || row.state == NODE_LEAVING || rank >= q->run.nodes)

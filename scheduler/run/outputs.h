@@ -5,7 +5,8 @@
  *
  * A job's directory is removed when the job has ended, unless an output directory is in it: then it
  * stays until the job is deleted, the node leaves, or sched_config.kept_outputs later jobs have
- * left one there too. Which are kept is in the rows (struct allocation); the sweep makes it so.
+ * left one there too. Rows say which directories are kept (struct allocation), and the sweep
+ * removes the others.
  */
 #ifndef SCHEDULER_RUN_OUTPUTS_H
 #define SCHEDULER_RUN_OUTPUTS_H
@@ -13,9 +14,9 @@
 #include "scheduler/run/launch/env.h"
 #include "scheduler/run/runs.h"
 
-/* An output directory of the job lies in its own directory, its mounts apart. */
+/* Whether an output directory of the job lies in the job's own directory and not on a mount. */
 bool outputs_in_job_dir(const struct launch_env *env, const struct job_spec *spec);
-/* The nodes that have output of a run which goes now are swept once that is on disk. */
+/* A run is being removed: sweeps the nodes that have its output, once the removal is on disk. */
 int outputs_forget(struct runs *rs, struct arena *a, int64_t run_id, struct err *e) MUST_CHECK;
 
 #endif

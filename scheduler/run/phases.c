@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Which steps a run and its slots may take, and what holds in each: the picture of run_priv.h as
- * tables. All of it holds by construction, so what breaks it is a fault of ours.
+ * tables. All of it holds by construction, so a violation is a bug.
  */
 #include <assert.h>
 
@@ -21,7 +21,7 @@ static const unsigned phase_steps[] = {
 
 static const unsigned slot_steps[] = {
     [SLOT_WAITING] = BIT(SLOT_STARTED) | BIT(SLOT_CLEANING) | BIT(SLOT_GONE),
-    /* Back to waiting: the link went. */
+    /* Back to waiting: the link is gone. */
     [SLOT_STARTED] = BIT(SLOT_WAITING) | BIT(SLOT_CLEANING) | BIT(SLOT_GONE),
     [SLOT_CLEANING] = BIT(SLOT_WAITING) | BIT(SLOT_CLEAN) | BIT(SLOT_GONE),
     [SLOT_CLEAN] = BIT(SLOT_GONE),

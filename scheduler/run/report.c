@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What nodes report to the runs that are on them. It is noted, and the run is woken.
+ * Reports of nodes to the runs on them: each is noted, and the run is woken.
  */
 #include <signal.h>
 #include <stddef.h>
@@ -33,7 +33,8 @@ static void on_node_down(struct node_tenant *t)
         script_halt(slot->script);
     if (slot->state == SLOT_STARTED || slot->state == SLOT_CLEANING)
         slot_go(slot, SLOT_WAITING);
-    /* Asked for again when the link is back, as the node may never have heard of it. */
+    /* The requests are sent again when the link is back, because the node may never have got them.
+     */
     for (size_t i = 0; i < run->n_tasks; i++)
         if (run->tasks[i].process->rank == slot->rank)
             run->tasks[i].asked = false;

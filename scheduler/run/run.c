@@ -16,7 +16,7 @@ struct failed_note {
     char *name, *why;
 };
 
-/* Rolled back: it has not happened, and is found and written again. */
+/* After a rollback it has not happened; the run is found and ended again. */
 static void on_failed_durable(void *ctx, const struct err *why)
 {
     struct failed_note *n = ctx;
@@ -43,7 +43,7 @@ static void log_failed(struct runs *rs, const struct run *r, const struct failur
     st_when_durable(rs->st, on_failed_durable, n);
 }
 
-/* A run that has no nodes ends. */
+/* The end of a run without nodes. */
 struct ending {
     struct runs *runs;
     const struct run *r;
@@ -78,7 +78,7 @@ int runs_fail_queued(struct runs *rs, const struct run *r, const struct failure 
     return 0;
 }
 
-/* One that runs without nodes cannot come to be by our own writes: say so, and end it. */
+/* Our own writes never leave an allocated run without nodes. If there is one, log it and end it. */
 static int end_nodeless(struct runs *rs, struct arena *a, const struct run *r, struct err *e)
 {
     const struct front_words *w = rs->front->words;
@@ -156,7 +156,7 @@ static void advance_stop(struct job_run *run)
     run_go(run, end ? RUN_ENDING : RUN_CLEANING);
 }
 
-/* What fails is not forgiven: something of the job may still run there. */
+/* A failed cleaning gives the node up, because something of the job may still run there. */
 static void end_cleaning(struct job_slot *slot)
 {
     const struct failure *why = script_failure(slot->script);
@@ -182,7 +182,7 @@ static bool advance_cleaning(struct job_run *run)
     return all;
 }
 
-/* A job that was to be queued again, and is terminated or deleted now. */
+/* Whether a run that was to be queued again has been terminated or deleted since. */
 static bool end_overtaken(const struct job_run *run)
 {
     return run->out.kind == OUT_STOPPED && !run_has_verdict(&run->row);
@@ -196,11 +196,11 @@ static void set_deadline(struct job_run *run)
     else if (run->phase == RUN_ACTIVE && run->spec.max_wall_us > 0)
         at = run->began_us + run->spec.max_wall_us;
     else if (run->phase == RUN_ENDING)
-        return; /* a write that failed has set its own */
+        return; /* the failed write has set its own */
     wake_at(run->runs->wakes, WAKE_RUN, run->row.id, at);
 }
 
-/* Each step falls through to the next as far as nothing has to be waited for. */
+/* Takes as many steps as possible without waiting. */
 static void advance(struct job_run *run)
 {
     run_check(run);

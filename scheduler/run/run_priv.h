@@ -11,9 +11,9 @@
  *   ENDED     it is written, and not yet on disk
  *   CLEANING  what is left is killed, unmounted and removed; then the nodes are released
  *
- * Phases only go to the right, and skip what does not apply: a command that ended by itself goes
- * from ACTIVE to ENDING; a job to be queued again, or deleted, from KILLING to CLEANING. The one
- * step to the left: a job that was to be queued again is terminated during its cleaning.
+ * Phases only go to the right, and skip what does not apply: a run whose command ended by itself
+ * goes from ACTIVE to ENDING; a run to be queued again, or deleted, from KILLING to CLEANING. There
+ * is one step to the left: a run that was to be queued again is terminated during its cleaning.
  *
  * make.c makes it; run.c takes the next step; report.c hears of its nodes; steps.c asks the nodes
  * for a start and the cleaning, stop.c to end what runs; verdict.c makes outcomes; end.c writes the
@@ -102,7 +102,7 @@ struct job_slot {
     const char *task_prefix; /* begins the ids of its tasks; of the allocation */
     int rank;
     enum slot_state state;
-    int pending;           /* requests without a reply, those of the script apart */
+    int pending;           /* requests without a reply, except the script's */
     struct script *script; /* the start, then the cleaning; NULL before */
     bool begun;            /* its first line is in the run's log */
     int64_t killing_us;    /* since when the end of a killed task is awaited; 0: it is not */
@@ -122,10 +122,10 @@ struct job_slot {
 struct job_run {
     struct runs *runs;
     struct arena a;
-    struct run row; /* as when last looked at */
+    struct run row; /* as it was when last read */
     const char *name;
-    const char *dir;  /* of this attempt, below each node's <root>/jobs */
-    int64_t began_us; /* of the monotonic clock; after a restart reckoned from the row */
+    const char *dir;  /* the directory of this attempt, below each node's <root>/jobs */
+    int64_t began_us; /* on the monotonic clock; after a restart computed from the row */
     bool deleting;    /* it is to be forgotten */
     struct job_spec spec;
     struct job_slot *slots;
@@ -135,7 +135,7 @@ struct job_run {
     size_t n_tasks;
     enum run_phase phase;
     struct outcome out;
-    bool has_lost; /* RUN_ACTIVE: a task vanished; the cluster's rule is still to be asked */
+    bool has_lost; /* RUN_ACTIVE: a task vanished; the pool's rule has not been applied yet */
     struct failure lost;
     int64_t kill_us; /* RUN_STOPPING: when SIGKILL follows */
 };
@@ -146,18 +146,18 @@ static inline const struct front_words *words_of(const struct job_run *run)
 }
 
 /* --- phases.c -------------------------------------------------------------------------------- */
-/* Its verdict is in its row. */
+/* Whether its verdict is in its row. */
 bool run_has_verdict(const struct run *r);
 bool run_may_go(enum run_phase from, enum run_phase to);
 bool slot_may_go(enum slot_state from, enum slot_state to);
 /* The only writers of phase and state once a run is made. */
 void run_go(struct job_run *run, enum run_phase to);
 void slot_go(struct job_slot *slot, enum slot_state to);
-/* What holds whenever a run's turn begins. */
+/* Asserts what holds whenever a run's turn begins. */
 void run_check(const struct job_run *run);
 
 /* --- make.c --------------------------------------------------------------------------------- */
-/* What a run has of nodes, by rank. */
+/* The nodes of a run and its parts of them, by rank. */
 struct run_held {
     struct node *nodes;
     struct allocation *parts;
@@ -166,7 +166,7 @@ struct run_held {
 /* None: n is 0. */
 int run_find_held(struct runs *rs, struct arena *a, const struct run *r, struct run_held *out,
                   struct err *e) MUST_CHECK;
-/* Of a run that has nodes. */
+/* Makes a run that has nodes. */
 struct job_run *run_make(struct runs *rs, const struct run *row, const struct run_held *h);
 void job_run_free(struct job_run *run);
 
@@ -177,22 +177,22 @@ extern const struct node_tenant_events run_tenant_events;
 void run_reconcile(void *ctx, int64_t id); /* for wakes_handle() */
 
 /* --- steps.c: requests to the nodes ----------------------------------------------------- */
-/* What the ids of all tasks of this attempt on this node begin with. Arena-owned. */
+/* The beginning of the ids of all tasks of this attempt on this node. Arena-owned. */
 const char *slot_task_prefix(const struct job_slot *slot);
 /* What the launcher sees of the run; the arena's. */
 struct launch_input run_launch_input(struct job_run *run);
-/* There is a new link: what was asked for over the one before has been answered. */
+/* There is a new link; all requests over the one before have been answered. */
 void slot_forget_link(struct job_slot *slot);
 void slot_start(struct job_slot *slot);
-/* Looks at how the start is getting on: notes its failure, or sends the preparation. */
+/* Follows the start: notes its failure, or sends the preparation. */
 void slot_advance(struct job_slot *slot);
-/* Preparations of a node whose mounts had to be waited for. */
+/* Sends the preparation of a node that had to wait for its mounts. */
 void slot_send_prep(struct job_slot *slot);
 /* Sends the job's own processes when every node is prepared; repeatable. */
 void run_send_main(struct job_run *run);
 bool run_prepared(const struct job_run *run);
 void slot_clean(struct job_slot *slot);
-/* Its node keeps the job's directory, because output is in it: see outputs.h. */
+/* Whether its node keeps the job's directory because output is in it: see outputs.h. */
 bool slot_keeps(struct job_slot *slot);
 bool slot_cleaned(const struct job_slot *slot);
 
@@ -201,23 +201,23 @@ bool slot_cleaned(const struct job_slot *slot);
 void run_signal(struct job_run *run, int signo);
 void slot_signal(struct job_slot *slot, int signo);
 bool run_tasks_over(const struct job_run *run);
-/* Gives up nodes on which a task does not die, and has those asked again that refused to kill it.
+/* Gives up nodes on which a task does not die, and asks nodes again that refused to kill one.
  */
 void run_check_kills(struct job_run *run);
 
 /* --- end.c ------------------------------------------------------------------------------- */
 /* RUN_ENDING: writes how the job ended; RUN_ENDED follows, or another try. */
 void run_write_end(struct job_run *run);
-/* Lets the nodes go (and queues the job again, if that is its outcome), and frees the run; or
- * tries again later. */
+/* Releases the nodes (and queues the job again, if that is its outcome), and frees the run; if that
+ * cannot be written, tries again later. */
 void run_release(struct job_run *run);
 
-/* What a run that was terminated says, for front_text(). */
+/* The message of a terminated run, for front_text(). */
 #define RUN_TERMINATED_TEXT "The specified {run} has been terminated by the user"
 
 /* --- verdict.c: what an event means for the job ------------------------------------------ */
 void run_set_outcome(struct job_run *run, const struct outcome *out);
-/* What a finished task says. */
+/* Judges a finished task. */
 void verdict_task(struct job_run *run, struct run_task *task, const struct task_status *st);
 /* A request to a node failed. */
 void verdict_slot_error(struct job_run *run, struct job_slot *slot);

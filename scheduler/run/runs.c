@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Birth and end of the runs, and what is asked of them from above.
+ * Starts and stops the runs, and serves requests from above.
  */
 #include "scheduler/run/runs.h"
 
@@ -53,7 +53,7 @@ void runs_free(struct runs *rs)
     free(rs);
 }
 
-/* Secrets are not needed for that. */
+/* Loads the run without its secrets, which are not needed for this. */
 bool runs_refuse(const struct runs *rs, struct arena *a, const struct run *r, struct failure *why)
 {
     struct job_spec spec;
@@ -131,7 +131,7 @@ static int give(struct storage *st, void *ctx, struct err *e)
     return rc;
 }
 
-/* On disk: the steps begin. Rolled back: it is found waiting, as before. */
+/* On disk: the steps begin. Rolled back: the run waits as before. */
 static void effect_given(void *ctx, int64_t run_id, const struct err *why)
 {
     struct runs *rs = ctx;

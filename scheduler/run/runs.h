@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Runs of jobs: each is one attempt, from its nodes to its verdict. A run is made from rows as soon
- * as its job has nodes, and steps through what is in run_priv.h's picture by itself. Who is above
- * hears of what became of it through struct runs_events.
+ * as its job has nodes, and goes through the phases in run_priv.h by itself. Those above hear of
+ * its end through struct runs_events.
  *
  * Borrows fleet, wakes, storage and log.
  */
@@ -23,12 +23,12 @@
 
 struct runs;
 
-/* What is told to who is above. Called from the loop, also from inside a transaction: note it,
- * wake. */
+/* What runs tell those above. Called from the loop, also inside a transaction, so only note it and
+ * wake somebody. */
 struct runs_events {
     /* A run of this pool is over, or its nodes are free again. */
     void (*run_over)(void *ctx, int64_t pool_id);
-    /* What kept a resource from being deleted is gone. */
+    /* Something that kept a resource from being deleted is gone. */
     void (*deletion_goes_on)(void *ctx);
 };
 
@@ -37,50 +37,50 @@ struct runs_config {
     struct wakes *wakes;
     struct storage *storage;
     const struct log *log;
-    const struct front *front; /* of those whose runs these are */
-    int kept_outputs;          /* of how many ended jobs a node keeps output on its own disk */
+    const struct front *front; /* the service whose runs these are */
+    int kept_outputs;          /* for how many ended jobs a node keeps output on its own disk */
     const struct runs_events *events; /* of static life */
     void *events_ctx;
 };
 
 struct runs *runs_create(const struct runs_config *c);
-/* Wakes those that have nodes, and those that should have. Nodes go first. */
+/* Wakes the runs that have nodes or should have some. Nodes are started first. */
 int runs_start(struct runs *rs, struct err *e) MUST_CHECK;
-/* Frees every run; what goes on on the nodes is taken up again at the next start. */
+/* Frees every run. Tasks on the nodes go on, and the next start finds them again. */
 void runs_stop(struct runs *rs);
 void runs_free(struct runs *rs);
 
-/* What a run gets of one node; strings are borrowed. */
+/* The part of one node that a run gets; strings are borrowed. */
 struct run_part {
     int64_t node_id;
     const char *node_name;
     struct capacity takes;
     const char *devices; /* NULL: all */
 };
-/* Gives a waiting run its nodes, `parts` by rank, as many as it wants. It begins once that is on
- * disk. */
+/* Gives a waiting run its nodes, `parts` by rank, as many as it wants. The run begins once this is
+ * on disk. */
 int runs_allocate(struct runs *rs, const struct run *r, const struct run_part *parts,
                   struct err *e) MUST_CHECK;
-/* It can never run: *why (arena-owned) says what is in the way. */
+/* Whether a run can never run: *why (arena-owned) says what is in the way. */
 bool runs_refuse(const struct runs *rs, struct arena *a, const struct run *r, struct failure *why);
-/* Ends one that waits: it has failed. */
+/* Ends a waiting run as failed. */
 int runs_fail_queued(struct runs *rs, const struct run *r, const struct failure *f,
                      struct err *e) MUST_CHECK;
-/* Its user asks it to stop. 1: under way (or done at once, for one that waits), 0: it had already
- * ended; -1: err. Its front hears of it when it has ended. */
+/* The user asks the run to stop. 1: under way (or done at once, if it waits), 0: it had already
+ * ended; -1: err. The front hears of the end. */
 int runs_terminate(struct runs *rs, int64_t run_id, struct err *e) MUST_CHECK;
-/* It is to be ended and forgotten, as its row says by now: looked at once that is on disk. */
+/* The run's row says that it is to be ended and forgotten: looks at it once that is on disk. */
 void runs_end(struct runs *rs, int64_t run_id);
-/* Its front is about to remove it. 1: its row may go; where it left output is swept then. 0: it is
- * under way still, and may_remove() is told when it is not; -1: err. */
+/* The front is about to remove the run. 1: its row may be removed, and nodes with its output are
+ * swept then. 0: it is still under way, and may_remove() is called when it is not; -1: err. */
 int runs_forget(struct runs *rs, struct arena *a, int64_t run_id, struct err *e) MUST_CHECK;
 
 /* --- output on the nodes' own disks ----------------------------------------------------------- */
 
-/* Where the output directory `id` ("stdouterr", or of the job's outputDirectories) is on the nodes
- * that the job runs on, or ran on as far as they are still in the cluster: by rank, arena-owned.
- * None while the job is queued. ERR_NOT_ON_MOUNT_ROOT, with a clause that says why, if it is on
- * none of them any more. The directory itself may not have been made yet. */
+/* Finds the output directory `id` ("stdouterr", or one of the job's outputDirectories) on the nodes
+ * that the job runs on, or ran on and that are still in the pool: by rank, arena-owned. None while
+ * the job is queued. ERR_NOT_ON_MOUNT_ROOT, with a clause that says why, if it is on none of them
+ * any more. The directory itself may not have been made yet. */
 int runs_output_dirs(struct runs *rs, struct arena *a, enum resource_kind owner, int64_t owner_id,
                      const char *id, struct output_dir **out, size_t *n, struct err *e) MUST_CHECK;
 

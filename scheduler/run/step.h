@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One request of a run to a node: what steps.c and stop.c share.
+ * One request of a run to a node; shared by steps.c and stop.c.
  */
 #ifndef SCHEDULER_RUN_STEP_H
 #define SCHEDULER_RUN_STEP_H
@@ -18,9 +18,9 @@ struct step {
     bool on_node; /* touches nothing but the node's own directory */
 };
 
-/* Of a request that is sent now; counted until step_answered(). */
+/* Makes the context of a request that is sent now; it counts as pending until step_answered(). */
 struct step *step_new(struct job_slot *slot, enum failure_code code, const char *what);
-/* False: the link is gone, or the reply is the run's no more. Counts the reply. */
+/* Counts the reply. False: the link is gone, or the reply does not concern the run any more. */
 bool step_answered(struct job_slot *slot);
 
 #endif

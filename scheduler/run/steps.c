@@ -2,8 +2,8 @@
  *
  * A run's requests to its nodes. A node answers in order, so nothing waits for a reply before the
  * next request goes out: from allocation to the start of the command there is one round trip. A
- * request that failed is looked at in the run's next turn, because a link that goes down fails
- * all its requests and that says nothing about the job.
+ * failed request is judged in the run's next turn only, because a link that goes down fails all its
+ * requests, which says nothing about the job.
  */
 #include <signal.h>
 #include <string.h>
@@ -107,7 +107,7 @@ static void send_task(struct job_slot *slot, struct run_task *task)
     task->asked = true;
     struct step *st = step_new(slot, FAIL_JOB_START_FAILED, task->step);
     st->task = task;
-    st->on_node = true; /* what the job does wrong comes as the status of its task */
+    st->on_node = true; /* faults of the job itself arrive as the status of its task */
     node_run(node_rt_link(slot->tenant.node), &spec, on_run, st);
 }
 
@@ -116,8 +116,8 @@ const char *slot_task_prefix(const struct job_slot *slot)
     return slot->task_prefix;
 }
 
-/* As its row says, so that a run that is resumed has what it had. In rows of before nodes had a
- * capacity there is nothing: then it is what the node says. */
+/* Taken from the row, so that a resumed run has the same as before. Rows from before nodes had a
+ * capacity have nothing; then the node's own number counts. */
 static int slot_gpus(const struct job_slot *slot)
 {
     if (slot->takes.cores > 0 || slot->devices)
@@ -187,7 +187,7 @@ static struct mounts mounts_of(struct job_slot *slot)
                            .secrets = &slot->secrets};
 }
 
-/* Those of the cluster, which were mounted with the node. */
+/* Opens the shares of the cluster, which were mounted with the node. */
 static void open_shares(struct job_slot *slot)
 {
     struct mounts mounts = mounts_of(slot);
@@ -197,7 +197,7 @@ static void open_shares(struct job_slot *slot)
     mounts_open_shares(&mounts, &slot->run->spec.cluster_mounts);
 }
 
-/* Directories that are on mounts come after the mounts. False: a volume cannot be mounted. */
+/* Directories on mounts are made after mounting. False: a volume cannot be mounted. */
 static bool add_directories(struct job_slot *slot, const char *as)
 {
     struct arena *a = &slot->a;
@@ -330,8 +330,9 @@ void slot_forget_link(struct job_slot *slot)
     arena_free(&slot->a);
 }
 
-/* A command that runs where a volume should be does harm, so jobs with volumes of their own wait
- * for the mounts; for all others a directory that cannot be made fails the command by itself. */
+/* A command that ran without its volume mounted would do harm, so jobs with volumes of their own
+ * wait for the mounts. In all other jobs, a directory that cannot be made fails the command by
+ * itself. */
 void slot_start(struct job_slot *slot)
 {
     struct job_run *run = slot->run;
@@ -354,12 +355,12 @@ void slot_start(struct job_slot *slot)
     if (run->spec.mounts.n > 0 || !script_all_sent(slot->script))
         return;
     slot_send_prep(slot);
-    /* One node and no preparation: nothing else to wait for. */
+    /* With one node and no preparation there is nothing else to wait for. */
     if (run->n_slots == 1 && !run->spec.prep_command_line)
         run_send_main(run);
 }
 
-/* Requests and steps that were answered, each of them well. */
+/* All requests and steps were answered, each of them well. */
 static bool all_answered(const struct job_slot *slot)
 {
     return slot->pending == 0 && slot->script && script_state(slot->script) == SCRIPT_DONE;
@@ -415,7 +416,7 @@ static void add_last_line(struct job_slot *slot)
     if (slot->rank != 0 || !run->out.why.code)
         return;
     timefmt_fixed(wakes_wall(run->runs->wakes), now);
-    /* The start may not have come so far. */
+    /* The start may not have got this far. */
     node_account_take_step(slot->tenant.node, &slot->a, slot->script, run->dir, run->slots[0].root,
                            true);
     script_append(slot->script, &label, job_account(slot), slot->env.log_path,
@@ -424,7 +425,7 @@ static void add_last_line(struct job_slot *slot)
                             failure_text(a, w, &run->out.why)));
 }
 
-/* Commands of a start that did not get to its end are not among the run's tasks. */
+/* Also kills commands of a start that did not finish, which are not among the run's tasks. */
 static void add_kills(struct job_slot *slot)
 {
     struct job_run *run = slot->run;
@@ -470,8 +471,8 @@ void slot_clean(struct job_slot *slot)
     script_remove_tree(slot->script, &remove,
                        slot_keeps(slot) ? arena_printf(&slot->a, "%s/mounts", dir) : dir);
     node_account_release_step(slot->tenant.node, &slot->a, slot->script, run->dir);
-    /* A job that is to be queued again is not written down as such yet: until then the node
-     * must remember that this attempt ran. */
+    /* That a job is queued again is not in its rows yet. Until it is, the node must remember that
+     * this attempt ran. */
     for (size_t i = 0; run->out.kind != OUT_REQUEUE && i < run->n_tasks; i++)
         if (run->tasks[i].process->rank == slot->rank)
             script_forget(slot->script, &forget, run->tasks[i].id);

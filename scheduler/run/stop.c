@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * How a run's tasks are ended: SIGTERM, SIGKILL, and until when a node may take to carry that out.
+ * Ends a run's tasks: SIGTERM, SIGKILL, and a limit for how long a node may take to carry that out.
  */
 #include <signal.h>
 #include <string.h>
@@ -20,8 +20,8 @@ bool run_tasks_over(const struct job_run *run)
 #define KILL_AGAIN_FIRST_US 1000000
 #define KILL_AGAIN_MOST_US  15000000
 
-/* Whatever was refused, signal or list, is asked for again, less and less often; a SIGTERM is not,
- * as SIGKILL follows it. */
+/* A refused signal or list is sent again, less and less often; except SIGTERM, because SIGKILL
+ * follows it. */
 static void note_refusal(struct job_slot *slot, const struct err *why)
 {
     struct wakes *wakes = slot->run->runs->wakes;
@@ -52,7 +52,7 @@ static void on_signal(void *ctx, const struct err *why)
     note_refusal(slot, why);
 }
 
-/* Which of the tasks run: after a restart of the daemon that is not known. */
+/* Learns which of the tasks run, which is not known after a restart of the daemon. */
 static void on_list(void *ctx, const struct err *why, const struct task_status *list, size_t n)
 {
     struct step *st = ctx;
@@ -110,7 +110,7 @@ void run_signal(struct job_run *run, int signo)
         slot_signal(&run->slots[i], signo);
 }
 
-/* A task that SIGKILL was sent to over the present link, and that has not ended; NULL: none. */
+/* A task that has not ended although SIGKILL was sent to it over the present link; NULL: none. */
 static const char *awaits_end_of(const struct job_slot *slot)
 {
     const struct job_run *run = slot->run;
@@ -124,9 +124,10 @@ static const char *awaits_end_of(const struct job_slot *slot)
     return NULL;
 }
 
-/* A node with a task that does not die is given up. The task will not go on: what was sent SIGKILL
- * never returns from the kernel to its own code. A node that refuses to send it is given up too, as
- * one that does not answer is: whatever comes next there begins by ending what it finds. */
+/* Gives up a node with a task that does not die. The task will not do anything more: after SIGKILL
+ * a process never returns from the kernel to its own code. A node that refuses to send SIGKILL is
+ * given up too, like one that does not answer: whatever comes next there begins by ending what it
+ * finds. */
 static void check_kill(struct job_slot *slot)
 {
     struct job_run *run = slot->run;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What an exit, an error, a deadline or a lost node means for the job, in the service's own codes
- * where it had one, with everything a user needs to see why.
+ * Decides what an exit, an error, a deadline or a lost node means for the job. Uses the codes that
+ * the service had, and adds everything a user needs to see why.
  */
 #include <string.h>
 
@@ -16,7 +16,7 @@
 /* As shells do: a process killed by signal n counts as exit code 128 + n. */
 #define EXIT_BY_SIGNAL 128
 
-/* What callbacks, rows and slots lend, the run owns. */
+/* Copies texts that callbacks, rows and slots only lend. */
 static void keep_texts(struct job_run *run, struct failure *f)
 {
     f->message = arena_strdup(&run->a, f->message);
@@ -29,8 +29,8 @@ static void keep_texts(struct job_run *run, struct failure *f)
 
 void run_set_outcome(struct job_run *run, const struct outcome *out)
 {
-    /* What is to be written is settled, but for a job that is terminated while a full disk keeps
-     * its end from being written. */
+    /* The outcome that is to be written is settled, with one exception: a job that is terminated
+     * while a full disk keeps its end from being written. */
     bool settled =
         run->phase > RUN_ENDING || (run->phase == RUN_ENDING && out->kind != OUT_STOPPED);
     bool decided = settled && run->out.kind != OUT_REQUEUE;
@@ -95,7 +95,7 @@ static void task_failed(struct job_run *run, const struct run_task *task,
 }
 
 /* The node is there, but what ran on it vanished: it was rebooted, or its supervisor was killed.
- * What that means for the job is the cluster's rule: see verdict_rows(). */
+ * The pool's rule decides what that means for the job: see verdict_rows(). */
 static void task_lost(struct job_run *run, const struct run_task *task,
                       const struct task_status *st)
 {
@@ -112,7 +112,7 @@ static void task_lost(struct job_run *run, const struct run_task *task,
     keep_texts(run, &run->lost);
 }
 
-/* How a task ended that was stopped for the job's time limit: which node, how, and its last words.
+/* Adds to a time-out how the stopped task ended: its node, exit and the end of its stderr.
  */
 static void complete_verdict(struct job_run *run, const struct run_task *task,
                              const struct task_status *st)
@@ -137,8 +137,8 @@ static void check_success(struct job_run *run)
         run_set_outcome(run, &out);
 }
 
-/* The start of the node's part has failed for a reason that the run's next turn will find: a task
- * that was sent without waiting for it failed because of that, and has less to say. */
+/* Whether the start on the task's node has failed, which the run's next turn will find. A task that
+ * was sent without waiting for the start failed because of that, and explains less. */
 static bool start_failed(const struct job_run *run, const struct run_task *task)
 {
     const struct job_slot *slot = &run->slots[task->process->rank];
@@ -179,7 +179,7 @@ static bool may_run_there(const struct job_run *run, const struct job_slot *slot
     return false;
 }
 
-/* A node must not be given up before, because then nobody would end what runs there. */
+/* A node must not be given up earlier, because then nobody would end what runs there. */
 static bool refused_enough(struct job_slot *slot)
 {
     return ++slot->refusals > REFUSALS_MAX ||
@@ -191,14 +191,13 @@ void verdict_slot_error(struct job_run *run, struct job_slot *slot)
     bool nodes_fault = slot->nodes_fault;
     slot->nodes_fault = false;
     if (nodes_fault && may_run_there(run, slot) && refused_enough(slot)) {
-        run->has_lost = true; /* it answers: what runs there is ended before the run is let go */
+        run->has_lost = true; /* the node answers: its tasks are ended before it is released */
         run->lost = slot->error;
         run->lost.code = FAIL_NODE_LOST;
         keep_texts(run, &run->lost);
         wake(run->runs->wakes, WAKE_RUN, run->row.id);
     } else if (nodes_fault && slot->tenant.node)
-        node_rt_distrust(slot->tenant.node,
-                         slot->error.message); /* tried again, or the node is given up */
+        node_rt_distrust(slot->tenant.node, slot->error.message); /* tried again, or given up */
     else
         fail(run, slot->error);
 }
@@ -234,8 +233,9 @@ static void timed_out(struct job_run *run)
     run_set_outcome(run, &out);
 }
 
-/* How a job ends whose node leaves or was lost is the cluster's deallocation option. Automatic
- * scaling has none, and never takes a node from a job: only a lost one is a question there. */
+/* The pool's deallocation option decides how a job ends whose node leaves or was lost. Automatic
+ * scaling has no such option and never takes a node from a job, so there it decides about lost
+ * nodes only. */
 static void apply_rule(struct job_run *run, const struct pool *p, struct failure why, bool lost)
 {
     struct outcome out = {.kind = OUT_REQUEUE, .why = why};
@@ -265,7 +265,7 @@ static struct failure node_taken(struct job_run *run, const struct node *nd)
                             .exit_code = -1};
 }
 
-/* In the words of the node's own failure, if that is written already. */
+/* Uses the message of the node's own failure, if that is written already. */
 static struct failure node_lost(struct job_run *run, const struct node *nd)
 {
     const struct node_rt *rt = node_rt_find(run->runs->fleet, nd->id);
@@ -280,7 +280,7 @@ static struct failure node_lost(struct job_run *run, const struct node *nd)
     return f;
 }
 
-/* A node on which another's task does not die gets nothing new, but what it has goes on. */
+/* A node on which another run's task does not die gets nothing new, but its other runs go on. */
 static bool still_has(const struct job_run *run, const struct node *nd, size_t i)
 {
     bool attached = i < (size_t)run->n_slots && run->slots[i].tenant.node;
@@ -291,10 +291,10 @@ static bool still_has(const struct job_run *run, const struct node *nd, size_t i
     return nd->state == NODE_IDLE;
 }
 
-/* Is one of the nodes lost or leaving, or did a task vanish from one? */
+/* Checks whether a node is lost or leaving, or a task has vanished from one. */
 static int check_nodes(struct job_run *run, struct arena *a, struct err *e)
 {
-    struct pool p = {.going = true}; /* if it is not there any more */
+    struct pool p = {.going = true}; /* the default, for a pool that is not there any more */
     struct node *nodes;
     size_t n, i = 0;
     if (st_node_of_run(run->runs->st, a, run->row.id, &nodes, &n, e) != 0)

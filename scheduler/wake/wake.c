@@ -13,8 +13,8 @@
 #include "lib/idqueue.h"
 #include "storage/storage.h"
 
-/* Reconciles per turn: some 50 us each, so that a turn stays well under 10 ms and requests are
- * answered meanwhile. What is left is done in the next turn, which follows at once. */
+/* Reconciles per turn: some 50 us each, so a turn stays well under 10 ms and requests are answered
+ * in between. The rest is done in the next turn, which follows at once. */
 #define RECONCILES_PER_TURN 100
 
 static const char *const kind_names[WAKE_KINDS] = {
@@ -34,10 +34,10 @@ struct wakes {
     const struct log *log;
     struct handler handlers[WAKE_KINDS];
     struct id_queue woken[WAKE_KINDS];
-    struct deadlines *deadlines; /* when one comes, its id is woken */
+    struct deadlines *deadlines; /* when a deadline passes, its id is woken */
     struct loop_timer *timer;    /* fires at the earliest deadline */
     struct wake_counts counts;
-    int64_t wall_ahead_us; /* what the wall clock was ahead of the monotonic one at the start */
+    int64_t wall_ahead_us; /* how far the wall clock was ahead of the monotonic one at the start */
     uint64_t random;       /* state of the generator behind wakes_jitter() */
     int refs;              /* durable callbacks, links and work of threads */
     bool stopping;
@@ -59,7 +59,7 @@ struct wakes *wakes_create(const struct wakes_config *c)
     w->timer = loop_timer_create(c->loop, on_timer, w);
     w->wall_ahead_us = loop_wall_us(c->loop) - loop_mono_us(c->loop);
     w->random = (uint64_t)loop_mono_us(c->loop);
-    wakes_ref(w); /* our own, until it stops */
+    wakes_ref(w); /* our own reference, until wakes_stop() */
     return w;
 }
 
@@ -236,7 +236,7 @@ static void on_durable(void *ctx, const struct err *why)
             d.fn(d.ctx, d.id, why);
         else
             wake_after(d.w, d.kind, d.id, why);
-        /* After a rollback this runs at the end of a turn, when the timer was armed already. */
+        /* After a rollback this runs at the end of a turn, after the timer was armed. */
         wake_arm(d.w);
     }
     wakes_unref(d.w);
@@ -260,7 +260,7 @@ void wake_durable(struct wakes *w, enum wake_kind kind, int64_t id)
     when_durable(&(struct durable){.w = w, .id = id, .kind = kind});
 }
 
-/* After a rollback not at once: on a full disk that would go round and round. */
+/* After a rollback it does not wake at once, which would loop on a full disk. */
 void wake_after(struct wakes *w, enum wake_kind kind, int64_t id, const struct err *why)
 {
     if (why)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * How one thing that happened becomes a later step. Everything that happens wakes an id: a run, a
- * node, a pool. wakes_turn() takes woken ids out and has each reconciled by whoever handles its
- * kind: he reads the rows, compares with what is in memory, takes the next step. Nothing reconciles
- * from inside a callback; callbacks note what they saw and wake.
+ * Turns events into later steps. Everything that happens wakes an id: a run, a node, a pool.
+ * wakes_turn() takes woken ids out and calls the handler of each one's kind, which reads the rows,
+ * compares them with memory and takes the next step. Nothing reconciles from inside a callback;
+ * callbacks note what they saw and wake.
  *
- * Decisions are written first; effects on nodes hang on wake_when_durable(), which carries an id
- * and no object, because by then the object may be gone.
+ * Decisions are written first; effects on nodes follow by wake_when_durable(), which carries an id
+ * and no pointer, because the object may be gone by then.
  *
  * One thread, one loop.
  */
@@ -23,8 +23,8 @@
 struct storage;
 struct wakes;
 
-/* In the order in which they are reconciled. Pools come after runs and nodes: what those did in
- * this turn is in their rows by then. WAKE_DELETIONS and WAKE_OPERATIONS stand for all of them,
+/* In the order in which they are reconciled. Pools come after runs and nodes, so that they see the
+ * rows that those wrote in this turn. WAKE_DELETIONS and WAKE_OPERATIONS stand for all of them,
  * with the id WAKE_ALL: each is one pass. */
 enum wake_kind {
     WAKE_DELETIONS,
@@ -42,7 +42,7 @@ enum wake_kind {
 struct wake_counts {
     uint64_t
         woken[WAKE_KINDS]; /* ids that were put into the queue, so those that wait count once */
-    uint64_t deadlines;    /* that came */
+    uint64_t deadlines;    /* deadlines that have passed */
     uint64_t slow;         /* reconciles that took longer than they may */
     int64_t longest_us;    /* of all reconciles */
 };
@@ -57,55 +57,56 @@ struct wakes_config { /* all borrowed */
 };
 
 struct wakes *wakes_create(const struct wakes_config *c);
-/* Who reconciles a kind; once for each, before anything is woken. */
+/* Sets the handler of a kind; once for each, before anything is woken. */
 typedef void (*wake_fn)(void *ctx, int64_t id);
 void wakes_handle(struct wakes *w, enum wake_kind kind, wake_fn reconcile, void *ctx);
-/* Reconciles what was woken, as far as that fits into one turn of the loop; the rest follows at
- * once. Call it in every turn, before what the turn wrote is committed. */
+/* Reconciles the woken ids, as many as fit into one turn of the loop; the rest follows at once.
+ * Call it in every turn, before what the turn wrote is committed. */
 void wakes_turn(struct wakes *w);
-/* From now on nothing is woken and no effect is run: the next start finds in the rows what is to be
- * done. `stopped` is called once the last reference is given up; it may free the wakes. */
+/* From now on nothing is woken and no effect is run: the next start finds the work in the rows.
+ * `stopped` is called once the last reference is given up; it may free the wakes. */
 void wakes_stop(struct wakes *w, void (*stopped)(void *ctx), void *ctx);
 bool wakes_stopping(const struct wakes *w);
 const struct wake_counts *wakes_counts(const struct wakes *w);
 const char *wake_kind_name(enum wake_kind kind); /* "node", "file server" */
 void wakes_free(struct wakes *w);
 
-/* What is under way (a link, a thread's work) and calls back keeps a reference. */
+/* Anything under way that will call back (a link, a thread's work) keeps a reference. */
 void wakes_ref(struct wakes *w);
 void wakes_unref(struct wakes *w); /* may call `stopped` */
 
 /* --- waking ----------------------------------------------------------------------------------- */
 
-/* Id 0 is nobody. */
+/* Id 0 is ignored. */
 void wake(struct wakes *w, enum wake_kind kind, int64_t id);
 /* Replaces the deadline of (kind, id), an instant of wakes_mono(); 0 removes it. */
 void wake_at(struct wakes *w, enum wake_kind kind, int64_t id, int64_t at_us);
-/* Like wake_at(), but a deadline that comes earlier stays. */
+/* Like wake_at(), but an earlier deadline stays. */
 void wake_by(struct wakes *w, enum wake_kind kind, int64_t id, int64_t at_us);
-/* To be called by who wakes outside of a turn: sees to it that one comes. */
+/* Makes sure that a turn comes; to be called after waking outside of a turn. */
 void wake_arm(struct wakes *w);
 
 /* Runs `fn` once what was written so far is on disk (`why` NULL) or was rolled back. */
 typedef void (*wake_effect)(void *ctx, int64_t id, const struct err *why);
 void wake_when_durable(struct wakes *w, wake_effect fn, void *ctx, int64_t id);
-/* Wakes (kind, id) then; after a rollback a moment later: who is woken looks at the rows again. */
+/* The same, with waking (kind, id) as the effect; after a rollback a moment later. The handler
+ * reads the rows again. */
 void wake_durable(struct wakes *w, enum wake_kind kind, int64_t id);
 /* The same from inside an effect that was told `why`. */
 void wake_after(struct wakes *w, enum wake_kind kind, int64_t id, const struct err *why);
 
 /* --- time ------------------------------------------------------------------------------------- */
 
-/* What is stored and shown; and what is waited for and measured. */
+/* The clock for what is stored and shown, and the clock for waiting and measuring. */
 int64_t wakes_wall(const struct wakes *w);
 int64_t wakes_mono(const struct wakes *w);
 /* The instant of wakes_mono() that a row gives as wall time: see loop_mono_of(). It has passed, by
- * `past_max` at most. To be asked once, when the row is read or written; then it is kept. */
+ * `past_max` at most. Call it once, when the row is read or written, and keep the result. */
 int64_t wakes_mono_of(const struct wakes *w, int64_t wall_us, int64_t past_max);
-/* The wall clock as it would be now had nobody set it forward since the start: what it says has
- * passed, has. */
+/* The wall clock without any steps forward since the start: what has passed by this clock has
+ * really passed. */
 int64_t wakes_steady_wall(const struct wakes *w);
-/* 80 to 120 % of `us`: what many do in the same rhythm is spread out. */
+/* 80 to 120 % of `us`, to spread out what many do at the same rhythm. */
 int64_t wakes_jitter(struct wakes *w, int64_t us);
 
 #endif

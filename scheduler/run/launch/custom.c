@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * customToolkit: the command line as it stands, once, on the first node. It finds the others in its
- * environment and starts what it wants there.
+ * customToolkit: runs the command line as it is, once, on the first node. The command finds the
+ * other nodes in its environment and starts what it wants there.
  */
 #include "scheduler/run/launch/toolkit.h"
 

@@ -53,7 +53,7 @@ static void set_basics(struct arena *a, const struct launch_input *in, int rank,
         env_set(&out->env, "CUDA_VISIBLE_DEVICES", self->devices);
 }
 
-/* An expanded path; what is not absolute is meant below the job's own directory. */
+/* Expands a path; a relative one is below the job's own directory. */
 static const char *place(struct arena *a, struct launch_env *out, const char *path, struct err *e)
 {
     const char *p = env_expand(&out->env, path ? path : "", e);

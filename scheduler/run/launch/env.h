@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a job's processes find around them on a node: directories and variables, which the front
- * names.
- * Pure: strings in, strings out, everything arena-owned. Paths are the node's.
+ * The surroundings of a job's processes on a node: directories, and variables, which the front
+ * names. Pure: strings in, strings out, everything arena-owned. Paths are the node's.
  */
 #ifndef SCHEDULER_RUN_LAUNCH_ENV_H
 #define SCHEDULER_RUN_LAUNCH_ENV_H
@@ -30,8 +29,8 @@ struct launch_env {
 
 /* The directory of an attempt on a node. */
 const char *launch_job_dir(struct arena *a, const char *root, const char *guid, int attempt);
-/* What the processes on the node of this rank have. ERR_INVALID_PROPERTY names the path that cannot
- * be expanded. */
+/* Computes the environment of the processes on the node with this rank. ERR_INVALID_PROPERTY names
+ * the path that cannot be expanded. */
 int launch_env(struct arena *a, const struct launch_input *in, int rank, struct launch_env *out,
                struct err *e) MUST_CHECK;
 

@@ -21,8 +21,8 @@
 /* One node of a run, as the launcher sees it. */
 struct launch_node {
     const char *name, *root;
-    int gpus;            /* that the run has there */
-    const char *address; /* at which the run's other nodes reach it */
+    int gpus;            /* how many the run has there */
+    const char *address; /* where the run's other nodes reach it */
     const char *devices; /* the numbers of these GPUs on the node: "0,2"; NULL: all of it */
 };
 
@@ -36,7 +36,7 @@ struct launch_input {
 };
 
 enum launch_role {
-    LAUNCH_PREPARATION, /* of its node; the others begin when all of these have ended well */
+    LAUNCH_PREPARATION, /* prepares its node; the others begin when all of these have ended well */
     LAUNCH_MAIN,        /* its end counts: enum launch_end */
     LAUNCH_HELPER       /* ended with the run; only its failure counts */
 };
@@ -66,7 +66,7 @@ struct launch_plan {
 };
 
 /* Plans a job that launch_refusal() let through; everything is the arena's. False: these settings
- * do not go with these nodes, *why (arena-owned texts) says how. */
+ * do not work with these nodes; *why (arena-owned texts) says why. */
 bool launch_plan(struct arena *a, const struct launch_input *in, struct launch_plan *out,
                  struct failure *why) MUST_CHECK;
 
@@ -74,8 +74,8 @@ bool launch_plan(struct arena *a, const struct launch_input *in, struct launch_p
 bool launch_refusal(struct arena *a, const struct front_words *words, const struct job_spec *spec,
                     struct failure *why);
 
-/* A process of the plan ended well, or had done so before (`over`, one for each process). Has the
- * run succeeded by it? */
+/* Whether the run has succeeded, now that the processes marked in `over` (one flag for each
+ * process) have ended well. */
 bool launch_succeeded(const struct launch_plan *plan, const bool *over);
 
 /* The variables that one process has on top of its node's: `env` of its row, and its devices.

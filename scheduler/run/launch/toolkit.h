@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the toolkits' files give to launch.c; private to launch/. Each plans its processes beside
- * the preparations that are in the plan already, and sets how the run ends.
+ * The functions of the toolkits' files that launch.c calls; private to launch/. Each adds its
+ * processes to a plan that has the preparations already, and sets how the run ends.
  */
 #ifndef SCHEDULER_RUN_LAUNCH_TOOLKIT_H
 #define SCHEDULER_RUN_LAUNCH_TOOLKIT_H
