@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/http/content.h"
 
+#include <string.h>
 #include <strings.h>
 
 #include "api/http/form.h"
@@ -15,6 +16,12 @@
 int content_check_type(const struct request *r, struct err *e)
 {
     const char *type = request_header(r, "Content-Type");
+    const char *coding = request_header(r, "Content-Encoding");
+    if ((r->route->flags & ROUTE_DECODED) && coding && strcasecmp(coding, "identity") != 0)
+        return err_set(e, ERR_UNSUPPORTED_MEDIA, "Content-Encoding",
+                       "The Content-Encoding is '%.100s'; the body must be sent as it is, without "
+                       "one.",
+                       coding);
     if (!(r->route->flags & (ROUTE_JSON | ROUTE_JSON_OPTIONAL)) || !type ||
         strncasecmp(type, "application/json", 16) == 0 || strncasecmp(type, "text/json", 9) == 0)
         return 0;
@@ -44,20 +51,28 @@ static const char *what_is_wrong(const json_error_t *je)
     return "a syntax error";
 }
 
+/* Editors of Windows begin a file with a byte order mark. */
+static size_t mark_length(const struct strbuf *text)
+{
+    return text->len >= 3 && memcmp(text->s, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
 static int decode_json(struct request *r, struct err *e)
 {
-    if (r->raw.len == 0) {
+    size_t mark = mark_length(&r->raw), n = r->raw.len - mark;
+    const char *text = mark ? r->raw.s + mark : r->raw.s;
+    if (n == 0) {
         if (r->route->flags & ROUTE_JSON_OPTIONAL)
             return 0;
         return err_set(e, ERR_INVALID_CONTENT, NULL,
                        "The request body is empty; a JSON object is expected.");
     }
     /* Each takes two bytes at least. */
-    if (r->raw.len > 2 * VALUES_MAX && jsonread_values(r->raw.s, r->raw.len) > VALUES_MAX)
+    if (n > 2 * VALUES_MAX && jsonread_values(text, n) > VALUES_MAX)
         return err_set(e, ERR_INVALID_CONTENT, NULL,
                        "The request content has more than %d JSON values.", VALUES_MAX);
     json_error_t je;
-    r->body = jsonread(r->raw.s, r->raw.len, JSON_REJECT_DUPLICATES, &je);
+    r->body = jsonread(text, n, JSON_REJECT_DUPLICATES, &je);
     if (!r->body)
         return err_set(e, ERR_INVALID_CONTENT, NULL,
                        "The request content is not valid JSON: %s (line %d, column %d).",

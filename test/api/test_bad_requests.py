@@ -2,6 +2,7 @@
 """Bad requests whatever their body means: names, parents, api-versions, methods, sizes, tokens."""
 
 import base64
+import gzip
 import hashlib
 import hmac
 import json
@@ -231,6 +232,24 @@ def test_a_body_of_another_media_type_is_refused(place):
     reply = cluster.call("PUT", body=cluster_body(0), headers={"Content-Type": "text/xml"})
     refused(reply, 415, "UnsupportedMediaType", words=["text/xml"])
     assert cluster.gone()
+
+
+def test_a_body_in_another_coding_is_refused(place):
+    cluster = place.cluster_at(fresh("coded"))
+    data = gzip.compress(json.dumps(cluster_body(0)).encode())
+    for coding in ("gzip", "br", "deflate, gzip"):
+        reply = cluster.call("PUT", data=data, headers={"Content-Encoding": coding})
+        refused(reply, 415, "UnsupportedMediaType", target="Content-Encoding", words=[coding])
+    assert cluster.gone()
+
+
+def test_a_byte_order_mark_before_the_body_says_nothing(own_place):
+    cluster = own_place.cluster_at(fresh("marked"))
+    data = b"\xef\xbb\xbf" + json.dumps(cluster_body(0)).encode()
+    headers = {"Content-Encoding": "identity"}
+    assert cluster.call("PUT", data=data, headers=headers).status in (200, 202)
+    refused(cluster.call("PUT", data=b"\xef\xbb\xbf"), 400, "InvalidRequestContent", words=["empty"])
+    refused(cluster.call("PUT", data=b"\xef\xbb"), 400, "InvalidRequestContent", words=["UTF-8"])
 
 
 def test_an_over_long_url_does_no_harm(place, daemon):
