@@ -153,18 +153,25 @@ static int refuse_reboot(const struct fleet *fl, const struct machine *m, const 
     return 0;
 }
 
-/* Makes the node unusable first, so that it gets no further run. */
-static void reboot_node(struct fleet *fl, struct node_rt *rt)
+/* Makes the node unusable first, so that it gets no further run. The restart is asked for once that
+ * is on disk, and not if it was taken back. */
+static int reboot_node(struct fleet *fl, struct node_rt *rt, struct err *e)
 {
     const struct failure f = {.code = FAIL_NODE_REBOOTING,
                               .message = "The machine restarts, as was asked for",
                               .step = "reboot",
                               .remedy = "none needed: the node is prepared again when it is back",
                               .exit_code = -1};
+    struct arena a;
+    arena_init(&a);
+    int rc = node_write_failure(rt, &a, &f, e);
+    arena_free(&a);
+    if (rc != 0)
+        return -1;
     rt->noted.heals = true;
     rt->contact.retry_us = wakes_mono(fl->wakes) + REBOOT_PAUSE_US;
     wake_when_durable(fl->wakes, effect_reboot, fl, rt->id);
-    node_fail(rt, &f);
+    return 0;
 }
 
 static int order_reboot(struct fleet *fl, const struct machine *m, const struct node *row,
@@ -182,7 +189,8 @@ static int order_reboot(struct fleet *fl, const struct machine *m, const struct 
                        "The agent on %s is not root and cannot restart it: give its inventory "
                        "group `become`, or restart it by hand",
                        m->name);
-    reboot_node(fl, rt);
+    if (reboot_node(fl, rt, e) != 0)
+        return -1;
     LOG_INFO(fl->log, "machine.rebooting", LF_STR("machine", m->name));
     return 0;
 }

@@ -51,7 +51,8 @@ int node_write_failure(struct node_rt *rt, struct arena *a, const struct failure
     return fleet_wake_runs(rt->fleet, a, row.id, e);
 }
 
-bool node_fail(struct node_rt *rt, const struct failure *f)
+/* False: it could not be written; the node is woken a moment later. */
+static bool try_to_write(struct node_rt *rt, const struct failure *f)
 {
     struct arena a;
     arena_init(&a);
@@ -110,7 +111,7 @@ static void effect_written(void *ctx, int64_t id, const struct err *why)
 
 static void write_loss(struct node_rt *rt)
 {
-    if (!node_fail(rt, &rt->loss->why))
+    if (!try_to_write(rt, &rt->loss->why))
         return;
     rt->loss->unsure++;
     wake_when_durable(rt->fleet->wakes, effect_written, rt->fleet, rt->id);

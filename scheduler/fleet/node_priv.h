@@ -114,13 +114,10 @@ void node_rt_free(struct node_rt *rt);
 
 /* --- node_fail.c ---------------------------------------------------------------------------- */
 
-/* Writes that a node failed (unusable, or leaving anyway) and wakes who needs to know. False: it
- * could not be written; the node is woken a moment later. */
-bool node_fail(struct node_rt *rt, const struct failure *f);
-/* The same inside a transaction. */
+/* Writes that a node failed (unusable, or leaving anyway) and wakes who needs to know. */
 int node_write_failure(struct node_rt *rt, struct arena *a, const struct failure *f,
                        struct err *e) MUST_CHECK;
-/* Like node_fail(), for a node without tenants: the write is repeated until it is on disk. */
+/* Like node_write_failure(), but repeated until it is on disk: nobody uses the node before. */
 void node_lose(struct node_rt *rt, const struct failure *why);
 /* Writes the loss again if that was rolled back; false: there is nothing to write. */
 bool node_lose_again(struct node_rt *rt);

@@ -208,7 +208,7 @@ static bool same_as_row(struct node_rt *rt, const struct node *row)
         return true;
     node_tell_gone(rt);
     if (is_failed_by(row->state, change))
-        node_fail(rt, &changes[change]);
+        node_lose(rt, &changes[change]);
     return false;
 }
 
@@ -250,7 +250,7 @@ static bool strays_ended(struct node_rt *rt)
     case STRAYS_ENDING:
         return false;
     case STRAYS_STUCK:
-        node_fail(rt, &why);
+        node_lose(rt, &why);
         node_strays_free(rt);
         return false;
     case STRAYS_UNKNOWN:
@@ -394,7 +394,7 @@ static void strike_off(struct node_rt *rt, const struct node *row)
     if (row->state == NODE_LEAVING && row->live == 0)
         node_leave(rt);
     else if (row->state != NODE_LEAVING && row->state != NODE_UNUSABLE)
-        node_fail(rt, &f);
+        node_lose(rt, &f);
     arena_free(&a);
 }
 

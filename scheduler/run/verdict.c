@@ -280,14 +280,15 @@ static struct failure node_lost(struct job_run *run, const struct node *nd)
     return f;
 }
 
-/* A node on which another run's task does not die gets nothing new, but its other runs go on. */
+/* A node on which another run's task does not die gets nothing new, nor what was given to it and
+ * has not begun there; but its other runs go on. */
 static bool still_has(const struct job_run *run, const struct node *nd, size_t i)
 {
     bool attached = i < (size_t)run->n_slots && run->slots[i].tenant.node;
     if (i < (size_t)run->n_slots && run->slots[i].state == SLOT_GONE)
         return false;
     if (nd->state == NODE_UNUSABLE && attached)
-        return nd->failure == FAIL_TASK_NOT_KILLED;
+        return nd->failure == FAIL_TASK_NOT_KILLED && run->slots[i].begun;
     return nd->state == NODE_IDLE;
 }
 

@@ -52,16 +52,6 @@ static void test_a_job_whose_task_does_not_die_ends_and_its_node_is_unusable(voi
     world_free(w);
 }
 
-static void copy_file(struct world *w, const char *from, const char *to)
-{
-    char *bytes;
-    size_t n;
-    struct err e;
-    ok(fs_read(path(w, from), 1 << 26, &bytes, &n, &e), &e);
-    ok(fs_write_atomic(path(w, to), bytes, n, 0600, &e), &e);
-    free(bytes);
-}
-
 /* What a backup of the database does not know of goes on until its node is met again. */
 static void test_a_task_that_a_backup_does_not_know_ends_before_anything_starts(void **state)
 {
@@ -69,16 +59,10 @@ static void test_a_task_that_a_backup_does_not_know_ends_before_anything_starts(
     struct world *w = world_virtual(1);
     int64_t c = cluster_of(w, 1);
     WAIT(w, counts(w, c).idle == 1);
-    world_stop(w);
-    copy_file(w, "db", "backup");
-    world_start(w);
+    back_up(w);
     int64_t lost = start_job(w, c, ENDLESS " dying=20000", 1);
-    world_stop(w);
     assert_int_equal(still_running(w), 1);
-    copy_file(w, "backup", "db");
-    (void)unlink(path(w, "db-wal"));
-    (void)unlink(path(w, "db-shm"));
-    world_start(w);
+    put_back(w);
     /* It has the row id, name and attempt of the lost one. */
     int64_t j = add_job(w, c, "j", (struct job_wish){.command = "fake run=1000"});
     assert_int_equal(j, lost);

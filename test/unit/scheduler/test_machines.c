@@ -93,7 +93,7 @@ static void test_undrain_tries_an_unusable_node_again(void **state)
         .code = FAIL_NODE_SETUP_FAILED, .message = "no disk", .exit_code = -1};
     struct node_rt *rt;
     WAIT(w, (rt = node_rt_find(w->s->fleet, row->id)) != NULL);
-    node_fail(rt, &why);
+    node_lose(rt, &why);
     WAIT(w, counts(w, c).unusable == 1 && says(w, c, "no disk"));
     assert_string_equal(view_of(w, "m1").state, "unusable");
     assert_string_equal(view_of(w, "m1").reason, "no disk");

@@ -8,32 +8,6 @@
 #define SETUP                                                                                      \
     "'setupTask': {'commandLine': 'fake run=60000', 'stdOutErrPathPrefix': '/var/log/setup'}"
 
-static void copy_file(struct world *w, const char *from, const char *to)
-{
-    char *bytes;
-    size_t n;
-    struct err e;
-    ok(fs_read(path(w, from), 1 << 26, &bytes, &n, &e), &e);
-    ok(fs_write_atomic(path(w, to), bytes, n, 0600, &e), &e);
-    free(bytes);
-}
-
-static void back_up(struct world *w)
-{
-    world_stop(w);
-    copy_file(w, "db", "backup");
-    world_start(w);
-}
-
-static void put_back(struct world *w)
-{
-    world_stop(w);
-    copy_file(w, "backup", "db");
-    (void)unlink(path(w, "db-wal"));
-    (void)unlink(path(w, "db-shm"));
-    world_start(w);
-}
-
 static struct virtual_world *node_in_preparation(struct world *w, int64_t *cluster)
 {
     *cluster = add_cluster(w, "c", (struct cluster_wish){.scale = {.target = 1}, .setup = SETUP});

@@ -337,6 +337,33 @@ static inline void lose_state(struct world *w)
         (void)unlink(path(w, files[i]));
 }
 
+static inline void copy_file(struct world *w, const char *from, const char *to)
+{
+    char *bytes;
+    size_t n;
+    struct err e;
+    ok(fs_read(path(w, from), 1 << 26, &bytes, &n, &e), &e);
+    ok(fs_write_atomic(path(w, to), bytes, n, 0600, &e), &e);
+    free(bytes);
+}
+
+/* The daemon starts anew on the way. */
+static inline void back_up(struct world *w)
+{
+    world_stop(w);
+    copy_file(w, "db", "backup");
+    world_start(w);
+}
+
+static inline void put_back(struct world *w)
+{
+    world_stop(w);
+    copy_file(w, "backup", "db");
+    (void)unlink(path(w, "db-wal"));
+    (void)unlink(path(w, "db-shm"));
+    world_start(w);
+}
+
 /* ' for ". */
 static inline char *json(struct world *w, const char *text)
 {

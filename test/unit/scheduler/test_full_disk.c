@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is learnt of a node while the disk is full is written when there is room, and until then
+ * nobody uses the node as if it were not so. On fake nodes, in virtual time.
+ */
+#include "fake_site.h"
+#include "virtual.h"
+
+#include "scheduler/fleet/fleet.h"
+
+#define ENDLESS "fake run=100000000"
+
+static int64_t add_endless(struct world *w, int64_t cluster, const char *command)
+{
+    return add_job(w, cluster, "j", (struct job_wish){.command = command, .wall_s = 100000});
+}
+
+static int opened(struct world *w)
+{
+    return (int)fleet_counts(sched_fleet(w->s))->opened;
+}
+
+/* The node is given up, and nothing starts beside the task. */
+static void node_is_given_up_for_a_stray_task(bool full)
+{
+    struct world *w = world_virtual(1);
+    int64_t c = add_cluster_of(w, "c", 1);
+    WAIT(w, counts(w, c).idle == 1);
+    back_up(w);
+    add_endless(w, c, ENDLESS " dying=1000000000");
+    WAIT(w, virtual_of(w)->started == 1);
+    put_back(w);
+    add_endless(w, c, ENDLESS);
+    pass(w, 10 * SECOND);
+    set_disk_full(w, full);
+    pass(w, 600 * SECOND);
+    set_disk_full(w, false);
+    WAIT(w, counts(w, c).unusable == 1 && cluster_row(w, c).errors);
+    assert_non_null(strstr(cluster_row(w, c).errors, "TaskNotKilled"));
+    pass(w, 600 * SECOND);
+    assert_int_equal(virtual_of(w)->started, 1);
+    world_free(w);
+}
+
+static void test_a_stray_task_that_does_not_die_keeps_its_node_out_of_use(void **state)
+{
+    (void)state;
+    node_is_given_up_for_a_stray_task(false);
+}
+
+static void test_so_it_does_while_that_cannot_be_written(void **state)
+{
+    (void)state;
+    node_is_given_up_for_a_stray_task(true);
+}
+
+/* `change` is what becomes of the node while the disk is full; its job then begins anew, once. */
+static void job_begins_anew_after(void (*change)(struct fake_node *n))
+{
+    struct world *w = world_virtual(1);
+    int64_t c = add_cluster_of(w, "c", 1);
+    int64_t j = add_endless(w, c, "fake run=900000");
+    WAIT(w, virtual_of(w)->started == 1 && job_state(w, j) == EXEC_RUNNING);
+    pass(w, SECOND);
+    int before = opened(w);
+    set_disk_full(w, true);
+    change(fake_of(w, c, 0));
+    pass(w, 120 * SECOND);
+    assert_in_range(opened(w), before, before + 5);
+    assert_int_equal(virtual_of(w)->started, 1);
+    set_disk_full(w, false);
+    set_scale(w, c, (struct scale){.kind = SCALE_MANUAL, .target = 1, .dealloc = DEALLOC_REQUEUE});
+    WAIT(w, job_ended(w, j));
+    assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
+    assert_int_equal(job_row(w, j).attempt, 2);
+    WAIT(w, counts(w, c).idle == 1);
+    assert_int_equal(virtual_of(w)->started, 2);
+    assert_int_equal(virtual_of(w)->most_at_once, 1);
+    world_free(w);
+}
+
+static void test_a_node_that_was_restarted_is_prepared_anew(void **state)
+{
+    (void)state;
+    job_begins_anew_after(fake_restart);
+}
+
+static void test_a_node_that_was_wiped_is_prepared_anew(void **state)
+{
+    (void)state;
+    job_begins_anew_after(fake_wipe);
+}
+
+/* A machine that is asked to restart while that cannot be written goes on as it was. */
+static void test_a_restart_that_is_taken_back_is_none(void **state)
+{
+    (void)state;
+    static const char *const any_size[] = {NULL};
+    struct site_group group = dedicated;
+    struct site_mount_rule mount = {.account = "*",
+                                    .share = "*",
+                                    .files = true,
+                                    .blobs = true,
+                                    .type = SITE_MOUNT_LOCAL,
+                                    .source = "/nonexistent/{share}"};
+    struct fake_site at;
+    struct err e = {0};
+    SITE(&at, "m1");
+    at.site.mounts = &mount;
+    at.site.n_mounts = 1;
+    group.vm_sizes = any_size;
+    at.machines[0].host = "m1";
+    at.machines[0].group = &group;
+    struct world *w = world_virtual_at(0, &at.site);
+    int64_t c = add_cluster_of(w, "c", 1);
+    WAIT(w, counts(w, c).idle == 1);
+    struct node *row;
+    nodes_of(w, c, &row);
+    const char *boot = arena_strdup(&w->a, row->incarnation);
+    node_rt_find(w->s->fleet, row->id)->seen.is_root = true;
+    for (int full = 1; full >= 0; full--) {
+        set_disk_full(w, full);
+        ok(fleet_machine_reboot(sched_fleet(w->s), "m1", &e), &e);
+        pass(w, 30 * SECOND);
+        set_disk_full(w, false);
+        pass(w, 600 * SECOND);
+        assert_int_equal(counts(w, c).idle, 1);
+        nodes_of(w, c, &row);
+        assert_int_equal(strcmp(row->incarnation, boot) == 0, full);
+    }
+    world_free(w);
+}
+
+#define T(name) cmocka_unit_test(name)
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        T(test_a_stray_task_that_does_not_die_keeps_its_node_out_of_use),
+        T(test_so_it_does_while_that_cannot_be_written),
+        T(test_a_node_that_was_restarted_is_prepared_anew),
+        T(test_a_node_that_was_wiped_is_prepared_anew),
+        T(test_a_restart_that_is_taken_back_is_none),
+    };
+    return cmocka_run_group_tests(all, NULL, NULL);
+}
