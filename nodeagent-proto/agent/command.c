@@ -153,14 +153,23 @@ static int prepare(const struct command *c, struct err *e)
     return account_become(c->outputs.account, e);
 }
 
+static size_t env_bytes(char **env)
+{
+    size_t n = 0;
+    for (; *env; env++)
+        n += strlen(*env) + 1;
+    return n;
+}
+
 void command_exec_shell(const char *command_line, char **env, struct err *e)
 {
     const char *shell = access("/bin/bash", X_OK) == 0 ? "/bin/bash" : "/bin/sh";
     char *argv[] = {(char *)(uintptr_t)(strrchr(shell, '/') + 1), (char *)(uintptr_t) "-c",
                     (char *)(uintptr_t)command_line, NULL};
     execve(shell, argv, env);
-    err_errno(e, ERR_NODE, "cannot execute %s -c with a command line of %zu characters", shell,
-              strlen(command_line));
+    err_errno(e, ERR_NODE,
+              "cannot execute %s -c with a command line of %zu bytes and an environment of %zu",
+              shell, strlen(command_line), env_bytes(env));
 }
 
 void command_become(const struct command *c)

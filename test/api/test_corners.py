@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Where two things meet: workspaces that share, names that differ in case, deletions that overlap."""
 
+import re
 import json
 import os
 
@@ -114,6 +115,13 @@ def test_a_zero_character_is_refused(place):
 def test_a_path_with_a_variable_that_is_not_set_fails_the_job_by_name(place, shared_cluster, change):
     info = place.job(shared_cluster, **change).fail()["executionInfo"]
     assert "NOT_THERE" in json.dumps(info["errors"])
+
+
+def test_an_environment_that_no_process_can_have_fails_the_job_with_its_size(place, shared_cluster):
+    """Linux takes a quarter of the stack's limit, 2 MiB mostly, of all arguments and variables together."""
+    variables = [{"name": f"V{i}", "value": "x" * 120_000} for i in range(20)]
+    errors = place.job(shared_cluster, environmentVariables=variables).fail()["executionInfo"]["errors"]
+    assert re.search("command line of 4 bytes and an environment of 24[0-9]{5}: Argument list too long", errors[0]["message"])
 
 
 def test_a_share_that_nobody_filled_is_there_and_empty(own_place):
