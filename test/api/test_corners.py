@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Where two things meet: workspaces that share, names that differ in case, deletions that overlap."""
 
-import re
 import json
 import os
+import re
 
 import pytest
 from support.waiting import wait_for
