@@ -25,6 +25,10 @@ enum {
     MAX_SANS = 64,
 };
 
+/* 2018-01-01. An authority that was made while the clock was ahead is good when it is right again:
+ * nobody could tell its clients of another. */
+#define CA_BEGINS ((time_t)1514764800)
+
 /* A certificate and its private key; pair_free() accepts a zeroed one. */
 struct pair {
     gnutls_x509_crt_t crt;
@@ -233,7 +237,7 @@ static int save_pair(const struct pair *p, const char *cert_path, const char *ke
 /* --- making --------------------------------------------------------------------------------- */
 
 /* What both certificates have: a P-256 key, a random positive serial number, dates, a name. */
-static int begin(struct pair *p, const char *name, time_t now, time_t end)
+static int begin(struct pair *p, const char *name, time_t from, time_t end)
 {
     unsigned char serial[16];
     randombytes_buf(serial, sizeof serial);
@@ -245,9 +249,8 @@ static int begin(struct pair *p, const char *name, time_t now, time_t end)
         rc = gnutls_x509_crt_set_version(p->crt, 3);
     if (rc == 0)
         rc = gnutls_x509_crt_set_serial(p->crt, serial, sizeof serial);
-    /* An hour back, for clients whose clock is a little behind. */
     if (rc == 0)
-        rc = gnutls_x509_crt_set_activation_time(p->crt, now - 3600);
+        rc = gnutls_x509_crt_set_activation_time(p->crt, from);
     if (rc == 0)
         rc = gnutls_x509_crt_set_expiration_time(p->crt, end);
     if (rc == 0)
@@ -282,9 +285,16 @@ static int finish(struct pair *p, const struct pair *issuer, unsigned usage)
     return rc;
 }
 
+/* An hour back, for clients whose clock is a little behind. */
+static time_t begins(time_t now)
+{
+    return now - 3600;
+}
+
 static int make_ca(const struct state *s, time_t now, struct pair *p, struct err *e)
 {
-    int rc = begin(p, "batchaid local authority", now, now + (time_t)CA_DAYS * DAY_S);
+    time_t from = begins(now) < CA_BEGINS ? begins(now) : CA_BEGINS;
+    int rc = begin(p, "batchaid local authority", from, now + (time_t)CA_DAYS * DAY_S);
     if (rc == 0)
         rc = gnutls_x509_crt_set_basic_constraints(p->crt, 1, 0);
     if (rc == 0)
@@ -299,7 +309,7 @@ static int make_server(const struct state *s, const struct pair *ca, const struc
 {
     time_t end = now + (time_t)SERVER_DAYS * DAY_S;
     time_t ca_end = gnutls_x509_crt_get_expiration_time(ca->crt);
-    int rc = begin(p, "localhost", now, end < ca_end ? end : ca_end);
+    int rc = begin(p, "localhost", begins(now), end < ca_end ? end : ca_end);
     if (rc == 0)
         rc = gnutls_x509_crt_set_basic_constraints(p->crt, 0, -1);
     if (rc == 0)
@@ -316,6 +326,11 @@ static int make_server(const struct state *s, const struct pair *ca, const struc
 static bool ends_soon(gnutls_x509_crt_t crt, time_t now)
 {
     return gnutls_x509_crt_get_expiration_time(crt) < now + (time_t)RENEW_DAYS * DAY_S;
+}
+
+static bool has_begun(gnutls_x509_crt_t crt, time_t now)
+{
+    return gnutls_x509_crt_get_activation_time(crt) <= now;
 }
 
 static bool present(const char *cert_path, const char *key_path)
@@ -336,7 +351,8 @@ static bool server_is_good(const struct state *s, const struct pair *ca, const s
                                           &verdict) == 0 &&
                    verdict == 0;
     actual_sans(p.crt, &actual);
-    bool good = chained && !ends_soon(p.crt, now) && sans_equal(&actual, wanted);
+    bool good =
+        chained && has_begun(p.crt, now) && !ends_soon(p.crt, now) && sans_equal(&actual, wanted);
     sans_free(&actual);
     pair_free(&p);
     return good;

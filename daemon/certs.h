@@ -2,8 +2,8 @@
  *
  * The daemon's own certificate authority and server certificate (ECDSA P-256), in PEM files of the
  * state directory. Both are made when missing. The server certificate is made anew when the names
- * it must carry changed or it ends within 30 days; clients only ever need ca.pem, which lasts 10
- * years.
+ * it must carry changed, when it ends within 30 days, and when it has not begun, as after a clock
+ * that was ahead. Clients only ever need ca.pem, which lasts 10 years.
  */
 #ifndef DAEMON_CERTS_H
 #define DAEMON_CERTS_H

@@ -112,6 +112,45 @@ def test_ends_late_enough(serve, state):
     assert restart_after(serve, state, lambda: short_lived(state, 32)) == [False, False]
 
 
+AUTHORITY = """
+[ca]
+default_ca = it
+[it]
+database = {0}/index
+new_certs_dir = {0}
+serial = {0}/serial
+certificate = {0}/ca.pem
+private_key = {0}/ca.key
+default_md = sha256
+policy = any
+[any]
+commonName = supplied
+"""
+
+
+def made_in_2038(state):
+    """Replaces the server certificate by one that was made while the clock was ahead."""
+    short_lived(state, 800)
+    (state / "authority").write_text(AUTHORITY.format(state))
+    (state / "index").write_text("")
+    (state / "serial").write_text("01\n")
+    done = openssl("ca", "-batch", "-config", state / "authority", "-in", state / "csr", "-extfile", state / "ext",
+                   "-startdate", "20380119000000Z", "-enddate", "20400101000000Z", "-notext",
+                   "-out", state / "server.pem")
+    assert done.returncode == 0, done.stderr
+
+
+def test_has_not_begun(serve, state):
+    assert restart_after(serve, state, lambda: made_in_2038(state)) == [False, True]
+    assert openssl("verify", "-CAfile", state / "ca.pem", state / "server.pem").returncode == 0
+
+
+def test_an_authority_made_while_the_clock_was_ahead_is_good_afterwards(serve, state):
+    serve()
+    begins = openssl("x509", "-in", state / "ca.pem", "-noout", "-startdate").stdout
+    assert begins == "notBefore=Jan  1 00:00:00 2018 GMT\n"
+
+
 def test_key_that_does_not_fit(serve, state):
     def other_key():
         done = openssl("ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out",
