@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "nodeagent-proto/agent/lock.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -10,7 +11,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,9 +19,10 @@
 #include "nodeagent-proto/agent/monotonic.h"
 #include "nodeagent-proto/wire/message.h"
 
-#define WAIT_MS   5000 /* an agent whose link has just ended needs milliseconds */
-#define STEP_NS   2000000
-#define OWNER_MAX 512
+#define WAIT_MS    5000 /* an agent whose link has just ended needs milliseconds */
+#define STEP_NS    2000000
+#define OWNER_MAX  512
+#define FDINFO_MAX 4096
 /* On a machine the file's name goes on with a hash, which the kernel cuts. */
 #define AGENT_NAME "batchai-node"
 
@@ -53,26 +54,56 @@ static bool is_agent(long pid)
     return yes;
 }
 
-/* The process that holds the lock, as the kernel tells; 0: not known. A line of proc_locks(5) is
- * "1: FLOCK  ADVISORY  WRITE 708 08:01:2631 0 EOF"; one that waits has "->" before its kind. */
+/* Who locked what one descriptor of a process holds, if that is `file`; 0: nobody. In fdinfo, see
+ * proc_pid_fdinfo(5), stands "lock:\t1: FLOCK  ADVISORY  WRITE 708 08:01:2631 0 EOF": the numbers
+ * of the device are not those of stat(2) on btrfs and overlayfs, so the file is compared by itself.
+ * Nothing is asked of files without a lock, which may be on a share that hangs. */
+static long locker_by(long pid, const char *descriptor, const struct stat *file)
+{
+    char path[64], *text;
+    struct stat st;
+    long locker = 0;
+    snprintf(path, sizeof path, "/proc/%ld/fdinfo/%.10s", pid, descriptor);
+    if (fs_read(path, FDINFO_MAX, &text, NULL, NULL) < 0)
+        return 0;
+    const char *line = strstr(text, "\nlock:");
+    if (!line || sscanf(line, "\nlock: %*d: FLOCK %*s WRITE %ld", &locker) != 1)
+        locker = 0;
+    free(text);
+    snprintf(path, sizeof path, "/proc/%ld/fd/%.10s", pid, descriptor);
+    bool same = locker > 0 && stat(path, &st) == 0 && st.st_dev == file->st_dev &&
+                st.st_ino == file->st_ino;
+    return same ? locker : 0;
+}
+
+static long locker_in(long pid, const struct stat *file)
+{
+    char path[64];
+    long found = 0;
+    snprintf(path, sizeof path, "/proc/%ld/fdinfo", pid);
+    DIR *d = opendir(path);
+    for (struct dirent *de; found == 0 && d && (de = readdir(d));)
+        if (de->d_name[0] != '.')
+            found = locker_by(pid, de->d_name, file);
+    if (d)
+        closedir(d);
+    return found;
+}
+
+/* The agent that holds the lock; 0: not known. A child that it has just forked has the same
+ * descriptor: what counts is who locked. */
 static long holder_of(int fd)
 {
-    char line[256], file[64], *at;
-    struct stat st;
+    struct stat file;
     long found = 0;
-    FILE *f = fstat(fd, &st) == 0 ? fopen("/proc/locks", "re") : NULL;
-    if (!f)
-        return 0;
-    snprintf(file, sizeof file, " %02x:%02x:%llu ", major(st.st_dev), minor(st.st_dev),
-             (unsigned long long)st.st_ino);
-    while (found == 0 && fgets(line, sizeof line, f)) {
-        if (!strstr(line, ": FLOCK ") || !(at = strstr(line, file)))
-            continue;
-        *at = '\0';
-        at = strrchr(line, ' ');
-        found = at ? strtol(at, NULL, 10) : 0;
+    DIR *d = fstat(fd, &file) == 0 ? opendir("/proc") : NULL;
+    for (struct dirent *de; found == 0 && d && (de = readdir(d));) {
+        long pid = strtol(de->d_name, NULL, 10);
+        if (pid > 1 && pid != getpid() && is_agent(pid))
+            found = locker_in(pid, &file);
     }
-    fclose(f);
+    if (d)
+        closedir(d);
     return found;
 }
 

@@ -5,13 +5,17 @@
  */
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "lib/fs.h"
 #include "nodeagent-proto/link/link_priv.h"
 #include "nodeagent-proto/wire/message.h"
 #include "test/unit/link/fixture.h"
+#include "test/unit/support/skip.h"
 
 /* ---- the daemon's end, without an agent: what it writes is kept ---- */
 
@@ -388,6 +392,37 @@ static void test_an_agent_that_an_earlier_daemon_left_is_ended(void **state)
     raw_close(&r);
 }
 
+/* Puts an overlay at the root, for this process and its children alone: the device of its files by
+ * stat(2) is another than the kernel's list of locks has. */
+static void mount_overlay(struct fixture *f)
+{
+    char *lower = in_root(f, "lower"), *upper = in_root(f, "upper"), *work = in_root(f, "work");
+    struct strbuf how = STRBUF_INIT;
+    strbuf_printf(&how, "xino=off,lowerdir=%s,upperdir=%s,workdir=%s", lower, upper, work);
+    bool done = unshare(CLONE_NEWNS) == 0 &&
+                mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) == 0 &&
+                mount("none", f->root, "tmpfs", 0, "mode=0700") == 0 && mkdir(lower, 0700) == 0 &&
+                mkdir(upper, 0700) == 0 && mkdir(work, 0700) == 0 &&
+                mount("none", lower, "tmpfs", 0, NULL) == 0 &&
+                mount("none", f->root, "overlay", 0, how.s) == 0;
+    strbuf_free(&how);
+    free(lower);
+    free(upper);
+    free(work);
+    if (!done)
+        skip_because("an overlay cannot be mounted: %s", strerror(errno));
+}
+
+static void test_it_is_ended_wherever_the_root_is(void **state)
+{
+    struct fixture *f = *state;
+    mount_overlay(f);
+    test_an_agent_that_an_earlier_daemon_left_is_ended(state);
+    close_link(f);
+    assert_int_equal(umount2(f->root, MNT_DETACH), 0);
+    assert_int_equal(umount2(f->root, MNT_DETACH), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -400,6 +435,7 @@ int main(void)
         TEST(test_an_agent_that_is_stopped_is_replaced),
         TEST(test_a_quiet_agent_that_answers_is_left_alone),
         TEST(test_an_agent_that_an_earlier_daemon_left_is_ended),
+        TEST(test_it_is_ended_wherever_the_root_is),
     };
     (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
     return cmocka_run_group_tests_name("both ways", tests, NULL, NULL);
