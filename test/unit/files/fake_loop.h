@@ -174,19 +174,25 @@ static inline void fake_pass(struct fake_loop *f, int64_t us)
     fake_turn(f);
 }
 
-/* The worker that began first on the lane made `back` lanes ago comes back. */
-static inline void fake_come_back(struct fake_loop *f, int back)
+/* Of the workers on the lane made `back` lanes ago the one that began as the `nth` comes back. */
+static inline void fake_come_back_of(struct fake_loop *f, int back, size_t nth)
 {
     struct fake_lane *lane = f->lanes;
     for (; back > 0; back--)
         lane = lane->next;
-    assert_true(lane->base.busy > 0);
-    struct fake_work w = lane->work[0];
+    assert_true(lane->base.busy > nth);
+    struct fake_work w = lane->work[nth];
     lane->base.busy--;
-    memmove(lane->work, lane->work + 1, lane->base.busy * sizeof w);
+    memmove(lane->work + nth, lane->work + nth + 1, (lane->base.busy - nth) * sizeof w);
     w.fn(w.ctx);
     w.done(w.ctx, LOOP_WORK_DONE);
     fake_turn(f);
+}
+
+/* The one that began first. */
+static inline void fake_come_back(struct fake_loop *f, int back)
+{
+    fake_come_back_of(f, back, 0);
 }
 
 #endif

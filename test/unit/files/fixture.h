@@ -45,14 +45,15 @@ struct told {
     bool base_is_missing;
 };
 
-static void note(struct told *t, const struct err *why)
+static inline void note(struct told *t, const struct err *why)
 {
     t->times++;
     t->code = why ? why->code : ERR_NONE;
     snprintf(t->text, sizeof t->text, "%s", why ? why->msg : "");
 }
 
-static void on_opened(void *ctx, const struct err *why, struct file *file, struct file_start *start)
+static inline void on_opened(void *ctx, const struct err *why, struct file *file,
+                             struct file_start *start)
 {
     struct told *t = ctx;
     note(t, why);
@@ -66,7 +67,7 @@ static void on_opened(void *ctx, const struct err *why, struct file *file, struc
     start->bytes = NULL;
 }
 
-static void on_read(void *ctx, const struct err *why, char *bytes, size_t n)
+static inline void on_read(void *ctx, const struct err *why, char *bytes, size_t n)
 {
     struct told *t = ctx;
     note(t, why);
@@ -75,7 +76,8 @@ static void on_read(void *ctx, const struct err *why, char *bytes, size_t n)
     t->n = n;
 }
 
-static void on_listed(void *ctx, const struct err *why, struct file_entries *found, bool no_base)
+static inline void on_listed(void *ctx, const struct err *why, struct file_entries *found,
+                             bool no_base)
 {
     struct told *t = ctx;
     note(t, why);
@@ -90,12 +92,12 @@ static void on_listed(void *ctx, const struct err *why, struct file_entries *fou
     t->left_out = found ? found->left_out : 0;
 }
 
-static void on_done(void *ctx, const struct err *why)
+static inline void on_done(void *ctx, const struct err *why)
 {
     note(ctx, why);
 }
 
-static void forget(struct told *t)
+static inline void forget(struct told *t)
 {
     free(t->bytes);
     if (t->file)
@@ -103,7 +105,7 @@ static void forget(struct told *t)
     *t = (struct told){0};
 }
 
-static void put(const char *folder, const char *name, const char *text, size_t n)
+static inline void put(const char *folder, const char *name, const char *text, size_t n)
 {
     char path[200];
     snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -112,7 +114,7 @@ static void put(const char *folder, const char *name, const char *text, size_t n
     close(fd);
 }
 
-static int start(void **state)
+static inline int start(void **state)
 {
     struct fx *f = xcalloc(1, sizeof *f);
     f->loop.base.ops = &fake_ops;
@@ -129,14 +131,14 @@ static int start(void **state)
     return 0;
 }
 
-static void on_stopped(void *ctx, size_t left_behind)
+static inline void on_stopped(void *ctx, size_t left_behind)
 {
     struct fx *f = ctx;
     f->stopped = true;
     f->left_behind = left_behind;
 }
 
-static void come_back_all(struct fx *f)
+static inline void come_back_all(struct fx *f)
 {
     for (struct fake_lane *l = f->loop.lanes; l;) {
         int back = 0;
@@ -147,7 +149,7 @@ static void come_back_all(struct fx *f)
     }
 }
 
-static int end(void **state)
+static inline int end(void **state)
 {
     struct fx *f = *state;
     struct err e;
@@ -167,26 +169,26 @@ static int end(void **state)
     return 0;
 }
 
-static struct file_range whole(const char *text, uint64_t size)
+static inline struct file_range whole(const char *text, uint64_t size)
 {
     (void)text;
     return (struct file_range){.len = size};
 }
 
-static struct file_range from(const char *text, uint64_t size)
+static inline struct file_range from(const char *text, uint64_t size)
 {
     uint64_t offset = strtoull(text, NULL, 10);
     return (struct file_range){offset, size - offset};
 }
 
-static void open_file(struct fx *f, const char *share, const char *path, struct told *t)
+static inline void open_file(struct fx *f, const char *share, const char *path, struct told *t)
 {
     const struct files_open what = {.at = {share, path}, .choose = whole};
     files_open(f->files, &what, on_opened, t);
     fake_turn(&f->loop);
 }
 
-static void put_big(struct fx *f)
+static inline void put_big(struct fx *f)
 {
     char *text = xcalloc(1, 3 * FILES_PIECE_MAX);
     memset(text, 'b', 3 * FILES_PIECE_MAX);

@@ -98,4 +98,15 @@ static inline int setup_open_root(void **state)
 
 #define TEST_OPEN(t) cmocka_unit_test_setup_teardown(t, setup_open_root, teardown)
 
+/* The user of an account that the node has given out; 0: nobody's. */
+static inline uid_t uid_of(struct fixture *f, const char *name)
+{
+    char relative[64];
+    snprintf(relative, sizeof relative, "accounts/%s", name);
+    char *text = slurp(f, relative);
+    uid_t uid = (uid_t)strtoul(text, NULL, 10);
+    free(text);
+    return uid;
+}
+
 #endif

@@ -194,16 +194,6 @@ static void do_it(struct fixture *f, void (*ask)(struct fixture *, const char *)
 
 /* ---- what is there ---- */
 
-static uid_t uid_of(struct fixture *f, const char *name)
-{
-    char relative[64];
-    snprintf(relative, sizeof relative, "accounts/%s", name);
-    char *text = slurp(f, relative);
-    uid_t uid = (uid_t)strtoul(text, NULL, 10);
-    free(text);
-    return uid;
-}
-
 static uid_t owner_of(struct fixture *f, const char *name)
 {
     char *dir = dir_of(f, name);

@@ -46,17 +46,6 @@ static void release(struct fixture *f, const char *name)
     assert_string_equal(f->why.msg, "");
 }
 
-/* 0: nobody's. */
-static uid_t uid_of(struct fixture *f, const char *name)
-{
-    char relative[64];
-    snprintf(relative, sizeof relative, "accounts/%s", name);
-    char *text = slurp(f, relative);
-    uid_t uid = (uid_t)strtoul(text, NULL, 10);
-    free(text);
-    return uid;
-}
-
 static uid_t owner_of(struct fixture *f, const char *relative, mode_t *mode)
 {
     char *path = in_root(f, relative);

@@ -32,7 +32,7 @@ struct fx {
     struct storage *st;
     struct arena a;
     struct err e;
-    int64_t group, workspace, experiment, cluster; /* of fx_seed() */
+    int64_t group, workspace, experiment, cluster; /* of fx_start() */
 };
 
 #define ok(fx, call)                                                                               \

@@ -4,7 +4,7 @@
  */
 #include "test/unit/storage/fixture.h"
 
-/* A second tree beside that of fx_seed(): nothing of it may be touched. */
+/* A second tree beside that of fx_start(): nothing of it may be touched. */
 struct tree {
     int64_t group, workspace, experiment, cluster, server, job;
 };
