@@ -10,7 +10,6 @@
  * environment tells everything that happens.
  */
 #include <getopt.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +21,6 @@
 
 #include "lib/fs.h"
 #include "test/sim/sim.h"
-
-#define KEEP_BYTES (64 << 20)
 
 struct options {
     long histories, steps, jobs;
@@ -105,10 +102,6 @@ static int run_share(const struct options *o, long k, const char *dir, struct pr
         fprintf(stderr, "sim: %s\n", e.msg);
         return 2;
     }
-    /* What one history has freed is for the next. */
-    mallopt(M_MMAP_THRESHOLD, KEEP_BYTES);
-    mallopt(M_TRIM_THRESHOLD, KEEP_BYTES);
-    mallopt(M_MXFAST, 0);
     sim_disk_begin(mine);
     sim_prepare();
     for (long i = k; i < o->histories && rc == 0; i += o->jobs) {

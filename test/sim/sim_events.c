@@ -60,12 +60,9 @@ static void check_state(struct view *v, int kind, int64_t id, const char *name, 
  * began with less. */
 void sim_events_check(struct view *v)
 {
-    const char *sql =
-        arena_printf(&v->m->a,
-                     "SELECT seq, kind, resource_id, from_state, to_state FROM event WHERE "
-                     "seq > %lld ORDER BY seq",
-                     (long long)v->m->events_seen.last);
-    if (!sim_view_rows(v, sql, take_event))
+    static const char sql[] = "SELECT seq, kind, resource_id, from_state, to_state FROM event "
+                              "WHERE seq > ?1 ORDER BY seq";
+    if (!sim_view_rows_after(v, sql, v->m->events_seen.last, take_event))
         return;
     for (size_t i = 0; i < v->n_clusters; i++)
         check_state(v, RES_CLUSTER, v->clusters[i].id, v->clusters[i].name,

@@ -11,12 +11,14 @@
 /* --- rows ----------------------------------------------------------------------------------------
  */
 
-bool sim_view_rows(struct view *v, const char *sql,
-                   void (*each)(struct view *v, struct sqlite3_stmt *s))
+bool sim_view_rows_after(struct view *v, const char *sql, int64_t after,
+                         void (*each)(struct view *v, struct sqlite3_stmt *s))
 {
     sqlite3 *db = v->m->life->st->db;
     sqlite3_stmt *s = NULL;
     int rc = sqlite3_prepare_v2(db, sql, -1, &s, NULL);
+    if (rc == SQLITE_OK && sqlite3_bind_parameter_count(s) > 0)
+        rc = sqlite3_bind_int64(s, 1, after);
     while (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
         each(v, s);
         rc = SQLITE_OK;
@@ -25,6 +27,12 @@ bool sim_view_rows(struct view *v, const char *sql,
         sim_fail(v->m, "cannot read: %s", sqlite3_errmsg(db));
     sqlite3_finalize(s);
     return rc == SQLITE_DONE;
+}
+
+bool sim_view_rows(struct view *v, const char *sql,
+                   void (*each)(struct view *v, struct sqlite3_stmt *s))
+{
+    return sim_view_rows_after(v, sql, 0, each);
 }
 
 static char *text(struct view *v, sqlite3_stmt *s, int col)

@@ -34,6 +34,9 @@ int sim_view_machine(const struct view *v, const struct node *n);
 struct sqlite3_stmt;
 bool sim_view_rows(struct view *v, const char *sql,
                    void (*each)(struct view *v, struct sqlite3_stmt *s));
+/* The same; ?1 of the statement is `after`. */
+bool sim_view_rows_after(struct view *v, const char *sql, int64_t after,
+                         void (*each)(struct view *v, struct sqlite3_stmt *s));
 /* Notes where the storage reads otherwise. */
 void sim_view_compare(struct view *v);
 
