@@ -30,8 +30,7 @@ static char *key_path(const struct options *o, struct err *e)
     if (o->n_args > 0)
         return xstrdup(o->args[0]);
     char *path = NULL;
-    /* The state directory is closed to others whoever makes it first. */
-    if (state_locate(o->state_dir, NULL, &s, e) == 0 && fs_mkdirs(s.dir, 0700, e) == 0)
+    if (state_locate(o->state_dir, NULL, &s, e) == 0 && state_make(&s, e) == 0)
         path = fs_join(s.dir, "id_ed25519");
     state_free(&s);
     return path;

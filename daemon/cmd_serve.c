@@ -72,6 +72,7 @@ static int serve_locked(const struct config *c, const char *config_file, const s
     if (!agent)
         return -1;
     char *path = config_file ? realpath(config_file, NULL) : NULL;
+    site_decide_accounts(site, c, s);
     if (site_load_agents(site, agent, e) == 0 &&
         state_make_dirs(s, (gid_t)(site->site.local_accounts ? c->first_uid : 0), e) == 0 &&
         credentials_load(s, &credentials, e) == 0 && listen_addresses(c, &addresses, e) == 0 &&

@@ -63,8 +63,7 @@ int cmd_share_path(const struct options *o)
                                    .account = o->args[0],
                                    .share = o->args[1]};
     const char *path = fleet_share_path(s.storage, &a, &m);
-    /* The state directory is closed to others whoever makes it first. */
-    int rc = fs_mkdirs(s.dir, 0700, &e);
+    int rc = state_make(&s, &e);
     if (rc == 0)
         rc = fs_mkdirs(path, 0755, &e);
     if (rc == 0)

@@ -356,10 +356,7 @@ static const char *closed_above(struct arena *a, const char *dir)
     return NULL;
 }
 
-/* Whether jobs on local nodes have accounts: the embedded default has to work wherever the state
- * lies, so where their accounts could not get to it they have none, and it is said. */
-static void decide_local_accounts(struct daemon_site *s, const struct config *c,
-                                  const struct state *st)
+void site_decide_accounts(struct daemon_site *s, const struct config *c, const struct state *st)
 {
     bool wanted = geteuid() == 0 && c->n_uids > 0 && has_ids("/proc/self/uid_map", c) &&
                   has_ids("/proc/self/gid_map", c);
@@ -379,7 +376,6 @@ static int load_numbers(struct daemon_site *s, const struct config *c, const str
                                      .open_files = (int)c->job_open_files};
     t->first_uid = c->first_uid;
     t->n_uids = c->n_uids;
-    decide_local_accounts(s, c, st);
     t->known_hosts =
         *c->known_hosts ? c->known_hosts : arena_printf(&s->texts, "%s/known_hosts", st->dir);
     t->strict_host_keys = c->strict_host_keys;

@@ -226,11 +226,19 @@ static int lock_file(const struct state *s, struct state_lock *out, struct err *
     return 0;
 }
 
+int state_make(const struct state *s, struct err *e)
+{
+    const char *slash = strrchr(s->dir, '/');
+    char *above = strndup(s->dir, slash ? (size_t)(slash - s->dir) : 0);
+    int rc = above && *above ? fs_mkdirs(above, geteuid() == 0 ? 0711 : 0700, e) : 0;
+    free(above);
+    return rc == 0 ? fs_mkdirs(s->dir, 0700, e) : -1;
+}
+
 int state_acquire(const struct state *s, struct state_lock *out, struct err *e)
 {
     *out = (struct state_lock)STATE_LOCK_NONE;
-    if (fs_mkdirs(s->dir, 0700, e) == 0 && lock_directory(s, out, e) == 0 &&
-        lock_file(s, out, e) == 0)
+    if (state_make(s, e) == 0 && lock_directory(s, out, e) == 0 && lock_file(s, out, e) == 0)
         return 0;
     state_release(out);
     return -1;

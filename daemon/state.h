@@ -48,6 +48,9 @@ struct state_lock {
         -1, -1                                                                                     \
     }
 
+/* Makes the directory, closed to others, and what is missing above it: of root, so that others can
+ * pass, as accounts of jobs have to. */
+int state_make(const struct state *s, struct err *e) MUST_CHECK;
 /* Makes the directory, takes the locks, and removes what a killed daemon did not finish writing.
  * ERR_ALREADY_RUNNING names the daemon that holds them; nothing but the directory was touched. */
 int state_acquire(const struct state *s, struct state_lock *out, struct err *e) MUST_CHECK;

@@ -85,7 +85,7 @@ static void view_local(struct viewing *v, const struct node_use *u, struct machi
     out->priority = u->vm_priority;
     view_use(v, u, out);
     if (rt) {
-        out->contact_us = rt->contact.ready_us;
+        out->contact_us = rt->contact.hello_us;
         view_facts(v, rt->seen.facts, out);
     }
 }

@@ -242,6 +242,7 @@ static void on_ready(void *ctx, const struct node_facts *facts)
     rt->fleet->counts.ready++;
     go(rt, CONNECTION_READY);
     rt->contact.ready_us = wakes_mono(rt->fleet->wakes);
+    rt->contact.hello_us = wakes_wall(rt->fleet->wakes);
     rt->contact.refused = false;
     rt->seen.gpus = facts->n_gpus;
     rt->seen.cpus = facts->cpus;

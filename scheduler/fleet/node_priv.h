@@ -26,6 +26,7 @@ struct node_contact {
     enum connection_state state;
     bool greeted;               /* CONNECTION_READY, and hello was compared with the row */
     int failures;               /* links lost in a row */
+    int64_t hello_us;           /* the last hello by the wall clock, for people to read; 0: none */
     int64_t ready_us, retry_us; /* the last hello; the instant before which no link is opened */
     int64_t lost_us; /* machines: the instant since which there is no good link; 0: there is one */
     bool refused;    /* machines: the last link failed for a reason that a person must put right */

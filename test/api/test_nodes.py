@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import subprocess
+from datetime import datetime, timedelta, timezone
 from urllib.parse import quote
 
 import pytest
@@ -55,7 +56,9 @@ def test_local_nodes_are_machines_too(place, shared_cluster, daemon):
     assert len(mine) == cluster["currentNodeCount"] == 2
     for node in mine:
         assert node["local"] is True and node["drained"] is False
-        assert node["state"] == "idle" and node["lastContactTime"]
+        assert node["state"] == "idle"
+        seen = datetime.fromisoformat(node["lastContactTime"])
+        assert timedelta(0) <= datetime.now(timezone.utc) - seen < timedelta(hours=2)
         facts = node["facts"]
         assert facts["cpus"] == len(os.sched_getaffinity(0)) and facts["memoryBytes"] > 0
         assert call(daemon, "GET", node["name"], expect=200).json["name"] == node["name"]
