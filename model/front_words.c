@@ -79,7 +79,11 @@ const char *front_say(const struct front_words *w, struct arena *a, const char *
     va_list ap;
     put_words(w, &said, fmt);
     va_start(ap, fmt);
+    /* Only words without a % were put into a format that the compiler has checked. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
     const char *text = said.s ? arena_vprintf(a, said.s, ap) : "";
+#pragma GCC diagnostic pop
     va_end(ap);
     strbuf_free(&said);
     return text;
