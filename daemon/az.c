@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid az-login` and `batchaid az`: the real az, in a configuration directory of the state
- * directory. MSAL lets only an ADFS authority pass without asking the public cloud about it, hence
- * the login endpoint that ends in /adfs, and the tenant of that name.
+ * `batchaid az-login` and `batchaid az`: run the real az with a configuration directory inside the
+ * state directory. MSAL asks the public cloud about every authority except ADFS, so the login
+ * endpoint ends in /adfs and the tenant has that name.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +46,7 @@ static char *ini_get(char *text, const char *section, const char *key)
     return NULL;
 }
 
-/* `value` NULL: whether the key is there at all. */
+/* `value` NULL: looks only whether the key exists. */
 static bool ini_has(const struct environment *env, const char *file, const char *section,
                     const char *key, const char *value)
 {
@@ -96,8 +96,8 @@ static bool profile_known(const struct environment *env)
 
 /* --- running az ----------------------------------------------------------------------------- */
 
-/* Debian's az belongs to the system's interpreter and may start further programs: /usr/bin comes
- * before whatever Python installation the user has put there. */
+/* Debian's az needs the system's Python and may start other programs, so /usr/bin goes before any
+ * Python installation in the user's PATH. */
 static void prefer_system_programs(void)
 {
     const char *old = getenv("PATH");
@@ -114,7 +114,7 @@ static void enter(const struct environment *env)
     const char *no_proxy = environment_get(env, "NO_PROXY");
     if (no_proxy)
         setenv("no_proxy", no_proxy, 1);
-    /* They would send az to another cloud than the one registered here. */
+    /* These variables would send az to another cloud than the one registered here. */
     unsetenv("AZURE_CLOUD_NAME");
     unsetenv("ARM_CLOUD_METADATA_URL");
     prefer_system_programs();
@@ -128,7 +128,7 @@ static int cannot_start(int error, struct err *e)
     return err_set(e, ERR_UNAVAILABLE, NULL, "cannot start az: %s", strerror(error));
 }
 
-/* `args` ends with NULL. `input` is what az finds on its standard input; -1: ours. */
+/* `args` ends with NULL. `input` becomes the standard input of az; -1: it gets ours. */
 static int run_az(const char *const *args, int input, struct err *e)
 {
     pid_t pid;
@@ -137,7 +137,7 @@ static int run_az(const char *const *args, int input, struct err *e)
     posix_spawn_file_actions_init(&actions);
     if (input >= 0)
         posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-    /* posix_spawn() takes writable strings for history's sake and leaves them alone. */
+    /* posix_spawn() takes writable strings for historical reasons, but does not change them. */
     int rc = posix_spawnp(&pid, "az", &actions, NULL, (char *const *)args, environ);
     posix_spawn_file_actions_destroy(&actions);
     if (rc != 0)
@@ -216,8 +216,8 @@ static int open_text(const char *text, struct err *e)
     return rc < 0 ? -1 : ends[0];
 }
 
-/* Anybody may read a command line, so the secret goes through standard input: az reads the value of
- * any argument from the file named after an @, and takes - for that one. */
+/* Anybody may read a command line, so the secret goes through standard input. az reads the value of
+ * any argument from the file named after an @, and "-" means standard input. */
 static int log_in(const struct environment *env, struct err *e)
 {
     const char *const args[] = {
@@ -243,7 +243,7 @@ static int log_in(const struct environment *env, struct err *e)
     return rc;
 }
 
-/* Two at once would register twice. */
+/* Without the lock, two commands at once would register the cloud twice. */
 static int lock_config(const struct environment *env, struct err *e)
 {
     char *path = fs_join(environment_get(env, "AZURE_CONFIG_DIR"), "batchaid.lock");
@@ -258,7 +258,8 @@ static int lock_config(const struct environment *env, struct err *e)
     return fd;
 }
 
-/* Brings az where it should be; `say` (may be NULL) hears what was done. */
+/* Makes sure that az has the cloud registered and is logged in; `say` (may be NULL) is told what
+ * was done. */
 static int ensure_login(const struct environment *env, FILE *say, struct err *e)
 {
     const char *endpoint = environment_get(env, "BATCHAID_ENDPOINT");

@@ -19,7 +19,7 @@
 enum {
     DAY_S = 24 * 60 * 60,
     CA_DAYS = 3650,
-    SERVER_DAYS = 820, /* some clients refuse what lasts longer than 825 days */
+    SERVER_DAYS = 820, /* some clients refuse certificates that are valid for more than 825 days */
     RENEW_DAYS = 30,
     MAX_FILE = 64 * 1024,
     MAX_SANS = 64,
@@ -35,7 +35,7 @@ struct pair {
     gnutls_x509_privkey_t key;
 };
 
-/* Names and addresses as text, sorted, each once. */
+/* Names and addresses as text, sorted, without duplicates. */
 struct sans {
     char *items[MAX_SANS];
     size_t n;
@@ -212,7 +212,7 @@ out:
     return rc;
 }
 
-/* The key first: a certificate is only ever there with its key. */
+/* The key is saved first, so that a certificate never exists without its key. */
 static int save_pair(const struct pair *p, const char *cert_path, const char *key_path,
                      struct err *e)
 {
@@ -358,7 +358,7 @@ static bool server_is_good(const struct state *s, const struct pair *ca, const s
     return good;
 }
 
-/* A certificate authority that cannot be read is not replaced: clients trust it by its file. */
+/* An unreadable certificate authority is not replaced, because clients trust this very file. */
 static int get_ca(const struct state *s, time_t now, struct pair *ca, struct err *e)
 {
     if (!present(s->ca_cert, s->ca_key))

@@ -19,7 +19,7 @@ struct certs {
     char *cert_pem, *key_pem;
 };
 
-/* `addresses`: IP literals that are listened on, beside the loopback ones. */
+/* `addresses`: the IP literals on which the daemon listens, besides loopback. */
 int certs_load(const struct state *s, char *const *addresses, size_t n, int64_t now_us,
                struct certs *out, struct err *e) MUST_CHECK;
 void certs_free(struct certs *c);

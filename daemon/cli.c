@@ -152,7 +152,7 @@ static int take_listen(struct options *o, const char *value, struct err *e);
 static const struct cli_option {
     const char *name, *argument; /* argument: "" if it takes none */
     int bit;
-    size_t at; /* of the text, or the bool of one without an argument */
+    size_t at; /* of the text, or of the bool of an option without an argument */
     int (*check)(const char *value, struct err *e);                   /* or NULL */
     int (*take)(struct options *o, const char *value, struct err *e); /* instead of `at`, or NULL */
     const char *help;
@@ -299,7 +299,7 @@ static const struct cli_option *find_option(const char *name)
 {
     const struct cli_option *o = known_options;
     while (strcmp(o->name, name) != 0)
-        o++; /* getopt_long() knows no others */
+        o++; /* getopt_long() returns nothing else */
     return o;
 }
 
@@ -316,7 +316,8 @@ static int parse_options(const struct command *c, int argc, char **argv, struct 
     for (size_t i = 0, n = 1; i < N_OPTIONS; i++)
         if (c->options & known_options[i].bit)
             table[n++] = option_of(&known_options[i]);
-    /* "+": az's own options begin at its first argument; ":": a missing value is told apart. */
+    /* "+": options behind the first argument are az's own; ":": a missing value gets an error of
+     * its own. */
     const char *shorts = c->run == cmd_az ? "+:h" : ":h";
     int which = 0, opt;
     struct err e;

@@ -39,8 +39,7 @@ struct options {
     size_t n_listen;
     const char *comment, *reason;
     bool container, json, dry_run;
-    /* Of `nodes`, where names were given without the command that they belong to: which commands
-     * there are. NULL elsewhere. */
+    /* For `nodes` when names were given without a command: the list of commands. NULL otherwise. */
     const char *commands;
     char **args; /* what follows the options, NULL-terminated; borrowed from main() */
     int n_args;

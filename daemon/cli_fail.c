@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How commands complain; apart from the table of commands, which calls them.
+ * Error messages of commands. In a file apart from the table of commands, because that calls the
+ * commands.
  */
 #include <stdio.h>
 

@@ -60,7 +60,7 @@ static int refused(const json_t *reply, long status, struct err *e)
         text = described;
     if (text) {
         err_set(e, status < 500 ? ERR_BAD_REQUEST : ERR_INTERNAL, NULL, "%s", text);
-        table_clean(e->msg); /* it may quote what a machine said */
+        table_clean(e->msg); /* the message may quote text from a machine */
         return -1;
     }
     return err_set(e, ERR_INTERNAL, NULL, "the daemon answered with status %ld and no reason",
@@ -87,7 +87,7 @@ static void set_request(struct client *c, const char *url, const char *method, c
     curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, method);
 }
 
-/* `type` is the body's. */
+/* `type`: of the body. */
 static int request(struct client *c, const char *method, const char *path, const char *type,
                    const char *body, json_t **out, struct err *e)
 {
@@ -112,7 +112,7 @@ static int request(struct client *c, const char *method, const char *path, const
         result = refused(parsed, status, e);
     else if (reply.len && !parsed)
         result = err_set(e, ERR_PROTOCOL, NULL, "the daemon's answer to %s is not JSON", url.s);
-    wipe(reply.s); /* it may be a token */
+    wipe(reply.s); /* the reply may be a token */
     curl_slist_free_all(headers);
     strbuf_free(&url);
     strbuf_free(&reply);

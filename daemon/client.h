@@ -13,11 +13,11 @@
 
 struct client;
 
-/* Finds the daemon and logs in. Fails with how to start one if there is none. */
+/* Finds the daemon and logs in. If there is none, the error says how to start one. */
 int client_open(const struct state *s, struct client **out, struct err *e) MUST_CHECK;
 
-/* One request; `body` may be NULL. The caller frees *out (NULL where a reply has no body). What the
- * daemon refuses fails with its own code and words. */
+/* One request; `body` may be NULL. The caller frees *out (NULL where a reply has no body). If the
+ * daemon refuses, the error has its code and words. */
 int client_call(struct client *c, const char *method, const char *path, const json_t *body,
                 json_t **out, struct err *e) MUST_CHECK;
 

@@ -25,7 +25,7 @@ int cmd_backup(const struct options *o)
     return rc == 0 ? EXIT_DONE : cli_fail(EXIT_FAILED, &e);
 }
 
-/* Under the daemon's own lock. */
+/* Holds the daemon's own lock. */
 static int restore(const struct state *s, const char *from, struct err *e)
 {
     struct state_lock lock = STATE_LOCK_NONE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid check-config`: all that a daemon would check before it serves, and the machines that
- * came out of it.
+ * `batchaid check-config`: makes all the checks of a daemon before it serves, and shows the
+ * machines that result.
  */
 #include <jansson.h>
 #include <stdio.h>

@@ -62,7 +62,7 @@ int cmd_keygen(const struct options *o)
     int rc = node_identity_create(path, comment, &line, &e);
     if (rc == 0) {
         fputs(line, stdout);
-        fflush(stdout); /* before what is said of it */
+        fflush(stdout); /* so that the key comes before the text about it */
         explain(path);
     }
     free(line);

@@ -10,7 +10,7 @@
 
 static const struct verb {
     const char *name;
-    int options; /* the OPT_ bits that go with it beside --state-dir */
+    int options; /* the OPT_ bits of its options besides --state-dir */
     bool needs_host;
     int (*run)(const struct options *o);
 } verbs[] = {
@@ -66,8 +66,8 @@ static void add_name(struct names *to, const char *name)
     to->items[to->n++] = xstrdup(name);
 }
 
-/* As the inventory names machines: gpu[01-03] is three. A local node's name need not be one of a
- * host, and stays as it is. */
+/* Expands names as the inventory does: gpu[01-03] is three machines. A local node's name need not
+ * be a host name, and stays as it is. */
 static int expand(const char *text, struct names *to, struct err *e)
 {
     struct hostlist hosts = {.n = 0};

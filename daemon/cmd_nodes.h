@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid nodes` and what may follow it. cmd_nodes.c chooses; a file for each kind of work:
- * cmd_nodes_list.c and cmd_nodes_change.c ask the daemon, cmd_nodes_check.c and cmd_nodes_clean.c
- * go to the machines themselves.
+ * `batchaid nodes` and its commands. cmd_nodes.c chooses one; there is a file for each kind of
+ * work: cmd_nodes_list.c and cmd_nodes_change.c ask the daemon, cmd_nodes_check.c and
+ * cmd_nodes_clean.c go to the machines themselves.
  */
 #ifndef DAEMON_CMD_NODES_H
 #define DAEMON_CMD_NODES_H
@@ -25,7 +25,7 @@ int cmd_nodes_clean(const struct options *o);
 int nodes_load_site(const struct options *o, const struct config *c, struct daemon_site *site,
                     struct err *e) MUST_CHECK;
 
-/* On standard error: `what`, and how an inventory is written. */
+/* Prints `what` and how to write an inventory, on standard error. */
 void nodes_explain_inventory(const char *what);
 
 /* Prints `value` as the JSON text {"value": [...]}; takes the reference. */

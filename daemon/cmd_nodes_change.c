@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid nodes drain`, `undrain` and `reboot`: one request a machine; a machine that refuses
- * does not keep the others from being asked.
+ * `batchaid nodes drain`, `undrain` and `reboot`: one request for each machine; when one refuses,
+ * the others are asked all the same.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static int fail_for(const char *name, struct err *e)
     return cli_fail(EXIT_FAILED, e);
 }
 
-/* `done` is what is said of each machine. */
+/* `done`: the text about each machine. */
 static int change_all(const struct options *o, const char *verb, const char *done)
 {
     struct state s;

@@ -19,11 +19,11 @@
 #include "lib/arena.h"
 #include "lib/jsontext.h"
 
-/* Names are looked up on the loop's threads, on half of them: a resolver that does not answer must
- * not keep the machines whose names are known waiting until their time is over. */
+/* Names are looked up on half of the loop's threads. A resolver that does not answer must not hold
+ * up machines whose names are known until their time is over. */
 #define THREADS_MAX 256
 
-#define QUIET_US 1000000 /* a check that is over by then shows no progress */
+#define QUIET_US 1000000 /* a check that is over by then prints no progress */
 
 static const struct {
     const char *column, *json;
@@ -138,7 +138,7 @@ static const char *name_at(const void *ctx, size_t i)
     return ((const struct site *)ctx)->machines[i].name;
 }
 
-/* Those that were named, or all. Caller frees; NULL: err. */
+/* The machines that were named, or all. Caller frees; NULL: err. */
 static struct check_result *choose(const struct site *site, char *const *names, int n_names,
                                    size_t *n, struct err *e)
 {
@@ -180,7 +180,7 @@ static int check_site(const struct options *o, const struct site *site)
 
 /* --- which configuration -------------------------------------------------------------------- */
 
-/* What the running daemon has read. Caller frees; NULL: err. */
+/* The configuration file that the running daemon has read. Caller frees; NULL: err. */
 static char *config_of_daemon(const struct options *o, struct err *e)
 {
     struct state s;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid nodes clean`: what a daemon that is gone left in the node roots of machines is listed
- * and taken away. A daemon that runs does that by itself for the machines that it has.
+ * `batchaid nodes clean`: lists and removes what a daemon that does not exist any more left in the
+ * node roots of machines. A running daemon does this by itself for its machines.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ struct cleaning {
 static void on_files_stopped(void *ctx, size_t left_behind)
 {
     (void)ctx;
-    (void)left_behind; /* what hangs ends with the process */
+    (void)left_behind; /* hanging threads end with the process */
 }
 
 static void on_closed(void *ctx)
@@ -102,7 +102,7 @@ static bool clean(const struct site *site, const struct site_machine *machine, b
     ssh.log = &quiet;
     ssh.root = machine->group->node_root;
     ssh.yields = true; /* a daemon with another state directory may have this known_hosts */
-    if (!dry_run)      /* the next daemon that comes is newer */
+    if (!dry_run)      /* the next daemon will have a higher term */
         ssh.epoch = (struct node_epoch){.term = time_now_us() / US_PER_S, .id = "clean"};
     ssh.callbacks = (struct node_callbacks){.ready = on_ready, .down = on_down, .ctx = &c};
     if (node_open_ssh(&ssh, &c.link, &e) < 0) {
@@ -139,14 +139,14 @@ static int clean_all(const struct options *o, const struct site *site)
     bool good = true;
     struct err e;
     for (int i = 0; i < o->n_args; i++)
-        if (!find(site, o->args[i], &e)) /* before anything is taken away */
+        if (!find(site, o->args[i], &e)) /* before anything is removed */
             return cli_fail(EXIT_FAILED, &e);
     for (int i = 0; i < o->n_args; i++)
         good = clean(site, find(site, o->args[i], &e), o->dry_run) && good;
     return good ? EXIT_DONE : EXIT_FAILED;
 }
 
-/* A daemon that runs may have jobs on the machines, and cleans them by itself. */
+/* A running daemon may have jobs on the machines, and cleans them by itself. */
 static int refuse_beside_daemon(const struct options *o, const struct config *c, struct err *e)
 {
     struct state s;
@@ -161,7 +161,7 @@ static int refuse_beside_daemon(const struct options *o, const struct config *c,
                            "another --state-dir",
                            s.dir);
     if (rc == 0)
-        rc = fs_mkdirs(s.dir, 0700, e); /* for the host keys of machines */
+        rc = fs_mkdirs(s.dir, 0700, e); /* it will hold the host keys of machines */
     endpoint_free(&ep);
     state_free(&s);
     return rc;

@@ -68,7 +68,7 @@ static bool same_gpu(const json_t *a, const json_t *b)
            json_equal(json_object_get(a, "driver"), json_object_get(b, "driver"));
 }
 
-/* "4 x Tesla V100 (535.104.05)", another for each other model. */
+/* "4 x Tesla V100 (535.104.05)", one such text for each model. */
 static void add_gpus(struct table *t, const json_t *gpus)
 {
     struct strbuf b = STRBUF_INIT;
@@ -157,7 +157,7 @@ static const char *name_at(const void *ctx, size_t i)
     return text_of(json_array_get(ctx, i), "name");
 }
 
-/* Those that were named, in that order. Caller decrefs; NULL: err. */
+/* The nodes that were named, in that order. Caller decrefs; NULL: err. */
 static json_t *choose(json_t *nodes, char *const *names, int n, struct err *e)
 {
     json_t *chosen = json_array();

@@ -24,7 +24,7 @@ static void replace(char **at, const char *value)
     *at = xstrdup(value);
 }
 
-/* What the command line says goes before what the file says. */
+/* The command line overrides the file. */
 static void apply_options(struct config *c, const struct options *o)
 {
     replace(&c->log_format, o->log_format);
@@ -40,7 +40,7 @@ static void apply_options(struct config *c, const struct options *o)
         c->listen.items[i] = xstrdup(o->listen[i]);
 }
 
-/* The addresses of the listen list that are no names, for the certificate. */
+/* The IP addresses in the listen list, for the certificate. */
 static int listen_addresses(const struct config *c, struct config_list *out, struct err *e)
 {
     out->items = xcalloc(c->listen.n, sizeof(char *));
@@ -93,7 +93,7 @@ static int serve_locked(const struct config *c, const char *config_file, const s
                                       "could not get to the state directory: chmod o+x what is "
                                       "closed, or have the state elsewhere (--state-dir "
                                       "/var/lib/batchaid)"));
-        endpoint_withdraw(s); /* one that a killed daemon left */
+        endpoint_withdraw(s); /* a file that a killed daemon left */
         rc = serve_run(&sc, e);
     }
     config_list_free(&addresses);
@@ -128,7 +128,7 @@ int cmd_serve(const struct options *o)
     site_free(&site);
     state_free(&state);
     config_free(&config);
-    if (left_behind > 0) { /* nothing that ends a program in order waits for those threads */
+    if (left_behind > 0) { /* an orderly exit would wait for those threads */
         fflush(NULL);
         _exit(rc == 0 ? EXIT_DONE : EXIT_FAILED);
     }

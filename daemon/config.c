@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * From the file to struct config: config_text.c and config_parse.c fill one slot a setting; what
- * the file does not say is filled from the tables' defaults; then every value is checked.
+ * Turns the file into struct config. config_text.c and config_parse.c fill one slot for each
+ * setting; settings that the file does not have get the tables' defaults; then every value is
+ * checked.
  */
 #include "daemon/config.h"
 
@@ -47,7 +48,7 @@ void config_list_free(const struct config_list *l)
     free(l->items);
 }
 
-/* Decimal only: to some readers of YAML 010 is 8, to others 10. */
+/* Decimal only, because some readers of YAML take 010 for 8 and others for 10. */
 static int parse_int(const char *text, const struct setting *s, int64_t *out, struct err *e)
 {
     const char *digits = text + (*text == '-');
@@ -153,7 +154,7 @@ static int take_scalar(const struct setting *s, void *at, const struct config_sl
     return rc < 0 ? config_place_blame(places, path, 1, e) : 0;
 }
 
-/* What must be given is not in the file, or is an empty list. */
+/* Fails: a required setting is not in the file, or is an empty list. */
 static int missing(const struct setting *s, const char *path, const struct config_places *places,
                    struct err *e)
 {
@@ -190,8 +191,8 @@ static int take(const struct setting *s, void *record, const struct config_slot 
 
 /* --- all of a table -------------------------------------------------------------------------- */
 
-/* `slots` may be NULL: all defaults. `path` is that of the record; "" for the whole file. What was
- * taken stays in the record also if something is wrong: free_table(). */
+/* `slots` may be NULL: all defaults. `path` is the record's; "" for the whole file. After an error
+ * the record still holds what was taken: free_table(). */
 static int take_table(const struct settings *table, void *record, const struct config_slot *slots,
                       const char *path, const struct config_places *places, struct err *e)
 {

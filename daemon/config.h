@@ -25,13 +25,13 @@ struct config_list {
 };
 void config_list_free(const struct config_list *l);
 
-/* A list of structs, of the kind that the member's comment names. */
+/* A list of structs; the comment of the member names their type. */
 struct config_records {
     void *items;
     size_t n;
 };
 
-/* Texts are "" where the file says nothing and there is no default. */
+/* Texts are "" if the file has none and there is no default. */
 struct config_group { /* an entry of `inventory` */
     struct config_list hosts;
     char *user;
@@ -52,11 +52,11 @@ struct config_file_server { /* an entry of `file_servers` */
     char *name, *nfs, *machine, *directory, *options;
 };
 
-/* Owned by whoever called config_load(); config_free() releases what it holds. */
+/* Filled by config_load(); the caller releases it with config_free(). */
 struct config {
-    struct config_places places; /* where in the file things stand, for errors found later */
+    struct config_places places; /* places in the file, for errors that are found later */
     struct config_list listen;
-    char *state_dir; /* "" if the file does not say */
+    char *state_dir; /* "" if not in the file */
     char *log_level, *log_format;
     char *subscription_id, *subscription_name;
     int64_t token_lifetime_s;
@@ -75,7 +75,7 @@ struct config {
     struct config_records file_servers; /* struct config_file_server */
     struct config_list runtimes;
     bool strict_host_keys;
-    char *known_hosts; /* "" if the file does not say */
+    char *known_hosts; /* "" if not in the file */
     int64_t connect_limit, connect_timeout_s, keepalive_s, dead_after_s;
     int64_t unusable_after_s, health_interval_s, min_free_disk_mb, max_clock_skew_s;
     int64_t job_memory_mb, job_cpus, job_processes, job_open_files;
@@ -85,11 +85,11 @@ struct config {
 int config_load(const char *path, struct config *out, struct err *e) MUST_CHECK;
 void config_free(struct config *c);
 
-/* "info" and "text" as checked by the table. */
+/* "info" and "text" etc., which the table has checked. */
 enum log_level config_log_level(const char *name);
 enum log_format config_log_format(const char *name);
 
-/* The checks of the table, for the same values on the command line. */
+/* The table's checks, for the same values on the command line. */
 int config_check_listen(const char *value, struct err *e) MUST_CHECK;
 int config_check_log_level(const char *value, struct err *e) MUST_CHECK;
 int config_check_log_format(const char *value, struct err *e) MUST_CHECK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What values must be.
+ * Checks of values.
  */
 #include "daemon/config_checks.h"
 
@@ -138,7 +138,7 @@ int config_check_needed_path(const char *value, struct err *e)
                   : err_set(e, ERR_CONFIG, NULL, "it must not be empty; write an absolute path");
 }
 
-/* A name that may stand in a command line and in a path, and begins no option. */
+/* A name that is safe in a command line and in a path, and cannot be taken for an option. */
 int config_check_account(const char *value, struct err *e)
 {
     if (!value[strspn(value,
@@ -160,7 +160,7 @@ int config_check_one_line(const char *value, struct err *e)
     return 0;
 }
 
-/* Braces of the shell's own, as in ${HOME} and { echo; }, are none of ours. */
+/* Braces of the shell's, as in ${HOME} and { echo; }, are not placeholders. */
 static int check_placeholders(const char *value, const char *const *known, struct err *e)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";

@@ -13,7 +13,7 @@
 int config_check_guid(const char *value, struct err *e) MUST_CHECK;
 int config_check_not_empty(const char *value, struct err *e) MUST_CHECK;
 int config_check_vm_size(const char *value, struct err *e) MUST_CHECK;
-/* "" or absolute; absolute. */
+/* An absolute path or ""; an absolute path. */
 int config_check_path(const char *value, struct err *e) MUST_CHECK;
 int config_check_needed_path(const char *value, struct err *e) MUST_CHECK;
 /* "" or the name of an account of a machine. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of settings as text: for people, as an example file, for the man page and for
+ * Prints the table of settings: for people, as an example file, for the man page, and for
  * docs/configuration.md. `make docs-update` writes the generated parts; a test finds stale ones.
  */
 #include <stdio.h>
@@ -8,14 +8,14 @@
 
 #include "daemon/config_table.h"
 
-/* A row and how deep it is: `outer` is the list of records that it belongs to, or NULL. */
+/* A row and the list of records that it belongs to (`outer`, or NULL). */
 struct row {
     const struct setting *s, *outer;
     bool first;
     const struct setting *before; /* NULL for the first of its table */
 };
 
-/* As it would stand in the file. */
+/* The initial value as it would stand in the file. */
 static void put_initial(const struct setting *s, struct strbuf *b)
 {
     if (s->type == SETTING_LIST || s->type == SETTING_TEXTS || s->type == SETTING_RECORDS) {
@@ -51,7 +51,7 @@ static void put_name(const struct row *r, struct strbuf *b)
     strbuf_printf(b, "%s%s%s", s->section, *s->section ? "." : "", s->key);
 }
 
-/* Words of `text` in lines of at most `width`, each after `lead`. */
+/* Wraps `text` into lines of at most `width`, each behind `lead`. */
 static void put_wrapped(const char *text, const char *lead, size_t width, struct strbuf *b)
 {
     size_t column = 0;
@@ -102,7 +102,7 @@ static void put_lines(const char *text, const char *lead, struct strbuf *b)
     }
 }
 
-/* A list of records as a comment: what each field is, then an example to be uncommented. */
+/* A list of records as a comment: the fields, then an example to be uncommented. */
 static void yaml_records(const struct setting *s, struct strbuf *b)
 {
     const struct record_kind *kind = s->record;
@@ -155,7 +155,7 @@ static void man_row(const struct row *r, struct strbuf *b)
     for (const char *p = s->help; *p;) {
         const char *end = strstr(p, ". ");
         size_t n = end ? (size_t)(end - p) + 1 : strlen(p);
-        /* No line may begin with a dot or a quote, nor have a dash be typeset as a hyphen. */
+        /* No line may begin with a dot or a quote, and no dash may be typeset as a hyphen. */
         for (size_t i = 0; i < n; i++)
             strbuf_printf(b, p[i] == '-' ? "\\-" : "%c", p[i]);
         strbuf_putc(b, '\n');

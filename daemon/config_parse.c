@@ -14,7 +14,7 @@ static const cyaml_schema_value_t string_entry = {
     CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 0, MAX_STRING),
 };
 
-/* libcyaml's own truth values include every misspelling of them. */
+/* libcyaml by itself takes anything else for false, misspellings included. */
 static const cyaml_strval_t truth_values[] = {{"false", false}, {"true", true}};
 
 static const cyaml_schema_field_t *fields_of(struct arena *a, const struct settings *table,
@@ -68,7 +68,7 @@ static cyaml_schema_value_t value_schema(struct arena *a, const struct setting *
     return v;
 }
 
-/* Whether a row before this one has the same section. */
+/* Whether an earlier row has the same section. */
 static bool section_is_known(const struct settings *table, size_t row)
 {
     for (size_t i = 0; i < row; i++)
@@ -78,7 +78,7 @@ static bool section_is_known(const struct settings *table, size_t row)
 }
 
 /* The keys of a section; the section "" has the other sections among its keys. All mappings of a
- * table lie at the same place, so that a slot is where its row is, whatever the section. */
+ * table start at the same address, so a slot has the index of its row in every section. */
 static const cyaml_schema_field_t *fields_of(struct arena *a, const struct settings *table,
                                              const char *section)
 {
@@ -109,17 +109,17 @@ static const cyaml_schema_value_t *root_of(struct arena *a)
 
 /* --- complaints ----------------------------------------------------------------------------- */
 
-/* Beginnings of libcyaml's complaints that the key's name follows. */
+/* libcyaml's complaints that end with the name of a key begin so. */
 static const char unknown_key[] = "Unexpected key: ";
 static const char repeated_key[] = "Mapping field already seen: ";
 
-/* What libcyaml said: the first complaint, then where, from the innermost place outwards. */
+/* libcyaml's messages: the first complaint, then its place, from the inside out. */
 struct complaint {
     char what[256];
     struct strbuf path;
 };
 
-/* Puts the place that `text` speaks of, if any, before the path. */
+/* Puts the place that `text` names, if any, before the path. */
 static void hear_place(struct complaint *c, const char *text)
 {
     static const char field[] = "in mapping field '", entry[] = "in sequence entry '";
@@ -212,7 +212,7 @@ static const char *plainly(const char *what)
     return what;
 }
 
-/* What would have been right at `path`. */
+/* Adds what would be right at `path`. */
 static void advise(const char *what, const char *path, struct strbuf *b)
 {
     const struct setting *s = config_find(path);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The file under the schema of the tables, as libcyaml reads it: one slot a setting.
+ * Reads the file with libcyaml by the schema of the tables: one slot for each setting.
  */
 #ifndef DAEMON_CONFIG_PARSE_H
 #define DAEMON_CONFIG_PARSE_H
@@ -11,15 +11,15 @@
 #include "daemon/config_text.h"
 #include "lib/arena.h"
 
-/* What libcyaml allocated for a setting; NULL if the file does not mention it, or gives an empty
- * list: that is the default, too. */
+/* The value that libcyaml allocated for a setting; NULL if the file does not have it, or has an
+ * empty list, which means the default too. */
 struct config_slot {
     void *value;    /* char[], bool, char *[], or the slots of each record one after the other */
     uint64_t count; /* lists only */
 };
 
-/* An array of config_settings.n slots; owned, with what it points to. `schema` holds what libcyaml
- * needs to know again to free it. */
+/* An array of config_settings.n slots; owned, with the values. libcyaml needs `schema` again to
+ * free it. */
 struct config_raw {
     struct arena schema;
     struct config_slot *slots; /* NULL: the file sets nothing */

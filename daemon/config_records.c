@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the lists of records hold: inventory, mounts, file_servers.
+ * The settings of the lists of records: inventory, mounts, file_servers.
  */
 #include <stdio.h>
 #include <string.h>

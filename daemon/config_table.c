@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every setting, once. What the lists of records hold is in config_records.c.
+ * The one list of all settings, except those of the lists of records (config_records.c).
  */
 #include "daemon/config_table.h"
 
@@ -129,7 +129,7 @@ static const struct setting rows[] = {
 };
 const struct settings config_settings = {rows, sizeof rows / sizeof rows[0]};
 
-/* What follows `word` in `path`, or NULL if it does not begin with that. */
+/* The rest of `path` behind `word`, or NULL if it does not begin with it. */
 static const char *after(const char *path, const char *word)
 {
     size_t n = strlen(word);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The schema of the configuration: tables of settings. What a row says is what is accepted, what
- * errors advise, and what manual, docs and example file tell. A setting may be a list of records;
- * what a record holds is a table of the same kind.
+ * The schema of the configuration: tables of settings. A row defines what is accepted, what errors
+ * advise, and what manual, docs and example file say. A setting may be a list of records, which has
+ * a table of the same kind.
  */
 #ifndef DAEMON_CONFIG_TABLE_H
 #define DAEMON_CONFIG_TABLE_H
@@ -18,7 +18,7 @@ enum setting_type {
     SETTING_BOOL,
     SETTING_STR,
     SETTING_LIST,   /* of texts */
-    SETTING_TEXTS,  /* the same; one text may stand without being in a list */
+    SETTING_TEXTS,  /* the same, but a single text need not be in a list */
     SETTING_RECORDS /* a list of mappings */
 };
 
@@ -31,12 +31,13 @@ struct setting {
      * (in records only). */
     const char *initial;
     int64_t min, max; /* SETTING_INT only */
-    /* What a text or item must be, NULL-terminated; NULL: see check. */
+    /* The allowed values of a text or item, NULL-terminated; NULL: see check. */
     const char *const *choices;
-    /* What a text or item must be; NULL: anything. Fills `e` with the reason and returns -1. */
+    /* The check of a text or item; NULL: anything is allowed. On failure fills `e` with the reason
+     * and returns -1. */
     int (*check)(const char *value, struct err *e);
     const struct record_kind *record; /* SETTING_RECORDS only */
-    const char *example;              /* as it may stand in the file; NULL: one for the type */
+    const char *example; /* an example value as in the file; NULL: the type's example */
     const char *help;
 };
 
@@ -46,10 +47,10 @@ struct settings {
 };
 
 struct record_kind {
-    const char *noun; /* "machines": a list of what */
+    const char *noun; /* "machines": the items of the list */
     struct settings fields;
     size_t size; /* of the struct */
-    /* What one row cannot say; NULL: nothing. `*key` becomes the field at fault. */
+    /* The check that one row cannot express; NULL: none. `*key` becomes the field at fault. */
     int (*check)(const void *record, const char **key, struct err *e);
     const char *example; /* a list of records, as in the file, without indentation */
 };
@@ -57,16 +58,16 @@ struct record_kind {
 extern const struct settings config_settings;
 extern const struct record_kind config_inventory_kind, config_mount_kind, config_file_server_kind;
 
-/* The setting that a path ("log.level", "inventory[0].hosts[1]") is in; NULL: none. */
+/* The setting of a path ("log.level", "inventory[0].hosts[1]"); NULL: none. */
 const struct setting *config_find(const char *path);
 
-/* "number", "list of machines" and such; a value as it may stand in the file. */
+/* Writes the type ("number", "list of machines"), and an example value as in the file. */
 void config_put_type(const struct setting *s, struct strbuf *b);
 const char *config_example(const struct setting *s);
 /* "a, b or c". */
 void config_put_choices(const char *const *choices, struct strbuf *b);
 
-/* Rows of a table. AT(field) is to be the offset in the table's struct. */
+/* Macros for rows of a table. The table defines AT(field), the offset in its struct. */
 #define SETTING_ROW_INT(section_, key_, at, initial_, min_, max_, help_)                           \
     {                                                                                              \
         .section = section_, .key = key_, .type = SETTING_INT, .offset = at, .initial = initial_,  \
@@ -77,7 +78,7 @@ void config_put_choices(const char *const *choices, struct strbuf *b);
         .section = section_, .key = key_, .type = SETTING_BOOL, .offset = at, .initial = initial_, \
         .help = help_                                                                              \
     }
-/* A text, list or texts with a check of each value, or with the choices there are. */
+/* A text, list or texts with a check for each value, or with a list of choices. */
 #define SETTING_ROW(type_, section_, key_, at, initial_, check_, example_, help_)                  \
     {                                                                                              \
         .section = section_, .key = key_, .type = type_, .offset = at, .initial = initial_,        \

@@ -10,7 +10,7 @@
 
 enum { MAX_DEPTH = 16 };
 
-/* A mapping or sequence that is being read. `path.len` is cut back to `len` for each of its values.
+/* A mapping or sequence that is being read. `path` is cut back to `len` for each of its values.
  */
 struct level {
     bool mapping, at_key;
@@ -28,7 +28,7 @@ struct walk {
     bool says_something;
 };
 
-/* What people trip over: characters that YAML has other uses for. */
+/* Advice for frequent mistakes: characters with a special meaning in YAML. */
 static const char *syntax_advice(const yaml_parser_t *p)
 {
     if (p->error == YAML_READER_ERROR)
@@ -79,7 +79,7 @@ static void remember(struct walk *w, const yaml_event_t *ev)
                                              .line = (int)ev->start_mark.line + 1};
 }
 
-/* A key: what follows it stands at its path and, to people, on its line. */
+/* Enters a key: the value behind it has its path and, for messages, its line. */
 static int enter_key(struct walk *w, const yaml_event_t *ev, struct err *e)
 {
     struct level *in = innermost(w);
@@ -92,7 +92,7 @@ static int enter_key(struct walk *w, const yaml_event_t *ev, struct err *e)
     return 0;
 }
 
-/* Before a value: its path, if it stands in a sequence. */
+/* Called before a value: extends the path, if the value is in a sequence. */
 static void enter_value(struct walk *w, const yaml_event_t *ev)
 {
     struct level *in = innermost(w);
@@ -123,7 +123,7 @@ static bool is_one_of_a_list(const struct walk *w)
     return s && s->type == SETTING_TEXTS && w->path.s[n - 1] != ']';
 }
 
-/* Takes the event over, like yaml_emitter_emit(). */
+/* Takes ownership of the event, like yaml_emitter_emit(). */
 static bool emit(struct walk *w, yaml_event_t *ev)
 {
     yaml_event_t start, end;
@@ -257,7 +257,7 @@ int config_place_blame(const struct config_places *p, const char *path, int nth,
     const char *file = p->file ? p->file : "(defaults)";
     size_t len = strlen(path);
     int line = find_line(p, path, len, nth);
-    /* What was written as one text has no items of its own. */
+    /* A single text that stands for a list has no items in the file. */
     if (!line && len && path[len - 1] == ']')
         len = (size_t)(strrchr(path, '[') - path);
     line = config_place_line(p, path, nth);

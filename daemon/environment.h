@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What clients of a running daemon need to know, as environment variables. The one list behind
- * `batchaid env` and `batchaid az`.
+ * Environment variables that clients of a running daemon need. `batchaid env` and `batchaid az`
+ * share this list.
  */
 #ifndef DAEMON_ENVIRONMENT_H
 #define DAEMON_ENVIRONMENT_H
@@ -19,7 +19,7 @@ struct environment {
     size_t n;
 };
 
-/* Fails with how to start a daemon if none serves the state directory. */
+/* If no daemon serves the state directory, the error says how to start one. */
 int environment_build(const struct state *s, struct environment *out, struct err *e) MUST_CHECK;
 /* NULL if there is no such variable. */
 const char *environment_get(const struct environment *env, const char *name);

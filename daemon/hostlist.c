@@ -53,7 +53,8 @@ static int parse_port(const char *text, const char *port, int *out, struct err *
     return 0;
 }
 
-/* `host` is cut out of `text` already; in its shortest form, so that one address has one name. */
+/* Adds an IPv6 address in its shortest form, so that each address has one name. `host` is the part
+ * of `text` with the address. */
 static int take_v6(const char *text, const char *host, char **out, struct err *e)
 {
     unsigned char v6[sizeof(struct in6_addr)];
@@ -125,7 +126,7 @@ static int add_one(struct hostlist *l, const char *text, struct err *e)
 
 struct range {
     long low, high;
-    int width; /* of the low end, with its leading zeros */
+    int width; /* of the lower bound, with its leading zeros */
 };
 
 static int bad_range(const char *text, const char *range, size_t n, const char *what, struct err *e)
@@ -133,7 +134,7 @@ static int bad_range(const char *text, const char *range, size_t n, const char *
     return err_set(e, ERR_CONFIG, NULL, "'%s': [%.*s] %s", text, (int)n, range, what);
 }
 
-/* One of what commas separate in a bracket. `n` is its length; `text` is for errors. */
+/* Parses one item of a bracket. `n` is its length; `text` is for errors. */
 static int parse_range(const char *text, const char *s, size_t n, struct range *r, struct err *e)
 {
     size_t low = strspn(s, digits);
@@ -164,7 +165,7 @@ static const char *find_bracket(const char *text)
     return NULL;
 }
 
-/* `done` is what comes before `rest`, without brackets of ranges. */
+/* `done` is the expanded text before `rest`. */
 static int expand(struct hostlist *l, const char *text, const char *done, const char *rest,
                   struct err *e);
 
@@ -216,7 +217,7 @@ static int expand(struct hostlist *l, const char *text, const char *done, const 
 
 /* --- the list ------------------------------------------------------------------------------- */
 
-/* The length of what stands before the next comma outside of brackets. */
+/* The length of the text before the next comma outside brackets. */
 static size_t item_length(const char *s)
 {
     int open = 0;

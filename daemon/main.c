@@ -4,8 +4,8 @@
 
 #include "daemon/cli.h"
 
-/* Standard descriptors that came closed would else become files of ours, and what is printed would
- * go there. */
+/* Opens closed standard descriptors. Otherwise files of ours would get their numbers, and printed
+ * text would go there. */
 static void occupy_standard_descriptors(void)
 {
     int fd;

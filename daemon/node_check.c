@@ -24,21 +24,21 @@ static const struct log quiet = {.fd = STDERR_FILENO, .level = LOG_LVL_ERROR};
 struct checking {
     const struct check_config *config;
     uv_loop_t loop;
-    struct loop *tools; /* over it */
+    struct loop *tools; /* over `uv` */
     struct files *files;
     uv_timer_t progress;
     struct one *all;
     size_t n, next, open, done;
 };
 
-/* One machine that is being tried. */
+/* One machine under test. */
 struct one {
     struct checking *checking;
     struct check_result *result;
     struct node_link *link;
     uv_timer_t limit;
     int64_t asked_us;
-    bool over; /* judged: what comes now is of the link's end */
+    bool over; /* judged already: later callbacks belong to the end of the link */
 };
 
 /* --- judging -------------------------------------------------------------------------------- */
@@ -141,7 +141,7 @@ static void judge_disk(const struct site *site, struct check_result *r, const st
     strbuf_free(&wanted);
 }
 
-/* The node root cannot be used. */
+/* Notes that the node root cannot be used. */
 static void judge_root_dir(struct check_result *r, const struct err *why)
 {
     const struct site_group *g = r->machine->group;
@@ -151,7 +151,7 @@ static void judge_root_dir(struct check_result *r, const struct err *why)
             why->msg, root ? "root" : g->user, root ? "" : ", reach root with become");
 }
 
-/* The machine looked at its clock at some time between our two looks at ours. */
+/* How far the machine's clock is off at least: it was read between two readings of ours. */
 static int64_t skew_us(int64_t theirs, int64_t before, int64_t after)
 {
     return theirs < before ? theirs - before : theirs > after ? theirs - after : 0;
@@ -224,7 +224,7 @@ static void on_health(void *ctx, const struct err *why, const struct node_health
 {
     struct one *m = ctx;
     if (m->over || !node_link_is_ready(m->link))
-        return; /* on_down() tells why */
+        return; /* on_down() reports why */
     if (why) {
         judge_root_dir(m->result, why);
     } else {
@@ -278,7 +278,7 @@ static void begin(struct checking *c, struct one *m)
 static void on_files_stopped(void *ctx, size_t left_behind)
 {
     (void)ctx;
-    (void)left_behind; /* what hangs ends with the process */
+    (void)left_behind; /* hanging threads end with the process */
 }
 
 static void begin_more(struct checking *c)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tries machines of the inventory, many at once: opens a link to each that only looks (node.h),
- * asks how it is, and judges. Needs no daemon and leaves nothing behind but the agent's program.
+ * Tests machines of the inventory, many at once: opens a link to each that changes nothing
+ * (node.h), asks for its state, and judges. Needs no daemon and leaves nothing behind except the
+ * agent's program.
  */
 #ifndef DAEMON_NODE_CHECK_H
 #define DAEMON_NODE_CHECK_H
@@ -33,7 +34,7 @@ enum check_verdict { CHECK_NONE /* not tried, or not there */, CHECK_OK, CHECK_B
 
 struct check_cell {
     enum check_verdict verdict;
-    char word[32]; /* what is shown; "" for CHECK_NONE */
+    char word[32]; /* the text that is shown; "" for CHECK_NONE */
 };
 
 #define CHECK_PROBLEMS_MAX 8
@@ -41,15 +42,16 @@ struct check_cell {
 struct check_result {
     const struct site_machine *machine; /* borrowed */
     struct check_cell cells[CHECK_ITEMS];
-    char *problems[CHECK_PROBLEMS_MAX]; /* what is wrong and what to do, a sentence each; owned */
+    char *problems[CHECK_PROBLEMS_MAX]; /* one sentence for each problem: what is wrong and what to
+                                           do; owned */
     size_t n_problems;                  /* 0: the machine can be used */
     int64_t disk_free_bytes, clock_skew_us;
-    bool has_health; /* the two above were told */
+    bool has_health; /* the two members above were reported */
 };
 
 struct check_config {
     const struct site *site;
-    /* Called now and then with how many machines are done; may be NULL. */
+    /* Called now and then with the number of machines that are done; may be NULL. */
     void (*progress)(void *ctx, size_t done, size_t n);
     void *ctx;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the commands below `batchaid nodes` share.
+ * Functions that the commands of `batchaid nodes` share.
  */
 #include <stdio.h>
 #include <stdlib.h>

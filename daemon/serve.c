@@ -23,15 +23,15 @@
 #include "scheduler/scheduler.h"
 #include "storage/storage.h"
 
-/* Enough for thousands of connections; far below what makes programs that walk all descriptors
- * slow, since jobs inherit it. */
+/* Enough for thousands of connections. Jobs inherit the limit, and programs that walk all
+ * descriptors become slow only far above it. */
 #define MAX_DESCRIPTORS 65536
 
 /* The first login on a local node makes a key and hashes a password, some 100 ms. */
 #define LOGIN_THREADS 2
 #define LOGINS_MAX    1024
 
-/* Of the pool, where there is an inventory. */
+/* Threads of libuv's pool if there is an inventory. */
 #define MACHINE_THREADS "32"
 
 static const int stop_signals[] = {SIGTERM, SIGINT};
@@ -40,7 +40,7 @@ enum { N_SIGNALS = sizeof stop_signals / sizeof stop_signals[0] };
 struct daemon {
     const struct serve_config *c;
     uv_loop_t loop;
-    struct loop *tools; /* what rooms see of it; owned */
+    struct loop *tools; /* the loop as the rooms see it; owned */
     uv_prepare_t prepare;
     uv_check_t check;
     uv_signal_t signals[N_SIGNALS];
@@ -51,8 +51,8 @@ struct daemon {
     struct files *files;
     struct loop_lane *logins;
     int stopping_rooms;
-    struct api *api; /* NULL once it has stopped: until then replies leave at each turn end */
-    /* What scheduler and api borrow; owned. */
+    struct api *api; /* NULL once it has stopped; until then replies are sent at each turn end */
+    /* Borrowed by scheduler and api; owned. */
     char **vm_sizes;
     struct api_listen *listen;
     struct api_deps deps;
@@ -110,7 +110,7 @@ static void logins_closed(void *ctx)
         storage_closed(d);
 }
 
-/* One of scheduler and files, which stop together. */
+/* The scheduler or files has stopped; the two stop together. */
 static void room_stopped(struct daemon *d)
 {
     if (--d->stopping_rooms == 0)
@@ -150,7 +150,7 @@ static void stop(struct daemon *d)
         api_stopped(d);
 }
 
-/* From now on the signals have their default effect: a second one ends the process at once. */
+/* The signals get their default effect, so that a second one ends the process at once. */
 static void on_signal(uv_signal_t *h, int signo)
 {
     struct daemon *d = h->data;
@@ -255,7 +255,7 @@ static void disk_when_durable(void *ctx, void (*cb)(void *cb_ctx, const struct e
     st_when_durable(ctx, cb, cb_ctx);
 }
 
-/* What requests under way ask of nodes and shares comes to an end. */
+/* Ends what open requests wait for on nodes and shares. */
 static void end_looks(void *ctx)
 {
     struct daemon *d = ctx;
@@ -263,8 +263,8 @@ static void end_looks(void *ctx)
     files_end_requests(d->files);
 }
 
-/* A client that looks as often as it is asked to sees a new cluster resizing once, whatever it does
- * first. */
+/* How long a new cluster is shown as resizing at least, so that a client that polls as often as it
+ * is told sees it once. */
 static int resizing_s(const struct config *cf)
 {
     int64_t twice = 2 * cf->retry_after_s;
@@ -350,8 +350,8 @@ static void raise_descriptor_limit(void)
     setrlimit(RLIMIT_NOFILE, &r);
 }
 
-/* Names are looked up and logins computed on the pool, and half of it at most looks up names: with
- * libuv's four threads a dead name server would make whole racks late. */
+/* Names are looked up and logins computed on libuv's pool, where at most half of the threads look
+ * up names. With its four threads by default, a dead name server would delay whole racks. */
 static void size_thread_pool(const struct serve_config *c)
 {
     if (c->site && c->site->n_machines > 0)

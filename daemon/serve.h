@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * The daemon itself: opens the rooms from the bottom up (storage, scheduler, api), lets the loop
- * run, closes them from the top down. The only place that knows all of them.
+ * run, closes them from the top down. This is the only place that knows all rooms.
  *
- * Each loop turn ends with what the rooms have to do then, before the loop sleeps (prepare) and
- * after it polled (check): reconcilers, commit, replies.
+ * At the end of each loop turn, before the loop sleeps (prepare) and after it polled (check), the
+ * rooms do their work: reconcilers, commit, replies.
  */
 #ifndef DAEMON_SERVE_H
 #define DAEMON_SERVE_H
@@ -18,7 +18,8 @@
 
 struct serve_config {
     const struct config *config;
-    const char *config_path; /* where that was read from, absolute; NULL: nowhere */
+    const char
+        *config_path; /* the file that the configuration was read from, absolute; NULL: none */
     const struct state *state;
     const struct credentials *credentials;
     const struct certs *certs;
@@ -26,7 +27,7 @@ struct serve_config {
     const char *agent_path;
     const struct log *log;
     int64_t started_us;
-    size_t *left_behind; /* set to how many threads hang in calls on a share yet */
+    size_t *left_behind; /* set to the number of threads that still hang in calls on a share */
 };
 
 /* Runs until a signal asks it to stop. -1: it could not start, nothing is left open. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What one setting may be is checked where it is read (config_checks.c); here is what takes several
- * of them, or a look at the files that they name.
+ * Single settings are checked where they are read (config_checks.c). The checks here need several
+ * settings, or the files that they name.
  */
 #include "daemon/site.h"
 
@@ -23,7 +23,7 @@
 
 enum { MAX_PASSWORD_FILE = 1024 };
 
-/* Puts where in the configuration before the message. Returns -1. */
+/* Puts the place in the configuration before the message. Returns -1. */
 __attribute__((format(printf, 3, 4))) static int blame(const struct config *c, struct err *e,
                                                        const char *fmt, ...)
 {
@@ -42,7 +42,7 @@ static const char *or_null(const char *text)
 
 /* --- groups --------------------------------------------------------------------------------- */
 
-/* Keys and passwords: regular files that nobody else can read. */
+/* Files of keys and passwords must be regular files that nobody else can read. */
 static int check_private(const char *path, struct err *e)
 {
     struct stat st;
@@ -59,7 +59,7 @@ static int check_private(const char *path, struct err *e)
     return 0;
 }
 
-/* The file's one line. The caller wipes and frees. */
+/* Reads a file of one line. The caller wipes and frees. */
 static int read_password(const char *path, char **out, struct err *e)
 {
     if (check_private(path, e) < 0)
@@ -94,7 +94,7 @@ static const char *const *upper_case(struct arena *a, const struct config_list *
     return (const char *const *)copy;
 }
 
-/* `sudo` alone would ask for a password; nobody is there to answer. */
+/* Plain `sudo` would ask for a password, which nobody could type. */
 static const char *become_command(const char *become)
 {
     if (strcmp(become, "none") == 0)
@@ -219,7 +219,8 @@ static int check_unique(const struct daemon_site *s, const struct config *c, str
     return rc;
 }
 
-/* Adds the hosts of all groups to `l`; ends[i]: how many there are after group i. */
+/* Adds the hosts of all groups to `l`; ends[i] is the number of hosts up to and including group i.
+ */
 static int expand_hosts(const struct config *c, struct hostlist *l, size_t *ends, struct err *e)
 {
     const struct config_group *groups = c->inventory.items;
@@ -324,7 +325,7 @@ static int load_file_servers(struct daemon_site *s, const struct config *c, stru
 
 /* --- the rest ------------------------------------------------------------------------------- */
 
-/* Whether the numbers of jobs are numbers here: root of a user namespace has but some, in lines of
+/* Whether the uids for jobs exist here: in a user namespace root has only some, listed in lines of
  * "INSIDE OUTSIDE COUNT". */
 static bool has_ids(const char *map, const struct config *c)
 {
@@ -344,7 +345,7 @@ static bool has_ids(const char *map, const struct config *c)
     return has;
 }
 
-/* The first directory above the state that is closed to others; NULL: jobs can pass. */
+/* The first directory above the state directory that is closed to others; NULL: jobs can pass. */
 static const char *closed_above(struct arena *a, const char *dir)
 {
     struct stat st;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the configuration says of machines, as scheduler/fleet/site.h has it: hosts
- * expanded, defaults filled in, files of keys and passwords looked at.
+ * Turns the configuration of machines into the structs of scheduler/fleet/site.h: expands hosts,
+ * fills in defaults, and checks files of keys and passwords.
  */
 #ifndef DAEMON_SITE_H
 #define DAEMON_SITE_H
@@ -25,8 +25,8 @@ struct daemon_site {
     struct arena texts;
 };
 
-/* Blocks on files: before the loop runs. ERR_CONFIG names file and line of the configuration. Also
- * after a failure site_free() is due. */
+/* Blocks on files, so call it before the loop runs. ERR_CONFIG names file and line of the
+ * configuration. site_free() must follow even after a failure. */
 int site_load(const struct config *c, const struct state *s, struct daemon_site *out,
               struct err *e) MUST_CHECK;
 

@@ -48,7 +48,7 @@ static const char *env_or_null(const char *name)
     return v && *v ? v : NULL;
 }
 
-/* Caller frees; NULL if neither option, file nor environment says. */
+/* Caller frees; NULL if neither option, file nor environment gives one. */
 static char *choose_dir(const char *given, const char *configured)
 {
     if (given && *given)
@@ -77,8 +77,8 @@ static char *make_absolute(char *path)
     return whole;
 }
 
-/* The path without symbolic links, as far as it exists: nodes learn paths from us and compare them
- * with what the kernel calls their root. Takes an absolute path and frees it; caller frees. */
+/* The path with symbolic links resolved, as far as it exists. Nodes get paths from us and compare
+ * them with the kernel's name of their root. Takes an absolute path and frees it; caller frees. */
 static char *resolve(char *path)
 {
     char *real = realpath(path, NULL);
@@ -122,8 +122,8 @@ void state_free(struct state *s)
     memset(s, 0, sizeof *s);
 }
 
-/* An open-file-description lock can be asked after without being taken, unlike flock(2), and still
- * goes away with the process. */
+/* An open-file-description lock can be queried without taking it, unlike flock(2), and also goes
+ * away with the process. */
 static struct flock whole_file(void)
 {
     return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -138,8 +138,8 @@ static void read_holder(int fd, char pid[PID_SIZE])
     pid[strcspn(pid, "\n")] = '\0';
 }
 
-/* A child that a killed daemon had forked, but that was not another program yet, holds the lock for
- * moments longer than the daemon lived. */
+/* A child that a killed daemon had just forked, and that has not executed its program yet, holds
+ * the lock for moments longer. */
 #define DYING_STEP_MS 10
 #define DYING_STEPS   300
 
@@ -178,7 +178,7 @@ static int already_running(const struct state *s, int fd, struct err *e)
                    *pid ? pid : "unknown", s->dir);
 }
 
-/* Files that a daemon which was killed had not finished; some hold half a secret. */
+/* Removes files that a killed daemon had not finished; some hold half a secret. */
 static void remove_leftovers(const struct state *s)
 {
     const char *const written[] = {s->endpoint, s->secret_key, s->credentials, s->token_key,
@@ -187,7 +187,7 @@ static void remove_leftovers(const struct state *s)
         fs_remove_leftovers(written[i]);
 }
 
-/* Where a file system has no such locks, that of the file has to do. */
+/* Some file systems have no such locks; there the lock of the file has to do. */
 static int lock_directory(const struct state *s, struct state_lock *out, struct err *e)
 {
     out->directory = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -215,8 +215,8 @@ static int lock_file(const struct state *s, struct state_lock *out, struct err *
         return errno == EAGAIN ? already_running(s, fd, e)
                                : err_errno(e, ERR_IO, "cannot lock %s", s->lock);
     remove_leftovers(s);
-    /* The directory may be older than us, and made with another mode. Jobs that run may have to
-     * pass meanwhile: state_make_dirs() settles that. */
+    /* The directory may be older than this daemon and have another mode. Running jobs may have to
+     * pass it meanwhile; state_make_dirs() sets the final mode. */
     struct stat st;
     char pid[32];
     int n = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
@@ -253,7 +253,7 @@ void state_release(struct state_lock *lock)
     *lock = (struct state_lock)STATE_LOCK_NONE;
 }
 
-/* The folders of shares are open to everybody who gets there, so nobody else may. */
+/* The folders of shares are open to everybody who can reach them, so only jobs may reach them. */
 static int open_to_jobs(const struct state *s, gid_t jobs, struct err *e)
 {
     if (chown(s->storage, (uid_t)-1, jobs) == 0 && chmod(s->storage, 0710) == 0 &&

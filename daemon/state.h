@@ -32,14 +32,15 @@ struct state {
     char *azure, *storage, *nodes;
 };
 
-/* Where the state is: `given` (--state-dir; NULL or "" if not given), else `configured` (likewise),
- * else the environment (see config_table.c). Makes nothing. ERR_CONFIG if nothing says. */
+/* Finds the state directory: `given` (--state-dir; NULL or "" if not given), otherwise `configured`
+ * (likewise), otherwise the environment (see config_table.c). Makes nothing. ERR_CONFIG if none is
+ * given. */
 int state_locate(const char *given, const char *configured, struct state *out,
                  struct err *e) MUST_CHECK;
 void state_free(struct state *s);
 
-/* Who holds both is the one daemon here: of the file `lock`, which others may ask after and which
- * names the process, and of the directory itself, as a file can be removed. */
+/* The daemon holds two locks: one on the file `lock`, which names the process and which others may
+ * query, and one on the directory itself, because a file can be removed. */
 struct state_lock {
     int file, directory; /* -1: not held */
 };
@@ -56,8 +57,8 @@ int state_make(const struct state *s, struct err *e) MUST_CHECK;
 int state_acquire(const struct state *s, struct state_lock *out, struct err *e) MUST_CHECK;
 void state_release(struct state_lock *lock);
 
-/* Makes the directories below it. `jobs`: the group of accounts of jobs, which have to pass where
- * the daemon is root; 0: there are none. */
+/* Makes the directories below it. `jobs`: the group of the accounts of jobs, which must be able to
+ * pass if the daemon is root; 0: there are no such accounts. */
 int state_make_dirs(const struct state *s, gid_t jobs, struct err *e) MUST_CHECK;
 
 #define TOKEN_KEY_SIZE 32
@@ -67,22 +68,22 @@ struct credentials {
     uint8_t token_key[TOKEN_KEY_SIZE];
 };
 
-/* Reads both files, made if missing. credentials_free() wipes. */
+/* Reads both files, and makes them if they are missing. credentials_free() wipes. */
 int credentials_load(const struct state *s, struct credentials *out, struct err *e) MUST_CHECK;
 void credentials_free(struct credentials *c);
 
 /* What a running daemon says about itself; owned. */
 struct endpoint {
-    char *url; /* what it listens on: https://127.0.0.1:7443 */
+    char *url; /* where it listens: https://127.0.0.1:7443 */
     char *subscription_id;
     char *config; /* the configuration file that it has read, absolute; NULL: none */
     pid_t pid;
 };
 
-/* Writes what `ep` says; the pid is this process's. */
+/* Writes `ep`, with the pid of this process. */
 int endpoint_publish(const struct state *s, const struct endpoint *ep, struct err *e) MUST_CHECK;
 void endpoint_withdraw(const struct state *s);
-/* ERR_UNAVAILABLE with how to start one, if no daemon serves this directory. */
+/* ERR_UNAVAILABLE, saying how to start a daemon, if none serves this directory. */
 int endpoint_read(const struct state *s, struct endpoint *out, struct err *e) MUST_CHECK;
 void endpoint_free(struct endpoint *ep);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The small files of the state directory: credentials and keys, made once; the endpoint, there
- * while a daemon serves.
+ * The small files of the state directory: credentials and keys, which are made once, and the
+ * endpoint, which exists while a daemon serves.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -50,7 +50,8 @@ static json_t *read_json(const char *path, struct err *e)
     return o;
 }
 
-/* Hexadecimal: it never begins with a dash, which `az login -p` would take for an option. */
+/* Hexadecimal, so that it never begins with a dash, which `az login -p` would take for an option.
+ */
 static int make_credentials(const char *path, struct err *e)
 {
     char id[GUID_SIZE], secret[2 * SECRET_BYTES + 1];
@@ -165,7 +166,7 @@ static int nobody_serves(const struct state *s, struct err *e)
         s->dir);
 }
 
-/* A file left by a daemon that was killed says nothing; only the lock does. */
+/* A killed daemon leaves the file behind, so only the lock tells whether a daemon runs. */
 static bool is_locked(const char *path)
 {
     int fd = open(path, O_RDWR | O_CLOEXEC);

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define GAP          2
-#define NARROWEST    8 /* what a column that is cut keeps */
+#define NARROWEST    8 /* the width that a cut column keeps */
 #define DOTS         "..."
 #define MAX_CELL     2048
 #define UTF8_FOLLOWS 0x80 /* the two high bits of a byte within a character */
@@ -26,7 +26,7 @@ void table_free(struct table *t)
     *t = (struct table){.n = 0};
 }
 
-/* How many bytes the character at `p` has; 0: it is none that may be shown. */
+/* The length in bytes of the character at `p`; 0: it must not be shown. */
 static int character(const unsigned char *p)
 {
     static const struct {
@@ -34,7 +34,7 @@ static int character(const unsigned char *p)
         int n;
     } forms[] = {{0x80, 0x00, 1}, {0xe0, 0xc0, 2}, {0xf0, 0xe0, 3}, {0xf8, 0xf0, 4}};
     if (*p < 0x20 || *p == 0x7f || (p[0] == 0xc2 && p[1] < 0xa0))
-        return 0; /* controls, of both ranges */
+        return 0; /* control characters of both ranges */
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
         int n = 1;
         if ((*p & forms[i].mask) != forms[i].lead)
@@ -90,7 +90,7 @@ static int width_of(const char *text)
     return n;
 }
 
-/* How many bytes the first `n` characters take. */
+/* The length in bytes of the first `n` characters. */
 static int bytes_of(const char *text, int n)
 {
     const char *p = text;
@@ -107,7 +107,7 @@ static int least(const struct table_column *c)
     return name > NARROWEST ? name : NARROWEST;
 }
 
-/* Cuts one column by one character; false if none may be cut any more. */
+/* Cuts one column by one character; false if no column may be cut any more. */
 static bool narrow(const struct table *t, int *widths)
 {
     size_t widest = t->n_columns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A table as text: a line a row, columns aligned, two blanks between them. Texts may come from
- * other machines: what a terminal would take for a command is shown as `?`.
+ * A table as text: one line for each row, aligned columns, two blanks between them. Texts may come
+ * from other machines, so bytes that a terminal would take for a command are shown as `?`.
  */
 #ifndef DAEMON_TABLE_H
 #define DAEMON_TABLE_H
@@ -29,12 +29,12 @@ struct table_cell {
 struct table {
     const struct table_column *columns; /* borrowed */
     size_t n_columns;
-    struct table_cell *cells; /* row after row, all of them whole once it is printed */
+    struct table_cell *cells; /* row after row; all rows must be complete when it is printed */
     size_t n, cap;
     struct arena arena;
 };
 
-/* What is known of where a table is printed. */
+/* The place where a table is printed. */
 struct table_screen {
     int width; /* columns; 0: no limit */
     bool colours;
@@ -47,7 +47,7 @@ void table_addf(struct table *t, const char *fmt, ...) __attribute__((format(pri
 void table_print(const struct table *t, const struct table_screen *screen, FILE *out);
 void table_free(struct table *t);
 
-/* What a terminal would take for a command, and what is not UTF-8, becomes `?`, byte for byte. */
+/* Replaces each byte that a terminal would take for a command, or that is not UTF-8, by `?`. */
 void table_clean(char *text);
 /* No limit and no colours unless `out` is a terminal. */
 struct table_screen table_screen_of(FILE *out);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Copies of a database, made beside a daemon that writes to it, and put back where none runs.
- * SQLite's backup interface copies what was committed when it began, as a reader; the copy has no
- * write-ahead log. It has the secrets as they are, sealed, and not the key.
+ * Copies of a database. They can be made while a daemon writes to it, and put back while none runs.
+ * SQLite's backup interface works as a reader and copies what was committed when it began; the copy
+ * has no write-ahead log. Secrets stay sealed in it, and the key is not in it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +35,7 @@ static int sync_folder_of(const char *path, struct err *e)
     return rc;
 }
 
-/* A new file that only its owner can read, whatever the umask says; never over another. */
+/* Makes a new file that only its owner can read, whatever the umask; never replaces a file. */
 static int make_private(const char *path, struct err *e)
 {
     if (unlink(path) < 0 && errno != ENOENT)
@@ -47,7 +47,7 @@ static int make_private(const char *path, struct err *e)
     return 0;
 }
 
-/* Whole and on disk under its name, or not there at all. */
+/* Makes a copy that is either whole and on disk under its name, or not there at all. */
 static int copy_to(const char *from, const char *to, struct err *e)
 {
     struct strbuf part = STRBUF_INIT;
@@ -86,12 +86,12 @@ int st_backup(const char *path, const char *to, struct err *e)
     return copy_to(path, to, e);
 }
 
-/* A database is its file and its log; -shm is made again. */
+/* Moves a database: its file, its log, and -shm, which SQLite can make again. */
 static int move_db(const char *path, const char *to, struct err *e)
 {
     static const char *const ends[] = {"", "-wal", "-shm"};
     int rc = 0;
-    bool there = access(path, F_OK) == 0; /* else: the rest of one that was begun */
+    bool there = access(path, F_OK) == 0; /* false: an earlier attempt has moved it */
     for (size_t i = 0; i < sizeof ends / sizeof ends[0] && rc == 0; i++) {
         struct strbuf was = STRBUF_INIT, is = STRBUF_INIT;
         strbuf_printf(&was, "%s%s", path, ends[i]);
@@ -106,8 +106,8 @@ static int move_db(const char *path, const char *to, struct err *e)
     return rc;
 }
 
-/* A crash in between leaves the database of before, or none: then the daemon refuses to start, and
- * this can be done again. */
+/* A crash in between leaves the old database, or none. In the latter case the daemon refuses to
+ * start, and the restore can be repeated. */
 int st_restore(const char *path, const char *key_path, const char *from, struct err *e)
 {
     struct strbuf new = STRBUF_INIT, before = STRBUF_INIT;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Is the database whole? The rows of quick_check, and those that point to none, say so; return
- * codes do not. quick_check reads every page, about 400 MB/s from the page cache, so a large
- * database that was closed in order is not read again.
+ * Checks whether the database is whole. The rows of quick_check, and rows that refer to missing
+ * ones, tell; return codes do not. quick_check reads every page, about 400 MB/s from the page
+ * cache, so a large database that was closed in order is not read again.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "lib/strbuf.h"
 #include "storage/storage_priv.h"
 
-/* Some 60,000 jobs; reading this much stays well below a second. */
+/* The size with some 60,000 jobs; reading this much takes well below a second. */
 #define ALWAYS_CHECK_BYTES (256LL << 20)
 #define SHOWN_PROBLEMS     5
 
@@ -64,9 +64,9 @@ int st_check(struct storage *st, const struct st_peek *file, struct err *e)
     return st_check_foreign_keys(st, e);
 }
 
-/* For each foreign key the query for rows that point to none: what pragma_foreign_key_check finds,
- * but that goes through the tables, and these through the indexes of the columns. All keys are of
- * one column. */
+/* One query for each foreign key, for rows that refer to missing ones. pragma_foreign_key_check
+ * finds the same, but it scans tables, while these queries use the indexes of the columns. All keys
+ * have one column. */
 static const char foreign_key_queries[] =
     "SELECT format('SELECT ''%w row '' || %s || '' points to no %w'' FROM \"%w\" "
     "WHERE \"%w\" IS NOT NULL AND \"%w\" NOT IN (SELECT \"%w\" FROM \"%w\")', t.name, iif(t.wr, "
@@ -75,7 +75,7 @@ static const char foreign_key_queries[] =
     "FROM pragma_table_list t JOIN pragma_foreign_key_list(t.name) f "
     "WHERE t.schema = 'main' AND t.type = 'table'";
 
-/* One after the other, each with its end. */
+/* Appends the query with its terminating NUL. */
 static void take_query(void *ctx, const void *cell, size_t n)
 {
     struct strbuf *all = ctx;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Moving the WAL into the database, on a thread of its own over a second connection, so that the
- * loop never waits for it. PASSIVE blocks neither readers nor the writer. Under a steady stream of
+ * Moves the WAL into the database, on a thread of its own and a second connection, so that the loop
+ * never waits for it. PASSIVE blocks neither readers nor the writer. Under a steady stream of
  * commits it never sees the end of the WAL, which then could not start over. So once the WAL is
- * long, checkpoints follow each other at once, each leaving what was written during the one before,
- * and the few frames that are left then are moved on the loop thread, between two turns.
+ * long, checkpoints follow each other at once, and each has only the frames that were written
+ * during the one before. The few frames that are left in the end are moved on the loop thread,
+ * between two turns.
  */
 #include <assert.h>
 
@@ -14,7 +15,8 @@
  * page cache. */
 #define CHECKPOINT_FRAMES 1000
 #define LONG_WAL_FRAMES   (8 * CHECKPOINT_FRAMES)
-/* What the loop may be left with, if the disk is quick enough to come so far in some rounds. */
+/* At most this many frames are left to the loop, if the disk is quick enough to get there in some
+ * rounds. */
 #define REST_FRAMES 32
 #define ROUNDS_MAX  4
 
@@ -49,7 +51,7 @@ static void checkpoint_work(void *ctx)
 
 static void checkpoint_start(struct storage *st);
 
-/* The WAL is long: another round, or the rest on the loop. */
+/* The WAL is long: does another round, or leaves the rest to the loop. */
 static void catch_up(struct storage *st)
 {
     if (st->wal_frames - st->checkpoint_frames > REST_FRAMES &&
@@ -59,8 +61,8 @@ static void catch_up(struct storage *st)
         st->finish_checkpoint = true;
 }
 
-/* Nothing is lost: the WAL grows and the next sync tries again. Busy is no failure: another
- * connection moves pages at the same time, or this one read the head of the WAL just while it
+/* Nothing is lost: the WAL grows and the next sync tries again. Busy is not a failure: another
+ * connection moves pages at the same time, or this one read the head of the WAL just when it
  * changed. */
 static void not_moved(struct storage *st, int rc)
 {
@@ -111,7 +113,7 @@ void st_checkpoint_rest(struct storage *st)
     if (st->checkpointing)
         return;
     st->finish_checkpoint = false;
-    if (st->wal_frames < LONG_WAL_FRAMES) /* it has started over since */
+    if (st->wal_frames < LONG_WAL_FRAMES) /* the WAL has started over since */
         return;
     int log = 0, done = 0;
     int rc = st_sql_checkpoint(st->db, false, &log, &done);

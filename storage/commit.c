@@ -5,9 +5,9 @@
  *   st_when_durable() -> turn list --st_turn_end(): COMMIT--> waiting list --sync starts--> synced
  *   list --fdatasync done--> callbacks run
  *
- * One sync is under way at a time; commits made meanwhile wait for the next. A turn that could not
- * be committed hands its callbacks down the same lists with the reason, so that the order in which
- * they were registered holds.
+ * One sync is under way at a time; commits made meanwhile wait for the next. The callbacks of a
+ * turn that could not be committed pass through the same lists, with the reason, so that callbacks
+ * run in the order in which they were registered.
  */
 #include <assert.h>
 #include <errno.h>
@@ -41,7 +41,7 @@ static void release(struct failed_turn *f)
         free(f);
 }
 
-/* Callbacks may write and register more: those go to the turn list, never to this one. */
+/* Callbacks may write and register more callbacks; these go to the turn list, never to this one. */
 static void list_fire(struct durable_list *l)
 {
     struct durable_list mine = *l;
@@ -78,7 +78,7 @@ void st_turn_read(struct storage *st)
         st->in_read = st_control(st, ST_BEGIN_READ, "begin to read", NULL) == 0;
 }
 
-/* Ends a transaction that only read: nothing can be lost by it. */
+/* Ends a transaction that only read, so nothing can be lost. */
 static void read_end(struct storage *st)
 {
     if (!st->in_read)
@@ -164,17 +164,17 @@ bool st_has_pending(const struct storage *st)
     return st->in_turn || st->dirty || st->syncing;
 }
 
-/* Takes the part back; on -1 SQLite had ended the transaction already, or ends it now. */
+/* Undoes the part. After a -1, SQLite has ended the transaction already, or ends it now. */
 static void part_undo(struct storage *st)
 {
     if (st->turn_doomed)
         return;
-    st_jobs_changed(st); /* SQLite tells of the rollback of a whole transaction only */
+    st_jobs_changed(st); /* SQLite's hook reports only the rollback of a whole transaction */
     struct err e;
     if (st_control(st, ST_ROLLBACK_PART, "rollback to", &e) == 0 &&
         st_control(st, ST_RELEASE, "release", &e) == 0)
         return;
-    /* What the part wrote can no longer be told from the rest: give up the whole turn. */
+    /* The part's writes cannot be separated from the rest any more: the whole turn is given up. */
     st->turn_doomed = true;
     st->doom = e;
 }
@@ -222,7 +222,7 @@ void st_lane_work(struct loop_lane *lane, loop_fn work, loop_work_done done, str
 {
     if (loop_work(lane, work, done, st))
         return;
-    /* No thread can be started: nothing that is written could be acknowledged any more. */
+    /* No thread can be started, so no write could be acknowledged any more. */
     LOG_ERROR(st->log, "db.no_thread", LF_STR("error", strerror(errno)));
     abort();
 }
@@ -243,8 +243,8 @@ static void sync_done(void *ctx, enum loop_work_end how)
     assert(how == LOOP_WORK_DONE); /* the lane is closed after the last */
     (void)how;
     if (st->sync_errno != 0) {
-        /* The kernel may have dropped the pages and would say "fine" next time. The state on disk
-         * is whole: start again from there. */
+        /* The kernel may have dropped the pages and would report success next time. The state on
+         * disk is whole, so the daemon must start again from there. */
         LOG_ERROR(st->log, "db.sync_failed", LF_STR("error", strerror(st->sync_errno)));
         abort();
     }

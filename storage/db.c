@@ -12,9 +12,9 @@
 
 #include "storage/storage_priv.h"
 
-/* busy_timeout: the checkpointer and a `sqlite3` shell someone left open hold locks for moments.
- * cache_size: 8 MB, filled only as pages are read. journal_size_limit: a WAL that once grew large
- * is cut to 64 MB when it starts over. */
+/* busy_timeout: the checkpointer, or a `sqlite3` shell that someone left open, holds locks for
+ * moments. cache_size: 8 MB, filled only as pages are read. journal_size_limit: a WAL that once
+ * grew large is cut to 64 MB when it starts over. */
 static const char open_pragmas[] = "PRAGMA busy_timeout = 5000;"
                                    "PRAGMA journal_mode = WAL;"
                                    "PRAGMA synchronous = NORMAL;"
@@ -41,7 +41,8 @@ int st_refuse_foreign(const char *path, const struct st_peek *p, struct err *e)
     return 0;
 }
 
-/* Made beforehand so that nobody else can read it: SQLite gives the WAL the same mode. */
+/* Makes the file before SQLite does, so that nobody else can read it; SQLite gives the WAL the same
+ * mode. */
 static int make_file(const char *path, struct err *e)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -64,7 +65,7 @@ static int open_file(struct storage *st, const struct st_peek *file, struct err 
     return open_db(st, e) < 0 ? -1 : st_exec(st, open_pragmas, "pragmas", e);
 }
 
-/* A new file's name is on disk once its directory is. */
+/* A new file's name is on disk once its directory is synced. */
 static int sync_directory(const char *path, struct err *e)
 {
     char *dir = xstrdup(path);
@@ -86,8 +87,8 @@ static int open_wal(struct storage *st, struct err *e)
     struct arena a;
     arena_init(&a);
     const char *name = arena_printf(&a, "%s-wal", st->path);
-    /* POSIX locks are dropped when any descriptor of a file closes; SQLite locks the database and
-     * the -shm file, never the WAL, so this one is ours to open and close. */
+    /* POSIX locks are dropped when any descriptor of the file is closed. SQLite locks the database
+     * and the -shm file but never the WAL, so we may open and close the WAL. */
     st->wal_fd = open(name, O_RDWR | O_CLOEXEC);
     int rc = st->wal_fd < 0 ? err_errno(e, ERR_STORAGE, "cannot open %s", name) : 0;
     arena_free(&a);
@@ -105,9 +106,10 @@ static int set_clean(struct storage *st, bool clean, struct err *e)
 
 /* --- epochs ---------------------------------------------------------------------------------- */
 
-/* One a start of the daemon. A term is the time in seconds, unless the one before was not smaller:
- * so it grows with each start, and does not fall behind that of an agent when a backup is put back,
- * as agents refuse a daemon of a lower term. The random part tells starts of the same second apart.
+/* One epoch for each start of the daemon. A term is the time in seconds, or the term before plus
+ * one if that is larger. So terms grow with each start, and stay above those that agents know when
+ * a backup is put back: agents refuse a daemon with a lower term. The random part tells starts of
+ * the same second apart.
  */
 
 const struct st_counters *st_counters(const struct storage *st)
@@ -137,8 +139,8 @@ static int read_term(struct storage *st, struct err *e)
     return rc == 1 ? 0 : -1;
 }
 
-/* Once in the life of a daemon, so the sync is waited for: nothing may be said to a node, not even
- * whose epoch it is, before a crash could not bring the same one again. Outside of any turn. */
+/* Runs once in the life of a daemon, outside of any turn, and waits for the sync. Before that a
+ * crash could bring the same epoch again, so nothing may be sent to a node, not even the epoch. */
 static int begin_epoch(struct storage *st, const char *random, int64_t now_us, struct err *e)
 {
     char sql[250];
@@ -160,8 +162,8 @@ static int begin_epoch(struct storage *st, const char *random, int64_t now_us, s
 
 /* --- open ------------------------------------------------------------------------------------ */
 
-/* Everything after the first look. The turn it leaves open is committed and synced at the first
- * turn end. */
+/* All steps after the first look at the file. The turn that it leaves open is committed and synced
+ * at the first turn end. */
 static int bring_up(struct storage *st, const struct st_config *c, const struct st_peek *file,
                     struct err *e)
 {
@@ -190,15 +192,16 @@ static void free_storage(struct storage *st)
     free(st);
 }
 
-/* One piece of work of each kind is under way at a time. */
+/* Each lane has one piece of work at a time. */
 static void open_lanes(struct storage *st, struct loop *loop)
 {
     st->sync_lane = loop_lane_create(loop, "sync", 1, 1);
     st->checkpoint_lane = loop_lane_create(loop, "checkpoint", 1, 1);
 }
 
-/* A key is made after its database is on disk (bring_up), so one without the other was lost: to
- * begin anew would take what runs on the nodes for leavings. */
+/* A key is made after its database is on disk (bring_up). So a key without a database means that
+ * the database was lost. A daemon that began anew would end everything that runs on the nodes as
+ * leftovers. */
 static int refuse_lost(const struct st_config *c, const struct st_peek *file, struct err *e)
 {
     if (file->exists || access(c->key_path, F_OK) != 0)
@@ -284,7 +287,7 @@ static void close_done(void *ctx, enum loop_work_end how)
     loop_lane_close(st->sync_lane, LOOP_LANE_FINISH, 0, sync_lane_closed, st);
 }
 
-/* The mark is the last write: it reaches the disk with or after everything before it. */
+/* The mark is the last write, so it reaches the disk with or after everything else. */
 static void leave_mark(struct storage *st)
 {
     struct err e;
@@ -292,7 +295,7 @@ static void leave_mark(struct storage *st)
         LOG_WARN(st->log, "db.close_unmarked", LF_STR("why", e.msg));
 }
 
-/* Callbacks may write more while the close is under way, so this goes round until none did. */
+/* Callbacks may write more while the close is under way, so this repeats until none does. */
 static void close_step(struct storage *st)
 {
     do

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Migrations: migrations/NNNN_name.sql, embedded at build, each applied in one transaction that
- * also sets user_version. Never edited once released. Foreign keys are off meanwhile, so that a
- * table can be made anew without its children going with the old one; what they say is checked
- * before the transaction is committed.
+ * also sets user_version. They are never edited once released. Foreign keys are off during a
+ * migration, so that a table can be made anew without deleting the rows that refer to the old one;
+ * the keys are checked before the transaction is committed.
  */
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A look at a database file without SQLite, which would make or change a WAL even to read it. The
+ * Looks at a database file without SQLite, which would make or change a WAL even for reading. The
  * header is page 1 of the file or, after a crash, the newest committed page 1 in the WAL. Formats:
  * https://sqlite.org/fileformat2.html ("The Database Header", "WAL File Format").
  */
@@ -78,7 +78,7 @@ static void walk_frames(int fd, const unsigned char *wal, size_t page, struct wa
                         struct st_peek *out)
 {
     unsigned char *frame = xcalloc(1, WAL_FRAME_SIZE + page);
-    struct st_peek open = *out; /* as of the transaction being read */
+    struct st_peek open = *out; /* values of the transaction being read */
     while (read_exact(fd, frame, WAL_FRAME_SIZE + page) && frame_valid(wal, frame, page, &sum)) {
         if (be32(frame) == 1)
             read_header(frame + WAL_FRAME_SIZE, &open);

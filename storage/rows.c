@@ -50,7 +50,7 @@
                                list##_columns, sizeof list##_columns / sizeof list##_columns[0]}
 
 #define NODE_LIVE_SQL "(SELECT count(*) FROM allocation a WHERE a.node_id = n.id AND a.state = 1)"
-/* The jobs among what a node does. */
+/* The names of the jobs on a node. */
 #define NODE_JOBS_SQL                                                                              \
     "(SELECT group_concat(j.name, ', ') FROM allocation a JOIN run u ON u.id = a.run_id "          \
     "JOIN job j ON u.owner_kind = 6 AND j.id = u.owner_id "                                        \
@@ -243,7 +243,7 @@ static const struct st_column job_columns[] = {
 #undef ROW
 ROW_OF(job_row, struct job, job, "job", "j");
 
-/* What of its own row is shown of a job. */
+/* The columns of a job's own row that are shown. */
 #define ROW struct job
 static const struct st_column job_shown_columns[] = {
     OWN_INT64("id", id),
@@ -406,7 +406,7 @@ static const struct st_row *find(const char *name, size_t n)
     return NULL;
 }
 
-/* How many values an insert binds. */
+/* The number of values that an insert binds. */
 static int bound(const struct st_row *row)
 {
     int n = 0;

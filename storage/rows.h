@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The rows of the room as lists of columns: one list gives what a SELECT asks for, what an INSERT
- * names, how a row is read into its struct and how it is bound from it. In the text of a statement
- * (statements.h) "{job}" stands for the columns of a job as a SELECT has them, "{+job}" for
- * "job (COLUMNS) VALUES (?1, ...)".
+ * The rows of the room as lists of columns. One list serves the columns of SELECT and INSERT, and
+ * the reading and binding of the row's struct. In the text of a statement (statements.h) "{job}"
+ * stands for the columns of a job as a SELECT has them, "{+job}" for "job (COLUMNS) VALUES (?1,
+ * ...)".
  *
- * A column that is added: a migration, a member of the struct, a line in rows.c.
+ * To add a column: a migration, a member of the struct, a line in rows.c.
  */
 #ifndef STORAGE_ROWS_H
 #define STORAGE_ROWS_H
@@ -21,7 +21,7 @@ enum st_column_kind {
     COLUMN_BOOL,
     COLUMN_TEXT,  /* const char *; NULL: null */
     COLUMN_ID,    /* int64_t; 0: null */
-    COLUMN_MAYBE, /* int, with a bool that says whether it is there; false: null */
+    COLUMN_MAYBE, /* int, with a bool that says whether there is a value; false: null */
     COLUMN_SECRET /* sealed text that no struct holds: only inserted */
 };
 
@@ -29,7 +29,7 @@ struct st_column {
     const char *name;
     const char *is; /* SQL; NULL: the column of that name, of the list's alias */
     enum st_column_kind kind;
-    bool read_only; /* not inserted: the row's own id, or another table's */
+    bool read_only; /* not inserted: the row's own id, or a column of another table */
     size_t at, has; /* offsets in the struct; has: COLUMN_MAYBE's bool */
 };
 
@@ -44,7 +44,7 @@ extern const struct st_row group_row, workspace_row, experiment_row, file_server
     cluster_row, run_row, job_row, node_row, allocation_row, node_use_row, kept_dir_row,
     doomed_job_row, job_shown_row, machine_row_row, operation_row, event_row, epoch_row, id_row;
 
-/* Adds the text of a statement, its lists written out. */
+/* Adds the text of a statement with its lists of columns written out. */
 void st_sql_expand(struct strbuf *out, const char *text);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Secrets at rest: nonce + crypto_secretbox (XSalsa20-Poly1305) under a 32-byte key that lives in
- * its own file. The database keeps a sealed constant, so a wrong or lost key is told at start and
- * not at the first job that needs its secrets.
+ * its own file. The database keeps a sealed constant, so a wrong or lost key is found at the start
+ * and not by the first job that needs its secrets.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -132,7 +132,7 @@ int st_key_load(struct storage *st, struct err *e)
 }
 
 struct sealed {
-    unsigned char bytes[256]; /* more than is ever sealed there */
+    unsigned char bytes[256]; /* more than is ever sealed here */
     size_t n;
 };
 

@@ -16,7 +16,7 @@
 /* --- errors ----------------------------------------------------------------------------------- */
 
 static const struct {
-    int rc; /* extended; or primary, which stands for all its extended codes */
+    int rc; /* an extended code, or a primary one for all its extended codes */
     enum err_code code;
     const char *msg;
 } sql_errors[] = {
@@ -56,8 +56,8 @@ int st_err_from_sqlite(struct storage *st, int rc, const char *what, struct err 
     enum log_level level = local.code == ERR_CONFLICT ? LOG_LVL_DEBUG : LOG_LVL_ERROR;
     LOG_AT(st->log, level, "db.failed", LF_STR("what", what), LF_INT("sqlite", ext),
            LF_STR("error", sqlite3_errmsg(st->db)), LF_INT("errno", sqlite3_system_errno(st->db)));
-    /* Full disk and I/O errors may end the whole transaction: then nothing of the turn is left,
-     * and nothing more may be added to it as if it were. */
+    /* A full disk or an I/O error may end the whole transaction. Then nothing of the turn is left,
+     * and nothing more may be added to it. */
     if (st->in_turn && !st->turn_doomed && sqlite3_get_autocommit(st->db)) {
         st->turn_doomed = true;
         st->doom = local;
@@ -92,8 +92,8 @@ bool st_sql_in_transaction(const struct storage *st)
 
 int st_sql_open(const char *path, bool write, struct sqlite3 **db)
 {
-    /* Nobody asks how much memory SQLite has, and counting takes a lock for each piece. Only the
-     * first call comes before SQLite has begun; those after it change nothing. */
+    /* Nobody uses SQLite's memory statistics, and counting takes a lock for each allocation. Only
+     * the first call comes before SQLite has started; later ones change nothing. */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     int flags = (write ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY) | SQLITE_OPEN_NOMUTEX |
                 SQLITE_OPEN_EXRESCODE;
@@ -138,9 +138,9 @@ void st_jobs_changed(struct storage *st)
     tell(st, ST_ANY_JOB);
 }
 
-/* SQLite calls it for each row, also of foreign keys' actions. Two kinds of change pass it by, and
- * no statement makes either of a job: a row that REPLACE puts another in the place of, and all rows
- * at once. */
+/* SQLite calls it for each row, including rows changed by actions of foreign keys. It is not called
+ * for a row that REPLACE replaces, nor when all rows are deleted at once; no statement does either
+ * to jobs. */
 static void on_row(void *ctx, int op, const char *schema, const char *table, sqlite3_int64 id)
 {
     static const char *const above[] = {"experiment", "workspace", "resource_group"};
@@ -188,7 +188,7 @@ static int copy_pages(struct sqlite3 *from, struct sqlite3 *to)
     end = sqlite3_backup_finish(b);
     if (rc != SQLITE_DONE || end != SQLITE_OK)
         return rc != SQLITE_DONE ? rc : end;
-    /* One file, whole in itself. */
+    /* The copy is one file, without a WAL. */
     return sqlite3_exec(to, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
 }
 
@@ -246,8 +246,8 @@ static const char *const stmt_sql[] = {STATEMENTS(ST_TEXT)};
 static const char *const stmt_names[] = {STATEMENTS(ST_NAME)};
 #undef ST_NAME
 
-/* Each is prepared when it is first used: a start needs few of them, and all take as long as the
- * rest of it. */
+/* A statement is prepared when it is first used: a start needs few of them, and preparing all takes
+ * as long as the rest of the start. */
 static int prepare(struct storage *st, enum stmt_id id)
 {
     assert(!st->finalized);
@@ -525,7 +525,8 @@ int q_one(struct q *q, struct arena *a, const struct st_row *row, void *out, str
     return 1;
 }
 
-/* Room for one more in an arena array; what it outgrew stays in the arena until it is freed. */
+/* Makes room for one more item in an arena array; the old array stays in the arena until that is
+ * freed. */
 static void *grow(struct arena *a, void *items, size_t n, size_t *cap, size_t size)
 {
     if (n < *cap)

@@ -14,7 +14,7 @@ static int allocations(struct q *q, struct arena *a, struct allocation **rows, s
     return 0;
 }
 
-/* Its part of the node, if that is idle and has so much left. */
+/* Takes the run's part of the node, if the node is idle and has that much left. */
 static int take(struct storage *st, const struct allocation *al, struct err *e)
 {
     struct q q;
@@ -92,7 +92,7 @@ int st_allocation_of_node(struct storage *st, struct arena *a, int64_t node_id,
     return allocations(&q, a, rows, n, e);
 }
 
-/* Idle since now, if nothing else is there. */
+/* The node is idle since now, if nothing else is there. */
 static int give_back(struct storage *st, int64_t node_id, int64_t now_us, struct err *e)
 {
     struct q q;

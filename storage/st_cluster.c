@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Clusters. Node counts are counted from the nodes' index with every read, never kept aside.
+ * Clusters. Node counts are computed from the nodes' index at every read, never stored.
  */
 #include "storage/storage_priv.h"
 

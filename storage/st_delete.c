@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Deletion: mark a resource and everything in it, remove it from the leaves up. One row per kind
- * says how; foreign keys (ON DELETE RESTRICT) refuse to remove what still holds something.
+ * Deletion: marks a resource and everything in it, and removes rows from the leaves up. A table
+ * says how for each kind; foreign keys (ON DELETE RESTRICT) refuse to remove a row that still holds
+ * something.
  */
 #include <assert.h>
 
@@ -69,8 +70,8 @@ static int missing(const struct removal *r, struct err *e)
                    kinds[r->kind].noun, (long long)r->id);
 }
 
-/* The provisioning states in which a resource may be deleted, as a set. What is in it goes with it,
- * so that each may. */
+/* The set of provisioning states in which a resource may be deleted. It applies to everything in
+ * the resource too. */
 static int64_t deletable(void)
 {
     int64_t set = 0;
@@ -187,7 +188,7 @@ static int next_experiment(struct storage *st, int64_t at, int64_t *id, struct e
     return q_one_int(&q, id, e) < 0 ? -1 : 0;
 }
 
-/* The last of the next `limit` jobs; 0: there are no more. */
+/* The id of the last of the next `limit` jobs; 0: there are no more. */
 static int last_of_slice(struct storage *st, const struct st_doom *at, int limit, int64_t *last,
                          struct err *e)
 {

@@ -5,7 +5,7 @@
 #include "model/failure.h"
 #include "storage/storage_priv.h"
 
-/* Of each resource: a job that is queued again ten times has some 40. */
+/* How many events a resource keeps: a job that is queued again ten times has some 40. */
 #define EVENTS_KEPT 100
 
 const char *st_reason(const char *given, int failure)
@@ -32,7 +32,9 @@ int st_event_add(struct storage *st, const struct event *ev, struct err *e)
     q_row(&q, &event_row, ev, NULL);
     if (q_run(&q, e) < 0)
         return -1;
-    return ev->from == 0 ? 0 : trim(st, ev, e); /* the first of a resource makes none too many */
+    return ev->from == 0
+               ? 0
+               : trim(st, ev, e); /* the first event of a resource cannot be one too many */
 }
 
 int st_event_since(struct storage *st, struct arena *a, int64_t after, int limit,

@@ -4,7 +4,7 @@
  */
 #include "storage/storage_priv.h"
 
-/* What an execution state says of the run below it, when both are made. */
+/* The state of the run that belongs to an execution state, when both are made. */
 static enum run_state run_state_of(enum exec_state x)
 {
     switch (x) {

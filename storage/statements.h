@@ -4,7 +4,7 @@
  * columns are read in that order by the one row-reader of the table (st_*.c). The literal
  * conditions (prov_state = 5, exec_state = 1, status = 1, ...) repeat those of the partial indexes
  * in migrations/, or the indexes would not be used; test_statements.c looks at the query plans.
- * What begins and ends transactions stands first.
+ * Statements that begin and end transactions come first.
  */
 #ifndef STORAGE_STATEMENTS_H
 #define STORAGE_STATEMENTS_H
@@ -24,11 +24,11 @@
 /* A job and its run: 6 is RES_JOB. */
 #define RUN_OF_JOB    "u.owner_kind = 6 AND u.idx = 0 AND u.owner_id = "
 #define OF_EXPERIMENT "JOIN experiment r ON r.id = j.experiment_id " OF_WORKSPACE
-/* CROSS JOIN: in this order. */
+/* CROSS JOIN: SQLite keeps this order. */
 #define JOB_SELECT "SELECT {job} FROM job j CROSS JOIN run u ON " RUN_OF_JOB "j.id " OF_EXPERIMENT
 #define RUN_SELECT "SELECT {run} FROM run u "
 
-/* What of a node is allocated: 1 is held. */
+/* The allocation is live: 1 is held. */
 #define IS_LIVE           "a.state = 1"
 #define ALLOCATION_SELECT "SELECT {allocation} FROM allocation a "
 

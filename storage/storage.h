@@ -2,13 +2,13 @@
  *
  * The database room: one SQLite file in WAL mode, one writer connection on the loop thread.
  *
- * Group commit. The first write of a loop turn opens a transaction, every further write of the
- * turn joins it, st_turn_end() commits it. COMMIT itself does not sync (synchronous=NORMAL): the
- * WAL is fdatasync()ed on a thread for that alone, one sync covering every commit that came before
- * it, so no request waits on the loop for a sync. Nothing may leave the daemon before it is on
- * disk: replies and commands to nodes hang on st_when_durable(). A failed fdatasync ends the
- * process, because the kernel may have dropped the pages. Checkpoints have another thread, but for
- * the rest of one that the loop moves itself when the WAL has grown too long (checkpoint.c).
+ * Group commit. The first write of a loop turn opens a transaction, every further write of the turn
+ * joins it, st_turn_end() commits it. COMMIT itself does not sync (synchronous=NORMAL): the WAL is
+ * fdatasync()ed on a thread for that alone, and one sync covers every commit before it, so no
+ * request waits on the loop for a sync. Nothing may leave the daemon before it is on disk: replies
+ * and commands to nodes wait for st_when_durable(). A failed fdatasync ends the process, because
+ * the kernel may have dropped the pages. Checkpoints have another thread, except that the loop
+ * moves the rest of one itself when the WAL has grown too long (checkpoint.c).
  *
  * Reads see the writes of the current turn. Rows are filled from the caller's arena; lists are
  * arrays in the arena. Getters return 1 (found), 0 (not there) or -1 (err). Names compare without
@@ -32,10 +32,11 @@
 struct storage;
 
 struct st_config {
-    const char *path;      /* database file; its directory must exist */
-    const char *key_path;  /* 32-byte key that seals secrets; made (0600) if missing */
-    struct loop *loop;     /* borrowed */
-    const char *random;    /* of the epoch (8 hexadecimal digits); NULL: made up */
+    const char *path;     /* database file; its directory must exist */
+    const char *key_path; /* 32-byte key that seals secrets; made (0600) if missing */
+    struct loop *loop;    /* borrowed */
+    const char
+        *random; /* the random part of the epoch (8 hexadecimal digits); NULL: chosen at random */
     const struct log *log; /* borrowed */
 };
 
@@ -46,9 +47,9 @@ int st_open(const struct st_config *c, struct storage **out, struct err *e) MUST
 /* Copies the database at `path`, which a daemon may be using, into the new file `to`, mode 0600.
  * The secrets in it are sealed; the key is not in it. Blocks. */
 int st_backup(const char *path, const char *to, struct err *e) MUST_CHECK;
-/* Puts a copy in the place of the database at `path`, which nobody may be using; the one that was
- * there is kept as PATH.before. A copy that is damaged, newer than this program or sealed with
- * another key than that in key_path is refused, and nothing is changed. Blocks. */
+/* Replaces the database at `path`, which nobody may be using, by a copy; the old one is kept as
+ * PATH.before. Refuses a copy that is damaged, newer than this program or sealed with another key
+ * than that in key_path, and changes nothing then. Blocks. */
 int st_restore(const char *path, const char *key_path, const char *from, struct err *e) MUST_CHECK;
 
 /* Commits, syncs, checkpoints and closes; calls `cb` when done. Frees st. */
@@ -61,9 +62,10 @@ void st_turn_end(struct storage *st);
 /* Runs `fn` in a savepoint of the turn's transaction: if it returns -1, all it wrote is undone. */
 typedef int (*st_tx_fn)(struct storage *st, void *ctx, struct err *e);
 int st_tx(struct storage *st, const char *name, st_tx_fn fn, void *ctx, struct err *e) MUST_CHECK;
-/* Runs `fn` without one: SQLite copies each page that a savepoint may have to put back, which costs
- * more than most writes. If it returns -1 after a row was written, the whole turn is given up. For
- * what has been looked at before and fails with the disk alone. */
+/* Runs `fn` without a savepoint, because SQLite copies each page that a savepoint may have to
+ * restore, which costs more than most writes. If `fn` returns -1 after a row was written, the whole
+ * turn is given up. Use it for writes that were checked before and can only fail because of the
+ * disk. */
 int st_whole(struct storage *st, st_tx_fn fn, void *ctx, struct err *e) MUST_CHECK;
 
 /* Calls `cb` once all that has been written so far is on disk; at the next turn end if nothing is
@@ -79,7 +81,7 @@ bool st_has_pending(const struct storage *st);
 struct st_counters {
     int64_t commits, rollbacks, syncs, checkpoints, statements;
     int64_t allocations,
-        released; /* made; over, given back or lost. A rollback does not count back */
+        released; /* made; ended (released or lost). A rollback does not reduce them */
 };
 const struct st_counters *st_counters(const struct storage *st);
 
@@ -108,7 +110,7 @@ int st_workspace_list(struct storage *, struct arena *, const char *subscription
 int st_experiment_insert(struct storage *, const struct experiment *x, int64_t *id, struct err *);
 int st_experiment_get(struct storage *, struct arena *, int64_t workspace_id, const char *name,
                       struct experiment *out, struct err *);
-/* The same by the names of all levels above, in one query; so for clusters and jobs. */
+/* The same by the names of all levels above, in one query; likewise for clusters and jobs. */
 int st_experiment_find(struct storage *, struct arena *, const struct scope *scope,
                        const char *name, struct experiment *out, struct err *);
 int st_experiment_by_id(struct storage *, struct arena *, int64_t id, struct experiment *out,
@@ -116,11 +118,12 @@ int st_experiment_by_id(struct storage *, struct arena *, int64_t id, struct exp
 int st_experiment_list(struct storage *, struct arena *, int64_t workspace_id, int64_t after,
                        int limit, struct experiment **rows, size_t *n, struct err *);
 
-/* Which clusters or file servers a list names: the narrowest id given counts. */
+/* Which clusters or file servers a list has: the narrowest given id counts. */
 struct st_filter {
     const char *subscription;       /* always */
     int64_t group_id, workspace_id; /* 0: any */
-    const char *workspace;          /* without ids: those of this name in all groups; NULL: any */
+    const char
+        *workspace; /* if both ids are 0: only workspaces of this name, in all groups; NULL: any */
 };
 
 /* --- file servers -------------------------------------------------------------------------- */
@@ -131,10 +134,12 @@ int st_file_server_get(struct storage *, struct arena *, int64_t workspace_id, c
                        struct file_server *out, struct err *);
 int st_file_server_by_id(struct storage *, struct arena *, int64_t id, struct file_server *out,
                          struct err *);
-/* A getter. Unsealed JSON text in *secrets, NULL if there is none. Same for clusters and jobs. */
+/* A getter. *secrets is the unsealed JSON text, NULL if there is none. The same for clusters and
+ * jobs. */
 int st_file_server_secrets(struct storage *, struct arena *, int64_t id, const char **secrets,
                            struct err *);
-/* Out of one provisioning state by an event that is legal there; ERR_CONFLICT if it is in another.
+/* Moves it from a provisioning state by an event that is legal there; ERR_CONFLICT if it is in
+ * another state.
  */
 int st_file_server_move(struct storage *, int64_t id, enum prov_state from, enum prov_event ev,
                         int64_t now_us, struct err *);
@@ -159,10 +164,10 @@ int st_cluster_list(struct storage *, struct arena *, const struct st_filter *, 
                     int limit, struct cluster **rows, size_t *n, struct err *);
 int st_cluster_secrets(struct storage *, struct arena *, int64_t id, const char **secrets,
                        struct err *);
-/* Its own name and its workspace's. */
+/* The names of the cluster and of its workspace. */
 int st_cluster_names(struct storage *, struct arena *, int64_t id, const char **name,
                      const char **workspace, struct err *);
-/* Ids of every cluster, for the scheduler's start. */
+/* The ids of all clusters, for the scheduler's start. */
 int st_cluster_count(struct storage *, const char *subscription, int64_t *n, struct err *);
 
 /* --- jobs ---------------------------------------------------------------------------------- */
@@ -175,7 +180,7 @@ int st_job_find(struct storage *, struct arena *, const struct scope *scope, con
 int st_job_by_id(struct storage *, struct arena *, int64_t id, struct job *out, struct err *);
 int st_job_list(struct storage *, struct arena *, int64_t experiment_id, int64_t after, int limit,
                 struct job **rows, size_t *n, struct err *);
-/* The same jobs with what is shown of their own rows, and nothing else: for long lists. */
+/* The same jobs, with only those columns of their own rows that are shown: for long lists. */
 int st_job_list_shown(struct storage *, struct arena *, int64_t experiment_id, int64_t after,
                       int limit, struct job **rows, size_t *n, struct err *);
 /* The jobs of all experiments of this name in workspaces of this name, in all groups. */
@@ -186,9 +191,10 @@ int st_job_list_named(struct storage *, struct arena *, const char *subscription
 int st_job_unfinished(struct storage *, const char *subscription, int64_t *n, struct err *);
 int st_job_secrets(struct storage *, struct arena *, int64_t id, const char **secrets,
                    struct err *);
-/* Calls `fn` for each job whose row changes, as it is written, whatever statement writes it; with
- * ST_ANY_JOB where rows may have become what they were (a write was taken back), and where what
- * lies above jobs changes. Not for the row of its run. One may watch; fn must not use the storage.
+/* Calls `fn` for each job whose row changes, during the write, whatever statement makes it. Calls
+ * it with ST_ANY_JOB when rows may have got old values back (a write was rolled back), and when
+ * something above jobs changes. Not called for the row of a job's run. There may be one watcher;
+ * `fn` must not use the storage.
  */
 #define ST_ANY_JOB 0
 typedef void (*st_job_changed_fn)(void *ctx, int64_t id);
@@ -203,7 +209,7 @@ struct st_job_move {
     bool has_exit_code;
     int exit_code;
     const char *errors; /* NULL: leave */
-    int failure;        /* enum failure_code of what `errors` say; 0: none */
+    int failure;        /* enum failure_code of `errors`; 0: none */
     const char *reason; /* for the event; NULL: the failure's name */
 };
 int st_job_move(struct storage *, const struct st_job_move *m, struct err *) MUST_CHECK;
@@ -222,7 +228,7 @@ int st_node_ids(struct storage *, struct arena *, int64_t **ids, size_t *n, stru
 /* How many local nodes there are, over all clusters. */
 int st_node_local_total(struct storage *, int64_t *n, struct err *);
 
-/* What a node is used for, with the names that people know. */
+/* The use of a node, in names that people know. */
 struct node_use {
     int64_t node_id, cluster_id, machine_id; /* machine_id 0: a local node */
     const char *node, *cluster, *workspace;
@@ -230,7 +236,7 @@ struct node_use {
     enum node_state state;
     int live;                     /* allocations */
     enum vm_priority vm_priority; /* the cluster's */
-    const char *why;              /* it is unusable; NULL: it is not */
+    const char *why;              /* why the node is unusable; NULL: it is usable */
 };
 /* All nodes, by id. */
 int st_node_uses(struct storage *, struct arena *, struct node_use **rows, size_t *n, struct err *);
@@ -257,7 +263,7 @@ int st_node_remove(struct storage *, int64_t id, struct err *);
 int st_pool_insert(struct storage *, const struct pool *p, int64_t *id, struct err *);
 int st_pool_by_id(struct storage *, struct arena *, int64_t id, struct pool *out, struct err *);
 int st_pool_set_scale(struct storage *, int64_t id, const struct scale *s, struct err *);
-/* A guarded move of the allocation state; the only writer of it. The pool is new no more. */
+/* A guarded move of the allocation state; the only writer of it. The pool is not new after it. */
 struct st_pool_move {
     int64_t id;
     enum alloc_state from, to;
@@ -280,13 +286,13 @@ int st_run_of(struct storage *, struct arena *, enum resource_kind owner, int64_
  * priority first, then oldest. */
 int st_run_queue(struct storage *, struct arena *, int64_t pool_id, int largest, int limit,
                  struct run **rows, size_t *n, struct err *);
-/* The same of those that want more. */
+/* The same for runs that want more. */
 int st_run_oversized(struct storage *, struct arena *, int64_t pool_id, int largest, int limit,
                      struct run **rows, size_t *n, struct err *);
-/* The sum of the nodes that st_run_queue() has, for automatic scaling. */
+/* The sum of the nodes that the runs of st_run_queue() want, for automatic scaling. */
 int st_run_queue_demand(struct storage *, int64_t pool_id, int largest, int64_t *nodes,
                         struct err *);
-/* Those that have nodes, by id; of these, those that are to be forgotten. */
+/* The runs that have nodes, by id; and those of them that are to be forgotten. */
 int st_run_live_ids(struct storage *, struct arena *, int64_t **ids, size_t *n, struct err *);
 int st_run_doomed_ids(struct storage *, struct arena *, int64_t **ids, size_t *n, struct err *);
 /* A guarded move of a run's state; the only writer of it. */
@@ -299,29 +305,31 @@ struct st_run_move {
     int failure;      /* -1: leave */
 };
 int st_run_move(struct storage *, const struct st_run_move *m, struct err *) MUST_CHECK;
-/* Never takes back what was asked for before. */
+/* Never takes back an earlier request. */
 int st_run_set_stop(struct storage *, int64_t id, enum run_stop stop, struct err *);
-/* All of an owner's. ERR_CONFLICT while one has live allocations. */
+/* Removes all runs of an owner. ERR_CONFLICT while one has live allocations. */
 int st_runs_remove(struct storage *, enum resource_kind owner, int64_t owner_id, struct err *);
 
 /* --- allocations ---------------------------------------------------------------------------- */
-/* All or none of them. They are live (held) until they are released or lost. ERR_CONFLICT
- * if a run would have two of one node, or a node is not idle or has not so much left. */
+/* Inserts all of them or none. They are live (held) until they are released or lost. ERR_CONFLICT
+ * if a run would have two parts of one node, or if a node is not idle or does not have that much
+ * left. */
 int st_allocation_insert(struct storage *, const struct allocation *rows, size_t n, struct err *);
-/* What begins the ids of tasks of a run's attempt on its node of this rank, if it is allocated now:
- * "GUID-ATTEMPT-TERM.RANDOM-RANK-". An id of a backup's time is never met again. */
+/* The beginning of the ids of tasks of a run's attempt on the node with this rank, for an
+ * allocation made now: "GUID-ATTEMPT-TERM.RANDOM-RANK-". No id is ever used again, even after a
+ * backup was put back. */
 const char *st_task_prefix(struct storage *, struct arena *, const struct run *r, int rank);
-/* Of one attempt, by rank. */
+/* The allocations of one attempt, by rank. */
 int st_allocation_of_run(struct storage *, struct arena *, int64_t run_id, int attempt,
                          struct allocation **rows, size_t *n, struct err *);
-/* The live ones. */
+/* The live allocations of a node. */
 int st_allocation_of_node(struct storage *, struct arena *, int64_t node_id,
                           struct allocation **rows, size_t *n, struct err *);
-/* Guarded: from al->state. */
+/* A guarded move from al->state. */
 int st_allocation_move(struct storage *, const struct allocation *al, enum allocation_state to,
                        int64_t now_us, struct err *) MUST_CHECK;
-/* Whether the node keeps the run's directory. It is to keep those of its `keep` latest, in the
- * order of these calls: older rows say that theirs is not. */
+/* Sets whether the node keeps the run's directory. A node keeps the `keep` latest directories, in
+ * the order of these calls; rows of older ones are set to not kept. */
 int st_allocation_keep(struct storage *, const struct allocation *al, bool kept, int keep,
                        struct err *);
 /* The directories that a node keeps. */
@@ -334,14 +342,14 @@ int st_allocation_kept_dirs(struct storage *, struct arena *, int64_t node_id,
                             struct kept_dir **rows, size_t *n, struct err *);
 
 /* --- epochs --------------------------------------------------------------------------------- */
-/* Of this start; it was on disk before st_open() returned. Borrowed from `st`. */
+/* The epoch of this start, which was on disk before st_open() returned. Borrowed from `st`. */
 const struct epoch *st_epoch(const struct storage *st);
 
 /* --- events --------------------------------------------------------------------------------- */
-/* The moves of jobs, nodes and pools add theirs. Of each resource the latest hundred are kept; they
- * go with it. */
+/* Moves of jobs, nodes and pools add their events themselves. The latest hundred of each resource
+ * are kept, and are removed with it. */
 int st_event_add(struct storage *, const struct event *ev, struct err *) MUST_CHECK;
-/* In the order they were made, after the number `after`, at most `limit`. */
+/* Events in the order in which they were made, with numbers above `after`, at most `limit`. */
 int st_event_since(struct storage *, struct arena *, int64_t after, int limit, struct event **rows,
                    size_t *n, struct err *);
 int st_event_forget(struct storage *, enum resource_kind kind, int64_t resource_id, struct err *);
@@ -351,7 +359,7 @@ int st_event_forget(struct storage *, enum resource_kind kind, int64_t resource_
 int st_machine_put(struct storage *, const char *name, int64_t *id, struct err *);
 int st_machine_list(struct storage *, struct arena *, struct machine_row **rows, size_t *n,
                     struct err *);
-/* `reason` is kept only with drained. */
+/* `reason` is stored only if `drained`. */
 int st_machine_set_drained(struct storage *, int64_t id, bool drained, const char *reason,
                            struct err *);
 int st_machine_set_contact(struct storage *, int64_t id, int64_t contact_us, const char *facts,
@@ -360,14 +368,14 @@ int st_machine_set_contact(struct storage *, int64_t id, int64_t contact_us, con
 int st_machine_remove(struct storage *, int64_t id, struct err *);
 
 /* --- deletion ------------------------------------------------------------------------------ */
-/* Marks a resource and everything in it as deleting (idempotent). Of the jobs in it only those that
- * hold nodes are marked, as there may be any number of them: the others are doomed by their
- * experiment's mark, and no queue shows them any more. */
+/* Marks a resource and everything in it as deleting (idempotent). There may be any number of jobs
+ * in it, so only those that hold nodes are marked themselves. The mark of their experiment dooms
+ * the others, which no queue shows any more. */
 int st_mark_deleting(struct storage *, enum resource_kind kind, int64_t id, int64_t now_us,
                      struct err *);
 /* Removes a row. ERR_CONFLICT while something is still in it. A removed cluster's jobs stay, with
- * cluster_id 0. Completes the resource's operations as succeeded: its
- * deletion, and whatever else went on (a terminate) and has nobody left to finish it. */
+ * cluster_id 0. Completes the resource's operations as succeeded: its deletion, and any other that
+ * nobody is left to finish (a terminate). */
 int st_remove(struct storage *, enum resource_kind kind, int64_t id, int64_t now_us, struct err *);
 /* Ids of resources of a kind that are marked deleting and have nothing left in them (a cluster: no
  * nodes; a workspace: no experiments, clusters, file servers; ...), so st_remove() would work.
@@ -381,13 +389,13 @@ int st_deleting_cluster_ids(struct storage *, struct arena *, int64_t **ids, siz
 struct doomed_job {
     int64_t id, run_id;
     int64_t cluster_id;   /* 0: its cluster is gone */
-    bool with_experiment; /* doomed by its experiment's mark alone */
+    bool with_experiment; /* doomed only by the mark of its experiment */
 };
 int st_doomed_jobs(struct storage *, struct arena *, int limit, struct doomed_job **rows, size_t *n,
                    struct err *);
-/* Takes the runs of marked experiments out of the queues: each call those of up to `limit` jobs, so
- * that it takes as long whatever there is. *at says where it goes on; to be begun with zeros. 1:
- * there may be more; 0: that was all; -1: err. */
+/* Takes the runs of marked experiments out of the queues. Each call does up to `limit` jobs, so its
+ * time is bounded. *at is the position; it begins zeroed. 1: there may be more; 0: that was all;
+ * -1: err. */
 struct st_doom {
     int64_t experiment_id, job_id;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of storage/ share. `struct storage` belongs to the loop thread; its own two
- * threads touch only wal_fd (sync), checkpointer (checkpoint) and, during close, the connections.
+ * What the files of storage/ share. `struct storage` belongs to the loop thread; the two threads of
+ * the room touch only wal_fd (sync), checkpointer (checkpoint) and, during close, the connections.
  */
 #ifndef STORAGE_PRIV_H
 #define STORAGE_PRIV_H
@@ -15,7 +15,7 @@
 #define ST_ENUM(id, text) id,
 enum stmt_id {
     STATEMENTS(ST_ENUM) ST_COUNT,
-    ST_CONTROL_LAST = ST_RELEASE, /* those up to it begin and end transactions */
+    ST_CONTROL_LAST = ST_RELEASE, /* statements up to this one begin and end transactions */
 };
 #undef ST_ENUM
 
@@ -56,9 +56,9 @@ struct storage {
 
     bool in_turn; /* BEGIN was done */
     bool in_read; /* the turn only reads so far, in a transaction of its own; never with in_turn */
-    bool turn_doomed; /* SQLite rolled the turn's transaction back by itself; see doom */
+    bool turn_doomed; /* SQLite has rolled back the turn's transaction by itself; `doom` says why */
     struct err doom;
-    bool dirty; /* committed frames that no sync under way covers */
+    bool dirty; /* there are committed frames that no sync under way covers */
     bool syncing, checkpointing, closing;
     struct durable_list turn;    /* registered in this turn */
     struct durable_list waiting; /* turn is over; the next sync covers them */
@@ -71,11 +71,11 @@ struct storage {
     int (*sync_fn)(int fd); /* fdatasync; tests put a gate here */
     int sync_errno;
     int wal_frames;        /* in the WAL after the last commit */
-    int checkpoint_frames; /* of those, moved into the database by the last checkpoint */
-    int checkpoint_rounds; /* one after the other, since the WAL was found long */
+    int checkpoint_frames; /* of these, moved into the database by the last checkpoint */
+    int checkpoint_rounds; /* in a row, since the WAL was found long */
     int checkpoint_rc, checkpoint_log, checkpoint_done;
     bool finish_checkpoint; /* the WAL is long: take the rest at the end of the turn */
-    /* A thread each, so that no sync, for which replies wait, waits for a checkpoint. */
+    /* One thread each, so that a sync, for which replies wait, never waits for a checkpoint. */
     struct loop_lane *sync_lane, *checkpoint_lane;
     void (*close_step)(struct storage *st); /* goes on with a close when nothing is under way */
     void (*close_cb)(void *ctx);
@@ -84,21 +84,21 @@ struct storage {
 
 /* --- peek.c: a look at a database file that touches nothing, WAL included --------------------- */
 struct st_peek {
-    bool exists; /* and is not empty */
+    bool exists; /* the file exists and is not empty */
     int64_t size;
     uint32_t application_id, user_version;
 };
 int st_peek(const char *path, struct st_peek *out, struct err *e) MUST_CHECK;
 
-/* Another program's, or a newer one's. */
+/* Refuses a database of another program or of a newer version. */
 int st_refuse_foreign(const char *path, const struct st_peek *p, struct err *e) MUST_CHECK;
 
 /* --- db.c ------------------------------------------------------------------------------------- */
-/* Is the database at `path` whole, and sealed with that key? */
+/* Checks that the database at `path` is whole and sealed with that key. */
 int st_check_copy(const char *path, const char *key_path, struct err *e) MUST_CHECK;
 
 /* --- st_event.c ------------------------------------------------------------------------------- */
-/* Of an event: what was given, else the name of the failure, if there is one. */
+/* The reason of an event: `given`, or the name of the failure, or NULL. */
 const char *st_reason(const char *given, int failure);
 
 /* --- migrate.c -------------------------------------------------------------------------------- */
@@ -109,15 +109,15 @@ struct st_migration {
     int version;
     const char *name, *sql;
 };
-/* Those that are newer than the database, each in a transaction of its own with foreign keys off;
- * one that leaves a row pointing nowhere is undone. */
+/* Applies the migrations that are newer than the database, each in a transaction of its own with
+ * foreign keys off. A migration that leaves a row referring to a missing one is undone. */
 int st_migrate_by(struct storage *st, const struct st_migration *list, int n,
                   struct err *e) MUST_CHECK;
 
 /* --- check.c ---------------------------------------------------------------------------------- */
 /* quick_check and foreign_key_check, by their rows. */
 int st_check(struct storage *st, const struct st_peek *file, struct err *e) MUST_CHECK;
-/* Rows that point to none, as text; ERR_STORAGE. */
+/* Fails with the rows that refer to missing ones, as text; ERR_STORAGE. */
 int st_check_foreign_keys(struct storage *st, struct err *e) MUST_CHECK;
 
 /* --- sql.c: the one file that calls SQLite -----------------------------------------------------
@@ -138,28 +138,28 @@ int st_query_int(struct storage *st, const char *sql, const char *what, int64_t 
 bool st_sql_in_transaction(const struct storage *st);
 /* Rows that this connection has written so far. */
 int64_t st_sql_changes(const struct storage *st);
-/* Result codes: 0 is success. What one means, and what the last failed call said. */
+/* Texts for SQLite's result codes (0 is success), and of the last failed call. */
 const char *st_sql_text(int rc);
 const char *st_sql_error(const struct storage *st);
-/* *db is to be closed also if it fails. May be called by the pool. */
+/* *db must be closed even after a failure. May be called on a thread of the pool. */
 int st_sql_open(const char *path, bool write, struct sqlite3 **db);
 void st_sql_close(struct sqlite3 *db); /* NULL: nothing */
-/* st_checkpoint_frames() is told how long the WAL is after each commit. */
+/* Calls st_checkpoint_frames() with the length of the WAL after each commit. */
 void st_sql_watch(struct storage *st);
-/* Tells who watches the jobs that any of them may be other than it was. */
+/* Tells the watcher of jobs that any of them may have changed. */
 void st_jobs_changed(struct storage *st);
-/* May be called by the pool. */
+/* May be called on a thread of the pool. */
 int st_sql_checkpoint(struct sqlite3 *db, bool truncate, int *log, int *done);
-/* Of a result of SQLite's: another connection is in the way, for a moment. */
+/* Whether a result of SQLite's means that another connection is in the way for a moment. */
 bool st_sql_is_busy(int rc);
-/* From a database to an empty file, as a reader of the first. */
+/* Copies a database to an empty file, as a reader of the database. */
 int st_sql_copy(const char *from, const char *to, struct err *e) MUST_CHECK;
 
 /* --- commit.c --------------------------------------------------------------------------------- */
 /* Opens the turn's transaction if it is not open yet. */
 int st_turn_begin(struct storage *st, struct err *e) MUST_CHECK;
 /* Lets the reads of a turn share one transaction: SQLite takes and gives back its locks once a turn
- * instead of once a query. Cannot fail: without it each read is a transaction of its own. */
+ * instead of once a query. If it fails, each read is simply a transaction of its own. */
 void st_turn_read(struct storage *st);
 void st_commit_free(struct storage *st);
 
@@ -167,13 +167,13 @@ void st_commit_free(struct storage *st);
 void st_checkpoint_frames(struct storage *st, int frames);
 void st_checkpoint_maybe(struct storage *st);
 void st_checkpoint_rest(struct storage *st);
-/* There is room in it by construction. */
+/* By construction the lane has room. */
 void st_lane_work(struct loop_lane *lane, loop_fn work, loop_work_done done, struct storage *st);
 
 /* --- seal.c ----------------------------------------------------------------------------------- */
 /* Reads the key file, or makes it, and proves it with the database's key_check. */
 int st_key_load(struct storage *st, struct err *e) MUST_CHECK;
-/* Only proves it. A database that was never sealed goes with any. */
+/* Only proves the key. Any key fits a database that was never sealed. */
 int st_key_check(struct storage *st, struct err *e) MUST_CHECK;
 /* `plain` NULL gives *blob NULL. Caller frees *blob. */
 void st_seal(const struct storage *st, const char *plain, unsigned char **blob, size_t *len);
@@ -185,11 +185,12 @@ struct q {
     struct storage *st;
     struct sqlite3_stmt *s;
     enum stmt_id id;
-    int rc;         /* of preparing it */
+    int rc;         /* the result of preparing it */
     int bound, col; /* parameters bound, columns read so far */
 };
 
-/* Those that begin and end transactions, so that the end of one cannot fail for want of them. */
+/* Prepares the statements that begin and end transactions, so that the end of a transaction cannot
+ * fail because its statement cannot be prepared. */
 int st_prepare_control(struct storage *st, struct err *e) MUST_CHECK;
 void st_finalize_all(struct storage *st);
 
@@ -197,23 +198,24 @@ void q_read(struct q *q, struct storage *st, enum stmt_id id);
 /* Joins the turn's transaction first. On failure there is nothing to end. */
 int q_write(struct q *q, struct storage *st, enum stmt_id id, struct err *e) MUST_CHECK;
 
-/* Transaction control runs by its own rules: it is neither read nor write of a row. */
+/* Runs transaction control, which follows its own rules: it neither reads nor writes rows. */
 int st_control(struct storage *st, enum stmt_id id, const char *what, struct err *e) MUST_CHECK;
 
-/* In the order of the parameters. Text is borrowed until the statement ends. */
+/* Bind the next parameter. Text is borrowed until the statement ends. */
 void q_int(struct q *q, int64_t v);
 void q_text(struct q *q, const char *s);        /* NULL: null */
 void q_sealed(struct q *q, const char *secret); /* NULL: null */
 void q_id(struct q *q, int64_t id);             /* 0: null */
 void q_null(struct q *q);
 
-/* All that an insert of the row names. `secrets`: what a column for it seals, or NULL. */
+/* Binds all parameters of an insert of the row. `secrets`: the text for its sealed column, or NULL.
+ */
 void q_row(struct q *q, const struct st_row *row, const void *from, const char *secrets);
 
-/* In the order of the columns. */
+/* Read the next column. */
 int64_t c_int(struct q *q);                       /* null: 0 */
 const void *c_blob(struct q *q, size_t *n);       /* borrowed until the statement ends */
-bool c_is_null(const struct q *q);                /* of the next column; does not move on */
+bool c_is_null(const struct q *q);                /* looks at the next column; does not move on */
 const char *c_text(struct q *q, struct arena *a); /* null: NULL */
 
 /* 1: a row; 0: no more (ended); -1: failed (ended). */
@@ -230,21 +232,21 @@ int q_ids(struct q *q, struct arena *a, int64_t **ids, size_t *n, struct err *e)
 
 int q_one(struct q *q, struct arena *a, const struct st_row *row, void *out,
           struct err *e) MUST_CHECK;
-/* An array of structs in the arena. */
+/* Reads all rows into an array of structs in the arena. */
 int q_rows(struct q *q, struct arena *a, const struct st_row *row, void **rows, size_t *n,
            struct err *e) MUST_CHECK;
-/* One sealed column of one row, unsealed. As getters. */
+/* Unseals the one sealed column of one row. Returns as getters do. */
 int q_secret(struct q *q, struct arena *a, const char **plain, struct err *e) MUST_CHECK;
 
 /* How many rows the last write of this turn changed. */
 int q_changed(const struct storage *st);
 
-/* After a guarded move: 0 if it moved its one row, else ERR_CONFLICT naming the state that `now`
- * (a statement by id) finds. */
+/* To be called after a guarded move: 0 if it moved its one row; otherwise ERR_CONFLICT, naming the
+ * state that `now` (a statement by id) finds. */
 int q_moved(struct storage *st, enum stmt_id now, const char *noun, const struct enum_name *names,
             int64_t id, int from, int to, struct err *e) MUST_CHECK;
 
-/* Binds a list's owner, the narrowest the filter names, to the statement for it. */
+/* Binds the narrowest owner that the filter names to the statement for it. */
 struct filter_statements {
     enum stmt_id subscription, group, workspace, named;
 };
