@@ -19,7 +19,7 @@
 enum { PASSWD_NAME, PASSWD_UID = 2, PASSWD_GID, PASSWD_HOME = 5, PASSWD_SHELL, PASSWD_FIELDS };
 enum { GROUP_GID = 2, GROUP_MEMBERS, GROUP_FIELDS };
 
-/* Cuts a line at its colons; returns how many fields there are (at most n). */
+/* Cuts a line at its colons; returns the number of fields (at most n). */
 static size_t split(char *line, char **fields, size_t n)
 {
     size_t got = 0;
@@ -64,7 +64,7 @@ static void add_group(struct account *a, gid_t gid)
     a->groups[a->n_groups++] = gid;
 }
 
-/* The account in text of passwd(5), which is cut up. */
+/* Reads the account from a line of passwd(5), which is cut up. */
 static bool read_passwd(char *text, const char *name, struct account *out)
 {
     char *line, *f[PASSWD_FIELDS];
@@ -115,7 +115,7 @@ static bool read_group_list(char *text, struct account *a)
     return true;
 }
 
-/* systemd's users and groups are of this machine, and no account that jobs run as is in them. */
+/* The users and groups of systemd's source are local, and jobs never run as one of them. */
 static bool is_local_source(const char *word)
 {
     static const char *const local[] = {"files", "systemd"};
@@ -125,7 +125,7 @@ static bool is_local_source(const char *word)
     return false;
 }
 
-/* Whether nsswitch.conf has groups come from /etc/group alone; without a line they do. */
+/* Whether groups come from /etc/group alone by nsswitch.conf; without a line for them they do. */
 static bool groups_are_local(void)
 {
     char *text, *line, *save;

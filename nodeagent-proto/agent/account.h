@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Accounts of the machine, and acting with their rights. The agent is linked statically, so libc's
- * getpwnam() would know /etc/passwd at most; accounts of a directory service (LDAP, SSSD) are asked
- * of getent(1) and id(1), which are the machine's own programs.
+ * getpwnam() would know /etc/passwd at most; so getent(1) and id(1), which are the machine's own
+ * programs, look up accounts of a directory service (LDAP, SSSD).
  */
 #ifndef NODEAGENT_PROTO_AGENT_ACCOUNT_H
 #define NODEAGENT_PROTO_AGENT_ACCOUNT_H
@@ -21,30 +21,30 @@ struct account {
     gid_t gid;
     gid_t *groups; /* supplementary ones, `gid` among them */
     size_t n_groups;
-    bool shares; /* what its commands make may be changed by its group, whatever our umask */
+    bool shares; /* its group may change what its commands make, whatever our umask */
 };
 
-/* Looks the account up by name; account_free() releases it. For one that is in /etc/passwd nothing
- * is run, unless nsswitch.conf takes groups from elsewhere too. A directory service that does not
- * answer may take some seconds (limited): not on the agent's loop. ERR_RESOURCE_NOT_FOUND: there is
- * no such account. */
+/* Looks the account up by name; account_free() releases it. For an account in /etc/passwd no
+ * program is run, unless nsswitch.conf takes groups from elsewhere too. A directory service that
+ * does not answer may take some seconds (limited), so do not call it on the agent's loop.
+ * ERR_RESOURCE_NOT_FOUND: there is no such account. */
 int account_find(const char *name, struct account *out, struct err *e) MUST_CHECK;
-/* From now on what is made for the account may be changed by whom it shares with. Returns the umask
- * of before, for umask(). NULL: nobody, nothing changes. */
+/* Sets a umask so that those who share with the account may change files made for it. Returns the
+ * old umask, for umask(). NULL: no account, nothing changes. */
 mode_t account_umask(const struct account *a);
-/* Also fine for one that is all zeros. */
+/* An account that is all zeros is fine, too. */
 void account_free(struct account *a);
 
 /* ERR_NOT_SUPPORTED with an explanation unless this process may act as the account: it is root, or
  * has that account's uid. */
 int account_check(const struct account *a, struct err *e) MUST_CHECK;
 
-/* The process has the account's rights to files, until account_resume(); nothing to do for one that
- * is not root, or for the account root. The real ids stay: the account can neither signal nor trace
- * the process meanwhile. NULL: the process's own rights. */
+/* Gives the process the account's rights to files, until account_resume(). Does nothing if the
+ * process is not root, or for the account root. The real ids stay, so that the account can neither
+ * signal nor trace the process. NULL: the process's own rights. */
 int account_assume(const struct account *a, struct err *e) MUST_CHECK;
-/* Back to root, without supplementary groups. Ends the process if that fails, which would leave it
- * with rights nobody expects. */
+/* Returns to root, without supplementary groups. Ends the process if that fails, because it would
+ * have rights that nobody expects. */
 void account_resume(void);
 
 /* Becomes the account for good. Clears the parent-death signal, as the kernel has it. */

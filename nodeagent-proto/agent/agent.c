@@ -27,7 +27,7 @@
 #include "nodeagent-proto/agent/worker.h"
 #include "nodeagent-proto/wire/message.h"
 
-#define OUT_MAX   (4U * FRAME_MAX) /* of unsent output; above it no more requests are read */
+#define OUT_MAX   (4U * FRAME_MAX) /* limit of unsent output; above it no more requests are read */
 #define READ_SIZE 65536U
 
 void agent_send(struct agent *a, json_t *msg)
@@ -53,7 +53,7 @@ static void on_ended(void *ctx, json_t *status)
     agent_send(ctx, json_pack("{s:s, s:O}", "event", "task_ended", "task", status));
 }
 
-/* Files that an agent which was killed had not finished. Only the holder of the lock writes them.
+/* Removes files that a killed agent had not finished. Only the holder of the lock writes them.
  */
 static void remove_leftovers(const char *root)
 {
@@ -84,14 +84,14 @@ static int open_root(struct agent *a, const char *root, struct err *e)
     return 0;
 }
 
-/* As much of the path as there is. */
+/* Finds the longest part of the path that exists. */
 static int find_root(struct agent *a, const char *root, struct err *e)
 {
     char *path = xstrdup(root);
     a->looks_at = xstrdup(root);
     while (!(a->root = realpath(path, NULL)) && (errno == ENOENT || errno == ENOTDIR)) {
         char *slash = strrchr(path, '/');
-        slash[slash == path] = '\0'; /* "/" is always there */
+        slash[slash == path] = '\0'; /* "/" always exists */
     }
     int rc = a->root ? 0 : err_errno(e, ERR_IO, "cannot resolve %s", path);
     free(path);
@@ -166,7 +166,7 @@ static void agent_close(struct agent *a)
 static _Noreturn void trash_worker(const struct agent *a, int done_fd)
 {
     prctl(PR_SET_NAME, "batchai-trash");
-    /* Neither the link nor the agent's lock may live on with us. */
+    /* This process must keep neither the link nor the agent's lock open. */
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         close(fd);
     descriptors_close_all_but(done_fd, -1, -1);
@@ -200,7 +200,7 @@ static void reap_trash_worker(struct agent *a)
         agent_empty_trash(a);
 }
 
-/* The worker under way may have passed what came last; there will be nobody to send another. */
+/* The worker under way may have missed what came last, and nobody will start another one. */
 static void empty_trash_at_last(struct agent *a)
 {
     close(a->trash_fd);
@@ -209,7 +209,7 @@ static void empty_trash_at_last(struct agent *a)
     agent_empty_trash(a);
 }
 
-/* Its complaints go to our stderr, and so into the daemon's log. */
+/* Its errors go to our stderr, and so into the daemon's log. */
 static void start_reboot(struct agent *a)
 {
     pid_t pid = fork();
@@ -300,7 +300,7 @@ static void turn(struct agent *a)
     p[SLOT_TRASH] = (struct pollfd){.fd = a->trash_fd, .events = POLLIN};
     tasks_poll_fill(&a->tasks, p + SLOT_TASKS);
     workers_poll_fill(a, workers);
-    /* Supervisors and their orphans come to us when they end; those who wait wait by pid. */
+    /* Reaps supervisors and their orphans. Code that waits for a certain child does so by pid. */
     while (waitpid(-1, NULL, WNOHANG) > 0)
         ;
     int wait = sooner(tasks_poll_timeout(&a->tasks), workers_poll_timeout(a));
@@ -334,7 +334,7 @@ int agent_run(const char *root, bool looking)
         .lock_fd = -1, .trash_fd = -1, .tasks = {.inotify_fd = -1}, .health = {.kernel_log = -1}};
     struct err e;
     (void)signal(SIGPIPE, SIG_IGN);
-    (void)signal(SIGXFSZ, SIG_IGN); /* a limit is an error of the write, as a full disk is */
+    (void)signal(SIGXFSZ, SIG_IGN); /* a size limit must fail the write */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     frame_decoder_init(&a.in);
     a.held = json_array();

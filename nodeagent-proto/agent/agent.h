@@ -2,8 +2,8 @@
  *
  * The agent: one thread, one poll loop over the link (stdin, stdout), the directory of task
  * records, the supervisors, the workers (worker.h) and the process that empties the trash. It ends
- * when the link does; the tasks do not. What it knows it has read from ROOT, so the next agent
- * knows it too.
+ * with the link; the tasks do not. All its knowledge is read from ROOT, so the next agent has it
+ * too.
  *
  *   stdin -> frames -> ops.c -> tasks.c, files.c -> replies and events -> stdout
  */
@@ -27,15 +27,16 @@
 
 struct agent {
     char *root, *tasks_dir, *trash_dir;
-    char *looks_at; /* the root, of an agent that only looks: `root` is as much of it as is there */
+    char *looks_at; /* an agent that only looks: the whole path of the root; `root` is the part of
+                       it that exists */
     int lock_fd;    /* ROOT/agent.lock: one agent at a time */
     struct facts facts;
     struct tasks tasks;
     struct health health;
     struct epoch epoch;
     struct peer peer;
-    struct account as;      /* who the last file request was for; all zeros: nobody yet */
-    int64_t as_until_ms;    /* then it is looked up anew */
+    struct account as;      /* the account of the last file request; all zeros: none yet */
+    int64_t as_until_ms;    /* when the account must be looked up anew */
     struct worker *workers; /* requests in forked processes, oldest first */
     json_t *held;           /* an array: requests that wait for one of those, oldest first */
     struct frame_decoder in;
@@ -46,17 +47,18 @@ struct agent {
     char *reboot;       /* the program to run as soon as nothing is left to be sent; NULL: none */
     pid_t trash_worker; /* 0: none */
     int trash_fd;       /* closes when the worker ends */
-    bool trash_more;    /* something came while it worked */
+    bool trash_more;    /* more trash came while it worked */
 };
 
-/* Serves the link on fd 0 and 1 until it ends. Returns the exit status. One that only looks makes
- * and locks nothing, so that it may stand beside another agent, and tells how the node is. */
+/* Serves the link on fd 0 and 1 until it ends. Returns the exit status. An agent that only looks
+ * makes and locks nothing, so that it can run beside another agent; it only reports the state of
+ * the node. */
 int agent_run(const char *root, bool looking);
 
 /* Whether the root of an agent that only looks could be used. */
 int agent_look(const struct agent *a, struct err *e) MUST_CHECK;
 
-/* As which the agent's node root holds accounts of jobs. */
+/* The holder of accounts of jobs that the agent's node root is. */
 static inline struct uid_holder agent_as_holder(const struct agent *a)
 {
     return (struct uid_holder){a->root, a->facts.incarnation};
@@ -67,7 +69,7 @@ void agent_send(struct agent *a, json_t *msg);
 /* The same, with bytes that go with it. */
 void agent_send_with(struct agent *a, json_t *msg, const void *bytes, size_t n);
 
-/* Sees to it that what is in the trash is removed in the background. */
+/* Starts removing the trash in the background. */
 void agent_empty_trash(struct agent *a);
 
 #endif

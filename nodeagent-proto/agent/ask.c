@@ -35,7 +35,7 @@ static _Noreturn void become(const char *const *argv, int out_fd)
         dup2(null, STDERR_FILENO) < 0)
         _exit(127);
     descriptors_close_all_but(-1, -1, -1);
-    (void)putenv(env[0]); /* execvpe() searches by our own */
+    (void)putenv(env[0]); /* execvpe() searches by the PATH of this process */
     execvpe(argv[0], (char *const *)(uintptr_t)argv, env);
     _exit(127);
 }

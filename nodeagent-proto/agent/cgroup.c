@@ -15,12 +15,13 @@
 #include "lib/fs.h"
 #include "lib/strbuf.h"
 
-#define HOLDER        "batchai"
-#define TEXT_MAX      (1024U * 1024) /* mountinfo of a machine with very many mounts */
-#define PREFIX_LEN    8              /* of the incarnation: tells node roots on one machine apart */
+#define HOLDER   "batchai"
+#define TEXT_MAX (1024U * 1024) /* mountinfo of a machine with very many mounts */
+#define PREFIX_LEN                                                                                 \
+    8 /* characters of the incarnation, which distinguish node roots on one machine */
 #define CPU_PERIOD_US 100000
 #define MAKE_TRIES    3   /* the holder may be removed by a task that ends just then */
-#define REMOVE_TRIES  200 /* for processes that were killed to be gone: */
+#define REMOVE_TRIES  200 /* how long killed processes may take to be gone: */
 #define REMOVE_STEP                                                                                \
     (struct timespec)                                                                              \
     {                                                                                              \
@@ -28,7 +29,7 @@
     }
 #define MAX_BASES 2
 
-struct bases { /* directories that cgroups of tasks may be made below */
+struct bases { /* directories below which cgroups of tasks may be made */
     char *dir[MAX_BASES];
     size_t n;
 };
@@ -77,7 +78,7 @@ static char *mount_point(void)
     return found;
 }
 
-/* The agent's own place below that ("0::/path"); NULL if it is the top. */
+/* The agent's own path below the mount point ("0::/path"); NULL if it is the top. */
 static char *own_path(void)
 {
     char *text = file_text("/proc/self", "cgroup"), *save, *path = NULL;
@@ -115,7 +116,7 @@ static char *path_of(const char *base, const char *incarnation, const char *task
     return strbuf_take(&b);
 }
 
-/* True if the controllers are there for the children of `dir`, or could be made so. */
+/* True if the children of `dir` have the controllers, or could be given them. */
 static bool enable(const char *dir, const struct task_limits *l)
 {
     const struct {
@@ -139,7 +140,7 @@ static int make_at(const char *base, const char *path)
             break;
         rc = mkdir(path, 0755);
         if (rc < 0 && errno == EEXIST)
-            rc = 0; /* ids are used once: one that was left is this task's */
+            rc = 0; /* ids are used once, so a directory that exists is this task's */
     }
     free(holder);
     return rc;
@@ -155,7 +156,7 @@ static void remove_holder(const char *path)
     free(holder);
 }
 
-/* With `all`: every limit or nothing; else with those that work. */
+/* `all`: fails unless every limit works; otherwise uses the limits that work. */
 static bool try_base(const char *base, const char *path, const struct task_limits *l, bool all)
 {
     char *holder = fs_join(base, HOLDER);
@@ -176,7 +177,8 @@ static void set_limits(struct cgroup *g, const struct task_limits *l)
     if (l->memory_bytes && put_number(g->path, "memory.max", l->memory_bytes) == 0) {
         g->memory = true;
         (void)put(g->path, "memory.swap.max", "0"); /* not there without swap */
-        /* Half a job that waits for its other half helps nobody. */
+        /* If one process is killed for memory, all are: half a job that waits for its other half
+         * helps nobody. */
         (void)put(g->path, "memory.oom.group", "1");
     }
     snprintf(quota, sizeof quota, "%lld %d", (long long)l->cpus * CPU_PERIOD_US, CPU_PERIOD_US);

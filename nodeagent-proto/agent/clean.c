@@ -122,7 +122,8 @@ int clean_remove_root(const char *root, struct err *e)
         rc = fs_remove_tree(path, e);
         free(path);
     }
-    /* It may be a mount point, or lie where its account may not remove it: then it stays, empty. */
+    /* The root may be a mount point, or in a directory where its account may not remove it. Then it
+     * stays, empty. */
     if (rc == 0 && rmdir(root) < 0 && errno != EBUSY && errno != EACCES && errno != EPERM)
         rc = err_errno(e, ERR_IO, "cannot remove %s", root);
     return rc;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a daemon that is gone left below a node root: tasks, accounts, mounts, directories.
+ * Finds and removes what a daemon that is gone left below a node root: tasks, accounts, mounts,
+ * directories.
  */
 #ifndef NODEAGENT_PROTO_AGENT_CLEAN_H
 #define NODEAGENT_PROTO_AGENT_CLEAN_H
@@ -11,15 +12,16 @@
 #include "lib/err.h"
 #include "nodeagent-proto/agent/uids.h"
 
-/* Adds what there is to `found`, a text each: "account NAME", "mount PATH (TYPE)", "directory
- * PATH". */
+/* Adds a text for each of these to `found`: "account NAME", "mount PATH (TYPE)", "directory PATH".
+ */
 int clean_list(const char *root, json_t *found, struct err *e) MUST_CHECK;
-/* Takes all of that away. For a worker. */
+/* Removes all of them. For a worker. */
 int clean_take(const struct uid_holder *h, bool is_root, struct err *e) MUST_CHECK;
 /* Removes the root with what the agent itself keeps there, and nothing else. */
 int clean_remove_root(const char *root, struct err *e) MUST_CHECK;
 
-/* The agent's own files in a root, which no other request takes away or covers. */
+/* Whether `name` is one of the agent's own files in a root, which no other request may remove or
+ * cover. */
 bool clean_is_own(const char *name, size_t n);
 
 #endif

@@ -15,14 +15,14 @@
 #include "lib/strbuf.h"
 #include "nodeagent-proto/agent/limits.h"
 
-/* The last three are how a docker or podman that is not the machine's usual one is found. */
+/* The last three lead to a docker or podman other than the machine's usual one. */
 static const char *const inherited[] = {
     "PATH",           "HOME", "USER", "LANG", "SHELL", "TMPDIR", "DOCKER_HOST", "XDG_RUNTIME_DIR",
     "CONTAINERS_CONF"};
 #define N_INHERITED  (sizeof inherited / sizeof inherited[0])
 #define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-/* Later ones replace earlier ones of the same name. Takes over `pair`. */
+/* Replaces an earlier variable of the same name. Takes over `pair`. */
 static void env_put(char **env, size_t *n, char *pair)
 {
     size_t name = strcspn(pair, "=") + 1;
@@ -55,7 +55,7 @@ static void put_inherited(char **env, size_t *n)
     }
 }
 
-/* The agent's TMPDIR may be where only the agent can write. */
+/* TMPDIR is not inherited: perhaps only the agent can write there. */
 static void put_account(char **env, size_t *n, const struct account *a)
 {
     static const char *const common[] = {"PATH", "LANG"};
@@ -72,7 +72,7 @@ static void put_account(char **env, size_t *n, const struct account *a)
         env_put(env, n, make_pair(own[i].name, own[i].value));
 }
 
-/* For what acts on behalf of an account that need not have a name. */
+/* For programs that act for an account that need not have a name. */
 static void put_ids(char **env, size_t *n, const struct account *a)
 {
     char text[32];
@@ -112,7 +112,7 @@ void command_default_signals(void)
 {
     sigset_t none;
     for (int s = 1; s < NSIG; s++)
-        (void)signal(s, SIG_DFL); /* those that cannot be set are at their default anyway */
+        (void)signal(s, SIG_DFL); /* signals whose action cannot be set have the default anyway */
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
@@ -128,8 +128,8 @@ static int redirect(const struct outputs *o, const char *path, int fd, struct er
     return 0;
 }
 
-/* A supervisor that is gone by now cannot be died with. The kernel forgets the wish whenever the
- * process changes its ids. */
+/* Makes the process die with its supervisor, also if that is gone already. The kernel forgets this
+ * setting whenever the process changes its ids. */
 static void die_with(pid_t supervisor)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);

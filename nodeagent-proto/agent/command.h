@@ -19,22 +19,23 @@
 
 struct command { /* all borrowed */
     const struct task_spec *spec;
-    struct outputs outputs; /* its account is also the one to become, if the task has a user */
+    struct outputs outputs; /* the command also runs as its account, if the task has a user */
     const struct cgroup *cgroup;
     char **env;
     int why_fd;
     pid_t supervisor;
 };
 
-/* A few inherited variables, or those of the account (NULL: none), else the numbers of `files_as`
- * (NULL: none); then the task's own; then the marker ("NAME=value"). Ends with NULL. */
+/* First the variables of the account or, without one (NULL), a few inherited variables and the
+ * numbers of `files_as` (may be NULL); then the task's own; then the marker ("NAME=value"). Ends
+ * with NULL. */
 char **command_environment(const struct task_spec *spec, const struct account *account,
                            const struct account *files_as, const char *marker);
 /* Wipes and frees; the environment may hold secrets. */
 void command_environment_free(char **env);
 
-/* In a fresh child of `supervisor`: becomes the command, or writes why not to `why_fd` (which an
- * exec closes) and exits. Dies with its supervisor. */
+/* Called in a fresh child of `supervisor`: becomes the command, or writes the reason to `why_fd`
+ * (which an exec closes) and exits. Dies with its supervisor. */
 _Noreturn void command_become(const struct command *c);
 
 /* In a child, before an exec: all signals at their default, none blocked. */

@@ -63,7 +63,7 @@ static int read_incarnation(const char *root, bool looking, char out[GUID_SIZE],
     return rc;
 }
 
-/* A line "Model: \t\t Tesla V100" of the driver's description. */
+/* Adds the value of a line such as "Model: \t\t Tesla V100" in the driver's description. */
 static void add_field(json_t *gpu, const char *name, const char *text, const char *label)
 {
     const char *at = strstr(text, label);
@@ -74,8 +74,8 @@ static void add_field(json_t *gpu, const char *name, const char *text, const cha
     json_object_set_new(gpu, name, json_stringn(at, strcspn(at, "\n")));
 }
 
-/* Of a line as "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19 ...": the
- * first word of digits and points. NULL: there is none. Caller frees. */
+/* The first word of digits and points in a line such as "NVRM version: NVIDIA UNIX x86_64 Kernel
+ * Module 535.104.05 Sat Aug 19 ...". NULL: there is none. Caller frees. */
 static char *driver_version(void)
 {
     char *text;
@@ -133,7 +133,8 @@ static bool socket_answers(const char *path)
     return up;
 }
 
-/* A daemon elsewhere (tcp://, ssh://) is taken at its word: asking could take long. */
+/* A docker daemon elsewhere (tcp://, ssh://) is assumed to answer, because asking could take long.
+ */
 static bool docker_answers(void)
 {
     const char *host = getenv("DOCKER_HOST");
@@ -160,7 +161,7 @@ static char *runtimes(void)
     return strbuf_take(&b);
 }
 
-/* Who we are: the name that /etc/passwd has for our uid, else the number. */
+/* Our own account: the name for our uid in /etc/passwd, otherwise the number. */
 static char *own_name(void)
 {
     char *text, *name = NULL, *save = NULL, uid[24];

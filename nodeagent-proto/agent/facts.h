@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a node is: gathered at the agent's start, fast (no program is run).
+ * The facts of a node, gathered quickly at the agent's start (no program is run).
  */
 #ifndef NODEAGENT_PROTO_AGENT_FACTS_H
 #define NODEAGENT_PROTO_AGENT_FACTS_H
@@ -23,9 +23,10 @@ struct facts {
     char *gpus, *user, *runtimes, *mpi;
 };
 
-/* The incarnation is made in `root` if it has none yet; by one that only looks it is left empty. */
+/* Makes the incarnation in `root` if there is none yet; an agent that only looks leaves it empty.
+ */
 int facts_read(struct facts *f, const char *root, bool looking, struct err *e) MUST_CHECK;
-/* What may have changed since: clock, disk, and which programs are there. */
+/* Reads again what may have changed: clock, disk, and the programs that are installed. */
 void facts_refresh(struct facts *f);
 void facts_free(struct facts *f);
 

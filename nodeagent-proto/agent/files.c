@@ -41,7 +41,7 @@ out:
 
 int file_append(const char *path, const char *text, struct err *e)
 {
-    /* A pipe that nobody reads must not hold us. */
+    /* A pipe without a reader must not block us. */
     int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
     if (fd < 0)
         return err_errno(e, ERR_IO, "cannot open %s", path);
@@ -108,7 +108,8 @@ int file_open_holder(const char *root, const char *path, bool make, const char *
     return dir;
 }
 
-/* One step down, made and given away if missing. Takes over `dir`; -1: it cannot be gone by us. */
+/* Opens the next directory of the path; makes it and gives it away if it is missing. Takes over
+ * `dir`; -1: we cannot go further. */
 static int step_down(int dir, const char *part, const struct account *as)
 {
     bool made = mkdirat(dir, part, 0777) == 0;
@@ -121,7 +122,8 @@ static int step_down(int dir, const char *part, const struct account *as)
     return next;
 }
 
-/* As far as plain directories of the root's own file system go. True: all the way. */
+/* Makes directories as far as the path leads through plain directories of the root's own file
+ * system. True: all of them. */
 static bool make_below(const char *root, const struct account *as, const char *path)
 {
     const char *rest = below(root, path, NULL);
@@ -248,7 +250,7 @@ int file_discard(const char *root, const char *path, const char *trash, struct e
     int dir = file_open_holder(root, path, false, &name, e);
     if (dir < 0)
         return e->code == ERR_NONE ? 0 : -1;
-    /* A directory can be moved with what is mounted in it. */
+    /* A directory could be moved together with mounts in it. */
     if (mounts_refuse_within(path, e) < 0) {
         close(dir);
         return -1;
@@ -257,7 +259,7 @@ int file_discard(const char *root, const char *path, const char *trash, struct e
     guid_new(guid);
     char *to = fs_join(trash, guid);
     int rc = renameat(dir, name, AT_FDCWD, to);
-    /* To move a directory one must be able to write to it. */
+    /* Moving a directory needs write permission on it. */
     if (rc < 0 && errno == EACCES && fchmodat(dir, name, 0700, AT_SYMLINK_NOFOLLOW) == 0)
         rc = renameat(dir, name, AT_FDCWD, to);
     if (rc == 0)

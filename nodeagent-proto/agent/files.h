@@ -16,7 +16,7 @@
 /* Writes beside `path` and renames: a reader sees all or nothing. */
 int file_replace(const char *path, const void *data, size_t len, mode_t mode,
                  struct err *e) MUST_CHECK;
-/* Appends with one write where the kernel allows. */
+/* Appends with one write if the kernel allows. */
 int file_append(const char *path, const char *text, struct err *e) MUST_CHECK;
 /* mkdir -p of the directory that `path` is in. */
 int file_make_parents(const char *path, struct err *e) MUST_CHECK;
@@ -29,8 +29,9 @@ int file_check_below(const char *root, const char *path, struct err *e) MUST_CHE
 int file_open_holder(const char *root, const char *path, bool make, const char **name,
                      struct err *e) MUST_CHECK;
 
-/* mkdir -p, mode 0777 less umask. With `as`: below `root` we make what is missing and give it to
- * the account; from the first symbolic link or mount on, and elsewhere, its own rights must do. */
+/* mkdir -p, mode 0777 less umask. With `as`: below `root` we make missing directories and give them
+ * to the account; behind the first symbolic link or mount, and elsewhere, the account needs the
+ * rights to make them itself. */
 int file_make_dirs(const char *root, const struct account *as, const char *path,
                    struct err *e) MUST_CHECK;
 /* Same, of the directory that `path` is in. */
@@ -38,19 +39,19 @@ int file_make_parents_as(const char *root, const struct account *as, const char 
                          struct err *e) MUST_CHECK;
 
 /* Makes `target`, below `root`, a symbolic link to `source`; replaces another link or an empty
- * directory, atomically where that is possible. With `shared`, or when an agent that is root
- * makes it, `source` is opened to everybody who gets there (share.h). */
+ * directory, atomically where that is possible. With `shared`, or if an agent that is root makes
+ * `source`, opens `source` to everybody who can reach it (share.h). */
 int file_link(const char *root, const char *source, const char *target, bool shared,
               struct err *e) MUST_CHECK;
-/* Removes the link or empty directory `target` below `root`; none there, or something else, is
- * success: nothing of ours is there. */
+/* Removes the link or empty directory `target` below `root`. If there is none, or something else,
+ * it succeeds, because nothing of ours is there. */
 int file_unlink(const char *root, const char *target, struct err *e) MUST_CHECK;
-/* Renames `path`, below `root`, into the directory `trash`; none there is success. No symbolic
- * link on the way is followed. ERR_CONFLICT while something is mounted within it. Returns 1 if
+/* Renames `path`, below `root`, into the directory `trash`; succeeds if it does not exist. Follows
+ * no symbolic link on the way. ERR_CONFLICT while something is mounted within it. Returns 1 if
  * something was moved. */
 int file_discard(const char *root, const char *path, const char *trash, struct err *e) MUST_CHECK;
-/* rm -rf of everything in `dir`, also where the owner may not write; failures, and what is mounted
- * there, are left behind. */
+/* rm -rf of everything in `dir`, even where the owner has no write permission; leaves behind what
+ * fails and what is mounted there. */
 void file_empty_directory(const char *dir);
 
 #endif

@@ -14,8 +14,9 @@
 #include "nodeagent-proto/agent/facts.h"
 
 #define GPU_TROUBLE "NVRM: Xid"
-#define ERRORS_MAX  2000U /* bytes told at once */
-/* Records in one look, so that a log that is written to without end does not hold the agent. */
+#define ERRORS_MAX  2000U /* bytes of errors reported at once */
+/* Records read in one look, so that a log that is written to without end does not block the agent.
+ */
 #define RECORDS_MAX 10000
 
 void health_open(struct health *h)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * How the machine is: asked for now and then, and never waits for anything.
+ * The health of the machine, which is asked for now and then. Never waits for anything.
  */
 #ifndef NODEAGENT_PROTO_AGENT_HEALTH_H
 #define NODEAGENT_PROTO_AGENT_HEALTH_H
@@ -9,11 +9,12 @@
 #include "nodeagent-proto/wire/task.h"
 
 struct health {
-    int kernel_log; /* /dev/kmsg behind what was looked at; -1: not ours to read */
+    int kernel_log; /* /dev/kmsg, positioned behind the records already read; -1: we may not read it
+                     */
     struct strbuf errors;
 };
 
-/* What the kernel's log holds already is old news. */
+/* Skips what is already in the kernel's log. */
 void health_open(struct health *h);
 void health_close(struct health *h);
 

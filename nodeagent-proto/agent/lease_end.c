@@ -30,8 +30,8 @@
 
 /* ---- processes ---- */
 
-/* With the effective id of what it is to kill it may signal that and nobody else; with real and
- * saved ids that nobody has it is not signalled back. kill(-1) hits all at once, however fast they
+/* With the effective id of the victims, the process may signal them and nobody else; with real and
+ * saved ids that nobody has, they cannot signal it. kill(-1) hits all at once, however fast they
  * fork. */
 static _Noreturn void kill_all(uid_t uid)
 {
@@ -51,7 +51,7 @@ static _Noreturn void kill_all(uid_t uid)
 int lease_end_processes(uid_t uid, struct err *e)
 {
     int status = -1;
-    assert(uid >= NODE_UID_LOWEST); /* whoever has a lower one is somebody else */
+    assert(uid >= NODE_UID_LOWEST); /* lower ids belong to somebody else */
     if (!procs_run_as(uid, 1))
         return 0;
     pid_t pid = fork();
@@ -135,7 +135,7 @@ static void remove_msg(int id)
     (void)msgctl(id, IPC_RMID, NULL);
 }
 
-/* Which word of the line is `name`; -1: none. */
+/* The index of the word `name` in the line; -1: none. */
 static int column_of(char *line, const char *name)
 {
     char *save = NULL, *word = strtok_r(line, " \n", &save);

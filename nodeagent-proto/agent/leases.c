@@ -44,7 +44,7 @@ static bool is_name(const char *name)
     return task_id_valid(name) && name[0] != '.';
 }
 
-/* A number in a file of its own; 0: none. */
+/* Reads a number from a file that contains nothing else; 0: none. */
 static unsigned read_number(const char *root, const char *name)
 {
     char *path = path_of(root, name), *text = NULL;
@@ -106,8 +106,8 @@ static void lease_free(struct lease *l)
     free(l->dir);
 }
 
-/* Calls fn with each lease; ends with the first failure. Leftovers of a write that was killed are
- * no names, as they have ".tmp-" in them. */
+/* Calls fn with each lease; ends with the first failure. Leftovers of a killed write are not names
+ * of leases: they contain ".tmp-". */
 static int each(const char *root,
                 int (*fn)(void *ctx, const char *root, const char *name, const struct lease *l,
                           struct err *e),
@@ -134,8 +134,7 @@ static int each(const char *root,
 
 /* ---- taking ---- */
 
-/* Everybody must be able to pass through what leads to the directory. Below the root that is ours
- * to say. */
+/* Everybody must be able to pass the directories on the way. Below the root we open them. */
 static int open_way(const char *root, const char *dir, struct err *e)
 {
     size_t n = strlen(root);
@@ -200,7 +199,8 @@ static int make_records_dir(const char *root, struct err *e)
     return rc;
 }
 
-/* A job that was begun before there were accounts here goes on as whom it was begun as. */
+/* Whether a job was begun before there were accounts here: it goes on as the account that it was
+ * begun as. */
 static bool is_of_before(const char *root, const char *dir, gid_t group, uid_t *out)
 {
     struct stat st;
@@ -211,7 +211,8 @@ static bool is_of_before(const char *root, const char *dir, gid_t group, uid_t *
     return true;
 }
 
-/* It is none of ours: whatever else runs as it has nothing to do with the job. */
+/* The account is not one of ours: other processes that run as it have nothing to do with the job.
+ */
 static bool is_adopted(const struct lease *l)
 {
     return l->uid <= l->group;
@@ -230,7 +231,7 @@ static int take_new(const struct lease_ask *ask, struct lease *out, struct err *
     return read_number(root, GROUP) == out->group ? 0 : write_number(root, GROUP, out->group, e);
 }
 
-/* Below a root that is another agent's, which need not have begun with the job. */
+/* Makes the directory below the root of another agent, which may not have begun the job yet. */
 static int make_also(const char *path, const struct lease *l, struct err *e)
 {
     const char *slash = strrchr(path, '/');
@@ -285,7 +286,7 @@ int lease_take(const struct lease_ask *ask, struct err *e)
 
 /* ---- releasing ---- */
 
-/* What is done of it is done again without harm; the record goes last. */
+/* Every step may be repeated without harm; the record is removed last. */
 static int release(const struct uid_holder *h, const char *name, const struct lease *l,
                    struct err *e)
 {

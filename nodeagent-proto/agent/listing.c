@@ -128,7 +128,7 @@ int listing_read_file(const char *base, const char *path, int64_t offset, size_t
     memset(out, 0, sizeof *out);
     if (check_relative(path, e) < 0)
         return -1;
-    /* A pipe that nobody writes to must not hold us. */
+    /* A pipe without a writer must not block us. */
     int fd = fs_open_beneath(base, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return explain(base, path, e);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Looking at files below a directory, and at nothing outside of it. In a worker: a file system that
- * is gone may hang.
+ * Lists and reads files below a directory, and nothing outside it. For a worker, because a file
+ * system that is gone may hang.
  */
 #ifndef NODEAGENT_PROTO_AGENT_LISTING_H
 #define NODEAGENT_PROTO_AGENT_LISTING_H
@@ -23,7 +23,7 @@ int listing_read(const char *base, const char *path, struct listing *out, struct
 void listing_free(struct listing *l);
 
 struct file_part {
-    char *bytes; /* n of them, from the offset on */
+    char *bytes; /* n bytes, from the offset on */
     size_t n;
     int64_t size, mtime_us; /* of the whole file */
 };

@@ -26,7 +26,7 @@
 /* On a machine the file's name goes on with a hash, which the kernel cuts. */
 #define AGENT_NAME "batchai-node"
 
-/* The lock's file says for whom its holder works. */
+/* Whether the holder works for the same owner as we do, by the text of the lock file. */
 static bool is_ours(int fd, const char *owner)
 {
     char text[OWNER_MAX + 1];
@@ -37,12 +37,12 @@ static bool is_ours(int fd, const char *owner)
 static void say_owner(int fd, const char *owner)
 {
     size_t n = strnlen(owner, OWNER_MAX);
-    /* Without it, the next agent waits for us as it would for a stranger's. */
+    /* Without this text, the next agent waits for us as it would for a stranger's agent. */
     if (ftruncate(fd, 0) < 0 || pwrite(fd, owner, n, 0) != (ssize_t)n)
         fprintf(stderr, "the owner of the node root is not noted: %s\n", strerror(errno));
 }
 
-/* Who took the lock may have ended and left its number to another program. */
+/* The process that took the lock may have ended, and another program may have its pid. */
 static bool is_agent(long pid)
 {
     char path[64], *name;

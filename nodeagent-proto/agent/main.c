@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * batchai-node: the program on a node. `agent` is what a link starts; people need `version` at
- * most.
+ * batchai-node: the program on a node. A link starts it as `agent`; people need `version` at most.
  */
 #include <jansson.h>
 #include <stddef.h>
@@ -18,8 +17,8 @@ static const char usage[] =
     "       batchai-node version\n"
     "       batchai-node help\n";
 
-/* Messages carry the secrets of jobs: what held one is wiped before it is used again. The size is
- * kept in front of each block, in room that keeps the block aligned for any type. */
+/* Messages carry the secrets of jobs, so memory is wiped when it is freed. The size is kept in
+ * front of each block, in room that keeps the block aligned for any type. */
 #define BLOCK_HEADER sizeof(max_align_t)
 
 static void *wiping_malloc(size_t size)

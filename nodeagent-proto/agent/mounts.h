@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is mounted where, as the kernel tells it (/proc/self/mountinfo): asking the mounts
- * themselves would hang on one that is dead.
+ * The mounts of the machine, from the kernel's list (/proc/self/mountinfo), because asking a dead
+ * mount itself would hang.
  */
 #ifndef NODEAGENT_PROTO_AGENT_MOUNTS_H
 #define NODEAGENT_PROTO_AGENT_MOUNTS_H
@@ -33,16 +33,16 @@ bool mounts_is_shared(const struct mounts *m, const char *device, const char *to
 
 /* Whether something is mounted at `path`, within it, or between it and `root`. */
 bool mounts_concern(const char *root, const char *path);
-/* Whether the way to `path`, symbolic links included, leads over a mount that may hang because what
- * it shows is elsewhere: a network's or a FUSE file system. Nothing behind such a mount is touched
- * to tell. The file system that `root` is on does not count. */
+/* Whether the way to `path`, symbolic links included, leads over a mount that may hang: a network
+ * or FUSE file system. Touches nothing behind such a mount. The file system of `root` itself does
+ * not count. */
 bool mounts_may_hang(const char *root, const char *path);
 /* Fails with ERR_CONFLICT if something is mounted at `path` or within it, and names what. */
 int mounts_refuse_within(const char *path, struct err *e) MUST_CHECK;
 
-/* Unmounts whatever is at or within `top`, strictly below `root`, the last first: politely, then by
- * force where that hurts nobody else, at least out of sight. Takes seconds at most, also if a mount
- * is stuck; for a worker. Nothing mounted: success. */
+/* Unmounts everything at or within `top`, strictly below `root`, the last mount first. Tries a
+ * normal unmount, then force where that hurts nobody else, and at least detaches the mount. Takes
+ * seconds at most, even if a mount is stuck; for a worker. Nothing mounted: success. */
 int mounts_detach_within(const char *root, const char *top, struct err *e) MUST_CHECK;
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The way to a path as the kernel would go it, looked at one step at a time, so that it can end in
- * front of a mount that may be dead.
+ * Follows the way to a path as the kernel would, one step at a time, so that it can stop in front
+ * of a mount that may be dead.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static bool is_remote(const char *type)
     return false;
 }
 
-/* What `root` itself is on does not count. */
+/* The mount that `root` itself is on does not count. */
 static bool may_hang(const struct mount_point *mount, const char *root)
 {
     return is_remote(mount->type) && !mounts_is_within(mount->path, root);
@@ -97,7 +97,7 @@ static bool goes_over_risky(const struct mounts *m, const char *root, const char
         strbuf_printf(&at, "/%.*s", (int)n, part);
         risky = is_risky(m, root, at.s);
         if (risky || lstat(at.s, &st) < 0)
-            break; /* nothing is mounted below what is not there */
+            break; /* nothing is mounted below a path that does not exist */
         if (!S_ISLNK(st.st_mode))
             continue;
         if (++links > LINKS_MAX || !follow(&at, &rest, pos))

@@ -17,7 +17,7 @@
 #define NSSWITCH     "/etc/nsswitch.conf"
 #define NSSWITCH_MAX 65536
 
-/* Whether the C library looks for records when it is asked for an account. */
+/* Whether the C library reads user records when a program looks up an account. */
 static bool are_read(void)
 {
     char *text, *lines = NULL;
@@ -45,7 +45,7 @@ char *name_of(uid_t uid)
 }
 
 struct paths {
-    char file[64]; /* relative to the directory, as the link to it says it */
+    char file[64]; /* relative to the directory, like the link to it */
     char record[96], by_number[96];
 };
 
@@ -64,7 +64,7 @@ static int add_text(const char *text, size_t n, void *to)
     return 0;
 }
 
-/* Locked: nobody logs in as it, from outside least of all. False: `home` is not UTF-8. */
+/* The account is locked, so that nobody can log in as it. False: `home` is not UTF-8. */
 static bool put_record(struct strbuf *to, uid_t uid, gid_t gid, const char *home, const char *shell)
 {
     char *name = name_of(uid);
@@ -77,8 +77,9 @@ static bool put_record(struct strbuf *to, uid_t uid, gid_t gid, const char *home
     return is_text;
 }
 
-/* Written in place, not beside it and renamed: who is killed meanwhile leaves nothing that
- * name_take_back() does not know. Who asks by number finds it when it is whole. */
+/* Writes the record in place instead of renaming it, so that a process that is killed meanwhile
+ * leaves nothing that name_take_back() does not know. The link by number comes last, so lookups by
+ * number find only whole records. */
 void name_give(uid_t uid, gid_t gid, const char *home, const char *shell)
 {
     struct strbuf text = STRBUF_INIT;

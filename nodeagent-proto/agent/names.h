@@ -2,17 +2,18 @@
  *
  * Names for numbers of jobs, so that whoami, ssh and MPI's launchers get an answer: a user record
  * in /run/userdb, which the C library reads where nsswitch.conf has "systemd" for "passwd"
- * (nss-systemd(8)). No file that others write is touched, and a restart of the machine takes it
- * away. Elsewhere a number has no name. Nothing here fails: a job without a name runs, too.
+ * (nss-systemd(8)). It touches no file that others write, and a restart of the machine removes the
+ * records. Without nss-systemd a number has no name. Nothing here fails: a job without a name runs,
+ * too.
  */
 #ifndef NODEAGENT_PROTO_AGENT_NAMES_H
 #define NODEAGENT_PROTO_AGENT_NAMES_H
 
 #include <sys/types.h>
 
-/* What a number is called; caller frees. */
+/* The name of a number; caller frees. */
 char *name_of(uid_t uid);
-/* Again: as it is said now. */
+/* A repeated call replaces the record. */
 void name_give(uid_t uid, gid_t gid, const char *home, const char *shell);
 void name_take_back(uid_t uid);
 

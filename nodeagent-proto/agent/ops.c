@@ -167,9 +167,9 @@ static enum outcome serve_ping(struct agent *a, json_t *req, json_t *reply, stru
 static const struct op {
     const char *name;
     serve_fn serve;
-    enum { LOOKS, CHANGES } what; /* CHANGES: not for a daemon that is older than one known here */
-    /* What happens while an earlier request is still carried out by a worker: IN_ORDER waits for
-     * it, BY_TASK does if the start of that task waits. */
+    enum { LOOKS, CHANGES } what; /* CHANGES: refused for an outdated daemon */
+    /* What happens while a worker still carries out an earlier request: IN_ORDER waits for it;
+     * BY_TASK waits if the start of its task waits. */
     enum { IN_ORDER, ANY_TIME, BY_TASK } when;
 } ops[] = {
     {"hello", serve_hello, LOOKS, ANY_TIME},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The requests of PROTOCOL.md, one row of a table each.
+ * The requests of PROTOCOL.md, each a row of a table.
  */
 #ifndef NODEAGENT_PROTO_AGENT_OPS_H
 #define NODEAGENT_PROTO_AGENT_OPS_H
@@ -12,7 +12,7 @@
 /* Carries out one request (borrowed) and queues its reply, now or, for `run`, later. */
 void ops_serve(struct agent *a, json_t *req);
 
-/* What waited for a request before it, as far as its turn has come. */
+/* Carries out requests that waited for an earlier one, if it is their turn now. */
 void ops_serve_held(struct agent *a);
 
 #endif

@@ -21,17 +21,17 @@
 #include "nodeagent-proto/agent/worker.h"
 #include "nodeagent-proto/wire/message.h"
 
-/* How long an account is taken to be what it was: a directory service may be slow to ask. */
+/* How long a looked-up account stays valid: a directory service may be slow. */
 #define ACCOUNT_MS 60000
 
-/* For a file system that does not answer. */
+/* The limit for a file system that does not answer. */
 #define LOOK_LIMIT_S 30
-/* A large share that is opened to all jobs for the first time. */
+/* The limit for opening a large share to all jobs for the first time. */
 #define OPEN_LIMIT_S 600
-/* Several mounts that are all stuck. */
+/* The limit for several mounts that are all stuck. */
 #define UNMOUNT_LIMIT_S 60
 
-/* The account that the request is for: NULL if for nobody else than the agent. */
+/* The account that the request is for; NULL: the agent's own. */
 static int get_as(struct agent *a, json_t *req, const struct account **out, struct err *e)
 {
     const char *name = json_string_value(json_object_get(req, "as"));
@@ -57,8 +57,8 @@ static bool is_far(const struct agent *a, const json_t *path)
     return text && *text == '/' && mounts_may_hang(a->root, text);
 }
 
-/* By the agent itself, or, if what it names may hang, in a worker; what comes later waits for it
- * either way. */
+/* Done by the agent itself, or in a worker if the path may hang; later requests wait for it either
+ * way. */
 static enum outcome here_or_in_worker(struct agent *a, json_t *req, json_t *reply, serve_fn fn,
                                       struct err *e)
 {
@@ -106,7 +106,7 @@ enum outcome serve_mount_folder(struct agent *a, json_t *req, json_t *reply, str
     return here_or_in_worker(a, req, reply, mount_folder, e);
 }
 
-/* One that is not there is left so: who uses it says what is wrong. */
+/* A missing folder is no error here: whatever uses it will report it. */
 static enum outcome open_folder(struct agent *a, json_t *req, json_t *reply, struct err *e)
 {
     const char *path;
@@ -123,7 +123,7 @@ enum outcome serve_open_folder(struct agent *a, json_t *req, json_t *reply, stru
 {
     const char *path = json_string_value(json_object_get(req, "path"));
     if (is_far(a, json_object_get(req, "path")))
-        return SERVE_DONE; /* its own file system says who may do what; and it may hang */
+        return SERVE_DONE; /* its own file system decides about access, and it may hang */
     if (path && !share_is_open(path))
         return worker_start_in_order(a, req, open_folder, OPEN_LIMIT_S);
     return open_folder(a, req, reply, e);
@@ -199,7 +199,7 @@ enum outcome serve_remove_tree(struct agent *a, json_t *req, json_t *reply, stru
     return outcome(rc);
 }
 
-/* Whom a file is written as, and our own umask meanwhile. */
+/* The account that a file is written as, and our own umask. */
 struct rights {
     const struct account *as; /* NULL: ourselves */
     mode_t mask;
@@ -277,7 +277,7 @@ enum outcome serve_write_file(struct agent *a, json_t *req, json_t *reply, struc
 #define READ_MAX          (1024 * 1024)
 #define JOBS_DIR          "/jobs/"
 
-/* What is looked at, and as whom; NULL: as we are. */
+/* The place that is looked at, and the account (NULL: our own). */
 struct look {
     const struct account *as;
     const char *base, *path;
@@ -292,7 +292,7 @@ static void send_part(struct agent *a, json_t *reply, json_t *entries)
     json_array_clear(entries);
 }
 
-/* Where `base` leads from the directory of the job called `name`; NULL: it is not in it. */
+/* The path of `base` relative to the directory of the job called `name`; NULL: it is not in it. */
 static const char *within_job(const struct agent *a, const char *name, const char *base)
 {
     size_t root = strlen(a->root), n = strlen(JOBS_DIR), m = strlen(name);
@@ -304,8 +304,9 @@ static const char *within_job(const struct agent *a, const char *name, const cha
                : NULL;
 }
 
-/* A job's account that was released. What is left in its directory is ours: it is looked at from
- * there, so that no link of the job's leads out of it. The rest as who has no rights. */
+/* For a job whose account was released. The files left in its directory are ours, so they are
+ * opened from there, and no link of the job's leads out of it. Everything else is opened without
+ * rights. */
 static void look_as_nobody(struct agent *a, struct look *l, const char *name)
 {
     const char *rest = within_job(a, name, l->base);
@@ -323,7 +324,8 @@ static void look_as_nobody(struct agent *a, struct look *l, const char *name)
     l->path = strbuf_take(&path);
 }
 
-/* What is in the job's directory becomes ours while its account is released, the directory first.
+/* While the account is released, the files in the job's directory become ours, and the directory
+ * first.
  */
 static bool is_handed_over(const struct agent *a, const char *name)
 {
@@ -335,8 +337,8 @@ static bool is_handed_over(const struct agent *a, const char *name)
     return ours;
 }
 
-/* For the rest of this process, whose memory is never given back. FUSE asks for the real ids too;
- * nobody may look into our memory, where the requests of others are. */
+/* Takes on the rights for the rest of this process. FUSE checks the real ids too, so these change
+ * as well; then nobody may look into our memory, which holds requests of others. */
 static int begin_look(struct agent *a, json_t *req, struct look *l, struct err *e)
 {
     const char *name = json_string_value(json_object_get(req, "as"));
@@ -347,7 +349,7 @@ static int begin_look(struct agent *a, json_t *req, struct look *l, struct err *
     bool taken = leased && lease_is_taken(a->root, name + 1);
     if ((!leased || taken) && get_as(a, req, &l->as, e) < 0)
         return -1;
-    /* A job of before accounts may be ours, and its directory always was. */
+    /* A job from before accounts may be ours, and its directory always was. */
     bool handed_over = taken && l->as && l->as->uid != geteuid() && is_handed_over(a, name + 1);
     if (leased && (!taken || handed_over))
         look_as_nobody(a, l, name + 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests about the machine: how it is, who may log in, restarting it.
+ * Requests about the machine: health, accounts to log in with, restart.
  */
 #include <string.h>
 #include <unistd.h>
@@ -55,7 +55,7 @@ enum outcome serve_user_add(struct agent *a, json_t *req, json_t *reply, struct 
     (void)reply;
     if (need_root(a, "making an account", e) < 0)
         return SERVE_FAILED;
-    account_free(&a->as); /* what is known of it may change */
+    account_free(&a->as); /* the cached account may change */
     return worker_start(a, req, user_add, USERS_LIMIT_S);
 }
 
@@ -112,7 +112,8 @@ static enum outcome account_release(struct agent *a, json_t *req, json_t *reply,
     return SERVE_DONE;
 }
 
-/* What it releases is settled now: a worker may outlive its agent, and meet leases of later. */
+/* The leases to release are listed now, because a worker may outlive its agent and meet later
+ * leases. */
 enum outcome serve_account_release(struct agent *a, json_t *req, json_t *reply, struct err *e)
 {
     const char *name = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of requests (ops*.c) share: reading members, and how a request is carried out.
+ * Shared by the files of requests (ops*.c): reading members, and carrying out a request.
  */
 #ifndef NODEAGENT_PROTO_AGENT_OPS_PRIV_H
 #define NODEAGENT_PROTO_AGENT_OPS_PRIV_H
@@ -12,10 +12,10 @@
 
 enum outcome { SERVE_FAILED = -1, SERVE_DONE = 0, SERVE_ANSWERED = 1 /* or will be */ };
 
-/* Carries out `req` and adds what it has to say to `reply`, which is sent if all is done. */
+/* Carries out `req` and adds its results to `reply`, which is sent if it is done. */
 typedef enum outcome (*serve_fn)(struct agent *a, json_t *req, json_t *reply, struct err *e);
 
-/* Answers `req` with what fn makes of it. */
+/* Answers `req` with the result of fn. */
 void ops_serve_by(struct agent *a, json_t *req, serve_fn fn);
 void ops_refuse(struct agent *a, json_int_t id, const struct err *e);
 

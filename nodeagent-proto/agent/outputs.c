@@ -39,12 +39,12 @@ static void make_file(int dir, const char *name, const struct account *owner)
     int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd < 0)
         return;
-    int ignored = fchown(fd, owner->uid, owner->gid); /* then opening it tells */
+    int ignored = fchown(fd, owner->uid, owner->gid); /* then opening it fails */
     (void)ignored;
     close(fd);
 }
 
-/* What the account cannot make by itself. Whether it helped is seen when it is tried again. */
+/* Makes directories that the account cannot make itself. Trying again shows whether that helped. */
 static void make_for(const struct outputs *o, const char *path, bool is_file)
 {
     const char *rest = below_root(o->root, path);
@@ -67,7 +67,7 @@ static void make_for(const struct outputs *o, const char *path, bool is_file)
         close(dir);
 }
 
-/* access(2) would ask with the real ids: things are tried instead. */
+/* access(2) would check with the real ids, so the file is simply opened. */
 static int open_append_with(const char *path, int more_flags, struct err *e)
 {
     const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | more_flags;

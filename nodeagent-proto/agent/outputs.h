@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The files of a task, opened with the rights of the account that it runs as: they may be on a
- * volume where nobody else may write, root included (NFS with root_squash), and whatever the
- * account could do with links it could do anyway. Below the node root, where only root may make
- * directories, the missing ones are made as root, without following links, and given to the
- * account; nothing that is there already is ever given away.
+ * The files of a task, opened with the rights of the account that it runs as. They may be on a
+ * volume where nobody else may write, not even root (NFS with root_squash); and links then give the
+ * account nothing that it could not do anyway. Below the node root only root may make directories,
+ * so missing ones are made as root, without following links, and given to the account. Nothing that
+ * exists already is ever given away.
  */
 #ifndef NODEAGENT_PROTO_AGENT_OUTPUTS_H
 #define NODEAGENT_PROTO_AGENT_OUTPUTS_H
@@ -17,13 +17,13 @@ struct outputs {                   /* borrowed */
     const char *root;              /* the node root */
 };
 
-/* Opens a file for appending, made if missing, its parents too. -1 on failure. */
+/* Opens a file for appending; makes it and its parents if they are missing. -1 on failure. */
 int outputs_open(const struct outputs *o, const char *path, struct err *e) MUST_CHECK;
 /* The same, but never waits for the other end of a FIFO, which a job may have put there. */
 int outputs_open_log(const struct outputs *o, const char *path);
 /* Opens it for reading, without waiting for the other end of a FIFO. -1 on failure. */
 int outputs_open_read(const struct outputs *o, const char *path);
-/* Makes `dir` the working directory; made if missing. */
+/* Makes `dir` if it is missing, and the working directory. */
 int outputs_enter(const struct outputs *o, const char *dir, struct err *e) MUST_CHECK;
 
 #endif

@@ -10,7 +10,7 @@
 #include "nodeagent-proto/agent/monotonic.h"
 #include "nodeagent-proto/wire/message.h"
 
-/* A daemon that is asked has so many times ping_s to say anything at all. */
+/* After a question the daemon has this many times ping_s to send anything at all. */
 #define PATIENCE 5
 
 struct peer_request {
@@ -89,7 +89,7 @@ static void on_pong(struct agent *a, void *ctx, json_t *reply, const struct err 
 {
     (void)ctx;
     (void)reply;
-    (void)why; /* whatever it says: it is there */
+    (void)why; /* any answer shows that it is there */
     a->peer.asked = false;
 }
 

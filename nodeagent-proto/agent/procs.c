@@ -25,7 +25,7 @@ struct proc_list {
     size_t n, cap;
 };
 
-/* Of /proc/PID/stat, counted from the one after the state (proc(5), fields 4 to 22). */
+/* Fields of /proc/PID/stat, counted from the one behind the state (proc(5), fields 4 to 22). */
 enum { STAT_PPID = 0, STAT_PGRP = 1, STAT_SESSION = 2, STAT_START = 18, STAT_FIELDS };
 
 #define ENVIRON_MAX (4U * 1024 * 1024) /* more than the kernel lets a process start with */
@@ -106,7 +106,7 @@ static bool is_spared(pid_t pid, const pid_t *spare, size_t n)
     return false;
 }
 
-/* Marks whatever descends from a marked process, or from `top` if that is not 0. */
+/* Marks all processes that descend from a marked one, or from `top` if that is not 0. */
 static void mark_descendants(struct proc_list *l, pid_t top, const pid_t *spare, size_t n)
 {
     for (bool more = true; more;) {
@@ -176,7 +176,7 @@ bool procs_can_signal_any(void)
     return found;
 }
 
-/* Of /proc/PID/status: "Uid:" and the real, effective, saved and file system's ids. */
+/* Reads the line "Uid:" of /proc/PID/status: the real, effective, saved and file system's ids. */
 static bool runs_as(const char *pid, uid_t first, unsigned n)
 {
     char path[64], *text, *at;
@@ -227,8 +227,8 @@ static bool carries(pid_t pid, const char *marker)
     return found;
 }
 
-/* Our orphans (the agent is a subreaper) come from supervisors that are gone; what runs our own
- * program is a supervisor or helper, though. */
+/* Our orphans (the agent is a subreaper) come from supervisors that are gone. Children that run our
+ * own program are supervisors or helpers, though. */
 static bool is_orphan(const struct proc *p)
 {
     char path[64], ours[4096], theirs[4096];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Looking at /proc: who descends from whom, so that every process of a job dies with it.
+ * Reads from /proc which process descends from which, so that every process of a job dies with it.
  */
 #ifndef NODEAGENT_PROTO_AGENT_PROCS_H
 #define NODEAGENT_PROTO_AGENT_PROCS_H
@@ -17,19 +17,20 @@ void procs_signal_below(pid_t top, int signo, const pid_t *spare, size_t n);
 
 /* Kills what is left of a task whose supervisor is gone: processes in the session of its command,
  * those that carry `marker` ("NAME=value") in their environment, orphans that came to the caller as
- * their subreaper, and what descends from them.
- * `command_start` is the command's start time, 0 if unknown: with it a session id that the kernel
- * gave to somebody else meanwhile is told apart. */
+ * their subreaper, and what descends from them. `command_start` is the command's start time, 0 if
+ * unknown; it shows whether the kernel has given the session id to another process since. */
 void procs_kill_leftovers(pid_t command, uint64_t command_start, const char *marker);
 
-/* Whether any living process but the caller's own may be signalled by it. kill(-1) does not tell.
+/* Whether the caller may signal any living process besides its own. kill(-1) does not tell.
  */
 bool procs_can_signal_any(void);
 
-/* Whether anything runs, or could again (by a saved id), as one of `n` users from `first` on. */
+/* Whether a process runs as one of the `n` users from `first` on, or could do so again (by a saved
+ * id). */
 bool procs_run_as(uid_t first, unsigned n);
 
-/* Start time in clock ticks since boot, which tells two processes with one pid apart; 0: none. */
+/* Start time in clock ticks since boot, which distinguishes two processes with the same pid; 0:
+ * none. */
 uint64_t procs_start_time(pid_t pid);
 
 #endif

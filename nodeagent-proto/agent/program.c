@@ -58,7 +58,8 @@ static _Noreturn void become(char *path, const char *const *argv, int in, int ou
     _exit(127);
 }
 
-/* All of a small input: it fits the pipe, so that nobody waits for the other. */
+/* A pipe with the whole input in it. The input is small enough, so neither side waits for the
+ * other. */
 static int input_pipe(const char *input)
 {
     int fds[2];

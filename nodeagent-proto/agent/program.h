@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Programs of the machine: finding them, and running one that changes something (ask.h is for those
- * that are asked).
+ * Programs of the machine: finds them, and runs those that change something (ask.h runs those that
+ * answer questions).
  */
 #ifndef NODEAGENT_PROTO_AGENT_PROGRAM_H
 #define NODEAGENT_PROTO_AGENT_PROGRAM_H
@@ -9,14 +9,14 @@
 #include "lib/err.h"
 #include "lib/strbuf.h"
 
-/* The path of the executable that PATH names; NULL: none. Caller frees. */
+/* The path of the executable, found in PATH; NULL: none. Caller frees. */
 char *program_in_path(const char *name);
 /* The same, looking into the usual places too: a login's PATH often lacks the sbin directories. */
 char *program_find(const char *name);
 
 /* Runs argv[0] (found as program_find() does) with `input` on its stdin (NULL: nothing) and waits
  * for it. Appends what it writes to `said`. Returns its exit code, 128 + signal if it was killed,
- * or -1 if it could not be run. Not for the agent's loop. */
+ * or -1 if it could not be run. Not to be called on the agent's loop. */
 int program_run(const char *const *argv, const char *input, struct strbuf *said,
                 struct err *e) MUST_CHECK;
 

@@ -39,8 +39,8 @@ static char *path_of(const char *dir, const char *id, const char *suffix)
     return strbuf_take(&b);
 }
 
-/* There is one agent per root, so the name needs no randomness. What an agent that was killed left
- * there may be a claim already, by its other name: hence no O_TRUNC. */
+/* There is one agent per root, so the name needs no randomness. A file that a killed agent left
+ * there may already be a claim under its other name, so it is not truncated. */
 static int make_claim(const char *tmp, const char *boot_id)
 {
     if (unlink(tmp) < 0 && errno != ENOENT)
@@ -70,8 +70,8 @@ static int keep_room(const char *dir, const char *id, const char *suffix, off_t 
     return rc;
 }
 
-/* Nothing was started yet, so on failure nothing is left. Only after the claim was made: the room
- * of a task that has this id already is its own. */
+/* Nothing was started yet, so on failure nothing stays. Called only after the claim was made: the
+ * room of a task that has this id already belongs to that task. */
 static int keep_rooms(const char *dir, const char *id, struct err *e)
 {
     if (keep_room(dir, id, ".start" ROOM, START_ROOM, e) == 0 &&
@@ -145,8 +145,8 @@ void record_claimed_boot(const char *dir, const char *id, char *out, size_t size
     free(path);
 }
 
-/* Into the blocks that are there already, so a full disk is no obstacle: no O_TRUNC, and what is
- * too much goes once the text is there. */
+/* Writes into blocks that exist already, so that a full disk does not matter: without O_TRUNC, and
+ * the rest is cut off after the text is written. */
 static int fill(const char *path, const struct strbuf *text)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);

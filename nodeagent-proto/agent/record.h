@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is on disk of each task, in ROOT/tasks/:
+ * The files of each task, in ROOT/tasks/:
  *
  * - ID.claim: made before anything is forked, by link(2) and so never over another: an id starts at
  *   most once. Its supervisor holds an flock on it as long as it lives: whoever gets the lock knows
@@ -37,13 +37,13 @@ struct start_record {
 };
 
 /* Returns the locked descriptor, which the supervisor must inherit; -1 if the id is taken
- * (ERR_CONFLICT) or the claim cannot be made, for want of room say (ERR_IO). */
+ * (ERR_CONFLICT) or the claim cannot be made, for example on a full disk (ERR_IO). */
 int record_claim(const char *dir, const char *id, const char *boot_id, struct err *e) MUST_CHECK;
 /* By the supervisor, right before the command is forked: from now on the id is used up. */
 int record_commit(int claim_fd, struct err *e) MUST_CHECK;
 /* True if the id was claimed in this boot, but no command can have run: the agent was killed before
- * a supervisor got that far. Asked only when nobody holds the lock. Text of an earlier boot is not
- * trusted with that, since it may have been lost with the power. */
+ * a supervisor got that far. Call it only when nobody holds the lock. A claim of an earlier boot
+ * proves nothing, because its text may have been lost in a power cut. */
 bool record_is_unused(const char *dir, const char *id, const char *boot_id);
 /* True while a supervisor lives (or is about to be forked). */
 bool record_is_supervised(const char *dir, const char *id);
@@ -52,19 +52,19 @@ void record_claimed_boot(const char *dir, const char *id, char *out, size_t size
 
 int record_write_start(const char *dir, const char *id, const struct start_record *r,
                        struct err *e) MUST_CHECK;
-/* NULL if there is none. Caller decrefs; *out borrows from it. What records of earlier versions do
- * not have is zero. */
+/* NULL if there is none. Caller decrefs; *out borrows from it. Members that records of earlier
+ * versions lack are zero. */
 json_t *record_read_start(const char *dir, const char *id, struct start_record *out);
 
 int record_write_exit(const char *dir, const char *id, const json_t *status,
                       struct err *e) MUST_CHECK;
-/* NULL if there is none that makes sense. Caller decrefs. */
+/* NULL if there is no valid one. Caller decrefs. */
 json_t *record_read_exit(const char *dir, const char *id);
 
-/* Removes all there is of the task, the claim first. */
+/* Removes all files of the task, the claim first. */
 int record_forget(const char *dir, const char *id, struct err *e) MUST_CHECK;
 
-/* Calls fn(ctx, id) for each id claimed and clears away what a half-done record_forget() left. */
+/* Calls fn(ctx, id) for each claimed id, and removes what an interrupted record_forget() left. */
 int record_each(const char *dir, void (*fn)(void *ctx, const char *id), void *ctx,
                 struct err *e) MUST_CHECK;
 

@@ -13,8 +13,8 @@
 
 #define DEFAULT_LIST "system.posix_acl_default"
 
-/* As the kernel has it (acl(5), linux/posix_acl_xattr.h): whatever is made in the directory may be
- * used by everybody, whoever makes it and with whatever umask. */
+/* A default ACL in the kernel's format (acl(5), linux/posix_acl_xattr.h): everybody may use what is
+ * made in the directory, whoever makes it and with whatever umask. */
 static const unsigned char everybody[] = {
     2,    0, 0, 0,                         /* version */
     0x01, 0, 7, 0, 0xff, 0xff, 0xff, 0xff, /* the owner: rwx */
@@ -44,7 +44,7 @@ static int open_one(const char *path, const struct stat *st)
     return 0;
 }
 
-/* The folder itself comes last, so that a walk that was cut short is gone again. */
+/* The folder itself comes last, so that an interrupted walk is repeated. */
 int share_open(const char *dir, struct err *e)
 {
     if (share_is_open(dir))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Folders that all jobs write in, each with an account of its own: everybody who gets there may do
- * everything, as on Azure Files. Who gets there is the way's to say.
+ * Folders that all jobs write in, each with an account of its own. Everybody who can reach a folder
+ * may do everything in it, as on Azure Files; the directories above it decide who can.
  */
 #ifndef NODEAGENT_PROTO_AGENT_SHARE_H
 #define NODEAGENT_PROTO_AGENT_SHARE_H
@@ -11,9 +11,9 @@
 #include "lib/err.h"
 
 bool share_is_open(const char *dir);
-/* Opens what is there, which takes its time, then what will be made there: mode 0777, and a default
- * list of access rights of the same. Where the file system has no such lists, jobs cannot write in
- * what others will make. For a worker, unless it is open or empty. */
+/* Opens the present contents (slow for large trees) and the future ones: mode 0777, and a default
+ * ACL with the same rights. On file systems without ACLs, jobs cannot write in what others will
+ * make. For a worker, unless the folder is open already or empty. */
 int share_open(const char *dir, struct err *e) MUST_CHECK;
 
 #endif

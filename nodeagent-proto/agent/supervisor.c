@@ -31,8 +31,9 @@
 #include "nodeagent-proto/agent/tasklog.h"
 #include "nodeagent-proto/wire/message.h"
 
-#define SWEEP_LIMIT_MS 10000 /* what cannot be killed in 10 s hangs in the kernel: given up */
-#define SWEEP_STEP_MS  50    /* between looks at processes that do not die */
+#define SWEEP_LIMIT_MS                                                                             \
+    10000 /* a process that cannot be killed in 10 s hangs in the kernel, and is given up */
+#define SWEEP_STEP_MS 50 /* between looks at processes that do not die */
 
 struct supervisor {
     const struct supervisor_config *c;
@@ -46,9 +47,9 @@ struct supervisor {
     pid_t command;
     bool over; /* the command was reaped; `status` is its wait status */
     int status;
-    bool signalled;      /* somebody wanted an end of it */
+    bool signalled;      /* somebody asked for its end */
     bool timed_out;      /* ... its own time limit */
-    bool sweeping;       /* everything is being killed; signals are of no more use */
+    bool sweeping;       /* everything is being killed; signals do not matter any more */
     int64_t deadline_ms; /* monotonic; 0: none */
     int killed;          /* processes left behind that had to be killed */
     int64_t started_us, stderr_from;
@@ -84,7 +85,7 @@ static void signal_all(struct supervisor *s, int signo)
     procs_signal_below(getpid(), signo, s->relay.pid, RELAY_MAX);
 }
 
-/* What the signal command does is up to it, but SIGKILL spares nobody. */
+/* The signal command decides about other signals, but SIGKILL goes to all processes. */
 static void deliver(struct supervisor *s, int signo)
 {
     if (s->sweeping)
@@ -104,8 +105,8 @@ static void drain_signals(struct supervisor *s)
             deliver(s, info.ssi_int);
 }
 
-/* Sleeps until a child or a signal, something on `fd` (-1: none) or a limit; at most `max_ms` (-1:
- * as long as it takes). True if there is something on `fd`. */
+/* Sleeps until a child ends, a signal comes, `fd` (-1: none) is readable or a limit is reached; at
+ * most `max_ms` (-1: no limit). True if `fd` is readable. */
 static bool wait_for_news(struct supervisor *s, int fd, int64_t max_ms)
 {
     struct pollfd p[] = {{.fd = s->signal_fd, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
@@ -131,13 +132,14 @@ static void check_deadline(struct supervisor *s)
     deliver(s, SIGKILL);
 }
 
-/* Kills all that is left; orphans come to us, so nothing is left once we have no children. */
+/* Kills all processes that are left. Orphans become our children, so nothing is left once we have
+ * none. */
 static void sweep(struct supervisor *s)
 {
     int64_t limit = monotonic_ms() + SWEEP_LIMIT_MS;
     bool none_left;
     s->sweeping = true;
-    /* Where signals must be carried to, the command may have died of one without the rest. */
+    /* In a container the command may have died of a signal without its other processes. */
     if (s->relay.command && !s->relay.kill_sent &&
         (s->signalled || (s->over && WIFSIGNALED(s->status))))
         relay_send(&s->relay, SIGKILL);
@@ -159,8 +161,8 @@ static void wait_for_command(struct supervisor *s)
     }
 }
 
-/* Until the child is the command or has said why not. Signals go on working meanwhile: opening a
- * file may hang. Returns the length of `why`; 0 if the command runs. */
+/* Waits until the child is the command or has written why not. Signals work meanwhile, because
+ * opening a file may hang. Returns the length of `why`; 0 if the command runs. */
 static size_t wait_for_exec(struct supervisor *s, int why_fd, char *why, size_t size)
 {
     size_t n = 0;
@@ -288,21 +290,21 @@ static void write_exit(struct supervisor *s, struct task_status *t)
     tasklog_end(&s->log, t, s->killed);
     json_t *j = message_task_status(t);
     struct err e;
-    /* The room was kept with the claim. Without a record (the root is gone, the disk broken) the
-     * task counts as lost. The note may say more. */
+    /* The claim has reserved room for the record. Without a record (the root is gone, the disk is
+     * broken) the task counts as lost. The log may say more. */
     if (record_write_exit(s->c->tasks_dir, t->id, j, &e) < 0)
         tasklog_note(&s->log, t->ended_us, e.msg);
     json_decref(j);
     free(tail);
 }
 
-/* What the supervisor knows of an end that the exit status does not say. */
+/* Adds what the supervisor knows about the end besides the exit status. */
 static void explain_end(const struct supervisor *s, struct task_status *t, char *why, size_t size)
 {
     const struct task_spec *spec = s->c->spec;
     if (s->timed_out) {
         snprintf(why, size, "it did not end within %d s and was killed", spec->timeout_s);
-        t->signal = SIGKILL; /* however its signal command brought that about */
+        t->signal = SIGKILL; /* however its signal command did that */
         t->exit_code = -1;
     } else if (t->exit_code != 0 && cgroup_oom_kills(&s->cgroup) > 0) {
         snprintf(why, size,
@@ -351,7 +353,7 @@ static void supervise(struct supervisor *s)
     struct err e;
     launch(s, why, sizeof why);
     if (!*why && write_start(s, &e) < 0) {
-        /* Without a record an agent to come could not find it: rather not run at all. */
+        /* A later agent could not find the task without a record, so it does not run at all. */
         snprintf(why, sizeof why, "%s", e.msg);
         signal_all(s, SIGKILL);
     }
@@ -370,8 +372,8 @@ static int take_signals(void)
     sigaddset(&set, SIGCHLD);
     sigaddset(&set, SUPERVISOR_SIGNAL);
     sigprocmask(SIG_SETMASK, &set, NULL);
-    /* Meant for the job or for everybody (shutdown, a terminal): the job's own processes get them
-     * too, and we stay to write down how it ended. */
+    /* These signals are meant for the job or for everybody (shutdown, a terminal). The job's own
+     * processes get them too, and we stay to write down how it ended. */
     (void)signal(SIGTERM, SIG_IGN);
     (void)signal(SIGINT, SIG_IGN);
     (void)signal(SIGHUP, SIG_IGN);

@@ -7,11 +7,11 @@
  *
  *   agent --fork--> (gone at once) --fork--> supervisor --fork--> bash -c COMMAND
  *
- * It is forked without exec, so the task's environment crosses in memory and is nowhere in sight.
+ * It is forked without exec, so the task's environment passes in memory and is visible nowhere.
  *
- * A task with keep_children that exits with 0 is the exception: ID.exit is written and the lock let
- * go as ever, but what it left behind goes on, and the supervisor with it, as the parent of it all,
- * so that nobody takes it for what a lost task left; it goes when the last of them does.
+ * A task with keep_children that exits with 0 is the exception: ID.exit is written and the lock
+ * released as usual, but the processes it left behind go on. The supervisor stays as their parent,
+ * so that nobody takes them for leftovers of a lost task, and ends with the last of them.
  */
 #ifndef NODEAGENT_PROTO_AGENT_SUPERVISOR_H
 #define NODEAGENT_PROTO_AGENT_SUPERVISOR_H

@@ -50,7 +50,7 @@ static void clean(const char *data, size_t n, struct strbuf *out)
     }
 }
 
-/* The first place at or after `at` where a line starts, or else a character. */
+/* The first start of a line at or behind `at`; without one, the first start of a character. */
 static const char *line_from(const char *s, size_t at)
 {
     if (at == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What execution.log says of a task (task_spec.log_path). The log is a courtesy: no task fails for
- * want of it.
+ * Writes about a task into its run's log (task_spec.log_path). No task fails if the log cannot be
+ * written.
  */
 #ifndef NODEAGENT_PROTO_AGENT_TASKLOG_H
 #define NODEAGENT_PROTO_AGENT_TASKLOG_H
@@ -21,7 +21,7 @@ struct tasklog { /* borrowed */
 /* One line, whatever is in `text`. */
 void tasklog_note(const struct tasklog *l, int64_t when_us, const char *text);
 void tasklog_start(const struct tasklog *l, int64_t when_us, pid_t command);
-/* `killed`: how many processes the task left behind that had to be. */
+/* `killed`: how many processes the task left behind that had to be killed. */
 void tasklog_end(const struct tasklog *l, const struct task_status *t, int killed);
 
 #endif

@@ -2,8 +2,7 @@
  *
  * Signs that a task has changed come from the directory of records (inotify, or a look each
  * second), from a pipe while its supervisor is being forked, and from a pidfd while that lives. A
- * sign may come twice or for nothing: at each the records are read again, and they alone say what
- * is so.
+ * sign may come twice or for nothing: at each one the records are read again, and they alone count.
  */
 #include "nodeagent-proto/agent/tasks.h"
 
@@ -30,13 +29,13 @@
 #include "nodeagent-proto/agent/tail.h"
 #include "nodeagent-proto/wire/message.h"
 
-/* How often a supervisor that no descriptor stands for is looked after: one that the agent before
- * us was about to start, or any on a kernel before 5.3 (no pidfd). */
+/* How often we look at a supervisor without a descriptor: one that the agent before us was about to
+ * start, or any on a kernel before 5.3 (no pidfd). */
 #define RECHECK_MS 100
-/* How often the node root is looked at where there is no inotify. */
+/* How often we look at the node root if there is no inotify. */
 #define ROOT_RECHECK_MS 1000
 
-/* For a supervisor that was told to kill its task; it needs milliseconds. */
+/* How long to wait for a supervisor that was told to kill its task; it needs milliseconds. */
 #define ABANDON_MS 2000
 
 enum phase { PHASE_STARTING, PHASE_RUNNING, PHASE_ENDED };
@@ -122,8 +121,8 @@ static void answer_waiters(struct tasks *t, struct task *k)
     }
 }
 
-/* The lock says that `supervisor` lives, so its pid is its own; with the pidfd opened before that
- * was seen, neither can the pid change hands later. */
+/* The lock shows that `supervisor` lives, so the pid is still its own. The pidfd was opened before
+ * that check, so the pid cannot be reused later either. */
 static void send_signal(const struct tasks *t, const struct task *k, int signo)
 {
     union sigval v = {.sival_int = signo};
@@ -194,7 +193,8 @@ static char *explain_loss(const struct tasks *t, const struct task *k, const str
     return strbuf_take(&b);
 }
 
-/* With the rights of the task's account; its further groups are not worth asking for. */
+/* Reads with the rights of the task's account; looking up its supplementary groups is not worth it.
+ */
 static char *tail_of_lost(const struct tasks *t, const struct start_record *r)
 {
     struct account a = {
@@ -222,7 +222,7 @@ static void become_lost(struct tasks *t, struct task *k)
                             .why = why,
                             .stderr_tail = tail};
     json_t *status = message_task_status(&s);
-    /* Not written (disk full): the next agent comes to the same conclusion. */
+    /* If it cannot be written (disk full), the next agent draws the same conclusion. */
     int ignored = record_write_exit(t->dir, k->id, status, NULL);
     (void)ignored;
     become_ended(t, k, status);
@@ -241,7 +241,7 @@ static void refresh(struct tasks *t, struct task *k)
         return;
     json_t *start = k->phase == PHASE_STARTING ? record_read_start(t->dir, k->id, &r) : NULL;
     if (start)
-        become_running(t, k, &r); /* also when ENDED follows at once: the reply comes first */
+        become_running(t, k, &r); /* even if ENDED follows at once, because the reply comes first */
     json_decref(start);
     bool supervised = record_is_supervised(t->dir, k->id);
     json_t *end = record_read_exit(t->dir, k->id);
@@ -256,7 +256,7 @@ static void load(void *ctx, const char *id)
     struct tasks *t = ctx;
     if (find(t, id))
         return;
-    /* What was claimed and not begun never was: the daemon asks again. */
+    /* A task that was claimed but not begun does not count: the daemon asks again. */
     if (!record_is_supervised(t->dir, id) && record_is_unused(t->dir, id, t->boot_id) &&
         record_forget(t->dir, id, NULL) == 0)
         return;
@@ -284,8 +284,7 @@ int tasks_watch(struct tasks *t, struct err *e)
         return 0;
     if (t->inotify_fd >= 0)
         close(t->inotify_fd);
-    t->inotify_fd =
-        -1; /* an account has 128 of them, and somebody else took them: look by the clock */
+    t->inotify_fd = -1; /* the account's 128 inotify instances are in use: look by the clock */
     return 0;
 }
 
@@ -460,8 +459,8 @@ static void refresh_all(struct tasks *t)
         refresh(t, k);
 }
 
-/* Without its tasks an agent can serve nothing; without the incarnation nobody could tell that what
- * is made anew is not what was there. */
+/* Without the tasks directory an agent cannot work; without the incarnation nobody could tell a
+ * root that was made anew from the old one. */
 static bool is_vital(const char *name)
 {
     return strcmp(name, "tasks") == 0 || strcmp(name, "incarnation") == 0;
@@ -485,8 +484,8 @@ static void on_event(struct tasks *t, const struct inotify_event *ev)
     }
 }
 
-/* Once the root is gone nothing is looked at any more: records that went with it say nothing about
- * their tasks. */
+/* Once the root is gone no record is read any more: removed records say nothing about their tasks.
+ */
 static void read_inotify(struct tasks *t)
 {
     _Alignas(struct inotify_event) char buf[16384];
@@ -516,7 +515,7 @@ static bool is_still(const char *path, const struct stat *was)
     return st.st_dev == was->st_dev && st.st_ino == was->st_ino;
 }
 
-/* What inotify tells of the root, looked at by the clock. */
+/* Checks by the clock what inotify would report about the root. */
 static void check_root(struct tasks *t)
 {
     if (t->root_gone || !t->incarnation)
@@ -539,8 +538,8 @@ void tasks_poll_act(struct tasks *t, const struct pollfd *p, size_t n)
         if (before == PHASE_ENDED || (k->fd >= 0 && !news && t->inotify_fd >= 0))
             continue;
         refresh(t, k);
-        /* It has no more to tell, yet the lock is held (a child that hangs on its way to exec has
-         * inherited it): from now on look again by the clock. */
+        /* The descriptor has nothing more to report, but the lock is held (a child that hangs
+         * before its exec has inherited it). From now on look by the clock. */
         if (news && k->phase == before)
             close_fd(k);
     }

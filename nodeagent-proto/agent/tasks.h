@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The tasks an agent knows: what the records on disk say (record.h), kept current by inotify and by
- * watching the supervisors. The records are the truth; this is a view of them that a new agent
- * makes again from nothing.
+ * The tasks that an agent knows from the records on disk (record.h), kept current by inotify and by
+ * watching the supervisors. The records count; this is a view of them that a new agent makes again
+ * from nothing.
  *
  *   (run) -> STARTING -> RUNNING -> ENDED        edges: ID.start appeared, ID.exit appeared,
  *                  \________________^            or nobody holds the lock on ID.claim: lost
@@ -33,27 +33,29 @@ struct tasks_callbacks {
 struct tasks {
     const char *root, *dir, *hostname, *boot_id, *incarnation; /* borrowed; dir is in root */
     struct tasks_callbacks cb;
-    bool announcing;            /* hello was answered: ends are told as they come */
-    int inotify_fd, root_watch; /* inotify_fd -1: there is none to be had; looked at by the clock */
+    bool announcing;            /* hello was answered: ends are reported as they come */
+    int inotify_fd, root_watch; /* inotify_fd -1: none available; look by the clock */
     struct stat root_was, dir_was;
-    bool root_gone; /* removed or moved away, in whole or in what matters: no more to be served */
+    bool root_gone; /* the root, or a vital part of it, was removed or moved away: it is not served
+                       any more */
     struct task *head; /* in no order */
 };
 
-/* Watches root and dir. Before the incarnation is read: what is removed later is noticed. */
+/* Watches root and dir. Called before the incarnation is read, so that later removals are noticed.
+ */
 int tasks_watch(struct tasks *t, struct err *e) MUST_CHECK;
 /* Reads the records. */
 int tasks_open(struct tasks *t, struct err *e) MUST_CHECK;
-/* When the root is gone: kills what runs, as nobody could learn how it ends and it is going to be
+/* The root is gone: kills running tasks, because nobody could learn how they end and they will be
  * started again elsewhere. Waits for that, but not for ever. */
 void tasks_abandon(struct tasks *t);
 bool tasks_are_running(const struct tasks *t);
-/* Whether one that has not ended runs as `uid`, or is being started as nobody knows whom. `tasks`:
- * struct tasks. */
+/* Whether a task that has not ended runs as `uid`, or is being started as an unknown account.
+ * `tasks`: struct tasks. */
 bool tasks_run_as(void *tasks, uid_t uid);
 void tasks_close(struct tasks *t);
 
-/* Tells of all tasks that have ended, and from now on of each that ends. */
+/* Reports all tasks that have ended, and from now on each one that ends. */
 void tasks_announce(struct tasks *t);
 
 /* Starts a task unless its id is known; cb.started follows with that request, perhaps at once. */
@@ -64,8 +66,8 @@ int tasks_forget(struct tasks *t, const char *id, struct err *e) MUST_CHECK;
 /* Calls fn with the status of each task. */
 void tasks_each(struct tasks *t, void (*fn)(void *ctx, json_t *status), void *ctx);
 
-/* For the poll loop: how many descriptors there are, filling them in, acting on what came, and how
- * long poll() may sleep (ms; -1: as long as it likes). */
+/* For the poll loop: counts the descriptors, fills them in, acts on events, and says how long
+ * poll() may sleep (ms; -1: no limit). */
 size_t tasks_poll_count(const struct tasks *t);
 void tasks_poll_fill(struct tasks *t, struct pollfd *p);
 void tasks_poll_act(struct tasks *t, const struct pollfd *p, size_t n);

@@ -19,15 +19,16 @@
 #include "nodeagent-proto/agent/procs.h"
 #include "nodeagent-proto/wire/message.h"
 
-/* A symbolic link for each job and root, "NAME@INCARNATION", that says "UID ROOT"; a link is made
- * at once or not at all, with what it says. ENDING behind the name: let go. The directory is locked
- * while it is looked at and changed. Nothing here waits for the disk: numbers that were given out
- * right before the power went are passed over, see BOOT_STEP. */
+/* The registry has a symbolic link "NAME@INCARNATION" with the target "UID ROOT" for each job and
+ * root; making a link is atomic. ENDING behind the name: let go. The directory is locked while it
+ * is read and changed. Nothing here waits for the disk: numbers that were given out right before a
+ * power cut are skipped, see BOOT_STEP. */
 #define REGISTRY "/var/lib/batchai-node/accounts"
-#define NEXT     ".next" /* the number after the last that was given out, and in which boot */
-#define ENDING   '~'
+#define NEXT                                                                                       \
+    ".next" /* the number behind the last that was given out, and the boot in which that was */
+#define ENDING '~'
 
-/* More than are given out in the seconds that a power failure takes; even. */
+/* More numbers than are given out in the seconds that a power cut may lose; even. */
 #define BOOT_STEP 10000U
 
 #define LOWEST       ((unsigned)NODE_UID_LOWEST)
@@ -84,7 +85,7 @@ static bool is_held_by(const struct entry *en, const struct uid_holder *h)
     return strcmp(en->incarnation, h->incarnation) == 0 && strcmp(en->root, h->root) == 0;
 }
 
-/* Its root is there, and still the one that it was. */
+/* Whether its root exists and has the same incarnation. */
 static bool has_root(const struct entry *en)
 {
     char *path = fs_join(en->root, "incarnation"), *text = NULL;
@@ -95,7 +96,7 @@ static bool has_root(const struct entry *en)
     return has;
 }
 
-/* Calls fn with each entry, until it says that it has enough. */
+/* Calls fn with each entry, until it returns that it has enough. */
 static bool each(int registry, bool (*fn)(void *ctx, int registry, const struct entry *en),
                  void *ctx)
 {
@@ -146,8 +147,8 @@ static int open_registry(struct err *e)
 
 /* ---- choosing ---- */
 
-/* Whether a line of `path` has, in field `at`, `uid` or its successor; with `counted`, the field
- * after it says how many there are (subuid(5)). */
+/* Whether a line of `path` has `uid` or its successor in field `at`. With `counted`, the next field
+ * is the length of a range (subuid(5)). */
 static bool file_has(const char *path, int at, bool counted, uid_t uid)
 {
     char *text, *save = NULL;
@@ -181,7 +182,7 @@ static bool is_known(uid_t uid)
 struct search {
     const struct uid_holder *holder;
     const char *name;
-    uid_t uid; /* found, or looked for */
+    uid_t uid; /* found, or searched for */
     bool held; /* by the holder */
 };
 
@@ -218,7 +219,7 @@ static void read_boot(char *out, size_t size)
     free(text);
 }
 
-/* What was noted last in an earlier boot may have gone with the power. */
+/* The last notes of an earlier boot may have been lost in a power cut. */
 static unsigned read_next(void)
 {
     char *text, boot[64];
@@ -265,7 +266,7 @@ static int note(int registry, const struct uid_holder *h, const char *name, uid_
     struct strbuf text = STRBUF_INIT;
     char *file = file_of(h, name, false);
     strbuf_printf(&text, "%u %s", (unsigned)uid, h->root);
-    forget_at(registry, h, name); /* from where the root was before */
+    forget_at(registry, h, name); /* the entry with the former path of the root */
     int rc = symlinkat(text.s, registry, file) == 0
                  ? 0
                  : err_errno(e, ERR_IO, "cannot note in " REGISTRY " whose a number is");

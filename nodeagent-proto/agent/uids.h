@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Numbers for accounts of jobs. The range is the site's to say, and nobody else's. Who has which is
- * noted in a directory of the machine's, so that two agents never give the same number to different
- * jobs, and several nodes of one machine give the same one to the same job. No account of the
- * machine is made; names.h says what a number is called.
+ * Numbers for accounts of jobs. The site's configuration sets the range, which must be free. A
+ * directory of the machine records who has which number, so that two agents never give the same
+ * number to different jobs, and several nodes of one machine give the same number to the same job.
+ * No account of the machine is made; names.h gives numbers names.
  *
- * `first` is the group of all. Then numbers go in pairs: a job's, and one that ends what runs as
- * the job's (lease_end.h). They are given out in turn, so that one comes again as late as can be.
+ * `first` is the group of all jobs. The other numbers form pairs: one for a job, and one for ending
+ * the processes of the first (lease_end.h). They are given out in turn, so that a number is reused
+ * as late as possible.
  *
  *   (free) --uids_take--> held, perhaps by several --uids_let_go--> ending --uids_forget--> (free)
  */
@@ -23,23 +24,26 @@ struct uid_range {
     unsigned count;
 };
 
-/* Who holds numbers: a node root, and what tells it from one that was there before it. */
+/* A holder of numbers: a node root, and its incarnation, which distinguishes it from an earlier
+ * root at the same path. */
 struct uid_holder {
     const char *root, *incarnation;
 };
 
-/* Above those that people and programs have, and below the highest. ERR_INVALID_PROPERTY. */
+/* Checks that the range is above the numbers of people and programs, and below the highest.
+ * ERR_INVALID_PROPERTY. */
 int uids_check(const struct uid_range *range, struct err *e) MUST_CHECK;
 
-/* The number of the job called `name`, which this root holds from now on. */
+/* Takes a number for the job called `name`; this root holds it from now on. */
 int uids_take(const struct uid_range *range, const struct uid_holder *h, const char *name,
               uid_t *out, struct err *e) MUST_CHECK;
-/* The root holds it no more; the number is not free yet. 1: and nobody else holds it. 0: another
- * root does. */
+/* The root gives up the number, which is not free yet. 1: nobody else holds it. 0: another root
+ * does. */
 int uids_let_go(const struct uid_holder *h, const char *name, struct err *e) MUST_CHECK;
-/* What was let go is free. */
+/* A number that was let go becomes free. */
 void uids_forget(const struct uid_holder *h, const char *name);
-/* Forgets what the root holds and `knows` not: an agent was killed before it could use it. */
+/* Forgets numbers that the root holds but `knows` does not: an agent was killed before it could use
+ * them. */
 void uids_tidy(const struct uid_holder *h, bool (*knows)(const char *root, const char *name));
 
 #endif

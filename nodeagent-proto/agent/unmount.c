@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Taking mounts away. A system call on a dead mount may never come back, so each attempt is made by
- * a process of its own; whether it worked is read from the kernel's list of mounts.
+ * Unmounts. A system call on a dead mount may never return, so each attempt is made by a process of
+ * its own; the kernel's list of mounts shows whether it worked.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include "nodeagent-proto/agent/mounts.h"
 #include "nodeagent-proto/agent/program.h"
 
-#define POLITE_MS 3000 /* for a file system that writes out what it holds, or is dead */
+#define POLITE_MS 3000 /* limit for a file system that still writes its data, or is dead */
 #define FORCED_MS 3000
 #define STEP_NS   2000000
 #define STACK_MAX 100 /* mounts within one target */
@@ -43,11 +43,11 @@ static size_t count_at(const char *path)
     return n;
 }
 
-/* For one who is not root: FUSE's own helper may do it. */
+/* Without root, FUSE's own helper may unmount it. */
 static int ask_fusermount(const struct attempt *t)
 {
     static const char *const names[] = {"fusermount3", "fusermount"};
-    struct strbuf said = STRBUF_INIT; /* ends with the process */
+    struct strbuf said = STRBUF_INIT; /* freed with the process */
     for (size_t i = 0; i < 2; i++) {
         const char *argv[] = {names[i], "-u",    t->flags & MNT_DETACH ? "-zq" : "-q",
                               "--",     t->path, NULL};
@@ -58,8 +58,8 @@ static int ask_fusermount(const struct attempt *t)
     return EPERM;
 }
 
-/* By way of the directory that holds the mount point, opened without following a link: nobody can
- * put another path in its place meanwhile. */
+/* Unmounts relative to the directory of the mount point, opened without following links, so that
+ * nobody can swap the path meanwhile. */
 static _Noreturn void unmount_here(const struct attempt *t)
 {
     struct err e;
@@ -74,7 +74,7 @@ static _Noreturn void unmount_here(const struct attempt *t)
     _exit(errno);
 }
 
-/* Waits for the process as long as it may take; one that hangs is left to the kernel. */
+/* Waits for the process up to its limit; a hanging one is left to the kernel. */
 static int wait_some(pid_t pid, int limit_ms)
 {
     int status = 0;
@@ -100,7 +100,8 @@ static bool try(struct attempt *t, int flags, int limit_ms)
     return count_at(t->path) < before;
 }
 
-/* Force breaks the file system for all who have it mounted: only if that is nobody else. */
+/* Force breaks the file system for all who have it mounted, so it is used only if nobody else has.
+ */
 static int forced_flags(const struct mounts *m, const struct mount_point *p)
 {
     return MNT_DETACH | (mounts_is_shared(m, p->device, p->path) ? 0 : MNT_FORCE);

@@ -166,9 +166,9 @@ static int refuse_home(const char *name, const char *home, struct err *e)
         name, home);
 }
 
-/* Where homes are made is useradd's to say ("HOME=/home"). One that is there already belonged to
- * somebody: the new account may even get the number of that one, and would take it along when it
- * goes. */
+/* useradd decides where homes are made ("HOME=/home"). A home that exists already belonged to
+ * somebody. The new account may even get that one's number, and its removal would delete that home.
+ */
 static int check_no_home(const char *name, struct err *e)
 {
     const char *ask[] = {"useradd", "-D", NULL}, *base = "/home";
@@ -220,7 +220,7 @@ static int make_account(const char *root, const char *name, struct err *e)
     return -1;
 }
 
-/* Without a password the account is not locked ("!"), which would keep keys out as well. */
+/* Without a password the account is not locked with "!", because that would refuse keys as well. */
 static int set_password(const struct node_user *u, struct err *e)
 {
     const char *none[] = {"usermod", "-p", "*", "--", u->name, NULL}, *set[] = {"chpasswd", NULL};
@@ -234,7 +234,7 @@ static int set_password(const struct node_user *u, struct err *e)
     return rc == 0 ? 0 : -1;
 }
 
-/* With the rights of the account: its home may be full of links by now. */
+/* Runs with the rights of the account, because its home may be full of links by now. */
 static int set_key(const struct node_user *u, struct err *e)
 {
     struct account a;
@@ -290,7 +290,7 @@ static void kill_processes(uid_t uid)
         if (setresuid(uid, uid, uid) < 0)
             _exit(1);
         for (;;) {
-            (void)kill(-1, SIGKILL); /* 0 also if it was allowed to reach none of them */
+            (void)kill(-1, SIGKILL); /* it returns 0 even if it may signal none of them */
             if (!procs_can_signal_any() || monotonic_ms() >= limit)
                 break;
             nanosleep(&(struct timespec){.tv_nsec = STEP_NS}, NULL);

@@ -13,13 +13,14 @@
 #include "lib/err.h"
 #include "nodeagent-proto/wire/task.h"
 
-/* Makes the account, or gives one of ours this key and this password and no other. */
+/* Makes the account, or sets key and password of one of ours to exactly these. */
 int users_add(const char *root, const struct node_user *u, struct err *e) MUST_CHECK;
-/* Kills its processes, removes account and home. One that is not ours: nothing is done. */
+/* Kills its processes, and removes account and home. Does nothing to an account that is not ours.
+ */
 int users_remove(const char *root, const char *name, struct err *e) MUST_CHECK;
-/* The same for each that was made here. */
+/* The same for every account that was made here. */
 int users_remove_all(const char *root, struct err *e) MUST_CHECK;
-/* Marks that were not finished when an agent was killed. */
+/* Removes marks that were not finished when an agent was killed. */
 void users_remove_leftovers(const char *root);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two processes share this file: what is below the first line runs in the worker and ends with it,
- * what is below the second in the agent.
+ * Two processes share this file: the first part below runs in the worker and ends with it, the
+ * second part runs in the agent.
  */
 #include "nodeagent-proto/agent/worker.h"
 
@@ -30,12 +30,12 @@ struct worker {
     int64_t deadline_ms;
     pid_t pid; /* 0: waits its turn */
     int fd;
-    struct strbuf in; /* came from it and is no whole frame yet */
+    struct strbuf in; /* bytes from it that are not a whole frame yet */
 };
 
 /* ---- in the worker's process ---- */
 
-/* Neither the link nor the agent's lock may live on with us. */
+/* A worker must keep neither the link nor the agent's lock open. */
 static void let_go(int keep_fd)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -149,12 +149,12 @@ bool workers_in_order(const struct agent *a)
 
 void workers_close(struct agent *a)
 {
-    /* They go on: what they change is as good without somebody to tell. */
+    /* They go on: their changes are just as good if nobody hears of them. */
     while (a->workers)
         drop(a, a->workers);
 }
 
-/* Hands on the frames that are whole. True once the end mark was seen. */
+/* Passes on whole frames. True once the end mark was seen. */
 static bool forward(struct agent *a, struct worker *w)
 {
     size_t done = 0;

@@ -2,9 +2,9 @@
  *
  * Requests that may hang (a file system that is gone) or take long are carried out in a forked
  * process each, so that the agent goes on. A worker makes its replies as the agent would, sends
- * them through a pipe with an empty frame after the last, and ends; the agent hands them on as they
- * come. One that is not done in time is killed and its request refused. At most WORKERS_MAX run at
- * once, the rest wait their turn.
+ * them through a pipe with an empty frame after the last, and ends; the agent passes them on as
+ * they come. A worker that is not done in time is killed, and its request fails. At most
+ * WORKERS_MAX run at once, the rest wait their turn.
  *
  *   (start) -> WAITING -> RUNNING -> (gone)      edges: there is room; end mark, end of file,
  * deadline
@@ -18,12 +18,12 @@
 
 #define WORKERS_MAX 16
 
-/* Has `req` carried out by fn in a worker; returns SERVE_ANSWERED. fn must know by itself what it
- * waits for; what hangs all the same is given up after `limit_s`. */
+/* Lets fn carry out `req` in a worker; returns SERVE_ANSWERED. fn must have its own limits for what
+ * it waits for; a worker that hangs all the same is given up after `limit_s`. */
 enum outcome worker_start(struct agent *a, json_t *req, serve_fn fn, int limit_s);
-/* The same; requests that have an order wait until it is done. */
+/* The same; requests that are carried out in order wait until it is done. */
 enum outcome worker_start_in_order(struct agent *a, json_t *req, serve_fn fn, int limit_s);
-/* Whether such a one is under way. */
+/* Whether such a worker is under way. */
 bool workers_in_order(const struct agent *a);
 void workers_close(struct agent *a);
 

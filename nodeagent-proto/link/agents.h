@@ -11,7 +11,7 @@
 #include "lib/err.h"
 
 struct node_agent_file {
-    const char *arch; /* as `uname -m` says it: x86_64, aarch64 */
+    const char *arch; /* as `uname -m` prints it: x86_64, aarch64 */
     const char *path; /* a batchai-node for it, statically linked */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The connections of fake nodes: messages on their way, each with the instant at which it arrives,
- * and the link in the daemon's hands. What a node does with a request is fake_agent.c.
+ * The connections of fake nodes: messages under way, each with its instant of arrival, and the
+ * daemon's end of the link. fake_agent.c carries out the requests.
  */
 #include "nodeagent-proto/link/fake_priv.h"
 
@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A node that cannot be reached says so after this. */
+/* A link to a node that cannot be reached fails after this. */
 #define REFUSED_US 200000
-/* An agent that says nothing for so long is taken to hang. */
+/* An agent that is silent for this long counts as hanging. */
 #define DEAD_MS 30000
 
 /* --- chance ------------------------------------------------------------------------------------
@@ -40,7 +40,8 @@ static void message_free(struct message *m)
     free(m);
 }
 
-/* In the order of arrival; those of one instant in the order in which they were sent. */
+/* Inserts in the order of arrival; messages with the same instant in the order in which they were
+ * sent. */
 static void put(struct message **list, struct message *m)
 {
     while (*list && (*list)->at_us <= m->at_us)
@@ -49,7 +50,7 @@ static void put(struct message **list, struct message *m)
     *list = m;
 }
 
-/* What a node that hangs was sent, and what it sent itself, waits. */
+/* Messages to and from a hanging node wait. */
 static void arm(struct conn *c)
 {
     const struct message *first = c->up;
@@ -73,7 +74,7 @@ static void drop(struct message **list)
     }
 }
 
-/* Both ends have let go of it, or nobody will hear of it any more. */
+/* Both ends have released the connection, or nobody will use it any more. */
 static void conn_free(struct conn *c)
 {
     struct conn **at = &c->node->conns;
@@ -107,7 +108,7 @@ int64_t fake_reply(struct conn *c, json_t *msg, int64_t not_before, bool in_orde
         c->last_down = m->at_us;
     int64_t at = m->at_us;
     int rc = msg ? frame_encode(msg, &m->frame, &e) : -1;
-    assert(rc == 0); /* what fake_agent.c says is short and UTF-8 */
+    assert(rc == 0); /* texts of fake_agent.c are short and UTF-8 */
     (void)rc;
     json_decref(msg);
     if (c->link)
@@ -151,7 +152,7 @@ static void say(struct conn *c)
     message_free(m);
 }
 
-/* One message a time: hearing it may change everything. */
+/* One message at a time, because handling it may change everything. */
 static void on_timer(void *ctx)
 {
     struct conn *c = ctx;
@@ -240,7 +241,7 @@ static struct conn *connect_to(struct fake_node *n, struct fake_link *l)
     return c;
 }
 
-/* The agent that served the node before ends: its daemon is the same. */
+/* Ends the agent that served the node before; it has the same daemon. */
 static void end_older(struct fake_node *n)
 {
     for (struct conn *c = n->conns, *next; c; c = next) {
@@ -329,7 +330,7 @@ struct node_provider *fake_provider_new(struct fake_nodes *f, struct loop *loop)
     return &p->base;
 }
 
-/* Of what is on its way to the node, the first few arrive. */
+/* Drops messages under way to the node, except the first few. */
 static void lose_some(struct conn *c)
 {
     struct message **at = &c->up;

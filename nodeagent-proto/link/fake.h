@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Fake nodes: agents in memory that keep what PROTOCOL.md promises (a task id starts once, ends are
- * told on every link until they are forgotten, requests may be repeated), run tasks in the time of
- * their loop, and fail on command. Real frames go both ways, each message delayed by itself.
+ * Fake nodes: agents in memory that keep the promises of PROTOCOL.md (a task id starts once, ends
+ * are reported on every link until they are forgotten, requests may be repeated), run tasks in the
+ * time of their loop, and fail on command. Real frames go both ways, each message delayed by
+ * itself.
  *
- * The nodes outlive the daemon that talks to them: a provider is made for each of its lives, and
- * may be cut off, as when the daemon is killed.
+ * The nodes outlive the daemon that talks to them. Each life of the daemon gets a provider, which
+ * can be cut off as if the daemon were killed.
  */
 #ifndef NODEAGENT_PROTO_LINK_FAKE_H
 #define NODEAGENT_PROTO_LINK_FAKE_H
@@ -15,17 +16,18 @@
 struct fake_nodes;
 struct fake_node;
 
-/* What a task does. */
+/* The behaviour of a task. */
 struct fake_task {
     int64_t run_us; /* until it ends by itself */
     int exit_code;
     bool ignores_term;
-    int64_t
-        dying_us; /* between SIGKILL and its end, as of one that hangs in the kernel; 0: little */
+    int64_t dying_us; /* time between SIGKILL and its end, to imitate a task that hangs in the
+                         kernel; 0: short */
     const char *start_fails; /* why it cannot be started; NULL: it can */
 };
 
-/* What happens on nodes, told at once. `id` and `command` are borrowed for the call. */
+/* Callbacks for what happens on nodes, called at once. `id` and `command` are borrowed for the
+ * call. */
 struct fake_watch {
     void (*started)(void *ctx, struct fake_node *node, const char *id, const char *command);
     void (*ended)(void *ctx, struct fake_node *node, const char *id);
@@ -33,9 +35,9 @@ struct fake_watch {
 };
 
 struct fake_config {
-    struct loop *loop; /* borrowed, as is all else */
+    struct loop *loop; /* borrowed, like everything else here */
     const struct log *log;
-    uint64_t seed;                      /* of delays and names */
+    uint64_t seed;                      /* seed of delays and names */
     int64_t delay_min_us, delay_max_us; /* of a message */
     int gpus;                           /* of a node: see fake_set_gpus() */
     /* NULL: see fake_read_command(). */
@@ -45,18 +47,19 @@ struct fake_config {
 };
 
 struct fake_nodes *fake_nodes_create(const struct fake_config *c);
-/* Its providers are freed, and no link is open. */
+/* Its providers must be freed, and no link open. */
 void fake_nodes_free(struct fake_nodes *f);
 
-/* A command line "fake run=MS exit=N dying=MS stubborn" says what the task does, words in any order
- * and each optional; of any other the task ends at once, well. */
+/* The command line "fake run=MS exit=N dying=MS stubborn" sets the behaviour of a task; the words
+ * may have any order, and each is optional. With any other command line the task succeeds at once.
+ */
 void fake_read_command(const char *command, struct fake_task *out);
 
-/* The daemon's side; `loop` is the daemon's. One provider serves local nodes, which are known by
- * their roots, and machines, known by their hosts. */
+/* The daemon's side; `loop` is the daemon's. One provider serves both local nodes, which it
+ * identifies by their roots, and machines, which it identifies by their hosts. */
 struct node_provider *fake_provider_new(struct fake_nodes *f, struct loop *loop);
-/* All its links lose their nodes, without being told: of the messages under way to each node only
- * the first few arrive. */
+/* All its links lose their nodes without notice: of the messages under way to each node only the
+ * first few arrive. */
 void fake_provider_cut_off(struct node_provider *base);
 void fake_provider_free(struct node_provider *p);
 
@@ -71,25 +74,25 @@ void fake_each_running(const struct fake_nodes *f,
                        void (*each)(void *ctx, struct fake_node *n, const char *id,
                                     const char *command),
                        void *ctx);
-/* Something of what happened to the node could make the daemon take it for lost: it was down, hung,
- * restarted or wiped. Counted. */
+/* How often something happened to the node that could make the daemon take it for lost: it was
+ * down, hung, restarted or wiped. */
 int fake_troubles(const struct fake_node *n);
 
 /* Its links go down; of the messages under way, only the first few arrive. */
 void fake_cut(struct fake_node *n);
 /* It cannot be reached, and its links go down after `notice_us`; tasks go on. */
 void fake_set_down(struct fake_node *n, bool down, int64_t notice_us);
-/* It reads nothing and says nothing, but its links stay up; tasks go on. */
+/* It reads and sends nothing, but its links stay up; tasks go on. */
 void fake_set_hung(struct fake_node *n, bool hung);
-/* So many in a thousand requests are refused with an I/O error. */
+/* Refuses this many in a thousand requests with an I/O error. */
 void fake_set_refusals(struct fake_node *n, int permille);
-/* Whatever touches its files is refused with an I/O error. */
+/* Refuses every request that touches its files with an I/O error. */
 void fake_set_bad_disk(struct fake_node *n, bool bad);
-/* So many GPUs, of which it tells on the next link. */
+/* Sets its number of GPUs, which it reports on the next link. */
 void fake_set_gpus(struct fake_node *n, int gpus);
-/* Tasks and links are gone, the boot id is another. */
+/* Its tasks and links are gone, and it has a new boot id. */
 void fake_restart(struct fake_node *n);
-/* Node root and tasks are gone, so is every record; the incarnation is another. */
+/* Its root, tasks and all records are gone, and it has a new incarnation. */
 void fake_wipe(struct fake_node *n);
 
 #endif

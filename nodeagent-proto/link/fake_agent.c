@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a fake node does with requests, and its tasks. What it is told to do to files always goes
- * well and leaves nothing behind.
+ * The agent of a fake node: requests and tasks. Requests about files always succeed and change
+ * nothing.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 #define DISK_BYTES (INT64_C(1) << 40)
 
-/* Between a signal and the end of what it kills, at most. */
+/* The longest time between a signal and the end of the task that it kills. */
 #define DYING_US 5000
 
 struct task {
@@ -22,9 +22,9 @@ struct task {
     char *id, *command;
     struct fake_task plan;
     struct task_status status; /* its texts are static */
-    struct loop_timer *timer;  /* its end; while it runs */
-    int64_t reply_us;          /* when the answer to its run arrives: its end is not told before */
-    uint64_t told;             /* conn.serial of which was told of its end */
+    struct loop_timer *timer;  /* fires at its end; only while it runs */
+    int64_t reply_us; /* when the answer to its run arrives: its end is not reported before */
+    uint64_t told;    /* conn.serial of the connection that its end was reported on */
 };
 
 void fake_read_command(const char *command, struct fake_task *out)
@@ -79,7 +79,7 @@ static void tell_end(struct task *t)
     }
 }
 
-/* Ended, in whatever state: its status says so. */
+/* The task has ended; its status says in which state. */
 static void end(struct task *t, enum task_state state)
 {
     struct fake_nodes *f = t->node->f;
@@ -222,7 +222,7 @@ static void do_hello(struct conn *c, json_t *req)
             tell_end(t);
 }
 
-/* The answer may be overtaken by others, the end of the task may not come before it. */
+/* Other answers may overtake this one, but the task's end must not come before it. */
 static void do_run(struct conn *c, json_t *req)
 {
     struct arena a;
@@ -302,7 +302,7 @@ static void do_nothing(struct conn *c, json_t *req)
 static const struct op {
     const char *name;
     void (*run)(struct conn *c, json_t *req);
-    bool harmless; /* changes nothing: done for a daemon that is not the newest too */
+    bool harmless; /* changes nothing, so it is also done for a daemon that is not the newest */
     bool on_disk;
 } ops[] = {
     {"hello", do_hello, .harmless = true},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What fake.c (connections) and fake_agent.c (tasks, requests) share.
+ * Shared by fake.c (connections) and fake_agent.c (tasks, requests).
  */
 #ifndef NODEAGENT_PROTO_LINK_FAKE_PRIV_H
 #define NODEAGENT_PROTO_LINK_FAKE_PRIV_H
@@ -13,7 +13,7 @@
 
 struct task;
 
-/* On its way, in either direction. */
+/* A message under way, in either direction. */
 struct message {
     struct message *next;
     int64_t at_us; /* when it arrives */
@@ -36,14 +36,15 @@ struct fake_link {
     struct conn *conn; /* NULL: cut off, or closed */
 };
 
-/* Owned by its node. Goes when its link is closed and what the node has been sent has arrived. */
+/* A connection, owned by its node. Freed when its link is closed and everything sent to the node
+ * has arrived. */
 struct conn {
     struct conn *next;
     uint64_t serial; /* from 1 */
     struct fake_node *node;
     struct fake_link *link;     /* NULL: closed */
     struct message *up, *down;  /* to the node, to the daemon; by arrival */
-    int64_t last_up, last_down; /* none of those to come arrives before */
+    int64_t last_up, last_down; /* no later message arrives before this */
     int64_t fail_us;            /* when the link goes down; 0: it does not */
     bool is_dead;               /* nothing more that is written arrives */
     bool outdated;              /* a newer daemon has said hello to the node */
@@ -59,13 +60,13 @@ struct fake_node {
     char incarnation[FAKE_ID_SIZE], boot_id[FAKE_ID_SIZE];
     struct conn *conns;
     struct task *tasks;
-    int64_t term; /* of the newest daemon that said hello; its id */
+    int64_t term; /* of the newest daemon that said hello, and its id */
     char epoch_id[FAKE_ID_SIZE];
     bool down, hung, bad_disk, removed;
     int refusals, troubles, gpus;
 };
 
-/* What connections need of the agents at their ends. */
+/* The functions of the agent that connections call. */
 struct fake_agent {
     void (*init)(struct fake_node *n);
     void (*request)(struct conn *c, json_t *req);
@@ -84,11 +85,11 @@ struct fake_nodes {
 uint64_t fake_random(struct fake_nodes *f);
 /* Finds or makes it. */
 struct fake_node *fake_find(struct fake_nodes *f, const char *name);
-/* Sends `msg`, which it takes over, so that it arrives not before that instant; in_order: nor does
- * anything that is sent later. Returns when it arrives. */
+/* Sends `msg`, which it takes over, so that it does not arrive before this instant. in_order: later
+ * messages do not arrive before it. Returns when it arrives. */
 int64_t fake_reply(struct conn *c, json_t *msg, int64_t not_before, bool in_order);
 
-/* fake_nodes_create() below the agents. */
+/* The part of fake_nodes_create() below the agents. */
 struct fake_nodes *fake_nodes_new(const struct fake_config *c, const struct fake_agent *agent);
 
 #endif

@@ -18,7 +18,7 @@
 #include "lib/strbuf.h"
 
 #define KEY_TYPE   "ssh-ed25519"
-#define LINE_CHARS 70U /* of base64, as ssh-keygen breaks it */
+#define LINE_CHARS 70U /* line length of base64, as ssh-keygen has it */
 #define BLOCK      8U  /* bytes; the private part is padded to a multiple */
 
 static void put_u32(struct strbuf *b, uint32_t v)
@@ -43,7 +43,7 @@ static void put_public(struct strbuf *b, const unsigned char *public_key)
 static void put_private(struct strbuf *b, const unsigned char *public_key,
                         const unsigned char *secret_key, const char *comment)
 {
-    uint32_t check = randombytes_random(); /* twice: tells a right passphrase from a wrong one */
+    uint32_t check = randombytes_random(); /* stored twice: shows whether a passphrase was right */
     put_u32(b, check);
     put_u32(b, check);
     put_public(b, public_key);
@@ -78,7 +78,7 @@ static void wipe(struct strbuf *b)
 static void private_file(struct strbuf *out, const unsigned char *public_key,
                          const unsigned char *secret_key, const char *comment)
 {
-    static const char magic[] = "openssh-key-v1"; /* its NUL belongs to it */
+    static const char magic[] = "openssh-key-v1"; /* the NUL is part of it */
     struct strbuf blob = STRBUF_INIT, public_part = STRBUF_INIT, private_part = STRBUF_INIT;
     put_public(&public_part, public_key);
     put_private(&private_part, public_key, secret_key, comment);
@@ -107,7 +107,7 @@ static void public_file(struct strbuf *out, const unsigned char *public_key, con
     strbuf_free(&blob);
 }
 
-/* Never over a file that is there: it may be the only key to a rack. */
+/* Never replaces a file: it may be the only key to a rack. */
 static int write_new(const char *path, const struct strbuf *text, mode_t mode, struct err *e)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);

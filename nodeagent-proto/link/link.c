@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What links have in common, whatever carries their bytes: requests and their answers, events, and
- * the end. What goes wrong in a call of the owner's is noted in the link or the request, and told
- * from a timer (kick()) in the next turn, so that no call calls back.
+ * The common part of all links, whatever carries their bytes: requests and their answers, events,
+ * and the end. A failure inside a call of the owner's is noted in the link or the request, and
+ * reported by a timer (kick()) in the next turn, so that no call calls back.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -12,10 +12,10 @@
 #include "nodeagent-proto/link/link_priv.h"
 #include "nodeagent-proto/wire/message.h"
 
-/* An agent that hears nothing for so long asks whether we are there. */
+/* An agent that hears nothing for this long asks whether we are there. */
 #define PING_S 60
 
-/* The picture at enum link_state. */
+/* The picture at enum link_state as a table. */
 static const bool steps[][LINK_CLOSING + 1] = {
     [LINK_OPENING] = {[LINK_READY] = true, [LINK_DOWN] = true, [LINK_CLOSING] = true},
     [LINK_READY] = {[LINK_DOWN] = true, [LINK_CLOSING] = true},
@@ -62,14 +62,15 @@ void link_answer(struct node_link *link, struct pending *p, const struct err *wh
     struct pending **at = &link->head;
     while (*at && *at != p)
         at = &(*at)->next;
-    assert(*at); /* or it was answered before */
+    assert(*at); /* otherwise it was answered before */
     *at = p->next;
     p->type->tell(p, why, what, n);
     json_decref(p->parts);
     free(p);
 }
 
-/* Those made by now: a callback may ask again, and is answered in another turn. */
+/* Answers the requests made until now. Requests that a callback makes are answered in another turn.
+ */
 static void answer_all(struct node_link *link, const struct err *why)
 {
     int64_t last = link->last_id;
@@ -243,7 +244,8 @@ static int hear_event(struct node_link *link, json_t *msg, struct err *e)
 {
     struct task_status s;
     if (strcmp(json_string_value(json_object_get(msg, "event")), "task_ended") != 0)
-        return 0; /* of a newer agent; it is told our version and may say more than we know */
+        return 0; /* an event of a newer agent: it knows our version and may send more than we know
+                   */
     if (message_task_status_read(json_object_get(msg, "task"), &s, e) < 0)
         return -1;
     if (link->user.task_ended)

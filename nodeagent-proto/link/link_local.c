@@ -30,7 +30,8 @@ struct local {
     uv_pipe_t socket, errors;
     uv_timer_t exit_timer; /* until the process runs: for the look at its program */
     int open_handles;
-    int child_fd; /* the agent's end of the socketpair; -1: it has it, or will not */
+    int child_fd; /* the agent's end of the socketpair; -1: the agent has it, or will never get it
+                   */
     struct files_work *looking;
     bool socket_ended, errors_ended, process_ended;
     int64_t exit_code;
@@ -40,7 +41,7 @@ struct local {
     char read_buf[65536];
 };
 
-/* What a worker needs to look at the agent's program, and finds. */
+/* Input and result of a worker that looks at the agent's program. */
 struct look {
     struct local *l; /* the loop's */
     char *path;
@@ -130,7 +131,7 @@ static void fail(struct local *l)
     link_fail(&l->link, &why);
 }
 
-/* The end shows in three places; the reason is complete when all three have been seen. */
+/* The end shows in three places; the reason is complete when it has shown in all three. */
 static void check_end(struct local *l)
 {
     if (link_is_closing(&l->link))
@@ -141,12 +142,12 @@ static void check_end(struct local *l)
         uv_timer_start(&l->exit_timer, on_exit_overdue, EXIT_WAIT_MS, 0);
 }
 
-/* It is not waited for any more: whoever adopts it reaps it. */
+/* We do not wait any longer for the process; its next parent reaps it. */
 static void on_kill_overdue(uv_timer_t *timer)
 {
     struct local *l = timer->data;
     if (!link_is_closing(&l->link))
-        return; /* fail() was called; what comes is node_close() */
+        return; /* fail() was called; node_close() follows */
     LOG_WARN(l->link.log, "node.agent-left-behind", LF_STR("node", l->root),
              LF_INT("pid", uv_process_get_pid(&l->process)));
     close_process(l);
@@ -231,7 +232,7 @@ struct write_job {
 static void on_written(uv_write_t *req, int status)
 {
     struct write_job *w = (struct write_job *)(void *)req;
-    (void)status; /* a broken socket ends in on_bytes() too, which knows more */
+    (void)status; /* on_bytes() reports a broken socket too, and knows more */
     explicit_bzero(w->bytes, w->n);
     free(w);
 }
@@ -257,7 +258,7 @@ static void local_write(struct node_link *link, const char *bytes, size_t n)
 
 static const struct link_transport local_transport = {local_write, local_close, local_free};
 
-/* The daemon's environment, and on whose behalf the agent works: a local root belongs to one
+/* The daemon's environment, plus the owner for whom the agent works: a local root belongs to one
  * daemon. */
 static char **environment_for(const char *owner)
 {
@@ -287,7 +288,7 @@ static int spawn(struct local *l, int child_fd)
         .exit_cb = on_process_exit,
         .file = l->agent_path,
         .args = args,
-        .flags = UV_PROCESS_DETACHED, /* a Ctrl-C at the daemon's terminal is not for it */
+        .flags = UV_PROCESS_DETACHED, /* a Ctrl-C at the daemon's terminal must not reach it */
         .stdio = stdio,
         .stdio_count = 3,
     };
@@ -399,7 +400,7 @@ int node_open_local(const struct node_local_config *c, struct node_link **out, s
     l->agent_path = xstrdup(c->agent_path);
     l->root = xstrdup(c->root);
     l->child_fd = -1;
-    l->process_ended = true; /* it has not begun */
+    l->process_ended = true; /* the process has not begun */
     init_handles(l, loop_uv_of(c->loop));
     int rc = open_socket(l, e);
     link_start(&l->link, &(struct link_start){.loop = c->loop,
@@ -410,7 +411,7 @@ int node_open_local(const struct node_local_config *c, struct node_link **out, s
                                               .epoch = &c->epoch,
                                               .dead_ms = c->dead_ms ? c->dead_ms : DEAD_MS});
     if (rc < 0) {
-        /* The handles need the loop to be closed; the memory goes with the last. */
+        /* Closing the handles needs the loop; the memory is freed with the last one. */
         node_close(&l->link, NULL, NULL);
         return -1;
     }

@@ -8,7 +8,7 @@
  *      \_______________________________________________/  (each state may close)
  *
  * Only callbacks of the loop call out to the user, so that no callback runs inside the call that
- * asked for it: what is to be told at once waits for `kick`, a timer that is due at once.
+ * asked for it. Immediate results wait for `kick`, a timer that is due at once.
  */
 #ifndef NODEAGENT_PROTO_LINK_LINK_PRIV_H
 #define NODEAGENT_PROTO_LINK_LINK_PRIV_H
@@ -21,12 +21,12 @@
 
 struct pending;
 
-/* How a request is answered; one for each shape of an answer (requests.c). */
+/* How an answer is read and passed on; one for each form of answer (requests.c). */
 struct answer_type {
-    /* Reads a reply that says ok and ends in link_answer(), or waits for more parts. -1: it makes
-     * no sense and the link goes down. */
+    /* Reads a reply that is ok, and calls link_answer() or waits for more parts. -1: the reply is
+     * malformed, and the link goes down. */
     int (*hear)(struct node_link *link, struct pending *p, json_t *msg, struct err *e);
-    /* Calls the user back. `why` is NULL on success; then `what` is n of what the answer brings. */
+    /* Calls the user back. `why` is NULL on success; then `what` is an array of n results. */
     void (*tell)(struct pending *p, const struct err *why, const void *what, size_t n);
 };
 
@@ -45,14 +45,14 @@ struct pending {
         node_texts_cb texts;
     } cb;
     void *ctx;
-    json_t *parts;      /* of an answer in several parts: what came so far */
+    json_t *parts;      /* an answer in several parts: the parts so far */
     struct err refused; /* code is not ERR_NONE: it could not be sent */
 };
 
 struct link_transport {
-    /* Sends bytes, which it copies or writes at once; trouble is told by link_fail(), later. */
+    /* Sends bytes, which it copies or writes at once; reports failures later by link_fail(). */
     void (*write)(struct node_link *link, const char *bytes, size_t n);
-    /* Lets go of everything, then calls link_released() from a loop callback. Called once. */
+    /* Releases everything, then calls link_released() from a loop callback. Called once. */
     void (*close)(struct node_link *link);
     /* Frees the link's memory; every handle is closed. */
     void (*free)(struct node_link *link);
@@ -81,19 +81,19 @@ struct node_link {
     struct frame_decoder in;
     struct pending *head; /* requests without an answer, oldest first */
     int64_t last_id;
-    int64_t asked_since_us; /* the agent has asked so often since then: see link_serve.c */
+    int64_t asked_since_us; /* when counting of the agent's questions began: see link_serve.c */
     int n_asked;
     void (*closed)(void *ctx);
     void *closed_ctx;
 };
 
-/* Sends a request; `p` says how it is answered. Takes over `msg` (NULL: a text was not UTF-8). */
+/* Sends a request, to be answered as `p` says. Takes over `msg` (NULL: a text was not UTF-8). */
 void link_ask(struct node_link *link, const char *op, json_t *msg, struct pending p);
 /* Calls back and forgets the request, so that whatever the callback does it is answered once. */
 void link_answer(struct node_link *link, struct pending *p, const struct err *why, const void *what,
                  size_t n);
 
-/* What a transport says of its link; all borrowed for the call but `log` and `name`. */
+/* What a transport tells about its link; all borrowed for the call except `log` and `name`. */
 struct link_start {
     struct loop *loop;
     const struct link_transport *transport;
@@ -109,7 +109,7 @@ void link_start(struct node_link *link, const struct link_start *how);
 /* Sends a message, which it takes over, as it is: a reply. -1: it does not fit a frame. */
 int link_send(struct node_link *link, json_t *msg, struct err *e) MUST_CHECK;
 
-/* Answers a request of the agent (link_serve.c); one that is not known with an error. */
+/* Answers a request of the agent (link_serve.c); an unknown one with an error. */
 void link_serve(struct node_link *link, json_t *req);
 
 /* Asks the agent whether it is there when nothing comes from it, and fails the link when it does

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What an agent may ask of the daemon. Each request gets exactly one reply; one that takes longer
- * is answered later, by its id.
+ * Serves the requests of agents to the daemon. Each gets exactly one reply; a slow one is answered
+ * later, by its id.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,8 +10,8 @@
 #include "nodeagent-proto/link/link_priv.h"
 #include "nodeagent-proto/wire/message.h"
 
-/* An agent that is well asks a few in a minute. One that asks without end would have the loop to
- * itself, and, if it does not read the answers, all memory. */
+/* The limit of requests in a minute. A healthy agent asks a few. One that asks without end would
+ * occupy the loop and, if it does not read the answers, all memory. */
 #define REQUESTS_MAX 1000
 #define WINDOW_US    10000000
 

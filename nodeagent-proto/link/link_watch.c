@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whether the agent is still there: when nothing came from it for a third of `dead_ms` it is asked,
- * and when nothing comes for all of it the link fails. An agent that hangs keeps its socket open,
- * so nothing else would tell.
+ * Checks that the agent is still there: asks it when nothing came from it for a third of `dead_ms`,
+ * and fails the link when nothing comes for all of `dead_ms`. A hanging agent keeps its socket
+ * open, so nothing else would show it.
  */
 #include <stdlib.h>
 
@@ -26,7 +26,7 @@ static void look_again(struct link_watch *w)
 
 static void on_pong(void *ctx, const struct err *why)
 {
-    (void)ctx; /* that something came was noted already */
+    (void)ctx; /* the link has noted already that something came */
     (void)why;
 }
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
  * The daemon's side of a node: a link that carries requests to the node's agent (batchai-node) and
- * brings back replies and events. What crosses the link is PROTOCOL.md; the agent and the
- * per-task supervisors are agent/. Data flows: scheduler -> node_*() -> link -> agent ->
- * supervisor, and back through the callbacks given to node_open_*().
+ * brings back replies and events. PROTOCOL.md describes the messages; the agent and the supervisors
+ * of tasks are in agent/. Data flows: scheduler -> node_*() -> link -> agent -> supervisor, and
+ * back through the callbacks given to node_open_*().
  *
  * Everything is asynchronous on the loop; no call blocks. Requests are carried out in order and
- * each is answered exactly once, with an error if the link goes down or is closed first. The
- * answer to node_run() may be overtaken by answers to later requests; listing, reading, unmounting
- * and accounts are done beside the rest: wait for their answer where that matters. No callback runs
- * inside the call that made the request, unless the link is already being closed. Structures passed
- * to callbacks are borrowed for the call. All paths are the node's. The process must ignore
- * SIGPIPE: an agent may go while it is written to.
+ * each is answered exactly once, with an error if the link goes down or is closed first. The answer
+ * to node_run() may be overtaken by answers to later requests; listing, reading, unmounting and
+ * requests about accounts run beside the others: wait for their answer where that matters. No
+ * callback runs inside the call that made the request, unless the link is already being closed.
+ * Structures passed to callbacks are borrowed for the call. All paths are the node's. The process
+ * must ignore SIGPIPE, because an agent may end during a write.
  *
  * Requests are idempotent, so that after a restart the daemon just repeats them: node_run() with an
  * id that the node already knows starts nothing and answers with that task's status.
@@ -33,17 +33,17 @@
 
 struct node_link;
 
-/* The steps on the way to a machine. A local link knows but the last. */
+/* The steps on the way to a machine. A local link has only the last one. */
 enum node_step {
     NODE_STEP_NAME,      /* the name is looked up */
     NODE_STEP_CONNECT,   /* TCP */
     NODE_STEP_HANDSHAKE, /* SSH */
     NODE_STEP_HOST_KEY,
     NODE_STEP_LOGIN,
-    NODE_STEP_MACHINE, /* its shell says what it is */
+    NODE_STEP_MACHINE, /* a shell command finds out what the machine is */
     NODE_STEP_UPLOAD,  /* the agent is put there */
-    NODE_STEP_START,   /* by way of `become` */
-    NODE_STEP_AGENT,   /* it is talked to */
+    NODE_STEP_START,   /* by the `become` command */
+    NODE_STEP_AGENT,   /* hello and all later messages */
     NODE_STEPS
 };
 
@@ -61,8 +61,9 @@ struct node_local_config {
     struct files *files;     /* borrowed: its workers look at the files that a link needs */
     const char *agent_path;  /* the batchai-node binary */
     const char *root;        /* node root directory; made if missing */
-    struct node_epoch epoch; /* said in hello; borrowed while the link is opened */
-    int dead_ms; /* without a byte from the agent, although it was asked: the link is down; 0: 30 s
+    struct node_epoch epoch; /* sent in hello; borrowed while the link is opened */
+    int dead_ms; /* without a byte from the agent for this long, although it was asked, the link is
+                  * down; 0: 30 s
                   */
     struct node_callbacks callbacks;
 };
@@ -95,10 +96,10 @@ struct node_ssh_config {
      * it is not disturbed. Only node_health() is answered, with an error if root could not be used.
      * The agent's program is put into agent_dir all the same. */
     bool look;
-    /* An agent that serves root is left alone, also one that this daemon's known_hosts speaks for;
-     * then the link fails. Of a program that is not the daemon. */
+    /* For programs that are not the daemon: an agent that serves root is left alone, even if it
+     * works for the owner of this known_hosts; the link fails then. */
     bool yields;
-    struct node_epoch epoch; /* said in hello; borrowed while the link is opened */
+    struct node_epoch epoch; /* sent in hello; borrowed while the link is opened */
     int connect_ms;          /* name and TCP; each of these: 0 is a default */
     int login_ms;            /* each of handshake, host key and login */
     int command_ms;          /* each command that prepares the machine; an upload: its stalling */
@@ -116,14 +117,14 @@ int node_open_ssh(const struct node_ssh_config *c, struct node_link **out,
  * error before node_close() returns; after that only `closed` runs, once everything is released. */
 void node_close(struct node_link *link, void (*closed)(void *ctx), void *ctx);
 
-/* How far the link has come; of one that is down, the step that failed. */
+/* The step that the link has reached; if it is down, the step that failed. */
 enum node_step node_link_step(const struct node_link *link);
 /* Whether the agent has answered, and the link is not down. */
 bool node_link_is_ready(const struct node_link *link);
 /* Whether the machine's host key was not in known_hosts before this link. */
 bool node_link_is_new_host(const struct node_link *link);
 
-/* Replies: `why` is NULL on success. What they bring is borrowed for the call. */
+/* Callbacks for replies: `why` is NULL on success. All arguments are borrowed for the call. */
 typedef void (*node_done_cb)(void *ctx, const struct err *why);
 typedef void (*node_task_cb)(void *ctx, const struct err *why, const struct task_status *status);
 typedef void (*node_tasks_cb)(void *ctx, const struct err *why, const struct task_status *list,
@@ -139,19 +140,19 @@ struct node_bytes {
 };
 typedef void (*node_bytes_cb)(void *ctx, const struct err *why, const struct node_bytes *got);
 
-/* Makes `target` (absolute, below the node root) show `source` (a directory that exists or is
- * made): a symbolic link. `shared`: every job may write there, where the agent is root. Done
- * already: success. */
+/* Makes `target` (absolute, below the node root) a symbolic link to `source` (a directory, made if
+ * missing). `shared`: every job may write there, if the agent is root. Succeeds if it is done
+ * already. */
 void node_mount_folder(struct node_link *, const char *source, const char *target, bool shared,
                        node_done_cb cb, void *ctx);
-/* Opens a folder that is there to all jobs, with what is in it, where the agent is root. */
+/* Opens an existing folder and its contents to all jobs, if the agent is root. */
 void node_open_folder(struct node_link *, const char *path, node_done_cb cb, void *ctx);
-/* Takes away whatever node_mount_folder() or a mount command put at `target`: a link, or each mount
- * there, by force if it is in use or stuck (never blocks the agent), then the empty directory. */
+/* Removes what node_mount_folder() or a mount command put at `target`: a link, or each mount there,
+ * by force if it is in use or stuck (never blocks the agent), then the empty directory. */
 void node_unmount(struct node_link *, const char *target, node_done_cb cb, void *ctx);
-/* File operations take `as`: the account whose rights they have and who owns what they make; below
- * the node root the agent itself makes directories and gives them away. NULL, or an agent that is
- * not root: the agent's own. */
+/* File operations take `as`: the account whose rights they use and that owns the files they make;
+ * below the node root the agent itself makes directories and gives them to the account. NULL, or an
+ * agent that is not root: the agent's own account. */
 
 /* mkdir -p, all of them; mode 0777 less umask. */
 void node_make_dirs(struct node_link *, const char *as, const char *const *paths, size_t n,
@@ -165,20 +166,20 @@ void node_append(struct node_link *, const char *as, const char *path, const cha
 void node_write_file(struct node_link *, const char *as, const char *path, const char *text,
                      int mode, node_done_cb cb, void *ctx);
 /* The entries of a directory below `base`, sorted by name; `path` is relative to base ("" is base
- * itself) and nothing outside of base is reached, be it by symbolic links. Regular files and
+ * itself) and nothing outside base can be reached, not even by symbolic links. Regular files and
  * directories only. ERR_FILE_NOT_FOUND. */
 void node_list_dir(struct node_link *, const char *as, const char *base, const char *path,
                    node_dir_cb cb, void *ctx);
-/* Up to `max` bytes (at most 1 MiB) of a regular file from `offset` on; none at its end. */
+/* Reads up to `max` bytes (at most 1 MiB) of a regular file from `offset` on; none at its end. */
 void node_read_file(struct node_link *, const char *as, const char *base, const char *path,
                     int64_t offset, size_t max, node_bytes_cb cb, void *ctx);
 
 /* Starts a task under a supervisor of its own, or answers with the status of the one that has this
  * id. The reply comes when the command's process exists, or could not be made: then it is a status
  * in TASK_FAILED_TO_START, not an error. An error means that nothing was started and the id is
- * still free. The end of a task, whatever state it ends in, comes as task_ended: once per link,
- * after the reply to its node_run(), and for tasks that ended while no link was there right after
- * ready; again on each new link until node_forget(). */
+ * still free. The end of a task, in any state, is reported by task_ended: once on each link until
+ * node_forget(), after the reply to its node_run(); for tasks that ended while there was no link,
+ * right after ready. */
 void node_run(struct node_link *, const struct task_spec *spec, node_task_cb cb, void *ctx);
 /* Signals the task's whole process group/session; with SIGKILL everything the task left behind
  * too. A task that is not running: success. */
@@ -187,27 +188,27 @@ void node_tasks(struct node_link *, node_tasks_cb cb, void *ctx);
 /* Forgets a task that is not running. */
 void node_forget(struct node_link *, const char *task_id, node_done_cb cb, void *ctx);
 
-/* Does nothing but come back. */
+/* Does nothing except answer. */
 void node_ping(struct node_link *, node_done_cb cb, void *ctx);
 void node_health(struct node_link *, node_health_cb cb, void *ctx);
-/* Makes the account, with a home, or brings key and password of one that was made here before up to
- * date. ERR_CONFLICT: there is an account of that name that nobody made here; it is left as it is.
+/* Makes the account, with a home, or updates key and password of one that was made here before.
+ * ERR_CONFLICT: an account of that name exists that was not made here; it is left as it is.
  * ERR_NOT_SUPPORTED: the agent is not root. */
 void node_user_add(struct node_link *, const struct node_user *user, node_done_cb cb, void *ctx);
 /* Ends its processes and removes the account and its home, if it was made here. */
 /* A NULL name stands for all that were made here. */
 void node_user_remove(struct node_link *, const char *name, node_done_cb cb, void *ctx);
-/* An account of its own for what is called so: a number, and a directory that belongs to it and is
- * closed to all others. What takes an account's name takes "+NAME" from then on. Again, or on
- * another node of the same machine: the same number. ERR_NOT_SUPPORTED: the agent is not root;
- * ERR_CONFLICT: no account could get to the directory. */
+/* Takes an account of its own for `name`: a number, and a directory that belongs to it and is
+ * closed to all others. From then on "+NAME" can be given wherever an account is named. A repeated
+ * call, or one on another node of the same machine, gives the same number. ERR_NOT_SUPPORTED: the
+ * agent is not root; ERR_CONFLICT: no account could get to the directory. */
 void node_account_take(struct node_link *, const struct node_account *account, node_done_cb cb,
                        void *ctx);
-/* Ends what runs as it; what it left in its directory is the agent's then. A NULL name stands for
- * all. */
+/* Ends the account's processes; the files in its directory become the agent's. A NULL name stands
+ * for all. */
 void node_account_release(struct node_link *, const char *name, node_done_cb cb, void *ctx);
-/* What is below the node root, a text each: tasks, accounts, mounts, directories. With `take` all
- * of it is ended, removed, unmounted. */
+/* Lists what is below the node root, a text for each: tasks, accounts, mounts, directories. With
+ * `take` ends, unmounts and removes all of it. */
 void node_clean(struct node_link *, bool take, node_texts_cb cb, void *ctx);
 /* Removes a node root that was cleaned; the agent ends after its answer. */
 void node_remove_root(struct node_link *, node_done_cb cb, void *ctx);

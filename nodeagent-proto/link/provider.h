@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where nodes come from: local ones (agents of this machine, a directory each), machines reached by
- * SSH, fake ones in memory (fake.h). One vtable, so that whoever looks after nodes need not know.
+ * Providers open links to nodes: local ones (agents on this machine, one directory each), machines
+ * reached by SSH, or fake ones in memory (fake.h). Their users need not know which, because there
+ * is one vtable.
  */
 #ifndef NODEAGENT_PROTO_LINK_PROVIDER_H
 #define NODEAGENT_PROTO_LINK_PROVIDER_H
@@ -16,8 +17,8 @@ struct node_target {
     struct node_epoch epoch; /* the daemon's */
     struct files *files;     /* borrowed: asked while the link is opened */
     const struct node_ssh_config
-        *ssh; /* of a machine; `loop`, `log`, `files`, `root`, `epoch` and
-               * `callbacks` are the provider's to fill in. NULL: a local node */
+        *ssh; /* for a machine; the provider fills in `loop`, `log`, `files`, `root`, `epoch` and
+               * `callbacks`. NULL: a local node */
 };
 
 struct node_provider;
@@ -26,8 +27,8 @@ struct node_provider_ops {
     /* Starts to open a link; `ready` or `down` follows. */
     int (*open)(struct node_provider *p, const struct node_target *at,
                 const struct node_callbacks *callbacks, struct node_link **out, struct err *e);
-    /* The rest is for a provider that keeps node roots itself, and not as directories of this
-     * machine; others leave it NULL. The tree goes with all that is in it. */
+    /* The rest is for a provider whose node roots are not directories of this machine; others leave
+     * it NULL. remove_root removes the whole tree. */
     bool (*has_root)(struct node_provider *p, const char *root);
     void (*remove_root)(struct node_provider *p, const char *root);
     /* Calls `each` with the name of every node root below `dir`. */
@@ -40,12 +41,12 @@ struct node_provider {
     const struct node_provider_ops *ops;
 };
 
-/* Agents as children of this process, `agent_path` being the program; all is borrowed. The caller
- * frees with node_provider_free() after the last link was closed. */
+/* Runs agents as children of this process, from the program `agent_path`; all is borrowed. The
+ * caller frees with node_provider_free() after the last link was closed. */
 struct node_provider *node_provider_local(struct loop *loop, const struct log *log,
                                           const char *agent_path);
 struct node_provider *node_provider_ssh(struct loop *loop, const struct log *log);
-/* Of one that these two made. NULL is accepted. */
+/* Frees a provider that these two made. NULL is accepted. */
 void node_provider_free(struct node_provider *p);
 
 int node_provider_open(struct node_provider *p, const struct node_target *at,

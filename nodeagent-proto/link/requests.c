@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The requests of node.h: what each says, and how its answer is read.
+ * The requests of node.h: makes their messages and reads their answers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -136,7 +136,7 @@ static void tell_texts(struct pending *p, const struct err *why, const void *wha
         p->cb.texts(p->ctx, why, what, n);
 }
 
-/* An agent that knows nothing of bytes beside the JSON says them in base64. */
+/* An agent that cannot send bytes beside the JSON sends them in base64. */
 static int hear_base64(json_t *msg, char **owned, struct node_bytes *got, struct err *e)
 {
     json_t *text = json_object_get(msg, "bytes");

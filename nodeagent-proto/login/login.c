@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * A listener, and a session for each connection:
+ * A listener with a session for each connection:
  *
  *   accepted --files are there--> sshd -i has it --exit--> gone
  *
- * The files are written on a lane when the first connection comes; those that come
- * meanwhile wait. The listener is referred to by its own handle, by the lane's work and by each
- * session, and freed with the last of them.
+ * The files are written on a lane when the first connection comes; later ones wait for that. The
+ * listener's handle, the lane's work and each session hold a reference to the listener; the last
+ * one frees it.
  */
 #include "nodeagent-proto/login/login.h"
 
@@ -22,7 +22,7 @@
 #include "lib/strbuf.h"
 #include "nodeagent-proto/login/login_priv.h"
 
-/* More at once are turned away: each is two processes. */
+/* More sessions at once are refused: each takes two processes. */
 #define SESSIONS_MAX 64
 #define BACKLOG      16
 #define NAME_MAX_LEN 32
@@ -119,7 +119,7 @@ static int spawn(struct session *s, int fd)
     char *group = setting("NSS_WRAPPER_GROUP", l->files.dir, "group");
     char *argv[] = {(char *)(uintptr_t)SSHD_PATH, (char *)(uintptr_t) "-i",
                     (char *)(uintptr_t) "-f", config, NULL};
-    /* A library that is not there is a line on sshd's stderr, and no more. */
+    /* If the library is missing, sshd only prints a line on stderr. */
     char *env[] = {(char *)(uintptr_t) "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
                    (char *)(uintptr_t) "LD_PRELOAD=libnss_wrapper.so", passwd, group, NULL};
     uv_stdio_container_t io[] = {{.flags = UV_INHERIT_FD, .data.fd = fd},
@@ -140,7 +140,7 @@ static int spawn(struct session *s, int fd)
     return rc;
 }
 
-/* The descriptor is sshd's now; ours is closed. sshd wants one that blocks. */
+/* Passes the descriptor to sshd, which needs a blocking one, and closes ours. */
 static void hand_over(struct session *s)
 {
     uv_os_fd_t fd;
@@ -149,7 +149,7 @@ static void hand_over(struct session *s)
     if (copy >= 0) {
         fcntl(copy, F_SETFL, fcntl(copy, F_GETFL) & ~O_NONBLOCK);
         s->is_running = true;
-        s->handles++; /* uv_spawn() makes a handle that is to be closed, come what may */
+        s->handles++; /* uv_spawn() makes a handle that must be closed in any case */
         rc = spawn(s, copy);
         close(copy);
     }
@@ -235,7 +235,7 @@ static void on_connection(uv_stream_t *server, int status)
 /* --- opening and closing ------------------------------------------------------------------------
  */
 
-/* It becomes a field of passwd and a word of sshd_config. */
+/* The name becomes a field of passwd and a word of sshd_config. */
 static bool name_is_plain(const char *name)
 {
     size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * SSH logins on a local node: a loopback port whose connections are each handed to an sshd of their
- * own (sshd -i), which runs as the daemon's user. Nothing is written and nothing started before the
- * first connection.
+ * SSH logins on a local node: a loopback port. Each connection gets an sshd of its own (sshd -i),
+ * which runs as the daemon's user. Nothing is written or started before the first connection.
  *
- * The one account is the given name, mapped onto the daemon's user by libnss-wrapper, with the
+ * There is one account: the given name, which libnss-wrapper maps to the daemon's user, with the
  * given key, password or both. Without libnss-wrapper only the daemon's own user name can log in,
- * by key. Sessions see what jobs see: the machine as the daemon's user.
+ * by key. Sessions see the same as jobs: the machine as the daemon's user.
  */
 #ifndef NODEAGENT_PROTO_LOGIN_LOGIN_H
 #define NODEAGENT_PROTO_LOGIN_LOGIN_H
@@ -30,7 +29,7 @@ struct login_config {       /* all texts are copied */
     struct node_user user;
 };
 
-/* sshd is installed here. */
+/* Whether sshd is installed here. */
 bool login_available(void);
 /* Listens on a free port of 127.0.0.1. */
 int login_open(const struct login_config *c, struct login **out, struct err *e) MUST_CHECK;

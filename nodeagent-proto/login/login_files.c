@@ -56,7 +56,7 @@ static int write_key(const struct login_files *f, struct err *e)
     return rc;
 }
 
-/* "*" is what no password has. */
+/* No password hashes to "*". */
 static int hash(const char *password, struct strbuf *out, struct err *e)
 {
     if (!password) {
@@ -76,8 +76,8 @@ static int hash(const char *password, struct strbuf *out, struct err *e)
     return rc;
 }
 
-/* The account first, so that its name hides one of the machine's; the rest as the machine has it,
- * as sshd looks up its own account too. */
+/* The account comes first, so that it hides one of the machine with the same name; then the
+ * machine's own accounts, because sshd looks up its own account too. */
 static int write_accounts(const struct login_files *f, struct err *e)
 {
     struct strbuf b = STRBUF_INIT, hashed = STRBUF_INIT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What login.c (the listener and its sessions) and login_files.c (what sshd reads) share.
+ * Shared by login.c (the listener and its sessions) and login_files.c (the files that sshd reads).
  */
 #ifndef NODEAGENT_PROTO_LOGIN_LOGIN_PRIV_H
 #define NODEAGENT_PROTO_LOGIN_LOGIN_PRIV_H
@@ -15,8 +15,8 @@ struct login_files {
 };
 
 /* Writes host key, sshd_config, authorized_keys and the passwd and group files of libnss-wrapper
- * into dir. Blocking: for a thread of its own. What is there is written anew, but the host key
- * stays.
+ * into dir. Blocks, so call it on another thread. Existing files are written anew, except the host
+ * key.
  */
 int login_files_write(const struct login_files *f, struct err *e) MUST_CHECK;
 

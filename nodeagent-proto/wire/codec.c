@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WITH_BYTES 0x80000000U /* in the length */
+#define WITH_BYTES 0x80000000U /* flag in the length */
 
 void frame_decoder_init(struct frame_decoder *d)
 {
@@ -22,8 +22,8 @@ void frame_decoder_free(struct frame_decoder *d)
     d->pos = 0;
 }
 
-/* Frames may have carried secrets: they are wiped before anything else is done, and the room is
- * used again. */
+/* Frames may have carried secrets, so they are wiped before anything else; their room is used
+ * again. */
 static void take(struct frame_decoder *d)
 {
     if (d->spent == 0)
@@ -86,7 +86,7 @@ size_t frame_body_size(const char *header)
     return get_u32(header) & ~WITH_BYTES;
 }
 
-/* A whole body: its JSON, and perhaps bytes that go with it. */
+/* Parses a whole body: its JSON, and perhaps attached bytes. */
 static int parse_body(struct frame_decoder *d, const char *body, uint32_t n, bool with_bytes,
                       json_t **msg)
 {

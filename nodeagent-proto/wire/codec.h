@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Frames: a length in 4 bytes, big-endian, then that many bytes of JSON, always one object. With
- * the highest bit of the length set the body is the length of its JSON in 4 bytes, the JSON, then
- * bytes that go with it as they are: contents of files. Used by both ends of a link; knows nothing
- * of what the messages mean (message.h, PROTOCOL.md). Whatever the peer sends, decoding ends in a
- * message, "more is needed" or an error; after an error the stream is out of step for good and the
- * link must go.
+ * the highest bit of the length set, the body is the length of its JSON in 4 bytes, the JSON, and
+ * then raw bytes that belong to the message: contents of files. Used by both ends of a link; knows
+ * nothing of what the messages mean (message.h, PROTOCOL.md). Whatever the peer sends, decoding
+ * ends in a message, "more is needed" or an error; after an error the stream is out of step for
+ * good, and the link must be closed.
  */
 #ifndef NODEAGENT_PROTO_WIRE_CODEC_H
 #define NODEAGENT_PROTO_WIRE_CODEC_H
@@ -22,15 +22,15 @@
 struct frame_decoder {
     struct strbuf buf; /* bytes not yet taken start at pos */
     size_t pos;
-    size_t spent;             /* of those, the ones of the message that was given out last */
-    size_t bytes_at, n_bytes; /* what goes with that message */
+    size_t spent;             /* how many of them belong to the last message returned */
+    size_t bytes_at, n_bytes; /* the raw bytes of that message */
     struct err broken;        /* code ERR_NONE while the stream is in step */
 };
 
 void frame_decoder_init(struct frame_decoder *d);
 void frame_decoder_free(struct frame_decoder *d);
 
-/* Adds bytes as they came; any split will do. */
+/* Adds bytes as they came, split in any way. */
 void frame_decoder_feed(struct frame_decoder *d, const void *data, size_t n);
 
 /* 1: *msg is the next message (caller decrefs); 0: more bytes are needed; -1: out of step. */
@@ -44,10 +44,10 @@ int codec_text(const json_t *msg, struct strbuf *out) MUST_CHECK;
 
 /* Appends the frame of `msg` (borrowed) to `out`, or fails and leaves `out` as it was. */
 int frame_encode(const json_t *msg, struct strbuf *out, struct err *e) MUST_CHECK;
-/* The same, with bytes that go with it. */
+/* The same, with raw bytes. */
 int frame_encode_with(const json_t *msg, const void *bytes, size_t n, struct strbuf *out,
                       struct err *e) MUST_CHECK;
-/* How long the frame is whose first FRAME_HEADER bytes these are, without them. */
+/* The length of a frame behind its header, from the FRAME_HEADER bytes of the header. */
 size_t frame_body_size(const char *header);
 
 #endif

@@ -49,7 +49,7 @@ static void put_number(json_t *j, const char *name, int64_t value)
         json_object_set_new(j, name, json_integer(value));
 }
 
-/* What is not asked for is left out, so that agents which know nothing of it serve the rest. */
+/* Limits that are not set are left out, so that agents which do not know them accept the rest. */
 static json_t *pack_limits(const struct task_limits *l)
 {
     json_t *j = json_object();

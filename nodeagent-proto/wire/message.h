@@ -16,7 +16,8 @@
 
 #define PROTOCOL_VERSION 1
 #define TASK_ID_MAX      100
-/* In an agent's environment: the daemon that it works for, and the node as that daemon calls it. */
+/* The variable in an agent's environment with its owner: the daemon that it works for, and that
+ * daemon's name for the node. */
 #define NODE_OWNER_VARIABLE "BATCHAI_NODE_OWNER"
 
 /* New references; NULL when a text is not UTF-8. */
@@ -32,17 +33,17 @@ json_t *message_err(const struct err *e);
 int message_task_spec_read(json_t *j, struct arena *a, struct task_spec *out,
                            struct err *e) MUST_CHECK;
 int message_task_status_read(json_t *j, struct task_status *out, struct err *e) MUST_CHECK;
-/* `gpus` is allocated in `a`: it is text, which the JSON does not hold as such. */
+/* `gpus` is allocated in `a`, because it is JSON text made from the message. */
 int message_facts_read(json_t *j, struct arena *a, struct node_facts *out,
                        struct err *e) MUST_CHECK;
 int message_health_read(json_t *j, struct node_health *out, struct err *e) MUST_CHECK;
 int message_dir_entry_read(json_t *j, struct node_dir_entry *out, struct err *e) MUST_CHECK;
-/* NULL, as from a daemon or agent that knows nothing of epochs: term 0. */
+/* NULL (a daemon or agent without epochs): term 0. */
 int message_epoch_read(json_t *j, struct node_epoch *out, struct err *e) MUST_CHECK;
 /* Fills `e` from a reply's "error"; an unknown code is ERR_NODE. */
 void message_err_read(json_t *j, struct err *e);
 
-/* What a message is: "event" makes it an event, "op" a request of the other end, else it is a
+/* The kind of a message: with "event" an event, with "op" a request of the other end, otherwise a
  * reply. */
 enum message_kind { MESSAGE_EVENT, MESSAGE_REQUEST, MESSAGE_REPLY };
 enum message_kind message_kind(const json_t *msg);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a node says of itself, as JSON and back: facts, health, directory entries.
+ * Reports of a node as JSON and back: facts, health, directory entries.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What both ends of a link speak of: a node's facts, a task's specification and its status. Plain
- * borrowed text; message.h carries it over the wire.
+ * The structs that both ends of a link exchange: a node's facts, a task's specification and its
+ * status. Plain borrowed text; message.h carries it over the wire.
  */
 #ifndef NODEAGENT_PROTO_WIRE_TASK_H
 #define NODEAGENT_PROTO_WIRE_TASK_H
@@ -13,9 +13,9 @@
 #include "lib/kv.h"
 
 /* One life of the daemon, from a start to the next. The term grows with each start; the random part
- * tells apart two that have the same term, as after a backup was put back. */
+ * distinguishes two with the same term, which can happen after a backup was put back. */
 struct node_epoch {
-    int64_t term;   /* 0: none is told */
+    int64_t term;   /* 0: not known */
     const char *id; /* random, [a-z0-9]; NULL: none */
 };
 
@@ -25,21 +25,22 @@ struct node_facts { /* from hello */
     const char *boot_id;
     int cpus;
     int64_t memory_bytes, disk_free_bytes;
-    const char *gpus;     /* JSON array text, "[]" if none: bus, model, uuid, driver */
-    int n_gpus;           /* how many that are; said to who reads facts */
-    const char *user;     /* the account that the agent runs as */
-    bool is_root;         /* it may mount, make accounts, and run tasks as others */
-    const char *runtimes; /* what could run containers, separated by blanks: "docker podman" */
-    const char *mpi;      /* the mpirun that would be found, or "" */
-    int64_t time_us;      /* the machine's clock when it answered */
+    const char *gpus; /* JSON array text, "[]" if none: bus, model, uuid, driver */
+    int n_gpus;       /* how many these are; set when facts are read */
+    const char *user; /* the account that the agent runs as */
+    bool is_root;     /* it may mount, make accounts, and run tasks as others */
+    const char *
+        runtimes; /* programs there that can run containers, separated by blanks: "docker podman" */
+    const char *mpi; /* the mpirun that would be found, or "" */
+    int64_t time_us; /* the machine's clock when it answered */
 };
 
-/* How a node is, asked for now and then. */
+/* The health of a node, which is asked for now and then. */
 struct node_health {
     int64_t time_us; /* the machine's clock */
     int64_t disk_free_bytes, disk_total_bytes;
     int gpus;               /* how many the driver shows */
-    const char *gpu_errors; /* what the driver complains of, or "" */
+    const char *gpu_errors; /* errors of the driver, or "" */
 };
 
 struct node_dir_entry {
@@ -57,7 +58,7 @@ struct node_user {
 
 /* Numbers for accounts of jobs; the first one is the group of all. */
 #define NODE_UIDS_MIN    1000
-#define NODE_UID_LOWEST  65536 /* what distributions give to people and services ends below */
+#define NODE_UID_LOWEST  65536 /* distributions give lower ones to people and services */
 #define NODE_UID_HIGHEST 4294967294LL
 
 /* An account of a job's own. */
@@ -65,7 +66,7 @@ struct node_account {
     const char *name;
     const char *dir;      /* below the node root */
     const char *also;     /* the job's directory below another node root of the machine, or NULL */
-    int64_t first, count; /* the numbers that there are */
+    int64_t first, count; /* the range of numbers */
 };
 
 enum task_state {
@@ -91,9 +92,10 @@ struct task_status {
 
 /* What a task may use; 0: no limit. */
 struct task_limits {
-    int64_t memory_bytes; /* all its processes together where there are cgroups, else each */
-    int cpus;             /* where there are cgroups */
-    int processes;  /* all of them where there are cgroups, else of its account (root: none) */
+    int64_t memory_bytes; /* with cgroups all its processes together, otherwise each */
+    int cpus;             /* with cgroups only */
+    int processes;  /* with cgroups those of the task, otherwise those of its account (root: no
+                       limit) */
     int open_files; /* each process */
 };
 
@@ -104,17 +106,18 @@ struct task_spec {
     const struct kv *env;     /* added to a small clean environment; secrets included */
     size_t n_env;
     const char *stdout_path, *stderr_path; /* appended to; parents made if missing */
-    const char *log_path; /* execution.log that start and exit are noted in, or NULL */
+    const char *log_path; /* the run's log, for lines about start and exit; or NULL */
     const char *step;     /* "job preparation", "job", "setup task": for the log lines */
-    const char *title;    /* what the log shows instead of command_line; NULL: that */
+    const char *title;    /* what the log shows instead of command_line; NULL: command_line */
     const char *user;     /* the account it runs as; NULL: the agent's own */
-    const char *files_as; /* whose rights its files are opened with; NULL: as it runs */
+    const char *files_as; /* its files are opened with this account's rights; NULL: the account it
+                             runs as */
     bool keep_children;   /* after exit 0, processes it left behind go on: a mount's helper */
-    int timeout_s;        /* killed after so long, and says so in why; 0: never */
-    /* For what signals do not reach, as in a container: run by the shell, with the signal's number
-     * in BATCHAI_SIGNAL, whenever the task is signalled; other signals than SIGKILL are then not
-     * sent to the task's own processes. Also with 9 once more if the task ends after a signal or
-     * of one, before its end is told. 10 s each. NULL: none. */
+    int timeout_s;        /* killed after this time, as `why` says then; 0: never */
+    /* For processes that signals do not reach, as in a container. The shell runs it with the
+     * signal's number in BATCHAI_SIGNAL whenever the task is signalled; the task's own processes
+     * then get no signals except SIGKILL. If the task ends after a signal or because of one, it
+     * runs once more with 9 before the end is reported. 10 s each. NULL: none. */
     const char *signal_command;
     struct task_limits limits;
 };

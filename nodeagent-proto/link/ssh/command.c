@@ -4,7 +4,7 @@
 
 #include "nodeagent-proto/link/ssh/ssh_priv.h"
 
-#define ERRORS_MAX (64U << 10) /* bytes kept of what a command says */
+#define ERRORS_MAX (64U << 10) /* bytes kept of a command's errors */
 
 void ssh_command_set(struct ssh_command *c, struct strbuf *line, const char *in, size_t n_in)
 {
@@ -36,7 +36,7 @@ const char *ssh_command_said(struct ssh_command *c)
     return *s ? (end ? end + 1 : s) : "it said nothing";
 }
 
-/* 0: all there is was read; -1: failed. */
+/* 0: everything available was read; -1: failed. */
 static int collect(struct ssh *l, int stream, struct strbuf *to)
 {
     char buf[8192];
@@ -47,8 +47,8 @@ static int collect(struct ssh *l, int stream, struct strbuf *to)
     return n == 0 || n == LIBSSH2_ERROR_EAGAIN ? 0 : -1;
 }
 
-/* A command that ends early stops reading; what it says about that is worth more than the write's
- * own error. */
+/* A command that ends early stops reading. Its own message about that is worth more than the error
+ * of the write. */
 static bool remote_gone(ssize_t rc)
 {
     return rc == LIBSSH2_ERROR_CHANNEL_CLOSED || rc == LIBSSH2_ERROR_CHANNEL_EOF_SENT;
@@ -95,7 +95,7 @@ static enum ssh_step talk(struct ssh *l)
     return libssh2_channel_eof(c->channel) ? SSH_NEXT : SSH_WAIT;
 }
 
-/* The answer of a libssh2 call that is to be repeated until it is no EAGAIN. */
+/* Interprets the result of a libssh2 call, which must be repeated while it is EAGAIN. */
 static enum ssh_step outcome(struct ssh *l, int rc, const char *what)
 {
     if (rc == LIBSSH2_ERROR_EAGAIN)

@@ -82,8 +82,9 @@ static void list_types(struct known_hosts *k, LIBSSH2_KNOWNHOSTS *known)
     k->types = strbuf_take(&types);
 }
 
-/* The name is given whole: given a port, libssh2 would take the key of another port's server. And
- * without a key type: a key of another type than the one recorded is a changed key. */
+/* The name is passed without a separate port: given a port, libssh2 would accept the key of a
+ * server on another port. No key type is passed, so that a key of another type than the recorded
+ * one counts as changed. */
 static void judge(struct known_hosts *k, LIBSSH2_KNOWNHOSTS *known)
 {
     struct libssh2_knownhost *old = NULL;
@@ -143,7 +144,8 @@ static int append(int fd, const struct known_hosts *k, const char *type)
     return rc;
 }
 
-/* Locked, and read once more: another link, or another program, may have recorded it meanwhile. */
+/* Locks the file and reads it once more, because another link or program may have recorded the key
+ * meanwhile. */
 static void record(struct known_hosts *k, LIBSSH2_SESSION *session)
 {
     static const char remedy[] = "the daemon must be able to write it";
@@ -167,7 +169,8 @@ static void record(struct known_hosts *k, LIBSSH2_SESSION *session)
 
 void known_hosts_look(struct known_hosts *k)
 {
-    LIBSSH2_SESSION *session = libssh2_session_init(); /* for its memory and its words alone */
+    LIBSSH2_SESSION *session =
+        libssh2_session_init(); /* needed only for its memory and error texts */
     if (!session) {
         failed(k, NULL, "no memory to read %s", k->path);
         return;

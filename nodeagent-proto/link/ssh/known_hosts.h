@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The known_hosts file: which keys machines have shown. Everything here blocks as long as the file
- * system likes, and knows nothing of links: it is for a worker.
+ * The known_hosts file: the host keys that machines have shown. Everything here blocks as long as
+ * the file system does, and knows nothing of links: it is for a worker.
  */
 #ifndef NODEAGENT_PROTO_LINK_SSH_KNOWN_HOSTS_H
 #define NODEAGENT_PROTO_LINK_SSH_KNOWN_HOSTS_H
@@ -13,13 +13,13 @@
 
 enum known_verdict {
     KNOWN_MATCH,
-    KNOWN_NEW,     /* nothing is recorded of the machine; or no key was asked about */
-    KNOWN_CHANGED, /* another key is */
+    KNOWN_NEW,     /* nothing is recorded about the machine, or no key was given */
+    KNOWN_CHANGED, /* another key is recorded */
     KNOWN_FAILED   /* the file could not be read or written; `cause` says why */
 };
 
 struct known_hosts {
-    /* What is asked; texts and key are borrowed. */
+    /* The question; texts and key are borrowed. */
     const char *path;
     const char *name; /* "host", or "[host]:port" where the port is another than 22 */
     const char *key;  /* that the machine shows; NULL: it has not been asked yet */
@@ -27,12 +27,12 @@ struct known_hosts {
     int type;    /* libssh2's LIBSSH2_HOSTKEY_TYPE_... */
     bool record; /* a machine that is not in the file */
 
-    /* What was found. */
+    /* The result. */
     enum known_verdict verdict;
     bool recorded; /* by this call */
     char shown[FINGERPRINT_LEN], old[FINGERPRINT_LEN];
-    char *types;        /* of keys recorded of the machine, each with a comma behind it; owned */
-    char cause[512];    /* of KNOWN_FAILED */
+    char *types;     /* types of the machine's recorded keys, each with a comma behind it; owned */
+    char cause[512]; /* of KNOWN_FAILED */
     const char *remedy; /* of static life; NULL: none */
 };
 

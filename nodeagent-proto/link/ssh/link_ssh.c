@@ -14,11 +14,11 @@
 
 #define END_WAIT_MS 2000        /* for an agent that was told to go; it needs about one */
 #define READ_CHUNK  (64U << 10) /* bytes from the socket in one turn of the loop */
-#define OUT_KEPT    1024 /* bytes of room kept for what an idle link sends; an upload needs more */
+#define OUT_KEPT    1024        /* buffer kept for an idle link's output; an upload needs more */
 
 #define LIB_KEEPALIVE_S 2 /* the shortest period that libssh2 takes */
 
-/* A name lookup may outlive its link: a resolver cannot be interrupted. */
+/* A name lookup. It may outlive its link, because a resolver cannot be interrupted. */
 struct ssh_lookup {
     uv_getaddrinfo_t req;
     struct ssh *l; /* NULL: nobody waits any more */
@@ -31,7 +31,7 @@ static const struct phase {
     const char *remedy;
     enum patience patience;
     enum node_step told;
-    enum ssh_step (*step)(struct ssh *l); /* NULL: callbacks of the loop move it on */
+    enum ssh_step (*step)(struct ssh *l); /* NULL: callbacks of the loop end this phase */
 } phases[] = {
     [SSH_RESOLVE] = {"looking up the name", "check the name and the resolver", CONNECT_MS,
                      NODE_STEP_NAME, NULL},
@@ -140,7 +140,8 @@ static void drop_asking(struct ssh *l)
     l->asking = NULL;
 }
 
-/* Nothing moves any more. The session stays until the memory goes: a step may be using it. */
+/* Ends all activity. The session stays until the memory is freed, because a step may be using it.
+ */
 static void over(struct ssh *l)
 {
     l->phase = SSH_OVER;
@@ -177,7 +178,7 @@ static int patience_ms(const struct ssh *l, enum patience p)
 void ssh_progress(struct ssh *l)
 {
     uint64_t ms = (uint64_t)patience_ms(l, phases[l->phase].patience);
-    /* The repeat tells on_deadline() how long it was; it never repeats. */
+    /* on_deadline() reads the length from the repeat value; the timer never repeats. */
     uv_timer_start(&l->deadline, on_deadline, ms, ms);
 }
 
@@ -189,7 +190,7 @@ static void on_keepalive(uv_timer_t *timer)
     int next;
     if (l->phase != SSH_RUNNING)
         return;
-    /* Counted in periods, not by the clock: a daemon that was stopped itself has missed only one.
+    /* Counts periods, not time, so that a daemon that was itself stopped has missed only one.
      */
     l->silent_ms += uv_timer_get_repeat(timer);
     if (l->silent_ms > (uint64_t)l->dead_ms) {
@@ -203,15 +204,15 @@ static void on_keepalive(uv_timer_t *timer)
     ssh_drive(l);
 }
 
-/* Idle links are all asked in the same instants, so that thousands of them wake the loop once a
- * second. libssh2 counts in whole seconds, two at least, and sends only when these are over: where
- * that would leave one out, the timer is twice as fast. */
+/* All idle links send keepalives at the same instants, so that thousands of them wake the loop once
+ * a second. libssh2 counts in whole seconds, at least two, and sends only when these are over; if
+ * that would skip one, the timer is twice as fast. */
 static void arm_keepalive(struct ssh *l)
 {
     bool is_short = l->keepalive_s <= LIB_KEEPALIVE_S;
     uint64_t ms = (uint64_t)l->keepalive_s * (is_short ? 500 : 1000);
     uint64_t early = is_short ? 0 : (uv_now(l->loop) + ms) % 1000;
-    /* The repeat tells on_keepalive() the period. */
+    /* on_keepalive() reads the period from the repeat value. */
     uv_timer_start(&l->keepalive, on_keepalive, ms - early, ms);
 }
 
@@ -276,7 +277,7 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
 {
     (void)handle;
     (void)suggested;
-    /* None is kept while idle, and little of it is touched. */
+    /* No buffer is kept while idle, and little of this one is touched. */
     *buf = uv_buf_init(xrealloc(NULL, READ_CHUNK), READ_CHUNK);
 }
 
@@ -325,7 +326,7 @@ void ssh_drive(struct ssh *l)
         over(l);
 }
 
-/* After work elsewhere, during which nothing was read. */
+/* Goes on after work on another thread, during which nothing was read. */
 static void go_on(struct ssh *l)
 {
     (void)uv_read_start((uv_stream_t *)l->tcp, on_alloc, on_read);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Who the machine is (its key, pinned in a known_hosts file), and who we are (key file, ssh-agent,
- * password: in this order, each if given and accepted by the machine).
+ * Checks the machine's identity (its host key, pinned in a known_hosts file) and proves ours (key
+ * file, ssh-agent, password: in this order, each if given and accepted by the machine).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,8 @@
 #include "nodeagent-proto/link/ssh/known_hosts.h"
 #include "nodeagent-proto/link/ssh/ssh_priv.h"
 
-/* Ours first, unless the file has another for this host: then that type is asked for. */
+/* Our order of types, unless the file has a key of another type for this host: then that type goes
+ * first. */
 #define HOST_KEY_TYPES "ssh-ed25519,ecdsa-sha2-nistp256,ecdsa-sha2-nistp384,ecdsa-sha2-nistp521"
 
 /* ---- known hosts ---- */
@@ -49,7 +50,7 @@ static void known_free(struct ssh_file *f)
 
 static const struct ssh_file_kind known_kind = {known_work, known_free};
 
-/* What the file says of the machine, and of the key that it shows. */
+/* Asks the file about the machine and the key that it shows. */
 static enum ssh_step ask_known(struct ssh *l, const char *key, size_t n, int type)
 {
     struct known_file *f = xcalloc(1, sizeof *f);
@@ -69,8 +70,8 @@ static enum ssh_step ask_known(struct ssh *l, const char *key, size_t n, int typ
 
 /* ---- handshake ---- */
 
-/* A machine has keys of several types: the handshake must ask for one that was recorded, or an
- * honest machine would look like a changed one. */
+/* A machine has keys of several types. The handshake must ask for a recorded type, because
+ * otherwise an unchanged machine would look changed. */
 static enum ssh_step prefer_known_types(struct ssh *l)
 {
     const struct known_hosts *k = known_of(l->file);
@@ -80,7 +81,7 @@ static enum ssh_step prefer_known_types(struct ssh *l)
     strbuf_printf(&types, "%s" HOST_KEY_TYPES, k->types);
     libssh2_session_method_pref(l->session, LIBSSH2_METHOD_HOSTKEY, types.s);
     strbuf_free(&types);
-    l->methods = xstrdup(""); /* marks that this was done */
+    l->methods = xstrdup(""); /* marks that this step is done */
     ssh_file_drop(l);
     return SSH_NEXT;
 }
@@ -91,7 +92,7 @@ enum ssh_step ssh_step_handshake(struct ssh *l)
         return ask_known(l, NULL, 0, 0);
     if (!l->methods && prefer_known_types(l) == SSH_FAILED)
         return SSH_FAILED;
-    int rc = libssh2_session_handshake(l->session, l->fd); /* which it only tells our callbacks */
+    int rc = libssh2_session_handshake(l->session, l->fd); /* only our callbacks get the socket */
     if (rc == LIBSSH2_ERROR_EAGAIN)
         return SSH_WAIT;
     if (rc == LIBSSH2_ERROR_KEX_FAILURE || rc == LIBSSH2_ERROR_KEY_EXCHANGE_FAILURE)
@@ -221,7 +222,7 @@ static int connect_keys(struct ssh *l)
     return rc ? rc : libssh2_agent_list_identities(l->keys);
 }
 
-/* Each key that the ssh-agent holds, until one is accepted. */
+/* Tries each key of the ssh-agent until one is accepted. */
 static int try_keys(struct ssh *l)
 {
     int rc = l->keys ? 0 : connect_keys(l);
@@ -276,7 +277,7 @@ static enum ssh_step refused(struct ssh *l)
                     l->tried.len ? l->tried.s : "nothing to try", l->methods);
 }
 
-/* libssh2 calls a key that the host does not know an invalid combination. */
+/* libssh2 reports a key that the host does not know as an invalid combination. */
 static const char *why_not(struct ssh *l)
 {
     bool by_host = l->work_rc == LIBSSH2_ERROR_PUBLICKEY_UNVERIFIED ||
@@ -284,7 +285,7 @@ static const char *why_not(struct ssh *l)
     return by_host ? "the host does not accept it" : ssh_lib_error(l);
 }
 
-/* The next one is tried. */
+/* Notes the failure; the next method is tried. */
 static void note_failure(struct ssh *l, const char *why)
 {
     const struct method *m = &methods[l->method];
@@ -326,7 +327,7 @@ static enum ssh_step list_methods(struct ssh *l)
         return SSH_WAIT;
     }
     if (libssh2_userauth_authenticated(l->session))
-        return SSH_NEXT; /* a host that asks for nothing */
+        return SSH_NEXT; /* the host asks for no authentication */
     int rc = libssh2_session_last_errno(l->session);
     return rc == LIBSSH2_ERROR_EAGAIN ? SSH_WAIT : ssh_fail_lib(l, rc, "asking how");
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What libssh2 is given. Memory: wiped when freed, as it holds passwords and decrypted keys; and
- * what libssh2 forgets (1.10: the ephemeral keys of a session that ends within its key exchange)
- * goes with the session. And our buffers for a socket.
+ * The environment of libssh2. Its memory is wiped when freed, because it holds passwords and
+ * decrypted keys; memory that libssh2 leaks (1.10: the ephemeral keys of a session that ends during
+ * its key exchange) is freed with the session. For its socket it gets our buffers.
  */
 #include <errno.h>
 #include <poll.h>
@@ -75,7 +75,7 @@ static void *resize(void *bytes, size_t n, void **abstract)
 
 /* ---- a socket ---- */
 
-/* Somebody else's process may never answer, and the thread is wanted back. */
+/* Receives with a time limit: another process may never answer, and the thread must come back. */
 static ssize_t receive_by(int fd, void *buf, size_t n, int flags, int patience_ms)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -84,7 +84,7 @@ static ssize_t receive_by(int fd, void *buf, size_t n, int flags, int patience_m
     return got >= 0 ? got : ready == 0 ? -ETIMEDOUT : -errno;
 }
 
-/* The pool's thread must not look at the phase, which the loop may set meanwhile. */
+/* The pool's thread must not read the phase, because the loop may set it meanwhile. */
 static bool is_over(const struct ssh *l)
 {
     return !l->work_busy && l->phase == SSH_OVER;
@@ -94,7 +94,7 @@ static ssize_t take_received(libssh2_socket_t fd, void *buf, size_t n, int flags
 {
     struct ssh *l = *abstract;
     size_t there = l->in.len - l->in_at;
-    if (fd != l->fd) /* an ssh-agent's, which libssh2 treats the same; on the pool */
+    if (fd != l->fd) /* the socket of an ssh-agent; on the pool */
         return receive_by(fd, buf, n, flags, l->login_ms);
     if (is_over(l))
         return -ECONNRESET;
@@ -133,7 +133,7 @@ LIBSSH2_SESSION *ssh_session_create(struct ssh *l)
     if (!session)
         return NULL;
     libssh2_session_set_blocking(session, 0);
-    /* The callbacks travel as void *: libssh2's own signature. */
+    /* libssh2 takes the callbacks as void *. */
     ssize_t (*receive)(libssh2_socket_t, void *, size_t, int, void **) = take_received;
     ssize_t (*transmit)(libssh2_socket_t, const void *, size_t, int, void **) = put_to_send;
     void *p;
@@ -146,7 +146,7 @@ LIBSSH2_SESSION *ssh_session_create(struct ssh *l)
 
 void ssh_session_free(struct ssh *l)
 {
-    /* The phase is OVER: sending and receiving fail at once, so this cannot ask to wait. */
+    /* In phase OVER sending and receiving fail at once, so this cannot ask us to wait. */
     if (l->session && libssh2_session_free(l->session) < 0)
         LOG_ERROR(l->link.log, "node.ssh-session-kept", LF_STR("node", l->name));
     for (struct ssh_block *b; (b = l->blocks);) {

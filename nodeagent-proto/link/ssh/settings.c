@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The settings of an SSH link: checked, copied, freed; and its beginning.
+ * Checks, copies and frees the settings of an SSH link, and opens the link.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -12,14 +12,14 @@
  *
  * Each phase but the first two is one step function over libssh2 in non-blocking mode: it goes as
  * far as it can and says NEXT, WAIT (for the network or room) or FAILED. libssh2 never sees the
- * socket: its send and receive are buffers of ours. A send is thus never partial, which libssh2
- * would not allow to mix with reading. After ssh_drive(), everything received was consumed, unless
- * the step waits for room to send.
+ * socket: its send and receive are buffers of ours. So a send is never partial; libssh2 does not
+ * allow reading between the parts of one. After ssh_drive(), everything received was consumed,
+ * unless the step waits for room to send.
  *
  * Logging in runs on the thread pool (bcrypt of a passphrase takes its time, an ssh-agent blocks).
  * While it does (`work_busy`) the loop touches neither session nor buffers. Files of this machine
- * (known_hosts, keys) are read and written by workers of files/, as they may be on a file system
- * that hangs: struct ssh_file. While one is (`asking`) the link waits, and may end.
+ * (known_hosts, keys) may be on a file system that hangs, so workers of files/ read and write them:
+ * struct ssh_file. Meanwhile (`asking`) the link waits, and may end.
  */
 #ifndef NODEAGENT_PROTO_LINK_SSH_SSH_PRIV_H
 #define NODEAGENT_PROTO_LINK_SSH_SSH_PRIV_H
@@ -74,11 +74,12 @@ struct ssh_chunk {
 
 struct ssh_file;
 struct ssh_file_kind {
-    void (*work)(struct ssh_file *f); /* on a worker: touches what `f` has and no link */
-    void (*free)(struct ssh_file *f); /* what the kind keeps in it */
+    void (*work)(struct ssh_file *f); /* on a worker: touches only `f`, and no link */
+    void (*free)(struct ssh_file *f); /* frees the kind's own members */
 };
 
-/* Work on a file of this machine: what is asked, then what was found. First in what a kind keeps.
+/* Work on a file of this machine: the question, then the result. The first member of each kind's
+ * struct.
  */
 struct ssh_file {
     const struct ssh_file_kind *kind;
@@ -105,7 +106,7 @@ struct ssh {
     struct addrinfo *addresses, *next_address;
     int connect_rc;
     uv_tcp_t *tcp;      /* NULL while there is none; each attempt has its own */
-    uv_os_fd_t fd;      /* of tcp; only to tell it from an ssh-agent's */
+    uv_os_fd_t fd;      /* of tcp; only to distinguish it from an ssh-agent's */
     uint64_t silent_ms; /* periods of `keepalive` without a byte from the machine */
 
     LIBSSH2_SESSION *session;
@@ -114,15 +115,15 @@ struct ssh {
     size_t in_at;
     struct strbuf out; /* for the socket */
 
-    struct files_work *asking; /* NULL: nothing is asked of files */
-    const char *asking_path;   /* while it is; the work's */
-    struct ssh_file *file;     /* what was asked for last, until ssh_file_drop(); owned */
+    struct files_work *asking; /* the file work under way; NULL: none */
+    const char *asking_path;   /* its path, which belongs to the work */
+    struct ssh_file *file;     /* the last work, until ssh_file_drop(); owned */
 
     uv_work_t work;
     bool work_busy, work_done;
     int work_rc;
-    char *methods; /* that the host accepts, comma-separated */
-    size_t method; /* the row of login.c's table that is tried */
+    char *methods; /* the methods that the host accepts, comma-separated */
+    size_t method; /* the row of login.c's table that is being tried */
     bool method_tried;
     LIBSSH2_AGENT *keys; /* ssh-agent */
     struct libssh2_agent_publickey *agent_key;
@@ -140,30 +141,30 @@ struct ssh {
 
 /* ---- link_ssh.c ---- */
 
-/* Says why the link cannot go on: "NAME: DOING: cause; remedy". The phase's own remedy stands in
- * for NULL. Returns SSH_FAILED. */
+/* Fails the link with "NAME: DOING: cause; remedy". NULL: the remedy of the phase. Returns
+ * SSH_FAILED. */
 enum ssh_step ssh_fail(struct ssh *l, enum err_code code, const char *remedy, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-/* ... because libssh2 said so. */
+/* The same with libssh2's error as the cause. */
 enum ssh_step ssh_fail_lib(struct ssh *l, int rc, const char *what);
-/* libssh2's words for its last error. Borrowed. */
+/* libssh2's text for its last error. Borrowed. */
 const char *ssh_lib_error(struct ssh *l);
-/* Takes the steps that can be taken, then sends what they left to send. */
+/* Takes all steps that are possible now, then sends their output. */
 void ssh_drive(struct ssh *l);
 /* Bytes that the socket has not taken yet. */
 size_t ssh_unsent(const struct ssh *l);
-/* The phase's time begins anew: it has made progress. */
+/* The phase has made progress: its time limit begins anew. */
 void ssh_progress(struct ssh *l);
 /* The session's work on the pool: `work` runs there, then the phase's step here again. */
 void ssh_work(struct ssh *l, uv_work_cb work);
 
-/* Takes `f` over, which is on the heap, and has it worked on; then the phase's step runs here again
- * and finds it in l->file. Returns SSH_WAIT. */
+/* Takes over `f` (on the heap) and starts its work. Afterwards the phase's step runs here again and
+ * finds it in l->file. Returns SSH_WAIT. */
 enum ssh_step ssh_file_begin(struct ssh *l, struct ssh_file *f);
 /* Frees l->file. */
 void ssh_file_drop(struct ssh *l);
 
-/* The link comes to life; its settings are filled in. */
+/* Starts the link, whose settings are filled in. */
 void ssh_begin(struct ssh *l, const struct node_ssh_config *c);
 
 /* ---- session.c ---- */
@@ -203,7 +204,7 @@ const char *ssh_command_said(struct ssh_command *c);
 
 void ssh_write(struct ssh *l, const char *bytes, size_t n);
 void ssh_queue_free(struct ssh *l);
-/* What the agent said on stderr, into the log. */
+/* Logs the agent's stderr. */
 void ssh_take_errors(struct ssh *l, const char *bytes, size_t n);
 /* The agent's end, as an error. */
 enum ssh_step ssh_agent_ended(struct ssh *l);

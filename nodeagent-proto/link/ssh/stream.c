@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Frames over the agent's channel; what it says on stderr goes into the daemon's log.
+ * Frames over the agent's channel; its stderr goes into the daemon's log.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ void ssh_queue_free(struct ssh *l)
         drop_chunk(l);
 }
 
-/* NEXT: all of it is in libssh2's hands. */
+/* NEXT: libssh2 has taken all of it. */
 static enum ssh_step send_queue(struct ssh *l)
 {
     while (l->queue) {
@@ -47,9 +47,9 @@ static enum ssh_step send_queue(struct ssh *l)
             return SSH_WAIT;
         ssize_t n = libssh2_channel_write(l->channel, c->bytes + c->at, c->n - c->at);
         if (n == LIBSSH2_ERROR_EAGAIN || n == 0)
-            return SSH_WAIT; /* for the agent's window */
+            return SSH_WAIT; /* the agent's window is full */
         if (n == LIBSSH2_ERROR_CHANNEL_CLOSED)
-            return SSH_WAIT; /* reading tells why */
+            return SSH_WAIT; /* reading finds the reason */
         if (n < 0)
             return ssh_fail_lib(l, (int)n, "sending");
         c->at += (size_t)n;
@@ -85,8 +85,8 @@ static void take_frames(struct ssh *l, const char *bytes, size_t n)
     link_received(&l->link, bytes, n);
 }
 
-/* Less than 0: broken. Everything is read even if there is nobody to hear it, as the streams share
- * one window. */
+/* Less than 0: broken. Everything is read, even if nobody wants it, because the streams share one
+ * window. */
 static ssize_t read_stream(struct ssh *l, int stream,
                            void (*take)(struct ssh *l, const char *bytes, size_t n))
 {
@@ -146,7 +146,7 @@ static void take_nothing(struct ssh *l, const char *bytes, size_t n)
     (void)n;
 }
 
-/* What was asked for is still sent, then the agent's input ends, and so does the agent. */
+/* Sends the remaining requests, then ends the agent's input, which ends the agent. */
 enum ssh_step ssh_step_ending(struct ssh *l)
 {
     if (read_stream(l, SSH_EXTENDED_DATA_STDERR, ssh_take_errors) < 0 ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What machine it is, the agent on it, the agent's start. All scripts are POSIX sh, one line, free
- * of ', \ and !, so that any login shell hands them on unchanged.
+ * Finds out what the machine is, puts the agent there and starts it. All scripts are POSIX sh on
+ * one line, without ', \ and !, so that any login shell passes them on unchanged.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +11,10 @@
 #include "nodeagent-proto/link/ssh/ssh_priv.h"
 
 #define AGENT_NAME "batchai-node-" /* then the hash */
-/* After this line the channel is the agent's: a login shell's start files may print before it. */
+/* Behind this line the channel is the agent's; start files of a login shell may print before it. */
 #define START_MARK "batchai-node-follows\n"
 
-/* DIR (HASH SIZE)... : tells what the machine is and which agents it has, whole. */
+/* Arguments DIR (HASH SIZE)...: prints what the machine is and which complete agents it has. */
 static const char probe_script[] =
     "d=$1; shift; case $d in \"~/\"*) d=$HOME/${d#??};; esac; "
     "echo; echo batchai-system $(uname -sm); echo \"batchai-dir $d\"; "
@@ -23,12 +23,12 @@ static const char probe_script[] =
     "if command -v sha256sum > /dev/null 2>&1; then s=$(sha256sum < \"$f\"); fi; "
     "if [ \"${s%% *}\" = $1 ]; then echo batchai-has $1; fi; fi; shift 2; done";
 
-/* DIR HASH SIZE, the program on stdin: seen by its name only when it is whole. An upload that a
- * power cut left behind is removed by one a day later. */
+/* Arguments DIR HASH SIZE, with the program on stdin. The file gets its name only when it is
+ * complete. Leftovers of an upload that a power cut ended are removed by an upload a day later. */
 static const char upload_script[] =
     "umask 022; mkdir -p \"$1\" || exit 1; t=$1/.upload-$2.$$; "
     "gone() { rm -f \"$t\"; }; trap gone EXIT; trap \"exit 1\" HUP INT TERM; "
-    "trap \"\" PIPE; " /* there is nobody to complain to when the link is gone */
+    "trap \"\" PIPE; " /* when the link is gone, nobody could read an error */
     "find \"$1\" -name \".upload-*\" -mtime +0 -exec rm -f {} + 2> /dev/null; "
     "cat > \"$t\" || exit 1; n=$(wc -c < \"$t\"); "
     "if [ $n -ne $3 ]; then echo \"only $n of $3 bytes arrived\" >&2; exit 1; fi; s=$2; "
@@ -70,7 +70,7 @@ static void ask_probe(struct ssh *l)
     ssh_command_set(&l->cmd, &line, "", 0);
 }
 
-/* The value of "\nKEY value\n" in what was printed; the caller frees. NULL if it is not there. */
+/* The value of "\nKEY value\n" in the output; the caller frees. NULL if it is not there. */
 static char *told(const struct strbuf *out, const char *key)
 {
     const char *at = out->s ? strstr(out->s, key) : NULL;
@@ -177,8 +177,9 @@ enum ssh_step ssh_step_upload(struct ssh *l)
 
 /* ---- start ---- */
 
-/* Names this daemon (no two have one known_hosts file) and the machine as it knows it: one that it
- * knows by two names is refused under the second. Who has the file and is not the daemon says so.
+/* The owner: this daemon (each has a known_hosts file of its own) and its name for the machine, so
+ * that a machine with two names is refused under the second. A program that uses the file but is
+ * not the daemon says so.
  */
 static void owner_argument(struct strbuf *line, const struct ssh *l)
 {
@@ -202,7 +203,8 @@ static void ask_start(struct ssh *l)
     ssh_command_set(&l->cmd, &line, "", 0);
 }
 
-/* -1: broken; 0: nothing more for now. Byte by byte on stdout: what follows the mark is frames. */
+/* -1: broken; 0: nothing more for now. Reads stdout byte by byte, because frames follow the mark.
+ */
 static int read_start(struct ssh *l, bool *marked)
 {
     struct ssh_command *c = &l->cmd;
