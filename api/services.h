@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * All services of the daemon, as the server is given them.
+ * All services of the daemon, for the server.
  */
 #ifndef API_SERVICES_H
 #define API_SERVICES_H
@@ -15,15 +15,15 @@
 
 extern const struct service *const api_services[API_SERVICES];
 
-/* What the handlers of each work with; borrows all that is in it. Must outlive the server. */
+/* The data of each service's handlers. Borrows everything in it, and must outlive the server. */
 struct api_deps {
-    struct batchai batchai; /* and in it what arm's own handlers work with */
+    struct batchai batchai; /* contains the data of arm's own handlers */
     struct azstorage azstorage;
     struct admin admin;
     struct aad aad;
 };
 
-/* Each service with its own part of `deps`. */
+/* Fills in each service with its own part of `deps`. */
 void api_serve_all(const struct api_deps *deps, struct served out[API_SERVICES]);
 
 #endif

@@ -236,7 +236,8 @@ static int save_pair(const struct pair *p, const char *cert_path, const char *ke
 
 /* --- making --------------------------------------------------------------------------------- */
 
-/* What both certificates have: a P-256 key, a random positive serial number, dates, a name. */
+/* Makes the parts that both certificates have: a P-256 key, a random positive serial number, dates,
+ * a name. */
 static int begin(struct pair *p, const char *name, time_t from, time_t end)
 {
     unsigned char serial[16];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The daemon's own certificate authority and server certificate (ECDSA P-256), in PEM files of the
- * state directory. Both are made when missing. The server certificate is made anew when the names
- * it must carry changed, when it ends within 30 days, and when it has not begun, as after a clock
- * that was ahead. Clients only ever need ca.pem, which lasts 10 years.
+ * state directory. Both are made when missing. The server certificate is made anew when its names
+ * must change, when it expires within 30 days, and when it is not valid yet because the clock was
+ * ahead. Clients only need ca.pem, which is valid for 10 years.
  */
 #ifndef DAEMON_CERTS_H
 #define DAEMON_CERTS_H

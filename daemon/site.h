@@ -30,13 +30,13 @@ struct daemon_site {
 int site_load(const struct config *c, const struct state *s, struct daemon_site *out,
               struct err *e) MUST_CHECK;
 
-/* Whether jobs on local nodes have accounts: the embedded default has to work wherever the state
- * lies, so where the accounts could not get to it they have none, and `closed` says why. To be
- * asked when the state directory is there, as only then its way is. */
+/* Decides whether jobs on local nodes have accounts of their own. The embedded default has to work
+ * wherever the state directory is, so if accounts could not get to it, jobs have none, and `closed`
+ * says why. Call it once the state directory exists, because its parents may not exist before. */
 void site_decide_accounts(struct daemon_site *s, const struct config *c, const struct state *st);
 
-/* Reads the agents to put on machines, if there are machines: `agent_path` for the architecture of
- * this one, and those for others that are beside it (batchai-node-ARCH). */
+/* Reads the agents to put on machines, if there are machines: `agent_path` for this architecture,
+ * and the files beside it for others (batchai-node-ARCH). */
 int site_load_agents(struct daemon_site *s, const char *agent_path, struct err *e) MUST_CHECK;
 
 void site_free(struct daemon_site *s); /* wipes passwords */

@@ -17,7 +17,8 @@ struct replied *openid_configuration(struct request *r)
                                 "id_token_signing_alg_values_supported", "HS256"));
 }
 
-/* Tokens are signed with a symmetric key that nobody else has: there is no public key to show. */
+/* Tokens are signed with a symmetric key that nobody else has, so there is no public key to show.
+ */
 struct replied *signing_keys(struct request *r)
 {
     return reply_json(r, 200, json_pack("{s:[]}", "keys"));

@@ -15,7 +15,7 @@ struct replied *oauth_error(struct request *r, int status, const char *error,
                                 jsontext_string(description), "correlation_id", r->correlation_id));
 }
 
-/* Forms are for the token endpoint alone. */
+/* Only the token endpoint takes forms, so their errors have OAuth's shape. */
 struct replied *aad_error(struct request *r, struct error_words words, const struct err *e)
 {
     if (e->code == ERR_INVALID_CONTENT)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the login service calls errors: OAuth's words where a login is at fault.
+ * The error codes of the login service: OAuth's codes for failed logins.
  */
 #ifndef API_AAD_ERRORS_H
 #define API_AAD_ERRORS_H

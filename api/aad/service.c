@@ -3,9 +3,9 @@
 #include "api/aad/errors.h"
 #include "api/aad/handlers.h"
 
-#define FORM_MAX (64 * 1024) /* a login has some hundred bytes */
+#define FORM_MAX (64 * 1024) /* a login takes some hundred bytes */
 
-/* {tenant} is adfs, which clients put once or twice. */
+/* {tenant} is adfs; clients write it once or twice. */
 static const struct route routes[] = {
     {"GET", "/{tenant}/.well-known/openid-configuration", 0, 0, openid_configuration, "OpenId_Get"},
     {"GET", "/{tenant}/v2.0/.well-known/openid-configuration", 0, 0, openid_configuration,

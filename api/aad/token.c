@@ -19,7 +19,7 @@ struct login {
     const char *grant_type, *client_id, *client_secret, *scope, *resource;
 };
 
-/* Authorization: Basic base64(id:secret), where a client does not use the form. */
+/* Reads "Authorization: Basic base64(id:secret)", for clients that do not use the form. */
 static void parse_basic(struct request *r, struct login *login)
 {
     const char *h = request_header(r, "Authorization");
@@ -37,7 +37,8 @@ static void parse_basic(struct request *r, struct login *login)
     login->client_secret = arena_strdup(&r->arena, colon + 1);
 }
 
-/* Right or wrong: whoever guesses must not learn from the answer which it was. */
+/* The same answer for right and wrong credentials, so that somebody who guesses learns nothing from
+ * it. */
 static struct replied *login_refused(struct request *r)
 {
     struct err e;
@@ -46,7 +47,7 @@ static struct replied *login_refused(struct request *r)
     return reply_err(r, &e);
 }
 
-/* What somebody who guesses leaves behind. */
+/* Counts and logs a failed login, which may be a guess. */
 static struct replied *login_failed(struct request *r, const struct login *login, const char *error,
                                     const char *description)
 {
@@ -74,7 +75,7 @@ static const char *audience_of(struct request *r, const struct login *login)
     return end ? arena_strndup(&r->arena, s, (size_t)(end - s)) : s;
 }
 
-/* v1 (resource=) gives numbers as strings, v2 (scope=) as numbers. */
+/* v1 (resource=) has numbers as strings, v2 (scope=) as numbers. */
 static json_t *number(bool as_text, long long v)
 {
     return as_text ? json_sprintf("%lld", v) : json_integer(v);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What each room has counted since the start: for bench, and for whoever wants to know what the
- * daemon does.
+ * The counters of each room since the start, for benchmarks and for people who watch the daemon.
  */
 #include "api/admin/admin.h"
 #include "api/admin/handlers.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Our own operations call errors what Azure Resource Manager does: their clients are the same.
+ * Our own operations use the error codes of Azure Resource Manager, because they have the same
+ * clients.
  */
 #include "api/arm/errors.h"
 #include "api/admin/admin.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What has become of jobs, clusters and nodes: changes of state in the order in which they were
- * committed. Of each resource the latest are kept, and they go with it.
+ * The history of jobs, clusters and nodes: changes of state in the order in which they were
+ * committed. The latest of each resource are kept, and removed with it.
  */
 #include <assert.h>
 #include <limits.h>
@@ -14,10 +14,10 @@
 #define EVENTS_MAX     1000
 #define EVENTS_DEFAULT 100
 
-/* Where the resource of an event is, and what it is called. */
+/* The place and the name of an event's resource. */
 struct subject {
     struct scope scope;
-    const char *cluster, *name; /* cluster: a node's */
+    const char *cluster, *name; /* cluster: for a node */
 };
 
 static int find_job(struct storage *st, struct arena *a, int64_t id, struct subject *out,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The site's own side of the API, which no Azure document has: the machines, for the people who run
- * them. Same port, same tokens, no api-version. docs/admin-api.md tells clients,
- * docs/admin-api.json is its OpenAPI document.
+ * The site's own part of the API, which no Azure document has: the machines, for the people who run
+ * them. It has the same port and tokens, and no api-version. docs/admin-api.md describes it for
+ * clients, docs/admin-api.json is its OpenAPI document.
  */
 #ifndef API_ADMIN_HANDLERS_H
 #define API_ADMIN_HANDLERS_H

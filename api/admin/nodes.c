@@ -80,7 +80,7 @@ struct replied *nodes_list(struct request *r)
     return reply_json(r, 200, json_pack("{s:o}", "value", value));
 }
 
-/* The machine of the path as it is now. */
+/* Replies with the present state of the machine in the path. */
 static struct replied *reply_machine(struct request *r, int status)
 {
     const char *name = request_param(r, "node");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Azure Resource Manager: subscriptions, resource groups, providers, asynchronous operations; and
- * what it does for the providers behind it. What a provider's handlers work with begins with a
- * struct arm.
+ * what it does for the providers behind it. The struct that a provider's handlers work with begins
+ * with a struct arm.
  */
 #ifndef API_ARM_ARM_H
 #define API_ARM_ARM_H
@@ -17,14 +17,14 @@ struct sched;
 
 struct arm {
     struct storage *storage;
-    struct sched *sched; /* for what is decided about clusters; else what it is made of: */
+    struct sched *sched; /* for decisions about clusters; other members give its parts: */
     struct fleet *fleet;
     struct runs *runs;
     struct batchai_front *front; /* carries out deletions in the tree of groups */
-    const char *subscription_id, *subscription_name; /* the one there is */
-    const char *principal;                           /* who makes what is made: likewise */
-    const char *provider;                            /* the namespace of the provider behind it */
-    bool strict; /* reproduce the service: Retry-After 15 on 202, none on InProgress; HSTS */
+    const char *subscription_id, *subscription_name; /* the only one */
+    const char *principal; /* the only principal, who makes all resources */
+    const char *provider;  /* the namespace of the provider behind it */
+    bool strict; /* do exactly as the service: Retry-After 15 on 202, none on InProgress; HSTS */
 };
 
 extern const struct service arm_service;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * What Azure Resource Manager calls errors, and the providers behind it.
+ * The error codes of Azure Resource Manager and of the providers behind it.
  */
 #ifndef API_ARM_ERRORS_H
 #define API_ARM_ERRORS_H
 
 #include "api/http/error.h"
 
-/* Codes are the real service's where it was seen to use one. */
+/* Codes are those of the real service, as far as they were observed. */
 #define ARM_ERRORS(X)                                                                              \
     HTTP_ERRORS(X)                                                                                 \
     X(ERR_INVALID_PROPERTY, 400, "InvalidParameter", 0)                                            \
@@ -29,7 +29,7 @@
     X(ERR_BEING_DELETED, 409, "ResourceBeingDeleted", 0)                                           \
     X(ERR_QUOTA, 409, "QuotaExceeded", 0)
 
-/* A provider's own kinds follow these. */
+/* The kinds of a provider follow these. */
 #define ARM_OWN(X)                                                                                 \
     X(ARM_SUBSCRIPTION_NOT_FOUND, 404, "SubscriptionNotFound", ADDS_GATEWAY_CAUSE)                 \
     X(ARM_PROVIDER_NOT_FOUND, 404, "InvalidResourceNamespace", ADDS_GATEWAY_CAUSE)                 \

@@ -42,7 +42,7 @@ static int check_group_name(const char *name, struct err *e)
                    name, GROUP_NAME_MAX);
 }
 
-/* What a request says of a group, after the same checks that a workspace goes through. */
+/* The contents of a request for a group, after the same checks as for a workspace. */
 struct given {
     json_t *doc;          /* owned */
     const char *location; /* in doc; NULL: not given */
@@ -75,7 +75,7 @@ static int accept_group(struct request *r, bool partial, struct given *g, struct
     return 0;
 }
 
-/* The one answer of the resource manager itself that was seen to count. */
+/* The only answer of the resource manager itself for which this header was observed. */
 static void count_write(struct request *r)
 {
     reply_header(r, "x-ms-ratelimit-remaining-subscription-writes", "1199");
@@ -229,7 +229,8 @@ struct replied *arm_operation_results(struct request *r)
     return reply_empty(r, 202);
 }
 
-/* What is in a group, for `az resource list -g` and people who look before they delete. */
+/* Lists the contents of a group, for `az resource list -g` and for people who look before they
+ * delete. */
 struct replied *groups_list_resources(struct request *r)
 {
     struct err e;

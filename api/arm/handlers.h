@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The cloud around Batch AI, as far as its clients need it: Azure Resource Manager's own resources.
+ * The part of the cloud around Batch AI that its clients need: Azure Resource Manager's own
+ * resources.
  */
 #ifndef API_ARM_HANDLERS_H
 #define API_ARM_HANDLERS_H

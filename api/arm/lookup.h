@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What every resource of every provider has above it: the subscription, the resource group, a
- * location, an id. Rows are in the request's arena.
+ * Lookups for the levels above all resources of all providers: the subscription, the resource
+ * group, a location, an id. Rows are in the request's arena.
  */
 #ifndef API_ARM_LOOKUP_H
 #define API_ARM_LOOKUP_H
@@ -9,7 +9,7 @@
 #include "api/arm/arm.h"
 #include "model/resource.h"
 
-/* {subscription} names the one subscription there is. */
+/* Fails unless {subscription} names the only subscription. */
 int find_subscription(struct request *r, struct err *e) MUST_CHECK;
 int find_group(struct request *r, struct resource_group *g, struct err *e) MUST_CHECK;
 
@@ -17,9 +17,9 @@ int find_group(struct request *r, struct resource_group *g, struct err *e) MUST_
 int check_alive(const char *what, const char *name, enum prov_state state,
                 struct err *e) MUST_CHECK;
 
-/* A location as URLs have it: "North Europe" is "northeurope". Arena-owned. */
+/* A location as it stands in URLs: "North Europe" is "northeurope". Arena-owned. */
 const char *region_name(struct arena *a, const char *location);
-/* True for two spellings of one region, as ARM takes them. */
+/* Whether two locations are the same region in any spelling that ARM accepts. */
 bool same_region(struct arena *a, const char *one, const char *other);
 
 /* "/subscriptions/S/resourceGroups/rg/providers/PROVIDER/workspaces/..."; arena-owned.

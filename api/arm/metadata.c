@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * /metadata/endpoints: how clients learn where a cloud's services are. Two forms are asked for: one
+ * /metadata/endpoints: tells clients the addresses of a cloud's services. There are two forms: one
  * object (2015-01-01, by `az cloud register`), and an array of clouds (2019-05-01 and later,
  * through ARM_CLOUD_METADATA_URL and by Terraform).
  */

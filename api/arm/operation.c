@@ -10,10 +10,10 @@
 #include "lib/jsontext.h"
 #include "storage/storage.h"
 
-#define STRICT_RETRY_AFTER_S 15 /* what the service said on every 202 */
+#define STRICT_RETRY_AFTER_S 15 /* the service's value on every 202 */
 
-/* S$rg$ws$exp$job, or S$rg$job in the versions without workspaces, with subscription and group
- * lower-case and the rest as named. */
+/* S$rg$ws$exp$job, or S$rg$job in the versions without workspaces; subscription and group in lower
+ * case, the rest as spelled by its creator. */
 static const char *resource_key(struct request *r, const struct op_request *o)
 {
     struct strbuf b = STRBUF_INIT;

@@ -13,20 +13,20 @@ struct op_request {
     enum resource_kind kind;
     int64_t resource_id;
     const struct scope *scope;
-    const char *name; /* of the resource itself */
-    bool in_group;    /* its path names nothing between the group and it */
+    const char *name; /* name of the resource itself */
+    bool in_group;    /* its path has no level between the group and the resource */
     bool is_delete;
-    bool done; /* nothing is left to do: the row is written as succeeded */
+    bool done; /* there is nothing left to do: the row is written as succeeded */
 };
 
 /* Writes the operation's row. *guid is arena-owned. */
 int operation_start(struct request *r, const struct op_request *o, const char **guid,
                     struct err *e) MUST_CHECK;
-/* Marks the resource and what is in it as deleting, writes the operation, both in one transaction,
- * and wakes the scheduler. */
+/* In one transaction, marks the resource and its contents as deleting and writes the operation;
+ * then wakes the scheduler. */
 int operation_delete(struct request *r, const struct op_request *o, const char **guid,
                      struct err *e) MUST_CHECK;
-/* The short one of the configuration, or the service's own in strict mode. */
+/* Adds Retry-After: the configured value, or the service's own in strict mode. */
 void reply_retry_after(struct request *r);
 /* 202 with Location, Azure-AsyncOperation and Retry-After. */
 REPLIED reply_accepted(struct request *r, const struct scope *scope, const char *guid);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Resource providers. All that are known are registered: registering one again, as scripts do
- * first, succeeds.
+ * Resource providers. All known providers are registered. Registering one again, as scripts do at
+ * their start, succeeds.
  */
 #include <strings.h>
 
@@ -35,7 +35,7 @@ static const struct provider {
     {"Microsoft.Resources", {{"resourceGroups", 0}, {"subscriptions", 0}, {"tenants", 0}}},
 };
 
-/* Newest first, as clients take the first. */
+/* Newest first, because clients take the first. */
 static json_t *versions(const struct type *t)
 {
     json_t *list = json_array();

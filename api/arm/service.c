@@ -32,7 +32,7 @@ static const struct route routes[] = {
      "Arm_OperationResults"},
 };
 
-/* Nothing is throttled here, so what remains never falls. */
+/* Nothing is throttled here, so the remaining number never falls. */
 static const struct {
     const char *method, *name, *value;
 } remaining[] = {
@@ -59,9 +59,9 @@ static void add_remaining(struct request *r)
             reply_header(r, remaining[i].name, "%s", remaining[i].value);
 }
 
-/* What only the service itself sends, not what stands around it. A browser that saw
- * Strict-Transport-Security would refuse plain http on every port of localhost, so that is for
- * those who want the service to the letter. */
+/* Headers of the service itself, not of the gateways around it. A browser that saw
+ * Strict-Transport-Security would refuse plain http on every port of localhost, so that header is
+ * sent in strict mode only. */
 void arm_provider_headers(struct request *r)
 {
     reply_header(r, "Server", "Microsoft-HTTPAPI/2.0");

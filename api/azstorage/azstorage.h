@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The storage accounts: links to download, which carry their own signature.
+ * The storage accounts: download links, which carry their own signature.
  */
 #ifndef API_AZSTORAGE_AZSTORAGE_H
 #define API_AZSTORAGE_AZSTORAGE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * GET and HEAD of a download link. The file is opened and read by its share's workers (files/), two
- * pieces ahead of the client at most. A reply that has begun breaks off when the file becomes
- * shorter meanwhile.
+ * pieces ahead of the client at most. A reply that has begun is cut off if the file becomes shorter
+ * meanwhile.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ struct download {
     struct request *r;     /* until it is answered */
     struct file *file;     /* owned, once it is open */
     struct files *files;   /* borrowed */
-    bool is_all;           /* what is wanted was read when it was opened */
+    bool is_all;           /* all wanted bytes were read at the opening */
     struct stream *stream; /* borrowed */
 };
 
@@ -75,7 +75,7 @@ static int fetch(void *ctx, struct stream *s, uint64_t offset, size_t max)
     struct download *d = ctx;
     size_t piece = files_piece(d->files);
     if (d->is_all)
-        return -1; /* it has become shorter */
+        return -1; /* the file has become shorter */
     d->stream = s;
     file_read(d->file, offset, max < piece ? max : piece, on_piece, d);
     return 0;
@@ -114,7 +114,7 @@ static void on_opened(void *ctx, const struct err *why, struct file *file, struc
     request_finish(r, why ? refuse(r, why) : send_file(r, d, start));
 }
 
-/* The bytes that storage_slice() finds later; on a worker. */
+/* Chooses, on a worker, the bytes that storage_slice() will choose later. */
 static struct file_range choose(const char *header, uint64_t size)
 {
     uint64_t first, last;
@@ -129,7 +129,7 @@ static struct file_range choose(const char *header, uint64_t size)
     return (struct file_range){.len = size};
 }
 
-/* Only names that a share may have are made into a path, whoever signed the link. */
+/* Only valid names of shares become part of a path, whoever signed the link. */
 static int check_names(const struct file_ref *f, struct err *e)
 {
     if (!account_name_valid(f->scope[0]))

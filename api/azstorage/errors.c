@@ -6,7 +6,7 @@
 #include "api/http/request.h"
 #include "lib/jsontext.h"
 
-/* What is asked for is a file: of what it was part of nothing is told. */
+/* Clients ask for a file, so errors reveal nothing about the share or job around it. */
 #define AZSTORAGE_ERRORS(X)                                                                        \
     HTTP_ERRORS(X)                                                                                 \
     X(ERR_FILE_NOT_FOUND, 404, "FileNotFound", 0)                                                  \
@@ -30,7 +30,7 @@
 
 ERROR_TABLE(azstorage_words, AZSTORAGE_ERRORS, AZSTORAGE_OWN)
 
-/* Bytes that XML cannot have, not even escaped, become '?'; texts that are cut may end inside a
+/* Bytes that XML cannot contain, not even escaped, become '?'; a cut text may end inside a
  * character. */
 static void add_xml(struct strbuf *b, const char *s)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What this service calls errors: XML and x-ms-error-code, as clients of the storage data plane
- * expect.
+ * The errors of this service: XML and x-ms-error-code, as clients of the storage data plane expect.
  */
 #ifndef API_AZSTORAGE_ERRORS_H
 #define API_AZSTORAGE_ERRORS_H

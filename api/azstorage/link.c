@@ -13,20 +13,20 @@
 #define SIG_SIZE         (SIG_BYTES * 4 / 3 + 8)
 
 static const struct {
-    const char *prefix, *sr; /* the path begins with it; the query names it */
+    const char *prefix, *sr; /* the beginning of the path; the value in the query */
 } kinds[] = {
     [LINK_FILE] = {"files", "f"},
     [LINK_BLOB] = {"blobs", "b"},
     [LINK_NODE] = {"nodes", "n"},
 };
 
-/* What a link says of itself, all of it signed. */
+/* The parameters of a link; all of them are signed. */
 struct grant {
     const char *sv, *sr, *sp, *se;
 };
 
-/* Fields cannot run into each other: the kind, which is signed, says how many there are, and of
- * those that could hold a newline the path comes last. */
+/* Fields cannot run into each other: the signed kind determines their number, and the path, the
+ * only one that may contain a newline, comes last. */
 static void sign(const struct request *r, const struct file_ref *f, const struct grant *g,
                  char out[SIG_SIZE])
 {

@@ -16,8 +16,8 @@ enum link_kind { LINK_FILE, LINK_BLOB, LINK_NODE };
 
 struct file_ref {
     enum link_kind kind;
-    /* Account and share or container; of a node: the job's ROWID-GUID, the node's rank among the
-     * job's, the output directory's id. None holds a newline. NULL: no more. */
+    /* Account and share or container; for a node: the job's ROWID-GUID, the node's rank in the job,
+     * the output directory's id. None contains a newline. NULL: no more. */
     const char *scope[LINK_SCOPE_MAX];
     const char *path; /* below the share, or below the output directory */
 };
@@ -25,7 +25,8 @@ struct file_ref {
 /* https://HOST/files/{account}/{share}/{path}?sv=..., /blobs/..., or
  * /nodes/{job}/{rank}/{directory}/{path}?...; arena-owned. */
 const char *link_create(struct request *r, const struct file_ref *f, int64_t expires_us);
-/* AZSTORAGE_LINK_EXPIRED unless the request's query holds a signature that is ours and not past. */
+/* AZSTORAGE_LINK_EXPIRED unless the request's query has a valid signature of ours that has not
+ * expired. */
 int link_check(struct request *r, const struct file_ref *f, struct err *e) MUST_CHECK;
 
 /* GET and HEAD of such a link, with byte ranges. */
@@ -35,7 +36,8 @@ struct replied *nodes_download(struct request *r);
 
 /* --- what the downloads share (download.c) --------------------------------------------------- */
 
-/* What is asked for of a file of this size, and the reply's headers that say so. */
+/* The part of a file of this size that a request asks for; adds the matching headers to the reply.
+ */
 struct file_slice {
     int status; /* 200 or 206 */
     uint64_t first, len;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * GET and HEAD of a link to a file on a node's own disk. The node is asked how long the file is;
- * its bytes are then fetched piece by piece, as the client takes them. A reply that has begun
- * breaks off when the node goes, or when the file becomes shorter meanwhile.
+ * GET and HEAD of a link to a file on a node's own disk. Asks the node for the length of the file,
+ * then fetches its bytes piece by piece as the client takes them. A reply that has begun is cut off
+ * if the node is lost or the file becomes shorter.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@ static void on_size(void *ctx, const struct err *why, const struct node_bytes *g
     request_finish(r, why ? refuse(r, why) : send_file(r, got));
 }
 
-/* Digits alone. */
+/* Reads a number of digits only. */
 static int number(const char *text, int64_t *out)
 {
     char *end;
@@ -82,8 +82,8 @@ static int number(const char *text, int64_t *out)
     return *text < '0' || *text > '9' || *end || errno ? -1 : 0;
 }
 
-/* The row id finds the job; the guid says that it is the one which the link was made for, as a
- * backup that is put back repeats row ids. */
+/* The row id finds the job. The guid proves that it is the one that the link was made for, because
+ * a backup that is put back repeats row ids. */
 static int split_job(struct request *r, const char *text, int64_t *id, const char **guid)
 {
     size_t n = strcspn(text, "-");

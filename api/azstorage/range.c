@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-/* A number beyond 64 bits is beyond every file too. */
+/* A number above 64 bits is beyond the end of any file. */
 static int number(const char **p, uint64_t *out)
 {
     char *end;

@@ -9,8 +9,8 @@
 
 enum range_result { RANGE_NONE, RANGE_PART, RANGE_UNSATISFIABLE };
 
-/* `header` is the Range header's value or NULL; a form that is not understood counts as none, as
- * the RFC asks. *first and *last (inclusive) are set for RANGE_PART. */
+/* `header` is the Range header's value or NULL; an unknown form counts as no range, as the RFC
+ * requires. *first and *last (inclusive) are set for RANGE_PART. */
 enum range_result range_parse(const char *header, uint64_t size, uint64_t *first, uint64_t *last);
 
 #endif

@@ -9,11 +9,11 @@
 #include "api/arm/arm.h"
 
 struct batchai {
-    struct arm arm;                    /* first: what serves a provider looks for it there */
-    struct files *files;               /* shares are folders: their workers */
-    const char *storage_dir;           /* shares are folders below it */
-    struct new_clusters *new_clusters; /* shown resizing for a while */
-    struct shown_jobs *shown_jobs;     /* texts that are shown again */
+    struct arm arm;          /* first: handlers that serve all providers look for it there */
+    struct files *files;     /* its workers read shares, which are folders */
+    const char *storage_dir; /* shares are folders below it */
+    struct new_clusters *new_clusters; /* shown as resizing for a while */
+    struct shown_jobs *shown_jobs;     /* rendered jobs, kept for repeated requests */
     int cluster_quota;                 /* how many clusters a subscription may have */
     int core_quota;                    /* shown by usages */
 };
@@ -25,7 +25,7 @@ static inline const struct batchai *batchai_of(const struct request *r)
     return r->deps;
 }
 
-/* Is this a version without workspaces (model/home.h)? */
+/* Whether the request's version has no workspaces (model/home.h). */
 static inline bool request_is_flat(const struct request *r)
 {
     return r->version & V_FLAT;

@@ -115,7 +115,7 @@ static struct replied *create(struct request *r, const struct workspace *w, stru
     return reply_accepted(r, &w->scope, t.guid);
 }
 
-/* The stored document with what the given one changes; caller frees. */
+/* The stored document with the changes of the given one; caller frees. */
 static char *doc_with_changes(const char *stored, const json_t *given)
 {
     json_t *doc = json_loads(stored, 0, NULL);
@@ -130,7 +130,7 @@ static char *doc_with_changes(const char *stored, const json_t *given)
     return text;
 }
 
-/* Writes new scale settings and tags; also unchanged ones move the ETag, as the service's did after
+/* Writes new scale settings and tags. Even unchanged ones give a new ETag, as in the service after
  * 2017. */
 static int rescale(struct request *r, struct cluster *c, const json_t *given, struct err *e)
 {

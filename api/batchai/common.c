@@ -137,7 +137,7 @@ struct replied *delete_missing(struct request *r, const struct err *e)
     case ERR_FILE_SERVER_NOT_FOUND:
     case ERR_JOB_NOT_FOUND:
         return reply_empty(r, 204);
-    default: /* an error table, not a state: everything else is an error here */
+    default: /* the default belongs here, because this switch is over errors, not states */
         return reply_err(r, e);
     }
 }

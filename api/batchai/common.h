@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the handlers of several Batch AI resources share: accepting a body, comparing it with what
- * is stored, deleting.
+ * Functions for the handlers of several Batch AI resources: accept a body, compare it with what is
+ * stored, delete.
  */
 #ifndef API_BATCHAI_COMMON_H
 #define API_BATCHAI_COMMON_H
@@ -10,7 +10,7 @@
 #include "api/http/request.h"
 #include "storage/storage.h"
 
-/* A request body after schema_accept(): text for storage, objects for looking inside. */
+/* A request body after schema_accept(), as text for storage and as objects for reading. */
 struct accepted {
     json_t *doc, *secrets; /* owned; secrets may be NULL */
     char *doc_text;        /* owned; NULL until it is written */
@@ -19,13 +19,12 @@ struct accepted {
 
 int accept_body(struct request *r, const struct schema *s, struct accepted *a,
                 struct err *e) MUST_CHECK;
-/* Says in the document where a resource is, the workspace's location unless the body gave one, and
- * writes it. */
+/* Puts the location into the document (the workspace's, unless the body has one), and writes it
+ * out. */
 void accepted_place(struct accepted *a, const char *location);
-/* Writes a->doc out, once nothing more is to be changed in it: doc_text. */
+/* Writes a->doc to doc_text, when no more changes to it are needed. */
 void accepted_write(struct accepted *a);
-/* Adds a member, as text that was stored before, to the properties of what was written; the
- * document has them alone. */
+/* Adds a member, given as stored text, to the properties in doc_text; a->doc does not get it. */
 void accepted_add(struct accepted *a, const char *name, const char *json, size_t n);
 void accepted_release(struct accepted *a);
 
@@ -39,14 +38,14 @@ int check_immutable(struct request *r, const struct schema *s, const char *what,
 /* operation_delete() and its answer: 202. */
 struct replied *delete_resource(struct request *r, enum resource_kind kind, int64_t id,
                                 const struct scope *scope, const char *name);
-/* The answer to a DELETE whose resource was not found: 204, unless a level above is missing too in
- * a way that the client got wrong (the subscription). */
+/* The answer to a DELETE whose resource was not found: 204, unless a level above is missing by the
+ * client's mistake (the subscription). */
 struct replied *delete_missing(struct request *r, const struct err *e);
 
 /* An id that no row has. */
 #define NO_ROW (-1)
 
-/* What the path names, as a filter for a list. Versions without workspaces see only what lives in
+/* Turns the path into a filter for a list. Versions without workspaces see only the resources in
  * their home (model/home.h). */
 typedef int filter_fn(struct request *r, struct st_filter *f, struct err *e);
 filter_fn filter_subscription, filter_group, filter_workspace;

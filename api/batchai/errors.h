@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What Batch AI calls errors: as a provider behind Azure Resource Manager, and some of its own.
+ * The error codes of Batch AI: those of a provider behind Azure Resource Manager, and some of its
+ * own.
  */
 #ifndef API_BATCHAI_ERRORS_H
 #define API_BATCHAI_ERRORS_H

@@ -14,7 +14,7 @@ static struct replied *show(struct request *r, const struct experiment *x)
     return reply_json_text(r, 200, &out);
 }
 
-/* 1: *x is the experiment, there before or just made. */
+/* 1: *x is the experiment, which existed or was just made. */
 static int create(struct request *r, struct experiment *x, struct err *e)
 {
     struct workspace w;

@@ -33,7 +33,7 @@ void file_list_release(void *list)
     free(l->entry);
 }
 
-/* A file of every version; schema_file says which shows what. */
+/* A file with the properties of all versions; schema_file says which version shows which. */
 static json_t *canonical(struct file_list *l, const struct file_entry *en)
 {
     json_t *o = json_pack("{s:o, s:s, s:b}", "name", json_string(en->name), "fileType",
@@ -88,10 +88,10 @@ struct replied *file_list_reply(struct file_list *l)
         hide_log(l);
     if (!is_sorted(l))
         qsort(l->entry, l->n, sizeof *l->entry, file_entry_by_name);
-    /* The id of an entry is its place, from 1 on. */
+    /* The id of an entry is its position, from 1 on. */
     for (size_t i = (size_t)l->page.after; i < l->n && !l->page.more; i++)
         add(l, &l->entry[i], (int64_t)i + 1);
     struct replied *done = page_reply(l->r, &l->page);
-    request_release(l->r); /* a client may read for long */
+    request_release(l->r); /* a client may take long to read the reply */
     return done;
 }

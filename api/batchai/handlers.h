@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The handlers of Microsoft.BatchAI, for the route table. Named as the spec's operation ids.
+ * The handlers of Microsoft.BatchAI, for the route table. They have the names of the spec's
+ * operation ids.
  */
 #ifndef API_BATCHAI_HANDLERS_H
 #define API_BATCHAI_HANDLERS_H

@@ -4,7 +4,7 @@
 #include "api/batchai/lookup.h"
 #include "model/home.h"
 
-/* The body's location: it has been accepted, so it is a string. */
+/* The location in the body, which was accepted and so is a string. */
 static const char *given_location(const struct request *r, const struct resource_group *g)
 {
     const char *location = json_string_value(json_object_get(r->body, "location"));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The level above a resource that is being made, in either form of its path. The versions without
- * workspaces make theirs (model/home.h) with the first resource, in the same transaction.
+ * workspaces make that level (model/home.h) together with the first resource, in the same
+ * transaction.
  */
 #ifndef API_BATCHAI_HOME_H
 #define API_BATCHAI_HOME_H
@@ -10,12 +11,12 @@
 #include "model/resource.h"
 #include "storage/storage.h"
 
-/* The workspace or experiment above. With id 0: it is still to be made, by home_make_*(). */
+/* Finds the workspace or experiment above. Id 0: home_make_*() has to make it. */
 int home_workspace(struct request *r, struct workspace *w, struct err *e) MUST_CHECK;
 int home_experiment(struct request *r, struct workspace *w, struct experiment *x,
                     struct err *e) MUST_CHECK;
 
-/* In a transaction: inserts what has id 0 and sets its id. */
+/* Called in a transaction: inserts a row with id 0 and sets its id. */
 int home_make_workspace(struct request *r, struct workspace *w, struct err *e) MUST_CHECK;
 int home_make_experiment(struct request *r, struct workspace *w, struct experiment *x,
                          struct err *e) MUST_CHECK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * listOutputFiles: from an output directory's id to the folder of the share it lies on, listed by
- * the share's workers (files/); output that is on no share is looked for on the job's nodes
+ * listOutputFiles: finds the folder on a share for the id of an output directory, and lets the
+ * share's workers (files/) list it. Output that is on no share is searched on the job's nodes
  * (node_files.c). Nothing outside the output directory's share can be named: `directory` must be a
  * plain relative path, and opening follows no link that leaves the share.
  */
@@ -49,8 +49,8 @@ static struct replied *refuse(const struct file_list *list, const struct err *wh
     return reply_err(list->r, &e);
 }
 
-/* The job's directory is made on the share when it starts. If it is not in our folder, what a
- * machine has mounted as this share is not our folder. */
+/* A job makes its directory on the share when it starts. If our folder does not have it, the
+ * machine has mounted something else as this share. */
 static bool is_elsewhere(const struct share_list *l)
 {
     struct request *r = l->list->r;
@@ -62,7 +62,7 @@ static bool is_elsewhere(const struct share_list *l)
            n > 0 && !at[0].is_local;
 }
 
-/* No base: the job has not started, and nothing is there yet. */
+/* Without the base directory the job has not started, and there are no files yet. */
 static void on_listed(void *ctx, const struct err *why, struct file_entries *found,
                       bool base_is_missing)
 {
@@ -101,7 +101,7 @@ static const char *join_path(struct arena *a, const char *const *parts, size_t n
     return path;
 }
 
-/* Not on a share: on the nodes. */
+/* Lists output that is not on a share: on the nodes. */
 static struct replied *list_on_nodes(struct file_list *l, const struct job *j)
 {
     struct err e, why;
@@ -168,7 +168,7 @@ static int parse(struct file_list *l, struct err *e)
                           &l->expiry_minutes, e) < 0 ||
         page_parse(r, &l->page, e) < 0)
         return -1;
-    /* 2017 lists files only: it can neither say that an item is a directory nor ask for one. */
+    /* 2017 lists files only: it can neither mark an item as a directory nor ask for a directory. */
     l->shows_directories = r->version != V_2017_09_01_PREVIEW;
     l->hides_log = !l->shows_directories && strcasecmp(l->id, "stdouterr") == 0;
     const char *dir = l->shows_directories ? request_query(r, "directory") : NULL;

@@ -18,7 +18,7 @@
 #include "scheduler/scheduler.h"
 #include "storage/storage.h"
 
-/* Without what comes from the row of its run, of whose changes shown_jobs is not told. */
+/* The job without the columns of its run, because shown_jobs does not hear of changes to runs. */
 static struct job own_row(const struct job *j)
 {
     struct job own = *j;
@@ -42,7 +42,7 @@ static struct replied *show(struct request *r, const struct job *j)
 }
 
 #ifdef __SANITIZE_ADDRESS__
-/* Builds for tests look at each text that is shown again. */
+/* Builds for tests check each text that is shown again. */
 static void check_shown(struct request *r, const struct shown_job *s)
 {
     struct err e;
@@ -62,8 +62,8 @@ static void check_shown(struct request *r, const struct shown_job *s)
 }
 #endif
 
-/* The job that was found by these words before, if its row is as it was: then it is there, and so
- * is all that is above it. NULL: it must be looked for. */
+/* Shows the job that the same request found before, if its row has not changed: then it still
+ * exists, and so do all levels above it. NULL: it must be looked up. */
 static struct replied *show_again(struct request *r)
 {
     const int64_t *note = request_note(r);
@@ -75,7 +75,7 @@ static struct replied *show_again(struct request *r)
     return reply_json_copy(r, 200, s.text, s.len);
 }
 
-/* A job that no resize could ever let run is refused now rather than left in the queue. */
+/* Refuses a job that could run after no resize, instead of leaving it in the queue. */
 static int check_node_count(struct request *r, const struct cluster *c, int n, struct err *e)
 {
     int most = sched_most_nodes(arm_of(r)->sched, c->vm_size, c->vm_priority, &c->scale);
@@ -176,7 +176,7 @@ static int normalise_cluster_id(struct request *r, json_t *doc, struct cluster *
     return 0;
 }
 
-/* With what the cluster mounts now, as the job is to see it. */
+/* Writes the document with the present mounts of the cluster, which the job will see. */
 static void write_doc(struct accepted *a, const struct cluster *c)
 {
     static const char *const path[] = {"properties", "nodeSetup", "mountVolumes", NULL};
@@ -199,7 +199,7 @@ static struct replied *create_or_repeat(struct request *r, json_t *doc, struct a
     int rc = st_job_get(arm_of(r)->storage, &r->arena, t.x.id, name, &j, &e);
     if (rc < 0)
         return reply_err(r, &e);
-    /* A job survives its cluster: a repeated PUT must not fail for the cluster's sake. */
+    /* A job outlives its cluster, so a repeated PUT must not fail because the cluster is gone. */
     if (normalise_cluster_id(r, doc, &c, &e) < 0 && rc == 0)
         return reply_err(r, &e);
     if (rc > 0)
@@ -268,7 +268,7 @@ static int64_t row_id(const void *rows, size_t i)
 
 static const struct listing listing = {&schema_job, fetch, render_row, row_id};
 
-/* In either form of the path. */
+/* Lists jobs for either form of the path. */
 struct replied *jobs_list(struct request *r)
 {
     struct err e;
@@ -276,7 +276,7 @@ struct replied *jobs_list(struct request *r)
     int rc = seek_experiment(r, &x, &e);
     if (rc < 0)
         return reply_err(r, &e);
-    /* No home yet: no job is in an experiment that is not there. */
+    /* Without a home there are no jobs: NO_ROW matches no experiment. */
     struct listing_owner owner = {.experiment_id = NO_ROW};
     if (rc > 0) {
         owner = (struct listing_owner){.experiment_id = x.id, .scope = x.scope};
@@ -328,7 +328,7 @@ struct replied *jobs_terminate(struct request *r)
     return reply_accepted(r, &j.scope, t.guid);
 }
 
-/* The nodes that the job runs on, or ran on as far as they are still there. */
+/* The nodes that the job runs on, or ran on and that still exist. */
 static int nodes_used(struct request *r, const struct job *j, struct node **out, size_t *n,
                       struct err *e)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A page is made in slices of a few milliseconds, a turn of the loop between them, so that a long
- * one, of large rows or with a long filter, holds up nobody. Rows come in batches that are small
- * where rows are large. A row that is made or deleted between two slices is or is not in the page,
- * as if the page had been asked for a moment later.
+ * A page is made in slices of a few milliseconds, with a turn of the loop between them, so that a
+ * long one (large rows, a long filter) holds up nobody. Rows are read in batches, which are smaller
+ * if rows are large. For a row that is made or deleted between two slices, the page looks as if it
+ * had been requested a moment earlier or later.
  */
 #include "api/batchai/listing.h"
 
@@ -12,15 +12,15 @@
 #include "api/http/odata.h"
 #include "api/http/paging.h"
 
-/* Rows looked at for one reply, and comparisons made: a filter that few pass must come to an end. A
- * page may therefore be short, or empty, and still name a next one. */
+/* Limits for the rows and comparisons of one reply, so that a filter that few rows pass comes to an
+ * end. So a page may be short, or empty, and still have a next one. */
 #define SCAN_MAX    4000
 #define COMPARE_MAX 200000
 
 #define SLICE_NS    (5 * 1000 * 1000)
 #define BATCH_FIRST 32
 #define BATCH_MAX   256
-#define BATCH_BYTES (1024 * 1024) /* of rendered rows, as a batch should have */
+#define BATCH_BYTES (1024 * 1024) /* rendered size that a batch should have */
 
 struct scan {
     struct request *r;
@@ -31,14 +31,14 @@ struct scan {
     int64_t after;      /* the last row that was looked at */
     size_t seen, most;  /* rows */
     int batch;          /* how many rows to fetch at a time */
-    struct arena arena; /* of the batch at hand, kept from slice to slice */
+    struct arena arena; /* memory of the present batch, kept from slice to slice */
     void *rows;
     size_t n, at; /* its rows; the next to look at */
     bool last_batch;
-    bool sliced; /* the reply comes by request_finish() */
+    bool sliced; /* the reply will be sent by request_finish() */
 };
 
-/* A row that is looked into must be made a tree of again. */
+/* A filter needs a tree, so the rendered row is parsed again. */
 static void add_filtered(struct scan *s, const void *rows, size_t i, int64_t id)
 {
     struct strbuf text = STRBUF_INIT;
@@ -97,8 +97,7 @@ static int fetch(struct scan *s, struct err *e)
     return rc;
 }
 
-/* Some rows. What they take of the request's arena is given back with their batch. 1: there is
- * more; 0: that was all. */
+/* Adds some rows. Their memory is freed with the batch. 1: there are more; 0: that was all. */
 static int add_some(struct scan *s, uint64_t until_ns, struct err *e)
 {
     if (s->at == s->n && fetch(s, e) < 0)
@@ -134,7 +133,7 @@ static void on_turn(struct request *r, void *ctx)
         request_finish(r, done);
 }
 
-/* NULL: the rest comes in later turns. */
+/* NULL: the rest follows in later turns. */
 static struct replied *step(struct scan *s)
 {
     uint64_t until_ns = uv_hrtime() + SLICE_NS;

@@ -8,14 +8,15 @@
 #include "api/http/request.h"
 #include "storage/storage.h"
 
-/* Whose: what the handler looked up. What it points at lives as long as the request. */
+/* The owner of the listed resources, which the handler looked up. Its pointers are valid as long as
+ * the request. */
 struct listing_owner {
     struct st_filter filter;
-    int64_t experiment_id; /* of jobs; 0: of the home experiments of all groups */
-    struct scope scope;    /* of jobs of one experiment: where they are */
+    int64_t experiment_id; /* for jobs; 0: the home experiments of all groups */
+    struct scope scope;    /* for the jobs of one experiment: their scope */
 };
 
-/* How one kind of resource is listed. */
+/* The functions that list one kind of resource. */
 struct listing {
     const struct schema *schema;
     int (*fetch)(struct request *r, const struct listing_owner *owner, int64_t after, int limit,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Each kind has a row that says what it is called when it is missing. The versions without
- * workspaces look into the home workspace of the group (model/home.h), and hear of a missing
- * resource what ARM would have said.
+ * Each kind has a row with its name for errors about missing resources. The versions without
+ * workspaces look into the home workspace of the group (model/home.h); for a missing resource they
+ * get the answer that ARM gave.
  */
 #include "api/batchai/lookup.h"
 
@@ -16,7 +16,7 @@
 
 #define NAME_MAX_LEN 64
 
-/* What a resource is called in errors. */
+/* The names of a kind of resource in errors. */
 struct kind {
     const char *what, *type;
     enum err_code missing;
@@ -28,8 +28,8 @@ static const struct kind clusters = {"cluster", "clusters", ERR_CLUSTER_NOT_FOUN
 static const struct kind file_servers = {"file server", "fileServers", ERR_FILE_SERVER_NOT_FOUND};
 static const struct kind jobs = {"job", "jobs", ERR_JOB_NOT_FOUND};
 
-/* What a getter's answer means: found, missing, failed. In the versions without workspaces it was
- * ARM itself that knew what is not there. */
+/* Turns a getter's result into found, missing or failed. In the versions without workspaces ARM
+ * itself answered for missing resources. */
 static int found(struct request *r, int rc, const struct kind *k, const char *name, struct err *e)
 {
     if (rc != 0)
@@ -56,8 +56,8 @@ int find_workspace(struct request *r, struct workspace *w, struct err *e)
     return found(r, named_workspace(r, name, w, e), &workspaces, name, e);
 }
 
-/* One query finds it. Only if there is none are the levels above walked, for the error of the first
- * that is missing; so for jobs. */
+/* One query finds it. Only if that finds nothing, the levels above are looked up, for the error of
+ * the first one that is missing; jobs work the same way. */
 int find_experiment(struct request *r, struct experiment *x, struct err *e)
 {
     if (find_subscription(r, e) < 0)
@@ -73,8 +73,8 @@ int find_experiment(struct request *r, struct experiment *x, struct err *e)
     return found(r, rc, &experiments, name, e);
 }
 
-/* Getters: what is above a cluster, file server or job, in either form of its path. 0: the home of
- * the versions without workspaces is not there, so nothing is in it. */
+/* Getters for the level above a cluster, file server or job, in either form of its path. 0: the
+ * home of the versions without workspaces does not exist, so there are no resources in it. */
 int seek_workspace(struct request *r, struct workspace *w, struct err *e)
 {
     if (request_is_flat(r))
@@ -92,7 +92,7 @@ int seek_experiment(struct request *r, struct experiment *x, struct err *e)
                    : st_experiment_get(arm_of(r)->storage, &r->arena, w.id, HOME_EXPERIMENT, x, e);
 }
 
-/* Where old versions' resources say they are, as operations' links name it. */
+/* Sets the location that links of operations in old versions contain. */
 static void set_location(struct request *r, const char *doc, struct scope *s)
 {
     if (!request_is_flat(r))
@@ -195,7 +195,7 @@ int find_cluster_by_ref(struct request *r, const char *id, struct cluster *c, st
 int check_name(const struct request *r, const char *what, const char *name, struct err *e)
 {
     size_t n = strlen(name);
-    bool dots = request_is_flat(r); /* as their documents say; none in front, for paths' sake */
+    bool dots = request_is_flat(r); /* old versions allow dots, but not in front */
     bool ok = n >= 1 && n <= NAME_MAX_LEN && name[0] != '.';
     for (const char *p = name; ok && *p; p++)
         ok = isalnum((unsigned char)*p) || *p == '-' || *p == '_' || (dots && *p == '.');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * From path parameters to rows. Each find_*() walks the levels above first and fails with the
- * error of the first that is missing. Rows are in the request's arena.
+ * Finds rows by path parameters. Each find_*() checks the levels above first and fails with the
+ * error of the first one that is missing. Rows are in the request's arena.
  */
 #ifndef API_BATCHAI_LOOKUP_H
 #define API_BATCHAI_LOOKUP_H
@@ -16,8 +16,8 @@ int find_cluster(struct request *r, struct cluster *c, struct err *e) MUST_CHECK
 int find_file_server(struct request *r, struct file_server *f, struct err *e) MUST_CHECK;
 int find_job(struct request *r, struct job *j, struct err *e) MUST_CHECK;
 
-/* What is above a cluster, file server or job, in either form of its path: a getter, where 0 means
- * that the home of the versions without workspaces (model/home.h) is not there. */
+/* A getter for the level above a cluster, file server or job, in either form of its path. 0: the
+ * home of the versions without workspaces (model/home.h) does not exist. */
 int seek_workspace(struct request *r, struct workspace *w, struct err *e) MUST_CHECK;
 int seek_experiment(struct request *r, struct experiment *x, struct err *e) MUST_CHECK;
 

@@ -17,7 +17,7 @@ struct new_clusters {
     size_t n, cap;
 };
 
-/* The monotonic hand. */
+/* The monotonic clock. */
 static int64_t now_us(void)
 {
     return (int64_t)(uv_hrtime() / 1000);

@@ -2,8 +2,8 @@
  *
  * Clusters that were made a moment ago. The service took minutes to allocate nodes, so its clients
  * expect to see each new cluster `resizing`, and take anything else for a failure; here nodes may
- * be idle before the first look. For a while new clusters are therefore shown resizing. Nothing
- * waits for that: operations, nodes, jobs and counts are as they are.
+ * be idle before the first look. So new clusters are shown as resizing for a while. Only this state
+ * is affected, not operations, nodes, jobs and counts.
  *
  * Kept in memory, by the monotonic clock: after a restart no cluster is new.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Output on the nodes' own disks. The directory of the job's first node is shown as it is; each
- * further node's is shown in it, as a directory of the node's name.
+ * Output on the nodes' own disks. The directory of the job's first node is shown as it is. The
+ * directories of further nodes appear in it under the nodes' names.
  */
 #include <string.h>
 
@@ -11,13 +11,13 @@
 
 struct node_list {
     struct file_list *list;
-    const struct output_dir *at; /* by rank; the request's */
+    const struct output_dir *at; /* by rank; in the request's memory */
     size_t n;
     const struct output_dir *asked; /* one of them */
 };
 
-/* The node that the directory is on, and the directory's path there. A first node that is gone has
- * nothing to show but the others: NULL. */
+/* Chooses the node for the requested directory, and the path there. NULL: the first node is gone,
+ * so there are only the directories of the others. */
 static const struct output_dir *choose(const struct node_list *nl, const char **path)
 {
     const char *dir = nl->list->is_base ? "" : nl->list->directory;
@@ -63,7 +63,7 @@ static void on_listed(void *ctx, const struct err *why, const struct node_dir_en
     struct node_list *nl = ctx;
     struct file_list *l = nl->list;
     struct request *r = l->r;
-    /* The job, or its first command, has not made it yet. */
+    /* The job, or its first command, has not made the directory yet. */
     bool is_root = why && why->code == ERR_FILE_NOT_FOUND && !*l->dir.path;
     if (why && !is_root) {
         request_finish(r, refuse(nl, why));
@@ -75,7 +75,7 @@ static void on_listed(void *ctx, const struct err *why, const struct node_dir_en
     request_finish(r, reply(nl));
 }
 
-/* 0: the answer comes by on_listed(). 1: *out is it. */
+/* 0: on_listed() will answer. 1: *out is the answer. */
 static int look(struct node_list *nl, const struct job *j, struct replied **out)
 {
     struct file_list *l = nl->list;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The list of operations that the provider has, one row each.
+ * The list of the provider's operations, one row each.
  */
 #include "api/batchai/handlers.h"
 

@@ -41,7 +41,7 @@ static void set_text(json_t *o, const char *key, const char *s)
         json_object_set_new_nocheck(o, key, json_string_nocheck(s));
 }
 
-/* A stored JSON text; what cannot be parsed (never written by us) is left out. */
+/* Adds stored JSON text; text that cannot be parsed (we never write such) is left out. */
 static void set_json(json_t *o, const char *key, const char *text)
 {
     json_t *v = text ? json_loads(text, 0, NULL) : NULL;
@@ -49,7 +49,8 @@ static void set_json(json_t *o, const char *key, const char *text)
         json_object_set_new_nocheck(o, key, v);
 }
 
-/* What no document holds, begun with id, name and type; *properties is borrowed from it. */
+/* Begins an object for the members that documents do not have, with id, name and type. *properties
+ * is borrowed from it. */
 static json_t *start(enum api_version v, const char *id, const char *name, const char *type,
                      json_t **properties)
 {
@@ -76,7 +77,7 @@ static void set_provisioning(json_t *p, enum prov_state state, int64_t prov_us, 
     set_time(p, "creationTime", created_us);
 }
 
-/* Resources made before locations were kept are where their workspace is. */
+/* Resources made before locations were stored have their workspace's location. */
 static void set_location(json_t *o, const json_t *doc, const struct scope *s)
 {
     if (!json_object_get(doc, "location"))
@@ -196,7 +197,7 @@ void render_cluster(struct request *r, const struct cluster *c, struct strbuf *o
     finish(r, out, &schema_cluster, c->doc, o);
 }
 
-/* Told only of a file server that is served. */
+/* Shown only if somebody serves the file server. */
 static void set_mount_settings(struct request *r, json_t *p, const struct file_server *f)
 {
     struct file_server_backing at;
@@ -236,7 +237,7 @@ void render_file_server(struct request *r, const struct file_server *f, struct s
         .name = (key), .kind = OVER_OBJECT, .member = (list), .n = sizeof(list) / sizeof *(list)   \
     }
 
-/* `text` is its room. */
+/* The text is written into `text`. */
 static struct over time_over(const char *name, int64_t us, char text[TIMEFMT_SIZE])
 {
     if (us != 0)
@@ -244,7 +245,7 @@ static struct over time_over(const char *name, int64_t us, char text[TIMEFMT_SIZ
     return TEXT_OVER(name, us != 0 ? text : NULL);
 }
 
-/* The caller's; NULL: none. */
+/* The caller frees; NULL: none. */
 static json_t *worded(enum api_version v, const char *errors)
 {
     json_t *tree = errors ? json_loads(errors, 0, NULL) : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows to JSON as the asked api-version has it.
+ * Renders rows as JSON for the requested api-version.
  */
 #ifndef API_BATCHAI_RENDER_H
 #define API_BATCHAI_RENDER_H
@@ -12,12 +12,13 @@ void render_workspace(struct request *r, const struct workspace *w, struct strbu
 void render_experiment(struct request *r, const struct experiment *x, struct strbuf *out);
 void render_cluster(struct request *r, const struct cluster *c, struct strbuf *out);
 void render_file_server(struct request *r, const struct file_server *f, struct strbuf *out);
-/* The subnet of a file server, or of a cluster that mounts one: its own, or as the service made one
- * for those that asked for none. NULL: none. Arena-owned or of the document, which is given parsed.
+/* The subnet of a file server, or of a cluster that mounts one: its own, or the one that the
+ * service made if none was requested. NULL: none. The text is the arena's or the (parsed)
+ * document's.
  */
 const char *file_server_subnet(struct request *r, const struct file_server *f, const json_t *doc);
 const char *cluster_subnet(struct request *r, const struct cluster *c, const json_t *doc);
-/* Takes a subnet out of a given document that only says what such a rendering said. */
+/* Removes a subnet from a given document if it only repeats what such a reply showed. */
 void forget_subnet(json_t *given, const char *subnet);
 void render_job(struct request *r, const struct job *j, struct strbuf *out);
 

@@ -18,7 +18,7 @@
 #define JOB     EXP "/jobs/{job}"
 #define CLUSTER WS "/clusters/{cluster}"
 #define SERVER  WS "/fileServers/{fileServer}"
-/* The same without workspaces: directly in the resource group. */
+/* The same for versions without workspaces: directly in the resource group. */
 #define FLAT_CLUSTER GROUP BATCHAI "/clusters/{cluster}"
 #define FLAT_SERVER  GROUP BATCHAI "/fileServers/{fileServer}"
 #define FLAT_JOB     GROUP BATCHAI "/jobs/{job}"
@@ -29,7 +29,7 @@
 #define FLAT V_FLAT
 
 static const struct route routes[] = {
-    /* Microsoft.BatchAI, 2018-05-01; what is the same in all versions */
+    /* Microsoft.BatchAI 2018-05-01, and rows that are the same in all versions */
     {"GET", BATCHAI "/operations", V_ALL, 0, operations_list, "Operations_List"},
     {"GET", LOC "/usages", V05, 0, usages_list, "Usages_List"},
     {"GET", LOC "/usages", V03, 0, usages_list, "Usage_List"},
@@ -106,7 +106,7 @@ static const struct route routes[] = {
     {"POST", FLAT_JOB "/listRemoteLoginInformation", FLAT, ROUTE_JSON_OPTIONAL,
      jobs_list_remote_login, "Jobs_ListRemoteLoginInformation"},
 
-    /* What Azure Resource Manager does for every provider */
+    /* Operations that Azure Resource Manager offers for every provider */
     {"POST", SUB "/providers/{namespace}/register", 0, ROUTE_ANY_VERSION, providers_register,
      "Providers_Register"},
 };
@@ -124,7 +124,7 @@ static const char *version_name(unsigned version)
     return api_version_name((enum api_version)version);
 }
 
-/* What only the provider itself sends, not the gateway in front of it. */
+/* Headers of the provider itself, not of the gateway in front of it. */
 static void headers(struct request *r)
 {
     if (r->route && r->route->versions && !r->gateway_error)

@@ -10,12 +10,13 @@
 #include "storage/storage.h"
 
 #define VERSION_BITS 3 /* api-versions are bits 0 to 2: a key is id and version */
-/* A note is term and id. Past the last term, which nobody sees, nothing is noted. */
+/* A note consists of term and id. After the last term, which is never reached, there are no notes.
+ */
 #define ID_BITS   40
 #define LAST_TERM ((INT64_C(1) << (62 - ID_BITS)) - 1)
 
 struct kept {
-    struct kept *newer, *older; /* by when it was last asked for */
+    struct kept *newer, *older; /* neighbours in the order of last use */
     int64_t key, updated_us;
     size_t len;
     char text[];
@@ -25,7 +26,7 @@ struct shown_jobs {
     struct id_hash by_key; /* -> struct kept */
     struct kept *newest, *oldest;
     size_t bytes, max_bytes;
-    int64_t term; /* how often all went */
+    int64_t term; /* how often all texts were dropped */
 };
 
 static int64_t key_of(int64_t id, unsigned version)
@@ -124,7 +125,7 @@ int64_t shown_jobs_keep(struct shown_jobs *all, int64_t id, unsigned version,
     struct kept *before = find(all, key), *k;
     if (before)
         drop(all, before);
-    if (size > all->max_bytes / 8) /* a large one is not worth many small ones */
+    if (size > all->max_bytes / 8) /* a large text is not worth dropping many small ones */
         return 0;
     if (id >> ID_BITS != 0 || all->term == LAST_TERM)
         return 0;

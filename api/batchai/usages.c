@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Usages: clusters, and vCPUs by VM family. How many vCPUs a size counts as is the service's table
- * of 2018 (size names carry family and size).
+ * Usages: clusters, and vCPUs by VM family. The numbers of vCPUs are from the service's table of
+ * 2018 (names of sizes contain family and size).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "storage/storage.h"
 
 #define FAMILIES  7
-#define CORES_MAX 1024 /* no size has more: what says so names something else */
+#define CORES_MAX 1024 /* no size has more: a larger number in a name means something else */
 static const struct family {
     const char *name;
     unsigned versions;
@@ -21,9 +21,9 @@ static const struct family {
     {"NCv3", V_2018_05_01}, {"ND", V_2018_05_01}, {"NV", V_ALL},
 };
 
-/* Which family a size counts to, by the patterns of its name; cores per unit of its number. */
+/* The family of a size, by patterns of its name, and the cores per unit of its number. */
 static const struct size_rule {
-    const char *prefix, *suffix; /* of the size without STANDARD_ */
+    const char *prefix, *suffix; /* patterns for the name without STANDARD_ */
     int family;                  /* index into families */
 } size_rules[] = {
     {"NC", "_V2", 3}, {"NC", "_V3", 4}, {"NC", "", 2},    {"ND", "", 5},
@@ -50,7 +50,7 @@ static int family_of(const char *size)
     return -1;
 }
 
-/* vCPUs of the D series, whose number is no core count; all others say their cores. */
+/* The number in names of the D series is not a core count; all other names contain their cores. */
 static int cores_of(const char *size)
 {
     static const struct {

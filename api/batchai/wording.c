@@ -19,8 +19,9 @@ const char *word_type(enum api_version v, const char *type)
     return type;
 }
 
-/* As recorded, blanks included. A message is replaced only if it is exactly the stored one: those
- * that say more (a signal, a node) are kept. NULL: the message did not change. */
+/* Messages as recorded from the service, blanks included. A message is replaced only if it is
+ * exactly the stored one; longer ones (with a signal, a node) are kept. NULL: the message is the
+ * same in that version. */
 static const struct error_wording {
     unsigned versions;
     const char *code, *then_code;

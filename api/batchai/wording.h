@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the same thing is called in each api-version, where that is no property's name: type
- * strings, error codes and their messages. One table each.
+ * Names that differ between api-versions and are not names of properties: type strings, error codes
+ * and their messages. One table each.
  */
 #ifndef API_BATCHAI_WORDING_H
 #define API_BATCHAI_WORDING_H
@@ -10,7 +10,7 @@
 
 #include "model/schema.h"
 
-/* The type string; the newest version's where the asked one has no other. */
+/* The type string; the newest version's if the requested one has no other. */
 const char *word_type(enum api_version v, const char *type);
 /* Rewrites the codes and messages of a BatchAIError array (NULL: nothing to do). */
 void word_errors(enum api_version v, json_t *errors);

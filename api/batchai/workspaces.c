@@ -53,7 +53,7 @@ static int insert_workspace(struct request *r, const struct resource_group *g,
     return rc;
 }
 
-/* A repeated PUT answers 200 with what is stored; a different location is refused. */
+/* A repeated PUT answers 200 with the stored workspace; a different location is refused. */
 static int check_same_location(struct arena *a, const struct workspace *w, const json_t *doc,
                                struct err *e)
 {
@@ -66,7 +66,7 @@ static int check_same_location(struct arena *a, const struct workspace *w, const
                    w->name, w->scope.location, given);
 }
 
-/* A PUT that gives tags sets them; one that gives none, or the same, changes nothing. */
+/* A PUT with tags sets them; one without, or with the same, changes nothing. */
 static int put_tags(struct request *r, const struct workspace *w, const json_t *doc, struct err *e)
 {
     json_t *tags = json_object_get(doc, "tags");

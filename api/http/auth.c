@@ -12,10 +12,10 @@
 #define US_PER_S        1000000LL
 #define TOKEN_KEY_BYTES 32
 
-/* A token may be from a moment ahead of us: the clock was set back a little. */
+/* A token may seem to be from the near future if the clock was set back a little. */
 #define CLOCK_SKEW_US (300 * US_PER_S)
 
-/* Round-robin memory of verified tokens; 32 clients at once is plenty, a miss costs 30 us. */
+/* Verified tokens, replaced round-robin. 32 clients at once is plenty; a miss costs 30 us. */
 #define CACHE_SLOTS      32
 #define TOKEN_HASH_BYTES 32
 
@@ -88,7 +88,7 @@ static int bad_token(struct err *e, const char *why)
                    why);
 }
 
-/* What clients ask for who were told of no other cloud than the public one. */
+/* The audiences of clients that know only the public cloud. */
 static const char *const arm_audiences[] = {"https://management.azure.com",
                                             "https://management.core.windows.net"};
 
@@ -109,7 +109,7 @@ bool audience_served(struct request *r, const char *audience)
     return is_below(audience, request_base(r)) || is_below(audience, r->api->endpoint);
 }
 
-/* A claim in seconds; 0 if it is missing or no instant of ours. */
+/* The instant of a claim in seconds; 0 if it is missing or out of range. */
 static int64_t instant_of(jwt_t *jwt, const char *claim)
 {
     int64_t s = (int64_t)jwt_get_grant_int(jwt, claim);
@@ -124,7 +124,7 @@ static int verify(struct request *r, const char *token, int64_t *expires_us, str
     jwt_t *jwt = NULL;
     if (jwt_decode(&jwt, token, c->token_key, TOKEN_KEY_BYTES) != 0 || !jwt)
         return bad_token(e, "it is malformed or was not signed by this daemon");
-    /* An unsigned token decodes too: the algorithm must be ours. */
+    /* Unsigned tokens decode too, so the algorithm must be checked. */
     const char *issuer = jwt_get_grant(jwt, "iss");
     bool ours = jwt_get_alg(jwt) == JWT_ALG_HS256 && issuer && strcmp(issuer, "batchaid") == 0;
     bool for_us = audience_served(r, jwt_get_grant(jwt, "aud"));

@@ -10,16 +10,16 @@
 
 struct token_cache;
 
-/* ERR_NO_TOKEN, ERR_INVALID_TOKEN or ERR_EXPIRED_TOKEN if the request's bearer token is not good.
+/* ERR_NO_TOKEN, ERR_INVALID_TOKEN or ERR_EXPIRED_TOKEN if the request's bearer token is not valid.
  */
 int auth_check(struct request *r, struct err *e) MUST_CHECK;
 
-/* Whether tokens for `audience` (a URL; NULL: none) are good here: our own address as the client or
- * the configuration has it, or the public cloud's resource manager, which clients ask for when
- * nobody told them of another. */
+/* Whether tokens for `audience` (a URL; NULL: none) are valid here: our own address as the client
+ * or the configuration has it, or the public cloud's resource manager, which clients use if they
+ * are not told otherwise. */
 bool audience_served(struct request *r, const char *audience);
 
-/* A fresh token for `client_id`, for the audience asked; caller frees. *lifetime_s is filled. */
+/* A new token for `client_id` and this audience; caller frees. Sets *lifetime_s. */
 char *auth_issue(const struct api_config *c, const char *client_id, const char *audience,
                  int64_t now_us, int *lifetime_s);
 

@@ -12,7 +12,7 @@
 
 /* --- bodies that are kept ------------------------------------------------------------------- */
 
-/* May anybody send it, without a token? */
+/* Whether anybody may send the request without a token. */
 static bool is_open(const struct request *r)
 {
     return !r->service->may || (r->route->flags & ROUTE_OPEN);
@@ -84,8 +84,8 @@ static enum MHD_Result count_length(void *ctx, enum MHD_ValueKind kind, const ch
     return MHD_YES;
 }
 
-/* Where a body ends must be said once and in one way: whoever stands between a client and us may
- * read it the other way, and take a body's end for another request (RFC 9112, section 6.3). */
+/* The head must define the end of the body once and in one way. A proxy might otherwise understand
+ * it differently, and take part of the body for another request (RFC 9112, section 6.3). */
 int body_check_head(struct request *r, struct err *e)
 {
     int lengths = 0;
@@ -113,8 +113,8 @@ void body_begin(struct request *r)
     unsigned long long n = length ? strtoull(length, NULL, 10) : 0;
     if (!r->early.code && (r->route->flags & ROUTE_DECODED) && n > longest(r))
         too_large(r);
-    /* Whoever asks first whether to send its body, or has more than is read for nothing, is told
-     * now; others when they have said what they have to say. */
+    /* A client that asks before sending its body, or whose body is longer than we discard, gets the
+     * error now; others after their body. */
     if (r->early.code && (n > BODY_DISCARD_MAX || request_header(r, "Expect")))
         r->hang_up = true;
 }
@@ -174,7 +174,7 @@ int body_take(struct request *r, const char *data, size_t *size)
         size_t took = r->sink->take(r->sink->ctx, data, n);
         assert(took <= n);
         *size = n - took;
-        r->api->counters.body_bytes -= *size; /* they come again */
+        r->api->counters.body_bytes -= *size; /* these bytes will come again */
         if (*size > 0 && !r->answered)
             starve(r);
         return 0;

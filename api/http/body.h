@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bodies of requests as they come in. Those that a handler wants whole are kept up to the service's
- * limit and, together, up to a bound; those of a ROUTE_STREAM go to the handler piece by piece, at
- * its speed: what it does not take stays in the connection, whose client then has to wait.
+ * Bodies of requests as they come in. Bodies that a handler wants whole are kept, each up to the
+ * service's limit and all together up to a bound. Bodies of a ROUTE_STREAM go to the handler piece
+ * by piece, at its speed: bytes that it does not take stay in the connection, and the client has to
+ * wait.
  *
  * The handler of a ROUTE_STREAM is called when the head has been accepted, and returns
- * request_stream(). It answers with request_finish(), after end() or at any time before: what then
- * still comes is thrown away.
+ * request_stream(). It answers with request_finish(), after end() or at any time before; bytes that
+ * still come after that are thrown away.
  */
 #ifndef API_HTTP_BODY_H
 #define API_HTTP_BODY_H
 
 #include "api/http/request.h"
 
-/* All bodies under way together; of them, those that anybody may send. */
+/* Bounds for all bodies under way together, and for those that anybody may send. */
 #define BODIES_MAX      (256u * 1024 * 1024)
 #define BODIES_OPEN_MAX (16u * 1024 * 1024)
-/* What is read and thrown away of the body of a request that is refused, so that the client gets to
- * read why; a longer one is cut off. */
+/* How much of the body of a refused request is read and thrown away, so that the client can read
+ * the error; a longer body is cut off. */
 #define BODY_DISCARD_MAX (64u * 1024 * 1024)
 
 struct body_sink {
-    /* Takes bytes: how many of the n > 0. Fewer than n: no more come until body_more(). */
+    /* Takes some of the n > 0 bytes and returns how many. If fewer than n, no more come until
+     * body_more(). */
     size_t (*take)(void *ctx, const char *bytes, size_t n);
     void (*end)(void *ctx);     /* the body is complete */
     void (*release)(void *ctx); /* once: the request is over, or its client is gone */
@@ -29,7 +31,7 @@ struct body_sink {
 };
 
 REPLIED request_stream(struct request *r, const struct body_sink *sink);
-/* The sink can take more. From the loop's thread; not from within take(). */
+/* The sink can take more. Call it on the loop's thread, but not inside take(). */
 void body_more(struct request *r);
 
 #endif

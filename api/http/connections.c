@@ -16,10 +16,10 @@ enum list { FRESH, IDLE, BUSY, LISTS };
 
 /* An address that has connections, or whose failed logins are not forgotten yet. */
 struct peer {
-    struct peer *next; /* in its bucket */
+    struct peer *next; /* next in its bucket */
     unsigned char address[16];
     int open;
-    uint64_t failures_until_ms; /* as if each failure took LOGIN_FAILURE_EVERY_MS, in turn */
+    uint64_t failures_until_ms; /* each failure moves this on by LOGIN_FAILURE_EVERY_MS */
 };
 
 struct connection {
@@ -65,7 +65,7 @@ static void address_of(const struct sockaddr *from, unsigned char out[16])
 
 static struct peer **bucket_of(struct connections *all, const unsigned char address[16])
 {
-    uint32_t h = 2166136261u; /* FNV-1a */
+    uint32_t h = 2166136261u; /* FNV-1a hash */
     for (int i = 0; i < 16; i++)
         h = (h ^ address[i]) * 16777619u;
     return &all->bucket[h % BUCKETS];
@@ -86,7 +86,7 @@ static struct peer *peer_get(struct connections *all, const struct sockaddr *fro
     return p;
 }
 
-/* Forgets an address without connections whose failures have worn off, or every one. */
+/* Forgets addresses without connections whose failures have expired, or all addresses. */
 static void forget_peers(struct connections *all, uint64_t now_ms, bool every)
 {
     for (size_t i = 0; i < BUCKETS; i++)
@@ -166,7 +166,8 @@ bool connection_refused(const struct connection *c)
 
 /* --- making room ---------------------------------------------------------------------------- */
 
-/* The oldest of a list that is `of`'s (NULL: anybody's) and not closed already. */
+/* The oldest connection of a list that belongs to `of` (NULL: to anybody) and is not being closed.
+ */
 static struct connection *oldest(struct connections *all, enum list list, const struct peer *of)
 {
     for (struct connection *c = all->first[list]; c; c = c->after)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Connections, from accept to close: how many there are, of which address, and which of them have
- * not yet shown that a client is behind them. One that has not sent the head of a request
- * `first_head_ms` after it was accepted, its TLS handshake included, is closed; so nobody
- * keeps half-open ones. Where there are too many, in all or from one address, the oldest that is
- * half-open goes, else the one that has been idle for longest, else the new one: so nobody is shut
- * out by connections that do nothing.
+ * Connections, from accept to close: their number, their addresses, and which of them have not yet
+ * shown that there is a client. One that has not sent the head of a request `first_head_ms` after
+ * it was accepted, its TLS handshake included, is closed; so nobody can keep half-open ones. Where
+ * there are too many, in all or from one address, the oldest that is half-open goes, else the one
+ * that has been idle for longest, else the new one: so nobody is shut out by connections that do
+ * nothing.
  *
  *     accepted -> fresh -> busy (a request is under way) <-> idle
  *
@@ -30,7 +30,7 @@ struct connection;
 
 /* `max`: how many at a time. */
 struct connections *connections_create(uv_loop_t *loop, uint64_t first_head_ms, int max);
-/* How many there were, and how many of them were hung up on. */
+/* How many there were, and how many of them we closed. */
 void connections_count(const struct connections *all, uint64_t *opened, uint64_t *hung_up);
 /* All connections must be closed. Frees when the loop has closed its timer, then calls `cb`. */
 void connections_close(struct connections *all, void (*cb)(void *ctx), void *ctx);
@@ -38,14 +38,16 @@ void connections_close(struct connections *all, void (*cb)(void *ctx), void *ctx
 /* `fd` is borrowed until connection_closed(). */
 struct connection *connection_opened(struct connections *all, int fd, const struct sockaddr *from);
 void connection_closed(struct connection *c);
-/* The head of a request is there; the request is over. */
+/* busy: the head of a request is there. idle: the request is over. */
 void connection_busy(struct connection *c);
 void connection_idle(struct connection *c);
-/* No request is served on it any more: what it sends is thrown away until it is closed. */
+/* No request is served on this connection any more: everything it sends is thrown away until it is
+ * closed. */
 void connection_refuse(struct connection *c);
 bool connection_refused(const struct connection *c);
 
-/* Logins that failed, by the address that they came from: may this one try (now_ms: monotonic)? */
+/* Failed logins are counted by address: whether this one may try (now_ms: monotonic), and that it
+ * has failed. */
 bool connection_may_log_in(const struct connection *c, uint64_t now_ms);
 void connection_login_failed(struct connection *c, uint64_t now_ms);
 

@@ -9,7 +9,7 @@
 #include "lib/jsonread.h"
 
 #define SLICE_NS (5 * 1000 * 1000)
-/* A tree of so many values is made and freed in some 10 ms; nothing that a service takes has more.
+/* Making and freeing a tree of this many values takes some 10 ms; no valid body has more.
  */
 #define VALUES_MAX 50000
 
@@ -29,7 +29,7 @@ int content_check_type(const struct request *r, struct err *e)
                    "The Content-Type is '%.100s'; it must be application/json.", type);
 }
 
-/* Not in jansson's own words, which quote the text at fault: it may be a secret. */
+/* Describes the error without jansson's own text, which quotes the input: that may be a secret. */
 static const char *what_is_wrong(const json_error_t *je)
 {
     static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a body is, as its row says: looked at by its type when the head is there, and decoded when
- * all of it is.
+ * The content of a body by its route: checks its type when the head is there, and decodes it when
+ * it is complete.
  */
 #ifndef API_HTTP_CONTENT_H
 #define API_HTTP_CONTENT_H
@@ -11,7 +11,7 @@
 #define ROUTE_DECODED (ROUTE_JSON | ROUTE_JSON_OPTIONAL | ROUTE_FORM | ROUTE_XML)
 
 int content_check_type(const struct request *r, struct err *e) MUST_CHECK;
-/* Out of request.raw into request.body, form or xml. 1: it takes more turns; to be called again. */
+/* Decodes request.raw into request.body, form or xml. 1: it takes more turns; call it again. */
 int content_decode(struct request *r, struct err *e) MUST_CHECK;
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * The boundary where struct err becomes HTTP. Each service has one table of what it calls the kinds
- * of errors, as lists of rows X(kind, status, code, adds):
+ * The boundary where struct err becomes HTTP. Each service has one table that maps kinds of errors
+ * to its own codes, as lists of rows X(kind, status, code, adds):
  *
  *   #define NAME_ERRORS(X) HTTP_ERRORS(X) X(ERR_CONFLICT, 409, "Conflict", 0) ...
  *   #define NAME_OWN(X)    X(NAME_TOO_LONG, 400, "TooLong", 0) ...
  *   enum { ERROR_OWN_KINDS(name_kinds, NAME_OWN) };     if it has kinds of its own
  *   ERROR_TABLE(name_words, NAME_ERRORS, NAME_OWN)      or NO_OWN_ERRORS
  *
- * A kind of err_table.h without a row does not compile (-Wswitch), nor does one with two.
+ * A table does not compile if a kind of err_table.h has no row (-Wswitch) or two rows.
  */
 #ifndef API_HTTP_ERROR_H
 #define API_HTTP_ERROR_H
@@ -17,8 +17,8 @@
 
 #include "api/http/service.h"
 
-/* Where no service was found; and what the reading of requests raises, and what may fail anywhere,
- * for services that call it the same. */
+/* Rows for requests without a service, for reading requests, and for failures anywhere; services
+ * with the same codes use them too. */
 #define HTTP_ERRORS(X)                                                                             \
     X(ERR_BAD_REQUEST, 400, "BadRequest", 0)                                                       \
     X(ERR_INVALID_CONTENT, 400, "InvalidRequestContent", 0)                                        \
@@ -44,7 +44,7 @@
     X(ERR_ALREADY_RUNNING, 500, "StateDirectoryInUse", ADDS_SERVICE_CAUSE)                         \
     X(ERR_SCHEMA_TOO_NEW, 500, "DatabaseFromNewerVersion", ADDS_SERVICE_CAUSE)
 
-/* For a service below which nobody raises them: a fault of ours, should it happen. */
+/* For a service whose rooms below never raise these kinds: if it happens, it is a bug. */
 #define NO_CORE_ERRORS(X)     ERR_CORE_KINDS(ERROR_FAULT_ROW)
 #define ERROR_FAULT_ROW(kind) ERROR_CASE(kind, 500, "InternalServerError", ADDS_SERVICE_CAUSE)
 
@@ -72,10 +72,10 @@
         return error_fault;                                                                        \
     }
 
-extern const struct error_words error_fault; /* a fault of ours */
+extern const struct error_words error_fault; /* a bug of ours */
 struct error_words error_own(const struct error_words *own, size_t n, int kind);
 
-/* What `s` (NULL: none was found) calls it. */
+/* The code of a kind in service `s` (NULL: none was found). */
 struct error_words error_words(const struct service *s, int kind);
 /* {"error":{"code","message"[,"target"]}}; new reference. */
 json_t *error_body(struct error_words words, const struct err *e);

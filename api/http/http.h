@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The HTTP room: a libmicrohttpd daemon per listening socket, without threads of its own (its epoll
- * descriptor is one uv_poll on the loop). A request flows server -> router -> handler of a service,
- * which is a folder beside this one -> reply; a reply leaves only once everything written so far is
- * on disk (st_when_durable).
+ * descriptor is one uv_poll on the loop). A request goes server -> router -> handler of a service
+ * (in a folder beside this one) -> reply. A reply leaves only once everything written so far is on
+ * disk (st_when_durable).
  *
  * Borrows everything in its configuration; owns the sockets and requests under way.
  */
@@ -28,7 +28,7 @@ struct api_listen {
     int port;         /* 0: any free one */
 };
 
-/* What replies wait for: nothing leaves before what was written so far is on disk. */
+/* The disk, for which replies wait: nothing leaves before everything written so far is on disk. */
 struct api_disk {
     bool (*has_pending)(void *ctx);
     /* `why` is NULL, or says why all that this turn wrote was rolled back. */
@@ -44,7 +44,7 @@ struct api_config {
 
     const struct served *services; /* the more literal path wins, then the first */
     size_t n_services;
-    /* The server stops, and what handlers wait for must end now. */
+    /* The server stops: everything that handlers wait for must end now. */
     void (*hurry)(void *ctx);
     void *hurry_ctx;
 
@@ -54,7 +54,7 @@ struct api_config {
 
     const uint8_t *token_key; /* 32 bytes; signs access tokens and download links */
     int token_lifetime_s;
-    int retry_after_s; /* what a 202 and an InProgress operation ask clients to wait */
+    int retry_after_s; /* how long a 202 and an InProgress operation ask clients to wait */
 };
 
 /* Binds and serves. ERR_CONFIG: an address cannot be bound, with the address in the message; the
@@ -65,18 +65,19 @@ const char *api_endpoint(const struct api *api);
 /* Since the start. */
 struct api_counters {
     uint64_t connections; /* accepted */
-    uint64_t hung_up;     /* of these, how many were closed from here: silent, or too many */
-    uint64_t requests;    /* whose head was read */
+    uint64_t hung_up;     /* how many of them we closed: silent, or too many */
+    uint64_t requests;    /* requests whose head was read */
     uint64_t refused;     /* of these, before a handler was called */
     uint64_t failed;      /* of these, answered with 5xx */
     uint64_t waited;      /* of these, whose reply waited for the disk */
     uint64_t body_bytes;  /* read of bodies */
-    uint64_t slow;        /* handlers that took longer in one piece than they may: LOOP_SLOW_US */
-    uint64_t longest_us;  /* of all these pieces */
+    uint64_t slow;        /* handlers that took longer in one piece than LOOP_SLOW_US */
+    uint64_t longest_us;  /* the longest of these pieces */
 };
 struct api_counters api_counters(const struct api *api);
 
-/* Sends what became ready in this loop turn. Call at each turn end, after st_turn_end(). */
+/* Sends the replies that became ready in this loop turn. Call it at each turn end, after
+ * st_turn_end(). */
 void api_turn(struct api *api);
 /* Stops accepting, finishes what is under way, then calls `cb` and frees api. */
 void api_stop(struct api *api, void (*cb)(void *ctx), void *ctx);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of this room share about the running server.
+ * The running server, shared by the files of this room.
  */
 #ifndef API_HTTP_PRIV_H
 #define API_HTTP_PRIV_H
@@ -18,8 +18,8 @@ struct listener {
     struct api *api;
     struct MHD_Daemon *mhd; /* owned */
     uv_poll_t poll;         /* on the epoll descriptor of mhd */
-    uv_timer_t timer;       /* what MHD_get_timeout asks for */
-    uv_idle_t idle;         /* when it asks to run again at once */
+    uv_timer_t timer;       /* for the timeout of MHD_get_timeout */
+    uv_idle_t idle;         /* for a timeout of 0 */
     bool dirty;             /* a connection was resumed: run before the loop sleeps */
     bool handled;           /* a handler ran since the pump began */
     int port;
@@ -42,13 +42,13 @@ struct api {
     struct token_cache *tokens;      /* owned */
     struct ways *ways;               /* owned */
     struct connections *connections; /* owned */
-    struct guid_source guids;        /* of the ids that requests get */
-    struct request *spare;           /* owned; over, and kept for the next */
+    struct guid_source guids;        /* source of the ids of requests */
+    struct request *spare;           /* owned; finished requests, kept for later ones */
     int n_spare;
     size_t held, held_open; /* memory of bodies under way; of those that anybody sends */
     uv_idle_t again;        /* active while `first_again` is there */
-    struct request *first_again, **end_again; /* who has more to do, in turn */
-    struct request *starved;                  /* whose stream waits for its sink */
+    struct request *first_again, **end_again; /* requests with more to do, in order */
+    struct request *starved;                  /* requests whose stream waits for its sink */
     void (*stopped)(void *ctx);
     void *stopped_ctx;
 };
@@ -56,17 +56,17 @@ struct api {
 /* Takes over resp (NULL: out of memory), adds what every reply carries. */
 struct replied *reply_response(struct request *r, int status, const char *content_type,
                                struct MHD_Response *resp) MUST_CHECK;
-/* Of body.c: looks at what the head says of the body; before the route is known, and after. */
+/* body.c: check what the head says about the body, before and after the route is known. */
 int body_check_head(struct request *r, struct err *e) MUST_CHECK;
 void body_begin(struct request *r);
-/* The next bytes; *size is what is left of them. -1: the connection is to be cut. */
+/* Takes the next bytes; *size becomes the number of bytes left. -1: the connection must be cut. */
 int body_take(struct request *r, const char *data, size_t *size) MUST_CHECK;
-/* Frees what is kept of it, releases its sink. */
+/* Frees the kept bytes and releases the sink. */
 void body_release(struct request *r);
 /* No client is waited for any more. */
 void body_hurry(struct api *api);
 
-/* Of request_life.c. NULL: nothing to destroy. */
+/* request_life.c. NULL: nothing to destroy. */
 struct request *request_create(struct listener *l, struct MHD_Connection *conn, const char *method,
                                const char *url);
 void request_destroy(struct request *r);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Listening sockets out of "host, port" settings. "localhost" is both loopback addresses on one
- * port (only 127.0.0.1 where the machine has no IPv6).
+ * Makes listening sockets from "host, port" settings. "localhost" is both loopback addresses on one
+ * port (only 127.0.0.1 if the machine has no IPv6).
  */
 #ifndef API_HTTP_LISTEN_H
 #define API_HTTP_LISTEN_H

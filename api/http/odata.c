@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A filter is a line of text: it is evaluated as it is parsed, once over nothing to check it and
- * once over each item.
+ * A filter is one line of text. It is evaluated while it is parsed: once without an item to check
+ * it, and once for each item.
  */
 #include "api/http/odata.h"
 
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define DEPTH_MAX 32 /* of parentheses and nots */
+#define DEPTH_MAX 32 /* nesting of parentheses and nots */
 #define WORD_MAX  160
 
 struct parser {
@@ -94,8 +94,8 @@ static const struct field *row_of(const struct schema *s, enum api_version v, co
     return NULL;
 }
 
-/* Turns a path as written, [s, s + n), into one with the table's spelling and "properties/" where
- * that was left out. False: the table has no such property. */
+/* Turns the path [s, s + n) into the table's spelling, and adds a missing "properties/". False: the
+ * table has no such property. */
 static bool resolve(const struct odata *o, const char *s, size_t n, char out[WORD_MAX])
 {
     const struct field *properties = row_of(o->schema, o->version, "properties", 10);
@@ -210,7 +210,7 @@ static bool holds(int op, int order)
     return order >= 0;
 }
 
-/* A property that is not there, or of another type, is equal to nothing but null. */
+/* A missing property, or one of another type, equals only null. */
 static bool compare(const json_t *v, int op, const struct literal *l)
 {
     switch (l->kind) {
@@ -289,7 +289,7 @@ static bool parse_unary(struct parser *p)
     return result;
 }
 
-/* Both sides are always parsed, as the text must be read to its end. */
+/* Both sides are always parsed, because the text must be read to its end. */
 static bool parse_and(struct parser *p)
 {
     bool result = parse_unary(p);

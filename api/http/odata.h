@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * $filter and $select of the versions that have them (2017-09-01-preview, 2018-03-01), read against
- * the field table of what is listed: a property that the table does not have is a 400.
+ * $filter and $select of the versions that have them (2017-09-01-preview, 2018-03-01). They are
+ * checked against the field table of the listed resource: an unknown property is a 400.
  *
  * $filter: path eq|ne|lt|le|gt|ge literal, startswith(path, 'text'), joined by and, or, not and
  * parentheses. A path is "name", "properties/vmSize" or, as SDKs flatten it, "vmSize". Texts
@@ -24,9 +24,9 @@ struct odata {
 
 /* ERR_INVALID_QUERY, with the place in the text, unless both are well-formed. */
 int odata_check(struct odata *o, struct err *e) MUST_CHECK;
-/* Does a rendered item pass $filter? */
+/* Whether a rendered item passes $filter. */
 bool odata_matches(const struct odata *o, const json_t *item);
-/* The item with what $select names. Steals `item`, returns a new reference. */
+/* Reduces the item to the paths in $select. Steals `item`, returns a new reference. */
 json_t *odata_pick(const struct odata *o, json_t *item);
 
 #endif

@@ -9,7 +9,7 @@
 #include "api/http/url.h"
 #include "lib/jsontext.h"
 
-#define PAGE_BYTES  (4 * 1024 * 1024) /* rows are added until it has so many */
+#define PAGE_BYTES  (4 * 1024 * 1024) /* rows are added until the page has this many */
 #define MAX_RESULTS 1000              /* spec: MaxResultsParameter */
 #define LIST_HEAD   "{\"value\":["
 
@@ -55,7 +55,7 @@ struct link_builder {
     struct strbuf url;
 };
 
-/* Every parameter of this request but those that say which page. */
+/* Copies every parameter of this request except those that select the page. */
 static enum MHD_Result copy_parameter(void *ctx, enum MHD_ValueKind kind, const char *key,
                                       size_t key_size, const char *value, size_t value_size)
 {

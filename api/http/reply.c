@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Building replies: body, the headers that every reply carries, and the token that proves it.
+ * Builds replies: the body, the headers of all replies, and the token that proves that there is a
+ * reply.
  */
 #include <assert.h>
 #include <microhttpd.h>
@@ -13,7 +14,7 @@
 #include "api/http/request.h"
 #include "lib/jsontext.h"
 
-/* The token's address is all there is to it. */
+/* Only the address of the token matters. */
 static char token_object;
 #define TOKEN ((struct replied *)(void *)&token_object)
 
@@ -82,7 +83,7 @@ struct replied *reply_text(struct request *r, int status, const char *content_ty
 
 struct replied *reply_json(struct request *r, int status, json_t *body)
 {
-    /* Something that is not UTF-8 was packed: a fault of ours, but no reason to die. */
+    /* The object has text that is not UTF-8: a bug of ours, but no reason to end. */
     if (!body) {
         struct err e;
         err_set(&e, ERR_INTERNAL, NULL, "The reply cannot be written as JSON.");
@@ -104,7 +105,7 @@ struct replied *reply_json_text(struct request *r, int status, struct strbuf *bo
 
 struct replied *reply_json_copy(struct request *r, int status, const char *text, size_t len)
 {
-    /* libmicrohttpd copies it, and so does not write to it. */
+    /* libmicrohttpd copies the text and does not write to it. */
     struct MHD_Response *copy =
         MHD_create_response_from_buffer(len, (char *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY);
     return reply_response(r, status, JSON_CONTENT_TYPE, copy);
@@ -135,7 +136,7 @@ static void add_error_headers(struct request *r, unsigned adds)
 struct replied *reply_err(struct request *r, const struct err *e)
 {
     const struct error_words words = error_words(r->service, e->code);
-    /* What cannot be reached now is told of where that is found out. */
+    /* An unreachable resource is logged by the code that finds that out. */
     if (words.status >= 500 && !(words.adds & ADDS_TRY_AGAIN))
         LOG_ERROR(r->config->log, "request.failed", LF_STR("method", r->method),
                   LF_STR("path", r->path), LF_STR("code", words.code),

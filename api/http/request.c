@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What handlers ask of a request.
+ * Functions for handlers to read requests.
  */
 #include "api/http/request.h"
 
@@ -32,7 +32,7 @@ static enum MHD_Result match_query(void *ctx, enum MHD_ValueKind kind, const cha
     if (!k || strcasecmp(k, s->name) != 0)
         return MHD_YES;
     s->found = value ? url_decode(&s->r->arena, value, value_size) : "";
-    if (!s->found) /* a malformed escape stays as it is, for whoever parses the value to refuse */
+    if (!s->found) /* a malformed escape stays as it is, and the parser of the value refuses it */
         s->found = arena_strndup(&s->r->arena, value, value_size);
     return MHD_NO;
 }

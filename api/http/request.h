@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One HTTP request under way, as handlers see it, and the ways to answer it.
+ * One HTTP request under way as handlers see it, and the functions that answer it.
  *
  * A handler returns a `struct replied *`, which only the reply_*() functions can produce, so that
  * forgetting to answer, or answering twice, does not compile. The reply leaves once everything
@@ -33,7 +33,7 @@ struct replied; /* never defined: a token */
 
 #define REQUEST_SEGMENTS_MAX 24
 #define REQUEST_HEADERS_MAX  24
-#define REQUEST_BODY_MAX     (4 * 1024 * 1024) /* what services usually take */
+#define REQUEST_BODY_MAX     (4 * 1024 * 1024) /* the usual limit of services */
 
 struct request_header {
     const char *name, *value; /* arena */
@@ -41,21 +41,23 @@ struct request_header {
 
 struct request {
     struct api *api;
-    const struct api_config *config;           /* = api's; borrowed */
-    const struct service *service;             /* NULL until matched */
-    const struct route *route;                 /* NULL until matched */
-    const void *deps;                          /* the service's; each has a function for its type */
+    const struct api_config *config; /* = api's; borrowed */
+    const struct service *service;   /* NULL until matched */
+    const struct route *route;       /* NULL until matched */
+    const void
+        *deps; /* of the service; each service has a function that returns it with its type */
     const char *method, *path;                 /* arena; path as sent, without query */
     const char *segment[REQUEST_SEGMENTS_MAX]; /* decoded; arena */
     size_t segment_len[REQUEST_SEGMENTS_MAX];
     int n_segments;
-    struct way *way;          /* by which it was found before, or will be found again; or NULL */
-    const char *rest;         /* what a {name*} at the template's end matched, decoded */
-    unsigned version;         /* the service's bit of it; 0 unless its versions are listed */
+    struct way *way;  /* the remembered way to its route (ways.h); or NULL */
+    const char *rest; /* the part that a {name*} at the end of the template matched, decoded */
+    unsigned
+        version; /* the service's bit for its api-version; 0 unless the service lists versions */
     const char *version_name; /* api-version as sent */
-    json_t *body;             /* parsed JSON body; NULL if empty or not JSON's turn; owned */
-    const struct form *form;  /* of a ROUTE_FORM; arena */
-    const struct xml *xml;    /* of a ROUTE_XML: the root; arena */
+    json_t *body; /* parsed JSON body; NULL if it is empty or the route takes no JSON; owned */
+    const struct form *form;         /* of a ROUTE_FORM; arena */
+    const struct xml *xml;           /* of a ROUTE_XML: the root; arena */
     struct xml_reading *xml_reading; /* arena; NULL: it was not begun */
     struct strbuf raw;               /* the body as sent */
     struct arena arena;
@@ -64,7 +66,7 @@ struct request {
 
     /* Below: for server.c, router.c and reply.c only. */
     struct MHD_Connection *conn;
-    struct connection *connection; /* NULL: a test's, which has none */
+    struct connection *connection; /* NULL: in a test */
     struct listener *listener;
     struct MHD_Response *response; /* owned until sent */
     int status;
@@ -72,19 +74,19 @@ struct request {
     int n_headers;
     struct err early; /* found in the head or while reading; the handler is not called */
     bool later, finished, gateway_error;
-    bool hang_up;            /* what follows on the connection cannot be told apart: close it */
-    bool answered, body_end; /* of a stream: request_finish() was called; the body is complete */
+    bool hang_up; /* the bytes that follow cannot be split into requests: close the connection */
+    bool answered, body_end; /* stream: request_finish() was called; the body is complete */
     bool waiting;            /* of a stream: suspended until it is answered */
     bool starved;            /* of a stream: suspended until body_more() */
     struct request *next_starved;
-    void (*step)(struct request *r, void *ctx); /* of request_again(); NULL: none is to come */
+    void (*step)(struct request *r, void *ctx); /* step of request_again(); NULL: none is due */
     void *step_ctx;
     struct request *next_again;
-    struct request *next_spare;   /* once it is over */
+    struct request *next_spare;   /* next in the list of finished requests */
     const struct body_sink *sink; /* arena; NULL: not a stream */
     void *kept;                   /* of request_keep() */
     void (*release)(void *kept);  /* NULL: nothing is kept */
-    size_t held;                  /* bytes of memory that raw is charged with */
+    size_t held;                  /* bytes counted for raw in api.held */
     uint64_t discarded;           /* bytes of the body that were thrown away */
 };
 
@@ -92,18 +94,18 @@ struct request {
 const char *request_param(const struct request *r, const char *name);
 /* A query parameter (decoded, name compared without case), or NULL. */
 const char *request_query(struct request *r, const char *name);
-/* Refuses a query that is not UTF-8, before anything of it is read. */
+/* Refuses a query that is not UTF-8, before any parameter is read. */
 int request_check_query(struct request *r, struct err *e) MUST_CHECK;
 /* The client's address as text, for the log. */
 const char *request_peer(struct request *r);
 /* A request header, or NULL. */
 const char *request_header(const struct request *r, const char *name);
-/* A number that a handler leaves for the next request of the same words (method, path and query);
- * 0: none yet. NULL: these words are not kept. It may be forgotten at any time (ways.h). */
+/* A number that a handler leaves for the next request with the same method, path and query; 0: none
+ * yet. NULL: this request is not remembered. It may be forgotten at any time (ways.h). */
 int64_t *request_note(struct request *r);
-/* Does the head say that a body comes? */
+/* Whether the head announces a body. */
 bool request_has_body(const struct request *r);
-/* Logins that fail are few for each address: may this one try, and it has failed. */
+/* Failed logins are limited for each address: whether this one may try, and that it has failed. */
 bool request_may_log_in(const struct request *r);
 void request_login_failed(const struct request *r);
 /* "https://HOST:PORT" as the client reached us. */
@@ -119,7 +121,7 @@ void reply_header(struct request *r, const char *name, const char *fmt, ...)
 #define JSON_CONTENT_TYPE "application/json; charset=utf-8"
 
 #define REPLIED struct replied *MUST_CHECK
-/* What the server that this request came to has counted. */
+/* The counters of the server that received this request. */
 struct api_counters request_counters(const struct request *r);
 
 REPLIED reply_json(struct request *r, int status, json_t *body);             /* steals body */
@@ -130,20 +132,20 @@ REPLIED reply_empty(struct request *r, int status);
 REPLIED reply_err(struct request *r, const struct err *e);
 /* Steals text (malloc). */
 REPLIED reply_text(struct request *r, int status, const char *content_type, char *text);
-/* What a handler goes on with after it has returned: `release` is called once, when the request is
- * over: its reply is gone, or its client. One for each request; what is in the request's arena
- * alone need not be kept. */
+/* Keeps what a handler needs after it has returned. `release` is called once, when the request is
+ * over: the reply was sent, or the client is gone. One for each request; memory in the request's
+ * arena need not be kept. */
 void request_keep(struct request *r, void *kept, void (*release)(void *kept));
-/* Now already, as no reply needs it. */
+/* Releases it early, because the reply does not need it. */
 void request_release(struct request *r);
-/* It is the caller's again. */
+/* Gives it back to the caller without releasing it. */
 void *request_take_back(struct request *r);
 
-/* The answer comes by request_finish(), from the loop thread. */
+/* request_finish() will answer, on the loop's thread. */
 REPLIED reply_later(struct request *r);
 void request_finish(struct request *r, struct replied *token);
-/* Of a request that is answered later: calls `step` in the next turn of the loop, after others had
- * theirs. For work that takes longer than a few milliseconds. */
+/* For a request that is answered later: calls `step` in the next turn of the loop, after other
+ * requests had their turn. For work that takes longer than a few milliseconds. */
 void request_again(struct request *r, void (*step)(struct request *r, void *ctx), void *ctx);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The beginning and the end of a request. Those that are over are kept, with one block of their
- * arena, for the next: the allocator would merge and split these large pieces each time.
+ * The beginning and the end of a request. Finished requests are kept, with one block of their
+ * arena, for later ones, because the allocator would merge and split these large pieces each time.
  */
 #include <microhttpd.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ void request_destroy(struct request *r)
     if (r->response)
         MHD_destroy_response(r->response);
     json_decref(r->body);
-    body_release(r); /* a sink may point into what is kept */
+    body_release(r); /* a sink may point into the kept memory */
     request_release(r);
     xml_end(r->xml_reading);
     way_release(r->way);

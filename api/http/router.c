@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Path literals match without regard to case, as clients send resourceGroups and resourcegroups.
- * A path that matches under another method is 405 with Allow; one that matches nothing is 404.
+ * Path literals match in any case, because clients send both resourceGroups and resourcegroups. A
+ * path that matches under another method is 405 with Allow; one that matches nothing is 404.
  */
 #include "api/http/router.h"
 
@@ -21,7 +21,7 @@ static size_t segment_length(const char *p)
     return (size_t)(strchrnul(p, '/') - p);
 }
 
-/* The template's segment i: [*s, *s + *n). Returns false past its end. */
+/* Segment i of the template: [*s, *s + *n). False: there are fewer. */
 static bool template_segment(const char *path, int i, const char **s, size_t *n)
 {
     const char *p = path;
@@ -46,14 +46,14 @@ static bool is_tail(const char *s, size_t n)
     return is_param(s, n) && s[n - 2] == '*';
 }
 
-/* Most clients write a path as the table does. */
+/* Tries an exact match first: most clients spell a path as the table does. */
 static bool is_literal(const struct request *r, int i, const char *s, size_t n)
 {
     return r->segment_len[i] == n &&
            (memcmp(r->segment[i], s, n) == 0 || strncasecmp(r->segment[i], s, n) == 0);
 }
 
-/* Runs for every route of a table at every request: no look at the template but this one. */
+/* Runs for every route of a table at every request, so it reads the template only once. */
 static bool matches(const char *template, const struct request *r)
 {
     const char *p = template;
@@ -90,8 +90,8 @@ static int bad_path(const char *at, size_t n, const char *what, struct err *e)
                    (int)(n > 200 ? 200 : n), at);
 }
 
-/* Splits and decodes the path. -1: a malformed escape, or no UTF-8: nobody below needs to expect
- * either. */
+/* Splits and decodes the path. -1: a malformed escape or text that is not UTF-8, which rooms below
+ * never see. */
 static int split_path(struct request *r, struct err *e)
 {
     const char *p = r->path;
@@ -99,9 +99,9 @@ static int split_path(struct request *r, struct err *e)
         p++;
         size_t n = segment_length(p);
         if (n == 0 && p[0] == '\0')
-            break; /* a trailing slash says nothing */
+            break; /* a trailing slash has no meaning */
         if (r->n_segments == REQUEST_SEGMENTS_MAX)
-            return 0; /* no template but a tail's is that deep; the tail reads r->path */
+            return 0; /* only templates with a tail are that deep, and the tail reads r->path */
         char *seg = url_decode(&r->arena, p, n);
         size_t len = seg ? strlen(seg) : 0;
         if (!seg || !jsontext_is_utf8(seg, len))
@@ -114,7 +114,7 @@ static int split_path(struct request *r, struct err *e)
     return 0;
 }
 
-/* Decodes what a {name*} matched. */
+/* Decodes the part of the path that a {name*} matched. */
 static int take_tail(struct request *r, struct err *e)
 {
     const char *s = "", *p = r->path;
@@ -136,13 +136,15 @@ static int take_tail(struct request *r, struct err *e)
 
 /* --- which service -------------------------------------------------------------------------- */
 
-/* How literal a segment is: a literal before a parameter before a tail before nothing. */
+/* The rank of a segment: a literal counts more than a parameter, that more than a tail, that more
+ * than nothing. */
 static int literalness(const char *s, size_t n)
 {
     return n == 0 ? 0 : is_tail(s, n) ? 1 : is_param(s, n) ? 2 : 3;
 }
 
-/* Of two templates that match: is `a` the more literal, at the first place where they differ? */
+/* Whether `a` is the more literal of two matching templates, at the first segment where they
+ * differ. */
 static bool more_literal(const char *a, const char *b)
 {
     while (*a || *b) {
@@ -179,7 +181,7 @@ static bool host_matches(const struct service *s, const char *host)
     return !s->hosts;
 }
 
-/* The most literal of the service's templates that match; NULL: none does. */
+/* The most literal matching template of the service; NULL: none matches. */
 static const char *path_matches(const struct service *s, const struct request *r)
 {
     const char *best = s->paths ? NULL : "";
@@ -189,7 +191,7 @@ static const char *path_matches(const struct service *s, const struct request *r
     return best;
 }
 
-/* A service that names hosts comes before those that do not. */
+/* A service with a list of hosts goes before those without. */
 static void find_service(struct request *r)
 {
     const char *host = request_header(r, "Host"), *best = NULL;
@@ -199,7 +201,7 @@ static void find_service(struct request *r)
         const char *path = host_matches(s, host ? host : "") ? path_matches(s, r) : NULL;
         if (!path)
             continue;
-        assert(!r->service || best); /* one of a turn before, by its path */
+        assert(!r->service || best); /* the service was found by its path before */
         bool both = r->service && !r->service->hosts == !s->hosts;
         if (r->service && (both ? !more_literal(path, best) : !s->hosts))
             continue;
@@ -276,8 +278,8 @@ static const struct route *find_route(const struct request *r)
     return NULL;
 }
 
-/* No row is right: the first of another version, which check_version() refuses, or else which
- * methods there are. */
+/* If no row fits: the first row of another version, which check_version() refuses; without one,
+ * collects the methods of the path. */
 static const struct route *nearest_route(const struct request *r, struct strbuf *allow)
 {
     for (size_t i = 0; i < r->service->n_routes; i++) {
@@ -322,7 +324,7 @@ static int match(struct request *r, struct err *e)
     return rc;
 }
 
-/* What of the path and query alone follows: service and route. */
+/* Finds what follows from path and query alone: service and route. */
 static int find_way(struct request *r, struct err *e)
 {
     if (split_path(r, e) < 0 || request_check_query(r, e) < 0)

@@ -2,12 +2,12 @@
  *
  * libmicrohttpd on the loop. One MHD daemon per listening socket, in external epoll mode: its epoll
  * descriptor is watched by a uv_poll, MHD_get_timeout() feeds a uv_timer, and MHD_run() does the
- * rest. A request lives from MHD's first call to MHD's completion callback, also while suspended.
+ * rest. A request lives from MHD's first call to MHD's completion callback, including the time when
+ * it is suspended.
  *
  *     head -> reading -> dispatched -> [waiting for the pool] -> [waiting for the disk] -> sent
  *
- * What the head says is checked before a byte of the body is kept: who asks, which route, how
- * large.
+ * The head is checked before a byte of the body is kept: the token, the route, the size.
  */
 #include <assert.h>
 #include <gnutls/gnutls.h>
@@ -25,9 +25,9 @@
 #include "api/http/router.h"
 #include "api/http/ways.h"
 
-#define CONNECTION_LIMIT     (CONNECTIONS_MAX + 96) /* and those that are being closed */
+#define CONNECTION_LIMIT     (CONNECTIONS_MAX + 96) /* plus connections that are being closed */
 #define CONNECTION_TIMEOUT_S 120                    /* idle keep-alive */
-/* Of each connection: URI, parameters, headers, and the reply's head. */
+/* Memory of each connection for URI, parameters, headers, and the head of the reply. */
 #define CONNECTION_MEMORY (64 * 1024)
 #define URI_MAX           16384
 #define PARAMETERS_MAX    400
@@ -62,7 +62,7 @@ static void resume(struct request *r)
     MHD_resume_connection(r->conn);
 }
 
-/* What a turn wrote that is rolled back did not happen: nothing of its answer may stay. */
+/* After a rollback nothing of the turn has happened, so the prepared answer must be replaced. */
 static void on_durable(void *ctx, const struct err *why)
 {
     struct request *r = ctx;
@@ -74,7 +74,7 @@ static void on_durable(void *ctx, const struct err *why)
     resume(r);
 }
 
-/* The reply is prepared; nothing may leave before the disk has what was written. */
+/* The reply is prepared, but it must not leave before everything written is on disk. */
 static void finish_when_durable(struct request *r)
 {
     r->config->disk.when_durable(r->config->disk.ctx, on_durable, r);
@@ -85,7 +85,7 @@ void request_finish(struct request *r, struct replied *token)
     (void)token;
     assert(r->later && r->response);
     if (r->sink && !r->waiting) {
-        r->answered = true; /* deliver() comes at the body's end */
+        r->answered = true; /* deliver() is called at the end of the body */
         body_more(r);
         return;
     }
@@ -95,7 +95,7 @@ void request_finish(struct request *r, struct replied *token)
         resume(r);
 }
 
-/* A handler, or a step of one, was begun then and has returned. */
+/* Measures a handler, or a step of one, that began at that time and has returned. */
 static void note_time(struct api *api, const struct route *route, uint64_t begun_ns)
 {
     uint64_t us = (uv_hrtime() - begun_ns) / 1000;
@@ -109,7 +109,7 @@ static void note_time(struct api *api, const struct route *route, uint64_t begun
              LF_INT("ms", (int64_t)(us / 1000)));
 }
 
-/* One step of one request a turn. */
+/* Each turn takes one step of one request. */
 static void on_again(uv_idle_t *i)
 {
     struct api *api = i->data;
@@ -142,7 +142,7 @@ static void suspend(struct request *r)
     r->api->suspended++;
 }
 
-/* The reply is prepared, and all of the request has been read. */
+/* Called when the reply is prepared and the whole request has been read. */
 static enum MHD_Result deliver(struct request *r)
 {
     if (!has_pending(r->config))
@@ -161,7 +161,7 @@ static enum MHD_Result refuse(struct request *r)
     return (enum MHD_Result)request_send(r);
 }
 
-/* Others have had their turn. */
+/* Goes on after others had their turn. */
 static void dispatch_on(struct request *r, void *ctx)
 {
     r->later = false;
@@ -182,7 +182,7 @@ static void dispatch(struct request *r)
     request_again(r, dispatch_on, NULL);
 }
 
-/* The body is complete. */
+/* Called when the body is complete. */
 static enum MHD_Result respond(struct request *r)
 {
     if (r->early.code)
@@ -209,7 +209,8 @@ static struct connection *connection_of(struct MHD_Connection *conn)
     return MHD_get_connection_info(conn, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 }
 
-/* The head has been read. A reply that is sent here closes the connection, if a body is to come. */
+/* Called when the head has been read. A reply that is sent here closes the connection if a body
+ * would follow. */
 static enum MHD_Result begin(struct request *r)
 {
     if (body_check_head(r, &r->early) == 0 && router_accept(r, &r->early) == 0)
@@ -268,16 +269,16 @@ static void on_completed(void *ctx, struct MHD_Connection *conn, void **state,
     connection_idle(connection_of(conn));
 }
 
-/* Paths and queries are decoded by us, segment by segment, so that %2F stays inside a segment. */
+/* We decode paths and queries ourselves, segment by segment, so that %2F stays inside a segment. */
 static size_t keep_escaped(void *ctx, struct MHD_Connection *conn, char *s)
 {
     (void)ctx, (void)conn;
     return strlen(s);
 }
 
-/* libmicrohttpd splits the query into the connection's memory, some 70 bytes a parameter, and has
- * no reply for one that does not fit, nor memory left for the reply's head where one just fits. So
- * what is too much is answered here, below it, before it begins. */
+/* libmicrohttpd puts the parameters of the query into the connection's memory, some 70 bytes each.
+ * It has no reply for a query that does not fit, and no memory left for the reply's head if one
+ * just fits. So queries that are too large are answered here, before libmicrohttpd splits them. */
 static const char *too_much(const char *uri)
 {
     size_t parameters = 1;
@@ -318,8 +319,8 @@ static void on_connection(void *ctx, struct MHD_Connection *conn, void **state,
     struct listener *l = ctx;
     if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
         connection_closed(*state);
-        /* When descriptors ran out, libmicrohttpd looks at the socket again in the run after the
-         * one in which a connection has gone; nothing else would wake it. */
+        /* After descriptors ran out, libmicrohttpd accepts again only in the run after a connection
+         * has gone, and nothing else would wake it. */
         l->dirty = true;
         return;
     }
@@ -482,17 +483,18 @@ static void hurry(struct api *api)
         api->config.hurry(api->config.hurry_ctx);
 }
 
-/* Replies under way are sent, then all connections are closed. A client that does not finish its
- * request, or does not read its reply, is waited for STOP_GRACE_MS at most, and so are a node and a
- * share. libmicrohttpd must not stop before all suspended requests were resumed; then they wait for
- * the disk or the pool only. */
+/* Sends the replies under way, then closes all connections. Waits at most STOP_GRACE_MS for a
+ * client that does not finish its request or read its reply, and for nodes and shares.
+ * libmicrohttpd must not stop before all suspended requests were resumed; then they wait for the
+ * disk or the pool only. */
 static void close_when_quiet(uv_timer_t *t)
 {
     struct api *api = t->data;
     bool patient = uv_now(api->config.loop) < api->stop_by_ms;
     if (!patient)
         hurry(api);
-    api_turn(api); /* after all that resumes: nothing may be pumped once the handles are closed */
+    api_turn(api); /* after everything that resumes requests, because nothing may be pumped once the
+                      handles are closed */
     if (api->suspended > 0 || (api->under_way > 0 && patient)) {
         uv_timer_start(t, close_when_quiet, 2, 0);
         return;
@@ -542,7 +544,7 @@ static void give_up(struct api *api, const struct listen_socket *rest, size_t n)
     api_stop(api, on_given_up, NULL);
 }
 
-/* Half of the descriptors are for agents, links and files. */
+/* Half of the descriptors are reserved for agents, links and files. */
 static int connections_max(void)
 {
     struct rlimit r;

@@ -8,7 +8,7 @@
 
 #include "api/http/http_priv.h"
 
-/* What libmicrohttpd takes at a time. */
+/* How much libmicrohttpd takes at a time. */
 #define BLOCK (32 * 1024)
 
 struct piece {
@@ -20,10 +20,10 @@ struct stream {
     struct listener *listener;
     struct MHD_Connection *conn;
     struct stream_source source;
-    uint64_t next, end; /* what is still to be asked for */
+    uint64_t next, end; /* the range that is still to be fetched */
     struct piece now, ahead;
     bool fetching, failed, suspended;
-    bool released; /* the reply is over; freed when no fetch is under way */
+    bool released; /* the reply is over; the stream is freed when no fetch is under way */
 };
 
 static void stream_free(struct stream *s)
@@ -113,7 +113,7 @@ static ssize_t take(struct stream *s, char *buf, size_t max)
 
 static ssize_t on_read(void *ctx, uint64_t pos, char *buf, size_t max)
 {
-    (void)pos; /* it only goes forward */
+    (void)pos; /* the position only moves forward */
     struct stream *s = ctx;
     ssize_t n = s->now.bytes ? take(s, buf, max) : 0;
     fetch_more(s);

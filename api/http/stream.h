@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A reply whose body comes in pieces from elsewhere, as fast as the client takes it: at most two
- * pieces are in memory, and the next is asked for when there is room. Until a piece is there the
- * connection is suspended.
+ * A reply whose body comes in pieces from elsewhere, as fast as the client takes it. At most two
+ * pieces are in memory, and the next is fetched when there is room. The connection is suspended
+ * until a piece is there.
  *
  *   libmicrohttpd asks for bytes -> (none there: suspend) -> fetch() -> ... -> stream_got() ->
  * resume
@@ -17,8 +17,8 @@
 struct stream;
 
 struct stream_source {
-    /* Asks for up to `max` bytes from `offset` on; answered by one stream_got(), never inside the
-     * call. -1: they cannot be had, and stream_got() will not come. */
+    /* Asks for up to `max` bytes from `offset` on; one stream_got() follows, never inside the call.
+     * -1: the bytes are not available, and stream_got() will not follow. */
     int (*fetch)(void *ctx, struct stream *s, uint64_t offset, size_t max);
     void (*release)(void *ctx); /* once; no fetch is under way any more */
     void *ctx;                  /* owned from reply_stream() on */
@@ -29,7 +29,7 @@ struct stream_source {
 /* Bytes [offset, offset+len) of the source. */
 struct replied *reply_stream(struct request *r, int status, const char *content_type,
                              uint64_t offset, uint64_t len, const struct stream_source *source);
-/* The piece that was asked for; `n` 0: there is none, and the reply breaks off. */
+/* Delivers the requested piece; `n` 0: there is none, and the reply is cut off. */
 void stream_got(struct stream *s, const char *bytes, size_t n);
 /* The same, but takes over `bytes` (malloc; NULL if `n` is 0). */
 void stream_take(struct stream *s, char *bytes, size_t n);

@@ -9,8 +9,8 @@
 #include "api/http/http_priv.h"
 #include "api/http/service.h"
 
-#define SLOTS          1024 /* a power of two; each way has one place where it may be */
-#define QUERY_MAX      4    /* parameters; what has more is asked for seldom */
+#define SLOTS          1024 /* a power of two; each way can be in one slot only */
+#define QUERY_MAX      4    /* parameters; requests with more are rare */
 #define TEXT_BYTES_MAX 1024 /* of path and query */
 
 struct parameter {
@@ -18,7 +18,7 @@ struct parameter {
 };
 
 struct way {
-    int refs; /* the table's, and one of each request that came by it */
+    int refs; /* one reference of the table, and one of each request that uses it */
     struct arena arena;
     const char *path, *host; /* as sent; host "": none */
     struct parameter query[QUERY_MAX];
@@ -35,7 +35,8 @@ struct way {
 };
 
 struct ways {
-    unsigned char key[crypto_shorthash_KEYBYTES]; /* so that nobody picks paths of one slot */
+    unsigned char key[crypto_shorthash_KEYBYTES]; /* a random key, so that nobody can choose paths
+                                                     of the same slot */
     struct way *slot[SLOTS];
 };
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Ways that were found before. Clients poll: the same few paths are asked for again and again. What
- * the router made of a GET that it accepted is kept, so that the next of the same words costs one
- * look into a table: service, route, version, decoded segments. All of it follows from the words
- * of the request and from tables that do not change, so it is never out of date. Who asks is not
- * part of it: that is looked at each time.
+ * Remembered ways from requests to routes. Clients poll: the same few paths are requested again and
+ * again. The router's result for an accepted GET (service, route, version, decoded segments) is
+ * kept, so that the next GET with the same text costs one lookup in a table. The result depends
+ * only on the text of the request and on tables that do not change, so it is never out of date. The
+ * token is not part of it: it is checked each time.
  *
- * There is room for so many ways; one more takes the place of another.
+ * The number of ways is fixed; a new one replaces another.
  */
 #ifndef API_HTTP_WAYS_H
 #define API_HTTP_WAYS_H
@@ -20,9 +20,9 @@ struct ways;
 
 struct ways *ways_create(void);
 void ways_destroy(struct ways *all);
-/* If it is known, fills in what the router would and returns true. */
+/* If the way is known, fills in the router's result and returns true. */
 bool ways_take(struct request *r);
-/* Keeps what the router made of an accepted request, if it is one to keep. */
+/* Keeps the router's result for an accepted request, if it is worth keeping. */
 void ways_keep(struct request *r);
 void way_release(struct way *w); /* NULL: nothing */
 

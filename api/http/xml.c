@@ -19,15 +19,15 @@ struct xml_reading {
     XML_Parser parser;
     struct arena *arena;
     const char *s;
-    size_t n, at; /* bytes; how many of them were given to the parser */
+    size_t n, at; /* number of bytes; how many of them the parser has got */
     struct {
         struct node *node;
         struct strbuf text;
-    } open[XML_DEPTH_MAX]; /* the elements that have begun and not ended */
+    } open[XML_DEPTH_MAX]; /* the open elements */
     int depth;
     size_t elements, attributes;
     const struct xml *root;
-    const char *why; /* stopped from here */
+    const char *why; /* why we stopped the parser */
 };
 
 static void stop(struct xml_reading *x, const char *why)
@@ -71,7 +71,7 @@ static void on_start(void *ctx, const XML_Char *name, const XML_Char **attribute
 static void on_text(void *ctx, const XML_Char *s, int n)
 {
     struct xml_reading *x = ctx;
-    if (x->why) /* expat may go on for a moment */
+    if (x->why) /* expat may still call back for a moment */
         return;
     strbuf_add(&x->open[x->depth - 1].text, s, (size_t)n);
 }
@@ -104,7 +104,7 @@ static int failed(struct xml_reading *x, struct err *e)
                    (unsigned long)XML_GetCurrentColumnNumber(x->parser) + 1);
 }
 
-/* A tag is looked at when all of it is there. */
+/* expat handles a tag only when it is complete. */
 static bool parse_piece(struct xml_reading *x)
 {
     size_t piece = x->n - x->at < PIECE ? x->n - x->at : PIECE;
