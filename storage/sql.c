@@ -92,8 +92,8 @@ bool st_sql_in_transaction(const struct storage *st)
 
 int st_sql_open(const char *path, bool write, struct sqlite3 **db)
 {
-    /* Nobody uses SQLite's memory statistics, and counting takes a lock for each allocation. Only
-     * the first call comes before SQLite has started; later ones change nothing. */
+    /* Nobody uses SQLite's memory statistics, and counting takes a lock for each allocation. The
+     * call has an effect only before SQLite has started. */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     int flags = (write ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY) | SQLITE_OPEN_NOMUTEX |
                 SQLITE_OPEN_EXRESCODE;
@@ -138,9 +138,8 @@ void st_jobs_changed(struct storage *st)
     tell(st, ST_ANY_JOB);
 }
 
-/* SQLite calls it for each row, including rows changed by actions of foreign keys. It is not called
- * for a row that REPLACE replaces, nor when all rows are deleted at once; no statement does either
- * to jobs. */
+/* SQLite calls it for each row, including rows changed by actions of foreign keys. Not for a row
+ * that REPLACE replaces, nor when all rows go at once; no statement does that to jobs. */
 static void on_row(void *ctx, int op, const char *schema, const char *table, sqlite3_int64 id)
 {
     static const char *const above[] = {"experiment", "workspace", "resource_group"};
@@ -246,8 +245,8 @@ static const char *const stmt_sql[] = {STATEMENTS(ST_TEXT)};
 static const char *const stmt_names[] = {STATEMENTS(ST_NAME)};
 #undef ST_NAME
 
-/* A statement is prepared when it is first used: a start needs few of them, and preparing all takes
- * as long as the rest of the start. */
+/* A statement is prepared at its first use: a start needs few of them, and preparing all would
+ * double its time. */
 static int prepare(struct storage *st, enum stmt_id id)
 {
     assert(!st->finalized);

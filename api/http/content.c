@@ -67,7 +67,7 @@ static int decode_json(struct request *r, struct err *e)
         return err_set(e, ERR_INVALID_CONTENT, NULL,
                        "The request body is empty; a JSON object is expected.");
     }
-    /* Each takes two bytes at least. */
+    /* Each value takes at least two bytes. */
     if (n > 2 * VALUES_MAX && jsonread_values(text, n) > VALUES_MAX)
         return err_set(e, ERR_INVALID_CONTENT, NULL,
                        "The request content has more than %d JSON values.", VALUES_MAX);

@@ -23,7 +23,7 @@
 #define STEP_NS    2000000
 #define OWNER_MAX  512
 #define FDINFO_MAX 4096
-/* On a machine the file's name goes on with a hash, which the kernel cuts. */
+/* On a machine the file's name has a hash behind this, which the kernel cuts off. */
 #define AGENT_NAME "batchai-node"
 
 /* Whether the holder works for the same owner as we do, by the text of the lock file. */
