@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The program batchaid: everything else is in cli.c and the commands.
+ */
 #include <fcntl.h>
 #include <unistd.h>
 

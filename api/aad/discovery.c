@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * OpenID discovery: where a client finds the token endpoint and the signing keys.
+ */
 #include "api/aad/handlers.h"
 
 struct replied *openid_configuration(struct request *r)

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The login service: its routes and its struct service.
+ */
 #include "api/aad/aad.h"
 #include "api/aad/errors.h"
 #include "api/aad/handlers.h"

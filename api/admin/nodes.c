@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The machines over HTTPS: list, show, drain, undrain, reboot. `batchaid nodes` is the client.
+ */
 #include <string.h>
 #include <strings.h>
 

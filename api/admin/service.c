@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The site's own part of the API: its routes and its struct service.
+ */
 #include "api/admin/admin.h"
 #include "api/admin/handlers.h"
 #include "api/http/auth.h"

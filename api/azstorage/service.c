@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Download links as a service: its paths, its routes and its struct service.
+ */
 #include "api/azstorage/azstorage.h"
 #include "api/azstorage/errors.h"
 #include "api/azstorage/link.h"

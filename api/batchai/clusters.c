@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Clusters: create, change, show, list, delete, and where to log in to their nodes. The scheduler
+ * carries out a new size.
+ */
 #include <stdlib.h>
 #include <string.h>
 

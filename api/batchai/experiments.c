@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Experiments: create, show, list, delete.
+ */
 #include "api/batchai/common.h"
 #include "api/batchai/handlers.h"
 #include "api/batchai/lookup.h"

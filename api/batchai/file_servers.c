@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * File servers: create, show, list, delete. The fleet sets up those that a machine has to export.
+ */
 #include "api/batchai/common.h"
 #include "api/batchai/handlers.h"
 #include "api/batchai/home.h"

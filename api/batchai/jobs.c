@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Jobs: submit, show, list, terminate, delete, and where their nodes can be logged in to.
+ */
 #include <assert.h>
 #include <string.h>
 

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The answer that lists where people log in to nodes, for clusters and for jobs.
+ */
 #ifndef API_BATCHAI_REMOTE_LOGIN_H
 #define API_BATCHAI_REMOTE_LOGIN_H
 

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Workspaces: create, change, show, list, delete.
+ */
 #include <stdlib.h>
 
 #include "api/batchai/common.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The files that sshd reads for logins on a local node: host key, configuration, keys and
+ * accounts.
+ */
 #include <crypt.h>
 #include <errno.h>
 #include <pwd.h>

@@ -273,18 +273,20 @@ static void print_ineffective(void)
 int main(void)
 {
     printf(
-        "# What of the API there is\n\n"
-        "Written by `make docs-update` out of the route table (`api/routes.c`) and the field\n"
-        "tables (`model/schema/`). The clients are those of `docs/clients.md`, each in the life of "
-        "a\n"
-        "cluster and a job (`make check-clients`).\n\n"
-        "The versions without workspaces keep what they make in the workspace `migrated` of the\n"
-        "resource group, jobs in its experiment `migrated` (`model/home.h`). There it is seen and\n"
-        "used from 2018-05-01; what stands in other workspaces the old versions do not see.\n\n"
+        "# API coverage\n\n"
+        "`make docs-update` writes this page from the route table (`api/batchai/service.c`) and "
+        "the field\n"
+        "tables (`model/schema/`). The clients are those of `docs/clients.md`; each took a cluster "
+        "and a\n"
+        "job through their life (`make check-clients`).\n\n"
+        "The versions without workspaces keep their resources in the workspace `migrated` of the\n"
+        "resource group, and jobs in its experiment `migrated` (`model/home.h`). From 2018-05-01 "
+        "on,\n"
+        "clients see and use them there; the old versions do not see other workspaces.\n\n"
         "## Operations\n\n");
     print_routes();
     printf("\n## Taken, but not supported yet\n\n"
-           "The job fails, or the node is unusable, with this error.\n\n"
+           "The job fails, or the node becomes unusable, with this error.\n\n"
            "| property | error and remedy |\n| --- | --- |\n");
     print_refusals();
     printf("\n## Taken, kept and shown, but without effect\n\n"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * One command on an exec channel of the session: its input, its output and its exit code.
+ */
 #include <stdlib.h>
 #include <string.h>
 
