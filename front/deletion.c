@@ -51,14 +51,14 @@ static void wake_queue(struct pass *p, const struct doomed_job *j)
     if (j->with_experiment)
         id_map_put(&p->f->bereft, j->cluster_id, NULL);
     else
-        sched_wake_cluster(p->f->sched, j->cluster_id);
+        sched_wake_pool(p->f->sched, j->cluster_id);
 }
 
 static void wake_bereft(struct batchai_front *f)
 {
     int64_t id;
     while (id_map_pop(&f->bereft, &id))
-        sched_wake_cluster(f->sched, id);
+        sched_wake_pool(f->sched, id);
 }
 
 /* The first step: nothing that is to be deleted may be started any more. */
@@ -101,7 +101,7 @@ static int wake_clusters(struct pass *p, struct err *e)
     if (st_deleting_cluster_ids(p->f->st, &p->a, &ids, &n, e) != 0)
         return -1;
     for (size_t i = 0; i < n; i++)
-        sched_wake_cluster(p->f->sched, ids[i]);
+        sched_wake_pool(p->f->sched, ids[i]);
     return 0;
 }
 

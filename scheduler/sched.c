@@ -97,7 +97,7 @@ struct sched *sched_create(const struct sched_config *c)
     s->local_vm_sizes = copy_list(c->local_vm_sizes);
     s->autoscale_idle_us = (int64_t)c->autoscale_idle_s * 1000000;
     create_rooms(s, c);
-    wakes_handle(s->wakes, WAKE_POOL, cluster_reconcile, s);
+    wakes_handle(s->wakes, WAKE_POOL, pool_reconcile, s);
     return s;
 }
 
@@ -177,7 +177,7 @@ struct wakes *sched_wakes(const struct sched *s)
     return s->wakes;
 }
 
-void sched_wake_cluster(struct sched *s, int64_t pool_id)
+void sched_wake_pool(struct sched *s, int64_t pool_id)
 {
     wake(s->wakes, WAKE_POOL, pool_id);
 }

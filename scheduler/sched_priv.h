@@ -42,6 +42,6 @@ struct sched {
 /* Wakes the pools that wait for capacity. */
 void wake_short_pools(struct sched *s);
 
-void cluster_reconcile(void *ctx, int64_t id); /* for wakes_handle() */
+void pool_reconcile(void *ctx, int64_t id); /* for wakes_handle() */
 
 #endif

@@ -115,7 +115,7 @@ static struct replied *create(struct request *r, const struct workspace *w, stru
              LF_STR("workspace", w->name), LF_STR("vmSize", t.c.vm_size),
              LF_INT("target", t.c.scale.target));
     new_clusters_add(batchai_of(r)->new_clusters, t.c.id);
-    sched_wake_cluster(arm_of(r)->sched, t.c.id);
+    sched_wake_pool(arm_of(r)->sched, t.c.id);
     return reply_accepted(r, &w->scope, t.guid);
 }
 
@@ -156,7 +156,7 @@ static int rescale(struct request *r, struct cluster *c, const json_t *given, st
     LOG_INFO(r->config->log, "cluster.rescaled", LF_STR("cluster", c->name),
              LF_INT("target", next.scale.target), LF_INT("minimum", next.scale.minimum),
              LF_INT("maximum", next.scale.maximum));
-    sched_wake_cluster(arm_of(r)->sched, c->id);
+    sched_wake_pool(arm_of(r)->sched, c->id);
     return 0;
 }
 

@@ -161,7 +161,7 @@ static void add_cluster(struct sim *m)
                               .updated_us = now};
     t->gone = !sim_ok(m, st_cluster_insert(m->life->st, &c, NULL, &t->id, &e), &e, "cluster");
     sim_when_acknowledged(m, t);
-    sched_wake_cluster(m->life->s, t->id);
+    sched_wake_pool(m->life->s, t->id);
     sim_trace(m, "cluster %s of %d to %d", t->name, c.scale.minimum,
               c.scale.kind == SCALE_AUTO ? c.scale.maximum : c.scale.target);
 }
@@ -228,7 +228,7 @@ static void add_job(struct sim *m)
     if (!t->gone && sim_slots(cluster->id) > 1 && chance(m, 80))
         t->gone = !ask_for_part(m, t);
     sim_when_acknowledged(m, t);
-    sched_wake_cluster(m->life->s, cluster->id);
+    sched_wake_pool(m->life->s, cluster->id);
     sim_trace(m, "job %s on %s: %d nodes, priority %d", t->name, cluster->name, t->nodes,
               t->priority);
 }
@@ -252,7 +252,7 @@ static void scale(struct sim *m, struct thing *t, struct scale s)
     c.scale = s;
     c.updated_us = wall(m);
     (void)sim_ok(m, st_cluster_update_scale(m->life->st, &c, &e), &e, "scale");
-    sched_wake_cluster(m->life->s, t->id);
+    sched_wake_pool(m->life->s, t->id);
     sim_trace(m, "resize %s: %d to %d", t->name, s.minimum,
               s.kind == SCALE_AUTO ? s.maximum : s.target);
 }

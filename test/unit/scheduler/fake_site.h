@@ -151,7 +151,7 @@ static inline void make_idle(struct world *w, int64_t cluster)
         if (rows[i].state != NODE_IDLE)
             ok(st_node_move(w->st, &m, &e), &e);
     }
-    sched_wake_cluster(w->s, cluster);
+    sched_wake_pool(w->s, cluster);
 }
 
 #endif

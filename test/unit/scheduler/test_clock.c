@@ -26,7 +26,7 @@ static void set_forward_times_no_job_out(void **state)
     WAIT(w, runs(w, j));
     w->wall_set_us = 24 * HOUR_US;
     int64_t other = add_job(w, c, "other", (struct job_wish){.command = "true"});
-    sched_wake_cluster(w->s, c);
+    sched_wake_pool(w->s, c);
     for (int i = 0; i < 50; i++)
         uv_run(&w->loop, UV_RUN_NOWAIT);
     struct err e = {0};
@@ -66,7 +66,7 @@ static void set_clock_moves_no_idle_time(void **state)
     int64_t c = add_cluster(w, "c", wish);
     WAIT(w, counts(w, c).idle == 2);
     w->wall_set_us = 24 * HOUR_US;
-    sched_wake_cluster(w->s, c);
+    sched_wake_pool(w->s, c);
     for (int i = 0; i < 20; i++)
         uv_run(&w->loop, UV_RUN_NOWAIT);
     assert_int_equal(counts(w, c).idle, 2);
@@ -88,7 +88,7 @@ static void set_back_over_a_restart(void **state)
     world_stop(w);
     w->wall_set_us = -48 * HOUR_US;
     world_start(w);
-    sched_wake_cluster(w->s, c);
+    sched_wake_pool(w->s, c);
     for (int i = 0; i < 20; i++) /* it is taken up again */
         uv_run(&w->loop, UV_RUN_NOWAIT);
     w->ahead_us = 61 * 1000000;

@@ -69,7 +69,7 @@ static void test_a_large_cluster_rests_between_two_looks(void **state)
     int64_t c = add_cluster_of(w, "c", NODES);
     WAIT(w, counts(w, c).idle == NODES);
     pass(w, SECOND);
-    sched_wake_cluster(w->s, c);
+    sched_wake_pool(w->s, c);
     turn(w);
     int64_t j = add_job(w, c, "j", (struct job_wish){.command = "fake run=1000"});
     next_turn(w);

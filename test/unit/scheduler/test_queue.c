@@ -144,7 +144,7 @@ static void test_it_is_said_once(void **state)
                   .kind = SCALE_MANUAL, .target = 1, .dealloc = DEALLOC_WAIT_FOR_JOB_COMPLETION});
     WAIT(w, strstr(read_text(w, share_file(w, large, "stdouterr/execution.log")), "waits"));
     for (int i = 0; i < 5; i++) {
-        sched_wake_cluster(w->s, c);
+        sched_wake_pool(w->s, c);
         turn(w);
     }
     told(w, large, 1);
@@ -192,7 +192,7 @@ static void test_a_job_whose_nodes_cannot_be_had_says_so(void **state)
     told_line(w, large, NOT_TO_BE_HAD, 1);
     WAIT(w, counts(w, c).idle == 1);
     for (int i = 0; i < 5; i++) {
-        sched_wake_cluster(w->s, c);
+        sched_wake_pool(w->s, c);
         turn(w);
     }
     assert_int_equal(job_state(w, small), EXEC_QUEUED);

@@ -178,7 +178,7 @@ static void test_a_machine_is_not_replaced_by_another_in_trouble(void **state)
     WAIT(w, counts(w, c).unusable == 1 && w->s->fleet->machines[1].trouble);
     assert_string_equal(machines_of(w, c), "m01 ");
     int64_t node = node_row(w, c).id;
-    sched_wake_cluster(w->s, c);
+    sched_wake_pool(w->s, c);
     WAIT(w, node_of(w, c)->contact.failures >= 4);
     assert_int_equal(node_row(w, c).id, node);
     free_machines(m);

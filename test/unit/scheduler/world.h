@@ -411,7 +411,7 @@ static inline int64_t add_cluster(struct world *w, const char *name, struct clus
                               .created_us = now,
                               .updated_us = now};
     ok(st_cluster_insert(w->st, &c, NULL, &id, &e), &e);
-    sched_wake_cluster(w->s, id);
+    sched_wake_pool(w->s, id);
     return id;
 }
 
@@ -458,7 +458,7 @@ static inline int64_t add_job(struct world *w, int64_t cluster, const char *name
         .created_us = now,
         .updated_us = now};
     ok(st_job_insert(w->st, &j, NULL, &id, &e), &e);
-    sched_wake_cluster(w->s, cluster);
+    sched_wake_pool(w->s, cluster);
     return id;
 }
 
@@ -518,7 +518,7 @@ static inline void set_scale(struct world *w, int64_t cluster, struct scale scal
     c.scale = scale;
     c.updated_us = time_now_us();
     ok(st_cluster_update_scale(w->st, &c, &e), &e);
-    sched_wake_cluster(w->s, cluster);
+    sched_wake_pool(w->s, cluster);
 }
 
 /* The job's directory in the share, as the user sees it. */

@@ -521,7 +521,7 @@ static void rest(struct pass *p, int64_t id)
         id_map_remove(&p->s->resting, id);
 }
 
-void cluster_reconcile(void *ctx, int64_t id)
+void pool_reconcile(void *ctx, int64_t id)
 {
     struct sched *s = ctx;
     const struct front_words *w = s->front->words;
