@@ -21,6 +21,9 @@
  * was killed or a machine short of processes for a moment. */
 static const int pauses_ms[] = {0, 0, 50, 100, 200, 500, 1000, 2000};
 #define LOSSES_MAX ((int)(sizeof pauses_ms / sizeof pauses_ms[0]))
+/* Tries that take long, as of an agent that hangs, are fewer: the node is given up with the first
+ * loss that comes this long after the first of all. */
+#define LOCAL_LOST_US 60000000
 /* A node that was given up is tried again this often. */
 #define LOCAL_AGAIN_US 30000000
 
@@ -167,13 +170,19 @@ static void log_loss(const struct node_rt *rt, const char *why)
            LF_INT("losses", rt->contact.failures), LF_STR("why", why));
 }
 
+static bool is_good(const struct node_contact *c, int64_t now)
+{
+    return c->ready_us != 0 && now - c->ready_us >= GOOD_LINK_US;
+}
+
 static void note_loss(struct node_rt *rt, const char *why, bool refused)
 {
     int64_t now = wakes_mono(rt->fleet->wakes);
-    bool good = rt->contact.ready_us != 0 && now - rt->contact.ready_us >= GOOD_LINK_US;
+    bool good = is_good(&rt->contact, now);
     rt->contact.failures = good ? 1 : rt->contact.failures + 1;
     if (good || rt->contact.lost_us == 0)
         rt->contact.lost_us = now;
+    rt->contact.losing_us = now - rt->contact.lost_us;
     rt->contact.refused = refused && rt->machine;
     rt->contact.ready_us = 0;
     rt->contact.retry_us = now + pause_after(rt);
@@ -183,15 +192,22 @@ static void note_loss(struct node_rt *rt, const char *why, bool refused)
         machine_trouble(rt->machine, why);
 }
 
+/* By number or by time, as node_connect_hopeless() will find it. */
 bool node_rt_nearly_lost(const struct node_rt *rt)
 {
-    return !rt->machine && rt->contact.failures + 1 >= LOSSES_MAX;
+    const struct node_contact *c = &rt->contact;
+    int64_t now = wakes_mono(rt->fleet->wakes);
+    if (rt->machine)
+        return false;
+    bool late = c->failures > 0 && !is_good(c, now) && now - c->lost_us >= LOCAL_LOST_US;
+    return late || c->failures + 1 >= LOSSES_MAX;
 }
 
 bool node_connect_hopeless(struct node_rt *rt, bool preparing)
 {
     if (!rt->machine)
-        return rt->contact.state == CONNECTION_NONE && rt->contact.failures >= LOSSES_MAX;
+        return rt->contact.state == CONNECTION_NONE &&
+               (rt->contact.failures >= LOSSES_MAX || rt->contact.losing_us >= LOCAL_LOST_US);
     if (rt->contact.state == CONNECTION_READY || rt->contact.lost_us == 0)
         return false;
     if (rt->contact.refused || (preparing && rt->contact.failures >= PREPARING_LOSSES))
@@ -206,13 +222,14 @@ bool node_connect_hopeless(struct node_rt *rt, bool preparing)
 void node_connect_pause(struct node_rt *rt)
 {
     rt->contact.failures = 0;
+    rt->contact.lost_us = rt->contact.losing_us = 0;
     rt->contact.retry_us = wakes_mono(rt->fleet->wakes) + LOCAL_AGAIN_US;
 }
 
 void node_connect_forgive(struct node_rt *rt)
 {
     rt->contact.failures = 0;
-    rt->contact.lost_us = rt->contact.retry_us = 0;
+    rt->contact.lost_us = rt->contact.losing_us = rt->contact.retry_us = 0;
     rt->contact.refused = false;
 }
 

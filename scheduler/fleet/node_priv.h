@@ -28,11 +28,12 @@ struct node_contact {
     int failures;               /* links lost in a row */
     int64_t hello_us;           /* the last hello by the wall clock, for people to read; 0: none */
     int64_t ready_us, retry_us; /* the last hello; the instant before which no link is opened */
-    int64_t lost_us; /* machines: the instant since which there is no good link; 0: there is one */
-    bool refused;    /* machines: the last link failed for a reason that a person must put right */
-    bool let_in;     /* machines: the last link failed only after it had logged in */
-    char *why_down;  /* last reason, for errors */
-    char *why_told;  /* the reason in the row's errors; NULL: the row has another failure */
+    int64_t lost_us;            /* the instant since which there is no good link; 0: there is one */
+    int64_t losing_us;          /* how long after that the last loss came */
+    bool refused;   /* machines: the last link failed for a reason that a person must put right */
+    bool let_in;    /* machines: the last link failed only after it had logged in */
+    char *why_down; /* last reason, for errors */
+    char *why_told; /* the reason in the row's errors; NULL: the row has another failure */
 };
 
 /* Its place in the queue of nodes that wait to connect. */

@@ -209,6 +209,25 @@ static void test_a_run_does_not_grow_with_the_links_that_it_loses(void **state)
     world_free(w);
 }
 
+/* Each try waits for a while, and leaves a process behind if the agent hangs in the kernel. */
+static void test_a_local_node_whose_agent_hangs_is_given_up_soon_and_heals(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(1);
+    int64_t c = add_cluster_of(w, "c", 1);
+    add_job(w, c, "j", long_job(2000));
+    WAIT(w, runs_main(w));
+    struct fake_node *node = fake_of(w, c, 0);
+    int64_t since = virtual_of(w)->t.now_us;
+    fake_set_hung(node, true);
+    WAIT(w, counts(w, c).unusable == 1 && cluster_row(w, c).errors);
+    assert_true(virtual_of(w)->t.now_us - since < 180 * SECOND);
+    assert_non_null(strstr(cluster_row(w, c).errors, "has not answered"));
+    fake_set_hung(node, false);
+    WAIT(w, counts(w, c).idle == 1);
+    world_free(w);
+}
+
 /* --- a full disk ---------------------------------------------------------------------------- */
 
 static void test_an_end_that_a_full_disk_refuses_is_written_later(void **state)
@@ -332,6 +351,7 @@ int main(void)
         T(test_a_kill_that_a_node_refuses_for_a_moment_is_repeated),
         T(test_a_node_that_goes_on_refusing_to_kill_is_given_up_with_what_it_said),
         T(test_a_run_does_not_grow_with_the_links_that_it_loses),
+        T(test_a_local_node_whose_agent_hangs_is_given_up_soon_and_heals),
         T(test_an_end_that_a_full_disk_refuses_is_written_later),
         T(test_a_job_is_terminated_whose_end_a_full_disk_kept_from_being_written),
         T(test_a_terminate_that_a_full_disk_takes_back_leaves_a_job_that_ends),
