@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The unit file under a real systemd, in namespaces of its own: the daemon starts, is restarted, and jobs go on."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -9,15 +10,20 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from support import containers
 from support.daemon import BATCHAID, ROOT, Daemon
 from support.waiting import wait_for
-from support.world import Place, wait_flag
+from support.world import MOUNT, Place, wait_flag
 
 SYSTEMD = "/lib/systemd/systemd"
 UNIT = ROOT / "etc" / "batchaid.service"
+IMAGE = "tests/unit:1"
+CONTAINED = {"containerSettings": {"imageSourceRegistry": {"image": IMAGE}}}
+SUBIDS = 3000000  # the first of the account's
+PODMAN_RUNS = "/tmp/podman-run-1"  # of the account daemon; what is in there goes with the namespaces
 # Nothing of the machine's own is started: this target wants nothing.
 TARGET = "[Unit]\nDescription=the test's\nDefaultDependencies=no\n"
-# $1: the folder of units, $2: what is /var/lib/batchaid.
+# $1: the folder of units, $2: what is /var/lib/batchaid, $3: what is /etc/subuid, and its likes.
 BOOT = """set -e
 mount --make-rprivate /
 umount -R /sys/fs/cgroup
@@ -25,6 +31,9 @@ mount -t cgroup2 cgroup2 /sys/fs/cgroup
 mount -t proc proc /proc
 mount -t tmpfs tmpfs /run
 mount -t tmpfs tmpfs /var/lib
+for f in /etc/subuid /etc/subgid; do [ ! -e $f ] || mount --bind "$3" $f; done
+mkdir -p {runs}
+mount -t tmpfs -o uid=1,mode=0700 tmpfs {runs}
 mkdir -p /run/systemd/system /run/lock /var/lib/batchaid
 cp "$1"/* /run/systemd/system/
 mount --bind "$2" /var/lib/batchaid
@@ -45,13 +54,15 @@ class Systemd:
     def __init__(self, folder, state, units):
         self.cgroup = cgroups() / f"batchaid-test-{os.getpid()}"
         self.cgroup.mkdir()
+        ids = folder.parent / "subids"
+        ids.write_text(f"daemon:{SUBIDS}:65536\n")
         for name, text in {"test.target": TARGET, **units}.items():
             (folder / name).write_text(text)
         self.log = open(folder.parent / "systemd.log", "wb")
         enter = f'echo $$ >"{self.cgroup}/cgroup.procs"; exec unshare -m -p -f -u -i -C --kill-child "$@"'
-        boot = BOOT.replace("{systemd}", SYSTEMD)
+        boot = BOOT.replace("{systemd}", SYSTEMD).replace("{runs}", PODMAN_RUNS)
         self.outer = subprocess.Popen(
-            ["sh", "-c", enter, "sh", "sh", "-c", boot, "boot", str(folder), str(state)],
+            ["sh", "-c", enter, "sh", "sh", "-c", boot, "boot", str(folder), str(state), str(ids)],
             stdin=subprocess.DEVNULL,
             stdout=self.log,
             stderr=self.log,
@@ -94,22 +105,25 @@ class Systemd:
         return True
 
 
-def unit(config):
+def unit(config, environment, added):
     text = UNIT.read_text().replace("@bindir@", str(BATCHAID.parent)).replace("@sysconfdir@", str(config))
-    # An account that every machine has, and no targets that boot one.
-    return text.replace("User=batchaid", "User=daemon").replace("[Unit]", "[Unit]\nDefaultDependencies=no")
+    variables = "".join(f"Environment={name}={value}\n" for name, value in environment.items())
+    # An account that every machine has, with the home of batchaid's, and no targets that boot a machine.
+    account = f"User=daemon\nEnvironment=HOME=/var/lib/batchaid\n{variables}{added}"
+    return text.replace("User=batchaid\n", account).replace("[Unit]", "[Unit]\nDefaultDependencies=no")
 
 
 @pytest.fixture
 def systemd():
-    """systemd(config) -> a Systemd in which batchaid runs, and its Daemon to ask."""
+    """systemd(config, engine, added) -> a Systemd in which batchaid runs, and its Daemon to ask. `engine`:
+    makes a container engine's settings in a folder; `added`: to the unit."""
     if os.geteuid() != 0 or not os.access(SYSTEMD, os.X_OK) or not shutil.which("nsenter") or not cgroups():
         pytest.skip("no systemd of a test's own: it takes root, systemd, nsenter and cgroups of version 2")
     made = []
     base = Path(tempfile.mkdtemp(prefix="batchaid-systemd-"))
     base.chmod(0o755)
 
-    def make(config):
+    def make(config, engine=None, added=""):
         (base / "daemon").mkdir()
         d = Daemon(state_dir=base / "daemon", config=config)
         d.state_dir.mkdir()
@@ -118,7 +132,8 @@ def systemd():
         settings.mkdir()
         d.command()  # writes its configuration
         shutil.copy(d.dir / "batchaid.yaml", settings / "batchaid.yaml")
-        text = unit(settings).replace("serve --config", "serve --listen localhost:0 --config")
+        environment = engine(settings).environment if engine else {}
+        text = unit(settings, environment, added).replace("serve --config", "serve --listen localhost:0 --config")
         s = Systemd(base / "units", d.state_dir, {"batchaid.service": text})
         made.append(s)
         wait_for(lambda: s.is_up() or s.outer.poll() is not None, 30, "systemd to be up")
@@ -132,6 +147,8 @@ def systemd():
         for s in made:
             s.close()
         shutil.rmtree(base, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            os.rmdir(PODMAN_RUNS)
 
 
 def come_up(s, d, verb):
@@ -164,3 +181,52 @@ def test_jobs_go_on_while_the_service_is_restarted(systemd):
     place.remove()
     assert s.ctl("stop", "batchaid").returncode == 0
     assert s.ctl("show", "-P", "Result", "batchaid").stdout.strip() == "success"
+
+
+# What etc/batchaid.service says may be added where no job has containerSettings.
+HARDENED = """NoNewPrivileges=yes
+RestrictNamespaces=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+CapabilityBoundingSet=
+"""
+
+
+def place_with_podman(systemd, added=""):
+    """A place and its cluster on a daemon whose account has podman, and no rights."""
+    for needed in ("podman", "newuidmap"):
+        if not shutil.which(needed):
+            pytest.skip(f"{needed} is not installed")
+    unprivileged = ["setpriv", "--reuid=1", "--regid=1", "--clear-groups", "unshare", "-U", "true"]
+    if subprocess.run(unprivileged, capture_output=True).returncode != 0:
+        pytest.skip("no user namespaces for ordinary users here")
+    s, d = systemd({"local": {"nodes": 1}, "containers": {"runtimes": ["podman"]}}, containers.podman, added)
+    come_up(s, d, "start")
+    place = Place(d).make()
+    place.share().chmod(0o777)  # made by us, used by the service's account
+    (place.share() / "image.tar").write_bytes(containers.image(IMAGE))
+    return place, place.cluster(nodes=1)
+
+
+def test_an_account_without_rights_runs_containers(systemd):
+    place, cluster = place_with_podman(systemd)
+    imported = place.job(cluster, f"podman import {MOUNT}/image.tar {IMAGE}")
+    imported.succeed()
+    job = place.job(cluster, "cat /etc/image /proc/self/uid_map", **CONTAINED)
+    job.succeed()
+    image, account, others = (line.split() for line in job.read("stdout.txt").splitlines())
+    assert image == [IMAGE]
+    assert account == ["0", "1", "1"], "root in there is the service's account"
+    assert others == ["1", str(SUBIDS), "65536"]
+    place.remove()
+
+
+def test_a_hardened_service_runs_jobs_and_says_why_containers_do_not_start(systemd):
+    place, cluster = place_with_podman(systemd, HARDENED)
+    place.job(cluster, f"echo in a job > {MOUNT}/written").succeed()
+    assert (place.share() / "written").read_text() == "in a job\n"
+    job = place.job(cluster, "true", **CONTAINED)
+    (error,) = job.fail()["executionInfo"]["errors"]
+    assert error["code"] in ("FailedPullingContainerImage", "FailedStartingContainer")
+    assert "Operation not permitted" in str(error), error
+    place.remove()
