@@ -321,7 +321,7 @@ static void on_connection(void *ctx, struct MHD_Connection *conn, void **state,
         connection_closed(*state);
         /* After descriptors ran out, libmicrohttpd accepts again only in the run after a connection
          * has gone, and nothing else would wake it. */
-        l->dirty = true;
+        l->dirty |= !l->api->stopping;
         return;
     }
     *state = connection_opened(
