@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/services.h"
 
-enum { BATCHAI, ARM, ADMIN, AAD, AZSTORAGE };
+#include <assert.h>
+
+enum { BATCHAI, ARM, ADMIN, AAD, AZSTORAGE, SERVICES };
+static_assert(SERVICES == API_SERVICES, "api_services[] has room for all, and no more");
 
 const struct service *const api_services[API_SERVICES] = {[BATCHAI] = &batchai_service,
                                                           [ARM] = &arm_service,
@@ -16,6 +19,8 @@ void api_serve_all(const struct api_deps *deps, struct served out[API_SERVICES])
                                              [ADMIN] = &deps->admin,
                                              [AAD] = &deps->aad,
                                              [AZSTORAGE] = &deps->azstorage};
-    for (int i = 0; i < API_SERVICES; i++)
+    for (int i = 0; i < API_SERVICES; i++) {
+        assert(api_services[i] && parts[i]);
         out[i] = (struct served){api_services[i], parts[i]};
+    }
 }

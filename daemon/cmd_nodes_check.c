@@ -3,6 +3,7 @@
  * `batchaid nodes check`: which machines of the inventory can be used, and what to do about the
  * others.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,7 @@ static void print_table(const struct check_result *results, size_t n)
 {
     static const enum table_colour colours[] = {
         [CHECK_NONE] = TABLE_PLAIN, [CHECK_OK] = TABLE_GOOD, [CHECK_BAD] = TABLE_BAD};
+    static_assert(sizeof colours / sizeof colours[0] == CHECK_BAD + 1, "a colour a verdict");
     struct table_column columns[1 + CHECK_ITEMS] = {{.name = "NAME"}};
     struct table t;
     for (size_t i = 0; i < CHECK_ITEMS; i++)

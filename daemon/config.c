@@ -6,6 +6,7 @@
  */
 #include "daemon/config.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,6 +162,7 @@ static int missing(const struct setting *s, const char *path, const struct confi
     bool is_empty = config_place_known(places, path);
     struct strbuf at = STRBUF_INIT;
     size_t n = strlen(path);
+    assert(is_empty || n > strlen(s->key)); /* only what is in a record must be given */
     strbuf_add(&at, path, is_empty ? n : n - strlen(s->key) - 1);
     err_set(e, ERR_CONFIG, NULL, "%s is %s; write it as in %s: %s", is_empty ? "it" : s->key,
             is_empty ? "empty" : "missing", s->key, config_example(s));

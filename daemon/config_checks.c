@@ -5,6 +5,7 @@
 #include "daemon/config_checks.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,9 @@
 
 static const char *const log_levels[] = {"debug", "info", "warn", "error", NULL};
 static const char *const log_formats[] = {"text", "json", NULL};
+static_assert(sizeof log_levels / sizeof log_levels[0] == LOG_LVL_ERROR + 2 &&
+                  sizeof log_formats / sizeof log_formats[0] == LOG_FMT_JSON + 2,
+              "a place in the list is a value");
 
 static int index_of(const char *const *names, const char *value)
 {
@@ -41,12 +45,16 @@ int config_check_log_format(const char *value, struct err *e)
 
 enum log_level config_log_level(const char *name)
 {
-    return (enum log_level)index_of(log_levels, name);
+    int i = index_of(log_levels, name);
+    assert(i >= 0); /* it was checked when the file was read */
+    return (enum log_level)i;
 }
 
 enum log_format config_log_format(const char *name)
 {
-    return (enum log_format)index_of(log_formats, name);
+    int i = index_of(log_formats, name);
+    assert(i >= 0);
+    return (enum log_format)i;
 }
 
 static int bad_listen(const char *value, const char *what, struct err *e)

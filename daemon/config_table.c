@@ -4,6 +4,7 @@
  */
 #include "daemon/config_table.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "daemon/config_checks.h"
@@ -164,6 +165,7 @@ void config_put_type(const struct setting *s, struct strbuf *b)
         [SETTING_INT] = "number", [SETTING_BOOL] = "truth value",   [SETTING_STR] = "text",
         [SETTING_LIST] = "list",  [SETTING_TEXTS] = "text or list", [SETTING_RECORDS] = "list of ",
     };
+    static_assert(sizeof names / sizeof names[0] == SETTING_RECORDS + 1, "a name a type");
     strbuf_puts(b, names[s->type]);
     if (s->record)
         strbuf_puts(b, s->record->noun);
@@ -179,6 +181,7 @@ const char *config_example(const struct setting *s)
         [SETTING_TEXTS] = "[\"one\", \"two\"]",
         [SETTING_RECORDS] = "[{...}, {...}]",
     };
+    static_assert(sizeof examples / sizeof examples[0] == SETTING_RECORDS + 1, "one a type");
     if (s->example)
         return s->example;
     return s->choices && s->type == SETTING_STR ? s->choices[0] : examples[s->type];

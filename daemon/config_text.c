@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/config_text.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
@@ -65,6 +66,7 @@ static struct level *innermost(struct walk *w)
 
 static void cut_path(struct walk *w, size_t len)
 {
+    assert(len <= w->path.len);
     w->path.len = len;
     if (w->path.s)
         w->path.s[len] = '\0';
@@ -153,6 +155,7 @@ static int look_at(struct walk *w, const yaml_event_t *ev, struct err *e)
         return 0;
     case YAML_MAPPING_END_EVENT:
     case YAML_SEQUENCE_END_EVENT:
+        assert(w->depth > 0); /* libyaml ends what it has begun */
         w->depth--;
         return 0;
     case YAML_ALIAS_EVENT:

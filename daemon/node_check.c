@@ -2,6 +2,7 @@
 #include "daemon/node_check.h"
 #include "lib/loop_uv.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -74,6 +75,7 @@ static enum check_item item_of(const struct check_result *r, enum node_step step
         [NODE_STEP_UPLOAD] = CHECK_AGENT,       [NODE_STEP_START] = CHECK_BECOME,
         [NODE_STEP_AGENT] = CHECK_AGENT,
     };
+    assert(step < NODE_STEPS);
     if (step == NODE_STEP_START && !r->machine->group->become)
         return CHECK_SHELL;
     return items[step];
@@ -205,6 +207,7 @@ static void on_closed(void *ctx)
 
 static void end(struct one *m)
 {
+    assert(!m->over);
     m->over = true;
     uv_timer_stop(&m->limit);
     node_close(m->link, on_closed, m);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/serve.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <signal.h>
 #include <stdio.h>
@@ -113,6 +114,7 @@ static void logins_closed(void *ctx)
 /* The scheduler or files has stopped; the two stop together. */
 static void room_stopped(struct daemon *d)
 {
+    assert(d->stopping_rooms > 0);
     if (--d->stopping_rooms == 0)
         loop_lane_close(d->logins, LOOP_LANE_FINISH, 0, logins_closed, d);
 }
@@ -134,6 +136,7 @@ static void api_stopped(void *ctx)
 {
     struct daemon *d = ctx;
     struct sched *s = d->sched;
+    assert(d->stopping_rooms == 0);
     d->api = NULL;
     d->sched = NULL;
     d->stopping_rooms = s ? 2 : 1;
@@ -259,6 +262,7 @@ static void disk_when_durable(void *ctx, void (*cb)(void *cb_ctx, const struct e
 static void end_looks(void *ctx)
 {
     struct daemon *d = ctx;
+    assert(d->sched); /* the server, which asks, stops before it */
     fleet_end_reads(sched_fleet(d->sched));
     files_end_requests(d->files);
 }
@@ -395,6 +399,7 @@ int serve_run(const struct serve_config *c, struct err *e)
     if (rc < 0)
         stop(&d);
     uv_run(&d.loop, UV_RUN_DEFAULT);
+    assert(!d.api && !d.sched && !d.storage && d.stopping_rooms == 0);
     /* A handle that is still open is a leak in one of the rooms. */
     must(uv_loop_close(&d.loop));
     node_provider_free(d.local);

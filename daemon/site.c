@@ -5,6 +5,7 @@
  */
 #include "daemon/site.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <pwd.h>
 #include <stdarg.h>
@@ -262,6 +263,7 @@ static enum site_mount_type mount_type(const char *name)
         [SITE_MOUNT_NFS] = "nfs",     [SITE_MOUNT_CIFS] = "cifs",
         [SITE_MOUNT_SSHFS] = "sshfs", [SITE_MOUNT_BLOBFUSE2] = "blobfuse2",
     };
+    static_assert(sizeof names / sizeof names[0] == SITE_MOUNT_COMMAND, "a name for each other");
     size_t i = 0;
     while (i < sizeof names / sizeof names[0] && strcmp(names[i], name) != 0)
         i++;
@@ -274,6 +276,7 @@ static void load_mounts(struct daemon_site *s, const struct config *c)
     for (size_t i = 0; i < c->mounts.n; i++) {
         const struct config_mount *from = (struct config_mount *)c->mounts.items + i;
         const char *slash = strchr(from->match, '/');
+        assert(slash); /* config_check_match() */
         s->mounts[i] = (struct site_mount_rule){
             .account = arena_strndup(&s->texts, from->match, (size_t)(slash - from->match)),
             .share = slash + 1,
@@ -423,6 +426,7 @@ int site_load_agents(struct daemon_site *s, const char *agent_path, struct err *
     enum { N_KNOWN = sizeof known / sizeof known[0] };
     struct node_agent_file files[N_KNOWN + 1];
     struct utsname own;
+    assert(*agent_path == '/');
     if (s->site.n_machines == 0)
         return 0;
     if (uname(&own) < 0)

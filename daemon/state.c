@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/state.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -36,6 +37,7 @@ static const struct {
     {offsetof(struct state, nodes), "nodes"},
 };
 enum { N_FILES = sizeof files / sizeof files[0] };
+static_assert(sizeof(struct state) == (N_FILES + 1) * sizeof(char *), "a name for each path");
 
 static char **path_at(struct state *s, size_t i)
 {

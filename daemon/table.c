@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/table.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,6 +148,7 @@ static void print_cell(const struct table *t, size_t column, const struct table_
     int pad = cut ? 0 : width - have;
     bool last = column + 1 == t->n_columns, right = t->columns[column].right;
     bool coloured = colours && cell->colour != TABLE_PLAIN;
+    assert(cell->colour < TABLE_COLOURS && (!cut || width >= NARROWEST));
     int keep = cut ? bytes_of(cell->text, width - (int)strlen(DOTS)) : (int)strlen(cell->text);
     fprintf(out, "%*s%s%.*s%s%s", (column ? GAP : 0) + (right ? pad : 0), "",
             coloured ? begin[cell->colour] : "", keep, cell->text, cut ? DOTS : "",
@@ -157,6 +159,7 @@ static void print_cell(const struct table *t, size_t column, const struct table_
 
 void table_print(const struct table *t, const struct table_screen *screen, FILE *out)
 {
+    assert(t->n % t->n_columns == 0); /* rows are whole */
     int *widths = measure(t, screen->width);
     for (size_t i = 0; i < t->n_columns; i++) {
         const struct table_cell head = {t->columns[i].name, TABLE_PLAIN};

@@ -2,6 +2,7 @@
  *
  * What is in a directory, some entries a step, and the removal of whole trees.
  */
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -193,6 +194,7 @@ void files_list(struct files *f, const struct files_list *what, files_listed cb,
                            .files_only = what->files_only,
                            .cb = cb,
                            .ctx = ctx};
+    assert(what->max > 0);
     job_begin(f, what->at.share, &l->job);
 }
 

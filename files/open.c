@@ -53,6 +53,7 @@ struct open_job {
 static int open_regular(struct open_job *o)
 {
     struct stat st;
+    assert(o->fd < 0);
     o->fd = fs_open_beneath(o->folder, o->path, O_RDONLY | O_NONBLOCK);
     if (o->fd < 0 || fstat(o->fd, &st) < 0)
         return errno;

@@ -125,6 +125,7 @@ static bool is_clients(const struct job *job)
 
 static void queue_add(struct share *s, struct job *job)
 {
+    assert(job->share == s && !job->has_worker);
     job->next = NULL;
     *s->queue_end = job;
     s->queue_end = &job->next;
@@ -135,6 +136,7 @@ static void queue_add(struct share *s, struct job *job)
 static struct job *queue_take(struct share *s, struct job **at)
 {
     struct job *job = *at;
+    assert(s->queued > 0);
     *at = job->next;
     if (!*at)
         s->queue_end = at;
@@ -196,6 +198,7 @@ static bool is_idle(const struct share *s)
 
 static void share_remove(struct share *s)
 {
+    assert(!s->queue && !s->lane); /* workers that hang have it no more: see files_priv.h */
     for (struct share **at = &s->files->shares; *at; at = &(*at)->next)
         if (*at == s) {
             *at = s->next;
@@ -329,9 +332,11 @@ static void on_worker(void *ctx)
 
 static void worker_free(struct share *s, const struct job *job)
 {
-    for (int i = 0; i < FILES_WORKERS; i++)
-        if (s->worker[i].job == job)
-            s->worker[i].job = NULL;
+    int i = 0;
+    while (i < FILES_WORKERS && s->worker[i].job != job)
+        i++;
+    assert(i < FILES_WORKERS);
+    s->worker[i].job = NULL;
     if (!s->hung)
         return;
     s->hung = false;

@@ -113,6 +113,7 @@ static int ended(const struct front *f, struct storage *st, const struct run *r,
                  const struct run_end *end, struct err *e)
 {
     struct arena a;
+    assert(end->succeeded == !end->why);
     bool made_up = !end->has_exit_code && !end->succeeded && !front_self(f)->strict;
     arena_init(&a);
     struct st_job_move m = {.now_us = end->now_us,

@@ -5,6 +5,8 @@
  */
 #include "front/front_priv.h"
 
+#include <assert.h>
+
 /* Removals per pass; there is one pass a turn while there are more. A removal takes some tens of
  * microseconds, so other work waits for a few milliseconds. */
 #define REMOVALS_PER_PASS 100
@@ -22,6 +24,7 @@ struct pass {
 
 static int remove_row(struct pass *p, enum resource_kind kind, int64_t id, struct err *e)
 {
+    assert(p->left > 0);
     if (st_remove(p->f->st, kind, id, p->now_us, e) != 0)
         return -1;
     p->left--;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/base64.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,7 @@ int base64_decode(const char *text, size_t len, char **out, size_t *n)
             return -1;
         }
         done += want;
+        assert(done <= *n);
     }
     *out = bytes;
     return 0;

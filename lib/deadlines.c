@@ -16,6 +16,7 @@ struct deadlines {
 
 struct deadlines *deadlines_new(int n_kinds)
 {
+    assert(n_kinds > 0);
     struct deadlines *d = xcalloc(1, sizeof *d + (size_t)n_kinds * sizeof d->at[0]);
     d->n_kinds = n_kinds;
     return d;
@@ -66,7 +67,9 @@ static void settle(struct deadlines *d, size_t i, struct deadline what)
 static size_t *position(const struct deadlines *d, int kind, int64_t id)
 {
     assert(kind >= 0 && kind < d->n_kinds);
-    return id_hash_find(&d->at[kind], id);
+    size_t *i = id_hash_find(&d->at[kind], id);
+    assert(!i || (*i < d->n && d->heap[*i].kind == kind && d->heap[*i].id == id));
+    return i;
 }
 
 bool deadlines_get(const struct deadlines *d, int kind, int64_t id, int64_t *at_us)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/err.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@ static void set_target(struct err *e, const char *target)
 
 int err_set(struct err *e, int code, const char *target, const char *fmt, ...)
 {
+    assert(code != ERR_NONE); /* a failure that reads as none */
     if (!e)
         return -1;
     e->code = code;
@@ -47,6 +49,7 @@ int err_prefix(struct err *e, const char *fmt, ...)
 int err_errno(struct err *e, int code, const char *fmt, ...)
 {
     int saved = errno;
+    assert(code != ERR_NONE);
     if (!e)
         return -1;
     e->code = code;

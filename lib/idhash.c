@@ -20,6 +20,7 @@ static size_t home(const struct id_hash *h, int64_t id)
 /* Where `id` is, or the free cell where it would be put. */
 static struct id_hash_cell *cell(const struct id_hash *h, int64_t id)
 {
+    assert(h->n < h->cap); /* a free cell ends the search */
     size_t i = home(h, id);
     while (h->cells[i].id != 0 && h->cells[i].id != id)
         i = (i + 1) & (h->cap - 1);

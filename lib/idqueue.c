@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/idqueue.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,7 @@ bool id_queue_put(struct id_queue *q, int64_t id)
     if (q->n == q->cap)
         grow(q);
     q->ring[(q->first + q->n++) & (q->cap - 1)] = id;
+    assert(q->n == q->in.n); /* what waits is in both, once */
     return true;
 }
 
@@ -37,7 +39,9 @@ bool id_queue_pop(struct id_queue *q, int64_t *id)
     *id = q->ring[q->first];
     q->first = (q->first + 1) & (q->cap - 1);
     q->n--;
-    (void)id_hash_remove(&q->in, *id);
+    bool known = id_hash_remove(&q->in, *id);
+    assert(known && q->n == q->in.n);
+    (void)known;
     return true;
 }
 

@@ -204,6 +204,7 @@ static size_t whole(const char *s, size_t n)
 void jsontext_mend(char *s, size_t size)
 {
     size_t n = strlen(s);
+    assert(n < size);
     if (is_ascii(s, n))
         return;
     if (n + 1 == size)

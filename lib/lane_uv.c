@@ -106,6 +106,7 @@ static void leave_hub(struct hub *h)
 
 static void free_lane(struct uv_lane *l)
 {
+    assert(!l->waiting.first && !l->ended.first);
     pthread_cond_destroy(&l->more);
     free(l);
 }
@@ -114,6 +115,7 @@ static void free_lane(struct uv_lane *l)
 static void end_left_behind(struct uv_lane *l)
 {
     struct hub *h = l->hub;
+    assert(l->n_threads > 0);
     if (--l->n_threads == 0)
         free_lane(l);
     leave_hub(h);
@@ -158,6 +160,7 @@ static void *run(void *arg)
 static bool start_thread(struct uv_lane *l)
 {
     sigset_t all, before;
+    assert(l->n_threads < l->max_threads);
     struct worker *w = &l->workers[l->n_threads];
     w->lane = l;
     sigfillset(&all);
@@ -195,6 +198,7 @@ static void forget(struct uv_lane *lane)
 {
     struct uv_loop_impl *l = lane->loop;
     struct uv_lane **at = &l->lanes;
+    assert(lane->closing && lane->base.busy == 0);
     while (*at != lane) {
         assert(*at); /* each lane is in its loop's list until here */
         at = &(*at)->next;
@@ -250,6 +254,7 @@ static void tell_ended(struct uv_loop_impl *l)
     while ((next = list_take(&ended))) {
         struct work w = *next;
         free(next);
+        assert(w.lane->base.busy > 0);
         w.lane->base.busy--;
         let_go(l);
         w.done(w.ctx, w.how);
@@ -319,6 +324,7 @@ static bool has_room(struct uv_lane *l)
 bool uv_lane_work(struct loop_lane *base, loop_fn fn, loop_work_done done, void *ctx)
 {
     struct uv_lane *l = (struct uv_lane *)(void *)base;
+    assert(pthread_equal(l->loop->thread, pthread_self()));
     if (l->closing)
         return false;
     pthread_mutex_lock(&l->hub->lock);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/log.h"
 
+#include <assert.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include "lib/timefmt.h"
 
 static const char *const level_names[] = {"debug", "info", "warn", "error"};
+static_assert(sizeof level_names / sizeof level_names[0] == LOG_LVL_ERROR + 1, "a name a level");
 
 /* The length of the first character of `s` if it can be shown as it is; 0 for a control character
  * (of ASCII, or U+0080 to U+009F) and for bytes that are not UTF-8. */

@@ -15,11 +15,13 @@
 
 static const struct loop_ops ops;
 
-/* Asserts that the loop is one of ours. */
+/* Asserts that the loop is one of ours, and the thread its own. */
 static struct uv_loop_impl *impl_of(struct loop *loop)
 {
     assert(loop->ops == &ops);
-    return (struct uv_loop_impl *)(void *)loop;
+    struct uv_loop_impl *l = (struct uv_loop_impl *)(void *)loop;
+    assert(pthread_equal(l->thread, pthread_self()));
+    return l;
 }
 
 static void must(int uv_rc)
@@ -185,6 +187,7 @@ struct loop *loop_uv_create(uv_loop_t *uv, const struct clock *wall, const struc
     struct uv_loop_impl *l = xcalloc(1, sizeof *l);
     l->base.ops = &ops;
     l->uv = uv;
+    l->thread = pthread_self();
     l->wall = wall ? *wall : clock_system();
     l->mono = mono ? *mono : (struct clock){system_mono, NULL};
     l->deferred_end = &l->deferred;

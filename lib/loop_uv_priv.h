@@ -5,6 +5,8 @@
 #ifndef LIB_LOOP_UV_PRIV_H
 #define LIB_LOOP_UV_PRIV_H
 
+#include <pthread.h>
+
 #include "lib/loop_uv.h"
 
 struct deferred {
@@ -19,6 +21,7 @@ struct hub;
 struct uv_loop_impl {
     struct loop base; /* first */
     uv_loop_t *uv;    /* borrowed */
+    pthread_t thread; /* the one that made it; nobody else calls it */
     struct clock wall, mono;
     uv_idle_t idle; /* active while something is deferred */
     struct deferred *deferred, **deferred_end;

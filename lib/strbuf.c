@@ -13,6 +13,7 @@
 
 static void reserve(struct strbuf *b, size_t more)
 {
+    assert(b->cap ? b->len < b->cap : b->len == 0); /* who wrote into strbuf_room() kept to it */
     size_t need = b->len + more + 1;
     if (need <= b->cap)
         return;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/timefmt.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +51,8 @@ struct civil {
 static void set_date(struct civil *c, int64_t days)
 {
     enum { ERA_DAYS = 146097, TO_1970 = 719468, CENTURY_DAYS = 36524, FOUR_YEARS_DAYS = 1460 };
-    int64_t z = days + TO_1970; /* not negative: FIRST_SECOND is in March of year 0 or later */
+    int64_t z = days + TO_1970;
+    assert(z >= 0); /* FIRST_SECOND is in March of year 0 or later */
     int64_t era = z / ERA_DAYS;
     int of_era = (int)(z - era * ERA_DAYS);
     int year =
@@ -61,6 +63,7 @@ static void set_date(struct civil *c, int64_t days)
     c->month = month < 10 ? month + 3 : month - 9;
     c->year = (int)(era * 400) + year + (c->month <= 2);
     c->weekday = (int)((z + 3) % 7); /* the first of March of year 0 was a Wednesday */
+    assert(c->day >= 1 && c->day <= 31 && c->month >= 1 && c->month <= 12);
 }
 
 /* An instant outside the years 1 to 9999 becomes their first or last second. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/enums.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -92,6 +93,24 @@ const struct enum_name storage_account_type_names[] = {
 const struct enum_name output_type_names[] = {
     {1, "model"}, {2, "logs"}, {3, "summary"}, {4, "custom"}, {0, NULL},
 };
+
+/* Every value has its name; behind them is the row that ends the table. `unused`: numbers that no
+ * value has any more. */
+#define NAMES(names, last, unused)                                                                 \
+    static_assert(sizeof(names) / sizeof(names)[0] == (last) - (unused) + 1, #names)
+NAMES(prov_state_names, PROV_DELETING, 0);
+NAMES(alloc_state_names, ALLOC_RESIZING, 0);
+NAMES(node_state_names, NODE_UNUSABLE, 1);
+NAMES(exec_state_names, EXEC_FAILED, 0);
+NAMES(vm_priority_names, VM_LOWPRIORITY, 0);
+NAMES(dealloc_option_names, DEALLOC_WAIT_FOR_JOB_COMPLETION, 0);
+NAMES(sched_priority_names, PRIORITY_HIGH, 0);
+NAMES(tool_type_names, TOOL_CUSTOM, 0);
+NAMES(op_status_names, OP_FAILED, 0);
+NAMES(resource_kind_names, RES_NODE, 0);
+NAMES(run_state_names, RUN_OVER, 0);
+NAMES(allocation_state_names, ALLOCATION_LOST, 1);
+#undef NAMES
 
 const char *node_state_shown(enum node_state state, int live)
 {

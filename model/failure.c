@@ -23,12 +23,20 @@ static const struct kind kinds[] = {{FAIL_NONE, "Unknown", FAULT_NOBODY, false, 
                                     FAILURES(ROW)};
 #undef ROW
 
-/* Rows stand in the order of their numbers. A number that a newer program wrote is in no row. */
+/* A row's place in the table is its number: rows are only added, and at the end. */
+#define PLACE(id, number, name, fault, heals, replaceable) PLACE_OF_##id,
+enum { PLACE_OF_NONE, FAILURES(PLACE) };
+#undef PLACE
+#define IN_PLACE(id, number, name, fault, heals, replaceable)                                      \
+    static_assert(PLACE_OF_##id == (number), #id);
+FAILURES(IN_PLACE)
+#undef IN_PLACE
+
+/* A number that a newer program wrote is in no row. */
 static const struct kind *kind_of(enum failure_code code)
 {
     size_t n = sizeof kinds / sizeof kinds[0];
     size_t i = (unsigned)code < n ? (size_t)code : 0;
-    assert(kinds[i].number == (int)i);
     return &kinds[i];
 }
 
@@ -184,6 +192,7 @@ static const char *const places[] = {
     [FAULT_SITE] = "the daemon's configuration, and what it names",
     [FAULT_OPERATOR] = "whoever runs the machines: it was done on purpose",
 };
+static_assert(sizeof places / sizeof places[0] == FAULT_OPERATOR + 1, "a place a fault");
 
 const char *failure_text(struct arena *a, const struct front_words *w, const struct failure *f)
 {

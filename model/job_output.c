@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/job_output.h"
 
+#include <assert.h>
 #include <string.h>
 #include <strings.h>
 
@@ -17,6 +18,7 @@ struct job_output job_output_at(struct arena *a, const struct job_spec *spec, si
         return (struct job_output){.id = STD_ID,
                                    .prefix = spec->std_prefix ? spec->std_prefix : "",
                                    .below = arena_printf(a, "%s/" STD_ID, spec->segment)};
+    assert(i < job_output_count(spec));
     const struct directory_spec *d = &spec->outputs[i - 1];
     const char *suffix = d->suffix ? d->suffix : "";
     struct job_output out = {.id = d->id, .prefix = d->path, .below = suffix, .as_is = d->as_is};

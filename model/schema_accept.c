@@ -5,6 +5,7 @@
  * Recursion follows the tables, never the body, so a deep body cannot deepen it. Secrets stay in
  * the document until every rule has seen them and are taken out last.
  */
+#include <assert.h>
 #include <ctype.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -293,6 +294,7 @@ static int accept_value(const struct acceptor *c, const struct field *f, const j
     *out = NULL;
     if (accept_kind(c, f, in, at, level, out) < 0)
         return -1;
+    assert(*out);
     if (!f->check)
         return 0;
     /* The place is turned into text only for an error. */
@@ -338,6 +340,7 @@ static int accept_field(const struct acceptor *c, const struct field *f, const j
         if (!f->fallback)
             return refuse_missing(c, f, &at);
         given = fallback = jsonread_text(f->fallback, JSON_DECODE_ANY, NULL);
+        assert(given); /* a default of the tables is JSON */
     }
     int rc = accept_value(c, f, given, &at, level, &value);
     json_decref(fallback);

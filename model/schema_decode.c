@@ -80,6 +80,7 @@ static void put_list(struct arena *a, const struct field *f, const json_t *v, ch
 
 static void put_value(struct arena *a, const struct field *f, const json_t *v, char *base)
 {
+    assert(f->kind != FIELD_ARRAY || f->count_into);
     char *into = base + f->into - 1;
     switch (f->kind) {
     case FIELD_STRING:
@@ -116,6 +117,7 @@ void schema_decode(const struct schema *s, struct arena *a, const json_t *doc, v
     assert(s->size > 0);
     for (size_t i = 0; i < s->n_fields; i++) {
         const struct field *f = &s->fields[i];
+        assert(f->into <= s->size && f->count_into <= s->size); /* offsets in it, and 1 */
         const json_t *v = f->into ? json_object_get(doc, field_canon(f)) : NULL;
         if (v)
             put_value(a, f, v, into);

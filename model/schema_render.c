@@ -77,14 +77,16 @@ static void add_token(const struct writer *w, int tok)
 
 static void add_value(const struct writer *w, const struct value *in)
 {
-    if (in->tree)
+    if (in->tree) {
         jsontext_add(w->out, in->tree);
-    else if (!in->over)
+    } else if (!in->over) {
         add_token(w, in->tok);
-    else if (in->over->kind == OVER_INT)
+    } else if (in->over->kind == OVER_INT) {
         strbuf_printf(w->out, "%lld", (long long)in->over->number);
-    else
+    } else {
+        assert(in->over->kind == OVER_TEXT);
         jsontext_add_text(w->out, in->over->text, strlen(in->over->text));
+    }
 }
 
 /* A string by itself; the caller frees it. */
@@ -203,6 +205,7 @@ static void add_object(const struct writer *w, const struct schema *s, struct va
 
 static void add_array(const struct writer *w, const struct schema *s, const struct value *in)
 {
+    assert(!in->over); /* no list is on top but in a tree */
     char before = '[';
     size_t n = in->tree ? json_array_size(in->tree) : (size_t)w->in->tok[in->tok].size;
     int tok = in->tok + 1;
@@ -301,6 +304,7 @@ static void add_object(const struct writer *w, const struct schema *s, struct va
     int at[FIELDS_MAX];
     const struct over *over[FIELDS_MAX] = {NULL};
     char before = '{';
+    assert(!in.tree || !in.over);
     find_members(w, s, in.tok, at);
     if (in.over)
         find_on_top(w, s, in.over, over);

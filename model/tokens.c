@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #define JSMN_PARENT_LINKS
 #define JSMN_STRICT
+#include <assert.h>
 #include <jsmn.h>
 
 #include "model/tokens.h"
@@ -42,6 +43,7 @@ struct quick {
 static int quick_token(struct quick *q, jsmntype_t type, int parent)
 {
     struct tokens *t = q->t;
+    assert(t->n < TOKENS_SMALL && parent < t->n);
     t->tok[t->n] = (jsmntok_t){.type = type, .start = (int)(q->at - t->text), .parent = parent};
     if (parent != NO_TOKEN)
         t->tok[parent].size++;
@@ -163,6 +165,7 @@ void tokens_free(struct tokens *t)
 
 int token_behind(const struct tokens *t, int tok)
 {
+    assert(tok >= 0 && tok < t->n);
     int end = t->tok[tok].end;
     do
         tok++;

@@ -7,6 +7,8 @@
  */
 #include "scheduler/oversized.h"
 
+#include <assert.h>
+
 #include "scheduler/plan.h"
 
 /* How many runs are told of for one size of a pool. Nobody reads more, and somebody who puts
@@ -20,8 +22,11 @@ static void tell(struct sched *s, const struct pool *p, const struct run *r)
 
 /* The values of told_sizes: the largest run that the pool took, plus 1, and how many runs were
  * told. The values of told_blocked: how many nodes could be had, and which run was told. */
+static_assert(sizeof(uintptr_t) >= 8, "a pointer has room for both");
+
 static void *told(int largest, size_t n)
 {
+    assert(largest >= 0);
     return (void *)(((uintptr_t)n << 32) | ((uintptr_t)largest + 1));
 }
 

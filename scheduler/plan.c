@@ -6,6 +6,7 @@
  */
 #include "scheduler/plan.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,6 +72,7 @@ static bool fits(const struct room *at, const struct plan_run *r)
 
 static void take(struct room *at, const struct plan_run *r)
 {
+    assert(fits(at, r));
     at->begun = true;
     if (!r->part) {
         at->left = (struct capacity){0};
@@ -266,6 +268,7 @@ void plan_scale(struct arena *a, const struct plan_scale_input *in, struct plan_
     }
     if (want >= have && !in->deleting)
         replace(in, staying, n_staying, out);
+    assert(out->add >= 0 && out->missing >= 0 && out->waiting >= 0 && out->n_leave <= n_staying);
 }
 
 void plan_ordinals(struct arena *a, const struct plan_node *nodes, size_t n_nodes, int *out, int n)
@@ -276,7 +279,9 @@ void plan_ordinals(struct arena *a, const struct plan_node *nodes, size_t n_node
         if (nodes[i].ordinal > 0 && (size_t)nodes[i].ordinal <= most)
             taken[nodes[i].ordinal] = true;
     int ordinal = 1;
-    for (int k = 0; k < n; ordinal++)
+    for (int k = 0; k < n; ordinal++) {
+        assert((size_t)ordinal <= most);
         if (!taken[ordinal])
             out[k++] = ordinal;
+    }
 }

@@ -52,6 +52,7 @@ static int find_left(struct pass *p, const struct node *nd, struct capacity *lef
     }
     if (st_allocation_of_node(p->s->st, &p->a, nd->id, &live, &n, e) != 0)
         return -1;
+    assert(n == (size_t)nd->live);
     for (size_t i = 0; i < n; i++) {
         left->slots -= live[i].takes.slots;
         left->gpus -= live[i].takes.gpus;
@@ -385,6 +386,7 @@ static int pick_devices(struct pass *p, const struct node *nd, int want, const c
         *out = arena_printf(&p->a, "%s%s%d", *out, **out ? "," : "", k);
         want--;
     }
+    assert(want == 0); /* the plan gives no more than are left */
     return 0;
 }
 

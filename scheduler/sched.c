@@ -2,6 +2,7 @@
  *
  * Starts, turns and stops the scheduler, and answers small questions of api/.
  */
+#include <assert.h>
 #include <limits.h>
 #include <stdlib.h>
 
@@ -126,6 +127,7 @@ static void on_stopped(void *ctx)
 /* Closing a link answers its open requests, so runs are freed after the links. */
 void sched_stop(struct sched *s, void (*cb)(void *ctx), void *ctx)
 {
+    assert(!s->stopped);
     s->stopped = cb;
     s->stopped_ctx = ctx;
     wakes_stop(s->wakes, on_stopped, s);
@@ -149,6 +151,7 @@ static int wake_pools(struct sched *s, struct err *e)
 
 int sched_start(struct sched *s, struct err *e)
 {
+    assert(!s->begun);
     s->begun = true;
     s->front->ops->begin(s->front, s);
     if (fleet_start(s->fleet, e) != 0 || runs_start(s->runs, e) != 0 || wake_pools(s, e) != 0)

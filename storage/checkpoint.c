@@ -76,6 +76,7 @@ static void not_moved(struct storage *st, int rc)
 static void checkpoint_done(void *ctx, enum loop_work_end how)
 {
     struct storage *st = ctx;
+    assert(st->checkpointing && how == LOOP_WORK_DONE); /* the lane is closed after the last */
     (void)how;
     st->checkpointing = false;
     if (st->checkpoint_rc == 0) {
@@ -94,6 +95,7 @@ static void checkpoint_done(void *ctx, enum loop_work_end how)
 
 static void checkpoint_start(struct storage *st)
 {
+    assert(!st->checkpointing);
     st->checkpointing = true;
     st_lane_work(st->checkpoint_lane, checkpoint_work, checkpoint_done, st);
 }

@@ -37,6 +37,7 @@ static void list_move(struct durable_list *to, struct durable_list *from)
 
 static void release(struct failed_turn *f)
 {
+    assert(!f || f->refs > 0);
     if (f && --f->refs == 0)
         free(f);
 }
@@ -137,12 +138,13 @@ static void turn_fail(struct storage *st, const struct err *why)
 
 void st_turn_end(struct storage *st)
 {
-    assert(st->open_queries == 0);
+    assert(st->open_queries == 0 && !(st->in_turn && st->in_read));
     struct err why;
     read_end(st);
     bool wrote = st->in_turn;
     if (wrote && turn_commit(st, &why) < 0)
         turn_fail(st, &why);
+    assert(!st->in_turn && !st->turn_doomed);
     list_move(&st->waiting, &st->turn);
     if (wrote && st->finish_checkpoint)
         st_checkpoint_rest(st);
@@ -156,6 +158,7 @@ void st_turn_end(struct storage *st)
 
 void st_when_durable(struct storage *st, st_durable_cb cb, void *ctx)
 {
+    assert(cb);
     list_add(&st->turn, (struct durable){.cb = cb, .ctx = ctx});
 }
 
@@ -179,13 +182,24 @@ static void part_undo(struct storage *st)
     st->doom = e;
 }
 
+/* Ends what it reads, also when it fails: a statement in the middle would keep a savepoint from
+ * being taken back. */
+static int run_part(struct storage *st, st_tx_fn fn, void *ctx, struct err *e)
+{
+    int open = st->open_queries;
+    int rc = fn(st, ctx, e);
+    assert(st->open_queries == open);
+    (void)open;
+    return rc;
+}
+
 int st_tx(struct storage *st, const char *name, st_tx_fn fn, void *ctx, struct err *e)
 {
     if (st_turn_begin(st, e) < 0)
         return -1;
     if (st_control(st, ST_SAVEPOINT, name, e) < 0)
         return -1;
-    if (fn(st, ctx, e) < 0) {
+    if (run_part(st, fn, ctx, e) < 0) {
         part_undo(st);
         return -1;
     }
@@ -204,7 +218,7 @@ int st_whole(struct storage *st, st_tx_fn fn, void *ctx, struct err *e)
     if (st_turn_begin(st, why) < 0)
         return -1;
     int64_t before = st_sql_changes(st);
-    int rc = fn(st, ctx, why);
+    int rc = run_part(st, fn, ctx, why);
     if (rc < 0 && !st->turn_doomed && st_sql_changes(st) != before) {
         st->turn_doomed = true;
         st->doom = *why;
@@ -240,7 +254,7 @@ static void sync_work(void *ctx)
 static void sync_done(void *ctx, enum loop_work_end how)
 {
     struct storage *st = ctx;
-    assert(how == LOOP_WORK_DONE); /* the lane is closed after the last */
+    assert(st->syncing && how == LOOP_WORK_DONE); /* the lane is closed after the last */
     (void)how;
     if (st->sync_errno != 0) {
         /* The kernel may have dropped the pages and would report success next time. The state on

@@ -180,6 +180,7 @@ static int bring_up(struct storage *st, const struct st_config *c, const struct 
 
 static void free_storage(struct storage *st)
 {
+    assert(!st->syncing && !st->checkpointing); /* no thread has it any more */
     st_finalize_all(st);
     st_sql_close(st->checkpointer);
     st_sql_close(st->db);
@@ -283,6 +284,7 @@ static void sync_lane_closed(void *ctx)
 static void close_done(void *ctx, enum loop_work_end how)
 {
     struct storage *st = ctx;
+    assert(how == LOOP_WORK_DONE);
     (void)how;
     loop_lane_close(st->sync_lane, LOOP_LANE_FINISH, 0, sync_lane_closed, st);
 }
@@ -309,6 +311,7 @@ static void close_step(struct storage *st)
 
 void st_close(struct storage *st, void (*cb)(void *ctx), void *ctx)
 {
+    assert(!st->closing);
     st->close_cb = cb;
     st->close_ctx = ctx;
     st->closing = true;

@@ -5,6 +5,7 @@
  * migration, so that a table can be made anew without deleting the rows that refer to the old one;
  * the keys are checked before the transaction is committed.
  */
+#include <assert.h>
 #include <stdio.h>
 
 #include "storage/storage_priv.h"
@@ -42,12 +43,15 @@ int st_migrate_by(struct storage *st, const struct st_migration *list, int n, st
 {
     int64_t version = 0;
     int rc = 0;
+    assert(!st->in_turn && !st->in_read); /* foreign keys cannot be switched in a transaction */
     if (st_query_int(st, "PRAGMA user_version", "user_version", &version, e) < 0 ||
         st_exec(st, "PRAGMA foreign_keys = OFF", "foreign_keys", e) < 0)
         return -1;
-    for (int i = 0; i < n && rc == 0; i++)
+    for (int i = 0; i < n && rc == 0; i++) {
+        assert(i == 0 || list[i].version > list[i - 1].version);
         if (list[i].version > version)
             rc = apply(st, &list[i], e);
+    }
     struct err ignored;
     if (st_exec(st, "PRAGMA foreign_keys = ON", "foreign_keys", rc == 0 ? e : &ignored) < 0)
         rc = -1;

@@ -4,6 +4,7 @@
  * its own file. The database keeps a sealed constant, so a wrong or lost key is found at the start
  * and not by the first job that needs its secrets.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,9 +133,11 @@ int st_key_load(struct storage *st, struct err *e)
 }
 
 struct sealed {
-    unsigned char bytes[256]; /* more than is ever sealed here */
+    unsigned char bytes[256];
     size_t n;
 };
+static_assert(sizeof KEY_CHECK_TEXT - 1 + OVERHEAD <= sizeof((struct sealed *)NULL)->bytes,
+              "what is sealed there has room");
 
 static void take_sealed(void *ctx, const void *cell, size_t n)
 {

@@ -271,6 +271,7 @@ int st_prepare_control(struct storage *st, struct err *e)
 
 void st_finalize_all(struct storage *st)
 {
+    assert(st->open_queries == 0);
     for (int i = 0; i < ST_COUNT; i++) {
         sqlite3_finalize(st->stmts[i]);
         st->stmts[i] = NULL;
@@ -307,6 +308,7 @@ int q_write(struct q *q, struct storage *st, enum stmt_id id, struct err *e)
 
 void q_end(struct q *q)
 {
+    assert(q->st->open_queries > 0);
     sqlite3_reset(q->s);
     q->st->open_queries--;
 }
@@ -408,6 +410,7 @@ const void *c_blob(struct q *q, size_t *n)
 
 bool c_is_null(const struct q *q)
 {
+    assert(q->col < sqlite3_column_count(q->s));
     return sqlite3_column_type(q->s, q->col) == SQLITE_NULL;
 }
 
@@ -498,6 +501,7 @@ int q_change(struct q *q, const char *noun, int64_t id, struct err *e)
 {
     if (q_run(q, e) < 0)
         return -1;
+    assert(sqlite3_changes(q->st->db) <= 1); /* it names one row, by its key */
     if (sqlite3_changes(q->st->db) == 1)
         return 0;
     return err_set(e, ERR_RESOURCE_NOT_FOUND, NULL, "There is no %s with the id %lld.", noun,
@@ -585,6 +589,7 @@ int q_changed(const struct storage *st)
 int q_moved(struct storage *st, enum stmt_id now, const char *noun, const struct enum_name *names,
             int64_t id, int from, int to, struct err *e)
 {
+    assert(sqlite3_changes(st->db) <= 1);
     if (sqlite3_changes(st->db) == 1)
         return 0;
     struct q q;

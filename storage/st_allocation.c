@@ -4,6 +4,8 @@
  */
 #include "storage/storage_priv.h"
 
+#include <assert.h>
+
 static int allocations(struct q *q, struct arena *a, struct allocation **rows, size_t *n,
                        struct err *e)
 {
@@ -39,6 +41,7 @@ static int take(struct storage *st, const struct allocation *al, struct err *e)
 static int insert_one(struct storage *st, const struct allocation *al, struct err *e)
 {
     struct q q;
+    assert(al->state == ALLOCATION_HELD && al->node_id != 0 && al->takes.slots > 0);
     if (take(st, al, e) < 0 || q_write(&q, st, ST_ALLOCATION_INSERT, e) < 0)
         return -1;
     q_row(&q, &allocation_row, al, NULL);
@@ -114,18 +117,18 @@ int st_allocation_move(struct storage *st, const struct allocation *al, enum all
                        int64_t now_us, struct err *e)
 {
     struct q q;
-    bool over = to == ALLOCATION_RELEASED || to == ALLOCATION_LOST;
+    assert(to == ALLOCATION_RELEASED || to == ALLOCATION_LOST);
     if (q_write(&q, st, ST_ALLOCATION_MOVE, e) < 0)
         return -1;
     bind_key(&q, al);
     q_int(&q, al->state);
     q_int(&q, to);
-    q_int(&q, over ? now_us : 0);
+    q_int(&q, now_us);
     if (q_run(&q, e) < 0)
         return -1;
-    st->counters.released += over && q_changed(st) == 1;
+    st->counters.released += q_changed(st) == 1;
     if (q_changed(st) == 1)
-        return over ? give_back(st, al->node_id, now_us, e) : 0;
+        return give_back(st, al->node_id, now_us, e);
     return err_set(e, ERR_CONFLICT, NULL,
                    "Allocation %lld, attempt %d, rank %d cannot go from %s to %s: it is not %s.",
                    (long long)al->run_id, al->attempt, al->rank,

@@ -59,6 +59,9 @@ static const struct kind_delete {
     [RES_JOB] = {"job", ERR_JOB_NOT_FOUND, ST_MARK_JOB, {0}, 0, ST_REMOVE_JOB, ST_COUNT},
 };
 
+/* Nodes, the last kind, are not deleted so. */
+static_assert(sizeof kinds / sizeof kinds[0] == RES_NODE, "a row for each kind but nodes");
+
 struct removal {
     enum resource_kind kind;
     int64_t id, now_us;
@@ -113,6 +116,7 @@ int st_mark_deleting(struct storage *st, enum resource_kind kind, int64_t id, in
                      struct err *e)
 {
     struct removal r = {.kind = kind, .id = id, .now_us = now_us};
+    assert(kind >= RES_GROUP && kind < RES_NODE);
     return st_tx(st, "mark deleting", mark_all, &r, e);
 }
 
@@ -143,12 +147,14 @@ int st_remove(struct storage *st, enum resource_kind kind, int64_t id, int64_t n
               struct err *e)
 {
     struct removal r = {.kind = kind, .id = id, .now_us = now_us};
+    assert(kind >= RES_GROUP && kind < RES_NODE);
     return st_tx(st, "remove", remove_row, &r, e);
 }
 
 int st_removable_ids(struct storage *st, struct arena *a, enum resource_kind kind, int64_t **ids,
                      size_t *n, struct err *e)
 {
+    assert(kind >= RES_GROUP && kind < RES_NODE);
     *ids = NULL;
     *n = 0;
     if (kinds[kind].removable == ST_COUNT)

@@ -3,7 +3,9 @@
  * Events: changes of state, written in the transaction that makes them.
  */
 #include "model/failure.h"
+
 #include "storage/storage_priv.h"
+#include <assert.h>
 
 /* How many events a resource keeps: a job that is queued again ten times has some 40. */
 #define EVENTS_KEPT 100
@@ -27,6 +29,7 @@ static int trim(struct storage *st, const struct event *ev, struct err *e)
 int st_event_add(struct storage *st, const struct event *ev, struct err *e)
 {
     struct q q;
+    assert(ev->kind >= RES_GROUP && ev->kind <= RES_NODE && ev->resource_id != 0);
     if (q_write(&q, st, ST_EVENT_INSERT, e) < 0)
         return -1;
     q_row(&q, &event_row, ev, NULL);

@@ -4,6 +4,8 @@
  */
 #include "storage/storage_priv.h"
 
+#include <assert.h>
+
 /* The state of the run that belongs to an execution state, when both are made. */
 static enum run_state run_state_of(enum exec_state x)
 {
@@ -171,6 +173,7 @@ int st_job_secrets(struct storage *st, struct arena *a, int64_t id, const char *
 static int move_job(struct storage *st, const struct st_job_move *m, struct err *e)
 {
     struct q q;
+    assert(m->from != 0 && m->to != 0 && m->to != m->from);
     if (q_write(&q, st, ST_JOB_MOVE, e) < 0)
         return -1;
     q_int(&q, m->id);

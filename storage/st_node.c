@@ -4,6 +4,8 @@
  */
 #include "storage/storage_priv.h"
 
+#include <assert.h>
+
 static int add_event(struct storage *st, int64_t id, enum node_state from, enum node_state to,
                      int64_t now_us, const char *reason, struct err *e)
 {
@@ -108,6 +110,7 @@ int st_node_uses(struct storage *st, struct arena *a, struct node_use **rows, si
 static int move_row(struct storage *st, const struct st_node_move *m, struct err *e)
 {
     struct q q;
+    assert(m->from != 0 && m->to != 0);
     if (q_write(&q, st, ST_NODE_MOVE, e) < 0)
         return -1;
     q_int(&q, m->id);

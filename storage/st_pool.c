@@ -4,6 +4,8 @@
  */
 #include "storage/storage_priv.h"
 
+#include <assert.h>
+
 int st_pool_insert(struct storage *st, const struct pool *p, int64_t *id, struct err *e)
 {
     struct q q;
@@ -39,6 +41,7 @@ int st_pool_set_scale(struct storage *st, int64_t id, const struct scale *s, str
 int st_pool_move(struct storage *st, const struct st_pool_move *m, struct err *e)
 {
     struct q q;
+    assert(m->from != 0 && m->to != 0 && m->to != m->from);
     if (q_write(&q, st, ST_POOL_MOVE, e) < 0)
         return -1;
     q_int(&q, m->id);

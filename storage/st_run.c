@@ -4,6 +4,8 @@
  */
 #include "storage/storage_priv.h"
 
+#include <assert.h>
+
 int st_run_insert(struct storage *st, const struct run *r, int64_t *id, struct err *e)
 {
     struct q q;
@@ -86,6 +88,7 @@ int st_run_doomed_ids(struct storage *st, struct arena *a, int64_t **ids, size_t
 int st_run_move(struct storage *st, const struct st_run_move *m, struct err *e)
 {
     struct q q;
+    assert(m->from != 0 && m->to != 0 && m->to != m->from);
     if (q_write(&q, st, ST_RUN_MOVE, e) < 0)
         return -1;
     q_int(&q, m->id);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/arm/operation.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "api/arm/errors.h"
@@ -33,6 +34,7 @@ static const char *resource_key(struct request *r, const struct op_request *o)
 
 int operation_start(struct request *r, const struct op_request *o, const char **guid, struct err *e)
 {
+    assert(o->resource_id != 0); /* by it the operation ends */
     char *id = arena_alloc(&r->arena, GUID_SIZE);
     guid_new_at(r->now_us, id);
     struct operation op = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/azstorage/link.h"
 
+#include <assert.h>
 #include <sodium.h>
 #include <string.h>
 
@@ -19,6 +20,9 @@ static const struct {
     [LINK_BLOB] = {"blobs", "b"},
     [LINK_NODE] = {"nodes", "n"},
 };
+static_assert(sizeof kinds / sizeof kinds[0] == LINK_NODE + 1, "a row a kind");
+static_assert(SIG_SIZE >= sodium_base64_ENCODED_LEN(SIG_BYTES, sodium_base64_VARIANT_ORIGINAL),
+              "a signature has room");
 
 /* The parameters of a link; all of them are signed. */
 struct grant {

@@ -121,6 +121,7 @@ static int fill_job(struct create_tx *t, const struct cluster *c, char *guid, st
 {
     struct request *r = t->r;
     struct job_spec spec = {0};
+    assert(t->a->doc_text); /* what is stored is what is decoded */
     schema_decode(&schema_job, &r->arena, t->a->doc, &spec);
     t->scope = t->x.scope;
     t->scope.experiment = t->x.name;

@@ -52,7 +52,9 @@ static void put_first(struct shown_jobs *all, struct kept *k)
 static void drop(struct shown_jobs *all, struct kept *k)
 {
     unlink_kept(all, k);
-    id_hash_remove(&all->by_key, k->key);
+    bool known = id_hash_remove(&all->by_key, k->key);
+    assert(known && all->bytes >= sizeof *k + k->len);
+    (void)known;
     all->bytes -= sizeof *k + k->len;
     free(k);
 }
@@ -60,6 +62,7 @@ static void drop(struct shown_jobs *all, struct kept *k)
 static struct kept *find(const struct shown_jobs *all, int64_t key)
 {
     const size_t *at = id_hash_find(&all->by_key, key);
+    static_assert(sizeof *at >= sizeof(struct kept *), "a value of the table is a pointer");
     return at ? (struct kept *)*at : NULL;
 }
 
@@ -76,6 +79,7 @@ static void forget_all(struct shown_jobs *all)
 {
     while (all->oldest)
         drop(all, all->oldest);
+    assert(all->bytes == 0 && all->by_key.n == 0 && !all->newest);
     all->term += all->term < LAST_TERM;
 }
 

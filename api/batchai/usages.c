@@ -3,6 +3,7 @@
  * Usages: clusters, and vCPUs by VM family. The numbers of vCPUs are from the service's table of
  * 2018 (names of sizes contain family and size).
  */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +77,7 @@ static void add_cluster(struct usage_sums *u, const struct cluster *c)
     int which = c->vm_priority == VM_LOWPRIORITY;
     int64_t cores = (int64_t)nodes * cores_of(size);
     int family = family_of(size);
+    assert(family < FAMILIES);
     u->total[which] += cores;
     if (family >= 0)
         u->family[which][family] += cores;

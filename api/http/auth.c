@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/http/auth.h"
 
+#include <assert.h>
 #include <jwt.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -18,6 +19,9 @@
 /* Verified tokens, replaced round-robin. 32 clients at once is plenty; a miss costs 30 us. */
 #define CACHE_SLOTS      32
 #define TOKEN_HASH_BYTES 32
+static_assert(TOKEN_HASH_BYTES >= crypto_generichash_BYTES_MIN &&
+                  TOKEN_HASH_BYTES <= crypto_generichash_BYTES_MAX,
+              "a length that the hash has");
 
 struct cached_token {
     unsigned char hash[TOKEN_HASH_BYTES];

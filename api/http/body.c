@@ -21,6 +21,7 @@ static bool is_open(const struct request *r)
 static void charge(struct request *r, size_t held)
 {
     struct api *api = r->api;
+    assert(api->held >= r->held && (!is_open(r) || api->held_open >= r->held));
     api->held = api->held - r->held + held;
     if (is_open(r))
         api->held_open = api->held_open - r->held + held;
@@ -60,6 +61,7 @@ static void too_large(struct request *r)
 static void keep(struct request *r, const char *data, size_t n)
 {
     const struct api *api = r->api;
+    assert(r->raw.len <= longest(r));
     if (n > longest(r) - r->raw.len) {
         too_large(r);
         return;
@@ -123,7 +125,7 @@ void body_begin(struct request *r)
 
 struct replied *request_stream(struct request *r, const struct body_sink *sink)
 {
-    assert(r->route->flags & ROUTE_STREAM);
+    assert((r->route->flags & ROUTE_STREAM) && !r->sink);
     struct body_sink *own = arena_alloc(&r->arena, sizeof *own);
     *own = *sink;
     r->sink = own;
@@ -132,6 +134,7 @@ struct replied *request_stream(struct request *r, const struct body_sink *sink)
 
 static void starve(struct request *r)
 {
+    assert(!r->starved && !r->finished);
     r->starved = true;
     r->next_starved = r->api->starved;
     r->api->starved = r;
@@ -145,8 +148,10 @@ void body_more(struct request *r)
         return;
     r->starved = false;
     struct request **p = &r->api->starved;
-    while (*p != r)
+    while (*p != r) {
+        assert(*p); /* who is starved is in the list */
         p = &(*p)->next_starved;
+    }
     *p = r->next_starved;
     r->api->suspended--;
     r->listener->dirty = true;

@@ -96,6 +96,7 @@ static void forget_peers(struct connections *all, uint64_t now_ms, bool every)
                 p = &gone->next;
                 continue;
             }
+            assert(gone->open == 0);
             *p = gone->next;
             free(gone);
         }
@@ -218,6 +219,7 @@ struct connection *connection_opened(struct connections *all, int fd, const stru
 
 void connection_closed(struct connection *c)
 {
+    assert(c->all->open > 0 && c->peer->open > 0);
     take_out(c);
     c->all->open--;
     c->peer->open--;

@@ -5,6 +5,7 @@
  */
 #include "api/http/odata.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -36,6 +37,7 @@ struct literal {
 
 static const char *const operators[] = {"eq", "ne", "lt", "le", "gt", "ge"};
 enum { OP_EQ, OP_NE, OP_LT, OP_LE, OP_GT, OP_GE, OPS };
+static_assert(sizeof operators / sizeof operators[0] == OPS, "a word an operator");
 
 static bool expect(struct parser *p, const char *what)
 {
@@ -127,6 +129,7 @@ static json_t *value_at(const json_t *item, const char *path)
     char name[WORD_MAX];
     while (v && *path) {
         size_t n = strcspn(path, "/");
+        assert(n < sizeof name); /* resolve() has made it */
         memcpy(name, path, n);
         name[n] = '\0';
         v = json_object_get(v, name);
@@ -357,7 +360,9 @@ bool odata_matches(const struct odata *o, const json_t *item)
 {
     struct err ignored;
     struct parser p = {.o = o, .text = o->filter, .at = o->filter, .item = item, .e = &ignored};
-    return !o->filter || parse_or(&p);
+    bool matches = !o->filter || parse_or(&p);
+    assert(!p.failed); /* odata_check() has read it */
+    return matches;
 }
 
 /* Copies the value at `path` from `item` to the same place in `out`. */

@@ -59,6 +59,7 @@ static void add_common_headers(struct request *r, struct MHD_Response *resp)
 struct replied *reply_response(struct request *r, int status, const char *content_type,
                                struct MHD_Response *resp)
 {
+    assert(!r->finished);
     if (!resp)
         abort();
     if (r->response)
@@ -151,6 +152,7 @@ struct replied *reply_err(struct request *r, const struct err *e)
 
 struct replied *reply_later(struct request *r)
 {
+    assert(!r->response);
     r->later = true;
     return TOKEN;
 }

@@ -3,6 +3,7 @@
  * The beginning and the end of a request. Finished requests are kept, with one block of their
  * arena, for later ones, because the allocator would merge and split these large pieces each time.
  */
+#include <assert.h>
 #include <microhttpd.h>
 #include <stdlib.h>
 
@@ -47,12 +48,14 @@ void request_destroy(struct request *r)
     if (!r)
         return;
     struct api *api = r->api;
+    assert(api->under_way > 0 && !r->starved);
     api->under_way--;
     if (r->response)
         MHD_destroy_response(r->response);
     json_decref(r->body);
     body_release(r); /* a sink may point into the kept memory */
     request_release(r);
+    assert(r->held == 0 && !r->release);
     xml_end(r->xml_reading);
     way_release(r->way);
     if (api->n_spare == SPARE_MAX) {

@@ -350,6 +350,7 @@ int router_accept(struct request *r, struct err *e)
 struct replied *router_dispatch(struct request *r)
 {
     struct err e;
+    assert(r->route && !r->early.code);
     err_clear(&e);
     int rc = content_decode(r, &e);
     if (rc > 0)

@@ -56,6 +56,7 @@ int request_send(struct request *r)
 
 static void resume(struct request *r)
 {
+    assert(r->response && !r->finished && r->api->suspended > 0);
     r->finished = true;
     r->listener->dirty = true;
     r->api->suspended--;
@@ -83,7 +84,7 @@ static void finish_when_durable(struct request *r)
 void request_finish(struct request *r, struct replied *token)
 {
     (void)token;
-    assert(r->later && r->response);
+    assert(r->later && r->response && !r->finished);
     if (r->sink && !r->waiting) {
         r->answered = true; /* deliver() is called at the end of the body */
         body_more(r);
@@ -114,6 +115,7 @@ static void on_again(uv_idle_t *i)
 {
     struct api *api = i->data;
     struct request *r = api->first_again;
+    assert(r && r->step); /* active as long as there is one */
     api->first_again = r->next_again;
     if (!api->first_again) {
         api->end_again = &api->first_again;
@@ -129,6 +131,7 @@ static void on_again(uv_idle_t *i)
 void request_again(struct request *r, void (*step)(struct request *r, void *ctx), void *ctx)
 {
     struct api *api = r->api;
+    assert(!r->next_again && api->end_again != &r->next_again); /* is not queued */
     r->step = step;
     r->step_ctx = ctx;
     *api->end_again = r;
@@ -138,6 +141,7 @@ void request_again(struct request *r, void (*step)(struct request *r, void *ctx)
 
 static void suspend(struct request *r)
 {
+    assert(!r->finished && !r->starved);
     MHD_suspend_connection(r->conn);
     r->api->suspended++;
 }
@@ -215,6 +219,7 @@ static enum MHD_Result begin(struct request *r)
 {
     if (body_check_head(r, &r->early) == 0 && router_accept(r, &r->early) == 0)
         err_clear(&r->early);
+    assert(r->early.code || (r->service && r->route));
     body_begin(r);
     if (r->early.code && r->hang_up)
         return refuse(r);
@@ -458,6 +463,8 @@ static void on_again_closed(uv_handle_t *h)
 
 static void api_destroy(struct api *api)
 {
+    assert(api->under_way == 0 && api->suspended == 0 && api->held == 0 && api->held_open == 0);
+    assert(!api->first_again && !api->starved);
     struct api_counters c = api_counters(api);
     LOG_DEBUG(api->config.log, "api.served", LF_INT("connections", (int64_t)c.connections),
               LF_INT("hung_up", (int64_t)c.hung_up), LF_INT("requests", (int64_t)c.requests),
@@ -515,6 +522,7 @@ static void close_when_quiet(uv_timer_t *t)
 
 void api_stop(struct api *api, void (*cb)(void *ctx), void *ctx)
 {
+    assert(!api->stopping && cb);
     api->stopping = true;
     api->stopped = cb;
     api->stopped_ctx = ctx;

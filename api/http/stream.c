@@ -37,6 +37,7 @@ static void stream_free(struct stream *s)
 static void on_released(void *ctx)
 {
     struct stream *s = ctx;
+    assert(!s->released);
     s->released = true;
     if (!s->fetching)
         stream_free(s);
@@ -59,6 +60,7 @@ static void resume(struct stream *s)
 {
     if (!s->suspended)
         return;
+    assert(s->listener->api->suspended > 0);
     s->suspended = false;
     s->listener->dirty = true;
     s->listener->api->suspended--;
@@ -68,12 +70,14 @@ static void resume(struct stream *s)
 static void keep(struct stream *s, char *bytes, size_t n)
 {
     struct piece *p = s->now.bytes ? &s->ahead : &s->now;
+    assert(!p->bytes); /* no third is asked for */
     *p = (struct piece){.bytes = bytes, .n = n};
     s->next += n;
 }
 
 void stream_take(struct stream *s, char *bytes, size_t n)
 {
+    assert(s->fetching); /* each fetch is answered once */
     s->fetching = false;
     if (s->released || n == 0 || n > s->end - s->next) {
         free(bytes);
@@ -100,6 +104,7 @@ void stream_got(struct stream *s, const char *bytes, size_t n)
 static ssize_t take(struct stream *s, char *buf, size_t max)
 {
     struct piece *p = &s->now;
+    assert(p->taken < p->n);
     size_t n = p->n - p->taken < max ? p->n - p->taken : max;
     memcpy(buf, p->bytes + p->taken, n);
     p->taken += n;

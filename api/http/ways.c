@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/http/ways.h"
 
+#include <assert.h>
 #include <microhttpd.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -49,6 +50,7 @@ struct ways *ways_create(void)
 
 void way_release(struct way *w)
 {
+    assert(!w || w->refs > 0);
     if (!w || --w->refs > 0)
         return;
     arena_free(&w->arena);
@@ -139,6 +141,7 @@ static enum MHD_Result collect(void *ctx, enum MHD_ValueKind kind, const char *k
 
 static void hold(struct request *r, struct way *w)
 {
+    assert(!r->way);
     w->refs++;
     r->way = w;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/http/xml.h"
 
+#include <assert.h>
 #include <expat.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -73,6 +74,7 @@ static void on_text(void *ctx, const XML_Char *s, int n)
     struct xml_reading *x = ctx;
     if (x->why) /* expat may still call back for a moment */
         return;
+    assert(x->depth > 0); /* text outside of the root is none, or a syntax error */
     strbuf_add(&x->open[x->depth - 1].text, s, (size_t)n);
 }
 
@@ -82,6 +84,7 @@ static void on_end(void *ctx, const XML_Char *name)
     struct xml_reading *x = ctx;
     if (x->why)
         return;
+    assert(x->depth > 0);
     struct strbuf *text = &x->open[--x->depth].text;
     if (text->len > 0)
         x->open[x->depth].node->xml.text = arena_strndup(x->arena, text->s, text->len);

@@ -22,6 +22,7 @@ static const bool steps[][LINK_CLOSING + 1] = {
     [LINK_DOWN] = {[LINK_CLOSING] = true},
     [LINK_CLOSING] = {false},
 };
+static_assert(sizeof steps / sizeof steps[0] == LINK_CLOSING + 1, "a row a state");
 
 static void go(struct node_link *link, enum link_state to)
 {

@@ -11,6 +11,7 @@
 #include "nodeagent-proto/login/login.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -61,8 +62,10 @@ bool login_available(void)
 
 static void login_unref(struct login *l)
 {
+    assert(l->refs > 0);
     if (--l->refs > 0)
         return;
+    assert(!l->sessions && l->n_sessions == 0 && !l->writing);
     void (*closed)(void *) = l->closed;
     void *ctx = l->closed_ctx;
     if (l->files.password)
@@ -82,6 +85,7 @@ static void on_handle_closed(uv_handle_t *h)
 {
     struct session *s = h->data;
     struct login *l = s->login;
+    assert(s->handles > 0);
     if (--s->handles > 0)
         return;
     for (struct session **at = &l->sessions; *at; at = &(*at)->next)
@@ -144,6 +148,7 @@ static int spawn(struct session *s, int fd)
 static void hand_over(struct session *s)
 {
     uv_os_fd_t fd;
+    assert(!s->is_running);
     int rc = uv_fileno((uv_handle_t *)&s->socket, &fd);
     int copy = rc == 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
     if (copy >= 0) {
@@ -185,6 +190,7 @@ static void write_files(void *ctx)
 static void on_written(void *ctx, enum loop_work_end how)
 {
     struct login *l = ctx;
+    assert(l->writing);
     if (how == LOOP_WORK_DROPPED)
         err_set(&l->why, ERR_UNAVAILABLE, NULL, "the daemon is stopping");
     l->writing = false;
@@ -297,6 +303,7 @@ int login_port(const struct login *l)
 
 void login_close(struct login *l, void (*closed)(void *ctx), void *ctx)
 {
+    assert(!l->closing);
     l->closing = true;
     l->closed = closed;
     l->closed_ctx = ctx;

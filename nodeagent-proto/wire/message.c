@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "nodeagent-proto/wire/message.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "lib/jsontext.h"
@@ -12,6 +13,7 @@ static const char *const state_names[] = {
     [TASK_LOST] = "lost",
 };
 #define N_STATES (sizeof state_names / sizeof state_names[0])
+static_assert(N_STATES == TASK_LOST + 1, "a name a state");
 
 static int unreadable(struct err *e, const char *what, const json_error_t *je)
 {
@@ -26,7 +28,8 @@ bool task_id_valid(const char *id)
 
 static const char *task_state_name(enum task_state s)
 {
-    return (size_t)s < N_STATES ? state_names[s] : state_names[TASK_UNKNOWN];
+    assert((size_t)s < N_STATES);
+    return state_names[s];
 }
 
 static json_t *pack_env(const struct kv *env, size_t n)

@@ -2,6 +2,7 @@
  *
  * The types of rules under `mounts`, and the plan that each makes for a share or container.
  */
+#include <assert.h>
 #include <ctype.h>
 #include <string.h>
 
@@ -233,6 +234,7 @@ static const struct way {
     [SITE_MOUNT_BLOBFUSE2] = {"blobfuse2", false, false, plan_blobfuse2},
     [SITE_MOUNT_COMMAND] = {"command", false, true, plan_command},
 };
+static_assert(sizeof ways / sizeof ways[0] == SITE_MOUNT_COMMAND + 1, "a row a type");
 
 bool plan_by_type(struct planning *p)
 {

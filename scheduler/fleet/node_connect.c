@@ -43,6 +43,7 @@ static const bool steps[][CONNECTION_CLOSING + 1] = {
     [CONNECTION_READY] = {[CONNECTION_CLOSING] = true},
     [CONNECTION_CLOSING] = {[CONNECTION_NONE] = true},
 };
+static_assert(sizeof steps / sizeof steps[0] == CONNECTION_CLOSING + 1, "a row a state");
 
 static void go(struct node_rt *rt, enum connection_state to)
 {

@@ -67,6 +67,7 @@ static const unsigned exit_steps[] = {
     [EXIT_REMOVING] = BIT(EXIT_ASKING) | BIT(EXIT_REMOVED),
     [EXIT_REMOVED] = 0,
 };
+static_assert(sizeof exit_steps / sizeof exit_steps[0] == EXIT_REMOVED + 1, "a row a phase");
 
 static void go(struct node_rt *rt, enum exit_phase to)
 {

@@ -182,6 +182,7 @@ static const struct failure changes[] = {
                        .remedy = "none needed: the node is prepared again",
                        .exit_code = -1},
 };
+static_assert(sizeof changes / sizeof changes[0] == NODE_REPLACED + 1, "a row a change");
 
 /* A preparation that a new root interrupts just goes on there; after a restart the record of its
  * setup task is still there, so it must begin anew under another name. */

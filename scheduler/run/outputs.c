@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "scheduler/run/outputs.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "model/job_output.h"
@@ -49,6 +50,7 @@ static const char *const reasons[] = {
     [DIRECTORY_REMOVED] = "its node does not keep the {run}'s own directory any more",
     [VOLUME_GONE] = "the volume that it is on was mounted for as long as the {run} ran",
 };
+static_assert(sizeof reasons / sizeof reasons[0] == VOLUME_GONE + 1, "a reason for each");
 
 /* The state of the search. */
 struct search {

@@ -18,6 +18,7 @@ static const unsigned phase_steps[] = {
     [RUN_ENDED] = BIT(RUN_ENDING) /* rolled back */ | BIT(RUN_CLEANING),
     [RUN_CLEANING] = BIT(RUN_ENDING), /* terminated before it was queued again */
 };
+static_assert(sizeof phase_steps / sizeof phase_steps[0] == RUN_CLEANING + 1, "a row a phase");
 
 static const unsigned slot_steps[] = {
     [SLOT_WAITING] = BIT(SLOT_STARTED) | BIT(SLOT_CLEANING) | BIT(SLOT_GONE),
@@ -27,6 +28,7 @@ static const unsigned slot_steps[] = {
     [SLOT_CLEAN] = BIT(SLOT_GONE),
     [SLOT_GONE] = 0,
 };
+static_assert(sizeof slot_steps / sizeof slot_steps[0] == SLOT_GONE + 1, "a row a state");
 
 bool run_may_go(enum run_phase from, enum run_phase to)
 {

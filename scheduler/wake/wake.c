@@ -74,7 +74,7 @@ void wakes_free(struct wakes *w)
 
 void wakes_handle(struct wakes *w, enum wake_kind kind, wake_fn reconcile, void *ctx)
 {
-    assert(!w->handlers[kind].reconcile);
+    assert(kind < WAKE_KINDS && !w->handlers[kind].reconcile);
     w->handlers[kind] = (struct handler){reconcile, ctx};
 }
 
@@ -115,6 +115,7 @@ bool wakes_stopping(const struct wakes *w)
 
 const char *wake_kind_name(enum wake_kind kind)
 {
+    assert(kind < WAKE_KINDS && kind_names[kind]);
     return kind_names[kind];
 }
 
@@ -127,6 +128,7 @@ const struct wake_counts *wakes_counts(const struct wakes *w)
 
 void wake(struct wakes *w, enum wake_kind kind, int64_t id)
 {
+    assert(kind < WAKE_KINDS);
     if (!w->stopping && id != 0 && id_queue_put(&w->woken[kind], id))
         w->counts.woken[kind]++;
 }
@@ -303,5 +305,6 @@ static uint64_t next_random(struct wakes *w)
 
 int64_t wakes_jitter(struct wakes *w, int64_t us)
 {
+    assert(us >= 0);
     return us / 10 * 8 + (int64_t)(next_random(w) % (uint64_t)(us / 10 * 4 + 1));
 }

@@ -2,6 +2,7 @@
  *
  * One command on an exec channel of the session: its input, its output and its exit code.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 
 void ssh_command_set(struct ssh_command *c, struct strbuf *line, const char *in, size_t n_in)
 {
+    assert(!c->channel); /* the command before has ended */
     ssh_command_free(c);
     c->stage = CMD_OPEN;
     c->line = *line;
@@ -146,6 +148,8 @@ static enum ssh_step until(struct ssh *l, enum command_stage last)
         [CMD_OPEN] = open_channel,       [CMD_EXEC] = exec_line,    [CMD_TALK] = talk,
         [CMD_WAIT_CLOSED] = wait_closed, [CMD_FREE] = free_channel,
     };
+    static_assert(sizeof stages / sizeof stages[0] == CMD_FREE + 1, "a step a stage");
+    assert(l->cmd.stage != CMD_IDLE);
     while (l->cmd.stage <= last) {
         enum ssh_step s = stages[l->cmd.stage](l);
         if (s != SSH_NEXT)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "nodeagent-proto/link/ssh/known_hosts.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libssh2.h>
@@ -32,6 +33,9 @@ static void fingerprint(char out[FINGERPRINT_LEN], const void *key, size_t n)
 {
     unsigned char hash[crypto_hash_sha256_BYTES];
     char text[FINGERPRINT_LEN - 8];
+    static_assert(sizeof text >= sodium_base64_ENCODED_LEN(
+                                     sizeof hash, sodium_base64_VARIANT_ORIGINAL_NO_PADDING),
+                  "a fingerprint has room");
     crypto_hash_sha256(hash, key, n);
     sodium_bin2base64(text, sizeof text, hash, sizeof hash,
                       sodium_base64_VARIANT_ORIGINAL_NO_PADDING);

@@ -2,6 +2,7 @@
  *
  * Phases and their deadlines, the socket, the end. See ssh_priv.h.
  */
+#include <assert.h>
 #include <netdb.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -55,6 +56,7 @@ static const struct phase {
                      NODE_STEP_AGENT, ssh_step_running},
     [SSH_ENDING] = {"ending", "", COMMAND_MS, NODE_STEP_AGENT, ssh_step_ending},
 };
+static_assert(sizeof phases / sizeof phases[0] == SSH_OVER, "a row for each phase but the last");
 
 static void over(struct ssh *l);
 static void connect_next(struct ssh *l);
@@ -101,6 +103,7 @@ static void fail_now(struct ssh *l, const char *what)
 
 static void let_go(struct ssh *l)
 {
+    assert(l->open_handles > 0);
     if (--l->open_handles == 0)
         link_released(&l->link);
 }
@@ -218,6 +221,8 @@ static void arm_keepalive(struct ssh *l)
 
 static void enter(struct ssh *l, enum ssh_phase phase)
 {
+    /* One after the other; how it ends is said elsewhere. */
+    assert(phase <= SSH_RUNNING && (phase == SSH_RESOLVE || phase == l->phase + 1));
     l->phase = phase;
     l->link.step = phases[phase].told;
     ssh_progress(l);
@@ -311,6 +316,7 @@ void ssh_drive(struct ssh *l)
     l->driving = true;
     do {
         before = l->phase;
+        assert(before < SSH_OVER && phases[before].step);
         s = phases[before].step(l);
         if (s == SSH_NEXT && l->phase == before) {
             if (before == SSH_ENDING)
@@ -337,6 +343,7 @@ static void on_worked(uv_work_t *work, int status)
 {
     struct ssh *l = work->data;
     (void)status;
+    assert(l->work_busy);
     l->work_busy = false;
     l->work_done = true;
     if (l->phase != SSH_OVER)
@@ -346,6 +353,7 @@ static void on_worked(uv_work_t *work, int status)
 
 void ssh_work(struct ssh *l, uv_work_cb work)
 {
+    assert(!l->work_busy && l->tcp);
     l->work.data = l;
     l->work_busy = true;
     l->open_handles++;
@@ -390,6 +398,7 @@ enum ssh_step ssh_file_begin(struct ssh *l, struct ssh_file *f)
 {
     static const struct files_task task = {file_work, on_file, file_destroy};
     char *folder = fs_folder(f->path);
+    assert(!l->asking && !l->file && l->tcp);
     f->l = l;
     l->asking_path = f->path;
     (void)uv_read_stop((uv_stream_t *)l->tcp);
@@ -511,6 +520,7 @@ static void transport_close(struct node_link *link)
 static void transport_free(struct node_link *link)
 {
     struct ssh *l = (struct ssh *)(void *)link;
+    assert(l->phase == SSH_OVER && !l->work_busy && !l->asking && !l->lookup && !l->tcp);
     ssh_login_free(l);
     ssh_file_drop(l);
     ssh_session_free(l);

@@ -3,6 +3,7 @@
  * Checks the machine's identity (its host key, pinned in a known_hosts file) and proves ours (key
  * file, ssh-agent, password: in this order, each if given and accepted by the machine).
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -263,6 +264,7 @@ static const char *setting(const struct ssh *l, const struct method *m)
 static void work_login(uv_work_t *work)
 {
     struct ssh *l = work->data;
+    assert(l->method < N_METHODS);
     l->work_rc = methods[l->method].attempt(l);
 }
 

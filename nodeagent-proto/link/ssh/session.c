@@ -4,6 +4,7 @@
  * decrypted keys; memory that libssh2 leaks (1.10: the ephemeral keys of a session that ends during
  * its key exchange) is freed with the session. For its socket it gets our buffers.
  */
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stddef.h>
@@ -93,6 +94,7 @@ static bool is_over(const struct ssh *l)
 static ssize_t take_received(libssh2_socket_t fd, void *buf, size_t n, int flags, void **abstract)
 {
     struct ssh *l = *abstract;
+    assert(l->in_at <= l->in.len);
     size_t there = l->in.len - l->in_at;
     if (fd != l->fd) /* the socket of an ssh-agent; on the pool */
         return receive_by(fd, buf, n, flags, l->login_ms);
