@@ -232,15 +232,6 @@ int st_whole(struct storage *st, st_tx_fn fn, void *ctx, struct err *e)
 
 /* --- the sync -------------------------------------------------------------------------------- */
 
-void st_lane_work(struct loop_lane *lane, loop_fn work, loop_work_done done, struct storage *st)
-{
-    if (loop_work(lane, work, done, st))
-        return;
-    /* No thread can be started, so no write could be acknowledged any more. */
-    LOG_ERROR(st->log, "db.no_thread", LF_STR("error", strerror(errno)));
-    abort();
-}
-
 static void sync_work(void *ctx)
 {
     struct storage *st = ctx;

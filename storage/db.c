@@ -172,7 +172,7 @@ static int bring_up(struct storage *st, const struct st_config *c, const struct 
         return -1;
     if (!file->exists && sync_directory(st->path, e) < 0)
         return -1;
-    st_sql_watch(st);
+    st_sql_watch(st, st_checkpoint_frames);
     if (st_key_load(st, e) < 0 || set_clean(st, false, e) < 0)
         return -1;
     return open_wal(st, e);
@@ -191,13 +191,6 @@ static void free_storage(struct storage *st)
     free(st->path);
     free(st->key_path);
     free(st);
-}
-
-/* Each lane has one piece of work at a time. */
-static void open_lanes(struct storage *st, struct loop *loop)
-{
-    st->sync_lane = loop_lane_create(loop, "sync", 1, 1);
-    st->checkpoint_lane = loop_lane_create(loop, "checkpoint", 1, 1);
 }
 
 /* A key is made after its database is on disk (bring_up). So a key without a database means that
@@ -249,7 +242,7 @@ int st_open(const struct st_config *c, struct storage **out, struct err *e)
         free_storage(st);
         return -1;
     }
-    open_lanes(st, c->loop);
+    st_lanes_open(st, c->loop);
     *out = st;
     return 0;
 }

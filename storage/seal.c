@@ -1,22 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Secrets at rest: nonce + crypto_secretbox (XSalsa20-Poly1305) under a 32-byte key that lives in
- * its own file. The database keeps a sealed constant, so a wrong or lost key is found at the start
- * and not by the first job that needs its secrets.
+ * Secrets at rest: nonce + crypto_secretbox (XSalsa20-Poly1305) under the key that key.c finds.
  */
-#include <assert.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "lib/fs.h"
 #include "storage/storage_priv.h"
 
-#define KEY_CHECK_TEXT "batchaid key check"
-#define NONCE          crypto_secretbox_NONCEBYTES
-#define OVERHEAD       (NONCE + crypto_secretbox_MACBYTES)
+#define NONCE crypto_secretbox_NONCEBYTES
 
 void st_seal(const struct storage *st, const char *plain, unsigned char **blob, size_t *len)
 {
@@ -25,7 +15,7 @@ void st_seal(const struct storage *st, const char *plain, unsigned char **blob, 
     if (!plain)
         return;
     size_t n = strlen(plain);
-    *len = n + OVERHEAD;
+    *len = n + ST_SEAL_OVERHEAD;
     *blob = xcalloc(1, *len);
     randombytes_buf(*blob, NONCE);
     crypto_secretbox_easy(*blob + NONCE, (const unsigned char *)plain, n, *blob, st->key);
@@ -38,124 +28,12 @@ int st_unseal(const struct storage *st, struct arena *a, const void *blob, size_
     if (!blob)
         return 0;
     const unsigned char *b = blob;
-    if (len < OVERHEAD)
+    if (len < ST_SEAL_OVERHEAD)
         return err_set(e, ERR_STORAGE, NULL, "A sealed secret is cut short (%zu bytes).", len);
-    unsigned char *out = arena_alloc(a, len - OVERHEAD + 1);
+    unsigned char *out = arena_alloc(a, len - ST_SEAL_OVERHEAD + 1);
     if (crypto_secretbox_open_easy(out, b + NONCE, len - NONCE, b, st->key) != 0)
         return err_set(e, ERR_STORAGE, NULL,
                        "A sealed secret does not open with this key: it is damaged.");
     *plain = (const char *)out;
     return 0;
-}
-
-static int key_read(struct storage *st, struct err *e)
-{
-    char *data;
-    size_t len;
-    if (fs_read(st->key_path, 4096, &data, &len, e) < 0)
-        return -1;
-    bool fits = len == sizeof st->key;
-    if (fits)
-        memcpy(st->key, data, sizeof st->key);
-    sodium_memzero(data, len);
-    free(data);
-    if (!fits)
-        return err_set(e, ERR_CONFIG, NULL, "%s is not a key file: it has %zu bytes, not %zu",
-                       st->key_path, len, sizeof st->key);
-    struct stat s;
-    if (stat(st->key_path, &s) == 0 && (s.st_mode & 077) != 0)
-        LOG_WARN(st->log, "key.readable_by_others", LF_STR("file", st->key_path),
-                 LF_STR("remedy", "chmod 600"));
-    return 0;
-}
-
-/* `known`: the database was sealed with some key before. */
-static int key_get(struct storage *st, bool known, struct err *e)
-{
-    if (access(st->key_path, F_OK) == 0)
-        return key_read(st, e);
-    if (errno != ENOENT)
-        return err_errno(e, ERR_CONFIG, "cannot look at the key file %s", st->key_path);
-    if (known)
-        return err_set(e, ERR_CONFIG, NULL,
-                       "the key file %s is missing, and the secrets in %s open with no other; "
-                       "restore it from a backup",
-                       st->key_path, st->path);
-    randombytes_buf(st->key, sizeof st->key);
-    return fs_write_atomic(st->key_path, st->key, sizeof st->key, 0600, e);
-}
-
-static int key_prove(struct storage *st, const void *check, size_t len, struct err *e)
-{
-    struct arena a;
-    arena_init(&a);
-    const char *plain;
-    bool ok = st_unseal(st, &a, check, len, &plain, NULL) == 0 && plain &&
-              strcmp(plain, KEY_CHECK_TEXT) == 0;
-    arena_free(&a);
-    if (ok)
-        return 0;
-    return err_set(e, ERR_CONFIG, NULL,
-                   "the key file %s does not belong to %s: it does not open what is sealed there; "
-                   "restore the right key from a backup",
-                   st->key_path, st->path);
-}
-
-static int key_remember(struct storage *st, struct err *e)
-{
-    struct q q;
-    if (q_write(&q, st, ST_META_SET_KEY_CHECK, e) < 0)
-        return -1;
-    q_sealed(&q, KEY_CHECK_TEXT);
-    return q_run(&q, e);
-}
-
-int st_key_load(struct storage *st, struct err *e)
-{
-    if (sodium_init() < 0)
-        return err_set(e, ERR_INTERNAL, NULL, "libsodium does not start");
-    struct q q;
-    q_read(&q, st, ST_META_GET);
-    int rc = q_step(&q, e);
-    if (rc <= 0)
-        return rc < 0 ? -1 : err_set(e, ERR_STORAGE, NULL, "%s has lost its meta row", st->path);
-    bool known = !c_is_null(&q);
-    rc = key_get(st, known, e);
-    if (rc == 0 && known) {
-        size_t n;
-        const void *check = c_blob(&q, &n);
-        rc = key_prove(st, check, n, e);
-    }
-    q_end(&q);
-    if (rc == 0 && !known)
-        rc = key_remember(st, e);
-    return rc;
-}
-
-struct sealed {
-    unsigned char bytes[256];
-    size_t n;
-};
-static_assert(sizeof KEY_CHECK_TEXT - 1 + OVERHEAD <= sizeof((struct sealed *)NULL)->bytes,
-              "what is sealed there has room");
-
-static void take_sealed(void *ctx, const void *cell, size_t n)
-{
-    struct sealed *s = ctx;
-    if (cell && n <= sizeof s->bytes) {
-        memcpy(s->bytes, cell, n);
-        s->n = n;
-    }
-}
-
-int st_key_check(struct storage *st, struct err *e)
-{
-    struct sealed s = {.n = 0};
-    if (sodium_init() < 0)
-        return err_set(e, ERR_INTERNAL, NULL, "libsodium does not start");
-    if (st_query(st, "SELECT key_check FROM meta", "meta", take_sealed, &s, e) < 0)
-        return -1;
-    if (s.n == 0)
-        return 0;
-    return key_get(st, true, e) < 0 ? -1 : key_prove(st, s.bytes, s.n, e);
 }

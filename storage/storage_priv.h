@@ -70,7 +70,8 @@ struct storage {
     int wal_fd;             /* our own, for fdatasync */
     int (*sync_fn)(int fd); /* fdatasync; tests put a gate here */
     int sync_errno;
-    int wal_frames;        /* in the WAL after the last commit */
+    int wal_frames;                                    /* in the WAL after the last commit */
+    void (*on_frames)(struct storage *st, int frames); /* see st_sql_watch() */
     int checkpoint_frames; /* of these, moved into the database by the last checkpoint */
     int checkpoint_rounds; /* in a row, since the WAL was found long */
     int checkpoint_rc, checkpoint_log, checkpoint_done;
@@ -120,7 +121,7 @@ int st_check(struct storage *st, const struct st_peek *file, struct err *e) MUST
 /* Fails with the rows that refer to missing ones, as text; ERR_STORAGE. */
 int st_check_foreign_keys(struct storage *st, struct err *e) MUST_CHECK;
 
-/* --- sql.c: the one file that calls SQLite -----------------------------------------------------
+/* --- sql.c: connections, statements, errors of SQLite ------------------------------------------
  */
 /* Fills `e` from the failed call's result, logs the extended code. Returns -1. `what`: for the
  * log. Also dooms the turn if SQLite rolled it back. */
@@ -144,8 +145,8 @@ const char *st_sql_error(const struct storage *st);
 /* *db must be closed even after a failure. May be called on a thread of the pool. */
 int st_sql_open(const char *path, bool write, struct sqlite3 **db);
 void st_sql_close(struct sqlite3 *db); /* NULL: nothing */
-/* Calls st_checkpoint_frames() with the length of the WAL after each commit. */
-void st_sql_watch(struct storage *st);
+/* Calls `on_frames` with the length of the WAL after each commit. */
+void st_sql_watch(struct storage *st, void (*on_frames)(struct storage *st, int frames));
 /* Tells the watcher of jobs that any of them may have changed. */
 void st_jobs_changed(struct storage *st);
 /* May be called on a thread of the pool. */
@@ -154,6 +155,16 @@ int st_sql_checkpoint(struct sqlite3 *db, bool truncate, int *log, int *done);
 bool st_sql_is_busy(int rc);
 /* Copies a database to an empty file, as a reader of the database. */
 int st_sql_copy(const char *from, const char *to, struct err *e) MUST_CHECK;
+
+/* Prepares it, unless it was: each is when it is first used. A result code; st->stmts[id] is it. */
+int st_prepare(struct storage *st, enum stmt_id id);
+const char *st_stmt_name(enum stmt_id id); /* for the log */
+/* Prepares the statements that begin and end transactions, so that the end of a transaction cannot
+ * fail because its statement cannot be prepared. */
+int st_prepare_control(struct storage *st, struct err *e) MUST_CHECK;
+void st_finalize_all(struct storage *st);
+/* Runs transaction control, which follows its own rules: it neither reads nor writes rows. */
+int st_control(struct storage *st, enum stmt_id id, const char *what, struct err *e) MUST_CHECK;
 
 /* --- commit.c --------------------------------------------------------------------------------- */
 /* Opens the turn's transaction if it is not open yet. */
@@ -167,20 +178,27 @@ void st_commit_free(struct storage *st);
 void st_checkpoint_frames(struct storage *st, int frames);
 void st_checkpoint_maybe(struct storage *st);
 void st_checkpoint_rest(struct storage *st);
+
+/* --- lanes.c ---------------------------------------------------------------------------------- */
+void st_lanes_open(struct storage *st, struct loop *loop);
 /* By construction the lane has room. */
 void st_lane_work(struct loop_lane *lane, loop_fn work, loop_work_done done, struct storage *st);
 
-/* --- seal.c ----------------------------------------------------------------------------------- */
+/* --- key.c ------------------------------------------------------------------------------------ */
 /* Reads the key file, or makes it, and proves it with the database's key_check. */
 int st_key_load(struct storage *st, struct err *e) MUST_CHECK;
 /* Only proves the key. Any key fits a database that was never sealed. */
 int st_key_check(struct storage *st, struct err *e) MUST_CHECK;
+
+/* --- seal.c ----------------------------------------------------------------------------------- */
+/* How much longer than a secret it is sealed. */
+#define ST_SEAL_OVERHEAD (crypto_secretbox_NONCEBYTES + crypto_secretbox_MACBYTES)
 /* `plain` NULL gives *blob NULL. Caller frees *blob. */
 void st_seal(const struct storage *st, const char *plain, unsigned char **blob, size_t *len);
 int st_unseal(const struct storage *st, struct arena *a, const void *blob, size_t len,
               const char **plain, struct err *e) MUST_CHECK;
 
-/* --- sql.c: one statement's use, from q_read/q_write to its end ------------------------------ */
+/* --- query.c: one statement's use, from q_read/q_write to its end ---------------------------- */
 struct q {
     struct storage *st;
     struct sqlite3_stmt *s;
@@ -189,17 +207,9 @@ struct q {
     int bound, col; /* parameters bound, columns read so far */
 };
 
-/* Prepares the statements that begin and end transactions, so that the end of a transaction cannot
- * fail because its statement cannot be prepared. */
-int st_prepare_control(struct storage *st, struct err *e) MUST_CHECK;
-void st_finalize_all(struct storage *st);
-
 void q_read(struct q *q, struct storage *st, enum stmt_id id);
 /* Joins the turn's transaction first. On failure there is nothing to end. */
 int q_write(struct q *q, struct storage *st, enum stmt_id id, struct err *e) MUST_CHECK;
-
-/* Runs transaction control, which follows its own rules: it neither reads nor writes rows. */
-int st_control(struct storage *st, enum stmt_id id, const char *what, struct err *e) MUST_CHECK;
 
 /* Bind the next parameter. Text is borrowed until the statement ends. */
 void q_int(struct q *q, int64_t v);
