@@ -10,38 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/arena.h"
-#include "lib/fs.h"
-#include "lib/timefmt.h"
-#include "nodeagent-proto/agent/descriptors.h"
-#include "nodeagent-proto/agent/files.h"
 #include "nodeagent-proto/agent/leases.h"
-#include "nodeagent-proto/agent/lock.h"
 #include "nodeagent-proto/agent/ops.h"
-#include "nodeagent-proto/agent/users.h"
 #include "nodeagent-proto/agent/worker.h"
 #include "nodeagent-proto/wire/message.h"
 
 #define OUT_MAX   (4U * FRAME_MAX) /* limit of unsent output; above it no more requests are read */
 #define READ_SIZE 65536U
-
-void agent_send(struct agent *a, json_t *msg)
-{
-    agent_send_with(a, msg, NULL, 0);
-}
-
-void agent_send_with(struct agent *a, json_t *msg, const void *bytes, size_t n)
-{
-    struct err e;
-    if (!msg || frame_encode_with(msg, bytes, n, &a->out, &e) < 0)
-        fprintf(stderr, "a message could not be sent: %s\n", msg ? e.msg : "it is not UTF-8");
-    json_decref(msg);
-}
 
 static void on_started(void *ctx, json_int_t request, json_t *status)
 {
@@ -53,75 +32,16 @@ static void on_ended(void *ctx, json_t *status)
     agent_send(ctx, json_pack("{s:s, s:O}", "event", "task_ended", "task", status));
 }
 
-/* Removes files that a killed agent had not finished. Only the holder of the lock writes them.
- */
-static void remove_leftovers(const char *root)
-{
-    static const char *const written[] = {"incarnation", "epoch"};
-    for (size_t i = 0; i < sizeof written / sizeof written[0]; i++) {
-        char *path = fs_join(root, written[i]);
-        fs_remove_leftovers(path);
-        free(path);
-    }
-    users_remove_leftovers(root);
-}
-
-static int open_root(struct agent *a, const char *root, struct err *e)
-{
-    if (fs_mkdirs(root, 0777, e) < 0)
-        return -1;
-    a->root = realpath(root, NULL);
-    if (!a->root)
-        return err_errno(e, ERR_IO, "cannot resolve %s", root);
-    a->tasks_dir = fs_join(a->root, "tasks");
-    a->trash_dir = fs_join(a->root, "trash");
-    if (fs_mkdirs(a->tasks_dir, 0700, e) < 0 || fs_mkdirs(a->trash_dir, 0700, e) < 0)
-        return -1;
-    a->lock_fd = lock_take(a->root, e);
-    if (a->lock_fd < 0)
-        return -1;
-    remove_leftovers(a->root);
-    return 0;
-}
-
-/* Finds the longest part of the path that exists. */
-static int find_root(struct agent *a, const char *root, struct err *e)
-{
-    char *path = xstrdup(root);
-    a->looks_at = xstrdup(root);
-    while (!(a->root = realpath(path, NULL)) && (errno == ENOENT || errno == ENOTDIR)) {
-        char *slash = strrchr(path, '/');
-        slash[slash == path] = '\0'; /* "/" always exists */
-    }
-    int rc = a->root ? 0 : err_errno(e, ERR_IO, "cannot resolve %s", path);
-    free(path);
-    return rc;
-}
-
-int agent_look(const struct agent *a, struct err *e)
-{
-    struct stat st;
-    if (stat(a->root, &st) < 0)
-        return err_errno(e, ERR_IO, "cannot look at %s", a->root);
-    if (!S_ISDIR(st.st_mode))
-        return err_set(e, ERR_IO, NULL, "%s is not a directory; the node root is to be %s", a->root,
-                       a->looks_at);
-    if (faccessat(AT_FDCWD, a->root, W_OK | X_OK, AT_EACCESS) < 0)
-        return err_errno(e, ERR_IO, "the node root %s cannot be used: writing to %s", a->looks_at,
-                         a->root);
-    return 0;
-}
-
 static int agent_open_looking(struct agent *a, const char *root, struct err *e)
 {
-    if (find_root(a, root, e) < 0)
+    if (agent_find_root(a, root, e) < 0)
         return -1;
     return facts_read(&a->facts, a->root, true, e);
 }
 
 static int agent_open(struct agent *a, const char *root, struct err *e)
 {
-    if (open_root(a, root, e) < 0 || epoch_open(&a->epoch, a->root, e) < 0)
+    if (agent_open_root(a, root, e) < 0 || epoch_open(&a->epoch, a->root, e) < 0)
         return -1;
     a->tasks.root = a->root;
     a->tasks.dir = a->tasks_dir;
@@ -161,52 +81,6 @@ static void agent_close(struct agent *a)
     free(a->tasks_dir);
     free(a->looks_at);
     free(a->root);
-}
-
-static _Noreturn void trash_worker(const struct agent *a, int done_fd)
-{
-    prctl(PR_SET_NAME, "batchai-trash");
-    /* This process must keep neither the link nor the agent's lock open. */
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-        close(fd);
-    descriptors_close_all_but(done_fd, -1, -1);
-    setsid();
-    file_empty_directory(a->trash_dir);
-    _exit(0);
-}
-
-void agent_empty_trash(struct agent *a)
-{
-    int fds[2];
-    a->trash_more = a->trash_worker > 0;
-    if (a->trash_worker > 0 || pipe2(fds, O_CLOEXEC) < 0)
-        return;
-    a->trash_worker = fork();
-    if (a->trash_worker == 0)
-        trash_worker(a, fds[1]);
-    close(fds[1]);
-    a->trash_fd = fds[0];
-}
-
-static void reap_trash_worker(struct agent *a)
-{
-    assert(a->trash_fd >= 0);
-    close(a->trash_fd);
-    a->trash_fd = -1;
-    if (a->trash_worker > 0)
-        waitpid(a->trash_worker, NULL, 0);
-    a->trash_worker = 0;
-    if (a->trash_more)
-        agent_empty_trash(a);
-}
-
-/* The worker under way may have missed what came last, and nobody will start another one. */
-static void empty_trash_at_last(struct agent *a)
-{
-    close(a->trash_fd);
-    a->trash_fd = -1;
-    a->trash_worker = 0;
-    agent_empty_trash(a);
 }
 
 /* Its errors go to our stderr, and so into the daemon's log. */
@@ -310,7 +184,7 @@ static void turn(struct agent *a)
         workers_poll_act(a, workers, m);
         ops_serve_held(a);
         if (p[SLOT_TRASH].revents)
-            reap_trash_worker(a);
+            agent_reap_trash_worker(a);
         if (p[SLOT_IN].revents && !a->tasks.root_gone && !a->root_removed)
             read_link(a);
         peer_poll_act(a);
@@ -350,7 +224,7 @@ int agent_run(const char *root, bool looking)
     if (a.root_removed)
         a.tasks.root_gone = false; /* nothing was lost */
     else if (a.trash_more && !a.tasks.root_gone)
-        empty_trash_at_last(&a);
+        agent_empty_trash_at_last(&a);
     if (a.tasks.root_gone) {
         fprintf(stderr, "the node root %s was removed or moved away; what ran there is killed\n",
                 a.root);

@@ -55,21 +55,36 @@ struct agent {
  * the node. */
 int agent_run(const char *root, bool looking);
 
-/* Whether the root of an agent that only looks could be used. */
-int agent_look(const struct agent *a, struct err *e) MUST_CHECK;
-
 /* The holder of accounts of jobs that the agent's node root is. */
 static inline struct uid_holder agent_as_holder(const struct agent *a)
 {
     return (struct uid_holder){a->root, a->facts.incarnation};
 }
 
+/* ---- root.c ---- */
+
+/* Makes the root and takes its lock. */
+int agent_open_root(struct agent *a, const char *root, struct err *e) MUST_CHECK;
+/* For an agent that only looks: as much of the root as there is. */
+int agent_find_root(struct agent *a, const char *root, struct err *e) MUST_CHECK;
+/* Whether the root of an agent that only looks could be used. */
+int agent_look(const struct agent *a, struct err *e) MUST_CHECK;
+
+/* ---- out.c ---- */
+
 /* Queues a message, whose reference it takes. */
 void agent_send(struct agent *a, json_t *msg);
 /* The same, with bytes that go with it. */
 void agent_send_with(struct agent *a, json_t *msg, const void *bytes, size_t n);
 
+/* ---- trash.c ---- */
+
 /* Starts removing the trash in the background. */
 void agent_empty_trash(struct agent *a);
+/* The worker has ended: trash_fd is readable. */
+void agent_reap_trash_worker(struct agent *a);
+/* For an agent that is about to end: the worker under way may have missed what came last, and
+ * nobody will start another one. */
+void agent_empty_trash_at_last(struct agent *a);
 
 #endif

@@ -15,6 +15,8 @@ enum outcome { SERVE_FAILED = -1, SERVE_DONE = 0, SERVE_ANSWERED = 1 /* or will 
 /* Carries out `req` and adds its results to `reply`, which is sent if it is done. */
 typedef enum outcome (*serve_fn)(struct agent *a, json_t *req, json_t *reply, struct err *e);
 
+/* ---- requests.c ---- */
+
 /* Answers `req` with the result of fn. */
 void ops_serve_by(struct agent *a, json_t *req, serve_fn fn);
 void ops_refuse(struct agent *a, json_int_t id, const struct err *e);
