@@ -209,7 +209,7 @@ FUZZ_LIBS   = $(call obj,$(wildcard daemon/config*.c) daemon/hostlist.c $(addpre
               $(foreach r,$(FUZZ_ROOMS),$(call lib,$(r)))
 # What some take besides: the link of the daemon, in virtual time; the agent's requests, without what acts on
 # the machine, in the place of which stands the target itself.
-FUZZ_MORE_link  := $(call obj,test/sim/sim_loop.c $(addprefix nodeagent-proto/link/,link.c link_serve.c link_watch.c requests.c))
+FUZZ_MORE_link  := $(call obj,test/sim/sim_loop.c $(addprefix nodeagent-proto/link/,link.c link_hear.c link_serve.c link_watch.c requests.c))
 FUZZ_MORE_agent := $(call obj,$(addprefix nodeagent-proto/agent/,requests.c ops.c ops_files.c ops_machine.c peer.c epoch.c))
 FUZZ_LINK_agent := -Wl,--wrap=fs_write_atomic
 .SECONDEXPANSION:

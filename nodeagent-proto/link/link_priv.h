@@ -87,11 +87,41 @@ struct node_link {
     void *closed_ctx;
 };
 
+/* ---- link.c: its state, and what is asked over it ---- */
+
+/* Before the first request. */
+void link_begin(struct node_link *link, struct loop *loop);
+/* The only writer of its state. */
+void link_go(struct node_link *link, enum link_state to);
 /* Sends a request, to be answered as `p` says. Takes over `msg` (NULL: a text was not UTF-8). */
 void link_ask(struct node_link *link, const char *op, json_t *msg, struct pending p);
 /* Calls back and forgets the request, so that whatever the callback does it is answered once. */
 void link_answer(struct node_link *link, struct pending *p, const struct err *why, const void *what,
                  size_t n);
+/* Answers the requests made until now. Requests that a callback makes are answered in another turn.
+ */
+void link_answer_all(struct node_link *link, const struct err *why);
+/* Sends a message, which it takes over, as it is: a reply. -1: it does not fit a frame. */
+int link_send(struct node_link *link, json_t *msg, struct err *e) MUST_CHECK;
+/* The link cannot go on; the first reason counts. Callable from anywhere. */
+void link_fail(struct node_link *link, const struct err *why);
+/* True once the transport's own callbacks have nothing more to tell. */
+bool link_is_closing(const struct node_link *link);
+
+/* ---- link_serve.c ---- */
+
+/* Answers a request of the agent; an unknown one with an error. */
+void link_serve(struct node_link *link, json_t *req);
+
+/* ---- link_watch.c ---- */
+
+/* Asks the agent whether it is there when nothing comes from it, and fails the link when it does
+ * not answer. */
+struct link_watch *link_watch_start(struct node_link *link, int dead_ms);
+void link_watch_heard(struct link_watch *w);
+void link_watch_close(struct link_watch *w);
+
+/* ---- link_hear.c: beginning, end, and what the agent says ---- */
 
 /* What a transport tells about its link; all borrowed for the call except `log` and `name`. */
 struct link_start {
@@ -106,23 +136,8 @@ struct link_start {
 
 /* Prepares the link and sends hello. */
 void link_start(struct node_link *link, const struct link_start *how);
-/* Sends a message, which it takes over, as it is: a reply. -1: it does not fit a frame. */
-int link_send(struct node_link *link, json_t *msg, struct err *e) MUST_CHECK;
-
-/* Answers a request of the agent (link_serve.c); an unknown one with an error. */
-void link_serve(struct node_link *link, json_t *req);
-
-/* Asks the agent whether it is there when nothing comes from it, and fails the link when it does
- * not answer (link_watch.c). */
-struct link_watch *link_watch_start(struct node_link *link, int dead_ms);
-void link_watch_heard(struct link_watch *w);
-void link_watch_close(struct link_watch *w);
 /* Bytes that came from the agent. */
 void link_received(struct node_link *link, const char *bytes, size_t n);
-/* The link cannot go on; the first reason counts. Callable from anywhere. */
-void link_fail(struct node_link *link, const struct err *why);
-/* True once the transport's own callbacks have nothing more to tell. */
-bool link_is_closing(const struct node_link *link);
 /* The transport's handles are closed. */
 void link_released(struct node_link *link);
 

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The beginning and the end of a link, and in between what the agent says.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/arena.h"
+#include "nodeagent-proto/link/link_priv.h"
+#include "nodeagent-proto/wire/message.h"
+
+/* An agent that hears nothing for this long asks whether we are there. */
+#define PING_S 60
+
+/* ---- hearing ---- */
+
+/* The first request of every link; nobody outside waits for its answer. */
+static void tell_hello(struct pending *p, const struct err *why, const void *what, size_t n)
+{
+    (void)p;
+    (void)why;
+    (void)what;
+    (void)n;
+}
+
+static int hear_hello(struct node_link *link, struct pending *p, json_t *msg, struct err *e)
+{
+    struct node_facts facts;
+    struct node_epoch newest;
+    struct arena arena;
+    arena_init(&arena);
+    assert(link->state == LINK_OPENING); /* it is asked once, and answered once */
+    int rc = message_facts_read(json_object_get(msg, "node"), &arena, &facts, e);
+    if (rc == 0)
+        rc = message_epoch_read(json_object_get(msg, "epoch"), &newest, e);
+    if (rc == 0 && newest.term > link->term)
+        LOG_WARN(link->log, "node.newer-daemon", LF_STR("node", link->name),
+                 LF_INT("its_term", newest.term), LF_INT("our_term", link->term));
+    if (rc == 0) {
+        link_go(link, LINK_READY);
+        if (link->user.ready)
+            link->user.ready(link->user.ctx, &facts);
+    }
+    arena_free(&arena);
+    if (!link_is_closing(link)) /* node_close() in `ready` has answered everything */
+        link_answer(link, p, NULL, NULL, 0);
+    return rc;
+}
+
+static const struct answer_type answer_hello = {hear_hello, tell_hello};
+
+static int hear_reply(struct node_link *link, json_t *msg, struct err *e)
+{
+    struct err why;
+    int64_t id = json_integer_value(json_object_get(msg, "id"));
+    struct pending *p = link->head;
+    while (p && p->id != id)
+        p = p->next;
+    if (!p)
+        return err_set(e, ERR_PROTOCOL, NULL, "the agent answered request %lld, which nobody made",
+                       (long long)id);
+    if (json_is_true(json_object_get(msg, "ok")))
+        return p->type->hear(link, p, msg, e);
+    message_err_read(json_object_get(msg, "error"), &why);
+    if (p->type == &answer_hello) {
+        *e = why;
+        return -1;
+    }
+    link_answer(link, p, &why, NULL, 0);
+    return 0;
+}
+
+static int hear_event(struct node_link *link, json_t *msg, struct err *e)
+{
+    struct task_status s;
+    if (strcmp(json_string_value(json_object_get(msg, "event")), "task_ended") != 0)
+        return 0; /* an event of a newer agent: it knows our version and may send more than we know
+                   */
+    if (message_task_status_read(json_object_get(msg, "task"), &s, e) < 0)
+        return -1;
+    if (link->user.task_ended)
+        link->user.task_ended(link->user.ctx, &s);
+    return 0;
+}
+
+static int hear(struct node_link *link, json_t *msg, struct err *e)
+{
+    switch (message_kind(msg)) {
+    case MESSAGE_EVENT:
+        return hear_event(link, msg, e);
+    case MESSAGE_REQUEST:
+        link_serve(link, msg);
+        return 0;
+    case MESSAGE_REPLY:
+        return hear_reply(link, msg, e);
+    }
+    return 0;
+}
+
+void link_received(struct node_link *link, const char *bytes, size_t n)
+{
+    struct err e;
+    json_t *msg;
+    int rc = 0;
+    if (link_is_closing(link) || link->why.code != ERR_NONE)
+        return;
+    if (link->watch)
+        link_watch_heard(link->watch);
+    frame_decoder_feed(&link->in, bytes, n);
+    while (rc == 0 && !link_is_closing(link) &&
+           (rc = frame_decoder_next(&link->in, &msg, &e)) > 0) {
+        rc = hear(link, msg, &e);
+        json_decref(msg);
+    }
+    if (rc < 0)
+        link_fail(link, &e);
+}
+
+/* ---- beginning and end ---- */
+
+void link_start(struct node_link *link, const struct link_start *how)
+{
+    assert(link->state == LINK_OPENING && !link->head);
+    link->transport = how->transport;
+    link->user = *how->user;
+    link->log = how->log;
+    link->name = how->name;
+    link->term = how->epoch->term;
+    link->epoch_id = how->epoch->id ? xstrdup(how->epoch->id) : NULL;
+    link->step = NODE_STEP_AGENT;
+    link_begin(link, how->loop);
+    if (how->dead_ms > 0)
+        link->watch = link_watch_start(link, how->dead_ms);
+    frame_decoder_init(&link->in);
+    json_t *hello = json_pack("{s:i, s:i}", "version", PROTOCOL_VERSION, "ping_s", PING_S);
+    if (how->epoch->term > 0)
+        json_object_set_new(hello, "epoch", message_epoch(how->epoch));
+    link_ask(link, "hello", hello, (struct pending){.type = &answer_hello});
+}
+
+void link_released(struct node_link *link)
+{
+    void (*closed)(void *ctx) = link->closed;
+    void *ctx = link->closed_ctx;
+    assert(link_is_closing(link) && !link->head && !link->watch && !link->kick);
+    frame_decoder_free(&link->in);
+    free(link->epoch_id);
+    link->transport->free(link);
+    if (closed)
+        closed(ctx);
+}
+
+void node_close(struct node_link *link, void (*closed)(void *ctx), void *ctx)
+{
+    struct err why;
+    if (link_is_closing(link))
+        return;
+    link_go(link, LINK_CLOSING);
+    link->closed = closed;
+    link->closed_ctx = ctx;
+    err_set(&why, ERR_UNAVAILABLE, NULL, "the link to the node was closed");
+    link_answer_all(link, &why);
+    loop_timer_destroy(link->kick);
+    link->kick = NULL;
+    if (link->watch)
+        link_watch_close(link->watch);
+    link->transport->close(link);
+}
