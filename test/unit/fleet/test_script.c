@@ -6,6 +6,7 @@
 #include "scheduler/fleet/container.h"
 #include "scheduler/fleet/script.h"
 #include "test/unit/link/fixture.h"
+#include "test/unit/support/words.h"
 
 struct stage {
     struct fixture *f;
@@ -264,6 +265,7 @@ static void test_the_start_of_a_container_alone_may_leave_processes(void **state
     open_stage(&s, *state);
     const struct container_spec spec = {.image = "i", .user = ""};
     const struct container c = {.spec = &spec,
+                                .words = &clusters_and_jobs,
                                 .runtime = below(&s, "runtime"),
                                 .name = "c",
                                 .root = s.f->root,
