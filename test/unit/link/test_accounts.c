@@ -257,12 +257,18 @@ static void test_removing_ends_its_processes_and_spares_what_is_mounted_in_its_h
     add(f, ours, KEY, NULL);
     assert_string_equal(f->why.msg, "");
     struct passwd *pw = getpwnam(ours);
+    int begun[2];
+    char is_theirs;
+    assert_int_equal(pipe(begun), 0);
     pid_t pid = fork();
     if (pid == 0) {
-        if (setgid(pw->pw_gid) == 0 && setuid(pw->pw_uid) == 0)
+        if (setgid(pw->pw_gid) == 0 && setuid(pw->pw_uid) == 0 && write(begun[1], "y", 1) == 1)
             pause();
         _exit(1);
     }
+    assert_int_equal(read(begun[0], &is_theirs, 1), 1);
+    close(begun[0]);
+    close(begun[1]);
     char *share = in_root(f, "share"), *precious = in_root(f, "share/precious"),
          *mnt = home_file("mnt");
     ASK(f, node_append(f->link, NULL, precious, "mine", on_done, f));
