@@ -137,7 +137,7 @@ static void test_failures_to_start(void **state)
     s.command_line = huge;
     ASK(f, node_run(f->link, &s, on_run, f));
     assert_int_equal(f->run.s.state, TASK_FAILED_TO_START);
-    assert_non_null(strstr(f->run.why, "300000 characters"));
+    assert_non_null(strstr(f->run.why, "300000 bytes"));
     s.id = "bad/id";
     ASK(f, node_run(f->link, &s, on_run, f));
     assert_int_equal(f->why.code, ERR_INVALID_PROPERTY);
