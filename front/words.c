@@ -22,6 +22,19 @@ static const struct front_var_name vars[] = {
     {.name = NULL},
 };
 
+/* The property of a job that asks for the toolkit. */
+static const char *const toolkits[] = {
+    [TOOL_CNTK] = "cntkSettings",
+    [TOOL_TENSORFLOW] = "tensorFlowSettings",
+    [TOOL_CAFFE] = "caffeSettings",
+    [TOOL_CAFFE2] = "caffe2Settings",
+    [TOOL_CHAINER] = "chainerSettings",
+    [TOOL_HOROVOD] = "horovodSettings",
+    [TOOL_PYTORCH] = "pyTorchSettings",
+    [TOOL_MPI] = "customMpiSettings",
+    [TOOL_CUSTOM] = "customToolkitSettings",
+};
+
 const struct front_words batchai_front_words = {
     .pool = "cluster",
     .pools = "clusters",
@@ -30,11 +43,27 @@ const struct front_words batchai_front_words = {
     .pool_id = "cluster_id",
     .run_id = "job_id",
     .log = "execution",
+    .setup_task = "setup task",
+    .size = "vmSize",
+    .size_path = "properties.vmSize",
+    .priority = "vmPriority",
+    .target_path = "properties.scaleSettings.manual.targetNodeCount",
+    .maximum_path = "properties.scaleSettings.autoScale.maximumNodeCount",
+    .admin_name = "adminUserName",
     .std_prefix = "stdOutErrPathPrefix",
     .inputs = "inputDirectories",
     .outputs = "outputDirectories",
-    .admin_name = "adminUserName",
+    .secrets = "secrets",
     .time_limit = "maxWallClockTime",
     .time_limit_path = "constraints.maxWallClockTime",
+    .container = "containerSettings",
+    .registry = "imageSourceRegistry",
+    .registry_url = "serverUrl",
+    .toolkits = toolkits,
+    .mounts = "mountVolumes",
+    .account_key = "accountKey",
+    .account_key_path = "credentials.accountKey",
+    .source_directory = "sourceDirectory",
+    .mount_command = "mountCommand",
     .vars = vars,
 };

@@ -24,12 +24,18 @@ static const struct word {
     WORD(run),
     WORD(runs),
     WORD(log),
-    WORD(std_prefix),
-    WORD(inputs),
-    WORD(outputs),
+    WORD(setup_task),
     WORD(admin_name),
+    WORD(std_prefix),
     WORD(time_limit),
     WORD(time_limit_path),
+    WORD(container),
+    WORD(registry),
+    WORD(registry_url),
+    WORD(account_key),
+    WORD(account_key_path),
+    WORD(source_directory),
+    WORD(mount_command),
 #undef WORD
 };
 

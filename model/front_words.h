@@ -6,9 +6,8 @@
  * whoever writes a text for users takes the words from the table.
  *
  * Such texts have the words in braces: {pool}, {pools}, {run}, {runs}; with a capital ({Pool}) the
- * word begins with one. Names of properties are words too: {std_prefix}, {inputs}, {outputs},
- * {admin_name}, {time_limit}, {time_limit_path}; {log} is the name of the log without its ending.
- * A brace before anything else stays.
+ * word begins with one. Names of properties are words too, by the names of the members below. A
+ * brace before anything else stays.
  */
 #ifndef MODEL_FRONT_WORDS_H
 #define MODEL_FRONT_WORDS_H
@@ -44,8 +43,15 @@ struct front_words {
     const char *pool, *pools, *run, *runs;
     const char *pool_id, *run_id; /* keys of fields in the log */
     const char *log;              /* a run's log is LOG.log, or LOG-NODE.log */
-    const char *std_prefix, *inputs, *outputs, *admin_name;
-    const char *time_limit, *time_limit_path;
+    const char *setup_task;       /* that a pool runs on each of its nodes */
+    /* Properties of pools, with their paths where errors have these: */
+    const char *size, *size_path, *priority, *target_path, *maximum_path, *admin_name;
+    /* of runs: */
+    const char *std_prefix, *inputs, *outputs, *secrets, *time_limit, *time_limit_path;
+    const char *container, *registry, *registry_url;
+    const char *const *toolkits; /* by enum tool_type, up to TOOL_CUSTOM */
+    /* of volumes: */
+    const char *mounts, *account_key, *account_key_path, *source_directory, *mount_command;
     /* A variable may have several names, or none. Ends with a NULL. */
     const struct front_var_name *vars;
 };

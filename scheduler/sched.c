@@ -223,11 +223,12 @@ static int capacity(const struct sched *s, const char *vm_size, enum vm_priority
 static int refuse_size(const struct sched *s, const char *vm_size, enum vm_priority priority,
                        struct err *e)
 {
+    const struct front_words *w = s->front->words;
     struct arena a;
     arena_init(&a);
-    err_set(e, ERR_INVALID_PROPERTY, "properties.vmSize",
-            "vmSize %.100s is not served here with vmPriority %s; the sizes served are: %s",
-            vm_size, enum_to_name(vm_priority_names, (int)priority),
+    err_set(e, ERR_INVALID_PROPERTY, w->size_path,
+            "%s %.100s is not served here with %s %s; the sizes served are: %s", w->size, vm_size,
+            w->priority, enum_to_name(vm_priority_names, (int)priority),
             fleet_sizes(s->fleet, &a, priority));
     arena_free(&a);
     return -1;
@@ -245,8 +246,7 @@ int sched_check_scale(const struct sched *s, const char *vm_size, enum vm_priori
     if (on_machines || want <= most)
         return 0;
     return err_set(e, ERR_QUOTA,
-                   automatic ? "properties.scaleSettings.autoScale.maximumNodeCount"
-                             : "properties.scaleSettings.manual.targetNodeCount",
+                   automatic ? s->front->words->maximum_path : s->front->words->target_path,
                    "%d nodes of size %s are more than there can ever be here: the limit is %d",
                    want, vm_size, most);
 }

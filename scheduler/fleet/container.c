@@ -141,8 +141,10 @@ void container_add_start(struct script *sc, struct arena *a, const struct contai
     const struct script_label pull = {
         .code = PULL_CODE,
         .what = arena_printf(a, "pull of container image %s", image_name(a, c)),
-        .remedy = "see that the image's name is right, that the node reaches the registry, and "
-                  "that the credentials of imageSourceRegistry are those of its serverUrl"};
+        .remedy = front_text(c->words, a,
+                             "see that the image's name is right, that the node reaches the "
+                             "registry, and that the credentials of {registry} are those of its "
+                             "{registry_url}")};
     const struct script_label start = {
         .code = START_CODE,
         .what = arena_printf(a, "start of a container of image %s", image_name(a, c)),

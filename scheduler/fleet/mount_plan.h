@@ -25,6 +25,7 @@
 
 /* The node that volumes are to be mounted on. */
 struct mount_node {
+    const struct front_words *words;
     const struct site *site; /* NULL: none */
     bool is_local;           /* a local node of the daemon's: shares are folders that it can see */
     bool is_root;            /* the agent there may mount */

@@ -78,8 +78,9 @@ static bool plan_unmanaged(struct planning *p)
 {
     p->out->code = FAIL_UNMANAGED_MOUNT_ERROR;
     p->out->what = arena_printf(p->a, "mount of unmanaged file system at %s", p->m->relative_path);
-    p->out->remedy = "see that mountCommand, with the path of the mount behind it, works on the "
-                     "node, and ends once it has mounted";
+    p->out->remedy = front_text(p->node->words, p->a,
+                                "see that {mount_command}, with the path of the mount behind it, "
+                                "works on the node, and ends once it has mounted");
     plan_set_command(p,
                      arena_printf(p->a, "%s %s", p->m->source, shell_quoted(p->a, p->out->target)));
     return true;

@@ -138,10 +138,10 @@ bool plan_file_server(struct planning *p, const struct file_server *f)
     const char *below = source_below(a, at.directory, p->m->source_directory);
     if (!below)
         return plan_refuse(p, p->out->code,
-                           arena_printf(a,
-                                        "%s: sourceDirectory %s is not a directory below what the "
-                                        "file server serves",
-                                        p->out->what, p->m->source_directory),
+                           front_say(p->node->words, a,
+                                     "%s: {source_directory} %s is not a directory below what the "
+                                     "file server serves",
+                                     p->out->what, p->m->source_directory),
                            "name it relative to the file server's own directory, without \"..\"");
     return plan_place(p, &at, below);
 }

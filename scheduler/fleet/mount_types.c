@@ -52,21 +52,22 @@ static bool plan_nfs(struct planning *p)
 
 static bool need_key(struct planning *p)
 {
+    const struct front_words *w = p->node->words;
     const char *key = p->m->key;
     if (!key || !*key)
         return plan_refuse(p, p->out->code,
-                           arena_printf(p->a,
-                                        "%s: the volume has no accountKey, which this way of "
-                                        "mounting needs",
-                                        p->out->what),
-                           "give credentials.accountKey with the volume");
+                           front_say(w, p->a,
+                                     "%s: the volume has no {account_key}, which this way of "
+                                     "mounting needs",
+                                     p->out->what),
+                           front_text(w, p->a, "give {account_key_path} with the volume"));
     for (; *key; key++)
         if (iscntrl((unsigned char)*key))
             return plan_refuse(p, p->out->code,
-                               arena_printf(p->a,
-                                            "%s: the accountKey has a line break or another "
-                                            "control character in it",
-                                            p->out->what),
+                               front_say(w, p->a,
+                                         "%s: the {account_key} has a line break or another "
+                                         "control character in it",
+                                         p->out->what),
                                "give the key as the storage account shows it");
     return true;
 }

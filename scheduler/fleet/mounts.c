@@ -26,7 +26,8 @@ static const char *work_dir(const struct mounts *m)
 static struct mount_node node_of(const struct mounts *m)
 {
     const struct fleet_config *c = &m->rt->fleet->cfg;
-    return (struct mount_node){.site = c->site,
+    return (struct mount_node){.words = c->front->words,
+                               .site = c->site,
                                .is_local = !m->rt->machine,
                                .is_root = m->rt->seen.is_root,
                                .local_nodes = c->local_nodes,

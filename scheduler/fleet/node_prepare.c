@@ -129,8 +129,6 @@ static void prepared(struct node_rt *rt)
 
 /* --- the setup task ------------------------------------------------------------------------- */
 
-#define SETUP_STEP "setup task"
-
 static const char *setup_dir(struct arena *a, struct env *v, const struct setup_task_spec *t,
                              const char *home, struct err *e)
 {
@@ -169,12 +167,12 @@ static int add_setup(struct node_rt *rt, struct err *e)
         .n_env = v.n,
         .stdout_path = arena_printf(a, "%s/stdout-%s.txt", dir, rt->name),
         .stderr_path = arena_printf(a, "%s/stderr-%s.txt", dir, rt->name),
-        .step = SETUP_STEP,
+        .step = w->setup_task,
     };
     const struct script_label named = {.code = FAIL_NODE_SETUP_FAILED,
-                                       .what = "The node's " SETUP_STEP,
+                                       .what = in_words(rt, "The node's {setup_task}"),
                                        .remedy =
-                                           in_words(rt, "put the setup task right (its output "
+                                           in_words(rt, "put the {setup_task} right (its output "
                                                         "is under {std_prefix}), then resize "
                                                         "the {pool}")};
     script_command(prep->script, &named, &spec, true);
@@ -276,7 +274,7 @@ static void make_script(struct node_rt *rt)
     if (!add_mounts(rt))
         return;
     if (prep->spec.setup_task && add_setup(rt, &e) != 0)
-        prep_fail_text(rt, FAIL_NODE_SETUP_FAILED, SETUP_STEP, e.msg);
+        prep_fail_text(rt, FAIL_NODE_SETUP_FAILED, words_of_fleet(rt->fleet)->setup_task, e.msg);
     else
         script_run(prep->script, rt->contact.link, on_changed, rt);
 }
@@ -308,8 +306,8 @@ static void begin(struct node_rt *rt, const struct node *row)
     }
     struct failure why;
     const struct setup_task_spec *t = prep->spec.setup_task;
-    if (refuse_mount_secret_refs(&prep->a, &prep->spec.mounts, &why) ||
-        (t && refuse_env_secret_refs(&prep->a, t->env, t->n_env, &why)))
+    if (refuse_mount_secret_refs(&prep->a, words_of_fleet(rt->fleet), &prep->spec.mounts, &why) ||
+        (t && refuse_env_secret_refs(&prep->a, words_of_fleet(rt->fleet), t->env, t->n_env, &why)))
         prep_fail(prep, &why);
     else
         make_script(rt);

@@ -16,8 +16,9 @@
 /* True, with *why (arena-owned texts): `what` refers to the secret at `url`. */
 bool refuse_secret_ref(struct arena *a, const char *what, const char *url, struct failure *why);
 /* True if one of the variables, or of the volumes, has a reference. */
-bool refuse_env_secret_refs(struct arena *a, const struct kv *env, size_t n, struct failure *why);
-bool refuse_mount_secret_refs(struct arena *a, const struct mount_list *mounts,
-                              struct failure *why);
+bool refuse_env_secret_refs(struct arena *a, const struct front_words *words, const struct kv *env,
+                            size_t n, struct failure *why);
+bool refuse_mount_secret_refs(struct arena *a, const struct front_words *words,
+                              const struct mount_list *mounts, struct failure *why);
 
 #endif

@@ -286,8 +286,9 @@ static bool add_container(struct job_slot *slot)
         .message = "The node has nothing to run containers with",
         .node = slot->node_name,
         .step = "start of the container",
-        .remedy = "install docker or podman on the node and let the account that the agent runs as "
-                  "use it, or leave out containerSettings",
+        .remedy = front_text(words_of(slot->run), &slot->a,
+                             "install docker or podman on the node and let the account that the "
+                             "agent runs as use it, or leave out {container}"),
         .exit_code = -1};
     wake(slot->run->runs->wakes, WAKE_RUN, slot->run->row.id);
     return false;

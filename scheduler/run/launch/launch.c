@@ -9,18 +9,11 @@
 
 static const struct toolkit {
     enum tool_type tool;
-    const char *settings; /* the property that asks for it */
-    toolkit_plan *plan;   /* NULL: not yet */
+    toolkit_plan *plan; /* NULL: not yet */
 } toolkits[] = {
-    {TOOL_CNTK, "cntkSettings", NULL},
-    {TOOL_TENSORFLOW, "tensorFlowSettings", NULL},
-    {TOOL_CAFFE, "caffeSettings", NULL},
-    {TOOL_CAFFE2, "caffe2Settings", NULL},
-    {TOOL_CHAINER, "chainerSettings", NULL},
-    {TOOL_HOROVOD, "horovodSettings", NULL},
-    {TOOL_PYTORCH, "pyTorchSettings", NULL},
-    {TOOL_MPI, "customMpiSettings", NULL},
-    {TOOL_CUSTOM, "customToolkitSettings", plan_custom},
+    {TOOL_CNTK, NULL},    {TOOL_TENSORFLOW, NULL}, {TOOL_CAFFE, NULL},
+    {TOOL_CAFFE2, NULL},  {TOOL_CHAINER, NULL},    {TOOL_HOROVOD, NULL},
+    {TOOL_PYTORCH, NULL}, {TOOL_MPI, NULL},        {TOOL_CUSTOM, plan_custom},
 };
 
 static const struct toolkit *find_toolkit(enum tool_type tool)
@@ -105,24 +98,27 @@ static bool refuse_toolkit(struct arena *a, const struct front_words *words,
     *why = (struct failure){
         .code = FAIL_TOOLKIT_NOT_SUPPORTED,
         .message = front_say(words, a, "{Runs} with %s cannot run here yet",
-                             t ? t->settings : "this toolkit"),
+                             t ? words->toolkits[t->tool] : "this toolkit"),
         .step = "launch",
-        .remedy = "use customToolkitSettings with the command line that the toolkit would run",
+        .remedy = front_say(words, a, "use %s with the command line that the toolkit would run",
+                            words->toolkits[TOOL_CUSTOM]),
         .exit_code = -1};
     return true;
 }
 
-static bool refuse_registry(struct arena *a, const struct container_spec *c, struct failure *why)
+static bool refuse_registry(struct arena *a, const struct front_words *words,
+                            const struct container_spec *c, struct failure *why)
 {
     if (!c || !c->secret_ref)
         return false;
-    return refuse_secret_ref(a, "containerSettings: the registry's password", c->secret_ref, why);
+    return refuse_secret_ref(a, front_text(words, a, "{container}: the registry's password"),
+                             c->secret_ref, why);
 }
 
 bool launch_refusal(struct arena *a, const struct front_words *words, const struct job_spec *spec,
                     struct failure *why)
 {
-    return refuse_toolkit(a, words, spec, why) || refuse_registry(a, spec->container, why) ||
-           refuse_mount_secret_refs(a, &spec->mounts, why) ||
-           refuse_env_secret_refs(a, spec->env, spec->n_env, why);
+    return refuse_toolkit(a, words, spec, why) || refuse_registry(a, words, spec->container, why) ||
+           refuse_mount_secret_refs(a, words, &spec->mounts, why) ||
+           refuse_env_secret_refs(a, words, spec->env, spec->n_env, why);
 }

@@ -21,6 +21,7 @@
 #include "scheduler/fleet/mount_plan.h"
 #include "shell.h"
 #include "test/unit/support/skip.h"
+#include "test/unit/support/words.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 #define KEY      "s3cr3t/key=="
@@ -45,7 +46,8 @@ static int tear_down(void **state)
 static struct mount_node machine(struct site *site, const struct site_mount_rule *rules, size_t n)
 {
     *site = (struct site){.mounts = rules, .n_mounts = n};
-    return (struct mount_node){.site = site,
+    return (struct mount_node){.words = &clusters_and_jobs,
+                               .site = site,
                                .is_root = true,
                                .storage_dir = "/storage",
                                .root = "/n",
@@ -128,7 +130,10 @@ static void test_without_a_rule_the_failure_shows_one(void **state)
 static void test_local_nodes_see_the_daemons_folders(void **state)
 {
     (void)state;
-    struct mount_node node = {.is_local = true, .storage_dir = "/storage", .mount_root = "/n/m"};
+    struct mount_node node = {.words = &clusters_and_jobs,
+                              .is_local = true,
+                              .storage_dir = "/storage",
+                              .mount_root = "/n/m"};
     struct mount_volume m = share();
     struct mount_plan plan = planned(&node, &m, NULL);
     assert_string_equal(plan.folder, "/storage/acct/files/data");
@@ -236,7 +241,8 @@ static void test_blobfuse2_reads_the_key_from_its_own_file(void **state)
 static void test_unmanaged_commands_get_the_path_behind_them(void **state)
 {
     (void)state;
-    struct mount_node node = {.is_local = true, .root = "/n", .mount_root = "/n/m y"};
+    struct mount_node node = {
+        .words = &clusters_and_jobs, .is_local = true, .root = "/n", .mount_root = "/n/m y"};
     struct mount_volume m = {
         .kind = MOUNT_UNMANAGED, .source = "mount -t lustre a@tcp:/b", .relative_path = "l"};
     struct mount_plan plan = planned(&node, &m, NULL);
@@ -355,8 +361,11 @@ static void test_file_servers_are_mounted_by_nfs(void **state)
 static void test_local_file_servers_are_folders(void **state)
 {
     (void)state;
-    struct mount_node node = {
-        .is_local = true, .local_nodes = 1, .storage_dir = "/storage", .mount_root = "/n/m"};
+    struct mount_node node = {.words = &clusters_and_jobs,
+                              .is_local = true,
+                              .local_nodes = 1,
+                              .storage_dir = "/storage",
+                              .mount_root = "/n/m"};
     struct file_server f = server("fs");
     struct mount_volume m = {.kind = MOUNT_FILE_SERVER, .source = "id", .relative_path = "x"};
     assert_string_equal(planned(&node, &m, &f).folder, "/storage/.fileservers/G");
