@@ -62,13 +62,12 @@ static long locker_by(long pid, const char *descriptor, const struct stat *file)
 {
     char path[64], *text;
     struct stat st;
-    long locker = 0;
     snprintf(path, sizeof path, "/proc/%ld/fdinfo/%.10s", pid, descriptor);
     if (fs_read(path, FDINFO_MAX, &text, NULL, NULL) < 0)
         return 0;
-    const char *line = strstr(text, "\nlock:");
-    if (!line || sscanf(line, "\nlock: %*d: FLOCK %*s WRITE %ld", &locker) != 1)
-        locker = 0;
+    const char *lock = strstr(text, "\nlock:"), *kind = lock ? strstr(lock, ": FLOCK ") : NULL;
+    const char *by = kind ? strstr(kind, " WRITE ") : NULL;
+    long locker = by ? strtol(by + strlen(" WRITE "), NULL, 10) : 0;
     free(text);
     snprintf(path, sizeof path, "/proc/%ld/fd/%.10s", pid, descriptor);
     bool same = locker > 0 && stat(path, &st) == 0 && st.st_dev == file->st_dev &&
