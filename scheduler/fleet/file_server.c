@@ -116,6 +116,17 @@ static int finish_tx(struct storage *st, void *ctx, struct err *e)
     return f->ops->file_server_made(f, st, t->id, t->why, wakes_wall(t->fleet->wakes), e);
 }
 
+/* What was rolled back is written again; until then it is known from the work. */
+static void effect_finished(void *ctx, int64_t id, const struct err *why)
+{
+    struct fleet *fl = ctx;
+    const struct server_work *w = id_map_find(&fl->servers, id);
+    if (why)
+        wake_at(fl->wakes, WAKE_FILE_SERVER, id, wakes_mono(fl->wakes) + WRITE_AGAIN_US);
+    else if (w && w->done && !w->take_down)
+        file_server_forget(fl, id);
+}
+
 static void finish(struct fleet *fl, const struct file_server *f, const struct failure *why)
 {
     struct finish t = {fl, f->id, why};
@@ -128,7 +139,7 @@ static void finish(struct fleet *fl, const struct file_server *f, const struct f
     }
     if (!why->code)
         LOG_INFO(fl->log, "fileserver.served", LF_STR("fileServer", f->name));
-    file_server_forget(fl, f->id);
+    wake_when_durable(fl->wakes, effect_finished, fl, f->id);
 }
 
 static void set_up(struct fleet *fl, struct arena *a, const struct file_server *f)

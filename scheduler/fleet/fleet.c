@@ -111,9 +111,9 @@ int fleet_start(struct fleet *fl, struct err *e)
 
 int64_t fleet_node_idle_since(struct fleet *fl, const struct node *row, int64_t longest_us)
 {
-    struct node_rt *rt = node_rt_get(fl, row);
     if (row->idle_us == 0)
-        return 0;
+        return 0; /* nor is it known that its row is on disk */
+    struct node_rt *rt = node_rt_get(fl, row);
     if (rt->idle_row_us != row->idle_us) {
         rt->idle_row_us = row->idle_us;
         rt->idle_since_us = wakes_mono_of(fl->wakes, row->idle_us, longest_us);

@@ -131,6 +131,52 @@ static void test_a_restart_that_is_taken_back_is_none(void **state)
     world_free(w);
 }
 
+/* Its machine refuses to export it, as the agent there is not root. */
+static void test_what_became_of_a_file_server_is_written_when_there_is_room(void **state)
+{
+    (void)state;
+    const struct site_file_server_rule rule = {.name = "*", .machine = "m1", .directory = "/d"};
+    struct fake_site at;
+    struct err e = {0};
+    SITE(&at, "m1");
+    at.site.file_servers = &rule;
+    at.site.n_file_servers = 1;
+    struct world *w = world_virtual_at(0, &at.site);
+    struct file_server f = {.workspace_id = w->workspace,
+                            .name = "f",
+                            .guid = "f-guid",
+                            .doc = "{}",
+                            .prov_state = PROV_CREATING};
+    ok(st_file_server_insert(w->st, &f, NULL, &f.id, &e), &e);
+    fleet_wake_file_server(sched_fleet(w->s), f.id);
+    pass(w, 100); /* it is on disk, and the machine is asked */
+    set_disk_full(w, true);
+    pass(w, 30 * SECOND);
+    set_disk_full(w, false);
+    pass(w, 30 * SECOND);
+    ok(st_file_server_by_id(w->st, &w->a, f.id, &f, &e) - 1, &e);
+    assert_int_equal(f.prov_state, PROV_FAILED);
+    world_free(w);
+}
+
+/* The id of a row that was rolled back is given again, to a node of another name. */
+static void test_a_node_that_never_was_leaves_nothing_to_that_which_gets_its_id(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(2);
+    const struct scale one = {.kind = SCALE_AUTO, .minimum = 1, .maximum = 1};
+    int64_t lost = add_cluster_of(w, "lost", 0), c = add_cluster_of(w, "c", 0);
+    pass(w, SECOND);
+    set_disk_full(w, true);
+    set_scale(w, lost, one);
+    turn(w);
+    set_disk_full(w, false);
+    set_scale(w, c, one);
+    WAIT(w, counts(w, c).idle == 1);
+    (void)fake_of(w, c, 0);
+    world_free(w);
+}
+
 #define T(name) cmocka_unit_test(name)
 
 int main(void)
@@ -141,6 +187,8 @@ int main(void)
         T(test_a_node_that_was_restarted_is_prepared_anew),
         T(test_a_node_that_was_wiped_is_prepared_anew),
         T(test_a_restart_that_is_taken_back_is_none),
+        T(test_what_became_of_a_file_server_is_written_when_there_is_room),
+        T(test_a_node_that_never_was_leaves_nothing_to_that_which_gets_its_id),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }
