@@ -6,6 +6,7 @@
 #include "nodeagent-proto/link/fake_priv.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -255,12 +256,25 @@ static void end_older(struct fake_node *n)
     }
 }
 
+static struct fake_node *node_at(struct fake_nodes *f, const struct node_target *at)
+{
+    char name[FAKE_NAME_SIZE];
+    const char *home = f->c.machine_root;
+    if (!at->ssh)
+        return fake_find(f, at->root);
+    bool beside = home && strcmp(at->root, home) != 0;
+    snprintf(name, sizeof name, "%s%s%s", at->ssh->host, beside ? ":" : "", beside ? at->root : "");
+    struct fake_node *n = fake_find(f, name);
+    n->is_root = home != NULL;
+    return n;
+}
+
 static int open_link(struct node_provider *base, const struct node_target *at,
                      const struct node_callbacks *callbacks, struct node_link **out, struct err *e)
 {
     struct fake_provider *p = (struct fake_provider *)(void *)base;
     (void)e;
-    struct fake_node *n = fake_find(p->f, at->ssh ? at->ssh->host : at->root);
+    struct fake_node *n = node_at(p->f, at);
     struct fake_link *l = xcalloc(1, sizeof *l);
     l->provider = p;
     l->name = xstrdup(n->name);

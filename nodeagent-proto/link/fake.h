@@ -32,6 +32,7 @@ struct fake_watch {
     void (*started)(void *ctx, struct fake_node *node, const char *id, const char *command);
     void (*ended)(void *ctx, struct fake_node *node, const char *id);
     void *ctx;
+    void (*rebooting)(void *ctx, struct fake_node *node); /* it was asked to; nothing is gone yet */
 };
 
 struct fake_config {
@@ -40,6 +41,9 @@ struct fake_config {
     uint64_t seed;                      /* seed of delays and names */
     int64_t delay_min_us, delay_max_us; /* of a message */
     int gpus;                           /* of a node: see fake_set_gpus() */
+    /* The root of agents that are known by their hosts, and are root; those with other roots are
+     * agents beside them, known as HOST:ROOT. NULL: a machine has one agent, which is not root. */
+    const char *machine_root;
     /* NULL: see fake_read_command(). */
     void (*plan)(void *ctx, const struct task_spec *spec, struct fake_task *out);
     struct fake_watch watch; /* any member may be NULL */

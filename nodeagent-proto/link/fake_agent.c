@@ -197,6 +197,7 @@ static void do_hello(struct conn *c, json_t *req)
                                      .disk_free_bytes = DISK_BYTES,
                                      .gpus = gpus,
                                      .user = "fake",
+                                     .is_root = n->is_root,
                                      .runtimes = "",
                                      .mpi = "",
                                      .time_us = loop_wall_us(n->f->c.loop)};
@@ -291,6 +292,8 @@ static void do_reboot(struct conn *c, json_t *req)
 {
     struct fake_node *n = c->node;
     fake_reply(c, yes(req), 0, true);
+    if (n->f->c.watch.rebooting)
+        n->f->c.watch.rebooting(n->f->c.watch.ctx, n);
     fake_restart(n);
 }
 
@@ -321,6 +324,7 @@ static const struct op {
     {"unmount", do_nothing, .on_disk = true},
     {"user_add", do_nothing, .harmless = false},
     {"user_remove", do_nothing, .harmless = false},
+    {"account_release", do_nothing, .harmless = false},
     {"write_file", do_nothing, .on_disk = true},
     {"remove_tree", do_nothing, .on_disk = true},
 };

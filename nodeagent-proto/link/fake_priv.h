@@ -9,7 +9,8 @@
 #include "nodeagent-proto/link/fake.h"
 #include "nodeagent-proto/link/link_priv.h"
 
-#define FAKE_ID_SIZE 40
+#define FAKE_ID_SIZE   40
+#define FAKE_NAME_SIZE 512
 
 struct task;
 
@@ -62,7 +63,7 @@ struct fake_node {
     struct task *tasks;
     int64_t term; /* of the newest daemon that said hello, and its id */
     char epoch_id[FAKE_ID_SIZE];
-    bool down, hung, bad_disk, removed;
+    bool down, hung, bad_disk, removed, is_root;
     int refusals, troubles, gpus;
 };
 

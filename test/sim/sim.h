@@ -9,6 +9,7 @@
 
 #include "files/files.h"
 #include "front/batchai.h"
+#include "lib/guid.h"
 #include "nodeagent-proto/link/fake.h"
 #include "scheduler/scheduler.h"
 #include "storage/storage.h"
@@ -42,8 +43,9 @@ struct life {
     bool crashed; /* what is told to it counts no more */
 };
 
-/* What the history knows of a group (with its workspace and experiment), a cluster or a job. */
-enum thing_kind { THING_TREE, THING_CLUSTER, THING_JOB };
+/* What the history knows of a group (with its workspace and experiment), a cluster, a job or a file
+ * server. */
+enum thing_kind { THING_TREE, THING_CLUSTER, THING_JOB, THING_SERVER };
 struct thing {
     enum thing_kind kind;
     char name[24];
@@ -51,10 +53,14 @@ struct thing {
     int64_t workspace, experiment; /* THING_TREE */
     struct thing *tree;            /* where a cluster or job is */
     struct thing *cluster;         /* of a job */
-    bool on_machines;              /* a cluster */
-    int nodes, priority;           /* of a job */
-    int starts;                    /* of its command, in all */
-    bool acknowledged;             /* that it was made */
+    struct thing *server;          /* that a cluster mounts; NULL: none */
+    char guid[GUID_SIZE];          /* of a file server */
+    bool exported;                 /* by its machine, whatever the daemon knows */
+    bool withdrawn;      /* its export was ended, and then a backup was put back that had it */
+    bool on_machines;    /* a cluster */
+    int nodes, priority; /* of a job */
+    int starts;          /* of its command, in all */
+    bool acknowledged;   /* that it was made */
     bool unsure; /* a crash may have taken it, and its id is another's: not looked at since */
     bool delete_asked;
     bool gone;
@@ -73,6 +79,8 @@ struct link_of_chain {
     int kind, to;
     int64_t id;
 };
+
+struct view; /* sim_view.h */
 
 /* How commands that mount a share end, anywhere. */
 enum share_state { SHARE_MOUNTS, SHARE_FAILS, SHARE_HANGS };
@@ -104,6 +112,7 @@ struct sim {
     enum share_state share;
     int step;
     bool disk_full;
+    bool exporter_trouble;     /* there was some: exports may be left behind */
     int64_t writes_fail_until; /* after a full disk, what failed is tried again a moment later */
     uint64_t trace;            /* hash of what happened */
     long events, crashes;
@@ -143,6 +152,10 @@ void sim_when_acknowledged(struct sim *m, struct thing *t);
  * ----------------------------------------------------------------------------------- */
 void sim_add_tree(struct sim *m);
 void sim_step(struct sim *m);
+/* One of those that a client would use; NULL: there is none. And how many there are. */
+struct thing *sim_pick(struct sim *m, enum thing_kind kind);
+int sim_count(const struct sim *m, enum thing_kind kind);
+void sim_ask_delete(struct sim *m, struct thing *t);
 /* Puts right all that is wrong, and makes room for all that waits. */
 void sim_heal(struct sim *m);
 void sim_make_room(struct sim *m);
@@ -156,10 +169,11 @@ void sim_check(struct sim *m);
 bool sim_at_rest(struct sim *m, const char **what);
 /* A task began on a node. */
 void sim_check_start(struct sim *m, struct fake_node *n, const char *id, const char *command);
+/* A node restarts because it was asked to. */
+void sim_check_reboot(struct sim *m, struct fake_node *n);
 
 /* --- sim_events.c
  * ---------------------------------------------------------------------------------- */
-struct view;
 /* Events in order: each goes on where the one before of its resource ended. */
 void sim_events_check(struct view *v);
 /* None is left of what is gone. */
@@ -169,6 +183,7 @@ void sim_events_forget(struct sim *m);
 
 /* --- sim_site.c: machines, shared nodes, shares
  * ---------------------------------------------------------------------------------- */
+#define MACHINE_ROOT "/root"
 /* Machines of this size are in the inventory; local nodes may have it too, where there are none. */
 #define MACHINE_SIZE "STANDARD_NC6"
 #define LOCAL_SIZE   "STANDARD_D1"
@@ -180,6 +195,25 @@ int sim_machine_index(const char *name);
 int sim_slots(int64_t pool_id);
 /* What tasks do; of a command that mounts, as the share is now. */
 void sim_plan_task(void *ctx, const struct task_spec *spec, struct fake_task *out);
+
+/* --- sim_servers.c: file servers, all exported by one machine
+ * ---------------------------------------------------------------------------------- */
+extern const struct site_file_server_rule sim_server_rule;
+void sim_add_server(struct sim *m);
+void sim_delete_server(struct sim *m);
+/* The document of a cluster whose nodes mount it. */
+const char *sim_server_mount(struct sim *m, const struct thing *server);
+/* Whether it is the agent that exports. */
+bool sim_is_exporter(const struct fake_node *n);
+bool sim_exporter_missing(const struct sim *m);
+/* A command began anywhere: it may export, or mount what is exported. */
+void sim_server_command(struct sim *m, const char *id, const char *command);
+/* What is said to be served is exported. */
+void sim_servers_check(struct view *v);
+/* Whether all are made or gone; in `why`, what is not. Exports of those that are gone are ended. */
+bool sim_servers_at_rest(struct view *v, char *why, size_t size);
+/* People delete the clusters that mount what cannot be mounted any more. */
+void sim_servers_heal(struct sim *m);
 
 /* --- sim_frames.c
  * ---------------------------------------------------------------------------------- */

@@ -352,6 +352,9 @@ static void check_things(struct view *v)
         for (size_t k = 0; t->kind == THING_CLUSTER && k < v->n_clusters && !found; k++)
             if ((found = strcmp(v->clusters[k].name, t->name) == 0))
                 id = v->clusters[k].id;
+        for (size_t k = 0; t->kind == THING_SERVER && k < v->n_servers && !found; k++)
+            if ((found = strcmp(v->servers[k].name, t->name) == 0))
+                id = v->servers[k].id;
         if (t->kind != THING_TREE)
             check_presence(m, t, id, found);
     }
@@ -391,6 +394,7 @@ void sim_check(struct sim *m)
     for (size_t i = 0; i < v.n_clusters; i++)
         if (v.clusters[i].prov_state != PROV_DELETING)
             check_queue(&v, &v.clusters[i]);
+    sim_servers_check(&v);
     sim_events_check(&v);
     remember_queue(&v);
     m->withheld = v.drained | m->life->missing;
@@ -452,6 +456,7 @@ void sim_check_start(struct sim *m, struct fake_node *n, const char *id, const c
 {
     struct thing *t = job_of(m, command);
     sim_trace(m, "task %s starts on %s", id, fake_name(n));
+    sim_server_command(m, id, command);
     if (!t || is_late(t, n, id))
         return;
     struct start s = {m, n, t, id};
@@ -465,6 +470,23 @@ void sim_check_start(struct sim *m, struct fake_node *n, const char *id, const c
     t->begun = attempt_of(id);
     t->last_node = n;
     t->last_troubles = fake_troubles(n);
+}
+
+/* What the daemon knows of: it runs where it was begun, and nothing could have lost it. */
+static void is_disturbed(void *ctx, struct fake_node *n, const char *id, const char *command)
+{
+    const struct start *s = ctx;
+    const struct thing *t = job_of(s->m, command);
+    if (t && n == s->node && n == t->last_node && attempt_of(id) == t->begun && t->ended == 0 &&
+        fake_troubles(n) == t->last_troubles)
+        sim_fail(s->m, "machine %s is restarted under task %s", fake_name(n), id);
+}
+
+void sim_check_reboot(struct sim *m, struct fake_node *n)
+{
+    struct start s = {.m = m, .node = n};
+    sim_trace(m, "%s restarts, as it was told to", fake_name(n));
+    fake_each_running(m->fake, is_disturbed, &s);
 }
 
 /* --- the end
@@ -506,6 +528,8 @@ bool sim_at_rest(struct sim *m, const char **what)
             return false;
         }
     }
+    if (!sim_servers_at_rest(&v, text, sizeof text))
+        return false;
     const char *left = NULL;
     fake_each_running(m->fake, is_left, &left);
     if (left)

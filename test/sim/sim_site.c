@@ -12,7 +12,7 @@
 static const char *const machine_sizes[] = {MACHINE_SIZE, NULL};
 static const struct site_group group = {.user = "nobody",
                                         .password = "none",
-                                        .node_root = "/root",
+                                        .node_root = MACHINE_ROOT,
                                         .vm_sizes = machine_sizes,
                                         .priority = VM_DEDICATED};
 static const char *const names[MACHINES] = {"m0", "m1", "m2", "m3", "m4", "m5"};
@@ -34,6 +34,8 @@ void sim_site_fill(struct life *l)
 {
     l->missing = l->sim->missing;
     l->site = (struct site){.machines = l->machines,
+                            .file_servers = &sim_server_rule,
+                            .n_file_servers = 1,
                             .known_hosts = "/known_hosts",
                             .connect_limit = 2, /* they wait for each other */
                             .connect_timeout_s = 5,

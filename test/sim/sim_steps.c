@@ -37,8 +37,7 @@ static bool there(const struct thing *t, enum thing_kind kind)
     return t->kind == kind && known && !t->unsure && !t->gone && !t->delete_asked && in_use;
 }
 
-/* One of those that are there; NULL: there is none. */
-static struct thing *pick(struct sim *m, enum thing_kind kind)
+struct thing *sim_pick(struct sim *m, enum thing_kind kind)
 {
     struct thing *found[THINGS_MAX];
     int n = 0;
@@ -48,7 +47,7 @@ static struct thing *pick(struct sim *m, enum thing_kind kind)
     return n > 0 ? found[any(m, n)] : NULL;
 }
 
-static int count(struct sim *m, enum thing_kind kind)
+int sim_count(const struct sim *m, enum thing_kind kind)
 {
     int n = 0;
     for (int i = 0; i < m->n_things; i++)
@@ -72,7 +71,8 @@ void sim_add_tree(struct sim *m)
 {
     struct storage *st = m->life->st;
     struct err e = {0};
-    struct thing *t = count(m, THING_TREE) < TREES_MAX ? sim_thing_new(m, THING_TREE, "g") : NULL;
+    struct thing *t =
+        sim_count(m, THING_TREE) < TREES_MAX ? sim_thing_new(m, THING_TREE, "g") : NULL;
     if (!t)
         return;
     int64_t now = wall(m);
@@ -126,17 +126,20 @@ static int machine_clusters(const struct sim *m)
     return n;
 }
 
-static const char *cluster_doc(struct sim *m)
+/* A cluster of machines may mount a file server; that needs root. */
+static const char *cluster_doc(struct sim *m, struct thing *t)
 {
-    return chance(m, 80) ? "{\"properties\": {}}"
-                         : "{\"properties\": {\"nodeSetup\": {\"mountVolumes\": "
-                           "{\"unmanagedFileSystems\": [{\"mountCommand\": \"mount-share\", "
-                           "\"relativeMountPath\": \"share\"}]}}}}";
+    if (chance(m, 20))
+        return "{\"properties\": {\"nodeSetup\": {\"mountVolumes\": "
+               "{\"unmanagedFileSystems\": [{\"mountCommand\": \"mount-share\", "
+               "\"relativeMountPath\": \"share\"}]}}}}";
+    t->server = t->on_machines && chance(m, 50) ? sim_pick(m, THING_SERVER) : NULL;
+    return t->server ? sim_server_mount(m, t->server) : "{\"properties\": {}}";
 }
 
 static void add_cluster(struct sim *m)
 {
-    struct thing *tree = pick(m, THING_TREE);
+    struct thing *tree = sim_pick(m, THING_TREE);
     struct err e = {0};
     struct thing *t = tree && clusters(m) < CLUSTERS ? sim_thing_new(m, THING_CLUSTER, "c") : NULL;
     if (!t)
@@ -149,7 +152,7 @@ static void add_cluster(struct sim *m)
     const struct cluster c = {.workspace_id = tree->workspace,
                               .name = t->name,
                               .guid = guid,
-                              .doc = cluster_doc(m),
+                              .doc = cluster_doc(m, t),
                               .vm_size = on_machines ? MACHINE_SIZE : LOCAL_SIZE,
                               .vm_priority = VM_DEDICATED,
                               .scale = any_scale(m),
@@ -196,7 +199,7 @@ static bool ask_for_part(struct sim *m, const struct thing *t)
 
 static void add_job(struct sim *m)
 {
-    struct thing *cluster = pick(m, THING_CLUSTER);
+    struct thing *cluster = sim_pick(m, THING_CLUSTER);
     struct err e = {0};
     struct thing *t = cluster ? sim_thing_new(m, THING_JOB, "j") : NULL;
     if (!t)
@@ -259,14 +262,14 @@ static void scale(struct sim *m, struct thing *t, struct scale s)
 
 static void resize(struct sim *m)
 {
-    struct thing *t = pick(m, THING_CLUSTER);
+    struct thing *t = sim_pick(m, THING_CLUSTER);
     if (t)
         scale(m, t, any_scale(m));
 }
 
 static void terminate(struct sim *m)
 {
-    struct thing *t = pick(m, THING_JOB);
+    struct thing *t = sim_pick(m, THING_JOB);
     struct err e = {0};
     if (!t)
         return;
@@ -275,9 +278,9 @@ static void terminate(struct sim *m)
         (void)sim_ok(m, -1, &e, "terminate");
 }
 
-static void ask_delete(struct sim *m, struct thing *t)
+void sim_ask_delete(struct sim *m, struct thing *t)
 {
-    static const enum resource_kind kinds[] = {RES_GROUP, RES_CLUSTER, RES_JOB};
+    static const enum resource_kind kinds[] = {RES_GROUP, RES_CLUSTER, RES_JOB, RES_FILE_SERVER};
     struct err e = {0};
     sim_trace(m, "delete %s", t->name);
     bool may_be_gone = t->delete_asked || !t->acknowledged;
@@ -290,23 +293,23 @@ static void ask_delete(struct sim *m, struct thing *t)
 
 static void delete_job(struct sim *m)
 {
-    struct thing *t = pick(m, THING_JOB);
+    struct thing *t = sim_pick(m, THING_JOB);
     if (t)
-        ask_delete(m, t);
+        sim_ask_delete(m, t);
 }
 
 static void delete_cluster(struct sim *m)
 {
-    struct thing *t = pick(m, THING_CLUSTER);
+    struct thing *t = sim_pick(m, THING_CLUSTER);
     if (t)
-        ask_delete(m, t);
+        sim_ask_delete(m, t);
 }
 
 static void delete_tree(struct sim *m)
 {
-    struct thing *t = count(m, THING_TREE) > 1 ? pick(m, THING_TREE) : NULL;
+    struct thing *t = sim_count(m, THING_TREE) > 1 ? sim_pick(m, THING_TREE) : NULL;
     if (t)
-        ask_delete(m, t);
+        sim_ask_delete(m, t);
 }
 
 /* --- trouble
@@ -315,7 +318,9 @@ static void delete_tree(struct sim *m)
 static struct fake_node *any_node(struct sim *m)
 {
     size_t n = fake_count(m->fake);
-    return n > 0 ? fake_at(m->fake, (size_t)any(m, (int)n)) : NULL;
+    struct fake_node *found = n > 0 ? fake_at(m->fake, (size_t)any(m, (int)n)) : NULL;
+    m->exporter_trouble = m->exporter_trouble || (found && sim_is_exporter(found));
+    return found;
 }
 
 static void cut(struct sim *m)
@@ -449,10 +454,23 @@ static void drain_any(struct sim *m)
     drain(m, any(m, MACHINES), chance(m, 60));
 }
 
+static void reboot(struct sim *m)
+{
+    struct err e = {0};
+    const char *name = sim_machine_name(any(m, MACHINES));
+    sim_trace(m, "reboot %s", name);
+    int rc = fleet_machine_reboot(sched_fleet(m->life->s), name, &e);
+    bool refused =
+        e.code == ERR_MACHINE_NOT_FOUND || e.code == ERR_UNAVAILABLE || e.code == ERR_CONFLICT;
+    if (rc < 0 && !refused)
+        (void)sim_ok(m, rc, &e, "reboot");
+}
+
 /* One leaves the inventory, or comes back: that is read when the daemon starts. */
 static void inventory(struct sim *m)
 {
     m->missing ^= 1U << any(m, MACHINES);
+    m->exporter_trouble = m->exporter_trouble || sim_exporter_missing(m);
     sim_trace(m, "without machines %x", m->missing);
     stop(m);
 }
@@ -491,11 +509,13 @@ static const struct {
     int weight;
     void (*run)(struct sim *m);
 } actions[] = {
-    {10, add_cluster},   {30, add_jobs},    {8, resize},      {6, terminate}, {5, delete_job},
-    {3, delete_cluster}, {2, sim_add_tree}, {1, delete_tree}, {5, cut},       {4, down},
-    {2, hang},           {3, restart_node}, {2, wipe},        {3, refuse},    {3, set_clock},
-    {2, disk},           {6, crash},        {2, stop},        {5, nothing},   {3, backup},
-    {3, restore},        {2, bad_disk},     {4, drain_any},   {2, inventory}, {3, share},
+    {10, add_cluster}, {30, add_jobs},      {8, resize},         {6, terminate},
+    {5, delete_job},   {3, delete_cluster}, {2, sim_add_tree},   {1, delete_tree},
+    {5, cut},          {4, down},           {2, hang},           {3, restart_node},
+    {2, wipe},         {3, refuse},         {3, set_clock},      {2, disk},
+    {6, crash},        {2, stop},           {5, nothing},        {3, backup},
+    {3, restore},      {2, bad_disk},       {4, drain_any},      {2, inventory},
+    {3, share},        {6, reboot},         {4, sim_add_server}, {2, sim_delete_server},
 };
 
 /* How long until the next step: at once, while messages are on their way, or long after. */
@@ -544,10 +564,11 @@ void sim_heal(struct sim *m)
     if (sim_failed(m))
         return;
     sim_pass(m, 60 * SECOND);
+    sim_servers_heal(m);
     /* As a full disk or a crash may have lost that it was asked for. */
     for (int i = 0; i < m->n_things && !sim_failed(m); i++)
         if (!m->things[i]->gone && m->things[i]->delete_asked)
-            ask_delete(m, m->things[i]);
+            sim_ask_delete(m, m->things[i]);
     sim_make_room(m);
 }
 

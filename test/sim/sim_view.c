@@ -104,6 +104,15 @@ static void take_job(struct view *v, sqlite3_stmt *s)
         .need = {.slots = sqlite3_column_int(s, 12), .gpus = sqlite3_column_int(s, 13)}};
 }
 
+static void take_server(struct view *v, sqlite3_stmt *s)
+{
+    v->servers = one_more(v, v->servers, &v->n_servers, sizeof *v->servers);
+    v->servers[v->n_servers - 1] =
+        (struct file_server){.id = sqlite3_column_int64(s, 0),
+                             .name = text(v, s, 1),
+                             .prov_state = (enum prov_state)sqlite3_column_int(s, 2)};
+}
+
 static void take_machine(struct view *v, sqlite3_stmt *s)
 {
     int i = sim_machine_index((const char *)sqlite3_column_text(s, 1));
@@ -189,7 +198,8 @@ bool sim_view_read(struct sim *m, struct view *v)
                       "SELECT run_id, attempt, rank, node_id, node_name, slots, gpus, devices FROM "
                       "allocation WHERE state IN (1, 2)",
                       take_allocation) &&
-        sim_view_rows(v, "SELECT id, name, drained FROM machine", take_machine);
+        sim_view_rows(v, "SELECT id, name, drained FROM machine", take_machine) &&
+        sim_view_rows(v, "SELECT id, name, prov_state FROM file_server", take_server);
     count(v);
     return ok;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What the database holds, as the checks look at it: only what they compare, read in four
- * statements, as it is read after each step. How clients and the scheduler read the same rows is
+ * statements, as they are read after each step. How clients and the scheduler read the same rows is
  * compared with it now and then.
  */
 #ifndef TEST_SIM_VIEW_H
@@ -18,6 +18,8 @@ struct view {
     size_t n_jobs;
     struct node *nodes;
     size_t n_nodes;
+    struct file_server *servers;
+    size_t n_servers;
     struct allocation *held; /* the live ones */
     size_t n_held;
     unsigned drained;           /* machines, by their number in the inventory */

@@ -325,12 +325,16 @@ static void know_as_of_backup(struct sim *m)
     for (int i = 0; i < m->n_things; i++) {
         struct thing *t = m->things[i];
         int starts = t->starts;
+        bool exported = t->exported;
         if (i >= m->n_in_backup) {
             t->gone = true;
             t->acknowledged = false;
+            t->exported = false; /* nobody knows of it any more */
             continue;
         }
         *t = m->in_backup[i];
+        t->exported = exported;
+        t->withdrawn = t->kind == THING_SERVER && t->acknowledged && !exported;
         t->starts = t->was_queued ? 0 : starts;
         t->unsure = !t->acknowledged;
         t->was_queued = false;
@@ -413,6 +417,11 @@ static void on_task_ended(void *ctx, struct fake_node *n, const char *id)
     sim_trace(ctx, "task %s ends", id);
 }
 
+static void on_rebooting(void *ctx, struct fake_node *n)
+{
+    sim_check_reboot(ctx, n);
+}
+
 static void world_new(struct sim *m, uint64_t seed)
 {
     *m = (struct sim){.seed = seed, .log = {.fd = -1, .level = LOG_LVL_ERROR + 1}};
@@ -432,9 +441,10 @@ static void world_new(struct sim *m, uint64_t seed)
                                   .delay_min_us = DELAY_MIN_US,
                                   .delay_max_us = DELAY_MAX_US,
                                   .gpus = GPUS,
+                                  .machine_root = MACHINE_ROOT,
                                   .plan = sim_plan_task,
                                   .ctx = m,
-                                  .watch = {on_task_started, on_task_ended, m}};
+                                  .watch = {on_task_started, on_task_ended, m, on_rebooting}};
     m->fake = fake_nodes_create(&f);
     m->life = life_new(m, sim_disk_new());
     /* No run has the id of its job. */

@@ -47,6 +47,8 @@ BROKEN = {
     "events": r"goes on from state \d+, not from \d+|its last event went to state",
     "pruning": r"events are left of resource \d+",
     "parts": r"gives GPUs \(bits \w+\) twice|slots and \d+ GPUs, of which",
+    "reboots": r"machine m\d is restarted under task",
+    "exports": r"is said to be served, and is not exported|is gone, and its export is left",
     "drains": r"has got machine m\d, which is drained",
     "waking": r"waits beside \d+ nodes with room",
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "lib/arena.h"
-#include "scheduler/fleet/fleet.h"
+#include "scheduler/fleet/file_server.h"
 #include "scheduler/wake/wake.h"
 #include "storage/storage.h"
 
@@ -135,4 +135,40 @@ bool __wrap_machines_use(const struct fleet *fl, int64_t id, struct machine_use 
     if (found && broken("drains"))
         out->drained = false;
     return found;
+}
+
+/* Says that it has exported, or ended an export, and has not. */
+void __real_export_begin(struct server_work *w);
+void __wrap_export_begin(struct server_work *w);
+void __wrap_export_begin(struct server_work *w)
+{
+    if (broken("exports"))
+        w->finished(w);
+    else
+        __real_export_begin(w);
+}
+
+/* Does not see who runs on a machine that is to be restarted. */
+static bool rebooting;
+int __real_fleet_machine_reboot(struct fleet *fl, const char *name, struct err *e);
+int __wrap_fleet_machine_reboot(struct fleet *fl, const char *name, struct err *e);
+int __wrap_fleet_machine_reboot(struct fleet *fl, const char *name, struct err *e)
+{
+    rebooting = true;
+    int rc = __real_fleet_machine_reboot(fl, name, e);
+    rebooting = false;
+    return rc;
+}
+
+int __real_st_node_by_id(struct storage *st, struct arena *a, int64_t id, struct node *out,
+                         struct err *e);
+int __wrap_st_node_by_id(struct storage *st, struct arena *a, int64_t id, struct node *out,
+                         struct err *e);
+int __wrap_st_node_by_id(struct storage *st, struct arena *a, int64_t id, struct node *out,
+                         struct err *e)
+{
+    int rc = __real_st_node_by_id(st, a, id, out, e);
+    if (rc == 1 && rebooting && broken("reboots"))
+        out->live = 0;
+    return rc;
 }
