@@ -344,15 +344,24 @@ static void know_as_of_backup(struct sim *m)
     }
 }
 
+/* The instant from which on the clock gives a start a higher term than every start before had.
+ * Starts in one second count on from there. */
+static int64_t latest_start_us(const struct sim *m)
+{
+    int64_t by_term = (st_epoch(m->life->st)->term + 1) * 1000000;
+    return by_term > m->latest_wall_us ? by_term : m->latest_wall_us;
+}
+
 /* The clock is seen to before: nodes obey no daemon that is older than the one they had. */
 void sim_restore(struct sim *m)
 {
     sim_trace(m, "restore");
+    int64_t latest_us = latest_start_us(m);
     struct sim_disk *disk = stop(m);
     if (!disk)
         return;
     sim_disk_free(disk);
-    int64_t behind = m->latest_wall_us - (m->t.now_us + m->t.wall_ahead_us);
+    int64_t behind = latest_us - (m->t.now_us + m->t.wall_ahead_us);
     m->t.wall_ahead_us += behind > 0 ? behind : 0;
     know_as_of_backup(m);
     m->life = life_new(m, sim_disk_copy(m->backup));
