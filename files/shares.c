@@ -86,7 +86,7 @@ void job_forget(struct job *job)
     job->told = true;
 }
 
-/* That it all stops, or that the share hangs. */
+/* Sets the error: all of files stops, or the share hangs. */
 static void unavailable(struct err *e, const struct files *f)
 {
     if (f->stopping)

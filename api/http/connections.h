@@ -2,10 +2,10 @@
  *
  * Connections, from accept to close: their number, their addresses, and which of them have not yet
  * shown that there is a client. One that has not sent the head of a request `first_head_ms` after
- * it was accepted, its TLS handshake included, is closed; so nobody can keep half-open ones. Where
- * there are too many, in all or from one address, the oldest that is half-open goes, else the one
- * that has been idle for longest, else the new one: so nobody is shut out by connections that do
- * nothing.
+ * it was accepted, its TLS handshake included, is closed; so nobody can keep half-open ones. If
+ * there are too many, in all or from one address, the oldest half-open one is closed, otherwise the
+ * one that has been idle for longest, otherwise the new one. So connections that do nothing shut
+ * nobody out.
  *
  *     accepted -> fresh -> busy (a request is under way) <-> idle
  *
@@ -20,7 +20,7 @@
 #include <sys/socket.h>
 #include <uv.h>
 
-#define CONNECTIONS_MAX        4000 /* fewer where descriptors are few */
+#define CONNECTIONS_MAX        4000 /* fewer if there are few descriptors */
 #define CONNECTIONS_OF_ONE     1024
 #define LOGIN_FAILURES_AT_ONCE 30   /* of one address; then */
 #define LOGIN_FAILURE_EVERY_MS 2000 /* one in this time */

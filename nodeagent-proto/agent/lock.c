@@ -54,10 +54,13 @@ static bool is_agent(long pid)
     return yes;
 }
 
-/* Who locked what one descriptor of a process holds, if that is `file`; 0: nobody. In fdinfo, see
- * proc_pid_fdinfo(5), stands "lock:\t1: FLOCK  ADVISORY  WRITE 708 08:01:2631 0 EOF": the numbers
- * of the device are not those of stat(2) on btrfs and overlayfs, so the file is compared by itself.
- * Nothing is asked of files without a lock, which may be on a share that hangs. */
+/* The process that locked the file behind a descriptor of `pid`, if that file is `file`; 0: nobody.
+ * A line of fdinfo (proc_pid_fdinfo(5)) tells:
+ *
+ *     "lock:\t1: FLOCK  ADVISORY  WRITE 708 08:01:2631 0 EOF"
+ *
+ * On btrfs and overlayfs its device numbers differ from those of stat(2), so the files themselves
+ * are compared. Files without a lock are not touched, because they may be on a share that hangs. */
 static long locker_by(long pid, const char *descriptor, const struct stat *file)
 {
     char path[64], *text;
@@ -90,7 +93,7 @@ static long locker_in(long pid, const struct stat *file)
 }
 
 /* The agent that holds the lock; 0: not known. A child that it has just forked has the same
- * descriptor: what counts is who locked. */
+ * descriptor, so the process that locked counts. */
 static long holder_of(int fd)
 {
     struct stat file;
