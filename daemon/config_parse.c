@@ -14,7 +14,8 @@ static const cyaml_schema_value_t string_entry = {
     CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 0, MAX_STRING),
 };
 
-/* libcyaml by itself takes anything else for false, misspellings included. */
+/* By itself libcyaml takes every word that it does not know for true, misspellings of "false"
+ * included. */
 static const cyaml_strval_t truth_values[] = {{"false", false}, {"true", true}};
 
 static const cyaml_schema_field_t *fields_of(struct arena *a, const struct settings *table,

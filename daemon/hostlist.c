@@ -53,8 +53,8 @@ static int parse_port(const char *text, const char *port, int *out, struct err *
     return 0;
 }
 
-/* Adds an IPv6 address in its shortest form, so that each address has one name. `host` is the part
- * of `text` with the address. */
+/* Copies an IPv6 address in its shortest form, so that each address has one name. `host` is the
+ * part of `text` with the address. */
 static int take_v6(const char *text, const char *host, char **out, struct err *e)
 {
     unsigned char v6[sizeof(struct in6_addr)];

@@ -405,7 +405,7 @@ static void refuse(struct files *f, struct job *job, const struct err *why)
 {
     struct refusal *r = xcalloc(1, sizeof *r);
     *r = (struct refusal){job, f, *why};
-    f->closing++; /* `f` must exist until this timer is closed */
+    f->closing++; /* `f` must exist until the job is told */
     f->counts.refused += is_clients(job) && !f->stopping;
     loop_defer(f->loop, on_refused, r);
 }

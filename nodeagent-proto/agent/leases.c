@@ -199,8 +199,8 @@ static int make_records_dir(const char *root, struct err *e)
     return rc;
 }
 
-/* Whether a job was begun before there were accounts here: it goes on as the account that it was
- * begun as. */
+/* Whether a job was begun before there were accounts here. It goes on as the owner of its
+ * directory, *out. */
 static bool is_of_before(const char *root, const char *dir, gid_t group, uid_t *out)
 {
     struct stat st;
