@@ -356,6 +356,47 @@ static void test_turn_rolled_back_by_sqlite(void **state)
     assert_false(fx_flush(f).failed);
 }
 
+/* As a full disk may: the transaction goes, and whoever asked looks at nothing. */
+static int lose_the_turn(struct storage *st, void *ctx, struct err *e)
+{
+    struct fx *f = ctx;
+    (void)e;
+    fx_add_job(f, "lost");
+    assert_int_equal(sqlite3_exec(st->db, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
+    st_err_from_sqlite(st, SQLITE_FULL, "test", NULL);
+    return 0;
+}
+
+static int in_savepoint(struct storage *st, struct fx *f, struct err *e)
+{
+    return st_tx(st, "t", lose_the_turn, f, e);
+}
+
+static int whole(struct storage *st, struct fx *f, struct err *e)
+{
+    return st_whole(st, lose_the_turn, f, e);
+}
+
+static void test_a_part_that_lost_its_turn_is_not_told_that_all_is_well(void **state)
+{
+    static int (*const ways[])(struct storage *, struct fx *, struct err *) = {in_savepoint, whole};
+    struct fx *f = *state;
+    struct job j;
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        fx_flush(f);
+        fx_add_job(f, "before");
+        assert_int_equal(ways[i](f->st, f, &f->e), -1);
+        assert_non_null(strstr(f->e.msg, "full"));
+        assert_int_equal(ways[i](f->st, f, &f->e), -1); /* nothing more is begun in that turn */
+        assert_non_null(strstr(f->e.msg, "full"));
+        assert_true(fx_flush(f).failed);
+        assert_int_equal(st_job_get(f->st, &f->a, f->experiment, "before", &j, &f->e), 0);
+        assert_int_equal(st_job_get(f->st, &f->a, f->experiment, "lost", &j, &f->e), 0);
+    }
+    fx_add_job(f, "later");
+    assert_false(fx_flush(f).failed);
+}
+
 /* --- a failed sync --------------------------------------------------------------------------- */
 
 static int failing_sync(int fd)
@@ -536,6 +577,7 @@ int main(void)
         GATED(test_failed_commit_says_why_in_order),
         T(test_full_database),
         T(test_turn_rolled_back_by_sqlite),
+        T(test_a_part_that_lost_its_turn_is_not_told_that_all_is_well),
         T(test_kill_9),
         T(test_failed_sync_ends_the_process),
         T(test_the_wal_starts_over),

@@ -349,6 +349,11 @@ static void test_secrets(void **state)
     assert_int_equal(sqlite3_exec(f->st->db, sql, NULL, NULL, NULL), SQLITE_OK);
     assert_int_equal(st_cluster_secrets(f->st, &f->a, id, &got, &f->e), -1);
     assert_int_equal(f->e.code, ERR_STORAGE);
+    /* So is one that is too short to be one. */
+    snprintf(sql, sizeof sql, "UPDATE cluster SET secrets = x'00' WHERE id = %lld", (long long)id);
+    assert_int_equal(sqlite3_exec(f->st->db, sql, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(st_cluster_secrets(f->st, &f->a, id, &got, &f->e), -1);
+    assert_int_equal(f->e.code, ERR_STORAGE);
 }
 
 static void test_reads_survive_reopening(void **state)
