@@ -299,6 +299,8 @@ def test_no_token_a_wrong_one_and_an_expired_one(place, daemon):
         (jwt(key, past), "ExpiredAuthenticationToken"),
         (jwt(key, {**claims, "aud": "https://vault.azure.net"}), "InvalidAuthenticationToken"),
         (jwt(key, {k: v for k, v in claims.items() if k != "aud"}), "InvalidAuthenticationToken"),
+        (jwt(key, {**claims, "iss": "https://sts.windows.net/adfs/"}), "InvalidAuthenticationToken"),
+        (jwt(key, {k: v for k, v in claims.items() if k != "iss"}), "InvalidAuthenticationToken"),
         (jwt(key, {**claims, "nbf": int(time.time()) + 3600}), "InvalidAuthenticationToken"),
         (jwt(key, {**claims, "exp": 1 << 62}), "ExpiredAuthenticationToken"),
     ]

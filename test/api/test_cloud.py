@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The cloud around Batch AI, as far as az needs it: groups, providers, tenants, metadata, tokens."""
 
+import base64
 import json
 from urllib.parse import urlsplit
 
@@ -312,6 +313,37 @@ def test_a_token_is_refused_as_oauth_says(daemon, form, status, error):
     assert reply.json["error"] == error, reply
     assert reply.status == status and reply.json["error_description"]
     assert "access_token" not in reply.json
+
+
+@pytest.mark.parametrize(
+    "login, status, error",
+    [
+        ("{id}:{secret}", 200, None),
+        ("{id}:{secret}x", 401, "invalid_client"),
+        ("{id}:", 401, "invalid_client"),
+        ("{id}x:{secret}", 401, "unauthorized_client"),
+        ("{id}", 400, "invalid_request"),
+        ("", 400, "invalid_request"),
+        ("x" * 600 + ":{secret}", 400, "invalid_request"),
+    ],
+)
+def test_a_client_may_log_in_by_its_head(daemon, login, status, error):
+    """RFC 6749, section 2.3.1."""
+    env = daemon.env
+    text = login.format(id=env["AZURE_CLIENT_ID"], secret=env["AZURE_CLIENT_SECRET"])
+    head = {"Authorization": "Basic " + base64.b64encode(text.encode()).decode()}
+    form = b"grant_type=client_credentials"
+    daemon.expect_log("login.failed")
+    reply = daemon.call("POST", "/adfs/oauth2/token", data=form, token=None, api_version=None, headers=head)
+    assert (reply.status, reply.json.get("error")) == (status, error)
+    assert ("access_token" in reply.json) == (error is None)
+
+
+def test_a_login_by_the_head_that_is_no_base64_is_none(daemon):
+    head = {"Authorization": "Basic ***"}
+    form = b"grant_type=client_credentials"
+    reply = daemon.call("POST", "/adfs/oauth2/token", data=form, token=None, api_version=None, headers=head)
+    assert (reply.status, reply.json["error"]) == (400, "invalid_request")
 
 
 def test_the_token_endpoint_refuses_what_is_no_form(daemon):

@@ -174,6 +174,30 @@ def test_bodies_of_those_who_did_not_log_in_take_no_memory(own_daemon):
         sock.close()
 
 
+def test_bodies_of_strangers_share_what_memory_there_is_for_them(own_daemon):
+    """A login may have 64 KiB, for which 128 are held; 16 MiB is for all of them (api/http/body.h)."""
+    d = own_daemon()
+    piece = b"x" * 65536
+    begun = f"POST /adfs/oauth2/token HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n{len(piece):x}\r\n"
+    d.token()
+
+    def taken():
+        return d.call("GET", "/batchaid/counters", api_version=None).json["requests"]["bodyBytes"]
+
+    before, held = taken(), [connect(d) for _ in range(128)]
+    try:
+        for sock in held:
+            sock.sendall(begun.encode() + piece + b"\r\n")
+        wait_for(lambda: taken() - before >= len(held) * len(piece), 30, "the bodies did not arrive")
+        reply = d.token_reply()
+        assert reply.status == 503 and int(reply.headers["Retry-After"]) > 0
+        still_serves(d)
+    finally:
+        for sock in held:
+            sock.close()
+    wait_for(lambda: d.token_reply().status == 200, 30, "what was held is not given back")
+
+
 def test_handshakes_that_are_never_finished_shut_nobody_out(daemon, many_descriptors):
     count = many_descriptors - 200
     half_open = [socket.create_connection(("127.0.0.1", daemon.port), timeout=10) for _ in range(count)]
