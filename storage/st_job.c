@@ -114,29 +114,15 @@ static int jobs(struct q *q, struct arena *a, const struct st_row *row, struct j
     return 0;
 }
 
-static int list_of(struct storage *st, enum stmt_id id, const struct st_row *row, struct arena *a,
-                   int64_t experiment_id, int64_t after, int limit, struct job **rows, size_t *n,
-                   struct err *e)
-{
-    struct q q;
-    q_read(&q, st, id);
-    q_int(&q, experiment_id);
-    q_int(&q, after);
-    q_int(&q, limit);
-    return jobs(&q, a, row, rows, n, e);
-}
-
-int st_job_list(struct storage *st, struct arena *a, int64_t experiment_id, int64_t after,
-                int limit, struct job **rows, size_t *n, struct err *e)
-{
-    return list_of(st, ST_JOB_LIST, &job_row, a, experiment_id, after, limit, rows, n, e);
-}
-
 int st_job_list_shown(struct storage *st, struct arena *a, int64_t experiment_id, int64_t after,
                       int limit, struct job **rows, size_t *n, struct err *e)
 {
-    return list_of(st, ST_JOB_LIST_SHOWN, &job_shown_row, a, experiment_id, after, limit, rows, n,
-                   e);
+    struct q q;
+    q_read(&q, st, ST_JOB_LIST_SHOWN);
+    q_int(&q, experiment_id);
+    q_int(&q, after);
+    q_int(&q, limit);
+    return jobs(&q, a, &job_shown_row, rows, n, e);
 }
 
 int st_job_list_named(struct storage *st, struct arena *a, const char *subscription,

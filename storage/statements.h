@@ -129,7 +129,6 @@
     X(ST_JOB_GET, JOB_SELECT "WHERE j.experiment_id = ?1 AND j.name = ?2")                         \
     X(ST_JOB_FIND, JOB_SELECT "WHERE g.subscription = ?1 AND g.name = ?2 AND w.name = ?3 AND r.name = ?4 AND j.name = ?5") \
     X(ST_JOB_BY_ID, JOB_SELECT "WHERE j.id = ?1")                                                  \
-    X(ST_JOB_LIST, JOB_SELECT "WHERE j.experiment_id = ?1 AND j.id > ?2 ORDER BY j.id LIMIT ?3")   \
     X(ST_JOB_LIST_SHOWN, "SELECT {job_shown} FROM job j WHERE j.experiment_id = ?1 AND j.id > ?2 ORDER BY j.id LIMIT ?3") \
     X(ST_JOB_LIST_NAMED,                                                                           \
       JOB_SELECT "WHERE g.subscription = ?1 AND w.name = ?2 AND r.name = ?3 AND j.id > ?4 "        \

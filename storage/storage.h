@@ -178,9 +178,7 @@ int st_job_get(struct storage *, struct arena *, int64_t experiment_id, const ch
 int st_job_find(struct storage *, struct arena *, const struct scope *scope, const char *name,
                 struct job *out, struct err *);
 int st_job_by_id(struct storage *, struct arena *, int64_t id, struct job *out, struct err *);
-int st_job_list(struct storage *, struct arena *, int64_t experiment_id, int64_t after, int limit,
-                struct job **rows, size_t *n, struct err *);
-/* The same jobs, with only those columns of their own rows that are shown: for long lists. */
+/* The jobs of an experiment, with only those columns of their own rows that are shown. */
 int st_job_list_shown(struct storage *, struct arena *, int64_t experiment_id, int64_t after,
                       int limit, struct job **rows, size_t *n, struct err *);
 /* The jobs of all experiments of this name in workspaces of this name, in all groups. */

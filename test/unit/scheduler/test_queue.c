@@ -53,7 +53,7 @@ static int64_t jobs_left(struct world *w)
     size_t n;
     struct err e = {0};
     arena_init(&a);
-    ok(st_job_list(w->st, &a, w->experiment, 0, 10000, &rows, &n, &e), &e);
+    ok(st_job_list_shown(w->st, &a, w->experiment, 0, 10000, &rows, &n, &e), &e);
     arena_free(&a);
     return (int64_t)n;
 }
