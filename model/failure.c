@@ -12,15 +12,13 @@
 #include "lib/strbuf.h"
 
 struct kind {
-    int number;
     const char *name;
     enum failure_fault fault;
     bool heals, replaceable;
 };
 
-#define ROW(id, number, name, fault, heals, replaceable) {number, name, fault, heals, replaceable},
-static const struct kind kinds[] = {{FAIL_NONE, "Unknown", FAULT_NOBODY, false, false},
-                                    FAILURES(ROW)};
+#define ROW(id, number, name, fault, heals, replaceable) {name, fault, heals, replaceable},
+static const struct kind kinds[] = {{"Unknown", FAULT_NOBODY, false, false}, FAILURES(ROW)};
 #undef ROW
 
 /* A row's place in the table is its number: rows are only added, and at the end. */
