@@ -424,6 +424,12 @@ FILTERS = [
     ("currentNodeCount le 0 and name lt 'b'", ["abc", "abd"]),
     ("vmSize eq 'standard_d1' or name eq 'x'", ["abc", "abd", "x"]),
     ("tags ne null", []),
+    ("name ge 'abd'", ["abd", "x"]),
+    ("name eq 'it''s'", []),
+    ("name ne 'it''s'", ["abc", "abd", "x"]),
+    ("name eq true or name eq 1", []),
+    ("name ne false and name ne 1", ["abc", "abd", "x"]),
+    ("startswith(currentNodeCount, '0')", []),
     ("properties/provisioningState eq 'succeeded' and (name eq 'x' or name eq 'abd')", ["abd", "x"]),
 ]
 
@@ -443,7 +449,8 @@ def test_filters(flat):
 @pytest.mark.parametrize(
     "text",
     ["name", "name eq", "name eq 'x", "nowhere eq 1", "name like 'x'", "(name eq 'x'", "name eq 'x' name",
-     "startswith(name)", "not", "'x' eq name", "(" * 40 + "name eq 'x'", "adminUserPassword eq 'x'"],
+     "startswith(name)", "startswith name", "startswith(name, 1)",
+     "startswith(name, 'a'", "startswith(name 'a')", "not", "'x' eq name", "(" * 40 + "name eq 'x'", "adminUserPassword eq 'x'"],
 )
 def test_bad_filters(flat, text):
     for path in lists(flat, "clusters"):
