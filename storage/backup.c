@@ -106,6 +106,15 @@ static int move_db(const char *path, const char *to, struct err *e)
     return rc;
 }
 
+/* Terms go on above those of the database that is replaced, and of the one that an attempt before
+ * has set aside: agents know them, and the clock that they came from may have been ahead. */
+static int carry_term(const char *path, const char *before, const char *new, struct err *e)
+{
+    int64_t a = st_sql_term(path), b = st_sql_term(before);
+    int rc = st_sql_raise_term(new, a > b ? a : b, e);
+    return rc == 0 ? sync_path(new, e) : rc;
+}
+
 /* A crash in between leaves the old database, or none. In the latter case the daemon refuses to
  * start, and the restore can be repeated. */
 int st_restore(const char *path, const char *key_path, const char *from, struct err *e)
@@ -118,6 +127,8 @@ int st_restore(const char *path, const char *key_path, const char *from, struct 
         rc = copy_to(from, new.s, e);
     if (rc == 0 && st_check_copy(new.s, key_path, e) < 0)
         rc = err_prefix(e, "%s cannot be restored", from);
+    if (rc == 0)
+        rc = carry_term(path, before.s, new.s, e);
     if (rc == 0)
         rc = move_db(path, before.s, e);
     if (rc == 0 && rename(new.s, path) < 0)

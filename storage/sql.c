@@ -212,6 +212,39 @@ int st_sql_copy(const char *from_path, const char *to_path, struct err *e)
                    sqlite3_errstr(rc));
 }
 
+int64_t st_sql_term(const char *path)
+{
+    struct sqlite3 *db = NULL;
+    sqlite3_stmt *s = NULL;
+    int64_t term = 0;
+    if (st_sql_open(path, false, &db) == SQLITE_OK &&
+        sqlite3_prepare_v2(db, "SELECT term FROM epoch", -1, &s, NULL) == SQLITE_OK &&
+        sqlite3_step(s) == SQLITE_ROW)
+        term = sqlite3_column_int64(s, 0);
+    sqlite3_finalize(s);
+    sqlite3_close(db);
+    return term;
+}
+
+int st_sql_raise_term(const char *path, int64_t term, struct err *e)
+{
+    struct sqlite3 *db = NULL;
+    char sql[150];
+    /* No journal on disk: after a crash the file is made anew, and a journal would be taken for the
+     * new one's. */
+    snprintf(sql, sizeof sql,
+             "PRAGMA journal_mode = MEMORY; UPDATE epoch SET term = max(term, %lld)",
+             (long long)term);
+    int rc = st_sql_open(path, true, &db);
+    if (rc == SQLITE_OK && sqlite3_table_column_metadata(db, "main", "epoch", "term", NULL, NULL,
+                                                         NULL, NULL, NULL) == SQLITE_OK)
+        rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+    sqlite3_close(db);
+    return rc == SQLITE_OK
+               ? 0
+               : err_set(e, ERR_STORAGE, NULL, "cannot write to %s: %s", path, sqlite3_errstr(rc));
+}
+
 /* --- statements that are used once ------------------------------------------------------------ */
 
 int st_query(struct storage *st, const char *sql, const char *what, st_query_fn fn, void *ctx,

@@ -155,6 +155,10 @@ int st_sql_checkpoint(struct sqlite3 *db, bool truncate, int *log, int *done);
 bool st_sql_is_busy(int rc);
 /* Copies a database to an empty file, as a reader of the database. */
 int st_sql_copy(const char *from, const char *to, struct err *e) MUST_CHECK;
+/* The term of a database that may be missing, damaged or older than terms; 0: it says none. */
+int64_t st_sql_term(const char *path);
+/* Raises the term of a database, if it has one that is lower; durable. */
+int st_sql_raise_term(const char *path, int64_t term, struct err *e) MUST_CHECK;
 
 /* Prepares it, unless it was: each is when it is first used. A result code; st->stmts[id] is it. */
 int st_prepare(struct storage *st, enum stmt_id id);

@@ -78,6 +78,22 @@ def test_a_new_job_does_not_take_over_an_old_task(kept):
     assert new.fail()["executionInfo"]["exitCode"] == 5
 
 
+def test_nodes_that_heard_of_a_later_term_work_for_the_daemon_again(kept):
+    """The clock was ahead for a while, and terms come from it; the copy is older than that."""
+    d, place, copy = kept
+    d.stop()
+    with sqlite3.connect(d.state_dir / "batchaid.db") as db:
+        db.execute("UPDATE epoch SET term = term + 1000000")
+    d.start()
+    (place.share() / "go").touch()
+    place.job_at("runs").succeed()
+    d.stop()
+    restore(d, copy)
+    d.start()
+    wait_for(lambda: place.job_at("runs").state != "running", 30, "the job of the copy to end")
+    place.job(f"{place.path}/clusters/c", "true", 1, "new").succeed()
+
+
 def test_a_link_shows_no_file_of_a_job_that_came_into_the_place_of_its_own(kept):
     """The job that is made after the restore has the row id of the one that the link was made for."""
     d, place, copy = kept
