@@ -11,8 +11,9 @@ char *agent_path_find(struct err *e)
 {
     const char *given = getenv("BATCHAI_NODE");
     if (given && *given) {
-        if (access(given, X_OK) == 0)
-            return realpath(given, NULL);
+        char *found = access(given, X_OK) == 0 ? realpath(given, NULL) : NULL;
+        if (found)
+            return found;
         err_errno(e, ERR_CONFIG, "BATCHAI_NODE=%s cannot be run", given);
         return NULL;
     }

@@ -40,7 +40,7 @@ def test_a_job_is_told_from_its_queue_to_its_end(own_place):
     assert moves(events, "job", bad.name) == begun + [("running", "failed")]
     (end,) = [e for e in events if e["name"] == bad.name and e["to"] == "failed"]
     assert end["reason"] == "JobFailed" and end["experiment"] and end["workspace"] and end["resourceGroup"]
-    nodes = [e for e in events if e["kind"] == "node" and e["cluster"] == cluster.name]
+    nodes = [e for e in events if e["kind"] == "node" and e.get("cluster") == cluster.name]
     assert moves(nodes, "node") == [(None, "preparing"), ("preparing", "idle")]
     assert moves(events, "cluster", cluster.name)[-1] == ("resizing", "steady")
 
