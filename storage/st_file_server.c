@@ -89,6 +89,14 @@ int st_file_server_creating_ids(struct storage *st, struct arena *a, int64_t **i
     return q_ids(&q, a, ids, n, e);
 }
 
+int st_file_server_served_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *n,
+                              struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_FILE_SERVER_SERVED);
+    return q_ids(&q, a, ids, n, e);
+}
+
 int st_file_server_list(struct storage *st, struct arena *a, const struct st_filter *f,
                         int64_t after, int limit, struct file_server **rows, size_t *n,
                         struct err *e)

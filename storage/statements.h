@@ -88,6 +88,7 @@
       "UPDATE file_server SET prov_state = ?3, prov_us = ?4 WHERE id = ?1 AND prov_state = ?2")    \
     X(ST_FILE_SERVER_STATE, "SELECT prov_state FROM file_server WHERE id = ?1")                    \
     X(ST_FILE_SERVER_CREATING, "SELECT id FROM file_server WHERE prov_state = 1 ORDER BY id")      \
+    X(ST_FILE_SERVER_SERVED, "SELECT id FROM file_server WHERE prov_state = 3 ORDER BY id")        \
     X(ST_FILE_SERVER_LIST_SUBSCRIPTION,                                                            \
       FILE_SERVER_SELECT "WHERE g.subscription = ?1 AND r.id > ?2 ORDER BY r.id LIMIT ?3")         \
     X(ST_FILE_SERVER_LIST_NAMED,                                                                   \

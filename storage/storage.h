@@ -145,6 +145,9 @@ int st_file_server_move(struct storage *, int64_t id, enum prov_state from, enum
                         int64_t now_us, struct err *);
 int st_file_server_creating_ids(struct storage *, struct arena *, int64_t **ids, size_t *n,
                                 struct err *);
+/* Those that are said to be served; nearly all that there are. */
+int st_file_server_served_ids(struct storage *, struct arena *, int64_t **ids, size_t *n,
+                              struct err *);
 int st_file_server_list(struct storage *, struct arena *, const struct st_filter *, int64_t after,
                         int limit, struct file_server **rows, size_t *n, struct err *);
 

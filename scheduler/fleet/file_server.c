@@ -5,6 +5,10 @@
 
 #include "files/files.h"
 
+/* Exporting again: the pause after a failure doubles between these. */
+#define AGAIN_MIN_US 1000000
+#define AGAIN_MAX_US 300000000
+
 bool fleet_file_server_backing(const struct fleet *fl, struct arena *a, const struct file_server *f,
                                struct file_server_backing *out)
 {
@@ -23,7 +27,7 @@ static void work_free(struct server_work *w)
 static void work_done(struct server_work *w)
 {
     w->done = true;
-    if (w->why.code)
+    if (w->why.code && w->tries == 0)
         LOG_WARN(w->fleet->log, "fileserver.failed", LF_STR("fileServer", w->name),
                  LF_STR("why", w->why.message));
     if (wakes_stopping(w->fleet->wakes))
@@ -156,6 +160,49 @@ static void set_up(struct fleet *fl, struct arena *a, const struct file_server *
     }
 }
 
+/* --- exporting again what is served ----------------------------------------------------------- */
+
+/* Nothing is decided by that, so nothing has to be on disk before it begins. */
+static void plan_again(struct fleet *fl, struct arena *a, const struct file_server *f, int tries)
+{
+    struct file_server_backing at;
+    if (!fleet_file_server_backing(fl, a, f, &at) || !at.machine)
+        return;
+    struct server_work *w = work_new(fl, f, false, &at);
+    w->again = true;
+    w->tries = tries;
+    wake(fl->wakes, WAKE_FILE_SERVER, f->id);
+}
+
+static int64_t again_pause(int tries)
+{
+    int64_t us = AGAIN_MIN_US;
+    for (int i = 0; i < tries && us < AGAIN_MAX_US; i++)
+        us *= 2;
+    return us < AGAIN_MAX_US ? us : AGAIN_MAX_US;
+}
+
+static void go_on_again(struct fleet *fl, struct arena *a, const struct file_server *f,
+                        struct server_work *w)
+{
+    int64_t now = wakes_mono(fl->wakes);
+    int tries = w->tries + 1;
+    if (!w->begun) {
+        w->begun = true;
+        export_begin(w);
+    } else if (w->done && !w->why.code) {
+        LOG_INFO(fl->log, "fileserver.served_again", LF_STR("fileServer", f->name));
+        work_free(w);
+    } else if (w->done && w->next_us != 0 && now >= w->next_us) {
+        work_free(w);
+        plan_again(fl, a, f, tries);
+    } else if (w->done) {
+        if (w->next_us == 0)
+            w->next_us = now + wakes_jitter(fl->wakes, again_pause(w->tries));
+        wake_at(fl->wakes, WAKE_FILE_SERVER, w->id, w->next_us);
+    }
+}
+
 void file_server_reconcile(void *ctx, int64_t id)
 {
     struct fleet *fl = ctx;
@@ -174,8 +221,27 @@ void file_server_reconcile(void *ctx, int64_t id)
         wake_at(fl->wakes, WAKE_FILE_SERVER, id, wakes_mono(fl->wakes) + WRITE_AGAIN_US);
     } else if (rc > 0 && f.prov_state == PROV_CREATING) {
         set_up(fl, &a, &f);
+    } else if (rc > 0 && f.prov_state == PROV_SUCCEEDED && w && w->again) {
+        go_on_again(fl, &a, &f, w);
     }
     arena_free(&a);
+}
+
+static int resume_served(struct fleet *fl, struct arena *a, struct err *e)
+{
+    int64_t *ids;
+    size_t n;
+    if (st_file_server_served_ids(fl->st, a, &ids, &n, e) != 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        struct file_server f;
+        int found = st_file_server_by_id(fl->st, a, ids[i], &f, e);
+        if (found < 0)
+            return -1;
+        if (found > 0)
+            plan_again(fl, a, &f, 0);
+    }
+    return 0;
 }
 
 int file_servers_resume(struct fleet *fl, struct arena *a, struct err *e)
@@ -186,7 +252,7 @@ int file_servers_resume(struct fleet *fl, struct arena *a, struct err *e)
         return -1;
     for (size_t i = 0; i < n; i++)
         wake(fl->wakes, WAKE_FILE_SERVER, ids[i]);
-    return 0;
+    return resume_served(fl, a, e);
 }
 
 void fleet_wake_file_server(struct fleet *fl, int64_t id)

@@ -6,6 +6,11 @@
  *   creating  a machine is to be made export a directory    -> succeeded or failed
  *   deleting  that export, or the daemon's folder, has to go -> the row may be removed
  *
+ * and, once after each start of the daemon, for what a machine exports and the row calls succeeded:
+ * it is exported again, and the row stays as it is. A backup that was put back may have brought
+ * back a file server whose export was ended meanwhile, a machine may have been installed anew, and
+ * the inventory, whose machines may mount it, may have changed. While that fails it is tried again.
+ *
  * The work is done over a link of its own (file_server_export.c) or by workers of files/.
  * Repeatable: after a restart of the daemon the rows say what is still to be done.
  */
@@ -20,6 +25,9 @@ struct server_work {
     struct fleet *fleet;
     int64_t id; /* of the row */
     bool take_down;
+    bool again;      /* the row says that it is served: it is exported once more */
+    int tries;       /* again: those that failed before this one */
+    int64_t next_us; /* again, done and failed: when it is tried next; 0: not known yet */
     struct arena a;
     struct file_server_backing at;
     const char *name, *guid;
@@ -37,7 +45,8 @@ struct server_work {
     bool closing;
 };
 
-/* Wakes the file servers that were being set up when the daemon ended. */
+/* Wakes the file servers that were being set up when the daemon ended, and begins to export again
+ * those that machines serve. Reads rows of file servers only. */
 int file_servers_resume(struct fleet *fl, struct arena *a, struct err *e) MUST_CHECK;
 /* Closes all links; the scheduler goes once they are closed, and frees what is left. */
 void file_servers_stop(struct fleet *fl);

@@ -188,9 +188,9 @@ static void on_ready(void *ctx, const struct node_facts *facts)
         return;
     }
     const char *log = arena_printf(&w->a, "%s/log.txt", w->root);
-    const struct task_spec spec = {.id = arena_printf(&w->a, "%s-%s-%s", w->guid,
+    const struct task_spec spec = {.id = arena_printf(&w->a, "%s-%s-%s%d", w->guid,
                                                       st_epoch(w->fleet->st)->text,
-                                                      w->take_down ? "down" : "up"),
+                                                      w->take_down ? "down" : "up", w->tries),
                                    .command_line = command_of(w),
                                    .cwd = "/",
                                    .stdout_path = log,

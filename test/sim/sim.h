@@ -56,11 +56,11 @@ struct thing {
     struct thing *server;          /* that a cluster mounts; NULL: none */
     char guid[GUID_SIZE];          /* of a file server */
     bool exported;                 /* by its machine, whatever the daemon knows */
-    bool withdrawn;      /* its export was ended, and then a backup was put back that had it */
-    bool on_machines;    /* a cluster */
-    int nodes, priority; /* of a job */
-    int starts;          /* of its command, in all */
-    bool acknowledged;   /* that it was made */
+    bool to_export_again; /* its export was ended, and then a backup was put back that has it */
+    bool on_machines;     /* a cluster */
+    int nodes, priority;  /* of a job */
+    int starts;           /* of its command, in all */
+    bool acknowledged;    /* that it was made */
     bool unsure; /* a crash may have taken it, and its id is another's: not looked at since */
     bool delete_asked;
     bool gone;

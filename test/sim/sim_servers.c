@@ -104,9 +104,11 @@ void sim_server_command(struct sim *m, const char *id, const char *command)
     const char *at = strstr(command, file);
     struct thing *exports = at ? by_guid(m, at + sizeof file - 1) : NULL,
                  *mounts = mounted(m, command);
-    if (exports)
+    if (exports) {
         exports->exported = strstr(command, "rm -f -- ") == NULL;
-    if (mounts && !mounts->exported && !mounts->withdrawn && !mounts->delete_asked &&
+        exports->to_export_again = exports->to_export_again && !exports->exported;
+    }
+    if (mounts && !mounts->exported && !mounts->to_export_again && !mounts->delete_asked &&
         !mounts->tree->delete_asked)
         sim_fail(m, "task %s mounts file server %s, which is not exported", id, mounts->name);
 }
@@ -119,7 +121,7 @@ void sim_servers_check(struct view *v)
     for (size_t i = 0; i < v->n_servers; i++) {
         const struct file_server *f = &v->servers[i];
         const struct thing *t = sim_thing_by_name(v->m, f->name);
-        if (t && f->prov_state == PROV_SUCCEEDED && !t->exported && !t->withdrawn)
+        if (t && f->prov_state == PROV_SUCCEEDED && !t->exported && !t->to_export_again)
             sim_fail(v->m, "file server %s is said to be served, and is not exported", f->name);
     }
 }
@@ -129,6 +131,11 @@ bool sim_servers_at_rest(struct view *v, char *why, size_t size)
     struct sim *m = v->m;
     for (size_t i = 0; i < v->n_servers; i++) {
         enum prov_state now = v->servers[i].prov_state;
+        const struct thing *t = sim_thing_by_name(m, v->servers[i].name);
+        if (now == PROV_SUCCEEDED && t && !t->exported) {
+            snprintf(why, size, "file server %s is not exported again", v->servers[i].name);
+            return false;
+        }
         if (now == PROV_SUCCEEDED || now == PROV_FAILED)
             continue;
         snprintf(why, size, "file server %s is in provisioning state %d", v->servers[i].name,

@@ -334,7 +334,7 @@ static void know_as_of_backup(struct sim *m)
         }
         *t = m->in_backup[i];
         t->exported = exported;
-        t->withdrawn = t->kind == THING_SERVER && t->acknowledged && !exported;
+        t->to_export_again = t->kind == THING_SERVER && t->acknowledged && !exported;
         t->starts = t->was_queued ? 0 : starts;
         t->unsure = !t->acknowledged;
         t->was_queued = false;

@@ -49,6 +49,7 @@ BROKEN = {
     "parts": r"gives GPUs \(bits \w+\) twice|slots and \d+ GPUs, of which",
     "reboots": r"machine m\d is restarted under task",
     "exports": r"is said to be served, and is not exported|is gone, and its export is left",
+    "exports-again": r"file server \w+ is not exported again",
     "drains": r"has got machine m\d, which is drained",
     "waking": r"waits beside \d+ nodes with room",
 }

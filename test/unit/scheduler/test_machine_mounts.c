@@ -3,8 +3,8 @@
  * Volumes and file servers on a machine behind a real sshd. `exportfs` is a recording stub, as
  * there is no NFS in this kernel, and the sshd that runs it has a copy of /etc of its own.
  */
+#include "file_servers.h"
 #include "rack.h"
-#include "scheduler/fleet/fleet.h"
 #include "test/unit/fleet/shell.h"
 #include "test/unit/support/skip.h"
 
@@ -141,42 +141,6 @@ static void start_exporting(struct rack *r)
                           NULL};
     r->sshd = spawn(argv, path(w, "sshd.log"));
     WAIT(w, answers(r->port));
-}
-
-static int64_t add_file_server(struct world *w, const char *name, const char *guid)
-{
-    struct err e = {0};
-    int64_t now = time_now_us(), id;
-    const struct file_server f = {.workspace_id = w->workspace,
-                                  .name = name,
-                                  .guid = guid,
-                                  .doc = "{}",
-                                  .prov_state = PROV_CREATING,
-                                  .prov_us = now,
-                                  .created_us = now,
-                                  .updated_us = now};
-    const struct operation op = {.guid = name,
-                                 .subscription = "sub",
-                                 .location = "here",
-                                 .resource_key = "k",
-                                 .api_version = "v",
-                                 .kind = RES_FILE_SERVER,
-                                 .status = OP_IN_PROGRESS,
-                                 .start_us = now};
-    struct operation mine = op;
-    ok(st_file_server_insert(w->st, &f, NULL, &id, &e), &e);
-    mine.resource_id = id;
-    ok(st_op_insert(w->st, &mine, &e), &e);
-    fleet_wake_file_server(sched_fleet(w->s), id);
-    return id;
-}
-
-static enum prov_state server_state(struct world *w, int64_t id)
-{
-    struct file_server f = {0};
-    struct err e = {0};
-    ok(st_file_server_by_id(w->st, &w->a, id, &f, &e), &e);
-    return f.prov_state;
 }
 
 static struct site_file_server_rule use_machine(struct rack *r)

@@ -110,8 +110,10 @@ static inline void virtual_free(struct world *w)
     sim_loop_free(v->nodes_loop);
 }
 
-/* Machines of the site are fake nodes too, called by their hosts. */
-static inline struct world *world_virtual_at(int local_nodes, const struct site *site)
+/* Machines of the site are fake nodes too, called by their hosts. `machine_root`: see struct
+ * fake_config. */
+static inline struct world *world_virtual_rooted(int local_nodes, const struct site *site,
+                                                 const char *machine_root)
 {
     char dir[] = "/tmp/batchaid-sched-XXXXXX";
     assert_non_null(mkdtemp(dir));
@@ -132,12 +134,18 @@ static inline struct world *world_virtual_at(int local_nodes, const struct site 
                                   .seed = 1,
                                   .delay_min_us = 100,
                                   .delay_max_us = 4000,
+                                  .machine_root = machine_root,
                                   .watch = {on_task_started, on_task_ended, v}};
     v->fake = fake_nodes_create(&c);
     w->local = w->machines = fake_provider_new(v->fake, w->tools);
     world_start(w);
     insert_parents(w);
     return w;
+}
+
+static inline struct world *world_virtual_at(int local_nodes, const struct site *site)
+{
+    return world_virtual_rooted(local_nodes, site, NULL);
 }
 
 static inline struct world *world_virtual(int local_nodes)

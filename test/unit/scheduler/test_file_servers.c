@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * File servers that a machine exports, when the daemon starts again or a backup is put back. On
+ * fake nodes, in virtual time; what is done on a real machine is in test_machine_mounts.c.
+ */
+#include "fake_site.h"
+#include "file_servers.h"
+#include "virtual.h"
+
+#include "nodeagent-proto/link/fake_priv.h"
+
+#define GUID "11111111-2222-3333-4444-555555555555"
+
+struct exporter {
+    struct world *w;
+    struct fake_site at;
+    struct site_file_server_rule rule;
+    int64_t id; /* of the one file server there is */
+};
+
+static struct fake_node *machine(struct exporter *x)
+{
+    return fake_find(virtual_of(x->w)->fake, "m00:/nonexistent/root-exports");
+}
+
+/* So many commands have begun on the machine; it has no node. */
+static int commands(const struct exporter *x)
+{
+    return virtual_of(x->w)->started;
+}
+
+static bool last_exports(const struct exporter *x)
+{
+    const char *id = virtual_of(x->w)->last_started;
+    return strncmp(id, GUID, strlen(GUID)) == 0 && strstr(id, "-up");
+}
+
+/* The machine m00 has exported it. */
+static struct exporter *new_exporter(void)
+{
+    struct exporter *x = xcalloc(1, sizeof *x);
+    SITE(&x->at, "m00");
+    x->at.machines[0].host = "m00";
+    x->rule = (struct site_file_server_rule){.name = "*", .machine = "m00", .directory = "/srv"};
+    x->at.site.file_servers = &x->rule;
+    x->at.site.n_file_servers = 1;
+    x->w = world_virtual_rooted(0, &x->at.site, dedicated.node_root);
+    x->id = add_file_server(x->w, "disks", GUID);
+    WAIT(x->w, server_state(x->w, x->id) == PROV_SUCCEEDED);
+    assert_int_equal(commands(x), 1);
+    assert_true(last_exports(x));
+    return x;
+}
+
+static void free_exporter(struct exporter *x)
+{
+    world_free(x->w);
+    free(x);
+}
+
+static void stop(struct exporter *x)
+{
+    pass(x->w, 2 * SECOND); /* machines obey the daemon that was started last, to the second */
+    world_stop(x->w);
+}
+
+static void delete (struct exporter *x)
+{
+    struct err e = {0};
+    ok(st_mark_deleting(x->w->st, RES_FILE_SERVER, x->id, world_wall(x->w), &e), &e);
+    batchai_wake_deletions(&x->w->front);
+    WAIT(x->w, server_state(x->w, x->id) == 0);
+}
+
+static void test_a_file_server_that_a_backup_brings_back_is_exported_again(void **state)
+{
+    (void)state;
+    struct exporter *x = new_exporter();
+    struct world *w = x->w;
+    struct err e = {0};
+    pass(w, SECOND);
+    const struct file_server was = server_row(w, x->id);
+    ok(st_backup(path(w, "db"), path(w, "copy"), &e), &e);
+    delete (x);
+    assert_int_equal(commands(x), 2);
+    assert_false(last_exports(x));
+    stop(x);
+    ok(st_restore(path(w, "db"), path(w, "key"), path(w, "copy"), &e), &e);
+    world_start(w);
+    assert_int_equal(server_state(w, x->id), PROV_SUCCEEDED);
+    WAIT(w, commands(x) == 3);
+    assert_true(last_exports(x));
+    pass(w, 3600 * SECOND);
+    assert_int_equal(commands(x), 3); /* once is enough */
+    const struct file_server is = server_row(w, x->id);
+    assert_int_equal(is.prov_state, PROV_SUCCEEDED);
+    assert_int_equal(is.prov_us, was.prov_us);
+    assert_int_equal(is.updated_us, was.updated_us);
+    free_exporter(x);
+}
+
+static void test_a_machine_that_is_down_exports_once_it_is_back(void **state)
+{
+    (void)state;
+    struct exporter *x = new_exporter();
+    struct world *w = x->w;
+    stop(x);
+    fake_set_down(machine(x), true, 0);
+    world_start(w);
+    pass(w, 6 * 3600 * SECOND);
+    assert_int_equal(commands(x), 1);
+    assert_int_equal(server_state(w, x->id), PROV_SUCCEEDED);
+    fake_set_down(machine(x), false, 0);
+    int64_t back_us = virtual_of(w)->t.now_us;
+    WAIT(w, commands(x) == 2);
+    assert_true(last_exports(x));
+    assert_true(virtual_of(w)->t.now_us - back_us < 600 * SECOND);
+    free_exporter(x);
+}
+
+static void test_a_refused_export_is_tried_again_soon(void **state)
+{
+    (void)state;
+    struct exporter *x = new_exporter();
+    struct world *w = x->w;
+    stop(x);
+    fake_set_refusals(machine(x), 1000);
+    world_start(w);
+    pass(w, 5 * SECOND);
+    assert_int_equal(commands(x), 1);
+    fake_set_refusals(machine(x), 0);
+    pass(w, 20 * SECOND);
+    assert_int_equal(commands(x), 2);
+    assert_true(last_exports(x));
+    free_exporter(x);
+}
+
+static void test_one_that_waits_to_be_exported_again_can_be_deleted(void **state)
+{
+    (void)state;
+    struct exporter *x = new_exporter();
+    struct world *w = x->w;
+    stop(x);
+    fake_set_down(machine(x), true, 0);
+    world_start(w);
+    pass(w, 60 * SECOND);
+    fake_set_down(machine(x), false, 0);
+    delete (x);
+    assert_int_equal(commands(x), 2);
+    assert_false(last_exports(x));
+    pass(w, 3600 * SECOND);
+    assert_int_equal(commands(x), 2);
+    free_exporter(x);
+}
+
+static void test_what_no_machine_is_made_to_export_is_left_alone(void **state)
+{
+    (void)state;
+    struct exporter *x = new_exporter();
+    struct world *w = x->w;
+    stop(x);
+    x->rule = (struct site_file_server_rule){.name = "*", .nfs = "nas1:/export/{name}"};
+    world_start(w);
+    pass(w, 3600 * SECOND);
+    assert_int_equal(commands(x), 1);
+    assert_int_equal(server_state(w, x->id), PROV_SUCCEEDED);
+    free_exporter(x);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_file_server_that_a_backup_brings_back_is_exported_again),
+        cmocka_unit_test(test_a_machine_that_is_down_exports_once_it_is_back),
+        cmocka_unit_test(test_a_refused_export_is_tried_again_soon),
+        cmocka_unit_test(test_one_that_waits_to_be_exported_again_can_be_deleted),
+        cmocka_unit_test(test_what_no_machine_is_made_to_export_is_left_alone),
+    };
+    return cmocka_run_group_tests_name("file servers", tests, load_agents, free_agents);
+}
