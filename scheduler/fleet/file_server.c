@@ -81,8 +81,9 @@ static void effect_begin(void *ctx, int64_t id, const struct err *why)
     struct server_work *w = id_map_find(&fl->servers, id);
     if (!w || w->begun)
         return;
-    if (why) {
+    if (why) { /* looked at again: the row may be older than the turn that was rolled back */
         work_free(w);
+        wake_at(fl->wakes, WAKE_FILE_SERVER, id, wakes_mono(fl->wakes) + WRITE_AGAIN_US);
         return;
     }
     w->begun = true;

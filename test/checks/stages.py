@@ -44,8 +44,8 @@ WAITS = ("account_kills", "accounts", "clock", "crash", "disk_full", "faults", "
          "machines", "mounts", "queue", "run", "ssh_link", "ssh_look", "ssh_trouble", "stream", "stuck",
          "survival", "task_account", "task_ends", "task_limits", "tasks")
 ALIKE = ("endings", "large_pool", "silent_machines")
-# It opens files by openat2(), which valgrind does not know.
-UNKNOWN = ("files",)
+# They open files by openat2(), which valgrind does not know.
+UNKNOWN = ("files", "workers")
 
 
 def trait(stage, name):

@@ -132,30 +132,68 @@ static void test_a_restart_that_is_taken_back_is_none(void **state)
 }
 
 /* Its machine refuses to export it, as the agent there is not root. */
+static struct world *world_with_a_file_server(struct fake_site *at,
+                                              const struct site_file_server_rule *rule,
+                                              struct file_server *f)
+{
+    struct err e = {0};
+    SITE(at, "m1");
+    at->site.file_servers = rule;
+    at->site.n_file_servers = 1;
+    struct world *w = world_virtual_at(0, &at->site);
+    *f = (struct file_server){.workspace_id = w->workspace,
+                              .name = "f",
+                              .guid = "f-guid",
+                              .doc = "{}",
+                              .prov_state = PROV_CREATING};
+    ok(st_file_server_insert(w->st, f, NULL, &f->id, &e), &e);
+    return w;
+}
+
+/* Fake machines know no exports. */
+static void assert_it_failed(struct world *w, int64_t id)
+{
+    struct file_server f;
+    struct err e = {0};
+    ok(st_file_server_by_id(w->st, &w->a, id, &f, &e) - 1, &e);
+    assert_int_equal(f.prov_state, PROV_FAILED);
+}
+
 static void test_what_became_of_a_file_server_is_written_when_there_is_room(void **state)
 {
     (void)state;
     const struct site_file_server_rule rule = {.name = "*", .machine = "m1", .directory = "/d"};
     struct fake_site at;
-    struct err e = {0};
-    SITE(&at, "m1");
-    at.site.file_servers = &rule;
-    at.site.n_file_servers = 1;
-    struct world *w = world_virtual_at(0, &at.site);
-    struct file_server f = {.workspace_id = w->workspace,
-                            .name = "f",
-                            .guid = "f-guid",
-                            .doc = "{}",
-                            .prov_state = PROV_CREATING};
-    ok(st_file_server_insert(w->st, &f, NULL, &f.id, &e), &e);
+    struct file_server f;
+    struct world *w = world_with_a_file_server(&at, &rule, &f);
     fleet_wake_file_server(sched_fleet(w->s), f.id);
     pass(w, 100); /* it is on disk, and the machine is asked */
     set_disk_full(w, true);
     pass(w, 30 * SECOND);
     set_disk_full(w, false);
     pass(w, 30 * SECOND);
-    ok(st_file_server_by_id(w->st, &w->a, f.id, &f, &e) - 1, &e);
-    assert_int_equal(f.prov_state, PROV_FAILED);
+    assert_it_failed(w, f.id);
+    world_free(w);
+}
+
+/* As after a start in whose first turn something else cannot be written. */
+static void test_a_file_server_is_gone_on_with_when_there_is_room(void **state)
+{
+    (void)state;
+    const struct site_file_server_rule rule = {.name = "*", .machine = "m1", .directory = "/d"};
+    const struct scale one = {.kind = SCALE_AUTO, .minimum = 1, .maximum = 1};
+    struct fake_site at;
+    struct file_server f;
+    struct world *w = world_with_a_file_server(&at, &rule, &f);
+    int64_t c = add_cluster_of(w, "c", 0);
+    pass(w, SECOND);
+    set_disk_full(w, true);
+    fleet_wake_file_server(sched_fleet(w->s), f.id);
+    set_scale(w, c, one);
+    turn(w);
+    set_disk_full(w, false);
+    pass(w, 60 * SECOND);
+    assert_it_failed(w, f.id);
     world_free(w);
 }
 
@@ -188,6 +226,7 @@ int main(void)
         T(test_a_node_that_was_wiped_is_prepared_anew),
         T(test_a_restart_that_is_taken_back_is_none),
         T(test_what_became_of_a_file_server_is_written_when_there_is_room),
+        T(test_a_file_server_is_gone_on_with_when_there_is_room),
         T(test_a_node_that_never_was_leaves_nothing_to_that_which_gets_its_id),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
