@@ -197,21 +197,17 @@ static bool find_job(void *ctx, int registry, const struct entry *en)
     return s->held;
 }
 
-/* False: the root is gone and nothing runs as the number any more; it is forgotten. */
-static bool is_needed(int registry, const struct entry *en)
+static bool find_uid(void *ctx, int registry, const struct entry *en)
 {
+    const struct search *s = ctx;
+    if (en->uid != s->uid)
+        return false;
     if (has_root(en) || procs_run_as(en->uid, 2))
         return true;
     const struct uid_holder gone = holder_of(en);
     forget_at(registry, &gone, en->name);
     name_take_back(en->uid);
     return false;
-}
-
-static bool find_uid(void *ctx, int registry, const struct entry *en)
-{
-    const struct search *s = ctx;
-    return en->uid == s->uid && is_needed(registry, en);
 }
 
 static void read_boot(char *out, size_t size)
@@ -339,9 +335,7 @@ struct tidying {
 static bool tidy_one(void *ctx, int registry, const struct entry *en)
 {
     const struct tidying *t = ctx;
-    if (!is_held_by(en, t->holder))
-        (void)is_needed(registry, en);
-    else if (!t->knows(t->holder->root, en->name))
+    if (is_held_by(en, t->holder) && !t->knows(t->holder->root, en->name))
         forget_at(registry, t->holder, en->name);
     return false;
 }

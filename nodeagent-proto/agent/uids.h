@@ -42,8 +42,8 @@ int uids_take(const struct uid_range *range, const struct uid_holder *h, const c
 int uids_let_go(const struct uid_holder *h, const char *name, struct err *e) MUST_CHECK;
 /* A number that was let go becomes free. */
 void uids_forget(const struct uid_holder *h, const char *name);
-/* Forgets numbers that the root holds but `knows` does not (an agent was killed before it could use
- * them), and those of roots that are gone: each job reads the whole registry. */
+/* Forgets numbers that the root holds but `knows` does not: an agent was killed before it could use
+ * them. */
 void uids_tidy(const struct uid_holder *h, bool (*knows)(const char *root, const char *name));
 
 #endif

@@ -295,24 +295,6 @@ static void test_the_next_agent_gives_back_what_nothing_needs(void **state)
     free(one);
 }
 
-/* As after a folder of nodes was removed by hand. */
-static void test_the_next_agent_forgets_numbers_of_roots_that_are_gone(void **state)
-{
-    static const char entry[] = "/var/lib/batchai-node/accounts/job@an-incarnation";
-    struct fixture *f = *state;
-    struct stat st;
-    struct err e;
-    NEED_ROOT();
-    open_ready(f);
-    take(f, "mine");
-    close_link(f);
-    assert_int_equal(fs_mkdirs("/var/lib/batchai-node/accounts", 0700, &e), 0);
-    assert_int_equal(symlink("2100009990 /no/such/root", entry), 0);
-    open_ready(f);
-    assert_int_equal(lstat(entry, &st), -1);
-    assert_true(uid_of(f, "mine") > 0);
-}
-
 static size_t n_entries;
 
 static void on_dir(void *ctx, const struct err *why, const struct node_dir_entry *list, size_t n)
@@ -494,7 +476,6 @@ int main(void)
         TEST_OPEN(test_given_back_nothing_of_it_is_left),
         TEST_OPEN(test_all_at_once),
         TEST_OPEN(test_the_next_agent_gives_back_what_nothing_needs),
-        TEST_OPEN(test_the_next_agent_forgets_numbers_of_roots_that_are_gone),
         TEST_OPEN(test_what_it_kept_is_read_and_no_link_out_of_it),
         TEST_OPEN(test_jobs_write_in_what_others_made_on_a_share),
         TEST_OPEN(test_what_cannot_be_is_refused),
