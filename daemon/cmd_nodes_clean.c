@@ -161,7 +161,7 @@ static int refuse_beside_daemon(const struct options *o, const struct config *c,
                            "another --state-dir",
                            s.dir);
     if (rc == 0)
-        rc = fs_mkdirs(s.dir, 0700, e); /* it will hold the host keys of machines */
+        rc = state_make(&s, e); /* it will hold the host keys of machines */
     endpoint_free(&ep);
     state_free(&s);
     return rc;
