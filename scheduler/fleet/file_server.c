@@ -17,8 +17,18 @@ bool fleet_file_server_backing(const struct fleet *fl, struct arena *a, const st
 
 /* --- work ------------------------------------------------------------------------------------- */
 
+static void wake_waiting(struct server_work *w)
+{
+    for (int kind = 0; kind < WAKE_KINDS; kind++) {
+        for (int64_t id; id_map_pop(&w->waiting[kind], &id);)
+            wake(w->fleet->wakes, (enum wake_kind)kind, id);
+        id_map_free(&w->waiting[kind]);
+    }
+}
+
 static void work_free(struct server_work *w)
 {
+    wake_waiting(w);
     id_map_remove(&w->fleet->servers, w->id);
     arena_free(&w->a);
     free(w);
@@ -32,6 +42,7 @@ static void work_done(struct server_work *w)
                  LF_STR("why", w->why.message));
     if (wakes_stopping(w->fleet->wakes))
         return;
+    wake_waiting(w);
     wake(w->fleet->wakes, WAKE_FILE_SERVER, w->id);
     fleet_row_gone(w->fleet); /* the file server may have been deleted while it was set up */
 }
@@ -211,7 +222,7 @@ void file_server_reconcile(void *ctx, int64_t id)
     struct file_server f;
     struct err e = {0};
     struct server_work *w = id_map_find(&fl->servers, id);
-    if (w && w->over && !w->done) {
+    if (w && export_is_over(w)) {
         export_stop(w);
         return;
     }
@@ -259,6 +270,19 @@ int file_servers_resume(struct fleet *fl, struct arena *a, struct err *e)
 void fleet_wake_file_server(struct fleet *fl, int64_t id)
 {
     wake(fl->wakes, WAKE_FILE_SERVER, id);
+}
+
+bool file_server_is_awaited(const struct fleet *fl, int64_t id)
+{
+    const struct server_work *w = id_map_find(&fl->servers, id);
+    return w && w->again && w->tries == 0 && !w->done;
+}
+
+void file_server_await(struct fleet *fl, int64_t file_server, enum wake_kind kind, int64_t id)
+{
+    struct server_work *w = id_map_find(&fl->servers, file_server);
+    if (w)
+        id_map_put(&w->waiting[kind], id, NULL);
 }
 
 /* --- taking down ------------------------------------------------------------------------------ */

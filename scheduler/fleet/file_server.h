@@ -10,6 +10,7 @@
  * it is exported again, and the row stays as it is. A backup that was put back may have brought
  * back a file server whose export was ended meanwhile, a machine may have been installed anew, and
  * the inventory, whose machines may mount it, may have changed. While that fails it is tried again.
+ * Until the first of these tries has ended, nothing mounts the file server: mounts_await().
  *
  * The work is done over a link of its own (file_server_export.c) or by workers of files/.
  * Repeatable: after a restart of the daemon the rows say what is still to be done.
@@ -28,6 +29,7 @@ struct server_work {
     bool again;      /* the row says that it is served: it is exported once more */
     int tries;       /* again: those that failed before this one */
     int64_t next_us; /* again, done and failed: when it is tried next; 0: not known yet */
+    struct id_map waiting[WAKE_KINDS]; /* sets: who is woken when the first try has ended */
     struct arena a;
     struct file_server_backing at;
     const char *name, *guid;
@@ -38,8 +40,9 @@ struct server_work {
     bool waits; /* it waits for its turn: another file server's work has a link to the machine */
     bool done;
     struct failure why; /* done; code NULL: it went well */
-    /* The link to the machine that exports, while there is one. */
+    /* The link to the machine that exports, while there is one; it is closed at this instant. */
     struct node_link *link;
+    int64_t until_us;
     struct script *script;
     bool over; /* the link is to be closed */
     bool closing;
@@ -51,6 +54,10 @@ int file_servers_resume(struct fleet *fl, struct arena *a, struct err *e) MUST_C
 /* Closes all links; the scheduler goes once they are closed, and frees what is left. */
 void file_servers_stop(struct fleet *fl);
 void file_servers_free(struct fleet *fl);
+/* Whether its first export since the start is still to come or under way. */
+bool file_server_is_awaited(const struct fleet *fl, int64_t id);
+/* Wakes (kind, id) once that is no more so. */
+void file_server_await(struct fleet *fl, int64_t file_server, enum wake_kind kind, int64_t id);
 
 /* --- file_server_export.c --------------------------------------------------------------------- */
 
@@ -58,6 +65,9 @@ void file_servers_free(struct fleet *fl);
  * export. A failure is noted in w->why; w->finished() follows. */
 void export_begin(struct server_work *w);
 void export_stop(struct server_work *w);
+/* Whether the work has a link that is to be closed now. If it has one that is not, it is woken in
+ * time. */
+bool export_is_over(struct server_work *w);
 /* The shell command, for root: writes a file of ours in /etc/exports.d and calls exportfs. */
 const char *export_script(struct arena *a, const char *guid, const char *directory,
                           const char *const *clients, size_t n_clients);

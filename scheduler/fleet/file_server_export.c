@@ -14,6 +14,9 @@
 #define EXPORTS      "/etc/exports.d"
 #define OPTIONS      "(rw,sync,no_subtree_check,no_root_squash)"
 #define TIME_LIMIT_S 60
+/* For all of it. The login, the end of earlier tasks and the command may take a minute each; what
+ * hangs in the kernel over there would hold up forever those who wait to mount the file server. */
+#define LINK_LIMIT_S 180
 
 /* --- the command ------------------------------------------------------------------------------ */
 
@@ -133,6 +136,22 @@ static void over(struct server_work *w)
     wake(w->fleet->wakes, WAKE_FILE_SERVER, w->id);
 }
 
+bool export_is_over(struct server_work *w)
+{
+    struct wakes *wakes = w->fleet->wakes;
+    if (!w->link)
+        return false;
+    if (!w->over && wakes_mono(wakes) < w->until_us) {
+        wake_by(wakes, WAKE_FILE_SERVER, w->id, w->until_us);
+        return false;
+    }
+    if (!w->over && !w->closing)
+        fail(w, FAIL_FILE_SERVER_EXPORT_FAILED,
+             arena_printf(&w->a, "it has not ended within %d s", LINK_LIMIT_S),
+             "look there for a command that hangs, exportfs most likely");
+    return true;
+}
+
 static void on_down(void *ctx, const struct err *why)
 {
     struct server_work *w = ctx;
@@ -238,5 +257,7 @@ void export_begin(struct server_work *w)
         w->finished(w);
     } else {
         wakes_ref(w->fleet->wakes);
+        w->until_us = wakes_mono(w->fleet->wakes) + LINK_LIMIT_S * INT64_C(1000000);
+        wake_by(w->fleet->wakes, WAKE_FILE_SERVER, w->id, w->until_us);
     }
 }

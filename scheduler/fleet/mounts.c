@@ -89,15 +89,32 @@ static void add_planned(const struct mounts *m, size_t i, const struct mount_pla
 }
 
 /* NULL: the volume is of another kind, or there is none. */
-static int find_server(const struct mounts *m, const struct mount_volume *v,
+static int find_server(const struct fleet *fl, struct arena *a, const struct mount_volume *v,
                        struct file_server **out, struct err *e)
 {
-    const struct fleet *fl = m->rt->fleet;
     const struct front *f = fl->cfg.front;
     *out = NULL;
-    return v->kind == MOUNT_FILE_SERVER
-               ? f->ops->find_file_server(f, fl->st, m->a, v->source, out, e)
-               : 0;
+    return v->kind == MOUNT_FILE_SERVER ? f->ops->find_file_server(f, fl->st, a, v->source, out, e)
+                                        : 0;
+}
+
+bool mounts_await(struct fleet *fl, const struct mount_list *list, enum wake_kind kind, int64_t id)
+{
+    struct arena a;
+    bool awaits = false;
+    arena_init(&a);
+    for (size_t i = 0; fl->servers.n > 0 && i < list->n; i++) {
+        struct file_server *server;
+        struct err e = {0};
+        if (find_server(fl, &a, &list->items[i], &server, &e) < 0 || !server)
+            continue; /* mounts_add() says so */
+        if (!file_server_is_awaited(fl, server->id))
+            continue;
+        file_server_await(fl, server->id, kind, id);
+        awaits = true;
+    }
+    arena_free(&a);
+    return awaits;
 }
 
 static bool add_one(const struct mounts *m, const struct mount_volume *v, size_t i,
@@ -107,7 +124,7 @@ static bool add_one(const struct mounts *m, const struct mount_volume *v, size_t
     struct mount_plan plan;
     struct file_server *server;
     struct err e = {0};
-    if (find_server(m, v, &server, &e) < 0) {
+    if (find_server(m->rt->fleet, m->a, v, &server, &e) < 0) {
         *why = (struct failure){.code = FAIL_FILE_SERVER_MOUNT_ERROR,
                                 .message =
                                     arena_printf(m->a, "read file server %s: %s", v->source, e.msg),
@@ -139,7 +156,7 @@ void mounts_open_shares(const struct mounts *m, const struct mount_list *list)
         struct mount_plan plan;
         struct failure ignored;
         struct err e = {0};
-        if (find_server(m, &list->items[i], &server, &e) < 0)
+        if (find_server(m->rt->fleet, m->a, &list->items[i], &server, &e) < 0)
             continue;
         if (!mount_plan(m->a, &node, &list->items[i], i, server, &plan, &ignored) || !plan.shared)
             continue;

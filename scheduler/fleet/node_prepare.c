@@ -295,6 +295,7 @@ static void name_tasks(struct node_rt *rt, const struct node *row)
     node_set_text(&rt->setup.id, NULL); /* the node forgets all but this one */
 }
 
+/* Leaves no preparation if it is too early for one. */
 static void begin(struct node_rt *rt, const struct node *row)
 {
     struct node_prep *prep = rt->prep;
@@ -302,6 +303,10 @@ static void begin(struct node_rt *rt, const struct node *row)
     name_tasks(rt, row);
     if (fleet_load_pool(rt->fleet, &prep->a, rt->cluster_id, &prep->spec, &e) != 0) {
         prep_fail_text(rt, FAIL_NODE_PREPARATION_FAILED, in_words(rt, "read the {pool}"), e.msg);
+        return;
+    }
+    if (mounts_await(rt->fleet, &prep->spec.mounts, WAKE_NODE, rt->id)) {
+        node_prepare_abandon(rt);
         return;
     }
     struct failure why;
@@ -336,6 +341,8 @@ void node_prepare(struct node_rt *rt, const struct node *row)
         begin(rt, row);
     }
     struct node_prep *prep = rt->prep;
+    if (!prep)
+        return; /* it is too early */
     check_kill(rt);
     if (!prep->failed && script_state(prep->script) == SCRIPT_FAILED)
         prep_fail(prep, script_failure(prep->script));

@@ -15,7 +15,8 @@ struct exporter {
     struct world *w;
     struct fake_site at;
     struct site_file_server_rule rule;
-    int64_t id; /* of the one file server there is */
+    int64_t id;      /* of the one file server there is */
+    int64_t cluster; /* of those tests that have one */
 };
 
 static struct fake_node *machine(struct exporter *x)
@@ -35,12 +36,23 @@ static bool last_exports(const struct exporter *x)
     return strncmp(id, GUID, strlen(GUID)) == 0 && strstr(id, "-up");
 }
 
+#define MOUNT                                                                                      \
+    "'mountVolumes': {'fileServers': [{'fileServer': {'id': '/subscriptions/sub/resourceGroups/rg" \
+    "/providers/Microsoft.BatchAI/workspaces/ws/fileServers/disks'}, 'relativeMountPath': "        \
+    "'nfs'}]}"
+
+static bool last_mounts(const struct exporter *x)
+{
+    return strstr(virtual_of(x->w)->last_started, "-mount-0") != NULL;
+}
+
 /* The machine m00 has exported it. */
 static struct exporter *new_exporter(void)
 {
     struct exporter *x = xcalloc(1, sizeof *x);
-    SITE(&x->at, "m00");
+    SITE(&x->at, "m00", "m01");
     x->at.machines[0].host = "m00";
+    x->at.machines[1].host = "m01";
     x->rule = (struct site_file_server_rule){.name = "*", .machine = "m00", .directory = "/srv"};
     x->at.site.file_servers = &x->rule;
     x->at.site.n_file_servers = 1;
@@ -167,6 +179,121 @@ static void test_what_no_machine_is_made_to_export_is_left_alone(void **state)
     free_exporter(x);
 }
 
+/* --- who mounts it ---------------------------------------------------------------------------- */
+
+static int64_t add_nodes(struct exporter *x, const char *setup, int target)
+{
+    return add_cluster(x->w, "c",
+                       (struct cluster_wish){
+                           .scale = {.target = target}, .setup = setup, .vm_size = "STANDARD_NC6"});
+}
+
+/* The daemon has started again and has a link to the exporting machine, which says nothing. A node
+ * is to be made that mounts the file server. */
+static struct exporter *new_silent_exporter(void)
+{
+    struct exporter *x = new_exporter();
+    x->cluster = add_nodes(x, MOUNT, 0);
+    stop(x);
+    fake_set_hung(machine(x), true);
+    world_start(x->w);
+    resize(x->w, x->cluster, 1);
+    return x;
+}
+
+static void test_a_node_mounts_what_has_been_exported_again(void **state)
+{
+    (void)state;
+    struct exporter *x = new_silent_exporter();
+    struct world *w = x->w;
+    pass(w, 30 * SECOND);
+    assert_int_equal(counts(w, x->cluster).preparing, 1);
+    assert_int_equal(commands(x), 1);
+    fake_set_hung(machine(x), false);
+    WAIT(w, commands(x) == 2);
+    assert_true(last_exports(x));
+    WAIT(w, commands(x) == 3);
+    assert_true(last_mounts(x));
+    WAIT(w, counts(w, x->cluster).idle == 1);
+    free_exporter(x);
+}
+
+static void test_a_job_mounts_what_has_been_exported_again_and_no_other_job_waits(void **state)
+{
+    (void)state;
+    struct exporter *x = new_exporter();
+    struct world *w = x->w;
+    x->cluster = add_nodes(x, "'mountVolumes': {}", 2);
+    WAIT(w, counts(w, x->cluster).idle == 2);
+    stop(x);
+    fake_set_hung(machine(x), true);
+    world_start(w);
+    int64_t j = add_job(w, x->cluster, "j",
+                        (struct job_wish){.command = "fake run=1000", .more = MOUNT ","});
+    int64_t other = add_job(w, x->cluster, "other", (struct job_wish){.command = "fake run=1000"});
+    WAIT(w, job_ended(w, other));
+    assert_int_equal(job_state(w, other), EXEC_SUCCEEDED);
+    pass(w, 30 * SECOND);
+    assert_int_equal(commands(x), 2);
+    fake_set_hung(machine(x), false);
+    WAIT(w, commands(x) == 3);
+    assert_true(last_exports(x));
+    WAIT(w, commands(x) == 4);
+    assert_true(last_mounts(x));
+    WAIT(w, job_ended(w, j));
+    assert_int_equal(job_state(w, j), EXEC_SUCCEEDED);
+    free_exporter(x);
+}
+
+/* Its export may be there all the same. */
+static void test_a_node_mounts_it_when_exporting_again_has_failed(void **state)
+{
+    (void)state;
+    struct exporter *x = new_silent_exporter();
+    struct world *w = x->w;
+    fake_set_hung(machine(x), false);
+    fake_set_down(machine(x), true, 0);
+    WAIT(w, counts(w, x->cluster).idle == 1);
+    assert_int_equal(commands(x), 2);
+    assert_true(last_mounts(x));
+    free_exporter(x);
+}
+
+/* Neither the first try nor the second, which has to end the first one's command. */
+static void test_an_export_that_hangs_holds_up_no_node_for_long(void **state)
+{
+    (void)state;
+    struct exporter *x = new_exporter();
+    struct world *w = x->w;
+    x->cluster = add_nodes(x, MOUNT, 0);
+    for (int life = 0; life < 2; life++) {
+        stop(x);
+        virtual_of(w)->stuck = "-up";
+        world_start(w);
+        resize(w, x->cluster, life + 1);
+        int64_t since_us = virtual_of(w)->t.now_us;
+        WAIT(w, counts(w, x->cluster).idle == life + 1);
+        assert_in_range(virtual_of(w)->t.now_us - since_us, 60 * SECOND, 240 * SECOND);
+        assert_true(last_mounts(x));
+    }
+    free_exporter(x);
+}
+
+static void test_a_node_does_not_wait_for_one_that_is_deleted(void **state)
+{
+    (void)state;
+    struct exporter *x = new_silent_exporter();
+    struct world *w = x->w;
+    struct err e = {0};
+    pass(w, 30 * SECOND);
+    ok(st_mark_deleting(w->st, RES_FILE_SERVER, x->id, world_wall(w), &e), &e);
+    batchai_wake_deletions(&w->front);
+    WAIT(w, counts(w, x->cluster).unusable == 1);
+    assert_says(w, x->cluster, "there is none");
+    assert_int_equal(commands(x), 1);
+    free_exporter(x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -175,6 +302,11 @@ int main(void)
         cmocka_unit_test(test_a_refused_export_is_tried_again_soon),
         cmocka_unit_test(test_one_that_waits_to_be_exported_again_can_be_deleted),
         cmocka_unit_test(test_what_no_machine_is_made_to_export_is_left_alone),
+        cmocka_unit_test(test_a_node_mounts_what_has_been_exported_again),
+        cmocka_unit_test(test_a_job_mounts_what_has_been_exported_again_and_no_other_job_waits),
+        cmocka_unit_test(test_a_node_mounts_it_when_exporting_again_has_failed),
+        cmocka_unit_test(test_an_export_that_hangs_holds_up_no_node_for_long),
+        cmocka_unit_test(test_a_node_does_not_wait_for_one_that_is_deleted),
     };
     return cmocka_run_group_tests_name("file servers", tests, load_agents, free_agents);
 }

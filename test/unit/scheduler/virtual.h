@@ -29,6 +29,7 @@ struct virtual_world {
     int started, ended; /* tasks, on all nodes */
     int most_at_once;   /* of them that ran */
     char last_started[120];
+    const char *stuck; /* tasks with this in their ids hang in the kernel; NULL: none does */
 };
 
 static inline struct virtual_world *virtual_of(struct world *w)
@@ -53,6 +54,14 @@ static inline void on_task_ended(void *ctx, struct fake_node *n, const char *id)
     (void)n;
     (void)id;
     ((struct virtual_world *)ctx)->ended++;
+}
+
+static inline void plan_task(void *ctx, const struct task_spec *spec, struct fake_task *out)
+{
+    const struct virtual_world *v = ctx;
+    fake_read_command(spec->command_line, out);
+    if (v->stuck && strstr(spec->id, v->stuck))
+        out->run_us = out->dying_us = INT64_MAX / 4;
 }
 
 /* When the next thing is due; INT64_MAX: nothing is. */
@@ -135,6 +144,8 @@ static inline struct world *world_virtual_rooted(int local_nodes, const struct s
                                   .delay_min_us = 100,
                                   .delay_max_us = 4000,
                                   .machine_root = machine_root,
+                                  .plan = plan_task,
+                                  .ctx = v,
                                   .watch = {on_task_started, on_task_ended, v}};
     v->fake = fake_nodes_create(&c);
     w->local = w->machines = fake_provider_new(v->fake, w->tools);
