@@ -16,7 +16,6 @@
 #include <sys/sem.h>
 #include <sys/shm.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,42 +29,66 @@
 
 /* ---- processes ---- */
 
-/* With the effective id of the victims, the process may signal them and nobody else; with real and
- * saved ids that nobody has, they cannot signal it. kill(-1) hits all at once, however fast they
- * fork. */
-static _Noreturn void kill_all(uid_t uid)
+static void act_as(uid_t uid)
 {
-    int64_t limit = monotonic_ms() + KILL_MS;
-    if (setresuid(uid + 1, uid, uid + 1) < 0)
-        _exit(1);
-    for (;;) {
-        (void)kill(-1, SIGKILL);
-        if (!procs_can_signal_any())
-            _exit(0);
-        if (monotonic_ms() >= limit)
-            _exit(1);
-        nanosleep(&(struct timespec){.tv_nsec = STEP_NS}, NULL);
-    }
+    if (setresuid((uid_t)-1, uid, (uid_t)-1) < 0)
+        _exit(1); /* never as the other */
 }
 
-int lease_end_processes(uid_t uid, struct err *e)
+/* Which of them are the victims is seen with their rights; what became of these, with ours, because
+ * /proc may be hidden from others. */
+static bool lives_any(uid_t uid)
 {
-    int status = -1;
-    assert(uid >= NODE_UID_LOWEST); /* lower ids belong to somebody else */
-    if (!procs_run_as(uid, 1))
-        return 0;
-    pid_t pid = fork();
-    if (pid == 0)
-        kill_all(uid);
-    if (pid < 0)
-        return err_errno(e, ERR_NODE, "cannot fork");
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        return 0;
+    pid_t *pids;
+    size_t n = procs_list(&pids), victims = 0;
+    bool lives = false;
+    act_as(uid);
+    for (size_t i = 0; i < n; i++)
+        if (pids[i] != getpid() && kill(pids[i], 0) == 0)
+            pids[victims++] = pids[i];
+    act_as(0);
+    for (size_t i = 0; i < victims && !lives; i++)
+        lives = !procs_is_over(pids[i]);
+    free(pids);
+    return lives;
+}
+
+/* kill(-1) hits all at once, however fast they fork. Where root's rights stay with another
+ * effective id (securebits), that would be everybody: there the only hope is that nobody is left.
+ */
+static bool kill_all(uid_t uid)
+{
+    act_as(uid);
+    bool may_only = kill(1, 0) < 0;
+    if (may_only)
+        (void)kill(-1, SIGKILL);
+    act_as(0);
+    return may_only || !procs_run_as(uid, 1);
+}
+
+static int refuse_to_die(uid_t uid, struct err *e)
+{
     return err_set(e, ERR_UNAVAILABLE, "name",
                    "what runs as uid %u has not ended %d s after SIGKILL: it hangs in the kernel",
                    (unsigned)uid, KILL_MS / 1000);
+}
+
+/* With the effective id of the victims, this process may signal them and nobody else; with a real
+ * id that nobody has, they cannot signal it. Its saved id is what it comes back with. */
+int lease_end_processes(uid_t uid, struct err *e)
+{
+    int64_t limit = monotonic_ms() + KILL_MS;
+    assert(uid >= NODE_UID_LOWEST); /* lower ids belong to somebody else */
+    if (setresuid(uid + 1, 0, 0) < 0)
+        return err_errno(e, ERR_NODE, "cannot become uid %u", (unsigned)uid);
+    bool gone = kill_all(uid) && !lives_any(uid);
+    while (!gone && monotonic_ms() < limit) {
+        nanosleep(&(struct timespec){.tv_nsec = STEP_NS}, NULL);
+        gone = kill_all(uid) && !lives_any(uid);
+    }
+    if (setresuid(0, 0, 0) < 0)
+        _exit(1);
+    return gone ? 0 : refuse_to_die(uid, e);
 }
 
 /* ---- files ---- */

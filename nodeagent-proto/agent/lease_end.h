@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Ends a number's use: another job may have it only when nothing of it is left. For a worker, as
- * root.
+ * Ends a number's use: another job may have it only when nothing of it is left. For a process that
+ * is root and ends soon, as a worker is.
  */
 #ifndef NODEAGENT_PROTO_AGENT_LEASE_END_H
 #define NODEAGENT_PROTO_AGENT_LEASE_END_H
@@ -11,7 +11,8 @@
 #include "lib/err.h"
 
 /* Kills what runs as `uid` and waits until it is gone: ERR_UNAVAILABLE if it is not, after some
- * seconds. `uid` + 1 is nobody's. */
+ * seconds. `uid` + 1 is nobody's. Meanwhile the caller has the effective id of its victims: these
+ * may not signal it, but may lower its priority for good. */
 int lease_end_processes(uid_t uid, struct err *e) MUST_CHECK;
 /* Makes everything in the tree `dir` that belongs to `uid` ours. Follows no link and enters no
  * mount. Files of others stay theirs, even if they are linked there. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/arena.h"
@@ -331,6 +332,28 @@ int lease_release_all(const struct uid_holder *h, struct err *e)
     return each(h->root, release_one, (void *)(uintptr_t)h, e);
 }
 
+/* In a child, see lease_end_processes(). It says itself what fails. */
+static int release_apart(const struct uid_holder *h, const char *name, const struct lease *l,
+                         struct err *e)
+{
+    int status = -1;
+    pid_t pid = fork();
+    if (pid == 0) {
+        bool done = release(h, name, l, e) == 0;
+        if (!done)
+            fprintf(stderr, "%s\n", e->msg);
+        _exit(done ? 0 : 1);
+    }
+    if (pid < 0)
+        return err_errno(e, ERR_NODE, "cannot fork");
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0
+               ? 0
+               : err_set(e, ERR_NODE, NULL, "accounts in %s stay taken until the next agent starts",
+                         h->root);
+}
+
 struct sweep {
     const struct uid_holder *holder;
     bool (*runs)(void *ctx, uid_t uid);
@@ -345,7 +368,7 @@ static int sweep_one(void *ctx, const char *root, const char *name, const struct
     (void)root;
     if (s->runs(s->ctx, l->uid) || lstat(l->dir, &st) == 0 || errno != ENOENT)
         return 0;
-    return release(s->holder, name, l, e);
+    return release_apart(s->holder, name, l, e);
 }
 
 void lease_sweep(const struct uid_holder *h, bool (*runs)(void *ctx, uid_t uid), void *ctx)

@@ -16,6 +16,7 @@
 struct proc {
     pid_t pid, ppid, pgrp, session;
     char state;
+    unsigned threads;
     uint64_t start;
     bool mine;
 };
@@ -26,7 +27,14 @@ struct proc_list {
 };
 
 /* Fields of /proc/PID/stat, counted from the one behind the state (proc(5), fields 4 to 22). */
-enum { STAT_PPID = 0, STAT_PGRP = 1, STAT_SESSION = 2, STAT_START = 18, STAT_FIELDS };
+enum {
+    STAT_PPID = 0,
+    STAT_PGRP = 1,
+    STAT_SESSION = 2,
+    STAT_THREADS = 16,
+    STAT_START = 18,
+    STAT_FIELDS
+};
 
 #define ENVIRON_MAX (4U * 1024 * 1024) /* more than the kernel lets a process start with */
 #define STATUS_MAX  65536
@@ -57,6 +65,7 @@ static int read_stat(const char *pid, struct proc *p)
     p->ppid = (pid_t)field[STAT_PPID];
     p->pgrp = (pid_t)field[STAT_PGRP];
     p->session = (pid_t)field[STAT_SESSION];
+    p->threads = (unsigned)field[STAT_THREADS];
     p->start = field[STAT_START];
     p->mine = false;
     return 0;
@@ -164,15 +173,43 @@ void procs_signal_below(pid_t top, int signo, const pid_t *spare, size_t n)
     list_free(&l);
 }
 
+size_t procs_list(pid_t **pids)
+{
+    DIR *d = opendir("/proc");
+    struct dirent *de;
+    size_t n = 0, cap = 0;
+    *pids = NULL;
+    while (d && (de = readdir(d))) {
+        pid_t pid = (pid_t)strtol(de->d_name, NULL, 10);
+        if (pid <= 0)
+            continue;
+        if (n == cap) {
+            cap = cap ? cap * 2 : 256;
+            *pids = xrealloc(*pids, cap * sizeof **pids);
+        }
+        (*pids)[n++] = pid;
+    }
+    if (d)
+        closedir(d);
+    return n;
+}
+
+bool procs_is_over(pid_t pid)
+{
+    char text[24];
+    struct proc p;
+    snprintf(text, sizeof text, "%d", (int)pid);
+    return read_stat(text, &p) < 0 || (p.state == 'Z' && p.threads <= 1);
+}
+
 bool procs_can_signal_any(void)
 {
-    struct proc_list l = {0};
+    pid_t *pids;
+    size_t n = procs_list(&pids);
     bool found = false;
-    list_read(&l);
-    for (size_t i = 0; i < l.n && !found; i++)
-        found =
-            l.items[i].state != 'Z' && l.items[i].pid != getpid() && kill(l.items[i].pid, 0) == 0;
-    list_free(&l);
+    for (size_t i = 0; i < n && !found; i++)
+        found = pids[i] != getpid() && kill(pids[i], 0) == 0 && !procs_is_over(pids[i]);
+    free(pids);
     return found;
 }
 

@@ -21,6 +21,13 @@ void procs_signal_below(pid_t top, int signo, const pid_t *spare, size_t n);
  * unknown; it shows whether the kernel has given the session id to another process since. */
 void procs_kill_leftovers(pid_t command, uint64_t command_start, const char *marker);
 
+/* All processes that there are. Caller frees *pids. */
+size_t procs_list(pid_t **pids);
+
+/* Whether the process has ended, with all its threads: one whose first thread ended is a zombie and
+ * goes on. */
+bool procs_is_over(pid_t pid);
+
 /* Whether the caller may signal any living process besides its own. kill(-1) does not tell.
  */
 bool procs_can_signal_any(void);

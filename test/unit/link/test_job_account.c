@@ -3,6 +3,7 @@
  * An account of its own for each job, given out by the real agent: who it is, what it reaches, and
  * that nothing of it is left when it is given back, whoever is killed meanwhile. Needs root.
  */
+#include <pthread.h>
 #include <sys/ipc.h>
 #include <sys/shm.h>
 #include <sys/wait.h>
@@ -259,6 +260,60 @@ static void test_given_back_nothing_of_it_is_left(void **state)
     free(others);
 }
 
+static void *tick(void *fd)
+{
+    while (write(*(int *)fd, "", 1) == 1)
+        usleep(1000);
+    return NULL;
+}
+
+/* Its first thread ends: a zombie is all that is seen of the process. */
+static _Noreturn void go_on_as_a_thread(uid_t uid, int fd)
+{
+    pthread_t thread;
+    alarm(60); /* should nobody else end it */
+    if (setresgid(uid, uid, uid) < 0 || setresuid(uid, uid, uid) < 0 ||
+        pthread_create(&thread, NULL, tick, &fd) != 0)
+        _exit(1);
+    pthread_exit(NULL);
+}
+
+static bool is_zombie(pid_t pid)
+{
+    char path[64], *text, *at;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    if (fs_read(path, 4096, &text, NULL, NULL) < 0)
+        return false;
+    at = strrchr(text, ')');
+    bool is = at && at[2] == 'Z';
+    free(text);
+    return is;
+}
+
+static void test_given_back_its_threads_are_gone_too(void **state)
+{
+    struct fixture *f = *state;
+    int fds[2], status;
+    char byte;
+    NEED_ROOT();
+    open_ready(f);
+    take(f, "one");
+    assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+    pid_t pid = fork();
+    if (pid == 0)
+        go_on_as_a_thread(uid_of(f, "one"), fds[1]);
+    close(fds[1]);
+    WAIT(f, is_zombie(pid));
+    assert_int_equal(read(fds[0], &byte, 1), 1);
+    release(f, "one");
+    /* It has ended by now: the pipe does too, behind what the thread wrote. */
+    assert_int_equal(waitpid(pid, &status, WNOHANG), pid);
+    while (read(fds[0], &byte, 1) == 1)
+        ;
+    close(fds[0]);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
 static void test_all_at_once(void **state)
 {
     struct fixture *f = *state;
@@ -474,6 +529,7 @@ int main(void)
         TEST_OPEN(test_taken_again_it_is_the_same),
         TEST_OPEN(test_another_job_is_out_of_reach),
         TEST_OPEN(test_given_back_nothing_of_it_is_left),
+        TEST_OPEN(test_given_back_its_threads_are_gone_too),
         TEST_OPEN(test_all_at_once),
         TEST_OPEN(test_the_next_agent_gives_back_what_nothing_needs),
         TEST_OPEN(test_what_it_kept_is_read_and_no_link_out_of_it),
