@@ -15,8 +15,12 @@
 #include "lib/arena.h"
 #include "lib/strbuf.h"
 
+/* A mkdir() locks the directory above, even if there is nothing to make; so it is looked first. */
 int fs_mkdirs(const char *path, mode_t mode, struct err *e)
 {
+    struct stat st;
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return 0;
     char *p = xstrdup(path);
     int rc = 0;
     for (char *s = p + 1; rc == 0; s++) {
@@ -30,7 +34,6 @@ int fs_mkdirs(const char *path, mode_t mode, struct err *e)
         if (c == '\0')
             break;
     }
-    struct stat st;
     if (rc == 0 && (stat(path, &st) < 0 || !S_ISDIR(st.st_mode)))
         rc = err_set(e, ERR_IO, NULL, "%s exists and is not a directory", path);
     free(p);
