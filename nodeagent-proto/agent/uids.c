@@ -1,32 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 #include "nodeagent-proto/agent/uids.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
+#include "lib/arena.h"
 #include "lib/fs.h"
 #include "lib/strbuf.h"
-#include "nodeagent-proto/agent/files.h"
 #include "nodeagent-proto/agent/names.h"
 #include "nodeagent-proto/agent/procs.h"
-#include "nodeagent-proto/wire/message.h"
+#include "nodeagent-proto/agent/registry.h"
 
-/* The registry has a symbolic link "NAME@INCARNATION" with the target "UID ROOT" for each job and
- * root; making a link is atomic. ENDING behind the name: let go. The directory is locked while it
- * is read and changed. Nothing here waits for the disk: numbers that were given out right before a
- * power cut are skipped, see BOOT_STEP. */
-#define REGISTRY "/var/lib/batchai-node/accounts"
-#define NEXT                                                                                       \
-    ".next" /* the number behind the last that was given out, and the boot in which that was */
-#define ENDING '~'
+/* A file of the registry, "NUMBER BOOT FREE": the number behind the last that was given out, the
+ * boot in which that was, and the number below which none is noted from NUMBER on. So the next may
+ * be given out without reading what all others have. It holds because whoever notes a number that
+ * was not noted yet writes this file anew. Older agents do so without FREE, and overlook it: then
+ * it is found out again.
+ *
+ * The file is written in place: its one line is never half there, it needs no room on a full disk,
+ * and frees no blocks, which may mean to wait for the disk (mount option discard). Nothing else
+ * here waits for it: numbers that were given out right before a power cut are skipped. */
+#define NEXT ".next"
 
 /* More numbers than are given out in the seconds that a power cut may lose; even. */
 #define BOOT_STEP 10000U
@@ -45,104 +43,50 @@ int uids_check(const struct uid_range *r, struct err *e)
                    r->count, (unsigned)r->first, NODE_UIDS_MIN, LOWEST, HIGHEST);
 }
 
-/* ---- what is noted ---- */
+/* ---- the next number ---- */
 
-struct entry {
-    char file[NAME_MAX + 1], text[PATH_MAX];
-    char name[TASK_ID_MAX + 1];
-    const char *incarnation; /* in `file` */
-    bool ending;
-    uid_t uid;
-    const char *root; /* in `text` */
+struct next {
+    unsigned number, free_to;
+    char boot[64];
 };
 
-static bool read_entry(int registry, const char *file, struct entry *out)
+static void read_boot(char *out, size_t size)
 {
-    char *end;
-    snprintf(out->file, sizeof out->file, "%s", file);
-    char *at = strchr(out->file, '@'), *mark = strchr(out->file, ENDING);
-    ssize_t n = at ? readlinkat(registry, file, out->text, sizeof out->text - 1) : -1;
-    if (n <= 0)
-        return false;
-    out->text[n] = '\0';
-    snprintf(out->name, sizeof out->name, "%.*s", (int)(at - out->file), out->file);
-    out->incarnation = at + 1;
-    out->ending = mark != NULL;
-    if (mark)
-        *mark = '\0';
-    out->uid = (uid_t)strtoul(out->text, &end, 10);
-    out->root = *end == ' ' ? end + 1 : end;
-    return true;
-}
-
-static struct uid_holder holder_of(const struct entry *en)
-{
-    return (struct uid_holder){en->root, en->incarnation};
-}
-
-static bool is_held_by(const struct entry *en, const struct uid_holder *h)
-{
-    return strcmp(en->incarnation, h->incarnation) == 0 && strcmp(en->root, h->root) == 0;
-}
-
-/* Whether its root exists and has the same incarnation. */
-static bool has_root(const struct entry *en)
-{
-    char *path = fs_join(en->root, "incarnation"), *text = NULL;
-    size_t n = strlen(en->incarnation);
-    bool has = fs_read(path, 256, &text, NULL, NULL) == 0 && strncmp(text, en->incarnation, n) == 0;
+    char *text = NULL;
+    *out = '\0';
+    if (fs_read("/proc/sys/kernel/random/boot_id", 256, &text, NULL, NULL) == 0)
+        snprintf(out, size, "%.*s", (int)strcspn(text, "\n"), text);
     free(text);
-    free(path);
-    return has;
 }
 
-/* Calls fn with each entry, until it returns that it has enough. */
-static bool each(int registry, bool (*fn)(void *ctx, int registry, const struct entry *en),
-                 void *ctx)
+/* The last notes of an earlier boot may have been lost in a power cut. */
+static void read_next(struct next *out)
 {
-    int fd = openat(registry, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
-    struct dirent *de;
-    bool enough = false;
-    while (d && !enough && (de = readdir(d))) {
-        struct entry en = {.uid = 0};
-        if (read_entry(registry, de->d_name, &en))
-            enough = fn(ctx, registry, &en);
-    }
-    if (d)
-        closedir(d);
-    return enough;
+    char *text;
+    *out = (struct next){.number = 0};
+    read_boot(out->boot, sizeof out->boot);
+    if (fs_read(REGISTRY "/" NEXT, 256, &text, NULL, NULL) < 0)
+        return;
+    const char *boot = strstr(text, out->boot);
+    out->number = (unsigned)strtoul(text, NULL, 10);
+    if (boot)
+        out->free_to = (unsigned)strtoul(boot + strlen(out->boot), NULL, 10);
+    else
+        out->number += BOOT_STEP;
+    free(text);
 }
 
-/* Caller frees. */
-static char *file_of(const struct uid_holder *h, const char *name, bool ending)
+static int write_next(int registry, const struct next *n, struct err *e)
 {
-    struct strbuf b = STRBUF_INIT;
-    strbuf_printf(&b, "%s@%s", name, h->incarnation);
-    if (ending)
-        strbuf_putc(&b, ENDING);
-    return strbuf_take(&b);
-}
-
-static void forget_at(int registry, const struct uid_holder *h, const char *name)
-{
-    for (int ending = 0; ending < 2; ending++) {
-        char *file = file_of(h, name, ending);
-        (void)unlinkat(registry, file, 0);
-        free(file);
-    }
-}
-
-static int open_registry(struct err *e)
-{
-    if (fs_mkdirs(REGISTRY, 0700, e) < 0)
-        return -1;
-    int fd = open(REGISTRY, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0 && flock(fd, LOCK_EX) == 0)
-        return fd;
+    char text[128];
+    int len = snprintf(text, sizeof text, "%010u %s %010u\n", n->number, n->boot, n->free_to);
+    int fd = openat(registry, NEXT, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int rc = fd >= 0 && pwrite(fd, text, (size_t)len, 0) == len
+                 ? 0
+                 : err_errno(e, ERR_IO, "cannot write " REGISTRY "/" NEXT);
     if (fd >= 0)
         close(fd);
-    return err_errno(e, ERR_IO, "cannot open " REGISTRY);
+    return rc;
 }
 
 /* ---- choosing ---- */
@@ -179,80 +123,81 @@ static bool is_known(uid_t uid)
            file_has("/etc/subuid", 1, true, uid) || file_has("/etc/subgid", 1, true, uid);
 }
 
-struct search {
-    const struct uid_holder *holder;
-    const char *name;
-    uid_t uid; /* found, or searched for */
-    bool held; /* by the holder */
+/* Those of all entries, ascending. */
+struct numbers {
+    uid_t *items;
+    size_t n, cap;
 };
 
-static bool find_job(void *ctx, int registry, const struct entry *en)
+static bool add_number(void *ctx, int registry, const struct entry *en)
 {
-    struct search *s = ctx;
+    struct numbers *all = ctx;
     (void)registry;
-    if (strcmp(en->name, s->name) != 0 || !has_root(en))
-        return false;
-    s->uid = en->uid;
-    s->held = !en->ending && is_held_by(en, s->holder);
-    return s->held;
+    if (all->n == all->cap) {
+        all->cap = all->cap ? all->cap * 2 : 256;
+        all->items = xrealloc(all->items, all->cap * sizeof *all->items);
+    }
+    all->items[all->n++] = en->uid;
+    return false;
 }
 
-static bool find_uid(void *ctx, int registry, const struct entry *en)
+static int compare_numbers(const void *a, const void *b)
 {
-    const struct search *s = ctx;
-    if (en->uid != s->uid)
+    uid_t x = *(const uid_t *)a, y = *(const uid_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void read_numbers(int registry, struct numbers *out)
+{
+    (void)registry_each(registry, NULL, add_number, out);
+    if (out->n > 0)
+        qsort(out->items, out->n, sizeof *out->items, compare_numbers);
+}
+
+/* The lowest that is noted from `uid` on. */
+static uid_t noted_from(const struct numbers *all, uid_t uid)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (all->items[i] >= uid)
+            return all->items[i];
+    return HIGHEST;
+}
+
+/* What a root that is gone has noted counts no more once nothing runs as it. */
+static bool is_needed(void *ctx, int registry, const struct entry *en)
+{
+    if (en->uid != *(const uid_t *)ctx)
         return false;
-    if (has_root(en) || procs_run_as(en->uid, 2))
+    if (!entry_is_gone(en) || procs_run_as(en->uid, 2))
         return true;
-    const struct uid_holder gone = holder_of(en);
-    forget_at(registry, &gone, en->name);
+    registry_forget(registry, &(struct uid_holder){en->root, en->incarnation}, en->name);
     name_take_back(en->uid);
     return false;
 }
 
-static void read_boot(char *out, size_t size)
-{
-    char *text = NULL;
-    *out = '\0';
-    if (fs_read("/proc/sys/kernel/random/boot_id", 256, &text, NULL, NULL) == 0)
-        snprintf(out, size, "%.*s", (int)strcspn(text, "\n"), text);
-    free(text);
-}
-
-/* The last notes of an earlier boot may have been lost in a power cut. */
-static unsigned read_next(void)
-{
-    char *text, boot[64];
-    if (fs_read(REGISTRY "/" NEXT, 256, &text, NULL, NULL) < 0)
-        return 0;
-    unsigned next = (unsigned)strtoul(text, NULL, 10);
-    read_boot(boot, sizeof boot);
-    if (!strstr(text, boot))
-        next += BOOT_STEP;
-    free(text);
-    return next;
-}
-
-static int write_next(uid_t next, struct err *e)
-{
-    char text[128], boot[64];
-    read_boot(boot, sizeof boot);
-    int n = snprintf(text, sizeof text, "%u %s\n", (unsigned)next, boot);
-    return file_replace(REGISTRY "/" NEXT, text, (size_t)n, 0600, e);
-}
-
-static int choose(int registry, const struct uid_range *r, uid_t *out, struct err *e)
+/* The first number from the next on that nobody has. Reads all entries at most once, and not at all
+ * as long as NEXT says that there are none. */
+static int choose_next(int registry, const struct uid_range *r, struct next *next,
+                       struct numbers *all, struct err *e)
 {
     const unsigned pairs = (r->count - 2) / 2;
-    unsigned next = read_next(), from = 0;
-    if (next >= r->first + 2 && next - r->first - 2 < 2 * pairs)
-        from = (next - r->first - 2) / 2;
+    unsigned from = 0;
+    bool has_read = false;
+    if (next->number >= r->first + 2 && next->number - r->first - 2 < 2 * pairs)
+        from = (next->number - r->first - 2) / 2;
     for (unsigned i = 0; i < pairs; i++) {
-        struct search s = {.uid = r->first + 2 + 2 * ((from + i) % pairs)};
-        if (is_known(s.uid) || each(registry, find_uid, &s))
+        uid_t uid = r->first + 2 + 2 * ((from + i) % pairs);
+        bool is_free = uid >= next->number && uid < next->free_to;
+        if (!is_free && !has_read)
+            read_numbers(registry, all);
+        has_read = has_read || !is_free;
+        if (is_known(uid) || (!is_free && noted_from(all, uid) == uid &&
+                              registry_each(registry, NULL, is_needed, &uid)))
             continue;
-        *out = s.uid;
-        return write_next(s.uid + 2, e);
+        if (!is_free)
+            next->free_to = noted_from(all, uid + 1);
+        next->number = uid + 2;
+        return 0;
     }
     return err_set(e, ERR_IO, "first",
                    "all of the %u numbers from %u on are taken on this machine: see " REGISTRY
@@ -260,13 +205,25 @@ static int choose(int registry, const struct uid_range *r, uid_t *out, struct er
                    r->count, (unsigned)r->first);
 }
 
+static int choose(int registry, const struct uid_range *r, uid_t *out, struct err *e)
+{
+    struct numbers all = {0};
+    struct next next;
+    read_next(&next);
+    int rc = choose_next(registry, r, &next, &all, e);
+    if (rc == 0)
+        rc = write_next(registry, &next, e);
+    *out = next.number - 2;
+    free(all.items);
+    return rc;
+}
+
 static int note(int registry, const struct uid_holder *h, const char *name, uid_t uid,
                 struct err *e)
 {
     struct strbuf text = STRBUF_INIT;
-    char *file = file_of(h, name, false);
+    char *file = registry_file(h, name, false);
     strbuf_printf(&text, "%u %s", (unsigned)uid, h->root);
-    forget_at(registry, h, name); /* the entry with the former path of the root */
     int rc = symlinkat(text.s, registry, file) == 0
                  ? 0
                  : err_errno(e, ERR_IO, "cannot note in " REGISTRY " whose a number is");
@@ -277,16 +234,37 @@ static int note(int registry, const struct uid_holder *h, const char *name, uid_
 
 /* ---- the calls ---- */
 
+struct search {
+    const struct uid_holder *holder;
+    uid_t uid;     /* 0: not found yet */
+    bool is_noted; /* somebody has or had one for the job */
+    bool held;     /* by the holder */
+};
+
+static bool find_job(void *ctx, int registry, const struct entry *en)
+{
+    struct search *s = ctx;
+    (void)registry;
+    s->is_noted = true;
+    if (entry_is_gone(en))
+        return false;
+    s->uid = en->uid;
+    s->held = !en->ending && entry_is_held_by(en, s->holder);
+    return s->held;
+}
+
 int uids_take(const struct uid_range *range, const struct uid_holder *h, const char *name,
               uid_t *out, struct err *e)
 {
-    struct search s = {.holder = h, .name = name};
-    int registry = open_registry(e), rc = 0;
+    struct search s = {.holder = h};
+    int registry = registry_lock(e), rc = 0;
     if (registry < 0)
         return -1;
-    (void)each(registry, find_job, &s);
+    (void)registry_each(registry, name, find_job, &s);
     if (s.uid == 0)
         rc = choose(registry, range, &s.uid, e);
+    if (rc == 0 && s.is_noted && !s.held)
+        registry_forget(registry, h, name); /* the entry with the former path of the root */
     if (rc == 0 && !s.held)
         rc = note(registry, h, name, s.uid, e);
     *out = s.uid;
@@ -296,22 +274,21 @@ int uids_take(const struct uid_range *range, const struct uid_holder *h, const c
 
 static bool is_held(void *ctx, int registry, const struct entry *en)
 {
-    const struct search *s = ctx;
+    (void)ctx;
     (void)registry;
-    return !en->ending && strcmp(en->name, s->name) == 0 && has_root(en);
+    return !en->ending && !entry_is_gone(en);
 }
 
 int uids_let_go(const struct uid_holder *h, const char *name, struct err *e)
 {
-    struct search s = {.name = name};
-    int registry = open_registry(e), rc = 0;
+    int registry = registry_lock(e), rc = 0;
     if (registry < 0)
         return -1;
-    char *held = file_of(h, name, false), *ending = file_of(h, name, true);
+    char *held = registry_file(h, name, false), *ending = registry_file(h, name, true);
     if (renameat(registry, held, registry, ending) < 0 && errno != ENOENT)
         rc = err_errno(e, ERR_IO, "cannot rename %s in " REGISTRY, held);
     if (rc == 0)
-        rc = each(registry, is_held, &s) ? 0 : 1;
+        rc = registry_each(registry, name, is_held, NULL) ? 0 : 1;
     free(ending);
     free(held);
     close(registry);
@@ -320,10 +297,10 @@ int uids_let_go(const struct uid_holder *h, const char *name, struct err *e)
 
 void uids_forget(const struct uid_holder *h, const char *name)
 {
-    int registry = open(REGISTRY, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int registry = registry_look();
     if (registry < 0)
         return;
-    forget_at(registry, h, name);
+    registry_forget(registry, h, name);
     close(registry);
 }
 
@@ -335,17 +312,22 @@ struct tidying {
 static bool tidy_one(void *ctx, int registry, const struct entry *en)
 {
     const struct tidying *t = ctx;
-    if (is_held_by(en, t->holder) && !t->knows(t->holder->root, en->name))
-        forget_at(registry, t->holder, en->name);
+    if (entry_is_held_by(en, t->holder) && !t->knows(t->holder->root, en->name))
+        registry_forget(registry, t->holder, en->name);
     return false;
 }
 
 void uids_tidy(const struct uid_holder *h, bool (*knows)(const char *root, const char *name))
 {
     struct tidying t = {h, knows};
-    int registry = open(REGISTRY, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (registry >= 0 && flock(registry, LOCK_EX) == 0)
-        (void)each(registry, tidy_one, &t);
-    if (registry >= 0)
-        close(registry);
+    struct err e;
+    int registry = registry_look();
+    if (registry < 0)
+        return;
+    close(registry);
+    registry = registry_lock(&e);
+    if (registry < 0)
+        return;
+    (void)registry_each(registry, NULL, tidy_one, &t);
+    close(registry);
 }

@@ -27,9 +27,9 @@ static char one_job[24], two_job[24];
 static bool changes_something(uint64_t nr, uint64_t open_flags)
 {
     static const long calls[] = {SYS_mkdirat,  SYS_symlinkat, SYS_unlinkat,  SYS_renameat2,
-                                 SYS_write,    SYS_fchmod,    SYS_fchmodat,  SYS_fchown,
-                                 SYS_fchownat, SYS_fsync,     SYS_fdatasync, SYS_shmctl,
-                                 SYS_clone,    SYS_setresuid,
+                                 SYS_write,    SYS_pwrite64,  SYS_fchmod,    SYS_fchmodat,
+                                 SYS_fchown,   SYS_fchownat,  SYS_fsync,     SYS_fdatasync,
+                                 SYS_shmctl,   SYS_clone,     SYS_setresuid,
 #ifdef SYS_mkdir
                                  SYS_mkdir,    SYS_symlink,   SYS_unlink,    SYS_rename,
                                  SYS_renameat, SYS_chmod,     SYS_lchown,    SYS_chown,

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The machine's directory of numbers that are given out (uids.h): a symbolic link
+ * "NAME@INCARNATION" with the target "UID ROOT" for each job and root; making a link is atomic.
+ * REGISTRY_ENDING behind the name: let go. Whoever changes it, or gives out what is not in it,
+ * locks it; looking alone needs no lock.
+ */
+#ifndef NODEAGENT_PROTO_AGENT_REGISTRY_H
+#define NODEAGENT_PROTO_AGENT_REGISTRY_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "lib/err.h"
+#include "nodeagent-proto/agent/uids.h"
+#include "nodeagent-proto/wire/message.h"
+
+#define REGISTRY        "/var/lib/batchai-node/accounts"
+#define REGISTRY_ENDING '~'
+
+struct entry {
+    char file[NAME_MAX + 1], text[PATH_MAX];
+    char name[TASK_ID_MAX + 1];
+    char incarnation[NAME_MAX + 1];
+    bool ending;
+    uid_t uid;
+    const char *root; /* in `text` */
+};
+
+/* Each returns a descriptor of the registry, or -1. The first makes it where it is missing. */
+int registry_lock(struct err *e) MUST_CHECK;
+int registry_look(void);
+
+/* Reads the entry of that file; false: there is none. */
+bool registry_read(int registry, const char *file, struct entry *out);
+/* Calls fn with each entry of the job, NULL: of all jobs, until it returns that it has enough. Only
+ * those entries are read. */
+bool registry_each(int registry, const char *name,
+                   bool (*fn)(void *ctx, int registry, const struct entry *en), void *ctx);
+
+bool entry_is_held_by(const struct entry *en, const struct uid_holder *h);
+/* Whether the root is gone, or is another one by now. What cannot be read may come back, so it is
+ * not gone. May hang where the root does. */
+bool entry_is_gone(const struct entry *en);
+
+/* The name of a file; caller frees. */
+char *registry_file(const struct uid_holder *h, const char *name, bool ending);
+/* Removes the root's entry of the job, let go or not. */
+void registry_forget(int registry, const struct uid_holder *h, const char *name);
+
+#endif
