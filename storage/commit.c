@@ -172,7 +172,7 @@ static void part_undo(struct storage *st)
 {
     if (st->turn_doomed)
         return;
-    st_jobs_changed(st); /* SQLite's hook reports only the rollback of a whole transaction */
+    st_rows_undone(st); /* SQLite's hook reports only the rollback of a whole transaction */
     struct err e;
     if (st_control(st, ST_ROLLBACK_PART, "rollback to", &e) == 0 &&
         st_control(st, ST_RELEASE, "release", &e) == 0)

@@ -187,6 +187,7 @@ static void free_storage(struct storage *st)
     if (st->wal_fd >= 0)
         close(st->wal_fd);
     st_commit_free(st);
+    st_known_forget(st);
     sodium_memzero(st->key, sizeof st->key);
     free(st->path);
     free(st->key_path);

@@ -124,13 +124,7 @@ static int on_commit(void *ctx, sqlite3 *db, const char *schema, int frames)
     return SQLITE_OK;
 }
 
-void st_sql_watch(struct storage *st, void (*on_frames)(struct storage *st, int frames))
-{
-    st->on_frames = on_frames;
-    sqlite3_wal_hook(st->db, on_commit, st);
-}
-
-/* --- who watches the jobs --------------------------------------------------------------------- */
+/* --- which rows change ------------------------------------------------------------------------ */
 
 static void tell(struct storage *st, int64_t id)
 {
@@ -138,37 +132,59 @@ static void tell(struct storage *st, int64_t id)
         st->job_changed(st->job_changed_ctx, id);
 }
 
-void st_jobs_changed(struct storage *st)
+void st_rows_undone(struct storage *st)
 {
+    st->places_changed++;
     tell(st, ST_ANY_JOB);
 }
 
+/* Tables that rows which are known or shown were read from, and whether jobs are shown with names
+ * of theirs. Their rows are few and change seldom. */
+static const struct {
+    const char *table;
+    bool above_jobs;
+} watched[] = {
+    {"experiment", true}, {"workspace", true}, {"resource_group", true},
+    {"cluster", false},   {"pool", false},
+};
+
 /* SQLite calls it for each row, including rows changed by actions of foreign keys. Not for a row
- * that REPLACE replaces, nor when all rows go at once; no statement does that to jobs. */
+ * that REPLACE replaces, nor when all rows go at once; no statement does that to these tables. */
 static void on_row(void *ctx, int op, const char *schema, const char *table, sqlite3_int64 id)
 {
-    static const char *const above[] = {"experiment", "workspace", "resource_group"};
     struct storage *st = ctx;
     (void)schema;
     if (strcmp(table, "job") == 0)
         tell(st, id);
-    for (size_t i = 0; op != SQLITE_INSERT && i < sizeof above / sizeof above[0]; i++)
-        if (strcmp(table, above[i]) == 0)
+    for (size_t i = 0; i < sizeof watched / sizeof watched[0]; i++) {
+        if (strcmp(table, watched[i].table) != 0)
+            continue;
+        st->places_changed++;
+        if (watched[i].above_jobs && op != SQLITE_INSERT)
             tell(st, ST_ANY_JOB);
+    }
 }
 
 static void on_rollback(void *ctx)
 {
-    tell(ctx, ST_ANY_JOB);
+    st_rows_undone(ctx);
+}
+
+void st_sql_watch(struct storage *st, void (*on_frames)(struct storage *st, int frames))
+{
+    st->on_frames = on_frames;
+    sqlite3_wal_hook(st->db, on_commit, st);
+    sqlite3_update_hook(st->db, on_row, st);
+    sqlite3_rollback_hook(st->db, on_rollback, st);
 }
 
 void st_watch_jobs(struct storage *st, st_job_changed_fn fn, void *ctx)
 {
     st->job_changed = fn;
     st->job_changed_ctx = ctx;
-    sqlite3_update_hook(st->db, on_row, st);
-    sqlite3_rollback_hook(st->db, on_rollback, st);
 }
+
+/* --- checkpoints and copies ------------------------------------------------------------------- */
 
 int st_sql_checkpoint(struct sqlite3 *db, bool truncate, int *log, int *done)
 {

@@ -106,13 +106,8 @@ int st_cluster_get(struct storage *st, struct arena *a, int64_t workspace_id, co
 int st_cluster_find(struct storage *st, struct arena *a, const struct scope *scope,
                     const char *name, struct cluster *out, struct err *e)
 {
-    struct q q;
-    q_read(&q, st, ST_CLUSTER_FIND);
-    q_text(&q, scope->subscription);
-    q_text(&q, scope->group);
-    q_text(&q, scope->workspace);
-    q_text(&q, name);
-    return q_one(&q, a, &cluster_row, out, e);
+    const char *const names[] = {scope->subscription, scope->group, scope->workspace, name, NULL};
+    return q_known(st, ST_CLUSTER_FIND, names, a, &cluster_row, out, e);
 }
 
 int st_cluster_by_id(struct storage *st, struct arena *a, int64_t id, struct cluster *out,

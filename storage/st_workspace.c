@@ -87,13 +87,8 @@ int st_experiment_get(struct storage *st, struct arena *a, int64_t workspace_id,
 int st_experiment_find(struct storage *st, struct arena *a, const struct scope *scope,
                        const char *name, struct experiment *out, struct err *e)
 {
-    struct q q;
-    q_read(&q, st, ST_EXPERIMENT_FIND);
-    q_text(&q, scope->subscription);
-    q_text(&q, scope->group);
-    q_text(&q, scope->workspace);
-    q_text(&q, name);
-    return q_one(&q, a, &experiment_row, out, e);
+    const char *const names[] = {scope->subscription, scope->group, scope->workspace, name, NULL};
+    return q_known(st, ST_EXPERIMENT_FIND, names, a, &experiment_row, out, e);
 }
 
 int st_experiment_by_id(struct storage *st, struct arena *a, int64_t id, struct experiment *out,

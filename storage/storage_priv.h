@@ -39,6 +39,16 @@ struct durable_list {
 struct sqlite3;
 struct sqlite3_stmt;
 
+/* A row that was found by names (known.c). */
+struct known {
+    enum stmt_id id;
+    const char *names; /* of q_known(), each with its '\0'; NULL: no row is kept here */
+    size_t n_names;    /* bytes */
+    void *row;
+    struct arena a; /* holds all of it */
+};
+#define KNOWN_MAX 16 /* a power of two */
+
 struct storage {
     struct sqlite3 *db;
     struct sqlite3
@@ -63,6 +73,10 @@ struct storage {
     struct durable_list turn;    /* registered in this turn */
     struct durable_list waiting; /* turn is over; the next sync covers them */
     struct durable_list synced;  /* the sync under way covers them */
+
+    uint64_t places_changed; /* counts changes of rows that known ones are read from */
+    uint64_t known_at;       /* the count when `known` was filled */
+    struct known known[KNOWN_MAX];
 
     st_job_changed_fn job_changed; /* NULL: nobody watches */
     void *job_changed_ctx;
@@ -145,10 +159,11 @@ const char *st_sql_error(const struct storage *st);
 /* *db must be closed even after a failure. May be called on a thread of the pool. */
 int st_sql_open(const char *path, bool write, struct sqlite3 **db);
 void st_sql_close(struct sqlite3 *db); /* NULL: nothing */
-/* Calls `on_frames` with the length of the WAL after each commit. */
+/* Calls `on_frames` with the length of the WAL after each commit. From here on it is noticed which
+ * rows change. */
 void st_sql_watch(struct storage *st, void (*on_frames)(struct storage *st, int frames));
-/* Tells the watcher of jobs that any of them may have changed. */
-void st_jobs_changed(struct storage *st);
+/* Tells of rows that may have got old values back. */
+void st_rows_undone(struct storage *st);
 /* May be called on a thread of the pool. */
 int st_sql_checkpoint(struct sqlite3 *db, bool truncate, int *log, int *done);
 /* Whether a result of SQLite's means that another connection is in the way for a moment. */
@@ -169,6 +184,14 @@ int st_prepare_control(struct storage *st, struct err *e) MUST_CHECK;
 void st_finalize_all(struct storage *st);
 /* Runs transaction control, which follows its own rules: it neither reads nor writes rows. */
 int st_control(struct storage *st, enum stmt_id id, const char *what, struct err *e) MUST_CHECK;
+
+/* --- known.c ---------------------------------------------------------------------------------- */
+/* Finds the one row of a statement whose parameters are these names (up to a NULL), as q_one()
+ * does. The row is kept for those who ask for the same names again: its columns must be of tables
+ * whose changes sql.c counts (places_changed). */
+int q_known(struct storage *st, enum stmt_id id, const char *const *names, struct arena *a,
+            const struct st_row *row, void *out, struct err *e) MUST_CHECK;
+void st_known_forget(struct storage *st);
 
 /* --- commit.c --------------------------------------------------------------------------------- */
 /* Opens the turn's transaction if it is not open yet. */

@@ -95,6 +95,8 @@ int __wrap_sqlite3_close(sqlite3 *db)
         return __real_sqlite3_close(db);
     must_be_free(c);
     sqlite3_wal_hook(db, NULL, NULL);
+    sqlite3_update_hook(db, NULL, NULL);
+    sqlite3_rollback_hook(db, NULL, NULL);
     if (!sqlite3_get_autocommit(db))
         must(sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL) == SQLITE_OK, "no rollback");
     sim_disk_detach(db);
