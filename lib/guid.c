@@ -25,23 +25,27 @@ void guid_new(char out[GUID_SIZE])
     write_out(u, 4, out);
 }
 
-void guid_new_at(int64_t now_us, char out[GUID_SIZE])
-{
-    uuid_t u;
-    uint64_t ms = (uint64_t)(now_us / 1000);
-    random_bytes(u, sizeof u);
-    for (int i = 5; i >= 0; i--, ms >>= 8)
-        u[i] = (unsigned char)ms;
-    write_out(u, 7, out);
-}
-
-void guid_next(struct guid_source *s, char out[GUID_SIZE])
+static unsigned char *next_random(struct guid_source *s)
 {
     if (s->left == 0) {
         random_bytes(s->random, sizeof s->random);
         s->left = sizeof s->random / sizeof s->random[0];
     }
-    write_out(s->random[--s->left], 4, out);
+    return s->random[--s->left];
+}
+
+void guid_next(struct guid_source *s, char out[GUID_SIZE])
+{
+    write_out(next_random(s), 4, out);
+}
+
+void guid_next_at(struct guid_source *s, int64_t now_us, char out[GUID_SIZE])
+{
+    unsigned char *u = next_random(s);
+    uint64_t ms = (uint64_t)(now_us / 1000);
+    for (int i = 5; i >= 0; i--, ms >>= 8)
+        u[i] = (unsigned char)ms;
+    write_out(u, 7, out);
 }
 
 bool guid_valid(const char *s)

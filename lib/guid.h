@@ -19,10 +19,10 @@ struct guid_source {
 
 /* Zeroed: ready. */
 void guid_next(struct guid_source *s, char out[GUID_SIZE]);
-void guid_new(char out[GUID_SIZE]);
 /* A GUID that begins with the time (RFC 9562 version 7), so that GUIDs made one after the other
  * stand side by side in an index. */
-void guid_new_at(int64_t now_us, char out[GUID_SIZE]);
+void guid_next_at(struct guid_source *s, int64_t now_us, char out[GUID_SIZE]);
+void guid_new(char out[GUID_SIZE]);
 bool guid_valid(const char *s); /* any case */
 
 #endif

@@ -118,7 +118,7 @@ void jsontext_add(struct strbuf *b, const json_t *v)
         jsontext_add_text(b, json_string_value(v), json_string_length(v));
         break;
     case JSON_INTEGER:
-        strbuf_printf(b, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
+        strbuf_int(b, json_integer_value(v));
         break;
     case JSON_REAL:
         add_real(b, v);

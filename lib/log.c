@@ -59,12 +59,13 @@ static void put_quoted(struct strbuf *b, const char *s)
 static void put_text(struct strbuf *b, const char *when, enum log_level level, const char *event,
                      const struct log_field *f, size_t n)
 {
-    strbuf_printf(b, "%s %s %s", when, level_names[level], event);
+    strbuf_concat(b, when, " ", level_names[level], " ", event);
     for (size_t i = 0; i < n; i++) {
         if (f[i].kind == LOG_FIELD_INT) {
-            strbuf_printf(b, " %s=%lld", f[i].key, (long long)f[i].num);
+            strbuf_concat(b, " ", f[i].key, "=");
+            strbuf_int(b, f[i].num);
         } else if (f[i].str) {
-            strbuf_printf(b, " %s=", f[i].key);
+            strbuf_concat(b, " ", f[i].key, "=");
             if (plain(f[i].str))
                 strbuf_puts(b, f[i].str);
             else

@@ -9,7 +9,8 @@
 
 #include "lib/arena.h"
 
-#define PRINT_GUESS 63 /* most of what is printed fits, and need not be measured first */
+#define PRINT_GUESS 63  /* most of what is printed fits, and need not be measured first */
+#define FIRST_ROOM  256 /* most texts fit, and need not be moved as they grow */
 
 static void reserve(struct strbuf *b, size_t more)
 {
@@ -17,7 +18,7 @@ static void reserve(struct strbuf *b, size_t more)
     size_t need = b->len + more + 1;
     if (need <= b->cap)
         return;
-    size_t cap = b->cap ? b->cap : 64;
+    size_t cap = b->cap ? b->cap : FIRST_ROOM;
     while (cap < need)
         cap *= 2;
     b->s = xrealloc(b->s, cap);
@@ -42,6 +43,25 @@ void strbuf_add(struct strbuf *b, const void *data, size_t n)
 void strbuf_puts(struct strbuf *b, const char *s)
 {
     strbuf_add(b, s, strlen(s));
+}
+
+void strbuf_concat_list(struct strbuf *b, const char *const *texts)
+{
+    for (const char *const *s = texts; *s; s++)
+        strbuf_puts(b, *s);
+}
+
+void strbuf_int(struct strbuf *b, int64_t v)
+{
+    char digits[20]; /* of the largest number, and a sign */
+    char *p = digits + sizeof digits;
+    uint64_t left = v < 0 ? -(uint64_t)v : (uint64_t)v;
+    do
+        *--p = (char)('0' + left % 10);
+    while ((left /= 10) > 0);
+    if (v < 0)
+        *--p = '-';
+    strbuf_add(b, p, (size_t)(digits + sizeof digits - p));
 }
 
 void strbuf_putc(struct strbuf *b, char c)

@@ -7,6 +7,7 @@
 #define LIB_STRBUF_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct strbuf {
     char *s; /* NULL until the first byte */
@@ -22,6 +23,10 @@ void strbuf_add(struct strbuf *b, const void *data, size_t n);
 void strbuf_puts(struct strbuf *b, const char *s);
 void strbuf_putc(struct strbuf *b, char c);
 void strbuf_printf(struct strbuf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Adds all texts. */
+#define strbuf_concat(b, ...) strbuf_concat_list(b, (const char *const[]){__VA_ARGS__, NULL})
+void strbuf_concat_list(struct strbuf *b, const char *const *texts); /* up to a NULL */
+void strbuf_int(struct strbuf *b, int64_t v);                        /* in decimal */
 /* Makes room for n more bytes and a NUL; the bytes count once they are added to `len`. */
 char *strbuf_room(struct strbuf *b, size_t n);
 void strbuf_cut(struct strbuf *b, size_t len); /* back to a length it had */

@@ -82,7 +82,7 @@ static void add_value(const struct writer *w, const struct value *in)
     } else if (!in->over) {
         add_token(w, in->tok);
     } else if (in->over->kind == OVER_INT) {
-        strbuf_printf(w->out, "%lld", (long long)in->over->number);
+        strbuf_int(w->out, in->over->number);
     } else {
         assert(in->over->kind == OVER_TEXT);
         jsontext_add_text(w->out, in->over->text, strlen(in->over->text));

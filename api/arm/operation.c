@@ -7,7 +7,6 @@
 #include "api/arm/errors.h"
 #include "api/arm/lookup.h"
 #include "front/batchai.h"
-#include "lib/guid.h"
 #include "lib/jsontext.h"
 #include "storage/storage.h"
 
@@ -21,12 +20,12 @@ static const char *resource_key(struct request *r, const struct op_request *o)
     const struct scope *s = o->scope;
     strbuf_puts(&b, arena_lower(&r->arena, s->subscription));
     if (s->group)
-        strbuf_printf(&b, "$%s", arena_lower(&r->arena, s->group));
+        strbuf_concat(&b, "$", arena_lower(&r->arena, s->group));
     if (s->workspace && !o->in_group)
-        strbuf_printf(&b, "$%s", s->workspace);
+        strbuf_concat(&b, "$", s->workspace);
     if (s->experiment && !o->in_group)
-        strbuf_printf(&b, "$%s", s->experiment);
-    strbuf_printf(&b, "$%s", o->kind == RES_GROUP ? arena_lower(&r->arena, o->name) : o->name);
+        strbuf_concat(&b, "$", s->experiment);
+    strbuf_concat(&b, "$", o->kind == RES_GROUP ? arena_lower(&r->arena, o->name) : o->name);
     const char *key = arena_strdup(&r->arena, b.s);
     strbuf_free(&b);
     return key;
@@ -36,7 +35,7 @@ int operation_start(struct request *r, const struct op_request *o, const char **
 {
     assert(o->resource_id != 0); /* by it the operation ends */
     char *id = arena_alloc(&r->arena, GUID_SIZE);
-    guid_new_at(r->now_us, id);
+    request_guid_at(r, id);
     struct operation op = {
         .guid = id,
         .subscription = arm_of(r)->subscription_id,
@@ -90,12 +89,12 @@ void reply_retry_after(struct request *r)
 static void add_links(struct request *r, const char *location, const char *guid)
 {
     const char *base =
-        arena_printf(&r->arena, "%s/subscriptions/%s/providers/%s/locations/%s", request_base(r),
-                     arm_of(r)->subscription_id, arm_of(r)->provider, location);
-    reply_header(r, "Location", "%s/operationstatuses/%s?api-version=%s", base, guid,
-                 r->version_name);
-    reply_header(r, "Azure-AsyncOperation", "%s/operationresults/%s?api-version=%s", base, guid,
-                 r->version_name);
+        arena_concat(&r->arena, request_base(r), "/subscriptions/", arm_of(r)->subscription_id,
+                     "/providers/", arm_of(r)->provider, "/locations/", location);
+    const char *id = arena_concat(&r->arena, guid, "?api-version=", r->version_name);
+    reply_header_text(r, "Location", arena_concat(&r->arena, base, "/operationstatuses/", id));
+    reply_header_text(r, "Azure-AsyncOperation",
+                      arena_concat(&r->arena, base, "/operationresults/", id));
 }
 
 struct replied *reply_accepted(struct request *r, const struct scope *scope, const char *guid)

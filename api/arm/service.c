@@ -56,7 +56,7 @@ static void add_remaining(struct request *r)
     const char *method = counted_method(r);
     for (size_t i = 0; i < sizeof remaining / sizeof remaining[0]; i++)
         if (strcmp(remaining[i].method, method) == 0)
-            reply_header(r, remaining[i].name, "%s", remaining[i].value);
+            reply_header_text(r, remaining[i].name, remaining[i].value);
 }
 
 /* Headers of the service itself, not of the gateways around it. A browser that saw
@@ -64,10 +64,10 @@ static void add_remaining(struct request *r)
  * sent in strict mode only. */
 void arm_provider_headers(struct request *r)
 {
-    reply_header(r, "Server", "Microsoft-HTTPAPI/2.0");
-    reply_header(r, "request-id", "%s", r->request_id);
+    reply_header_text(r, "Server", "Microsoft-HTTPAPI/2.0");
+    reply_header_text(r, "request-id", r->request_id);
     if (arm_of(r)->strict)
-        reply_header(r, "Strict-Transport-Security", "max-age=31536000; includeSubDomains");
+        reply_header_text(r, "Strict-Transport-Security", "max-age=31536000; includeSubDomains");
     add_remaining(r);
 }
 

@@ -83,7 +83,7 @@ static struct replied *create(struct request *r, const struct workspace *w, stru
 {
     struct err e;
     char guid[GUID_SIZE];
-    guid_new(guid);
+    request_guid(r, guid);
     struct cluster_spec spec = {0};
     schema_decode(&schema_cluster, &r->arena, a->doc, &spec);
     if (r->version == V_2017_09_01_PREVIEW)

@@ -43,7 +43,7 @@ static struct replied *create(struct request *r, const struct workspace *w, stru
 {
     struct err e;
     char guid[GUID_SIZE];
-    guid_new(guid);
+    request_guid(r, guid);
     accepted_place(a, w->scope.location);
     struct create_tx t = {.r = r,
                           .a = a,

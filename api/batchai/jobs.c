@@ -14,7 +14,6 @@
 #include "api/batchai/render.h"
 #include "api/batchai/shown_jobs.h"
 #include "front/batchai.h"
-#include "lib/guid.h"
 #include "model/home.h"
 #include "model/schema.h"
 #include "model/spec.h"
@@ -148,7 +147,7 @@ static struct replied *create(struct create_tx *t, const struct cluster *c)
     struct request *r = t->r;
     struct err e;
     char guid[GUID_SIZE];
-    guid_new(guid);
+    request_guid(r, guid);
     if (check_alive("cluster", c->name, c->prov_state, &e) < 0 || fill_job(t, c, guid, &e) < 0 ||
         st_whole(arm_of(r)->storage, create_in_tx, t, &e) < 0)
         return reply_err(r, &e);

@@ -42,7 +42,7 @@ struct api {
     struct token_cache *tokens;      /* owned */
     struct ways *ways;               /* owned */
     struct connections *connections; /* owned */
-    struct guid_source guids;        /* source of the ids of requests */
+    struct guid_source guids;        /* of requests, and of what they make */
     struct request *spare;           /* owned; finished requests, kept for later ones */
     int n_spare;
     size_t held, held_open; /* memory of bodies under way; of those that anybody sends */

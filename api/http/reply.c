@@ -18,15 +18,20 @@
 static char token_object;
 #define TOKEN ((struct replied *)(void *)&token_object)
 
-void reply_header(struct request *r, const char *name, const char *fmt, ...)
+void reply_header_text(struct request *r, const char *name, const char *value)
 {
     assert(r->n_headers < REQUEST_HEADERS_MAX);
+    r->header[r->n_headers++] = (struct request_header){name, value};
+}
+
+void reply_header(struct request *r, const char *name, const char *fmt, ...)
+{
     va_list ap;
     va_start(ap, fmt);
     char value[1024];
     vsnprintf(value, sizeof value, fmt, ap);
     va_end(ap);
-    r->header[r->n_headers++] = (struct request_header){name, arena_strdup(&r->arena, value)};
+    reply_header_text(r, name, arena_strdup(&r->arena, value));
 }
 
 /* The headers that every reply carries. */
@@ -40,9 +45,9 @@ static void add_common_headers(struct request *r, struct MHD_Response *resp)
     };
     for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
         MHD_add_response_header(resp, fixed[i].name, fixed[i].value);
-    char when[TIMEFMT_SIZE], routing[120];
+    char when[TIMEFMT_SIZE];
     timefmt_basic(r->now_us, 0, when);
-    snprintf(routing, sizeof routing, "LOCAL:%s:%s", when, r->correlation_id);
+    const char *routing = arena_concat(&r->arena, "LOCAL:", when, ":", r->correlation_id);
     MHD_add_response_header(resp, "x-ms-request-id", r->correlation_id);
     MHD_add_response_header(resp, "x-ms-correlation-request-id", r->correlation_id);
     MHD_add_response_header(resp, "x-ms-routing-request-id", routing);

@@ -92,6 +92,16 @@ bool request_has_body(const struct request *r)
     return request_header(r, "Transfer-Encoding") || (length && strtoull(length, NULL, 10) > 0);
 }
 
+void request_guid(struct request *r, char out[GUID_SIZE])
+{
+    guid_next(&r->api->guids, out);
+}
+
+void request_guid_at(struct request *r, char out[GUID_SIZE])
+{
+    guid_next_at(&r->api->guids, r->now_us, out);
+}
+
 bool request_may_log_in(const struct request *r)
 {
     return !r->connection || connection_may_log_in(r->connection, uv_now(r->config->loop));

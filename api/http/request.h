@@ -18,6 +18,7 @@
 #include "api/http/service.h"
 #include "lib/arena.h"
 #include "lib/err.h"
+#include "lib/guid.h"
 #include "lib/strbuf.h"
 
 struct MHD_Connection;
@@ -114,9 +115,15 @@ const char *request_base(struct request *r);
 int request_query_int(struct request *r, const char *name, long min, long max, long fallback,
                       long *out, struct err *e) MUST_CHECK;
 
+/* A new GUID; the second begins with the time of the request (lib/guid.h). Not for secrets. */
+void request_guid(struct request *r, char out[GUID_SIZE]);
+void request_guid_at(struct request *r, char out[GUID_SIZE]);
+
 /* Adds a header to the coming reply. */
 void reply_header(struct request *r, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/* The same with a text that lives as long as the request. */
+void reply_header_text(struct request *r, const char *name, const char *value);
 
 #define JSON_CONTENT_TYPE "application/json; charset=utf-8"
 

@@ -21,18 +21,14 @@ static size_t segment_length(const char *p)
     return (size_t)(strchrnul(p, '/') - p);
 }
 
-/* Segment i of the template: [*s, *s + *n). False: there are fewer. */
-static bool template_segment(const char *path, int i, const char **s, size_t *n)
+/* Takes the next segment off a template: [*s, *s + *n). False: there is none. */
+static bool next_segment(const char **template, const char **s, size_t *n)
 {
-    const char *p = path;
-    for (; i >= 0; i--) {
-        if (*p != '/')
-            return false;
-        p++;
-        *s = p;
-        *n = segment_length(p);
-        p += *n;
-    }
+    if (**template != '/')
+        return false;
+    *s = *template + 1;
+    *n = segment_length(*s);
+    *template = *s + *n;
     return *n > 0;
 }
 
@@ -72,9 +68,9 @@ static bool matches(const char *template, const struct request *r)
 
 const char *request_param(const struct request *r, const char *name)
 {
-    const char *s = "";
-    size_t n = 0, len = strlen(name);
-    for (int i = 0; template_segment(r->route->path, i, &s, &n); i++) {
+    const char *template = r->route->path, *s;
+    size_t n, len = strlen(name);
+    for (int i = 0; next_segment(&template, &s, &n); i++) {
         if (is_tail(s, n) && n == len + 3 && strncmp(s + 1, name, len) == 0)
             return r->rest;
         if (is_param(s, n) && n == len + 2 && strncmp(s + 1, name, len) == 0)
@@ -117,10 +113,9 @@ static int split_path(struct request *r, struct err *e)
 /* Decodes the part of the path that a {name*} matched. */
 static int take_tail(struct request *r, struct err *e)
 {
-    const char *s = "", *p = r->path;
-    size_t n = 0;
-    int i = 0;
-    for (; template_segment(r->route->path, i, &s, &n); i++) {
+    const char *template = r->route->path, *s, *p = r->path;
+    size_t n;
+    while (next_segment(&template, &s, &n)) {
         if (is_tail(s, n)) {
             n = strlen(++p);
             r->rest = url_decode(&r->arena, p, n);

@@ -157,6 +157,32 @@ static void strbuf_grows(void **state)
     strbuf_free(&b);
 }
 
+static void strbuf_adds_texts_and_numbers(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t v;
+        const char *text;
+    } numbers[] = {
+        {0, "0"},
+        {7, "7"},
+        {-10, "-10"},
+        {1234567890123, "1234567890123"},
+        {INT64_MAX, "9223372036854775807"},
+        {INT64_MIN, "-9223372036854775808"},
+    };
+    struct strbuf b = STRBUF_INIT;
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        strbuf_reset(&b);
+        strbuf_concat(&b, "a", "", "bc=");
+        strbuf_int(&b, numbers[i].v);
+        assert_memory_equal(b.s, "abc=", 4);
+        assert_string_equal(b.s + 4, numbers[i].text);
+        assert_int_equal(b.len, strlen(b.s));
+    }
+    strbuf_free(&b);
+}
+
 static void guids(void **state)
 {
     (void)state;
@@ -179,9 +205,10 @@ static void guids_of_later_sort_behind(void **state)
 {
     (void)state;
     char a[GUID_SIZE], b[GUID_SIZE], twin[GUID_SIZE];
-    guid_new_at(1700000000000000, a);
-    guid_new_at(1700000000000000, twin);
-    guid_new_at(1700000000001000, b);
+    struct guid_source source = {0};
+    guid_next_at(&source, 1700000000000000, a);
+    guid_next_at(&source, 1700000000000000, twin);
+    guid_next_at(&source, 1700000000001000, b);
     assert_true(guid_valid(a));
     assert_int_equal(a[14], '7');
     assert_non_null(strchr("89ab", a[19]));
@@ -214,6 +241,7 @@ int main(void)
         cmocka_unit_test(every_code_has_a_name),
         cmocka_unit_test(arena_hands_out),
         cmocka_unit_test(strbuf_grows),
+        cmocka_unit_test(strbuf_adds_texts_and_numbers),
         cmocka_unit_test(guids),
         cmocka_unit_test(guids_of_later_sort_behind),
         cmocka_unit_test(machines_step),
