@@ -21,6 +21,7 @@
 struct acceptor {
     enum api_version v;
     bool partial;
+    bool *secret; /* set by the first secret that is accepted */
     struct err *e;
 };
 
@@ -128,6 +129,12 @@ static int refuse_missing(const struct acceptor *c, const struct field *f, const
                    expected);
 }
 
+/* A value that is accepted as it was given. */
+static json_t *as_given(const json_t *in)
+{
+    return json_incref((json_t *)(uintptr_t)in); /* counting takes no const */
+}
+
 static json_t *upper_string(const char *s)
 {
     char *copy = xstrdup(s);
@@ -151,7 +158,7 @@ static int accept_string(const struct acceptor *c, const struct field *f, const 
     if (id)
         *out = json_string_nocheck(id);
     else
-        *out = f->flags & FIELD_UPPER ? upper_string(s) : json_stringn_nocheck(s, len);
+        *out = f->flags & FIELD_UPPER ? upper_string(s) : as_given(in);
     free(id);
     return 0;
 }
@@ -162,7 +169,7 @@ static int accept_int(const struct acceptor *c, const struct field *f, const jso
     json_int_t max = f->max ? f->max : INT32_MAX;
     if (!json_is_integer(in) || json_integer_value(in) < f->min || json_integer_value(in) > max)
         return refuse(c, f, at, in);
-    *out = json_integer(json_integer_value(in));
+    *out = as_given(in);
     return 0;
 }
 
@@ -182,7 +189,7 @@ static int accept_duration(const struct acceptor *c, const struct field *f, cons
     int64_t us;
     if (!json_is_string(in) || duration_parse(json_string_value(in), &us) < 0 || us <= 0)
         return refuse(c, f, at, in);
-    *out = json_stringn_nocheck(json_string_value(in), json_string_length(in));
+    *out = as_given(in);
     return 0;
 }
 
@@ -344,11 +351,15 @@ static int accept_field(const struct acceptor *c, const struct field *f, const j
     }
     int rc = accept_value(c, f, given, &at, level, &value);
     json_decref(fallback);
-    if (rc == 0 && ((f->flags & FIELD_DISCARD) || is_nothing(f, value)))
+    if (rc < 0)
+        return -1;
+    if (f->flags & FIELD_SECRET)
+        *c->secret = true;
+    if ((f->flags & FIELD_DISCARD) || is_nothing(f, value))
         json_decref(value);
-    else if (rc == 0)
+    else
         json_object_set_new_nocheck(out, canon, value);
-    return rc;
+    return 0;
 }
 
 static int accept_object(const struct acceptor *c, const struct schema *s, const json_t *in,
@@ -374,29 +385,30 @@ static int accept_object(const struct acceptor *c, const struct schema *s, const
     return 0;
 }
 
-static int accept(const struct schema *s, const struct acceptor *c, const json_t *body,
-                  json_t **doc, json_t **secrets)
+static int accept(const struct schema *s, struct acceptor c, const json_t *body, json_t **doc,
+                  json_t **secrets)
 {
+    bool secret = false;
+    c.secret = &secret;
     *doc = *secrets = NULL;
     if (!json_is_object(body))
-        return err_set(c->e, ERR_INVALID_PROPERTY, "", "the body is %s; it must be an object",
+        return err_set(c.e, ERR_INVALID_PROPERTY, "", "the body is %s; it must be an object",
                        body ? type_text(body) : "empty");
-    if (accept_object(c, s, body, NULL, 0, doc) < 0)
+    if (accept_object(&c, s, body, NULL, 0, doc) < 0)
         return -1;
-    schema_take_secrets(s, *doc, NULL, secrets);
+    if (secret)
+        schema_take_secrets(s, *doc, NULL, secrets);
     return 0;
 }
 
 int schema_accept(const struct schema *s, enum api_version v, const json_t *body, json_t **doc,
                   json_t **secrets, struct err *e)
 {
-    const struct acceptor c = {.v = v, .e = e};
-    return accept(s, &c, body, doc, secrets);
+    return accept(s, (struct acceptor){.v = v, .e = e}, body, doc, secrets);
 }
 
 int schema_accept_partial(const struct schema *s, enum api_version v, const json_t *body,
                           json_t **doc, json_t **secrets, struct err *e)
 {
-    const struct acceptor c = {.v = v, .partial = true, .e = e};
-    return accept(s, &c, body, doc, secrets);
+    return accept(s, (struct acceptor){.v = v, .partial = true, .e = e}, body, doc, secrets);
 }

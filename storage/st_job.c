@@ -73,14 +73,17 @@ int st_job_insert(struct storage *st, const struct job *j, const char *secrets, 
     return st_whole(st, insert_both, &new, e);
 }
 
+/* A PUT asks whether there is a job of this name, and mostly there is none: one index says that. */
 int st_job_get(struct storage *st, struct arena *a, int64_t experiment_id, const char *name,
                struct job *out, struct err *e)
 {
     struct q q;
-    q_read(&q, st, ST_JOB_GET);
+    int64_t id;
+    q_read(&q, st, ST_JOB_ID);
     q_int(&q, experiment_id);
     q_text(&q, name);
-    return q_one(&q, a, &job_row, out, e);
+    int rc = q_one_int(&q, &id, e);
+    return rc == 1 ? st_job_by_id(st, a, id, out, e) : rc;
 }
 
 int st_job_find(struct storage *st, struct arena *a, const struct scope *scope, const char *name,

@@ -127,7 +127,7 @@
       "SELECT count(*) FROM resource_group g JOIN workspace w ON w.group_id = g.id "               \
       "JOIN cluster c ON c.workspace_id = w.id WHERE g.subscription = ?1")                         \
     X(ST_JOB_INSERT, "INSERT INTO {+job}") \
-    X(ST_JOB_GET, JOB_SELECT "WHERE j.experiment_id = ?1 AND j.name = ?2")                         \
+    X(ST_JOB_ID, "SELECT id FROM job WHERE experiment_id = ?1 AND name = ?2")                      \
     X(ST_JOB_FIND, JOB_SELECT "WHERE g.subscription = ?1 AND g.name = ?2 AND w.name = ?3 AND r.name = ?4 AND j.name = ?5") \
     X(ST_JOB_BY_ID, JOB_SELECT "WHERE j.id = ?1")                                                  \
     X(ST_JOB_LIST_SHOWN, "SELECT {job_shown} FROM job j WHERE j.experiment_id = ?1 AND j.id > ?2 ORDER BY j.id LIMIT ?3") \
