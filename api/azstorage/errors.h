@@ -9,7 +9,14 @@
 
 #define AZSTORAGE_OWN(X)                                                                           \
     X(AZSTORAGE_LINK_EXPIRED, 403, "AuthenticationFailed", 0)                                      \
-    X(AZSTORAGE_RANGE, 416, "InvalidRange", 0)
+    X(AZSTORAGE_RANGE, 416, "InvalidRange", 0)                                                     \
+    X(AZSTORAGE_AUTHENTICATION, 403, "AuthenticationFailed", 0)                                    \
+    X(AZSTORAGE_AUTHORIZATION, 403, "AuthorizationFailure", 0)                                     \
+    X(AZSTORAGE_SOURCE_ADDRESS, 403, "AuthorizationSourceIPMismatch", 0)                           \
+    X(AZSTORAGE_PROTOCOL, 403, "AuthorizationProtocolMismatch", 0)                                 \
+    X(AZSTORAGE_SERVICE, 403, "AuthorizationServiceMismatch", 0)                                   \
+    X(AZSTORAGE_RESOURCE_TYPE, 403, "AuthorizationResourceTypeMismatch", 0)                        \
+    X(AZSTORAGE_PERMISSION, 403, "AuthorizationPermissionMismatch", 0)
 enum { ERROR_OWN_KINDS(AZSTORAGE_KINDS, AZSTORAGE_OWN) };
 
 struct error_words azstorage_words(int kind);

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/azstorage/shared_key.h"
+
+#include <assert.h>
+#include <sodium.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define PREFIX             "x-ms-"
+#define ZERO_IS_EMPTY_FROM "2015-02-21" /* the version that signs a length of 0 as "" */
+
+static_assert(SIGNATURE_SIZE == sodium_base64_ENCODED_LEN(crypto_auth_hmacsha256_BYTES,
+                                                          sodium_base64_VARIANT_ORIGINAL),
+              "a signature has room");
+
+/* --- orders of names ------------------------------------------------------------------------ */
+
+/* What counts before what, as each order has it; all else counts by its byte, before these. */
+static const char *const ranks[NAME_ORDERS] = {
+    [NAMES_AS_SERVICE] = "_0123456789abcdefghijklmnopqrstuvwxyz",
+    [NAMES_BY_BYTE] = "-0123456789_abcdefghijklmnopqrstuvwxyz",
+    [NAMES_AS_ICU] = "_-0123456789abcdefghijklmnopqrstuvwxyz",
+};
+
+static int rank(char c, enum name_order order)
+{
+    const char *at = c ? strchr(ranks[order], c) : NULL;
+    return at ? 256 + (int)(at - ranks[order]) : (unsigned char)c;
+}
+
+/* Names that differ in their hyphens only: the one whose hyphen comes first goes last. */
+static int compare_hyphens(const char *a, const char *b)
+{
+    for (; *a || *b; a++, b++)
+        if ((*a == '-') != (*b == '-'))
+            return *a == '-' ? 1 : -1;
+    return 0;
+}
+
+int name_compare(const char *a, const char *b, enum name_order order)
+{
+    bool skip = order == NAMES_AS_SERVICE;
+    const char *p = a, *q = b;
+    for (;; p++, q++) {
+        while (skip && *p == '-')
+            p++;
+        while (skip && *q == '-')
+            q++;
+        if (*p != *q)
+            return rank(*p, order) - rank(*q, order);
+        if (!*p)
+            return skip ? compare_hyphens(a, b) : 0;
+    }
+}
+
+struct item {
+    const char *name, *value;
+    size_t at; /* among all, as they came */
+};
+
+static int compare_headers(const void *a, const void *b, void *order)
+{
+    const struct item *x = a, *y = b;
+    int names = name_compare(x->name, y->name, *(const enum name_order *)order);
+    return names ? names : x->at < y->at ? -1 : 1;
+}
+
+static int compare_parameters(const void *a, const void *b)
+{
+    const struct item *x = a, *y = b;
+    int names = strcmp(x->name, y->name);
+    return names ? names : strcmp(x->value, y->value);
+}
+
+/* --- the text ------------------------------------------------------------------------------- */
+
+static const char *header(const struct signed_head *h, const char *name)
+{
+    for (size_t i = 0; i < h->n_headers; i++)
+        if (strcasecmp(h->header[i].name, name) == 0)
+            return h->header[i].value;
+    return "";
+}
+
+/* The value without the blanks around it. */
+static void add_trimmed(struct strbuf *out, const char *s)
+{
+    size_t n;
+    s += strspn(s, " \t");
+    n = strlen(s);
+    while (n > 0 && strchr(" \t\r\n", s[n - 1]))
+        n--;
+    strbuf_add(out, s, n);
+}
+
+/* Values of the same name are joined by commas. */
+static void add_sorted(const struct item *v, size_t n, const char *before, const char *after,
+                       struct strbuf *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        bool again = i > 0 && strcmp(v[i].name, v[i - 1].name) == 0;
+        if (again)
+            strbuf_putc(out, ',');
+        else
+            strbuf_printf(out, "%s%s:", before, v[i].name);
+        add_trimmed(out, v[i].value);
+        if (i + 1 == n || strcmp(v[i + 1].name, v[i].name) != 0)
+            strbuf_puts(out, after);
+    }
+}
+
+static void add_headers(const struct signed_head *h, enum name_order order, struct arena *a,
+                        struct strbuf *out)
+{
+    struct item *v = arena_alloc(a, (h->n_headers + 1) * sizeof *v);
+    size_t n = 0;
+    for (size_t i = 0; i < h->n_headers; i++)
+        if (strncasecmp(h->header[i].name, PREFIX, strlen(PREFIX)) == 0)
+            v[n++] = (struct item){arena_lower(a, h->header[i].name), h->header[i].value, i};
+    qsort_r(v, n, sizeof *v, compare_headers, &order);
+    add_sorted(v, n, "", "\n", out);
+}
+
+static void add_query(const struct signed_head *h, enum shared_key_form form, struct arena *a,
+                      struct strbuf *out)
+{
+    struct item *v = arena_alloc(a, (h->n_query + 1) * sizeof *v);
+    for (size_t i = 0; i < h->n_query; i++)
+        v[i] = (struct item){arena_lower(a, h->query[i].name), h->query[i].value, i};
+    qsort(v, h->n_query, sizeof *v, compare_parameters);
+    if (form == SHARED_KEY) {
+        add_sorted(v, h->n_query, "\n", "", out);
+        return;
+    }
+    for (size_t i = 0; i < h->n_query; i++)
+        if (strcmp(v[i].name, "comp") == 0)
+            strbuf_printf(out, "?comp=%s", v[i].value);
+}
+
+static const char *length_line(const struct signed_head *h)
+{
+    const char *length = header(h, "Content-Length"), *version = header(h, "x-ms-version");
+    bool old = *version && strcmp(version, ZERO_IS_EMPTY_FROM) < 0;
+    return strcmp(length, "0") == 0 && !old ? "" : length;
+}
+
+static void add_standard(const struct signed_head *h, enum shared_key_form form, struct strbuf *out)
+{
+    static const char *const whole[] = {"Content-Encoding",
+                                        "Content-Language",
+                                        "Content-Length",
+                                        "Content-MD5",
+                                        "Content-Type",
+                                        "Date",
+                                        "If-Modified-Since",
+                                        "If-Match",
+                                        "If-None-Match",
+                                        "If-Unmodified-Since",
+                                        "Range",
+                                        NULL};
+    static const char *const lite[] = {"Content-MD5", "Content-Type", "Date", NULL};
+    bool dated = *header(h, "x-ms-date") != '\0'; /* it stands for Date */
+    for (const char *const *name = form == SHARED_KEY ? whole : lite; *name; name++) {
+        if (strcmp(*name, "Content-Length") == 0)
+            strbuf_puts(out, length_line(h));
+        else if (!dated || strcmp(*name, "Date") != 0)
+            add_trimmed(out, header(h, *name));
+        strbuf_putc(out, '\n');
+    }
+}
+
+void shared_key_text(const struct signed_head *h, const char *account, enum shared_key_form form,
+                     enum name_order order, struct arena *a, struct strbuf *out)
+{
+    strbuf_printf(out, "%s\n", h->method);
+    add_standard(h, form, out);
+    add_headers(h, order, a, out);
+    strbuf_printf(out, "/%s%s", account, *h->path ? h->path : "/");
+    add_query(h, form, a, out);
+}
+
+/* --- signatures ----------------------------------------------------------------------------- */
+
+void signature_make(const unsigned char *key, size_t n_key, const char *text, size_t n_text,
+                    char out[SIGNATURE_SIZE])
+{
+    unsigned char mac[crypto_auth_hmacsha256_BYTES];
+    crypto_auth_hmacsha256_state s;
+    crypto_auth_hmacsha256_init(&s, key, n_key);
+    crypto_auth_hmacsha256_update(&s, (const unsigned char *)text, n_text);
+    crypto_auth_hmacsha256_final(&s, mac);
+    sodium_bin2base64(out, SIGNATURE_SIZE, mac, sizeof mac, sodium_base64_VARIANT_ORIGINAL);
+    sodium_memzero(&s, sizeof s);
+}
+
+int signature_equals(const char *sent, const char made[SIGNATURE_SIZE])
+{
+    char copy[SIGNATURE_SIZE];
+    if (strlen(sent) != SIGNATURE_SIZE - 1)
+        return 0;
+    memcpy(copy, sent, sizeof copy);
+    for (char *p = copy; *p; p++)
+        if (*p == ' ')
+            *p = '+';
+    return sodium_memcmp(copy, made, sizeof copy) == 0;
+}
