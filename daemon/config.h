@@ -61,7 +61,7 @@ struct config {
     char *subscription_id, *subscription_name;
     int64_t token_lifetime_s;
     int64_t retry_after_s;
-    bool strict;
+    bool strict, http_serve, http_expose;
     int64_t resizing_s;
     int64_t nodes;
     struct config_list vm_sizes;

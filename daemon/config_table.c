@@ -23,6 +23,12 @@ static const struct setting rows[] = {
         "Where to serve HTTPS: a list of ADDR:PORT, IPv6 addresses in brackets. localhost means "
         "both "
         "loopback addresses; port 0 picks a free one. --listen replaces the list."),
+    BOOL("http", "serve", AT(http_serve), "false",
+         "Serve plain HTTP as well, on the same ports, to clients on this machine. Clients refuse "
+         "to send tokens over it, so it is for curl and for keys of storage accounts."),
+    BOOL("http", "expose", AT(http_expose), "false",
+         "Serve plain HTTP, if it is served, to clients of other machines too: whoever is in "
+         "between reads everything."),
     ROW(SETTING_STR, "", "state_dir", AT(state_dir), "", NULL, NULL,
         "The directory that holds everything the daemon keeps. Empty: $BATCHAID_STATE_DIR, else "
         "$STATE_DIRECTORY (set by systemd), else $XDG_STATE_HOME/batchaid, else "

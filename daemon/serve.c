@@ -310,6 +310,11 @@ static struct api_deps api_deps(struct daemon *d)
                 .client_secret = c->credentials->client_secret}};
 }
 
+static enum api_http plain_http(const struct config *cf)
+{
+    return !cf->http_serve ? API_HTTP_NONE : cf->http_expose ? API_HTTP_ANY : API_HTTP_LOCAL;
+}
+
 static int open_api(struct daemon *d, struct err *e)
 {
     const struct serve_config *c = d->c;
@@ -334,6 +339,7 @@ static int open_api(struct daemon *d, struct err *e)
                                   .hurry_ctx = d,
                                   .listen = d->listen,
                                   .n_listen = n,
+                                  .http = plain_http(cf),
                                   .cert_pem = c->certs->cert_pem,
                                   .key_pem = c->certs->key_pem,
                                   .token_key = c->credentials->token_key,

@@ -96,11 +96,12 @@ static int bad_token(struct err *e, const char *why)
 static const char *const arm_audiences[] = {"https://management.azure.com",
                                             "https://management.core.windows.net"};
 
-/* `audience` is `base`, or something below it. */
+/* `audience` is `base`, or something below it, over https or http. */
 static bool is_below(const char *audience, const char *base)
 {
-    size_t n = strlen(base);
-    return strncasecmp(audience, base, n) == 0 && (audience[n] == '\0' || audience[n] == '/');
+    const char *a = strstr(audience, "://"), *b = strstr(base, "://");
+    size_t n = strlen(b);
+    return a && strncasecmp(a, b, n) == 0 && (a[n] == '\0' || a[n] == '/');
 }
 
 bool audience_served(struct request *r, const char *audience)

@@ -78,37 +78,6 @@ static void keep(struct request *r, const char *data, size_t n)
 
 /* --- heads ---------------------------------------------------------------------------------- */
 
-static enum MHD_Result count_length(void *ctx, enum MHD_ValueKind kind, const char *key,
-                                    const char *value)
-{
-    (void)kind, (void)value;
-    *(int *)ctx += strcasecmp(key, "Content-Length") == 0;
-    return MHD_YES;
-}
-
-/* The head must define the end of the body once and in one way. A proxy might otherwise understand
- * it differently, and take part of the body for another request (RFC 9112, section 6.3). */
-int body_check_head(struct request *r, struct err *e)
-{
-    int lengths = 0;
-    MHD_get_connection_values(r->conn, MHD_HEADER_KIND, count_length, &lengths);
-    const char *coding = request_header(r, "Transfer-Encoding");
-    r->hang_up = true;
-    if (coding && lengths > 0)
-        return err_set(
-            e, ERR_BAD_REQUEST, NULL,
-            "The request has both a Content-Length and a Transfer-Encoding; it must have "
-            "one of them.");
-    if (lengths > 1)
-        return err_set(e, ERR_BAD_REQUEST, NULL,
-                       "The request has %d Content-Length headers; it must have one.", lengths);
-    if (coding && strcasecmp(coding, "chunked") != 0)
-        return err_set(e, ERR_BAD_REQUEST, NULL,
-                       "The Transfer-Encoding is '%.60s'; only chunked is understood.", coding);
-    r->hang_up = false;
-    return 0;
-}
-
 void body_begin(struct request *r)
 {
     const char *length = request_header(r, "Content-Length");
@@ -154,7 +123,7 @@ void body_more(struct request *r)
     }
     *p = r->next_starved;
     r->api->suspended--;
-    r->listener->dirty = true;
+    r->engine->dirty = true;
     MHD_resume_connection(r->conn);
 }
 

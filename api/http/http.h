@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The HTTP room: a libmicrohttpd daemon per listening socket, without threads of its own (its epoll
- * descriptor is one uv_poll on the loop). A request goes server -> router -> handler of a service
- * (in a folder beside this one) -> reply. A reply leaves only once everything written so far is on
- * disk (st_when_durable).
+ * The HTTP room: libmicrohttpd on the loop, without threads of its own. A request goes doors ->
+ * engine -> server -> router -> handler of a service (in a folder beside this one) -> reply. A
+ * reply leaves only once everything written so far is on disk (st_when_durable).
  *
  * Borrows everything in its configuration; owns the sockets and requests under way.
  */
@@ -36,6 +35,13 @@ struct api_disk {
     void *ctx;
 };
 
+/* Who may speak plain HTTP on the ports, where a connection's first byte tells it from TLS. */
+enum api_http {
+    API_HTTP_NONE,  /* nobody: the reply says where to go */
+    API_HTTP_LOCAL, /* clients on loopback addresses */
+    API_HTTP_ANY
+};
+
 struct api_config {
     uv_loop_t *loop;
     struct api_disk disk;
@@ -50,6 +56,7 @@ struct api_config {
 
     const struct api_listen *listen;
     size_t n_listen;
+    enum api_http http;
     const char *cert_pem, *key_pem; /* PEM text of the server certificate (chain) and its key */
 
     const uint8_t *token_key; /* 32 bytes; signs access tokens and download links */

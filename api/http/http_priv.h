@@ -5,34 +5,23 @@
 #ifndef API_HTTP_PRIV_H
 #define API_HTTP_PRIV_H
 
+#include "api/http/engine.h"
 #include "api/http/http.h"
 #include "api/http/request.h"
 #include "lib/guid.h"
 
-struct MHD_Daemon;
 struct connections;
+struct doors;
 struct token_cache;
 struct ways;
 
-struct listener {
-    struct api *api;
-    struct MHD_Daemon *mhd; /* owned */
-    uv_poll_t poll;         /* on the epoll descriptor of mhd */
-    uv_timer_t timer;       /* for the timeout of MHD_get_timeout */
-    uv_idle_t idle;         /* for a timeout of 0 */
-    bool dirty;             /* a connection was resumed: run before the loop sleeps */
-    bool handled;           /* a handler ran since the pump began */
-    int port;
-    int open_handles;
-};
-
-#define API_LISTENERS_MAX 16
+#define API_SOCKETS_MAX 16
 
 struct api {
     struct api_config config;
-    struct listener listener[API_LISTENERS_MAX];
-    int n_listeners;
-    int closing_handles;
+    struct doors *doors; /* owned */
+    struct engine engine[API_ENGINES];
+    int open_engines;
     int under_way; /* requests between their first byte and their completion */
     int suspended; /* of these, how many wait for the disk or the pool */
     bool stopping;
@@ -56,8 +45,10 @@ struct api {
 /* Takes over resp (NULL: out of memory), adds what every reply carries. */
 struct replied *reply_response(struct request *r, int status, const char *content_type,
                                struct MHD_Response *resp) MUST_CHECK;
-/* body.c: check what the head says about the body, before and after the route is known. */
-int body_check_head(struct request *r, struct err *e) MUST_CHECK;
+/* head.c: fills in host and path. -1: the request is answered with that, and its connection closed.
+ */
+int head_check(struct request *r, struct err *e) MUST_CHECK;
+/* body.c: checks what the head says about the body, once the route is known. */
 void body_begin(struct request *r);
 /* Takes the next bytes; *size becomes the number of bytes left. -1: the connection must be cut. */
 int body_take(struct request *r, const char *data, size_t *size) MUST_CHECK;
@@ -67,7 +58,7 @@ void body_release(struct request *r);
 void body_hurry(struct api *api);
 
 /* request_life.c. NULL: nothing to destroy. */
-struct request *request_create(struct listener *l, struct MHD_Connection *conn, const char *method,
+struct request *request_create(struct engine *l, struct MHD_Connection *conn, const char *method,
                                const char *url);
 void request_destroy(struct request *r);
 void requests_free_spare(struct api *api);

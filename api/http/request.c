@@ -137,12 +137,9 @@ void request_release(struct request *r)
 
 const char *request_base(struct request *r)
 {
-    const char *host = request_header(r, "Host");
-    if (!host || !*host || strlen(host) > 255 ||
-        strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-:[]") !=
-            strlen(host))
+    if (!*r->host)
         return r->api->endpoint;
-    return arena_printf(&r->arena, "https://%s", host);
+    return arena_printf(&r->arena, "%s://%s", r->engine->tls ? "https" : "http", r->host);
 }
 
 int request_query_int(struct request *r, const char *name, long min, long max, long fallback,

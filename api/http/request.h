@@ -23,7 +23,7 @@
 
 struct MHD_Connection;
 struct MHD_Response;
-struct listener;
+struct engine;
 struct body_sink;
 struct connection;
 struct form;
@@ -48,6 +48,7 @@ struct request {
     const void
         *deps; /* of the service; each service has a function that returns it with its type */
     const char *method, *path;                 /* arena; path as sent, without query */
+    const char *host;                          /* as sent, perhaps with a port; "": none */
     const char *segment[REQUEST_SEGMENTS_MAX]; /* decoded; arena */
     size_t segment_len[REQUEST_SEGMENTS_MAX];
     int n_segments;
@@ -68,7 +69,7 @@ struct request {
     /* Below: for server.c, router.c and reply.c only. */
     struct MHD_Connection *conn;
     struct connection *connection; /* NULL: in a test */
-    struct listener *listener;
+    struct engine *engine;
     struct MHD_Response *response; /* owned until sent */
     int status;
     struct request_header header[REQUEST_HEADERS_MAX];
@@ -109,7 +110,7 @@ bool request_has_body(const struct request *r);
 /* Failed logins are limited for each address: whether this one may try, and that it has failed. */
 bool request_may_log_in(const struct request *r);
 void request_login_failed(const struct request *r);
-/* "https://HOST:PORT" as the client reached us. */
+/* "https://HOST:PORT", or http, as the client reached us. */
 const char *request_base(struct request *r);
 /* An integer query parameter within [min, max], or `fallback` if absent. */
 int request_query_int(struct request *r, const char *name, long min, long max, long fallback,

@@ -24,15 +24,16 @@ static struct request *take_spare(struct api *api)
     return r;
 }
 
-struct request *request_create(struct listener *l, struct MHD_Connection *conn, const char *method,
+struct request *request_create(struct engine *l, struct MHD_Connection *conn, const char *method,
                                const char *url)
 {
     struct api *api = l->api;
     struct request *r = take_spare(api);
     r->api = api;
     r->config = &api->config;
-    r->listener = l;
+    r->engine = l;
     r->conn = conn;
+    r->host = "";
     r->method = arena_strdup(&r->arena, method);
     r->path = arena_strdup(&r->arena, url);
     r->now_us = clock_now(&r->config->clock);

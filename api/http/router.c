@@ -189,11 +189,11 @@ static const char *path_matches(const struct service *s, const struct request *r
 /* A service with a list of hosts goes before those without. */
 static void find_service(struct request *r)
 {
-    const char *host = request_header(r, "Host"), *best = NULL;
+    const char *best = NULL;
     for (size_t i = 0; i < r->config->n_services; i++) {
         const struct served *served = &r->config->services[i];
         const struct service *s = served->service;
-        const char *path = host_matches(s, host ? host : "") ? path_matches(s, r) : NULL;
+        const char *path = host_matches(s, r->host) ? path_matches(s, r) : NULL;
         if (!path)
             continue;
         assert(!r->service || best); /* the service was found by its path before */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * libmicrohttpd on the loop. One MHD daemon per listening socket, in external epoll mode: its epoll
- * descriptor is watched by a uv_poll, MHD_get_timeout() feeds a uv_timer, and MHD_run() does the
- * rest. A request lives from MHD's first call to MHD's completion callback, including the time when
- * it is suspended.
+ * Requests, from the doors through an engine (doors.h, engine.h) to the router and back. A request
+ * lives from MHD's first call to MHD's completion callback, including the time when it is
+ * suspended.
  *
  *     head -> reading -> dispatched -> [waiting for the pool] -> [waiting for the disk] -> sent
  *
@@ -20,6 +19,7 @@
 #include "api/http/auth.h"
 #include "api/http/body.h"
 #include "api/http/connections.h"
+#include "api/http/doors.h"
 #include "api/http/http_priv.h"
 #include "api/http/listen.h"
 #include "api/http/router.h"
@@ -34,6 +34,7 @@
 #define STRING(number)    STRING_OF(number)
 #define STRING_OF(text)   #text
 #define FIRST_HEAD_MS     20000
+#define TLS_PRIORITIES    "NORMAL:-VERS-TLS1.0:-VERS-TLS1.1"
 #define STOP_GRACE_MS     2000
 
 static bool has_pending(const struct api_config *c)
@@ -58,7 +59,7 @@ static void resume(struct request *r)
 {
     assert(r->response && !r->finished && r->api->suspended > 0);
     r->finished = true;
-    r->listener->dirty = true;
+    r->engine->dirty = true;
     r->api->suspended--;
     MHD_resume_connection(r->conn);
 }
@@ -198,7 +199,7 @@ static enum MHD_Result respond(struct request *r)
         uint64_t begun = uv_hrtime();
         dispatch(r);
         note_time(r->api, r->route, begun);
-        r->listener->handled = true;
+        r->engine->handled = true;
     }
     assert(r->later || r->response);
     if (!r->later || r->answered)
@@ -206,6 +207,11 @@ static enum MHD_Result respond(struct request *r)
     r->waiting = true;
     suspend(r);
     return MHD_YES;
+}
+
+static int socket_of(struct MHD_Connection *conn)
+{
+    return MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
 }
 
 static struct connection *connection_of(struct MHD_Connection *conn)
@@ -217,7 +223,7 @@ static struct connection *connection_of(struct MHD_Connection *conn)
  * would follow. */
 static enum MHD_Result begin(struct request *r)
 {
-    if (body_check_head(r, &r->early) == 0 && router_accept(r, &r->early) == 0)
+    if (head_check(r, &r->early) == 0 && router_accept(r, &r->early) == 0)
         err_clear(&r->early);
     assert(r->early.code || (r->service && r->route));
     body_begin(r);
@@ -226,7 +232,7 @@ static enum MHD_Result begin(struct request *r)
     if (!r->early.code && (r->route->flags & ROUTE_STREAM)) {
         struct replied *token = r->route->handler(r);
         (void)token;
-        r->listener->handled = true;
+        r->engine->handled = true;
     }
     return MHD_YES;
 }
@@ -296,6 +302,17 @@ static const char *too_much(const char *uri)
                : NULL;
 }
 
+/* Sends bytes that are no reply of libmicrohttpd's. */
+static void say_at_once(struct MHD_Connection *conn, const char *bytes, size_t n)
+{
+    gnutls_session_t tls =
+        MHD_get_connection_info(conn, MHD_CONNECTION_INFO_GNUTLS_SESSION)->tls_session;
+    if (!tls)
+        send(socket_of(conn), bytes, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+    else if (gnutls_record_send(tls, bytes, n) > 0)
+        gnutls_bye(tls, GNUTLS_SHUT_WR);
+}
+
 static void *on_uri(void *ctx, const char *uri, struct MHD_Connection *conn)
 {
     (void)ctx;
@@ -309,120 +326,77 @@ static void *on_uri(void *ctx, const char *uri, struct MHD_Connection *conn)
                        "HTTP/1.1 414 URI Too Long\r\nContent-Type: " JSON_CONTENT_TYPE
                        "\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
                        n, body);
-    gnutls_session_t tls =
-        MHD_get_connection_info(conn, MHD_CONNECTION_INFO_GNUTLS_SESSION)->tls_session;
-    if (gnutls_record_send(tls, reply, (size_t)len) > 0)
-        gnutls_bye(tls, GNUTLS_SHUT_WR);
+    say_at_once(conn, reply, (size_t)len);
     connection_refuse(connection_of(conn));
-    shutdown(MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd, SHUT_WR);
+    shutdown(socket_of(conn), SHUT_WR);
     return NULL;
 }
 
 static void on_connection(void *ctx, struct MHD_Connection *conn, void **state,
                           enum MHD_ConnectionNotificationCode code)
 {
-    struct listener *l = ctx;
+    struct engine *x = ctx;
+    (void)conn;
     if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
         connection_closed(*state);
-        /* After descriptors ran out, libmicrohttpd accepts again only in the run after a connection
-         * has gone, and nothing else would wake it. */
-        l->dirty |= !l->api->stopping;
         return;
     }
-    *state = connection_opened(
-        l->api->connections,
-        MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
-        MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
+    assert(x->arriving);
+    *state = x->arriving;
+    x->arriving = NULL;
 }
 
-static void on_timer(uv_timer_t *t);
-static void on_idle(uv_idle_t *i);
-
-/* "At once" is an idle handle, not a timer of 0 ms: libuv runs a timer that its own callback arms
- * again for now in the same pass, and would never come to the turn's hooks. */
-static void pump(struct listener *l)
+/* MHD has closed the socket if it does not take it. */
+static void on_arrival(void *ctx, const struct arrival *a)
 {
-    l->dirty = false;
-    MHD_run(l->mhd);
-    unsigned long long ms = 0;
-    if (MHD_get_timeout(l->mhd, &ms) != MHD_YES)
-        return;
-    if (ms == 0)
-        uv_idle_start(&l->idle, on_idle);
-    else
-        uv_timer_start(&l->timer, on_timer, ms, 0);
+    struct api *api = ctx;
+    struct engine *x = &api->engine[a->tls ? ENGINE_TLS : ENGINE_PLAIN];
+    x->arriving = a->connection;
+    MHD_add_connection(x->mhd, a->fd, a->from, a->from_len);
+    if (x->arriving)
+        connection_closed(x->arriving);
+    x->arriving = NULL;
+    x->dirty = true;
 }
 
-static void on_idle(uv_idle_t *i)
+static bool has_more(const struct engine *x)
 {
-    uv_idle_stop(i);
-    pump(i->data);
+    return has_pending(&x->api->config);
 }
 
-static void on_timer(uv_timer_t *t)
-{
-    pump(t->data);
-}
-
-static void on_poll(uv_poll_t *p, int status, int events)
-{
-    (void)status, (void)events;
-    pump(p->data);
-}
-
-/* Runs inside the turn's hook, after its commit: if a handler ran, what it left to the turn's end
- * (a commit, a command to a node) waits for the next, and a connection that was resumed meanwhile
- * for the next pump. So the loop must turn once more before it sleeps. */
-static void pump_in_turn(struct listener *l)
-{
-    l->handled = false;
-    pump(l);
-    if (l->handled || l->dirty || has_pending(&l->api->config))
-        uv_idle_start(&l->idle, on_idle);
-}
-
+/* Runs inside the turn's hook, after its commit. */
 void api_turn(struct api *api)
 {
-    for (int i = 0; i < api->n_listeners; i++)
-        if (api->listener[i].dirty)
-            pump_in_turn(&api->listener[i]);
+    for (int i = 0; i < API_ENGINES; i++)
+        engine_turn(&api->engine[i], has_more);
 }
 
-static int start_mhd(struct listener *l, int fd, struct err *e)
+static int start_engine(struct api *api, enum api_engine which, struct err *e)
 {
-    const struct api_config *c = &l->api->config;
-    l->mhd = MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_TLS, 0, NULL, NULL, on_request, l,
-        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_HTTPS_MEM_CERT, c->cert_pem,
-        MHD_OPTION_HTTPS_MEM_KEY, c->key_pem, MHD_OPTION_HTTPS_PRIORITIES,
-        "NORMAL:-VERS-TLS1.0:-VERS-TLS1.1", MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL,
-        MHD_OPTION_NOTIFY_CONNECTION, on_connection, l, MHD_OPTION_URI_LOG_CALLBACK, on_uri, NULL,
-        MHD_OPTION_UNESCAPE_CALLBACK, keep_escaped, NULL, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)CONNECTION_LIMIT, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)CONNECTION_TIMEOUT_S,
+    const struct api_config *c = &api->config;
+    struct engine *x = &api->engine[which];
+    const struct MHD_OptionItem certificate[] = {
+        {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)c->cert_pem},
+        {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)c->key_pem},
+        {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)TLS_PRIORITIES},
+        {MHD_OPTION_END, 0, NULL}};
+    const struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
+    x->api = api;
+    x->tls = which == ENGINE_TLS;
+    struct MHD_Daemon *mhd = MHD_start_daemon(
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET |
+            (x->tls ? MHD_USE_TLS : 0),
+        0, NULL, NULL, on_request, x, MHD_OPTION_ARRAY, x->tls ? certificate : none,
+        MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_NOTIFY_CONNECTION,
+        on_connection, x, MHD_OPTION_URI_LOG_CALLBACK, on_uri, NULL, MHD_OPTION_UNESCAPE_CALLBACK,
+        keep_escaped, NULL, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTION_LIMIT,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)CONNECTION_TIMEOUT_S,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY, MHD_OPTION_END);
-    if (!l->mhd)
-        return err_set(e, ERR_CONFIG, NULL, "the HTTPS server did not start (certificate or key?)");
-    const union MHD_DaemonInfo *info = MHD_get_daemon_info(l->mhd, MHD_DAEMON_INFO_EPOLL_FD);
-    uv_poll_init(c->loop, &l->poll, info->epoll_fd);
-    uv_timer_init(c->loop, &l->timer);
-    uv_idle_init(c->loop, &l->idle);
-    l->poll.data = l->timer.data = l->idle.data = l;
-    l->open_handles = 3;
-    uv_poll_start(&l->poll, UV_READABLE, on_poll);
-    return 0;
-}
-
-static int open_listener(struct api *api, const struct listen_socket *s, struct err *e)
-{
-    struct listener *l = &api->listener[api->n_listeners];
-    l->api = api;
-    l->port = s->port;
-    if (start_mhd(l, s->fd, e) < 0)
-        return -1;
-    if (api->n_listeners++ == 0)
-        snprintf(api->endpoint, sizeof api->endpoint, "https://%s:%d", s->url_host, s->port);
-    LOG_INFO(api->config.log, "api.listening", LF_STR("address", s->url_host),
-             LF_INT("port", s->port));
+    if (!mhd)
+        return err_set(e, ERR_CONFIG, NULL, "the %s server did not start%s",
+                       x->tls ? "HTTPS" : "HTTP", x->tls ? " (certificate or key?)" : "");
+    engine_start(x, mhd, c->loop);
+    api->open_engines++;
     return 0;
 }
 
@@ -473,14 +447,16 @@ static void api_destroy(struct api *api)
     uv_close((uv_handle_t *)&api->again, on_again_closed);
 }
 
-static void on_handle_closed(uv_handle_t *h)
+static void on_engine_closed(struct engine *x)
 {
-    struct listener *l = h->data;
-    struct api *api = l->api;
-    if (--l->open_handles == 0)
-        MHD_stop_daemon(l->mhd);
-    if (--api->closing_handles == 0)
-        api_destroy(api);
+    if (--x->api->open_engines == 0)
+        api_destroy(x->api);
+}
+
+static void on_doors_closed(void *ctx)
+{
+    struct api *api = ctx;
+    api->doors = NULL;
 }
 
 static void hurry(struct api *api)
@@ -502,22 +478,16 @@ static void close_when_quiet(uv_timer_t *t)
         hurry(api);
     api_turn(api); /* after everything that resumes requests, because nothing may be pumped once the
                       handles are closed */
-    if (api->suspended > 0 || (api->under_way > 0 && patient)) {
+    if (api->doors || api->suspended > 0 || (api->under_way > 0 && patient)) {
         uv_timer_start(t, close_when_quiet, 2, 0);
         return;
     }
-    api->closing_handles = 1;
-    for (int i = 0; i < api->n_listeners; i++) {
-        struct listener *l = &api->listener[i];
-        uv_poll_stop(&l->poll);
-        api->closing_handles += l->open_handles;
-        uv_close((uv_handle_t *)&l->poll, on_handle_closed);
-        uv_close((uv_handle_t *)&l->idle, on_handle_closed);
-        uv_close((uv_handle_t *)&l->timer, on_handle_closed);
-    }
     uv_close((uv_handle_t *)t, (uv_close_cb)free);
-    if (--api->closing_handles == 0)
+    if (api->open_engines == 0)
         api_destroy(api);
+    for (int i = 0; i < API_ENGINES; i++)
+        if (api->engine[i].mhd)
+            engine_close(&api->engine[i], on_engine_closed);
 }
 
 void api_stop(struct api *api, void (*cb)(void *ctx), void *ctx)
@@ -527,11 +497,8 @@ void api_stop(struct api *api, void (*cb)(void *ctx), void *ctx)
     api->stopped = cb;
     api->stopped_ctx = ctx;
     api->stop_by_ms = uv_now(api->config.loop) + STOP_GRACE_MS;
-    for (int i = 0; i < api->n_listeners; i++) {
-        MHD_socket fd = MHD_quiesce_daemon(api->listener[i].mhd);
-        if (fd != MHD_INVALID_SOCKET)
-            listen_close(fd);
-    }
+    if (api->doors)
+        doors_close(api->doors, on_doors_closed, api);
     uv_timer_t *t = xcalloc(1, sizeof *t);
     uv_timer_init(api->config.loop, t);
     t->data = api;
@@ -543,15 +510,6 @@ static void on_given_up(void *ctx)
     (void)ctx;
 }
 
-/* The handles that are open already are closed as the loop turns. The first socket, which could not
- * be served, is libmicrohttpd's: after some failures it has closed it, after others it has not. */
-static void give_up(struct api *api, const struct listen_socket *rest, size_t n)
-{
-    for (size_t i = 1; i < n; i++)
-        listen_close(rest[i].fd);
-    api_stop(api, on_given_up, NULL);
-}
-
 /* Half of the descriptors are reserved for agents, links and files. */
 static int connections_max(void)
 {
@@ -561,11 +519,26 @@ static int connections_max(void)
     return (int)(r.rlim_cur / 2);
 }
 
+static void open_doors(struct api *api, const struct listen_socket *sockets, size_t n)
+{
+    const struct doors_config dc = {.loop = api->config.loop,
+                                    .log = api->config.log,
+                                    .connections = api->connections,
+                                    .arrived = on_arrival,
+                                    .ctx = api};
+    snprintf(api->endpoint, sizeof api->endpoint, "https://%s:%d", sockets[0].url_host,
+             sockets[0].port);
+    for (size_t i = 0; i < n; i++)
+        LOG_INFO(api->config.log, "api.listening", LF_STR("address", sockets[i].url_host),
+                 LF_INT("port", sockets[i].port));
+    api->doors = doors_open(&dc, sockets, n);
+}
+
 int api_create(const struct api_config *c, struct api **out, struct err *e)
 {
-    struct listen_socket sockets[API_LISTENERS_MAX];
+    struct listen_socket sockets[API_SOCKETS_MAX];
     size_t n = 0;
-    if (listen_open(c->listen, c->n_listen, sockets, API_LISTENERS_MAX, &n, e) < 0)
+    if (listen_open(c->listen, c->n_listen, sockets, API_SOCKETS_MAX, &n, e) < 0)
         return -1;
     struct api *api = xcalloc(1, sizeof *api);
     api->config = *c;
@@ -575,11 +548,13 @@ int api_create(const struct api_config *c, struct api **out, struct err *e)
     uv_idle_init(c->loop, &api->again);
     api->again.data = api;
     api->end_again = &api->first_again;
-    for (size_t i = 0; i < n; i++)
-        if (open_listener(api, &sockets[i], e) < 0) {
-            give_up(api, &sockets[i], n - i);
-            return -1;
-        }
+    if (start_engine(api, ENGINE_TLS, e) < 0 || start_engine(api, ENGINE_PLAIN, e) < 0) {
+        for (size_t i = 0; i < n; i++)
+            listen_close(sockets[i].fd);
+        api_stop(api, on_given_up, NULL);
+        return -1;
+    }
+    open_doors(api, sockets, n);
     *out = api;
     return 0;
 }

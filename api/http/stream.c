@@ -17,7 +17,7 @@ struct piece {
 };
 
 struct stream {
-    struct listener *listener;
+    struct engine *engine;
     struct MHD_Connection *conn;
     struct stream_source source;
     uint64_t next, end; /* the range that is still to be fetched */
@@ -60,10 +60,10 @@ static void resume(struct stream *s)
 {
     if (!s->suspended)
         return;
-    assert(s->listener->api->suspended > 0);
+    assert(s->engine->api->suspended > 0);
     s->suspended = false;
-    s->listener->dirty = true;
-    s->listener->api->suspended--;
+    s->engine->dirty = true;
+    s->engine->api->suspended--;
     MHD_resume_connection(s->conn);
 }
 
@@ -127,7 +127,7 @@ static ssize_t on_read(void *ctx, uint64_t pos, char *buf, size_t max)
     if (s->failed)
         return MHD_CONTENT_READER_END_WITH_ERROR;
     s->suspended = true;
-    s->listener->api->suspended++;
+    s->engine->api->suspended++;
     MHD_suspend_connection(s->conn);
     return 0;
 }
@@ -136,7 +136,7 @@ struct replied *reply_stream(struct request *r, int status, const char *content_
                              uint64_t offset, uint64_t len, const struct stream_source *source)
 {
     struct stream *s = xcalloc(1, sizeof *s);
-    *s = (struct stream){.listener = r->listener,
+    *s = (struct stream){.engine = r->engine,
                          .conn = r->conn,
                          .source = *source,
                          .now = {.bytes = source->first, .n = source->n_first},

@@ -73,12 +73,6 @@ static struct way **slot_of(struct ways *all, const char *path)
     return &all->slot[hash & (SLOTS - 1)];
 }
 
-static const char *host_of(const struct request *r)
-{
-    const char *host = request_header(r, "Host");
-    return host ? host : "";
-}
-
 static bool is_kept_kind(const struct request *r)
 {
     return r->api->ways && r->conn && strcmp(r->method, MHD_HTTP_METHOD_GET) == 0;
@@ -151,8 +145,7 @@ bool ways_take(struct request *r)
     if (!is_kept_kind(r))
         return false;
     struct way *w = *slot_of(r->api->ways, r->path);
-    if (!w || strcmp(w->path, r->path) != 0 || strcmp(w->host, host_of(r)) != 0 ||
-        !same_query(r, w))
+    if (!w || strcmp(w->path, r->path) != 0 || strcmp(w->host, r->host) != 0 || !same_query(r, w))
         return false;
     r->service = w->service;
     r->route = w->route;
@@ -178,7 +171,7 @@ static struct way *copy(struct request *r)
         return NULL;
     }
     w->path = arena_strdup(&w->arena, r->path);
-    w->host = arena_strdup(&w->arena, host_of(r));
+    w->host = arena_strdup(&w->arena, r->host);
     w->service = r->service;
     w->route = r->route;
     w->deps = r->deps;

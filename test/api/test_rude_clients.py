@@ -59,10 +59,35 @@ def still_serves(daemon):
     assert daemon.call("GET", "/subscriptions", api_version="2019-11-01").status == 200
 
 
-def test_plain_http_on_the_tls_port(daemon):
-    with socket.create_connection(("127.0.0.1", daemon.port), timeout=10) as sock:
-        sock.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        assert b"200" not in answer(sock)
+def plain(daemon, data, address="127.0.0.1"):
+    with socket.create_connection((address, daemon.port), timeout=10) as sock:
+        sock.sendall(data)
+        return answer(sock)
+
+
+def test_plain_http_is_told_to_come_by_https(daemon):
+    data = f"GET /subscriptions HTTP/1.1\r\nHost: localhost:{daemon.port}\r\n\r\n".encode()
+    got = plain(daemon, data)
+    assert got.startswith(b"HTTP/1.1 400 "), got
+    assert f"https://localhost:{daemon.port}".encode() in got, got
+    still_serves(daemon)
+
+
+def test_a_body_over_plain_http_is_not_taken(daemon):
+    head = b"PUT /subscriptions HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n"
+    assert plain(daemon, head).startswith(b"HTTP/1.1 400 ")
+    still_serves(daemon)
+
+
+def test_plain_http_is_served_where_it_is_asked_for(own_daemon):
+    daemon = own_daemon(config={"http": {"serve": True}})
+    fields = ["GET /subscriptions?api-version=2019-11-01 HTTP/1.1", f"Host: localhost:{daemon.port}"]
+    fields += [f"Authorization: Bearer {daemon.token()}", "Connection: close"]
+    data = "\r\n".join(fields).encode() + b"\r\n\r\n"
+    assert plain(daemon, data).startswith(b"HTTP/1.1 200 ")
+    fields = ["GET /adfs/.well-known/openid-configuration HTTP/1.1", "Host: localhost:1", "Connection: close"]
+    links = plain(daemon, "\r\n".join(fields).encode() + b"\r\n\r\n")
+    assert b"http://localhost:1/adfs" in links, links
     still_serves(daemon)
 
 
@@ -134,15 +159,16 @@ def test_many_idle_connections_keep_nobody_out(daemon):
 
 def test_descriptors_that_run_out_come_back(own_daemon):
     daemon = own_daemon()
+    daemon.expect_log("api.accepts-none")
     pid = daemon.process.pid
     there = len(os.listdir(f"/proc/{pid}/fd"))
     resource.prlimit(pid, resource.RLIMIT_NOFILE, (there + 20, there + 20))
     idle = [socket.create_connection(("127.0.0.1", daemon.port)) for _ in range(60)]
-    wait_for(lambda: len(os.listdir(f"/proc/{pid}/fd")) >= there + 20)
-    time.sleep(1.5)  # what still moved when they ran out is over: nothing but their end wakes it
+    wait_for(lambda: any("api.accepts-none" in line for line in daemon.log()))
     for sock in idle:
         sock.close()
     still_serves(daemon)
+    assert len([line for line in daemon.log() if "api.accepts-none" in line]) == 1
 
 
 def resident(daemon):

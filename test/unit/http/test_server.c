@@ -276,6 +276,39 @@ static void host_then_path_say_which_service(void **state)
     world_close(&w);
 }
 
+/* A proxy's form of the target counts more than Host. */
+static void a_target_may_name_its_host(void **state)
+{
+    (void)state;
+    const struct served served[] = {
+        {&everything, "everything"}, {&vault, "the vault"}, {&files, "the files"}};
+    struct world w;
+    world_open(&w, served, 3);
+    expect(&w, HEAD("GET https://a.vault.test:7443/x", "localhost") "\r\n", "the vault");
+    expect(&w, HEAD("GET HTTP://localhost/files/a", "a.vault.test") "\r\n", "the files");
+    expect(&w, HEAD("GET ftp://localhost/x", "localhost") "\r\n", "HTTP/1.1 404");
+    world_close(&w);
+}
+
+static void a_request_is_for_one_host(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"Host: a.vault.test\r\nHost: localhost\r\n\r\n",
+                                      "Host: localhost/x\r\n\r\n", "Host: local host\r\n\r\n",
+                                      "Host: b\xc3\xbc.test\r\n\r\n"};
+    struct world w;
+    const struct served served = {&everything, "everything"};
+    world_open(&w, &served, 1);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char text[400];
+        snprintf(text, sizeof text, "GET /x HTTP/1.1\r\n%s", bad[i]);
+        expect(&w, text, "HTTP/1.1 400");
+    }
+    expect(&w, "GET /x HTTP/1.1\r\nHost:\r\n\r\n", "HTTP/1.1 200");
+    expect(&w, "GET /x HTTP/1.0\r\nConnection: close\r\n\r\n", "200");
+    world_close(&w);
+}
+
 static void a_turn_that_is_rolled_back_leaves_no_header_behind(void **state)
 {
     (void)state;
@@ -415,6 +448,8 @@ int main(void)
         cmocka_unit_test(what_a_handler_keeps_is_released_once),
         cmocka_unit_test(what_is_kept_outlives_a_client_that_leaves_but_not_its_request),
         cmocka_unit_test(host_then_path_say_which_service),
+        cmocka_unit_test(a_target_may_name_its_host),
+        cmocka_unit_test(a_request_is_for_one_host),
         cmocka_unit_test(a_turn_that_is_rolled_back_leaves_no_header_behind),
         cmocka_unit_test(what_begins_at_a_turns_end_is_not_left_asleep),
         cmocka_unit_test(a_body_is_delimited_once),

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/http/engine.h"
+
+#include <assert.h>
+#include <microhttpd.h>
+
+static void on_timer(uv_timer_t *t);
+static void on_idle(uv_idle_t *i);
+
+/* "At once" is an idle handle, not a timer of 0 ms: libuv runs a timer that its own callback arms
+ * again for now in the same pass, and would never come to the turn's hooks. */
+static void pump(struct engine *x)
+{
+    x->dirty = false;
+    MHD_run(x->mhd);
+    unsigned long long ms = 0;
+    if (MHD_get_timeout(x->mhd, &ms) != MHD_YES)
+        return;
+    if (ms == 0)
+        uv_idle_start(&x->idle, on_idle);
+    else
+        uv_timer_start(&x->timer, on_timer, ms, 0);
+}
+
+static void on_idle(uv_idle_t *i)
+{
+    uv_idle_stop(i);
+    pump(i->data);
+}
+
+static void on_timer(uv_timer_t *t)
+{
+    pump(t->data);
+}
+
+static void on_poll(uv_poll_t *p, int status, int events)
+{
+    (void)status, (void)events;
+    pump(p->data);
+}
+
+/* If a handler ran, what it left to the turn's end (a commit, a command to a node) waits for the
+ * next, and a connection that was resumed meanwhile for the next pump. So the loop must turn once
+ * more before it sleeps. */
+void engine_turn(struct engine *x, bool (*more)(const struct engine *x))
+{
+    if (!x->dirty)
+        return;
+    x->handled = false;
+    pump(x);
+    if (x->handled || x->dirty || more(x))
+        uv_idle_start(&x->idle, on_idle);
+}
+
+void engine_start(struct engine *x, struct MHD_Daemon *mhd, uv_loop_t *loop)
+{
+    assert(!x->mhd && mhd);
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(mhd, MHD_DAEMON_INFO_EPOLL_FD);
+    x->mhd = mhd;
+    uv_poll_init(loop, &x->poll, info->epoll_fd);
+    uv_timer_init(loop, &x->timer);
+    uv_idle_init(loop, &x->idle);
+    x->poll.data = x->timer.data = x->idle.data = x;
+    x->open_handles = 3;
+    uv_poll_start(&x->poll, UV_READABLE, on_poll);
+}
+
+static void on_handle_closed(uv_handle_t *h)
+{
+    struct engine *x = h->data;
+    if (--x->open_handles > 0)
+        return;
+    MHD_stop_daemon(x->mhd);
+    x->mhd = NULL;
+    x->closed(x);
+}
+
+void engine_close(struct engine *x, void (*cb)(struct engine *x))
+{
+    assert(x->mhd && x->open_handles == 3);
+    x->closed = cb;
+    uv_poll_stop(&x->poll);
+    uv_close((uv_handle_t *)&x->poll, on_handle_closed);
+    uv_close((uv_handle_t *)&x->idle, on_handle_closed);
+    uv_close((uv_handle_t *)&x->timer, on_handle_closed);
+}
