@@ -56,13 +56,27 @@ static int listen_addresses(const struct config *c, struct config_list *out, str
     return 0;
 }
 
+static int open_certs(const struct config *c, const struct state *s,
+                      const struct config_list *addresses, int64_t now_us, struct certs **out,
+                      struct err *e)
+{
+    const struct certs_config cc = {.files = {s->ca_cert, s->ca_key, s->server_cert, s->server_key},
+                                    .addresses = addresses->items,
+                                    .n_addresses = addresses->n,
+                                    .names = c->tls_names.items,
+                                    .n_names = c->tls_names.n,
+                                    .site_cert = c->tls_certificate,
+                                    .site_key = c->tls_key};
+    return certs_open(&cc, now_us, out, e);
+}
+
 /* Everything that only the holder of the lock may do. */
 static int serve_locked(const struct config *c, const char *config_file, const struct state *s,
                         struct daemon_site *site, int64_t started_us, size_t *left_behind,
                         struct err *e)
 {
     struct credentials credentials = {.client_id = NULL};
-    struct certs certs = {.cert_pem = NULL};
+    struct certs *certs = NULL;
     struct config_list addresses = {.n = 0};
     const struct log log = {.fd = STDERR_FILENO,
                             .level = config_log_level(c->log_level),
@@ -76,12 +90,12 @@ static int serve_locked(const struct config *c, const char *config_file, const s
     if (site_load_agents(site, agent, e) == 0 &&
         state_make_dirs(s, (gid_t)(site->site.local_accounts ? c->first_uid : 0), e) == 0 &&
         credentials_load(s, &credentials, e) == 0 && listen_addresses(c, &addresses, e) == 0 &&
-        certs_load(s, addresses.items, addresses.n, started_us, &certs, e) == 0) {
+        open_certs(c, s, &addresses, started_us, &certs, e) == 0) {
         const struct serve_config sc = {.config = c,
                                         .config_path = path,
                                         .state = s,
                                         .credentials = &credentials,
-                                        .certs = &certs,
+                                        .certs = certs,
                                         .site = &site->site,
                                         .agent_path = agent,
                                         .log = &log,
@@ -97,7 +111,7 @@ static int serve_locked(const struct config *c, const char *config_file, const s
         rc = serve_run(&sc, e);
     }
     config_list_free(&addresses);
-    certs_free(&certs);
+    certs_close(certs);
     credentials_free(&credentials);
     free(path);
     free(agent);

@@ -245,6 +245,22 @@ static int read_file(const char *path, struct config_places *places, struct strb
     return rc;
 }
 
+/* What single values cannot say. */
+static int check_together(const struct config *c, struct err *e)
+{
+    const char *blamed = NULL;
+    if (!*c->tls_certificate != !*c->tls_key) {
+        bool no_key = *c->tls_certificate != '\0';
+        blamed = no_key ? "tls.certificate" : "tls.key";
+        err_set(e, ERR_CONFIG, NULL, "it goes together with %s, which is missing",
+                no_key ? "tls.key" : "tls.certificate");
+    } else if (c->http_expose && !c->http_serve) {
+        blamed = "http.expose";
+        err_set(e, ERR_CONFIG, NULL, "nothing is exposed as long as http.serve is not true");
+    }
+    return blamed ? config_place_blame(&c->places, blamed, 1, e) : 0;
+}
+
 int config_load(const char *path, struct config *out, struct err *e)
 {
     struct strbuf yaml = STRBUF_INIT;
@@ -255,6 +271,8 @@ int config_load(const char *path, struct config *out, struct err *e)
         rc = config_parse(&yaml, &out->places, &raw, e);
         if (rc == 0)
             rc = take_table(&config_settings, out, raw.slots, "", &out->places, e);
+        if (rc == 0)
+            rc = check_together(out, e);
         config_raw_free(&raw);
     }
     strbuf_free(&yaml);

@@ -56,6 +56,8 @@ struct config_file_server { /* an entry of `file_servers` */
 struct config {
     struct config_places places; /* places in the file, for errors that are found later */
     struct config_list listen;
+    struct config_list tls_names;
+    char *tls_certificate, *tls_key;
     char *state_dir; /* "" if not in the file */
     char *log_level, *log_format;
     char *subscription_id, *subscription_name;

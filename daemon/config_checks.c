@@ -11,8 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "certs/x509.h"
 #include "daemon/config.h"
 #include "lib/guid.h"
+
+#define HOST_NAME_BYTES 200 /* leaves room for ACCOUNT.file.core. before it */
 
 static const char *const log_levels[] = {"debug", "info", "warn", "error", NULL};
 static const char *const log_formats[] = {"text", "json", NULL};
@@ -117,6 +120,14 @@ int config_check_guid(const char *value, struct err *e)
         return 0;
     return err_set(e, ERR_CONFIG, NULL,
                    "'%s' is no GUID; write one as in ba7c4a1d-0000-4000-8000-000000000000", value);
+}
+
+int config_check_host_name(const char *value, struct err *e)
+{
+    if (is_dns_name(value) && strlen(value) <= HOST_NAME_BYTES)
+        return 0;
+    return err_set(e, ERR_CONFIG, NULL,
+                   "'%.80s' is no host name; write it as in gpu-head.lab, without a port", value);
 }
 
 int config_check_not_empty(const char *value, struct err *e)

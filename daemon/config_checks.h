@@ -11,6 +11,8 @@
 #include "lib/err.h"
 
 int config_check_guid(const char *value, struct err *e) MUST_CHECK;
+/* A name in DNS. */
+int config_check_host_name(const char *value, struct err *e) MUST_CHECK;
 int config_check_not_empty(const char *value, struct err *e) MUST_CHECK;
 int config_check_vm_size(const char *value, struct err *e) MUST_CHECK;
 /* An absolute path or ""; an absolute path. */

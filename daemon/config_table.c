@@ -23,12 +23,6 @@ static const struct setting rows[] = {
         "Where to serve HTTPS: a list of ADDR:PORT, IPv6 addresses in brackets. localhost means "
         "both "
         "loopback addresses; port 0 picks a free one. --listen replaces the list."),
-    BOOL("http", "serve", AT(http_serve), "false",
-         "Serve plain HTTP as well, on the same ports, to clients on this machine. Clients refuse "
-         "to send tokens over it, so it is for curl and for keys of storage accounts."),
-    BOOL("http", "expose", AT(http_expose), "false",
-         "Serve plain HTTP, if it is served, to clients of other machines too: whoever is in "
-         "between reads everything."),
     ROW(SETTING_STR, "", "state_dir", AT(state_dir), "", NULL, NULL,
         "The directory that holds everything the daemon keeps. Empty: $BATCHAID_STATE_DIR, else "
         "$STATE_DIRECTORY (set by systemd), else $XDG_STATE_HOME/batchaid, else "
@@ -42,6 +36,20 @@ static const struct setting rows[] = {
         "The GUID of the one subscription that is served."),
     ROW(SETTING_STR, "subscription", "name", AT(subscription_name), "batchaid",
         config_check_not_empty, NULL, "The display name of that subscription."),
+    ROW(SETTING_LIST, "tls", "names", AT(tls_names), "", config_check_host_name, NULL,
+        "The names that clients reach the daemon by, besides localhost and this machine's own. "
+        "Certificates are made for them and for all names below them."),
+    ROW(SETTING_STR, "tls", "certificate", AT(tls_certificate), "", config_check_path, NULL,
+        "A certificate of the site for such names (PEM, with its chain), shown to clients that ask "
+        "for a name that is in it. It is read again on SIGHUP."),
+    ROW(SETTING_STR, "tls", "key", AT(tls_key), "", config_check_path, NULL,
+        "The key of that certificate (PEM)."),
+    BOOL("http", "serve", AT(http_serve), "false",
+         "Serve plain HTTP as well, on the same ports, to clients on this machine. Clients refuse "
+         "to send tokens over it, so it is for curl and for keys of storage accounts."),
+    BOOL("http", "expose", AT(http_expose), "false",
+         "Serve plain HTTP, if it is served, to clients of other machines too: whoever is in "
+         "between reads everything."),
     INT("auth", "token_lifetime_s", AT(token_lifetime_s), "3600", 60, 86400,
         "How many seconds an access token is good for."),
     INT("compat", "retry_after_s", AT(retry_after_s), "1", 0, 3600,

@@ -15,6 +15,7 @@
 #include "api/http/http.h"
 #include "api/services.h"
 #include "daemon/notify.h"
+#include "daemon/reload.h"
 #include "files/files.h"
 #include "front/batchai.h"
 #include "lib/arena.h"
@@ -45,6 +46,7 @@ struct daemon {
     uv_prepare_t prepare;
     uv_check_t check;
     uv_signal_t signals[N_SIGNALS];
+    struct reload reload;
     struct node_provider *local, *machines; /* owned */
     struct storage *storage;                /* NULL from the moment it is closing; likewise below */
     struct sched *sched;
@@ -91,6 +93,7 @@ static void close_hooks(struct daemon *d)
     uv_close((uv_handle_t *)&d->check, NULL);
     for (size_t i = 0; i < N_SIGNALS; i++)
         uv_close((uv_handle_t *)&d->signals[i], NULL);
+    reload_stop(&d->reload);
 }
 
 static void storage_closed(void *ctx)
@@ -191,6 +194,9 @@ static void open_loop(struct daemon *d)
         d->signals[i].data = d;
         must(uv_signal_start(&d->signals[i], on_signal, stop_signals[i]));
     }
+    d->reload = (struct reload){
+        .loop = d->tools, .lane = d->logins, .certs = d->c->certs, .log = d->c->log};
+    reload_start(&d->reload, &d->loop);
 }
 
 static int open_storage(struct daemon *d, struct err *e)
@@ -310,6 +316,17 @@ static struct api_deps api_deps(struct daemon *d)
                 .client_secret = c->credentials->client_secret}};
 }
 
+static void pick_certificate(void *ctx, const char *name, struct gnutls_pcert_st **chain,
+                             unsigned *n, struct gnutls_privkey_st **key)
+{
+    struct daemon *d = ctx;
+    struct certs_choice choice;
+    certs_pick(d->c->certs, name, loop_wall_us(d->tools), loop_mono_us(d->tools), &choice);
+    *chain = choice.chain;
+    *n = choice.n;
+    *key = choice.key;
+}
+
 static enum api_http plain_http(const struct config *cf)
 {
     return !cf->http_serve ? API_HTTP_NONE : cf->http_expose ? API_HTTP_ANY : API_HTTP_LOCAL;
@@ -340,8 +357,7 @@ static int open_api(struct daemon *d, struct err *e)
                                   .listen = d->listen,
                                   .n_listen = n,
                                   .http = plain_http(cf),
-                                  .cert_pem = c->certs->cert_pem,
-                                  .key_pem = c->certs->key_pem,
+                                  .certs = {pick_certificate, d},
                                   .token_key = c->credentials->token_key,
                                   .token_lifetime_s = (int)cf->token_lifetime_s,
                                   .retry_after_s = (int)cf->retry_after_s};

@@ -9,7 +9,7 @@
 #ifndef DAEMON_SERVE_H
 #define DAEMON_SERVE_H
 
-#include "daemon/certs.h"
+#include "certs/certs.h"
 #include "daemon/config.h"
 #include "daemon/state.h"
 #include "lib/err.h"
@@ -22,7 +22,7 @@ struct serve_config {
         *config_path; /* the file that the configuration was read from, absolute; NULL: none */
     const struct state *state;
     const struct credentials *credentials;
-    const struct certs *certs;
+    struct certs *certs;
     const struct site *site;
     const char *agent_path;
     const struct log *log;

@@ -34,6 +34,7 @@ struct connection {
 
 struct connections {
     uv_timer_t timer;
+    void *owner;
     struct connection *first[LISTS], *last[LISTS];
     struct peer *bucket[BUCKETS];
     int open, max;
@@ -226,11 +227,18 @@ void connection_closed(struct connection *c)
     free(c);
 }
 
+void *connection_owner(const struct connection *c)
+{
+    return c->all->owner;
+}
+
 /* --- the whole ------------------------------------------------------------------------------ */
 
-struct connections *connections_create(uv_loop_t *loop, uint64_t first_head_ms, int max)
+struct connections *connections_create(uv_loop_t *loop, void *owner, uint64_t first_head_ms,
+                                       int max)
 {
     struct connections *all = xcalloc(1, sizeof *all);
+    all->owner = owner;
     uv_timer_init(loop, &all->timer);
     all->timer.data = all;
     all->first_head_ms = first_head_ms;

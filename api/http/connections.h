@@ -28,8 +28,9 @@
 struct connections;
 struct connection;
 
-/* `max`: how many at a time. */
-struct connections *connections_create(uv_loop_t *loop, uint64_t first_head_ms, int max);
+/* `owner`: whom each connection knows. `max`: how many at a time. */
+struct connections *connections_create(uv_loop_t *loop, void *owner, uint64_t first_head_ms,
+                                       int max);
 /* How many there were, and how many of them we closed. */
 void connections_count(const struct connections *all, uint64_t *opened, uint64_t *hung_up);
 /* All connections must be closed. Frees when the loop has closed its timer, then calls `cb`. */
@@ -38,6 +39,7 @@ void connections_close(struct connections *all, void (*cb)(void *ctx), void *ctx
 /* `fd` is borrowed until connection_closed(). */
 struct connection *connection_opened(struct connections *all, int fd, const struct sockaddr *from);
 void connection_closed(struct connection *c);
+void *connection_owner(const struct connection *c);
 /* busy: the head of a request is there. idle: the request is over. */
 void connection_busy(struct connection *c);
 void connection_idle(struct connection *c);

@@ -21,6 +21,8 @@
 
 struct api;
 struct served;
+struct gnutls_pcert_st;
+struct gnutls_privkey_st;
 
 struct api_listen {
     const char *host; /* IPv4 or IPv6 literal, or "localhost" for both loopback addresses */
@@ -42,6 +44,15 @@ enum api_http {
     API_HTTP_ANY
 };
 
+/* Where certificates come from. */
+struct api_certs {
+    /* The chain and key for the name that a client asks for ("": none), lent for as long as a
+     * handshake may take. */
+    void (*pick)(void *ctx, const char *name, struct gnutls_pcert_st **chain, unsigned *n,
+                 struct gnutls_privkey_st **key);
+    void *ctx;
+};
+
 struct api_config {
     uv_loop_t *loop;
     struct api_disk disk;
@@ -57,7 +68,7 @@ struct api_config {
     const struct api_listen *listen;
     size_t n_listen;
     enum api_http http;
-    const char *cert_pem, *key_pem; /* PEM text of the server certificate (chain) and its key */
+    struct api_certs certs;
 
     const uint8_t *token_key; /* 32 bytes; signs access tokens and download links */
     int token_lifetime_s;

@@ -9,6 +9,7 @@
  * The head is checked before a byte of the body is kept: the token, the route, the size.
  */
 #include <assert.h>
+#include <gnutls/abstract.h>
 #include <gnutls/gnutls.h>
 #include <microhttpd.h>
 #include <stdlib.h>
@@ -371,13 +372,29 @@ void api_turn(struct api *api)
         engine_turn(&api->engine[i], has_more);
 }
 
+/* libmicrohttpd has set the session's pointer to its connection. */
+static int pick_certificate(gnutls_session_t tls, const gnutls_datum_t *authorities,
+                            int n_authorities, const gnutls_pk_algorithm_t *algorithms,
+                            int n_algorithms, gnutls_pcert_st **chain, unsigned *n,
+                            gnutls_privkey_t *key)
+{
+    (void)authorities, (void)n_authorities, (void)algorithms, (void)n_algorithms;
+    const struct api *api = connection_owner(connection_of(gnutls_session_get_ptr(tls)));
+    char name[256];
+    size_t size = sizeof name;
+    unsigned type;
+    if (gnutls_server_name_get(tls, name, &size, &type, 0) < 0 || type != GNUTLS_NAME_DNS)
+        name[0] = '\0';
+    api->config.certs.pick(api->config.certs.ctx, name, chain, n, key);
+    return 0;
+}
+
 static int start_engine(struct api *api, enum api_engine which, struct err *e)
 {
     const struct api_config *c = &api->config;
     struct engine *x = &api->engine[which];
     const struct MHD_OptionItem certificate[] = {
-        {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)c->cert_pem},
-        {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)c->key_pem},
+        {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)(uintptr_t)pick_certificate},
         {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)TLS_PRIORITIES},
         {MHD_OPTION_END, 0, NULL}};
     const struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
@@ -393,8 +410,8 @@ static int start_engine(struct api *api, enum api_engine which, struct err *e)
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)CONNECTION_TIMEOUT_S,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY, MHD_OPTION_END);
     if (!mhd)
-        return err_set(e, ERR_CONFIG, NULL, "the %s server did not start%s",
-                       x->tls ? "HTTPS" : "HTTP", x->tls ? " (certificate or key?)" : "");
+        return err_set(e, ERR_CONFIG, NULL, "the %s server did not start",
+                       x->tls ? "HTTPS" : "HTTP");
     engine_start(x, mhd, c->loop);
     api->open_engines++;
     return 0;
@@ -544,7 +561,7 @@ int api_create(const struct api_config *c, struct api **out, struct err *e)
     api->config = *c;
     api->tokens = token_cache_create();
     api->ways = ways_create();
-    api->connections = connections_create(c->loop, FIRST_HEAD_MS, connections_max());
+    api->connections = connections_create(c->loop, api, FIRST_HEAD_MS, connections_max());
     uv_idle_init(c->loop, &api->again);
     api->again.data = api;
     api->end_again = &api->first_again;

@@ -20,6 +20,8 @@ ONLY_IN = {
     "sqlite3.h": {"storage"},
     "jansson.h": {"lib", "model", "nodeagent-proto", "api", "daemon"},
     "expat.h": {"api/http"},
+    "gnutls/gnutls.h": {"api/http", "certs"},
+    "gnutls/x509.h": {"certs"},
     "cyaml/cyaml.h": {"daemon"},
     "yaml.h": {"daemon"},
     "curl/curl.h": {"daemon"},

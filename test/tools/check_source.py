@@ -10,7 +10,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-C_ROOMS = ("lib", "model", "files", "storage", "nodeagent-proto", "scheduler", "front", "api", "daemon", "test")
+import rooms
+
+C_ROOMS = sorted({room.split("/")[0] for room in rooms.load()} | {"test"})
 FILE_LINES = 600
 FUNCTION_LINES, FUNCTION_LIMIT = 60, 100
 # function: what to use instead

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 """The certificates: what strict verifiers say, real handshakes, and when they are made anew."""
+import signal
 import socket
 import ssl
 import subprocess
 
 import pytest
+from support.waiting import wait_for
 
 
 def openssl(*arguments):
@@ -173,3 +175,123 @@ def test_lost_authority(serve, state):
     (state / "ca.pem").unlink()
     serve()
     assert openssl("verify", "-CAfile", state / "ca.pem", state / "server.pem").returncode == 0
+
+
+def handshake(port, name, authority):
+    """The certificate (DER) that a client is shown who asks for this name, and trusts it."""
+    context = ssl.create_default_context(cafile=authority)
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as raw:
+        with context.wrap_socket(raw, server_hostname=name) as tls:
+            return tls.getpeercert(binary_form=True)
+
+
+@pytest.mark.parametrize("name", ["mystor.file.core.localhost", "demokv.vault.localhost",
+                                  "mystor.blob.core.gpu-head.lab", "gpu-head.lab"])
+def test_names_below_ours_are_served_when_asked_for(serve, state, tmp_path, name):
+    (tmp_path / "c.yaml").write_text("tls: {names: [gpu-head.lab]}\n")
+    d = serve("--config", "c.yaml")
+    handshake(d.port, name, state / "ca.pem")
+    handshake(d.port, "localhost", state / "ca.pem")
+
+
+def test_names_of_others_are_not(serve, state):
+    d = serve()
+    with pytest.raises(ssl.SSLCertVerificationError):
+        handshake(d.port, "mystor.file.core.windows.net", state / "ca.pem")
+
+
+def test_new_name(serve, state, tmp_path):
+    (tmp_path / "c.yaml").write_text("tls: {names: [gpu-head.lab]}\n")
+    serve().stop()
+    before = (state / "ca.pem").read_bytes()
+    serve("--config", "c.yaml")
+    assert "DNS:gpu-head.lab" in names(state / "server.pem")
+    assert (state / "ca.pem").read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["gpu head", "gpu-head.lab:7443", "https://gpu-head.lab", "-", "a" * 250])
+def test_a_name_that_is_none(run, tmp_path, name):
+    (tmp_path / "c.yaml").write_text(f"tls: {{names: ['{name}']}}\n")
+    done = run("serve", "--config", "c.yaml", "--state-dir", "s")
+    assert done.returncode == 78 and "is no host name" in done.stderr, done.stderr
+
+
+class Site:
+    """A site with an authority of its own."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        folder.mkdir()
+        self.authority = folder / "site-ca.pem"
+        done = openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder / "site-ca.key",
+                       "-subj", "/CN=the lab", "-days", "30", "-out", self.authority)
+        assert done.returncode == 0, done.stderr
+        self.sign()
+        config = folder / "c.yaml"
+        config.write_text(f"tls: {{certificate: {folder}/site.pem, key: {folder}/site.key}}\n")
+
+    def sign(self, name="gpu-head.lab"):
+        f = self.folder
+        done = openssl("req", "-new", "-newkey", "rsa:2048", "-nodes", "-keyout", f / "site.key", "-subj", "/CN=x")
+        (f / "csr").write_text(done.stdout)
+        (f / "ext").write_text(f"subjectAltName=DNS:{name},DNS:*.file.core.{name}\n")
+        done = openssl("x509", "-req", "-in", f / "csr", "-CA", self.authority, "-CAkey", f / "site-ca.key",
+                       "-days", "30", "-extfile", f / "ext", "-out", f / "leaf.pem")
+        assert done.returncode == 0, done.stderr
+        (f / "site.pem").write_text((f / "leaf.pem").read_text() + self.authority.read_text())
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    return Site(tmp_path_factory.mktemp("lab") / "site")
+
+
+def test_the_sites_certificate_is_shown_for_its_names(serve, state, site):
+    d = serve("--config", site.folder / "c.yaml")
+    handshake(d.port, "gpu-head.lab", site.authority)
+    handshake(d.port, "mystor.file.core.gpu-head.lab", site.authority)
+    handshake(d.port, "localhost", state / "ca.pem")
+    handshake(d.port, "mystor.file.core.localhost", state / "ca.pem")
+
+
+def test_the_sites_certificate_is_read_again_on_sighup(serve, site):
+    d = serve("--config", site.folder / "c.yaml")
+    before = handshake(d.port, "gpu-head.lab", site.authority)
+    site.sign()
+    assert handshake(d.port, "gpu-head.lab", site.authority) == before
+    d.process.send_signal(signal.SIGHUP)
+    wait_for(lambda: "daemon.reloaded" in d.log)
+    assert handshake(d.port, "gpu-head.lab", site.authority) != before
+
+
+def test_a_certificate_of_no_use_leaves_the_old_one(serve, site):
+    d = serve("--config", site.folder / "c.yaml")
+    before = handshake(d.port, "gpu-head.lab", site.authority)
+    good = (site.folder / "site.key").read_text()
+    (site.folder / "site.key").write_text(openssl("genrsa", "2048").stdout)
+    d.process.send_signal(signal.SIGHUP)
+    wait_for(lambda: "daemon.not-reloaded" in d.log and "is not the key of" in d.log)
+    assert handshake(d.port, "gpu-head.lab", site.authority) == before
+    (site.folder / "site.key").write_text(good)
+    d.process.send_signal(signal.SIGHUP)
+    wait_for(lambda: "daemon.reloaded" in d.log)
+
+
+def test_a_reload_without_anything_to_reload(serve, state):
+    d = serve()
+    for _ in range(3):
+        d.process.send_signal(signal.SIGHUP)
+    wait_for(lambda: "daemon.reloaded" in d.log)
+    handshake(d.port, "localhost", state / "ca.pem")
+
+
+@pytest.mark.parametrize("text, words", [
+    ("certificate: /nowhere/a.pem", "c.yaml:1: tls.certificate: it goes together with tls.key"),
+    ("key: /nowhere/a.key", "c.yaml:1: tls.key: it goes together with tls.certificate"),
+    ("certificate: /nowhere/a.pem, key: /nowhere/a.key", "/nowhere/a.pem"),
+    ("certificate: /etc/passwd, key: /etc/passwd", "/etc/passwd"),
+])
+def test_a_sites_certificate_that_is_none(run, tmp_path, text, words):
+    (tmp_path / "c.yaml").write_text(f"tls: {{{text}}}\n")
+    done = run("serve", "--config", "c.yaml", "--state-dir", "s")
+    assert done.returncode != 0 and words in done.stderr, done.stderr

@@ -13,6 +13,7 @@
 
 #include <arpa/inet.h>
 #include <cmocka.h>
+#include <gnutls/abstract.h>
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
 #include <pthread.h>
@@ -27,12 +28,16 @@
 #include "api/http/http.h"
 #include "api/http/request.h"
 
-#define PEM_MAX     8192
 #define WAITERS_MAX 16
 
 struct waiter {
     void (*cb)(void *ctx, const struct err *why);
     void *ctx;
+};
+
+struct certificate {
+    gnutls_pcert_st shown;
+    gnutls_privkey_t key;
 };
 
 struct world {
@@ -51,6 +56,8 @@ struct world {
     void (*at_turn_end)(void *ctx); /* NULL: nothing */
     void *ctx;
     bool stopped;
+    struct certificate certificate;
+    char asked_for[256]; /* the name of the last handshake */
 };
 
 /* --- disk and turns ------------------------------------------------------------------------- */
@@ -105,12 +112,11 @@ static inline void on_check(uv_check_t *h)
 
 /* --- the server ----------------------------------------------------------------------------- */
 
-static inline void make_certificate(char cert[PEM_MAX], char key[PEM_MAX])
+static inline void make_certificate(struct certificate *out)
 {
     gnutls_x509_privkey_t k;
     gnutls_x509_crt_t c;
     const unsigned char serial[] = {1};
-    size_t n = PEM_MAX;
     gnutls_x509_privkey_init(&k);
     gnutls_x509_crt_init(&c);
     assert_int_equal(gnutls_x509_privkey_generate(
@@ -123,11 +129,21 @@ static inline void make_certificate(char cert[PEM_MAX], char key[PEM_MAX])
     gnutls_x509_crt_set_dn(c, "CN=localhost", NULL);
     gnutls_x509_crt_set_key(c, k);
     assert_int_equal(gnutls_x509_crt_sign2(c, c, k, GNUTLS_DIG_SHA256, 0), 0);
-    assert_int_equal(gnutls_x509_crt_export(c, GNUTLS_X509_FMT_PEM, cert, &n), 0);
-    n = PEM_MAX;
-    assert_int_equal(gnutls_x509_privkey_export(k, GNUTLS_X509_FMT_PEM, key, &n), 0);
+    assert_int_equal(gnutls_pcert_import_x509(&out->shown, c, 0), 0);
+    gnutls_privkey_init(&out->key);
+    assert_int_equal(gnutls_privkey_import_x509(out->key, k, GNUTLS_PRIVKEY_IMPORT_AUTO_RELEASE),
+                     0);
     gnutls_x509_crt_deinit(c);
-    gnutls_x509_privkey_deinit(k);
+}
+
+static inline void pick_certificate(void *ctx, const char *name, gnutls_pcert_st **chain,
+                                    unsigned *n, gnutls_privkey_t *key)
+{
+    struct world *w = ctx;
+    snprintf(w->asked_for, sizeof w->asked_for, "%s", name);
+    *chain = &w->certificate.shown;
+    *n = 1;
+    *key = w->certificate.key;
 }
 
 static inline void on_client_done(uv_async_t *h)
@@ -138,12 +154,11 @@ static inline void on_client_done(uv_async_t *h)
 
 static inline void world_open(struct world *w, const struct served *services, size_t n)
 {
-    static char cert[PEM_MAX], key[PEM_MAX];
     static const uint8_t token_key[32];
     static const struct api_listen listen = {"127.0.0.1", 0};
     struct err e;
     memset(w, 0, sizeof *w);
-    make_certificate(cert, key);
+    make_certificate(&w->certificate);
     assert_int_equal(uv_loop_init(&w->loop), 0);
     uv_prepare_init(&w->loop, &w->prepare);
     uv_check_init(&w->loop, &w->check);
@@ -161,8 +176,7 @@ static inline void world_open(struct world *w, const struct served *services, si
                                  .n_services = n,
                                  .listen = &listen,
                                  .n_listen = 1,
-                                 .cert_pem = cert,
-                                 .key_pem = key,
+                                 .certs = {pick_certificate, w},
                                  .token_key = token_key,
                                  .token_lifetime_s = 60,
                                  .retry_after_s = 1};
@@ -186,6 +200,8 @@ static inline void world_close(struct world *w)
     api_stop(w->api, on_stopped, w);
     uv_run(&w->loop, UV_RUN_DEFAULT);
     assert_int_equal(uv_loop_close(&w->loop), 0);
+    gnutls_pcert_deinit(&w->certificate.shown);
+    gnutls_privkey_deinit(w->certificate.key);
 }
 
 /* Turns the loop until the client's thread has ended. */

@@ -28,7 +28,7 @@ static int open_all(void **state)
 {
     (void)state;
     uv_loop_init(&loop);
-    all = connections_create(&loop, PATIENCE_MS, CONNECTIONS_MAX);
+    all = connections_create(&loop, NULL, PATIENCE_MS, CONNECTIONS_MAX);
     return 0;
 }
 
@@ -41,7 +41,7 @@ static int open_few(void **state)
 {
     (void)state;
     uv_loop_init(&loop);
-    all = connections_create(&loop, PATIENCE_MS, 3);
+    all = connections_create(&loop, NULL, PATIENCE_MS, 3);
     return 0;
 }
 

@@ -1,87 +1,49 @@
 /* SPDX-License-Identifier: MIT */
-#include "daemon/certs.h"
+#include "certs/x509.h"
 
 #include <arpa/inet.h>
 #include <gnutls/crypto.h>
 #include <gnutls/gnutls.h>
-#include <gnutls/x509.h>
 #include <sodium.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/arena.h"
 #include "lib/fs.h"
-#include "lib/strbuf.h"
 
-enum {
-    DAY_S = 24 * 60 * 60,
-    CA_DAYS = 3650,
-    SERVER_DAYS = 820, /* some clients refuse certificates that are valid for more than 825 days */
-    RENEW_DAYS = 30,
-    MAX_FILE = 64 * 1024,
-    MAX_SANS = 64,
-};
+enum { MAX_FILE = 64 * 1024 };
 
-/* 2018-01-01. An authority that was made while the clock was ahead is good when it is right again:
- * nobody could tell its clients of another. */
-#define CA_BEGINS ((time_t)1514764800)
-
-/* A certificate and its private key; pair_free() accepts a zeroed one. */
-struct pair {
-    gnutls_x509_crt_t crt;
-    gnutls_x509_privkey_t key;
-};
-
-/* Names and addresses as text, sorted, without duplicates. */
-struct sans {
-    char *items[MAX_SANS];
-    size_t n;
-};
+#define KEY_BITS GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1)
 
 static int failed(int rc, const char *what, struct err *e)
 {
     return err_set(e, ERR_CONFIG, NULL, "%s: %s", what, gnutls_strerror(rc));
 }
 
-static void pair_free(struct pair *p)
-{
-    if (p->crt)
-        gnutls_x509_crt_deinit(p->crt);
-    if (p->key)
-        gnutls_x509_privkey_deinit(p->key);
-    memset(p, 0, sizeof *p);
-}
+/* --- names ---------------------------------------------------------------------------------- */
 
-static void pair_init(struct pair *p)
-{
-    if (gnutls_x509_crt_init(&p->crt) < 0 || gnutls_x509_privkey_init(&p->key) < 0)
-        abort();
-}
-
-static void sans_add(struct sans *s, const char *text)
+void sans_add(struct sans *s, const char *text)
 {
     size_t at = 0;
     int order = 1;
     while (at < s->n && (order = strcmp(s->items[at], text)) < 0)
         at++;
-    if ((at < s->n && order == 0) || s->n == MAX_SANS)
+    if ((at < s->n && order == 0) || s->n == SANS_MAX)
         return;
     memmove(s->items + at + 1, s->items + at, (s->n - at) * sizeof s->items[0]);
     s->items[at] = xstrdup(text);
     s->n++;
 }
 
-static void sans_free(struct sans *s)
+void sans_free(struct sans *s)
 {
     for (size_t i = 0; i < s->n; i++)
         free(s->items[i]);
     s->n = 0;
 }
 
-static bool sans_equal(const struct sans *a, const struct sans *b)
+bool sans_equal(const struct sans *a, const struct sans *b)
 {
     if (a->n != b->n)
         return false;
@@ -99,29 +61,23 @@ static size_t address_bytes(const char *text, unsigned char out[16])
     return inet_pton(AF_INET6, text, out) == 1 ? 16 : 0;
 }
 
-static bool is_dns_name(const char *s)
+bool is_dns_name(const char *s)
 {
     const char *const allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.";
     return *s && *s != '-' && *s != '.' && !s[strspn(s, allowed)];
 }
 
-static void wanted_sans(char *const *addresses, size_t n, struct sans *s)
+bool sans_have(const struct sans *s, const char *text)
 {
-    static const char *const always[] = {
-        "localhost", "*.localhost", "*.file.localhost", "*.blob.localhost", "*.vault.localhost",
-        "127.0.0.1", "::1"};
-    for (size_t i = 0; i < sizeof always / sizeof always[0]; i++)
-        sans_add(s, always[i]);
-    char host[256] = "";
-    if (gethostname(host, sizeof host - 1) == 0 && is_dns_name(host))
-        sans_add(s, host);
-    for (size_t i = 0; i < n; i++)
-        sans_add(s, addresses[i]);
+    for (size_t i = 0; i < s->n; i++)
+        if (strcasecmp(s->items[i], text) == 0)
+            return true;
+    return false;
 }
 
-static void actual_sans(gnutls_x509_crt_t crt, struct sans *s)
+void sans_of(gnutls_x509_crt_t crt, struct sans *s)
 {
-    for (unsigned i = 0; i < MAX_SANS; i++) {
+    for (unsigned i = 0; i < SANS_MAX; i++) {
         unsigned char data[256];
         char text[INET6_ADDRSTRLEN];
         size_t size = sizeof data - 1;
@@ -156,6 +112,21 @@ static int add_sans(gnutls_x509_crt_t crt, const struct sans *s)
 
 /* --- files ---------------------------------------------------------------------------------- */
 
+void pair_free(struct pair *p)
+{
+    if (p->crt)
+        gnutls_x509_crt_deinit(p->crt);
+    if (p->key)
+        gnutls_x509_privkey_deinit(p->key);
+    memset(p, 0, sizeof *p);
+}
+
+static void pair_init(struct pair *p)
+{
+    if (gnutls_x509_crt_init(&p->crt) < 0 || gnutls_x509_privkey_init(&p->key) < 0)
+        abort();
+}
+
 static int load_pem(const char *path, gnutls_datum_t *d, struct err *e)
 {
     char *text;
@@ -175,7 +146,7 @@ static void free_pem(gnutls_datum_t *d)
     *d = (gnutls_datum_t){NULL, 0};
 }
 
-static bool belong_together(const struct pair *p)
+bool pair_fits(const struct pair *p)
 {
     unsigned char a[64], b[64];
     size_t na = sizeof a, nb = sizeof b;
@@ -184,7 +155,7 @@ static bool belong_together(const struct pair *p)
            memcmp(a, b, na) == 0;
 }
 
-static int load_pair(const char *cert_path, const char *key_path, struct pair *p, struct err *e)
+int pair_load(const char *cert_path, const char *key_path, struct pair *p, struct err *e)
 {
     gnutls_datum_t cert = {NULL, 0}, key = {NULL, 0};
     int rc = -1;
@@ -201,7 +172,7 @@ static int load_pair(const char *cert_path, const char *key_path, struct pair *p
         failed(r, key_path, e);
         goto out;
     }
-    rc = belong_together(p)
+    rc = pair_fits(p)
              ? 0
              : err_set(e, ERR_CONFIG, NULL, "%s is not the key of %s", key_path, cert_path);
 out:
@@ -212,9 +183,7 @@ out:
     return rc;
 }
 
-/* The key is saved first, so that a certificate never exists without its key. */
-static int save_pair(const struct pair *p, const char *cert_path, const char *key_path,
-                     struct err *e)
+int pair_save(const struct pair *p, const char *cert_path, const char *key_path, struct err *e)
 {
     gnutls_datum_t cert = {NULL, 0}, key = {NULL, 0};
     int rc = gnutls_x509_privkey_export2_pkcs8(p->key, GNUTLS_X509_FMT_PEM, NULL, GNUTLS_PKCS_PLAIN,
@@ -236,18 +205,15 @@ static int save_pair(const struct pair *p, const char *cert_path, const char *ke
 
 /* --- making --------------------------------------------------------------------------------- */
 
-/* Makes the parts that both certificates have: a P-256 key, a random positive serial number, dates,
- * a name. */
+/* Makes the parts that both kinds have but the key: a random positive serial number, dates, a name.
+ */
 static int begin(struct pair *p, const char *name, time_t from, time_t end)
 {
     unsigned char serial[16];
     randombytes_buf(serial, sizeof serial);
     serial[0] = (unsigned char)((serial[0] & 0x7f) | 0x40);
     pair_init(p);
-    int rc = gnutls_x509_privkey_generate(p->key, GNUTLS_PK_ECDSA,
-                                          GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0);
-    if (rc == 0)
-        rc = gnutls_x509_crt_set_version(p->crt, 3);
+    int rc = gnutls_x509_crt_set_version(p->crt, 3);
     if (rc == 0)
         rc = gnutls_x509_crt_set_serial(p->crt, serial, sizeof serial);
     if (rc == 0)
@@ -257,8 +223,6 @@ static int begin(struct pair *p, const char *name, time_t from, time_t end)
     if (rc == 0)
         rc = gnutls_x509_crt_set_dn_by_oid(p->crt, GNUTLS_OID_X520_COMMON_NAME, 0, name,
                                            (unsigned)strlen(name));
-    if (rc == 0)
-        rc = gnutls_x509_crt_set_key(p->crt, p->key);
     return rc;
 }
 
@@ -286,31 +250,32 @@ static int finish(struct pair *p, const struct pair *issuer, unsigned usage)
     return rc;
 }
 
-/* An hour back, for clients whose clock is a little behind. */
-static time_t begins(time_t now)
+int pair_make_authority(const char *name, time_t from, time_t end, struct pair *p, struct err *e)
 {
-    return now - 3600;
-}
-
-static int make_ca(const struct state *s, time_t now, struct pair *p, struct err *e)
-{
-    time_t from = begins(now) < CA_BEGINS ? begins(now) : CA_BEGINS;
-    int rc = begin(p, "batchaid local authority", from, now + (time_t)CA_DAYS * DAY_S);
+    int rc = begin(p, name, from, end);
+    if (rc == 0)
+        rc = gnutls_x509_privkey_generate(p->key, GNUTLS_PK_ECDSA, KEY_BITS, 0);
+    if (rc == 0)
+        rc = gnutls_x509_crt_set_key(p->crt, p->key);
     if (rc == 0)
         rc = gnutls_x509_crt_set_basic_constraints(p->crt, 1, 0);
     if (rc == 0)
         rc = finish(p, p, GNUTLS_KEY_KEY_CERT_SIGN | GNUTLS_KEY_CRL_SIGN);
-    if (rc < 0)
-        return failed(rc, "cannot make a certificate authority", e);
-    return save_pair(p, s->ca_cert, s->ca_key, e);
+    if (rc == 0)
+        return 0;
+    pair_free(p);
+    return failed(rc, "cannot make a certificate authority", e);
 }
 
-static int make_server(const struct state *s, const struct pair *ca, const struct sans *sans,
-                       time_t now, struct pair *p, struct err *e)
+int pair_make_server(const struct pair *ca, const char *name, const struct sans *sans, time_t from,
+                     time_t end, gnutls_x509_privkey_t key, struct pair *p, struct err *e)
 {
-    time_t end = now + (time_t)SERVER_DAYS * DAY_S;
-    time_t ca_end = gnutls_x509_crt_get_expiration_time(ca->crt);
-    int rc = begin(p, "localhost", begins(now), end < ca_end ? end : ca_end);
+    int rc = begin(p, name, from, end);
+    if (rc == 0)
+        rc = key ? gnutls_x509_privkey_cpy(p->key, key)
+                 : gnutls_x509_privkey_generate(p->key, GNUTLS_PK_ECDSA, KEY_BITS, 0);
+    if (rc == 0)
+        rc = gnutls_x509_crt_set_key(p->crt, p->key);
     if (rc == 0)
         rc = gnutls_x509_crt_set_basic_constraints(p->crt, 0, -1);
     if (rc == 0)
@@ -319,88 +284,8 @@ static int make_server(const struct state *s, const struct pair *ca, const struc
         rc = add_sans(p->crt, sans);
     if (rc == 0)
         rc = finish(p, ca, GNUTLS_KEY_DIGITAL_SIGNATURE);
-    if (rc < 0)
-        return failed(rc, "cannot make a server certificate", e);
-    return save_pair(p, s->server_cert, s->server_key, e);
-}
-
-static bool ends_soon(gnutls_x509_crt_t crt, time_t now)
-{
-    return gnutls_x509_crt_get_expiration_time(crt) < now + (time_t)RENEW_DAYS * DAY_S;
-}
-
-static bool has_begun(gnutls_x509_crt_t crt, time_t now)
-{
-    return gnutls_x509_crt_get_activation_time(crt) <= now;
-}
-
-static bool present(const char *cert_path, const char *key_path)
-{
-    return access(cert_path, F_OK) == 0 && access(key_path, F_OK) == 0;
-}
-
-static bool server_is_good(const struct state *s, const struct pair *ca, const struct sans *wanted,
-                           time_t now)
-{
-    struct pair p = {NULL, NULL};
-    struct sans actual = {.n = 0};
-    if (!present(s->server_cert, s->server_key) ||
-        load_pair(s->server_cert, s->server_key, &p, NULL) < 0)
-        return false;
-    unsigned verdict = 0;
-    bool chained = gnutls_x509_crt_verify(p.crt, &ca->crt, 1, GNUTLS_VERIFY_DISABLE_TIME_CHECKS,
-                                          &verdict) == 0 &&
-                   verdict == 0;
-    actual_sans(p.crt, &actual);
-    bool good =
-        chained && has_begun(p.crt, now) && !ends_soon(p.crt, now) && sans_equal(&actual, wanted);
-    sans_free(&actual);
-    pair_free(&p);
-    return good;
-}
-
-/* An unreadable certificate authority is not replaced, because clients trust this very file. */
-static int get_ca(const struct state *s, time_t now, struct pair *ca, struct err *e)
-{
-    if (!present(s->ca_cert, s->ca_key))
-        return make_ca(s, now, ca, e);
-    if (load_pair(s->ca_cert, s->ca_key, ca, e) < 0)
-        return err_prefix(e, "certificate authority (remove %s to have a new one made)",
-                          s->ca_cert);
-    if (!ends_soon(ca->crt, now))
+    if (rc == 0)
         return 0;
-    pair_free(ca);
-    return make_ca(s, now, ca, e);
-}
-
-int certs_load(const struct state *s, char *const *addresses, size_t n, int64_t now_us,
-               struct certs *out, struct err *e)
-{
-    time_t now = (time_t)(now_us / 1000000);
-    struct pair ca = {NULL, NULL}, server = {NULL, NULL};
-    struct sans wanted = {.n = 0};
-    memset(out, 0, sizeof *out);
-    wanted_sans(addresses, n, &wanted);
-    int rc = get_ca(s, now, &ca, e);
-    if (rc == 0 && !server_is_good(s, &ca, &wanted, now))
-        rc = make_server(s, &ca, &wanted, now, &server, e);
-    if (rc == 0)
-        rc = fs_read(s->server_cert, MAX_FILE, &out->cert_pem, NULL, e);
-    if (rc == 0)
-        rc = fs_read(s->server_key, MAX_FILE, &out->key_pem, NULL, e);
-    if (rc < 0)
-        certs_free(out);
-    sans_free(&wanted);
-    pair_free(&server);
-    pair_free(&ca);
-    return rc;
-}
-
-void certs_free(struct certs *c)
-{
-    if (c->key_pem)
-        sodium_memzero(c->key_pem, strlen(c->key_pem));
-    free(c->cert_pem);
-    free(c->key_pem);
-    memset(c, 0, sizeof *c);
+    pair_free(p);
+    return failed(rc, "cannot make a server certificate", e);
 }

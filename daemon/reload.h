@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * SIGHUP: what may change while the daemon runs is read again, which is the site's certificate. The
+ * files are read on a thread; if they are of no use, the old ones go on and the log says why.
+ */
+#ifndef DAEMON_RELOAD_H
+#define DAEMON_RELOAD_H
+
+#include <stdbool.h>
+#include <uv.h>
+
+#include "certs/certs.h"
+#include "lib/log.h"
+#include "lib/loop.h"
+
+struct reload {
+    uv_signal_t signal;
+    struct loop *loop;      /* borrowed, as everything below */
+    struct loop_lane *lane; /* reads the files; it is closed after reload_stop() */
+    struct certs *certs;
+    const struct log *log;
+    bool reading, again;
+    int rc; /* of the thread */
+    struct certs_site site;
+    struct err err;
+};
+
+/* Fill in what is borrowed before. */
+void reload_start(struct reload *r, uv_loop_t *loop);
+/* No signal is heard any more. */
+void reload_stop(struct reload *r);
+
+#endif
