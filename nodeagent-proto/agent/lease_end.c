@@ -40,11 +40,12 @@ static void act_as(uid_t uid)
 static bool lives_any(uid_t uid)
 {
     pid_t *pids;
+    const pid_t own = getpid();
     size_t n = procs_list(&pids), victims = 0;
     bool lives = false;
     act_as(uid);
     for (size_t i = 0; i < n; i++)
-        if (pids[i] != getpid() && kill(pids[i], 0) == 0)
+        if (pids[i] != own && kill(pids[i], 0) == 0)
             pids[victims++] = pids[i];
     act_as(0);
     for (size_t i = 0; i < victims && !lives; i++)

@@ -124,9 +124,11 @@ enum outcome serve_account_release(struct agent *a, json_t *req, json_t *reply, 
         (json_object_get(req, "name") && get_text(req, "name", &name, e) < 0) ||
         (!name && lease_names(a->root, names, e) < 0))
         return SERVE_FAILED;
+    account_free(&a->as);
+    if (name && !lease_has_record(a->root, name))
+        return SERVE_DONE;
     if (name)
         json_array_append_new(names, json_string(name));
-    account_free(&a->as);
     return worker_start(a, req, account_release, USERS_LIMIT_S);
 }
 
