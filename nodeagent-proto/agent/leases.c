@@ -367,7 +367,7 @@ static int sweep_one(void *ctx, const char *root, const char *name, const struct
     struct stat st;
     (void)root;
     if (s->runs(s->ctx, l->uid) || lstat(l->dir, &st) == 0 || errno != ENOENT)
-        return 0;
+        return is_adopted(l) ? 0 : uids_keep(s->holder, name, l->uid, e);
     return release_apart(s->holder, name, l, e);
 }
 
@@ -377,7 +377,8 @@ void lease_sweep(const struct uid_holder *h, bool (*runs)(void *ctx, uid_t uid),
     struct err e;
     if (each(h->root, sweep_one, &s, &e) < 0)
         fprintf(stderr, "%s\n", e.msg);
-    uids_tidy(h, lease_is_taken);
+    if (uids_tidy(h, lease_is_taken))
+        uids_forget_gone(h);
 }
 
 static int name_one(void *ctx, const char *root, const char *name, const struct lease *l,
@@ -421,6 +422,14 @@ bool lease_is_taken(const char *root, const char *name)
     if (taken)
         lease_free(&l);
     return taken;
+}
+
+bool lease_has_record(const char *root, const char *name)
+{
+    char *path = path_of(root, name);
+    bool has = is_name(name) && (access(path, F_OK) == 0 || errno != ENOENT);
+    free(path);
+    return has;
 }
 
 static void fill(struct account *out, uid_t uid, gid_t gid, const char *home)

@@ -43,8 +43,8 @@ int lease_take(const struct lease_ask *ask, struct err *e) MUST_CHECK;
 int lease_release(const struct uid_holder *h, const char *name, struct err *e) MUST_CHECK;
 int lease_release_all(const struct uid_holder *h, struct err *e) MUST_CHECK;
 /* Releases the leases that are not needed any more: no task runs as the account (`runs` tells), and
- * its directory is gone.
- */
+ * its directory is gone. Looks after the rest of the machine's registry, see uids_keep(),
+ * uids_tidy() and uids_forget_gone(). */
 void lease_sweep(const struct uid_holder *h, bool (*runs)(void *ctx, uid_t uid), void *ctx);
 /* Adds the name of each to `names`. */
 int lease_names(const char *root, json_t *names, struct err *e) MUST_CHECK;
@@ -52,6 +52,8 @@ int lease_names(const char *root, json_t *names, struct err *e) MUST_CHECK;
 int lease_list(const char *root, json_t *found, struct err *e) MUST_CHECK;
 
 bool lease_is_taken(const char *root, const char *name);
+/* The same, also of a lease that cannot be read. */
+bool lease_has_record(const char *root, const char *name);
 /* The account that `name` stands for: a lease's if it begins with LEASE_SIGN, otherwise one of the
  * machine. */
 int lease_or_account(const char *root, const char *name, struct account *out,

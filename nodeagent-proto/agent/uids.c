@@ -304,30 +304,74 @@ void uids_forget(const struct uid_holder *h, const char *name)
     close(registry);
 }
 
+static bool is_there(int registry, const struct uid_holder *h, const char *name)
+{
+    bool there = false;
+    struct entry en;
+    for (int ending = 0; ending < 2 && !there; ending++) {
+        char *file = registry_file(h, name, ending);
+        there = registry_read(registry, file, &en);
+        free(file);
+    }
+    return there;
+}
+
+/* What NEXT says of free numbers may be wrong then. */
+static int note_again(int registry, const struct uid_holder *h, const char *name, uid_t uid,
+                      struct err *e)
+{
+    struct next next;
+    read_next(&next);
+    next.free_to = 0;
+    return write_next(registry, &next, e) < 0 ? -1 : note(registry, h, name, uid, e);
+}
+
+int uids_keep(const struct uid_holder *h, const char *name, uid_t uid, struct err *e)
+{
+    int registry = registry_look(), rc = 0;
+    bool there = registry >= 0 && is_there(registry, h, name);
+    if (registry >= 0)
+        close(registry);
+    if (there)
+        return 0;
+    registry = registry_lock(e);
+    if (registry < 0)
+        return -1;
+    if (!is_there(registry, h, name))
+        rc = note_again(registry, h, name, uid, e);
+    close(registry);
+    return rc;
+}
+
 struct tidying {
     const struct uid_holder *holder;
     bool (*knows)(const char *root, const char *name);
+    bool has_others;
 };
 
 static bool tidy_one(void *ctx, int registry, const struct entry *en)
 {
-    const struct tidying *t = ctx;
-    if (entry_is_held_by(en, t->holder) && !t->knows(t->holder->root, en->name))
+    struct tidying *t = ctx;
+    if (!entry_is_held_by(en, t->holder))
+        t->has_others = true;
+    else if (!t->knows(t->holder->root, en->name))
         registry_forget(registry, t->holder, en->name);
     return false;
 }
 
-void uids_tidy(const struct uid_holder *h, bool (*knows)(const char *root, const char *name))
+bool uids_tidy(const struct uid_holder *h, bool (*knows)(const char *root, const char *name))
 {
-    struct tidying t = {h, knows};
+    struct tidying t = {.holder = h, .knows = knows};
     struct err e;
     int registry = registry_look();
     if (registry < 0)
-        return;
+        return false;
     close(registry);
     registry = registry_lock(&e);
     if (registry < 0)
-        return;
+        return false;
     (void)registry_each(registry, NULL, tidy_one, &t);
+    fs_remove_leftovers(REGISTRY "/" NEXT); /* of older agents, which replaced the file */
     close(registry);
+    return t.has_others;
 }

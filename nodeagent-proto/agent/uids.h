@@ -42,8 +42,14 @@ int uids_take(const struct uid_range *range, const struct uid_holder *h, const c
 int uids_let_go(const struct uid_holder *h, const char *name, struct err *e) MUST_CHECK;
 /* A number that was let go becomes free. */
 void uids_forget(const struct uid_holder *h, const char *name);
+/* The root has the number still: notes that again if it is not noted any more, because the root was
+ * away when another agent looked, or the machine lost its power. */
+int uids_keep(const struct uid_holder *h, const char *name, uid_t uid, struct err *e) MUST_CHECK;
 /* Forgets numbers that the root holds but `knows` does not: an agent was killed before it could use
- * them. */
-void uids_tidy(const struct uid_holder *h, bool (*knows)(const char *root, const char *name));
+ * them. Whether other roots hold any. */
+bool uids_tidy(const struct uid_holder *h, bool (*knows)(const char *root, const char *name));
+/* Starts a process that forgets the numbers of other roots that are gone, once nothing runs as
+ * them. The caller's loop reaps it. */
+void uids_forget_gone(const struct uid_holder *h);
 
 #endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Forgets what node roots that are gone have noted. They are other agents' roots, and may lie on a
+ * share that hangs: so a process of its own looks at them, without the registry's lock; it takes
+ * that only to remove an entry that is still the one it has looked at. Roots on shares come last,
+ * and after LIMIT_S, or as long a wait for its turn, it is over.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "lib/arena.h"
+#include "nodeagent-proto/agent/descriptors.h"
+#include "nodeagent-proto/agent/mounts.h"
+#include "nodeagent-proto/agent/names.h"
+#include "nodeagent-proto/agent/procs.h"
+#include "nodeagent-proto/agent/registry.h"
+#include "nodeagent-proto/agent/uids.h"
+
+/* Locked by the one that is at work: what it leaves is little for the next. */
+#define AT_WORK ".forgetting"
+
+#define LIMIT_S 60
+
+struct files {
+    const struct uid_holder *holder;
+    char **items;
+    size_t n, cap;
+};
+
+static bool add_file(void *ctx, int registry, const struct entry *en)
+{
+    struct files *all = ctx;
+    (void)registry;
+    if (entry_is_held_by(en, all->holder))
+        return false;
+    if (all->n == all->cap) {
+        all->cap = all->cap ? all->cap * 2 : 64;
+        all->items = xrealloc(all->items, all->cap * sizeof *all->items);
+    }
+    all->items[all->n++] = xstrdup(en->file);
+    return false;
+}
+
+static bool has_number(void *ctx, int registry, const struct entry *en)
+{
+    (void)registry;
+    return en->uid == *(const uid_t *)ctx;
+}
+
+/* Another root of the machine may have the number for the same job. */
+static void forget(const struct entry *seen)
+{
+    struct entry now;
+    struct err e;
+    uid_t uid = seen->uid;
+    int registry = registry_lock(&e);
+    if (registry < 0)
+        return;
+    if (registry_read(registry, seen->file, &now) && strcmp(now.text, seen->text) == 0 &&
+        unlinkat(registry, seen->file, 0) == 0 &&
+        !registry_each(registry, seen->name, has_number, &uid))
+        name_take_back(uid);
+    close(registry);
+}
+
+static void look_at(int registry, const char *file, bool far)
+{
+    struct entry en;
+    if (registry_read(registry, file, &en) && mounts_may_hang("/", en.root) == far &&
+        entry_is_gone(&en) && !procs_run_as(en.uid, 2))
+        forget(&en);
+}
+
+static void look_at_all(const struct uid_holder *h)
+{
+    struct files all = {.holder = h};
+    int registry = registry_look();
+    int busy = registry < 0 ? -1 : openat(registry, AT_WORK, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (busy < 0 || flock(busy, LOCK_EX) < 0)
+        return;
+    alarm(LIMIT_S);
+    (void)registry_each(registry, NULL, add_file, &all);
+    for (int far = 0; far < 2; far++)
+        for (size_t i = 0; i < all.n; i++)
+            look_at(registry, all.items[i], far);
+}
+
+void uids_forget_gone(const struct uid_holder *h)
+{
+    pid_t pid = fork();
+    if (pid != 0)
+        return;
+    prctl(PR_SET_NAME, "batchai-forget");
+    setsid();
+    /* Neither the link nor the agent's lock may stay open for as long as this takes. */
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (dup2(null, fd) < 0)
+            _exit(1);
+    descriptors_close_all_but(-1, -1, -1);
+    alarm(LIMIT_S);
+    look_at_all(h);
+    _exit(0);
+}

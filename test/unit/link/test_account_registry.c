@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The machine's registry of numbers of jobs' accounts, as agents keep it when they start: what
+ * nobody needs is forgotten, what is taken is noted. Needs root.
+ */
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+
+#include "test/unit/link/task_fixture.h"
+#include "test/unit/support/skip.h"
+
+#define FIRST 2100000000
+#define COUNT 40000000
+/* A job has one number on all nodes of a machine: this is of no other run of this test. */
+static char job[24];
+
+static void need_root(void)
+{
+    if (geteuid() != 0)
+        skip_because("needs root");
+}
+
+static void take(struct fixture *f)
+{
+    char *jobs = in_root(f, "jobs"), *dir = fs_join(jobs, job);
+    const struct node_account account = {.name = job, .dir = dir, .first = FIRST, .count = COUNT};
+    ASK(f, node_account_take(f->link, &account, on_done, f));
+    assert_string_equal(f->why.msg, "");
+    free(dir);
+    free(jobs);
+}
+
+static void release(struct fixture *f)
+{
+    ASK(f, node_account_release(f->link, job, on_done, f));
+    assert_string_equal(f->why.msg, "");
+}
+
+#define REGISTRY "/var/lib/batchai-node/accounts"
+#define FAR_AWAY (FIRST + COUNT - 10) /* given to no other test */
+
+/* Notes a number as that of a root. Returns the entry; caller frees. */
+static char *note(const char *name, const char *incarnation, uid_t uid, const char *root)
+{
+    char entry[256], text[PATH_MAX];
+    struct err e;
+    assert_int_equal(fs_mkdirs(REGISTRY, 0700, &e), 0);
+    snprintf(entry, sizeof entry, REGISTRY "/%s-%d@%s", name, (int)getpid(), incarnation);
+    snprintf(text, sizeof text, "%u %s", uid, root);
+    assert_int_equal(symlink(text, entry), 0);
+    return strdup(entry);
+}
+
+static bool is_noted(const char *entry)
+{
+    struct stat st;
+    return lstat(entry, &st) == 0;
+}
+
+static bool runs_as(pid_t pid, uid_t uid)
+{
+    char path[64];
+    struct stat st;
+    snprintf(path, sizeof path, "/proc/%d", (int)pid);
+    return stat(path, &st) == 0 && st.st_uid == uid;
+}
+
+static bool forgetting_is_over(void)
+{
+    int fd = open(REGISTRY "/.forgetting", O_RDWR | O_CLOEXEC);
+    bool over = fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0;
+    if (fd >= 0)
+        close(fd);
+    return over;
+}
+
+/* As after a folder of nodes was removed by hand. */
+static void test_numbers_of_roots_that_are_gone_are_forgotten(void **state)
+{
+    struct fixture *f = *state;
+    struct err e;
+    need_root();
+    open_ready(f);
+    take(f);
+    close_link(f);
+    char *other = in_root(f, "other"), *file = fs_join(other, "incarnation");
+    assert_int_equal(fs_mkdirs(other, 0755, &e), 0);
+    assert_int_equal(fs_write_atomic(file, "alive\n", 6, 0644, &e), 0);
+    char *gone = note("gone", "an-incarnation", FAR_AWAY, "/no/such/root");
+    char *ending = note("ending", "an-incarnation~", FAR_AWAY, "/no/such/root");
+    char *anew = note("anew", "before", FAR_AWAY, other);
+    char *alive = note("alive", "alive", FAR_AWAY, other);
+    char *runs = note("runs", "an-incarnation", FAR_AWAY + 2, "/no/such/root");
+    pid_t pid = fork();
+    if (pid == 0) {
+        alarm(60); /* should nobody else end it */
+        if (setresuid(FAR_AWAY + 2, FAR_AWAY + 2, FAR_AWAY + 2) == 0)
+            pause();
+        _exit(1);
+    }
+    WAIT(f, runs_as(pid, FAR_AWAY + 2));
+    open_ready(f);
+    WAIT(f, !is_noted(gone) && !is_noted(ending) && !is_noted(anew) && forgetting_is_over());
+    assert_true(is_noted(alive) && is_noted(runs));
+    assert_true(uid_of(f, job) > 0);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    unlink(alive);
+    unlink(runs);
+    free(runs);
+    free(alive);
+    free(anew);
+    free(ending);
+    free(gone);
+    free(file);
+    free(other);
+}
+
+/* As if its root was away when another agent looked. */
+static void test_what_is_taken_is_noted_again(void **state)
+{
+    struct fixture *f = *state;
+    need_root();
+    open_ready(f);
+    take(f);
+    uid_t one = uid_of(f, job);
+    char *path = in_root(f, "incarnation"), *incarnation, entry[256];
+    assert_int_equal(fs_read(path, 256, &incarnation, NULL, NULL), 0);
+    snprintf(entry, sizeof entry, REGISTRY "/%s@%.*s", job, (int)strcspn(incarnation, "\n"),
+             incarnation);
+    close_link(f);
+    assert_int_equal(unlink(entry), 0);
+    open_ready(f);
+    WAIT(f, is_noted(entry));
+    assert_int_equal(uid_of(f, job), one);
+    release(f);
+    assert_false(is_noted(entry));
+    free(incarnation);
+    free(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST_OPEN(test_numbers_of_roots_that_are_gone_are_forgotten),
+        TEST_OPEN(test_what_is_taken_is_noted_again),
+    };
+    snprintf(job, sizeof job, "noted-%d", (int)getpid());
+    (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
+    return cmocka_run_group_tests_name("account-registry", tests, NULL, NULL);
+}
