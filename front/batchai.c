@@ -20,11 +20,15 @@ static int load_pool(const struct front *f, struct storage *st, struct arena *a,
     return node_setup_decode(a, &c, text, out, e) == 0 ? 1 : -1;
 }
 
-/* The run's job; a job that is gone is an error. */
+/* The run's job; a job that is gone is an error, as is a run of something else. */
 static int job_of(struct storage *st, struct arena *a, const struct run *r, struct job *out,
                   struct err *e)
 {
-    assert(r->owner_kind == RES_JOB);
+    if (r->owner_kind != RES_JOB)
+        return err_set(e, ERR_STORAGE, NULL,
+                       "The database is damaged: run %lld belongs to no job; restore it from a "
+                       "backup.",
+                       (long long)r->id);
     int rc = st_job_by_id(st, a, r->owner_id, out, e);
     if (rc == 0)
         return err_set(e, ERR_JOB_NOT_FOUND, NULL, "the run's job is gone");
@@ -66,6 +70,15 @@ static const char *run_name(const struct front *f, struct storage *st, struct ar
 
 /* --- what became of it ---------------------------------------------------------------------- */
 
+static int contradicts(const struct run *r, const struct job *j, struct err *e)
+{
+    return err_set(e, ERR_STORAGE, NULL,
+                   "The database is damaged: the state of job %s (%s) does not go with that of its "
+                   "run %lld (%s); restore it from a backup.",
+                   j->name, enum_to_name(exec_state_names, (int)j->exec_state), (long long)r->id,
+                   enum_to_name(run_state_names, (int)r->state));
+}
+
 /* Moves the run's job by an event; the rest of *m is the caller's. */
 static int move(struct storage *st, const struct run *r, enum job_event ev, struct st_job_move *m,
                 struct err *e)
@@ -78,8 +91,7 @@ static int move(struct storage *st, const struct run *r, enum job_event ev, stru
         m->id = j.id;
         m->from = j.exec_state;
         m->to = job_next(j.exec_state, ev);
-        assert(m->to != 0);
-        rc = st_job_move(st, m, e);
+        rc = m->to != 0 ? st_job_move(st, m, e) : contradicts(r, &j, e);
     }
     arena_free(&a);
     return rc;

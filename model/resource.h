@@ -61,6 +61,10 @@ struct scale {
     int minimum, maximum, initial; /* auto */
 };
 
+/* More of anything is no amount: sums of such numbers are numbers too. */
+#define CAPACITY_MAX        1000000000
+#define CAPACITY_MEMORY_MAX (INT64_C(1) << 50)
+
 /* An amount of resources: what a node has, what a run takes of each node, or what an allocation
  * holds. */
 struct capacity {

@@ -52,7 +52,6 @@ static int find_left(struct pass *p, const struct node *nd, struct capacity *lef
     }
     if (st_allocation_of_node(p->s->st, &p->a, nd->id, &live, &n, e) != 0)
         return -1;
-    assert(n == (size_t)nd->live);
     for (size_t i = 0; i < n; i++) {
         left->slots -= live[i].takes.slots;
         left->gpus -= live[i].takes.gpus;
@@ -62,14 +61,19 @@ static int find_left(struct pass *p, const struct node *nd, struct capacity *lef
     return 0;
 }
 
-/* What holds whenever a pool's turn begins. */
-static void check_node(const struct node *nd, const struct capacity *left)
+/* What holds whenever a pool's turn begins. Rows that say otherwise are not ours. */
+static int check_node(const struct node *nd, const struct capacity *left, struct err *e)
 {
-    assert(nd->live == 0 || nd->state != NODE_PREPARING);
-    assert((nd->idle_us != 0) == (nd->state == NODE_IDLE && nd->live == 0));
-    assert(left->slots >= 0 && nd->live <= nd->has.slots);
-    (void)nd;
-    (void)left;
+    bool held_early = nd->live > 0 && nd->state == NODE_PREPARING;
+    bool idle = nd->state == NODE_IDLE && nd->live == 0;
+    bool too_full = left->slots < 0 || nd->live > nd->has.slots;
+    if (!held_early && idle == (nd->idle_us != 0) && !too_full)
+        return 0;
+    return err_set(
+        e, ERR_STORAGE, NULL,
+        "The database is damaged: the row of node %lld (%s) and those of its allocations "
+        "contradict each other; restore it from a backup.",
+        (long long)nd->id, nd->name);
 }
 
 static int load_nodes(struct pass *p, struct err *e)
@@ -78,9 +82,9 @@ static int load_nodes(struct pass *p, struct err *e)
         return -1;
     p->left = arena_alloc(&p->a, (p->n_nodes + 1) * sizeof *p->left);
     for (size_t i = 0; i < p->n_nodes; i++) {
-        if (find_left(p, &p->nodes[i], &p->left[i], e) != 0)
+        if (find_left(p, &p->nodes[i], &p->left[i], e) != 0 ||
+            check_node(&p->nodes[i], &p->left[i], e) != 0)
             return -1;
-        check_node(&p->nodes[i], &p->left[i]);
     }
     return 0;
 }

@@ -144,38 +144,67 @@ const char *c_text(struct q *q, struct arena *a)
     return s ? arena_strndup(a, s, n) : NULL;
 }
 
-static void read_column(struct q *q, const struct st_column *c, struct arena *a, char *to)
+static bool fits(const struct st_domain *d, int64_t v)
+{
+    return v >= d->least && v <= d->most && (!d->holes || !(d->holes >> v & 1));
+}
+
+/* False: it holds what it cannot. */
+static bool read_column(struct q *q, const struct st_column *c, struct arena *a, char *to)
 {
     char *value = to + c->at;
+    int64_t v;
     switch (c->kind) {
     case COLUMN_INT64:
     case COLUMN_ID:
-        *(int64_t *)value = c_int(q);
-        return;
+        *(int64_t *)value = v = c_int(q);
+        return fits(c->domain, v);
     case COLUMN_MAYBE:
         *(bool *)(to + c->has) = !c_is_null(q);
-        *(int *)value = (int)c_int(q);
-        return;
+        *(int *)value = (int)(v = c_int(q));
+        return fits(c->domain, v);
     case COLUMN_INT:
-        *(int *)value = (int)c_int(q);
-        return;
+        *(int *)value = (int)(v = c_int(q));
+        return fits(c->domain, v);
     case COLUMN_BOOL:
         *(bool *)value = c_int(q) != 0;
-        return;
+        return true;
     case COLUMN_TEXT:
         *(const char **)value = c_text(q, a);
-        return;
+        return true;
     case COLUMN_SECRET: /* is not selected */
-        return;
+        return true;
     }
+    return false;
 }
 
-static void read_row(struct q *q, const struct st_row *row, struct arena *a, void *to)
+/* Of the column that was read last. Every list begins with what its row is known by. */
+static int refuse_value(struct q *q, const struct st_row *row, const struct st_column *c,
+                        struct err *e)
+{
+    const struct st_column_name name = st_column_name(row, c);
+    int64_t v = sqlite3_column_int64(q->s, q->col - 1);
+    const char *key = (const char *)sqlite3_column_text(q->s, 0);
+    LOG_ERROR(q->st->log, "db.bad_value", LF_STR("table", name.table),
+              LF_STR("column", name.column), LF_INT("value", v), LF_STR("row", row->name),
+              LF_STR("id", key));
+    err_set(e, ERR_STORAGE, NULL,
+            "The database is damaged: %s.%s is %lld, which it cannot be, in the row of %s %s; "
+            "restore it from a backup.",
+            name.table, name.column, (long long)v, row->name, key ? key : "?");
+    q_end(q);
+    return -1;
+}
+
+/* A failure ends the statement. */
+static int read_row(struct q *q, const struct st_row *row, struct arena *a, void *to, struct err *e)
 {
     memset(to, 0, row->size);
     for (size_t i = 0; i < row->n; i++)
-        read_column(q, &row->columns[i], a, to);
+        if (!read_column(q, &row->columns[i], a, to))
+            return refuse_value(q, row, &row->columns[i], e);
     assert(q->col == sqlite3_column_count(q->s)); /* no column left unread */
+    return 0;
 }
 
 /* --- steps ----------------------------------------------------------------------------------- */
@@ -239,7 +268,8 @@ int q_one(struct q *q, struct arena *a, const struct st_row *row, void *out, str
     int rc = q_step(q, e);
     if (rc != 1)
         return rc;
-    read_row(q, row, a, out);
+    if (read_row(q, row, a, out, e) < 0)
+        return -1;
     q_end(q);
     return 1;
 }
@@ -265,7 +295,8 @@ int q_rows(struct q *q, struct arena *a, const struct st_row *row, void **rows, 
     int rc;
     while ((rc = q_step(q, e)) == 1) {
         items = grow(a, items, count, &cap, row->size);
-        read_row(q, row, a, items + count * row->size);
+        if (read_row(q, row, a, items + count * row->size, e) < 0)
+            return -1;
         count++;
     }
     if (rc < 0)

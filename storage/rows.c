@@ -5,44 +5,73 @@
 #include "storage/rows.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <string.h>
 
 #include "lib/strbuf.h"
 #include "storage/storage.h"
 
 #define AT(member) offsetof(ROW, member)
-#define COLUMN(kind, name, member)                                                                 \
+#define COLUMN(kind, name, member, domain)                                                         \
     {                                                                                              \
-        name, NULL, COLUMN_##kind, false, AT(member), 0                                            \
+        name, NULL, COLUMN_##kind, false, AT(member), 0, domain                                    \
     }
-#define OWN(kind, name, member)                                                                    \
+#define OWN(kind, name, member, domain)                                                            \
     {                                                                                              \
-        name, NULL, COLUMN_##kind, true, AT(member), 0                                             \
+        name, NULL, COLUMN_##kind, true, AT(member), 0, domain                                     \
     }
-#define FROM(kind, sql, member)                                                                    \
+#define FROM(kind, sql, member, domain)                                                            \
     {                                                                                              \
-        NULL, sql, COLUMN_##kind, true, AT(member), 0                                              \
+        NULL, sql, COLUMN_##kind, true, AT(member), 0, domain                                      \
     }
 
-#define INT64(name, member)     COLUMN(INT64, name, member)
-#define INT(name, member)       COLUMN(INT, name, member)
-#define BOOL(name, member)      COLUMN(BOOL, name, member)
-#define TEXT(name, member)      COLUMN(TEXT, name, member)
-#define ID(name, member)        COLUMN(ID, name, member)
-#define OWN_INT64(name, member) OWN(INT64, name, member)
-#define FROM_INT64(sql, member) FROM(INT64, sql, member)
-#define FROM_INT(sql, member)   FROM(INT, sql, member)
-#define FROM_TEXT(sql, member)  FROM(TEXT, sql, member)
-#define FROM_BOOL(sql, member)  FROM(BOOL, sql, member)
-#define FROM_ID(sql, member)    FROM(ID, sql, member)
+#define INT64(name, member, domain)     COLUMN(INT64, name, member, &(domain))
+#define INT(name, member, domain)       COLUMN(INT, name, member, &(domain))
+#define BOOL(name, member)              COLUMN(BOOL, name, member, NULL)
+#define TEXT(name, member)              COLUMN(TEXT, name, member, NULL)
+#define ID(name, member)                COLUMN(ID, name, member, &id)
+#define OWN_ID(name, member)            OWN(INT64, name, member, &id)
+#define FROM_INT64(sql, member, domain) FROM(INT64, sql, member, &(domain))
+#define FROM_INT(sql, member, domain)   FROM(INT, sql, member, &(domain))
+#define FROM_TEXT(sql, member)          FROM(TEXT, sql, member, NULL)
+#define FROM_BOOL(sql, member)          FROM(BOOL, sql, member, NULL)
+#define FROM_ID(sql, member)            FROM(ID, sql, member, &id)
 #define MAYBE(name, value, flag)                                                                   \
     {                                                                                              \
-        name, NULL, COLUMN_MAYBE, false, AT(value), AT(flag)                                       \
+        name, NULL, COLUMN_MAYBE, false, AT(value), AT(flag), &number                              \
     }
 #define SECRET(name)                                                                               \
     {                                                                                              \
-        name, NULL, COLUMN_SECRET, false, 0, 0                                                     \
+        name, NULL, COLUMN_SECRET, false, 0, 0, NULL                                               \
     }
+
+/* What columns may hold. A state that no table has a row for is refused; a number that is only
+ * named (the failure of a newer batchaid) is shown as unknown. What the daemon counts by itself
+ * stays so low that sums of it are numbers too. */
+#define DOMAIN(name, ...) static const struct st_domain name = {__VA_ARGS__}
+
+DOMAIN(id, 0, INT64_MAX, 0);
+DOMAIN(instant, 0, INT64_C(253402300799999999), 0);           /* until the end of the year 9999 */
+DOMAIN(duration, 0, INT64_C(36500) * 24 * 3600 * 1000000, 0); /* a century */
+DOMAIN(term, 0, INT64_C(1) << 40, 0);                         /* in seconds since 1970 */
+DOMAIN(memory, 0, CAPACITY_MEMORY_MAX, 0);
+DOMAIN(number, INT_MIN, INT_MAX, 0);
+DOMAIN(wish, 0, INT_MAX, 0); /* a number that a user gives */
+DOMAIN(count, 0, CAPACITY_MAX, 0);
+DOMAIN(failure, 0, INT_MAX, 0);
+DOMAIN(any_state, 0, INT_MAX, 0);
+DOMAIN(prov_state, PROV_CREATING, PROV_DELETING, 0);
+DOMAIN(alloc_state, ALLOC_STEADY, ALLOC_RESIZING, 0);
+DOMAIN(exec_state, EXEC_QUEUED, EXEC_FAILED, 0);
+DOMAIN(node_state, NODE_PREPARING, NODE_UNUSABLE, 1U << 3);
+DOMAIN(run_state, RUN_WAITING, RUN_OVER, 0);
+DOMAIN(run_stop, STOP_NOT, STOP_AND_FORGET, 0);
+DOMAIN(allocation_state, ALLOCATION_HELD, ALLOCATION_LOST, 1U << 2);
+DOMAIN(vm_priority, VM_DEDICATED, VM_LOWPRIORITY, 0);
+DOMAIN(scale_kind, SCALE_MANUAL, SCALE_AUTO, 0);
+DOMAIN(dealloc_option, 0, DEALLOC_WAIT_FOR_JOB_COMPLETION, 0); /* 0: with automatic scaling */
+DOMAIN(op_status, OP_IN_PROGRESS, OP_FAILED, 0);
+DOMAIN(kind, RES_GROUP, RES_NODE, 0);
 
 #define ROW_OF(row, type, list, table, alias)                                                      \
     const struct st_row row = {#list,          table,                                              \
@@ -58,14 +87,14 @@
 
 #define ROW struct resource_group
 static const struct st_column group_columns[] = {
-    OWN_INT64("id", id),
+    OWN_ID("id", id),
     TEXT("subscription", subscription),
     TEXT("name", name),
     TEXT("location", location),
     TEXT("tags", tags),
-    INT("prov_state", prov_state),
-    INT64("created_us", created_us),
-    INT64("updated_us", updated_us),
+    INT("prov_state", prov_state, prov_state),
+    INT64("created_us", created_us, instant),
+    INT64("updated_us", updated_us, instant),
     TEXT("created_by", created_by),
 };
 #undef ROW
@@ -73,15 +102,15 @@ ROW_OF(group_row, struct resource_group, group, "resource_group", "g");
 
 #define ROW struct workspace
 static const struct st_column workspace_columns[] = {
-    OWN_INT64("id", id),
-    INT64("group_id", group_id),
+    OWN_ID("id", id),
+    INT64("group_id", group_id, id),
     TEXT("name", name),
     TEXT("location", scope.location),
     TEXT("tags", tags),
-    INT("prov_state", prov_state),
-    INT64("prov_us", prov_us),
-    INT64("created_us", created_us),
-    INT64("updated_us", updated_us),
+    INT("prov_state", prov_state, prov_state),
+    INT64("prov_us", prov_us, instant),
+    INT64("created_us", created_us, instant),
+    INT64("updated_us", updated_us, instant),
     TEXT("created_by", created_by),
     FROM_TEXT("g.subscription", scope.subscription),
     FROM_TEXT("g.name", scope.group),
@@ -91,13 +120,13 @@ ROW_OF(workspace_row, struct workspace, workspace, "workspace", "w");
 
 #define ROW struct experiment
 static const struct st_column experiment_columns[] = {
-    OWN_INT64("id", id),
-    INT64("workspace_id", workspace_id),
+    OWN_ID("id", id),
+    INT64("workspace_id", workspace_id, id),
     TEXT("name", name),
-    INT("prov_state", prov_state),
-    INT64("prov_us", prov_us),
-    INT64("created_us", created_us),
-    INT64("updated_us", updated_us),
+    INT("prov_state", prov_state, prov_state),
+    INT64("prov_us", prov_us, instant),
+    INT64("created_us", created_us, instant),
+    INT64("updated_us", updated_us, instant),
     TEXT("created_by", created_by),
     FROM_TEXT("g.subscription", scope.subscription),
     FROM_TEXT("g.name", scope.group),
@@ -109,15 +138,15 @@ ROW_OF(experiment_row, struct experiment, experiment, "experiment", "r");
 
 #define ROW struct file_server
 static const struct st_column file_server_columns[] = {
-    OWN_INT64("id", id),
-    INT64("workspace_id", workspace_id),
+    OWN_ID("id", id),
+    INT64("workspace_id", workspace_id, id),
     TEXT("name", name),
     TEXT("guid", guid),
     TEXT("doc", doc),
-    INT("prov_state", prov_state),
-    INT64("prov_us", prov_us),
-    INT64("created_us", created_us),
-    INT64("updated_us", updated_us),
+    INT("prov_state", prov_state, prov_state),
+    INT64("prov_us", prov_us, instant),
+    INT64("created_us", created_us, instant),
+    INT64("updated_us", updated_us, instant),
     TEXT("created_by", created_by),
     FROM_TEXT("g.subscription", scope.subscription),
     FROM_TEXT("g.name", scope.group),
@@ -130,18 +159,18 @@ ROW_OF(file_server_row, struct file_server, file_server, "file_server", "r");
 
 #define ROW struct pool
 static const struct st_column pool_columns[] = {
-    OWN_INT64("id", id),
+    OWN_ID("id", id),
     TEXT("vm_size", vm_size),
-    INT("vm_priority", vm_priority),
-    INT("scale_kind", scale.kind),
-    INT("scale_target", scale.target),
-    INT("scale_dealloc", scale.dealloc),
-    INT("scale_minimum", scale.minimum),
-    INT("scale_maximum", scale.maximum),
-    INT("scale_initial", scale.initial),
-    INT("auto_target", auto_target),
-    INT("alloc_state", alloc_state),
-    INT64("alloc_us", alloc_us),
+    INT("vm_priority", vm_priority, vm_priority),
+    INT("scale_kind", scale.kind, scale_kind),
+    INT("scale_target", scale.target, wish),
+    INT("scale_dealloc", scale.dealloc, dealloc_option),
+    INT("scale_minimum", scale.minimum, wish),
+    INT("scale_maximum", scale.maximum, wish),
+    INT("scale_initial", scale.initial, wish),
+    INT("auto_target", auto_target, wish),
+    INT("alloc_state", alloc_state, alloc_state),
+    INT64("alloc_us", alloc_us, instant),
     BOOL("is_new", is_new),
     BOOL("going", going),
     TEXT("errors", errors),
@@ -151,27 +180,27 @@ ROW_OF(pool_row, struct pool, pool, "pool", "p");
 
 #define ROW struct cluster
 static const struct st_column cluster_columns[] = {
-    INT64("id", id),
-    INT64("workspace_id", workspace_id),
+    INT64("id", id, id),
+    INT64("workspace_id", workspace_id, id),
     TEXT("name", name),
     TEXT("guid", guid),
     TEXT("doc", doc),
-    INT("prov_state", prov_state),
-    INT64("prov_us", prov_us),
-    INT64("created_us", created_us),
-    INT64("updated_us", updated_us),
+    INT("prov_state", prov_state, prov_state),
+    INT64("prov_us", prov_us, instant),
+    INT64("created_us", created_us, instant),
+    INT64("updated_us", updated_us, instant),
     TEXT("created_by", created_by),
     FROM_TEXT("p.vm_size", vm_size),
-    FROM_INT("p.vm_priority", vm_priority),
-    FROM_INT("p.scale_kind", scale.kind),
-    FROM_INT("p.scale_target", scale.target),
-    FROM_INT("p.scale_dealloc", scale.dealloc),
-    FROM_INT("p.scale_minimum", scale.minimum),
-    FROM_INT("p.scale_maximum", scale.maximum),
-    FROM_INT("p.scale_initial", scale.initial),
-    FROM_INT("p.auto_target", auto_target),
-    FROM_INT("p.alloc_state", alloc_state),
-    FROM_INT64("p.alloc_us", alloc_us),
+    FROM_INT("p.vm_priority", vm_priority, vm_priority),
+    FROM_INT("p.scale_kind", scale.kind, scale_kind),
+    FROM_INT("p.scale_target", scale.target, wish),
+    FROM_INT("p.scale_dealloc", scale.dealloc, dealloc_option),
+    FROM_INT("p.scale_minimum", scale.minimum, wish),
+    FROM_INT("p.scale_maximum", scale.maximum, wish),
+    FROM_INT("p.scale_initial", scale.initial, wish),
+    FROM_INT("p.auto_target", auto_target, wish),
+    FROM_INT("p.alloc_state", alloc_state, alloc_state),
+    FROM_INT64("p.alloc_us", alloc_us, instant),
     FROM_BOOL("p.is_new", is_new),
     FROM_TEXT("p.errors", errors),
     FROM_TEXT("g.subscription", scope.subscription),
@@ -185,51 +214,51 @@ ROW_OF(cluster_row, struct cluster, cluster, "cluster", "r");
 
 #define ROW struct run
 static const struct st_column run_columns[] = {
-    OWN_INT64("id", id),
-    INT64("pool_id", pool_id),
-    INT("owner_kind", owner_kind),
-    INT64("owner_id", owner_id),
-    INT("idx", idx),
+    OWN_ID("id", id),
+    INT64("pool_id", pool_id, id),
+    INT("owner_kind", owner_kind, kind),
+    INT64("owner_id", owner_id, id),
+    INT("idx", idx, count),
     TEXT("guid", guid),
-    INT("priority", priority),
-    INT("nodes", nodes),
+    INT("priority", priority, number),
+    INT("nodes", nodes, wish),
     BOOL("need_whole", need_whole),
-    INT("need_slots", need.slots),
-    INT("need_gpus", need.gpus),
-    INT("need_cores", need.cores),
-    INT64("need_memory", need.memory),
-    INT64("max_wall_us", max_wall_us),
-    INT("phase", state),
-    INT("stop", stop),
-    INT("attempt", attempt),
-    INT64("start_us", start_us),
-    INT64("end_us", end_us),
-    INT("failure", failure),
+    INT("need_slots", need.slots, count),
+    INT("need_gpus", need.gpus, count),
+    INT("need_cores", need.cores, count),
+    INT64("need_memory", need.memory, memory),
+    INT64("max_wall_us", max_wall_us, duration),
+    INT("phase", state, run_state),
+    INT("stop", stop, run_stop),
+    INT("attempt", attempt, count),
+    INT64("start_us", start_us, instant),
+    INT64("end_us", end_us, instant),
+    INT("failure", failure, failure),
 };
 #undef ROW
 ROW_OF(run_row, struct run, run, "run", "u");
 
 #define ROW struct job
 static const struct st_column job_columns[] = {
-    OWN_INT64("id", id),
-    INT64("experiment_id", experiment_id),
+    OWN_ID("id", id),
+    INT64("experiment_id", experiment_id, id),
     ID("cluster_id", cluster_id),
     TEXT("name", name),
     TEXT("guid", guid),
     TEXT("doc", doc),
     TEXT("cluster_ref", cluster_ref),
-    FROM_INT("u.priority", priority),
-    FROM_INT("u.nodes", node_count),
-    FROM_INT64("u.max_wall_us", max_wall_us),
-    FROM_INT("u.attempt", attempt),
-    INT("prov_state", prov_state),
-    INT("exec_state", exec_state),
-    INT64("prov_us", prov_us),
-    INT64("exec_us", exec_us),
-    INT64("created_us", created_us),
-    INT64("updated_us", updated_us),
-    INT64("start_us", start_us),
-    INT64("end_us", end_us),
+    FROM_INT("u.priority", priority, number),
+    FROM_INT("u.nodes", node_count, wish),
+    FROM_INT64("u.max_wall_us", max_wall_us, duration),
+    FROM_INT("u.attempt", attempt, count),
+    INT("prov_state", prov_state, prov_state),
+    INT("exec_state", exec_state, exec_state),
+    INT64("prov_us", prov_us, instant),
+    INT64("exec_us", exec_us, instant),
+    INT64("created_us", created_us, instant),
+    INT64("updated_us", updated_us, instant),
+    INT64("start_us", start_us, instant),
+    INT64("end_us", end_us, instant),
     MAYBE("exit_code", exit_code, has_exit_code),
     TEXT("errors", errors),
     TEXT("created_by", created_by),
@@ -246,17 +275,17 @@ ROW_OF(job_row, struct job, job, "job", "j");
 /* The columns of a job's own row that are shown. */
 #define ROW struct job
 static const struct st_column job_shown_columns[] = {
-    OWN_INT64("id", id),
+    OWN_ID("id", id),
     TEXT("name", name),
     TEXT("guid", guid),
     TEXT("doc", doc),
-    INT("prov_state", prov_state),
-    INT("exec_state", exec_state),
-    INT64("prov_us", prov_us),
-    INT64("exec_us", exec_us),
-    INT64("created_us", created_us),
-    INT64("start_us", start_us),
-    INT64("end_us", end_us),
+    INT("prov_state", prov_state, prov_state),
+    INT("exec_state", exec_state, exec_state),
+    INT64("prov_us", prov_us, instant),
+    INT64("exec_us", exec_us, instant),
+    INT64("created_us", created_us, instant),
+    INT64("start_us", start_us, instant),
+    INT64("end_us", end_us, instant),
     MAYBE("exit_code", exit_code, has_exit_code),
     TEXT("errors", errors),
 };
@@ -265,59 +294,64 @@ ROW_OF(job_shown_row, struct job, job_shown, NULL, "j");
 
 #define ROW struct node
 static const struct st_column node_columns[] = {
-    OWN_INT64("id", id),
-    INT64("pool_id", cluster_id),
+    OWN_ID("id", id),
+    INT64("pool_id", cluster_id, id),
     TEXT("name", name),
-    INT("ordinal", ordinal),
-    INT("state", state),
-    INT64("state_us", state_us),
-    INT64("created_us", created_us),
-    INT64("idle_us", idle_us),
-    INT("slots", has.slots),
-    INT("gpus", has.gpus),
-    INT("cores", has.cores),
-    INT64("memory", has.memory),
+    INT("ordinal", ordinal, count),
+    INT("state", state, node_state),
+    INT64("state_us", state_us, instant),
+    INT64("created_us", created_us, instant),
+    INT64("idle_us", idle_us, instant),
+    INT("slots", has.slots, count),
+    INT("gpus", has.gpus, count),
+    INT("cores", has.cores, count),
+    INT64("memory", has.memory, memory),
     TEXT("devices", devices),
     TEXT("incarnation", incarnation),
-    INT("failure", failure),
+    INT("failure", failure, failure),
     TEXT("errors", errors),
     TEXT("why", why),
     ID("machine_id", machine_id),
     TEXT("epoch", epoch),
-    FROM_INT(NODE_LIVE_SQL, live),
+    FROM_INT(NODE_LIVE_SQL, live, count),
 };
 #undef ROW
 ROW_OF(node_row, struct node, node, "node", "n");
 
 #define ROW struct allocation
 static const struct st_column allocation_columns[] = {
-    INT64("run_id", run_id),
-    INT("attempt", attempt),
-    INT("rank", rank),
+    INT64("run_id", run_id, id),
+    INT("attempt", attempt, count),
+    INT("rank", rank, count),
     ID("node_id", node_id),
     TEXT("node_name", node_name),
-    INT("slots", takes.slots),
-    INT("gpus", takes.gpus),
-    INT("cores", takes.cores),
-    INT64("memory", takes.memory),
+    INT("slots", takes.slots, count),
+    INT("gpus", takes.gpus, count),
+    INT("cores", takes.cores, count),
+    INT64("memory", takes.memory, memory),
     TEXT("devices", devices),
-    INT("state", state),
+    INT("state", state, allocation_state),
     BOOL("kept", kept),
-    INT64("term", term),
+    INT64("term", term, term),
     TEXT("task_prefix", task_prefix),
-    INT64("created_us", created_us),
-    INT64("released_us", released_us),
+    INT64("created_us", created_us, instant),
+    INT64("released_us", released_us, instant),
 };
 #undef ROW
 ROW_OF(allocation_row, struct allocation, allocation, "allocation", "a");
 
 #define ROW struct node_use
 static const struct st_column node_use_columns[] = {
-    FROM_INT64("n.id", node_id),         FROM_INT64("n.pool_id", cluster_id),
-    FROM_TEXT("n.name", node),           FROM_INT("n.state", state),
-    FROM_INT(NODE_LIVE_SQL, live),       FROM_TEXT("n.why", why),
-    FROM_ID("n.machine_id", machine_id), FROM_TEXT("c.name", cluster),
-    FROM_TEXT("w.name", workspace),      FROM_INT("p.vm_priority", vm_priority),
+    FROM_INT64("n.id", node_id, id),
+    FROM_INT64("n.pool_id", cluster_id, id),
+    FROM_TEXT("n.name", node),
+    FROM_INT("n.state", state, node_state),
+    FROM_INT(NODE_LIVE_SQL, live, count),
+    FROM_TEXT("n.why", why),
+    FROM_ID("n.machine_id", machine_id),
+    FROM_TEXT("c.name", cluster),
+    FROM_TEXT("w.name", workspace),
+    FROM_INT("p.vm_priority", vm_priority, vm_priority),
     FROM_TEXT(NODE_JOBS_SQL, jobs),
 };
 #undef ROW
@@ -325,9 +359,9 @@ ROW_OF(node_use_row, struct node_use, node_use, NULL, "n");
 
 #define ROW struct kept_dir
 static const struct st_column kept_dir_columns[] = {
-    FROM_INT64("a.run_id", run_id),
-    FROM_INT("a.attempt", attempt),
-    FROM_INT("a.rank", rank),
+    FROM_INT64("a.run_id", run_id, id),
+    FROM_INT("a.attempt", attempt, count),
+    FROM_INT("a.rank", rank, count),
     FROM_TEXT("u.guid || '-' || a.attempt", name),
 };
 #undef ROW
@@ -335,20 +369,20 @@ ROW_OF(kept_dir_row, struct kept_dir, kept_dir, NULL, "a");
 
 #define ROW struct doomed_job
 static const struct st_column doomed_job_columns[] = {
-    FROM_INT64("j.id", id),
+    FROM_INT64("j.id", id, id),
     FROM_INT64(
         "(SELECT u.id FROM run u WHERE u.owner_kind = 6 AND u.owner_id = j.id AND u.idx = 0)",
-        run_id),
+        run_id, id),
     FROM_ID("j.cluster_id", cluster_id),
-    {NULL, "j.prov_state <> 5", COLUMN_BOOL, true, AT(with_experiment), 0},
+    FROM_BOOL("j.prov_state <> 5", with_experiment),
 };
 #undef ROW
 ROW_OF(doomed_job_row, struct doomed_job, doomed_job, NULL, "j");
 
 #define ROW struct machine_row
 static const struct st_column machine_columns[] = {
-    OWN_INT64("id", id),    TEXT("name", name),   BOOL("drained", drained),
-    TEXT("reason", reason), TEXT("facts", facts), INT64("contact_us", contact_us),
+    OWN_ID("id", id),       TEXT("name", name),   BOOL("drained", drained),
+    TEXT("reason", reason), TEXT("facts", facts), INT64("contact_us", contact_us, instant),
 };
 #undef ROW
 ROW_OF(machine_row_row, struct machine_row, machine, "machine", "m");
@@ -360,12 +394,12 @@ static const struct st_column operation_columns[] = {
     TEXT("location", location),
     TEXT("resource_key", resource_key),
     TEXT("api_version", api_version),
-    INT("kind", kind),
-    INT64("resource_id", resource_id),
+    INT("kind", kind, kind),
+    INT64("resource_id", resource_id, id),
     BOOL("is_delete", is_delete),
-    INT("status", status),
-    INT64("start_us", start_us),
-    INT64("end_us", end_us),
+    INT("status", status, op_status),
+    INT64("start_us", start_us, instant),
+    INT64("end_us", end_us, instant),
     TEXT("error_code", error_code),
     TEXT("error_message", error_message),
 };
@@ -374,9 +408,12 @@ ROW_OF(operation_row, struct operation, operation, "operation", "o");
 
 #define ROW struct event
 static const struct st_column event_columns[] = {
-    OWN_INT64("seq", seq),   INT64("at_us", at_us),
-    INT("kind", kind),       INT64("resource_id", resource_id),
-    INT("from_state", from), INT("to_state", to),
+    OWN_ID("seq", seq),
+    INT64("at_us", at_us, instant),
+    INT("kind", kind, kind),
+    INT64("resource_id", resource_id, id),
+    INT("from_state", from, any_state),
+    INT("to_state", to, any_state),
     TEXT("reason", reason),
 };
 #undef ROW
@@ -384,13 +421,13 @@ ROW_OF(event_row, struct event, event, "event", "e");
 
 #define ROW struct epoch
 static const struct st_column epoch_columns[] = {
-    FROM_INT64("h.term", term),
+    FROM_INT64("h.term", term, term),
     FROM_TEXT("h.random", random),
 };
 #undef ROW
 ROW_OF(epoch_row, struct epoch, epoch, NULL, "h");
 
-static const struct st_column id_columns[] = {{"id", "id", COLUMN_INT64, true, 0, 0}};
+static const struct st_column id_columns[] = {{"id", "id", COLUMN_INT64, true, 0, 0, &id}};
 const struct st_row id_row = {"id", NULL, "", sizeof(int64_t), id_columns, 1};
 
 static const struct st_row *const all_rows[] = {
@@ -404,6 +441,25 @@ static const struct st_row *find(const char *name, size_t n)
         if (strlen(all_rows[i]->name) == n && memcmp(all_rows[i]->name, name, n) == 0)
             return all_rows[i];
     return NULL;
+}
+
+/* Of "p.scale_kind": the table that the statements call p. */
+static const struct st_row *row_of_alias(const char *sql, const char *dot)
+{
+    for (size_t i = 0; i < sizeof all_rows / sizeof all_rows[0]; i++)
+        if (all_rows[i]->table && strlen(all_rows[i]->alias) == (size_t)(dot - sql) &&
+            memcmp(all_rows[i]->alias, sql, (size_t)(dot - sql)) == 0)
+            return all_rows[i];
+    return NULL;
+}
+
+struct st_column_name st_column_name(const struct st_row *row, const struct st_column *c)
+{
+    const char *dot = c->is ? strchr(c->is, '.') : NULL;
+    const struct st_row *of = dot ? row_of_alias(c->is, dot) : NULL;
+    if (of)
+        return (struct st_column_name){of->table, dot + 1};
+    return (struct st_column_name){row->table ? row->table : row->name, c->name ? c->name : c->is};
 }
 
 /* The number of values that an insert binds. */

@@ -5,13 +5,15 @@
  * stands for the columns of a job as a SELECT has them, "{+job}" for "job (COLUMNS) VALUES (?1,
  * ...)".
  *
- * To add a column: a migration, a member of the struct, a line in rows.c.
+ * To add a column: a migration, a member of the struct, a line in rows.c, with what it may hold if
+ * that is a number.
  */
 #ifndef STORAGE_ROWS_H
 #define STORAGE_ROWS_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct strbuf;
 
@@ -25,12 +27,21 @@ enum st_column_kind {
     COLUMN_SECRET /* sealed text that no struct holds: only inserted */
 };
 
+/* The numbers that a column may hold. A database is a file, which a disk or a person can damage: a
+ * row with another number is not given to anybody (query.c). What is written is known to fit: it
+ * was accepted by model/, or is ours. */
+struct st_domain {
+    int64_t least, most;
+    uint32_t holes; /* by bits, those between that are not used; then `most` is below 32 */
+};
+
 struct st_column {
     const char *name;
     const char *is; /* SQL; NULL: the column of that name, of the list's alias */
     enum st_column_kind kind;
     bool read_only; /* not inserted: the row's own id, or a column of another table */
     size_t at, has; /* offsets in the struct; has: COLUMN_MAYBE's bool */
+    const struct st_domain *domain; /* of those that are read as numbers; else NULL */
 };
 
 struct st_row {
@@ -43,6 +54,12 @@ struct st_row {
 extern const struct st_row group_row, workspace_row, experiment_row, file_server_row, pool_row,
     cluster_row, run_row, job_row, node_row, allocation_row, node_use_row, kept_dir_row,
     doomed_job_row, job_shown_row, machine_row_row, operation_row, event_row, epoch_row, id_row;
+
+/* The table that a column is of, and its name there. */
+struct st_column_name {
+    const char *table, *column;
+};
+struct st_column_name st_column_name(const struct st_row *row, const struct st_column *c);
 
 /* Adds the text of a statement with its lists of columns written out. */
 void st_sql_expand(struct strbuf *out, const char *text);

@@ -254,6 +254,12 @@ enum node_likeness node_compare(const char *row, const char *now)
     return row[root] == '\0' || strcmp(row + root, now + root) == 0 ? NODE_SAME : NODE_REBOOTED;
 }
 
+/* A node may say anything; its row takes only what can be. */
+static int64_t within(int64_t most, int64_t said)
+{
+    return said < 0 ? 0 : said > most ? most : said;
+}
+
 static void on_ready(void *ctx, const struct node_facts *facts)
 {
     struct node_rt *rt = ctx;
@@ -263,8 +269,8 @@ static void on_ready(void *ctx, const struct node_facts *facts)
     rt->contact.hello_us = wakes_wall(rt->fleet->wakes);
     rt->contact.refused = false;
     rt->seen.gpus = facts->n_gpus;
-    rt->seen.cpus = facts->cpus;
-    rt->seen.memory = facts->memory_bytes;
+    rt->seen.cpus = (int)within(CAPACITY_MAX, facts->cpus);
+    rt->seen.memory = within(CAPACITY_MEMORY_MAX, facts->memory_bytes);
     node_set_text(&rt->seen.devices, facts->gpus);
     rt->seen.is_root = facts->is_root;
     node_set_text(&rt->seen.runtimes, facts->runtimes);

@@ -47,8 +47,12 @@ int run_find_held(struct runs *rs, struct arena *a, const struct run *r, struct 
         return 0;
     if (st_allocation_of_run(rs->st, a, r->id, r->attempt, &out->parts, &n, e) < 0)
         return -1;
-    assert(n == out->n); /* they are made and released together */
-    return 0;
+    if (n == out->n) /* they are made and released together */
+        return 0;
+    return err_set(e, ERR_STORAGE, NULL,
+                   "The database is damaged: run %lld holds %zu nodes, and its attempt %d has %zu "
+                   "allocations; restore it from a backup.",
+                   (long long)r->id, out->n, r->attempt, n);
 }
 
 static void make_slots(struct job_run *run, const struct run_held *h)

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: MIT
+"""A database with numbers in it that cannot be, as a disk or a person may leave them: the daemon refuses
+it, or the requests that read such a row, and says what is wrong; it never dies of it."""
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+from pathlib import Path
+
+import pytest
+import requests
+from support import old_state
+from support.daemon import PATIENCE, SANITIZER, Daemon
+from support.waiting import wait_for
+from support.world import Place
+
+FAKE_AGENT = (Path(__file__).parents[1] / "unit" / "daemon" / "fake_agent.py").read_text()
+# No count and no instant; a count, but no state; more than an int holds.
+NUMBERS = (-1, 99, 1 << 31)
+# Tables of migrations/, so that their tests run apart; numbers() says when one is missing here.
+TABLES = (
+    "allocation",
+    "cluster",
+    "epoch",
+    "event",
+    "experiment",
+    "file_server",
+    "job",
+    "machine",
+    "meta",
+    "node",
+    "operation",
+    "pool",
+    "resource_group",
+    "run",
+    "workspace",
+)
+
+
+@pytest.fixture(scope="module")
+def stopped():
+    """A daemon that was stopped, with rows in every table; d.kept is a copy of its database, d.paths are
+    (api-version, path) of most that can be asked for. Agents of local nodes never answer."""
+    d = Daemon(old_state.CONFIG)
+    d.expect_log("")
+    mute = d.dir / "agent"
+    mute.write_text("#!/bin/sh\nexec cat > /dev/null\n")
+    mute.chmod(0o755)
+    d.environment["BATCHAI_NODE"] = str(mute)
+    name = max(p.name for p in old_state.FIXTURES.iterdir() if (p / "state.sql").exists())
+    d.paths = [key.split(" ", 1) for key in old_state.restore(name, d.state_dir) if " " in key]
+    d.tool("keygen")
+    d.start()
+    place = Place(d, "new", "ws").make()  # of what old schemas did not have
+    place.job(place.cluster(1, "c", steady=False), "true")
+    assert d.stop() == 0
+    d.kept = d.dir / "kept.db"
+    shutil.copy(d.state_dir / "batchaid.db", d.kept)
+    yield d
+    assert d.close() == []
+
+
+def numbers(database):
+    """{table: its columns with whole numbers}, of all tables; each has a row."""
+    with sqlite3.connect(database) as db:
+        names = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
+        tables = [t for (t,) in db.execute(names)]
+        for table in tables:
+            assert db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] > 0, f"no row in {table}"
+        columns = {t: [c[1:3] for c in db.execute(f"PRAGMA table_info({t})")] for t in tables}
+    return {t: [name for name, kind in columns[t] if kind == "INTEGER"] for t in tables}
+
+
+def edit(d, table, column, number):
+    """In as many rows as can have it."""
+    database = d.state_dir / "batchaid.db"
+    for left in d.state_dir.glob("batchaid.db*"):
+        left.unlink()
+    shutil.copy(d.kept, database)
+    with sqlite3.connect(database) as db:
+        db.execute("PRAGMA ignore_check_constraints = ON")
+        db.execute(f"UPDATE OR IGNORE {table} SET {column} = ?", (number,))
+    db.close()
+
+
+def ask_everything(d):
+    for version, path in d.paths:
+        d.call("GET", path, api_version=version, validate=False)
+    d.call("GET", "/batchaid/nodes", api_version=None, validate=False)
+
+
+def outcome(d):
+    """Starts it, asks it for everything and stops it; or it refuses to start. What was wrong; None: nothing."""
+    with open(d.stderr_path, "wb") as stderr:
+        environment = {**os.environ, **d.environment}
+        d.process = subprocess.Popen(d.command(), stdout=subprocess.PIPE, stderr=stderr, env=environment)
+    ready = d.process.stdout.readline().startswith(b"ready")
+    try:
+        if ready:
+            ask_everything(d)
+            d.process.send_signal(signal.SIGTERM)
+    except requests.ConnectionError:
+        pass  # it has died, and its exit code says so
+    code = d.process.wait(30 * PATIENCE)
+    d.process.stdout.close()
+    d.process = None
+    said = d.stderr_path.read_text(errors="replace")
+    if code < 0 or SANITIZER.search(said):
+        return f"exit code {code}: {said[-500:]}"
+    if not ready and not (code > 0 and ("damaged" in said or "cannot" in said)):
+        return f"it did not start, with exit code {code}, and does not say why: {said[-500:]}"
+    return None
+
+
+def test_every_table_is_edited(stopped):
+    assert sorted(numbers(stopped.kept)) == sorted(TABLES)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_no_number_in_a_row_ends_the_daemon(stopped, table):
+    wrong = []
+    for column in numbers(stopped.kept)[table]:
+        for number in NUMBERS:
+            edit(stopped, table, column, number)
+            what = outcome(stopped)
+            wrong += [f"{table}.{column} = {number}: {what}"] if what else []
+    assert wrong == []
+
+
+def test_a_refusal_names_the_row_the_column_and_the_number(stopped):
+    edit(stopped, "node", "slots", -1)
+    with sqlite3.connect(stopped.kept) as db:
+        (first,) = db.execute("SELECT min(id) FROM node").fetchone()
+    done = subprocess.run(stopped.command(), capture_output=True, text=True, timeout=30 * PATIENCE, check=False)
+    assert done.returncode > 0 and done.stdout == ""
+    assert f"node.slots is -1, which it cannot be, in the row of node {first}" in done.stderr
+
+
+def test_a_request_that_reads_such_a_row_fails_and_others_do_not(stopped):
+    edit(stopped, "job", "exec_state", 99)
+    place = Place(stopped, "new", "ws")
+    stopped.start()
+    failed = place.daemon.call("GET", f"{place.experiment_path()}/jobs", validate=False)
+    assert failed.status == 500
+    assert stopped.get(f"{place.path}/clusters")["value"][0]["name"] == "c"
+    assert any("db.bad_value table=job column=exec_state value=99" in line for line in stopped.log())
+    assert stopped.stop() == 0
+
+
+def test_what_a_node_says_of_itself_does_not_damage_its_row(own_daemon):
+    """It may say anything, and the daemon starts again with what it wrote down of it."""
+    d = own_daemon(start=False)
+    d.expect_log("node|cluster")  # the stand-in knows two requests
+    says = {"node": {"cpus": -5, "memory_bytes": 1 << 62}}
+    agent = d.dir / "agent"
+    agent.write_text(f"{FAKE_AGENT}\nSAYS = {says!r}\nmain()\n")
+    agent.chmod(0o755)
+    d.environment["BATCHAI_NODE"] = str(agent)
+    d.start()
+    Place(d).make().cluster(1, steady=False)
+
+    def written():
+        with sqlite3.connect(f"file:{d.state_dir}/batchaid.db?mode=ro", uri=True) as db:
+            return db.execute("SELECT cores, memory FROM node").fetchall() == [(0, 1 << 50)]
+
+    wait_for(written, 20, "what it has to be in its row")
+    d.restart()
+    assert d.get("/batchaid/nodes", api_version=None)["value"]
