@@ -33,6 +33,10 @@ BANNED_CALL = re.compile(r"(?<![\w.>])(%s)\s*\(" % "|".join(BANNED))
 SQL_FILES, SQL_CALL = ("storage/sql.c", "storage/query.c"), re.compile(r"(?<![\w.>])(sqlite3_\w+)\s*\(")
 LITERAL = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])+\'|//.*|/\*.*?\*/')
 COMMENT_LINE = re.compile(r"^\s*(/\*|\*)")
+# Texts of these rooms have the words of fronts in braces, and placeholders of the site's rules: where each is listed.
+WORD_ROOMS, WORD = ("model", "scheduler", "front"), re.compile(r"(?<!\$)\{(\w+)\}")
+WORD_LISTS = {"model/front_words.c": re.compile(r"^ +WORD\((\w+)\),$", re.M),
+              "scheduler/fleet/mount_command.c": re.compile(r'\{"\{(\w+)\}", w->')}
 
 
 # What tests make beside the sources while others look.
@@ -84,6 +88,20 @@ def check_c(name, lines):
             yield f"{name}:{start}: {function}() has {length} lines; {FUNCTION_LIMIT} are the limit"
 
 
+def known_words(root):
+    texts = {pattern: root / name for name, pattern in WORD_LISTS.items()}
+    return {word for pattern, file in texts.items() if file.exists() for word in pattern.findall(file.read_text())}
+
+
+def check_words(name, lines, known):
+    """front_text() leaves a word that it does not know as it stands, for users to read."""
+    for number, line in enumerate(lines, 1):
+        literals = [] if COMMENT_LINE.match(line) else LITERAL.finditer(line)
+        for word in (w for m in literals if m[0][0] == '"' for w in WORD.findall(m[0])):
+            if word[0].lower() + word[1:] not in known:
+                yield f"{name}:{number}: {{{word}}} is no word of {' or '.join(WORD_LISTS)}"
+
+
 def check_format(root):
     files = [str(f.relative_to(root)) for f in sources(root, ".c", ".h")]
     if not files:
@@ -96,12 +114,14 @@ def check_format(root):
 
 
 def main(root):
-    complaints, long_functions = [], []
+    complaints, long_functions, words = [], [], known_words(root)
     for file in sources(root, ".c", ".h", ".py", ".sh"):
         name, lines = str(file.relative_to(root)), file.read_text().splitlines()
         complaints += check_text(name, lines)
         if file.suffix in (".c", ".h"):
             complaints += check_c(name, lines)
+            if name.split("/")[0] in WORD_ROOMS:
+                complaints += check_words(name, lines, words)
             long_functions += [f"{name}:{start}: {function}() has {length} lines"
                                for function, start, length in functions(lines)
                                if FUNCTION_LINES < length <= FUNCTION_LIMIT]

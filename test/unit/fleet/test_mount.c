@@ -46,7 +46,7 @@ static int tear_down(void **state)
 static struct mount_node machine(struct site *site, const struct site_mount_rule *rules, size_t n)
 {
     *site = (struct site){.mounts = rules, .n_mounts = n};
-    return (struct mount_node){.words = &clusters_and_jobs,
+    return (struct mount_node){.words = &batchai_front_words,
                                .site = site,
                                .is_root = true,
                                .storage_dir = "/storage",
@@ -130,7 +130,7 @@ static void test_without_a_rule_the_failure_shows_one(void **state)
 static void test_local_nodes_see_the_daemons_folders(void **state)
 {
     (void)state;
-    struct mount_node node = {.words = &clusters_and_jobs,
+    struct mount_node node = {.words = &batchai_front_words,
                               .is_local = true,
                               .storage_dir = "/storage",
                               .mount_root = "/n/m"};
@@ -242,7 +242,7 @@ static void test_unmanaged_commands_get_the_path_behind_them(void **state)
 {
     (void)state;
     struct mount_node node = {
-        .words = &clusters_and_jobs, .is_local = true, .root = "/n", .mount_root = "/n/m y"};
+        .words = &batchai_front_words, .is_local = true, .root = "/n", .mount_root = "/n/m y"};
     struct mount_volume m = {
         .kind = MOUNT_UNMANAGED, .source = "mount -t lustre a@tcp:/b", .relative_path = "l"};
     struct mount_plan plan = planned(&node, &m, NULL);
@@ -361,7 +361,7 @@ static void test_file_servers_are_mounted_by_nfs(void **state)
 static void test_local_file_servers_are_folders(void **state)
 {
     (void)state;
-    struct mount_node node = {.words = &clusters_and_jobs,
+    struct mount_node node = {.words = &batchai_front_words,
                               .is_local = true,
                               .local_nodes = 1,
                               .storage_dir = "/storage",

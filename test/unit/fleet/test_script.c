@@ -265,7 +265,7 @@ static void test_the_start_of_a_container_alone_may_leave_processes(void **state
     open_stage(&s, *state);
     const struct container_spec spec = {.image = "i", .user = ""};
     const struct container c = {.spec = &spec,
-                                .words = &clusters_and_jobs,
+                                .words = &batchai_front_words,
                                 .runtime = below(&s, "runtime"),
                                 .name = "c",
                                 .root = s.f->root,

@@ -47,7 +47,7 @@ static void text_for_the_execution_log(void **state)
     static const struct failure f = {.code = FAIL_NODE_LOST, .message = "m", .exit_code = -1};
     struct arena a;
     arena_init(&a);
-    assert_string_equal(failure_text(&a, &clusters_and_jobs, &full),
+    assert_string_equal(failure_text(&a, &batchai_front_words, &full),
                         "JobFailed: Job failed with non-zero exit code (node tvm-1, step main, "
                         "exit code 3)\n"
                         "    command: python3 train.py\n"
@@ -56,10 +56,10 @@ static void text_for_the_execution_log(void **state)
                         "    where to look: the job or the cluster: what it asks for, and what its "
                         "user did\n"
                         "    remedy: look\n");
-    assert_string_equal(failure_text(&a, &clusters_and_jobs, &f),
+    assert_string_equal(failure_text(&a, &batchai_front_words, &f),
                         "NodeLost: m\n    where to look: the machine, and the way to it\n");
     static const struct failure none = {.message = "m", .exit_code = -1};
-    assert_string_equal(failure_text(&a, &clusters_and_jobs, &none), "Unknown: m\n");
+    assert_string_equal(failure_text(&a, &batchai_front_words, &none), "Unknown: m\n");
     arena_free(&a);
 }
 

@@ -30,7 +30,7 @@ static void texts(void **state)
     (void)state;
     arena_init(&a);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        assert_string_equal(front_text(&clusters_and_jobs, &a, rows[i].text), rows[i].jobs);
+        assert_string_equal(front_text(&batchai_front_words, &a, rows[i].text), rows[i].jobs);
         assert_string_equal(front_text(&pools_and_tasks, &a, rows[i].text), rows[i].tasks);
     }
     arena_free(&a);
@@ -41,7 +41,7 @@ static void what_is_printed_is_not_looked_through(void **state)
     struct arena a;
     (void)state;
     arena_init(&a);
-    assert_string_equal(front_say(&clusters_and_jobs, &a, "{run} %s of %d", "{pool}", 3),
+    assert_string_equal(front_say(&batchai_front_words, &a, "{run} %s of %d", "{pool}", 3),
                         "job {pool} of 3");
     assert_string_equal(front_event(&pools_and_tasks, "{run}.failed").name, "task.failed");
     arena_free(&a);
@@ -66,10 +66,10 @@ static void names_of_logs(void **state)
     struct arena a;
     (void)state;
     arena_init(&a);
-    assert_string_equal(front_log_name(&clusters_and_jobs, &a, NULL), "execution.log");
-    assert_string_equal(front_log_name(&clusters_and_jobs, &a, "tvm-1"), "execution-tvm-1.log");
+    assert_string_equal(front_log_name(&batchai_front_words, &a, NULL), "execution.log");
+    assert_string_equal(front_log_name(&batchai_front_words, &a, "tvm-1"), "execution-tvm-1.log");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (front_is_log_name(&clusters_and_jobs, rows[i].name) != rows[i].is_log)
+        if (front_is_log_name(&batchai_front_words, rows[i].name) != rows[i].is_log)
             fail_msg("%s", rows[i].name);
     arena_free(&a);
 }
@@ -78,10 +78,11 @@ static void variables_with_several_names_and_none(void **state)
 {
     size_t i = 0;
     (void)state;
-    assert_string_equal(front_var_next(&clusters_and_jobs, VAR_RUN_DIR, &i), "AZ_BATCHAI_JOB_TEMP");
-    assert_string_equal(front_var_next(&clusters_and_jobs, VAR_RUN_DIR, &i),
+    assert_string_equal(front_var_next(&batchai_front_words, VAR_RUN_DIR, &i),
+                        "AZ_BATCHAI_JOB_TEMP");
+    assert_string_equal(front_var_next(&batchai_front_words, VAR_RUN_DIR, &i),
                         "AZ_BATCHAI_JOB_TEMP_DIR");
-    assert_null(front_var_next(&clusters_and_jobs, VAR_RUN_DIR, &i));
+    assert_null(front_var_next(&batchai_front_words, VAR_RUN_DIR, &i));
     i = 0;
     assert_null(front_var_next(&pools_and_tasks, VAR_HOSTS, &i));
 }

@@ -186,14 +186,14 @@ static void paths_on_mounts(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *rest = NULL;
         const struct mount_volume *v =
-            mount_resolve(&a, &clusters_and_jobs, &on_cluster, &on_job, cases[i].path, &rest);
+            mount_resolve(&a, &batchai_front_words, &on_cluster, &on_job, cases[i].path, &rest);
         if (v != cases[i].volume)
             fail_msg("%s: wrong volume", cases[i].path);
         if (v)
             assert_string_equal(rest, cases[i].rest);
     }
     const char *rest;
-    assert_null(mount_resolve(&a, &clusters_and_jobs, NULL, NULL, ROOT "/external", &rest));
+    assert_null(mount_resolve(&a, &batchai_front_words, NULL, NULL, ROOT "/external", &rest));
     arena_free(&a);
 }
 
@@ -313,7 +313,7 @@ static void the_mounts_of_a_jobs_cluster(void **state)
     assert_int_equal(job_spec_decode(&a, &j, NULL, &s, &e), 0);
     const char *rest = NULL;
     assert_ptr_equal(
-        mount_resolve(&a, &clusters_and_jobs, &s.cluster_mounts, &s.mounts, s.std_prefix, &rest),
+        mount_resolve(&a, &batchai_front_words, &s.cluster_mounts, &s.mounts, s.std_prefix, &rest),
         s.cluster_mounts.items);
     assert_string_equal(rest, "");
     arena_free(&a);

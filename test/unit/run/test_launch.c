@@ -76,7 +76,7 @@ static void test_one_node(void **state)
     struct kv env = {.name = "AZ_BATCHAI_MOUNT_ROOT", .value = "/elsewhere"};
     struct job_spec spec = spec_of(&in, &out, &env);
     const struct launch_node node = {"tvm-1", "/n/tvm-1", 2, "127.0.0.1", "1,3"};
-    const struct launch_input input = {.words = &clusters_and_jobs,
+    const struct launch_input input = {.words = &batchai_front_words,
                                        .spec = &spec,
                                        .job_guid = "G",
                                        .attempt = 3,
@@ -109,7 +109,7 @@ static void test_several_nodes_do_not_share_files(void **state)
     struct job_spec spec = spec_of(NULL, NULL, NULL);
     const struct launch_node nodes[] = {{"tvm-1", "/n/tvm-1", 0, "127.0.0.1", NULL},
                                         {"tvm-2", "/n/tvm-2", 0, "gpu2", NULL}};
-    const struct launch_input input = {.words = &clusters_and_jobs,
+    const struct launch_input input = {.words = &batchai_front_words,
                                        .spec = &spec,
                                        .job_guid = "G",
                                        .attempt = 1,
@@ -170,7 +170,7 @@ static void test_relative_paths_are_the_jobs_own(void **state)
     struct job_spec spec = spec_of(NULL, NULL, NULL);
     spec.std_prefix = "here";
     const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", NULL};
-    const struct launch_input input = {.words = &clusters_and_jobs,
+    const struct launch_input input = {.words = &batchai_front_words,
                                        .spec = &spec,
                                        .job_guid = "G",
                                        .attempt = 1,
@@ -191,7 +191,7 @@ static void test_unset_variables_name_their_property(void **state)
     struct directory_spec out = {"MODEL", "$NOWHERE", NULL, false};
     struct job_spec spec = spec_of(NULL, &out, NULL);
     const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", NULL};
-    const struct launch_input input = {.words = &clusters_and_jobs,
+    const struct launch_input input = {.words = &batchai_front_words,
                                        .spec = &spec,
                                        .job_guid = "G",
                                        .attempt = 1,
@@ -242,7 +242,7 @@ static void test_refusals(void **state)
         spec.container = row->image_ref ? &container : NULL;
         spec.mounts = (struct mount_list){&m, 1};
         struct failure why;
-        bool refused = launch_refusal(&a, &clusters_and_jobs, &spec, &why);
+        bool refused = launch_refusal(&a, &batchai_front_words, &spec, &why);
         if (refused != (row->code != NULL) ||
             (refused && strcmp(failure_name(why.code), row->code) != 0))
             fail_msg("%s: %s", row->name, refused ? failure_name(why.code) : "not refused");
@@ -255,7 +255,7 @@ static const struct launch_node two_nodes[] = {{"tvm-1", "/n/tvm-1", 4, "127.0.0
 
 static struct launch_input input_of(const struct job_spec *spec, size_t n_nodes)
 {
-    return (struct launch_input){.words = &clusters_and_jobs,
+    return (struct launch_input){.words = &batchai_front_words,
                                  .spec = spec,
                                  .job_guid = "G",
                                  .attempt = 1,

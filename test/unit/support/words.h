@@ -1,72 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Words of fronts, for tests of rooms below the fronts: clusters and jobs, as Batch AI has them,
- * and pools and tasks, as a front may that is not there.
+ * Words of fronts, for tests of rooms below the fronts: Batch AI's own (front/words.c is linked
+ * into every unit test), and pools and tasks, as a front may have that is not there.
  */
 #ifndef TEST_UNIT_SUPPORT_WORDS_H
 #define TEST_UNIT_SUPPORT_WORDS_H
 
+#include "front/batchai.h"
 #include "model/enums.h"
-#include "model/front_words.h"
-
-static const struct front_var_name cluster_vars[] = {
-    {VAR_POOL_MOUNTS, "AZ_BATCHAI_MOUNT_ROOT"},
-    {VAR_RUN_MOUNTS, "AZ_BATCHAI_JOB_MOUNT_ROOT"},
-    {VAR_RUN_DIR, "AZ_BATCHAI_JOB_TEMP"},
-    {VAR_RUN_DIR, "AZ_BATCHAI_JOB_TEMP_DIR"},
-    {VAR_GPU_COUNT, "AZ_BATCHAI_NUM_GPUS"},
-    {VAR_RANK, "AZ_BATCHAI_TASK_INDEX"},
-    {VAR_HOSTS, "AZ_BATCH_HOST_LIST"},
-    {VAR_STD_DIR, "AZ_BATCHAI_STDOUTERR_DIR"},
-    {VAR_INPUT, "AZ_BATCHAI_INPUT_"},
-    {VAR_OUTPUT, "AZ_BATCHAI_OUTPUT_"},
-    {.name = NULL},
-};
-
-static const char *const cluster_toolkits[] = {
-    [TOOL_CNTK] = "cntkSettings",
-    [TOOL_TENSORFLOW] = "tensorFlowSettings",
-    [TOOL_CAFFE] = "caffeSettings",
-    [TOOL_CAFFE2] = "caffe2Settings",
-    [TOOL_CHAINER] = "chainerSettings",
-    [TOOL_HOROVOD] = "horovodSettings",
-    [TOOL_PYTORCH] = "pyTorchSettings",
-    [TOOL_MPI] = "customMpiSettings",
-    [TOOL_CUSTOM] = "customToolkitSettings",
-};
-
-static const struct front_words clusters_and_jobs = {
-    .pool = "cluster",
-    .pools = "clusters",
-    .run = "job",
-    .runs = "jobs",
-    .pool_id = "cluster_id",
-    .run_id = "job_id",
-    .log = "execution",
-    .setup_task = "setup task",
-    .size = "vmSize",
-    .size_path = "properties.vmSize",
-    .priority = "vmPriority",
-    .target_path = "properties.scaleSettings.manual.targetNodeCount",
-    .maximum_path = "properties.scaleSettings.autoScale.maximumNodeCount",
-    .admin_name = "adminUserName",
-    .std_prefix = "stdOutErrPathPrefix",
-    .inputs = "inputDirectories",
-    .outputs = "outputDirectories",
-    .secrets = "secrets",
-    .time_limit = "maxWallClockTime",
-    .time_limit_path = "constraints.maxWallClockTime",
-    .container = "containerSettings",
-    .registry = "imageSourceRegistry",
-    .registry_url = "serverUrl",
-    .toolkits = cluster_toolkits,
-    .mounts = "mountVolumes",
-    .account_key = "accountKey",
-    .account_key_path = "credentials.accountKey",
-    .source_directory = "sourceDirectory",
-    .mount_command = "mountCommand",
-    .vars = cluster_vars,
-};
 
 static const struct front_var_name pool_vars[] = {
     {VAR_POOL_MOUNTS, "AZ_BATCH_NODE_MOUNTS_DIR"},

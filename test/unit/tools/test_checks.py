@@ -142,6 +142,22 @@ def test_source_of_a_bad_tree(tree, name, text, words):
     assert words in done.stdout
 
 
+def says(text):
+    return f'{SPDX}const char *f(void)\n{{\n    return "{text}"; /* not {{a}} */\n}}\n'
+
+
+def test_texts_have_words_that_fronts_know(tree):
+    words = "{\n    const char *const words[] = {\n        WORD(run),\n    };\n}\n"
+    put(tree, "model/front_words.c", f"{SPDX}// clang-format off\nvoid f(void)\n{words}")
+    put(tree, "scheduler/a.c", says("the {run}, {Run}s, ${HOME}, { run } and {}"))
+    put(tree, "lib/c.c", says("{anything}"))
+    assert tool("check_source.py", tree).stdout == "check-source: ok\n"
+    put(tree, "scheduler/b.c", says("the {run} and its {node}"))
+    done = tool("check_source.py", tree)
+    assert done.returncode == 1
+    assert "scheduler/b.c:4: {node} is no word of model/front_words.c or" in done.stdout and "{run}" not in done.stdout
+
+
 def test_long_functions_are_listed(tree):
     put(tree, "lib/b.c", SPDX + function(61) + function(60).replace("f(", "g("))
     done = tool("check_source.py", tree)
