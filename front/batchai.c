@@ -38,7 +38,7 @@ static int job_of(struct storage *st, struct arena *a, const struct run *r, stru
 static int load(const struct front *f, struct storage *st, struct arena *a, const struct run *r,
                 bool secrets, struct job_spec *out, struct err *e)
 {
-    struct job j;
+    struct job j = {0};
     const char *text = NULL;
     (void)f;
     if (job_of(st, a, r, &j, e) < 0)
@@ -62,7 +62,7 @@ static const char *pool_name(const struct front *f, struct storage *st, struct a
 static const char *run_name(const struct front *f, struct storage *st, struct arena *a,
                             const struct run *r)
 {
-    struct job j;
+    struct job j = {0};
     struct err e;
     (void)f;
     return job_of(st, a, r, &j, &e) == 0 ? j.name : "";
@@ -84,7 +84,7 @@ static int move(struct storage *st, const struct run *r, enum job_event ev, stru
                 struct err *e)
 {
     struct arena a;
-    struct job j;
+    struct job j = {0};
     arena_init(&a);
     int rc = job_of(st, &a, r, &j, e);
     if (rc == 0) {

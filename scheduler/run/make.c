@@ -3,7 +3,6 @@
  * Makes a run from rows, whether it was allocated a moment ago or goes on after a restart of the
  * daemon.
  */
-#include <assert.h>
 #include <stdlib.h>
 
 #include "scheduler/run/run_priv.h"
