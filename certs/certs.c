@@ -14,6 +14,7 @@
 
 #include "certs/x509.h"
 #include "lib/arena.h"
+#include "lib/dns_name.h"
 #include "lib/fs.h"
 
 enum {
@@ -21,7 +22,6 @@ enum {
     CA_DAYS = 3650,
     SERVER_DAYS = 820, /* some clients refuse certificates that are valid for more than 825 days */
     RENEW_DAYS = 30,
-    NAME_MAX_BYTES = 253, /* of DNS */
     CHAIN_MAX = 8,
     MADE_MAX = 1024, /* certificates for names, in memory */
     MAX_FILE = 256 * 1024,
@@ -50,6 +50,7 @@ struct certs {
     struct sans wanted; /* of the server certificate */
     struct sans hosts;  /* names below which any name is ours */
     struct pair ca;
+    char *ca_pem;
     gnutls_x509_privkey_t key; /* of all certificates that we make */
     struct shown *own;
     struct shown *site;         /* NULL: none */
@@ -233,7 +234,7 @@ static void add_names(struct certs *c)
 static bool is_ours(const struct certs *c, const char *name)
 {
     size_t n = strlen(name);
-    if (n > NAME_MAX_BYTES || !is_dns_name(name))
+    if (!is_dns_name(name))
         return false;
     for (size_t i = 0; i < c->hosts.n; i++) {
         size_t m = strlen(c->hosts.items[i]);
@@ -437,6 +438,17 @@ int certs_site_take(struct certs *c, const struct certs_site *text, int64_t mono
 
 /* --- the whole ------------------------------------------------------------------------------ */
 
+static char *pem_of(gnutls_x509_crt_t crt)
+{
+    gnutls_datum_t d;
+    if (gnutls_x509_crt_export2(crt, GNUTLS_X509_FMT_PEM, &d) < 0)
+        abort();
+    char *text = xcalloc(d.size + 1, 1);
+    memcpy(text, d.data, d.size);
+    gnutls_free(d.data);
+    return text;
+}
+
 static int open_own(struct certs *c, time_t now, struct err *e)
 {
     struct pair p = {NULL, NULL};
@@ -444,6 +456,7 @@ static int open_own(struct certs *c, time_t now, struct err *e)
         pair_free(&p);
         return -1;
     }
+    c->ca_pem = pem_of(c->ca.crt);
     c->own = shown_create(&p.crt, 1, p.key, NULL);
     c->key = p.key;
     p.key = NULL;
@@ -475,6 +488,11 @@ int certs_open(const struct certs_config *config, int64_t now_us, struct certs *
     return 0;
 }
 
+const char *certs_authority(const struct certs *c)
+{
+    return c->ca_pem;
+}
+
 void certs_close(struct certs *c)
 {
     if (!c)
@@ -487,6 +505,7 @@ void certs_close(struct certs *c)
         gnutls_x509_crt_deinit(c->site_crt);
     if (c->key)
         gnutls_x509_privkey_deinit(c->key);
+    free(c->ca_pem);
     pair_free(&c->ca);
     sans_free(&c->wanted);
     sans_free(&c->hosts);

@@ -39,6 +39,9 @@ int certs_open(const struct certs_config *c, int64_t now_us, struct certs **out,
                struct err *e) MUST_CHECK;
 void certs_close(struct certs *c); /* NULL: nothing */
 
+/* The authority's certificate as PEM text. */
+const char *certs_authority(const struct certs *c);
+
 /* A chain, the server's first, and its key: lent, at least for as long as a handshake may take. */
 struct certs_choice {
     struct gnutls_pcert_st *chain;

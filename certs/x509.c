@@ -61,12 +61,6 @@ static size_t address_bytes(const char *text, unsigned char out[16])
     return inet_pton(AF_INET6, text, out) == 1 ? 16 : 0;
 }
 
-bool is_dns_name(const char *s)
-{
-    const char *const allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.";
-    return *s && *s != '-' && *s != '.' && !s[strspn(s, allowed)];
-}
-
 bool sans_have(const struct sans *s, const char *text)
 {
     for (size_t i = 0; i < s->n; i++)

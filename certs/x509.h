@@ -32,8 +32,6 @@ bool sans_equal(const struct sans *a, const struct sans *b);
 bool sans_have(const struct sans *s, const char *text);
 /* Those of a certificate; *out is empty before. */
 void sans_of(gnutls_x509_crt_t crt, struct sans *out);
-/* Whether a text can be a name in DNS, in ASCII. */
-bool is_dns_name(const char *s);
 
 void pair_free(struct pair *p);
 int pair_load(const char *cert_path, const char *key_path, struct pair *p,

@@ -61,9 +61,49 @@ static bool ini_has(const struct environment *env, const char *file, const char 
     return found;
 }
 
+/* What az must know of the cloud. It takes as JSON what it has no options for. */
+struct cloud_row {
+    const char *group, *name; /* in --cloud-config */
+    const char *key;          /* in clouds.config */
+    const char *before, *after;
+    bool host; /* of host and port alone, not of the whole endpoint */
+};
+
+static const struct cloud_row cloud_rows[] = {
+    {"endpoints", "resourceManager", "endpoint_resource_manager", "", "", false},
+    {"endpoints", "management", "endpoint_management", "", "", false},
+    {"endpoints", "activeDirectory", "endpoint_active_directory", "", "/adfs", false},
+    {"endpoints", "activeDirectoryResourceId", "endpoint_active_directory_resource_id", "", "",
+     false},
+    {"endpoints", "activeDirectoryGraphResourceId", "endpoint_active_directory_graph_resource_id",
+     "", "", false},
+    {"endpoints", "microsoftGraphResourceId", "endpoint_microsoft_graph_resource_id", "", "",
+     false},
+    {"endpoints", "batchResourceId", "endpoint_batch_resource_id", "", "", false},
+    {"endpoints", "gallery", "endpoint_gallery", "", "", false},
+    {"suffixes", "storageEndpoint", "suffix_storage_endpoint", "core.", "", true},
+    {"suffixes", "keyvaultDns", "suffix_keyvault_dns", ".vault.", "", true},
+};
+#define N_CLOUD_ROWS (sizeof cloud_rows / sizeof cloud_rows[0])
+
+/* Caller frees. */
+static char *cloud_value(const struct cloud_row *row, const char *endpoint)
+{
+    struct strbuf b = STRBUF_INIT;
+    strbuf_printf(&b, "%s%s%s", row->before, row->host ? endpoint + strlen("https://") : endpoint,
+                  row->after);
+    return strbuf_take(&b);
+}
+
 static bool cloud_known(const struct environment *env, const char *endpoint)
 {
-    return ini_has(env, "clouds.config", CLOUD, "endpoint_resource_manager", endpoint);
+    bool known = true;
+    for (size_t i = 0; known && i < N_CLOUD_ROWS; i++) {
+        char *value = cloud_value(&cloud_rows[i], endpoint);
+        known = ini_has(env, "clouds.config", CLOUD, cloud_rows[i].key, value);
+        free(value);
+    }
+    return known;
 }
 
 static bool is_our_login(const json_t *sub, const struct environment *env)
@@ -154,40 +194,31 @@ static int run_az(const char *const *args, int input, struct err *e)
                    WTERMSIG(status));
 }
 
+/* Caller frees. */
+static char *cloud_config(const char *endpoint)
+{
+    json_t *config = json_object();
+    for (size_t i = 0; i < N_CLOUD_ROWS; i++) {
+        json_t *group = json_object_get(config, cloud_rows[i].group);
+        if (!group)
+            json_object_set_new(config, cloud_rows[i].group, group = json_object());
+        char *value = cloud_value(&cloud_rows[i], endpoint);
+        json_object_set_new(group, cloud_rows[i].name, json_string(value));
+        free(value);
+    }
+    char *text = json_dumps(config, JSON_COMPACT);
+    json_decref(config);
+    return text;
+}
+
 static int describe_cloud(const char *verb, const char *endpoint, struct err *e)
 {
-    struct arena a;
-    arena_init(&a);
-    const char *host = endpoint + strlen("https://");
-    const char *const args[] = {
-        "az",
-        "cloud",
-        verb,
-        "-n",
-        CLOUD,
-        "--endpoint-resource-manager",
-        endpoint,
-        "--endpoint-active-directory",
-        arena_printf(&a, "%s/adfs", endpoint),
-        "--endpoint-active-directory-resource-id",
-        endpoint,
-        "--endpoint-active-directory-graph-resource-id",
-        endpoint,
-        "--endpoint-management",
-        endpoint,
-        "--endpoint-gallery",
-        endpoint,
-        "--suffix-storage-endpoint",
-        host,
-        "--suffix-keyvault-dns",
-        arena_printf(&a, ".vault.%s", host),
-        "--only-show-errors",
-        "-o",
-        "none",
-        NULL,
-    };
+    char *config = cloud_config(endpoint);
+    const char *const args[] = {"az",  "cloud",          verb,   "-n",
+                                CLOUD, "--cloud-config", config, "--only-show-errors",
+                                "-o",  "none",           NULL};
     int rc = run_az(args, -1, e);
-    arena_free(&a);
+    free(config);
     return rc;
 }
 

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "certs/x509.h"
 #include "daemon/config.h"
+#include "lib/dns_name.h"
 #include "lib/guid.h"
 
 #define HOST_NAME_BYTES 200 /* leaves room for ACCOUNT.file.core. before it */

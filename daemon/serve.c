@@ -311,7 +311,8 @@ static struct api_deps api_deps(struct daemon *d)
         .admin = {.fleet = sched_fleet(d->sched),
                   .wakes = sched_wakes(d->sched),
                   .storage = d->storage,
-                  .files = d->files},
+                  .files = d->files,
+                  .authority = certs_authority(c->certs)},
         .aad = {.client_id = c->credentials->client_id,
                 .client_secret = c->credentials->client_secret}};
 }

@@ -18,6 +18,7 @@ struct admin {
     const struct wakes *wakes;
     struct storage *storage;
     const struct files *files;
+    const char *authority; /* the certificate that clients trust, as PEM text */
 };
 
 extern const struct service admin_service;

@@ -14,6 +14,7 @@ struct replied *nodes_get(struct request *r);
 struct replied *nodes_drain(struct request *r);
 struct replied *nodes_undrain(struct request *r);
 struct replied *nodes_reboot(struct request *r);
+struct replied *authority_get(struct request *r);
 struct replied *counters_get(struct request *r);
 struct replied *events_list(struct request *r);
 

@@ -15,6 +15,7 @@ static const struct route routes[] = {
     {"POST", NODE "/undrain", 0, 0, nodes_undrain, "Nodes_Undrain"},
     {"POST", NODE "/reboot", 0, 0, nodes_reboot, "Nodes_Reboot"},
     {"GET", "/batchaid/counters", 0, 0, counters_get, "Counters_Get"},
+    {"GET", "/batchaid/ca.pem", 0, ROUTE_OPEN, authority_get, "Authority_Get"},
     {"GET", "/batchaid/events", 0, 0, events_list, "Events_List"},
 };
 

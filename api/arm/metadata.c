@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * /metadata/endpoints: tells clients the addresses of a cloud's services. There are two forms: one
- * object (2015-01-01, by `az cloud register`), and an array of clouds (2019-05-01 and later,
- * through ARM_CLOUD_METADATA_URL and by Terraform).
+ * /metadata/endpoints: tells clients the addresses of a cloud's services. It has three forms: a
+ * short object (2015-01-01, by `az cloud register` of its time), an array of clouds (2019-05-01,
+ * through ARM_CLOUD_METADATA_URL and by Terraform), and one cloud (2022-09-01 and later, by newer
+ * `az cloud register`, which ends on an array).
  */
 #include <string.h>
 
@@ -17,18 +18,25 @@ static json_t *authentication(const char *base)
 /* "localhost:7443" of "https://localhost:7443" */
 static const char *authority_of(const char *base)
 {
-    return base + strlen("https://");
+    return strstr(base, "://") + strlen("://");
+}
+
+/* The suffix of storage must begin with "core.": the SDKs split the host of an account there. */
+static json_t *suffixes(const char *host)
+{
+    return json_pack("{s:o, s:o, s:o, s:o}", "storage", json_sprintf("core.%s", host),
+                     "keyVaultDns", json_sprintf("vault.%s", host), "acrLoginServer",
+                     json_sprintf("azurecr.%s", host), "sqlServerHostname",
+                     json_sprintf("database.%s", host));
 }
 
 static json_t *cloud(const char *base)
 {
-    const char *host = authority_of(base);
-    json_t *suffixes =
-        json_pack("{s:s, s:o}", "storage", host, "keyVaultDns", json_sprintf("vault.%s", host));
-    return json_pack("{s:s, s:o, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:s}", "name", "batchaid",
+    return json_pack("{s:s, s:o, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:s}", "name", "batchaid",
                      "authentication", authentication(base), "resourceManager", base, "portal",
-                     base, "graph", base, "graphAudience", base, "gallery", base, "batch", base,
-                     "suffixes", suffixes, "media", base);
+                     base, "graph", base, "graphAudience", base, "microsoftGraphResourceId", base,
+                     "gallery", base, "batch", base, "suffixes", suffixes(authority_of(base)),
+                     "media", base);
 }
 
 static json_t *legacy(const char *base)
@@ -42,5 +50,7 @@ struct replied *metadata_endpoints(struct request *r)
     const char *base = request_base(r);
     if (strcmp(r->version_name, "2018") < 0)
         return reply_json(r, 200, legacy(base));
-    return reply_json(r, 200, json_pack("[o]", cloud(base)));
+    if (strcmp(r->version_name, "2022-09-01") < 0)
+        return reply_json(r, 200, json_pack("[o]", cloud(base)));
+    return reply_json(r, 200, cloud(base));
 }

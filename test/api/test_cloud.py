@@ -3,6 +3,7 @@
 
 import base64
 import json
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -221,20 +222,42 @@ def test_providers_can_be_listed_shown_and_registered(arm):
 # --- metadata and tokens --------------------------------------------------------------------------
 
 
-def test_metadata_endpoints_tell_az_where_everything_is(daemon):
-    old = daemon.call("GET", "/metadata/endpoints", api_version="2015-01-01", token=None, expect=200).json
+def metadata(daemon, version):
+    return daemon.call("GET", "/metadata/endpoints", api_version=version, token=None, expect=200).json
+
+
+def test_metadata_endpoints_tell_old_clients_where_to_log_in(daemon):
+    old = metadata(daemon, "2015-01-01")
     assert old["authentication"]["loginEndpoint"].rstrip("/").endswith("/adfs")
     assert old["authentication"]["audiences"]
-    clouds = daemon.call("GET", "/metadata/endpoints", api_version="2019-05-01", token=None, expect=200).json
-    (cloud,) = clouds
-    for key in ("name", "authentication", "resourceManager", "suffixes"):
+
+
+@pytest.mark.parametrize("version", ["2019-05-01", "2022-09-01", "2023-11-01"])
+def test_metadata_endpoints_tell_az_where_everything_is(daemon, version):
+    reply = metadata(daemon, version)
+    (cloud,) = [reply] if version >= "2022" else reply
+    base = cloud["resourceManager"]
+    for key in ("name", "graph", "microsoftGraphResourceId", "batch", "gallery"):
         assert cloud[key], key
-    assert cloud["authentication"]["loginEndpoint"].rstrip("/").endswith("/adfs")
-    assert cloud["suffixes"]["storage"] and cloud["suffixes"]["keyVaultDns"]
+    assert cloud["authentication"]["loginEndpoint"] == f"{base}/adfs"
+    host = base.removeprefix("https://")
+    assert cloud["suffixes"]["storage"] == f"core.{host}"
+    assert cloud["suffixes"]["keyVaultDns"] == f"vault.{host}"
+    assert cloud["suffixes"]["acrLoginServer"] and cloud["suffixes"]["sqlServerHostname"]
+
+
+def test_whoever_comes_first_is_given_the_certificate_to_trust(daemon):
+    reply = daemon.call("GET", "/batchaid/ca.pem", token=None, api_version=None)
+    assert reply.status == 200 and reply.content == Path(daemon.ca).read_bytes()
 
 
 @pytest.mark.parametrize(
-    "path", ["/adfs/.well-known/openid-configuration", "/adfs/adfs/.well-known/openid-configuration"]
+    "path",
+    [
+        "/adfs/.well-known/openid-configuration",
+        "/adfs/adfs/.well-known/openid-configuration",
+        "/adfs/adfs/v2.0/.well-known/openid-configuration",
+    ],
 )
 def test_discovery(daemon, path):
     document = daemon.call("GET", path, token=None, api_version=None, expect=200).json

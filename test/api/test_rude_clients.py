@@ -88,6 +88,8 @@ def test_plain_http_is_served_where_it_is_asked_for(own_daemon):
     fields = ["GET /adfs/.well-known/openid-configuration HTTP/1.1", "Host: localhost:1", "Connection: close"]
     links = plain(daemon, "\r\n".join(fields).encode() + b"\r\n\r\n")
     assert b"http://localhost:1/adfs" in links, links
+    fields[0] = "GET /metadata/endpoints?api-version=2022-09-01 HTTP/1.1"
+    assert b'"core.localhost:1"' in plain(daemon, "\r\n".join(fields).encode() + b"\r\n\r\n")
     still_serves(daemon)
 
 

@@ -120,6 +120,7 @@ class Operation:
     def __init__(self, version, method, template, document):
         self.version, self.method, self.template, self.document = version, method, template, document
         self.id, self.responses = document["operationId"], document["responses"]
+        self.produces = document.get("produces", ["application/json"])[0]
         self.key = f"{version} {self.id}"
         pattern = re.sub(r"\\\{[^/]+?\\\}", "[^/]+", re.escape(template))
         self.pattern = re.compile(f"^{pattern}/?$", re.IGNORECASE)
@@ -180,9 +181,9 @@ class Spec:
         if schema is None:
             return [f"{op.id} {status} has no body in the document, got {body[:200]!r}"] if body else []
         kind = headers.get("content-type", "")
-        complaints = [] if kind.lower().startswith("application/json") else [f"content-type {kind!r}"]
+        complaints = [] if kind.lower().startswith(op.produces) else [f"content-type {kind!r}"]
         try:
-            document = json.loads(body)
+            document = json.loads(body) if op.produces == "application/json" else body.decode("utf-8")
         except ValueError as e:
             return complaints + [f"{op.id} {status}: not JSON ({e}): {body[:200]!r}"]
         return complaints + self._violations(f"{op.id} {status}", schema, document)

@@ -8,6 +8,11 @@ import pytest
 from support.daemon import BATCHAID, SANITIZER
 
 
+@pytest.fixture
+def state_of_az(tmp_path):
+    return lambda name: (tmp_path / "state/azure" / name).read_text()
+
+
 def command_lines():
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -35,3 +40,25 @@ def test_the_secret_is_on_no_command_line(serve, clean_env, tmp_path, state):
     assert logins > 0
     left = [p for p in (tmp_path / state / "azure").rglob("*") if p.is_file()]
     assert all(p.stat().st_mode & 0o077 == 0 for p in left if secret in p.read_text("latin-1")), left
+
+
+def test_the_cloud_is_registered_whole_and_once(serve, run, state_of_az):
+    d = serve()
+    assert "registered the cloud" in run("az-login", "--state-dir", "state").stdout
+    known = state_of_az("clouds.config")
+    host = f"localhost:{d.port}"
+    for line in (f"endpoint_microsoft_graph_resource_id = https://{host}",
+                 f"endpoint_batch_resource_id = https://{host}",
+                 f"suffix_storage_endpoint = core.{host}", f"suffix_keyvault_dns = .vault.{host}"):
+        assert line in known, known
+    assert "logged in" in run("az-login", "--state-dir", "state").stdout
+
+
+def test_a_cloud_registered_by_an_older_version_is_completed(serve, run, state_of_az, tmp_path):
+    serve()
+    run("az-login", "--state-dir", "state")
+    file = tmp_path / "state/azure/clouds.config"
+    lines = file.read_text().splitlines()
+    file.write_text("\n".join(line for line in lines if "microsoft_graph" not in line) + "\n")
+    assert "registered the cloud" in run("az-login", "--state-dir", "state").stdout
+    assert "microsoft_graph" in state_of_az("clouds.config")
