@@ -273,6 +273,7 @@ static bool make_room(struct certs *c, int64_t mono_us)
     struct shown **last = &c->made;
     if (c->n_made < MADE_MAX)
         return true;
+    assert(*last); /* there are as many as the number says */
     while ((*last)->next)
         last = &(*last)->next;
     if (mono_us - (*last)->used_us < LENT_US)

@@ -60,7 +60,7 @@ struct certs_site {
 int certs_site_read(const struct certs *c, struct certs_site *out, struct err *e) MUST_CHECK;
 void certs_site_free(struct certs_site *s);
 /* Shows these from now on. -1: they are of no use, and the old ones go on. */
-int certs_site_take(struct certs *c, const struct certs_site *s, int64_t mono_us,
+int certs_site_take(struct certs *c, const struct certs_site *text, int64_t mono_us,
                     struct err *e) MUST_CHECK;
 
 #endif

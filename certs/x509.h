@@ -30,8 +30,8 @@ void sans_add(struct sans *s, const char *text); /* too many: is left out */
 void sans_free(struct sans *s);
 bool sans_equal(const struct sans *a, const struct sans *b);
 bool sans_have(const struct sans *s, const char *text);
-/* Those of a certificate; *out is empty before. */
-void sans_of(gnutls_x509_crt_t crt, struct sans *out);
+/* Those of a certificate; *s is empty before. */
+void sans_of(gnutls_x509_crt_t crt, struct sans *s);
 
 void pair_free(struct pair *p);
 int pair_load(const char *cert_path, const char *key_path, struct pair *p,

@@ -281,6 +281,11 @@ bool lease_is_taken(const char *root, const char *name)
     return *name == 'j';
 }
 
+bool lease_has_record(const char *root, const char *name)
+{
+    return lease_is_taken(root, name);
+}
+
 void lease_nobody(const char *root, struct account *out)
 {
     CLAIM(root == m.a.root);
