@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A request from its first line to its answer: path, query, headers, the form of a login, XML,
- * download links and ranges. The input is a request as on the wire:
+ * A request from its first line to its answer: host, path, query, headers, the form of a login,
+ * XML, download links and ranges. The input is a request as on the wire:
  *
  *     METHOD PATH?QUERY
  *     Name: value
@@ -52,6 +52,17 @@ int MHD_get_connection_values_n(struct MHD_Connection *c, enum MHD_ValueKind kin
             return i + 1;
     }
     return fake(c)->n_queries;
+}
+
+int MHD_get_connection_values(struct MHD_Connection *c, enum MHD_ValueKind kind,
+                              MHD_KeyValueIterator each, void *ctx)
+{
+    (void)kind;
+    for (int i = 0; i < fake(c)->n_headers; i++)
+        if (each(ctx, MHD_HEADER_KIND, fake(c)->header[i].name, fake(c)->header[i].value) !=
+            MHD_YES)
+            return i + 1;
+    return fake(c)->n_headers;
 }
 
 const char *MHD_lookup_connection_value(struct MHD_Connection *c, enum MHD_ValueKind kind,
@@ -175,7 +186,7 @@ static void answer(struct request *r)
 {
     struct err e = {0};
     struct replied *done;
-    if (router_accept(r, &e) < 0) {
+    if (head_check(r, &e) < 0 || router_accept(r, &e) < 0) {
         CLAIM(e.msg[0]);
         done = reply_err(r, &e);
     } else {
@@ -211,12 +222,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (!c.header[i].value)
             c.header[i].value = c.header[i].name + strlen(c.header[i].name);
     char *path = strchr(first, ' '), *query = path ? strchr(path, '?') : NULL;
-    if (path && path[1] == '/') {
+    if (path && path[1]) {
         *path++ = '\0';
         if (query)
             *query++ = '\0';
         read_query(&c, query);
+        struct engine tls = {.tls = true};
         struct request r = {.api = &api,
+                            .engine = &tls,
+                            .host = "",
                             .config = &api.config,
                             .conn = (struct MHD_Connection *)(void *)&c,
                             .now_us = NOW_US,

@@ -195,13 +195,19 @@ static inline void on_stopped(void *ctx)
     uv_close((uv_handle_t *)&w->client_done, NULL);
 }
 
-static inline void world_close(struct world *w)
+/* Called when the server has stopped. */
+static inline void world_free(struct world *w)
 {
-    api_stop(w->api, on_stopped, w);
     uv_run(&w->loop, UV_RUN_DEFAULT);
     assert_int_equal(uv_loop_close(&w->loop), 0);
     gnutls_pcert_deinit(&w->certificate.shown);
     gnutls_privkey_deinit(w->certificate.key);
+}
+
+static inline void world_close(struct world *w)
+{
+    api_stop(w->api, on_stopped, w);
+    world_free(w);
 }
 
 /* Turns the loop until the client's thread has ended. */

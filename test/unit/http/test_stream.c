@@ -230,8 +230,7 @@ static void a_stopping_server_gives_stuck_uploads_up(void **state)
     while (w.api)
         uv_run(&w.loop, UV_RUN_ONCE);
     pthread_join(thread, NULL);
-    uv_run(&w.loop, UV_RUN_DEFAULT);
-    assert_int_equal(uv_loop_close(&w.loop), 0);
+    world_free(&w);
     assert_int_equal(t.released, 1);
     assert_int_equal(t.let_go, 1);
     assert_string_equal(s.reply, "");
