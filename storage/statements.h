@@ -36,10 +36,10 @@
 
 /* Jobs that hold nodes. */
 #define HELD                                                                                       \
-    "FROM allocation a JOIN run u ON u.id = a.run_id AND u.owner_kind = 6 "                        \
-    "JOIN job h ON h.id = u.owner_id "
+    "FROM allocation a CROSS JOIN run u ON u.id = a.run_id AND u.owner_kind = 6 "                  \
+    "CROSS JOIN job h ON h.id = u.owner_id "
 /* Their ids, with the experiment x of each. */
-#define HELD_JOBS "SELECT h.id " HELD "JOIN experiment x ON x.id = h.experiment_id "
+#define HELD_JOBS "SELECT h.id " HELD "CROSS JOIN experiment x ON x.id = h.experiment_id "
 #define NOT_HELD                                                                                   \
     "AND NOT EXISTS (SELECT 1 FROM run u JOIN allocation a ON a.run_id = u.id WHERE " RUN_OF_JOB   \
     "j.id AND " IS_LIVE ") "
@@ -239,7 +239,7 @@
     X(ST_MARK_FILE_SERVERS_OF_GROUP,                                                               \
       MARK("file_server", "workspace_id IN (SELECT id FROM workspace WHERE group_id = ?1)"))  \
     X(ST_MARK_HELD_OF_GROUP,                                                                       \
-      MARK("job", "id IN (" HELD_JOBS "JOIN workspace w ON w.id = x.workspace_id "           \
+      MARK("job", "id IN (" HELD_JOBS "CROSS JOIN workspace w ON w.id = x.workspace_id "           \
       "WHERE w.group_id = ?1 AND " IS_LIVE ")"))                                                                    \
     X(ST_MARK_EXPERIMENTS_OF_WORKSPACE, MARK("experiment", "workspace_id = ?1"))              \
     X(ST_MARK_CLUSTERS_OF_WORKSPACE, MARK("cluster", "workspace_id = ?1"))                    \
