@@ -162,22 +162,44 @@ static int open_way(const char *root, const char *dir, struct err *e)
     return 0;
 }
 
-/* Ours and empty: made a moment ago by an agent that was killed. */
-static int make_at(int holder, const char *name, const struct lease *l, struct err *e)
+static bool is_empty(int dir)
+{
+    int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+    struct dirent *de;
+    bool empty = d != NULL;
+    while (empty && (de = readdir(d)))
+        empty = strcmp(de->d_name, ".") == 0 || strcmp(de->d_name, "..") == 0;
+    if (d)
+        closedir(d);
+    return empty;
+}
+
+/* One that is empty was made a moment ago, by an agent that was killed or by another that does the
+ * same at the same time: so it is never removed, as that one could not go on. */
+static int give_dir(int fd, const struct lease *l, struct err *e)
 {
     struct stat st;
-    if (fstatat(holder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-        (!S_ISDIR(st.st_mode) || st.st_uid != l->uid) && unlinkat(holder, name, AT_REMOVEDIR) < 0)
+    if (fstat(fd, &st) == 0 && st.st_uid != l->uid && !is_empty(fd))
         return err_set(e, ERR_CONFLICT, "dir",
                        "%s is there already, and not that of the job's account", l->dir);
+    return fchmod(fd, 0700) == 0 && fchown(fd, l->uid, l->group) == 0
+               ? 0
+               : err_errno(e, ERR_IO, "cannot make %s for the job's account", l->dir);
+}
+
+static int make_at(int holder, const char *name, const struct lease *l, struct err *e)
+{
     if (mkdirat(holder, name, 0700) < 0 && errno != EEXIST)
         return err_errno(e, ERR_IO, "cannot make %s", l->dir);
     int fd = openat(holder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    int rc = fd >= 0 && fchmod(fd, 0700) == 0 && fchown(fd, l->uid, l->group) == 0
-                 ? 0
-                 : err_errno(e, ERR_IO, "cannot make %s for the job's account", l->dir);
-    if (fd >= 0)
-        close(fd);
+    if (fd < 0 && (errno == ENOTDIR || errno == ELOOP))
+        return err_set(e, ERR_CONFLICT, "dir",
+                       "%s is there already, and not a directory of the job's account", l->dir);
+    if (fd < 0)
+        return err_errno(e, ERR_IO, "cannot make %s for the job's account", l->dir);
+    int rc = give_dir(fd, l, e);
+    close(fd);
     return rc;
 }
 

@@ -5,6 +5,7 @@
  */
 #include <pthread.h>
 #include <sys/ipc.h>
+#include <sys/mman.h>
 #include <sys/shm.h>
 #include <sys/wait.h>
 
@@ -314,6 +315,61 @@ static void test_given_back_its_threads_are_gone_too(void **state)
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
+#define ROUNDS 100
+
+/* Takes the account of each round for a directory of its own and, if there is one, for the same
+ * job's directory below another root. */
+static void take_rounds(struct fixture *f, const char *first_root, pthread_barrier_t *both)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "r%d", i);
+        char *dir = dir_of(f, name), *jobs = first_root ? fs_join(first_root, "jobs") : NULL;
+        char *also = jobs ? fs_join(jobs, name) : NULL;
+        const struct node_account account = {
+            .name = name, .dir = dir, .also = also, .first = FIRST, .count = COUNT};
+        pthread_barrier_wait(both);
+        ASK(f, node_account_take(f->link, &account, on_done, f));
+        assert_string_equal(f->why.msg, "");
+        free(also);
+        free(jobs);
+        free(dir);
+    }
+}
+
+/* Both nodes of a job make its directory on the first one, whoever comes first. */
+static void test_two_nodes_make_the_same_directory(void **state)
+{
+    struct fixture *f = *state;
+    void *other;
+    int status;
+    pthread_barrierattr_t shared;
+    pthread_barrier_t *both;
+    NEED_ROOT();
+    both = mmap(NULL, sizeof *both, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pthread_barrierattr_init(&shared);
+    pthread_barrierattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
+    pthread_barrier_init(both, &shared, 2);
+    open_ready(f);
+    take(f, "one"); /* so that there is a folder of jobs */
+    pid_t pid = fork();
+    if (pid == 0) {
+        alarm(120);
+        setup_open_root(&other);
+        open_ready(other);
+        take_rounds(other, f->root, both);
+        release(other, NULL);
+        _exit(teardown(&other));
+    }
+    alarm(120); /* should the other end early */
+    take_rounds(f, NULL, both);
+    alarm(0);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    release(f, NULL);
+    munmap(both, sizeof *both);
+}
+
 static void test_all_at_once(void **state)
 {
     struct fixture *f = *state;
@@ -530,6 +586,7 @@ int main(void)
         TEST_OPEN(test_another_job_is_out_of_reach),
         TEST_OPEN(test_given_back_nothing_of_it_is_left),
         TEST_OPEN(test_given_back_its_threads_are_gone_too),
+        TEST_OPEN(test_two_nodes_make_the_same_directory),
         TEST_OPEN(test_all_at_once),
         TEST_OPEN(test_the_next_agent_gives_back_what_nothing_needs),
         TEST_OPEN(test_what_it_kept_is_read_and_no_link_out_of_it),
