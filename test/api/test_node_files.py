@@ -523,6 +523,7 @@ def test_a_client_that_does_not_read_costs_little_memory_and_holds_up_nobody(own
 def test_the_daemon_stops_although_a_download_stalls_and_a_node_does_not_answer(own_daemon):
     d = own_daemon()
     d.expect_log("node.link")
+    d.expect_log("node.job_directory_not_removed")  # if the agent is stopped while it is asked to
     job = make_big(Place(d).make())
     client = open_raw(d, job.link("big.bin", "OUT"))
     (agent,) = agents_of(d)
