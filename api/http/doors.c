@@ -82,16 +82,18 @@ static void hang_up(int fd, struct connection *c)
     close(fd);
 }
 
-/* What the client says first: a byte, 0 if it has said nothing yet, -1 if nothing will come. */
+/* What the client says first: a byte, which may be 0, or one of these. */
+enum { NOTHING_YET = -1, NOTHING_WILL_COME = -2 };
+
 static int first_byte(int fd, const struct connection *c)
 {
     unsigned char first;
     if (connection_refused(c))
-        return -1;
+        return NOTHING_WILL_COME;
     ssize_t n = recv(fd, &first, 1, MSG_PEEK | MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
-        return 0;
-    return n <= 0 ? -1 : first;
+        return NOTHING_YET;
+    return n <= 0 ? NOTHING_WILL_COME : first;
 }
 
 static void go_on(struct doors *d, int fd, const struct sockaddr_storage *from, socklen_t from_len,
@@ -102,7 +104,7 @@ static void go_on(struct doors *d, int fd, const struct sockaddr_storage *from, 
                               .from_len = from_len,
                               .connection = c,
                               .tls = first == TLS_RECORD || first >= SSL2_RECORD};
-    if (first < 0)
+    if (first == NOTHING_WILL_COME)
         hang_up(fd, c);
     else
         d->config.arrived(d->config.ctx, &a);
@@ -113,7 +115,7 @@ static void on_first_byte(uv_poll_t *p, int status, int events)
     struct silent *s = p->data;
     (void)status, (void)events;
     int first = first_byte(s->fd, s->connection);
-    if (first == 0)
+    if (first == NOTHING_YET)
         return;
     forget(s); /* it is freed later */
     go_on(s->doors, s->fd, &s->from, s->from_len, s->connection, first);
@@ -197,7 +199,7 @@ static bool accept_one(struct door *door)
     note_accepted(d);
     struct connection *c = connection_opened(d->config.connections, fd, (struct sockaddr *)&from);
     int first = first_byte(fd, c);
-    if (first == 0)
+    if (first == NOTHING_YET)
         wait_for_it(d, fd, &from, len, c);
     else
         go_on(d, fd, &from, len, c, first);
