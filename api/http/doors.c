@@ -12,7 +12,6 @@
 #define AT_ONCE      64  /* connections accepted before others have their turn */
 #define TRY_AGAIN_MS 100 /* after descriptors ran out */
 #define TLS_RECORD   0x16
-#define SSL2_RECORD  0x80
 
 struct door {
     struct doors *doors;
@@ -96,6 +95,13 @@ static int first_byte(int fd, const struct connection *c)
     return n <= 0 ? NOTHING_WILL_COME : first;
 }
 
+/* A method, or the empty lines that may go before it (RFC 9112, section 2.2). */
+static bool begins_http(int first)
+{
+    return (first >= 'A' && first <= 'Z') || (first >= 'a' && first <= 'z') || first == '\r' ||
+           first == '\n';
+}
+
 static void go_on(struct doors *d, int fd, const struct sockaddr_storage *from, socklen_t from_len,
                   struct connection *c, int first)
 {
@@ -103,8 +109,8 @@ static void go_on(struct doors *d, int fd, const struct sockaddr_storage *from, 
                               .from = (const struct sockaddr *)from,
                               .from_len = from_len,
                               .connection = c,
-                              .tls = first == TLS_RECORD || first >= SSL2_RECORD};
-    if (first == NOTHING_WILL_COME)
+                              .tls = first == TLS_RECORD};
+    if (!a.tls && !begins_http(first))
         hang_up(fd, c);
     else
         d->config.arrived(d->config.ctx, &a);

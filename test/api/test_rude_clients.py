@@ -74,13 +74,12 @@ def test_plain_http_is_told_to_come_by_https(daemon):
 
 
 @pytest.mark.parametrize("first", [b"\x00", b"\x01", b"\x7f", b"\x80", b"\xff"])
-def test_a_first_byte_that_begins_nothing_is_answered_or_hung_up_on(daemon, first):
+def test_a_first_byte_that_begins_nothing_is_hung_up_on(daemon, first):
     with socket.create_connection(("127.0.0.1", daemon.port), timeout=10) as sock:
-        sock.sendall(first + b"\r\n\r\n" * 100)
-        sock.shutdown(socket.SHUT_WR)
         try:
-            assert not sock.recv(4096).startswith(b"HTTP/1.1 2")
-        except ConnectionResetError:
+            sock.sendall(first)
+            assert sock.recv(1) == b""
+        except (ConnectionResetError, BrokenPipeError):
             pass
     still_serves(daemon)
 
