@@ -12,7 +12,11 @@ const struct service *const api_services[API_SERVICES] = {[BATCHAI] = &batchai_s
                                                           [AAD] = &aad_service,
                                                           [AZSTORAGE] = &azstorage_service};
 
-void api_serve_all(const struct api_deps *deps, struct served out[API_SERVICES])
+/* Whose hosts a service has. */
+static const enum api_hosts hosts_of[API_SERVICES] = {[ARM] = HOSTS_ANY};
+
+void api_serve_all(const struct api_deps *deps, const char *const *const hosts[API_HOSTS],
+                   struct served out[API_SERVICES])
 {
     const void *const parts[API_SERVICES] = {[BATCHAI] = &deps->batchai,
                                              [ARM] = &deps->batchai.arm,
@@ -21,6 +25,6 @@ void api_serve_all(const struct api_deps *deps, struct served out[API_SERVICES])
                                              [AZSTORAGE] = &deps->azstorage};
     for (int i = 0; i < API_SERVICES; i++) {
         assert(api_services[i] && parts[i]);
-        out[i] = (struct served){api_services[i], parts[i]};
+        out[i] = (struct served){api_services[i], parts[i], hosts[hosts_of[i]]};
     }
 }

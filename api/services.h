@@ -15,6 +15,18 @@
 
 extern const struct service *const api_services[API_SERVICES];
 
+/* Services with hosts of their own. */
+enum api_hosts {
+    HOSTS_ANY,
+    HOSTS_BLOB,
+    HOSTS_FILE,
+    HOSTS_QUEUE,
+    HOSTS_TABLE,
+    HOSTS_DFS,
+    HOSTS_VAULT,
+    API_HOSTS
+};
+
 /* The data of each service's handlers. Borrows everything in it, and must outlive the server. */
 struct api_deps {
     struct batchai batchai; /* contains the data of arm's own handlers */
@@ -23,7 +35,8 @@ struct api_deps {
     struct aad aad;
 };
 
-/* Fills in each service with its own part of `deps`. */
-void api_serve_all(const struct api_deps *deps, struct served out[API_SERVICES]);
+/* Fills in each service with its own part of `deps` and, of `hosts` (struct served), its own. */
+void api_serve_all(const struct api_deps *deps, const char *const *const hosts[API_HOSTS],
+                   struct served out[API_SERVICES]);
 
 #endif

@@ -230,6 +230,12 @@ static void add_names(struct certs *c)
         sans_add(&c->wanted, c->config.addresses[i]);
 }
 
+const char *const *certs_names(const struct certs *c, size_t *n)
+{
+    *n = c->hosts.n;
+    return (const char *const *)c->hosts.items;
+}
+
 /* Whether a name is one of the daemon's, or below one. */
 static bool is_ours(const struct certs *c, const char *name)
 {

@@ -26,7 +26,8 @@ struct certs_files {
     const char *ca_cert, *ca_key, *server_cert, *server_key;
 };
 
-struct certs_config { /* borrowed as long as the certificates are open */
+struct certs_config { /* its texts are borrowed as long as the certificates are open; its lists
+                         only until they are */
     struct certs_files files;
     char *const *addresses; /* the IP literals on which the daemon listens, besides loopback */
     size_t n_addresses;
@@ -41,6 +42,9 @@ void certs_close(struct certs *c); /* NULL: nothing */
 
 /* The authority's certificate as PEM text. */
 const char *certs_authority(const struct certs *c);
+
+/* The names of the daemon: localhost, this machine's and the configured ones. */
+const char *const *certs_names(const struct certs *c, size_t *n);
 
 /* A chain, the server's first, and its key: lent, at least for as long as a handshake may take. */
 struct certs_choice {

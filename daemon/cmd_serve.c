@@ -9,6 +9,7 @@
 
 #include "daemon/agent_path.h"
 #include "daemon/cli.h"
+#include "daemon/hosts.h"
 #include "daemon/serve.h"
 #include "daemon/site.h"
 #include "lib/arena.h"
@@ -60,14 +61,17 @@ static int open_certs(const struct config *c, const struct state *s,
                       const struct config_list *addresses, int64_t now_us, struct certs **out,
                       struct err *e)
 {
+    const struct config_list names = hosts_certified(c);
     const struct certs_config cc = {.files = {s->ca_cert, s->ca_key, s->server_cert, s->server_key},
                                     .addresses = addresses->items,
                                     .n_addresses = addresses->n,
-                                    .names = c->tls_names.items,
-                                    .n_names = c->tls_names.n,
+                                    .names = names.items,
+                                    .n_names = names.n,
                                     .site_cert = c->tls_certificate,
                                     .site_key = c->tls_key};
-    return certs_open(&cc, now_us, out, e);
+    int rc = certs_open(&cc, now_us, out, e);
+    free(names.items);
+    return rc;
 }
 
 /* Everything that only the holder of the lock may do. */

@@ -57,6 +57,7 @@ struct config {
     struct config_places places; /* places in the file, for errors that are found later */
     struct config_list listen;
     struct config_list tls_names;
+    struct config_list storage_suffixes, vault_suffixes;
     char *tls_certificate, *tls_key;
     char *state_dir; /* "" if not in the file */
     char *log_level, *log_format;

@@ -44,6 +44,13 @@ static const struct setting rows[] = {
         "for a name that is in it. It is read again on SIGHUP."),
     ROW(SETTING_STR, "tls", "key", AT(tls_key), "", config_check_path, NULL,
         "The key of that certificate (PEM)."),
+    ROW(SETTING_LIST, "storage", "suffixes", AT(storage_suffixes), "", config_check_host_name, NULL,
+        "More suffixes of storage accounts' hosts, besides core.localhost and core.NAME of each "
+        "other name of the daemon: with core.windows.net (and a hosts file) "
+        "ACCOUNT.blob.core.windows.net is served here. Each must begin with core."),
+    ROW(SETTING_LIST, "vault", "suffixes", AT(vault_suffixes), "", config_check_host_name, NULL,
+        "More suffixes of vaults' hosts, besides vault.localhost and vault.NAME of each other name "
+        "of the daemon, such as vault.azure.net."),
     BOOL("http", "serve", AT(http_serve), "false",
          "Serve plain HTTP as well, on the same ports, to clients on this machine. Clients refuse "
          "to send tokens over it, so it is for curl and for keys of storage accounts."),

@@ -14,6 +14,7 @@
 #include "api/batchai/shown_jobs.h"
 #include "api/http/http.h"
 #include "api/services.h"
+#include "daemon/hosts.h"
 #include "daemon/notify.h"
 #include "daemon/reload.h"
 #include "files/files.h"
@@ -60,6 +61,7 @@ struct daemon {
     struct api_listen *listen;
     struct api_deps deps;
     struct served services[API_SERVICES];
+    struct hosts own_hosts;
     char (*hosts)[CONFIG_HOST_SIZE];
 };
 
@@ -342,11 +344,15 @@ static int open_api(struct daemon *d, struct err *e)
     d->hosts = xcalloc(n, sizeof *d->hosts);
     for (size_t i = 0; i < n; i++) {
         d->listen[i].host = d->hosts[i];
+        d->listen[i].http = plain_http(cf);
         if (config_parse_listen(cf->listen.items[i], d->hosts[i], &d->listen[i].port, e) < 0)
             return -1;
     }
     d->deps = api_deps(d);
-    api_serve_all(&d->deps, d->services);
+    size_t n_names;
+    const char *const *names = certs_names(c->certs, &n_names);
+    hosts_make(names, n_names, cf, &d->own_hosts);
+    api_serve_all(&d->deps, (const char *const *const *)d->own_hosts.of, d->services);
     const struct api_config ac = {.loop = &d->loop,
                                   .disk = {disk_has_pending, disk_when_durable, d->storage},
                                   .log = c->log,
@@ -357,7 +363,6 @@ static int open_api(struct daemon *d, struct err *e)
                                   .hurry_ctx = d,
                                   .listen = d->listen,
                                   .n_listen = n,
-                                  .http = plain_http(cf),
                                   .certs = {pick_certificate, d},
                                   .token_key = c->credentials->token_key,
                                   .token_lifetime_s = (int)cf->token_lifetime_s,
@@ -430,6 +435,7 @@ int serve_run(const struct serve_config *c, struct err *e)
     upper_case_free(d.vm_sizes);
     free(d.listen);
     free(d.hosts);
+    hosts_free(&d.own_hosts);
     new_clusters_free(d.deps.batchai.new_clusters);
     shown_jobs_free(d.deps.batchai.shown_jobs);
     if (rc == 0)

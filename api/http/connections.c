@@ -25,6 +25,7 @@ struct peer {
 struct connection {
     struct connections *all;
     struct peer *peer;
+    const struct api_listen *door;
     int fd;
     enum list list;
     struct connection *before, *after; /* in its list, oldest first */
@@ -201,10 +202,11 @@ static void sweep(uv_timer_t *t)
         uv_timer_stop(t); /* the next connection starts it */
 }
 
-struct connection *connection_opened(struct connections *all, int fd, const struct sockaddr *from)
+struct connection *connection_opened(struct connections *all, int fd, const struct sockaddr *from,
+                                     const struct api_listen *door)
 {
     struct connection *c = xcalloc(1, sizeof *c);
-    *c = (struct connection){.all = all, .peer = peer_get(all, from), .fd = fd};
+    *c = (struct connection){.all = all, .peer = peer_get(all, from), .fd = fd, .door = door};
     put_in(c, FRESH);
     all->open++;
     all->opened++;
@@ -230,6 +232,11 @@ void connection_closed(struct connection *c)
 void *connection_owner(const struct connection *c)
 {
     return c->all->owner;
+}
+
+const struct api_listen *connection_door(const struct connection *c)
+{
+    return c->door;
 }
 
 /* --- the whole ------------------------------------------------------------------------------ */

@@ -25,6 +25,7 @@
 #define LOGIN_FAILURES_AT_ONCE 30   /* of one address; then */
 #define LOGIN_FAILURE_EVERY_MS 2000 /* one in this time */
 
+struct api_listen;
 struct connections;
 struct connection;
 
@@ -36,10 +37,12 @@ void connections_count(const struct connections *all, uint64_t *opened, uint64_t
 /* All connections must be closed. Frees when the loop has closed its timer, then calls `cb`. */
 void connections_close(struct connections *all, void (*cb)(void *ctx), void *ctx);
 
-/* `fd` is borrowed until connection_closed(). */
-struct connection *connection_opened(struct connections *all, int fd, const struct sockaddr *from);
+/* `fd` and `door` are borrowed until connection_closed(). */
+struct connection *connection_opened(struct connections *all, int fd, const struct sockaddr *from,
+                                     const struct api_listen *door);
 void connection_closed(struct connection *c);
 void *connection_owner(const struct connection *c);
+const struct api_listen *connection_door(const struct connection *c);
 /* busy: the head of a request is there. idle: the request is over. */
 void connection_busy(struct connection *c);
 void connection_idle(struct connection *c);

@@ -17,6 +17,7 @@ struct door {
     struct doors *doors;
     uv_poll_t poll;
     int fd;
+    const struct api_listen *listen;
 };
 
 /* A connection whose first byte is not there yet. */
@@ -203,7 +204,8 @@ static bool accept_one(struct door *door)
         return false;
     }
     note_accepted(d);
-    struct connection *c = connection_opened(d->config.connections, fd, (struct sockaddr *)&from);
+    struct connection *c =
+        connection_opened(d->config.connections, fd, (struct sockaddr *)&from, door->listen);
     int first = first_byte(fd, c);
     if (first == NOTHING_YET)
         wait_for_it(d, fd, &from, len, c);
@@ -232,7 +234,7 @@ struct doors *doors_open(const struct doors_config *c, const struct listen_socke
     d->timer.data = d;
     d->open_handles = n + 1;
     for (size_t i = 0; i < n; i++) {
-        d->door[i] = (struct door){.doors = d, .fd = sockets[i].fd};
+        d->door[i] = (struct door){.doors = d, .fd = sockets[i].fd, .listen = sockets[i].listen};
         uv_poll_init(c->loop, &d->door[i].poll, sockets[i].fd);
         d->door[i].poll.data = &d->door[i];
     }

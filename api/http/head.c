@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "api/http/http_priv.h"
+#include "api/http/url.h"
 
 #define HOST_MAX   255
 #define HOST_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:[]"
@@ -45,7 +46,7 @@ static const char *absolute_target(struct request *r)
         if (strncasecmp(r->path, schemes[i], n) != 0)
             continue;
         const char *host = r->path + n, *path = strchrnul(host, '/');
-        r->path = *path ? path : "/";
+        r->target = r->path = *path ? path : "/";
         return arena_strndup(&r->arena, host, (size_t)(path - host));
     }
     return NULL;
@@ -83,17 +84,17 @@ static bool is_loopback(const struct sockaddr *a)
 
 static bool may_be_plain(const struct request *r)
 {
-    if (r->config->http == API_HTTP_LOCAL)
+    if (r->door->http == API_HTTP_LOCAL)
         return is_loopback(
             MHD_get_connection_info(r->conn, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
-    return r->config->http == API_HTTP_ANY;
+    return r->door->http == API_HTTP_ANY;
 }
 
 static int check_door(struct request *r, struct err *e)
 {
     if (r->engine->tls || may_be_plain(r))
         return 0;
-    if (r->config->http == API_HTTP_LOCAL)
+    if (r->door->http == API_HTTP_LOCAL)
         return err_set(e, ERR_BAD_REQUEST, NULL,
                        "Plain HTTP is for clients on the daemon's own machine (http.expose would "
                        "allow it); use https://%s instead.",
@@ -125,6 +126,22 @@ static int check_lengths(const struct found *f, struct err *e)
     return 0;
 }
 
+/* --- the account in the path ----------------------------------------------------------------- */
+
+/* "/ACCOUNT/c1/b1" at a port of one service. */
+static int take_account(struct request *r, struct err *e)
+{
+    const char *begin = r->path + (*r->path == '/'), *end = strchrnul(begin, '/');
+    const char *label = url_decode(&r->arena, begin, (size_t)(end - begin));
+    if (!label || !*label)
+        return err_set(e, ERR_BAD_REQUEST, NULL,
+                       "The path '%.100s' must begin with an account, as in /ACCOUNT/...",
+                       r->target);
+    r->label = arena_lower(&r->arena, label);
+    r->path = *end ? end : "/";
+    return 0;
+}
+
 /* None of these connections goes on: what follows may be no request, or comes by the wrong door. */
 int head_check(struct request *r, struct err *e)
 {
@@ -132,7 +149,8 @@ int head_check(struct request *r, struct err *e)
     MHD_get_connection_values(r->conn, MHD_HEADER_KIND, find, &f);
     r->host = "";
     r->hang_up = true;
-    if (take_host(r, &f, e) < 0 || check_door(r, e) < 0 || check_lengths(&f, e) < 0)
+    if (take_host(r, &f, e) < 0 || check_door(r, e) < 0 || check_lengths(&f, e) < 0 ||
+        (r->door->service && take_account(r, e) < 0))
         return -1;
     r->hang_up = false;
     return 0;

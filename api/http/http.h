@@ -24,11 +24,6 @@ struct served;
 struct gnutls_pcert_st;
 struct gnutls_privkey_st;
 
-struct api_listen {
-    const char *host; /* IPv4 or IPv6 literal, or "localhost" for both loopback addresses */
-    int port;         /* 0: any free one */
-};
-
 /* The disk, for which replies wait: nothing leaves before everything written so far is on disk. */
 struct api_disk {
     bool (*has_pending)(void *ctx);
@@ -37,11 +32,20 @@ struct api_disk {
     void *ctx;
 };
 
-/* Who may speak plain HTTP on the ports, where a connection's first byte tells it from TLS. */
+/* Who may speak plain HTTP on a port, where a connection's first byte tells it from TLS. */
 enum api_http {
     API_HTTP_NONE,  /* nobody: the reply says where to go */
     API_HTTP_LOCAL, /* clients on loopback addresses */
     API_HTTP_ANY
+};
+
+struct api_listen {
+    const char *host; /* IPv4 or IPv6 literal, or "localhost" for both loopback addresses */
+    int port;         /* 0: any free one */
+    enum api_http http;
+    /* NULL: host and path say which service. Otherwise the name of the only one there; the first
+     * segment of each path is the account's name (request.label). */
+    const char *service;
 };
 
 /* Where certificates come from. */
@@ -67,7 +71,6 @@ struct api_config {
 
     const struct api_listen *listen;
     size_t n_listen;
-    enum api_http http;
     struct api_certs certs;
 
     const uint8_t *token_key; /* 32 bytes; signs access tokens and download links */

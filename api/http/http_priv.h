@@ -48,6 +48,8 @@ struct replied *reply_response(struct request *r, int status, const char *conten
 /* head.c: fills in host and path. -1: the request is answered with that, and its connection closed.
  */
 int head_check(struct request *r, struct err *e) MUST_CHECK;
+/* which.c: fills in service, deps and label; service NULL: none is asked for. */
+void find_service(struct request *r);
 /* body.c: checks what the head says about the body, once the route is known. */
 void body_begin(struct request *r);
 /* Takes the next bytes; *size becomes the number of bytes left. -1: the connection must be cut. */

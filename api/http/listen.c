@@ -129,7 +129,8 @@ int listen_open(const struct api_listen *addrs, size_t n_addrs, struct listen_so
                 close(out[--*n].fd);
             return -1;
         }
-        *n += made;
+        for (size_t k = 0; k < made; k++)
+            out[(*n)++].listen = &addrs[i];
     }
     return 0;
 }

@@ -11,7 +11,8 @@
 struct listen_socket {
     int fd; /* owned by the caller */
     int port;
-    char url_host[80]; /* "127.0.0.1", "[::1]" */
+    const struct api_listen *listen; /* the setting that it is for; borrowed */
+    char url_host[80];               /* "127.0.0.1", "[::1]" */
 };
 
 int listen_open(const struct api_listen *addrs, size_t n_addrs, struct listen_socket *out,

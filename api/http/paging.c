@@ -75,7 +75,7 @@ static enum MHD_Result copy_parameter(void *ctx, enum MHD_ValueKind kind, const 
 static void add_next_link(struct request *r, struct page *page)
 {
     struct link_builder b = {.r = r};
-    strbuf_printf(&b.url, "%s%s?", request_base(r), r->path);
+    strbuf_printf(&b.url, "%s%s?", request_base(r), r->target);
     MHD_get_connection_values_n(r->conn, MHD_GET_ARGUMENT_KIND, copy_parameter, &b);
     strbuf_printf(&b.url, "maxresults=%ld&%%24skiptoken=%lld", page->max, (long long)page->last);
     json_t *link = json_string(b.url.s);

@@ -94,7 +94,7 @@ struct replied *reply_json(struct request *r, int status, json_t *body)
         struct err e;
         err_set(&e, ERR_INTERNAL, NULL, "The reply cannot be written as JSON.");
         LOG_ERROR(r->config->log, "reply.not_json", LF_STR("method", r->method),
-                  LF_STR("path", r->path), LF_STR("req", r->correlation_id));
+                  LF_STR("path", r->target), LF_STR("req", r->correlation_id));
         const struct error_words words = error_words(r->service, e.code);
         status = words.status;
         body = error_body(words, &e);
@@ -145,7 +145,7 @@ struct replied *reply_err(struct request *r, const struct err *e)
     /* An unreachable resource is logged by the code that finds that out. */
     if (words.status >= 500 && !(words.adds & ADDS_TRY_AGAIN))
         LOG_ERROR(r->config->log, "request.failed", LF_STR("method", r->method),
-                  LF_STR("path", r->path), LF_STR("code", words.code),
+                  LF_STR("path", r->target), LF_STR("code", words.code),
                   LF_STR("kind", err_code_name(e->code)), LF_STR("reason", e->msg),
                   LF_STR("req", r->correlation_id));
     r->gateway_error = words.adds & ADDS_GATEWAY_CAUSE;

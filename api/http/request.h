@@ -47,8 +47,11 @@ struct request {
     const struct route *route;       /* NULL until matched */
     const void
         *deps; /* of the service; each service has a function that returns it with its type */
-    const char *method, *path;                 /* arena; path as sent, without query */
-    const char *host;                          /* as sent, perhaps with a port; "": none */
+    const char *method, *target; /* arena; target: the path as sent, without query */
+    const char *path;            /* of it what the routes are about: without an account in front */
+    const char *host;            /* as sent, perhaps with a port; "": none */
+    const char *label; /* the account, from host or path, in lower case; NULL: it names none */
+    const struct api_listen *door;             /* by which it came; borrowed */
     const char *segment[REQUEST_SEGMENTS_MAX]; /* decoded; arena */
     size_t segment_len[REQUEST_SEGMENTS_MAX];
     int n_segments;

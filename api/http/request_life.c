@@ -35,7 +35,7 @@ struct request *request_create(struct engine *l, struct MHD_Connection *conn, co
     r->conn = conn;
     r->host = "";
     r->method = arena_strdup(&r->arena, method);
-    r->path = arena_strdup(&r->arena, url);
+    r->target = r->path = arena_strdup(&r->arena, url);
     r->now_us = clock_now(&r->config->clock);
     guid_next(&api->guids, r->request_id);
     guid_next(&api->guids, r->correlation_id);

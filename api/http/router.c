@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Path literals match in any case, because clients send both resourceGroups and resourcegroups. A
- * path that matches under another method is 405 with Allow; one that matches nothing is 404.
+ * A path that matches under another method is 405 with Allow; one that matches with another query
+ * is 400; one that matches nothing is 404.
  */
 #include "api/http/router.h"
 
@@ -10,70 +10,22 @@
 #include <strings.h>
 
 #include "api/http/content.h"
+#include "api/http/http_priv.h"
+#include "api/http/template.h"
 #include "api/http/url.h"
 #include "api/http/ways.h"
 #include "lib/jsontext.h"
 
 #define VERSION_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_"
 
-static size_t segment_length(const char *p)
-{
-    return (size_t)(strchrnul(p, '/') - p);
-}
-
-/* Takes the next segment off a template: [*s, *s + *n). False: there is none. */
-static bool next_segment(const char **template, const char **s, size_t *n)
-{
-    if (**template != '/')
-        return false;
-    *s = *template + 1;
-    *n = segment_length(*s);
-    *template = *s + *n;
-    return *n > 0;
-}
-
-static bool is_param(const char *s, size_t n)
-{
-    return n > 2 && s[0] == '{' && s[n - 1] == '}';
-}
-
-static bool is_tail(const char *s, size_t n)
-{
-    return is_param(s, n) && s[n - 2] == '*';
-}
-
-/* Tries an exact match first: most clients spell a path as the table does. */
-static bool is_literal(const struct request *r, int i, const char *s, size_t n)
-{
-    return r->segment_len[i] == n &&
-           (memcmp(r->segment[i], s, n) == 0 || strncasecmp(r->segment[i], s, n) == 0);
-}
-
-/* Runs for every route of a table at every request, so it reads the template only once. */
-static bool matches(const char *template, const struct request *r)
-{
-    const char *p = template;
-    for (int i = 0; i < r->n_segments; i++) {
-        if (*p++ != '/')
-            return false;
-        size_t n = segment_length(p);
-        if (is_tail(p, n))
-            return true;
-        if (!is_param(p, n) && !is_literal(r, i, p, n))
-            return false;
-        p += n;
-    }
-    return *p == '\0';
-}
-
 const char *request_param(const struct request *r, const char *name)
 {
-    const char *template = r->route->path, *s;
+    const char *t = r->route->path, *s;
     size_t n, len = strlen(name);
-    for (int i = 0; next_segment(&template, &s, &n); i++) {
-        if (is_tail(s, n) && n == len + 3 && strncmp(s + 1, name, len) == 0)
+    for (int i = 0; template_next(&t, &s, &n); i++) {
+        if (template_is_tail(s, n) && n == len + 3 && strncmp(s + 1, name, len) == 0)
             return r->rest;
-        if (is_param(s, n) && n == len + 2 && strncmp(s + 1, name, len) == 0)
+        if (template_is_param(s, n) && n == len + 2 && strncmp(s + 1, name, len) == 0)
             return r->segment[i];
     }
     assert(!"a handler asked for a parameter that its route does not have");
@@ -113,10 +65,10 @@ static int split_path(struct request *r, struct err *e)
 /* Decodes the part of the path that a {name*} matched. */
 static int take_tail(struct request *r, struct err *e)
 {
-    const char *template = r->route->path, *s, *p = r->path;
+    const char *t = r->route->path, *s, *p = r->path;
     size_t n;
-    while (next_segment(&template, &s, &n)) {
-        if (is_tail(s, n)) {
+    while (template_next(&t, &s, &n)) {
+        if (template_is_tail(s, n)) {
             n = strlen(++p);
             r->rest = url_decode(&r->arena, p, n);
             if (!r->rest || !jsontext_is_utf8(r->rest, strlen(r->rest)))
@@ -129,83 +81,6 @@ static int take_tail(struct request *r, struct err *e)
     return 0;
 }
 
-/* --- which service -------------------------------------------------------------------------- */
-
-/* The rank of a segment: a literal counts more than a parameter, that more than a tail, that more
- * than nothing. */
-static int literalness(const char *s, size_t n)
-{
-    return n == 0 ? 0 : is_tail(s, n) ? 1 : is_param(s, n) ? 2 : 3;
-}
-
-/* Whether `a` is the more literal of two matching templates, at the first segment where they
- * differ. */
-static bool more_literal(const char *a, const char *b)
-{
-    while (*a || *b) {
-        a += *a == '/';
-        b += *b == '/';
-        size_t n = segment_length(a), m = segment_length(b);
-        int x = literalness(a, n), y = literalness(b, m);
-        if (x != y)
-            return x > y;
-        a += n;
-        b += m;
-    }
-    return false;
-}
-
-/* `host` as sent, perhaps with a port. */
-static bool host_is(const char *pattern, const char *host)
-{
-    const char *colon = strrchr(host, ':');
-    size_t n = colon && strspn(colon + 1, "0123456789") == strlen(colon + 1)
-                   ? (size_t)(colon - host)
-                   : strlen(host);
-    size_t m = strlen(pattern);
-    if (*pattern != '*')
-        return n == m && strncasecmp(host, pattern, n) == 0;
-    return n >= m && strncasecmp(host + n - (m - 1), pattern + 1, m - 1) == 0;
-}
-
-static bool host_matches(const struct service *s, const char *host)
-{
-    for (size_t i = 0; s->hosts && s->hosts[i]; i++)
-        if (host_is(s->hosts[i], host))
-            return true;
-    return !s->hosts;
-}
-
-/* The most literal matching template of the service; NULL: none matches. */
-static const char *path_matches(const struct service *s, const struct request *r)
-{
-    const char *best = s->paths ? NULL : "";
-    for (size_t i = 0; s->paths && s->paths[i]; i++)
-        if (matches(s->paths[i], r) && (!best || more_literal(s->paths[i], best)))
-            best = s->paths[i];
-    return best;
-}
-
-/* A service with a list of hosts goes before those without. */
-static void find_service(struct request *r)
-{
-    const char *best = NULL;
-    for (size_t i = 0; i < r->config->n_services; i++) {
-        const struct served *served = &r->config->services[i];
-        const struct service *s = served->service;
-        const char *path = host_matches(s, r->host) ? path_matches(s, r) : NULL;
-        if (!path)
-            continue;
-        assert(!r->service || best); /* the service was found by its path before */
-        bool both = r->service && !r->service->hosts == !s->hosts;
-        if (r->service && (both ? !more_literal(path, best) : !s->hosts))
-            continue;
-        best = path;
-        r->service = s;
-        r->deps = served->deps;
-    }
-}
-
 /* --- api-versions --------------------------------------------------------------------------- */
 
 /* The versions that serve this path and method. */
@@ -214,7 +89,7 @@ static unsigned versions_here(const struct request *r)
     unsigned served = 0;
     for (size_t i = 0; i < r->service->n_routes; i++) {
         const struct route *route = &r->service->routes[i];
-        if (strcmp(route->method, r->method) == 0 && matches(route->path, r))
+        if (strcmp(route->method, r->method) == 0 && template_fits_path(route->path, r))
             served |= route->versions;
     }
     return served;
@@ -262,37 +137,54 @@ static bool allow_has(const struct strbuf *allow, const char *method)
     return allow->len > 0 && strstr(allow->s, method);
 }
 
-static const struct route *find_route(const struct request *r)
+static const struct route *find_route(struct request *r)
 {
     for (size_t i = 0; i < r->service->n_routes; i++) {
         const struct route *route = &r->service->routes[i];
         if ((route->versions == 0 || (route->versions & r->version)) &&
-            strcmp(route->method, r->method) == 0 && matches(route->path, r))
+            strcmp(route->method, r->method) == 0 && template_fits_path(route->path, r) &&
+            template_fits_query(route->path, r))
             return route;
     }
     return NULL;
 }
 
+/* Why no row fits. */
+struct misfit {
+    struct strbuf allow; /* the methods of the path */
+    bool query;          /* there are rows of its path and method */
+};
+
 /* If no row fits: the first row of another version, which check_version() refuses; without one,
- * collects the methods of the path. */
-static const struct route *nearest_route(const struct request *r, struct strbuf *allow)
+ * finds out why. */
+static const struct route *nearest_route(struct request *r, struct misfit *why)
 {
     for (size_t i = 0; i < r->service->n_routes; i++) {
         const struct route *route = &r->service->routes[i];
-        if (!matches(route->path, r))
+        if (!template_fits_path(route->path, r))
             continue;
         if (strcmp(route->method, r->method) != 0) {
-            if (!allow_has(allow, route->method))
-                strbuf_printf(allow, "%s%s", allow->len ? ", " : "", route->method);
+            if (!allow_has(&why->allow, route->method))
+                strbuf_printf(&why->allow, "%s%s", why->allow.len ? ", " : "", route->method);
             continue;
         }
-        return route;
+        if (template_fits_query(route->path, r))
+            return route;
+        why->query = true;
     }
     return NULL;
 }
 
-static int no_route(struct request *r, const struct strbuf *allow, struct err *e)
+static int no_route(struct request *r, const struct misfit *why, struct err *e)
 {
+    const struct strbuf *allow = &why->allow;
+    const char *comp = request_query(r, "comp");
+    if (why->query)
+        return err_set(e, ERR_INVALID_QUERY, "comp",
+                       "No operation at '%.300s' has the query parameter comp '%.60s' (and "
+                       "restype '%.60s').",
+                       r->path, comp ? comp : "",
+                       request_query(r, "restype") ? request_query(r, "restype") : "");
     if (allow->len == 0)
         return err_set(e, ERR_ROUTE_NOT_FOUND, NULL,
                        "No resource type is served at '%.300s'. Check the path and the provider "
@@ -306,16 +198,16 @@ static int no_route(struct request *r, const struct strbuf *allow, struct err *e
 
 static int match(struct request *r, struct err *e)
 {
-    struct strbuf allow = STRBUF_INIT;
+    struct misfit why = {.allow = STRBUF_INIT};
     if (r->service->versions != VERSIONS_NONE)
         r->version_name = request_query(r, "api-version");
     if (r->service->version_of && r->version_name)
         r->version = r->service->version_of(r->version_name);
     r->route = find_route(r);
     if (!r->route)
-        r->route = nearest_route(r, &allow);
-    int rc = r->route ? 0 : no_route(r, &allow, e);
-    strbuf_free(&allow);
+        r->route = nearest_route(r, &why);
+    int rc = r->route ? 0 : no_route(r, &why, e);
+    strbuf_free(&why.allow);
     return rc;
 }
 

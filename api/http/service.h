@@ -34,7 +34,7 @@ enum route_flag {
 
 struct route {
     const char *method;
-    const char *path;  /* /subscriptions/{subscription}/...; {rest*} takes all that is left */
+    const char *path;  /* /subscriptions/{subscription}/...?comp=: see template.h */
     unsigned versions; /* which of the service's versions; 0: any or none */
     unsigned flags;
     api_handler handler;
@@ -64,10 +64,9 @@ enum error_adds {
 
 struct service {
     const char *name;
-    /* Which requests belong to it. hosts: a NULL-terminated list of names such as "files.example"
-     * or "*.files.example"; NULL: any host. paths: templates as in routes; NULL: all paths that no
+    /* Which paths belong to it, if no host says so: templates as in routes; NULL: all paths that no
      * other service has. The more literal template wins. */
-    const char *const *hosts, *const *paths;
+    const char *const *paths;
 
     const struct route *routes;
     size_t n_routes;
@@ -89,10 +88,13 @@ struct service {
     void (*headers)(struct request *r);
 };
 
-/* A service and the data of its handlers (request.deps). */
+/* A service, the data of its handlers (request.deps), and the hosts that are its own: a
+ * NULL-terminated list of names such as "files.example", or "*.files.example" for a service of
+ * accounts, whose names stand there (request.label). NULL: any host that no other service has. */
 struct served {
     const struct service *service;
     const void *deps;
+    const char *const *hosts;
 };
 
 #endif

@@ -203,8 +203,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const uint8_t key[32] = "0123456789abcdef0123456789abcde";
     static const struct log quiet = {.fd = -1, .level = LOG_LVL_ERROR};
+    static const struct api_listen door = {.host = "127.0.0.1"};
     const struct aad aad = {"client", "secret"};
-    const struct served services[] = {{&links, NULL}, {&aad_service, &aad}};
+    const struct served services[] = {{&links, NULL, NULL}, {&aad_service, &aad, NULL}};
     struct api api = {.config = {.services = services,
                                  .n_services = 2,
                                  .log = &quiet,
@@ -231,6 +232,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct request r = {.api = &api,
                             .engine = &tls,
                             .host = "",
+                            .door = &door,
                             .config = &api.config,
                             .conn = (struct MHD_Connection *)(void *)&c,
                             .now_us = NOW_US,
@@ -238,7 +240,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                             .correlation_id = "c"};
         arena_init(&r.arena);
         r.method = first;
-        r.path = path;
+        r.target = r.path = path;
         if (in.p < in.end)
             strbuf_add(&r.raw, in.p + 1, (size_t)(in.end - in.p - 1));
         answer(&r);

@@ -152,10 +152,10 @@ static inline void on_client_done(uv_async_t *h)
     uv_stop(&w->loop);
 }
 
-static inline void world_open(struct world *w, const struct served *services, size_t n)
+static inline void world_open_at(struct world *w, const struct served *services, size_t n,
+                                 const struct api_listen *listen)
 {
     static const uint8_t token_key[32];
-    static const struct api_listen listen = {"127.0.0.1", 0};
     struct err e;
     memset(w, 0, sizeof *w);
     make_certificate(&w->certificate);
@@ -174,7 +174,7 @@ static inline void world_open(struct world *w, const struct served *services, si
                                  .clock = clock_system(),
                                  .services = services,
                                  .n_services = n,
-                                 .listen = &listen,
+                                 .listen = listen,
                                  .n_listen = 1,
                                  .certs = {pick_certificate, w},
                                  .token_key = token_key,
@@ -183,6 +183,12 @@ static inline void world_open(struct world *w, const struct served *services, si
     if (api_create(&c, &w->api, &e) < 0)
         fail_msg("%s", e.msg);
     w->port = atoi(strrchr(api_endpoint(w->api), ':') + 1);
+}
+
+static inline void world_open(struct world *w, const struct served *services, size_t n)
+{
+    static const struct api_listen listen = {.host = "127.0.0.1"};
+    world_open_at(w, services, n, &listen);
 }
 
 static inline void on_stopped(void *ctx)
@@ -223,7 +229,7 @@ static inline void run_with(struct world *w, void *(*client)(void *), void *ctx)
 
 struct client {
     int fd;
-    gnutls_session_t tls;
+    gnutls_session_t tls; /* NULL: plain HTTP */
     gnutls_certificate_credentials_t cred;
 };
 
@@ -252,18 +258,26 @@ static inline void client_open(struct client *c, int port)
     assert_int_equal(rc, 0);
 }
 
+static inline void client_open_plain(struct client *c, int port)
+{
+    *c = (struct client){.fd = dial(port)};
+}
+
 static inline void client_close(struct client *c)
 {
-    gnutls_deinit(c->tls);
-    gnutls_certificate_free_credentials(c->cred);
+    if (c->tls) {
+        gnutls_deinit(c->tls);
+        gnutls_certificate_free_credentials(c->cred);
+    }
     close(c->fd);
 }
 
 static inline void client_send(struct client *c, const char *bytes, size_t n)
 {
     while (n > 0) {
-        ssize_t sent = gnutls_record_send(c->tls, bytes, n);
-        if (sent < 0 && !gnutls_error_is_fatal((int)sent))
+        ssize_t sent =
+            c->tls ? gnutls_record_send(c->tls, bytes, n) : send(c->fd, bytes, n, MSG_NOSIGNAL);
+        if (c->tls && sent < 0 && !gnutls_error_is_fatal((int)sent))
             continue;
         assert_true(sent > 0);
         bytes += sent;
@@ -283,8 +297,9 @@ static inline void client_read(struct client *c, char *out, size_t size, bool to
         if (!to_the_end && head_end && length &&
             n >= (size_t)(head_end + 4 - out) + strtoul(length + 16, NULL, 10))
             return;
-        ssize_t got = gnutls_record_recv(c->tls, out + n, size - 1 - n);
-        if (got < 0 && !gnutls_error_is_fatal((int)got))
+        ssize_t got = c->tls ? gnutls_record_recv(c->tls, out + n, size - 1 - n)
+                             : recv(c->fd, out + n, size - 1 - n, 0);
+        if (c->tls && got < 0 && !gnutls_error_is_fatal((int)got))
             continue;
         if (got <= 0)
             return;

@@ -70,7 +70,7 @@ static struct pair opened(const char *from)
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
     p.ours = fd[0];
     p.theirs = fd[1];
-    p.c = connection_opened(all, p.ours, &a.any);
+    p.c = connection_opened(all, p.ours, &a.any, NULL);
     return p;
 }
 

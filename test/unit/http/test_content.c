@@ -353,7 +353,7 @@ static void a_body_that_takes_several_turns_is_answered_as_ever(void **state)
     (void)state;
     static const char *const paths[] = {"/crowd", "/later"};
     struct world w;
-    const struct served served = {&bodies, NULL};
+    const struct served served = {&bodies, NULL, NULL};
     world_open(&w, &served, 1);
     for (int i = 0; i < 2; i++) {
         const char *got = crowd(&w, paths[i], "<name>the last</name></a>");
@@ -398,7 +398,7 @@ static void xml_is_read_in_pieces(void **state)
 static void a_row_says_what_its_body_is(void **state)
 {
     (void)state;
-    const struct served served[] = {{&bodies, NULL}};
+    const struct served served[] = {{&bodies, NULL, NULL}};
     struct world w;
     world_open(&w, served, 1);
     expect(&w, (struct post){.path = "/form", .before = "name=a+form", .after = ""}, "200",
@@ -419,7 +419,7 @@ static void a_row_says_what_its_body_is(void **state)
 static void a_row_says_how_large_its_body_may_be(void **state)
 {
     (void)state;
-    const struct served served[] = {{&bodies, NULL}};
+    const struct served served[] = {{&bodies, NULL, NULL}};
     struct world w;
     world_open(&w, served, 1);
     expect(&w, (struct post){.path = "/form", .before = "name=", .fill = 4091, .after = ""}, "200",

@@ -127,7 +127,7 @@ static const struct route queued[] = {{"PUT", "/{path*}", 0, 0, put_in_queue, "Q
 static const struct service queue = {
     .name = "queue", .words = queue_words, .error = queue_error, ROUTES(queued)};
 static const struct service everything = {.name = "everything", ROUTES(any_path)};
-static const struct service vault = {.name = "vault", .hosts = vault_hosts, ROUTES(any_path)};
+static const struct service vault = {.name = "vault", ROUTES(any_path)};
 static const struct service files = {.name = "files", .paths = files_paths, ROUTES(below_files)};
 static const struct service writes = {.name = "writes", .body_max = 1000, ROUTES(changes)};
 static const struct service closed = {
@@ -178,7 +178,7 @@ static void expect(struct world *w, const char *text, const char *words)
 static void a_service_says_and_renders_its_own_errors(void **state)
 {
     (void)state;
-    const struct served served[] = {{&queue, NULL}};
+    const struct served served[] = {{&queue, NULL, NULL}};
     struct world w;
     world_open(&w, served, 1);
     const char *got = once(&w, HEAD("PUT /x", "localhost") "\r\n");
@@ -194,7 +194,7 @@ static void a_service_says_and_renders_its_own_errors(void **state)
 static void a_handler_that_holds_others_up_is_counted_piece_by_piece(void **state)
 {
     (void)state;
-    const struct served served[] = {{&takes_long, "quick"}};
+    const struct served served[] = {{&takes_long, "quick", NULL}};
     struct world w;
     world_open(&w, served, 1);
     expect(&w, HEAD("GET /quick", "localhost") "\r\n", "HTTP/1.1 200");
@@ -218,7 +218,7 @@ static void what_a_handler_keeps_is_released_once(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         int released = 0;
-        const struct served served[] = {{&keeps, &released}};
+        const struct served served[] = {{&keeps, &released, NULL}};
         struct world w;
         world_open(&w, served, 1);
         w.at_turn_end = answer_asked;
@@ -243,7 +243,7 @@ static void what_is_kept_outlives_a_client_that_leaves_but_not_its_request(void 
 {
     (void)state;
     int released = 0;
-    const struct served served[] = {{&keeps, &released}};
+    const struct served served[] = {{&keeps, &released, NULL}};
     struct world w;
     world_open(&w, served, 1);
     static struct talk t;
@@ -261,8 +261,9 @@ static void what_is_kept_outlives_a_client_that_leaves_but_not_its_request(void 
 static void host_then_path_say_which_service(void **state)
 {
     (void)state;
-    const struct served served[] = {
-        {&everything, "everything"}, {&vault, "the vault"}, {&files, "the files"}};
+    const struct served served[] = {{&everything, "everything", NULL},
+                                    {&vault, "the vault", vault_hosts},
+                                    {&files, "the files", NULL}};
     struct world w;
     world_open(&w, served, 3);
     expect(&w, HEAD("GET /x", "localhost") "\r\n", "everything");
@@ -280,8 +281,9 @@ static void host_then_path_say_which_service(void **state)
 static void a_target_may_name_its_host(void **state)
 {
     (void)state;
-    const struct served served[] = {
-        {&everything, "everything"}, {&vault, "the vault"}, {&files, "the files"}};
+    const struct served served[] = {{&everything, "everything", NULL},
+                                    {&vault, "the vault", vault_hosts},
+                                    {&files, "the files", NULL}};
     struct world w;
     world_open(&w, served, 3);
     expect(&w, HEAD("GET https://a.vault.test:7443/x", "localhost") "\r\n", "the vault");
@@ -297,7 +299,7 @@ static void a_request_is_for_one_host(void **state)
                                       "Host: localhost/x\r\n\r\n", "Host: local host\r\n\r\n",
                                       "Host: b\xc3\xbc.test\r\n\r\n"};
     struct world w;
-    const struct served served = {&everything, "everything"};
+    const struct served served = {&everything, "everything", NULL};
     world_open(&w, &served, 1);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         char text[400];
@@ -313,7 +315,7 @@ static void a_turn_that_is_rolled_back_leaves_no_header_behind(void **state)
 {
     (void)state;
     struct world w;
-    const struct served served = {&writes, &w};
+    const struct served served = {&writes, &w, NULL};
     world_open(&w, &served, 1);
     expect(&w, HEAD("PUT /x", "localhost") "Content-Length: 1\r\n\r\nx", "Location: /operations/1");
     w.full = true;
@@ -329,7 +331,7 @@ static void what_begins_at_a_turns_end_is_not_left_asleep(void **state)
 {
     (void)state;
     struct world w;
-    const struct served served = {&writes, &w};
+    const struct served served = {&writes, &w, NULL};
     world_open(&w, &served, 1);
     w.at_turn_end = answer_asked;
     struct talk idle = {
@@ -359,7 +361,7 @@ static void a_body_is_delimited_once(void **state)
         "Transfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n",
     };
     struct world w;
-    const struct served served = {&writes, &w};
+    const struct served served = {&writes, &w, NULL};
     world_open(&w, &served, 1);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         char text[1000];
@@ -380,7 +382,7 @@ static void what_is_served_is_counted(void **state)
 {
     (void)state;
     struct world w;
-    const struct served served = {&writes, &w};
+    const struct served served = {&writes, &w, NULL};
     world_open(&w, &served, 1);
     expect(&w, HEAD("PUT /x", "localhost") "Content-Length: 4\r\n\r\nbody", "202");
     expect(&w, HEAD("POST /x", "localhost") "Content-Length: 2\r\n\r\nno", "405");
@@ -401,7 +403,7 @@ static void the_head_is_answered_before_a_body_that_is_refused(void **state)
 {
     (void)state;
     struct world w;
-    const struct served served = {&closed, &w}, open = {&writes, &w};
+    const struct served served = {&closed, &w, NULL}, open = {&writes, &w, NULL};
     world_open(&w, &served, 1);
     expect(&w, HEAD("PUT /x", "localhost") "Content-Length: 5\r\n\r\n12345", "401");
     expect(&w, HEAD("PUT /x", "localhost") "Content-Length: 5\r\nExpect: 100-continue\r\n\r\n",
@@ -431,7 +433,7 @@ static void any_number_of_parameters_gets_a_reply(void **state)
     static const size_t counts[] = {1, 399, 400, 401, 450, 700, 2000, 8000, 20000};
     struct strbuf text = STRBUF_INIT;
     struct world w;
-    const struct served served = {&everything, "everything"};
+    const struct served served = {&everything, "everything", NULL};
     world_open(&w, &served, 1);
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         expect(&w, query(&text, counts[i]), counts[i] <= 400 ? "HTTP/1.1 200" : "HTTP/1.1 414");

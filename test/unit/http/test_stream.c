@@ -128,7 +128,7 @@ static void a_gibibyte_is_taken_in_flat_memory(void **state)
     (void)state;
     struct world w;
     struct taker t = {.budget = SIZE_MAX};
-    struct served served = {&uploads, &t};
+    struct served served = {&uploads, &t, NULL};
     world_open(&w, &served, 1);
     struct sender first = {.w = &w, .length = MIB}, s = {.w = &w, .length = GIB};
     run_with(&w, send_body, &first); /* what is allocated once is there now */
@@ -167,7 +167,7 @@ static void a_slow_service_slows_its_client_down(void **state)
     (void)state;
     struct world w;
     struct taker t = {.budget = MIB};
-    struct served served = {&uploads, &t};
+    struct served served = {&uploads, &t, NULL};
     world_open(&w, &served, 1);
     struct sender s = {.w = &w, .length = 100 * (size_t)MIB};
     uv_timer_init(&w.loop, &t.timer);
@@ -184,7 +184,7 @@ static void a_client_that_leaves_ends_its_upload(void **state)
     (void)state;
     struct world w;
     struct taker t = {.budget = SIZE_MAX};
-    struct served served = {&uploads, &t};
+    struct served served = {&uploads, &t, NULL};
     world_open(&w, &served, 1);
     struct sender s = {.w = &w, .length = 2 * (size_t)MIB, .hang_up_half_way = true};
     run_with(&w, send_body, &s);
@@ -202,7 +202,7 @@ static void an_answer_before_the_end_is_read_after_it(void **state)
     for (int at_once = 0; at_once < 2; at_once++) {
         struct world w;
         struct taker t = {.budget = SIZE_MAX, .refuse_at_once = at_once, .answer_early = !at_once};
-        struct served served = {&uploads, &t};
+        struct served served = {&uploads, &t, NULL};
         world_open(&w, &served, 1);
         struct sender s = {.w = &w, .length = 4 * (size_t)MIB};
         run_with(&w, send_body, &s);
@@ -219,7 +219,7 @@ static void a_stopping_server_gives_stuck_uploads_up(void **state)
     (void)state;
     struct world w;
     struct taker t = {.budget = 0};
-    struct served served = {&uploads, &t};
+    struct served served = {&uploads, &t, NULL};
     world_open(&w, &served, 1);
     pthread_t thread;
     struct sender s = {.w = &w, .length = 1000};

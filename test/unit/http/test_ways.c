@@ -56,7 +56,6 @@ static const struct service service = {.name = "things",
 static const char *const vault_hosts[] = {"vault.test", NULL};
 static const struct route vaulted[] = {{"GET", "/things/{name}", VERSION_2, 0, show, "Vault"}};
 static const struct service vault = {.name = "vault",
-                                     .hosts = vault_hosts,
                                      .versions = VERSIONS_LISTED,
                                      .version_of = version_of,
                                      .version_name = version_name,
@@ -94,7 +93,7 @@ static void expect(struct world *w, const char *line, const char *host, const ch
 
 static void open_world(struct world *w)
 {
-    static const struct served served[] = {{&service, NULL}, {&vault, NULL}};
+    static const struct served served[] = {{&service, NULL, NULL}, {&vault, NULL, vault_hosts}};
     asked_who = 0;
     closed = false;
     world_open(w, served, 2);

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which service a request is for. A port may be one service's alone, which then takes its account
+ * from the first segment of the path; otherwise host and path say it.
+ */
+#include <assert.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/http/http_priv.h"
+#include "api/http/template.h"
+
+/* Without the port. */
+static size_t host_length(const char *host)
+{
+    const char *colon = strrchr(host, ':');
+    return colon && strspn(colon + 1, "0123456789") == strlen(colon + 1) ? (size_t)(colon - host)
+                                                                         : strlen(host);
+}
+
+/* What the * of a pattern took of a host (0 without one), or -1: it does not match. A * takes one
+ * label. */
+static int host_fits(const char *pattern, const char *host)
+{
+    size_t n = host_length(host), m = strlen(pattern);
+    if (*pattern != '*')
+        return n == m && strncasecmp(host, pattern, n) == 0 ? 0 : -1;
+    if (n < m || strncasecmp(host + n - (m - 1), pattern + 1, m - 1) != 0)
+        return -1;
+    size_t label = n - (m - 1);
+    return memchr(host, '.', label) ? -1 : (int)label;
+}
+
+static int served_fits(const struct served *s, const char *host)
+{
+    for (size_t i = 0; s->hosts && s->hosts[i]; i++) {
+        int label = host_fits(s->hosts[i], host);
+        if (label >= 0)
+            return label;
+    }
+    return s->hosts ? -1 : 0;
+}
+
+/* The most literal matching template of the service; NULL: none matches. */
+static const char *path_fits(const struct service *s, const struct request *r)
+{
+    const char *best = s->paths ? NULL : "";
+    for (size_t i = 0; s->paths && s->paths[i]; i++)
+        if (template_fits_path(s->paths[i], r) &&
+            (!best || template_more_literal(s->paths[i], best)))
+            best = s->paths[i];
+    return best;
+}
+
+static void take(struct request *r, const struct served *s)
+{
+    r->service = s->service;
+    r->deps = s->deps;
+}
+
+static void take_service_of_door(struct request *r)
+{
+    for (size_t i = 0; i < r->config->n_services && !r->service; i++)
+        if (strcmp(r->config->services[i].service->name, r->door->service) == 0)
+            take(r, &r->config->services[i]);
+    assert(r->service);
+}
+
+void find_service(struct request *r)
+{
+    const char *best = NULL;
+    bool by_host = false;
+    if (r->door->service) {
+        take_service_of_door(r);
+        return;
+    }
+    for (size_t i = 0; i < r->config->n_services; i++) {
+        const struct served *served = &r->config->services[i];
+        int label = served_fits(served, r->host);
+        const char *path = label >= 0 ? path_fits(served->service, r) : NULL;
+        if (!path)
+            continue;
+        bool both = by_host == (served->hosts != NULL);
+        if (best && (both ? !template_more_literal(path, best) : by_host))
+            continue;
+        best = path;
+        by_host = served->hosts != NULL;
+        r->label = label > 0
+                       ? arena_lower(&r->arena, arena_strndup(&r->arena, r->host, (size_t)label))
+                       : NULL;
+        take(r, served);
+    }
+}
