@@ -78,6 +78,29 @@ const struct enum_name allocation_state_names[] = {
     {ALLOCATION_LOST, "lost"},
     {0, NULL},
 };
+/* As their folders are called. */
+const struct enum_name share_kind_names[] = {
+    {SHARE_FILES, "files"},
+    {SHARE_BLOBS, "blobs"},
+    {0, NULL},
+};
+const struct enum_name share_state_names[] = {
+    {SHARE_MAKING, "making"},
+    {SHARE_THERE, "there"},
+    {SHARE_DELETING, "deleting"},
+    {SHARE_DELETED, "deleted"},
+    {0, NULL},
+};
+const struct enum_name public_access_names[] = {
+    {PUBLIC_NONE, "none"},
+    {PUBLIC_BLOB, "blob"},
+    {PUBLIC_CONTAINER, "container"},
+    {0, NULL},
+};
+const struct enum_name lease_state_names[] = {
+    {LEASE_AVAILABLE, "available"}, {LEASE_LEASED, "leased"}, {LEASE_EXPIRED, "expired"},
+    {LEASE_BREAKING, "breaking"},   {LEASE_BROKEN, "broken"}, {0, NULL},
+};
 const struct enum_name caching_type_names[] = {
     {1, "none"},
     {2, "readonly"},
@@ -110,6 +133,10 @@ NAMES(op_status_names, OP_FAILED, 0);
 NAMES(resource_kind_names, RES_NODE, 0);
 NAMES(run_state_names, RUN_OVER, 0);
 NAMES(allocation_state_names, ALLOCATION_LOST, 1);
+NAMES(share_kind_names, SHARE_BLOBS, 0);
+NAMES(share_state_names, SHARE_DELETED, 0);
+NAMES(public_access_names, PUBLIC_CONTAINER, 0);
+NAMES(lease_state_names, LEASE_BROKEN, 0);
 #undef NAMES
 
 const char *node_state_shown(enum node_state state, int live)

@@ -68,6 +68,22 @@ enum allocation_state {
     ALLOCATION_RELEASED = 3, /* nothing runs there any more */
     ALLOCATION_LOST = 4      /* the node was given up before that was known */
 };
+enum share_kind { SHARE_FILES = 1, SHARE_BLOBS = 2 };
+/* A share or container: its row says first what becomes of its folder. */
+enum share_state {
+    SHARE_MAKING = 1, /* its folder is being made; for clients it is not there yet */
+    SHARE_THERE = 2,
+    SHARE_DELETING = 3, /* its folder is being moved away; for clients it is gone */
+    SHARE_DELETED = 4   /* its folder is among the deleted ones; another may have its name */
+};
+enum public_access { PUBLIC_NONE = 1, PUBLIC_BLOB = 2, PUBLIC_CONTAINER = 3 };
+enum lease_state {
+    LEASE_AVAILABLE = 1,
+    LEASE_LEASED = 2,
+    LEASE_EXPIRED = 3,
+    LEASE_BREAKING = 4,
+    LEASE_BROKEN = 5
+};
 enum scale_kind { SCALE_MANUAL = 1, SCALE_AUTO = 2 };
 
 /* One row of a string table; the table ends with a NULL string. */
@@ -79,7 +95,8 @@ struct enum_name {
 extern const struct enum_name prov_state_names[], alloc_state_names[], node_state_names[],
     exec_state_names[], vm_priority_names[], dealloc_option_names[], sched_priority_names[],
     tool_type_names[], op_status_names[], run_state_names[], allocation_state_names[],
-    resource_kind_names[], caching_type_names[], storage_account_type_names[], output_type_names[];
+    resource_kind_names[], share_kind_names[], share_state_names[], public_access_names[],
+    lease_state_names[], caching_type_names[], storage_account_type_names[], output_type_names[];
 
 /* The state that people are shown for a node with `live` live allocations. Static. */
 const char *node_state_shown(enum node_state state, int live);

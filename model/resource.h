@@ -212,6 +212,50 @@ struct machine_row {
     int64_t contact_us; /* 0: never */
 };
 
+/* A storage account. Its name is unique over all subscriptions, and lower-case. */
+struct storage_account {
+    int64_t id, group_id;
+    struct scope scope; /* subscription, group, location (the account's own) */
+    const char *name, *sku, *kind, *tags;
+    const char *doc; /* its properties as they were given, as canonical JSON */
+    const char *created_by;
+    enum prov_state prov_state;
+    int64_t created_us, updated_us;
+    int64_t key1_us, key2_us; /* when its keys were made */
+    bool implicit;            /* made by being named in a mount; nobody has created it yet */
+};
+
+#define ACCOUNT_KEY_BYTES 64
+/* Both keys of an account. Not a row: st_account_keys() unseals them on request. */
+struct account_keys {
+    unsigned char key[2][ACCOUNT_KEY_BYTES];
+};
+
+#define SHARE_QUOTA_MAX 102400 /* GiB; what the service allows */
+#define LEASE_INFINITE  (-1)
+
+/* A share (of files) or a container (of blobs). What is in it is in its folder. */
+struct share {
+    int64_t id;
+    int64_t account_id;  /* 0: it is deleted, and its account may be gone */
+    const char *account; /* the account's name */
+    const char *name;
+    enum share_kind kind;
+    enum share_state state;
+    int quota;            /* GiB; 0: none is set */
+    const char *metadata; /* JSON object text, names spelled as they were sent; or NULL */
+    const char *acl;      /* JSON array text of signed identifiers, or NULL */
+    enum public_access public_access; /* of a container */
+    const char *access_tier;          /* NULL: the service's default */
+    enum lease_state lease_state;     /* LEASE_EXPIRED is not stored: lease_until_us says it */
+    const char *lease_id;             /* NULL: there is none */
+    int lease_duration_s;             /* 0: there is no lease; LEASE_INFINITE */
+    int64_t lease_until_us;           /* leased: it ends; breaking: it is broken; 0: never */
+    int64_t etag;                     /* grows with each change */
+    int64_t created_us, updated_us;
+    int64_t deleted_us; /* 0: it is not deleted */
+};
+
 struct operation {
     const char *guid, *subscription, *location;
     const char *resource_key; /* S$rg$ws$cluster */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * Rows that were found by their names. Jobs that are put one after the other are of the same
- * experiment and cluster, and to find these by all the names in a path takes two joins. So the rows
- * are kept until a row changes that they were read from; then all are forgotten, as these tables
- * seldom change. SQLite's hooks count each change and each rollback (sql.c), so that no writer has
- * to think of it.
+ * experiment and cluster, and to find these by all the names in a path takes two joins; requests
+ * for files and blobs are of the same account and share, one after the other. So the rows are kept
+ * until a row changes that they were read from; then all are forgotten, as these tables seldom
+ * change. SQLite's hooks count each change and each rollback (sql.c), so that no writer has to
+ * think of it.
  *
  * The number of rows is fixed; a new one takes the place of another.
  */
@@ -26,6 +27,7 @@ void st_known_forget(struct storage *st)
     for (size_t i = 0; i < KNOWN_MAX; i++)
         if (st->known[i].names)
             forget(&st->known[i]);
+    sodium_memzero(st->known_keys, sizeof st->known_keys);
 }
 
 static void forget_changed(struct storage *st)
@@ -33,6 +35,12 @@ static void forget_changed(struct storage *st)
     if (st->known_at != st->places_changed)
         st_known_forget(st);
     st->known_at = st->places_changed;
+}
+
+struct known_keys *st_known_keys(struct storage *st, int64_t id)
+{
+    forget_changed(st);
+    return &st->known_keys[(uint64_t)id % KNOWN_KEYS_MAX];
 }
 
 /* The names as one key. */

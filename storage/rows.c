@@ -5,78 +5,10 @@
 #include "storage/rows.h"
 
 #include <assert.h>
-#include <limits.h>
 #include <string.h>
 
 #include "lib/strbuf.h"
-#include "storage/storage.h"
-
-#define AT(member) offsetof(ROW, member)
-#define COLUMN(kind, name, member, domain)                                                         \
-    {                                                                                              \
-        name, NULL, COLUMN_##kind, false, AT(member), 0, domain                                    \
-    }
-#define OWN(kind, name, member, domain)                                                            \
-    {                                                                                              \
-        name, NULL, COLUMN_##kind, true, AT(member), 0, domain                                     \
-    }
-#define FROM(kind, sql, member, domain)                                                            \
-    {                                                                                              \
-        NULL, sql, COLUMN_##kind, true, AT(member), 0, domain                                      \
-    }
-
-#define INT64(name, member, domain)     COLUMN(INT64, name, member, &(domain))
-#define INT(name, member, domain)       COLUMN(INT, name, member, &(domain))
-#define BOOL(name, member)              COLUMN(BOOL, name, member, NULL)
-#define TEXT(name, member)              COLUMN(TEXT, name, member, NULL)
-#define ID(name, member)                COLUMN(ID, name, member, &id)
-#define OWN_ID(name, member)            OWN(INT64, name, member, &id)
-#define FROM_INT64(sql, member, domain) FROM(INT64, sql, member, &(domain))
-#define FROM_INT(sql, member, domain)   FROM(INT, sql, member, &(domain))
-#define FROM_TEXT(sql, member)          FROM(TEXT, sql, member, NULL)
-#define FROM_BOOL(sql, member)          FROM(BOOL, sql, member, NULL)
-#define FROM_ID(sql, member)            FROM(ID, sql, member, &id)
-#define MAYBE(name, value, flag)                                                                   \
-    {                                                                                              \
-        name, NULL, COLUMN_MAYBE, false, AT(value), AT(flag), &number                              \
-    }
-#define SECRET(name)                                                                               \
-    {                                                                                              \
-        name, NULL, COLUMN_SECRET, false, 0, 0, NULL                                               \
-    }
-
-/* What columns may hold. A state that no table has a row for is refused; a number that is only
- * named (the failure of a newer batchaid) is shown as unknown. What the daemon counts by itself
- * stays so low that sums of it are numbers too. */
-#define DOMAIN(name, ...) static const struct st_domain name = {__VA_ARGS__}
-
-DOMAIN(id, 0, INT64_MAX, 0);
-DOMAIN(instant, 0, INT64_C(253402300799999999), 0);           /* until the end of the year 9999 */
-DOMAIN(duration, 0, INT64_C(36500) * 24 * 3600 * 1000000, 0); /* a century */
-DOMAIN(term, 0, INT64_C(1) << 40, 0);                         /* in seconds since 1970 */
-DOMAIN(memory, 0, CAPACITY_MEMORY_MAX, 0);
-DOMAIN(number, INT_MIN, INT_MAX, 0);
-DOMAIN(wish, 0, INT_MAX, 0); /* a number that a user gives */
-DOMAIN(count, 0, CAPACITY_MAX, 0);
-DOMAIN(failure, 0, INT_MAX, 0);
-DOMAIN(any_state, 0, INT_MAX, 0);
-DOMAIN(prov_state, PROV_CREATING, PROV_DELETING, 0);
-DOMAIN(alloc_state, ALLOC_STEADY, ALLOC_RESIZING, 0);
-DOMAIN(exec_state, EXEC_QUEUED, EXEC_FAILED, 0);
-DOMAIN(node_state, NODE_PREPARING, NODE_UNUSABLE, 1U << 3);
-DOMAIN(run_state, RUN_WAITING, RUN_OVER, 0);
-DOMAIN(run_stop, STOP_NOT, STOP_AND_FORGET, 0);
-DOMAIN(allocation_state, ALLOCATION_HELD, ALLOCATION_LOST, 1U << 2);
-DOMAIN(vm_priority, VM_DEDICATED, VM_LOWPRIORITY, 0);
-DOMAIN(scale_kind, SCALE_MANUAL, SCALE_AUTO, 0);
-DOMAIN(dealloc_option, 0, DEALLOC_WAIT_FOR_JOB_COMPLETION, 0); /* 0: with automatic scaling */
-DOMAIN(op_status, OP_IN_PROGRESS, OP_FAILED, 0);
-DOMAIN(kind, RES_GROUP, RES_NODE, 0);
-
-#define ROW_OF(row, type, list, table, alias)                                                      \
-    const struct st_row row = {#list,          table,                                              \
-                               alias,          sizeof(type),                                       \
-                               list##_columns, sizeof list##_columns / sizeof list##_columns[0]}
+#include "storage/columns.h"
 
 #define NODE_LIVE_SQL "(SELECT count(*) FROM allocation a WHERE a.node_id = n.id AND a.state = 1)"
 /* The names of the jobs on a node. */
@@ -431,9 +363,10 @@ static const struct st_column id_columns[] = {{"id", "id", COLUMN_INT64, true, 0
 const struct st_row id_row = {"id", NULL, "", sizeof(int64_t), id_columns, 1};
 
 static const struct st_row *const all_rows[] = {
-    &group_row, &workspace_row, &experiment_row, &file_server_row, &pool_row,       &cluster_row,
-    &run_row,   &job_row,       &node_row,       &allocation_row,  &node_use_row,   &kept_dir_row,
-    &event_row, &operation_row, &epoch_row,      &machine_row_row, &doomed_job_row, &job_shown_row};
+    &group_row,     &workspace_row, &experiment_row,  &file_server_row, &pool_row,
+    &cluster_row,   &run_row,       &job_row,         &node_row,        &allocation_row,
+    &node_use_row,  &kept_dir_row,  &account_row,     &share_row,       &event_row,
+    &operation_row, &epoch_row,     &machine_row_row, &doomed_job_row,  &job_shown_row};
 
 static const struct st_row *find(const char *name, size_t n)
 {

@@ -5,7 +5,8 @@
  * stands for the columns of a job as a SELECT has them, "{+job}" for "job (COLUMNS) VALUES (?1,
  * ...)".
  *
- * To add a column: a migration, a member of the struct, a line in rows.c, with what it may hold if
+ * To add a column: a migration, a member of the struct, a line in rows.c or
+ * rows_storage.c, with what it may hold if
  * that is a number.
  */
 #ifndef STORAGE_ROWS_H
@@ -53,7 +54,8 @@ struct st_row {
 
 extern const struct st_row group_row, workspace_row, experiment_row, file_server_row, pool_row,
     cluster_row, run_row, job_row, node_row, allocation_row, node_use_row, kept_dir_row,
-    doomed_job_row, job_shown_row, machine_row_row, operation_row, event_row, epoch_row, id_row;
+    doomed_job_row, job_shown_row, machine_row_row, operation_row, event_row, epoch_row,
+    account_row, share_row, id_row;
 
 /* The table that a column is of, and its name there. */
 struct st_column_name {

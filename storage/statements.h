@@ -28,6 +28,10 @@
 #define JOB_SELECT "SELECT {job} FROM job j CROSS JOIN run u ON " RUN_OF_JOB "j.id " OF_EXPERIMENT
 #define RUN_SELECT "SELECT {run} FROM run u "
 
+#define ACCOUNT_SELECT                                                                             \
+    "SELECT {account} FROM storage_account s JOIN resource_group g ON g.id = s.group_id "
+#define SHARE_SELECT "SELECT {share} FROM share h "
+
 /* The allocation is live: 1 is held. */
 #define IS_LIVE           "a.state = 1"
 #define ALLOCATION_SELECT "SELECT {allocation} FROM allocation a "
@@ -219,6 +223,38 @@
       "WHERE kind = ?1 AND resource_id = ?2 ORDER BY seq DESC LIMIT 1 OFFSET ?3)") \
     X(ST_EVENT_SINCE, "SELECT {event} FROM event e WHERE e.seq > ?1 ORDER BY e.seq LIMIT ?2") \
     X(ST_EVENT_FORGET, "DELETE FROM event WHERE kind = ?1 AND resource_id = ?2") \
+    X(ST_ACCOUNT_INSERT, "INSERT INTO {+account}") \
+    X(ST_ACCOUNT_BY_NAME, ACCOUNT_SELECT "WHERE s.name = ?1") \
+    X(ST_ACCOUNT_BY_ID, ACCOUNT_SELECT "WHERE s.id = ?1") \
+    X(ST_ACCOUNT_LIST_SUBSCRIPTION, \
+      ACCOUNT_SELECT "WHERE g.subscription = ?1 AND s.id > ?2 ORDER BY s.id LIMIT ?3") \
+    X(ST_ACCOUNT_LIST_GROUP, ACCOUNT_SELECT "WHERE s.group_id = ?1 AND s.id > ?2 ORDER BY s.id LIMIT ?3") \
+    X(ST_ACCOUNT_COUNT, \
+      "SELECT count(*) FROM resource_group g JOIN storage_account s ON s.group_id = g.id WHERE g.subscription = ?1") \
+    X(ST_ACCOUNT_UPDATE, \
+      "UPDATE storage_account SET group_id = ?2, location = ?3, sku = ?4, kind = ?5, tags = ?6, doc = ?7, " \
+      "created_by = ?8, prov_state = ?9, created_us = ?10, updated_us = ?11, implicit = ?12 WHERE id = ?1") \
+    X(ST_ACCOUNT_KEYS, "SELECT keys FROM storage_account WHERE id = ?1") \
+    X(ST_ACCOUNT_SET_KEYS, \
+      "UPDATE storage_account SET keys = ?2, key1_us = coalesce(?3, key1_us), key2_us = coalesce(?4, key2_us) " \
+      "WHERE id = ?1") \
+    X(ST_SHARE_INSERT, "INSERT INTO {+share}") \
+    X(ST_SHARE_BY_NAME, SHARE_SELECT "WHERE h.account_id = ?1 AND h.kind = ?2 AND h.name = ?3") \
+    X(ST_SHARE_BY_ID, SHARE_SELECT "WHERE h.id = ?1") \
+    X(ST_SHARE_LIST, \
+      SHARE_SELECT "WHERE h.account_id = ?1 AND h.kind = ?2 AND h.name > ?3 AND h.name >= ?4 AND " \
+      "h.name < ?4 || char(1114111) AND h.state = 2 ORDER BY h.name LIMIT ?5") \
+    X(ST_SHARE_UPDATE, \
+      "UPDATE share SET quota = ?3, metadata = ?4, acl = ?5, public_access = ?6, access_tier = ?7, " \
+      "lease_state = ?8, lease_id = ?9, lease_duration_s = ?10, lease_until_us = ?11, etag = ?12, " \
+      "updated_us = ?13 WHERE id = ?1 AND state = 2 AND (?2 = 0 OR etag = ?2)") \
+    X(ST_SHARE_MOVE, \
+      "UPDATE share SET state = ?3, account_id = ?4, deleted_us = ?5 WHERE id = ?1 AND state = ?2") \
+    X(ST_SHARE_STATE, "SELECT state FROM share WHERE id = ?1") \
+    X(ST_SHARE_DOOM_OF_ACCOUNT, "UPDATE share SET state = 3, deleted_us = ?2 WHERE account_id = ?1 AND state <> 3") \
+    X(ST_SHARE_UNSETTLED, "SELECT id FROM share h WHERE h.state IN (1, 3) ORDER BY id") \
+    X(ST_SHARE_DELETED, SHARE_SELECT "WHERE h.state = 4 AND h.deleted_us < ?1 AND h.id > ?2 ORDER BY h.id LIMIT ?3") \
+    X(ST_SHARE_REMOVE, "DELETE FROM share WHERE id = ?1") \
     X(ST_MACHINE_ID, "SELECT id FROM machine WHERE name = ?1")                                     \
     X(ST_MACHINE_INSERT, "INSERT INTO machine (name, drained, contact_us) VALUES (?1, 0, 0)")      \
     X(ST_MACHINE_LIST, "SELECT {machine} FROM machine m ORDER BY m.id") \

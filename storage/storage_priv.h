@@ -47,7 +47,14 @@ struct known {
     void *row;
     struct arena a; /* holds all of it */
 };
-#define KNOWN_MAX 16 /* a power of two */
+#define KNOWN_MAX 32 /* a power of two */
+
+/* The keys of an account that was asked for; forgotten with the rows (known.c). */
+struct known_keys {
+    int64_t id; /* 0: none are kept here */
+    struct account_keys keys;
+};
+#define KNOWN_KEYS_MAX 8 /* a power of two */
 
 struct storage {
     struct sqlite3 *db;
@@ -77,6 +84,7 @@ struct storage {
     uint64_t places_changed; /* counts changes of rows that known ones are read from */
     uint64_t known_at;       /* the count when `known` was filled */
     struct known known[KNOWN_MAX];
+    struct known_keys known_keys[KNOWN_KEYS_MAX];
 
     st_job_changed_fn job_changed; /* NULL: nobody watches */
     void *job_changed_ctx;
@@ -192,6 +200,8 @@ int st_control(struct storage *st, enum stmt_id id, const char *what, struct err
 int q_known(struct storage *st, enum stmt_id id, const char *const *names, struct arena *a,
             const struct st_row *row, void *out, struct err *e) MUST_CHECK;
 void st_known_forget(struct storage *st);
+/* The place for the keys of this account, after what has changed was forgotten. */
+struct known_keys *st_known_keys(struct storage *st, int64_t id);
 
 /* --- commit.c --------------------------------------------------------------------------------- */
 /* Opens the turn's transaction if it is not open yet. */

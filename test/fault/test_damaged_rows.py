@@ -35,8 +35,18 @@ TABLES = (
     "pool",
     "resource_group",
     "run",
+    "share",
+    "storage_account",
     "workspace",
 )
+# An account with a share, and one with a container that is deleted.
+STORAGE = """
+INSERT INTO storage_account (id, group_id, name, location, sku, kind, doc, prov_state, created_us, updated_us,
+                             key1_us, key2_us, implicit, keys)
+    SELECT 1, min(id), 'acct', 'eastus', 'Standard_LRS', 'StorageV2', '{}', 3, 1, 1, 1, 1, 0, x'00' FROM resource_group;
+INSERT INTO share VALUES (1, 1, 'acct', 's', 1, 2, 5120, NULL, NULL, 1, NULL, 1, NULL, 0, 0, 1, 1, 1, 0);
+INSERT INTO share VALUES (2, NULL, 'acct', 'c', 2, 4, 0, NULL, NULL, 1, NULL, 1, NULL, 0, 0, 1, 1, 1, 1);
+"""
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +66,9 @@ def stopped():
     place = Place(d, "new", "ws").make()  # of what old schemas did not have
     place.job(place.cluster(1, "c", steady=False), "true")
     assert d.stop() == 0
+    with sqlite3.connect(d.state_dir / "batchaid.db") as db:
+        db.executescript(STORAGE)
+    db.close()
     d.kept = d.dir / "kept.db"
     shutil.copy(d.state_dir / "batchaid.db", d.kept)
     yield d

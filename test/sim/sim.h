@@ -83,7 +83,7 @@ struct link_of_chain {
 struct view; /* sim_view.h */
 
 /* How commands that mount a share end, anywhere. */
-enum share_state { SHARE_MOUNTS, SHARE_FAILS, SHARE_HANGS };
+enum sim_share { SHARE_MOUNTS, SHARE_FAILS, SHARE_HANGS };
 
 struct sim {
     uint64_t seed;
@@ -109,7 +109,7 @@ struct sim {
     } events_seen;
     unsigned missing;  /* machines that the next life finds in no inventory, by bit */
     unsigned withheld; /* those that were drained or missing when last looked at */
-    enum share_state share;
+    enum sim_share share;
     int step;
     bool disk_full;
     bool exporter_trouble;     /* there was some: exports may be left behind */

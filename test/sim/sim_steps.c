@@ -429,7 +429,7 @@ static void bad_disk(struct sim *m)
 static void share(struct sim *m)
 {
     static const char *const words[] = {"can be mounted", "cannot be mounted", "hangs"};
-    m->share = (enum share_state)any(m, 3);
+    m->share = (enum sim_share)any(m, 3);
     sim_trace(m, "the share %s", words[m->share]);
 }
 

@@ -24,7 +24,8 @@ static const char *const sorted[] = {
     "ST_GROUP_LIST",     "ST_WORKSPACE_LIST_GROUP",   "ST_EXPERIMENT_LIST",
     "ST_JOB_LIST_SHOWN", "ST_CLUSTER_LIST_WORKSPACE", "ST_FILE_SERVER_LIST_WORKSPACE",
     "ST_RUN_QUEUE",      "ST_RUN_OVERSIZED",          "ST_NODE_LIST",
-    "ST_NODE_OF_RUN",    "ST_RUN_LIVE_IDS",           "ST_RUN_DOOMED_IDS"};
+    "ST_NODE_OF_RUN",    "ST_RUN_LIVE_IDS",           "ST_RUN_DOOMED_IDS",
+    "ST_SHARE_LIST",     "ST_ACCOUNT_LIST_GROUP",     "ST_SHARE_DELETED"};
 
 /* These look at what holds nodes, however many jobs wait. */
 static const char *const from_live[] = {"ST_MARK_HELD_OF_GROUP", "ST_MARK_HELD_OF_WORKSPACE",
@@ -53,6 +54,8 @@ static bool is_table_scan(const char *detail)
                                           "run_live",
                                           "allocation_live",
                                           "operation_open",
+                                          "share_unsettled",
+                                          "share_deleted",
                                           "operation_ended"};
     if (strncmp(detail, "SCAN", 4) != 0 || strcmp(detail, "SCAN CONSTANT ROW") == 0)
         return false;

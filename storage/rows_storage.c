@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The rows of storage accounts and what is in them; see rows.h.
+ */
+#include "storage/columns.h"
+
+#define ROW struct storage_account
+static const struct st_column account_columns[] = {
+    OWN_ID("id", id),
+    INT64("group_id", group_id, id),
+    TEXT("name", name),
+    TEXT("location", scope.location),
+    TEXT("sku", sku),
+    TEXT("kind", kind),
+    TEXT("tags", tags),
+    TEXT("doc", doc),
+    TEXT("created_by", created_by),
+    INT("prov_state", prov_state, prov_state),
+    INT64("created_us", created_us, instant),
+    INT64("updated_us", updated_us, instant),
+    INT64("key1_us", key1_us, instant),
+    INT64("key2_us", key2_us, instant),
+    BOOL("implicit", implicit),
+    FROM_TEXT("g.subscription", scope.subscription),
+    FROM_TEXT("g.name", scope.group),
+    SECRET("keys"),
+};
+#undef ROW
+ROW_OF(account_row, struct storage_account, account, "storage_account", "s");
+
+#define ROW struct share
+static const struct st_column share_columns[] = {
+    OWN_ID("id", id),
+    ID("account_id", account_id),
+    TEXT("account", account),
+    TEXT("name", name),
+    INT("kind", kind, share_kind),
+    INT("state", state, share_state),
+    INT("quota", quota, share_quota),
+    TEXT("metadata", metadata),
+    TEXT("acl", acl),
+    INT("public_access", public_access, public_access),
+    TEXT("access_tier", access_tier),
+    INT("lease_state", lease_state, lease_state),
+    TEXT("lease_id", lease_id),
+    INT("lease_duration_s", lease_duration_s, lease_duration),
+    INT64("lease_until_us", lease_until_us, instant),
+    INT64("etag", etag, etag),
+    INT64("created_us", created_us, instant),
+    INT64("updated_us", updated_us, instant),
+    INT64("deleted_us", deleted_us, instant),
+};
+#undef ROW
+ROW_OF(share_row, struct share, share, "share", "h");

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Storage accounts with their keys, and shares by their names.
+ */
+#include "test/unit/storage/fixture.h"
+
+#define OTHER "99999999-2222-3333-4444-555555555555"
+
+static struct storage_account an_account(int64_t group, const char *name)
+{
+    return (struct storage_account){.group_id = group,
+                                    .name = name,
+                                    .scope = {.location = "eastus"},
+                                    .sku = "Standard_LRS",
+                                    .kind = "StorageV2",
+                                    .doc = "{}",
+                                    .prov_state = PROV_SUCCEEDED,
+                                    .created_us = T0,
+                                    .updated_us = T0,
+                                    .key1_us = T0,
+                                    .key2_us = T0};
+}
+
+static int64_t add_account(struct fx *f, int64_t group, const char *name)
+{
+    const struct storage_account s = an_account(group, name);
+    struct account_keys keys;
+    int64_t id = 0;
+    st_account_new_keys(&keys);
+    ok(f, st_account_insert(f->st, &s, &keys, &id, &f->e));
+    return id;
+}
+
+static struct share a_share(int64_t account, enum share_kind kind, const char *name)
+{
+    return (struct share){.account_id = account,
+                          .account = "acct",
+                          .name = name,
+                          .kind = kind,
+                          .state = SHARE_THERE,
+                          .quota = 5120,
+                          .metadata = "{\"Key\":\"v\"}",
+                          .public_access = PUBLIC_NONE,
+                          .lease_state = LEASE_AVAILABLE,
+                          .etag = st_next_etag(0, T0),
+                          .created_us = T0,
+                          .updated_us = T0};
+}
+
+static int64_t add_share(struct fx *f, int64_t account, enum share_kind kind, const char *name)
+{
+    const struct share s = a_share(account, kind, name);
+    int64_t id = 0;
+    ok(f, st_share_insert(f->st, &s, &id, &f->e));
+    return id;
+}
+
+/* --- accounts --------------------------------------------------------------------------------- */
+
+static void a_name_is_unique_over_all_subscriptions(void **state)
+{
+    struct fx *f = *state;
+    struct storage_account s;
+    struct account_keys keys;
+    int64_t id = add_account(f, f->group, "acct");
+    st_account_new_keys(&keys);
+    s = an_account(fx_add_group(f, OTHER, "Demo"), "acct");
+    assert_int_equal(st_account_insert(f->st, &s, &keys, NULL, &f->e), -1);
+    assert_int_equal(f->e.code, ERR_CONFLICT);
+    found(f, st_account_by_name(f->st, &f->a, "ACCT", &s, &f->e));
+    assert_int_equal(s.id, id);
+    assert_string_equal(s.scope.subscription, SUB);
+    assert_string_equal(s.scope.group, "Demo");
+    assert_string_equal(s.scope.location, "eastus");
+    assert_string_equal(s.sku, "Standard_LRS");
+    assert_int_equal(st_account_by_name(f->st, &f->a, "acc", &s, &f->e), 0);
+}
+
+static void must_have(struct fx *f, int64_t id, const struct account_keys *keys)
+{
+    struct account_keys now;
+    for (int i = 0; i < 2; i++) { /* read, and known */
+        memset(&now, 0, sizeof now);
+        found(f, st_account_keys(f->st, id, &now, &f->e));
+        assert_memory_equal(&now, keys, sizeof now);
+    }
+}
+
+static void keys_stay_and_one_is_replaced(void **state)
+{
+    struct fx *f = *state;
+    struct storage_account s = an_account(f->group, "acct");
+    struct account_keys keys, other;
+    int64_t id, beside = add_account(f, f->group, "beside");
+    st_account_new_keys(&keys);
+    st_account_new_keys(&other);
+    assert_memory_not_equal(keys.key[0], keys.key[1], ACCOUNT_KEY_BYTES);
+    ok(f, st_account_insert(f->st, &s, &keys, &id, &f->e));
+    must_have(f, id, &keys);
+    memcpy(keys.key[1], other.key[1], ACCOUNT_KEY_BYTES);
+    ok(f, st_account_set_key(f->st, id, 1, keys.key[1], T0 + 5, &f->e));
+    must_have(f, id, &keys);
+    fx_reopen(f);
+    must_have(f, id, &keys);
+    found(f, st_account_by_id(f->st, &f->a, id, &s, &f->e));
+    assert_int_equal(s.key1_us, T0);
+    assert_int_equal(s.key2_us, T0 + 5);
+    found(f, st_account_keys(f->st, beside, &other, &f->e));
+    assert_memory_not_equal(&other, &keys, sizeof keys);
+    assert_int_equal(st_account_keys(f->st, 4711, &other, &f->e), 0);
+    assert_int_equal(st_account_set_key(f->st, 4711, 0, keys.key[0], T0, &f->e), -1);
+}
+
+static int replace_and_fail(struct storage *st, void *ctx, struct err *e)
+{
+    struct fx *f = ctx;
+    struct account_keys keys;
+    unsigned char zeros[ACCOUNT_KEY_BYTES] = {0};
+    ok(f, st_account_set_key(st, 1, 0, zeros, T0, e));
+    found(f, st_account_keys(st, 1, &keys, e));
+    assert_memory_equal(keys.key[0], zeros, sizeof zeros);
+    return err_set(e, ERR_INTERNAL, NULL, "no");
+}
+
+static void a_key_that_was_taken_back_is_not_known(void **state)
+{
+    struct fx *f = *state;
+    struct account_keys keys, now;
+    assert_int_equal(add_account(f, f->group, "acct"), 1);
+    found(f, st_account_keys(f->st, 1, &keys, &f->e));
+    assert_int_equal(st_tx(f->st, "part", replace_and_fail, f, &f->e), -1);
+    found(f, st_account_keys(f->st, 1, &now, &f->e));
+    assert_memory_equal(&now, &keys, sizeof now);
+}
+
+/* The database with them is no use without the key file. */
+static void keys_are_sealed(void **state)
+{
+    struct fx *f = *state;
+    struct storage_account s = an_account(f->group, "acct");
+    struct account_keys keys;
+    memset(&keys, 'A', sizeof keys); /* QUFB in base64 */
+    ok(f, st_account_insert(f->st, &s, &keys, NULL, &f->e));
+    int64_t plain = 1;
+    ok(f,
+       st_query_int(f->st, "SELECT instr(keys, 'QUFB') + instr(keys, 'AAAA') FROM storage_account",
+                    "keys", &plain, &f->e));
+    assert_int_equal(plain, 0);
+    ok(f, st_turn_begin(f->st, &f->e));
+    ok(f, st_exec(f->st, "UPDATE storage_account SET keys = zeroblob(100)", "damage", &f->e));
+    assert_int_equal(st_account_keys(f->st, 1, &keys, &f->e), -1);
+    assert_non_null(strstr(f->e.msg, "damaged"));
+}
+
+static void an_account_changes_its_group(void **state)
+{
+    struct fx *f = *state;
+    struct storage_account s, *rows;
+    size_t n;
+    int64_t n_all = 0, other = fx_add_group(f, SUB, "Other"), id = add_account(f, f->group, "acct");
+    add_account(f, f->group, "second");
+    found(f, st_account_by_name(f->st, &f->a, "acct", &s, &f->e));
+    s.group_id = other;
+    s.tags = "{\"a\":\"b\"}";
+    s.implicit = true;
+    ok(f, st_account_update(f->st, &s, &f->e));
+    found(f, st_account_by_name(f->st, &f->a, "acct", &s, &f->e));
+    assert_string_equal(s.scope.group, "Other");
+    assert_string_equal(s.tags, "{\"a\":\"b\"}");
+    assert_true(s.implicit);
+    ok(f, st_account_list(f->st, &f->a, SUB, other, 0, 10, &rows, &n, &f->e));
+    assert_int_equal(n, 1);
+    ok(f, st_account_list(f->st, &f->a, SUB, 0, 0, 10, &rows, &n, &f->e));
+    assert_int_equal(n, 2);
+    ok(f, st_account_list(f->st, &f->a, SUB, 0, id, 10, &rows, &n, &f->e));
+    assert_string_equal(rows[0].name, "second");
+    ok(f, st_account_count(f->st, SUB, &n_all, &f->e));
+    assert_int_equal(n_all, 2);
+}
+
+/* --- shares ----------------------------------------------------------------------------------- */
+
+static void names_are_per_account_and_kind(void **state)
+{
+    struct fx *f = *state;
+    struct share s, twin;
+    int64_t one = add_account(f, f->group, "one"), two = add_account(f, f->group, "two");
+    int64_t files = add_share(f, one, SHARE_FILES, "data");
+    int64_t blobs = add_share(f, one, SHARE_BLOBS, "data");
+    int64_t other = add_share(f, two, SHARE_FILES, "data");
+    twin = a_share(one, SHARE_FILES, "data");
+    assert_int_equal(st_share_insert(f->st, &twin, NULL, &f->e), -1);
+    assert_int_equal(f->e.code, ERR_CONFLICT);
+    for (int i = 0; i < 2; i++) {
+        found(f, st_share_by_name(f->st, &f->a, one, SHARE_FILES, "data", &s, &f->e));
+        assert_int_equal(s.id, files);
+        assert_string_equal(s.metadata, "{\"Key\":\"v\"}");
+        found(f, st_share_by_name(f->st, &f->a, one, SHARE_BLOBS, "data", &s, &f->e));
+        assert_int_equal(s.id, blobs);
+        found(f, st_share_by_name(f->st, &f->a, two, SHARE_FILES, "data", &s, &f->e));
+        assert_int_equal(s.id, other);
+    }
+    assert_int_equal(st_share_by_name(f->st, &f->a, one, SHARE_FILES, "Data", &s, &f->e), 0);
+    assert_int_equal(st_share_by_name(f->st, &f->a, two, SHARE_BLOBS, "data", &s, &f->e), 0);
+}
+
+static const char *listed(struct fx *f, int64_t account, const char *after, const char *prefix,
+                          int limit)
+{
+    struct share *rows;
+    size_t n;
+    char *text = arena_alloc(&f->a, 200);
+    *text = '\0';
+    ok(f,
+       st_share_list(f->st, &f->a, account, SHARE_BLOBS, after, prefix, limit, &rows, &n, &f->e));
+    for (size_t i = 0; i < n; i++)
+        strncat(strncat(text, i ? " " : "", 2), rows[i].name, 20);
+    return text;
+}
+
+static void lists_are_in_the_order_of_bytes(void **state)
+{
+    struct fx *f = *state;
+    int64_t id = add_account(f, f->group, "acct");
+    static const char *const names[] = {"b", "a-b", "a", "ab", "$root", "\xc3\xa4", "a1", "%_"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        add_share(f, id, SHARE_BLOBS, names[i]);
+    add_share(f, id, SHARE_FILES, "a2");
+    assert_string_equal(listed(f, id, "", "", 100), "$root %_ a a-b a1 ab b \xc3\xa4");
+    assert_string_equal(listed(f, id, "", "a", 100), "a a-b a1 ab");
+    assert_string_equal(listed(f, id, "a-b", "a", 1), "a1");
+    assert_string_equal(listed(f, id, "b", "", 9), "\xc3\xa4");
+    assert_string_equal(listed(f, id, "", "%", 9), "%_");
+    assert_string_equal(listed(f, id, "zz", "a", 9), "");
+}
+
+static void an_update_may_ask_for_what_was_read(void **state)
+{
+    struct fx *f = *state;
+    struct share s, now;
+    int64_t id = add_account(f, f->group, "acct");
+    add_share(f, id, SHARE_BLOBS, "c");
+    found(f, st_share_by_name(f->st, &f->a, id, SHARE_BLOBS, "c", &s, &f->e));
+    int64_t was = s.etag;
+    s.metadata = NULL;
+    s.public_access = PUBLIC_CONTAINER;
+    s.lease_state = LEASE_LEASED;
+    s.lease_id = "abc";
+    s.lease_duration_s = LEASE_INFINITE;
+    s.etag = st_next_etag(was, T0);
+    assert_int_equal(s.etag, was + 1); /* in the same instant */
+    ok(f, st_share_update(f->st, &s, was, &f->e));
+    found(f, st_share_by_name(f->st, &f->a, id, SHARE_BLOBS, "c", &now, &f->e));
+    assert_null(now.metadata);
+    assert_int_equal(now.public_access, PUBLIC_CONTAINER);
+    assert_int_equal(now.lease_duration_s, LEASE_INFINITE);
+    assert_string_equal(now.lease_id, "abc");
+    s.quota = 7;
+    assert_int_equal(st_share_update(f->st, &s, was, &f->e), -1);
+    assert_int_equal(f->e.code, ERR_CONFLICT);
+    ok(f, st_share_update(f->st, &s, 0, &f->e));
+}
+
+static void move(struct fx *f, const struct share *s, enum share_state from, enum share_state to,
+                 int64_t deleted_us)
+{
+    const struct st_share_move m = {s->id, from, to, s->account_id, deleted_us};
+    ok(f, st_share_move(f->st, &m, &f->e));
+}
+
+static void unsettled(struct fx *f, size_t expected)
+{
+    int64_t *ids;
+    size_t n;
+    ok(f, st_share_unsettled_ids(f->st, &f->a, &ids, &n, &f->e));
+    assert_int_equal(n, expected);
+}
+
+static void a_deleted_share_leaves_its_name(void **state)
+{
+    struct fx *f = *state;
+    struct share s, *rows;
+    size_t n;
+    int64_t id = add_account(f, f->group, "acct"), first = add_share(f, id, SHARE_FILES, "s");
+    found(f, st_share_by_id(f->st, &f->a, first, &s, &f->e));
+    move(f, &s, SHARE_THERE, SHARE_DELETING, T0 + 1);
+    unsettled(f, 1);
+    assert_int_equal(st_share_update(f->st, &s, 0, &f->e), -1);
+    struct share twin = a_share(id, SHARE_FILES, "s");
+    assert_int_equal(st_share_insert(f->st, &twin, NULL, &f->e), -1);
+    move(f, &s, SHARE_DELETING, SHARE_DELETED, T0 + 1);
+    unsettled(f, 0);
+    assert_int_equal(st_share_by_name(f->st, &f->a, id, SHARE_FILES, "s", &s, &f->e), 0);
+    int64_t second = add_share(f, id, SHARE_FILES, "s");
+    found(f, st_share_by_name(f->st, &f->a, id, SHARE_FILES, "s", &s, &f->e));
+    assert_int_equal(s.id, second);
+    ok(f, st_share_deleted(f->st, &f->a, T0 + 2, 0, 10, &rows, &n, &f->e));
+    assert_int_equal(n, 1);
+    assert_int_equal(rows[0].id, first);
+    assert_int_equal(rows[0].account_id, 0);
+    ok(f, st_share_deleted(f->st, &f->a, T0 + 1, 0, 10, &rows, &n, &f->e));
+    assert_int_equal(n, 0);
+    const struct st_share_move wrong = {first, SHARE_DELETING, SHARE_DELETED, 0, T0};
+    assert_int_equal(st_share_move(f->st, &wrong, &f->e), -1);
+    assert_int_equal(f->e.code, ERR_CONFLICT);
+    ok(f, st_share_remove(f->st, first, &f->e));
+    assert_int_equal(st_share_by_id(f->st, &f->a, first, &s, &f->e), 0);
+}
+
+static void all_of_an_account_goes(void **state)
+{
+    struct fx *f = *state;
+    struct share s;
+    int64_t one = add_account(f, f->group, "one"), two = add_account(f, f->group, "two");
+    add_share(f, one, SHARE_FILES, "a");
+    add_share(f, one, SHARE_BLOBS, "b");
+    add_share(f, two, SHARE_BLOBS, "b");
+    ok(f, st_share_doom(f->st, one, T0 + 9, &f->e));
+    unsettled(f, 2);
+    assert_string_equal(listed(f, one, "", "", 9), "");
+    assert_string_equal(listed(f, two, "", "", 9), "b");
+    found(f, st_share_by_name(f->st, &f->a, one, SHARE_BLOBS, "b", &s, &f->e));
+    assert_int_equal(s.state, SHARE_DELETING);
+    assert_int_equal(s.deleted_us, T0 + 9);
+}
+
+static void a_share_that_is_known_is_read_once(void **state)
+{
+    struct fx *f = *state;
+    struct storage_account acct;
+    struct share s;
+    struct account_keys keys;
+    int64_t id = add_account(f, f->group, "acct");
+    add_share(f, id, SHARE_FILES, "s");
+    int64_t before = 0;
+    for (int i = 0; i < 2; i++) {
+        before = st_counters(f->st)->statements;
+        found(f, st_account_by_name(f->st, &f->a, "acct", &acct, &f->e));
+        found(f, st_account_keys(f->st, id, &keys, &f->e));
+        found(f, st_share_by_name(f->st, &f->a, id, SHARE_FILES, "s", &s, &f->e));
+    }
+#ifdef __SANITIZE_ADDRESS__
+    before += 2; /* compared with what is there */
+#endif
+    assert_int_equal(st_counters(f->st)->statements, before);
+}
+
+static void a_number_that_cannot_be_is_refused(void **state)
+{
+    struct fx *f = *state;
+    static const struct {
+        const char *sql, *names;
+    } damages[] = {{"UPDATE share SET kind = 3", "share.kind"},
+                   {"UPDATE share SET state = 0", "share.state"},
+                   {"UPDATE share SET quota = -1", "share.quota"},
+                   {"UPDATE share SET public_access = 9", "share.public_access"},
+                   {"UPDATE share SET lease_state = 6", "share.lease_state"},
+                   {"UPDATE share SET lease_duration_s = 61", "share.lease_duration_s"},
+                   {"UPDATE share SET etag = -1", "share.etag"}};
+    struct share s;
+    int64_t id = add_account(f, f->group, "acct"), share = add_share(f, id, SHARE_FILES, "s");
+    fx_flush(f);
+    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
+        ok(f, st_turn_begin(f->st, &f->e));
+        ok(f, st_exec(f->st, damages[i].sql, "damage", &f->e));
+        assert_int_equal(st_share_by_id(f->st, &f->a, share, &s, &f->e), -1);
+        assert_non_null(strstr(f->e.msg, damages[i].names));
+        f->st->turn_doomed = true;
+        assert_true(fx_flush(f).failed);
+    }
+    found(f, st_share_by_id(f->st, &f->a, share, &s, &f->e));
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, fx_start, fx_end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {T(a_name_is_unique_over_all_subscriptions),
+                                       T(keys_stay_and_one_is_replaced),
+                                       T(a_key_that_was_taken_back_is_not_known),
+                                       T(keys_are_sealed),
+                                       T(an_account_changes_its_group),
+                                       T(names_are_per_account_and_kind),
+                                       T(lists_are_in_the_order_of_bytes),
+                                       T(an_update_may_ask_for_what_was_read),
+                                       T(a_deleted_share_leaves_its_name),
+                                       T(all_of_an_account_goes),
+                                       T(a_share_that_is_known_is_read_once),
+                                       T(a_number_that_cannot_be_is_refused)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
