@@ -256,6 +256,38 @@ struct share {
     int64_t deleted_us; /* 0: it is not deleted */
 };
 
+/* A Key Vault. */
+struct vault {
+    int64_t id;
+    int64_t group_id; /* 0: it is soft-deleted */
+    const char *subscription, *group, *name, *location;
+    const char *tags; /* JSON object text, or NULL */
+    const char *doc;  /* {"properties": {...}} */
+    const char *created_by;
+    int64_t retention_us; /* for how long it can be recovered once it is deleted */
+    int64_t created_us, updated_us;
+    int64_t deleted_us, purge_us; /* 0 unless it is soft-deleted */
+};
+
+/* A secret of a vault. Its name is taken while it is soft-deleted. */
+struct secret {
+    int64_t id, vault_id;
+    const char *name;
+    int64_t deleted_us, purge_us; /* 0 unless it is soft-deleted */
+};
+
+/* One value of a secret, which st_secret_value() unseals. */
+struct secret_version {
+    int64_t id, secret_id;
+    const char *version; /* 32 hexadecimal digits */
+    bool enabled;
+    int64_t not_before_s, expires_s; /* seconds since 1970; 0: not given */
+    const char *content_type, *tags; /* or NULL; tags as JSON object text */
+    int64_t created_us, updated_us;
+    const char *name; /* the secret's; likewise: */
+    int64_t deleted_us, purge_us;
+};
+
 struct operation {
     const char *guid, *subscription, *location;
     const char *resource_key; /* S$rg$ws$cluster */

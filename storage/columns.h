@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the lists of columns are written with (rows.c, rows_storage.c): a macro for each kind of
- * column, and the domains of numbers. A list stands between "#define ROW struct X" and "#undef
- * ROW".
+ * What the lists of columns are written with (rows.c, rows_storage.c, rows_vault.c): a macro for
+ * each kind of column, and the domains of numbers. A list stands between "#define ROW struct X" and
+ * "#undef ROW".
  */
 #ifndef STORAGE_COLUMNS_H
 #define STORAGE_COLUMNS_H

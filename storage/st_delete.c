@@ -8,7 +8,8 @@
 
 #include "storage/storage_priv.h"
 
-#define MAX_MARKS 6
+#define MAX_MARKS   6
+#define MAX_LEAVING 2
 
 static const struct kind_delete {
     const char *noun;
@@ -17,6 +18,9 @@ static const struct kind_delete {
     int n_inside;
     enum stmt_id remove;
     enum stmt_id removable; /* ST_COUNT: never asked */
+    /* What is in it and need not be waited for, because it goes elsewhere at once. */
+    enum stmt_id leaving[MAX_LEAVING];
+    int n_leaving;
 } kinds[] = {
     [RES_GROUP] = {"resource group",
                    ERR_GROUP_NOT_FOUND,
@@ -26,7 +30,9 @@ static const struct kind_delete {
                     ST_MARK_HELD_OF_GROUP},
                    5,
                    ST_REMOVE_GROUP,
-                   ST_REMOVABLE_GROUPS},
+                   ST_REMOVABLE_GROUPS,
+                   {ST_VAULTS_LEAVE_GROUP},
+                   1},
     [RES_WORKSPACE] = {"workspace",
                        ERR_WORKSPACE_NOT_FOUND,
                        ST_MARK_WORKSPACE,
@@ -97,6 +103,16 @@ static int mark(struct storage *st, enum stmt_id stmt, const struct removal *r, 
     return q_run(&q, e);
 }
 
+static int leave(struct storage *st, enum stmt_id stmt, const struct removal *r, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, stmt, e) < 0)
+        return -1;
+    q_int(&q, r->id);
+    q_int(&q, r->now_us);
+    return q_run(&q, e);
+}
+
 static int mark_all(struct storage *st, void *ctx, struct err *e)
 {
     const struct removal *r = ctx;
@@ -109,6 +125,9 @@ static int mark_all(struct storage *st, void *ctx, struct err *e)
         if (mark(st, k->inside[i], r, e) < 0)
             return -1;
     }
+    for (int i = 0; i < k->n_leaving; i++)
+        if (leave(st, k->leaving[i], r, e) < 0)
+            return -1;
     return 0;
 }
 

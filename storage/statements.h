@@ -49,6 +49,14 @@
     "j.id AND " IS_LIVE ") "
 #define QUEUE_OF_POOL RUN_SELECT "WHERE u.pool_id = ?1 AND u.phase = 1 AND u.stop = 0 "
 
+#define VAULT_SELECT "SELECT {vault} FROM vault v "
+/* The vault's columns once it is soft-deleted: ?2 is now. */
+#define SOFT_DELETED "group_id = NULL, deleted_us = ?2, purge_us = ?2 + retention_us "
+/* The version kv of a secret k. CROSS JOIN: SQLite keeps this order. */
+#define VERSION_SELECT                                                                             \
+    "SELECT {secret_version} FROM secret k CROSS JOIN secret_version kv ON kv.secret_id = k.id "
+#define IS_NEWEST "kv.id = (SELECT max(z.id) FROM secret_version z WHERE z.secret_id = k.id) "
+
 /* ?3 is the state, ?4 the set of those that may go to it. */
 #define MAY_GO "AND (?4 >> prov_state) & 1"
 #define MARK(table, which)                                                                         \
@@ -283,6 +291,7 @@
     X(ST_MARK_HELD_OF_WORKSPACE,                                                                   \
       MARK("job", "id IN (" HELD_JOBS "WHERE x.workspace_id = ?1 AND " IS_LIVE ")"))                          \
     X(ST_MARK_HELD_OF_EXPERIMENT, MARK("job", "id IN (" HELD_JOBS "WHERE x.id = ?1 AND " IS_LIVE ")"))        \
+    X(ST_VAULTS_LEAVE_GROUP, "UPDATE vault SET " SOFT_DELETED "WHERE group_id = ?1")              \
     X(ST_REMOVE_GROUP, "DELETE FROM resource_group WHERE id = ?1")                                 \
     X(ST_REMOVE_WORKSPACE, "DELETE FROM workspace WHERE id = ?1")                                  \
     X(ST_REMOVE_EXPERIMENT, "DELETE FROM experiment WHERE id = ?1")                                \
@@ -291,7 +300,8 @@
     X(ST_REMOVE_JOB, "DELETE FROM job WHERE id = ?1")                                              \
     X(ST_REMOVABLE_GROUPS,                                                                         \
       "SELECT g.id FROM resource_group g WHERE g.prov_state = 5 "                                  \
-      "AND NOT EXISTS (SELECT 1 FROM workspace WHERE group_id = g.id) ORDER BY g.id")              \
+      "AND NOT EXISTS (SELECT 1 FROM workspace WHERE group_id = g.id) "                            \
+      "AND NOT EXISTS (SELECT 1 FROM vault WHERE group_id = g.id) ORDER BY g.id")                  \
     X(ST_REMOVABLE_WORKSPACES,                                                                     \
       "SELECT w.id FROM workspace w WHERE w.prov_state = 5 "                                       \
       "AND NOT EXISTS (SELECT 1 FROM experiment WHERE workspace_id = w.id) "                       \
@@ -324,6 +334,49 @@
     X(ST_OP_EXPIRE,                                                                                \
       "DELETE FROM operation WHERE guid IN (SELECT guid FROM operation "                           \
       "WHERE status <> 1 AND end_us < ?1 ORDER BY end_us LIMIT ?2)")                               \
+    X(ST_VAULT_INSERT, "INSERT INTO {+vault}")                                                     \
+    X(ST_VAULT_GET, VAULT_SELECT "WHERE v.name = ?1")                                              \
+    X(ST_VAULT_LIST_GROUP, VAULT_SELECT "WHERE v.group_id = ?1 AND v.id > ?2 ORDER BY v.id LIMIT ?3") \
+    X(ST_VAULT_LIST_SUBSCRIPTION,                                                                  \
+      VAULT_SELECT "WHERE v.subscription = ?1 AND v.group_id IS NOT NULL AND v.id > ?2 "           \
+      "ORDER BY v.id LIMIT ?3")                                                                    \
+    X(ST_VAULT_LIST_DELETED,                                                                       \
+      VAULT_SELECT "WHERE v.subscription = ?1 AND v.group_id IS NULL AND v.id > ?2 "               \
+      "ORDER BY v.id LIMIT ?3")                                                                    \
+    X(ST_VAULT_UPDATE, "UPDATE vault SET tags = ?2, doc = ?3, updated_us = ?4 WHERE id = ?1")      \
+    X(ST_VAULT_DELETE, "UPDATE vault SET " SOFT_DELETED "WHERE id = ?1 AND group_id IS NOT NULL")  \
+    X(ST_VAULT_RECOVER,                                                                            \
+      "UPDATE vault SET group_id = ?2, deleted_us = 0, purge_us = 0, updated_us = ?3 "             \
+      "WHERE id = ?1 AND group_id IS NULL")                                                        \
+    X(ST_VAULT_PURGE, "DELETE FROM vault WHERE id = ?1 AND group_id IS NULL")                      \
+    X(ST_VAULT_EXPIRED,                                                                            \
+      "SELECT id FROM vault WHERE purge_us > 0 AND purge_us < ?1 ORDER BY purge_us LIMIT ?2")       \
+    X(ST_SECRET_INSERT, "INSERT INTO {+secret}")                                                   \
+    X(ST_SECRET_GET, "SELECT {secret} FROM secret k WHERE k.vault_id = ?1 AND k.name = ?2")        \
+    X(ST_SECRET_DELETE,                                                                            \
+      "UPDATE secret SET deleted_us = ?2, purge_us = ?3 WHERE id = ?1 AND deleted_us = 0")         \
+    X(ST_SECRET_RECOVER,                                                                           \
+      "UPDATE secret SET deleted_us = 0, purge_us = 0 WHERE id = ?1 AND deleted_us > 0")           \
+    X(ST_SECRET_PURGE, "DELETE FROM secret WHERE id = ?1 AND deleted_us > 0")                      \
+    X(ST_SECRET_EXPIRED,                                                                           \
+      "SELECT id FROM secret WHERE deleted_us > 0 AND purge_us < ?1 ORDER BY purge_us LIMIT ?2")   \
+    X(ST_SECRET_VERSION_INSERT, "INSERT INTO {+secret_version}")                                   \
+    X(ST_SECRET_VERSION_GET,                                                                       \
+      VERSION_SELECT "WHERE k.vault_id = ?1 AND k.name = ?2 AND kv.version = ?3")                   \
+    X(ST_SECRET_VERSION_NEWEST,                                                                    \
+      VERSION_SELECT "WHERE k.vault_id = ?1 AND k.name = ?2 AND " IS_NEWEST)                       \
+    X(ST_SECRET_VERSION_LIST,                                                                      \
+      VERSION_SELECT "WHERE k.id = ?1 AND kv.id > ?2 ORDER BY kv.id LIMIT ?3")                       \
+    X(ST_SECRET_VERSION_LIST_LIVE,                                                                 \
+      VERSION_SELECT "WHERE k.vault_id = ?1 AND k.deleted_us = 0 AND k.id > ?2 AND " IS_NEWEST     \
+      "ORDER BY k.id LIMIT ?3")                                                                    \
+    X(ST_SECRET_VERSION_LIST_DELETED,                                                              \
+      VERSION_SELECT "WHERE k.vault_id = ?1 AND k.deleted_us > 0 AND k.id > ?2 AND " IS_NEWEST     \
+      "ORDER BY k.id LIMIT ?3")                                                                    \
+    X(ST_SECRET_VERSION_UPDATE,                                                                    \
+      "UPDATE secret_version SET enabled = ?2, not_before_s = ?3, expires_s = ?4, "                \
+      "content_type = ?5, tags = ?6, updated_us = ?7 WHERE id = ?1")                               \
+    X(ST_SECRET_VERSION_VALUE, "SELECT value FROM secret_version WHERE id = ?1")                   \
     X(ST_META_GET, "SELECT key_check, clean_close FROM meta WHERE id = 1")                         \
     X(ST_META_SET_KEY_CHECK, "UPDATE meta SET key_check = ?1 WHERE id = 1")                        \
     X(ST_META_SET_CLEAN, "UPDATE meta SET clean_close = ?1 WHERE id = 1")

@@ -466,6 +466,54 @@ struct st_doom {
 };
 int st_doom_runs(struct storage *, struct st_doom *at, int limit, struct err *) MUST_CHECK;
 
+/* --- key vaults ---------------------------------------------------------------------------- */
+/* ERR_CONFLICT if the name is taken, be it by a soft-deleted vault. */
+int st_vault_insert(struct storage *, const struct vault *v, int64_t *id, struct err *);
+/* By its name alone, soft-deleted or not. */
+int st_vault_get(struct storage *, struct arena *, const char *name, struct vault *out,
+                 struct err *);
+/* group_id 0: the whole subscription. Soft-deleted ones are in lists of their own. */
+int st_vault_list(struct storage *, struct arena *, const char *subscription, int64_t group_id,
+                  int64_t after, int limit, struct vault **rows, size_t *n, struct err *);
+int st_vault_list_deleted(struct storage *, struct arena *, const char *subscription, int64_t after,
+                          int limit, struct vault **rows, size_t *n, struct err *);
+int st_vault_update(struct storage *, int64_t id, const char *tags, const char *doc, int64_t now_us,
+                    struct err *);
+/* Soft-deletes it; likewise st_mark_deleting() with the vaults of a group. ERR_RESOURCE_NOT_FOUND
+ * if it is soft-deleted, and for the next two if it is not. */
+int st_vault_delete(struct storage *, int64_t id, int64_t now_us, struct err *);
+int st_vault_recover(struct storage *, int64_t id, int64_t group_id, int64_t now_us, struct err *);
+/* Removes it and its secrets. */
+int st_vault_purge(struct storage *, int64_t id, struct err *);
+
+int st_secret_insert(struct storage *, const struct secret *s, int64_t *id, struct err *);
+int st_secret_get(struct storage *, struct arena *, int64_t vault_id, const char *name,
+                  struct secret *out, struct err *);
+/* Guarded as those of vaults are. */
+int st_secret_delete(struct storage *, int64_t id, int64_t now_us, int64_t purge_us, struct err *);
+int st_secret_recover(struct storage *, int64_t id, struct err *);
+int st_secret_purge(struct storage *, int64_t id, struct err *);
+/* The text `value` is sealed. */
+int st_secret_version_insert(struct storage *, const struct secret_version *x, const char *value,
+                             int64_t *id, struct err *);
+/* `version` NULL: the newest. Soft-deleted ones too. */
+int st_secret_version_get(struct storage *, struct arena *, int64_t vault_id, const char *name,
+                          const char *version, struct secret_version *out, struct err *);
+/* All versions of a secret, by id. */
+int st_secret_version_list(struct storage *, struct arena *, int64_t secret_id, int64_t after,
+                           int limit, struct secret_version **rows, size_t *n, struct err *);
+/* The newest version of each secret of a vault, by the secret's id; `after` is one too. */
+int st_secret_list(struct storage *, struct arena *, int64_t vault_id, bool deleted, int64_t after,
+                   int limit, struct secret_version **rows, size_t *n, struct err *);
+/* Attributes, content type, tags and updated_us. */
+int st_secret_version_update(struct storage *, const struct secret_version *x, struct err *);
+/* A getter. */
+int st_secret_value(struct storage *, struct arena *, int64_t version_id, const char **value,
+                    struct err *);
+/* Purges soft-deleted vaults and secrets whose time is over, at most `limit` of each; *gone is how
+ * many. */
+int st_vault_expire(struct storage *, int64_t now_us, int limit, int *gone, struct err *);
+
 /* --- asynchronous operations --------------------------------------------------------------- */
 int st_op_insert(struct storage *, const struct operation *op, struct err *);
 int st_op_get(struct storage *, struct arena *, const char *guid, struct operation *out,

@@ -35,8 +35,11 @@ TABLES = (
     "pool",
     "resource_group",
     "run",
+    "secret",
+    "secret_version",
     "share",
     "storage_account",
+    "vault",
     "workspace",
 )
 # An account with a share, and one with a container that is deleted.
@@ -46,6 +49,15 @@ INSERT INTO storage_account (id, group_id, name, location, sku, kind, doc, prov_
     SELECT 1, min(id), 'acct', 'eastus', 'Standard_LRS', 'StorageV2', '{}', 3, 1, 1, 1, 1, 0, x'00' FROM resource_group;
 INSERT INTO share VALUES (1, 1, 'acct', 's', 1, 2, 5120, NULL, NULL, 1, NULL, 1, NULL, 0, 0, 1, 1, 1, 0);
 INSERT INTO share VALUES (2, NULL, 'acct', 'c', 2, 4, 0, NULL, NULL, 1, NULL, 1, NULL, 0, 0, 1, 1, 1, 1);
+"""
+# A vault with a secret, and one that is soft-deleted.
+VAULTS = """
+INSERT INTO vault SELECT 1, min(id), subscription, name, 'kv1', 'eastus', NULL, '{}', 604800000000, 1, 1, NULL, 0, 0
+    FROM resource_group;
+INSERT INTO vault SELECT 2, NULL, subscription, 'gone', 'kv2', 'eastus', NULL, '{}', 604800000000, 1, 1, NULL, 1,
+    1 << 52 FROM resource_group LIMIT 1;
+INSERT INTO secret VALUES (1, 1, 's', 0, 0);
+INSERT INTO secret_version VALUES (1, 1, '00112233445566778899aabbccddeeff', x'00', 1, 1, 1, NULL, NULL, 1, 1);
 """
 
 
@@ -67,7 +79,7 @@ def stopped():
     place.job(place.cluster(1, "c", steady=False), "true")
     assert d.stop() == 0
     with sqlite3.connect(d.state_dir / "batchaid.db") as db:
-        db.executescript(STORAGE)
+        db.executescript(STORAGE + VAULTS)
     db.close()
     d.kept = d.dir / "kept.db"
     shutil.copy(d.state_dir / "batchaid.db", d.kept)

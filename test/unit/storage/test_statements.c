@@ -20,12 +20,29 @@ static const char *const scans_allowed[] = {"ST_POOL_IDS",         "ST_NODE_IDS"
                                             "ST_MACHINE_LIST",     "ST_FILE_SERVER_SERVED"};
 
 /* These must come out of their index in order. */
-static const char *const sorted[] = {
-    "ST_GROUP_LIST",     "ST_WORKSPACE_LIST_GROUP",   "ST_EXPERIMENT_LIST",
-    "ST_JOB_LIST_SHOWN", "ST_CLUSTER_LIST_WORKSPACE", "ST_FILE_SERVER_LIST_WORKSPACE",
-    "ST_RUN_QUEUE",      "ST_RUN_OVERSIZED",          "ST_NODE_LIST",
-    "ST_NODE_OF_RUN",    "ST_RUN_LIVE_IDS",           "ST_RUN_DOOMED_IDS",
-    "ST_SHARE_LIST",     "ST_ACCOUNT_LIST_GROUP",     "ST_SHARE_DELETED"};
+static const char *const sorted[] = {"ST_GROUP_LIST",
+                                     "ST_WORKSPACE_LIST_GROUP",
+                                     "ST_EXPERIMENT_LIST",
+                                     "ST_JOB_LIST_SHOWN",
+                                     "ST_CLUSTER_LIST_WORKSPACE",
+                                     "ST_FILE_SERVER_LIST_WORKSPACE",
+                                     "ST_RUN_QUEUE",
+                                     "ST_RUN_OVERSIZED",
+                                     "ST_NODE_LIST",
+                                     "ST_NODE_OF_RUN",
+                                     "ST_RUN_LIVE_IDS",
+                                     "ST_RUN_DOOMED_IDS",
+                                     "ST_SHARE_LIST",
+                                     "ST_ACCOUNT_LIST_GROUP",
+                                     "ST_SHARE_DELETED",
+                                     "ST_VAULT_LIST_GROUP",
+                                     "ST_VAULT_LIST_SUBSCRIPTION",
+                                     "ST_VAULT_LIST_DELETED",
+                                     "ST_VAULT_EXPIRED",
+                                     "ST_SECRET_EXPIRED",
+                                     "ST_SECRET_VERSION_LIST",
+                                     "ST_SECRET_VERSION_LIST_LIVE",
+                                     "ST_SECRET_VERSION_LIST_DELETED"};
 
 /* These look at what holds nodes, however many jobs wait. */
 static const char *const from_live[] = {"ST_MARK_HELD_OF_GROUP", "ST_MARK_HELD_OF_WORKSPACE",
