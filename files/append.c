@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "files/files_priv.h"
+#include "files/place_priv.h"
 #include "lib/arena.h"
 #include "lib/fs.h"
 
@@ -21,50 +22,13 @@ struct append_job {
     void *ctx;
 };
 
-/* Makes `name` in the directory `above`, open to all whatever the umask is, unless it is there. */
-static int make_below(const char *root, const char *above, const char *name)
-{
-    int up = fs_open_beneath(root, above, O_RDONLY | O_DIRECTORY);
-    if (up < 0)
-        return -1;
-    int rc = mkdirat(up, name, 0777);
-    if (rc == 0)
-        rc = fchmodat(up, name, 0777, 0);
-    else if (errno == EEXIST)
-        rc = 0;
-    int error = errno;
-    close(up);
-    errno = error;
-    return rc;
-}
-
-/* Opens the directory `path` and makes whatever part of it is missing. Links are followed as long
- * as they stay below `root`. -1: errno. */
-static int open_directory(const char *root, char *path)
-{
-    const char *above = "";
-    for (char *name = path, *end; *name; name = end) {
-        end = name + strcspn(name, "/");
-        bool last = *end == '\0';
-        *end = '\0';
-        if (*name && make_below(root, above, name) < 0)
-            return -1;
-        if (name > path)
-            name[-1] = '/';
-        above = path;
-        end += !last;
-    }
-    return fs_open_beneath(root, path, O_RDONLY | O_DIRECTORY);
-}
-
 static int open_log(const struct append_job *j)
 {
     char *path = xstrdup(j->path), *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : j->path;
     if (slash)
         *slash = '\0';
-    int dir = slash ? open_directory(j->folder, path)
-                    : fs_open_beneath(j->folder, "", O_RDONLY | O_DIRECTORY);
+    int dir = place_make_directories(j->folder, slash ? path : "", 0777, false);
     int fd = dir < 0
                  ? -1
                  : openat(dir, name, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);

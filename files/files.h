@@ -14,6 +14,8 @@
  *
  * Callbacks run on the loop, once, never inside the call. Texts are copied. Symbolic links are
  * followed as long as they stay below the share's folder (openat2 with RESOLVE_BENEATH).
+ *
+ * This header reads and lists; change.h makes, writes and removes.
  */
 #ifndef FILES_FILES_H
 #define FILES_FILES_H
@@ -57,13 +59,39 @@ struct file_place {
  * ERR_FILE_NOT_FOUND: not there. ERR_IO: anything else. Its message is a phrase for "..., because
  * ...", without the path. */
 
+/* What went wrong, as far as a caller may want to tell it apart. */
+enum file_fault {
+    FILE_FINE,
+    FILE_MISSING,
+    FILE_PARENT_MISSING, /* not even the directory above is there, or that is a file */
+    FILE_IS_FILE,
+    FILE_IS_DIRECTORY,
+    FILE_SPECIAL,   /* a FIFO, a device, a socket */
+    FILE_LEADS_OUT, /* by links, or in circles */
+    FILE_NOT_EMPTY,
+    FILE_BAD_NAME,   /* that no file can have, or that is kept for ourselves */
+    FILE_BEYOND_END, /* of the file */
+    FILE_MD5_WRONG,
+    FILE_TOO_LARGE, /* for the file system */
+    FILE_FULL,      /* the file system, or what a quota allows */
+    FILE_FORBIDDEN, /* to the daemon */
+    FILE_UNAVAILABLE,
+    FILE_BROKEN, /* anything else */
+    FILE_FAULTS
+};
+
 /* --- reading ---------------------------------------------------------------------------------- */
 
 struct file;
 
+/* Inode, size and mtime_ns together say whether somebody else wrote since. */
 struct file_facts {
     uint64_t size;
-    int64_t mtime_us;
+    int64_t mtime_us; /* to be shown */
+    int64_t mtime_ns, ctime_ns, atime_ns;
+    int64_t btime_ns; /* 0: the file system does not know it */
+    uint64_t inode, device;
+    bool is_directory;
 };
 
 struct file_range {
@@ -88,6 +116,7 @@ struct files_open {
 /* What was found on opening: the file's facts and the first files_piece() of the bytes that are
  * wanted (fewer: the file has become shorter), which are read on the way. */
 struct file_start {
+    enum file_fault fault; /* with a `why`, this alone is set */
     struct file_facts facts;
     struct file_range range;
     char *bytes; /* malloc; a callback that takes them leaves NULL */

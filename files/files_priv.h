@@ -44,6 +44,11 @@ void job_forget(struct job *job);
 /* Takes it out of its share's queue and destroys it. False: it does not wait there. */
 bool job_withdraw(struct job *job);
 
+/* Closes a descriptor of the share's, which may hang, on a worker. */
+void close_later(struct share *s, int fd);
+
+/* Whether what is written must be on disk before a callback. */
+bool files_sync(const struct files *f);
 struct files *share_files(const struct share *s);
 /* Held by open files. */
 void share_hold(struct share *s);

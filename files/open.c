@@ -6,13 +6,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "files/files_priv.h"
+#include "files/place_priv.h"
 #include "lib/arena.h"
-#include "lib/fs.h"
-#include "lib/timefmt.h"
 
 struct file {
     struct share *share;
@@ -43,27 +41,12 @@ struct open_job {
     struct job job;
     char *folder, *path, *text;
     struct file_range (*choose)(const char *text, uint64_t size);
-    int fd, error; /* fd -1: not open (any more); error: errno */
+    int fd, error; /* fd -1: not open (any more); error: errno, for FILE_BROKEN */
     size_t first_max;
     struct file_start start;
     files_opened cb;
     void *ctx;
 };
-
-static int open_regular(struct open_job *o)
-{
-    struct stat st;
-    assert(o->fd < 0);
-    o->fd = fs_open_beneath(o->folder, o->path, O_RDONLY | O_NONBLOCK);
-    if (o->fd < 0 || fstat(o->fd, &st) < 0)
-        return errno;
-    if (!S_ISREG(st.st_mode))
-        return EISDIR;
-    o->start.facts =
-        (struct file_facts){.size = (uint64_t)st.st_size,
-                            .mtime_us = time_from_file(st.st_mtim.tv_sec, st.st_mtim.tv_nsec)};
-    return 0;
-}
 
 static int read_start(struct open_job *o)
 {
@@ -81,10 +64,12 @@ static int read_start(struct open_job *o)
 static bool open_step(struct job *job)
 {
     struct open_job *o = (struct open_job *)(void *)job;
-    o->error = open_regular(o);
-    if (o->error == 0)
-        o->error = read_start(o);
-    if (o->fd >= 0 && (o->error || o->start.is_all)) {
+    struct file_start *s = &o->start;
+    s->fault = place_open(o->folder, o->path, O_RDONLY, &o->fd, &s->facts);
+    o->error = errno;
+    if (!s->fault)
+        s->fault = fault_of(o->error = read_start(o));
+    if (o->fd >= 0 && (s->fault || s->is_all)) {
         close(o->fd);
         o->fd = -1;
     }
@@ -94,13 +79,15 @@ static bool open_step(struct job *job)
 static void open_tell(struct job *job, const struct err *why)
 {
     struct open_job *o = (struct open_job *)(void *)job;
+    struct file_start failed = {.fault = FILE_UNAVAILABLE};
     struct err e;
-    if (!why && o->error) {
-        file_error(&e, o->error);
+    if (!why && o->start.fault) {
+        failed.fault = o->start.fault;
+        fault_say(&e, failed.fault, o->error);
         why = &e;
     }
     if (why) {
-        o->cb(o->ctx, why, NULL, NULL);
+        o->cb(o->ctx, why, NULL, &failed);
         return;
     }
     struct file *file = xcalloc(1, sizeof *file);
@@ -137,7 +124,7 @@ static void close_destroy(struct job *job)
 
 static const struct job_kind close_kind = {close_step, close_tell, close_destroy, .is_own = true};
 
-static void close_later(struct share *s, int fd)
+void close_later(struct share *s, int fd)
 {
     struct close_job *c = xcalloc(1, sizeof *c);
     c->job.kind = &close_kind;

@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "files/files_priv.h"
+#include "files/change.h"
+#include "files/share_priv.h"
 #include "lib/arena.h"
 
 /* How many shares may have workers at once: each may cost FILES_WORKERS threads that hang. High
@@ -27,76 +28,8 @@
 /* How long work that is under way may still take when the daemon stops. */
 #define STOP_US 2000000
 
-struct worker {
-    struct job *job;  /* NULL: free */
-    int64_t since_us; /* when it began its step */
-};
-
-struct share {
-    struct share *next;
-    struct files *files;
-    char *folder;
-    struct loop_lane *lane; /* its workers; NULL: nothing is done on it, though files may be open */
-    struct loop_timer *timer; /* while both workers are busy, checks whether they hang; otherwise
-                                 ends idle workers */
-    struct worker worker[FILES_WORKERS];
-    struct job *queue, **queue_end;
-    size_t waiting; /* of clients */
-    size_t queued;
-    size_t holds;
-    bool hung;
-};
-
-struct files {
-    struct loop *loop;
-    const struct log *log;
-    struct share *shares;
-    struct files_counts counts; /* done, refused, bytes, open */
-    bool stopping;
-    struct loop_timer *stop_timer;
-    size_t closing; /* lanes, and what else must end before it can */
-    bool walking;   /* through the shares: none may go */
-    size_t left_behind;
-    void (*stopped)(void *ctx, size_t left_behind);
-    void *stopped_ctx;
-};
-
 static void share_pump(struct share *s);
 static void files_stop_step(struct files *f);
-
-/* --- jobs ------------------------------------------------------------------------------------- */
-
-static void job_tell(struct job *job, const struct err *why)
-{
-    if (job->told)
-        return;
-    job->told = true;
-    job->kind->tell(job, why);
-}
-
-static void job_end(struct job *job, const struct err *why)
-{
-    assert(!job->has_worker);
-    job_tell(job, why);
-    job->kind->destroy(job);
-}
-
-void job_forget(struct job *job)
-{
-    job->told = true;
-}
-
-/* Sets the error: all of files stops, or the share hangs. */
-static void unavailable(struct err *e, const struct files *f)
-{
-    if (f->stopping)
-        err_set(e, ERR_UNAVAILABLE, NULL, "the daemon is stopping; try again when it is back");
-    else
-        err_set(e, ERR_UNAVAILABLE, NULL,
-                "the share does not answer: calls on its files have taken more than %d s; try "
-                "again in a moment",
-                FILES_HUNG_US / 1000000);
-}
 
 static void say_queue_full(struct err *e, const struct share *s)
 {
@@ -114,71 +47,6 @@ static void say_crowded(struct err *e, const struct files *f)
             "files of %zu other shares are being worked on, as many as may at once, and %zu of "
             "these shares do not answer; try again in a moment",
             now.shares, now.hung);
-}
-
-/* --- a share's queue -------------------------------------------------------------------------- */
-
-static bool is_clients(const struct job *job)
-{
-    return !job->kind->is_own && !job->kind->is_begun;
-}
-
-static void queue_add(struct share *s, struct job *job)
-{
-    assert(job->share == s && !job->has_worker);
-    job->next = NULL;
-    *s->queue_end = job;
-    s->queue_end = &job->next;
-    s->queued++;
-    s->waiting += is_clients(job);
-}
-
-static struct job *queue_take(struct share *s, struct job **at)
-{
-    struct job *job = *at;
-    assert(s->queued > 0);
-    *at = job->next;
-    if (!*at)
-        s->queue_end = at;
-    s->queued--;
-    s->waiting -= is_clients(job);
-    return job;
-}
-
-bool job_withdraw(struct job *job)
-{
-    struct share *s = job->share;
-    struct job **at = s ? &s->queue : NULL;
-    while (at && *at && *at != job)
-        at = &(*at)->next;
-    if (!at || !*at)
-        return false;
-    queue_take(s, at);
-    job->kind->destroy(job);
-    return true;
-}
-
-/* Ends the waiting jobs that are `chosen`. */
-static void queue_refuse(struct share *s, bool (*chosen)(const struct job *job))
-{
-    struct err why;
-    struct job *ended = NULL, **end = &ended;
-    unavailable(&why, s->files);
-    for (struct job **at = &s->queue; *at;) {
-        if (!chosen(*at)) {
-            at = &(*at)->next;
-            continue;
-        }
-        *end = queue_take(s, at);
-        end = &(*end)->next;
-        *end = NULL;
-    }
-    while (ended) { /* callbacks may ask for more */
-        struct job *job = ended;
-        ended = job->next;
-        s->files->counts.refused += is_clients(job) && !s->files->stopping;
-        job_end(job, &why);
-    }
 }
 
 /* --- shares ----------------------------------------------------------------------------------- */
@@ -275,7 +143,7 @@ static void on_timer(void *ctx)
         s->hung = true;
         LOG_WARN(s->files->log, "share.hung", LF_STR("folder", s->folder),
                  LF_INT("waiting", s->queued), LF_INT("seconds", FILES_HUNG_US / 1000000));
-        queue_refuse(s, is_clients);
+        queue_refuse(s, job_is_clients);
         return;
     }
     if (is_idle(s))
@@ -355,7 +223,7 @@ static void on_worker_back(void *ctx, enum loop_work_end how)
                  */
     f->counts.done += how == LOOP_WORK_DONE && !job->more;
     if (how == LOOP_WORK_DROPPED) {
-        unavailable(&why, f);
+        say_unavailable(&why, f);
         job_end(job, &why);
     } else if (job->more && !job->told) {
         queue_add(s, job);
@@ -406,7 +274,7 @@ static void refuse(struct files *f, struct job *job, const struct err *why)
     struct refusal *r = xcalloc(1, sizeof *r);
     *r = (struct refusal){job, f, *why};
     f->closing++; /* `f` must exist until the job is told */
-    f->counts.refused += is_clients(job) && !f->stopping;
+    f->counts.refused += job_is_clients(job) && !f->stopping;
     loop_defer(f->loop, on_refused, r);
 }
 
@@ -414,10 +282,10 @@ static void refuse(struct files *f, struct job *job, const struct err *why)
 static bool must_refuse(struct files *f, struct share *s, const struct job *job, struct err *why)
 {
     bool room = (s && s->lane) || f->stopping || has_room(f);
-    if (!is_clients(job))
+    if (!job_is_clients(job))
         return f->stopping && !s;
     if (f->stopping || (s && s->hung))
-        unavailable(why, f);
+        say_unavailable(why, f);
     else if (s && s->waiting >= WAITING_MAX)
         say_queue_full(why, s);
     else if (!room)
@@ -475,6 +343,16 @@ void share_release(struct share *s)
     share_watch(s);
 }
 
+void files_without_sync(struct files *f)
+{
+    f->without_sync = true;
+}
+
+bool files_sync(const struct files *f)
+{
+    return !f->without_sync;
+}
+
 size_t files_piece(const struct files *f)
 {
     size_t piece = IN_MEMORY_MAX / 2 / (f->counts.open + 1);
@@ -486,17 +364,6 @@ size_t files_piece(const struct files *f)
 void files_add_bytes(struct files *f, size_t n)
 {
     f->counts.bytes += n;
-}
-
-void file_error(struct err *e, int error)
-{
-    enum err_code code = error == ENOENT ? ERR_FILE_NOT_FOUND : ERR_IO;
-    const char *text = strerror(error);
-    if (error == EXDEV)
-        text = "it leads out of the share";
-    else if (error == ELOOP)
-        text = "its links lead out of the share or in circles";
-    err_set(e, code, NULL, "%s", text);
 }
 
 void files_count(const struct files *f, struct files_counts *out)
@@ -534,7 +401,7 @@ static void share_end(struct share *s, bool (*chosen)(const struct job *job))
 {
     struct err why;
     queue_refuse(s, chosen);
-    unavailable(&why, s->files);
+    say_unavailable(&why, s->files);
     for (int i = 0; i < FILES_WORKERS; i++)
         if (s->worker[i].job && chosen(s->worker[i].job))
             job_tell(s->worker[i].job, &why);

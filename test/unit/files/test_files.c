@@ -130,7 +130,7 @@ static void test_what_cannot_be_opened(void **state)
         {"out", ERR_IO, "leads out of the share"},
         {"round", ERR_IO, "in circles"},
         {"", ERR_IO, "Is a directory"},
-        {"pipe", ERR_IO, "Is a directory"},
+        {"pipe", ERR_IO, "neither a file nor a directory"},
         {"../x", ERR_IO, "leads out of the share"},
     };
     char path[100];

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#include "files/act_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "lib/arena.h"
+
+static bool act_step(struct job *job)
+{
+    struct act *a = (struct act *)(void *)job;
+    bool is_good = place_is_good(a->path) && (!a->to || place_is_good(a->to));
+    a->more = false;
+    a->r.fault = is_good ? a->run(a) : FILE_BAD_NAME;
+    a->error = errno;
+    if (a->r.fault)
+        a->more = false;
+    if (!a->more && a->fd >= 0) {
+        close(a->fd);
+        a->fd = -1;
+    }
+    return a->more;
+}
+
+static void act_tell(struct job *job, const struct err *why)
+{
+    struct act *a = (struct act *)(void *)job;
+    struct file_result failed = {.fault = FILE_UNAVAILABLE};
+    struct err e;
+    if (!why && a->r.fault) {
+        failed.fault = a->r.fault;
+        fault_say(&e, a->r.fault, a->error);
+        why = &e;
+    }
+    a->cb(a->ctx, why, why ? &failed : &a->r);
+}
+
+static void act_destroy(struct job *job)
+{
+    struct act *a = (struct act *)(void *)job;
+    if (a->fd >= 0)
+        close_later(job->share, a->fd);
+    free(a->share);
+    free(a->path);
+    free(a->to);
+    free(a->bytes);
+    free(a->r.range);
+    free(a);
+}
+
+static const struct job_kind act_kind = {
+    .step = act_step, .tell = act_tell, .destroy = act_destroy};
+
+struct act *act_new(struct files *f, act_fn run, const struct file_place *at, files_changed cb,
+                    void *ctx)
+{
+    struct act *a = xcalloc(1, sizeof *a);
+    *a = (struct act){.job.kind = &act_kind,
+                      .run = run,
+                      .share = xstrdup(at->share),
+                      .path = xstrdup(at->path),
+                      .sync = files_sync(f),
+                      .fd = -1,
+                      .cb = cb,
+                      .ctx = ctx};
+    return a;
+}
+
+void act_begin(struct files *f, struct act *a)
+{
+    job_begin(f, a->share, &a->job);
+}

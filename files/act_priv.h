@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One change to a share, or a look at it: what is asked for, what a worker found, who is told.
+ */
+#ifndef FILES_ACT_PRIV_H
+#define FILES_ACT_PRIV_H
+
+#include "files/files_priv.h"
+#include "files/place_priv.h"
+
+struct act;
+/* On a worker; touches what is in `act` and nothing else. With act->more it runs again, when the
+ * others have had their turn. Leaves errno for FILE_BROKEN. */
+typedef enum file_fault (*act_fn)(struct act *a);
+
+struct act {
+    struct job job; /* first */
+    act_fn run;
+    char *share, *path, *to; /* `to` may be NULL */
+    char *bytes;             /* `n` of them */
+    size_t n;
+    uint64_t offset, len;
+    int64_t mtime_ns, atime_ns;
+    mode_t mode;
+    bool sync; /* what is written is on disk before it is told */
+    bool keeps_mtime, appends, wants_md5, replaces; /* see change.h */
+    bool has_md5;
+    uint8_t md5[FILES_MD5];
+    int fd; /* open between two runs; -1 */
+    bool more;
+    int error; /* errno */
+    struct file_result r;
+    files_changed cb;
+    void *ctx;
+};
+
+/* Makes one; act_begin() hands it over to the share's workers. */
+struct act *act_new(struct files *f, act_fn run, const struct file_place *at, files_changed cb,
+                    void *ctx);
+void act_begin(struct files *f, struct act *a);
+
+#endif

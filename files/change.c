@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What there is, and what is made, removed and renamed. In each function a directory is synced
+ * before it is said that a name in it was made or has gone.
+ */
+#include "files/change.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "files/act_priv.h"
+#include "lib/arena.h"
+
+/* --- facts ------------------------------------------------------------------------------------ */
+
+static enum file_fault run_facts(struct act *a)
+{
+    return place_find(a->share, a->path, &a->fd, &a->r.facts);
+}
+
+void files_facts(struct files *f, const struct file_place *at, files_changed cb, void *ctx)
+{
+    act_begin(f, act_new(f, run_facts, at, cb, ctx));
+}
+
+static enum file_fault run_set_times(struct act *a)
+{
+    char link[64];
+    const struct timespec times[] = {time_to_set(a->atime_ns), time_to_set(a->mtime_ns)};
+    enum file_fault fault = place_find(a->share, a->path, &a->fd, &a->r.facts);
+    if (fault)
+        return fault;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", a->fd);
+    if (utimensat(AT_FDCWD, link, times, 0) < 0)
+        return fault_of(errno);
+    return facts_of(a->fd, &a->r.facts);
+}
+
+void files_set_times(struct files *f, const struct file_place *at, int64_t mtime_ns,
+                     int64_t atime_ns, files_changed cb, void *ctx)
+{
+    struct act *a = act_new(f, run_set_times, at, cb, ctx);
+    a->mtime_ns = mtime_ns;
+    a->atime_ns = atime_ns;
+    act_begin(f, a);
+}
+
+/* --- names that come and go ------------------------------------------------------------------- */
+
+/* What stands in the way of something new at `name`. */
+static enum file_fault what_is_there(int dir, const char *name)
+{
+    struct file_facts facts;
+    bool is_link = false;
+    enum file_fault fault = facts_at(dir, name, &facts, &is_link);
+    if (fault && !is_link)
+        return fault;
+    return facts.is_directory ? FILE_IS_DIRECTORY : FILE_IS_FILE;
+}
+
+static enum file_fault synced(const struct act *a, int dir)
+{
+    errno = a->sync ? place_sync_directory(dir) : 0;
+    return fault_of(errno);
+}
+
+static enum file_fault make_directory(struct act *a, const struct above *up)
+{
+    errno = place_make_directory(up->dir, up->name, a->mode);
+    if (errno == EEXIST)
+        return what_is_there(up->dir, up->name);
+    if (errno)
+        return fault_of(errno);
+    enum file_fault fault = facts_at(up->dir, up->name, &a->r.facts, NULL);
+    return fault ? fault : synced(a, up->dir);
+}
+
+static enum file_fault remove_directory(struct act *a, const struct above *up)
+{
+    if (unlinkat(up->dir, up->name, AT_REMOVEDIR) == 0)
+        return synced(a, up->dir);
+    if (errno == ENOTDIR)
+        return what_is_there(up->dir, up->name);
+    return fault_of(errno == EEXIST ? ENOTEMPTY : errno);
+}
+
+/* A link goes if it is shown as a file: what is special, or leads to a directory, stays. */
+static enum file_fault remove_file(struct act *a, const struct above *up)
+{
+    bool is_link = false;
+    int fd = -1;
+    enum file_fault fault = facts_at(up->dir, up->name, &a->r.facts, &is_link);
+    if (is_link)
+        fault = place_find(a->share, a->path, &fd, &a->r.facts);
+    if (fd >= 0)
+        close(fd);
+    if (!fault && a->r.facts.is_directory)
+        fault = FILE_IS_DIRECTORY;
+    a->r.facts = (struct file_facts){0};
+    if (fault)
+        return fault;
+    if (unlinkat(up->dir, up->name, 0) < 0)
+        return fault_of(errno);
+    return synced(a, up->dir);
+}
+
+/* Does something with a name in the directory that it is in. */
+static enum file_fault with_above(struct act *a,
+                                  enum file_fault (*change)(struct act *, const struct above *))
+{
+    struct above up;
+    enum file_fault fault = above_enter(a->share, a->path, &up);
+    if (!fault)
+        fault = change(a, &up);
+    above_leave(&up);
+    return fault;
+}
+
+/* The share's folder itself is a directory that is there. */
+static enum file_fault run_make_directory(struct act *a)
+{
+    return *a->path ? with_above(a, make_directory) : FILE_IS_DIRECTORY;
+}
+
+static enum file_fault run_remove_directory(struct act *a)
+{
+    return with_above(a, remove_directory);
+}
+
+static enum file_fault run_remove_file(struct act *a)
+{
+    return with_above(a, remove_file);
+}
+
+void files_make_directory(struct files *f, const struct file_place *at, mode_t mode,
+                          files_changed cb, void *ctx)
+{
+    struct act *a = act_new(f, run_make_directory, at, cb, ctx);
+    a->mode = mode;
+    act_begin(f, a);
+}
+
+void files_remove_directory(struct files *f, const struct file_place *at, files_changed cb,
+                            void *ctx)
+{
+    act_begin(f, act_new(f, run_remove_directory, at, cb, ctx));
+}
+
+void files_remove_file(struct files *f, const struct file_place *at, files_changed cb, void *ctx)
+{
+    act_begin(f, act_new(f, run_remove_file, at, cb, ctx));
+}
+
+/* --- renaming --------------------------------------------------------------------------------- */
+
+/* Where the file system cannot do both at once, it is looked first. */
+static int rename_to_nothing(const struct above *from, const struct above *to)
+{
+    struct stat st;
+    int rc = renameat2(from->dir, from->name, to->dir, to->name, RENAME_NOREPLACE);
+    if (rc == 0 || (errno != EINVAL && errno != ENOSYS))
+        return rc;
+    if (fstatat(to->dir, to->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        errno = EEXIST;
+    else if (errno == ENOENT)
+        rc = renameat(from->dir, from->name, to->dir, to->name);
+    return rc;
+}
+
+static enum file_fault rename_both(struct act *a, const struct above *from, const struct above *to)
+{
+    struct file_facts there;
+    enum file_fault fault = facts_at(from->dir, from->name, &a->r.facts, NULL);
+    if (fault)
+        return fault;
+    fault = facts_at(to->dir, to->name, &there, NULL);
+    a->r.existed = fault != FILE_MISSING;
+    if (fault && fault != FILE_MISSING)
+        return fault;
+    if (!fault && (!a->replaces || there.is_directory || a->r.facts.is_directory))
+        return there.is_directory ? FILE_IS_DIRECTORY : FILE_IS_FILE;
+    if ((fault ? rename_to_nothing(from, to) : renameat(from->dir, from->name, to->dir, to->name)) <
+        0)
+        return errno == EEXIST   ? what_is_there(to->dir, to->name)
+               : errno == EINVAL ? FILE_BAD_NAME /* into itself */
+                                 : fault_of(errno);
+    fault = facts_at(to->dir, to->name, &a->r.facts, NULL);
+    if (!fault)
+        fault = synced(a, to->dir);
+    return fault ? fault : synced(a, from->dir);
+}
+
+static enum file_fault run_rename(struct act *a)
+{
+    struct above from, to = {.dir = -1};
+    enum file_fault fault = above_enter(a->share, a->path, &from);
+    if (fault == FILE_PARENT_MISSING)
+        fault = FILE_MISSING;
+    if (!fault)
+        fault = above_enter(a->share, a->to, &to);
+    if (!fault)
+        fault = rename_both(a, &from, &to);
+    above_leave(&to);
+    above_leave(&from);
+    return fault;
+}
+
+void files_rename(struct files *f, const struct files_rename *what, files_changed cb, void *ctx)
+{
+    struct act *a = act_new(f, run_rename, &what->at, cb, ctx);
+    a->to = xstrdup(what->to);
+    a->replaces = what->replaces;
+    act_begin(f, a);
+}

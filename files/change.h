@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Changes to the files of shares, one call each: looked at, made, removed, renamed, written in
+ * place. Each is refused with FILE_UNAVAILABLE while the share hangs (files.h). Links are followed
+ * inside the share only, and nothing is written through one that leads out. FIFOs, devices and
+ * sockets are neither opened nor removed.
+ *
+ * A callback comes after what was done is on disk, unless files_without_sync() was called. What
+ * failed half-way (a disk that fills) may have left a part of the bytes in a file that was there.
+ *
+ * Nothing keeps two calls on one file apart, as they have two workers; a caller to whom their order
+ * matters waits for the first.
+ */
+#ifndef FILES_CHANGE_H
+#define FILES_CHANGE_H
+
+#include <sys/types.h>
+
+#include "files/files.h"
+
+#define FILES_MD5 16 /* bytes */
+
+struct file_result {
+    enum file_fault fault;
+    struct file_facts facts;  /* of what is there now; all 0 after a removal or a failure */
+    bool existed;             /* what was made had been there before: it was replaced */
+    uint8_t md5[FILES_MD5];   /* of the bytes that were written, if it was asked for */
+    struct file_range *range; /* files_data(): valid during the callback */
+    size_t ranges;
+};
+
+/* `why` is NULL on success; `r` is valid in any case, during the callback. */
+typedef void (*files_changed)(void *ctx, const struct err *why, const struct file_result *r);
+
+/* What is written from now on need not be on disk when a callback comes: for tests. */
+void files_without_sync(struct files *f);
+
+/* Looks what is there: a file or a directory. */
+void files_facts(struct files *f, const struct file_place *at, files_changed cb, void *ctx);
+
+/* Fails if something is there: FILE_IS_DIRECTORY, FILE_IS_FILE. `mode` holds whatever the umask. */
+void files_make_directory(struct files *f, const struct file_place *at, mode_t mode,
+                          files_changed cb, void *ctx);
+/* FILE_NOT_EMPTY; FILE_IS_FILE. */
+void files_remove_directory(struct files *f, const struct file_place *at, files_changed cb,
+                            void *ctx);
+/* A link to a file is removed, not the file. FILE_IS_DIRECTORY. */
+void files_remove_file(struct files *f, const struct file_place *at, files_changed cb, void *ctx);
+
+/* Leaves a file's or directory's time as it is. */
+#define FILES_TIME_KEPT INT64_MIN
+struct files_make {
+    struct file_place at;
+    uint64_t size;
+    mode_t mode; /* of a new file, whatever the umask */
+};
+/* Makes a file of zeros that take no room. A file that is there loses its bytes, in place. */
+void files_make_file(struct files *f, const struct files_make *what, files_changed cb, void *ctx);
+/* Cuts or lengthens a file. */
+void files_set_size(struct files *f, const struct file_place *at, uint64_t size, files_changed cb,
+                    void *ctx);
+/* Of a file or directory, in ns since 1970. */
+void files_set_times(struct files *f, const struct file_place *at, int64_t mtime_ns,
+                     int64_t atime_ns, files_changed cb, void *ctx);
+
+/* Where an append begins: at the file's end, wherever that is. */
+#define FILES_AT_END UINT64_MAX
+struct files_write {
+    struct file_place at;
+    uint64_t offset;
+    char *bytes; /* malloc; becomes the room's */
+    size_t n;
+    bool appends; /* `offset` must be the file's end: FILE_BEYOND_END. Else all bytes must lie
+                     within the file. A caller has one append to a file at a time. */
+    bool keeps_mtime;
+    bool wants_md5;
+    const uint8_t *md5; /* expected, or NULL; FILE_MD5_WRONG: nothing was written. Copied. */
+};
+void files_write(struct files *f, const struct files_write *what, files_changed cb, void *ctx);
+struct files_clear {
+    struct file_place at;
+    struct file_range range; /* within the file, else FILE_BEYOND_END */
+    bool keeps_mtime;
+};
+/* The range reads as zeros, and where the file system can, takes no room. */
+void files_clear(struct files *f, const struct files_clear *what, files_changed cb, void *ctx);
+/* Which ranges hold data, as far as the file system knows; in order, without gaps of 0 bytes. */
+void files_data(struct files *f, const struct file_place *at, files_changed cb, void *ctx);
+
+struct files_rename {
+    struct file_place at;
+    const char *to; /* in the same share */
+    bool replaces;  /* a file by a file */
+};
+/* FILE_MISSING: what is to be renamed is. FILE_PARENT_MISSING: the directory above `to` is.
+ * FILE_IS_FILE, FILE_IS_DIRECTORY: that is what is at `to`. */
+void files_rename(struct files *f, const struct files_rename *what, files_changed cb, void *ctx);
+
+#endif

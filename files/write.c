@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files that are written in place.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <gnutls/crypto.h>
+#include <linux/falloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "files/act_priv.h"
+#include "files/change.h"
+#include "lib/arena.h"
+
+/* What is written of zeros, or looked for of ranges, before others have their turn. */
+#define ZEROS_A_STEP  (1024 * 1024)
+#define RANGES_A_STEP 4096
+
+/* After a write: puts back the time that the file had `before`, syncs, takes the facts. */
+static enum file_fault written(struct act *a, int fd, const struct file_facts *before)
+{
+    const struct timespec times[] = {time_to_set(FILES_TIME_KEPT), time_to_set(before->mtime_ns)};
+    if (a->keeps_mtime && futimens(fd, times) < 0)
+        return fault_of(errno);
+    errno = a->sync ? place_sync_data(fd) : 0;
+    return errno ? fault_of(errno) : facts_of(fd, &a->r.facts);
+}
+
+/* --- making, cutting, lengthening ------------------------------------------------------------- */
+
+/* So that a size that cannot be had costs the file nothing, it gets that first. */
+static int empty_and_size(int fd, uint64_t size)
+{
+    if (size > INT64_MAX) {
+        errno = EFBIG;
+        return -1;
+    }
+    if (ftruncate(fd, (off_t)size) < 0 || ftruncate(fd, 0) < 0)
+        return -1;
+    return ftruncate(fd, (off_t)size);
+}
+
+static enum file_fault make_new(struct act *a, const struct above *up, int fd)
+{
+    enum file_fault fault = FILE_FINE;
+    if (fchmod(fd, a->mode) < 0 || empty_and_size(fd, a->len) < 0)
+        fault = fault_of(errno);
+    if (!fault)
+        fault = written(a, fd, &a->r.facts);
+    if (!fault && a->sync)
+        fault = fault_of(errno = place_sync_directory(up->dir));
+    int error = errno;
+    if (fault)
+        unlinkat(up->dir, up->name, 0);
+    errno = error;
+    return fault;
+}
+
+static enum file_fault run_make_file(struct act *a)
+{
+    struct above up;
+    enum file_fault fault = above_enter(a->share, a->path, &up);
+    int fd = -1;
+    if (!fault)
+        fd = openat(up.dir, up.name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, a->mode);
+    if (fd >= 0) {
+        fault = make_new(a, &up, fd);
+    } else if (!fault && errno == EEXIST) {
+        a->r.existed = true;
+        fault = place_open(a->share, a->path, O_WRONLY, &fd, &a->r.facts);
+        if (!fault && empty_and_size(fd, a->len) < 0)
+            fault = fault_of(errno);
+        if (!fault)
+            fault = written(a, fd, &a->r.facts);
+    } else if (!fault) {
+        fault = fault_of(errno);
+    }
+    a->fd = fd;
+    above_leave(&up);
+    return fault;
+}
+
+void files_make_file(struct files *f, const struct files_make *what, files_changed cb, void *ctx)
+{
+    struct act *a = act_new(f, run_make_file, &what->at, cb, ctx);
+    a->len = what->size;
+    a->mode = what->mode;
+    act_begin(f, a);
+}
+
+static enum file_fault run_set_size(struct act *a)
+{
+    enum file_fault fault = place_open(a->share, a->path, O_WRONLY, &a->fd, &a->r.facts);
+    if (fault)
+        return fault;
+    if (a->len > INT64_MAX)
+        return FILE_TOO_LARGE;
+    if (ftruncate(a->fd, (off_t)a->len) < 0)
+        return fault_of(errno);
+    return written(a, a->fd, &a->r.facts);
+}
+
+void files_set_size(struct files *f, const struct file_place *at, uint64_t size, files_changed cb,
+                    void *ctx)
+{
+    struct act *a = act_new(f, run_set_size, at, cb, ctx);
+    a->len = size;
+    act_begin(f, a);
+}
+
+/* --- bytes ------------------------------------------------------------------------------------ */
+
+static enum file_fault check_md5(struct act *a)
+{
+    if (!a->wants_md5 && !a->has_md5)
+        return FILE_FINE;
+    if (gnutls_hash_fast(GNUTLS_DIG_MD5, a->bytes, a->n, a->r.md5) < 0)
+        return FILE_BROKEN;
+    return a->has_md5 && memcmp(a->r.md5, a->md5, FILES_MD5) != 0 ? FILE_MD5_WRONG : FILE_FINE;
+}
+
+/* Where the bytes go; false: not here. */
+static bool is_within(struct act *a, uint64_t size)
+{
+    if (a->appends && a->offset == FILES_AT_END)
+        a->offset = size;
+    if (a->appends)
+        return a->offset == size;
+    return a->offset <= size && a->n <= size - a->offset;
+}
+
+static enum file_fault run_write(struct act *a)
+{
+    struct file_facts before;
+    enum file_fault fault = check_md5(a);
+    if (!fault)
+        fault = place_open(a->share, a->path, O_WRONLY, &a->fd, &before);
+    if (fault)
+        return fault;
+    if (!is_within(a, before.size))
+        return FILE_BEYOND_END;
+    errno = place_write(a->fd, a->bytes, a->n, a->offset);
+    return errno ? fault_of(errno) : written(a, a->fd, &before);
+}
+
+void files_write(struct files *f, const struct files_write *what, files_changed cb, void *ctx)
+{
+    struct act *a = act_new(f, run_write, &what->at, cb, ctx);
+    a->offset = what->offset;
+    a->bytes = what->bytes;
+    a->n = what->n;
+    a->appends = what->appends;
+    a->keeps_mtime = what->keeps_mtime;
+    a->wants_md5 = what->wants_md5;
+    a->has_md5 = what->md5 != NULL;
+    if (what->md5)
+        memcpy(a->md5, what->md5, FILES_MD5);
+    act_begin(f, a);
+}
+
+/* --- holes ------------------------------------------------------------------------------------ */
+
+/* Some of the range; a->offset and a->len say what is left. Holes that there are remain. */
+static enum file_fault write_zeros(struct act *a)
+{
+    off_t end = (off_t)(a->offset + a->len), data = lseek(a->fd, (off_t)a->offset, SEEK_DATA);
+    if (data < 0 && errno != ENXIO)
+        data = (off_t)a->offset;
+    if (data < 0 || data >= end) {
+        a->len = 0;
+        return FILE_FINE;
+    }
+    size_t n = end - data < ZEROS_A_STEP ? (size_t)(end - data) : ZEROS_A_STEP;
+    char *zeros = xcalloc(1, n);
+    int error = place_write(a->fd, zeros, n, (uint64_t)data);
+    free(zeros);
+    errno = error;
+    a->offset = (uint64_t)data + n;
+    a->len = (uint64_t)end - a->offset;
+    return fault_of(error);
+}
+
+static bool cannot_punch(int error)
+{
+    return error == EOPNOTSUPP || error == ENOSYS || error == EINVAL;
+}
+
+static enum file_fault run_zeros(struct act *a)
+{
+    enum file_fault fault = write_zeros(a);
+    a->more = !fault && a->len > 0;
+    if (fault || a->more)
+        return fault;
+    return written(a, a->fd, &a->r.facts);
+}
+
+static enum file_fault run_clear(struct act *a)
+{
+    enum file_fault fault = place_open(a->share, a->path, O_RDWR, &a->fd, &a->r.facts);
+    if (fault)
+        return fault;
+    if (a->offset > a->r.facts.size || a->len > a->r.facts.size - a->offset)
+        return FILE_BEYOND_END;
+    if (a->len == 0 || fallocate(a->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                                 (off_t)a->offset, (off_t)a->len) == 0)
+        return written(a, a->fd, &a->r.facts);
+    if (!cannot_punch(errno))
+        return fault_of(errno);
+    a->run = run_zeros;
+    a->more = true;
+    return FILE_FINE;
+}
+
+void files_clear(struct files *f, const struct files_clear *what, files_changed cb, void *ctx)
+{
+    struct act *a = act_new(f, run_clear, &what->at, cb, ctx);
+    a->offset = what->range.offset;
+    a->len = what->range.len;
+    a->keeps_mtime = what->keeps_mtime;
+    act_begin(f, a);
+}
+
+static void keep_range(struct file_result *r, uint64_t offset, uint64_t len)
+{
+    if ((r->ranges & (r->ranges - 1)) == 0)
+        r->range = xrealloc(r->range, (r->ranges ? r->ranges * 2 : 1) * sizeof *r->range);
+    r->range[r->ranges++] = (struct file_range){offset, len};
+}
+
+/* From a->offset on. The file may become shorter meanwhile. */
+static enum file_fault look_for_data(struct act *a)
+{
+    a->more = true;
+    for (int i = 0; i < RANGES_A_STEP; i++) {
+        off_t data = lseek(a->fd, (off_t)a->offset, SEEK_DATA);
+        off_t hole = data < 0 ? -1 : lseek(a->fd, data, SEEK_HOLE);
+        if (hole < 0 || data == hole) {
+            a->more = false;
+            return errno == ENXIO || hole >= 0 ? FILE_FINE : fault_of(errno);
+        }
+        keep_range(&a->r, (uint64_t)data, (uint64_t)(hole - data));
+        a->offset = (uint64_t)hole;
+    }
+    return FILE_FINE;
+}
+
+static enum file_fault run_data(struct act *a)
+{
+    enum file_fault fault = place_open(a->share, a->path, O_RDONLY, &a->fd, &a->r.facts);
+    if (fault)
+        return fault;
+    a->run = look_for_data;
+    return look_for_data(a);
+}
+
+void files_data(struct files *f, const struct file_place *at, files_changed cb, void *ctx)
+{
+    act_begin(f, act_new(f, run_data, at, cb, ctx));
+}
