@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/resource.h>
 #include <uv.h>
 
@@ -62,6 +63,7 @@ struct daemon {
     struct api_deps deps;
     struct served services[API_SERVICES];
     struct hosts own_hosts;
+    struct directory directory;
     char (*hosts)[CONFIG_HOST_SIZE];
 };
 
@@ -294,7 +296,6 @@ static struct api_deps api_deps(struct daemon *d)
                             .front = &d->front,
                             .subscription_id = cf->subscription_id,
                             .subscription_name = cf->subscription_name,
-                            .principal = c->credentials->client_id,
                             .provider = "Microsoft.BatchAI",
                             .strict = cf->strict};
     return (struct api_deps){
@@ -317,6 +318,20 @@ static struct api_deps api_deps(struct daemon *d)
                   .authority = certs_authority(c->certs)},
         .aad = {.client_id = c->credentials->client_id,
                 .client_secret = c->credentials->client_secret}};
+}
+
+/* The first principal is the only one. */
+static int find_principal(void *ctx, const char *object_id, struct principal *out, struct err *e)
+{
+    const struct daemon *d = ctx;
+    const char *id = d->c->credentials->client_id;
+    (void)e;
+    if (strcasecmp(object_id, id) != 0)
+        return 0;
+    *out = (struct principal){.name = "batchaid", .kind = PRINCIPAL_SERVICE, .first = true};
+    snprintf(out->object_id, sizeof out->object_id, "%s", id);
+    snprintf(out->app_id, sizeof out->app_id, "%s", id);
+    return 1;
 }
 
 static void pick_certificate(void *ctx, const char *name, struct gnutls_pcert_st **chain,
@@ -352,6 +367,7 @@ static int open_api(struct daemon *d, struct err *e)
     size_t n_names;
     const char *const *names = certs_names(c->certs, &n_names);
     hosts_make(names, n_names, cf, &d->own_hosts);
+    d->directory = (struct directory){find_principal, d};
     api_serve_all(&d->deps, (const char *const *const *)d->own_hosts.of, d->services);
     const struct api_config ac = {.loop = &d->loop,
                                   .disk = {disk_has_pending, disk_when_durable, d->storage},
@@ -366,6 +382,7 @@ static int open_api(struct daemon *d, struct err *e)
                                   .certs = {pick_certificate, d},
                                   .token_key = c->credentials->token_key,
                                   .token_lifetime_s = (int)cf->token_lifetime_s,
+                                  .directory = &d->directory,
                                   .retry_after_s = (int)cf->retry_after_s};
     return api_create(&ac, &d->api, e);
 }

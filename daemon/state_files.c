@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/http/principal.h"
 #include "daemon/state.h"
 #include "lib/arena.h"
 #include "lib/fs.h"
@@ -77,6 +78,9 @@ static int read_credentials(const char *path, struct credentials *out, struct er
     int rc = json_unpack_ex(o, &why, 0, "{s:s, s:s}", "client_id", &id, "client_secret", &secret);
     if (rc < 0) {
         err_set(e, ERR_CONFIG, NULL, "%s: %s", path, why.text);
+    } else if (strlen(id) >= PRINCIPAL_ID_SIZE) {
+        rc = err_set(e, ERR_CONFIG, NULL, "%s: client_id is longer than %d characters", path,
+                     PRINCIPAL_ID_SIZE - 1);
     } else {
         out->client_id = xstrdup(id);
         out->client_secret = xstrdup(secret);

@@ -11,6 +11,7 @@
 #include "api/aad/aad.h"
 #include "api/aad/errors.h"
 #include "api/aad/handlers.h"
+#include "api/http/audience.h"
 #include "api/http/auth.h"
 #include "api/http/form.h"
 #include "lib/jsontext.h"
@@ -81,10 +82,11 @@ static json_t *number(bool as_text, long long v)
     return as_text ? json_sprintf("%lld", v) : json_integer(v);
 }
 
-static struct replied *grant(struct request *r, const struct login *login, const char *audience)
+static struct replied *grant(struct request *r, const struct login *login,
+                             const struct principal *who, const char *audience)
 {
     int lifetime;
-    char *token = auth_issue(r->config, login->client_id, audience, r->now_us, &lifetime);
+    char *token = auth_issue(r->config, who, login->client_id, audience, r->now_us, &lifetime);
     bool v1 = login->resource != NULL;
     long long now = r->now_us / 1000000;
     json_t *body =
@@ -122,10 +124,16 @@ struct replied *token_create(struct request *r)
         return login_failed(r, &login, "invalid_client",
                             "The client_secret is wrong; 'batchaid env' shows the right one.");
     const char *audience = audience_of(r, &login);
-    if (!audience_served(r, audience))
+    if (!audience_find(r, audience))
         return oauth_error(r, 400, "invalid_resource",
                            arena_printf(&r->arena,
                                         "No resource '%.200s' is served here: ask for '%s'.",
                                         audience, request_base(r)));
-    return grant(r, &login, audience);
+    struct err e;
+    struct principal who;
+    const struct directory *d = r->config->directory;
+    if (d->find(d->ctx, login.client_id, &who, &e) <= 0)
+        return login_failed(r, &login, "unauthorized_client",
+                            "The client_id is unknown here; 'batchaid env' shows the right one.");
+    return grant(r, &login, &who, audience);
 }

@@ -28,6 +28,7 @@ const struct service admin_service = {
     .n_routes = sizeof routes / sizeof routes[0],
     .versions = VERSIONS_NONE,
     .may = auth_check,
+    .audiences = AUDIENCE_ARM,
     .body_max = REQUEST_BODY_MAX,
     .words = admin_words,
 };

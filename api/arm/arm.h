@@ -22,8 +22,7 @@ struct arm {
     struct runs *runs;
     struct batchai_front *front; /* carries out deletions in the tree of groups */
     const char *subscription_id, *subscription_name; /* the only one */
-    const char *principal; /* the only principal, who makes all resources */
-    const char *provider;  /* the namespace of the provider behind it */
+    const char *provider;                            /* the namespace of the provider behind it */
     bool strict; /* do exactly as the service: Retry-After 15 on 202, none on InProgress; HSTS */
 };
 

@@ -89,13 +89,13 @@ static struct replied *insert(struct request *r, const char *name, const struct 
                                      .location = given->location,
                                      .tags = given->tags,
                                      .prov_state = PROV_SUCCEEDED,
-                                     .created_by = arm_of(r)->principal,
+                                     .created_by = r->who->object_id,
                                      .created_us = r->now_us,
                                      .updated_us = r->now_us};
     int64_t id;
     if (st_group_insert(arm_of(r)->storage, &g, &id, &e) < 0)
         return reply_err(r, &e);
-    LOG_INFO(r->config->log, "group.created", LF_STR("group", name));
+    LOG_INFO(r->config->log, "group.created", LF_STR("group", name), LF_STR("by", r->who->name));
     count_write(r);
     return reply_json(r, 201, render_group(&g));
 }

@@ -75,7 +75,7 @@ int operation_delete(struct request *r, const struct op_request *o, const char *
         return -1;
     LOG_INFO(r->config->log, "resource.deleting",
              LF_STR("kind", enum_to_name(resource_kind_names, (int)o->kind)),
-             LF_STR("name", o->name), LF_STR("operation", *guid));
+             LF_STR("name", o->name), LF_STR("operation", *guid), LF_STR("by", r->who->name));
     batchai_wake_deletions(arm_of(r)->front);
     return 0;
 }

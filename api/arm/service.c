@@ -77,6 +77,7 @@ const struct service arm_service = {
     .n_routes = sizeof routes / sizeof routes[0],
     .versions = VERSIONS_ANY,
     .may = auth_check,
+    .audiences = AUDIENCE_ARM,
     .body_max = REQUEST_BODY_MAX,
     .words = arm_words,
 };

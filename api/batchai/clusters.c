@@ -103,7 +103,7 @@ static struct replied *create(struct request *r, const struct workspace *w, stru
                                 .alloc_state = ALLOC_RESIZING,
                                 .prov_us = r->now_us,
                                 .alloc_us = r->now_us,
-                                .created_by = arm_of(r)->principal,
+                                .created_by = r->who->object_id,
                                 .created_us = r->now_us,
                                 .updated_us = r->now_us}};
     t.c.auto_target = t.c.scale.initial;
@@ -113,7 +113,7 @@ static struct replied *create(struct request *r, const struct workspace *w, stru
         return reply_err(r, &e);
     LOG_INFO(r->config->log, "cluster.created", LF_STR("cluster", t.c.name),
              LF_STR("workspace", w->name), LF_STR("vmSize", t.c.vm_size),
-             LF_INT("target", t.c.scale.target));
+             LF_INT("target", t.c.scale.target), LF_STR("by", r->who->name));
     new_clusters_add(batchai_of(r)->new_clusters, t.c.id);
     sched_wake_pool(arm_of(r)->sched, t.c.id);
     return reply_accepted(r, &w->scope, t.guid);
@@ -155,7 +155,7 @@ static int rescale(struct request *r, struct cluster *c, const json_t *given, st
         return -1;
     LOG_INFO(r->config->log, "cluster.rescaled", LF_STR("cluster", c->name),
              LF_INT("target", next.scale.target), LF_INT("minimum", next.scale.minimum),
-             LF_INT("maximum", next.scale.maximum));
+             LF_INT("maximum", next.scale.maximum), LF_STR("by", r->who->name));
     sched_wake_pool(arm_of(r)->sched, c->id);
     return 0;
 }

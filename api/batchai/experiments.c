@@ -35,14 +35,14 @@ static int create(struct request *r, struct experiment *x, struct err *e)
                                .name = name,
                                .prov_state = PROV_SUCCEEDED,
                                .prov_us = r->now_us,
-                               .created_by = arm_of(r)->principal,
+                               .created_by = r->who->object_id,
                                .created_us = r->now_us,
                                .updated_us = r->now_us};
     int64_t id;
     if (st_experiment_insert(st, &fresh, &id, e) < 0)
         return -1;
     LOG_INFO(r->config->log, "experiment.created", LF_STR("experiment", name),
-             LF_STR("workspace", w.name));
+             LF_STR("workspace", w.name), LF_STR("by", r->who->name));
     return st_experiment_by_id(st, &r->arena, id, x, e);
 }
 

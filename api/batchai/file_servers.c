@@ -53,7 +53,7 @@ static struct replied *create(struct request *r, const struct workspace *w, stru
                                 .doc = a->doc_text,
                                 .prov_state = PROV_SUCCEEDED,
                                 .prov_us = r->now_us,
-                                .created_by = arm_of(r)->principal,
+                                .created_by = r->who->object_id,
                                 .created_us = r->now_us,
                                 .updated_us = r->now_us}};
     struct file_server_backing at;
@@ -66,7 +66,7 @@ static struct replied *create(struct request *r, const struct workspace *w, stru
     if (t.f.prov_state == PROV_CREATING)
         fleet_wake_file_server(arm_of(r)->fleet, t.f.id);
     LOG_INFO(r->config->log, "fileserver.created", LF_STR("fileServer", t.f.name),
-             LF_STR("workspace", w->name));
+             LF_STR("workspace", w->name), LF_STR("by", r->who->name));
     return reply_accepted(r, &w->scope, t.guid);
 }
 

@@ -26,7 +26,7 @@ static int flat_workspace(struct request *r, struct workspace *w, struct err *e)
                             .name = HOME_WORKSPACE,
                             .prov_state = PROV_SUCCEEDED,
                             .prov_us = r->now_us,
-                            .created_by = arm_of(r)->principal,
+                            .created_by = r->who->object_id,
                             .created_us = r->now_us,
                             .updated_us = r->now_us};
     return 0;
@@ -56,7 +56,7 @@ static int flat_experiment(struct request *r, struct workspace *w, struct experi
         *x = (struct experiment){.name = HOME_EXPERIMENT,
                                  .prov_state = PROV_SUCCEEDED,
                                  .prov_us = r->now_us,
-                                 .created_by = arm_of(r)->principal,
+                                 .created_by = r->who->object_id,
                                  .created_us = r->now_us,
                                  .updated_us = r->now_us};
     x->scope = w->scope;
@@ -76,7 +76,7 @@ int home_make_workspace(struct request *r, struct workspace *w, struct err *e)
     if (st_workspace_insert(arm_of(r)->storage, w, &w->id, e) < 0)
         return -1;
     LOG_INFO(r->config->log, "workspace.created", LF_STR("workspace", w->name),
-             LF_STR("group", w->scope.group));
+             LF_STR("group", w->scope.group), LF_STR("by", r->who->name));
     return 0;
 }
 
@@ -91,6 +91,6 @@ int home_make_experiment(struct request *r, struct workspace *w, struct experime
     if (st_experiment_insert(arm_of(r)->storage, x, &x->id, e) < 0)
         return -1;
     LOG_INFO(r->config->log, "experiment.created", LF_STR("experiment", x->name),
-             LF_STR("workspace", w->name));
+             LF_STR("workspace", w->name), LF_STR("by", r->who->name));
     return 0;
 }

@@ -136,7 +136,7 @@ static int fill_job(struct create_tx *t, const struct cluster *c, char *guid, st
                         .exec_state = EXEC_QUEUED,
                         .prov_us = r->now_us,
                         .exec_us = r->now_us,
-                        .created_by = arm_of(r)->principal,
+                        .created_by = r->who->object_id,
                         .created_us = r->now_us,
                         .updated_us = r->now_us};
     return check_node_count(r, c, t->j.node_count, e);
@@ -152,7 +152,8 @@ static struct replied *create(struct create_tx *t, const struct cluster *c)
         st_whole(arm_of(r)->storage, create_in_tx, t, &e) < 0)
         return reply_err(r, &e);
     LOG_INFO(r->config->log, "job.queued", LF_STR("job", t->j.name), LF_STR("cluster", c->name),
-             LF_INT("nodes", t->j.node_count), LF_INT("priority", t->j.priority));
+             LF_INT("nodes", t->j.node_count), LF_INT("priority", t->j.priority),
+             LF_STR("by", r->who->name));
     batchai_job_queued(arm_of(r)->front, c, &t->j);
     return reply_accepted(r, &t->scope, t->guid);
 }

@@ -140,6 +140,7 @@ const struct service batchai_service = {
     .version_of = version_of,
     .version_name = version_name,
     .may = auth_check,
+    .audiences = AUDIENCE_ARM,
     .body_max = REQUEST_BODY_MAX,
     .words = batchai_words,
     .headers = headers,

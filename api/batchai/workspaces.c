@@ -44,7 +44,7 @@ static int insert_workspace(struct request *r, const struct resource_group *g,
         .tags = tags_text,
         .prov_state = PROV_SUCCEEDED,
         .prov_us = r->now_us,
-        .created_by = arm_of(r)->principal,
+        .created_by = r->who->object_id,
         .created_us = r->now_us,
         .updated_us = r->now_us,
     };
@@ -52,7 +52,7 @@ static int insert_workspace(struct request *r, const struct resource_group *g,
     free(tags_text);
     if (rc == 0)
         LOG_INFO(r->config->log, "workspace.created", LF_STR("workspace", w.name),
-                 LF_STR("group", g->name));
+                 LF_STR("group", g->name), LF_STR("by", r->who->name));
     return rc;
 }
 

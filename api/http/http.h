@@ -20,6 +20,7 @@
 #include "lib/timefmt.h"
 
 struct api;
+struct directory;
 struct served;
 struct gnutls_pcert_st;
 struct gnutls_privkey_st;
@@ -75,6 +76,7 @@ struct api_config {
 
     const uint8_t *token_key; /* 32 bytes; signs access tokens and download links */
     int token_lifetime_s;
+    const struct directory *directory; /* whose tokens are good */
     int retry_after_s; /* how long a 202 and an InProgress operation ask clients to wait */
 };
 

@@ -123,13 +123,21 @@ struct replied *reply_empty(struct request *r, int status)
                           MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT));
 }
 
+static void add_challenge(struct request *r)
+{
+    if (r->service && r->service->challenge)
+        r->service->challenge(r);
+    else
+        reply_header(r, "WWW-Authenticate",
+                     "Bearer authorization_uri=\"%s/adfs\", error=\"invalid_token\"",
+                     request_base(r));
+}
+
 /* The headers of an error. */
 static void add_error_headers(struct request *r, unsigned adds)
 {
     if (adds & ADDS_LOG_IN)
-        reply_header(r, "WWW-Authenticate",
-                     "Bearer authorization_uri=\"%s/adfs\", error=\"invalid_token\"",
-                     request_base(r));
+        add_challenge(r);
     if (adds & ADDS_GATEWAY_CAUSE)
         reply_header(r, "x-ms-failure-cause", "gateway");
     if (adds & ADDS_SERVICE_CAUSE)

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "api/http/http.h"
+#include "api/http/principal.h"
 #include "api/http/service.h"
 #include "lib/arena.h"
 #include "lib/err.h"
@@ -66,7 +67,8 @@ struct request {
     struct xml_reading *xml_reading; /* arena; NULL: it was not begun */
     struct strbuf raw;               /* the body as sent */
     struct arena arena;
-    int64_t now_us; /* one instant for the whole request */
+    const struct principal *who; /* arena; NULL: nobody was asked for a token */
+    int64_t now_us;              /* one instant for the whole request */
     char request_id[40], correlation_id[40];
 
     /* Below: for server.c, router.c and reply.c only. */

@@ -263,11 +263,12 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *conn, const 
 
 static void log_request(const struct request *r)
 {
-    LOG_DEBUG(
-        r->config->log, "request.done", LF_STR("method", r->method), LF_STR("path", r->target),
-        LF_STR("operation", r->route ? r->route->operation_id : NULL),
-        LF_STR("version", r->version_name), LF_INT("status", r->status),
-        LF_INT("us", clock_now(&r->config->clock) - r->now_us), LF_STR("req", r->correlation_id));
+    LOG_DEBUG(r->config->log, "request.done", LF_STR("method", r->method),
+              LF_STR("path", r->target),
+              LF_STR("operation", r->route ? r->route->operation_id : NULL),
+              LF_STR("version", r->version_name), LF_INT("status", r->status),
+              LF_INT("us", clock_now(&r->config->clock) - r->now_us),
+              LF_STR("by", r->who ? r->who->name : NULL), LF_STR("req", r->correlation_id));
 }
 
 static void on_completed(void *ctx, struct MHD_Connection *conn, void **state,

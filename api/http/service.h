@@ -14,6 +14,14 @@
 struct request;
 struct replied;
 
+/* What tokens are for: audience.h. */
+enum audience {
+    AUDIENCE_ARM = 1 << 0, /* the resource manager; our own operations too */
+    AUDIENCE_GRAPH = 1 << 1,
+    AUDIENCE_STORAGE = 1 << 2, /* the data of storage accounts */
+    AUDIENCE_VAULT = 1 << 3
+};
+
 typedef struct replied *(*api_handler)(struct request *r);
 
 enum route_flag {
@@ -78,6 +86,9 @@ struct service {
     /* Checks who asks by the request's head, before a byte of the body is read. NULL: anybody may.
      */
     int (*may)(struct request *r, struct err *e);
+    unsigned audiences; /* which tokens it takes, if it takes tokens: enum audience */
+    /* Adds the WWW-Authenticate of errors with ADDS_LOG_IN; NULL: the resource manager's. */
+    void (*challenge)(struct request *r);
     size_t body_max; /* limit for a body that is not streamed; a row may have its own */
 
     /* Its table of errors (error.h), and how it renders one. NULL: plain HTTP's table, and

@@ -286,7 +286,18 @@ def test_a_token_is_for_what_is_served_here(daemon):
         {"scope": None, "resource": None},
     ):
         assert daemon.token_reply(**good).status == 200, good
-    for bad in ("https://vault.azure.net", daemon.endpoint + "0", "https://management.azure.com.evil", "x"):
+    for other in (
+        "https://storage.azure.com",
+        "https://vault.azure.net",
+        daemon.endpoint.replace("://127.0.0.1", "://vault.localhost"),
+        "https://graph.microsoft.com",
+    ):
+        reply = daemon.token_reply(scope=None, resource=other)
+        assert reply.status == 200, other
+        reply = daemon.call("GET", "/subscriptions", token=reply.json["access_token"])
+        refused(reply, 401, "InvalidAuthenticationToken")
+        assert "another audience" in reply.json["error"]["message"]
+    for bad in ("https://example.com", daemon.endpoint + "0", "https://management.azure.com.evil", "x"):
         reply = daemon.token_reply(scope=None, resource=bad)
         assert (reply.status, reply.json["error"]) == (400, "invalid_resource")
         assert bad in reply.json["error_description"]

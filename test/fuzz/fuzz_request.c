@@ -133,9 +133,18 @@ static const struct service links = {.name = "links",
                                      .n_routes = sizeof routes / sizeof routes[0],
                                      .versions = VERSIONS_NONE,
                                      .may = may,
+                                     .audiences = AUDIENCE_ARM,
                                      .words = azstorage_words,
                                      .error = azstorage_error,
                                      .body_max = 1 << 20};
+
+static int find_principal(void *ctx, const char *object_id, struct principal *out, struct err *e)
+{
+    (void)ctx, (void)e;
+    *out = (struct principal){.kind = PRINCIPAL_SERVICE};
+    snprintf(out->object_id, sizeof out->object_id, "%s", object_id);
+    return strcmp(object_id, "client") == 0;
+}
 
 /* A link that we made is good, whatever its file is called. */
 static void own_link(struct request *r, const char *path)
@@ -204,13 +213,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const uint8_t key[32] = "0123456789abcdef0123456789abcde";
     static const struct log quiet = {.fd = -1, .level = LOG_LVL_ERROR};
     static const struct api_listen door = {.host = "127.0.0.1"};
+    static const struct directory directory = {find_principal, NULL};
     const struct aad aad = {"client", "secret"};
     const struct served services[] = {{&links, NULL, NULL}, {&aad_service, &aad, NULL}};
     struct api api = {.config = {.services = services,
                                  .n_services = 2,
                                  .log = &quiet,
                                  .token_key = key,
-                                 .token_lifetime_s = 3600},
+                                 .token_lifetime_s = 3600,
+                                 .directory = &directory},
                       .endpoint = "https://localhost:7443",
                       .tokens = token_cache_create()};
     struct fake_connection c = {0};

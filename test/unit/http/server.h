@@ -58,6 +58,8 @@ struct world {
     bool stopped;
     struct certificate certificate;
     char asked_for[256]; /* the name of the last handshake */
+    struct directory directory;
+    const char *gone; /* the one object id that nobody has; NULL: all have somebody */
 };
 
 /* --- disk and turns ------------------------------------------------------------------------- */
@@ -152,12 +154,26 @@ static inline void on_client_done(uv_async_t *h)
     uv_stop(&w->loop);
 }
 
+static inline int find_principal(void *ctx, const char *object_id, struct principal *out,
+                                 struct err *e)
+{
+    const struct world *w = ctx;
+    (void)e;
+    if (w->gone && strcmp(w->gone, object_id) == 0)
+        return 0;
+    *out = (struct principal){.kind = PRINCIPAL_USER};
+    (void)snprintf(out->object_id, sizeof out->object_id, "%s", object_id);
+    (void)snprintf(out->name, sizeof out->name, "%s@lab", object_id);
+    return 1;
+}
+
 static inline void world_open_at(struct world *w, const struct served *services, size_t n,
                                  const struct api_listen *listen)
 {
     static const uint8_t token_key[32];
     struct err e;
     memset(w, 0, sizeof *w);
+    w->directory = (struct directory){find_principal, w};
     make_certificate(&w->certificate);
     assert_int_equal(uv_loop_init(&w->loop), 0);
     uv_prepare_init(&w->loop, &w->prepare);
@@ -179,6 +195,7 @@ static inline void world_open_at(struct world *w, const struct served *services,
                                  .certs = {pick_certificate, w},
                                  .token_key = token_key,
                                  .token_lifetime_s = 60,
+                                 .directory = &w->directory,
                                  .retry_after_s = 1};
     if (api_create(&c, &w->api, &e) < 0)
         fail_msg("%s", e.msg);

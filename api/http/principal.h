@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Who asks. The rooms below the server know nothing of people: they store an object id as text.
+ */
+#ifndef API_HTTP_PRINCIPAL_H
+#define API_HTTP_PRINCIPAL_H
+
+#include <stdbool.h>
+
+#include "lib/err.h"
+
+/* With the terminating zero. A user's name (user@domain) has at most 113 characters. */
+#define PRINCIPAL_ID_SIZE   64
+#define PRINCIPAL_NAME_SIZE 128
+
+enum principal_kind { PRINCIPAL_USER = 1, PRINCIPAL_SERVICE = 2 };
+
+struct principal {
+    char object_id[PRINCIPAL_ID_SIZE]; /* what resources and role assignments name */
+    char app_id[PRINCIPAL_ID_SIZE];    /* what a service principal logs in with; "": a user */
+    char name[PRINCIPAL_NAME_SIZE];    /* a user's is user@domain */
+    enum principal_kind kind;
+    bool first; /* the daemon's own service principal: always there, and always Owner */
+};
+
+/* Who there is. */
+struct directory {
+    /* 1: fills in *out; 0: nobody has this object id, or has it any more; -1: failed. */
+    int (*find)(void *ctx, const char *object_id, struct principal *out, struct err *e);
+    void *ctx;
+};
+
+#endif
