@@ -7,23 +7,28 @@
 
 #include "lib/arena.h"
 
-static bool act_step(struct job *job)
+void act_close(struct act *a)
+{
+    if (a->fd >= 0)
+        close(a->fd);
+    a->fd = -1;
+}
+
+bool act_step(struct job *job)
 {
     struct act *a = (struct act *)(void *)job;
-    bool is_good = place_is_good(a->path) && (!a->to || place_is_good(a->to));
+    bool is_good = (!a->path || place_is_good(a->path)) && (!a->to || place_is_good(a->to));
     a->more = false;
     a->r.fault = is_good ? a->run(a) : FILE_BAD_NAME;
     a->error = errno;
     if (a->r.fault)
         a->more = false;
-    if (!a->more && a->fd >= 0) {
-        close(a->fd);
-        a->fd = -1;
-    }
+    if (!a->more)
+        act_close(a);
     return a->more;
 }
 
-static void act_tell(struct job *job, const struct err *why)
+void act_tell(struct job *job, const struct err *why)
 {
     struct act *a = (struct act *)(void *)job;
     struct file_result failed = {.fault = FILE_UNAVAILABLE};
@@ -36,11 +41,10 @@ static void act_tell(struct job *job, const struct err *why)
     a->cb(a->ctx, why, why ? &failed : &a->r);
 }
 
-static void act_destroy(struct job *job)
+void act_free(struct act *a)
 {
-    struct act *a = (struct act *)(void *)job;
     if (a->fd >= 0)
-        close_later(job->share, a->fd);
+        close_later(a->job.share, a->fd);
     free(a->share);
     free(a->path);
     free(a->to);
@@ -49,21 +53,31 @@ static void act_destroy(struct job *job)
     free(a);
 }
 
+static void act_destroy(struct job *job)
+{
+    act_free((struct act *)(void *)job);
+}
+
 static const struct job_kind act_kind = {
     .step = act_step, .tell = act_tell, .destroy = act_destroy};
+
+void act_init(struct act *a, const struct job_kind *kind, act_fn run, files_changed cb, void *ctx)
+{
+    a->job.kind = kind;
+    a->run = run;
+    a->fd = -1;
+    a->cb = cb;
+    a->ctx = ctx;
+}
 
 struct act *act_new(struct files *f, act_fn run, const struct file_place *at, files_changed cb,
                     void *ctx)
 {
     struct act *a = xcalloc(1, sizeof *a);
-    *a = (struct act){.job.kind = &act_kind,
-                      .run = run,
-                      .share = xstrdup(at->share),
-                      .path = xstrdup(at->path),
-                      .sync = files_sync(f),
-                      .fd = -1,
-                      .cb = cb,
-                      .ctx = ctx};
+    act_init(a, &act_kind, run, cb, ctx);
+    a->share = xstrdup(at->share);
+    a->path = xstrdup(at->path);
+    a->sync = files_sync(f);
     return a;
 }
 

@@ -39,4 +39,12 @@ struct act *act_new(struct files *f, act_fn run, const struct file_place *at, fi
                     void *ctx);
 void act_begin(struct files *f, struct act *a);
 
+/* For kinds of jobs that begin with one. */
+void act_init(struct act *a, const struct job_kind *kind, act_fn run, files_changed cb, void *ctx);
+/* On a worker: closes a->fd. */
+void act_close(struct act *a);
+bool act_step(struct job *job);
+void act_tell(struct job *job, const struct err *why);
+void act_free(struct act *a);
+
 #endif

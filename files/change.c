@@ -156,20 +156,6 @@ void files_remove_file(struct files *f, const struct file_place *at, files_chang
 
 /* --- renaming --------------------------------------------------------------------------------- */
 
-/* Where the file system cannot do both at once, it is looked first. */
-static int rename_to_nothing(const struct above *from, const struct above *to)
-{
-    struct stat st;
-    int rc = renameat2(from->dir, from->name, to->dir, to->name, RENAME_NOREPLACE);
-    if (rc == 0 || (errno != EINVAL && errno != ENOSYS))
-        return rc;
-    if (fstatat(to->dir, to->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-        errno = EEXIST;
-    else if (errno == ENOENT)
-        rc = renameat(from->dir, from->name, to->dir, to->name);
-    return rc;
-}
-
 static enum file_fault rename_both(struct act *a, const struct above *from, const struct above *to)
 {
     struct file_facts there;
@@ -182,8 +168,8 @@ static enum file_fault rename_both(struct act *a, const struct above *from, cons
         return fault;
     if (!fault && (!a->replaces || there.is_directory || a->r.facts.is_directory))
         return there.is_directory ? FILE_IS_DIRECTORY : FILE_IS_FILE;
-    if ((fault ? rename_to_nothing(from, to) : renameat(from->dir, from->name, to->dir, to->name)) <
-        0)
+    if ((fault ? place_rename_new(from->dir, from->name, to->dir, to->name)
+               : renameat(from->dir, from->name, to->dir, to->name)) < 0)
         return errno == EEXIST   ? what_is_there(to->dir, to->name)
                : errno == EINVAL ? FILE_BAD_NAME /* into itself */
                                  : fault_of(errno);

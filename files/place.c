@@ -289,6 +289,19 @@ int place_make_directories(const char *share, const char *path, mode_t mode, boo
     return errno ? -1 : fs_open_beneath(share, path, O_RDONLY | O_DIRECTORY);
 }
 
+int place_rename_new(int from_dir, const char *from, int to_dir, const char *to)
+{
+    struct stat st;
+    int rc = renameat2(from_dir, from, to_dir, to, RENAME_NOREPLACE);
+    if (rc == 0 || (errno != EINVAL && errno != ENOSYS))
+        return rc;
+    if (fstatat(to_dir, to, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        errno = EEXIST;
+    else if (errno == ENOENT)
+        rc = renameat(from_dir, from, to_dir, to);
+    return rc;
+}
+
 /* --- bytes and times -------------------------------------------------------------------------- */
 
 int place_write(int fd, const char *bytes, size_t n, uint64_t offset)

@@ -47,6 +47,10 @@ int place_make_directory(int dir, const char *name, mode_t mode);
 /* Opens the directory `path`, and makes what part of it is missing; `sync`: on disk. -1: errno. */
 int place_make_directories(const char *share, const char *path, mode_t mode, bool sync);
 
+/* Renames unless there is something at `to`: EEXIST. Where the file system cannot do both at once,
+ * it is looked first. -1: errno. */
+int place_rename_new(int from_dir, const char *from, int to_dir, const char *to);
+
 /* Writes all of it. Returns errno. */
 int place_write(int fd, const char *bytes, size_t n, uint64_t offset);
 /* For utimensat(); FILES_TIME_KEPT leaves the time alone. */

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A file before it is in its place. All of it runs on workers, for one at a time.
+ */
+#ifndef FILES_UNFINISHED_PRIV_H
+#define FILES_UNFINISHED_PRIV_H
+
+#include <gnutls/crypto.h>
+
+#include "files/place_priv.h"
+#include "files/upload.h"
+
+struct unfinished {
+    char *share, *path, *beside; /* beside may be NULL */
+    mode_t mode, directory_mode;
+    bool is_new, wants_md5, sync;
+    int fd;     /* -1: not begun, or ended */
+    int dir;    /* where it has a name */
+    char *name; /* there; NULL: it has none */
+    gnutls_hash_hd_t md5;
+    uint64_t size;
+    uint64_t sent, safe; /* the disk was asked to take the bytes before `sent`, and has those before
+                            `safe` */
+    enum file_fault fault;
+    int error; /* errno of that */
+};
+
+struct unfinished *unfinished_new(const struct files_upload *what, bool sync);
+enum file_fault unfinished_begin(struct unfinished *u);
+enum file_fault unfinished_add(struct unfinished *u, const char *bytes, size_t n);
+/* Adds up to `max` bytes of the descriptor, from *offset on, which grows; *left (or FILES_ALL)
+ * shrinks, and is 0 at the end. */
+enum file_fault unfinished_copy(struct unfinished *u, int from, uint64_t *offset, uint64_t *left,
+                                uint64_t max);
+/* Some of what is not on disk yet; true: that was not all. */
+bool unfinished_settle(struct unfinished *u);
+/* `md5`: expected, or NULL. */
+enum file_fault unfinished_finish(struct unfinished *u, const uint8_t *md5, struct file_result *r);
+/* Removes what is not in place. Closes, so it may hang. */
+void unfinished_give_up(struct unfinished *u);
+/* Of one that was given up or never begun. */
+void unfinished_free(struct unfinished *u);
+
+#endif

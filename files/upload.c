@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Uploads as the loop sees them: one call after the other, each a job of the share's, on what is
+ * unfinished, which only the worker touches while there is such a job.
+ */
+#include "files/upload.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "files/act_priv.h"
+#include "files/unfinished_priv.h"
+#include "lib/arena.h"
+
+/* What is copied before others have their turn. */
+#define COPIED_A_STEP (8 * 1024 * 1024)
+#define PARTS_A_STEP  64
+
+struct file_upload {
+    struct share *share;
+    struct unfinished *file;
+    struct upload_job *busy; /* not back yet */
+    bool ended;              /* the file is given up when that is back */
+};
+
+struct upload_job {
+    struct act act;             /* first */
+    struct unfinished *file;    /* its own until the upload has begun */
+    struct file_upload *upload; /* NULL until then */
+    files_uploading begun;
+    struct file_part *part; /* owned, as are the paths */
+    size_t parts, at;
+};
+
+static struct upload_job *job_of(struct act *a)
+{
+    return (struct upload_job *)(void *)a;
+}
+
+/* --- giving up -------------------------------------------------------------------------------- */
+
+struct give_up_job {
+    struct job job; /* first */
+    struct unfinished *file;
+};
+
+static bool give_up_step(struct job *job)
+{
+    unfinished_give_up(((struct give_up_job *)(void *)job)->file);
+    return false;
+}
+
+static void give_up_tell(struct job *job, const struct err *why)
+{
+    (void)job, (void)why;
+}
+
+static void give_up_destroy(struct job *job)
+{
+    struct give_up_job *g = (struct give_up_job *)(void *)job;
+    unfinished_free(g->file);
+    free(g);
+}
+
+static const struct job_kind give_up_kind = {give_up_step, give_up_tell, give_up_destroy,
+                                             .is_own = true};
+
+static void give_up_later(struct share *s, struct unfinished *file)
+{
+    if (file->fd < 0) {
+        unfinished_free(file);
+        return;
+    }
+    struct give_up_job *g = xcalloc(1, sizeof *g);
+    g->job.kind = &give_up_kind;
+    g->file = file;
+    job_begin_in(s, &g->job);
+}
+
+static void upload_gone(struct file_upload *u)
+{
+    struct share *s = u->share;
+    give_up_later(s, u->file);
+    free(u);
+    share_release(s);
+}
+
+void upload_end(struct file_upload *u)
+{
+    if (!u->busy) {
+        upload_gone(u);
+        return;
+    }
+    u->ended = true;
+    job_forget(&u->busy->act.job);
+}
+
+/* --- jobs ------------------------------------------------------------------------------------- */
+
+static void upload_free(struct job *job)
+{
+    struct upload_job *j = (struct upload_job *)(void *)job;
+    struct file_upload *u = j->upload;
+    if (j->file)
+        give_up_later(job->share, j->file);
+    if (u && u->busy == j) {
+        u->busy = NULL;
+        if (u->ended)
+            upload_gone(u);
+    }
+    for (size_t i = 0; i < j->parts; i++)
+        free((char *)(uintptr_t)j->part[i].path);
+    free(j->part);
+    act_free(&j->act);
+}
+
+/* The callback may ask for the next, or end the upload. */
+static void upload_tell(struct job *job, const struct err *why)
+{
+    struct upload_job *j = (struct upload_job *)(void *)job;
+    if (!why && j->upload) {
+        j->upload->busy = NULL;
+        j->upload = NULL;
+    }
+    act_tell(job, why);
+}
+
+static const struct job_kind upload_kind = {
+    .step = act_step, .tell = upload_tell, .destroy = upload_free};
+
+static struct upload_job *next_job(struct file_upload *u, act_fn run, files_changed cb, void *ctx)
+{
+    struct upload_job *j = xcalloc(1, sizeof *j);
+    assert(!u->busy && !u->ended);
+    act_init(&j->act, &upload_kind, run, cb, ctx);
+    j->upload = u;
+    u->busy = j;
+    return j;
+}
+
+static struct unfinished *file_of(struct act *a)
+{
+    struct upload_job *j = job_of(a);
+    return j->upload ? j->upload->file : j->file;
+}
+
+/* --- beginning -------------------------------------------------------------------------------- */
+
+static enum file_fault run_begin(struct act *a)
+{
+    return unfinished_begin(job_of(a)->file);
+}
+
+static void begin_tell(struct job *job, const struct err *why)
+{
+    struct upload_job *j = (struct upload_job *)(void *)job;
+    enum file_fault fault = why ? FILE_UNAVAILABLE : j->act.r.fault;
+    struct err e;
+    if (!why && fault) {
+        fault_say(&e, fault, j->act.error);
+        why = &e;
+    }
+    if (why) {
+        j->begun(j->act.ctx, why, fault, NULL);
+        return;
+    }
+    struct file_upload *u = xcalloc(1, sizeof *u);
+    *u = (struct file_upload){.share = job->share, .file = j->file};
+    j->file = NULL;
+    share_hold(job->share);
+    j->begun(j->act.ctx, NULL, FILE_FINE, u);
+}
+
+static const struct job_kind begin_kind = {
+    .step = act_step, .tell = begin_tell, .destroy = upload_free};
+
+void files_upload(struct files *f, const struct files_upload *what, files_uploading cb, void *ctx)
+{
+    struct upload_job *j = xcalloc(1, sizeof *j);
+    act_init(&j->act, &begin_kind, run_begin, NULL, ctx);
+    j->file = unfinished_new(what, files_sync(f));
+    j->begun = cb;
+    job_begin(f, what->at.share, &j->act.job);
+}
+
+/* --- bytes ------------------------------------------------------------------------------------ */
+
+static enum file_fault run_piece(struct act *a)
+{
+    return unfinished_add(file_of(a), a->bytes, a->n);
+}
+
+void upload_write(struct file_upload *u, char *bytes, size_t n, files_changed cb, void *ctx)
+{
+    struct upload_job *j = next_job(u, run_piece, cb, ctx);
+    j->act.bytes = bytes;
+    j->act.n = n;
+    job_begin_in(u->share, &j->act.job);
+}
+
+/* Copies some of the part that is next: a->offset on, a->len bytes. */
+static enum file_fault copy_part(struct upload_job *j)
+{
+    struct act *a = &j->act;
+    const struct file_part *p = &j->part[j->at];
+    enum file_fault fault = FILE_FINE;
+    if (a->fd < 0) {
+        fault = place_open(a->share, p->path, O_RDONLY, &a->fd, &a->r.facts);
+        a->offset = p->range.offset;
+        a->len = p->range.len;
+    }
+    if (!fault)
+        fault = unfinished_copy(file_of(a), a->fd, &a->offset, &a->len, COPIED_A_STEP);
+    if (fault || a->len > 0)
+        return fault;
+    act_close(a);
+    j->at++;
+    return FILE_FINE;
+}
+
+static enum file_fault run_copy(struct act *a)
+{
+    struct upload_job *j = job_of(a);
+    enum file_fault fault = file_of(a)->fault;
+    bool is_whole = true;
+    for (int i = 0; !fault && is_whole && i < PARTS_A_STEP && j->at < j->parts; i++) {
+        size_t before = j->at;
+        fault = copy_part(j);
+        is_whole = j->at > before;
+    }
+    a->more = j->at < j->parts;
+    return fault;
+}
+
+void upload_copy(struct file_upload *u, const char *share, const struct file_part *parts, size_t n,
+                 files_changed cb, void *ctx)
+{
+    struct upload_job *j = next_job(u, run_copy, cb, ctx);
+    j->act.share = xstrdup(share);
+    j->part = xcalloc(n ? n : 1, sizeof *j->part);
+    j->parts = n;
+    for (size_t i = 0; i < n; i++)
+        j->part[i] = (struct file_part){xstrdup(parts[i].path), parts[i].range};
+    job_begin_in(u->share, &j->act.job);
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+static enum file_fault run_finish(struct act *a)
+{
+    struct unfinished *file = file_of(a);
+    a->more = unfinished_settle(file);
+    return a->more ? FILE_FINE : unfinished_finish(file, a->has_md5 ? a->md5 : NULL, &a->r);
+}
+
+static void expect_md5(struct act *a, const uint8_t *md5)
+{
+    a->has_md5 = md5 != NULL;
+    if (md5)
+        memcpy(a->md5, md5, FILES_MD5);
+}
+
+void upload_finish(struct file_upload *u, const uint8_t *md5, files_changed cb, void *ctx)
+{
+    struct upload_job *j = next_job(u, run_finish, cb, ctx);
+    expect_md5(&j->act, md5);
+    job_begin_in(u->share, &j->act.job);
+}
+
+static enum file_fault run_put(struct act *a)
+{
+    struct unfinished *file = job_of(a)->file;
+    enum file_fault fault = unfinished_begin(file);
+    if (!fault)
+        fault = unfinished_add(file, a->bytes, a->n);
+    if (!fault)
+        fault = unfinished_finish(file, a->has_md5 ? a->md5 : NULL, &a->r);
+    int error = errno;
+    unfinished_give_up(file);
+    errno = error;
+    return fault;
+}
+
+void files_put(struct files *f, const struct files_upload *what, char *bytes, size_t n,
+               const uint8_t *md5, files_changed cb, void *ctx)
+{
+    struct upload_job *j = xcalloc(1, sizeof *j);
+    act_init(&j->act, &upload_kind, run_put, cb, ctx);
+    j->file = unfinished_new(what, files_sync(f));
+    j->act.bytes = bytes;
+    j->act.n = n;
+    expect_md5(&j->act, md5);
+    job_begin(f, what->at.share, &j->act.job);
+}
