@@ -48,6 +48,9 @@ static const struct setting rows[] = {
         "More suffixes of storage accounts' hosts, besides core.localhost and core.NAME of each "
         "other name of the daemon: with core.windows.net (and a hosts file) "
         "ACCOUNT.blob.core.windows.net is served here. Each must begin with core."),
+    INT("storage", "deleted_days", AT(deleted_days), "7", 0, 36500,
+        "How many days the folder of a deleted share or container is kept, and can be restored; 0: "
+        "it is removed at once."),
     ROW(SETTING_LIST, "vault", "suffixes", AT(vault_suffixes), "", config_check_host_name, NULL,
         "More suffixes of vaults' hosts, besides vault.localhost and vault.NAME of each other name "
         "of the daemon, such as vault.azure.net."),

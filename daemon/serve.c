@@ -25,6 +25,7 @@
 #include "nodeagent-proto/link/provider.h"
 #include "scheduler/fleet/fleet.h"
 #include "scheduler/scheduler.h"
+#include "shares/shares.h"
 #include "storage/storage.h"
 
 /* Enough for thousands of connections. Jobs inherit the limit, and programs that walk all
@@ -34,6 +35,8 @@
 /* The first login on a local node makes a key and hashes a password, some 100 ms. */
 #define LOGIN_THREADS 2
 #define LOGINS_MAX    1024
+
+#define DAY_US (INT64_C(24) * 3600 * 1000000)
 
 /* Threads of libuv's pool if there is an inventory. */
 #define MACHINE_THREADS "32"
@@ -54,6 +57,7 @@ struct daemon {
     struct sched *sched;
     struct batchai_front front; /* the scheduler borrows it */
     struct files *files;
+    struct shares *shares; /* lives as long as the loop turns */
     struct loop_lane *logins;
     int stopping_rooms;
     struct api *api; /* NULL once it has stopped; until then replies are sent at each turn end */
@@ -254,7 +258,14 @@ static int open_scheduler(struct daemon *d, struct err *e)
                                     .front = &d->front.front,
                                     .site = c->site};
     d->sched = sched_create(&sc);
-    return sched_start(d->sched, e);
+    const struct shares_config shc = {.storage = d->storage,
+                                      .files = d->files,
+                                      .wakes = sched_wakes(d->sched),
+                                      .log = c->log,
+                                      .storage_dir = c->state->storage,
+                                      .keep_us = cf->deleted_days * DAY_US};
+    d->shares = shares_create(&shc);
+    return sched_start(d->sched, e) < 0 ? -1 : shares_start(d->shares, e);
 }
 
 static bool disk_has_pending(void *ctx)
@@ -275,6 +286,7 @@ static void end_looks(void *ctx)
     assert(d->sched); /* the server, which asks, stops before it */
     fleet_end_reads(sched_fleet(d->sched));
     files_end_requests(d->files);
+    shares_end_requests(d->shares);
 }
 
 /* How long a new cluster is shown as resizing at least, so that a client that polls as often as it
@@ -310,6 +322,7 @@ static struct api_deps api_deps(struct daemon *d)
                       .fleet = sched_fleet(d->sched),
                       .runs = sched_runs(d->sched),
                       .files = d->files,
+                      .shares = d->shares,
                       .storage_dir = c->state->storage},
         .admin = {.fleet = sched_fleet(d->sched),
                   .wakes = sched_wakes(d->sched),
@@ -449,6 +462,7 @@ int serve_run(const struct serve_config *c, struct err *e)
     must(uv_loop_close(&d.loop));
     node_provider_free(d.local);
     node_provider_free(d.machines);
+    shares_free(d.shares);
     upper_case_free(d.vm_sizes);
     free(d.listen);
     free(d.hosts);

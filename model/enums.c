@@ -63,6 +63,7 @@ const struct enum_name resource_kind_names[] = {
     {RES_FILE_SERVER, "file server"},
     {RES_JOB, "job"},
     {RES_NODE, "node"},
+    {RES_STORAGE_ACCOUNT, "storage account"},
     {0, NULL},
 };
 const struct enum_name run_state_names[] = {
@@ -130,7 +131,7 @@ NAMES(dealloc_option_names, DEALLOC_WAIT_FOR_JOB_COMPLETION, 0);
 NAMES(sched_priority_names, PRIORITY_HIGH, 0);
 NAMES(tool_type_names, TOOL_CUSTOM, 0);
 NAMES(op_status_names, OP_FAILED, 0);
-NAMES(resource_kind_names, RES_NODE, 0);
+NAMES(resource_kind_names, RES_STORAGE_ACCOUNT, 0);
 NAMES(run_state_names, RUN_OVER, 0);
 NAMES(allocation_state_names, ALLOCATION_LOST, 1);
 NAMES(share_kind_names, SHARE_BLOBS, 0);

@@ -139,6 +139,10 @@ const char *cluster_path_segment(struct arena *a, const struct cluster *c);
 #define ACCOUNT_NAME_MAX 64
 #define SHARE_NAME_MAX   63
 bool account_name_valid(const char *name);
+/* The folder of a share or container, whose contents are those of the folder:
+ * <storage_dir>/<account>/files/<share> or .../blobs/<container>, in lower case. Arena-owned. */
+const char *share_folder(struct arena *a, const char *storage_dir, const char *account,
+                         enum share_kind kind, const char *share);
 bool share_name_valid(const char *name);
 /* The rules in words, to follow "must be" in messages. */
 extern const char account_name_rule[], share_name_rule[];

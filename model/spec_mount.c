@@ -44,6 +44,13 @@ bool share_name_valid(const char *name)
     return n >= 1 && n <= SHARE_NAME_MAX && !name[n];
 }
 
+const char *share_folder(struct arena *a, const char *storage_dir, const char *account,
+                         enum share_kind kind, const char *share)
+{
+    return arena_printf(a, "%s/%s/%s/%s", storage_dir, arena_lower(a, account),
+                        enum_to_name(share_kind_names, (int)kind), arena_lower(a, share));
+}
+
 /* s is "NAME" with any number of slashes behind it. */
 static const char *last_segment(struct arena *a, const char *s)
 {

@@ -8,7 +8,7 @@
 
 #include "storage/storage_priv.h"
 
-#define MAX_MARKS   6
+#define MAX_MARKS   8
 #define MAX_LEAVING 2
 
 static const struct kind_delete {
@@ -26,9 +26,9 @@ static const struct kind_delete {
                    ERR_GROUP_NOT_FOUND,
                    ST_MARK_GROUP,
                    {ST_MARK_WORKSPACES_OF_GROUP, ST_MARK_EXPERIMENTS_OF_GROUP,
-                    ST_MARK_CLUSTERS_OF_GROUP, ST_MARK_FILE_SERVERS_OF_GROUP,
-                    ST_MARK_HELD_OF_GROUP},
-                   5,
+                    ST_MARK_CLUSTERS_OF_GROUP, ST_MARK_FILE_SERVERS_OF_GROUP, ST_MARK_HELD_OF_GROUP,
+                    ST_MARK_ACCOUNTS_OF_GROUP, ST_MARK_SHARES_OF_GROUP},
+                   7,
                    ST_REMOVE_GROUP,
                    ST_REMOVABLE_GROUPS,
                    {ST_VAULTS_LEAVE_GROUP},
@@ -63,10 +63,22 @@ static const struct kind_delete {
                          ST_REMOVE_FILE_SERVER,
                          ST_REMOVABLE_FILE_SERVERS},
     [RES_JOB] = {"job", ERR_JOB_NOT_FOUND, ST_MARK_JOB, {0}, 0, ST_REMOVE_JOB, ST_COUNT},
+    [RES_STORAGE_ACCOUNT] = {"storage account",
+                             ERR_RESOURCE_NOT_FOUND,
+                             ST_MARK_ACCOUNT,
+                             {ST_MARK_SHARES_OF_ACCOUNT},
+                             1,
+                             ST_REMOVE_ACCOUNT,
+                             ST_REMOVABLE_ACCOUNTS},
 };
 
-/* Nodes, the last kind, are not deleted so. */
-static_assert(sizeof kinds / sizeof kinds[0] == RES_NODE, "a row for each kind but nodes");
+static_assert(sizeof kinds / sizeof kinds[0] == RES_STORAGE_ACCOUNT + 1, "a row for each kind");
+
+/* Nodes are not deleted so. */
+static bool has_row(enum resource_kind kind)
+{
+    return kind >= RES_GROUP && kind <= RES_STORAGE_ACCOUNT && kinds[kind].noun;
+}
 
 struct removal {
     enum resource_kind kind;
@@ -135,7 +147,7 @@ int st_mark_deleting(struct storage *st, enum resource_kind kind, int64_t id, in
                      struct err *e)
 {
     struct removal r = {.kind = kind, .id = id, .now_us = now_us};
-    assert(kind >= RES_GROUP && kind < RES_NODE);
+    assert(has_row(kind));
     return st_tx(st, "mark deleting", mark_all, &r, e);
 }
 
@@ -166,14 +178,14 @@ int st_remove(struct storage *st, enum resource_kind kind, int64_t id, int64_t n
               struct err *e)
 {
     struct removal r = {.kind = kind, .id = id, .now_us = now_us};
-    assert(kind >= RES_GROUP && kind < RES_NODE);
+    assert(has_row(kind));
     return st_tx(st, "remove", remove_row, &r, e);
 }
 
 int st_removable_ids(struct storage *st, struct arena *a, enum resource_kind kind, int64_t **ids,
                      size_t *n, struct err *e)
 {
-    assert(kind >= RES_GROUP && kind < RES_NODE);
+    assert(has_row(kind));
     *ids = NULL;
     *n = 0;
     if (kinds[kind].removable == ST_COUNT)
@@ -188,6 +200,14 @@ int st_deleting_cluster_ids(struct storage *st, struct arena *a, int64_t **ids, 
 {
     struct q q;
     q_read(&q, st, ST_DELETING_CLUSTERS);
+    return q_ids(&q, a, ids, n, e);
+}
+
+int st_deleting_account_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *n,
+                            struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_DELETING_ACCOUNTS);
     return q_ids(&q, a, ids, n, e);
 }
 

@@ -107,14 +107,13 @@ int st_share_move(struct storage *st, const struct st_share_move *m, struct err 
     return q_moved(st, ST_SHARE_STATE, "share", share_state_names, m->id, m->from, m->to, e);
 }
 
-int st_share_doom(struct storage *st, int64_t account_id, int64_t now_us, struct err *e)
+int st_share_ids_of(struct storage *st, struct arena *a, int64_t account_id, int64_t **ids,
+                    size_t *n, struct err *e)
 {
     struct q q;
-    if (q_write(&q, st, ST_SHARE_DOOM_OF_ACCOUNT, e) < 0)
-        return -1;
+    q_read(&q, st, ST_SHARE_IDS_OF_ACCOUNT);
     q_int(&q, account_id);
-    q_int(&q, now_us);
-    return q_run(&q, e);
+    return q_ids(&q, a, ids, n, e);
 }
 
 int st_share_unsettled_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *n,

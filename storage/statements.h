@@ -63,6 +63,13 @@
     "UPDATE " table " SET prov_us = CASE prov_state WHEN ?3 THEN prov_us ELSE ?2 END, "            \
     "prov_state = ?3 WHERE " which " " MAY_GO
 
+#define MARK_ACCOUNT "UPDATE storage_account SET prov_state = ?3, updated_us = ?2 WHERE "
+/* Of shares: 3 is being moved away. One that was being restored stays where it was. */
+#define MARK_SHARE                                                                                 \
+    "UPDATE share SET state = 3, "                                                                 \
+    "deleted_us = CASE deleted_us WHEN 0 THEN ?2 ELSE deleted_us END WHERE "
+#define IS_HERE "AND state <> 3 AND ?3 = 5 AND ?4 <> 0" /* all marks have the same parameters */
+
 /* clang-format off */
 #define STATEMENTS(X)                                                                              \
     X(ST_BEGIN, "BEGIN IMMEDIATE")                                                                 \
@@ -259,7 +266,7 @@
     X(ST_SHARE_MOVE, \
       "UPDATE share SET state = ?3, account_id = ?4, deleted_us = ?5 WHERE id = ?1 AND state = ?2") \
     X(ST_SHARE_STATE, "SELECT state FROM share WHERE id = ?1") \
-    X(ST_SHARE_DOOM_OF_ACCOUNT, "UPDATE share SET state = 3, deleted_us = ?2 WHERE account_id = ?1 AND state <> 3") \
+    X(ST_SHARE_IDS_OF_ACCOUNT, "SELECT id FROM share WHERE account_id = ?1 ORDER BY id") \
     X(ST_SHARE_UNSETTLED, "SELECT id FROM share h WHERE h.state IN (1, 3) ORDER BY id") \
     X(ST_SHARE_DELETED, SHARE_SELECT "WHERE h.state = 4 AND h.deleted_us < ?1 AND h.id > ?2 ORDER BY h.id LIMIT ?3") \
     X(ST_SHARE_REMOVE, "DELETE FROM share WHERE id = ?1") \
@@ -292,6 +299,16 @@
       MARK("job", "id IN (" HELD_JOBS "WHERE x.workspace_id = ?1 AND " IS_LIVE ")"))                          \
     X(ST_MARK_HELD_OF_EXPERIMENT, MARK("job", "id IN (" HELD_JOBS "WHERE x.id = ?1 AND " IS_LIVE ")"))        \
     X(ST_VAULTS_LEAVE_GROUP, "UPDATE vault SET " SOFT_DELETED "WHERE group_id = ?1")              \
+    X(ST_MARK_ACCOUNT, MARK_ACCOUNT "id = ?1 " MAY_GO) \
+    X(ST_MARK_ACCOUNTS_OF_GROUP, MARK_ACCOUNT "group_id = ?1 " MAY_GO) \
+    X(ST_MARK_SHARES_OF_ACCOUNT, MARK_SHARE "account_id = ?1 " IS_HERE) \
+    X(ST_MARK_SHARES_OF_GROUP, \
+      MARK_SHARE "account_id IN (SELECT id FROM storage_account WHERE group_id = ?1) " IS_HERE) \
+    X(ST_REMOVE_ACCOUNT, "DELETE FROM storage_account WHERE id = ?1") \
+    X(ST_REMOVABLE_ACCOUNTS, \
+      "SELECT s.id FROM storage_account s WHERE s.prov_state = 5 " \
+      "AND NOT EXISTS (SELECT 1 FROM share h WHERE h.account_id = s.id) ORDER BY s.id") \
+    X(ST_DELETING_ACCOUNTS, "SELECT id FROM storage_account WHERE prov_state = 5 ORDER BY id") \
     X(ST_REMOVE_GROUP, "DELETE FROM resource_group WHERE id = ?1")                                 \
     X(ST_REMOVE_WORKSPACE, "DELETE FROM workspace WHERE id = ?1")                                  \
     X(ST_REMOVE_EXPERIMENT, "DELETE FROM experiment WHERE id = ?1")                                \
@@ -301,7 +318,8 @@
     X(ST_REMOVABLE_GROUPS,                                                                         \
       "SELECT g.id FROM resource_group g WHERE g.prov_state = 5 "                                  \
       "AND NOT EXISTS (SELECT 1 FROM workspace WHERE group_id = g.id) "                            \
-      "AND NOT EXISTS (SELECT 1 FROM vault WHERE group_id = g.id) ORDER BY g.id")                  \
+      "AND NOT EXISTS (SELECT 1 FROM vault WHERE group_id = g.id) "                                \
+      "AND NOT EXISTS (SELECT 1 FROM storage_account WHERE group_id = g.id) ORDER BY g.id")        \
     X(ST_REMOVABLE_WORKSPACES,                                                                     \
       "SELECT w.id FROM workspace w WHERE w.prov_state = 5 "                                       \
       "AND NOT EXISTS (SELECT 1 FROM experiment WHERE workspace_id = w.id) "                       \

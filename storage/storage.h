@@ -409,8 +409,9 @@ struct st_share_move {
     int64_t account_id, deleted_us;
 };
 int st_share_move(struct storage *, const struct st_share_move *m, struct err *) MUST_CHECK;
-/* Marks all that an account has as being deleted. */
-int st_share_doom(struct storage *, int64_t account_id, int64_t now_us, struct err *);
+/* All that an account has, in whatever state. */
+int st_share_ids_of(struct storage *, struct arena *, int64_t account_id, int64_t **ids, size_t *n,
+                    struct err *);
 /* Those whose folder is still to be made or moved away. */
 int st_share_unsettled_ids(struct storage *, struct arena *, int64_t **ids, size_t *n,
                            struct err *);
@@ -448,6 +449,8 @@ int st_remove(struct storage *, enum resource_kind kind, int64_t id, int64_t now
 int st_removable_ids(struct storage *, struct arena *, enum resource_kind kind, int64_t **ids,
                      size_t *n, struct err *);
 int st_deleting_cluster_ids(struct storage *, struct arena *, int64_t **ids, size_t *n,
+                            struct err *);
+int st_deleting_account_ids(struct storage *, struct arena *, int64_t **ids, size_t *n,
                             struct err *);
 /* Jobs that are to be removed and hold no node, at most `limit`: marked ones, then those of marked
  * experiments. */

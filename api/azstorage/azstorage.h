@@ -10,6 +10,7 @@
 struct files;
 struct fleet;
 struct runs;
+struct shares;
 struct storage;
 
 struct azstorage {
@@ -17,6 +18,7 @@ struct azstorage {
     struct fleet *fleet;
     struct runs *runs;
     struct files *files;
+    struct shares *shares;
     const char *storage_dir; /* shares are folders below it */
 };
 

@@ -219,8 +219,8 @@ bool file_server_cleared(struct fleet *fl, struct arena *a, int64_t id);
 /* The row was removed. */
 void file_server_forget(struct fleet *fl, int64_t id);
 
-/* The folder behind an Azure file share or blob container: <storage_dir>/<account>/files/<share> or
- * .../blobs/<container>. Lower-case names. Arena-owned; the folder is not made. */
+/* The folder behind an Azure file share or blob container (share_folder()). Arena-owned; the folder
+ * is not made. */
 const char *fleet_share_path(const char *storage_dir, struct arena *a,
                              const struct mount_volume *m);
 /* Appends to a file of such a share; makes the file and the directories above it if they are

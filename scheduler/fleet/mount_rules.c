@@ -108,6 +108,6 @@ bool mount_plan(struct arena *a, const struct mount_node *node, const struct mou
 
 const char *fleet_share_path(const char *storage_dir, struct arena *a, const struct mount_volume *m)
 {
-    return arena_printf(a, "%s/%s/%s/%s", storage_dir, arena_lower(a, m->account),
-                        m->kind == MOUNT_AZURE_BLOB ? "blobs" : "files", arena_lower(a, m->share));
+    return share_folder(a, storage_dir, m->account,
+                        m->kind == MOUNT_AZURE_BLOB ? SHARE_BLOBS : SHARE_FILES, m->share);
 }

@@ -18,9 +18,16 @@
 #define RECONCILES_PER_TURN 100
 
 static const char *const kind_names[WAKE_KINDS] = {
-    [WAKE_DELETIONS] = "deletions",     [WAKE_RUN] = "run",   [WAKE_NODE] = "node",
-    [WAKE_NODE_READ] = "node read",     [WAKE_POOL] = "pool", [WAKE_OPERATIONS] = "operations",
+    [WAKE_DELETIONS] = "deletions",
+    [WAKE_RUN] = "run",
+    [WAKE_NODE] = "node",
+    [WAKE_NODE_READ] = "node read",
+    [WAKE_POOL] = "pool",
+    [WAKE_OPERATIONS] = "operations",
     [WAKE_FILE_SERVER] = "file server",
+    [WAKE_SHARE] = "share",
+    [WAKE_ACCOUNT] = "storage account",
+    [WAKE_DELETED_SHARES] = "deleted shares",
 };
 
 struct handler {

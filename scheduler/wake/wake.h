@@ -24,8 +24,8 @@ struct storage;
 struct wakes;
 
 /* In the order in which they are reconciled. Pools come after runs and nodes, so that they see the
- * rows that those wrote in this turn. WAKE_DELETIONS and WAKE_OPERATIONS stand for all of them,
- * with the id WAKE_ALL: each is one pass. */
+ * rows that those wrote in this turn. WAKE_DELETIONS, WAKE_OPERATIONS and WAKE_DELETED_SHARES stand
+ * for all of them, with the id WAKE_ALL: each is one pass. */
 enum wake_kind {
     WAKE_DELETIONS,
     WAKE_RUN,
@@ -34,6 +34,9 @@ enum wake_kind {
     WAKE_POOL,
     WAKE_OPERATIONS,
     WAKE_FILE_SERVER,
+    WAKE_SHARE,
+    WAKE_ACCOUNT,
+    WAKE_DELETED_SHARES,
     WAKE_KINDS
 };
 #define WAKE_ALL 1

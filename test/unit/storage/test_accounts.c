@@ -315,7 +315,7 @@ static void all_of_an_account_goes(void **state)
     add_share(f, one, SHARE_FILES, "a");
     add_share(f, one, SHARE_BLOBS, "b");
     add_share(f, two, SHARE_BLOBS, "b");
-    ok(f, st_share_doom(f->st, one, T0 + 9, &f->e));
+    ok(f, st_mark_deleting(f->st, RES_STORAGE_ACCOUNT, one, T0 + 9, &f->e));
     unsettled(f, 2);
     assert_string_equal(listed(f, one, "", "", 9), "");
     assert_string_equal(listed(f, two, "", "", 9), "b");

@@ -72,6 +72,7 @@ static bool is_table_scan(const char *detail)
                                           "allocation_live",
                                           "operation_open",
                                           "share_unsettled",
+                                          "storage_account_deleting",
                                           "share_deleted",
                                           "operation_ended"};
     if (strncmp(detail, "SCAN", 4) != 0 || strcmp(detail, "SCAN CONSTANT ROW") == 0)

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of shares/ share.
+ */
+#ifndef SHARES_PRIV_H
+#define SHARES_PRIV_H
+
+#include <stdbool.h>
+
+#include "lib/idmap.h"
+#include "lib/log.h"
+#include "shares/shares.h"
+
+/* --- folder.c: what a worker of files/ does --------------------------------------------------- */
+
+/* Names in it begin with a dot, which no account's name does. */
+#define DELETED_DIR ".deleted"
+
+enum folder_task { FOLDER_MAKE, FOLDER_MOVE_AWAY, FOLDER_PURGE };
+
+/* One piece of work on the folder of one share. */
+struct folder_work {
+    enum folder_task task;
+    char *root;   /* the storage directory */
+    char *place;  /* where the folder is while the share is there */
+    char *away;   /* where it is while it can be restored */
+    bool restore; /* FOLDER_MAKE: from `away`, if it is there */
+    bool stays;   /* found: it cannot be moved, and stays where it is */
+    bool failed;
+    struct err why; /* if it failed */
+};
+
+struct folder_work *folder_work_new(const char *root, const struct share *s, enum folder_task task);
+void folder_work_free(struct folder_work *w);
+/* Blocks. Everything that it does may be done twice. */
+void folder_work_do(struct folder_work *w);
+
+/* --- shares.c --------------------------------------------------------------------------------- */
+
+struct waiter {
+    shares_done cb;
+    void *ctx;
+    struct waiter *next;
+};
+
+/* What is under way for one row, and who waits for it. */
+struct pending {
+    struct shares *sh;
+    int64_t id;
+    enum share_state from; /* of the row that the work was begun for */
+    enum share_state want; /* what those who wait want it to be */
+    bool busy;             /* a worker has it */
+    struct folder_work *work;
+    struct waiter *waiters;
+};
+
+struct shares {
+    struct shares_config c;
+    char *storage_dir;
+    struct id_map shares, accounts; /* of struct pending */
+    int64_t purged_to;              /* the id where the next pass goes on */
+};
+
+#endif
