@@ -475,23 +475,25 @@ static int find_home(struct shares *sh, struct arena *a, int64_t id, struct shar
     return 0;
 }
 
+static int restore_row(struct shares *sh, struct arena *a, int64_t id, struct err *e)
+{
+    struct share s;
+    if (find_home(sh, a, id, &s, e) < 0 || refuse_taken(sh, &s, e) < 0)
+        return -1;
+    const struct st_share_move m = {id, SHARE_DELETED, SHARE_MAKING, s.account_id, s.deleted_us};
+    return st_share_move(sh->c.storage, &m, e);
+}
+
 int shares_restore(struct shares *sh, int64_t id, shares_done cb, void *ctx, struct err *e)
 {
     struct arena a;
-    struct share s;
-    arena_init(&a);
     const struct pending *p = id_map_find(&sh->shares, id);
-    int rc = p && p->busy ? err_set(e, ERR_CONFLICT, NULL, "It is being removed for good.")
-                          : find_home(sh, &a, id, &s, e);
-    if (rc == 0)
-        rc = refuse_taken(sh, &s, e);
-    if (rc == 0) {
-        const struct st_share_move m = {id, SHARE_DELETED, SHARE_MAKING, s.account_id,
-                                        s.deleted_us};
-        rc = st_share_move(sh->c.storage, &m, e);
-    }
+    if (p && p->busy)
+        return err_set(e, ERR_CONFLICT, NULL, "It is being removed for good.");
+    arena_init(&a);
+    int rc = restore_row(sh, &a, id, e);
+    arena_free(&a);
     if (rc == 0)
         await(sh, id, SHARE_THERE, cb, ctx);
-    arena_free(&a);
     return rc;
 }
