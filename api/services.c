@@ -3,14 +3,13 @@
 
 #include <assert.h>
 
-enum { BATCHAI, ARM, ADMIN, AAD, AZSTORAGE, SERVICES };
+enum { BATCHAI, ARM, ADMIN, AAD, AZSTORAGE, KEYVAULT, SERVICES };
 static_assert(SERVICES == API_SERVICES, "api_services[] has room for all, and no more");
 
-const struct service *const api_services[API_SERVICES] = {[BATCHAI] = &batchai_service,
-                                                          [ARM] = &arm_service,
-                                                          [ADMIN] = &admin_service,
-                                                          [AAD] = &aad_service,
-                                                          [AZSTORAGE] = &azstorage_service};
+const struct service *const api_services[API_SERVICES] = {
+    [BATCHAI] = &batchai_service,     [ARM] = &arm_service,
+    [ADMIN] = &admin_service,         [AAD] = &aad_service,
+    [AZSTORAGE] = &azstorage_service, [KEYVAULT] = &keyvault_service};
 
 /* Whose hosts a service has. */
 static const enum api_hosts hosts_of[API_SERVICES] = {[ARM] = HOSTS_ANY};
@@ -18,11 +17,9 @@ static const enum api_hosts hosts_of[API_SERVICES] = {[ARM] = HOSTS_ANY};
 void api_serve_all(const struct api_deps *deps, const char *const *const hosts[API_HOSTS],
                    struct served out[API_SERVICES])
 {
-    const void *const parts[API_SERVICES] = {[BATCHAI] = &deps->batchai,
-                                             [ARM] = &deps->batchai.arm,
-                                             [ADMIN] = &deps->admin,
-                                             [AAD] = &deps->aad,
-                                             [AZSTORAGE] = &deps->azstorage};
+    const void *const parts[API_SERVICES] = {
+        [BATCHAI] = &deps->batchai, [ARM] = &deps->batchai.arm,     [ADMIN] = &deps->admin,
+        [AAD] = &deps->aad,         [AZSTORAGE] = &deps->azstorage, [KEYVAULT] = &deps->keyvault};
     for (int i = 0; i < API_SERVICES; i++) {
         assert(api_services[i] && parts[i]);
         out[i] = (struct served){api_services[i], parts[i], hosts[hosts_of[i]]};

@@ -10,8 +10,9 @@
 #include "api/arm/arm.h"
 #include "api/azstorage/azstorage.h"
 #include "api/batchai/batchai.h"
+#include "api/keyvault/keyvault.h"
 
-#define API_SERVICES 5
+#define API_SERVICES 6
 
 extern const struct service *const api_services[API_SERVICES];
 
@@ -31,6 +32,7 @@ enum api_hosts {
 struct api_deps {
     struct batchai batchai; /* contains the data of arm's own handlers */
     struct azstorage azstorage;
+    struct keyvault keyvault;
     struct admin admin;
     struct aad aad;
 };

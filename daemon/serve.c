@@ -310,7 +310,10 @@ static struct api_deps api_deps(struct daemon *d)
                             .subscription_name = cf->subscription_name,
                             .provider = "Microsoft.BatchAI",
                             .strict = cf->strict};
+    struct arm keyvault = arm;
+    keyvault.provider = "Microsoft.KeyVault";
     return (struct api_deps){
+        .keyvault = {.arm = keyvault},
         .batchai = {.arm = arm,
                     .files = d->files,
                     .storage_dir = c->state->storage,

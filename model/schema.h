@@ -104,7 +104,8 @@ struct schema {
  * version have them; read-only rows (id, name, type, states, times) are in the same tables. */
 extern const struct schema schema_group, schema_workspace, schema_workspace_update,
     schema_experiment, schema_cluster, schema_cluster_update, schema_file_server, schema_job,
-    schema_remote_login, schema_file, schema_usage, schema_operation_entry;
+    schema_remote_login, schema_file, schema_usage, schema_operation_entry, schema_listed,
+    schema_vault, schema_vault_policies, schema_vault_name;
 
 /* Checks and normalises a request body. On success *doc is the canonical object and *secrets an
  * object from property path ("properties.secrets[0].value") to secret string, or NULL if the body

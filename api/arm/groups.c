@@ -228,26 +228,3 @@ struct replied *arm_operation_results(struct request *r)
     add_location(r, op.guid);
     return reply_empty(r, 202);
 }
-
-/* Lists the contents of a group, for `az resource list -g` and for people who look before they
- * delete. */
-struct replied *groups_list_resources(struct request *r)
-{
-    struct err e;
-    struct resource_group g;
-    struct page page;
-    struct workspace *rows;
-    size_t n;
-    if (find_group(r, &g, &e) < 0 || page_parse(r, &page, &e) < 0 ||
-        st_workspace_list(arm_of(r)->storage, &r->arena, arm_of(r)->subscription_id, g.id,
-                          page.after, page_limit(&page), &rows, &n, &e) < 0)
-        return reply_err(r, &e);
-    for (size_t i = 0; i < n; i++)
-        page_add(&page, rows[i].id,
-                 json_pack("{s:s, s:s, s:s, s:s}", "id",
-                           resource_id(&r->arena, "Microsoft.BatchAI", &rows[i].scope, "workspaces",
-                                       rows[i].name),
-                           "name", rows[i].name, "type", "Microsoft.BatchAI/workspaces", "location",
-                           rows[i].scope.location));
-    return page_reply(r, &page);
-}

@@ -23,7 +23,8 @@ struct replied *groups_update(struct request *r);
 struct replied *groups_get(struct request *r);
 struct replied *groups_exists(struct request *r);
 struct replied *groups_delete(struct request *r);
-struct replied *groups_list_resources(struct request *r);
+struct replied *resources_list(struct request *r);
+struct replied *resources_list_by_group(struct request *r);
 struct replied *arm_operation_results(struct request *r);
 
 #endif

@@ -13,7 +13,7 @@
 
 struct type {
     const char *name;
-    unsigned versions; /* of Microsoft.BatchAI; 0: ARM's own */
+    unsigned versions; /* of Microsoft.BatchAI; 0: any */
 };
 
 static const struct provider {
@@ -32,6 +32,14 @@ static const struct provider {
       {"locations/usages", V_2018_03_01 | V_2018_05_01},
       {"operations", V_ALL}}},
     {"Microsoft.Batch", {{"operations", 0}}},
+    {"Microsoft.KeyVault",
+     {{"vaults", 0},
+      {"vaults/secrets", 0},
+      {"vaults/accessPolicies", 0},
+      {"deletedVaults", 0},
+      {"locations", 0},
+      {"locations/deletedVaults", 0},
+      {"checkNameAvailability", 0}}},
     {"Microsoft.Resources", {{"resourceGroups", 0}, {"subscriptions", 0}, {"tenants", 0}}},
 };
 

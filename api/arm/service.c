@@ -27,7 +27,8 @@ static const struct route routes[] = {
     {"GET", GROUP, 0, 0, groups_get, "ResourceGroups_Get"},
     {"HEAD", GROUP, 0, 0, groups_exists, "ResourceGroups_CheckExistence"},
     {"DELETE", GROUP, 0, 0, groups_delete, "ResourceGroups_Delete"},
-    {"GET", GROUP "/resources", 0, 0, groups_list_resources, "Resources_ListByResourceGroup"},
+    {"GET", SUB "/resources", 0, 0, resources_list, "Resources_List"},
+    {"GET", GROUP "/resources", 0, 0, resources_list_by_group, "Resources_ListByResourceGroup"},
     {"GET", SUB "/operationresults/{operation}", 0, 0, arm_operation_results,
      "Arm_OperationResults"},
 };

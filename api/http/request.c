@@ -142,6 +142,18 @@ const char *request_base(struct request *r)
     return arena_printf(&r->arena, "%s://%s", r->engine->tls ? "https" : "http", r->host);
 }
 
+const char *request_site(struct request *r)
+{
+    const char *site = strstr(request_base(r), "://") + strlen("://");
+    const char *colon = strrchr(site, ':');
+    const char *port = colon && strspn(colon + 1, "0123456789") == strlen(colon + 1) ? colon : "";
+    struct in_addr v4;
+    const char *host = arena_strndup(&r->arena, site, strlen(site) - strlen(port));
+    if (*host != '[' && inet_pton(AF_INET, host, &v4) != 1)
+        return site;
+    return arena_concat(&r->arena, "localhost", port);
+}
+
 int request_query_int(struct request *r, const char *name, long min, long max, long fallback,
                       long *out, struct err *e)
 {

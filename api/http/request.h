@@ -117,6 +117,9 @@ bool request_may_log_in(const struct request *r);
 void request_login_failed(const struct request *r);
 /* "https://HOST:PORT", or http, as the client reached us. */
 const char *request_base(struct request *r);
+/* "HOST:PORT" of it, below which services of accounts have their hosts (vault.HOST:PORT). Names
+ * below an address there are none: then it is localhost. */
+const char *request_site(struct request *r);
 /* An integer query parameter within [min, max], or `fallback` if absent. */
 int request_query_int(struct request *r, const char *name, long min, long max, long fallback,
                       long *out, struct err *e) MUST_CHECK;

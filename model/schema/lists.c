@@ -63,3 +63,10 @@ static const struct field operation_entry_rows[] = {
     STRING_ROW("origin"),
 };
 SCHEMA(schema_operation_entry, "Operation", operation_entry_rows, NULL);
+
+/* What filters of lists of all resources can ask for. */
+static const struct field listed_rows[] = {
+    STRING_ROW("id"),       STRING_ROW("name"),          STRING_ROW("resourceType"),
+    STRING_ROW("location"), STRING_ROW("resourceGroup"),
+};
+SCHEMA(schema_listed, "GenericResource", listed_rows, NULL);

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Lists of all resources, of every provider: of a subscription and of a group, with $filter and
+ * $top, for `az resource list`, for clients that look for the group of a vault, and for people who
+ * look before they delete. Only resources directly in groups are there.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/arm/handlers.h"
+#include "api/arm/lookup.h"
+#include "api/http/odata.h"
+#include "api/http/paging.h"
+#include "lib/jsontext.h"
+#include "storage/storage.h"
+
+struct entry {
+    int64_t id; /* of its row */
+    const char *path, *group, *name, *location, *tags;
+};
+
+struct entries {
+    struct entry *items;
+    size_t n;
+};
+
+/* The rows of one type after the row `after`, by id. group_id 0: of the whole subscription. */
+typedef int (*list_fn)(struct request *r, int64_t group_id, int64_t after, int limit,
+                       struct entries *out, struct err *e);
+
+static void make_room(struct request *r, struct entries *out, size_t n)
+{
+    out->items = arena_alloc(&r->arena, (n ? n : 1) * sizeof *out->items);
+    out->n = n;
+}
+
+static int list_workspaces(struct request *r, int64_t group_id, int64_t after, int limit,
+                           struct entries *out, struct err *e)
+{
+    struct workspace *rows;
+    size_t n;
+    if (st_workspace_list(arm_of(r)->storage, &r->arena, arm_of(r)->subscription_id, group_id,
+                          after, limit, &rows, &n, e) < 0)
+        return -1;
+    make_room(r, out, n);
+    for (size_t i = 0; i < n; i++)
+        out->items[i] = (struct entry){
+            rows[i].id,
+            resource_id(&r->arena, "Microsoft.BatchAI", &rows[i].scope, "workspaces", rows[i].name),
+            rows[i].scope.group,
+            rows[i].name,
+            rows[i].scope.location,
+            rows[i].tags};
+    return 0;
+}
+
+static int list_vaults(struct request *r, int64_t group_id, int64_t after, int limit,
+                       struct entries *out, struct err *e)
+{
+    struct vault *rows;
+    size_t n;
+    if (st_vault_list(arm_of(r)->storage, &r->arena, arm_of(r)->subscription_id, group_id, after,
+                      limit, &rows, &n, e) < 0)
+        return -1;
+    make_room(r, out, n);
+    for (size_t i = 0; i < n; i++) {
+        const struct scope scope = {.subscription = rows[i].subscription, .group = rows[i].group};
+        out->items[i] = (struct entry){
+            rows[i].id,
+            resource_id(&r->arena, "Microsoft.KeyVault", &scope, "vaults", rows[i].name),
+            rows[i].group,
+            rows[i].name,
+            rows[i].location,
+            rows[i].tags};
+    }
+    return 0;
+}
+
+/* A position in the list is the type's place here and the row's id: new types go to the end. */
+static const struct listed_type {
+    const char *name;
+    list_fn list;
+} types[] = {
+    {"Microsoft.BatchAI/workspaces", list_workspaces},
+    {"Microsoft.KeyVault/vaults", list_vaults},
+};
+#define TYPES   ((int64_t)(sizeof types / sizeof types[0]))
+#define ID_BITS 48
+#define ID_MASK ((INT64_C(1) << ID_BITS) - 1)
+
+struct looking {
+    struct request *r;
+    int64_t group_id;
+    struct odata o;
+    struct page page;
+};
+
+static bool wanted(const struct looking *l, const struct listed_type *t, const struct entry *x)
+{
+    if (!l->o.filter)
+        return true;
+    json_t *item =
+        json_pack("{s:s, s:s, s:s, s:s, s:s}", "id", x->path, "name", x->name, "resourceType",
+                  t->name, "location", x->location, "resourceGroup", x->group);
+    bool is = item && odata_matches(&l->o, item);
+    json_decref(item);
+    return is;
+}
+
+static void add(struct looking *l, int64_t type, const struct entry *x)
+{
+    if (!wanted(l, &types[type], x))
+        return;
+    json_t *tags = x->tags ? json_loads(x->tags, 0, NULL) : NULL;
+    page_add(&l->page, (type << ID_BITS) + x->id,
+             json_pack("{s:s, s:s, s:s, s:s, s:o*}", "id", x->path, "name", x->name, "type",
+                       types[type].name, "location", x->location, "tags", tags));
+}
+
+/* The rows of a type, in batches, until the page is full. */
+static int add_type(struct looking *l, int64_t type, int64_t after, struct err *e)
+{
+    struct entries some = {0};
+    do {
+        if (types[type].list(l->r, l->group_id, after, page_limit(&l->page), &some, e) < 0)
+            return -1;
+        for (size_t i = 0; i < some.n && !l->page.more; i++)
+            add(l, type, &some.items[i]);
+        if (some.n > 0)
+            after = some.items[some.n - 1].id;
+    } while (!l->page.more && some.n == (size_t)page_limit(&l->page));
+    return 0;
+}
+
+static struct replied *list(struct request *r, int64_t group_id)
+{
+    struct err e;
+    struct looking l = {.r = r,
+                        .group_id = group_id,
+                        .o = {.filter = request_query(r, "$filter"),
+                              .schema = &schema_listed,
+                              .version = V_2018_05_01}};
+    long top;
+    if (l.o.filter && !*l.o.filter)
+        l.o.filter = NULL;
+    if (odata_check(&l.o, &e) < 0 || page_parse(r, &l.page, &e) < 0 ||
+        request_query_int(r, "$top", 1, l.page.max, l.page.max, &top, &e) < 0)
+        return reply_err(r, &e);
+    l.page.max = top;
+    int64_t from = l.page.after >> ID_BITS;
+    for (int64_t type = from; type < TYPES && !l.page.more; type++)
+        if (add_type(&l, type, type == from ? l.page.after & ID_MASK : 0, &e) < 0) {
+            strbuf_free(&l.page.text);
+            return reply_err(r, &e);
+        }
+    return page_reply(r, &l.page);
+}
+
+struct replied *resources_list(struct request *r)
+{
+    struct err e;
+    return find_subscription(r, &e) < 0 ? reply_err(r, &e) : list(r, 0);
+}
+
+struct replied *resources_list_by_group(struct request *r)
+{
+    struct err e;
+    struct resource_group g;
+    return find_group(r, &g, &e) < 0 ? reply_err(r, &e) : list(r, g.id);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Microsoft.KeyVault as a service: one row an operation, with the spec's operation ids. Any
+ * api-version is served, as they differ in nothing that is served here.
+ */
+#include "api/arm/handlers.h"
+#include "api/http/auth.h"
+#include "api/keyvault/errors.h"
+#include "api/keyvault/handlers.h"
+
+#define SUB      "/subscriptions/{subscription}"
+#define GROUP    SUB "/resourceGroups/{group}"
+#define KEYVAULT "/providers/Microsoft.KeyVault"
+#define VAULT    GROUP KEYVAULT "/vaults/{vault}"
+#define DELETED  SUB KEYVAULT "/locations/{location}/deletedVaults/{vault}"
+
+static const struct route routes[] = {
+    {"PUT", VAULT, 0, ROUTE_JSON, vaults_create, "Vaults_CreateOrUpdate"},
+    {"PATCH", VAULT, 0, ROUTE_JSON, vaults_update, "Vaults_Update"},
+    {"GET", VAULT, 0, 0, vaults_get, "Vaults_Get"},
+    {"DELETE", VAULT, 0, 0, vaults_delete, "Vaults_Delete"},
+    {"PUT", VAULT "/accessPolicies/{kind}", 0, ROUTE_JSON, vaults_update_policies,
+     "Vaults_UpdateAccessPolicy"},
+    {"GET", GROUP KEYVAULT "/vaults", 0, 0, vaults_list_by_group, "Vaults_ListByResourceGroup"},
+    {"GET", SUB KEYVAULT "/vaults", 0, 0, vaults_list, "Vaults_ListBySubscription"},
+    {"POST", SUB KEYVAULT "/checkNameAvailability", 0, ROUTE_JSON, vaults_check_name,
+     "Vaults_CheckNameAvailability"},
+    {"GET", SUB KEYVAULT "/deletedVaults", 0, 0, deleted_vaults_list, "Vaults_ListDeleted"},
+    {"GET", DELETED, 0, 0, deleted_vaults_get, "Vaults_GetDeleted"},
+    {"POST", DELETED "/purge", 0, 0, deleted_vaults_purge, "Vaults_PurgeDeleted"},
+
+    /* Operations that Azure Resource Manager offers for every provider */
+    {"POST", SUB "/providers/{namespace}/register", 0, 0, providers_register, "Providers_Register"},
+};
+
+static const char *const paths[] = {SUB KEYVAULT "/{rest*}", GROUP KEYVAULT "/{rest*}", NULL};
+
+/* Headers of the provider itself, not of the gateway in front of it. */
+static void headers(struct request *r)
+{
+    if (r->route && !r->gateway_error)
+        arm_provider_headers(r);
+}
+
+const struct service keyvault_service = {
+    .name = "keyvault",
+    .paths = paths,
+    .routes = routes,
+    .n_routes = sizeof routes / sizeof routes[0],
+    .versions = VERSIONS_ANY,
+    .may = auth_check,
+    .audiences = AUDIENCE_ARM,
+    .body_max = REQUEST_BODY_MAX,
+    .words = keyvault_words,
+    .headers = headers,
+};
