@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -272,17 +273,27 @@ bool fs_path_is_safe(const char *relative)
     }
 }
 
-int fs_open_beneath(const char *root, const char *relative, int flags)
+static int open_beneath(const char *root, const char *relative, int flags, uint64_t resolve)
 {
     int dir = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (dir < 0)
         return -1;
-    struct open_how how = {.flags = (unsigned)(flags | O_CLOEXEC), .resolve = RESOLVE_BENEATH};
+    struct open_how how = {.flags = (unsigned)(flags | O_CLOEXEC), .resolve = resolve};
     int fd = (int)syscall(SYS_openat2, dir, *relative ? relative : ".", &how, sizeof how);
     int saved = errno;
     close(dir);
     errno = saved;
     return fd;
+}
+
+int fs_open_beneath(const char *root, const char *relative, int flags)
+{
+    return open_beneath(root, relative, flags, RESOLVE_BENEATH);
+}
+
+int fs_open_without_links(const char *root, const char *relative, int flags)
+{
+    return open_beneath(root, relative, flags, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 }
 
 char *fs_join(const char *a, const char *b)

@@ -52,6 +52,9 @@ bool fs_path_is_safe(const char *relative);
  * (openat2 with RESOLVE_BENEATH). Returns the descriptor, or -1 with errno set. */
 int fs_open_beneath(const char *root, const char *relative, int flags);
 
+/* The same, but a symbolic link anywhere in `relative` is an error: ELOOP. */
+int fs_open_without_links(const char *root, const char *relative, int flags);
+
 /* path = a "/" b with exactly one slash; caller frees. */
 char *fs_join(const char *a, const char *b);
 /* The folder that `path` is in ("." if it names none); caller frees. */
