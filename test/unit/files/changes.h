@@ -13,6 +13,7 @@
 struct changed {
     int times, told; /* told: with a reason */
     struct file_result r;
+    char text[1024];
     char ranges[200];
 };
 
@@ -22,6 +23,7 @@ static inline void on_changed(void *ctx, const struct err *why, const struct fil
     c->times++;
     c->told = why != NULL;
     c->r = *r;
+    snprintf(c->text, sizeof c->text, "%s", why ? why->msg : "");
     c->ranges[0] = '\0';
     for (size_t i = 0; i < r->ranges; i++) {
         size_t n = strlen(c->ranges);

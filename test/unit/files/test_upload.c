@@ -370,18 +370,18 @@ static void test_a_share_that_hangs_refuses_the_next_piece(void **state)
     assert_int_equal(open_descriptors(), before);
 }
 
-/* --- a file system without O_TMPFILE: last, as it is for good --------------------------------- */
+/* --- calls that fail: last, as they do for good ----------------------------------------------- */
 
-/* From now on openat() of a file without a name fails as it does there. */
-static bool forbid_unnamed(void)
+/* From now on a call fails with `error` if its third argument has all bits of `flags`. */
+static bool forbid(unsigned call, unsigned flags, unsigned error)
 {
     const struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 4),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 4),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
-        BPF_STMT(BPF_ALU | BPF_AND | BPF_K, O_TMPFILE),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, O_TMPFILE, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EOPNOTSUPP),
+        BPF_STMT(BPF_ALU | BPF_AND | BPF_K, flags),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, flags, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     const struct sock_fprog program = {sizeof code / sizeof *code,
@@ -395,7 +395,7 @@ static void test_files_with_names_do_as_well(void **state)
     struct fx *f = *state;
     struct changed c;
     int before = open_descriptors();
-    if (!forbid_unnamed())
+    if (!forbid(SYS_openat, O_TMPFILE, EOPNOTSUPP)) /* as where there are none */
         skip_because("not allowed to filter system calls: %s", strerror(errno));
     struct files_upload what = upload_to(f, "a/b/new");
     assert_int_equal(openat(AT_FDCWD, "/tmp", O_TMPFILE | O_WRONLY, 0600), -1);
@@ -426,6 +426,32 @@ static void test_files_with_names_do_as_well(void **state)
     assert_int_equal(open_descriptors(), before);
 }
 
+static void test_what_the_disk_does_not_take_is_not_acknowledged(void **state)
+{
+    struct fx *f = *state;
+    struct changed c;
+    int before = open_descriptors();
+    if (!forbid(SYS_fdatasync, 0, EIO))
+        skip_because("not allowed to filter system calls: %s", strerror(errno));
+    struct files_upload what = upload_to(f, "ten");
+    struct file_upload *u = begin(f, &what);
+    assert_int_equal(add(f, u, "new"), FILE_FINE);
+    assert_int_equal(finish(f, u, NULL, &c), FILE_BROKEN);
+    assert_string_equal(c.text, "Input/output error");
+    assert_content(f, "ten", "0123456789", 10);
+    assert_names(f, f->share, "ten ");
+    assert_names(f, f->other, "ten ");
+    write_text(f, "ten", 0, "x", &c);
+    assert_int_equal(c.r.fault, FILE_BROKEN);
+    make_file(f, "more", 5, &c);
+    assert_int_equal(c.r.fault, FILE_BROKEN);
+    assert_names(f, f->share, "ten ");
+    assert_int_equal(open_descriptors(), before);
+    files_without_sync(f->files);
+    write_text(f, "ten", 0, "x", &c);
+    assert_int_equal(c.r.fault, FILE_FINE);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, start, end)
 
 int main(void)
@@ -442,6 +468,7 @@ int main(void)
         T(test_a_full_disk_gives_the_room_back),
         T(test_a_share_that_hangs_refuses_the_next_piece),
         T(test_files_with_names_do_as_well),
+        T(test_what_the_disk_does_not_take_is_not_acknowledged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
