@@ -8,11 +8,13 @@
 #include "api/aad/aad.h"
 #include "api/admin/admin.h"
 #include "api/arm/arm.h"
+#include "api/azblob/azblob.h"
+#include "api/azfiles/azfiles.h"
 #include "api/azstorage/azstorage.h"
 #include "api/batchai/batchai.h"
 #include "api/keyvault/keyvault.h"
 
-#define API_SERVICES 6
+#define API_SERVICES 8
 
 extern const struct service *const api_services[API_SERVICES];
 
@@ -30,8 +32,8 @@ enum api_hosts {
 
 /* The data of each service's handlers. Borrows everything in it, and must outlive the server. */
 struct api_deps {
-    struct batchai batchai; /* contains the data of arm's own handlers */
-    struct azstorage azstorage;
+    struct batchai batchai;     /* contains the data of arm's own handlers */
+    struct azstorage azstorage; /* also of the data planes */
     struct keyvault keyvault;
     struct admin admin;
     struct aad aad;

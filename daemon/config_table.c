@@ -51,6 +51,13 @@ static const struct setting rows[] = {
     INT("storage", "deleted_days", AT(deleted_days), "7", 0, 36500,
         "How many days the folder of a deleted share or container is kept, and can be restored; 0: "
         "it is removed at once."),
+    ROW(SETTING_LIST, "storage", "blob_listen", AT(blob_listen), "", config_check_listen, NULL,
+        "Addresses where only blobs are served, with the account in the path, as emulators of "
+        "storage do: localhost:10000 is where UseDevelopmentStorage=true looks. Plain HTTP is "
+        "served there to clients on this machine, whatever http.serve says, and the account "
+        "devstoreaccount1 with the key that everybody knows."),
+    ROW(SETTING_LIST, "storage", "file_listen", AT(file_listen), "", config_check_listen, NULL,
+        "The same for file shares; clients expect localhost:10004."),
     ROW(SETTING_LIST, "vault", "suffixes", AT(vault_suffixes), "", config_check_host_name, NULL,
         "More suffixes of vaults' hosts, besides vault.localhost and vault.NAME of each other name "
         "of the daemon, such as vault.azure.net."),

@@ -11,11 +11,13 @@
 #include <sys/resource.h>
 #include <uv.h>
 
+#include "api/azstorage/devstore.h"
 #include "api/batchai/new_clusters.h"
 #include "api/batchai/shown_jobs.h"
 #include "api/http/http.h"
 #include "api/services.h"
 #include "daemon/hosts.h"
+#include "daemon/listens.h"
 #include "daemon/notify.h"
 #include "daemon/reload.h"
 #include "files/files.h"
@@ -63,12 +65,11 @@ struct daemon {
     struct api *api; /* NULL once it has stopped; until then replies are sent at each turn end */
     /* Borrowed by scheduler and api; owned. */
     char **vm_sizes;
-    struct api_listen *listen;
+    struct listens listens;
     struct api_deps deps;
     struct served services[API_SERVICES];
     struct hosts own_hosts;
     struct directory directory;
-    char (*hosts)[CONFIG_HOST_SIZE];
 };
 
 /* --- a loop turn ---------------------------------------------------------------------------- */
@@ -361,24 +362,22 @@ static void pick_certificate(void *ctx, const char *name, struct gnutls_pcert_st
     *key = choice.key;
 }
 
-static enum api_http plain_http(const struct config *cf)
+/* The emulators' account. */
+static int open_devstore(struct daemon *d, struct err *e)
 {
-    return !cf->http_serve ? API_HTTP_NONE : cf->http_expose ? API_HTTP_ANY : API_HTTP_LOCAL;
+    const struct serve_config *c = d->c;
+    return listens_to_storage(&d->listens)
+               ? devstore_open(d->storage, c->config->subscription_id, c->credentials->client_id,
+                               loop_wall_us(d->tools), e)
+               : 0;
 }
 
 static int open_api(struct daemon *d, struct err *e)
 {
     const struct serve_config *c = d->c;
     const struct config *cf = c->config;
-    size_t n = cf->listen.n;
-    d->listen = xcalloc(n, sizeof *d->listen);
-    d->hosts = xcalloc(n, sizeof *d->hosts);
-    for (size_t i = 0; i < n; i++) {
-        d->listen[i].host = d->hosts[i];
-        d->listen[i].http = plain_http(cf);
-        if (config_parse_listen(cf->listen.items[i], d->hosts[i], &d->listen[i].port, e) < 0)
-            return -1;
-    }
+    if (listens_make(cf, &d->listens, e) < 0 || open_devstore(d, e) < 0)
+        return -1;
     d->deps = api_deps(d);
     size_t n_names;
     const char *const *names = certs_names(c->certs, &n_names);
@@ -393,8 +392,8 @@ static int open_api(struct daemon *d, struct err *e)
                                   .n_services = API_SERVICES,
                                   .hurry = end_looks,
                                   .hurry_ctx = d,
-                                  .listen = d->listen,
-                                  .n_listen = n,
+                                  .listen = d->listens.item,
+                                  .n_listen = d->listens.n,
                                   .certs = {pick_certificate, d},
                                   .token_key = c->credentials->token_key,
                                   .token_lifetime_s = (int)cf->token_lifetime_s,
@@ -467,8 +466,7 @@ int serve_run(const struct serve_config *c, struct err *e)
     node_provider_free(d.machines);
     shares_free(d.shares);
     upper_case_free(d.vm_sizes);
-    free(d.listen);
-    free(d.hosts);
+    listens_free(&d.listens);
     hosts_free(&d.own_hosts);
     new_clusters_free(d.deps.batchai.new_clusters);
     shown_jobs_free(d.deps.batchai.shown_jobs);

@@ -256,6 +256,28 @@ struct share {
     int64_t deleted_us; /* 0: it is not deleted */
 };
 
+enum blob_type { BLOB_NONE, BLOB_BLOCK, BLOB_APPEND };
+
+/* What a file, directory or blob has beside its bytes. */
+struct share_item {
+    int64_t id, share_id;
+    const char *path;  /* below the share's folder */
+    const char *aside; /* the file of ours that holds it, as no file can have its name; or NULL */
+    enum blob_type type;
+    int64_t inode, size, mtime_ns; /* the file as md5 and blocks were noted; else 0 */
+    int64_t revision;              /* grows with each change here; part of its ETag */
+    const char *properties;        /* JSON object text by headers: {"Content-Type": ...}; or NULL */
+    const char *metadata;          /* JSON object text, names spelled as they were sent; or NULL */
+    const char *tags, *copy;       /* JSON object text, or NULL */
+    const char *blocks;            /* JSON array text, [["ID", size], ...]; or NULL */
+    const char *md5;               /* base64; NULL: not known */
+    enum lease_state lease_state;  /* these four as a share's */
+    const char *lease_id;
+    int lease_duration_s;
+    int64_t lease_until_us;
+    int64_t created_us;
+};
+
 /* A Key Vault. */
 struct vault {
     int64_t id;

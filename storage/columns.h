@@ -80,6 +80,9 @@ DOMAIN(public_access, PUBLIC_NONE, PUBLIC_CONTAINER, 0);
 DOMAIN(lease_state, LEASE_AVAILABLE, LEASE_BROKEN, 0);
 DOMAIN(lease_duration, LEASE_INFINITE, 60, 0); /* in seconds */
 DOMAIN(etag, 0, INT64_MAX, 0);
+DOMAIN(blob_type, BLOB_NONE, BLOB_APPEND, 0);
+DOMAIN(file_size, 0, INT64_MAX, 0);
+DOMAIN(bits, INT64_MIN, INT64_MAX, 0); /* only compared */
 
 #define ROW_OF(row, type, list, table, alias)                                                      \
     const struct st_row row = {#list,          table,                                              \

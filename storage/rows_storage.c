@@ -52,3 +52,29 @@ static const struct st_column share_columns[] = {
 };
 #undef ROW
 ROW_OF(share_row, struct share, share, "share", "h");
+
+#define ROW struct share_item
+static const struct st_column item_columns[] = {
+    OWN_ID("id", id),
+    INT64("share_id", share_id, id),
+    TEXT("path", path),
+    TEXT("aside", aside),
+    INT("type", type, blob_type),
+    INT64("inode", inode, bits),
+    INT64("size", size, file_size),
+    INT64("mtime_ns", mtime_ns, bits),
+    INT64("revision", revision, etag),
+    TEXT("properties", properties),
+    TEXT("metadata", metadata),
+    TEXT("tags", tags),
+    TEXT("copy", copy),
+    TEXT("blocks", blocks),
+    TEXT("md5", md5),
+    INT("lease_state", lease_state, lease_state),
+    TEXT("lease_id", lease_id),
+    INT("lease_duration_s", lease_duration_s, lease_duration),
+    INT64("lease_until_us", lease_until_us, instant),
+    INT64("created_us", created_us, instant),
+};
+#undef ROW
+ROW_OF(item_row, struct share_item, item, "share_item", "i");

@@ -31,6 +31,7 @@
 #define ACCOUNT_SELECT                                                                             \
     "SELECT {account} FROM storage_account s JOIN resource_group g ON g.id = s.group_id "
 #define SHARE_SELECT "SELECT {share} FROM share h "
+#define ITEM_SELECT  "SELECT {item} FROM share_item i "
 
 /* The allocation is live: 1 is held. */
 #define IS_LIVE           "a.state = 1"
@@ -270,6 +271,20 @@
     X(ST_SHARE_UNSETTLED, "SELECT id FROM share h WHERE h.state IN (1, 3) ORDER BY id") \
     X(ST_SHARE_DELETED, SHARE_SELECT "WHERE h.state = 4 AND h.deleted_us < ?1 AND h.id > ?2 ORDER BY h.id LIMIT ?3") \
     X(ST_SHARE_REMOVE, "DELETE FROM share WHERE id = ?1") \
+    X(ST_ITEM_GET, ITEM_SELECT "WHERE i.share_id = ?1 AND i.path = ?2") \
+    X(ST_ITEM_REPLACE, "INSERT OR REPLACE INTO {+item}") \
+    X(ST_ITEM_REMOVE, "DELETE FROM share_item WHERE share_id = ?1 AND path = ?2") \
+    X(ST_ITEM_REMOVE_BELOW, \
+      "DELETE FROM share_item WHERE share_id = ?1 AND path >= ?2 AND path < ?3") \
+    X(ST_ITEM_MOVE, \
+      "UPDATE OR REPLACE share_item SET path = ?3 || substr(path, length(?2) + 1), " \
+      "revision = revision + 1 WHERE share_id = ?1 AND path = ?2") \
+    X(ST_ITEM_MOVE_BELOW, \
+      "UPDATE OR REPLACE share_item SET path = ?4 || substr(path, length(?2) + 1) " \
+      "WHERE share_id = ?1 AND path >= ?2 AND path < ?3") \
+    X(ST_ITEM_LIST, ITEM_SELECT "WHERE i.share_id = ?1 AND i.path >= ?2 AND i.path < ?3 ORDER BY i.path LIMIT ?4") \
+    X(ST_ITEM_ASIDE, ITEM_SELECT "WHERE i.share_id = ?1 AND i.aside IS NOT NULL AND i.path >= ?2 " \
+      "AND i.path < ?3 ORDER BY i.path LIMIT ?4") \
     X(ST_MACHINE_ID, "SELECT id FROM machine WHERE name = ?1")                                     \
     X(ST_MACHINE_INSERT, "INSERT INTO machine (name, drained, contact_us) VALUES (?1, 0, 0)")      \
     X(ST_MACHINE_LIST, "SELECT {machine} FROM machine m ORDER BY m.id") \

@@ -420,6 +420,24 @@ int st_share_deleted(struct storage *, struct arena *, int64_t before_us, int64_
                      struct share **rows, size_t *n, struct err *);
 int st_share_remove(struct storage *, int64_t id, struct err *);
 
+/* --- what is in shares and containers, beside its bytes --------------------------------------- */
+int st_item_get(struct storage *, struct arena *, int64_t share_id, const char *path,
+                struct share_item *out, struct err *);
+/* Makes the row of this share and path, or replaces it. The id does not matter. */
+int st_item_put(struct storage *, const struct share_item *i, struct err *);
+/* Of one path, if there is one. */
+int st_item_remove(struct storage *, int64_t share_id, const char *path, struct err *);
+/* The rows of a path and of all that is below it ("a" and "a/b", not "ab"). */
+int st_item_remove_tree(struct storage *, int64_t share_id, const char *path, struct err *);
+/* Likewise: they have new paths. */
+int st_item_move_tree(struct storage *, int64_t share_id, const char *from, const char *to,
+                      struct err *);
+/* Rows with `from` <= path < `to` in the order of bytes, at most `limit`; aside: only blobs that
+ * no file of their name can hold. */
+int st_item_list(struct storage *, struct arena *, int64_t share_id, const char *from,
+                 const char *to, bool aside, int limit, struct share_item **rows, size_t *n,
+                 struct err *);
+
 /* --- machines ------------------------------------------------------------------------------ */
 /* Finds the machine of this name, or makes its row. */
 int st_machine_put(struct storage *, const char *name, int64_t *id, struct err *);

@@ -17,38 +17,42 @@
 #include "scheduler/scheduler.h"
 
 struct download {
-    struct request *r;     /* until it is answered */
-    struct file *file;     /* owned, once it is open */
-    struct files *files;   /* borrowed */
-    bool is_all;           /* all wanted bytes were read at the opening */
-    struct stream *stream; /* borrowed */
+    struct request *r;      /* until it is answered */
+    struct file *file;      /* owned, once it is open */
+    struct files *files;    /* borrowed */
+    struct file_reply what; /* its texts are the request's */
+    bool is_all;            /* all wanted bytes were read at the opening */
+    struct stream *stream;  /* borrowed */
 };
 
-static const char *range_header(const struct request *r)
+const char *range_header(const struct request *r)
 {
     const char *header = request_header(r, "x-ms-range");
     return header ? header : request_header(r, "Range");
 }
 
-int storage_slice(struct request *r, uint64_t size, int64_t mtime_us, struct file_slice *out,
-                  struct err *e)
+void reply_file_state(struct request *r, int64_t mtime_us)
 {
-    uint64_t first = 0, last = 0;
-    const char *header = range_header(r);
-    enum range_result range = range_parse(header, size, &first, &last);
     char when[TIMEFMT_SIZE];
     timefmt_http(mtime_us, when);
     reply_header(r, "Last-Modified", "%s", when);
     reply_header(r, "ETag", "\"0x%llX\"", (unsigned long long)time_to_ticks(mtime_us));
+}
+
+int storage_slice(struct request *r, const char *range, uint64_t size, struct file_slice *out,
+                  struct err *e)
+{
+    uint64_t first = 0, last = 0;
+    enum range_result kind = range_parse(range, size, &first, &last);
     reply_header(r, "Accept-Ranges", "bytes");
-    if (range == RANGE_UNSATISFIABLE) {
+    if (kind == RANGE_UNSATISFIABLE) {
         reply_header(r, "Content-Range", "bytes */%llu", (unsigned long long)size);
         return err_set(e, AZSTORAGE_RANGE, NULL,
-                       "The range %.60s is beyond the end of the file (%llu bytes).", header,
+                       "The range %.60s is beyond the end of the file (%llu bytes).", range,
                        (unsigned long long)size);
     }
     *out = (struct file_slice){.status = 200, .len = size};
-    if (range == RANGE_NONE)
+    if (kind == RANGE_NONE)
         return 0;
     reply_header(r, "Content-Range", "bytes %llu-%llu/%llu", (unsigned long long)first,
                  (unsigned long long)last, (unsigned long long)size);
@@ -81,19 +85,31 @@ static int fetch(void *ctx, struct stream *s, uint64_t offset, size_t max)
     return 0;
 }
 
-static struct replied *refuse(struct request *r, const struct err *why)
+static struct replied *refuse(struct request *r, int missing, const struct err *why)
 {
     struct err e;
-    err_set(&e, why->code == ERR_UNAVAILABLE ? ERR_UNAVAILABLE : ERR_FILE_NOT_FOUND, NULL,
+    err_set(&e, why->code == ERR_UNAVAILABLE ? ERR_UNAVAILABLE : missing, NULL,
             "The file cannot be read: %s.", why->msg);
     return reply_err(r, &e);
+}
+
+static int look(struct request *r, const struct download *d, const struct file_facts *facts,
+                const char **type, struct err *e)
+{
+    *type = "application/octet-stream";
+    if (d->what.look)
+        return d->what.look(r, facts, type, e);
+    reply_file_state(r, facts->mtime_us);
+    return 0;
 }
 
 static struct replied *send_file(struct request *r, struct download *d, struct file_start *start)
 {
     struct err e;
     struct file_slice slice = {0};
-    if (storage_slice(r, start->facts.size, start->facts.mtime_us, &slice, &e) < 0)
+    const char *type;
+    if (look(r, d, &start->facts, &type, &e) < 0 ||
+        storage_slice(r, d->what.range, start->facts.size, &slice, &e) < 0)
         return reply_err(r, &e);
     const struct stream_source source = {.fetch = fetch,
                                          .release = download_free,
@@ -102,8 +118,7 @@ static struct replied *send_file(struct request *r, struct download *d, struct f
                                          .n_first = start->n};
     start->bytes = NULL;
     d->is_all = start->is_all;
-    return reply_stream(r, slice.status, "application/octet-stream", slice.first, slice.len,
-                        &source);
+    return reply_stream(r, slice.status, type, slice.first, slice.len, &source);
 }
 
 static void on_opened(void *ctx, const struct err *why, struct file *file, struct file_start *start)
@@ -111,7 +126,7 @@ static void on_opened(void *ctx, const struct err *why, struct file *file, struc
     struct download *d = ctx;
     struct request *r = d->r;
     d->file = file;
-    request_finish(r, why ? refuse(r, why) : send_file(r, d, start));
+    request_finish(r, why ? refuse(r, d->what.missing, why) : send_file(r, d, start));
 }
 
 /* Chooses, on a worker, the bytes that storage_slice() will choose later. */
@@ -127,6 +142,18 @@ static struct file_range choose(const char *header, uint64_t size)
         break;
     }
     return (struct file_range){.len = size};
+}
+
+struct replied *reply_file(struct request *r, struct files *files, const struct file_reply *what)
+{
+    struct download *d = xcalloc(1, sizeof *d);
+    *d = (struct download){.r = r, .files = files, .what = *what};
+    request_keep(r, d, download_free);
+    const struct files_open open = {.at = {what->folder, what->path},
+                                    .choose = strcmp(r->method, "HEAD") == 0 ? NULL : choose,
+                                    .text = what->range};
+    files_open(files, &open, on_opened, d);
+    return reply_later(r);
 }
 
 /* Only valid names of shares become part of a path, whoever signed the link. */
@@ -151,16 +178,12 @@ static struct replied *download(struct request *r, enum link_kind kind)
                                       kind == LINK_BLOB ? MOUNT_AZURE_BLOB : MOUNT_AZURE_FILE_SHARE,
                                   .account = f.scope[0],
                                   .share = f.scope[1]};
-    struct download *d = xcalloc(1, sizeof *d);
-    d->r = r;
-    d->files = azstorage_of(r)->files;
-    request_keep(r, d, download_free);
-    const struct files_open what = {
-        .at = {fleet_share_path(azstorage_of(r)->storage_dir, &r->arena, &volume), f.path},
-        .choose = strcmp(r->method, "HEAD") == 0 ? NULL : choose,
-        .text = range_header(r)};
-    files_open(d->files, &what, on_opened, d);
-    return reply_later(r);
+    const struct file_reply what = {
+        .folder = fleet_share_path(azstorage_of(r)->storage_dir, &r->arena, &volume),
+        .path = f.path,
+        .range = range_header(r),
+        .missing = ERR_FILE_NOT_FOUND};
+    return reply_file(r, azstorage_of(r)->files, &what);
 }
 
 struct replied *files_download(struct request *r)

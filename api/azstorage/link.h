@@ -10,6 +10,9 @@
 #include "api/azstorage/azstorage.h"
 #include "model/spec.h"
 
+struct file_facts;
+struct files;
+
 enum link_kind { LINK_FILE, LINK_BLOB, LINK_NODE };
 
 #define LINK_SCOPE_MAX 3
@@ -36,14 +39,30 @@ struct replied *nodes_download(struct request *r);
 
 /* --- what the downloads share (download.c) --------------------------------------------------- */
 
+/* A reply with a file of a share, or with the part that the request's Range asks for. */
+struct file_reply {
+    const char *folder, *path; /* struct file_place */
+    const char *range;         /* NULL: all of it */
+    /* Looks at the file before anything is sent: adds headers, and may refuse. NULL: sends it with
+     * ETag and Last-Modified of its own. `content_type` stands for "application/octet-stream". */
+    int (*look)(struct request *r, const struct file_facts *facts, const char **content_type,
+                struct err *e);
+    int missing; /* the kind of error if it cannot be opened */
+};
+REPLIED reply_file(struct request *r, struct files *files, const struct file_reply *what);
+
 /* The part of a file of this size that a request asks for; adds the matching headers to the reply.
  */
 struct file_slice {
     int status; /* 200 or 206 */
     uint64_t first, len;
 };
-/* AZSTORAGE_RANGE: beyond the end. */
-int storage_slice(struct request *r, uint64_t size, int64_t mtime_us, struct file_slice *out,
+/* `range`: what is asked for; NULL: all. AZSTORAGE_RANGE: beyond the end. */
+int storage_slice(struct request *r, const char *range, uint64_t size, struct file_slice *out,
                   struct err *e) MUST_CHECK;
+/* The header of a request that says which part it wants: x-ms-range, or else Range. */
+const char *range_header(const struct request *r);
+/* ETag and Last-Modified of a file of which nothing else is known. */
+void reply_file_state(struct request *r, int64_t mtime_us);
 
 #endif

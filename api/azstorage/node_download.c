@@ -58,7 +58,8 @@ static struct replied *send_file(struct request *r, const struct node_bytes *got
 {
     struct err e;
     struct file_slice slice = {0};
-    if (storage_slice(r, (uint64_t)got->size, got->mtime_us, &slice, &e) < 0)
+    reply_file_state(r, got->mtime_us);
+    if (storage_slice(r, range_header(r), (uint64_t)got->size, &slice, &e) < 0)
         return reply_err(r, &e);
     const struct stream_source source = {
         .fetch = fetch, .release = download_free, .ctx = request_take_back(r)};

@@ -10,11 +10,8 @@
 #include <stddef.h>
 
 #include "lib/arena.h"
+#include "lib/named_value.h"
 #include "lib/strbuf.h"
-
-struct named_value {
-    const char *name, *value; /* value: "" if there is none */
-};
 
 /* Everything is borrowed. */
 struct signed_head {

@@ -82,7 +82,7 @@ void body_begin(struct request *r)
 {
     const char *length = request_header(r, "Content-Length");
     unsigned long long n = length ? strtoull(length, NULL, 10) : 0;
-    if (!r->early.code && (r->route->flags & ROUTE_DECODED) && n > longest(r))
+    if (!r->early.code && (r->route->flags & ROUTE_KEPT) && n > longest(r))
         too_large(r);
     /* A client that asks before sending its body, or whose body is longer than we discard, gets the
      * error now; others after their body. */
@@ -154,7 +154,7 @@ int body_take(struct request *r, const char *data, size_t *size)
         return 0;
     }
     *size = 0;
-    if (!r->early.code && (r->route->flags & ROUTE_DECODED)) {
+    if (!r->early.code && (r->route->flags & ROUTE_KEPT)) {
         keep(r, data, n);
         return 0;
     }

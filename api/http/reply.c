@@ -20,8 +20,15 @@ static char token_object;
 
 void reply_header_text(struct request *r, const char *name, const char *value)
 {
-    assert(r->n_headers < REQUEST_HEADERS_MAX);
-    r->header[r->n_headers++] = (struct request_header){name, value};
+    if (r->n_headers == r->headers_room) {
+        int room = r->headers_room ? 2 * r->headers_room : REQUEST_HEADERS;
+        struct named_value *more = arena_alloc(&r->arena, (size_t)room * sizeof *more);
+        if (r->n_headers > 0)
+            memcpy(more, r->header, (size_t)r->n_headers * sizeof *more);
+        r->header = more;
+        r->headers_room = room;
+    }
+    r->header[r->n_headers++] = (struct named_value){name, value};
 }
 
 void reply_header(struct request *r, const char *name, const char *fmt, ...)
@@ -34,10 +41,9 @@ void reply_header(struct request *r, const char *name, const char *fmt, ...)
     reply_header_text(r, name, arena_strdup(&r->arena, value));
 }
 
-/* The headers that every reply carries. */
-static void add_common_headers(struct request *r, struct MHD_Response *resp)
+static void add_usual_headers(struct request *r, struct MHD_Response *resp)
 {
-    static const struct request_header fixed[] = {
+    static const struct named_value fixed[] = {
         {"Cache-Control", "no-cache"},
         {"Pragma", "no-cache"},
         {"Expires", "-1"},
@@ -51,6 +57,12 @@ static void add_common_headers(struct request *r, struct MHD_Response *resp)
     MHD_add_response_header(resp, "x-ms-request-id", r->correlation_id);
     MHD_add_response_header(resp, "x-ms-correlation-request-id", r->correlation_id);
     MHD_add_response_header(resp, "x-ms-routing-request-id", routing);
+}
+
+static void add_headers(struct request *r, struct MHD_Response *resp)
+{
+    if (!r->service || !r->service->own_headers)
+        add_usual_headers(r, resp);
     if (r->service && r->service->headers)
         r->service->headers(r);
     const char *client_id = request_header(r, "x-ms-client-request-id");
@@ -71,7 +83,7 @@ struct replied *reply_response(struct request *r, int status, const char *conten
         MHD_destroy_response(r->response); /* a later failure replaces what was prepared */
     if (content_type)
         MHD_add_response_header(resp, "Content-Type", content_type);
-    add_common_headers(r, resp);
+    add_headers(r, resp);
     r->response = resp;
     r->status = status;
     return TOKEN;
@@ -131,6 +143,18 @@ static void add_challenge(struct request *r)
         reply_header(r, "WWW-Authenticate",
                      "Bearer authorization_uri=\"%s/adfs\", error=\"invalid_token\"",
                      request_base(r));
+}
+
+static ssize_t nothing(void *ctx, uint64_t pos, char *buf, size_t max)
+{
+    (void)ctx, (void)pos, (void)buf, (void)max;
+    return MHD_CONTENT_READER_END_WITH_ERROR;
+}
+
+struct replied *reply_length(struct request *r, const char *content_type, uint64_t len)
+{
+    return reply_response(r, 200, content_type,
+                          MHD_create_response_from_callback(len, 1024, nothing, NULL, NULL));
 }
 
 /* The headers of an error. */

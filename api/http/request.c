@@ -86,6 +86,53 @@ const char *request_header(const struct request *r, const char *name)
     return MHD_lookup_connection_value(r->conn, MHD_HEADER_KIND, name);
 }
 
+struct pairs {
+    struct arena *a;
+    struct named_value *item;
+    size_t n, room;
+    bool decode;
+};
+
+static enum MHD_Result add_pair(void *ctx, enum MHD_ValueKind kind, const char *key,
+                                const char *value)
+{
+    struct pairs *p = ctx;
+    (void)kind;
+    if (p->n == p->room) {
+        size_t room = p->room ? 2 * p->room : 32;
+        struct named_value *more = arena_alloc(p->a, room * sizeof *more);
+        if (p->n > 0)
+            memcpy(more, p->item, p->n * sizeof *more);
+        p->item = more;
+        p->room = room;
+    }
+    value = value ? value : "";
+    if (p->decode) { /* a malformed escape stays as it is, as in request_query() */
+        const char *k = url_decode(p->a, key, strlen(key));
+        const char *v = url_decode(p->a, value, strlen(value));
+        key = k ? k : key;
+        value = v ? v : value;
+    }
+    p->item[p->n++] = (struct named_value){key, value};
+    return MHD_YES;
+}
+
+const struct named_value *request_headers(struct request *r, size_t *n)
+{
+    struct pairs p = {.a = &r->arena};
+    MHD_get_connection_values(r->conn, MHD_HEADER_KIND, add_pair, &p);
+    *n = p.n;
+    return p.item;
+}
+
+const struct named_value *request_parameters(struct request *r, size_t *n)
+{
+    struct pairs p = {.a = &r->arena, .decode = true};
+    MHD_get_connection_values(r->conn, MHD_GET_ARGUMENT_KIND, add_pair, &p);
+    *n = p.n;
+    return p.item;
+}
+
 bool request_has_body(const struct request *r)
 {
     const char *length = request_header(r, "Content-Length");
@@ -133,6 +180,11 @@ void request_release(struct request *r)
     r->release = NULL;
     if (release)
         release(r->kept);
+}
+
+bool request_is_tls(const struct request *r)
+{
+    return r->engine->tls;
 }
 
 const char *request_base(struct request *r)

@@ -20,6 +20,7 @@
 #include "lib/arena.h"
 #include "lib/err.h"
 #include "lib/guid.h"
+#include "lib/named_value.h"
 #include "lib/strbuf.h"
 
 struct MHD_Connection;
@@ -34,12 +35,8 @@ struct way;
 struct replied; /* never defined: a token */
 
 #define REQUEST_SEGMENTS_MAX 24
-#define REQUEST_HEADERS_MAX  24
+#define REQUEST_HEADERS      24                /* of a reply, at first */
 #define REQUEST_BODY_MAX     (4 * 1024 * 1024) /* the usual limit of services */
-
-struct request_header {
-    const char *name, *value; /* arena */
-};
 
 struct request {
     struct api *api;
@@ -62,6 +59,7 @@ struct request {
         version; /* the service's bit for its api-version; 0 unless the service lists versions */
     const char *version_name; /* api-version as sent */
     json_t *body; /* parsed JSON body; NULL if it is empty or the route takes no JSON; owned */
+    void *grant;  /* of the service: what its may() found out; arena */
     const struct form *form;         /* of a ROUTE_FORM; arena */
     const struct xml *xml;           /* of a ROUTE_XML: the root; arena */
     struct xml_reading *xml_reading; /* arena; NULL: it was not begun */
@@ -77,8 +75,8 @@ struct request {
     struct engine *engine;
     struct MHD_Response *response; /* owned until sent */
     int status;
-    struct request_header header[REQUEST_HEADERS_MAX];
-    int n_headers;
+    struct named_value *header; /* arena */
+    int n_headers, headers_room;
     struct err early; /* found in the head or while reading; the handler is not called */
     bool later, finished, gateway_error;
     bool hang_up; /* the bytes that follow cannot be split into requests: close the connection */
@@ -107,6 +105,9 @@ int request_check_query(struct request *r, struct err *e) MUST_CHECK;
 const char *request_peer(struct request *r);
 /* A request header, or NULL. */
 const char *request_header(const struct request *r, const char *name);
+/* All headers, as sent; all parameters of the query, decoded. In the arena; *n is how many. */
+const struct named_value *request_headers(struct request *r, size_t *n);
+const struct named_value *request_parameters(struct request *r, size_t *n);
 /* A number that a handler leaves for the next request with the same method, path and query; 0: none
  * yet. NULL: this request is not remembered. It may be forgotten at any time (ways.h). */
 int64_t *request_note(struct request *r);
@@ -115,6 +116,7 @@ bool request_has_body(const struct request *r);
 /* Failed logins are limited for each address: whether this one may try, and that it has failed. */
 bool request_may_log_in(const struct request *r);
 void request_login_failed(const struct request *r);
+bool request_is_tls(const struct request *r);
 /* "https://HOST:PORT", or http, as the client reached us. */
 const char *request_base(struct request *r);
 /* "HOST:PORT" of it, below which services of accounts have their hosts (vault.HOST:PORT). Names
@@ -145,6 +147,8 @@ REPLIED reply_json_text(struct request *r, int status, struct strbuf *body); /* 
 /* A copy of the text. */
 REPLIED reply_json_copy(struct request *r, int status, const char *text, size_t len);
 REPLIED reply_empty(struct request *r, int status);
+/* To HEAD: says how long the body of the reply to GET would be. */
+REPLIED reply_length(struct request *r, const char *content_type, uint64_t len);
 REPLIED reply_err(struct request *r, const struct err *e);
 /* Steals text (malloc). */
 REPLIED reply_text(struct request *r, int status, const char *content_type, char *text);

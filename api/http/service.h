@@ -7,6 +7,7 @@
 #ifndef API_HTTP_SERVICE_H
 #define API_HTTP_SERVICE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "lib/err.h"
@@ -32,7 +33,8 @@ enum route_flag {
     ROUTE_JSON_OPTIONAL = 1 << 3, /* or nothing */
     ROUTE_FORM = 1 << 4,          /* request.form: form.h */
     ROUTE_XML = 1 << 5,           /* request.xml: xml.h */
-    ROUTE_STREAM = 1 << 6         /* piece by piece, of any length: body.h */
+    ROUTE_STREAM = 1 << 6,        /* piece by piece, of any length: body.h */
+    ROUTE_BYTES = 1 << 7          /* as it is, whole: request.raw, which the handler may take */
 };
 
 /* The flags of a row also contain the limit of its body, if it differs from the service's; less
@@ -95,8 +97,10 @@ struct service {
      * {"error": {"code", "message"}}. */
     struct error_words (*words)(int kind);
     struct replied *(*error)(struct request *r, struct error_words words, const struct err *e);
-    /* Adds the headers of all its answers to those of all services; NULL: none. */
+    /* Adds the headers of all its answers; NULL: none. own_headers: instead of those that the
+     * resource manager's answers have (no-cache, x-ms-request-id, ...). */
     void (*headers)(struct request *r);
+    bool own_headers;
 };
 
 /* A service, the data of its handlers (request.deps), and the hosts that are its own: a

@@ -38,6 +38,7 @@ TABLES = (
     "secret",
     "secret_version",
     "share",
+    "share_item",
     "storage_account",
     "vault",
     "workspace",
@@ -49,6 +50,9 @@ INSERT INTO storage_account (id, group_id, name, location, sku, kind, doc, prov_
     SELECT 1, min(id), 'acct', 'eastus', 'Standard_LRS', 'StorageV2', '{}', 3, 1, 1, 1, 1, 0, x'00' FROM resource_group;
 INSERT INTO share VALUES (1, 1, 'acct', 's', 1, 2, 5120, NULL, NULL, 1, NULL, 1, NULL, 0, 0, 1, 1, 1, 0);
 INSERT INTO share VALUES (2, NULL, 'acct', 'c', 2, 4, 0, NULL, NULL, 1, NULL, 1, NULL, 0, 0, 1, 1, 1, 1);
+"""
+ITEMS = """
+INSERT INTO share_item VALUES (1, 1, 'a', NULL, 0, 0, 0, 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, 1, NULL, 0, 0, 1);
 """
 # A vault with a secret, and one that is soft-deleted.
 VAULTS = """
@@ -79,7 +83,7 @@ def stopped():
     place.job(place.cluster(1, "c", steady=False), "true")
     assert d.stop() == 0
     with sqlite3.connect(d.state_dir / "batchaid.db") as db:
-        db.executescript(STORAGE + VAULTS)
+        db.executescript(STORAGE + ITEMS + VAULTS)
     db.close()
     d.kept = d.dir / "kept.db"
     shutil.copy(d.state_dir / "batchaid.db", d.kept)

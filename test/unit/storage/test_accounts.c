@@ -373,6 +373,64 @@ static void a_number_that_cannot_be_is_refused(void **state)
 
 #define T(name) cmocka_unit_test_setup_teardown(name, fx_start, fx_end)
 
+/* --- what is in shares ------------------------------------------------------------------------ */
+
+static void put_item(struct fx *f, int64_t share, const char *path, const char *aside)
+{
+    const struct share_item item = {.share_id = share,
+                                    .path = path,
+                                    .aside = aside,
+                                    .lease_state = LEASE_AVAILABLE,
+                                    .metadata = "{\"a\":\"b\"}",
+                                    .created_us = T0};
+    ok(f, st_item_put(f->st, &item, &f->e));
+}
+
+static bool has_item(struct fx *f, int64_t share, const char *path)
+{
+    struct share_item got;
+    int rc = st_item_get(f->st, &f->a, share, path, &got, &f->e);
+    ok(f, rc < 0 ? -1 : 0);
+    return rc == 1;
+}
+
+static void items_move_and_go_with_what_is_below(void **state)
+{
+    struct fx *f = *state;
+    int64_t share = add_share(f, add_account(f, f->group, "acct"), SHARE_FILES, "s");
+    static const char *const paths[] = {"a", "a/b", "a/b/c", "a-b", "a0", "ab"};
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+        put_item(f, share, paths[i], NULL);
+    ok(f, st_item_move_tree(f->st, share, "a", "n/a", &f->e));
+    assert_true(has_item(f, share, "n/a") && has_item(f, share, "n/a/b/c"));
+    assert_true(has_item(f, share, "a-b") && has_item(f, share, "a0") && has_item(f, share, "ab"));
+    assert_false(has_item(f, share, "a") || has_item(f, share, "a/b"));
+    ok(f, st_item_remove_tree(f->st, share, "n/a", &f->e));
+    assert_false(has_item(f, share, "n/a") || has_item(f, share, "n/a/b"));
+    assert_true(has_item(f, share, "ab"));
+}
+
+static void items_are_listed_by_their_bytes(void **state)
+{
+    struct fx *f = *state;
+    int64_t share = add_share(f, add_account(f, f->group, "acct"), SHARE_BLOBS, "c");
+    struct share_item *rows;
+    size_t n;
+    put_item(f, share, "b", NULL);
+    put_item(f, share, "b", NULL); /* replaces it */
+    put_item(f, share, "a//b", "0001");
+    put_item(f, share, "B", NULL);
+    ok(f, st_item_list(f->st, &f->a, share, "", "\xff", false, 10, &rows, &n, &f->e));
+    assert_int_equal(n, 3);
+    assert_string_equal(rows[0].path, "B");
+    assert_string_equal(rows[1].path, "a//b");
+    ok(f, st_item_list(f->st, &f->a, share, "", "\xff", true, 10, &rows, &n, &f->e));
+    assert_int_equal(n, 1);
+    assert_string_equal(rows[0].aside, "0001");
+    ok(f, st_item_list(f->st, &f->a, share, "a", "b", false, 10, &rows, &n, &f->e));
+    assert_int_equal(n, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {T(a_name_is_unique_over_all_subscriptions),
@@ -386,6 +444,8 @@ int main(void)
                                        T(a_deleted_share_leaves_its_name),
                                        T(all_of_an_account_goes),
                                        T(a_share_that_is_known_is_read_once),
-                                       T(a_number_that_cannot_be_is_refused)};
+                                       T(a_number_that_cannot_be_is_refused),
+                                       T(items_move_and_go_with_what_is_below),
+                                       T(items_are_listed_by_their_bytes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,6 +74,7 @@ static bool is_table_scan(const char *detail)
                                           "share_unsettled",
                                           "storage_account_deleting",
                                           "share_deleted",
+                                          "share_item_aside",
                                           "operation_ended"};
     if (strncmp(detail, "SCAN", 4) != 0 || strcmp(detail, "SCAN CONSTANT ROW") == 0)
         return false;

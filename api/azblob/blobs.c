@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Blobs that are there: sent, looked at, changed in what is noted of them, deleted.
+ */
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/azblob/handlers.h"
+#include "api/azstorage/link.h"
+#include "storage/storage.h"
+
+/* A file that a job wrote is a block blob. */
+enum blob_type blob_type_of(const struct share_item *i)
+{
+    return i->type == BLOB_NONE ? BLOB_BLOCK : i->type;
+}
+
+const char *blob_type_name(enum blob_type t)
+{
+    return t == BLOB_APPEND ? "AppendBlob" : "BlockBlob";
+}
+
+void blob_state(struct request *r, const struct file_facts *f, const struct share_item *i)
+{
+    reply_state(r, item_etag(f, i), f->mtime_us);
+}
+
+static void lease_headers(struct request *r, const struct share_item *i)
+{
+    bool over = i->lease_until_us != 0 && i->lease_until_us <= r->now_us;
+    enum lease_state state = i->lease_state;
+    if (over && state == LEASE_LEASED)
+        state = LEASE_EXPIRED;
+    else if (over && state == LEASE_BREAKING)
+        state = LEASE_BROKEN;
+    bool locked = state == LEASE_LEASED || state == LEASE_BREAKING;
+    static const char *const names[] = {[LEASE_AVAILABLE] = "available",
+                                        [LEASE_LEASED] = "leased",
+                                        [LEASE_EXPIRED] = "expired",
+                                        [LEASE_BREAKING] = "breaking",
+                                        [LEASE_BROKEN] = "broken"};
+    reply_header_text(r, "x-ms-lease-status", locked ? "locked" : "unlocked");
+    reply_header_text(r, "x-ms-lease-state", names[state]);
+    if (state == LEASE_LEASED)
+        reply_header_text(r, "x-ms-lease-duration",
+                          i->lease_duration_s == LEASE_INFINITE ? "infinite" : "fixed");
+}
+
+void blob_headers(struct request *r, const struct file_facts *f, const struct share_item *i,
+                  const char **type)
+{
+    char when[TIMEFMT_SIZE];
+    bool ranged = range_header(r) != NULL;
+    blob_state(r, f, i);
+    properties_reply(r, i, type);
+    if (i->md5 && item_is_of(i, f))
+        reply_header_text(r, ranged ? "x-ms-blob-content-md5" : "Content-MD5", i->md5);
+    metadata_reply(r, i->metadata);
+    timefmt_http(i->created_us ? i->created_us : f->mtime_us, when);
+    reply_header(r, "x-ms-creation-time", "%s", when);
+    reply_header_text(r, "x-ms-blob-type", blob_type_name(blob_type_of(i)));
+    reply_header_text(r, "x-ms-server-encrypted", "true");
+    reply_header_text(r, "Accept-Ranges", "bytes");
+    lease_headers(r, i);
+    if (blob_type_of(i) == BLOB_BLOCK && strcmp(r->method, "HEAD") == 0) {
+        reply_header_text(r, "x-ms-access-tier", "Hot");
+        reply_header_text(r, "x-ms-access-tier-inferred", "true");
+    }
+}
+
+/* --- sent ----------------------------------------------------------------------------------- */
+
+static int show(struct request *r, const struct file_facts *f, const char **type, struct err *e)
+{
+    struct blob b;
+    if (blob_of(r, &b, e) < 0 || blob_check(r, &b, f, e) < 0)
+        return -1;
+    blob_headers(r, f, &b.item, type);
+    return 0;
+}
+
+struct replied *azblob_get(struct request *r)
+{
+    struct blob b;
+    struct err e;
+    if (blob_of(r, &b, &e) < 0)
+        return reply_err(r, &e);
+    const struct file_reply what = {.folder = b.at.share,
+                                    .path = b.at.path,
+                                    .range = range_header(r),
+                                    .look = show,
+                                    .missing = AZSTORAGE_BLOB_NOT_FOUND};
+    return reply_file(r, azstorage_of(r)->files, &what);
+}
+
+/* --- looked at, changed --------------------------------------------------------------------- */
+
+/* What a request does with a blob once its file was looked at. */
+typedef struct replied *(*with_facts)(struct blob_work *w, const struct file_facts *f);
+
+struct look {
+    struct blob_work *work;
+    with_facts then;
+};
+
+static struct replied *looked(const struct look *l, const struct err *why,
+                              const struct file_result *f)
+{
+    struct blob_work *w = l->work;
+    struct request *r = w->r;
+    struct err e;
+    if (why) {
+        blob_fault(why, f->fault, &e);
+        return reply_err(r, &e);
+    }
+    if (f->facts.is_directory) {
+        blob_not_found(&w->blob, &e);
+        return reply_err(r, &e);
+    }
+    /* What is noted may have changed meanwhile. */
+    if (item_load(r, w->blob.name, &w->blob.item, &e) < 0 ||
+        blob_check(r, &w->blob, &f->facts, &e) < 0)
+        return reply_err(r, &e);
+    w->item = w->blob.item;
+    return l->then(w, &f->facts);
+}
+
+static void on_looked(void *ctx, const struct err *why, const struct file_result *f)
+{
+    const struct look *l = ctx;
+    request_finish(l->work->r, looked(l, why, f));
+}
+
+static struct replied *look(struct request *r, with_facts then)
+{
+    struct blob b;
+    struct err e;
+    if (blob_of(r, &b, &e) < 0)
+        return reply_err(r, &e);
+    struct look *l = arena_alloc(&r->arena, sizeof *l);
+    *l = (struct look){blob_work(r, &b), then};
+    files_facts(azstorage_of(r)->files, &b.at, on_looked, l);
+    return reply_later(r);
+}
+
+static struct replied *head(struct blob_work *w, const struct file_facts *f)
+{
+    const char *type = "application/octet-stream";
+    blob_headers(w->r, f, &w->item, &type);
+    return reply_length(w->r, type, f->size);
+}
+
+struct replied *azblob_head(struct request *r)
+{
+    return look(r, head);
+}
+
+static struct replied *note(struct blob_work *w, const struct file_facts *f)
+{
+    struct request *r = w->r;
+    struct err e;
+    w->item.revision++;
+    w->item.created_us = w->item.created_us ? w->item.created_us : f->mtime_us;
+    if (st_item_put(azstorage_of(r)->storage, &w->item, &e) < 0)
+        return reply_err(r, &e);
+    blob_state(r, f, &w->item);
+    reply_header_text(r, "x-ms-request-server-encrypted", "true");
+    return reply_empty(r, 200);
+}
+
+static struct replied *set_metadata(struct blob_work *w, const struct file_facts *f)
+{
+    struct err e;
+    if (metadata_read(w->r, &w->item.metadata, &e) < 0)
+        return reply_err(w->r, &e);
+    return note(w, f);
+}
+
+struct replied *azblob_set_metadata(struct request *r)
+{
+    return look(r, set_metadata);
+}
+
+/* All properties are set anew: those that are missing are cleared. */
+static struct replied *set_properties(struct blob_work *w, const struct file_facts *f)
+{
+    struct err e;
+    const char *md5 = property_given(w->r, "x-ms-blob-", "content-md5");
+    if (properties_read(w->r, "x-ms-blob-", &w->item.properties, &e) < 0)
+        return reply_err(w->r, &e);
+    w->item.md5 = md5;
+    if (md5)
+        item_set_file(&w->item, f);
+    return note(w, f);
+}
+
+struct replied *azblob_set_properties(struct request *r)
+{
+    return look(r, set_properties);
+}
+
+/* --- deleted -------------------------------------------------------------------------------- */
+
+static struct replied *removed(struct blob_work *w, const struct err *why,
+                               const struct file_result *f)
+{
+    struct request *r = w->r;
+    struct err e;
+    if (why) {
+        blob_fault(why, f->fault, &e);
+        return reply_err(r, &e);
+    }
+    if (st_item_remove(azstorage_of(r)->storage, w->item.share_id, w->item.path, &e) < 0)
+        return reply_err(r, &e);
+    reply_header_text(r, "x-ms-delete-type-permanent", "true");
+    return reply_empty(r, 202);
+}
+
+static void on_removed(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct blob_work *w = ctx;
+    request_finish(w->r, removed(w, why, f));
+}
+
+static struct replied *remove_it(struct blob_work *w, const struct file_facts *f)
+{
+    (void)f;
+    files_remove_file(azstorage_of(w->r)->files, &w->blob.at, on_removed, w);
+    return NULL;
+}
+
+static void on_looked_to_remove(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct look *l = ctx;
+    struct replied *done = looked(l, why, f);
+    if (done)
+        request_finish(l->work->r, done);
+}
+
+struct replied *azblob_delete(struct request *r)
+{
+    struct blob b;
+    struct err e;
+    if (blob_of(r, &b, &e) < 0)
+        return reply_err(r, &e);
+    struct look *l = arena_alloc(&r->arena, sizeof *l);
+    *l = (struct look){blob_work(r, &b), remove_it};
+    files_facts(azstorage_of(r)->files, &b.at, on_looked_to_remove, l);
+    return reply_later(r);
+}
+
+int blob_md5(struct request *r, const char *header, uint8_t out[FILES_MD5], struct err *e)
+{
+    const char *text = request_header(r, header);
+    size_t n;
+    if (!text)
+        return 0;
+    if (sodium_base642bin(out, FILES_MD5, text, strlen(text), NULL, &n, NULL,
+                          sodium_base64_VARIANT_ORIGINAL) == 0 &&
+        n == FILES_MD5)
+        return 1;
+    return err_set(e, AZSTORAGE_MD5, header,
+                   "The MD5 value specified in the request is invalid: '%.60s'. MD5 value must be "
+                   "128 bits and base64-encoded.",
+                   text);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The handlers of blobs and what they share.
+ */
+#ifndef API_AZBLOB_HANDLERS_H
+#define API_AZBLOB_HANDLERS_H
+
+#include "api/azstorage/conditions.h"
+#include "api/azstorage/items.h"
+#include "files/upload.h"
+
+#define BLOB_NAME_MAX 1024 /* characters */
+
+/* What a request is about. */
+struct blob {
+    const char *container;  /* its folder */
+    const char *name;       /* the blob's */
+    struct share_item item; /* what is noted of it; path is `name` */
+    struct file_place at;   /* where its bytes are */
+    bool aside;             /* `at` is not in the container's folder */
+};
+/* Errors: there is no such container; the name is none. */
+int blob_of(struct request *r, struct blob *out, struct err *e) MUST_CHECK;
+/* A place aside for a new version of the blob. */
+void blob_aside(struct request *r, struct blob *b);
+const char *blob_account_folder(struct request *r);
+/* Notes a new version of a blob, and forgets the file aside of the old one. */
+int blob_note(struct request *r, const struct blob *old, const struct share_item *now,
+              struct err *e) MUST_CHECK;
+
+/* A request that waits for files/: kept with it. */
+struct blob_work {
+    struct request *r;
+    struct blob blob;
+    struct share_item item; /* what is to be noted afterwards */
+};
+struct blob_work *blob_work(struct request *r, const struct blob *b);
+
+/* Whether it may be written over, removed or read: conditions and its lease. `f`: NULL: there is
+ * none. */
+int blob_check(struct request *r, const struct blob *b, const struct file_facts *f,
+               struct err *e) MUST_CHECK;
+/* Likewise before anything of it was asked for. */
+int blob_check_lease(struct request *r, const struct share_item *i, bool writes,
+                     struct err *e) MUST_CHECK;
+
+int blob_fault(const struct err *why, enum file_fault fault, struct err *e);
+int blob_not_found(const struct blob *b, struct err *e);
+
+/* ETag and Last-Modified. */
+void blob_state(struct request *r, const struct file_facts *f, const struct share_item *i);
+/* All that GET and HEAD say. */
+void blob_headers(struct request *r, const struct file_facts *f, const struct share_item *i,
+                  const char **type);
+enum blob_type blob_type_of(const struct share_item *i);
+const char *blob_type_name(enum blob_type t);
+
+/* 1: the request says which MD5 (Content-MD5); 0: it does not. */
+int blob_md5(struct request *r, const char *header, uint8_t out[FILES_MD5],
+             struct err *e) MUST_CHECK;
+#define MD5_TEXT 25 /* base64 of 16 bytes, and NUL */
+
+struct replied *azcontainer_create(struct request *r);
+struct replied *azcontainer_get(struct request *r);
+struct replied *azcontainer_delete(struct request *r);
+struct replied *azcontainer_set_metadata(struct request *r);
+struct replied *azcontainer_get_acl(struct request *r);
+struct replied *azcontainer_set_acl(struct request *r);
+struct replied *azcontainers_list(struct request *r);
+struct replied *azblobs_list(struct request *r);
+struct replied *azblob_put(struct request *r);
+struct replied *azblob_get(struct request *r);
+struct replied *azblob_head(struct request *r);
+struct replied *azblob_delete(struct request *r);
+struct replied *azblob_set_metadata(struct request *r);
+struct replied *azblob_set_properties(struct request *r);
+struct replied *azblock_put(struct request *r);
+struct replied *azblocks_get(struct request *r);
+struct replied *azblocks_commit(struct request *r);
+struct replied *azaccount_get(struct request *r);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From the name of a blob to its file. A blob's name may be anything; "/" is only a character of
+ * it. What no file can be called (a//b, .., a/, 300 bytes, a beside a/b) has a file of ours.
+ */
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/azblob/handlers.h"
+#include "model/spec.h"
+#include "scheduler/fleet/fleet.h"
+#include "storage/storage.h"
+
+#define COMPONENT_MAX 255  /* bytes of a file's name, as Linux has it */
+#define PATH_MAX_HERE 3000 /* bytes of a path, leaving room for the folder's */
+
+static bool can_be_file(const char *name)
+{
+    if (strlen(name) > PATH_MAX_HERE)
+        return false;
+    for (const char *p = name;; p++) {
+        size_t n = strcspn(p, "/");
+        bool dots = (n == 1 && p[0] == '.') || (n == 2 && p[0] == '.' && p[1] == '.');
+        if (n == 0 || n > COMPONENT_MAX || dots)
+            return false;
+        p += n;
+        if (!*p)
+            return true;
+    }
+}
+
+static size_t characters(const char *s)
+{
+    size_t n = 0;
+    for (; *s; s++)
+        n += ((unsigned char)*s & 0xc0) != 0x80;
+    return n;
+}
+
+/* The account's folder: what is not in a container's own is in hidden folders beside these. */
+const char *blob_account_folder(struct request *r)
+{
+    return arena_printf(&r->arena, "%s/%s", azstorage_of(r)->storage_dir,
+                        grant_of(r)->account.name);
+}
+
+void blob_aside(struct request *r, struct blob *b)
+{
+    char name[33];
+    unsigned char random[16];
+    randombytes_buf(random, sizeof random);
+    sodium_bin2hex(name, sizeof name, random, sizeof random);
+    b->aside = true;
+    b->at = (struct file_place){
+        blob_account_folder(r),
+        arena_printf(&r->arena, ".aside/%lld/%s", (long long)grant_of(r)->share.id, name)};
+}
+
+int blob_of(struct request *r, struct blob *out, struct err *e)
+{
+    const struct grant *g = grant_of(r);
+    *out = (struct blob){.name = r->rest};
+    if (plane_share(r, e) < 0)
+        return -1;
+    if (!*out->name || characters(out->name) > BLOB_NAME_MAX)
+        return err_set(e, ERR_INVALID_NAME, NULL,
+                       "The blob's name has %zu characters; it must have 1 to %d.",
+                       characters(out->name), BLOB_NAME_MAX);
+    const struct mount_volume v = {
+        .kind = MOUNT_AZURE_BLOB, .account = g->account.name, .share = g->share.name};
+    out->container = fleet_share_path(azstorage_of(r)->storage_dir, &r->arena, &v);
+    if (item_load(r, out->name, &out->item, e) < 0)
+        return -1;
+    out->aside = out->item.aside != NULL;
+    out->at = out->aside ? (struct file_place){blob_account_folder(r), out->item.aside}
+                         : (struct file_place){out->container, out->name};
+    if (!out->aside && !can_be_file(out->name))
+        blob_aside(r, out);
+    return 0;
+}
+
+static void gone(void *ctx, const struct err *why, const struct file_result *f)
+{
+    (void)ctx, (void)why, (void)f; /* what is left is a file that nobody sees */
+}
+
+int blob_note(struct request *r, const struct blob *old, const struct share_item *now,
+              struct err *e)
+{
+    if (st_item_put(azstorage_of(r)->storage, now, e) < 0)
+        return -1;
+    const char *was = old->item.aside;
+    if (was && (!now->aside || strcmp(was, now->aside) != 0)) {
+        const struct file_place at = {blob_account_folder(r), was};
+        files_remove_file(azstorage_of(r)->files, &at, gone, NULL);
+    }
+    return 0;
+}
+
+static void work_free(void *ctx)
+{
+    (void)ctx; /* the request's arena has it */
+}
+
+struct blob_work *blob_work(struct request *r, const struct blob *b)
+{
+    struct blob_work *w = arena_alloc(&r->arena, sizeof *w);
+    *w = (struct blob_work){.r = r, .blob = *b, .item = b->item};
+    request_keep(r, w, work_free);
+    return w;
+}
+
+/* --- errors --------------------------------------------------------------------------------- */
+
+int blob_not_found(const struct blob *b, struct err *e)
+{
+    return err_set(e, AZSTORAGE_BLOB_NOT_FOUND, NULL,
+                   "The specified blob does not exist: '%.200s'.", b->name);
+}
+
+static const struct {
+    int kind;
+    const char *text;
+} faults[FILE_FAULTS] = {
+    [FILE_MISSING] = {AZSTORAGE_BLOB_NOT_FOUND, "The specified blob does not exist."},
+    [FILE_PARENT_MISSING] = {AZSTORAGE_BLOB_NOT_FOUND, "The specified blob does not exist."},
+    [FILE_IS_FILE] = {AZSTORAGE_BLOB_EXISTS, "The specified blob already exists."},
+    [FILE_IS_DIRECTORY] = {AZSTORAGE_BLOB_NOT_FOUND, "The specified blob does not exist."},
+    [FILE_SPECIAL] = {AZSTORAGE_BLOB_NOT_FOUND, "There is something of that name in the "
+                                                "container's folder that is no file."},
+    [FILE_LEADS_OUT] = {AZSTORAGE_BLOB_NOT_FOUND, "There is a link that leads out of the "
+                                                  "container's folder."},
+    [FILE_BEYOND_END] = {AZSTORAGE_RANGE, "The range specified is invalid for the current size of "
+                                          "the resource."},
+    [FILE_MD5_WRONG] = {AZSTORAGE_MD5_MISMATCH, "The MD5 value specified in the request did not "
+                                                "match with the MD5 value calculated by the "
+                                                "server."},
+    [FILE_TOO_LARGE] = {ERR_BODY_TOO_LARGE, "The file system cannot hold a file that large."},
+    [FILE_FULL] = {AZSTORAGE_FULL, "There is no room left on the disk that holds the container."},
+    [FILE_FORBIDDEN] = {AZSTORAGE_READ_ONLY_FILE, "The daemon may not do that in the container's "
+                                                  "folder."},
+};
+
+int blob_fault(const struct err *why, enum file_fault fault, struct err *e)
+{
+    if (why->code == ERR_UNAVAILABLE || !faults[fault].text)
+        return err_set(e, why->code == ERR_UNAVAILABLE ? ERR_UNAVAILABLE : ERR_IO, NULL,
+                       "The container cannot be used: %s.", why->msg);
+    return err_set(e, faults[fault].kind, NULL, "%s", faults[fault].text);
+}
+
+/* --- leases --------------------------------------------------------------------------------- */
+
+/* Whether there is a lease that keeps others off now. */
+static bool is_leased(const struct share_item *i, int64_t now_us)
+{
+    bool held = i->lease_state == LEASE_LEASED || i->lease_state == LEASE_BREAKING;
+    return held && (i->lease_until_us == 0 || i->lease_until_us > now_us);
+}
+
+int blob_check_lease(struct request *r, const struct share_item *i, bool writes, struct err *e)
+{
+    const char *id = request_header(r, "x-ms-lease-id");
+    if (!is_leased(i, r->now_us)) {
+        if (!id)
+            return 0;
+        return err_set(e, i->lease_id ? AZSTORAGE_LEASE_LOST : AZSTORAGE_LEASE_NOT_BLOB,
+                       "x-ms-lease-id",
+                       i->lease_id ? "A lease ID was specified, but the lease for the blob has "
+                                     "expired."
+                                   : "There is currently no lease on the blob.");
+    }
+    if (!id && writes)
+        return err_set(e, AZSTORAGE_LEASE_MISSING, "x-ms-lease-id",
+                       "There is currently a lease on the blob and no lease ID was specified in "
+                       "the request.");
+    if (id && strcasecmp(id, i->lease_id ? i->lease_id : "") != 0)
+        return err_set(e, AZSTORAGE_LEASE_BLOB, "x-ms-lease-id",
+                       "The lease ID specified did not match the lease ID for the blob.");
+    return 0;
+}
+
+int blob_check(struct request *r, const struct blob *b, const struct file_facts *f, struct err *e)
+{
+    const struct condition_state now = {.exists = f != NULL,
+                                        .etag = f ? item_etag(f, &b->item) : 0,
+                                        .modified_us = f ? f->mtime_us : 0};
+    bool reads = strcmp(r->method, "GET") == 0 || strcmp(r->method, "HEAD") == 0;
+    if (!f && conditions_want_new(r))
+        return 0;
+    if (f && !reads && conditions_want_new(r) && strcmp(r->method, "DELETE") != 0)
+        return err_set(e, AZSTORAGE_BLOB_EXISTS, NULL, "The specified blob already exists.");
+    if (conditions_check(r, &now, e) < 0)
+        return -1;
+    return f ? blob_check_lease(r, &b->item, !reads, e) : 0;
+}

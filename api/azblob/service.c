@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Blobs as a service: its rows, and what each needs of whoever asks.
+ */
+#include "api/azblob/azblob.h"
+#include "api/azblob/handlers.h"
+
+#define ANY       "/{container}?restype=container"
+#define BLOB      "/{container}/{path*}?restype="
+#define BLOCKLIST ROUTE_XML | ROUTE_BODY_KIB(8 * 1024)
+
+#define ROWS(X)                                                                                    \
+    X("PUT", ANY "&comp=", 0, azcontainer_create, "Container_Create", 'c', "cw", NULL)             \
+    X("GET", ANY "&comp=", 0, azcontainer_get, "Container_GetProperties", 'c', "r", NULL)          \
+    X("HEAD", ANY "&comp=", 0, azcontainer_get, "Container_GetProperties", 'c', "r", NULL)         \
+    X("DELETE", ANY "&comp=", 0, azcontainer_delete, "Container_Delete", 'c', "d", NULL)           \
+    X("PUT", ANY "&comp=metadata", 0, azcontainer_set_metadata, "Container_SetMetadata", 'c', "w", \
+      NULL)                                                                                        \
+    X("GET", ANY "&comp=metadata", 0, azcontainer_get, "Container_GetMetadata", 'c', "r", NULL)    \
+    X("HEAD", ANY "&comp=metadata", 0, azcontainer_get, "Container_GetMetadata", 'c', "r", NULL)   \
+    X("GET", ANY "&comp=acl", 0, azcontainer_get_acl, "Container_GetAccessPolicy", 'c', NULL,      \
+      NULL)                                                                                        \
+    X("HEAD", ANY "&comp=acl", 0, azcontainer_get_acl, "Container_GetAccessPolicy", 'c', NULL,     \
+      NULL)                                                                                        \
+    X("PUT", ANY "&comp=acl", ROUTE_XML, azcontainer_set_acl, "Container_SetAccessPolicy", 'c',    \
+      NULL, NULL)                                                                                  \
+    X("PUT", BLOB "&comp=", ROUTE_STREAM, azblob_put, "BlockBlob_Upload", 'o', "cw", "cw")         \
+    X("GET", BLOB "&comp=", 0, azblob_get, "Blob_Download", 'o', "r", "r")                         \
+    X("HEAD", BLOB "&comp=", 0, azblob_head, "Blob_GetProperties", 'o', "r", "r")                  \
+    X("DELETE", BLOB "&comp=", 0, azblob_delete, "Blob_Delete", 'o', "d", "d")                     \
+    X("PUT", BLOB "&comp=metadata", 0, azblob_set_metadata, "Blob_SetMetadata", 'o', "w", "w")     \
+    X("GET", BLOB "&comp=metadata", 0, azblob_head, "Blob_GetMetadata", 'o', "r", "r")             \
+    X("HEAD", BLOB "&comp=metadata", 0, azblob_head, "Blob_GetMetadata", 'o', "r", "r")            \
+    X("PUT", BLOB "&comp=properties", 0, azblob_set_properties, "Blob_SetHttpHeaders", 'o', "w",   \
+      "w")
+
+static const struct route routes[] = {ROWS(PLANE_ROUTE)};
+static const struct storage_need needs[] = {ROWS(PLANE_NEED)};
+
+static const struct plane plane = {.service = SAS_BLOB,
+                                   .kind = SHARE_BLOBS,
+                                   .server = "Windows-Azure-Blob/1.0 Microsoft-HTTPAPI/2.0",
+                                   .share = "container",
+                                   .no_share = AZSTORAGE_CONTAINER_NOT_FOUND,
+                                   .needs = needs};
+
+static int may(struct request *r, struct err *e)
+{
+    return plane_may(r, &plane, e);
+}
+
+const struct service azblob_service = {
+    .name = "azblob",
+    .routes = routes,
+    .n_routes = sizeof routes / sizeof routes[0],
+    .versions = VERSIONS_NONE,
+    .may = may,
+    .audiences = AUDIENCE_STORAGE,
+    .body_max = REQUEST_BODY_MAX,
+    .words = plane_words,
+    .error = plane_error,
+    .headers = plane_headers,
+    .own_headers = true,
+};

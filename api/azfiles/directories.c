@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Directories of shares.
+ */
+#include "api/azfiles/handlers.h"
+#include "storage/storage.h"
+
+static struct replied *created(struct azfile_change *c, const struct err *why,
+                               const struct file_result *f)
+{
+    struct request *r = c->r;
+    struct err e;
+    if (why) {
+        azfile_fault(why, f->fault, &e);
+        if (f->fault == FILE_IS_DIRECTORY)
+            err_set(&e, AZSTORAGE_EXISTS, NULL, "The specified resource already exists.");
+        return reply_err(r, &e);
+    }
+    struct storage *st = azstorage_of(r)->storage;
+    int rc = c->item.metadata ? st_item_put(st, &c->item, &e)
+                              : st_item_remove(st, c->item.share_id, c->item.path, &e);
+    if (rc < 0)
+        return reply_err(r, &e);
+    azfile_state(r, &f->facts, &c->item);
+    reply_header_text(r, "x-ms-request-server-encrypted", "true");
+    return reply_empty(r, 201);
+}
+
+static void on_created(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct azfile_change *c = ctx;
+    request_finish(c->r, created(c, why, f));
+}
+
+struct replied *azdirectory_create(struct request *r)
+{
+    struct azfile at;
+    struct err e;
+    const char *metadata;
+    if (azfile_of(r, &at, &e) < 0 || metadata_read(r, &metadata, &e) < 0)
+        return reply_err(r, &e);
+    struct azfile_change *c = azfile_change(r, &at);
+    c->item = (struct share_item){.share_id = grant_of(r)->share.id,
+                                  .path = at.path,
+                                  .metadata = metadata,
+                                  .lease_state = LEASE_AVAILABLE,
+                                  .created_us = r->now_us};
+    const struct file_place place = {at.folder, at.path};
+    files_make_directory(azstorage_of(r)->files, &place, 0777, on_created, c);
+    return reply_later(r);
+}
+
+static struct replied *show(struct azfile_change *c, const struct err *why,
+                            const struct file_result *f)
+{
+    struct request *r = c->r;
+    struct err e;
+    struct share_item item;
+    if (why) {
+        azfile_fault(why, f->fault, &e);
+        return reply_err(r, &e);
+    }
+    if (!f->facts.is_directory) {
+        err_set(&e, AZSTORAGE_NOT_FOUND, NULL, "The specified resource does not exist.");
+        return reply_err(r, &e);
+    }
+    if (item_load(r, c->at.path, &item, &e) < 0)
+        return reply_err(r, &e);
+    azfile_state(r, &f->facts, &item);
+    metadata_reply(r, item.metadata);
+    reply_header_text(r, "x-ms-server-encrypted", "true");
+    return reply_empty(r, 200);
+}
+
+static void on_facts(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct azfile_change *c = ctx;
+    request_finish(c->r, show(c, why, f));
+}
+
+struct replied *azdirectory_get(struct request *r)
+{
+    struct azfile at;
+    struct err e;
+    if (azfile_of(r, &at, &e) < 0)
+        return reply_err(r, &e);
+    const struct file_place place = {at.folder, at.path};
+    files_facts(azstorage_of(r)->files, &place, on_facts, azfile_change(r, &at));
+    return reply_later(r);
+}

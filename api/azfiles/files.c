@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files of shares: made, sent, and looked at.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "api/azfiles/handlers.h"
+#include "api/azstorage/link.h"
+#include "storage/storage.h"
+
+#define SIZE_MAX_BYTES (INT64_C(4) << 40) /* what the service allows: 4 TiB */
+
+/* --- made ----------------------------------------------------------------------------------- */
+
+static int read_size(struct request *r, uint64_t *out, struct err *e)
+{
+    const char *text = request_header(r, "x-ms-content-length"), *name = "x-ms-content-length";
+    char *end;
+    if (!text)
+        return err_set(e, AZSTORAGE_HEADER_MISSING, name,
+                       "An HTTP header that's mandatory for this request is not specified: %s.",
+                       name);
+    errno = 0;
+    unsigned long long n = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || errno || n > (unsigned long long)SIZE_MAX_BYTES)
+        return err_set(e, AZSTORAGE_HEADER, name,
+                       "The value for one of the HTTP headers is not in the correct format: %s is "
+                       "'%.40s'; it must be a number of bytes, at most 4 TiB.",
+                       name, text);
+    *out = n;
+    return 0;
+}
+
+static int check_type(struct request *r, struct err *e)
+{
+    const char *type = request_header(r, "x-ms-type");
+    if (type && strcasecmp(type, "file") == 0)
+        return 0;
+    if (!type)
+        return err_set(e, AZSTORAGE_HEADER_MISSING, "x-ms-type",
+                       "An HTTP header that's mandatory for this request is not specified: "
+                       "x-ms-type, which must be 'file'.");
+    return err_set(e, AZSTORAGE_HEADER, "x-ms-type", "x-ms-type is '%.40s'; it must be 'file'.",
+                   type);
+}
+
+static struct replied *created(struct azfile_change *c, const struct err *why,
+                               const struct file_result *f)
+{
+    struct request *r = c->r;
+    struct err e;
+    if (why) {
+        azfile_fault(why, f->fault, &e);
+        return reply_err(r, &e);
+    }
+    item_set_file(&c->item, &f->facts);
+    struct storage *st = azstorage_of(r)->storage;
+    bool noted = c->item.metadata || c->item.properties || c->item.md5;
+    int rc = noted ? st_item_put(st, &c->item, &e)
+                   : st_item_remove(st, c->item.share_id, c->item.path, &e);
+    if (rc < 0)
+        return reply_err(r, &e);
+    azfile_state(r, &f->facts, &c->item);
+    reply_header_text(r, "x-ms-request-server-encrypted", "true");
+    return reply_empty(r, 201);
+}
+
+static void on_created(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct azfile_change *c = ctx;
+    request_finish(c->r, created(c, why, f));
+}
+
+struct replied *azfile_create(struct request *r)
+{
+    struct azfile at;
+    struct err e;
+    struct files_make make = {.mode = 0666};
+    struct share_item item = {.lease_state = LEASE_AVAILABLE, .created_us = r->now_us};
+    if (azfile_of(r, &at, &e) < 0 || check_type(r, &e) < 0 || read_size(r, &make.size, &e) < 0 ||
+        metadata_read(r, &item.metadata, &e) < 0 ||
+        properties_read(r, "x-ms-", &item.properties, &e) < 0)
+        return reply_err(r, &e);
+    item.share_id = grant_of(r)->share.id;
+    item.path = at.path;
+    item.md5 = property_given(r, "x-ms-", "content-md5");
+    struct azfile_change *c = azfile_change(r, &at);
+    c->item = item;
+    make.at = (struct file_place){at.folder, at.path};
+    files_make_file(azstorage_of(r)->files, &make, on_created, c);
+    return reply_later(r);
+}
+
+/* --- sent, looked at ------------------------------------------------------------------------ */
+
+static int show(struct request *r, const struct file_facts *facts, const char **type, struct err *e)
+{
+    struct azfile at;
+    struct share_item item;
+    if (azfile_of(r, &at, e) < 0 || item_load(r, at.path, &item, e) < 0)
+        return -1;
+    azfile_state(r, facts, &item);
+    properties_reply(r, &item, type);
+    if (item.md5 && item_is_of(&item, facts))
+        reply_header_text(r, range_header(r) ? "x-ms-content-md5" : "Content-MD5", item.md5);
+    metadata_reply(r, item.metadata);
+    reply_header_text(r, "x-ms-type", "File");
+    reply_header_text(r, "x-ms-server-encrypted", "true");
+    reply_header_text(r, "x-ms-lease-status", "unlocked");
+    reply_header_text(r, "x-ms-lease-state", "available");
+    return 0;
+}
+
+struct replied *azfile_get(struct request *r)
+{
+    struct azfile at;
+    struct err e;
+    if (azfile_of(r, &at, &e) < 0)
+        return reply_err(r, &e);
+    const struct file_reply what = {.folder = at.folder,
+                                    .path = at.path,
+                                    .range = range_header(r),
+                                    .look = show,
+                                    .missing = AZSTORAGE_NOT_FOUND};
+    return reply_file(r, azstorage_of(r)->files, &what);
+}
+
+static struct replied *looked(struct azfile_change *c, const struct err *why,
+                              const struct file_result *f)
+{
+    struct request *r = c->r;
+    struct err e;
+    const char *type = "application/octet-stream";
+    if (why) {
+        azfile_fault(why, f->fault, &e);
+        return reply_err(r, &e);
+    }
+    if (f->facts.is_directory) {
+        err_set(&e, AZSTORAGE_NOT_FOUND, NULL, "The specified resource does not exist.");
+        return reply_err(r, &e);
+    }
+    if (show(r, &f->facts, &type, &e) < 0)
+        return reply_err(r, &e);
+    return reply_length(r, type, f->facts.size);
+}
+
+static void on_facts(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct azfile_change *c = ctx;
+    request_finish(c->r, looked(c, why, f));
+}
+
+struct replied *azfile_head(struct request *r)
+{
+    struct azfile at;
+    struct err e;
+    if (azfile_of(r, &at, &e) < 0)
+        return reply_err(r, &e);
+    const struct file_place place = {at.folder, at.path};
+    files_facts(azstorage_of(r)->files, &place, on_facts, azfile_change(r, &at));
+    return reply_later(r);
+}

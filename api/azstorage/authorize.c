@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Who may use a storage account's data: whoever signs with one of its keys, has a signature made
+ * with one, or a token of this daemon; and anybody, where a container is public.
+ * https://learn.microsoft.com/rest/api/storageservices/authorize-requests-to-azure-storage
+ */
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "api/azstorage/devstore.h"
+#include "api/azstorage/plane.h"
+#include "api/http/auth.h"
+#include "api/http/url.h"
+#include "storage/storage.h"
+
+/* How far the date of a signed request may be from ours. */
+#define SKEW_US (15 * 60 * INT64_C(1000000))
+
+#define SECONDARY "-secondary"
+
+#define REFUSED                                                                                    \
+    "Server failed to authenticate the request. Make sure the value of Authorization header is "   \
+    "formed correctly including the signature."
+
+/* --- refusals ------------------------------------------------------------------------------- */
+
+static int refused(struct request *r, const char *detail, struct err *e)
+{
+    grant_of(r)->detail = detail;
+    LOG_INFO(r->config->log, "storage.not_authenticated", LF_STR("account", r->label),
+             LF_STR("from", request_peer(r)), LF_STR("why", detail),
+             LF_STR("req", r->correlation_id));
+    return err_set(e, AZSTORAGE_AUTHENTICATION, NULL, REFUSED);
+}
+
+/* For a signature that is none of the computed ones: people debug by the signed text. */
+static int wrong_signature(struct request *r, const char *sent, const struct strbuf *signed_text,
+                           struct err *e)
+{
+    struct strbuf b = STRBUF_INIT;
+    strbuf_printf(&b,
+                  "The MAC signature found in the HTTP request '%.100s' is not the same as any "
+                  "computed signature. Server used following string to sign: '",
+                  sent);
+    strbuf_add(&b, signed_text->s, signed_text->len);
+    strbuf_puts(&b, "'.");
+    const char *detail = arena_strdup(&r->arena, b.s);
+    strbuf_free(&b);
+    return refused(r, detail, e);
+}
+
+/* --- signed with a key ---------------------------------------------------------------------- */
+
+static bool made_with(const struct account_keys *keys, const struct strbuf *text, const char *sent)
+{
+    bool same = false;
+    for (int i = 0; i < 2 && !same; i++) {
+        char made[SIGNATURE_SIZE];
+        signature_make(keys->key[i], ACCOUNT_KEY_BYTES, text->s, text->len, made);
+        same = signature_equals(sent, made);
+    }
+    return same;
+}
+
+static int check_date(struct request *r, struct err *e)
+{
+    const char *text = request_header(r, "x-ms-date");
+    struct tm tm = {0};
+    if (!text)
+        text = request_header(r, "Date");
+    const char *end = text ? strptime(text, "%a, %d %b %Y %H:%M:%S GMT", &tm) : NULL;
+    if (!end || *end)
+        return refused(r,
+                       arena_printf(&r->arena,
+                                    "The Date header in the request is incorrect: '%.60s'; it must "
+                                    "be like 'Thu, 07 Jun 2018 21:34:00 GMT'.",
+                                    text ? text : ""),
+                       e);
+    int64_t at_us = (int64_t)timegm(&tm) * 1000000;
+    if (at_us >= r->now_us - SKEW_US && at_us <= r->now_us + SKEW_US)
+        return 0;
+    char now[TIMEFMT_SIZE];
+    timefmt_http(r->now_us, now);
+    return refused(r,
+                   arena_printf(&r->arena, "Request date header too old%s: '%.60s'; it is %s here.",
+                                at_us > r->now_us ? " or in the future" : "", text, now),
+                   e);
+}
+
+static int signed_with_key(struct request *r, const struct account_keys *keys, const char *header,
+                           enum shared_key_form form, struct err *e)
+{
+    const char *credentials = strchr(header, ' ') + 1, *colon = strchr(credentials, ':');
+    size_t n = colon ? (size_t)(colon - credentials) : 0;
+    const char *account = arena_lower(&r->arena, arena_strndup(&r->arena, credentials, n));
+    if (!colon ||
+        (strcmp(account, r->label) != 0 && strcmp(account, grant_of(r)->account.name) != 0))
+        return refused(r,
+                       arena_printf(&r->arena,
+                                    "The Authorization header is for the account '%.60s', the "
+                                    "request for '%.60s'.",
+                                    account, r->label),
+                       e);
+    struct signed_head head = {.method = r->method, .path = r->target};
+    head.header = request_headers(r, &head.n_headers);
+    head.query = request_parameters(r, &head.n_query);
+    struct strbuf text = STRBUF_INIT;
+    bool same = false;
+    for (int order = NAME_ORDERS - 1; order >= 0 && !same; order--) {
+        /* The service's own order last: its text is the one to show. */
+        static const enum name_order orders[] = {NAMES_AS_SERVICE, NAMES_AS_ICU, NAMES_BY_BYTE};
+        strbuf_reset(&text);
+        shared_key_text(&head, grant_of(r)->account.name, form, orders[order], &r->arena, &text);
+        same = made_with(keys, &text, colon + 1);
+    }
+    int rc = same ? check_date(r, e) : wrong_signature(r, colon + 1, &text, e);
+    strbuf_free(&text);
+    grant_of(r)->how = GRANT_KEY;
+    return rc;
+}
+
+/* --- a shared access signature -------------------------------------------------------------- */
+
+/* The stored policy that a signature names. */
+static int find_policy(struct request *r, const struct sas *s, struct sas_policy *out,
+                       struct err *e)
+{
+    const char *name = s->field[SAS_POLICY];
+    json_t *all = grant_of(r)->policies ? json_loads(grant_of(r)->policies, 0, NULL) : NULL;
+    size_t i;
+    json_t *one;
+    bool found = false;
+    json_array_foreach(all, i, one) {
+        const char *id = json_string_value(json_object_get(one, "id"));
+        if (!id || strcmp(id, name) != 0)
+            continue;
+        const char *perms = json_string_value(json_object_get(one, "permissions"));
+        const char *start = json_string_value(json_object_get(one, "start"));
+        const char *expiry = json_string_value(json_object_get(one, "expiry"));
+        out->permissions = arena_strdup(&r->arena, perms ? perms : "");
+        found = (!start || sas_time(start, &out->start_us) == 0) &&
+                (!expiry || sas_time(expiry, &out->expiry_us) == 0);
+    }
+    json_decref(all);
+    return found
+               ? 0
+               : refused(r,
+                         arena_printf(&r->arena,
+                                      "The stored access policy '%.64s' (si) is not there.", name),
+                         e);
+}
+
+static const char *decoded_path(struct request *r)
+{
+    const char *path = url_decode(&r->arena, r->path, strlen(r->path));
+    return path ? path : r->path;
+}
+
+static int check_use(struct request *r, const struct sas *s, struct err *e)
+{
+    struct grant *g = grant_of(r);
+    const struct storage_need *need = &g->plane->needs[r->route - r->service->routes];
+    const char *wanted = s->kind == SAS_OF_ACCOUNT ? need->by_account : need->by_service;
+    struct sas_policy policy = {.permissions = ""};
+    if (s->field[SAS_POLICY] && find_policy(r, s, &policy, e) < 0)
+        return -1;
+    const char *own = s->field[SAS_PERMISSIONS];
+    g->perms = arena_concat(&r->arena, own ? own : "", policy.permissions);
+    const struct sas_use use = {.now_us = r->now_us,
+                                .peer = request_peer(r),
+                                .https = request_is_tls(r),
+                                .service = g->plane->service == SAS_FILE ? 'f' : 'b',
+                                .resource_type = need->resource,
+                                .permissions = wanted ? wanted : "",
+                                .policy = s->field[SAS_POLICY] ? &policy : NULL};
+    if (sas_check(s, &use, e) < 0)
+        return -1;
+    if (wanted)
+        return 0;
+    return err_set(e, AZSTORAGE_PERMISSION, NULL,
+                   "This request is not authorized to perform this operation: no signature of a "
+                   "%s permits it, only an account's or the key itself.",
+                   g->plane->share);
+}
+
+static int with_sas(struct request *r, const struct account_keys *keys, struct err *e)
+{
+    struct grant *g = grant_of(r);
+    const struct sas *s = &g->sas;
+    struct strbuf text = STRBUF_INIT;
+    g->how = GRANT_SAS;
+    if (s->kind == SAS_DELEGATED)
+        return err_set(e, AZSTORAGE_AUTHENTICATION, NULL,
+                       "This signature is a user delegation's (skoid), which is not served yet.");
+    sas_text(s, g->plane->service, g->account.name, sas_path(s, decoded_path(r), &r->arena),
+             &r->arena, &text);
+    int rc = made_with(keys, &text, s->field[SAS_SIGNATURE])
+                 ? 0
+                 : wrong_signature(r, s->field[SAS_SIGNATURE], &text, e);
+    strbuf_free(&text);
+    return rc < 0 ? -1 : check_use(r, s, e);
+}
+
+/* --- all ways ------------------------------------------------------------------------------- */
+
+/* Without anything: what is public may be read. */
+static int as_anybody(struct request *r, struct err *e)
+{
+    const struct grant *g = grant_of(r);
+    const struct storage_need *need = &g->plane->needs[r->route - r->service->routes];
+    bool reads = strcmp(r->method, "GET") == 0 || strcmp(r->method, "HEAD") == 0;
+    enum public_access access =
+        g->has_share && g->plane->kind == SHARE_BLOBS ? g->share.public_access : PUBLIC_NONE;
+    if (reads && ((access == PUBLIC_CONTAINER && need->by_service) ||
+                  (access == PUBLIC_BLOB && need->resource == 'o')))
+        return 0;
+    return err_set(e, ERR_NO_TOKEN, NULL,
+                   "Server failed to authenticate the request. It must have an Authorization "
+                   "header, or a shared access signature in its query.");
+}
+
+static int authorize(struct request *r, const struct account_keys *keys, struct err *e)
+{
+    const char *header = request_header(r, "Authorization");
+    size_t n;
+    const struct named_value *query = request_parameters(r, &n);
+    int has_sas = sas_read(query, n, &grant_of(r)->sas, e);
+    if (has_sas < 0)
+        return -1;
+    if (header && has_sas)
+        return err_set(e, AZSTORAGE_TWO_WAYS, NULL,
+                       "The request has both an Authorization header and a signature in its "
+                       "query; it must have one of them.");
+    if (has_sas)
+        return with_sas(r, keys, e);
+    if (!header)
+        return as_anybody(r, e);
+    if (strncasecmp(header, "SharedKey ", 10) == 0)
+        return signed_with_key(r, keys, header, SHARED_KEY, e);
+    if (strncasecmp(header, "SharedKeyLite ", 14) == 0)
+        return signed_with_key(r, keys, header, SHARED_KEY_LITE, e);
+    grant_of(r)->how = GRANT_TOKEN;
+    return auth_check(r, e);
+}
+
+/* "acct-secondary" is the account, to be read. */
+static const char *account_of(struct request *r, bool *secondary)
+{
+    size_t n = strlen(r->label), m = strlen(SECONDARY);
+    *secondary = n > m && strcmp(r->label + n - m, SECONDARY) == 0;
+    return *secondary ? arena_strndup(&r->arena, r->label, n - m) : r->label;
+}
+
+static int find_account(struct request *r, struct grant *g, struct err *e)
+{
+    struct storage *st = azstorage_of(r)->storage;
+    const char *name = account_of(r, &g->secondary);
+    int rc = st_account_by_name(st, &r->arena, name, &g->account, e);
+    if (rc == 0)
+        return err_set(e, AZSTORAGE_NO_ACCOUNT, NULL,
+                       "There is no storage account '%.60s' here; 'az storage account create' "
+                       "makes one.",
+                       name);
+    if (rc < 0 || r->n_segments == 0)
+        return rc < 0 ? -1 : 0;
+    rc =
+        st_share_by_name(st, &r->arena, g->account.id, g->plane->kind, r->segment[0], &g->share, e);
+    g->has_share = rc > 0 && g->share.state == SHARE_THERE;
+    g->policies = g->has_share ? g->share.acl : NULL;
+    return rc < 0 ? -1 : 0;
+}
+
+int plane_may(struct request *r, const struct plane *plane, struct err *e)
+{
+    struct grant *g = arena_alloc(&r->arena, sizeof *g);
+    struct account_keys keys;
+    r->grant = g;
+    g->plane = plane;
+    if (plane_read_version(r, e) < 0 || find_account(r, g, e) < 0 ||
+        st_account_keys(azstorage_of(r)->storage, g->account.id, &keys, e) < 0)
+        return -1;
+    if (r->door->service && strcmp(g->account.name, DEVSTORE_ACCOUNT) == 0)
+        devstore_key(keys.key[1]);
+    int rc = authorize(r, &keys, e);
+    st_account_forget_keys(&keys);
+    if (rc == 0 && g->secondary && strcmp(r->method, "GET") != 0 && strcmp(r->method, "HEAD") != 0)
+        return err_set(e, AZSTORAGE_READ_ONLY, NULL,
+                       "The account's secondary location can only be read.");
+    return rc;
+}
+
+bool grant_has(const struct grant *g, char permission)
+{
+    return g->how != GRANT_SAS || strchr(g->perms, permission) != NULL;
+}

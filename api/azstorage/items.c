@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/azstorage/items.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/jsontext.h"
+#include "storage/storage.h"
+
+/* --- ETags ---------------------------------------------------------------------------------- */
+
+/* splitmix64 (https://prng.di.unimi.it/splitmix64.c). */
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+    h = (h ^ v) + UINT64_C(0x9e3779b97f4a7c15);
+    h = (h ^ (h >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    h = (h ^ (h >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return h ^ (h >> 31);
+}
+
+uint64_t item_etag(const struct file_facts *f, const struct share_item *i)
+{
+    uint64_t h = mix(f->inode, f->size);
+    h = mix(h, (uint64_t)f->mtime_ns);
+    h = mix(h, i ? (uint64_t)i->revision : 0);
+    return (UINT64_C(8) << 56) | (h >> 8); /* 15 digits, as the service's have */
+}
+
+bool item_is_of(const struct share_item *i, const struct file_facts *f)
+{
+    return i->inode == (int64_t)f->inode && i->size == (int64_t)f->size &&
+           i->mtime_ns == f->mtime_ns;
+}
+
+void item_set_file(struct share_item *i, const struct file_facts *f)
+{
+    i->inode = (int64_t)f->inode;
+    i->size = (int64_t)f->size;
+    i->mtime_ns = f->mtime_ns;
+}
+
+int item_load(struct request *r, const char *path, struct share_item *out, struct err *e)
+{
+    const struct grant *g = grant_of(r);
+    int rc = st_item_get(azstorage_of(r)->storage, &r->arena, g->share.id, path, out, e);
+    if (rc == 0)
+        *out = (struct share_item){
+            .share_id = g->share.id, .path = path, .lease_state = LEASE_AVAILABLE};
+    return rc < 0 ? -1 : 0;
+}
+
+/* --- properties ----------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;       /* of a reply's header */
+    const char *given;      /* behind the prefix of a request's */
+    enum sas_field instead; /* of a signature */
+} properties[] = {
+    {"Content-Type", "content-type", SAS_TYPE},
+    {"Content-Encoding", "content-encoding", SAS_ENCODING},
+    {"Content-Language", "content-language", SAS_LANGUAGE},
+    {"Content-Disposition", "content-disposition", SAS_DISPOSITION},
+    {"Cache-Control", "cache-control", SAS_CACHE_CONTROL},
+};
+#define PROPERTIES (sizeof properties / sizeof properties[0])
+
+const char *property_given(struct request *r, const char *prefix, const char *name)
+{
+    char header[64];
+    snprintf(header, sizeof header, "%s%s", prefix, name);
+    return request_header(r, header);
+}
+
+int properties_read(struct request *r, const char *prefix, const char **out, struct err *e)
+{
+    json_t *doc = json_object();
+    int rc = 0;
+    for (size_t i = 0; i < PROPERTIES && rc == 0; i++) {
+        const char *value = property_given(r, prefix, properties[i].given);
+        if (!value || !*value)
+            continue;
+        if (json_object_set_new(doc, properties[i].name, json_string(value)) < 0)
+            rc = err_set(e, AZSTORAGE_HEADER, properties[i].given,
+                         "The header %s%s has bytes that are not UTF-8.", prefix,
+                         properties[i].given);
+    }
+    char *text = rc == 0 && json_object_size(doc) > 0 ? jsontext(doc) : NULL;
+    *out = text ? arena_strdup(&r->arena, text) : NULL;
+    free(text);
+    json_decref(doc);
+    return rc;
+}
+
+const char *property_of(struct request *r, const char *given, const char *name)
+{
+    json_t *doc = given ? json_loads(given, 0, NULL) : NULL;
+    const char *value = json_string_value(json_object_get(doc, name));
+    value = value ? arena_strdup(&r->arena, value) : NULL;
+    json_decref(doc);
+    return value;
+}
+
+void properties_reply(struct request *r, const struct share_item *i, const char **type)
+{
+    const struct grant *g = grant_of(r);
+    json_t *doc = i->properties ? json_loads(i->properties, 0, NULL) : NULL;
+    for (size_t k = 0; k < PROPERTIES; k++) {
+        const char *value = json_string_value(json_object_get(doc, properties[k].name));
+        if (g->how == GRANT_SAS && g->sas.field[properties[k].instead])
+            value = g->sas.field[properties[k].instead];
+        if (!value)
+            continue;
+        value = arena_strdup(&r->arena, value);
+        if (properties[k].instead == SAS_TYPE)
+            *type = value;
+        else
+            reply_header_text(r, properties[k].name, value);
+    }
+    json_decref(doc);
+}
+
+/* --- the rest ------------------------------------------------------------------------------- */
+
+void item_time(int64_t ns, char out[ITEM_TIME_SIZE])
+{
+    char seconds[TIMEFMT_SIZE];
+    int64_t part = ns % 1000000000;
+    part += part < 0 ? 1000000000 : 0;
+    timefmt_seconds((ns - part) / 1000, seconds);
+    seconds[strcspn(seconds, "Z")] = '\0';
+    snprintf(out, ITEM_TIME_SIZE, "%s.%07dZ", seconds, (int)(part / 100));
+}

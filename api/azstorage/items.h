@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What replies say of a file or blob, from its file and from what is noted beside it (struct
+ * share_item). Files are the truth: whoever writes one gives it a new ETag.
+ */
+#ifndef API_AZSTORAGE_ITEMS_H
+#define API_AZSTORAGE_ITEMS_H
+
+#include "api/azstorage/plane.h"
+#include "files/files.h"
+
+/* Differs as soon as the file, or what is noted of it, does. `i`: NULL: nothing is noted. */
+uint64_t item_etag(const struct file_facts *f, const struct share_item *i);
+/* Whether what was noted of the bytes (md5, blocks) is still of these. */
+bool item_is_of(const struct share_item *i, const struct file_facts *f);
+/* Notes that it is. */
+void item_set_file(struct share_item *i, const struct file_facts *f);
+
+/* What is noted; without a row, or a share, it is empty. -1: err. */
+int item_load(struct request *r, const char *path, struct share_item *out,
+              struct err *e) MUST_CHECK;
+
+/* The properties that a request gives in headers of this prefix ("x-ms-" or "x-ms-blob-"):
+ * JSON text, NULL if it gives none. */
+int properties_read(struct request *r, const char *prefix, const char **out,
+                    struct err *e) MUST_CHECK;
+/* Adds them to a reply, but for the type, and with what a signature says instead (rscc, ...). */
+void properties_reply(struct request *r, const struct share_item *i, const char **type);
+/* Whether a request gives this property, "Content-MD5", and its value. NULL: no. */
+const char *property_given(struct request *r, const char *prefix, const char *name);
+/* A property by its name in that text; NULL: it is not there. */
+const char *property_of(struct request *r, const char *given, const char *name);
+
+/* 2019-05-09T01:19:19.6861907Z, of ns since 1970. */
+#define ITEM_TIME_SIZE 64
+void item_time(int64_t ns, char out[ITEM_TIME_SIZE]);
+
+#endif

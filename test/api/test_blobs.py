@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: MIT
+"""Blobs: containers are folders, and blobs the files in them."""
+
+import base64
+import hashlib
+
+import pytest
+from azure.storage.blob import BlobServiceClient
+from support.storage import ACCOUNT, KEY, StorageDaemon, encoded
+
+
+@pytest.fixture(scope="module")
+def daemon():
+    with StorageDaemon() as d:
+        yield d
+
+
+@pytest.fixture
+def client(daemon):
+    return BlobServiceClient(daemon.blob.url, credential=KEY, max_single_put_size=8 << 20)
+
+
+@pytest.fixture
+def container(client, request):
+    name = "c" + hashlib.sha256(request.node.name.encode()).hexdigest()[:20]
+    c = client.create_container(name)
+    yield c
+    c.delete_container()
+
+
+@pytest.fixture
+def put(daemon, container):
+    """Puts a blob by its name as it stands in a URL."""
+
+    def put(name, body=b"bytes", **headers):
+        path = f"/{container.container_name}/{name}"
+        return daemon.blob.call("PUT", path, body, x_ms_blob_type="BlockBlob", **headers)
+
+    return put
+
+
+@pytest.fixture
+def call(daemon, container):
+    def call(method, name, body=b"", **headers):
+        return daemon.blob.call(method, f"/{container.container_name}{name}", body, **headers)
+
+    return call
+
+
+def test_a_container_is_made_shown_and_deleted(client):
+    c = client.create_container("first", metadata={"Owner": "me"}, public_access="blob")
+    shown = c.get_container_properties()
+    assert shown.metadata == {"Owner": "me"}
+    assert shown.public_access == "blob"
+    c.set_container_metadata({"k": "v"})
+    changed = c.get_container_properties()
+    assert changed.metadata == {"k": "v"} and changed.etag != shown.etag
+    c.delete_container()
+    assert not c.exists()
+
+
+def test_a_container_has_one_name(daemon, container):
+    again = daemon.blob.call("PUT", f"/{container.container_name}?restype=container")
+    assert (again.status, again.code) == (409, "ContainerAlreadyExists")
+    bad = daemon.blob.call("PUT", "/Bad_Name?restype=container")
+    assert (bad.status, bad.code) == (400, "InvalidResourceName")
+
+
+def test_a_blob_is_a_file_of_the_containers_folder(daemon, container):
+    container.upload_blob("logs/day 1.txt", b"hello")
+    assert (daemon.folder / "blobs" / container.container_name / "logs" / "day 1.txt").read_bytes() == b"hello"
+
+
+def test_a_file_that_a_job_wrote_is_a_blob(daemon, container):
+    file = daemon.folder / "blobs" / container.container_name / "model.bin"
+    file.write_bytes(b"weights")
+    blob = container.get_blob_client("model.bin")
+    assert blob.download_blob().readall() == b"weights"
+    first = blob.get_blob_properties()
+    assert first.blob_type == "BlockBlob" and first.size == 7
+    file.write_bytes(b"weight2")
+    assert blob.get_blob_properties().etag != first.etag
+
+
+@pytest.mark.parametrize("size", [0, 1, 256 << 10, (256 << 10) + 1, 5_000_000])
+def test_bytes_come_back_as_they_were(container, size):
+    body = bytes(range(256)) * (size // 256) + b"x" * (size % 256)
+    made = container.upload_blob("b", body, metadata={"size": str(size)})
+    shown = made.get_blob_properties()
+    assert made.download_blob().readall() == body
+    assert shown.size == size and shown.metadata == {"size": str(size)}
+    assert bytes(shown.content_settings.content_md5) == hashlib.md5(body).digest()
+
+
+def test_a_part_of_a_blob(call, put):
+    put("b", b"0123456789")
+    got = call("GET", "/b", x_ms_range="bytes=2-4", Range="bytes=7-9")
+    assert (got.status, got.body, got.headers["Content-Range"]) == (206, b"234", "bytes 2-4/10")
+    beyond = call("GET", "/b", x_ms_range="bytes=10-")
+    assert (beyond.status, beyond.code, beyond.headers["Content-Range"]) == (416, "InvalidRange", "bytes */10")
+
+
+NAMES = ["a", "a/b", "a//b", "..", "../x", "./y", "a/", "/a", "é ü%+x", "n" * 300, "q?x", "a/../b", "%2e%2e"]
+
+
+def test_names_may_be_anything(daemon, container, put, call):
+    for name in NAMES:
+        assert put(encoded(name).replace("//", "/%2F"), name.encode()).status == 201, name
+    for name in NAMES:
+        got = call("GET", "/" + encoded(name).replace("//", "/%2F"))
+        assert (got.status, got.body) == (200, name.encode()), name
+    folder = daemon.folder / "blobs" / container.container_name
+    assert not (folder.parent / "x").exists() and not (folder / "y").exists()
+    for name in NAMES:
+        assert call("DELETE", "/" + encoded(name).replace("//", "/%2F")).status == 202, name
+    for name in NAMES:
+        assert call("GET", "/" + encoded(name).replace("//", "/%2F")).code == "BlobNotFound", name
+
+
+def test_a_name_has_at_most_1024_characters(put):
+    refused = put("%C3%A9" * 1025)
+    assert (refused.status, refused.code) == (400, "InvalidResourceName")
+
+
+def test_a_new_version_replaces_all_of_the_old_one(call, put):
+    put("b", b"first", x_ms_meta_one="1", x_ms_blob_content_type="text/plain", x_ms_blob_cache_control="no-store")
+    put("b", b"second", x_ms_meta_two="2")
+    got = call("GET", "/b")
+    assert got.body == b"second"
+    assert got.headers["Content-Type"] == "application/octet-stream"
+    assert got.headers["x-ms-meta-two"] == "2"
+    assert got.headers["x-ms-meta-one"] is None and got.headers["Cache-Control"] is None
+
+
+def test_a_wrong_md5_leaves_what_was_there(call, put):
+    put("b", b"old")
+    wrong = base64.b64encode(hashlib.md5(b"other").digest()).decode()
+    refused = put("b", b"new", Content_MD5=wrong)
+    assert (refused.status, refused.code) == (400, "Md5Mismatch")
+    refused = put("b", b"new" * 200_000, Content_MD5=wrong)
+    assert (refused.status, refused.code) == (400, "Md5Mismatch")
+    assert put("b", b"new", Content_MD5="AAAA").code == "InvalidMd5"
+    assert call("GET", "/b").body == b"old"
+
+
+def test_conditions(call, put):
+    etag = put("b", b"1").headers["ETag"]
+    assert put("b", b"2", If_None_Match="*").code == "BlobAlreadyExists"
+    assert put("new", b"2", If_None_Match="*").status == 201
+    assert put("b", b"2", If_Match='"0x8000000000"').code == "ConditionNotMet"
+    assert put("gone", b"2", If_Match="*").status == 412
+    assert put("b", b"2", If_Match=etag).status == 201
+    assert put("b", b"3", If_Match=etag).status == 412
+    etag = call("HEAD", "/b").headers["ETag"]
+    same = call("GET", "/b", If_None_Match=etag)
+    assert (same.status, same.code, same.body) == (304, "ConditionNotMet", b"")
+    assert call("GET", "/b", If_Match=etag).status == 200
+    assert call("GET", "/b", If_Modified_Since="Thu, 01 Jan 2037 00:00:00 GMT").status == 304
+    assert call("GET", "/b", If_Unmodified_Since="Thu, 01 Jan 2015 00:00:00 GMT").status == 412
+    assert call("GET", "/b", If_Modified_Since="yesterday").code == "InvalidHeaderValue"
+    assert call("DELETE", "/b", If_Match='"0x1"').status == 412
+    assert call("GET", "/b").body == b"2"
+
+
+def test_properties_and_metadata_change_the_etag(container):
+    blob = container.upload_blob("b", b"x")
+    first = blob.get_blob_properties()
+    blob.set_blob_metadata({"Name": "ü"[:0] + "v"})
+    second = blob.get_blob_properties()
+    assert second.metadata == {"Name": "v"} and second.etag != first.etag
+    assert bytes(second.content_settings.content_md5) == hashlib.md5(b"x").digest()
+
+
+def test_page_blobs_are_refused_by_name(call):
+    got = call("PUT", "/p", x_ms_blob_type="PageBlob", x_ms_blob_content_length="512")
+    assert (got.status, got.code) == (400, "UnsupportedHeader")
+    assert b"PageBlob" in got.body
+
+
+def test_what_is_public_is_read_without_a_key(daemon, client):
+    for access, blob, props in (("blob", 200, 401), ("container", 200, 401), (None, 401, 401)):
+        c = client.create_container(f"public-{access or 'none'}".lower(), public_access=access)
+        c.upload_blob("b", b"x")
+        path = f"/{c.container_name}"
+        assert daemon.blob.call("GET", path + "/b", signed=False).status == blob
+        assert daemon.blob.call("PUT", path + "/b", b"y", signed=False, x_ms_blob_type="BlockBlob").status == 401
+        c.delete_container()
+
+
+def test_a_wrong_signature_is_answered_with_what_was_signed(daemon):
+    got = daemon.blob.call("GET", "/c?restype=container", key=base64.b64encode(b"wrong").decode())
+    assert (got.status, got.code) == (403, "AuthenticationFailed")
+    assert f"/{ACCOUNT}/{ACCOUNT}/c\nrestype:container'".encode() in got.body
+    assert daemon.blob.call("GET", "/c?restype=container", signed=False).status == 401
+
+
+def test_a_request_from_long_ago_is_refused(daemon):
+    got = daemon.blob.call("GET", "/c?restype=container", x_ms_date="Thu, 07 Jun 2018 21:34:00 GMT")
+    assert got.status == 403 and b"too old" in got.body
+
+
+def test_each_reply_has_the_services_headers(call, put):
+    put("b")
+    got = call("GET", "/b", x_ms_client_request_id="mine")
+    assert got.headers["x-ms-version"] == "2021-12-02"
+    assert got.headers["x-ms-client-request-id"] == "mine"
+    assert got.headers["Server"].startswith("Windows-Azure-Blob/1.0")
+    assert got.headers["x-ms-request-id"] and got.headers["Cache-Control"] is None
+
+
+def test_a_blob_survives_kill_9(container, daemon, put, call):
+    assert put("kept", b"k" * 1000, x_ms_meta_a="b").status == 201
+    daemon.kill9()
+    daemon.start()
+    got = call("GET", "/kept")
+    assert got.body == b"k" * 1000 and got.headers["x-ms-meta-a"] == "b"
+
+
+def test_a_client_that_hangs_up_in_the_middle_leaves_the_old_blob(daemon, container, put, call):
+    import http.client
+
+    from support.storage import sign
+
+    put("b", b"old")
+    path = f"/{ACCOUNT}/{container.container_name}/b"
+    for size in (1000, 2_000_000):
+        headers = {"x-ms-blob-type": "BlockBlob", "x-ms-version": "2021-12-02", "Content-Length": str(size)}
+        from email.utils import formatdate
+
+        headers["x-ms-date"] = formatdate(usegmt=True)
+        headers["Authorization"] = sign("PUT", path, headers)
+        c = http.client.HTTPConnection("127.0.0.1", daemon.blob.port, timeout=10)
+        c.putrequest("PUT", path)
+        for k, v in headers.items():
+            c.putheader(k, v)
+        c.endheaders(b"n" * (size // 2))
+        c.close()
+    assert call("GET", "/b").body == b"old"
+    folder = daemon.folder / "blobs" / container.container_name
+    assert sorted(p.name for p in folder.iterdir()) == ["b"]
