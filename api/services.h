@@ -14,7 +14,7 @@
 #include "api/batchai/batchai.h"
 #include "api/keyvault/keyvault.h"
 
-#define API_SERVICES 8
+#define API_SERVICES 9
 
 extern const struct service *const api_services[API_SERVICES];
 

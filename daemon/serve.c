@@ -314,7 +314,9 @@ static struct api_deps api_deps(struct daemon *d)
     struct arm keyvault = arm;
     keyvault.provider = "Microsoft.KeyVault";
     return (struct api_deps){
-        .keyvault = {.arm = keyvault},
+        .keyvault = {.arm = keyvault,
+                     .suffixes = (const char *const *)cf->vault_suffixes.items,
+                     .n_suffixes = cf->vault_suffixes.n},
         .batchai = {.arm = arm,
                     .files = d->files,
                     .storage_dir = c->state->storage,

@@ -531,6 +531,13 @@ int st_secret_version_update(struct storage *, const struct secret_version *x, s
 /* A getter. */
 int st_secret_value(struct storage *, struct arena *, int64_t version_id, const char **value,
                     struct err *);
+/* A text as somebody else may keep it: sealed with the storage's key, in the letters of URLs; the
+ * caller frees it. st_unwrap() opens what st_wrap() has made, with the same key;
+ * ERR_INVALID_CONTENT.
+ */
+char *st_wrap(const struct storage *, const char *plain);
+int st_unwrap(const struct storage *, struct arena *, const char *wrapped, const char **plain,
+              struct err *) MUST_CHECK;
 /* Purges soft-deleted vaults and secrets whose time is over, at most `limit` of each; *gone is how
  * many. */
 int st_vault_expire(struct storage *, int64_t now_us, int limit, int *gone, struct err *);

@@ -13,6 +13,7 @@ import pytest
 import requests
 from support import old_state
 from support.daemon import PATIENCE, SANITIZER, Daemon
+from support.vaults import Safe
 from support.waiting import wait_for
 from support.world import Place
 
@@ -56,7 +57,8 @@ INSERT INTO share_item VALUES (1, 1, 'a', NULL, 0, 0, 0, 0, 1, NULL, NULL, NULL,
 """
 # A vault with a secret, and one that is soft-deleted.
 VAULTS = """
-INSERT INTO vault SELECT 1, min(id), subscription, name, 'kv1', 'eastus', NULL, '{}', 604800000000, 1, 1, NULL, 0, 0
+INSERT INTO vault SELECT 1, min(id), subscription, name, 'kv1', 'eastus', NULL,
+    '{"properties": {"enableRbacAuthorization": true}}', 604800000000, 1, 1, NULL, 0, 0
     FROM resource_group;
 INSERT INTO vault SELECT 2, NULL, subscription, 'gone', 'kv2', 'eastus', NULL, '{}', 604800000000, 1, 1, NULL, 1,
     1 << 52 FROM resource_group LIMIT 1;
@@ -118,6 +120,12 @@ def ask_everything(d):
     for version, path in d.paths:
         d.call("GET", path, api_version=version, validate=False)
     d.call("GET", "/batchaid/nodes", api_version=None, validate=False)
+    vaults = f"/subscriptions/{d.subscription}/providers/Microsoft.KeyVault"
+    for path in ("vaults", "deletedVaults"):
+        d.call("GET", f"{vaults}/{path}", api_version="2022-07-01", validate=False)
+    safe = Safe(d, "kv1")
+    for path in ("/secrets", "/secrets/s", "/secrets/s/versions", "/deletedsecrets"):
+        safe.call("GET", path, judged=False)
 
 
 def outcome(d):

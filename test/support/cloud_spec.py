@@ -27,6 +27,11 @@ class CloudSpec(spec.Spec):
         # What was wrong where: the resource manager's errors have it, and not all documents say so.
         self.definitions.get("CloudErrorBody", {"properties": {}})["properties"]["target"] = {"type": "string"}
 
+    def find(self, method, path):
+        """The one with the most literal path."""
+        found = [op for op in self.operations if op.method == method.upper() and op.pattern.match(path)]
+        return min(found, key=lambda op: op.template.count("{"), default=None)
+
     def _check_error(self, body):
         try:
             document = json.loads(body)

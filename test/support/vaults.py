@@ -2,11 +2,15 @@
 """Key Vaults as tests speak of them: a group of their own, and requests that are judged by the published
 documents."""
 
+from urllib.parse import urlsplit
+
 from . import cloud_spec
 from .world import Resource, fresh
 
 RM_VERSION = "2022-07-01"
 RM = cloud_spec.load("keyvault-rm/2022-07-01", "keyvault.json", "common.json", error="CloudError")
+DATA_VERSION = "7.4"
+DATA = cloud_spec.load("keyvault-data/7.4", "secrets.json", "common.json", error="KeyVaultError")
 ALL = {"keys": ["all"], "secrets": ["all"], "certificates": ["all"]}
 
 
@@ -71,3 +75,58 @@ class Vaults:
         group = Resource(self.daemon, self.base)
         group.call("DELETE", expect=(202, 404))
         return group
+
+
+class Safe:
+    """The secrets of a vault, at its own host. The host is said in the request's head, so that no name need
+    be known to this machine."""
+
+    def __init__(self, daemon, name, token=None):
+        self.daemon, self.name = daemon, name
+        self.site = f"localhost:{urlsplit(daemon.endpoint).port}"
+        self.host = f"{name}.vault.{self.site}"
+        self.url = f"https://{self.host}"
+        self._token = token
+
+    def token(self):
+        if self._token is None:
+            reply = self.daemon.token_reply(scope=f"https://vault.{self.site}/.default")
+            assert reply.status == 200, reply
+            self._token = reply.json["access_token"]
+        return self._token
+
+    def call(self, method, path, body=None, token=True, api_version=DATA_VERSION, headers=None, judged=True, **more):
+        reply = self.daemon.call(
+            method,
+            path.replace(self.url, ""),
+            body,
+            api_version=api_version,
+            token=self.token() if token is True else token,
+            headers={"Host": self.host, **(headers or {})},
+            validate=False,
+            **more,
+        )
+        return DATA.judge(reply) if judged else reply
+
+    def set(self, name, value, expect=200, **more):
+        return self.call("PUT", f"/secrets/{name}", {"value": value, **more}, expect=expect).json
+
+    def get(self, name, version="", expect=200):
+        # The document has the path with the version alone.
+        path = f"/secrets/{name}/{version}" if version else f"/secrets/{name}"
+        return self.call("GET", path, expect=expect, judged=bool(version)).json
+
+    def delete(self, name, expect=200):
+        return self.call("DELETE", f"/secrets/{name}", expect=expect).json
+
+    def names(self, path="/secrets", **params):
+        """The ids of a list, page by page."""
+        found, reply = [], self.call("GET", path, params=params, expect=200)
+        while True:
+            assert len(reply.json["value"]) <= params.get("maxresults", 25)
+            found += [x["id"].replace(f"{self.url}/secrets/", "") for x in reply.json["value"]]
+            link = reply.json.get("nextLink")
+            if not link:
+                return found
+            assert link.startswith(self.url)
+            reply = self.call("GET", link, api_version=None, expect=200)

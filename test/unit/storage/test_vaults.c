@@ -244,6 +244,37 @@ static void test_a_value_is_not_in_the_file(void **state)
     assert_string_equal(value_of(f, version), "under-the-mattress");
 }
 
+static void test_what_is_wrapped_opens_with_this_key_alone(void **state)
+{
+    struct fx *f = *state;
+    const char *plain;
+    char *wrapped = st_wrap(f->st, "kept elsewhere");
+    assert_null(strstr(wrapped, "kept"));
+    assert_int_equal(
+        strspn(wrapped, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"),
+        strlen(wrapped));
+    ok(f, st_unwrap(f->st, &f->a, wrapped, &plain, &f->e));
+    assert_string_equal(plain, "kept elsewhere");
+    for (size_t i = 0; i < strlen(wrapped); i++) {
+        char was = wrapped[i];
+        wrapped[i] = was == 'A' ? 'B' : 'A';
+        /* Of the last letter not all bits count. */
+        if (i + 1 < strlen(wrapped))
+            assert_int_equal(st_unwrap(f->st, &f->a, wrapped, &plain, &f->e), -1);
+        wrapped[i] = was;
+    }
+    f->st->key[0] ^= 1;
+    assert_int_equal(st_unwrap(f->st, &f->a, wrapped, &plain, &f->e), -1);
+    assert_int_equal(f->e.code, ERR_INVALID_CONTENT);
+    f->st->key[0] ^= 1;
+    for (size_t n = 0; n < 60; n++) {
+        wrapped[n] = '\0';
+        assert_int_equal(st_unwrap(f->st, &f->a, wrapped, &plain, &f->e), -1);
+        wrapped[n] = 'A';
+    }
+    free(wrapped);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, fx_start, fx_end)
 
 int main(void)
@@ -256,6 +287,7 @@ int main(void)
         T(test_a_secret_is_soft_deleted_recovered_and_purged),
         T(test_what_nobody_recovers_is_purged_at_its_time),
         T(test_a_value_is_not_in_the_file),
+        T(test_what_is_wrapped_opens_with_this_key_alone),
     };
     return cmocka_run_group_tests_name("vaults", tests, NULL, NULL);
 }
