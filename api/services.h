@@ -13,8 +13,9 @@
 #include "api/azstorage/azstorage.h"
 #include "api/batchai/batchai.h"
 #include "api/keyvault/keyvault.h"
+#include "api/storage/storage_rm.h"
 
-#define API_SERVICES 9
+#define API_SERVICES 10
 
 extern const struct service *const api_services[API_SERVICES];
 
@@ -35,6 +36,7 @@ struct api_deps {
     struct batchai batchai;     /* contains the data of arm's own handlers */
     struct azstorage azstorage; /* also of the data planes */
     struct keyvault keyvault;
+    struct storage_rm storage_rm;
     struct admin admin;
     struct aad aad;
 };

@@ -218,6 +218,7 @@ struct storage_account {
     struct scope scope; /* subscription, group, location (the account's own) */
     const char *name, *sku, *kind, *tags;
     const char *doc; /* its properties as they were given, as canonical JSON */
+    const char *blob_service, *file_service; /* likewise, of these services; NULL: none are set */
     const char *created_by;
     enum prov_state prov_state;
     int64_t created_us, updated_us;

@@ -105,7 +105,9 @@ struct schema {
 extern const struct schema schema_group, schema_workspace, schema_workspace_update,
     schema_experiment, schema_cluster, schema_cluster_update, schema_file_server, schema_job,
     schema_remote_login, schema_file, schema_usage, schema_operation_entry, schema_listed,
-    schema_vault, schema_vault_policies, schema_vault_name;
+    schema_vault, schema_vault_policies, schema_vault_name, schema_storage_account,
+    schema_account_name, schema_key_name, schema_account_sas, schema_service_sas, schema_share_rm,
+    schema_container_rm;
 
 /* Checks and normalises a request body. On success *doc is the canonical object and *secrets an
  * object from property path ("properties.secrets[0].value") to secret string, or NULL if the body

@@ -233,7 +233,9 @@ static void end_work(struct pending *p, const struct err *why)
         LOG_ERROR(sh->c.log, "share.not_written", LF_INT("id", id), LF_STR("why", e.msg));
         wake_at(sh->c.wakes, WAKE_SHARE, id, wakes_mono(sh->c.wakes) + WRITE_AGAIN_US);
     } else {
-        settle(&sh->shares, id, w->failed ? &w->why : NULL);
+        if (w->failed) /* where the folder is, the log has said */
+            err_set(&e, ERR_IO, NULL, "The folder cannot be used; the daemon's log says why.");
+        settle(&sh->shares, id, w->failed ? &e : NULL);
     }
     folder_work_free(w);
 }

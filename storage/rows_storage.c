@@ -14,6 +14,8 @@ static const struct st_column account_columns[] = {
     TEXT("kind", kind),
     TEXT("tags", tags),
     TEXT("doc", doc),
+    TEXT("blob_service", blob_service),
+    TEXT("file_service", file_service),
     TEXT("created_by", created_by),
     INT("prov_state", prov_state, prov_state),
     INT64("created_us", created_us, instant),

@@ -155,6 +155,8 @@ int st_account_update(struct storage *st, const struct storage_account *s, struc
     q_int(&q, s->created_us);
     q_int(&q, s->updated_us);
     q_int(&q, s->implicit);
+    q_text(&q, s->blob_service);
+    q_text(&q, s->file_service);
     return q_change(&q, "storage account", s->id, e);
 }
 

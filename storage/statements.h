@@ -249,7 +249,8 @@
       "SELECT count(*) FROM resource_group g JOIN storage_account s ON s.group_id = g.id WHERE g.subscription = ?1") \
     X(ST_ACCOUNT_UPDATE, \
       "UPDATE storage_account SET group_id = ?2, location = ?3, sku = ?4, kind = ?5, tags = ?6, doc = ?7, " \
-      "created_by = ?8, prov_state = ?9, created_us = ?10, updated_us = ?11, implicit = ?12 WHERE id = ?1") \
+      "created_by = ?8, prov_state = ?9, created_us = ?10, updated_us = ?11, implicit = ?12, blob_service = ?13, file_service = ?14 " \
+      "WHERE id = ?1") \
     X(ST_ACCOUNT_KEYS, "SELECT keys FROM storage_account WHERE id = ?1") \
     X(ST_ACCOUNT_SET_KEYS, \
       "UPDATE storage_account SET keys = ?2, key1_us = coalesce(?3, key1_us), key2_us = coalesce(?4, key2_us) " \

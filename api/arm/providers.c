@@ -40,6 +40,18 @@ static const struct provider {
       {"locations", 0},
       {"locations/deletedVaults", 0},
       {"checkNameAvailability", 0}}},
+    {"Microsoft.Storage",
+     {{"storageAccounts", 0},
+      {"operations", 0},
+      {"locations/asyncoperations", 0},
+      {"checkNameAvailability", 0},
+      {"usages", 0},
+      {"locations", 0},
+      {"locations/usages", 0},
+      {"storageAccounts/blobServices", 0},
+      {"storageAccounts/blobServices/containers", 0},
+      {"storageAccounts/fileServices", 0},
+      {"storageAccounts/fileServices/shares", 0}}},
     {"Microsoft.Resources", {{"resourceGroups", 0}, {"subscriptions", 0}, {"tenants", 0}}},
 };
 

@@ -14,6 +14,25 @@ def default_dir():
     return Path(given) if given else spec.default_dir().parent / "storage" / "spec"
 
 
+# What lies in folders that are not beside the documents: the envelope of every resource.
+_TEXT = {"type": "string"}
+_RESOURCE = {"id": _TEXT, "name": _TEXT, "type": _TEXT}
+COMMON_TYPES = {
+    "Resource": {"properties": _RESOURCE},
+    "ProxyResource": {"properties": _RESOURCE},
+    "PrivateEndpointConnection": {},
+    "AzureEntityResource": {"properties": {**_RESOURCE, "etag": _TEXT}},
+    "TrackedResource": {
+        "properties": {
+            **_RESOURCE,
+            "location": _TEXT,
+            "tags": {"type": "object", "additionalProperties": _TEXT},
+        },
+        "required": ["location"],
+    },
+}
+
+
 class CloudSpec(spec.Spec):
     """The documents in one folder of one version; the first has the operations."""
 
@@ -24,6 +43,7 @@ class CloudSpec(spec.Spec):
         for document in documents:
             document.setdefault("parameters", {})
         super().__init__(folder.name, documents)
+        self.definitions = {**COMMON_TYPES, **self.definitions}
         # What was wrong where: the resource manager's errors have it, and not all documents say so.
         self.definitions.get("CloudErrorBody", {"properties": {}})["properties"]["target"] = {"type": "string"}
 
