@@ -8,6 +8,7 @@
 
 #include "api/azblob/handlers.h"
 #include "api/azstorage/link.h"
+#include "api/azstorage/listing.h"
 #include "storage/storage.h"
 
 /* A file that a job wrote is a block blob. */
@@ -28,23 +29,11 @@ void blob_state(struct request *r, const struct file_facts *f, const struct shar
 
 static void lease_headers(struct request *r, const struct share_item *i)
 {
-    bool over = i->lease_until_us != 0 && i->lease_until_us <= r->now_us;
-    enum lease_state state = i->lease_state;
-    if (over && state == LEASE_LEASED)
-        state = LEASE_EXPIRED;
-    else if (over && state == LEASE_BREAKING)
-        state = LEASE_BROKEN;
-    bool locked = state == LEASE_LEASED || state == LEASE_BREAKING;
-    static const char *const names[] = {[LEASE_AVAILABLE] = "available",
-                                        [LEASE_LEASED] = "leased",
-                                        [LEASE_EXPIRED] = "expired",
-                                        [LEASE_BREAKING] = "breaking",
-                                        [LEASE_BROKEN] = "broken"};
-    reply_header_text(r, "x-ms-lease-status", locked ? "locked" : "unlocked");
-    reply_header_text(r, "x-ms-lease-state", names[state]);
-    if (state == LEASE_LEASED)
-        reply_header_text(r, "x-ms-lease-duration",
-                          i->lease_duration_s == LEASE_INFINITE ? "infinite" : "fixed");
+    const struct lease_shown lease = lease_shown(i, r->now_us);
+    reply_header_text(r, "x-ms-lease-status", lease.status);
+    reply_header_text(r, "x-ms-lease-state", lease.state);
+    if (lease.duration)
+        reply_header_text(r, "x-ms-lease-duration", lease.duration);
 }
 
 void blob_headers(struct request *r, const struct file_facts *f, const struct share_item *i,
@@ -146,7 +135,7 @@ static struct replied *look(struct request *r, with_facts then)
 
 static struct replied *head(struct blob_work *w, const struct file_facts *f)
 {
-    const char *type = "application/octet-stream";
+    const char *type = BYTES_TYPE;
     blob_headers(w->r, f, &w->item, &type);
     return reply_length(w->r, type, f->size);
 }

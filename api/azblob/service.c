@@ -10,6 +10,8 @@
 #define BLOCKLIST ROUTE_XML | ROUTE_BODY_KIB(8 * 1024)
 
 #define ROWS(X)                                                                                    \
+    X("GET", "/?comp=list", 0, azcontainers_list, "Service_ListContainers", 's', "l", NULL)        \
+    X("GET", ANY "&comp=list", 0, azblobs_list, "Container_ListBlobs", 'c', "l", "l")              \
     X("PUT", ANY "&comp=", 0, azcontainer_create, "Container_Create", 'c', "cw", NULL)             \
     X("GET", ANY "&comp=", 0, azcontainer_get, "Container_GetProperties", 'c', "r", NULL)          \
     X("HEAD", ANY "&comp=", 0, azcontainer_get, "Container_GetProperties", 'c', "r", NULL)         \

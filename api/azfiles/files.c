@@ -132,7 +132,7 @@ static struct replied *looked(struct azfile_change *c, const struct err *why,
 {
     struct request *r = c->r;
     struct err e;
-    const char *type = "application/octet-stream";
+    const char *type = BYTES_TYPE;
     if (why) {
         azfile_fault(why, f->fault, &e);
         return reply_err(r, &e);

@@ -57,14 +57,13 @@ static const struct {
     const char *name;       /* of a reply's header */
     const char *given;      /* behind the prefix of a request's */
     enum sas_field instead; /* of a signature */
-} properties[] = {
-    {"Content-Type", "content-type", SAS_TYPE},
-    {"Content-Encoding", "content-encoding", SAS_ENCODING},
-    {"Content-Language", "content-language", SAS_LANGUAGE},
-    {"Content-Disposition", "content-disposition", SAS_DISPOSITION},
-    {"Cache-Control", "cache-control", SAS_CACHE_CONTROL},
+} properties[PROPERTIES] = {
+    [PROPERTY_TYPE] = {"Content-Type", "content-type", SAS_TYPE},
+    [PROPERTY_ENCODING] = {"Content-Encoding", "content-encoding", SAS_ENCODING},
+    [PROPERTY_LANGUAGE] = {"Content-Language", "content-language", SAS_LANGUAGE},
+    [PROPERTY_DISPOSITION] = {"Content-Disposition", "content-disposition", SAS_DISPOSITION},
+    [PROPERTY_CACHE_CONTROL] = {"Cache-Control", "cache-control", SAS_CACHE_CONTROL},
 };
-#define PROPERTIES (sizeof properties / sizeof properties[0])
 
 const char *property_given(struct request *r, const char *prefix, const char *name)
 {
@@ -93,32 +92,30 @@ int properties_read(struct request *r, const char *prefix, const char **out, str
     return rc;
 }
 
-const char *property_of(struct request *r, const char *given, const char *name)
+void properties_of(struct arena *a, const char *text, const char *out[PROPERTIES])
 {
-    json_t *doc = given ? json_loads(given, 0, NULL) : NULL;
-    const char *value = json_string_value(json_object_get(doc, name));
-    value = value ? arena_strdup(&r->arena, value) : NULL;
+    json_t *doc = text ? json_loads(text, 0, NULL) : NULL;
+    for (size_t k = 0; k < PROPERTIES; k++) {
+        const char *value = json_string_value(json_object_get(doc, properties[k].name));
+        out[k] = value ? arena_strdup(a, value) : NULL;
+    }
     json_decref(doc);
-    return value;
 }
 
 void properties_reply(struct request *r, const struct share_item *i, const char **type)
 {
     const struct grant *g = grant_of(r);
-    json_t *doc = i->properties ? json_loads(i->properties, 0, NULL) : NULL;
+    const char *has[PROPERTIES];
+    properties_of(&r->arena, i->properties, has);
     for (size_t k = 0; k < PROPERTIES; k++) {
-        const char *value = json_string_value(json_object_get(doc, properties[k].name));
+        const char *value = has[k];
         if (g->how == GRANT_SAS && g->sas.field[properties[k].instead])
             value = g->sas.field[properties[k].instead];
-        if (!value)
-            continue;
-        value = arena_strdup(&r->arena, value);
-        if (properties[k].instead == SAS_TYPE)
+        if (value && k == PROPERTY_TYPE)
             *type = value;
-        else
+        else if (value)
             reply_header_text(r, properties[k].name, value);
     }
-    json_decref(doc);
 }
 
 /* --- the rest ------------------------------------------------------------------------------- */

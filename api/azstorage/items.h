@@ -28,8 +28,18 @@ int properties_read(struct request *r, const char *prefix, const char **out,
 void properties_reply(struct request *r, const struct share_item *i, const char **type);
 /* Whether a request gives this property, "Content-MD5", and its value. NULL: no. */
 const char *property_given(struct request *r, const char *prefix, const char *name);
-/* A property by its name in that text; NULL: it is not there. */
-const char *property_of(struct request *r, const char *given, const char *name);
+
+enum property {
+    PROPERTY_TYPE,
+    PROPERTY_ENCODING,
+    PROPERTY_LANGUAGE,
+    PROPERTY_DISPOSITION,
+    PROPERTY_CACHE_CONTROL,
+    PROPERTIES
+};
+#define BYTES_TYPE "application/octet-stream" /* of what no type is noted of */
+/* The properties in that text; NULL: it is not there. */
+void properties_of(struct arena *a, const char *text, const char *out[PROPERTIES]);
 
 /* 2019-05-09T01:19:19.6861907Z, of ns since 1970. */
 #define ITEM_TIME_SIZE 64

@@ -238,3 +238,65 @@ def test_a_client_that_hangs_up_in_the_middle_leaves_the_old_blob(daemon, contai
     assert call("GET", "/b").body == b"old"
     folder = daemon.folder / "blobs" / container.container_name
     assert sorted(p.name for p in folder.iterdir()) == ["b"]
+
+
+def names(container, **how):
+    return [b.name for b in container.list_blobs(**how)]
+
+
+LISTED = ["B", "a", "a-b", "a.txt", "a/", "a//b", "a/b", "a/c/d", "a0", "b/é", "b/ü.txt", "n" * 300]
+
+
+def test_a_list_is_in_the_order_of_bytes(daemon, container, put):
+    for name in LISTED:
+        assert put(encoded(name).replace("//", "/%2F")).status == 201, name
+    (daemon.folder / "blobs" / container.container_name / "empty" / "directory").mkdir(parents=True)
+    expected = sorted(LISTED, key=str.encode)
+    assert names(container) == expected
+    for size in (1, 2, 3, 5):
+        pages = [list(p) for p in container.list_blobs(results_per_page=size).by_page()]
+        assert [b.name for p in pages for b in p] == expected, size
+        assert all(len(p) <= size for p in pages)
+    assert names(container, name_starts_with="a/") == [n for n in expected if n.startswith("a/")]
+    assert names(container, name_starts_with="zz") == []
+
+
+def test_a_delimiter_makes_groups(container, put):
+    for name in LISTED:
+        put(encoded(name).replace("//", "/%2F"))
+    for size in (1, 2, 4, 100):
+        pages = container.walk_blobs(results_per_page=size).by_page()
+        walked = [n for p in pages for n in sorted((i.name for i in p), key=str.encode)]  # groups come first in a page
+        assert walked == sorted(["B", "a", "a-b", "a.txt", "a/", "a0", "b/", "n" * 300], key=str.encode), size
+    below = [i.name for i in container.walk_blobs(name_starts_with="a/")]
+    assert below == ["a/", "a//", "a/b", "a/c/"]
+
+
+def test_a_list_has_what_is_known_of_each(container):
+    container.upload_blob("x", b"12345", metadata={"k": "<v>"})
+    (shown,) = container.list_blobs(include=["metadata"])
+    blob = container.get_blob_client("x").get_blob_properties()
+    assert (shown.size, shown.metadata, shown.blob_type) == (5, {"k": "<v>"}, "BlockBlob")
+    assert shown.etag == blob.etag.strip('"') and shown.last_modified == blob.last_modified
+    assert shown.content_settings.content_md5 == blob.content_settings.content_md5
+
+
+def test_containers_are_listed_by_name(client):
+    for n in ("list-b", "list-a", "list-c"):
+        client.create_container(n, metadata={"n": n[-1]})
+    got = list(client.list_containers(name_starts_with="list-", include_metadata=True, results_per_page=2))
+    assert [(c.name, c.metadata) for c in got] == [(f"list-{n}", {"n": n}) for n in "abc"]
+    for c in got:
+        client.delete_container(c.name)
+
+
+@pytest.mark.parametrize("query, code", [
+    ("maxresults=0", "OutOfRangeQueryParameterValue"),
+    ("maxresults=x", "OutOfRangeQueryParameterValue"),
+    ("marker=nonsense", "InvalidQueryParameterValue"),
+    ("marker=00", "InvalidQueryParameterValue"),
+    ("comp=wrong", "InvalidQueryParameterValue"),
+])  # fmt: skip
+def test_a_bad_list(call, query, code):
+    query = query if "comp=" in query else f"comp=list&{query}"
+    assert call("GET", f"?restype=container&{query}").code == code

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/azstorage/listing.h"
+
+#include <jansson.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/azstorage/xml_write.h"
+#include "api/http/url.h"
+
+/* --- the query ------------------------------------------------------------------------------ */
+
+/* Markers are opaque: names in hexadecimal digits, which any client gives back unchanged. */
+static int read_marker(struct request *r, struct listing_query *q, struct err *e)
+{
+    q->sent = request_query(r, "marker");
+    q->marker = NULL;
+    if (!q->sent || !*q->sent)
+        return 0;
+    size_t n = strlen(q->sent), got;
+    char *name = arena_alloc(&r->arena, n / 2 + 1);
+    if (n % 2 == 0 &&
+        sodium_hex2bin((unsigned char *)name, n / 2, q->sent, n, NULL, &got, NULL) == 0 &&
+        got == n / 2 && strlen(name) == got) {
+        q->marker = name;
+        return 0;
+    }
+    return err_set(e, ERR_INVALID_QUERY, "marker",
+                   "The marker '%.80s' is none that a list here has given.", q->sent);
+}
+
+int listing_read(struct request *r, struct listing_query *out, struct err *e)
+{
+    const char *prefix = request_query(r, "prefix"), *max = request_query(r, "maxresults");
+    char *end = NULL;
+    *out = (struct listing_query){.prefix = prefix ? prefix : "", .max = LISTING_MAX};
+    if (max && *max) {
+        out->max = strtol(max, &end, 10);
+        out->has_max = true;
+        if (*end || end == max || out->max < 1)
+            return err_set(e, AZSTORAGE_QUERY_RANGE, "maxresults",
+                           "One of the query parameters specified in the request URI is outside "
+                           "the permissible range: maxresults is '%.40s'; it must be 1 to %d.",
+                           max, LISTING_MAX);
+        out->max = out->max < LISTING_MAX ? out->max : LISTING_MAX;
+    }
+    return read_marker(r, out, e);
+}
+
+bool listing_includes(struct request *r, const char *word)
+{
+    const char *p = request_query(r, "include");
+    size_t n = strlen(word);
+    while (p && *p) {
+        size_t len = strcspn(p, ",");
+        if (len == n && strncasecmp(p, word, n) == 0)
+            return true;
+        p += len + (p[len] == ',');
+    }
+    return false;
+}
+
+/* --- the text ------------------------------------------------------------------------------- */
+
+static void attribute(struct strbuf *b, const char *name, const char *value)
+{
+    strbuf_concat(b, " ", name, "=\"");
+    xml_escaped(b, value);
+    strbuf_puts(b, "\"");
+}
+
+void listing_begin(struct strbuf *b, struct request *r, const char *name, const char *value,
+                   const struct listing_query *q)
+{
+    const char *base = request_base(r);
+    if (r->door->service) /* the account is in the path */
+        base = arena_concat(&r->arena, base, "/", r->label);
+    xml_begin_document(b);
+    strbuf_puts(b, "<EnumerationResults");
+    attribute(b, "ServiceEndpoint", arena_concat(&r->arena, base, "/"));
+    if (name)
+        attribute(b, name, value);
+    strbuf_puts(b, ">");
+    if (*q->prefix)
+        xml_element(b, "Prefix", q->prefix);
+    if (q->sent && *q->sent)
+        xml_element(b, "Marker", q->sent);
+    if (q->has_max)
+        xml_element(b, "MaxResults", arena_printf(&r->arena, "%ld", q->max));
+}
+
+void listing_end(struct strbuf *b, const struct listing_query *q, const char *last)
+{
+    (void)q;
+    if (last) {
+        xml_open(b, "NextMarker");
+        for (const char *p = last; *p; p++)
+            strbuf_printf(b, "%02x", (unsigned char)*p);
+        xml_close(b, "NextMarker");
+    } else {
+        xml_element(b, "NextMarker", NULL);
+    }
+    xml_close(b, "EnumerationResults");
+}
+
+void listing_metadata(struct strbuf *b, const char *metadata)
+{
+    json_t *doc = metadata ? json_loads(metadata, 0, NULL) : NULL, *value;
+    const char *name;
+    if (!doc) {
+        xml_element(b, "Metadata", NULL);
+        return;
+    }
+    xml_open(b, "Metadata");
+    json_object_foreach(doc, name, value)
+        xml_element(b, name, json_string_value(value));
+    xml_close(b, "Metadata");
+    json_decref(doc);
+}
+
+void listing_encoded_name(struct strbuf *b, const char *name)
+{
+    strbuf_puts(b, "<Name Encoded=\"true\">");
+    url_encode(b, name, 1);
+    xml_close(b, "Name");
+}
+
+/* --- leases --------------------------------------------------------------------------------- */
+
+struct lease_shown lease_shown(const struct share_item *i, int64_t now_us)
+{
+    static const char *const names[] = {[LEASE_AVAILABLE] = "available",
+                                        [LEASE_LEASED] = "leased",
+                                        [LEASE_EXPIRED] = "expired",
+                                        [LEASE_BREAKING] = "breaking",
+                                        [LEASE_BROKEN] = "broken"};
+    bool over = i->lease_until_us != 0 && i->lease_until_us <= now_us;
+    enum lease_state state = i->lease_state;
+    if (over && state == LEASE_LEASED)
+        state = LEASE_EXPIRED;
+    else if (over && state == LEASE_BREAKING)
+        state = LEASE_BROKEN;
+    bool locked = state == LEASE_LEASED || state == LEASE_BREAKING;
+    struct lease_shown s = {.status = locked ? "locked" : "unlocked", .state = names[state]};
+    if (state == LEASE_LEASED)
+        s.duration = i->lease_duration_s == LEASE_INFINITE ? "infinite" : "fixed";
+    return s;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What all lists of the data planes have: <EnumerationResults>, with a prefix, a marker and a
+ * number of items.
+ */
+#ifndef API_AZSTORAGE_LISTING_H
+#define API_AZSTORAGE_LISTING_H
+
+#include "api/azstorage/plane.h"
+#include "lib/strbuf.h"
+
+#define LISTING_MAX 5000 /* items of a page */
+
+struct listing_query {
+    const char *prefix; /* "": all */
+    const char *marker; /* the name of the last item before; NULL: from the first on */
+    const char *sent;   /* marker as it was sent */
+    long max;
+    bool has_max; /* the client has said how many */
+};
+
+/* AZSTORAGE_QUERY_RANGE: maxresults; ERR_INVALID_QUERY: a marker that is none of ours. */
+int listing_read(struct request *r, struct listing_query *out, struct err *e) MUST_CHECK;
+/* Whether `include` lists this word. */
+bool listing_includes(struct request *r, const char *word);
+
+/* The root element up to the items. `name` NULL: it has only the service's endpoint. */
+void listing_begin(struct strbuf *b, struct request *r, const char *attribute, const char *name,
+                   const struct listing_query *q);
+/* `last`: the name of the last item, if there are more; else NULL. */
+void listing_end(struct strbuf *b, const struct listing_query *q, const char *last);
+void listing_metadata(struct strbuf *b, const char *metadata);
+/* <Name Encoded="true">, for a name that XML cannot hold. */
+void listing_encoded_name(struct strbuf *b, const char *name);
+
+/* What lists and headers say of a lease. */
+struct lease_shown {
+    const char *status, *state, *duration; /* duration NULL: there is no lease */
+};
+struct lease_shown lease_shown(const struct share_item *i, int64_t now_us);
+
+#endif
