@@ -60,6 +60,12 @@ int blob_md5(struct request *r, const char *header, uint8_t out[FILES_MD5],
              struct err *e) MUST_CHECK;
 #define MD5_TEXT 25 /* base64 of 16 bytes, and NUL */
 
+/* Where the blocks of a blob are that are not committed yet: below the account's folder, each named
+ * by its id in hexadecimal digits. */
+const char *blocks_folder(struct request *r);
+/* From base64 to that. AZSTORAGE_BLOCK_ID. */
+int block_id(struct request *r, const char *text, const char **out, struct err *e) MUST_CHECK;
+
 struct replied *azcontainer_create(struct request *r);
 struct replied *azcontainer_get(struct request *r);
 struct replied *azcontainer_delete(struct request *r);

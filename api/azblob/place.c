@@ -89,7 +89,12 @@ static void gone(void *ctx, const struct err *why, const struct file_result *f)
 int blob_note(struct request *r, const struct blob *old, const struct share_item *now,
               struct err *e)
 {
-    if (st_item_put(azstorage_of(r)->storage, now, e) < 0)
+    struct share_item kept = *now;
+    kept.lease_state = old->item.lease_state; /* a lease is the blob's, whatever its version */
+    kept.lease_id = old->item.lease_id;
+    kept.lease_duration_s = old->item.lease_duration_s;
+    kept.lease_until_us = old->item.lease_until_us;
+    if (st_item_put(azstorage_of(r)->storage, &kept, e) < 0)
         return -1;
     const char *was = old->item.aside;
     if (was && (!now->aside || strcmp(was, now->aside) != 0)) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Put Blob, with all of its bytes in one request. A small body is collected and put at once; a
- * large one goes to the share's worker in pieces while it arrives, two at a time in memory.
+ * Put Blob and Put Block: all bytes of a new file in one request. A small body is collected and put
+ * at once; a large one goes to the share's worker in pieces while it arrives, two at a time in
+ * memory.
  *
  *   head -> [look what is there] -> small: collected -> put -----------------\
  *                               \-> large: opened -> pieces -> finished -----+-> noted -> 201
@@ -26,6 +27,7 @@ struct put {
     struct files *files;
     struct blob blob;
     struct share_item item;
+    struct replied *(*done)(struct put *p, const struct file_result *f);
     struct file_upload *upload; /* owned; NULL: small, or not opened yet */
     size_t length;              /* of a small one */
     bool small, ready;          /* ready: what was there has been looked at */
@@ -82,7 +84,7 @@ static void fail(struct put *p, const struct err *e)
 
 /* --- done ----------------------------------------------------------------------------------- */
 
-static struct replied *note(struct put *p, const struct file_result *f)
+static struct replied *put_blob_done(struct put *p, const struct file_result *f)
 {
     struct request *r = p->r;
     struct err e;
@@ -115,7 +117,7 @@ static const struct files_upload *upload_of(const struct put *p, struct files_up
                                  .mode = 0666,
                                  .directory_mode = 0777,
                                  .is_new = p->is_new,
-                                 .wants_md5 = true};
+                                 .wants_md5 = p->has_md5 || p->done == put_blob_done};
     return out;
 }
 
@@ -135,7 +137,7 @@ static void on_put(void *ctx, const struct err *why, const struct file_result *f
     if (is_over(p))
         return;
     if (!why) {
-        finish(p, note(p, f));
+        finish(p, p->done(p, f));
     } else if (p->small && must_be_aside(p, f->fault)) {
         blob_aside(p->r, &p->blob);
         put_small(p);
@@ -286,12 +288,22 @@ static void end(void *ctx)
         go_on(p);
 }
 
-static struct replied *start(struct request *r, struct put *p)
+static struct replied *start(struct request *r, struct put *p, bool looks_first)
 {
     const struct body_sink sink = {.take = take, .end = end, .release = on_release, .ctx = p};
     struct replied *token = request_stream(r, &sink);
-    p->calling = true;
-    files_facts(p->files, &p->blob.at, on_facts, p);
+    const char *length = request_header(r, "Content-Length");
+    unsigned long long n = length ? strtoull(length, NULL, 10) : SMALL_MAX + 1;
+    p->r = r;
+    p->files = azstorage_of(r)->files;
+    p->small = n <= SMALL_MAX;
+    p->length = p->small ? (size_t)n : 0;
+    if (looks_first) {
+        p->calling = true;
+        files_facts(p->files, &p->blob.at, on_facts, p);
+    } else {
+        begin(p);
+    }
     return token;
 }
 
@@ -343,17 +355,45 @@ struct replied *azblob_put(struct request *r)
     struct err e;
     enum blob_type type = BLOB_BLOCK;
     struct put *p = xcalloc(1, sizeof *p);
-    const char *length = request_header(r, "Content-Length");
     if (blob_of(r, &p->blob, &e) < 0 || read_type(r, &type, &e) < 0 ||
         read_item(r, type, &p->item, &e) < 0 || read_md5(r, p, &e) < 0) {
         free(p);
         return reply_err(r, &e);
     }
-    p->r = r;
-    p->files = azstorage_of(r)->files;
-    unsigned long long n = length ? strtoull(length, NULL, 10) : SMALL_MAX + 1;
-    p->small = n <= SMALL_MAX;
-    p->length = p->small ? (size_t)n : 0;
     p->is_new = conditions_want_new(r);
-    return start(r, p);
+    p->done = put_blob_done;
+    return start(r, p, true);
+}
+
+/* --- blocks --------------------------------------------------------------------------------- */
+
+static struct replied *put_block_done(struct put *p, const struct file_result *f)
+{
+    char md5[MD5_TEXT];
+    if (p->has_md5) {
+        sodium_bin2base64(md5, sizeof md5, f->md5, sizeof f->md5, sodium_base64_VARIANT_ORIGINAL);
+        reply_header(p->r, "Content-MD5", "%s", md5);
+    }
+    reply_header_text(p->r, "x-ms-request-server-encrypted", "true");
+    return reply_empty(p->r, 201);
+}
+
+struct replied *azblock_put(struct request *r)
+{
+    struct err e;
+    const char *id;
+    struct put *p = xcalloc(1, sizeof *p);
+    int given = 0;
+    if (blob_of(r, &p->blob, &e) < 0 || blob_check_lease(r, &p->blob.item, true, &e) < 0 ||
+        block_id(r, request_query(r, "blockid"), &id, &e) < 0 ||
+        (given = blob_md5(r, "Content-MD5", p->md5, &e)) < 0) {
+        free(p);
+        return reply_err(r, &e);
+    }
+    p->has_md5 = given > 0;
+    p->done = put_block_done;
+    p->blob.aside = true; /* its name is ours */
+    p->blob.at = (struct file_place){blob_account_folder(r),
+                                     arena_concat(&r->arena, blocks_folder(r), "/", id)};
+    return start(r, p, false);
 }

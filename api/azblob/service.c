@@ -33,6 +33,11 @@
     X("PUT", BLOB "&comp=metadata", 0, azblob_set_metadata, "Blob_SetMetadata", 'o', "w", "w")     \
     X("GET", BLOB "&comp=metadata", 0, azblob_head, "Blob_GetMetadata", 'o', "r", "r")             \
     X("HEAD", BLOB "&comp=metadata", 0, azblob_head, "Blob_GetMetadata", 'o', "r", "r")            \
+    X("PUT", BLOB "&comp=block", ROUTE_STREAM, azblock_put, "BlockBlob_StageBlock", 'o', "w",      \
+      "cw")                                                                                        \
+    X("PUT", BLOB "&comp=blocklist", BLOCKLIST, azblocks_commit, "BlockBlob_CommitBlockList", 'o', \
+      "cw", "cw")                                                                                  \
+    X("GET", BLOB "&comp=blocklist", 0, azblocks_get, "BlockBlob_GetBlockList", 'o', "r", "r")     \
     X("PUT", BLOB "&comp=properties", 0, azblob_set_properties, "Blob_SetHttpHeaders", 'o', "w",   \
       "w")
 

@@ -268,7 +268,7 @@ def test_a_delimiter_makes_groups(container, put):
         pages = container.walk_blobs(results_per_page=size).by_page()
         walked = [n for p in pages for n in sorted((i.name for i in p), key=str.encode)]  # groups come first in a page
         assert walked == sorted(["B", "a", "a-b", "a.txt", "a/", "a0", "b/", "n" * 300], key=str.encode), size
-    below = [i.name for i in container.walk_blobs(name_starts_with="a/")]
+    below = sorted(i.name for i in container.walk_blobs(name_starts_with="a/"))
     assert below == ["a/", "a//", "a/b", "a/c/"]
 
 
@@ -300,3 +300,76 @@ def test_containers_are_listed_by_name(client):
 def test_a_bad_list(call, query, code):
     query = query if "comp=" in query else f"comp=list&{query}"
     assert call("GET", f"?restype=container&{query}").code == code
+
+
+def block_id(n):
+    return base64.b64encode(f"{n:06}".encode()).decode()
+
+
+def block_list(*entries):
+    """Of ("Latest", 3) and the like."""
+    inner = "".join(f"<{kind}>{block_id(n)}</{kind}>" for kind, n in entries)
+    return f'<?xml version="1.0" encoding="utf-8"?><BlockList>{inner}</BlockList>'.encode()
+
+
+@pytest.fixture
+def stage(call):
+    def stage(name, n, body, **headers):
+        from urllib.parse import quote_plus
+
+        return call("PUT", f"/{name}?comp=block&blockid={quote_plus(block_id(n))}", body, **headers)
+
+    return stage
+
+
+def test_blocks_become_a_blob_when_they_are_committed(call, stage, container):
+    for n, body in ((2, b"second"), (1, b"first "), (3, b"unused")):
+        assert stage("b", n, body).status == 201
+    assert call("GET", "/b").code == "BlobNotFound" and names(container) == []
+    made = call("PUT", "/b?comp=blocklist", block_list(("Latest", 1), ("Uncommitted", 2), ("Latest", 1)))
+    assert made.status == 201
+    assert call("GET", "/b").body == b"first secondfirst "
+    listed, waiting = container.get_blob_client("b").get_block_list("all")
+    assert [(x.id, x.size) for x in listed] == [("000001", 6), ("000002", 6), ("000001", 6)]
+    assert waiting == []
+
+
+def test_committed_blocks_are_used_again(call, stage):
+    for n in (1, 2, 3):
+        stage("b", n, str(n).encode() * 1000)
+    call("PUT", "/b?comp=blocklist", block_list(("Latest", 1), ("Latest", 2), ("Latest", 3)))
+    stage("b", 4, b"new")
+    stage("b", 2, b"two")
+    changed = call("PUT", "/b?comp=blocklist", block_list(("Committed", 3), ("Latest", 4), ("Committed", 2), ("Latest", 2)))
+    assert changed.status == 201
+    assert call("GET", "/b").body == b"3" * 1000 + b"new" + b"2" * 1000 + b"two"
+
+
+def test_a_list_with_an_unknown_block_changes_nothing(call, stage, put):
+    put("b", b"old")
+    stage("b", 1, b"x")
+    refused = call("PUT", "/b?comp=blocklist", block_list(("Latest", 1), ("Latest", 9)))
+    assert (refused.status, refused.code) == (400, "InvalidBlockList")
+    assert call("PUT", "/b?comp=blocklist", b"<BlockList><Latest>").code == "InvalidXmlDocument"
+    assert call("GET", "/b").body == b"old"
+    assert call("PUT", "/b?comp=block&blockid=%21", b"x").code == "InvalidBlockId"
+    assert call("PUT", "/b?comp=block", b"x").code == "MissingRequiredQueryParameter"
+    put("b", b"new")
+    assert call("PUT", "/b?comp=blocklist", block_list(("Latest", 1))).code == "InvalidBlockList"
+
+
+def test_a_large_upload_goes_in_blocks(client, container):
+    body = bytes(range(256)) * 100_000
+    small = BlobServiceClient(client.url, credential=KEY, max_single_put_size=1 << 20, max_block_size=4 << 20)
+    blob = small.get_blob_client(container.container_name, "dir/large.bin")
+    blob.upload_blob(body, max_concurrency=4, metadata={"a": "b"})
+    assert blob.download_blob(max_concurrency=4).readall() == body
+    assert blob.get_blob_properties().metadata == {"a": "b"}
+
+
+def test_blocks_that_wait_survive_kill_9(daemon, call, stage):
+    stage("b", 1, b"kept")
+    daemon.kill9()
+    daemon.start()
+    assert call("PUT", "/b?comp=blocklist", block_list(("Latest", 1))).status == 201
+    assert call("GET", "/b").body == b"kept"
