@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "api/azblob/handlers.h"
+#include "api/azstorage/leases.h"
 #include "api/azstorage/link.h"
-#include "api/azstorage/listing.h"
 #include "storage/storage.h"
 
 /* A file that a job wrote is a block blob. */
@@ -27,15 +27,6 @@ void blob_state(struct request *r, const struct file_facts *f, const struct shar
     reply_state(r, item_etag(f, i), f->mtime_us);
 }
 
-static void lease_headers(struct request *r, const struct share_item *i)
-{
-    const struct lease_shown lease = lease_shown(i, r->now_us);
-    reply_header_text(r, "x-ms-lease-status", lease.status);
-    reply_header_text(r, "x-ms-lease-state", lease.state);
-    if (lease.duration)
-        reply_header_text(r, "x-ms-lease-duration", lease.duration);
-}
-
 void blob_headers(struct request *r, const struct file_facts *f, const struct share_item *i,
                   const char **type)
 {
@@ -51,7 +42,8 @@ void blob_headers(struct request *r, const struct file_facts *f, const struct sh
     reply_header_text(r, "x-ms-blob-type", blob_type_name(blob_type_of(i)));
     reply_header_text(r, "x-ms-server-encrypted", "true");
     reply_header_text(r, "Accept-Ranges", "bytes");
-    lease_headers(r, i);
+    const struct lease lease = lease_of_item(i);
+    lease_headers(r, &lease);
     if (blob_type_of(i) == BLOB_BLOCK && strcmp(r->method, "HEAD") == 0) {
         reply_header_text(r, "x-ms-access-tier", "Hot");
         reply_header_text(r, "x-ms-access-tier-inferred", "true");
@@ -187,6 +179,30 @@ static struct replied *set_properties(struct blob_work *w, const struct file_fac
 struct replied *azblob_set_properties(struct request *r)
 {
     return look(r, set_properties);
+}
+
+/* --- leased --------------------------------------------------------------------------------- */
+
+/* The action itself says whether its id is right. */
+static struct replied *lease(struct blob_work *w, const struct file_facts *f)
+{
+    struct request *r = w->r;
+    struct err e;
+    struct lease l = lease_of_item(&w->item);
+    int status = lease_act(r, &l, false, &e);
+    if (status < 0)
+        return reply_err(r, &e);
+    lease_to_item(&l, &w->item);
+    w->item.revision++;
+    if (st_item_put(azstorage_of(r)->storage, &w->item, &e) < 0)
+        return reply_err(r, &e);
+    blob_state(r, f, &w->item);
+    return reply_empty(r, status);
+}
+
+struct replied *azblob_lease(struct request *r)
+{
+    return look(r, lease);
 }
 
 /* --- deleted -------------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "api/azblob/handlers.h"
-#include "api/azstorage/xml_write.h"
+#include "api/azstorage/leases.h"
 #include "shares/shares.h"
 #include "storage/storage.h"
 
@@ -71,6 +71,14 @@ struct replied *azcontainer_create(struct request *r)
     return reply_later(r);
 }
 
+static int check_lease(struct request *r, bool deletes, struct err *e)
+{
+    static const struct lease_errors errors = {"container", AZSTORAGE_LEASE_CONTAINER,
+                                               AZSTORAGE_LEASE_NOT_CONTAINER};
+    const struct lease l = lease_of_share(&grant_of(r)->share);
+    return lease_check(r, &l, deletes, &errors, e);
+}
+
 static void on_deleted(void *ctx, const struct err *why)
 {
     struct request *r = ctx;
@@ -89,8 +97,9 @@ static int check(struct request *r, struct err *e)
 struct replied *azcontainer_delete(struct request *r)
 {
     struct err e;
-    if (check(r, &e) < 0 || shares_delete(azstorage_of(r)->shares, &grant_of(r)->share, r->now_us,
-                                          on_deleted, r, &e) < 0)
+    if (check(r, &e) < 0 || check_lease(r, true, &e) < 0 ||
+        shares_delete(azstorage_of(r)->shares, &grant_of(r)->share, r->now_us, on_deleted, r, &e) <
+            0)
         return reply_err(r, &e);
     return reply_later(r);
 }
@@ -113,14 +122,14 @@ struct replied *azcontainer_get(struct request *r)
     reply_state(r, (uint64_t)s->etag, s->updated_us);
     metadata_reply(r, s->metadata);
     access_header(r, s);
-    reply_header_text(r, "x-ms-lease-status", "unlocked");
-    reply_header_text(r, "x-ms-lease-state", "available");
+    const struct lease l = lease_of_share(s);
+    lease_headers(r, &l);
     reply_header_text(r, "x-ms-has-immutability-policy", "false");
     reply_header_text(r, "x-ms-has-legal-hold", "false");
     return reply_empty(r, 200);
 }
 
-static struct replied *update(struct request *r, struct share *s)
+static struct replied *update(struct request *r, struct share *s, int status)
 {
     struct err e;
     int64_t was = s->etag;
@@ -129,16 +138,16 @@ static struct replied *update(struct request *r, struct share *s)
     if (st_share_update(azstorage_of(r)->storage, s, was, &e) < 0)
         return reply_err(r, &e);
     reply_state(r, (uint64_t)s->etag, s->updated_us);
-    return reply_empty(r, 200);
+    return reply_empty(r, status);
 }
 
 struct replied *azcontainer_set_metadata(struct request *r)
 {
     struct err e;
     struct share *s = &grant_of(r)->share;
-    if (check(r, &e) < 0 || metadata_read(r, &s->metadata, &e) < 0)
+    if (check(r, &e) < 0 || check_lease(r, false, &e) < 0 || metadata_read(r, &s->metadata, &e) < 0)
         return reply_err(r, &e);
-    return update(r, s);
+    return update(r, s, 200);
 }
 
 struct replied *azcontainer_get_acl(struct request *r)
@@ -156,8 +165,22 @@ struct replied *azcontainer_set_acl(struct request *r)
 {
     struct err e;
     struct share *s = &grant_of(r)->share;
-    if (check(r, &e) < 0 || policies_read(r, &s->acl, &e) < 0 ||
+    if (check(r, &e) < 0 || check_lease(r, false, &e) < 0 || policies_read(r, &s->acl, &e) < 0 ||
         read_access(r, &s->public_access, &e) < 0)
         return reply_err(r, &e);
-    return update(r, s);
+    return update(r, s, 200);
+}
+
+struct replied *azcontainer_lease(struct request *r)
+{
+    struct err e;
+    struct share *s = &grant_of(r)->share;
+    if (check(r, &e) < 0)
+        return reply_err(r, &e);
+    struct lease l = lease_of_share(s);
+    int status = lease_act(r, &l, false, &e);
+    if (status < 0)
+        return reply_err(r, &e);
+    lease_to_share(&l, s);
+    return update(r, s, status);
 }

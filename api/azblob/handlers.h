@@ -77,6 +77,8 @@ struct replied *azblobs_list(struct request *r);
 struct replied *azblob_put(struct request *r);
 struct replied *azblob_get(struct request *r);
 struct replied *azblob_head(struct request *r);
+struct replied *azblob_lease(struct request *r);
+struct replied *azcontainer_lease(struct request *r);
 struct replied *azblob_delete(struct request *r);
 struct replied *azblob_set_metadata(struct request *r);
 struct replied *azblob_set_properties(struct request *r);

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "api/azblob/handlers.h"
+#include "api/azstorage/leases.h"
 #include "api/azstorage/listing.h"
 #include "api/azstorage/xml_write.h"
 #include "files/walk.h"
@@ -81,7 +82,8 @@ static void add_properties(struct listing *l, const struct share_item *i,
         xml_element(b, "AccessTier", "Hot");
         xml_element(b, "AccessTierInferred", "true");
     }
-    const struct lease_shown lease = lease_shown(i, l->r->now_us);
+    const struct lease of = lease_of_item(i);
+    const struct lease_shown lease = lease_shown(&of, l->r->now_us);
     xml_element(b, "LeaseStatus", lease.status);
     xml_element(b, "LeaseState", lease.state);
     if (lease.duration)
@@ -285,8 +287,12 @@ static void add_container(struct strbuf *b, struct request *r, const struct shar
     xml_open(b, "Properties");
     xml_element(b, "Last-Modified", when);
     xml_element(b, "Etag", arena_printf(&r->arena, "\"0x%llX\"", (unsigned long long)s->etag));
-    xml_element(b, "LeaseStatus", "unlocked");
-    xml_element(b, "LeaseState", "available");
+    const struct lease of = lease_of_share(s);
+    const struct lease_shown lease = lease_shown(&of, r->now_us);
+    xml_element(b, "LeaseStatus", lease.status);
+    xml_element(b, "LeaseState", lease.state);
+    if (lease.duration)
+        xml_element(b, "LeaseDuration", lease.duration);
     if (s->public_access != PUBLIC_NONE)
         xml_element(b, "PublicAccess", s->public_access == PUBLIC_CONTAINER ? "container" : "blob");
     xml_element(b, "HasImmutabilityPolicy", "false");

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "api/azblob/handlers.h"
+#include "api/azstorage/leases.h"
 #include "model/spec.h"
 #include "scheduler/fleet/fleet.h"
 #include "storage/storage.h"
@@ -90,10 +91,8 @@ int blob_note(struct request *r, const struct blob *old, const struct share_item
               struct err *e)
 {
     struct share_item kept = *now;
-    kept.lease_state = old->item.lease_state; /* a lease is the blob's, whatever its version */
-    kept.lease_id = old->item.lease_id;
-    kept.lease_duration_s = old->item.lease_duration_s;
-    kept.lease_until_us = old->item.lease_until_us;
+    const struct lease l = lease_of_item(&old->item);
+    lease_to_item(&l, &kept); /* it is the blob's, whatever its version */
     if (st_item_put(azstorage_of(r)->storage, &kept, e) < 0)
         return -1;
     const char *was = old->item.aside;
@@ -156,35 +155,14 @@ int blob_fault(const struct err *why, enum file_fault fault, struct err *e)
     return err_set(e, faults[fault].kind, NULL, "%s", faults[fault].text);
 }
 
-/* --- leases --------------------------------------------------------------------------------- */
-
-/* Whether there is a lease that keeps others off now. */
-static bool is_leased(const struct share_item *i, int64_t now_us)
-{
-    bool held = i->lease_state == LEASE_LEASED || i->lease_state == LEASE_BREAKING;
-    return held && (i->lease_until_us == 0 || i->lease_until_us > now_us);
-}
+/* --- whether it may ------------------------------------------------------------------------- */
 
 int blob_check_lease(struct request *r, const struct share_item *i, bool writes, struct err *e)
 {
-    const char *id = request_header(r, "x-ms-lease-id");
-    if (!is_leased(i, r->now_us)) {
-        if (!id)
-            return 0;
-        return err_set(e, i->lease_id ? AZSTORAGE_LEASE_LOST : AZSTORAGE_LEASE_NOT_BLOB,
-                       "x-ms-lease-id",
-                       i->lease_id ? "A lease ID was specified, but the lease for the blob has "
-                                     "expired."
-                                   : "There is currently no lease on the blob.");
-    }
-    if (!id && writes)
-        return err_set(e, AZSTORAGE_LEASE_MISSING, "x-ms-lease-id",
-                       "There is currently a lease on the blob and no lease ID was specified in "
-                       "the request.");
-    if (id && strcasecmp(id, i->lease_id ? i->lease_id : "") != 0)
-        return err_set(e, AZSTORAGE_LEASE_BLOB, "x-ms-lease-id",
-                       "The lease ID specified did not match the lease ID for the blob.");
-    return 0;
+    static const struct lease_errors errors = {"blob", AZSTORAGE_LEASE_BLOB,
+                                               AZSTORAGE_LEASE_NOT_BLOB};
+    const struct lease l = lease_of_item(i);
+    return lease_check(r, &l, writes, &errors, e);
 }
 
 int blob_check(struct request *r, const struct blob *b, const struct file_facts *f, struct err *e)
@@ -199,5 +177,8 @@ int blob_check(struct request *r, const struct blob *b, const struct file_facts 
         return err_set(e, AZSTORAGE_BLOB_EXISTS, NULL, "The specified blob already exists.");
     if (conditions_check(r, &now, e) < 0)
         return -1;
-    return f ? blob_check_lease(r, &b->item, !reads, e) : 0;
+    /* An action on the lease itself says whether its id is right. */
+    if (!f || request_header(r, "x-ms-lease-action"))
+        return 0;
+    return blob_check_lease(r, &b->item, !reads, e);
 }

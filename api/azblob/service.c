@@ -7,7 +7,7 @@
 
 #define ANY       "/{container}?restype=container"
 #define BLOB      "/{container}/{path*}?restype="
-#define BLOCKLIST ROUTE_XML | ROUTE_BODY_KIB(8 * 1024)
+#define BLOCKLIST ROUTE_XML_OPTIONAL | ROUTE_BODY_KIB(8 * 1024)
 
 #define ROWS(X)                                                                                    \
     X("GET", "/?comp=list", 0, azcontainers_list, "Service_ListContainers", 's', "l", NULL)        \
@@ -24,8 +24,8 @@
       NULL)                                                                                        \
     X("HEAD", ANY "&comp=acl", 0, azcontainer_get_acl, "Container_GetAccessPolicy", 'c', NULL,     \
       NULL)                                                                                        \
-    X("PUT", ANY "&comp=acl", ROUTE_XML, azcontainer_set_acl, "Container_SetAccessPolicy", 'c',    \
-      NULL, NULL)                                                                                  \
+    X("PUT", ANY "&comp=acl", ROUTE_XML_OPTIONAL, azcontainer_set_acl,                             \
+      "Container_SetAccessPolicy", 'c', NULL, NULL)                                                \
     X("PUT", BLOB "&comp=", ROUTE_STREAM, azblob_put, "BlockBlob_Upload", 'o', "cw", "cw")         \
     X("GET", BLOB "&comp=", 0, azblob_get, "Blob_Download", 'o', "r", "r")                         \
     X("HEAD", BLOB "&comp=", 0, azblob_head, "Blob_GetProperties", 'o', "r", "r")                  \
@@ -38,6 +38,8 @@
     X("PUT", BLOB "&comp=blocklist", BLOCKLIST, azblocks_commit, "BlockBlob_CommitBlockList", 'o', \
       "cw", "cw")                                                                                  \
     X("GET", BLOB "&comp=blocklist", 0, azblocks_get, "BlockBlob_GetBlockList", 'o', "r", "r")     \
+    X("PUT", BLOB "&comp=lease", 0, azblob_lease, "Blob_AcquireLease", 'o', "w", "w")              \
+    X("PUT", ANY "&comp=lease", 0, azcontainer_lease, "Container_AcquireLease", 'c', "w", NULL)    \
     X("PUT", BLOB "&comp=properties", 0, azblob_set_properties, "Blob_SetHttpHeaders", 'o', "w",   \
       "w")
 

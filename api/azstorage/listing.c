@@ -126,25 +126,3 @@ void listing_encoded_name(struct strbuf *b, const char *name)
     url_encode(b, name, 1);
     xml_close(b, "Name");
 }
-
-/* --- leases --------------------------------------------------------------------------------- */
-
-struct lease_shown lease_shown(const struct share_item *i, int64_t now_us)
-{
-    static const char *const names[] = {[LEASE_AVAILABLE] = "available",
-                                        [LEASE_LEASED] = "leased",
-                                        [LEASE_EXPIRED] = "expired",
-                                        [LEASE_BREAKING] = "breaking",
-                                        [LEASE_BROKEN] = "broken"};
-    bool over = i->lease_until_us != 0 && i->lease_until_us <= now_us;
-    enum lease_state state = i->lease_state;
-    if (over && state == LEASE_LEASED)
-        state = LEASE_EXPIRED;
-    else if (over && state == LEASE_BREAKING)
-        state = LEASE_BROKEN;
-    bool locked = state == LEASE_LEASED || state == LEASE_BREAKING;
-    struct lease_shown s = {.status = locked ? "locked" : "unlocked", .state = names[state]};
-    if (state == LEASE_LEASED)
-        s.duration = i->lease_duration_s == LEASE_INFINITE ? "infinite" : "fixed";
-    return s;
-}

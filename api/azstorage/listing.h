@@ -33,10 +33,4 @@ void listing_metadata(struct strbuf *b, const char *metadata);
 /* <Name Encoded="true">, for a name that XML cannot hold. */
 void listing_encoded_name(struct strbuf *b, const char *name);
 
-/* What lists and headers say of a lease. */
-struct lease_shown {
-    const char *status, *state, *duration; /* duration NULL: there is no lease */
-};
-struct lease_shown lease_shown(const struct share_item *i, int64_t now_us);
-
 #endif

@@ -93,6 +93,8 @@ static int decode_form(struct request *r, struct err *e)
 
 static int decode_xml(struct request *r, struct err *e)
 {
+    if (r->raw.len == 0 && (r->route->flags & ROUTE_XML_OPTIONAL))
+        return 0;
     uint64_t until_ns = uv_hrtime() + SLICE_NS;
     int rc;
     if (r->raw.len == 0)
@@ -112,7 +114,7 @@ int content_decode(struct request *r, struct err *e)
         int (*decode)(struct request *r, struct err *e);
     } kinds[] = {{ROUTE_JSON | ROUTE_JSON_OPTIONAL, decode_json},
                  {ROUTE_FORM, decode_form},
-                 {ROUTE_XML, decode_xml}};
+                 {ROUTE_XML | ROUTE_XML_OPTIONAL, decode_xml}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (r->route->flags & kinds[i].flags)
             return kinds[i].decode(r, e);

@@ -8,8 +8,9 @@
 
 #include "api/http/request.h"
 
-#define ROUTE_DECODED (ROUTE_JSON | ROUTE_JSON_OPTIONAL | ROUTE_FORM | ROUTE_XML)
-#define ROUTE_KEPT    (ROUTE_DECODED | ROUTE_BYTES)
+#define ROUTE_DECODED                                                                              \
+    (ROUTE_JSON | ROUTE_JSON_OPTIONAL | ROUTE_FORM | ROUTE_XML | ROUTE_XML_OPTIONAL)
+#define ROUTE_KEPT (ROUTE_DECODED | ROUTE_BYTES)
 
 int content_check_type(const struct request *r, struct err *e) MUST_CHECK;
 /* Decodes request.raw into request.body, form or xml. 1: it takes more turns; call it again. */

@@ -34,7 +34,8 @@ enum route_flag {
     ROUTE_FORM = 1 << 4,          /* request.form: form.h */
     ROUTE_XML = 1 << 5,           /* request.xml: xml.h */
     ROUTE_STREAM = 1 << 6,        /* piece by piece, of any length: body.h */
-    ROUTE_BYTES = 1 << 7          /* as it is, whole: request.raw, which the handler may take */
+    ROUTE_BYTES = 1 << 7,         /* as it is, whole: request.raw, which the handler may take */
+    ROUTE_XML_OPTIONAL = 1 << 8   /* XML or nothing */
 };
 
 /* The flags of a row also contain the limit of its body, if it differs from the service's; less

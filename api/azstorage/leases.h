@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Leases of blobs, containers, files and shares: whoever has one keeps others from writing, or
+ * from deleting.
+ *
+ *   available -acquire-> leased -release-> available
+ *   leased -break-> breaking -> broken; leased -> expired; all three -acquire-> leased
+ *
+ * https://learn.microsoft.com/rest/api/storageservices/lease-blob
+ */
+#ifndef API_AZSTORAGE_LEASES_H
+#define API_AZSTORAGE_LEASES_H
+
+#include "api/azstorage/plane.h"
+
+struct lease {
+    enum lease_state state; /* as it is stored */
+    const char *id;         /* NULL: there was none yet */
+    int duration_s;         /* or LEASE_INFINITE */
+    int64_t until_us;       /* 0: it does not end */
+};
+
+struct lease lease_of_item(const struct share_item *i);
+struct lease lease_of_share(const struct share *s);
+void lease_to_item(const struct lease *l, struct share_item *i);
+void lease_to_share(const struct lease *l, struct share *s);
+
+/* The state at an instant, with what time has ended. */
+enum lease_state lease_state_at(const struct lease *l, int64_t now_us);
+
+/* The kinds of errors of what is leased, when a request for it lacks the right id. */
+struct lease_errors {
+    const char *what; /* "blob" */
+    int mismatch, not_present;
+};
+/* Whether a request may go on: with x-ms-lease-id it must be the one; without, a request that
+ * `needs` the lease must not find one. */
+int lease_check(struct request *r, const struct lease *l, bool needs,
+                const struct lease_errors *errors, struct err *e) MUST_CHECK;
+
+/* x-ms-lease-action: changes *l, and adds the headers of the reply. The status of the reply, or
+ * -1. `infinite_only`: as files' leases are. */
+int lease_act(struct request *r, struct lease *l, bool infinite_only, struct err *e) MUST_CHECK;
+
+/* What lists and headers say. */
+struct lease_shown {
+    const char *status, *state, *duration; /* duration NULL: there is no lease */
+};
+struct lease_shown lease_shown(const struct lease *l, int64_t now_us);
+void lease_headers(struct request *r, const struct lease *l);
+
+#endif
