@@ -397,7 +397,7 @@ static int choose(struct blocks_work *b, const struct block **committed, const s
                   struct chosen *out, struct err *e)
 {
     struct request *r = b->w->r;
-    const char *id;
+    const char *id = "";
     bool latest = strcmp(x->name, "Latest") == 0;
     if (block_id(r, x->text, &id, e) < 0)
         return -1;

@@ -88,7 +88,7 @@ void lease_headers(struct request *r, const struct lease *l)
 
 static bool is_its_id(const struct lease *l, const char *id)
 {
-    return l->id && strcasecmp(l->id, id) == 0;
+    return l->id && id && strcasecmp(l->id, id) == 0;
 }
 
 int lease_check(struct request *r, const struct lease *l, bool needs,

@@ -24,8 +24,8 @@ int listing_read(struct request *r, struct listing_query *out, struct err *e) MU
 /* Whether `include` lists this word. */
 bool listing_includes(struct request *r, const char *word);
 
-/* The root element up to the items. `name` NULL: it has only the service's endpoint. */
-void listing_begin(struct strbuf *b, struct request *r, const char *attribute, const char *name,
+/* The root element up to the items. `name` NULL: it has no attribute but the service's endpoint. */
+void listing_begin(struct strbuf *b, struct request *r, const char *name, const char *value,
                    const struct listing_query *q);
 /* `last`: the name of the last item, if there are more; else NULL. */
 void listing_end(struct strbuf *b, const struct listing_query *q, const char *last);
