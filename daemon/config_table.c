@@ -51,6 +51,10 @@ static const struct setting rows[] = {
     INT("storage", "deleted_days", AT(deleted_days), "7", 0, 36500,
         "How many days the folder of a deleted share or container is kept, and can be restored; 0: "
         "it is removed at once."),
+    BOOL("storage", "strict", AT(storage_strict), "false",
+         "Nothing is made by being named: a cluster or job that mounts a share or container of an "
+         "account that is not there is refused, and so is a wrong account key. Otherwise accounts, "
+         "shares and containers that are mounted exist from then on."),
     ROW(SETTING_LIST, "storage", "blob_listen", AT(blob_listen), "", config_check_listen, NULL,
         "Addresses where only blobs are served, with the account in the path, as emulators of "
         "storage do: localhost:10000 is where UseDevelopmentStorage=true looks. Plain HTTP is "

@@ -264,7 +264,10 @@ static int open_scheduler(struct daemon *d, struct err *e)
                                       .wakes = sched_wakes(d->sched),
                                       .log = c->log,
                                       .storage_dir = c->state->storage,
-                                      .keep_us = cf->deleted_days * DAY_US};
+                                      .keep_us = cf->deleted_days * DAY_US,
+                                      .subscription = cf->subscription_id,
+                                      .principal = c->credentials->client_id,
+                                      .strict = cf->storage_strict};
     d->shares = shares_create(&shc);
     return sched_start(d->sched, e) < 0 ? -1 : shares_start(d->shares, e);
 }
@@ -321,6 +324,7 @@ static struct api_deps api_deps(struct daemon *d)
         .storage_rm = {.arm = storage_rm, .shares = d->shares},
         .batchai = {.arm = arm,
                     .files = d->files,
+                    .shares = d->shares,
                     .storage_dir = c->state->storage,
                     .new_clusters = new_clusters_create(resizing_s(cf)),
                     .shown_jobs = shown_jobs_create(d->storage, SHOWN_JOBS_BYTES),

@@ -220,6 +220,12 @@ static int capacity(const struct sched *s, const char *vm_size, enum vm_priority
     return !sizes[0] || fleet_is_size_of(sizes, vm_size) ? s->local_nodes : 0;
 }
 
+bool sched_is_local(const struct sched *s, const char *vm_size, enum vm_priority priority)
+{
+    bool on_machines;
+    return capacity(s, vm_size, priority, &on_machines) > 0 && !on_machines;
+}
+
 static int refuse_size(const struct sched *s, const char *vm_size, enum vm_priority priority,
                        struct err *e)
 {

@@ -89,6 +89,8 @@ struct wakes *sched_wakes(const struct sched *s);
  * for machines: it stays resizing, says in its errors who has them, and goes on when they become
  * free or the inventory grows. */
 
+/* Whether new nodes of such a pool would be local. */
+bool sched_is_local(const struct sched *s, const char *vm_size, enum vm_priority priority);
 /* Refuses a size that is not served here, and more nodes than there can ever be. Target is the
  * property path. */
 int sched_check_scale(const struct sched *s, const char *vm_size, enum vm_priority priority,

@@ -73,6 +73,8 @@ struct shares *shares_create(const struct shares_config *c)
     struct shares *sh = xcalloc(1, sizeof *sh);
     sh->c = *c;
     sh->c.storage_dir = sh->storage_dir = xstrdup(c->storage_dir);
+    sh->c.subscription = sh->subscription = xstrdup(c->subscription);
+    sh->c.principal = sh->principal = xstrdup(c->principal);
     wakes_handle(c->wakes, WAKE_SHARE, reconcile_share, sh);
     wakes_handle(c->wakes, WAKE_ACCOUNT, reconcile_account, sh);
     wakes_handle(c->wakes, WAKE_DELETED_SHARES, purge_pass, sh);
@@ -89,6 +91,8 @@ int shares_start(struct shares *sh, struct err *e)
     for (size_t i = 0; rc == 0 && i < n; i++)
         wake(sh->c.wakes, WAKE_SHARE, ids[i]);
     wake(sh->c.wakes, WAKE_DELETED_SHARES, WAKE_ALL);
+    if (!sh->c.strict)
+        shares_find(sh);
     arena_free(&a);
     return rc;
 }
@@ -124,6 +128,8 @@ void shares_free(struct shares *sh)
     free_all(&sh->shares);
     free_all(&sh->accounts);
     free(sh->storage_dir);
+    free(sh->subscription);
+    free(sh->principal);
     free(sh);
 }
 

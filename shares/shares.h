@@ -19,6 +19,7 @@
 #ifndef SHARES_SHARES_H
 #define SHARES_SHARES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lib/arena.h"
@@ -37,12 +38,15 @@ struct shares_config { /* all borrowed; storage_dir is copied */
     struct wakes *wakes;
     const struct log *log;
     const char *storage_dir;
-    int64_t keep_us; /* how long what was deleted can be restored */
+    int64_t keep_us;                      /* how long what was deleted can be restored */
+    const char *subscription, *principal; /* whose accounts are that nobody has created; copied */
+    bool strict;                          /* nothing is made by being named */
 };
 
 /* Before anything is woken. */
 struct shares *shares_create(const struct shares_config *c);
-/* Goes on with what an earlier start left. */
+/* Goes on with what an earlier start left. Folders that have no rows, as older builds and people
+ * make them, get rows. */
 int shares_start(struct shares *sh, struct err *e) MUST_CHECK;
 /* Calls back, with ERR_UNAVAILABLE, whoever waits: the server stops. The work goes on. */
 void shares_end_requests(struct shares *sh);
@@ -72,5 +76,29 @@ int shares_restore(struct shares *sh, int64_t id, shares_done cb, void *ctx,
 /* Deletes a storage account with all it has. `cb` is called when its row is gone. */
 int shares_delete_account(struct shares *sh, int64_t account_id, int64_t now_us, shares_done cb,
                           void *ctx, struct err *e) MUST_CHECK;
+
+/* --- what exists by being named (named.c) ------------------------------------------------------
+ */
+
+/* The group of accounts that nobody has created. */
+#define IMPLICIT_GROUP "batchaid-implicit"
+
+/* Makes the group, if it is missing. */
+int shares_implicit_group(struct storage *st, struct arena *a, const char *subscription,
+                          const char *principal, int64_t now_us, int64_t *id,
+                          struct err *e) MUST_CHECK;
+
+/* A share or container as a mount names it, in any case. */
+struct share_name {
+    const char *account, *share;
+    enum share_kind kind;
+    const char *key; /* the account's, as base64; NULL: none is given */
+};
+/* Whether it can be made, or is there. If nothing is made by being named, it must be there, and a
+ * given key must be one of the account's. ERR_INVALID_PROPERTY says what to create. */
+int shares_check_named(struct shares *sh, const struct share_name *n, struct err *e) MUST_CHECK;
+/* Makes account and share, unless they are there. Nothing where nothing is made by being named. */
+int shares_make_named(struct shares *sh, const struct share_name *n, const char *principal,
+                      int64_t now_us, struct err *e) MUST_CHECK;
 
 #endif

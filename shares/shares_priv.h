@@ -56,9 +56,17 @@ struct pending {
 
 struct shares {
     struct shares_config c;
-    char *storage_dir;
+    char *storage_dir, *subscription, *principal;
     struct id_map shares, accounts; /* of struct pending */
     int64_t purged_to;              /* the id where the next pass goes on */
 };
+
+/* --- named.c ---------------------------------------------------------------------------------- */
+/* 1: there is such a share, or it or its account is being deleted. 0: no. */
+int shares_is_named(struct shares *sh, const struct share_name *n, struct err *e) MUST_CHECK;
+
+/* --- found.c ---------------------------------------------------------------------------------- */
+/* Looks for folders without rows, and gives them rows. */
+void shares_find(struct shares *sh);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/arena.h"
+#include "shares/shares.h"
 #include "storage/storage.h"
 
 #define LOCATION "eastus"
@@ -19,24 +20,6 @@ void devstore_key(unsigned char out[ACCOUNT_KEY_BYTES])
                                sodium_base64_VARIANT_ORIGINAL);
     assert(rc == 0 && n == ACCOUNT_KEY_BYTES);
     (void)rc;
-}
-
-static int open_group(struct storage *st, struct arena *a, const char *subscription,
-                      const char *principal, int64_t now_us, int64_t *id, struct err *e)
-{
-    struct resource_group g;
-    int rc = st_group_get(st, a, subscription, IMPLICIT_GROUP, &g, e);
-    *id = g.id;
-    if (rc != 0)
-        return rc < 0 ? -1 : 0;
-    g = (struct resource_group){.subscription = subscription,
-                                .name = IMPLICIT_GROUP,
-                                .location = LOCATION,
-                                .prov_state = PROV_SUCCEEDED,
-                                .created_by = principal,
-                                .created_us = now_us,
-                                .updated_us = now_us};
-    return st_group_insert(st, &g, id, e);
 }
 
 static int make(struct storage *st, struct arena *a, const char *subscription,
@@ -56,7 +39,7 @@ static int make(struct storage *st, struct arena *a, const char *subscription,
                                 .key2_us = now_us,
                                 .implicit = true};
     int64_t id;
-    if (open_group(st, a, subscription, principal, now_us, &s.group_id, e) < 0)
+    if (shares_implicit_group(st, a, subscription, principal, now_us, &s.group_id, e) < 0)
         return -1;
     st_account_new_keys(&keys);
     int rc = st_account_insert(st, &s, &keys, &id, e);

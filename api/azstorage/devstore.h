@@ -14,7 +14,6 @@
 #include "model/resource.h"
 
 #define DEVSTORE_ACCOUNT "devstoreaccount1"
-#define IMPLICIT_GROUP   "batchaid-implicit" /* of accounts that nobody has created */
 
 struct storage;
 

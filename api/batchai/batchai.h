@@ -8,9 +8,12 @@
 
 #include "api/arm/arm.h"
 
+struct shares;
+
 struct batchai {
     struct arm arm;          /* first: handlers that serve all providers look for it there */
     struct files *files;     /* its workers read shares, which are folders */
+    struct shares *shares;   /* what mounts name */
     const char *storage_dir; /* shares are folders below it */
     struct new_clusters *new_clusters; /* shown as resizing for a while */
     struct shown_jobs *shown_jobs;     /* rendered jobs, kept for repeated requests */

@@ -12,6 +12,7 @@
 #include "api/batchai/home.h"
 #include "api/batchai/listing.h"
 #include "api/batchai/lookup.h"
+#include "api/batchai/named_shares.h"
 #include "api/batchai/new_clusters.h"
 #include "api/batchai/remote_login.h"
 #include "api/batchai/render.h"
@@ -60,12 +61,13 @@ struct create_tx {
     struct workspace w;
     struct cluster c;
     const char *guid;
+    const struct mount_list *mounts;
 };
 
 static int create_in_tx(struct storage *st, void *ctx, struct err *e)
 {
     struct create_tx *t = ctx;
-    if (home_make_workspace(t->r, &t->w, e) < 0)
+    if (home_make_workspace(t->r, &t->w, e) < 0 || make_named_shares(t->r, &t->c, t->mounts, e) < 0)
         return -1;
     t->c.workspace_id = t->w.id;
     if (st_cluster_insert(st, &t->c, t->a->secrets_text, &t->c.id, e) < 0)
@@ -77,6 +79,18 @@ static int create_in_tx(struct storage *st, void *ctx, struct err *e)
                             .in_group = request_is_flat(t->r),
                             .done = true};
     return operation_start(t->r, &op, &t->guid, e);
+}
+
+/* With the keys of the mounts, which the accepted document has not. */
+static int check_mounts(struct request *r, const struct cluster *c, const struct accepted *a,
+                        struct err *e)
+{
+    struct node_setup_spec setup = {0};
+    int rc = node_setup_decode(&r->arena, c, a->secrets_text, &setup, e);
+    if (rc == 0)
+        rc = check_named_shares(r, c, &setup.mounts, e);
+    node_setup_wipe(&setup);
+    return rc;
 }
 
 static struct replied *create(struct request *r, const struct workspace *w, struct accepted *a)
@@ -93,6 +107,7 @@ static struct replied *create(struct request *r, const struct workspace *w, stru
     struct create_tx t = {.r = r,
                           .a = a,
                           .w = *w,
+                          .mounts = &spec.setup.mounts,
                           .c = {.name = request_param(r, "cluster"),
                                 .guid = guid,
                                 .doc = a->doc_text,
@@ -109,6 +124,7 @@ static struct replied *create(struct request *r, const struct workspace *w, stru
     t.c.auto_target = t.c.scale.initial;
     if (check_quota(r, &e) < 0 ||
         sched_check_scale(arm_of(r)->sched, t.c.vm_size, t.c.vm_priority, &t.c.scale, &e) < 0 ||
+        check_mounts(r, &t.c, a, &e) < 0 ||
         st_tx(arm_of(r)->storage, "cluster create", create_in_tx, &t, &e) < 0)
         return reply_err(r, &e);
     LOG_INFO(r->config->log, "cluster.created", LF_STR("cluster", t.c.name),

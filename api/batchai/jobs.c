@@ -10,6 +10,7 @@
 #include "api/batchai/home.h"
 #include "api/batchai/listing.h"
 #include "api/batchai/lookup.h"
+#include "api/batchai/named_shares.h"
 #include "api/batchai/remote_login.h"
 #include "api/batchai/render.h"
 #include "api/batchai/shown_jobs.h"
@@ -97,12 +98,15 @@ struct create_tx {
     struct scope scope;
     struct job j;
     const char *guid;
+    const struct cluster *c;
+    struct mount_list mounts; /* of the job itself, without keys */
 };
 
 static int create_in_tx(struct storage *st, void *ctx, struct err *e)
 {
     struct create_tx *t = ctx;
-    if (home_make_experiment(t->r, &t->w, &t->x, e) < 0)
+    if (home_make_experiment(t->r, &t->w, &t->x, e) < 0 ||
+        make_named_shares(t->r, t->c, &t->mounts, e) < 0)
         return -1;
     t->j.experiment_id = t->x.id;
     if (st_job_insert(st, &t->j, t->a->secrets_text, &t->j.id, e) < 0)
@@ -139,7 +143,22 @@ static int fill_job(struct create_tx *t, const struct cluster *c, char *guid, st
                         .created_by = r->who->object_id,
                         .created_us = r->now_us,
                         .updated_us = r->now_us};
+    t->c = c;
+    t->mounts = spec.mounts;
     return check_node_count(r, c, t->j.node_count, e);
+}
+
+/* With the keys of the mounts. Those of the cluster were checked with it. */
+static int check_mounts(struct create_tx *t, struct err *e)
+{
+    struct job_spec spec = {0};
+    if (t->mounts.n == 0)
+        return 0;
+    int rc = job_spec_decode(&t->r->arena, &t->j, t->a->secrets_text, &spec, e);
+    if (rc == 0)
+        rc = check_named_shares(t->r, t->c, &spec.mounts, e);
+    job_spec_wipe(&spec);
+    return rc;
 }
 
 static struct replied *create(struct create_tx *t, const struct cluster *c)
@@ -149,7 +168,7 @@ static struct replied *create(struct create_tx *t, const struct cluster *c)
     char guid[GUID_SIZE];
     request_guid(r, guid);
     if (check_alive("cluster", c->name, c->prov_state, &e) < 0 || fill_job(t, c, guid, &e) < 0 ||
-        st_whole(arm_of(r)->storage, create_in_tx, t, &e) < 0)
+        check_mounts(t, &e) < 0 || st_whole(arm_of(r)->storage, create_in_tx, t, &e) < 0)
         return reply_err(r, &e);
     LOG_INFO(r->config->log, "job.queued", LF_STR("job", t->j.name), LF_STR("cluster", c->name),
              LF_INT("nodes", t->j.node_count), LF_INT("priority", t->j.priority),

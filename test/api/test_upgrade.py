@@ -51,6 +51,18 @@ def of_nodes(replies):
     return {**replies, "nodes": nodes}
 
 
+def without_storage(replies):
+    """Without the group of storage accounts that are mounted: older builds had no rows for them."""
+    name = "batchaid-implicit"
+    kept = {k: v for k, v in replies.items() if f"/resourceGroups/{name}" not in k}
+    for key, reply in kept.items():
+        value = reply["json"].get("value") if isinstance(reply.get("json"), dict) else None
+        if isinstance(value, list):
+            listed = [v for v in value if not (isinstance(v, dict) and v.get("name") == name)]
+            kept[key] = {**reply, "json": {**reply["json"], "value": listed}}
+    return kept
+
+
 def test_every_resource_is_told_as_before(old, tmp_path):
     """The agents never answer, so that the scheduler cannot take a step before the replies are in."""
     d, before = old
@@ -61,7 +73,7 @@ def test_every_resource_is_told_as_before(old, tmp_path):
     d.start()
     now = old_state.replies_again(d, before)
     d.kill9()
-    assert same(with_subnets(of_nodes(before)), of_nodes(now)) == []
+    assert same(with_subnets(of_nodes(before)), without_storage(of_nodes(now))) == []
 
 
 def test_what_was_begun_goes_on(old):

@@ -21,6 +21,7 @@ struct room {
     struct wakes *wakes;
     struct shares *shares;
     int64_t account;
+    bool strict;
 };
 
 /* --- a life of the room ----------------------------------------------------------------------- */
@@ -42,7 +43,10 @@ static void begin(struct room *w, int64_t keep_us)
                                     .wakes = w->wakes,
                                     .log = &f->log,
                                     .storage_dir = w->dir,
-                                    .keep_us = keep_us};
+                                    .keep_us = keep_us,
+                                    .subscription = SUB,
+                                    .principal = "somebody",
+                                    .strict = w->strict};
     w->shares = shares_create(&c);
 }
 
@@ -438,6 +442,105 @@ static void an_account_goes_with_all_it_has(void **state)
     assert_int_equal(shares_delete_account(w->shares, w->account, T0, on_done, &a, &w->f->e), -1);
 }
 
+static struct share_name as_named(const char *account, const char *share)
+{
+    return (struct share_name){account, share, SHARE_BLOBS, NULL};
+}
+
+static int make_named(struct room *w, const struct share_name *n)
+{
+    int rc = shares_check_named(w->shares, n, &w->f->e);
+    return rc < 0 ? rc : shares_make_named(w->shares, n, "me", T0, &w->f->e);
+}
+
+static void what_is_named_is_there(void **state)
+{
+    struct room *w = *state;
+    struct storage_account s;
+    struct share c;
+    const struct share_name n = as_named("NewOne", "Box"), m = as_named("acct", "box");
+    for (int i = 0; i < 2; i++) {
+        ok(w->f, make_named(w, &n));
+        ok(w->f, make_named(w, &m));
+    }
+    found(w->f, st_account_by_name(w->f->st, &w->f->a, "newone", &s, &w->f->e));
+    assert_true(s.implicit);
+    assert_string_equal(s.scope.group, IMPLICIT_GROUP);
+    assert_string_equal(s.created_by, "me");
+    found(w->f, st_share_by_name(w->f->st, &w->f->a, s.id, SHARE_BLOBS, "box", &c, &w->f->e));
+    until(w, c.id, SHARE_THERE);
+    assert_true(there(w, "newone/blobs/box"));
+    found(w->f, st_share_by_name(w->f->st, &w->f->a, w->account, SHARE_BLOBS, "box", &c, &w->f->e));
+    until(w, c.id, SHARE_THERE);
+    ok(w->f, shares_delete(w->shares, &c, T0, NULL, NULL, &w->f->e));
+    assert_int_equal(make_named(w, &m), -1);
+    assert_int_equal(w->f->e.code, ERR_BEING_DELETED);
+    until(w, c.id, SHARE_DELETED);
+    ok(w->f, make_named(w, &m));
+}
+
+static void nothing_is_named_where_that_is_strict(void **state)
+{
+    struct room *w = *state;
+    struct account_keys keys;
+    char text[100];
+    struct share_name n = as_named("newone", "box");
+    w->strict = true;
+    crash(w, DAY_US);
+    assert_int_equal(make_named(w, &n), -1);
+    assert_int_equal(w->f->e.code, ERR_INVALID_PROPERTY);
+    assert_non_null(strstr(w->f->e.msg, "az storage account create -n newone"));
+    n.account = "acct";
+    assert_int_equal(make_named(w, &n), -1);
+    assert_non_null(strstr(w->f->e.msg, "az storage container create -n box --account-name acct"));
+    n = (struct share_name){"ACCT", "Data", SHARE_FILES, NULL};
+    assert_int_equal(make(w, "data"), ERR_NONE);
+    ok(w->f, make_named(w, &n));
+    found(w->f, st_account_keys(w->f->st, w->account, &keys, &w->f->e));
+    for (int i = 0; i < 2; i++) {
+        sodium_bin2base64(text, sizeof text, keys.key[i], ACCOUNT_KEY_BYTES,
+                          sodium_base64_VARIANT_ORIGINAL);
+        n.key = text;
+        ok(w->f, make_named(w, &n));
+    }
+    text[5] ^= 1;
+    assert_int_equal(make_named(w, &n), -1);
+    assert_null(strstr(w->f->e.msg, text));
+    n.key = "";
+    assert_int_equal(make_named(w, &n), -1);
+}
+
+static void folders_without_rows_get_rows(void **state)
+{
+    struct room *w = *state;
+    struct storage_account s;
+    struct share c;
+    struct err e;
+    static const char *const folders[] = {
+        "old/files/one", "old/blobs/two", "acct/files/three", "Upper/files/x", "old/other/x",
+        "a.b/files/x",   "old/files/x y", ".hidden/files/x",  "old/files/.x",  "acct/files/link2"};
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
+        assert_int_equal(fs_mkdirs(path(w, folders[i]), 0755, &e), 0);
+    write_file(w, "old/files/plain");
+    assert_int_equal(symlink("one", path(w, "old/files/alias")), 0);
+    assert_int_equal(make(w, "made"), ERR_NONE);
+    crash(w, DAY_US);
+    go_on(w);
+    for (int i = 0; i < 20000 && !find(w, "three", &c); i++)
+        turn(w);
+    found(w->f, st_account_by_name(w->f->st, &w->f->a, "old", &s, &w->f->e));
+    struct share *rows;
+    size_t n;
+    ok(w->f, st_share_by_name(w->f->st, &w->f->a, s.id, SHARE_FILES, "one", &c, &w->f->e));
+    until(w, c.id, SHARE_THERE);
+    ok(w->f, st_share_by_name(w->f->st, &w->f->a, s.id, SHARE_FILES, "alias", &c, &w->f->e));
+    until(w, c.id, SHARE_THERE);
+    ok(w->f, st_share_list(w->f->st, &w->f->a, s.id, SHARE_FILES, "", "", 9, &rows, &n, &w->f->e));
+    assert_int_equal(n, 2);
+    assert_int_equal(st_account_by_name(w->f->st, &w->f->a, "upper", &s, &w->f->e), 0);
+    assert_int_equal(st_account_by_name(w->f->st, &w->f->a, "a.b", &s, &w->f->e), 0);
+}
+
 static void what_is_rolled_back_is_said(void **state)
 {
     struct room *w = *state;
@@ -487,6 +590,9 @@ int main(void)
                                        T(what_was_deleted_long_ago_is_purged),
                                        T(a_start_goes_on),
                                        T(an_account_goes_with_all_it_has),
+                                       T(what_is_named_is_there),
+                                       T(nothing_is_named_where_that_is_strict),
+                                       T(folders_without_rows_get_rows),
                                        T(what_is_rolled_back_is_said),
                                        T(a_server_that_stops_tells_who_waits)};
     return cmocka_run_group_tests(tests, NULL, NULL);

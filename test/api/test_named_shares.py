@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+"""Storage accounts, shares and containers that exist because a cluster or job names them; and what becomes of
+shares when the daemon is killed."""
+
+import concurrent.futures
+import sqlite3
+
+import pytest
+import requests
+from support.accounts import Accounts, account_body, account_name
+from support.waiting import wait_for
+from support.world import Place, cluster_body, fresh, job_body, merge
+
+IMPLICIT = "batchaid-implicit"
+
+
+def share_of(account, name, key="a2V5", at="data"):
+    return {
+        "accountName": account,
+        "azureFileUrl": f"https://{account}.file.core.windows.net/{name}",
+        "credentials": {"accountKey": key},
+        "relativeMountPath": at,
+    }
+
+
+def box_of(account, name, key="a2V5", at="box"):
+    return {
+        "accountName": account,
+        "containerName": name,
+        "credentials": {"accountKey": key},
+        "relativeMountPath": at,
+    }
+
+
+def mounts(files=(), blobs=()):
+    return {"azureFileShares": list(files), "azureBlobFileSystems": list(blobs)}
+
+
+def put_cluster(place, body_mounts, expect):
+    path = place.cluster_at(fresh("named")).path
+    body = cluster_body(0, nodeSetup={"mountVolumes": body_mounts})
+    return place.daemon.call("PUT", path, body, expect=expect), path
+
+
+def test_what_a_cluster_and_its_job_mount_is_there(own_place):
+    d = own_place.daemon
+    account, other = account_name(), account_name()
+    cluster = own_place.cluster(1, nodeSetup={"mountVolumes": mounts([share_of(account.upper(), "Data")], [box_of(account, "box")])})
+    implicit = Accounts(d, IMPLICIT)
+    assert implicit.get(account)["tags"] == {}
+    wait_for(lambda: [s["name"] for s in implicit.shares(account)["value"]] == ["data"], 10, "the share")
+    wait_for(lambda: [s["name"] for s in implicit.shares(account, "blobs")["value"]] == ["box"], 10, "the container")
+    job = own_place.job(
+        cluster,
+        "echo hello > $AZ_BATCHAI_JOB_MOUNT_ROOT/more/file",
+        mountVolumes=mounts([share_of(other, "more", at="more")]),
+    )
+    job.succeed()
+    assert implicit.folder(other, "more").joinpath("file").read_text() == "hello\n"
+    assert [s["name"] for s in implicit.shares(other)["value"]] == ["more"]
+    assert len(set(implicit.keys(account) + implicit.keys(other))) == 4
+
+
+def test_who_creates_such_an_account_takes_it_over(place):
+    d = place.daemon
+    account = account_name()
+    put_cluster(place, mounts([share_of(account, "data")]), 202)
+    implicit, mine = Accounts(d, IMPLICIT), Accounts(d).make()
+    wait_for(lambda: implicit.shares(account)["value"], 10, "the share")
+    keys = implicit.keys(account)
+    (implicit.folder(account, "data") / "file").write_text("kept")
+    available = mine.call("POST", f"{mine.above}/checkNameAvailability", {"name": account, "type": "Microsoft.Storage/storageAccounts"})
+    assert available.json["nameAvailable"] is True
+    mine.wait(mine.put(account, account_body(location="westus", tags={"a": "b"})))
+    implicit.get(account, expect=404)
+    assert (mine.get(account)["location"], mine.get(account)["tags"]) == ("westus", {"a": "b"})
+    assert mine.keys(account) == keys and [s["name"] for s in mine.shares(account)["value"]] == ["data"]
+    assert (mine.folder(account, "data") / "file").read_text() == "kept"
+    mine.remove()
+
+
+def test_a_repeated_put_makes_nothing_again(place):
+    account = account_name()
+    _, path = put_cluster(place, mounts([share_of(account, "data")]), 202)
+    implicit = Accounts(place.daemon, IMPLICIT)
+    wait_for(lambda: implicit.shares(account)["value"], 10, "the share")
+    implicit.share(account, "data", "DELETE", expect=200)
+    place.daemon.call("PUT", path, cluster_body(0, nodeSetup={"mountVolumes": mounts([share_of(account, "data")])}), expect=200)
+    assert implicit.shares(account)["value"] == []
+
+
+def test_strict_makes_nothing(own_daemon):
+    d = own_daemon(config={"storage": {"strict": True}})
+    place = Place(d, fresh("strict"), "ws").make()
+    mine = Accounts(d).make()
+    account = account_name()
+    reply, _ = put_cluster(place, mounts([share_of(account, "data")]), 400)
+    assert f"az storage account create -n {account}" in reply.json["error"]["message"]
+    mine.account(account)
+    key = mine.keys(account)[1]
+    reply, _ = put_cluster(place, mounts([share_of(account, "data", key)]), 400)
+    assert f"az storage share create -n data --account-name {account}" in reply.json["error"]["message"]
+    reply, _ = put_cluster(place, mounts(blobs=[box_of(account, "box", key)]), 400)
+    assert f"az storage container create -n box --account-name {account}" in reply.json["error"]["message"]
+    mine.share(account, "data")
+    reply, _ = put_cluster(place, mounts([share_of(account, "data")]), 400)
+    assert "accountKey is no key" in reply.json["error"]["message"] and key not in reply.text
+    _, path = put_cluster(place, mounts([share_of(account, "data", key)]), 202)
+    place.experiment("exp")
+    job = job_body(path, mountVolumes=mounts(blobs=[box_of(account, "box", key)]))
+    d.call("PUT", place.job_at(fresh("job")).path, merge(job, {"properties": {"stdOutErrPathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/data"}}), expect=400)
+    assert [g["name"] for g in d.get(f"/subscriptions/{d.subscription}/resourcegroups")["value"] if g["name"] == IMPLICIT] == []
+
+
+def test_folders_of_before_get_rows_at_the_start(own_daemon):
+    d = own_daemon()
+    folder = d.share("oldaccount", "olddata")
+    (folder / "file").write_text("kept")
+    d.stop()
+    d.start()
+    implicit = Accounts(d, IMPLICIT)
+    wait_for(lambda: implicit.call("GET", "/oldaccount").status == 200 and implicit.shares("oldaccount")["value"], 10, "the row")
+    assert [s["name"] for s in implicit.shares("oldaccount")["value"]] == ["olddata"]
+    assert (folder / "file").read_text() == "kept"
+    implicit.share("oldaccount", "olddata", "DELETE", expect=200)
+    d.stop()
+    d.start()
+    assert implicit.shares("oldaccount")["value"] == []
+
+
+@pytest.mark.parametrize("round", range(3))
+def test_what_was_acknowledged_is_there_after_a_kill(own_daemon, round):
+    """Rows and folders agree, and nothing is left half made or half deleted."""
+    d = own_daemon()
+    mine = Accounts(d).make()
+    account = mine.account()
+    names = [f"share{i:03}" for i in range(60)]
+    made, gone = set(), set()
+
+    def work(name):
+        try:
+            if mine.share(account, name).status == 201:
+                made.add(name)
+            if int(name[-1]) % 2 and mine.share(account, name, "DELETE", expect=200).status == 200:
+                gone.add(name)
+        except requests.RequestException:
+            return  # killed
+
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        for name in names:
+            pool.submit(work, name)
+        wait_for(lambda: len(made) > 10 + 10 * round, 30, "some of them", every=0.001)
+        d.kill9()
+    d.start()
+
+    def settled():
+        with sqlite3.connect(d.state_dir / "batchaid.db") as db:
+            return db.execute("SELECT count(*) FROM share WHERE state IN (1, 3)").fetchone()[0] == 0
+
+    wait_for(settled, 30, "all rows to be settled")
+    listed = {s["name"] for s in mine.shares(account)["value"]}
+    folders = {p.name for p in (d.state_dir / "storage" / account / "files").iterdir()}
+    assert made - gone - {n for n in names if int(n[-1]) % 2} <= listed
+    assert not gone & listed
+    assert folders == listed
