@@ -200,6 +200,7 @@ static const struct front_ops ops = {
     .pool_name = pool_name,
     .run_name = run_name,
     .load = load,
+    .read_secret = secret_read,
     .started = started,
     .stopping = stopping,
     .ended = ended,

@@ -15,14 +15,22 @@
 
 struct wakes;
 
+/* Who may do what by a role, which rooms above know. */
+struct batchai_roles {
+    /* Whether somebody may read the secrets of a vault; NULL: nobody may. */
+    bool (*read_secrets)(void *ctx, const char *object_id, const struct vault *v);
+    void *ctx;
+};
+
 struct batchai_front {
     struct front front;
     struct storage *st; /* borrowed, as is log */
     const struct log *log;
     bool strict; /* like the service, no made-up exit code: a job that failed without a failed
                     process has none */
-    struct sched *sched; /* the one that called begin(); NULL before */
-    struct wakes *wakes; /* of `sched` */
+    struct batchai_roles roles; /* may be set before the scheduler starts */
+    struct sched *sched;        /* the one that called begin(); NULL before */
+    struct wakes *wakes;        /* of `sched` */
     /* deletion.c: */
     bool fresh_deletions; /* something was marked since the last pass */
     bool dooming;         /* runs of deleted resources are being taken out of the queues */

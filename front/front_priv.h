@@ -44,4 +44,8 @@ int file_server_find(const struct front *f, struct storage *st, struct arena *a,
 int file_server_made(const struct front *f, struct storage *st, int64_t id,
                      const struct failure *why, int64_t now_us, struct err *e);
 
+/* --- secrets.c ------------------------------------------------------------------------------- */
+int secret_read(const struct front *f, struct storage *st, struct arena *a,
+                const struct secret_wish *w, struct secret_answer *out, struct err *e);
+
 #endif

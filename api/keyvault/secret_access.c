@@ -4,12 +4,11 @@
  * id, or, where the vault says so, those with a role.
  */
 #include <assert.h>
-#include <string.h>
-#include <strings.h>
 
 #include "api/keyvault/secret_errors.h"
 #include "api/keyvault/secrets.h"
 #include "api/keyvault/vaults.h"
+#include "model/vault.h"
 #include "storage/storage.h"
 
 static const char *const permissions[] = {
@@ -18,35 +17,13 @@ static const char *const permissions[] = {
     [MAY_RECOVER] = "recover", [MAY_PURGE] = "purge",
 };
 
-/* A policy for an application on behalf of somebody counts for that application's tokens alone,
- * which there are none of. */
-static bool is_for(const json_t *policy, const struct principal *who)
-{
-    const char *id = json_string_value(json_object_get(policy, "objectId"));
-    return id && strcasecmp(id, who->object_id) == 0 && !json_object_get(policy, "applicationId");
-}
-
-static bool policy_allows(const json_t *properties, const struct principal *who, const char *what)
-{
-    const json_t *policy, *name;
-    size_t i, k;
-    json_array_foreach(json_object_get(properties, "accessPolicies"), i, policy) {
-        const json_t *list = json_object_get(json_object_get(policy, "permissions"), "secrets");
-        json_array_foreach(is_for(policy, who) ? list : NULL, k, name) {
-            const char *text = json_string_value(name);
-            if (text && (strcasecmp(text, "all") == 0 || strcasecmp(text, what) == 0))
-                return true;
-        }
-    }
-    return false;
-}
-
 static int check_access(struct request *r, const struct vault *v, const json_t *properties,
                         enum secret_permission what, struct err *e)
 {
     const struct principal *who = r->who;
-    bool by_role = json_is_true(json_object_get(properties, "enableRbacAuthorization"));
-    bool may = by_role ? who->first : policy_allows(properties, who, permissions[what]);
+    bool by_role = vault_uses_roles(properties);
+    bool may =
+        by_role ? who->first : vault_policy_allows(properties, who->object_id, permissions[what]);
     if (may)
         return 0;
     return err_set(e, by_role ? SECRET_NO_ROLE : SECRET_NO_POLICY, NULL,

@@ -43,6 +43,17 @@ struct pool_nodes {
     int missing; /* there is no capacity for them */
 };
 
+/* A secret of a Key Vault that a run refers to or, without a run, its pool. */
+struct secret_wish {
+    const char *url;
+    int64_t pool_id;
+    const struct run *run;
+};
+struct secret_answer {
+    const char *value;          /* to be wiped; NULL: it cannot be had */
+    const char *cause, *remedy; /* why not, and what helps */
+};
+
 struct front_ops {
     /* begin: the scheduler has started, and the front may go on with its own work (deletions of its
      * resources). end: nothing is called any more. */
@@ -61,6 +72,9 @@ struct front_ops {
     /* What a run is to do. To be wiped with job_spec_wipe(). */
     int (*load)(const struct front *f, struct storage *st, struct arena *a, const struct run *r,
                 bool secrets, struct job_spec *out, struct err *e);
+    /* Reads it, for those whom the resource is made for. Texts are the arena's. */
+    int (*read_secret)(const struct front *f, struct storage *st, struct arena *a,
+                       const struct secret_wish *w, struct secret_answer *out, struct err *e);
     /* It has nodes. */
     int (*started)(const struct front *f, struct storage *st, const struct run *r, int64_t now_us,
                    struct err *e);

@@ -310,12 +310,14 @@ static void begin(struct node_rt *rt, const struct node *row)
         return;
     }
     struct failure why;
-    const struct setup_task_spec *t = prep->spec.setup_task;
-    if (refuse_mount_secret_refs(&prep->a, words_of_fleet(rt->fleet), &prep->spec.mounts, &why) ||
-        (t && refuse_env_secret_refs(&prep->a, words_of_fleet(rt->fleet), t->env, t->n_env, &why)))
-        prep_fail(prep, &why);
-    else
+    const struct secret_reader reader = {.front = rt->fleet->cfg.front,
+                                         .st = rt->fleet->st,
+                                         .a = &prep->a,
+                                         .pool_id = rt->cluster_id};
+    if (secret_refs_of_pool(&reader, &prep->spec, &why))
         make_script(rt);
+    else
+        prep_fail(prep, &why);
 }
 
 /* Fails the preparation if a task does not die: nothing may be started beside it. */

@@ -1,24 +1,30 @@
 /* SPDX-License-Identifier: MIT
  *
- * Secrets that are references to a Key Vault cannot be read yet. A job or node that has one is
- * refused before anything is started, here and nowhere else.
+ * Secrets that clusters and jobs do not have in their documents but refer to, by the URL that they
+ * have in a Key Vault. The front reads them whenever a node is prepared or a run is made; nothing
+ * keeps them, and they are wiped with the other secrets of the spec.
  */
 #ifndef SCHEDULER_FLEET_SECRET_REFS_H
 #define SCHEDULER_FLEET_SECRET_REFS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
-#include "lib/arena.h"
 #include "model/failure.h"
-#include "model/spec.h"
+#include "scheduler/fleet/front.h"
 
-/* True, with *why (arena-owned texts): `what` refers to the secret at `url`. */
-bool refuse_secret_ref(struct arena *a, const char *what, const char *url, struct failure *why);
-/* True if one of the variables, or of the volumes, has a reference. */
-bool refuse_env_secret_refs(struct arena *a, const struct front_words *words, const struct kv *env,
-                            size_t n, struct failure *why);
-bool refuse_mount_secret_refs(struct arena *a, const struct front_words *words,
-                              const struct mount_list *mounts, struct failure *why);
+struct secret_reader {
+    const struct front *front;
+    struct storage *st;
+    struct arena *a;
+    int64_t pool_id;
+    const struct run *run; /* NULL: for the pool itself */
+    bool only_look;        /* whether they can be read; the spec stays as it is */
+};
+
+/* Puts the values in their places in a spec. False: one cannot be had, and *why (texts of the
+ * arena) says which, why, and what helps. */
+bool secret_refs_of_job(const struct secret_reader *r, struct job_spec *spec, struct failure *why);
+bool secret_refs_of_pool(const struct secret_reader *r, struct node_setup_spec *spec,
+                         struct failure *why);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "scheduler/fleet/secret_refs.h"
 #include "scheduler/run/run_priv.h"
 
 /* The beginning of a run without a time limit is at most this long ago. */
@@ -75,6 +76,16 @@ static void make_slots(struct job_run *run, const struct run_held *h)
     }
 }
 
+static bool read_secrets(struct job_run *run, struct failure *why)
+{
+    const struct secret_reader reader = {.front = run->runs->front,
+                                         .st = run->runs->st,
+                                         .a = &run->a,
+                                         .pool_id = run->row.pool_id,
+                                         .run = &run->row};
+    return secret_refs_of_job(&reader, &run->spec, why);
+}
+
 static void decode_spec(struct job_run *run)
 {
     struct err e = {0};
@@ -83,7 +94,8 @@ static void decode_spec(struct job_run *run)
     if (f->ops->load(f, run->runs->st, &run->a, &run->row, true, &run->spec, &e) != 0)
         out.why = (struct failure){
             .code = FAIL_JOB_NOT_UNDERSTOOD, .message = e.msg, .step = "launch", .exit_code = -1};
-    else if (!launch_refusal(&run->a, f->words, &run->spec, &out.why) && make_tasks(run, &out.why))
+    else if (!launch_refusal(&run->a, f->words, &run->spec, &out.why) &&
+             read_secrets(run, &out.why) && make_tasks(run, &out.why))
         return;
     run_set_outcome(run, &out);
 }

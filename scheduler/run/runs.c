@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "model/states.h"
+#include "scheduler/fleet/secret_refs.h"
 #include "scheduler/run/outputs.h"
 #include "scheduler/run/run_priv.h"
 
@@ -53,13 +54,21 @@ void runs_free(struct runs *rs)
     free(rs);
 }
 
-/* Loads the run without its secrets, which are not needed for this. */
+/* Loads the run without its secrets, which are not needed for this. That those which it refers to
+ * can be read is looked at: it would only take its nodes to fail there. */
 bool runs_refuse(const struct runs *rs, struct arena *a, const struct run *r, struct failure *why)
 {
+    const struct secret_reader reader = {.front = rs->front,
+                                         .st = rs->st,
+                                         .a = a,
+                                         .pool_id = r->pool_id,
+                                         .run = r,
+                                         .only_look = true};
     struct job_spec spec;
     struct err e = {0};
     if (rs->front->ops->load(rs->front, rs->st, a, r, false, &spec, &e) == 0)
-        return launch_refusal(a, rs->front->words, &spec, why);
+        return launch_refusal(a, rs->front->words, &spec, why) ||
+               !secret_refs_of_job(&reader, &spec, why);
     *why = (struct failure){.code = FAIL_JOB_NOT_UNDERSTOOD,
                             .message = arena_strdup(a, e.msg),
                             .step = "launch",

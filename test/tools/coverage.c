@@ -257,10 +257,6 @@ static void print_refusals(void)
             .tool = TOOL_CUSTOM, .toolkit.command_line = "true", .mounts = {&m, 1}};
         print_refusal(&a, mounts[kind], &job);
     }
-    struct kv secret = {.name = "NAME", .is_secret = true, .secret_ref = "https://vault/secret"};
-    struct job_spec referring = {
-        .tool = TOOL_CUSTOM, .toolkit.command_line = "true", .env = &secret, .n_env = 1};
-    print_refusal(&a, "references to Key Vault secrets", &referring);
     arena_free(&a);
 }
 

@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "scheduler/fleet/secret_refs.h"
 #include "scheduler/run/launch/toolkit.h"
 
 static const struct toolkit {
@@ -106,19 +105,8 @@ static bool refuse_toolkit(struct arena *a, const struct front_words *words,
     return true;
 }
 
-static bool refuse_registry(struct arena *a, const struct front_words *words,
-                            const struct container_spec *c, struct failure *why)
-{
-    if (!c || !c->secret_ref)
-        return false;
-    return refuse_secret_ref(a, front_text(words, a, "{container}: the registry's password"),
-                             c->secret_ref, why);
-}
-
 bool launch_refusal(struct arena *a, const struct front_words *words, const struct job_spec *spec,
                     struct failure *why)
 {
-    return refuse_toolkit(a, words, spec, why) || refuse_registry(a, words, spec->container, why) ||
-           refuse_mount_secret_refs(a, words, &spec->mounts, why) ||
-           refuse_env_secret_refs(a, words, spec->env, spec->n_env, why);
+    return refuse_toolkit(a, words, spec, why);
 }

@@ -208,22 +208,14 @@ static void test_unset_variables_name_their_property(void **state)
 static const struct refusal {
     const char *name, *code; /* NULL: runs */
     enum tool_type tool;
-    const char *image_ref, *secret_ref, *mount_ref;
     enum mount_kind mount;
 } refusals[] = {
-    {"custom", NULL, TOOL_CUSTOM, NULL, NULL, NULL, MOUNT_AZURE_FILE_SHARE},
-    {"blob", NULL, TOOL_CUSTOM, NULL, NULL, NULL, MOUNT_AZURE_BLOB},
-    {"tensorflow", "ToolkitNotSupported", TOOL_TENSORFLOW, NULL, NULL, NULL,
-     MOUNT_AZURE_FILE_SHARE},
-    {"mpi", "ToolkitNotSupported", TOOL_MPI, NULL, NULL, NULL, MOUNT_AZURE_FILE_SHARE},
-    {"registry password", "SecretReferenceNotSupported", TOOL_CUSTOM, "https://v/s", NULL, NULL,
-     MOUNT_AZURE_FILE_SHARE},
-    {"secret reference", "SecretReferenceNotSupported", TOOL_CUSTOM, NULL, "https://v/s", NULL,
-     MOUNT_AZURE_FILE_SHARE},
-    {"mount's key", "SecretReferenceNotSupported", TOOL_CUSTOM, NULL, NULL, "https://v/s",
-     MOUNT_AZURE_FILE_SHARE},
-    {"file server", NULL, TOOL_CUSTOM, NULL, NULL, NULL, MOUNT_FILE_SERVER},
-    {"unmanaged", NULL, TOOL_CUSTOM, NULL, NULL, NULL, MOUNT_UNMANAGED},
+    {"custom", NULL, TOOL_CUSTOM, MOUNT_AZURE_FILE_SHARE},
+    {"blob", NULL, TOOL_CUSTOM, MOUNT_AZURE_BLOB},
+    {"tensorflow", "ToolkitNotSupported", TOOL_TENSORFLOW, MOUNT_AZURE_FILE_SHARE},
+    {"mpi", "ToolkitNotSupported", TOOL_MPI, MOUNT_AZURE_FILE_SHARE},
+    {"file server", NULL, TOOL_CUSTOM, MOUNT_FILE_SERVER},
+    {"unmanaged", NULL, TOOL_CUSTOM, MOUNT_UNMANAGED},
 };
 
 static void test_refusals(void **state)
@@ -233,13 +225,9 @@ static void test_refusals(void **state)
         const struct refusal *row = &refusals[i];
         struct arena a;
         arena_init(&a);
-        struct mount_volume m = {
-            .kind = row->mount, .relative_path = "m", .secret_ref = row->mount_ref};
-        struct kv env = {.name = "TOKEN", .is_secret = true, .secret_ref = row->secret_ref};
-        struct job_spec spec = spec_of(NULL, NULL, &env);
+        struct mount_volume m = {.kind = row->mount, .relative_path = "m"};
+        struct job_spec spec = spec_of(NULL, NULL, NULL);
         spec.tool = row->tool;
-        struct container_spec container = {.image = "i", .secret_ref = row->image_ref};
-        spec.container = row->image_ref ? &container : NULL;
         spec.mounts = (struct mount_list){&m, 1};
         struct failure why;
         bool refused = launch_refusal(&a, &batchai_front_words, &spec, &why);

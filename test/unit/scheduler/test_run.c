@@ -459,7 +459,7 @@ static void test_refused_jobs_make_way(void **state)
     int64_t next = add_job(w, c, "next", (struct job_wish){.command = "true"});
     WAIT(w, job_ended(w, refused) && job_ended(w, next));
     assert_int_equal(job_state(w, refused), EXEC_FAILED);
-    assert_non_null(strstr(job_row(w, refused).errors, "SecretReferenceNotSupported"));
+    assert_non_null(strstr(job_row(w, refused).errors, "KeyVaultSecretNotRead"));
     assert_int_equal(job_row(w, refused).attempt, 0);
     assert_int_equal(job_state(w, next), EXEC_SUCCEEDED);
     world_free(w);

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: MIT
+"""Secrets that jobs and clusters refer to by their URLs in a Key Vault."""
+
+import os
+
+import pytest
+from support.vaults import ALL, Safe, Vaults, policy
+from support.waiting import wait_for
+from support.world import MOUNT, fresh
+
+BATCH_AI = "9fcb3732-5f52-4135-8c08-9d4bbaf203ea"  # Azure Batch AI, to whom the walkthroughs open vaults
+YOU = "11111111-0000-0000-0000-000000000002"
+
+
+def me(daemon):
+    return daemon.env["AZURE_CLIENT_ID"]
+
+
+@pytest.fixture(scope="module")
+def vaults(daemon):
+    v = Vaults(daemon).make()
+    yield v
+    v.remove()
+
+
+@pytest.fixture
+def safe(daemon, vaults):
+    return Safe(daemon, vaults.vault(policy(me(daemon), **ALL)))
+
+
+def reference(vault, secret, suffix="vault.azure.net"):
+    vault_id = f"/subscriptions/s/resourceGroups/g/providers/Microsoft.KeyVault/vaults/{vault}"
+    return {"sourceVault": {"id": vault_id}, "secretUrl": f"https://{vault}.{suffix}/secrets/{secret}"}
+
+
+def secrets(**references):
+    return [{"name": name, "valueSecretReference": r} for name, r in references.items()]
+
+
+def refused(job, *words):
+    (error,) = job.fail()["executionInfo"]["errors"]
+    assert error["code"] == "KeyVaultSecretNotRead"
+    text = str(error)
+    for word in words:
+        assert word in text, text
+
+
+# --- jobs -------------------------------------------------------------------------------------------
+
+
+def test_a_job_gets_what_it_refers_to(own_place, safe):
+    first = safe.set("token", "old")["id"].rsplit("/", 1)[1]
+    safe.set("token", "two\nlines 'and' \"quotes\" $HOME")
+    own = safe.host.split(".", 1)[1]  # vault.localhost:PORT
+    job = own_place.job(
+        own_place.cluster(),
+        'echo "$A|$B|$C"',
+        secrets=[
+            *secrets(A=reference(safe.name.upper(), "Token"), B=reference(safe.name, f"token/{first}", own)),
+            {"name": "C", "value": "given"},
+        ],
+    )
+    job.succeed()
+    assert job.read("stdout.txt") == "two\nlines 'and' \"quotes\" $HOME|old|given\n"
+    assert "old" not in str(job.get()) and safe.name in str(job.get())
+
+
+def test_a_preparation_gets_it_too(own_place, safe):
+    safe.set("token", "sesame")
+    job = own_place.job(
+        own_place.cluster(),
+        f"cat {MOUNT}/prepared",
+        jobPreparation={"commandLine": f"echo $T > {MOUNT}/prepared"},
+        secrets=secrets(T=reference(safe.name, "token")),
+    )
+    job.succeed()
+    assert job.read("stdout.txt") == "sesame\n"
+
+
+def test_the_value_is_nowhere_in_the_clear(own_place, safe, daemon):
+    value = "hidden-" + fresh("value")
+    safe.set("token", value)
+    job = own_place.job(
+        own_place.cluster(nodes=1), f"sleep 1000 & wait; echo $T > {MOUNT}/x", secrets=secrets(T=reference(safe.name, "token"))
+    )
+    job.wait("running")
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as f:
+                assert value.encode() not in f.read()
+        except OSError:
+            continue
+    files = [daemon.stderr_path, *(p for p in daemon.state_dir.rglob("*") if p.is_file() and not p.is_symlink())]
+    for file in files:
+        try:
+            assert value.encode() not in file.read_bytes(), file
+        except FileNotFoundError:
+            continue
+    job.terminate()
+    job.wait("failed")
+
+
+def test_what_is_missing_is_named(own_place, safe, vaults, daemon):
+    cluster = own_place.cluster()
+
+    def job(vault, secret):
+        return own_place.job(cluster, secrets=secrets(T=reference(vault, secret)))
+
+    safe.set("there", "x")
+    safe.set("disabled", "x", attributes={"enabled": False})
+    safe.set("deleted", "x")
+    safe.delete("deleted")
+    gone, closed = vaults.vault(policy(me(daemon), **ALL)), vaults.vault(policy(YOU, **ALL))
+    vaults.delete(gone)
+    none = fresh("none")
+    refused(job(none, "a"), f"no vault '{none}'", "secrets: T", f"az keyvault create -n {none}")
+    refused(job(gone, "a"), f"'{gone}' is soft-deleted", f"az keyvault recover -n {gone}")
+    refused(job(closed, "a"), closed, f"az keyvault set-policy -n {closed}", BATCH_AI)
+    refused(job(safe.name, "a"), safe.name, "no such secret", "az keyvault secret set", "--name a")
+    refused(job(safe.name, "there/" + "0" * 32), safe.name, "or version")
+    refused(job(safe.name, "disabled"), "is disabled", "--enabled true")
+    refused(job(safe.name, "deleted"), "soft-deleted", "az keyvault secret recover")
+    odd = {**reference("v", "a"), "secretUrl": "https://v.vault.azure.net/keys/a"}
+    refused(own_place.job(cluster, secrets=secrets(T=odd)), "no URL of a secret")
+    job(safe.name, "there").succeed()
+
+
+def test_who_may_read(own_place, vaults, daemon):
+    """The service's own principal, as in the walkthroughs, or whoever makes the job."""
+    cluster = own_place.cluster()
+    for entry, works in (
+        (policy(BATCH_AI, secrets=["get"]), True),
+        (policy(BATCH_AI, secrets=["list"]), False),
+        (policy(me(daemon), secrets=["Get"]), True),
+        (policy(YOU, secrets=["get"]), False),
+    ):
+        name = vaults.vault(policy(me(daemon), **ALL))
+        Safe(daemon, name).set("a", "x")
+        vaults.daemon.call(
+            "PATCH",
+            f"{vaults.path}/vaults/{name}",
+            {"properties": {"accessPolicies": [entry]}},
+            api_version="2022-07-01",
+            validate=False,
+            expect=200,
+        )
+        job = own_place.job(cluster, secrets=secrets(T=reference(name, "a")))
+        if works:
+            job.succeed()
+        else:
+            refused(job, "neither Azure Batch AI nor who made this", name)
+    by_role = vaults.vault(enableRbacAuthorization=True)
+    Safe(daemon, by_role).set("a", "x")
+    own_place.job(cluster, secrets=secrets(T=reference(by_role, "a"))).succeed()
+
+
+# --- clusters ---------------------------------------------------------------------------------------
+
+
+def setup(**references):
+    task = {"commandLine": f"echo $T > {MOUNT}/setup", "stdOutErrPathPrefix": MOUNT, "secrets": secrets(**references)}
+    return {"setupTask": task}
+
+
+def test_a_set_up_task_gets_what_it_refers_to(own_place, safe):
+    safe.set("token", "sesame")
+    own_place.cluster(nodeSetup=setup(T=reference(safe.name, "token")))
+    assert (own_place.share() / "setup").read_text() == "sesame\n"
+
+
+def test_a_node_that_cannot_read_it_says_so(own_place, safe, daemon):
+    daemon.expect_log(rf"node\.unusable .*KeyVaultSecretNotRead: .*{safe.name}")
+    cluster = own_place.cluster(steady=False, nodeSetup=setup(T=reference(safe.name, "token")))
+    wait_for(lambda: cluster.properties.get("errors"), 30, "the cluster's error")
+    (error,) = cluster.properties["errors"]
+    assert error["code"] == "KeyVaultSecretNotRead"
+    assert safe.name in str(error) and "az keyvault secret set" in str(error)
+    safe.set("token", "late")
+    cluster.resize(0)
+    cluster.wait_steady(0)
+    cluster.resize(1)
+    cluster.wait_steady(1)
+    assert (own_place.share() / "setup").read_text() == "late\n"
