@@ -12,6 +12,7 @@
 #include <uv.h>
 
 #include "api/azstorage/devstore.h"
+#include "api/azstorage/turns.h"
 #include "api/batchai/new_clusters.h"
 #include "api/batchai/shown_jobs.h"
 #include "api/http/http.h"
@@ -344,6 +345,7 @@ static struct api_deps api_deps(struct daemon *d)
                       .runs = sched_runs(d->sched),
                       .files = d->files,
                       .shares = d->shares,
+                      .turns = turns_create(),
                       .storage_dir = c->state->storage},
         .admin = {.fleet = sched_fleet(d->sched),
                   .wakes = sched_wakes(d->sched),
@@ -482,6 +484,7 @@ int serve_run(const struct serve_config *c, struct err *e)
     node_provider_free(d.local);
     node_provider_free(d.machines);
     shares_free(d.shares);
+    turns_free(d.deps.azstorage.turns);
     upper_case_free(d.vm_sizes);
     listens_free(&d.listens);
     hosts_free(&d.own_hosts);

@@ -12,6 +12,7 @@
 #include <strings.h>
 
 #include "api/azblob/handlers.h"
+#include "api/azstorage/turns.h"
 #include "api/azstorage/xml_write.h"
 #include "api/http/xml.h"
 #include "files/walk.h"
@@ -145,10 +146,21 @@ struct blocks_work {
     struct file_facts facts;
     struct blocks committed, waiting;
     void (*then)(struct blocks_work *b);
+    struct turn turn;
+    bool in_turn;
     /* commit: */
     struct share_item item;
     struct commit *commit;
 };
+
+static void finish(struct blocks_work *b, struct replied *done)
+{
+    bool in_turn = b->in_turn;
+    b->in_turn = false;
+    request_finish(b->w->r, done);
+    if (in_turn)
+        turn_end(azstorage_of(b->w->r)->turns, &b->turn);
+}
 
 static void on_waiting(void *ctx, const struct err *why, enum file_fault fault,
                        struct file_items *found)
@@ -159,11 +171,11 @@ static void on_waiting(void *ctx, const struct err *why, enum file_fault fault,
     bool none = why && (fault == FILE_MISSING || fault == FILE_PARENT_MISSING);
     if (why && !none) {
         blob_fault(why, fault, &e);
-        request_finish(r, reply_err(r, &e));
+        finish(b, reply_err(r, &e));
         return;
     }
     if (item_load(r, b->w->blob.name, &b->w->blob.item, &e) < 0) {
-        request_finish(r, reply_err(r, &e));
+        finish(b, reply_err(r, &e));
         return;
     }
     const struct share_item *item = &b->w->blob.item;
@@ -185,7 +197,7 @@ static void on_facts(void *ctx, const struct err *why, const struct file_result 
         blob_aside(r, &b->w->blob); /* a directory has its name */
     if ((why && why->code == ERR_UNAVAILABLE && blob_fault(why, f->fault, &e) < 0) ||
         blob_check(r, &b->w->blob, b->exists ? &b->facts : NULL, &e) < 0) {
-        request_finish(r, reply_err(r, &e));
+        finish(b, reply_err(r, &e));
         return;
     }
     const struct files_page page = {.at = {blob_account_folder(r), blocks_folder(r)},
@@ -193,8 +205,15 @@ static void on_facts(void *ctx, const struct err *why, const struct file_result 
     files_page(azstorage_of(r)->files, &page, on_waiting, b);
 }
 
-static struct replied *with_blocks(struct request *r, void (*then)(struct blocks_work *b),
-                                   struct blocks_work *b)
+static void on_turn(void *ctx)
+{
+    struct blocks_work *b = ctx;
+    b->in_turn = true;
+    files_facts(azstorage_of(b->w->r)->files, &b->w->blob.at, on_facts, b);
+}
+
+static struct replied *with_blocks(struct request *r, bool changes,
+                                   void (*then)(struct blocks_work *b), struct blocks_work *b)
 {
     struct blob blob;
     struct err e;
@@ -202,8 +221,14 @@ static struct replied *with_blocks(struct request *r, void (*then)(struct blocks
         return reply_err(r, &e);
     b->w = blob_work(r, &blob);
     b->then = then;
-    files_facts(azstorage_of(r)->files, &blob.at, on_facts, b);
-    return reply_later(r);
+    struct replied *token = reply_later(r);
+    b->turn =
+        (struct turn){.share_id = blob.item.share_id, .path = blob.name, .go = on_turn, .ctx = b};
+    if (changes)
+        turn_want(azstorage_of(r)->turns, &b->turn);
+    else
+        files_facts(azstorage_of(r)->files, &blob.at, on_facts, b);
+    return token;
 }
 
 /* --- the list ------------------------------------------------------------------------------- */
@@ -232,7 +257,7 @@ static void show(struct blocks_work *b)
     bool waiting = all || (kind && strcasecmp(kind, "uncommitted") == 0);
     if (!b->exists && b->waiting.n == 0) {
         blob_not_found(&b->w->blob, &e);
-        request_finish(r, reply_err(r, &e));
+        finish(b, reply_err(r, &e));
         return;
     }
     struct strbuf text = STRBUF_INIT;
@@ -246,12 +271,12 @@ static void show(struct blocks_work *b)
     if (b->exists)
         blob_state(r, &b->facts, &b->w->blob.item);
     reply_header(r, "x-ms-blob-content-length", "%llu", (unsigned long long)b->facts.size);
-    request_finish(r, reply_text(r, 200, "application/xml", strbuf_take(&text)));
+    finish(b, reply_text(r, 200, "application/xml", strbuf_take(&text)));
 }
 
 struct replied *azblocks_get(struct request *r)
 {
-    return with_blocks(r, show, arena_alloc(&r->arena, sizeof(struct blocks_work)));
+    return with_blocks(r, false, show, arena_alloc(&r->arena, sizeof(struct blocks_work)));
 }
 
 /* --- committed ------------------------------------------------------------------------------ */
@@ -283,7 +308,7 @@ static void fail(struct blocks_work *b, const struct err *why, enum file_fault f
 {
     struct err e;
     blob_fault(why, fault, &e);
-    request_finish(b->w->r, reply_err(b->w->r, &e));
+    finish(b, reply_err(b->w->r, &e));
 }
 
 static void gone(void *ctx, const struct err *why)
@@ -317,7 +342,7 @@ static void on_finished(void *ctx, const struct err *why, const struct file_resu
     item->blocks = blocks_text(&r->arena, b->commit);
     item->aside = b->w->blob.aside ? b->w->blob.at.path : NULL;
     if (blob_note(r, &b->w->blob, item, &e) < 0) {
-        request_finish(r, reply_err(r, &e));
+        finish(b, reply_err(r, &e));
         return;
     }
     const char *account = blob_account_folder(r);
@@ -325,7 +350,7 @@ static void on_finished(void *ctx, const struct err *why, const struct file_resu
                       arena_concat(&r->arena, account, "/", blocks_folder(r)), gone, NULL);
     blob_state(r, &f->facts, item);
     reply_header_text(r, "x-ms-request-server-encrypted", "true");
-    request_finish(r, reply_empty(r, 201));
+    finish(b, reply_empty(r, 201));
 }
 
 static void copy_next(struct blocks_work *b);
@@ -448,7 +473,7 @@ static void commit(struct blocks_work *b)
     struct request *r = b->w->r;
     struct err e;
     if (read_list(b, &e) < 0) {
-        request_finish(r, reply_err(r, &e));
+        finish(b, reply_err(r, &e));
         return;
     }
     /* The work is the arena's; from now on there is something to give back. */
@@ -472,5 +497,5 @@ struct replied *azblocks_commit(struct request *r)
     if (metadata_read(r, &b->item.metadata, &e) < 0 ||
         properties_read(r, "x-ms-blob-", &b->item.properties, &e) < 0)
         return reply_err(r, &e);
-    return with_blocks(r, commit, b);
+    return with_blocks(r, true, commit, b);
 }

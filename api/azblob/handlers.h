@@ -33,8 +33,16 @@ struct blob_work {
     struct request *r;
     struct blob blob;
     struct share_item item; /* what is to be noted afterwards */
+    struct look *look;      /* of blob_look() and blob_change() */
 };
 struct blob_work *blob_work(struct request *r, const struct blob *b);
+
+/* Looks at the blob's file and checks conditions and lease; then calls `then`, which ends in
+ * blob_finish(), perhaps later. A change keeps all others off the blob until that. */
+typedef void (*blob_then)(struct blob_work *w, const struct file_facts *f);
+REPLIED blob_look(struct request *r, blob_then then);
+REPLIED blob_change(struct request *r, blob_then then);
+void blob_finish(struct blob_work *w, struct replied *done);
 
 /* Whether it may be written over, removed or read: conditions and its lease. `f`: NULL: there is
  * none. */
@@ -53,6 +61,8 @@ void blob_state(struct request *r, const struct file_facts *f, const struct shar
 void blob_headers(struct request *r, const struct file_facts *f, const struct share_item *i,
                   const char **type);
 enum blob_type blob_type_of(const struct share_item *i);
+/* How many blocks an append blob has. */
+int append_count(const struct share_item *i);
 const char *blob_type_name(enum blob_type t);
 
 /* 1: the request says which MD5 (Content-MD5); 0: it does not. */
@@ -77,6 +87,7 @@ struct replied *azblobs_list(struct request *r);
 struct replied *azblob_put(struct request *r);
 struct replied *azblob_get(struct request *r);
 struct replied *azblob_head(struct request *r);
+struct replied *azblob_append(struct request *r);
 struct replied *azblob_lease(struct request *r);
 struct replied *azcontainer_lease(struct request *r);
 struct replied *azblob_delete(struct request *r);

@@ -4,8 +4,11 @@
  * at once; a large one goes to the share's worker in pieces while it arrives, two at a time in
  * memory.
  *
- *   head -> [look what is there] -> small: collected -> put -----------------\
- *                               \-> large: opened -> pieces -> finished -----+-> noted -> 201
+ *   small: collected ------------------------------> turn -> look -> put -----\
+ *   large: look -> opened -> pieces -> all there -> turn -> look -> finish ---+-> noted -> 201
+ *
+ * Conditions and leases count when the blob's turn comes (turns.h); a large body is not read if
+ * they do not hold at the beginning. A block needs neither look nor turn.
  *
  * The client may leave at any time before its body is complete, while a call is under way.
  */
@@ -16,6 +19,7 @@
 #include <strings.h>
 
 #include "api/azblob/handlers.h"
+#include "api/azstorage/turns.h"
 #include "api/http/body.h"
 #include "storage/storage.h"
 
@@ -28,11 +32,13 @@ struct put {
     struct blob blob;
     struct share_item item;
     struct replied *(*done)(struct put *p, const struct file_result *f);
+    struct turn turn;
+    bool wants_turn, in_turn;
     struct file_upload *upload; /* owned; NULL: small, or not opened yet */
     size_t length;              /* of a small one */
-    bool small, ready;          /* ready: what was there has been looked at */
-    bool calling;               /* a call of files/ is under way */
-    bool ended;                 /* the body is complete */
+    bool small;
+    bool calling; /* a call of files/ is under way */
+    bool ended;   /* the body is complete */
     bool failed;
     bool has_md5, is_new;
     uint8_t md5[FILES_MD5];
@@ -73,8 +79,12 @@ static bool is_over(struct put *p)
 
 static void finish(struct put *p, struct replied *done)
 {
+    bool in_turn = p->in_turn;
     p->failed = true; /* whatever still comes of the body is thrown away */
+    p->in_turn = false;
     request_finish(p->r, done);
+    if (in_turn)
+        turn_end(azstorage_of(p->r)->turns, &p->turn);
 }
 
 static void fail(struct put *p, const struct err *e)
@@ -149,6 +159,7 @@ static void on_put(void *ctx, const struct err *why, const struct file_result *f
 
 /* --- a large body --------------------------------------------------------------------------- */
 
+static void complete(struct put *p);
 static void go_on(struct put *p);
 
 static void on_written(void *ctx, const struct err *why, const struct file_result *f)
@@ -178,8 +189,7 @@ static void go_on(struct put *p)
         p->calling = true;
         upload_write(p->upload, piece, n, on_written, p);
     } else if (p->ended) {
-        p->calling = true;
-        upload_finish(p->upload, p->has_md5 ? p->md5 : NULL, on_put, p);
+        complete(p);
         return;
     }
     body_more(p->r);
@@ -213,15 +223,34 @@ static void open_large(struct put *p)
     files_upload(p->files, upload_of(p, &what), on_opened, p);
 }
 
-/* --- the beginning -------------------------------------------------------------------------- */
+/* --- what is there -------------------------------------------------------------------------- */
 
-static void begin(struct put *p)
+static void put_it(struct put *p)
 {
-    p->ready = true;
-    if (!p->small)
-        open_large(p);
-    else if (p->ended)
+    if (p->small) {
         put_small(p);
+        return;
+    }
+    p->calling = true;
+    upload_finish(p->upload, p->has_md5 ? p->md5 : NULL, on_put, p);
+}
+
+/* Whether the blob may be put over what is there. */
+static int check(struct put *p, const struct err *why, const struct file_result *f, struct err *e)
+{
+    bool there = !why && !f->facts.is_directory;
+    if (why && why->code == ERR_UNAVAILABLE)
+        return blob_fault(why, f->fault, e);
+    if (!why && f->facts.is_directory && !p->blob.aside)
+        blob_aside(p->r, &p->blob);
+    if (item_load(p->r, p->blob.name, &p->blob.item, e) < 0 ||
+        blob_check(p->r, &p->blob, there ? &f->facts : NULL, e) < 0)
+        return -1;
+    if (!there || grant_has(grant_of(p->r), 'w'))
+        return 0;
+    return err_set(e, AZSTORAGE_PERMISSION, NULL,
+                   "This request is not authorized to perform this operation using this "
+                   "permission: the blob is there, and the signature may only create.");
 }
 
 static void on_facts(void *ctx, const struct err *why, const struct file_result *f)
@@ -230,27 +259,45 @@ static void on_facts(void *ctx, const struct err *why, const struct file_result 
     struct err e;
     if (is_over(p))
         return;
-    bool there = !why && !f->facts.is_directory;
-    if (why && why->code == ERR_UNAVAILABLE) {
-        blob_fault(why, f->fault, &e);
+    if (check(p, why, f, &e) < 0)
         fail(p, &e);
-        return;
-    }
-    if (!why && f->facts.is_directory && !p->blob.aside)
-        blob_aside(p->r, &p->blob);
-    if (blob_check(p->r, &p->blob, there ? &f->facts : NULL, &e) < 0) {
-        fail(p, &e);
-        return;
-    }
-    if (there && !grant_has(grant_of(p->r), 'w')) {
-        err_set(&e, AZSTORAGE_PERMISSION, NULL,
-                "This request is not authorized to perform this operation using this permission: "
-                "the blob is there, and the signature may only create.");
-        fail(p, &e);
-        return;
-    }
-    begin(p);
+    else if (p->in_turn)
+        put_it(p);
+    else
+        open_large(p);
 }
+
+static void look(struct put *p)
+{
+    p->calling = true;
+    files_facts(p->files, &p->blob.at, on_facts, p);
+}
+
+/* What was known of the blob may have changed while others had their turns. */
+static void on_turn(void *ctx)
+{
+    struct put *p = ctx;
+    struct err e;
+    p->in_turn = true;
+    if (p->small && blob_of(p->r, &p->blob, &e) < 0)
+        fail(p, &e);
+    else
+        look(p);
+}
+
+/* All bytes are there. */
+static void complete(struct put *p)
+{
+    if (!p->wants_turn) {
+        put_it(p);
+        return;
+    }
+    p->turn =
+        (struct turn){.share_id = p->item.share_id, .path = p->blob.name, .go = on_turn, .ctx = p};
+    turn_want(azstorage_of(p->r)->turns, &p->turn);
+}
+
+/* --- the body ------------------------------------------------------------------------------- */
 
 static size_t take(void *ctx, const char *bytes, size_t n)
 {
@@ -280,15 +327,15 @@ static void end(void *ctx)
 {
     struct put *p = ctx;
     p->ended = true;
-    if (p->failed || !p->ready)
+    if (p->failed)
         return;
     if (p->small)
-        put_small(p);
+        complete(p);
     else if (p->upload)
         go_on(p);
 }
 
-static struct replied *start(struct request *r, struct put *p, bool looks_first)
+static struct replied *start(struct request *r, struct put *p)
 {
     const struct body_sink sink = {.take = take, .end = end, .release = on_release, .ctx = p};
     struct replied *token = request_stream(r, &sink);
@@ -298,12 +345,10 @@ static struct replied *start(struct request *r, struct put *p, bool looks_first)
     p->files = azstorage_of(r)->files;
     p->small = n <= SMALL_MAX;
     p->length = p->small ? (size_t)n : 0;
-    if (looks_first) {
-        p->calling = true;
-        files_facts(p->files, &p->blob.at, on_facts, p);
-    } else {
-        begin(p);
-    }
+    if (!p->small && p->wants_turn)
+        look(p);
+    else if (!p->small)
+        open_large(p);
     return token;
 }
 
@@ -362,7 +407,8 @@ struct replied *azblob_put(struct request *r)
     }
     p->is_new = conditions_want_new(r);
     p->done = put_blob_done;
-    return start(r, p, true);
+    p->wants_turn = true;
+    return start(r, p);
 }
 
 /* --- blocks --------------------------------------------------------------------------------- */
@@ -395,5 +441,5 @@ struct replied *azblock_put(struct request *r)
     p->blob.aside = true; /* its name is ours */
     p->blob.at = (struct file_place){blob_account_folder(r),
                                      arena_concat(&r->arena, blocks_folder(r), "/", id)};
-    return start(r, p, false);
+    return start(r, p);
 }

@@ -38,6 +38,8 @@
     X("PUT", BLOB "&comp=blocklist", BLOCKLIST, azblocks_commit, "BlockBlob_CommitBlockList", 'o', \
       "cw", "cw")                                                                                  \
     X("GET", BLOB "&comp=blocklist", 0, azblocks_get, "BlockBlob_GetBlockList", 'o', "r", "r")     \
+    X("PUT", BLOB "&comp=appendblock", ROUTE_BYTES | ROUTE_BODY_KIB(100 * 1024), azblob_append,    \
+      "AppendBlob_AppendBlock", 'o', "aw", "aw")                                                   \
     X("PUT", BLOB "&comp=lease", 0, azblob_lease, "Blob_AcquireLease", 'o', "w", "w")              \
     X("PUT", ANY "&comp=lease", 0, azcontainer_lease, "Container_AcquireLease", 'c', "w", NULL)    \
     X("PUT", BLOB "&comp=properties", 0, azblob_set_properties, "Blob_SetHttpHeaders", 'o', "w",   \

@@ -12,6 +12,7 @@ struct fleet;
 struct runs;
 struct shares;
 struct storage;
+struct turns;
 
 struct azstorage {
     struct storage *storage;
@@ -19,6 +20,7 @@ struct azstorage {
     struct runs *runs;
     struct files *files;
     struct shares *shares;
+    struct turns *turns;
     const char *storage_dir; /* shares are folders below it */
 };
 

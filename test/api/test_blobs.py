@@ -504,3 +504,52 @@ def test_a_stored_policy_is_used_and_taken_back(daemon, container):
     assert blob.download_blob().readall() == b"x"
     container.set_container_access_policy({})
     assert refused(blob.download_blob) == "AuthenticationFailed"
+
+
+def test_bytes_are_appended(container, call, daemon):
+    blob = container.get_blob_client("log")
+    blob.create_append_blob(metadata={"a": "b"})
+    assert blob.append_block(b"one ")["blob_append_offset"] == "0"
+    second = blob.append_block(b"two ")
+    assert (second["blob_append_offset"], second["blob_committed_block_count"]) == ("4", 2)
+    assert call("PUT", "/log?comp=appendblock", b"x", x_ms_blob_condition_appendpos="4").code == (
+        "AppendPositionConditionNotMet"
+    )
+    assert call("PUT", "/log?comp=appendblock", b"x", x_ms_blob_condition_maxsize="8").code == "MaxBlobSizeConditionNotMet"
+    assert blob.download_blob().readall() == b"one two "
+    shown = blob.get_blob_properties()
+    assert (shown.blob_type, shown.append_blob_committed_block_count, shown.metadata) == ("AppendBlob", 2, {"a": "b"})
+    container.upload_blob("b", b"x")
+    assert call("PUT", "/b?comp=appendblock", b"x").code == "InvalidBlobType"
+    assert call("PUT", "/none?comp=appendblock", b"x").code == "BlobNotFound"
+
+
+def test_many_append_and_nothing_is_lost(container):
+    from concurrent.futures import ThreadPoolExecutor
+
+    blob = container.get_blob_client("log")
+    blob.create_append_blob()
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda n: blob.append_block(b"%03d\n" % n), range(60)))
+    lines = blob.download_blob().readall().split()
+    assert sorted(lines) == [b"%03d" % n for n in range(60)]
+    assert blob.get_blob_properties().append_blob_committed_block_count == 60
+
+
+def test_of_many_who_make_a_blob_one_does(container):
+    from concurrent.futures import ThreadPoolExecutor
+
+    from azure.core.exceptions import ResourceExistsError
+
+    blob = container.get_blob_client("one")
+
+    def make(n):
+        try:
+            blob.upload_blob(b"%d" % n)
+            return n
+        except ResourceExistsError:
+            return None
+
+    with ThreadPoolExecutor(8) as pool:
+        made = [n for n in pool.map(make, range(16)) if n is not None]
+    assert len(made) == 1 and blob.download_blob().readall() == b"%d" % made[0]
