@@ -5,7 +5,6 @@
  * https://learn.microsoft.com/rest/api/storageservices/append-block
  */
 #include <errno.h>
-#include <jansson.h>
 #include <sodium.h>
 #include <stdlib.h>
 
@@ -13,15 +12,6 @@
 #include "storage/storage.h"
 
 #define BLOCKS_MAX 50000
-
-/* Of an append blob its row has only the number of its blocks: [n]. */
-int append_count(const struct share_item *i)
-{
-    json_t *doc = i->blocks ? json_loads(i->blocks, 0, NULL) : NULL;
-    int n = (int)json_integer_value(json_array_get(doc, 0));
-    json_decref(doc);
-    return n;
-}
 
 static int read_number(struct request *r, const char *name, uint64_t *out, struct err *e)
 {
@@ -59,7 +49,7 @@ static int check(struct blob_work *w, const struct file_facts *f, struct err *e)
         return err_set(e, AZSTORAGE_APPEND_SIZE, NULL,
                        "The max blob size condition specified was not met: the blob would have "
                        "%llu bytes.",
-                       (unsigned long long)(f->size + r->raw.len));
+                       (unsigned long long)f->size + r->raw.len);
     if (append_count(&w->item) >= BLOCKS_MAX)
         return err_set(e, AZSTORAGE_BLOCK_COUNT, NULL,
                        "The committed block count cannot exceed the maximum limit of %d blocks.",

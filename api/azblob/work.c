@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the operations on blobs have in common: a look at the blob's file, in its turn if something
+ * is to change, and what is said of any blob.
+ */
+#include <jansson.h>
+#include <sodium.h>
+#include <string.h>
+
+#include "api/azblob/handlers.h"
+#include "api/azstorage/turns.h"
+
+/* A file that a job wrote is a block blob. */
+enum blob_type blob_type_of(const struct share_item *i)
+{
+    return i->type == BLOB_NONE ? BLOB_BLOCK : i->type;
+}
+
+const char *blob_type_name(enum blob_type t)
+{
+    return t == BLOB_APPEND ? "AppendBlob" : "BlockBlob";
+}
+
+void blob_state(struct request *r, const struct file_facts *f, const struct share_item *i)
+{
+    reply_state(r, item_etag(f, i), f->mtime_us);
+}
+
+/* Of an append blob its row has only the number of its blocks: [n]. */
+int append_count(const struct share_item *i)
+{
+    json_t *doc = i->blocks ? json_loads(i->blocks, 0, NULL) : NULL;
+    int n = (int)json_integer_value(json_array_get(doc, 0));
+    json_decref(doc);
+    return n;
+}
+
+int blob_md5(struct request *r, const char *header, uint8_t out[FILES_MD5], struct err *e)
+{
+    const char *text = request_header(r, header);
+    size_t n;
+    if (!text)
+        return 0;
+    if (sodium_base642bin(out, FILES_MD5, text, strlen(text), NULL, &n, NULL,
+                          sodium_base64_VARIANT_ORIGINAL) == 0 &&
+        n == FILES_MD5)
+        return 1;
+    return err_set(e, AZSTORAGE_MD5, header,
+                   "The MD5 value specified in the request is invalid: '%.60s'. MD5 value must be "
+                   "128 bits and base64-encoded.",
+                   text);
+}
+
+/* --- looking --------------------------------------------------------------------------------- */
+
+struct look {
+    struct blob_work *work;
+    blob_then then;
+    struct turn turn;
+    bool in_turn;
+};
+
+static void look_finish(struct look *l, struct replied *done)
+{
+    bool in_turn = l->in_turn;
+    l->in_turn = false;
+    request_finish(l->work->r, done);
+    if (in_turn)
+        turn_end(azstorage_of(l->work->r)->turns, &l->turn);
+}
+
+void blob_finish(struct blob_work *w, struct replied *done)
+{
+    look_finish(w->look, done);
+}
+
+static void on_looked(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct look *l = ctx;
+    struct blob_work *w = l->work;
+    struct request *r = w->r;
+    struct err e;
+    int rc = 0;
+    if (why)
+        rc = blob_fault(why, f->fault, &e);
+    else if (f->facts.is_directory)
+        rc = blob_not_found(&w->blob, &e);
+    /* What is noted may have changed meanwhile. */
+    if (rc < 0 || item_load(r, w->blob.name, &w->blob.item, &e) < 0 ||
+        blob_check(r, &w->blob, &f->facts, &e) < 0) {
+        look_finish(l, reply_err(r, &e));
+        return;
+    }
+    w->item = w->blob.item;
+    l->then(w, &f->facts);
+}
+
+static void on_turn(void *ctx)
+{
+    struct look *l = ctx;
+    l->in_turn = true;
+    files_facts(azstorage_of(l->work->r)->files, &l->work->blob.at, on_looked, l);
+}
+
+static struct replied *look(struct request *r, bool changes, blob_then then)
+{
+    struct blob b;
+    struct err e;
+    if (blob_of(r, &b, &e) < 0)
+        return reply_err(r, &e);
+    struct look *l = arena_alloc(&r->arena, sizeof *l);
+    struct blob_work *w = blob_work(r, &b);
+    struct replied *token = reply_later(r);
+    *l = (struct look){.work = w, .then = then};
+    w->look = l;
+    l->turn = (struct turn){.share_id = b.item.share_id, .path = b.name, .go = on_turn, .ctx = l};
+    if (changes)
+        turn_want(azstorage_of(r)->turns, &l->turn);
+    else
+        files_facts(azstorage_of(r)->files, &b.at, on_looked, l);
+    return token;
+}
+
+struct replied *blob_look(struct request *r, blob_then then)
+{
+    return look(r, false, then);
+}
+
+struct replied *blob_change(struct request *r, blob_then then)
+{
+    return look(r, true, then);
+}
