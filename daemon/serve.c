@@ -7,10 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/resource.h>
 #include <uv.h>
 
+#include "api/aad/codes.h"
+#include "api/access/access.h"
 #include "api/azstorage/devstore.h"
 #include "api/azstorage/turns.h"
 #include "api/batchai/new_clusters.h"
@@ -70,6 +71,7 @@ struct daemon {
     struct api_deps deps;
     struct served services[API_SERVICES];
     struct hosts own_hosts;
+    struct access access;
     struct directory directory;
 };
 
@@ -320,6 +322,7 @@ static struct api_deps api_deps(struct daemon *d)
                             .fleet = sched_fleet(d->sched),
                             .runs = sched_runs(d->sched),
                             .front = &d->front,
+                            .access = &d->access,
                             .subscription_id = cf->subscription_id,
                             .subscription_name = cf->subscription_name,
                             .provider = "Microsoft.BatchAI",
@@ -341,6 +344,7 @@ static struct api_deps api_deps(struct daemon *d)
                     .cluster_quota = (int)cf->quota_clusters,
                     .core_quota = (int)cf->quota_cores},
         .azstorage = {.storage = d->storage,
+                      .access = &d->access,
                       .fleet = sched_fleet(d->sched),
                       .runs = sched_runs(d->sched),
                       .files = d->files,
@@ -350,24 +354,13 @@ static struct api_deps api_deps(struct daemon *d)
         .admin = {.fleet = sched_fleet(d->sched),
                   .wakes = sched_wakes(d->sched),
                   .storage = d->storage,
+                  .access = &d->access,
                   .files = d->files,
                   .authority = certs_authority(c->certs)},
         .aad = {.client_id = c->credentials->client_id,
-                .client_secret = c->credentials->client_secret}};
-}
-
-/* The first principal is the only one. */
-static int find_principal(void *ctx, const char *object_id, struct principal *out, struct err *e)
-{
-    const struct daemon *d = ctx;
-    const char *id = d->c->credentials->client_id;
-    (void)e;
-    if (strcasecmp(object_id, id) != 0)
-        return 0;
-    *out = (struct principal){.name = "batchaid", .kind = PRINCIPAL_SERVICE, .first = true};
-    snprintf(out->object_id, sizeof out->object_id, "%s", id);
-    snprintf(out->app_id, sizeof out->app_id, "%s", id);
-    return 1;
+                .client_secret = c->credentials->client_secret,
+                .access = &d->access,
+                .codes = codes_create()}};
 }
 
 static void pick_certificate(void *ctx, const char *name, struct gnutls_pcert_st **chain,
@@ -397,11 +390,15 @@ static int open_api(struct daemon *d, struct err *e)
     const struct config *cf = c->config;
     if (listens_make(cf, &d->listens, e) < 0 || open_devstore(d, e) < 0)
         return -1;
+    d->access = (struct access){.storage = d->storage,
+                                .subscription_id = c->config->subscription_id,
+                                .first_id = c->credentials->client_id,
+                                .lane = d->logins};
     d->deps = api_deps(d);
     size_t n_names;
     const char *const *names = certs_names(c->certs, &n_names);
     hosts_make(names, n_names, cf, &d->own_hosts);
-    d->directory = (struct directory){find_principal, d};
+    d->directory = (struct directory){access_find, &d->access};
     api_serve_all(&d->deps, (const char *const *const *)d->own_hosts.of, d->services);
     const struct api_config ac = {.loop = &d->loop,
                                   .disk = {disk_has_pending, disk_when_durable, d->storage},
@@ -490,6 +487,7 @@ int serve_run(const struct serve_config *c, struct err *e)
     hosts_free(&d.own_hosts);
     new_clusters_free(d.deps.batchai.new_clusters);
     shown_jobs_free(d.deps.batchai.shown_jobs);
+    codes_free(d.deps.aad.codes);
     if (rc == 0)
         LOG_INFO(c->log, "daemon.stopped");
     return rc;

@@ -27,7 +27,8 @@
     X(ERR_ROUTE_NOT_FOUND)                                                                         \
     X(ERR_NO_TOKEN)                                                                                \
     X(ERR_INVALID_TOKEN)                                                                           \
-    X(ERR_EXPIRED_TOKEN)
+    X(ERR_EXPIRED_TOKEN)                                                                           \
+    X(ERR_FORBIDDEN) /* who asks is known, but may not */
 
 /* Something is wrong with what is asked for: raised by model, storage and scheduler, and by
  * services. */

@@ -69,6 +69,7 @@ enum allocation_state {
     ALLOCATION_RELEASED = 3, /* nothing runs there any more */
     ALLOCATION_LOST = 4      /* the node was given up before that was known */
 };
+enum identity_kind { IDENTITY_USER = 1, IDENTITY_SERVICE = 2, IDENTITY_APPLICATION = 3 };
 enum share_kind { SHARE_FILES = 1, SHARE_BLOBS = 2 };
 /* A share or container: its row says first what becomes of its folder. */
 enum share_state {

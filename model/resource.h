@@ -311,6 +311,39 @@ struct secret_version {
     int64_t deleted_us, purge_us;
 };
 
+/* Somebody in the directory: a user, a service principal, or the application that a service
+ * principal belongs to and that has its secrets. */
+struct identity {
+    int64_t id;
+    const char *object_id;
+    const char *app_id; /* what a service principal logs in with; NULL: a user */
+    enum identity_kind kind;
+    const char *name;    /* a user's is user@domain */
+    const char *display; /* for people */
+    int64_t created_us;
+    const char *created_by;
+};
+
+/* What somebody logs in with. */
+struct credential {
+    int64_t id, identity_id;
+    const char *key_id; /* a GUID */
+    const char *hint;   /* the first characters of a secret; NULL: it is a password */
+    const char *hash;
+    const char *display;        /* or NULL */
+    int64_t starts_us, ends_us; /* ends_us 0: never */
+};
+
+struct role_assignment {
+    int64_t id;
+    const char *guid;
+    const char *scope;     /* a path, without a slash at its end; "": all */
+    const char *role;      /* the GUID of its definition */
+    const char *principal; /* an object id */
+    int64_t created_us;
+    const char *created_by;
+};
+
 struct operation {
     const char *guid, *subscription, *location;
     const char *resource_key; /* S$rg$ws$cluster */

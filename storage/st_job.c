@@ -99,6 +99,20 @@ int st_job_find(struct storage *st, struct arena *a, const struct scope *scope, 
     return q_one(&q, a, &job_row, out, e);
 }
 
+int st_job_others(struct storage *st, int64_t experiment_id, const char *who, bool *others,
+                  struct err *e)
+{
+    struct q q;
+    int64_t any = 0;
+    q_read(&q, st, ST_JOB_OTHERS);
+    q_int(&q, experiment_id);
+    q_text(&q, who);
+    if (q_one_int(&q, &any, e) < 0)
+        return -1;
+    *others = any != 0;
+    return 0;
+}
+
 int st_job_by_id(struct storage *st, struct arena *a, int64_t id, struct job *out, struct err *e)
 {
     struct q q;

@@ -58,6 +58,8 @@
     "SELECT {secret_version} FROM secret k CROSS JOIN secret_version kv ON kv.secret_id = k.id "
 #define IS_NEWEST "kv.id = (SELECT max(z.id) FROM secret_version z WHERE z.secret_id = k.id) "
 
+#define ASSIGNMENT_SELECT "SELECT {role_assignment} FROM role_assignment ra "
+
 /* ?3 is the state, ?4 the set of those that may go to it. */
 #define MAY_GO "AND (?4 >> prov_state) & 1"
 #define MARK(table, which)                                                                         \
@@ -149,6 +151,8 @@
     X(ST_JOB_INSERT, "INSERT INTO {+job}") \
     X(ST_JOB_ID, "SELECT id FROM job WHERE experiment_id = ?1 AND name = ?2")                      \
     X(ST_JOB_FIND, JOB_SELECT "WHERE g.subscription = ?1 AND g.name = ?2 AND w.name = ?3 AND r.name = ?4 AND j.name = ?5") \
+    X(ST_JOB_OTHERS,                                                                               \
+      "SELECT EXISTS (SELECT 1 FROM job WHERE experiment_id = ?1 AND created_by IS NOT ?2)")       \
     X(ST_JOB_BY_ID, JOB_SELECT "WHERE j.id = ?1")                                                  \
     X(ST_JOB_LIST_SHOWN, "SELECT {job_shown} FROM job j WHERE j.experiment_id = ?1 AND j.id > ?2 ORDER BY j.id LIMIT ?3") \
     X(ST_JOB_LIST_NAMED,                                                                           \
@@ -411,6 +415,26 @@
       "UPDATE secret_version SET enabled = ?2, not_before_s = ?3, expires_s = ?4, "                \
       "content_type = ?5, tags = ?6, updated_us = ?7 WHERE id = ?1")                               \
     X(ST_SECRET_VERSION_VALUE, "SELECT value FROM secret_version WHERE id = ?1")                   \
+    X(ST_IDENTITY_INSERT, "INSERT INTO {+identity}")                                               \
+    X(ST_IDENTITY_GET, "SELECT {identity} FROM identity i WHERE i.object_id = ?1")                 \
+    X(ST_IDENTITY_BY_APP, "SELECT {identity} FROM identity i WHERE i.kind = ?1 AND i.app_id = ?2") \
+    X(ST_IDENTITY_USER, "SELECT {identity} FROM identity i WHERE i.kind = 1 AND i.name = ?1")      \
+    X(ST_IDENTITY_LIST,                                                                            \
+      "SELECT {identity} FROM identity i WHERE i.kind = ?1 AND i.id > ?2 ORDER BY i.id LIMIT ?3")  \
+    X(ST_IDENTITY_REMOVE, "DELETE FROM identity WHERE id = ?1")                                    \
+    X(ST_CREDENTIAL_INSERT, "INSERT INTO {+credential}")                                           \
+    X(ST_CREDENTIAL_OF, "SELECT {credential} FROM credential y WHERE y.identity_id = ?1")          \
+    X(ST_CREDENTIAL_OF_APP,                                                                        \
+      "SELECT {credential} FROM identity i CROSS JOIN credential y ON y.identity_id = i.id "       \
+      "WHERE i.kind IN (2, 3) AND i.app_id = ?1")                                                  \
+    X(ST_CREDENTIAL_REMOVE, "DELETE FROM credential WHERE identity_id = ?1 AND key_id = ?2")       \
+    X(ST_CREDENTIAL_REMOVE_ALL, "DELETE FROM credential WHERE identity_id = ?1")                   \
+    X(ST_ROLE_ASSIGNMENT_INSERT, "INSERT INTO {+role_assignment}")                                 \
+    X(ST_ROLE_ASSIGNMENT_GET, ASSIGNMENT_SELECT "WHERE ra.guid = ?1")                              \
+    X(ST_ROLE_ASSIGNMENT_OF, ASSIGNMENT_SELECT "WHERE ra.principal = ?1 ORDER BY ra.id")           \
+    X(ST_ROLE_ASSIGNMENT_LIST, ASSIGNMENT_SELECT "WHERE ra.id > ?1 ORDER BY ra.id LIMIT ?2")       \
+    X(ST_ROLE_ASSIGNMENT_REMOVE, "DELETE FROM role_assignment WHERE id = ?1")                      \
+    X(ST_ROLE_ASSIGNMENT_REMOVE_OF, "DELETE FROM role_assignment WHERE principal = ?1")            \
     X(ST_META_GET, "SELECT key_check, clean_close FROM meta WHERE id = 1")                         \
     X(ST_META_SET_KEY_CHECK, "UPDATE meta SET key_check = ?1 WHERE id = 1")                        \
     X(ST_META_SET_CLEAN, "UPDATE meta SET clean_close = ?1 WHERE id = 1")

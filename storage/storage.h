@@ -180,6 +180,9 @@ int st_job_get(struct storage *, struct arena *, int64_t experiment_id, const ch
                struct job *out, struct err *);
 int st_job_find(struct storage *, struct arena *, const struct scope *scope, const char *name,
                 struct job *out, struct err *);
+/* Whether an experiment has a job that another than `who` made. */
+int st_job_others(struct storage *, int64_t experiment_id, const char *who, bool *others,
+                  struct err *);
 int st_job_by_id(struct storage *, struct arena *, int64_t id, struct job *out, struct err *);
 /* The jobs of an experiment, with only those columns of their own rows that are shown. */
 int st_job_list_shown(struct storage *, struct arena *, int64_t experiment_id, int64_t after,
@@ -541,6 +544,40 @@ int st_unwrap(const struct storage *, struct arena *, const char *wrapped, const
 /* Purges soft-deleted vaults and secrets whose time is over, at most `limit` of each; *gone is how
  * many. */
 int st_vault_expire(struct storage *, int64_t now_us, int limit, int *gone, struct err *);
+
+/* --- people ---------------------------------------------------------------------------------- */
+/* ERR_CONFLICT if a user's name is taken, or an application's id within its kind. */
+int st_identity_insert(struct storage *, const struct identity *i, int64_t *id, struct err *);
+int st_identity_get(struct storage *, struct arena *, const char *object_id, struct identity *out,
+                    struct err *);
+int st_identity_by_app(struct storage *, struct arena *, enum identity_kind kind,
+                       const char *app_id, struct identity *out, struct err *);
+int st_identity_user(struct storage *, struct arena *, const char *name, struct identity *out,
+                     struct err *);
+int st_identity_list(struct storage *, struct arena *, enum identity_kind kind, int64_t after,
+                     int limit, struct identity **rows, size_t *n, struct err *);
+/* With its credentials and role assignments. */
+int st_identity_remove(struct storage *, const struct identity *i, struct err *);
+
+int st_credential_insert(struct storage *, const struct credential *c, struct err *);
+int st_credential_list(struct storage *, struct arena *, int64_t identity_id,
+                       struct credential **rows, size_t *n, struct err *);
+/* Those of an application and of its service principal. */
+int st_credential_of_app(struct storage *, struct arena *, const char *app_id,
+                         struct credential **rows, size_t *n, struct err *);
+/* key_id NULL: all. *gone is how many. */
+int st_credential_remove(struct storage *, int64_t identity_id, const char *key_id, int *gone,
+                         struct err *);
+
+/* ERR_CONFLICT if there is one with this GUID, or the principal has this role at this scope. */
+int st_role_assignment_insert(struct storage *, const struct role_assignment *x, struct err *);
+int st_role_assignment_get(struct storage *, struct arena *, const char *guid,
+                           struct role_assignment *out, struct err *);
+int st_role_assignment_of(struct storage *, struct arena *, const char *principal,
+                          struct role_assignment **rows, size_t *n, struct err *);
+int st_role_assignment_list(struct storage *, struct arena *, int64_t after, int limit,
+                            struct role_assignment **rows, size_t *n, struct err *);
+int st_role_assignment_remove(struct storage *, int64_t id, struct err *);
 
 /* --- asynchronous operations --------------------------------------------------------------- */
 int st_op_insert(struct storage *, const struct operation *op, struct err *);

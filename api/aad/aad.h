@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * Login: OpenID discovery and access tokens for the one service principal.
+ * Login: OpenID discovery and access tokens for the principals of the directory.
  */
 #ifndef API_AAD_AAD_H
 #define API_AAD_AAD_H
 
 #include "api/http/request.h"
 
+struct access;
+struct codes;
+
 struct aad {
-    const char *client_id, *client_secret;
+    const char *client_id, *client_secret; /* of the first principal */
+    const struct access *access;           /* NULL: there is no other */
+    struct codes *codes;
 };
 
 extern const struct service aad_service;

@@ -22,6 +22,11 @@ static const struct route routes[] = {
     {"POST", "/{tenant}/oauth2/v2.0/token", 0, ROUTE_FORM, token_create, "Token_CreateV2"},
     {"POST", "/{authority}/{tenant}/oauth2/token", 0, ROUTE_FORM, token_create,
      "Token_CreateTenant"},
+    {"POST", "/{tenant}/oauth2/devicecode", 0, ROUTE_FORM, device_create, "Device_Create"},
+    {"GET", "/adfs/oauth2/deviceauth", 0, 0, device_page, "Device_Page"},
+    {"POST", "/adfs/oauth2/deviceauth", 0, ROUTE_FORM, device_confirm, "Device_Confirm"},
+    {"GET", "/adfs/oauth2/authorize", 0, 0, authorize_page, "Authorize_Page"},
+    {"POST", "/adfs/oauth2/authorize", 0, ROUTE_FORM, authorize_confirm, "Authorize_Confirm"},
 };
 
 static const char *const paths[] = {"/{tenant}/.well-known/{rest*}",

@@ -1,32 +1,35 @@
 /* SPDX-License-Identifier: MIT
  *
- * POST .../oauth2/token (RFC 6749, section 4.4). Errors have OAuth's shape, with the codes that
- * MSAL and ADAL show to their users.
+ * POST .../oauth2/token (RFC 6749, section 4): a row for each type of grant. Errors have OAuth's
+ * shape, with the codes that MSAL and ADAL show to their users.
  */
 #include <sodium.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "api/aad/aad.h"
+#include "api/aad/codes.h"
 #include "api/aad/errors.h"
 #include "api/aad/handlers.h"
-#include "api/http/audience.h"
-#include "api/http/auth.h"
+#include "api/aad/login.h"
 #include "api/http/form.h"
-#include "lib/jsontext.h"
 
-struct login {
-    const char *grant_type, *client_id, *client_secret, *scope, *resource;
+/* What the form or the Authorization header gives as the client's id and secret. */
+struct client {
+    const char *id, *secret;
 };
 
+static const char *field(const struct request *r, const char *name)
+{
+    return form_value(r->form, name);
+}
+
 /* Reads "Authorization: Basic base64(id:secret)", for clients that do not use the form. */
-static void parse_basic(struct request *r, struct login *login)
+static void parse_basic(struct request *r, struct client *client)
 {
     const char *h = request_header(r, "Authorization");
     unsigned char text[512];
     size_t n;
-    if (login->client_id || !h || strncasecmp(h, "Basic ", 6) != 0 ||
+    if (client->id || !h || strncasecmp(h, "Basic ", 6) != 0 ||
         sodium_base642bin(text, sizeof text - 1, h + 6, strlen(h + 6), NULL, &n, NULL,
                           sodium_base64_VARIANT_ORIGINAL) != 0)
         return;
@@ -34,30 +37,8 @@ static void parse_basic(struct request *r, struct login *login)
     char *colon = strchr((char *)text, ':');
     if (!colon)
         return;
-    login->client_id = arena_strndup(&r->arena, (char *)text, (size_t)(colon - (char *)text));
-    login->client_secret = arena_strdup(&r->arena, colon + 1);
-}
-
-/* The same answer for right and wrong credentials, so that somebody who guesses learns nothing from
- * it. */
-static struct replied *login_refused(struct request *r)
-{
-    struct err e;
-    err_set(&e, AAD_TOO_MANY_LOGINS, NULL,
-            "Too many logins from this address have failed. Try again in a while.");
-    return reply_err(r, &e);
-}
-
-/* Counts and logs a failed login, which may be a guess. */
-static struct replied *login_failed(struct request *r, const struct login *login, const char *error,
-                                    const char *description)
-{
-    char who[100];
-    snprintf(who, sizeof who, "%s", login->client_id);
-    request_login_failed(r);
-    LOG_WARN(r->config->log, "login.failed", LF_STR("from", request_peer(r)),
-             LF_STR("client_id", who), LF_STR("why", error), LF_STR("req", r->correlation_id));
-    return oauth_error(r, 401, error, description);
+    client->id = arena_strndup(&r->arena, (char *)text, (size_t)(colon - (char *)text));
+    client->secret = arena_strdup(&r->arena, colon + 1);
 }
 
 static bool same(const char *a, const char *b)
@@ -66,74 +47,161 @@ static bool same(const char *a, const char *b)
     return strlen(a) == n && sodium_memcmp(a, b, n) == 0;
 }
 
-/* "https://host/.default" -> "https://host" */
-static const char *audience_of(struct request *r, const struct login *login)
+static struct login *login_of(struct request *r, const char *client_id)
 {
-    const char *s = login->resource ? login->resource
-                    : login->scope  ? login->scope
-                                    : request_base(r);
-    const char *end = strstr(s, "/.default");
-    return end ? arena_strndup(&r->arena, s, (size_t)(end - s)) : s;
+    struct login *login = arena_alloc(&r->arena, sizeof *login);
+    *login = (struct login){.client_id = client_id ? client_id : "",
+                            .scope = field(r, "scope"),
+                            .resource = field(r, "resource")};
+    return login;
 }
 
-/* v1 (resource=) has numbers as strings, v2 (scope=) as numbers. */
-static json_t *number(bool as_text, long long v)
+static struct replied *missing(struct request *r, const char *what)
 {
-    return as_text ? json_sprintf("%lld", v) : json_integer(v);
+    return oauth_error(r, 400, "invalid_request", what);
 }
 
-static struct replied *grant(struct request *r, const struct login *login,
-                             const struct principal *who, const char *audience)
+static struct replied *find_and_grant(struct request *r, const struct login *login,
+                                      const char *object_id)
 {
-    int lifetime;
-    char *token = auth_issue(r->config, who, login->client_id, audience, r->now_us, &lifetime);
-    bool v1 = login->resource != NULL;
-    long long now = r->now_us / 1000000;
-    json_t *body =
-        json_pack("{s:s, s:o, s:o, s:o, s:o, s:s, s:s}", "token_type", "Bearer", "expires_in",
-                  number(v1, lifetime), "ext_expires_in", number(v1, lifetime), "expires_on",
-                  number(v1, now + lifetime), "not_before", number(v1, now), "resource", audience,
-                  "access_token", token);
-    free(token);
-    reply_header(r, "Cache-Control", "no-store");
-    return reply_json(r, 200, body);
+    const struct directory *d = r->config->directory;
+    struct principal who;
+    struct err e;
+    int rc = d->find(d->ctx, object_id, &who, &e);
+    if (rc == 0)
+        return oauth_error(r, 400, "invalid_grant", "Whom this was for is not known any more.");
+    return rc < 0 ? reply_err(r, &e) : login_grant(r, login, &who);
 }
+
+/* --- client_credentials ----------------------------------------------------------------------- */
+
+static struct replied *wrong_secret(struct request *r, const char *client_id)
+{
+    return login_failed(r, client_id, "invalid_client",
+                        "The client_secret is wrong; 'batchaid env' shows the right one.");
+}
+
+static struct replied *app_known(struct request *r, void *ctx, const struct principal *who)
+{
+    const struct login *login = ctx;
+    return who ? login_grant(r, login, who) : wrong_secret(r, login->client_id);
+}
+
+static struct replied *by_client(struct request *r, const struct client *client)
+{
+    const struct aad *aad = aad_of(r);
+    if (!client->id || !client->secret)
+        return missing(r, "client_id and client_secret are required.");
+    struct login *login = login_of(r, client->id);
+    if (!same(client->id, aad->client_id))
+        return login_app(r, client->id, client->secret, app_known, login);
+    return same(client->secret, aad->client_secret) ? find_and_grant(r, login, aad->client_id)
+                                                    : wrong_secret(r, client->id);
+}
+
+/* --- users ------------------------------------------------------------------------------------ */
+
+static struct replied *user_known(struct request *r, void *ctx, const struct principal *who)
+{
+    if (who)
+        return login_grant(r, ctx, who);
+    login_note_failure(r, field(r, "username"), "invalid_grant");
+    return oauth_error(r, 400, "invalid_grant", "The user name or the password is wrong.");
+}
+
+static struct replied *by_password(struct request *r, const struct client *client)
+{
+    const char *name = field(r, "username"), *password = field(r, "password");
+    if (!name || !password)
+        return missing(r, "username and password are required.");
+    return login_user(r, name, password, user_known, login_of(r, client->id));
+}
+
+static struct replied *by_refresh(struct request *r, const struct client *client)
+{
+    const char *token = field(r, "refresh_token");
+    struct principal who;
+    struct err e;
+    if (!token)
+        return missing(r, "refresh_token is required.");
+    int rc = login_refreshed(r, token, &who, &e);
+    if (rc == 0)
+        return oauth_error(r, 400, "invalid_grant",
+                           "The login is over, or the password was reset. Log in again.");
+    return rc < 0 ? reply_err(r, &e) : login_grant(r, login_of(r, client->id), &who);
+}
+
+/* --- codes ------------------------------------------------------------------------------------ */
+
+static struct replied *by_device(struct request *r, const struct client *client)
+{
+    const char *text = field(r, "device_code") ? field(r, "device_code") : field(r, "code");
+    struct codes *codes = aad_of(r)->codes;
+    struct code *code = text && codes ? codes_by_code(codes, text, r->now_us) : NULL;
+    if (!code || !*code->user_code)
+        return oauth_error(r, 400, "expired_token", "The code is unknown, or its time is over.");
+    if (!*code->object_id)
+        return oauth_error(r, 400, "authorization_pending", "Nobody has typed the code yet.");
+    const char *object_id = arena_strdup(&r->arena, code->object_id);
+    codes_remove(code);
+    return find_and_grant(r, login_of(r, client->id), object_id);
+}
+
+/* RFC 7636: the program that opened the page knows the text of which it gave the hash. */
+static bool verifies(const struct code *code, const char *verifier)
+{
+    unsigned char hash[crypto_hash_sha256_BYTES];
+    char text[64];
+    if (!*code->challenge)
+        return true;
+    if (!verifier)
+        return false;
+    crypto_hash_sha256(hash, (const unsigned char *)verifier, strlen(verifier));
+    sodium_bin2base64(text, sizeof text, hash, sizeof hash,
+                      sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+    return same(text, code->challenge);
+}
+
+static struct replied *by_code(struct request *r, const struct client *client)
+{
+    const char *text = field(r, "code");
+    struct codes *codes = aad_of(r)->codes;
+    struct code *code = text && codes ? codes_by_code(codes, text, r->now_us) : NULL;
+    if (!code || !*code->object_id || *code->user_code ||
+        !verifies(code, field(r, "code_verifier")))
+        return oauth_error(r, 400, "invalid_grant", "The code is unknown, or its time is over.");
+    struct login *login = login_of(r, client->id);
+    const char *object_id = arena_strdup(&r->arena, code->object_id);
+    login->nonce = arena_strdup(&r->arena, code->nonce);
+    codes_remove(code);
+    return find_and_grant(r, login, object_id);
+}
+
+static const struct {
+    const char *type;
+    struct replied *(*grant)(struct request *r, const struct client *client);
+    bool guess; /* it may be a guess at a secret */
+} grants[] = {
+    {"client_credentials", by_client, true},
+    {"password", by_password, true},
+    {"refresh_token", by_refresh, false},
+    {"urn:ietf:params:oauth:grant-type:device_code", by_device, false},
+    {"device_code", by_device, false}, /* of ADAL */
+    {"authorization_code", by_code, false},
+};
 
 struct replied *token_create(struct request *r)
 {
-    struct login login = {.grant_type = form_value(r->form, "grant_type"),
-                          .client_id = form_value(r->form, "client_id"),
-                          .client_secret = form_value(r->form, "client_secret"),
-                          .scope = form_value(r->form, "scope"),
-                          .resource = form_value(r->form, "resource")};
-    parse_basic(r, &login);
-    if (!login.grant_type)
-        return oauth_error(r, 400, "invalid_request", "The form field grant_type is missing.");
-    if (strcmp(login.grant_type, "client_credentials") != 0)
-        return oauth_error(r, 400, "unsupported_grant_type",
-                           "Only grant_type client_credentials is served: log in as the service "
-                           "principal that 'batchaid env' shows.");
-    if (!login.client_id || !login.client_secret)
-        return oauth_error(r, 400, "invalid_request", "client_id and client_secret are required.");
-    if (!request_may_log_in(r))
-        return login_refused(r);
-    if (!same(login.client_id, aad_of(r)->client_id))
-        return login_failed(r, &login, "unauthorized_client",
-                            "The client_id is unknown here; 'batchaid env' shows the right one.");
-    if (!same(login.client_secret, aad_of(r)->client_secret))
-        return login_failed(r, &login, "invalid_client",
-                            "The client_secret is wrong; 'batchaid env' shows the right one.");
-    const char *audience = audience_of(r, &login);
-    if (!audience_find(r, audience))
-        return oauth_error(r, 400, "invalid_resource",
-                           arena_printf(&r->arena,
-                                        "No resource '%.200s' is served here: ask for '%s'.",
-                                        audience, request_base(r)));
-    struct err e;
-    struct principal who;
-    const struct directory *d = r->config->directory;
-    if (d->find(d->ctx, login.client_id, &who, &e) <= 0)
-        return login_failed(r, &login, "unauthorized_client",
-                            "The client_id is unknown here; 'batchaid env' shows the right one.");
-    return grant(r, &login, &who, audience);
+    const char *type = field(r, "grant_type");
+    struct client client = {field(r, "client_id"), field(r, "client_secret")};
+    parse_basic(r, &client);
+    if (!type)
+        return missing(r, "The form field grant_type is missing.");
+    for (size_t i = 0; i < sizeof grants / sizeof grants[0]; i++)
+        if (strcmp(type, grants[i].type) == 0)
+            return grants[i].guess && !request_may_log_in(r) ? login_limited(r)
+                                                             : grants[i].grant(r, &client);
+    return oauth_error(r, 400, "unsupported_grant_type",
+                       "Only grant_type client_credentials, password, refresh_token, device_code "
+                       "and authorization_code are served.");
 }

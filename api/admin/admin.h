@@ -8,6 +8,7 @@
 
 #include "api/http/request.h"
 
+struct access;
 struct files;
 struct fleet;
 struct storage;
@@ -17,6 +18,7 @@ struct admin {
     struct fleet *fleet;
     const struct wakes *wakes;
     struct storage *storage;
+    const struct access *access;
     const struct files *files;
     const char *authority; /* the certificate that clients trust, as PEM text */
 };

@@ -2,11 +2,16 @@
  *
  * The site's own part of the API: its routes and its struct service.
  */
+#include <string.h>
+#include <strings.h>
+
+#include "api/access/access.h"
 #include "api/admin/admin.h"
 #include "api/admin/handlers.h"
 #include "api/http/auth.h"
 
 #define NODE "/batchaid/nodes/{node}"
+#define USER "/batchaid/users/{user}"
 
 static const struct route routes[] = {
     {"GET", "/batchaid/nodes", 0, 0, nodes_list, "Nodes_List"},
@@ -14,6 +19,10 @@ static const struct route routes[] = {
     {"POST", NODE "/drain", 0, ROUTE_JSON_OPTIONAL, nodes_drain, "Nodes_Drain"},
     {"POST", NODE "/undrain", 0, 0, nodes_undrain, "Nodes_Undrain"},
     {"POST", NODE "/reboot", 0, 0, nodes_reboot, "Nodes_Reboot"},
+    {"GET", "/batchaid/users", 0, 0, users_list, "Users_List"},
+    {"POST", "/batchaid/users", 0, ROUTE_JSON, users_add, "Users_Add"},
+    {"DELETE", USER, 0, 0, users_remove, "Users_Remove"},
+    {"POST", USER "/reset", 0, ROUTE_JSON_OPTIONAL, users_reset, "Users_Reset"},
     {"GET", "/batchaid/counters", 0, 0, counters_get, "Counters_Get"},
     {"GET", "/batchaid/ca.pem", 0, ROUTE_OPEN, authority_get, "Authority_Get"},
     {"GET", "/batchaid/events", 0, 0, events_list, "Events_List"},
@@ -21,13 +30,34 @@ static const struct route routes[] = {
 
 static const char *const paths[] = {"/batchaid/{rest*}", NULL};
 
+/* All of it belongs to the subscription. Only who may give roles to others may add and remove them:
+ * an action below Microsoft.Authorization. */
+static int may(struct request *r, struct err *e)
+{
+    struct grants g;
+    const struct access *x = admin_of(r)->access;
+    if (auth_check(r, e) < 0)
+        return -1;
+    if (r->who->first)
+        return 0;
+    bool reads = strcmp(r->method, "GET") == 0;
+    bool people = r->n_segments > 1 && strcasecmp(r->segment[1], "users") == 0;
+    const char *action =
+        arena_concat(&r->arena, people ? "Microsoft.Authorization/" : "batchaid/",
+                     r->n_segments > 1 ? r->segment[1] : "", reads ? "/read" : "/write");
+    const char *scope = arena_concat(&r->arena, "/subscriptions/", x->subscription_id);
+    if (access_load(x, &r->arena, r->who, &g, e) < 0)
+        return -1;
+    return access_verdict(&g, action, scope) == ACCESS_YES ? 0 : access_refuse(r, action, scope, e);
+}
+
 const struct service admin_service = {
     .name = "admin",
     .paths = paths,
     .routes = routes,
     .n_routes = sizeof routes / sizeof routes[0],
     .versions = VERSIONS_NONE,
-    .may = auth_check,
+    .may = may,
     .audiences = AUDIENCE_ARM,
     .body_max = REQUEST_BODY_MAX,
     .words = admin_words,

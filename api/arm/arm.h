@@ -10,6 +10,7 @@
 #include "api/http/request.h"
 #include "model/schema.h"
 
+struct access;
 struct batchai_front;
 struct fleet;
 struct runs;
@@ -21,6 +22,7 @@ struct arm {
     struct fleet *fleet;
     struct runs *runs;
     struct batchai_front *front; /* carries out deletions in the tree of groups */
+    const struct access *access; /* who may do what */
     const char *subscription_id, *subscription_name; /* the only one */
     const char *provider;                            /* the namespace of the provider behind it */
     bool strict; /* do exactly as the service: Retry-After 15 on 202, none on InProgress; HSTS */

@@ -11,6 +11,7 @@
 #include "api/arm/errors.h"
 #include "api/arm/handlers.h"
 #include "api/arm/lookup.h"
+#include "api/arm/may.h"
 #include "api/arm/operation.h"
 #include "api/http/paging.h"
 #include "lib/jsontext.h"
@@ -184,7 +185,8 @@ struct replied *groups_list(struct request *r)
                       page_limit(&page), &rows, &n, &e) < 0)
         return reply_err(r, &e);
     for (size_t i = 0; i < n; i++)
-        page_add(&page, rows[i].id, render_group(&rows[i]));
+        arm_page_add(r, &page, rows[i].id, render_group(&rows[i]));
+    arm_page_end(r, &page, n, n > 0 ? rows[n - 1].id : 0);
     return page_reply(r, &page);
 }
 

@@ -9,6 +9,7 @@
 
 #include "api/arm/handlers.h"
 #include "api/arm/lookup.h"
+#include "api/arm/may.h"
 #include "api/http/odata.h"
 #include "api/http/paging.h"
 #include "lib/jsontext.h"
@@ -118,6 +119,8 @@ struct looking {
 
 static bool wanted(const struct looking *l, const struct listed_type *t, const struct entry *x)
 {
+    if (!arm_sees(l->r, x->path))
+        return false;
     if (!l->o.filter)
         return true;
     json_t *item =

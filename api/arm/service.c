@@ -7,7 +7,7 @@
 #include "api/arm/arm.h"
 #include "api/arm/errors.h"
 #include "api/arm/handlers.h"
-#include "api/http/auth.h"
+#include "api/arm/may.h"
 
 #define SUB   "/subscriptions/{subscription}"
 #define GROUP SUB "/resourceGroups/{group}"
@@ -16,20 +16,22 @@ static const struct route routes[] = {
     {"GET", "/metadata/endpoints", 0, ROUTE_OPEN, metadata_endpoints, "Metadata_Get"},
     {"GET", "/tenants", 0, 0, tenants_list, "Tenants_List"},
     {"GET", "/subscriptions", 0, 0, subscriptions_list, "Subscriptions_List"},
-    {"GET", SUB, 0, 0, subscriptions_get, "Subscriptions_Get"},
-    {"GET", SUB "/locations", 0, 0, locations_list, "Subscriptions_ListLocations"},
-    {"GET", SUB "/providers", 0, 0, providers_list, "Providers_List"},
-    {"GET", SUB "/providers/{namespace}", 0, 0, providers_get, "Providers_Get"},
-    {"POST", SUB "/providers/{namespace}/register", 0, 0, providers_register, "Providers_Register"},
-    {"GET", SUB "/resourceGroups", 0, 0, groups_list, "ResourceGroups_List"},
+    {"GET", SUB, 0, ROUTE_PARTIAL, subscriptions_get, "Subscriptions_Get"},
+    {"GET", SUB "/locations", 0, ROUTE_PARTIAL, locations_list, "Subscriptions_ListLocations"},
+    {"GET", SUB "/providers", 0, ROUTE_PARTIAL, providers_list, "Providers_List"},
+    {"GET", SUB "/providers/{namespace}", 0, ROUTE_PARTIAL, providers_get, "Providers_Get"},
+    {"POST", SUB "/providers/{namespace}/register", 0, ROUTE_PARTIAL, providers_register,
+     "Providers_Register"},
+    {"GET", SUB "/resourceGroups", 0, ROUTE_PARTIAL, groups_list, "ResourceGroups_List"},
     {"PUT", GROUP, 0, ROUTE_JSON, groups_create, "ResourceGroups_CreateOrUpdate"},
     {"PATCH", GROUP, 0, ROUTE_JSON, groups_update, "ResourceGroups_Update"},
     {"GET", GROUP, 0, 0, groups_get, "ResourceGroups_Get"},
     {"HEAD", GROUP, 0, 0, groups_exists, "ResourceGroups_CheckExistence"},
     {"DELETE", GROUP, 0, 0, groups_delete, "ResourceGroups_Delete"},
-    {"GET", SUB "/resources", 0, 0, resources_list, "Resources_List"},
-    {"GET", GROUP "/resources", 0, 0, resources_list_by_group, "Resources_ListByResourceGroup"},
-    {"GET", SUB "/operationresults/{operation}", 0, 0, arm_operation_results,
+    {"GET", SUB "/resources", 0, ROUTE_PARTIAL, resources_list, "Resources_List"},
+    {"GET", GROUP "/resources", 0, ROUTE_PARTIAL, resources_list_by_group,
+     "Resources_ListByResourceGroup"},
+    {"GET", SUB "/operationresults/{operation}", 0, ROUTE_PARTIAL, arm_operation_results,
      "Arm_OperationResults"},
 };
 
@@ -77,7 +79,7 @@ const struct service arm_service = {
     .routes = routes,
     .n_routes = sizeof routes / sizeof routes[0],
     .versions = VERSIONS_ANY,
-    .may = auth_check,
+    .may = arm_may,
     .audiences = AUDIENCE_ARM,
     .body_max = REQUEST_BODY_MAX,
     .words = arm_words,

@@ -5,6 +5,7 @@
  */
 #include "api/arm/handlers.h"
 #include "api/arm/lookup.h"
+#include "api/arm/may.h"
 
 #define TENANT "adfs" /* the only kind of authority that MSAL trusts offline */
 
@@ -41,7 +42,14 @@ static json_t *subscription(struct request *r)
 
 struct replied *subscriptions_list(struct request *r)
 {
-    return reply_json(r, 200, json_pack("{s:[o]}", "value", subscription(r)));
+    struct err e;
+    int rc = arm_has_role(r, &e);
+    if (rc < 0)
+        return reply_err(r, &e);
+    json_t *value = json_array();
+    if (rc > 0)
+        json_array_append_new(value, subscription(r));
+    return reply_json(r, 200, json_pack("{s:o}", "value", value));
 }
 
 struct replied *subscriptions_get(struct request *r)

@@ -286,6 +286,8 @@ int plane_may(struct request *r, const struct plane *plane, struct err *e)
         devstore_key(keys.key[1]);
     int rc = authorize(r, &keys, e);
     st_account_forget_keys(&keys);
+    if (rc == 0 && g->how == GRANT_TOKEN)
+        rc = plane_check_role(r, e);
     if (rc == 0 && g->secondary && strcmp(r->method, "GET") != 0 && strcmp(r->method, "HEAD") != 0)
         return err_set(e, AZSTORAGE_READ_ONLY, NULL,
                        "The account's secondary location can only be read.");

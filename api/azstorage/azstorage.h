@@ -7,6 +7,7 @@
 
 #include "api/http/request.h"
 
+struct access;
 struct files;
 struct fleet;
 struct runs;
@@ -16,6 +17,7 @@ struct turns;
 
 struct azstorage {
     struct storage *storage;
+    const struct access *access;
     struct fleet *fleet;
     struct runs *runs;
     struct files *files;

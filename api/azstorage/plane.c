@@ -28,6 +28,7 @@
     X(ERR_NO_TOKEN, 401, "NoAuthenticationInformation", 0)                                         \
     X(ERR_INVALID_TOKEN, 401, "InvalidAuthenticationInfo", 0)                                      \
     X(ERR_EXPIRED_TOKEN, 401, "InvalidAuthenticationInfo", 0)                                      \
+    X(ERR_FORBIDDEN, 403, "AuthorizationFailure", 0)                                               \
     X(ERR_INTERNAL, 500, "InternalError", 0)                                                       \
     X(ERR_STORAGE, 500, "InternalError", 0)                                                        \
     X(ERR_UNAVAILABLE, 503, "ServerBusy", ADDS_TRY_AGAIN)                                          \

@@ -66,6 +66,8 @@ static inline struct grant *grant_of(const struct request *r)
 /* For the `may` of a plane's service: finds account and share, and checks the key's signature, the
  * SAS or the token, all by the head. Sets r->grant. */
 int plane_may(struct request *r, const struct plane *plane, struct err *e) MUST_CHECK;
+/* For whoever has a token. AZSTORAGE_PERMISSION: no role allows it. */
+int plane_check_role(struct request *r, struct err *e) MUST_CHECK;
 /* Whether it may also write over what is there: a signature with nothing but "c" may not. */
 bool grant_has(const struct grant *g, char permission);
 

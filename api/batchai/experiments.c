@@ -2,6 +2,7 @@
  *
  * Experiments: create, show, list, delete.
  */
+#include "api/arm/may.h"
 #include "api/batchai/common.h"
 #include "api/batchai/handlers.h"
 #include "api/batchai/lookup.h"
@@ -86,7 +87,9 @@ struct replied *experiments_list(struct request *r)
                            &rows, &n, &e) < 0)
         return reply_err(r, &e);
     for (size_t i = 0; i < n; i++)
-        if ((out = page_row(&page, rows[i].id)))
+        if ((!r->grant || arm_sees(r, render_id(r, &rows[i].scope, "experiments", rows[i].name))) &&
+            (out = page_row(&page, rows[i].id)))
             render_experiment(r, &rows[i], out);
+    arm_page_end(r, &page, n, n > 0 ? rows[n - 1].id : 0);
     return page_reply(r, &page);
 }

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "api/arm/may.h"
 #include "api/http/odata.h"
 #include "api/http/paging.h"
 
@@ -38,14 +39,16 @@ struct scan {
     bool sliced; /* the reply will be sent by request_finish() */
 };
 
-/* A filter needs a tree, so the rendered row is parsed again. */
+/* A filter needs a tree, and so does the id; so the rendered row is parsed again. */
 static void add_filtered(struct scan *s, const void *rows, size_t i, int64_t id)
 {
     struct strbuf text = STRBUF_INIT;
     s->l->render(s->r, rows, i, &text);
     json_t *item = json_loadb(text.s, text.len, 0, NULL);
     strbuf_free(&text);
-    if (odata_matches(&s->o, item)) {
+    const char *path = json_string_value(json_object_get(item, "id"));
+    bool shown = !s->r->grant || (path && arm_sees(s->r, path));
+    if (shown && odata_matches(&s->o, item)) {
         page_add(&s->page, id, odata_pick(&s->o, item));
     } else {
         s->page.last = id;
@@ -56,7 +59,7 @@ static void add_filtered(struct scan *s, const void *rows, size_t i, int64_t id)
 static void add_row(struct scan *s, const void *rows, size_t i, int64_t id)
 {
     struct strbuf *out;
-    if (s->o.filter || s->o.select)
+    if (s->o.filter || s->o.select || s->r->grant)
         add_filtered(s, rows, i, id);
     else if ((out = page_row(&s->page, id)))
         s->l->render(s->r, rows, i, out);

@@ -30,4 +30,8 @@ int find_cluster_by_ref(struct request *r, const char *id, struct cluster *c,
 int check_name(const struct request *r, const char *what, const char *name,
                struct err *e) MUST_CHECK;
 
+/* Who made the job or experiment of the request, as arm_made_by (api/arm/may.h). An experiment that
+ * is being deleted counts as another's if it has another's jobs. */
+int made_by(struct request *r, const char **who, struct err *e) MUST_CHECK;
+
 #endif

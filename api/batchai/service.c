@@ -4,11 +4,12 @@
  * compares the rows with the published specs both ways.
  */
 #include "api/arm/handlers.h"
+#include "api/arm/may.h"
 #include "api/arm/operation.h"
 #include "api/batchai/batchai.h"
 #include "api/batchai/errors.h"
 #include "api/batchai/handlers.h"
-#include "api/http/auth.h"
+#include "api/batchai/lookup.h"
 
 #define SUB     "/subscriptions/{subscription}"
 #define GROUP   SUB "/resourceGroups/{group}"
@@ -31,29 +32,31 @@
 static const struct route routes[] = {
     /* Microsoft.BatchAI 2018-05-01, and rows that are the same in all versions */
     {"GET", BATCHAI "/operations", V_ALL, 0, operations_list, "Operations_List"},
-    {"GET", LOC "/usages", V05, 0, usages_list, "Usages_List"},
-    {"GET", LOC "/usages", V03, 0, usages_list, "Usage_List"},
-    {"GET", LOC "/operationresults/{operation}", V_ALL, 0, operation_results, "OperationResults"},
-    {"GET", LOC "/operationstatuses/{operation}", V_ALL, 0, operation_statuses,
+    {"GET", LOC "/usages", V05, ROUTE_PARTIAL, usages_list, "Usages_List"},
+    {"GET", LOC "/usages", V03, ROUTE_PARTIAL, usages_list, "Usage_List"},
+    {"GET", LOC "/operationresults/{operation}", V_ALL, ROUTE_PARTIAL, operation_results,
+     "OperationResults"},
+    {"GET", LOC "/operationstatuses/{operation}", V_ALL, ROUTE_PARTIAL, operation_statuses,
      "OperationStatuses"},
 
-    {"GET", SUB BATCHAI "/workspaces", V05, 0, workspaces_list, "Workspaces_List"},
-    {"GET", GROUP BATCHAI "/workspaces", V05, 0, workspaces_list_by_group,
+    {"GET", SUB BATCHAI "/workspaces", V05, ROUTE_PARTIAL, workspaces_list, "Workspaces_List"},
+    {"GET", GROUP BATCHAI "/workspaces", V05, ROUTE_PARTIAL, workspaces_list_by_group,
      "Workspaces_ListByResourceGroup"},
     {"PUT", WS, V05, ROUTE_JSON, workspaces_create, "Workspaces_Create"},
     {"PATCH", WS, V05, ROUTE_JSON, workspaces_update, "Workspaces_Update"},
     {"GET", WS, V05, 0, workspaces_get, "Workspaces_Get"},
     {"DELETE", WS, V05, 0, workspaces_delete, "Workspaces_Delete"},
 
-    {"GET", WS "/experiments", V05, 0, experiments_list, "Experiments_ListByWorkspace"},
+    {"GET", WS "/experiments", V05, ROUTE_PARTIAL, experiments_list, "Experiments_ListByWorkspace"},
     {"PUT", EXP, V05, ROUTE_JSON_OPTIONAL, experiments_create, "Experiments_Create"},
     {"GET", EXP, V05, 0, experiments_get, "Experiments_Get"},
     {"DELETE", EXP, V05, 0, experiments_delete, "Experiments_Delete"},
 
-    {"GET", SUB BATCHAI "/clusters", V_ALL, 0, clusters_list, "Clusters_List"},
-    {"GET", GROUP BATCHAI "/clusters", V_ALL, 0, clusters_list_by_group,
+    {"GET", SUB BATCHAI "/clusters", V_ALL, ROUTE_PARTIAL, clusters_list, "Clusters_List"},
+    {"GET", GROUP BATCHAI "/clusters", V_ALL, ROUTE_PARTIAL, clusters_list_by_group,
      "Clusters_ListByResourceGroup"},
-    {"GET", WS "/clusters", V05, 0, clusters_list_by_workspace, "Clusters_ListByWorkspace"},
+    {"GET", WS "/clusters", V05, ROUTE_PARTIAL, clusters_list_by_workspace,
+     "Clusters_ListByWorkspace"},
     {"PUT", CLUSTER, V05, ROUTE_JSON, clusters_create, "Clusters_Create"},
     {"PATCH", CLUSTER, V05, ROUTE_JSON, clusters_update, "Clusters_Update"},
     {"GET", CLUSTER, V05, 0, clusters_get, "Clusters_Get"},
@@ -61,16 +64,17 @@ static const struct route routes[] = {
     {"POST", CLUSTER "/listRemoteLoginInformation", V05, ROUTE_JSON_OPTIONAL,
      clusters_list_remote_login, "Clusters_ListRemoteLoginInformation"},
 
-    {"GET", SUB BATCHAI "/fileServers", V_ALL, 0, file_servers_list, "FileServers_List"},
-    {"GET", GROUP BATCHAI "/fileServers", V_ALL, 0, file_servers_list_by_group,
+    {"GET", SUB BATCHAI "/fileServers", V_ALL, ROUTE_PARTIAL, file_servers_list,
+     "FileServers_List"},
+    {"GET", GROUP BATCHAI "/fileServers", V_ALL, ROUTE_PARTIAL, file_servers_list_by_group,
      "FileServers_ListByResourceGroup"},
-    {"GET", WS "/fileServers", V05, 0, file_servers_list_by_workspace,
+    {"GET", WS "/fileServers", V05, ROUTE_PARTIAL, file_servers_list_by_workspace,
      "FileServers_ListByWorkspace"},
     {"PUT", SERVER, V05, ROUTE_JSON, file_servers_create, "FileServers_Create"},
     {"GET", SERVER, V05, 0, file_servers_get, "FileServers_Get"},
     {"DELETE", SERVER, V05, 0, file_servers_delete, "FileServers_Delete"},
 
-    {"GET", EXP "/jobs", V05, 0, jobs_list, "Jobs_ListByExperiment"},
+    {"GET", EXP "/jobs", V05, ROUTE_PARTIAL, jobs_list, "Jobs_ListByExperiment"},
     {"PUT", JOB, V05, ROUTE_JSON, jobs_create, "Jobs_Create"},
     {"GET", JOB, V05, 0, jobs_get, "Jobs_Get"},
     {"DELETE", JOB, V05, 0, jobs_delete, "Jobs_Delete"},
@@ -93,8 +97,8 @@ static const struct route routes[] = {
     {"GET", FLAT_SERVER, FLAT, 0, file_servers_get, "FileServers_Get"},
     {"DELETE", FLAT_SERVER, FLAT, 0, file_servers_delete, "FileServers_Delete"},
 
-    {"GET", SUB BATCHAI "/jobs", FLAT, 0, jobs_list_all, "Jobs_List"},
-    {"GET", GROUP BATCHAI "/jobs", FLAT, 0, jobs_list, "Jobs_ListByResourceGroup"},
+    {"GET", SUB BATCHAI "/jobs", FLAT, ROUTE_PARTIAL, jobs_list_all, "Jobs_List"},
+    {"GET", GROUP BATCHAI "/jobs", FLAT, ROUTE_PARTIAL, jobs_list, "Jobs_ListByResourceGroup"},
     {"PUT", FLAT_JOB, FLAT, ROUTE_JSON, jobs_create, "Jobs_Create"},
     {"GET", FLAT_JOB, FLAT, 0, jobs_get, "Jobs_Get"},
     {"DELETE", FLAT_JOB, FLAT, 0, jobs_delete, "Jobs_Delete"},
@@ -107,8 +111,8 @@ static const struct route routes[] = {
      jobs_list_remote_login, "Jobs_ListRemoteLoginInformation"},
 
     /* Operations that Azure Resource Manager offers for every provider */
-    {"POST", SUB "/providers/{namespace}/register", 0, ROUTE_ANY_VERSION, providers_register,
-     "Providers_Register"},
+    {"POST", SUB "/providers/{namespace}/register", 0, ROUTE_ANY_VERSION | ROUTE_PARTIAL,
+     providers_register, "Providers_Register"},
 };
 
 static const char *const paths[] = {BATCHAI "/{rest*}", SUB BATCHAI "/{rest*}",
@@ -131,6 +135,11 @@ static void headers(struct request *r)
         arm_provider_headers(r);
 }
 
+static int may(struct request *r, struct err *e)
+{
+    return arm_may_own(r, made_by, e);
+}
+
 const struct service batchai_service = {
     .name = "batchai",
     .paths = paths,
@@ -139,7 +148,7 @@ const struct service batchai_service = {
     .versions = VERSIONS_LISTED,
     .version_of = version_of,
     .version_name = version_name,
-    .may = auth_check,
+    .may = may,
     .audiences = AUDIENCE_ARM,
     .body_max = REQUEST_BODY_MAX,
     .words = batchai_words,

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "api/arm/may.h"
 #include "api/batchai/common.h"
 #include "api/batchai/errors.h"
 #include "api/batchai/handlers.h"
@@ -168,8 +169,10 @@ static struct replied *list(struct request *r, int64_t group_id)
                           page.after, page_limit(&page), &rows, &n, &e) < 0)
         return reply_err(r, &e);
     for (size_t i = 0; i < n; i++)
-        if ((out = page_row(&page, rows[i].id)))
+        if ((!r->grant || arm_sees(r, render_id(r, &rows[i].scope, "workspaces", rows[i].name))) &&
+            (out = page_row(&page, rows[i].id)))
             render_workspace(r, &rows[i], out);
+    arm_page_end(r, &page, n, n > 0 ? rows[n - 1].id : 0);
     return page_reply(r, &page);
 }
 

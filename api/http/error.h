@@ -33,6 +33,7 @@
     X(ERR_NO_TOKEN, 401, "AuthenticationFailed", ADDS_LOG_IN | ADDS_GATEWAY_CAUSE)                 \
     X(ERR_INVALID_TOKEN, 401, "InvalidAuthenticationToken", ADDS_LOG_IN | ADDS_GATEWAY_CAUSE)      \
     X(ERR_EXPIRED_TOKEN, 401, "ExpiredAuthenticationToken", ADDS_LOG_IN | ADDS_GATEWAY_CAUSE)      \
+    X(ERR_FORBIDDEN, 403, "AuthorizationFailed", ADDS_GATEWAY_CAUSE)                               \
     X(ERR_INTERNAL, 500, "InternalServerError", ADDS_SERVICE_CAUSE)                                \
     X(ERR_STORAGE, 500, "StorageFailure", ADDS_SERVICE_CAUSE)                                      \
     X(ERR_UNAVAILABLE, 503, "ServiceUnavailable", ADDS_TRY_AGAIN | ADDS_SERVICE_CAUSE)             \

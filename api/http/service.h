@@ -28,6 +28,8 @@ typedef struct replied *(*api_handler)(struct request *r);
 enum route_flag {
     ROUTE_OPEN = 1 << 0,        /* open to anybody, even if the service checks tokens */
     ROUTE_ANY_VERSION = 1 << 1, /* accepts any api-version, even if the service lists versions */
+    /* Shows only what one may see, so one who may see a part may ask (api/arm/may.h). */
+    ROUTE_PARTIAL = 1 << 7,
     /* The type of the body; without one of these the body is ignored. */
     ROUTE_JSON = 1 << 2,          /* a JSON object: request.body */
     ROUTE_JSON_OPTIONAL = 1 << 3, /* or nothing */

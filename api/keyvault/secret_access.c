@@ -5,6 +5,7 @@
  */
 #include <assert.h>
 
+#include "api/access/access.h"
 #include "api/keyvault/secret_errors.h"
 #include "api/keyvault/secrets.h"
 #include "api/keyvault/vaults.h"
@@ -17,13 +18,37 @@ static const char *const permissions[] = {
     [MAY_RECOVER] = "recover", [MAY_PURGE] = "purge",
 };
 
+/* The same as actions on the data of a vault, which roles allow. */
+static const char *const actions[] = {
+    [MAY_GET] = "getSecret/action",   [MAY_LIST] = "readMetadata/action",
+    [MAY_SET] = "setSecret/action",   [MAY_DELETE] = "delete",
+    [MAY_BACKUP] = "backup/action",   [MAY_RESTORE] = "restore/action",
+    [MAY_RECOVER] = "recover/action", [MAY_PURGE] = "purge/action",
+};
+
+static int role_allows(struct request *r, const struct vault *v, enum secret_permission what,
+                       bool *may, struct err *e)
+{
+    struct grants held;
+    *may = r->who->first;
+    if (*may)
+        return 0;
+    const char *action =
+        arena_concat(&r->arena, "Microsoft.KeyVault/vaults/secrets/", actions[what]);
+    if (access_load(arm_of(r)->access, &r->arena, r->who, &held, e) < 0)
+        return -1;
+    *may = access_to_data(&held, action, vault_id(r, v));
+    return 0;
+}
+
 static int check_access(struct request *r, const struct vault *v, const json_t *properties,
                         enum secret_permission what, struct err *e)
 {
     const struct principal *who = r->who;
     bool by_role = vault_uses_roles(properties);
-    bool may =
-        by_role ? who->first : vault_policy_allows(properties, who->object_id, permissions[what]);
+    bool may = !by_role && vault_policy_allows(properties, who->object_id, permissions[what]);
+    if (by_role && role_allows(r, v, what, &may, e) < 0)
+        return -1;
     if (may)
         return 0;
     return err_set(e, by_role ? SECRET_NO_ROLE : SECRET_NO_POLICY, NULL,

@@ -18,6 +18,7 @@
     X(ERR_NO_TOKEN, 401, "Unauthorized", ADDS_LOG_IN)                                              \
     X(ERR_INVALID_TOKEN, 401, "Unauthorized", ADDS_LOG_IN)                                         \
     X(ERR_EXPIRED_TOKEN, 401, "Unauthorized", ADDS_LOG_IN)                                         \
+    X(ERR_FORBIDDEN, 403, "Forbidden", 0)                                                          \
     X(ERR_INTERNAL, 500, "InternalError", 0)                                                       \
     X(ERR_STORAGE, 500, "InternalError", 0)                                                        \
     X(ERR_UNAVAILABLE, 503, "ServiceUnavailable", ADDS_TRY_AGAIN)                                  \

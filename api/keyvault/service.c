@@ -4,7 +4,7 @@
  * api-version is served, as they differ in nothing that is served here.
  */
 #include "api/arm/handlers.h"
-#include "api/http/auth.h"
+#include "api/arm/may.h"
 #include "api/keyvault/errors.h"
 #include "api/keyvault/handlers.h"
 
@@ -21,16 +21,18 @@ static const struct route routes[] = {
     {"DELETE", VAULT, 0, 0, vaults_delete, "Vaults_Delete"},
     {"PUT", VAULT "/accessPolicies/{kind}", 0, ROUTE_JSON, vaults_update_policies,
      "Vaults_UpdateAccessPolicy"},
-    {"GET", GROUP KEYVAULT "/vaults", 0, 0, vaults_list_by_group, "Vaults_ListByResourceGroup"},
-    {"GET", SUB KEYVAULT "/vaults", 0, 0, vaults_list, "Vaults_ListBySubscription"},
-    {"POST", SUB KEYVAULT "/checkNameAvailability", 0, ROUTE_JSON, vaults_check_name,
-     "Vaults_CheckNameAvailability"},
+    {"GET", GROUP KEYVAULT "/vaults", 0, ROUTE_PARTIAL, vaults_list_by_group,
+     "Vaults_ListByResourceGroup"},
+    {"GET", SUB KEYVAULT "/vaults", 0, ROUTE_PARTIAL, vaults_list, "Vaults_ListBySubscription"},
+    {"POST", SUB KEYVAULT "/checkNameAvailability", 0, ROUTE_JSON | ROUTE_PARTIAL,
+     vaults_check_name, "Vaults_CheckNameAvailability"},
     {"GET", SUB KEYVAULT "/deletedVaults", 0, 0, deleted_vaults_list, "Vaults_ListDeleted"},
     {"GET", DELETED, 0, 0, deleted_vaults_get, "Vaults_GetDeleted"},
     {"POST", DELETED "/purge", 0, 0, deleted_vaults_purge, "Vaults_PurgeDeleted"},
 
     /* Operations that Azure Resource Manager offers for every provider */
-    {"POST", SUB "/providers/{namespace}/register", 0, 0, providers_register, "Providers_Register"},
+    {"POST", SUB "/providers/{namespace}/register", 0, ROUTE_PARTIAL, providers_register,
+     "Providers_Register"},
 };
 
 static const char *const paths[] = {SUB KEYVAULT "/{rest*}", GROUP KEYVAULT "/{rest*}", NULL};
@@ -48,7 +50,7 @@ const struct service keyvault_service = {
     .routes = routes,
     .n_routes = sizeof routes / sizeof routes[0],
     .versions = VERSIONS_ANY,
-    .may = auth_check,
+    .may = arm_may,
     .audiences = AUDIENCE_ARM,
     .body_max = REQUEST_BODY_MAX,
     .words = keyvault_words,

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "api/arm/lookup.h"
+#include "api/arm/may.h"
 #include "api/http/paging.h"
 #include "api/keyvault/errors.h"
 #include "api/keyvault/handlers.h"
@@ -280,6 +281,11 @@ struct replied *vaults_delete(struct request *r)
     return reply_empty(r, 200);
 }
 
+static bool sees(struct request *r, const struct vault *v)
+{
+    return !r->grant || arm_sees(r, vault_id(r, v));
+}
+
 static struct replied *list(struct request *r, int64_t group_id)
 {
     struct err e;
@@ -296,8 +302,9 @@ static struct replied *list(struct request *r, int64_t group_id)
                       page.after, page_limit(&page), &rows, &n, &e) < 0)
         return reply_err(r, &e);
     for (size_t i = 0; i < n; i++)
-        if ((out = page_row(&page, rows[i].id)))
+        if (sees(r, &rows[i]) && (out = page_row(&page, rows[i].id)))
             vault_render(r, &rows[i], out);
+    arm_page_end(r, &page, n, n > 0 ? rows[n - 1].id : 0);
     return page_reply(r, &page);
 }
 

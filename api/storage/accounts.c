@@ -9,6 +9,7 @@
 
 #include "api/arm/errors.h"
 #include "api/arm/lookup.h"
+#include "api/arm/may.h"
 #include "api/arm/operation.h"
 #include "api/http/paging.h"
 #include "api/storage/account.h"
@@ -300,8 +301,11 @@ static struct replied *list(struct request *r, int64_t group_id)
                         page.after, page_limit(&page), &rows, &n, &e) < 0)
         return reply_err(r, &e);
     for (size_t i = 0; i < n; i++)
-        if (rows[i].prov_state != PROV_DELETING && (out = page_row(&page, rows[i].id)))
+        if (rows[i].prov_state != PROV_DELETING &&
+            (!r->grant || arm_sees(r, account_id(r, &rows[i]))) &&
+            (out = page_row(&page, rows[i].id)))
             account_render(r, &rows[i], out);
+    arm_page_end(r, &page, n, n > 0 ? rows[n - 1].id : 0);
     return page_reply(r, &page);
 }
 

@@ -4,7 +4,7 @@
  * api-version is served, as they differ in nothing that is served here.
  */
 #include "api/arm/handlers.h"
-#include "api/http/auth.h"
+#include "api/arm/may.h"
 #include "api/storage/errors.h"
 #include "api/storage/handlers.h"
 
@@ -20,16 +20,17 @@
 
 static const struct route routes[] = {
     {"GET", STORAGE "/operations", 0, 0, storage_operations_list, "Operations_List"},
-    {"POST", SUB STORAGE "/checkNameAvailability", 0, ROUTE_JSON, accounts_check_name,
-     "StorageAccounts_CheckNameAvailability"},
-    {"GET", SUB STORAGE "/skus", 0, 0, storage_skus_list, "Skus_List"},
-    {"GET", SUB STORAGE "/usages", 0, 0, storage_usages_list, "Usage_List"},
-    {"GET", LOCATION "/usages", 0, 0, storage_usages_list, "Usages_ListByLocation"},
-    {"GET", LOCATION "/asyncoperations/{operation}", 0, 0, accounts_created,
+    {"POST", SUB STORAGE "/checkNameAvailability", 0, ROUTE_JSON | ROUTE_PARTIAL,
+     accounts_check_name, "StorageAccounts_CheckNameAvailability"},
+    {"GET", SUB STORAGE "/skus", 0, ROUTE_PARTIAL, storage_skus_list, "Skus_List"},
+    {"GET", SUB STORAGE "/usages", 0, ROUTE_PARTIAL, storage_usages_list, "Usage_List"},
+    {"GET", LOCATION "/usages", 0, ROUTE_PARTIAL, storage_usages_list, "Usages_ListByLocation"},
+    {"GET", LOCATION "/asyncoperations/{operation}", 0, ROUTE_PARTIAL, accounts_created,
      "StorageAccounts_Created"},
 
-    {"GET", SUB STORAGE "/storageAccounts", 0, 0, accounts_list, "StorageAccounts_List"},
-    {"GET", GROUP STORAGE "/storageAccounts", 0, 0, accounts_list_by_group,
+    {"GET", SUB STORAGE "/storageAccounts", 0, ROUTE_PARTIAL, accounts_list,
+     "StorageAccounts_List"},
+    {"GET", GROUP STORAGE "/storageAccounts", 0, ROUTE_PARTIAL, accounts_list_by_group,
      "StorageAccounts_ListByResourceGroup"},
     {"PUT", ACCOUNT, 0, ROUTE_JSON, accounts_create, "StorageAccounts_Create"},
     {"PATCH", ACCOUNT, 0, ROUTE_JSON, accounts_update, "StorageAccounts_Update"},
@@ -64,7 +65,8 @@ static const struct route routes[] = {
     {"DELETE", SHARES "/{share}", 0, 0, shares_remove, "FileShares_Delete"},
 
     /* Operations that Azure Resource Manager offers for every provider */
-    {"POST", SUB "/providers/{namespace}/register", 0, 0, providers_register, "Providers_Register"},
+    {"POST", SUB "/providers/{namespace}/register", 0, ROUTE_PARTIAL, providers_register,
+     "Providers_Register"},
 };
 
 static const char *const paths[] = {STORAGE "/{rest*}", SUB STORAGE "/{rest*}",
@@ -83,7 +85,7 @@ const struct service storage_rm_service = {
     .routes = routes,
     .n_routes = sizeof routes / sizeof routes[0],
     .versions = VERSIONS_ANY,
-    .may = auth_check,
+    .may = arm_may,
     .audiences = AUDIENCE_ARM,
     .body_max = REQUEST_BODY_MAX,
     .words = storage_rm_words,

@@ -337,7 +337,8 @@ def test_a_failed_login_is_in_the_log(own_daemon):
         ({"client_secret": None}, 400, "invalid_request"),
         ({"client_id": "nobody"}, 401, "unauthorized_client"),
         ({"client_id": None}, 400, "invalid_request"),
-        ({"grant_type": "password"}, 400, "unsupported_grant_type"),
+        ({"grant_type": "password"}, 400, "invalid_request"),
+        ({"grant_type": "implicit"}, 400, "unsupported_grant_type"),
         ({"grant_type": None}, 400, "invalid_request"),
     ],
 )

@@ -24,10 +24,12 @@ NUMBERS = (-1, 99, 1 << 31)
 TABLES = (
     "allocation",
     "cluster",
+    "credential",
     "epoch",
     "event",
     "experiment",
     "file_server",
+    "identity",
     "job",
     "machine",
     "meta",
@@ -35,6 +37,7 @@ TABLES = (
     "operation",
     "pool",
     "resource_group",
+    "role_assignment",
     "run",
     "secret",
     "secret_version",
@@ -65,6 +68,14 @@ INSERT INTO vault SELECT 2, NULL, subscription, 'gone', 'kv2', 'eastus', NULL, '
 INSERT INTO secret VALUES (1, 1, 's', 0, 0);
 INSERT INTO secret_version VALUES (1, 1, '00112233445566778899aabbccddeeff', x'00', 1, 1, 1, NULL, NULL, 1, 1);
 """
+# A user with a password and a role.
+PEOPLE = """
+INSERT INTO identity SELECT 7, '00000000-0000-0000-0000-000000000007', NULL, 1, 'ada@lab', 'Ada', 1, NULL;
+INSERT INTO credential VALUES (1, 7, '00000000-0000-0000-0000-000000000008', NULL, 'x', NULL, 1, 1);
+INSERT INTO role_assignment SELECT 1, '00000000-0000-0000-0000-000000000009',
+    '/subscriptions/' || (SELECT subscription FROM resource_group LIMIT 1),
+    'acdd72a7-3385-48ef-bd42-f606fba81ae7', '00000000-0000-0000-0000-000000000007', 1, NULL;
+"""
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +96,7 @@ def stopped():
     place.job(place.cluster(1, "c", steady=False), "true")
     assert d.stop() == 0
     with sqlite3.connect(d.state_dir / "batchaid.db") as db:
-        db.executescript(STORAGE + ITEMS + VAULTS)
+        db.executescript(STORAGE + ITEMS + VAULTS + PEOPLE)
     db.close()
     d.kept = d.dir / "kept.db"
     shutil.copy(d.state_dir / "batchaid.db", d.kept)

@@ -214,7 +214,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const struct log quiet = {.fd = -1, .level = LOG_LVL_ERROR};
     static const struct api_listen door = {.host = "127.0.0.1"};
     static const struct directory directory = {find_principal, NULL};
-    const struct aad aad = {"client", "secret"};
+    const struct aad aad = {.client_id = "client", .client_secret = "secret"};
     const struct served services[] = {{&links, NULL, NULL}, {&aad_service, &aad, NULL}};
     struct api api = {.config = {.services = services,
                                  .n_services = 2,

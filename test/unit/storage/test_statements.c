@@ -42,7 +42,9 @@ static const char *const sorted[] = {"ST_GROUP_LIST",
                                      "ST_SECRET_EXPIRED",
                                      "ST_SECRET_VERSION_LIST",
                                      "ST_SECRET_VERSION_LIST_LIVE",
-                                     "ST_SECRET_VERSION_LIST_DELETED"};
+                                     "ST_SECRET_VERSION_LIST_DELETED",
+                                     "ST_IDENTITY_LIST",
+                                     "ST_ROLE_ASSIGNMENT_LIST"};
 
 /* These look at what holds nodes, however many jobs wait. */
 static const char *const from_live[] = {"ST_MARK_HELD_OF_GROUP", "ST_MARK_HELD_OF_WORKSPACE",

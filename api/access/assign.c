@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+#include <strings.h>
+
+#include "api/access/access.h"
+#include "lib/jsontext.h"
+#include "storage/storage.h"
+
+#define SCOPE_MAX     1000
+#define SUBSCRIPTIONS "/subscriptions/"
+
+/* Segments that are not empty, without control characters. */
+static bool is_path(const char *s)
+{
+    size_t n = strlen(s);
+    if (n > SCOPE_MAX || *s != '/' || strstr(s, "//") || !jsontext_is_utf8(s, n))
+        return false;
+    for (const char *p = s; *p; p++)
+        if ((unsigned char)*p < ' ' || *p == 0x7f || *p == '?' || *p == '#')
+            return false;
+    return true;
+}
+
+int access_check_scope(const struct access *x, struct arena *a, const char *scope, const char **out,
+                       struct err *e)
+{
+    size_t n = strlen(scope), prefix = strlen(SUBSCRIPTIONS);
+    if (!is_path(scope))
+        return err_set(e, ERR_INVALID_PROPERTY, "scope",
+                       "The scope '%.200s' is no path such as /subscriptions/{id}/resourceGroups/"
+                       "{name}.",
+                       scope);
+    char *path = arena_strndup(a, scope, scope[n - 1] == '/' ? n - 1 : n);
+    *out = path;
+    if (!*path || (strncasecmp(path, SUBSCRIPTIONS, prefix) == 0 &&
+                   scope_within(path + prefix, x->subscription_id)))
+        return 0;
+    return err_set(e, ERR_INVALID_PROPERTY, "scope",
+                   "The scope '%.200s' is not in the subscription %s, which is the only one here.",
+                   scope, x->subscription_id);
+}
+
+int access_assign(const struct access *x, struct request *r, const struct role_assignment *given,
+                  struct err *e)
+{
+    struct identity i;
+    struct role_assignment row = *given;
+    int rc = access_identity(x, &r->arena, given->principal, &i, e);
+    if (rc == 0 || (rc > 0 && i.kind == IDENTITY_APPLICATION))
+        return err_set(e, ERR_INVALID_PROPERTY, "principalId",
+                       "Principal %.100s does not exist in the directory.", given->principal);
+    if (rc < 0)
+        return -1;
+    row.principal = i.object_id;
+    row.created_us = r->now_us;
+    row.created_by = r->who->object_id;
+    if (st_role_assignment_insert(x->storage, &row, e) < 0)
+        return -1;
+    LOG_INFO(r->config->log, "role.assigned", LF_STR("role", role_by_guid(row.role)->name),
+             LF_STR("scope", *row.scope ? row.scope : "/"), LF_STR("to", i.name),
+             LF_STR("by", r->who->name));
+    return 0;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/access/access.h"
+#include "api/http/auth.h"
+#include "storage/storage.h"
+
+#define LIST_MAX 100000
+
+struct identity access_first(const struct access *x)
+{
+    return (struct identity){.object_id = x->first_id,
+                             .app_id = x->first_id,
+                             .kind = IDENTITY_SERVICE,
+                             .name = "batchaid",
+                             .display = "batchaid"};
+}
+
+static void fill(const struct identity *i, struct principal *out)
+{
+    *out =
+        (struct principal){.kind = i->kind == IDENTITY_USER ? PRINCIPAL_USER : PRINCIPAL_SERVICE};
+    (void)snprintf(out->object_id, sizeof out->object_id, "%s", i->object_id);
+    (void)snprintf(out->app_id, sizeof out->app_id, "%s", i->app_id ? i->app_id : "");
+    (void)snprintf(out->name, sizeof out->name, "%s", i->name);
+}
+
+int access_find(void *ctx, const char *object_id, struct principal *out, struct err *e)
+{
+    const struct access *x = ctx;
+    struct arena a;
+    struct identity i;
+    arena_init(&a);
+    int rc = access_identity(x, &a, object_id, &i, e);
+    if (rc > 0 && i.kind == IDENTITY_APPLICATION)
+        rc = 0;
+    if (rc > 0) {
+        fill(&i, out);
+        out->first = strcasecmp(object_id, x->first_id) == 0;
+    }
+    arena_free(&a);
+    return rc;
+}
+
+int access_identity(const struct access *x, struct arena *a, const char *object_id,
+                    struct identity *out, struct err *e)
+{
+    if (strcasecmp(object_id, x->first_id) != 0)
+        return st_identity_get(x->storage, a, object_id, out, e);
+    *out = access_first(x);
+    return 1;
+}
+
+int access_service(const struct access *x, struct arena *a, const char *app_id,
+                   struct identity *out, struct err *e)
+{
+    if (strcasecmp(app_id, x->first_id) != 0)
+        return st_identity_by_app(x->storage, a, IDENTITY_SERVICE, app_id, out, e);
+    *out = access_first(x);
+    return 1;
+}
+
+int access_list(const struct access *x, struct arena *a, enum identity_kind kind,
+                struct identity **rows, size_t *n, struct err *e)
+{
+    struct identity *found = NULL;
+    size_t first = kind == IDENTITY_SERVICE, n_found = 0;
+    if (st_identity_list(x->storage, a, kind, 0, LIST_MAX, &found, &n_found, e) < 0)
+        return -1;
+    *n = n_found + first;
+    *rows = arena_alloc(a, (*n + 1) * sizeof **rows);
+    if (first)
+        (*rows)[0] = access_first(x);
+    if (n_found > 0)
+        memcpy(*rows + first, found, n_found * sizeof *found);
+    return 0;
+}
+
+static size_t word(const char *s)
+{
+    size_t n = 0;
+    while (isalnum((unsigned char)s[n]) || (s[n] && strchr("._-", s[n])))
+        n++;
+    return n;
+}
+
+int access_check_user_name(const char *name, struct err *e)
+{
+    size_t user = word(name), domain = name[user] == '@' ? word(name + user + 1) : 0;
+    if (user > 0 && domain > 0 && name[user + 1 + domain] == '\0' &&
+        isalnum((unsigned char)*name) && strlen(name) < PRINCIPAL_NAME_SIZE)
+        return 0;
+    return err_set(e, ERR_INVALID_PROPERTY, "userPrincipalName",
+                   "'%.200s' is no user's name: it must be like ada@lab, of at most %d letters, "
+                   "digits, dots, dashes and underscores.",
+                   name, PRINCIPAL_NAME_SIZE - 1);
+}
+
+int access_remove(const struct access *x, struct request *r, const struct identity *i,
+                  struct err *e)
+{
+    struct identity service;
+    int rc =
+        i->kind == IDENTITY_APPLICATION
+            ? st_identity_by_app(x->storage, &r->arena, IDENTITY_SERVICE, i->app_id, &service, e)
+            : 0;
+    if (rc < 0 || (rc > 0 && access_remove(x, r, &service, e) < 0) ||
+        st_identity_remove(x->storage, i, e) < 0)
+        return -1;
+    auth_forget(r, i->object_id);
+    LOG_INFO(r->config->log, "identity.removed", LF_STR("name", i->name),
+             LF_STR("object_id", i->object_id), LF_STR("by", r->who->name));
+    return 0;
+}

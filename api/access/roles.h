@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Role definitions: Azure's builtin ones, with its GUIDs, and one of our own. They cannot be
+ * changed.
+ */
+#ifndef API_ACCESS_ROLES_H
+#define API_ACCESS_ROLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define ROLE_OWNER     "8e3af657-a8ff-443c-a75c-2fe8c4bcb635"
+#define ROLE_READER    "acdd72a7-3385-48ef-bd42-f606fba81ae7"
+#define ROLE_SUBMITTER "2b8f4a1e-7c53-4d0b-9a6e-5f1c0d3e7a94"
+
+#define ROLE_PATTERNS 8
+
+/* Lists of patterns, up to a NULL; `*` is any text. An action is allowed if a pattern of `actions`
+ * fits and none of `not_actions`; in the same way on data. `own_actions`: those that are allowed on
+ * what one has made oneself. */
+struct role {
+    const char *guid, *name, *description;
+    const char *actions[ROLE_PATTERNS], *not_actions[ROLE_PATTERNS];
+    const char *own_actions[ROLE_PATTERNS];
+    const char *data_actions[ROLE_PATTERNS], *not_data_actions[ROLE_PATTERNS];
+};
+
+extern const struct role roles[];
+extern const size_t n_roles;
+
+/* NULL: there is none. */
+const struct role *role_by_guid(const char *guid);
+const struct role *role_by_name(const char *name);
+/* Whether one of the patterns fits; without regard to case. */
+bool role_patterns_fit(const char *const *patterns, const char *action);
+
+#endif

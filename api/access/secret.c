@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#include <assert.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/access/access.h"
+
+#define SECRET_BYTES 20
+static_assert(2 * SECRET_BYTES < ACCESS_SECRET_SIZE, "it fits");
+static_assert(crypto_pwhash_STRBYTES <= ACCESS_HASH_SIZE, "it fits");
+
+/* Less than libsodium's "interactive" memory: many may log in at the same time, and most secrets
+ * are random ones of our own. */
+#define PASSES 2
+#define MEMORY (16 * 1024 * 1024)
+
+void access_make_secret(char out[ACCESS_SECRET_SIZE])
+{
+    unsigned char bytes[SECRET_BYTES];
+    randombytes_buf(bytes, sizeof bytes);
+    sodium_bin2hex(out, ACCESS_SECRET_SIZE, bytes, sizeof bytes);
+    sodium_memzero(bytes, sizeof bytes);
+}
+
+/* On a thread. */
+static void work(void *ctx)
+{
+    struct secret_work *w = ctx;
+    size_t len = strlen(w->secret);
+    if (w->n == 0 && crypto_pwhash_str(w->hash, w->secret, len, PASSES, MEMORY) != 0)
+        abort(); /* out of memory */
+    for (w->fits = 0; w->fits < w->n; w->fits++)
+        if (crypto_pwhash_str_verify(w->hashes[w->fits], w->secret, len) == 0)
+            break;
+}
+
+static int unavailable(struct err *e)
+{
+    return err_set(e, ERR_UNAVAILABLE, NULL, "Too many are logging in at the moment.");
+}
+
+static void worked(void *ctx, enum loop_work_end end)
+{
+    struct secret_work *w = ctx;
+    struct err e;
+    if (end == LOOP_WORK_DROPPED)
+        unavailable(&e);
+    w->done(w, end == LOOP_WORK_DROPPED ? &e : NULL);
+}
+
+int access_work(const struct access *x, struct secret_work *w, struct err *e)
+{
+    return loop_work(x->lane, work, worked, w) ? 0 : unavailable(e);
+}

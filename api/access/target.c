@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A path is levels and, after each "providers/NAMESPACE", pairs of type and name:
+ *
+ *   /subscriptions/S/resourceGroups/G/providers/Microsoft.BatchAI/workspaces/W/clusters/C
+ *
+ * The types make the action, the whole path is the scope. A path that ends with a type is a list,
+ * or, of a POST, something done to the resource above.
+ */
+#include <string.h>
+#include <strings.h>
+
+#include "api/access/access.h"
+
+#define IN_SUBSCRIPTION "Microsoft.Resources/subscriptions"
+
+/* POSTs that only read. Any other list reads too, but gives no keys away. */
+static const char *const key_lists[] = {"listKeys", "listAccountSas", "listServiceSas"};
+
+static bool lists_without_keys(const char *verb)
+{
+    for (size_t i = 0; i < sizeof key_lists / sizeof key_lists[0]; i++)
+        if (strcasecmp(verb, key_lists[i]) == 0)
+            return false;
+    return strncasecmp(verb, "list", 4) == 0 || strcasecmp(verb, "checkNameAvailability") == 0;
+}
+
+static const char *verb_of_method(const char *method)
+{
+    return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0 ? "read"
+           : strcmp(method, "DELETE") == 0                           ? "delete"
+                                                                     : "write";
+}
+
+/* The first `n` segments as a path. */
+static const char *path_of(struct request *r, int n)
+{
+    struct strbuf b = STRBUF_INIT;
+    for (int i = 0; i < n; i++) {
+        strbuf_putc(&b, '/');
+        strbuf_puts(&b, r->segment[i]);
+    }
+    const char *path = arena_strdup(&r->arena, b.s ? b.s : "");
+    strbuf_free(&b);
+    return path;
+}
+
+/* "NAMESPACE/type/type" of the segments from the namespace to `end`. */
+static const char *types_of(struct request *r, int ns, int end)
+{
+    const char *out = r->segment[ns];
+    for (int i = ns + 1; i < end; i += 2)
+        out = arena_concat(&r->arena, out, "/", r->segment[i]);
+    return out;
+}
+
+static bool is(const struct request *r, int i, const char *name)
+{
+    return i < r->n_segments && strcasecmp(r->segment[i], name) == 0;
+}
+
+/* The last segment "providers"; 0: there is none. */
+static int find_provider(const struct request *r)
+{
+    for (int i = r->n_segments - 1; i > 0; i--)
+        if (is(r, i, "providers"))
+            return i;
+    return 0;
+}
+
+/* A path of the resource manager's own: subscriptions, groups, and lists in them. */
+static void own_target(struct request *r, struct target *out)
+{
+    bool group = is(r, 2, "resourceGroups") && r->n_segments >= 4;
+    int levels = group ? 4 : 2;
+    const char *list = r->n_segments > levels ? r->segment[levels] : NULL;
+    out->scope = path_of(r, levels);
+    out->action = arena_concat(&r->arena, IN_SUBSCRIPTION, group ? "/resourceGroups/" : "/",
+                               list ? list : "", list ? "/" : "", verb_of_method(r->method));
+}
+
+/* Something done to a resource: `at` is "providers". */
+static void verb_target(struct request *r, int at, const char *verb, struct target *out)
+{
+    int ns = at + 1, above = r->n_segments - 1;
+    bool reads = lists_without_keys(verb);
+    out->scope = path_of(r, above > ns + 1 ? above : at);
+    out->action = arena_concat(&r->arena, types_of(r, ns, above), "/", reads ? "read" : verb,
+                               reads ? "" : "/action");
+}
+
+static void provider_target(struct request *r, int at, struct target *out)
+{
+    int ns = at + 1, n = r->n_segments;
+    bool ends_with_type = (n - ns) % 2 == 0;
+    const char *last = r->segment[n - 1];
+    if (ends_with_type && (strcmp(r->method, "POST") == 0 || strncasecmp(last, "list", 4) == 0)) {
+        verb_target(r, at, last, out);
+        return;
+    }
+    /* What is in a location belongs to all of the subscription: usages, operations. */
+    bool whole = n <= ns + 2 || is(r, ns + 1, "locations");
+    out->scope = path_of(r, whole ? at : ends_with_type ? n - 1 : n);
+    out->action = arena_concat(&r->arena, types_of(r, ns, n), "/", verb_of_method(r->method));
+}
+
+void access_target(struct request *r, struct target *out)
+{
+    *out = (struct target){.scope = ""};
+    if (!is(r, 0, "subscriptions") || r->n_segments < 2)
+        return;
+    int provider = find_provider(r);
+    if (provider > 0 && provider + 1 < r->n_segments)
+        provider_target(r, provider, out);
+    else
+        own_target(r, out);
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The people of the site: list, add, remove, and a new password. `batchaid user` is the client. A
+ * password that was made here is in the reply that it was made for, and nowhere else.
+ */
+#include <string.h>
+
+#include "api/access/access.h"
+#include "api/admin/admin.h"
+#include "api/admin/handlers.h"
+#include "api/http/auth.h"
+#include "lib/jsontext.h"
+#include "lib/timefmt.h"
+#include "storage/storage.h"
+
+#define PASSWORD_MIN   8
+#define PASSWORD_MAX   256
+#define DISPLAY_MAX    256
+#define NO_ROLE        "none"
+#define DEFAULT_DOMAIN "@batchaid"
+
+/* --- as JSON ---------------------------------------------------------------------------------- */
+
+static json_t *render_time(int64_t us)
+{
+    char text[TIMEFMT_SIZE];
+    timefmt_wire(us, text);
+    return us ? json_string(text) : NULL;
+}
+
+static json_t *render_roles(struct request *r, const char *object_id, struct err *e)
+{
+    struct role_assignment *rows;
+    size_t n;
+    if (st_role_assignment_of(admin_of(r)->storage, &r->arena, object_id, &rows, &n, e) < 0)
+        return NULL;
+    json_t *out = json_array();
+    for (size_t i = 0; i < n; i++) {
+        const struct role *role = role_by_guid(rows[i].role);
+        json_array_append_new(out, json_pack("{s:s, s:s}", "role", role ? role->name : rows[i].role,
+                                             "scope", *rows[i].scope ? rows[i].scope : "/"));
+    }
+    return out;
+}
+
+/* NULL: err. `password` NULL: it is not shown. */
+static json_t *render(struct request *r, const struct identity *i, const char *password,
+                      struct err *e)
+{
+    json_t *held = render_roles(r, i->object_id, e);
+    if (!held)
+        return NULL;
+    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o*, s:s*, s:s*}", "name", i->name, "objectId",
+                     i->object_id, "displayName", i->display, "kind",
+                     i->kind == IDENTITY_USER ? "user" : "servicePrincipal", "roles", held,
+                     "createdTime", render_time(i->created_us), "createdBy", i->created_by,
+                     "password", password);
+}
+
+static struct replied *reply_user(struct request *r, int status, const char *object_id,
+                                  const char *password)
+{
+    struct identity i;
+    struct err e;
+    json_t *body = NULL;
+    int rc = access_identity(admin_of(r)->access, &r->arena, object_id, &i, &e);
+    if (rc == 0)
+        err_set(&e, ERR_RESOURCE_NOT_FOUND, NULL, "The user was removed meanwhile.");
+    if (rc > 0)
+        body = render(r, &i, password, &e);
+    return body ? reply_json(r, status, body) : reply_err(r, &e);
+}
+
+/* Users and service principals, the daemon's own first. */
+struct replied *users_list(struct request *r)
+{
+    static const enum identity_kind kinds[] = {IDENTITY_SERVICE, IDENTITY_USER};
+    struct err e;
+    json_t *list = json_array();
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        struct identity *rows;
+        size_t n = 0;
+        int rc = access_list(admin_of(r)->access, &r->arena, kinds[k], &rows, &n, &e);
+        for (size_t i = 0; rc == 0 && i < n; i++) {
+            json_t *user = render(r, &rows[i], NULL, &e);
+            rc = json_array_append_new(list, user); /* -1 for NULL */
+        }
+        if (rc < 0) {
+            json_decref(list);
+            return reply_err(r, &e);
+        }
+    }
+    return reply_json(r, 200, json_pack("{s:o}", "value", list));
+}
+
+/* --- what is given ---------------------------------------------------------------------------- */
+
+struct given {
+    const char *name, *display, *role, *scope, *password;
+    const struct role *as; /* NULL: none */
+    char made[ACCESS_SECRET_SIZE];
+    int64_t id; /* of an existing user */
+};
+
+static int invalid(struct err *e, const char *target, const char *why)
+{
+    return err_set(e, ERR_INVALID_PROPERTY, target, "%s", why);
+}
+
+static int read_body(struct request *r, struct given *g, struct err *e)
+{
+    json_error_t why;
+    if (r->body && json_unpack_ex(r->body, &why, JSON_STRICT, "{s?s, s?s, s?s, s?s, s?s}", "name",
+                                  &g->name, "displayName", &g->display, "role", &g->role, "scope",
+                                  &g->scope, "password", &g->password) < 0)
+        return err_set(e, ERR_INVALID_PROPERTY, NULL, "The body is not as documented: %s.",
+                       why.text);
+    if (g->password && (strlen(g->password) < PASSWORD_MIN || strlen(g->password) > PASSWORD_MAX))
+        return invalid(e, "password", "A password has 8 to 256 bytes.");
+    if (g->display && (!*g->display || strlen(g->display) > DISPLAY_MAX))
+        return invalid(e, "displayName", "displayName has 1 to 256 bytes.");
+    if (!g->password) {
+        access_make_secret(g->made);
+        g->password = g->made;
+    }
+    return 0;
+}
+
+/* A name without a domain gets ours, because clients look for the @ to tell users from apps. */
+static const char *full_name(struct request *r, const char *name)
+{
+    return strchr(name, '@') ? name : arena_concat(&r->arena, name, DEFAULT_DOMAIN);
+}
+
+static int check_role(struct request *r, struct given *g, struct err *e)
+{
+    const struct access *x = admin_of(r)->access;
+    const char *role = g->role ? g->role : ROLE_SUBMITTER;
+    g->as = role_by_guid(role) ? role_by_guid(role) : role_by_name(role);
+    if (!g->as && strcmp(role, NO_ROLE) != 0)
+        return err_set(e, ERR_INVALID_PROPERTY, "role",
+                       "There is no role '%.100s'; usual ones are Owner, Contributor, Reader and "
+                       "Batch AI Job Submitter.",
+                       role);
+    const char *subscription = arena_concat(&r->arena, "/subscriptions/", x->subscription_id);
+    if (g->scope && *g->scope && *g->scope != '/') /* a group's name */
+        g->scope = arena_concat(&r->arena, subscription, "/resourceGroups/", g->scope);
+    return access_check_scope(x, &r->arena, g->scope ? g->scope : subscription, &g->scope, e);
+}
+
+static int check_free(struct request *r, const char *name, struct err *e)
+{
+    struct identity i;
+    int rc = st_identity_user(admin_of(r)->storage, &r->arena, name, &i, e);
+    if (rc > 0)
+        return err_set(e, ERR_CONFLICT, "name", "There is a user '%s' already.", i.name);
+    return rc;
+}
+
+/* --- add -------------------------------------------------------------------------------------- */
+
+struct add_tx {
+    struct request *r;
+    const struct given *g;
+    const char *hash;
+    char object_id[GUID_SIZE];
+};
+
+static int add_credential(struct request *r, int64_t identity_id, const char *hash, struct err *e)
+{
+    char key_id[GUID_SIZE];
+    request_guid(r, key_id);
+    const struct credential c = {
+        .identity_id = identity_id, .key_id = key_id, .hash = hash, .starts_us = r->now_us};
+    return st_credential_insert(admin_of(r)->storage, &c, e);
+}
+
+static int add_in_tx(struct storage *st, void *ctx, struct err *e)
+{
+    struct add_tx *t = ctx;
+    const struct given *g = t->g;
+    char guid[GUID_SIZE];
+    const struct identity i = {.object_id = t->object_id,
+                               .kind = IDENTITY_USER,
+                               .name = g->name,
+                               .display = g->display ? g->display : g->name,
+                               .created_us = t->r->now_us,
+                               .created_by = t->r->who->object_id};
+    int64_t id;
+    if (st_identity_insert(st, &i, &id, e) < 0 || add_credential(t->r, id, t->hash, e) < 0)
+        return -1;
+    if (!g->as)
+        return 0;
+    request_guid(t->r, guid);
+    const struct role_assignment x = {
+        .guid = guid, .scope = g->scope, .role = g->as->guid, .principal = t->object_id};
+    return access_assign(admin_of(t->r)->access, t->r, &x, e);
+}
+
+static struct replied *add(struct secret_work *w)
+{
+    const struct given *g = w->ctx;
+    struct request *r = w->r;
+    struct add_tx t = {.r = r, .g = g, .hash = w->hash};
+    struct err e;
+    request_guid(r, t.object_id);
+    if (check_free(r, g->name, &e) < 0 ||
+        st_tx(admin_of(r)->storage, "user add", add_in_tx, &t, &e) < 0)
+        return reply_err(r, &e);
+    LOG_INFO(r->config->log, "user.added", LF_STR("name", g->name), LF_STR("by", r->who->name));
+    return reply_user(r, 201, t.object_id, *g->made ? g->made : NULL);
+}
+
+static void add_hashed(struct secret_work *w, const struct err *e)
+{
+    request_finish(w->r, e ? reply_err(w->r, e) : add(w));
+}
+
+static struct replied *hash(struct request *r, struct given *g,
+                            void (*done)(struct secret_work *w, const struct err *e))
+{
+    struct err e;
+    struct secret_work *w = arena_alloc(&r->arena, sizeof *w);
+    *w = (struct secret_work){.r = r, .secret = g->password, .done = done, .ctx = g};
+    reply_header(r, "Cache-Control", "no-store");
+    return access_work(admin_of(r)->access, w, &e) < 0 ? reply_err(r, &e) : reply_later(r);
+}
+
+struct replied *users_add(struct request *r)
+{
+    struct err e;
+    struct given *g = arena_alloc(&r->arena, sizeof *g);
+    if (read_body(r, g, &e) < 0)
+        return reply_err(r, &e);
+    if (!g->name) {
+        err_set(&e, ERR_MISSING_PROPERTY, "name", "The body has no name.");
+        return reply_err(r, &e);
+    }
+    g->name = full_name(r, g->name);
+    if (access_check_user_name(g->name, &e) < 0 || check_role(r, g, &e) < 0 ||
+        check_free(r, g->name, &e) < 0)
+        return reply_err(r, &e);
+    return hash(r, g, add_hashed);
+}
+
+/* --- remove and reset ------------------------------------------------------------------------- */
+
+static int find_user(struct request *r, struct identity *i, struct err *e)
+{
+    const char *name = full_name(r, request_param(r, "user"));
+    int rc = st_identity_user(admin_of(r)->storage, &r->arena, name, i, e);
+    if (rc == 0)
+        return err_set(e, ERR_RESOURCE_NOT_FOUND, NULL, "There is no user '%.200s'.", name);
+    return rc < 0 ? -1 : 0;
+}
+
+struct replied *users_remove(struct request *r)
+{
+    struct identity i;
+    struct err e;
+    if (find_user(r, &i, &e) < 0 || access_remove(admin_of(r)->access, r, &i, &e) < 0)
+        return reply_err(r, &e);
+    return reply_empty(r, 204);
+}
+
+static int reset_in_tx(struct storage *st, void *ctx, struct err *e)
+{
+    const struct secret_work *w = ctx;
+    const struct given *g = w->ctx;
+    int gone;
+    if (st_credential_remove(st, g->id, NULL, &gone, e) < 0)
+        return -1;
+    return add_credential(w->r, g->id, w->hash, e);
+}
+
+static struct replied *reset(struct secret_work *w)
+{
+    const struct given *g = w->ctx;
+    struct identity i;
+    struct err e;
+    if (find_user(w->r, &i, &e) < 0) /* removed meanwhile */
+        return reply_err(w->r, &e);
+    if (st_tx(admin_of(w->r)->storage, "user reset", reset_in_tx, w, &e) < 0)
+        return reply_err(w->r, &e);
+    LOG_INFO(w->r->config->log, "user.reset", LF_STR("name", i.name),
+             LF_STR("by", w->r->who->name));
+    return reply_user(w->r, 200, i.object_id, *g->made ? g->made : NULL);
+}
+
+static void reset_hashed(struct secret_work *w, const struct err *e)
+{
+    request_finish(w->r, e ? reply_err(w->r, e) : reset(w));
+}
+
+struct replied *users_reset(struct request *r)
+{
+    struct identity i;
+    struct err e;
+    struct given *g = arena_alloc(&r->arena, sizeof *g);
+    if (find_user(r, &i, &e) < 0 || read_body(r, g, &e) < 0)
+        return reply_err(r, &e);
+    g->id = i.id;
+    return hash(r, g, reset_hashed);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/arm/may.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "api/access/access.h"
+#include "api/http/auth.h"
+
+/* request.grant of one who sees a part of a list; NULL: sees all. */
+struct sight {
+    struct grants grants;
+    const char *action;
+};
+
+/* Whether what the request is about was made by who asks, or is still to be made. */
+static int is_own(struct request *r, arm_made_by made_by, struct err *e)
+{
+    const char *who = NULL;
+    int rc = made_by ? made_by(r, &who, e) : 1;
+    if (rc <= 0)
+        return rc < 0 ? -1 : 1;
+    return who && strcasecmp(who, r->who->object_id) == 0;
+}
+
+static int allow(struct request *r, arm_made_by made_by, struct err *e)
+{
+    struct target t;
+    struct sight sight;
+    access_target(r, &t);
+    if (!t.action)
+        return 0;
+    if (access_load(arm_of(r)->access, &r->arena, r->who, &sight.grants, e) < 0)
+        return -1;
+    enum verdict v = access_verdict(&sight.grants, t.action, t.scope);
+    int own = v == ACCESS_OWN ? is_own(r, made_by, e) : 0;
+    if (own < 0)
+        return -1;
+    if (v == ACCESS_YES || own > 0)
+        return 0;
+    if (!(r->route->flags & ROUTE_PARTIAL) || !access_any_below(&sight.grants, t.scope))
+        return access_refuse(r, t.action, t.scope, e);
+    sight.action = t.action;
+    r->grant = memcpy(arena_alloc(&r->arena, sizeof sight), &sight, sizeof sight);
+    return 0;
+}
+
+int arm_may_own(struct request *r, arm_made_by made_by, struct err *e)
+{
+    if (auth_check(r, e) < 0)
+        return -1;
+    return r->who->first ? 0 : allow(r, made_by, e);
+}
+
+int arm_may(struct request *r, struct err *e)
+{
+    return arm_may_own(r, NULL, e);
+}
+
+int arm_check(struct request *r, const char *action, const char *scope, struct err *e)
+{
+    struct grants g;
+    if (r->who->first)
+        return 0;
+    if (access_load(arm_of(r)->access, &r->arena, r->who, &g, e) < 0)
+        return -1;
+    return access_verdict(&g, action, scope) == ACCESS_YES ? 0 : access_refuse(r, action, scope, e);
+}
+
+bool arm_sees(const struct request *r, const char *id)
+{
+    const struct sight *s = r->grant;
+    return !s || access_verdict(&s->grants, s->action, id) == ACCESS_YES;
+}
+
+void arm_page_add(const struct request *r, struct page *page, int64_t id, json_t *row)
+{
+    const char *path = json_string_value(json_object_get(row, "id"));
+    if (!r->grant || (path && arm_sees(r, path))) {
+        page_add(page, id, row);
+        return;
+    }
+    json_decref(row);
+}
+
+void arm_page_end(const struct request *r, struct page *page, size_t n, int64_t last)
+{
+    if (!r->grant || page->more || n < (size_t)page_limit(page))
+        return;
+    page->more = true;
+    page->last = last;
+}
+
+int arm_has_role(struct request *r, struct err *e)
+{
+    struct grants g;
+    if (r->who->first)
+        return 1;
+    return access_load(arm_of(r)->access, &r->arena, r->who, &g, e) < 0 ? -1 : g.n > 0;
+}

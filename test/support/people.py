@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""People with logins of their own, beside the daemon's own service principal."""
+
+from .world import fresh
+
+OWNER, READER = "Owner", "Reader"
+CONTRIBUTOR, SUBMITTER = "Contributor", "Batch AI Job Submitter"
+
+
+class Person:
+    """A user. `role` None: the usual one; "none": no role at all."""
+
+    def __init__(self, daemon, role=None, scope=None, name=None):
+        self.daemon = daemon
+        body = {"name": name or fresh("ada") + "@lab", "role": role, "scope": scope}
+        body = {key: value for key, value in body.items() if value is not None}
+        self.made = daemon.call("POST", "/batchaid/users", body, expect=201).json
+        self.name, self.id, self.password = (self.made[k] for k in ("name", "objectId", "password"))
+        self._token = None
+
+    def login(self, **form):
+        more = {"username": self.name, "password": self.password, "client_id": "a-client"}
+        return self.daemon.token_reply(**{**more, "grant_type": "password", "client_secret": None, **form})
+
+    def token(self):
+        if self._token is None:
+            reply = self.login()
+            assert reply.status == 200, reply
+            self._token = reply.json["access_token"]
+        return self._token
+
+    def call(self, method, path, body=None, **more):
+        return self.daemon.call(method, path, body, token=self.token(), **more)
+
+    def get(self, path, **more):
+        return self.call("GET", path, expect=200, **more).json
+
+    def may_not(self, method, path, body=None, **more):
+        """The refusal, which has Azure's words."""
+        reply = self.call(method, path, body, **more)
+        assert (reply.status, reply.error["code"]) == (403, "AuthorizationFailed"), reply
+        message = reply.error["message"]
+        assert f"The client '{self.name}' with object id '{self.id}' does not have" in message
+        return message
+
+    def remove(self):
+        self.daemon.call("DELETE", f"/batchaid/users/{self.name}", expect=204)
