@@ -63,6 +63,17 @@ static const struct command commands[] = {
      .details =
          "What is put into the folder is what jobs see that mount the share. Case does not count\n"
          "in names.\n"},
+    {.name = "storage",
+     .arguments = "deleted|restore [NUMBER...]",
+     .options = OPT_STATE_DIR | OPT_JSON,
+     .min_args = 1,
+     .max_args = ANY_NUMBER,
+     .run = cmd_storage,
+     .help = "list and restore deleted shares and containers",
+     .details =
+         "deleted  The shares and containers that were deleted and are kept still, by number.\n"
+         "restore  Puts them back with all that was in them, into the storage account that has\n"
+         "         their account's name now. Refused if there is one of that name again.\n"},
     {.name = "keygen",
      .arguments = "[FILE]",
      .options = OPT_STATE_DIR | OPT_COMMENT,

@@ -55,6 +55,7 @@ int cmd_env(const struct options *o);
 int cmd_az_login(const struct options *o);
 int cmd_az(const struct options *o);
 int cmd_share_path(const struct options *o);
+int cmd_storage(const struct options *o);
 int cmd_nodes(const struct options *o);
 int cmd_check_config(const struct options *o);
 int cmd_keygen(const struct options *o);

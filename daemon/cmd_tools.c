@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "daemon/cli.h"
+#include "daemon/client.h"
 #include "daemon/environment.h"
 #include "lib/arena.h"
 #include "lib/fs.h"
@@ -49,6 +50,22 @@ static int check_names(const char *account, const char *share, struct err *e)
     return 0;
 }
 
+/* A daemon that runs gets to know of it now, others when they start. */
+static int tell_daemon(const struct state *s, const struct options *o, struct err *e)
+{
+    struct client *c;
+    json_t *reply = NULL;
+    if (client_open(s, &c, e) < 0)
+        return 0;
+    json_t *body = json_pack("{s:s, s:s, s:s}", "account", o->args[0], "kind",
+                             o->container ? "blobs" : "files", "name", o->args[1]);
+    int rc = client_call(c, "POST", "/batchaid/storage/shares", body, &reply, e);
+    json_decref(body);
+    json_decref(reply);
+    client_close(c);
+    return rc;
+}
+
 int cmd_share_path(const struct options *o)
 {
     struct state s;
@@ -64,6 +81,8 @@ int cmd_share_path(const struct options *o)
                                    .share = o->args[1]};
     const char *path = fleet_share_path(s.storage, &a, &m);
     int rc = state_make(&s, &e);
+    if (rc == 0)
+        rc = tell_daemon(&s, o, &e);
     if (rc == 0)
         rc = fs_mkdirs(path, 0755, &e);
     if (rc == 0)

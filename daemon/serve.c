@@ -355,6 +355,7 @@ static struct api_deps api_deps(struct daemon *d)
                   .wakes = sched_wakes(d->sched),
                   .storage = d->storage,
                   .access = &d->access,
+                  .shares = d->shares,
                   .files = d->files,
                   .authority = certs_authority(c->certs)},
         .aad = {.client_id = c->credentials->client_id,

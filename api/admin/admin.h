@@ -11,6 +11,7 @@
 struct access;
 struct files;
 struct fleet;
+struct shares;
 struct storage;
 struct wakes;
 
@@ -19,6 +20,7 @@ struct admin {
     const struct wakes *wakes;
     struct storage *storage;
     const struct access *access;
+    struct shares *shares;
     const struct files *files;
     const char *authority; /* the certificate that clients trust, as PEM text */
 };

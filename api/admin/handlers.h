@@ -21,5 +21,8 @@ struct replied *users_reset(struct request *r);
 struct replied *authority_get(struct request *r);
 struct replied *counters_get(struct request *r);
 struct replied *events_list(struct request *r);
+struct replied *deleted_shares_list(struct request *r);
+struct replied *deleted_shares_restore(struct request *r);
+struct replied *shares_name(struct request *r);
 
 #endif

@@ -26,6 +26,10 @@ static const struct route routes[] = {
     {"GET", "/batchaid/counters", 0, 0, counters_get, "Counters_Get"},
     {"GET", "/batchaid/ca.pem", 0, ROUTE_OPEN, authority_get, "Authority_Get"},
     {"GET", "/batchaid/events", 0, 0, events_list, "Events_List"},
+    {"GET", "/batchaid/storage/deleted", 0, 0, deleted_shares_list, "DeletedShares_List"},
+    {"POST", "/batchaid/storage/deleted/{number}/restore", 0, 0, deleted_shares_restore,
+     "DeletedShares_Restore"},
+    {"POST", "/batchaid/storage/shares", 0, ROUTE_JSON, shares_name, "Shares_Name"},
 };
 
 static const char *const paths[] = {"/batchaid/{rest*}", NULL};

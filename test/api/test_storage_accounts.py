@@ -3,6 +3,7 @@
 
 import base64
 import concurrent.futures
+import json
 import re
 from urllib.parse import parse_qs, urlsplit
 
@@ -376,6 +377,76 @@ def test_an_account_goes_with_its_shares(accounts):
     assert kept.read_text() == "kept"
     accounts.account(name)
     accounts.share(name, "data", "GET", expect=404)
+
+
+def deleted_of(daemon, account):
+    rows = json.loads(daemon.tool("storage", "deleted", "--json").stdout)["value"]
+    return [row for row in rows if row["account"] == account]
+
+
+def test_what_was_deleted_is_restored(accounts, daemon):
+    name = accounts.account()
+    accounts.share(name, "data", body={"properties": {"metadata": {"k": "v"}}})
+    (accounts.folder(name, "data") / "file").write_text("kept")
+    accounts.share(name, "box", kind="blobs")
+    accounts.share(name, "box", "DELETE", expect=200, kind="blobs")
+    accounts.delete(name)
+    rows = deleted_of(daemon, name)
+    assert [(r["kind"], r["name"]) for r in sorted(rows, key=lambda r: r["name"])] == [("blobs", "box"), ("files", "data")]
+    table = daemon.tool("storage", "deleted").stdout
+    assert name in table and "NUMBER" in table
+    number = next(str(r["number"]) for r in rows if r["name"] == "data")
+
+    done = daemon.tool("storage", "restore", number, check=False)
+    assert done.returncode == 1 and f"There is no storage account {name} any more" in done.stderr
+    accounts.account(name)
+    assert f"{number}: restored {name}/files/data" in daemon.tool("storage", "restore", number).stdout
+    assert (accounts.folder(name, "data") / "file").read_text() == "kept"
+    assert accounts.share(name, "data", "GET", expect=200).json["properties"]["metadata"] == {"k": "v"}
+    assert [r["name"] for r in deleted_of(daemon, name)] == ["box"]
+    other = next(str(r["number"]) for r in rows if r["name"] == "box")
+    accounts.share(name, "box", kind="blobs")
+    done = daemon.tool("storage", "restore", other, check=False)
+    assert done.returncode == 1 and "There already is one called box" in done.stderr
+
+
+@pytest.mark.parametrize("number", ["4711", "0", "-1", "x", "1x", "99999999999999999999", "..%2F1"])
+def test_numbers_that_nothing_has(daemon, number):
+    reply = daemon.call("POST", f"/batchaid/storage/deleted/{number}/restore", expect=404)
+    assert code(reply) == "ResourceNotFound"
+
+
+def test_deleted_ones_in_pages(accounts, daemon):
+    name = accounts.account()
+    for i in range(3):
+        accounts.share(name, f"data{i}")
+        accounts.share(name, f"data{i}", "DELETE", expect=200)
+    seen, after = [], deleted_of(daemon, name)[0]["number"] - 1
+    while page := daemon.call("GET", "/batchaid/storage/deleted", params={"after": after, "max": 2}, expect=200).json["value"]:
+        assert len(page) <= 2
+        seen += [r["name"] for r in page if r["account"] == name]
+        after = page[-1]["number"]
+    assert seen == ["data0", "data1", "data2"]
+    daemon.call("GET", "/batchaid/storage/deleted", params={"max": 0}, expect=400)
+
+
+def test_a_share_path_is_there_for_clients(accounts, daemon):
+    name = accounts.account()
+    folder = daemon.share(name, "Direct")
+    assert folder == accounts.folder(name, "direct") and folder.is_dir()
+    wait_for(lambda: accounts.shares(name)["value"], 10, "the share")
+    for bad in ({"account": "a", "kind": "tapes", "name": "n"}, {"account": "a.b", "kind": "files", "name": "n"}, {"kind": "files"}):
+        daemon.call("POST", "/batchaid/storage/shares", bad, expect=400)
+
+
+def test_nothing_is_kept_where_nobody_wants_that(own_daemon):
+    d = own_daemon(config={"storage": {"deleted_days": 0}})
+    mine = Accounts(d).make()
+    name = mine.account()
+    mine.share(name, "data")
+    mine.share(name, "data", "DELETE", expect=200)
+    wait_for(lambda: deleted_of(d, name) == [], 10, "it to be removed")
+    assert list((d.state_dir / "storage" / ".deleted").iterdir()) == []
 
 
 def test_a_group_goes_with_its_accounts(daemon):

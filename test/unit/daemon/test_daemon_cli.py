@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-COMMANDS = ["serve", "env", "az-login", "az", "share-path", "keygen", "check-config", "nodes",
+COMMANDS = ["serve", "env", "az-login", "az", "share-path", "storage", "keygen", "check-config", "nodes",
             "backup", "restore", "version", "help"]
 
 
@@ -80,6 +80,11 @@ def test_version(run):
     (["share-path", "--container", "acct", ".."], ["'..'"]),
     (["share-path", "--container", "acct"], ["share-path: it takes 2 arguments, not 1"]),
     (["share-path", "--share", "a", "b"], ["unknown option '--share'", "--state-dir DIR, --container\n"]),
+    (["storage"], ["storage: it takes 1"]),
+    (["storage", "empty"], ["unknown command 'empty'", "deleted, restore"]),
+    (["storage", "deleted", "1"], ["storage deleted: unexpected argument '1'"]),
+    (["storage", "restore"], ["storage restore: name the numbers"]),
+    (["storage", "--json", "restore", "1"], ["storage restore: it does not take --json"]),
     (["env", "--container"], ["env: unknown option '--container'"]),
 ])
 def test_wrong_command_lines(run, tmp_path, arguments, words):

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Deleted shares and containers, which can be restored for a while; and a share that is to be
+ * there.
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/admin/admin.h"
+#include "api/admin/handlers.h"
+#include "lib/timefmt.h"
+#include "model/spec.h"
+#include "shares/shares.h"
+#include "storage/storage.h"
+
+#define DELETED_MAX 1000
+
+static json_t *render(const struct share *s)
+{
+    char when[TIMEFMT_SIZE];
+    timefmt_wire(s->deleted_us, when);
+    return json_pack("{s:I, s:s, s:s, s:s, s:s*}", "number", (json_int_t)s->id, "account",
+                     s->account, "kind", enum_to_name(share_kind_names, (int)s->kind), "name",
+                     s->name, "deletedTime", s->deleted_us ? when : NULL);
+}
+
+struct replied *deleted_shares_list(struct request *r)
+{
+    struct err e;
+    struct share *rows;
+    size_t n;
+    long after, max;
+    if (request_query_int(r, "after", 0, LONG_MAX, 0, &after, &e) < 0 ||
+        request_query_int(r, "max", 1, DELETED_MAX, DELETED_MAX, &max, &e) < 0 ||
+        st_share_deleted(admin_of(r)->storage, &r->arena, INT64_MAX, after, (int)max, &rows, &n,
+                         &e) < 0)
+        return reply_err(r, &e);
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(list, render(&rows[i]));
+    return reply_json(r, 200,
+                      json_pack("{s:o, s:I}", "value", list, "next",
+                                (json_int_t)(n > 0 ? rows[n - 1].id : after)));
+}
+
+/* --- restore ---------------------------------------------------------------------------------- */
+
+struct restoring {
+    struct request *r;
+    int64_t id;
+};
+
+static struct replied *show(struct request *r, int64_t id)
+{
+    struct err e;
+    struct share s;
+    int rc = st_share_by_id(admin_of(r)->storage, &r->arena, id, &s, &e);
+    if (rc == 0)
+        err_set(&e, ERR_RESOURCE_NOT_FOUND, NULL, "It is gone again.");
+    return rc <= 0 ? reply_err(r, &e) : reply_json(r, 200, render(&s));
+}
+
+static void on_restored(void *ctx, const struct err *why)
+{
+    const struct restoring *w = ctx;
+    request_finish(w->r, why ? reply_err(w->r, why) : show(w->r, w->id));
+}
+
+struct replied *deleted_shares_restore(struct request *r)
+{
+    struct err e;
+    struct restoring *w = arena_alloc(&r->arena, sizeof *w);
+    char *end;
+    const char *number = request_param(r, "number");
+    *w = (struct restoring){r, strtoll(number, &end, 10)};
+    if (*end || *number == '-' || end == number)
+        w->id = 0; /* which no share has */
+    if (shares_restore(admin_of(r)->shares, w->id, on_restored, w, &e) < 0)
+        return reply_err(r, &e);
+    LOG_INFO(r->config->log, "share.restoring", LF_INT("number", w->id),
+             LF_STR("by", r->who->name));
+    return reply_later(r);
+}
+
+/* --- a share that is to be there -------------------------------------------------------------- */
+
+static int read_name(const struct request *r, struct share_name *n, struct err *e)
+{
+    json_error_t why;
+    const char *kind;
+    if (json_unpack_ex(r->body, &why, JSON_STRICT, "{s:s, s:s, s:s}", "account", &n->account,
+                       "kind", &kind, "name", &n->share) < 0)
+        return err_set(e, ERR_INVALID_PROPERTY, NULL,
+                       "The body is not {\"account\", \"kind\", \"name\"}: %s.", why.text);
+    n->kind = (enum share_kind)enum_from_name(share_kind_names, kind);
+    if (!n->kind)
+        return err_set(e, ERR_INVALID_PROPERTY, "kind", "The kind must be files or blobs.");
+    if (!account_name_valid(n->account))
+        return err_set(e, ERR_INVALID_NAME, "account", "'%.100s' is not %s", n->account,
+                       account_name_rule);
+    if (!share_name_valid(n->share))
+        return err_set(e, ERR_INVALID_NAME, "name", "'%.100s' is not %s", n->share,
+                       share_name_rule);
+    return 0;
+}
+
+struct replied *shares_name(struct request *r)
+{
+    struct err e;
+    struct share_name n = {0};
+    struct shares *sh = admin_of(r)->shares;
+    if (read_name(r, &n, &e) < 0 || shares_check_named(sh, &n, &e) < 0 ||
+        shares_make_named(sh, &n, r->who->object_id, r->now_us, &e) < 0)
+        return reply_err(r, &e);
+    return reply_empty(r, 204);
+}
