@@ -48,6 +48,7 @@ void act_free(struct act *a)
     free(a->share);
     free(a->path);
     free(a->to);
+    free(a->from_share);
     free(a->bytes);
     free(a->r.range);
     free(a);

@@ -16,8 +16,10 @@ typedef enum file_fault (*act_fn)(struct act *a);
 struct act {
     struct job job; /* first */
     act_fn run;
-    char *share, *path, *to; /* `to` may be NULL */
-    char *bytes;             /* `n` of them */
+    char *share, *path, *to; /* `to`: another path, or NULL */
+    char *from_share;        /* that is in this folder; NULL: in the same */
+    uint64_t from;
+    char *bytes; /* `n` of them */
     size_t n;
     uint64_t offset, len;
     int64_t mtime_ns, atime_ns;

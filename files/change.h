@@ -77,6 +77,16 @@ struct files_write {
     const uint8_t *md5; /* expected, or NULL; FILE_MD5_WRONG: nothing was written. Copied. */
 };
 void files_write(struct files *f, const struct files_write *what, files_changed cb, void *ctx);
+struct files_copy_range {
+    struct file_place at;
+    uint64_t offset; /* all bytes must lie within the file */
+    struct file_place from;
+    struct file_range range; /* FILE_BEYOND_END: it has no such bytes. A few MiB at most */
+    bool keeps_mtime;
+};
+/* FILE_MISSING and the like are of either file. */
+void files_copy_range(struct files *f, const struct files_copy_range *what, files_changed cb,
+                      void *ctx);
 struct files_clear {
     struct file_place at;
     struct file_range range; /* within the file, else FILE_BEYOND_END */

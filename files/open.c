@@ -19,22 +19,6 @@ struct file {
     bool closed;         /* the descriptor is closed when that read is back */
 };
 
-/* Up to `max` bytes into `to`; *n says how many. Returns errno. */
-static int read_all(int fd, uint64_t offset, char *to, size_t max, size_t *n)
-{
-    *n = 0;
-    while (*n < max) {
-        ssize_t got = pread(fd, to + *n, max - *n, (off_t)(offset + *n));
-        if (got == 0)
-            break;
-        if (got > 0)
-            *n += (size_t)got;
-        else if (errno != EINTR)
-            return errno;
-    }
-    return 0;
-}
-
 /* --- opening ---------------------------------------------------------------------------------- */
 
 struct open_job {
@@ -58,7 +42,7 @@ static int read_start(struct open_job *o)
     if (max == 0)
         return 0;
     s->bytes = xrealloc(NULL, max);
-    return read_all(o->fd, s->range.offset, s->bytes, max, &s->n);
+    return place_read(o->fd, s->range.offset, s->bytes, max, &s->n);
 }
 
 static bool open_step(struct job *job)
@@ -179,7 +163,7 @@ static bool read_step(struct job *job)
 {
     struct read_job *r = (struct read_job *)(void *)job;
     r->bytes = xrealloc(NULL, r->max);
-    r->error = read_all(r->fd, r->offset, r->bytes, r->max, &r->n);
+    r->error = place_read(r->fd, r->offset, r->bytes, r->max, &r->n);
     return false;
 }
 

@@ -304,6 +304,21 @@ int place_rename_new(int from_dir, const char *from, int to_dir, const char *to)
 
 /* --- bytes and times -------------------------------------------------------------------------- */
 
+int place_read(int fd, uint64_t offset, char *to, size_t max, size_t *n)
+{
+    *n = 0;
+    while (*n < max) {
+        ssize_t got = pread(fd, to + *n, max - *n, (off_t)(offset + *n));
+        if (got == 0)
+            break;
+        if (got > 0)
+            *n += (size_t)got;
+        else if (errno != EINTR)
+            return errno;
+    }
+    return 0;
+}
+
 int place_write(int fd, const char *bytes, size_t n, uint64_t offset)
 {
     if (offset > (uint64_t)INT64_MAX - n)

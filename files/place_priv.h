@@ -51,6 +51,8 @@ int place_make_directories(const char *share, const char *path, mode_t mode, boo
  * it is looked first. -1: errno. */
 int place_rename_new(int from_dir, const char *from, int to_dir, const char *to);
 
+/* Up to `max` bytes into `to`; *n says how many: fewer at the file's end. Returns errno. */
+int place_read(int fd, uint64_t offset, char *to, size_t max, size_t *n);
 /* Writes all of it. Returns errno. */
 int place_write(int fd, const char *bytes, size_t n, uint64_t offset);
 /* For utimensat(); FILES_TIME_KEPT leaves the time alone. */

@@ -161,6 +161,46 @@ void files_write(struct files *f, const struct files_write *what, files_changed 
     act_begin(f, a);
 }
 
+/* --- bytes of another file -------------------------------------------------------------------- */
+
+/* Reads what is to be written into a->bytes. */
+static enum file_fault read_source(struct act *a)
+{
+    struct file_facts facts;
+    enum file_fault fault = place_open(a->from_share, a->to, O_RDONLY, &a->fd, &facts);
+    if (fault)
+        return fault;
+    if (a->from > facts.size || a->n > facts.size - a->from)
+        return FILE_BEYOND_END;
+    a->bytes = xrealloc(NULL, a->n ? a->n : 1);
+    size_t got = 0;
+    errno = place_read(a->fd, a->from, a->bytes, a->n, &got);
+    if (errno)
+        return fault_of(errno);
+    act_close(a);
+    return got == a->n ? FILE_FINE : FILE_BEYOND_END;
+}
+
+static enum file_fault run_copy_range(struct act *a)
+{
+    enum file_fault fault = read_source(a);
+    return fault ? fault : run_write(a);
+}
+
+void files_copy_range(struct files *f, const struct files_copy_range *what, files_changed cb,
+                      void *ctx)
+{
+    struct act *a = act_new(f, run_copy_range, &what->at, cb, ctx);
+    a->from_share = xstrdup(what->from.share);
+    a->to = xstrdup(what->from.path);
+    a->from = what->range.offset;
+    a->n = (size_t)what->range.len;
+    a->offset = what->offset;
+    a->keeps_mtime = what->keeps_mtime;
+    a->wants_md5 = true;
+    act_begin(f, a);
+}
+
 /* --- holes ------------------------------------------------------------------------------------ */
 
 /* Some of the range; a->offset and a->len say what is left. Holes that there are remain. */

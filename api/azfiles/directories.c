@@ -17,8 +17,9 @@ static struct replied *created(struct azfile_change *c, const struct err *why,
         return reply_err(r, &e);
     }
     struct storage *st = azstorage_of(r)->storage;
-    int rc = c->item.metadata ? st_item_put(st, &c->item, &e)
-                              : st_item_remove(st, c->item.share_id, c->item.path, &e);
+    int rc = c->item.metadata || c->item.properties
+                 ? st_item_put(st, &c->item, &e)
+                 : st_item_remove(st, c->item.share_id, c->item.path, &e);
     if (rc < 0)
         return reply_err(r, &e);
     azfile_state(r, &f->facts, &c->item);
@@ -36,15 +37,16 @@ struct replied *azdirectory_create(struct request *r)
 {
     struct azfile at;
     struct err e;
-    const char *metadata;
-    if (azfile_of(r, &at, &e) < 0 || metadata_read(r, &metadata, &e) < 0)
+    if (azfile_of(r, &at, &e) < 0)
         return reply_err(r, &e);
     struct azfile_change *c = azfile_change(r, &at);
     c->item = (struct share_item){.share_id = grant_of(r)->share.id,
                                   .path = at.path,
-                                  .metadata = metadata,
                                   .lease_state = LEASE_AVAILABLE,
                                   .created_us = r->now_us};
+    if (metadata_read(r, &c->item.metadata, &e) < 0 ||
+        smb_read(r, NULL, &c->item.properties, &c->mtime_ns, &e) < 0)
+        return reply_err(r, &e);
     const struct file_place place = {at.folder, at.path};
     files_make_directory(azstorage_of(r)->files, &place, 0777, on_created, c);
     return reply_later(r);

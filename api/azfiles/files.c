@@ -7,31 +7,11 @@
 #include <strings.h>
 
 #include "api/azfiles/handlers.h"
+#include "api/azstorage/leases.h"
 #include "api/azstorage/link.h"
 #include "storage/storage.h"
 
-#define SIZE_MAX_BYTES (INT64_C(4) << 40) /* what the service allows: 4 TiB */
-
 /* --- made ----------------------------------------------------------------------------------- */
-
-static int read_size(struct request *r, uint64_t *out, struct err *e)
-{
-    const char *text = request_header(r, "x-ms-content-length"), *name = "x-ms-content-length";
-    char *end;
-    if (!text)
-        return err_set(e, AZSTORAGE_HEADER_MISSING, name,
-                       "An HTTP header that's mandatory for this request is not specified: %s.",
-                       name);
-    errno = 0;
-    unsigned long long n = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || errno || n > (unsigned long long)SIZE_MAX_BYTES)
-        return err_set(e, AZSTORAGE_HEADER, name,
-                       "The value for one of the HTTP headers is not in the correct format: %s is "
-                       "'%.40s'; it must be a number of bytes, at most 4 TiB.",
-                       name, text);
-    *out = n;
-    return 0;
-}
 
 static int check_type(struct request *r, struct err *e)
 {
@@ -57,7 +37,8 @@ static struct replied *created(struct azfile_change *c, const struct err *why,
     }
     item_set_file(&c->item, &f->facts);
     struct storage *st = azstorage_of(r)->storage;
-    bool noted = c->item.metadata || c->item.properties || c->item.md5;
+    bool noted = c->item.metadata || c->item.properties || c->item.md5 ||
+                 c->item.lease_state != LEASE_AVAILABLE;
     int rc = noted ? st_item_put(st, &c->item, &e)
                    : st_item_remove(st, c->item.share_id, c->item.path, &e);
     if (rc < 0)
@@ -73,33 +54,74 @@ static void on_created(void *ctx, const struct err *why, const struct file_resul
     request_finish(c->r, created(c, why, f));
 }
 
+static void on_made(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct azfile_change *c = ctx;
+    const struct file_place place = {c->at.folder, c->at.path};
+    if (why || c->mtime_ns == FILES_TIME_KEPT)
+        on_created(c, why, f);
+    else
+        files_set_times(azstorage_of(c->r)->files, &place, c->mtime_ns, FILES_TIME_KEPT, on_created,
+                        c);
+}
+
+/* What is noted of the file that it will be; the lease of one that is there stays. */
+static int read_item(struct request *r, const char *path, struct azfile_change *c, struct err *e)
+{
+    struct share_item *i = &c->item;
+    if (item_load(r, path, i, e) < 0 || azfile_may(r, i, true, e) < 0)
+        return -1;
+    i->revision++;
+    i->created_us = r->now_us;
+    i->copy = NULL;
+    i->md5 = property_given(r, "x-ms-", "content-md5");
+    if (metadata_read(r, &i->metadata, e) < 0 || properties_read(r, "x-ms-", &i->properties, e) < 0)
+        return -1;
+    return smb_read(r, NULL, &i->properties, &c->mtime_ns, e);
+}
+
 struct replied *azfile_create(struct request *r)
 {
     struct azfile at;
     struct err e;
     struct files_make make = {.mode = 0666};
-    struct share_item item = {.lease_state = LEASE_AVAILABLE, .created_us = r->now_us};
-    if (azfile_of(r, &at, &e) < 0 || check_type(r, &e) < 0 || read_size(r, &make.size, &e) < 0 ||
-        metadata_read(r, &item.metadata, &e) < 0 ||
-        properties_read(r, "x-ms-", &item.properties, &e) < 0)
+    if (request_header(r, "x-ms-copy-source"))
+        return azfile_copy(r);
+    if (azfile_of(r, &at, &e) < 0)
         return reply_err(r, &e);
-    item.share_id = grant_of(r)->share.id;
-    item.path = at.path;
-    item.md5 = property_given(r, "x-ms-", "content-md5");
     struct azfile_change *c = azfile_change(r, &at);
-    c->item = item;
+    if (check_type(r, &e) < 0 || azfile_size(r, &make.size, &e) < 0 ||
+        read_item(r, at.path, c, &e) < 0)
+        return reply_err(r, &e);
     make.at = (struct file_place){at.folder, at.path};
-    files_make_file(azstorage_of(r)->files, &make, on_created, c);
+    files_make_file(azstorage_of(r)->files, &make, on_made, c);
     return reply_later(r);
 }
 
 /* --- sent, looked at ------------------------------------------------------------------------ */
 
+static void copy_reply(struct request *r, const char *copy)
+{
+    static const struct {
+        const char *name, *header;
+    } parts[] = {{"id", "x-ms-copy-id"},
+                 {"source", "x-ms-copy-source"},
+                 {"status", "x-ms-copy-status"},
+                 {"progress", "x-ms-copy-progress"},
+                 {"completed", "x-ms-copy-completion-time"}};
+    for (size_t i = 0; copy && i < sizeof parts / sizeof *parts; i++) {
+        const char *value = noted_text(&r->arena, copy, parts[i].name);
+        if (value)
+            reply_header_text(r, parts[i].header, value);
+    }
+}
+
 static int show(struct request *r, const struct file_facts *facts, const char **type, struct err *e)
 {
     struct azfile at;
     struct share_item item;
-    if (azfile_of(r, &at, e) < 0 || item_load(r, at.path, &item, e) < 0)
+    if (azfile_of(r, &at, e) < 0 || item_load(r, at.path, &item, e) < 0 ||
+        azfile_may(r, &item, false, e) < 0)
         return -1;
     azfile_state(r, facts, &item);
     properties_reply(r, &item, type);
@@ -108,8 +130,9 @@ static int show(struct request *r, const struct file_facts *facts, const char **
     metadata_reply(r, item.metadata);
     reply_header_text(r, "x-ms-type", "File");
     reply_header_text(r, "x-ms-server-encrypted", "true");
-    reply_header_text(r, "x-ms-lease-status", "unlocked");
-    reply_header_text(r, "x-ms-lease-state", "available");
+    const struct lease l = lease_of_item(&item);
+    lease_headers(r, &l);
+    copy_reply(r, item.copy);
     return 0;
 }
 

@@ -6,6 +6,7 @@
 #define API_AZFILES_HANDLERS_H
 
 #include "api/azstorage/items.h"
+#include "api/azstorage/leases.h"
 #include "files/change.h"
 
 /* What a request is about. */
@@ -16,13 +17,69 @@ struct azfile {
 /* Errors: there is no such share; the path is none. */
 int azfile_of(struct request *r, struct azfile *out, struct err *e) MUST_CHECK;
 
+struct azfile_change;
+/* What a handler goes on with when files/ has looked; c->item is what is noted, c->facts what was
+ * found. It finishes the request, or asks for more. */
+typedef void (*azfile_then)(struct azfile_change *c);
+
 /* A change that a handler has asked files/ for: kept with the request. */
 struct azfile_change {
     struct request *r;
     struct azfile at;
     struct share_item item; /* what is to be noted afterwards */
+    azfile_then then;
+    bool is_directory;       /* what is looked for */
+    int64_t mtime_ns;        /* to be set, or FILES_TIME_KEPT */
+    struct file_facts facts; /* of what was found */
 };
 struct azfile_change *azfile_change(struct request *r, const struct azfile *at);
+
+/* Answers with an error. */
+void azfile_fail(struct request *r, const struct err *e);
+/* False: the request was answered with why it went wrong. */
+bool azfile_went_well(struct azfile_change *c, const struct err *why, const struct file_result *f);
+/* Looks at the file or directory that the request is about, and goes on with `then`; 404 if it is
+ * not there, or is of the other type. */
+REPLIED azfile_look(struct request *r, bool is_directory, azfile_then then);
+extern const struct lease_errors azfile_leased;
+/* Whether the request may change (needs_id) or read what is leased. */
+int azfile_may(struct request *r, const struct share_item *i, bool needs_id,
+               struct err *e) MUST_CHECK;
+/* Writes what is noted, as one more revision. */
+int azfile_note(struct request *r, struct share_item *i, struct err *e) MUST_CHECK;
+/* The usual end of a change: its state, no body. */
+REPLIED azfile_changed(struct request *r, int status, const struct file_facts *f,
+                       const struct share_item *i);
+
+/* A text of a noted JSON object; NULL: it has none of this name. */
+const char *noted_text(struct arena *a, const char *doc, const char *name);
+
+/* x-ms-file-attributes and times of a request. *properties: of its headers, and then with these
+ * too. `old`: those of the item, for what is to be preserved, "" if it has none; NULL: it is new.
+ * *mtime_ns: to be set, or FILES_TIME_KEPT. */
+int smb_read(struct request *r, const char *old, const char **properties, int64_t *mtime_ns,
+             struct err *e) MUST_CHECK;
+/* x-ms-file-attributes, -creation-time and the others. */
+const char *smb_attributes(struct request *r, const struct file_facts *f,
+                           const struct share_item *i);
+const char *smb_created(struct request *r, const struct file_facts *f, const struct share_item *i);
+
+/* 404 unless the share is there, and errors of its lease: needs_id: what the request wants may only
+ * be done by whoever holds it. */
+int azshare_find(struct request *r, bool needs_id, struct err *e) MUST_CHECK;
+/* x-ms-share-quota; `fallback` without it. */
+int azshare_quota(struct request *r, int fallback, int *out, struct err *e) MUST_CHECK;
+/* x-ms-content-length. */
+int azfile_size(struct request *r, uint64_t *out, struct err *e) MUST_CHECK;
+
+/* The file that a URL names, which is of an account of ours and which the request may read: the
+ * source of a copy. */
+struct source {
+    struct share share;
+    const char *folder, *path;
+    struct share_item item; /* what is noted of it */
+};
+int source_of(struct request *r, const char *header, struct source *out, struct err *e) MUST_CHECK;
 
 /* The service's error for what went wrong with a file. */
 int azfile_fault(const struct err *why, enum file_fault fault, struct err *e);
@@ -30,6 +87,35 @@ int azfile_fault(const struct err *why, enum file_fault fault, struct err *e);
 /* ETag, Last-Modified and what is particular to files: attributes, times, ids. */
 void azfile_state(struct request *r, const struct file_facts *f, const struct share_item *i);
 
+struct replied *azservice_get(struct request *r);
+struct replied *azservice_set(struct request *r);
+struct replied *azshares_list(struct request *r);
+struct replied *azshare_set_properties(struct request *r);
+struct replied *azshare_set_metadata(struct request *r);
+struct replied *azshare_get_acl(struct request *r);
+struct replied *azshare_set_acl(struct request *r);
+struct replied *azshare_stats(struct request *r);
+struct replied *azshare_lease(struct request *r);
+struct replied *azshare_snapshot(struct request *r);
+struct replied *azshare_put_permission(struct request *r);
+struct replied *azshare_get_permission(struct request *r);
+struct replied *azdirectory_delete(struct request *r);
+struct replied *azdirectory_list(struct request *r);
+struct replied *azdirectory_set_metadata(struct request *r);
+struct replied *azdirectory_get_metadata(struct request *r);
+struct replied *azdirectory_set_properties(struct request *r);
+struct replied *azdirectory_rename(struct request *r);
+struct replied *azfile_delete(struct request *r);
+struct replied *azfile_set_metadata(struct request *r);
+struct replied *azfile_get_metadata(struct request *r);
+struct replied *azfile_set_properties(struct request *r);
+struct replied *azfile_lease(struct request *r);
+struct replied *azfile_rename(struct request *r);
+struct replied *azfile_copy(struct request *r);
+struct replied *azfile_copy_abort(struct request *r);
+struct replied *azfile_handles(struct request *r);
+struct replied *azfile_close_handles(struct request *r);
+struct replied *azranges_list(struct request *r);
 struct replied *azshare_create(struct request *r);
 struct replied *azshare_get(struct request *r);
 struct replied *azshare_delete(struct request *r);

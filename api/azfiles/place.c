@@ -69,6 +69,8 @@ int azfile_of(struct request *r, struct azfile *out, struct err *e)
     const struct grant *g = grant_of(r);
     if (plane_share(r, e) < 0)
         return -1;
+    if (request_query(r, "sharesnapshot"))
+        return err_set(e, AZSTORAGE_SNAPSHOTS, NULL, "Share snapshots are not supported.");
     const struct mount_volume v = {
         .kind = MOUNT_AZURE_FILE_SHARE, .account = g->account.name, .share = g->share.name};
     out->folder = fleet_share_path(azstorage_of(r)->storage_dir, &r->arena, &v);
@@ -129,9 +131,8 @@ void azfile_state(struct request *r, const struct file_facts *f, const struct sh
     reply_state(r, item_etag(f, i), f->mtime_us);
     if (grant_of(r)->version < ATTRIBUTES_SINCE)
         return;
-    reply_header_text(r, "x-ms-file-attributes", f->is_directory ? "Directory" : "Archive");
-    item_time(f->btime_ns ? f->btime_ns : f->ctime_ns, when);
-    reply_header(r, "x-ms-file-creation-time", "%s", when);
+    reply_header_text(r, "x-ms-file-attributes", smb_attributes(r, f, i));
+    reply_header_text(r, "x-ms-file-creation-time", smb_created(r, f, i));
     item_time(f->mtime_ns, when);
     reply_header(r, "x-ms-file-last-write-time", "%s", when);
     item_time(f->ctime_ns, when);

@@ -11,36 +11,37 @@
 
 #include "api/azfiles/handlers.h"
 #include "api/azstorage/link.h"
+#include "api/azstorage/xml_write.h"
 #include "storage/storage.h"
 
-#define MD5_TEXT 25 /* base64 of 16 bytes, and NUL */
+#define RANGE_MAX (4 * 1024 * 1024)
+#define MD5_TEXT  25 /* base64 of 16 bytes, and NUL */
 
-static int bad_range(const char *text, struct err *e)
+static int bad_range(const char *name, const char *text, struct err *e)
 {
-    return err_set(e, AZSTORAGE_HEADER, "x-ms-range",
+    return err_set(e, AZSTORAGE_HEADER, name,
                    "The value for one of the HTTP headers is not in the correct format: the range "
                    "is '%.60s'; it must be bytes=FIRST-LAST.",
                    text ? text : "");
 }
 
 /* "bytes=0-511": both ends must be given. */
-static int read_range(struct request *r, struct file_range *out, struct err *e)
+static int read_range(const char *name, const char *text, struct file_range *out, struct err *e)
 {
-    const char *text = range_header(r);
     char *end;
     if (!text)
-        return err_set(e, AZSTORAGE_HEADER_MISSING, "x-ms-range",
-                       "An HTTP header that's mandatory for this request is not specified: "
-                       "x-ms-range or Range.");
+        return err_set(e, AZSTORAGE_HEADER_MISSING, name,
+                       "An HTTP header that's mandatory for this request is not specified: %s.",
+                       name);
     if (strncasecmp(text, "bytes=", 6) != 0 || text[6] < '0' || text[6] > '9')
-        return bad_range(text, e);
+        return bad_range(name, text, e);
     errno = 0;
     uint64_t first = strtoull(text + 6, &end, 10);
     if (*end != '-' || end[1] < '0' || end[1] > '9')
-        return bad_range(text, e);
+        return bad_range(name, text, e);
     uint64_t last = strtoull(end + 1, &end, 10);
     if (*end || errno || last < first || last >= INT64_MAX)
-        return bad_range(text, e);
+        return bad_range(name, text, e);
     *out = (struct file_range){.offset = first, .len = last - first + 1};
     return 0;
 }
@@ -62,6 +63,17 @@ static int read_md5(struct request *r, uint8_t out[FILES_MD5], struct err *e)
                    text);
 }
 
+/* An MD5 that was given is a property of the file: clients give it before they write the bytes. Of
+ * writes side by side the last one counts. */
+static int keep_md5(struct request *r, struct share_item *i, const struct file_facts *f,
+                    struct err *e)
+{
+    if (!i->md5 || f->mtime_ns < i->mtime_ns)
+        return 0;
+    item_set_file(i, f);
+    return st_item_put(azstorage_of(r)->storage, i, e);
+}
+
 static struct replied *written(struct azfile_change *c, const struct err *why,
                                const struct file_result *f)
 {
@@ -73,7 +85,7 @@ static struct replied *written(struct azfile_change *c, const struct err *why,
         azfile_fault(why, f->fault, &e);
         return reply_err(r, &e);
     }
-    if (item_load(r, c->at.path, &item, &e) < 0)
+    if (item_load(r, c->at.path, &item, &e) < 0 || keep_md5(r, &item, &f->facts, &e) < 0)
         return reply_err(r, &e);
     reply_state(r, item_etag(&f->facts, &item), f->facts.mtime_us);
     if (request_has_body(r)) {
@@ -90,10 +102,17 @@ static void on_written(void *ctx, const struct err *why, const struct file_resul
     request_finish(c->r, written(c, why, f));
 }
 
+static bool keeps_time(struct request *r)
+{
+    const char *when = request_header(r, "x-ms-file-last-write-time");
+    return when && strcasecmp(when, "preserve") == 0;
+}
+
 static struct replied *clear(struct request *r, const struct azfile *at,
                              const struct file_range *range)
 {
-    const struct files_clear what = {.at = {at->folder, at->path}, .range = *range};
+    const struct files_clear what = {
+        .at = {at->folder, at->path}, .range = *range, .keeps_mtime = keeps_time(r)};
     files_clear(azstorage_of(r)->files, &what, on_written, azfile_change(r, at));
     return reply_later(r);
 }
@@ -114,6 +133,7 @@ static struct replied *update(struct request *r, const struct azfile *at,
     struct files_write what = {.at = {at->folder, at->path},
                                .offset = range->offset,
                                .n = r->raw.len,
+                               .keeps_mtime = keeps_time(r),
                                .wants_md5 = true,
                                .md5 = given ? md5 : NULL};
     what.bytes = strbuf_take(&r->raw);
@@ -121,19 +141,107 @@ static struct replied *update(struct request *r, const struct azfile *at,
     return reply_later(r);
 }
 
+/* From another file of ours, as the kernel can. */
+static struct replied *copy(struct request *r, const struct azfile *at,
+                            const struct file_range *range)
+{
+    struct err e;
+    struct source from;
+    struct file_range part = {0};
+    if (source_of(r, "x-ms-copy-source", &from, &e) < 0 ||
+        read_range("x-ms-source-range", request_header(r, "x-ms-source-range"), &part, &e) < 0)
+        return reply_err(r, &e);
+    if (part.len != range->len || part.len > RANGE_MAX) {
+        err_set(&e, AZSTORAGE_HEADER, "x-ms-source-range",
+                "x-ms-source-range has %" PRIu64 " bytes, the range %" PRIu64
+                "; both must be the same, and at most 4 MiB.",
+                part.len, range->len);
+        return reply_err(r, &e);
+    }
+    const struct files_copy_range what = {.at = {at->folder, at->path},
+                                          .offset = range->offset,
+                                          .from = {from.folder, from.path},
+                                          .range = part,
+                                          .keeps_mtime = keeps_time(r)};
+    files_copy_range(azstorage_of(r)->files, &what, on_written, azfile_change(r, at));
+    return reply_later(r);
+}
+
 struct replied *azrange_put(struct request *r)
 {
     struct azfile at;
     struct err e;
+    struct share_item item;
     struct file_range range = {0};
     const char *how = request_header(r, "x-ms-write");
-    if (azfile_of(r, &at, &e) < 0 || read_range(r, &range, &e) < 0)
+    if (azfile_of(r, &at, &e) < 0 || read_range("x-ms-range", range_header(r), &range, &e) < 0 ||
+        item_load(r, at.path, &item, &e) < 0 || azfile_may(r, &item, true, &e) < 0)
         return reply_err(r, &e);
     if (how && strcasecmp(how, "update") == 0)
-        return update(r, &at, &range);
+        return request_header(r, "x-ms-copy-source") ? copy(r, &at, &range)
+                                                     : update(r, &at, &range);
     if (how && strcasecmp(how, "clear") == 0)
         return clear(r, &at, &range);
     err_set(&e, how ? AZSTORAGE_HEADER : AZSTORAGE_HEADER_MISSING, "x-ms-write",
             "The header x-ms-write is '%.40s'; it must be 'update' or 'clear'.", how ? how : "");
     return reply_err(r, &e);
+}
+
+/* --- which hold data ------------------------------------------------------------------------ */
+
+/* What of the ranges lies in [first, first + len), in whole pieces of 512 bytes. */
+static void add_ranges(struct strbuf *b, const struct file_result *f, const struct file_range *in)
+{
+    for (size_t i = 0; i < f->ranges; i++) {
+        uint64_t first = f->range[i].offset, end = first + f->range[i].len;
+        first = first < in->offset ? in->offset : first;
+        end = end > in->offset + in->len ? in->offset + in->len : end;
+        if (first < end)
+            strbuf_printf(b, "<Range><Start>%" PRIu64 "</Start><End>%" PRIu64 "</End></Range>",
+                          first, end - 1);
+    }
+}
+
+static struct replied *show_ranges(struct azfile_change *c, const struct err *why,
+                                   const struct file_result *f)
+{
+    struct request *r = c->r;
+    struct err e;
+    struct file_range in = {0, f->facts.size};
+    struct strbuf b = STRBUF_INIT;
+    if (why) {
+        azfile_fault(why, f->fault, &e);
+        return reply_err(r, &e);
+    }
+    if (item_load(r, c->at.path, &c->item, &e) < 0 || azfile_may(r, &c->item, false, &e) < 0 ||
+        (range_header(r) && read_range("x-ms-range", range_header(r), &in, &e) < 0))
+        return reply_err(r, &e);
+    xml_begin_document(&b);
+    xml_open(&b, "Ranges");
+    add_ranges(&b, f, &in);
+    xml_close(&b, "Ranges");
+    reply_state(r, item_etag(&f->facts, &c->item), f->facts.mtime_us);
+    reply_header(r, "x-ms-content-length", "%" PRIu64, f->facts.size);
+    return reply_text(r, 200, "application/xml", strbuf_take(&b));
+}
+
+static void on_data(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct azfile_change *c = ctx;
+    request_finish(c->r, show_ranges(c, why, f));
+}
+
+struct replied *azranges_list(struct request *r)
+{
+    struct azfile at;
+    struct err e;
+    if (azfile_of(r, &at, &e) < 0)
+        return reply_err(r, &e);
+    if (request_query(r, "prevsharesnapshot")) {
+        err_set(&e, AZSTORAGE_SNAPSHOTS, NULL, "Share snapshots are not supported.");
+        return reply_err(r, &e);
+    }
+    const struct file_place place = {at.folder, at.path};
+    files_data(azstorage_of(r)->files, &place, on_data, azfile_change(r, &at));
+    return reply_later(r);
 }

@@ -7,12 +7,13 @@
 #include <string.h>
 
 #include "api/azfiles/handlers.h"
+#include "api/azstorage/leases.h"
 #include "shares/shares.h"
 #include "storage/storage.h"
 
 #define QUOTA_DEFAULT 5120 /* GiB, as the service's */
 
-static int read_quota(struct request *r, int fallback, int *out, struct err *e)
+int azshare_quota(struct request *r, int fallback, int *out, struct err *e)
 {
     const char *text = request_header(r, "x-ms-share-quota");
     char *end;
@@ -70,7 +71,7 @@ struct replied *azshare_create(struct request *r)
                       .name = request_param(r, "share"),
                       .kind = SHARE_FILES,
                       .access_tier = request_header(r, "x-ms-access-tier")};
-    if (plane_check_name(s.name, &e) < 0 || read_quota(r, QUOTA_DEFAULT, &s.quota, &e) < 0 ||
+    if (plane_check_name(s.name, &e) < 0 || azshare_quota(r, QUOTA_DEFAULT, &s.quota, &e) < 0 ||
         metadata_read(r, &s.metadata, &e) < 0)
         return reply_err(r, &e);
     if (shares_make(azstorage_of(r)->shares, &s, r->now_us, on_made, r, &e) < 0)
@@ -78,19 +79,33 @@ struct replied *azshare_create(struct request *r)
     return reply_later(r);
 }
 
+static const struct lease_errors leased = {"share", AZSTORAGE_LEASE_SHARE,
+                                           AZSTORAGE_LEASE_NOT_SHARE};
+
+int azshare_find(struct request *r, bool needs_id, struct err *e)
+{
+    const struct share *s = &grant_of(r)->share;
+    if (plane_share(r, e) < 0)
+        return -1;
+    if (request_query(r, "sharesnapshot"))
+        return err_set(e, AZSTORAGE_SNAPSHOTS, NULL, "Share snapshots are not supported.");
+    const struct lease l = lease_of_share(s);
+    return lease_check(r, &l, needs_id, &leased, e);
+}
+
 struct replied *azshare_get(struct request *r)
 {
     struct err e;
     const struct share *s = &grant_of(r)->share;
-    if (plane_share(r, &e) < 0)
+    if (azshare_find(r, false, &e) < 0)
         return reply_err(r, &e);
     reply_state(r, (uint64_t)s->etag, s->updated_us);
     metadata_reply(r, s->metadata);
     reply_header(r, "x-ms-share-quota", "%d", s->quota > 0 ? s->quota : QUOTA_DEFAULT);
     reply_header_text(r, "x-ms-access-tier",
                       s->access_tier ? s->access_tier : "TransactionOptimized");
-    reply_header_text(r, "x-ms-lease-status", "unlocked");
-    reply_header_text(r, "x-ms-lease-state", "available");
+    const struct lease l = lease_of_share(s);
+    lease_headers(r, &l);
     reply_header_text(r, "x-ms-has-immutability-policy", "false");
     reply_header_text(r, "x-ms-has-legal-hold", "false");
     return reply_empty(r, 200);
@@ -105,8 +120,8 @@ static void on_deleted(void *ctx, const struct err *why)
 struct replied *azshare_delete(struct request *r)
 {
     struct err e;
-    if (plane_share(r, &e) < 0 || shares_delete(azstorage_of(r)->shares, &grant_of(r)->share,
-                                                r->now_us, on_deleted, r, &e) < 0)
+    if (azshare_find(r, true, &e) < 0 || shares_delete(azstorage_of(r)->shares, &grant_of(r)->share,
+                                                       r->now_us, on_deleted, r, &e) < 0)
         return reply_err(r, &e);
     return reply_later(r);
 }

@@ -91,30 +91,36 @@ static bool is_its_id(const struct lease *l, const char *id)
     return l->id && id && strcasecmp(l->id, id) == 0;
 }
 
-int lease_check(struct request *r, const struct lease *l, bool needs,
-                const struct lease_errors *errors, struct err *e)
+int lease_check_by(struct request *r, const char *header, const struct lease *l, bool needs,
+                   const struct lease_errors *errors, struct err *e)
 {
-    const char *id = request_header(r, ID);
+    const char *id = request_header(r, header);
     if (!is_held(lease_state_at(l, r->now_us))) {
         if (!id)
             return 0;
         if (is_its_id(l, id))
-            return err_set(e, AZSTORAGE_LEASE_LOST, ID,
+            return err_set(e, AZSTORAGE_LEASE_LOST, header,
                            "A lease ID was specified, but the lease for the %s has expired.",
                            errors->what);
-        return err_set(e, errors->not_present, ID, "There is currently no lease on the %s.",
+        return err_set(e, errors->not_present, header, "There is currently no lease on the %s.",
                        errors->what);
     }
     if (!id && needs)
-        return err_set(e, AZSTORAGE_LEASE_MISSING, ID,
+        return err_set(e, AZSTORAGE_LEASE_MISSING, header,
                        "There is currently a lease on the %s and no lease ID was specified in the "
                        "request.",
                        errors->what);
     if (id && !is_its_id(l, id))
-        return err_set(e, errors->mismatch, ID,
+        return err_set(e, errors->mismatch, header,
                        "The lease ID specified did not match the lease ID for the %s.",
                        errors->what);
     return 0;
+}
+
+int lease_check(struct request *r, const struct lease *l, bool needs,
+                const struct lease_errors *errors, struct err *e)
+{
+    return lease_check_by(r, ID, l, needs, errors, e);
 }
 
 /* --- actions -------------------------------------------------------------------------------- */

@@ -38,6 +38,10 @@ struct lease_errors {
 int lease_check(struct request *r, const struct lease *l, bool needs,
                 const struct lease_errors *errors, struct err *e) MUST_CHECK;
 
+/* The same by another header than x-ms-lease-id. */
+int lease_check_by(struct request *r, const char *header, const struct lease *l, bool needs,
+                   const struct lease_errors *errors, struct err *e) MUST_CHECK;
+
 /* x-ms-lease-action: changes *l, and adds the headers of the reply. The status of the reply, or
  * -1. `infinite_only`: as files' leases are. */
 int lease_act(struct request *r, struct lease *l, bool infinite_only, struct err *e) MUST_CHECK;

@@ -74,14 +74,21 @@ static void attribute(struct strbuf *b, const char *name, const char *value)
 void listing_begin(struct strbuf *b, struct request *r, const char *name, const char *value,
                    const struct listing_query *q)
 {
+    const struct named_value one = {name, value};
+    listing_begin_with(b, r, &one, name ? 1 : 0, q);
+}
+
+void listing_begin_with(struct strbuf *b, struct request *r, const struct named_value *attributes,
+                        size_t n, const struct listing_query *q)
+{
     const char *base = request_base(r);
     if (r->door->service) /* the account is in the path */
         base = arena_concat(&r->arena, base, "/", r->label);
     xml_begin_document(b);
     strbuf_puts(b, "<EnumerationResults");
     attribute(b, "ServiceEndpoint", arena_concat(&r->arena, base, "/"));
-    if (name)
-        attribute(b, name, value);
+    for (size_t i = 0; i < n; i++)
+        attribute(b, attributes[i].name, attributes[i].value);
     strbuf_puts(b, ">");
     if (*q->prefix)
         xml_element(b, "Prefix", q->prefix);

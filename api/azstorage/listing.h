@@ -27,6 +27,9 @@ bool listing_includes(struct request *r, const char *word);
 /* The root element up to the items. `name` NULL: it has no attribute but the service's endpoint. */
 void listing_begin(struct strbuf *b, struct request *r, const char *name, const char *value,
                    const struct listing_query *q);
+/* The same with any number of attributes. */
+void listing_begin_with(struct strbuf *b, struct request *r, const struct named_value *attributes,
+                        size_t n, const struct listing_query *q);
 /* `last`: the name of the last item, if there are more; else NULL. */
 void listing_end(struct strbuf *b, const struct listing_query *q, const char *last);
 void listing_metadata(struct strbuf *b, const char *metadata);

@@ -325,6 +325,33 @@ static void test_times_are_set_and_kept(void **state)
     assert_int_equal(c.r.facts.mtime_ns, 1500000000000000000);
 }
 
+static void test_a_range_of_another_share(void **state)
+{
+    struct fx *f = *state;
+    struct changed c = {0};
+    struct files_copy_range what = {
+        .at = {f->share, "ten"}, .offset = 1, .from = {f->other, "other"}, .range = {2, 3}};
+    put(f->other, "other", "abcdef", 6);
+    files_copy_range(f->files, &what, on_changed, &c);
+    come_back_all(f);
+    assert_int_equal(c.r.fault, FILE_FINE);
+    assert_content(f, "ten", "0cde456789", 10);
+    what.range.len = 5;
+    files_copy_range(f->files, &what, on_changed, &c);
+    come_back_all(f);
+    assert_int_equal(c.r.fault, FILE_BEYOND_END);
+    what.range = (struct file_range){0, 6};
+    what.offset = 5;
+    files_copy_range(f->files, &what, on_changed, &c);
+    come_back_all(f);
+    assert_int_equal(c.r.fault, FILE_BEYOND_END);
+    what.from.path = "none";
+    files_copy_range(f->files, &what, on_changed, &c);
+    come_back_all(f);
+    assert_int_equal(c.r.fault, FILE_MISSING);
+    assert_content(f, "ten", "0cde456789", 10);
+}
+
 static void test_ranges_are_cleared_and_found(void **state)
 {
     struct fx *f = *state;
@@ -446,6 +473,7 @@ int main(void)
         T(test_appends_go_to_the_end_or_nowhere),
         T(test_a_wrong_md5_writes_nothing),
         T(test_times_are_set_and_kept),
+        T(test_a_range_of_another_share),
         T(test_ranges_are_cleared_and_found),
         T(test_a_full_disk_is_told_and_leaves_no_new_file),
         T(test_a_share_that_hangs_refuses_changes),

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The source of a copy or a rename: a URL of a file or blob of an account of this daemon. A request
+ * that was signed with the account's key, or came with a token, may read what is in the same
+ * account; for all else the URL has a signature of its own.
+ */
+#include <assert.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/azfiles/handlers.h"
+#include "api/azstorage/devstore.h"
+#include "api/http/url.h"
+#include "model/spec.h"
+#include "shares/shares.h"
+#include "storage/storage.h"
+
+#define PARAMETERS_MAX 64
+
+/* A URL taken apart. */
+struct url {
+    const char *authority; /* in lower case */
+    const char *path;      /* decoded, behind the account; "/share/dir/file" */
+    const char *account;
+    enum share_kind kind;
+    struct named_value query[PARAMETERS_MAX]; /* decoded */
+    size_t n_query;
+    bool https;
+};
+
+static int bad_url(const char *header, const char *text, struct err *e)
+{
+    return err_set(e, AZSTORAGE_HEADER, header,
+                   "The value for one of the HTTP headers is not in the correct format: %s is "
+                   "'%.200s'; it must be the URL of a file or blob.",
+                   header, text);
+}
+
+static int split_query(struct request *r, struct url *u, const char *text)
+{
+    while (text && *text) {
+        size_t n = strcspn(text, "&"), name = strcspn(text, "=&");
+        const char *value = name < n ? text + name + 1 : text + n;
+        const char *k = url_decode(&r->arena, text, name);
+        const char *v = url_decode(&r->arena, value, n - (size_t)(value - text));
+        if (!k || !v || u->n_query == PARAMETERS_MAX)
+            return -1;
+        u->query[u->n_query++] = (struct named_value){k, v};
+        text += n + (text[n] == '&');
+    }
+    return 0;
+}
+
+/* ACCOUNT.file.core.HOST, or an address with the account first in the path: then a service has a
+ * port of its own, and another one than the request's is that of blobs. */
+static bool find_account(struct request *r, struct url *u)
+{
+    static const struct {
+        const char *label;
+        enum share_kind kind;
+    } services[] = {{".file.", SHARE_FILES}, {".blob.", SHARE_BLOBS}};
+    for (size_t i = 0; i < sizeof services / sizeof *services; i++) {
+        size_t n = strcspn(u->authority, ".");
+        if (strncmp(u->authority + n, services[i].label, 6) != 0)
+            continue;
+        u->account = arena_strndup(&r->arena, u->authority, n);
+        u->kind = services[i].kind;
+        return true;
+    }
+    size_t n = strcspn(u->path + 1, "/");
+    u->account = arena_lower(&r->arena, arena_strndup(&r->arena, u->path + 1, n));
+    u->kind = strcasecmp(u->authority, r->host) == 0 ? SHARE_FILES : SHARE_BLOBS;
+    u->path += 1 + n;
+    return *u->path == '/';
+}
+
+static int split(struct request *r, const char *header, struct url *u, struct err *e)
+{
+    const char *text = request_header(r, header);
+    if (!text)
+        return err_set(e, AZSTORAGE_HEADER_MISSING, header,
+                       "An HTTP header that's mandatory for this request is not specified: %s.",
+                       header);
+    u->https = strncasecmp(text, "https://", 8) == 0;
+    if (!u->https && strncasecmp(text, "http://", 7) != 0)
+        return bad_url(header, text, e);
+    const char *host = text + (u->https ? 8 : 7), *path = strchr(host, '/');
+    if (!path)
+        return bad_url(header, text, e);
+    size_t n = strcspn(path, "?#");
+    u->authority = arena_lower(&r->arena, arena_strndup(&r->arena, host, (size_t)(path - host)));
+    u->path = url_decode(&r->arena, path, n);
+    if (!u->path || split_query(r, u, path[n] == '?' ? path + n + 1 : NULL) < 0 ||
+        !find_account(r, u))
+        return bad_url(header, text, e);
+    return 0;
+}
+
+static int cannot(struct err *e, const char *why)
+{
+    return err_set(e, AZSTORAGE_COPY_SOURCE, NULL, "Could not verify the copy source: %s.", why);
+}
+
+/* --- who may read it ------------------------------------------------------------------------ */
+
+static bool is_signed(struct request *r, const struct sas *s, const struct url *u,
+                      const struct storage_account *account, struct err *e)
+{
+    struct account_keys keys;
+    struct strbuf text = STRBUF_INIT;
+    bool same = false;
+    if (st_account_keys(azstorage_of(r)->storage, account->id, &keys, e) < 0)
+        return false;
+    if (r->door->service && strcmp(account->name, DEVSTORE_ACCOUNT) == 0)
+        devstore_key(keys.key[1]);
+    sas_text(s, u->kind == SHARE_FILES ? SAS_FILE : SAS_BLOB, account->name,
+             sas_path(s, u->path, &r->arena), &r->arena, &text);
+    for (int i = 0; i < 2 && !same; i++) {
+        char made[SIGNATURE_SIZE];
+        signature_make(keys.key[i], ACCOUNT_KEY_BYTES, text.s, text.len, made);
+        same = signature_equals(s->field[SAS_SIGNATURE], made);
+    }
+    st_account_forget_keys(&keys);
+    strbuf_free(&text);
+    return same;
+}
+
+static int may_read(struct request *r, const struct url *u, const struct storage_account *account,
+                    struct err *e)
+{
+    const struct grant *g = grant_of(r);
+    struct sas s;
+    int found = sas_read(u->query, u->n_query, &s, e);
+    if (found < 0)
+        return -1;
+    if (found == 0)
+        return account->id == g->account.id && g->how != GRANT_SAS
+                   ? 0
+                   : cannot(e, "its URL has no signature, and the request may not read it");
+    if (s.kind == SAS_DELEGATED || s.field[SAS_POLICY])
+        return cannot(e, "signatures of this kind are not served for sources");
+    const struct sas_use use = {.now_us = r->now_us,
+                                .peer = request_peer(r),
+                                .https = u->https,
+                                .service = u->kind == SHARE_FILES ? 'f' : 'b',
+                                .resource_type = 'o',
+                                .permissions = "r"};
+    if (!is_signed(r, &s, u, account, e))
+        return cannot(e, "the signature of its URL is wrong");
+    return sas_check(&s, &use, e);
+}
+
+/* --- where it is ---------------------------------------------------------------------------- */
+
+int source_of(struct request *r, const char *header, struct source *out, struct err *e)
+{
+    struct url u = {0};
+    struct storage_account account;
+    struct share_item item;
+    struct storage *st = azstorage_of(r)->storage;
+    if (split(r, header, &u, e) < 0)
+        return -1;
+    int rc = st_account_by_name(st, &r->arena, u.account, &account, e);
+    if (rc <= 0)
+        return rc < 0 ? -1 : cannot(e, "there is no such account here");
+    if (may_read(r, &u, &account, e) < 0)
+        return -1;
+    assert(u.path);
+    const char *name = u.path + 1, *slash = strchr(name, '/');
+    const char *share = slash ? arena_strndup(&r->arena, name, (size_t)(slash - name)) : name;
+    rc = st_share_by_name(st, &r->arena, account.id, u.kind, share, &out->share, e);
+    if (rc < 0)
+        return -1;
+    if (rc == 0 || out->share.state != SHARE_THERE || !slash || !slash[1])
+        return cannot(e, "The specified resource does not exist");
+    out->path = slash + 1;
+    out->folder = share_folder(&r->arena, azstorage_of(r)->storage_dir, account.name, u.kind,
+                               out->share.name);
+    rc = st_item_get(st, &r->arena, out->share.id, out->path, &item, e);
+    if (rc < 0)
+        return -1;
+    out->item = rc > 0 ? item : (struct share_item){.lease_state = LEASE_AVAILABLE};
+    return rc > 0 && item.aside ? cannot(e, "the blob's name is none that a file can have") : 0;
+}
