@@ -117,6 +117,19 @@ static const struct command commands[] = {
          "HOST is a machine as the list shows it, or several: gpu[01-16].rack1. Exit code 0 if "
          "all\n"
          "went well and, of a check, all machines can be used; else 1.\n"},
+    {.name = "user",
+     .arguments = "[list|add|remove|reset] [NAME]",
+     .options = OPT_STATE_DIR | OPT_JSON | OPT_ROLE,
+     .max_args = ANY_NUMBER,
+     .run = cmd_user,
+     .help = "list, add and remove the people who may log in",
+     .details =
+         "[list]       Who may log in, with roles; the daemon's own principal first.\n"
+         "add NAME     Adds a user with a role, and prints the password, which is not shown "
+         "again.\n"
+         "remove NAME  Removes a user with its roles; its logins end at once. What it made stays.\n"
+         "reset NAME   Gives a user a new password and prints it.\n\n"
+         "NAME is user@domain; without a domain the user is in the domain batchaid.\n"},
     {.name = "backup",
      .arguments = "FILE",
      .options = OPT_STATE_DIR,
@@ -181,6 +194,10 @@ static const struct cli_option {
     {"json", "", OPT_JSON, AT(json), NULL, NULL, "print JSON"},
     {"dry-run", "", OPT_DRY_RUN, AT(dry_run), NULL, NULL, "list only, take nothing away"},
     {"reason", "TEXT", OPT_REASON, AT(reason), NULL, NULL, "why the machine is drained"},
+    {"role", "ROLE", OPT_ROLE, AT(role), NULL, NULL,
+     "the user's role, or none (default: Batch AI Job Submitter)"},
+    {"scope", "SCOPE", OPT_ROLE, AT(scope), NULL, NULL,
+     "where: a resource group or a path (default: the whole subscription)"},
     {"comment", "TEXT", OPT_COMMENT, AT(comment), NULL, NULL,
      "what the key is called (default: batchaid@HOSTNAME)"},
     {"container", "", OPT_CONTAINER, AT(container), NULL, NULL,

@@ -30,14 +30,15 @@ enum {
     OPT_JSON = 32,
     OPT_COMMENT = 64,
     OPT_REASON = 128,
-    OPT_DRY_RUN = 256
+    OPT_DRY_RUN = 256,
+    OPT_ROLE = 512 /* and --scope */
 };
 
 struct options {
     const char *config, *state_dir, *log_format, *log_level; /* NULL: not given */
     const char *listen[CLI_LISTEN_MAX];
     size_t n_listen;
-    const char *comment, *reason;
+    const char *comment, *reason, *role, *scope;
     bool container, json, dry_run;
     /* For `nodes` when names were given without a command: the list of commands. NULL otherwise. */
     const char *commands;
@@ -57,6 +58,7 @@ int cmd_az(const struct options *o);
 int cmd_share_path(const struct options *o);
 int cmd_storage(const struct options *o);
 int cmd_nodes(const struct options *o);
+int cmd_user(const struct options *o);
 int cmd_check_config(const struct options *o);
 int cmd_keygen(const struct options *o);
 int cmd_backup(const struct options *o);

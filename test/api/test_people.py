@@ -3,6 +3,7 @@
 
 import base64
 import hashlib
+import json
 import sqlite3
 from urllib.parse import parse_qs, urlsplit
 
@@ -416,3 +417,48 @@ def test_data_is_open_to_tokens_by_role():
             # The resource manager's token is none for data.
             reply = d.blob.call("GET", "/ccc/b", signed=False, Authorization="Bearer " + one.token())
             assert reply.status == 401 and "resource_id=https://storage.azure.com" in reply.headers["WWW-Authenticate"]
+
+
+# --- the command line -----------------------------------------------------------------------------
+
+
+def test_the_command_line_adds_lists_resets_and_removes(daemon):
+    daemon.expect_log("login.failed")
+    said = daemon.tool("user", "add", "cli", "--role", READER, "--scope", "some-group").stdout.splitlines()
+    assert said[0].startswith("cli@batchaid is added") and len(said) == 2
+    form = {"grant_type": "password", "username": "cli@batchaid", "client_secret": None}
+    assert daemon.token_reply(**form, password=said[1]).status == 200
+    lines = daemon.tool("user").stdout.splitlines()
+    assert lines == daemon.tool("user", "list").stdout.splitlines()
+    row = next(line for line in lines if line.startswith("cli@batchaid "))
+    assert f"Reader at /subscriptions/{daemon.subscription}/resourceGroups/some-group" in row
+    # The columns stand below their heads.
+    assert row.index("user") == lines[0].index("KIND") and row.index("Reader") == lines[0].index("ROLES")
+    reset = json.loads(daemon.tool("user", "reset", "cli", "--json").stdout)
+    assert daemon.token_reply(**form, password=said[1]).status == 400
+    assert daemon.token_reply(**form, password=reset["password"]).status == 200
+    assert all("password" not in u for u in json.loads(daemon.tool("user", "list", "--json").stdout)["value"])
+    assert daemon.tool("user", "remove", "cli@batchaid").stdout == "cli@batchaid is removed\n"
+    assert daemon.token_reply(**form, password=reset["password"]).status == 400
+
+
+@pytest.mark.parametrize(
+    "arguments, code, words",
+    [
+        (["king"], 2, "there is no command 'user king'"),
+        (["add"], 2, "it takes one name"),
+        (["add", "a", "b"], 2, "it takes one name"),
+        (["list", "a"], 2, "it takes no name"),
+        (["list", "--role", "Reader"], 2, "it does not take --role"),
+        (["remove", "a", "--json"], 2, "it does not take --json"),
+        (["add", "a b"], 1, "is no user's name"),
+        (["add", "a", "--role", "King"], 1, "There is no role 'King'"),
+        (["add", "a", "--scope", "/x"], 1, "is not in the subscription"),
+        (["add", b"\xff"], 1, "not UTF-8"),
+        (["remove", "nobody"], 1, "There is no user 'nobody@batchaid'"),
+        (["reset", "nobody"], 1, "There is no user 'nobody@batchaid'"),
+    ],
+)
+def test_wrong_command_lines(daemon, arguments, code, words):
+    said = daemon.tool("user", *arguments, check=False)
+    assert said.returncode == code and words in said.stderr, said
