@@ -238,21 +238,17 @@ static void upper_case_free(char **copy)
     free(copy);
 }
 
-/* By a role: the first principal is Owner of everything. */
-static bool reads_secrets(void *ctx, const char *object_id, const struct vault *v)
-{
-    const struct daemon *d = ctx;
-    (void)v;
-    return strcasecmp(object_id, d->c->credentials->client_id) == 0;
-}
-
 static int open_scheduler(struct daemon *d, struct err *e)
 {
     const struct serve_config *c = d->c;
     const struct config *cf = c->config;
     d->vm_sizes = upper_case(&cf->vm_sizes);
     d->front = batchai_front(d->storage, c->log, cf->strict);
-    d->front.roles = (struct batchai_roles){reads_secrets, d};
+    d->access = (struct access){.storage = d->storage,
+                                .subscription_id = c->config->subscription_id,
+                                .first_id = c->credentials->client_id,
+                                .lane = d->logins};
+    d->front.roles = (struct batchai_roles){keyvault_role_reads, &d->access};
     d->local = node_provider_local(d->tools, c->log, c->agent_path);
     d->machines = node_provider_ssh(d->tools, c->log);
     const struct sched_config sc = {.loop = d->tools,
@@ -391,10 +387,6 @@ static int open_api(struct daemon *d, struct err *e)
     const struct config *cf = c->config;
     if (listens_make(cf, &d->listens, e) < 0 || open_devstore(d, e) < 0)
         return -1;
-    d->access = (struct access){.storage = d->storage,
-                                .subscription_id = c->config->subscription_id,
-                                .first_id = c->credentials->client_id,
-                                .lane = d->logins};
     d->deps = api_deps(d);
     size_t n_names;
     const char *const *names = certs_names(c->certs, &n_names);

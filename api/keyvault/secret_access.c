@@ -6,6 +6,7 @@
 #include <assert.h>
 
 #include "api/access/access.h"
+#include "api/arm/lookup.h"
 #include "api/keyvault/secret_errors.h"
 #include "api/keyvault/secrets.h"
 #include "api/keyvault/vaults.h"
@@ -26,19 +27,36 @@ static const char *const actions[] = {
     [MAY_RECOVER] = "recover/action", [MAY_PURGE] = "purge/action",
 };
 
-static int role_allows(struct request *r, const struct vault *v, enum secret_permission what,
-                       bool *may, struct err *e)
+/* Whether somebody has a role at the vault, or above it, that allows this. */
+static int role_allows(const struct access *x, struct arena *a, const struct principal *who,
+                       const struct vault *v, enum secret_permission what, bool *may, struct err *e)
 {
     struct grants held;
-    *may = r->who->first;
+    const struct scope scope = {.subscription = v->subscription, .group = v->group};
+    const char *id = resource_id(a, "Microsoft.KeyVault", &scope, "vaults", v->name);
+    const char *action = arena_concat(a, "Microsoft.KeyVault/vaults/secrets/", actions[what]);
+    *may = who->first;
     if (*may)
         return 0;
-    const char *action =
-        arena_concat(&r->arena, "Microsoft.KeyVault/vaults/secrets/", actions[what]);
-    if (access_load(arm_of(r)->access, &r->arena, r->who, &held, e) < 0)
+    if (access_load(x, a, who, &held, e) < 0)
         return -1;
-    *may = access_to_data(&held, action, vault_id(r, v));
+    *may = access_to_data(&held, action, id);
     return 0;
+}
+
+bool keyvault_role_reads(void *ctx, const char *object_id, const struct vault *v)
+{
+    const struct access *x = ctx;
+    struct principal who;
+    struct arena a;
+    struct err e;
+    bool may = false;
+    arena_init(&a);
+    int rc = access_find(ctx, object_id, &who, &e);
+    if (rc > 0)
+        rc = role_allows(x, &a, &who, v, MAY_GET, &may, &e);
+    arena_free(&a);
+    return rc >= 0 && may;
 }
 
 static int check_access(struct request *r, const struct vault *v, const json_t *properties,
@@ -47,7 +65,7 @@ static int check_access(struct request *r, const struct vault *v, const json_t *
     const struct principal *who = r->who;
     bool by_role = vault_uses_roles(properties);
     bool may = !by_role && vault_policy_allows(properties, who->object_id, permissions[what]);
-    if (by_role && role_allows(r, v, what, &may, e) < 0)
+    if (by_role && role_allows(arm_of(r)->access, &r->arena, who, v, what, &may, e) < 0)
         return -1;
     if (may)
         return 0;

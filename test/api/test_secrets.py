@@ -6,6 +6,7 @@ import re
 import time
 
 import pytest
+from support.people import Person
 from support.vaults import ALL, DATA, Safe, Vaults, policy
 from support.world import fresh
 
@@ -86,6 +87,42 @@ def test_a_policy_for_an_application_on_behalf_of_somebody_is_not_ones_own(daemo
 def test_with_roles_policies_do_not_count(daemon, vaults):
     safe = Safe(daemon, vaults.vault(policy(YOU, **ALL), enableRbacAuthorization=True))
     assert safe.set("a", "x")["value"] == "x"  # the first principal is Owner of everything
+
+
+def token_of(person, safe):
+    reply = person.login(scope=f"https://vault.{safe.site}/.default")
+    assert reply.status == 200, reply
+    return reply.json["access_token"]
+
+
+@pytest.mark.parametrize(
+    "role, reads, writes",
+    [("Key Vault Secrets User", 200, 403), ("Key Vault Secrets Officer", 200, 200), ("Owner", 403, 403)],
+)
+def test_with_roles_those_who_have_one_may(daemon, vaults, role, reads, writes):
+    name = vaults.vault(policy(YOU, **ALL), enableRbacAuthorization=True)
+    other = vaults.vault(enableRbacAuthorization=True)
+    Safe(daemon, name).set("a", "x")
+    person = Person(daemon, role, scope=vaults.get(name)["id"])
+    safe, closed = Safe(daemon, name), Safe(daemon, other)
+    safe._token = closed._token = token_of(person, safe)
+    safe.get("a", expect=reads)
+    reply = safe.call("PUT", "/secrets/b", {"value": "y"}, expect=writes)
+    if writes == 403:
+        assert codes(reply) == ("Forbidden", "ForbiddenByRbac")
+    closed.call("GET", "/secrets", expect=403)
+    person.remove()
+
+
+def test_a_policy_lets_a_person_in(daemon, vaults):
+    person = Person(daemon, "none")
+    name = vaults.vault(policy(person.id, secrets=["set"]))
+    safe = Safe(daemon, name)
+    safe._token = token_of(person, safe)
+    safe.set("a", "x")
+    assert codes(safe.get("a", expect=403)) == ("Forbidden", "AccessDenied")
+    person.remove()
+    safe.call("PUT", "/secrets/a", {"value": "x"}, expect=401, judged=False)
 
 
 def test_a_vault_that_is_not_there(daemon, vaults):

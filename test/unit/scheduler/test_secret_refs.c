@@ -114,11 +114,36 @@ static void test_a_refusal_says_where(void **state)
     world_free(w);
 }
 
+static bool has_role(void *ctx, const char *object_id, const struct vault *v)
+{
+    return strcmp(v->name, "Safe") == 0 && strcmp(object_id, ctx) == 0;
+}
+
+static void test_where_roles_count_they_are_asked_for(void **state)
+{
+    (void)state;
+    struct world *w = world_new(1);
+    struct referring r;
+    struct failure why;
+    const struct secret_reader reader = reader_of(w, add_cluster_of(w, "c", 0));
+    add_vault(w, "{\"properties\": {\"enableRbacAuthorization\": true, \"accessPolicies\": "
+                 "[{\"objectId\": \"" BATCH_AI "\", \"permissions\": {\"secrets\": [\"get\"]}}]}}");
+    fill(&r);
+    assert_false(secret_refs_of_job(&reader, &r.job, &why)); /* a policy does not count */
+    char who[] = BATCH_AI;
+    w->front.roles = (struct batchai_roles){has_role, who};
+    assert_true(secret_refs_of_job(&reader, &r.job, &why));
+    who[0] = '0';
+    assert_false(secret_refs_of_job(&reader, &r.job, &why));
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_reference_gets_its_value),
         cmocka_unit_test(test_a_refusal_says_where),
+        cmocka_unit_test(test_where_roles_count_they_are_asked_for),
     };
     return cmocka_run_group_tests_name("secret references", tests, NULL, NULL);
 }
