@@ -78,6 +78,14 @@ def python_with(version):
     return home / "bin" / "python"
 
 
+def az_of_pypi(version):
+    """The az of an environment that has azure-cli of this version; it takes a minute to install."""
+    pip = ["bin/pip", "install", "-q", "--disable-pip-version-check", "--retries", "1"]
+    venv = ["/usr/bin/python3", "-m", "venv", "--clear", "."]
+    home = install(f"azure-cli-{version}", venv, [*pip, f"azure-cli=={version}"])
+    return home / "bin" / "az"
+
+
 def environment(daemon, **more):
     """What a user has after `eval "$(batchaid env)"`."""
     base = {"PATH": f"{BUILD}:{os.environ['PATH']}", "BATCHAID_STATE_DIR": str(daemon.state_dir)}
