@@ -131,7 +131,7 @@ static int was_deleted(struct shares *sh, const struct found *f, struct err *e)
 
 static int give_row(struct shares *sh, const struct found *f, struct err *e)
 {
-    const struct share_name name = {f->account, f->share, f->kind, NULL};
+    const struct share_name name = {.account = f->account, .share = f->share, .kind = f->kind};
     int rc = shares_is_named(sh, &name, e);
     if (rc == 0)
         rc = was_deleted(sh, f, e);

@@ -112,12 +112,11 @@ static int check_key(const struct naming *m, struct err *e)
     struct account_keys keys;
     unsigned char given[ACCOUNT_KEY_BYTES];
     size_t n = 0;
-    if (!m->n->key)
-        return 0;
+    const char *key = m->n->key ? m->n->key : "";
     int rc = st_account_keys(m->sh->c.storage, m->acct.id, &keys, e);
     if (rc < 0)
         return -1;
-    int text = sodium_base642bin(given, sizeof given, m->n->key, strlen(m->n->key), NULL, &n, NULL,
+    int text = sodium_base642bin(given, sizeof given, key, strlen(key), NULL, &n, NULL,
                                  sodium_base64_VARIANT_ORIGINAL);
     bool right =
         rc > 0 && text == 0 && n == sizeof given &&
@@ -139,7 +138,9 @@ int shares_check_named(struct shares *sh, const struct share_name *n, struct err
         return -1;
     int rc = check_going(&m, e);
     if (rc == 0 && sh->c.strict)
-        rc = check_there(&m, e) < 0 ? -1 : check_key(&m, e);
+        rc = check_there(&m, e);
+    if (rc == 0 && m.has_account && (n->needs_key || (sh->c.strict && n->key)))
+        rc = check_key(&m, e);
     arena_free(&m.a);
     return rc;
 }

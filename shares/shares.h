@@ -93,6 +93,7 @@ struct share_name {
     const char *account, *share;
     enum share_kind kind;
     const char *key; /* the account's, as base64; NULL: none is given */
+    bool needs_key;  /* if the account is there, one of its keys must be given */
 };
 /* Whether it can be made, or is there. If nothing is made by being named, it must be there, and a
  * given key must be one of the account's. ERR_INVALID_PROPERTY says what to create. */

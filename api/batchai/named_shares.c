@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/batchai/named_shares.h"
 
+#include <string.h>
+
+#include "api/arm/lookup.h"
+#include "api/arm/may.h"
 #include "scheduler/scheduler.h"
 #include "shares/shares.h"
+#include "storage/storage.h"
 
 /* False: it names none of ours. */
 static bool name_of(const struct mount_volume *m, struct share_name *n)
@@ -21,13 +26,31 @@ static bool is_local(struct request *r, const struct cluster *c)
     return sched_is_local(arm_of(r)->sched, c->vm_size, c->vm_priority);
 }
 
+/* Whoever may list an account's keys, or has made it by naming it, need not show one. The first
+ * principal may list all. */
+static int need_key(struct request *r, struct share_name *n, struct err *e)
+{
+    struct storage_account s;
+    struct err refused;
+    int rc = st_account_by_name(arm_of(r)->storage, &r->arena, arena_lower(&r->arena, n->account),
+                                &s, e);
+    if (rc <= 0)
+        return rc;
+    bool own = s.implicit && s.created_by && strcmp(s.created_by, r->who->object_id) == 0;
+    const char *id =
+        resource_id(&r->arena, "Microsoft.Storage", &s.scope, "storageAccounts", s.name);
+    n->needs_key =
+        !own && arm_check(r, "Microsoft.Storage/storageAccounts/listKeys/action", id, &refused) < 0;
+    return 0;
+}
+
 int check_named_shares(struct request *r, const struct cluster *c, const struct mount_list *mounts,
                        struct err *e)
 {
     struct share_name n;
     for (size_t i = 0; i < mounts->n; i++)
         if (name_of(&mounts->items[i], &n) && is_local(r, c) &&
-            shares_check_named(batchai_of(r)->shares, &n, e) < 0)
+            (need_key(r, &n, e) < 0 || shares_check_named(batchai_of(r)->shares, &n, e) < 0))
             return -1;
     return 0;
 }

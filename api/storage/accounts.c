@@ -203,6 +203,14 @@ static int refuse_name(struct request *r, const struct storage_account *there, s
                    there->name);
 }
 
+/* One that was made by being named belongs to who named it, until somebody creates it. */
+static bool may_adopt(struct request *r, const struct storage_account *s)
+{
+    struct err e;
+    return (s->created_by && strcmp(s->created_by, r->who->object_id) == 0) ||
+           arm_check(r, "Microsoft.Storage/storageAccounts/write", account_id(r, s), &e) == 0;
+}
+
 /* Of one that is there: 0 if it is the one of the path, or may become it. */
 static int check_there(struct request *r, const struct resource_group *g,
                        const struct storage_account *s, const json_t *doc, struct err *e)
@@ -210,7 +218,7 @@ static int check_there(struct request *r, const struct resource_group *g,
     if (check_alive("storage account", s->name, s->prov_state, e) < 0)
         return -1;
     if (s->implicit)
-        return 0;
+        return may_adopt(r, s) ? 0 : refuse_name(r, s, e);
     return s->group_id == g->id ? check_location_of(r, s, doc, e) : refuse_name(r, s, e);
 }
 

@@ -8,6 +8,7 @@ import sqlite3
 import pytest
 import requests
 from support.accounts import Accounts, account_body, account_name
+from support.people import CONTRIBUTOR, Person
 from support.waiting import wait_for
 from support.world import Place, cluster_body, fresh, job_body, merge
 
@@ -163,3 +164,58 @@ def test_what_was_acknowledged_is_there_after_a_kill(own_daemon, round):
     assert made - gone - {n for n in names if int(n[-1]) % 2} <= listed
     assert not gone & listed
     assert folders == listed
+
+
+# --- with several people ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def two(daemon):
+    """Two people with a group each, who may do anything there and nothing elsewhere."""
+    made = []
+    for _ in range(2):
+        place = Place(daemon, fresh("lab"), "ws").make()
+        made.append((Person(daemon, CONTRIBUTOR, scope=place.group), place))
+    yield made
+    for person, place in made:
+        place.remove()
+        daemon.call("DELETE", f"/batchaid/users/{person.name}", expect=(204, 404))
+
+
+def mounts_as(person, place, volumes, expect):
+    body = cluster_body(0, nodeSetup={"mountVolumes": volumes})
+    return person.call("PUT", place.cluster_at(fresh("c")).path, body, expect=expect)
+
+
+def test_nobody_mounts_what_is_anothers(daemon, two):
+    (ada, adas), (bob, bobs) = two
+    account, named = account_name(), account_name()
+    mine = Accounts(daemon, adas.group)
+    mine.account(account)
+    mine.share(account, "data")
+    right = mine.keys(account)[1]
+    mounts_as(ada, adas, mounts([share_of(account, "data")]), 202)  # she may list the keys
+    reply = mounts_as(bob, bobs, mounts([share_of(account, "data")]), 400)
+    assert "accountKey is no key" in reply.json["error"]["message"]
+    mounts_as(bob, bobs, mounts(blobs=[box_of(account, "box")]), 400)
+    mounts_as(bob, bobs, mounts([share_of(account, "data", right)]), 202)
+
+    mounts_as(bob, bobs, mounts([share_of(named, "own")]), 202)
+    mounts_as(bob, bobs, mounts([share_of(named, "own")]), 202)  # he has named it first
+    mounts_as(ada, adas, mounts([share_of(named, "own")]), 400)
+    mounts_as(daemon, adas, mounts([share_of(named, "own")]), 202)  # the first principal may anything
+
+
+def test_nobody_takes_over_what_another_has_named(daemon, two):
+    (ada, adas), (bob, bobs) = two
+    named = account_name()
+    mounts_as(bob, bobs, mounts([share_of(named, "own")]), 202)
+
+    def create(person, place):
+        path = f"{Accounts(daemon, place.group).path}/{named}"
+        return person.call("PUT", path, account_body(), api_version="2022-09-01", validate=False)
+
+    reply = create(ada, adas)
+    assert (reply.status, reply.json["error"]["code"]) == (409, "StorageAccountAlreadyExists")
+    assert create(bob, bobs).status == 202
+    assert create(ada, adas).status == 409
