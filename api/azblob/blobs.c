@@ -29,9 +29,13 @@ void blob_headers(struct request *r, const struct file_facts *f, const struct sh
     lease_headers(r, &lease);
     if (blob_type_of(i) == BLOB_APPEND)
         reply_header(r, "x-ms-blob-committed-block-count", "%d", append_count(i));
+    if (tags_count(i) > 0)
+        reply_header(r, "x-ms-tag-count", "%d", tags_count(i));
     if (blob_type_of(i) == BLOB_BLOCK && strcmp(r->method, "HEAD") == 0) {
-        reply_header_text(r, "x-ms-access-tier", "Hot");
-        reply_header_text(r, "x-ms-access-tier-inferred", "true");
+        const char *tier = tier_of(&r->arena, i);
+        reply_header_text(r, "x-ms-access-tier", tier ? tier : "Hot");
+        if (!tier)
+            reply_header_text(r, "x-ms-access-tier-inferred", "true");
     }
 }
 
@@ -113,10 +117,13 @@ static void set_properties(struct blob_work *w, const struct file_facts *f)
 {
     struct err e;
     const char *md5 = property_given(w->r, "x-ms-blob-", "content-md5");
+    const char *tier = tier_of(&w->r->arena, &w->item);
     if (properties_read(w->r, "x-ms-blob-", &w->item.properties, &e) < 0) {
         refuse(w, &e);
         return;
     }
+    if (tier)
+        tier_set(&w->r->arena, &w->item, tier);
     w->item.md5 = md5;
     if (md5)
         item_set_file(&w->item, f);

@@ -494,8 +494,12 @@ struct replied *azblocks_commit(struct request *r)
                                   .revision = 1,
                                   .created_us = r->now_us,
                                   .md5 = property_given(r, "x-ms-blob-", "content-md5")};
+    const char *tier;
     if (metadata_read(r, &b->item.metadata, &e) < 0 ||
-        properties_read(r, "x-ms-blob-", &b->item.properties, &e) < 0)
+        properties_read(r, "x-ms-blob-", &b->item.properties, &e) < 0 ||
+        tags_read_header(r, &b->item.tags, &e) < 0 || tier_read(r, &tier, &e) < 0)
         return reply_err(r, &e);
+    if (tier)
+        tier_set(&r->arena, &b->item, tier);
     return with_blocks(r, true, commit, b);
 }

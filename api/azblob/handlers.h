@@ -87,6 +87,18 @@ struct replied *azblobs_list(struct request *r);
 struct replied *azblob_put(struct request *r);
 struct replied *azblob_get(struct request *r);
 struct replied *azblob_head(struct request *r);
+/* Tags, as JSON text. */
+int tags_read_header(struct request *r, const char **out, struct err *e) MUST_CHECK;
+int tags_count(const struct share_item *i);
+void tags_write(struct strbuf *b, const char *text);
+/* Access tiers are noted and shown. NULL: none. */
+const char *tier_of(struct arena *a, const struct share_item *i);
+void tier_set(struct arena *a, struct share_item *i, const char *tier);
+int tier_read(struct request *r, const char **out, struct err *e) MUST_CHECK;
+
+struct replied *azblob_set_tags(struct request *r);
+struct replied *azblob_get_tags(struct request *r);
+struct replied *azblob_set_tier(struct request *r);
 struct replied *azblob_append(struct request *r);
 struct replied *azblob_lease(struct request *r);
 struct replied *azcontainer_lease(struct request *r);

@@ -79,8 +79,10 @@ static void add_properties(struct listing *l, const struct share_item *i,
     xml_element(b, "Content-Disposition", has[PROPERTY_DISPOSITION]);
     xml_element(b, "BlobType", blob_type_name(blob_type_of(i)));
     if (blob_type_of(i) == BLOB_BLOCK) {
-        xml_element(b, "AccessTier", "Hot");
-        xml_element(b, "AccessTierInferred", "true");
+        const char *tier = i->properties ? tier_of(a, i) : NULL;
+        xml_element(b, "AccessTier", tier ? tier : "Hot");
+        if (!tier)
+            xml_element(b, "AccessTierInferred", "true");
     }
     const struct lease of = lease_of_item(i);
     const struct lease_shown lease = lease_shown(&of, l->r->now_us);
@@ -100,6 +102,8 @@ static void add_blob(struct listing *l, const char *name, const struct share_ite
     add_properties(l, i, f);
     if (l->metadata)
         listing_metadata(&l->text, i->metadata);
+    if (l->tags && i->tags)
+        tags_write(&l->text, i->tags);
     xml_close(&l->text, "Blob");
 }
 

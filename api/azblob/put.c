@@ -359,10 +359,14 @@ static int read_item(struct request *r, enum blob_type type, struct share_item *
                                .type = type,
                                .lease_state = LEASE_AVAILABLE,
                                .revision = 1};
-    return metadata_read(r, &out->metadata, e) < 0 ||
-                   properties_read(r, "x-ms-blob-", &out->properties, e) < 0
-               ? -1
-               : 0;
+    const char *tier;
+    if (metadata_read(r, &out->metadata, e) < 0 ||
+        properties_read(r, "x-ms-blob-", &out->properties, e) < 0 ||
+        tags_read_header(r, &out->tags, e) < 0 || tier_read(r, &tier, e) < 0)
+        return -1;
+    if (tier)
+        tier_set(&r->arena, out, tier);
+    return 0;
 }
 
 static int read_type(struct request *r, enum blob_type *out, struct err *e)

@@ -4,12 +4,30 @@
  */
 #include "api/azblob/azblob.h"
 #include "api/azblob/handlers.h"
+#include "api/azstorage/service_level.h"
 
-#define ANY       "/{container}?restype=container"
-#define BLOB      "/{container}/{path*}?restype="
-#define BLOCKLIST ROUTE_XML_OPTIONAL | ROUTE_BODY_KIB(8 * 1024)
+#define ANY          "/{container}?restype=container"
+#define BLOB         "/{container}/{path*}?restype="
+#define ANY_ACCOUNT  "/{container}?restype=account&comp=properties"
+#define BLOB_ACCOUNT "/{container}/{path*}?restype=account&comp=properties"
+#define BLOCKLIST    ROUTE_XML_OPTIONAL | ROUTE_BODY_KIB(8 * 1024)
 
 #define ROWS(X)                                                                                    \
+    X("GET", "/?restype=account&comp=properties", 0, plane_account, "Service_GetAccountInfo", 's', \
+      "rlwd", NULL)                                                                                \
+    X("HEAD", "/?restype=account&comp=properties", 0, plane_account, "Service_GetAccountInfo",     \
+      's', "rlwd", NULL)                                                                           \
+    X("GET", ANY_ACCOUNT, 0, plane_account, "Container_GetAccountInfo", 'c', "rlwd", "rlwd")       \
+    X("HEAD", ANY_ACCOUNT, 0, plane_account, "Container_GetAccountInfo", 'c', "rlwd", "rlwd")      \
+    X("GET", BLOB_ACCOUNT, 0, plane_account, "Blob_GetAccountInfo", 'o', "rlwd", "rlwd")           \
+    X("HEAD", BLOB_ACCOUNT, 0, plane_account, "Blob_GetAccountInfo", 'o', "rlwd", "rlwd")          \
+    X("GET", "/?restype=service&comp=properties", 0, plane_service, "Service_GetProperties", 's',  \
+      "r", NULL)                                                                                   \
+    X("POST", "/?restype=service&comp=userdelegationkey", ROUTE_XML, plane_delegate,               \
+      "Service_GetUserDelegationKey", 's', NULL, NULL)                                             \
+    X("PUT", BLOB "&comp=tags", ROUTE_XML, azblob_set_tags, "Blob_SetTags", 'o', "t", "t")         \
+    X("GET", BLOB "&comp=tags", 0, azblob_get_tags, "Blob_GetTags", 'o', "t", "t")                 \
+    X("PUT", BLOB "&comp=tier", 0, azblob_set_tier, "Blob_SetTier", 'o', "w", "w")                 \
     X("GET", "/?comp=list", 0, azcontainers_list, "Service_ListContainers", 's', "l", NULL)        \
     X("GET", ANY "&comp=list", 0, azblobs_list, "Container_ListBlobs", 'c', "l", "l")              \
     X("PUT", ANY "&comp=", 0, azcontainer_create, "Container_Create", 'c', "cw", NULL)             \

@@ -12,7 +12,9 @@
 
 #include "api/azstorage/devstore.h"
 #include "api/azstorage/plane.h"
+#include "api/azstorage/service_level.h"
 #include "api/http/auth.h"
+#include "api/http/principal.h"
 #include "api/http/url.h"
 #include "storage/storage.h"
 
@@ -54,15 +56,18 @@ static int wrong_signature(struct request *r, const char *sent, const struct str
 
 /* --- signed with a key ---------------------------------------------------------------------- */
 
+static bool is_made_with(const unsigned char *key, size_t n, const struct strbuf *text,
+                         const char *sent)
+{
+    char made[SIGNATURE_SIZE];
+    signature_make(key, n, text->s, text->len, made);
+    return signature_equals(sent, made);
+}
+
 static bool made_with(const struct account_keys *keys, const struct strbuf *text, const char *sent)
 {
-    bool same = false;
-    for (int i = 0; i < 2 && !same; i++) {
-        char made[SIGNATURE_SIZE];
-        signature_make(keys->key[i], ACCOUNT_KEY_BYTES, text->s, text->len, made);
-        same = signature_equals(sent, made);
-    }
-    return same;
+    return is_made_with(keys->key[0], ACCOUNT_KEY_BYTES, text, sent) ||
+           is_made_with(keys->key[1], ACCOUNT_KEY_BYTES, text, sent);
 }
 
 static int check_date(struct request *r, struct err *e)
@@ -186,22 +191,53 @@ static int check_use(struct request *r, const struct sas *s, struct err *e)
                    g->plane->share);
 }
 
+/* Whoever was given the key must still be somebody, and the key's time must not be over. What they
+ * may not do by a role of theirs, they cannot let others do. */
+static int check_delegate(struct request *r, const struct sas *s, struct err *e)
+{
+    const struct directory *d = r->config->directory;
+    struct principal *who = arena_alloc(&r->arena, sizeof *who);
+    int64_t start = 0, end = 0;
+    const char *begins = s->field[SAS_KEY_START], *ends = s->field[SAS_KEY_EXPIRY];
+    if (!begins || !ends || sas_time(begins, &start) < 0 || sas_time(ends, &end) < 0 ||
+        start > r->now_us + SKEW_US || end <= r->now_us)
+        return refused(
+            r, "The time of the user delegation key (skt, ske) is over, or not yet there.", e);
+    int found =
+        d && s->field[SAS_KEY_OBJECT] ? d->find(d->ctx, s->field[SAS_KEY_OBJECT], who, e) : 0;
+    if (found < 0)
+        return -1;
+    if (found == 0)
+        return refused(r, "Nobody has the object id of the user delegation key (skoid).", e);
+    r->who = who;
+    return plane_check_role(r, e);
+}
+
+static bool is_delegated_to(struct request *r, const struct sas *s, const struct strbuf *text)
+{
+    unsigned char key[DELEGATION_KEY_BYTES];
+    delegation_key(r->config->token_key, s, key);
+    bool same = is_made_with(key, sizeof key, text, s->field[SAS_SIGNATURE]);
+    sodium_memzero(key, sizeof key);
+    return same;
+}
+
 static int with_sas(struct request *r, const struct account_keys *keys, struct err *e)
 {
     struct grant *g = grant_of(r);
     const struct sas *s = &g->sas;
     struct strbuf text = STRBUF_INIT;
     g->how = GRANT_SAS;
-    if (s->kind == SAS_DELEGATED)
-        return err_set(e, AZSTORAGE_AUTHENTICATION, NULL,
-                       "This signature is a user delegation's (skoid), which is not served yet.");
     sas_text(s, g->plane->service, g->account.name, sas_path(s, decoded_path(r), &r->arena),
              &r->arena, &text);
-    int rc = made_with(keys, &text, s->field[SAS_SIGNATURE])
-                 ? 0
-                 : wrong_signature(r, s->field[SAS_SIGNATURE], &text, e);
+    bool delegated = s->kind == SAS_DELEGATED;
+    bool same =
+        delegated ? is_delegated_to(r, s, &text) : made_with(keys, &text, s->field[SAS_SIGNATURE]);
+    int rc = same ? 0 : wrong_signature(r, s->field[SAS_SIGNATURE], &text, e);
     strbuf_free(&text);
-    return rc < 0 ? -1 : check_use(r, s, e);
+    if (rc < 0 || (delegated && check_delegate(r, s, e) < 0))
+        return -1;
+    return check_use(r, s, e);
 }
 
 /* --- all ways ------------------------------------------------------------------------------- */

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""Blobs that are made of blocks, and those that grow."""
+
+import base64
+from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import quote_plus
+
+import pytest
+from azure.core.exceptions import ResourceExistsError
+from azure.storage.blob import BlobServiceClient
+from support.blobs import call, client, container, daemon, put  # noqa: F401 fixtures
+from support.storage import KEY
+
+
+def block_id(n):
+    return base64.b64encode(f"{n:06}".encode()).decode()
+
+
+def block_list(*entries):
+    """Of ("Latest", 3) and the like."""
+    inner = "".join(f"<{kind}>{block_id(n)}</{kind}>" for kind, n in entries)
+    return f'<?xml version="1.0" encoding="utf-8"?><BlockList>{inner}</BlockList>'.encode()
+
+
+@pytest.fixture
+def stage(call):
+    def stage(name, n, body, **headers):
+        return call("PUT", f"/{name}?comp=block&blockid={quote_plus(block_id(n))}", body, **headers)
+
+    return stage
+
+
+def test_blocks_become_a_blob_when_they_are_committed(call, stage, container):
+    for n, body in ((2, b"second"), (1, b"first "), (3, b"unused")):
+        assert stage("b", n, body).status == 201
+    assert call("GET", "/b").code == "BlobNotFound" and list(container.list_blobs()) == []
+    made = call("PUT", "/b?comp=blocklist", block_list(("Latest", 1), ("Uncommitted", 2), ("Latest", 1)))
+    assert made.status == 201
+    assert call("GET", "/b").body == b"first secondfirst "
+    listed, waiting = container.get_blob_client("b").get_block_list("all")
+    assert [(x.id, x.size) for x in listed] == [("000001", 6), ("000002", 6), ("000001", 6)]
+    assert waiting == []
+
+
+def test_committed_blocks_are_used_again(call, stage):
+    for n in (1, 2, 3):
+        stage("b", n, str(n).encode() * 1000)
+    call("PUT", "/b?comp=blocklist", block_list(("Latest", 1), ("Latest", 2), ("Latest", 3)))
+    stage("b", 4, b"new")
+    stage("b", 2, b"two")
+    changed = call("PUT", "/b?comp=blocklist", block_list(("Committed", 3), ("Latest", 4), ("Committed", 2), ("Latest", 2)))
+    assert changed.status == 201
+    assert call("GET", "/b").body == b"3" * 1000 + b"new" + b"2" * 1000 + b"two"
+
+
+def test_a_list_with_an_unknown_block_changes_nothing(call, stage, put):
+    put("b", b"old")
+    stage("b", 1, b"x")
+    refused = call("PUT", "/b?comp=blocklist", block_list(("Latest", 1), ("Latest", 9)))
+    assert (refused.status, refused.code) == (400, "InvalidBlockList")
+    assert call("PUT", "/b?comp=blocklist", b"<BlockList><Latest>").code == "InvalidXmlDocument"
+    assert call("GET", "/b").body == b"old"
+    assert call("PUT", "/b?comp=block&blockid=%21", b"x").code == "InvalidBlockId"
+    assert call("PUT", "/b?comp=block", b"x").code == "MissingRequiredQueryParameter"
+    put("b", b"new")
+    assert call("PUT", "/b?comp=blocklist", block_list(("Latest", 1))).code == "InvalidBlockList"
+
+
+def test_a_large_upload_goes_in_blocks(client, container):
+    body = bytes(range(256)) * 100_000
+    small = BlobServiceClient(client.url, credential=KEY, max_single_put_size=1 << 20, max_block_size=4 << 20)
+    blob = small.get_blob_client(container.container_name, "dir/large.bin")
+    blob.upload_blob(body, max_concurrency=4, metadata={"a": "b"})
+    assert blob.download_blob(max_concurrency=4).readall() == body
+    assert blob.get_blob_properties().metadata == {"a": "b"}
+
+
+def test_blocks_that_wait_survive_kill_9(daemon, call, stage):
+    stage("b", 1, b"kept")
+    daemon.kill9()
+    daemon.start()
+    assert call("PUT", "/b?comp=blocklist", block_list(("Latest", 1))).status == 201
+    assert call("GET", "/b").body == b"kept"
+
+
+def test_bytes_are_appended(container, call, daemon):
+    blob = container.get_blob_client("log")
+    blob.create_append_blob(metadata={"a": "b"})
+    assert blob.append_block(b"one ")["blob_append_offset"] == "0"
+    second = blob.append_block(b"two ")
+    assert (second["blob_append_offset"], second["blob_committed_block_count"]) == ("4", 2)
+    assert call("PUT", "/log?comp=appendblock", b"x", x_ms_blob_condition_appendpos="4").code == (
+        "AppendPositionConditionNotMet"
+    )
+    assert call("PUT", "/log?comp=appendblock", b"x", x_ms_blob_condition_maxsize="8").code == "MaxBlobSizeConditionNotMet"
+    assert blob.download_blob().readall() == b"one two "
+    shown = blob.get_blob_properties()
+    assert (shown.blob_type, shown.append_blob_committed_block_count, shown.metadata) == ("AppendBlob", 2, {"a": "b"})
+    container.upload_blob("b", b"x")
+    assert call("PUT", "/b?comp=appendblock", b"x").code == "InvalidBlobType"
+    assert call("PUT", "/none?comp=appendblock", b"x").code == "BlobNotFound"
+
+
+def test_many_append_and_nothing_is_lost(container):
+    blob = container.get_blob_client("log")
+    blob.create_append_blob()
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda n: blob.append_block(b"%03d\n" % n), range(60)))
+    lines = blob.download_blob().readall().split()
+    assert sorted(lines) == [b"%03d" % n for n in range(60)]
+    assert blob.get_blob_properties().append_blob_committed_block_count == 60
+
+
+def test_of_many_who_make_a_blob_one_does(container):
+    blob = container.get_blob_client("one")
+
+    def make(n):
+        try:
+            blob.upload_blob(b"%d" % n)
+            return n
+        except ResourceExistsError:
+            return None
+
+    with ThreadPoolExecutor(8) as pool:
+        made = [n for n in pool.map(make, range(16)) if n is not None]
+    assert len(made) == 1 and blob.download_blob().readall() == b"%d" % made[0]

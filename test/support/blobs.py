@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+"""What tests of blobs begin with: a daemon, a client, a container of their own."""
+
+import hashlib
+
+import pytest
+from azure.core.exceptions import HttpResponseError
+from azure.storage.blob import BlobServiceClient
+
+from .storage import KEY, StorageDaemon
+
+
+@pytest.fixture(scope="module")
+def daemon():
+    with StorageDaemon() as d:
+        yield d
+
+
+@pytest.fixture
+def client(daemon):
+    return BlobServiceClient(daemon.blob.url, credential=KEY, max_single_put_size=8 << 20)
+
+
+@pytest.fixture
+def container(client, request):
+    name = "c" + hashlib.sha256(request.node.name.encode()).hexdigest()[:20]
+    c = client.create_container(name)
+    yield c
+    c.delete_container()
+
+
+@pytest.fixture
+def put(daemon, container):
+    """Puts a blob by its name as it stands in a URL."""
+
+    def put(name, body=b"bytes", **headers):
+        path = f"/{container.container_name}/{name}"
+        return daemon.blob.call("PUT", path, body, x_ms_blob_type="BlockBlob", **headers)
+
+    return put
+
+
+@pytest.fixture
+def call(daemon, container):
+    def call(method, name, body=b"", **headers):
+        return daemon.blob.call(method, f"/{container.container_name}{name}", body, **headers)
+
+    return call
+
+
+def refused(do, *arguments, **named):
+    """The code with which a call of the SDK is refused."""
+    with pytest.raises(HttpResponseError) as e:
+        do(*arguments, **named)
+    return e.value.error_code
