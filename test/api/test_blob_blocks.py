@@ -124,3 +124,12 @@ def test_of_many_who_make_a_blob_one_does(container):
     with ThreadPoolExecutor(8) as pool:
         made = [n for n in pool.map(make, range(16)) if n is not None]
     assert len(made) == 1 and blob.download_blob().readall() == b"%d" % made[0]
+
+
+def test_a_block_that_is_put_after_a_commit_stays(call, stage):
+    for _ in range(4):
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda n: stage("b", n, b"x"), range(100)))  # what is to be thrown away takes a while
+        assert call("PUT", "/b?comp=blocklist", block_list(("Latest", 1))).status == 201
+        assert stage("b", 2, b"y").status == 201
+        assert call("PUT", "/b?comp=blocklist", block_list(("Committed", 1), ("Uncommitted", 2))).status == 201
