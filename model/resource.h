@@ -299,6 +299,13 @@ struct secret {
     int64_t deleted_us, purge_us; /* 0 unless it is soft-deleted */
 };
 
+/* A secret that a run refers to, by its URL, and has got; st_run_secret_get() unseals it. */
+struct run_secret {
+    int64_t run_id;
+    int attempt;
+    const char *url;
+};
+
 /* One value of a secret, which st_secret_value() unseals. */
 struct secret_version {
     int64_t id, secret_id;

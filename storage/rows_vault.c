@@ -58,3 +58,13 @@ static const struct st_column secret_version_columns[] = {
 };
 #undef ROW
 ROW_OF(secret_version_row, struct secret_version, secret_version, "secret_version", "kv");
+
+#define ROW struct run_secret
+static const struct st_column run_secret_columns[] = {
+    INT64("run_id", run_id, id),
+    INT("attempt", attempt, count),
+    TEXT("url", url),
+    SECRET("value"),
+};
+#undef ROW
+ROW_OF(run_secret_row, struct run_secret, run_secret, "run_secret", "us");

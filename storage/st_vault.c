@@ -225,6 +225,29 @@ int st_secret_value(struct storage *st, struct arena *a, int64_t version_id, con
     return q_secret(&q, a, value, e);
 }
 
+/* --- what runs have got ---------------------------------------------------------------------- */
+
+int st_run_secret_put(struct storage *st, const struct run_secret *s, const char *value,
+                      struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_RUN_SECRET_PUT, e) < 0)
+        return -1;
+    q_row(&q, &run_secret_row, s, value);
+    return q_run(&q, e);
+}
+
+int st_run_secret_get(struct storage *st, struct arena *a, const struct run_secret *s,
+                      const char **value, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_RUN_SECRET_GET);
+    q_int(&q, s->run_id);
+    q_int(&q, s->attempt);
+    q_text(&q, s->url);
+    return q_secret(&q, a, value, e);
+}
+
 /* --- what nobody can recover any more -------------------------------------------------------- */
 
 static int purge_expired(struct storage *st, enum stmt_id which, int64_t now_us, int limit,

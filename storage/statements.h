@@ -435,6 +435,9 @@
     X(ST_ROLE_ASSIGNMENT_LIST, ASSIGNMENT_SELECT "WHERE ra.id > ?1 ORDER BY ra.id LIMIT ?2")       \
     X(ST_ROLE_ASSIGNMENT_REMOVE, "DELETE FROM role_assignment WHERE id = ?1")                      \
     X(ST_ROLE_ASSIGNMENT_REMOVE_OF, "DELETE FROM role_assignment WHERE principal = ?1")            \
+    X(ST_RUN_SECRET_PUT, "INSERT INTO {+run_secret} ON CONFLICT DO NOTHING")                       \
+    X(ST_RUN_SECRET_GET,                                                                           \
+      "SELECT value FROM run_secret WHERE run_id = ?1 AND attempt = ?2 AND url = ?3")              \
     X(ST_META_GET, "SELECT key_check, clean_close FROM meta WHERE id = 1")                         \
     X(ST_META_SET_KEY_CHECK, "UPDATE meta SET key_check = ?1 WHERE id = 1")                        \
     X(ST_META_SET_CLEAN, "UPDATE meta SET clean_close = ?1 WHERE id = 1")

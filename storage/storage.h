@@ -534,6 +534,12 @@ int st_secret_version_update(struct storage *, const struct secret_version *x, s
 /* A getter. */
 int st_secret_value(struct storage *, struct arena *, int64_t version_id, const char **value,
                     struct err *);
+/* What an attempt of a run has got of secrets that it refers to. It is forgotten when the run waits
+ * again or is over. A value that was put before stays. The second is a getter. */
+int st_run_secret_put(struct storage *, const struct run_secret *s, const char *value,
+                      struct err *);
+int st_run_secret_get(struct storage *, struct arena *, const struct run_secret *s,
+                      const char **value, struct err *);
 /* A text as somebody else may keep it: sealed with the storage's key, in the letters of URLs; the
  * caller frees it. st_unwrap() opens what st_wrap() has made, with the same key;
  * ERR_INVALID_CONTENT.

@@ -3,14 +3,47 @@
 
 #include <string.h>
 
+#include "storage/storage.h"
+
+static bool keeps(const struct secret_reader *r)
+{
+    return r->run && !r->only_look;
+}
+
+static struct run_secret kept(const struct secret_reader *r, const char *url)
+{
+    return (struct run_secret){.run_id = r->run->id, .attempt = r->run->attempt, .url = url};
+}
+
+/* What this attempt of the run has got already, or else what the front has. */
+static int find_value(const struct secret_reader *r, const char *url, struct secret_answer *out,
+                      struct err *e)
+{
+    *out = (struct secret_answer){0};
+    if (keeps(r)) {
+        const struct run_secret had = kept(r, url);
+        int rc = st_run_secret_get(r->st, r->a, &had, &out->value, e);
+        if (rc != 0)
+            return rc < 0 ? -1 : 0;
+    }
+    const struct secret_wish wish = {.url = url, .pool_id = r->pool_id, .run = r->run};
+    if (r->front->ops->read_secret(r->front, r->st, r->a, &wish, out, e) < 0)
+        return -1;
+    if (!out->value || !keeps(r))
+        return 0;
+    const struct run_secret got = kept(r, url);
+    struct err lost; /* a full disk ends no run: then the vault is asked again after a restart */
+    (void)st_run_secret_put(r->st, &got, out->value, &lost);
+    return 0;
+}
+
 /* `what` refers to the secret at `url`. */
 static bool read_value(const struct secret_reader *r, const char *what, const char *url,
                        const char **value, struct failure *why)
 {
-    const struct secret_wish wish = {.url = url, .pool_id = r->pool_id, .run = r->run};
     struct secret_answer got;
     struct err e = {0};
-    if (r->front->ops->read_secret(r->front, r->st, r->a, &wish, &got, &e) < 0)
+    if (find_value(r, url, &got, &e) < 0)
         got = (struct secret_answer){.cause = arena_strdup(r->a, e.msg)};
     if (got.value && r->only_look)
         explicit_bzero((char *)(uintptr_t)got.value, strlen(got.value));

@@ -2,11 +2,12 @@
 """Secrets that jobs and clusters refer to by their URLs in a Key Vault."""
 
 import os
+import sqlite3
 
 import pytest
 from support.vaults import ALL, Safe, Vaults, policy
 from support.waiting import wait_for
-from support.world import MOUNT, fresh
+from support.world import MOUNT, Place, fresh, wait_flag
 
 BATCH_AI = "9fcb3732-5f52-4135-8c08-9d4bbaf203ea"  # Azure Batch AI, to whom the walkthroughs open vaults
 YOU = "11111111-0000-0000-0000-000000000002"
@@ -152,6 +153,32 @@ def test_who_may_read(own_place, vaults, daemon):
     by_role = vaults.vault(enableRbacAuthorization=True)
     Safe(daemon, by_role).set("a", "x")
     own_place.job(cluster, secrets=secrets(T=reference(by_role, "a"))).succeed()
+
+
+def test_a_job_that_runs_goes_on_without_its_secret(own_daemon):
+    """What it got is kept, sealed, for as long as it runs."""
+    d = own_daemon()
+    v = Vaults(d).make()
+    safe = Safe(d, v.vault(policy(me(d), **ALL)))
+    safe.set("token", "kept-for-the-run")
+    place = Place(d).make()
+    flag, path = place.flag("go")
+    cluster = place.cluster()
+    job = place.job(cluster, f"{wait_flag(path)}; echo $T", secrets=secrets(T=reference(safe.name, "token")))
+    job.wait("running")
+    safe.delete("token")
+    d.kill9()
+    d.start()
+    assert job.properties["executionState"] == "running"
+    flag.touch()
+    job.succeed()
+    assert job.read("stdout.txt") == "kept-for-the-run\n"
+    refused(place.job(cluster, secrets=secrets(T=reference(safe.name, "token"))), "soft-deleted")
+    assert d.stop() == 0
+    with sqlite3.connect(d.state_dir / "batchaid.db") as db:
+        assert db.execute("SELECT count(*) FROM run_secret").fetchone() == (0,)
+    for file in d.state_dir.glob("batchaid.db*"):
+        assert b"kept-for-the-run" not in file.read_bytes()
 
 
 # --- clusters ---------------------------------------------------------------------------------------

@@ -39,6 +39,7 @@ TABLES = (
     "resource_group",
     "role_assignment",
     "run",
+    "run_secret",
     "secret",
     "secret_version",
     "share",
@@ -67,6 +68,7 @@ INSERT INTO vault SELECT 2, NULL, subscription, 'gone', 'kv2', 'eastus', NULL, '
     1 << 52 FROM resource_group LIMIT 1;
 INSERT INTO secret VALUES (1, 1, 's', 0, 0);
 INSERT INTO secret_version VALUES (1, 1, '00112233445566778899aabbccddeeff', x'00', 1, 1, 1, NULL, NULL, 1, 1);
+INSERT INTO run_secret SELECT min(id), 1, 'https://kv1.vault.azure.net/secrets/s', x'00' FROM run;
 """
 # A user with a password and a role.
 PEOPLE = """

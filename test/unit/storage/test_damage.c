@@ -85,16 +85,32 @@ static void test_a_number_that_cannot_be_is_refused_with_its_place(void **state)
 
 static void test_every_number_that_is_read_has_its_bounds(void **state)
 {
-    static const struct st_row *const rows[] = {
-        &group_row,       &workspace_row,  &experiment_row,
-        &file_server_row, &pool_row,       &cluster_row,
-        &run_row,         &job_row,        &node_row,
-        &allocation_row,  &node_use_row,   &kept_dir_row,
-        &doomed_job_row,  &job_shown_row,  &machine_row_row,
-        &operation_row,   &event_row,      &epoch_row,
-        &vault_row,       &secret_row,     &secret_version_row,
-        &identity_row,    &credential_row, &role_assignment_row,
-        &id_row};
+    static const struct st_row *const rows[] = {&group_row,
+                                                &workspace_row,
+                                                &experiment_row,
+                                                &file_server_row,
+                                                &pool_row,
+                                                &cluster_row,
+                                                &run_row,
+                                                &job_row,
+                                                &node_row,
+                                                &allocation_row,
+                                                &node_use_row,
+                                                &kept_dir_row,
+                                                &doomed_job_row,
+                                                &job_shown_row,
+                                                &machine_row_row,
+                                                &operation_row,
+                                                &event_row,
+                                                &epoch_row,
+                                                &vault_row,
+                                                &secret_row,
+                                                &secret_version_row,
+                                                &run_secret_row,
+                                                &identity_row,
+                                                &credential_row,
+                                                &role_assignment_row,
+                                                &id_row};
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         for (size_t k = 0; k < rows[i]->n; k++) {
