@@ -14,16 +14,24 @@ enum {
     AZBLOB,
     SECRET,
     STORAGE_RM,
+    AUTHORIZATION,
+    GRAPH,
     SERVICES
 };
 static_assert(SERVICES == API_SERVICES, "api_services[] has room for all, and no more");
 
-const struct service *const api_services[API_SERVICES] = {
-    [BATCHAI] = &batchai_service,     [ARM] = &arm_service,
-    [ADMIN] = &admin_service,         [AAD] = &aad_service,
-    [AZSTORAGE] = &azstorage_service, [KEYVAULT] = &keyvault_service,
-    [AZFILES] = &azfiles_service,     [AZBLOB] = &azblob_service,
-    [SECRET] = &secret_service,       [STORAGE_RM] = &storage_rm_service};
+const struct service *const api_services[API_SERVICES] = {[BATCHAI] = &batchai_service,
+                                                          [ARM] = &arm_service,
+                                                          [ADMIN] = &admin_service,
+                                                          [AAD] = &aad_service,
+                                                          [AZSTORAGE] = &azstorage_service,
+                                                          [KEYVAULT] = &keyvault_service,
+                                                          [AZFILES] = &azfiles_service,
+                                                          [AZBLOB] = &azblob_service,
+                                                          [SECRET] = &secret_service,
+                                                          [STORAGE_RM] = &storage_rm_service,
+                                                          [AUTHORIZATION] = &authorization_service,
+                                                          [GRAPH] = &graph_service};
 
 /* Whose hosts a service has. */
 static const enum api_hosts hosts_of[API_SERVICES] = {
@@ -32,12 +40,18 @@ static const enum api_hosts hosts_of[API_SERVICES] = {
 void api_serve_all(const struct api_deps *deps, const char *const *const hosts[API_HOSTS],
                    struct served out[API_SERVICES])
 {
-    const void *const parts[API_SERVICES] = {
-        [BATCHAI] = &deps->batchai,     [ARM] = &deps->batchai.arm,
-        [ADMIN] = &deps->admin,         [AAD] = &deps->aad,
-        [AZSTORAGE] = &deps->azstorage, [KEYVAULT] = &deps->keyvault,
-        [AZFILES] = &deps->azstorage,   [AZBLOB] = &deps->azstorage,
-        [SECRET] = &deps->keyvault,     [STORAGE_RM] = &deps->storage_rm};
+    const void *const parts[API_SERVICES] = {[BATCHAI] = &deps->batchai,
+                                             [ARM] = &deps->batchai.arm,
+                                             [ADMIN] = &deps->admin,
+                                             [AAD] = &deps->aad,
+                                             [AZSTORAGE] = &deps->azstorage,
+                                             [KEYVAULT] = &deps->keyvault,
+                                             [AZFILES] = &deps->azstorage,
+                                             [AZBLOB] = &deps->azstorage,
+                                             [SECRET] = &deps->keyvault,
+                                             [STORAGE_RM] = &deps->storage_rm,
+                                             [AUTHORIZATION] = &deps->authorization,
+                                             [GRAPH] = &deps->graph};
     for (int i = 0; i < API_SERVICES; i++) {
         assert(api_services[i] && parts[i]);
         out[i] = (struct served){api_services[i], parts[i], hosts[hosts_of[i]]};

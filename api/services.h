@@ -8,14 +8,16 @@
 #include "api/aad/aad.h"
 #include "api/admin/admin.h"
 #include "api/arm/arm.h"
+#include "api/authorization/authorization.h"
 #include "api/azblob/azblob.h"
 #include "api/azfiles/azfiles.h"
 #include "api/azstorage/azstorage.h"
 #include "api/batchai/batchai.h"
+#include "api/graph/graph.h"
 #include "api/keyvault/keyvault.h"
 #include "api/storage/storage_rm.h"
 
-#define API_SERVICES 10
+#define API_SERVICES 12
 
 extern const struct service *const api_services[API_SERVICES];
 
@@ -39,6 +41,8 @@ struct api_deps {
     struct storage_rm storage_rm;
     struct admin admin;
     struct aad aad;
+    struct authorization authorization;
+    struct graph graph;
 };
 
 /* Fills in each service with its own part of `deps` and, of `hosts` (struct served), its own. */

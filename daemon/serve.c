@@ -354,6 +354,8 @@ static struct api_deps api_deps(struct daemon *d)
                   .shares = d->shares,
                   .files = d->files,
                   .authority = certs_authority(c->certs)},
+        .authorization = {.access = &d->access},
+        .graph = {.access = &d->access},
         .aad = {.client_id = c->credentials->client_id,
                 .client_secret = c->credentials->client_secret,
                 .access = &d->access,

@@ -53,8 +53,9 @@ struct request {
     const char *segment[REQUEST_SEGMENTS_MAX]; /* decoded; arena */
     size_t segment_len[REQUEST_SEGMENTS_MAX];
     int n_segments;
-    struct way *way;  /* the remembered way to its route (ways.h); or NULL */
-    const char *rest; /* the part that a {name*} at the end of the template matched, decoded */
+    const char *scope; /* decoded path before the segments (service.provider); else NULL */
+    struct way *way;   /* the remembered way to its route (ways.h); or NULL */
+    const char *rest;  /* the part that a {name*} at the end of the template matched, decoded */
     unsigned
         version; /* the service's bit for its api-version; 0 unless the service lists versions */
     const char *version_name; /* api-version as sent */

@@ -81,6 +81,10 @@ struct service {
      * other service has. The more literal template wins. */
     const char *const *paths;
 
+    /* A provider whose resources may be at any other resource: its paths begin at the last
+     * "/providers/NAME", and what stands before is request.scope. NULL: its paths are whole. */
+    const char *provider;
+
     const struct route *routes;
     size_t n_routes;
 

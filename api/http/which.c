@@ -66,6 +66,43 @@ static void take_service_of_door(struct request *r)
     assert(r->service);
 }
 
+/* Index of the last "providers" with a name behind it; -1: there is none. */
+static int last_provider(const struct request *r)
+{
+    for (int i = r->n_segments - 2; i >= 0; i--)
+        if (r->segment_len[i] == strlen("providers") && strcasecmp(r->segment[i], "providers") == 0)
+            return i;
+    return -1;
+}
+
+/* The segments from `at` on become the path, those before the scope. */
+static void split_scope(struct request *r, int at)
+{
+    struct strbuf b = STRBUF_INIT;
+    for (int i = 0; i < at; i++) {
+        strbuf_putc(&b, '/');
+        strbuf_puts(&b, r->segment[i]);
+    }
+    r->scope = arena_strdup(&r->arena, b.len ? b.s : "");
+    strbuf_free(&b);
+    r->n_segments -= at;
+    memmove(r->segment, r->segment + at, (size_t)r->n_segments * sizeof *r->segment);
+    memmove(r->segment_len, r->segment_len + at, (size_t)r->n_segments * sizeof *r->segment_len);
+}
+
+static void take_service_of_provider(struct request *r)
+{
+    int at = last_provider(r);
+    for (size_t i = 0; at >= 0 && i < r->config->n_services; i++) {
+        const char *provider = r->config->services[i].service->provider;
+        if (!provider || strcasecmp(provider, r->segment[at + 1]) != 0)
+            continue;
+        take(r, &r->config->services[i]);
+        split_scope(r, at);
+        return;
+    }
+}
+
 void find_service(struct request *r)
 {
     const char *best = NULL;
@@ -76,6 +113,8 @@ void find_service(struct request *r)
     }
     for (size_t i = 0; i < r->config->n_services; i++) {
         const struct served *served = &r->config->services[i];
+        if (served->service->provider)
+            continue;
         int label = served_fits(served, r->host);
         const char *path = label >= 0 ? path_fits(served->service, r) : NULL;
         if (!path)
@@ -90,4 +129,6 @@ void find_service(struct request *r)
                        : NULL;
         take(r, served);
     }
+    if (!by_host)
+        take_service_of_provider(r);
 }

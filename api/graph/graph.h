@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The part of Microsoft Graph v1.0 that az asks for: users, service principals, applications and
+ * their passwords.
+ */
+#ifndef API_GRAPH_GRAPH_H
+#define API_GRAPH_GRAPH_H
+
+#include "api/http/request.h"
+
+struct access;
+
+struct graph {
+    const struct access *access;
+};
+
+extern const struct service graph_service;
+
+static inline const struct graph *graph_of(const struct request *r)
+{
+    return r->deps;
+}
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef API_GRAPH_HANDLERS_H
+#define API_GRAPH_HANDLERS_H
+
+#include "api/access/access.h"
+#include "api/graph/graph.h"
+#include "api/http/error.h"
+
+#define GRAPH_OWN(X)                                                                               \
+    X(GRAPH_NOT_FOUND, 404, "Request_ResourceNotFound", 0)                                         \
+    X(GRAPH_BAD_REQUEST, 400, "Request_BadRequest", 0)                                             \
+    X(GRAPH_BAD_FILTER, 400, "Request_UnsupportedQuery", 0)                                        \
+    X(GRAPH_EXISTS, 409, "Request_MultipleObjectsWithSameKeyValue", 0)                             \
+    X(GRAPH_DENIED, 403, "Authorization_RequestDenied", 0)
+enum { ERROR_OWN_KINDS(GRAPH_KINDS, GRAPH_OWN) };
+
+struct replied *graph_me(struct request *r);
+struct replied *graph_users_list(struct request *r);
+struct replied *graph_users_get(struct request *r);
+struct replied *graph_services_list(struct request *r);
+struct replied *graph_services_create(struct request *r);
+struct replied *graph_services_get(struct request *r);
+struct replied *graph_apps_list(struct request *r);
+struct replied *graph_apps_create(struct request *r);
+struct replied *graph_apps_get(struct request *r);
+struct replied *graph_remove(struct request *r);
+struct replied *graph_nobody(struct request *r);
+struct replied *graph_by_ids(struct request *r);
+struct replied *graph_add_password(struct request *r);
+struct replied *graph_remove_password(struct request *r);
+
+/* The object that {id} names, of a kind (0: any); GRAPH_NOT_FOUND. */
+int graph_find(struct request *r, const char *id, int kind, struct identity *out,
+               struct err *e) MUST_CHECK;
+/* NULL: err. */
+json_t *graph_render(struct request *r, const struct identity *i, struct err *e);
+REPLIED graph_show(struct request *r, int status, const struct identity *i);
+
+#endif

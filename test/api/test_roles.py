@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: MIT
+"""Microsoft.Authorization and the graph, as az asks them. What az itself makes of them: test/e2e/test_az_people.py."""
+
+import copy
+import json
+import uuid
+
+import pytest
+from support import cloud_spec
+from support.people import OWNER, READER, Person
+from support.refusals import refused
+from support.storage import StorageDaemon
+from support.world import fresh
+
+BATCH_AI = "9fcb3732-5f52-4135-8c08-9d4bbaf203ea"
+READER_ROLE = "acdd72a7-3385-48ef-bd42-f606fba81ae7"
+ROOT = "/providers/Microsoft.Authorization"
+ASSIGNMENTS = cloud_spec.load(
+    "authorization/2022-04-01", "authorization-RoleAssignmentsCalls.json", error="ErrorResponse"
+)
+DEFINITIONS = cloud_spec.load(
+    "authorization/2022-04-01", "authorization-RoleDefinitionsCalls.json", error="ErrorResponse"
+)
+
+
+class Roles:
+    """Role assignments at a scope, as one person sees them."""
+
+    def __init__(self, daemon, scope, person=None):
+        self.daemon, self.scope, self.person = daemon, scope, person
+
+    def call(self, method, tail, body=None, judge=ASSIGNMENTS, **more):
+        token = self.person.token() if self.person else True
+        reply = self.daemon.call(
+            method,
+            self.scope + ROOT + tail,
+            body,
+            token=token,
+            api_version=more.pop("api_version", "2022-04-01"),
+            validate=False,
+            **more,
+        )
+        if reply.status < 400:
+            judged = copy.copy(reply)  # the documents' {scope} is one name; ours has many
+            judged.url = f"{self.daemon.endpoint}/scope{ROOT}{tail}?api-version=2022-04-01"
+            judge.judge(judged)
+        return reply
+
+    def give(self, principal, role=READER_ROLE, guid=None):
+        body = {"properties": {"roleDefinitionId": f"{ROOT}/roleDefinitions/{role}", "principalId": principal}}
+        return self.call("PUT", f"/roleAssignments/{guid or uuid.uuid4()}", body)
+
+    def take(self, reply):
+        return self.call("DELETE", "/roleAssignments/" + reply.json["name"])
+
+    def list(self, text=None):
+        params = {"$filter": text} if text else None
+        return self.call("GET", "/roleAssignments", params=params).json["value"]
+
+
+@pytest.fixture
+def sub(daemon):
+    return f"/subscriptions/{daemon.subscription}"
+
+
+@pytest.fixture
+def people(daemon):
+    made = []
+
+    def make(*args, **more):
+        made.append(Person(daemon, *args, **more))
+        return made[-1]
+
+    yield make
+    for one in made:
+        daemon.call("DELETE", f"/batchaid/users/{one.name}", expect=(204, 404))
+
+
+@pytest.mark.parametrize("version", ["2015-07-01", "2018-01-01-preview", "2020-04-01-preview", "2022-05-01-preview"])
+def test_definitions_are_azures_in_every_version(daemon, sub, version):
+    roles = Roles(daemon, sub)
+    found = roles.call("GET", "/roleDefinitions", judge=DEFINITIONS, api_version=version).json["value"]
+    names = {d["name"]: d["properties"]["roleName"] for d in found}
+    assert names[READER_ROLE] == "Reader" and len(names) == len(found) > 15
+    for d in found:
+        assert d["id"] == f"{sub}{ROOT}/roleDefinitions/{d['name']}"
+        one = roles.call("GET", f"/roleDefinitions/{d['name']}", judge=DEFINITIONS).json
+        assert one == d
+    for text, n in (("roleName eq 'reader'", 1), ("roleName eq 'it''s'", 0), ("type eq 'BuiltInRole'", len(found))):
+        reply = roles.call("GET", "/roleDefinitions", judge=DEFINITIONS, params={"$filter": text})
+        assert len(reply.json["value"]) == n
+    for text in ("roleName eq 'it's'", "roleName eq Reader", "roleName eq '", "x eq 'y'", "roleName"):
+        refused(roles.call("GET", "/roleDefinitions", params={"$filter": text}), 400, "InvalidQueryParameterValue")
+    refused(roles.call("GET", f"/roleDefinitions/{uuid.uuid4()}"), 404, "RoleDefinitionDoesNotExist")
+
+
+def test_a_role_is_given_shown_and_taken(daemon, sub, people, own_place):
+    ada = people("none")
+    at = Roles(daemon, own_place.group_path)
+    ada.may_not("GET", own_place.path)
+    given = at.give(ada.id)
+    assert given.status == 201
+    properties = given.json["properties"]
+    assert properties["principalType"] == "User" and properties["scope"] == own_place.group_path
+    assert properties["roleDefinitionId"] == f"{sub}{ROOT}/roleDefinitions/{READER_ROLE}"
+    assert properties["createdBy"] == daemon.env["AZURE_CLIENT_ID"]
+    ada.get(own_place.path)
+    assert at.call("GET", "/roleAssignments/" + given.json["name"]).json == given.json
+    assert at.give(ada.id, guid=given.json["name"]).status == 200, "the same again"
+    refused(at.give(ada.id), 409, "RoleAssignmentExists")
+    refused(at.give(BATCH_AI, guid=given.json["name"]), 400, "RoleAssignmentUpdateNotPermitted")
+    other = Roles(daemon, own_place.group_path + "2")
+    refused(other.call("GET", "/roleAssignments/" + given.json["name"]), 404, "RoleAssignmentNotFound")
+    assert other.take(given).status == 204, "not there, so it stays"
+    ada.get(own_place.path)
+    assert at.take(given).json == given.json
+    assert at.take(given).status == 204
+    ada.may_not("GET", own_place.path)
+
+
+def test_a_list_is_of_the_scope_with_what_is_above_and_below(daemon, sub, people, own_place):
+    ada = people("none")
+    cluster = own_place.cluster(0, "c", steady=False)
+    scopes = ["", sub, own_place.group_path, own_place.path, cluster.path]
+    given = [Roles(daemon, s).give(ada.id) for s in scopes]
+    mine = f"principalId eq '{ada.id}'"
+
+    def shown(scope, text=mine):
+        return [x["properties"]["scope"] or "/" for x in Roles(daemon, scope).list(text)]
+
+    assert shown(own_place.group_path) == ["/", *scopes[1:]]
+    assert shown(own_place.group_path, f"atScope() and assignedTo('{ada.id}')") == ["/", *scopes[1:3]]
+    assert shown(own_place.path + "/clusters/other") == ["/", *scopes[1:4]]
+    assert shown(sub, f"assignedTo('{ada.id}')") == ["/", *scopes[1:]]
+    assert len(Roles(daemon, sub).list("atScope()")) >= 2
+    for text in ("atscope", "principalId eq 'a' or principalId eq 'b'", "assignedTo()"):
+        reply = Roles(daemon, sub).call("GET", "/roleAssignments", params={"$filter": text})
+        refused(reply, 400, "InvalidQueryParameterValue")
+    for scope, one in zip(scopes, given, strict=True):
+        Roles(daemon, scope).take(one)
+
+
+def test_who_may_give_roles(daemon, sub, people, own_place):
+    group = own_place.group_path
+    reader, contributor = people(READER, group), people("Contributor", group)
+    owner, ada = people(OWNER, group), people("none")
+    for one in (reader, contributor, ada):
+        reply = Roles(daemon, group, one).give(one.id, "8e3af657-a8ff-443c-a75c-2fe8c4bcb635")
+        refused(reply, 403, "AuthorizationFailed", words=["Microsoft.Authorization/roleAssignments/write"])
+    given = Roles(daemon, group, owner).give(ada.id)
+    assert given.status == 201 and given.json["properties"]["createdBy"] == owner.id
+    refused(Roles(daemon, sub, owner).give(owner.id), 403, "AuthorizationFailed")
+    # By the name at another scope of one's own nothing of the subscription's is taken.
+    first = Roles(daemon, sub).give(ada.id)
+    assert Roles(daemon, group, owner).take(first).status == 204
+    assert first.json["name"] in [x["name"] for x in Roles(daemon, sub).list()]
+    # Everybody sees their own, and what they may read.
+    assert [x["properties"]["principalId"] for x in Roles(daemon, sub, people("none")).list()] == []
+    seen = Roles(daemon, sub, reader).list()
+    assert {x["properties"]["scope"] for x in seen} == {group}
+    refused(Roles(daemon, group, reader).take(given), 403, "AuthorizationFailed")
+    Roles(daemon, sub).take(first)
+
+
+@pytest.mark.parametrize(
+    "scope, guid, properties, code",
+    [
+        ("SUB", "not-a-guid", {}, "InvalidRoleAssignmentId"),
+        ("SUB", "%FF", {}, "InvalidPath"),
+        ("/subscriptions/other", None, {}, "InvalidParameter"),
+        ("/elsewhere/x", None, {}, "InvalidParameter"),
+        ("SUB/resourceGroups/a%0Ab", None, {}, "InvalidParameter"),
+        ("SUB/resourceGroups/%FF", None, {}, "InvalidPath"),
+        ("SUB", None, {"principalId": str(uuid.uuid4())}, "PrincipalNotFound"),
+        ("SUB", None, {"principalId": None}, "MissingRequiredProperty"),
+        ("SUB", None, {"principalId": 7}, "MissingRequiredProperty"),
+        ("SUB", None, {"roleDefinitionId": None}, "MissingRequiredProperty"),
+        ("SUB", None, {"roleDefinitionId": "/x/" + str(uuid.uuid4())}, "RoleDefinitionDoesNotExist"),
+    ],
+)
+def test_roles_that_are_not_given(daemon, sub, scope, guid, properties, code):
+    body = {"roleDefinitionId": READER_ROLE, "principalId": BATCH_AI, **properties}
+    path = f"{scope.replace('SUB', sub)}{ROOT}/roleAssignments/{guid or uuid.uuid4()}"
+    reply = daemon.call("PUT", path, {"properties": body}, api_version="2022-04-01", validate=False)
+    assert reply.status in (400, 404) and reply.error["code"] == code, reply
+
+
+def test_a_removed_users_roles_are_gone(daemon, sub, people):
+    ada = people(READER)
+    assert Roles(daemon, sub).list(f"principalId eq '{ada.id}'")
+    ada.remove()
+    assert not Roles(daemon, sub).list(f"principalId eq '{ada.id}'")
+
+
+def test_a_blob_may_be_called_like_a_role():
+    with StorageDaemon() as d:
+        assert d.blob.call("PUT", "/ccc?restype=container").status == 201
+        name = "/ccc/providers/Microsoft.Authorization/roleAssignments"
+        assert d.blob.call("PUT", name, b"x", x_ms_blob_type="BlockBlob").status == 201
+        assert d.blob.call("GET", name).body == b"x"
+
+
+# --- the graph ------------------------------------------------------------------------------------
+
+
+def graph(daemon, method, path, body=None, person=None, **more):
+    return daemon.call(
+        method,
+        "/v1.0" + path,
+        body,
+        token=person.token() if person else True,
+        api_version=None,
+        validate=False,
+        **more,
+    )
+
+
+def found(daemon, kind, text):
+    return graph(daemon, "GET", "/" + kind, params={"$filter": text}, expect=200).json["value"]
+
+
+@pytest.fixture
+def app(daemon):
+    made = graph(daemon, "POST", "/applications", {"displayName": fresh("tool"), "keyCredentials": []}, expect=201)
+    yield made.json
+    graph(daemon, "DELETE", f"/applications/{made.json['id']}", expect=(204, 404))
+
+
+def secret_of(daemon, app, **more):
+    path = f"/applications/{app['id']}/addPassword"
+    return graph(daemon, "POST", path, {"passwordCredential": {"displayName": "rbac", **more}}, expect=200).json
+
+
+def login(daemon, app, secret):
+    return daemon.token_reply(client_id=app["appId"], client_secret=secret)
+
+
+def test_an_application_logs_in_as_its_service_principal(daemon, sub, app):
+    daemon.expect_log("login.failed")
+    assert app["passwordCredentials"] == app["keyCredentials"] == []
+    first, second = secret_of(daemon, app), secret_of(daemon, app)
+    assert login(daemon, app, first["secretText"]).json["error"] == "unauthorized_client"
+    sp = graph(daemon, "POST", "/servicePrincipals", {"appId": app["appId"]}, expect=201).json
+    refused(graph(daemon, "POST", "/servicePrincipals", {"appId": app["appId"]}), 409, "Request_MultipleObjectsWithSameKeyValue")
+    for one in (first, second):
+        reply = login(daemon, app, one["secretText"])
+        assert reply.status == 200 and "refresh_token" not in reply.json
+    assert login(daemon, app, "wrong").json["error"] == "invalid_client"
+    assert login(daemon, app, first["hint"] + "wrong").json["error"] == "invalid_client"
+    token = reply.json["access_token"]
+    listed = daemon.call("GET", "/subscriptions", token=token, api_version="2019-11-01")
+    assert listed.json["value"] == [], "no role yet"
+    given = Roles(daemon, sub).give(sp["id"])
+    assert given.json["properties"]["principalType"] == "ServicePrincipal"
+    assert daemon.call("GET", sub, token=token, api_version="2019-11-01").status == 200
+    shown = graph(daemon, "GET", f"/applications/{app['id']}", expect=200).json["passwordCredentials"]
+    assert {c["keyId"] for c in shown} == {first["keyId"], second["keyId"]}
+    assert not any(c["secretText"] for c in shown)
+    graph(daemon, "POST", f"/applications/{app['id']}/removePassword", {"keyId": first["keyId"]}, expect=204)
+    refused(
+        graph(daemon, "POST", f"/applications/{app['id']}/removePassword", {"keyId": first["keyId"]}),
+        400,
+        "Request_BadRequest",
+    )
+    assert login(daemon, app, first["secretText"]).status == 401
+    assert login(daemon, app, second["secretText"]).status == 200
+    graph(daemon, "DELETE", f"/servicePrincipals/{sp['id']}", expect=204)
+    assert daemon.call("GET", sub, token=token, api_version="2019-11-01").status == 401, "at once"
+    assert login(daemon, app, second["secretText"]).json["error"] == "unauthorized_client"
+
+
+def test_a_secret_has_its_time(daemon, app):
+    daemon.expect_log("login.failed")
+    graph(daemon, "POST", "/servicePrincipals", {"appId": app["appId"]}, expect=201)
+    past = secret_of(daemon, app, startDateTime="2020-01-01T00:00:00Z", endDateTime="2021-01-01T00:00:00Z")
+    future = secret_of(daemon, app, startDateTime="2099-01-01T00:00:00Z", endDateTime="2100-01-01T00:00:00Z")
+    for one in (past, future):
+        assert login(daemon, app, one["secretText"]).json["error"] == "invalid_client"
+    path = f"/applications/{app['id']}/addPassword"
+    reply = graph(daemon, "POST", path, {"passwordCredential": {"endDateTime": "soon"}})
+    refused(reply, 400, "Request_BadRequest")
+
+
+def test_objects_are_found_as_az_looks_for_them(daemon, people, app):
+    ada = people("none")
+    own = daemon.env["AZURE_CLIENT_ID"]
+    for app_id in (BATCH_AI, own):
+        (sp,) = found(daemon, "servicePrincipals", f"servicePrincipalNames/any(c:c eq '{app_id}')")
+        assert sp["id"] == sp["appId"] == app_id and sp["servicePrincipalNames"] == [app_id]
+        assert graph(daemon, "GET", f"/servicePrincipals/{app_id}", expect=200).json == sp
+    assert found(daemon, "servicePrincipals", "displayName eq 'nothing'") == []
+    assert found(daemon, "applications", f"startswith(displayName,'{app['displayName'][:4]}')")
+    assert found(daemon, "applications", f"appId eq '{app['appId']}'")[0]["id"] == app["id"]
+    assert [u["id"] for u in found(daemon, "users", f"userPrincipalName eq '{ada.name}'")] == [ada.id]
+    assert graph(daemon, "GET", f"/users/{ada.name}", expect=200).json["id"] == ada.id
+    assert graph(daemon, "GET", f"/users/{ada.id}", expect=200).json["userPrincipalName"] == ada.name
+    ids = {"ids": [ada.id, BATCH_AI, str(uuid.uuid4()), 7], "types": ["user"]}
+    reply = graph(daemon, "POST", "/directoryObjects/getByIds", ids, expect=200).json["value"]
+    assert [(o["@odata.type"], o["id"]) for o in reply] == [
+        ("#microsoft.graph.user", ada.id),
+        ("#microsoft.graph.servicePrincipal", BATCH_AI),
+    ]
+    refused(graph(daemon, "GET", f"/users/{BATCH_AI}"), 404, "Request_ResourceNotFound")
+    refused(graph(daemon, "GET", "/users", params={"$filter": "age gt 7"}), 400, "Request_UnsupportedQuery")
+    refused(graph(daemon, "GET", "/me"), 400, "Request_BadRequest")
+    assert graph(daemon, "GET", "/me", person=ada, expect=200).json["userPrincipalName"] == ada.name
+    assert "password" not in json.dumps(graph(daemon, "GET", "/users", expect=200).json).lower()
+
+
+def test_who_may_change_the_directory(daemon, people, app):
+    contributor, owner = people("Contributor"), people(OWNER)
+    for method, path in (
+        ("POST", "/applications"),
+        ("POST", f"/applications/{app['id']}/addPassword"),
+        ("POST", "/servicePrincipals"),
+        ("DELETE", f"/applications/{app['id']}"),
+        ("DELETE", f"/users/{owner.name}"),
+        ("DELETE", f"/servicePrincipals/{BATCH_AI}"),
+    ):
+        reply = graph(daemon, method, path, {"displayName": "x", "appId": app["appId"]}, person=contributor)
+        refused(reply, 403, "Authorization_RequestDenied")
+    reply = graph(daemon, "POST", "/applications", {"displayName": "of an owner"}, person=owner)
+    assert reply.status == 201
+    graph(daemon, "DELETE", f"/applications/{reply.json['id']}", person=owner, expect=204)
+    own = daemon.env["AZURE_CLIENT_ID"]
+    refused(graph(daemon, "DELETE", f"/servicePrincipals/{own}"), 400, "Request_BadRequest")
+    refused(graph(daemon, "POST", f"/servicePrincipals/{own}/addPassword", {}), 400, "Request_BadRequest")
+    # What is wrong with a body.
+    for body in ({}, {"displayName": ""}, {"displayName": "x" * 200}, {"displayName": 7}):
+        refused(graph(daemon, "POST", "/applications", body), 400, "Request_BadRequest")
+    for body in ({}, {"appId": str(uuid.uuid4())}, {"appId": 7}):
+        refused(graph(daemon, "POST", "/servicePrincipals", body), 400, "Request_BadRequest")
+    token = daemon.token_reply(scope="https://storage.azure.com/.default").json["access_token"]
+    assert daemon.call("GET", "/v1.0/users", token=token, api_version=None, validate=False).status == 401
