@@ -94,6 +94,9 @@ struct files_clear {
 };
 /* The range reads as zeros, and where the file system can, takes no room. */
 void files_clear(struct files *f, const struct files_clear *what, files_changed cb, void *ctx);
+/* The MD5 of a range of a few MiB at most, or of what of it lies within the file. */
+void files_md5(struct files *f, const struct file_place *at, const struct file_range *range,
+               files_changed cb, void *ctx);
 /* Which ranges hold data, as far as the file system knows; in order, without gaps of 0 bytes. */
 void files_data(struct files *f, const struct file_place *at, files_changed cb, void *ctx);
 

@@ -132,6 +132,26 @@ static bool is_within(struct act *a, uint64_t size)
     return a->offset <= size && a->n <= size - a->offset;
 }
 
+static enum file_fault run_md5(struct act *a)
+{
+    enum file_fault fault = place_open(a->share, a->path, O_RDONLY, &a->fd, &a->r.facts);
+    if (fault)
+        return fault;
+    a->bytes = xrealloc(NULL, a->len ? a->len : 1);
+    errno = place_read(a->fd, a->offset, a->bytes, a->len, &a->n);
+    a->wants_md5 = true;
+    return errno ? fault_of(errno) : check_md5(a);
+}
+
+void files_md5(struct files *f, const struct file_place *at, const struct file_range *range,
+               files_changed cb, void *ctx)
+{
+    struct act *a = act_new(f, run_md5, at, cb, ctx);
+    a->offset = range->offset;
+    a->len = range->len;
+    act_begin(f, a);
+}
+
 static enum file_fault run_write(struct act *a)
 {
     struct file_facts before;

@@ -131,23 +131,59 @@ static int show(struct request *r, const struct file_facts *facts, const char **
     reply_header_text(r, "x-ms-type", "File");
     reply_header_text(r, "x-ms-server-encrypted", "true");
     const struct lease l = lease_of_item(&item);
-    lease_headers(r, &l);
+    if (grant_of(r)->version >= FILE_LEASES_SINCE)
+        lease_headers(r, &l);
     copy_reply(r, item.copy);
     return 0;
+}
+
+static struct replied *send_file(struct request *r, const struct azfile *at)
+{
+    const struct file_reply what = {.folder = at->folder,
+                                    .path = at->path,
+                                    .range = range_header(r),
+                                    .look = show,
+                                    .missing = AZSTORAGE_NOT_FOUND};
+    return reply_file(r, azstorage_of(r)->files, &what);
+}
+
+static void on_hashed(void *ctx, const struct err *why, const struct file_result *f)
+{
+    struct azfile_change *c = ctx;
+    struct request *r = c->r;
+    const struct azfile at = c->at;
+    if (!azfile_went_well(c, why, f))
+        return;
+    azfile_md5_reply(r, f->md5);
+    request_release(r); /* the file is kept instead */
+    (void)!send_file(r, &at);
+}
+
+/* A range is hashed before its first byte is sent, as the hash is in the head. */
+static struct replied *send_hashed(struct request *r, const struct azfile *at)
+{
+    struct err e;
+    struct file_range range = {0};
+    if (azfile_range("x-ms-range", range_header(r), &range, &e) < 0)
+        return reply_err(r, &e);
+    if (range.len > AZRANGE_MAX) {
+        err_set(&e, AZSTORAGE_HEADER, "x-ms-range-get-content-md5",
+                "x-ms-range-get-content-md5 needs a range of at most 4 MiB.");
+        return reply_err(r, &e);
+    }
+    const struct file_place place = {at->folder, at->path};
+    files_md5(azstorage_of(r)->files, &place, &range, on_hashed, azfile_change(r, at));
+    return reply_later(r);
 }
 
 struct replied *azfile_get(struct request *r)
 {
     struct azfile at;
     struct err e;
+    const char *hashed = request_header(r, "x-ms-range-get-content-md5");
     if (azfile_of(r, &at, &e) < 0)
         return reply_err(r, &e);
-    const struct file_reply what = {.folder = at.folder,
-                                    .path = at.path,
-                                    .range = range_header(r),
-                                    .look = show,
-                                    .missing = AZSTORAGE_NOT_FOUND};
-    return reply_file(r, azstorage_of(r)->files, &what);
+    return hashed && strcasecmp(hashed, "true") == 0 ? send_hashed(r, &at) : send_file(r, &at);
 }
 
 static struct replied *looked(struct azfile_change *c, const struct err *why,

@@ -9,6 +9,10 @@
 #include "api/azstorage/leases.h"
 #include "files/change.h"
 
+/* The versions that leases came with: older clients stumble over their headers. */
+#define FILE_LEASES_SINCE  20190707
+#define SHARE_LEASES_SINCE 20200210
+
 /* What a request is about. */
 struct azfile {
     const char *folder; /* the share's */
@@ -69,6 +73,11 @@ const char *smb_created(struct request *r, const struct file_facts *f, const str
 int azshare_find(struct request *r, bool needs_id, struct err *e) MUST_CHECK;
 /* x-ms-share-quota; `fallback` without it. */
 int azshare_quota(struct request *r, int fallback, int *out, struct err *e) MUST_CHECK;
+#define AZRANGE_MAX (4 * 1024 * 1024) /* bytes of a range that is written, or hashed */
+/* "bytes=0-511" in a header of this name, or NULL: both ends must be given. */
+int azfile_range(const char *name, const char *text, struct file_range *out,
+                 struct err *e) MUST_CHECK;
+void azfile_md5_reply(struct request *r, const uint8_t md5[FILES_MD5]);
 /* x-ms-content-length. */
 int azfile_size(struct request *r, uint64_t *out, struct err *e) MUST_CHECK;
 

@@ -55,10 +55,12 @@ static void add_share(struct request *r, struct strbuf *b, const struct share *s
     add_etag(b, "Etag", (uint64_t)s->etag);
     add_number(b, "Quota", (uint64_t)(s->quota > 0 ? s->quota : QUOTA_DEFAULT));
     xml_element(b, "AccessTier", s->access_tier ? s->access_tier : "TransactionOptimized");
-    xml_element(b, "LeaseStatus", lease.status);
-    xml_element(b, "LeaseState", lease.state);
-    if (lease.duration)
-        xml_element(b, "LeaseDuration", lease.duration);
+    if (grant_of(r)->version >= SHARE_LEASES_SINCE) {
+        xml_element(b, "LeaseStatus", lease.status);
+        xml_element(b, "LeaseState", lease.state);
+        if (lease.duration)
+            xml_element(b, "LeaseDuration", lease.duration);
+    }
     xml_close(b, "Properties");
     if (with_metadata)
         listing_metadata(b, s->metadata);

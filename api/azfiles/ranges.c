@@ -14,8 +14,7 @@
 #include "api/azstorage/xml_write.h"
 #include "storage/storage.h"
 
-#define RANGE_MAX (4 * 1024 * 1024)
-#define MD5_TEXT  25 /* base64 of 16 bytes, and NUL */
+#define MD5_TEXT 25 /* base64 of 16 bytes, and NUL */
 
 static int bad_range(const char *name, const char *text, struct err *e)
 {
@@ -25,8 +24,7 @@ static int bad_range(const char *name, const char *text, struct err *e)
                    text ? text : "");
 }
 
-/* "bytes=0-511": both ends must be given. */
-static int read_range(const char *name, const char *text, struct file_range *out, struct err *e)
+int azfile_range(const char *name, const char *text, struct file_range *out, struct err *e)
 {
     char *end;
     if (!text)
@@ -74,12 +72,18 @@ static int keep_md5(struct request *r, struct share_item *i, const struct file_f
     return st_item_put(azstorage_of(r)->storage, i, e);
 }
 
+void azfile_md5_reply(struct request *r, const uint8_t md5[FILES_MD5])
+{
+    char text[MD5_TEXT];
+    sodium_bin2base64(text, sizeof text, md5, FILES_MD5, sodium_base64_VARIANT_ORIGINAL);
+    reply_header(r, "Content-MD5", "%s", text);
+}
+
 static struct replied *written(struct azfile_change *c, const struct err *why,
                                const struct file_result *f)
 {
     struct request *r = c->r;
     struct err e;
-    char md5[MD5_TEXT];
     struct share_item item;
     if (why) {
         azfile_fault(why, f->fault, &e);
@@ -89,8 +93,7 @@ static struct replied *written(struct azfile_change *c, const struct err *why,
         return reply_err(r, &e);
     reply_state(r, item_etag(&f->facts, &item), f->facts.mtime_us);
     if (request_has_body(r)) {
-        sodium_bin2base64(md5, sizeof md5, f->md5, sizeof f->md5, sodium_base64_VARIANT_ORIGINAL);
-        reply_header(r, "Content-MD5", "%s", md5);
+        azfile_md5_reply(r, f->md5);
         reply_header_text(r, "x-ms-request-server-encrypted", "true");
     }
     return reply_empty(r, 201);
@@ -149,9 +152,9 @@ static struct replied *copy(struct request *r, const struct azfile *at,
     struct source from;
     struct file_range part = {0};
     if (source_of(r, "x-ms-copy-source", &from, &e) < 0 ||
-        read_range("x-ms-source-range", request_header(r, "x-ms-source-range"), &part, &e) < 0)
+        azfile_range("x-ms-source-range", request_header(r, "x-ms-source-range"), &part, &e) < 0)
         return reply_err(r, &e);
-    if (part.len != range->len || part.len > RANGE_MAX) {
+    if (part.len != range->len || part.len > AZRANGE_MAX) {
         err_set(&e, AZSTORAGE_HEADER, "x-ms-source-range",
                 "x-ms-source-range has %" PRIu64 " bytes, the range %" PRIu64
                 "; both must be the same, and at most 4 MiB.",
@@ -174,7 +177,7 @@ struct replied *azrange_put(struct request *r)
     struct share_item item;
     struct file_range range = {0};
     const char *how = request_header(r, "x-ms-write");
-    if (azfile_of(r, &at, &e) < 0 || read_range("x-ms-range", range_header(r), &range, &e) < 0 ||
+    if (azfile_of(r, &at, &e) < 0 || azfile_range("x-ms-range", range_header(r), &range, &e) < 0 ||
         item_load(r, at.path, &item, &e) < 0 || azfile_may(r, &item, true, &e) < 0)
         return reply_err(r, &e);
     if (how && strcasecmp(how, "update") == 0)
@@ -214,7 +217,7 @@ static struct replied *show_ranges(struct azfile_change *c, const struct err *wh
         return reply_err(r, &e);
     }
     if (item_load(r, c->at.path, &c->item, &e) < 0 || azfile_may(r, &c->item, false, &e) < 0 ||
-        (range_header(r) && read_range("x-ms-range", range_header(r), &in, &e) < 0))
+        (range_header(r) && azfile_range("x-ms-range", range_header(r), &in, &e) < 0))
         return reply_err(r, &e);
     xml_begin_document(&b);
     xml_open(&b, "Ranges");

@@ -105,7 +105,8 @@ struct replied *azshare_get(struct request *r)
     reply_header_text(r, "x-ms-access-tier",
                       s->access_tier ? s->access_tier : "TransactionOptimized");
     const struct lease l = lease_of_share(s);
-    lease_headers(r, &l);
+    if (grant_of(r)->version >= SHARE_LEASES_SINCE)
+        lease_headers(r, &l);
     reply_header_text(r, "x-ms-has-immutability-policy", "false");
     reply_header_text(r, "x-ms-has-legal-hold", "false");
     return reply_empty(r, 200);

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: MIT
 """Azure Files: what is in shares, listed, described, leased, copied, renamed and removed."""
 
+import base64
 import hashlib
 import os
+import subprocess
 import xml.etree.ElementTree as ET
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from uuid import uuid4
 
 import pytest
+import requests
 from azure.core.exceptions import HttpResponseError
+from azure.multiapi.storage.v2018_11_09.file import FileService
 from azure.storage.fileshare import (
     AccessPolicy,
     ContentSettings,
@@ -18,6 +22,7 @@ from azure.storage.fileshare import (
     ShareServiceClient,
     generate_share_sas,
 )
+from support.accounts import Accounts, account_name
 from support.storage import ACCOUNT, KEY, StorageDaemon
 
 
@@ -301,6 +306,41 @@ def test_a_range_is_copied_from_another_file(share):
     refused("InvalidRange", b.upload_range_from_url, a.url, offset=0, length=3, source_offset=9)
 
 
+def test_a_range_comes_with_its_md5(call, folder):
+    (folder / "f").write_bytes(b"0123456789")
+    got = call("GET", "/f", x_ms_range="bytes=2-4", x_ms_range_get_content_md5="true")
+    assert (got.status, got.body) == (206, b"234")
+    assert got.headers["Content-MD5"] == base64.b64encode(hashlib.md5(b"234").digest()).decode()
+    end = call("GET", "/f", x_ms_range="bytes=8-4000", x_ms_range_get_content_md5="true")
+    assert end.headers["Content-MD5"] == base64.b64encode(hashlib.md5(b"89").digest()).decode()
+    none = call("GET", "/f", x_ms_range_get_content_md5="true")
+    assert (none.status, none.code) == (400, "MissingRequiredHeader")
+    much = call("GET", "/f", x_ms_range=f"bytes=0-{4 << 20}", x_ms_range_get_content_md5="true")
+    assert (much.status, much.code) == (400, "InvalidHeaderValue")
+    assert call("GET", "/no", x_ms_range="bytes=0-1", x_ms_range_get_content_md5="true").code == "ResourceNotFound"
+
+
+def test_a_full_disk_loses_nothing_that_was_acknowledged(share, folder):
+    small = folder / "small"
+    small.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", small], capture_output=True).returncode:
+        pytest.skip("not allowed to mount")
+    try:
+        f = share.get_file_client("small/f")
+        f.create_file(4 << 20)
+        f.upload_range(b"kept" * 1024, 0, 4096)
+        refused("ShareSizeLimitReached", f.upload_range, b"x" * (2 << 20), 4096, 2 << 20)
+        assert f.download_file(offset=0, length=4096).readall() == b"kept" * 1024
+        source = share.get_file_client("source")
+        source.upload_file(b"s" * (2 << 20))
+        refused("ShareSizeLimitReached", share.get_file_client("small/copy").start_copy_from_url, source.url)
+        assert [p.name for p in small.iterdir()] == ["f"]
+        f.clear_range(4096, 2 << 20)
+        f.upload_range(b"more" * 1024, 4096, 4096)
+    finally:
+        subprocess.run(["umount", "-l", small], check=True)
+
+
 # --- copies and renames -----------------------------------------------------------------------
 
 
@@ -469,3 +509,32 @@ def test_the_root_is_a_directory(share, call):
     assert root.get_directory_properties().metadata == {"r": "1"}
     assert call("DELETE", "?restype=directory").status in (400, 405)
     assert call("PUT", "?restype=directory").status in (400, 405)
+
+
+def test_a_client_of_before(daemon):
+    """azure-storage-file 2.1, as az of its time had it."""
+    accounts = Accounts(daemon).make()
+    name = account_name()
+    accounts.wait(accounts.put(name))
+    key = accounts.call("POST", f"/{name}/listKeys", expect=200).json["keys"][0]["value"]
+    session = requests.Session()
+    session.verify, session.trust_env = daemon.ca, False
+    suffix = "core.localhost:" + daemon.endpoint.rsplit(":", 1)[1]
+    old = FileService(name, key, endpoint_suffix=suffix, request_session=session)
+    old.MAX_SINGLE_GET_SIZE = old.MAX_CHUNK_GET_SIZE = 4 << 20
+    assert old.create_share("old")
+    assert old.create_directory("old", "dd")
+    body = os.urandom(1 << 20) * 5
+    old.create_file_from_bytes("old", "dd", "f", body, validate_content=True)
+    assert old.get_file_to_bytes("old", "dd", "f", validate_content=True).content == body
+    assert [x.name for x in old.list_directories_and_files("old", "dd")] == ["f"]
+    assert [x.name for x in old.list_shares()] == ["old"]
+    assert old.get_share_stats_in_bytes("old") == len(body)
+    assert old.list_ranges("old", "dd", "f")[0].end == len(body) - 1
+    old.set_file_metadata("old", "dd", "f", {"a": "b"})
+    assert old.get_file_metadata("old", "dd", "f") == {"a": "b"}
+    old.copy_file("old", None, "g", f"https://{name}.file.{suffix}/old/dd/f")
+    assert old.get_file_properties("old", None, "g").properties.content_length == len(body)
+    old.delete_file("old", "dd", "f")
+    old.delete_directory("old", "dd")
+    old.delete_share("old")

@@ -298,6 +298,14 @@ static void test_a_wrong_md5_writes_nothing(void **state)
     files_write(f->files, &w, on_changed, &c);
     come_back_all(f);
     assert_memory_equal(c.r.md5, right, sizeof right);
+    const struct file_range first = {0, 3}, beyond = {10, 5};
+    files_md5(f->files, &w.at, &first, on_changed, &c);
+    come_back_all(f);
+    assert_memory_equal(c.r.md5, right, sizeof right);
+    files_md5(f->files, &w.at, &beyond, on_changed, &c);
+    come_back_all(f);
+    assert_int_equal(c.r.fault, FILE_FINE);
+    assert_int_equal(c.r.md5[0], 0xd4); /* of nothing */
 }
 
 static void test_times_are_set_and_kept(void **state)
