@@ -3,6 +3,7 @@
  * Soft-deleted vaults: list, show, purge. They are recovered by a PUT (vaults.c).
  */
 #include "api/arm/lookup.h"
+#include "api/arm/may.h"
 #include "api/http/paging.h"
 #include "api/keyvault/errors.h"
 #include "api/keyvault/handlers.h"
@@ -48,7 +49,9 @@ struct replied *deleted_vaults_list(struct request *r)
                               page_limit(&page), &rows, &n, &e) < 0)
         return reply_err(r, &e);
     for (size_t i = 0; i < n; i++)
-        page_add(&page, rows[i].id, render(r, &rows[i]));
+        if (!r->grant || arm_sees(r, vault_id(r, &rows[i])))
+            page_add(&page, rows[i].id, render(r, &rows[i]));
+    arm_page_end(r, &page, n, n > 0 ? rows[n - 1].id : 0);
     return page_reply(r, &page);
 }
 

@@ -26,7 +26,8 @@ static const struct route routes[] = {
     {"GET", SUB KEYVAULT "/vaults", 0, ROUTE_PARTIAL, vaults_list, "Vaults_ListBySubscription"},
     {"POST", SUB KEYVAULT "/checkNameAvailability", 0, ROUTE_JSON | ROUTE_PARTIAL,
      vaults_check_name, "Vaults_CheckNameAvailability"},
-    {"GET", SUB KEYVAULT "/deletedVaults", 0, 0, deleted_vaults_list, "Vaults_ListDeleted"},
+    {"GET", SUB KEYVAULT "/deletedVaults", 0, ROUTE_PARTIAL, deleted_vaults_list,
+     "Vaults_ListDeleted"},
     {"GET", DELETED, 0, 0, deleted_vaults_get, "Vaults_GetDeleted"},
     {"POST", DELETED "/purge", 0, 0, deleted_vaults_purge, "Vaults_PurgeDeleted"},
 

@@ -397,6 +397,11 @@ def test_what_was_acknowledged_is_there_and_nowhere_in_the_clear(own_daemon):
     assert again.get("s0")["value"] == "under-the-mattress-0"
     copy = d.dir / "copy.db"
     d.tool("backup", str(copy))
+    again.set("s1", "later")
+    assert d.stop() == 0
+    d.tool("restore", str(copy))
+    d.start()
+    assert Safe(d, safe.name).get("s1")["value"] == "under-the-mattress-1"
     files = [copy, d.stderr_path, *(p for p in d.state_dir.rglob("*") if p.is_file())]
     assert len(files) > 4
     for file in files:

@@ -7,6 +7,7 @@ from datetime import timedelta
 from urllib.parse import urlsplit
 
 import pytest
+from support.people import Person
 from support.vaults import ALL, RM, RM_VERSION, Vaults, policy, vault_body
 from support.waiting import wait_for
 from support.world import Place, fresh, instant
@@ -316,6 +317,29 @@ def test_resources_of_all_kinds_in_one_list(daemon):
     v.delete(names[0])
     assert names[0] not in [x["name"] for x in resources(v.base)]
     v.remove()
+
+
+def test_a_list_has_what_one_may_see(vaults, daemon):
+    names = [vaults.vault() for _ in range(3)]
+    person = Person(daemon, "Reader", scope=vaults.get(names[1])["id"])
+
+    def seen(path):
+        reply = person.get(path, api_version=RM_VERSION, validate=False)
+        return [v["name"] for v in reply["value"]]
+
+    for path in (f"{vaults.path}/vaults", f"{vaults.above}/vaults", f"{vaults.subscription}/resources"):
+        assert seen(path) == [names[1]], path
+    person.may_not("GET", f"{vaults.path}/vaults/{names[0]}", api_version=RM_VERSION, validate=False)
+    person.may_not("DELETE", f"{vaults.path}/vaults/{names[1]}", api_version=RM_VERSION, validate=False)
+    for name in names:
+        vaults.delete(name)
+    assert seen(f"{vaults.above}/deletedVaults") == [names[1]]
+    purge = f"{vaults.above}/locations/eastus/deletedVaults/{names[1]}/purge"
+    person.may_not("POST", purge, api_version=RM_VERSION, validate=False)
+    nobody = Person(daemon, "none")
+    nobody.may_not("GET", f"{vaults.above}/vaults", api_version=RM_VERSION, validate=False)
+    person.remove()
+    nobody.remove()
 
 
 # --- the rest ---------------------------------------------------------------------------------------

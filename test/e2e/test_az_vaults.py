@@ -27,7 +27,7 @@ def test_the_life_of_a_vault(az, vaults):
 
     az(f"keyvault set-policy -n {name} -g {group} --object-id {ME} --secret-permissions get list")
     (entry,) = vaults.get(name)["properties"]["accessPolicies"]
-    assert entry["objectId"] == ME and entry["permissions"]["secrets"] == ["get", "list"]
+    assert entry["objectId"] == ME and sorted(entry["permissions"]["secrets"]) == ["get", "list"]
     assert az(f"keyvault delete-policy -n {name} --object-id {ME}")["properties"]["accessPolicies"] == []
     az(f"keyvault update -n {name} --enabled-for-deployment true")
     assert vaults.get(name)["properties"]["enabledForDeployment"] is True
