@@ -2,10 +2,11 @@
 """Key Vaults by the real az. What Debian's az cannot do (`az keyvault secret`) is in docs/clients.md."""
 
 import pytest
-from support.vaults import Vaults
+from support.vaults import Safe, Vaults
 from support.world import fresh
 
 ME = "11111111-0000-0000-0000-000000000001"
+BATCH_AI = "9fcb3732-5f52-4135-8c08-9d4bbaf203ea"  # in every directory
 
 
 @pytest.fixture
@@ -39,3 +40,27 @@ def test_the_life_of_a_vault(az, vaults):
     az(f"keyvault delete -n {name}")
     az(f"keyvault purge -n {name}")
     vaults.deleted(name, expect=404)
+
+
+def test_the_walkthroughs_vault(az, vaults, daemon, own_place):
+    """As the walkthroughs open a vault to Azure Batch AI; the secret by REST, as Debian's az cannot set it."""
+    group, name = vaults.group, fresh("azvault")
+    az(f"keyvault create -l eastus -g {group} -n {name}")
+    (own,) = vaults.get(name)["properties"]["accessPolicies"]
+    assert own["objectId"] == daemon.env["AZURE_CLIENT_ID"] and own["permissions"]["secrets"] == ["all"]
+    safe = Safe(daemon, name)
+    safe.set("nameofsecret", "secretvalue")
+    az(f"keyvault delete-policy -n {name} -g {group} --object-id {own['objectId']}")
+    safe.call("GET", "/secrets", expect=403)
+    reference = {
+        "sourceVault": {"id": vaults.get(name)["id"]},
+        "secretUrl": f"https://{name}.vault.azure.net/secrets/nameofsecret",
+    }
+    cluster = own_place.cluster()
+    secrets = [{"name": "T", "valueSecretReference": reference}]
+    (error,) = own_place.job(cluster, secrets=secrets).fail()["executionInfo"]["errors"]
+    assert error["code"] == "KeyVaultSecretNotRead"
+    az(f"keyvault set-policy --spn {BATCH_AI} -n {name} -g {group} --secret-permissions get list")
+    job = own_place.job(cluster, "echo $T", secrets=secrets)
+    job.succeed()
+    assert job.read("stdout.txt") == "secretvalue\n"

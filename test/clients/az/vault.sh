@@ -39,6 +39,11 @@ is first keyvault secret delete "${in[@]}" -n first --query name
 "$az" keyvault secret purge "${in[@]}" -n first
 is first keyvault secret restore "${in[@]}" --file "$work/backup" --query name
 is two keyvault secret show "${in[@]}" -n first --query value
+batch_ai=9fcb3732-5f52-4135-8c08-9d4bbaf203ea
+is false keyvault update -n "$vault" --enable-rbac-authorization false --query properties.enableRbacAuthorization
+is $batch_ai keyvault set-policy -n "$vault" -g "$group" --spn $batch_ai --secret-permissions get list \
+    --query "properties.accessPolicies[].objectId"
+is true keyvault update -n "$vault" --enable-rbac-authorization true --query properties.enableRbacAuthorization
 "$az" keyvault delete -n "$vault" -g "$group"
 is "$vault" keyvault recover -n "$vault" --query name
 is two keyvault secret show "${in[@]}" -n first --query value
