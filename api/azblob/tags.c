@@ -145,11 +145,7 @@ struct replied *azblob_get_tags(struct request *r)
 /* NULL: the account's, which is Hot. */
 const char *tier_of(struct arena *a, const struct share_item *i)
 {
-    json_t *doc = i->properties ? json_loads(i->properties, 0, NULL) : NULL;
-    const char *tier = json_string_value(json_object_get(doc, TIER));
-    tier = tier ? arena_strdup(a, tier) : NULL;
-    json_decref(doc);
-    return tier;
+    return noted_text(a, i->properties, TIER);
 }
 
 void tier_set(struct arena *a, struct share_item *i, const char *tier)

@@ -11,7 +11,6 @@
 #include "api/azstorage/leases.h"
 #include "files/upload.h"
 #include "lib/guid.h"
-#include "lib/jsontext.h"
 #include "storage/storage.h"
 
 struct copy {
@@ -64,25 +63,6 @@ static struct copy *copy_new(struct request *r, const char *header, struct err *
 
 /* --- copies --------------------------------------------------------------------------------- */
 
-/* What is noted of the copy, for x-ms-copy-*. */
-static const char *copy_text(struct copy *c, const char *id, uint64_t size)
-{
-    char when[TIMEFMT_SIZE];
-    const char *source = request_header(c->r, "x-ms-copy-source");
-    timefmt_http(c->r->now_us, when);
-    size_t n = strcspn(source, "?"); /* signatures are secret */
-    json_t *doc = json_pack(
-        "{s:s, s:s%, s:s, s:s, s:s}", "id", id, "source", source, n, "status", "success",
-        "progress",
-        arena_printf(&c->r->arena, "%llu/%llu", (unsigned long long)size, (unsigned long long)size),
-        "completed", when);
-    char *text = doc ? jsontext(doc) : NULL;
-    const char *kept = text ? arena_strdup(&c->r->arena, text) : NULL;
-    free(text);
-    json_decref(doc);
-    return kept;
-}
-
 static int note_copy(struct copy *c, const struct file_facts *f, const char *id, struct err *e)
 {
     struct request *r = c->r;
@@ -94,7 +74,7 @@ static int note_copy(struct copy *c, const struct file_facts *f, const char *id,
     c->item.properties = from->properties;
     c->item.md5 = from->md5;
     c->item.type = BLOB_NONE;
-    c->item.copy = copy_text(c, id, f->size);
+    c->item.copy = copy_text(r, id, f->size);
     c->item.created_us = r->now_us;
     item_set_file(&c->item, f);
     return azfile_note(r, &c->item, e);

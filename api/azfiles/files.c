@@ -100,22 +100,6 @@ struct replied *azfile_create(struct request *r)
 
 /* --- sent, looked at ------------------------------------------------------------------------ */
 
-static void copy_reply(struct request *r, const char *copy)
-{
-    static const struct {
-        const char *name, *header;
-    } parts[] = {{"id", "x-ms-copy-id"},
-                 {"source", "x-ms-copy-source"},
-                 {"status", "x-ms-copy-status"},
-                 {"progress", "x-ms-copy-progress"},
-                 {"completed", "x-ms-copy-completion-time"}};
-    for (size_t i = 0; copy && i < sizeof parts / sizeof *parts; i++) {
-        const char *value = noted_text(&r->arena, copy, parts[i].name);
-        if (value)
-            reply_header_text(r, parts[i].header, value);
-    }
-}
-
 static int show(struct request *r, const struct file_facts *facts, const char **type, struct err *e)
 {
     struct azfile at;

@@ -6,6 +6,7 @@
 #define API_AZFILES_HANDLERS_H
 
 #include "api/azstorage/items.h"
+#include "api/azstorage/source.h"
 #include "api/azstorage/leases.h"
 #include "files/change.h"
 
@@ -55,9 +56,6 @@ int azfile_note(struct request *r, struct share_item *i, struct err *e) MUST_CHE
 REPLIED azfile_changed(struct request *r, int status, const struct file_facts *f,
                        const struct share_item *i);
 
-/* A text of a noted JSON object; NULL: it has none of this name. */
-const char *noted_text(struct arena *a, const char *doc, const char *name);
-
 /* x-ms-file-attributes and times of a request. *properties: of its headers, and then with these
  * too. `old`: those of the item, for what is to be preserved, "" if it has none; NULL: it is new.
  * *mtime_ns: to be set, or FILES_TIME_KEPT. */
@@ -80,15 +78,6 @@ int azfile_range(const char *name, const char *text, struct file_range *out,
 void azfile_md5_reply(struct request *r, const uint8_t md5[FILES_MD5]);
 /* x-ms-content-length. */
 int azfile_size(struct request *r, uint64_t *out, struct err *e) MUST_CHECK;
-
-/* The file that a URL names, which is of an account of ours and which the request may read: the
- * source of a copy. */
-struct source {
-    struct share share;
-    const char *folder, *path;
-    struct share_item item; /* what is noted of it */
-};
-int source_of(struct request *r, const char *header, struct source *out, struct err *e) MUST_CHECK;
 
 /* The service's error for what went wrong with a file. */
 int azfile_fault(const struct err *why, enum file_fault fault, struct err *e);

@@ -33,15 +33,6 @@ static bool is(const char *value, const char *word)
     return strcasecmp(value, word) == 0;
 }
 
-const char *noted_text(struct arena *a, const char *doc, const char *name)
-{
-    json_t *all = doc ? json_loads(doc, 0, NULL) : NULL;
-    const char *value = json_string_value(json_object_get(all, name));
-    value = value ? arena_strdup(a, value) : NULL;
-    json_decref(all);
-    return value;
-}
-
 /* "ReadOnly|Hidden" -> "ReadOnly | Hidden", as the service shows them. */
 static int read_attributes(const char *value, struct strbuf *out, struct err *e)
 {

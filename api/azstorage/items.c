@@ -51,6 +51,15 @@ int item_load(struct request *r, const char *path, struct share_item *out, struc
     return rc < 0 ? -1 : 0;
 }
 
+const char *noted_text(struct arena *a, const char *doc, const char *name)
+{
+    json_t *all = doc ? json_loads(doc, 0, NULL) : NULL;
+    const char *value = json_string_value(json_object_get(all, name));
+    value = value ? arena_strdup(a, value) : NULL;
+    json_decref(all);
+    return value;
+}
+
 /* --- properties ----------------------------------------------------------------------------- */
 
 static const struct {

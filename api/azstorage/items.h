@@ -11,6 +11,8 @@
 
 /* Differs as soon as the file, or what is noted of it, does. `i`: NULL: nothing is noted. */
 uint64_t item_etag(const struct file_facts *f, const struct share_item *i);
+/* A text of a noted JSON object; NULL: it has none of this name. */
+const char *noted_text(struct arena *a, const char *doc, const char *name);
 /* Whether what was noted of the bytes (md5, blocks) is still of these. */
 bool item_is_of(const struct share_item *i, const struct file_facts *f);
 /* Notes that it is. */

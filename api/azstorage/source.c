@@ -1,17 +1,16 @@
-/* SPDX-License-Identifier: MIT
- *
- * The source of a copy or a rename: a URL of a file or blob of an account of this daemon. A request
- * that was signed with the account's key, or came with a token, may read what is in the same
- * account; for all else the URL has a signature of its own.
- */
+/* SPDX-License-Identifier: MIT */
+#include "api/azstorage/source.h"
+
 #include <assert.h>
+#include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "api/azfiles/handlers.h"
 #include "api/azstorage/devstore.h"
+#include "api/azstorage/items.h"
 #include "api/http/url.h"
-#include "model/spec.h"
+#include "lib/jsontext.h"
 #include "shares/shares.h"
 #include "storage/storage.h"
 
@@ -52,7 +51,7 @@ static int split_query(struct request *r, struct url *u, const char *text)
 }
 
 /* ACCOUNT.file.core.HOST, or an address with the account first in the path: then a service has a
- * port of its own, and another one than the request's is that of blobs. */
+ * port of its own, and another than the request's is that of the other service. */
 static bool find_account(struct request *r, struct url *u)
 {
     static const struct {
@@ -69,7 +68,9 @@ static bool find_account(struct request *r, struct url *u)
     }
     size_t n = strcspn(u->path + 1, "/");
     u->account = arena_lower(&r->arena, arena_strndup(&r->arena, u->path + 1, n));
-    u->kind = strcasecmp(u->authority, r->host) == 0 ? SHARE_FILES : SHARE_BLOBS;
+    enum share_kind own = grant_of(r)->plane->kind;
+    enum share_kind other = own == SHARE_FILES ? SHARE_BLOBS : SHARE_FILES;
+    u->kind = strcasecmp(u->authority, r->host) == 0 ? own : other;
     u->path += 1 + n;
     return *u->path == '/';
 }
@@ -125,6 +126,16 @@ static bool is_signed(struct request *r, const struct sas *s, const struct url *
     return same;
 }
 
+/* A role may be of one share alone, so what is in another needs a signature. */
+static bool reads_itself(const struct grant *g, const struct url *u,
+                         const struct storage_account *account)
+{
+    size_t n = g->has_share ? strlen(g->share.name) : 0;
+    bool same = u->kind == g->plane->kind && g->has_share &&
+                strncmp(u->path + 1, g->share.name, n) == 0 && u->path[1 + n] == '/';
+    return account->id == g->account.id && (g->how == GRANT_KEY || (g->how == GRANT_TOKEN && same));
+}
+
 static int may_read(struct request *r, const struct url *u, const struct storage_account *account,
                     struct err *e)
 {
@@ -134,7 +145,7 @@ static int may_read(struct request *r, const struct url *u, const struct storage
     if (found < 0)
         return -1;
     if (found == 0)
-        return account->id == g->account.id && g->how != GRANT_SAS
+        return reads_itself(g, u, account)
                    ? 0
                    : cannot(e, "its URL has no signature, and the request may not read it");
     if (s.kind == SAS_DELEGATED || s.field[SAS_POLICY])
@@ -180,5 +191,45 @@ int source_of(struct request *r, const char *header, struct source *out, struct 
     if (rc < 0)
         return -1;
     out->item = rc > 0 ? item : (struct share_item){.lease_state = LEASE_AVAILABLE};
-    return rc > 0 && item.aside ? cannot(e, "the blob's name is none that a file can have") : 0;
+    if (rc > 0 && item.aside) {
+        out->folder = arena_printf(&r->arena, "%s/%s", azstorage_of(r)->storage_dir, account.name);
+        out->path = item.aside;
+    }
+    return 0;
+}
+
+/* --- what is said of a copy ----------------------------------------------------------------- */
+
+const char *copy_text(struct request *r, const char *id, uint64_t size)
+{
+    char when[TIMEFMT_SIZE];
+    const char *source = request_header(r, "x-ms-copy-source");
+    timefmt_http(r->now_us, when);
+    size_t n = strcspn(source, "?"); /* signatures are secret */
+    json_t *doc = json_pack(
+        "{s:s, s:s%, s:s, s:s, s:s}", "id", id, "source", source, n, "status", "success",
+        "progress",
+        arena_printf(&r->arena, "%llu/%llu", (unsigned long long)size, (unsigned long long)size),
+        "completed", when);
+    char *text = doc ? jsontext(doc) : NULL;
+    const char *kept = text ? arena_strdup(&r->arena, text) : NULL;
+    free(text);
+    json_decref(doc);
+    return kept;
+}
+
+void copy_reply(struct request *r, const char *copy)
+{
+    static const struct {
+        const char *name, *header;
+    } parts[] = {{"id", "x-ms-copy-id"},
+                 {"source", "x-ms-copy-source"},
+                 {"status", "x-ms-copy-status"},
+                 {"progress", "x-ms-copy-progress"},
+                 {"completed", "x-ms-copy-completion-time"}};
+    for (size_t i = 0; copy && i < sizeof parts / sizeof *parts; i++) {
+        const char *value = noted_text(&r->arena, copy, parts[i].name);
+        if (value)
+            reply_header_text(r, parts[i].header, value);
+    }
 }
