@@ -8,6 +8,7 @@
 #include "api/azblob/handlers.h"
 #include "api/azstorage/leases.h"
 #include "api/azstorage/link.h"
+#include "api/azstorage/source.h"
 #include "storage/storage.h"
 
 void blob_headers(struct request *r, const struct file_facts *f, const struct share_item *i,
@@ -20,6 +21,7 @@ void blob_headers(struct request *r, const struct file_facts *f, const struct sh
     if (i->md5 && item_is_of(i, f))
         reply_header_text(r, ranged ? "x-ms-blob-content-md5" : "Content-MD5", i->md5);
     metadata_reply(r, i->metadata);
+    copy_reply(r, i->copy);
     timefmt_http(i->created_us ? i->created_us : f->mtime_us, when);
     reply_header(r, "x-ms-creation-time", "%s", when);
     reply_header_text(r, "x-ms-blob-type", blob_type_name(blob_type_of(i)));

@@ -99,6 +99,8 @@ int tier_read(struct request *r, const char **out, struct err *e) MUST_CHECK;
 struct replied *azblob_set_tags(struct request *r);
 struct replied *azblob_get_tags(struct request *r);
 struct replied *azblob_set_tier(struct request *r);
+struct replied *azblob_copy(struct request *r);
+struct replied *azblob_copy_abort(struct request *r);
 struct replied *azblob_append(struct request *r);
 struct replied *azblob_lease(struct request *r);
 struct replied *azcontainer_lease(struct request *r);

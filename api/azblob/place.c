@@ -130,6 +130,7 @@ static const struct {
 } faults[FILE_FAULTS] = {
     [FILE_MISSING] = {AZSTORAGE_BLOB_NOT_FOUND, "The specified blob does not exist."},
     [FILE_PARENT_MISSING] = {AZSTORAGE_BLOB_NOT_FOUND, "The specified blob does not exist."},
+    [FILE_BAD_NAME] = {AZSTORAGE_BLOB_NOT_FOUND, "The specified blob does not exist."},
     [FILE_IS_FILE] = {AZSTORAGE_BLOB_EXISTS, "The specified blob already exists."},
     [FILE_IS_DIRECTORY] = {AZSTORAGE_BLOB_NOT_FOUND, "The specified blob does not exist."},
     [FILE_SPECIAL] = {AZSTORAGE_BLOB_NOT_FOUND, "There is something of that name in the "

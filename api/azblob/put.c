@@ -372,9 +372,6 @@ static int read_item(struct request *r, enum blob_type type, struct share_item *
 static int read_type(struct request *r, enum blob_type *out, struct err *e)
 {
     const char *type = request_header(r, "x-ms-blob-type");
-    if (request_header(r, "x-ms-copy-source"))
-        return err_set(e, AZSTORAGE_HEADER_UNSUPPORTED, "x-ms-copy-source",
-                       "Copies are not served yet.");
     if (!type)
         return err_set(e, AZSTORAGE_HEADER_MISSING, "x-ms-blob-type",
                        "An HTTP header that's mandatory for this request is not specified: "
@@ -403,6 +400,8 @@ struct replied *azblob_put(struct request *r)
 {
     struct err e;
     enum blob_type type = BLOB_BLOCK;
+    if (request_header(r, "x-ms-copy-source"))
+        return azblob_copy(r);
     struct put *p = xcalloc(1, sizeof *p);
     if (blob_of(r, &p->blob, &e) < 0 || read_type(r, &type, &e) < 0 ||
         read_item(r, type, &p->item, &e) < 0 || read_md5(r, p, &e) < 0) {

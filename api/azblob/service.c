@@ -13,6 +13,7 @@
 #define BLOCKLIST    ROUTE_XML_OPTIONAL | ROUTE_BODY_KIB(8 * 1024)
 
 #define ROWS(X)                                                                                    \
+    X("PUT", BLOB "&comp=copy", 0, azblob_copy_abort, "Blob_AbortCopyFromURL", 'o', "w", "w")      \
     X("GET", "/?restype=account&comp=properties", 0, plane_account, "Service_GetAccountInfo", 's', \
       "rlwd", NULL)                                                                                \
     X("HEAD", "/?restype=account&comp=properties", 0, plane_account, "Service_GetAccountInfo",     \

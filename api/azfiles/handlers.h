@@ -6,8 +6,8 @@
 #define API_AZFILES_HANDLERS_H
 
 #include "api/azstorage/items.h"
-#include "api/azstorage/source.h"
 #include "api/azstorage/leases.h"
+#include "api/azstorage/source.h"
 #include "files/change.h"
 
 /* The versions that leases came with: older clients stumble over their headers. */

@@ -11,7 +11,7 @@
 #include "api/azstorage/items.h"
 #include "api/http/url.h"
 #include "lib/jsontext.h"
-#include "shares/shares.h"
+#include "model/spec.h"
 #include "storage/storage.h"
 
 #define PARAMETERS_MAX 64
@@ -171,12 +171,12 @@ int source_of(struct request *r, const char *header, struct source *out, struct 
     struct storage *st = azstorage_of(r)->storage;
     if (split(r, header, &u, e) < 0)
         return -1;
+    assert(u.path);
     int rc = st_account_by_name(st, &r->arena, u.account, &account, e);
     if (rc <= 0)
         return rc < 0 ? -1 : cannot(e, "there is no such account here");
     if (may_read(r, &u, &account, e) < 0)
         return -1;
-    assert(u.path);
     const char *name = u.path + 1, *slash = strchr(name, '/');
     const char *share = slash ? arena_strndup(&r->arena, name, (size_t)(slash - name)) : name;
     rc = st_share_by_name(st, &r->arena, account.id, u.kind, share, &out->share, e);

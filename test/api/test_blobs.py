@@ -261,3 +261,43 @@ def test_what_tools_ask_of_an_account(client, container):
     assert (info["sku_name"], info["account_kind"]) == ("Standard_LRS", "StorageV2")
     assert container.get_account_information()["sku_name"] == info["sku_name"]
     assert client.get_service_properties()["cors"] == []
+
+
+def test_a_copy_is_whole_and_has_what_the_source_had(container, call, put, daemon):
+    source = container.upload_blob("dir/a", b"bytes" * 100_000, metadata={"k": "v"})
+    copy = container.get_blob_client("b/copy")
+    done = copy.start_copy_from_url(source.url)
+    assert done["copy_status"] == "success"
+    shown = copy.get_blob_properties()
+    assert copy.download_blob().readall() == b"bytes" * 100_000
+    assert shown.metadata == {"k": "v"} and shown.copy.id == done["copy_id"] and shown.copy.source == source.url
+    assert shown.content_settings.content_md5 == source.get_blob_properties().content_settings.content_md5
+    copy.start_copy_from_url(source.url, metadata={"own": "1"})
+    assert copy.get_blob_properties().metadata == {"own": "1"}
+    put("a%2F%2Fb", b"aside")
+    url = f"{daemon.blob.url}/{container.container_name}"
+    assert call("PUT", "/plain", x_ms_copy_source=f"{url}/a%2F%2Fb").status == 202
+    assert call("PUT", "/%2Fodd%2F", x_ms_copy_source=f"{url}/plain").status == 202
+    assert call("GET", "/%2Fodd%2F").body == b"aside"
+    assert call("PUT", "/plain", x_ms_copy_source=f"{url}/plain", x_ms_meta_a="b").status == 202
+    assert call("GET", "/plain").body == b"aside" and call("HEAD", "/plain").headers["x-ms-meta-a"] == "b"
+
+
+def test_a_copy_that_cannot_be(daemon, container, call, put):
+    put("a", b"x")
+    put("there", b"old")
+    url = f"{daemon.blob.url}/{container.container_name}"
+    for source, code in (
+        (f"{url}/none", "CannotVerifyCopySource"),
+        (f"{daemon.blob.url}/nowhere/a", "CannotVerifyCopySource"),
+        (url.replace(ACCOUNT, "another1") + "/a", "CannotVerifyCopySource"),
+        ("nonsense", "InvalidHeaderValue"),
+        ("ftp://x/y/z", "InvalidHeaderValue"),
+        (f"{url}/../../../../etc/passwd", "CannotVerifyCopySource"),
+    ):
+        assert call("PUT", "/there", x_ms_copy_source=source).code == code, source
+    held = call("PUT", "/there", x_ms_copy_source=f"{url}/a", x_ms_source_if_match='"0x1"')
+    assert held.code == "SourceConditionNotMet"
+    assert call("PUT", "/there", x_ms_copy_source=f"{url}/a", If_None_Match="*").code == "BlobAlreadyExists"
+    assert call("GET", "/there").body == b"old"
+    assert call("PUT", "/there?comp=copy&copyid=1", x_ms_copy_action="abort").code == "NoPendingCopyOperation"
