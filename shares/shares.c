@@ -18,6 +18,7 @@
 #define PURGE_EVERY_US  INT64_C(3600000000)
 #define PURGE_PAUSE_US  100000
 #define PURGED_PER_PASS 20
+#define PURGED_ROWS     1000 /* some milliseconds */
 
 /* --- who waits -------------------------------------------------------------------------------- */
 
@@ -195,13 +196,29 @@ static int moved_away(struct shares *sh, const struct share *s, struct folder_wo
     return 0;
 }
 
-/* What stays where it is keeps its row: without it, the folder would become a share again. */
+/* 1: its folder is that of another share now. */
+static int is_taken(struct shares *sh, const struct share *s, struct err *e)
+{
+    const struct share_name n = {.account = s->account, .share = s->name, .kind = s->kind};
+    return shares_is_named(sh, &n, e);
+}
+
+/* What stays where it is keeps its row: without it, the folder would become a share again. Rows of
+ * what was in a share go a slice at a time. */
 static int purged(struct shares *sh, const struct share *s, struct folder_work *w, struct err *e)
 {
+    int gone, taken = w->stays ? is_taken(sh, s, e) : 1;
     if (w->failed)
         say_failed(sh, s, &w->why);
-    if (w->failed || w->stays)
+    if (w->failed || taken <= 0)
+        return taken < 0 ? -1 : 0;
+    if (st_share_empty(sh->c.storage, s->id, PURGED_ROWS, &gone, e) < 0)
+        return -1;
+    if (gone == PURGED_ROWS) {
+        sh->purged_to = 0;
+        wake_at(sh->c.wakes, WAKE_DELETED_SHARES, WAKE_ALL, wakes_mono(sh->c.wakes));
         return 0;
+    }
     LOG_INFO(sh->c.log, "share.purged", LF_STR("account", s->account), LF_STR("share", s->name));
     return st_share_remove(sh->c.storage, s->id, e);
 }

@@ -135,6 +135,19 @@ int st_share_deleted(struct storage *st, struct arena *a, int64_t before_us, int
     return read_all(&q, a, rows, n, e);
 }
 
+int st_share_empty(struct storage *st, int64_t id, int limit, int *gone, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_SHARE_EMPTY, e) < 0)
+        return -1;
+    q_int(&q, id);
+    q_int(&q, limit);
+    if (q_run(&q, e) < 0)
+        return -1;
+    *gone = q_changed(st);
+    return 0;
+}
+
 int st_share_remove(struct storage *st, int64_t id, struct err *e)
 {
     struct q q;

@@ -275,6 +275,8 @@
     X(ST_SHARE_IDS_OF_ACCOUNT, "SELECT id FROM share WHERE account_id = ?1 ORDER BY id") \
     X(ST_SHARE_UNSETTLED, "SELECT id FROM share h WHERE h.state IN (1, 3) ORDER BY id") \
     X(ST_SHARE_DELETED, SHARE_SELECT "WHERE h.state = 4 AND h.deleted_us < ?1 AND h.id > ?2 ORDER BY h.id LIMIT ?3") \
+    X(ST_SHARE_EMPTY, \
+      "DELETE FROM share_item WHERE id IN (SELECT id FROM share_item WHERE share_id = ?1 LIMIT ?2)") \
     X(ST_SHARE_REMOVE, "DELETE FROM share WHERE id = ?1") \
     X(ST_ITEM_GET, ITEM_SELECT "WHERE i.share_id = ?1 AND i.path = ?2") \
     X(ST_ITEM_REPLACE, "INSERT OR REPLACE INTO {+item}") \

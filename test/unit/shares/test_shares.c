@@ -146,6 +146,36 @@ static void what_was_deleted_long_ago_is_purged(void **state)
     assert_false(there(w, arena_printf(&w->f->a, ".deleted/acct.files.s0.%lld", (long long)T0)));
 }
 
+/* As after a crash that came before its row was removed: its folder is gone, and another share has
+ * its name. */
+static void a_row_that_was_left_goes_though_its_name_is_taken(void **state)
+{
+    struct room *w = *state;
+    struct share s;
+    assert_int_equal(make(w, "data"), ERR_NONE);
+    assert_int_equal(delete_it(w, "data", T0), ERR_NONE);
+    int64_t id = deleted_id(w, 1);
+    ok(w->f, fs_remove_tree(path(w, ".deleted"), &w->f->e));
+    assert_int_equal(make(w, "data"), ERR_NONE);
+    write_file(w, "acct/files/data/kept");
+    ok(w->f, st_turn_begin(w->f->st, &w->f->e));
+    ok(w->f,
+       st_exec(w->f->st,
+               "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500) "
+               "INSERT INTO share_item SELECT i, 1, 'p' || i, NULL, 0, 0, 0, 0, 1, NULL, "
+               "NULL, NULL, NULL, NULL, NULL, 1, NULL, 0, 0, 1 FROM n",
+               "items", &w->f->e));
+    assert_int_equal(id, 1);
+    crash(w, 0);
+    go_on(w);
+    until(w, id, 0);
+    int64_t left = 1;
+    ok(w->f, st_query_int(w->f->st, "SELECT count(*) FROM share_item", "items", &left, &w->f->e));
+    assert_int_equal(left, 0);
+    assert_true(there(w, "acct/files/data/kept"));
+    assert_true(find(w, "data", &s));
+}
+
 /* The rows as a crash leaves them, with each folder that there may be beside them. */
 static void a_start_goes_on(void **state)
 {
@@ -257,6 +287,7 @@ int main(void)
                                        T(a_link_is_moved_as_a_link),
                                        T(what_is_mounted_is_only_detached),
                                        T(what_was_deleted_long_ago_is_purged),
+                                       T(a_row_that_was_left_goes_though_its_name_is_taken),
                                        T(a_start_goes_on),
                                        T(an_account_goes_with_all_it_has),
                                        T(what_is_rolled_back_is_said),
