@@ -21,8 +21,8 @@
     X("PUT", SHARE "&comp=properties", 0, azshare_set_properties, "Share_SetProperties", 'c', "w", \
       NULL)                                                                                        \
     X("PUT", SHARE "&comp=metadata", 0, azshare_set_metadata, "Share_SetMetadata", 'c', "w", NULL) \
-    X("GET", SHARE "&comp=metadata", 0, azshare_get, "Share_GetProperties", 'c', "r", NULL)        \
-    X("HEAD", SHARE "&comp=metadata", 0, azshare_get, "Share_GetProperties", 'c', "r", NULL)       \
+    X("GET", SHARE "&comp=metadata", 0, azshare_get, "Share_GetMetadata", 'c', "r", NULL)          \
+    X("HEAD", SHARE "&comp=metadata", 0, azshare_get, "Share_GetMetadata", 'c', "r", NULL)         \
     X("GET", SHARE "&comp=acl", 0, azshare_get_acl, "Share_GetAccessPolicy", 'c', NULL, NULL)      \
     X("HEAD", SHARE "&comp=acl", 0, azshare_get_acl, "Share_GetAccessPolicy", 'c', NULL, NULL)     \
     X("PUT", SHARE "&comp=acl", ROUTE_XML_OPTIONAL, azshare_set_acl, "Share_SetAccessPolicy", 'c', \
@@ -38,9 +38,9 @@
     X("HEAD", TOP "&comp=", 0, azdirectory_get, "Directory_GetProperties", 'o', "r", "r")          \
     X("GET", TOP "&comp=list", 0, azdirectory_list, "Directory_ListFilesAndDirectoriesSegment",    \
       'c', "l", "l")                                                                               \
-    X("GET", TOP "&comp=metadata", 0, azdirectory_get_metadata, "Directory_GetProperties", 'o',    \
-      "r", "r")                                                                                    \
-    X("HEAD", TOP "&comp=metadata", 0, azdirectory_get_metadata, "Directory_GetProperties", 'o',   \
+    X("GET", TOP "&comp=metadata", 0, azdirectory_get_metadata, "Directory_GetMetadata", 'o', "r", \
+      "r")                                                                                         \
+    X("HEAD", TOP "&comp=metadata", 0, azdirectory_get_metadata, "Directory_GetMetadata", 'o',     \
       "r", "r")                                                                                    \
     X("PUT", TOP "&comp=metadata", 0, azdirectory_set_metadata, "Directory_SetMetadata", 'o', "w", \
       "w")                                                                                         \
@@ -50,9 +50,9 @@
     X("HEAD", DIR "&comp=", 0, azdirectory_get, "Directory_GetProperties", 'o', "r", "r")          \
     X("GET", DIR "&comp=list", 0, azdirectory_list, "Directory_ListFilesAndDirectoriesSegment",    \
       'c', "l", "l")                                                                               \
-    X("GET", DIR "&comp=metadata", 0, azdirectory_get_metadata, "Directory_GetProperties", 'o',    \
-      "r", "r")                                                                                    \
-    X("HEAD", DIR "&comp=metadata", 0, azdirectory_get_metadata, "Directory_GetProperties", 'o',   \
+    X("GET", DIR "&comp=metadata", 0, azdirectory_get_metadata, "Directory_GetMetadata", 'o', "r", \
+      "r")                                                                                         \
+    X("HEAD", DIR "&comp=metadata", 0, azdirectory_get_metadata, "Directory_GetMetadata", 'o',     \
       "r", "r")                                                                                    \
     X("PUT", DIR "&comp=metadata", 0, azdirectory_set_metadata, "Directory_SetMetadata", 'o', "w", \
       "w")                                                                                         \
@@ -67,8 +67,8 @@
     X("DELETE", ITEM "&comp=", 0, azfile_delete, "File_Delete", 'o', "d", "d")                     \
     X("PUT", ITEM "&comp=range", RANGE, azrange_put, "File_UploadRange", 'o', "w", "w")            \
     X("GET", ITEM "&comp=rangelist", 0, azranges_list, "File_GetRangeList", 'o', "r", "r")         \
-    X("GET", ITEM "&comp=metadata", 0, azfile_get_metadata, "File_GetProperties", 'o', "r", "r")   \
-    X("HEAD", ITEM "&comp=metadata", 0, azfile_get_metadata, "File_GetProperties", 'o', "r", "r")  \
+    X("GET", ITEM "&comp=metadata", 0, azfile_get_metadata, "File_GetMetadata", 'o', "r", "r")     \
+    X("HEAD", ITEM "&comp=metadata", 0, azfile_get_metadata, "File_GetMetadata", 'o', "r", "r")    \
     X("PUT", ITEM "&comp=metadata", 0, azfile_set_metadata, "File_SetMetadata", 'o', "w", "w")     \
     X("PUT", ITEM "&comp=properties", 0, azfile_set_properties, "File_SetHttpHeaders", 'o', "w",   \
       "w")                                                                                         \

@@ -227,7 +227,8 @@ static void our_own_routes_are_those_of_their_document(void **state)
     json_decref(spec);
 }
 
-/* One version's operation ids name one route each, and so do ARM's own. */
+/* One version's operation ids name one route each, and so do ARM's own: or one handler, which also
+ * answers HEAD, or has another path for the same. */
 static void operation_ids_are_unique(void **state)
 {
     (void)state;
@@ -236,6 +237,7 @@ static void operation_ids_are_unique(void **state)
             bool together = (api_routes[i]->versions & api_routes[k]->versions) ||
                             api_routes[i]->versions == api_routes[k]->versions;
             if (together && service_of[i] == service_of[k] &&
+                api_routes[i]->handler != api_routes[k]->handler &&
                 strcmp(api_routes[i]->operation_id, api_routes[k]->operation_id) == 0)
                 fail_msg("%s is there twice", api_routes[i]->operation_id);
         }
