@@ -74,8 +74,9 @@ static struct replied *say(struct request *r, int status, const char *text)
 }
 
 /* What a program gives the page, and the page gives back with the form. */
-static const char *const carried[] = {"redirect_uri", "state", "code_challenge", "nonce"};
-enum { REDIRECT, STATE, CHALLENGE, NONCE, CARRIED };
+static const char *const carried[] = {"redirect_uri", "state", "code_challenge", "nonce",
+                                      "response_mode"};
+enum { REDIRECT, STATE, CHALLENGE, NONCE, MODE, CARRIED };
 
 /* The form; `why`: what was wrong with the last try, or NULL. carried_value NULL: for a device. */
 static struct replied *ask(struct request *r, int status, const char *why,
@@ -184,9 +185,26 @@ static void carried_values(const struct request *r, const char *value[CARRIED])
         value[i] = field(r, carried[i]);
 }
 
+/* For programs that want it in a form. Without scripts in the page, a person sends it on. */
+static struct replied *call_back_by_form(struct request *r, const char *const value[CARRIED],
+                                         const char *code)
+{
+    struct strbuf b = STRBUF_INIT;
+    strbuf_puts(&b, "<p>You are logged in.</p><form method=\"post\" action=\"");
+    add_escaped(&b, value[REDIRECT]);
+    strbuf_puts(&b, "\">");
+    add_field(&b, "hidden", "code", code, NULL);
+    add_field(&b, "hidden", "state", value[STATE], NULL);
+    strbuf_puts(&b, "<p><button autofocus>Continue</button></p></form>");
+    reply_header(r, "Cache-Control", "no-store");
+    return page(r, 200, &b);
+}
+
 static struct replied *call_back(struct request *r, const char *const value[CARRIED],
                                  const char *code)
 {
+    if (strcmp(value[MODE], "form_post") == 0)
+        return call_back_by_form(r, value, code);
     struct strbuf url = STRBUF_INIT;
     strbuf_printf(&url, "%s%scode=%s&state=", value[REDIRECT],
                   strchr(value[REDIRECT], '?') ? "&" : "?", code);

@@ -4,6 +4,7 @@
 import base64
 import hashlib
 import json
+import re
 import sqlite3
 from urllib.parse import parse_qs, urlsplit
 
@@ -381,6 +382,11 @@ def test_a_program_on_ones_own_machine_is_called_back(daemon, person):
     reply = daemon.token_reply(**ask, code_verifier=verifier)
     assert reply.status == 200 and reply.json["id_token"]
     assert daemon.token_reply(**ask, code_verifier=verifier).status == 400, "a code is good once"
+    by_form = page(daemon, "POST", "/adfs/oauth2/authorize", data={**form, "response_mode": "form_post"})
+    assert by_form.status_code == 200 and 'action="http://localhost:8400"' in by_form.text
+    ask["code"] = re.search('name="code" value="([0-9a-f]{40})"', by_form.text).group(1)
+    assert 'name="state" value="a b&amp;c"' in by_form.text
+    assert daemon.token_reply(**ask, code_verifier=verifier).status == 200
     for elsewhere in ("https://evil.example", "http://localhost.evil", "http://localhost@evil", "x", None):
         shown = page(daemon, "GET", "/adfs/oauth2/authorize", params={**query, "redirect_uri": elsewhere})
         assert shown.status_code == 400, elsewhere
