@@ -25,7 +25,7 @@ struct act {
     int64_t mtime_ns, atime_ns;
     mode_t mode;
     bool sync; /* what is written is on disk before it is told */
-    bool keeps_mtime, appends, wants_md5, replaces; /* see change.h */
+    bool keeps_mtime, appends, wants_md5, replaces, is_new; /* see change.h */
     bool has_md5;
     uint8_t md5[FILES_MD5];
     int fd; /* open between two runs; -1 */

@@ -53,6 +53,7 @@ struct files_make {
     struct file_place at;
     uint64_t size;
     mode_t mode; /* of a new file, whatever the umask */
+    bool is_new; /* FILE_IS_FILE, if there is one */
 };
 /* Makes a file of zeros that take no room. A file that is there loses its bytes, in place. */
 void files_make_file(struct files *f, const struct files_make *what, files_changed cb, void *ctx);

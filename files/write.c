@@ -68,6 +68,8 @@ static enum file_fault run_make_file(struct act *a)
         fd = openat(up.dir, up.name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, a->mode);
     if (fd >= 0) {
         fault = make_new(a, &up, fd);
+    } else if (!fault && errno == EEXIST && a->is_new) {
+        fault = FILE_IS_FILE;
     } else if (!fault && errno == EEXIST) {
         a->r.existed = true;
         fault = place_open(a->share, a->path, O_WRONLY, &fd, &a->r.facts);
@@ -88,6 +90,7 @@ void files_make_file(struct files *f, const struct files_make *what, files_chang
     struct act *a = act_new(f, run_make_file, &what->at, cb, ctx);
     a->len = what->size;
     a->mode = what->mode;
+    a->is_new = what->is_new;
     act_begin(f, a);
 }
 

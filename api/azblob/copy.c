@@ -234,7 +234,7 @@ struct replied *azblob_copy(struct request *r)
     struct err e;
     struct copy *c = arena_alloc(&r->arena, sizeof *c);
     *c = (struct copy){.r = r, .status = request_header(r, "x-ms-blob-type") ? 201 : 202};
-    if (blob_of(r, &c->blob, &e) < 0 || source_of(r, "x-ms-copy-source", &c->from, &e) < 0)
+    if (blob_of(r, &c->blob, &e) < 0 || source_of(r, "x-ms-copy-source", "r", &c->from, &e) < 0)
         return reply_err(r, &e);
     const struct body_sink sink = {.take = take, .end = begin, .release = release, .ctx = c};
     return request_stream(r, &sink);

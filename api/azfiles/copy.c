@@ -51,12 +51,13 @@ static void copy_gone(void *ctx)
         upload_end(c->upload);
 }
 
-static struct copy *copy_new(struct request *r, const char *header, struct err *e)
+static struct copy *copy_new(struct request *r, const char *header, const char *needed,
+                             struct err *e)
 {
     struct copy *c = arena_alloc(&r->arena, sizeof *c);
     *c = (struct copy){.r = r};
     if (azfile_of(r, &c->at, e) < 0 || item_load(r, c->at.path, &c->item, e) < 0 ||
-        source_of(r, header, &c->from, e) < 0)
+        source_of(r, header, needed, &c->from, e) < 0)
         return NULL;
     return c;
 }
@@ -87,7 +88,8 @@ static void on_finished(void *ctx, const struct err *why, const struct file_resu
     char id[GUID_SIZE];
     struct err e;
     if (why) {
-        fail_with(c, why, f->fault);
+        azfile_fault_of_new(r, why, f->fault, &e);
+        fail(c, &e);
         return;
     }
     request_guid(r, id);
@@ -129,7 +131,8 @@ static void on_looked(void *ctx, const struct err *why, const struct file_result
     const struct files_upload to = {.at = {c->at.folder, c->at.path},
                                     .beside = azstorage_of(c->r)->storage_dir,
                                     .mode = 0666,
-                                    .directory_mode = 0777};
+                                    .directory_mode = 0777,
+                                    .is_new = !grant_has(grant_of(c->r), 'w')};
     if (why && f->fault != FILE_MISSING)
         fail_with(c, why, f->fault);
     else
@@ -139,7 +142,7 @@ static void on_looked(void *ctx, const struct err *why, const struct file_result
 struct replied *azfile_copy(struct request *r)
 {
     struct err e;
-    struct copy *c = copy_new(r, "x-ms-copy-source", &e);
+    struct copy *c = copy_new(r, "x-ms-copy-source", "r", &e);
     if (!c || azfile_may(r, &c->item, true, &e) < 0)
         return reply_err(r, &e);
     request_keep(r, c, copy_gone);
@@ -221,7 +224,7 @@ static int may_rename(struct copy *c, struct err *e)
 static struct replied *begin_rename(struct request *r, bool is_directory)
 {
     struct err e;
-    struct copy *c = copy_new(r, "x-ms-file-rename-source", &e);
+    struct copy *c = copy_new(r, "x-ms-file-rename-source", "d", &e);
     const char *replace = request_header(r, "x-ms-file-rename-replace-if-exists");
     if (!c || may_rename(c, &e) < 0)
         return reply_err(r, &e);

@@ -32,7 +32,7 @@ static struct replied *created(struct azfile_change *c, const struct err *why,
     struct request *r = c->r;
     struct err e;
     if (why) {
-        azfile_fault(why, f->fault, &e);
+        azfile_fault_of_new(r, why, f->fault, &e);
         return reply_err(r, &e);
     }
     item_set_file(&c->item, &f->facts);
@@ -84,7 +84,7 @@ struct replied *azfile_create(struct request *r)
 {
     struct azfile at;
     struct err e;
-    struct files_make make = {.mode = 0666};
+    struct files_make make = {.mode = 0666, .is_new = !grant_has(grant_of(r), 'w')};
     if (request_header(r, "x-ms-copy-source"))
         return azfile_copy(r);
     if (azfile_of(r, &at, &e) < 0)

@@ -82,6 +82,10 @@ int azfile_size(struct request *r, uint64_t *out, struct err *e) MUST_CHECK;
 /* The service's error for what went wrong with a file. */
 int azfile_fault(const struct err *why, enum file_fault fault, struct err *e);
 
+/* Likewise, where a file was to be made: whoever may only create does not write over one. */
+int azfile_fault_of_new(const struct request *r, const struct err *why, enum file_fault fault,
+                        struct err *e);
+
 /* ETag, Last-Modified and what is particular to files: attributes, times, ids. */
 void azfile_state(struct request *r, const struct file_facts *f, const struct share_item *i);
 

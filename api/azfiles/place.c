@@ -123,6 +123,15 @@ int azfile_fault(const struct err *why, enum file_fault fault, struct err *e)
     return err_set(e, faults[fault].kind, NULL, "%s", faults[fault].text);
 }
 
+int azfile_fault_of_new(const struct request *r, const struct err *why, enum file_fault fault,
+                        struct err *e)
+{
+    if (fault != FILE_IS_FILE || grant_has(grant_of(r), 'w'))
+        return azfile_fault(why, fault, e);
+    return err_set(e, AZSTORAGE_PERMISSION, NULL,
+                   "The signature permits to create files, not to write over one that is there.");
+}
+
 #define ATTRIBUTES_SINCE 20190202
 
 void azfile_state(struct request *r, const struct file_facts *f, const struct share_item *i)

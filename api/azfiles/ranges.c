@@ -151,7 +151,7 @@ static struct replied *copy(struct request *r, const struct azfile *at,
     struct err e;
     struct source from;
     struct file_range part = {0};
-    if (source_of(r, "x-ms-copy-source", &from, &e) < 0 ||
+    if (source_of(r, "x-ms-copy-source", "r", &from, &e) < 0 ||
         azfile_range("x-ms-source-range", request_header(r, "x-ms-source-range"), &part, &e) < 0)
         return reply_err(r, &e);
     if (part.len != range->len || part.len > AZRANGE_MAX) {

@@ -68,6 +68,9 @@ static inline struct grant *grant_of(const struct request *r)
 int plane_may(struct request *r, const struct plane *plane, struct err *e) MUST_CHECK;
 /* For whoever has a token. AZSTORAGE_PERMISSION: no role allows it. */
 int plane_check_role(struct request *r, struct err *e) MUST_CHECK;
+/* Likewise, to read what is in another share or container: the source of a copy. */
+int plane_check_role_of_source(struct request *r, const struct storage_account *account,
+                               enum share_kind kind, const char *share, struct err *e) MUST_CHECK;
 /* Whether it may also write over what is there: a signature with nothing but "c" may not. */
 bool grant_has(const struct grant *g, char permission);
 

@@ -26,21 +26,20 @@ static const char *verb_of(const struct request *r)
                                                                            : "/write";
 }
 
-int plane_check_role(struct request *r, struct err *e)
+/* `share`: "": none. */
+static int check(struct request *r, const struct storage_account *account, enum share_kind kind,
+                 const char *share, bool item, const char *verb, struct err *e)
 {
-    const struct grant *g = grant_of(r);
-    const struct scope *s = &g->account.scope;
-    bool item = r->n_segments > 1;
+    const struct scope *s = &account->scope;
     struct grants held;
     if (r->who->first)
         return 0;
-    const char *share = r->n_segments > 0 ? r->segment[0] : "";
     const char *group = arena_concat(&r->arena, "/subscriptions/", s->subscription,
                                      "/resourceGroups/", s->group, "/providers/");
-    const char *scope = arena_concat(&r->arena, group, STORAGE, "/", g->account.name,
-                                     names[g->plane->kind].scope, share);
-    const char *type = item ? names[g->plane->kind].item : names[g->plane->kind].share;
-    const char *action = arena_concat(&r->arena, type, verb_of(r));
+    const char *scope =
+        arena_concat(&r->arena, group, STORAGE, "/", account->name, names[kind].scope, share);
+    const char *type = item ? names[kind].item : names[kind].share;
+    const char *action = arena_concat(&r->arena, type, verb);
     if (access_load(azstorage_of(r)->access, &r->arena, r->who, &held, e) < 0)
         return -1;
     if (access_to_data(&held, action, scope) ||
@@ -51,4 +50,17 @@ int plane_check_role(struct request *r, struct err *e)
     return err_set(e, AZSTORAGE_PERMISSION, NULL,
                    "This request is not authorized to perform this operation using this "
                    "permission.");
+}
+
+int plane_check_role(struct request *r, struct err *e)
+{
+    const struct grant *g = grant_of(r);
+    const char *share = r->n_segments > 0 ? r->segment[0] : "";
+    return check(r, &g->account, g->plane->kind, share, r->n_segments > 1, verb_of(r), e);
+}
+
+int plane_check_role_of_source(struct request *r, const struct storage_account *account,
+                               enum share_kind kind, const char *share, struct err *e)
+{
+    return check(r, account, kind, share, true, "/read", e);
 }

@@ -126,28 +126,29 @@ static bool is_signed(struct request *r, const struct sas *s, const struct url *
     return same;
 }
 
-/* A role may be of one share alone, so what is in another needs a signature. */
-static bool reads_itself(const struct grant *g, const struct url *u,
-                         const struct storage_account *account)
-{
-    size_t n = g->has_share ? strlen(g->share.name) : 0;
-    bool same = u->kind == g->plane->kind && g->has_share &&
-                strncmp(u->path + 1, g->share.name, n) == 0 && u->path[1 + n] == '/';
-    return account->id == g->account.id && (g->how == GRANT_KEY || (g->how == GRANT_TOKEN && same));
-}
-
-static int may_read(struct request *r, const struct url *u, const struct storage_account *account,
-                    struct err *e)
+/* Without a signature in the URL. */
+static int may_unsigned(struct request *r, const struct url *u,
+                        const struct storage_account *account, const char *share, struct err *e)
 {
     const struct grant *g = grant_of(r);
+    bool same = account->id == g->account.id;
+    if (same && g->how == GRANT_KEY)
+        return 0;
+    if (same && g->how == GRANT_TOKEN)
+        return plane_check_role_of_source(r, account, u->kind, share, e);
+    return cannot(e, "its URL has no signature, and the request may not read it");
+}
+
+/* `needed`: the letter of a signature. */
+static int may_read(struct request *r, const struct url *u, const struct storage_account *account,
+                    const char *share, const char *needed, struct err *e)
+{
     struct sas s;
     int found = sas_read(u->query, u->n_query, &s, e);
     if (found < 0)
         return -1;
     if (found == 0)
-        return reads_itself(g, u, account)
-                   ? 0
-                   : cannot(e, "its URL has no signature, and the request may not read it");
+        return may_unsigned(r, u, account, share, e);
     if (s.kind == SAS_DELEGATED || s.field[SAS_POLICY])
         return cannot(e, "signatures of this kind are not served for sources");
     const struct sas_use use = {.now_us = r->now_us,
@@ -155,7 +156,7 @@ static int may_read(struct request *r, const struct url *u, const struct storage
                                 .https = u->https,
                                 .service = u->kind == SHARE_FILES ? 'f' : 'b',
                                 .resource_type = 'o',
-                                .permissions = "r"};
+                                .permissions = needed};
     if (!is_signed(r, &s, u, account, e))
         return cannot(e, "the signature of its URL is wrong");
     return sas_check(&s, &use, e);
@@ -163,7 +164,8 @@ static int may_read(struct request *r, const struct url *u, const struct storage
 
 /* --- where it is ---------------------------------------------------------------------------- */
 
-int source_of(struct request *r, const char *header, struct source *out, struct err *e)
+int source_of(struct request *r, const char *header, const char *needed, struct source *out,
+              struct err *e)
 {
     struct url u = {0};
     struct storage_account account;
@@ -171,14 +173,14 @@ int source_of(struct request *r, const char *header, struct source *out, struct 
     struct storage *st = azstorage_of(r)->storage;
     if (split(r, header, &u, e) < 0)
         return -1;
-    assert(u.path);
     int rc = st_account_by_name(st, &r->arena, u.account, &account, e);
     if (rc <= 0)
         return rc < 0 ? -1 : cannot(e, "there is no such account here");
-    if (may_read(r, &u, &account, e) < 0)
-        return -1;
+    assert(u.path);
     const char *name = u.path + 1, *slash = strchr(name, '/');
     const char *share = slash ? arena_strndup(&r->arena, name, (size_t)(slash - name)) : name;
+    if (may_read(r, &u, &account, share, needed, e) < 0)
+        return -1;
     rc = st_share_by_name(st, &r->arena, account.id, u.kind, share, &out->share, e);
     if (rc < 0)
         return -1;

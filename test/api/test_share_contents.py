@@ -23,6 +23,7 @@ from azure.storage.fileshare import (
     generate_share_sas,
 )
 from support.accounts import Accounts, account_name
+from support.people import Person
 from support.storage import ACCOUNT, KEY, StorageDaemon
 
 
@@ -383,10 +384,61 @@ def test_a_source_must_be_readable(share, daemon, client):
     refused("CannotVerifyCopySource", b.start_copy_from_url, source)
     refused("CannotVerifyCopySource", b.start_copy_from_url, f"{source}?{readable}x")
     refused("AuthorizationPermissionMismatch", b.start_copy_from_url, f"{source}?{write_only}")
+    renamed = daemon.file.call(
+        "PUT",
+        f"/{share.share_name}/c?comp=rename&{write_only}",
+        signed=False,
+        x_ms_file_rename_source=f"{source}?{readable}",
+    )
+    assert (renamed.status, renamed.code) == (403, "AuthorizationPermissionMismatch")
     b.start_copy_from_url(f"{source}?{readable}")
     copied = share.get_file_client("b")
     assert copied.download_file().readall() == b"secret"
     assert "sig=" not in copied.get_file_properties().copy.source
+
+
+def test_a_role_for_files_reads_no_blob_for_a_copy(share, daemon):
+    daemon.blob.call("PUT", "/private?restype=container")
+    assert daemon.blob.call("PUT", "/private/b", b"blob", x_ms_blob_type="BlockBlob").status == 201
+    share.get_file_client("f").upload_file(b"file")
+    one = Person(daemon, "Storage File Data Privileged Contributor")
+    token = one.login(scope="https://storage.azure.com/.default").json["access_token"]
+
+    def copy(source):
+        return daemon.file.call(
+            "PUT",
+            f"/{share.share_name}/copy",
+            signed=False,
+            Authorization="Bearer " + token,
+            x_ms_date=None,
+            x_ms_file_request_intent="backup",
+            x_ms_copy_source=source,
+        )
+
+    refused_copy = copy(f"{daemon.blob.url}/private/b")
+    assert (refused_copy.status, refused_copy.code) == (403, "AuthorizationPermissionMismatch")
+    assert copy(f"{daemon.file.url}/{share.share_name}/f").status == 202
+    assert share.get_file_client("copy").download_file().readall() == b"file"
+    share.get_file_client("copy").start_copy_from_url(f"{daemon.blob.url}/private/b")  # with the account's key
+    assert share.get_file_client("copy").download_file().readall() == b"blob"
+    daemon.blob.call("DELETE", "/private?restype=container")
+
+
+def test_who_may_only_create_writes_over_nothing(share, daemon):
+    share.get_file_client("a").upload_file(b"there")
+    create_only = generate_share_sas(
+        ACCOUNT,
+        share.share_name,
+        KEY,
+        permission=ShareSasPermissions(create=True, read=True),
+        expiry=datetime.now(timezone.utc) + timedelta(hours=1),
+    )
+    maker = ShareServiceClient(daemon.file.url, credential=create_only).get_share_client(share.share_name)
+    maker.get_file_client("new").create_file(3)
+    refused("AuthorizationPermissionMismatch", maker.get_file_client("a").create_file, 3)
+    source = f"{daemon.file.url}/{share.share_name}/new?{create_only}"
+    refused("AuthorizationPermissionMismatch", maker.get_file_client("a").start_copy_from_url, source)
+    assert share.get_file_client("a").download_file().readall() == b"there"
 
 
 def test_files_and_directories_are_renamed_with_what_is_said(share, folder):

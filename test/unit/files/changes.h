@@ -54,7 +54,7 @@ CHANGE(remove_file, , files_remove_file(f->files, &at, on_changed, c))
 CHANGE(data, , files_data(f->files, &at, on_changed, c))
 CHANGE(set_size, COMMA uint64_t size, files_set_size(f->files, &at, size, on_changed, c))
 CHANGE(make_file, COMMA uint64_t size,
-       files_make_file(f->files, &(struct files_make){at, size, 0666}, on_changed, c))
+       files_make_file(f->files, &(struct files_make){at, size, 0666, false}, on_changed, c))
 CHANGE(rename_file, COMMA const char *to COMMA bool replaces,
        files_rename(f->files, &(struct files_rename){at, to, replaces}, on_changed, c))
 CHANGE(clear_range, COMMA uint64_t offset COMMA uint64_t len,

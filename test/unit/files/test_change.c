@@ -186,6 +186,11 @@ static void test_a_file_of_zeros_takes_no_room(void **state)
     assert_content(f, "huge", "\0\0\0\0\0\0\0", 7);
     make_file(f, "none/x", 7, &c);
     assert_int_equal(c.r.fault, FILE_PARENT_MISSING);
+    const struct files_make new = {{f->share, "ten"}, 7, 0666, true};
+    files_make_file(f->files, &new, on_changed, &c);
+    come_back_all(f);
+    assert_int_equal(c.r.fault, FILE_IS_FILE);
+    assert_content(f, "ten", "0123456789", 10);
 }
 
 static void test_a_size_that_cannot_be_had_costs_nothing(void **state)
