@@ -13,13 +13,18 @@
 static int read_access(struct request *r, enum public_access *out, struct err *e)
 {
     const char *text = request_header(r, "x-ms-blob-public-access");
-    *out = !text || !*text                      ? PUBLIC_NONE
-           : strcasecmp(text, "container") == 0 ? PUBLIC_CONTAINER
-                                                : PUBLIC_BLOB;
-    if (!text || !*text || strcasecmp(text, "container") == 0 || strcasecmp(text, "blob") == 0)
+    *out = PUBLIC_NONE;
+    if (!text || !*text)
         return 0;
-    return err_set(e, AZSTORAGE_HEADER, "x-ms-blob-public-access",
-                   "x-ms-blob-public-access is '%.40s'; it must be container or blob.", text);
+    *out = strcasecmp(text, "container") == 0 ? PUBLIC_CONTAINER : PUBLIC_BLOB;
+    if (*out == PUBLIC_BLOB && strcasecmp(text, "blob") != 0)
+        return err_set(e, AZSTORAGE_HEADER, "x-ms-blob-public-access",
+                       "x-ms-blob-public-access is '%.40s'; it must be container or blob.", text);
+    if (plane_may_be_public(grant_of(r)))
+        return 0;
+    return err_set(e, AZSTORAGE_NOT_PUBLIC, NULL,
+                   "Public access is not permitted on this storage account "
+                   "(allowBlobPublicAccess).");
 }
 
 /* --- made, deleted -------------------------------------------------------------------------- */

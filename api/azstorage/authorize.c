@@ -250,8 +250,9 @@ static int as_anybody(struct request *r, struct err *e)
     bool reads = strcmp(r->method, "GET") == 0 || strcmp(r->method, "HEAD") == 0;
     enum public_access access =
         g->has_share && g->plane->kind == SHARE_BLOBS ? g->share.public_access : PUBLIC_NONE;
-    if (reads && ((access == PUBLIC_CONTAINER && need->by_service) ||
-                  (access == PUBLIC_BLOB && need->resource == 'o')))
+    if (reads && plane_may_be_public(g) &&
+        ((access == PUBLIC_CONTAINER && need->by_service) ||
+         (access == PUBLIC_BLOB && need->resource == 'o')))
         return 0;
     return err_set(e, ERR_NO_TOKEN, NULL,
                    "Server failed to authenticate the request. It must have an Authorization "
@@ -328,6 +329,14 @@ int plane_may(struct request *r, const struct plane *plane, struct err *e)
         return err_set(e, AZSTORAGE_READ_ONLY, NULL,
                        "The account's secondary location can only be read.");
     return rc;
+}
+
+bool plane_may_be_public(const struct grant *g)
+{
+    json_t *doc = json_loads(g->account.doc, 0, NULL);
+    bool forbidden = json_is_false(json_object_get(doc, "allowBlobPublicAccess"));
+    json_decref(doc);
+    return !forbidden;
 }
 
 bool grant_has(const struct grant *g, char permission)

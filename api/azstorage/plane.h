@@ -81,6 +81,8 @@ struct replied *plane_error(struct request *r, struct error_words words, const s
 
 /* Reads x-ms-version into the grant. AZSTORAGE_HEADER: it is no date. */
 int plane_read_version(struct request *r, struct err *e) MUST_CHECK;
+/* Whether the account lets containers be public (allowBlobPublicAccess). */
+bool plane_may_be_public(const struct grant *g);
 /* ERR_INVALID_NAME: no share or container can be made with this name. */
 int plane_check_name(const char *name, struct err *e) MUST_CHECK;
 /* 404 unless the account has the share or container that the path names. */

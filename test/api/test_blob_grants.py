@@ -4,6 +4,7 @@
 import base64
 from datetime import datetime, timedelta
 
+import requests
 from azure.core.credentials import AccessToken
 from azure.storage.blob import (
     AccessPolicy,
@@ -178,4 +179,17 @@ def test_a_login_signs_for_others(daemon):
     forged = BlobClient.from_blob_url(f"{url}/shared/b?{sas}", connection_verify=daemon.ca)
     assert refused(forged.download_blob) == "AuthenticationFailed"
     assert refused(service.get_user_delegation_key, datetime.utcnow(), until + timedelta(days=9)) == "InvalidXmlDocument"
+    accounts.remove()
+
+
+def test_an_account_may_forbid_what_is_public(daemon):
+    accounts = Accounts(daemon).make()
+    name = accounts.account()
+    url = f"https://{name}.blob.core.localhost:{daemon.port}"
+    service = BlobServiceClient(url, credential=accounts.keys(name)[0], connection_verify=daemon.ca)
+    service.create_container("open", public_access="container").upload_blob("b", b"x")
+    assert requests.get(f"{url}/open/b", verify=daemon.ca, timeout=30).status_code == 200
+    accounts.call("PATCH", f"/{name}", {"properties": {"allowBlobPublicAccess": False}}, expect=200)
+    assert requests.get(f"{url}/open/b", verify=daemon.ca, timeout=30).status_code == 401
+    assert refused(service.create_container, "more", public_access="blob") == "PublicAccessNotPermitted"
     accounts.remove()
