@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Azure Files: what is in shares, listed, described, leased, copied, renamed and removed."""
+"""Azure Files: what is in shares, listed, described, leased and removed."""
 
 import base64
 import hashlib
@@ -12,7 +12,6 @@ from uuid import uuid4
 
 import pytest
 import requests
-from azure.core.exceptions import HttpResponseError
 from azure.multiapi.storage.v2018_11_09.file import FileService
 from azure.storage.fileshare import (
     AccessPolicy,
@@ -23,47 +22,10 @@ from azure.storage.fileshare import (
     generate_share_sas,
 )
 from support.accounts import Accounts, account_name
-from support.people import Person
-from support.storage import ACCOUNT, KEY, StorageDaemon
-
-
-@pytest.fixture(scope="module")
-def daemon():
-    with StorageDaemon() as d:
-        yield d
-
-
-@pytest.fixture
-def client(daemon):
-    return ShareServiceClient(daemon.file.url, credential=KEY)
-
-
-@pytest.fixture
-def share(client, request):
-    name = "s" + hashlib.sha256(request.node.name.encode()).hexdigest()[:20]
-    s = client.create_share(name)
-    yield s
-    s.delete_share()
-
-
-@pytest.fixture
-def call(daemon, share):
-    def call(method, path, body=b"", **headers):
-        return daemon.file.call(method, f"/{share.share_name}{path}", body, **headers)
-
-    return call
-
-
-@pytest.fixture
-def folder(daemon, share):
-    return daemon.folder / "files" / share.share_name
-
-
-def refused(code, act, *args, **kwargs):
-    with pytest.raises(HttpResponseError) as e:
-        act(*args, **kwargs)
-    assert e.value.error_code == code
-    return e.value
+from support.hanging import hanging_folder
+from support.shares import call, client, daemon, folder, refused, share  # noqa: F401 fixtures
+from support.storage import ACCOUNT, KEY
+from support.waiting import wait_for
 
 
 def xml(answer):
@@ -342,124 +304,6 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged(share, folder):
         subprocess.run(["umount", "-l", small], check=True)
 
 
-# --- copies and renames -----------------------------------------------------------------------
-
-
-def test_a_file_is_copied_with_what_is_said_of_it(share, client):
-    a, b = share.get_file_client("a"), share.get_file_client("d/b")
-    a.upload_file(b"z" * 300000, metadata={"k": "v"}, content_settings=ContentSettings(content_type="text/x"))
-    refused("ParentNotFound", b.start_copy_from_url, a.url)
-    share.create_directory("d")
-    done = b.start_copy_from_url(a.url)
-    assert done["copy_status"] == "success" and done["copy_id"]
-    shown = b.get_file_properties()
-    assert shown.metadata == {"k": "v"} and shown.content_settings.content_type == "text/x"
-    assert shown.copy.status == "success" and shown.copy.progress == "300000/300000"
-    assert b.download_file().readall() == b"z" * 300000
-    b.start_copy_from_url(a.url, metadata={"n": "1"})
-    assert b.get_file_properties().metadata == {"n": "1"}
-    refused("NoPendingCopyOperation", b.abort_copy, done["copy_id"])
-    refused("CannotVerifyCopySource", b.start_copy_from_url, a.url + "x")
-    assert b.download_file().readall() == b"z" * 300000
-
-
-def test_a_source_must_be_readable(share, daemon, client):
-    share.get_file_client("a").upload_file(b"secret")
-    write_only = generate_share_sas(
-        ACCOUNT,
-        share.share_name,
-        KEY,
-        permission=ShareSasPermissions(write=True, create=True),
-        expiry=datetime.now(timezone.utc) + timedelta(hours=1),
-    )
-    readable = generate_share_sas(
-        ACCOUNT,
-        share.share_name,
-        KEY,
-        permission=ShareSasPermissions(read=True),
-        expiry=datetime.now(timezone.utc) + timedelta(hours=1),
-    )
-    writer = ShareServiceClient(daemon.file.url, credential=write_only).get_share_client(share.share_name)
-    b, source = writer.get_file_client("b"), f"{daemon.file.url}/{share.share_name}/a"
-    refused("CannotVerifyCopySource", b.start_copy_from_url, source)
-    refused("CannotVerifyCopySource", b.start_copy_from_url, f"{source}?{readable}x")
-    refused("AuthorizationPermissionMismatch", b.start_copy_from_url, f"{source}?{write_only}")
-    renamed = daemon.file.call(
-        "PUT",
-        f"/{share.share_name}/c?comp=rename&{write_only}",
-        signed=False,
-        x_ms_file_rename_source=f"{source}?{readable}",
-    )
-    assert (renamed.status, renamed.code) == (403, "AuthorizationPermissionMismatch")
-    b.start_copy_from_url(f"{source}?{readable}")
-    copied = share.get_file_client("b")
-    assert copied.download_file().readall() == b"secret"
-    assert "sig=" not in copied.get_file_properties().copy.source
-
-
-def test_a_role_for_files_reads_no_blob_for_a_copy(share, daemon):
-    daemon.blob.call("PUT", "/private?restype=container")
-    assert daemon.blob.call("PUT", "/private/b", b"blob", x_ms_blob_type="BlockBlob").status == 201
-    share.get_file_client("f").upload_file(b"file")
-    one = Person(daemon, "Storage File Data Privileged Contributor")
-    token = one.login(scope="https://storage.azure.com/.default").json["access_token"]
-
-    def copy(source):
-        return daemon.file.call(
-            "PUT",
-            f"/{share.share_name}/copy",
-            signed=False,
-            Authorization="Bearer " + token,
-            x_ms_date=None,
-            x_ms_file_request_intent="backup",
-            x_ms_copy_source=source,
-        )
-
-    refused_copy = copy(f"{daemon.blob.url}/private/b")
-    assert (refused_copy.status, refused_copy.code) == (403, "AuthorizationPermissionMismatch")
-    assert copy(f"{daemon.file.url}/{share.share_name}/f").status == 202
-    assert share.get_file_client("copy").download_file().readall() == b"file"
-    share.get_file_client("copy").start_copy_from_url(f"{daemon.blob.url}/private/b")  # with the account's key
-    assert share.get_file_client("copy").download_file().readall() == b"blob"
-    daemon.blob.call("DELETE", "/private?restype=container")
-
-
-def test_who_may_only_create_writes_over_nothing(share, daemon):
-    share.get_file_client("a").upload_file(b"there")
-    create_only = generate_share_sas(
-        ACCOUNT,
-        share.share_name,
-        KEY,
-        permission=ShareSasPermissions(create=True, read=True),
-        expiry=datetime.now(timezone.utc) + timedelta(hours=1),
-    )
-    maker = ShareServiceClient(daemon.file.url, credential=create_only).get_share_client(share.share_name)
-    maker.get_file_client("new").create_file(3)
-    refused("AuthorizationPermissionMismatch", maker.get_file_client("a").create_file, 3)
-    source = f"{daemon.file.url}/{share.share_name}/new?{create_only}"
-    refused("AuthorizationPermissionMismatch", maker.get_file_client("a").start_copy_from_url, source)
-    assert share.get_file_client("a").download_file().readall() == b"there"
-
-
-def test_files_and_directories_are_renamed_with_what_is_said(share, folder):
-    d = share.create_directory("d", metadata={"of": "d"})
-    f = d.upload_file("f", b"data", metadata={"of": "f"})
-    d.create_subdirectory("sub").upload_file("deep", b"deep", metadata={"of": "deep"})
-    g = f.rename_file("g")
-    assert g.get_file_properties().metadata == {"of": "f"} and g.download_file().readall() == b"data"
-    refused("ResourceNotFound", f.get_file_properties)
-    share.get_file_client("h").upload_file(b"there", metadata={"of": "h"})
-    refused("ResourceAlreadyExists", g.rename_file, "h")
-    h = g.rename_file("h", overwrite=True)
-    assert h.download_file().readall() == b"data" and h.get_file_properties().metadata == {"of": "f"}
-    refused("ParentNotFound", h.rename_file, "no/where")
-    e = d.rename_directory("e")
-    assert e.get_directory_properties().metadata == {"of": "d"}
-    deep = share.get_file_client("e/sub/deep")
-    assert deep.get_file_properties().metadata == {"of": "deep"}
-    assert sorted(p.name for p in folder.iterdir()) == ["e", "h"]
-
-
 # --- leases and handles -----------------------------------------------------------------------
 
 
@@ -543,6 +387,33 @@ def test_a_large_file_goes_up_and_down_in_parallel(share, folder, tmp_path):
     with open(tmp_path / "down", "wb") as out:
         f.download_file(max_concurrency=4).readinto(out)
     assert (tmp_path / "down").read_bytes() == body
+
+
+def hung_shares(daemon):
+    return daemon.call("GET", "/batchaid/counters", api_version=None).json["files"]["hungShares"]
+
+
+def test_a_share_that_hangs_refuses_and_then_goes_on(share, folder, call, daemon):
+    """Two writes are held by the share and are answered when it goes on; what comes meanwhile is told to try again."""
+    daemon.expect_log("share.hung")
+    (folder / "f").write_bytes(bytes(4))
+    hanging = hanging_folder(folder)
+    try:
+        hanging.stop()
+        with ThreadPoolExecutor(2) as pool:
+            given = {"x_ms_write": "update"}
+            held = [
+                pool.submit(call, "PUT", "/f?comp=range", b"ab", x_ms_range=f"bytes={i}-{i + 1}", **given) for i in (0, 2)
+            ]
+            wait_for(lambda: hung_shares(daemon) == 1, what="the share to be called hung")
+            busy = call("HEAD", "/f")
+            assert (busy.status, busy.code) == (503, "ServerBusy") and busy.headers["Retry-After"]
+            assert not any(h.done() for h in held)
+            hanging.go_on()
+            assert [h.result().status for h in held] == [201, 201]
+        assert call("GET", "/f").body == b"abab"
+    finally:
+        hanging.close()
 
 
 def test_two_writers_of_one_file_do_not_mix_ranges(share, call):

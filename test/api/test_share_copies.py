@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""Azure Files: files that are copied or renamed, and who may."""
+
+from datetime import datetime, timedelta, timezone
+
+from azure.storage.fileshare import ContentSettings, ShareSasPermissions, ShareServiceClient, generate_share_sas
+from support.people import Person
+from support.shares import client, daemon, folder, refused, share  # noqa: F401 fixtures
+from support.storage import ACCOUNT, KEY
+
+
+def test_a_file_is_copied_with_what_is_said_of_it(share, client):
+    a, b = share.get_file_client("a"), share.get_file_client("d/b")
+    a.upload_file(b"z" * 300000, metadata={"k": "v"}, content_settings=ContentSettings(content_type="text/x"))
+    refused("ParentNotFound", b.start_copy_from_url, a.url)
+    share.create_directory("d")
+    done = b.start_copy_from_url(a.url)
+    assert done["copy_status"] == "success" and done["copy_id"]
+    shown = b.get_file_properties()
+    assert shown.metadata == {"k": "v"} and shown.content_settings.content_type == "text/x"
+    assert shown.copy.status == "success" and shown.copy.progress == "300000/300000"
+    assert b.download_file().readall() == b"z" * 300000
+    b.start_copy_from_url(a.url, metadata={"n": "1"})
+    assert b.get_file_properties().metadata == {"n": "1"}
+    refused("NoPendingCopyOperation", b.abort_copy, done["copy_id"])
+    refused("CannotVerifyCopySource", b.start_copy_from_url, a.url + "x")
+    assert b.download_file().readall() == b"z" * 300000
+
+
+def test_a_source_must_be_readable(share, daemon, client):
+    share.get_file_client("a").upload_file(b"secret")
+    write_only = generate_share_sas(
+        ACCOUNT,
+        share.share_name,
+        KEY,
+        permission=ShareSasPermissions(write=True, create=True),
+        expiry=datetime.now(timezone.utc) + timedelta(hours=1),
+    )
+    readable = generate_share_sas(
+        ACCOUNT,
+        share.share_name,
+        KEY,
+        permission=ShareSasPermissions(read=True),
+        expiry=datetime.now(timezone.utc) + timedelta(hours=1),
+    )
+    writer = ShareServiceClient(daemon.file.url, credential=write_only).get_share_client(share.share_name)
+    b, source = writer.get_file_client("b"), f"{daemon.file.url}/{share.share_name}/a"
+    refused("CannotVerifyCopySource", b.start_copy_from_url, source)
+    refused("CannotVerifyCopySource", b.start_copy_from_url, f"{source}?{readable}x")
+    refused("AuthorizationPermissionMismatch", b.start_copy_from_url, f"{source}?{write_only}")
+    renamed = daemon.file.call(
+        "PUT",
+        f"/{share.share_name}/c?comp=rename&{write_only}",
+        signed=False,
+        x_ms_file_rename_source=f"{source}?{readable}",
+    )
+    assert (renamed.status, renamed.code) == (403, "AuthorizationPermissionMismatch")
+    b.start_copy_from_url(f"{source}?{readable}")
+    copied = share.get_file_client("b")
+    assert copied.download_file().readall() == b"secret"
+    assert "sig=" not in copied.get_file_properties().copy.source
+
+
+def test_a_role_for_files_reads_no_blob_for_a_copy(share, daemon):
+    daemon.blob.call("PUT", "/private?restype=container")
+    assert daemon.blob.call("PUT", "/private/b", b"blob", x_ms_blob_type="BlockBlob").status == 201
+    share.get_file_client("f").upload_file(b"file")
+    one = Person(daemon, "Storage File Data Privileged Contributor")
+    token = one.login(scope="https://storage.azure.com/.default").json["access_token"]
+
+    def copy(source):
+        return daemon.file.call(
+            "PUT",
+            f"/{share.share_name}/copy",
+            signed=False,
+            Authorization="Bearer " + token,
+            x_ms_date=None,
+            x_ms_file_request_intent="backup",
+            x_ms_copy_source=source,
+        )
+
+    refused_copy = copy(f"{daemon.blob.url}/private/b")
+    assert (refused_copy.status, refused_copy.code) == (403, "AuthorizationPermissionMismatch")
+    assert copy(f"{daemon.file.url}/{share.share_name}/f").status == 202
+    assert share.get_file_client("copy").download_file().readall() == b"file"
+    share.get_file_client("copy").start_copy_from_url(f"{daemon.blob.url}/private/b")  # with the account's key
+    assert share.get_file_client("copy").download_file().readall() == b"blob"
+    daemon.blob.call("DELETE", "/private?restype=container")
+
+
+def test_who_may_only_create_writes_over_nothing(share, daemon):
+    share.get_file_client("a").upload_file(b"there")
+    create_only = generate_share_sas(
+        ACCOUNT,
+        share.share_name,
+        KEY,
+        permission=ShareSasPermissions(create=True, read=True),
+        expiry=datetime.now(timezone.utc) + timedelta(hours=1),
+    )
+    maker = ShareServiceClient(daemon.file.url, credential=create_only).get_share_client(share.share_name)
+    maker.get_file_client("new").create_file(3)
+    refused("AuthorizationPermissionMismatch", maker.get_file_client("a").create_file, 3)
+    source = f"{daemon.file.url}/{share.share_name}/new?{create_only}"
+    refused("AuthorizationPermissionMismatch", maker.get_file_client("a").start_copy_from_url, source)
+    assert share.get_file_client("a").download_file().readall() == b"there"
+
+
+def test_files_and_directories_are_renamed_with_what_is_said(share, folder):
+    d = share.create_directory("d", metadata={"of": "d"})
+    f = d.upload_file("f", b"data", metadata={"of": "f"})
+    d.create_subdirectory("sub").upload_file("deep", b"deep", metadata={"of": "deep"})
+    g = f.rename_file("g")
+    assert g.get_file_properties().metadata == {"of": "f"} and g.download_file().readall() == b"data"
+    refused("ResourceNotFound", f.get_file_properties)
+    share.get_file_client("h").upload_file(b"there", metadata={"of": "h"})
+    refused("ResourceAlreadyExists", g.rename_file, "h")
+    h = g.rename_file("h", overwrite=True)
+    assert h.download_file().readall() == b"data" and h.get_file_properties().metadata == {"of": "f"}
+    refused("ParentNotFound", h.rename_file, "no/where")
+    e = d.rename_directory("e")
+    assert e.get_directory_properties().metadata == {"of": "d"}
+    deep = share.get_file_client("e/sub/deep")
+    assert deep.get_file_properties().metadata == {"of": "deep"}
+    assert sorted(p.name for p in folder.iterdir()) == ["e", "h"]
