@@ -293,8 +293,6 @@ struct commit {
     struct chosen *item; /* arena */
     size_t n, next;
     struct file_upload *upload; /* owned */
-    bool has_md5;
-    const char *md5;
 };
 
 static void commit_free(void *ctx)
