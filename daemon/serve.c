@@ -457,6 +457,7 @@ int serve_run(const struct serve_config *c, struct err *e)
 {
     struct daemon d = {.c = c};
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of its write */
     raise_descriptor_limit();
     size_thread_pool(c);
     open_loop(&d);

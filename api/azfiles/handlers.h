@@ -89,8 +89,6 @@ int azfile_fault_of_new(const struct request *r, const struct err *why, enum fil
 /* ETag, Last-Modified and what is particular to files: attributes, times, ids. */
 void azfile_state(struct request *r, const struct file_facts *f, const struct share_item *i);
 
-struct replied *azservice_get(struct request *r);
-struct replied *azservice_set(struct request *r);
 struct replied *azshares_list(struct request *r);
 struct replied *azshare_set_properties(struct request *r);
 struct replied *azshare_set_metadata(struct request *r);

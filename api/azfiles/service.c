@@ -4,6 +4,7 @@
  */
 #include "api/azfiles/azfiles.h"
 #include "api/azfiles/handlers.h"
+#include "api/azstorage/service_level.h"
 
 #define ROOT  "/?"
 #define SHARE "/{share}?restype=share"
@@ -13,6 +14,8 @@
 #define RANGE ROUTE_BYTES | ROUTE_BODY_KIB(4 * 1024)
 
 #define ROWS(X)                                                                                    \
+    X("GET", "/?restype=service&comp=properties", 0, plane_service, "Service_GetProperties", 's',  \
+      "r", NULL)                                                                                   \
     X("GET", ROOT "comp=list", 0, azshares_list, "Service_ListSharesSegment", 's', "l", NULL)      \
     X("PUT", SHARE "&comp=", 0, azshare_create, "Share_Create", 'c', "cw", NULL)                   \
     X("GET", SHARE "&comp=", 0, azshare_get, "Share_GetProperties", 'c', "r", NULL)                \

@@ -33,18 +33,20 @@ struct replied *plane_account(struct request *r)
 /* Nothing is logged or measured by the service here, and no other origin is let in. */
 struct replied *plane_service(struct request *r)
 {
-    static const char text[] =
-        "<StorageServiceProperties><Logging><Version>1.0</Version><Delete>false</Delete>"
-        "<Read>false</Read><Write>false</Write><RetentionPolicy><Enabled>false</Enabled>"
-        "</RetentionPolicy></Logging>" METRICS("HourMetrics")
-            METRICS("MinuteMetrics") "<Cors "
-                                     "/><DeleteRetentionPolicy><Enabled>false</Enabled></"
-                                     "DeleteRetentionPolicy>"
-                                     "<StaticWebsite><Enabled>false</Enabled></StaticWebsite></"
-                                     "StorageServiceProperties>";
+    static const char metrics[] = METRICS("HourMetrics") METRICS("MinuteMetrics") "<Cors />";
+    static const char of_blobs[] =
+        "<Logging><Version>1.0</Version><Delete>false</Delete><Read>false</Read><Write>false"
+        "</Write><RetentionPolicy><Enabled>false</Enabled></RetentionPolicy></Logging>"
+        "<DeleteRetentionPolicy><Enabled>false</Enabled></DeleteRetentionPolicy>"
+        "<StaticWebsite><Enabled>false</Enabled></StaticWebsite>";
+    static const char of_files[] = "<ProtocolSettings><SMB><Multichannel><Enabled>false</Enabled>"
+                                   "</Multichannel></SMB></ProtocolSettings>";
     struct strbuf b = STRBUF_INIT;
     xml_begin_document(&b);
-    strbuf_puts(&b, text);
+    xml_open(&b, "StorageServiceProperties");
+    strbuf_puts(&b, metrics);
+    strbuf_puts(&b, grant_of(r)->plane->service == SAS_BLOB ? of_blobs : of_files);
+    xml_close(&b, "StorageServiceProperties");
     return reply_text(r, 200, "application/xml", strbuf_take(&b));
 }
 

@@ -155,3 +155,16 @@ def test_what_was_acknowledged_survives_kill_9(call, daemon):
     daemon.start()
     got = call("GET", "/kept")
     assert got.body == b"here" and got.headers["x-ms-meta-a"] == "b"
+
+
+def test_the_service_shows_its_properties(client):
+    shown = client.get_service_properties()
+    assert shown["cors"] == [] and not shown["hour_metrics"].enabled
+
+
+def test_a_file_that_may_not_grow_so_large_is_refused():
+    with StorageDaemon(prefix=("prlimit", f"--fsize={64 << 20}")) as d:
+        d.file.call("PUT", "/sss?restype=share")
+        made = d.file.call("PUT", "/sss/f", x_ms_type="file", x_ms_content_length=str(65 << 20))
+        assert (made.status, made.code) == (400, "OutOfRangeInput")
+        assert d.file.call("PUT", "/sss/g", x_ms_type="file", x_ms_content_length="1000").status == 201
