@@ -143,6 +143,12 @@ bool account_name_valid(const char *name);
  * <storage_dir>/<account>/files/<share> or .../blobs/<container>, in lower case. Arena-owned. */
 const char *share_folder(struct arena *a, const char *storage_dir, const char *account,
                          enum share_kind kind, const char *share);
+/* Folders of ours beside it: of blobs that no file can be called, and of blocks that wait. Below
+ * the account's folder, <storage_dir>/<account>. */
+#define SHARE_ASIDE  ".aside"
+#define SHARE_BLOCKS ".blocks"
+const char *share_hidden_folder(struct arena *a, const char *storage_dir, const char *account,
+                                const char *which, int64_t share_id);
 bool share_name_valid(const char *name);
 /* The rules in words, to follow "must be" in messages. */
 extern const char account_name_rule[], share_name_rule[];

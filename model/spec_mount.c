@@ -51,6 +51,13 @@ const char *share_folder(struct arena *a, const char *storage_dir, const char *a
                         enum_to_name(share_kind_names, (int)kind), arena_lower(a, share));
 }
 
+const char *share_hidden_folder(struct arena *a, const char *storage_dir, const char *account,
+                                const char *which, int64_t share_id)
+{
+    return arena_printf(a, "%s/%s/%s/%lld", storage_dir, arena_lower(a, account), which,
+                        (long long)share_id);
+}
+
 /* s is "NAME" with any number of slashes behind it. */
 static const char *last_segment(struct arena *a, const char *s)
 {

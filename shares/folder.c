@@ -29,12 +29,14 @@ struct folder_work *folder_work_new(const char *root, const struct share *s, enu
     strbuf_printf(&away, "%s/" DELETED_DIR "/%s.%s.%s.%lld", root, arena_lower(&a, s->account),
                   enum_to_name(share_kind_names, (int)s->kind), arena_lower(&a, s->name),
                   (long long)s->deleted_us);
-    *w =
-        (struct folder_work){.task = task,
-                             .root = xstrdup(root),
-                             .place = xstrdup(share_folder(&a, root, s->account, s->kind, s->name)),
-                             .away = strbuf_take(&away),
-                             .restore = s->deleted_us != 0};
+    *w = (struct folder_work){
+        .task = task,
+        .root = xstrdup(root),
+        .place = xstrdup(share_folder(&a, root, s->account, s->kind, s->name)),
+        .away = strbuf_take(&away),
+        .hidden = {xstrdup(share_hidden_folder(&a, root, s->account, SHARE_ASIDE, s->id)),
+                   xstrdup(share_hidden_folder(&a, root, s->account, SHARE_BLOCKS, s->id))},
+        .restore = s->deleted_us != 0};
     arena_free(&a);
     return w;
 }
@@ -44,6 +46,8 @@ void folder_work_free(struct folder_work *w)
     free(w->root);
     free(w->place);
     free(w->away);
+    free(w->hidden[0]);
+    free(w->hidden[1]);
     free(w);
 }
 
@@ -142,7 +146,8 @@ static void move_away(struct folder_work *w)
 static void purge(struct folder_work *w)
 {
     w->stays = !exists(w->away) && exists(w->place);
-    if (fs_remove_tree(w->away, &w->why) < 0)
+    if (fs_remove_tree(w->away, &w->why) < 0 || fs_remove_tree(w->hidden[0], &w->why) < 0 ||
+        fs_remove_tree(w->hidden[1], &w->why) < 0)
         w->failed = true;
 }
 

@@ -17,6 +17,7 @@
 #include "api/http/xml.h"
 #include "files/walk.h"
 #include "lib/jsontext.h"
+#include "model/spec.h"
 #include "storage/storage.h"
 
 #define ID_MAX     64    /* bytes */
@@ -30,7 +31,7 @@ const char *blocks_folder(struct request *r)
     char text[2 * sizeof hash + 1];
     crypto_generichash(hash, sizeof hash, (const unsigned char *)r->rest, strlen(r->rest), NULL, 0);
     sodium_bin2hex(text, sizeof text, hash, sizeof hash);
-    return arena_printf(&r->arena, ".blocks/%lld/%s", (long long)grant_of(r)->share.id, text);
+    return arena_printf(&r->arena, SHARE_BLOCKS "/%lld/%s", (long long)grant_of(r)->share.id, text);
 }
 
 int block_id(struct request *r, const char *text, const char **out, struct err *e)

@@ -56,7 +56,7 @@ void blob_aside(struct request *r, struct blob *b)
     b->aside = true;
     b->at = (struct file_place){
         blob_account_folder(r),
-        arena_printf(&r->arena, ".aside/%lld/%s", (long long)grant_of(r)->share.id, name)};
+        arena_printf(&r->arena, SHARE_ASIDE "/%lld/%s", (long long)grant_of(r)->share.id, name)};
 }
 
 int blob_of(struct request *r, struct blob *out, struct err *e)

@@ -3,6 +3,7 @@
  * Shares as rows and folders: made, deleted, restored, purged, and each of it gone on with after a
  * start that follows a crash.
  */
+#include "model/spec.h"
 #include "test/unit/shares/room.h"
 
 static void a_folder_is_open_to_all(void **state)
@@ -116,18 +117,38 @@ static void what_is_mounted_is_only_detached(void **state)
     assert_int_equal(deleted_id(w, 1), id); /* so that the folder does not become a share again */
 }
 
+/* A blob that no file can be called, and a block that waits. */
+static const char *add_hidden(struct room *w, const char *share, const char *which)
+{
+    struct share s;
+    struct arena *a = &w->f->a;
+    assert_true(find(w, share, &s));
+    const char *above = arena_printf(a, "acct/%s", which);
+    const char *dir = arena_printf(a, "%s/%lld", above, (long long)s.id);
+    mkdir(path(w, above), 0755);
+    assert_int_equal(mkdir(path(w, dir), 0755), 0);
+    write_file(w, arena_printf(a, "%s/f", dir));
+    return dir;
+}
+
 static void what_was_deleted_long_ago_is_purged(void **state)
 {
     struct room *w = *state;
     char name[16];
+    const char *aside = NULL, *blocks = NULL, *kept = NULL;
     for (int i = 0; i < 45; i++) {
         snprintf(name, sizeof name, "s%d", i);
         assert_int_equal(make(w, name), ERR_NONE);
         if (i < 3)
             write_file(w, arena_printf(&w->f->a, "acct/files/%s/f", name));
+        if (i == 0) {
+            aside = add_hidden(w, name, SHARE_ASIDE);
+            blocks = add_hidden(w, name, SHARE_BLOCKS);
+        }
         assert_int_equal(delete_it(w, name, T0 + i), ERR_NONE);
     }
     assert_int_equal(make(w, "young"), ERR_NONE);
+    kept = add_hidden(w, "young", SHARE_ASIDE);
     int64_t now = wakes_wall(w->wakes);
     assert_int_equal(delete_it(w, "young", now), ERR_NONE);
     crash(w, DAY_US);
@@ -142,7 +163,8 @@ static void what_was_deleted_long_ago_is_purged(void **state)
     assert_string_equal(rows[0].name, "young");
     char away[64];
     snprintf(away, sizeof away, ".deleted/acct.files.young.%lld", (long long)now);
-    assert_true(there(w, away));
+    assert_true(there(w, away) && there(w, kept));
+    assert_false(there(w, aside) || there(w, blocks));
     assert_false(there(w, arena_printf(&w->f->a, ".deleted/acct.files.s0.%lld", (long long)T0)));
 }
 
