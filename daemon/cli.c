@@ -38,6 +38,16 @@ static const struct command commands[] = {
      .run = cmd_env,
      .help = "print the environment for clients of a running daemon",
      .details = "Prints export NAME='value' lines; use them with: eval \"$(batchaid env)\"\n"},
+    {.name = "hosts",
+     .arguments = "[ADDRESS [NAME]]",
+     .options = OPT_STATE_DIR,
+     .max_args = 2,
+     .run = cmd_hosts,
+     .help = "print lines for a hosts file: names of storage accounts and vaults",
+     .details =
+         "For clients that find no names below localhost, or below the NAME of the daemon's\n"
+         "machine, which is one of `tls.names`: batchaid hosts 10.0.0.5 gpu-head.lab\n"
+         "Run it again when there is a new account or vault.\n"},
     {.name = "az-login",
      .arguments = "",
      .options = OPT_STATE_DIR,

@@ -57,6 +57,7 @@ int cmd_az_login(const struct options *o);
 int cmd_az(const struct options *o);
 int cmd_share_path(const struct options *o);
 int cmd_storage(const struct options *o);
+int cmd_hosts(const struct options *o);
 int cmd_nodes(const struct options *o);
 int cmd_user(const struct options *o);
 int cmd_check_config(const struct options *o);

@@ -9,7 +9,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from support.accounts import Accounts
 from support.daemon import BATCHAID
+from support.vaults import Vaults
 from support.world import Place
 
 
@@ -149,3 +151,19 @@ def test_the_state_directory_is_closed_to_others(daemon):
         assert entry.is_dir() or entry.stat().st_mode & 0o077 == 0 or entry.suffix == ".pem", entry
     for name in ("secret.key", "token.key", "credentials.json"):
         assert (daemon.state_dir / name).stat().st_mode & 0o077 == 0
+
+
+def test_hosts_has_a_line_for_each_account_and_vault(daemon):
+    accounts, vaults = Accounts(daemon).make(), Vaults(daemon).make()
+    account, vault = accounts.account(), vaults.vault()
+    lines = daemon.tool("hosts").stdout.splitlines()
+    assert f"127.0.0.1 {account}.blob.core.localhost {account}.file.core.localhost" in lines
+    assert f"127.0.0.1 {vault}.vault.localhost" in lines
+    lines = daemon.tool("hosts", "10.0.0.5", "gpu-head.lab").stdout.splitlines()
+    assert lines[0] == "10.0.0.5 gpu-head.lab"
+    assert f"10.0.0.5 {vault}.vault.gpu-head.lab" in lines
+    for bad, word in ((["gpu"], "'gpu' is no address"), (["10.0.0.5", "a b"], "'a b' is no host name")):
+        done = daemon.tool("hosts", *bad, check=False)
+        assert done.returncode == 2 and word in done.stderr
+    accounts.remove()
+    vaults.remove()
