@@ -401,6 +401,10 @@ def test_what_was_deleted_is_restored(accounts, daemon):
     assert done.returncode == 1 and f"There is no storage account {name} any more" in done.stderr
     accounts.account(name)
     assert f"{number}: restored {name}/files/data" in daemon.tool("storage", "restore", number).stdout
+    accounts.share(name, "more")
+    accounts.share(name, "more", "DELETE", expect=200)
+    again = next(r["number"] for r in deleted_of(daemon, name) if r["name"] == "more")
+    assert daemon.call("POST", f"/batchaid/storage/deleted/{again}/restore", expect=200).json["name"] == "more"
     assert (accounts.folder(name, "data") / "file").read_text() == "kept"
     assert accounts.share(name, "data", "GET", expect=200).json["properties"]["metadata"] == {"k": "v"}
     assert [r["name"] for r in deleted_of(daemon, name)] == ["box"]
@@ -435,6 +439,7 @@ def test_a_share_path_is_there_for_clients(accounts, daemon):
     folder = daemon.share(name, "Direct")
     assert folder == accounts.folder(name, "direct") and folder.is_dir()
     wait_for(lambda: accounts.shares(name)["value"], 10, "the share")
+    daemon.call("POST", "/batchaid/storage/shares", {"account": name, "kind": "blobs", "name": "box"}, expect=204)
     for bad in ({"account": "a", "kind": "tapes", "name": "n"}, {"account": "a.b", "kind": "files", "name": "n"}, {"kind": "files"}):
         daemon.call("POST", "/batchaid/storage/shares", bad, expect=400)
 
