@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
-COMMANDS = ["serve", "env", "az-login", "az", "share-path", "storage", "keygen", "check-config", "nodes",
-            "user", "backup", "restore", "version", "help"]
+COMMANDS = ["serve", "env", "hosts", "az-login", "az", "share-path", "storage", "keygen", "check-config",
+            "nodes", "user", "backup", "restore", "version", "help"]
 
 
 def test_help_lists_every_command(run):
@@ -42,7 +42,7 @@ def test_version(run):
 
 
 @pytest.mark.parametrize("arguments, words", [
-    (["srve"], ["unknown command 'srve'", "serve, env, az-login"]),
+    (["srve"], ["unknown command 'srve'", "serve, env, hosts, az-login"]),
     (["help", "srve"], ["unknown command 'srve'"]),
     (["help", "config", "xml"], ["unknown format 'xml'", "text, yaml, man or markdown"]),
     (["serve", "--sate-dir", "x"], ["serve: unknown option '--sate-dir'", "--state-dir DIR"]),
