@@ -22,16 +22,7 @@
 extern const struct service *const api_services[API_SERVICES];
 
 /* Services with hosts of their own. */
-enum api_hosts {
-    HOSTS_ANY,
-    HOSTS_BLOB,
-    HOSTS_FILE,
-    HOSTS_QUEUE,
-    HOSTS_TABLE,
-    HOSTS_DFS,
-    HOSTS_VAULT,
-    API_HOSTS
-};
+enum api_hosts { HOSTS_ANY, HOSTS_BLOB, HOSTS_FILE, HOSTS_VAULT, API_HOSTS };
 
 /* The data of each service's handlers. Borrows everything in it, and must outlive the server. */
 struct api_deps {

@@ -18,9 +18,6 @@ static const struct {
     }
     [HOSTS_BLOB] = STORAGE_HOSTS("*.blob."),
     [HOSTS_FILE] = STORAGE_HOSTS("*.file."),
-    [HOSTS_QUEUE] = STORAGE_HOSTS("*.queue."),
-    [HOSTS_TABLE] = STORAGE_HOSTS("*.table."),
-    [HOSTS_DFS] = STORAGE_HOSTS("*.dfs."),
 #undef STORAGE_HOSTS
     [HOSTS_VAULT] = {"*.", "vault.", offsetof(struct config, vault_suffixes)},
 };

@@ -33,7 +33,6 @@ struct plane {
     const char *share;                /* what it calls a share */
     int no_share;                     /* its kind of error if there is none of the name */
     const struct storage_need *needs; /* one for each row of the service */
-    int64_t newest; /* x-ms-version as a number, 20250705, that unknown ones are served as */
 };
 
 enum grant_how {

@@ -6,35 +6,8 @@ import hashlib
 
 import pytest
 from azure.core.exceptions import ResourceExistsError, ResourceNotFoundError
-from azure.storage.fileshare import ShareServiceClient
-from support.storage import KEY, StorageDaemon
-
-
-@pytest.fixture(scope="module")
-def daemon():
-    with StorageDaemon() as d:
-        yield d
-
-
-@pytest.fixture
-def client(daemon):
-    return ShareServiceClient(daemon.file.url, credential=KEY)
-
-
-@pytest.fixture
-def share(client, request):
-    name = "s" + hashlib.sha256(request.node.name.encode()).hexdigest()[:20]
-    s = client.create_share(name)
-    yield s
-    s.delete_share()
-
-
-@pytest.fixture
-def call(daemon, share):
-    def call(method, path, body=b"", **headers):
-        return daemon.file.call(method, f"/{share.share_name}{path}", body, **headers)
-
-    return call
+from support.shares import call, client, daemon, share  # noqa: F401 fixtures
+from support.storage import StorageDaemon
 
 
 def test_a_share_is_made_shown_and_deleted(client, daemon):
