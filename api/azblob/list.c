@@ -101,7 +101,7 @@ static void add_blob(struct listing *l, const char *name, const struct share_ite
     add_name(l, name);
     add_properties(l, i, f);
     if (l->metadata)
-        listing_metadata(&l->text, i->metadata);
+        metadata_list(&l->text, i->metadata);
     if (l->tags && i->tags)
         tags_write(&l->text, i->tags);
     xml_close(&l->text, "Blob");
@@ -303,7 +303,7 @@ static void add_container(struct strbuf *b, struct request *r, const struct shar
     xml_element(b, "HasLegalHold", "false");
     xml_close(b, "Properties");
     if (metadata)
-        listing_metadata(b, s->metadata);
+        metadata_list(b, s->metadata);
     xml_close(b, "Container");
 }
 

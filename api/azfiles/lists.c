@@ -63,7 +63,7 @@ static void add_share(struct request *r, struct strbuf *b, const struct share *s
     }
     xml_close(b, "Properties");
     if (with_metadata)
-        listing_metadata(b, s->metadata);
+        metadata_list(b, s->metadata);
     xml_close(b, "Share");
 }
 

@@ -112,21 +112,6 @@ void listing_end(struct strbuf *b, const struct listing_query *q, const char *la
     xml_close(b, "EnumerationResults");
 }
 
-void listing_metadata(struct strbuf *b, const char *metadata)
-{
-    json_t *doc = metadata ? json_loads(metadata, 0, NULL) : NULL, *value;
-    const char *name;
-    if (!doc) {
-        xml_element(b, "Metadata", NULL);
-        return;
-    }
-    xml_open(b, "Metadata");
-    json_object_foreach(doc, name, value)
-        xml_element(b, name, json_string_value(value));
-    xml_close(b, "Metadata");
-    json_decref(doc);
-}
-
 void listing_encoded_name(struct strbuf *b, const char *name)
 {
     strbuf_puts(b, "<Name Encoded=\"true\">");

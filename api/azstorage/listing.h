@@ -32,7 +32,7 @@ void listing_begin_with(struct strbuf *b, struct request *r, const struct named_
                         size_t n, const struct listing_query *q);
 /* `last`: the name of the last item, if there are more; else NULL. */
 void listing_end(struct strbuf *b, const struct listing_query *q, const char *last);
-void listing_metadata(struct strbuf *b, const char *metadata);
+void metadata_list(struct strbuf *b, const char *metadata);
 /* <Name Encoded="true">, for a name that XML cannot hold. */
 void listing_encoded_name(struct strbuf *b, const char *name);
 

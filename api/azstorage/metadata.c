@@ -8,8 +8,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/azstorage/listing.h"
 #include "api/azstorage/plane.h"
+#include "api/azstorage/xml_write.h"
 #include "lib/jsontext.h"
+#include "model/metadata.h"
 
 #define PREFIX       "x-ms-meta-"
 #define METADATA_MAX (8 * 1024) /* of all names and values together */
@@ -20,24 +23,12 @@ struct reading {
     struct err *e;
 };
 
-/* Names must be those of C# variables. */
-static bool is_name(const char *s)
-{
-    if (!*s || (*s >= '0' && *s <= '9'))
-        return false;
-    for (; *s; s++)
-        if (!((*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9') ||
-              *s == '_' || *s == '-'))
-            return false;
-    return true;
-}
-
 static int take(struct reading *m, const char *name, const char *value)
 {
     if (!*name)
         return err_set(m->e, AZSTORAGE_METADATA_EMPTY, NULL,
                        "The key for one of the metadata key-value pairs is empty.");
-    if (!is_name(name) || !jsontext_is_utf8(value, strlen(value)))
+    if (!metadata_name_ok(name) || !metadata_value_ok(value))
         return err_set(m->e, AZSTORAGE_METADATA, NULL,
                        "The metadata specified is invalid: '%.60s'. Names have letters, digits and "
                        "_, and do not begin with a digit; values are text.",
@@ -67,13 +58,36 @@ int metadata_read(struct request *r, const char **out, struct err *e)
     return rc;
 }
 
+/* Rows of other hands may hold anything. */
+static bool says(const char *name, const json_t *value)
+{
+    return metadata_name_ok(name) && metadata_value_ok(json_string_value(value));
+}
+
 void metadata_reply(struct request *r, const char *metadata)
 {
     json_t *doc = metadata ? json_loads(metadata, 0, NULL) : NULL;
     const char *name;
     json_t *value;
     json_object_foreach(doc, name, value)
-        reply_header_text(r, arena_concat(&r->arena, PREFIX, name),
-                          arena_strdup(&r->arena, json_string_value(value)));
+        if (says(name, value))
+            reply_header_text(r, arena_concat(&r->arena, PREFIX, name),
+                              arena_strdup(&r->arena, json_string_value(value)));
+    json_decref(doc);
+}
+
+void metadata_list(struct strbuf *b, const char *metadata)
+{
+    json_t *doc = metadata ? json_loads(metadata, 0, NULL) : NULL, *value;
+    const char *name;
+    if (!doc) {
+        xml_element(b, "Metadata", NULL);
+        return;
+    }
+    xml_open(b, "Metadata");
+    json_object_foreach(doc, name, value)
+        if (says(name, value))
+            xml_element(b, name, json_string_value(value));
+    xml_close(b, "Metadata");
     json_decref(doc);
 }

@@ -3,6 +3,7 @@
  * Storage accounts, and the shares and containers in them as the resource manager speaks of them;
  * the same in all versions.
  */
+#include "model/metadata.h"
 #include "model/schema/tables.h"
 
 enum { MAX_RULES = 1000, MAX_METADATA = 200, MAX_SAS_BYTES = 2048 };
@@ -247,9 +248,28 @@ static const struct enum_name protocols[] = {{1, "SMB"}, {0, NULL}};
 static const struct enum_name accesses[] = {
     {PUBLIC_NONE, "None"}, {PUBLIC_BLOB, "Blob"}, {PUBLIC_CONTAINER, "Container"}, {0, NULL}};
 
+/* The data planes say it in headers. */
+static int check_metadata(const json_t *value, const char *path, struct err *e)
+{
+    const char *name;
+    const json_t *word;
+    json_object_foreach((json_t *)value, name, word) {
+        if (!metadata_name_ok(name))
+            return err_set(e, ERR_INVALID_PROPERTY, path,
+                           "%s has the name '%.60s'; names have letters, digits, _ and -, and do "
+                           "not begin with a digit",
+                           path, name);
+        if (!metadata_value_ok(json_string_value(word)))
+            return err_set(e, ERR_INVALID_PROPERTY, path,
+                           "%s: the value of '%.60s' has control characters", path, name);
+    }
+    return 0;
+}
+
 #define METADATA_ROW                                                                               \
     {                                                                                              \
-        .name = "metadata", .kind = FIELD_MAP, .flags = FIELD_KEEP_EMPTY, .max = MAX_METADATA      \
+        .name = "metadata", .kind = FIELD_MAP, .flags = FIELD_KEEP_EMPTY, .max = MAX_METADATA,     \
+        .check = check_metadata                                                                    \
     }
 
 static const struct field share_properties_rows[] = {

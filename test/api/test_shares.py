@@ -6,6 +6,8 @@ import hashlib
 
 import pytest
 from azure.core.exceptions import ResourceExistsError, ResourceNotFoundError
+from azure.storage.fileshare import ShareServiceClient
+from support.accounts import Accounts
 from support.shares import call, client, daemon, share  # noqa: F401 fixtures
 from support.storage import StorageDaemon
 
@@ -141,3 +143,17 @@ def test_a_file_that_may_not_grow_so_large_is_refused():
         made = d.file.call("PUT", "/sss/f", x_ms_type="file", x_ms_content_length=str(65 << 20))
         assert (made.status, made.code) == (400, "OutOfRangeInput")
         assert d.file.call("PUT", "/sss/g", x_ms_type="file", x_ms_content_length="1000").status == 201
+
+
+@pytest.mark.parametrize("odd", [{"two words": "x"}, {"<x>": "y"}, {"1st": "x"}, {"line": "a\r\nb"}, {"number": 5}])
+def test_metadata_that_no_header_can_have_is_refused_where_it_is_given(daemon, odd):
+    accounts = Accounts(daemon).make()
+    name = accounts.account()
+    share = f"/{name}/fileServices/default/shares/odd"
+    refused = accounts.call("PUT", share, {"properties": {"metadata": {"good": "1", **odd}}}, expect=400)
+    assert "properties.metadata" in refused.json["error"]["message"]
+    accounts.call("PUT", share, {"properties": {"metadata": {"good": "1"}}}, expect=201)
+    s = ShareServiceClient(f"https://{name}.file.core.localhost:{daemon.port}", credential=accounts.keys(name)[0],
+                           connection_verify=daemon.ca).get_share_client("odd")  # fmt: skip
+    assert s.get_share_properties().metadata == {"good": "1"}
+    accounts.remove()

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The words that people give to what they store: headers x-ms-meta-NAME of the data planes,
+ * properties.metadata at the resource manager.
+ */
+#ifndef MODEL_METADATA_H
+#define MODEL_METADATA_H
+
+#include <stdbool.h>
+
+/* Names are those of C# variables, and "-" as well: letters, digits and "_", no digit first. */
+bool metadata_name_ok(const char *name);
+/* A header holds the value: UTF-8 without control characters. NULL is no value. */
+bool metadata_value_ok(const char *value);
+
+#endif
