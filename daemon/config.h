@@ -74,7 +74,7 @@ struct config {
     int64_t first_uid, n_uids;
     int64_t quota_clusters, quota_cores;
     int64_t deleted_days;
-    bool storage_strict;
+    bool storage_strict, storage_sync;
 
     struct config_records inventory;    /* struct config_group */
     struct config_records mounts;       /* struct config_mount */

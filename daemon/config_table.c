@@ -55,6 +55,10 @@ static const struct setting rows[] = {
          "Nothing is made by being named: a cluster or job that mounts a share or container of an "
          "account that is not there is refused, and so is a wrong account key. Otherwise accounts, "
          "shares and containers that are mounted exist from then on."),
+    BOOL("storage", "sync", AT(storage_sync), "true",
+         "What is written to files and blobs is on disk before it is acknowledged. false is for "
+         "tests: a crash of the machine then takes what the kernel had not written yet; a crash of "
+         "the daemon takes nothing. The daemon's database is synced in any case."),
     ROW(SETTING_LIST, "storage", "blob_listen", AT(blob_listen), "", config_check_listen, NULL,
         "Addresses where only blobs are served, with the account in the path, as emulators of "
         "storage do: localhost:10000 is where UseDevelopmentStorage=true looks. Plain HTTP is "

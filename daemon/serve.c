@@ -22,6 +22,7 @@
 #include "daemon/listens.h"
 #include "daemon/notify.h"
 #include "daemon/reload.h"
+#include "files/change.h"
 #include "files/files.h"
 #include "front/batchai.h"
 #include "lib/arena.h"
@@ -195,6 +196,11 @@ static void open_loop(struct daemon *d)
     must(uv_loop_init(&d->loop));
     d->tools = loop_uv_create(&d->loop, NULL, NULL);
     d->files = files_create(d->tools, d->c->log);
+    if (!d->c->config->storage_sync) {
+        files_without_sync(d->files);
+        LOG_INFO(d->c->log, "storage.without-sync",
+                 LF_STR("why", "storage.sync is false: for tests only"));
+    }
     d->logins = loop_lane_create(d->tools, "logins", LOGIN_THREADS, LOGINS_MAX);
     must(uv_prepare_init(&d->loop, &d->prepare));
     must(uv_check_init(&d->loop, &d->check));

@@ -13,25 +13,15 @@ from pathlib import Path
 import pytest
 import requests
 from support.daemon import BATCHAID, NODE_AGENT
+from support.failing import environment, library  # noqa: F401 (a fixture)
 from support.sshd import Sshd
 from support.waiting import wait_for
 from support.world import MOUNT, Place, cluster_body, job_body
 
 POINTS = int(os.environ.get("BATCHAID_FAULT_POINTS", "10"))
-SOURCE = Path(__file__).resolve().parents[1] / "support" / "failing.c"
 KINDS = ("write", "sync", "fork")
 VM_SIZE = "STANDARD_NC6"
 ENDS_IT = ("sync",)  # the kernel may have dropped the pages
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory):
-    made = tmp_path_factory.mktemp("failing") / "failing.so"
-    cc = shutil.which("cc")
-    if cc is None:
-        pytest.skip("no C compiler")
-    subprocess.run([cc, "-D_GNU_SOURCE", "-shared", "-fPIC", "-O1", "-o", made, SOURCE, "-ldl"], check=True)
-    return made
 
 
 class Walk:
@@ -40,10 +30,7 @@ class Walk:
     def __init__(self, make, library, kind, at, folder, machine=None):
         self.count = folder / f"{kind}-{at}"
         self.count.touch()
-        sanitizer = os.environ.get("ASAN_OPTIONS", "")
-        self.d = make(start=False, environment={
-            "LD_PRELOAD": str(library), "FAILING_CALL": kind, "FAILING_AT": str(at),
-            "FAILING_COUNT": str(self.count), "ASAN_OPTIONS": f"{sanitizer}:verify_asan_link_order=0".lstrip(":")})
+        self.d = make(start=False, environment=environment(library, kind, at, self.count))
         self.d.expect_log(r".")  # whatever it has to say of it
         self.at, self.kind, self.machine = at, kind, machine
         if machine:
