@@ -387,6 +387,16 @@ static int read_type(struct request *r, enum blob_type *out, struct err *e)
     return 0;
 }
 
+/* An append blob begins empty. */
+static int check_length(struct request *r, enum blob_type type, struct err *e)
+{
+    if (type == BLOB_APPEND && request_has_body(r))
+        return err_set(e, AZSTORAGE_HEADER, "Content-Length",
+                       "The value for one of the HTTP headers is not in the correct format: an "
+                       "append blob is made empty, so Content-Length must be 0.");
+    return 0;
+}
+
 /* Both headers may say which MD5 it must have. */
 static int read_md5(struct request *r, struct put *p, struct err *e)
 {
@@ -404,7 +414,8 @@ struct replied *azblob_put(struct request *r)
         return azblob_copy(r);
     struct put *p = xcalloc(1, sizeof *p);
     if (blob_of(r, &p->blob, &e) < 0 || read_type(r, &type, &e) < 0 ||
-        read_item(r, type, &p->item, &e) < 0 || read_md5(r, p, &e) < 0) {
+        check_length(r, type, &e) < 0 || read_item(r, type, &p->item, &e) < 0 ||
+        read_md5(r, p, &e) < 0) {
         free(p);
         return reply_err(r, &e);
     }

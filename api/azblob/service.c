@@ -24,6 +24,8 @@
     X("HEAD", BLOB_ACCOUNT, 0, plane_account, "Blob_GetAccountInfo", 'o', "rlwd", "rlwd")          \
     X("GET", "/?restype=service&comp=properties", 0, plane_service, "Service_GetProperties", 's',  \
       "r", NULL)                                                                                   \
+    X("PUT", "/?restype=service&comp=properties", ROUTE_XML, plane_set_service,                    \
+      "Service_SetProperties", 's', "w", NULL)                                                     \
     X("POST", "/?restype=service&comp=userdelegationkey", ROUTE_XML, plane_delegate,               \
       "Service_GetUserDelegationKey", 's', NULL, NULL)                                             \
     X("PUT", BLOB "&comp=tags", ROUTE_XML, azblob_set_tags, "Blob_SetTags", 'o', "t", "t")         \

@@ -16,6 +16,8 @@
 #define ROWS(X)                                                                                    \
     X("GET", "/?restype=service&comp=properties", 0, plane_service, "Service_GetProperties", 's',  \
       "r", NULL)                                                                                   \
+    X("PUT", "/?restype=service&comp=properties", ROUTE_XML, plane_set_service,                    \
+      "Service_SetProperties", 's', "w", NULL)                                                     \
     X("GET", ROOT "comp=list", 0, azshares_list, "Service_ListSharesSegment", 's', "l", NULL)      \
     X("PUT", SHARE "&comp=", 0, azshare_create, "Share_Create", 'c', "cw", NULL)                   \
     X("GET", SHARE "&comp=", 0, azshare_get, "Share_GetProperties", 'c', "r", NULL)                \

@@ -28,6 +28,8 @@
     X(AZSTORAGE_QUERY_RANGE, 400, "OutOfRangeQueryParameterValue", 0)                              \
     X(AZSTORAGE_QUERY_MISSING, 400, "MissingRequiredQueryParameter", 0)                            \
     X(AZSTORAGE_NODE_MISSING, 400, "MissingRequiredXmlNode", 0)                                    \
+    X(AZSTORAGE_NODE_VALUE, 400, "InvalidXmlNodeValue", 0)                                         \
+    X(AZSTORAGE_NODE_UNSUPPORTED, 400, "UnsupportedXmlNode", 0)                                    \
     X(AZSTORAGE_METADATA, 400, "InvalidMetadata", 0)                                               \
     X(AZSTORAGE_METADATA_EMPTY, 400, "EmptyMetadataKey", 0)                                        \
     X(AZSTORAGE_METADATA_SIZE, 400, "MetadataTooLarge", 0)                                         \

@@ -136,6 +136,8 @@ static void add_target(struct strbuf *b, struct request *r, struct error_words w
         const char *value = request_query(r, e->target);
         xml_element(b, "QueryParameterName", e->target);
         xml_element(b, "QueryParameterValue", value ? value : "");
+    } else if (strstr(words.code, "XmlNode")) {
+        xml_element(b, "XmlNodeName", e->target);
     }
 }
 

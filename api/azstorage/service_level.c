@@ -9,14 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/azstorage/service_settings.h"
 #include "api/azstorage/xml_write.h"
 #include "api/http/principal.h"
 #include "api/http/xml.h"
-
-/* Of which nothing is kept. */
-#define METRICS(name)                                                                              \
-    "<" name "><Version>1.0</Version><Enabled>false</Enabled><RetentionPolicy><Enabled>false"      \
-    "</Enabled></RetentionPolicy></" name ">"
+#include "lib/jsontext.h"
+#include "storage/storage.h"
 
 #define DAY_US      (24 * 3600 * INT64_C(1000000))
 #define DELEGATE_US (7 * DAY_US)
@@ -30,24 +28,48 @@ struct replied *plane_account(struct request *r)
     return reply_empty(r, 200);
 }
 
-/* Nothing is logged or measured by the service here, and no other origin is let in. */
+/* --- properties of the service -------------------------------------------------------------- */
+
+static const char **settings_of(struct storage_account *s, enum sas_service service)
+{
+    return service == SAS_BLOB ? &s->blob_service : &s->file_service;
+}
+
 struct replied *plane_service(struct request *r)
 {
-    static const char metrics[] = METRICS("HourMetrics") METRICS("MinuteMetrics") "<Cors />";
-    static const char of_blobs[] =
-        "<Logging><Version>1.0</Version><Delete>false</Delete><Read>false</Read><Write>false"
-        "</Write><RetentionPolicy><Enabled>false</Enabled></RetentionPolicy></Logging>"
-        "<DeleteRetentionPolicy><Enabled>false</Enabled></DeleteRetentionPolicy>"
-        "<StaticWebsite><Enabled>false</Enabled></StaticWebsite>";
-    static const char of_files[] = "<ProtocolSettings><SMB><Multichannel><Enabled>false</Enabled>"
-                                   "</Multichannel></SMB></ProtocolSettings>";
+    struct grant *g = grant_of(r);
+    const char *text = *settings_of(&g->account, g->plane->service);
+    json_t *doc = text ? json_loads(text, 0, NULL) : NULL;
     struct strbuf b = STRBUF_INIT;
-    xml_begin_document(&b);
-    xml_open(&b, "StorageServiceProperties");
-    strbuf_puts(&b, metrics);
-    strbuf_puts(&b, grant_of(r)->plane->service == SAS_BLOB ? of_blobs : of_files);
-    xml_close(&b, "StorageServiceProperties");
+    settings_write(&b, g->plane->service, doc);
+    json_decref(doc);
     return reply_text(r, 200, "application/xml", strbuf_take(&b));
+}
+
+static int store(struct request *r, struct storage_account *s, const json_t *doc, struct err *e)
+{
+    char *text = jsontext(doc);
+    *settings_of(s, grant_of(r)->plane->service) = text;
+    s->updated_us = r->now_us;
+    int rc = st_account_update(azstorage_of(r)->storage, s, e);
+    free(text);
+    return rc;
+}
+
+struct replied *plane_set_service(struct request *r)
+{
+    struct err e;
+    struct storage_account s; /* the row may have changed since the head came */
+    enum sas_service service = grant_of(r)->plane->service;
+    if (st_account_by_id(azstorage_of(r)->storage, &r->arena, grant_of(r)->account.id, &s, &e) <= 0)
+        return reply_err(r, &e);
+    const char *text = *settings_of(&s, service);
+    json_t *doc = text ? json_loads(text, 0, NULL) : json_object();
+    int rc = settings_read(r->xml, service, doc, &e);
+    if (rc == 0)
+        rc = store(r, &s, doc, &e);
+    json_decref(doc);
+    return rc < 0 ? reply_err(r, &e) : reply_empty(r, 202);
 }
 
 /* --- user delegation ------------------------------------------------------------------------ */

@@ -9,6 +9,7 @@
 
 struct replied *plane_account(struct request *r);
 struct replied *plane_service(struct request *r);
+struct replied *plane_set_service(struct request *r);
 struct replied *plane_delegate(struct request *r);
 
 #define DELEGATION_KEY_BYTES 32

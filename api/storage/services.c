@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * The settings of an account's blob service and file service: kept and shown as they were given.
+ * Some are known to the data plane alone (api/azstorage/service_settings.h).
  */
 #include <stdlib.h>
 
+#include "api/azstorage/service_settings.h"
 #include "api/storage/account.h"
 #include "api/storage/handlers.h"
 #include "lib/jsontext.h"
@@ -33,6 +35,7 @@ static json_t *render(struct request *r, struct storage_account *s, const struct
     json_t *set = *column(s, w) ? json_loads(*column(s, w), 0, NULL) : NULL;
     json_t *properties = json_loads(w->usual, 0, NULL);
     json_object_update(properties, set);
+    json_object_del(properties, SETTINGS_OWN);
     json_decref(set);
     return json_pack("{s:o, s:s, s:s, s:o, s:o}", "id",
                      json_sprintf("%s/%s/default", account_id(r, s), w->collection), "name",
@@ -67,6 +70,19 @@ static int store(struct request *r, struct storage_account *s, const struct word
     return st_account_update(arm_of(r)->storage, s, e);
 }
 
+/* What only the data plane sets stays. */
+static char *text_with_own(const json_t *properties, const char *was)
+{
+    json_t *doc = json_copy((json_t *)(uintptr_t)properties);
+    json_t *old = was ? json_loads(was, 0, NULL) : NULL;
+    json_object_del(doc, SETTINGS_OWN);
+    json_object_set(doc, SETTINGS_OWN, json_object_get(old, SETTINGS_OWN));
+    char *text = jsontext(doc);
+    json_decref(old);
+    json_decref(doc);
+    return text;
+}
+
 static struct replied *put(struct request *r, const struct words *w)
 {
     struct err e;
@@ -79,7 +95,7 @@ static struct replied *put(struct request *r, const struct words *w)
                 "properties must be an object, and the body have at most %d bytes", SETTINGS_MAX);
         return reply_err(r, &e);
     }
-    char *text = jsontext(properties);
+    char *text = text_with_own(properties, *column(&s, w));
     int rc = store(r, &s, w, text, &e);
     struct replied *done = rc < 0 ? reply_err(r, &e) : reply_json(r, 200, render(r, &s, w));
     free(text);

@@ -101,6 +101,13 @@ def test_bytes_are_appended(container, call, daemon):
     assert call("PUT", "/none?comp=appendblock", b"x").code == "BlobNotFound"
 
 
+def test_an_append_blob_is_made_empty(call):
+    refused = call("PUT", "/log", b"bytes", x_ms_blob_type="AppendBlob")
+    assert (refused.status, refused.code) == (400, "InvalidHeaderValue")
+    assert call("HEAD", "/log").status == 404
+    assert call("PUT", "/log", x_ms_blob_type="AppendBlob").status == 201
+
+
 def test_many_append_and_nothing_is_lost(container):
     blob = container.get_blob_client("log")
     blob.create_append_blob()
