@@ -24,15 +24,26 @@ def versioned(path):
     return f"{path}?api-version={API_VERSION}"
 
 
-def wrk(endpoint, method, target, token, body=None, connections=1, seconds=2, count=0, pid=None):
+def wrk(endpoint, method, target, token, body=None, connections=1, **more):
+    """As wrk_of(), with a token and a JSON body as the resource manager wants them."""
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    return wrk_of(endpoint, method, target, headers, json.dumps(body).encode(), connections, **more)
+
+
+def wrk_of(
+    endpoint, method, target, headers, body=b"",
+    connections=1, seconds=2, count=0, accepted=202, numbers=0, pid=None
+):  # fmt: skip
     """Returns requests, seconds, failed, p50_us, p99_us; cpu_us of process `pid` for each request.
 
-    With `count`, runs until so many were accepted; else for `seconds`."""
-    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-        json.dump(body, file)
+    With `count`, runs until so many were answered `accepted`; else for `seconds`. requests.lua says what
+    `target` and `numbers` are."""
+    with tempfile.NamedTemporaryFile(suffix=".body") as file:
+        file.write(body)
         file.flush()
-        env = {**os.environ, "METHOD": method, "TARGET": target, "TOKEN": token, "COUNT": str(count)}
-        if body is not None:
+        env = {**os.environ, "METHOD": method, "TARGET": target, "COUNT": str(count), "ACCEPTED": str(accepted)}
+        env |= {"NUMBERS": str(numbers), "HEADERS": "".join(f"{k}: {v}\n" for k, v in headers.items())}
+        if method == "PUT":
             env["BODY"] = file.name
         before = machine.cpu_seconds(pid) if pid else 0
         limit = COUNT_LIMIT_S if count else seconds

@@ -35,10 +35,19 @@ def cpu_seconds(pid):
     return total / 1e9
 
 
-def rss_mb(pid):
-    """VmRSS as MB (10^6)."""
+def rss_mb(pid, which="VmRSS"):
+    """As MB (10^6)."""
     status = Path(f"/proc/{pid}/status").read_text()
-    return int(re.search(r"VmRSS:\s+(\d+) kB", status)[1]) * 1024 / 1e6
+    return int(re.search(rf"{which}:\s+(\d+) kB", status)[1]) * 1024 / 1e6
+
+
+def peak_rss_mb(pid):
+    """Since it was forgotten last."""
+    return rss_mb(pid, "VmHWM")
+
+
+def forget_peak(pid):
+    Path(f"/proc/{pid}/clear_refs").write_text("5")
 
 
 def parent(pid):

@@ -1,10 +1,13 @@
 -- SPDX-License-Identifier: MIT
 -- Requests for wrk, told what to do by its environment (one wrk thread):
---   METHOD, TOKEN, and BODY (a file) for PUT
+--   METHOD, HEADERS (lines `Name: value`), and BODY (a file) for PUT
 --   TARGET   path and query; %d in it becomes a number, 1 for the first request and so on
---   COUNT    make only so many, and stop once all were answered 202 (else wrk's -d decides)
+--   NUMBERS  how many numbers there are, after which they begin again (0: no end)
+--   COUNT    make only so many, and stop once all were answered ACCEPTED (else wrk's -d decides)
 -- done() prints one JSON line that load.py reads.
 local count = tonumber(os.getenv("COUNT") or "0")
+local numbers = tonumber(os.getenv("NUMBERS") or "0")
+local accepted = tonumber(os.getenv("ACCEPTED") or "202")
 local target = os.getenv("TARGET")
 local method = os.getenv("METHOD")
 local n, answered = -1, 0 -- wrk asks for one request that it does not send
@@ -19,8 +22,9 @@ local function body()
 end
 
 function init(args)
-    wrk.headers["Authorization"] = "Bearer " .. os.getenv("TOKEN")
-    wrk.headers["Content-Type"] = "application/json"
+    for name, value in os.getenv("HEADERS"):gmatch("([^\n:]+): ([^\n]*)") do
+        wrk.headers[name] = value
+    end
     wrk.body = body()
     if count == 0 then response = nil end -- parsing replies costs the generator
     if not target:find("%%d") then
@@ -30,12 +34,13 @@ end
 
 function request()
     if count == 0 or n < count then n = n + 1 end
-    return wrk.format(method, (target:gsub("%%d", n)))
+    local number = numbers > 0 and (n - 1) % numbers + 1 or n
+    return wrk.format(method, (target:gsub("%%d", number)))
 end
 
 -- What is asked for once more while the last answers are awaited gets 200.
 function response(status)
-    if status ~= 202 then return end
+    if status ~= accepted then return end
     answered = answered + 1
     if answered == count then
         io.write("accepted\n") -- wrk itself sleeps until -d is over: load.py interrupts it

@@ -17,12 +17,16 @@ from .load import versioned, wrk
 NEXT_LINK = re.compile(rb'"nextLink":"https://[^/]+([^"]+)"}$')
 
 
+def directory():
+    """Where states lie: on the disk of the build (a /tmp may be memory), or where BENCH_DIR says."""
+    path = Path(os.environ.get("BENCH_DIR", BUILD / "bench"))
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
 def new_daemon(config=None, kind=Daemon):
-    """Not started yet. Its state lies on the disk of the build (a /tmp may be memory), or where
-    BENCH_DIR says."""
-    directory = Path(os.environ.get("BENCH_DIR", BUILD / "bench"))
-    directory.mkdir(parents=True, exist_ok=True)
-    return kind(config, tempfile.mkdtemp(prefix="run-", dir=directory))
+    """Not started yet."""
+    return kind(config, tempfile.mkdtemp(prefix="run-", dir=directory()))
 
 
 def close(daemon):

@@ -4,8 +4,9 @@
 import subprocess
 
 import pytest
-from support.clients import PROGRAMS, caller_environment, install, live, needs
+from support.clients import PROGRAMS, install, live, needs
 from support.daemon import BUILD
+from support.packages import caller_environment
 
 HOME = BUILD / "clients" / "go"
 # The module cache is writable so that `make clean` can remove it; no other toolchain is fetched.

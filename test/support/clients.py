@@ -6,23 +6,14 @@ name."""
 import os
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
-from . import operations
+from . import operations, packages
 from .daemon import BUILD, ROOT
 from .waiting import PATIENCE
 
 PROGRAMS = ROOT / "test" / "clients"
-
-
-def caller_environment():
-    """What the tests were started with: registries are reached as the user reaches them, whatever
-    conftest.py took away."""
-    entries = Path("/proc/self/environ").read_bytes().split(b"\0")
-    pairs = (os.fsdecode(e).split("=", 1) for e in entries if b"=" in e)
-    return dict(pairs)
 
 
 def needs(*tools):
@@ -31,42 +22,12 @@ def needs(*tools):
             pytest.skip(f"{tool} is not installed")
 
 
-def install(name, *commands, home=None, files=(), env=None):
-    """The directory of a package, installed by these commands unless it has been before."""
-    home = home or BUILD / "clients" / name
-    home.mkdir(parents=True, exist_ok=True)
-    for file in files:
-        shutil.copy(file, home)
-    recipe = repr(commands) + "".join(Path(f).read_text() for f in files)
-    ready = home / "ready"
-    if not ready.exists() or ready.read_text() != recipe:
-        for command in commands:
-            run_or_skip(name, command, home, env)
-        ready.write_text(recipe)
-    return home
-
-
-def run_or_skip(name, command, home, env):
+def install(name, *commands, **more):
+    """As packages.install(), which has the arguments."""
     try:
-        done = subprocess.run(
-            command,
-            cwd=home,
-            env={**caller_environment(), **(env or {})},
-            capture_output=True,
-            text=True,
-            timeout=600,
-        )
-    except subprocess.TimeoutExpired:
-        pytest.skip(f"{name} cannot be installed: no end after 600 s")
-    if done.returncode != 0:
-        not_installed(name, done)
-
-
-def not_installed(name, done):
-    """Skips with the line that says why, of all that an installer says."""
-    lines = (done.stderr.strip() or done.stdout.strip() or f"exit code {done.returncode}").splitlines()
-    errors = [line for line in lines if "error" in line.lower() and not line.startswith("WARNING")]
-    pytest.skip(f"{name} cannot be installed: {(errors or lines[-1:])[0].strip()[:300]}")
+        return packages.install(name, *commands, **more)
+    except packages.Unavailable as e:
+        pytest.skip(str(e))
 
 
 def python_with(version):

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""Published packages, each installed into a directory of its own below the build folder."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from .daemon import BUILD
+
+
+class Unavailable(Exception):
+    """Why a package is not here."""
+
+
+def caller_environment():
+    """What this process was started with: registries are reached as the user reaches them, whatever
+    conftest.py took away."""
+    entries = Path("/proc/self/environ").read_bytes().split(b"\0")
+    pairs = (os.fsdecode(e).split("=", 1) for e in entries if b"=" in e)
+    return dict(pairs)
+
+
+def install(name, *commands, home=None, files=(), env=None):
+    """The directory of a package, installed by these commands unless it has been before."""
+    home = home or BUILD / "clients" / name
+    home.mkdir(parents=True, exist_ok=True)
+    for file in files:
+        shutil.copy(file, home)
+    recipe = repr(commands) + "".join(Path(f).read_text() for f in files)
+    ready = home / "ready"
+    if not ready.exists() or ready.read_text() != recipe:
+        for command in commands:
+            run(name, command, home, env)
+        ready.write_text(recipe)
+    return home
+
+
+def run(name, command, home, env):
+    try:
+        done = subprocess.run(
+            command,
+            cwd=home,
+            env={**caller_environment(), **(env or {})},
+            capture_output=True,
+            text=True,
+            timeout=600,
+        )
+    except FileNotFoundError:
+        raise Unavailable(f"{command[0]} is not installed") from None
+    except subprocess.TimeoutExpired:
+        raise Unavailable(f"{name} cannot be installed: no end after 600 s") from None
+    if done.returncode != 0:
+        raise Unavailable(f"{name} cannot be installed: {reason(done)}")
+
+
+def reason(done):
+    """The line that says why, of all that an installer says."""
+    lines = (done.stderr.strip() or done.stdout.strip() or f"exit code {done.returncode}").splitlines()
+    errors = [line for line in lines if "error" in line.lower() and not line.startswith("WARNING")]
+    return (errors or lines[-1:])[0].strip()[:300]
