@@ -1,7 +1,14 @@
 # SPDX-License-Identifier: MIT
 """What became of jobs, clusters and nodes; the reply is judged by docs/admin-api.json."""
 
+import sqlite3
+
 import pytest
+from support.world import Place
+
+INSERT = "INSERT INTO event (at_us, kind, resource_id, from_state, to_state) VALUES (1, ?, 1, 0, ?)"
+WITHOUT_HISTORY = (1, 2, 3, 5)  # groups, workspaces, experiments, file servers: model/enums.h
+NODE = 7
 
 
 def page(d, **params):
@@ -69,3 +76,25 @@ def test_a_number_that_is_none_is_refused(daemon, name, value):
 def test_events_are_for_who_may_use_the_daemon(daemon):
     reply = daemon.call("GET", "/batchaid/events", api_version=None, token=None)
     assert reply.status == 401
+
+
+def test_an_event_of_a_kind_that_has_none_is_left_out(own_daemon):
+    """Rows that somebody has edited by hand."""
+    d = own_daemon()
+    d.expect_log("event.left-out")
+    place = Place(d).make()
+    place.cluster(1)
+    told = all_of(d)
+    d.stop()
+    with sqlite3.connect(d.state_dir / "batchaid.db") as db:
+        for kind in WITHOUT_HISTORY:
+            db.execute(INSERT, (kind, 2))
+        db.execute(INSERT, (NODE, 99))
+    db.close()
+    d.start()
+    seen = all_of(d, per_page=100)
+    assert seen[: len(told)] == told
+    assert {e["kind"] for e in seen} == {"cluster", "node"}
+    assert "unknown" in [e["to"] for e in seen]
+    page(d, since=told[-1]["sequence"], max=2)  # of such events alone
+    assert sum("event.left-out" in line for line in d.log()) >= len(WITHOUT_HISTORY)

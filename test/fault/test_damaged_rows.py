@@ -132,7 +132,8 @@ def edit(d, table, column, number):
 def ask_everything(d):
     for version, path in d.paths:
         d.call("GET", path, api_version=version, validate=False)
-    d.call("GET", "/batchaid/nodes", api_version=None, validate=False)
+    for path in ("/batchaid/nodes", "/batchaid/events"):
+        d.call("GET", path, api_version=None, validate=False)
     vaults = f"/subscriptions/{d.subscription}/providers/Microsoft.KeyVault"
     for path in ("vaults", "deletedVaults"):
         d.call("GET", f"{vaults}/{path}", api_version="2022-07-01", validate=False)
