@@ -254,7 +254,7 @@ static int open_scheduler(struct daemon *d, struct err *e)
                                 .subscription_id = c->config->subscription_id,
                                 .first_id = c->credentials->client_id,
                                 .lane = d->logins};
-    d->front.roles = (struct batchai_roles){keyvault_role_reads, &d->access};
+    d->front.roles = (struct batchai_roles){keyvault_role_reads, access_is_there, &d->access};
     d->local = node_provider_local(d->tools, c->log, c->agent_path);
     d->machines = node_provider_ssh(d->tools, c->log);
     const struct sched_config sc = {.loop = d->tools,

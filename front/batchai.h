@@ -17,8 +17,10 @@ struct wakes;
 
 /* Who may do what by a role, which rooms above know. */
 struct batchai_roles {
-    /* Whether somebody may read the secrets of a vault; NULL: nobody may. */
+    /* Whether somebody may read the secrets of a vault. Both NULL: there are no people. */
     bool (*read_secrets)(void *ctx, const char *object_id, const struct vault *v);
+    /* A getter: whether somebody is there (still). */
+    int (*is_there)(void *ctx, const char *object_id, struct err *e);
     void *ctx;
 };
 
@@ -45,6 +47,10 @@ extern const struct front_words batchai_front_words;
 /* To be given to the scheduler, at the address where it will stay; what it owns is freed when the
  * scheduler ends. */
 struct batchai_front batchai_front(struct storage *st, const struct log *log, bool strict);
+
+/* Which file server the id in a mount means; false: none, as it is no such id. */
+bool batchai_file_server_named(struct arena *a, const char *id, struct scope *scope,
+                               const char **name);
 
 /* A job was queued: looks at its cluster, and tells if the job is too large for it. */
 void batchai_job_queued(struct batchai_front *f, const struct cluster *c, const struct job *j);

@@ -18,22 +18,31 @@ static const char *id_part(struct arena *a, const char *id, const char *name)
     return NULL;
 }
 
+bool batchai_file_server_named(struct arena *a, const char *id, struct scope *scope,
+                               const char **name)
+{
+    *scope = (struct scope){.subscription = id_part(a, id, "subscriptions"),
+                            .group = id_part(a, id, "resourceGroups"),
+                            .workspace = id_part(a, id, "workspaces")};
+    *name = id_part(a, id, "fileServers");
+    return scope->subscription && scope->group && scope->workspace && *name;
+}
+
 int file_server_find(const struct front *front, struct storage *st, struct arena *a, const char *id,
                      struct file_server **out, struct err *e)
 {
-    const char *subscription = id_part(a, id, "subscriptions"),
-               *group = id_part(a, id, "resourceGroups"), *workspace = id_part(a, id, "workspaces"),
-               *name = id_part(a, id, "fileServers");
+    struct scope s;
+    const char *name;
     struct resource_group g;
     struct workspace w;
     struct file_server f;
     *out = NULL;
     (void)front;
-    if (!subscription || !group || !workspace || !name)
+    if (!batchai_file_server_named(a, id, &s, &name))
         return 0;
-    int rc = st_group_get(st, a, subscription, group, &g, e);
+    int rc = st_group_get(st, a, s.subscription, s.group, &g, e);
     if (rc > 0)
-        rc = st_workspace_get(st, a, g.id, workspace, &w, e);
+        rc = st_workspace_get(st, a, g.id, s.workspace, &w, e);
     if (rc > 0)
         rc = st_file_server_get(st, a, w.id, name, &f, e);
     if (rc <= 0 || f.prov_state == PROV_DELETING)

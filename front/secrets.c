@@ -2,7 +2,8 @@
  *
  * Secrets of Key Vaults that clusters and jobs refer to. They are read for the service's own
  * principal, which Azure's walkthroughs let into a vault by its well-known id, or for whoever made
- * the resource.
+ * the resource. They are read when they are needed: a job waits in its queue while people lose
+ * their roles and leave.
  */
 #include "front/front_priv.h"
 #include "model/vault.h"
@@ -36,17 +37,27 @@ static bool may_read(const struct reading *r, const struct vault *v, const char 
     return may;
 }
 
-/* Who made the job, or the cluster; NULL: that is not known. */
-static int find_maker(const struct reading *r, const struct secret_wish *w, const char **who,
+/* Who made the job, or the cluster. */
+struct maker {
+    const char *id; /* NULL: that is not known */
+    bool is_gone;
+};
+
+static int find_maker(const struct reading *r, const struct secret_wish *w, struct maker *who,
                       struct err *e)
 {
+    const struct batchai_roles *roles = &r->f->roles;
     struct cluster c;
     struct job j;
-    *who = NULL;
+    *who = (struct maker){0};
     int rc = w->run ? st_job_by_id(r->st, r->a, w->run->owner_id, &j, e)
                     : st_cluster_by_id(r->st, r->a, w->pool_id, &c, e);
     if (rc > 0)
-        *who = w->run ? j.created_by : c.created_by;
+        who->id = w->run ? j.created_by : c.created_by;
+    if (rc > 0 && who->id && roles->is_there) {
+        rc = roles->is_there(roles->ctx, who->id, e);
+        who->is_gone = rc == 0;
+    }
     return rc < 0 ? -1 : 0;
 }
 
@@ -82,10 +93,15 @@ static int read_from(const struct reading *r, const struct vault *v, struct err 
 static int read_as(const struct reading *r, const struct secret_wish *w, const struct vault *v,
                    struct err *e)
 {
-    const char *maker;
+    struct maker maker;
     if (find_maker(r, w, &maker, e) < 0)
         return -1;
-    if (!may_read(r, v, BATCHAI_PRINCIPAL) && (!maker || !may_read(r, v, maker)))
+    /* A cluster is there for others too, and goes on as Azure Batch AI may. */
+    if (maker.is_gone && w->run)
+        return refuse(r, "who made this job is not here any more",
+                      "let somebody who is make it again");
+    bool maker_may = maker.id && !maker.is_gone && may_read(r, v, maker.id);
+    if (!maker_may && !may_read(r, v, BATCHAI_PRINCIPAL))
         return refuse(r,
                       arena_printf(r->a,
                                    "neither Azure Batch AI nor who made this may read secrets of "

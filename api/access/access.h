@@ -25,6 +25,8 @@ struct access {
 
 /* For struct directory; ctx is a const struct access *. */
 int access_find(void *ctx, const char *object_id, struct principal *out, struct err *e);
+/* 1: there is such a user or service principal; as a getter. ctx as above. */
+int access_is_there(void *ctx, const char *object_id, struct err *e);
 /* The first principal as if it had a row. */
 struct identity access_first(const struct access *x);
 /* Getters; the first principal is found too. */

@@ -44,6 +44,12 @@ int access_find(void *ctx, const char *object_id, struct principal *out, struct 
     return rc;
 }
 
+int access_is_there(void *ctx, const char *object_id, struct err *e)
+{
+    struct principal who;
+    return access_find(ctx, object_id, &who, e);
+}
+
 int access_identity(const struct access *x, struct arena *a, const char *object_id,
                     struct identity *out, struct err *e)
 {

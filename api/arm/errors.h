@@ -33,7 +33,8 @@
 #define ARM_OWN(X)                                                                                 \
     X(ARM_SUBSCRIPTION_NOT_FOUND, 404, "SubscriptionNotFound", ADDS_GATEWAY_CAUSE)                 \
     X(ARM_PROVIDER_NOT_FOUND, 404, "InvalidResourceNamespace", ADDS_GATEWAY_CAUSE)                 \
-    X(ARM_OPERATION_NOT_FOUND, 404, "OperationNotFound", 0)
+    X(ARM_OPERATION_NOT_FOUND, 404, "OperationNotFound", 0)                                        \
+    X(ARM_LINKED_FORBIDDEN, 403, "LinkedAuthorizationFailed", ADDS_GATEWAY_CAUSE)
 enum { ERROR_OWN_KINDS(ARM_KINDS, ARM_OWN) ARM_KINDS_END };
 
 struct error_words arm_words(int kind);

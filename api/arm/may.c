@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "api/access/access.h"
+#include "api/arm/errors.h"
 #include "api/http/auth.h"
 
 /* request.grant of one who sees a part of a list; NULL: sees all. */
@@ -65,6 +66,31 @@ int arm_check(struct request *r, const char *action, const char *scope, struct e
     if (access_load(arm_of(r)->access, &r->arena, r->who, &g, e) < 0)
         return -1;
     return access_verdict(&g, action, scope) == ACCESS_YES ? 0 : access_refuse(r, action, scope, e);
+}
+
+static int refuse_linked(struct request *r, const char *action, const char *scope, struct err *e)
+{
+    const struct principal *who = r->who;
+    struct target t;
+    access_target(r, &t);
+    LOG_INFO(r->config->log, "access.refused", LF_STR("by", who->name), LF_STR("action", action),
+             LF_STR("scope", scope), LF_STR("req", r->correlation_id));
+    return err_set(e, ARM_LINKED_FORBIDDEN, NULL,
+                   "The client '%s' with object id '%s' has permission to perform action '%s' on "
+                   "scope '%.200s'; however, it does not have permission to perform action '%s' on "
+                   "the linked scope(s) '%.300s' or the linked scope(s) are invalid.",
+                   who->kind == PRINCIPAL_USER ? who->name : who->app_id, who->object_id,
+                   t.action ? t.action : "", t.scope ? t.scope : "", action, scope);
+}
+
+int arm_check_linked(struct request *r, const char *action, const char *scope, struct err *e)
+{
+    struct grants g;
+    if (r->who->first)
+        return 0;
+    if (access_load(arm_of(r)->access, &r->arena, r->who, &g, e) < 0)
+        return -1;
+    return access_verdict(&g, action, scope) == ACCESS_YES ? 0 : refuse_linked(r, action, scope, e);
 }
 
 bool arm_sees(const struct request *r, const char *id)

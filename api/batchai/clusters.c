@@ -10,6 +10,7 @@
 #include "api/batchai/errors.h"
 #include "api/batchai/handlers.h"
 #include "api/batchai/home.h"
+#include "api/batchai/linked.h"
 #include "api/batchai/listing.h"
 #include "api/batchai/lookup.h"
 #include "api/batchai/named_shares.h"
@@ -88,6 +89,8 @@ static int check_mounts(struct request *r, const struct cluster *c, const struct
     struct node_setup_spec setup = {0};
     int rc = node_setup_decode(&r->arena, c, a->secrets_text, &setup, e);
     if (rc == 0)
+        rc = check_linked_mounts(r, &setup.mounts, e);
+    if (rc == 0)
         rc = check_named_shares(r, c, &setup.mounts, e);
     node_setup_wipe(&setup);
     return rc;
@@ -122,7 +125,7 @@ static struct replied *create(struct request *r, const struct workspace *w, stru
                                 .created_us = r->now_us,
                                 .updated_us = r->now_us}};
     t.c.auto_target = t.c.scale.initial;
-    if (check_quota(r, &e) < 0 ||
+    if (check_quota(r, &e) < 0 || check_linked_subnet(r, a->doc, &e) < 0 ||
         sched_check_scale(arm_of(r)->sched, t.c.vm_size, t.c.vm_priority, &t.c.scale, &e) < 0 ||
         check_mounts(r, &t.c, a, &e) < 0 ||
         st_tx(arm_of(r)->storage, "cluster create", create_in_tx, &t, &e) < 0)

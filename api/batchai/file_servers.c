@@ -5,6 +5,7 @@
 #include "api/batchai/common.h"
 #include "api/batchai/handlers.h"
 #include "api/batchai/home.h"
+#include "api/batchai/linked.h"
 #include "api/batchai/listing.h"
 #include "api/batchai/lookup.h"
 #include "api/batchai/render.h"
@@ -61,7 +62,8 @@ static struct replied *create(struct request *r, const struct workspace *w, stru
     t.f.scope.workspace = w->name;
     if (fleet_file_server_backing(arm_of(r)->fleet, &r->arena, &t.f, &at) && at.machine)
         t.f.prov_state = PROV_CREATING; /* a machine is to be made export it */
-    if (st_tx(arm_of(r)->storage, "file server create", create_in_tx, &t, &e) < 0)
+    if (check_linked_subnet(r, a->doc, &e) < 0 ||
+        st_tx(arm_of(r)->storage, "file server create", create_in_tx, &t, &e) < 0)
         return reply_err(r, &e);
     if (t.f.prov_state == PROV_CREATING)
         fleet_wake_file_server(arm_of(r)->fleet, t.f.id);

@@ -9,6 +9,7 @@
 #include "api/batchai/common.h"
 #include "api/batchai/handlers.h"
 #include "api/batchai/home.h"
+#include "api/batchai/linked.h"
 #include "api/batchai/listing.h"
 #include "api/batchai/lookup.h"
 #include "api/batchai/named_shares.h"
@@ -157,6 +158,8 @@ static int check_mounts(struct create_tx *t, struct err *e)
         return 0;
     int rc = job_spec_decode(&t->r->arena, &t->j, t->a->secrets_text, &spec, e);
     if (rc == 0)
+        rc = check_linked_mounts(t->r, &spec.mounts, e);
+    if (rc == 0)
         rc = check_named_shares(t->r, t->c, &spec.mounts, e);
     job_spec_wipe(&spec);
     return rc;
@@ -197,7 +200,7 @@ static int normalise_cluster_id(struct request *r, json_t *doc, struct cluster *
     if (find_cluster_by_ref(r, json_text_at(ref, "id"), c, e) < 0)
         return -1;
     const char *rendered = render_id(r, &c->scope, "clusters", c->name);
-    if (arm_check(r, "Microsoft.BatchAI/workspaces/clusters/read", rendered, e) < 0)
+    if (arm_check_linked(r, "Microsoft.BatchAI/workspaces/clusters/read", rendered, e) < 0)
         return -1;
     json_object_set_new_nocheck(ref, "id", json_string_nocheck(rendered)); /* stored as UTF-8 */
     return 0;

@@ -113,7 +113,7 @@ static json_t *node_state_counts(const struct node_counts *n)
 
 /* --- subnets -------------------------------------------------------------------------------- */
 
-static const char *own_subnet(const json_t *doc)
+const char *own_subnet(const json_t *doc)
 {
     const json_t *p = json_object_get(doc, "properties");
     return json_string_value(json_object_get(json_object_get(p, "subnet"), "id"));

@@ -12,6 +12,8 @@ void render_workspace(struct request *r, const struct workspace *w, struct strbu
 void render_experiment(struct request *r, const struct experiment *x, struct strbuf *out);
 void render_cluster(struct request *r, const struct cluster *c, struct strbuf *out);
 void render_file_server(struct request *r, const struct file_server *f, struct strbuf *out);
+/* The subnet that a document names; NULL: none. */
+const char *own_subnet(const json_t *doc);
 /* The subnet of a file server, or of a cluster that mounts one: its own, or the one that the
  * service made if none was requested. NULL: none. The text is the arena's or the (parsed)
  * document's.

@@ -299,8 +299,9 @@ def test_a_submitter_uses_only_clusters_that_it_sees(daemon, own_place, person):
         ada = person(SUBMITTER, own_place.group_path)
         experiment = own_place.path + "/experiments/x"
         ada.call("PUT", experiment, {}, expect=(200, 201, 202))
-        message = ada.may_not("PUT", experiment + "/jobs/j", job_body(cluster.id))
-        assert "'Microsoft.BatchAI/workspaces/clusters/read'" in message
+        message = ada.may_not_link("PUT", experiment + "/jobs/j", job_body(cluster.id))
+        assert "'Microsoft.BatchAI/workspaces/clusters/read'" in message and cluster.id in message
+        assert "'Microsoft.BatchAI/workspaces/experiments/jobs/write'" in message
     finally:
         elsewhere.remove()
 

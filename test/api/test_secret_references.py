@@ -5,9 +5,10 @@ import os
 import sqlite3
 
 import pytest
+from support.people import CONTRIBUTOR, Person
 from support.vaults import ALL, Safe, Vaults, policy
 from support.waiting import wait_for
-from support.world import MOUNT, Place, fresh, wait_flag
+from support.world import MOUNT, Place, fresh, job_body, wait_flag
 
 BATCH_AI = "9fcb3732-5f52-4135-8c08-9d4bbaf203ea"  # Azure Batch AI, to whom the walkthroughs open vaults
 YOU = "11111111-0000-0000-0000-000000000002"
@@ -153,6 +154,28 @@ def test_who_may_read(own_place, vaults, daemon):
     by_role = vaults.vault(enableRbacAuthorization=True)
     Safe(daemon, by_role).set("a", "x")
     own_place.job(cluster, secrets=secrets(T=reference(by_role, "a"))).succeed()
+
+
+@pytest.mark.parametrize("whose", ["maker", BATCH_AI])
+def test_a_queued_job_of_somebody_who_has_left_gets_no_secret(own_place, vaults, daemon, whose):
+    """Who may read is asked when the job begins, and whether its maker is there; policies keep ids of the gone."""
+    ada, bob = (Person(daemon, CONTRIBUTOR, own_place.group_path) for _ in range(2))
+    reads = policy(ada.id if whose == "maker" else whose, secrets=["get"])
+    name = vaults.vault(policy(me(daemon), **ALL), reads, policy(bob.id, secrets=["get"]))
+    Safe(daemon, name).set("a", "x")
+    cluster = own_place.cluster(0)
+    own_place.experiment("exp")
+    jobs = []
+    for one in (ada, bob):
+        body = job_body(cluster.id, secrets=secrets(T=reference(name, "a")))
+        job = own_place.job_at(fresh("job"))
+        one.call("PUT", job.path, body, expect=(200, 202))
+        jobs.append(job)
+    ada.remove()
+    cluster.resize(1)
+    refused(jobs[0], "who made this job is not here any more")
+    jobs[1].succeed()
+    bob.remove()
 
 
 def test_a_job_that_runs_goes_on_without_its_secret(own_daemon):

@@ -43,5 +43,13 @@ class Person:
         assert f"The client '{self.name}' with object id '{self.id}' does not have" in message
         return message
 
+    def may_not_link(self, method, path, body, **more):
+        """The refusal of something that the body names, in Azure's words."""
+        reply = self.call(method, path, body, **more)
+        assert (reply.status, reply.error["code"]) == (403, "LinkedAuthorizationFailed"), reply
+        message = reply.error["message"]
+        assert f"The client '{self.name}' with object id '{self.id}' has permission to perform action" in message
+        return message
+
     def remove(self):
         self.daemon.call("DELETE", f"/batchaid/users/{self.name}", expect=204)

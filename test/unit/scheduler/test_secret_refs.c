@@ -131,7 +131,7 @@ static void test_where_roles_count_they_are_asked_for(void **state)
     fill(&r);
     assert_false(secret_refs_of_job(&reader, &r.job, &why)); /* a policy does not count */
     char who[] = BATCH_AI;
-    w->front.roles = (struct batchai_roles){has_role, who};
+    w->front.roles = (struct batchai_roles){.read_secrets = has_role, .ctx = who};
     assert_true(secret_refs_of_job(&reader, &r.job, &why));
     who[0] = '0';
     assert_false(secret_refs_of_job(&reader, &r.job, &why));

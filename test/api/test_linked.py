@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""What clusters, jobs and file servers name of others: whether who makes them may use it."""
+
+import uuid
+
+import pytest
+from support.people import CONTRIBUTOR, Person
+from support.world import Place, cluster_body, file_server_body, job_body
+
+SUBNETS = "/providers/Microsoft.Network/virtualNetworks/net/subnets/default"
+READER_ROLE = "/providers/Microsoft.Authorization/roleDefinitions/acdd72a7-3385-48ef-bd42-f606fba81ae7"
+
+
+@pytest.fixture
+def elsewhere(daemon):
+    p = Place(daemon).make()
+    yield p
+    p.remove()
+
+
+@pytest.fixture
+def ada(daemon, own_place):
+    """Does everything in one group, and nothing in others."""
+    person = Person(daemon, CONTRIBUTOR, own_place.group_path)
+    yield person
+    daemon.call("DELETE", f"/batchaid/users/{person.name}", expect=(204, 404))
+
+
+def mounting(file_server, at="fs"):
+    """Without the usual share, whose key is another matter."""
+    mount = {"fileServer": {"id": file_server}, "relativeMountPath": at}
+    return {"mountVolumes": {"fileServers": [mount], "azureFileShares": []}}
+
+
+def test_a_file_server_is_mounted_by_those_who_may_read_it(daemon, own_place, elsewhere, ada):
+    server = elsewhere.file_server()
+    cluster = own_place.path + "/clusters/c"
+    for id in (server.get()["id"], server.get()["id"].upper()):
+        message = ada.may_not_link("PUT", cluster, cluster_body(0, nodeSetup=mounting(id)))
+        assert "'Microsoft.BatchAI/workspaces/fileServers/read'" in message, message
+        assert "'Microsoft.BatchAI/workspaces/clusters/write'" in message, message
+    assert daemon.call("GET", cluster).status == 404
+    own = own_place.file_server()
+    ada.call("PUT", cluster, cluster_body(0, nodeSetup=mounting(own.get()["id"])), expect=(200, 202))
+    job = own_place.path + "/experiments/x/jobs/j"
+    ada.call("PUT", own_place.path + "/experiments/x", {}, expect=(200, 202))
+    theirs = mounting(server.get()["id"])["mountVolumes"]
+    ada.may_not_link("PUT", job, job_body(cluster, mountVolumes=theirs, stdOutErrPathPrefix="/tmp"))
+    assert daemon.call("GET", job).status == 404
+    mine = mounting(own.get()["id"], "again")["mountVolumes"]
+    ada.call("PUT", job, job_body(cluster, mountVolumes=mine, stdOutErrPathPrefix="/tmp"), expect=(200, 202))
+
+
+def test_a_role_at_the_file_server_is_enough(daemon, own_place, elsewhere):
+    server = elsewhere.file_server()
+    bob = Person(daemon, CONTRIBUTOR, own_place.group_path)
+    try:
+        body = cluster_body(0, nodeSetup=mounting(server.get()["id"]))
+        bob.may_not_link("PUT", own_place.path + "/clusters/c", body)
+        given = {"properties": {"roleDefinitionId": READER_ROLE, "principalId": bob.id}}
+        path = f"{server.path}/providers/Microsoft.Authorization/roleAssignments/{uuid.uuid4()}"
+        daemon.call("PUT", path, given, api_version="2022-04-01", validate=False, expect=201)
+        bob.call("PUT", own_place.path + "/clusters/c", body, expect=(200, 202))
+    finally:
+        bob.remove()
+
+
+def test_a_subnet_is_for_those_who_may_join_it(own_place, elsewhere, ada):
+    for kind, body in (("clusters", cluster_body(0, nodeSetup=None)), ("fileServers", file_server_body())):
+        for group in (elsewhere.group_path, "/subscriptions/another/resourceGroups/g", ""):
+            body["properties"]["subnet"] = {"id": group + SUBNETS}
+            message = ada.may_not_link("PUT", f"{own_place.path}/{kind}/c", body)
+            assert "'Microsoft.Network/virtualNetworks/subnets/join/action'" in message
+        body["properties"]["subnet"] = {"id": own_place.group_path + SUBNETS}
+        ada.call("PUT", f"{own_place.path}/{kind}/c", body, expect=(200, 202))
+
+
+def test_old_versions_are_asked_the_same(own_place, elsewhere, ada):
+    server = elsewhere.file_server()
+    flat = own_place.group_path + "/providers/Microsoft.BatchAI/clusters/old"
+    body = {"location": "eastus", **cluster_body(0, nodeSetup=mounting(server.get()["id"]))}
+    reply = ada.call("PUT", flat, body, api_version="2018-03-01")
+    assert (reply.status, reply.error["code"]) == (403, "LinkedAuthorizationFailed"), reply
