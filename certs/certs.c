@@ -6,6 +6,7 @@
 #include <gnutls/gnutls.h>
 #include <sodium.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -454,6 +455,26 @@ static char *pem_of(gnutls_x509_crt_t crt)
     memcpy(text, d.data, d.size);
     gnutls_free(d.data);
     return text;
+}
+
+int certs_fingerprint(const char *pem, char out[CERTS_FINGERPRINT_SIZE], struct err *e)
+{
+    unsigned char hash[32] = {0};
+    size_t n = sizeof hash;
+    gnutls_x509_crt_t crt;
+    const gnutls_datum_t text = {(unsigned char *)(uintptr_t)pem, (unsigned)strlen(pem)};
+    if (gnutls_x509_crt_init(&crt) < 0)
+        abort();
+    int rc = gnutls_x509_crt_import(crt, &text, GNUTLS_X509_FMT_PEM);
+    if (rc == 0)
+        rc = gnutls_x509_crt_get_fingerprint(crt, GNUTLS_DIG_SHA256, hash, &n);
+    gnutls_x509_crt_deinit(crt);
+    if (rc < 0)
+        return err_set(e, ERR_CONFIG, NULL, "the certificate cannot be read: %s",
+                       gnutls_strerror(rc));
+    for (size_t i = 0; i < n; i++)
+        snprintf(out + 3 * i, 4, "%02X%s", hash[i], i + 1 < n ? ":" : "");
+    return 0;
 }
 
 static int open_own(struct certs *c, time_t now, struct err *e)

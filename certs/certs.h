@@ -43,6 +43,10 @@ void certs_close(struct certs *c); /* NULL: nothing */
 /* The authority's certificate as PEM text. */
 const char *certs_authority(const struct certs *c);
 
+/* The fingerprint of a certificate (PEM text): SHA-256, as OpenSSL prints it, "AB:CD:...". */
+#define CERTS_FINGERPRINT_SIZE 96
+int certs_fingerprint(const char *pem, char out[CERTS_FINGERPRINT_SIZE], struct err *e) MUST_CHECK;
+
 /* The names of the daemon: localhost, this machine's and the configured ones. */
 const char *const *certs_names(const struct certs *c, size_t *n);
 

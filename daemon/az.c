@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * `batchaid az-login` and `batchaid az`: run the real az with a configuration directory inside the
- * state directory. MSAL asks the public cloud about every authority except ADFS, so the login
- * endpoint ends in /adfs and the tenant has that name.
+ * state directory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,12 +16,11 @@
 #include <unistd.h>
 
 #include "daemon/cli.h"
+#include "daemon/cloud.h"
 #include "daemon/environment.h"
 #include "lib/arena.h"
 #include "lib/fs.h"
 #include "lib/strbuf.h"
-
-#define CLOUD "batchaid"
 
 #define MAX_FILE (4 << 20)
 
@@ -61,46 +59,12 @@ static bool ini_has(const struct environment *env, const char *file, const char 
     return found;
 }
 
-/* What az must know of the cloud. It takes as JSON what it has no options for. */
-struct cloud_row {
-    const char *group, *name; /* in --cloud-config */
-    const char *key;          /* in clouds.config */
-    const char *before, *after;
-    bool host; /* of host and port alone, not of the whole endpoint */
-};
-
-static const struct cloud_row cloud_rows[] = {
-    {"endpoints", "resourceManager", "endpoint_resource_manager", "", "", false},
-    {"endpoints", "management", "endpoint_management", "", "", false},
-    {"endpoints", "activeDirectory", "endpoint_active_directory", "", "/adfs", false},
-    {"endpoints", "activeDirectoryResourceId", "endpoint_active_directory_resource_id", "", "",
-     false},
-    {"endpoints", "activeDirectoryGraphResourceId", "endpoint_active_directory_graph_resource_id",
-     "", "", false},
-    {"endpoints", "microsoftGraphResourceId", "endpoint_microsoft_graph_resource_id", "", "",
-     false},
-    {"endpoints", "batchResourceId", "endpoint_batch_resource_id", "", "", false},
-    {"endpoints", "gallery", "endpoint_gallery", "", "", false},
-    {"suffixes", "storageEndpoint", "suffix_storage_endpoint", "core.", "", true},
-    {"suffixes", "keyvaultDns", "suffix_keyvault_dns", ".vault.", "", true},
-};
-#define N_CLOUD_ROWS (sizeof cloud_rows / sizeof cloud_rows[0])
-
-/* Caller frees. */
-static char *cloud_value(const struct cloud_row *row, const char *endpoint)
-{
-    struct strbuf b = STRBUF_INIT;
-    strbuf_printf(&b, "%s%s%s", row->before, row->host ? endpoint + strlen("https://") : endpoint,
-                  row->after);
-    return strbuf_take(&b);
-}
-
 static bool cloud_known(const struct environment *env, const char *endpoint)
 {
     bool known = true;
-    for (size_t i = 0; known && i < N_CLOUD_ROWS; i++) {
-        char *value = cloud_value(&cloud_rows[i], endpoint);
-        known = ini_has(env, "clouds.config", CLOUD, cloud_rows[i].key, value);
+    for (size_t i = 0; known && i < cloud_settings(); i++) {
+        char *value = cloud_value(i, endpoint);
+        known = ini_has(env, "clouds.config", CLOUD_NAME, cloud_key(i), value);
         free(value);
     }
     return known;
@@ -112,7 +76,8 @@ static bool is_our_login(const json_t *sub, const struct environment *env)
     return json_unpack((json_t *)sub, "{s:s, s:s, s:{s:s}}", "id", &id, "environmentName", &cloud,
                        "user", "name", &user) == 0 &&
            strcmp(id, environment_get(env, "AZURE_SUBSCRIPTION_ID")) == 0 &&
-           strcmp(cloud, CLOUD) == 0 && strcmp(user, environment_get(env, "AZURE_CLIENT_ID")) == 0;
+           strcmp(cloud, CLOUD_NAME) == 0 &&
+           strcmp(user, environment_get(env, "AZURE_CLIENT_ID")) == 0;
 }
 
 static bool profile_known(const struct environment *env)
@@ -194,29 +159,12 @@ static int run_az(const char *const *args, int input, struct err *e)
                    WTERMSIG(status));
 }
 
-/* Caller frees. */
-static char *cloud_config(const char *endpoint)
-{
-    json_t *config = json_object();
-    for (size_t i = 0; i < N_CLOUD_ROWS; i++) {
-        json_t *group = json_object_get(config, cloud_rows[i].group);
-        if (!group)
-            json_object_set_new(config, cloud_rows[i].group, group = json_object());
-        char *value = cloud_value(&cloud_rows[i], endpoint);
-        json_object_set_new(group, cloud_rows[i].name, json_string(value));
-        free(value);
-    }
-    char *text = json_dumps(config, JSON_COMPACT);
-    json_decref(config);
-    return text;
-}
-
 static int describe_cloud(const char *verb, const char *endpoint, struct err *e)
 {
     char *config = cloud_config(endpoint);
-    const char *const args[] = {"az",  "cloud",          verb,   "-n",
-                                CLOUD, "--cloud-config", config, "--only-show-errors",
-                                "-o",  "none",           NULL};
+    const char *const args[] = {"az",       "cloud",          verb,   "-n",
+                                CLOUD_NAME, "--cloud-config", config, "--only-show-errors",
+                                "-o",       "none",           NULL};
     int rc = run_az(args, -1, e);
     free(config);
     return rc;
@@ -224,10 +172,10 @@ static int describe_cloud(const char *verb, const char *endpoint, struct err *e)
 
 static int register_cloud(const struct environment *env, const char *endpoint, struct err *e)
 {
-    bool there = ini_has(env, "clouds.config", CLOUD, "endpoint_resource_manager", NULL);
+    bool there = ini_has(env, "clouds.config", CLOUD_NAME, "endpoint_resource_manager", NULL);
     if (describe_cloud(there ? "update" : "register", endpoint, e) < 0)
         return -1;
-    const char *const set[] = {"az", "cloud", "set", "-n", CLOUD, "--only-show-errors",
+    const char *const set[] = {"az", "cloud", "set", "-n", CLOUD_NAME, "--only-show-errors",
                                "-o", "none",  NULL};
     return run_az(set, -1, e);
 }
@@ -297,10 +245,10 @@ static int ensure_login(const struct environment *env, FILE *say, struct err *e)
     int fd = lock_config(env, e);
     if (fd < 0)
         return -1;
-    bool known = cloud_known(env, endpoint) && ini_has(env, "config", "cloud", "name", CLOUD);
+    bool known = cloud_known(env, endpoint) && ini_has(env, "config", "cloud", "name", CLOUD_NAME);
     int rc = 0;
     if (!known && (rc = register_cloud(env, endpoint, e)) == 0 && say)
-        fprintf(say, "registered the cloud %s at %s with az\n", CLOUD, endpoint);
+        fprintf(say, "registered the cloud %s at %s with az\n", CLOUD_NAME, endpoint);
     if (rc == 0 && known && profile_known(env)) {
         if (say)
             fprintf(say, "az is logged in to %s already\n", endpoint);

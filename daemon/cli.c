@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "daemon/config.h"
+#include "daemon/remote.h"
 #include "lib/strbuf.h"
 
 struct command {
@@ -34,10 +35,14 @@ static const struct command commands[] = {
          "Exit codes: 0 stopped, 1 failed, 2 wrong command line, 78 wrong configuration.\n"},
     {.name = "env",
      .arguments = "",
-     .options = OPT_STATE_DIR,
+     .options = OPT_STATE_DIR | OPT_REMOTE,
      .run = cmd_env,
      .help = "print the environment for clients of a running daemon",
-     .details = "Prints export NAME='value' lines; use them with: eval \"$(batchaid env)\"\n"},
+     .details =
+         "Prints export NAME='value' lines; use them with: eval \"$(batchaid env)\"\n"
+         "With --endpoint or --user: lines for a shell of another machine, which fetch the\n"
+         "authority's certificate, check its fingerprint and make az ready. Without --user they\n"
+         "have the secret of the daemon's own principal.\n"},
     {.name = "hosts",
      .arguments = "[ADDRESS [NAME]]",
      .options = OPT_STATE_DIR,
@@ -208,6 +213,9 @@ static const struct cli_option {
      "the user's role, or none (default: Batch AI Job Submitter)"},
     {"scope", "SCOPE", OPT_ROLE, AT(scope), NULL, NULL,
      "where: a resource group or a path (default: the whole subscription)"},
+    {"endpoint", "URL", OPT_REMOTE, AT(endpoint), remote_check_endpoint, NULL,
+     "how that machine reaches the daemon: https://gpu-head.lab:7443"},
+    {"user", "NAME", OPT_REMOTE, AT(user), NULL, NULL, "who logs in there"},
     {"comment", "TEXT", OPT_COMMENT, AT(comment), NULL, NULL,
      "what the key is called (default: batchaid@HOSTNAME)"},
     {"container", "", OPT_CONTAINER, AT(container), NULL, NULL,

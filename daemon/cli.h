@@ -31,14 +31,15 @@ enum {
     OPT_COMMENT = 64,
     OPT_REASON = 128,
     OPT_DRY_RUN = 256,
-    OPT_ROLE = 512 /* and --scope */
+    OPT_ROLE = 512,   /* and --scope */
+    OPT_REMOTE = 1024 /* --endpoint and --user */
 };
 
 struct options {
     const char *config, *state_dir, *log_format, *log_level; /* NULL: not given */
     const char *listen[CLI_LISTEN_MAX];
     size_t n_listen;
-    const char *comment, *reason, *role, *scope;
+    const char *comment, *reason, *role, *scope, *endpoint, *user;
     bool container, json, dry_run;
     /* For `nodes` when names were given without a command: the list of commands. NULL otherwise. */
     const char *commands;

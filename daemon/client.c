@@ -3,6 +3,7 @@
 
 #include <curl/curl.h>
 #include <sodium.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -177,6 +178,44 @@ int client_call(struct client *c, const char *method, const char *path, const js
     int rc = request(c, method, path, "application/json", text, out, e);
     free(text);
     return rc;
+}
+
+/* CURLE_OK: it answers with a certificate for that name. `own`: of the daemon's own authority. */
+static CURLcode try_name(struct client *c, const char *url, bool own, char *trouble)
+{
+    struct strbuf there = STRBUF_INIT, reply = STRBUF_INIT;
+    strbuf_printf(&there, "::%s",
+                  environment_get(&c->env, "BATCHAID_ENDPOINT") + strlen("https://"));
+    struct curl_slist *here = curl_slist_append(NULL, there.s);
+    set_request(c, url, "GET", NULL, &reply, trouble);
+    curl_easy_setopt(c->curl, CURLOPT_CONNECT_TO, here);
+    curl_easy_setopt(c->curl, CURLOPT_SSL_VERIFYPEER, own ? 1L : 0L);
+    CURLcode rc = curl_easy_perform(c->curl);
+    curl_slist_free_all(here);
+    strbuf_free(&there);
+    strbuf_free(&reply);
+    return rc;
+}
+
+int client_check_name(struct client *c, const char *url, struct err *e)
+{
+    char trouble[CURL_ERROR_SIZE] = "";
+    CURLcode rc = try_name(c, url, true, trouble);
+    if (rc == CURLE_OK)
+        return 0;
+    if (rc != CURLE_PEER_FAILED_VERIFICATION)
+        return err_set(e, ERR_UNAVAILABLE, NULL, "the daemon does not answer for %.100s: %s", url,
+                       *trouble ? trouble : curl_easy_strerror(rc));
+    if (try_name(c, url, false, trouble) == CURLE_OK)
+        return err_set(e, ERR_CONFIG, NULL,
+                       "clients of %.100s are shown the site's own certificate (tls.certificate), "
+                       "and would trust the daemon's authority alone; use another of the names in "
+                       "tls.names, one that is not in that certificate",
+                       url);
+    return err_set(e, ERR_CONFIG, NULL,
+                   "the daemon's certificate is not good for %.100s; in its configuration add the "
+                   "name to tls.names, or the address to listen, and start it again",
+                   url);
 }
 
 char *client_escape(struct client *c, const char *name)

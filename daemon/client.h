@@ -21,6 +21,10 @@ int client_open(const struct state *s, struct client **out, struct err *e) MUST_
 int client_call(struct client *c, const char *method, const char *path, const json_t *body,
                 json_t **out, struct err *e) MUST_CHECK;
 
+/* Whether a client that reaches the daemon by this URL, and trusts the daemon's authority alone, is
+ * shown a certificate that it takes. Connects to the daemon here, wherever the URL leads. */
+int client_check_name(struct client *c, const char *url, struct err *e) MUST_CHECK;
+
 /* `name` as one segment of a path. Caller frees. */
 char *client_escape(struct client *c, const char *name);
 

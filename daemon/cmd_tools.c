@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The small commands: `batchaid env`, `share-path`.
+ * `batchaid share-path`.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,38 +8,11 @@
 
 #include "daemon/cli.h"
 #include "daemon/client.h"
-#include "daemon/environment.h"
 #include "lib/arena.h"
 #include "lib/fs.h"
-#include "lib/shell.h"
 #include "model/spec.h"
 #include "scheduler/fleet/fleet.h"
 #include "scheduler/scheduler.h"
-
-static void print_export(const char *name, const char *value)
-{
-    struct strbuf line = STRBUF_INIT;
-    shell_export(&line, name, value);
-    fputs(line.s, stdout);
-    strbuf_free(&line);
-}
-
-int cmd_env(const struct options *o)
-{
-    struct state s;
-    struct environment env;
-    struct err e;
-    if (state_locate(o->state_dir, NULL, &s, &e) < 0)
-        return cli_fail(EXIT_FAILED, &e);
-    int rc = environment_build(&s, &env, &e);
-    state_free(&s);
-    if (rc < 0)
-        return cli_fail(EXIT_FAILED, &e);
-    for (size_t i = 0; i < env.n; i++)
-        print_export(env.vars[i].name, env.vars[i].value);
-    environment_free(&env);
-    return EXIT_DONE;
-}
 
 static int check_names(const char *account, const char *share, struct err *e)
 {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/cloud.h"
 #include "lib/arena.h"
 #include "lib/strbuf.h"
 
@@ -60,7 +61,7 @@ int environment_build(const struct state *s, struct environment *out, struct err
     add(out, "NODE_EXTRA_CA_CERTS", s->ca_cert);
     add(out, "SSL_CERT_FILE", s->ca_cert);
     add(out, "AZURE_SUBSCRIPTION_ID", ep.subscription_id);
-    add(out, "AZURE_TENANT_ID", "adfs");
+    add(out, "AZURE_TENANT_ID", CLOUD_TENANT);
     add(out, "AZURE_CLIENT_ID", cr.client_id);
     add(out, "AZURE_CLIENT_SECRET", cr.client_secret);
     add(out, "AZURE_AUTHORITY_HOST", url);
