@@ -111,5 +111,6 @@ struct replied *azblock_put(struct request *r);
 struct replied *azblocks_get(struct request *r);
 struct replied *azblocks_commit(struct request *r);
 struct replied *azaccount_get(struct request *r);
+struct replied *azblob_batch(struct request *r);
 
 #endif

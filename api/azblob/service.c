@@ -12,6 +12,9 @@
 #define BLOB_ACCOUNT "/{container}/{path*}?restype=account&comp=properties"
 #define BLOCKLIST    ROUTE_XML_OPTIONAL | ROUTE_BODY_KIB(8 * 1024)
 
+#define BATCH        ROUTE_BYTES | ROUTE_BODY_KIB(4 * 1024)
+#define ANY_OF_BLOBS "rlacwdtx" /* each request of a batch must have its own */
+
 #define ROWS(X)                                                                                    \
     X("PUT", BLOB "&comp=copy", 0, azblob_copy_abort, "Blob_AbortCopyFromURL", 'o', "w", "w")      \
     X("GET", "/?restype=account&comp=properties", 0, plane_account, "Service_GetAccountInfo", 's', \
@@ -28,6 +31,9 @@
       "Service_SetProperties", 's', "w", NULL)                                                     \
     X("POST", "/?restype=service&comp=userdelegationkey", ROUTE_XML, plane_delegate,               \
       "Service_GetUserDelegationKey", 's', NULL, NULL)                                             \
+    X("POST", "/?comp=batch", BATCH, azblob_batch, "Service_SubmitBatch", 's', ANY_OF_BLOBS, NULL) \
+    X("POST", ANY "&comp=batch", BATCH, azblob_batch, "Container_SubmitBatch", 'c', ANY_OF_BLOBS,  \
+      ANY_OF_BLOBS)                                                                                \
     X("PUT", BLOB "&comp=tags", ROUTE_XML, azblob_set_tags, "Blob_SetTags", 'o', "t", "t")         \
     X("GET", BLOB "&comp=tags", 0, azblob_get_tags, "Blob_GetTags", 'o', "t", "t")                 \
     X("PUT", BLOB "&comp=tier", 0, azblob_set_tier, "Blob_SetTier", 'o', "w", "w")                 \

@@ -64,7 +64,17 @@ struct request *request_create(struct engine *l, struct MHD_Connection *conn, co
                                const char *url);
 void request_destroy(struct request *r);
 void requests_free_spare(struct api *api);
+/* One inside another's has its answer. */
+void request_inner_finished(struct request *r);
 
+/* inner.c: what such a request has instead of a connection of its own. */
+struct inner {
+    const struct named_value *header, *query; /* query: as sent; value NULL: none */
+    size_t n_headers, n_query;
+    const char *body; /* of its reply; arena */
+    void (*done)(void *ctx, struct request *r);
+    void *ctx;
+};
 /* Queues r->response on the connection. MHD_YES or MHD_NO. */
 int request_send(struct request *r);
 

@@ -81,6 +81,8 @@ struct replied *reply_response(struct request *r, int status, const char *conten
         abort();
     if (r->response)
         MHD_destroy_response(r->response); /* a later failure replaces what was prepared */
+    if (r->inner)
+        r->inner->body = NULL;
     if (content_type)
         MHD_add_response_header(resp, "Content-Type", content_type);
     add_headers(r, resp);
@@ -96,7 +98,11 @@ static struct MHD_Response *from_malloc(char *text)
 
 struct replied *reply_text(struct request *r, int status, const char *content_type, char *text)
 {
-    return reply_response(r, status, content_type, from_malloc(text));
+    const char *copy = r->inner ? arena_strdup(&r->arena, text) : NULL;
+    struct replied *done = reply_response(r, status, content_type, from_malloc(text));
+    if (r->inner)
+        r->inner->body = copy;
+    return done;
 }
 
 struct replied *reply_json(struct request *r, int status, json_t *body)

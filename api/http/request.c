@@ -17,6 +17,35 @@
 #include "api/http/url.h"
 #include "lib/jsontext.h"
 
+/* A request inside another's has its own head; else libmicrohttpd has it. */
+static void each_parameter(struct request *r, MHD_KeyValueIteratorN found, void *ctx)
+{
+    const struct inner *in = r->inner;
+    enum MHD_Result more = MHD_YES;
+    if (!in)
+        MHD_get_connection_values_n(r->conn, MHD_GET_ARGUMENT_KIND, found, ctx);
+    for (size_t i = 0; in && i < in->n_query && more == MHD_YES; i++) {
+        const struct named_value *q = &in->query[i];
+        more = found(ctx, MHD_GET_ARGUMENT_KIND, q->name, strlen(q->name), q->value,
+                     q->value ? strlen(q->value) : 0);
+    }
+}
+
+static void each_pair(struct request *r, enum MHD_ValueKind kind, MHD_KeyValueIterator found,
+                      void *ctx)
+{
+    const struct inner *in = r->inner;
+    if (!in) {
+        MHD_get_connection_values(r->conn, kind, found, ctx);
+        return;
+    }
+    bool headers = kind == MHD_HEADER_KIND;
+    const struct named_value *v = headers ? in->header : in->query;
+    size_t n = headers ? in->n_headers : in->n_query;
+    for (size_t i = 0; i < n; i++)
+        found(ctx, kind, v[i].name, v[i].value);
+}
+
 struct query_search {
     struct request *r;
     const char *name;
@@ -40,7 +69,7 @@ static enum MHD_Result match_query(void *ctx, enum MHD_ValueKind kind, const cha
 const char *request_query(struct request *r, const char *name)
 {
     struct query_search s = {r, name, NULL};
-    MHD_get_connection_values_n(r->conn, MHD_GET_ARGUMENT_KIND, match_query, &s);
+    each_parameter(r, match_query, &s);
     return s.found;
 }
 
@@ -64,7 +93,7 @@ static enum MHD_Result match_binary(void *ctx, enum MHD_ValueKind kind, const ch
 int request_check_query(struct request *r, struct err *e)
 {
     struct query_search s = {r, NULL, NULL};
-    MHD_get_connection_values_n(r->conn, MHD_GET_ARGUMENT_KIND, match_binary, &s);
+    each_parameter(r, match_binary, &s);
     if (!s.found)
         return 0;
     return err_set(e, ERR_INVALID_QUERY, NULL,
@@ -83,7 +112,13 @@ const char *request_peer(struct request *r)
 
 const char *request_header(const struct request *r, const char *name)
 {
-    return MHD_lookup_connection_value(r->conn, MHD_HEADER_KIND, name);
+    const struct inner *in = r->inner;
+    if (!in)
+        return MHD_lookup_connection_value(r->conn, MHD_HEADER_KIND, name);
+    for (size_t i = 0; i < in->n_headers; i++)
+        if (strcasecmp(in->header[i].name, name) == 0)
+            return in->header[i].value;
+    return NULL;
 }
 
 struct pairs {
@@ -120,7 +155,7 @@ static enum MHD_Result add_pair(void *ctx, enum MHD_ValueKind kind, const char *
 const struct named_value *request_headers(struct request *r, size_t *n)
 {
     struct pairs p = {.a = &r->arena};
-    MHD_get_connection_values(r->conn, MHD_HEADER_KIND, add_pair, &p);
+    each_pair(r, MHD_HEADER_KIND, add_pair, &p);
     *n = p.n;
     return p.item;
 }
@@ -128,7 +163,7 @@ const struct named_value *request_headers(struct request *r, size_t *n)
 const struct named_value *request_parameters(struct request *r, size_t *n)
 {
     struct pairs p = {.a = &r->arena, .decode = true};
-    MHD_get_connection_values(r->conn, MHD_GET_ARGUMENT_KIND, add_pair, &p);
+    each_pair(r, MHD_GET_ARGUMENT_KIND, add_pair, &p);
     *n = p.n;
     return p.item;
 }

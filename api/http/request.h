@@ -29,6 +29,7 @@ struct engine;
 struct body_sink;
 struct connection;
 struct form;
+struct inner;
 struct xml;
 struct xml_reading;
 struct way;
@@ -73,6 +74,7 @@ struct request {
     /* Below: for server.c, router.c and reply.c only. */
     struct MHD_Connection *conn;
     struct connection *connection; /* NULL: in a test */
+    struct inner *inner;           /* arena; NULL: it is inside no other request (inner.h) */
     struct engine *engine;
     struct MHD_Response *response; /* owned until sent */
     int status;

@@ -87,6 +87,10 @@ void request_finish(struct request *r, struct replied *token)
 {
     (void)token;
     assert(r->later && r->response && !r->finished);
+    if (r->inner) {
+        request_inner_finished(r);
+        return;
+    }
     if (r->sink && !r->waiting) {
         r->answered = true; /* deliver() is called at the end of the body */
         body_more(r);

@@ -75,7 +75,7 @@ static struct way **slot_of(struct ways *all, const char *path)
 
 static bool is_kept_kind(const struct request *r)
 {
-    return r->api->ways && r->conn && !r->door->service &&
+    return r->api->ways && r->conn && !r->inner && !r->door->service &&
            strcmp(r->method, MHD_HTTP_METHOD_GET) == 0;
 }
 
