@@ -97,6 +97,7 @@ const struct service azblob_service = {
     .body_max = REQUEST_BODY_MAX,
     .words = plane_words,
     .error = plane_error,
+    .too_long = plane_too_long,
     .headers = plane_headers,
     .own_headers = true,
 };

@@ -114,6 +114,7 @@ const struct service azfiles_service = {
     .body_max = REQUEST_BODY_MAX,
     .words = plane_words,
     .error = plane_error,
+    .too_long = plane_too_long,
     .headers = plane_headers,
     .own_headers = true,
 };

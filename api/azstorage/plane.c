@@ -163,6 +163,17 @@ struct replied *plane_error(struct request *r, struct error_words words, const s
     return reply_text(r, words.status, "application/xml", strbuf_take(&b));
 }
 
+void plane_too_long(const char *why, struct strbuf *headers, struct strbuf *body)
+{
+    const char *code = plane_words(ERR_INVALID_PATH).code;
+    strbuf_printf(headers, "Content-Type: application/xml\r\nx-ms-error-code: %s\r\n", code);
+    xml_begin_document(body);
+    xml_open(body, "Error");
+    xml_element(body, "Code", code);
+    xml_element(body, "Message", why);
+    xml_close(body, "Error");
+}
+
 int plane_share(struct request *r, struct err *e)
 {
     const struct grant *g = grant_of(r);

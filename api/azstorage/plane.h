@@ -73,10 +73,11 @@ int plane_check_role_of_source(struct request *r, const struct storage_account *
 /* Whether it may also write over what is there: a signature with nothing but "c" may not. */
 bool grant_has(const struct grant *g, char permission);
 
-/* The `headers` and `error` of a plane's service. */
+/* The `headers`, `error` and `too_long` of a plane's service. */
 void plane_headers(struct request *r);
 struct error_words plane_words(int kind);
 struct replied *plane_error(struct request *r, struct error_words words, const struct err *e);
+void plane_too_long(const char *why, struct strbuf *headers, struct strbuf *body);
 
 /* Reads x-ms-version into the grant. AZSTORAGE_HEADER: it is no date. */
 int plane_read_version(struct request *r, struct err *e) MUST_CHECK;

@@ -134,7 +134,7 @@ static int take_account(struct request *r, struct err *e)
     const char *begin = r->path + (*r->path == '/'), *end = strchrnul(begin, '/');
     const char *label = url_decode(&r->arena, begin, (size_t)(end - begin));
     if (!label || !*label)
-        return err_set(e, ERR_BAD_REQUEST, NULL,
+        return err_set(e, ERR_INVALID_PATH, NULL,
                        "The path '%.100s' must begin with an account, as in /ACCOUNT/...",
                        r->target);
     r->label = arena_lower(&r->arena, label);
@@ -150,8 +150,10 @@ int head_check(struct request *r, struct err *e)
     r->host = "";
     r->hang_up = true;
     if (take_host(r, &f, e) < 0 || check_door(r, e) < 0 || check_lengths(&f, e) < 0 ||
-        (r->door->service && take_account(r, e) < 0))
+        (r->door->service && take_account(r, e) < 0)) {
+        find_service_of_host(r);
         return -1;
+    }
     r->hang_up = false;
     return 0;
 }

@@ -48,8 +48,16 @@ struct replied *reply_response(struct request *r, int status, const char *conten
 /* head.c: fills in host and path. -1: the request is answered with that, and its connection closed.
  */
 int head_check(struct request *r, struct err *e) MUST_CHECK;
+/* target.c, for MHD_OPTION_URI_LOG_CALLBACK; ctx: the engine. Answers targets that are too long. */
+void *target_check(void *ctx, const char *uri, struct MHD_Connection *conn);
 /* which.c: fills in service, deps and label; service NULL: none is asked for. */
 void find_service(struct request *r);
+/* What the door or the host (with or without a port) alone says; NULL: it depends on the path. */
+const struct served *served_at(const struct api_config *c, const struct api_listen *door,
+                               const char *host);
+/* For an error in a request whose path cannot be read: its service, if it does not depend on that.
+ */
+void find_service_of_host(struct request *r);
 /* body.c: checks what the head says about the body, once the route is known. */
 void body_begin(struct request *r);
 /* Takes the next bytes; *size becomes the number of bytes left. -1: the connection must be cut. */

@@ -214,8 +214,10 @@ static int match(struct request *r, struct err *e)
 /* Finds what follows from path and query alone: service and route. */
 static int find_way(struct request *r, struct err *e)
 {
-    if (split_path(r, e) < 0 || request_check_query(r, e) < 0)
+    if (split_path(r, e) < 0 || request_check_query(r, e) < 0) {
+        find_service_of_host(r);
         return -1;
+    }
     find_service(r);
     if (!r->service)
         return err_set(e, ERR_ROUTE_NOT_FOUND, NULL, "Nothing is served at '%.300s'.", r->path);

@@ -30,10 +30,6 @@
 #define CONNECTION_TIMEOUT_S 120                    /* idle keep-alive */
 /* Memory of each connection for URI, parameters, headers, and the head of the reply. */
 #define CONNECTION_MEMORY (64 * 1024)
-#define URI_MAX           16384
-#define PARAMETERS_MAX    400
-#define STRING(number)    STRING_OF(number)
-#define STRING_OF(text)   #text
 #define FIRST_HEAD_MS     20000
 #define TLS_PRIORITIES    "NORMAL:-VERS-TLS1.0:-VERS-TLS1.1"
 #define STOP_GRACE_MS     2000
@@ -214,11 +210,6 @@ static enum MHD_Result respond(struct request *r)
     return MHD_YES;
 }
 
-static int socket_of(struct MHD_Connection *conn)
-{
-    return MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-}
-
 static struct connection *connection_of(struct MHD_Connection *conn)
 {
     return MHD_get_connection_info(conn, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
@@ -294,51 +285,6 @@ static size_t keep_escaped(void *ctx, struct MHD_Connection *conn, char *s)
     return strlen(s);
 }
 
-/* libmicrohttpd puts the parameters of the query into the connection's memory, some 70 bytes each.
- * It has no reply for a query that does not fit, and no memory left for the reply's head if one
- * just fits. So queries that are too large are answered here, before libmicrohttpd splits them. */
-static const char *too_much(const char *uri)
-{
-    size_t parameters = 1;
-    for (const char *p = uri; *p; p++)
-        parameters += *p == '&';
-    if (strlen(uri) > URI_MAX)
-        return "The path and query are longer than " STRING(URI_MAX) " bytes.";
-    return parameters > PARAMETERS_MAX
-               ? "The query has more than " STRING(PARAMETERS_MAX) " parameters."
-               : NULL;
-}
-
-/* Sends bytes that are no reply of libmicrohttpd's. */
-static void say_at_once(struct MHD_Connection *conn, const char *bytes, size_t n)
-{
-    gnutls_session_t tls =
-        MHD_get_connection_info(conn, MHD_CONNECTION_INFO_GNUTLS_SESSION)->tls_session;
-    if (!tls)
-        send(socket_of(conn), bytes, n, MSG_DONTWAIT | MSG_NOSIGNAL);
-    else if (gnutls_record_send(tls, bytes, n) > 0)
-        gnutls_bye(tls, GNUTLS_SHUT_WR);
-}
-
-static void *on_uri(void *ctx, const char *uri, struct MHD_Connection *conn)
-{
-    (void)ctx;
-    const char *why = too_much(uri);
-    if (!why)
-        return NULL;
-    char body[256], reply[600];
-    int n = snprintf(body, sizeof body,
-                     "{\"error\":{\"code\":\"RequestUriTooLong\",\"message\":\"%s\"}}", why);
-    int len = snprintf(reply, sizeof reply,
-                       "HTTP/1.1 414 URI Too Long\r\nContent-Type: " JSON_CONTENT_TYPE
-                       "\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
-                       n, body);
-    say_at_once(conn, reply, (size_t)len);
-    connection_refuse(connection_of(conn));
-    shutdown(socket_of(conn), SHUT_WR);
-    return NULL;
-}
-
 static void on_connection(void *ctx, struct MHD_Connection *conn, void **state,
                           enum MHD_ConnectionNotificationCode code)
 {
@@ -411,9 +357,9 @@ static int start_engine(struct api *api, enum api_engine which, struct err *e)
             (x->tls ? MHD_USE_TLS : 0),
         0, NULL, NULL, on_request, x, MHD_OPTION_ARRAY, x->tls ? certificate : none,
         MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_NOTIFY_CONNECTION,
-        on_connection, x, MHD_OPTION_URI_LOG_CALLBACK, on_uri, NULL, MHD_OPTION_UNESCAPE_CALLBACK,
-        keep_escaped, NULL, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTION_LIMIT,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)CONNECTION_TIMEOUT_S,
+        on_connection, x, MHD_OPTION_URI_LOG_CALLBACK, target_check, x,
+        MHD_OPTION_UNESCAPE_CALLBACK, keep_escaped, NULL, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)CONNECTION_LIMIT, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)CONNECTION_TIMEOUT_S,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY, MHD_OPTION_END);
     if (!mhd)
         return err_set(e, ERR_CONFIG, NULL, "the %s server did not start",

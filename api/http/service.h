@@ -14,6 +14,7 @@
 
 struct request;
 struct replied;
+struct strbuf;
 
 /* What tokens are for: audience.h. */
 enum audience {
@@ -104,6 +105,9 @@ struct service {
      * {"error": {"code", "message"}}. */
     struct error_words (*words)(int kind);
     struct replied *(*error)(struct request *r, struct error_words words, const struct err *e);
+    /* The same for a target that is too long, of which there is no request: appends the headers, a
+     * line each, and the body. NULL: JSON. */
+    void (*too_long)(const char *why, struct strbuf *headers, struct strbuf *body);
     /* Adds the headers of all its answers; NULL: none. own_headers: instead of those that the
      * resource manager's answers have (no-cache, x-ms-request-id, ...). */
     void (*headers)(struct request *r);

@@ -58,12 +58,24 @@ static void take(struct request *r, const struct served *s)
     r->deps = s->deps;
 }
 
-static void take_service_of_door(struct request *r)
+const struct served *served_at(const struct api_config *c, const struct api_listen *door,
+                               const char *host)
 {
-    for (size_t i = 0; i < r->config->n_services && !r->service; i++)
-        if (strcmp(r->config->services[i].service->name, r->door->service) == 0)
-            take(r, &r->config->services[i]);
-    assert(r->service);
+    for (size_t i = 0; i < c->n_services; i++) {
+        const struct served *s = &c->services[i];
+        if (door->service ? strcmp(s->service->name, door->service) == 0
+                          : s->hosts && served_fits(s, host) >= 0)
+            return s;
+    }
+    assert(!door->service);
+    return NULL;
+}
+
+void find_service_of_host(struct request *r)
+{
+    const struct served *s = r->service ? NULL : served_at(r->config, r->door, r->host);
+    if (s)
+        take(r, s);
 }
 
 /* Index of the last "providers" with a name behind it; -1: there is none. */
@@ -108,7 +120,7 @@ void find_service(struct request *r)
     const char *best = NULL;
     bool by_host = false;
     if (r->door->service) {
-        take_service_of_door(r);
+        take(r, served_at(r->config, r->door, r->host));
         return;
     }
     for (size_t i = 0; i < r->config->n_services; i++) {
