@@ -77,7 +77,8 @@ static void head(struct blob_work *w, const struct file_facts *f)
 {
     const char *type = BYTES_TYPE;
     blob_headers(w->r, f, &w->item, &type);
-    blob_finish(w, reply_length(w->r, type, f->size));
+    bool head_only = strcmp(w->r->method, "HEAD") == 0; /* GET ?comp=metadata has no body */
+    blob_finish(w, head_only ? reply_length(w->r, type, f->size) : reply_empty(w->r, 200));
 }
 
 struct replied *azblob_head(struct request *r)

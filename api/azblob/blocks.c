@@ -180,6 +180,14 @@ static void on_waiting(void *ctx, const struct err *why, enum file_fault fault,
         return;
     }
     const struct share_item *item = &b->w->blob.item;
+    if (b->exists && blob_type_of(item) != BLOB_BLOCK) {
+        err_set(&e, AZSTORAGE_BLOB_TYPE, NULL,
+                "The blob type is invalid for this operation: it is an %s, which has no block "
+                "list.",
+                blob_type_name(blob_type_of(item)));
+        finish(b, reply_err(r, &e));
+        return;
+    }
     b->committed = committed_of(&r->arena, item, &b->facts);
     if (!none)
         b->waiting = waiting_of(&r->arena, found, item);
@@ -249,13 +257,17 @@ static void add_list(struct strbuf *text, struct arena *a, const char *name, con
     xml_close(text, name);
 }
 
+static bool is_kind(struct request *r, const char *kind)
+{
+    const char *asked = request_query(r, "blocklisttype");
+    return strcasecmp(asked && *asked ? asked : "committed", kind) == 0;
+}
+
 static void show(struct blocks_work *b)
 {
     struct request *r = b->w->r;
     struct err e;
-    const char *kind = request_query(r, "blocklisttype");
-    bool all = kind && strcasecmp(kind, "all") == 0;
-    bool waiting = all || (kind && strcasecmp(kind, "uncommitted") == 0);
+    bool all = is_kind(r, "all"), waiting = all || is_kind(r, "uncommitted");
     if (!b->exists && b->waiting.n == 0) {
         blob_not_found(&b->w->blob, &e);
         finish(b, reply_err(r, &e));
@@ -277,6 +289,13 @@ static void show(struct blocks_work *b)
 
 struct replied *azblocks_get(struct request *r)
 {
+    struct err e;
+    if (!is_kind(r, "committed") && !is_kind(r, "uncommitted") && !is_kind(r, "all")) {
+        err_set(&e, ERR_INVALID_QUERY, "blocklisttype",
+                "blocklisttype is '%.40s'; it must be committed, uncommitted or all.",
+                request_query(r, "blocklisttype"));
+        return reply_err(r, &e);
+    }
     return with_blocks(r, false, show, arena_alloc(&r->arena, sizeof(struct blocks_work)));
 }
 

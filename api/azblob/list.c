@@ -11,6 +11,7 @@
 #include "api/azblob/handlers.h"
 #include "api/azstorage/leases.h"
 #include "api/azstorage/listing.h"
+#include "api/azstorage/source.h"
 #include "api/azstorage/xml_write.h"
 #include "files/walk.h"
 #include "model/spec.h"
@@ -23,7 +24,7 @@ struct listing {
     struct request *r;
     struct listing_query q;
     const char *delimiter;
-    bool metadata, tags;
+    bool metadata, tags, copy;
     struct file_items files;
     struct share_item *aside; /* rows, in order */
     size_t n_aside, next_file, next_aside, shown;
@@ -54,6 +55,16 @@ static void add_prefix(struct listing *l, const char *name)
     xml_open(&l->text, "BlobPrefix");
     add_name(l, name);
     xml_close(&l->text, "BlobPrefix");
+}
+
+/* Of what most blobs do not have. */
+static void add_rest(struct listing *l, const struct share_item *i)
+{
+    int tags = tags_count(i);
+    if (tags > 0)
+        xml_element(&l->text, "TagCount", arena_printf(&l->r->arena, "%d", tags));
+    if (l->copy)
+        copy_list(&l->text, &l->r->arena, i->copy);
 }
 
 static void add_properties(struct listing *l, const struct share_item *i,
@@ -91,6 +102,7 @@ static void add_properties(struct listing *l, const struct share_item *i,
     if (lease.duration)
         xml_element(b, "LeaseDuration", lease.duration);
     xml_element(b, "ServerEncrypted", "true");
+    add_rest(l, i);
     xml_close(b, "Properties");
 }
 
@@ -256,15 +268,21 @@ static void begin_text(struct listing *l)
 
 struct replied *azblobs_list(struct request *r)
 {
+    static const char *const words[] = {
+        "snapshots",   "metadata", "uncommittedblobs",    "copy",      "deleted",
+        "tags",        "versions", "deletedwithversions", "legalhold", "immutabilitypolicy",
+        "permissions", NULL};
     struct err e;
     struct listing *l = arena_alloc(&r->arena, sizeof *l);
     const char *delimiter = request_query(r, "delimiter");
-    if (plane_share(r, &e) < 0 || listing_read(r, &l->q, &e) < 0)
+    if (plane_share(r, &e) < 0 || listing_read(r, &l->q, &e) < 0 ||
+        listing_check_include(r, words, &e) < 0)
         return reply_err(r, &e);
     l->r = r;
     l->delimiter = delimiter ? delimiter : "";
     l->metadata = listing_includes(r, "metadata");
     l->tags = listing_includes(r, "tags");
+    l->copy = listing_includes(r, "copy");
     request_keep(r, l, listing_free);
     begin_text(l);
     const struct mount_volume v = {.kind = MOUNT_AZURE_BLOB,
@@ -309,11 +327,12 @@ static void add_container(struct strbuf *b, struct request *r, const struct shar
 
 struct replied *azcontainers_list(struct request *r)
 {
+    static const char *const words[] = {"metadata", "deleted", "system", NULL};
     struct err e;
     struct listing_query q;
     struct share *rows;
     size_t n;
-    if (listing_read(r, &q, &e) < 0 ||
+    if (listing_read(r, &q, &e) < 0 || listing_check_include(r, words, &e) < 0 ||
         st_share_list(azstorage_of(r)->storage, &r->arena, grant_of(r)->account.id, SHARE_BLOBS,
                       q.marker ? q.marker : "", q.prefix, (int)q.max + 1, &rows, &n, &e) < 0)
         return reply_err(r, &e);

@@ -166,6 +166,13 @@ int blob_check_lease(struct request *r, const struct share_item *i, bool writes,
     return lease_check(r, &l, writes, &errors, e);
 }
 
+/* Whether the request makes the blob anew, which must not be there with If-None-Match: *. */
+static bool makes(struct request *r)
+{
+    const char *comp = request_query(r, "comp");
+    return strcmp(r->method, "PUT") == 0 && (!comp || !*comp || strcmp(comp, "blocklist") == 0);
+}
+
 int blob_check(struct request *r, const struct blob *b, const struct file_facts *f, struct err *e)
 {
     const struct condition_state now = {.exists = f != NULL,
@@ -174,7 +181,7 @@ int blob_check(struct request *r, const struct blob *b, const struct file_facts 
     bool reads = strcmp(r->method, "GET") == 0 || strcmp(r->method, "HEAD") == 0;
     if (!f && conditions_want_new(r))
         return 0;
-    if (f && !reads && conditions_want_new(r) && strcmp(r->method, "DELETE") != 0)
+    if (f && makes(r) && conditions_want_new(r))
         return err_set(e, AZSTORAGE_BLOB_EXISTS, NULL, "The specified blob already exists.");
     if (conditions_check(r, &now, e) < 0)
         return -1;

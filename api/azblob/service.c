@@ -10,7 +10,7 @@
 #define BLOB         "/{container}/{path*}?restype="
 #define ANY_ACCOUNT  "/{container}?restype=account&comp=properties"
 #define BLOB_ACCOUNT "/{container}/{path*}?restype=account&comp=properties"
-#define BLOCKLIST    ROUTE_XML_OPTIONAL | ROUTE_BODY_KIB(8 * 1024)
+#define BLOCKLIST    ROUTE_XML | ROUTE_BODY_KIB(8 * 1024)
 
 #define BATCH        ROUTE_BYTES | ROUTE_BODY_KIB(4 * 1024)
 #define ANY_OF_BLOBS "rlacwdtx" /* each request of a batch must have its own */

@@ -35,8 +35,8 @@ static int add_tag(json_t *tags, const char *key, const char *value, struct err 
     json_object_set_new(tags, key, json_string(value ? value : ""));
     if (json_object_size(tags) <= TAGS_MAX)
         return 0;
-    return err_set(e, AZSTORAGE_TAGS, NULL,
-                   "The tags specified are invalid: there are more than %d.", TAGS_MAX);
+    return err_set(e, AZSTORAGE_TAGS_SIZE, NULL,
+                   "The tags specified exceed the maximum permissible limit: %d.", TAGS_MAX);
 }
 
 /* Takes `tags`. */

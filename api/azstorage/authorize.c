@@ -38,6 +38,13 @@ static int refused(struct request *r, const char *detail, struct err *e)
     return err_set(e, AZSTORAGE_AUTHENTICATION, NULL, REFUSED);
 }
 
+static int malformed(struct err *e)
+{
+    return err_set(e, AZSTORAGE_AUTHENTICATION_INFO, NULL,
+                   "Authentication information is not given in the correct format. Check the value "
+                   "of Authorization header.");
+}
+
 /* For a signature that is none of the computed ones: people debug by the signed text. */
 static int wrong_signature(struct request *r, const char *sent, const struct strbuf *signed_text,
                            struct err *e)
@@ -99,10 +106,11 @@ static int signed_with_key(struct request *r, const struct account_keys *keys, c
                            enum shared_key_form form, struct err *e)
 {
     const char *credentials = strchr(header, ' ') + 1, *colon = strchr(credentials, ':');
-    size_t n = colon ? (size_t)(colon - credentials) : 0;
-    const char *account = arena_lower(&r->arena, arena_strndup(&r->arena, credentials, n));
-    if (!colon ||
-        (strcmp(account, r->label) != 0 && strcmp(account, grant_of(r)->account.name) != 0))
+    if (!colon)
+        return malformed(e);
+    const char *account = arena_lower(
+        &r->arena, arena_strndup(&r->arena, credentials, (size_t)(colon - credentials)));
+    if (strcmp(account, r->label) != 0 && strcmp(account, grant_of(r)->account.name) != 0)
         return refused(r,
                        arena_printf(&r->arena,
                                     "The Authorization header is for the account '%.60s', the "
@@ -268,7 +276,7 @@ static int authorize(struct request *r, const struct account_keys *keys, struct 
     if (has_sas < 0)
         return -1;
     if (header && has_sas)
-        return err_set(e, AZSTORAGE_TWO_WAYS, NULL,
+        return err_set(e, AZSTORAGE_AUTHENTICATION_INFO, NULL,
                        "The request has both an Authorization header and a signature in its "
                        "query; it must have one of them.");
     if (has_sas)
@@ -279,6 +287,8 @@ static int authorize(struct request *r, const struct account_keys *keys, struct 
         return signed_with_key(r, keys, header, SHARED_KEY, e);
     if (strncasecmp(header, "SharedKeyLite ", 14) == 0)
         return signed_with_key(r, keys, header, SHARED_KEY_LITE, e);
+    if (strncasecmp(header, "Bearer ", 7) != 0)
+        return malformed(e);
     grant_of(r)->how = GRANT_TOKEN;
     return auth_check(r, e);
 }

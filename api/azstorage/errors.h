@@ -17,7 +17,7 @@
     X(AZSTORAGE_SERVICE, 403, "AuthorizationServiceMismatch", 0)                                   \
     X(AZSTORAGE_RESOURCE_TYPE, 403, "AuthorizationResourceTypeMismatch", 0)                        \
     X(AZSTORAGE_PERMISSION, 403, "AuthorizationPermissionMismatch", 0)                             \
-    X(AZSTORAGE_TWO_WAYS, 400, "InvalidAuthenticationInfo", 0)                                     \
+    X(AZSTORAGE_AUTHENTICATION_INFO, 400, "InvalidAuthenticationInfo", 0)                          \
     X(AZSTORAGE_READ_ONLY, 403, "InsufficientAccountPermissions", 0)                               \
     X(AZSTORAGE_NO_ACCOUNT, 404, "ResourceNotFound", 0)                                            \
     X(AZSTORAGE_HEADER, 400, "InvalidHeaderValue", 0)                                              \
@@ -89,6 +89,7 @@
     X(AZSTORAGE_BATCH_COUNT, 400, "ExceedsMaxBatchRequestCount", 0)                                \
     X(AZSTORAGE_BATCH_MIXED, 400, "AllBatchSubRequestsShouldBeSameApi", 0)                         \
     X(AZSTORAGE_TAGS, 400, "InvalidTags", 0)                                                       \
+    X(AZSTORAGE_TAGS_SIZE, 400, "TagsTooLarge", 0)                                                 \
     X(AZSTORAGE_NOT_PUBLIC, 409, "PublicAccessNotPermitted", 0)
 enum { ERROR_OWN_KINDS(AZSTORAGE_KINDS, AZSTORAGE_OWN) };
 

@@ -62,6 +62,27 @@ bool listing_includes(struct request *r, const char *word)
     return false;
 }
 
+static bool is_among(const char *text, size_t n, const char *const *words)
+{
+    for (; *words; words++)
+        if (strlen(*words) == n && strncasecmp(text, *words, n) == 0)
+            return true;
+    return false;
+}
+
+int listing_check_include(struct request *r, const char *const *words, struct err *e)
+{
+    const char *p = request_query(r, "include");
+    while (p && *p) {
+        size_t n = strcspn(p, ",");
+        if (n > 0 && !is_among(p, n, words))
+            return err_set(e, ERR_INVALID_QUERY, "include",
+                           "'%.*s' is nothing that include can name.", n > 40 ? 40 : (int)n, p);
+        p += n + (p[n] == ',');
+    }
+    return 0;
+}
+
 /* --- the text ------------------------------------------------------------------------------- */
 
 static void attribute(struct strbuf *b, const char *name, const char *value)

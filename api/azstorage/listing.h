@@ -23,6 +23,8 @@ struct listing_query {
 int listing_read(struct request *r, struct listing_query *out, struct err *e) MUST_CHECK;
 /* Whether `include` lists this word. */
 bool listing_includes(struct request *r, const char *word);
+/* ERR_INVALID_QUERY: it lists one that is none of these, which end with NULL. */
+int listing_check_include(struct request *r, const char *const *words, struct err *e) MUST_CHECK;
 
 /* The root element up to the items. `name` NULL: it has no attribute but the service's endpoint. */
 void listing_begin(struct strbuf *b, struct request *r, const char *name, const char *value,

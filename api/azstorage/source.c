@@ -9,6 +9,7 @@
 
 #include "api/azstorage/devstore.h"
 #include "api/azstorage/items.h"
+#include "api/azstorage/xml_write.h"
 #include "api/http/url.h"
 #include "lib/jsontext.h"
 #include "model/spec.h"
@@ -220,18 +221,29 @@ const char *copy_text(struct request *r, const char *id, uint64_t size)
     return kept;
 }
 
+static const struct {
+    const char *name, *header, *element;
+} copy_parts[] = {{"id", "x-ms-copy-id", "CopyId"},
+                  {"source", "x-ms-copy-source", "CopySource"},
+                  {"status", "x-ms-copy-status", "CopyStatus"},
+                  {"progress", "x-ms-copy-progress", "CopyProgress"},
+                  {"completed", "x-ms-copy-completion-time", "CopyCompletionTime"}};
+#define COPY_PARTS (sizeof copy_parts / sizeof *copy_parts)
+
 void copy_reply(struct request *r, const char *copy)
 {
-    static const struct {
-        const char *name, *header;
-    } parts[] = {{"id", "x-ms-copy-id"},
-                 {"source", "x-ms-copy-source"},
-                 {"status", "x-ms-copy-status"},
-                 {"progress", "x-ms-copy-progress"},
-                 {"completed", "x-ms-copy-completion-time"}};
-    for (size_t i = 0; copy && i < sizeof parts / sizeof *parts; i++) {
-        const char *value = noted_text(&r->arena, copy, parts[i].name);
+    for (size_t i = 0; copy && i < COPY_PARTS; i++) {
+        const char *value = noted_text(&r->arena, copy, copy_parts[i].name);
         if (value)
-            reply_header_text(r, parts[i].header, value);
+            reply_header_text(r, copy_parts[i].header, value);
+    }
+}
+
+void copy_list(struct strbuf *b, struct arena *a, const char *copy)
+{
+    for (size_t i = 0; copy && i < COPY_PARTS; i++) {
+        const char *value = noted_text(a, copy, copy_parts[i].name);
+        if (value)
+            xml_element(b, copy_parts[i].element, value);
     }
 }

@@ -23,5 +23,7 @@ int source_of(struct request *r, const char *header, const char *needed, struct 
 const char *copy_text(struct request *r, const char *id, uint64_t size);
 /* Adds that to a reply. NULL: it is no copy. */
 void copy_reply(struct request *r, const char *copy);
+/* The same as elements of a list. */
+void copy_list(struct strbuf *b, struct arena *a, const char *copy);
 
 #endif

@@ -251,7 +251,7 @@ def test_tags_and_tiers_are_noted(container, call, put):
     assert shown.tag_count == 1 and (shown.blob_tier, shown.blob_tier_inferred) == ("Hot", None)
     (listed,) = container.list_blobs(include=["tags"])
     assert listed.tags == {"only": "one"}
-    assert put("c", x_ms_tags="&".join(f"k{n}=v" for n in range(11))).code == "InvalidTags"
+    assert put("c", x_ms_tags="&".join(f"k{n}=v" for n in range(11))).code == "TagsTooLarge"
     assert put("c", x_ms_tags="a=b&a=c").code == "InvalidTags"
     assert put("c", x_ms_access_tier="Archive").code == "InvalidHeaderValue"
 

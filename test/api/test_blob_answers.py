@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""Codes and parts of answers in which emulators and clients were found to differ."""
+
+import base64
+import xml.etree.ElementTree as ET
+
+import pytest
+from support.blobs import call, client, container, daemon, put  # noqa: F401 fixtures
+
+APPEND = {"x_ms_blob_type": "AppendBlob"}
+
+
+def xml(answer):
+    assert answer.status == 200, answer
+    return ET.fromstring(answer.body.decode("utf-8-sig"))
+
+
+def test_metadata_comes_without_a_body(put, call):
+    put("b", x_ms_meta_k="v")
+    got = call("GET", "/b?comp=metadata")
+    assert (got.status, got.body, got.headers["x-ms-meta-k"]) == (200, b"", "v")
+    assert call("HEAD", "/b?comp=metadata").headers["x-ms-meta-k"] == "v"
+
+
+@pytest.mark.parametrize(
+    "method, path, code",
+    [
+        ("PUT", "/b", (409, "BlobAlreadyExists")),
+        ("PUT", "/b?comp=metadata", (412, "ConditionNotMet")),
+        ("PUT", "/b?comp=properties", (412, "ConditionNotMet")),
+        ("DELETE", "/b", (412, "ConditionNotMet")),
+    ],
+)
+def test_only_if_there_is_none(put, call, method, path, code):
+    put("b")
+    kind = {"x_ms_blob_type": "BlockBlob"} if path == "/b" and method == "PUT" else {}
+    got = call(method, path, If_None_Match="*", **kind)
+    assert (got.status, got.code) == code
+
+
+def test_a_block_list_has_a_body(put, call):
+    put("b")
+    got = call("PUT", "/b?comp=blocklist", b"")
+    assert (got.status, got.code) == (400, "InvalidXmlDocument")
+    assert call("GET", "/b").body == b"bytes"
+
+
+def test_append_blobs_have_no_block_lists(call):
+    call("PUT", "/a", **APPEND)
+    call("PUT", "/a?comp=appendblock", b"line")
+    got = call("GET", "/a?comp=blocklist")
+    assert (got.status, got.code) == (409, "InvalidBlobType")
+    got = call("PUT", "/a?comp=blocklist", b"<BlockList/>")
+    assert (got.status, got.code) == (409, "InvalidBlobType")
+    assert call("GET", "/a").body == b"line"
+
+
+@pytest.mark.parametrize(
+    "query, name",
+    [
+        ("/b?comp=blocklist&blocklisttype=some", "blocklisttype"),
+        ("?restype=container&comp=list&include=metadata,everything", "include"),
+    ],
+)
+def test_words_that_nobody_knows(put, call, query, name):
+    put("b")
+    got = call("GET", query)
+    assert (got.status, got.code) == (400, "InvalidQueryParameterValue")
+    assert f"<QueryParameterName>{name}</QueryParameterName>" in got.body.decode()
+
+
+def test_lists_show_copies_and_how_many_tags(daemon, container, put, call):
+    put("b", x_ms_tags="a=1&b=2")
+    source = f"{daemon.blob.url}/{container.container_name}/b"
+    copied = call("PUT", "/c", x_ms_copy_source=source)
+    listed = "?restype=container&comp=list"
+    shown = {b.findtext("Name"): b.find("Properties") for b in xml(call("GET", listed + "&include=copy")).iter("Blob")}
+    assert shown["b"].findtext("TagCount") == "2" and shown["b"].find("CopyId") is None
+    c = shown["c"]
+    assert c.findtext("CopyId") == copied.headers["x-ms-copy-id"] and c.findtext("CopySource") == source
+    assert (c.findtext("CopyStatus"), c.findtext("CopyProgress")) == ("success", "5/5")
+    assert c.findtext("CopyCompletionTime").endswith("GMT") and c.find("TagCount") is None
+    assert not list(xml(call("GET", listed)).iter("CopyId"))
+
+
+def test_tags_are_ten_at_most(put, call):
+    put("b")
+    tags = "".join(f"<Tag><Key>k{i}</Key><Value>v</Value></Tag>" for i in range(11))
+    got = call("PUT", "/b?comp=tags", f"<Tags><TagSet>{tags}</TagSet></Tags>".encode())
+    assert (got.status, got.code) == (400, "TagsTooLarge")
+
+
+@pytest.mark.parametrize("given", ["SharedKey", "SharedKey devstoreaccount1", "Basic " + base64.b64encode(b"a:b").decode()])
+def test_what_does_not_say_who_asks(daemon, container, given):
+    got = daemon.blob.call("GET", f"/{container.container_name}/b", signed=False, Authorization=given)
+    assert (got.status, got.code) == (400, "InvalidAuthenticationInfo")
