@@ -61,15 +61,24 @@ static int read_md5(struct request *r, uint8_t out[FILES_MD5], struct err *e)
                    text);
 }
 
-/* An MD5 that was given is a property of the file: clients give it before they write the bytes. Of
- * writes side by side the last one counts. */
-static int keep_md5(struct request *r, struct share_item *i, const struct file_facts *f,
-                    struct err *e)
+static bool keeps_time(struct request *r)
 {
-    if (!i->md5 || f->mtime_ns < i->mtime_ns)
-        return 0;
-    item_set_file(i, f);
-    return st_item_put(azstorage_of(r)->storage, i, e);
+    const char *when = request_header(r, "x-ms-file-last-write-time");
+    return when && strcasecmp(when, "preserve") == 0;
+}
+
+/* An MD5 that was given is a property of the file: clients give it before they write the bytes. Of
+ * writes side by side the last one counts. A file that keeps its time gets its new ETag by one more
+ * revision. */
+static int note_write(struct request *r, struct share_item *i, const struct file_facts *f,
+                      struct err *e)
+{
+    bool keeps_md5 = i->md5 && f->mtime_ns >= i->mtime_ns;
+    if (keeps_md5)
+        item_set_file(i, f);
+    if (keeps_time(r))
+        return azfile_note(r, i, e);
+    return keeps_md5 ? st_item_put(azstorage_of(r)->storage, i, e) : 0;
 }
 
 void azfile_md5_reply(struct request *r, const uint8_t md5[FILES_MD5])
@@ -89,7 +98,7 @@ static struct replied *written(struct azfile_change *c, const struct err *why,
         azfile_fault(why, f->fault, &e);
         return reply_err(r, &e);
     }
-    if (item_load(r, c->at.path, &item, &e) < 0 || keep_md5(r, &item, &f->facts, &e) < 0)
+    if (item_load(r, c->at.path, &item, &e) < 0 || note_write(r, &item, &f->facts, &e) < 0)
         return reply_err(r, &e);
     reply_state(r, item_etag(&f->facts, &item), f->facts.mtime_us);
     if (request_has_body(r)) {
@@ -103,12 +112,6 @@ static void on_written(void *ctx, const struct err *why, const struct file_resul
 {
     struct azfile_change *c = ctx;
     request_finish(c->r, written(c, why, f));
-}
-
-static bool keeps_time(struct request *r)
-{
-    const char *when = request_header(r, "x-ms-file-last-write-time");
-    return when && strcasecmp(when, "preserve") == 0;
 }
 
 static struct replied *clear(struct request *r, const struct azfile *at,

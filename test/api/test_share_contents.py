@@ -211,6 +211,21 @@ def test_ranges_keep_the_time_if_they_are_told_to(call, folder):
     assert (folder / "f").stat().st_mtime > 1600000000
 
 
+def test_each_write_of_a_range_gives_a_new_etag_whatever_becomes_of_the_time(call, folder):
+    call("PUT", "/f", x_ms_type="file", x_ms_content_length="10")
+    seen = [call("HEAD", "/f").headers["ETag"]]
+    source = {"x_ms_write": "update", "x_ms_range": "bytes=0-1"}
+    for write, body in (("update", b"ab"), ("update", b"cd"), ("clear", b""), ("update", b"ab")):
+        given = {**source, "x_ms_write": write, "x_ms_file_last_write_time": "preserve"}
+        before = (folder / "f").stat().st_mtime_ns
+        put = call("PUT", "/f?comp=range", body, **given)
+        assert put.status == 201, put
+        assert (folder / "f").stat().st_mtime_ns == before
+        assert call("HEAD", "/f").headers["ETag"] == put.headers["ETag"]
+        seen.append(put.headers["ETag"])
+    assert len(set(seen)) == len(seen), seen
+
+
 def test_a_share_is_described(share, call, client):
     share.set_share_quota(9)
     share.set_share_properties(access_tier="Hot")
