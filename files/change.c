@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "files/act_priv.h"
+#include "files/unfinished_priv.h"
 #include "lib/arena.h"
 
 /* --- facts ------------------------------------------------------------------------------------ */
@@ -80,7 +81,12 @@ static enum file_fault make_directory(struct act *a, const struct above *up)
 
 static enum file_fault remove_directory(struct act *a, const struct above *up)
 {
-    if (unlinkat(up->dir, up->name, AT_REMOVEDIR) == 0)
+    int rc = unlinkat(up->dir, up->name, AT_REMOVEDIR);
+    if (rc < 0 && (errno == EEXIST || errno == ENOTEMPTY)) {
+        unfinished_sweep_all(up->dir, up->name); /* which nobody sees */
+        rc = unlinkat(up->dir, up->name, AT_REMOVEDIR);
+    }
+    if (rc == 0)
         return synced(a, up->dir);
     if (errno == ENOTDIR)
         return what_is_there(up->dir, up->name);

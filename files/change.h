@@ -110,4 +110,8 @@ struct files_rename {
  * FILE_IS_FILE, FILE_IS_DIRECTORY: that is what is at `to`. */
 void files_rename(struct files *f, const struct files_rename *what, files_changed cb, void *ctx);
 
+/* Removes what was not finished (upload.h) in a folder of the daemon's own when it was killed.
+ * Blocks: for workers. In shares this is done as they are listed. */
+void files_sweep(const char *folder);
+
 #endif

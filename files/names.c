@@ -11,6 +11,7 @@
 
 #include "files/files_priv.h"
 #include "files/place_priv.h"
+#include "files/unfinished_priv.h"
 #include "lib/arena.h"
 #include "lib/jsontext.h"
 
@@ -66,9 +67,12 @@ bool names_next(DIR *dir, const char **name, unsigned char *type, size_t *left_o
 {
     const struct dirent *de;
     while (errno = 0, (de = readdir(dir))) {
-        if (strcmp(de->d_name, ".") == 0 || strcmp(de->d_name, "..") == 0 ||
-            place_is_unfinished(de->d_name))
+        if (strcmp(de->d_name, ".") == 0 || strcmp(de->d_name, "..") == 0)
             continue;
+        if (place_is_unfinished(de->d_name)) {
+            unfinished_sweep(dirfd(dir), de->d_name);
+            continue;
+        }
         *name = de->d_name;
         *type = type_of(dir, de);
         if (*type != DT_REG && *type != DT_DIR && *type != DT_LNK)

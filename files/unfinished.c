@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "files/unfinished_priv.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -120,21 +122,65 @@ static bool has_no_unnamed(int error)
     return error == EOPNOTSUPP || error == EISDIR || error == EINVAL || error == ENOSYS;
 }
 
+/* Locked, an unfinished file is somebody's. False: unfinished_sweep() was faster, and has removed
+ * it. Where nothing can be locked, nothing is swept. */
+static bool lock(int fd)
+{
+    struct stat st;
+    return flock(fd, LOCK_EX) < 0 || fstat(fd, &st) < 0 || st.st_nlink > 0;
+}
+
+static int open_named(struct unfinished *u)
+{
+    for (;;) {
+        u->name = new_name();
+        u->fd =
+            openat(u->dir, u->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, u->mode);
+        if (u->fd >= 0 && lock(u->fd))
+            return u->fd;
+        free(u->name); /* nothing to be removed */
+        u->name = NULL;
+        if (u->fd < 0)
+            return -1;
+        close(u->fd);
+    }
+}
+
 static int open_new(struct unfinished *u, int dir)
 {
     u->fd = openat(dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, u->mode);
     if (u->fd >= 0 || !has_no_unnamed(errno))
         return u->fd;
     u->dir = open_beside(u, dir);
-    if (u->dir < 0)
-        return -1;
-    u->name = new_name();
-    u->fd = openat(u->dir, u->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, u->mode);
-    if (u->fd < 0) { /* nothing to be removed */
-        free(u->name);
-        u->name = NULL;
-    }
-    return u->fd;
+    return u->dir < 0 ? -1 : open_named(u);
+}
+
+void unfinished_sweep(int dir, const char *name)
+{
+    int fd = openat(dir, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+        unlinkat(dir, name, 0);
+    close(fd);
+}
+
+void unfinished_sweep_all(int at, const char *path)
+{
+    int fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    if (!dir && fd >= 0)
+        close(fd);
+    for (const struct dirent *de; dir && (de = readdir(dir));)
+        if (place_is_unfinished(de->d_name))
+            unfinished_sweep(dirfd(dir), de->d_name);
+    if (dir)
+        closedir(dir);
+}
+
+void files_sweep(const char *folder)
+{
+    unfinished_sweep_all(AT_FDCWD, folder);
 }
 
 enum file_fault unfinished_begin(struct unfinished *u)
@@ -313,6 +359,7 @@ static int get_name(struct unfinished *u, int dir)
     if (u->dir < 0)
         return -1;
     u->name = new_name();
+    lock(u->fd);
     if (link_to(u, u->dir, u->name) == 0)
         return 0;
     free(u->name);
@@ -326,6 +373,7 @@ static int rename_to(struct unfinished *u, int dir, const char *name, bool repla
                       : place_rename_new(u->dir, u->name, dir, name);
     if (rc < 0)
         return -1;
+    flock(u->fd, LOCK_UN); /* whoever opens it by its name may lock it */
     free(u->name);
     u->name = NULL;
     return 0;

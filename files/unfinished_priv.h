@@ -41,4 +41,10 @@ void unfinished_give_up(struct unfinished *u);
 /* Of one that was given up or never begun. */
 void unfinished_free(struct unfinished *u);
 
+/* Removes an unfinished file that nobody is writing: what a daemon that was killed has left, also
+ * another one that served the same folder. */
+void unfinished_sweep(int dir, const char *name);
+/* All in a directory. */
+void unfinished_sweep_all(int at, const char *path);
+
 #endif

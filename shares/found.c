@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "files/files.h"
+#include "files/change.h"
 #include "lib/strbuf.h"
 #include "model/spec.h"
 #include "scheduler/wake/wake.h"
@@ -28,6 +28,7 @@ struct search {
     struct shares *sh;
     struct wakes *wakes;
     char *root;
+    bool gives_rows;
     struct found *item;
     size_t n, cap;
 };
@@ -104,7 +105,9 @@ static void on_account(struct search *s, const char *path, const char *name, voi
 static void on_worker(void *ctx)
 {
     struct search *s = ctx;
-    each_folder(s, s->root, on_account, NULL);
+    files_sweep(s->root);
+    if (s->gives_rows)
+        each_folder(s, s->root, on_account, NULL);
 }
 
 /* --- on the loop ------------------------------------------------------------------------------ */
@@ -168,7 +171,10 @@ void shares_find(struct shares *sh)
 {
     static const struct files_task task = {on_worker, on_found, search_free};
     struct search *s = xcalloc(1, sizeof *s);
-    *s = (struct search){.sh = sh, .wakes = sh->c.wakes, .root = xstrdup(sh->storage_dir)};
+    *s = (struct search){.sh = sh,
+                         .wakes = sh->c.wakes,
+                         .root = xstrdup(sh->storage_dir),
+                         .gives_rows = !sh->c.strict};
     wakes_ref(sh->c.wakes);
     files_run(sh->c.files, sh->storage_dir, &task, s);
 }

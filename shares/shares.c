@@ -92,8 +92,7 @@ int shares_start(struct shares *sh, struct err *e)
     for (size_t i = 0; rc == 0 && i < n; i++)
         wake(sh->c.wakes, WAKE_SHARE, ids[i]);
     wake(sh->c.wakes, WAKE_DELETED_SHARES, WAKE_ALL);
-    if (!sh->c.strict)
-        shares_find(sh);
+    shares_find(sh);
     arena_free(&a);
     return rc;
 }

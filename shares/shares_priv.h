@@ -67,7 +67,8 @@ struct shares {
 int shares_is_named(struct shares *sh, const struct share_name *n, struct err *e) MUST_CHECK;
 
 /* --- found.c ---------------------------------------------------------------------------------- */
-/* Looks for folders without rows, and gives them rows. */
+/* Looks for folders without rows, and gives them rows, unless nothing is made by being named.
+ * Removes what a daemon that was killed had not finished. */
 void shares_find(struct shares *sh);
 
 #endif

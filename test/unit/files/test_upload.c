@@ -13,6 +13,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+#include "files/walk.h"
 #include "test/unit/files/changes.h"
 #include "test/unit/support/skip.h"
 
@@ -426,6 +427,49 @@ static void test_files_with_names_do_as_well(void **state)
     assert_int_equal(open_descriptors(), before);
 }
 
+#define LEFT ".batchaid-unfinished-0000000000000001"
+
+static void on_listed_page(void *ctx, const struct err *why, enum file_fault fault,
+                           struct file_items *found)
+{
+    assert_null(why);
+    assert_int_equal(fault, FILE_FINE);
+    *(size_t *)ctx += found->n;
+}
+
+/* A daemon that is killed leaves what had a name; nobody holds that any more. */
+static void test_what_a_killed_daemon_left_goes_when_it_is_seen(void **state)
+{
+    struct fx *f = *state;
+    struct changed c;
+    size_t seen = 0;
+    char inside[200], path[300];
+    if (!forbid(SYS_openat, O_TMPFILE, EOPNOTSUPP))
+        skip_because("not allowed to filter system calls: %s", strerror(errno));
+    make_directory(f, "d", &c);
+    snprintf(inside, sizeof inside, "%s/d", f->share);
+    snprintf(path, sizeof path, "%s/" LEFT, inside);
+    struct files_upload what = upload_to(f, "d/new");
+    what.beside = NULL;
+    struct file_upload *u = begin(f, &what); /* somebody's, with a name beside */
+    put(inside, LEFT, "half", 4);
+    put(f->other, LEFT, "half", 4);
+    const struct files_page page = {.at = {f->share, "d"}, .max = 10};
+    files_page(f->files, &page, on_listed_page, &seen);
+    come_back_all(f);
+    assert_int_equal(seen, 0);
+    assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(add(f, u, "whole"), FILE_FINE);
+    assert_int_equal(finish(f, u, NULL, &c), FILE_FINE);
+    assert_content(f, "d/new", "whole", 5);
+    put(inside, LEFT, "half", 4);
+    remove_file(f, "d/new", &c);
+    remove_directory(f, "d", &c);
+    assert_int_equal(c.r.fault, FILE_FINE);
+    files_sweep(f->other);
+    assert_names(f, f->other, "ten ");
+}
+
 static void test_what_the_disk_does_not_take_is_not_acknowledged(void **state)
 {
     struct fx *f = *state;
@@ -468,6 +512,7 @@ int main(void)
         T(test_a_full_disk_gives_the_room_back),
         T(test_a_share_that_hangs_refuses_the_next_piece),
         T(test_files_with_names_do_as_well),
+        T(test_what_a_killed_daemon_left_goes_when_it_is_seen),
         T(test_what_the_disk_does_not_take_is_not_acknowledged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
