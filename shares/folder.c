@@ -116,14 +116,26 @@ static int move(struct folder_work *w, const char *from, const char *to)
     return sync_folder_of(w, from) < 0 || sync_folder_of(w, to) < 0 ? -1 : 0;
 }
 
+/* What lies hidden under the number of a new share is of one that had it before a backup of the
+ * database was put back: nobody may find its blocks. */
+static void forget_hidden(struct folder_work *w)
+{
+    for (size_t i = 0; i < sizeof w->hidden / sizeof *w->hidden; i++)
+        if (exists(w->hidden[i]) && fs_remove_tree(w->hidden[i], &w->why) < 0)
+            w->failed = true;
+}
+
 static void make(struct folder_work *w)
 {
     if (make_above(w) < 0)
         return;
-    if (w->restore && exists(w->away))
+    if (w->restore && exists(w->away)) {
         move(w, w->away, w->place);
-    else
-        make_dir(w, w->place, SHARE_MODE);
+        return;
+    }
+    if (!w->restore)
+        forget_hidden(w);
+    make_dir(w, w->place, SHARE_MODE);
 }
 
 /* Something is mounted there, or it is on another file system than the deleted ones. */

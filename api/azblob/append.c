@@ -80,7 +80,7 @@ static void on_appended(void *ctx, const struct err *why, const struct file_resu
     uint64_t offset = w->item.size >= 0 ? (uint64_t)w->item.size : 0;
     w->item.blocks = arena_printf(&r->arena, "[%d]", count);
     w->item.md5 = NULL;
-    w->item.revision++;
+    item_revise(r, &w->item);
     item_set_file(&w->item, &f->facts);
     if (st_item_put(azstorage_of(r)->storage, &w->item, &e) < 0) {
         refuse(w, &e);

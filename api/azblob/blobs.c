@@ -90,7 +90,7 @@ static void note(struct blob_work *w, const struct file_facts *f)
 {
     struct request *r = w->r;
     struct err e;
-    w->item.revision++;
+    item_revise(r, &w->item);
     w->item.created_us = w->item.created_us ? w->item.created_us : f->mtime_us;
     if (st_item_put(azstorage_of(r)->storage, &w->item, &e) < 0) {
         refuse(w, &e);
@@ -148,7 +148,7 @@ static void lease(struct blob_work *w, const struct file_facts *f)
     struct lease l = lease_of_item(&w->item);
     int status = lease_act(r, &l, false, &e);
     lease_to_item(&l, &w->item);
-    w->item.revision++;
+    item_revise(r, &w->item);
     if (status < 0 || st_item_put(azstorage_of(r)->storage, &w->item, &e) < 0) {
         refuse(w, &e);
         return;

@@ -96,7 +96,7 @@ static void add_properties(struct listing *l, const struct share_item *i,
             xml_element(b, "AccessTierInferred", "true");
     }
     const struct lease of = lease_of_item(i);
-    const struct lease_shown lease = lease_shown(&of, l->r->now_us);
+    const struct lease_shown lease = lease_shown(l->r, &of);
     xml_element(b, "LeaseStatus", lease.status);
     xml_element(b, "LeaseState", lease.state);
     if (lease.duration)
@@ -310,7 +310,7 @@ static void add_container(struct strbuf *b, struct request *r, const struct shar
     xml_element(b, "Last-Modified", when);
     xml_element(b, "Etag", arena_printf(&r->arena, "\"0x%llX\"", (unsigned long long)s->etag));
     const struct lease of = lease_of_share(s);
-    const struct lease_shown lease = lease_shown(&of, r->now_us);
+    const struct lease_shown lease = lease_shown(r, &of);
     xml_element(b, "LeaseStatus", lease.status);
     xml_element(b, "LeaseState", lease.state);
     if (lease.duration)

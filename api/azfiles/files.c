@@ -71,7 +71,7 @@ static int read_item(struct request *r, const char *path, struct azfile_change *
     struct share_item *i = &c->item;
     if (item_load(r, path, i, e) < 0 || azfile_may(r, i, true, e) < 0)
         return -1;
-    i->revision++;
+    item_revise(r, i);
     i->created_us = r->now_us;
     i->copy = NULL;
     i->md5 = property_given(r, "x-ms-", "content-md5");

@@ -47,7 +47,7 @@ static void add_share(struct request *r, struct strbuf *b, const struct share *s
                       bool with_metadata)
 {
     const struct lease l = lease_of_share(s);
-    const struct lease_shown lease = lease_shown(&l, r->now_us);
+    const struct lease_shown lease = lease_shown(r, &l);
     xml_open(b, "Share");
     xml_element(b, "Name", s->name);
     xml_open(b, "Properties");

@@ -69,7 +69,7 @@ int azfile_may(struct request *r, const struct share_item *i, bool needs_id, str
 
 int azfile_note(struct request *r, struct share_item *i, struct err *e)
 {
-    i->revision++;
+    item_revise(r, i);
     return st_item_put(azstorage_of(r)->storage, i, e);
 }
 

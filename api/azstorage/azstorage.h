@@ -10,6 +10,7 @@
 struct access;
 struct files;
 struct fleet;
+struct loop;
 struct runs;
 struct shares;
 struct storage;
@@ -24,6 +25,8 @@ struct azstorage {
     struct shares *shares;
     struct turns *turns;
     const char *storage_dir; /* shares are folders below it */
+    struct loop *loop;
+    int64_t begun_us, begun_mono_us; /* its clocks when the daemon began */
 };
 
 extern const struct service azstorage_service;

@@ -28,6 +28,11 @@ uint64_t item_etag(const struct file_facts *f, const struct share_item *i)
     return (UINT64_C(8) << 56) | (h >> 8); /* 15 digits, as the service's have */
 }
 
+void item_revise(const struct request *r, struct share_item *i)
+{
+    i->revision = r->now_us > i->revision ? r->now_us : i->revision + 1;
+}
+
 bool item_is_of(const struct share_item *i, const struct file_facts *f)
 {
     return i->inode == (int64_t)f->inode && i->size == (int64_t)f->size &&

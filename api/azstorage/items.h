@@ -13,6 +13,9 @@
 uint64_t item_etag(const struct file_facts *f, const struct share_item *i);
 /* A text of a noted JSON object; NULL: it has none of this name. */
 const char *noted_text(struct arena *a, const char *doc, const char *name);
+/* What is noted is changed: it gets a revision that it never had. Revisions are instants, as far as
+ * the clock goes on, so that none comes again when a backup of the database was put back. */
+void item_revise(const struct request *r, struct share_item *i);
 /* Whether what was noted of the bytes (md5, blocks) is still of these. */
 bool item_is_of(const struct share_item *i, const struct file_facts *f);
 /* Notes that it is. */

@@ -6,6 +6,8 @@
 #include <strings.h>
 #include <uuid/uuid.h>
 
+#include "lib/loop.h"
+
 #define US_PER_S     1000000LL
 #define SHORTEST_S   15
 #define LONGEST_S    60
@@ -43,9 +45,25 @@ void lease_to_share(const struct lease *l, struct share *s)
     s->lease_until_us = l->until_us;
 }
 
-enum lease_state lease_state_at(const struct lease *l, int64_t now_us)
+static int64_t now_of(const struct request *r)
 {
-    bool over = l->until_us != 0 && l->until_us <= now_us;
+    const struct azstorage *x = azstorage_of(r);
+    return x->begun_us + (loop_mono_us(x->loop) - x->begun_mono_us);
+}
+
+/* When it ends; 0: it does not. */
+static int64_t until(const struct request *r, const struct lease *l)
+{
+    int64_t longest = (l->state == LEASE_LEASED ? l->duration_s : LONGEST_S) * US_PER_S;
+    bool beyond = l->until_us != 0 && l->until_us - now_of(r) > longest;
+    return beyond ? azstorage_of(r)->begun_us + longest : l->until_us;
+}
+
+/* With what time has ended. */
+static enum lease_state state_of(const struct request *r, const struct lease *l)
+{
+    int64_t end = until(r, l);
+    bool over = end != 0 && end <= now_of(r);
     if (over && l->state == LEASE_LEASED)
         return LEASE_EXPIRED;
     if (over && l->state == LEASE_BREAKING)
@@ -60,14 +78,14 @@ static bool is_held(enum lease_state s)
 
 /* --- what is shown -------------------------------------------------------------------------- */
 
-struct lease_shown lease_shown(const struct lease *l, int64_t now_us)
+struct lease_shown lease_shown(const struct request *r, const struct lease *l)
 {
     static const char *const names[] = {[LEASE_AVAILABLE] = "available",
                                         [LEASE_LEASED] = "leased",
                                         [LEASE_EXPIRED] = "expired",
                                         [LEASE_BREAKING] = "breaking",
                                         [LEASE_BROKEN] = "broken"};
-    enum lease_state state = lease_state_at(l, now_us);
+    enum lease_state state = state_of(r, l);
     struct lease_shown s = {.status = is_held(state) ? "locked" : "unlocked",
                             .state = names[state]};
     if (state == LEASE_LEASED)
@@ -77,7 +95,7 @@ struct lease_shown lease_shown(const struct lease *l, int64_t now_us)
 
 void lease_headers(struct request *r, const struct lease *l)
 {
-    const struct lease_shown s = lease_shown(l, r->now_us);
+    const struct lease_shown s = lease_shown(r, l);
     reply_header_text(r, "x-ms-lease-status", s.status);
     reply_header_text(r, "x-ms-lease-state", s.state);
     if (s.duration)
@@ -95,7 +113,7 @@ int lease_check_by(struct request *r, const char *header, const struct lease *l,
                    const struct lease_errors *errors, struct err *e)
 {
     const char *id = request_header(r, header);
-    if (!is_held(lease_state_at(l, r->now_us))) {
+    if (!is_held(state_of(r, l))) {
         if (!id)
             return 0;
         if (is_its_id(l, id))
@@ -166,20 +184,20 @@ static const char *new_guid(struct arena *a)
     return arena_strdup(a, text);
 }
 
-static void hold(struct lease *l, const char *id, int duration_s, int64_t now_us)
+static void hold(const struct request *r, struct lease *l, const char *id, int duration_s)
 {
     *l = (struct lease){.state = LEASE_LEASED,
                         .id = id,
                         .duration_s = duration_s,
                         .until_us =
-                            duration_s == LEASE_INFINITE ? 0 : now_us + duration_s * US_PER_S};
+                            duration_s == LEASE_INFINITE ? 0 : now_of(r) + duration_s * US_PER_S};
 }
 
 static int acquire(struct request *r, struct lease *l, bool infinite_only, struct err *e)
 {
     const char *proposed;
     int duration;
-    enum lease_state state = lease_state_at(l, r->now_us);
+    enum lease_state state = state_of(r, l);
     if (read_guid(r, PROPOSED, &proposed, e) < 0 ||
         read_seconds(r, DURATION, infinite_only ? 0 : SHORTEST_S, infinite_only ? -1 : LONGEST_S,
                      true, infinite_only ? LEASE_INFINITE : 0, &duration, e) < 0)
@@ -195,7 +213,7 @@ static int acquire(struct request *r, struct lease *l, bool infinite_only, struc
                        "break is over.");
     if (is_held(state) && !own)
         return err_set(e, AZSTORAGE_LEASE_PRESENT, NULL, "There is already a lease present.");
-    hold(l, proposed ? proposed : new_guid(&r->arena), duration, r->now_us);
+    hold(r, l, proposed ? proposed : new_guid(&r->arena), duration);
     reply_header_text(r, ID, l->id);
     return 201;
 }
@@ -222,7 +240,7 @@ static int wrong_id(struct err *e)
 static int renew(struct request *r, struct lease *l, struct err *e)
 {
     const char *id;
-    enum lease_state state = lease_state_at(l, r->now_us);
+    enum lease_state state = state_of(r, l);
     if (need_id(r, l, &id, e) < 0)
         return -1;
     if (!is_its_id(l, id))
@@ -233,7 +251,7 @@ static int renew(struct request *r, struct lease *l, struct err *e)
                        "be renewed.");
     if (state == LEASE_AVAILABLE)
         return wrong_id(e);
-    hold(l, l->id, l->duration_s, r->now_us);
+    hold(r, l, l->id, l->duration_s);
     reply_header_text(r, ID, l->id);
     return 200;
 }
@@ -241,7 +259,7 @@ static int renew(struct request *r, struct lease *l, struct err *e)
 static int change(struct request *r, struct lease *l, struct err *e)
 {
     const char *id, *proposed;
-    enum lease_state state = lease_state_at(l, r->now_us);
+    enum lease_state state = state_of(r, l);
     if (need_id(r, l, &id, e) < 0 || read_guid(r, PROPOSED, &proposed, e) < 0)
         return -1;
     if (!proposed)
@@ -273,26 +291,26 @@ static int release(struct request *r, struct lease *l, struct err *e)
 }
 
 /* What is left of a lease now, in whole seconds. */
-static int left_s(const struct lease *l, int64_t now_us)
+static int left_s(const struct request *r, const struct lease *l)
 {
-    int64_t left = (l->until_us - now_us + US_PER_S - 1) / US_PER_S;
-    return l->until_us == 0 || left < 0 ? 0 : (int)left;
+    int64_t end = until(r, l), left = (end - now_of(r) + US_PER_S - 1) / US_PER_S;
+    return end == 0 || left < 0 ? 0 : (int)left;
 }
 
 static int break_it(struct request *r, struct lease *l, struct err *e)
 {
-    enum lease_state state = lease_state_at(l, r->now_us);
+    enum lease_state state = state_of(r, l);
     int period;
     if (read_seconds(r, BREAK_PERIOD, 0, LONGEST_S, false, -1, &period, e) < 0)
         return -1;
     if (state == LEASE_AVAILABLE)
         return err_set(e, AZSTORAGE_LEASE_NONE, NULL, "There is currently no lease.");
-    int left = is_held(state) ? left_s(l, r->now_us) : 0;
+    int left = is_held(state) ? left_s(r, l) : 0;
     bool endless = state == LEASE_LEASED && l->duration_s == LEASE_INFINITE;
     if (period >= 0 && is_held(state) && (endless || period < left))
         left = period; /* never longer than it has */
     l->state = left > 0 ? LEASE_BREAKING : LEASE_BROKEN;
-    l->until_us = left > 0 ? r->now_us + left * US_PER_S : 0;
+    l->until_us = left > 0 ? now_of(r) + left * US_PER_S : 0;
     l->duration_s = 0;
     reply_header(r, "x-ms-lease-time", "%d", left);
     return 202;

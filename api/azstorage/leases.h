@@ -6,6 +6,10 @@
  *   available -acquire-> leased -release-> available
  *   leased -break-> breaking -> broken; leased -> expired; all three -acquire-> leased
  *
+ * Their time is that of the daemon's start and what has gone by since, so that a clock that is set
+ * ends no lease and prolongs none. One that seems to last longer than leases do was taken before
+ * the clock was set and the daemon started anew; it lasts for its duration from that start.
+ *
  * https://learn.microsoft.com/rest/api/storageservices/lease-blob
  */
 #ifndef API_AZSTORAGE_LEASES_H
@@ -24,9 +28,6 @@ struct lease lease_of_item(const struct share_item *i);
 struct lease lease_of_share(const struct share *s);
 void lease_to_item(const struct lease *l, struct share_item *i);
 void lease_to_share(const struct lease *l, struct share *s);
-
-/* The state at an instant, with what time has ended. */
-enum lease_state lease_state_at(const struct lease *l, int64_t now_us);
 
 /* The kinds of errors of what is leased, when a request for it lacks the right id. */
 struct lease_errors {
@@ -50,7 +51,7 @@ int lease_act(struct request *r, struct lease *l, bool infinite_only, struct err
 struct lease_shown {
     const char *status, *state, *duration; /* duration NULL: there is no lease */
 };
-struct lease_shown lease_shown(const struct lease *l, int64_t now_us);
+struct lease_shown lease_shown(const struct request *r, const struct lease *l);
 void lease_headers(struct request *r, const struct lease *l);
 
 #endif

@@ -1,33 +1,70 @@
 # SPDX-License-Identifier: MIT
-"""A daemon one of whose calls fails, or whose calls are counted: failing.c says how."""
+"""Libraries that are preloaded into a daemon: failing.c lets one of its calls fail, or counts them; clock.c sets
+its clocks."""
 
 import os
 import shutil
+import struct
 import subprocess
 from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).with_name("failing.c")
+
+def built(folder, name):
+    made = folder / f"{name}.so"
+    cc = shutil.which("cc")
+    if cc is None:
+        pytest.skip("no C compiler")
+    source = Path(__file__).with_name(f"{name}.c")
+    subprocess.run([cc, "-D_GNU_SOURCE", "-shared", "-fPIC", "-O1", "-o", made, source, "-ldl"], check=True)
+    return made
 
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
-    made = tmp_path_factory.mktemp("failing") / "failing.so"
-    cc = shutil.which("cc")
-    if cc is None:
-        pytest.skip("no C compiler")
-    subprocess.run([cc, "-D_GNU_SOURCE", "-shared", "-fPIC", "-O1", "-o", made, SOURCE, "-ldl"], check=True)
-    return made
+    return built(tmp_path_factory.mktemp("failing"), "failing")
+
+
+def preloaded(library, **more):
+    """The environment of a daemon with that library, in any build."""
+    sanitizer = os.environ.get("ASAN_OPTIONS", "")
+    return {
+        "LD_PRELOAD": str(library),
+        "ASAN_OPTIONS": f"{sanitizer}:verify_asan_link_order=0".lstrip(":"),
+        **{key: str(value) for key, value in more.items()},
+    }
 
 
 def environment(library, kind, at, count):
     """Of a daemon whose call number `at` of this kind fails (0: none); `count` gets a byte for each."""
-    sanitizer = os.environ.get("ASAN_OPTIONS", "")
-    return {
-        "LD_PRELOAD": str(library),
-        "FAILING_CALL": kind,
-        "FAILING_AT": str(at),
-        "FAILING_COUNT": str(count),
-        "ASAN_OPTIONS": f"{sanitizer}:verify_asan_link_order=0".lstrip(":"),
-    }
+    return preloaded(library, FAILING_CALL=kind, FAILING_AT=at, FAILING_COUNT=count)
+
+
+class Clock:
+    """The clocks of daemons with its environment."""
+
+    def __init__(self, folder):
+        self.file = folder / "clock"
+        self.wall = self.mono = 0
+        self._write()
+        self.environment = preloaded(built(folder, "clock"), CLOCK_FILE=self.file)
+
+    def _write(self):
+        with open(self.file, "r+b" if self.file.exists() else "wb") as f:
+            f.write(struct.pack("qq", self.wall, self.mono))
+
+    def set(self, seconds):
+        """Somebody sets the wall clock, by so much."""
+        self.wall += int(seconds * 1e9)
+        self._write()
+
+    def go_on(self, seconds):
+        """So much time goes by."""
+        self.mono += int(seconds * 1e9)
+        self.set(seconds)
+
+
+@pytest.fixture
+def clock(tmp_path):
+    return Clock(tmp_path)

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""The clock is set while storage is used: docs/storage.md, Clocks and backups."""
+
+import re
+import time
+from email.utils import formatdate
+
+import pytest
+from azure.storage.blob import generate_blob_sas
+from support.failing import clock  # noqa: F401 (a fixture)
+from support.storage import ACCOUNT, KEY, StorageDaemon
+
+HOUR = 3600
+
+
+class Stepped:
+    """A daemon whose clock is set, and requests that are dated by it."""
+
+    def __init__(self, clock):
+        self.clock = clock
+        self.d = StorageDaemon(environment=clock.environment)
+
+    def now(self):
+        return time.time() + self.clock.wall / 1e9
+
+    def call(self, method, path, body=b"", **headers):
+        return self.d.blob.call(method, path, body, x_ms_date=formatdate(self.now(), usegmt=True), **headers)
+
+    def put(self, path, body=b"bytes", **headers):
+        reply = self.call("PUT", path, body, x_ms_blob_type="BlockBlob", **headers)
+        assert reply.status == 201, reply
+        return reply
+
+    def lease(self, path, action, **headers):
+        more = {f"x_ms_lease_{key}": value for key, value in headers.items()}
+        return self.call("PUT", f"{path}?comp=lease", x_ms_lease_action=action, **more)
+
+    def state(self, path):
+        headers = self.call("HEAD", path).headers
+        return headers["x-ms-lease-state"], headers["x-ms-lease-status"]
+
+
+@pytest.fixture
+def stepped(clock):  # noqa: F811
+    s = Stepped(clock)
+    with s.d:
+        assert s.call("PUT", "/box?restype=container").status == 201
+        yield s
+
+
+@pytest.mark.parametrize("by", (-HOUR, HOUR, -10 * 365 * 24 * HOUR))
+def test_a_lease_lasts_as_long_as_it_is_taken_for(stepped, by):
+    stepped.put("/box/b")
+    taken = stepped.lease("/box/b", "acquire", duration="20")
+    assert taken.status == 201, taken
+    stepped.clock.set(by)
+    assert stepped.state("/box/b") == ("leased", "locked")
+    assert stepped.call("PUT", "/box/b", b"x", x_ms_blob_type="BlockBlob").code == "LeaseIdMissing"
+    stepped.clock.go_on(19)
+    assert stepped.state("/box/b") == ("leased", "locked")
+    renewed = stepped.lease("/box/b", "renew", id=taken.headers["x-ms-lease-id"])
+    assert renewed.status == 200, renewed
+    stepped.clock.go_on(19)
+    assert stepped.state("/box/b") == ("leased", "locked")
+    stepped.clock.go_on(2)
+    assert stepped.state("/box/b") == ("expired", "unlocked")
+    stepped.put("/box/b")
+
+
+def test_a_lease_of_a_later_clock_ends_after_its_time_from_the_next_start(stepped):
+    stepped.put("/box/b")
+    stepped.put("/box/broken")
+    assert stepped.lease("/box/b", "acquire", duration="60").status == 201
+    assert stepped.lease("/box/broken", "acquire", duration="-1").status == 201
+    assert stepped.lease("/box/broken", "break", break_period="30").headers["x-ms-lease-time"] == "30"
+    stepped.d.stop()
+    stepped.clock.set(-HOUR)
+    stepped.d.start()
+    assert stepped.state("/box/b") == ("leased", "locked")
+    assert stepped.state("/box/broken") == ("breaking", "locked")
+    stepped.clock.go_on(10)
+    left = int(stepped.lease("/box/b", "break").headers["x-ms-lease-time"])
+    assert 45 <= left <= 50
+    stepped.clock.go_on(51)
+    assert stepped.state("/box/b") == ("broken", "unlocked")
+    assert stepped.state("/box/broken") == ("broken", "unlocked")
+
+
+def test_signatures_are_as_good_as_the_clock_says(stepped):
+    stepped.put("/box/b", b"secret")
+    text = formatdate(stepped.now(), usegmt=True)
+    start, end = (time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(stepped.now() + s)) for s in (-60, 60))
+    sas = generate_blob_sas(ACCOUNT, "box", "b", account_key=KEY, permission="r", expiry=end, start=start)
+
+    def get():
+        return stepped.d.blob.call("GET", f"/box/b?{sas}", signed=False, x_ms_date=None).status
+
+    assert get() == 200
+    stepped.clock.set(120)
+    assert get() == 403
+    stepped.clock.set(-HOUR)
+    assert get() == 403
+    stepped.clock.set(HOUR - 120)
+    assert get() == 200
+    stepped.clock.set(-HOUR)
+    skewed = stepped.d.blob.call("GET", "/box/b", x_ms_date=text)
+    assert (skewed.status, skewed.code) == (403, "AuthenticationFailed")
+
+
+def test_no_etag_comes_again_and_lists_keep_their_order(stepped):
+    seen = [stepped.put("/box/b").headers["ETag"]]
+    for i, by in enumerate((0, -HOUR, -HOUR, 3 * HOUR, -HOUR)):
+        stepped.clock.set(by)
+        seen.append(stepped.call("PUT", "/box/b?comp=metadata", x_ms_meta_a=str(i)).headers["ETag"])
+        seen.append(stepped.put("/box/b", b"other").headers["ETag"])
+        stepped.put(f"/box/{9 - i}")
+    assert len(set(seen)) == len(seen)
+    shown = stepped.call("GET", "/box?restype=container&comp=list").body.decode()
+    assert re.findall("<Name>(.*?)</Name>", shown) == ["5", "6", "7", "8", "9", "b"]
