@@ -1,21 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Storage accounts through the newest az that has `az batchai`; Debian's is in test/e2e."""
 
-import socket
 import subprocess
 
-import pytest
 from support.accounts import Accounts, account_name
-from support.clients import PROGRAMS, az_of_pypi, environment, needs
+from support.clients import PROGRAMS, az_of_pypi, environment, needs, needs_names
 from support.waiting import PATIENCE
 
 
 def test_az_of_pypi(daemon, group, tmp_path):
     needs("az")
-    try:
-        socket.getaddrinfo("a.file.core.localhost", 443)
-    except OSError:
-        pytest.skip("names below localhost are not known here (libnss-myhostname)")
+    needs_names()
     az = az_of_pypi("2.91.0")
     env = environment(daemon, HOME=tmp_path, AZURE_CORE_COLLECT_TELEMETRY="no")
     program = [str(a) for a in (PROGRAMS / "az" / "storage.sh", az, group, account_name(), account_name())]

@@ -5,6 +5,7 @@ name."""
 
 import os
 import shutil
+import socket
 import subprocess
 
 import pytest
@@ -22,6 +23,14 @@ def needs(*tools):
             pytest.skip(f"{tool} is not installed")
 
 
+def needs_names():
+    """Of the accounts' hosts."""
+    try:
+        socket.getaddrinfo("a.file.core.localhost", 443)
+    except OSError:
+        pytest.skip("names below localhost are not known here (libnss-myhostname)")
+
+
 def install(name, *commands, **more):
     """As packages.install(), which has the arguments."""
     try:
@@ -30,21 +39,21 @@ def install(name, *commands, **more):
         pytest.skip(str(e))
 
 
-def python_with(version):
-    """The Python of an environment that has azure-mgmt-batchai of this version."""
-    name = f"azure-mgmt-batchai-{version}"
+def python_home(*packages):
+    """An environment that has these, each with its version: "azure-cli==2.91.0"."""
     pip = ["bin/pip", "install", "-q", "--disable-pip-version-check", "--retries", "1"]
     venv = ["/usr/bin/python3", "-m", "venv", "--clear", "."]
-    home = install(name, venv, [*pip, f"azure-mgmt-batchai=={version}"])
-    return home / "bin" / "python"
+    return install("+".join(p.replace("==", "-") for p in packages), venv, [*pip, *packages])
+
+
+def python_with(version):
+    """The Python of an environment that has azure-mgmt-batchai of this version."""
+    return python_home(f"azure-mgmt-batchai=={version}") / "bin" / "python"
 
 
 def az_of_pypi(version):
     """The az of an environment that has azure-cli of this version; it takes a minute to install."""
-    pip = ["bin/pip", "install", "-q", "--disable-pip-version-check", "--retries", "1"]
-    venv = ["/usr/bin/python3", "-m", "venv", "--clear", "."]
-    home = install(f"azure-cli-{version}", venv, [*pip, f"azure-cli=={version}"])
-    return home / "bin" / "az"
+    return python_home(f"azure-cli=={version}") / "bin" / "az"
 
 
 def environment(daemon, **more):
