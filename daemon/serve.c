@@ -30,6 +30,7 @@
 #include "nodeagent-proto/link/provider.h"
 #include "scheduler/fleet/fleet.h"
 #include "scheduler/scheduler.h"
+#include "shares/journal.h"
 #include "shares/shares.h"
 #include "storage/storage.h"
 
@@ -62,7 +63,8 @@ struct daemon {
     struct sched *sched;
     struct batchai_front front; /* the scheduler borrows it */
     struct files *files;
-    struct shares *shares; /* lives as long as the loop turns */
+    struct shares *shares; /* lives as long as the loop turns, as does the journal */
+    struct journal *journal;
     struct loop_lane *logins;
     int stopping_rooms;
     struct api *api; /* NULL once it has stopped; until then replies are sent at each turn end */
@@ -156,6 +158,7 @@ static void api_stopped(void *ctx)
     d->api = NULL;
     d->sched = NULL;
     d->stopping_rooms = s ? 2 : 1;
+    journal_stop(d->journal);
     if (s)
         sched_stop(s, sched_stopped, d);
     files_stop(d->files, files_stopped, d);
@@ -283,7 +286,12 @@ static int open_scheduler(struct daemon *d, struct err *e)
                                       .principal = c->credentials->client_id,
                                       .strict = cf->storage_strict};
     d->shares = shares_create(&shc);
-    return sched_start(d->sched, e) < 0 ? -1 : shares_start(d->shares, e);
+    const struct journal_config jc = {
+        .storage = d->storage, .loop = d->tools, .log = c->log, .storage_dir = c->state->storage};
+    d->journal = journal_create(&jc);
+    if (journal_replay(d->journal, e) < 0 || sched_start(d->sched, e) < 0)
+        return -1;
+    return shares_start(d->shares, e);
 }
 
 static bool disk_has_pending(void *ctx)
@@ -351,6 +359,7 @@ static struct api_deps api_deps(struct daemon *d)
                       .runs = sched_runs(d->sched),
                       .files = d->files,
                       .shares = d->shares,
+                      .journal = d->journal,
                       .turns = turns_create(),
                       .storage_dir = c->state->storage,
                       .loop = d->tools,
@@ -486,6 +495,7 @@ int serve_run(const struct serve_config *c, struct err *e)
     node_provider_free(d.local);
     node_provider_free(d.machines);
     shares_free(d.shares);
+    journal_free(d.journal);
     turns_free(d.deps.azstorage.turns);
     upper_case_free(d.vm_sizes);
     listens_free(&d.listens);

@@ -24,6 +24,8 @@ struct file_result {
     enum file_fault fault;
     struct file_facts facts;  /* of what is there now; all 0 after a removal or a failure */
     bool existed;             /* what was made had been there before: it was replaced */
+    bool owes;                /* see files_stage(), as for the next */
+    struct file_facts before; /* of what is at the place, if `existed` */
     uint8_t md5[FILES_MD5];   /* of the bytes that were written, if it was asked for */
     struct file_range *range; /* files_data(): valid during the callback */
     size_t ranges;

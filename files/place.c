@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "files/files_priv.h"
@@ -363,4 +364,26 @@ int place_sync_data(int fd)
 int place_sync_directory(int dir)
 {
     return sync_error(fsync(dir));
+}
+
+/* Local ones, whose sync_fs() writes what is dirty, commits and flushes; those of a network or of
+ * FUSE know of each file alone. */
+bool place_syncs_whole(int fd)
+{
+    static const unsigned long local[] = {
+        0xef53,     /* ext2, ext3, ext4 */
+        0x58465342, /* XFS */
+        0x9123683e, /* Btrfs */
+        0xf2f52010, /* F2FS */
+        0x2fc12fc1, /* ZFS */
+        0x794c7630, /* overlayfs, of what it lies on */
+        0x01021994, /* tmpfs */
+    };
+    struct statfs s;
+    if (fstatfs(fd, &s) < 0)
+        return false;
+    for (size_t i = 0; i < sizeof local / sizeof *local; i++)
+        if ((unsigned long)s.f_type == local[i])
+            return true;
+    return false;
 }

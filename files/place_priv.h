@@ -62,6 +62,8 @@ struct timespec time_to_set(int64_t ns);
  * written what it can. */
 int place_sync_data(int fd);
 int place_sync_directory(int dir);
+/* Whether one sync of the file system of `fd` does as much for all its files as one of each. */
+bool place_syncs_whole(int fd);
 
 /* How what an upload has not finished is called where it has a name. Lists leave it out. */
 #define PLACE_UNFINISHED ".batchaid-unfinished-"

@@ -30,6 +30,7 @@ struct unfinished *unfinished_new(const struct files_upload *what, bool sync)
                              .is_new = what->is_new,
                              .wants_md5 = what->wants_md5,
                              .sync = sync,
+                             .later = what->later && sync,
                              .fd = -1,
                              .dir = -1};
     return u;
@@ -193,6 +194,8 @@ enum file_fault unfinished_begin(struct unfinished *u)
     if (open_new(u, dir) < 0 || fchmod(u->fd, u->mode) < 0)
         failed(u, fault_of(errno));
     close(dir);
+    u->later = u->later && !u->fault && place_syncs_whole(u->fd);
+    u->sync = u->sync && !u->later;
     if (!u->fault && u->wants_md5 && gnutls_hash_init(&u->md5, GNUTLS_DIG_MD5) < 0)
         failed(u, FILE_BROKEN);
     return u->fault;
@@ -427,6 +430,7 @@ static enum file_fault into_directory(struct unfinished *u, bool *existed)
     return fault;
 }
 
+/* After the last byte. */
 static enum file_fault check_md5(struct unfinished *u, const uint8_t *md5, uint8_t *is)
 {
     if (!u->md5)
@@ -434,6 +438,17 @@ static enum file_fault check_md5(struct unfinished *u, const uint8_t *md5, uint8
     gnutls_hash_deinit(u->md5, is);
     u->md5 = NULL;
     return md5 && memcmp(md5, is, FILES_MD5) != 0 ? FILE_MD5_WRONG : FILE_FINE;
+}
+
+enum file_fault unfinished_stage(struct unfinished *u, const uint8_t *md5, struct file_result *r)
+{
+    if (!u->fault)
+        failed(u, check_md5(u, md5, r->md5));
+    if (!u->fault)
+        failed(u, facts_of(u->fd, &r->facts));
+    u->device = r->facts.device;
+    r->owes = u->later;
+    return failed(u, u->fault);
 }
 
 enum file_fault unfinished_finish(struct unfinished *u, const uint8_t *md5, struct file_result *r)
@@ -447,4 +462,26 @@ enum file_fault unfinished_finish(struct unfinished *u, const uint8_t *md5, stru
     if (!u->fault)
         failed(u, facts_of(u->fd, &r->facts));
     return failed(u, u->fault);
+}
+
+/* --- what is owed ----------------------------------------------------------------------------- */
+
+/* A file system is synced once for all its files; of each file it is then known whether the kernel
+ * failed to write it. */
+int unfinished_settle_all(struct unfinished *const *all, size_t n)
+{
+    int error = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool is_first = true;
+        for (size_t k = 0; k < i && is_first; k++)
+            is_first = all[k]->device != all[i]->device;
+        if (is_first && syncfs(all[i]->fd) < 0 && !error)
+            error = errno;
+    }
+    for (size_t i = 0; i < n; i++) {
+        int own = to_disk(all[i]->fd, 0, all[i]->size, SYNC_FILE_RANGE_WAIT_BEFORE);
+        error = error ? error : own;
+        unfinished_give_up(all[i]);
+    }
+    return error;
 }

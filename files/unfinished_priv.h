@@ -14,11 +14,12 @@ struct unfinished {
     char *share, *path, *beside; /* beside may be NULL */
     mode_t mode, directory_mode;
     bool is_new, wants_md5, sync;
+    bool later; /* begun as such; from then on: its sync is owed */
     int fd;     /* -1: not begun, or ended */
     int dir;    /* where it has a name */
     char *name; /* there; NULL: it has none */
     gnutls_hash_hd_t md5;
-    uint64_t size;
+    uint64_t size, device; /* device: known once it is staged or finished */
     uint64_t sent, safe; /* the disk was asked to take the bytes before `sent`, and has those before
                             `safe` */
     enum file_fault fault;
@@ -34,8 +35,11 @@ enum file_fault unfinished_copy(struct unfinished *u, int from, uint64_t *offset
                                 uint64_t max);
 /* Some of what is not on disk yet; true: that was not all. */
 bool unfinished_settle(struct unfinished *u);
-/* `md5`: expected, or NULL. */
+/* `md5`: expected, or NULL. All bytes are there; the result has facts, md5, owes. */
+enum file_fault unfinished_stage(struct unfinished *u, const uint8_t *md5, struct file_result *r);
 enum file_fault unfinished_finish(struct unfinished *u, const uint8_t *md5, struct file_result *r);
+/* Brings finished ones whose sync is owed to the disk, and closes them. Returns errno. */
+int unfinished_settle_all(struct unfinished *const *all, size_t n);
 /* Removes what is not in place. Closes, so it may hang. */
 void unfinished_give_up(struct unfinished *u);
 /* Of one that was given up or never begun. */

@@ -31,6 +31,7 @@ struct upload_job {
     struct unfinished *file;    /* its own until the upload has begun */
     struct file_upload *upload; /* NULL until then */
     files_uploading begun;
+    files_staged staged;
     struct file_part *part; /* owned, as are the paths */
     size_t parts, at;
 };
@@ -154,24 +155,27 @@ static enum file_fault run_begin(struct act *a)
     return unfinished_begin(job_of(a)->file);
 }
 
+/* Tells of an upload that now has the job's file. */
 static void begin_tell(struct job *job, const struct err *why)
 {
     struct upload_job *j = (struct upload_job *)(void *)job;
-    enum file_fault fault = why ? FILE_UNAVAILABLE : j->act.r.fault;
+    struct file_result failed = {.fault = why ? FILE_UNAVAILABLE : j->act.r.fault};
+    struct file_upload *u = NULL;
     struct err e;
-    if (!why && fault) {
-        fault_say(&e, fault, j->act.error);
+    if (!why && failed.fault) {
+        fault_say(&e, failed.fault, j->act.error);
         why = &e;
     }
-    if (why) {
-        j->begun(j->act.ctx, why, fault, NULL);
-        return;
+    if (!why) {
+        u = xcalloc(1, sizeof *u);
+        *u = (struct file_upload){.share = job->share, .file = j->file};
+        j->file = NULL;
+        share_hold(job->share);
     }
-    struct file_upload *u = xcalloc(1, sizeof *u);
-    *u = (struct file_upload){.share = job->share, .file = j->file};
-    j->file = NULL;
-    share_hold(job->share);
-    j->begun(j->act.ctx, NULL, FILE_FINE, u);
+    if (j->begun)
+        j->begun(j->act.ctx, why, failed.fault, u);
+    else
+        j->staged(j->act.ctx, why, why ? &failed : &j->act.r, u);
 }
 
 static const struct job_kind begin_kind = {
@@ -270,6 +274,30 @@ void upload_finish(struct file_upload *u, const uint8_t *md5, files_changed cb, 
     job_begin_in(u->share, &j->act.job);
 }
 
+static enum file_fault run_stage(struct act *a)
+{
+    struct unfinished *file = job_of(a)->file;
+    a->r.existed = place_find(file->share, file->path, &a->fd, &a->r.before) == FILE_FINE;
+    act_close(a);
+    enum file_fault fault = unfinished_begin(file);
+    if (!fault)
+        fault = unfinished_add(file, a->bytes, a->n);
+    return fault ? fault : unfinished_stage(file, a->has_md5 ? a->md5 : NULL, &a->r);
+}
+
+void files_stage(struct files *f, const struct files_upload *what, char *bytes, size_t n,
+                 const uint8_t *md5, files_staged cb, void *ctx)
+{
+    struct upload_job *j = xcalloc(1, sizeof *j);
+    act_init(&j->act, &begin_kind, run_stage, NULL, ctx);
+    j->file = unfinished_new(what, files_sync(f));
+    j->act.bytes = bytes;
+    j->act.n = n;
+    expect_md5(&j->act, md5);
+    j->staged = cb;
+    job_begin(f, what->at.share, &j->act.job);
+}
+
 static enum file_fault run_put(struct act *a)
 {
     struct unfinished *file = job_of(a)->file;
@@ -294,4 +322,61 @@ void files_put(struct files *f, const struct files_upload *what, char *bytes, si
     j->act.n = n;
     expect_md5(&j->act, md5);
     job_begin(f, what->at.share, &j->act.job);
+}
+
+/* --- settling --------------------------------------------------------------------------------- */
+
+struct settle_job {
+    struct job job; /* first */
+    struct file_upload **upload;
+    struct unfinished **file; /* theirs, for the worker */
+    size_t n;
+    int error;
+    files_done cb;
+    void *ctx;
+};
+
+static bool settle_step(struct job *job)
+{
+    struct settle_job *s = (struct settle_job *)(void *)job;
+    s->error = unfinished_settle_all(s->file, s->n);
+    return false;
+}
+
+static void settle_tell(struct job *job, const struct err *why)
+{
+    struct settle_job *s = (struct settle_job *)(void *)job;
+    struct err e;
+    if (!why && s->error) {
+        fault_say(&e, fault_of(s->error), s->error);
+        why = &e;
+    }
+    s->cb(s->ctx, why);
+}
+
+static void settle_destroy(struct job *job)
+{
+    struct settle_job *s = (struct settle_job *)(void *)job;
+    for (size_t i = 0; i < s->n; i++)
+        upload_gone(s->upload[i]);
+    free(s->upload);
+    free(s->file);
+    free(s);
+}
+
+static const struct job_kind settle_kind = {settle_step, settle_tell, settle_destroy,
+                                            .is_own = true};
+
+void files_settle(struct file_upload *const *uploads, size_t n, files_done cb, void *ctx)
+{
+    struct settle_job *s = xcalloc(1, sizeof *s);
+    *s = (struct settle_job){.job.kind = &settle_kind, .n = n, .cb = cb, .ctx = ctx};
+    s->upload = xcalloc(n, sizeof *s->upload);
+    s->file = xcalloc(n, sizeof *s->file);
+    for (size_t i = 0; i < n; i++) {
+        assert(!uploads[i]->busy && !uploads[i]->ended);
+        s->upload[i] = uploads[i];
+        s->file[i] = uploads[i]->file;
+    }
+    job_begin_in(uploads[0]->share, &s->job);
 }

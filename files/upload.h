@@ -26,6 +26,7 @@ struct files_upload {
     mode_t mode, directory_mode; /* of what is made, whatever the umask */
     bool is_new;                 /* FILE_IS_FILE, if there is a file when it is finished */
     bool wants_md5;
+    bool later; /* of files_stage(): it need not be on disk until files_settle() has called back */
 };
 
 /* With a `why`, `fault` says which, and `upload` is NULL. FILE_PARENT_MISSING: a file is in the
@@ -56,5 +57,33 @@ void upload_end(struct file_upload *u);
 /* All of it in one go, for small files: `bytes` (malloc) become the room's. */
 void files_put(struct files *f, const struct files_upload *what, char *bytes, size_t n,
                const uint8_t *md5, files_changed cb, void *ctx);
+
+/* The first half of files_put(): the bytes are in a file that is not in its place yet, with the
+ * inode, size and times that it will have there; upload_finish() puts it there. `r` says too what
+ * is at the place now: existed, before. With r->owes (never without `later`) nothing of it is known
+ * to be on disk: the caller keeps the bytes, and hands the finished upload to files_settle(). With
+ * a `why`, `upload` is NULL. */
+typedef void (*files_staged)(void *ctx, const struct err *why, const struct file_result *r,
+                             struct file_upload *upload);
+void files_stage(struct files *f, const struct files_upload *what, char *bytes, size_t n,
+                 const uint8_t *md5, files_staged cb, void *ctx);
+/* Ends these finished uploads (at least one) once they are on disk with their names, one sync for
+ * all on a file system. With a `why`, one or more may not be. The array is the caller's. */
+void files_settle(struct file_upload *const *uploads, size_t n, files_done cb, void *ctx);
+
+/* --- restore.c: what a power cut may have cost a file that was staged later ------------------- */
+
+struct files_restore {
+    struct files_upload what;
+    const char *bytes;
+    size_t n;
+    uint64_t inode;   /* of the file that was staged, */
+    int64_t mtime_ns; /* and its time, which is when it was staged */
+    bool was_cut;     /* the kernel has started again since */
+};
+/* Brings what was put back, unless somebody has changed or removed it since. *put: it has a new
+ * file, with the facts of r. Afterwards it is on disk. Blocks: for the daemon's start. */
+int files_restore(const struct files_restore *what, bool *put, struct file_result *r,
+                  struct err *e) MUST_CHECK;
 
 #endif

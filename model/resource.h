@@ -12,6 +12,7 @@
 #define MODEL_RESOURCE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "model/enums.h"
@@ -277,6 +278,16 @@ struct share_item {
     int lease_duration_s;
     int64_t lease_until_us;
     int64_t created_us;
+};
+
+/* A small blob whose file may not be on disk yet. */
+struct kept_put {
+    int64_t id, share_id;
+    const char *path, *aside; /* as of a struct share_item */
+    int64_t inode, mtime_ns;  /* the file's, as long as it is the one that was put */
+    const char *boot;         /* the kernel's run in which it was written */
+    const char *bytes;        /* not terminated */
+    size_t n;
 };
 
 /* A Key Vault. */

@@ -61,6 +61,11 @@ void q_sealed(struct q *q, const char *secret)
     bound(q, sqlite3_bind_blob64(q->s, q->bound + 1, blob, n, free));
 }
 
+void q_bytes(struct q *q, const void *bytes, size_t n)
+{
+    bound(q, sqlite3_bind_blob64(q->s, q->bound + 1, n > 0 ? bytes : "", n, SQLITE_STATIC));
+}
+
 void q_null(struct q *q)
 {
     bound(q, sqlite3_bind_null(q->s, q->bound + 1));

@@ -2,6 +2,8 @@
  *
  * What files, directories and blobs have beside their bytes.
  */
+#include <string.h>
+
 #include "storage/storage_priv.h"
 
 int st_item_get(struct storage *st, struct arena *a, int64_t share_id, const char *path,
@@ -23,14 +25,22 @@ int st_item_put(struct storage *st, const struct share_item *i, struct err *e)
     return q_run(&q, e);
 }
 
-int st_item_remove(struct storage *st, int64_t share_id, const char *path, struct err *e)
+static int remove_one(struct storage *st, enum stmt_id how, int64_t share_id, const char *path,
+                      struct err *e)
 {
     struct q q;
-    if (q_write(&q, st, ST_ITEM_REMOVE, e) < 0)
+    if (q_write(&q, st, how, e) < 0)
         return -1;
     q_int(&q, share_id);
     q_text(&q, path);
     return q_run(&q, e);
+}
+
+int st_item_remove(struct storage *st, int64_t share_id, const char *path, struct err *e)
+{
+    return remove_one(st, ST_ITEM_REMOVE, share_id, path, e) < 0
+               ? -1
+               : st_kept_put_forget(st, share_id, path, e);
 }
 
 /* "a": everything from "a/" on, up to "a0", as 0 is the byte behind the slash. */
@@ -104,4 +114,74 @@ int st_item_list(struct storage *st, struct arena *a, int64_t share_id, const ch
         return -1;
     *rows = items;
     return 0;
+}
+
+/* --- small blobs whose files may not be on disk yet ------------------------------------------- */
+
+int st_kept_put_add(struct storage *st, const struct kept_put *p, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_KEPT_PUT_ADD, e) < 0)
+        return -1;
+    q_int(&q, p->id);
+    q_int(&q, p->share_id);
+    q_text(&q, p->path);
+    q_text(&q, p->aside);
+    q_int(&q, p->inode);
+    q_int(&q, p->mtime_ns);
+    q_text(&q, p->boot);
+    q_bytes(&q, p->bytes, p->n);
+    return q_run(&q, e);
+}
+
+int st_kept_put_remove(struct storage *st, int64_t id, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_KEPT_PUT_REMOVE, e) < 0)
+        return -1;
+    q_int(&q, id);
+    return q_run(&q, e);
+}
+
+int st_kept_put_forget(struct storage *st, int64_t share_id, const char *path, struct err *e)
+{
+    return remove_one(st, ST_KEPT_PUT_FORGET, share_id, path, e);
+}
+
+int st_kept_put_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *n, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_KEPT_PUT_IDS);
+    return q_ids(&q, a, ids, n, e);
+}
+
+int st_kept_put_get(struct storage *st, struct arena *a, int64_t id, struct kept_put *out,
+                    struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_KEPT_PUT_GET);
+    q_int(&q, id);
+    int rc = q_step(&q, e);
+    if (rc <= 0)
+        return rc;
+    *out = (struct kept_put){.id = id};
+    out->share_id = c_int(&q);
+    out->path = c_text(&q, a);
+    out->aside = c_text(&q, a);
+    out->inode = c_int(&q);
+    out->mtime_ns = c_int(&q);
+    out->boot = c_text(&q, a);
+    const void *bytes = c_blob(&q, &out->n);
+    char *copy = arena_alloc(a, out->n + 1);
+    memcpy(copy, out->n > 0 ? bytes : "", out->n);
+    out->bytes = copy;
+    q_end(&q);
+    return 1;
+}
+
+int st_kept_put_last(struct storage *st, int64_t *id, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_KEPT_PUT_LAST);
+    return q_one_int(&q, id, e) < 0 ? -1 : 0;
 }

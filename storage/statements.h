@@ -292,6 +292,14 @@
     X(ST_ITEM_LIST, ITEM_SELECT "WHERE i.share_id = ?1 AND i.path >= ?2 AND i.path < ?3 ORDER BY i.path LIMIT ?4") \
     X(ST_ITEM_ASIDE, ITEM_SELECT "WHERE i.share_id = ?1 AND i.aside IS NOT NULL AND i.path >= ?2 " \
       "AND i.path < ?3 ORDER BY i.path LIMIT ?4") \
+    X(ST_KEPT_PUT_ADD, "INSERT OR REPLACE INTO kept_put " \
+      "(id, share_id, path, aside, inode, mtime_ns, boot, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)") \
+    X(ST_KEPT_PUT_REMOVE, "DELETE FROM kept_put WHERE id = ?1") \
+    X(ST_KEPT_PUT_FORGET, "DELETE FROM kept_put WHERE share_id = ?1 AND path = ?2") \
+    X(ST_KEPT_PUT_IDS, \
+      "SELECT k.id FROM kept_put k JOIN share h ON h.id = k.share_id WHERE h.state = 2 ORDER BY k.id") \
+    X(ST_KEPT_PUT_GET, "SELECT share_id, path, aside, inode, mtime_ns, boot, bytes FROM kept_put WHERE id = ?1") \
+    X(ST_KEPT_PUT_LAST, "SELECT coalesce(max(id), 0) FROM kept_put") \
     X(ST_MACHINE_ID, "SELECT id FROM machine WHERE name = ?1")                                     \
     X(ST_MACHINE_INSERT, "INSERT INTO machine (name, drained, contact_us) VALUES (?1, 0, 0)")      \
     X(ST_MACHINE_LIST, "SELECT {machine} FROM machine m ORDER BY m.id") \

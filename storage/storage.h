@@ -364,7 +364,7 @@ int st_item_get(struct storage *, struct arena *, int64_t share_id, const char *
                 struct share_item *out, struct err *);
 /* Makes the row of this share and path, or replaces it. The id does not matter. */
 int st_item_put(struct storage *, const struct share_item *i, struct err *);
-/* Of one path, if there is one. */
+/* Of one path, if there is one; what is kept of its bytes goes too. */
 int st_item_remove(struct storage *, int64_t share_id, const char *path, struct err *);
 /* The rows of a path and of all that is below it ("a" and "a/b", not "ab"). */
 int st_item_remove_tree(struct storage *, int64_t share_id, const char *path, struct err *);
@@ -376,6 +376,19 @@ int st_item_move_tree(struct storage *, int64_t share_id, const char *from, cons
 int st_item_list(struct storage *, struct arena *, int64_t share_id, const char *from,
                  const char *to, bool aside, int limit, struct share_item **rows, size_t *n,
                  struct err *);
+
+/* --- small blobs whose files may not be on disk yet ------------------------------------------- */
+/* Adds it, with the id that it has, in place of an earlier one of the same blob. */
+int st_kept_put_add(struct storage *, const struct kept_put *p, struct err *);
+int st_kept_put_remove(struct storage *, int64_t id, struct err *);
+/* The blob has other bytes now, or none. */
+int st_kept_put_forget(struct storage *, int64_t share_id, const char *path, struct err *);
+/* In the order of their ids, which is that in which they were added; of shares that are there. */
+int st_kept_put_ids(struct storage *, struct arena *, int64_t **ids, size_t *n, struct err *);
+int st_kept_put_get(struct storage *, struct arena *, int64_t id, struct kept_put *out,
+                    struct err *);
+/* The highest id that there is, or 0. */
+int st_kept_put_last(struct storage *, int64_t *id, struct err *);
 
 /* --- machines ------------------------------------------------------------------------------ */
 /* Finds the machine of this name, or makes its row. */

@@ -250,9 +250,10 @@ int q_write(struct q *q, struct storage *st, enum stmt_id id, struct err *e) MUS
 
 /* Bind the next parameter. Text is borrowed until the statement ends. */
 void q_int(struct q *q, int64_t v);
-void q_text(struct q *q, const char *s);        /* NULL: null */
-void q_sealed(struct q *q, const char *secret); /* NULL: null */
-void q_id(struct q *q, int64_t id);             /* 0: null */
+void q_text(struct q *q, const char *s);                /* NULL: null */
+void q_sealed(struct q *q, const char *secret);         /* NULL: null */
+void q_id(struct q *q, int64_t id);                     /* 0: null */
+void q_bytes(struct q *q, const void *bytes, size_t n); /* borrowed as text is */
 void q_null(struct q *q);
 
 /* Binds all parameters of an insert of the row. `secrets`: the text for its sealed column, or NULL.

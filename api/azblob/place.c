@@ -93,7 +93,8 @@ int blob_note(struct request *r, const struct blob *old, const struct share_item
     struct share_item kept = *now;
     const struct lease l = lease_of_item(&old->item);
     lease_to_item(&l, &kept); /* it is the blob's, whatever its version */
-    if (st_item_put(azstorage_of(r)->storage, &kept, e) < 0)
+    if (st_item_put(azstorage_of(r)->storage, &kept, e) < 0 ||
+        st_kept_put_forget(azstorage_of(r)->storage, now->share_id, now->path, e) < 0)
         return -1;
     const char *was = old->item.aside;
     if (was && (!now->aside || strcmp(was, now->aside) != 0)) {

@@ -10,6 +10,7 @@
 struct access;
 struct files;
 struct fleet;
+struct journal;
 struct loop;
 struct runs;
 struct shares;
@@ -23,6 +24,7 @@ struct azstorage {
     struct runs *runs;
     struct files *files;
     struct shares *shares;
+    struct journal *journal; /* of small blobs */
     struct turns *turns;
     const char *storage_dir; /* shares are folders below it */
     struct loop *loop;

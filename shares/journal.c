@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+#include "shares/journal.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "files/upload.h"
+#include "lib/arena.h"
+#include "lib/fs.h"
+#include "lib/log.h"
+#include "lib/loop.h"
+#include "model/spec.h"
+#include "storage/storage.h"
+
+/* How long placed files wait for others to be synced with, and how many at most. */
+#define SETTLE_AFTER_US INT64_C(100000)
+#define SETTLE_AT       256
+/* Not settled yet, each with an open file. */
+#define PUTS_MAX  512
+#define BYTES_MAX ((size_t)(16 * 1024 * 1024))
+
+#define BOOT_ID "/proc/sys/kernel/random/boot_id"
+
+struct placed {
+    struct file_upload *upload;
+    struct journal_entry entry;
+};
+
+struct round { /* of settling */
+    struct placed *put;
+    size_t n;
+};
+
+struct journal {
+    struct journal_config c;
+    char *storage_dir, *boot; /* boot: of this run of the kernel */
+    struct loop_timer *timer; /* set: a round begins then */
+    struct round next;        /* what is placed */
+    struct round now;         /* what is being synced; n = 0: nothing */
+    size_t puts, bytes;       /* kept and not settled */
+    int64_t last_id;
+    bool waits, stopped;
+};
+
+static void begin_round(struct journal *j);
+
+static void on_time(void *ctx)
+{
+    struct journal *j = ctx;
+    j->waits = false;
+    if (j->now.n == 0 && j->next.n > 0)
+        begin_round(j);
+}
+
+static char *boot_id(void)
+{
+    char *text = NULL;
+    struct err e;
+    if (fs_read(BOOT_ID, 64, &text, NULL, &e) < 0)
+        return xstrdup("");
+    text[strcspn(text, "\n")] = '\0';
+    return text;
+}
+
+struct journal *journal_create(const struct journal_config *c)
+{
+    struct journal *j = xcalloc(1, sizeof *j);
+    j->c = *c;
+    j->c.storage_dir = j->storage_dir = xstrdup(c->storage_dir);
+    j->boot = boot_id();
+    j->timer = loop_timer_create(c->loop, on_time, j);
+    j->next.put = xcalloc(PUTS_MAX, sizeof *j->next.put);
+    j->now.put = xcalloc(PUTS_MAX, sizeof *j->now.put);
+    return j;
+}
+
+void journal_free(struct journal *j)
+{
+    if (!j)
+        return;
+    assert(j->next.n == 0 && j->now.n == 0);
+    assert(j->stopped);
+    free(j->next.put);
+    free(j->now.put);
+    free(j->storage_dir);
+    free(j->boot);
+    free(j);
+}
+
+/* --- keeping ---------------------------------------------------------------------------------- */
+
+bool journal_takes(const struct journal *j, size_t n)
+{
+    return n <= JOURNAL_PUT_MAX && !j->stopped && j->puts < PUTS_MAX && j->bytes + n <= BYTES_MAX;
+}
+
+int journal_keep(struct journal *j, const struct kept_put *put, struct journal_entry *out,
+                 struct err *e)
+{
+    struct kept_put p = *put;
+    p.id = j->last_id + 1;
+    p.boot = j->boot;
+    if (st_kept_put_add(j->c.storage, &p, e) < 0)
+        return -1;
+    *out = (struct journal_entry){p.id, p.n};
+    j->last_id = p.id;
+    j->puts++;
+    j->bytes += p.n;
+    return 0;
+}
+
+static void is_over(struct journal *j, const struct journal_entry *entry, bool keep_row)
+{
+    struct err e;
+    assert(j->puts > 0 && j->bytes >= entry->n);
+    j->puts--;
+    j->bytes -= entry->n;
+    if (!keep_row && st_kept_put_remove(j->c.storage, entry->id, &e) < 0)
+        LOG_ERROR(j->c.log, "journal.row_stays", LF_INT("put", entry->id), LF_STR("why", e.msg));
+}
+
+void journal_drop(struct journal *j, const struct journal_entry *entry)
+{
+    is_over(j, entry, false);
+}
+
+void journal_placed(struct journal *j, const struct journal_entry *entry,
+                    struct file_upload *upload)
+{
+    assert(j->next.n < PUTS_MAX);
+    j->next.put[j->next.n++] = (struct placed){upload, *entry};
+    if (j->now.n > 0)
+        return;
+    if (j->next.n >= SETTLE_AT || j->stopped) {
+        begin_round(j);
+    } else if (!j->waits) {
+        j->waits = true;
+        loop_timer_start(j->timer, loop_mono_us(j->c.loop) + SETTLE_AFTER_US);
+    }
+}
+
+/* --- settling --------------------------------------------------------------------------------- */
+
+/* What could not be synced keeps its rows: the next start puts it back if it has to. */
+static void on_settled(void *ctx, const struct err *why)
+{
+    struct journal *j = ctx;
+    if (why)
+        LOG_ERROR(j->c.log, "journal.not_settled", LF_INT("puts", (int64_t)j->now.n),
+                  LF_STR("why", why->msg));
+    for (size_t i = 0; i < j->now.n; i++)
+        is_over(j, &j->now.put[i].entry, why != NULL);
+    j->now.n = 0;
+    if (j->next.n > 0)
+        begin_round(j);
+}
+
+static void begin_round(struct journal *j)
+{
+    struct round r = j->now;
+    struct file_upload *uploads[PUTS_MAX];
+    j->now = j->next;
+    j->next = r;
+    for (size_t i = 0; i < j->now.n; i++)
+        uploads[i] = j->now.put[i].upload;
+    if (j->waits)
+        loop_timer_stop(j->timer);
+    j->waits = false;
+    files_settle(uploads, j->now.n, on_settled, j);
+}
+
+void journal_stop(struct journal *j)
+{
+    if (!j || j->stopped)
+        return;
+    j->stopped = true;
+    j->waits = false;
+    loop_timer_destroy(j->timer);
+    j->timer = NULL;
+    if (j->now.n == 0 && j->next.n > 0)
+        begin_round(j);
+}
+
+/* --- after a start ---------------------------------------------------------------------------- */
+
+/* The blob's row goes on speaking of its file. */
+static int follow(struct journal *j, struct arena *a, const struct kept_put *p,
+                  const struct file_facts *now, struct err *e)
+{
+    struct share_item item;
+    int rc = st_item_get(j->c.storage, a, p->share_id, p->path, &item, e);
+    if (rc <= 0 || item.inode != p->inode || item.mtime_ns != p->mtime_ns)
+        return rc < 0 ? -1 : 0;
+    item.inode = (int64_t)now->inode;
+    return st_item_put(j->c.storage, &item, e);
+}
+
+static struct file_place place_of(const struct journal *j, struct arena *a, const struct share *s,
+                                  const struct kept_put *p)
+{
+    if (p->aside)
+        return (struct file_place){arena_concat(a, j->storage_dir, "/", arena_lower(a, s->account)),
+                                   p->aside};
+    return (struct file_place){share_folder(a, j->storage_dir, s->account, s->kind, s->name),
+                               p->path};
+}
+
+static int restore(struct journal *j, struct arena *a, const struct share *s,
+                   const struct kept_put *p, struct err *e)
+{
+    bool put, cut = strcmp(p->boot, j->boot) != 0 || !*j->boot;
+    struct file_result r;
+    const struct files_restore what = {
+        .what = {.at = place_of(j, a, s, p), .mode = 0666, .directory_mode = 0777},
+        .bytes = p->bytes,
+        .n = p->n,
+        .inode = (uint64_t)p->inode,
+        .mtime_ns = p->mtime_ns,
+        .was_cut = cut || p->aside, /* nobody else removes what is aside */
+    };
+    if (files_restore(&what, &put, &r, e) < 0)
+        return -1;
+    if (!put)
+        return 0;
+    LOG_WARN(j->c.log, "journal.restored", LF_STR("share", s->name), LF_STR("path", p->path),
+             LF_INT("bytes", (int64_t)p->n));
+    return follow(j, a, p, &r.facts, e);
+}
+
+static int replay_one(struct journal *j, struct arena *a, int64_t id, struct err *e)
+{
+    struct kept_put p;
+    struct share s;
+    int rc = st_kept_put_get(j->c.storage, a, id, &p, e);
+    if (rc > 0)
+        rc = st_share_by_id(j->c.storage, a, p.share_id, &s, e);
+    if (rc <= 0)
+        return rc;
+    struct err why;
+    if (restore(j, a, &s, &p, &why) == 0)
+        return st_kept_put_remove(j->c.storage, id, e);
+    LOG_ERROR(j->c.log, "journal.not_restored", LF_STR("share", s.name), LF_STR("path", p.path),
+              LF_STR("why", why.msg));
+    return 0;
+}
+
+int journal_replay(struct journal *j, struct err *e)
+{
+    struct arena a;
+    int64_t *ids;
+    size_t n;
+    arena_init(&a);
+    int rc = st_kept_put_last(j->c.storage, &j->last_id, e);
+    if (rc == 0)
+        rc = st_kept_put_ids(j->c.storage, &a, &ids, &n, e);
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        struct arena one;
+        arena_init(&one);
+        rc = replay_one(j, &one, ids[i], e);
+        arena_free(&one);
+    }
+    arena_free(&a);
+    return rc;
+}

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""A power cut: what was acknowledged is there, whole, when the machine is on again. The state directory is a disk of
+its own; what that disk holds at one moment, without what only the kernel has, is what a power cut leaves."""
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import tempfile
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from support.storage import StorageDaemon
+from support.waiting import wait_for
+
+WRITERS, NAMES, ENOUGH = 6, 40, 400
+
+
+def mount(image, state):
+    done = subprocess.run(["mount", "-o", "loop,noatime", image, state], capture_output=True, text=True)
+    if done.returncode != 0:
+        pytest.skip(f"a disk in a file cannot be mounted here: {done.stderr.strip()}")
+
+
+def umount(state):
+    subprocess.run(["umount", state], check=True)
+
+
+@pytest.fixture
+def disk():
+    """A directory whose folder `state` is a disk in the file `image`."""
+    if os.geteuid() != 0 or not shutil.which("mkfs.ext4"):
+        pytest.skip("needs root and mkfs.ext4")
+    where = Path(tempfile.mkdtemp(prefix="batchaid-test-"))
+    (where / "state").mkdir()
+    with open(where / "image", "wb") as f:
+        f.truncate(256 << 20)
+    subprocess.run(["mkfs.ext4", "-q", "-F", where / "image"], check=True)
+    mount(where / "image", where / "state")
+    (where / "state").chmod(0o711)
+    try:
+        yield where
+    finally:
+        while os.path.ismount(where / "state"):
+            umount(where / "state")
+        shutil.rmtree(where, ignore_errors=True)  # the daemon may have removed it
+
+
+class Writer(threading.Thread):
+    """Puts blobs, half of them over and over, and knows which bytes of each were acknowledged last, and which were
+    on their way."""
+
+    def __init__(self, plane, number):
+        super().__init__()
+        self.plane, self.number = plane, number
+        self.acknowledged, self.asked = {}, {}
+        self.going = True
+
+    def run(self):
+        n = 0
+        while self.going:
+            n += 1
+            name = f"w{self.number}/" + (f"again{n % NAMES}" if n % 2 else f"once/{n}")
+            body = f"{name} {n} ".encode() * (1 + n % 300)
+            self.asked[name] = body
+            try:
+                if self.plane.call("PUT", f"/box/{name}", body, x_ms_blob_type="BlockBlob").status == 201:
+                    self.acknowledged[name] = body
+            except OSError:
+                return
+
+
+def cut(d, where, writers):
+    """The disk as it is while the daemon stands still, and what had been acknowledged by then."""
+    os.kill(d.process.pid, signal.SIGSTOP)
+    known = [(dict(w.acknowledged), dict(w.asked)) for w in writers]
+    subprocess.run(["cp", "--sparse=always", where / "image", where / "after"], check=True)
+    for w in writers:
+        w.going = False
+    d.kill9()
+    for w in writers:
+        w.join()
+    umount(where / "state")
+    mount(where / "after", where / "state")
+    return known
+
+
+def rows_of_another_boot(state):
+    """How many puts the journal has. The kernel of this test has not started anew, so the rows must say so."""
+    with closing(sqlite3.connect(next(state.glob("*.db")), isolation_level=None)) as db:
+        return db.execute("UPDATE kept_put SET boot = 'before'").rowcount
+
+
+def test_acknowledged_blobs_outlive_a_power_cut(disk):
+    with StorageDaemon(state_dir=disk) as d:
+        d.expect_log("journal.restored")
+        assert d.blob.call("PUT", "/box?restype=container").status == 201
+        writers = [Writer(d.blob, i) for i in range(WRITERS)]
+        for w in writers:
+            w.start()
+        wait_for(lambda: sum(len(w.acknowledged) for w in writers) >= ENOUGH, what="blobs")
+        known = cut(d, disk, writers)
+        kept = rows_of_another_boot(disk / "state")
+        d.start()
+        restored = sum("journal.restored" in line for line in d.log())
+        assert kept > 0 and restored > 0, f"the cut cost nothing ({kept} rows, {restored} restored): it shows nothing"
+        for acknowledged, asked in known:
+            for name, body in acknowledged.items():
+                got = d.blob.call("GET", f"/box/{name}")
+                assert got.status == 200, (name, got)
+                assert got.body in (body, asked[name]), f"{name} is torn: {got.body[:80]!r}"
+                assert got.headers["content-md5"], "what was noted of it still counts"
+            for name in asked.keys() - acknowledged.keys():
+                got = d.blob.call("GET", f"/box/{name}")
+                assert got.status == 404 or got.body == asked[name], f"{name} is torn: {got.body[:80]!r}"
