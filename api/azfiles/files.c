@@ -9,6 +9,7 @@
 #include "api/azfiles/handlers.h"
 #include "api/azstorage/leases.h"
 #include "api/azstorage/link.h"
+#include "api/azstorage/range.h"
 #include "storage/storage.h"
 
 /* --- made ----------------------------------------------------------------------------------- */
@@ -148,7 +149,7 @@ static struct replied *send_hashed(struct request *r, const struct azfile *at)
 {
     struct err e;
     struct file_range range = {0};
-    if (azfile_range("x-ms-range", range_header(r), &range, &e) < 0)
+    if (range_exact("x-ms-range", range_header(r), &range, &e) < 0)
         return reply_err(r, &e);
     if (range.len > AZRANGE_MAX) {
         err_set(&e, AZSTORAGE_HEADER, "x-ms-range-get-content-md5",

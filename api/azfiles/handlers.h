@@ -72,9 +72,6 @@ int azshare_find(struct request *r, bool needs_id, struct err *e) MUST_CHECK;
 /* x-ms-share-quota; `fallback` without it. */
 int azshare_quota(struct request *r, int fallback, int *out, struct err *e) MUST_CHECK;
 #define AZRANGE_MAX (4 * 1024 * 1024) /* bytes of a range that is written, or hashed */
-/* "bytes=0-511" in a header of this name, or NULL: both ends must be given. */
-int azfile_range(const char *name, const char *text, struct file_range *out,
-                 struct err *e) MUST_CHECK;
 void azfile_md5_reply(struct request *r, const uint8_t md5[FILES_MD5]);
 /* x-ms-content-length. */
 int azfile_size(struct request *r, uint64_t *out, struct err *e) MUST_CHECK;

@@ -11,38 +11,11 @@
 
 #include "api/azfiles/handlers.h"
 #include "api/azstorage/link.h"
+#include "api/azstorage/range.h"
 #include "api/azstorage/xml_write.h"
 #include "storage/storage.h"
 
 #define MD5_TEXT 25 /* base64 of 16 bytes, and NUL */
-
-static int bad_range(const char *name, const char *text, struct err *e)
-{
-    return err_set(e, AZSTORAGE_HEADER, name,
-                   "The value for one of the HTTP headers is not in the correct format: the range "
-                   "is '%.60s'; it must be bytes=FIRST-LAST.",
-                   text ? text : "");
-}
-
-int azfile_range(const char *name, const char *text, struct file_range *out, struct err *e)
-{
-    char *end;
-    if (!text)
-        return err_set(e, AZSTORAGE_HEADER_MISSING, name,
-                       "An HTTP header that's mandatory for this request is not specified: %s.",
-                       name);
-    if (strncasecmp(text, "bytes=", 6) != 0 || text[6] < '0' || text[6] > '9')
-        return bad_range(name, text, e);
-    errno = 0;
-    uint64_t first = strtoull(text + 6, &end, 10);
-    if (*end != '-' || end[1] < '0' || end[1] > '9')
-        return bad_range(name, text, e);
-    uint64_t last = strtoull(end + 1, &end, 10);
-    if (*end || errno || last < first || last >= INT64_MAX)
-        return bad_range(name, text, e);
-    *out = (struct file_range){.offset = first, .len = last - first + 1};
-    return 0;
-}
 
 /* 1: Content-MD5 says what is expected; 0: it is not there. */
 static int read_md5(struct request *r, uint8_t out[FILES_MD5], struct err *e)
@@ -155,7 +128,7 @@ static struct replied *copy(struct request *r, const struct azfile *at,
     struct source from;
     struct file_range part = {0};
     if (source_of(r, "x-ms-copy-source", "r", &from, &e) < 0 ||
-        azfile_range("x-ms-source-range", request_header(r, "x-ms-source-range"), &part, &e) < 0)
+        range_exact("x-ms-source-range", request_header(r, "x-ms-source-range"), &part, &e) < 0)
         return reply_err(r, &e);
     if (part.len != range->len || part.len > AZRANGE_MAX) {
         err_set(&e, AZSTORAGE_HEADER, "x-ms-source-range",
@@ -180,7 +153,7 @@ struct replied *azrange_put(struct request *r)
     struct share_item item;
     struct file_range range = {0};
     const char *how = request_header(r, "x-ms-write");
-    if (azfile_of(r, &at, &e) < 0 || azfile_range("x-ms-range", range_header(r), &range, &e) < 0 ||
+    if (azfile_of(r, &at, &e) < 0 || range_exact("x-ms-range", range_header(r), &range, &e) < 0 ||
         item_load(r, at.path, &item, &e) < 0 || azfile_may(r, &item, true, &e) < 0)
         return reply_err(r, &e);
     if (how && strcasecmp(how, "update") == 0)
@@ -220,7 +193,7 @@ static struct replied *show_ranges(struct azfile_change *c, const struct err *wh
         return reply_err(r, &e);
     }
     if (item_load(r, c->at.path, &c->item, &e) < 0 || azfile_may(r, &c->item, false, &e) < 0 ||
-        (range_header(r) && azfile_range("x-ms-range", range_header(r), &in, &e) < 0))
+        (range_header(r) && range_exact("x-ms-range", range_header(r), &in, &e) < 0))
         return reply_err(r, &e);
     xml_begin_document(&b);
     xml_open(&b, "Ranges");

@@ -102,20 +102,15 @@ static int check_date(struct request *r, struct err *e)
                    e);
 }
 
-static int signed_with_key(struct request *r, const struct account_keys *keys, const char *header,
-                           enum shared_key_form form, struct err *e)
+static int signed_with_key(struct request *r, const struct account_keys *keys,
+                           const struct signed_by *by, struct err *e)
 {
-    const char *credentials = strchr(header, ' ') + 1, *colon = strchr(credentials, ':');
-    if (!colon)
-        return malformed(e);
-    const char *account = arena_lower(
-        &r->arena, arena_strndup(&r->arena, credentials, (size_t)(colon - credentials)));
-    if (strcmp(account, r->label) != 0 && strcmp(account, grant_of(r)->account.name) != 0)
+    if (strcmp(by->account, r->label) != 0 && strcmp(by->account, grant_of(r)->account.name) != 0)
         return refused(r,
                        arena_printf(&r->arena,
                                     "The Authorization header is for the account '%.60s', the "
                                     "request for '%.60s'.",
-                                    account, r->label),
+                                    by->account, r->label),
                        e);
     struct signed_head head = {.method = r->method, .path = r->target};
     head.header = request_headers(r, &head.n_headers);
@@ -126,10 +121,11 @@ static int signed_with_key(struct request *r, const struct account_keys *keys, c
         /* The service's own order last: its text is the one to show. */
         static const enum name_order orders[] = {NAMES_AS_SERVICE, NAMES_AS_ICU, NAMES_BY_BYTE};
         strbuf_reset(&text);
-        shared_key_text(&head, grant_of(r)->account.name, form, orders[order], &r->arena, &text);
-        same = made_with(keys, &text, colon + 1);
+        shared_key_text(&head, grant_of(r)->account.name, by->form, orders[order], &r->arena,
+                        &text);
+        same = made_with(keys, &text, by->signature);
     }
-    int rc = same ? check_date(r, e) : wrong_signature(r, colon + 1, &text, e);
+    int rc = same ? check_date(r, e) : wrong_signature(r, by->signature, &text, e);
     strbuf_free(&text);
     grant_of(r)->how = GRANT_KEY;
     return rc;
@@ -283,11 +279,11 @@ static int authorize(struct request *r, const struct account_keys *keys, struct 
         return with_sas(r, keys, e);
     if (!header)
         return as_anybody(r, e);
-    if (strncasecmp(header, "SharedKey ", 10) == 0)
-        return signed_with_key(r, keys, header, SHARED_KEY, e);
-    if (strncasecmp(header, "SharedKeyLite ", 14) == 0)
-        return signed_with_key(r, keys, header, SHARED_KEY_LITE, e);
-    if (strncasecmp(header, "Bearer ", 7) != 0)
+    struct signed_by by;
+    int by_key = shared_key_read(header, &r->arena, &by);
+    if (by_key > 0)
+        return signed_with_key(r, keys, &by, e);
+    if (by_key < 0 || strncasecmp(header, "Bearer ", 7) != 0)
         return malformed(e);
     grant_of(r)->how = GRANT_TOKEN;
     return auth_check(r, e);

@@ -2,8 +2,11 @@
 #include "api/azstorage/range.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <strings.h>
+
+#include "api/azstorage/errors.h"
 
 /* A number above 64 bits is beyond the end of any file. */
 static int number(const char **p, uint64_t *out)
@@ -48,4 +51,32 @@ enum range_result range_parse(const char *header, uint64_t size, uint64_t *first
     if (*last >= size)
         *last = size - 1;
     return RANGE_PART;
+}
+
+static int bad_range(const char *name, const char *text, struct err *e)
+{
+    return err_set(e, AZSTORAGE_HEADER, name,
+                   "The value for one of the HTTP headers is not in the correct format: the range "
+                   "is '%.60s'; it must be bytes=FIRST-LAST.",
+                   text ? text : "");
+}
+
+int range_exact(const char *name, const char *text, struct file_range *out, struct err *e)
+{
+    char *end;
+    if (!text)
+        return err_set(e, AZSTORAGE_HEADER_MISSING, name,
+                       "An HTTP header that's mandatory for this request is not specified: %s.",
+                       name);
+    if (strncasecmp(text, "bytes=", 6) != 0 || text[6] < '0' || text[6] > '9')
+        return bad_range(name, text, e);
+    errno = 0;
+    uint64_t first = strtoull(text + 6, &end, 10);
+    if (*end != '-' || end[1] < '0' || end[1] > '9')
+        return bad_range(name, text, e);
+    uint64_t last = strtoull(end + 1, &end, 10);
+    if (*end || errno || last < first || last >= INT64_MAX)
+        return bad_range(name, text, e);
+    *out = (struct file_range){.offset = first, .len = last - first + 1};
+    return 0;
 }

@@ -181,6 +181,26 @@ void shared_key_text(const struct signed_head *h, const char *account, enum shar
     add_query(h, form, a, out);
 }
 
+int shared_key_read(const char *authorization, struct arena *a, struct signed_by *out)
+{
+    static const char *const words[] = {
+        [SHARED_KEY] = "SharedKey ", [SHARED_KEY_LITE] = "SharedKeyLite "};
+    for (int form = SHARED_KEY; form <= SHARED_KEY_LITE; form++) {
+        size_t n = strlen(words[form]);
+        if (strncasecmp(authorization, words[form], n) != 0)
+            continue;
+        const char *account = authorization + n, *colon = strchr(account, ':');
+        if (!colon)
+            return -1;
+        *out = (struct signed_by){
+            .form = (enum shared_key_form)form,
+            .account = arena_lower(a, arena_strndup(a, account, (size_t)(colon - account))),
+            .signature = colon + 1};
+        return 1;
+    }
+    return 0;
+}
+
 /* --- signatures ----------------------------------------------------------------------------- */
 
 void signature_make(const unsigned char *key, size_t n_key, const char *text, size_t n_text,

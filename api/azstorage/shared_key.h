@@ -33,6 +33,14 @@ enum name_order { NAMES_AS_SERVICE, NAMES_BY_BYTE, NAMES_AS_ICU, NAME_ORDERS };
 void shared_key_text(const struct signed_head *h, const char *account, enum shared_key_form form,
                      enum name_order order, struct arena *a, struct strbuf *out);
 
+/* What "SharedKey ACCOUNT:SIGNATURE" or "SharedKeyLite ..." says; the account in lower case. 0: it
+ * is neither; -1: it is one that lacks something. */
+struct signed_by {
+    enum shared_key_form form;
+    const char *account, *signature;
+};
+int shared_key_read(const char *authorization, struct arena *a, struct signed_by *out);
+
 /* Compares two names of headers in an order; < 0, 0 or > 0. */
 int name_compare(const char *a, const char *b, enum name_order order);
 

@@ -166,6 +166,38 @@ static void orders_differ_in_hyphen_and_underscore_only(void **state)
             }
 }
 
+static const struct {
+    const char *text;
+    int rc;
+    struct signed_by by;
+} authorizations[] = {
+    {"SharedKey Acct:sig", 1, {SHARED_KEY, "acct", "sig"}},
+    {"sharedkeylite acct:s:g=", 1, {SHARED_KEY_LITE, "acct", "s:g="}},
+    {"SharedKey :", 1, {SHARED_KEY, "", ""}},
+    {"SharedKey acct", -1, {0}},
+    {"SharedKeyLite ", -1, {0}},
+    {"SharedKey", 0, {0}},
+    {"Bearer a:b", 0, {0}},
+    {"", 0, {0}},
+};
+
+static void who_has_signed_is_read(void **state)
+{
+    struct arena a;
+    (void)state;
+    arena_init(&a);
+    for (size_t i = 0; i < sizeof authorizations / sizeof authorizations[0]; i++) {
+        struct signed_by by;
+        assert_int_equal(shared_key_read(authorizations[i].text, &a, &by), authorizations[i].rc);
+        if (authorizations[i].rc <= 0)
+            continue;
+        assert_int_equal(by.form, authorizations[i].by.form);
+        assert_string_equal(by.account, authorizations[i].by.account);
+        assert_string_equal(by.signature, authorizations[i].by.signature);
+    }
+    arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +206,7 @@ int main(void)
         cmocka_unit_test(an_unescaped_plus_is_taken_as_one),
         cmocka_unit_test(texts_are_as_documented),
         cmocka_unit_test(a_parameter_that_comes_twice_is_signed_once),
+        cmocka_unit_test(who_has_signed_is_read),
         cmocka_unit_test(orders_differ_in_hyphen_and_underscore_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
