@@ -290,6 +290,13 @@ struct kept_put {
     size_t n;
 };
 
+/* What a blob was at an instant. */
+struct blob_snapshot {
+    int64_t taken_us;
+    struct share_item item; /* aside: never NULL; the file's facts are of the blob's own file as it
+                               was; it has no lease */
+};
+
 /* A Key Vault. */
 struct vault {
     int64_t id;

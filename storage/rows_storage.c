@@ -80,3 +80,26 @@ static const struct st_column item_columns[] = {
 };
 #undef ROW
 ROW_OF(item_row, struct share_item, item, "share_item", "i");
+
+#define ROW struct blob_snapshot
+static const struct st_column snapshot_columns[] = {
+    OWN_ID("id", item.id),
+    INT64("share_id", item.share_id, id),
+    TEXT("path", item.path),
+    INT64("taken_us", taken_us, instant),
+    TEXT("aside", item.aside),
+    INT("type", item.type, blob_type),
+    INT64("inode", item.inode, bits),
+    INT64("size", item.size, file_size),
+    INT64("mtime_ns", item.mtime_ns, bits),
+    INT64("revision", item.revision, etag),
+    TEXT("properties", item.properties),
+    TEXT("metadata", item.metadata),
+    TEXT("tags", item.tags),
+    TEXT("copy", item.copy),
+    TEXT("blocks", item.blocks),
+    TEXT("md5", item.md5),
+    INT64("created_us", item.created_us, instant),
+};
+#undef ROW
+ROW_OF(snapshot_row, struct blob_snapshot, snapshot, "blob_snapshot", "bs");

@@ -135,16 +135,27 @@ int st_share_deleted(struct storage *st, struct arena *a, int64_t before_us, int
     return read_all(&q, a, rows, n, e);
 }
 
-int st_share_empty(struct storage *st, int64_t id, int limit, int *gone, struct err *e)
+static int empty(struct storage *st, enum stmt_id which, int64_t id, int limit, int *gone,
+                 struct err *e)
 {
     struct q q;
-    if (q_write(&q, st, ST_SHARE_EMPTY, e) < 0)
+    if (q_write(&q, st, which, e) < 0)
         return -1;
     q_int(&q, id);
     q_int(&q, limit);
     if (q_run(&q, e) < 0)
         return -1;
     *gone = q_changed(st);
+    return 0;
+}
+
+int st_share_empty(struct storage *st, int64_t id, int limit, int *gone, struct err *e)
+{
+    int more = 0;
+    if (empty(st, ST_SHARE_EMPTY, id, limit, gone, e) < 0 ||
+        (*gone < limit && empty(st, ST_SHARE_EMPTY_SNAPSHOTS, id, limit - *gone, &more, e) < 0))
+        return -1;
+    *gone += more;
     return 0;
 }
 

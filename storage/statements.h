@@ -30,8 +30,9 @@
 
 #define ACCOUNT_SELECT                                                                             \
     "SELECT {account} FROM storage_account s JOIN resource_group g ON g.id = s.group_id "
-#define SHARE_SELECT "SELECT {share} FROM share h "
-#define ITEM_SELECT  "SELECT {item} FROM share_item i "
+#define SHARE_SELECT    "SELECT {share} FROM share h "
+#define ITEM_SELECT     "SELECT {item} FROM share_item i "
+#define SNAPSHOT_SELECT "SELECT {snapshot} FROM blob_snapshot bs "
 
 /* The allocation is live: 1 is held. */
 #define IS_LIVE           "a.state = 1"
@@ -300,6 +301,15 @@
       "SELECT k.id FROM kept_put k JOIN share h ON h.id = k.share_id WHERE h.state = 2 ORDER BY k.id") \
     X(ST_KEPT_PUT_GET, "SELECT share_id, path, aside, inode, mtime_ns, boot, bytes FROM kept_put WHERE id = ?1") \
     X(ST_KEPT_PUT_LAST, "SELECT coalesce(max(id), 0) FROM kept_put") \
+    X(ST_SNAPSHOT_GET, SNAPSHOT_SELECT "WHERE bs.share_id = ?1 AND bs.path = ?2 AND bs.taken_us = ?3") \
+    X(ST_SNAPSHOT_REPLACE, "INSERT OR REPLACE INTO {+snapshot}") \
+    X(ST_SNAPSHOT_REMOVE, "DELETE FROM blob_snapshot WHERE share_id = ?1 AND path = ?2 AND taken_us = ?3") \
+    X(ST_SNAPSHOT_NEWEST, \
+      "SELECT taken_us FROM blob_snapshot WHERE share_id = ?1 AND path = ?2 ORDER BY taken_us DESC LIMIT 1") \
+    X(ST_SNAPSHOT_LIST, SNAPSHOT_SELECT "WHERE bs.share_id = ?1 AND (bs.path, bs.taken_us) > (?2, ?3) AND bs.path < ?4 " \
+      "ORDER BY bs.path, bs.taken_us LIMIT ?5") \
+    X(ST_SHARE_EMPTY_SNAPSHOTS, \
+      "DELETE FROM blob_snapshot WHERE id IN (SELECT id FROM blob_snapshot WHERE share_id = ?1 LIMIT ?2)") \
     X(ST_MACHINE_ID, "SELECT id FROM machine WHERE name = ?1")                                     \
     X(ST_MACHINE_INSERT, "INSERT INTO machine (name, drained, contact_us) VALUES (?1, 0, 0)")      \
     X(ST_MACHINE_LIST, "SELECT {machine} FROM machine m ORDER BY m.id") \

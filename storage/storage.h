@@ -390,6 +390,23 @@ int st_kept_put_get(struct storage *, struct arena *, int64_t id, struct kept_pu
 /* The highest id that there is, or 0. */
 int st_kept_put_last(struct storage *, int64_t *id, struct err *);
 
+/* --- snapshots of blobs ---------------------------------------------------------------------- */
+int st_snapshot_get(struct storage *, struct arena *, int64_t share_id, const char *path,
+                    int64_t taken_us, struct blob_snapshot *out, struct err *);
+/* Makes the row of this share, path and instant, or replaces it. The id does not matter. */
+int st_snapshot_put(struct storage *, const struct blob_snapshot *s, struct err *);
+/* If there is one. */
+int st_snapshot_remove(struct storage *, int64_t share_id, const char *path, int64_t taken_us,
+                       struct err *);
+/* A getter: when the newest one of a blob was taken. */
+int st_snapshot_newest(struct storage *, int64_t share_id, const char *path, int64_t *taken_us,
+                       struct err *);
+/* Those of blobs with `from` <= path < `to` in the order of bytes, of each the oldest first; at
+ * most `limit`. */
+int st_snapshot_list(struct storage *, struct arena *, int64_t share_id, const char *from,
+                     int64_t after_us, const char *to, int limit, struct blob_snapshot **rows,
+                     size_t *n, struct err *);
+
 /* --- machines ------------------------------------------------------------------------------ */
 /* Finds the machine of this name, or makes its row. */
 int st_machine_put(struct storage *, const char *name, int64_t *id, struct err *);

@@ -28,7 +28,8 @@ void blob_headers(struct request *r, const struct file_facts *f, const struct sh
     reply_header_text(r, "x-ms-server-encrypted", "true");
     reply_header_text(r, "Accept-Ranges", "bytes");
     const struct lease lease = lease_of_item(i);
-    lease_headers(r, &lease);
+    if (!request_query(r, "snapshot"))
+        lease_headers(r, &lease);
     if (blob_type_of(i) == BLOB_APPEND)
         reply_header(r, "x-ms-blob-committed-block-count", "%d", append_count(i));
     if (tags_count(i) > 0)
@@ -46,9 +47,12 @@ void blob_headers(struct request *r, const struct file_facts *f, const struct sh
 static int show(struct request *r, const struct file_facts *f, const char **type, struct err *e)
 {
     struct blob b;
-    if (blob_of(r, &b, e) < 0 || blob_check(r, &b, f, e) < 0)
+    if (blob_of(r, &b, e) < 0)
         return -1;
-    blob_headers(r, f, &b.item, type);
+    const struct file_facts facts = blob_facts(&b, f);
+    if (blob_check(r, &b, &facts, e) < 0)
+        return -1;
+    blob_headers(r, &facts, &b.item, type);
     return 0;
 }
 
@@ -160,31 +164,4 @@ static void lease(struct blob_work *w, const struct file_facts *f)
 struct replied *azblob_lease(struct request *r)
 {
     return blob_change(r, lease);
-}
-
-/* --- deleted -------------------------------------------------------------------------------- */
-
-static void on_removed(void *ctx, const struct err *why, const struct file_result *f)
-{
-    struct blob_work *w = ctx;
-    struct request *r = w->r;
-    struct err e;
-    if ((why && blob_fault(why, f->fault, &e) < 0) ||
-        st_item_remove(azstorage_of(r)->storage, w->item.share_id, w->item.path, &e) < 0) {
-        refuse(w, &e);
-        return;
-    }
-    reply_header_text(r, "x-ms-delete-type-permanent", "true");
-    blob_finish(w, reply_empty(r, 202));
-}
-
-static void remove_it(struct blob_work *w, const struct file_facts *f)
-{
-    (void)f;
-    files_remove_file(azstorage_of(w->r)->files, &w->blob.at, on_removed, w);
-}
-
-struct replied *azblob_delete(struct request *r)
-{
-    return blob_change(r, remove_it);
 }

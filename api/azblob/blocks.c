@@ -175,7 +175,7 @@ static void on_waiting(void *ctx, const struct err *why, enum file_fault fault,
         finish(b, reply_err(r, &e));
         return;
     }
-    if (item_load(r, b->w->blob.name, &b->w->blob.item, &e) < 0) {
+    if (blob_load(r, &b->w->blob, &e) < 0) {
         finish(b, reply_err(r, &e));
         return;
     }
@@ -201,7 +201,7 @@ static void on_facts(void *ctx, const struct err *why, const struct file_result 
     struct err e;
     b->exists = !why && !f->facts.is_directory;
     if (b->exists)
-        b->facts = f->facts;
+        b->facts = blob_facts(&b->w->blob, &f->facts);
     else if (!why && !b->w->blob.aside)
         blob_aside(r, &b->w->blob); /* a directory has its name */
     if ((why && why->code == ERR_UNAVAILABLE && blob_fault(why, f->fault, &e) < 0) ||

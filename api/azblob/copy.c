@@ -159,9 +159,9 @@ static void on_source(void *ctx, const struct err *why, const struct file_result
                     why ? f->fault : FILE_IS_DIRECTORY);
         return;
     }
-    const struct condition_state now = {true, item_etag(&f->facts, &c->from.item),
-                                        f->facts.mtime_us};
-    c->source = f->facts;
+    c->source = c->from.is_snapshot ? item_facts(&c->from.item) : f->facts;
+    const struct condition_state now = {true, item_etag(&c->source, &c->from.item),
+                                        c->source.mtime_us};
     if (conditions_check_source(c->r, &now, &e) < 0 || read_item(c, &e) < 0)
         fail(c, &e);
     else

@@ -18,11 +18,25 @@ struct blob {
     struct share_item item; /* what is noted of it; path is `name` */
     struct file_place at;   /* where its bytes are */
     bool aside;             /* `at` is not in the container's folder */
+    int64_t snapshot_us; /* it is the snapshot of this instant, and `item` is that of then; 0: the
+                            blob itself */
 };
 /* Errors: there is no such container; the name is none. */
 int blob_of(struct request *r, struct blob *out, struct err *e) MUST_CHECK;
+/* What is noted of it, which may have changed since. BLOB_NOT_FOUND: the snapshot is gone. */
+int blob_load(struct request *r, struct blob *b, struct err *e) MUST_CHECK;
+/* Notes it anew: a blob's row or a snapshot's. */
+int blob_store(struct request *r, const struct blob *b, const struct share_item *i,
+               struct err *e) MUST_CHECK;
+/* The facts that count: of its file, or for a snapshot, of the blob's as it was. */
+struct file_facts blob_facts(const struct blob *b, const struct file_facts *f);
 /* A place aside for a new version of the blob. */
 void blob_aside(struct request *r, struct blob *b);
+/* A name for another file aside, below the account's folder. */
+const char *blob_aside_name(struct request *r);
+/* Removes a file aside that no row names any more, once that is on disk. A failure leaves a file
+ * that nobody sees. */
+void blob_forget(struct request *r, const char *aside);
 const char *blob_account_folder(struct request *r);
 /* Notes a new version of a blob, and forgets the file aside of the old one. */
 int blob_note(struct request *r, const struct blob *old, const struct share_item *now,
@@ -112,5 +126,6 @@ struct replied *azblocks_get(struct request *r);
 struct replied *azblocks_commit(struct request *r);
 struct replied *azaccount_get(struct request *r);
 struct replied *azblob_batch(struct request *r);
+struct replied *azblob_snapshot(struct request *r);
 
 #endif

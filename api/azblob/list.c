@@ -3,6 +3,10 @@
  * List Blobs. The files of the container's folder come from its worker, in pages; between them go
  * those blobs that lie aside, whose names are in their rows. A page is written in steps, so that
  * others have their turn. The marker is the name of the last item.
+ *
+ * Snapshots come before their blob, the oldest first. If a page ends with one, its marker has three
+ * parts, with a byte between them that no name has: the last name that is done with, and name and
+ * instant of that snapshot.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +22,8 @@
 #include "scheduler/fleet/fleet.h"
 #include "storage/storage.h"
 
-#define STEP 500 /* items written in one turn of the loop: some ms */
+#define STEP    500    /* items written in one turn of the loop: some ms */
+#define BETWEEN "\xff" /* the parts of a marker */
 
 struct listing {
     struct request *r;
@@ -29,8 +34,16 @@ struct listing {
     struct share_item *aside; /* rows, in order */
     size_t n_aside, next_file, next_aside, shown;
     bool aside_is_cut;
+    bool snapshots;              /* are wanted */
+    struct blob_snapshot *taken; /* rows, in order */
+    size_t n_taken, next_taken;
+    bool taken_is_cut;
+    const char *resume; /* of this blob, snapshots up to resume_us are done with; NULL: none */
+    int64_t resume_us;
     struct strbuf text; /* owned */
     const char *last;   /* the name of the last item */
+    int64_t last_us;    /* it is a snapshot; 0: it is not */
+    const char *done;   /* the last name before it; NULL: none */
 };
 
 static void listing_free(void *ctx)
@@ -67,8 +80,19 @@ static void add_rest(struct listing *l, const struct share_item *i)
         copy_list(&l->text, &l->r->arena, i->copy);
 }
 
+static void add_lease(struct listing *l, const struct share_item *i)
+{
+    const struct lease of = lease_of_item(i);
+    const struct lease_shown lease = lease_shown(l->r, &of);
+    xml_element(&l->text, "LeaseStatus", lease.status);
+    xml_element(&l->text, "LeaseState", lease.state);
+    if (lease.duration)
+        xml_element(&l->text, "LeaseDuration", lease.duration);
+}
+
+/* `leased`: it is of a kind that can be. */
 static void add_properties(struct listing *l, const struct share_item *i,
-                           const struct file_facts *f)
+                           const struct file_facts *f, bool leased)
 {
     struct strbuf *b = &l->text;
     struct arena *a = &l->r->arena;
@@ -95,23 +119,25 @@ static void add_properties(struct listing *l, const struct share_item *i,
         if (!tier)
             xml_element(b, "AccessTierInferred", "true");
     }
-    const struct lease of = lease_of_item(i);
-    const struct lease_shown lease = lease_shown(l->r, &of);
-    xml_element(b, "LeaseStatus", lease.status);
-    xml_element(b, "LeaseState", lease.state);
-    if (lease.duration)
-        xml_element(b, "LeaseDuration", lease.duration);
+    if (leased)
+        add_lease(l, i);
     xml_element(b, "ServerEncrypted", "true");
     add_rest(l, i);
     xml_close(b, "Properties");
 }
 
-static void add_blob(struct listing *l, const char *name, const struct share_item *i,
-                     const struct file_facts *f)
+/* `snapshot_us`: 0: it is none. */
+static void add_blob(struct listing *l, const char *name, int64_t snapshot_us,
+                     const struct share_item *i, const struct file_facts *f)
 {
+    char when[ITEM_TIME_SIZE];
     xml_open(&l->text, "Blob");
     add_name(l, name);
-    add_properties(l, i, f);
+    if (snapshot_us) {
+        item_time(snapshot_us * 1000, when);
+        xml_element(&l->text, "Snapshot", when);
+    }
+    add_properties(l, i, f, snapshot_us == 0);
     if (l->metadata)
         metadata_list(&l->text, i->metadata);
     if (l->tags && i->tags)
@@ -128,7 +154,7 @@ static int add_file(struct listing *l, const struct file_item *f, struct err *e)
     }
     if (item_load(l->r, f->name, &item, e) < 0)
         return -1;
-    add_blob(l, f->name, &item, &f->facts);
+    add_blob(l, f->name, 0, &item, &f->facts);
     return 0;
 }
 
@@ -147,35 +173,58 @@ static void add_aside(struct listing *l, const struct share_item *i, const char 
         add_prefix(l, shown_as);
         return;
     }
-    const struct file_facts f = {.size = (uint64_t)i->size,
-                                 .inode = (uint64_t)i->inode,
-                                 .mtime_ns = i->mtime_ns,
-                                 .mtime_us = i->mtime_ns / 1000};
-    add_blob(l, i->path, i, &f);
+    const struct file_facts f = item_facts(i);
+    add_blob(l, i->path, 0, i, &f);
 }
 
 /* --- the page ------------------------------------------------------------------------------- */
 
-/* The next item of both lists in their order. 1: there was one; 0: there is none. */
+static void note_last(struct listing *l, const char *name, int64_t snapshot_us)
+{
+    if (l->last && strcmp(l->last, name) != 0)
+        l->done = l->last;
+    l->last = name;
+    l->last_us = snapshot_us;
+    l->shown++;
+}
+
+/* Shows the next snapshot, if it comes before what is called `name` (NULL: nothing else is left).
+ * 1: there was one; 0: there is none; -1: it is not known which is next. */
+static int add_snapshot(struct listing *l, const char *name)
+{
+    if (l->next_taken < l->n_taken) {
+        const struct blob_snapshot *s = &l->taken[l->next_taken];
+        const char *path = s->item.path;
+        if (name && strcmp(path, name) > 0)
+            return 0;
+        l->next_taken++;
+        const struct file_facts f = item_facts(&s->item);
+        add_blob(l, path, s->taken_us, &s->item, &f);
+        note_last(l, path, s->taken_us);
+        return 1;
+    }
+    return l->taken_is_cut ? -1 : 0;
+}
+
+/* The next item of all lists in their order. 1: there was one; 0: there is none. */
 static int add_next(struct listing *l, struct err *e)
 {
     const struct file_item *f = l->next_file < l->files.n ? &l->files.item[l->next_file] : NULL;
     const struct share_item *i = l->next_aside < l->n_aside ? &l->aside[l->next_aside] : NULL;
     const char *group = i ? group_of(l, i->path) : NULL;
-    if (!f && !i)
-        return 0;
     if ((!f && l->files.last) || (!i && l->aside_is_cut))
         return 0; /* what was not read may come before the rest */
     int order = !f ? 1 : !i ? -1 : strcmp(f->name, group);
+    int snapshot = add_snapshot(l, !f && !i ? NULL : order <= 0 ? f->name : group);
+    if (snapshot != 0 || (!f && !i))
+        return snapshot > 0 ? 1 : 0;
     if (order <= 0) {
         l->next_file++;
-        l->last = f->name;
-        l->shown++;
+        note_last(l, f->name, 0);
         if (add_file(l, f, e) < 0)
             return -1;
     } else {
-        l->last = group;
-        l->shown++;
+        note_last(l, group, 0);
         add_aside(l, i, group);
     }
     /* All that the item stands for. */
@@ -185,12 +234,20 @@ static int add_next(struct listing *l, struct err *e)
     return 1;
 }
 
+static const char *next_marker(struct listing *l)
+{
+    bool more = l->next_file < l->files.n || l->next_aside < l->n_aside || l->files.last ||
+                l->aside_is_cut || l->next_taken < l->n_taken || l->taken_is_cut;
+    if (!more || !l->last || !l->last_us)
+        return more ? l->last : NULL;
+    return arena_printf(&l->r->arena, "%s" BETWEEN "%s" BETWEEN "%lld", l->done ? l->done : "",
+                        l->last, (long long)l->last_us);
+}
+
 static struct replied *finish(struct listing *l)
 {
-    bool more =
-        l->next_file < l->files.n || l->next_aside < l->n_aside || l->files.last || l->aside_is_cut;
     xml_close(&l->text, "Blobs");
-    listing_end(&l->text, &l->q, more && l->last ? l->last : NULL);
+    listing_end(&l->text, &l->q, next_marker(l));
     char *text = strbuf_take(&l->text);
     request_release(l->r);
     return reply_text(l->r, 200, "application/xml", text);
@@ -217,9 +274,12 @@ static const char *end_of(struct arena *a, const char *prefix)
     return arena_concat(a, prefix, "\xff");
 }
 
-/* What lies aside between the marker and the end of the page of files. */
-static int read_aside(struct listing *l, struct err *e)
+/* What is in rows, between the marker and the end of the page of files. */
+static int read_rows(struct listing *l, struct err *e)
 {
+    struct storage *st = azstorage_of(l->r)->storage;
+    int64_t share_id = grant_of(l->r)->share.id;
+    int max = (int)l->q.max + 1;
     struct arena *a = &l->r->arena;
     const char *from = l->q.prefix, *to = end_of(a, l->q.prefix);
     const char *marker = l->q.marker;
@@ -230,10 +290,13 @@ static int read_aside(struct listing *l, struct err *e)
     }
     if (l->files.last)
         to = end_of(a, l->files.last);
-    if (st_item_list(azstorage_of(l->r)->storage, a, grant_of(l->r)->share.id, from, to, true,
-                     l->q.max + 1, &l->aside, &l->n_aside, e) < 0)
+    if (st_item_list(st, a, share_id, from, to, true, max, &l->aside, &l->n_aside, e) < 0 ||
+        (l->snapshots &&
+         st_snapshot_list(st, a, share_id, l->resume ? l->resume : from,
+                          l->resume ? l->resume_us : -1, to, max, &l->taken, &l->n_taken, e) < 0))
         return -1;
-    l->aside_is_cut = l->n_aside > (size_t)l->q.max;
+    l->aside_is_cut = l->n_aside == (size_t)max;
+    l->taken_is_cut = l->n_taken == (size_t)max;
     return 0;
 }
 
@@ -250,7 +313,7 @@ static void on_page(void *ctx, const struct err *why, enum file_fault fault,
     }
     l->files = *found;
     *found = (struct file_items){0};
-    if (read_aside(l, &e) < 0)
+    if (read_rows(l, &e) < 0)
         request_finish(r, reply_err(r, &e));
     else
         step(r, l);
@@ -264,6 +327,37 @@ static void begin_text(struct listing *l)
     if (*l->delimiter)
         xml_element(b, "Delimiter", l->delimiter);
     xml_open(b, "Blobs");
+}
+
+/* Takes a marker apart that ends with a snapshot. */
+static int split_marker(struct listing *l, struct err *e)
+{
+    struct listing_query *q = &l->q;
+    const char *name = q->marker ? strstr(q->marker, BETWEEN) : NULL;
+    l->done = q->marker;
+    if (!name)
+        return 0;
+    size_t n = (size_t)(name++ - q->marker);
+    const char *when = strstr(name, BETWEEN);
+    if (!when)
+        return err_set(e, ERR_INVALID_QUERY, "marker", "The marker is none that a list has given.");
+    l->resume = arena_strndup(&l->r->arena, name, (size_t)(when - name));
+    l->resume_us = strtoll(when + 1, NULL, 10);
+    q->marker = n > 0 ? arena_strndup(&l->r->arena, q->marker, n) : NULL;
+    l->done = q->marker;
+    return 0;
+}
+
+static int read_includes(struct listing *l, struct err *e)
+{
+    l->metadata = listing_includes(l->r, "metadata");
+    l->tags = listing_includes(l->r, "tags");
+    l->copy = listing_includes(l->r, "copy");
+    l->snapshots = listing_includes(l->r, "snapshots");
+    if (!l->snapshots || !*l->delimiter)
+        return 0;
+    return err_set(e, ERR_INVALID_QUERY, "include",
+                   "Snapshots can be listed without a delimiter only.");
 }
 
 struct replied *azblobs_list(struct request *r)
@@ -280,9 +374,8 @@ struct replied *azblobs_list(struct request *r)
         return reply_err(r, &e);
     l->r = r;
     l->delimiter = delimiter ? delimiter : "";
-    l->metadata = listing_includes(r, "metadata");
-    l->tags = listing_includes(r, "tags");
-    l->copy = listing_includes(r, "copy");
+    if (split_marker(l, &e) < 0 || read_includes(l, &e) < 0)
+        return reply_err(r, &e);
     request_keep(r, l, listing_free);
     begin_text(l);
     const struct mount_volume v = {.kind = MOUNT_AZURE_BLOB,

@@ -47,16 +47,72 @@ const char *blob_account_folder(struct request *r)
                         grant_of(r)->account.name);
 }
 
-void blob_aside(struct request *r, struct blob *b)
+const char *blob_aside_name(struct request *r)
 {
     char name[33];
     unsigned char random[16];
     randombytes_buf(random, sizeof random);
     sodium_bin2hex(name, sizeof name, random, sizeof random);
+    return arena_printf(&r->arena, SHARE_ASIDE "/%lld/%s", (long long)grant_of(r)->share.id, name);
+}
+
+void blob_aside(struct request *r, struct blob *b)
+{
     b->aside = true;
-    b->at = (struct file_place){
-        blob_account_folder(r),
-        arena_printf(&r->arena, SHARE_ASIDE "/%lld/%s", (long long)grant_of(r)->share.id, name)};
+    b->at = (struct file_place){blob_account_folder(r), blob_aside_name(r)};
+}
+
+/* --- snapshots ------------------------------------------------------------------------------ */
+
+static bool is_comp(struct request *r, const char *name)
+{
+    const char *comp = request_query(r, "comp");
+    return comp && strcasecmp(comp, name) == 0;
+}
+
+/* Snapshots do not change, but for their tiers. */
+static bool takes_snapshot(struct request *r)
+{
+    return strcmp(r->method, "PUT") != 0 || is_comp(r, "tier");
+}
+
+static int read_snapshot(struct request *r, int64_t *out, struct err *e)
+{
+    const char *text = request_query(r, "snapshot");
+    *out = 0;
+    if (!text || !*text)
+        return 0;
+    if (takes_snapshot(r) && item_time_read(text, out) == 0 && *out > 0)
+        return 0;
+    return err_set(e, ERR_INVALID_QUERY, "snapshot",
+                   "Value for one of the query parameters specified in the request URI is invalid: "
+                   "snapshot is '%.60s'. It must be a time that a snapshot was given, such as "
+                   "2019-05-09T01:19:19.6861900Z, and of an operation on snapshots.",
+                   text);
+}
+
+int blob_load(struct request *r, struct blob *b, struct err *e)
+{
+    struct blob_snapshot s;
+    if (b->snapshot_us == 0)
+        return item_load(r, b->name, &b->item, e);
+    int rc = st_snapshot_get(azstorage_of(r)->storage, &r->arena, grant_of(r)->share.id, b->name,
+                             b->snapshot_us, &s, e);
+    if (rc > 0)
+        b->item = s.item;
+    return rc == 0 ? blob_not_found(b, e) : rc < 0 ? -1 : 0;
+}
+
+int blob_store(struct request *r, const struct blob *b, const struct share_item *i, struct err *e)
+{
+    const struct blob_snapshot s = {b->snapshot_us, *i};
+    return b->snapshot_us ? st_snapshot_put(azstorage_of(r)->storage, &s, e)
+                          : st_item_put(azstorage_of(r)->storage, i, e);
+}
+
+struct file_facts blob_facts(const struct blob *b, const struct file_facts *f)
+{
+    return b->snapshot_us ? item_facts(&b->item) : *f;
 }
 
 int blob_of(struct request *r, struct blob *out, struct err *e)
@@ -72,7 +128,7 @@ int blob_of(struct request *r, struct blob *out, struct err *e)
     const struct mount_volume v = {
         .kind = MOUNT_AZURE_BLOB, .account = g->account.name, .share = g->share.name};
     out->container = fleet_share_path(azstorage_of(r)->storage_dir, &r->arena, &v);
-    if (item_load(r, out->name, &out->item, e) < 0)
+    if (read_snapshot(r, &out->snapshot_us, e) < 0 || blob_load(r, out, e) < 0)
         return -1;
     out->aside = out->item.aside != NULL;
     out->at = out->aside ? (struct file_place){blob_account_folder(r), out->item.aside}
@@ -87,6 +143,31 @@ static void gone(void *ctx, const struct err *why, const struct file_result *f)
     (void)ctx, (void)why, (void)f; /* what is left is a file that nobody sees */
 }
 
+struct forgotten {
+    struct files *files;
+    char *folder, *path; /* owned */
+};
+
+static void on_forgotten(void *ctx, const struct err *why)
+{
+    struct forgotten *f = ctx;
+    const struct file_place at = {f->folder, f->path};
+    if (!why)
+        files_remove_file(f->files, &at, gone, NULL);
+    free(f->folder);
+    free(f->path);
+    free(f);
+}
+
+/* The request is answered after that, so files/ is there. */
+void blob_forget(struct request *r, const char *aside)
+{
+    struct forgotten *f = xcalloc(1, sizeof *f);
+    *f =
+        (struct forgotten){azstorage_of(r)->files, xstrdup(blob_account_folder(r)), xstrdup(aside)};
+    st_when_durable(azstorage_of(r)->storage, on_forgotten, f);
+}
+
 int blob_note(struct request *r, const struct blob *old, const struct share_item *now,
               struct err *e)
 {
@@ -97,10 +178,8 @@ int blob_note(struct request *r, const struct blob *old, const struct share_item
         st_kept_put_forget(azstorage_of(r)->storage, now->share_id, now->path, e) < 0)
         return -1;
     const char *was = old->item.aside;
-    if (was && (!now->aside || strcmp(was, now->aside) != 0)) {
-        const struct file_place at = {blob_account_folder(r), was};
-        files_remove_file(azstorage_of(r)->files, &at, gone, NULL);
-    }
+    if (was && (!now->aside || strcmp(was, now->aside) != 0))
+        blob_forget(r, was);
     return 0;
 }
 
@@ -189,5 +268,6 @@ int blob_check(struct request *r, const struct blob *b, const struct file_facts 
     /* An action on the lease itself says whether its id is right. */
     if (!f || request_header(r, "x-ms-lease-action"))
         return 0;
-    return blob_check_lease(r, &b->item, !reads, e);
+    bool writes = !reads && !is_comp(r, "snapshot"); /* what is there stays */
+    return blob_check_lease(r, &b->item, writes, e);
 }

@@ -185,7 +185,7 @@ static void set_tier(struct blob_work *w, const struct file_facts *f)
                      "x-ms-access-tier.");
     if (rc == 0) {
         tier_set(&w->r->arena, &w->item, tier);
-        rc = st_item_put(azstorage_of(w->r)->storage, &w->item, &e);
+        rc = blob_store(w->r, &w->blob, &w->item, &e);
     }
     if (rc < 0)
         refuse(w, &e);

@@ -86,13 +86,17 @@ static void on_looked(void *ctx, const struct err *why, const struct file_result
     else if (f->facts.is_directory)
         rc = blob_not_found(&w->blob, &e);
     /* What is noted may have changed meanwhile. */
-    if (rc < 0 || item_load(r, w->blob.name, &w->blob.item, &e) < 0 ||
-        blob_check(r, &w->blob, &f->facts, &e) < 0) {
+    if (rc < 0 || blob_load(r, &w->blob, &e) < 0) {
+        look_finish(l, reply_err(r, &e));
+        return;
+    }
+    const struct file_facts facts = blob_facts(&w->blob, &f->facts);
+    if (blob_check(r, &w->blob, &facts, &e) < 0) {
         look_finish(l, reply_err(r, &e));
         return;
     }
     w->item = w->blob.item;
-    l->then(w, &f->facts);
+    l->then(w, &facts);
 }
 
 static void on_turn(void *ctx)

@@ -46,6 +46,14 @@ void item_set_file(struct share_item *i, const struct file_facts *f)
     i->mtime_ns = f->mtime_ns;
 }
 
+struct file_facts item_facts(const struct share_item *i)
+{
+    return (struct file_facts){.size = (uint64_t)i->size,
+                               .inode = (uint64_t)i->inode,
+                               .mtime_ns = i->mtime_ns,
+                               .mtime_us = i->mtime_ns / 1000};
+}
+
 int item_load(struct request *r, const char *path, struct share_item *out, struct err *e)
 {
     const struct grant *g = grant_of(r);
@@ -142,4 +150,24 @@ void item_time(int64_t ns, char out[ITEM_TIME_SIZE])
     timefmt_seconds((ns - part) / 1000, seconds);
     seconds[strcspn(seconds, "Z")] = '\0';
     snprintf(out, ITEM_TIME_SIZE, "%s.%07dZ", seconds, (int)(part / 100));
+}
+
+int item_time_read(const char *text, int64_t *us)
+{
+    static const char form[] = "2019-05-09T01:19:19.6861907Z";
+    char seconds[TIMEFMT_SIZE];
+    const int point = 19;
+    int64_t ticks = 0;
+    if (strlen(text) != sizeof form - 1 || text[point] != '.' || text[sizeof form - 2] != 'Z')
+        return -1;
+    for (const char *p = text + point + 1; *p != 'Z'; p++) {
+        if (*p < '0' || *p > '9')
+            return -1;
+        ticks = 10 * ticks + (*p - '0');
+    }
+    snprintf(seconds, sizeof seconds, "%.*sZ", point, text);
+    if (timefmt_parse(seconds, us) < 0)
+        return -1;
+    *us = ticks % 10 == 0 ? *us + ticks / 10 : INT64_MAX;
+    return 0;
 }

@@ -21,6 +21,12 @@ bool item_is_of(const struct share_item *i, const struct file_facts *f);
 /* Notes that it is. */
 void item_set_file(struct share_item *i, const struct file_facts *f);
 
+/* The facts of that file, as far as they were noted. */
+struct file_facts item_facts(const struct share_item *i);
+/* A time as item_time() writes it, with 7 digits, in microseconds. -1: it is none. INT64_MAX: a
+ * time between two microseconds. */
+int item_time_read(const char *text, int64_t *us);
+
 /* What is noted; without a row, or a share, it is empty. -1: err. */
 int item_load(struct request *r, const char *path, struct share_item *out,
               struct err *e) MUST_CHECK;

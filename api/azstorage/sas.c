@@ -149,6 +149,9 @@ void sas_text(const struct sas *s, enum sas_service service, const char *account
     if (s->kind == SAS_OF_SERVICE && is_before(s, "2013-08-15"))
         form = &oldest_form;
     whole.field[SAS_ACCOUNT] = account;
+    const char *kind = s->field[SAS_RESOURCE_KIND];
+    if (!kind || strcmp(kind, "bs") != 0)
+        whole.field[SAS_SNAPSHOT] = NULL; /* a parameter of the request, not of the signature */
     whole.field[SAS_RESOURCE] =
         arena_printf(a, "%s/%s%s", is_before(s, "2015-02-21") ? "" : roots[service], account, path);
     for (size_t i = 0, n = 0; i < form->n; i++) {

@@ -165,6 +165,31 @@ static int may_read(struct request *r, const struct url *u, const struct storage
 
 /* --- where it is ---------------------------------------------------------------------------- */
 
+/* A file's or blob's row, or that of the snapshot that the URL names. 0: there is none. */
+static int find_item(struct request *r, const struct url *u, struct source *from,
+                     struct share_item *out, struct err *e)
+{
+    struct storage *st = azstorage_of(r)->storage;
+    struct blob_snapshot s;
+    const char *when = NULL;
+    int64_t taken_us;
+    for (size_t i = 0; u->kind == SHARE_BLOBS && i < u->n_query; i++)
+        if (strcasecmp(u->query[i].name, "snapshot") == 0)
+            when = u->query[i].value;
+    from->is_snapshot = when != NULL;
+    if (!when)
+        return st_item_get(st, &r->arena, from->share.id, from->path, out, e);
+    int rc = item_time_read(when, &taken_us);
+    if (rc == 0)
+        rc = st_snapshot_get(st, &r->arena, from->share.id, from->path, taken_us, &s, e);
+    else
+        return cannot(e, "its URL has a snapshot that is no time");
+    if (rc == 0)
+        return cannot(e, "the blob has no such snapshot");
+    *out = s.item;
+    return rc;
+}
+
 int source_of(struct request *r, const char *header, const char *needed, struct source *out,
               struct err *e)
 {
@@ -190,7 +215,7 @@ int source_of(struct request *r, const char *header, const char *needed, struct 
     out->path = slash + 1;
     out->folder = share_folder(&r->arena, azstorage_of(r)->storage_dir, account.name, u.kind,
                                out->share.name);
-    rc = st_item_get(st, &r->arena, out->share.id, out->path, &item, e);
+    rc = find_item(r, &u, out, &item, e);
     if (rc < 0)
         return -1;
     out->item = rc > 0 ? item : (struct share_item){.lease_state = LEASE_AVAILABLE};

@@ -13,6 +13,7 @@ struct source {
     struct share share;
     const char *folder, *path; /* where its bytes are */
     struct share_item item;    /* what is noted of it */
+    bool is_snapshot;          /* of a blob: `item` has the facts that count */
 };
 /* AZSTORAGE_COPY_SOURCE: it is not there, or may not be read. `header` has the URL.
  * `needed`: which letter of sp its signature must have, if it has one. */

@@ -23,6 +23,7 @@ NUMBERS = (-1, 99, 1 << 31)
 # Tables of migrations/, so that their tests run apart; numbers() says when one is missing here.
 TABLES = (
     "allocation",
+    "blob_snapshot",
     "cluster",
     "credential",
     "epoch",
@@ -58,6 +59,7 @@ INSERT INTO share VALUES (102, NULL, 'other', 'c', 2, 4, 0, NULL, NULL, 1, NULL,
 """
 ITEMS = """
 INSERT INTO share_item VALUES (1, 1, 'a', NULL, 0, 0, 0, 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, 1, NULL, 0, 0, 1);
+INSERT INTO blob_snapshot VALUES (1, 1, 'a', 1, '.aside/1/0', 1, 0, 0, 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, 1);
 """
 # A vault with a secret, and one that is soft-deleted.
 VAULTS = """

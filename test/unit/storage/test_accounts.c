@@ -410,6 +410,48 @@ static void items_move_and_go_with_what_is_below(void **state)
     assert_true(has_item(f, share, "ab"));
 }
 
+static void put_snapshot(struct fx *f, int64_t share, const char *path, int64_t taken_us)
+{
+    const struct blob_snapshot s = {.taken_us = taken_us,
+                                    .item = {.share_id = share,
+                                             .path = path,
+                                             .aside = "0001",
+                                             .type = BLOB_BLOCK,
+                                             .created_us = T0}};
+    ok(f, st_snapshot_put(f->st, &s, &f->e));
+}
+
+static void snapshots_are_listed_by_name_and_time(void **state)
+{
+    struct fx *f = *state;
+    int64_t share = add_share(f, add_account(f, f->group, "acct"), SHARE_BLOBS, "c"), newest = 0;
+    struct blob_snapshot *rows, one;
+    size_t n;
+    int gone;
+    put_snapshot(f, share, "b", T0);
+    put_snapshot(f, share, "a", T0 + 2);
+    put_snapshot(f, share, "a", T0 + 1);
+    put_snapshot(f, share, "a/b", T0);
+    found(f, st_snapshot_newest(f->st, share, "a", &newest, &f->e));
+    assert_int_equal(newest, T0 + 2);
+    ok(f, st_snapshot_list(f->st, &f->a, share, "a", -1, "b", 10, &rows, &n, &f->e));
+    assert_int_equal(n, 3);
+    assert_int_equal(rows[0].taken_us, T0 + 1);
+    assert_string_equal(rows[2].item.path, "a/b");
+    ok(f, st_snapshot_list(f->st, &f->a, share, "a", T0 + 1, "\xff", 2, &rows, &n, &f->e));
+    assert_int_equal(n, 2);
+    assert_int_equal(rows[0].taken_us, T0 + 2);
+    found(f, st_snapshot_get(f->st, &f->a, share, "a", T0 + 1, &one, &f->e));
+    assert_string_equal(one.item.aside, "0001");
+    ok(f, st_snapshot_remove(f->st, share, "a", T0 + 1, &f->e));
+    assert_int_equal(st_snapshot_get(f->st, &f->a, share, "a", T0 + 1, &one, &f->e), 0);
+    put_item(f, share, "b", NULL);
+    ok(f, st_share_empty(f->st, share, 3, &gone, &f->e));
+    assert_int_equal(gone, 3);
+    ok(f, st_share_empty(f->st, share, 3, &gone, &f->e));
+    assert_int_equal(gone, 1);
+}
+
 static void items_are_listed_by_their_bytes(void **state)
 {
     struct fx *f = *state;
@@ -446,6 +488,7 @@ int main(void)
                                        T(a_share_that_is_known_is_read_once),
                                        T(a_number_that_cannot_be_is_refused),
                                        T(items_move_and_go_with_what_is_below),
+                                       T(snapshots_are_listed_by_name_and_time),
                                        T(items_are_listed_by_their_bytes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
