@@ -364,6 +364,7 @@ static void purge_pass(void *ctx, int64_t id)
     if (rc < 0)
         LOG_ERROR(sh->c.log, "share.not_read", LF_STR("why", e.msg));
     arena_free(&a);
+    shares_sweep_blocks(sh);
     wake_at(sh->c.wakes, WAKE_DELETED_SHARES, id,
             wakes_mono(sh->c.wakes) + (rc > 0 ? PURGE_PAUSE_US : PURGE_EVERY_US));
 }

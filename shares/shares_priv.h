@@ -60,6 +60,7 @@ struct shares {
     char *storage_dir, *subscription, *principal;
     struct id_map shares, accounts; /* of struct pending */
     int64_t purged_to;              /* the id where the next pass goes on */
+    int64_t sweep_blocks_at_us;     /* of the monotonic clock */
 };
 
 /* --- named.c ---------------------------------------------------------------------------------- */
@@ -70,5 +71,9 @@ int shares_is_named(struct shares *sh, const struct share_name *n, struct err *e
 /* Looks for folders without rows, and gives them rows, unless nothing is made by being named.
  * Removes what a daemon that was killed had not finished. */
 void shares_find(struct shares *sh);
+
+/* --- blocks.c --------------------------------------------------------------------------------- */
+/* Removes blocks that were not committed in time, if that was not done today. */
+void shares_sweep_blocks(struct shares *sh);
 
 #endif

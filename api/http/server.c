@@ -499,7 +499,7 @@ static void open_doors(struct api *api, const struct listen_socket *sockets, siz
              sockets[0].port);
     for (size_t i = 0; i < n; i++)
         LOG_INFO(api->config.log, "api.listening", LF_STR("address", sockets[i].url_host),
-                 LF_INT("port", sockets[i].port));
+                 LF_INT("port", sockets[i].port), LF_STR("service", sockets[i].listen->service));
     api->doors = doors_open(&dc, sockets, n);
 }
 

@@ -65,6 +65,11 @@ def is_xml(reply, status, code):
     assert "Location" not in reply.headers
 
 
+def test_the_log_says_which_service_a_port_has(daemon):
+    ports = dict(re.findall(r"api\.listening .*port=(\d+) service=(\w+)", "\n".join(daemon.log())))
+    assert ports == {str(daemon.blob.port): "azblob", str(daemon.file.port): "azfiles"}
+
+
 @pytest.mark.parametrize("path", PATHS)
 def test_storage_says_that_a_path_is_none(daemon, path):
     for reply in (
