@@ -32,7 +32,8 @@ struct unfinished *unfinished_new(const struct files_upload *what, bool sync)
                              .sync = sync,
                              .later = what->later && sync,
                              .fd = -1,
-                             .dir = -1};
+                             .dir = -1,
+                             .above = -1};
     return u;
 }
 
@@ -55,10 +56,12 @@ void unfinished_give_up(struct unfinished *u)
         close(u->dir);
     if (u->fd >= 0)
         close(u->fd);
+    if (u->above >= 0)
+        close(u->above);
     if (u->md5)
         gnutls_hash_deinit(u->md5, NULL);
     u->md5 = NULL;
-    u->dir = u->fd = -1;
+    u->dir = u->above = u->fd = -1;
 }
 
 static enum file_fault failed(struct unfinished *u, enum file_fault fault)
@@ -74,15 +77,17 @@ static enum file_fault failed(struct unfinished *u, enum file_fault fault)
 /* --- beginning -------------------------------------------------------------------------------- */
 
 /* Opens the directory above, or that above it which is there. */
-static int open_nearest(const struct unfinished *u)
+static int open_nearest(const struct unfinished *u, bool *is_above)
 {
     char *above = xstrdup(u->path), *slash;
-    int fd;
+    int fd, tries = 0;
     do {
         slash = strrchr(above, '/');
         *(slash ? slash : above) = '\0';
         fd = fs_open_beneath(u->share, above, O_RDONLY | O_DIRECTORY);
+        tries++;
     } while (fd < 0 && errno == ENOENT && *above);
+    *is_above = tries == 1;
     int error = errno;
     free(above);
     errno = error;
@@ -188,12 +193,16 @@ enum file_fault unfinished_begin(struct unfinished *u)
 {
     if (!*u->path || !place_is_good(u->path))
         return failed(u, FILE_BAD_NAME);
-    int dir = open_nearest(u);
+    bool is_above;
+    int dir = open_nearest(u, &is_above);
     if (dir < 0)
         return failed(u, errno == ENOTDIR ? FILE_PARENT_MISSING : fault_of(errno));
     if (open_new(u, dir) < 0 || fchmod(u->fd, u->mode) < 0)
         failed(u, fault_of(errno));
-    close(dir);
+    if (is_above && !u->fault && u->later)
+        u->above = dir; /* it will not have to be found again */
+    else
+        close(dir);
     u->later = u->later && !u->fault && place_syncs_whole(u->fd);
     u->sync = u->sync && !u->later;
     if (!u->fault && u->wants_md5 && gnutls_hash_init(&u->md5, GNUTLS_DIG_MD5) < 0)
@@ -411,17 +420,29 @@ static enum file_fault into_place(struct unfinished *u, int dir, const char *nam
     return errno == EEXIST ? FILE_IS_FILE : fault_of(errno);
 }
 
+static const char *name_of(const struct unfinished *u)
+{
+    const char *slash = strrchr(u->path, '/');
+    return slash ? slash + 1 : u->path;
+}
+
 static enum file_fault into_directory(struct unfinished *u, bool *existed)
 {
+    /* It may have been removed since. */
+    if (u->above >= 0 && !u->sync) {
+        enum file_fault fault = into_place(u, u->above, name_of(u), existed);
+        if (fault != FILE_MISSING)
+            return fault;
+    }
     char *above = fs_folder(u->path);
-    const char *slash = strrchr(u->path, '/'), *name = slash ? slash + 1 : u->path;
-    int dir = place_make_directories(u->share, slash ? above : "", u->directory_mode, u->sync);
+    bool is_below = strchr(u->path, '/') != NULL;
+    int dir = place_make_directories(u->share, is_below ? above : "", u->directory_mode, u->sync);
     int error = errno;
     free(above);
     errno = error;
     if (dir < 0)
         return errno == ENOTDIR ? FILE_PARENT_MISSING : fault_of(errno);
-    enum file_fault fault = into_place(u, dir, name, existed);
+    enum file_fault fault = into_place(u, dir, name_of(u), existed);
     if (!fault && u->sync)
         fault = fault_of(errno = place_sync_directory(dir));
     error = errno;
@@ -438,6 +459,20 @@ static enum file_fault check_md5(struct unfinished *u, const uint8_t *md5, uint8
     gnutls_hash_deinit(u->md5, is);
     u->md5 = NULL;
     return md5 && memcmp(md5, is, FILES_MD5) != 0 ? FILE_MD5_WRONG : FILE_FINE;
+}
+
+enum file_fault unfinished_look(const struct unfinished *u, struct file_facts *out)
+{
+    bool is_link = false;
+    enum file_fault fault =
+        u->above < 0 ? FILE_MISSING : facts_at(u->above, name_of(u), out, &is_link);
+    if (u->above >= 0 && !is_link)
+        return fault;
+    int fd;
+    fault = place_find(u->share, u->path, &fd, out);
+    if (!fault)
+        close(fd);
+    return fault;
 }
 
 enum file_fault unfinished_stage(struct unfinished *u, const uint8_t *md5, struct file_result *r)

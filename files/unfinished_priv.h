@@ -18,6 +18,7 @@ struct unfinished {
     int fd;     /* -1: not begun, or ended */
     int dir;    /* where it has a name */
     char *name; /* there; NULL: it has none */
+    int above;  /* the directory that it will be in, if it was there at the beginning; or -1 */
     gnutls_hash_hd_t md5;
     uint64_t size, device; /* device: known once it is staged or finished */
     uint64_t sent, safe; /* the disk was asked to take the bytes before `sent`, and has those before
@@ -35,6 +36,8 @@ enum file_fault unfinished_copy(struct unfinished *u, int from, uint64_t *offset
                                 uint64_t max);
 /* Some of what is not on disk yet; true: that was not all. */
 bool unfinished_settle(struct unfinished *u);
+/* What is at its place, now that it is begun. FILE_MISSING. */
+enum file_fault unfinished_look(const struct unfinished *u, struct file_facts *out);
 /* `md5`: expected, or NULL. All bytes are there; the result has facts, md5, owes. */
 enum file_fault unfinished_stage(struct unfinished *u, const uint8_t *md5, struct file_result *r);
 enum file_fault unfinished_finish(struct unfinished *u, const uint8_t *md5, struct file_result *r);

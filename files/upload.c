@@ -277,9 +277,9 @@ void upload_finish(struct file_upload *u, const uint8_t *md5, files_changed cb, 
 static enum file_fault run_stage(struct act *a)
 {
     struct unfinished *file = job_of(a)->file;
-    a->r.existed = place_find(file->share, file->path, &a->fd, &a->r.before) == FILE_FINE;
-    act_close(a);
     enum file_fault fault = unfinished_begin(file);
+    if (!fault)
+        a->r.existed = unfinished_look(file, &a->r.before) == FILE_FINE;
     if (!fault)
         fault = unfinished_add(file, a->bytes, a->n);
     return fault ? fault : unfinished_stage(file, a->has_md5 ? a->md5 : NULL, &a->r);

@@ -334,10 +334,11 @@ bool uv_lane_work(struct loop_lane *base, loop_fn fn, loop_work_done done, void 
         *w = (struct work){.lane = l, .fn = fn, .done = done, .ctx = ctx, .how = LOOP_WORK_DONE};
         list_add(&l->waiting, w);
         l->n_waiting++;
-        pthread_cond_signal(&l->more);
     }
     pthread_mutex_unlock(&l->hub->lock);
     if (taken) {
+        pthread_cond_signal(
+            &l->more); /* so that the thread does not wake up to wait for the lock */
         base->busy++;
         hold(l->loop);
     }

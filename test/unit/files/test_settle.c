@@ -87,6 +87,18 @@ static void test_it_says_what_is_at_the_place(void **state)
     upload_end(s.u);
 }
 
+static void test_a_directory_that_goes_meanwhile_is_made_again(void **state)
+{
+    struct fx *f = *state;
+    struct changed c;
+    make_directory(f, "a", &c);
+    struct staged s = stage(f, "a/new", "bytes", NULL);
+    remove_directory(f, "a", &c);
+    assert_int_equal(place(f, s.u).r.fault, FILE_FINE);
+    assert_content(f, "a/new", "bytes", 5);
+    upload_end(s.u);
+}
+
 static void test_what_was_staged_and_given_up_leaves_nothing(void **state)
 {
     struct fx *f = *state;
@@ -266,6 +278,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(test_a_staged_file_is_placed_as_it_was),
         T(test_it_says_what_is_at_the_place),
+        T(test_a_directory_that_goes_meanwhile_is_made_again),
         T(test_what_was_staged_and_given_up_leaves_nothing),
         T(test_a_wrong_md5_is_not_staged),
         T(test_many_are_settled_at_once),
