@@ -278,10 +278,10 @@ static enum file_fault run_stage(struct act *a)
 {
     struct unfinished *file = job_of(a)->file;
     enum file_fault fault = unfinished_begin(file);
-    if (!fault)
-        a->r.existed = unfinished_look(file, &a->r.before) == FILE_FINE;
-    if (!fault)
-        fault = unfinished_add(file, a->bytes, a->n);
+    if (fault)
+        return fault;
+    a->r.existed = unfinished_look(file, &a->r.before) == FILE_FINE;
+    fault = unfinished_add(file, a->bytes, a->n);
     return fault ? fault : unfinished_stage(file, a->has_md5 ? a->md5 : NULL, &a->r);
 }
 
