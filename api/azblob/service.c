@@ -83,22 +83,4 @@ static const struct plane plane = {.service = SAS_BLOB,
                                    .no_share = AZSTORAGE_CONTAINER_NOT_FOUND,
                                    .needs = needs};
 
-static int may(struct request *r, struct err *e)
-{
-    return plane_may(r, &plane, e);
-}
-
-const struct service azblob_service = {
-    .name = "azblob",
-    .routes = routes,
-    .n_routes = sizeof routes / sizeof routes[0],
-    .versions = VERSIONS_NONE,
-    .may = may,
-    .audiences = AUDIENCE_STORAGE,
-    .body_max = REQUEST_BODY_MAX,
-    .words = plane_words,
-    .error = plane_error,
-    .too_long = plane_too_long,
-    .headers = plane_headers,
-    .own_headers = true,
-};
+PLANE_SERVICE(azblob);

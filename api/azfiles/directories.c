@@ -52,41 +52,16 @@ struct replied *azdirectory_create(struct request *r)
     return reply_later(r);
 }
 
-static struct replied *show(struct azfile_change *c, const struct err *why,
-                            const struct file_result *f)
+static void show(struct azfile_change *c)
 {
     struct request *r = c->r;
-    struct err e;
-    struct share_item item;
-    if (why) {
-        azfile_fault(why, f->fault, &e);
-        return reply_err(r, &e);
-    }
-    if (!f->facts.is_directory) {
-        err_set(&e, AZSTORAGE_NOT_FOUND, NULL, "The specified resource does not exist.");
-        return reply_err(r, &e);
-    }
-    if (item_load(r, c->at.path, &item, &e) < 0)
-        return reply_err(r, &e);
-    azfile_state(r, &f->facts, &item);
-    metadata_reply(r, item.metadata);
+    azfile_state(r, &c->facts, &c->item);
+    metadata_reply(r, c->item.metadata);
     reply_header_text(r, "x-ms-server-encrypted", "true");
-    return reply_empty(r, 200);
-}
-
-static void on_facts(void *ctx, const struct err *why, const struct file_result *f)
-{
-    struct azfile_change *c = ctx;
-    request_finish(c->r, show(c, why, f));
+    request_finish(r, reply_empty(r, 200));
 }
 
 struct replied *azdirectory_get(struct request *r)
 {
-    struct azfile at;
-    struct err e;
-    if (azfile_of(r, &at, &e) < 0)
-        return reply_err(r, &e);
-    const struct file_place place = {at.folder, at.path};
-    files_facts(azstorage_of(r)->files, &place, on_facts, azfile_change(r, &at));
-    return reply_later(r);
+    return azfile_look(r, true, show);
 }

@@ -171,38 +171,18 @@ struct replied *azfile_get(struct request *r)
     return hashed && strcasecmp(hashed, "true") == 0 ? send_hashed(r, &at) : send_file(r, &at);
 }
 
-static struct replied *looked(struct azfile_change *c, const struct err *why,
-                              const struct file_result *f)
+static void show_head(struct azfile_change *c)
 {
     struct request *r = c->r;
     struct err e;
     const char *type = BYTES_TYPE;
-    if (why) {
-        azfile_fault(why, f->fault, &e);
-        return reply_err(r, &e);
-    }
-    if (f->facts.is_directory) {
-        err_set(&e, AZSTORAGE_NOT_FOUND, NULL, "The specified resource does not exist.");
-        return reply_err(r, &e);
-    }
-    if (show(r, &f->facts, &type, &e) < 0)
-        return reply_err(r, &e);
-    return reply_length(r, type, f->facts.size);
-}
-
-static void on_facts(void *ctx, const struct err *why, const struct file_result *f)
-{
-    struct azfile_change *c = ctx;
-    request_finish(c->r, looked(c, why, f));
+    if (show(r, &c->facts, &type, &e) < 0)
+        azfile_fail(r, &e);
+    else
+        request_finish(r, reply_length(r, type, c->facts.size));
 }
 
 struct replied *azfile_head(struct request *r)
 {
-    struct azfile at;
-    struct err e;
-    if (azfile_of(r, &at, &e) < 0)
-        return reply_err(r, &e);
-    const struct file_place place = {at.folder, at.path};
-    files_facts(azstorage_of(r)->files, &place, on_facts, azfile_change(r, &at));
-    return reply_later(r);
+    return azfile_look(r, false, show_head);
 }

@@ -99,22 +99,4 @@ static const struct plane plane = {.service = SAS_FILE,
                                    .no_share = AZSTORAGE_SHARE_NOT_FOUND,
                                    .needs = needs};
 
-static int may(struct request *r, struct err *e)
-{
-    return plane_may(r, &plane, e);
-}
-
-const struct service azfiles_service = {
-    .name = "azfiles",
-    .routes = routes,
-    .n_routes = sizeof routes / sizeof routes[0],
-    .versions = VERSIONS_NONE,
-    .may = may,
-    .audiences = AUDIENCE_STORAGE,
-    .body_max = REQUEST_BODY_MAX,
-    .words = plane_words,
-    .error = plane_error,
-    .too_long = plane_too_long,
-    .headers = plane_headers,
-    .own_headers = true,
-};
+PLANE_SERVICE(azfiles);

@@ -26,6 +26,27 @@ struct storage_need {
 #define PLANE_NEED(method, path, flags, handler, id, resource, by_account, by_service)             \
     {resource, by_account, by_service},
 
+/* The rest of a plane's service.c, behind its `plane` and its rows, `routes`. */
+#define PLANE_SERVICE(room)                                                                        \
+    static int may(struct request *r, struct err *e)                                               \
+    {                                                                                              \
+        return plane_may(r, &plane, e);                                                            \
+    }                                                                                              \
+    const struct service room##_service = {                                                        \
+        .name = #room,                                                                             \
+        .routes = routes,                                                                          \
+        .n_routes = sizeof routes / sizeof routes[0],                                              \
+        .versions = VERSIONS_NONE,                                                                 \
+        .may = may,                                                                                \
+        .audiences = AUDIENCE_STORAGE,                                                             \
+        .body_max = REQUEST_BODY_MAX,                                                              \
+        .words = plane_words,                                                                      \
+        .error = plane_error,                                                                      \
+        .too_long = plane_too_long,                                                                \
+        .headers = plane_headers,                                                                  \
+        .own_headers = true,                                                                       \
+    }
+
 struct plane {
     enum sas_service service;
     enum share_kind kind;             /* of what it calls share or container */

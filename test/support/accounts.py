@@ -5,7 +5,8 @@ documents."""
 import re
 
 from . import cloud_spec
-from .world import Resource, fresh
+from .provider import Provided
+from .world import fresh
 
 RM_VERSION = "2022-09-01"
 RM = cloud_spec.load(
@@ -25,29 +26,14 @@ def account_body(sku="Standard_LRS", location="eastus", kind="StorageV2", tags=N
     return body if tags is None else {**body, "tags": tags}
 
 
-class Accounts:
+class Accounts(Provided):
     """A resource group, and the storage accounts in it."""
 
-    def __init__(self, daemon, group=None):
-        self.daemon = daemon
-        self.group = group or fresh("st-group")
-        self.subscription = f"/subscriptions/{daemon.subscription}"
-        self.base = f"{self.subscription}/resourceGroups/{self.group}"
-        self.path = f"{self.base}/providers/Microsoft.Storage/storageAccounts"
-        self.above = f"{self.subscription}/providers/Microsoft.Storage"
+    provider, below, version, judge, made = "Microsoft.Storage", "/storageAccounts", RM_VERSION, RM, 202
+    body = staticmethod(account_body)
 
-    def make(self):
-        self.daemon.call("PUT", self.base, {"location": "eastus"}, expect=(200, 201))
-        return self
-
-    def call(self, method, path, body=None, api_version=RM_VERSION, **more):
-        """Below the group's accounts, unless it is a whole path."""
-        path = path if path.startswith("/subscriptions") else self.path + path
-        reply = self.daemon.call(method, path, body, api_version=api_version, validate=False, **more)
-        return reply if UNDOCUMENTED.search(path) else RM.judge(reply)
-
-    def put(self, name, body=None, expect=202, **more):
-        return self.call("PUT", f"/{name}", body or account_body(), expect=expect, **more)
+    def is_documented(self, path):
+        return not UNDOCUMENTED.search(path)
 
     def wait(self, reply):
         """The account, once the place that a reply names has it."""
@@ -63,12 +49,6 @@ class Accounts:
         self.wait(self.put(name, account_body(**more)))
         return name
 
-    def get(self, name, expect=200):
-        return self.call("GET", f"/{name}", expect=expect).json
-
-    def delete(self, name, expect=200):
-        return self.call("DELETE", f"/{name}", expect=expect)
-
     def keys(self, name):
         return [k["value"] for k in self.call("POST", f"/{name}/listKeys", expect=200).json["keys"]]
 
@@ -82,8 +62,3 @@ class Accounts:
 
     def folder(self, account, name, kind="files"):
         return self.daemon.state_dir / "storage" / account / kind / name
-
-    def remove(self):
-        group = Resource(self.daemon, self.base)
-        group.call("DELETE", expect=(202, 404))
-        return group

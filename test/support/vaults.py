@@ -5,7 +5,8 @@ documents."""
 from urllib.parse import urlsplit
 
 from . import cloud_spec
-from .world import Resource, fresh
+from .provider import Provided
+from .world import fresh
 
 RM_VERSION = "2022-07-01"
 RM = cloud_spec.load("keyvault-rm/2022-07-01", "keyvault.json", "common.json", error="CloudError")
@@ -31,29 +32,11 @@ def vault_body(*policies, tags=None, **properties):
     return body if tags is None else {**body, "tags": tags}
 
 
-class Vaults:
+class Vaults(Provided):
     """A resource group, and the vaults in it."""
 
-    def __init__(self, daemon, group=None):
-        self.daemon = daemon
-        self.group = group or fresh("kv-group")
-        self.subscription = f"/subscriptions/{daemon.subscription}"
-        self.base = f"{self.subscription}/resourceGroups/{self.group}"
-        self.path = f"{self.base}/providers/Microsoft.KeyVault"
-        self.above = f"{self.subscription}/providers/Microsoft.KeyVault"
-
-    def make(self):
-        self.daemon.call("PUT", self.base, {"location": "eastus"}, expect=(200, 201))
-        return self
-
-    def call(self, method, path, body=None, api_version=RM_VERSION, **more):
-        """Below the group's providers, unless it is a whole path."""
-        path = path if path.startswith("/subscriptions") else self.path + path
-        reply = self.daemon.call(method, path, body, api_version=api_version, validate=False, **more)
-        return RM.judge(reply)
-
-    def put(self, name, body=None, expect=200, **more):
-        return self.call("PUT", f"/vaults/{name}", body or vault_body(), expect=expect, **more)
+    provider, collection, version, judge, made = "Microsoft.KeyVault", "/vaults", RM_VERSION, RM, 200
+    body = staticmethod(vault_body)
 
     def vault(self, *policies, name=None, **properties):
         """A new vault's name."""
@@ -61,20 +44,9 @@ class Vaults:
         self.put(name, vault_body(*policies, **properties))
         return name
 
-    def get(self, name, expect=200):
-        return self.call("GET", f"/vaults/{name}", expect=expect).json
-
-    def delete(self, name, expect=200):
-        return self.call("DELETE", f"/vaults/{name}", expect=expect)
-
     def deleted(self, name, tail="", method="GET", expect=200, location="eastus"):
         path = f"{self.above}/locations/{location}/deletedVaults/{name}{tail}"
         return self.call(method, path, expect=expect)
-
-    def remove(self):
-        group = Resource(self.daemon, self.base)
-        group.call("DELETE", expect=(202, 404))
-        return group
 
 
 class Safe:
