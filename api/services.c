@@ -16,6 +16,7 @@ enum {
     STORAGE_RM,
     AUTHORIZATION,
     GRAPH,
+    UNSERVED,
     SERVICES
 };
 static_assert(SERVICES == API_SERVICES, "api_services[] has room for all, and no more");
@@ -31,11 +32,14 @@ const struct service *const api_services[API_SERVICES] = {[BATCHAI] = &batchai_s
                                                           [SECRET] = &secret_service,
                                                           [STORAGE_RM] = &storage_rm_service,
                                                           [AUTHORIZATION] = &authorization_service,
-                                                          [GRAPH] = &graph_service};
+                                                          [GRAPH] = &graph_service,
+                                                          [UNSERVED] = &unserved_service};
 
 /* Whose hosts a service has. */
-static const enum api_hosts hosts_of[API_SERVICES] = {
-    [AZFILES] = HOSTS_FILE, [AZBLOB] = HOSTS_BLOB, [SECRET] = HOSTS_VAULT};
+static const enum api_hosts hosts_of[API_SERVICES] = {[AZFILES] = HOSTS_FILE,
+                                                      [AZBLOB] = HOSTS_BLOB,
+                                                      [SECRET] = HOSTS_VAULT,
+                                                      [UNSERVED] = HOSTS_UNSERVED};
 
 void api_serve_all(const struct api_deps *deps, const char *const *const hosts[API_HOSTS],
                    struct served out[API_SERVICES])
@@ -51,7 +55,8 @@ void api_serve_all(const struct api_deps *deps, const char *const *const hosts[A
                                              [SECRET] = &deps->keyvault,
                                              [STORAGE_RM] = &deps->storage_rm,
                                              [AUTHORIZATION] = &deps->authorization,
-                                             [GRAPH] = &deps->graph};
+                                             [GRAPH] = &deps->graph,
+                                             [UNSERVED] = &deps->azstorage};
     for (int i = 0; i < API_SERVICES; i++) {
         assert(api_services[i] && parts[i]);
         out[i] = (struct served){api_services[i], parts[i], hosts[hosts_of[i]]};

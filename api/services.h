@@ -17,12 +17,12 @@
 #include "api/keyvault/keyvault.h"
 #include "api/storage/storage_rm.h"
 
-#define API_SERVICES 12
+#define API_SERVICES 13
 
 extern const struct service *const api_services[API_SERVICES];
 
 /* Services with hosts of their own. */
-enum api_hosts { HOSTS_ANY, HOSTS_BLOB, HOSTS_FILE, HOSTS_VAULT, API_HOSTS };
+enum api_hosts { HOSTS_ANY, HOSTS_BLOB, HOSTS_FILE, HOSTS_VAULT, HOSTS_UNSERVED, API_HOSTS };
 
 /* The data of each service's handlers. Borrows everything in it, and must outlive the server. */
 struct api_deps {

@@ -7,19 +7,22 @@
 #include "lib/arena.h"
 #include "lib/strbuf.h"
 
+#define LABELS_MAX 3
+
 static const struct {
-    const char *label; /* before the suffix */
+    const char *label[LABELS_MAX]; /* before the suffix */
     const char *below; /* the suffix that each name of the daemon has: "core.localhost" */
     size_t extra;      /* the site's suffixes, in struct config */
 } kinds[API_HOSTS] = {
-#define STORAGE_HOSTS(label)                                                                       \
+#define STORAGE_HOSTS(...)                                                                         \
     {                                                                                              \
-        label, "core.", offsetof(struct config, storage_suffixes)                                  \
+        {__VA_ARGS__}, "core.", offsetof(struct config, storage_suffixes)                          \
     }
     [HOSTS_BLOB] = STORAGE_HOSTS("*.blob."),
     [HOSTS_FILE] = STORAGE_HOSTS("*.file."),
+    [HOSTS_UNSERVED] = STORAGE_HOSTS("*.queue.", "*.table.", "*.dfs."),
 #undef STORAGE_HOSTS
-    [HOSTS_VAULT] = {"*.", "vault.", offsetof(struct config, vault_suffixes)},
+    [HOSTS_VAULT] = {{"*."}, "vault.", offsetof(struct config, vault_suffixes)},
 };
 
 static const struct config_list *extra_of(const struct config *c, int kind)
@@ -38,15 +41,17 @@ void hosts_make(const char *const *names, size_t n_names, const struct config *c
 {
     *out = (struct hosts){0};
     for (int k = 0; k < API_HOSTS; k++) {
-        if (!kinds[k].label)
+        if (!kinds[k].label[0])
             continue;
         const struct config_list *extra = extra_of(c, k);
-        char **list = xcalloc(n_names + extra->n + 1, sizeof *list);
-        for (size_t i = 0; i < n_names; i++)
-            list[i] = pattern(kinds[k].label, kinds[k].below, names[i]);
-        for (size_t i = 0; i < extra->n; i++)
-            list[n_names + i] = pattern(kinds[k].label, "", extra->items[i]);
+        char **list = xcalloc(LABELS_MAX * (n_names + extra->n) + 1, sizeof *list);
         out->of[k] = list;
+        for (int l = 0; l < LABELS_MAX && kinds[k].label[l]; l++) {
+            for (size_t i = 0; i < n_names; i++)
+                *list++ = pattern(kinds[k].label[l], kinds[k].below, names[i]);
+            for (size_t i = 0; i < extra->n; i++)
+                *list++ = pattern(kinds[k].label[l], "", extra->items[i]);
+        }
     }
 }
 

@@ -127,5 +127,6 @@ struct replied *azblocks_commit(struct request *r);
 struct replied *azaccount_get(struct request *r);
 struct replied *azblob_batch(struct request *r);
 struct replied *azblob_snapshot(struct request *r);
+struct replied *azblob_undelete(struct request *r);
 
 #endif

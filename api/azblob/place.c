@@ -268,6 +268,7 @@ int blob_check(struct request *r, const struct blob *b, const struct file_facts 
     /* An action on the lease itself says whether its id is right. */
     if (!f || request_header(r, "x-ms-lease-action"))
         return 0;
-    bool writes = !reads && !is_comp(r, "snapshot"); /* what is there stays */
+    bool writes =
+        !reads && !is_comp(r, "snapshot") && !is_comp(r, "undelete"); /* what is there stays */
     return blob_check_lease(r, &b->item, writes, e);
 }

@@ -68,6 +68,7 @@
     X("PUT", BLOB "&comp=appendblock", ROUTE_BYTES | ROUTE_BODY_KIB(100 * 1024), azblob_append,    \
       "AppendBlob_AppendBlock", 'o', "aw", "aw")                                                   \
     X("PUT", BLOB "&comp=snapshot", 0, azblob_snapshot, "Blob_CreateSnapshot", 'o', "cw", "cw")    \
+    X("PUT", BLOB "&comp=undelete", 0, azblob_undelete, "Blob_Undelete", 'o', "w", "w")            \
     X("PUT", BLOB "&comp=lease", 0, azblob_lease, "Blob_AcquireLease", 'o', "w", "w")              \
     X("PUT", ANY "&comp=lease", 0, azcontainer_lease, "Container_AcquireLease", 'c', "w", NULL)    \
     X("PUT", BLOB "&comp=properties", 0, azblob_set_properties, "Blob_SetHttpHeaders", 'o', "w",   \

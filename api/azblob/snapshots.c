@@ -251,3 +251,17 @@ struct replied *azblob_delete(struct request *r)
 {
     return blob_change(r, remove_it);
 }
+
+/* --- undeleted ------------------------------------------------------------------------------ */
+
+static void leave_it(struct blob_work *w, const struct file_facts *f)
+{
+    (void)f;
+    blob_finish(w, reply_empty(w->r, 200));
+}
+
+/* Nothing that was deleted is kept: what is there stays, and what is not is not found. */
+struct replied *azblob_undelete(struct request *r)
+{
+    return blob_look(r, leave_it);
+}

@@ -32,6 +32,8 @@ struct azstorage {
 };
 
 extern const struct service azstorage_service;
+/* Answers each request to the hosts of services that are not here. */
+extern const struct service unserved_service;
 
 static inline const struct azstorage *azstorage_of(const struct request *r)
 {

@@ -180,8 +180,9 @@ static void add_error_headers(struct request *r, unsigned adds)
 struct replied *reply_err(struct request *r, const struct err *e)
 {
     const struct error_words words = error_words(r->service, e->code);
-    /* An unreachable resource is logged by the code that finds that out. */
-    if (words.status >= 500 && !(words.adds & ADDS_TRY_AGAIN))
+    /* An unreachable resource is logged by the code that finds that out. What is not served at all
+     * (501) is nothing that failed. */
+    if (words.status >= 500 && words.status != 501 && !(words.adds & ADDS_TRY_AGAIN))
         LOG_ERROR(r->config->log, "request.failed", LF_STR("method", r->method),
                   LF_STR("path", r->target), LF_STR("code", words.code),
                   LF_STR("kind", err_code_name(e->code)), LF_STR("reason", e->msg),

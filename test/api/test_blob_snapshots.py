@@ -218,6 +218,14 @@ def test_signatures_of_a_snapshot(daemon, container, of):
     assert BlobClient.from_blob_url(f"{base}?snapshot={taken}&{of_blob}").download_blob().readall() == b"first"
 
 
+def test_undelete_where_nothing_is_kept(container, call):
+    blob = container.upload_blob("b", b"x")
+    blob.acquire_lease(-1)
+    assert call("PUT", "/b?comp=undelete").status == 200
+    assert call("PUT", "/none?comp=undelete").code == "BlobNotFound"
+    assert blob.download_blob().readall() == b"x"
+
+
 def test_a_batch_deletes_with_snapshots(container):
     for name in "ab":
         container.upload_blob(name, b"x").create_snapshot()
