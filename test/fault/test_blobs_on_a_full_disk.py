@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""A disk that fills while small blobs are put: each is acknowledged and there, or refused; and it goes on once there
+is room."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+from support.storage import StorageDaemon
+from support.waiting import wait_for
+
+BODY = os.urandom(16 * 1024)
+MOST = 2000
+
+
+@pytest.fixture
+def small_disk():
+    where = Path(tempfile.mkdtemp(prefix="batchaid-test-"))
+    state = where / "state"
+    state.mkdir()
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=12m,mode=0711", "none", state],
+                          capture_output=True, text=True)  # fmt: skip
+    if done.returncode != 0:
+        shutil.rmtree(where)
+        pytest.skip(f"a small disk cannot be mounted here: {done.stderr.strip()}")
+    try:
+        yield where
+    finally:
+        subprocess.run(["umount", "--lazy", state], check=True)
+        shutil.rmtree(where, ignore_errors=True)
+
+
+def test_each_small_blob_is_there_or_was_refused(small_disk):
+    with StorageDaemon(state_dir=small_disk) as d:
+        d.expect_log(r"db\.|journal\.|storage|request|checkpoint")
+        assert d.blob.call("PUT", "/box?restype=container").status == 201
+        there, refused = set(), []
+        for n in range(MOST):
+            put = d.blob.call("PUT", f"/box/{n}", BODY, x_ms_blob_type="BlockBlob")
+            if put.status == 201:
+                there.add(n)
+            else:
+                refused.append((n, put))
+            if len(refused) == 20:
+                break
+        assert len(refused) == 20 and len(there) > 100, (len(there), refused)
+        assert {put.status for _, put in refused} <= {409, 500, 503, 507}, refused
+        assert all(b"<Code>" in put.body for _, put in refused), refused
+        for n in there:
+            got = d.blob.call("GET", f"/box/{n}")
+            assert got.status == 200 and got.body == BODY, (n, got)
+        for n, _ in refused:
+            assert d.blob.call("GET", f"/box/{n}").status == 404, n
+        for path in list(d.folder.glob("blobs/box/*"))[:200]:  # as a job may do
+            path.unlink()
+            there.discard(int(path.name))
+
+        def put_again():
+            return d.blob.call("PUT", "/box/again", BODY, x_ms_blob_type="BlockBlob").status == 201
+
+        wait_for(put_again, what="a put, now that there is room")
+        d.restart()
+        for n in sorted(there):
+            got = d.blob.call("GET", f"/box/{n}")
+            assert got.status == 200 and got.body == BODY, (n, got)
