@@ -52,6 +52,26 @@ static int real_port(int fd)
     return ntohs(a.any.sa_family == AF_INET ? a.v4.sin_port : a.v6.sin6_port);
 }
 
+/* What to do about it, beside what the system says. */
+static int cannot_bind(int error, const char *host, int port, struct err *e)
+{
+    static const struct {
+        int error;
+        const char *hint;
+    } hints[] = {
+        {EADDRINUSE, "; another program has it, or an address before it that includes this one, as "
+                     "0.0.0.0 does; port 0 picks a free one"},
+        {EADDRNOTAVAIL, "; this machine does not have that address"},
+        {EACCES, "; ports below 1024 are for root, or with CAP_NET_BIND_SERVICE"},
+    };
+    const char *hint = "";
+    for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++)
+        if (hints[i].error == error)
+            hint = hints[i].hint;
+    return err_set(e, ERR_CONFIG, NULL, "cannot listen on %s port %d: %s%s", host, port,
+                   strerror(error), hint);
+}
+
 static int open_one(const char *host, int port, struct listen_socket *out, struct err *e)
 {
     union address a = {0};
@@ -69,9 +89,9 @@ static int open_one(const char *host, int port, struct listen_socket *out, struc
     if (a.any.sa_family == AF_INET6)
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
     if (bind(fd, &a.any, len) < 0 || listen(fd, BACKLOG) < 0) {
-        err_errno(e, ERR_CONFIG, "cannot listen on %s port %d", host, port);
+        int error = errno;
         close(fd);
-        return -1;
+        return cannot_bind(error, host, port, e);
     }
     out->fd = fd;
     out->port = real_port(fd);

@@ -245,12 +245,26 @@ def test_address_in_use(serve, run):
     assert f"127.0.0.1" in done.stderr and str(d.port) in done.stderr
 
 
+def test_an_address_that_another_one_includes(serve, run):
+    d = serve()
+    done = run("serve", "--state-dir", "other", "--listen", f"0.0.0.0:{d.port}")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "already in use" in done.stderr and "0.0.0.0" in done.stderr
+
+
+def test_an_address_of_another_machine(run):
+    done = run("serve", "--state-dir", "other", "--listen", "192.0.2.1:0")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "this machine does not have that address" in done.stderr
+
+
 def test_a_later_address_in_use(serve, run, tmp_path):
     d = serve()
     listen = [o for p in (0, d.port) for o in ("--listen", f"127.0.0.1:{p}")]
     done = run("serve", "--state-dir", "other", *listen)
     assert (done.returncode, done.stdout) == (1, "")
     assert f"cannot listen on 127.0.0.1 port {d.port}" in done.stderr
+    assert "port 0 picks a free one" in done.stderr
     assert not (tmp_path / "other/endpoint").exists()
 
 
