@@ -143,7 +143,7 @@ static void add_cloud(struct strbuf *out, const char *url)
 {
     char *config = cloud_config(url);
     strbuf_puts(out, "unset AZURE_CLOUD_NAME ARM_CLOUD_METADATA_URL\n"
-                     "if command -v az >/dev/null; then\n"
+                     "if [ -e \"$SSL_CERT_FILE\" ] && command -v az >/dev/null; then\n"
                      "  grep -qs '^." CLOUD_NAME ".$' \"$AZURE_CONFIG_DIR/clouds.config\" && "
                      "verb=update || verb=register\n"
                      "  az cloud $verb -n " CLOUD_NAME " --only-show-errors -o none "

@@ -91,6 +91,7 @@ def test_another_daemon_is_not_trusted(daemon, ada, lines, laptop, serve, tmp_pa
     seen, complaints = laptop(text.replace(f":{daemon.port}", f":{other.port}"))
     assert "is not trusted" in complaints
     assert not (laptop.home / seen["SSL_CERT_FILE"]).exists()
+    assert not (laptop.home / "az").exists(), "az is told of nobody who is not trusted"
 
 
 def test_nobody_answers(daemon, ada, lines, laptop):
