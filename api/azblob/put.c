@@ -132,10 +132,15 @@ struct replied *azblock_put(struct request *r)
         free(p);
         return reply_err(r, &e);
     }
+    const struct file_place at = {blob_account_folder(r),
+                                  arena_concat(&r->arena, blocks_folder(r), "/", id)};
+    if (request_header(r, "x-ms-copy-source")) {
+        free(p);
+        return azblock_copy(r, &at);
+    }
     p->has_md5 = given > 0;
     p->kind = &put_block;
     p->blob.aside = true; /* its name is ours */
-    p->blob.at = (struct file_place){blob_account_folder(r),
-                                     arena_concat(&r->arena, blocks_folder(r), "/", id)};
+    p->blob.at = at;
     return put_start(r, p);
 }

@@ -83,6 +83,45 @@ def test_lists_show_copies_and_how_many_tags(daemon, container, put, call):
     assert not list(xml(call("GET", listed)).iter("CopyId"))
 
 
+def from_url(daemon, container, call, source, **headers):
+    """Two blocks of it, the second the part that the headers name, as a blob."""
+    url = f"{daemon.blob.url}/{container.container_name}{source}"
+    for block, part in (("MDA%3D", {}), ("MDE%3D", headers)):
+        answer = call("PUT", f"/made?comp=block&blockid={block}", x_ms_copy_source=url, **part)
+        if answer.status != 201:
+            return answer
+    return call("PUT", "/made?comp=blocklist", b"<BlockList><Latest>MDA=</Latest><Latest>MDE=</Latest></BlockList>")
+
+
+def test_blocks_come_from_other_blobs(daemon, container, put, call):
+    put("b", b"0123456789")
+    assert from_url(daemon, container, call, "/b", x_ms_source_range="bytes=2-4").status == 201
+    assert call("GET", "/made").body == b"0123456789234"
+
+
+@pytest.mark.parametrize(
+    "source, headers, code",
+    [
+        ("/absent", {}, (404, "CannotVerifyCopySource")),
+        ("/b", {"x_ms_source_range": "bytes=8-12"}, (416, "InvalidRange")),
+        ("/b", {"x_ms_source_range": "bytes=2"}, (400, "InvalidHeaderValue")),
+        ("/b", {"x_ms_source_if_match": '"0x1"'}, (412, "SourceConditionNotMet")),
+        ("/b", {"x_ms_source_content_md5": "AAAAAAAAAAAAAAAAAAAAAA=="}, (400, "UnsupportedHeader")),
+    ],
+)
+def test_blocks_that_cannot_come(daemon, container, put, call, source, headers, code):
+    put("b", b"0123456789")
+    got = from_url(daemon, container, call, source, **headers)
+    assert (got.status, got.code) == code
+
+
+def test_a_block_from_a_url_has_no_body(daemon, container, put, call):
+    put("b")
+    url = f"{daemon.blob.url}/{container.container_name}/b"
+    got = call("PUT", "/c?comp=block&blockid=MDA%3D", b"body", x_ms_copy_source=url)
+    assert (got.status, got.code) == (400, "InvalidHeaderValue")
+
+
 def test_tags_are_ten_at_most(put, call):
     put("b")
     tags = "".join(f"<Tag><Key>k{i}</Key><Value>v</Value></Tag>" for i in range(11))
