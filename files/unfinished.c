@@ -494,6 +494,9 @@ enum file_fault unfinished_finish(struct unfinished *u, const uint8_t *md5, stru
         failed(u, fault_of(errno = place_sync_data(u->fd)));
     if (!u->fault)
         failed(u, into_directory(u, &r->existed));
+    if (u->above >= 0) /* the file alone stays open until it is settled */
+        close(u->above);
+    u->above = -1;
     if (!u->fault)
         failed(u, facts_of(u->fd, &r->facts));
     return failed(u, u->fault);

@@ -137,6 +137,7 @@ static void test_many_are_settled_at_once(void **state)
         u[i] = s.u;
         place(f, u[i]);
     }
+    assert_int_equal(open_descriptors(), before + MANY);
     assert_int_equal(settle(f, u, MANY).code, ERR_NONE);
     assert_int_equal(open_descriptors(), before);
 }
