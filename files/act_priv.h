@@ -26,7 +26,8 @@ struct act {
     mode_t mode;
     bool sync; /* what is written is on disk before it is told */
     bool keeps_mtime, appends, wants_md5, replaces, is_new; /* see change.h */
-    bool has_md5;
+    bool has_md5, has_crc64, wants_crc64;
+    uint64_t crc64;
     uint8_t md5[FILES_MD5];
     int fd; /* open between two runs; -1 */
     bool more;

@@ -27,6 +27,7 @@ struct file_result {
     bool owes;                /* see files_stage(), as for the next */
     struct file_facts before; /* of what is at the place, if `existed` */
     uint8_t md5[FILES_MD5];   /* of the bytes that were written, if it was asked for */
+    uint64_t crc64;           /* files_crc64() */
     struct file_range *range; /* files_data(): valid during the callback */
     size_t ranges;
 };
@@ -78,6 +79,8 @@ struct files_write {
     bool keeps_mtime;
     bool wants_md5;
     const uint8_t *md5; /* expected, or NULL; FILE_MD5_WRONG: nothing was written. Copied. */
+    bool has_crc64;     /* likewise; FILE_CRC64_WRONG */
+    uint64_t crc64;
 };
 void files_write(struct files *f, const struct files_write *what, files_changed cb, void *ctx);
 struct files_copy_range {
@@ -100,6 +103,9 @@ void files_clear(struct files *f, const struct files_clear *what, files_changed 
 /* The MD5 of a range of a few MiB at most, or of what of it lies within the file. */
 void files_md5(struct files *f, const struct file_place *at, const struct file_range *range,
                files_changed cb, void *ctx);
+/* Likewise. */
+void files_crc64(struct files *f, const struct file_place *at, const struct file_range *range,
+                 files_changed cb, void *ctx);
 /* Which ranges hold data, as far as the file system knows; in order, without gaps of 0 bytes. */
 void files_data(struct files *f, const struct file_place *at, files_changed cb, void *ctx);
 

@@ -72,6 +72,7 @@ enum file_fault {
     FILE_BAD_NAME,   /* that no file can have, or that is kept for ourselves */
     FILE_BEYOND_END, /* of the file */
     FILE_MD5_WRONG,
+    FILE_CRC64_WRONG,
     FILE_TOO_LARGE, /* for the file system */
     FILE_FULL,      /* the file system, or what a quota allows */
     FILE_FORBIDDEN, /* to the daemon */

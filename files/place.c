@@ -69,6 +69,7 @@ void fault_say(struct err *e, enum file_fault fault, int error)
         [FILE_BAD_NAME] = "no file can have this name",
         [FILE_BEYOND_END] = "the range does not lie within the file",
         [FILE_MD5_WRONG] = "the bytes have another MD5",
+        [FILE_CRC64_WRONG] = "the bytes have another CRC64",
     };
     bool is_missing = fault == FILE_MISSING || fault == FILE_PARENT_MISSING;
     if (fault == FILE_LEADS_OUT)

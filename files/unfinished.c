@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/arena.h"
+#include "lib/crc64.h"
 #include "lib/fs.h"
 
 /* Bytes go to the disk in windows of this size, at most two at a time. So the last sync is short,
@@ -29,6 +30,8 @@ struct unfinished *unfinished_new(const struct files_upload *what, bool sync)
                              .directory_mode = what->directory_mode,
                              .is_new = what->is_new,
                              .wants_md5 = what->wants_md5,
+                             .has_crc64 = what->has_crc64,
+                             .crc64_wanted = what->crc64,
                              .sync = sync,
                              .later = what->later && sync,
                              .fd = -1,
@@ -247,6 +250,8 @@ enum file_fault unfinished_add(struct unfinished *u, const char *bytes, size_t n
         return failed(u, u->fault);
     if (u->md5)
         gnutls_hash(u->md5, bytes, n);
+    if (u->has_crc64)
+        u->crc64 = crc64_add(u->crc64, bytes, n);
     errno = place_write(u->fd, bytes, n, u->size);
     u->size += n;
     if (!errno)
@@ -452,8 +457,10 @@ static enum file_fault into_directory(struct unfinished *u, bool *existed)
 }
 
 /* After the last byte. */
-static enum file_fault check_md5(struct unfinished *u, const uint8_t *md5, uint8_t *is)
+static enum file_fault check_hashes(struct unfinished *u, const uint8_t *md5, uint8_t *is)
 {
+    if (u->has_crc64 && u->crc64 != u->crc64_wanted)
+        return FILE_CRC64_WRONG;
     if (!u->md5)
         return FILE_FINE;
     gnutls_hash_deinit(u->md5, is);
@@ -478,7 +485,7 @@ enum file_fault unfinished_look(const struct unfinished *u, struct file_facts *o
 enum file_fault unfinished_stage(struct unfinished *u, const uint8_t *md5, struct file_result *r)
 {
     if (!u->fault)
-        failed(u, check_md5(u, md5, r->md5));
+        failed(u, check_hashes(u, md5, r->md5));
     if (!u->fault)
         failed(u, facts_of(u->fd, &r->facts));
     u->device = r->facts.device;
@@ -489,7 +496,7 @@ enum file_fault unfinished_stage(struct unfinished *u, const uint8_t *md5, struc
 enum file_fault unfinished_finish(struct unfinished *u, const uint8_t *md5, struct file_result *r)
 {
     if (!u->fault)
-        failed(u, check_md5(u, md5, r->md5));
+        failed(u, check_hashes(u, md5, r->md5));
     if (!u->fault && u->sync)
         failed(u, fault_of(errno = place_sync_data(u->fd)));
     if (!u->fault)

@@ -13,6 +13,8 @@
 struct unfinished {
     char *share, *path, *beside; /* beside may be NULL */
     mode_t mode, directory_mode;
+    bool has_crc64;
+    uint64_t crc64_wanted, crc64;
     bool is_new, wants_md5, sync;
     bool later; /* begun as such; from then on: its sync is owed */
     int fd;     /* -1: not begun, or ended */

@@ -26,6 +26,8 @@ struct files_upload {
     mode_t mode, directory_mode; /* of what is made, whatever the umask */
     bool is_new;                 /* FILE_IS_FILE, if there is a file when it is finished */
     bool wants_md5;
+    bool has_crc64; /* of what is written, not copied; FILE_CRC64_WRONG */
+    uint64_t crc64; /* that is expected */
     bool later; /* of files_stage(): it need not be on disk until files_settle() has called back */
 };
 

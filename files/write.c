@@ -15,6 +15,7 @@
 #include "files/act_priv.h"
 #include "files/change.h"
 #include "lib/arena.h"
+#include "lib/crc64.h"
 
 /* What is written of zeros, or looked for of ranges, before others have their turn. */
 #define ZEROS_A_STEP  (1024 * 1024)
@@ -132,8 +133,12 @@ void files_set_size(struct files *f, const struct file_place *at, uint64_t size,
 
 /* --- bytes ------------------------------------------------------------------------------------ */
 
-static enum file_fault check_md5(struct act *a)
+static enum file_fault check_hashes(struct act *a)
 {
+    if (a->has_crc64 || a->wants_crc64)
+        a->r.crc64 = crc64_add(0, a->bytes, a->n);
+    if (a->has_crc64 && a->r.crc64 != a->crc64)
+        return FILE_CRC64_WRONG;
     if (!a->wants_md5 && !a->has_md5)
         return FILE_FINE;
     if (gnutls_hash_fast(GNUTLS_DIG_MD5, a->bytes, a->n, a->r.md5) < 0)
@@ -151,30 +156,40 @@ static bool is_within(struct act *a, uint64_t size)
     return a->offset <= size && a->n <= size - a->offset;
 }
 
-static enum file_fault run_md5(struct act *a)
+static enum file_fault run_hash(struct act *a)
 {
     enum file_fault fault = place_open(a->share, a->path, O_RDONLY, &a->fd, &a->r.facts);
     if (fault)
         return fault;
     a->bytes = xrealloc(NULL, a->len ? a->len : 1);
     errno = place_read(a->fd, a->offset, a->bytes, a->len, &a->n);
-    a->wants_md5 = true;
-    return errno ? fault_of(errno) : check_md5(a);
+    return errno ? fault_of(errno) : check_hashes(a);
 }
 
 void files_md5(struct files *f, const struct file_place *at, const struct file_range *range,
                files_changed cb, void *ctx)
 {
-    struct act *a = act_new(f, run_md5, at, cb, ctx);
+    struct act *a = act_new(f, run_hash, at, cb, ctx);
     a->offset = range->offset;
     a->len = range->len;
+    a->wants_md5 = true;
+    act_begin(f, a);
+}
+
+void files_crc64(struct files *f, const struct file_place *at, const struct file_range *range,
+                 files_changed cb, void *ctx)
+{
+    struct act *a = act_new(f, run_hash, at, cb, ctx);
+    a->offset = range->offset;
+    a->len = range->len;
+    a->wants_crc64 = true;
     act_begin(f, a);
 }
 
 static enum file_fault run_write(struct act *a)
 {
     struct file_facts before;
-    enum file_fault fault = check_md5(a);
+    enum file_fault fault = check_hashes(a);
     if (!fault)
         fault = place_open(a->share, a->path, O_WRONLY, &a->fd, &before);
     if (fault)
@@ -194,6 +209,8 @@ void files_write(struct files *f, const struct files_write *what, files_changed 
     a->appends = what->appends;
     a->keeps_mtime = what->keeps_mtime;
     a->wants_md5 = what->wants_md5;
+    a->has_crc64 = what->has_crc64;
+    a->crc64 = what->crc64;
     a->has_md5 = what->md5 != NULL;
     if (what->md5)
         memcpy(a->md5, what->md5, FILES_MD5);

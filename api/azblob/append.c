@@ -89,6 +89,7 @@ static void on_appended(void *ctx, const struct err *why, const struct file_resu
     sodium_bin2base64(md5, sizeof md5, f->md5, sizeof f->md5, sodium_base64_VARIANT_ORIGINAL);
     blob_state(r, &f->facts, &w->item);
     reply_header(r, "Content-MD5", "%s", md5);
+    blob_crc64_reply(r);
     reply_header(r, "x-ms-blob-append-offset", "%llu", (unsigned long long)offset);
     reply_header(r, "x-ms-blob-committed-block-count", "%d", count);
     reply_header_text(r, "x-ms-request-server-encrypted", "true");
@@ -100,8 +101,10 @@ static void append(struct blob_work *w, const struct file_facts *f)
     struct request *r = w->r;
     struct err e;
     uint8_t md5[FILES_MD5];
+    uint64_t crc64 = 0;
     int given = check(w, f, &e) < 0 ? -1 : blob_md5(r, "Content-MD5", md5, &e);
-    if (given < 0) {
+    int has_crc64 = given < 0 ? -1 : blob_crc64(r, &crc64, &e);
+    if (has_crc64 < 0) {
         refuse(w, &e);
         return;
     }
@@ -111,7 +114,9 @@ static void append(struct blob_work *w, const struct file_facts *f)
                                .n = r->raw.len,
                                .appends = true,
                                .wants_md5 = true,
-                               .md5 = given ? md5 : NULL};
+                               .md5 = given ? md5 : NULL,
+                               .has_crc64 = has_crc64 > 0,
+                               .crc64 = crc64};
     what.bytes = strbuf_take(&r->raw);
     files_write(azstorage_of(r)->files, &what, on_appended, w);
 }

@@ -2,14 +2,21 @@
  *
  * Blobs that are there: sent, looked at, changed in what is noted of them, deleted.
  */
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "api/azblob/handlers.h"
 #include "api/azstorage/leases.h"
 #include "api/azstorage/link.h"
+#include "api/azstorage/range.h"
 #include "api/azstorage/source.h"
 #include "storage/storage.h"
+
+#define HASHED_MAX (4 << 20) /* bytes of a range */
+#define GET_MD5    "x-ms-range-get-content-md5"
+#define GET_CRC64  "x-ms-range-get-content-crc64"
 
 void blob_headers(struct request *r, const struct file_facts *f, const struct share_item *i,
                   const char **type)
@@ -56,18 +63,94 @@ static int show(struct request *r, const struct file_facts *f, const char **type
     return 0;
 }
 
-struct replied *azblob_get(struct request *r)
+static struct replied *send_blob(struct request *r, const struct file_place *at)
 {
-    struct blob b;
-    struct err e;
-    if (blob_of(r, &b, &e) < 0)
-        return reply_err(r, &e);
-    const struct file_reply what = {.folder = b.at.share,
-                                    .path = b.at.path,
+    const struct file_reply what = {.folder = at->share,
+                                    .path = at->path,
                                     .range = range_header(r),
                                     .look = show,
                                     .missing = AZSTORAGE_BLOB_NOT_FOUND};
     return reply_file(r, azstorage_of(r)->files, &what);
+}
+
+static void hash_reply(struct request *r, const char *name, const uint8_t *hash, size_t n)
+{
+    char text[MD5_TEXT];
+    sodium_bin2base64(text, sizeof text, hash, n, sodium_base64_VARIANT_ORIGINAL);
+    reply_header(r, name, "%s", text);
+}
+
+static void on_hashed(struct blob_work *w, const struct err *why, const struct file_result *f,
+                      bool is_md5)
+{
+    struct request *r = w->r;
+    const struct file_place at = w->blob.at;
+    struct err e;
+    uint8_t crc64[sizeof f->crc64];
+    if (why) {
+        blob_fault(why, f->fault, &e);
+        request_finish(r, reply_err(r, &e));
+        return;
+    }
+    for (size_t i = 0; i < sizeof crc64; i++)
+        crc64[i] = (uint8_t)(f->crc64 >> (8 * i));
+    if (is_md5)
+        hash_reply(r, "Content-MD5", f->md5, sizeof f->md5);
+    else
+        hash_reply(r, "x-ms-content-crc64", crc64, sizeof crc64);
+    request_release(r); /* the file is kept instead */
+    (void)!send_blob(r, &at);
+}
+
+static void on_md5(void *ctx, const struct err *why, const struct file_result *f)
+{
+    on_hashed(ctx, why, f, true);
+}
+
+static void on_crc64(void *ctx, const struct err *why, const struct file_result *f)
+{
+    on_hashed(ctx, why, f, false);
+}
+
+/* A range is hashed before its first byte is sent, as the hash is in the head. */
+static struct replied *send_hashed(struct request *r, const struct blob *b, bool is_md5)
+{
+    struct err e;
+    struct file_range range;
+    if (range_exact("x-ms-range", range_header(r), &range, &e) < 0)
+        return reply_err(r, &e);
+    if (range.len > HASHED_MAX) {
+        err_set(&e, AZSTORAGE_HEADER, is_md5 ? GET_MD5 : GET_CRC64,
+                "A range that is to be hashed has at most 4 MiB.");
+        return reply_err(r, &e);
+    }
+    struct blob_work *w = blob_work(r, b);
+    if (is_md5)
+        files_md5(azstorage_of(r)->files, &w->blob.at, &range, on_md5, w);
+    else
+        files_crc64(azstorage_of(r)->files, &w->blob.at, &range, on_crc64, w);
+    return reply_later(r);
+}
+
+static bool says_true(const struct request *r, const char *name)
+{
+    const char *text = request_header(r, name);
+    return text && strcasecmp(text, "true") == 0;
+}
+
+struct replied *azblob_get(struct request *r)
+{
+    struct blob b;
+    struct err e;
+    bool md5 = says_true(r, GET_MD5), crc64 = says_true(r, GET_CRC64);
+    if (blob_of(r, &b, &e) < 0)
+        return reply_err(r, &e);
+    if (md5 && crc64) {
+        err_set(&e, AZSTORAGE_HEADER, GET_CRC64,
+                "Only one of " GET_MD5 " and " GET_CRC64 " may be asked for.");
+        return reply_err(r, &e);
+    }
+    return md5 || crc64 ? send_hashed(r, &b, md5) : send_blob(r, &b.at);
 }
 
 /* --- looked at, changed --------------------------------------------------------------------- */

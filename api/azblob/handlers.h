@@ -82,6 +82,10 @@ const char *blob_type_name(enum blob_type t);
 /* 1: the request says which MD5 (Content-MD5); 0: it does not. */
 int blob_md5(struct request *r, const char *header, uint8_t out[FILES_MD5],
              struct err *e) MUST_CHECK;
+/* Likewise x-ms-content-crc64, which cannot be given beside an MD5. */
+int blob_crc64(struct request *r, uint64_t *out, struct err *e) MUST_CHECK;
+/* What it was, in the reply: the bytes have it. */
+void blob_crc64_reply(struct request *r);
 #define MD5_TEXT 25 /* base64 of 16 bytes, and NUL */
 
 /* Where the blocks of a blob are that are not committed yet: below the account's folder, each named

@@ -222,6 +222,9 @@ static const struct {
     [FILE_MD5_WRONG] = {AZSTORAGE_MD5_MISMATCH, "The MD5 value specified in the request did not "
                                                 "match with the MD5 value calculated by the "
                                                 "server."},
+    [FILE_CRC64_WRONG] = {AZSTORAGE_CRC64_MISMATCH, "The CRC64 value specified in the request did "
+                                                    "not match with the CRC64 value calculated by "
+                                                    "the server."},
     [FILE_TOO_LARGE] = {ERR_BODY_TOO_LARGE, "The file system cannot hold a file that large."},
     [FILE_FULL] = {AZSTORAGE_FULL, "There is no room left on the disk that holds the container."},
     [FILE_FORBIDDEN] = {AZSTORAGE_READ_ONLY_FILE, "The daemon may not do that in the container's "

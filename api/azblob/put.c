@@ -27,6 +27,7 @@ static struct replied *noted(struct put *p, const struct file_result *f)
 {
     blob_state(p->r, &f->facts, &p->item);
     reply_header(p->r, "Content-MD5", "%s", p->item.md5);
+    blob_crc64_reply(p->r);
     reply_header_text(p->r, "x-ms-request-server-encrypted", "true");
     return reply_empty(p->r, 201);
 }
@@ -78,6 +79,13 @@ static int check_length(struct request *r, enum blob_type type, struct err *e)
     return 0;
 }
 
+static int read_crc64(struct request *r, struct put *p, struct err *e)
+{
+    int given = blob_crc64(r, &p->crc64, e);
+    p->has_crc64 = given > 0;
+    return given < 0 ? -1 : 0;
+}
+
 /* Both headers may say which MD5 it must have. */
 static int read_md5(struct request *r, struct put *p, struct err *e)
 {
@@ -96,7 +104,7 @@ struct replied *azblob_put(struct request *r)
     struct put *p = xcalloc(1, sizeof *p);
     if (blob_of(r, &p->blob, &e) < 0 || read_type(r, &type, &e) < 0 ||
         check_length(r, type, &e) < 0 || read_item(r, type, &p->item, &e) < 0 ||
-        read_md5(r, p, &e) < 0) {
+        read_md5(r, p, &e) < 0 || read_crc64(r, p, &e) < 0) {
         free(p);
         return reply_err(r, &e);
     }
@@ -114,6 +122,7 @@ static struct replied *block_put(struct put *p, const struct file_result *f)
         sodium_bin2base64(md5, sizeof md5, f->md5, sizeof f->md5, sodium_base64_VARIANT_ORIGINAL);
         reply_header(p->r, "Content-MD5", "%s", md5);
     }
+    blob_crc64_reply(p->r);
     reply_header_text(p->r, "x-ms-request-server-encrypted", "true");
     return reply_empty(p->r, 201);
 }
@@ -128,7 +137,7 @@ struct replied *azblock_put(struct request *r)
     int given = 0;
     if (blob_of(r, &p->blob, &e) < 0 || blob_check_lease(r, &p->blob.item, true, &e) < 0 ||
         block_id(r, request_query(r, "blockid"), &id, &e) < 0 ||
-        (given = blob_md5(r, "Content-MD5", p->md5, &e)) < 0) {
+        (given = blob_md5(r, "Content-MD5", p->md5, &e)) < 0 || read_crc64(r, p, &e) < 0) {
         free(p);
         return reply_err(r, &e);
     }

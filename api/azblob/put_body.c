@@ -89,7 +89,9 @@ static const struct files_upload *upload_of(const struct put *p, struct files_up
                                  .mode = 0666,
                                  .directory_mode = 0777,
                                  .is_new = p->is_new,
-                                 .wants_md5 = p->has_md5 || p->kind->note};
+                                 .wants_md5 = p->has_md5 || p->kind->note,
+                                 .has_crc64 = p->has_crc64,
+                                 .crc64 = p->crc64};
     return out;
 }
 

@@ -34,6 +34,8 @@ struct put {
     bool ended;   /* the body is complete */
     bool failed;
     bool has_md5, is_new;
+    bool has_crc64;
+    uint64_t crc64;
     struct journal_entry entry; /* of a blob whose bytes the journal has */
     uint8_t md5[FILES_MD5];
     char *piece; /* owned: what is collected; as large as `room` */

@@ -51,6 +51,36 @@ int blob_md5(struct request *r, const char *header, uint8_t out[FILES_MD5], stru
                    text);
 }
 
+int blob_crc64(struct request *r, uint64_t *out, struct err *e)
+{
+    static const char name[] = "x-ms-content-crc64";
+    const char *text = request_header(r, name);
+    uint8_t bytes[sizeof *out];
+    size_t n = 0;
+    if (!text)
+        return 0;
+    if (request_header(r, "Content-MD5"))
+        return err_set(e, AZSTORAGE_HEADER, name,
+                       "The request has both Content-MD5 and x-ms-content-crc64; it must have one "
+                       "of them.");
+    if (sodium_base642bin(bytes, sizeof bytes, text, strlen(text), NULL, &n, NULL,
+                          sodium_base64_VARIANT_ORIGINAL) < 0 ||
+        n != sizeof bytes)
+        return err_set(e, AZSTORAGE_HEADER, name,
+                       "x-ms-content-crc64 is '%.40s'; it must be 64 bits, base64-encoded.", text);
+    *out = 0;
+    for (size_t i = 0; i < sizeof bytes; i++) /* the lowest byte first */
+        *out |= (uint64_t)bytes[i] << (8 * i);
+    return 1;
+}
+
+void blob_crc64_reply(struct request *r)
+{
+    const char *text = request_header(r, "x-ms-content-crc64");
+    if (text)
+        reply_header_text(r, "x-ms-content-crc64", text);
+}
+
 /* --- looking --------------------------------------------------------------------------------- */
 
 struct look {

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""MD5 and CRC64 of what is sent, either way. CRC64 is reckoned here bit by bit, as it is defined."""
+
+import base64
+import hashlib
+
+import pytest
+from support.blobs import call, client, container, daemon  # noqa: F401 (fixtures)
+
+POLYNOMIAL = 0x9A6C9329AC4BC9B5
+ALL = (1 << 64) - 1
+ID = base64.b64encode(b"one").decode()
+
+
+def crc64(data):
+    crc = ALL
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ POLYNOMIAL if crc & 1 else crc >> 1
+    return base64.b64encode((crc ^ ALL).to_bytes(8, "little")).decode()
+
+
+def md5(data):
+    return base64.b64encode(hashlib.md5(data).digest()).decode()
+
+
+def test_it_is_the_crc64_of_the_service():
+    assert base64.b64decode(crc64(b"123456789"))[::-1].hex() == "ae8b14860a799888"
+
+
+WAYS = {
+    "put": ("PUT", "/b", {"x_ms_blob_type": "BlockBlob"}),
+    "block": ("PUT", f"/b?comp=block&blockid={ID}", {}),
+    "append": ("PUT", "/a?comp=appendblock", {}),
+}
+
+
+@pytest.mark.parametrize("way, size", [("put", 0), *((way, size) for way in WAYS for size in (1, 3000, 300_000))])
+def test_what_is_sent_has_the_crc64_that_is_said(call, way, size):  # noqa: F811
+    method, path, more = WAYS[way]
+    body = bytes(i * 31 % 251 for i in range(size))
+    call("PUT", "/a", x_ms_blob_type="AppendBlob")
+    wrong = call(method, path, body, x_ms_content_crc64=crc64(body + b"x"), **more)
+    assert (wrong.status, wrong.code) == (400, "Crc64Mismatch")
+    assert call("GET", "/b").status == 404 and call("GET", "/a").body == b""
+    assert call("GET", "/b?comp=blocklist&blocklisttype=all").status == 404
+    right = call(method, path, body, x_ms_content_crc64=crc64(body), **more)
+    assert right.status == 201, right
+    assert right.headers["x-ms-content-crc64"] == crc64(body)
+    if way != "block":
+        assert call("GET", path[:2]).body == body
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("text", ("", "x", "AAAA", "AAAAAAAAAAAAAAAA", "AAAAAAAAAA", "!!!!!!!!!!!="))
+def test_a_crc64_that_is_none_is_refused(call, way, text):  # noqa: F811
+    method, path, more = WAYS[way]
+    call("PUT", "/a", x_ms_blob_type="AppendBlob")
+    reply = call(method, path, b"bytes", x_ms_content_crc64=text, **more)
+    assert (reply.status, reply.code) == (400, "InvalidHeaderValue")
+
+
+def test_both_hashes_are_too_many(call):  # noqa: F811
+    method, path, more = WAYS["put"]
+    reply = call(method, path, b"bytes", x_ms_content_crc64=crc64(b"bytes"), Content_MD5=md5(b"bytes"), **more)
+    assert (reply.status, reply.code) == (400, "InvalidHeaderValue")
+
+
+def test_ranges_are_sent_with_their_hash(call):  # noqa: F811
+    body = bytes(i % 253 for i in range(10_000))
+    call("PUT", "/b", body, x_ms_blob_type="BlockBlob")
+    for first, last in ((0, 0), (100, 4999), (9000, 9999), (9000, 20_000)):
+        part, span = body[first : last + 1], f"bytes={first}-{last}"
+        for name, hashed, header in (("md5", md5, "Content-MD5"), ("crc64", crc64, "x-ms-content-crc64")):
+            ask = {f"x_ms_range_get_content_{name}": "true"}
+            got = call("GET", "/b", x_ms_range=span, **ask)
+            assert (got.status, got.body, got.headers[header]) == (206, part, hashed(part))
+            assert got.headers["x-ms-blob-content-md5"] == md5(body)
+            assert call("GET", "/none", x_ms_range=span, **ask).code == "BlobNotFound"
+    for name in ("md5", "crc64"):
+        ask = {f"x_ms_range_get_content_{name}": "true"}
+        assert call("GET", "/b", **ask).status == 400
+        assert call("GET", "/b", x_ms_range=f"bytes=0-{4 << 20}", **ask).code == "InvalidHeaderValue"
+        assert call("GET", "/b", x_ms_range="bytes=10000-10001", **ask).status == 416
+    both = {"x_ms_range_get_content_md5": "true", "x_ms_range_get_content_crc64": "true"}
+    assert call("GET", "/b", x_ms_range="bytes=0-1", **both).status == 400

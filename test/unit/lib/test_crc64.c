@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lib/crc64.h"
+
+#define POLYNOMIAL UINT64_C(0x9a6c9329ac4bc9b5)
+
+static void known_values(void **state)
+{
+    (void)state;
+    assert_true(crc64_add(0, "", 0) == 0);
+    assert_true(crc64_add(0, "123456789", 9) == UINT64_C(0xae8b14860a799888));
+}
+
+/* Bit by bit, as it is defined. */
+static uint64_t slowly(const unsigned char *p, size_t n)
+{
+    uint64_t crc = UINT64_MAX;
+    for (size_t i = 0; i < n; i++) {
+        crc ^= p[i];
+        for (int bit = 0; bit < 8; bit++)
+            crc = (crc & 1) != 0 ? (crc >> 1) ^ POLYNOMIAL : crc >> 1;
+    }
+    return ~crc;
+}
+
+static void every_byte_counts(void **state)
+{
+    unsigned char bytes[512];
+    (void)state;
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)(i * 7 + i / 256);
+    for (size_t n = 0; n <= sizeof bytes; n++)
+        assert_true(crc64_add(0, bytes, n) == slowly(bytes, n));
+}
+
+static void pieces_are_as_good_as_the_whole(void **state)
+{
+    const char *text = "what is put in two pieces";
+    (void)state;
+    for (size_t n = 0; n <= strlen(text); n++)
+        assert_true(crc64_add(crc64_add(0, text, n), text + n, strlen(text) - n) ==
+                    crc64_add(0, text, strlen(text)));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(known_values),
+        cmocka_unit_test(every_byte_counts),
+        cmocka_unit_test(pieces_are_as_good_as_the_whole),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
