@@ -4,6 +4,7 @@
  */
 #include "api/azblob/azblob.h"
 #include "api/azblob/handlers.h"
+#include "api/azstorage/cors.h"
 #include "api/azstorage/service_level.h"
 
 #define ANY          "/{container}?restype=container"
@@ -27,6 +28,11 @@
     X("HEAD", BLOB_ACCOUNT, 0, plane_account, "Blob_GetAccountInfo", 'o', "rlwd", "rlwd")          \
     X("GET", "/?restype=service&comp=properties", 0, plane_service, "Service_GetProperties", 's',  \
       "r", NULL)                                                                                   \
+    X("OPTIONS", "/", ROUTE_OPEN, plane_preflight, "Service_Preflight", 's', NULL, NULL)           \
+    X("OPTIONS", "/{container}", ROUTE_OPEN, plane_preflight, "Service_Preflight", 's', NULL,      \
+      NULL)                                                                                        \
+    X("OPTIONS", "/{container}/{path*}", ROUTE_OPEN, plane_preflight, "Service_Preflight", 's',    \
+      NULL, NULL)                                                                                  \
     X("PUT", "/?restype=service&comp=properties", ROUTE_XML, plane_set_service,                    \
       "Service_SetProperties", 's', "w", NULL)                                                     \
     X("POST", "/?restype=service&comp=userdelegationkey", ROUTE_XML, plane_delegate,               \

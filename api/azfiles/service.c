@@ -4,6 +4,7 @@
  */
 #include "api/azfiles/azfiles.h"
 #include "api/azfiles/handlers.h"
+#include "api/azstorage/cors.h"
 #include "api/azstorage/service_level.h"
 
 #define ROOT  "/?"
@@ -16,6 +17,10 @@
 #define ROWS(X)                                                                                    \
     X("GET", "/?restype=service&comp=properties", 0, plane_service, "Service_GetProperties", 's',  \
       "r", NULL)                                                                                   \
+    X("OPTIONS", "/", ROUTE_OPEN, plane_preflight, "Service_Preflight", 's', NULL, NULL)           \
+    X("OPTIONS", "/{share}", ROUTE_OPEN, plane_preflight, "Service_Preflight", 's', NULL, NULL)    \
+    X("OPTIONS", "/{share}/{path*}", ROUTE_OPEN, plane_preflight, "Service_Preflight", 's', NULL,  \
+      NULL)                                                                                        \
     X("PUT", "/?restype=service&comp=properties", ROUTE_XML, plane_set_service,                    \
       "Service_SetProperties", 's', "w", NULL)                                                     \
     X("GET", ROOT "comp=list", 0, azshares_list, "Service_ListSharesSegment", 's', "l", NULL)      \

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/azstorage/cors.h"
 #include "api/azstorage/xml_write.h"
 #include "api/http/request.h"
 #include "storage/storage.h"
@@ -98,6 +99,7 @@ void plane_headers(struct request *r)
         reply_header_text(r, "x-ms-version", request_header(r, "x-ms-version"));
     if (client_id && strlen(client_id) <= CLIENT_ID_MAX)
         reply_header_text(r, "x-ms-client-request-id", client_id);
+    cors_headers(r);
 }
 
 void reply_state(struct request *r, uint64_t etag, int64_t modified_us)

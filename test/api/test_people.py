@@ -421,6 +421,12 @@ def test_data_is_open_to_tokens_by_role():
                     assert reply.status in (200, 201, 202), (role, method, reply)
                 else:
                     assert (reply.status, reply.code) == (403, "AuthorizationPermissionMismatch"), (role, method)
+            # Settings of the service are not data.
+            reply = d.blob.call(
+                "PUT", "/?restype=service&comp=properties", b"<StorageServiceProperties/>", signed=False,
+                Authorization="Bearer " + token, x_ms_date=None, Content_Type="application/xml",
+            )
+            assert reply.status == (202 if role == OWNER else 403), role
             # The resource manager's token is none for data.
             reply = d.blob.call("GET", "/ccc/b", signed=False, Authorization="Bearer " + one.token())
             assert reply.status == 401 and "resource_id=https://storage.azure.com" in reply.headers["WWW-Authenticate"]

@@ -137,3 +137,52 @@ def test_settings_need_the_account(daemon, client):
         got = daemon.blob.call("PUT", f"{SERVICE}&{query}", body, signed=False, Content_Type="application/xml")
         assert got.status == status, got
     assert daemon.blob.call("PUT", SERVICE, body, signed=False).status == 401
+
+
+@pytest.fixture
+def shared(client, daemon):
+    client.set_service_properties(
+        cors=[
+            CorsRule(["https://a.example"], ["GET", "PUT"], allowed_headers=["x-ms-meta-*", "content-type"],
+                     exposed_headers=["ETag", "x-ms-meta-*"], max_age_in_seconds=60),
+            CorsRule(["*"], ["HEAD"]),
+        ]
+    )
+    daemon.blob.call("PUT", "/cors?restype=container")
+    daemon.blob.call("PUT", "/cors/b", b"x", x_ms_blob_type="BlockBlob", x_ms_meta_a="1", x_ms_meta_b="2")
+    yield
+    daemon.blob.call("DELETE", "/cors?restype=container")
+    client.set_service_properties(cors=[])
+
+
+def preflight(plane, origin="https://a.example", method="GET", headers=None, path="/cors/b?comp=metadata"):
+    return plane.call("OPTIONS", path, signed=False, Origin=origin, Access_Control_Request_Method=method,
+                      Access_Control_Request_Headers=headers)
+
+
+def test_a_browser_is_told_what_a_page_may(daemon, shared):
+    got = preflight(daemon.blob, headers="x-ms-meta-a, Content-Type")
+    assert got.status == 200 and got.body == b""
+    assert got.headers["Access-Control-Allow-Origin"] == "https://a.example"
+    assert got.headers["Access-Control-Allow-Methods"] == "GET"
+    assert got.headers["Access-Control-Allow-Headers"] == "x-ms-meta-a, Content-Type"
+    assert (got.headers["Access-Control-Max-Age"], got.headers["Vary"]) == ("60", "Origin")
+    assert preflight(daemon.blob, "https://any.example", "HEAD").status == 200
+    for path in ("/", "/cors", "/cors/a/b"):
+        assert preflight(daemon.blob, path=path).status == 200, path
+    for wrong in ({"origin": "https://b.example"}, {"method": "DELETE"}, {"headers": "x-ms-date"}):
+        refused = preflight(daemon.blob, **wrong)
+        assert (refused.status, refused.code) == (403, "CorsPreflightFailure"), wrong
+        assert refused.headers["Access-Control-Allow-Origin"] is None
+    assert preflight(daemon.file, method="PUT").code == "CorsPreflightFailure"
+    assert preflight(daemon.blob, origin=None).code == "MissingRequiredHeader"
+
+
+def test_a_page_sees_what_its_rule_lets_it_see(daemon, shared):
+    got = daemon.blob.call("GET", "/cors/b", Origin="https://a.example")
+    assert (got.body, got.headers["Access-Control-Allow-Origin"]) == (b"x", "https://a.example")
+    assert set(got.headers["Access-Control-Expose-Headers"].split(",")) == {"ETag", "x-ms-meta-a", "x-ms-meta-b"}
+    missing = daemon.blob.call("GET", "/cors/none", Origin="https://a.example")
+    assert (missing.status, missing.headers["Access-Control-Allow-Origin"]) == (404, "https://a.example")
+    for origin in (None, "https://b.example"):
+        assert daemon.blob.call("GET", "/cors/b", Origin=origin).headers["Access-Control-Allow-Origin"] is None
