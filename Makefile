@@ -207,7 +207,7 @@ asan:
 # that read what others send.
 FUZZ_NAMES := $(patsubst test/fuzz/fuzz_%.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
 FUZZ_ROOMS := api/aad api/access api/http storage nodeagent-proto/wire model lib
-FUZZ_LIBS   = $(call obj,$(wildcard daemon/config*.c) daemon/hostlist.c api/azblob/batch_read.c $(addprefix api/azstorage/,errors.c link.c range.c sas.c shared_key.c)) \
+FUZZ_LIBS   = $(call obj,$(wildcard daemon/config*.c) daemon/hostlist.c $(addprefix api/azblob/,batch_read.c tag_words.c) $(addprefix api/azstorage/,errors.c link.c range.c sas.c shared_key.c)) \
               $(foreach r,$(FUZZ_ROOMS),$(call lib,$(r)))
 # What some take besides: the link of the daemon, in virtual time; the agent's requests, without what acts on
 # the machine, in the place of which stands the target itself.

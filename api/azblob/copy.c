@@ -162,7 +162,10 @@ static void on_source(void *ctx, const struct err *why, const struct file_result
     c->source = c->from.is_snapshot ? item_facts(&c->from.item) : f->facts;
     const struct condition_state now = {true, item_etag(&c->source, &c->from.item),
                                         c->source.mtime_us};
-    if (conditions_check_source(c->r, &now, &e) < 0 || read_item(c, &e) < 0)
+    if (conditions_check_source(c->r, &now, &e) < 0 ||
+        tags_check(c->r, "x-ms-source-if-tags", &c->from.item, AZSTORAGE_SOURCE_CONDITION, &e) <
+            0 ||
+        read_item(c, &e) < 0)
         fail(c, &e);
     else
         open_upload(c);

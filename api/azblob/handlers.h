@@ -114,6 +114,11 @@ const char *tier_of(struct arena *a, const struct share_item *i);
 void tier_set(struct arena *a, struct share_item *i, const char *tier);
 int tier_read(struct request *r, const char **out, struct err *e) MUST_CHECK;
 
+/* The condition on tags in that header, which may be missing. `fails`: the kind of error if it does
+ * not hold. */
+int tags_check(struct request *r, const char *header, const struct share_item *i, int fails,
+               struct err *e) MUST_CHECK;
+
 struct replied *azblob_set_tags(struct request *r);
 struct replied *azblob_get_tags(struct request *r);
 struct replied *azblob_set_tier(struct request *r);

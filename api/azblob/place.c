@@ -261,12 +261,14 @@ int blob_check(struct request *r, const struct blob *b, const struct file_facts 
     const struct condition_state now = {.exists = f != NULL,
                                         .etag = f ? item_etag(f, &b->item) : 0,
                                         .modified_us = f ? f->mtime_us : 0};
+    static const struct share_item none;
     bool reads = strcmp(r->method, "GET") == 0 || strcmp(r->method, "HEAD") == 0;
     if (!f && conditions_want_new(r))
         return 0;
     if (f && makes(r) && conditions_want_new(r))
         return err_set(e, AZSTORAGE_BLOB_EXISTS, NULL, "The specified blob already exists.");
-    if (conditions_check(r, &now, e) < 0)
+    if (conditions_check(r, &now, e) < 0 ||
+        tags_check(r, "x-ms-if-tags", f ? &b->item : &none, AZSTORAGE_CONDITION, e) < 0)
         return -1;
     /* An action on the lease itself says whether its id is right. */
     if (!f || request_header(r, "x-ms-lease-action"))
