@@ -5,7 +5,6 @@
  * blob, whose row says where each ends.
  * https://learn.microsoft.com/rest/api/storageservices/put-block-list
  */
-#include <jansson.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +15,12 @@
 #include "api/azstorage/xml_write.h"
 #include "api/http/xml.h"
 #include "files/walk.h"
-#include "lib/jsontext.h"
 #include "model/spec.h"
 #include "storage/storage.h"
 
 #define ID_MAX     64    /* bytes */
 #define BLOCKS_MAX 50000 /* committed; twice as many may wait */
+#define LIST_STEP  5000  /* blocks of a list that are found in one turn of the loop: some ms */
 
 /* --- names ---------------------------------------------------------------------------------- */
 
@@ -78,22 +77,45 @@ struct blocks {
     size_t n;
 };
 
+/* The next of [["ID",size],...], as blocks_text() writes it: as JSON, 50,000 of them would hold the
+ * loop for 25 ms. */
+static bool read_block(struct arena *a, const char **p, struct block *out)
+{
+    const char *id = *p + 2;
+    if (strncmp(*p, "[\"", 2) != 0)
+        return false;
+    size_t n = strspn(id, "0123456789abcdef");
+    if (strncmp(id + n, "\",", 2) != 0)
+        return false;
+    char *end;
+    out->id = arena_strndup(a, id, n);
+    out->size = strtoull(id + n + 2, &end, 10);
+    if (*end != ']')
+        return false;
+    *p = end + 1;
+    return true;
+}
+
 /* Of the bytes that are there now; somebody else's file has no blocks. */
 static struct blocks committed_of(struct arena *a, const struct share_item *i,
                                   const struct file_facts *f)
 {
     struct blocks b = {0};
-    json_t *all = i->blocks && item_is_of(i, f) ? json_loads(i->blocks, 0, NULL) : NULL, *one;
-    size_t k;
+    const char *p = i->blocks && item_is_of(i, f) ? i->blocks : "";
+    size_t room = 1;
     uint64_t at = 0;
-    b.item = arena_alloc(a, (json_array_size(all) + 1) * sizeof *b.item);
-    json_array_foreach(all, k, one) {
-        const char *id = json_string_value(json_array_get(one, 0));
-        uint64_t size = (uint64_t)json_integer_value(json_array_get(one, 1));
-        b.item[b.n++] = (struct block){arena_strdup(a, id ? id : ""), at, size};
-        at += size;
+    for (const char *c = p; *c; c++)
+        room += *c == '[';
+    b.item = arena_alloc(a, room * sizeof *b.item);
+    while (*p == '[' || *p == ',') {
+        struct block *one = &b.item[b.n];
+        p++;
+        if (!read_block(a, &p, one))
+            return (struct blocks){.item = b.item};
+        one->offset = at;
+        at += one->size;
+        b.n++;
     }
-    json_decref(all);
     return b;
 }
 
@@ -310,7 +332,9 @@ struct chosen {
 };
 
 struct commit {
-    struct chosen *item; /* arena */
+    const struct xml *next_chosen;  /* of the request's list; NULL: all are read */
+    const struct block **committed; /* arena; by their ids */
+    struct chosen *item;            /* arena */
     size_t n, next;
     struct file_upload *upload; /* owned */
 };
@@ -329,15 +353,19 @@ static void fail(struct blocks_work *b, const struct err *why, enum file_fault f
     finish(b, reply_err(b->w->r, &e));
 }
 
+/* Ids are hexadecimal digits, which need no escapes. */
 static const char *blocks_text(struct arena *a, const struct commit *c)
 {
-    json_t *all = json_array();
-    for (size_t i = 0; i < c->n; i++)
-        json_array_append_new(all, json_pack("[s, I]", c->item[i].id, (json_int_t)c->item[i].size));
-    char *text = jsontext(all);
-    const char *copy = arena_strdup(a, text);
-    free(text);
-    json_decref(all);
+    struct strbuf b = STRBUF_INIT;
+    strbuf_putc(&b, '[');
+    for (size_t i = 0; i < c->n; i++) {
+        strbuf_concat(&b, i ? ",[\"" : "[\"", c->item[i].id, "\",");
+        strbuf_int(&b, (int64_t)c->item[i].size);
+        strbuf_putc(&b, ']');
+    }
+    strbuf_putc(&b, ']');
+    const char *copy = arena_strdup(a, b.s);
+    strbuf_free(&b);
     return copy;
 }
 
@@ -472,36 +500,50 @@ static int choose(struct blocks_work *b, const struct block **committed, const s
     return 0;
 }
 
-static int read_list(struct blocks_work *b, struct err *e)
+static int begin_list(struct blocks_work *b, struct err *e)
 {
     struct request *r = b->w->r;
     struct commit *c = b->commit;
     size_t n = 0;
-    for (const struct xml *x = r->xml ? r->xml->child : NULL; x; x = x->next)
+    c->next_chosen = r->xml ? r->xml->child : NULL;
+    for (const struct xml *x = c->next_chosen; x; x = x->next)
         n++;
     if (n > BLOCKS_MAX)
         return err_set(e, AZSTORAGE_BLOCK_COUNT, NULL,
                        "The block list has %zu blocks; a blob may have %d.", n, BLOCKS_MAX);
     c->item = arena_alloc(&r->arena, (n + 1) * sizeof *c->item);
-    const struct block **committed = sorted(&r->arena, &b->committed);
-    for (const struct xml *x = r->xml ? r->xml->child : NULL; x; x = x->next)
-        if (choose(b, committed, x, &c->item[c->n++], e) < 0)
-            return -1;
+    c->committed = sorted(&r->arena, &b->committed);
     return 0;
 }
 
-static void commit(struct blocks_work *b)
+/* Finds some blocks of the list; the last turn begins to copy. */
+static void read_list(struct request *r, void *ctx)
 {
-    struct request *r = b->w->r;
+    struct blocks_work *b = ctx;
+    struct commit *c = b->commit;
     struct err e;
-    if (read_list(b, &e) < 0) {
-        finish(b, reply_err(r, &e));
+    for (size_t i = 0; i < LIST_STEP && c->next_chosen; i++, c->next_chosen = c->next_chosen->next)
+        if (choose(b, c->committed, c->next_chosen, &c->item[c->n++], &e) < 0) {
+            finish(b, reply_err(r, &e));
+            return;
+        }
+    if (c->next_chosen) {
+        request_again(r, read_list, b);
         return;
     }
     /* The work is the arena's; from now on there is something to give back. */
     request_release(r);
     request_keep(r, b->commit, commit_free);
     open_upload(b);
+}
+
+static void commit(struct blocks_work *b)
+{
+    struct err e;
+    if (begin_list(b, &e) < 0)
+        finish(b, reply_err(b->w->r, &e));
+    else
+        read_list(b->w->r, b);
 }
 
 struct replied *azblocks_commit(struct request *r)
