@@ -455,7 +455,7 @@ static int announce(struct daemon *d, struct err *e)
 {
     const struct serve_config *c = d->c;
     const char *url = api_endpoint(d->api);
-    const struct endpoint ep = {.url = (char *)(uintptr_t)url,
+    const struct endpoint ep = {.url = (char *)(uintptr_t)api_local_endpoint(d->api),
                                 .subscription_id = c->config->subscription_id,
                                 .config = (char *)(uintptr_t)c->config_path};
     if (endpoint_publish(c->state, &ep, e) < 0)

@@ -74,7 +74,7 @@ void credentials_free(struct credentials *c);
 
 /* What a running daemon says about itself; owned. */
 struct endpoint {
-    char *url; /* where it listens: https://127.0.0.1:7443 */
+    char *url; /* where it listens, on loopback if it does: https://127.0.0.1:7443 */
     char *subscription_id;
     char *config; /* the configuration file that it has read, absolute; NULL: none */
     pid_t pid;

@@ -85,6 +85,8 @@ struct api_config {
 int api_create(const struct api_config *c, struct api **out, struct err *e) MUST_CHECK;
 /* "https://127.0.0.1:7443": the first listening address with its real port. */
 const char *api_endpoint(const struct api *api);
+/* The same of the first address that is loopback or all of them; if there is none, of the first. */
+const char *api_local_endpoint(const struct api *api);
 /* Since the start. */
 struct api_counters {
     uint64_t connections; /* accepted */

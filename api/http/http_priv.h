@@ -16,6 +16,7 @@ struct token_cache;
 struct ways;
 
 #define API_SOCKETS_MAX 16
+#define ENDPOINT_SIZE   300
 
 struct api {
     struct api_config config;
@@ -26,7 +27,7 @@ struct api {
     int suspended; /* of these, how many wait for the disk or the pool */
     bool stopping;
     uint64_t stop_by_ms; /* loop time after which slow clients are not waited for */
-    char endpoint[300];
+    char endpoint[ENDPOINT_SIZE], local_endpoint[ENDPOINT_SIZE];
     struct api_counters counters;
     struct token_cache *tokens;      /* owned */
     struct ways *ways;               /* owned */

@@ -369,6 +369,11 @@ static int start_engine(struct api *api, enum api_engine which, struct err *e)
     return 0;
 }
 
+const char *api_local_endpoint(const struct api *api)
+{
+    return api->local_endpoint;
+}
+
 const char *api_endpoint(const struct api *api)
 {
     return api->endpoint;
@@ -488,6 +493,22 @@ static int connections_max(void)
     return (int)(r.rlim_cur / 2);
 }
 
+/* A port that is one service's alone does not count. */
+static const struct listen_socket *local_socket(const struct listen_socket *sockets, size_t n)
+{
+    static const char *const local[] = {"127.", "[::1]", "0.0.0.0", "[::]"};
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; !sockets[i].listen->service && k < sizeof local / sizeof local[0]; k++)
+            if (strncmp(sockets[i].url_host, local[k], strlen(local[k])) == 0)
+                return &sockets[i];
+    return &sockets[0];
+}
+
+static void name_endpoint(const struct listen_socket *s, char out[ENDPOINT_SIZE])
+{
+    snprintf(out, ENDPOINT_SIZE, "https://%s:%d", s->url_host, s->port);
+}
+
 static void open_doors(struct api *api, const struct listen_socket *sockets, size_t n)
 {
     const struct doors_config dc = {.loop = api->config.loop,
@@ -495,8 +516,8 @@ static void open_doors(struct api *api, const struct listen_socket *sockets, siz
                                     .connections = api->connections,
                                     .arrived = on_arrival,
                                     .ctx = api};
-    snprintf(api->endpoint, sizeof api->endpoint, "https://%s:%d", sockets[0].url_host,
-             sockets[0].port);
+    name_endpoint(&sockets[0], api->endpoint);
+    name_endpoint(local_socket(sockets, n), api->local_endpoint);
     for (size_t i = 0; i < n; i++)
         LOG_INFO(api->config.log, "api.listening", LF_STR("address", sockets[i].url_host),
                  LF_INT("port", sockets[i].port), LF_STR("service", sockets[i].listen->service));

@@ -90,3 +90,18 @@ def test_plain_http_is_for_the_head_alone_and_https_for_who_is_known(machines, t
         named = [*status, "--resolve", "gpu-head.lab:7443:10.0.0.5"]
         assert ask(laptop, *named, "https://gpu-head.lab:7443/subscriptions?api-version=2019-11-01") == "401"
         assert ask(laptop, *status, "https://10.0.0.5:7443/batchaid/ca.pem") == "200"
+
+
+class ElsewhereFirst(Daemon):
+    def command(self):
+        argv = super().command()
+        at = argv.index("--listen")
+        return [*argv[:at], "--listen", "10.0.0.5:7443", *argv[at:]]
+
+
+def test_the_head_itself_comes_by_loopback_whatever_is_listened_on_first(machines):
+    """An address has no names below it, as storage accounts need them."""
+    head, _ = machines
+    with ElsewhereFirst(prefix=head.enter()) as d:
+        assert d.endpoint == "https://10.0.0.5:7443"
+        assert "BATCHAID_ENDPOINT='https://localhost:" in said(head, BATCHAID, "env", "--state-dir", d.state_dir)
