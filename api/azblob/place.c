@@ -138,9 +138,9 @@ int blob_of(struct request *r, struct blob *out, struct err *e)
     return 0;
 }
 
-static void gone(void *ctx, const struct err *why, const struct file_result *f)
+static void gone(void *ctx, const struct err *why)
 {
-    (void)ctx, (void)why, (void)f; /* what is left is a file that nobody sees */
+    (void)ctx, (void)why; /* what is left is a file that nobody sees */
 }
 
 struct forgotten {
@@ -151,9 +151,9 @@ struct forgotten {
 static void on_forgotten(void *ctx, const struct err *why)
 {
     struct forgotten *f = ctx;
-    const struct file_place at = {f->folder, f->path};
+    /* As the daemon's own work, because there may be more than files/ takes of clients. */
     if (!why)
-        files_remove_file(f->files, &at, gone, NULL);
+        files_remove_tree(f->files, f->folder, f->path, gone, NULL);
     free(f->folder);
     free(f->path);
     free(f);
@@ -163,8 +163,9 @@ static void on_forgotten(void *ctx, const struct err *why)
 void blob_forget(struct request *r, const char *aside)
 {
     struct forgotten *f = xcalloc(1, sizeof *f);
-    *f =
-        (struct forgotten){azstorage_of(r)->files, xstrdup(blob_account_folder(r)), xstrdup(aside)};
+    const char *folder = blob_account_folder(r);
+    *f = (struct forgotten){azstorage_of(r)->files, xstrdup(folder),
+                            xstrdup(arena_concat(&r->arena, folder, "/", aside))};
     st_when_durable(azstorage_of(r)->storage, on_forgotten, f);
 }
 

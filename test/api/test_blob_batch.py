@@ -93,7 +93,9 @@ def test_the_sdk_sets_tiers_with_a_key(container):
 def test_the_sdk_deletes_with_signatures(daemon, container):
     until = datetime.now(timezone.utc) + timedelta(hours=1)
     of_account = generate_account_sas(ACCOUNT, KEY, "sco", "rwdlac", until)
-    of_container = generate_container_sas(ACCOUNT, container.container_name, account_key=KEY, permission="rd", expiry=until)
+    of_container = generate_container_sas(
+        ACCOUNT, container.container_name, account_key=KEY, permission="rd", expiry=until
+    )
     for sas in (of_account, of_container):
         container.upload_blob("a", b"x")
         container.upload_blob("b", b"x")

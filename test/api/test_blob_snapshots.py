@@ -116,6 +116,7 @@ def test_files_of_deleted_snapshots_go(container, of, daemon, call):
     blob = container.upload_blob("b", b"x")
     aside = lambda: [p for p in (daemon.folder / ".aside").rglob("*") if p.is_file()]  # noqa: E731
     before = len(aside())
+    blob.upload_blob(b"y", overwrite=True)
     taken = [blob.create_snapshot() for _ in range(4)]
     assert len(aside()) == before + 4
     of("b", taken[0]).delete_blob()

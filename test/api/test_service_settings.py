@@ -24,7 +24,8 @@ SERVICE = "/?restype=service&comp=properties"
 
 
 def document(inside):
-    return f'<?xml version="1.0" encoding="utf-8"?><StorageServiceProperties>{inside}</StorageServiceProperties>'.encode()
+    text = f"<StorageServiceProperties>{inside}</StorageServiceProperties>"
+    return f'<?xml version="1.0" encoding="utf-8"?>{text}'.encode()
 
 
 def test_what_is_set_of_the_blob_service_is_shown(client):
@@ -58,7 +59,9 @@ def test_what_is_set_of_the_blob_service_is_shown(client):
 def test_what_is_set_of_the_file_service_is_shown(daemon):
     client = ShareServiceClient(daemon.file.url, credential=KEY)
     client.set_service_properties(
-        hour_metrics=FileMetrics(enabled=True, include_apis=False, retention_policy=FileRetention(enabled=True, days=2)),
+        hour_metrics=FileMetrics(
+            enabled=True, include_apis=False, retention_policy=FileRetention(enabled=True, days=2)
+        ),
         cors=[FileCorsRule(["*"], ["GET"], exposed_headers=["x-ms-meta-a", "b"], max_age_in_seconds=5)],
         protocol=ShareProtocolSettings(smb=ShareSmbSettings(multichannel=SmbMultichannel(enabled=True))),
     )
@@ -122,8 +125,9 @@ def test_the_resource_manager_has_the_same_settings(daemon, client):
     shown = accounts.call("GET", settings, expect=200).json["properties"]
     (rule,) = shown["cors"]["corsRules"]
     assert (rule["allowedOrigins"], rule["maxAgeInSeconds"]) == (["*"], 0)
-    body = {"properties": {"cors": {"corsRules": [{**rule, "allowedOrigins": ["a", "b"]}]}, "defaultServiceVersion": "2020-02-10"}}
-    accounts.call("PUT", settings, body, expect=200)
+    rules = [{**rule, "allowedOrigins": ["a", "b"]}]
+    body = {"cors": {"corsRules": rules}, "defaultServiceVersion": "2020-02-10"}
+    accounts.call("PUT", settings, {"properties": body}, expect=200)
     shown = client.get_service_properties()
     assert shown["cors"][0].allowed_origins == "a,b" and shown["target_version"] == "2020-02-10"
     assert shown["minute_metrics"].enabled
