@@ -84,13 +84,14 @@ static void on_source(void *ctx, const struct err *why, const struct file_result
 
 static int check_body(struct request *r, struct err *e)
 {
-    const char *given = request_header(r, "x-ms-source-content-md5");
+    static const char *const hashes[] = {"x-ms-source-content-md5", "x-ms-source-content-crc64"};
     if (request_has_body(r))
         return err_set(e, AZSTORAGE_HEADER, "Content-Length",
                        "A block that comes from a URL has no body, so Content-Length must be 0.");
-    if (given)
-        return err_set(e, AZSTORAGE_HEADER_UNSUPPORTED, "x-ms-source-content-md5",
-                       "The MD5 of a part of another blob is not computed.");
+    for (size_t i = 0; i < sizeof hashes / sizeof hashes[0]; i++)
+        if (request_header(r, hashes[i]))
+            return err_set(e, AZSTORAGE_HEADER_UNSUPPORTED, hashes[i],
+                           "The hash of a part of another blob is not computed (%s).", hashes[i]);
     return 0;
 }
 

@@ -85,3 +85,12 @@ def test_ranges_are_sent_with_their_hash(call):  # noqa: F811
         assert call("GET", "/b", x_ms_range="bytes=10000-10001", **ask).status == 416
     both = {"x_ms_range_get_content_md5": "true", "x_ms_range_get_content_crc64": "true"}
     assert call("GET", "/b", x_ms_range="bytes=0-1", **both).status == 400
+
+
+@pytest.mark.parametrize("name", ("md5", "crc64"))
+def test_a_hash_of_a_source_is_not_taken_on_trust(call, daemon, container, name):  # noqa: F811
+    call("PUT", "/from", b"bytes", x_ms_blob_type="BlockBlob")
+    source = f"{daemon.blob.url}/{container.container_name}/from"
+    given = {f"x_ms_source_content_{name}": {"md5": md5, "crc64": crc64}[name](b"other")}
+    reply = call("PUT", f"/b?comp=block&blockid={ID}", x_ms_copy_source=source, **given)
+    assert (reply.status, reply.code) == (400, "UnsupportedHeader"), reply
