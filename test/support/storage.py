@@ -10,11 +10,14 @@ import socket
 from email.utils import formatdate
 from urllib.parse import parse_qsl, quote, urlsplit
 
+from . import data_spec
 from .daemon import Daemon
 
 ACCOUNT = "devstoreaccount1"
 KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 VERSION = "2021-12-02"
+BLOBS = data_spec.load(f"blob/{VERSION}", "blob.json")
+FILES = data_spec.load(f"file/{VERSION}", "file.json")
 
 
 def free_port():
@@ -62,8 +65,8 @@ def sign(method, path, headers, key=KEY, account=ACCOUNT):
 class Plane:
     """One of the two services, at its own port; the account is in the path."""
 
-    def __init__(self, port):
-        self.port = port
+    def __init__(self, port, spec=None):
+        self.port, self.spec = port, spec
         self.url = f"http://127.0.0.1:{port}/{ACCOUNT}"
 
     def call(self, method, path, body=b"", key=KEY, signed=True, **headers):
@@ -81,16 +84,19 @@ class Plane:
             for name, value in sent.items():
                 connection.putheader(name, value)
             connection.endheaders(body)
-            return Answer(connection.getresponse())
+            answer = Answer(connection.getresponse())
         finally:
             connection.close()
+        if self.spec and sent.get("x-ms-version") == VERSION:
+            self.spec.judge(method, path.removeprefix(f"/{ACCOUNT}"), answer)
+        return answer
 
 
 class StorageDaemon(Daemon):
     """A daemon with the emulators' account."""
 
     def __init__(self, config=None, **more):
-        self.blob, self.file = Plane(free_port()), Plane(free_port())
+        self.blob, self.file = Plane(free_port(), BLOBS), Plane(free_port(), FILES)
         storage = {
             "blob_listen": [f"127.0.0.1:{self.blob.port}"],
             "file_listen": [f"127.0.0.1:{self.file.port}"],
