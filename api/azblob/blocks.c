@@ -119,12 +119,15 @@ static struct blocks committed_of(struct arena *a, const struct share_item *i,
     return b;
 }
 
-/* Blocks that were there before the blob was put whole are forgotten. */
-static struct blocks waiting_of(struct arena *a, const struct file_items *found,
+/* Blocks that were there before the blob was put whole are forgotten. Once the clock was set back,
+ * times do not say which: all count, until the clock is where it was. */
+static struct blocks waiting_of(struct request *r, const struct file_items *found,
                                 const struct share_item *i)
 {
+    struct arena *a = &r->arena;
     struct blocks b = {.item = arena_alloc(a, (found->n + 1) * sizeof *b.item)};
-    int64_t since_ns = i->id && !i->blocks ? i->mtime_ns : INT64_MIN;
+    bool is_ordered = i->id && !i->blocks && i->mtime_ns / 1000 <= r->now_us;
+    int64_t since_ns = is_ordered ? i->mtime_ns : INT64_MIN;
     for (size_t k = 0; k < found->n; k++) {
         const struct file_item *f = &found->item[k];
         if (!f->facts.is_directory && f->facts.mtime_ns > since_ns)
@@ -212,7 +215,7 @@ static void on_waiting(void *ctx, const struct err *why, enum file_fault fault,
     }
     b->committed = committed_of(&r->arena, item, &b->facts);
     if (!none)
-        b->waiting = waiting_of(&r->arena, found, item);
+        b->waiting = waiting_of(r, found, item);
     b->then(b);
 }
 

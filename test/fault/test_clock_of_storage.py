@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The clock is set while storage is used: docs/storage.md, Clocks and backups."""
 
+import os
 import re
+import sqlite3
 import time
+from contextlib import closing
 from email.utils import formatdate
 
 import pytest
@@ -84,6 +87,24 @@ def test_a_lease_of_a_later_clock_ends_after_its_time_from_the_next_start(steppe
     stepped.clock.go_on(51)
     assert stepped.state("/box/b") == ("broken", "unlocked")
     assert stepped.state("/box/broken") == ("broken", "unlocked")
+
+
+def test_blocks_can_be_committed_over_a_blob_of_a_later_clock():
+    with StorageDaemon() as d:
+        assert d.blob.call("PUT", "/box?restype=container").status == 201
+        assert d.blob.call("PUT", "/box/b", b"whole", x_ms_blob_type="BlockBlob").status == 201
+        d.stop()
+        file, later = d.folder / "blobs/box/b", HOUR * 10**9
+        then = file.stat().st_mtime_ns + later
+        os.utime(file, ns=(then, then))
+        with closing(sqlite3.connect(next(d.state_dir.glob("*.db")), isolation_level=None)) as db:
+            assert db.execute("UPDATE share_item SET mtime_ns = ?", (then,)).rowcount == 1
+        d.start()
+        assert d.blob.call("PUT", "/box/b?comp=block&blockid=MQ%3D%3D", b"in blocks").status == 201
+        blocks = b"<BlockList><Uncommitted>MQ==</Uncommitted></BlockList>"
+        done = d.blob.call("PUT", "/box/b?comp=blocklist", blocks)
+        assert done.status == 201, done
+        assert d.blob.call("GET", "/box/b").body == b"in blocks"
 
 
 def test_signatures_are_as_good_as_the_clock_says(stepped):
