@@ -58,7 +58,7 @@ struct config {
     struct config_list listen;
     struct config_list tls_names;
     struct config_list storage_suffixes, vault_suffixes;
-    struct config_list blob_listen, file_listen;
+    struct config_list blob_listen, file_listen, queue_listen;
     char *tls_certificate, *tls_key;
     char *state_dir; /* "" if not in the file */
     char *log_level, *log_format;

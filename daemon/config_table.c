@@ -66,6 +66,9 @@ static const struct setting rows[] = {
         "devstoreaccount1 with the key that everybody knows."),
     ROW(SETTING_LIST, "storage", "file_listen", AT(file_listen), "", config_check_listen, NULL,
         "The same for file shares; clients expect localhost:10004."),
+    ROW(SETTING_LIST, "storage", "queue_listen", AT(queue_listen), "", config_check_listen, NULL,
+        "Addresses where clients look for queues or tables, such as localhost:10001: each request "
+        "is told that these are not served (501), which it understands better than a closed port."),
     ROW(SETTING_LIST, "vault", "suffixes", AT(vault_suffixes), "", config_check_host_name, NULL,
         "More suffixes of vaults' hosts, besides vault.localhost and vault.NAME of each other name "
         "of the daemon, such as vault.azure.net."),

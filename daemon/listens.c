@@ -5,6 +5,7 @@
 
 #include "api/azblob/azblob.h"
 #include "api/azfiles/azfiles.h"
+#include "api/azstorage/azstorage.h"
 #include "lib/arena.h"
 
 static enum api_http plain_http(const struct config *c, bool wanted)
@@ -31,12 +32,13 @@ static int add(const struct config *c, const struct config_list *list,
 
 int listens_make(const struct config *c, struct listens *out, struct err *e)
 {
-    size_t room = c->listen.n + c->blob_listen.n + c->file_listen.n;
+    size_t room = c->listen.n + c->blob_listen.n + c->file_listen.n + c->queue_listen.n;
     *out = (struct listens){.item = xcalloc(room, sizeof *out->item),
                             .host = xcalloc(room, sizeof *out->host)};
     if (add(c, &c->listen, NULL, out, e) == 0 &&
         add(c, &c->blob_listen, &azblob_service, out, e) == 0 &&
-        add(c, &c->file_listen, &azfiles_service, out, e) == 0)
+        add(c, &c->file_listen, &azfiles_service, out, e) == 0 &&
+        add(c, &c->queue_listen, &unserved_service, out, e) == 0)
         return 0;
     listens_free(out);
     return -1;

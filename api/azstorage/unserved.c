@@ -26,7 +26,7 @@ static const char *message(struct request *r)
     } services[] = {{".queue.", "queues"},
                     {".table.", "tables"},
                     {".dfs.", "the Data Lake's directories (dfs)"}};
-    const char *what = "this";
+    const char *what = "queues or tables"; /* at a port of its own */
     for (size_t i = 0; i < sizeof services / sizeof *services; i++)
         if (strcasestr(r->host, services[i].label))
             what = services[i].what;

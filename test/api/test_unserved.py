@@ -5,6 +5,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 import requests
+from support.storage import StorageDaemon, free_port
 
 
 def ask(daemon, service, method="GET", path="/?comp=list", **more):
@@ -26,6 +27,15 @@ def test_each_request_is_told_what_is_served(daemon, service, what):
     got = ask(daemon, service, "HEAD")
     assert (got.status_code, got.content) == (501, b"")
     assert ask(daemon, service, "PUT", "/q", data=b"x" * 100_000).status_code == 501
+
+
+def test_a_port_of_its_own_says_so_too():
+    port = free_port()
+    with StorageDaemon({"storage": {"queue_listen": [f"127.0.0.1:{port}"]}}):
+        for method in ("GET", "PUT"):
+            got = requests.request(method, f"http://127.0.0.1:{port}/devstoreaccount1/q1?comp=list", timeout=30)
+            assert (got.status_code, got.headers["x-ms-error-code"]) == (501, "NotImplemented")
+            assert "queues or tables" in ET.fromstring(got.content).findtext("Message")
 
 
 def test_tables_answer_in_json_if_they_are_asked_to(daemon):
