@@ -208,7 +208,7 @@ static void set_properties(struct blob_work *w, const struct file_facts *f)
     struct err e;
     const char *md5 = property_given(w->r, "x-ms-blob-", "content-md5");
     const char *tier = tier_of(&w->r->arena, &w->item);
-    if (properties_read(w->r, "x-ms-blob-", &w->item.properties, &e) < 0) {
+    if (properties_read(w->r, "x-ms-blob-", false, &w->item.properties, &e) < 0) {
         refuse(w, &e);
         return;
     }

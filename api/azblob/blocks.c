@@ -563,7 +563,7 @@ struct replied *azblocks_commit(struct request *r)
                                   .md5 = property_given(r, "x-ms-blob-", "content-md5")};
     const char *tier;
     if (metadata_read(r, &b->item.metadata, &e) < 0 ||
-        properties_read(r, "x-ms-blob-", &b->item.properties, &e) < 0 ||
+        properties_read(r, "x-ms-blob-", false, &b->item.properties, &e) < 0 ||
         tags_read_header(r, &b->item.tags, &e) < 0 || tier_read(r, &tier, &e) < 0)
         return reply_err(r, &e);
     if (tier)

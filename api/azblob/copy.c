@@ -75,7 +75,7 @@ static int read_item(struct copy *c, struct err *e)
         c->item.md5 = from->md5;
         c->item.blocks = from->blocks;
     }
-    if (properties_read(r, "x-ms-blob-", &given, e) < 0)
+    if (properties_read(r, "x-ms-blob-", false, &given, e) < 0)
         return -1;
     c->item.properties = given ? given : from->properties;
     if (metadata_read(r, &given, e) < 0)

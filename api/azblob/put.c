@@ -16,7 +16,8 @@ static int note(struct put *p, const struct file_result *f, struct err *e)
 {
     char md5[MD5_TEXT];
     sodium_bin2base64(md5, sizeof md5, f->md5, sizeof f->md5, sodium_base64_VARIANT_ORIGINAL);
-    p->item.md5 = arena_strdup(&p->r->arena, md5);
+    if (p->item.type != BLOB_APPEND) /* it begins empty, and grows */
+        p->item.md5 = arena_strdup(&p->r->arena, md5);
     p->item.aside = p->blob.aside ? p->blob.at.path : NULL;
     p->item.created_us = p->r->now_us;
     item_set_file(&p->item, &f->facts);
@@ -26,7 +27,8 @@ static int note(struct put *p, const struct file_result *f, struct err *e)
 static struct replied *noted(struct put *p, const struct file_result *f)
 {
     blob_state(p->r, &f->facts, &p->item);
-    reply_header(p->r, "Content-MD5", "%s", p->item.md5);
+    if (p->item.md5)
+        reply_header_text(p->r, "Content-MD5", p->item.md5);
     blob_crc64_reply(p->r);
     reply_header_text(p->r, "x-ms-request-server-encrypted", "true");
     return reply_empty(p->r, 201);
@@ -43,7 +45,7 @@ static int read_item(struct request *r, enum blob_type type, struct share_item *
                                .revision = 1};
     const char *tier;
     if (metadata_read(r, &out->metadata, e) < 0 ||
-        properties_read(r, "x-ms-blob-", &out->properties, e) < 0 ||
+        properties_read(r, "x-ms-blob-", true, &out->properties, e) < 0 ||
         tags_read_header(r, &out->tags, e) < 0 || tier_read(r, &tier, e) < 0)
         return -1;
     if (tier)

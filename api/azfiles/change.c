@@ -160,7 +160,7 @@ static int read_new(struct azfile_change *c, struct err *e)
     struct request *r = c->r;
     const char *old = c->item.properties, *now = old;
     if (!c->is_directory && gives_content(r)) {
-        if (properties_read(r, "x-ms-", &now, e) < 0)
+        if (properties_read(r, "x-ms-", false, &now, e) < 0)
             return -1;
         c->item.md5 = property_given(r, "x-ms-", "content-md5");
         item_set_file(&c->item, &c->facts);

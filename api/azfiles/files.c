@@ -76,7 +76,8 @@ static int read_item(struct request *r, const char *path, struct azfile_change *
     i->created_us = r->now_us;
     i->copy = NULL;
     i->md5 = property_given(r, "x-ms-", "content-md5");
-    if (metadata_read(r, &i->metadata, e) < 0 || properties_read(r, "x-ms-", &i->properties, e) < 0)
+    if (metadata_read(r, &i->metadata, e) < 0 ||
+        properties_read(r, "x-ms-", false, &i->properties, e) < 0)
         return -1;
     return smb_read(r, NULL, &i->properties, &c->mtime_ns, e);
 }

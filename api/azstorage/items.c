@@ -94,12 +94,15 @@ const char *property_given(struct request *r, const char *prefix, const char *na
     return request_header(r, header);
 }
 
-int properties_read(struct request *r, const char *prefix, const char **out, struct err *e)
+int properties_read(struct request *r, const char *prefix, bool is_body, const char **out,
+                    struct err *e)
 {
     json_t *doc = json_object();
     int rc = 0;
     for (size_t i = 0; i < PROPERTIES && rc == 0; i++) {
         const char *value = property_given(r, prefix, properties[i].given);
+        if (!value && is_body && i == PROPERTY_TYPE)
+            value = request_header(r, "Content-Type");
         if (!value || !*value)
             continue;
         if (json_object_set_new(doc, properties[i].name, json_string(value)) < 0)

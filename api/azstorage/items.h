@@ -32,8 +32,9 @@ int item_load(struct request *r, const char *path, struct share_item *out,
               struct err *e) MUST_CHECK;
 
 /* The properties that a request gives in headers of this prefix ("x-ms-" or "x-ms-blob-"):
- * JSON text, NULL if it gives none. */
-int properties_read(struct request *r, const char *prefix, const char **out,
+ * JSON text, NULL if it gives none. is_body: the body becomes what they are of, so without a type
+ * its Content-Type counts. */
+int properties_read(struct request *r, const char *prefix, bool is_body, const char **out,
                     struct err *e) MUST_CHECK;
 /* Adds them to a reply, but for the type, and with what a signature says instead (rscc, ...). */
 void properties_reply(struct request *r, const struct share_item *i, const char **type);

@@ -133,3 +133,20 @@ def test_tags_are_ten_at_most(put, call):
 def test_what_does_not_say_who_asks(daemon, container, given):
     got = daemon.blob.call("GET", f"/{container.container_name}/b", signed=False, Authorization=given)
     assert (got.status, got.code) == (400, "InvalidAuthenticationInfo")
+
+
+def test_a_blob_has_the_type_of_its_body_unless_it_is_given_another(call):
+    for headers, want in (
+        ({"Content_Type": "text/csv"}, "text/csv"),
+        ({"Content_Type": "text/csv", "x_ms_blob_content_type": "text/plain"}, "text/plain"),
+        ({}, "application/octet-stream"),
+    ):
+        assert call("PUT", "/typed", b"a,b", x_ms_blob_type="BlockBlob", **headers).status == 201
+        assert call("HEAD", "/typed").headers["content-type"] == want
+
+
+def test_an_append_blob_has_no_md5(call):
+    made = call("PUT", "/log", x_ms_blob_type="AppendBlob")
+    assert made.status == 201 and "content-md5" not in made.headers
+    assert call("PUT", "/log?comp=appendblock", b"bytes").status == 201
+    assert "content-md5" not in call("HEAD", "/log").headers

@@ -39,7 +39,7 @@ MEANT = {
     ],
     "the MD5 of a blob is what the client gave or what one request brought; Azurite computes more": [
         "blocks/get*: header content-md5 only Azurite's: *",
-        "append blobs/get: header content-md5 only Azurite's: *",
+        "append blobs/get*: header content-md5 only Azurite's: *",
         "ranges/*: header content-md5 only Azurite's: *",
     ],
     "Azurite answers a block list with the MD5 of the list": [
@@ -50,10 +50,6 @@ MEANT = {
         "*: header x-ms-content-crc64 only Azurite's: *",
         "append blobs/*: header content-md5 only ours: *",
         "blocks/with MD5: header content-md5 only ours: *",
-    ],
-    "an append blob begins with the MD5 of nothing": [
-        "lists/make: header content-md5 only ours: 1B2M2Y8AsgTpgAmY7PhCfg==",
-        "lists/*: xml EnumerationResults/Blobs/Blob/Properties/Content-MD5 only ours: 1B2M2Y8AsgTpgAmY7PhCfg==",
     ],
     "a refusal by MD5 says that they differ, not both": [
         "*: xml Error/*Md5 only Azurite's: *",
@@ -95,9 +91,6 @@ MEANT = {
     ],
     "what has no type is sent as bytes": [
         "blobs/head without: header content-type only ours: application/octet-stream",
-    ],
-    "Put Blob reads x-ms-blob-content-type only": [
-        "blobs/head of typed: header content-type: application/octet-stream, Azurite text/x",
     ],
     "the MD5 of a range needs a range": [
         "blobs/MD5 without a range: status: 400 MissingRequiredHeader, Azurite 200",
