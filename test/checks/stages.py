@@ -31,6 +31,7 @@ TRAITS = {
     "e2e/test_containers.py": dict(cost=70, load=0.4, claims=("docker",)),
     "e2e/test_az_": dict(cost=40, load=0.8),
     "clients/test_az_walks.py": dict(cost=150),
+    "clients/test_storage_clients.py": dict(cost=190),
     "e2e/test_remote_page.py": dict(cost=30, load=0.8),
 }
 
