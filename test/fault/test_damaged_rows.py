@@ -32,6 +32,7 @@ TABLES = (
     "file_server",
     "identity",
     "job",
+    "kept_put",
     "machine",
     "meta",
     "node",
@@ -59,6 +60,7 @@ INSERT INTO share VALUES (102, NULL, 'other', 'c', 2, 4, 0, NULL, NULL, 1, NULL,
 """
 ITEMS = """
 INSERT INTO share_item VALUES (1, 1, 'a', NULL, 0, 0, 0, 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, 1, NULL, 0, 0, 1);
+INSERT INTO kept_put VALUES (1, 1, 'a', NULL, 0, 0, 'another', x'61');
 INSERT INTO blob_snapshot VALUES (1, 1, 'a', 1, '.aside/1/0', 1, 0, 0, 0, 1, NULL, NULL, NULL, NULL, NULL, NULL, 1);
 """
 # A vault with a secret, and one that is soft-deleted.
