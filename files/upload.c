@@ -285,15 +285,23 @@ static enum file_fault run_stage(struct act *a)
     return fault ? fault : unfinished_stage(file, a->has_md5 ? a->md5 : NULL, &a->r);
 }
 
-void files_stage(struct files *f, const struct files_upload *what, char *bytes, size_t n,
-                 const uint8_t *md5, files_staged cb, void *ctx)
+/* A job that has all bytes. */
+static struct upload_job *whole_job(struct files *f, const struct files_upload *what, char *bytes,
+                                    size_t n, const uint8_t *md5)
 {
     struct upload_job *j = xcalloc(1, sizeof *j);
-    act_init(&j->act, &begin_kind, run_stage, NULL, ctx);
     j->file = unfinished_new(what, files_sync(f));
     j->act.bytes = bytes;
     j->act.n = n;
     expect_md5(&j->act, md5);
+    return j;
+}
+
+void files_stage(struct files *f, const struct files_upload *what, char *bytes, size_t n,
+                 const uint8_t *md5, files_staged cb, void *ctx)
+{
+    struct upload_job *j = whole_job(f, what, bytes, n, md5);
+    act_init(&j->act, &begin_kind, run_stage, NULL, ctx);
     j->staged = cb;
     job_begin(f, what->at.share, &j->act.job);
 }
@@ -315,12 +323,8 @@ static enum file_fault run_put(struct act *a)
 void files_put(struct files *f, const struct files_upload *what, char *bytes, size_t n,
                const uint8_t *md5, files_changed cb, void *ctx)
 {
-    struct upload_job *j = xcalloc(1, sizeof *j);
+    struct upload_job *j = whole_job(f, what, bytes, n, md5);
     act_init(&j->act, &upload_kind, run_put, cb, ctx);
-    j->file = unfinished_new(what, files_sync(f));
-    j->act.bytes = bytes;
-    j->act.n = n;
-    expect_md5(&j->act, md5);
     job_begin(f, what->at.share, &j->act.job);
 }
 

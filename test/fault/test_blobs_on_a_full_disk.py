@@ -3,12 +3,8 @@
 is room."""
 
 import os
-import shutil
-import subprocess
-import tempfile
-from pathlib import Path
 
-import pytest
+from support.small_disk import small_disk  # noqa: F401 (a fixture)
 from support.storage import StorageDaemon
 from support.waiting import wait_for
 
@@ -16,24 +12,7 @@ BODY = os.urandom(16 * 1024)
 MOST = 2000
 
 
-@pytest.fixture
-def small_disk():
-    where = Path(tempfile.mkdtemp(prefix="batchaid-test-"))
-    state = where / "state"
-    state.mkdir()
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=12m,mode=0711", "none", state],
-                          capture_output=True, text=True)  # fmt: skip
-    if done.returncode != 0:
-        shutil.rmtree(where)
-        pytest.skip(f"a small disk cannot be mounted here: {done.stderr.strip()}")
-    try:
-        yield where
-    finally:
-        subprocess.run(["umount", "--lazy", state], check=True)
-        shutil.rmtree(where, ignore_errors=True)
-
-
-def test_each_small_blob_is_there_or_was_refused(small_disk):
+def test_each_small_blob_is_there_or_was_refused(small_disk):  # noqa: F811
     with StorageDaemon(state_dir=small_disk) as d:
         d.expect_log(r"db\.|journal\.|storage|request|checkpoint")
         assert d.blob.call("PUT", "/box?restype=container").status == 201

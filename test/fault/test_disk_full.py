@@ -4,13 +4,9 @@ is room again everything goes on."""
 
 import os
 import resource
-import shutil
-import subprocess
-import tempfile
 import time
-from pathlib import Path
 
-import pytest
+from support.small_disk import small_disk  # noqa: F401 (a fixture)
 from support.waiting import wait_for
 from support.world import MOUNT, Place, wait_flag
 
@@ -48,30 +44,10 @@ def test_writes_are_refused_and_nothing_acknowledged_is_lost(own_daemon):
     assert d.call("PUT", refusal.url, {"location": "eastus"}).status == 200
 
 
-SMALL = "8m"
 # The limit for files that let_write() sets is none for a pipe.
 LOG_THROUGH_PIPE = ["bash", "-c", "trap '' XFSZ; exec \"$@\" 2> >(exec cat >&2)", "bash"]
 # What the log may say while the disk is full: each try tells of itself, and tries are a second apart.
 LINES, LINES_PER_S = 40, 20
-
-
-@pytest.fixture
-def small_disk():
-    """A directory whose folder `state` is a disk of its own."""
-    where = Path(tempfile.mkdtemp(prefix="batchaid-test-"))
-    state = where / "state"
-    state.mkdir()
-    done = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={SMALL},mode=0700", "none", state], capture_output=True, text=True
-    )
-    if done.returncode != 0:
-        shutil.rmtree(where)
-        pytest.skip(f"a small disk cannot be mounted here: {done.stderr.strip()}")
-    try:
-        yield where
-    finally:
-        subprocess.run(["umount", "--lazy", state], check=True)
-        shutil.rmtree(where, ignore_errors=True)
 
 
 def fill(path):
@@ -91,7 +67,7 @@ def let_write(d, limit):
     resource.prlimit(d.process.pid, resource.RLIMIT_FSIZE, (limit, hard))
 
 
-def test_a_job_that_ends_on_a_full_disk_is_not_run_again(small_disk, own_daemon):
+def test_a_job_that_ends_on_a_full_disk_is_not_run_again(small_disk, own_daemon):  # noqa: F811
     d = own_daemon(state_dir=small_disk, prefix=LOG_THROUGH_PIPE)
     d.expect_log(r"db\.|storage|request|job\.|node\.")
     place = Place(d).make()
