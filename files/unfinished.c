@@ -461,10 +461,12 @@ static enum file_fault check_hashes(struct unfinished *u, const uint8_t *md5, ui
 {
     if (u->has_crc64 && u->crc64 != u->crc64_wanted)
         return FILE_CRC64_WRONG;
-    if (!u->md5)
+    if (!u->wants_md5)
         return FILE_FINE;
-    gnutls_hash_deinit(u->md5, is);
+    if (u->md5) /* not yet; it may be asked for twice, when staged and when finished */
+        gnutls_hash_deinit(u->md5, u->is);
     u->md5 = NULL;
+    memcpy(is, u->is, FILES_MD5);
     return md5 && memcmp(md5, is, FILES_MD5) != 0 ? FILE_MD5_WRONG : FILE_FINE;
 }
 

@@ -22,6 +22,7 @@ struct unfinished {
     char *name; /* there; NULL: it has none */
     int above;  /* the directory that it will be in, if it was there at the beginning; or -1 */
     gnutls_hash_hd_t md5;
+    uint8_t is[FILES_MD5]; /* what that was, after the last byte */
     uint64_t size, device; /* device: known once it is staged or finished */
     uint64_t sent, safe; /* the disk was asked to take the bytes before `sent`, and has those before
                             `safe` */

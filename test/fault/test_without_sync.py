@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """storage.sync: whether what clients write to files and blobs is on disk before it is acknowledged."""
 
+import base64
+import hashlib
+
 import pytest
 from support.failing import environment, library  # noqa: F401 (a fixture)
 from support.storage import StorageDaemon
@@ -33,3 +36,12 @@ def test_files_are_synced_unless_a_site_says_otherwise(library, tmp_path, sync):
         assert blobs >= 3 * BLOBS and ranges >= BLOBS, (blobs, ranges)
     else:
         assert blobs < 2 * BLOBS and ranges < BLOBS, (blobs, ranges)
+
+
+@pytest.mark.parametrize("sync", [True, False])
+def test_a_small_blob_has_its_md5(sync):
+    with StorageDaemon({"storage": {"sync": sync}}) as d:
+        assert d.blob.call("PUT", "/box?restype=container").status == 201
+        md5 = base64.b64encode(hashlib.md5(b"bytes").digest()).decode()
+        assert d.blob.call("PUT", "/box/b", b"bytes", x_ms_blob_type="BlockBlob").headers["content-md5"] == md5
+        assert d.blob.call("HEAD", "/box/b").headers["content-md5"] == md5

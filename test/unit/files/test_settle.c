@@ -148,7 +148,8 @@ static void test_without_sync_nothing_is_owed(void **state)
     files_without_sync(f->files);
     struct staged s = stage(f, "new", "bytes", NULL);
     assert_false(s.r.owes);
-    place(f, s.u);
+    const struct changed c = place(f, s.u);
+    assert_memory_equal(c.r.md5, s.r.md5, FILES_MD5);
     upload_end(s.u);
 }
 
