@@ -126,6 +126,11 @@ void journal_drop(struct journal *j, const struct journal_entry *entry)
     is_over(j, entry, false);
 }
 
+void journal_leave(struct journal *j, const struct journal_entry *entry)
+{
+    is_over(j, entry, true);
+}
+
 void journal_placed(struct journal *j, const struct journal_entry *entry,
                     struct file_upload *upload)
 {

@@ -56,7 +56,7 @@ struct journal_entry {
     size_t n; /* bytes */
 };
 /* Writes the row of a put; its id and boot are set here. It counts once the turn is durable; then
- * its file takes its place, and one of the other two calls follows. */
+ * its file takes its place, and one of the other calls follows. */
 int journal_keep(struct journal *j, const struct kept_put *put, struct journal_entry *out,
                  struct err *e) MUST_CHECK;
 /* `upload`, which is finished, becomes the journal's. */
@@ -64,5 +64,8 @@ void journal_placed(struct journal *j, const struct journal_entry *entry,
                     struct file_upload *upload);
 /* It could not be placed, or its turn was lost. */
 void journal_drop(struct journal *j, const struct journal_entry *entry);
+/* Nobody knows whether it is placed (files/ is stopping, or the share hangs): its row stays, so
+ * that the next start makes it whole. */
+void journal_leave(struct journal *j, const struct journal_entry *entry);
 
 #endif

@@ -58,14 +58,22 @@ int arm_may(struct request *r, struct err *e)
     return arm_may_own(r, NULL, e);
 }
 
-int arm_check(struct request *r, const char *action, const char *scope, struct err *e)
+/* Refuses by `refuse` whoever may not. */
+static int check(struct request *r, const char *action, const char *scope,
+                 int (*refuse)(struct request *, const char *, const char *, struct err *),
+                 struct err *e)
 {
     struct grants g;
     if (r->who->first)
         return 0;
     if (access_load(arm_of(r)->access, &r->arena, r->who, &g, e) < 0)
         return -1;
-    return access_verdict(&g, action, scope) == ACCESS_YES ? 0 : access_refuse(r, action, scope, e);
+    return access_verdict(&g, action, scope) == ACCESS_YES ? 0 : refuse(r, action, scope, e);
+}
+
+int arm_check(struct request *r, const char *action, const char *scope, struct err *e)
+{
+    return check(r, action, scope, access_refuse, e);
 }
 
 static int refuse_linked(struct request *r, const char *action, const char *scope, struct err *e)
@@ -85,12 +93,7 @@ static int refuse_linked(struct request *r, const char *action, const char *scop
 
 int arm_check_linked(struct request *r, const char *action, const char *scope, struct err *e)
 {
-    struct grants g;
-    if (r->who->first)
-        return 0;
-    if (access_load(arm_of(r)->access, &r->arena, r->who, &g, e) < 0)
-        return -1;
-    return access_verdict(&g, action, scope) == ACCESS_YES ? 0 : refuse_linked(r, action, scope, e);
+    return check(r, action, scope, refuse_linked, e);
 }
 
 bool arm_sees(const struct request *r, const char *id)

@@ -267,6 +267,12 @@ static void on_placed(void *ctx, const struct err *why, const struct file_result
     struct put *p = ctx;
     struct err e;
     p->calling = false;
+    if (why && why->code == ERR_UNAVAILABLE) { /* a worker may yet place it */
+        journal_leave(azstorage_of(p->r)->journal, &p->entry);
+        blob_fault(why, f->fault, &e);
+        fail(p, &e);
+        return;
+    }
     if (why) {
         journal_drop(azstorage_of(p->r)->journal, &p->entry);
         if (unnote(p, &e) < 0)

@@ -189,6 +189,25 @@ static void test_other_bytes_or_none_take_the_row_away(void **state)
     journal_drop(t->j, &again.entry);
 }
 
+static void test_what_is_left_is_made_whole_by_the_next_start(void **state)
+{
+    struct jr *t = *state;
+    struct put_of p = {.path = "a", .bytes = "one", .not_placed = true};
+    put_blob(t, &p);
+    journal_leave(t->j, &p.entry);
+    assert_int_equal(rows(t), 1);
+    int fd = open(place(t, "a"), O_WRONLY | O_TRUNC); /* as another's, older bytes */
+    close(fd);
+    const struct timespec old[] = {{.tv_sec = 1}, {.tv_sec = 1}};
+    assert_int_equal(utimensat(AT_FDCWD, place(t, "a"), old, 0), 0);
+    ok(t->w->f, st_exec(t->w->f->st, "UPDATE kept_put SET boot = 'before'", "cut", &t->w->f->e));
+    journal_stop(t->j);
+    journal_free(t->j);
+    open_journal(t);
+    assert_bytes(t, "a", "one");
+    assert_int_equal(rows(t), 0);
+}
+
 static void test_it_takes_no_more_than_it_can_keep(void **state)
 {
     struct jr *t = *state;
@@ -276,6 +295,7 @@ int main(void)
         J(test_rows_go_once_the_files_are_on_disk),
         J(test_a_stop_settles_them),
         J(test_other_bytes_or_none_take_the_row_away),
+        J(test_what_is_left_is_made_whole_by_the_next_start),
         J(test_it_takes_no_more_than_it_can_keep),
         J(test_bytes_that_a_power_cut_took_are_put_back),
         J(test_a_file_that_is_whole_only_loses_its_row),
