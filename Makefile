@@ -102,6 +102,13 @@ $(BUILD)/gen/programs.inc: $(PROGRAMS) test/tools/embed_sh.py
 	@$(PYTHON) test/tools/embed_sh.py $(PROGRAMS) > $@.tmp && mv $@.tmp $@
 $(call obj,$(call src_of,scheduler/fleet)): $(BUILD)/gen/programs.inc
 
+# What starts the ranks of MPI jobs on nodes, likewise.
+LAUNCH_PROGRAMS := $(sort $(wildcard scheduler/run/launch/programs/*.sh))
+$(BUILD)/gen/launch_programs.inc: $(LAUNCH_PROGRAMS) test/tools/embed_sh.py
+	@mkdir -p $(@D)
+	@$(PYTHON) test/tools/embed_sh.py $(LAUNCH_PROGRAMS) > $@.tmp && mv $@.tmp $@
+$(call obj,$(call src_of,scheduler/run)): $(BUILD)/gen/launch_programs.inc
+
 $(BUILD)/batchaid: $(call obj,$(call src_of,daemon)) $(LINK_LIBS)
 	$(call say,LINK $@)
 	$(Q)$(CC) -o $@ $(call obj,$(call src_of,daemon)) $(LINK_LIBS) $(LDFLAGS) $(PKG_LIBS) $(DAEMON_LIBS)

@@ -222,7 +222,8 @@ void container_wrap(struct arena *a, const struct container *c, const struct kv 
     set_common(&v, a, c);
     env_set(&v, "BATCHAI_ENV_FILE", env_file(a, c));
     env_set(&v, "BATCHAI_COMMAND", with_variables(a, own, n_own, task->command_line));
-    task->title = arena_printf(a, "in container %s: %s", c->name, task->command_line);
+    task->title = arena_printf(a, "in container %s: %s", c->name,
+                               task->title ? task->title : task->command_line);
     task->env = v.items;
     task->n_env = v.n;
     task->command_line = exec_program;

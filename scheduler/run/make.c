@@ -18,9 +18,11 @@ static void add_task(struct job_run *run, const struct launch_process *process)
     struct run_task *t = &run->tasks[run->n_tasks++];
     const char *prefix = slot_task_prefix(&run->slots[process->rank]);
     t->process = process;
-    t->step = process->role == LAUNCH_PREPARATION
-                  ? front_text(words_of(run), &run->a, "{run} preparation")
-                  : words_of(run)->run;
+    t->step = process->title;
+    if (!t->step)
+        t->step = process->role == LAUNCH_PREPARATION
+                      ? front_text(words_of(run), &run->a, "{run} preparation")
+                      : words_of(run)->run;
     t->id = arena_printf(&run->a, "%s%s", prefix, process->name);
 }
 
@@ -94,8 +96,7 @@ static void decode_spec(struct job_run *run)
     if (f->ops->load(f, run->runs->st, &run->a, &run->row, true, &run->spec, &e) != 0)
         out.why = (struct failure){
             .code = FAIL_JOB_NOT_UNDERSTOOD, .message = e.msg, .step = "launch", .exit_code = -1};
-    else if (!launch_refusal(&run->a, f->words, &run->spec, &out.why) &&
-             read_secrets(run, &out.why) && make_tasks(run, &out.why))
+    else if (read_secrets(run, &out.why) && make_tasks(run, &out.why))
         return;
     run_set_outcome(run, &out);
 }

@@ -131,6 +131,7 @@ static int add_part(struct search *q, const struct allocation *at, struct err *e
                                     .spec = &q->spec,
                                     .job_guid = q->run.guid,
                                     .attempt = q->run.attempt,
+                                    .number = q->run.id,
                                     .nodes = q->nodes,
                                     .n_nodes = (size_t)q->run.nodes};
     struct launch_env env;

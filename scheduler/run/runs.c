@@ -67,8 +67,7 @@ bool runs_refuse(const struct runs *rs, struct arena *a, const struct run *r, st
     struct job_spec spec;
     struct err e = {0};
     if (rs->front->ops->load(rs->front, rs->st, a, r, false, &spec, &e) == 0)
-        return launch_refusal(a, rs->front->words, &spec, why) ||
-               !secret_refs_of_job(&reader, &spec, why);
+        return !secret_refs_of_job(&reader, &spec, why);
     *why = (struct failure){.code = FAIL_JOB_NOT_UNDERSTOOD,
                             .message = arena_strdup(a, e.msg),
                             .step = "launch",

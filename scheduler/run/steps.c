@@ -98,6 +98,7 @@ static void send_task(struct job_slot *slot, struct run_task *task)
         .stderr_path = arena_printf(a, "%s/%s", slot->env.std_dir, p->stderr_name),
         .log_path = slot->env.log_path,
         .step = task->step,
+        .title = p->shown,
         .user = job_account(slot),
         .limits = *limits_of(slot->run->runs),
     };
@@ -140,6 +141,7 @@ struct launch_input run_launch_input(struct job_run *run)
                                  .spec = &run->spec,
                                  .job_guid = run->row.guid,
                                  .attempt = run->row.attempt,
+                                 .number = run->row.id,
                                  .nodes = nodes,
                                  .n_nodes = (size_t)run->n_slots};
 }

@@ -61,6 +61,11 @@ static const struct wording {
               "The {run} preparation task could not be started"},
 };
 
+static const char *command_of(const struct run_task *task)
+{
+    return task->process->shown ? task->process->shown : task->process->command_line;
+}
+
 static struct failure task_failure(struct job_run *run, const struct run_task *task,
                                    const struct task_status *st)
 {
@@ -71,7 +76,7 @@ static struct failure task_failure(struct job_run *run, const struct run_task *t
                         .message = front_text(words_of(run), &run->a, w->exited),
                         .node = run->slots[task->process->rank].node_name,
                         .step = task->step,
-                        .command = task->process->command_line,
+                        .command = command_of(task),
                         .stderr_tail = st->stderr_tail,
                         .exit_code = -1,
                         .signal = st->signal};
@@ -106,7 +111,7 @@ static void task_lost(struct job_run *run, const struct run_task *task,
                                 st->why ? st->why : "there is no record of it"),
         .node = run->slots[task->process->rank].node_name,
         .step = task->step,
-        .command = task->process->command_line,
+        .command = command_of(task),
         .stderr_tail = st->stderr_tail,
         .exit_code = -1};
     keep_texts(run, &run->lost);

@@ -445,29 +445,10 @@ def test_a_repeated_put_of_a_running_job_starts_nothing(own_place):
 # --- what cannot run yet --------------------------------------------------------------------------
 
 
-TOOLKIT_SETTINGS = {
-    "cntkSettings": {"languageType": "Python", "pythonScriptFilePath": "x.py"},
-    "pyTorchSettings": {"pythonScriptFilePath": "x.py"},
-    "tensorFlowSettings": {"pythonScriptFilePath": "x.py"},
-    "caffeSettings": {"pythonScriptFilePath": "x.py"},
-    "caffe2Settings": {"pythonScriptFilePath": "x.py"},
-    "chainerSettings": {"pythonScriptFilePath": "x.py"},
-    "horovodSettings": {"pythonScriptFilePath": "x.py"},
-    "customMpiSettings": {"commandLine": "true"},
-}
 VAULT = {
     "sourceVault": {"id": "/subscriptions/s/resourceGroups/g/providers/Microsoft.KeyVault/vaults/v"},
     "secretUrl": "https://v.vault.azure.net/secrets/key/1",
 }
-
-
-@pytest.mark.parametrize("name", TOOLKIT_SETTINGS)
-def test_a_toolkit_that_cannot_run_yet_says_so(place, shared_cluster, name):
-    job = place.job(shared_cluster, customToolkitSettings=None, **{name: TOOLKIT_SETTINGS[name]})
-    (error,) = job.fail()["executionInfo"]["errors"]
-    text = json.dumps(error).lower()
-    assert "customtoolkit" in text, "what would work instead"
-    assert name.replace("Settings", "").lower() in text, "what does not"
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,7 @@
 #include <string.h>
 
 #include "api/batchai/batchai.h"
-#include "front/batchai.h"
 #include "model/schema.h"
-#include "model/spec.h"
-#include "scheduler/run/launch/launch.h"
 
 static const enum api_version versions[] = {V_2017_09_01_PREVIEW, V_2018_03_01, V_2018_05_01};
 enum { VERSIONS = sizeof versions / sizeof versions[0] };
@@ -228,38 +225,6 @@ static void print_resources(void)
     }
 }
 
-static void print_refusal(struct arena *a, const char *what, const struct job_spec *spec)
-{
-    struct failure why;
-    if (launch_refusal(a, &batchai_front_words, spec, &why))
-        printf("| %s | `%s`: %s |\n", what, failure_name(why.code),
-               why.remedy ? why.remedy : why.message);
-}
-
-/* Asked of the launcher itself, so that this page knows when it learns something. */
-static void print_refusals(void)
-{
-    static const char *const mounts[] = {
-        [MOUNT_AZURE_FILE_SHARE] = "mountVolumes.azureFileShares",
-        [MOUNT_AZURE_BLOB] = "mountVolumes.azureBlobFileSystems",
-        [MOUNT_FILE_SERVER] = "mountVolumes.fileServers",
-        [MOUNT_UNMANAGED] = "mountVolumes.unmanagedFileSystems",
-    };
-    struct arena a;
-    arena_init(&a);
-    for (const struct enum_name *t = tool_type_names; t->name; t++) {
-        struct job_spec job = {.tool = (enum tool_type)t->value, .toolkit.command_line = "true"};
-        print_refusal(&a, arena_printf(&a, "jobs with toolType %s", t->name), &job);
-    }
-    for (int kind = 0; kind < (int)(sizeof mounts / sizeof mounts[0]); kind++) {
-        struct mount_volume m = {.kind = (enum mount_kind)kind, .relative_path = "x"};
-        struct job_spec job = {
-            .tool = TOOL_CUSTOM, .toolkit.command_line = "true", .mounts = {&m, 1}};
-        print_refusal(&a, mounts[kind], &job);
-    }
-    arena_free(&a);
-}
-
 static void print_ineffective(void)
 {
     for (size_t i = 0; i < sizeof without_effect / sizeof without_effect[0]; i++)
@@ -281,10 +246,6 @@ int main(void)
         "clients see and use them there; the old versions do not see other workspaces.\n\n"
         "## Operations\n\n");
     print_routes();
-    printf("\n## Taken, but not supported yet\n\n"
-           "The job fails, or the node becomes unusable, with this error.\n\n"
-           "| property | error and remedy |\n| --- | --- |\n");
-    print_refusals();
     printf("\n## Taken, kept and shown, but without effect\n\n"
            "| property | reason |\n| --- | --- |\n");
     print_ineffective();

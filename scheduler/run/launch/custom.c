@@ -8,13 +8,7 @@
 bool plan_custom(struct arena *a, const struct launch_input *in, struct launch_plan *out,
                  struct failure *why)
 {
-    const struct launch_process main_process = {.role = LAUNCH_MAIN,
-                                                .name = "main",
-                                                .command_line = in->spec->toolkit.command_line,
-                                                .stdout_name = "stdout.txt",
-                                                .stderr_name = "stderr.txt"};
     (void)why;
-    launch_add(a, out, &main_process);
-    out->end = LAUNCH_ENDS_WITH_FIRST;
+    launch_add_single(a, out, in->spec->toolkit.command_line);
     return true;
 }

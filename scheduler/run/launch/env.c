@@ -6,6 +6,7 @@
 
 #include "lib/strbuf.h"
 #include "model/job_output.h"
+#include "scheduler/run/launch/toolkit.h"
 
 const char *launch_job_dir(struct arena *a, const char *root, const char *guid, int attempt)
 {
@@ -17,15 +18,42 @@ static const char *job_dir(struct arena *a, const struct launch_input *in, int r
     return launch_job_dir(a, in->nodes[rank].root, in->job_guid, in->attempt);
 }
 
-static const char *host_list(struct arena *a, const struct launch_input *in, const char *after,
-                             const char *between)
+static const char *host_list(struct arena *a, const struct launch_input *in)
 {
     struct strbuf b = STRBUF_INIT;
     for (size_t i = 0; i < in->n_nodes; i++)
-        strbuf_printf(&b, "%s%s%s", i ? between : "", in->nodes[i].address, after);
-    const char *text = arena_strdup(a, b.s ? b.s : "");
+        strbuf_printf(&b, "%s%s", i ? "," : "", in->nodes[i].address);
+    const char *text = arena_strdup(a, b.s);
     strbuf_free(&b);
     return text;
+}
+
+const char *launch_host_file(struct arena *a, const struct launch_input *in, int rank)
+{
+    return arena_concat(a, job_dir(a, in, rank), "/hostfile");
+}
+
+/* As Open MPI reads it. Nodes without a rank are in it too, for those who start something there by
+ * themselves; mpirun begins with the first. */
+static const char *host_file(struct arena *a, const struct launch_input *in)
+{
+    size_t total = launch_ranks(in);
+    struct strbuf b = STRBUF_INIT;
+    for (size_t i = 0; i < in->n_nodes; i++) {
+        size_t n = launch_share(in, total, i);
+        strbuf_printf(&b, "%s slots=%zu\n", in->nodes[i].address, n > 0 ? n : 1);
+    }
+    const char *text = arena_strdup(a, b.s);
+    strbuf_free(&b);
+    return text;
+}
+
+/* The world's names for where a run's processes meet. A job that sets them itself has them so. */
+static void set_meeting_point(struct arena *a, const struct launch_input *in,
+                              struct launch_env *out)
+{
+    env_set(&out->env, "MASTER_ADDR", in->nodes[0].address);
+    env_set(&out->env, "MASTER_PORT", arena_printf(a, "%d", launch_port(in, 0)));
 }
 
 static void set_basics(struct arena *a, const struct launch_input *in, int rank,
@@ -45,10 +73,11 @@ static void set_basics(struct arena *a, const struct launch_input *in, int rank,
         {VAR_GPU_COUNT, arena_printf(a, "%d", self->gpus)},
         {VAR_RANK, arena_printf(a, "%d", rank)},
         {VAR_HOST_FILE, out->hostfile_path},
-        {VAR_HOSTS, host_list(a, in, "", ",")},
+        {VAR_HOSTS, host_list(a, in)},
     };
     for (size_t i = 0; i < sizeof basics / sizeof basics[0]; i++)
         env_set_var(&out->env, in->words, basics[i].var, NULL, basics[i].value);
+    env_set(&out->env, "NODE_RANK", arena_printf(a, "%d", rank));
     if (self->devices)
         env_set(&out->env, "CUDA_VISIBLE_DEVICES", self->devices);
 }
@@ -134,8 +163,9 @@ int launch_env(struct arena *a, const struct launch_input *in, int rank, struct 
     out->job_dir = job_dir(a, in, rank);
     out->job_mounts = arena_printf(a, "%s/mounts", out->job_dir);
     out->shared_dir = arena_printf(a, "%s/shared", job_dir(a, in, 0));
-    out->hostfile_path = arena_printf(a, "%s/hostfile", out->job_dir);
-    out->hostfile_text = host_list(a, in, " slots=1\n", "");
+    out->hostfile_path = launch_host_file(a, in, rank);
+    out->hostfile_text = host_file(a, in);
+    set_meeting_point(a, in, out);
     env_add(&out->env, in->spec->env, in->spec->n_env);
     set_basics(a, in, rank, out);
     if (set_std_dir(a, in, out, e) != 0 || set_inputs(a, in, out, e) != 0 ||

@@ -29,6 +29,8 @@ struct launch_env {
 
 /* The directory of an attempt on a node. */
 const char *launch_job_dir(struct arena *a, const char *root, const char *guid, int attempt);
+/* The path of the host file on the node with this rank. */
+const char *launch_host_file(struct arena *a, const struct launch_input *in, int rank);
 /* Computes the environment of the processes on the node with this rank. ERR_INVALID_PROPERTY names
  * the path that cannot be expanded. */
 int launch_env(struct arena *a, const struct launch_input *in, int rank, struct launch_env *out,

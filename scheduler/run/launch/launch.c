@@ -8,11 +8,11 @@
 
 static const struct toolkit {
     enum tool_type tool;
-    toolkit_plan *plan; /* NULL: not yet */
+    toolkit_plan *plan;
 } toolkits[] = {
-    {TOOL_CNTK, NULL},    {TOOL_TENSORFLOW, NULL}, {TOOL_CAFFE, NULL},
-    {TOOL_CAFFE2, NULL},  {TOOL_CHAINER, NULL},    {TOOL_HOROVOD, NULL},
-    {TOOL_PYTORCH, NULL}, {TOOL_MPI, NULL},        {TOOL_CUSTOM, plan_custom},
+    {TOOL_CNTK, plan_cntk},       {TOOL_TENSORFLOW, plan_tensorflow}, {TOOL_CAFFE, plan_caffe},
+    {TOOL_CAFFE2, plan_caffe2},   {TOOL_CHAINER, plan_chainer},       {TOOL_HOROVOD, plan_horovod},
+    {TOOL_PYTORCH, plan_pytorch}, {TOOL_MPI, plan_custom_mpi},        {TOOL_CUSTOM, plan_custom},
 };
 
 static const struct toolkit *find_toolkit(enum tool_type tool)
@@ -46,7 +46,7 @@ bool launch_plan(struct arena *a, const struct launch_input *in, struct launch_p
                  struct failure *why)
 {
     const struct toolkit *t = find_toolkit(in->spec->tool);
-    assert(t && t->plan && in->n_nodes > 0);
+    assert(t && in->n_nodes > 0);
     *out = (struct launch_plan){0};
     add_preparations(a, in, out);
     if (!t->plan(a, in, out, why))
@@ -86,27 +86,4 @@ size_t launch_process_env(struct arena *a, const struct launch_process *p, struc
     if (p->devices)
         (*out)[n++] = (struct kv){.name = "CUDA_VISIBLE_DEVICES", .value = device_list(a, p)};
     return n;
-}
-
-static bool refuse_toolkit(struct arena *a, const struct front_words *words,
-                           const struct job_spec *spec, struct failure *why)
-{
-    const struct toolkit *t = find_toolkit(spec->tool);
-    if (t && t->plan)
-        return false;
-    *why = (struct failure){
-        .code = FAIL_TOOLKIT_NOT_SUPPORTED,
-        .message = front_say(words, a, "{Runs} with %s cannot run here yet",
-                             t ? words->toolkits[t->tool] : "this toolkit"),
-        .step = "launch",
-        .remedy = front_say(words, a, "use %s with the command line that the toolkit would run",
-                            words->toolkits[TOOL_CUSTOM]),
-        .exit_code = -1};
-    return true;
-}
-
-bool launch_refusal(struct arena *a, const struct front_words *words, const struct job_spec *spec,
-                    struct failure *why)
-{
-    return refuse_toolkit(a, words, spec, why);
 }

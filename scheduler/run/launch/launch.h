@@ -5,14 +5,14 @@
  *
  * Pure: no I/O, no clock. What is planned depends on its input alone, because after a restart of
  * the daemon it is planned again and has to name the same processes: names are in the ids of tasks.
- * Each toolkit is a file here with one function and a row in launch.c. A row without a function
- * cannot run yet, and says so before anything is started; the same for secret references.
+ * Each toolkit is a file here with one function and a row in launch.c.
  */
 #ifndef SCHEDULER_RUN_LAUNCH_LAUNCH_H
 #define SCHEDULER_RUN_LAUNCH_LAUNCH_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "lib/arena.h"
 #include "model/failure.h"
@@ -31,6 +31,7 @@ struct launch_input {
     const struct job_spec *spec; /* with the decoded settings of its toolkit */
     const char *job_guid;
     int attempt;
+    int64_t number;                  /* of the run: runs beside each other have different ones */
     const struct launch_node *nodes; /* by rank */
     size_t n_nodes;
 };
@@ -49,9 +50,11 @@ enum launch_end {
 
 struct launch_process {
     enum launch_role role;
-    int rank;         /* of its node */
-    const char *name; /* in task ids; unique on its node */
+    int rank;          /* of its node */
+    const char *name;  /* in task ids; unique on its node */
+    const char *title; /* what people call it: "worker 2"; NULL: it is the run's only one */
     const char *command_line;
+    const char *shown;    /* what people are told instead of the command line; NULL: itself */
     const struct kv *env; /* on top of what all processes of its node have; none of it secret */
     size_t n_env;
     const int *devices; /* which of its node's GPUs it sees; NULL: all that the run has */
@@ -65,14 +68,13 @@ struct launch_plan {
     enum launch_end end;
 };
 
-/* Plans a job that launch_refusal() let through; everything is the arena's. False: these settings
- * do not work with these nodes; *why (arena-owned texts) says why. */
+/* Everything is the arena's. False: these settings do not work with these nodes; *why (arena-owned
+ * texts) says why. */
 bool launch_plan(struct arena *a, const struct launch_input *in, struct launch_plan *out,
                  struct failure *why) MUST_CHECK;
 
-/* True: the job cannot run here; *why (arena-owned texts) says what is in the way. */
-bool launch_refusal(struct arena *a, const struct front_words *words, const struct job_spec *spec,
-                    struct failure *why);
+/* A port of the run's own for the i-th thing of it that listens, on whatever node that is. */
+int launch_port(const struct launch_input *in, size_t i);
 
 /* Whether the run has succeeded, now that the processes marked in `over` (one flag for each
  * process) have ended well. */

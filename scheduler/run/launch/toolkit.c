@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "lib/strbuf.h"
+
 void launch_add(struct arena *a, struct launch_plan *plan, const struct launch_process *p)
 {
     if (plan->n == plan->cap) {
@@ -13,4 +15,102 @@ void launch_add(struct arena *a, struct launch_plan *plan, const struct launch_p
         plan->processes = all;
     }
     plan->processes[plan->n++] = *p;
+}
+
+void launch_add_single(struct arena *a, struct launch_plan *plan, const char *command_line)
+{
+    const struct launch_process p = {.role = LAUNCH_MAIN,
+                                     .name = "main",
+                                     .command_line = command_line,
+                                     .stdout_name = "stdout.txt",
+                                     .stderr_name = "stderr.txt"};
+    launch_add(a, plan, &p);
+    plan->end = LAUNCH_ENDS_WITH_FIRST;
+}
+
+/* --- command lines ---------------------------------------------------------------------------- */
+
+/* Many distributions have only a python3 today. */
+#define ANY_PYTHON "$(command -v python || echo python3)"
+
+/* In double quotes, because a path may have blanks in it, and in its variables' values. */
+static void put_path(struct strbuf *b, const char *path)
+{
+    strbuf_putc(b, '"');
+    for (; *path; path++) {
+        if (strchr("\"\\`", *path))
+            strbuf_putc(b, '\\');
+        strbuf_putc(b, *path);
+    }
+    strbuf_putc(b, '"');
+}
+
+static const char *command(struct arena *a, const char *before, const char *path, const char *args)
+{
+    struct strbuf b = STRBUF_INIT;
+    strbuf_puts(&b, before);
+    put_path(&b, path ? path : "");
+    if (args && *args)
+        strbuf_concat(&b, " ", args);
+    const char *text = arena_strdup(a, b.s);
+    strbuf_free(&b);
+    return text;
+}
+
+const char *launch_script(struct arena *a, const struct launch_input *in, const char *args)
+{
+    const struct toolkit_spec *t = &in->spec->toolkit;
+    bool named = t->interpreter && *t->interpreter;
+    return command(a, arena_concat(a, named ? t->interpreter : ANY_PYTHON, " "), t->script, args);
+}
+
+const char *launch_config(struct arena *a, const struct launch_input *in, const char *option)
+{
+    const struct toolkit_spec *t = &in->spec->toolkit;
+    return command(a, option, t->config_file, t->args);
+}
+
+/* --- ranks ------------------------------------------------------------------------------------ */
+
+size_t launch_ranks(const struct launch_input *in)
+{
+    int asked = in->spec->toolkit.process_count;
+    return asked > 0 ? (size_t)asked : in->n_nodes;
+}
+
+size_t launch_share(const struct launch_input *in, size_t total, size_t node)
+{
+    return total / in->n_nodes + (node < total % in->n_nodes);
+}
+
+struct launch_place launch_place_of(const struct launch_input *in, size_t total, size_t rank)
+{
+    struct launch_place at = {.node = 0, .local = rank};
+    while (at.local >= (at.local_count = launch_share(in, total, at.node))) {
+        at.local -= at.local_count;
+        at.node++;
+    }
+    return at;
+}
+
+static void set_number(struct env *v, const char *name, size_t n)
+{
+    env_set(v, name, arena_printf(v->a, "%zu", n));
+}
+
+void launch_set_rank(struct env *v, const struct launch_input *in, size_t total, size_t rank)
+{
+    const struct launch_place at = launch_place_of(in, total, rank);
+    set_number(v, "RANK", rank);
+    set_number(v, "WORLD_SIZE", total);
+    set_number(v, "LOCAL_RANK", at.local);
+    set_number(v, "LOCAL_WORLD_SIZE", at.local_count);
+    env_set_var(v, in->words, VAR_RANK, NULL, arena_printf(v->a, "%zu", rank));
+}
+
+const char *launch_endpoint(struct arena *a, const struct launch_input *in, size_t node, size_t i)
+{
+    const char *host = in->nodes[node].address;
+    bool v6 = host && strchr(host, ':');
+    return arena_printf(a, "%s%s%s:%d", v6 ? "[" : "", host, v6 ? "]" : "", launch_port(in, i));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Environments, expansion, refusals, share paths: pure functions of the launcher.
+ * Environments, expansion, the rule for the end, share paths: pure functions of the launcher.
  */
 // clang-format off
 #include <setjmp.h>
@@ -122,6 +122,29 @@ static void test_several_nodes_do_not_share_files(void **state)
     assert_string_equal(le.shared_dir, "/n/tvm-1/jobs/G-1/shared");
     assert_string_equal(le.hostfile_text, "127.0.0.1 slots=1\ngpu2 slots=1\n");
     assert_string_equal(env_get(&le.env, "AZ_BATCHAI_TASK_INDEX"), "1");
+    assert_string_equal(env_get(&le.env, "NODE_RANK"), "1");
+    assert_string_equal(env_get(&le.env, "MASTER_ADDR"), "127.0.0.1");
+    arena_free(&a);
+}
+
+static void test_a_job_may_choose_where_its_processes_meet(void **state)
+{
+    (void)state;
+    struct arena a;
+    arena_init(&a);
+    struct kv env = {.name = "MASTER_PORT", .value = "29500"};
+    struct job_spec spec = spec_of(NULL, NULL, &env);
+    const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", NULL};
+    const struct launch_input input = {.words = &batchai_front_words,
+                                       .spec = &spec,
+                                       .job_guid = "G",
+                                       .attempt = 1,
+                                       .nodes = &node,
+                                       .n_nodes = 1};
+    struct launch_env le;
+    struct err e = {0};
+    assert_int_equal(launch_env(&a, &input, 0, &le, &e), 0);
+    assert_string_equal(env_get(&le.env, "MASTER_PORT"), "29500");
     arena_free(&a);
 }
 
@@ -203,39 +226,6 @@ static void test_unset_variables_name_their_property(void **state)
     assert_non_null(strstr(e.msg, "MODEL"));
     assert_non_null(strstr(e.msg, "NOWHERE"));
     arena_free(&a);
-}
-
-static const struct refusal {
-    const char *name, *code; /* NULL: runs */
-    enum tool_type tool;
-    enum mount_kind mount;
-} refusals[] = {
-    {"custom", NULL, TOOL_CUSTOM, MOUNT_AZURE_FILE_SHARE},
-    {"blob", NULL, TOOL_CUSTOM, MOUNT_AZURE_BLOB},
-    {"tensorflow", "ToolkitNotSupported", TOOL_TENSORFLOW, MOUNT_AZURE_FILE_SHARE},
-    {"mpi", "ToolkitNotSupported", TOOL_MPI, MOUNT_AZURE_FILE_SHARE},
-    {"file server", NULL, TOOL_CUSTOM, MOUNT_FILE_SERVER},
-    {"unmanaged", NULL, TOOL_CUSTOM, MOUNT_UNMANAGED},
-};
-
-static void test_refusals(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
-        const struct refusal *row = &refusals[i];
-        struct arena a;
-        arena_init(&a);
-        struct mount_volume m = {.kind = row->mount, .relative_path = "m"};
-        struct job_spec spec = spec_of(NULL, NULL, NULL);
-        spec.tool = row->tool;
-        spec.mounts = (struct mount_list){&m, 1};
-        struct failure why;
-        bool refused = launch_refusal(&a, &batchai_front_words, &spec, &why);
-        if (refused != (row->code != NULL) ||
-            (refused && strcmp(failure_name(why.code), row->code) != 0))
-            fail_msg("%s: %s", row->name, refused ? failure_name(why.code) : "not refused");
-        arena_free(&a);
-    }
 }
 
 static const struct launch_node two_nodes[] = {{"tvm-1", "/n/tvm-1", 4, "127.0.0.1", NULL},
@@ -366,10 +356,10 @@ int main(void)
         cmocka_unit_test(test_expansion),
         cmocka_unit_test(test_one_node),
         cmocka_unit_test(test_several_nodes_do_not_share_files),
+        cmocka_unit_test(test_a_job_may_choose_where_its_processes_meet),
         cmocka_unit_test(test_another_front_has_other_words),
         cmocka_unit_test(test_relative_paths_are_the_jobs_own),
         cmocka_unit_test(test_unset_variables_name_their_property),
-        cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_custom_toolkit_runs_once),
         cmocka_unit_test(test_every_node_is_prepared),
         cmocka_unit_test(test_a_run_succeeds_by_its_rule),

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+# Reads from what Open MPI, MPICH or Intel MPI tell a rank which one it is.
+RANK=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}
+LOCAL_RANK=${OMPI_COMM_WORLD_LOCAL_RANK:-${MPI_LOCALRANKID:-0}}
+LOCAL_WORLD_SIZE=${OMPI_COMM_WORLD_LOCAL_SIZE:-${MPI_LOCALNRANKS:-1}}

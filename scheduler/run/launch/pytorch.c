@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * PyTorch: the script in as many processes as the settings ask for, each with its rank, and all
+ * with the address at which the first one listens. The backend mpi has its ranks from mpirun, which
+ * knows their addresses.
+ */
+#include <strings.h>
+
+#include "scheduler/run/launch/toolkit.h"
+
+/* What the service took if the settings named none. */
+#define USUAL_BACKEND "tcp"
+
+static void set_common(struct env *v, struct arena *a, const struct launch_input *in,
+                       const char *backend)
+{
+    env_init(v, a);
+    env_set_var(v, in->words, VAR_BACKEND, NULL, backend);
+    env_set_var(v, in->words, VAR_INIT_METHOD, NULL,
+                arena_concat(a, "tcp://", launch_endpoint(a, in, 0, 0)));
+}
+
+static void add_rank(struct arena *a, const struct launch_input *in, struct launch_plan *out,
+                     const char *backend, size_t rank)
+{
+    size_t total = launch_ranks(in);
+    const struct launch_place at = launch_place_of(in, total, rank);
+    struct env v;
+    set_common(&v, a, in, backend);
+    launch_set_rank(&v, in, total, rank);
+    const struct launch_process p = {.role = LAUNCH_MAIN,
+                                     .rank = (int)at.node,
+                                     .name = arena_printf(a, "rank-%zu", rank),
+                                     .title =
+                                         total > 1 ? arena_printf(a, "process %zu", rank) : NULL,
+                                     .command_line = launch_script(a, in, in->spec->toolkit.args),
+                                     .env = v.items,
+                                     .n_env = v.n,
+                                     .stdout_name = arena_printf(a, "stdout-%zu.txt", rank),
+                                     .stderr_name = arena_printf(a, "stderr-%zu.txt", rank)};
+    launch_add(a, out, &p);
+}
+
+bool plan_pytorch(struct arena *a, const struct launch_input *in, struct launch_plan *out,
+                  struct failure *why)
+{
+    const struct toolkit_spec *t = &in->spec->toolkit;
+    const char *backend = t->backend && *t->backend ? arena_lower(a, t->backend) : USUAL_BACKEND;
+    (void)why;
+    if (strcasecmp(backend, "mpi") == 0) {
+        struct env v;
+        set_common(&v, a, in, backend);
+        launch_add_mpi(a, in, out, launch_script(a, in, t->args), &v);
+        return true;
+    }
+    for (size_t rank = 0; rank < launch_ranks(in); rank++)
+        add_rank(a, in, out, backend, rank);
+    out->end = LAUNCH_ENDS_WITH_ALL;
+    return true;
+}
