@@ -184,7 +184,7 @@ def test_a_process_that_fails_ends_the_job_and_is_named(place, two_nodes, settin
     assert info["exitCode"] == 1 and error["code"] == "JobFailed"
     assert who in details.values(), details
     assert "rank 1 gives up" in json.dumps(details)
-    assert two_nodes.counts()["runningNodeCount"] + two_nodes.counts()["idleNodeCount"] == 2
+    two_nodes.wait_steady(2)
 
 
 # --- mpirun -----------------------------------------------------------------------------------------
