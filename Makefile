@@ -178,7 +178,7 @@ $(BUILD)/bench/sim-agents: $(call obj,test/bench/sim_agents.c) $(AGENT_SHARED)
 # wrapped, to break it on purpose.
 SIM_OBJS   := $(call obj,$(sort $(wildcard test/sim/*.c)))
 SIM_BROKEN := $(call obj,test/sim/broken/broken.c)
-SIM_WRAPPED := fdatasync guid_new st_check st_node_insert frame_encode json_loadb \
+SIM_WRAPPED := fdatasync guid_new st_check frame_encode json_loadb \
                $(addprefix sqlite3_,open_v2 close prepare_v2 prepare_v3 finalize exec)
 sim_wrap    = $(patsubst %,-Wl$(comma)--wrap=%,$(SIM_WRAPPED) $(1))
 comma      := ,

@@ -39,6 +39,7 @@ struct config_group { /* an entry of `inventory` */
     char *become, *node_root, *job_user;
     struct config_list vm_sizes;
     char *priority;
+    int64_t slots, fake_gpus;
     char *health_command;
     int64_t health_interval_s;
 };
@@ -70,6 +71,7 @@ struct config {
     int64_t nodes;
     struct config_list vm_sizes;
     int64_t autoscale_idle_s;
+    int64_t local_slots, local_cores, local_memory_mb, local_fake_gpus;
     int64_t kept_outputs;
     int64_t first_uid, n_uids;
     int64_t quota_clusters, quota_cores;

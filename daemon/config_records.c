@@ -51,6 +51,11 @@ static const struct setting group_rows[] = {
         "The VM sizes that these machines serve; an empty list allows any."),
     CHOICE(SETTING_STR, "", "priority", AT(priority), "dedicated", priorities,
            "Which clusters these machines are for."),
+    INT("", "slots", AT(slots), "0", 0, 100000,
+        "How many slots each of these machines has: jobs that take a part of it take at least one, "
+        "so no more jobs share it. 0: as many as it has cores."),
+    INT("", "fake_gpus", AT(fake_gpus), "0", 0, 1024,
+        "For tests: how many GPUs a machine that shows none pretends to have."),
     ROW(SETTING_STR, "", "health_command", AT(health_command), "", config_check_one_line,
         "/usr/local/sbin/node-health",
         "A command that the shell of the machine runs now and then, as root where it is reached. "

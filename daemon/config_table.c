@@ -102,6 +102,19 @@ static const struct setting rows[] = {
         "the inventory only."),
     ROW(SETTING_LIST, "local", "vm_sizes", AT(vm_sizes), "", config_check_vm_size, NULL,
         "The VM sizes that local nodes may have; an empty list allows any."),
+    INT("local", "slots", AT(local_slots), "0", 0, 100000,
+        "How many slots each local node has: jobs that take a part of it take at least one, so no "
+        "more jobs share it. 0: as many as it has cores."),
+    INT("local", "cores", AT(local_cores), "0", 0, 100000,
+        "How many cores each local node pretends to have, for jobs that take a part of it; 0: as "
+        "many as this machine has. All local nodes are on this machine, so what they have "
+        "together may be more than there is."),
+    INT("local", "memory_mb", AT(local_memory_mb), "0", 0, 1000000000,
+        "How much memory (in MiB) each local node pretends to have; 0: as much as this machine "
+        "has."),
+    INT("local", "fake_gpus", AT(local_fake_gpus), "0", 0, 1024,
+        "For tests: how many GPUs each local node pretends to have, on a machine without any. "
+        "Real GPUs are those of every local node: with them, use one local node."),
     INT("local", "autoscale_idle_s", AT(autoscale_idle_s), "300", 0, 86400,
         "How many seconds a node of an automatically scaled cluster idles before it is let go."),
     INT("quota", "clusters", AT(quota_clusters), "100", 0, 1000000,

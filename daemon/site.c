@@ -175,6 +175,8 @@ static int load_groups(struct daemon_site *s, const struct config *c, const stru
         g->node_root = from->node_root;
         g->vm_sizes = upper_case(&s->texts, &from->vm_sizes);
         g->priority = (enum vm_priority)enum_from_name(vm_priority_names, from->priority);
+        g->capacity =
+            (struct site_capacity){.slots = (int)from->slots, .fake_gpus = (int)from->fake_gpus};
         g->health_command = or_null(from->health_command);
         g->health_interval_s = (int)from->health_interval_s;
         if (set_user(s, c, i, e) < 0 || set_identity(s, c, st, i, e) < 0)
@@ -378,6 +380,10 @@ static int load_numbers(struct daemon_site *s, const struct config *c, const str
                                      .cpus = (int)c->job_cpus,
                                      .processes = (int)c->job_processes,
                                      .open_files = (int)c->job_open_files};
+    t->local_capacity = (struct site_capacity){.slots = (int)c->local_slots,
+                                               .cores = (int)c->local_cores,
+                                               .memory = c->local_memory_mb * MIB,
+                                               .fake_gpus = (int)c->local_fake_gpus};
     t->first_uid = c->first_uid;
     t->n_uids = c->n_uids;
     t->known_hosts =

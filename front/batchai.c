@@ -207,6 +207,7 @@ static const struct front_ops ops = {
     .requeued = requeued,
     .may_forget = may_forget,
     .too_large = too_large,
+    .fits_no_node = fits_no_node,
     .blocks = blocks,
     .may_remove = may_remove,
     .removes_runs = removes_runs,

@@ -35,6 +35,8 @@ void operations_begin(struct batchai_front *f);
 /* --- too_large.c ----------------------------------------------------------------------------- */
 void too_large(const struct front *f, struct storage *st, const struct pool *p,
                const struct run *r);
+void fits_no_node(const struct front *f, struct storage *st, const struct pool *p,
+                  const struct run *r);
 void blocks(const struct front *f, struct storage *st, const struct pool *p, const struct run *r,
             const struct pool_nodes *have);
 

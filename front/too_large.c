@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "front/front_priv.h"
+#include "model/capacity.h"
 #include "model/job_output.h"
 #include "scheduler/plan.h"
 
@@ -103,6 +104,19 @@ void too_large(const struct front *f, struct storage *st, const struct pool *p, 
                       "it until the cluster is resized",
                       r->nodes, f->ops->pool_name(f, st, &a, p->id, false),
                       plan_largest(&p->scale)));
+    arena_free(&a);
+}
+
+void fits_no_node(const struct front *f, struct storage *st, const struct pool *p,
+                  const struct run *r)
+{
+    struct arena a;
+    arena_init(&a);
+    tell(f, st, r,
+         arena_printf(&a,
+                      "it needs %s of each node, and no node of cluster %s has as much; other jobs "
+                      "go ahead of it until one has",
+                      capacity_text(&a, &r->need), f->ops->pool_name(f, st, &a, p->id, false)));
     arena_free(&a);
 }
 

@@ -173,6 +173,8 @@ struct job {
     const char *cluster_ref; /* resource id of the cluster as rendered */
     int priority; /* higher first: 0 is normal, low -1000, high 1000 (2017/2018-03 give a number) */
     int node_count;
+    bool part;            /* it takes a part of each node: */
+    struct capacity need; /* see struct run */
     int64_t max_wall_us;
     enum prov_state prov_state;
     enum exec_state exec_state;

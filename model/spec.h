@@ -17,6 +17,7 @@
 #include "model/enums.h"
 #include "model/front_words.h"
 #include "model/resource.h"
+#include "model/wishes.h"
 
 enum mount_kind {
     MOUNT_AZURE_FILE_SHARE,
@@ -111,8 +112,9 @@ struct job_spec {
     int priority, node_count;
     const char *prep_command_line;    /* NULL: none */
     struct container_spec *container; /* NULL: runs on the host */
-    struct kv *env;                   /* environmentVariables then secrets */
+    struct kv *env; /* environmentVariables then secrets; without those that are reserved: */
     size_t n_env;
+    struct wishes wishes;
     struct mount_list mounts;
     struct mount_list cluster_mounts; /* from JOB_DOC_CLUSTER_MOUNTS; without keys */
     const char *std_prefix;

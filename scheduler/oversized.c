@@ -72,8 +72,23 @@ int oversized_blocks(struct sched *s, struct arena *a, const struct pool *p,
     return 0;
 }
 
+int oversized_parts(struct sched *s, struct arena *a, const struct pool *p, struct err *e)
+{
+    struct run *runs;
+    size_t n;
+    intptr_t last = (intptr_t)id_map_find(&s->told_parts, p->id);
+    if (st_run_unfit(s->st, a, p->id, last, TOLD_MOST, &runs, &n, e) != 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        s->front->ops->fits_no_node(s->front, s->st, p, &runs[i]);
+    if (n > 0)
+        id_map_put(&s->told_parts, p->id, (void *)(intptr_t)runs[n - 1].id);
+    return 0;
+}
+
 void oversized_forget(struct sched *s, int64_t pool_id)
 {
+    id_map_remove(&s->told_parts, pool_id);
     id_map_remove(&s->told_sizes, pool_id);
     id_map_remove(&s->told_blocked, pool_id);
 }

@@ -53,6 +53,10 @@ static int find_left(struct pass *p, const struct node *nd, struct capacity *lef
     if (st_allocation_of_node(p->s->st, &p->a, nd->id, &live, &n, e) != 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
+        if (!live[i].devices) {
+            *left = (struct capacity){0}; /* it has the whole node */
+            return 0;
+        }
         left->slots -= live[i].takes.slots;
         left->gpus -= live[i].takes.gpus;
         left->cores -= live[i].takes.cores;
@@ -351,7 +355,7 @@ static int fail_queue(struct pass *p, struct err *e)
         return 0; /* most of them need not be failed: woken again when they are gone */
     struct run *runs;
     size_t n;
-    if (st_run_queue(p->s->st, &p->a, p->pool.id, INT_MAX, QUEUE_MAX, &runs, &n, e) != 0)
+    if (st_run_waiting(p->s->st, &p->a, p->pool.id, QUEUE_MAX, &runs, &n, e) != 0)
         return -1;
     const struct failure f = {
         .code = FAIL_CLUSTER_DELETED,
@@ -483,7 +487,8 @@ static int look_at_waiting(struct pass *p, struct err *e)
         else
             have.usable += nd->state != NODE_LEAVING;
     }
-    if (oversized_look(p->s, &p->a, &p->pool, e) != 0)
+    if (oversized_look(p->s, &p->a, &p->pool, e) != 0 ||
+        oversized_parts(p->s, &p->a, &p->pool, e) != 0)
         return -1;
     return oversized_blocks(p->s, &p->a, &p->pool, &have, e);
 }

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "model/capacity.h"
 #include "scheduler/oversized.h"
 
 /* --- what is told from below ---------------------------------------------------------------- */
@@ -115,6 +116,7 @@ static void on_stopped(void *ctx)
     id_map_free(&s->short_pools);
     id_map_free(&s->told_sizes);
     id_map_free(&s->told_blocked);
+    id_map_free(&s->told_parts);
     id_map_free(&s->resting);
     id_map_free(&s->retrying);
     for (size_t i = 0; s->local_vm_sizes[i]; i++)
@@ -190,7 +192,7 @@ int sched_pool_cleared(struct sched *s, struct arena *a, int64_t pool_id, bool *
 {
     struct run *runs;
     size_t n;
-    if (st_run_queue(s->st, a, pool_id, INT_MAX, 1, &runs, &n, e) != 0)
+    if (st_run_waiting(s->st, a, pool_id, 1, &runs, &n, e) != 0)
         return -1;
     *cleared = n == 0;
     return 0;
@@ -267,4 +269,14 @@ int sched_most_nodes(const struct sched *s, const char *vm_size, enum vm_priorit
     if (on_machines)
         return automatic || wish > most ? wish : most;
     return automatic && wish < most ? wish : most;
+}
+
+bool sched_part_fits(const struct sched *s, struct arena *a, const char *vm_size,
+                     enum vm_priority priority, const struct capacity *need, const char **most)
+{
+    struct capacity largest;
+    if (fleet_part_fits(s->fleet, vm_size, priority, need, &largest))
+        return true;
+    *most = capacity_text(a, &largest);
+    return false;
 }

@@ -30,8 +30,9 @@ struct sched {
     int64_t autoscale_idle_us;
     struct id_map told_sizes; /* pool -> the size for which its runs were last told: oversized.c */
     struct id_map
-        told_blocked;       /* pool -> the run that was last told that it cannot have its nodes */
-    struct id_map resting;  /* pool -> until when: see rest() */
+        told_blocked;         /* pool -> the run that was last told that it cannot have its nodes */
+    struct id_map told_parts; /* pool -> the last run that was told that it fits no node */
+    struct id_map resting;    /* pool -> until when: see rest() */
     struct id_map retrying; /* pool -> the ordinal up to which its unusable nodes were tried again:
                                retry_unusable() */
     struct id_map short_pools; /* a set: they wait for capacity that others give up */

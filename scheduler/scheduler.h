@@ -98,5 +98,9 @@ int sched_check_scale(const struct sched *s, const char *vm_size, enum vm_priori
 /* The most nodes that a run of such a pool may ask for; with more it would wait for ever. */
 int sched_most_nodes(const struct sched *s, const char *vm_size, enum vm_priority priority,
                      const struct scale *scale);
+/* Whether a node of such a pool can have as much, as far as is known: fleet_part_fits(). If not,
+ * *most (the arena's) says how much nodes have at most. */
+bool sched_part_fits(const struct sched *s, struct arena *a, const char *vm_size,
+                     enum vm_priority priority, const struct capacity *need, const char **most);
 
 #endif

@@ -16,7 +16,9 @@ static int allocations(struct q *q, struct arena *a, struct allocation **rows, s
     return 0;
 }
 
-/* Takes the run's part of the node, if the node is idle and has that much left. */
+/* Takes the run's part of the node, if the node is idle and has that much left. Whoever has the
+ * whole of it (no list of devices) shares it with nobody, whatever its capacity has become since.
+ */
 static int take(struct storage *st, const struct allocation *al, struct err *e)
 {
     struct q q;
@@ -27,6 +29,7 @@ static int take(struct storage *st, const struct allocation *al, struct err *e)
     q_int(&q, al->takes.gpus);
     q_int(&q, al->takes.cores);
     q_int(&q, al->takes.memory);
+    q_int(&q, !al->devices);
     if (q_run(&q, e) < 0)
         return -1;
     if (q_changed(st) == 1)

@@ -5,6 +5,7 @@
 #include "storage/storage_priv.h"
 
 #include <assert.h>
+#include <limits.h>
 
 int st_run_insert(struct storage *st, const struct run *r, int64_t *id, struct err *e)
 {
@@ -55,10 +56,31 @@ int st_run_queue(struct storage *st, struct arena *a, int64_t pool_id, int large
     return queue(st, ST_RUN_QUEUE, a, pool_id, largest, limit, rows, n, e);
 }
 
+int st_run_waiting(struct storage *st, struct arena *a, int64_t pool_id, int limit,
+                   struct run **rows, size_t *n, struct err *e)
+{
+    return queue(st, ST_RUN_WAITING, a, pool_id, INT_MAX, limit, rows, n, e);
+}
+
 int st_run_oversized(struct storage *st, struct arena *a, int64_t pool_id, int largest, int limit,
                      struct run **rows, size_t *n, struct err *e)
 {
     return queue(st, ST_RUN_OVERSIZED, a, pool_id, largest, limit, rows, n, e);
+}
+
+int st_run_unfit(struct storage *st, struct arena *a, int64_t pool_id, int64_t after, int limit,
+                 struct run **rows, size_t *n, struct err *e)
+{
+    struct q q;
+    void *items;
+    q_read(&q, st, ST_RUN_UNFIT);
+    q_int(&q, pool_id);
+    q_int(&q, after);
+    q_int(&q, limit);
+    if (q_rows(&q, a, &run_row, &items, n, e) < 0)
+        return -1;
+    *rows = items;
+    return 0;
 }
 
 int st_run_queue_demand(struct storage *st, int64_t pool_id, int largest, int64_t *nodes,

@@ -49,7 +49,12 @@
 #define NOT_HELD                                                                                   \
     "AND NOT EXISTS (SELECT 1 FROM run u JOIN allocation a ON a.run_id = u.id WHERE " RUN_OF_JOB   \
     "j.id AND " IS_LIVE ") "
-#define QUEUE_OF_POOL RUN_SELECT "WHERE u.pool_id = ?1 AND u.phase = 1 AND u.stop = 0 "
+/* A run that wants more of each node than any of its pool has is passed over. */
+#define SOME_NODE_FITS                                                                             \
+    "EXISTS (SELECT 1 FROM node n WHERE n.pool_id = u.pool_id AND n.slots >= u.need_slots AND "    \
+    "n.gpus >= u.need_gpus AND n.cores >= u.need_cores AND n.memory >= u.need_memory) "
+#define FITS_SOME_NODE "AND (u.need_whole = 1 OR " SOME_NODE_FITS ") "
+#define QUEUE_OF_POOL  RUN_SELECT "WHERE u.pool_id = ?1 AND u.phase = 1 AND u.stop = 0 "
 
 #define VAULT_SELECT "SELECT {vault} FROM vault v "
 /* The vault's columns once it is soft-deleted: ?2 is now. */
@@ -203,8 +208,12 @@
     X(ST_RUN_INSERT, "INSERT INTO {+run}") \
     X(ST_RUN_BY_ID, RUN_SELECT "WHERE u.id = ?1") \
     X(ST_RUN_OF, RUN_SELECT "WHERE u.owner_kind = ?1 AND u.owner_id = ?2 AND u.idx = ?3") \
-    X(ST_RUN_QUEUE, QUEUE_OF_POOL "AND u.nodes <= ?2 ORDER BY u.priority DESC, u.id LIMIT ?3") \
+    X(ST_RUN_WAITING, QUEUE_OF_POOL "AND u.nodes <= ?2 ORDER BY u.priority DESC, u.id LIMIT ?3") \
+    X(ST_RUN_QUEUE, QUEUE_OF_POOL "AND u.nodes <= ?2 " FITS_SOME_NODE "ORDER BY u.priority DESC, u.id LIMIT ?3") \
     X(ST_RUN_OVERSIZED, QUEUE_OF_POOL "AND u.nodes > ?2 ORDER BY u.priority DESC, u.id LIMIT ?3") \
+    X(ST_RUN_UNFIT, \
+      QUEUE_OF_POOL "AND u.id > ?2 AND u.need_whole = 0 AND NOT " SOME_NODE_FITS \
+      "AND EXISTS (SELECT 1 FROM node n WHERE n.pool_id = ?1 AND n.state = 2) ORDER BY u.id LIMIT ?3") \
     X(ST_RUN_QUEUE_DEMAND, \
       "SELECT coalesce(sum(nodes), 0) FROM run WHERE pool_id = ?1 AND phase = 1 AND stop = 0 AND nodes <= ?2") \
     X(ST_RUN_LIVE_IDS, "SELECT id FROM run WHERE phase IN (2, 3) ORDER BY id") \
@@ -225,7 +234,8 @@
     X(ST_ALLOCATION_TAKE, \
       "UPDATE node SET idle_us = 0 WHERE id = ?1 AND state = 2 AND slots >= ?2 AND gpus >= ?3 " \
       "AND cores >= ?4 AND memory >= ?5 AND NOT EXISTS (SELECT 1 FROM allocation a " \
-      "WHERE a.node_id = ?1 AND " IS_LIVE " GROUP BY a.node_id HAVING " \
+      "WHERE a.node_id = ?1 AND " IS_LIVE " AND (?6 OR a.devices IS NULL)) " \
+      "AND NOT EXISTS (SELECT 1 FROM allocation a WHERE a.node_id = ?1 AND " IS_LIVE " GROUP BY a.node_id HAVING " \
       "sum(a.slots) + ?2 > node.slots OR sum(a.gpus) + ?3 > node.gpus OR " \
       "sum(a.cores) + ?4 > node.cores OR sum(a.memory) + ?5 > node.memory)") \
     X(ST_ALLOCATION_FREE, \

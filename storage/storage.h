@@ -287,14 +287,22 @@ int st_run_insert(struct storage *, const struct run *r, int64_t *id, struct err
 int st_run_by_id(struct storage *, struct arena *, int64_t id, struct run *out, struct err *);
 int st_run_of(struct storage *, struct arena *, enum resource_kind owner, int64_t owner_id, int idx,
               struct run *out, struct err *);
-/* Waiting runs of a pool that want `largest` nodes or fewer and that nobody asked to stop, highest
- * priority first, then oldest. */
+/* Waiting runs of a pool that nobody asked to stop, highest priority first, then oldest. */
+int st_run_waiting(struct storage *, struct arena *, int64_t pool_id, int limit, struct run **rows,
+                   size_t *n, struct err *);
+/* Those of them that want `largest` nodes or fewer, and of each no more than some node of the pool
+ * has. */
 int st_run_queue(struct storage *, struct arena *, int64_t pool_id, int largest, int limit,
                  struct run **rows, size_t *n, struct err *);
-/* The same for runs that want more. */
+/* Those that want more nodes. */
 int st_run_oversized(struct storage *, struct arena *, int64_t pool_id, int largest, int limit,
                      struct run **rows, size_t *n, struct err *);
-/* The sum of the nodes that the runs of st_run_queue() want, for automatic scaling. */
+/* Those that want more of each node than any node of the pool has, although some are prepared, and
+ * that come after the run `after`: by id. */
+int st_run_unfit(struct storage *, struct arena *, int64_t pool_id, int64_t after, int limit,
+                 struct run **rows, size_t *n, struct err *);
+/* The sum of the nodes that waiting runs want which want `largest` or fewer, for automatic scaling.
+ */
 int st_run_queue_demand(struct storage *, int64_t pool_id, int largest, int64_t *nodes,
                         struct err *);
 /* The runs that have nodes, by id; and those of them that are to be forgotten. */

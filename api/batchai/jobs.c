@@ -17,6 +17,7 @@
 #include "api/batchai/render.h"
 #include "api/batchai/shown_jobs.h"
 #include "front/batchai.h"
+#include "model/capacity.h"
 #include "model/home.h"
 #include "model/schema.h"
 #include "model/spec.h"
@@ -28,6 +29,8 @@ static struct job own_row(const struct job *j)
 {
     struct job own = *j;
     own.priority = own.node_count = own.attempt = 0;
+    own.part = false;
+    own.need = (struct capacity){0};
     own.max_wall_us = 0;
     return own;
 }
@@ -92,6 +95,20 @@ static int check_node_count(struct request *r, const struct cluster *c, int n, s
                    n, c->name, most, c->vm_size);
 }
 
+/* The same for a part that no node can have. */
+static int check_part(struct request *r, const struct cluster *c, const struct job *j,
+                      struct err *e)
+{
+    const char *most;
+    if (!j->part ||
+        sched_part_fits(arm_of(r)->sched, &r->arena, c->vm_size, c->vm_priority, &j->need, &most))
+        return 0;
+    return err_set(e, ERR_INVALID_PROPERTY, "properties.environmentVariables",
+                   "properties.environmentVariables ask for %s of each node, but no node of "
+                   "cluster %s can have as much: the most is %s.",
+                   capacity_text(&r->arena, &j->need), c->name, most);
+}
+
 struct create_tx {
     struct request *r;
     const struct accepted *a;
@@ -137,6 +154,8 @@ static int fill_job(struct create_tx *t, const struct cluster *c, char *guid, st
                         .cluster_ref = spec.cluster_id,
                         .priority = spec.priority,
                         .node_count = spec.node_count,
+                        .part = spec.wishes.part,
+                        .need = spec.wishes.need,
                         .max_wall_us = spec.max_wall_us,
                         .prov_state = PROV_SUCCEEDED,
                         .exec_state = EXEC_QUEUED,
@@ -147,7 +166,9 @@ static int fill_job(struct create_tx *t, const struct cluster *c, char *guid, st
                         .updated_us = r->now_us};
     t->c = c;
     t->mounts = spec.mounts;
-    return check_node_count(r, c, t->j.node_count, e);
+    if (check_node_count(r, c, t->j.node_count, e) < 0)
+        return -1;
+    return check_part(r, c, &t->j, e);
 }
 
 /* With the keys of the mounts. Those of the cluster were checked with it. */

@@ -2,9 +2,11 @@
  *
  * Jobs.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "model/schema/tables.h"
+#include "model/wishes.h"
 
 #define TIME_ROW(label)                                                                            \
     {                                                                                              \
@@ -202,10 +204,57 @@ static void complete_priority(json_t *obj)
                                 json_string_nocheck(enum_to_name(sched_priority_names, p)));
 }
 
+/* The path of a member of an item of a list of variables. */
+static void variable_path(char out[PLACE_SIZE], const char *path, const char *list, size_t i,
+                          const char *member)
+{
+    char child[PLACE_SIZE];
+    snprintf(child, sizeof child, "%s[%zu].%s", list, i, member);
+    path_join(out, path, child);
+}
+
+/* Reserved variables are read before the job runs, and shown as they were sent. */
+static int check_no_wish_in_secrets(const json_t *obj, const char *path, struct err *e)
+{
+    const json_t *secrets = json_object_get(obj, "secrets");
+    for (size_t i = 0; i < json_array_size(secrets); i++) {
+        const char *name = json_string_value(json_object_get(json_array_get(secrets, i), "name"));
+        char at[PLACE_SIZE];
+        if (!wish_reserved(name))
+            continue;
+        variable_path(at, path, "secrets", i, "name");
+        return err_set(e, ERR_INVALID_PROPERTY, at,
+                       "%s is \"%.80s\"; names that begin with " WISH_PREFIX
+                       " are reserved, and must be in environmentVariables",
+                       at, name);
+    }
+    return 0;
+}
+
+static int check_wishes(const json_t *obj, const char *path, struct err *e)
+{
+    const json_t *list = json_object_get(obj, "environmentVariables");
+    struct wishes wishes = {0};
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *item = json_array_get(list, i);
+        const char *name = json_string_value(json_object_get(item, "name"));
+        char name_at[PLACE_SIZE], value_at[PLACE_SIZE];
+        if (!wish_reserved(name))
+            continue;
+        variable_path(name_at, path, "environmentVariables", i, "name");
+        variable_path(value_at, path, "environmentVariables", i, "value");
+        if (wish_read(name, json_string_value(json_object_get(item, "value")), name_at, value_at,
+                      &wishes, e) < 0)
+            return -1;
+    }
+    return check_no_wish_in_secrets(obj, path, e);
+}
+
 static int check_job(json_t *obj, const char *path, struct err *e)
 {
     complete_priority(obj);
-    if (check_toolkit(obj, path, e) < 0 || check_env(obj, path, e) < 0)
+    if (check_toolkit(obj, path, e) < 0 || check_env(obj, path, e) < 0 ||
+        check_wishes(obj, path, e) < 0)
         return -1;
     json_t *inputs = json_object(), *outputs = json_object();
     int rc = check_unique(obj, "inputDirectories", "id", inputs, path, e);
@@ -340,8 +389,16 @@ static const struct field properties_rows[] = {
      .flags = FIELD_READONLY,
      .sub = &schema_execution},
 };
+static void finish_job(struct arena *a, const json_t *obj, void *into)
+{
+    struct job_spec *spec = into;
+    (void)a;
+    (void)obj;
+    wishes_take(spec->env, &spec->n_env, &spec->wishes);
+}
+
 static SCHEMA_INTO(schema_properties, "JobProperties", properties_rows, check_job, struct job_spec,
-                   NULL);
+                   finish_job);
 
 /* The old versions' requests say where a job is and may tag it; their replies never did. */
 static const struct field job_rows[] = {

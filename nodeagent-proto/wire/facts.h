@@ -15,4 +15,8 @@ char *node_facts_text(const struct node_facts *f);
 int node_facts_parse(struct arena *a, const char *text, struct node_facts *out,
                      struct err *e) MUST_CHECK;
 
+/* GPUs that are none, as a node lists GPUs; the arena's. And whether such a list is one of them. */
+const char *node_fake_gpus(struct arena *a, int n);
+bool node_gpus_are_fake(const char *gpus);
+
 #endif

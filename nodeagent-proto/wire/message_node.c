@@ -2,6 +2,7 @@
  *
  * Reports of a node as JSON and back: facts, health, directory entries.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/jsontext.h"
@@ -122,6 +123,27 @@ int node_facts_parse(struct arena *a, const char *text, struct node_facts *out, 
         TEXT(out) = arena_strdup(a, TEXT(out));
     json_decref(j);
     return rc;
+}
+
+const char *node_fake_gpus(struct arena *a, int n)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < n; i++)
+        json_array_append_new(
+            list, json_pack("{s:i, s:s, s:b}", "index", i, "model", "fake GPU", "fake", 1));
+    char *text = jsontext(list);
+    const char *copy = arena_strdup(a, text);
+    free(text);
+    json_decref(list);
+    return copy;
+}
+
+bool node_gpus_are_fake(const char *gpus)
+{
+    json_t *list = gpus ? json_loads(gpus, 0, NULL) : NULL;
+    bool fake = json_is_true(json_object_get(json_array_get(list, 0), "fake"));
+    json_decref(list);
+    return fake;
 }
 
 json_t *message_health(const struct node_health *h)

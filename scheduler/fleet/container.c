@@ -95,6 +95,7 @@ static void set_start(struct env *v, const struct container *c)
     set_number(v, "BATCHAI_PROCESSES", c->limits.processes);
     set_number(v, "BATCHAI_OPEN_FILES", c->limits.open_files);
     set_number(v, "BATCHAI_GPUS", c->gpus);
+    env_set(v, "BATCHAI_DEVICES", c->devices ? c->devices : "all");
 }
 
 static void add_program(struct script *sc, struct arena *a, const struct container *c,

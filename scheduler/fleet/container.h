@@ -25,6 +25,7 @@ struct container {
     const char *log_path;       /* the run's log: progress goes there */
     const char *user; /* processes have the ids of this account; NULL: the runtime chooses */
     int gpus;
+    const char *devices; /* their numbers on the node: "0,2"; NULL: all */
     struct task_limits limits;
 };
 

@@ -120,6 +120,11 @@ int fleet_machine_reboot(struct fleet *fl, const char *name, struct err *e) MUST
  * are free now; 0 and 0 without machines. */
 void machines_count(const struct fleet *fl, const char *vm_size, enum vm_priority priority,
                     int *serving, int *free_now);
+/* Whether a node of such a pool can have `need`, as far as is known: true, unless every machine
+ * that serves the pool (or, without any, a local node) was reached and none has that much. *most:
+ * the largest of each amount among them. */
+bool fleet_part_fits(const struct fleet *fl, const char *vm_size, enum vm_priority priority,
+                     const struct capacity *need, struct capacity *most);
 /* How many machines that serve the pool are free and had no trouble when last tried. */
 int machines_good(const struct fleet *fl, const char *vm_size, enum vm_priority priority);
 /* The position in a series of picks. Begins zeroed. The series is void as soon as anything happens

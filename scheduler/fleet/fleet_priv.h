@@ -27,12 +27,13 @@ struct machine {
     char *name;
     const struct site_machine *site; /* borrowed; NULL: not in the inventory any more */
     bool drained;
-    char *reason;       /* why drained */
-    int64_t node_id;    /* who has claimed it; 0: free */
-    int64_t cluster_id; /* that node's; 0: free */
-    int64_t contact_us; /* last contact; 0: never */
-    char *facts;        /* node_facts_text(), or NULL */
-    char *trouble;      /* why it could not be reached or used when last tried; NULL: none */
+    char *reason;        /* why drained */
+    int64_t node_id;     /* who has claimed it; 0: free */
+    int64_t cluster_id;  /* that node's; 0: free */
+    int64_t contact_us;  /* last contact; 0: never */
+    char *facts;         /* node_facts_text(), or NULL */
+    struct capacity has; /* slots 0: not known */
+    char *trouble;       /* why it could not be reached or used when last tried; NULL: none */
 };
 
 /* Turns to connect: node_connect.c. */
@@ -52,6 +53,7 @@ struct fleet {
     struct machine *machines; /* owned, in the order of the inventory */
     size_t n_machines;
     struct id_map machine_ids; /* the same, by the ids of their rows */
+    struct capacity local_has; /* each local node; slots 0: not known */
     struct turns turns;
     struct fleet_counts counts;
     struct id_map reads; /* struct node_read * that are not answered yet: node_files.c */
@@ -90,6 +92,10 @@ void effect_reread_machines(void *ctx, int64_t id, const struct err *why);
  * ends. */
 void machine_contact(struct fleet *fl, struct machine *m, const struct node_facts *facts);
 void machine_trouble(struct machine *m, const char *why);
+
+/* --- node_capacity.c ------------------------------------------------------------------------- */
+/* Notes what a machine has whose facts are known from its last contact. */
+void machine_capacity_from_facts(struct fleet *fl, struct machine *m);
 
 /* --- node_files.c, file_server.c: for wakes_handle() ------------------------------------------ */
 void node_read_reconcile(void *ctx, int64_t id); /* its time is up */

@@ -95,6 +95,10 @@ struct front_ops {
     void (*too_large)(const struct front *f, struct storage *st, const struct pool *p,
                       const struct run *r);
 
+    /* It wants more of each node than any node of its pool has, so others go ahead of it. Called
+     * once. */
+    void (*fits_no_node)(const struct front *f, struct storage *st, const struct pool *p,
+                         const struct run *r);
     /* It is the first that waits and cannot get its nodes now, even if all of them become idle;
      * those behind it wait too. Called once for each number of usable nodes. */
     void (*blocks)(const struct front *f, struct storage *st, const struct pool *p,

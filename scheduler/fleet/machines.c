@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "model/capacity.h"
 #include "scheduler/fleet/fleet_priv.h"
 
 /* --- which there are ------------------------------------------------------------------------- */
@@ -72,6 +73,7 @@ static int load_inventory(struct fleet *fl, struct arena *a, const struct machin
         m->site = site;
         if (row)
             take_row(m, row);
+        machine_capacity_from_facts(fl, m);
     }
     return 0;
 }
@@ -274,6 +276,33 @@ void machines_reread(struct fleet *fl)
         LOG_ERROR(fl->log, "machine.not_reread", LF_STR("why", e.msg));
     }
     arena_free(&a);
+}
+
+/* --- what can be had -------------------------------------------------------------------------- */
+
+/* Amounts that are not known are 0; every node that was reached has slots. */
+static bool fits_one(const struct capacity *has, const struct capacity *need, struct capacity *most)
+{
+    if (has->slots == 0)
+        return true;
+    capacity_raise(most, has);
+    return capacity_fits(has, need);
+}
+
+bool fleet_part_fits(const struct fleet *fl, const char *vm_size, enum vm_priority priority,
+                     const struct capacity *need, struct capacity *most)
+{
+    int serving = 0;
+    *most = (struct capacity){0};
+    for (size_t i = 0; i < fl->n_machines; i++) {
+        const struct machine *m = &fl->machines[i];
+        if (!machine_serves(m, vm_size, priority))
+            continue;
+        serving++;
+        if (fits_one(&m->has, need, most))
+            return true;
+    }
+    return serving == 0 && fits_one(&fl->local_has, need, most);
 }
 
 /* --- what is known of each ------------------------------------------------------------------- */

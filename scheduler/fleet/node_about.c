@@ -33,7 +33,7 @@ bool node_rt_is_local(const struct node_rt *rt)
 
 int node_rt_gpus(const struct node_rt *rt)
 {
-    return rt->seen.gpus;
+    return rt->seen.has.gpus;
 }
 
 const char *node_rt_runtimes(const struct node_rt *rt)

@@ -254,35 +254,30 @@ enum node_likeness node_compare(const char *row, const char *now)
     return row[root] == '\0' || strcmp(row + root, now + root) == 0 ? NODE_SAME : NODE_REBOOTED;
 }
 
-/* A node may say anything; its row takes only what can be. */
-static int64_t within(int64_t most, int64_t said)
-{
-    return said < 0 ? 0 : said > most ? most : said;
-}
-
-static void on_ready(void *ctx, const struct node_facts *facts)
+static void on_ready(void *ctx, const struct node_facts *said)
 {
     struct node_rt *rt = ctx;
+    struct node_facts facts = *said;
+    struct arena a;
+    arena_init(&a);
     rt->fleet->counts.ready++;
     go(rt, CONNECTION_READY);
     rt->contact.ready_us = wakes_mono(rt->fleet->wakes);
     rt->contact.hello_us = wakes_wall(rt->fleet->wakes);
     rt->contact.refused = false;
-    rt->seen.gpus = facts->n_gpus;
-    rt->seen.cpus = (int)within(CAPACITY_MAX, facts->cpus);
-    rt->seen.memory = within(CAPACITY_MEMORY_MAX, facts->memory_bytes);
-    node_set_text(&rt->seen.devices, facts->gpus);
-    rt->seen.is_root = facts->is_root;
-    node_set_text(&rt->seen.runtimes, facts->runtimes);
+    node_capacity_seen(rt, &a, &facts);
+    rt->seen.is_root = facts.is_root;
+    node_set_text(&rt->seen.runtimes, facts.runtimes);
     free(rt->seen.incarnation);
-    rt->seen.incarnation = incarnation_text(facts);
+    rt->seen.incarnation = incarnation_text(&facts);
     free(rt->seen.facts);
-    rt->seen.facts = node_facts_text(facts);
+    rt->seen.facts = node_facts_text(&facts);
     connecting_ends(rt);
     if (rt->machine)
-        machine_contact(rt->fleet, rt->machine, facts);
+        machine_contact(rt->fleet, rt->machine, &facts);
     LOG_DEBUG(rt->fleet->log, "node.connected", LF_STR("node", rt->name),
-              LF_STR("agent", facts->agent_version));
+              LF_STR("agent", facts.agent_version));
+    arena_free(&a);
     wake(rt->fleet->wakes, WAKE_NODE, rt->id);
 }
 

@@ -154,7 +154,7 @@ static int add_setup(struct node_rt *rt, struct err *e)
     env_add(&v, t->env, t->n_env);
     env_set_var(&v, w, VAR_POOL_MOUNTS, NULL, node_mount_root(a, rt->root));
     env_set_var(&v, w, VAR_NODE, NULL, rt->name);
-    env_set_var(&v, w, VAR_GPU_COUNT, NULL, arena_printf(a, "%d", rt->seen.gpus));
+    env_set_var(&v, w, VAR_GPU_COUNT, NULL, arena_printf(a, "%d", rt->seen.has.gpus));
     const char *dir = setup_dir(a, &v, t, home, e);
     if (!dir)
         return err_prefix(e, "%s", w->std_prefix);

@@ -45,11 +45,11 @@ struct node_turn {
 
 /* What the last hello said. */
 struct node_seen {
-    char *incarnation; /* as rows keep it; NULL: there was none yet */
-    char *facts;       /* node_facts_text(); NULL likewise */
-    char *runtimes;    /* of containers */
-    int gpus, cpus;
-    int64_t memory;
+    char *incarnation;   /* as rows keep it; NULL: there was none yet */
+    char *facts;         /* node_facts_text(); NULL likewise */
+    char *runtimes;      /* of containers */
+    struct capacity has; /* as the site says, and else as it said */
+    bool fake_gpus;
     char *devices; /* GPUs, as the protocol has them; NULL likewise */
     bool is_root;  /* the agent may mount, make accounts and run tasks as others */
 };
@@ -113,6 +113,14 @@ void node_reconcile(void *ctx, int64_t id);
 struct node_rt *node_rt_new_orphan(struct fleet *fl, const char *name);
 /* Frees a node whose link is closed and that has no tenants. */
 void node_rt_free(struct node_rt *rt);
+
+/* --- node_capacity.c ------------------------------------------------------------------------ */
+
+/* Notes what the node has, once it has said hello. *facts is changed to what people are shown, with
+ * texts from the arena. */
+void node_capacity_seen(struct node_rt *rt, struct arena *a, struct node_facts *facts);
+/* Writes it for planning; false: not yet, the node is woken. */
+bool node_capacity_as_row(struct node_rt *rt, const struct node *row);
 
 /* --- node_fail.c ---------------------------------------------------------------------------- */
 

@@ -213,34 +213,6 @@ static bool same_as_row(struct node_rt *rt, const struct node *row)
     return false;
 }
 
-static bool same_capacity(const struct node *row, const struct capacity *has, const char *devices)
-{
-    return row->has.gpus == has->gpus && row->has.cores == has->cores &&
-           row->has.memory == has->memory &&
-           strcmp(row->devices ? row->devices : "", devices ? devices : "") == 0;
-}
-
-/* Writes the capacity that the node reports, for planning. The node has no say in the number of its
- * slots. */
-static bool capacity_as_row(struct node_rt *rt, const struct node *row)
-{
-    const struct capacity has = {.slots = row->has.slots,
-                                 .gpus = rt->seen.gpus,
-                                 .cores = rt->seen.cpus,
-                                 .memory = rt->seen.memory};
-    struct err e = {0};
-    if (same_capacity(row, &has, rt->seen.devices))
-        return true;
-    if (st_node_set_capacity(rt->fleet->st, rt->id, &has, rt->seen.devices, &e) != 0) {
-        LOG_ERROR(rt->fleet->log, "node.capacity_not_written", LF_STR("node", rt->name),
-                  LF_STR("why", e.msg));
-        wake_by(rt->fleet->wakes, WAKE_NODE, rt->id, wakes_mono(rt->fleet->wakes) + WRITE_AGAIN_US);
-        return false;
-    }
-    fleet_pool_changed(rt->fleet, row->cluster_id);
-    return true;
-}
-
 /* Nothing may be started beside a task that no row knows. */
 static bool strays_ended(struct node_rt *rt)
 {
@@ -263,7 +235,7 @@ static bool strays_ended(struct node_rt *rt)
 
 static bool greet(struct node_rt *rt, const struct node *row)
 {
-    if (!same_as_row(rt, row) || !capacity_as_row(rt, row))
+    if (!same_as_row(rt, row) || !node_capacity_as_row(rt, row))
         return false;
     if (row->state == NODE_IDLE && !strays_ended(rt))
         return false;

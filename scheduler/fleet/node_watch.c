@@ -88,10 +88,9 @@ static void judge_clock(struct arena *a, const struct node_rt *rt, const struct 
 static void judge_gpus(struct arena *a, const struct node_rt *rt, const struct node_health *h,
                        struct strbuf *b)
 {
-    int there = h->gpus < 0 ? 0 : h->gpus;
-    if (there < rt->seen.gpus)
-        add_trouble(
-            b, arena_printf(a, "%d of its %d GPUs are gone", rt->seen.gpus - there, rt->seen.gpus));
+    int there = h->gpus < 0 ? 0 : h->gpus, had = rt->seen.has.gpus;
+    if (there < had && !rt->seen.fake_gpus)
+        add_trouble(b, arena_printf(a, "%d of its %d GPUs are gone", had - there, had));
     if (h->gpu_errors && *h->gpu_errors)
         add_trouble(b, arena_printf(a, "GPU errors: %s", h->gpu_errors));
 }

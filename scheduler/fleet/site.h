@@ -16,6 +16,14 @@
 #include "nodeagent-proto/link/node.h"
 #include "nodeagent-proto/wire/task.h"
 
+/* What a node is said to have, instead of what it has; 0: as it has. */
+struct site_capacity {
+    int slots; /* 0: as many as it has cores */
+    int cores;
+    int64_t memory; /* bytes */
+    int fake_gpus;  /* that a node without GPUs seems to have */
+};
+
 /* One entry of `inventory`: machines that are reached and used in the same way. Texts that are not
  * given are NULL. */
 struct site_group {
@@ -29,6 +37,7 @@ struct site_group {
                            * one of its own or, without a range of uids for them, `user` */
     const char *const *vm_sizes; /* upper-case, NULL-terminated; empty: any */
     enum vm_priority priority;
+    struct site_capacity capacity;
     const char *health_command; /* run by the shell, as root if the agent is; NULL: none */
     int health_interval_s;
 };
@@ -87,6 +96,7 @@ struct site {
     struct task_limits limits; /* of jobs and their preparation */
     int64_t first_uid, n_uids; /* uids for accounts of jobs; 0: there are no such accounts */
     bool local_accounts;       /* local nodes can have them */
+    struct site_capacity local_capacity; /* of each local node */
 
     const char *known_hosts; /* the daemon's own file */
     bool strict_host_keys;

@@ -65,6 +65,24 @@ static const struct task_limits *limits_of(const struct runs *rs)
     return fleet_site(rs->fleet) ? &fleet_site(rs->fleet)->limits : &none;
 }
 
+/* The lower of two limits, of which 0 is none. */
+static int64_t lower(int64_t a, int64_t b)
+{
+    return a == 0 || (b > 0 && b < a) ? b : a;
+}
+
+/* A run that has a part of the node may use as much of it as it asked for, and no more than any
+ * run. */
+static struct task_limits slot_limits(const struct job_slot *slot)
+{
+    struct task_limits l = *limits_of(slot->run->runs);
+    if (!slot->devices)
+        return l;
+    l.cpus = (int)lower(l.cpus, slot->takes.cores);
+    l.memory_bytes = lower(l.memory_bytes, slot->takes.memory);
+    return l;
+}
+
 /* The node's variables, then those of the process: a later one hides an earlier one. */
 static struct env env_of(struct job_slot *slot, const struct kv *own, size_t n_own)
 {
@@ -100,7 +118,7 @@ static void send_task(struct job_slot *slot, struct run_task *task)
         .step = task->step,
         .title = p->shown,
         .user = job_account(slot),
-        .limits = *limits_of(slot->run->runs),
+        .limits = slot_limits(slot),
     };
     if (slot->container.runtime)
         container_wrap(a, &slot->container, own, n_own, &spec);
@@ -271,15 +289,28 @@ static bool find_container(struct job_slot *slot)
         .log_path = known ? slot->env.log_path : "/dev/null",
         .user = job_account(slot),
         .gpus = slot_gpus(slot),
-        .limits = *limits_of(rs)};
+        .devices = slot->devices,
+        .limits = slot_limits(slot)};
     return slot->container.runtime != NULL;
+}
+
+/* In a container, the GPUs that are given to it count from 0. */
+static struct env container_env(struct job_slot *slot)
+{
+    struct env v = env_of(slot, NULL, 0);
+    const char *list = "";
+    for (int i = 0; slot->devices && i < slot->takes.gpus; i++)
+        list = arena_printf(&slot->a, "%s%s%d", list, i > 0 ? "," : "", i);
+    if (slot->devices)
+        env_set(&v, "CUDA_VISIBLE_DEVICES", list);
+    return v;
 }
 
 static bool add_container(struct job_slot *slot)
 {
     if (find_container(slot)) {
-        container_add_start(slot->script, &slot->a, &slot->container, slot_task_prefix(slot),
-                            &slot->env.env);
+        const struct env env = container_env(slot);
+        container_add_start(slot->script, &slot->a, &slot->container, slot_task_prefix(slot), &env);
         return true;
     }
     slot->has_error = true;

@@ -7,9 +7,6 @@
 
 #include "scheduler/run/run_priv.h"
 
-/* Between SIGTERM and SIGKILL. */
-#define GRACE_US 5000000
-
 /* A job whose nodes are lost again and again is not queued again for ever. */
 #define ATTEMPTS_MAX 10
 
@@ -209,11 +206,18 @@ void verdict_slot_error(struct job_run *run, struct job_slot *slot)
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
+/* Between SIGTERM and SIGKILL. */
+static int64_t grace_of(const struct job_run *run)
+{
+    const struct wishes *w = &run->spec.wishes;
+    return (w->has_grace ? w->grace_s : WISH_GRACE_DEFAULT_S) * 1000000LL;
+}
+
 static void terminated(struct job_run *run)
 {
     const struct outcome out = {
         .kind = OUT_STOPPED,
-        .grace_us = GRACE_US,
+        .grace_us = grace_of(run),
         .why = {.code = FAIL_JOB_TERMINATED,
                 .message = front_text(words_of(run), &run->a, RUN_TERMINATED_TEXT),
                 .exit_code = -1}};
@@ -225,7 +229,7 @@ static void timed_out(struct job_run *run)
     const struct front_words *w = words_of(run);
     const struct outcome out = {
         .kind = OUT_FAILED,
-        .grace_us = GRACE_US,
+        .grace_us = grace_of(run),
         .why = {.code = FAIL_JOB_TIMED_OUT,
                 .message = front_say(w, &run->a,
                                      "The {run} ran longer than its limit {time_limit} of %lld "

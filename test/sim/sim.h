@@ -23,7 +23,6 @@
 #define CLUSTERS    4 /* the most that are there at once */
 #define THINGS_MAX  128
 #define MACHINES    6 /* of the inventory */
-#define PART_SLOTS  4 /* of a node that runs share; other nodes are had whole */
 #define GPUS        4 /* of every node */
 
 /* One life of the daemon. */
@@ -59,6 +58,7 @@ struct thing {
     bool to_export_again; /* its export was ended, and then a backup was put back that has it */
     bool on_machines;     /* a cluster */
     int nodes, priority;  /* of a job */
+    bool part;            /* a job that wants a part of each node */
     int starts;           /* of its command, in all */
     bool acknowledged;    /* that it was made */
     bool unsure; /* a crash may have taken it, and its id is another's: not looked at since */
@@ -191,8 +191,6 @@ void sim_site_fill(struct life *l);
 const char *sim_machine_name(int i);
 /* -1: it is none of ours. */
 int sim_machine_index(const char *name);
-/* How many runs may share a node of the pool. */
-int sim_slots(int64_t pool_id);
 /* What tasks do; of a command that mounts, as the share is now. */
 void sim_plan_task(void *ctx, const struct task_spec *spec, struct fake_task *out);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/guid.h"
+#include "model/capacity.h"
 #include "test/sim/sim_view.h"
 
 /* Nodes that idle in vain for this long, beside a job that they suffice for, were forgotten. */
@@ -63,10 +64,14 @@ static void check_parts(struct view *v, const struct node *n)
         taken |= mine;
         used.slots += al->takes.slots;
         used.gpus += al->takes.gpus;
+        used.cores += al->takes.cores;
+        if (!al->devices && n->live > 1)
+            sim_fail(v->m, "a run has the whole of node %s, and %d runs are there", n->name,
+                     n->live);
     }
-    if (used.slots > n->has.slots || used.gpus > n->has.gpus)
-        sim_fail(v->m, "node %s has %d slots and %d GPUs, of which %d and %d are taken", n->name,
-                 n->has.slots, n->has.gpus, used.slots, used.gpus);
+    if (!capacity_fits(&n->has, &used))
+        sim_fail(v->m, "node %s has %s, and %s are taken", n->name,
+                 capacity_text(&v->m->a, &n->has), capacity_text(&v->m->a, &used));
 }
 
 static void check_node(struct view *v, const struct node *n)
@@ -226,10 +231,9 @@ static bool has_room(const struct view *v, const struct node *n, const struct ru
         if (v->held[i].node_id == n->id) {
             left.slots -= v->held[i].takes.slots;
             left.gpus -= v->held[i].takes.gpus;
+            left.cores -= v->held[i].takes.cores;
         }
-    return r->need_whole
-               ? n->live == 0
-               : left.slots > 0 && left.slots >= r->need.slots && left.gpus >= r->need.gpus;
+    return r->need_whole ? n->live == 0 : left.slots > 0 && capacity_fits(&left, &r->need);
 }
 
 /* How many nodes could begin with it now. */
@@ -421,7 +425,7 @@ struct start {
 /* As far as is known: what is left of one that has ended shares with nobody. */
 static bool may_share(const struct thing *a, const struct thing *b)
 {
-    return a->cluster == b->cluster && sim_slots(a->cluster->id) > 1 && a->ended == 0;
+    return a->cluster == b->cluster && a->part && b->part && a->ended == 0;
 }
 
 /* Nothing starts beside what is left of another job. Twice at once is no fault where the daemon had

@@ -50,22 +50,6 @@ void sim_site_fill(struct life *l)
                 .name = names[i], .host = names[i], .port = 22, .group = &group};
 }
 
-/* No request asks for slots yet, so it is a matter of the pool's id: of every third, nodes have
- * some. */
-int sim_slots(int64_t pool_id)
-{
-    return pool_id % 3 == 0 ? PART_SLOTS : 1;
-}
-
-int __real_st_node_insert(struct storage *st, const struct node *nd, int64_t *id, struct err *e);
-int __wrap_st_node_insert(struct storage *st, const struct node *nd, int64_t *id, struct err *e);
-int __wrap_st_node_insert(struct storage *st, const struct node *nd, int64_t *id, struct err *e)
-{
-    struct node with_slots = *nd;
-    with_slots.has.slots = sim_slots(nd->cluster_id);
-    return __real_st_node_insert(st, &with_slots, id, e);
-}
-
 /* A command that hangs is ended when its time is over. */
 void sim_plan_task(void *ctx, const struct task_spec *spec, struct fake_task *out)
 {

@@ -183,18 +183,13 @@ static const char *job_doc(struct sim *m, const struct thing *t, int wall_s)
         t->name, wall_s);
 }
 
-/* No request asks for a part of a node yet: its run does. */
-static bool ask_for_part(struct sim *m, const struct thing *t)
+/* As the front reads it out of the job's document. */
+static void ask_for_part(struct sim *m, struct thing *t, struct job *j)
 {
-    struct err e = {0};
-    int slots = any(m, 3), gpus = any(m, 3);
-    const char *sql = arena_printf(
-        &m->a,
-        "UPDATE run SET need_whole = 0, need_slots = %d, need_gpus = %d WHERE owner_kind = %d AND "
-        "owner_id = %lld",
-        slots, gpus, RES_JOB, (long long)t->id);
-    sim_trace(m, "%s wants %d slots, %d GPUs", t->name, slots, gpus);
-    return sim_ok(m, st_exec(m->life->st, sql, "part", &e), &e, "part");
+    j->part = t->part = true;
+    j->need = (struct capacity){.slots = any(m, 3), .gpus = any(m, 3), .cores = any(m, 4)};
+    sim_trace(m, "%s wants %d slots, %d GPUs, %d cores", t->name, j->need.slots, j->need.gpus,
+              j->need.cores);
 }
 
 static void add_job(struct sim *m)
@@ -212,24 +207,24 @@ static void add_job(struct sim *m)
     t->cluster = cluster;
     t->nodes = chance(m, 70) ? 1 : 1 + any(m, JOB_NODES);
     t->priority = chance(m, 70) ? 0 : (any(m, 3) - 1) * 1000;
-    const struct job j = {.experiment_id = t->tree->experiment,
-                          .cluster_id = cluster->id,
-                          .name = t->name,
-                          .guid = guid,
-                          .doc = job_doc(m, t, wall_s),
-                          .cluster_ref = "ref",
-                          .priority = t->priority,
-                          .node_count = t->nodes,
-                          .max_wall_us = wall_s * SECOND,
-                          .prov_state = PROV_SUCCEEDED,
-                          .exec_state = EXEC_QUEUED,
-                          .prov_us = now,
-                          .exec_us = now,
-                          .created_us = now,
-                          .updated_us = now};
+    struct job j = {.experiment_id = t->tree->experiment,
+                    .cluster_id = cluster->id,
+                    .name = t->name,
+                    .guid = guid,
+                    .doc = job_doc(m, t, wall_s),
+                    .cluster_ref = "ref",
+                    .priority = t->priority,
+                    .node_count = t->nodes,
+                    .max_wall_us = wall_s * SECOND,
+                    .prov_state = PROV_SUCCEEDED,
+                    .exec_state = EXEC_QUEUED,
+                    .prov_us = now,
+                    .exec_us = now,
+                    .created_us = now,
+                    .updated_us = now};
+    if (chance(m, 40))
+        ask_for_part(m, t, &j);
     t->gone = !sim_ok(m, st_job_insert(m->life->st, &j, NULL, &t->id, &e), &e, "job");
-    if (!t->gone && sim_slots(cluster->id) > 1 && chance(m, 80))
-        t->gone = !ask_for_part(m, t);
     sim_when_acknowledged(m, t);
     sched_wake_pool(m->life->s, cluster->id);
     sim_trace(m, "job %s on %s: %d nodes, priority %d", t->name, cluster->name, t->nodes,

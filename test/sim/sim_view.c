@@ -72,14 +72,15 @@ static void take_cluster(struct view *v, sqlite3_stmt *s)
 static void take_node(struct view *v, sqlite3_stmt *s)
 {
     v->nodes = one_more(v, v->nodes, &v->n_nodes, sizeof *v->nodes);
-    v->nodes[v->n_nodes - 1] =
-        (struct node){.id = sqlite3_column_int64(s, 0),
-                      .cluster_id = sqlite3_column_int64(s, 1),
-                      .name = text(v, s, 2),
-                      .state = (enum node_state)sqlite3_column_int(s, 3),
-                      .idle_us = sqlite3_column_int64(s, 4),
-                      .has = {.slots = sqlite3_column_int(s, 5), .gpus = sqlite3_column_int(s, 6)},
-                      .machine_id = sqlite3_column_int64(s, 7)};
+    v->nodes[v->n_nodes - 1] = (struct node){.id = sqlite3_column_int64(s, 0),
+                                             .cluster_id = sqlite3_column_int64(s, 1),
+                                             .name = text(v, s, 2),
+                                             .state = (enum node_state)sqlite3_column_int(s, 3),
+                                             .idle_us = sqlite3_column_int64(s, 4),
+                                             .has = {.slots = sqlite3_column_int(s, 5),
+                                                     .gpus = sqlite3_column_int(s, 6),
+                                                     .cores = sqlite3_column_int(s, 8)},
+                                             .machine_id = sqlite3_column_int64(s, 7)};
 }
 
 static void take_job(struct view *v, sqlite3_stmt *s)
@@ -95,13 +96,14 @@ static void take_job(struct view *v, sqlite3_stmt *s)
                                   .priority = sqlite3_column_int(s, 5),
                                   .node_count = sqlite3_column_int(s, 6),
                                   .attempt = sqlite3_column_int(s, 7)};
-    v->runs[n - 1] = (struct run){
-        .id = sqlite3_column_int64(s, 8),
-        .state = (enum run_state)sqlite3_column_int(s, 9),
-        .stop = (enum run_stop)sqlite3_column_int(s, 10),
-        .attempt = sqlite3_column_int(s, 7),
-        .need_whole = sqlite3_column_int(s, 11) != 0,
-        .need = {.slots = sqlite3_column_int(s, 12), .gpus = sqlite3_column_int(s, 13)}};
+    v->runs[n - 1] = (struct run){.id = sqlite3_column_int64(s, 8),
+                                  .state = (enum run_state)sqlite3_column_int(s, 9),
+                                  .stop = (enum run_stop)sqlite3_column_int(s, 10),
+                                  .attempt = sqlite3_column_int(s, 7),
+                                  .need_whole = sqlite3_column_int(s, 11) != 0,
+                                  .need = {.slots = sqlite3_column_int(s, 12),
+                                           .gpus = sqlite3_column_int(s, 13),
+                                           .cores = sqlite3_column_int(s, 14)}};
 }
 
 static void take_server(struct view *v, sqlite3_stmt *s)
@@ -125,14 +127,15 @@ static void take_machine(struct view *v, sqlite3_stmt *s)
 static void take_allocation(struct view *v, sqlite3_stmt *s)
 {
     v->held = one_more(v, v->held, &v->n_held, sizeof *v->held);
-    v->held[v->n_held - 1] = (struct allocation){
-        .run_id = sqlite3_column_int64(s, 0),
-        .attempt = sqlite3_column_int(s, 1),
-        .rank = sqlite3_column_int(s, 2),
-        .node_id = sqlite3_column_int64(s, 3),
-        .node_name = text(v, s, 4),
-        .takes = {.slots = sqlite3_column_int(s, 5), .gpus = sqlite3_column_int(s, 6)},
-        .devices = text(v, s, 7)};
+    v->held[v->n_held - 1] = (struct allocation){.run_id = sqlite3_column_int64(s, 0),
+                                                 .attempt = sqlite3_column_int(s, 1),
+                                                 .rank = sqlite3_column_int(s, 2),
+                                                 .node_id = sqlite3_column_int64(s, 3),
+                                                 .node_name = text(v, s, 4),
+                                                 .takes = {.slots = sqlite3_column_int(s, 5),
+                                                           .gpus = sqlite3_column_int(s, 6),
+                                                           .cores = sqlite3_column_int(s, 8)},
+                                                 .devices = text(v, s, 7)};
 }
 
 /* --- together ------------------------------------------------------------------------------------
@@ -185,17 +188,20 @@ bool sim_view_read(struct sim *m, struct view *v)
             "p.scale_minimum, p.scale_maximum, p.errors FROM cluster r JOIN pool p ON p.id = r.id",
             take_cluster) &&
         sim_view_rows(v,
-                      "SELECT id, pool_id, name, state, idle_us, slots, gpus, machine_id FROM node",
+                      "SELECT id, pool_id, name, state, idle_us, slots, gpus, machine_id, "
+                      "cores FROM node",
                       take_node) &&
         sim_view_rows(
             v,
             "SELECT j.id, j.cluster_id, j.name, j.prov_state, j.exec_state, u.priority, u.nodes, "
-            "u.attempt, u.id, u.phase, u.stop, u.need_whole, u.need_slots, u.need_gpus FROM job j "
+            "u.attempt, u.id, u.phase, u.stop, u.need_whole, u.need_slots, u.need_gpus, "
+            "u.need_cores FROM job j "
             "LEFT JOIN run u ON "
             "u.owner_kind = 6 AND u.owner_id = j.id AND u.idx = 0 ORDER BY j.id",
             take_job) &&
         sim_view_rows(v,
-                      "SELECT run_id, attempt, rank, node_id, node_name, slots, gpus, devices FROM "
+                      "SELECT run_id, attempt, rank, node_id, node_name, slots, gpus, devices, "
+                      "cores FROM "
                       "allocation WHERE state IN (1, 2)",
                       take_allocation) &&
         sim_view_rows(v, "SELECT id, name, drained FROM machine", take_machine) &&

@@ -11,6 +11,7 @@
 
 #include "api/batchai/batchai.h"
 #include "model/schema.h"
+#include "model/wishes.h"
 
 static const enum api_version versions[] = {V_2017_09_01_PREVIEW, V_2018_03_01, V_2018_05_01};
 enum { VERSIONS = sizeof versions / sizeof versions[0] };
@@ -231,6 +232,13 @@ static void print_ineffective(void)
         printf("| %s | %s |\n", without_effect[i].what, without_effect[i].reason);
 }
 
+static void print_wishes(void)
+{
+    const struct wish_row *row;
+    for (size_t i = 0; (row = wish_row(i)); i++)
+        printf("| `%s` | %s | %s |\n", row->name, row->right, row->help);
+}
+
 int main(void)
 {
     printf(
@@ -249,6 +257,11 @@ int main(void)
     printf("\n## Taken, kept and shown, but without effect\n\n"
            "| property | reason |\n| --- | --- |\n");
     print_ineffective();
+    printf("\n## Reserved variables\n\n"
+           "Jobs ask by them, in `environmentVariables`, for what no property is there for\n"
+           "([jobs.md](jobs.md)). In all versions.\n\n"
+           "| name | value | meaning |\n| --- | --- | --- |\n");
+    print_wishes();
     printf("\n## Properties\n");
     print_resources();
     return fflush(stdout) == 0 ? 0 : 1;

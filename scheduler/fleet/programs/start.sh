@@ -53,19 +53,36 @@ rm -f "$T"
 [ "$BATCHAI_PROCESSES" -gt 0 ] && set -- "$@" --pids-limit "$BATCHAI_PROCESSES"
 [ "$BATCHAI_OPEN_FILES" -gt 0 ] && set -- "$@" --ulimit "nofile=$BATCHAI_OPEN_FILES:$BATCHAI_OPEN_FILES"
 
+# Whether the job has the GPU of this number.
+has_gpu() {
+    [ "$D" = all ] && return 0
+    case ",$D," in *",$1,"*) return 0 ;; esac
+    return 1
+}
 # How GPUs are had: CDI, docker's --gpus, NVIDIA's own runtime, and else the devices themselves.
+# BATCHAI_DEVICES is all, or the numbers of those that the job has: none, if it has a part of the node.
+D=$BATCHAI_DEVICES
 if [ "$BATCHAI_GPUS" -gt 0 ]; then
     if [ "$R" = podman ] && ls /etc/cdi/*nvidia* /var/run/cdi/*nvidia* >/dev/null 2>&1; then
-        set -- "$@" --device nvidia.com/gpu=all
+        for number in $(echo "$D" | tr , ' '); do
+            set -- "$@" --device "nvidia.com/gpu=$number"
+        done
     elif [ "$R" = docker ] && command -v nvidia-container-cli >/dev/null; then
-        set -- "$@" --gpus all
+        # Quotes of its own: docker reads the value as CSV.
+        [ "$D" = all ] && set -- "$@" --gpus all || set -- "$@" --gpus "\"device=$D\""
     elif $R info --format '{{json .}}' 2>/dev/null | grep -q '"nvidia"'; then
-        set -- "$@" --runtime nvidia -e NVIDIA_VISIBLE_DEVICES=all
+        set -- "$@" --runtime nvidia -e "NVIDIA_VISIBLE_DEVICES=$D"
     else
         for device in /dev/nvidia*; do
+            number=${device#/dev/nvidia}
+            case $number in *[!0-9]* | '') number=all ;; esac
+            [ "$number" = all ] || has_gpu "$number" || continue
             [ -c "$device" ] && set -- "$@" --device "$device"
         done
     fi
+elif [ -z "$D" ]; then
+    # Where NVIDIA's is the usual runtime, images ask for all GPUs.
+    set -- "$@" -e NVIDIA_VISIBLE_DEVICES=void
 fi
 for device in /dev/infiniband/*; do
     [ -c "$device" ] && set -- "$@" --device "$device"

@@ -78,8 +78,11 @@ static void set_basics(struct arena *a, const struct launch_input *in, int rank,
     for (size_t i = 0; i < sizeof basics / sizeof basics[0]; i++)
         env_set_var(&out->env, in->words, basics[i].var, NULL, basics[i].value);
     env_set(&out->env, "NODE_RANK", arena_printf(a, "%d", rank));
-    if (self->devices)
+    if (self->devices) {
+        /* Otherwise CUDA numbers the fastest first, unlike the driver. */
+        env_set(&out->env, "CUDA_DEVICE_ORDER", "PCI_BUS_ID");
         env_set(&out->env, "CUDA_VISIBLE_DEVICES", self->devices);
+    }
 }
 
 /* Expands a path; a relative one is below the job's own directory. */

@@ -84,7 +84,8 @@ static int run(const char *program)
         "BATCHAI_ROOT=%s/root BATCHAI_JOB_DIR=%s/root/jobs/j BATCHAI_USER=$WHO "
         "BATCHAI_PULL=\"${PULL-i}\" BATCHAI_SERVER=\"$SERVER\" "
         "BATCHAI_REGISTRY_USER=u BATCHAI_REGISTRY_PASSWORD=s3cret BATCHAI_SHM_SIZE= "
-        "BATCHAI_MEMORY=0 BATCHAI_CPUS=0 BATCHAI_PROCESSES=0 BATCHAI_OPEN_FILES=0 BATCHAI_GPUS=0 "
+        "BATCHAI_MEMORY=0 BATCHAI_CPUS=0 BATCHAI_PROCESSES=0 BATCHAI_OPEN_FILES=0 "
+        "BATCHAI_GPUS=${GPUS-0} BATCHAI_DEVICES=${DEVICES-all} "
         "sh scheduler/fleet/programs/%s.sh",
         dir, dir, dir, program);
     return shell(command, NULL);
@@ -168,6 +169,28 @@ static void test_names_are_no_options(void **state)
     assert_non_null(strstr(said(), "--entrypoint /bin/sh -- i -c"));
 }
 
+/* As docker reads it: the list is one value, so it has quotes of its own. */
+static void test_a_container_has_the_gpus_of_its_job_alone(void **state)
+{
+    (void)state;
+    put("bin/nvidia-container-cli", "#!/bin/sh\n", 0755);
+    setenv("GPUS", "2", 1);
+    assert_int_equal(run("start"), 0);
+    assert_non_null(strstr(said(), " --gpus all "));
+    unlink(path("said"));
+    setenv("DEVICES", "0,2", 1);
+    assert_int_equal(run("start"), 0);
+    assert_non_null(strstr(said(), " --gpus \"device=0,2\" "));
+    unlink(path("said"));
+    setenv("GPUS", "0", 1);
+    setenv("DEVICES", "", 1);
+    assert_int_equal(run("start"), 0);
+    assert_null(strstr(said(), "--gpus"));
+    assert_non_null(strstr(said(), " -e NVIDIA_VISIBLE_DEVICES=void "));
+    unsetenv("GPUS");
+    unsetenv("DEVICES");
+}
+
 /* The runtime takes what follows a comma for one more option of the mount. */
 static void test_a_folder_with_a_comma_is_refused(void **state)
 {
@@ -227,6 +250,7 @@ int main(void)
         TEST(test_credentials_are_kept_nowhere_but_with_the_job),
         TEST(test_names_are_no_options),
         TEST(test_a_folder_with_a_comma_is_refused),
+        TEST(test_a_container_has_the_gpus_of_its_job_alone),
         TEST(test_a_container_that_cannot_be_removed_is_told),
         TEST(test_a_runtime_is_not_asked_for_containers_where_none_was_started),
         TEST(test_a_runtime_that_does_not_answer_is_no_sign_that_the_container_is_gone),

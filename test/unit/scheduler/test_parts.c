@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs that take but a part of each node: slots, GPUs, cores, memory. On fake nodes, in virtual
- * time. Nobody asks for parts yet, so the runs are written as such.
+ * Runs that take but a part of each node: slots, GPUs, cores, memory. On fake nodes, which have
+ * four cores and so four slots, in virtual time.
  */
 #include "virtual.h"
 
@@ -19,12 +19,6 @@ static int64_t roomy_cluster(struct world *w, int target)
     for (int i = 0; i < target; i++) {
         fake_set_gpus(fake_of(w, c, (size_t)i), GPUS);
         fake_cut(fake_of(w, c, (size_t)i)); /* it says so on its next link */
-    }
-    ok(st_node_list(w->st, &w->a, c, &nodes, &n, &e), &e);
-    for (size_t i = 0; i < n; i++) {
-        struct capacity has = nodes[i].has;
-        has.slots = 4;
-        ok(st_node_set_capacity(w->st, nodes[i].id, &has, nodes[i].devices, &e), &e);
     }
     pass(w, 60 * SECOND);
     ok(st_node_list(w->st, &w->a, c, &nodes, &n, &e), &e);
@@ -227,6 +221,41 @@ static void test_a_whole_node_is_one_on_which_nobody_has_a_part(void **state)
     world_free(w);
 }
 
+/* It stands aside, those behind it run, and its front is told why. */
+static void test_what_no_node_has_stands_aside_until_one_has_it(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(1);
+    int64_t c = roomy_cluster(w, 1);
+    int64_t large = add_gpus(w, c, "large", GPUS + 2), small = add_gpus(w, c, "small", 1);
+    runs_with(w, small, "[0]");
+    assert_true(waits(w, large));
+    end_it(w, small);
+    fake_set_gpus(fake_of(w, c, 0), GPUS + 2);
+    fake_cut(fake_of(w, c, 0));
+    runs_with(w, large, "[0,1,2,3,4,5]");
+    world_free(w);
+}
+
+/* Less than what is held there counts once it is given back. */
+static void test_a_node_that_has_less_than_before_goes_on_with_what_it_holds(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(1);
+    int64_t c = roomy_cluster(w, 1);
+    int64_t a = add_gpus(w, c, "a", 2), b = add_gpus(w, c, "b", 2);
+    runs_with(w, b, "[2,3]");
+    fake_set_gpus(fake_of(w, c, 0), 1);
+    fake_cut(fake_of(w, c, 0));
+    int64_t next = add_gpus(w, c, "next", 1);
+    assert_true(waits(w, next));
+    end_it(w, a);
+    assert_true(waits(w, next));
+    end_it(w, b);
+    runs_with(w, next, "[0]");
+    world_free(w);
+}
+
 /* More of them wait than there are slots, and the first does not fit. */
 static void test_nobody_asks_again_and_again_whether_there_is_room(void **state)
 {
@@ -257,6 +286,8 @@ int main(void)
         T(test_a_run_of_two_nodes_has_of_each_what_is_free_there),
         T(test_memory_and_cores_are_shared_out_too),
         T(test_a_whole_node_is_one_on_which_nobody_has_a_part),
+        T(test_what_no_node_has_stands_aside_until_one_has_it),
+        T(test_a_node_that_has_less_than_before_goes_on_with_what_it_holds),
         T(test_nobody_asks_again_and_again_whether_there_is_room),
     };
     return cmocka_run_group_tests(all, NULL, NULL);

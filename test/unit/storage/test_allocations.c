@@ -122,6 +122,7 @@ static int try_to_take(struct fx *f, int64_t node, int job, struct capacity what
     struct run r = fx_run_of(f, fx_add_job(f, arena_printf(&f->a, "j%d", job)));
     struct allocation al = of(&r, 0, node);
     al.takes = what;
+    al.devices = ""; /* a part */
     return st_allocation_insert(f->st, &al, 1, &f->e);
 }
 
@@ -146,6 +147,23 @@ static void test_no_more_is_allocated_than_there_is(void **state)
     assert_int_equal(try_to_take(f, node, 7, (struct capacity){.slots = 1}), -1);
     int64_t away = fx_add_node(f, f->cluster, 2, NODE_LEAVING);
     assert_int_equal(try_to_take(f, away, 8, (struct capacity){.slots = 1}), -1);
+}
+
+/* Whatever the node has become since: it may have got more slots. */
+static void test_whoever_has_the_whole_node_shares_it_with_nobody(void **state)
+{
+    struct fx *f = *state;
+    int64_t node = fx_add_node(f, f->cluster, 1, NODE_IDLE),
+            shared = fx_add_node(f, f->cluster, 2, NODE_IDLE);
+    const struct capacity one = {.slots = 1}, has = {.slots = 4};
+    struct run r = fx_run_of(f, fx_add_job(f, "whole")), late = fx_run_of(f, fx_add_job(f, "late"));
+    struct allocation whole = of(&r, 0, node), on_shared = of(&late, 0, shared);
+    ok(f, st_allocation_insert(f->st, &whole, 1, &f->e));
+    ok(f, st_node_set_capacity(f->st, node, &has, NULL, &f->e));
+    ok(f, st_node_set_capacity(f->st, shared, &has, NULL, &f->e));
+    assert_int_equal(try_to_take(f, node, 1, one), -1);
+    ok(f, try_to_take(f, shared, 2, one));
+    assert_int_equal(st_allocation_insert(f->st, &on_shared, 1, &f->e), -1);
 }
 
 static void test_runs_move_by_their_state(void **state)
@@ -328,6 +346,7 @@ int main(void)
         T(test_an_idle_node_with_an_allocation_runs),
         T(test_allocations_come_all_or_none),
         T(test_no_more_is_allocated_than_there_is),
+        T(test_whoever_has_the_whole_node_shares_it_with_nobody),
         T(test_runs_move_by_their_state),
         T(test_no_run_of_a_marked_job_waits),
         T(test_each_start_has_an_epoch_of_its_own),

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Amounts of slots, GPUs, cores and memory (struct capacity).
+ */
+#ifndef MODEL_CAPACITY_H
+#define MODEL_CAPACITY_H
+
+#include <stdbool.h>
+
+#include "lib/arena.h"
+#include "model/resource.h"
+
+/* Whether `need` is there of everything. */
+bool capacity_fits(const struct capacity *has, const struct capacity *need);
+/* Makes each amount in *most at least that of `other`. */
+void capacity_raise(struct capacity *most, const struct capacity *other);
+/* "1 slot, 2 GPUs, 4 cores and 512 MiB of memory", without what there is nothing of; the arena's.
+ */
+const char *capacity_text(struct arena *a, const struct capacity *c);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a job asks for that Batch AI has no property for, by reserved variables in its
+ * environmentVariables: BATCHAID_JOB_GPUS=2. They stay in the stored document, so that a GET shows
+ * them and a repeated PUT compares them; decoding takes them out, so that no process sees them.
+ *
+ * One table (wishes.c) has their names, types and limits. Reading them is pure.
+ */
+#ifndef MODEL_WISHES_H
+#define MODEL_WISHES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/err.h"
+#include "lib/kv.h"
+#include "model/resource.h"
+
+/* Names that begin so, in any case, are reserved. */
+#define WISH_PREFIX "BATCHAID_JOB_"
+
+#define WISH_GRACE_DEFAULT_S 5
+#define WISH_GRACE_MAX_S     3600
+
+struct wishes {
+    bool part;            /* it takes a part of each of its nodes, not the whole: */
+    struct capacity need; /* 0: nothing was asked for */
+    bool has_grace;
+    int grace_s; /* between SIGTERM and SIGKILL */
+};
+
+/* One reserved variable, as people read of it. */
+struct wish_row {
+    const char *name;  /* with the prefix */
+    const char *right; /* what its value must be, to follow "must be" */
+    const char *help;
+};
+/* The rows in their order; NULL: no more. */
+const struct wish_row *wish_row(size_t i);
+
+bool wish_reserved(const char *name);
+/* Reads one reserved variable into *out. -1: its name or its value is wrong: `name_at` and
+ * `value_at` are the paths of both, one of which becomes the error's target. */
+int wish_read(const char *name, const char *value, const char *name_at, const char *value_at,
+              struct wishes *out, struct err *e) MUST_CHECK;
+/* Takes all reserved variables out of a list and reads them; one that cannot be read (it was stored
+ * before there was such a row) is only taken out. */
+void wishes_take(struct kv *env, size_t *n, struct wishes *out);
+
+#endif
