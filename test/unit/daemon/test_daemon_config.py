@@ -78,7 +78,7 @@ def test_refused(run, tmp_path, text, line, words):
 
 
 GROUP = ("hosts, user, identity, password_file, agent_socket, become, node_root, job_user, vm_sizes, "
-         "priority, health_command, health_interval_s")
+         "priority, slots, fake_gpus, health_command, health_interval_s")
 RULE = "match, kind, type, source, options, command, unmount"
 
 
