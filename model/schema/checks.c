@@ -253,6 +253,16 @@ int check_cntk_language(const json_t *value, const char *path, struct err *e)
     return refuse(value, path, e, "Python or BrainScript");
 }
 
+int check_backend(const json_t *value, const char *path, struct err *e)
+{
+    static const char *const known[] = {"tcp", "gloo", "mpi", "nccl"};
+    const char *s = json_string_value(value);
+    bool found = *s == '\0'; /* as if it were not there */
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        found = found || strcasecmp(s, known[i]) == 0;
+    return found ? 0 : refuse(value, path, e, "tcp, gloo, mpi or nccl");
+}
+
 int check_unique(const json_t *obj, const char *list, const char *key, json_t *seen,
                  const char *path, struct err *e)
 {

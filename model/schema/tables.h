@@ -104,8 +104,8 @@ extern const struct schema schema_mount_volumes;
 extern const struct schema schema_cntk, schema_pytorch, schema_tensorflow, schema_caffe,
     schema_caffe2, schema_chainer, schema_custom_toolkit, schema_custom_mpi, schema_horovod;
 
-/* The cross-field rule of a job's properties: exactly one toolkit. Sets toolType and a missing
- * processCount. */
+/* The cross-field rule of a job's properties: exactly one toolkit, whose counts fit the number of
+ * nodes. Sets toolType and counts that are missing. */
 int check_toolkit(json_t *properties, const char *path, struct err *e);
 
 /* schema/checks.c: checks of one value. */
@@ -129,6 +129,7 @@ int check_user_name(const json_t *value, const char *path, struct err *e);
 int check_ssh_key(const json_t *value, const char *path, struct err *e);
 int check_shm_size(const json_t *value, const char *path, struct err *e);
 int check_cntk_language(const json_t *value, const char *path, struct err *e);
+int check_backend(const json_t *value, const char *path, struct err *e);
 
 /* Fails if two items of obj[list] have the same obj[list][i][key]; `seen` (borrowed, may be shared
  * between lists) collects the values. */

@@ -26,6 +26,9 @@
 #define SETTINGS(symbol, label, rows, rule)                                                        \
     SCHEMA_INTO(symbol, label, rows, rule, struct toolkit_spec, NULL)
 
+/* A bound on mistakes, not on machines: a node may have fewer cores and still run as many. */
+#define PROCESSES_PER_NODE_MAX 256
+
 static int refuse_pair(const json_t *obj, const char *path, struct err *e)
 {
     bool both = has(obj, "configFilePath");
@@ -36,7 +39,7 @@ static int refuse_pair(const json_t *obj, const char *path, struct err *e)
 }
 
 /* languageType says which of the two files is needed; without it, the file given says it. */
-static int check_cntk(json_t *obj, const char *path, struct err *e)
+static int check_cntk_files(const json_t *obj, const char *path, struct err *e)
 {
     const char *language = json_string_value(json_object_get(obj, "languageType"));
     bool config = has(obj, "configFilePath"), script = has(obj, "pythonScriptFilePath");
@@ -59,10 +62,29 @@ static int check_cntk(json_t *obj, const char *path, struct err *e)
                    language, needed);
 }
 
+/* The interpreter is of the script alone. */
+static int check_interpreter(const json_t *obj, const char *path, struct err *e)
+{
+    char where[PLACE_SIZE];
+    if (has(obj, "pythonScriptFilePath") || !has(obj, "pythonInterpreterPath"))
+        return 0;
+    path_join(where, path, "pythonInterpreterPath");
+    return err_set(e, ERR_INVALID_PROPERTY, where,
+                   "%s is given but there is no pythonScriptFilePath, whose interpreter it is; "
+                   "leave it out",
+                   where);
+}
+
+static int check_cntk(json_t *obj, const char *path, struct err *e)
+{
+    if (check_cntk_files(obj, path, e) != 0)
+        return -1;
+    return check_interpreter(obj, path, e);
+}
 static int check_caffe(json_t *obj, const char *path, struct err *e)
 {
     bool config = has(obj, "configFilePath"), script = has(obj, "pythonScriptFilePath");
-    return config != script ? 0 : refuse_pair(obj, path, e);
+    return config != script ? check_interpreter(obj, path, e) : refuse_pair(obj, path, e);
 }
 
 static const struct field cntk_rows[] = {
@@ -87,7 +109,7 @@ static const struct field pytorch_rows[] = {
     {.name = "communicationBackend",
      .kind = FIELD_STRING,
      .max = 64,
-     .check = check_clean_text,
+     .check = check_backend,
      INTO_TEXT(struct toolkit_spec, backend)},
 };
 SETTINGS(schema_pytorch, "PyTorchSettings", pytorch_rows, NULL);
@@ -141,20 +163,86 @@ static const struct field custom_mpi_rows[] = {
 };
 SETTINGS(schema_custom_mpi, "CustomMpiSettings", custom_mpi_rows, NULL);
 
+/* --- settings beside the number of nodes -------------------------------------------------------
+ */
+
+static int refuse_above(const json_t *settings, const char *path, const char *name, json_int_t most,
+                        const char *why, struct err *e)
+{
+    char where[PLACE_SIZE];
+    json_int_t n = json_integer_value(json_object_get(settings, name));
+    if (n <= most)
+        return 0;
+    path_join(where, path, name);
+    return err_set(e, ERR_INVALID_PROPERTY, where, "%s is %lld; it must be at most %lld: %s", where,
+                   (long long)n, (long long)most, why);
+}
+
+static int refuse_many(const json_t *settings, const char *path, const char *name, json_int_t nodes,
+                       struct err *e)
+{
+    char why[96];
+    snprintf(why, sizeof why, "%d for each node, and nodeCount is %lld", PROCESSES_PER_NODE_MAX,
+             (long long)nodes);
+    return refuse_above(settings, path, name, nodes * PROCESSES_PER_NODE_MAX, why, e);
+}
+
+static void complete(json_t *settings, const char *name, json_int_t n)
+{
+    if (!json_object_get(settings, name))
+        json_object_set_new_nocheck(settings, name, json_integer(n));
+}
+
+static int count_processes(json_t *settings, const char *path, json_int_t nodes, struct err *e)
+{
+    complete(settings, "processCount", nodes);
+    return refuse_many(settings, path, "processCount", nodes, e);
+}
+
+/* More than one node, or anything that only several processes have, make a training distributed;
+ * then its counts are filled in. */
+static int count_tasks(json_t *settings, const char *path, json_int_t nodes, struct err *e)
+{
+    static const char *const distributed[] = {"workerCommandLineArgs",
+                                              "parameterServerCommandLineArgs", "workerCount",
+                                              "parameterServerCount"};
+    bool many = nodes > 1;
+    char where[PLACE_SIZE];
+    for (size_t i = 0; i < sizeof distributed / sizeof *distributed; i++)
+        many = many || has(settings, distributed[i]);
+    if (!many)
+        return 0;
+    complete(settings, "workerCount", nodes);
+    complete(settings, "parameterServerCount", 1);
+    if (refuse_many(settings, path, "workerCount", nodes, e) != 0 ||
+        refuse_above(settings, path, "parameterServerCount", nodes,
+                     "the nodeCount, as a node has one parameter server at most", e) != 0)
+        return -1;
+    if (json_integer_value(json_object_get(settings, "parameterServerCount")) > 0 ||
+        !has(settings, "parameterServerCommandLineArgs"))
+        return 0;
+    path_join(where, path, "parameterServerCommandLineArgs");
+    return err_set(e, ERR_INVALID_PROPERTY, where,
+                   "%s is given but parameterServerCount is 0; leave it out, or ask for parameter "
+                   "servers",
+                   where);
+}
+
 static const struct {
     const char *settings;
     enum tool_type tool;
-    bool counts_processes; /* processCount defaults to nodeCount */
+    /* Fills in counts that depend on the number of nodes, and checks them; NULL: has none. */
+    int (*count)(json_t *settings, const char *path, json_int_t nodes, struct err *e);
 } toolkits[] = {
-    {"cntkSettings", TOOL_CNTK, true},
-    {"pyTorchSettings", TOOL_PYTORCH, true},
-    {"tensorFlowSettings", TOOL_TENSORFLOW, false},
-    {"caffeSettings", TOOL_CAFFE, true},
-    {"caffe2Settings", TOOL_CAFFE2, false},
-    {"chainerSettings", TOOL_CHAINER, true},
-    {"customToolkitSettings", TOOL_CUSTOM, false},
-    {"customMpiSettings", TOOL_MPI, true},
-    {"horovodSettings", TOOL_HOROVOD, true},
+    {"cntkSettings", TOOL_CNTK, count_processes},
+    {"pyTorchSettings", TOOL_PYTORCH, count_processes},
+    {"tensorFlowSettings", TOOL_TENSORFLOW, count_tasks},
+    {"caffeSettings", TOOL_CAFFE, count_processes},
+    {"caffe2Settings", TOOL_CAFFE2, NULL},
+    {"chainerSettings", TOOL_CHAINER, count_processes},
+    {"customToolkitSettings", TOOL_CUSTOM, NULL},
+    {"customMpiSettings", TOOL_MPI, count_processes},
+    {"horovodSettings", TOOL_HOROVOD, count_processes},
 };
 enum { N_TOOLKITS = sizeof toolkits / sizeof toolkits[0] };
 
@@ -190,10 +278,11 @@ int check_toolkit(json_t *properties, const char *path, struct err *e)
     if (n != 1)
         return refuse_count(properties, path, e);
     json_t *settings = json_object_get(properties, toolkits[found].settings);
+    json_int_t nodes = json_integer_value(json_object_get(properties, "nodeCount"));
+    char where[PLACE_SIZE];
     json_object_set_new_nocheck(
         properties, "toolType",
         json_string_nocheck(enum_to_name(tool_type_names, toolkits[found].tool)));
-    if (toolkits[found].counts_processes && !json_object_get(settings, "processCount"))
-        json_object_set_nocheck(settings, "processCount", json_object_get(properties, "nodeCount"));
-    return 0;
+    path_join(where, path, toolkits[found].settings);
+    return toolkits[found].count ? toolkits[found].count(settings, where, nodes, e) : 0;
 }

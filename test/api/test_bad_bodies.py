@@ -282,6 +282,28 @@ BAD_JOBS = {
         P + "containerSettings.imageSourceRegistry.image",
         [],
     ),
+    "backend unknown": (
+        {"customToolkitSettings": None, "pyTorchSettings": {"pythonScriptFilePath": "x", "communicationBackend": "smoke"}},
+        INVALID,
+        P + "pyTorchSettings.communicationBackend",
+        ["smoke", "gloo"],
+    ),
+    "more processes than make sense": (
+        {"customToolkitSettings": None, "customMpiSettings": {"commandLine": "x", "processCount": 100000}},
+        INVALID,
+        P + "customMpiSettings.processCount",
+        [100000, 256],
+    ),
+    "more parameter servers than nodes": (
+        {
+            "customToolkitSettings": None,
+            "nodeCount": 2,
+            "tensorFlowSettings": {"pythonScriptFilePath": "x", "parameterServerCount": 3},
+        },
+        INVALID,
+        P + "tensorFlowSettings.parameterServerCount",
+        [3, 2],
+    ),
     "script missing": (
         {"customToolkitSettings": None, "chainerSettings": {"commandLineArgs": "x"}},
         MISSING,

@@ -101,17 +101,15 @@ def test_pytorch_has_a_process_for_each_rank(place, two_nodes):
     assert {e["AZ_BATCHAI_PYTORCH_BACKEND"] for e in env} == {"gloo"}
 
 
-def tensorflow(workers, servers, master="master", worker="worker", server="ps"):
-    return {
-        "tensorFlowSettings": {
-            "pythonScriptFilePath": SCRIPT,
-            "masterCommandLineArgs": master,
-            "workerCommandLineArgs": worker,
-            "parameterServerCommandLineArgs": server,
-            "workerCount": workers,
-            "parameterServerCount": servers,
-        }
+def tensorflow(workers, servers, master="master", worker="worker"):
+    settings = {
+        "pythonScriptFilePath": SCRIPT,
+        "masterCommandLineArgs": master,
+        "workerCommandLineArgs": worker,
+        "workerCount": workers,
+        "parameterServerCount": servers,
     }
+    return {"tensorFlowSettings": {**settings, "parameterServerCommandLineArgs": "ps" if servers else ""}}
 
 
 def test_a_tensorflow_cluster_meets_and_ends_with_its_master(place, two_nodes):

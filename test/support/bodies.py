@@ -48,6 +48,7 @@ SAMPLES = {
     "path": f"{ROOT}/in",
     "shmSize": "1g",
     "languageType": "Python",
+    "communicationBackend": "gloo",
     "publicIPsToAllow": ["10.0.0.1"],
     ("AzureFileShareReference", "relativeMountPath"): "share",
     ("AzureBlobFileSystemReference", "relativeMountPath"): "blob",
@@ -68,8 +69,8 @@ ALTERNATIVES = {
     "AppInsightsReference": ({"instrumentationKey"}, {"instrumentationKeySecretReference"}),
     "EnvironmentVariableWithSecretValue": ({"value"}, {"valueSecretReference"}),
     "PrivateRegistryCredentials": ({"password"}, {"passwordSecretReference"}),
-    "CNTKsettings": ({"configFilePath"}, {"pythonScriptFilePath", "languageType"}),
-    "CaffeSettings": ({"configFilePath"}, {"pythonScriptFilePath"}),
+    "CNTKsettings": ({"configFilePath"}, {"pythonScriptFilePath", "pythonInterpreterPath", "languageType"}),
+    "CaffeSettings": ({"configFilePath"}, {"pythonScriptFilePath", "pythonInterpreterPath"}),
 }
 ALTERNATIVE = (0, 1)
 

@@ -141,6 +141,42 @@ static void tool_types(void **state)
     }
 }
 
+/* One process is no cluster and has no counts. */
+static void counts_of_tensorflow(void **state)
+{
+    (void)state;
+    static const struct {
+        int nodes;
+        const char *settings, *expected;
+    } cases[] = {
+        {1, "{'pythonScriptFilePath': 'a', 'masterCommandLineArgs': 'm'}",
+         "{'pythonScriptFilePath': 'a', 'masterCommandLineArgs': 'm'}"},
+        {3, "{'pythonScriptFilePath': 'a'}",
+         "{'pythonScriptFilePath': 'a', 'workerCount': 3, 'parameterServerCount': 1}"},
+        {1, "{'pythonScriptFilePath': 'a', 'workerCount': 2}",
+         "{'pythonScriptFilePath': 'a', 'workerCount': 2, 'parameterServerCount': 1}"},
+        {2, "{'pythonScriptFilePath': 'a', 'parameterServerCount': 0}",
+         "{'pythonScriptFilePath': 'a', 'parameterServerCount': 0, 'workerCount': 2}"},
+        {1, "{'pythonScriptFilePath': 'a', 'workerCommandLineArgs': 'w'}",
+         "{'pythonScriptFilePath': 'a', 'workerCommandLineArgs': 'w', 'workerCount': 1, "
+         "'parameterServerCount': 1}"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *body = doc_parse(BASE_JOB);
+        char nodes[8];
+        snprintf(nodes, sizeof nodes, "%d", cases[i].nodes);
+        doc_set(body, "properties.customToolkitSettings", NULL);
+        doc_set(body, "properties.nodeCount", nodes);
+        doc_set(body, "properties.tensorFlowSettings", cases[i].settings);
+        char *text = json_dumps(body, 0);
+        struct accepted a = accept(&schema_job, text);
+        doc_assert_text(doc_get(a.doc, "properties.tensorFlowSettings"), cases[i].expected);
+        drop(&a);
+        free(text);
+        json_decref(body);
+    }
+}
+
 static void explicit_priority_wins_over_the_old_name(void **state)
 {
     (void)state;
@@ -494,6 +530,7 @@ int main(void)
         cmocka_unit_test(auto_scale_default),
         cmocka_unit_test(job_order_and_defaults),
         cmocka_unit_test(tool_types),
+        cmocka_unit_test(counts_of_tensorflow),
         cmocka_unit_test(explicit_priority_wins_over_the_old_name),
         cmocka_unit_test(rendering_is_stable),
         cmocka_unit_test(a_secret_cannot_be_rendered),
