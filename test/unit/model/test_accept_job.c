@@ -107,6 +107,29 @@ static void one_toolkit(void **state)
          MISSING_AT(P "tensorFlowSettings.pythonScriptFilePath", "is missing")},
         {P "tensorFlowSettings", "{'pythonScriptFilePath': 'a', 'workerCount': 0}",
          BAD_AT(P "tensorFlowSettings.workerCount", "is 0")},
+        {P "pyTorchSettings", "{}",
+         MISSING_AT(P "pyTorchSettings.pythonScriptFilePath", "is missing")},
+        {P "caffe2Settings", "{}",
+         MISSING_AT(P "caffe2Settings.pythonScriptFilePath", "is missing")},
+        {P "chainerSettings", "{'processCount': 3}",
+         MISSING_AT(P "chainerSettings.pythonScriptFilePath", "is missing")},
+        {P "horovodSettings", "{'pythonScriptFilePath': 7}",
+         BAD_AT(P "horovodSettings.pythonScriptFilePath", "is 7; it must be a string")},
+        {P "customMpiSettings", "{'processCount': 3}",
+         MISSING_AT(P "customMpiSettings.commandLine", "is missing")},
+    };
+    json_t *base = doc_parse(BASE_JOB);
+    doc_set(base, P "customToolkitSettings", NULL);
+    char *text = json_dumps(base, 0);
+    CHECK_CASES(&schema_job, text, cases);
+    free(text);
+    json_decref(base);
+}
+
+static void settings_that_contradict(void **state)
+{
+    (void)state;
+    static const struct accept_case cases[] = {
         {P "tensorFlowSettings", "{'pythonScriptFilePath': 'a', 'parameterServerCount': 0}", OK},
         {P "tensorFlowSettings", "{'pythonScriptFilePath': 'a', 'parameterServerCount': 3}",
          BAD_AT(P "tensorFlowSettings.parameterServerCount",
@@ -131,16 +154,6 @@ static void one_toolkit(void **state)
          BAD_AT(CAFFE ".pythonInterpreterPath", "there is no pythonScriptFilePath")},
         {CNTK, "{'configFilePath': 'a', 'pythonInterpreterPath': 'p'}",
          BAD_AT(CNTK ".pythonInterpreterPath", "there is no pythonScriptFilePath")},
-        {P "pyTorchSettings", "{}",
-         MISSING_AT(P "pyTorchSettings.pythonScriptFilePath", "is missing")},
-        {P "caffe2Settings", "{}",
-         MISSING_AT(P "caffe2Settings.pythonScriptFilePath", "is missing")},
-        {P "chainerSettings", "{'processCount': 3}",
-         MISSING_AT(P "chainerSettings.pythonScriptFilePath", "is missing")},
-        {P "horovodSettings", "{'pythonScriptFilePath': 7}",
-         BAD_AT(P "horovodSettings.pythonScriptFilePath", "is 7; it must be a string")},
-        {P "customMpiSettings", "{'processCount': 3}",
-         MISSING_AT(P "customMpiSettings.commandLine", "is missing")},
     };
     json_t *base = doc_parse(BASE_JOB);
     doc_set(base, P "customToolkitSettings", NULL);
@@ -338,6 +351,7 @@ int main(void)
         cmocka_unit_test(basics),
         cmocka_unit_test(toolkits),
         cmocka_unit_test(one_toolkit),
+        cmocka_unit_test(settings_that_contradict),
         cmocka_unit_test(environment),
         cmocka_unit_test(variables_and_secrets_share_names),
         cmocka_unit_test(directories),
