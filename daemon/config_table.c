@@ -182,6 +182,11 @@ static const struct setting rows[] = {
     INT("jobs", "kept_outputs", AT(kept_outputs), "10", 0, 1000,
         "Of how many ended jobs a node keeps the job's own directory, if output directories are in "
         "it. They also go when the job is deleted or the node leaves its cluster."),
+    ROW(SETTING_STR, "jobs", "shared_directory", AT(shared_directory), "", config_check_path, NULL,
+        "A directory that every machine has at this path, with the same contents, and that the "
+        "accounts of jobs may write to (mode 1777): an NFS mount, say. A job on several machines "
+        "has a directory of its own there, AZ_BATCHAI_SHARED_JOB_TEMP, as long as it runs. Empty: "
+        "that directory is each machine's own, and the job's log says so."),
 };
 const struct settings config_settings = {rows, sizeof rows / sizeof rows[0]};
 

@@ -384,6 +384,7 @@ static int load_numbers(struct daemon_site *s, const struct config *c, const str
                                                .cores = (int)c->local_cores,
                                                .memory = c->local_memory_mb * MIB,
                                                .fake_gpus = (int)c->local_fake_gpus};
+    t->shared_dir = *c->shared_directory ? c->shared_directory : NULL;
     t->first_uid = c->first_uid;
     t->n_uids = c->n_uids;
     t->known_hosts =

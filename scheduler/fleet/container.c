@@ -89,6 +89,7 @@ static void set_registry(struct env *v, const struct container *c)
 
 static void set_start(struct env *v, const struct container *c)
 {
+    env_set(v, "BATCHAI_SHARED_DIR", c->shared_dir ? c->shared_dir : "");
     env_set(v, "BATCHAI_SHM_SIZE", c->spec->shm_size ? c->spec->shm_size : "");
     set_number(v, "BATCHAI_MEMORY", c->limits.memory_bytes);
     set_number(v, "BATCHAI_CPUS", c->limits.cpus);

@@ -5,7 +5,8 @@
  * their environment, so that nothing has to be quoted and no secret is in an argument list.
  *
  * The container has the name of the attempt and a label with the node root. It uses the host's
- * network, and sees the node root and the targets of its mounts at the same paths as the host.
+ * network, and sees the node root, the targets of its mounts and the directory that the run's nodes
+ * share at the same paths as the host.
  */
 #ifndef SCHEDULER_FLEET_CONTAINER_H
 #define SCHEDULER_FLEET_CONTAINER_H
@@ -22,6 +23,7 @@ struct container {
     const char *runtime; /* "docker" or "podman" */
     const char *name;
     const char *root, *job_dir; /* on the node */
+    const char *shared_dir;     /* of the run's nodes, perhaps below another root; NULL: none */
     const char *log_path;       /* the run's log: progress goes there */
     const char *user; /* processes have the ids of this account; NULL: the runtime chooses */
     int gpus;

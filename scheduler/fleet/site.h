@@ -94,6 +94,7 @@ struct site {
     const char *const *container_runtimes; /* in order of choice: "docker", "podman" */
     size_t n_container_runtimes;
     struct task_limits limits; /* of jobs and their preparation */
+    const char *shared_dir;    /* that all machines see, for directories of jobs; NULL: none */
     int64_t first_uid, n_uids; /* uids for accounts of jobs; 0: there are no such accounts */
     bool local_accounts;       /* local nodes can have them */
     struct site_capacity local_capacity; /* of each local node */

@@ -98,8 +98,10 @@ static int find_runtimes(struct search *q, struct err *e)
             continue;
         struct node_rt *rt = node_rt_get(q->runs->fleet, &row);
         q->rt[rank] = rt;
-        q->nodes[rank] = (struct launch_node){
-            .name = node_rt_name(rt), .root = node_rt_root(rt), .gpus = node_rt_gpus(rt)};
+        q->nodes[rank] = (struct launch_node){.name = node_rt_name(rt),
+                                              .root = node_rt_root(rt),
+                                              .is_local = node_rt_is_local(rt),
+                                              .gpus = node_rt_gpus(rt)};
     }
     return 0;
 }
@@ -132,6 +134,7 @@ static int add_part(struct search *q, const struct allocation *at, struct err *e
                                     .job_guid = q->run.guid,
                                     .attempt = q->run.attempt,
                                     .number = q->run.id,
+                                    .shared_root = run_shared_root(q->runs),
                                     .nodes = q->nodes,
                                     .n_nodes = (size_t)q->run.nodes};
     struct launch_env env;

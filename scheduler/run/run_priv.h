@@ -196,6 +196,20 @@ void slot_clean(struct job_slot *slot);
 bool slot_keeps(struct job_slot *slot);
 bool slot_cleaned(const struct job_slot *slot);
 
+/* What the lines in the run's log are called as steps: for front_text(). */
+#define WRITE_LOG "write {log}.log"
+
+/* --- shared_dir.c --------------------------------------------------------------------------- */
+/* The site's directory that all machines see; NULL: there is none. */
+const char *run_shared_root(const struct runs *rs);
+/* Whether the directory that the run's nodes share is in that one. Known without an environment. */
+bool slot_shares_outside(const struct job_slot *slot);
+/* Add steps that make it there; that tell the run's log if the nodes share none; and that remove
+ * what the run's account on this node may remove: whoever is last removes the rest. */
+void shared_dir_make(struct job_slot *slot, const char *as);
+void shared_dir_tell(struct job_slot *slot, const char *as);
+void shared_dir_remove(struct job_slot *slot);
+
 /* --- stop.c ------------------------------------------------------------------------------- */
 /* Signals every task that may run, on every node that can be reached. */
 void run_signal(struct job_run *run, int signo);

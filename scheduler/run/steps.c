@@ -152,6 +152,8 @@ struct launch_input run_launch_input(struct job_run *run)
         nodes[i] = (struct launch_node){.name = slot->node_name,
                                         .root = slot->root,
                                         .address = node_rt_address(slot->tenant.node),
+                                        .is_local = slot->tenant.node &&
+                                                    node_rt_is_local(slot->tenant.node),
                                         .gpus = slot_gpus(slot),
                                         .devices = slot->devices};
     }
@@ -160,6 +162,7 @@ struct launch_input run_launch_input(struct job_run *run)
                                  .job_guid = run->row.guid,
                                  .attempt = run->row.attempt,
                                  .number = run->row.id,
+                                 .shared_root = run_shared_root(run->runs),
                                  .nodes = nodes,
                                  .n_nodes = (size_t)run->n_slots};
 }
@@ -236,9 +239,12 @@ static bool add_directories(struct job_slot *slot, const char *as)
     const struct launch_env *env = &slot->env;
     const struct mounts mounts = mounts_of(slot);
     const char **own = arena_alloc(a, 2 * sizeof *own);
+    bool elsewhere = slot_shares_outside(slot);
     own[0] = env->job_mounts;
     own[1] = env->shared_dir;
-    script_make_dirs(slot->script, &make_own, as, own, 2);
+    script_make_dirs(slot->script, &make_own, as, own, elsewhere ? 1 : 2);
+    if (elsewhere)
+        shared_dir_make(slot, as);
     open_shares(slot);
     if (!mounts_add(&mounts, &slot->run->spec.mounts, &slot->error)) {
         slot->has_error = true;
@@ -252,9 +258,6 @@ static bool add_directories(struct job_slot *slot, const char *as)
     script_write_file(slot->script, &write_hosts, as, env->hostfile_path, env->hostfile_text, 0644);
     return true;
 }
-
-/* What both lines in the run's log are called as steps: for front_text(). */
-#define WRITE_LOG "write {log}.log"
 
 static void add_first_line(struct job_slot *slot, const char *as)
 {
@@ -286,6 +289,7 @@ static bool find_container(struct job_slot *slot)
         .name = arena_printf(a, "batchai-%s-%d-r%d", run->row.guid, run->row.attempt, slot->rank),
         .root = slot->root,
         .job_dir = known ? slot->env.job_dir : job_dir(slot),
+        .shared_dir = known ? slot->env.shared_dir : job_dir(slot),
         .log_path = known ? slot->env.log_path : "/dev/null",
         .user = job_account(slot),
         .gpus = slot_gpus(slot),
@@ -381,8 +385,10 @@ void slot_start(struct job_slot *slot)
         wake(run->runs->wakes, WAKE_RUN, run->row.id);
         return;
     }
-    if (!slot->begun)
+    if (!slot->begun) {
         add_first_line(slot, as);
+        shared_dir_tell(slot, as);
+    }
     if (run->spec.container && !add_container(slot))
         return;
     run_script(slot);
@@ -502,6 +508,7 @@ void slot_clean(struct job_slot *slot)
         container_add_removal(slot->script, &slot->a, &slot->container, slot_task_prefix(slot));
     const struct mounts mounts = mounts_of(slot);
     mounts_remove(&mounts, &run->spec.mounts);
+    shared_dir_remove(slot);
     script_remove_tree(slot->script, &remove,
                        slot_keeps(slot) ? arena_printf(&slot->a, "%s/mounts", dir) : dir);
     node_account_release_step(slot->tenant.node, &slot->a, slot->script, run->dir);

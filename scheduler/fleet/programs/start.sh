@@ -45,6 +45,11 @@ while IFS= read -r link; do
 done <"$T"
 rm -f "$T"
 
+case $BATCHAI_SHARED_DIR in
+"" | "$BATCHAI_ROOT"/*) ;;
+*) set -- "$@" --mount type=bind,source="$BATCHAI_SHARED_DIR",target="$BATCHAI_SHARED_DIR" ;;
+esac
+
 # The job's user stays that user, whatever programs with a set-user-ID bit the image brings.
 [ -n "$BATCHAI_USER" ] && set -- "$@" --security-opt no-new-privileges
 [ -n "$BATCHAI_SHM_SIZE" ] && set -- "$@" --shm-size "$BATCHAI_SHM_SIZE"

@@ -13,6 +13,11 @@ const char *launch_job_dir(struct arena *a, const char *root, const char *guid, 
     return arena_printf(a, "%s/jobs/%s-%d", root, guid, attempt);
 }
 
+const char *launch_shared_dir(struct arena *a, const char *root, const char *guid, int attempt)
+{
+    return arena_printf(a, "%s/%s-%d", root, guid, attempt);
+}
+
 static const char *job_dir(struct arena *a, const struct launch_input *in, int rank)
 {
     return launch_job_dir(a, in->nodes[rank].root, in->job_guid, in->attempt);
@@ -158,6 +163,19 @@ static const char *log_path(struct arena *a, const struct launch_input *in, int 
     return arena_concat(a, std_dir, "/", front_log_name(in->words, a, node));
 }
 
+/* On local nodes, which are one machine, that of the first. Machines have it in the directory that
+ * they share, if there is one. */
+static void set_shared_dir(struct arena *a, const struct launch_input *in, int rank,
+                           struct launch_env *out)
+{
+    bool local = in->nodes[rank].is_local, many = in->n_nodes > 1;
+    out->is_shared = local || !many || in->shared_root;
+    if (!local && many && in->shared_root)
+        out->shared_dir = launch_shared_dir(a, in->shared_root, in->job_guid, in->attempt);
+    else
+        out->shared_dir = arena_concat(a, local ? job_dir(a, in, 0) : out->job_dir, "/shared");
+}
+
 int launch_env(struct arena *a, const struct launch_input *in, int rank, struct launch_env *out,
                struct err *e)
 {
@@ -165,7 +183,7 @@ int launch_env(struct arena *a, const struct launch_input *in, int rank, struct 
     env_init(&out->env, a);
     out->job_dir = job_dir(a, in, rank);
     out->job_mounts = arena_printf(a, "%s/mounts", out->job_dir);
-    out->shared_dir = arena_printf(a, "%s/shared", job_dir(a, in, 0));
+    set_shared_dir(a, in, rank, out);
     out->hostfile_path = launch_host_file(a, in, rank);
     out->hostfile_text = host_file(a, in);
     set_meeting_point(a, in, out);

@@ -6,6 +6,7 @@
 #ifndef SCHEDULER_RUN_LAUNCH_ENV_H
 #define SCHEDULER_RUN_LAUNCH_ENV_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "lib/arena.h"
@@ -18,7 +19,8 @@ struct launch_env {
     const struct front_words *words;
     const char *job_dir;    /* VAR_RUN_DIR: <root>/jobs/<guid>-<attempt> */
     const char *job_mounts; /* VAR_RUN_MOUNTS */
-    const char *shared_dir; /* VAR_SHARED_DIR, below the first node's job_dir */
+    const char *shared_dir; /* VAR_SHARED_DIR */
+    bool is_shared;         /* all nodes of the run see that */
     const char *std_dir;
     const char *hostfile_path, *hostfile_text;
     const char *log_path; /* the run's log on this node: front_log_name() */
@@ -29,6 +31,8 @@ struct launch_env {
 
 /* The directory of an attempt on a node. */
 const char *launch_job_dir(struct arena *a, const char *root, const char *guid, int attempt);
+/* The run's directory below `root`, a directory that all machines see. */
+const char *launch_shared_dir(struct arena *a, const char *root, const char *guid, int attempt);
 /* The path of the host file on the node with this rank. */
 const char *launch_host_file(struct arena *a, const struct launch_input *in, int rank);
 /* Computes the environment of the processes on the node with this rank. ERR_INVALID_PROPERTY names

@@ -23,6 +23,7 @@ struct launch_node {
     const char *name, *root;
     int gpus;            /* how many the run has there */
     const char *address; /* where the run's other nodes reach it */
+    bool is_local;       /* shares its machine with the daemon, and with other local nodes */
     const char *devices; /* the numbers of these GPUs on the node: "0,2"; NULL: all of it */
 };
 
@@ -32,6 +33,7 @@ struct launch_input {
     const char *job_guid;
     int attempt;
     int64_t number;                  /* of the run: runs beside each other have different ones */
+    const char *shared_root;         /* a directory that all machines see; NULL: there is none */
     const struct launch_node *nodes; /* by rank */
     size_t n_nodes;
 };

@@ -75,7 +75,7 @@ static void test_one_node(void **state)
     struct directory_spec out = {"MODEL", "$AZ_BATCHAI_MOUNT_ROOT/o", "m", false};
     struct kv env = {.name = "AZ_BATCHAI_MOUNT_ROOT", .value = "/elsewhere"};
     struct job_spec spec = spec_of(&in, &out, &env);
-    const struct launch_node node = {"tvm-1", "/n/tvm-1", 2, "127.0.0.1", "1,3"};
+    const struct launch_node node = {"tvm-1", "/n/tvm-1", 2, "127.0.0.1", true, "1,3"};
     const struct launch_input input = {.words = &batchai_front_words,
                                        .spec = &spec,
                                        .job_guid = "G",
@@ -107,8 +107,8 @@ static void test_several_nodes_do_not_share_files(void **state)
     struct arena a;
     arena_init(&a);
     struct job_spec spec = spec_of(NULL, NULL, NULL);
-    const struct launch_node nodes[] = {{"tvm-1", "/n/tvm-1", 0, "127.0.0.1", NULL},
-                                        {"tvm-2", "/n/tvm-2", 0, "gpu2", NULL}};
+    const struct launch_node nodes[] = {{"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL},
+                                        {"tvm-2", "/n/tvm-2", 0, "gpu2", true, NULL}};
     const struct launch_input input = {.words = &batchai_front_words,
                                        .spec = &spec,
                                        .job_guid = "G",
@@ -127,6 +127,45 @@ static void test_several_nodes_do_not_share_files(void **state)
     arena_free(&a);
 }
 
+/* The directory that nodes share, and whether they do. */
+static void test_the_shared_directory(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *root;
+        size_t n;
+        bool local, shared;
+        const char *expected; /* on the last node */
+    } cases[] = {
+        {NULL, 2, true, true, "/n/tvm-1/jobs/G-1/shared"},
+        {"/nfs", 2, true, true, "/n/tvm-1/jobs/G-1/shared"},
+        {NULL, 2, false, false, "/n/tvm-2/jobs/G-1/shared"},
+        {"/nfs", 2, false, true, "/nfs/G-1"},
+        {"/nfs", 1, false, true, "/n/tvm-1/jobs/G-1/shared"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const bool local = cases[i].local;
+        const struct launch_node nodes[] = {{"tvm-1", "/n/tvm-1", 0, "gpu1", local, NULL},
+                                            {"tvm-2", "/n/tvm-2", 0, "gpu2", local, NULL}};
+        struct job_spec spec = spec_of(NULL, NULL, NULL);
+        const struct launch_input input = {.words = &batchai_front_words,
+                                           .spec = &spec,
+                                           .job_guid = "G",
+                                           .attempt = 1,
+                                           .shared_root = cases[i].root,
+                                           .nodes = nodes,
+                                           .n_nodes = cases[i].n};
+        struct arena a;
+        struct launch_env le;
+        struct err e = {0};
+        arena_init(&a);
+        assert_int_equal(launch_env(&a, &input, (int)cases[i].n - 1, &le, &e), 0);
+        assert_string_equal(env_get(&le.env, "AZ_BATCHAI_SHARED_JOB_TEMP"), cases[i].expected);
+        assert_int_equal(le.is_shared, cases[i].shared);
+        arena_free(&a);
+    }
+}
+
 static void test_a_job_may_choose_where_its_processes_meet(void **state)
 {
     (void)state;
@@ -134,7 +173,7 @@ static void test_a_job_may_choose_where_its_processes_meet(void **state)
     arena_init(&a);
     struct kv env = {.name = "MASTER_PORT", .value = "29500"};
     struct job_spec spec = spec_of(NULL, NULL, &env);
-    const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", NULL};
+    const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL};
     const struct launch_input input = {.words = &batchai_front_words,
                                        .spec = &spec,
                                        .job_guid = "G",
@@ -157,8 +196,8 @@ static void test_another_front_has_other_words(void **state)
     struct job_spec spec = spec_of(&in, NULL, NULL);
     spec.std_prefix = "$AZ_BATCH_NODE_MOUNTS_DIR/logs";
     spec.prep_command_line = "make ready";
-    const struct launch_node nodes[] = {{"tvm-1", "/n/tvm-1", 0, "127.0.0.1", NULL},
-                                        {"tvm-2", "/n/tvm-2", 0, "gpu2", NULL}};
+    const struct launch_node nodes[] = {{"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL},
+                                        {"tvm-2", "/n/tvm-2", 0, "gpu2", true, NULL}};
     struct launch_input input = {.words = &pools_and_tasks,
                                  .spec = &spec,
                                  .job_guid = "G",
@@ -192,7 +231,7 @@ static void test_relative_paths_are_the_jobs_own(void **state)
     arena_init(&a);
     struct job_spec spec = spec_of(NULL, NULL, NULL);
     spec.std_prefix = "here";
-    const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", NULL};
+    const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL};
     const struct launch_input input = {.words = &batchai_front_words,
                                        .spec = &spec,
                                        .job_guid = "G",
@@ -213,7 +252,7 @@ static void test_unset_variables_name_their_property(void **state)
     arena_init(&a);
     struct directory_spec out = {"MODEL", "$NOWHERE", NULL, false};
     struct job_spec spec = spec_of(NULL, &out, NULL);
-    const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", NULL};
+    const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL};
     const struct launch_input input = {.words = &batchai_front_words,
                                        .spec = &spec,
                                        .job_guid = "G",
@@ -228,8 +267,8 @@ static void test_unset_variables_name_their_property(void **state)
     arena_free(&a);
 }
 
-static const struct launch_node two_nodes[] = {{"tvm-1", "/n/tvm-1", 4, "127.0.0.1", NULL},
-                                               {"tvm-2", "/n/tvm-2", 4, "gpu2", NULL}};
+static const struct launch_node two_nodes[] = {{"tvm-1", "/n/tvm-1", 4, "127.0.0.1", true, NULL},
+                                               {"tvm-2", "/n/tvm-2", 4, "gpu2", true, NULL}};
 
 static struct launch_input input_of(const struct job_spec *spec, size_t n_nodes)
 {
@@ -356,6 +395,7 @@ int main(void)
         cmocka_unit_test(test_expansion),
         cmocka_unit_test(test_one_node),
         cmocka_unit_test(test_several_nodes_do_not_share_files),
+        cmocka_unit_test(test_the_shared_directory),
         cmocka_unit_test(test_a_job_may_choose_where_its_processes_meet),
         cmocka_unit_test(test_another_front_has_other_words),
         cmocka_unit_test(test_relative_paths_are_the_jobs_own),

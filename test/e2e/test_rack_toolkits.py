@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""Jobs of toolkits on several machines: who runs where, and the directory that a job's nodes share."""
+
+import json
+
+import pytest
+from support.waiting import wait_for
+from support.world import MOUNT
+
+# Meets the others in the shared directory, and says who and where it is.
+MEET = """
+import json, os, time
+rank, n = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+shared = os.environ["AZ_BATCHAI_SHARED_JOB_TEMP"]
+os.makedirs(f"{shared}/deep", exist_ok=True)
+open(f"{shared}/deep/{rank}", "w").close()
+while len(os.listdir(f"{shared}/deep")) < n:
+    time.sleep(0.02)
+print(json.dumps({k: os.environ[k] for k in ("MASTER_ADDR", "LOCAL_RANK", "NODE_RANK", "AZ_BATCHAI_SHARED_JOB_TEMP")}))
+"""
+
+
+@pytest.fixture
+def shared(rack):
+    """A directory that all machines have at the path /common/jobs."""
+    folder = rack.common / "jobs"
+    folder.mkdir()
+    folder.chmod(0o1777)
+    return folder
+
+
+def test_processes_on_machines_meet_in_the_sites_directory_which_goes_with_the_job(racked, rack, shared):
+    site = racked(jobs={"shared_directory": "/common/jobs"})
+    site.share().joinpath("meet.py").write_text(MEET)
+    cluster = site.cluster(nodes=2)
+    settings = {"pythonScriptFilePath": f"{MOUNT}/meet.py", "processCount": 4, "communicationBackend": "gloo"}
+    job = site.job(cluster, nodes=2, customToolkitSettings=None, pyTorchSettings=settings)
+    job.succeed()
+    told = [json.loads(job.read(f"stdout-{i}.txt")) for i in range(4)]
+    assert [(t["NODE_RANK"], t["LOCAL_RANK"]) for t in told] == [("0", "0"), ("0", "1"), ("1", "0"), ("1", "1")]
+    (address,) = {t["MASTER_ADDR"] for t in told}
+    assert address == site.machines_of(cluster)[0].address
+    (path,) = {t["AZ_BATCHAI_SHARED_JOB_TEMP"] for t in told}
+    assert path.startswith("/common/jobs/")
+    wait_for(lambda: not list(shared.iterdir()), 20, "the job's directory to go")
+
+
+def test_a_process_that_fails_on_another_machine_is_named_with_it(racked, rack):
+    site = racked()
+    site.share().joinpath("fail.py").write_text("import os, sys, time\nos.environ['RANK'] == '1' and sys.exit('lost my data')\ntime.sleep(3600)\n")
+    cluster = site.cluster(nodes=2)
+    settings = {"pythonScriptFilePath": f"{MOUNT}/fail.py"}
+    job = site.job(cluster, nodes=2, customToolkitSettings=None, pyTorchSettings=settings)
+    (error,) = job.fail()["executionInfo"]["errors"]
+    details = {d["name"]: d["value"] for d in error["details"]}
+    assert "process 1" in details.values() and "lost my data" in json.dumps(details)
+
+
+def test_without_such_a_directory_the_log_says_that_nothing_is_shared(racked, rack):
+    site = racked()
+    cluster = site.cluster(nodes=2)
+    job = site.job(cluster, "test -d $AZ_BATCHAI_SHARED_JOB_TEMP", nodes=2)
+    job.succeed()
+    logs = [f["name"] for f in job.files() if f["name"].startswith("execution-")]
+    assert len(logs) == 2
+    for log in logs:
+        assert "AZ_BATCHAI_SHARED_JOB_TEMP is a directory of this node alone" in job.read(log)
+
+
+def test_a_directory_that_is_not_there_fails_the_job_with_what_to_do(racked, rack):
+    site = racked(jobs={"shared_directory": "/proc/no/such"})
+    job = site.job(site.cluster(nodes=2), "true", nodes=2)
+    (error,) = job.fail()["executionInfo"]["errors"]
+    assert error["code"] == "JobDirectoryFailed" and "jobs.shared_directory" in json.dumps(error["details"])
