@@ -165,10 +165,13 @@ $(BUILD)/tools/%: test/tools/%.c $(LINK_LIBS)
 unit-bins: $(UNIT_BINS) $(BUILD)/tools/coverage
 
 # For the bench: a daemon whose links to machines go to one process that plays all of their agents.
-BENCH_BINS := $(BUILD)/bench/batchaid-sim $(BUILD)/bench/sim-agents
+BENCH_BINS := $(addprefix $(BUILD)/bench/,batchaid-sim sim-agents plan-queue)
 $(BUILD)/bench/batchaid-sim: $(call obj,$(call src_of,daemon) test/bench/link_sim.c) $(LINK_LIBS)
 	@mkdir -p $(@D)
 	@$(CC) -o $@ $^ -Wl,--wrap=node_open_ssh $(LDFLAGS) $(PKG_LIBS) $(DAEMON_LIBS)
+$(BUILD)/bench/plan-queue: $(call obj,test/bench/plan_queue.c) $(LINK_LIBS)
+	@mkdir -p $(@D)
+	@$(CC) -o $@ $< $(LINK_LIBS) $(LDFLAGS) $(PKG_LIBS)
 $(BUILD)/bench/sim-agents: $(call obj,test/bench/sim_agents.c) $(AGENT_SHARED)
 	@mkdir -p $(@D)
 	@$(CC) -o $@ $^ $(LDFLAGS) $(PKG_LIBS)
@@ -178,7 +181,7 @@ $(BUILD)/bench/sim-agents: $(call obj,test/bench/sim_agents.c) $(AGENT_SHARED)
 # wrapped, to break it on purpose.
 SIM_OBJS   := $(call obj,$(sort $(wildcard test/sim/*.c)))
 SIM_BROKEN := $(call obj,test/sim/broken/broken.c)
-SIM_WRAPPED := fdatasync guid_new st_check frame_encode json_loadb \
+SIM_WRAPPED := fdatasync guid_new st_check frame_encode json_loadb runs_allocate \
                $(addprefix sqlite3_,open_v2 close prepare_v2 prepare_v3 finalize exec)
 sim_wrap    = $(patsubst %,-Wl$(comma)--wrap=%,$(SIM_WRAPPED) $(1))
 comma      := ,
@@ -190,7 +193,7 @@ $(BUILD)/sim/sim-broken: $(SIM_OBJS) $(SIM_BROKEN) $(LINK_LIBS)
 	@$(CC) -o $@ $(SIM_OBJS) $(SIM_BROKEN) $(LINK_LIBS) \
 	    $(call sim_wrap,sim_disk_sync st_run_queue st_node_local_total st_allocation_of_run \
 	        st_task_prefix wake st_event_add st_event_forget st_allocation_of_node machines_use \
-        export_begin st_file_server_served_ids st_node_by_id fleet_machine_reboot) \
+        ahead_allows ahead_keep export_begin st_file_server_served_ids st_node_by_id fleet_machine_reboot) \
 	    $(LDFLAGS) $(PKG_LIBS)
 
 HISTORIES ?= 10000

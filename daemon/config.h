@@ -74,6 +74,7 @@ struct config {
     int64_t local_slots, local_cores, local_memory_mb, local_fake_gpus;
     int64_t kept_outputs;
     char *shared_directory; /* "" if not in the file */
+    struct config_list backfill;
     int64_t first_uid, n_uids;
     int64_t quota_clusters, quota_cores;
     int64_t deleted_days;

@@ -179,6 +179,11 @@ static const struct setting rows[] = {
         "no "
         "accounts of their own; they run as the agent does, or as the account that is logged in "
         "as."),
+    ROW(SETTING_LIST, "jobs", "backfill", AT(backfill), "*", config_check_not_empty, NULL,
+        "In which clusters a job may start before one that comes first and cannot start yet, where "
+        "no job that comes first has to wait longer for that, as far as the jobs' "
+        "maxWallClockTime tells: patterns with * and ? of CLUSTER or WORKSPACE/CLUSTER; an empty "
+        "list: in none."),
     INT("jobs", "kept_outputs", AT(kept_outputs), "10", 0, 1000,
         "Of how many ended jobs a node keeps the job's own directory, if output directories are in "
         "it. They also go when the job is deleted or the node leaves its cluster."),

@@ -273,6 +273,8 @@ static int open_scheduler(struct daemon *d, struct err *e)
                                     .local_vm_sizes = (const char *const *)d->vm_sizes,
                                     .autoscale_idle_s = (int)cf->autoscale_idle_s,
                                     .kept_outputs = (int)cf->kept_outputs,
+                                    .backfill = (const char *const *)cf->backfill.items,
+                                    .n_backfill = cf->backfill.n,
                                     .front = &d->front.front,
                                     .site = c->site};
     d->sched = sched_create(&sc);

@@ -59,6 +59,17 @@ static const char *pool_name(const struct front *f, struct storage *st, struct a
     return full ? arena_printf(a, "cluster %s of workspace %s", name, workspace) : name;
 }
 
+static const char *pool_path(const struct front *f, struct storage *st, struct arena *a,
+                             int64_t pool_id)
+{
+    const char *name, *workspace;
+    struct err e;
+    (void)f;
+    if (st_cluster_names(st, a, pool_id, &name, &workspace, &e) != 1)
+        return "";
+    return arena_printf(a, "%s/%s", workspace, name);
+}
+
 static const char *run_name(const struct front *f, struct storage *st, struct arena *a,
                             const struct run *r)
 {
@@ -198,6 +209,7 @@ static const struct front_ops ops = {
     .end = end,
     .load_pool = load_pool,
     .pool_name = pool_name,
+    .pool_path = pool_path,
     .run_name = run_name,
     .load = load,
     .read_secret = secret_read,

@@ -22,8 +22,38 @@ struct pass {
     bool replaceable; /* one of its nodes will be replaced as soon as a working machine is free */
     struct plan_scale_result scale;
     struct machine_pick pick;
+    int64_t *started; /* runs that this pass has given nodes */
+    size_t n_started;
     bool unfinished; /* there is more to do than fits into one pass */
 };
+
+/* What a run may take to be gone after its limit, or after it has ended: grace, SIGKILL, cleaning.
+ */
+#define SCHED_ENDING_US INT64_C(30000000)
+
+/* --- pass_nodes.c ------------------------------------------------------------------------------
+ */
+int pass_load_nodes(struct pass *p, struct err *e) MUST_CHECK;
+/* The nodes as a plan sees them. */
+struct plan_node *pass_plan_nodes(struct pass *p);
+/* The row of a plan's node. The plan must be made from the nodes as they were last read. */
+const struct node *pass_row_of(const struct pass *p, const struct plan_node *n);
+/* A node in trouble may heal by itself; it counts as out of service only while it is unusable. */
+bool pass_out_of_service(const struct pass *p, const struct node *nd);
+
+/* --- serve.c: the queue ----------------------------------------------------------------------- */
+/* Fails the waiting runs of a pool that is being deleted. Each failed run wakes the pool again, so
+ * this goes on until there are none. */
+int pass_fail_queue(struct pass *p, struct err *e) MUST_CHECK;
+/* Serves the runs of the queue as the plan says. Runs that can never run are failed and make way.
+ * Looks at no run while there is nothing to give. */
+int pass_serve_queue(struct pass *p, struct err *e) MUST_CHECK;
+/* What the plan is told of a run, and of all that runs on the nodes of the pool, but for what this
+ * pass has started; whether the site
+ * wants backfill there. */
+struct plan_run pass_plan_run(const struct run *r);
+int pass_load_held(struct pass *p, struct plan_held **out, size_t *n, struct err *e) MUST_CHECK;
+bool pass_backfills(struct pass *p);
 
 /* Writes why the target is not reached, and what is wrong with which node. */
 int pass_write_errors(struct pass *p, struct err *e) MUST_CHECK;

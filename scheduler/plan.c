@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs are placed in rooms. A room is what is left of a node that serves; rooms are ordered by
- * ordinal and shrink as runs take their part, in the order of the queue. So the outcome depends on
- * the arguments alone.
+ * How many nodes a pool gets or gives up. Which runs get them: plan_queue.c.
  */
 #include "scheduler/plan.h"
 
@@ -10,129 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int by_turn(const void *pa, const void *pb)
-{
-    const struct plan_run *a = *(const struct plan_run *const *)pa;
-    const struct plan_run *b = *(const struct plan_run *const *)pb;
-    if (a->priority != b->priority)
-        return a->priority > b->priority ? -1 : 1;
-    return (a->id > b->id) - (a->id < b->id);
-}
-
-static int by_ordinal(const void *pa, const void *pb)
-{
-    const struct plan_node *a = *(const struct plan_node *const *)pa;
-    const struct plan_node *b = *(const struct plan_node *const *)pb;
-    return (a->ordinal > b->ordinal) - (a->ordinal < b->ordinal);
-}
-
-bool plan_may_serve(const struct plan_node *n)
-{
-    return n->state == NODE_IDLE && n->left.slots > 0 && !n->out_of_service;
-}
-
 static bool is_running(const struct plan_node *n)
 {
     return n->state == NODE_IDLE && n->live > 0;
 }
 
-/* The rest of a node during the placement. */
-struct room {
-    const struct plan_node *node;
-    struct capacity left;
-    bool begun; /* a part of it is taken */
-};
-
-static int by_room(const void *pa, const void *pb)
-{
-    const struct room *a = pa, *b = pb;
-    return by_ordinal(&a->node, &b->node);
-}
-
-static struct room *rooms_of(struct arena *a, const struct plan_node *nodes, size_t n_nodes,
-                             size_t *n_rooms)
-{
-    struct room *rooms = arena_alloc(a, (n_nodes + 1) * sizeof *rooms);
-    size_t n = 0;
-    for (size_t i = 0; i < n_nodes; i++)
-        if (plan_may_serve(&nodes[i]))
-            rooms[n++] = (struct room){&nodes[i], nodes[i].left, nodes[i].live > 0};
-    qsort(rooms, n, sizeof *rooms, by_room);
-    *n_rooms = n;
-    return rooms;
-}
-
-static bool fits(const struct room *at, const struct plan_run *r)
-{
-    if (!r->part)
-        return !at->begun;
-    return at->left.slots >= r->need.slots && at->left.gpus >= r->need.gpus &&
-           at->left.cores >= r->need.cores && at->left.memory >= r->need.memory;
-}
-
-static void take(struct room *at, const struct plan_run *r)
-{
-    assert(fits(at, r));
-    at->begun = true;
-    if (!r->part) {
-        at->left = (struct capacity){0};
-        return;
-    }
-    at->left.slots -= r->need.slots;
-    at->left.gpus -= r->need.gpus;
-    at->left.cores -= r->need.cores;
-    at->left.memory -= r->need.memory;
-}
-
-/* Fills out[0..want) with rooms; false: there are not enough. */
-static bool choose(struct room *rooms, size_t n, const struct plan_run *r, struct room **out,
-                   size_t want)
-{
-    size_t found = 0;
-    for (int fresh = !r->part; fresh <= 1; fresh++)
-        for (size_t i = 0; i < n && found < want; i++)
-            if (rooms[i].begun == !fresh && fits(&rooms[i], r))
-                out[found++] = &rooms[i];
-    return found == want;
-}
-
-static struct plan_assignment assignment(struct arena *a, const struct plan_run *r,
-                                         struct room **chosen, size_t want)
-{
-    struct plan_assignment as = {
-        .run_id = r->id, .nodes = arena_alloc(a, want * sizeof *as.nodes), .n_nodes = (int)want};
-    for (size_t i = 0; i < want; i++) {
-        take(chosen[i], r);
-        as.nodes[i] = chosen[i]->node;
-    }
-    return as;
-}
-
 int plan_largest(const struct scale *scale)
 {
     return scale->kind == SCALE_AUTO ? scale->maximum : scale->target;
-}
-
-size_t plan_allocation(struct arena *a, const struct plan_run *runs, size_t n_runs, int largest,
-                       const struct plan_node *nodes, size_t n_nodes, struct plan_assignment **out)
-{
-    size_t n_rooms, n_out = 0;
-    struct room *rooms = rooms_of(a, nodes, n_nodes, &n_rooms);
-    struct room **chosen = arena_alloc(a, (n_rooms + 1) * sizeof *chosen);
-    const struct plan_run **queue = arena_alloc(a, (n_runs + 1) * sizeof *queue);
-    for (size_t i = 0; i < n_runs; i++)
-        queue[i] = &runs[i];
-    qsort(queue, n_runs, sizeof *queue, by_turn);
-    *out = arena_alloc(a, (n_runs + 1) * sizeof **out);
-    for (size_t i = 0; i < n_runs; i++) {
-        size_t want = queue[i]->nodes > 0 ? (size_t)queue[i]->nodes : 1;
-        if (queue[i]->nodes > largest)
-            continue;
-        if (want > n_rooms || !choose(rooms, n_rooms, queue[i], chosen, want))
-            break;
-        (*out)[n_out++] = assignment(a, queue[i], chosen, want);
-    }
-    return n_out;
 }
 
 /* The node with the lowest rank leaves first; within one rank the one with the highest ordinal. */

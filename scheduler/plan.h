@@ -2,14 +2,29 @@
  *
  * Decisions without effects: pure functions over plain structs, no I/O, no clock.
  *
- * plan_allocation: which waiting runs get which idle nodes. The highest priority goes first, and
- * the oldest within one priority. A run gets all its nodes at once. A run that does not fit blocks
- * those behind it: nothing is backfilled, because a steady stream of small runs would starve a big
- * one. Only a run for which the cluster is too small even with all its nodes stands aside until it
- * is resized: nothing that the others could wait for would let it run.
+ * plan_queue: which waiting runs get which idle nodes. It is asked run by run, in their turn: the
+ * highest priority first, and the oldest within one priority. A run gets all its nodes at once.
  *
- * A run that wants parts of nodes gets them first on nodes where others have parts already, so that
- * other nodes stay whole. It never gets two parts of one node.
+ * A run that does not fit blocks those behind it, because a steady stream of small runs would
+ * starve a big one. With `backfill` those behind it may still start, as long as no higher one has
+ * to wait longer for that, as far as time limits tell: for each run that cannot start now, the
+ * earliest instant is found at which it can have its nodes, if what runs holds them up to its
+ * limit; nodes are kept for it from then on, as long as its own limit is. A lower run starts if it
+ * fits into what is left until its limit. So many runs as PLAN_DEPTH are kept nodes for; behind
+ * the last of them nothing starts. A run that starts so never changes what a higher one is kept:
+ * neither the instant nor the nodes.
+ *
+ * Nobody knows when a node that is unusable or out of service comes back, or one that is missing is
+ * made. If a run needs such nodes they count as if they could be had now, so that nothing gets in
+ * its way.
+ *
+ * Runs that want more nodes than the pool is scaled to stand aside until it is resized, and so do
+ * those that want more of a node than any of them has: nothing that the others could wait for would
+ * let them run.
+ *
+ * Of the nodes that will do, those with the lowest ordinals are taken. So parts gather on the first
+ * nodes, and others stay whole. (Were nodes preferred of which others have parts already, a lower
+ * run could change which nodes a higher one gets.) A run never gets two parts of one node.
  *
  * plan_scale: how many nodes a cluster gets or gives up.
  */
@@ -30,9 +45,10 @@ struct plan_node {
     int ordinal;
     enum node_state state;
     int64_t
-        idle_since_us;    /* since when nothing is there, on the clock of plan_scale_input.now_us */
-    int live;             /* allocations that it holds */
-    struct capacity left; /* what these leave of its capacity */
+        idle_since_us; /* since when nothing is there, on the clock of plan_scale_input.now_us */
+    int live;          /* allocations that it holds */
+    struct capacity has;
+    struct capacity left; /* what these leave of it */
     /* Its machine is drained or cannot be reached: it gets no run, automatic scaling does not count
      * on it, and among idle nodes it is the first to leave. */
     bool out_of_service;
@@ -41,31 +57,72 @@ struct plan_node {
     bool replaceable;
 };
 
+/* What a run that runs has of a node, and until when by its limit. */
+struct plan_held {
+    size_t node; /* index into the nodes of the plan */
+    int64_t end_us;
+    struct capacity takes;
+};
+
 struct plan_run {
     int64_t id;
     int priority;
     int nodes;
     bool part;            /* it takes only a part of each node: */
     struct capacity need; /* at least a slot */
+    int64_t for_us;       /* how long it may hold its nodes, by its limit; 0: nobody knows */
 };
 
-/* One run and its nodes, by rank. */
-struct plan_assignment {
-    int64_t run_id;
-    const struct plan_node **nodes; /* as many as it wants, borrowed from the argument */
-    int n_nodes;
+/* How many runs that cannot start have nodes kept for them: so many are looked past. */
+#define PLAN_DEPTH 32
+
+struct plan_queue_input {
+    const struct plan_node *nodes; /* borrowed as long as the plan is used */
+    size_t n_nodes;
+    int largest; /* plan_largest() */
+    bool backfill;
+    size_t depth;   /* of backfill; PLAN_DEPTH */
+    int64_t now_us; /* on the clock of plan_held.end_us */
+    /* Whether to say when the runs that wait may start; without backfill nothing else needs it. */
+    bool foresee;
 };
+
+enum plan_turn {
+    PLAN_STARTS,
+    PLAN_WAITS,    /* for others to end */
+    PLAN_TOO_MANY, /* stands aside: it wants more nodes than the pool is scaled to */
+    PLAN_TOO_MUCH, /* stands aside: there are not enough nodes that have as much as it wants */
+    PLAN_NOT_SEEN  /* it is behind the last run that is looked past */
+};
+
+struct plan_verdict {
+    enum plan_turn turn;
+    const struct plan_node **nodes; /* PLAN_STARTS: by rank, as many as it wants */
+    int room;                       /* how many nodes have room for it now */
+    int64_t behind;   /* the run that those are kept for, or that blocks it; 0: none */
+    int64_t start_us; /* when it may start, if it waits and this was foreseen; 0: nobody knows */
+    int lacking;      /* it waits for so many nodes that are missing or cannot be used now */
+    int coming;       /* and for so many that are being prepared */
+};
+
+struct plan_queue;
+/* Arena-owned. */
+struct plan_queue *plan_queue_new(struct arena *a, const struct plan_queue_input *in);
+/* Whether those that ask next may still start, or be foreseen. */
+bool plan_queue_goes_on(const struct plan_queue *q);
+/* Whether plan_queue_hold() is to be called before the next plan_queue_ask(), because a run behind
+ * one that waits is asked for. */
+bool plan_queue_wants_held(const struct plan_queue *q);
+/* All that runs on these nodes; borrowed. */
+void plan_queue_hold(struct plan_queue *q, const struct plan_held *held, size_t n);
+/* The next run, in its turn; it takes its nodes if it starts. */
+struct plan_verdict plan_queue_ask(struct plan_queue *q, const struct plan_run *r);
 
 /* Whether runs may have parts of this node. */
 bool plan_may_serve(const struct plan_node *n);
 
 /* The most nodes that a pool has with these scale settings: runs that want more stand aside. */
 int plan_largest(const struct scale *scale);
-
-/* Arena-owned assignments in *out; returns how many. Takes idle nodes by ordinal. `largest`: see
- * plan_largest(). */
-size_t plan_allocation(struct arena *a, const struct plan_run *runs, size_t n_runs, int largest,
-                       const struct plan_node *nodes, size_t n_nodes, struct plan_assignment **out);
 
 struct plan_scale_input {
     struct scale scale;

@@ -5,17 +5,11 @@
  * transaction.
  */
 #include <assert.h>
-#include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "model/states.h"
 #include "scheduler/oversized.h"
 #include "scheduler/pass.h"
-
-/* Waiting runs that one pass looks at; also bounds how many it fails at once. The pool is woken
- * again when more could be done. */
-#define QUEUE_MAX 64
 
 /* Nodes that one pass adds, tells to leave or tries again. Each takes some tens of microseconds, so
  * other work waits for a few milliseconds. The next pass follows in the next turn. */
@@ -36,103 +30,6 @@ void wake_short_pools(struct sched *s)
 static bool deleting(const struct pass *p)
 {
     return p->pool.going;
-}
-
-/* Each allocation takes at least one slot, so the count of slots mostly decides alone. */
-static int find_left(struct pass *p, const struct node *nd, struct capacity *left, struct err *e)
-{
-    struct allocation *live;
-    size_t n;
-    *left = nd->has;
-    if (nd->live == 0)
-        return 0;
-    if (nd->live >= nd->has.slots) {
-        *left = (struct capacity){0};
-        return 0;
-    }
-    if (st_allocation_of_node(p->s->st, &p->a, nd->id, &live, &n, e) != 0)
-        return -1;
-    for (size_t i = 0; i < n; i++) {
-        if (!live[i].devices) {
-            *left = (struct capacity){0}; /* it has the whole node */
-            return 0;
-        }
-        left->slots -= live[i].takes.slots;
-        left->gpus -= live[i].takes.gpus;
-        left->cores -= live[i].takes.cores;
-        left->memory -= live[i].takes.memory;
-    }
-    return 0;
-}
-
-/* What holds whenever a pool's turn begins. Rows that say otherwise are not ours. */
-static int check_node(const struct node *nd, const struct capacity *left, struct err *e)
-{
-    bool held_early = nd->live > 0 && nd->state == NODE_PREPARING;
-    bool idle = nd->state == NODE_IDLE && nd->live == 0;
-    bool too_full = left->slots < 0 || nd->live > nd->has.slots;
-    if (!held_early && idle == (nd->idle_us != 0) && !too_full)
-        return 0;
-    return err_set(
-        e, ERR_STORAGE, NULL,
-        "The database is damaged: the row of node %lld (%s) and those of its allocations "
-        "contradict each other; restore it from a backup.",
-        (long long)nd->id, nd->name);
-}
-
-static int load_nodes(struct pass *p, struct err *e)
-{
-    if (st_node_list(p->s->st, &p->a, p->pool.id, &p->nodes, &p->n_nodes, e) != 0)
-        return -1;
-    p->left = arena_alloc(&p->a, (p->n_nodes + 1) * sizeof *p->left);
-    for (size_t i = 0; i < p->n_nodes; i++) {
-        if (find_left(p, &p->nodes[i], &p->left[i], e) != 0 ||
-            check_node(&p->nodes[i], &p->left[i], e) != 0)
-            return -1;
-    }
-    return 0;
-}
-
-/* The row of a plan's node. The plan must be made from the nodes as they were last read. */
-static const struct node *row_of(const struct pass *p, const struct plan_node *n)
-{
-    assert(n->at < p->n_nodes && p->nodes[n->at].id == n->id);
-    return &p->nodes[n->at];
-}
-
-/* A node in trouble may heal by itself; it counts as out of service only while it is unusable. */
-static bool out_of_service(const struct pass *p, const struct node *nd)
-{
-    struct machine_use m;
-    return machines_use(p->s->fleet, nd->machine_id, &m) &&
-           (m.drained || !m.in_inventory || (nd->state == NODE_UNUSABLE && m.troubled));
-}
-
-/* Whether another machine may take the node's place: only if nothing ever ran there. */
-static bool replaceable(const struct node *nd)
-{
-    return nd->state == NODE_UNUSABLE && nd->live == 0 && !nd->incarnation && nd->machine_id &&
-           failure_replaceable(nd->failure);
-}
-
-static struct plan_node *plan_nodes(struct pass *p)
-{
-    struct plan_node *out = arena_alloc(&p->a, (p->n_nodes + 1) * sizeof *out);
-    for (size_t i = 0; i < p->n_nodes; i++) {
-        const struct node *nd = &p->nodes[i];
-        out[i] = (struct plan_node){
-            .id = nd->id,
-            .at = i,
-            .ordinal = nd->ordinal,
-            .state = nd->state,
-            .idle_since_us = fleet_node_idle_since(p->s->fleet, nd, p->s->autoscale_idle_us),
-            .live = nd->live,
-            .left = p->left[i],
-            .out_of_service = out_of_service(p, nd),
-            .replaceable = replaceable(nd)};
-        p->replaceable = p->replaceable || out[i].replaceable;
-    }
-    return out;
 }
 
 /* --- scale ---------------------------------------------------------------------------------- */
@@ -175,7 +72,7 @@ static int decide_scale(struct pass *p, struct err *e)
         .scale = p->pool.scale,
         .deleting = deleting(p),
         .initial = p->pool.is_new,
-        .nodes = plan_nodes(p),
+        .nodes = pass_plan_nodes(p),
         .n_nodes = p->n_nodes,
         .demand = demand,
         .now_us = wakes_mono(p->s->wakes),
@@ -221,7 +118,7 @@ static int add_node(struct pass *p, int ordinal, struct err *e)
 
 static int move_node(struct pass *p, const struct plan_node *n, enum node_event ev, struct err *e)
 {
-    const struct node *row = row_of(p, n);
+    const struct node *row = pass_row_of(p, n);
     const struct st_node_move m = {
         .id = row->id, .from = row->state, .to = node_next(row->state, ev), .now_us = p->now_us};
     if (st_node_move(p->s->st, &m, e) != 0)
@@ -286,7 +183,7 @@ static int apply_scale(struct pass *p, struct err *e)
     size_t add = (size_t)r->add < most ? (size_t)r->add : most;
     size_t leave = r->n_leave < most ? r->n_leave : most;
     bool resized = r->add > r->replaced || r->n_leave > (size_t)r->replaced;
-    const struct plan_node *nodes = plan_nodes(p);
+    const struct plan_node *nodes = pass_plan_nodes(p);
     p->unfinished = add < (size_t)r->add || leave < r->n_leave;
     if (add_nodes(p, nodes, (int)add, e) != 0)
         return -1;
@@ -295,7 +192,7 @@ static int apply_scale(struct pass *p, struct err *e)
             return -1;
     if (!p->unfinished && (resized || retrying) && retry_unusable(p, nodes, e) != 0)
         return -1;
-    return load_nodes(p, e);
+    return pass_load_nodes(p, e);
 }
 
 static int move_pool(struct pass *p, enum pool_event ev, struct err *e)
@@ -337,144 +234,14 @@ static int reconcile_scale(struct storage *st, void *ctx, struct err *e)
 {
     (void)st;
     struct pass *p = ctx;
-    if (load_nodes(p, e) != 0 || decide_scale(p, e) != 0 || apply_scale(p, e) != 0)
+    if (pass_load_nodes(p, e) != 0 || decide_scale(p, e) != 0 || apply_scale(p, e) != 0)
         return -1;
     if (write_alloc_state(p, e) != 0)
         return -1;
     return pass_write_errors(p, e);
 }
 
-/* --- queue ---------------------------------------------------------------------------------- */
-
-/* Fails the waiting runs of a pool that is being deleted. Each failed run wakes the pool again, so
- * this goes on until there are none. */
-static int fail_queue(struct pass *p, struct err *e)
-{
-    const struct front *front = p->s->front;
-    if (front->ops->removes_runs(front))
-        return 0; /* most of them need not be failed: woken again when they are gone */
-    struct run *runs;
-    size_t n;
-    if (st_run_waiting(p->s->st, &p->a, p->pool.id, QUEUE_MAX, &runs, &n, e) != 0)
-        return -1;
-    const struct failure f = {
-        .code = FAIL_CLUSTER_DELETED,
-        .message =
-            front_say(front->words, &p->a, "{Pool} %s was deleted before the {run} ran", p->name),
-        .exit_code = -1};
-    for (size_t i = 0; i < n; i++)
-        if (runs_fail_queued(p->s->runs, &runs[i], &f, e) != 0)
-            return -1;
-    if (n > 0)
-        p->s->front->ops->may_remove(p->s->front);
-    return 0;
-}
-
-/* Picks the free GPUs with the lowest numbers. Arena-owned. */
-static int pick_devices(struct pass *p, const struct node *nd, int want, const char **out,
-                        struct err *e)
-{
-    struct allocation *live;
-    size_t n;
-    bool *taken = arena_alloc(&p->a, (size_t)nd->has.gpus + 1);
-    *out = "";
-    if (st_allocation_of_node(p->s->st, &p->a, nd->id, &live, &n, e) != 0)
-        return -1;
-    for (size_t i = 0; i < n; i++)
-        for (const char *at = live[i].devices; at && *at;) {
-            char *end;
-            long k = strtol(at, &end, 10);
-            if (k >= 0 && k < nd->has.gpus)
-                taken[k] = true;
-            at = *end == ',' ? end + 1 : "";
-        }
-    for (int k = 0; k < nd->has.gpus && want > 0; k++) {
-        if (taken[k])
-            continue;
-        *out = arena_printf(&p->a, "%s%s%d", *out, **out ? "," : "", k);
-        want--;
-    }
-    assert(want == 0); /* the plan gives no more than are left */
-    return 0;
-}
-
-/* What a run takes of each node: at least one slot. */
-static struct capacity need_of(const struct run *r)
-{
-    struct capacity need = r->need;
-    need.slots = need.slots > 0 ? need.slots : 1;
-    return need;
-}
-
-static int assign(struct pass *p, const struct run *r, const struct plan_assignment *to,
-                  struct err *e)
-{
-    struct run_part *parts = arena_alloc(&p->a, (size_t)to->n_nodes * sizeof *parts);
-    for (int i = 0; i < to->n_nodes; i++) {
-        const struct node *nd = row_of(p, to->nodes[i]);
-        parts[i] = (struct run_part){.node_id = nd->id,
-                                     .node_name = nd->name,
-                                     .takes = r->need_whole ? nd->has : need_of(r)};
-        if (!r->need_whole && pick_devices(p, nd, r->need.gpus, &parts[i].devices, e) != 0)
-            return -1;
-    }
-    return runs_allocate(p->s->runs, r, parts, e);
-}
-
-static int assign_all(struct pass *p, const struct run *runs, size_t n,
-                      const struct plan_assignment *list, size_t n_list, struct err *e)
-{
-    for (size_t i = 0; i < n_list; i++) {
-        size_t k = 0;
-        while (k < n && runs[k].id != list[i].run_id)
-            k++;
-        assert(k < n);
-        if (assign(p, &runs[k], &list[i], e) != 0)
-            return -1;
-    }
-    return 0;
-}
-
-/* Serves the runs of the queue in order, as long as they fit. Runs that can never run are failed
- * and make way. Looks at no run while there is nothing to give. */
-static int serve_queue(struct pass *p, struct err *e)
-{
-    size_t room = 0, slots = 0, n, n_plan = 0, looked = 0;
-    const struct plan_node *nodes = plan_nodes(p);
-    for (size_t i = 0; i < p->n_nodes; i++)
-        if (plan_may_serve(&nodes[i])) {
-            room++;
-            slots += (size_t)nodes[i].left.slots;
-        }
-    if (room == 0)
-        return 0;
-    size_t limit = slots + 1 < QUEUE_MAX ? slots + 1 : QUEUE_MAX;
-    struct run *runs;
-    int largest = plan_largest(&p->pool.scale);
-    if (st_run_queue(p->s->st, &p->a, p->pool.id, largest, (int)limit, &runs, &n, e) != 0)
-        return -1;
-    struct plan_run *plan = arena_alloc(&p->a, (n + 1) * sizeof *plan);
-    for (; looked < n; looked++) {
-        const struct run *r = &runs[looked];
-        struct failure why;
-        if (runs_refuse(p->s->runs, &p->a, r, &why)) {
-            if (runs_fail_queued(p->s->runs, r, &why, e) != 0)
-                return -1;
-            continue;
-        }
-        if ((size_t)r->nodes > room)
-            break;
-        room -= r->need_whole ? (size_t)r->nodes : 0;
-        plan[n_plan++] =
-            (struct plan_run){r->id, r->priority, r->nodes, !r->need_whole, need_of(r)};
-    }
-    struct plan_assignment *list;
-    size_t n_list = plan_allocation(&p->a, plan, n_plan, largest, nodes, p->n_nodes, &list);
-    /* No run is served behind one that does not fit, so there is nothing more to look at. */
-    if (looked == n && n == limit && n_list == n_plan)
-        wake(p->s->wakes, WAKE_POOL, p->pool.id);
-    return assign_all(p, runs, n, list, n_list, e);
-}
+/* --- the pass ------------------------------------------------------------------------------- */
 
 /* Tells the front if the first run of the queue cannot get its nodes, whatever ends. */
 static int look_at_waiting(struct pass *p, struct err *e)
@@ -482,7 +249,7 @@ static int look_at_waiting(struct pass *p, struct err *e)
     struct pool_nodes have = {.missing = p->scale.missing};
     for (size_t i = 0; i < p->n_nodes; i++) {
         const struct node *nd = &p->nodes[i];
-        if (nd->state == NODE_UNUSABLE || (nd->state != NODE_LEAVING && out_of_service(p, nd)))
+        if (nd->state == NODE_UNUSABLE || (nd->state != NODE_LEAVING && pass_out_of_service(p, nd)))
             have.no_use++;
         else
             have.usable += nd->state != NODE_LEAVING;
@@ -547,7 +314,7 @@ void pool_reconcile(void *ctx, int64_t id)
         rc = st_tx(s->st, "scale pool", reconcile_scale, &p, &e);
     if (rc == 0 && p.pool.id != 0) {
         wake_at(s->wakes, WAKE_POOL, id, p.scale.look_again_us);
-        rc = deleting(&p) ? fail_queue(&p, &e) : serve_queue(&p, &e);
+        rc = deleting(&p) ? pass_fail_queue(&p, &e) : pass_serve_queue(&p, &e);
         if (rc == 0 && !deleting(&p))
             rc = look_at_waiting(&p, &e);
     }

@@ -44,15 +44,27 @@ static const struct runs_events runs_events = {
 
 /* --- birth and end -------------------------------------------------------------------------- */
 
-static char **copy_list(const char *const *list)
+static char **copy_list(const char *const *list, size_t n)
 {
-    size_t n = 0;
-    while (list && list[n])
-        n++;
     char **copy = xcalloc(n + 1, sizeof *copy);
     for (size_t i = 0; i < n; i++)
         copy[i] = xstrdup(list[i]);
     return copy;
+}
+
+static size_t count_list(const char *const *list)
+{
+    size_t n = 0;
+    while (list && list[n])
+        n++;
+    return n;
+}
+
+static void free_list(char **list)
+{
+    for (size_t i = 0; list[i]; i++)
+        free(list[i]);
+    free(list);
 }
 
 static void create_rooms(struct sched *s, const struct sched_config *c)
@@ -96,7 +108,8 @@ struct sched *sched_create(const struct sched_config *c)
     s->log = c->log;
     s->front = c->front;
     s->local_nodes = c->local_nodes;
-    s->local_vm_sizes = copy_list(c->local_vm_sizes);
+    s->local_vm_sizes = copy_list(c->local_vm_sizes, count_list(c->local_vm_sizes));
+    s->backfill = copy_list(c->backfill, c->n_backfill);
     s->autoscale_idle_us = (int64_t)c->autoscale_idle_s * 1000000;
     create_rooms(s, c);
     wakes_handle(s->wakes, WAKE_POOL, pool_reconcile, s);
@@ -119,9 +132,9 @@ static void on_stopped(void *ctx)
     id_map_free(&s->told_parts);
     id_map_free(&s->resting);
     id_map_free(&s->retrying);
-    for (size_t i = 0; s->local_vm_sizes[i]; i++)
-        free(s->local_vm_sizes[i]);
-    free(s->local_vm_sizes);
+    id_map_free(&s->judged);
+    free_list(s->local_vm_sizes);
+    free_list(s->backfill);
     free(s);
     stopped(stopped_ctx);
 }

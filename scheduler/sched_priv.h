@@ -27,7 +27,9 @@ struct sched {
     bool begun;          /* and the front knows */
     int local_nodes;
     char **local_vm_sizes; /* ours; NULL-terminated */
+    char **backfill;       /* ours; NULL-terminated */
     int64_t autoscale_idle_us;
+    struct id_map judged;     /* a set of waiting runs that can run: they are not looked at again */
     struct id_map told_sizes; /* pool -> the size for which its runs were last told: oversized.c */
     struct id_map
         told_blocked;         /* pool -> the run that was last told that it cannot have its nodes */

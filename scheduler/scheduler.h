@@ -47,7 +47,11 @@ struct sched_config {
     int autoscale_idle_s; /* how long a node idles before automatic scaling lets it go */
     int mount_timeout_s;  /* for one mount command; 0: 60 */
     int kill_timeout_s; /* for tasks to be gone after SIGKILL: then their node is unusable; 0: 60 */
-    struct front *front;     /* the service whose pools and runs these are; borrowed */
+    struct front *front; /* the service whose pools and runs these are; borrowed */
+    /* fnmatch(3) patterns of the pools with backfill (plan.h): of their names or, with a slash, of
+     * what front_ops.pool_path says. Copied. */
+    const char *const *backfill;
+    size_t n_backfill;
     int kept_outputs;        /* for how many ended jobs a node keeps output on its own disk */
     const struct site *site; /* borrowed; NULL: the embedded default, local nodes only */
 };

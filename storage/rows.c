@@ -304,6 +304,22 @@ static const struct st_column kept_dir_columns[] = {
 #undef ROW
 ROW_OF(kept_dir_row, struct kept_dir, kept_dir, NULL, "a");
 
+#define ROW struct held_part
+static const struct st_column held_part_columns[] = {
+    FROM_INT64("a.node_id", node_id, id),
+    FROM_INT64("a.run_id", run_id, id),
+    FROM_BOOL("a.devices IS NULL", whole),
+    FROM_INT("a.slots", takes.slots, count),
+    FROM_INT("a.gpus", takes.gpus, count),
+    FROM_INT("a.cores", takes.cores, count),
+    FROM_INT64("a.memory", takes.memory, memory),
+    FROM_INT("u.phase", state, run_state),
+    FROM_INT64("u.start_us", start_us, instant),
+    FROM_INT64("u.max_wall_us", max_wall_us, duration),
+};
+#undef ROW
+ROW_OF(held_part_row, struct held_part, held_part, NULL, "a");
+
 #define ROW struct doomed_job
 static const struct st_column doomed_job_columns[] = {
     FROM_INT64("j.id", id, id),
@@ -368,12 +384,12 @@ static const struct st_column id_columns[] = {{"id", "id", COLUMN_INT64, true, 0
 const struct st_row id_row = {"id", NULL, "", sizeof(int64_t), id_columns, 1};
 
 static const struct st_row *const all_rows[] = {
-    &group_row,      &workspace_row, &experiment_row, &file_server_row,    &pool_row,
-    &cluster_row,    &run_row,       &job_row,        &node_row,           &allocation_row,
-    &node_use_row,   &kept_dir_row,  &account_row,    &share_row,          &item_row,
-    &snapshot_row,   &event_row,     &operation_row,  &epoch_row,          &machine_row_row,
-    &doomed_job_row, &job_shown_row, &vault_row,      &secret_row,         &secret_version_row,
-    &run_secret_row, &identity_row,  &credential_row, &role_assignment_row};
+    &group_row,      &workspace_row,  &experiment_row, &file_server_row, &pool_row,
+    &cluster_row,    &run_row,        &job_row,        &node_row,        &allocation_row,
+    &node_use_row,   &kept_dir_row,   &account_row,    &share_row,       &item_row,
+    &snapshot_row,   &event_row,      &operation_row,  &epoch_row,       &machine_row_row,
+    &doomed_job_row, &job_shown_row,  &vault_row,      &secret_row,      &secret_version_row,
+    &held_part_row,  &run_secret_row, &identity_row,   &credential_row,  &role_assignment_row};
 
 static const struct st_row *find(const char *name, size_t n)
 {

@@ -98,3 +98,16 @@ int st_pool_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *n, s
     q_read(&q, st, ST_POOL_IDS);
     return q_ids(&q, a, ids, n, e);
 }
+
+int st_pool_held(struct storage *st, struct arena *a, int64_t pool_id, struct held_part **rows,
+                 size_t *n, struct err *e)
+{
+    struct q q;
+    void *items;
+    q_read(&q, st, ST_POOL_HELD);
+    q_int(&q, pool_id);
+    if (q_rows(&q, a, &held_part_row, &items, n, e) < 0)
+        return -1;
+    *rows = items;
+    return 0;
+}

@@ -216,6 +216,9 @@
       "AND EXISTS (SELECT 1 FROM node n WHERE n.pool_id = ?1 AND n.state = 2) ORDER BY u.id LIMIT ?3") \
     X(ST_RUN_QUEUE_DEMAND, \
       "SELECT coalesce(sum(nodes), 0) FROM run WHERE pool_id = ?1 AND phase = 1 AND stop = 0 AND nodes <= ?2") \
+    X(ST_POOL_HELD, \
+      "SELECT {held_part} FROM node n CROSS JOIN allocation a ON a.node_id = n.id AND " IS_LIVE \
+      " CROSS JOIN run u ON u.id = a.run_id WHERE n.pool_id = ?1 ORDER BY n.ordinal") \
     X(ST_RUN_LIVE_IDS, "SELECT id FROM run WHERE phase IN (2, 3) ORDER BY id") \
     X(ST_RUN_DOOMED_IDS, "SELECT id FROM run WHERE phase IN (2, 3) AND stop = 2 ORDER BY id") \
     X(ST_RUN_MOVE, \

@@ -335,6 +335,16 @@ const char *st_task_prefix(struct storage *, struct arena *, const struct run *r
 /* The allocations of one attempt, by rank. */
 int st_allocation_of_run(struct storage *, struct arena *, int64_t run_id, int attempt,
                          struct allocation **rows, size_t *n, struct err *);
+/* What is held of the nodes of a pool, by ordinal, and by which run since when. */
+struct held_part {
+    int64_t node_id, run_id;
+    bool whole;
+    struct capacity takes; /* as it was counted when it was taken */
+    enum run_state state;
+    int64_t start_us, max_wall_us; /* the run's */
+};
+int st_pool_held(struct storage *, struct arena *, int64_t pool_id, struct held_part **rows,
+                 size_t *n, struct err *);
 /* The live allocations of a node. */
 int st_allocation_of_node(struct storage *, struct arena *, int64_t node_id,
                           struct allocation **rows, size_t *n, struct err *);

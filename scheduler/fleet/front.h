@@ -67,6 +67,9 @@ struct front_ops {
      * also what it is and where, for users of another pool. */
     const char *(*pool_name)(const struct front *f, struct storage *st, struct arena *a,
                              int64_t pool_id, bool full);
+    /* What patterns of the site name a pool by: PLACE/NAME. "" if it is gone. The arena's. */
+    const char *(*pool_path)(const struct front *f, struct storage *st, struct arena *a,
+                             int64_t pool_id);
     const char *(*run_name)(const struct front *f, struct storage *st, struct arena *a,
                             const struct run *r);
     /* What a run is to do. To be wiped with job_spec_wipe(). */

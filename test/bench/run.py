@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench import jobs, machines, rates, sim, start, storage, waits  # noqa: E402
+from bench import jobs, machines, plans, rates, sim, start, storage, waits  # noqa: E402
 from bench.figures import table  # noqa: E402
 from bench.fleet import SSHD  # noqa: E402
 from support.daemon import BATCHAID  # noqa: E402
@@ -27,6 +27,7 @@ MEASUREMENTS = {
     "put": rates.measure_puts,
     "read": rates.measure_reads,
     "wait": waits.measure,
+    "plan": plans.measure,
     "latency": jobs.measure_latency,
     "throughput": jobs.measure_throughput,
     "connect": machines.measure_connect,
@@ -48,7 +49,7 @@ def arguments():
 
 
 def missing():
-    for program in (BATCHAID, sim.BATCHAID_SIM, sim.AGENTS):
+    for program in (BATCHAID, sim.BATCHAID_SIM, sim.AGENTS, plans.PLAN_QUEUE):
         if not program.exists():
             return f"{program} is not built: make all bench-bins"
     return next((f"{p} is not installed" for p in PROGRAMS if not shutil.which(p)), None)

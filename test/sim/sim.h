@@ -66,8 +66,8 @@ struct thing {
     bool gone;
     enum exec_state ended; /* seen, and on disk; 0: not seen */
     int attempt;           /* the highest seen */
-    bool was_queued;       /* when last looked at, as the next two */
-    int seen_attempt, most_nodes;
+    bool was_queued;       /* when last looked at, as the next */
+    int seen_attempt;
     int begun; /* the newest attempt whose command was started; where; fake_troubles() there */
     const struct fake_node *last_node;
     int last_troubles;
@@ -172,6 +172,11 @@ void sim_check_start(struct sim *m, struct fake_node *n, const char *id, const c
 /* A node restarts because it was asked to. */
 void sim_check_reboot(struct sim *m, struct fake_node *n);
 
+/* --- sim_turns.c
+ * ---------------------------------------------------------------------------------- */
+/* Whoever is given nodes is looked at from now on. */
+void sim_turns_begin(struct sim *m);
+
 /* --- sim_events.c
  * ---------------------------------------------------------------------------------- */
 /* Events in order: each goes on where the one before of its resource ended. */
@@ -191,6 +196,10 @@ void sim_site_fill(struct life *l);
 const char *sim_machine_name(int i);
 /* -1: it is none of ours. */
 int sim_machine_index(const char *name);
+/* Whether the site wants backfill in this cluster: its patterns, and what they mean. */
+extern const char *const sim_backfill[];
+#define SIM_BACKFILL 2
+bool sim_backfills(const char *cluster);
 /* What tasks do; of a command that mounts, as the share is now. */
 void sim_plan_task(void *ctx, const struct task_spec *spec, struct fake_task *out);
 

@@ -101,8 +101,7 @@ static void check_nodes(struct view *v)
         sim_fail(v->m, "%d nodes are more than the %d there may be", local, LOCAL_NODES);
 }
 
-/* Its machine is drained, or in no inventory. */
-static bool withheld(const struct view *v, const struct node *n)
+bool sim_withheld(const struct view *v, const struct node *n)
 {
     int i = sim_view_machine(v, n);
     return i >= 0 && ((v->drained | v->m->life->missing) & 1U << i);
@@ -135,7 +134,7 @@ static void check_given(struct view *v, const struct job *j, const struct alloca
 {
     const struct thing *t = sim_thing_by_name(v->m, j->name);
     int i = sim_view_machine(v, n);
-    if (!t || !withheld(v, n) || !(v->m->withheld & 1U << i))
+    if (!t || !sim_withheld(v, n) || !(v->m->withheld & 1U << i))
         return;
     if (t->was_queued || t->seen_attempt != al->attempt)
         sim_fail(v->m, "job %s has got machine %s, which is drained or in no inventory", j->name,
@@ -189,14 +188,6 @@ static void check_end(struct view *v, const struct job *j, struct thing *t)
     }
 }
 
-static const struct cluster *cluster_of(const struct view *v, int64_t id)
-{
-    for (size_t i = 0; i < v->n_clusters; i++)
-        if (v->clusters[i].id == id)
-            return &v->clusters[i];
-    return NULL;
-}
-
 /* A job that asks for more than its cluster may have now makes way to those behind it. */
 static int most_nodes(const struct cluster *c)
 {
@@ -225,7 +216,7 @@ static int head_of(const struct view *v, const struct cluster *c)
 static bool has_room(const struct view *v, const struct node *n, const struct run *r)
 {
     struct capacity left = n->has;
-    if (n->state != NODE_IDLE || withheld(v, n))
+    if (n->state != NODE_IDLE || sim_withheld(v, n))
         return false;
     for (size_t i = 0; i < v->n_held; i++)
         if (v->held[i].node_id == n->id) {
@@ -271,40 +262,15 @@ static void check_queue(struct view *v, const struct cluster *c)
     }
 }
 
-/* Of two that were queued when last looked at, the lower is not served while the higher waits. */
-static void check_order(struct view *v)
-{
-    struct sim *m = v->m;
-    for (size_t i = 0; i < v->n_jobs; i++) {
-        const struct job *low = &v->jobs[i];
-        const struct thing *lt = sim_thing_by_name(m, low->name);
-        const struct cluster *c = cluster_of(v, low->cluster_id);
-        if (!lt || !c || !lt->was_queued || low->exec_state != EXEC_RUNNING)
-            continue;
-        for (size_t k = 0; k < v->n_jobs; k++) {
-            const struct job *high = &v->jobs[k];
-            const struct thing *ht = sim_thing_by_name(m, high->name);
-            if (ht && ht->was_queued && high->cluster_id == c->id && outranks(high, low) &&
-                high->exec_state == EXEC_QUEUED && high->attempt == ht->seen_attempt &&
-                high->prov_state != PROV_DELETING && high->node_count <= most_nodes(c) &&
-                high->node_count <= ht->most_nodes)
-                sim_fail(m, "job %s was served before job %s, which outranks it", low->name,
-                         high->name);
-        }
-    }
-}
-
 static void remember_queue(struct view *v)
 {
     for (size_t i = 0; i < v->n_jobs; i++) {
         const struct job *j = &v->jobs[i];
         struct thing *t = sim_thing_by_name(v->m, j->name);
-        const struct cluster *c = cluster_of(v, j->cluster_id);
         if (!t)
             continue;
         t->was_queued = j->exec_state == EXEC_QUEUED;
         t->seen_attempt = j->attempt;
-        t->most_nodes = c ? most_nodes(c) : 0;
     }
 }
 
@@ -394,7 +360,6 @@ void sim_check(struct sim *m)
         if (t)
             check_end(&v, &v.jobs[i], t);
     }
-    check_order(&v);
     for (size_t i = 0; i < v.n_clusters; i++)
         if (v.clusters[i].prov_state != PROV_DELETING)
             check_queue(&v, &v.clusters[i]);

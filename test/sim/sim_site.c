@@ -50,6 +50,14 @@ void sim_site_fill(struct life *l)
                 .name = names[i], .host = names[i], .port = 22, .group = &group};
 }
 
+const char *const sim_backfill[SIM_BACKFILL] = {"*[02468]", "ws/*[35]"};
+
+bool sim_backfills(const char *cluster)
+{
+    char last = cluster[strlen(cluster) - 1];
+    return strchr("0246835", last) != NULL;
+}
+
 /* A command that hangs is ended when its time is over. */
 void sim_plan_task(void *ctx, const struct task_spec *spec, struct fake_task *out)
 {

@@ -97,6 +97,11 @@ static void take_job(struct view *v, sqlite3_stmt *s)
                                   .node_count = sqlite3_column_int(s, 6),
                                   .attempt = sqlite3_column_int(s, 7)};
     v->runs[n - 1] = (struct run){.id = sqlite3_column_int64(s, 8),
+                                  .pool_id = sqlite3_column_int64(s, 15),
+                                  .priority = sqlite3_column_int(s, 5),
+                                  .nodes = sqlite3_column_int(s, 6),
+                                  .start_us = sqlite3_column_int64(s, 16),
+                                  .max_wall_us = sqlite3_column_int64(s, 17),
                                   .state = (enum run_state)sqlite3_column_int(s, 9),
                                   .stop = (enum run_stop)sqlite3_column_int(s, 10),
                                   .attempt = sqlite3_column_int(s, 7),
@@ -189,13 +194,13 @@ bool sim_view_read(struct sim *m, struct view *v)
             take_cluster) &&
         sim_view_rows(v,
                       "SELECT id, pool_id, name, state, idle_us, slots, gpus, machine_id, "
-                      "cores FROM node",
+                      "cores FROM node ORDER BY pool_id, ordinal",
                       take_node) &&
         sim_view_rows(
             v,
             "SELECT j.id, j.cluster_id, j.name, j.prov_state, j.exec_state, u.priority, u.nodes, "
             "u.attempt, u.id, u.phase, u.stop, u.need_whole, u.need_slots, u.need_gpus, "
-            "u.need_cores FROM job j "
+            "u.need_cores, u.pool_id, u.start_us, u.max_wall_us FROM job j "
             "LEFT JOIN run u ON "
             "u.owner_kind = 6 AND u.owner_id = j.id AND u.idx = 0 ORDER BY j.id",
             take_job) &&

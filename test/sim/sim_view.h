@@ -32,6 +32,8 @@ bool sim_view_read(struct sim *m, struct view *v);
 struct node *sim_view_node(const struct view *v, int64_t id);
 /* The number of a node's machine; -1: it is local. */
 int sim_view_machine(const struct view *v, const struct node *n);
+/* Its machine is drained, or in no inventory. */
+bool sim_withheld(const struct view *v, const struct node *n);
 /* Calls `each` with every row of a statement; false: it could not be read, which was noted. */
 struct sqlite3_stmt;
 bool sim_view_rows(struct view *v, const char *sql,

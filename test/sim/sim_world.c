@@ -151,6 +151,8 @@ static struct life *life_new(struct sim *m, struct sim_disk *disk)
                                    .local_vm_sizes = no_sizes,
                                    .autoscale_idle_s = 30,
                                    .kill_timeout_s = 60,
+                                   .backfill = sim_backfill,
+                                   .n_backfill = SIM_BACKFILL,
                                    .kept_outputs = 2};
     l->s = sched_create(&c);
     must(sched_start(l->s, &e), &e, "start");
@@ -496,6 +498,7 @@ void sim_prepare(void)
 void sim_begin(struct sim *m, uint64_t seed)
 {
     world_new(m, seed);
+    sim_turns_begin(m);
     sim_add_tree(m);
 }
 

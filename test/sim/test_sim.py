@@ -41,6 +41,8 @@ def test_messages_that_are_handed_over_say_what_their_text_says():
 BROKEN = {
     "durability": r"was acknowledged and is not there|had ended in state|is there again|starts once more",
     "order": r"was served before job \w+, which outranks it",
+    "backfill": r"gets nodes, and job \w+, which outranks it, could start in \d+ s now instead of",
+    "depth": r"gets nodes, and job \w+, which outranks it, could start in \d+ s now instead of",
     "capacity": r"nodes are more than the \d+ there may be",
     "once": r"starts once more: attempt \d+ of job \w+ has begun",
     "names": r"succeeded and never ran",

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/arena.h"
+#include "scheduler/ahead.h"
 #include "scheduler/fleet/file_server.h"
 #include "scheduler/wake/wake.h"
 #include "storage/storage.h"
@@ -41,6 +42,31 @@ int __wrap_st_run_queue(struct storage *st, struct arena *a, int64_t pool_id, in
         (*rows)[*n - 1 - i] = first;
     }
     return rc;
+}
+
+/* Gives what is kept for others. */
+bool __real_ahead_allows(const struct ahead *h, const struct ahead_want *w, size_t node,
+                         int64_t *by);
+bool __wrap_ahead_allows(const struct ahead *h, const struct ahead_want *w, size_t node,
+                         int64_t *by);
+bool __wrap_ahead_allows(const struct ahead *h, const struct ahead_want *w, size_t node,
+                         int64_t *by)
+{
+    return broken("backfill") || __real_ahead_allows(h, w, node, by);
+}
+
+/* Keeps nodes for the first that waits only. */
+void __real_ahead_keep(struct ahead *h, const struct ahead_want *w, const struct ahead_place *p,
+                       int64_t by);
+void __wrap_ahead_keep(struct ahead *h, const struct ahead_want *w, const struct ahead_place *p,
+                       int64_t by);
+void __wrap_ahead_keep(struct ahead *h, const struct ahead_want *w, const struct ahead_place *p,
+                       int64_t by)
+{
+    static const struct ahead *last;
+    if (!broken("depth") || last != h)
+        __real_ahead_keep(h, w, p, by);
+    last = h;
 }
 
 /* Forgets how many nodes there are already. */

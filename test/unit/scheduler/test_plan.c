@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Placement and scaling as tables: what is there, what should be decided.
+ * Scaling as tables: what is there, what should be decided. Placement: test_plan_queue.c.
  */
 // clang-format off
 #include <setjmp.h>
@@ -38,136 +38,6 @@ static size_t nodes_of(const char *text, struct plan_node *out)
                                     .replaceable = text[i] == 'R'};
     }
     return n;
-}
-
-#define W(id, priority, nodes)                                                                     \
-    {                                                                                              \
-        id, priority, nodes, false,                                                                \
-        {                                                                                          \
-            0, 0, 0, 0                                                                             \
-        }                                                                                          \
-    }
-
-static const struct allocation_row {
-    const char *name;
-    struct plan_run runs[4];
-    size_t n_runs;
-    const char *nodes, *expected; /* "run:ordinal,ordinal ..." */
-    int largest;
-} allocations[] = {
-    {"nothing queued", {{0}}, 0, "ii", "", 100},
-    {"first in, first out", {W(1, 0, 1), W(2, 0, 1), W(3, 0, 1)}, 3, "ii", "1:1 2:2 ", 100},
-    {"priority first", {W(1, 0, 1), W(2, 1000, 1), W(3, -1000, 1)}, 3, "ii", "2:1 1:2 ", 100},
-    {"gang in one go", {W(1, 0, 3)}, 1, "iii", "1:1,2,3 ", 100},
-    {"gang does not fit", {W(1, 0, 3)}, 1, "ii", "", 100},
-    {"the head blocks", {W(1, 0, 3), W(2, 0, 1)}, 2, "ii", "", 100},
-    {"a big one in between", {W(1, 0, 1), W(2, 0, 2), W(3, 0, 1)}, 3, "ii", "1:1 ", 100},
-    {"priority blocks too", {W(1, 0, 1), W(2, 1000, 3)}, 2, "ii", "", 100},
-    {"only idle nodes", {W(1, 0, 2)}, 1, "priulI", "1:3,6 ", 100},
-    {"no drained nodes", {W(1, 0, 1), W(2, 0, 1)}, 2, "dDi", "1:3 ", 100},
-    {"no nodes", {W(1, 0, 1)}, 1, "", "", 100},
-    {"too large for the cluster stands aside", {W(1, 0, 3), W(2, 0, 1)}, 2, "ii", "2:1 ", 2},
-    {"even with idle nodes for it", {W(1, 0, 3), W(2, 0, 1)}, 2, "iii", "2:1 ", 2},
-    {"as large as the cluster blocks", {W(1, 0, 2), W(2, 0, 1)}, 2, "ir", "", 2},
-};
-
-static void test_allocation(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < sizeof allocations / sizeof allocations[0]; i++) {
-        const struct allocation_row *row = &allocations[i];
-        struct arena a;
-        struct plan_node nodes[16];
-        struct plan_assignment *got;
-        struct strbuf b = STRBUF_INIT;
-        arena_init(&a);
-        size_t n = plan_allocation(&a, row->runs, row->n_runs, row->largest, nodes,
-                                   nodes_of(row->nodes, nodes), &got);
-        strbuf_puts(&b, "");
-        for (size_t k = 0; k < n; k++) {
-            strbuf_printf(&b, "%d:", (int)got[k].run_id);
-            for (int m = 0; m < got[k].n_nodes; m++)
-                strbuf_printf(&b, "%s%d", m ? "," : "", got[k].nodes[m]->ordinal);
-            strbuf_putc(&b, ' ');
-        }
-        if (strcmp(b.s ? b.s : "", row->expected) != 0)
-            fail_msg("%s: got \"%s\", expected \"%s\"", row->name, b.s ? b.s : "", row->expected);
-        strbuf_free(&b);
-        arena_free(&a);
-    }
-}
-
-/* Nodes of 4 slots, 2 GPUs and 8 cores; the letters of `used`: how many slots, with as many cores
- * twice over, others have of each. */
-static const struct parts_row {
-    const char *name;
-    struct plan_run runs[4];
-    size_t n_runs;
-    const char *used, *expected;
-} parts[] = {
-#define SLOTS(n)                                                                                   \
-    true,                                                                                          \
-    {                                                                                              \
-        .slots = (n)                                                                               \
-    }
-#define GPUS(n)                                                                                    \
-    true,                                                                                          \
-    {                                                                                              \
-        .slots = 1, .gpus = (n)                                                                    \
-    }
-    {"side by side", {{1, 0, 1, SLOTS(2)}, {2, 0, 1, SLOTS(2)}}, 2, "00", "1:1 2:1 "},
-    {"first where others are", {{1, 0, 1, SLOTS(1)}}, 1, "003", "1:3 "},
-    {"what does not fit there goes elsewhere", {{1, 0, 1, SLOTS(2)}}, 1, "003", "1:1 "},
-    {"never two of one node", {{1, 0, 2, SLOTS(1)}}, 1, "00", "1:1,2 "},
-    {"not even if there is one node", {{1, 0, 2, SLOTS(1)}}, 1, "0", ""},
-    {"GPUs count too", {{1, 0, 1, GPUS(2)}, {2, 0, 1, GPUS(1)}}, 2, "00", "1:1 2:2 "},
-    {"whole nodes are nobody else's", {W(1, 0, 1), {2, 0, 1, SLOTS(1)}}, 2, "10", "1:2 2:1 "},
-    {"a part makes a node a whole no more", {{1, 0, 1, SLOTS(1)}, W(2, 0, 1)}, 2, "0", "1:1 "},
-    {"more than any node has blocks", {{1, 0, 1, SLOTS(5)}, {2, 0, 1, SLOTS(1)}}, 2, "0", ""},
-};
-
-static size_t used_nodes(const char *used, struct plan_node *out)
-{
-    size_t n = strlen(used);
-    for (size_t i = 0; i < n; i++) {
-        int slots = used[i] - '0';
-        out[i] = (struct plan_node){.id = 100 + (int64_t)i,
-                                    .ordinal = (int)i + 1,
-                                    .state = NODE_IDLE,
-                                    .live = slots > 0,
-                                    .left = {4 - slots, 2, 8 - 2 * slots, 1000}};
-    }
-    return n;
-}
-
-static const char *shown(struct arena *a, const struct plan_assignment *got, size_t n)
-{
-    const char *text = "";
-    for (size_t k = 0; k < n; k++) {
-        text = arena_printf(a, "%s%d:", text, (int)got[k].run_id);
-        for (int m = 0; m < got[k].n_nodes; m++)
-            text = arena_printf(a, "%s%s%d", text, m ? "," : "", got[k].nodes[m]->ordinal);
-        text = arena_printf(a, "%s ", text);
-    }
-    return text;
-}
-
-static void test_parts_of_nodes(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        const struct parts_row *row = &parts[i];
-        struct arena a;
-        struct plan_node nodes[16];
-        struct plan_assignment *got;
-        arena_init(&a);
-        size_t n = plan_allocation(&a, row->runs, row->n_runs, 100, nodes,
-                                   used_nodes(row->used, nodes), &got);
-        const char *text = shown(&a, got, n);
-        if (strcmp(text, row->expected) != 0)
-            fail_msg("%s: got \"%s\", expected \"%s\"", row->name, text, row->expected);
-        arena_free(&a);
-    }
 }
 
 #define MANUAL(n, how)                                                                             \
@@ -332,8 +202,6 @@ static void test_ordinals_fill_gaps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parts_of_nodes),
-        cmocka_unit_test(test_allocation),
         cmocka_unit_test(test_scale),
         cmocka_unit_test(test_replacing),
         cmocka_unit_test(test_looks_again_when_an_idle_node_is_due),

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The nodes of a pool, as they are read for a pass, and as plans see them.
+ */
+#include <assert.h>
+
+#include "scheduler/pass.h"
+
+/* Each allocation takes at least one slot, so the count of slots mostly decides alone. */
+static int find_left(struct pass *p, const struct node *nd, struct capacity *left, struct err *e)
+{
+    struct allocation *live;
+    size_t n;
+    *left = nd->has;
+    if (nd->live == 0)
+        return 0;
+    if (nd->live >= nd->has.slots) {
+        *left = (struct capacity){0};
+        return 0;
+    }
+    if (st_allocation_of_node(p->s->st, &p->a, nd->id, &live, &n, e) != 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        if (!live[i].devices) {
+            *left = (struct capacity){0}; /* it has the whole node */
+            return 0;
+        }
+        left->slots -= live[i].takes.slots;
+        left->gpus -= live[i].takes.gpus;
+        left->cores -= live[i].takes.cores;
+        left->memory -= live[i].takes.memory;
+    }
+    return 0;
+}
+
+/* What holds whenever a pool's turn begins. Rows that say otherwise are not ours. */
+static int check_node(const struct node *nd, const struct capacity *left, struct err *e)
+{
+    bool held_early = nd->live > 0 && nd->state == NODE_PREPARING;
+    bool idle = nd->state == NODE_IDLE && nd->live == 0;
+    bool too_full = left->slots < 0 || nd->live > nd->has.slots;
+    if (!held_early && idle == (nd->idle_us != 0) && !too_full)
+        return 0;
+    return err_set(
+        e, ERR_STORAGE, NULL,
+        "The database is damaged: the row of node %lld (%s) and those of its allocations "
+        "contradict each other; restore it from a backup.",
+        (long long)nd->id, nd->name);
+}
+
+int pass_load_nodes(struct pass *p, struct err *e)
+{
+    if (st_node_list(p->s->st, &p->a, p->pool.id, &p->nodes, &p->n_nodes, e) != 0)
+        return -1;
+    p->left = arena_alloc(&p->a, (p->n_nodes + 1) * sizeof *p->left);
+    for (size_t i = 0; i < p->n_nodes; i++) {
+        if (find_left(p, &p->nodes[i], &p->left[i], e) != 0 ||
+            check_node(&p->nodes[i], &p->left[i], e) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+const struct node *pass_row_of(const struct pass *p, const struct plan_node *n)
+{
+    assert(n->at < p->n_nodes && p->nodes[n->at].id == n->id);
+    return &p->nodes[n->at];
+}
+
+bool pass_out_of_service(const struct pass *p, const struct node *nd)
+{
+    struct machine_use m;
+    return machines_use(p->s->fleet, nd->machine_id, &m) &&
+           (m.drained || !m.in_inventory || (nd->state == NODE_UNUSABLE && m.troubled));
+}
+
+/* Whether another machine may take the node's place: only if nothing ever ran there. */
+static bool replaceable(const struct node *nd)
+{
+    return nd->state == NODE_UNUSABLE && nd->live == 0 && !nd->incarnation && nd->machine_id &&
+           failure_replaceable(nd->failure);
+}
+
+struct plan_node *pass_plan_nodes(struct pass *p)
+{
+    struct plan_node *out = arena_alloc(&p->a, (p->n_nodes + 1) * sizeof *out);
+    for (size_t i = 0; i < p->n_nodes; i++) {
+        const struct node *nd = &p->nodes[i];
+        out[i] = (struct plan_node){
+            .id = nd->id,
+            .at = i,
+            .ordinal = nd->ordinal,
+            .state = nd->state,
+            .idle_since_us = fleet_node_idle_since(p->s->fleet, nd, p->s->autoscale_idle_us),
+            .live = nd->live,
+            .has = nd->has,
+            .left = p->left[i],
+            .out_of_service = pass_out_of_service(p, nd),
+            .replaceable = replaceable(nd)};
+        p->replaceable = p->replaceable || out[i].replaceable;
+    }
+    return out;
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which runs start: plan_queue_ask() of plan.h. What is left of nodes is in two trees, one of all
+ * and one of those that are whole, in the order of ordinals; a run searches one of them, and so
+ * costs much the same however many nodes there are. What is kept for those that wait is ahead.c's.
+ */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "scheduler/ahead.h"
+
+struct plan_queue {
+    struct arena *a;
+    struct plan_queue_input in;
+    const struct plan_node **order; /* all nodes, by ordinal; what follows has their index in it */
+    size_t *at;                     /* of the caller's nodes */
+    struct rooms all, whole; /* what is left; whole: of those of which no part is given away */
+    size_t spare;            /* nodes that there may be some time besides those that can be used */
+    uint32_t *chosen;
+    struct ahead_held *started; /* before `ahead` was made */
+    size_t n_started, started_cap;
+    const struct plan_held *held;
+    size_t n_held;
+    bool has_held;
+    struct ahead *ahead; /* NULL: nothing is kept for anybody yet */
+    size_t n_waiting;
+    int64_t first_waiting; /* its id */
+    bool unplaced;         /* nothing is kept yet for the last that waits: */
+    struct plan_run last;
+    int64_t not_before; /* without backfill nobody is served before those ahead of it */
+};
+
+bool plan_may_serve(const struct plan_node *n)
+{
+    return n->state == NODE_IDLE && n->left.slots > 0 && !n->out_of_service;
+}
+
+/* --- what there is --------------------------------------------------------------------------- */
+
+static int by_ordinal(const void *pa, const void *pb)
+{
+    const struct plan_node *a = *(const struct plan_node *const *)pa;
+    const struct plan_node *b = *(const struct plan_node *const *)pb;
+    return (a->ordinal > b->ordinal) - (a->ordinal < b->ordinal);
+}
+
+static void order_nodes(struct plan_queue *q)
+{
+    size_t n = q->in.n_nodes;
+    bool ordered = true;
+    for (size_t i = 0; i < n; i++) {
+        q->order[i] = &q->in.nodes[i];
+        ordered = ordered && (i == 0 || q->order[i - 1]->ordinal <= q->order[i]->ordinal);
+    }
+    if (!ordered)
+        qsort(q->order, n, sizeof(const struct plan_node *), by_ordinal);
+    for (size_t i = 0; i < n; i++)
+        q->at[q->order[i] - q->in.nodes] = i;
+}
+
+struct plan_queue *plan_queue_new(struct arena *a, const struct plan_queue_input *in)
+{
+    struct plan_queue *q = arena_alloc(a, sizeof *q);
+    size_t n = in->n_nodes, usable = 0;
+    q->a = a;
+    q->in = *in;
+    q->order = arena_alloc(a, (n + 1) * sizeof *q->order);
+    q->at = arena_alloc(a, (n + 1) * sizeof *q->at);
+    q->chosen = arena_alloc(a, (n + 1) * sizeof *q->chosen);
+    order_nodes(q);
+    rooms_init(&q->all, a, n);
+    rooms_init(&q->whole, a, n);
+    for (size_t i = 0; i < n; i++) {
+        const struct plan_node *node = q->order[i];
+        usable +=
+            !node->out_of_service && (node->state == NODE_IDLE || node->state == NODE_PREPARING);
+        if (!plan_may_serve(node))
+            continue;
+        q->all.level[0][i] = room_size_of(&node->left);
+        if (node->live == 0)
+            q->whole.level[0][i] = q->all.level[0][i];
+    }
+    rooms_build(&q->all);
+    rooms_build(&q->whole);
+    q->spare = in->largest > 0 && (size_t)in->largest > usable ? (size_t)in->largest - usable : 0;
+    return q;
+}
+
+static bool any_room(const struct plan_queue *q)
+{
+    return q->all.level[q->all.top][0].v[ROOM_SLOTS] > 0;
+}
+
+bool plan_queue_goes_on(const struct plan_queue *q)
+{
+    if (q->n_waiting == 0)
+        return q->in.foresee || any_room(q);
+    if (q->in.foresee)
+        return q->n_waiting < q->in.depth;
+    return q->in.backfill && q->n_waiting < q->in.depth && any_room(q);
+}
+
+bool plan_queue_wants_held(const struct plan_queue *q)
+{
+    return q->unplaced && !q->has_held;
+}
+
+void plan_queue_hold(struct plan_queue *q, const struct plan_held *held, size_t n)
+{
+    assert(!q->ahead);
+    q->held = held;
+    q->n_held = n;
+    q->has_held = true;
+}
+
+/* --- those that wait ---------------------------------------------------------------------------
+ */
+
+static struct ahead_want want_of(const struct plan_run *r)
+{
+    static const struct room_size a_slot = {{1, 0, 0, 0}};
+    return (struct ahead_want){.part = r->part,
+                               .need = r->part ? room_size_of(&r->need) : a_slot,
+                               .for_us = r->for_us > 0 ? r->for_us : AHEAD_NEVER};
+}
+
+static size_t nodes_of(const struct plan_run *r)
+{
+    return r->nodes > 0 ? (size_t)r->nodes : 1;
+}
+
+/* Keeps nodes for the last that waits. False: it will never have them. */
+static bool place(struct plan_queue *q, struct ahead_place *out)
+{
+    const struct ahead_want w = want_of(&q->last);
+    q->unplaced = false;
+    if (!q->ahead) {
+        assert(q->has_held);
+        const struct ahead_input in = {.nodes = q->order,
+                                       .n_nodes = q->in.n_nodes,
+                                       .now_us = q->in.now_us,
+                                       .held = q->held,
+                                       .n_held = q->n_held,
+                                       .at = q->at,
+                                       .started = q->started,
+                                       .n_started = q->n_started};
+        q->ahead = ahead_new(q->a, &in);
+    }
+    if (!ahead_find(q->ahead, &w, nodes_of(&q->last), q->spare, q->not_before, out))
+        return false;
+    ahead_keep(q->ahead, &w, out, q->last.id);
+    if (!q->in.backfill)
+        q->not_before = out->at_us;
+    return true;
+}
+
+/* Whether so many nodes have, or may have, as much as it wants, if nothing else is there. */
+static bool ever_fits(const struct plan_queue *q, const struct plan_run *r)
+{
+    const struct room_size need = room_size_of(&r->need);
+    size_t n = q->spare;
+    if (!r->part)
+        return true;
+    for (size_t i = 0; i < q->in.n_nodes && n < nodes_of(r); i++) {
+        const struct plan_node *node = q->order[i];
+        const struct room_size has = room_size_of(&node->has);
+        n += !node->out_of_service && (node->state == NODE_PREPARING ||
+                                       (node->state == NODE_IDLE && room_fits(&has, &need)));
+    }
+    return n >= nodes_of(r);
+}
+
+static void wait(struct plan_queue *q, const struct plan_run *r, struct plan_verdict *v)
+{
+    struct ahead_place p;
+    if (!ever_fits(q, r)) {
+        v->turn = PLAN_TOO_MUCH;
+        return;
+    }
+    v->turn = PLAN_WAITS;
+    q->first_waiting = q->n_waiting++ == 0 ? r->id : q->first_waiting;
+    q->last = *r;
+    q->unplaced = true;
+    if (!q->in.foresee || !place(q, &p))
+        return;
+    v->lacking = (int)p.lacking;
+    v->coming = (int)p.coming;
+    v->start_us = p.lacking > 0 || p.coming > 0 || p.at_us == AHEAD_NEVER ? 0 : p.at_us;
+}
+
+/* --- those that start ------------------------------------------------------------------------- */
+
+/* Fills q->chosen, as far as there are nodes for it now. */
+static size_t choose(struct plan_queue *q, const struct plan_run *r, const struct ahead_want *w,
+                     struct plan_verdict *v)
+{
+    const struct rooms *rooms = r->part ? &q->all : &q->whole;
+    size_t want = nodes_of(r), found = 0;
+    for (size_t i = rooms_next(rooms, 0, &w->need); i < rooms->n && found < want;
+         i = rooms_next(rooms, i + 1, &w->need)) {
+        int64_t by = 0;
+        v->room++;
+        if (!q->ahead || ahead_allows(q->ahead, w, i, &by))
+            q->chosen[found++] = (uint32_t)i;
+        else if (v->behind == 0)
+            v->behind = by;
+    }
+    return found;
+}
+
+static void note_started(struct plan_queue *q, size_t node, const struct ahead_want *w)
+{
+    if (q->ahead) {
+        ahead_hold(q->ahead, w, node);
+        return;
+    }
+    if (q->n_started == q->started_cap) {
+        struct ahead_held *old = q->started;
+        q->started_cap = q->started_cap ? 2 * q->started_cap : 64;
+        q->started = arena_alloc(q->a, q->started_cap * sizeof *q->started);
+        for (size_t i = 0; i < q->n_started; i++)
+            q->started[i] = old[i];
+    }
+    q->started[q->n_started++] = (struct ahead_held){node, *w};
+}
+
+static void take(struct plan_queue *q, size_t i, const struct plan_run *r,
+                 const struct ahead_want *w)
+{
+    static const struct room_size nothing = {{0}};
+    struct room_size left = q->all.level[0][i];
+    room_add(&left, &w->need, -1);
+    rooms_set(&q->all, i, r->part ? &left : &nothing);
+    if (q->whole.level[0][i].v[ROOM_SLOTS] > 0)
+        rooms_set(&q->whole, i, &nothing);
+    note_started(q, i, w);
+}
+
+static void start(struct plan_queue *q, const struct plan_run *r, const struct ahead_want *w,
+                  struct plan_verdict *v)
+{
+    size_t n = nodes_of(r);
+    v->turn = PLAN_STARTS;
+    v->nodes = arena_alloc(q->a, n * sizeof *v->nodes);
+    for (size_t i = 0; i < n; i++) {
+        v->nodes[i] = q->order[q->chosen[i]];
+        take(q, q->chosen[i], r, w);
+    }
+}
+
+struct plan_verdict plan_queue_ask(struct plan_queue *q, const struct plan_run *r)
+{
+    const struct ahead_want w = want_of(r);
+    struct plan_verdict v = {.turn = PLAN_NOT_SEEN};
+    struct ahead_place p;
+    if (r->nodes > q->in.largest) {
+        v.turn = PLAN_TOO_MANY;
+        return v;
+    }
+    if (!plan_queue_goes_on(q))
+        return v;
+    if (q->unplaced)
+        (void)place(q, &p);
+    bool fits = choose(q, r, &w, &v) == nodes_of(r);
+    if (!q->in.backfill && q->n_waiting > 0)
+        v.behind = q->first_waiting;
+    if (fits && (q->in.backfill || q->n_waiting == 0))
+        start(q, r, &w, &v);
+    else
+        wait(q, r, &v);
+    return v;
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The queue of a pool: gives idle nodes to the runs that the plan chooses, and fails those that can
+ * never run. Rows are read only while there is something to give, and no more of them than the plan
+ * looks at.
+ */
+#include <assert.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scheduler/pass.h"
+
+/* Waiting runs that one pass looks at without backfill; also bounds how many it fails or starts at
+ * once. The pool is woken again when more could be done. */
+#define QUEUE_MAX 64
+/* With backfill; at most PLAN_DEPTH of them are looked past. */
+#define QUEUE_LOOK 128
+
+/* More than this many ids are not kept: then all of them are looked at again. */
+#define JUDGED_MAX 4096
+
+int pass_fail_queue(struct pass *p, struct err *e)
+{
+    const struct front *front = p->s->front;
+    if (front->ops->removes_runs(front))
+        return 0; /* most of them need not be failed: woken again when they are gone */
+    struct run *runs;
+    size_t n;
+    if (st_run_waiting(p->s->st, &p->a, p->pool.id, QUEUE_MAX, &runs, &n, e) != 0)
+        return -1;
+    const struct failure f = {
+        .code = FAIL_CLUSTER_DELETED,
+        .message =
+            front_say(front->words, &p->a, "{Pool} %s was deleted before the {run} ran", p->name),
+        .exit_code = -1};
+    for (size_t i = 0; i < n; i++)
+        if (runs_fail_queued(p->s->runs, &runs[i], &f, e) != 0)
+            return -1;
+    if (n > 0)
+        p->s->front->ops->may_remove(p->s->front);
+    return 0;
+}
+
+/* --- giving nodes ------------------------------------------------------------------------------
+ */
+
+/* Picks the free GPUs with the lowest numbers. Arena-owned. */
+static int pick_devices(struct pass *p, const struct node *nd, int want, const char **out,
+                        struct err *e)
+{
+    struct allocation *live;
+    size_t n;
+    bool *taken = arena_alloc(&p->a, (size_t)nd->has.gpus + 1);
+    *out = "";
+    if (st_allocation_of_node(p->s->st, &p->a, nd->id, &live, &n, e) != 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        for (const char *at = live[i].devices; at && *at;) {
+            char *end;
+            long k = strtol(at, &end, 10);
+            if (k >= 0 && k < nd->has.gpus)
+                taken[k] = true;
+            at = *end == ',' ? end + 1 : "";
+        }
+    for (int k = 0; k < nd->has.gpus && want > 0; k++) {
+        if (taken[k])
+            continue;
+        *out = arena_printf(&p->a, "%s%s%d", *out, **out ? "," : "", k);
+        want--;
+    }
+    assert(want == 0); /* the plan gives no more than are left */
+    return 0;
+}
+
+/* What a run takes of each node: at least one slot. */
+static struct capacity need_of(const struct run *r)
+{
+    struct capacity need = r->need;
+    need.slots = need.slots > 0 ? need.slots : 1;
+    return need;
+}
+
+static int assign(struct pass *p, const struct run *r, const struct plan_node *const *nodes,
+                  struct err *e)
+{
+    struct run_part *parts = arena_alloc(&p->a, (size_t)r->nodes * sizeof *parts);
+    for (int i = 0; i < r->nodes; i++) {
+        const struct node *nd = pass_row_of(p, nodes[i]);
+        parts[i] = (struct run_part){.node_id = nd->id,
+                                     .node_name = nd->name,
+                                     .takes = r->need_whole ? nd->has : need_of(r)};
+        if (!r->need_whole && pick_devices(p, nd, r->need.gpus, &parts[i].devices, e) != 0)
+            return -1;
+    }
+    return runs_allocate(p->s->runs, r, parts, e);
+}
+
+/* --- what the plan is told ----------------------------------------------------------------------
+ */
+
+struct plan_run pass_plan_run(const struct run *r)
+{
+    return (struct plan_run){.id = r->id,
+                             .priority = r->priority,
+                             .nodes = r->nodes,
+                             .part = !r->need_whole,
+                             .need = need_of(r),
+                             .for_us = r->max_wall_us > 0 ? r->max_wall_us + SCHED_ENDING_US : 0};
+}
+
+/* Until when it may be held. What has overrun its limit is over as soon as its processes have been
+ * killed and its nodes cleaned. */
+static int64_t end_of(const struct held_part *h, int64_t now_us)
+{
+    int64_t soon = now_us + SCHED_ENDING_US;
+    int64_t since = h->start_us < now_us ? h->start_us : now_us; /* the clock was set back */
+    if (h->state == RUN_RELEASING)
+        return soon;
+    if (h->max_wall_us <= 0)
+        return INT64_MAX;
+    int64_t end = since + h->max_wall_us + SCHED_ENDING_US;
+    return end > soon ? end : soon;
+}
+
+static bool just_started(const struct pass *p, int64_t run_id)
+{
+    for (size_t i = 0; i < p->n_started; i++)
+        if (p->started[i] == run_id)
+            return true;
+    return false;
+}
+
+int pass_load_held(struct pass *p, struct plan_held **out, size_t *n, struct err *e)
+{
+    struct held_part *rows;
+    size_t n_rows, node = 0;
+    if (st_pool_held(p->s->st, &p->a, p->pool.id, &rows, &n_rows, e) != 0)
+        return -1;
+    *out = arena_alloc(&p->a, (n_rows + 1) * sizeof **out);
+    *n = 0;
+    for (size_t i = 0; i < n_rows; i++) { /* both are ordered by the nodes' ordinals */
+        while (node < p->n_nodes && p->nodes[node].id != rows[i].node_id)
+            node++;
+        assert(node < p->n_nodes);
+        if (just_started(p, rows[i].run_id))
+            continue;
+        (*out)[(*n)++] =
+            (struct plan_held){.node = node,
+                               .end_us = end_of(&rows[i], p->now_us),
+                               .takes = rows[i].whole ? p->nodes[node].has : rows[i].takes};
+    }
+    return 0;
+}
+
+bool pass_backfills(struct pass *p)
+{
+    const struct sched *s = p->s;
+    const char *path = NULL;
+    for (char *const *pattern = s->backfill; *pattern; pattern++) {
+        bool by_path = strchr(*pattern, '/') != NULL;
+        if (by_path && !path)
+            path = s->front->ops->pool_path(s->front, s->st, &p->a, p->pool.id);
+        if (fnmatch(*pattern, by_path ? path : p->name, FNM_CASEFOLD) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* --- the queue ---------------------------------------------------------------------------------
+ */
+
+/* Whether it can never run; then it is failed. Its document is looked at once. */
+static int judge(struct pass *p, const struct run *r, bool *refused, struct err *e)
+{
+    struct id_map *judged = &p->s->judged;
+    struct failure why;
+    *refused = !id_map_has(judged, r->id) && runs_refuse(p->s->runs, &p->a, r, &why);
+    if (*refused)
+        return runs_fail_queued(p->s->runs, r, &why, e);
+    if (judged->n >= JUDGED_MAX) {
+        id_map_free(judged);
+        *judged = (struct id_map){0};
+    }
+    id_map_put(judged, r->id, NULL);
+    return 0;
+}
+
+struct serving {
+    struct plan_queue *q;
+    int largest;
+    struct run *runs; /* the first of those that wait */
+    size_t n, limit;  /* how many were read, and how many there might have been */
+    size_t next;
+    size_t looked, waiting; /* in this pass */
+};
+
+static int ask(struct pass *p, struct serving *v, const struct run *r, struct err *e)
+{
+    struct plan_held *held;
+    size_t n;
+    bool refused;
+    v->looked++;
+    if (judge(p, r, &refused, e) != 0)
+        return -1;
+    if (refused)
+        return 0;
+    if (plan_queue_wants_held(v->q)) {
+        if (pass_load_held(p, &held, &n, e) != 0)
+            return -1;
+        plan_queue_hold(v->q, held, n);
+    }
+    const struct plan_run wish = pass_plan_run(r);
+    struct plan_verdict got = plan_queue_ask(v->q, &wish);
+    v->waiting += got.turn != PLAN_STARTS;
+    if (got.turn != PLAN_STARTS)
+        return 0;
+    p->started[p->n_started++] = r->id;
+    id_map_remove(&p->s->judged, r->id);
+    return assign(p, r, got.nodes, e);
+}
+
+/* Reads more of those that wait. First come those that were looked at and still do: what has been
+ * started or failed is in the queue no more. */
+static int read_more(struct pass *p, struct serving *v, struct err *e)
+{
+    if (v->runs && v->n < v->limit) /* there were no more */
+        return 0;
+    v->limit = v->runs ? QUEUE_LOOK : v->limit;
+    if (st_run_queue(p->s->st, &p->a, p->pool.id, v->largest, (int)v->limit, &v->runs, &v->n, e) !=
+        0)
+        return -1;
+    v->next = v->waiting;
+    return 0;
+}
+
+/* As many as can be started, and one that may have to wait. */
+static size_t first_look(const struct plan_node *nodes, size_t n)
+{
+    size_t slots = 0;
+    for (size_t i = 0; i < n; i++)
+        slots += plan_may_serve(&nodes[i]) ? (size_t)nodes[i].left.slots : 0;
+    return slots + 1 < QUEUE_MAX ? slots + 1 : QUEUE_MAX;
+}
+
+int pass_serve_queue(struct pass *p, struct err *e)
+{
+    const struct plan_node *nodes = pass_plan_nodes(p);
+    const struct plan_queue_input in = {.nodes = nodes,
+                                        .n_nodes = p->n_nodes,
+                                        .largest = plan_largest(&p->pool.scale),
+                                        .backfill = pass_backfills(p),
+                                        .depth = PLAN_DEPTH,
+                                        .now_us = p->now_us};
+    struct serving v = {.q = plan_queue_new(&p->a, &in),
+                        .largest = in.largest,
+                        .limit = first_look(nodes, p->n_nodes)};
+    p->started = arena_alloc(&p->a, QUEUE_MAX * sizeof *p->started);
+    while (plan_queue_goes_on(v.q) && p->n_started < QUEUE_MAX && v.looked < QUEUE_LOOK) {
+        if (v.next == v.n && read_more(p, &v, e) != 0)
+            return -1;
+        if (v.next == v.n)
+            return 0;
+        if (ask(p, &v, &v.runs[v.next++], e) != 0)
+            return -1;
+    }
+    if (p->n_started > 0 && plan_queue_goes_on(v.q))
+        wake(p->s->wakes, WAKE_POOL, p->pool.id);
+    return 0;
+}
