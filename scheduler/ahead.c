@@ -306,9 +306,9 @@ static void add_window(struct ahead *h, int64_t from, int64_t to, uint32_t node)
         last->to = to > last->to ? to : last->to;
         return;
     }
-    if (h->n_windows == h->windows_cap) {
+    if (!h->windows || h->n_windows == h->windows_cap) {
         struct window *old = h->windows;
-        h->windows_cap = h->windows_cap ? 2 * h->windows_cap : 256;
+        h->windows_cap = old ? 2 * h->windows_cap : 256;
         h->windows = arena_alloc(h->a, h->windows_cap * sizeof *h->windows);
         if (old)
             memcpy(h->windows, old, h->n_windows * sizeof *old);

@@ -57,7 +57,7 @@ static size_t find(const struct rooms *r, int level, size_t at, size_t span, siz
 {
     if (!room_fits(&r->level[level][at], need))
         return r->n;
-    if (level == 0)
+    if (level == 0 || span == 0)
         return at;
     size_t i = at * FANOUT, end = i + FANOUT;
     if (from / span > i)

@@ -401,7 +401,7 @@ static void compare(void *ctx, struct fake_node *n, const char *id, const char *
     const struct thing *job = job_of(s->m, command);
     if (job && job != s->job && n == s->node && !may_share(job, s->job))
         sim_fail(s->m, "task %s starts on %s beside %s", s->id, fake_name(n), id);
-    if (job != s->job || (n == s->node && strcmp(id, s->id) == 0))
+    if (!job || job != s->job || (n == s->node && strcmp(id, s->id) == 0))
         return;
     if (s->job->last_node == n && fake_troubles(n) == s->job->last_troubles)
         sim_fail(s->m, "task %s starts on %s while %s runs on %s", s->id, fake_name(s->node), id,

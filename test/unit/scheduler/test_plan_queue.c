@@ -451,7 +451,7 @@ static void test_nobody_is_delayed(void **state)
     for (unsigned seed = 1; seed <= 3000; seed++) {
         struct town *t = town_new(seed);
         fill_queue(t, 1 + any(t, 12));
-        int64_t alone[MANY], kept[MANY];
+        int64_t alone[MANY], kept[MANY] = {0};
         size_t n = t->n_queue, n_kept = 0;
         for (size_t i = 0; i < n; i++) {
             town_ask(t, i + 1);
