@@ -52,8 +52,9 @@ def remove_everything(d):
     if not d.running:
         return
     groups = d.call("GET", f"/subscriptions/{d.subscription}/resourcegroups", expect=200).json["value"]
-    for g in groups:
-        Place(d, g["name"], "-").remove()
+    # The shares go last: jobs may still write to them.
+    for name in sorted((g["name"] for g in groups), key=lambda name: name == "batchaid-implicit"):
+        Place(d, name, "-").remove()
 
 
 @pytest.fixture(scope="session")
