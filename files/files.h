@@ -104,6 +104,10 @@ struct file_range {
 #define FILES_PIECE_MAX (256 * 1024)
 #define FILES_PIECE_MIN (16 * 1024)
 size_t files_piece(const struct files *f);
+/* The same for bytes that are written. Larger, because for each piece two workers are waited for.
+ */
+#define FILES_WRITTEN_MAX (1024 * 1024)
+size_t files_written_piece(const struct files *f);
 
 struct files_open {
     struct file_place at;

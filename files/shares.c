@@ -353,12 +353,22 @@ bool files_sync(const struct files *f)
     return !f->without_sync;
 }
 
-size_t files_piece(const struct files *f)
+static size_t piece(const struct files *f, size_t most)
 {
     size_t piece = IN_MEMORY_MAX / 2 / (f->counts.open + 1);
-    if (piece > FILES_PIECE_MAX)
-        return FILES_PIECE_MAX;
+    if (piece > most)
+        return most;
     return piece < FILES_PIECE_MIN ? FILES_PIECE_MIN : piece;
+}
+
+size_t files_piece(const struct files *f)
+{
+    return piece(f, FILES_PIECE_MAX);
+}
+
+size_t files_written_piece(const struct files *f)
+{
+    return piece(f, FILES_WRITTEN_MAX);
 }
 
 void files_add_bytes(struct files *f, size_t n)

@@ -244,19 +244,35 @@ static int windows_out(struct unfinished *u)
     return error;
 }
 
-enum file_fault unfinished_add(struct unfinished *u, const char *bytes, size_t n)
+bool unfinished_hashes(const struct unfinished *u)
 {
-    if (u->fault)
-        return failed(u, u->fault);
+    return u->wants_md5 || u->has_crc64;
+}
+
+void unfinished_hash(struct unfinished *u, const char *bytes, size_t n)
+{
     if (u->md5)
         gnutls_hash(u->md5, bytes, n);
     if (u->has_crc64)
         u->crc64 = crc64_add(u->crc64, bytes, n);
+}
+
+enum file_fault unfinished_write(struct unfinished *u, const char *bytes, size_t n)
+{
+    if (u->fault)
+        return failed(u, u->fault);
     errno = place_write(u->fd, bytes, n, u->size);
     u->size += n;
     if (!errno)
         errno = windows_out(u);
     return failed(u, fault_of(errno));
+}
+
+enum file_fault unfinished_add(struct unfinished *u, const char *bytes, size_t n)
+{
+    if (!u->fault)
+        unfinished_hash(u, bytes, n);
+    return unfinished_write(u, bytes, n);
 }
 
 bool unfinished_settle(struct unfinished *u)

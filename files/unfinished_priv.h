@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A file before it is in its place. All of it runs on workers, for one at a time.
+ * A file before it is in its place. All of it runs on workers, for one at a time, except where it
+ * says otherwise.
  */
 #ifndef FILES_UNFINISHED_PRIV_H
 #define FILES_UNFINISHED_PRIV_H
@@ -33,6 +34,11 @@ struct unfinished {
 struct unfinished *unfinished_new(const struct files_upload *what, bool sync);
 enum file_fault unfinished_begin(struct unfinished *u);
 enum file_fault unfinished_add(struct unfinished *u, const char *bytes, size_t n);
+/* The two halves of that, which may run at the same time, once it is begun. */
+enum file_fault unfinished_write(struct unfinished *u, const char *bytes, size_t n);
+void unfinished_hash(struct unfinished *u, const char *bytes, size_t n);
+/* Whether there is something to be hashed. */
+bool unfinished_hashes(const struct unfinished *u);
 /* Adds up to `max` bytes of the descriptor, from *offset on, which grows; *left (or FILES_ALL)
  * shrinks, and is 0 at the end. */
 enum file_fault unfinished_copy(struct unfinished *u, int from, uint64_t *offset, uint64_t *left,

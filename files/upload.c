@@ -2,6 +2,9 @@
  *
  * Uploads as the loop sees them: one call after the other, each a job of the share's, on what is
  * unfinished, which only the worker touches while there is such a job.
+ *
+ * Bytes that are written may be hashed at the same time, by a job of its own: hashing costs more
+ * than writing. It touches nothing of what is unfinished but its hashes.
  */
 #include "files/upload.h"
 
@@ -22,8 +25,21 @@
 struct file_upload {
     struct share *share;
     struct unfinished *file;
-    struct upload_job *busy; /* not back yet */
-    bool ended;              /* the file is given up when that is back */
+    struct upload_job *busy;    /* not back yet */
+    struct upload_job *hashing; /* the same, beside it */
+    bool ended;                 /* the file is given up when they are back */
+};
+
+/* Bytes that two jobs work on. */
+struct piece {
+    char *bytes; /* owned */
+    size_t n;
+    int holds, untold; /* by these jobs */
+    bool failed;       /* one of them */
+    struct err why;
+    enum file_fault fault;
+    files_changed cb;
+    void *ctx;
 };
 
 struct upload_job {
@@ -32,6 +48,7 @@ struct upload_job {
     struct file_upload *upload; /* NULL until then */
     files_uploading begun;
     files_staged staged;
+    struct piece *piece;    /* of upload_write(); the last job frees it */
     struct file_part *part; /* owned, as are the paths */
     size_t parts, at;
 };
@@ -91,15 +108,33 @@ static void upload_gone(struct file_upload *u)
 
 void upload_end(struct file_upload *u)
 {
-    if (!u->busy) {
-        upload_gone(u);
-        return;
-    }
     u->ended = true;
-    job_forget(&u->busy->act.job);
+    if (u->busy)
+        job_forget(&u->busy->act.job);
+    if (u->hashing)
+        job_forget(&u->hashing->act.job);
+    if (!u->busy && !u->hashing)
+        upload_gone(u);
 }
 
 /* --- jobs ------------------------------------------------------------------------------------- */
+
+/* The upload may have its next job. */
+static void leave(struct file_upload *u, const struct upload_job *j)
+{
+    if (u->busy == j)
+        u->busy = NULL;
+    if (u->hashing == j)
+        u->hashing = NULL;
+}
+
+static void piece_let_go(struct piece *p)
+{
+    if (!p || --p->holds > 0)
+        return;
+    free(p->bytes);
+    free(p);
+}
 
 static void upload_free(struct job *job)
 {
@@ -107,11 +142,12 @@ static void upload_free(struct job *job)
     struct file_upload *u = j->upload;
     if (j->file)
         give_up_later(job->share, j->file);
-    if (u && u->busy == j) {
-        u->busy = NULL;
-        if (u->ended)
+    if (u) {
+        leave(u, j);
+        if (u->ended && !u->busy && !u->hashing)
             upload_gone(u);
     }
+    piece_let_go(j->piece);
     for (size_t i = 0; i < j->parts; i++)
         free((char *)(uintptr_t)j->part[i].path);
     free(j->part);
@@ -123,7 +159,7 @@ static void upload_tell(struct job *job, const struct err *why)
 {
     struct upload_job *j = (struct upload_job *)(void *)job;
     if (!why && j->upload) {
-        j->upload->busy = NULL;
+        leave(j->upload, j);
         j->upload = NULL;
     }
     act_tell(job, why);
@@ -132,12 +168,18 @@ static void upload_tell(struct job *job, const struct err *why)
 static const struct job_kind upload_kind = {
     .step = act_step, .tell = upload_tell, .destroy = upload_free};
 
-static struct upload_job *next_job(struct file_upload *u, act_fn run, files_changed cb, void *ctx)
+static struct upload_job *job_for(struct file_upload *u, act_fn run, files_changed cb, void *ctx)
 {
     struct upload_job *j = xcalloc(1, sizeof *j);
-    assert(!u->busy && !u->ended);
+    assert(!u->busy && !u->hashing && !u->ended);
     act_init(&j->act, &upload_kind, run, cb, ctx);
     j->upload = u;
+    return j;
+}
+
+static struct upload_job *next_job(struct file_upload *u, act_fn run, files_changed cb, void *ctx)
+{
+    struct upload_job *j = job_for(u, run, cb, ctx);
     u->busy = j;
     return j;
 }
@@ -194,15 +236,52 @@ void files_upload(struct files *f, const struct files_upload *what, files_upload
 
 static enum file_fault run_piece(struct act *a)
 {
-    return unfinished_add(file_of(a), a->bytes, a->n);
+    const struct piece *p = job_of(a)->piece;
+    return unfinished_write(file_of(a), p->bytes, p->n);
+}
+
+static enum file_fault run_hash(struct act *a)
+{
+    const struct piece *p = job_of(a)->piece;
+    unfinished_hash(file_of(a), p->bytes, p->n);
+    return FILE_FINE;
+}
+
+/* Told of both jobs; tells of the piece. */
+static void on_half(void *ctx, const struct err *why, const struct file_result *r)
+{
+    struct piece *p = ctx;
+    if (why && !p->failed) {
+        p->failed = true;
+        p->why = *why;
+        p->fault = r->fault;
+    }
+    if (--p->untold > 0)
+        return;
+    const struct file_result done = {.fault = p->fault};
+    p->cb(p->ctx, p->failed ? &p->why : NULL, &done);
+}
+
+static struct upload_job *half_job(struct file_upload *u, act_fn run, struct piece *p)
+{
+    struct upload_job *j = job_for(u, run, on_half, p);
+    j->piece = p;
+    p->holds++;
+    p->untold++;
+    return j;
 }
 
 void upload_write(struct file_upload *u, char *bytes, size_t n, files_changed cb, void *ctx)
 {
-    struct upload_job *j = next_job(u, run_piece, cb, ctx);
-    j->act.bytes = bytes;
-    j->act.n = n;
-    job_begin_in(u->share, &j->act.job);
+    struct piece *p = xcalloc(1, sizeof *p);
+    *p = (struct piece){.bytes = bytes, .n = n, .cb = cb, .ctx = ctx};
+    struct upload_job *write = half_job(u, run_piece, p);
+    struct upload_job *hash = unfinished_hashes(u->file) ? half_job(u, run_hash, p) : NULL;
+    u->busy = write;
+    u->hashing = hash;
+    job_begin_in(u->share, &write->act.job);
+    if (hash)
+        job_begin_in(u->share, &hash->act.job);
 }
 
 /* Copies some of the part that is next: a->offset on, a->len bytes. */

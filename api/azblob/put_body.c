@@ -26,7 +26,6 @@
 #include "storage/storage.h"
 
 #define SMALL_MAX (256 * 1024)
-#define PIECE     (256 * 1024)
 
 static void put_free(struct put *p)
 {
@@ -160,6 +159,18 @@ static void on_put(void *ctx, const struct err *why, const struct file_result *f
 static void complete(struct put *p);
 static void go_on(struct put *p);
 
+static void on_written(void *ctx, const struct err *why, const struct file_result *f);
+
+static void hand_on(struct put *p)
+{
+    char *piece = p->piece;
+    size_t n = p->n;
+    p->piece = NULL;
+    p->n = p->room = 0;
+    p->calling = true;
+    upload_write(p->upload, piece, n, on_written, p);
+}
+
 static void on_written(void *ctx, const struct err *why, const struct file_result *f)
 {
     struct put *p = ctx;
@@ -180,12 +191,7 @@ static void go_on(struct put *p)
     if (p->calling || p->failed)
         return;
     if (p->n > 0 && (p->n == p->room || p->ended)) {
-        char *piece = p->piece;
-        size_t n = p->n;
-        p->piece = NULL;
-        p->n = p->room = 0;
-        p->calling = true;
-        upload_write(p->upload, piece, n, on_written, p);
+        hand_on(p);
     } else if (p->ended) {
         complete(p);
         return;
@@ -417,19 +423,14 @@ static size_t take(void *ctx, const char *bytes, size_t n)
     if (!p->small && (!p->upload || (p->calling && p->n == p->room && p->room > 0)))
         return 0;
     if (!p->piece) {
-        p->room = p->small ? p->length : PIECE;
+        p->room = p->small ? p->length : files_written_piece(p->files);
         p->piece = xrealloc(NULL, p->room);
     }
     size_t took = n < p->room - p->n ? n : p->room - p->n;
     memcpy(p->piece + p->n, bytes, took);
     p->n += took;
-    if (!p->small && p->n == p->room && !p->calling) {
-        char *piece = p->piece;
-        p->piece = NULL;
-        p->n = p->room = 0;
-        p->calling = true;
-        upload_write(p->upload, piece, PIECE, on_written, p);
-    }
+    if (!p->small && p->n == p->room && !p->calling)
+        hand_on(p);
     return took;
 }
 

@@ -145,6 +145,12 @@ static void test_what_is_given_up_leaves_nothing(void **state)
     upload_end(u); /* a worker is in it */
     come_back_all(f);
     assert_int_equal(c.times, 0);
+    what.wants_md5 = true;
+    u = begin(f, &what);
+    upload_write(u, xstrdup("x"), 1, on_changed, &c);
+    upload_end(u); /* two are */
+    come_back_all(f);
+    assert_int_equal(c.times, 0);
     assert_names(f, f->share, "ten ");
     assert_int_equal(open_descriptors(), before);
 }
@@ -371,6 +377,36 @@ static void test_a_share_that_hangs_refuses_the_next_piece(void **state)
     assert_int_equal(open_descriptors(), before);
 }
 
+static void test_a_piece_is_told_when_it_is_hashed_too(void **state)
+{
+    struct fx *f = *state;
+    struct changed c[2] = {{0}};
+    struct files_upload what = upload_to(f, "a/new");
+    what.wants_md5 = true;
+    struct file_upload *u[2];
+    for (int i = 0; i < 2; i++)
+        u[i] = begin(f, &what);
+    for (int i = 0; i < 2; i++)
+        upload_write(u[i], xstrdup("x"), 1, on_changed, &c[i]);
+    fake_come_back(&f->loop, 0); /* of the first, one of two */
+    assert_int_equal(c[0].times, 0);
+    come_back_all(f);
+    assert_int_equal(c[0].times, 1);
+    assert_int_equal(c[1].times, 1);
+    assert_int_equal(c[0].r.fault, FILE_FINE);
+    for (int i = 0; i < 2; i++)
+        upload_write(u[i], xstrdup("y"), 1, on_changed, &c[i]);
+    fake_pass(&f->loop, FILES_HUNG_US); /* both workers hang, in the first */
+    assert_int_equal(c[0].times, 1);
+    assert_int_equal(c[1].times, 2);
+    assert_int_equal(c[1].r.fault, FILE_UNAVAILABLE);
+    for (int i = 0; i < 2; i++)
+        upload_end(u[i]);
+    come_back_all(f);
+    assert_int_equal(c[0].times, 1);
+    assert_names(f, f->share, "ten ");
+}
+
 /* --- calls that fail: last, as they do for good ----------------------------------------------- */
 
 /* From now on a call fails with `error` if its third argument has all bits of `flags`. */
@@ -511,6 +547,7 @@ int main(void)
         T(test_holes_stay_holes),
         T(test_a_full_disk_gives_the_room_back),
         T(test_a_share_that_hangs_refuses_the_next_piece),
+        T(test_a_piece_is_told_when_it_is_hashed_too),
         T(test_files_with_names_do_as_well),
         T(test_what_a_killed_daemon_left_goes_when_it_is_seen),
         T(test_what_the_disk_does_not_take_is_not_acknowledged),
