@@ -12,6 +12,7 @@
 #define NODEAGENT_PROTO_AGENT_CGROUP_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "lib/err.h"
 #include "nodeagent-proto/wire/task.h"
@@ -24,8 +25,10 @@ struct cgroup {
 /* Makes the task's cgroup with as many of the limits as the machine has controllers for. */
 void cgroup_make(const char *incarnation, const char *task_id, const struct task_limits *limits,
                  struct cgroup *out);
-/* Puts the calling process into it. -1: it stays where it was. */
-int cgroup_enter(const struct cgroup *g) MUST_CHECK;
+/* fork(2) of a process with one thread, whose child is in the cgroup, if there is one, from its
+ * first moment: moving a process there would wait for all processors of the machine. *inside, for
+ * the child: it is there. Kernels before 5.7 have to move it, or cannot. */
+pid_t cgroup_fork(const struct cgroup *g, bool *inside);
 /* SIGKILL to all processes in it at once. */
 void cgroup_kill(const char *path);
 /* Kills the processes left in it, waits a little until they are gone, and removes it. */

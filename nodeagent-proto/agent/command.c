@@ -141,11 +141,10 @@ static int prepare(const struct command *c, struct err *e)
 {
     const struct task_spec *spec = c->spec;
     struct cgroup none = {.path = NULL};
-    bool inside = c->cgroup->path && cgroup_enter(c->cgroup) == 0;
     if (outputs_enter(&c->outputs, spec->cwd, e) < 0 ||
         redirect(&c->outputs, spec->stdout_path, STDOUT_FILENO, e) < 0 ||
         redirect(&c->outputs, spec->stderr_path, STDERR_FILENO, e) < 0 ||
-        limits_set(&spec->limits, inside ? c->cgroup : &none, e) < 0)
+        limits_set(&spec->limits, c->in_cgroup ? c->cgroup : &none, e) < 0)
         return -1;
     if (!spec->user)
         return 0;

@@ -21,6 +21,7 @@ struct command { /* all borrowed */
     const struct task_spec *spec;
     struct outputs outputs; /* the command also runs as its account, if the task has a user */
     const struct cgroup *cgroup;
+    bool in_cgroup;
     char **env;
     int why_fd;
     pid_t supervisor;

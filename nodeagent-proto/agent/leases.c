@@ -66,14 +66,27 @@ static int write_number(const char *root, const char *name, unsigned n, struct e
     return rc;
 }
 
+/* What a record says: 1; 0: there is none. Older agents wrote files. */
+static int record_text(const char *path, char **text, struct err *e)
+{
+    char to[RECORD_MAX];
+    ssize_t n = readlink(path, to, sizeof to);
+    if (n >= 0) {
+        *text = strndup(to, (size_t)n);
+        return 1;
+    }
+    if (errno == ENOENT)
+        return 0;
+    return fs_read(path, RECORD_MAX, text, NULL, e) == 0 ? 1 : -1;
+}
+
 /* "UID GROUP DIRECTORY". 1: found. */
 static int read_lease(const char *root, const char *name, struct lease *out, struct err *e)
 {
     char *path = path_of(root, name), *text = NULL, *end = NULL;
-    struct err why;
     memset(out, 0, sizeof *out);
-    int rc = fs_read(path, RECORD_MAX, &text, NULL, &why);
-    if (rc == 0) {
+    int rc = record_text(path, &text, e);
+    if (rc > 0) {
         out->uid = (uid_t)strtoul(text, &end, 10);
         out->group = *end == ' ' ? (gid_t)strtoul(end + 1, &end, 10) : 0;
         rc = out->group > 0 && end[0] == ' ' && end[1] == '/' ? 1 : -1;
@@ -81,22 +94,21 @@ static int read_lease(const char *root, const char *name, struct lease *out, str
             out->dir = xstrdup(end + 1);
         else
             err_set(e, ERR_IO, "name", "%s is not the record of an account", path);
-    } else if (access(path, F_OK) < 0 && errno == ENOENT) {
-        rc = 0;
-    } else {
-        *e = why;
     }
     free(text);
     free(path);
     return rc;
 }
 
+/* A record is the text of a symbolic link: it is whole or not there at all, also after a power cut,
+ * and a file system writes it no later than what is done below the root after it. So the disk need
+ * not be waited for. */
 static int write_lease(const char *root, const char *name, const struct lease *l, struct err *e)
 {
     char *path = path_of(root, name);
     struct strbuf b = STRBUF_INIT;
     strbuf_printf(&b, "%u %u %s", (unsigned)l->uid, (unsigned)l->group, l->dir);
-    int rc = fs_write_atomic(path, b.s, b.len, 0600, e);
+    int rc = symlink(b.s, path) == 0 ? 0 : fs_write_atomic(path, b.s, b.len, 0600, e);
     strbuf_free(&b);
     free(path);
     return rc;
@@ -449,7 +461,8 @@ bool lease_is_taken(const char *root, const char *name)
 bool lease_has_record(const char *root, const char *name)
 {
     char *path = path_of(root, name);
-    bool has = is_name(name) && (access(path, F_OK) == 0 || errno != ENOENT);
+    struct stat st;
+    bool has = is_name(name) && (lstat(path, &st) == 0 || errno != ENOENT);
     free(path);
     return has;
 }

@@ -240,7 +240,7 @@ static void fork_command(struct supervisor *s, char *why, size_t size)
                               .supervisor = getpid()};
     if (s->c->spec->timeout_s)
         s->deadline_ms = monotonic_ms() + (int64_t)s->c->spec->timeout_s * 1000;
-    s->command = fork();
+    s->command = cgroup_fork(&s->cgroup, &command.in_cgroup);
     if (s->command == 0)
         command_become(&command);
     int saved = errno;

@@ -141,11 +141,44 @@ static void test_what_is_taken_is_noted_again(void **state)
     free(path);
 }
 
+/* Older agents kept what they gave in files. */
+static void test_a_job_keeps_what_an_older_agent_gave(void **state)
+{
+    struct fixture *f = *state;
+    char name[64], in_jobs[64], text[PATH_MAX];
+    struct stat st;
+    need_root();
+    snprintf(name, sizeof name, "accounts/%s", job);
+    snprintf(in_jobs, sizeof in_jobs, "jobs/%s", job);
+    open_ready(f);
+    take(f);
+    uid_t uid = uid_of(f, job);
+    char *record = in_root(f, name), *dir = in_root(f, in_jobs);
+    ssize_t n = readlink(record, text, sizeof text);
+    assert_true(n > 0);
+    assert_int_equal(unlink(record), 0);
+    assert_int_equal(fs_write_atomic(record, text, (size_t)n, 0600, &f->why), 0);
+    close_link(f);
+    open_ready(f);
+    take(f);
+    assert_int_equal(lstat(record, &st), 0);
+    assert_true(S_ISREG(st.st_mode));
+    assert_int_equal(lstat(dir, &st), 0);
+    assert_int_equal(st.st_uid, uid);
+    release(f);
+    assert_int_equal(lstat(record, &st), -1);
+    assert_int_equal(lstat(dir, &st), 0);
+    assert_int_equal(st.st_uid, 0);
+    free(dir);
+    free(record);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_OPEN(test_numbers_of_roots_that_are_gone_are_forgotten),
         TEST_OPEN(test_what_is_taken_is_noted_again),
+        TEST_OPEN(test_a_job_keeps_what_an_older_agent_gave),
     };
     snprintf(job, sizeof job, "noted-%d", (int)getpid());
     (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
