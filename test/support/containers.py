@@ -15,11 +15,15 @@ import pytest
 from .waiting import wait_for
 
 BUSYBOX = Path("/bin/busybox")
-TOOLS = ("sh", "cat", "df", "echo", "env", "hostname", "id", "kill", "ls", "mkdir", "ps", "sleep", "test", "touch", "trap", "wc")
+TOOLS = (
+    *("sh", "cat", "cp", "df", "dirname", "echo", "env", "grep", "hostname", "id", "kill", "ls", "mkdir", "ps", "sed"),
+    *("sleep", "test", "touch", "tr", "trap", "wc"),
+)
 
 
-def image(marker):
-    """A root file system in a tar: busybox, and a file that says which image this is."""
+def image(marker, programs=()):
+    """A root file system in a tar: busybox, a file that says which image this is, and programs, which are texts by
+    name."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as tar:
 
@@ -35,6 +39,9 @@ def image(marker):
         tar.addfile(add("bin/busybox", size=len(data), mode=0o755), io.BytesIO(data))
         for tool in TOOLS:
             tar.addfile(add(f"bin/{tool}", type=tarfile.SYMTYPE, linkname="busybox"))
+        for name, text in dict(programs).items():
+            data = text.encode()
+            tar.addfile(add(f"bin/{name}", size=len(data), mode=0o755), io.BytesIO(data))
         text = f"{marker}\n".encode()
         tar.addfile(add("etc/image", size=len(text), mode=0o644), io.BytesIO(text))
     return out.getvalue()
@@ -53,8 +60,8 @@ class Engine:
         assert done.returncode == 0, f"{argv}: {done.stderr}"
         return done.stdout if isinstance(done.stdout, str) else done.stdout.decode()
 
-    def add_image(self, name, marker=None):
-        self("import", "-", name, input=image(marker or name))
+    def add_image(self, name, marker=None, programs=()):
+        self("import", "-", name, input=image(marker or name, programs))
 
     def images(self):
         return self("images", "--format", "{{.Repository}}:{{.Tag}}").split()

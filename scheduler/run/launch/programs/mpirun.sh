@@ -5,7 +5,6 @@ command -v mpirun >/dev/null || {
     echo "there is no mpirun here: install Open MPI or MPICH (Debian: openmpi-bin or mpich), in the image if there is one" >&2
     exit 127
 }
-counts=$(printf %s "$hosts" | tr , ' ')
 # Ranks are not bound to cores, because others may compute on the same machine. No variables are handed from node to
 # node: each node has its own.
 case $(mpirun --version 2>&1) in
@@ -17,9 +16,9 @@ case $(mpirun --version 2>&1) in
         set -- "$@" --mca btl_tcp_if_exclude lo,docker0
     ;;
 *Intel*)
-    first=${counts%% *}
+    first=${hosts%%,*}
     set -- -genvnone
-    [ -z "$hosts" ] || set -- "$@" -ppn "${first##*:}" -hosts "$(printf '%s\n' $counts | sed 's/:[0-9]*$//' | paste -sd , -)"
+    [ -z "$hosts" ] || set -- "$@" -ppn "${first##*:}" -hosts "$(printf %s "$hosts" | sed 's/:[0-9]*\(,\|$\)/\1/g')"
     ;;
 *)
     set -- -genvnone
