@@ -139,24 +139,28 @@ static int ended(const struct front *f, struct storage *st, const struct run *r,
     assert(end->succeeded == !end->why);
     bool made_up = !end->has_exit_code && !end->succeeded && !front_self(f)->strict;
     arena_init(&a);
-    struct st_job_move m = {.now_us = end->now_us,
-                            .start_us = end->was_queued ? end->now_us : 0,
-                            .end_us = end->now_us,
-                            .has_exit_code = end->has_exit_code || made_up,
-                            .exit_code = made_up ? failure_exit_code(end->why) : end->exit_code,
-                            .errors = end->why ? failure_append(&a, NULL, end->why) : NULL,
-                            .failure = end->why ? (int)end->why->code : 0};
+    struct st_job_move m = {
+        .now_us = end->now_us,
+        .start_us = end->was_queued ? end->now_us : 0,
+        .end_us = end->now_us,
+        .has_exit_code = end->has_exit_code || made_up,
+        .exit_code = made_up ? failure_exit_code(end->why) : end->exit_code,
+        .errors = end->why ? failure_append(&a, NULL, end->why) : NULL,
+        .reason = end->why && end->why->code == FAIL_DEPENDENCY ? end->why->message : NULL,
+        .failure = end->why ? (int)end->why->code : 0};
     int rc = move(st, r, event_of(end), &m, e);
+    if (rc == 0)
+        rc = dependents_settle(f, st, m.id, end, e);
     if (rc == 0 && m.from == EXEC_TERMINATING)
         rc = st_op_finish(st, RES_JOB, m.id, false, NULL, NULL, end->now_us, e);
     arena_free(&a);
     return rc;
 }
 
-static int requeued(const struct front *f, struct storage *st, const struct run *r, int64_t now_us,
-                    struct err *e)
+static int requeued(const struct front *f, struct storage *st, const struct run *r, const char *why,
+                    int64_t now_us, struct err *e)
 {
-    struct st_job_move m = {.now_us = now_us, .start_us = -1};
+    struct st_job_move m = {.now_us = now_us, .start_us = -1, .reason = why};
     (void)f;
     return move(st, r, JOB_EV_REQUEUE, &m, e);
 }

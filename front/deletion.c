@@ -89,7 +89,8 @@ static int remove_jobs(struct pass *p, struct err *e)
         return -1;
     for (size_t i = 0; i < n; i++) {
         int may = runs_forget(runs, &p->a, rows[i].run_id, e);
-        if (may < 0 || (may > 0 && remove_row(p, RES_JOB, rows[i].id, e) != 0))
+        if (may < 0 || (may > 0 && (dependents_wake(p->f, rows[i].id, e) < 0 ||
+                                    remove_row(p, RES_JOB, rows[i].id, e) != 0)))
             return -1;
         if (may > 0)
             wake_queue(p, &rows[i]);

@@ -29,6 +29,13 @@ void deletions_begin(struct batchai_front *f);
 void may_remove(struct front *f);
 bool removes_runs(const struct front *f);
 
+/* --- dependents.c ---------------------------------------------------------------------------- */
+/* The job is about to end or to be removed: wakes the pools of those that wait for it. */
+int dependents_wake(const struct batchai_front *f, int64_t job_id, struct err *e) MUST_CHECK;
+/* It ends: those that wait for that are let go, or marked to fail. */
+int dependents_settle(const struct front *f, struct storage *st, int64_t job_id,
+                      const struct run_end *end, struct err *e) MUST_CHECK;
+
 /* --- operations.c ---------------------------------------------------------------------------- */
 void operations_begin(struct batchai_front *f);
 

@@ -73,6 +73,24 @@ const struct enum_name run_state_names[] = {
     {RUN_OVER, "over"},
     {0, NULL},
 };
+const struct enum_name run_hold_names[] = {
+    {HOLD_NOT, "not"},
+    {HOLD_WAITS, "waits"},
+    {HOLD_BROKEN, "broken"},
+    {0, NULL},
+};
+const struct enum_name after_names[] = {
+    {AFTER_SUCCESS, "success"},
+    {AFTER_FAILURE, "failure"},
+    {AFTER_END, "end"},
+    {0, NULL},
+};
+const struct enum_name dependency_state_names[] = {
+    {DEPENDENCY_OPEN, "open"},
+    {DEPENDENCY_MET, "met"},
+    {DEPENDENCY_BROKEN, "broken"},
+    {0, NULL},
+};
 const struct enum_name allocation_state_names[] = {
     {ALLOCATION_HELD, "held"},
     {ALLOCATION_RELEASED, "released"},
@@ -133,6 +151,9 @@ NAMES(tool_type_names, TOOL_CUSTOM, 0);
 NAMES(op_status_names, OP_FAILED, 0);
 NAMES(resource_kind_names, RES_STORAGE_ACCOUNT, 0);
 NAMES(run_state_names, RUN_OVER, 0);
+NAMES(run_hold_names, HOLD_BROKEN, 0);
+NAMES(after_names, AFTER_END, 0);
+NAMES(dependency_state_names, DEPENDENCY_BROKEN, 0);
 NAMES(allocation_state_names, ALLOCATION_LOST, 1);
 NAMES(share_kind_names, SHARE_BLOBS, 0);
 NAMES(share_state_names, SHARE_DELETED, 0);

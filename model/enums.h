@@ -63,6 +63,16 @@ enum run_state {
     RUN_RELEASING = 3, /* its verdict is written, its nodes are being cleaned */
     RUN_OVER = 4
 };
+/* What keeps a waiting run from its queue. */
+enum run_hold {
+    HOLD_NOT = 1,
+    HOLD_WAITS = 2, /* for the ends of others */
+    HOLD_BROKEN = 3 /* one of these ended otherwise than wanted: it is to fail */
+};
+/* Which end of another is waited for, how that ended, and what it means. */
+enum after { AFTER_SUCCESS = 1, AFTER_FAILURE = 2, AFTER_END = 3 };
+enum ended_how { ENDED_WELL = 1, ENDED_BADLY = 2, ENDED_REMOVED = 3 };
+enum dependency_state { DEPENDENCY_OPEN = 1, DEPENDENCY_MET = 2, DEPENDENCY_BROKEN = 3 };
 enum run_stop { STOP_NOT = 0, STOP_RUN = 1, STOP_AND_FORGET = 2 };
 enum allocation_state {
     ALLOCATION_HELD = 1,     /* something of the run may be there; 2 is not used any more */
@@ -96,9 +106,10 @@ struct enum_name {
 
 extern const struct enum_name prov_state_names[], alloc_state_names[], node_state_names[],
     exec_state_names[], vm_priority_names[], dealloc_option_names[], sched_priority_names[],
-    tool_type_names[], op_status_names[], run_state_names[], allocation_state_names[],
-    resource_kind_names[], share_kind_names[], share_state_names[], public_access_names[],
-    lease_state_names[], caching_type_names[], storage_account_type_names[], output_type_names[];
+    tool_type_names[], op_status_names[], run_state_names[], run_hold_names[], after_names[],
+    dependency_state_names[], allocation_state_names[], resource_kind_names[], share_kind_names[],
+    share_state_names[], public_access_names[], lease_state_names[], caching_type_names[],
+    storage_account_type_names[], output_type_names[];
 
 /* The state that people are shown for a node with `live` live allocations. Static. */
 const char *node_state_shown(enum node_state state, int live);

@@ -130,6 +130,20 @@ struct run {
     int attempt; /* 0 before the first allocation; +1 with each */
     int64_t start_us, end_us;
     int failure; /* enum failure_code of how it ended; 0: well, or not yet */
+    enum run_hold held;
+    int retried; /* how often it was tried again after a failure */
+};
+
+/* A resource waits for the end of another before its runs may begin. */
+struct dependency {
+    enum resource_kind owner_kind;
+    int64_t owner_id;
+    enum resource_kind awaited_kind;
+    int64_t awaited_id;
+    const char *name; /* what the owner's user called it */
+    enum after wanted;
+    enum dependency_state state;
+    enum ended_how ended; /* 0: it has not */
 };
 
 /* A run's part of a node. Its ranks are on distinct nodes. */

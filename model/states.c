@@ -35,6 +35,13 @@
  * An allocated run is over at once, without a verdict, when it is forgotten; and one whose nodes
  * are gone.
  *
+ * What holds a waiting run
+ *
+ *           wait              broken
+ *      NOT ------> WAITS --------------> BROKEN, and then it fails
+ *       ^   met      |
+ *       +------------+
+ *
  * Provisioning, for resources that the daemon has to set up (file servers; others exist at once)
  *
  *      CREATING ---made---> SUCCEEDED       CREATING ---failed---> FAILED
@@ -63,6 +70,7 @@ enum {
     EXEC_STATES = EXEC_FAILED,
     RUN_STATES = RUN_OVER,
     ALLOCATION_STATES = ALLOCATION_LOST,
+    HOLD_STATES = HOLD_BROKEN,
     PROV_STATES = PROV_DELETING,
     POOL_STATES = ALLOC_RESIZING
 };
@@ -76,6 +84,8 @@ enum {
     [((state)-1) * RUN_EVENTS + (event)] = {.legal = 1, .next = (to)-1}
 #define ALLOCATION_EDGE(state, event, to)                                                          \
     [((state)-1) * ALLOCATION_EVENTS + (event)] = {.legal = 1, .next = (to)-1}
+#define HOLD_EDGE(state, event, to)                                                                \
+    [((state)-1) * HOLD_EVENTS + (event)] = {.legal = 1, .next = (to)-1}
 #define PROV_EDGE(state, event, to)                                                                \
     [((state)-1) * PROV_EVENTS + (event)] = {.legal = 1, .next = (to)-1}
 
@@ -123,6 +133,12 @@ static const struct sm_edge allocation_edges[ALLOCATION_STATES * ALLOCATION_EVEN
     ALLOCATION_EDGE(ALLOCATION_HELD, ALLOCATION_EV_LOST, ALLOCATION_LOST),
 };
 
+static const struct sm_edge hold_edges[HOLD_STATES * HOLD_EVENTS] = {
+    HOLD_EDGE(HOLD_NOT, HOLD_EV_WAIT, HOLD_WAITS),
+    HOLD_EDGE(HOLD_WAITS, HOLD_EV_MET, HOLD_NOT),
+    HOLD_EDGE(HOLD_WAITS, HOLD_EV_BROKEN, HOLD_BROKEN),
+};
+
 static const struct sm_edge prov_edges[PROV_STATES * PROV_EVENTS] = {
     PROV_EDGE(PROV_CREATING, PROV_EV_MADE, PROV_SUCCEEDED),
     PROV_EDGE(PROV_CREATING, PROV_EV_FAILED, PROV_FAILED),
@@ -148,6 +164,8 @@ static const char *const run_events[] = {"allocated", "ended", "requeued", "rele
 /* The second is not a state. */
 static const char *const allocation_states[] = {"held", "unknown", "released", "lost"};
 static const char *const allocation_events[] = {"released", "lost"};
+static const char *const hold_states[] = {"not", "waits", "broken"};
+static const char *const hold_events[] = {"wait", "met", "broken"};
 static const char *const prov_states[] = {"creating", "updating", "succeeded", "failed",
                                           "deleting"};
 static const char *const prov_events[] = {"made", "failed", "deleted"};
@@ -164,6 +182,8 @@ NAMES(run_states, RUN_STATES);
 NAMES(run_events, RUN_EVENTS);
 NAMES(allocation_states, ALLOCATION_STATES);
 NAMES(allocation_events, ALLOCATION_EVENTS);
+NAMES(hold_states, HOLD_STATES);
+NAMES(hold_events, HOLD_EVENTS);
 NAMES(prov_states, PROV_STATES);
 NAMES(prov_events, PROV_EVENTS);
 NAMES(pool_states, POOL_STATES);
@@ -206,6 +226,15 @@ const struct sm allocation_machine = {
     .edges = allocation_edges,
 };
 
+const struct sm hold_machine = {
+    .name = "hold",
+    .states = HOLD_STATES,
+    .events = HOLD_EVENTS,
+    .state_names = hold_states,
+    .event_names = hold_events,
+    .edges = hold_edges,
+};
+
 const struct sm prov_machine = {
     .name = "provisioning",
     .states = PROV_STATES,
@@ -240,6 +269,23 @@ enum run_state run_next(enum run_state state, enum run_event ev)
 {
     const struct sm_edge *edge = sm_step(&run_machine, (int)state - 1, (int)ev);
     return edge ? (enum run_state)(edge->next + 1) : 0;
+}
+
+enum run_hold hold_next(enum run_hold state, enum hold_event ev)
+{
+    const struct sm_edge *edge = sm_step(&hold_machine, (int)state - 1, (int)ev);
+    return edge ? (enum run_hold)(edge->next + 1) : 0;
+}
+
+enum dependency_state dependency_next(enum after wanted, enum ended_how how)
+{
+    static const enum dependency_state next[AFTER_END][ENDED_REMOVED] = {
+        /*                 well               badly              removed, without an end */
+        [AFTER_SUCCESS - 1] = {DEPENDENCY_MET, DEPENDENCY_BROKEN, DEPENDENCY_BROKEN},
+        [AFTER_FAILURE - 1] = {DEPENDENCY_BROKEN, DEPENDENCY_MET, DEPENDENCY_BROKEN},
+        [AFTER_END - 1] = {DEPENDENCY_MET, DEPENDENCY_MET, DEPENDENCY_MET},
+    };
+    return next[wanted - 1][how - 1];
 }
 
 enum allocation_state allocation_next(enum allocation_state state, enum allocation_event ev)

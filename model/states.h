@@ -36,6 +36,13 @@ enum run_event {
     RUN_EVENTS
 };
 
+enum hold_event {
+    HOLD_EV_WAIT,   /* it waits for the ends of others */
+    HOLD_EV_MET,    /* all of these have come as wanted */
+    HOLD_EV_BROKEN, /* one has come otherwise */
+    HOLD_EVENTS
+};
+
 enum allocation_event { ALLOCATION_EV_RELEASED, ALLOCATION_EV_LOST, ALLOCATION_EVENTS };
 
 enum pool_event {
@@ -49,7 +56,8 @@ enum prov_event { PROV_EV_MADE, PROV_EV_FAILED, PROV_EV_DELETED, PROV_EVENTS };
 extern const struct sm node_machine; /* states: enum node_state - 1 */
 extern const struct sm job_machine;  /* states: enum exec_state - 1 */
 
-extern const struct sm run_machine; /* likewise, as are the next two */
+extern const struct sm run_machine;  /* likewise, as are the next two */
+extern const struct sm hold_machine; /* states: enum run_hold - 1 */
 extern const struct sm allocation_machine;
 extern const struct sm prov_machine;
 extern const struct sm pool_machine; /* states: enum alloc_state - 1 */
@@ -58,6 +66,9 @@ extern const struct sm pool_machine; /* states: enum alloc_state - 1 */
 enum node_state node_next(enum node_state state, enum node_event ev);
 enum exec_state job_next(enum exec_state state, enum job_event ev);
 enum run_state run_next(enum run_state state, enum run_event ev);
+enum run_hold hold_next(enum run_hold state, enum hold_event ev);
+/* What an end means for one who waits for it. */
+enum dependency_state dependency_next(enum after wanted, enum ended_how how);
 enum allocation_state allocation_next(enum allocation_state state, enum allocation_event ev);
 enum alloc_state pool_next(enum alloc_state state, enum pool_event ev);
 enum prov_state prov_next(enum prov_state state, enum prov_event ev);

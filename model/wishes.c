@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/wishes.h"
 
+#include <ctype.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -78,6 +80,121 @@ static bool read_grace(const char *text, struct wishes *out)
     return read_number(text, 0, WISH_GRACE_MAX_S, &out->grace_s);
 }
 
+/* --- dependencies --------------------------------------------------------------------------- */
+
+static size_t name_length(const char *s)
+{
+    size_t n = 0;
+    while (isalnum((unsigned char)s[n]) || s[n] == '-' || s[n] == '_' || s[n] == '.')
+        n++;
+    return n <= 64 ? n : 0;
+}
+
+static bool read_wanted(const char **at, enum after *out)
+{
+    *out = AFTER_SUCCESS;
+    if (**at != ':')
+        return true;
+    const char *word = *at + 1;
+    for (const struct enum_name *n = after_names; n->name; n++) {
+        size_t len = strlen(n->name);
+        if (strncmp(word, n->name, len) == 0 && (word[len] == '\0' || word[len] == ',')) {
+            *out = (enum after)n->value;
+            *at = word + len;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool wish_next_dependency(const char **at, struct wish_dependency *out)
+{
+    const char *p = *at;
+    *out = (struct wish_dependency){.job = p, .job_len = name_length(p)};
+    if (out->job_len == 0)
+        return false;
+    p += out->job_len;
+    if (*p == '/') {
+        out->experiment = out->job;
+        out->experiment_len = out->job_len;
+        out->job = p + 1;
+        out->job_len = name_length(out->job);
+        p = out->job + out->job_len;
+    }
+    if (out->job_len == 0 || !read_wanted(&p, &out->wanted) || (*p && (*p != ',' || !p[1])))
+        return false;
+    *at = *p ? p + 1 : p;
+    return true;
+}
+
+static bool read_depends_on(const char *text, struct wishes *out)
+{
+    struct wish_dependency d;
+    size_t n = 0;
+    const char *at = text;
+    while (*at && n < WISH_DEPENDENCIES_MAX && wish_next_dependency(&at, &d))
+        n++;
+    out->depends_on = text;
+    return n > 0 && !*at;
+}
+
+/* --- retries -------------------------------------------------------------------------------- */
+
+static bool read_reason(const char **at, struct retry_rule *r)
+{
+    static const struct {
+        const char *word;
+        size_t flag;
+    } words[] = {{"node", offsetof(struct retry_rule, after_node)},
+                 {"exit", offsetof(struct retry_rule, after_exit)}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        size_t len = strlen(words[i].word);
+        if (strncmp(*at, words[i].word, len) == 0) {
+            *(bool *)((char *)r + words[i].flag) = true;
+            *at += len;
+            return true;
+        }
+    }
+    int64_t code;
+    const char *end;
+    if (r->n_codes == RETRY_CODES_MAX || !read_digits(*at, 255, &code, &end) || code == 0)
+        return false;
+    r->codes[r->n_codes++] = (unsigned char)code;
+    *at = end;
+    return true;
+}
+
+/* "3", "3:node", "3:exit", "3:node,75,137". */
+static bool read_retries(const char *text, struct wishes *out)
+{
+    struct retry_rule *r = &out->retry;
+    int64_t times;
+    const char *at;
+    *r = (struct retry_rule){0};
+    if (!read_digits(text, 10, &times, &at))
+        return false;
+    r->times = (int)times;
+    r->after_node = r->after_exit = !*at;
+    while (*at) {
+        if (*at != (r->after_node || r->after_exit || r->n_codes ? ',' : ':'))
+            return false;
+        at++;
+        if (!read_reason(&at, r))
+            return false;
+    }
+    return true;
+}
+
+bool wish_retries(const struct retry_rule *r, bool nodes_fault, int exit_code)
+{
+    if (nodes_fault)
+        return r->after_node;
+    for (size_t i = 0; i < r->n_codes; i++)
+        if (r->codes[i] == exit_code)
+            return true;
+    return r->after_exit && exit_code > 0;
+}
+
 /* --- the table ------------------------------------------------------------------------------ */
 
 static const struct reader {
@@ -101,6 +218,18 @@ static const struct reader {
       "How long the job has between SIGTERM and SIGKILL when it is terminated or its time is up; 5 "
       "without this."},
      read_grace},
+    {{WISH_PREFIX "DEPENDS_ON",
+      "at most 100 jobs, separated by commas, each as JOB or EXPERIMENT/JOB, which :success, "
+      ":failure or :end may follow",
+      "The job waits until these have ended so (without a word: succeeded), and fails if one ends "
+      "otherwise."},
+     read_depends_on},
+    {{WISH_PREFIX "RETRIES",
+      "a whole number from 0 to 10, which a colon and a list of node, exit and at most 16 exit "
+      "codes from 1 to 255 may follow, such as 3:node,75",
+      "How often the job is tried again when it fails: after any exit code but 0 and after the "
+      "loss of a node, or after what the list names."},
+     read_retries},
 };
 #define N_READERS (sizeof readers / sizeof readers[0])
 
@@ -124,7 +253,7 @@ static const struct reader *find(const char *name)
 
 static int refuse_name(const char *name, const char *at, struct err *e)
 {
-    char all[512];
+    char all[1024];
     size_t len = 0;
     all[0] = '\0';
     for (size_t i = 0; i < N_READERS && len < sizeof all; i++)
@@ -162,8 +291,11 @@ void wishes_take(struct kv *env, size_t *n, struct wishes *out)
         }
         struct wishes with = *out;
         const struct reader *r = env[i].is_secret ? NULL : find(env[i].name);
-        if (r && r->read(env[i].value ? env[i].value : "", &with))
-            *out = with;
+        if (!r || !r->read(env[i].value ? env[i].value : "", &with))
+            continue;
+        if (with.depends_on && !out->depends_on)
+            with.depends_at = i;
+        *out = with;
     }
     *n = kept;
 }

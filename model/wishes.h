@@ -22,12 +22,38 @@
 #define WISH_GRACE_DEFAULT_S 5
 #define WISH_GRACE_MAX_S     3600
 
+/* How often a job is tried again, and after what. */
+#define RETRY_CODES_MAX 16
+struct retry_rule {
+    int times;
+    bool after_node, after_exit;          /* a lost node; any exit code but 0 */
+    unsigned char codes[RETRY_CODES_MAX]; /* these exit codes, too */
+    size_t n_codes;
+};
+
 struct wishes {
     bool part;            /* it takes a part of each of its nodes, not the whole: */
     struct capacity need; /* 0: nothing was asked for */
     bool has_grace;
-    int grace_s; /* between SIGTERM and SIGKILL */
+    int grace_s;            /* between SIGTERM and SIGKILL */
+    const char *depends_on; /* as it was given; NULL: on nothing */
+    size_t depends_at;      /* which of the variables this was */
+    struct retry_rule retry;
 };
+
+/* One that a job waits for: not terminated. */
+struct wish_dependency {
+    const char *experiment; /* NULL: the job's own */
+    size_t experiment_len;
+    const char *job;
+    size_t job_len;
+    enum after wanted;
+};
+#define WISH_DEPENDENCIES_MAX 100
+/* Reads the next of a list; false: there are no more, or it is wrong. *at goes on behind it. */
+bool wish_next_dependency(const char **at, struct wish_dependency *out);
+/* Whether a job that failed so is tried again. exit_code < 0: not by its own exit. */
+bool wish_retries(const struct retry_rule *r, bool nodes_fault, int exit_code);
 
 /* One reserved variable, as people read of it. */
 struct wish_row {

@@ -58,4 +58,7 @@ bool pass_backfills(struct pass *p);
 /* Writes why the target is not reached, and what is wrong with which node. */
 int pass_write_errors(struct pass *p, struct err *e) MUST_CHECK;
 
+/* held.c: fails runs that waited for others in vain. */
+int pass_fail_broken(struct pass *p, struct err *e) MUST_CHECK;
+
 #endif

@@ -314,7 +314,9 @@ void pool_reconcile(void *ctx, int64_t id)
         rc = st_tx(s->st, "scale pool", reconcile_scale, &p, &e);
     if (rc == 0 && p.pool.id != 0) {
         wake_at(s->wakes, WAKE_POOL, id, p.scale.look_again_us);
-        rc = deleting(&p) ? pass_fail_queue(&p, &e) : pass_serve_queue(&p, &e);
+        rc = deleting(&p) ? pass_fail_queue(&p, &e) : pass_fail_broken(&p, &e);
+        if (rc == 0 && !deleting(&p))
+            rc = pass_serve_queue(&p, &e);
         if (rc == 0 && !deleting(&p))
             rc = look_at_waiting(&p, &e);
     }

@@ -166,9 +166,25 @@ static const struct st_column run_columns[] = {
     INT64("start_us", start_us, instant),
     INT64("end_us", end_us, instant),
     INT("failure", failure, failure),
+    INT("held", held, run_hold),
+    INT("retried", retried, count),
 };
 #undef ROW
 ROW_OF(run_row, struct run, run, "run", "u");
+
+#define ROW struct dependency
+static const struct st_column dependency_columns[] = {
+    INT("owner_kind", owner_kind, kind),
+    INT64("owner_id", owner_id, id),
+    INT("awaited_kind", awaited_kind, kind),
+    INT64("awaited_id", awaited_id, id),
+    TEXT("name", name),
+    INT("wanted", wanted, after),
+    INT("state", state, dependency_state),
+    INT("ended", ended, ended_how),
+};
+#undef ROW
+ROW_OF(dependency_row, struct dependency, dependency, "dependency", "dp");
 
 #define ROW struct job
 static const struct st_column job_columns[] = {
@@ -384,12 +400,13 @@ static const struct st_column id_columns[] = {{"id", "id", COLUMN_INT64, true, 0
 const struct st_row id_row = {"id", NULL, "", sizeof(int64_t), id_columns, 1};
 
 static const struct st_row *const all_rows[] = {
-    &group_row,      &workspace_row,  &experiment_row, &file_server_row, &pool_row,
-    &cluster_row,    &run_row,        &job_row,        &node_row,        &allocation_row,
-    &node_use_row,   &kept_dir_row,   &account_row,    &share_row,       &item_row,
-    &snapshot_row,   &event_row,      &operation_row,  &epoch_row,       &machine_row_row,
-    &doomed_job_row, &job_shown_row,  &vault_row,      &secret_row,      &secret_version_row,
-    &held_part_row,  &run_secret_row, &identity_row,   &credential_row,  &role_assignment_row};
+    &group_row,          &workspace_row,  &experiment_row, &file_server_row, &pool_row,
+    &cluster_row,        &run_row,        &job_row,        &node_row,        &allocation_row,
+    &node_use_row,       &kept_dir_row,   &account_row,    &share_row,       &item_row,
+    &snapshot_row,       &event_row,      &operation_row,  &epoch_row,       &machine_row_row,
+    &doomed_job_row,     &job_shown_row,  &vault_row,      &secret_row,      &secret_version_row,
+    &held_part_row,      &dependency_row, &run_secret_row, &identity_row,    &credential_row,
+    &role_assignment_row};
 
 static const struct st_row *find(const char *name, size_t n)
 {

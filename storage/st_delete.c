@@ -166,7 +166,9 @@ static int remove_row(struct storage *st, void *ctx, struct err *e)
         return missing(r, e);
     if (r->kind == RES_CLUSTER && st_pool_remove(st, r->id, e) < 0)
         return -1;
-    if (r->kind == RES_JOB && st_runs_remove(st, RES_JOB, r->id, e) < 0)
+    if (r->kind == RES_JOB &&
+        (st_runs_remove(st, RES_JOB, r->id, e) < 0 ||
+         st_dependency_settle(st, RES_JOB, r->id, ENDED_REMOVED, r->now_us, e) < 0))
         return err_prefix(e, "The %s %lld cannot be removed", k->noun, (long long)r->id);
     if (st_event_forget(st, r->kind, r->id, e) < 0)
         return -1;

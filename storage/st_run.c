@@ -5,14 +5,16 @@
 #include "storage/storage_priv.h"
 
 #include <assert.h>
-#include <limits.h>
 
 int st_run_insert(struct storage *st, const struct run *r, int64_t *id, struct err *e)
 {
     struct q q;
+    struct run row = *r;
+    if (row.held == 0)
+        row.held = HOLD_NOT;
     if (q_write(&q, st, ST_RUN_INSERT, e) < 0)
         return -1;
-    q_row(&q, &run_row, r, NULL);
+    q_row(&q, &run_row, &row, NULL);
     return q_insert(&q, id, e);
 }
 
@@ -56,10 +58,30 @@ int st_run_queue(struct storage *st, struct arena *a, int64_t pool_id, int large
     return queue(st, ST_RUN_QUEUE, a, pool_id, largest, limit, rows, n, e);
 }
 
+static int some(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t pool_id, int limit,
+                struct run **rows, size_t *n, struct err *e)
+{
+    struct q q;
+    void *items;
+    q_read(&q, st, stmt);
+    q_int(&q, pool_id);
+    q_int(&q, limit);
+    if (q_rows(&q, a, &run_row, &items, n, e) < 0)
+        return -1;
+    *rows = items;
+    return 0;
+}
+
 int st_run_waiting(struct storage *st, struct arena *a, int64_t pool_id, int limit,
                    struct run **rows, size_t *n, struct err *e)
 {
-    return queue(st, ST_RUN_WAITING, a, pool_id, INT_MAX, limit, rows, n, e);
+    return some(st, ST_RUN_WAITING, a, pool_id, limit, rows, n, e);
+}
+
+int st_run_broken(struct storage *st, struct arena *a, int64_t pool_id, int limit,
+                  struct run **rows, size_t *n, struct err *e)
+{
+    return some(st, ST_RUN_BROKEN, a, pool_id, limit, rows, n, e);
 }
 
 int st_run_oversized(struct storage *st, struct arena *a, int64_t pool_id, int largest, int limit,
@@ -120,6 +142,7 @@ int st_run_move(struct storage *st, const struct st_run_move *m, struct err *e)
     q_int(&q, m->end_us);
     q_int(&q, m->attempt);
     q_int(&q, m->failure);
+    q_int(&q, m->retry);
     if (q_run(&q, e) < 0)
         return -1;
     return q_moved(st, ST_RUN_STATE, "Run", run_state_names, m->id, (int)m->from, (int)m->to, e);

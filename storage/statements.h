@@ -54,7 +54,9 @@
     "EXISTS (SELECT 1 FROM node n WHERE n.pool_id = u.pool_id AND n.slots >= u.need_slots AND "    \
     "n.gpus >= u.need_gpus AND n.cores >= u.need_cores AND n.memory >= u.need_memory) "
 #define FITS_SOME_NODE "AND (u.need_whole = 1 OR " SOME_NODE_FITS ") "
-#define QUEUE_OF_POOL  RUN_SELECT "WHERE u.pool_id = ?1 AND u.phase = 1 AND u.stop = 0 "
+/* Those that wait, held or not; and those of them that nothing holds. */
+#define WAITING_OF_POOL RUN_SELECT "WHERE u.pool_id = ?1 AND u.phase = 1 AND u.stop = 0 "
+#define QUEUE_OF_POOL   WAITING_OF_POOL "AND u.held = 1 "
 
 #define VAULT_SELECT "SELECT {vault} FROM vault v "
 /* The vault's columns once it is soft-deleted: ?2 is now. */
@@ -208,14 +210,28 @@
     X(ST_RUN_INSERT, "INSERT INTO {+run}") \
     X(ST_RUN_BY_ID, RUN_SELECT "WHERE u.id = ?1") \
     X(ST_RUN_OF, RUN_SELECT "WHERE u.owner_kind = ?1 AND u.owner_id = ?2 AND u.idx = ?3") \
-    X(ST_RUN_WAITING, QUEUE_OF_POOL "AND u.nodes <= ?2 ORDER BY u.priority DESC, u.id LIMIT ?3") \
+    X(ST_RUN_WAITING, QUEUE_OF_POOL "UNION ALL " WAITING_OF_POOL "AND u.held > 1 LIMIT ?2") \
+    X(ST_RUN_BROKEN, WAITING_OF_POOL "AND u.held > 1 AND u.held = 3 LIMIT ?2") \
+    X(ST_RUN_HOLD, \
+      "UPDATE run SET held = ?4 WHERE owner_kind = ?1 AND owner_id = ?2 AND held = ?3 AND phase = 1") \
+    X(ST_DEPENDENCY_INSERT, "INSERT INTO {+dependency}") \
+    X(ST_DEPENDENCY_OF, "SELECT {dependency} FROM dependency dp WHERE dp.owner_kind = ?1 AND dp.owner_id = ?2") \
+    X(ST_DEPENDENCY_AWAITING, \
+      "SELECT {dependency} FROM dependency dp WHERE dp.awaited_kind = ?1 AND dp.awaited_id = ?2 AND dp.state = 1") \
+    X(ST_DEPENDENCY_POOLS, \
+      "SELECT DISTINCT u.pool_id FROM dependency dp CROSS JOIN run u ON u.owner_kind = dp.owner_kind " \
+      "AND u.owner_id = dp.owner_id WHERE dp.awaited_kind = ?1 AND dp.awaited_id = ?2 AND dp.state = 1") \
+    X(ST_DEPENDENCY_MOVE, \
+      "UPDATE dependency SET state = ?6, ended = ?7 WHERE owner_kind = ?1 AND owner_id = ?2 AND awaited_kind = ?3 " \
+      "AND awaited_id = ?4 AND state = ?5") \
+    X(ST_DEPENDENCY_REMOVE, "DELETE FROM dependency WHERE owner_kind = ?1 AND owner_id = ?2") \
     X(ST_RUN_QUEUE, QUEUE_OF_POOL "AND u.nodes <= ?2 " FITS_SOME_NODE "ORDER BY u.priority DESC, u.id LIMIT ?3") \
     X(ST_RUN_OVERSIZED, QUEUE_OF_POOL "AND u.nodes > ?2 ORDER BY u.priority DESC, u.id LIMIT ?3") \
     X(ST_RUN_UNFIT, \
       QUEUE_OF_POOL "AND u.id > ?2 AND u.need_whole = 0 AND NOT " SOME_NODE_FITS \
       "AND EXISTS (SELECT 1 FROM node n WHERE n.pool_id = ?1 AND n.state = 2) ORDER BY u.id LIMIT ?3") \
     X(ST_RUN_QUEUE_DEMAND, \
-      "SELECT coalesce(sum(nodes), 0) FROM run WHERE pool_id = ?1 AND phase = 1 AND stop = 0 AND nodes <= ?2") \
+      "SELECT coalesce(sum(nodes), 0) FROM run WHERE pool_id = ?1 AND phase = 1 AND stop = 0 AND held = 1 AND nodes <= ?2") \
     X(ST_POOL_HELD, \
       "SELECT {held_part} FROM node n CROSS JOIN allocation a ON a.node_id = n.id AND " IS_LIVE \
       " CROSS JOIN run u ON u.id = a.run_id WHERE n.pool_id = ?1 ORDER BY n.ordinal") \
@@ -224,7 +240,7 @@
     X(ST_RUN_MOVE, \
       "UPDATE run SET phase = ?3, start_us = CASE ?4 WHEN 0 THEN start_us WHEN -1 THEN 0 ELSE ?4 END, " \
       "end_us = CASE ?5 WHEN 0 THEN end_us ELSE ?5 END, attempt = CASE ?6 WHEN 0 THEN attempt ELSE ?6 END, " \
-      "failure = CASE ?7 WHEN -1 THEN failure ELSE ?7 END WHERE id = ?1 AND phase = ?2") \
+      "failure = CASE ?7 WHEN -1 THEN failure ELSE ?7 END, retried = retried + ?8 WHERE id = ?1 AND phase = ?2") \
     X(ST_RUN_STATE, "SELECT phase FROM run WHERE id = ?1") \
     X(ST_RUN_SET_STOP, "UPDATE run SET stop = max(stop, ?2) WHERE id = ?1") \
     X(ST_RUN_REMOVE_OF, "DELETE FROM run WHERE owner_kind = ?1 AND owner_id = ?2") \

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/arm/may.h"
+#include "api/batchai/awaited.h"
 #include "api/batchai/common.h"
 #include "api/batchai/handlers.h"
 #include "api/batchai/home.h"
@@ -119,6 +120,8 @@ struct create_tx {
     const char *guid;
     const struct cluster *c;
     struct mount_list mounts; /* of the job itself, without keys */
+    struct dependency *awaited;
+    size_t n_awaited;
 };
 
 static int create_in_tx(struct storage *st, void *ctx, struct err *e)
@@ -129,6 +132,10 @@ static int create_in_tx(struct storage *st, void *ctx, struct err *e)
         return -1;
     t->j.experiment_id = t->x.id;
     if (st_job_insert(st, &t->j, t->a->secrets_text, &t->j.id, e) < 0)
+        return -1;
+    for (size_t i = 0; i < t->n_awaited; i++)
+        t->awaited[i].owner_id = t->j.id;
+    if (st_dependency_add(st, &t->r->arena, t->awaited, t->n_awaited, t->r->now_us, e) < 0)
         return -1;
     struct op_request op = {.kind = RES_JOB,
                             .resource_id = t->j.id,
@@ -166,9 +173,9 @@ static int fill_job(struct create_tx *t, const struct cluster *c, char *guid, st
                         .updated_us = r->now_us};
     t->c = c;
     t->mounts = spec.mounts;
-    if (check_node_count(r, c, t->j.node_count, e) < 0)
+    if (check_node_count(r, c, t->j.node_count, e) < 0 || check_part(r, c, &t->j, e) < 0)
         return -1;
-    return check_part(r, c, &t->j, e);
+    return find_awaited(r, &t->x, t->j.name, &spec.wishes, &t->awaited, &t->n_awaited, e);
 }
 
 /* With the keys of the mounts. Those of the cluster were checked with it. */

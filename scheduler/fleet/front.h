@@ -86,9 +86,9 @@ struct front_ops {
                     struct err *e);
     int (*ended)(const struct front *f, struct storage *st, const struct run *r,
                  const struct run_end *end, struct err *e);
-    /* Its nodes are gone, and it waits for others. */
-    int (*requeued)(const struct front *f, struct storage *st, const struct run *r, int64_t now_us,
-                    struct err *e);
+    /* Its nodes are gone, and it waits for others; `why` says why in a line. */
+    int (*requeued)(const struct front *f, struct storage *st, const struct run *r, const char *why,
+                    int64_t now_us, struct err *e);
     /* It has ended and holds nothing, so those who wait for that may be told. May be called again.
      */
     int (*may_forget)(const struct front *f, struct storage *st, const struct run *r,

@@ -92,6 +92,16 @@ static int release_part(struct job_run *run, struct job_slot *slot, struct alloc
     return st_allocation_keep(rs->st, al, true, rs->kept_outputs, e);
 }
 
+/* In a line, for those who ask for its story. */
+static const char *why_again(struct job_run *run)
+{
+    const char *why = failure_line(&run->a, &run->out.why);
+    if (!run->out.retry)
+        return why;
+    return arena_printf(&run->a, "retry %d of %d: %s", run->row.retried + 1,
+                        run->spec.wishes.retry.times, why);
+}
+
 /* Moves the run back to waiting, or to over. */
 static int move_on(struct job_run *run, struct err *e)
 {
@@ -103,10 +113,12 @@ static int move_on(struct job_run *run, struct err *e)
         .from = run->row.state,
         .to = run_next(run->row.state, again ? RUN_EV_REQUEUED : RUN_EV_RELEASED),
         .start_us = again ? -1 : 0,
-        .failure = -1};
+        .failure = -1,
+        .retry = run->out.retry};
     if (st_run_move(rs->st, &m, e) < 0)
         return -1;
-    return again ? f->ops->requeued(f, rs->st, &run->row, wakes_wall(rs->wakes), e) : 0;
+    return again ? f->ops->requeued(f, rs->st, &run->row, why_again(run), wakes_wall(rs->wakes), e)
+                 : 0;
 }
 
 static int release_tx(struct storage *st, void *ctx, struct err *e)
@@ -144,8 +156,7 @@ void run_release(struct job_run *run)
     }
     if (run->out.kind == OUT_REQUEUE)
         LOG_INFO(rs->log, front_event(w, "{run}.queued").name, LF_STR(w->run, run->name),
-                 LF_INT(w->run_id, run->row.owner_id),
-                 LF_STR("why", failure_line(&run->a, &run->out.why)));
+                 LF_INT(w->run_id, run->row.owner_id), LF_STR("why", why_again(run)));
     wake_when_durable(rs->wakes, effect_released, rs, run->row.id);
     for (int i = 0; i < run->n_slots; i++)
         wake_durable(rs->wakes, WAKE_NODE, run->slots[i].node_id);

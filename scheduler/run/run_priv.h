@@ -66,6 +66,7 @@ struct outcome {
     struct failure why; /* OUT_FAILED, OUT_STOPPED, OUT_REQUEUE */
     bool has_exit_code;
     int exit_code;
+    bool retry;       /* OUT_REQUEUE: it has failed, and its user wants another try */
     int64_t grace_us; /* between SIGTERM and SIGKILL; 0: SIGKILL at once */
 };
 

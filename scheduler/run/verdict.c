@@ -87,12 +87,23 @@ static struct failure task_failure(struct job_run *run, const struct run_task *t
     return f;
 }
 
+/* Whether its user wants another try after such a failure. */
+static bool retries(const struct job_run *run, bool nodes_fault, int exit_code)
+{
+    const struct retry_rule *rule = &run->spec.wishes.retry;
+    return run->row.retried < rule->times && wish_retries(rule, nodes_fault, exit_code);
+}
+
 static void task_failed(struct job_run *run, const struct run_task *task,
                         const struct task_status *st)
 {
     struct outcome out = {.kind = OUT_FAILED, .why = task_failure(run, task, st)};
     out.has_exit_code = st->state == TASK_EXITED;
     out.exit_code = st->signal ? EXIT_BY_SIGNAL + st->signal : st->exit_code;
+    if (out.has_exit_code && retries(run, false, out.exit_code)) {
+        out.kind = OUT_REQUEUE;
+        out.retry = true;
+    }
     run_set_outcome(run, &out);
 }
 
@@ -256,7 +267,8 @@ static void apply_rule(struct job_run *run, const struct pool *p, struct failure
         out.kind = OUT_FAILED;
     } else if (rule == DEALLOC_TERMINATE || (lost && rule != DEALLOC_REQUEUE) ||
                (lost && run->row.attempt >= ATTEMPTS_MAX)) {
-        out.kind = OUT_FAILED;
+        out.retry = lost && retries(run, true, -1);
+        out.kind = out.retry ? OUT_REQUEUE : OUT_FAILED;
     }
     run_set_outcome(run, &out);
 }

@@ -26,6 +26,7 @@ TABLES = (
     "blob_snapshot",
     "cluster",
     "credential",
+    "dependency",
     "epoch",
     "event",
     "experiment",
@@ -74,6 +75,11 @@ INSERT INTO secret VALUES (1, 1, 's', 0, 0);
 INSERT INTO secret_version VALUES (1, 1, '00112233445566778899aabbccddeeff', x'00', 1, 1, 1, NULL, NULL, 1, 1);
 INSERT INTO run_secret SELECT min(id), 1, 'https://kv1.vault.azure.net/secrets/s', x'00' FROM run;
 """
+# The last job waits for the first.
+WAITING = """
+INSERT INTO dependency SELECT 6, max(id), 6, min(id), 'first', 3, 1, 0 FROM job;
+UPDATE run SET held = 2 WHERE owner_kind = 6 AND owner_id = (SELECT max(id) FROM job);
+"""
 # A user with a password and a role.
 PEOPLE = """
 INSERT INTO identity SELECT 7, '00000000-0000-0000-0000-000000000007', NULL, 1, 'ada@lab', 'Ada', 1, NULL;
@@ -102,7 +108,7 @@ def stopped():
     place.job(place.cluster(1, "c", steady=False), "true")
     assert d.stop() == 0
     with sqlite3.connect(d.state_dir / "batchaid.db") as db:
-        db.executescript(STORAGE + ITEMS + VAULTS + PEOPLE)
+        db.executescript(STORAGE + ITEMS + VAULTS + WAITING + PEOPLE)
     db.close()
     d.kept = d.dir / "kept.db"
     shutil.copy(d.state_dir / "batchaid.db", d.kept)

@@ -59,9 +59,11 @@ struct thing {
     bool on_machines;     /* a cluster */
     int nodes, priority;  /* of a job */
     bool part;            /* a job that wants a part of each node */
-    int starts;           /* of its command, in all */
-    bool acknowledged;    /* that it was made */
-    bool unsure; /* a crash may have taken it, and its id is another's: not looked at since */
+    struct thing *awaits; /* a job that this one waits for; NULL: none */
+    enum after wanted;
+    int starts;        /* of its command, in all */
+    bool acknowledged; /* that it was made */
+    bool unsure;       /* a crash may have taken it, and its id is another's: not looked at since */
     bool delete_asked;
     bool gone;
     enum exec_state ended; /* seen, and on disk; 0: not seen */

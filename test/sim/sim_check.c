@@ -188,6 +188,28 @@ static void check_end(struct view *v, const struct job *j, struct thing *t)
     }
 }
 
+/* The end of the awaited one; 0: it has not ended; -1: it is gone, and nobody saw its end. */
+static int end_of(const struct view *v, const struct thing *t)
+{
+    for (size_t i = 0; i < v->n_jobs; i++)
+        if (strcmp(v->jobs[i].name, t->name) == 0)
+            return is_over(v->jobs[i].exec_state) ? (int)v->jobs[i].exec_state : 0;
+    return t->ended ? (int)t->ended : -1;
+}
+
+/* Nobody begins before the one that it waits for has ended as it wants. */
+static void check_awaited(struct view *v, const struct job *j, const struct thing *t)
+{
+    static const enum exec_state wanted[] = {
+        [AFTER_SUCCESS] = EXEC_SUCCEEDED, [AFTER_FAILURE] = EXEC_FAILED, [AFTER_END] = 0};
+    if (!t->awaits || j->attempt == 0)
+        return;
+    int end = end_of(v, t->awaits);
+    if (end == 0 || (end > 0 && wanted[t->wanted] != 0 && end != (int)wanted[t->wanted]))
+        sim_fail(v->m, "job %s has begun, and job %s, which it waits for, %s", j->name,
+                 t->awaits->name, end == 0 ? "has not ended" : "ended otherwise");
+}
+
 /* A job that asks for more than its cluster may have now makes way to those behind it. */
 static int most_nodes(const struct cluster *c)
 {
@@ -205,7 +227,7 @@ static int head_of(const struct view *v, const struct cluster *c)
     int head = -1;
     for (size_t i = 0; i < v->n_jobs; i++) {
         const struct job *j = &v->jobs[i];
-        if (j->cluster_id == c->id && j->exec_state == EXEC_QUEUED &&
+        if (j->cluster_id == c->id && j->exec_state == EXEC_QUEUED && v->runs[i].held == HOLD_NOT &&
             j->prov_state != PROV_DELETING && j->node_count <= most_nodes(c) &&
             (head < 0 || outranks(j, &v->jobs[head])))
             head = (int)i;
@@ -269,7 +291,7 @@ static void remember_queue(struct view *v)
         struct thing *t = sim_thing_by_name(v->m, j->name);
         if (!t)
             continue;
-        t->was_queued = j->exec_state == EXEC_QUEUED;
+        t->was_queued = j->exec_state == EXEC_QUEUED && v->runs[i].held == HOLD_NOT;
         t->seen_attempt = j->attempt;
     }
 }
@@ -357,8 +379,10 @@ void sim_check(struct sim *m)
     for (size_t i = 0; i < v.n_jobs; i++) {
         struct thing *t = sim_thing_by_name(m, v.jobs[i].name);
         check_allocation(&v, &v.jobs[i], &v.runs[i]);
-        if (t)
+        if (t) {
             check_end(&v, &v.jobs[i], t);
+            check_awaited(&v, &v.jobs[i], t);
+        }
     }
     for (size_t i = 0; i < v.n_clusters; i++)
         if (v.clusters[i].prov_state != PROV_DELETING)

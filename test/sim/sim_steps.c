@@ -10,24 +10,9 @@
 #include "scheduler/fleet/fleet.h"
 #include "scheduler/run/runs.h"
 #include "storage/storage_priv.h"
-#include "test/sim/sim.h"
+#include "test/sim/sim_steps.h"
 
 #define MACHINE_CLUSTERS (MACHINES / JOB_NODES)
-
-static int any(struct sim *m, int n)
-{
-    return sim_any(&m->t, n);
-}
-
-static bool chance(struct sim *m, int percent)
-{
-    return any(m, 100) < percent;
-}
-
-static int64_t wall(struct sim *m)
-{
-    return loop_wall_us(m->life->loop);
-}
 
 /* A client would use it. */
 static bool there(const struct thing *t, enum thing_kind kind)
@@ -167,74 +152,6 @@ static void add_cluster(struct sim *m)
     sched_wake_pool(m->life->s, t->id);
     sim_trace(m, "cluster %s of %d to %d", t->name, c.scale.minimum,
               c.scale.kind == SCALE_AUTO ? c.scale.maximum : c.scale.target);
-}
-
-static const char *job_doc(struct sim *m, const struct thing *t, int wall_s)
-{
-    static const int runs_ms[] = {0, 5, 400, 3000, 20000, 90000};
-    const char *prep =
-        chance(m, 15) ? "\"jobPreparation\": {\"commandLine\": \"fake run=30\"}," : "";
-    return arena_printf(
-        &m->a,
-        "{\"properties\": {%s \"nodeCount\": %d, \"toolType\": \"custom\", "
-        "\"customToolkitSettings\": {\"commandLine\": \"fake run=%d exit=%d%s job=%s\"}, "
-        "\"stdOutErrPathPrefix\": \"/logs\", \"constraints\": {\"maxWallClockTime\": \"PT%dS\"}}}",
-        prep, t->nodes, runs_ms[any(m, 6)], chance(m, 15) ? 3 : 0, chance(m, 15) ? " stubborn" : "",
-        t->name, wall_s);
-}
-
-/* As the front reads it out of the job's document. */
-static void ask_for_part(struct sim *m, struct thing *t, struct job *j)
-{
-    j->part = t->part = true;
-    j->need = (struct capacity){.slots = any(m, 3), .gpus = any(m, 3), .cores = any(m, 4)};
-    sim_trace(m, "%s wants %d slots, %d GPUs, %d cores", t->name, j->need.slots, j->need.gpus,
-              j->need.cores);
-}
-
-static void add_job(struct sim *m)
-{
-    struct thing *cluster = sim_pick(m, THING_CLUSTER);
-    struct err e = {0};
-    struct thing *t = cluster ? sim_thing_new(m, THING_JOB, "j") : NULL;
-    if (!t)
-        return;
-    char guid[GUID_SIZE];
-    guid_new(guid);
-    int64_t now = wall(m);
-    int wall_s = chance(m, 20) ? 5 : 600;
-    t->tree = cluster->tree;
-    t->cluster = cluster;
-    t->nodes = chance(m, 70) ? 1 : 1 + any(m, JOB_NODES);
-    t->priority = chance(m, 70) ? 0 : (any(m, 3) - 1) * 1000;
-    struct job j = {.experiment_id = t->tree->experiment,
-                    .cluster_id = cluster->id,
-                    .name = t->name,
-                    .guid = guid,
-                    .doc = job_doc(m, t, wall_s),
-                    .cluster_ref = "ref",
-                    .priority = t->priority,
-                    .node_count = t->nodes,
-                    .max_wall_us = wall_s * SECOND,
-                    .prov_state = PROV_SUCCEEDED,
-                    .exec_state = EXEC_QUEUED,
-                    .prov_us = now,
-                    .exec_us = now,
-                    .created_us = now,
-                    .updated_us = now};
-    if (chance(m, 40))
-        ask_for_part(m, t, &j);
-    t->gone = !sim_ok(m, st_job_insert(m->life->st, &j, NULL, &t->id, &e), &e, "job");
-    sim_when_acknowledged(m, t);
-    sched_wake_pool(m->life->s, cluster->id);
-    sim_trace(m, "job %s on %s: %d nodes, priority %d", t->name, cluster->name, t->nodes,
-              t->priority);
-}
-
-static void add_jobs(struct sim *m)
-{
-    for (int n = 1 + any(m, 3); n > 0; n--)
-        add_job(m);
 }
 
 /* --- changing
@@ -474,7 +391,7 @@ static void inventory(struct sim *m)
 static void backup(struct sim *m)
 {
     sim_backup(m);
-    add_jobs(m);
+    sim_add_jobs(m);
 }
 
 static void restore(struct sim *m)
@@ -489,7 +406,7 @@ static void restore(struct sim *m)
         set_full(m, false);
     sim_restore(m);
     if (!sim_failed(m))
-        add_jobs(m);
+        sim_add_jobs(m);
 }
 
 /* --- a step
@@ -504,7 +421,7 @@ static const struct {
     int weight;
     void (*run)(struct sim *m);
 } actions[] = {
-    {10, add_cluster}, {30, add_jobs},      {8, resize},         {6, terminate},
+    {10, add_cluster}, {30, sim_add_jobs},  {8, resize},         {6, terminate},
     {5, delete_job},   {3, delete_cluster}, {2, sim_add_tree},   {1, delete_tree},
     {5, cut},          {4, down},           {2, hang},           {3, restart_node},
     {2, wipe},         {3, refuse},         {3, set_clock},      {2, disk},

@@ -108,7 +108,8 @@ static void take_job(struct view *v, sqlite3_stmt *s)
                                   .need_whole = sqlite3_column_int(s, 11) != 0,
                                   .need = {.slots = sqlite3_column_int(s, 12),
                                            .gpus = sqlite3_column_int(s, 13),
-                                           .cores = sqlite3_column_int(s, 14)}};
+                                           .cores = sqlite3_column_int(s, 14)},
+                                  .held = (enum run_hold)sqlite3_column_int(s, 18)};
 }
 
 static void take_server(struct view *v, sqlite3_stmt *s)
@@ -200,7 +201,7 @@ bool sim_view_read(struct sim *m, struct view *v)
             v,
             "SELECT j.id, j.cluster_id, j.name, j.prov_state, j.exec_state, u.priority, u.nodes, "
             "u.attempt, u.id, u.phase, u.stop, u.need_whole, u.need_slots, u.need_gpus, "
-            "u.need_cores, u.pool_id, u.start_us, u.max_wall_us FROM job j "
+            "u.need_cores, u.pool_id, u.start_us, u.max_wall_us, u.held FROM job j "
             "LEFT JOIN run u ON "
             "u.owner_kind = 6 AND u.owner_id = j.id AND u.idx = 0 ORDER BY j.id",
             take_job) &&

@@ -48,11 +48,12 @@ BROKEN = {
     "names": r"succeeded and never ran",
     "events": r"goes on from state \d+, not from \d+|its last event went to state",
     "pruning": r"events are left of resource \d+",
-    "parts": r"gives GPUs \(bits \w+\) twice|slots and \d+ GPUs, of which",
+    "parts": r"gives GPUs \(bits \w+\) twice|has \d+ slots.* are taken",
     "reboots": r"machine m\d is restarted under task",
     "exports": r"is said to be served, and is not exported|is gone, and its export is left",
     "exports-again": r"file server \w+ is not exported again",
     "drains": r"has got machine m\d, which is drained",
+    "dependencies": r"has begun, and job \w+, which it waits for, (has not ended|ended otherwise)",
     "waking": r"waits beside \d+ nodes with room",
 }
 FOUND_WITHIN = 500  # histories, of the 10,000 of a check; most are found within the first 10

@@ -212,3 +212,14 @@ int __wrap_st_node_by_id(struct storage *st, struct arena *a, int64_t id, struct
         out->live = 0;
     return rc;
 }
+
+/* Holds nobody who waits for others. */
+int __real_st_dependency_add(struct storage *st, struct arena *a, const struct dependency *rows,
+                             size_t n, int64_t now_us, struct err *e);
+int __wrap_st_dependency_add(struct storage *st, struct arena *a, const struct dependency *rows,
+                             size_t n, int64_t now_us, struct err *e);
+int __wrap_st_dependency_add(struct storage *st, struct arena *a, const struct dependency *rows,
+                             size_t n, int64_t now_us, struct err *e)
+{
+    return broken("dependencies") ? 0 : __real_st_dependency_add(st, a, rows, n, now_us, e);
+}

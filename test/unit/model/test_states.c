@@ -34,6 +34,11 @@ static const struct expectation allocation_expected[] = {
     {"held", "released", "released"},
     {"held", "lost", "lost"},
 };
+static const struct expectation hold_expected[] = {
+    {"not", "wait", "waits"},
+    {"waits", "met", "not"},
+    {"waits", "broken", "broken"},
+};
 static const struct expectation prov_expected[] = {
     {"creating", "made", "succeeded"},    {"creating", "failed", "failed"},
     {"creating", "deleted", "deleting"},  {"updating", "deleted", "deleting"},
@@ -98,6 +103,11 @@ static int next_allocation(int state, int event)
     return (int)allocation_next((enum allocation_state)state, (enum allocation_event)event);
 }
 
+static int next_hold(int state, int event)
+{
+    return (int)hold_next((enum run_hold)state, (enum hold_event)event);
+}
+
 static int next_prov(int state, int event)
 {
     return (int)prov_next((enum prov_state)state, (enum prov_event)event);
@@ -118,6 +128,36 @@ static void runs_allocations_and_provisioning(void **state)
     WALK(run);
     WALK(allocation);
     WALK(prov);
+}
+
+static void what_holds_a_run(void **state)
+{
+    (void)state;
+    walk(&hold_machine, hold_expected, sizeof hold_expected / sizeof *hold_expected, run_hold_names,
+         next_hold);
+}
+
+/* Each end for each who waits for one. */
+static void what_an_end_means(void **state)
+{
+    (void)state;
+    static const struct {
+        enum after wanted;
+        enum ended_how how;
+        enum dependency_state next;
+    } all[] = {
+        {AFTER_SUCCESS, ENDED_WELL, DEPENDENCY_MET},
+        {AFTER_SUCCESS, ENDED_BADLY, DEPENDENCY_BROKEN},
+        {AFTER_SUCCESS, ENDED_REMOVED, DEPENDENCY_BROKEN},
+        {AFTER_FAILURE, ENDED_WELL, DEPENDENCY_BROKEN},
+        {AFTER_FAILURE, ENDED_BADLY, DEPENDENCY_MET},
+        {AFTER_FAILURE, ENDED_REMOVED, DEPENDENCY_BROKEN},
+        {AFTER_END, ENDED_WELL, DEPENDENCY_MET},
+        {AFTER_END, ENDED_BADLY, DEPENDENCY_MET},
+        {AFTER_END, ENDED_REMOVED, DEPENDENCY_MET},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        assert_int_equal(dependency_next(all[i].wanted, all[i].how), all[i].next);
 }
 
 static void pools(void **state)
@@ -168,11 +208,23 @@ static void names_agree(void **state)
 static void enum_tables(void **state)
 {
     (void)state;
-    static const struct enum_name *const tables[] = {
-        prov_state_names,   alloc_state_names,         node_state_names,     exec_state_names,
-        vm_priority_names,  dealloc_option_names,      sched_priority_names, tool_type_names,
-        run_state_names,    allocation_state_names,    op_status_names,      resource_kind_names,
-        caching_type_names, storage_account_type_names};
+    static const struct enum_name *const tables[] = {prov_state_names,
+                                                     alloc_state_names,
+                                                     node_state_names,
+                                                     exec_state_names,
+                                                     vm_priority_names,
+                                                     dealloc_option_names,
+                                                     sched_priority_names,
+                                                     tool_type_names,
+                                                     run_hold_names,
+                                                     after_names,
+                                                     dependency_state_names,
+                                                     run_state_names,
+                                                     allocation_state_names,
+                                                     op_status_names,
+                                                     resource_kind_names,
+                                                     caching_type_names,
+                                                     storage_account_type_names};
     for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
         for (const struct enum_name *row = tables[t]; row->name; row++) {
             int gap = (tables[t] == node_state_names && row->value > 2) ||     /* 3 is no state, */
@@ -208,6 +260,8 @@ int main(void)
         cmocka_unit_test(runs_allocations_and_provisioning),
         cmocka_unit_test(nodes),
         cmocka_unit_test(pools),
+        cmocka_unit_test(what_holds_a_run),
+        cmocka_unit_test(what_an_end_means),
         cmocka_unit_test(jobs),
         cmocka_unit_test(ends_are_final),
         cmocka_unit_test(names_agree),

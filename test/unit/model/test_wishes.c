@@ -42,8 +42,78 @@ static void values(void **state)
         {ENV, JOB_ENV("GRACE", "0"), OK},
         {ENV, JOB_ENV("GRACE", "3600"), OK},
         {ENV, JOB_ENV("GRACE", "3601"), BAD_VALUE("a whole number of seconds from 0 to 3600")},
+        {ENV, JOB_ENV("DEPENDS_ON", "j1"), OK},
+        {ENV, JOB_ENV("DEPENDS_ON", "j1,exp-2/j_2:failure,j3:end,j4:success"), OK},
+        {ENV, JOB_ENV("DEPENDS_ON", ""),
+         BAD_VALUE("must be at most 100 jobs, separated by commas")},
+        {ENV, JOB_ENV("DEPENDS_ON", "j1,"), BAD_VALUE("100 jobs")},
+        {ENV, JOB_ENV("DEPENDS_ON", ",j1"), BAD_VALUE("100 jobs")},
+        {ENV, JOB_ENV("DEPENDS_ON", "j1, j2"), BAD_VALUE("100 jobs")},
+        {ENV, JOB_ENV("DEPENDS_ON", "j1:done"), BAD_VALUE(":success, :failure or :end")},
+        {ENV, JOB_ENV("DEPENDS_ON", "j1:endless"), BAD_VALUE("100 jobs")},
+        {ENV, JOB_ENV("DEPENDS_ON", "a/b/c"), BAD_VALUE("100 jobs")},
+        {ENV, JOB_ENV("DEPENDS_ON", "a/"), BAD_VALUE("100 jobs")},
+        {ENV, JOB_ENV("DEPENDS_ON", "/a"), BAD_VALUE("100 jobs")},
+        {ENV, JOB_ENV("RETRIES", "0"), OK},
+        {ENV, JOB_ENV("RETRIES", "10"), OK},
+        {ENV, JOB_ENV("RETRIES", "3:node"), OK},
+        {ENV, JOB_ENV("RETRIES", "3:exit,node"), OK},
+        {ENV, JOB_ENV("RETRIES", "3:node,75,137"), OK},
+        {ENV, JOB_ENV("RETRIES", "11"), BAD_VALUE("must be a whole number from 0 to 10, which")},
+        {ENV, JOB_ENV("RETRIES", "-1"), BAD_VALUE("from 0 to 10")},
+        {ENV, JOB_ENV("RETRIES", "3:"), BAD_VALUE("from 0 to 10")},
+        {ENV, JOB_ENV("RETRIES", "3:0"), BAD_VALUE("from 1 to 255")},
+        {ENV, JOB_ENV("RETRIES", "3:256"), BAD_VALUE("from 1 to 255")},
+        {ENV, JOB_ENV("RETRIES", "3:node:exit"), BAD_VALUE("from 0 to 10")},
+        {ENV, JOB_ENV("RETRIES", "3:nodes"), BAD_VALUE("from 0 to 10")},
+        {ENV, JOB_ENV("RETRIES", "3:1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16"), OK},
+        {ENV, JOB_ENV("RETRIES", "3:1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17"),
+         BAD_VALUE("at most 16")},
     };
     CHECK_CASES(&schema_job, BASE_JOB, cases);
+}
+
+static void which_failures_are_tried_again(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *value;
+        bool node, exit_1, exit_75, no_exit;
+    } all[] = {{"3", true, true, true, false},
+               {"3:node", true, false, false, false},
+               {"3:exit", false, true, true, false},
+               {"3:75", false, false, true, false},
+               {"3:75,node", true, false, true, false}};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        struct wishes w = {0};
+        struct err e;
+        assert_int_equal(wish_read("BATCHAID_JOB_RETRIES", all[i].value, "n", "v", &w, &e), 0);
+        assert_int_equal(w.retry.times, 3);
+        assert_int_equal(wish_retries(&w.retry, true, -1), all[i].node);
+        assert_int_equal(wish_retries(&w.retry, false, 1), all[i].exit_1);
+        assert_int_equal(wish_retries(&w.retry, false, 75), all[i].exit_75);
+        assert_int_equal(wish_retries(&w.retry, false, -1), all[i].no_exit);
+    }
+}
+
+static void the_list_of_those_that_are_waited_for(void **state)
+{
+    (void)state;
+    const char *at = "j1,exp/j2:failure,j3:end";
+    struct wish_dependency d;
+    assert_true(wish_next_dependency(&at, &d));
+    assert_null(d.experiment);
+    assert_int_equal(d.job_len, 2);
+    assert_int_equal(d.wanted, AFTER_SUCCESS);
+    assert_true(wish_next_dependency(&at, &d));
+    assert_memory_equal(d.experiment, "exp", d.experiment_len);
+    assert_memory_equal(d.job, "j2", d.job_len);
+    assert_int_equal(d.wanted, AFTER_FAILURE);
+    assert_true(wish_next_dependency(&at, &d));
+    assert_memory_equal(d.job, "j3", d.job_len);
+    assert_int_equal(d.wanted, AFTER_END);
+    assert_false(wish_next_dependency(&at, &d));
+    assert_string_equal(at, "");
 }
 
 static void names(void **state)
@@ -131,6 +201,8 @@ int main(void)
 {
     const struct CMUnitTest all[] = {
         cmocka_unit_test(values),
+        cmocka_unit_test(which_failures_are_tried_again),
+        cmocka_unit_test(the_list_of_those_that_are_waited_for),
         cmocka_unit_test(names),
         cmocka_unit_test(each_once),
         cmocka_unit_test(are_taken_out_when_a_document_is_decoded),

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What resources wait for before their runs may begin: the ends of others.
+ */
+#include "storage/storage_priv.h"
+
+#include <assert.h>
+
+#include "lib/strbuf.h"
+#include "model/states.h"
+
+const char *st_ended_text(enum ended_how how)
+{
+    switch (how) {
+    case ENDED_WELL:
+        return "has succeeded";
+    case ENDED_BADLY:
+        return "has failed";
+    case ENDED_REMOVED:
+        return "was deleted";
+    }
+    return "has not ended";
+}
+
+static int rows_of(struct storage *st, struct arena *a, enum stmt_id stmt, enum resource_kind kind,
+                   int64_t id, struct dependency **rows, size_t *n, struct err *e)
+{
+    struct q q;
+    void *items;
+    q_read(&q, st, stmt);
+    q_int(&q, kind);
+    q_int(&q, id);
+    if (q_rows(&q, a, &dependency_row, &items, n, e) < 0)
+        return -1;
+    *rows = items;
+    return 0;
+}
+
+int st_dependency_of(struct storage *st, struct arena *a, enum resource_kind owner,
+                     int64_t owner_id, struct dependency **rows, size_t *n, struct err *e)
+{
+    return rows_of(st, a, ST_DEPENDENCY_OF, owner, owner_id, rows, n, e);
+}
+
+int st_dependency_pools(struct storage *st, struct arena *a, enum resource_kind awaited,
+                        int64_t awaited_id, int64_t **ids, size_t *n, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_DEPENDENCY_POOLS);
+    q_int(&q, awaited);
+    q_int(&q, awaited_id);
+    return q_ids(&q, a, ids, n, e);
+}
+
+static int end_one(struct storage *st, const struct dependency *d, enum ended_how how,
+                   struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_DEPENDENCY_MOVE, e) < 0)
+        return -1;
+    q_int(&q, d->owner_kind);
+    q_int(&q, d->owner_id);
+    q_int(&q, d->awaited_kind);
+    q_int(&q, d->awaited_id);
+    q_int(&q, d->state);
+    q_int(&q, dependency_next(d->wanted, how));
+    q_int(&q, how);
+    return q_change(&q, "dependency of", d->owner_id, e);
+}
+
+static int move_runs(struct storage *st, enum resource_kind owner, int64_t owner_id,
+                     enum run_hold from, enum hold_event ev, struct err *e)
+{
+    struct q q;
+    enum run_hold to = hold_next(from, ev);
+    assert(to != 0);
+    if (q_write(&q, st, ST_RUN_HOLD, e) < 0)
+        return -1;
+    q_int(&q, owner);
+    q_int(&q, owner_id);
+    q_int(&q, from);
+    q_int(&q, to);
+    return q_run(&q, e);
+}
+
+/* The job has not moved: it is queued, as before. */
+static int tell(struct storage *st, enum resource_kind owner, int64_t owner_id, int64_t now_us,
+                const char *reason, struct err *e)
+{
+    const struct event ev = {.at_us = now_us,
+                             .kind = owner,
+                             .resource_id = owner_id,
+                             .from = EXEC_QUEUED,
+                             .to = EXEC_QUEUED,
+                             .reason = reason};
+    return st_event_add(st, &ev, e);
+}
+
+/* "waits for a, b:failure": what is still open. */
+static const char *waits_for(struct arena *a, const struct dependency *rows, size_t n)
+{
+    const char *text = "";
+    for (size_t i = 0; i < n; i++)
+        if (rows[i].state == DEPENDENCY_OPEN)
+            text = arena_printf(a, "%s%s%s%s%s", text, *text ? ", " : "", rows[i].name,
+                                rows[i].wanted == AFTER_SUCCESS ? "" : ":",
+                                rows[i].wanted == AFTER_SUCCESS
+                                    ? ""
+                                    : enum_to_name(after_names, (int)rows[i].wanted));
+    return arena_printf(a, "waits for %s", text);
+}
+
+/* All that the owner waits for has been looked at: holds its runs on, or lets them go. */
+static int decide(struct storage *st, struct arena *a, enum resource_kind owner, int64_t owner_id,
+                  int64_t now_us, const char *why, struct err *e)
+{
+    struct dependency *rows;
+    size_t n, open = 0, broken = 0;
+    if (st_dependency_of(st, a, owner, owner_id, &rows, &n, e) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        open += rows[i].state == DEPENDENCY_OPEN;
+        broken += rows[i].state == DEPENDENCY_BROKEN;
+    }
+    if (broken > 0)
+        return move_runs(st, owner, owner_id, HOLD_WAITS, HOLD_EV_BROKEN, e);
+    if (open > 0)
+        return tell(st, owner, owner_id, now_us, waits_for(a, rows, n), e);
+    if (move_runs(st, owner, owner_id, HOLD_WAITS, HOLD_EV_MET, e) < 0)
+        return -1;
+    return tell(st, owner, owner_id, now_us, why ? why : "waits for nothing any more", e);
+}
+
+struct adding {
+    struct arena *a;
+    const struct dependency *rows;
+    size_t n;
+    int64_t now_us;
+};
+
+static int add_all(struct storage *st, void *ctx, struct err *e)
+{
+    const struct adding *k = ctx;
+    const struct dependency *first = &k->rows[0];
+    for (size_t i = 0; i < k->n; i++) {
+        struct q q;
+        assert(k->rows[i].owner_id == first->owner_id);
+        if (q_write(&q, st, ST_DEPENDENCY_INSERT, e) < 0)
+            return -1;
+        q_row(&q, &dependency_row, &k->rows[i], NULL);
+        if (q_run(&q, e) < 0)
+            return -1;
+    }
+    if (move_runs(st, first->owner_kind, first->owner_id, HOLD_NOT, HOLD_EV_WAIT, e) < 0)
+        return -1;
+    return decide(st, k->a, first->owner_kind, first->owner_id, k->now_us, NULL, e);
+}
+
+int st_dependency_add(struct storage *st, struct arena *a, const struct dependency *rows, size_t n,
+                      int64_t now_us, struct err *e)
+{
+    struct adding k = {a, rows, n, now_us};
+    return n > 0 ? st_tx(st, "add dependencies", add_all, &k, e) : 0;
+}
+
+static int remove_own(struct storage *st, enum resource_kind owner, int64_t owner_id, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_DEPENDENCY_REMOVE, e) < 0)
+        return -1;
+    q_int(&q, owner);
+    q_int(&q, owner_id);
+    return q_run(&q, e);
+}
+
+struct settling {
+    struct arena a;
+    enum resource_kind kind;
+    int64_t id, now_us;
+    enum ended_how how;
+};
+
+static int settle_all(struct storage *st, void *ctx, struct err *e)
+{
+    struct settling *k = ctx;
+    struct dependency *rows;
+    size_t n;
+    if (remove_own(st, k->kind, k->id, e) < 0) /* it waits for nothing any more */
+        return -1;
+    if (rows_of(st, &k->a, ST_DEPENDENCY_AWAITING, k->kind, k->id, &rows, &n, e) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        const struct dependency *d = &rows[i];
+        const char *why = arena_printf(&k->a, "released: %s %s", d->name, st_ended_text(k->how));
+        if (end_one(st, d, k->how, e) < 0 ||
+            decide(st, &k->a, d->owner_kind, d->owner_id, k->now_us, why, e) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int st_dependency_settle(struct storage *st, enum resource_kind awaited, int64_t awaited_id,
+                         enum ended_how how, int64_t now_us, struct err *e)
+{
+    struct settling k = {.kind = awaited, .id = awaited_id, .now_us = now_us, .how = how};
+    arena_init(&k.a);
+    int rc = st_tx(st, "settle dependencies", settle_all, &k, e);
+    arena_free(&k.a);
+    return rc;
+}

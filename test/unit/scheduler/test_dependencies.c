@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Jobs that wait for the ends of others, and jobs that are tried again. On fake nodes, in virtual
+ * time.
+ */
+#include "model/states.h"
+#include "virtual.h"
+
+#define FOREVER "fake run=9000000"
+#define GOOD    "fake run=1000"
+#define BAD     "fake run=1000 exit=3"
+
+static int64_t add(struct world *w, int64_t cluster, const char *name, const char *command)
+{
+    return add_job(w, cluster, name, (struct job_wish){.command = command, .wall_s = 100000});
+}
+
+/* A job that waits for `awaited`, as far as it has not ended yet. */
+static int64_t add_after(struct world *w, int64_t cluster, const char *name, int64_t awaited,
+                         enum after wanted)
+{
+    struct err e = {0};
+    struct job on = job_row(w, awaited);
+    int64_t id = add(w, cluster, name, GOOD);
+    const struct dependency d = {.owner_kind = RES_JOB,
+                                 .owner_id = id,
+                                 .awaited_kind = RES_JOB,
+                                 .awaited_id = awaited,
+                                 .name = on.name,
+                                 .wanted = wanted,
+                                 .state = DEPENDENCY_OPEN};
+    ok(st_dependency_add(w->st, &w->a, &d, 1, time_now_us(), &e), &e);
+    return id;
+}
+
+static bool waits(struct world *w, int64_t job)
+{
+    pass(w, 60 * SECOND);
+    return job_state(w, job) == EXEC_QUEUED;
+}
+
+static void ends(struct world *w, int64_t job, enum exec_state how)
+{
+    WAIT(w, job_ended(w, job));
+    assert_int_equal(job_state(w, job), how);
+}
+
+static int64_t one_node(struct world **w)
+{
+    *w = world_virtual(1);
+    int64_t c = add_cluster_of(*w, "c", 1);
+    WAIT(*w, counts(*w, c).idle == 1);
+    return c;
+}
+
+static void delete_job(struct world *w, int64_t job)
+{
+    struct err e = {0};
+    ok(st_mark_deleting(w->st, RES_JOB, job, time_now_us(), &e), &e);
+    batchai_wake_deletions(&w->front);
+}
+
+static void test_each_end_lets_those_go_that_want_it_and_fails_the_others(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *command;
+        enum exec_state success, failure;
+    } all[] = {{GOOD, EXEC_SUCCEEDED, EXEC_FAILED}, {BAD, EXEC_FAILED, EXEC_SUCCEEDED}};
+    for (size_t i = 0; i < 2; i++) {
+        struct world *w;
+        int64_t c = one_node(&w), first = add(w, c, "first", all[i].command);
+        int64_t s = add_after(w, c, "s", first, AFTER_SUCCESS),
+                f = add_after(w, c, "f", first, AFTER_FAILURE),
+                any = add_after(w, c, "any", first, AFTER_END);
+        ends(w, s, all[i].success);
+        ends(w, f, all[i].failure);
+        ends(w, any, EXEC_SUCCEEDED);
+        struct job lost = job_row(w, all[i].success == EXEC_FAILED ? s : f);
+        assert_non_null(strstr(lost.errors, "JobDependencyFailed"));
+        assert_non_null(strstr(lost.errors, i == 0
+                                                ? "Job first, for whose failure this one waited, "
+                                                  "has succeeded"
+                                                : "Job first, for whose success this one "
+                                                  "waited, has failed"));
+        assert_int_equal(lost.attempt, 0);
+        world_free(w);
+    }
+}
+
+/* Those behind it are served, and automatic scaling makes no node for it. */
+static void test_who_waits_for_another_is_in_no_queue(void **state)
+{
+    (void)state;
+    struct world *w;
+    struct err e = {0};
+    int64_t c = one_node(&w), first = add(w, c, "first", FOREVER), demand;
+    int64_t held = add_after(w, c, "held", first, AFTER_END);
+    WAIT(w, job_state(w, first) == EXEC_RUNNING);
+    ok(st_run_queue_demand(w->st, c, 1000, &demand, &e), &e);
+    assert_int_equal(demand, 0);
+    int64_t next = add(w, c, "next", GOOD);
+    ok(batchai_terminate(&w->front, first, &e), &e);
+    ends(w, next, EXEC_SUCCEEDED);
+    ends(w, held, EXEC_SUCCEEDED);
+    world_free(w);
+}
+
+static void test_a_chain_falls_to_its_last_link(void **state)
+{
+    (void)state;
+    enum { LINKS = 100 };
+    struct world *w;
+    int64_t c = one_node(&w), j[LINKS];
+    j[0] = add(w, c, "bad", BAD);
+    for (int i = 1; i < LINKS; i++)
+        j[i] = add_after(w, c, arena_printf(&w->a, "j%d", i), j[i - 1], AFTER_SUCCESS);
+    int64_t lost = add_after(w, c, "after", j[LINKS - 1], AFTER_FAILURE);
+    ends(w, j[LINKS - 1], EXEC_FAILED);
+    ends(w, lost, EXEC_SUCCEEDED);
+    world_free(w);
+}
+
+static void test_it_waits_for_all_of_them(void **state)
+{
+    (void)state;
+    struct world *w;
+    struct err e = {0};
+    int64_t c = one_node(&w), a = add(w, c, "a", GOOD), b = add(w, c, "b", FOREVER),
+            both = add(w, c, "both", GOOD);
+    struct dependency d[] = {{RES_JOB, both, RES_JOB, a, "a", AFTER_SUCCESS, DEPENDENCY_OPEN, 0},
+                             {RES_JOB, both, RES_JOB, b, "b", AFTER_END, DEPENDENCY_OPEN, 0}};
+    ok(st_dependency_add(w->st, &w->a, d, 2, time_now_us(), &e), &e);
+    ends(w, a, EXEC_SUCCEEDED);
+    assert_true(waits(w, both));
+    ok(batchai_terminate(&w->front, b, &e), &e);
+    ends(w, both, EXEC_SUCCEEDED);
+    world_free(w);
+}
+
+/* Another of the same name is another job. */
+static void test_a_job_that_is_deleted_ends_for_those_that_wait(void **state)
+{
+    (void)state;
+    struct world *w;
+    int64_t c = one_node(&w), busy = add(w, c, "busy", FOREVER), first = add(w, c, "first", GOOD);
+    int64_t any = add_after(w, c, "any", first, AFTER_END),
+            good = add_after(w, c, "good", first, AFTER_SUCCESS);
+    delete_job(w, first);
+    ends(w, good, EXEC_FAILED);
+    assert_non_null(strstr(job_row(w, good).errors, "was deleted"));
+    int64_t again = add(w, c, "first", BAD);
+    delete_job(w, busy);
+    ends(w, any, EXEC_SUCCEEDED);
+    ends(w, again, EXEC_FAILED);
+    world_free(w);
+}
+
+static void test_who_waits_may_be_terminated_or_deleted(void **state)
+{
+    (void)state;
+    struct world *w;
+    struct err e = {0};
+    struct dependency *rows;
+    size_t n;
+    int64_t c = one_node(&w), first = add(w, c, "first", FOREVER);
+    int64_t ended = add_after(w, c, "ended", first, AFTER_END),
+            gone = add_after(w, c, "gone", first, AFTER_END),
+            left = add_after(w, c, "left", ended, AFTER_FAILURE);
+    ok(batchai_terminate(&w->front, ended, &e), &e);
+    delete_job(w, gone);
+    ends(w, ended, EXEC_FAILED);
+    pass(w, 10 * SECOND);
+    ok(st_dependency_of(w->st, &w->a, RES_JOB, gone, &rows, &n, &e), &e);
+    assert_int_equal(n, 0);
+    ok(batchai_terminate(&w->front, first, &e), &e);
+    ends(w, left, EXEC_SUCCEEDED);
+    ends(w, first, EXEC_FAILED);
+    assert_int_equal(job_row(w, ended).attempt, 0);
+    world_free(w);
+}
+
+static void test_a_restart_changes_nothing(void **state)
+{
+    (void)state;
+    struct world *w;
+    struct err e = {0};
+    int64_t c = one_node(&w), first = add(w, c, "first", FOREVER),
+            held = add_after(w, c, "held", first, AFTER_FAILURE);
+    WAIT(w, job_state(w, first) == EXEC_RUNNING);
+    world_stop(w);
+    world_start(w);
+    assert_true(waits(w, held));
+    ok(batchai_terminate(&w->front, first, &e), &e);
+    ends(w, held, EXEC_SUCCEEDED);
+    world_free(w);
+}
+
+/* --- retries -------------------------------------------------------------------------------- */
+
+static int64_t add_tried(struct world *w, int64_t cluster, const char *name, const char *command,
+                         const char *retries)
+{
+    const char *more = arena_printf(&w->a,
+                                    "'environmentVariables': [{'name': 'BATCHAID_JOB_RETRIES', "
+                                    "'value': '%s'}],",
+                                    retries);
+    return add_job(w, cluster, name,
+                   (struct job_wish){.command = command, .more = more, .wall_s = 100000});
+}
+
+/* The reasons of its events to the state, with commas between them. */
+static const char *reasons(struct world *w, int64_t job, enum exec_state to)
+{
+    struct err e = {0};
+    struct event *rows;
+    size_t n;
+    const char *out = "";
+    ok(st_event_since(w->st, &w->a, 0, 1000, &rows, &n, &e), &e);
+    for (size_t i = 0; i < n; i++)
+        if (rows[i].kind == RES_JOB && rows[i].resource_id == job && rows[i].to == (int)to &&
+            rows[i].reason)
+            out = arena_printf(&w->a, "%s%s%s", out, *out ? "; " : "", rows[i].reason);
+    return out;
+}
+
+static void test_a_job_that_fails_is_tried_as_often_as_it_asked(void **state)
+{
+    (void)state;
+    struct world *w;
+    int64_t c = one_node(&w), j = add_tried(w, c, "j", BAD, "2"),
+            after = add_after(w, c, "after", j, AFTER_FAILURE);
+    ends(w, j, EXEC_FAILED);
+    assert_int_equal(job_row(w, j).attempt, 3);
+    assert_int_equal(job_row(w, j).exit_code, 3);
+    const char *why = reasons(w, j, EXEC_QUEUED);
+    assert_non_null(strstr(why, "retry 1 of 2: "));
+    assert_non_null(strstr(why, "; retry 2 of 2: "));
+    assert_non_null(strstr(why, "exit code"));
+    ends(w, after, EXEC_SUCCEEDED); /* it waited for the last of them */
+    world_free(w);
+}
+
+static void test_only_what_it_named_is_tried_again(void **state)
+{
+    (void)state;
+    struct world *w;
+    int64_t c = one_node(&w), other = add_tried(w, c, "other", BAD, "2:75,node"),
+            good = add_tried(w, c, "good", GOOD, "2"), this = add_tried(w, c, "this", BAD, "1:3");
+    ends(w, other, EXEC_FAILED);
+    ends(w, good, EXEC_SUCCEEDED);
+    ends(w, this, EXEC_FAILED);
+    assert_int_equal(job_row(w, other).attempt, 1);
+    assert_int_equal(job_row(w, good).attempt, 1);
+    assert_int_equal(job_row(w, this).attempt, 2);
+    world_free(w);
+}
+
+/* Whoever terminates it does not mean one attempt. */
+static void test_a_terminated_job_is_not_tried_again(void **state)
+{
+    (void)state;
+    struct world *w;
+    struct err e = {0};
+    int64_t c = one_node(&w), j = add_tried(w, c, "j", FOREVER, "5");
+    WAIT(w, job_state(w, j) == EXEC_RUNNING);
+    ok(batchai_terminate(&w->front, j, &e), &e);
+    ends(w, j, EXEC_FAILED);
+    assert_int_equal(job_row(w, j).attempt, 1);
+    world_free(w);
+}
+
+#define T(name) cmocka_unit_test(name)
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        T(test_each_end_lets_those_go_that_want_it_and_fails_the_others),
+        T(test_who_waits_for_another_is_in_no_queue),
+        T(test_a_chain_falls_to_its_last_link),
+        T(test_it_waits_for_all_of_them),
+        T(test_a_job_that_is_deleted_ends_for_those_that_wait),
+        T(test_who_waits_may_be_terminated_or_deleted),
+        T(test_a_restart_changes_nothing),
+        T(test_a_job_that_fails_is_tried_as_often_as_it_asked),
+        T(test_only_what_it_named_is_tried_again),
+        T(test_a_terminated_job_is_not_tried_again),
+    };
+    return cmocka_run_group_tests(all, NULL, NULL);
+}
