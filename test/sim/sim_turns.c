@@ -171,7 +171,8 @@ static int waiting(const struct view *v, const struct cluster *c, const struct r
     int n = 0, largest = c->scale.kind == SCALE_AUTO ? c->scale.maximum : c->scale.target;
     for (size_t i = 0; i < v->n_jobs && n < WAITS_MAX; i++) {
         const struct run *h = &v->runs[i];
-        bool waits = h->state == RUN_WAITING && h->stop == STOP_NOT && h->pool_id == c->id;
+        bool waits = h->state == RUN_WAITING && h->held == HOLD_NOT && h->stop == STOP_NOT &&
+                     h->pool_id == c->id;
         bool outranks = h->priority != r->priority ? h->priority > r->priority : h->id < r->id;
         if (!waits || !outranks || h->id == r->id || h->nodes > largest || !some_node_fits(v, h))
             continue;
