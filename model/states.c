@@ -288,6 +288,19 @@ enum dependency_state dependency_next(enum after wanted, enum ended_how how)
     return next[wanted - 1][how - 1];
 }
 
+const char *ended_text(enum ended_how how)
+{
+    switch (how) {
+    case ENDED_WELL:
+        return "has succeeded";
+    case ENDED_BADLY:
+        return "has failed";
+    case ENDED_REMOVED:
+        return "was deleted";
+    }
+    return "has not ended";
+}
+
 enum allocation_state allocation_next(enum allocation_state state, enum allocation_event ev)
 {
     const struct sm_edge *edge = sm_step(&allocation_machine, (int)state - 1, (int)ev);

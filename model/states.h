@@ -69,6 +69,8 @@ enum run_state run_next(enum run_state state, enum run_event ev);
 enum run_hold hold_next(enum run_hold state, enum hold_event ev);
 /* What an end means for one who waits for it. */
 enum dependency_state dependency_next(enum after wanted, enum ended_how how);
+/* "has failed". */
+const char *ended_text(enum ended_how how);
 enum allocation_state allocation_next(enum allocation_state state, enum allocation_event ev);
 enum alloc_state pool_next(enum alloc_state state, enum pool_event ev);
 enum prov_state prov_next(enum prov_state state, enum prov_event ev);

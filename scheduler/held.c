@@ -4,6 +4,7 @@
  * them, and those that wait for them are told in the same transaction; so a chain of any length
  * falls link by link, pass by pass.
  */
+#include "model/states.h"
 #include "scheduler/pass.h"
 
 /* How many runs one pass fails. The pool is woken again if there are more. */
@@ -21,7 +22,7 @@ static const char *reason(struct pass *p, const struct run *r, struct err *e)
     if (i == n)
         return front_text(w, &p->a, "What this {run} waited for ended otherwise");
     return front_say(w, &p->a, "{Run} %s, for whose %s this one waited, %s", rows[i].name,
-                     enum_to_name(after_names, (int)rows[i].wanted), st_ended_text(rows[i].ended));
+                     enum_to_name(after_names, (int)rows[i].wanted), ended_text(rows[i].ended));
 }
 
 int pass_fail_broken(struct pass *p, struct err *e)

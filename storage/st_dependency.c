@@ -9,19 +9,6 @@
 #include "lib/strbuf.h"
 #include "model/states.h"
 
-const char *st_ended_text(enum ended_how how)
-{
-    switch (how) {
-    case ENDED_WELL:
-        return "has succeeded";
-    case ENDED_BADLY:
-        return "has failed";
-    case ENDED_REMOVED:
-        return "was deleted";
-    }
-    return "has not ended";
-}
-
 static int rows_of(struct storage *st, struct arena *a, enum stmt_id stmt, enum resource_kind kind,
                    int64_t id, struct dependency **rows, size_t *n, struct err *e)
 {
@@ -191,7 +178,7 @@ static int settle_all(struct storage *st, void *ctx, struct err *e)
         return -1;
     for (size_t i = 0; i < n; i++) {
         const struct dependency *d = &rows[i];
-        const char *why = arena_printf(&k->a, "released: %s %s", d->name, st_ended_text(k->how));
+        const char *why = arena_printf(&k->a, "released: %s %s", d->name, ended_text(k->how));
         if (end_one(st, d, k->how, e) < 0 ||
             decide(st, &k->a, d->owner_kind, d->owner_id, k->now_us, why, e) < 0)
             return -1;

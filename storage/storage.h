@@ -318,8 +318,6 @@ int st_dependency_add(struct storage *, struct arena *, const struct dependency 
                       int64_t now_us, struct err *) MUST_CHECK;
 int st_dependency_settle(struct storage *, enum resource_kind awaited, int64_t awaited_id,
                          enum ended_how how, int64_t now_us, struct err *) MUST_CHECK;
-/* "has failed". */
-const char *st_ended_text(enum ended_how how);
 int st_dependency_of(struct storage *, struct arena *, enum resource_kind owner, int64_t owner_id,
                      struct dependency **rows, size_t *n, struct err *);
 int st_dependency_pools(struct storage *, struct arena *, enum resource_kind awaited,
