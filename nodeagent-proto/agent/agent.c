@@ -64,6 +64,7 @@ static int agent_open(struct agent *a, const char *root, struct err *e)
 static void agent_close(struct agent *a)
 {
     workers_close(a);
+    remotes_close_all(a);
     json_decref(a->held);
     peer_close(a);
     tasks_close(&a->tasks);
@@ -99,16 +100,27 @@ static void start_reboot(struct agent *a)
     a->reboot = NULL;
 }
 
+static int hear(struct agent *a, json_t *msg, struct err *e)
+{
+    enum message_kind kind = message_kind(msg);
+    size_t n;
+    const char *bytes = frame_decoder_bytes(&a->in, &n);
+    if (kind == MESSAGE_REPLY && json_object_get(msg, "ok"))
+        return peer_hear(a, msg, e);
+    if (kind == MESSAGE_EVENT)
+        remotes_hear(a, msg, bytes, n); /* there is no other */
+    else
+        ops_serve(a, msg);
+    return 0;
+}
+
 static void serve_frames(struct agent *a)
 {
     json_t *msg;
     struct err e;
     int rc;
     while ((rc = frame_decoder_next(&a->in, &msg, &e)) > 0) {
-        bool is_reply = message_kind(msg) == MESSAGE_REPLY && json_object_get(msg, "ok");
-        rc = is_reply ? peer_hear(a, msg, &e) : 0;
-        if (!is_reply)
-            ops_serve(a, msg);
+        rc = hear(a, msg, &e);
         json_decref(msg);
         if (rc < 0)
             break;
@@ -154,7 +166,7 @@ static void write_link(struct agent *a)
     a->out_sent = 0;
 }
 
-/* The descriptors of tasks, then those of workers, follow these three. */
+/* The descriptors of tasks, of workers and of remote commands follow these three. */
 enum { SLOT_IN, SLOT_OUT, SLOT_TRASH, SLOT_TASKS };
 
 static int sooner(int a_ms, int b_ms)
@@ -166,22 +178,25 @@ static int sooner(int a_ms, int b_ms)
 
 static void turn(struct agent *a)
 {
-    size_t n = tasks_poll_count(&a->tasks), m = workers_poll_count(a);
+    size_t n = tasks_poll_count(&a->tasks), m = workers_poll_count(a), k = remotes_poll_count(a);
     size_t unsent = a->out.len - a->out_sent;
-    struct pollfd *p = xcalloc(SLOT_TASKS + n + m, sizeof *p), *workers = p + SLOT_TASKS + n;
+    struct pollfd *p = xcalloc(SLOT_TASKS + n + m + k, sizeof *p), *workers = p + SLOT_TASKS + n;
     p[SLOT_IN] = (struct pollfd){.fd = unsent > OUT_MAX ? -1 : STDIN_FILENO, .events = POLLIN};
     p[SLOT_OUT] = (struct pollfd){.fd = unsent ? STDOUT_FILENO : -1, .events = POLLOUT};
     p[SLOT_TRASH] = (struct pollfd){.fd = a->trash_fd, .events = POLLIN};
     tasks_poll_fill(&a->tasks, p + SLOT_TASKS);
     workers_poll_fill(a, workers);
+    remotes_poll_fill(a, workers + m);
     /* Reaps supervisors and their orphans. Code that waits for a certain child does so by pid. */
     while (waitpid(-1, NULL, WNOHANG) > 0)
         ;
     int wait = sooner(tasks_poll_timeout(&a->tasks), workers_poll_timeout(a));
-    int got = poll(p, SLOT_TASKS + n + m, sooner(wait, peer_poll_timeout(a)));
+    wait = sooner(wait, remotes_poll_timeout(a));
+    int got = poll(p, SLOT_TASKS + n + m + k, sooner(wait, peer_poll_timeout(a)));
     if (got >= 0) {
         tasks_poll_act(&a->tasks, p + SLOT_TASKS, n);
         workers_poll_act(a, workers, m);
+        remotes_poll_act(a, workers + m, k); /* before requests, which may end some */
         ops_serve_held(a);
         if (p[SLOT_TRASH].revents)
             agent_reap_trash_worker(a);

@@ -6,6 +6,7 @@
  * too.
  *
  *   stdin -> frames -> ops.c -> tasks.c, files.c -> replies and events -> stdout
+ *                   -> remotes.c -> sockets of jobs -> remotes.c -> events -> stdout
  */
 #ifndef NODEAGENT_PROTO_AGENT_AGENT_H
 #define NODEAGENT_PROTO_AGENT_AGENT_H
@@ -21,6 +22,7 @@
 #include "nodeagent-proto/agent/facts.h"
 #include "nodeagent-proto/agent/health.h"
 #include "nodeagent-proto/agent/peer.h"
+#include "nodeagent-proto/agent/remotes.h"
 #include "nodeagent-proto/agent/tasks.h"
 #include "nodeagent-proto/agent/uids.h"
 #include "nodeagent-proto/wire/codec.h"
@@ -35,6 +37,7 @@ struct agent {
     struct health health;
     struct epoch epoch;
     struct peer peer;
+    struct remotes remotes;
     struct account as;      /* the account of the last file request; all zeros: none yet */
     int64_t as_until_ms;    /* when the account must be looked up anew */
     struct worker *workers; /* requests in forked processes, oldest first */

@@ -13,9 +13,10 @@
 #include "nodeagent-proto/agent/leases.h"
 #include "nodeagent-proto/agent/mounts.h"
 #include "nodeagent-proto/agent/users.h"
+#include "nodeagent-proto/wire/remote.h"
 
 static const char *const own[] = {"tasks", "trash", "agent.lock", "incarnation",
-                                  "epoch", "users", "accounts"};
+                                  "epoch", "users", "accounts",   REMOTE_DIR};
 
 bool clean_is_own(const char *name, size_t n)
 {

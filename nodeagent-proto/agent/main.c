@@ -10,10 +10,12 @@
 
 #include "lib/arena.h"
 #include "nodeagent-proto/agent/agent.h"
+#include "nodeagent-proto/agent/ssh.h"
 
 static const char usage[] =
     "usage: batchai-node agent --root DIR   serve a batchaid daemon on stdin and stdout\n"
     "       batchai-node look --root DIR    the same, making nothing: tells how the node is\n"
+    "       batchai-node ssh HOST COMMAND   inside a job: runs it on another node of the job\n"
     "       batchai-node version\n"
     "       batchai-node help\n";
 
@@ -47,6 +49,19 @@ static int run_agent(int argc, char **argv)
     return 2;
 }
 
+static int run_ssh(int argc, char **argv)
+{
+    (void)argc;
+    return ssh_main(argv + 1);
+}
+
+static int run_remote(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    return remote_far_main();
+}
+
 static int print_version(int argc, char **argv)
 {
     (void)argc;
@@ -68,9 +83,14 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         int (*run)(int argc, char **argv);
-    } commands[] = {{"agent", run_agent},         {"look", run_agent},  {"version", print_version},
-                    {"--version", print_version}, {"help", print_help}, {"--help", print_help}};
+    } commands[] = {{"agent", run_agent},       {"look", run_agent},
+                    {"ssh", run_ssh},           {"remote", run_remote},
+                    {"version", print_version}, {"--version", print_version},
+                    {"help", print_help},       {"--help", print_help}};
     json_set_alloc_funcs(wiping_malloc, wiping_free);
+    const char *name = argc > 0 ? strrchr(argv[0], '/') : NULL;
+    if (argc > 0 && strcmp(name ? name + 1 : argv[0], "ssh") == 0) /* as ROOT/ssh/bin has it */
+        return ssh_main(argv);
     for (size_t i = 0; argc > 1 && i < sizeof commands / sizeof commands[0]; i++)
         if (strcmp(argv[1], commands[i].name) == 0)
             return commands[i].run(argc, argv);

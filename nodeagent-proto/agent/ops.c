@@ -145,6 +145,8 @@ static const struct op {
     {"user_remove", serve_user_remove, CHANGES, ANY_TIME},
     {"account_take", serve_account_take, CHANGES, IN_ORDER},
     {"account_release", serve_account_release, CHANGES, IN_ORDER},
+    {"remote_open", serve_remote_open, CHANGES, IN_ORDER},
+    {"remote_close", serve_remote_close, CHANGES, IN_ORDER},
     {"clean", serve_clean, LOOKS, IN_ORDER}, /* with `take` it asks for itself */
     {"remove_root", serve_remove_root, CHANGES, IN_ORDER},
     {"reboot", serve_reboot, CHANGES, IN_ORDER},

@@ -129,6 +129,39 @@ enum outcome serve_open_folder(struct agent *a, json_t *req, json_t *reply, stru
     return open_folder(a, req, reply, e);
 }
 
+/* ---- remote commands ---- */
+
+static int get_job(json_t *req, const char **out, struct err *e)
+{
+    if (get_text(req, "job", out, e) < 0)
+        return -1;
+    if (task_id_valid(*out) && **out != '.')
+        return 0;
+    return err_set(e, ERR_INVALID_PROPERTY, "job", "'%.100s' cannot be a job's name", *out);
+}
+
+enum outcome serve_remote_open(struct agent *a, json_t *req, json_t *reply, struct err *e)
+{
+    const struct account *as;
+    const char *job;
+    (void)reply;
+    if (get_job(req, &job, e) < 0 || get_as(a, req, &as, e) < 0)
+        return SERVE_FAILED;
+    return outcome(remotes_open(a, job, as, e));
+}
+
+enum outcome serve_remote_close(struct agent *a, json_t *req, json_t *reply, struct err *e)
+{
+    const char *job;
+    (void)reply;
+    if (get_job(req, &job, e) < 0)
+        return SERVE_FAILED;
+    remotes_close(a, job);
+    return SERVE_DONE;
+}
+
+/* ---- mounts ---- */
+
 static enum outcome unmount(struct agent *a, json_t *req, json_t *reply, struct err *e)
 {
     const char *target;

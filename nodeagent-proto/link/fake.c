@@ -227,7 +227,7 @@ static void fake_free(struct node_link *link)
     free(l);
 }
 
-static const struct link_transport transport = {fake_write, fake_close, fake_free};
+static const struct link_transport transport = {fake_write, fake_close, fake_free, NULL};
 
 static struct conn *connect_to(struct fake_node *n, struct fake_link *l)
 {

@@ -98,19 +98,25 @@ static void on_end(void *ctx)
     tell_end(t);
 }
 
+/* What a person wrote: the daemon may have put something in front of it. */
+static const char *shown(const struct task_spec *spec)
+{
+    return spec->title ? spec->title : spec->command_line;
+}
+
 static struct task *start(struct fake_node *n, const struct task_spec *spec)
 {
     struct fake_nodes *f = n->f;
     struct task *t = xcalloc(1, sizeof *t);
     t->node = n;
     t->id = xstrdup(spec->id);
-    t->command = xstrdup(spec->command_line);
+    t->command = xstrdup(shown(spec));
     t->next = n->tasks;
     n->tasks = t;
     if (f->c.plan)
         f->c.plan(f->c.ctx, spec, &t->plan);
     else
-        fake_read_command(spec->command_line, &t->plan);
+        fake_read_command(shown(spec), &t->plan);
     t->status = (struct task_status){.id = t->id,
                                      .state = TASK_RUNNING,
                                      .started_us = loop_wall_us(f->c.loop),
@@ -325,6 +331,8 @@ static const struct op {
     {"user_add", do_nothing, .harmless = false},
     {"user_remove", do_nothing, .harmless = false},
     {"account_release", do_nothing, .harmless = false},
+    {"remote_open", do_nothing, .on_disk = true},
+    {"remote_close", do_nothing, .on_disk = true},
     {"write_file", do_nothing, .on_disk = true},
     {"remove_tree", do_nothing, .on_disk = true},
 };

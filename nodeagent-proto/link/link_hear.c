@@ -74,7 +74,12 @@ static int hear_reply(struct node_link *link, json_t *msg, struct err *e)
 static int hear_event(struct node_link *link, json_t *msg, struct err *e)
 {
     struct task_status s;
-    if (strcmp(json_string_value(json_object_get(msg, "event")), "task_ended") != 0)
+    const char *name = json_string_value(json_object_get(msg, "event"));
+    if (strcmp(name, REMOTE_EVENT) == 0) {
+        link_remote(link, msg);
+        return 0;
+    }
+    if (strcmp(name, "task_ended") != 0)
         return 0; /* an event of a newer agent: it knows our version and may send more than we know
                    */
     if (message_task_status_read(json_object_get(msg, "task"), &s, e) < 0)

@@ -254,9 +254,16 @@ static void local_write(struct node_link *link, const char *bytes, size_t n)
         on_written(&w->req, 0);
 }
 
+static size_t local_waiting(const struct node_link *link)
+{
+    const struct local *l = (const struct local *)(const void *)link;
+    return uv_stream_get_write_queue_size((const uv_stream_t *)&l->socket);
+}
+
 /* ---- opening ---- */
 
-static const struct link_transport local_transport = {local_write, local_close, local_free};
+static const struct link_transport local_transport = {local_write, local_close, local_free,
+                                                      local_waiting};
 
 /* The daemon's environment, plus the owner for whom the agent works: a local root belongs to one
  * daemon. */

@@ -56,6 +56,8 @@ struct link_transport {
     void (*close)(struct node_link *link);
     /* Frees the link's memory; every handle is closed. */
     void (*free)(struct node_link *link);
+    /* How many bytes wait to be written; NULL: none ever do. */
+    size_t (*waiting)(const struct node_link *link);
 };
 
 /*   OPENING ---hello---> READY
@@ -82,7 +84,7 @@ struct node_link {
     struct pending *head; /* requests without an answer, oldest first */
     int64_t last_id;
     int64_t asked_since_us; /* when counting of the agent's questions began: see link_serve.c */
-    int n_asked;
+    int n_asked, n_remote;  /* requests, and messages of remote commands, since then */
     void (*closed)(void *ctx);
     void *closed_ctx;
 };
@@ -112,6 +114,9 @@ bool link_is_closing(const struct node_link *link);
 
 /* Answers a request of the agent; an unknown one with an error. */
 void link_serve(struct node_link *link, json_t *req);
+
+/* A message of a remote command. */
+void link_remote(struct node_link *link, const json_t *msg);
 
 /* ---- link_watch.c ---- */
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Serves the requests of agents to the daemon. Each gets exactly one reply; a slow one is answered
- * later, by its id.
+ * later, by its id. Messages of remote commands are no requests: they are handed on, and have a
+ * bound of their own.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,18 +15,23 @@
  * occupy the loop and, if it does not read the answers, all memory. */
 #define REQUESTS_MAX 1000
 #define WINDOW_US    10000000
+/* Messages of remote commands in the same time: an agent sends at most 20,000, and lets processes
+ * wait that have more to say. */
+#define REMOTE_MAX 40000
+/* What may wait for a node that reads slowly; what comes then is dropped, and sent again later. */
+#define REMOTE_WAITING_MAX (8U * 1024 * 1024)
 
-static bool asks_too_much(struct node_link *link)
+static bool is_too_much(struct node_link *link, int *count, int most, const char *what)
 {
     struct err e;
     int64_t now = loop_mono_us(link->loop);
     if (now - link->asked_since_us >= WINDOW_US) {
         link->asked_since_us = now;
-        link->n_asked = 0;
+        link->n_asked = link->n_remote = 0;
     }
-    if (++link->n_asked <= REQUESTS_MAX)
+    if (++*count <= most)
         return false;
-    err_set(&e, ERR_PROTOCOL, NULL, "the agent asked more than %d times within %d s", REQUESTS_MAX,
+    err_set(&e, ERR_PROTOCOL, NULL, "the agent %s more than %d times within %d s", what, most,
             WINDOW_US / 1000000);
     link_fail(link, &e);
     return true;
@@ -62,7 +68,7 @@ void link_serve(struct node_link *link, json_t *req)
     struct err e;
     const char *name = json_string_value(json_object_get(req, "op"));
     json_int_t id = json_integer_value(json_object_get(req, "id"));
-    if (asks_too_much(link))
+    if (is_too_much(link, &link->n_asked, REQUESTS_MAX, "asked"))
         return;
     for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
         if (strcmp(ops[i].name, name) == 0) {
@@ -71,4 +77,35 @@ void link_serve(struct node_link *link, json_t *req)
         }
     err_set(&e, ERR_NOT_SUPPORTED, "op", "this daemon has no operation '%.100s'", name);
     reply(link, message_refusal(id, &e));
+}
+
+/* ---- remote commands ---- */
+
+/* A malformed message is dropped, as it is perhaps the job's fault. */
+void link_remote(struct node_link *link, const json_t *msg)
+{
+    struct remote_msg m;
+    struct err e;
+    size_t n;
+    const char *bytes = frame_decoder_bytes(&link->in, &n);
+    if (is_too_much(link, &link->n_remote, REMOTE_MAX, "passed on messages") || !link->user.remote)
+        return;
+    if (remote_read(msg, bytes, n, &m, &e) == 0 && m.job)
+        link->user.remote(link->user.ctx, &m);
+}
+
+void node_remote_send(struct node_link *link, const struct remote_msg *m)
+{
+    struct strbuf frame = STRBUF_INIT;
+    struct err e;
+    const struct link_transport *t = link->transport;
+    if (!node_link_is_ready(link) || (t->waiting && t->waiting(link) > REMOTE_WAITING_MAX))
+        return;
+    json_t *msg = remote_pack(m);
+    if (msg && frame_encode_with(msg, m->bytes, m->n_bytes, &frame, &e) == 0)
+        t->write(link, frame.s, frame.len);
+    json_decref(msg);
+    if (frame.s)
+        explicit_bzero(frame.s, frame.len);
+    strbuf_free(&frame);
 }

@@ -29,6 +29,7 @@
 #include "lib/loop.h"
 #include "nodeagent-proto/link/agents.h"
 #include "nodeagent-proto/wire/facts.h"
+#include "nodeagent-proto/wire/remote.h"
 #include "nodeagent-proto/wire/task.h"
 
 struct node_link;
@@ -52,7 +53,8 @@ struct node_callbacks {
     /* The link is gone and all pending requests were answered with an error; it must be closed. */
     void (*down)(void *ctx, const struct err *why);
     void (*task_ended)(void *ctx, const struct task_status *status);
-    void *ctx; /* borrowed; outlives the link */
+    void (*remote)(void *ctx, const struct remote_msg *m); /* of a job on the node */
+    void *ctx;                                             /* borrowed; outlives the link */
 };
 
 struct node_local_config {
@@ -187,6 +189,15 @@ void node_signal(struct node_link *, const char *task_id, int signo, node_done_c
 void node_tasks(struct node_link *, node_tasks_cb cb, void *ctx);
 /* Forgets a task that is not running. */
 void node_forget(struct node_link *, const char *task_id, node_done_cb cb, void *ctx);
+
+/* Opens a job's socket for remote commands (wire/remote.h) to the account `as`, and puts the
+ * programs for them there; closes it. */
+void node_remote_open(struct node_link *, const char *as, const char *job, node_done_cb cb,
+                      void *ctx);
+void node_remote_close(struct node_link *, const char *job, node_done_cb cb, void *ctx);
+/* Sends a message of a remote command. Like anything on its way it may be dropped: without a link,
+ * and when the node reads too slowly. */
+void node_remote_send(struct node_link *, const struct remote_msg *m);
 
 /* Does nothing except answer. */
 void node_ping(struct node_link *, node_done_cb cb, void *ctx);

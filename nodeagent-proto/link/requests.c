@@ -281,6 +281,19 @@ void node_forget(struct node_link *link, const char *task_id, node_done_cb cb, v
     ask_done(link, "forget", json_pack("{s:s}", "task", task_id), cb, ctx);
 }
 
+/* ---- remote commands ---- */
+
+void node_remote_open(struct node_link *link, const char *as, const char *job, node_done_cb cb,
+                      void *ctx)
+{
+    ask_done(link, "remote_open", json_pack("{s:s, s:s*}", "job", job, "as", as), cb, ctx);
+}
+
+void node_remote_close(struct node_link *link, const char *job, node_done_cb cb, void *ctx)
+{
+    ask_done(link, "remote_close", json_pack("{s:s}", "job", job), cb, ctx);
+}
+
 /* ---- the machine ---- */
 
 void node_ping(struct node_link *link, node_done_cb cb, void *ctx)

@@ -28,8 +28,8 @@
 #define REMOTE_FRAME_MAX (REMOTE_BYTES_MAX + 16384U)
 
 /* Variables of processes: the socket; and of a far end alone, "RANK-SESSION" of its near end. */
-#define REMOTE_SOCKET_VARIABLE  "BATCHAI_SSH"
-#define REMOTE_SESSION_VARIABLE "BATCHAI_SSH_SESSION"
+#define REMOTE_SOCKET_VARIABLE  "JOB_SSH_SOCKET"
+#define REMOTE_SESSION_VARIABLE "JOB_SSH_SESSION"
 /* Below a node root: the sockets, each called as its job's directory, and the programs. */
 #define REMOTE_DIR  "ssh"
 #define REMOTE_BIN  "ssh/bin"

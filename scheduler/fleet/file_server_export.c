@@ -225,7 +225,7 @@ static void on_ready(void *ctx, const struct node_facts *facts)
 static int open_link(struct server_work *w, const struct site_machine *m, struct err *e)
 {
     const struct fleet_config *cfg = &w->fleet->cfg;
-    const struct node_callbacks callbacks = {on_ready, on_down, on_task_ended, w};
+    const struct node_callbacks callbacks = {on_ready, on_down, on_task_ended, NULL, w};
     const struct epoch *ep = st_epoch(w->fleet->st);
     const struct node_ssh_config ssh = site_ssh_config(cfg->site, m);
     w->root = arena_printf(&w->a, "%s-exports", m->group->node_root);

@@ -26,6 +26,8 @@ struct node_tenant_events {
     void (*gone)(struct node_tenant *t);
     /* A task of the node has ended: true if it was the tenant's. */
     bool (*task_ended)(struct node_tenant *t, const struct task_status *st);
+    /* A message of a remote command from the processes of the tenant with this `dir`. */
+    void (*remote)(struct node_tenant *t, const struct remote_msg *m);
 };
 
 /* Embedded in the tenant's own struct for this node. */
@@ -55,8 +57,11 @@ int node_rt_gpus(const struct node_rt *rt);
 const char *node_rt_runtimes(const struct node_rt *rt); /* of containers; may be NULL */
 /* Why the node has no link; NULL if that is not known. */
 const char *node_rt_why_down(const struct node_rt *rt);
-/* The address at which other nodes reach it: the machine's, or loopback. `rt` may be NULL. */
+/* The address at which other nodes reach it: the machine's, or one of loopback, of which each local
+ * node has its own. `rt` may be NULL. */
 const char *node_rt_address(const struct node_rt *rt);
+/* What its machine calls itself; NULL if that is not known. */
+const char *node_rt_hostname(const struct node_rt *rt);
 /* Whether each job has an account of its own there. */
 bool node_rt_has_accounts(const struct node_rt *rt);
 /* The account that a job with the directory `dir` (below <root>/jobs) runs as there, as requests

@@ -41,6 +41,11 @@ const char *node_rt_runtimes(const struct node_rt *rt)
     return rt->seen.runtimes;
 }
 
+const char *node_rt_hostname(const struct node_rt *rt)
+{
+    return rt->seen.hostname;
+}
+
 const char *node_rt_why_down(const struct node_rt *rt)
 {
     return rt->contact.why_down;

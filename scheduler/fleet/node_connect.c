@@ -268,6 +268,7 @@ static void on_ready(void *ctx, const struct node_facts *said)
     node_capacity_seen(rt, &a, &facts);
     rt->seen.is_root = facts.is_root;
     node_set_text(&rt->seen.runtimes, facts.runtimes);
+    node_set_text(&rt->seen.hostname, facts.hostname);
     free(rt->seen.incarnation);
     rt->seen.incarnation = incarnation_text(&facts);
     free(rt->seen.facts);
@@ -341,12 +342,19 @@ static void on_task_ended(void *ctx, const struct task_status *status)
     node_tell_task_ended(rt, status);
 }
 
+static void on_remote(void *ctx, const struct remote_msg *m)
+{
+    struct node_rt *rt = ctx;
+    if (rt->contact.greeted)
+        node_tell_remote(rt, m);
+}
+
 /* --- opening it ----------------------------------------------------------------------------- */
 
 static int ask_provider(struct node_rt *rt, struct err *e)
 {
     const struct fleet_config *cfg = &rt->fleet->cfg;
-    const struct node_callbacks callbacks = {on_ready, on_down, on_task_ended, rt};
+    const struct node_callbacks callbacks = {on_ready, on_down, on_task_ended, on_remote, rt};
     const struct epoch *ep = st_epoch(rt->fleet->st);
     rt->fleet->counts.opened++;
     struct node_target at = {.name = rt->name,

@@ -18,7 +18,7 @@ const char *node_rt_address(const struct node_rt *rt)
 {
     const struct machine *m = rt ? rt->machine : NULL;
     if (!m)
-        return LOCAL_ADDRESS;
+        return rt ? rt->address : LOCAL_ADDRESS;
     return m->site ? m->site->host : m->name;
 }
 

@@ -48,6 +48,7 @@ struct node_seen {
     char *incarnation;   /* as rows keep it; NULL: there was none yet */
     char *facts;         /* node_facts_text(); NULL likewise */
     char *runtimes;      /* of containers */
+    char *hostname;
     struct capacity has; /* as the site says, and else as it said */
     bool fake_gpus;
     char *devices; /* GPUs, as the protocol has them; NULL likewise */
@@ -79,6 +80,7 @@ struct node_rt {
     int64_t cluster_id;
     struct machine *machine; /* borrowed; NULL: a local node */
     char *name, *root;
+    char *address; /* a local node's */
     struct node_contact contact;
     struct node_turn turn;
     struct node_seen seen;
@@ -141,6 +143,7 @@ void node_tell_down(struct node_rt *rt);
 /* Detaches all of them. */
 void node_tell_gone(struct node_rt *rt);
 void node_tell_task_ended(struct node_rt *rt, const struct task_status *st);
+void node_tell_remote(struct node_rt *rt, const struct remote_msg *m);
 
 /* --- node_connect.c ------------------------------------------------------------------------- */
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/strbuf.h"
 #include "model/states.h"
 #include "scheduler/fleet/node_priv.h"
 
@@ -30,6 +31,17 @@ static char *root_of(const struct fleet *fl, const struct machine *m, const char
     return root;
 }
 
+/* All of 127.0.0.0/8 leads to this machine. Nodes with an address of their own are different hosts
+ * to programs that start one process or one server a host. Those below 127.64.0.0 are somebody
+ * else's: localhost, resolvers, Debian's 127.0.1.1. */
+static char *local_address(int64_t id)
+{
+    struct strbuf b = STRBUF_INIT;
+    unsigned n = (unsigned)id;
+    strbuf_printf(&b, "127.%u.%u.%u", 64 + (n >> 16) % 64, (n >> 8) % 256, n % 256);
+    return strbuf_take(&b);
+}
+
 static struct node_rt *rt_new(struct fleet *fl, int64_t id, const char *name, struct machine *m)
 {
     struct node_rt *rt = xcalloc(1, sizeof *rt);
@@ -38,6 +50,7 @@ static struct node_rt *rt_new(struct fleet *fl, int64_t id, const char *name, st
     rt->machine = m;
     rt->name = xstrdup(name);
     rt->root = root_of(fl, m, name);
+    rt->address = m ? NULL : local_address(id);
     id_map_put(&fl->nodes, id, rt);
     return rt;
 }
@@ -79,6 +92,8 @@ void node_rt_free(struct node_rt *rt)
     free(rt->seen.incarnation);
     free(rt->seen.runtimes);
     free(rt->seen.devices);
+    free(rt->seen.hostname);
+    free(rt->address);
     free(rt);
 }
 

@@ -3,6 +3,7 @@
  * The tenants of a node, and what they are told.
  */
 #include <assert.h>
+#include <string.h>
 
 #include "scheduler/fleet/node_priv.h"
 
@@ -50,6 +51,16 @@ void node_tell_gone(struct node_rt *rt)
         node_detach(t);
         t->events->gone(t);
     }
+}
+
+void node_tell_remote(struct node_rt *rt, const struct remote_msg *m)
+{
+    for (struct node_tenant *t = rt->tenants; t; t = t->next)
+        if (t->dir && strcmp(t->dir, m->job) == 0) {
+            if (t->events->remote)
+                t->events->remote(t, m);
+            return;
+        }
 }
 
 void node_tell_task_ended(struct node_rt *rt, const struct task_status *st)

@@ -502,6 +502,23 @@ void script_account_release(struct script *sc, const struct script_label *label,
     st->waits = true;
 }
 
+static void send_remote(struct script *sc, struct step *st)
+{
+    if (st->number)
+        node_remote_open(sc->link, st->as, st->text, on_done, st);
+    else
+        node_remote_close(sc->link, st->text, on_done, st);
+}
+
+void script_remote(struct script *sc, const struct script_label *label, const char *as,
+                   const char *job, bool open)
+{
+    struct step *st = add(sc, label, send_remote);
+    st->as = as;
+    st->text = job;
+    st->number = open;
+}
+
 static void send_signal(struct script *sc, struct step *st)
 {
     node_signal(sc->link, st->text, st->number, on_done, st);

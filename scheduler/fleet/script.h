@@ -63,6 +63,9 @@ void script_user_remove(struct script *, const struct script_label *, const char
 void script_account_take(struct script *, const struct script_label *,
                          const struct node_account *account);
 void script_account_release(struct script *, const struct script_label *, const char *name);
+/* See node_remote_open() and node_remote_close(). */
+void script_remote(struct script *, const struct script_label *, const char *as, const char *job,
+                   bool open);
 void script_signal(struct script *, const struct script_label *, const char *task_id, int signo);
 void script_forget(struct script *, const struct script_label *, const char *task_id);
 /* SIGKILL to every running task whose id begins with `prefix` ("": all), except the one called

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "scheduler/run/run_priv.h"
+#include "scheduler/run/remote.h"
 
 static struct job_slot *slot_of(struct node_tenant *t)
 {
@@ -65,7 +65,12 @@ static bool on_task_ended(struct node_tenant *t, const struct task_status *st)
             verdict_task(run, &run->tasks[i], st);
             return true;
         }
-    return false;
+    return remote_task_ended(slot, st);
+}
+
+static void on_remote(struct node_tenant *t, const struct remote_msg *m)
+{
+    remote_hear(slot_of(t), m);
 }
 
 const struct node_tenant_events run_tenant_events = {
@@ -73,4 +78,5 @@ const struct node_tenant_events run_tenant_events = {
     .down = on_node_down,
     .gone = on_node_gone,
     .task_ended = on_task_ended,
+    .remote = on_remote,
 };

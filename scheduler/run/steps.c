@@ -10,6 +10,7 @@
 
 #include "lib/timefmt.h"
 #include "scheduler/run/outputs.h"
+#include "scheduler/run/remote.h"
 #include "scheduler/run/run_priv.h"
 #include "scheduler/run/step.h"
 
@@ -73,7 +74,7 @@ static int64_t lower(int64_t a, int64_t b)
 
 /* A run that has a part of the node may use as much of it as it asked for, and no more than any
  * run. */
-static struct task_limits slot_limits(const struct job_slot *slot)
+struct task_limits slot_limits(const struct job_slot *slot)
 {
     struct task_limits l = *limits_of(slot->run->runs);
     if (!slot->devices)
@@ -108,7 +109,7 @@ static void send_task(struct job_slot *slot, struct run_task *task)
     const struct env env = n_own > 0 ? env_of(slot, own, n_own) : slot->env.env;
     struct task_spec spec = {
         .id = task->id,
-        .command_line = p->command_line,
+        .command_line = remote_wrap(slot, a, p->command_line),
         .cwd = slot->env.job_dir,
         .env = env.items,
         .n_env = env.n,
@@ -116,7 +117,7 @@ static void send_task(struct job_slot *slot, struct run_task *task)
         .stderr_path = arena_printf(a, "%s/%s", slot->env.std_dir, p->stderr_name),
         .log_path = slot->env.log_path,
         .step = task->step,
-        .title = p->shown,
+        .title = p->shown || !remote_is_offered(slot->run) ? p->shown : p->command_line,
         .user = job_account(slot),
         .limits = slot_limits(slot),
     };
@@ -149,11 +150,13 @@ struct launch_input run_launch_input(struct job_run *run)
     struct launch_node *nodes = arena_alloc(&run->a, (size_t)run->n_slots * sizeof *nodes);
     for (int i = 0; i < run->n_slots; i++) {
         const struct job_slot *slot = &run->slots[i];
+        struct node_rt *rt = slot->tenant.node;
+        bool local = rt && node_rt_is_local(rt);
         nodes[i] = (struct launch_node){.name = slot->node_name,
                                         .root = slot->root,
-                                        .address = node_rt_address(slot->tenant.node),
-                                        .is_local = slot->tenant.node &&
-                                                    node_rt_is_local(slot->tenant.node),
+                                        .address = local && run->n_slots == 1 ? "127.0.0.1"
+                                                                              : node_rt_address(rt),
+                                        .is_local = local,
                                         .gpus = slot_gpus(slot),
                                         .devices = slot->devices};
     }
@@ -256,6 +259,7 @@ static bool add_directories(struct job_slot *slot, const char *as)
         outer[i + 1] = env->output_dirs[i];
     script_make_dirs(slot->script, &make_outer, as, outer, env->n_outputs + 1);
     script_write_file(slot->script, &write_hosts, as, env->hostfile_path, env->hostfile_text, 0644);
+    remote_add_start(slot, as);
     return true;
 }
 
@@ -504,6 +508,7 @@ void slot_clean(struct job_slot *slot)
     if (slot->env.job_dir)
         add_last_line(slot);
     add_kills(slot);
+    remote_add_end(slot);
     if (run->spec.container && find_container(slot))
         container_add_removal(slot->script, &slot->a, &slot->container, slot_task_prefix(slot));
     const struct mounts mounts = mounts_of(slot);

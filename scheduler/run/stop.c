@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "scheduler/run/run_priv.h"
+#include "scheduler/run/remote.h"
 #include "scheduler/run/step.h"
 
 bool run_tasks_over(const struct job_run *run)
@@ -72,6 +72,7 @@ static void on_list(void *ctx, const struct err *why, const struct task_status *
         if (t->process->rank == slot->rank && !runs)
             t->state = RT_OVER;
     }
+    remote_signal(slot, list, n, run->phase == RUN_STOPPING ? SIGTERM : SIGKILL);
     wake(run->runs->wakes, WAKE_RUN, run->row.id);
 }
 

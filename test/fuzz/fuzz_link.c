@@ -63,7 +63,7 @@ static void gone(struct node_link *link)
     ((struct daemon_end *)(void *)link)->freed = true;
 }
 
-static const struct link_transport to_nowhere = {keep, let_go, gone};
+static const struct link_transport to_nowhere = {keep, let_go, gone, NULL};
 
 /* --- what is called back --- */
 

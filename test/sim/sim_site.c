@@ -62,7 +62,7 @@ bool sim_backfills(const char *cluster)
 void sim_plan_task(void *ctx, const struct task_spec *spec, struct fake_task *out)
 {
     const struct sim *m = ctx;
-    fake_read_command(spec->command_line, out);
+    fake_read_command(spec->title ? spec->title : spec->command_line, out);
     if (!strstr(spec->command_line, "mount-share") || m->share == SHARE_MOUNTS)
         return;
     out->exit_code = 1;

@@ -536,8 +536,13 @@ static void transport_free(struct node_link *link)
     free(l);
 }
 
+static size_t transport_waiting(const struct node_link *link)
+{
+    return ((const struct ssh *)(const void *)link)->queued;
+}
+
 static const struct link_transport ssh_transport = {transport_write, transport_close,
-                                                    transport_free};
+                                                    transport_free, transport_waiting};
 
 void ssh_begin(struct ssh *l, const struct node_ssh_config *c)
 {

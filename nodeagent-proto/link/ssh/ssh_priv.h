@@ -134,6 +134,7 @@ struct ssh {
     const struct node_agent_image *image;
     LIBSSH2_CHANNEL *channel; /* the agent's; owned by cmd */
     struct ssh_chunk *queue, **queue_end;
+    size_t queued;      /* bytes in there */
     struct strbuf line; /* of the agent's stderr, not yet ended */
     char last_line[SSH_LINE_MAX + 1];
     bool agent_ended;

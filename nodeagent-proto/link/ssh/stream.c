@@ -18,6 +18,7 @@ void ssh_write(struct ssh *l, const char *bytes, size_t n)
     struct ssh_chunk *c = xcalloc(1, sizeof *c + n);
     c->n = n;
     memcpy(c->bytes, bytes, n);
+    l->queued += n;
     *l->queue_end = c;
     l->queue_end = &c->next;
 }
@@ -28,6 +29,7 @@ static void drop_chunk(struct ssh *l)
     l->queue = c->next;
     if (!l->queue)
         l->queue_end = &l->queue;
+    l->queued -= c->n;
     explicit_bzero(c->bytes, c->n);
     free(c);
 }

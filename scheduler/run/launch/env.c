@@ -189,6 +189,7 @@ int launch_env(struct arena *a, const struct launch_input *in, int rank, struct 
     set_meeting_point(a, in, out);
     env_add(&out->env, in->spec->env, in->spec->n_env);
     set_basics(a, in, rank, out);
+    launchers_set(a, in, rank, &out->env);
     if (set_std_dir(a, in, out, e) != 0 || set_inputs(a, in, out, e) != 0 ||
         set_outputs(a, in, out, e) != 0)
         return -1;

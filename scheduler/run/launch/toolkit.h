@@ -55,6 +55,12 @@ void launch_set_rank(struct env *v, const struct launch_input *in, size_t total,
  * MASTER_PORT. */
 const char *launch_endpoint(struct arena *a, const struct launch_input *in, size_t node, size_t i);
 
+/* --- launchers ---------------------------------------------------------------------------------
+ */
+
+/* Sets what MPI's launchers on this node need to reach the others. */
+void launchers_set(struct arena *a, const struct launch_input *in, int rank, struct env *env);
+
 /* --- mpirun ------------------------------------------------------------------------------------
  */
 

@@ -41,7 +41,7 @@ static void open_stage(struct stage *s, struct fixture *f)
                                         .files = f->files,
                                         .agent_path = f->agent,
                                         .root = f->root,
-                                        .callbacks = {on_ready, on_down, on_task_ended, f}};
+                                        .callbacks = {on_ready, on_down, on_task_ended, NULL, f}};
     assert_int_equal(node_open_local(&c, &f->link, &e), 0);
     WAIT(f, f->ready > 0);
     s->sc = script_new(&s->a, &f->log, "node-1");

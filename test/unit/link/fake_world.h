@@ -144,7 +144,7 @@ static inline void begin(struct world *w, struct end *d, int64_t term)
     *d = (struct end){.link = NULL};
     snprintf(id, sizeof id, "life%d", (int)term);
     const struct node_target at = {.name = "n1", .root = "/n1", .epoch = {term, id}};
-    const struct node_callbacks callbacks = {on_ready, on_down, on_ended, d};
+    const struct node_callbacks callbacks = {on_ready, on_down, on_ended, NULL, d};
     if (node_provider_open(w->provider, &at, &callbacks, &d->link, &e) < 0)
         fail_msg("%s", e.msg);
 }

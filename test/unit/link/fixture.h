@@ -173,7 +173,7 @@ static inline void open_link(struct fixture *f)
                                   .files = f->files,
                                   .agent_path = f->agent,
                                   .root = f->root,
-                                  .callbacks = {on_ready, on_down, on_ended, f}};
+                                  .callbacks = {on_ready, on_down, on_ended, NULL, f}};
     struct err e;
     f->ready = f->down = f->closed = f->n_ended = 0;
     assert_int_equal(node_open_local(&c, &f->link, &e), 0);

@@ -101,7 +101,7 @@ static inline void fill_config(struct ssh_fixture *s)
         .known_hosts = s->known_hosts,
         .agent_dir = s->agent_dir,
         .root = s->f.root,
-        .callbacks = {on_ready, on_down, on_ended, &s->f},
+        .callbacks = {on_ready, on_down, on_ended, NULL, &s->f},
     };
 }
 

@@ -39,7 +39,7 @@ static void nothing(struct node_link *link)
     (void)link; /* the test's own */
 }
 
-static const struct link_transport to_memory = {keep_bytes, let_go, nothing};
+static const struct link_transport to_memory = {keep_bytes, let_go, nothing, NULL};
 
 static json_t *next_said(struct wire *w)
 {
@@ -71,7 +71,7 @@ static void test_the_daemon_answers(void **state)
 {
     struct fixture *f = *state;
     struct wire *w = xcalloc(1, sizeof *w);
-    struct node_callbacks callbacks = {on_ready, on_down, on_ended, f};
+    struct node_callbacks callbacks = {on_ready, on_down, on_ended, NULL, f};
     const struct node_epoch epoch = {7, "abc"};
     frame_decoder_init(&w->said);
     link_start(&w->link, &(struct link_start){.loop = f->tools,
@@ -114,7 +114,7 @@ static void test_an_agent_that_asks_without_end_loses_its_link(void **state)
     enum { TOO_MANY = 3000 };
     struct fixture *f = *state;
     struct wire *w = xcalloc(1, sizeof *w);
-    struct node_callbacks callbacks = {on_ready, on_down, on_ended, f};
+    struct node_callbacks callbacks = {on_ready, on_down, on_ended, NULL, f};
     const struct node_epoch epoch = {7, "abc"};
     struct strbuf flood = STRBUF_INIT;
     struct err e;
@@ -281,7 +281,7 @@ static void open_as(struct fixture *f, int64_t term, const char *id, int dead_ms
                                   .root = f->root,
                                   .epoch = {term, id},
                                   .dead_ms = dead_ms,
-                                  .callbacks = {on_ready, on_down, on_ended, f}};
+                                  .callbacks = {on_ready, on_down, on_ended, NULL, f}};
     struct err e;
     f->ready = f->down = f->closed = f->n_ended = 0;
     assert_int_equal(node_open_local(&c, &f->link, &e), 0);
@@ -336,7 +336,7 @@ static void test_an_epoch_that_cannot_be_understood_is_said(void **state)
                                             .files = f->files,
                                             .agent_path = f->agent,
                                             .root = f->root,
-                                            .callbacks = {on_ready, on_down, on_ended, f}},
+                                            .callbacks = {on_ready, on_down, on_ended, NULL, f}},
                 &f->link, &e),
             0);
         WAIT(f, f->ready || f->down);

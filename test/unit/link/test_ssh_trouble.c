@@ -247,7 +247,7 @@ static void test_known_hosts_says_it_once(void **state)
     struct fixture second = {.loop = s->f.loop};
     struct err e;
     struct node_ssh_config c = s->config;
-    c.callbacks = (struct node_callbacks){on_ready, on_down, NULL, &second};
+    c.callbacks = (struct node_callbacks){on_ready, on_down, NULL, NULL, &second};
     c.port = s->port;
     c.root = s->dir;
     assert_int_equal(node_open_ssh(&c, &other, &e), 0);

@@ -250,7 +250,7 @@ static void bench_open(struct bench *b)
         .files = b->w->files,
         .agent_path = b->w->agent,
         .root = b->rt.root,
-        .callbacks = {on_bench_ready, on_bench_down, on_bench_ended, b}};
+        .callbacks = {on_bench_ready, on_bench_down, on_bench_ended, NULL, b}};
     b->ready = b->down = b->closed = false;
     ok(node_open_local(&c, &b->rt.contact.link, &e), &e);
     WAIT(b->w, b->ready);

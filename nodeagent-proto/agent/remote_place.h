@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What remote commands need on the disk, in ROOT/ssh, which belongs to the agent and lets everybody
+ * pass: a socket for each job, which opens to the job's account alone, and in bin/ this program,
+ * also as `ssh`.
+ */
+#ifndef NODEAGENT_PROTO_AGENT_REMOTE_PLACE_H
+#define NODEAGENT_PROTO_AGENT_REMOTE_PLACE_H
+
+#include "lib/err.h"
+#include "nodeagent-proto/agent/account.h"
+
+/* Makes the job's socket, in the place of one that an agent before us left, and the program if it
+ * is not there. Returns the socket, which listens and does not block. */
+int remote_place(const char *root, const char *job, const struct account *as,
+                 struct err *e) MUST_CHECK;
+void remote_displace(const char *root, const char *job);
+
+#endif

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+#include "nodeagent-proto/agent/remotes.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "lib/arena.h"
+#include "nodeagent-proto/agent/agent.h"
+#include "nodeagent-proto/agent/monotonic.h"
+#include "nodeagent-proto/agent/remote_place.h"
+#include "nodeagent-proto/wire/remote.h"
+
+#define CLIENTS_MAX        1024 /* connections to all sockets */
+#define CLIENTS_OF_JOB_MAX 256
+/* Messages of all ends together that the agent passes on in a second: at 32 KiB, 64 MB. */
+#define MESSAGES_PER_S 2000
+#define REFILL_MS      100
+#define LINK_WAITS_MAX (256U * 1024) /* unsent to the daemon: ends wait */
+#define END_WAITS_MAX  (1024U * 1024)
+#define READ_SIZE      65536U
+
+struct remote_job {
+    struct remote_job *next;
+    char *name;
+    int fd;
+    size_t n_clients;
+};
+
+/* One end of a remote command. */
+struct remote_client {
+    struct remote_client *next;
+    struct remote_job *job; /* NULL: to be freed */
+    int fd;
+    struct frame_decoder in;
+    struct strbuf out;
+    size_t out_sent;
+    char session[REMOTE_SESSION_MAX + 1]; /* "": it has not said yet */
+    bool is_near;
+    int rank; /* the node to which its messages go; -1: none yet */
+};
+
+/* --- jobs and ends -------------------------------------------------------------------------- */
+
+static struct remote_job *find_job(const struct remotes *r, const char *name)
+{
+    struct remote_job *j = r->jobs;
+    while (j && strcmp(j->name, name) != 0)
+        j = j->next;
+    return j;
+}
+
+int remotes_open(struct agent *a, const char *job, const struct account *as, struct err *e)
+{
+    struct remotes *r = &a->remotes;
+    if (find_job(r, job))
+        return 0;
+    int fd = remote_place(a->root, job, as, e);
+    if (fd < 0)
+        return -1;
+    struct remote_job *j = xcalloc(1, sizeof *j);
+    *j = (struct remote_job){.next = r->jobs, .name = xstrdup(job), .fd = fd};
+    r->jobs = j;
+    return 0;
+}
+
+/* Its memory goes in drop_dead(), because the lists are being walked. */
+static void end_client(struct remotes *r, struct remote_client *c)
+{
+    if (!c->job)
+        return;
+    c->job->n_clients--;
+    r->n_clients--;
+    c->job = NULL;
+    close(c->fd);
+}
+
+static void drop_dead(struct remotes *r)
+{
+    for (struct remote_client **at = &r->clients; *at;) {
+        struct remote_client *c = *at;
+        if (c->job) {
+            at = &c->next;
+            continue;
+        }
+        *at = c->next;
+        frame_decoder_free(&c->in);
+        strbuf_free(&c->out);
+        free(c);
+    }
+}
+
+static void free_job(struct remotes *r, struct remote_job *j)
+{
+    for (struct remote_client *c = r->clients; c; c = c->next)
+        if (c->job == j)
+            end_client(r, c);
+    assert(j->n_clients == 0);
+    close(j->fd);
+    free(j->name);
+    free(j);
+}
+
+void remotes_close(struct agent *a, const char *job)
+{
+    struct remotes *r = &a->remotes;
+    remote_displace(a->root, job);
+    for (struct remote_job **at = &r->jobs; *at; at = &(*at)->next) {
+        struct remote_job *j = *at;
+        if (strcmp(j->name, job) != 0)
+            continue;
+        *at = j->next;
+        free_job(r, j);
+        break;
+    }
+    drop_dead(r);
+}
+
+void remotes_close_all(struct agent *a)
+{
+    struct remotes *r = &a->remotes;
+    while (r->jobs) {
+        struct remote_job *j = r->jobs;
+        r->jobs = j->next;
+        free_job(r, j);
+    }
+    drop_dead(r);
+}
+
+static struct remote_client *find_client(const struct remotes *r, const struct remote_job *job,
+                                         const char *session, bool is_near)
+{
+    struct remote_client *c = r->clients;
+    while (c && (c->job != job || c->is_near != is_near || strcmp(c->session, session) != 0))
+        c = c->next;
+    return c;
+}
+
+static void accept_client(struct remotes *r, struct remote_job *j)
+{
+    int fd = accept4(j->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0)
+        return;
+    if (r->n_clients == CLIENTS_MAX || j->n_clients == CLIENTS_OF_JOB_MAX) {
+        close(fd); /* it tries again */
+        return;
+    }
+    struct remote_client *c = xcalloc(1, sizeof *c);
+    c->next = r->clients;
+    c->job = j;
+    c->fd = fd;
+    c->rank = -1;
+    frame_decoder_init(&c->in);
+    r->clients = c;
+    r->n_clients++;
+    j->n_clients++;
+}
+
+static void say_gone(struct agent *a, const struct remote_msg *m)
+{
+    const struct remote_msg gone = {.kind = REMOTE_GONE,
+                                    .job = m->job,
+                                    .session = m->session,
+                                    .to_near = !m->to_near,
+                                    .rank = m->rank};
+    agent_send(a, remote_pack(&gone));
+}
+
+/* Its connection ended, so the other end should look whether it comes again. */
+static void lose_client(struct agent *a, struct remote_client *c)
+{
+    if (c->rank >= 0)
+        say_gone(a, &(struct remote_msg){.job = c->job->name,
+                                         .session = c->session,
+                                         .to_near = c->is_near,
+                                         .rank = c->rank});
+    end_client(&a->remotes, c);
+}
+
+/* --- from the daemon ------------------------------------------------------------------------ */
+
+static void flush(struct agent *a, struct remote_client *c)
+{
+    while (c->out_sent < c->out.len) {
+        ssize_t n = send(c->fd, c->out.s + c->out_sent, c->out.len - c->out_sent, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno != EAGAIN)
+            lose_client(a, c);
+        if (n < 0)
+            return;
+        c->out_sent += (size_t)n;
+    }
+    strbuf_reset(&c->out);
+    c->out_sent = 0;
+}
+
+void remotes_hear(struct agent *a, json_t *msg, const char *bytes, size_t n)
+{
+    struct remotes *r = &a->remotes;
+    struct remote_msg m;
+    struct err e;
+    if (remote_read(msg, bytes, n, &m, &e) < 0 || !m.job)
+        return;
+    const struct remote_job *j = find_job(r, m.job);
+    struct remote_client *c = j ? find_client(r, j, m.session, m.to_near) : NULL;
+    if (!c && m.kind == REMOTE_RESUME)
+        say_gone(a, &m);
+    if (!c || c->out.len - c->out_sent > END_WAITS_MAX)
+        return;
+    m.job = NULL;
+    json_t *out = remote_pack(&m);
+    if (out && frame_encode_with(out, m.bytes, m.n_bytes, &c->out, &e) == 0)
+        flush(a, c);
+    json_decref(out);
+    drop_dead(r);
+}
+
+/* --- from the ends -------------------------------------------------------------------------- */
+
+/* The first message says which end it is. An end that was there under this name has connected
+ * again. */
+static bool introduce(struct remotes *r, struct remote_client *c, const struct remote_msg *m)
+{
+    bool is_near = m->kind == REMOTE_OPEN || !m->to_near;
+    if (c->session[0])
+        return c->is_near == is_near && strcmp(c->session, m->session) == 0;
+    struct remote_client *before = find_client(r, c->job, m->session, is_near);
+    if (before)
+        end_client(r, before);
+    snprintf(c->session, sizeof c->session, "%s", m->session);
+    c->is_near = is_near;
+    return true;
+}
+
+/* -1: not what an end says. */
+static int pass_on(struct agent *a, struct remote_client *c, json_t *msg)
+{
+    struct remote_msg m;
+    struct err e;
+    size_t n;
+    const char *bytes = frame_decoder_bytes(&c->in, &n);
+    if (remote_read(msg, bytes, n, &m, &e) < 0 || m.kind == REMOTE_LOST || m.kind == REMOTE_GONE ||
+        !introduce(&a->remotes, c, &m))
+        return -1;
+    m.job = c->job->name;
+    if (m.kind != REMOTE_OPEN)
+        c->rank = m.rank;
+    agent_send_with(a, remote_pack(&m), m.bytes, m.n_bytes);
+    a->remotes.tokens--;
+    return 0;
+}
+
+static bool is_too_long(const struct frame_decoder *d)
+{
+    return d->buf.len - d->pos >= FRAME_HEADER &&
+           frame_body_size(d->buf.s + d->pos) > REMOTE_FRAME_MAX;
+}
+
+static bool may_read(const struct agent *a)
+{
+    return a->remotes.tokens > 0 && a->out.len - a->out_sent <= LINK_WAITS_MAX;
+}
+
+/* Passes on what has come; some of it may wait for the next refill. */
+static void serve_client(struct agent *a, struct remote_client *c)
+{
+    json_t *msg;
+    struct err e;
+    int rc = 0;
+    while (rc == 0 && c->job && may_read(a)) {
+        if (is_too_long(&c->in))
+            rc = -1;
+        else if (frame_decoder_next(&c->in, &msg, &e) > 0) {
+            rc = pass_on(a, c, msg);
+            json_decref(msg);
+        } else {
+            rc = c->in.broken.code != ERR_NONE ? -1 : 1;
+        }
+    }
+    if (rc < 0)
+        lose_client(a, c);
+}
+
+static void read_client(struct agent *a, struct remote_client *c)
+{
+    char buf[READ_SIZE];
+    ssize_t n = recv(c->fd, buf, sizeof buf, 0);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n <= 0) {
+        lose_client(a, c);
+        return;
+    }
+    frame_decoder_feed(&c->in, buf, (size_t)n);
+    explicit_bzero(buf, (size_t)n);
+    serve_client(a, c);
+}
+
+/* --- the loop ------------------------------------------------------------------------------- */
+
+static void refill(struct remotes *r)
+{
+    int64_t now = monotonic_ms();
+    if (now - r->refilled_ms < REFILL_MS)
+        return;
+    r->refilled_ms = now;
+    r->tokens = MESSAGES_PER_S * REFILL_MS / 1000;
+}
+
+size_t remotes_poll_count(const struct agent *a)
+{
+    size_t n = a->remotes.n_clients;
+    for (const struct remote_job *j = a->remotes.jobs; j; j = j->next)
+        n++;
+    return n;
+}
+
+/* Without events to wait for there is no descriptor, as poll() would tell of a hang-up again and
+ * again. */
+void remotes_poll_fill(const struct agent *a, struct pollfd *p)
+{
+    short in = may_read(a) ? POLLIN : 0;
+    for (const struct remote_job *j = a->remotes.jobs; j; j = j->next)
+        *p++ = (struct pollfd){.fd = j->fd, .events = POLLIN};
+    for (const struct remote_client *c = a->remotes.clients; c; c = c->next) {
+        short events = (short)(in | (c->out_sent < c->out.len ? POLLOUT : 0));
+        *p++ = (struct pollfd){.fd = events ? c->fd : -1, .events = events};
+    }
+}
+
+void remotes_poll_act(struct agent *a, const struct pollfd *p, size_t n)
+{
+    struct remotes *r = &a->remotes;
+    const struct pollfd *end = p + n;
+    if (n == 0)
+        return;
+    refill(r);
+    for (struct remote_job *j = r->jobs; j; j = j->next, p++)
+        if (p->revents)
+            accept_client(r, j);
+    /* Those just accepted are at the head of the list. */
+    struct remote_client *c = r->clients;
+    for (size_t old = (size_t)(end - p), all = r->n_clients; all > old; all--)
+        c = c->next;
+    for (; c && p < end; c = c->next, p++) {
+        if (c->job && (p->revents & POLLOUT))
+            flush(a, c);
+        if (c->job)
+            serve_client(a, c);
+        if (c->job && (p->revents & (POLLIN | POLLHUP | POLLERR)) && may_read(a))
+            read_client(a, c);
+    }
+    drop_dead(r);
+}
+
+int remotes_poll_timeout(const struct agent *a)
+{
+    const struct remotes *r = &a->remotes;
+    if (!r->clients || r->tokens > 0)
+        return -1;
+    int64_t left = r->refilled_ms + REFILL_MS - monotonic_ms();
+    return left > 0 ? (int)left : 0;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+#include "nodeagent-proto/agent/ssh.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "lib/fs.h"
+#include "lib/strbuf.h"
+#include "nodeagent-proto/agent/monotonic.h"
+#include "nodeagent-proto/agent/remote_end.h"
+
+#define FAILED       255 /* as ssh has it, when the command could not be run or was lost */
+#define BY_SIGNAL    128 /* as shells have it */
+#define GONE_MAX_MS  30000
+#define GOODBYE_MS   1000
+#define SESSION_SIZE 17 /* with its NUL */
+
+struct near_end {
+    struct remote_end end;
+    struct ssh_args args;
+    struct strbuf command; /* sent up to command_at */
+    size_t command_at;
+    bool command_sent, input_ended, over;
+    int status;
+};
+
+/* --- what the other end says ----------------------------------------------------------------- */
+
+static void complain(const struct near_end *s, const char *why)
+{
+    fprintf(stderr, "ssh: %s: %s\n", s->args.host ? s->args.host : "?", why);
+}
+
+static void finish(struct near_end *s, int status)
+{
+    if (!s->over)
+        s->status = status;
+    s->over = true;
+}
+
+static void write_out(struct near_end *s, const struct remote_msg *m)
+{
+    int fd = m->channel == REMOTE_STDERR ? STDERR_FILENO : STDOUT_FILENO;
+    if (m->n_bytes > 0 && fs_write_all(fd, m->bytes, m->n_bytes) < 0 && fd == STDOUT_FILENO) {
+        fprintf(stderr, "ssh: cannot write: %s\n", strerror(errno));
+        finish(s, FAILED);
+    }
+}
+
+static enum remote_taken hear(void *ctx, const struct remote_msg *m)
+{
+    struct near_end *s = ctx;
+    if (m->kind == REMOTE_DATA) {
+        write_out(s, m);
+    } else if (m->kind == REMOTE_EXIT) {
+        finish(s, m->signal ? BY_SIGNAL + m->signal : m->exit_code);
+    } else if (m->kind == REMOTE_LOST) {
+        complain(s, m->why);
+        finish(s, FAILED);
+    } else if (s->end.met && monotonic_ms() - s->end.gone_ms >= GONE_MAX_MS) {
+        complain(s, "the command is lost: its node knows nothing of it any more");
+        finish(s, FAILED);
+    }
+    return REMOTE_DONE;
+}
+
+/* --- what goes out ---------------------------------------------------------------------------- */
+
+static void send_command(struct near_end *s)
+{
+    while (!s->command_sent && stream_has_room(&s->end.stream)) {
+        size_t left = s->command.len - s->command_at;
+        struct remote_msg m = {.kind = REMOTE_DATA,
+                               .channel = REMOTE_COMMAND,
+                               .bytes = left ? s->command.s + s->command_at : "",
+                               .n_bytes = left < REMOTE_BYTES_MAX ? left : REMOTE_BYTES_MAX};
+        s->command_at += m.n_bytes;
+        s->command_sent = m.n_bytes == 0; /* an empty one is its end */
+        remote_end_put(&s->end, &m);
+    }
+}
+
+static bool wants_input(const struct near_end *s)
+{
+    return s->command_sent && !s->input_ended && stream_has_room(&s->end.stream);
+}
+
+static void send_input(struct near_end *s)
+{
+    char buf[REMOTE_BYTES_MAX];
+    ssize_t n = s->args.no_input ? 0 : read(STDIN_FILENO, buf, sizeof buf);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return;
+    s->input_ended = n <= 0;
+    remote_end_put(&s->end, &(struct remote_msg){.kind = REMOTE_DATA,
+                                                 .channel = REMOTE_STDIN,
+                                                 .bytes = buf,
+                                                 .n_bytes = n > 0 ? (size_t)n : 0});
+}
+
+/* --- running ---------------------------------------------------------------------------------- */
+
+/* -f: once the command runs. */
+static void go_to_background(struct near_end *s)
+{
+    if (!s->args.background || !s->end.met)
+        return;
+    s->args.background = false;
+    pid_t pid = fork();
+    if (pid > 0)
+        _exit(0);
+    if (pid == 0)
+        setsid();
+}
+
+static void turn(struct near_end *s)
+{
+    struct pollfd p[2] = {{.fd = -1}, {.fd = -1, .events = POLLIN}};
+    remote_end_fill(&s->end, &p[0]);
+    bool input = wants_input(s);
+    if (input && !s->args.no_input)
+        p[1].fd = STDIN_FILENO;
+    int timeout = input && s->args.no_input ? 0 : remote_end_timeout(&s->end);
+    int got = poll(p, 2, timeout);
+    if (got < 0 && errno != EINTR) {
+        complain(s, strerror(errno));
+        finish(s, FAILED);
+    }
+    if (got < 0)
+        p[0].revents = p[1].revents = 0;
+    remote_end_act(&s->end, &p[0]);
+    send_command(s);
+    if (wants_input(s) && (p[1].revents || s->args.no_input))
+        send_input(s);
+    go_to_background(s);
+}
+
+/* That the end has arrived is still to be said. */
+static void say_goodbye(struct near_end *s)
+{
+    int64_t until = monotonic_ms() + GOODBYE_MS;
+    while (!remote_end_is_flushed(&s->end) && monotonic_ms() < until) {
+        struct pollfd p;
+        remote_end_fill(&s->end, &p);
+        (void)poll(&p, 1, GOODBYE_MS);
+        remote_end_act(&s->end, &p);
+    }
+}
+
+static int make_session(char out[SESSION_SIZE])
+{
+    unsigned char random[SESSION_SIZE - 1];
+    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
+        return -1;
+    for (size_t i = 0; i < sizeof random; i++)
+        out[i] = "abcdefghijklmnopqrstuvwxyz012345"[random[i] % 32];
+    out[SESSION_SIZE - 1] = '\0';
+    return 0;
+}
+
+/* As ssh does: the words with blanks between them, for the shell there. */
+static void join_command(struct near_end *s)
+{
+    for (char *const *word = s->args.command; *word; word++) {
+        if (word != s->args.command)
+            strbuf_putc(&s->command, ' ');
+        strbuf_puts(&s->command, *word);
+    }
+}
+
+/* Without a descriptor 0, 1 or 2 a socket would become it. */
+static void open_standard(void)
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd > STDERR_FILENO)
+        close(fd);
+}
+
+int ssh_main(char **argv)
+{
+    struct near_end s = {.end = {.rank = -1, .socket = getenv(REMOTE_SOCKET_VARIABLE)}};
+    char session[SESSION_SIZE];
+    const char *why = "";
+    open_standard();
+    if (!ssh_read_args(argv + 1, &s.args, &why)) {
+        complain(&s, why);
+        return FAILED;
+    }
+    if (!s.end.socket || make_session(session) < 0) {
+        complain(&s, "this ssh works inside jobs with several nodes alone, between these nodes");
+        return FAILED;
+    }
+    join_command(&s);
+    s.end.host = s.args.host;
+    s.end.session = session;
+    s.end.hear = hear;
+    s.end.ctx = &s;
+    remote_end_begin(&s.end);
+    while (!s.over)
+        turn(&s);
+    say_goodbye(&s);
+    remote_end_free(&s.end);
+    strbuf_free(&s.command);
+    return s.status;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How MPI's launchers reach the other nodes of a run, as far as the job does not say that itself.
+ * The names are those of Open MPI 4 and 5 (PRRTE) and of MPICH's Hydra, which all call `ssh`.
+ */
+#include <stdbool.h>
+#include <string.h>
+
+#include "nodeagent-proto/wire/remote.h"
+#include "scheduler/run/launch/env.h"
+#include "scheduler/run/launch/toolkit.h"
+
+static void set_all(struct env *env, const struct kv *items, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!env_get(env, items[i].name))
+            env_add(env, &items[i], 1);
+}
+
+void launchers_set(struct arena *a, const struct launch_input *in, int rank, struct env *env)
+{
+    static const struct kv all[] = {
+        {.name = "OMPI_MCA_plm_rsh_agent", .value = "ssh"},
+        {.name = "PRTE_MCA_plm_ssh_agent", .value = "ssh"},
+        {.name = "HYDRA_LAUNCHER", .value = "ssh"},
+        /* Without accounts of their own jobs run as the agent does. */
+        {.name = "OMPI_ALLOW_RUN_AS_ROOT", .value = "1"},
+        {.name = "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", .value = "1"},
+    };
+    /* For Open MPI nodes at addresses of loopback are hosts that happen to be one machine: loopback
+     * leads to all of them; each would bind its processes to the same first cores; and they would
+     * write the same file with the machine's topology. */
+    static const struct kv local[] = {
+        {.name = "OMPI_MCA_oob_tcp_if_include", .value = "lo"},
+        {.name = "OMPI_MCA_btl_tcp_if_include", .value = "lo"},
+        {.name = "OMPI_MCA_hwloc_base_binding_policy", .value = "none"},
+        {.name = "OMPI_MCA_rtc", .value = "^hwloc"},
+    };
+    /* Otherwise it would also try what leads to containers of one machine alone. */
+    static const struct kv apart[] = {
+        {.name = "OMPI_MCA_btl_tcp_if_exclude", .value = "lo,docker0"},
+    };
+    if (in->n_nodes == 1)
+        return;
+    const struct launch_node *self = &in->nodes[rank];
+    bool is_local = strncmp(self->address, "127.", 4) == 0;
+    env_set(env, REMOTE_SOCKET_VARIABLE,
+            arena_printf(a, "%s/" REMOTE_DIR "/%s-%d", self->root, in->job_guid, in->attempt));
+    set_all(env, all, sizeof all / sizeof all[0]);
+    if (is_local)
+        set_all(env, local, sizeof local / sizeof local[0]);
+    else
+        set_all(env, apart, sizeof apart / sizeof apart[0]);
+}

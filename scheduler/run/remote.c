@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+#include "scheduler/run/remote.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lib/shell.h"
+#include "scheduler/run/step.h"
+
+/* Behind the prefix of all tasks of the run on a node. */
+#define PREFIX "ssh"
+
+bool remote_is_offered(const struct job_run *run)
+{
+    return run->n_slots > 1;
+}
+
+const char *remote_task_prefix(const struct job_slot *slot, struct arena *a)
+{
+    return arena_concat(a, slot->task_prefix, PREFIX);
+}
+
+static const char *program_dir(const struct job_slot *slot, struct arena *a)
+{
+    return arena_concat(a, slot->root, "/", REMOTE_BIN);
+}
+
+const char *remote_wrap(const struct job_slot *slot, struct arena *a, const char *command)
+{
+    if (!remote_is_offered(slot->run))
+        return command;
+    return arena_printf(a, "PATH=%s:\"$PATH\"; export PATH\n%s",
+                        shell_quoted(a, program_dir(slot, a)), command);
+}
+
+/* --- start and end of a slot ------------------------------------------------------------------ */
+
+void remote_add_start(struct job_slot *slot, const char *as)
+{
+    const struct script_label open = {.code = FAIL_JOB_DIRECTORY_FAILED,
+                                      .what = "open the way to the other nodes",
+                                      .on_node = true};
+    if (remote_is_offered(slot->run))
+        script_remote(slot->script, &open, as, slot->run->dir, true);
+}
+
+void remote_add_end(struct job_slot *slot)
+{
+    const struct script_label kill = {.what = "kill remote commands", .may_fail = true},
+                              close = {.what = "close the way to the other nodes",
+                                       .may_fail = true};
+    if (!remote_is_offered(slot->run))
+        return;
+    script_remote(slot->script, &close, NULL, slot->run->dir, false);
+    script_kill_tasks(slot->script, &kill, remote_task_prefix(slot, &slot->a), NULL, true, NULL);
+}
+
+/* --- which node is meant ---------------------------------------------------------------------- */
+
+/* The node that the command is asked on. */
+static bool is_here(const struct job_slot *slot, const char *host)
+{
+    static const char *const always[] = {"localhost", "127.0.0.1", "::1"};
+    const char *hostname = slot->tenant.node ? node_rt_hostname(slot->tenant.node) : NULL;
+    for (size_t i = 0; i < sizeof always / sizeof always[0]; i++)
+        if (strcasecmp(host, always[i]) == 0)
+            return true;
+    return hostname && strcasecmp(host, hostname) == 0;
+}
+
+/* By name, address, what the machine calls itself, or rank. */
+static bool is_called(const struct job_slot *slot, const char *host)
+{
+    char rank[16];
+    const struct node_rt *rt = slot->tenant.node;
+    const char *hostname = rt ? node_rt_hostname(rt) : NULL;
+    snprintf(rank, sizeof rank, "%d", slot->rank);
+    return strcasecmp(host, slot->node_name) == 0 || strcmp(host, rank) == 0 ||
+           (rt && strcasecmp(host, node_rt_address(rt)) == 0) ||
+           (hostname && strcasecmp(host, hostname) == 0);
+}
+
+/* Local nodes share the machine's name, so the asking one comes first. */
+static struct job_slot *find_slot(struct job_slot *asking, const char *host)
+{
+    struct job_run *run = asking->run;
+    if (is_here(asking, host) || is_called(asking, host))
+        return asking;
+    for (int i = 0; i < run->n_slots; i++)
+        if (is_called(&run->slots[i], host))
+            return &run->slots[i];
+    return NULL;
+}
+
+static const char *names_of_nodes(const struct job_run *run, struct arena *a)
+{
+    struct strbuf b = STRBUF_INIT;
+    for (int i = 0; i < run->n_slots && b.len < REMOTE_TEXT_MAX / 2; i++)
+        strbuf_printf(&b, "%s%s (%s)", i ? ", " : "", run->slots[i].node_name,
+                      node_rt_address(run->slots[i].tenant.node));
+    const char *text = arena_strdup(a, b.s);
+    strbuf_free(&b);
+    return text;
+}
+
+/* --- starting a far end ----------------------------------------------------------------------- */
+
+static void say_lost(struct job_slot *near, const char *session, const char *why)
+{
+    char text[REMOTE_TEXT_MAX + 1];
+    size_t n = strnlen(why, REMOTE_TEXT_MAX);
+    while (n > 0 && n == REMOTE_TEXT_MAX && ((unsigned char)why[n] & 0xc0) == 0x80)
+        n--; /* not inside of a character */
+    memcpy(text, why, n);
+    text[n] = '\0';
+    const struct remote_msg lost = {.kind = REMOTE_LOST,
+                                    .job = near->run->dir,
+                                    .session = session,
+                                    .to_near = true,
+                                    .why = text};
+    if (near->tenant.node && node_rt_usable(near->tenant.node))
+        node_remote_send(node_rt_link(near->tenant.node), &lost);
+}
+
+static const char *how_it_ended(struct arena *a, const struct task_status *st)
+{
+    const char *tail = st->stderr_tail ? st->stderr_tail : "";
+    if (st->why)
+        return arena_printf(a, "the command could not be run: %s\n%s", st->why, tail);
+    if (st->signal)
+        return arena_printf(a, "the command was ended with its task by signal %d", st->signal);
+    return arena_printf(a, "the command could not be run: exit code %d\n%s", st->exit_code, tail);
+}
+
+/* Who asked for a task of ours: its id ends with RANK-SESSION. False: it is none of ours. */
+static bool read_id(const struct job_slot *slot, const char *id, struct job_slot **near,
+                    const char **session)
+{
+    struct job_run *run = slot->run;
+    size_t n = strlen(slot->task_prefix);
+    if (strncmp(id, slot->task_prefix, n) != 0 || strncmp(id + n, PREFIX, strlen(PREFIX)) != 0)
+        return false;
+    char *rest;
+    long rank = strtol(id + n + strlen(PREFIX), &rest, 10);
+    if (rank < 0 || rank >= run->n_slots || *rest != '-')
+        return false;
+    *near = &run->slots[rank];
+    *session = rest + 1;
+    return true;
+}
+
+/* The far end has told its exit itself. One that could not is remembered, so that its id does not
+ * run anything again. */
+bool remote_task_ended(struct job_slot *slot, const struct task_status *st)
+{
+    struct job_slot *near;
+    const char *session;
+    if (!read_id(slot, st->id, &near, &session))
+        return false;
+    struct arena a;
+    arena_init(&a);
+    if (st->state == TASK_EXITED && st->exit_code == 0 && slot->state == SLOT_STARTED)
+        node_forget(node_rt_link(slot->tenant.node), st->id, NULL, NULL);
+    else if (st->state != TASK_EXITED || st->exit_code != 0)
+        say_lost(near, session, how_it_ended(&a, st));
+    arena_free(&a);
+    return true;
+}
+
+/* A request on its way; by itself, as a run may have very many of them, one after the other. */
+struct opening {
+    struct job_slot *slot;
+    char *id;
+};
+
+static void on_run(void *ctx, const struct err *why, const struct task_status *st)
+{
+    struct opening *o = ctx;
+    struct job_slot *near;
+    const char *session;
+    bool counts = step_answered(o->slot);
+    if (counts && why && read_id(o->slot, o->id, &near, &session))
+        say_lost(near, session, why->msg);
+    else if (counts && !why && st->state != TASK_RUNNING)
+        (void)remote_task_ended(o->slot, st);
+    free(o->id);
+    free(o);
+}
+
+static void run_far_end(struct job_slot *slot, const struct job_slot *near, const char *session,
+                        struct arena *a)
+{
+    const struct job_run *run = slot->run;
+    const char *program = arena_concat(a, program_dir(slot, a), "/", REMOTE_NODE);
+    const struct kv own = {.name = REMOTE_SESSION_VARIABLE,
+                           .value = arena_printf(a, "%d-%s", near->rank, session)};
+    struct env env;
+    env_init(&env, a);
+    env_add(&env, slot->env.env.items, slot->env.env.n);
+    env_add(&env, &own, 1);
+    struct task_spec spec = {
+        .id = arena_printf(a, "%s%s", remote_task_prefix(slot, a), own.value),
+        .command_line =
+            remote_wrap(slot, a, arena_printf(a, "exec %s remote", shell_quoted(a, program))),
+        .cwd = slot->env.job_dir,
+        .env = env.items,
+        .n_env = env.n,
+        .stdout_path = "/dev/null",
+        .stderr_path = arena_concat(a, slot->env.job_dir, "/.ssh-stderr.txt"),
+        .step = "remote command",
+        .user = node_rt_job_account(slot->tenant.node, a, run->dir),
+        .limits = slot_limits(slot),
+    };
+    if (slot->container.runtime)
+        container_wrap(a, &slot->container, &own, 1, &spec);
+    struct opening *o = xcalloc(1, sizeof *o);
+    *o = (struct opening){slot, xstrdup(spec.id)};
+    slot->pending++;
+    node_run(node_rt_link(slot->tenant.node), &spec, on_run, o);
+}
+
+static bool is_prepared(const struct job_slot *slot)
+{
+    return slot->state == SLOT_STARTED && slot->tenant.node && node_rt_usable(slot->tenant.node) &&
+           slot->script && script_state(slot->script) == SCRIPT_DONE;
+}
+
+/* A node that is not ready yet, or whose link is gone for a moment, is asked for again. */
+static void open_far_end(struct job_slot *near, const struct remote_msg *m)
+{
+    struct job_run *run = near->run;
+    struct arena a;
+    arena_init(&a);
+    struct job_slot *slot = find_slot(near, m->host);
+    if (run->phase != RUN_ACTIVE || run->out.kind != OUT_NONE)
+        say_lost(near, m->session, front_text(words_of(run), &a, "the {run} is being ended"));
+    else if (!slot)
+        say_lost(near, m->session,
+                 front_say(words_of(run), &a, "no node of this {run} is called so; they are: %s",
+                           names_of_nodes(run, &a)));
+    else if (is_prepared(slot))
+        run_far_end(slot, near, m->session, &a);
+    arena_free(&a);
+}
+
+/* --- handing on ------------------------------------------------------------------------------- */
+
+void remote_hear(struct job_slot *slot, const struct remote_msg *m)
+{
+    const struct job_run *run = slot->run;
+    if (m->kind == REMOTE_LOST || !remote_is_offered(run))
+        return;
+    if (m->kind == REMOTE_OPEN) {
+        open_far_end(slot, m);
+        return;
+    }
+    if (m->rank >= run->n_slots)
+        return;
+    const struct job_slot *to = &run->slots[m->rank];
+    struct remote_msg on = *m;
+    on.job = run->dir;
+    on.rank = slot->rank;
+    if (to->tenant.node && node_rt_usable(to->tenant.node))
+        node_remote_send(node_rt_link(to->tenant.node), &on);
+}
+
+static void on_signalled(void *ctx, const struct err *why)
+{
+    (void)why; /* the end of the run kills what is left */
+    (void)step_answered(ctx);
+}
+
+void remote_signal(struct job_slot *slot, const struct task_status *list, size_t n, int signo)
+{
+    struct job_slot *near;
+    const char *session;
+    for (size_t i = 0; i < n; i++) {
+        if (list[i].state != TASK_RUNNING || !read_id(slot, list[i].id, &near, &session))
+            continue;
+        slot->pending++;
+        node_signal(node_rt_link(slot->tenant.node), list[i].id, signo, on_signalled, slot);
+    }
+}

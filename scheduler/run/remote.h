@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Remote commands: a process of a run with several nodes runs a command on another of its nodes, by
+ * `ssh` or a launcher that uses it (nodeagent-proto/wire/remote.h). The run finds the node, starts
+ * the far end there as a task of its own, and hands the messages of both ends on. It keeps no list
+ * of them: the ids of these tasks begin with a prefix, by which they are found, signalled, killed
+ * and forgotten, also after a restart of the daemon.
+ */
+#ifndef SCHEDULER_RUN_REMOTE_H
+#define SCHEDULER_RUN_REMOTE_H
+
+#include "scheduler/run/run_priv.h"
+
+/* Whether processes of the run can run commands on its other nodes. */
+bool remote_is_offered(const struct job_run *run);
+/* The beginning of the ids of these tasks on this node. */
+const char *remote_task_prefix(const struct job_slot *slot, struct arena *a);
+/* Adds what makes `ssh` lead to the other nodes to the start of a slot, and to its cleaning: it
+ * ends and forgets what still runs. */
+void remote_add_start(struct job_slot *slot, const char *as);
+void remote_add_end(struct job_slot *slot);
+/* The command with `ssh` and `batchai-node` in its PATH, or as it is. Arena-owned. */
+const char *remote_wrap(const struct job_slot *slot, struct arena *a, const char *command);
+
+/* A message of a process on the slot's node. */
+void remote_hear(struct job_slot *slot, const struct remote_msg *m);
+/* A task has ended: true if it was the far end of a remote command. */
+bool remote_task_ended(struct job_slot *slot, const struct task_status *st);
+/* Passes a signal on to those among the node's tasks that run. */
+void remote_signal(struct job_slot *slot, const struct task_status *list, size_t n, int signo);
+
+#endif
