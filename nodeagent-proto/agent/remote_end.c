@@ -171,7 +171,6 @@ static void read_socket(struct remote_end *r)
     struct remote_msg m;
     struct err e;
     json_t *msg;
-    int rc;
     ssize_t n = recv(r->fd, buf, sizeof buf, MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
@@ -181,7 +180,7 @@ static void read_socket(struct remote_end *r)
     }
     r->heard_ms = monotonic_ms();
     frame_decoder_feed(&r->in, buf, (size_t)n);
-    while (r->fd >= 0 && (rc = frame_decoder_next(&r->in, &msg, &e)) > 0) {
+    while (r->fd >= 0 && frame_decoder_next(&r->in, &msg, &e) > 0) {
         size_t n_bytes;
         const char *bytes = frame_decoder_bytes(&r->in, &n_bytes);
         if (remote_read(msg, bytes, n_bytes, &m, &e) == 0)

@@ -48,8 +48,6 @@ struct far_end {
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-extern char **environ;
-
 static _Noreturn void become(const struct far_end *f, const int fds[3])
 {
     struct err e;

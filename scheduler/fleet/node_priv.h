@@ -45,9 +45,9 @@ struct node_turn {
 
 /* What the last hello said. */
 struct node_seen {
-    char *incarnation;   /* as rows keep it; NULL: there was none yet */
-    char *facts;         /* node_facts_text(); NULL likewise */
-    char *runtimes;      /* of containers */
+    char *incarnation; /* as rows keep it; NULL: there was none yet */
+    char *facts;       /* node_facts_text(); NULL likewise */
+    char *runtimes;    /* of containers */
     char *hostname;
     struct capacity has; /* as the site says, and else as it said */
     bool fake_gpus;

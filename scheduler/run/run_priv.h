@@ -182,8 +182,6 @@ void run_reconcile(void *ctx, int64_t id); /* for wakes_handle() */
 const char *slot_task_prefix(const struct job_slot *slot);
 /* What the launcher sees of the run; the arena's. */
 struct launch_input run_launch_input(struct job_run *run);
-/* What each of its tasks may use of the node. */
-struct task_limits slot_limits(const struct job_slot *slot);
 /* There is a new link; all requests over the one before have been answered. */
 void slot_forget_link(struct job_slot *slot);
 void slot_start(struct job_slot *slot);

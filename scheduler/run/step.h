@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One request of a run to a node; shared by steps.c and stop.c.
+ * One request of a run to a node; shared by steps.c, stop.c and remote.c.
  */
 #ifndef SCHEDULER_RUN_STEP_H
 #define SCHEDULER_RUN_STEP_H
@@ -22,5 +22,7 @@ struct step {
 struct step *step_new(struct job_slot *slot, enum failure_code code, const char *what);
 /* Counts the reply. False: the link is gone, or the reply does not concern the run any more. */
 bool step_answered(struct job_slot *slot);
+/* What each task of the run may use of the node. */
+struct task_limits slot_limits(const struct job_slot *slot);
 
 #endif

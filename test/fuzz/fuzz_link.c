@@ -42,7 +42,8 @@ static void keep(struct node_link *link, const char *bytes, size_t n)
         return; /* the same for each input */
     frame_decoder_feed(&d->said, bytes, n);
     while (frame_decoder_next(&d->said, &msg, &e) > 0) {
-        CLAIM(json_is_integer(json_object_get(msg, "id")));
+        CLAIM(json_is_integer(json_object_get(msg, "id")) ||
+              message_kind(msg) == MESSAGE_EVENT); /* on_remote() */
         json_decref(msg);
     }
     CLAIM(d->said.broken.code == ERR_NONE);
@@ -124,6 +125,17 @@ static void on_ended(void *ctx, const struct task_status *s)
     tell("ended", 0, "");
     status(s);
     called(ctx);
+}
+
+/* What a job says goes on to another node as it is. */
+static void on_remote(void *ctx, const struct remote_msg *m)
+{
+    struct daemon_end *d = ctx;
+    tell("remote", 0, "");
+    CLAIM(m->job && remote_session_valid(m->session) && m->n_bytes <= REMOTE_BYTES_MAX);
+    CLAIM(text(m->host) <= REMOTE_TEXT_MAX && text(m->why) <= REMOTE_TEXT_MAX);
+    node_remote_send(&d->link, m);
+    called(d);
 }
 
 static struct daemon_end *answered(void *ctx, const struct err *why)
@@ -235,6 +247,8 @@ static void ask_everything(struct daemon_end *d)
     node_account_release(l, "j", on_done, next(d));
     node_remove_root(l, on_done, next(d));
     node_reboot(l, on_done, next(d));
+    node_remote_open(l, "+j", "j", on_done, next(d));
+    node_remote_close(l, "j", on_done, next(d));
 }
 
 static void let_pass(struct daemon_end *d, int64_t us)
@@ -276,7 +290,7 @@ static void hear(struct daemon_end *d, const char *line)
 
 static void begin(struct daemon_end *d, const struct log *quiet)
 {
-    const struct node_callbacks user = {on_ready, on_down, on_ended, d};
+    const struct node_callbacks user = {on_ready, on_down, on_ended, on_remote, d};
     const struct node_epoch epoch = {7, "abc"};
     d->time = (struct sim_time){.now_us = SECOND_US, .random = 1};
     d->loop = sim_loop_create(&d->time, 0, 1);

@@ -109,6 +109,131 @@ static void test_the_daemon_answers(void **state)
     free(w);
 }
 
+/* ---- remote commands ---- */
+
+static struct heard {
+    int n;
+    struct remote_msg last; /* its numbers */
+    char host[64], bytes[64];
+} heard;
+
+static void on_remote(void *ctx, const struct remote_msg *m)
+{
+    (void)ctx;
+    heard.n++;
+    heard.last = *m;
+    snprintf(heard.host, sizeof heard.host, "%s", m->host ? m->host : "");
+    snprintf(heard.bytes, sizeof heard.bytes, "%.*s", (int)m->n_bytes, m->bytes);
+}
+
+static struct wire *open_wire(struct fixture *f, const struct node_callbacks *callbacks)
+{
+    struct wire *w = xcalloc(1, sizeof *w);
+    const struct node_epoch epoch = {7, "abc"};
+    frame_decoder_init(&w->said);
+    heard = (struct heard){.n = 0};
+    link_start(&w->link, &(struct link_start){.loop = f->tools,
+                                              .transport = &to_memory,
+                                              .user = callbacks,
+                                              .log = &f->log,
+                                              .name = "memory",
+                                              .epoch = &epoch});
+    json_decref(next_said(w));
+    return w;
+}
+
+static void close_wire(struct fixture *f, struct wire *w)
+{
+    int closed = f->closed;
+    node_close(&w->link, on_closed, f);
+    WAIT(f, f->closed == closed + 1);
+    frame_decoder_free(&w->said);
+    free(w);
+}
+
+static void agent_says(struct wire *w, json_t *msg, const char *bytes)
+{
+    struct strbuf frame = STRBUF_INIT;
+    struct err e;
+    assert_int_equal(frame_encode_with(msg, bytes, strlen(bytes), &frame, &e), 0);
+    link_received(&w->link, frame.s, frame.len);
+    strbuf_free(&frame);
+    json_decref(msg);
+}
+
+static void test_messages_of_remote_commands_go_both_ways(void **state)
+{
+    struct fixture *f = *state;
+    const struct node_callbacks callbacks = {on_ready, on_down, on_ended, on_remote, f};
+    struct wire *w = open_wire(f, &callbacks);
+    struct remote_msg m = {.kind = REMOTE_OPEN, .job = "g-1", .session = "a", .host = "h2"};
+    agent_says(w, remote_pack(&m), "");
+    assert_int_equal(heard.n, 1);
+    assert_string_equal(heard.host, "h2");
+    m = (struct remote_msg){.kind = REMOTE_DATA, .job = "g-1", .session = "a", .rank = 1, .n = 3};
+    agent_says(w, remote_pack(&m), "text");
+    assert_int_equal(heard.last.n, 3);
+    assert_string_equal(heard.bytes, "text");
+    /* What no agent says is dropped, and the link stays. */
+    m.job = NULL;
+    agent_says(w, remote_pack(&m), "text");
+    agent_says(w, json_pack("{s:s, s:s}", "event", REMOTE_EVENT, "kind", "coffee"), "");
+    assert_int_equal(heard.n, 2);
+    assert_int_equal(w->link.why.code, ERR_NONE);
+    close_wire(f, w);
+}
+
+static void test_messages_of_remote_commands_without_end(void **state)
+{
+    enum { TOO_MANY = 50000 };
+    struct fixture *f = *state;
+    const struct node_callbacks callbacks = {on_ready, on_down, on_ended, on_remote, f};
+    const struct remote_msg m = {.kind = REMOTE_ACK, .job = "g-1", .session = "a", .n = 3};
+    struct wire *w = open_wire(f, &callbacks);
+    struct strbuf flood = STRBUF_INIT;
+    struct err e;
+    json_t *msg = remote_pack(&m);
+    assert_non_null(msg);
+    for (int i = 0; i < TOO_MANY; i++)
+        assert_int_equal(frame_encode(msg, &flood, &e), 0);
+    json_decref(msg);
+    link_received(&w->link, flood.s, flood.len);
+    strbuf_free(&flood);
+    assert_true(heard.n < TOO_MANY);
+    assert_int_equal(w->link.why.code, ERR_PROTOCOL);
+    assert_non_null(strstr(w->link.why.msg, "passed on messages more than"));
+    close_wire(f, w);
+}
+
+static size_t much_waits(const struct node_link *link)
+{
+    (void)link;
+    return SIZE_MAX / 2;
+}
+
+/* A link to a node that does not read keeps no more messages. */
+static void test_messages_for_a_slow_node_are_dropped(void **state)
+{
+    static const struct link_transport slow = {keep_bytes, let_go, nothing, much_waits};
+    struct fixture *f = *state;
+    const struct node_callbacks callbacks = {on_ready, on_down, on_ended, on_remote, f};
+    const struct remote_msg m = {.kind = REMOTE_ACK, .job = "g-1", .session = "a", .n = 3};
+    struct wire *w = open_wire(f, &callbacks);
+    json_t *none;
+    struct err e;
+    node_remote_send(&w->link, &m); /* hello was not answered */
+    assert_int_equal(frame_decoder_next(&w->said, &none, &e), 0);
+    link_go(&w->link, LINK_READY);
+    node_remote_send(&w->link, &m);
+    json_t *said = next_said(w);
+    assert_string_equal(json_string_value(json_object_get(said, "event")), REMOTE_EVENT);
+    json_decref(said);
+    w->link.transport = &slow;
+    node_remote_send(&w->link, &m);
+    assert_int_equal(frame_decoder_next(&w->said, &none, &e), 0);
+    close_wire(f, w);
+}
+
 static void test_an_agent_that_asks_without_end_loses_its_link(void **state)
 {
     enum { TOO_MANY = 3000 };
@@ -158,6 +283,7 @@ struct raw {
 static void raw_open(struct fixture *f, struct raw *r, const char *owner)
 {
     int fds[2], errors[2];
+    assert_non_null(f->agent);
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
     assert_int_equal(pipe2(errors, O_CLOEXEC), 0);
     frame_decoder_init(&r->in);
@@ -428,6 +554,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_the_daemon_answers),
         TEST(test_an_agent_that_asks_without_end_loses_its_link),
+        TEST(test_messages_of_remote_commands_go_both_ways),
+        TEST(test_messages_of_remote_commands_without_end),
+        TEST(test_messages_for_a_slow_node_are_dropped),
         TEST(test_the_agent_asks_a_silent_daemon),
         TEST(test_an_answer_to_nothing_ends_the_link),
         TEST(test_an_older_daemon_changes_nothing),

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+#include "scheduler/run/step.h"
+
+struct step *step_new(struct job_slot *slot, enum failure_code code, const char *what)
+{
+    struct step *st = arena_alloc(&slot->a, sizeof *st);
+    *st = (struct step){.slot = slot, .code = code, .what = what};
+    slot->pending++;
+    return st;
+}
+
+bool step_answered(struct job_slot *slot)
+{
+    if (!slot->tenant.node || !node_rt_link(slot->tenant.node))
+        return false;
+    if (--slot->pending == 0)
+        wake(slot->run->runs->wakes, WAKE_RUN, slot->run->row.id);
+    return true;
+}
+
+static const struct task_limits *limits_of(const struct runs *rs)
+{
+    static const struct task_limits none = {0};
+    return fleet_site(rs->fleet) ? &fleet_site(rs->fleet)->limits : &none;
+}
+
+/* The lower of two limits, of which 0 is none. */
+static int64_t lower(int64_t a, int64_t b)
+{
+    return a == 0 || (b > 0 && b < a) ? b : a;
+}
+
+/* A run that has a part of the node may use as much of it as it asked for, and no more than any
+ * run. */
+struct task_limits slot_limits(const struct job_slot *slot)
+{
+    struct task_limits l = *limits_of(slot->run->runs);
+    if (!slot->devices)
+        return l;
+    l.cpus = (int)lower(l.cpus, slot->takes.cores);
+    l.memory_bytes = lower(l.memory_bytes, slot->takes.memory);
+    return l;
+}
