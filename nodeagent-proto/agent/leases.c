@@ -191,8 +191,10 @@ static bool is_empty(int dir)
  * same at the same time: so it is never removed, as that one could not go on. */
 static int give_dir(int fd, const struct lease *l, struct err *e)
 {
-    struct stat st;
-    if (fstat(fd, &st) == 0 && st.st_uid != l->uid && !is_empty(fd))
+    struct stat st, later;
+    /* Whoever made it may give it to the account, and begin to fill it, between two looks. */
+    if (fstat(fd, &st) == 0 && st.st_uid != l->uid && !is_empty(fd) && fstat(fd, &later) == 0 &&
+        later.st_uid != l->uid)
         return err_set(e, ERR_CONFLICT, "dir",
                        "%s is there already, and not that of the job's account", l->dir);
     return fchmod(fd, 0700) == 0 && fchown(fd, l->uid, l->group) == 0
