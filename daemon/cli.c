@@ -132,6 +132,31 @@ static const struct command commands[] = {
          "HOST is a machine as the list shows it, or several: gpu[01-16].rack1. Exit code 0 if "
          "all\n"
          "went well and, of a check, all machines can be used; else 1.\n"},
+    {.name = "queue",
+     .arguments = "",
+     .options = OPT_STATE_DIR | OPT_JSON | OPT_QUEUE,
+     .run = cmd_queue,
+     .help = "what runs and what waits in each cluster, and for what",
+     .details =
+         "First what runs in a cluster, its nodes and when its time limit is over; then what\n"
+         "waits, in turn: what it waits for and, where time limits tell, when it starts.\n"},
+    {.name = "jobs",
+     .arguments = "",
+     .options = OPT_STATE_DIR | OPT_JSON | OPT_JOBS,
+     .run = cmd_jobs,
+     .help = "list the jobs of all groups, the newest first",
+     .details = "Without a filter and --json: the newest hundred.\n"},
+    {.name = "explain",
+     .arguments = "JOB",
+     .options = OPT_STATE_DIR | OPT_JSON,
+     .min_args = 1,
+     .max_args = 1,
+     .run = cmd_explain,
+     .help = "tell what became of a job, in lines with times",
+     .details =
+         "When it was queued, what it waited for, where it was allocated, how it ended; and what\n"
+         "it waits for now. JOB is its name, or GROUP/WORKSPACE/EXPERIMENT/JOB where several\n"
+         "have it; the first of these may be left out.\n"},
     {.name = "user",
      .arguments = "[list|add|remove|reset] [NAME]",
      .options = OPT_STATE_DIR | OPT_JSON | OPT_ROLE,
@@ -216,6 +241,16 @@ static const struct cli_option {
     {"endpoint", "URL", OPT_REMOTE, AT(endpoint), remote_check_endpoint, NULL,
      "how that machine reaches the daemon: https://gpu-head.lab:7443"},
     {"user", "NAME", OPT_REMOTE, AT(user), NULL, NULL, "who logs in there"},
+    {"cluster", "NAME", OPT_QUEUE | OPT_JOBS, AT(cluster), NULL, NULL,
+     "only jobs of clusters with this name"},
+    {"user", "NAME", OPT_QUEUE | OPT_JOBS, AT(user), NULL, NULL,
+     "only jobs of this user; the domain may be left out"},
+    {"state", "STATE", OPT_JOBS, AT(job_state), NULL, NULL,
+     "only queued, running, terminating, succeeded or failed ones"},
+    {"experiment", "NAME", OPT_JOBS, AT(experiment), NULL, NULL,
+     "only jobs of experiments with this name"},
+    {"since", "TIME", OPT_JOBS, AT(since), NULL, NULL,
+     "only jobs made since then, as 2026-11-23T09:00:00Z"},
     {"comment", "TEXT", OPT_COMMENT, AT(comment), NULL, NULL,
      "what the key is called (default: batchaid@HOSTNAME)"},
     {"container", "", OPT_CONTAINER, AT(container), NULL, NULL,

@@ -31,8 +31,10 @@ enum {
     OPT_COMMENT = 64,
     OPT_REASON = 128,
     OPT_DRY_RUN = 256,
-    OPT_ROLE = 512,   /* and --scope */
-    OPT_REMOTE = 1024 /* --endpoint and --user */
+    OPT_ROLE = 512,    /* and --scope */
+    OPT_REMOTE = 1024, /* --endpoint and --user */
+    OPT_QUEUE = 2048,  /* --cluster and --user of somebody's jobs */
+    OPT_JOBS = 4096    /* the same, --state, --experiment and --since */
 };
 
 struct options {
@@ -40,6 +42,7 @@ struct options {
     const char *listen[CLI_LISTEN_MAX];
     size_t n_listen;
     const char *comment, *reason, *role, *scope, *endpoint, *user;
+    const char *cluster, *experiment, *job_state, *since;
     bool container, json, dry_run;
     /* For `nodes` when names were given without a command: the list of commands. NULL otherwise. */
     const char *commands;
@@ -60,6 +63,9 @@ int cmd_share_path(const struct options *o);
 int cmd_storage(const struct options *o);
 int cmd_hosts(const struct options *o);
 int cmd_nodes(const struct options *o);
+int cmd_queue(const struct options *o);
+int cmd_jobs(const struct options *o);
+int cmd_explain(const struct options *o);
 int cmd_user(const struct options *o);
 int cmd_check_config(const struct options *o);
 int cmd_keygen(const struct options *o);

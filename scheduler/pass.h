@@ -11,7 +11,7 @@
 
 struct pass {
     struct sched *s;
-    struct arena a;
+    struct arena *a;
     struct pool pool;
     const char *name; /* what people call it */
     struct node *nodes;

@@ -13,16 +13,16 @@ static struct failure shortage(struct pass *p)
     const struct plan_scale_result *r = &p->scale;
     struct failure f = {.code = FAIL_NODE_CAPACITY_REACHED, .exit_code = -1};
     if (p->on_machines) {
-        f.message = machines_shortage(p->s->fleet, &p->a, &p->pool, r->target, r->missing);
-        f.remedy = front_text(w, &p->a,
+        f.message = machines_shortage(p->s->fleet, p->a, &p->pool, r->target, r->missing);
+        f.remedy = front_text(w, p->a,
                               "make another {pool} smaller, undrain a machine, or add machines to "
                               "the inventory; allocation goes on by itself");
     } else {
-        f.message = front_say(w, &p->a,
+        f.message = front_say(w, p->a,
                               "%d of the %d nodes asked for cannot be allocated: all {pools} "
                               "together may have %d local nodes",
                               r->missing, r->target, p->s->local_nodes);
-        f.remedy = front_text(w, &p->a,
+        f.remedy = front_text(w, p->a,
                               "make another {pool} smaller, or raise the limit in the "
                               "configuration; allocation goes on by itself");
     }
@@ -43,16 +43,16 @@ static bool withdrawn(struct pass *p, const struct node *nd, struct failure *out
             return false;
         out->code = FAIL_NODE_NOT_IN_INVENTORY;
         out->message = front_say(
-            w, &p->a, "Machine %s is not in the inventory any more: it gets no further {run}",
+            w, p->a, "Machine %s is not in the inventory any more: it gets no further {run}",
             m.name);
         out->remedy =
-            front_text(w, &p->a, "put it back into the inventory, or make the {pool} smaller");
+            front_text(w, p->a, "put it back into the inventory, or make the {pool} smaller");
         return true;
     }
     bool reason = m.reason && *m.reason;
     out->code = FAIL_NODE_DRAINED;
-    out->message = front_say(w, &p->a, "Machine %s is drained and gets no further {run}%s%s",
-                             m.name, reason ? ": " : "", reason ? m.reason : "");
+    out->message = front_say(w, p->a, "Machine %s is drained and gets no further {run}%s%s", m.name,
+                             reason ? ": " : "", reason ? m.reason : "");
     out->remedy = "'batchaid nodes undrain' puts it back into use";
     return true;
 }
@@ -66,19 +66,19 @@ int pass_write_errors(struct pass *p, struct err *e)
         id_map_put(&p->s->short_pools, p->pool.id, NULL);
     else
         id_map_remove(&p->s->short_pools, p->pool.id);
-    const char **each = arena_alloc(&p->a, (2 * p->n_nodes + 1) * sizeof *each);
+    const char **each = arena_alloc(p->a, (2 * p->n_nodes + 1) * sizeof *each);
     size_t n = 0;
     if (p->scale.missing > 0) {
         f = shortage(p);
-        each[n++] = failure_append(&p->a, NULL, &f);
+        each[n++] = failure_append(p->a, NULL, &f);
     }
     for (size_t i = 0; i < p->n_nodes; i++) {
         if (withdrawn(p, &p->nodes[i], &f))
-            each[n++] = failure_append(&p->a, NULL, &f);
+            each[n++] = failure_append(p->a, NULL, &f);
         if (p->nodes[i].state == NODE_UNUSABLE)
             each[n++] = p->nodes[i].errors;
     }
-    errors = failure_join(&p->a, each, n);
+    errors = failure_join(p->a, each, n);
     if (strcmp(errors ? errors : "", p->pool.errors ? p->pool.errors : "") == 0)
         return 0;
     if (p->scale.missing > 0)

@@ -18,7 +18,7 @@ static int find_left(struct pass *p, const struct node *nd, struct capacity *lef
         *left = (struct capacity){0};
         return 0;
     }
-    if (st_allocation_of_node(p->s->st, &p->a, nd->id, &live, &n, e) != 0)
+    if (st_allocation_of_node(p->s->st, p->a, nd->id, &live, &n, e) != 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
         if (!live[i].devices) {
@@ -50,9 +50,9 @@ static int check_node(const struct node *nd, const struct capacity *left, struct
 
 int pass_load_nodes(struct pass *p, struct err *e)
 {
-    if (st_node_list(p->s->st, &p->a, p->pool.id, &p->nodes, &p->n_nodes, e) != 0)
+    if (st_node_list(p->s->st, p->a, p->pool.id, &p->nodes, &p->n_nodes, e) != 0)
         return -1;
-    p->left = arena_alloc(&p->a, (p->n_nodes + 1) * sizeof *p->left);
+    p->left = arena_alloc(p->a, (p->n_nodes + 1) * sizeof *p->left);
     for (size_t i = 0; i < p->n_nodes; i++) {
         if (find_left(p, &p->nodes[i], &p->left[i], e) != 0 ||
             check_node(&p->nodes[i], &p->left[i], e) != 0)
@@ -83,7 +83,7 @@ static bool replaceable(const struct node *nd)
 
 struct plan_node *pass_plan_nodes(struct pass *p)
 {
-    struct plan_node *out = arena_alloc(&p->a, (p->n_nodes + 1) * sizeof *out);
+    struct plan_node *out = arena_alloc(p->a, (p->n_nodes + 1) * sizeof *out);
     for (size_t i = 0; i < p->n_nodes; i++) {
         const struct node *nd = &p->nodes[i];
         out[i] = (struct plan_node){

@@ -81,7 +81,7 @@ static int decide_scale(struct pass *p, struct err *e)
         .good_capacity =
             p->on_machines ? machines_good(p->s->fleet, p->pool.vm_size, p->pool.vm_priority) : 0,
     };
-    plan_scale(&p->a, &in, &p->scale);
+    plan_scale(p->a, &in, &p->scale);
     return 0;
 }
 
@@ -98,7 +98,7 @@ static int add_node(struct pass *p, int ordinal, struct err *e)
     struct node nd = {
         .cluster_id = p->pool.id,
         /* Ten digits that are unique to the pool: nodes of two pools never share a root. */
-        .name = arena_printf(&p->a, "tvm-%lld_%d-%s%s", 1000000000LL + (long long)p->pool.id,
+        .name = arena_printf(p->a, "tvm-%lld_%d-%s%s", 1000000000LL + (long long)p->pool.id,
                              ordinal, when, p->pool.vm_priority == VM_LOWPRIORITY ? "-p" : ""),
         .ordinal = ordinal,
         .state = NODE_PREPARING,
@@ -126,7 +126,7 @@ static int move_node(struct pass *p, const struct plan_node *n, enum node_event 
     LOG_INFO(p->s->log, ev == NODE_EV_LEAVE ? "node.leaving" : "node.preparing",
              LF_STR("node", row->name), LF_STR(p->s->front->words->pool, p->name));
     wake_durable(p->s->wakes, WAKE_NODE, row->id);
-    return fleet_wake_runs(p->s->fleet, &p->a, row->id, e);
+    return fleet_wake_runs(p->s->fleet, p->a, row->id, e);
 }
 
 static bool leaves(const struct pass *p, const struct plan_node *n)
@@ -162,8 +162,8 @@ static int retry_unusable(struct pass *p, const struct plan_node *nodes, struct 
 
 static int add_nodes(struct pass *p, const struct plan_node *nodes, int n, struct err *e)
 {
-    int *ordinals = arena_alloc(&p->a, ((size_t)n + 1) * sizeof *ordinals);
-    plan_ordinals(&p->a, nodes, p->n_nodes, ordinals, n);
+    int *ordinals = arena_alloc(p->a, ((size_t)n + 1) * sizeof *ordinals);
+    plan_ordinals(p->a, nodes, p->n_nodes, ordinals, n);
     for (int i = 0; i < n; i++)
         if (add_node(p, ordinals[i], e) != 0)
             return -1;
@@ -254,10 +254,10 @@ static int look_at_waiting(struct pass *p, struct err *e)
         else
             have.usable += nd->state != NODE_LEAVING;
     }
-    if (oversized_look(p->s, &p->a, &p->pool, e) != 0 ||
-        oversized_parts(p->s, &p->a, &p->pool, e) != 0)
+    if (oversized_look(p->s, p->a, &p->pool, e) != 0 ||
+        oversized_parts(p->s, p->a, &p->pool, e) != 0)
         return -1;
-    return oversized_blocks(p->s, &p->a, &p->pool, &have, e);
+    return oversized_blocks(p->s, p->a, &p->pool, &have, e);
 }
 
 /* How long until a cluster is looked at again when writing failed. */
@@ -305,11 +305,12 @@ void pool_reconcile(void *ctx, int64_t id)
     const struct front_words *w = s->front->words;
     if (rests(s, id))
         return;
-    struct pass p = {.s = s, .now_us = wakes_wall(s->wakes)};
-    arena_init(&p.a);
+    struct arena a;
+    struct pass p = {.s = s, .a = &a, .now_us = wakes_wall(s->wakes)};
+    arena_init(&a);
     struct err e = {0};
-    int rc = st_pool_by_id(s->st, &p.a, id, &p.pool, &e);
-    p.name = rc == 1 ? s->front->ops->pool_name(s->front, s->st, &p.a, id, false) : "";
+    int rc = st_pool_by_id(s->st, &a, id, &p.pool, &e);
+    p.name = rc == 1 ? s->front->ops->pool_name(s->front, s->st, &a, id, false) : "";
     if (rc == 1)
         rc = st_tx(s->st, "scale pool", reconcile_scale, &p, &e);
     if (rc == 0 && p.pool.id != 0) {
@@ -330,5 +331,5 @@ void pool_reconcile(void *ctx, int64_t id)
         rest(&p, id);
     if (st_has_pending(s->st))
         wake_when_durable(s->wakes, effect_reconciled, s, id);
-    arena_free(&p.a);
+    arena_free(&a);
 }

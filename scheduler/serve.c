@@ -27,12 +27,12 @@ int pass_fail_queue(struct pass *p, struct err *e)
         return 0; /* most of them need not be failed: woken again when they are gone */
     struct run *runs;
     size_t n;
-    if (st_run_waiting(p->s->st, &p->a, p->pool.id, QUEUE_MAX, &runs, &n, e) != 0)
+    if (st_run_waiting(p->s->st, p->a, p->pool.id, QUEUE_MAX, &runs, &n, e) != 0)
         return -1;
     const struct failure f = {
         .code = FAIL_CLUSTER_DELETED,
         .message =
-            front_say(front->words, &p->a, "{Pool} %s was deleted before the {run} ran", p->name),
+            front_say(front->words, p->a, "{Pool} %s was deleted before the {run} ran", p->name),
         .exit_code = -1};
     for (size_t i = 0; i < n; i++)
         if (runs_fail_queued(p->s->runs, &runs[i], &f, e) != 0)
@@ -51,9 +51,9 @@ static int pick_devices(struct pass *p, const struct node *nd, int want, const c
 {
     struct allocation *live;
     size_t n;
-    bool *taken = arena_alloc(&p->a, (size_t)nd->has.gpus + 1);
+    bool *taken = arena_alloc(p->a, (size_t)nd->has.gpus + 1);
     *out = "";
-    if (st_allocation_of_node(p->s->st, &p->a, nd->id, &live, &n, e) != 0)
+    if (st_allocation_of_node(p->s->st, p->a, nd->id, &live, &n, e) != 0)
         return -1;
     for (size_t i = 0; i < n; i++)
         for (const char *at = live[i].devices; at && *at;) {
@@ -66,7 +66,7 @@ static int pick_devices(struct pass *p, const struct node *nd, int want, const c
     for (int k = 0; k < nd->has.gpus && want > 0; k++) {
         if (taken[k])
             continue;
-        *out = arena_printf(&p->a, "%s%s%d", *out, **out ? "," : "", k);
+        *out = arena_printf(p->a, "%s%s%d", *out, **out ? "," : "", k);
         want--;
     }
     assert(want == 0); /* the plan gives no more than are left */
@@ -84,7 +84,7 @@ static struct capacity need_of(const struct run *r)
 static int assign(struct pass *p, const struct run *r, const struct plan_node *const *nodes,
                   struct err *e)
 {
-    struct run_part *parts = arena_alloc(&p->a, (size_t)r->nodes * sizeof *parts);
+    struct run_part *parts = arena_alloc(p->a, (size_t)r->nodes * sizeof *parts);
     for (int i = 0; i < r->nodes; i++) {
         const struct node *nd = pass_row_of(p, nodes[i]);
         parts[i] = (struct run_part){.node_id = nd->id,
@@ -135,9 +135,9 @@ int pass_load_held(struct pass *p, struct plan_held **out, size_t *n, struct err
 {
     struct held_part *rows;
     size_t n_rows, node = 0;
-    if (st_pool_held(p->s->st, &p->a, p->pool.id, &rows, &n_rows, e) != 0)
+    if (st_pool_held(p->s->st, p->a, p->pool.id, &rows, &n_rows, e) != 0)
         return -1;
-    *out = arena_alloc(&p->a, (n_rows + 1) * sizeof **out);
+    *out = arena_alloc(p->a, (n_rows + 1) * sizeof **out);
     *n = 0;
     for (size_t i = 0; i < n_rows; i++) { /* both are ordered by the nodes' ordinals */
         while (node < p->n_nodes && p->nodes[node].id != rows[i].node_id)
@@ -160,7 +160,7 @@ bool pass_backfills(struct pass *p)
     for (char *const *pattern = s->backfill; *pattern; pattern++) {
         bool by_path = strchr(*pattern, '/') != NULL;
         if (by_path && !path)
-            path = s->front->ops->pool_path(s->front, s->st, &p->a, p->pool.id);
+            path = s->front->ops->pool_path(s->front, s->st, p->a, p->pool.id);
         if (fnmatch(*pattern, by_path ? path : p->name, FNM_CASEFOLD) == 0)
             return true;
     }
@@ -175,7 +175,7 @@ static int judge(struct pass *p, const struct run *r, bool *refused, struct err 
 {
     struct id_map *judged = &p->s->judged;
     struct failure why;
-    *refused = !id_map_has(judged, r->id) && runs_refuse(p->s->runs, &p->a, r, &why);
+    *refused = !id_map_has(judged, r->id) && runs_refuse(p->s->runs, p->a, r, &why);
     if (*refused)
         return runs_fail_queued(p->s->runs, r, &why, e);
     if (judged->n >= JUDGED_MAX) {
@@ -227,7 +227,7 @@ static int read_more(struct pass *p, struct serving *v, struct err *e)
     if (v->runs && v->n < v->limit) /* there were no more */
         return 0;
     v->limit = v->runs ? QUEUE_LOOK : v->limit;
-    if (st_run_queue(p->s->st, &p->a, p->pool.id, v->largest, (int)v->limit, &v->runs, &v->n, e) !=
+    if (st_run_queue(p->s->st, p->a, p->pool.id, v->largest, (int)v->limit, &v->runs, &v->n, e) !=
         0)
         return -1;
     v->next = v->waiting;
@@ -252,10 +252,10 @@ int pass_serve_queue(struct pass *p, struct err *e)
                                         .backfill = pass_backfills(p),
                                         .depth = PLAN_DEPTH,
                                         .now_us = p->now_us};
-    struct serving v = {.q = plan_queue_new(&p->a, &in),
+    struct serving v = {.q = plan_queue_new(p->a, &in),
                         .largest = in.largest,
                         .limit = first_look(nodes, p->n_nodes)};
-    p->started = arena_alloc(&p->a, QUEUE_MAX * sizeof *p->started);
+    p->started = arena_alloc(p->a, QUEUE_MAX * sizeof *p->started);
     while (plan_queue_goes_on(v.q) && p->n_started < QUEUE_MAX && v.looked < QUEUE_LOOK) {
         if (v.next == v.n && read_more(p, &v, e) != 0)
             return -1;

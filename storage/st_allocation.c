@@ -89,6 +89,27 @@ int st_allocation_of_run(struct storage *st, struct arena *a, int64_t run_id, in
     return allocations(&q, a, rows, n, e);
 }
 
+int st_allocation_of_run_all(struct storage *st, struct arena *a, int64_t run_id,
+                             struct allocation **rows, size_t *n, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_ALLOCATION_OF_RUN_ALL);
+    q_int(&q, run_id);
+    return allocations(&q, a, rows, n, e);
+}
+
+int st_allocation_before(struct storage *st, struct arena *a, const struct st_released *w,
+                         struct allocation *out, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_ALLOCATION_BEFORE);
+    q_int(&q, w->node_id);
+    q_int(&q, w->run_id);
+    q_int(&q, w->since_us);
+    q_int(&q, w->until_us);
+    return q_one(&q, a, &allocation_row, out, e);
+}
+
 int st_allocation_of_node(struct storage *st, struct arena *a, int64_t node_id,
                           struct allocation **rows, size_t *n, struct err *e)
 {

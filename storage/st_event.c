@@ -54,6 +54,20 @@ int st_event_since(struct storage *st, struct arena *a, int64_t after, int limit
     return 0;
 }
 
+int st_event_of(struct storage *st, struct arena *a, enum resource_kind kind, int64_t resource_id,
+                struct event **rows, size_t *n, struct err *e)
+{
+    struct q q;
+    void *items;
+    q_read(&q, st, ST_EVENT_OF);
+    q_int(&q, kind);
+    q_int(&q, resource_id);
+    if (q_rows(&q, a, &event_row, &items, n, e) < 0)
+        return -1;
+    *rows = items;
+    return 0;
+}
+
 int st_event_forget(struct storage *st, enum resource_kind kind, int64_t resource_id, struct err *e)
 {
     struct q q;

@@ -157,6 +157,16 @@ int st_job_list_named(struct storage *st, struct arena *a, const char *subscript
     return jobs(&q, a, &job_row, rows, n, e);
 }
 
+int st_job_latest(struct storage *st, struct arena *a, int64_t before, int limit, struct job **rows,
+                  size_t *n, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_JOB_LATEST);
+    q_int(&q, before);
+    q_int(&q, limit);
+    return jobs(&q, a, &job_row, rows, n, e);
+}
+
 int st_job_unfinished(struct storage *st, const char *subscription, int64_t *n, struct err *e)
 {
     struct q q;

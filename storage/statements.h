@@ -170,6 +170,7 @@
       "SELECT count(*) FROM resource_group g JOIN workspace w ON w.group_id = g.id "               \
       "JOIN cluster c ON c.workspace_id = w.id JOIN job j ON j.cluster_id = c.id "                 \
       "WHERE g.subscription = ?1 AND j.exec_state IN (1, 2, 3)")                                   \
+    X(ST_JOB_LATEST, JOB_SELECT "WHERE j.id < ?1 ORDER BY j.id DESC LIMIT ?2") \
     X(ST_JOB_SECRETS, "SELECT secrets FROM job WHERE id = ?1")                                     \
     X(ST_JOB_MOVE, \
       "UPDATE job SET exec_state = ?3, exec_us = ?4, " \
@@ -246,6 +247,10 @@
     X(ST_RUN_REMOVE_OF, "DELETE FROM run WHERE owner_kind = ?1 AND owner_id = ?2") \
     X(ST_ALLOCATION_INSERT, "INSERT INTO {+allocation}") \
     X(ST_ALLOCATION_OF_RUN, ALLOCATION_SELECT "WHERE a.run_id = ?1 AND a.attempt = ?2 ORDER BY a.rank") \
+    X(ST_ALLOCATION_OF_RUN_ALL, ALLOCATION_SELECT "WHERE a.run_id = ?1 ORDER BY a.attempt, a.rank") \
+    X(ST_ALLOCATION_BEFORE, \
+      ALLOCATION_SELECT "WHERE a.node_id = ?1 AND a.run_id <> ?2 AND a.released_us > ?3 AND " \
+      "a.released_us <= ?4 ORDER BY a.released_us DESC LIMIT 1") \
     X(ST_ALLOCATION_OF_NODE, ALLOCATION_SELECT "WHERE a.node_id = ?1 AND " IS_LIVE) \
     X(ST_ALLOCATION_MOVE, \
       "UPDATE allocation SET state = ?5, released_us = ?6 " \
@@ -271,6 +276,7 @@
     X(ST_EVENT_TRIM, \
       "DELETE FROM event WHERE kind = ?1 AND resource_id = ?2 AND seq <= (SELECT seq FROM event " \
       "WHERE kind = ?1 AND resource_id = ?2 ORDER BY seq DESC LIMIT 1 OFFSET ?3)") \
+    X(ST_EVENT_OF, "SELECT {event} FROM event e WHERE e.kind = ?1 AND e.resource_id = ?2 ORDER BY e.seq") \
     X(ST_EVENT_SINCE, "SELECT {event} FROM event e WHERE e.seq > ?1 ORDER BY e.seq LIMIT ?2") \
     X(ST_EVENT_FORGET, "DELETE FROM event WHERE kind = ?1 AND resource_id = ?2") \
     X(ST_ACCOUNT_INSERT, "INSERT INTO {+account}") \

@@ -11,11 +11,13 @@
 struct access;
 struct files;
 struct fleet;
+struct sched;
 struct shares;
 struct storage;
 struct wakes;
 
 struct admin {
+    struct sched *sched;
     struct fleet *fleet;
     const struct wakes *wakes;
     struct storage *storage;

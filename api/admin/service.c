@@ -8,6 +8,7 @@
 #include "api/access/access.h"
 #include "api/admin/admin.h"
 #include "api/admin/handlers.h"
+#include "api/admin/seen_jobs.h"
 #include "api/http/auth.h"
 
 #define NODE "/batchaid/nodes/{node}"
@@ -26,6 +27,10 @@ static const struct route routes[] = {
     {"GET", "/batchaid/counters", 0, 0, counters_get, "Counters_Get"},
     {"GET", "/batchaid/ca.pem", 0, ROUTE_OPEN, authority_get, "Authority_Get"},
     {"GET", "/batchaid/events", 0, 0, events_list, "Events_List"},
+    {"GET", "/batchaid/queue", 0, 0, queue_list, "Queue_List"},
+    {"GET", "/batchaid/jobs", 0, 0, all_jobs_list, "Jobs_ListAll"},
+    {"GET", "/batchaid/jobs/{group}/{workspace}/{experiment}/{job}", 0, 0, all_jobs_explain,
+     "Jobs_Explain"},
     {"GET", "/batchaid/storage/deleted", 0, 0, deleted_shares_list, "DeletedShares_List"},
     {"POST", "/batchaid/storage/deleted/{number}/restore", 0, 0, deleted_shares_restore,
      "DeletedShares_Restore"},
@@ -34,7 +39,14 @@ static const struct route routes[] = {
 
 static const char *const paths[] = {"/batchaid/{rest*}", NULL};
 
-/* All of it belongs to the subscription. Only who may give roles to others may add and remove them:
+/* What each may see of it is looked at job by job. */
+static bool is_of_jobs(const struct request *r)
+{
+    return r->n_segments > 1 &&
+           (strcasecmp(r->segment[1], "queue") == 0 || strcasecmp(r->segment[1], "jobs") == 0);
+}
+
+/* All else belongs to the subscription. Only who may give roles to others may add and remove them:
  * an action below Microsoft.Authorization. */
 static int may(struct request *r, struct err *e)
 {
@@ -44,6 +56,8 @@ static int may(struct request *r, struct err *e)
         return -1;
     if (r->who->first)
         return 0;
+    if (is_of_jobs(r))
+        return seen_jobs_may(r, e);
     bool reads = strcmp(r->method, "GET") == 0;
     bool people = r->n_segments > 1 && strcasecmp(r->segment[1], "users") == 0;
     const char *action =

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 COMMANDS = ["serve", "env", "hosts", "az-login", "az", "share-path", "storage", "keygen", "check-config",
-            "nodes", "user", "backup", "restore", "version", "help"]
+            "nodes", "queue", "jobs", "explain", "user", "backup", "restore", "version", "help"]
 
 
 def test_help_lists_every_command(run):
@@ -152,7 +152,7 @@ def test_completion_knows_commands_and_options(run):
     script = (
         "source {root}/etc/batchaid.bash-completion; complete_for() {{ COMP_WORDS=(\"$@\");"
         " COMP_CWORD=$(($# - 1)); _batchaid; echo \"${{COMPREPLY[@]}}\"; }};"
-        " complete_for batchaid ''; for c in serve env share-path nodes user check-config keygen backup restore;"
+        " complete_for batchaid ''; for c in serve env share-path nodes queue jobs explain user check-config keygen backup restore;"
         " do complete_for batchaid $c --; done"
     )
     from support.daemon import ROOT
@@ -160,7 +160,8 @@ def test_completion_knows_commands_and_options(run):
     done = subprocess.run(["bash", "-c", script.format(root=ROOT)], capture_output=True, text=True)
     commands, *options = done.stdout.splitlines()
     assert commands.split() == COMMANDS
-    known = ["serve", "env", "share-path", "nodes", "user", "check-config", "keygen", "backup", "restore"]
+    known = ["serve", "env", "share-path", "nodes", "queue", "jobs", "explain", "user", "check-config", "keygen",
+             "backup", "restore"]
     for command, offered in zip(known, options, strict=True):
         described = run("help", command).stdout
         assert set(offered.split()) == set(re.findall(r"^  (--\S+)", described, re.M))

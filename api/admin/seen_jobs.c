@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/admin/seen_jobs.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "api/access/access.h"
+#include "api/http/auth.h"
+#include "lib/jsontext.h"
+#include "lib/timefmt.h"
+#include "model/enums.h"
+#include "storage/storage.h"
+
+#define READ_JOB "Microsoft.BatchAI/workspaces/experiments/jobs/read"
+
+int seen_jobs_may(struct request *r, struct err *e)
+{
+    const struct access *x = admin_of(r)->access;
+    struct grants *g = arena_alloc(&r->arena, sizeof *g);
+    if (access_load(x, &r->arena, r->who, g, e) < 0)
+        return -1;
+    r->grant = g;
+    if (g->n > 0)
+        return 0;
+    return access_refuse(r, READ_JOB,
+                         arena_concat(&r->arena, "/subscriptions/", x->subscription_id), e);
+}
+
+bool seen_job(const struct request *r, const struct job *j)
+{
+    struct arena a;
+    const struct scope *s = &j->scope;
+    if (!r->grant)
+        return true;
+    arena_init(&a);
+    const char *id = arena_concat(&a, "/subscriptions/", s->subscription, "/resourceGroups/",
+                                  s->group, "/providers/Microsoft.BatchAI/workspaces/",
+                                  s->workspace, "/experiments/", s->experiment, "/jobs/", j->name);
+    bool sees = access_verdict(r->grant, READ_JOB, id) == ACCESS_YES;
+    arena_free(&a);
+    return sees;
+}
+
+json_t *seen_time(int64_t us)
+{
+    char text[TIMEFMT_SIZE];
+    if (us == 0)
+        return NULL;
+    timefmt_wire(us, text);
+    return json_string(text);
+}
+
+/* Who made it, by the name that it logs in with; the object id of somebody who is gone. */
+static const char *maker(struct request *r, const struct job *j)
+{
+    struct identity i;
+    struct err e;
+    if (!j->created_by)
+        return NULL;
+    int rc = access_identity(admin_of(r)->access, &r->arena, j->created_by, &i, &e);
+    return rc == 1 ? i.name : j->created_by;
+}
+
+bool seen_job_is_by(struct request *r, const struct job *j)
+{
+    const char *wanted = request_query(r, "user"), *name = wanted ? maker(r, j) : NULL;
+    if (!wanted)
+        return true;
+    size_t n = strlen(wanted);
+    return name && (strcasecmp(name, wanted) == 0 || /* the domain may be left out */
+                    (strncasecmp(name, wanted, n) == 0 && name[n] == '@'));
+}
+
+/* "the last part of a resource id" */
+static const char *last_of(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash ? slash + 1 : path;
+}
+
+json_t *seen_job_render(struct request *r, const struct job *j)
+{
+    bool ended = j->exec_state == EXEC_SUCCEEDED || j->exec_state == EXEC_FAILED;
+    json_t *out = json_pack(
+        "{s:s, s:s, s:s, s:s, s:s*, s:s, s:i, s:i, s:s*, s:o*, s:o*, s:o*}", "resourceGroup",
+        j->scope.group, "workspace", j->scope.workspace, "experiment", j->scope.experiment, "name",
+        j->name, "cluster", last_of(j->cluster_ref), "state",
+        enum_to_name(exec_state_names, (int)j->exec_state), "priority", j->priority, "nodeCount",
+        j->node_count, "createdBy", maker(r, j), "createdTime", seen_time(j->created_us),
+        "startTime", seen_time(j->start_us), "endTime", ended ? seen_time(j->end_us) : NULL);
+    if (ended && j->has_exit_code)
+        json_object_set_new(out, "exitCode", json_integer(j->exit_code));
+    return out;
+}
+
+int seen_job_of_run(struct request *r, int64_t run_id, struct job *out, struct err *e)
+{
+    struct run run;
+    struct storage *st = admin_of(r)->storage;
+    int rc = st_run_by_id(st, &r->arena, run_id, &run, e);
+    if (rc <= 0 || run.owner_kind != RES_JOB)
+        return rc < 0 ? -1 : 0;
+    rc = st_job_by_id(st, &r->arena, run.owner_id, out, e);
+    return rc == 1 && !seen_job(r, out) ? 0 : rc;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Jobs of all groups for people: who may see which, and what is shown of each.
+ */
+#ifndef API_ADMIN_SEEN_JOBS_H
+#define API_ADMIN_SEEN_JOBS_H
+
+#include "api/admin/admin.h"
+#include "model/resource.h"
+
+/* For service.may of these operations: whoever has a role may ask, and is shown what the role lets
+ * it read. */
+int seen_jobs_may(struct request *r, struct err *e);
+bool seen_job(const struct request *r, const struct job *j);
+/* Its names, state and times: members of all replies with jobs. */
+json_t *seen_job_render(struct request *r, const struct job *j);
+json_t *seen_time(int64_t us); /* NULL: 0 */
+/* The job of a run, where it may be seen: 1, 0 or -1. */
+int seen_job_of_run(struct request *r, int64_t run_id, struct job *out, struct err *e);
+/* Whether it is made by the user whom the query names; anybody's is, if it names none. */
+bool seen_job_is_by(struct request *r, const struct job *j);
+
+#endif

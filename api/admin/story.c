@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Told from rows: events have the job's changes of state, allocations say where each attempt ran,
+ * and whose end it had waited for is whoever had one of its nodes last before.
+ */
+#include "api/admin/story.h"
+
+#include <string.h>
+
+#include "api/admin/seen_jobs.h"
+#include "api/admin/waits.h"
+#include "lib/jsontext.h"
+#include "lib/timefmt.h"
+#include "model/capacity.h"
+#include "storage/storage.h"
+
+struct teller {
+    struct request *r;
+    const struct job *j;
+    struct run run;
+    struct allocation *parts; /* of all attempts */
+    size_t n_parts;
+    int64_t queued_us; /* since when it waits, or waited for this attempt */
+    int attempt;       /* the last that was told of */
+    json_t *out;
+};
+
+static struct storage *storage_of(const struct teller *t)
+{
+    return admin_of(t->r)->storage;
+}
+
+static void tell(struct teller *t, int64_t at_us, const char *text)
+{
+    json_array_append_new(
+        t->out, json_pack("{s:o*, s:o}", "time", seen_time(at_us), "text", jsontext_string(text)));
+}
+
+static const char *wish(struct arena *a, const struct job *j)
+{
+    const char *nodes = arena_printf(a, "%d node%s", j->node_count, j->node_count == 1 ? "" : "s");
+    return j->part ? arena_printf(a, "%s with %s each", nodes, capacity_text(a, &j->need)) : nodes;
+}
+
+static const char *cluster_of(const struct job *j)
+{
+    const char *slash = j->cluster_ref ? strrchr(j->cluster_ref, '/') : NULL;
+    return slash ? slash + 1 : "";
+}
+
+static const char *span(struct arena *a, int64_t us)
+{
+    int64_t s = us > 0 ? us / 1000000 : 0;
+    if (s < 60)
+        return arena_printf(a, "%lld.%lld s", (long long)s,
+                            (long long)(us > 0 ? us / 100000 % 10 : 0));
+    if (s < 3600)
+        return arena_printf(a, "%lld min %lld s", (long long)(s / 60), (long long)(s % 60));
+    return arena_printf(a, "%lld h %lld min", (long long)(s / 3600), (long long)(s / 60 % 60));
+}
+
+/* Whose end freed the last of its nodes. */
+static int tell_wait(struct teller *t, size_t first, int64_t at_us, struct err *e)
+{
+    struct arena *a = &t->r->arena;
+    struct allocation last = {.released_us = 0}, one;
+    struct job other;
+    for (size_t i = first; i < t->n_parts && t->parts[i].attempt == t->parts[first].attempt; i++) {
+        const struct st_released w = {t->parts[i].node_id, t->run.id, t->queued_us, at_us};
+        int rc = w.node_id ? st_allocation_before(storage_of(t), a, &w, &one, e) : 0;
+        if (rc < 0)
+            return -1;
+        if (rc == 1 && one.released_us > last.released_us)
+            last = one;
+    }
+    if (last.released_us == 0)
+        return 0;
+    int rc = seen_job_of_run(t->r, last.run_id, &other, e);
+    if (rc < 0)
+        return -1;
+    tell(t, last.released_us,
+         arena_printf(a, "%s on %s had ended, for which it waited",
+                      rc == 1 ? arena_printf(a, "job %s", other.name) : "another job",
+                      last.node_name));
+    return 0;
+}
+
+static int tell_start(struct teller *t, int64_t at_us, struct err *e)
+{
+    struct arena *a = &t->r->arena;
+    const char *names = "";
+    size_t i = 0;
+    while (i < t->n_parts && t->parts[i].attempt <= t->attempt)
+        i++;
+    if (i < t->n_parts && tell_wait(t, i, at_us, e) < 0)
+        return -1;
+    t->attempt = i < t->n_parts ? t->parts[i].attempt : t->attempt;
+    for (; i < t->n_parts && t->parts[i].attempt == t->attempt; i++)
+        names = arena_printf(a, "%s%s%s%s%s", names, *names ? ", " : "", t->parts[i].node_name,
+                             t->parts[i].devices && *t->parts[i].devices ? " GPU " : "",
+                             t->parts[i].devices ? t->parts[i].devices : "");
+    tell(t, at_us,
+         arena_printf(a, "allocated after %s: attempt %d, on %s", span(a, at_us - t->queued_us),
+                      t->attempt, *names ? names : "nodes that are gone"));
+    return 0;
+}
+
+/* The messages of its errors. */
+static const char *errors_of(struct arena *a, const struct job *j)
+{
+    json_t *list = j->errors ? json_loads(j->errors, 0, NULL) : NULL, *one;
+    const char *text = "";
+    size_t i;
+    json_array_foreach(list, i, one) {
+        const char *message = json_string_value(json_object_get(one, "message"));
+        text = message ? arena_printf(a, "%s: %s", text, message) : text;
+    }
+    json_decref(list);
+    return text;
+}
+
+static void tell_end(struct teller *t, const struct event *ev)
+{
+    struct arena *a = &t->r->arena;
+    const struct job *j = t->j;
+    const char *code = j->has_exit_code ? arena_printf(a, ", exit code %d", j->exit_code) : "";
+    const char *ran = j->start_us > 0 && t->attempt > 0
+                          ? arena_printf(a, " after %s", span(a, ev->at_us - j->start_us))
+                          : "";
+    if (ev->to == EXEC_SUCCEEDED)
+        tell(t, ev->at_us, arena_printf(a, "succeeded%s%s", ran, code));
+    else
+        tell(t, ev->at_us,
+             arena_printf(a, "failed%s%s%s%s%s", ran, code, ev->reason ? ": " : "",
+                          ev->reason ? ev->reason : "", errors_of(a, j)));
+}
+
+static int tell_event(struct teller *t, const struct event *ev, struct err *e)
+{
+    struct arena *a = &t->r->arena;
+    switch ((enum exec_state)ev->to) {
+    case EXEC_QUEUED:
+        t->queued_us = ev->at_us;
+        tell(t, ev->at_us,
+             ev->from == 0 ? arena_printf(a, "queued in cluster %s: it wants %s", cluster_of(t->j),
+                                          wish(a, t->j))
+                           : arena_printf(a, "queued again%s%s", ev->reason ? ": " : "",
+                                          ev->reason ? ev->reason : ""));
+        return 0;
+    case EXEC_RUNNING:
+        return tell_start(t, ev->at_us, e);
+    case EXEC_TERMINATING:
+        tell(t, ev->at_us, "it was asked to stop");
+        return 0;
+    case EXEC_SUCCEEDED:
+    case EXEC_FAILED:
+        tell_end(t, ev);
+        return 0;
+    }
+    return 0;
+}
+
+/* What it waits for now. */
+static int tell_queue(struct teller *t, struct err *e)
+{
+    struct arena *a = &t->r->arena;
+    struct queue_view v;
+    char at[TIMEFMT_SIZE] = "";
+    int rc = queue_view(admin_of(t->r)->sched, a, t->run.pool_id, QUEUE_FORESEEN, &v, e);
+    if (rc <= 0)
+        return rc;
+    for (size_t i = 0; i < v.n_waiting; i++) {
+        if (v.waiting[i].run.id != t->run.id)
+            continue;
+        const char *what = waits_for(t->r, &v, i, e);
+        if (!what)
+            return -1;
+        if (v.waiting[i].verdict.start_us > 0)
+            timefmt_wire(v.waiting[i].verdict.start_us, at);
+        tell(t, 0,
+             arena_printf(a, "it waits in place %zu for %s%s%s", i + 1, what,
+                          *at ? "; by the time limits it starts at " : "", at));
+        return 0;
+    }
+    tell(t, 0, "it waits, behind the first that are looked at");
+    return 0;
+}
+
+static int tell_limit(struct teller *t)
+{
+    char at[TIMEFMT_SIZE];
+    if (t->run.max_wall_us <= 0 || t->run.start_us <= 0)
+        return 0;
+    timefmt_wire(t->run.start_us + t->run.max_wall_us, at);
+    tell(t, 0, arena_printf(&t->r->arena, "it runs; its time limit is over at %s", at));
+    return 0;
+}
+
+static int tell_all(struct teller *t, struct err *e)
+{
+    struct event *events;
+    size_t n;
+    struct arena *a = &t->r->arena;
+    struct storage *st = storage_of(t);
+    int rc = st_run_of(st, a, RES_JOB, t->j->id, 0, &t->run, e);
+    if (rc < 0 || st_event_of(st, a, RES_JOB, t->j->id, &events, &n, e) < 0 ||
+        st_allocation_of_run_all(st, a, t->run.id, &t->parts, &t->n_parts, e) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        if (tell_event(t, &events[i], e) < 0)
+            return -1;
+    if (t->j->exec_state == EXEC_QUEUED)
+        return tell_queue(t, e) < 0 ? -1 : 0;
+    return t->j->exec_state == EXEC_RUNNING ? tell_limit(t) : 0;
+}
+
+json_t *story_of(struct request *r, const struct job *j, struct err *e)
+{
+    struct teller t = {.r = r, .j = j, .queued_us = j->created_us, .out = json_array()};
+    if (tell_all(&t, e) == 0)
+        return t.out;
+    json_decref(t.out);
+    return NULL;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What became of a job, in lines with times.
+ */
+#ifndef API_ADMIN_STORY_H
+#define API_ADMIN_STORY_H
+
+#include "api/admin/admin.h"
+#include "model/resource.h"
+
+/* A list of {"time", "text"}, in order. NULL: err. */
+json_t *story_of(struct request *r, const struct job *j, struct err *e);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/admin/waits.h"
+
+#include "api/admin/seen_jobs.h"
+#include "model/capacity.h"
+
+/* The name of the job whose run this is; one that may not be seen has none. */
+static int name_of(struct request *r, int64_t run_id, const char **name, struct err *e)
+{
+    struct job j;
+    int rc = seen_job_of_run(r, run_id, &j, e);
+    *name = rc == 1 ? j.name : "another job";
+    return rc < 0 ? -1 : 0;
+}
+
+static const char *nodes(struct arena *a, int n)
+{
+    return arena_printf(a, "%d node%s", n, n == 1 ? "" : "s");
+}
+
+/* Nodes that it needs and that nobody can say more of. */
+static const char *uncertain(struct arena *a, const struct queue_view *v,
+                             const struct plan_verdict *got, const char *text)
+{
+    if (got->coming > 0)
+        text = arena_printf(a, "%s; %s being prepared", text, nodes(a, got->coming));
+    if (got->lacking > 0)
+        text = arena_printf(a, "%s; %s cannot be had now%s%s", text, nodes(a, got->lacking),
+                            v->no_use ? ": " : "", v->no_use ? v->no_use : "");
+    return text;
+}
+
+static const char *waits(struct request *r, const struct queue_view *v,
+                         const struct queue_waiting *w, struct err *e)
+{
+    struct arena *a = &r->arena;
+    const struct plan_verdict *got = &w->verdict;
+    const char *text = arena_printf(a, "%d of %s free", got->room, nodes(a, w->run.nodes)), *behind;
+    if (!w->run.need_whole)
+        text = arena_printf(a, "%d of %s with %s free", got->room, nodes(a, w->run.nodes),
+                            capacity_text(a, &w->run.need));
+    text = uncertain(a, v, got, text);
+    if (got->behind == 0)
+        return text;
+    if (name_of(r, got->behind, &behind, e) < 0)
+        return NULL;
+    return arena_printf(a, "%s, behind %s", text, behind);
+}
+
+const char *waits_for(struct request *r, const struct queue_view *v, size_t i, struct err *e)
+{
+    struct arena *a = &r->arena;
+    const struct queue_waiting *w = &v->waiting[i];
+    if (v->pool.going)
+        return "its cluster is being deleted";
+    switch (w->verdict.turn) {
+    case PLAN_STARTS:
+        return "nothing: it is about to start";
+    case PLAN_WAITS:
+        return waits(r, v, w, e);
+    case PLAN_TOO_MANY:
+        return arena_printf(a, "%s, and cluster %s is scaled to %d: others go ahead of it",
+                            nodes(a, w->run.nodes), v->name, plan_largest(&v->pool.scale));
+    case PLAN_TOO_MUCH:
+        return arena_printf(a, "%s with %s, and cluster %s has none such: others go ahead of it",
+                            nodes(a, w->run.nodes), capacity_text(a, &w->run.need), v->name);
+    case PLAN_NOT_SEEN:
+        return arena_printf(a, "its turn: %zu are ahead of it", i);
+    }
+    return "";
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+#include "scheduler/queue_view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/capacity.h"
+#include "scheduler/pass.h"
+
+/* --- nodes ---------------------------------------------------------------------------------- */
+
+static const char *name_of(const struct pass *p, const struct node *nd)
+{
+    struct machine_use m;
+    return machines_use(p->s->fleet, nd->machine_id, &m) ? arena_strdup(p->a, m.name) : nd->name;
+}
+
+/* Why nothing starts there; NULL: something may. */
+static const char *trouble(const struct pass *p, const struct node *nd)
+{
+    struct machine_use m;
+    if (nd->state == NODE_LEAVING)
+        return NULL;
+    if (machines_use(p->s->fleet, nd->machine_id, &m)) {
+        if (!m.in_inventory)
+            return "not in the inventory";
+        if (m.drained)
+            return "drained";
+    }
+    return nd->state == NODE_UNUSABLE ? "unusable" : NULL;
+}
+
+static void look_at_nodes(struct pass *p, struct queue_view *v)
+{
+    static const char *const troubles[] = {"drained", "unusable", "not in the inventory"};
+    for (size_t k = 0; k < sizeof troubles / sizeof troubles[0]; k++) {
+        const char *names = NULL;
+        for (size_t i = 0; i < p->n_nodes; i++) {
+            const char *why = trouble(p, &p->nodes[i]);
+            if (!why || strcmp(why, troubles[k]) != 0)
+                continue;
+            const char *name = name_of(p, &p->nodes[i]);
+            names = names ? arena_printf(p->a, "%s, %s", names, name) : name;
+        }
+        if (names)
+            v->no_use = arena_printf(p->a, "%s%s%s %s", v->no_use ? v->no_use : "",
+                                     v->no_use ? "; " : "", names, troubles[k]);
+    }
+    for (size_t i = 0; i < p->n_nodes; i++)
+        v->usable += p->nodes[i].state != NODE_LEAVING && !trouble(p, &p->nodes[i]);
+}
+
+/* --- what runs -------------------------------------------------------------------------------- */
+
+static int by_run(const void *pa, const void *pb)
+{
+    const struct held_part *a = pa, *b = pb;
+    return (a->run_id > b->run_id) - (a->run_id < b->run_id);
+}
+
+static int by_start(const void *pa, const void *pb)
+{
+    const struct queue_running *a = pa, *b = pb;
+    if (a->start_us != b->start_us)
+        return a->start_us < b->start_us ? -1 : 1;
+    return (a->run_id > b->run_id) - (a->run_id < b->run_id);
+}
+
+static const char *node_name(const struct pass *p, int64_t node_id)
+{
+    for (size_t i = 0; i < p->n_nodes; i++)
+        if (p->nodes[i].id == node_id)
+            return name_of(p, &p->nodes[i]);
+    return "";
+}
+
+static int look_at_running(struct pass *p, struct queue_view *v, struct err *e)
+{
+    struct held_part *rows;
+    size_t n;
+    if (st_pool_held(p->s->st, p->a, p->pool.id, &rows, &n, e) != 0)
+        return -1;
+    if (n > 1)
+        qsort(rows, n, sizeof *rows, by_run);
+    v->running = arena_alloc(p->a, (n + 1) * sizeof *v->running);
+    const char **names = arena_alloc(p->a, (n + 1) * sizeof *names);
+    for (size_t i = 0; i < n; i++) {
+        const struct held_part *h = &rows[i];
+        names[i] = node_name(p, h->node_id);
+        if (i == 0 || rows[i - 1].run_id != h->run_id)
+            v->running[v->n_running++] = (struct queue_running){
+                .run_id = h->run_id,
+                .nodes = &names[i],
+                .start_us = h->start_us,
+                .limit_us = h->max_wall_us > 0 ? h->start_us + h->max_wall_us : 0,
+                .releasing = h->state == RUN_RELEASING};
+        v->running[v->n_running - 1].n_nodes++;
+    }
+    if (v->n_running > 1)
+        qsort(v->running, v->n_running, sizeof *v->running, by_start);
+    return 0;
+}
+
+/* --- what waits ------------------------------------------------------------------------------- */
+
+/* As the queue is read to be served: who wants more of a node than any has stands aside. */
+static bool some_node_fits(const struct pass *p, const struct run *r)
+{
+    for (size_t i = 0; i < p->n_nodes; i++)
+        if (capacity_fits(&p->nodes[i].has, &r->need))
+            return true;
+    return r->need_whole;
+}
+
+static int look_at_waiting(struct pass *p, struct queue_view *v, int max, struct err *e)
+{
+    struct plan_held *held;
+    struct run *runs;
+    size_t n_held, n;
+    if (pass_load_held(p, &held, &n_held, e) != 0 ||
+        st_run_waiting(p->s->st, p->a, p->pool.id, max + 1, &runs, &n, e) != 0)
+        return -1;
+    v->more = n > (size_t)max;
+    v->n_waiting = v->more ? (size_t)max : n;
+    v->waiting = arena_alloc(p->a, (v->n_waiting + 1) * sizeof *v->waiting);
+    const struct plan_queue_input in = {.nodes = pass_plan_nodes(p),
+                                        .n_nodes = p->n_nodes,
+                                        .largest = plan_largest(&p->pool.scale),
+                                        .backfill = v->backfill,
+                                        .foresee = true,
+                                        .depth = QUEUE_FORESEEN,
+                                        .now_us = p->now_us};
+    struct plan_queue *q = plan_queue_new(p->a, &in);
+    plan_queue_hold(q, held, n_held);
+    for (size_t i = 0; i < v->n_waiting; i++) {
+        struct queue_waiting *w = &v->waiting[i];
+        const struct plan_run wish = pass_plan_run(&runs[i]);
+        w->run = runs[i];
+        if (runs[i].nodes <= in.largest && !some_node_fits(p, &runs[i]))
+            w->verdict.turn = PLAN_TOO_MUCH;
+        else
+            w->verdict = plan_queue_ask(q, &wish);
+    }
+    return 0;
+}
+
+int queue_view(struct sched *s, struct arena *a, int64_t pool_id, int max, struct queue_view *out,
+               struct err *e)
+{
+    struct pass p = {.s = s, .a = a, .now_us = wakes_wall(s->wakes)};
+    *out = (struct queue_view){.name = ""};
+    int rc = st_pool_by_id(s->st, a, pool_id, &p.pool, e);
+    if (rc <= 0)
+        return rc;
+    p.name = s->front->ops->pool_name(s->front, s->st, a, pool_id, false);
+    out->pool = p.pool;
+    out->name = p.name;
+    out->backfill = pass_backfills(&p);
+    if (pass_load_nodes(&p, e) != 0)
+        return -1;
+    look_at_nodes(&p, out);
+    if (look_at_running(&p, out, e) != 0 || look_at_waiting(&p, out, max, e) != 0)
+        return -1;
+    return 1;
+}

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: MIT
+"""What runs, what waits and for what, and what became of jobs; replies are judged by docs/admin-api.json."""
+
+import json
+
+import pytest
+from support.daemon import Daemon
+from support.people import READER, Person
+from support.refusals import refused
+from support.world import Place, fresh, instant, wait_flag, wait_for
+
+HOUR = {"constraints": {"maxWallClockTime": "PT1H"}}
+MINUTE = {"constraints": {"maxWallClockTime": "PT1M"}}
+
+
+def get(d, path, expect=200, token=True, **params):
+    return d.call("GET", f"/batchaid/{path}", api_version=None, params=params, expect=expect, token=token).json
+
+
+def queue(d, cluster, **more):
+    return get(d, "queue", cluster=cluster.name, **more)["value"]
+
+
+def waiting(d, cluster):
+    return {q["name"]: q["waitsFor"] for q in queue(d, cluster) if "place" in q}
+
+
+def ids(place, job):
+    return f"{place.group}/{place.workspace}/exp/{job.name}"
+
+
+def story(d, place, job):
+    return get(d, f"jobs/{ids(place, job)}")["story"]
+
+
+@pytest.fixture
+def flag(own_place):
+    """A running job waits for it; it is made at the end at the latest."""
+    host, inside = own_place.flag(fresh("flag"))
+    yield host, wait_flag(inside)
+    host.touch()
+
+
+def test_who_runs_and_who_waits_for_what(own_place, flag):
+    d, (host, until) = own_place.daemon, flag
+    cluster = own_place.cluster(2)
+    runs = own_place.job(cluster, until, **HOUR)
+    runs.wait("running")
+    big = own_place.job(cluster, nodes=2, **HOUR)
+    long = own_place.job(cluster, **HOUR)
+    huge = own_place.job(cluster, nodes=3)
+    got = {q["name"]: q for q in queue(d, cluster)}
+    assert [len(got[runs.name]["nodes"]), "limitTime" in got[runs.name], "place" in got[runs.name]] == [1, True, False]
+    assert [got[j.name]["place"] for j in (big, long, huge)] == [1, 2, 3]
+    assert got[big.name]["waitsFor"] == "1 of 2 nodes free"
+    assert got[long.name]["waitsFor"] == f"1 of 1 node free, behind {big.name}"
+    assert got[huge.name]["waitsFor"].startswith(f"3 nodes, and cluster {cluster.name} is scaled to 2")
+    ends = instant(got[runs.name]["limitTime"])
+    assert ends < instant(got[big.name]["expectedStartTime"]) < instant(got[long.name]["expectedStartTime"])
+    assert "expectedStartTime" not in got[huge.name]
+    assert story(d, own_place, big)[-1]["text"].startswith("it waits in place 1 for 1 of 2 nodes free; by the time")
+    host.touch()
+    long.succeed()
+    texts = [line["text"] for line in story(d, own_place, big)]
+    assert texts[0] == f"queued in cluster {cluster.name}: it wants 2 nodes"
+    assert f"job {runs.name} on" in texts[1] and texts[1].endswith("had ended, for which it waited")
+    assert texts[2].startswith("allocated after ") and ": attempt 1, on tvm-" in texts[2]
+    assert texts[3].startswith("succeeded after ") and texts[3].endswith("exit code 0") and len(texts) == 4
+
+
+def test_a_short_job_starts_in_a_gap(own_place, flag):
+    host, until = flag
+    cluster = own_place.cluster(2)
+    runs = own_place.job(cluster, until, **HOUR)
+    runs.wait("running")
+    big = own_place.job(cluster, nodes=2, **HOUR)
+    own_place.job(cluster, **MINUTE).succeed()
+    assert big.state == "queued"
+    host.touch()
+    big.succeed()
+
+
+def test_where_there_is_no_backfill_all_wait():
+    with Daemon({"jobs": {"backfill": ["other", "*/else"]}}) as d:
+        place = Place(d).make()
+        host, inside = place.flag("go")
+        cluster = place.cluster(2)
+        place.job(cluster, wait_flag(inside), **HOUR).wait("running")
+        big, small = place.job(cluster, nodes=2, **HOUR), place.job(cluster, **MINUTE)
+        assert waiting(d, cluster)[small.name] == f"1 of 1 node free, behind {big.name}"
+        host.touch()
+        small.succeed()
+
+
+def test_a_story_tells_of_failures(own_place):
+    d = own_place.daemon
+    cluster = own_place.cluster(1)
+    job = own_place.job(cluster, "exit 3")
+    job.fail()
+    last = story(d, own_place, job)[-1]["text"]
+    assert last.startswith("failed after ") and "exit code 3: JobFailed" in last
+    refused(d.call("GET", f"/batchaid/jobs/{ids(own_place, job)}x", api_version=None), 404, "JobNotFound")
+
+
+def test_jobs_of_all_groups_are_filtered(own_place):
+    d = own_place.daemon
+    cluster = own_place.cluster(1)
+    good, bad = own_place.job(cluster), own_place.job(cluster, "exit 1")
+    good.succeed()
+    bad.fail()
+
+    def names(**params):
+        found, before = [], {}
+        while True:
+            page = get(d, "jobs", cluster=cluster.name, **params, **before)
+            found += [j["name"] for j in page["value"]]
+            if "next" not in page:
+                return found
+            before = {"before": page["next"]}
+
+    assert names() == [bad.name, good.name] == names(max=1)
+    assert names(state="failed") == [bad.name] and names(state="queued") == []
+    assert names(experiment="exp", name=good.name) == [good.name] and names(experiment="none") == []
+    assert names(user="nobody") == [] and len(names(user=get(d, "users")["value"][0]["name"])) == 2
+    made = get(d, "jobs", cluster=cluster.name, name=bad.name)["value"][0]["createdTime"]
+    assert names(since=made) == [bad.name]
+    for wrong in ({"state": "done"}, {"since": "yesterday"}, {"max": 0}):
+        assert d.call("GET", "/batchaid/jobs", api_version=None, params=wrong).status == 400
+
+
+def test_people_see_what_their_roles_let_them_read(own_place, flag):
+    d, (host, until) = own_place.daemon, flag
+    cluster = own_place.cluster(1)
+    runs = own_place.job(cluster, until)
+    runs.wait("running")
+    waits = own_place.job(cluster)
+    everything = [runs.name, waits.name]
+    for role, scope, seen in (
+        (READER, own_place.group, everything),
+        (READER, None, everything),
+        (READER, own_place.experiment_path() + "/jobs/" + waits.name, [waits.name]),
+    ):
+        with_role = Person(d, role=role, scope=scope)
+        token = with_role.token()
+        assert [q["name"] for q in queue(d, cluster, token=token)] == seen
+        assert sorted(j["name"] for j in get(d, "jobs", token=token, cluster=cluster.name)["value"]) == sorted(seen)
+        status = 200 if runs.name in seen else 404
+        get(d, f"jobs/{ids(own_place, runs)}", expect=status, token=token)
+        d.call("DELETE", f"/batchaid/users/{with_role.name}", expect=204)
+    nobody = Person(d, role="none")
+    for path in ("queue", "jobs", f"jobs/{ids(own_place, runs)}"):
+        get(d, path, expect=403, token=nobody.token())
+    d.call("DELETE", f"/batchaid/users/{nobody.name}", expect=204)
+
+
+def test_the_commands_print_it(own_place, flag):
+    d, (host, until) = own_place.daemon, flag
+    cluster = own_place.cluster(1)
+    runs = own_place.job(cluster, until, **HOUR)
+    runs.wait("running")
+    waits = own_place.job(cluster, name=fresh("waits"))
+    table = d.tool("queue", "--cluster", cluster.name).stdout.splitlines()
+    assert table[0].split()[:4] == ["CLUSTER", "PLACE", "JOB", "USER"] and len(table) == 3
+    assert runs.name in table[1] and waits.name in table[2] and f"behind {runs.name}" not in table[2]
+    listed = json.loads(d.tool("queue", "--cluster", cluster.name, "--json").stdout)
+    assert listed["value"] == queue(d, cluster)
+    rows = d.tool("jobs", "--cluster", cluster.name, "--state", "running").stdout.splitlines()
+    assert len(rows) == 2 and runs.name in rows[1]
+    assert json.loads(d.tool("jobs", "--json", "--cluster", cluster.name).stdout)["value"][0]["name"] == waits.name
+    lines = d.tool("explain", waits.name).stdout.splitlines()
+    assert lines[0] == f"job {waits.name} in {own_place.group}/{own_place.workspace}/exp, queued"
+    assert "queued in cluster" in lines[1] and lines[2].startswith("now ")
+    assert json.loads(d.tool("explain", "--json", f"exp/{waits.name}").stdout)["job"]["name"] == waits.name
+    host.touch()
+    wait_for(lambda: not waiting(d, cluster), 30, "the queue to be empty")
