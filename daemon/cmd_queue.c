@@ -48,6 +48,7 @@ static void print_table(const json_t *all)
     table_init(&t, columns, sizeof columns / sizeof columns[0]);
     json_array_foreach(all, i, j) {
         const json_t *place = json_object_get(j, "place");
+        const char *waits = jobs_text(j, "waitsFor");
         table_add(&t, TABLE_PLAIN, jobs_text(j, "cluster"));
         if (place)
             table_addf(&t, "%d", (int)json_integer_value(place));
@@ -57,9 +58,9 @@ static void print_table(const json_t *all)
         table_add(&t, TABLE_PLAIN, jobs_text(j, "createdBy"));
         add_priority(&t, j);
         table_addf(&t, "%d", (int)json_integer_value(json_object_get(j, "nodeCount")));
-        table_add(&t, TABLE_PLAIN, jobs_text(j, place ? "expectedStartTime" : "limitTime"));
-        if (place)
-            table_add(&t, TABLE_PLAIN, jobs_text(j, "waitsFor"));
+        table_add(&t, TABLE_PLAIN, jobs_text(j, waits ? "expectedStartTime" : "limitTime"));
+        if (waits)
+            table_add(&t, TABLE_PLAIN, waits);
         else
             add_nodes(&t, json_object_get(j, "nodes"));
     }

@@ -118,7 +118,8 @@ static int look_at_waiting(struct pass *p, struct queue_view *v, int max, struct
     struct run *runs;
     size_t n_held, n;
     if (pass_load_held(p, &held, &n_held, e) != 0 ||
-        st_run_waiting(p->s->st, p->a, p->pool.id, max + 1, &runs, &n, e) != 0)
+        st_run_in_turn(p->s->st, p->a, p->pool.id, max + 1, &runs, &n, e) != 0 ||
+        st_run_held(p->s->st, p->a, p->pool.id, max, &v->held, &v->n_held, e) != 0)
         return -1;
     v->more = n > (size_t)max;
     v->n_waiting = v->more ? (size_t)max : n;

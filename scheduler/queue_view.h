@@ -37,7 +37,9 @@ struct queue_view {
     size_t n_running;
     struct queue_waiting *waiting; /* in turn */
     size_t n_waiting;
-    bool more; /* others wait behind these */
+    bool more;        /* others wait behind these */
+    struct run *held; /* by id: they stand in no queue until others have ended */
+    size_t n_held;
 };
 
 /* 1; 0: there is no such pool. At most `max` of those that wait. */

@@ -78,6 +78,18 @@ int st_run_waiting(struct storage *st, struct arena *a, int64_t pool_id, int lim
     return some(st, ST_RUN_WAITING, a, pool_id, limit, rows, n, e);
 }
 
+int st_run_in_turn(struct storage *st, struct arena *a, int64_t pool_id, int limit,
+                   struct run **rows, size_t *n, struct err *e)
+{
+    return some(st, ST_RUN_IN_TURN, a, pool_id, limit, rows, n, e);
+}
+
+int st_run_held(struct storage *st, struct arena *a, int64_t pool_id, int limit, struct run **rows,
+                size_t *n, struct err *e)
+{
+    return some(st, ST_RUN_HELD, a, pool_id, limit, rows, n, e);
+}
+
 int st_run_broken(struct storage *st, struct arena *a, int64_t pool_id, int limit,
                   struct run **rows, size_t *n, struct err *e)
 {

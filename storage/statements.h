@@ -212,6 +212,8 @@
     X(ST_RUN_BY_ID, RUN_SELECT "WHERE u.id = ?1") \
     X(ST_RUN_OF, RUN_SELECT "WHERE u.owner_kind = ?1 AND u.owner_id = ?2 AND u.idx = ?3") \
     X(ST_RUN_WAITING, QUEUE_OF_POOL "UNION ALL " WAITING_OF_POOL "AND u.held > 1 LIMIT ?2") \
+    X(ST_RUN_IN_TURN, QUEUE_OF_POOL "ORDER BY u.priority DESC, u.id LIMIT ?2") \
+    X(ST_RUN_HELD, WAITING_OF_POOL "AND u.held > 1 ORDER BY u.id LIMIT ?2") \
     X(ST_RUN_BROKEN, WAITING_OF_POOL "AND u.held > 1 AND u.held = 3 LIMIT ?2") \
     X(ST_RUN_HOLD, \
       "UPDATE run SET held = ?4 WHERE owner_kind = ?1 AND owner_id = ?2 AND held = ?3 AND phase = 1") \

@@ -300,6 +300,11 @@ int st_run_waiting(struct storage *, struct arena *, int64_t pool_id, int limit,
  * some node of the pool has: highest priority first, then oldest. */
 int st_run_queue(struct storage *, struct arena *, int64_t pool_id, int largest, int limit,
                  struct run **rows, size_t *n, struct err *);
+/* For people: all that nothing holds, in turn; and those that are held, by id. */
+int st_run_in_turn(struct storage *, struct arena *, int64_t pool_id, int limit, struct run **rows,
+                   size_t *n, struct err *);
+int st_run_held(struct storage *, struct arena *, int64_t pool_id, int limit, struct run **rows,
+                size_t *n, struct err *);
 /* Those that want more nodes. */
 int st_run_oversized(struct storage *, struct arena *, int64_t pool_id, int largest, int limit,
                      struct run **rows, size_t *n, struct err *);

@@ -57,6 +57,21 @@ static int add_waiting(struct request *r, const struct queue_view *v, size_t i, 
     return 0;
 }
 
+static int add_held(struct request *r, const struct run *run, json_t *out, struct err *e)
+{
+    struct job j;
+    int rc = seen_job_of_run(r, run->id, &j, e);
+    if (rc <= 0 || !seen_job_is_by(r, &j))
+        return rc < 0 ? -1 : 0;
+    const char *what = waits_for_ends(r, run, e);
+    if (!what)
+        return -1;
+    json_t *o = seen_job_render(r, &j);
+    json_object_set_new(o, "waitsFor", json_string(what));
+    json_array_append_new(out, o);
+    return 0;
+}
+
 static int add_pool(struct request *r, int64_t pool_id, int max, json_t *out, struct err *e)
 {
     struct queue_view v;
@@ -69,6 +84,9 @@ static int add_pool(struct request *r, int64_t pool_id, int max, json_t *out, st
             return -1;
     for (size_t i = 0; i < v.n_waiting; i++)
         if (add_waiting(r, &v, i, out, e) < 0)
+            return -1;
+    for (size_t i = 0; i < v.n_held; i++)
+        if (add_held(r, &v.held[i], out, e) < 0)
             return -1;
     return 0;
 }

@@ -140,6 +140,10 @@ static int tell_event(struct teller *t, const struct event *ev, struct err *e)
     struct arena *a = &t->r->arena;
     switch ((enum exec_state)ev->to) {
     case EXEC_QUEUED:
+        if (ev->from == EXEC_QUEUED) { /* what it is held by has changed */
+            tell(t, ev->at_us, ev->reason ? ev->reason : "it waits for others");
+            return 0;
+        }
         t->queued_us = ev->at_us;
         tell(t, ev->at_us,
              ev->from == 0 ? arena_printf(a, "queued in cluster %s: it wants %s", cluster_of(t->j),
@@ -182,8 +186,14 @@ static int tell_queue(struct teller *t, struct err *e)
                           *at ? "; by the time limits it starts at " : "", at));
         return 0;
     }
-    tell(t, 0, "it waits, behind the first that are looked at");
-    return 0;
+    if (t->run.held == HOLD_NOT) {
+        tell(t, 0, "it waits, behind the first that are looked at");
+        return 0;
+    }
+    const char *what = waits_for_ends(t->r, &t->run, e);
+    if (what)
+        tell(t, 0, arena_printf(a, "it waits for %s", what));
+    return what ? 0 : -1;
 }
 
 static int tell_limit(struct teller *t)

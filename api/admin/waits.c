@@ -3,6 +3,7 @@
 
 #include "api/admin/seen_jobs.h"
 #include "model/capacity.h"
+#include "storage/storage.h"
 
 /* The name of the job whose run this is; one that may not be seen has none. */
 static int name_of(struct request *r, int64_t run_id, const char **name, struct err *e)
@@ -68,4 +69,21 @@ const char *waits_for(struct request *r, const struct queue_view *v, size_t i, s
         return arena_printf(a, "its turn: %zu are ahead of it", i);
     }
     return "";
+}
+
+const char *waits_for_ends(struct request *r, const struct run *run, struct err *e)
+{
+    static const char *const ends[] = {
+        [AFTER_SUCCESS] = "succeed", [AFTER_FAILURE] = "fail", [AFTER_END] = "end"};
+    struct dependency *rows;
+    size_t n;
+    const char *text = NULL;
+    if (st_dependency_of(admin_of(r)->storage, &r->arena, run->owner_kind, run->owner_id, &rows, &n,
+                         e) < 0)
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        if (rows[i].state == DEPENDENCY_OPEN)
+            text = arena_printf(&r->arena, "%s%sjob %s to %s", text ? text : "", text ? ", " : "",
+                                rows[i].name, ends[rows[i].wanted]);
+    return text ? text : "nothing: it is about to fail";
 }

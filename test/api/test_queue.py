@@ -102,6 +102,22 @@ def test_a_story_tells_of_failures(own_place):
     refused(d.call("GET", f"/batchaid/jobs/{ids(own_place, job)}x", api_version=None), 404, "JobNotFound")
 
 
+def test_who_waits_for_ends_stands_in_no_queue(own_place, flag):
+    d, (host, until) = own_place.daemon, flag
+    cluster = own_place.cluster(1)
+    first = own_place.job(cluster, until)
+    first.wait("running")
+    after = [{"name": "BATCHAID_JOB_DEPENDS_ON", "value": f"{first.name}:end"}]
+    second = own_place.job(cluster, environmentVariables=after)
+    (held,) = [q for q in queue(d, cluster) if q["name"] == second.name]
+    assert held["waitsFor"] == f"job {first.name} to end" and "place" not in held
+    assert story(d, own_place, second)[-1]["text"] == f"it waits for job {first.name} to end"
+    host.touch()
+    second.succeed()
+    texts = [line["text"] for line in story(d, own_place, second)]
+    assert texts[1:3] == [f"waits for {first.name}:end", f"released: {first.name} succeeded"]
+
+
 def test_jobs_of_all_groups_are_filtered(own_place):
     d = own_place.daemon
     cluster = own_place.cluster(1)
