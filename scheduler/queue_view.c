@@ -6,6 +6,7 @@
 
 #include "model/capacity.h"
 #include "scheduler/pass.h"
+#include "storage/overview.h"
 
 /* --- nodes ---------------------------------------------------------------------------------- */
 

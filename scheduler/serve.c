@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "scheduler/pass.h"
+#include "storage/overview.h"
 
 /* Waiting runs that one pass looks at without backfill; also bounds how many it fails or starts at
  * once. The pool is woken again when more could be done. */

@@ -3,6 +3,7 @@
  * See rows.h. The aliases are those that the statements give their tables.
  */
 #include "storage/rows.h"
+#include "storage/overview.h"
 
 #include <assert.h>
 #include <string.h>

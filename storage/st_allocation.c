@@ -2,6 +2,7 @@
  *
  * Allocations: which run has what of which node, and where ended runs ran.
  */
+#include "storage/overview.h"
 #include "storage/storage_priv.h"
 
 #include <assert.h>

@@ -4,6 +4,7 @@
  */
 #include "model/failure.h"
 
+#include "storage/overview.h"
 #include "storage/storage_priv.h"
 #include <assert.h>
 

@@ -2,6 +2,7 @@
  *
  * Pools.
  */
+#include "storage/overview.h"
 #include "storage/storage_priv.h"
 
 #include <assert.h>

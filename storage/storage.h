@@ -204,9 +204,6 @@ int st_job_secrets(struct storage *, struct arena *, int64_t id, const char **se
 #define ST_ANY_JOB 0
 typedef void (*st_job_changed_fn)(void *ctx, int64_t id);
 void st_watch_jobs(struct storage *, st_job_changed_fn fn, void *ctx);
-/* Jobs of all groups whose ids are lower than `before`, the newest first. */
-int st_job_latest(struct storage *, struct arena *, int64_t before, int limit, struct job **rows,
-                  size_t *n, struct err *);
 /* A guarded move of a job's execution state; the only writer of it. */
 struct st_job_move {
     int64_t id;
@@ -300,11 +297,6 @@ int st_run_waiting(struct storage *, struct arena *, int64_t pool_id, int limit,
  * some node of the pool has: highest priority first, then oldest. */
 int st_run_queue(struct storage *, struct arena *, int64_t pool_id, int largest, int limit,
                  struct run **rows, size_t *n, struct err *);
-/* For people: all that nothing holds, in turn; and those that are held, by id. */
-int st_run_in_turn(struct storage *, struct arena *, int64_t pool_id, int limit, struct run **rows,
-                   size_t *n, struct err *);
-int st_run_held(struct storage *, struct arena *, int64_t pool_id, int limit, struct run **rows,
-                size_t *n, struct err *);
 /* Those that want more nodes. */
 int st_run_oversized(struct storage *, struct arena *, int64_t pool_id, int largest, int limit,
                      struct run **rows, size_t *n, struct err *);
@@ -358,26 +350,6 @@ const char *st_task_prefix(struct storage *, struct arena *, const struct run *r
 /* The allocations of one attempt, by rank. */
 int st_allocation_of_run(struct storage *, struct arena *, int64_t run_id, int attempt,
                          struct allocation **rows, size_t *n, struct err *);
-/* Those of all its attempts. */
-int st_allocation_of_run_all(struct storage *, struct arena *, int64_t run_id,
-                             struct allocation **rows, size_t *n, struct err *);
-/* The last that a node had of another run than `run_id` and that was released after `since_us`, by
- * `until_us`. 1, 0 or -1. */
-struct st_released {
-    int64_t node_id, run_id, since_us, until_us;
-};
-int st_allocation_before(struct storage *, struct arena *, const struct st_released *w,
-                         struct allocation *out, struct err *);
-/* What is held of the nodes of a pool, by ordinal, and by which run since when. */
-struct held_part {
-    int64_t node_id, run_id;
-    bool whole;
-    struct capacity takes; /* as it was counted when it was taken */
-    enum run_state state;
-    int64_t start_us, max_wall_us; /* the run's */
-};
-int st_pool_held(struct storage *, struct arena *, int64_t pool_id, struct held_part **rows,
-                 size_t *n, struct err *);
 /* The live allocations of a node. */
 int st_allocation_of_node(struct storage *, struct arena *, int64_t node_id,
                           struct allocation **rows, size_t *n, struct err *);
@@ -408,9 +380,6 @@ int st_event_add(struct storage *, const struct event *ev, struct err *) MUST_CH
 /* Events in the order in which they were made, with numbers above `after`, at most `limit`. */
 int st_event_since(struct storage *, struct arena *, int64_t after, int limit, struct event **rows,
                    size_t *n, struct err *);
-/* All that are kept of a resource, in order. */
-int st_event_of(struct storage *, struct arena *, enum resource_kind kind, int64_t resource_id,
-                struct event **rows, size_t *n, struct err *);
 int st_event_forget(struct storage *, enum resource_kind kind, int64_t resource_id, struct err *);
 
 /* --- what is in shares and containers, beside its bytes --------------------------------------- */

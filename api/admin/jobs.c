@@ -13,7 +13,7 @@
 #include "api/admin/story.h"
 #include "lib/timefmt.h"
 #include "model/enums.h"
-#include "storage/storage.h"
+#include "storage/overview.h"
 
 #define JOBS_DEFAULT 100
 #define JOBS_MAX     1000

@@ -12,7 +12,7 @@
 #include "lib/jsontext.h"
 #include "lib/timefmt.h"
 #include "model/capacity.h"
-#include "storage/storage.h"
+#include "storage/overview.h"
 
 struct teller {
     struct request *r;

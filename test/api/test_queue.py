@@ -115,7 +115,7 @@ def test_who_waits_for_ends_stands_in_no_queue(own_place, flag):
     host.touch()
     second.succeed()
     texts = [line["text"] for line in story(d, own_place, second)]
-    assert texts[1:3] == [f"waits for {first.name}:end", f"released: {first.name} succeeded"]
+    assert texts[1:3] == [f"waits for {first.name}:end", f"released: {first.name} has succeeded"]
 
 
 def test_jobs_of_all_groups_are_filtered(own_place):
