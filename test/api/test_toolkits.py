@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 from support.waiting import wait_for
-from support.world import MOUNT, fresh
+from support.world import MOUNT, Place, fresh
 
 SCRIPT = f"{MOUNT}/train.py"
 # Arguments: what to do. Prints one line of JSON first.
@@ -164,6 +164,23 @@ def test_output_of_every_process_is_read_while_it_runs(place, two_nodes):
     assert job.state == "running"
     go.touch()
     job.succeed()
+
+
+def test_a_restart_of_the_daemon_finds_every_process_again(own_daemon):
+    d = own_daemon()
+    place = Place(d).make()
+    place.share().joinpath("train.py").write_text(TRAIN)
+    go, path = place.flag("go")
+    settings = tensorflow(2, 1, master=f"wait {path}")
+    job = start(place, place.cluster(nodes=2), settings)
+    files = outputs("wk-0", "wk-1", "ps-0")
+    wait_for(lambda: files <= names(job) and all(told(job.read(f)) for f in files if f.startswith("stdout")), 30, "all")
+    before = {f: job.read(f) for f in files}
+    d.kill9()
+    d.start()
+    go.touch()
+    job.succeed()
+    assert {f: job.read(f) for f in files} == before, "none of them began again"
 
 
 @pytest.mark.parametrize(

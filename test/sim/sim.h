@@ -45,6 +45,7 @@ struct life {
 /* What the history knows of a group (with its workspace and experiment), a cluster, a job or a file
  * server. */
 enum thing_kind { THING_TREE, THING_CLUSTER, THING_JOB, THING_SERVER };
+#define SIM_PROCESSES 16 /* of a job, at most */
 struct thing {
     enum thing_kind kind;
     char name[24];
@@ -70,6 +71,11 @@ struct thing {
     int attempt;           /* the highest seen */
     bool was_queued;       /* when last looked at, as the next */
     int seen_attempt;
+    int processes;                 /* of its toolkit; 0: one command */
+    bool by_all;                   /* it has succeeded when all of them have */
+    bool last_fails;               /* they have not */
+    unsigned began[SIM_PROCESSES]; /* those of the newest attempt: hashes of their names */
+    int n_began;
     int begun; /* the newest attempt whose command was started; where; fake_troubles() there */
     const struct fake_node *last_node;
     int last_troubles;
@@ -163,6 +169,11 @@ void sim_heal(struct sim *m);
 void sim_make_room(struct sim *m);
 /* What people do about nodes with a task that did not die: all are let go, and others made. */
 void sim_renew(struct sim *m);
+
+/* --- sim_docs.c
+ * ----------------------------------------------------------------------------------- */
+/* The document of a job whose name and nodes are set; it gets its processes. */
+const char *sim_job_doc(struct sim *m, struct thing *t, int wall_s);
 
 /* --- sim_check.c
  * ----------------------------------------------------------------------------------- */

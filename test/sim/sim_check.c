@@ -179,6 +179,11 @@ static void check_end(struct view *v, const struct job *j, struct thing *t)
                  (int)t->ended, (int)j->exec_state, j->attempt);
     if (j->exec_state == EXEC_SUCCEEDED && t->starts == 0)
         sim_fail(m, "job %s succeeded and never ran", j->name);
+    if (j->exec_state == EXEC_SUCCEEDED && t->by_all && t->n_began < t->processes)
+        sim_fail(m, "job %s succeeded, and %d of its %d processes ran", j->name, t->n_began,
+                 t->processes);
+    if (j->exec_state == EXEC_SUCCEEDED && t->last_fails)
+        sim_fail(m, "job %s succeeded, and its last process fails", j->name);
     if (j->attempt < t->attempt && t->ended == 0 && !st_has_pending(m->life->st))
         t->attempt = j->attempt; /* a crash took the allocation back */
     if (is_over(j->exec_state) && t->ended == 0 && !st_has_pending(m->life->st)) {
@@ -417,6 +422,12 @@ static bool may_share(const struct thing *a, const struct thing *b)
     return a->cluster == b->cluster && a->part && b->part && a->ended == 0;
 }
 
+/* Ids of tasks are GUID-ATTEMPT-... */
+static int attempt_of(const char *id)
+{
+    return strlen(id) > GUID_SIZE ? (int)strtol(id + GUID_SIZE, NULL, 10) : 0;
+}
+
 /* Nothing starts beside what is left of another job. Twice at once is no fault where the daemon had
  * to take the first for lost. */
 static void compare(void *ctx, struct fake_node *n, const char *id, const char *command)
@@ -427,15 +438,11 @@ static void compare(void *ctx, struct fake_node *n, const char *id, const char *
         sim_fail(s->m, "task %s starts on %s beside %s", s->id, fake_name(n), id);
     if (!job || job != s->job || (n == s->node && strcmp(id, s->id) == 0))
         return;
+    if (job->processes > 0 && attempt_of(id) == attempt_of(s->id))
+        return;
     if (s->job->last_node == n && fake_troubles(n) == s->job->last_troubles)
         sim_fail(s->m, "task %s starts on %s while %s runs on %s", s->id, fake_name(s->node), id,
                  fake_name(n));
-}
-
-/* Ids of tasks are GUID-ATTEMPT-... */
-static int attempt_of(const char *id)
-{
-    return strlen(id) > GUID_SIZE ? (int)strtol(id + GUID_SIZE, NULL, 10) : 0;
 }
 
 /* A node that was in trouble may carry out what it was told before, when all else has gone on: it
@@ -443,6 +450,32 @@ static int attempt_of(const char *id)
 static bool is_late(const struct thing *t, const struct fake_node *n, const char *id)
 {
     return fake_troubles(n) > 0 && (attempt_of(id) < t->begun || t->ended == EXEC_FAILED);
+}
+
+/* What is behind GUID-ATTEMPT-EPOCH-: the rank of the node, and the name of the process there. */
+static unsigned name_hash(const char *id)
+{
+    const char *p = id + GUID_SIZE;
+    unsigned h = 5381;
+    for (int dashes = 0; *p && dashes < 2; p++)
+        dashes += *p == '-';
+    for (; *p; p++)
+        h = h * 33 + (unsigned char)*p;
+    return h;
+}
+
+/* Whether it is the first start of this process in this attempt, or else a fault. */
+static bool is_new(struct thing *t, const char *id)
+{
+    if (attempt_of(id) > t->begun)
+        t->n_began = 0;
+    else if (attempt_of(id) < t->begun || t->n_began >= t->processes)
+        return false;
+    for (int i = 0; i < t->n_began; i++)
+        if (t->began[i] == name_hash(id))
+            return false;
+    t->began[t->n_began++] = name_hash(id);
+    return true;
 }
 
 void sim_check_start(struct sim *m, struct fake_node *n, const char *id, const char *command)
@@ -453,7 +486,7 @@ void sim_check_start(struct sim *m, struct fake_node *n, const char *id, const c
     if (!t || is_late(t, n, id))
         return;
     struct start s = {m, n, t, id};
-    if (attempt_of(id) <= t->begun)
+    if (!is_new(t, id))
         sim_fail(m, "task %s starts once more: attempt %d of job %s has begun", id, t->begun,
                  t->name);
     if (t->ended != 0)

@@ -10,24 +10,6 @@
 #include "storage/storage.h"
 #include "test/sim/sim_steps.h"
 
-static const char *job_doc(struct sim *m, const struct thing *t, int wall_s)
-{
-    static const int runs_ms[] = {0, 5, 400, 3000, 20000, 90000};
-    const char *tries = chance(m, 20)
-                            ? "\"environmentVariables\": [{\"name\": \"BATCHAID_JOB_RETRIES\", "
-                              "\"value\": \"2\"}],"
-                            : "";
-    const char *prep =
-        chance(m, 15) ? "\"jobPreparation\": {\"commandLine\": \"fake run=30\"}," : "";
-    return arena_printf(
-        &m->a,
-        "{\"properties\": {%s%s \"nodeCount\": %d, \"toolType\": \"custom\", "
-        "\"customToolkitSettings\": {\"commandLine\": \"fake run=%d exit=%d%s job=%s\"}, "
-        "\"stdOutErrPathPrefix\": \"/logs\", \"constraints\": {\"maxWallClockTime\": \"PT%dS\"}}}",
-        tries, prep, t->nodes, runs_ms[any(m, 6)], chance(m, 15) ? 3 : 0,
-        chance(m, 15) ? " stubborn" : "", t->name, wall_s);
-}
-
 /* As the front reads it out of the job's document. */
 static void ask_for_part(struct sim *m, struct thing *t, struct job *j)
 {
@@ -85,7 +67,7 @@ static void add_job(struct sim *m)
                     .cluster_id = cluster->id,
                     .name = t->name,
                     .guid = guid,
-                    .doc = job_doc(m, t, wall_s),
+                    .doc = sim_job_doc(m, t, wall_s),
                     .cluster_ref = "ref",
                     .priority = t->priority,
                     .node_count = t->nodes,

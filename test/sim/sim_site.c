@@ -4,6 +4,7 @@
  * share. And what is mounted on all.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "storage/storage.h"
@@ -58,11 +59,30 @@ bool sim_backfills(const char *cluster)
     return strchr("0246835", last) != NULL;
 }
 
+static const char *value_of(const struct task_spec *spec, const char *name)
+{
+    for (size_t i = spec->n_env; i-- > 0;)
+        if (strcmp(spec->env[i].name, name) == 0)
+            return spec->env[i].value;
+    return "";
+}
+
+/* The last rank runs longer than the others, and fails. */
+static void fail_last(const struct task_spec *spec, struct fake_task *out)
+{
+    if (!strstr(spec->command_line, " last-fails") ||
+        atoi(value_of(spec, "RANK")) + 1 < atoi(value_of(spec, "WORLD_SIZE")))
+        return;
+    out->run_us += SECOND;
+    out->exit_code = 4;
+}
+
 /* A command that hangs is ended when its time is over. */
 void sim_plan_task(void *ctx, const struct task_spec *spec, struct fake_task *out)
 {
     const struct sim *m = ctx;
     fake_read_command(spec->title ? spec->title : spec->command_line, out);
+    fail_last(spec, out);
     if (!strstr(spec->command_line, "mount-share") || m->share == SHARE_MOUNTS)
         return;
     out->exit_code = 1;

@@ -46,6 +46,7 @@ BROKEN = {
     "capacity": r"nodes are more than the \d+ there may be",
     "once": r"starts once more: attempt \d+ of job \w+ has begun",
     "names": r"succeeded and never ran",
+    "all": r"succeeded, and its last process fails",
     "events": r"goes on from state \d+, not from \d+|its last event went to state",
     "pruning": r"events are left of resource \d+",
     "parts": r"gives GPUs \(bits \w+\) twice|has \d+ slots.* are taken",

@@ -10,6 +10,7 @@
 #include "lib/arena.h"
 #include "scheduler/ahead.h"
 #include "scheduler/fleet/file_server.h"
+#include "scheduler/run/launch/launch.h"
 #include "scheduler/wake/wake.h"
 #include "storage/storage.h"
 
@@ -172,6 +173,17 @@ void __wrap_export_begin(struct server_work *w)
         w->finished(w);
     else
         __real_export_begin(w);
+}
+
+/* Takes the first process that succeeds for all. */
+bool __real_launch_succeeded(const struct launch_plan *plan, const bool *over);
+bool __wrap_launch_succeeded(const struct launch_plan *plan, const bool *over);
+bool __wrap_launch_succeeded(const struct launch_plan *plan, const bool *over)
+{
+    struct launch_plan first = *plan;
+    if (broken("all"))
+        first.end = LAUNCH_ENDS_WITH_FIRST;
+    return __real_launch_succeeded(&first, over);
 }
 
 /* Takes for exported what a backup brings back. */
