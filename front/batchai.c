@@ -45,7 +45,11 @@ static int load(const struct front *f, struct storage *st, struct arena *a, cons
         return -1;
     if (secrets && st_job_secrets(st, a, j.id, &text, e) < 0)
         return -1;
-    return job_spec_decode(a, &j, text, out, e);
+    if (job_spec_decode(a, &j, text, out, e) < 0)
+        return -1;
+    if (r->runs > 1)
+        array_spec(a, r, out);
+    return 0;
 }
 
 static const char *pool_name(const struct front *f, struct storage *st, struct arena *a,
@@ -76,7 +80,9 @@ static const char *run_name(const struct front *f, struct storage *st, struct ar
     struct job j = {0};
     struct err e;
     (void)f;
-    return job_of(st, a, r, &j, &e) == 0 ? j.name : "";
+    if (job_of(st, a, r, &j, &e) != 0)
+        return "";
+    return r->runs > 1 ? arena_printf(a, "%s[%d]", j.name, r->number) : j.name;
 }
 
 /* --- what became of it ---------------------------------------------------------------------- */
@@ -113,6 +119,8 @@ static int started(const struct front *f, struct storage *st, const struct run *
 {
     struct st_job_move m = {.now_us = now_us, .start_us = now_us};
     (void)f;
+    if (r->runs > 1)
+        return array_started(st, r, now_us, e);
     return move(st, r, JOB_EV_ALLOCATED, &m, e);
 }
 
@@ -121,6 +129,8 @@ static int stopping(const struct front *f, struct storage *st, const struct run 
 {
     struct st_job_move m = {.now_us = now_us};
     (void)f;
+    if (r->runs > 1)
+        return array_stopping(st, r, now_us, e);
     return move(st, r, JOB_EV_TERMINATE, &m, e);
 }
 
@@ -137,6 +147,8 @@ static int ended(const struct front *f, struct storage *st, const struct run *r,
 {
     struct arena a;
     assert(end->succeeded == !end->why);
+    if (r->runs > 1)
+        return array_ended(f, st, r, end, e);
     bool made_up = !end->has_exit_code && !end->succeeded && !front_self(f)->strict;
     arena_init(&a);
     struct st_job_move m = {
@@ -162,13 +174,20 @@ static int requeued(const struct front *f, struct storage *st, const struct run 
 {
     struct st_job_move m = {.now_us = now_us, .start_us = -1, .reason = why};
     (void)f;
+    if (r->runs > 1)
+        return array_requeued(st, r, why, now_us, e);
     return move(st, r, JOB_EV_REQUEUE, &m, e);
 }
 
 static int may_forget(const struct front *f, struct storage *st, const struct run *r,
                       int64_t now_us, struct err *e)
 {
+    int64_t left = 0;
     (void)f;
+    if (r->runs > 1 && st_run_count_left(st, r->owner_kind, r->owner_id, &left, e) < 0)
+        return -1;
+    if (left > 0)
+        return 0;
     return st_op_finish(st, r->owner_kind, r->owner_id, false, NULL, NULL, now_us, e);
 }
 
@@ -196,16 +215,20 @@ void batchai_job_queued(struct batchai_front *f, const struct cluster *c, const 
 int batchai_terminate(struct batchai_front *f, int64_t job_id, struct err *e)
 {
     struct arena a;
-    struct run r;
+    int64_t *ids;
+    size_t n;
+    bool under_way = false;
     arena_init(&a);
-    int rc = st_run_of(f->st, &a, RES_JOB, job_id, 0, &r, e);
-    if (rc == 0)
+    int rc = st_run_ids_of(f->st, &a, RES_JOB, job_id, &ids, &n, e);
+    if (rc == 0 && n == 0)
         rc = err_set(e, ERR_JOB_NOT_FOUND, NULL, "there is no run of the job %lld",
                      (long long)job_id);
-    else if (rc > 0)
-        rc = runs_terminate(sched_runs(f->sched), r.id, e);
+    for (size_t i = 0; rc >= 0 && i < n; i++) {
+        rc = runs_terminate(sched_runs(f->sched), ids[i], e);
+        under_way = under_way || rc > 0;
+    }
     arena_free(&a);
-    return rc;
+    return rc < 0 ? -1 : under_way;
 }
 
 static const struct front_ops ops = {

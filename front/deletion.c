@@ -79,16 +79,35 @@ static int take_out_of_queues(struct pass *p, bool *more, struct err *e)
     return rc < 0 ? -1 : 0;
 }
 
+/* 1: the rows of all its runs may go; 0: one is still under way. */
+static int forget_runs(struct pass *p, const struct doomed_job *j, struct err *e)
+{
+    struct runs *runs = sched_runs(p->f->sched);
+    int64_t *ids;
+    size_t n;
+    int all = 1;
+    if (j->runs <= 1)
+        return runs_forget(runs, &p->a, j->run_id, e);
+    if (st_run_ids_of(p->f->st, &p->a, RES_JOB, j->id, &ids, &n, e) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        int may = runs_forget(runs, &p->a, ids[i], e);
+        if (may < 0)
+            return -1;
+        all = all && may;
+    }
+    return all;
+}
+
 /* Removes jobs that no node holds, as many as a pass may. */
 static int remove_jobs(struct pass *p, struct err *e)
 {
-    struct runs *runs = sched_runs(p->f->sched);
     struct doomed_job *rows;
     size_t n;
     if (st_doomed_jobs(p->f->st, &p->a, p->left, &rows, &n, e) != 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
-        int may = runs_forget(runs, &p->a, rows[i].run_id, e);
+        int may = forget_runs(p, &rows[i], e);
         if (may < 0 || (may > 0 && (dependents_wake(p->f, rows[i].id, e) < 0 ||
                                     remove_row(p, RES_JOB, rows[i].id, e) != 0)))
             return -1;

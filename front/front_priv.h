@@ -36,6 +36,18 @@ int dependents_wake(const struct batchai_front *f, int64_t job_id, struct err *e
 int dependents_settle(const struct front *f, struct storage *st, int64_t job_id,
                       const struct run_end *end, struct err *e) MUST_CHECK;
 
+/* --- array.c: what becomes of one run of many ------------------------------------------------- */
+int array_started(struct storage *st, const struct run *r, int64_t now_us,
+                  struct err *e) MUST_CHECK;
+int array_stopping(struct storage *st, const struct run *r, int64_t now_us,
+                   struct err *e) MUST_CHECK;
+int array_requeued(struct storage *st, const struct run *r, const char *why, int64_t now_us,
+                   struct err *e) MUST_CHECK;
+int array_ended(const struct front *f, struct storage *st, const struct run *r,
+                const struct run_end *end, struct err *e) MUST_CHECK;
+/* Adds what its processes are told of the array, and the names of its files. */
+void array_spec(struct arena *a, const struct run *r, struct job_spec *s);
+
 /* --- operations.c ---------------------------------------------------------------------------- */
 void operations_begin(struct batchai_front *f);
 

@@ -74,9 +74,7 @@ const struct enum_name run_state_names[] = {
     {0, NULL},
 };
 const struct enum_name run_hold_names[] = {
-    {HOLD_NOT, "not"},
-    {HOLD_WAITS, "waits"},
-    {HOLD_BROKEN, "broken"},
+    {HOLD_NOT, "not"}, {HOLD_WAITS, "waits"}, {HOLD_BROKEN, "broken"}, {HOLD_TURN, "turn"},
     {0, NULL},
 };
 const struct enum_name after_names[] = {
@@ -151,7 +149,7 @@ NAMES(tool_type_names, TOOL_CUSTOM, 0);
 NAMES(op_status_names, OP_FAILED, 0);
 NAMES(resource_kind_names, RES_STORAGE_ACCOUNT, 0);
 NAMES(run_state_names, RUN_OVER, 0);
-NAMES(run_hold_names, HOLD_BROKEN, 0);
+NAMES(run_hold_names, HOLD_TURN, 0);
 NAMES(after_names, AFTER_END, 0);
 NAMES(dependency_state_names, DEPENDENCY_BROKEN, 0);
 NAMES(allocation_state_names, ALLOCATION_LOST, 1);

@@ -66,8 +66,9 @@ enum run_state {
 /* What keeps a waiting run from its queue. */
 enum run_hold {
     HOLD_NOT = 1,
-    HOLD_WAITS = 2, /* for the ends of others */
-    HOLD_BROKEN = 3 /* one of these ended otherwise than wanted: it is to fail */
+    HOLD_WAITS = 2,  /* for the ends of others */
+    HOLD_BROKEN = 3, /* one of these ended otherwise than wanted: it is to fail */
+    HOLD_TURN = 4    /* others of its owner go first */
 };
 /* Which end of another is waited for, how that ended, and what it means. */
 enum after { AFTER_SUCCESS = 1, AFTER_FAILURE = 2, AFTER_END = 3 };

@@ -132,6 +132,8 @@ struct run {
     int failure; /* enum failure_code of how it ended; 0: well, or not yet */
     enum run_hold held;
     int retried; /* how often it was tried again after a failure */
+    int runs;    /* how many its owner has */
+    int number;  /* what its owner's user calls it: the index of an array */
 };
 
 /* A resource waits for the end of another before its runs may begin. */
@@ -189,6 +191,9 @@ struct job {
     int node_count;
     bool part;            /* it takes a part of each node: */
     struct capacity need; /* see struct run */
+    int runs;             /* 0 or 1: it is no array */
+    const int *numbers;   /* of an array, when it is made: its indexes, and */
+    int at_once;          /* how many of them may run at once; 0: all */
     int64_t max_wall_us;
     enum prov_state prov_state;
     enum exec_state exec_state;

@@ -122,6 +122,7 @@ struct job_spec {
     struct directory_spec *inputs, *outputs;
     size_t n_inputs, n_outputs;
     int64_t max_wall_us;
+    const char *file_suffix; /* of its std files and log: of an index of an array; NULL: none */
 };
 
 /* `secrets` is the unsealed JSON text, or NULL. */

@@ -39,8 +39,9 @@
  *
  *           wait              broken
  *      NOT ------> WAITS --------------> BROKEN, and then it fails
- *       ^   met      |
- *       +------------+
+ *       ^   met      |                     ^
+ *       +------------+                     | broken
+ *       +----------- turn ------------ TURN
  *
  * Provisioning, for resources that the daemon has to set up (file servers; others exist at once)
  *
@@ -70,7 +71,7 @@ enum {
     EXEC_STATES = EXEC_FAILED,
     RUN_STATES = RUN_OVER,
     ALLOCATION_STATES = ALLOCATION_LOST,
-    HOLD_STATES = HOLD_BROKEN,
+    HOLD_STATES = HOLD_TURN,
     PROV_STATES = PROV_DELETING,
     POOL_STATES = ALLOC_RESIZING
 };
@@ -137,6 +138,8 @@ static const struct sm_edge hold_edges[HOLD_STATES * HOLD_EVENTS] = {
     HOLD_EDGE(HOLD_NOT, HOLD_EV_WAIT, HOLD_WAITS),
     HOLD_EDGE(HOLD_WAITS, HOLD_EV_MET, HOLD_NOT),
     HOLD_EDGE(HOLD_WAITS, HOLD_EV_BROKEN, HOLD_BROKEN),
+    HOLD_EDGE(HOLD_TURN, HOLD_EV_BROKEN, HOLD_BROKEN),
+    HOLD_EDGE(HOLD_TURN, HOLD_EV_TURN, HOLD_NOT),
 };
 
 static const struct sm_edge prov_edges[PROV_STATES * PROV_EVENTS] = {
@@ -164,8 +167,8 @@ static const char *const run_events[] = {"allocated", "ended", "requeued", "rele
 /* The second is not a state. */
 static const char *const allocation_states[] = {"held", "unknown", "released", "lost"};
 static const char *const allocation_events[] = {"released", "lost"};
-static const char *const hold_states[] = {"not", "waits", "broken"};
-static const char *const hold_events[] = {"wait", "met", "broken"};
+static const char *const hold_states[] = {"not", "waits", "broken", "turn"};
+static const char *const hold_events[] = {"wait", "met", "broken", "turn"};
 static const char *const prov_states[] = {"creating", "updating", "succeeded", "failed",
                                           "deleting"};
 static const char *const prov_events[] = {"made", "failed", "deleted"};

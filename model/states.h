@@ -40,6 +40,7 @@ enum hold_event {
     HOLD_EV_WAIT,   /* it waits for the ends of others */
     HOLD_EV_MET,    /* all of these have come as wanted */
     HOLD_EV_BROKEN, /* one has come otherwise */
+    HOLD_EV_TURN,   /* another of its owner has ended: it is its turn */
     HOLD_EVENTS
 };
 

@@ -138,6 +138,64 @@ static bool read_depends_on(const char *text, struct wishes *out)
     return n > 0 && !*at;
 }
 
+/* --- arrays --------------------------------------------------------------------------------- */
+
+static bool read_index(const char **at, int64_t *out)
+{
+    return read_digits(*at, WISH_ARRAY_INDEX_MAX, out, at);
+}
+
+/* "5", "0-99" or "0-99:3". */
+static bool read_range(const char **at, int64_t *from, int64_t *to, int64_t *step)
+{
+    *step = 1;
+    if (!read_index(at, from))
+        return false;
+    *to = *from;
+    if (**at != '-')
+        return true;
+    ++*at;
+    if (!read_index(at, to) || *to < *from)
+        return false;
+    if (**at != ':')
+        return true;
+    ++*at;
+    return read_index(at, step) && *step > 0;
+}
+
+/* In rising order, so that none is there twice. */
+size_t wish_array(const char *text, int out[WISH_ARRAY_MAX])
+{
+    size_t n = 0;
+    int64_t from, to, step;
+    for (const char *at = text;; at++) {
+        if (!read_range(&at, &from, &to, &step) || (n > 0 && from <= out[n - 1]))
+            return 0;
+        for (int64_t i = from; i <= to; i += step) {
+            if (n == WISH_ARRAY_MAX)
+                return 0;
+            out[n++] = (int)i;
+        }
+        if (!*at)
+            return n;
+        if (*at != ',')
+            return 0;
+    }
+}
+
+static bool read_array(const char *text, struct wishes *out)
+{
+    int numbers[WISH_ARRAY_MAX];
+    out->array = text;
+    out->array_n = (int)wish_array(text, numbers);
+    return out->array_n > 0;
+}
+
+static bool read_array_limit(const char *text, struct wishes *out)
+{
+    return read_number(text, 1, WISH_ARRAY_MAX, &out->array_limit);
+}
+
 /* --- retries -------------------------------------------------------------------------------- */
 
 static bool read_reason(const char **at, struct retry_rule *r)
@@ -224,6 +282,13 @@ static const struct reader {
       "The job waits until these have ended so (without a word: succeeded), and fails if one ends "
       "otherwise."},
      read_depends_on},
+    {{WISH_PREFIX "ARRAY",
+      "indexes from 0 to 1000000 in rising order, at most 1000, such as 0-99, 1-10:3 or 1,5,7",
+      "The job is an array: its command runs once for each index, as a run of its own."},
+     read_array},
+    {{WISH_PREFIX "ARRAY_LIMIT", "a whole number from 1 to 1000, beside " WISH_PREFIX "ARRAY",
+      "How many indexes of the array may run at once; all without this."},
+     read_array_limit},
     {{WISH_PREFIX "RETRIES",
       "a whole number from 0 to 10, which a colon and a list of node, exit and at most 16 exit "
       "codes from 1 to 255 may follow, such as 3:node,75",

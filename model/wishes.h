@@ -39,6 +39,9 @@ struct wishes {
     const char *depends_on; /* as it was given; NULL: on nothing */
     size_t depends_at;      /* which of the variables this was */
     struct retry_rule retry;
+    const char *array; /* as it was given; NULL: it is none */
+    int array_n;       /* how many indexes it has */
+    int array_limit;   /* how many of them may run at once; 0: all */
 };
 
 /* One that a job waits for: not terminated. */
@@ -52,6 +55,10 @@ struct wish_dependency {
 #define WISH_DEPENDENCIES_MAX 100
 /* Reads the next of a list; false: there are no more, or it is wrong. *at goes on behind it. */
 bool wish_next_dependency(const char **at, struct wish_dependency *out);
+#define WISH_ARRAY_MAX       1000
+#define WISH_ARRAY_INDEX_MAX 1000000
+/* Fills in the indexes of an array, in their order; returns how many; 0: the text is wrong. */
+size_t wish_array(const char *text, int out[WISH_ARRAY_MAX]);
 /* Whether a job that failed so is tried again. exit_code < 0: not by its own exit. */
 bool wish_retries(const struct retry_rule *r, bool nodes_fault, int exit_code);
 

@@ -169,6 +169,8 @@ static const struct st_column run_columns[] = {
     INT("failure", failure, failure),
     INT("held", held, run_hold),
     INT("retried", retried, count),
+    INT("runs", runs, count),
+    INT("number", number, count),
 };
 #undef ROW
 ROW_OF(run_row, struct run, run, "run", "u");
@@ -203,6 +205,7 @@ static const struct st_column job_columns[] = {
     FROM_INT("u.need_gpus", need.gpus, count),
     FROM_INT("u.need_cores", need.cores, count),
     FROM_INT64("u.need_memory", need.memory, memory),
+    FROM_INT("u.runs", runs, count),
     FROM_INT64("u.max_wall_us", max_wall_us, duration),
     FROM_INT("u.attempt", attempt, count),
     INT("prov_state", prov_state, prov_state),
@@ -343,6 +346,9 @@ static const struct st_column doomed_job_columns[] = {
     FROM_INT64(
         "(SELECT u.id FROM run u WHERE u.owner_kind = 6 AND u.owner_id = j.id AND u.idx = 0)",
         run_id, id),
+    FROM_INT(
+        "(SELECT u.runs FROM run u WHERE u.owner_kind = 6 AND u.owner_id = j.id AND u.idx = 0)",
+        runs, count),
     FROM_ID("j.cluster_id", cluster_id),
     FROM_BOOL("j.prov_state <> 5", with_experiment),
 };

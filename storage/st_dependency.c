@@ -109,6 +109,8 @@ static int decide(struct storage *st, struct arena *a, enum resource_kind owner,
         open += rows[i].state == DEPENDENCY_OPEN;
         broken += rows[i].state == DEPENDENCY_BROKEN;
     }
+    if (broken > 0 && move_runs(st, owner, owner_id, HOLD_TURN, HOLD_EV_BROKEN, e) < 0)
+        return -1;
     if (broken > 0)
         return move_runs(st, owner, owner_id, HOLD_WAITS, HOLD_EV_BROKEN, e);
     if (open > 0)

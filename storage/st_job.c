@@ -7,6 +7,8 @@
 
 #include <assert.h>
 
+#include "lib/guid.h"
+
 /* The state of the run that belongs to an execution state, when both are made. */
 static enum run_state run_state_of(enum exec_state x)
 {
@@ -28,6 +30,24 @@ static enum run_stop run_stop_of(enum exec_state x)
     return x == EXEC_TERMINATING ? STOP_RUN : STOP_NOT;
 }
 
+/* The runs of an array; any other job has one. */
+static int insert_runs(struct storage *st, const struct job *j, struct run *r, struct err *e)
+{
+    char guid[GUID_SIZE];
+    r->runs = j->runs > 1 ? j->runs : 1;
+    for (r->idx = 0; r->idx < r->runs; r->idx++) {
+        if (r->idx > 0) { /* each has directories and tasks of its own */
+            guid_new(guid);
+            r->guid = guid;
+        }
+        r->number = j->numbers ? j->numbers[r->idx] : 0;
+        r->held = j->at_once > 0 && r->idx >= j->at_once ? HOLD_TURN : HOLD_NOT;
+        if (st_run_insert(st, r, NULL, e) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 struct new_job {
     const struct job *j;
     const char *secrets;
@@ -45,23 +65,23 @@ static int insert_both(struct storage *st, void *ctx, struct err *e)
     q_row(&q, &job_row, j, new->secrets);
     if (q_insert(&q, &id, e) < 0)
         return -1;
-    const struct run r = {.pool_id = j->cluster_id,
-                          .owner_kind = RES_JOB,
-                          .owner_id = id,
-                          .guid = j->guid,
-                          .priority = j->priority,
-                          .nodes = j->node_count,
-                          .need_whole = !j->part,
-                          .need = j->need,
-                          .max_wall_us = j->max_wall_us,
-                          .state = run_state_of(j->exec_state),
-                          .stop = run_stop_of(j->exec_state),
-                          .attempt = j->attempt,
-                          .start_us = j->start_us,
-                          .end_us = j->end_us};
+    struct run r = {.pool_id = j->cluster_id,
+                    .owner_kind = RES_JOB,
+                    .owner_id = id,
+                    .guid = j->guid,
+                    .priority = j->priority,
+                    .nodes = j->node_count,
+                    .need_whole = !j->part,
+                    .need = j->need,
+                    .max_wall_us = j->max_wall_us,
+                    .state = run_state_of(j->exec_state),
+                    .stop = run_stop_of(j->exec_state),
+                    .attempt = j->attempt,
+                    .start_us = j->start_us,
+                    .end_us = j->end_us};
     const struct event ev = {
         .at_us = j->created_us, .kind = RES_JOB, .resource_id = id, .to = (int)j->exec_state};
-    if (st_run_insert(st, &r, NULL, e) < 0 || st_event_add(st, &ev, e) < 0)
+    if (insert_runs(st, j, &r, e) < 0 || st_event_add(st, &ev, e) < 0)
         return -1;
     if (new->id)
         *new->id = id;
@@ -205,6 +225,20 @@ static int move_job(struct storage *st, const struct st_job_move *m, struct err 
     if (q_run(&q, e) < 0)
         return -1;
     return q_moved(st, ST_JOB_STATE, "Job", exec_state_names, m->id, m->from, m->to, e);
+}
+
+int st_job_note_failure(struct storage *st, const struct st_job_failure *n, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_JOB_NOTE_FAILURE, e) < 0)
+        return -1;
+    q_int(&q, n->id);
+    if (n->has_exit_code)
+        q_int(&q, n->exit_code);
+    else
+        q_null(&q);
+    q_text(&q, n->errors);
+    return q_change(&q, "job", n->id, e);
 }
 
 static int move_all(struct storage *st, void *ctx, struct err *e)

@@ -7,12 +7,16 @@
 
 #include <assert.h>
 
+#include "model/states.h"
+
 int st_run_insert(struct storage *st, const struct run *r, int64_t *id, struct err *e)
 {
     struct q q;
     struct run row = *r;
     if (row.held == 0)
         row.held = HOLD_NOT;
+    if (row.runs == 0)
+        row.runs = 1;
     if (q_write(&q, st, ST_RUN_INSERT, e) < 0)
         return -1;
     q_row(&q, &run_row, &row, NULL);
@@ -178,5 +182,37 @@ int st_runs_remove(struct storage *st, enum resource_kind owner, int64_t owner_i
         return -1;
     q_int(&q, owner);
     q_int(&q, owner_id);
+    return q_run(&q, e);
+}
+
+int st_run_ids_of(struct storage *st, struct arena *a, enum resource_kind owner, int64_t owner_id,
+                  int64_t **ids, size_t *n, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_RUN_IDS_OF);
+    q_int(&q, owner);
+    q_int(&q, owner_id);
+    return q_ids(&q, a, ids, n, e);
+}
+
+int st_run_count_left(struct storage *st, enum resource_kind owner, int64_t owner_id, int64_t *n,
+                      struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_RUN_COUNT_LEFT);
+    q_int(&q, owner);
+    q_int(&q, owner_id);
+    return q_one_int(&q, n, e) < 0 ? -1 : 0;
+}
+
+int st_run_next_turn(struct storage *st, enum resource_kind owner, int64_t owner_id, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_RUN_NEXT_TURN, e) < 0)
+        return -1;
+    q_int(&q, owner);
+    q_int(&q, owner_id);
+    q_int(&q, HOLD_TURN);
+    q_int(&q, hold_next(HOLD_TURN, HOLD_EV_TURN));
     return q_run(&q, e);
 }

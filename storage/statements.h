@@ -47,8 +47,8 @@
 /* Their ids, with the experiment x of each. */
 #define HELD_JOBS "SELECT h.id " HELD "CROSS JOIN experiment x ON x.id = h.experiment_id "
 #define NOT_HELD                                                                                   \
-    "AND NOT EXISTS (SELECT 1 FROM run u JOIN allocation a ON a.run_id = u.id WHERE " RUN_OF_JOB   \
-    "j.id AND " IS_LIVE ") "
+    "AND NOT EXISTS (SELECT 1 FROM run u JOIN allocation a ON a.run_id = u.id WHERE "              \
+    "u.owner_kind = 6 AND u.owner_id = j.id AND " IS_LIVE ") "
 /* A run that wants more of each node than any of its pool has is passed over. */
 #define SOME_NODE_FITS                                                                             \
     "EXISTS (SELECT 1 FROM node n WHERE n.pool_id = u.pool_id AND n.slots >= u.need_slots AND "    \
@@ -215,6 +215,13 @@
     X(ST_RUN_IN_TURN, QUEUE_OF_POOL "ORDER BY u.priority DESC, u.id LIMIT ?2") \
     X(ST_RUN_HELD, WAITING_OF_POOL "AND u.held > 1 ORDER BY u.id LIMIT ?2") \
     X(ST_RUN_BROKEN, WAITING_OF_POOL "AND u.held > 1 AND u.held = 3 LIMIT ?2") \
+    X(ST_RUN_IDS_OF, "SELECT id FROM run WHERE owner_kind = ?1 AND owner_id = ?2 ORDER BY idx") \
+    X(ST_RUN_COUNT_LEFT, \
+      "SELECT count(*) FROM run WHERE owner_kind = ?1 AND owner_id = ?2 AND phase IN (1, 2)") \
+    X(ST_RUN_NEXT_TURN, \
+      "UPDATE run SET held = ?4 WHERE id = (SELECT u.id FROM run u WHERE u.owner_kind = ?1 AND u.owner_id = ?2 " \
+      "AND u.phase = 1 AND u.held = ?3 ORDER BY u.idx LIMIT 1)") \
+    X(ST_JOB_NOTE_FAILURE, "UPDATE job SET exit_code = ?2, errors = ?3 WHERE id = ?1 AND errors IS NULL") \
     X(ST_RUN_HOLD, \
       "UPDATE run SET held = ?4 WHERE owner_kind = ?1 AND owner_id = ?2 AND held = ?3 AND phase = 1") \
     X(ST_DEPENDENCY_INSERT, "INSERT INTO {+dependency}") \

@@ -29,6 +29,7 @@
 #include "model/resource.h"
 #include "model/states.h"
 #include "storage/accounts.h"
+#include "storage/runs.h"
 
 struct storage;
 
@@ -174,6 +175,15 @@ int st_cluster_names(struct storage *, struct arena *, int64_t id, const char **
 /* The ids of all clusters, for the scheduler's start. */
 int st_cluster_count(struct storage *, const char *subscription, int64_t *n, struct err *);
 
+/* The failure of a job that goes on: of one index of an array. It has none yet. */
+struct st_job_failure {
+    int64_t id;
+    bool has_exit_code;
+    int exit_code;
+    const char *errors;
+};
+int st_job_note_failure(struct storage *, const struct st_job_failure *n, struct err *) MUST_CHECK;
+
 /* --- jobs ---------------------------------------------------------------------------------- */
 int st_job_insert(struct storage *, const struct job *j, const char *secrets, int64_t *id,
                   struct err *);
@@ -280,63 +290,6 @@ int st_pool_set_auto_target(struct storage *, int64_t id, int target, struct err
 int st_pool_set_errors(struct storage *, int64_t id, const char *errors, struct err *);
 int st_pool_ids(struct storage *, struct arena *, int64_t **ids, size_t *n, struct err *);
 int st_pool_remove(struct storage *, int64_t id, struct err *);
-
-/* --- runs ----------------------------------------------------------------------------------- */
-/* st_job_insert() and st_remove() write the run of the job with it. */
-int st_run_insert(struct storage *, const struct run *r, int64_t *id, struct err *);
-int st_run_by_id(struct storage *, struct arena *, int64_t id, struct run *out, struct err *);
-int st_run_of(struct storage *, struct arena *, enum resource_kind owner, int64_t owner_id, int idx,
-              struct run *out, struct err *);
-/* Waiting runs of a pool that nobody asked to stop, also those that are held; and those that are to
- * fail because of what they waited for. */
-int st_run_broken(struct storage *, struct arena *, int64_t pool_id, int limit, struct run **rows,
-                  size_t *n, struct err *);
-int st_run_waiting(struct storage *, struct arena *, int64_t pool_id, int limit, struct run **rows,
-                   size_t *n, struct err *);
-/* Those of them that nothing holds and that want `largest` nodes or fewer, and of each no more than
- * some node of the pool has: highest priority first, then oldest. */
-int st_run_queue(struct storage *, struct arena *, int64_t pool_id, int largest, int limit,
-                 struct run **rows, size_t *n, struct err *);
-/* Those that want more nodes. */
-int st_run_oversized(struct storage *, struct arena *, int64_t pool_id, int largest, int limit,
-                     struct run **rows, size_t *n, struct err *);
-/* Those that want more of each node than any node of the pool has, although some are prepared, and
- * that come after the run `after`: by id. */
-int st_run_unfit(struct storage *, struct arena *, int64_t pool_id, int64_t after, int limit,
-                 struct run **rows, size_t *n, struct err *);
-/* The sum of the nodes that waiting runs want which want `largest` or fewer, for automatic scaling.
- */
-int st_run_queue_demand(struct storage *, int64_t pool_id, int largest, int64_t *nodes,
-                        struct err *);
-/* The runs that have nodes, by id; and those of them that are to be forgotten. */
-int st_run_live_ids(struct storage *, struct arena *, int64_t **ids, size_t *n, struct err *);
-int st_run_doomed_ids(struct storage *, struct arena *, int64_t **ids, size_t *n, struct err *);
-/* What runs wait for. add: rows of one owner, which is queued; those of `state` open hold its runs.
- * settle: `awaited` has ended; those that waited for it are released, or marked to fail, with
- * events of their owners. pools: those of the runs that wait for it. */
-int st_dependency_add(struct storage *, struct arena *, const struct dependency *rows, size_t n,
-                      int64_t now_us, struct err *) MUST_CHECK;
-int st_dependency_settle(struct storage *, enum resource_kind awaited, int64_t awaited_id,
-                         enum ended_how how, int64_t now_us, struct err *) MUST_CHECK;
-int st_dependency_of(struct storage *, struct arena *, enum resource_kind owner, int64_t owner_id,
-                     struct dependency **rows, size_t *n, struct err *);
-int st_dependency_pools(struct storage *, struct arena *, enum resource_kind awaited,
-                        int64_t awaited_id, int64_t **ids, size_t *n, struct err *);
-/* A guarded move of a run's state; the only writer of it. */
-struct st_run_move {
-    int64_t id;
-    enum run_state from, to;
-    int64_t start_us; /* 0: leave; -1: clear (it waits again) */
-    int64_t end_us;   /* 0: leave */
-    int attempt;      /* 0: leave */
-    int failure;      /* -1: leave */
-    bool retry;       /* counts in `retried` */
-};
-int st_run_move(struct storage *, const struct st_run_move *m, struct err *) MUST_CHECK;
-/* Never takes back an earlier request. */
-int st_run_set_stop(struct storage *, int64_t id, enum run_stop stop, struct err *);
-/* Removes all runs of an owner. ERR_CONFLICT while one has live allocations. */
-int st_runs_remove(struct storage *, enum resource_kind owner, int64_t owner_id, struct err *);
 
 /* --- allocations ---------------------------------------------------------------------------- */
 /* Inserts all of them or none. They are live (held) until they are released or lost. ERR_CONFLICT
@@ -465,7 +418,8 @@ int st_deleting_account_ids(struct storage *, struct arena *, int64_t **ids, siz
 /* Jobs that are to be removed and hold no node, at most `limit`: marked ones, then those of marked
  * experiments. */
 struct doomed_job {
-    int64_t id, run_id;
+    int64_t id, run_id; /* of its first run */
+    int runs;
     int64_t cluster_id;   /* 0: its cluster is gone */
     bool with_experiment; /* doomed only by the mark of its experiment */
 };

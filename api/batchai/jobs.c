@@ -31,6 +31,7 @@ static struct job own_row(const struct job *j)
     struct job own = *j;
     own.priority = own.node_count = own.attempt = 0;
     own.part = false;
+    own.runs = 0;
     own.need = (struct capacity){0};
     own.max_wall_us = 0;
     return own;
@@ -163,6 +164,8 @@ static int fill_job(struct create_tx *t, const struct cluster *c, char *guid, st
                         .node_count = spec.node_count,
                         .part = spec.wishes.part,
                         .need = spec.wishes.need,
+                        .runs = spec.wishes.array_n,
+                        .at_once = spec.wishes.array_limit,
                         .max_wall_us = spec.max_wall_us,
                         .prov_state = PROV_SUCCEEDED,
                         .exec_state = EXEC_QUEUED,
@@ -173,6 +176,11 @@ static int fill_job(struct create_tx *t, const struct cluster *c, char *guid, st
                         .updated_us = r->now_us};
     t->c = c;
     t->mounts = spec.mounts;
+    if (spec.wishes.array) {
+        int *numbers = arena_alloc(&r->arena, WISH_ARRAY_MAX * sizeof *numbers);
+        (void)wish_array(spec.wishes.array, numbers);
+        t->j.numbers = numbers;
+    }
     if (check_node_count(r, c, t->j.node_count, e) < 0 || check_part(r, c, &t->j, e) < 0)
         return -1;
     return find_awaited(r, &t->x, t->j.name, &spec.wishes, &t->awaited, &t->n_awaited, e);
@@ -386,24 +394,45 @@ struct replied *jobs_terminate(struct request *r)
     return reply_accepted(r, &j.scope, t.guid);
 }
 
-/* The nodes that the job runs on, or ran on and that still exist. */
-static int nodes_used(struct request *r, const struct job *j, struct node **out, size_t *n,
-                      struct err *e)
+/* Adds the nodes of one run. */
+static int nodes_of_run(struct request *r, int64_t run_id, struct node **out, size_t *n,
+                        struct err *e)
 {
     struct storage *st = arm_of(r)->storage;
     struct run run;
     struct allocation *at = NULL;
     size_t n_at = 0;
-    *n = 0;
-    int rc = st_run_of(st, &r->arena, RES_JOB, j->id, 0, &run, e);
+    int rc = st_run_by_id(st, &r->arena, run_id, &run, e);
     if (rc > 0 && run.state != RUN_WAITING)
         rc = st_allocation_of_run(st, &r->arena, run.id, run.attempt, &at, &n_at, e);
-    *out = arena_alloc(&r->arena, (n_at + 1) * sizeof **out);
+    struct node *all = arena_alloc(&r->arena, (*n + n_at + 1) * sizeof *all);
+    if (*n > 0)
+        memcpy(all, *out, *n * sizeof *all);
+    *out = all;
     for (size_t i = 0; rc >= 0 && i < n_at; i++) {
-        rc = st_node_by_id(st, &r->arena, at[i].node_id, &(*out)[*n], e);
-        *n += rc > 0;
+        rc = st_node_by_id(st, &r->arena, at[i].node_id, &all[*n], e);
+        bool known = false;
+        for (size_t k = 0; k < *n; k++)
+            known = known || all[k].id == all[*n].id; /* the runs of an array may share one */
+        *n += rc > 0 && !known;
     }
     return rc < 0 ? -1 : 0;
+}
+
+/* The nodes that the job runs on, or ran on and that still exist. */
+static int nodes_used(struct request *r, const struct job *j, struct node **out, size_t *n,
+                      struct err *e)
+{
+    int64_t *ids;
+    size_t n_runs;
+    *out = NULL;
+    *n = 0;
+    if (st_run_ids_of(arm_of(r)->storage, &r->arena, RES_JOB, j->id, &ids, &n_runs, e) < 0)
+        return -1;
+    for (size_t i = 0; i < n_runs; i++)
+        if (nodes_of_run(r, ids[i], out, n, e) < 0)
+            return -1;
+    return 0;
 }
 
 struct replied *jobs_list_remote_login(struct request *r)

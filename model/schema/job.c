@@ -235,6 +235,7 @@ static int check_wishes(const json_t *obj, const char *path, struct err *e)
 {
     const json_t *list = json_object_get(obj, "environmentVariables");
     struct wishes wishes = {0};
+    char limit_at[PLACE_SIZE] = "";
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *item = json_array_get(list, i);
         const char *name = json_string_value(json_object_get(item, "name"));
@@ -246,7 +247,14 @@ static int check_wishes(const json_t *obj, const char *path, struct err *e)
         if (wish_read(name, json_string_value(json_object_get(item, "value")), name_at, value_at,
                       &wishes, e) < 0)
             return -1;
+        if (wishes.array_limit > 0 && limit_at[0] == '\0')
+            snprintf(limit_at, sizeof limit_at, "%s", name_at);
     }
+    if (wishes.array_limit > 0 && !wishes.array)
+        return err_set(e, ERR_INVALID_PROPERTY, limit_at,
+                       "%s is \"" WISH_PREFIX "ARRAY_LIMIT\" without " WISH_PREFIX
+                       "ARRAY; it must be beside that",
+                       limit_at);
     return check_no_wish_in_secrets(obj, path, e);
 }
 

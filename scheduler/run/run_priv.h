@@ -227,9 +227,6 @@ void run_write_end(struct job_run *run);
  * cannot be written, tries again later. */
 void run_release(struct job_run *run);
 
-/* The message of a terminated run, for front_text(). */
-#define RUN_TERMINATED_TEXT "The specified {run} has been terminated by the user"
-
 /* --- verdict.c: what an event means for the job ------------------------------------------ */
 void run_set_outcome(struct job_run *run, const struct outcome *out);
 /* Judges a finished task. */

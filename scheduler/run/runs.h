@@ -23,6 +23,9 @@
 
 struct runs;
 
+/* The message of a terminated run, for front_text(). */
+#define RUN_TERMINATED_TEXT "The specified {run} has been terminated by the user"
+
 /* What runs tell those above. Called from the loop, also inside a transaction, so only note it and
  * wake somebody. */
 struct runs_events {

@@ -59,6 +59,15 @@ static const char *job_account(struct job_slot *slot)
     return node_rt_job_account(slot->tenant.node, &slot->a, run->dir);
 }
 
+/* The std file of a process: all runs of an array see the same directory. */
+static const char *std_path(struct job_slot *slot, const char *name)
+{
+    const char *suffix = slot->run->spec.file_suffix, *end = strrchr(name, '.');
+    size_t n = suffix && end ? (size_t)(end - name) : strlen(name);
+    return arena_printf(&slot->a, "%s/%.*s%s%s", slot->env.std_dir, (int)n, name,
+                        suffix ? suffix : "", name + n);
+}
+
 static void send_task(struct job_slot *slot, struct run_task *task)
 {
     struct arena *a = &slot->a;
@@ -72,8 +81,8 @@ static void send_task(struct job_slot *slot, struct run_task *task)
         .cwd = slot->env.job_dir,
         .env = env.items,
         .n_env = env.n,
-        .stdout_path = arena_printf(a, "%s/%s", slot->env.std_dir, p->stdout_name),
-        .stderr_path = arena_printf(a, "%s/%s", slot->env.std_dir, p->stderr_name),
+        .stdout_path = std_path(slot, p->stdout_name),
+        .stderr_path = std_path(slot, p->stderr_name),
         .log_path = slot->env.log_path,
         .step = task->step,
         .title = p->shown || !remote_is_offered(slot->run) ? p->shown : p->command_line,

@@ -35,9 +35,8 @@ static const struct expectation allocation_expected[] = {
     {"held", "lost", "lost"},
 };
 static const struct expectation hold_expected[] = {
-    {"not", "wait", "waits"},
-    {"waits", "met", "not"},
-    {"waits", "broken", "broken"},
+    {"not", "wait", "waits"},     {"waits", "met", "not"}, {"waits", "broken", "broken"},
+    {"turn", "broken", "broken"}, {"turn", "turn", "not"},
 };
 static const struct expectation prov_expected[] = {
     {"creating", "made", "succeeded"},    {"creating", "failed", "failed"},

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Jobs that are arrays: one job, many runs. On fake nodes, in virtual time.
+ */
+#include "model/states.h"
+#include "virtual.h"
+
+#define FOREVER "fake run=9000000"
+#define GOOD    "fake run=1000"
+#define BAD     "fake run=1000 exit=3"
+
+static const int numbers[] = {0, 3, 6, 9};
+
+/* An array of four, of which `limit` run at once; 0: all. Each takes a part of a node. */
+static int64_t add_array(struct world *w, int64_t cluster, const char *name, const char *command,
+                         int limit)
+{
+    struct err e = {0};
+    char guid[GUID_SIZE];
+    guid_new(guid);
+    int64_t now = time_now_us(), id;
+    const char *doc = arena_printf(
+        &w->a,
+        "{'properties': {'nodeCount': 1, 'toolType': 'custom', 'environmentVariables': "
+        "[{'name': 'BATCHAID_JOB_ARRAY', 'value': '0-9:3'}], 'customToolkitSettings': "
+        "{'commandLine': '%s'}, 'stdOutErrPathPrefix': '/logs', 'constraints': "
+        "{'maxWallClockTime': 'PT100000S'}}}",
+        command);
+    const struct job j = {.experiment_id = w->experiment,
+                          .cluster_id = cluster,
+                          .name = name,
+                          .guid = guid,
+                          .doc = json(w, doc),
+                          .cluster_ref = "ref",
+                          .node_count = 1,
+                          .part = true,
+                          .runs = 4,
+                          .numbers = numbers,
+                          .at_once = limit,
+                          .max_wall_us = 100000 * SECOND,
+                          .prov_state = PROV_SUCCEEDED,
+                          .exec_state = EXEC_QUEUED,
+                          .prov_us = now,
+                          .exec_us = now,
+                          .created_us = now,
+                          .updated_us = now};
+    ok(st_job_insert(w->st, &j, NULL, &id, &e), &e);
+    sched_wake_pool(w->s, cluster);
+    return id;
+}
+
+static int in_state(struct world *w, int64_t job, enum run_state state)
+{
+    struct err e = {0};
+    int n = 0;
+    for (int i = 0; i < 4; i++) {
+        struct run r;
+        assert_int_equal(st_run_of(w->st, &w->a, RES_JOB, job, i, &r, &e), 1);
+        assert_int_equal(r.runs, 4);
+        assert_int_equal(r.number, numbers[i]);
+        n += r.state == state;
+    }
+    return n;
+}
+
+static int64_t one_node(struct world **w)
+{
+    *w = world_virtual(1);
+    int64_t c = add_cluster_of(*w, "c", 1);
+    WAIT(*w, counts(*w, c).idle == 1);
+    return c;
+}
+
+static void test_an_array_has_succeeded_when_all_of_it_has(void **state)
+{
+    (void)state;
+    struct world *w;
+    int64_t c = one_node(&w), j = add_array(w, c, "j", GOOD, 0);
+    WAIT(w, in_state(w, j, RUN_ALLOCATED) == 4); /* a node has four slots */
+    assert_int_equal(job_state(w, j), EXEC_RUNNING);
+    WAIT(w, job_ended(w, j));
+    assert_int_equal(job_state(w, j), EXEC_SUCCEEDED);
+    assert_int_equal(job_row(w, j).exit_code, 0);
+    WAIT(w, in_state(w, j, RUN_OVER) == 4);
+    world_free(w);
+}
+
+static void test_no_more_run_at_once_than_its_limit(void **state)
+{
+    (void)state;
+    struct world *w;
+    int most = 0;
+    int64_t c = one_node(&w), j = add_array(w, c, "j", "fake run=20000", 2);
+    while (!job_ended(w, j)) {
+        pass(w, SECOND);
+        int now = in_state(w, j, RUN_ALLOCATED);
+        most = now > most ? now : most;
+    }
+    assert_int_equal(most, 2);
+    assert_int_equal(job_state(w, j), EXEC_SUCCEEDED);
+    world_free(w);
+}
+
+static void test_an_array_fails_as_the_first_of_it_that_failed_once_all_have_ended(void **state)
+{
+    (void)state;
+    struct world *w;
+    int64_t c = one_node(&w), j = add_array(w, c, "j", BAD, 1);
+    WAIT(w, in_state(w, j, RUN_OVER) == 1);
+    assert_int_equal(job_state(w, j), EXEC_RUNNING);
+    WAIT(w, job_ended(w, j));
+    assert_int_equal(job_state(w, j), EXEC_FAILED);
+    struct job row = job_row(w, j);
+    assert_true(row.has_exit_code);
+    assert_int_equal(row.exit_code, 3);
+    assert_non_null(strstr(row.errors, "Index 0: Job failed"));
+    assert_null(strstr(row.errors, "Index 3"));
+    assert_int_equal(in_state(w, j, RUN_WAITING), 0);
+    world_free(w);
+}
+
+static void test_terminating_an_array_ends_all_of_it(void **state)
+{
+    (void)state;
+    for (int limit = 0; limit <= 2; limit += 2) {
+        struct world *w;
+        struct err e = {0};
+        int64_t c = one_node(&w), j = add_array(w, c, "j", FOREVER, limit);
+        WAIT(w, in_state(w, j, RUN_ALLOCATED) == (limit ? limit : 4));
+        assert_int_equal(batchai_terminate(&w->front, j, &e), 1);
+        assert_int_equal(job_state(w, j), EXEC_TERMINATING);
+        WAIT(w, job_ended(w, j));
+        assert_int_equal(job_state(w, j), EXEC_FAILED);
+        assert_non_null(strstr(job_row(w, j).errors, "JobTerminated"));
+        WAIT(w, in_state(w, j, RUN_OVER) == 4);
+        assert_int_equal(batchai_terminate(&w->front, j, &e), 0);
+        world_free(w);
+    }
+}
+
+static void test_a_queued_array_may_be_terminated(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(1);
+    struct err e = {0};
+    int64_t c = add_cluster_of(w, "c", 0), j = add_array(w, c, "j", GOOD, 1);
+    pass(w, SECOND);
+    assert_int_equal(batchai_terminate(&w->front, j, &e), 1);
+    WAIT(w, job_ended(w, j));
+    assert_int_equal(job_state(w, j), EXEC_FAILED);
+    assert_int_equal(in_state(w, j, RUN_OVER), 4);
+    world_free(w);
+}
+
+static void test_an_array_is_deleted_with_all_of_it(void **state)
+{
+    (void)state;
+    struct world *w;
+    struct err e = {0};
+    int64_t c = one_node(&w), j = add_array(w, c, "j", FOREVER, 3), *ids;
+    size_t n;
+    WAIT(w, in_state(w, j, RUN_ALLOCATED) == 3);
+    ok(st_mark_deleting(w->st, RES_JOB, j, time_now_us(), &e), &e);
+    batchai_wake_deletions(&w->front);
+    struct job row;
+    WAIT(w, st_job_by_id(w->st, &w->a, j, &row, &e) == 0);
+    ok(st_run_ids_of(w->st, &w->a, RES_JOB, j, &ids, &n, &e), &e);
+    assert_int_equal(n, 0);
+    WAIT(w, counts(w, c).idle == 1);
+    world_free(w);
+}
+
+static void test_a_restart_goes_on_with_all_of_it(void **state)
+{
+    (void)state;
+    struct world *w;
+    int64_t c = one_node(&w), j = add_array(w, c, "j", "fake run=60000", 3);
+    WAIT(w, in_state(w, j, RUN_ALLOCATED) == 3);
+    world_stop(w);
+    world_start(w);
+    WAIT(w, job_ended(w, j));
+    assert_int_equal(job_state(w, j), EXEC_SUCCEEDED);
+    assert_int_equal(job_row(w, j).attempt, 1);
+    world_free(w);
+}
+
+/* Not one of those that its limit holds begins. */
+static void test_an_array_that_waits_in_vain_fails_whole(void **state)
+{
+    (void)state;
+    struct world *w;
+    struct err e = {0};
+    int64_t c = one_node(&w),
+            bad = add_job(w, c, "bad", (struct job_wish){.command = BAD, .wall_s = 1000}),
+            j = add_array(w, c, "j", GOOD, 1);
+    const struct dependency d = {.owner_kind = RES_JOB,
+                                 .owner_id = j,
+                                 .awaited_kind = RES_JOB,
+                                 .awaited_id = bad,
+                                 .name = "bad",
+                                 .wanted = AFTER_SUCCESS,
+                                 .state = DEPENDENCY_OPEN};
+    ok(st_dependency_add(w->st, &w->a, &d, 1, time_now_us(), &e), &e);
+    WAIT(w, job_ended(w, j));
+    assert_int_equal(job_state(w, j), EXEC_FAILED);
+    assert_non_null(strstr(job_row(w, j).errors, "JobDependencyFailed"));
+    for (int i = 0; i < 4; i++) {
+        struct run r;
+        assert_int_equal(st_run_of(w->st, &w->a, RES_JOB, j, i, &r, &e), 1);
+        assert_int_equal(r.attempt, 0);
+    }
+    world_free(w);
+}
+
+static void test_those_that_wait_for_an_array_wait_for_its_last(void **state)
+{
+    (void)state;
+    struct world *w;
+    struct err e = {0};
+    int64_t c = one_node(&w), j = add_array(w, c, "j", "fake run=20000", 1),
+            after = add_job(w, c, "after", (struct job_wish){.command = GOOD, .wall_s = 1000});
+    const struct dependency d = {.owner_kind = RES_JOB,
+                                 .owner_id = after,
+                                 .awaited_kind = RES_JOB,
+                                 .awaited_id = j,
+                                 .name = "j",
+                                 .wanted = AFTER_SUCCESS,
+                                 .state = DEPENDENCY_OPEN};
+    ok(st_dependency_add(w->st, &w->a, &d, 1, time_now_us(), &e), &e);
+    WAIT(w, in_state(w, j, RUN_OVER) == 3);
+    assert_int_equal(job_state(w, after), EXEC_QUEUED);
+    WAIT(w, job_ended(w, after));
+    assert_int_equal(job_state(w, after), EXEC_SUCCEEDED);
+    assert_int_equal(job_state(w, j), EXEC_SUCCEEDED);
+    world_free(w);
+}
+
+#define T(name) cmocka_unit_test(name)
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        T(test_an_array_has_succeeded_when_all_of_it_has),
+        T(test_no_more_run_at_once_than_its_limit),
+        T(test_an_array_fails_as_the_first_of_it_that_failed_once_all_have_ended),
+        T(test_terminating_an_array_ends_all_of_it),
+        T(test_a_queued_array_may_be_terminated),
+        T(test_an_array_is_deleted_with_all_of_it),
+        T(test_a_restart_goes_on_with_all_of_it),
+        T(test_an_array_that_waits_in_vain_fails_whole),
+        T(test_those_that_wait_for_an_array_wait_for_its_last),
+    };
+    return cmocka_run_group_tests(all, NULL, NULL);
+}
