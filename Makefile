@@ -181,7 +181,7 @@ $(BUILD)/bench/sim-agents: $(call obj,test/bench/sim_agents.c) $(AGENT_SHARED)
 # wrapped, to break it on purpose.
 SIM_OBJS   := $(call obj,$(sort $(wildcard test/sim/*.c)))
 SIM_BROKEN := $(call obj,test/sim/broken/broken.c)
-SIM_WRAPPED := fdatasync guid_new st_check frame_encode json_loadb runs_allocate \
+SIM_WRAPPED := fdatasync guid_new st_check frame_encode json_loadb runs_allocate st_node_move \
                $(addprefix sqlite3_,open_v2 close prepare_v2 prepare_v3 finalize exec)
 sim_wrap    = $(patsubst %,-Wl$(comma)--wrap=%,$(SIM_WRAPPED) $(1))
 comma      := ,
@@ -193,7 +193,7 @@ $(BUILD)/sim/sim-broken: $(SIM_OBJS) $(SIM_BROKEN) $(LINK_LIBS)
 	@$(CC) -o $@ $(SIM_OBJS) $(SIM_BROKEN) $(LINK_LIBS) \
 	    $(call sim_wrap,sim_disk_sync st_run_queue st_node_local_total st_allocation_of_run \
 	        st_task_prefix wake st_event_add st_event_forget st_allocation_of_node machines_use \
-        ahead_allows ahead_keep launch_succeeded export_begin st_file_server_served_ids st_node_by_id fleet_machine_reboot \
+        ahead_allows ahead_keep plan_scale launch_succeeded export_begin st_file_server_served_ids st_node_by_id fleet_machine_reboot \
         st_dependency_add) \
 	    $(LDFLAGS) $(PKG_LIBS)
 

@@ -20,7 +20,9 @@ struct pass {
     int64_t now_us;   /* of the wall clock, for rows */
     bool on_machines; /* its nodes are machines of the inventory; else they are local */
     bool replaceable; /* one of its nodes will be replaced as soon as a working machine is free */
+    int64_t demand;   /* nodes that the queue asks automatic scaling for */
     struct plan_scale_result scale;
+    const char *why; /* what the pool is said to change its size for; NULL: it does not */
     struct machine_pick pick;
     int64_t *started; /* runs that this pass has given nodes */
     size_t n_started;
@@ -57,6 +59,10 @@ bool pass_backfills(struct pass *p);
 
 /* Writes why the target is not reached, and what is wrong with which node. */
 int pass_write_errors(struct pass *p, struct err *e) MUST_CHECK;
+
+/* demand.c: how many nodes the queue asks automatic scaling for, besides those that hold runs. */
+int pass_demand(struct pass *p, const struct plan_node *nodes, int64_t *demand,
+                struct err *e) MUST_CHECK;
 
 /* held.c: fails runs that waited for others in vain. */
 int pass_fail_broken(struct pass *p, struct err *e) MUST_CHECK;

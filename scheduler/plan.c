@@ -126,6 +126,19 @@ static void replace(const struct plan_scale_input *in, const struct plan_node **
     }
 }
 
+static enum plan_why why(const struct plan_scale_input *in, int have,
+                         const struct plan_scale_result *r)
+{
+    if (r->replaced > 0 && r->add == r->replaced)
+        return PLAN_REPLACED;
+    if (in->deleting || in->scale.kind == SCALE_MANUAL)
+        return PLAN_AS_ASKED;
+    if (r->n_leave > 0)
+        return have > in->scale.maximum ? PLAN_BOUNDS : PLAN_IDLE;
+    bool few = have < in->scale.minimum || (in->initial && have < in->scale.initial);
+    return few && in->demand == 0 ? PLAN_BOUNDS : PLAN_DEMAND;
+}
+
 void plan_scale(struct arena *a, const struct plan_scale_input *in, struct plan_scale_result *out)
 {
     *out = (struct plan_scale_result){0};
@@ -151,6 +164,7 @@ void plan_scale(struct arena *a, const struct plan_scale_input *in, struct plan_
     }
     if (want >= have && !in->deleting)
         replace(in, staying, n_staying, out);
+    out->why = why(in, have, out);
     assert(out->add >= 0 && out->missing >= 0 && out->waiting >= 0 && out->n_leave <= n_staying);
 }
 

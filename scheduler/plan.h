@@ -124,6 +124,28 @@ bool plan_may_serve(const struct plan_node *n);
 /* The most nodes that a pool has with these scale settings: runs that want more stand aside. */
 int plan_largest(const struct scale *scale);
 
+/* Runs that want parts of nodes, in turn, and what a node has that holds nothing. */
+struct plan_parts {
+    const struct plan_run *runs;
+    size_t n_runs;
+    struct capacity node;
+    int most; /* nodes that there may be */
+};
+/* How many nodes that hold nothing they need, besides what is left of those that hold runs. A run
+ * that wants more than a node has counts for nothing. */
+int plan_parts_demand(struct arena *a, const struct plan_node *nodes, size_t n_nodes,
+                      const struct plan_parts *in);
+
+/* Why a pool changes its size; said in its events and the log. */
+enum plan_why {
+    PLAN_AS_ASKED, /* manual scaling, or it is deleted */
+    PLAN_DEMAND,   /* the queue wants more nodes */
+    PLAN_BOUNDS,   /* there are fewer than the minimum (or, at first, than initially), or more than
+                      the maximum */
+    PLAN_IDLE,     /* nodes have idled for long enough */
+    PLAN_REPLACED  /* of a node that could never be used */
+};
+
 struct plan_scale_input {
     struct scale scale;
     bool deleting; /* the pool is being deleted: its target is 0 */
@@ -143,6 +165,7 @@ struct plan_scale_result {
     const struct plan_node **leave; /* arena-owned */
     size_t n_leave;
     int replaced;          /* how many of the nodes that leave are replaced by added ones */
+    enum plan_why why;     /* of what is added, or leaves */
     int waiting;           /* should leave, but hold runs that may finish first */
     int64_t look_again_us; /* when an idle node will have idled long enough; 0: never */
 };

@@ -63,8 +63,8 @@ static int decide_scale(struct pass *p, struct err *e)
 {
     int64_t demand = 0;
     int room;
-    if (p->pool.scale.kind == SCALE_AUTO &&
-        st_run_queue_demand(p->s->st, p->pool.id, plan_largest(&p->pool.scale), &demand, e) != 0)
+    const struct plan_node *nodes = pass_plan_nodes(p);
+    if (p->pool.scale.kind == SCALE_AUTO && pass_demand(p, nodes, &demand, e) != 0)
         return -1;
     if (free_capacity(p, &room, e) != 0)
         return -1;
@@ -72,7 +72,7 @@ static int decide_scale(struct pass *p, struct err *e)
         .scale = p->pool.scale,
         .deleting = deleting(p),
         .initial = p->pool.is_new,
-        .nodes = pass_plan_nodes(p),
+        .nodes = nodes,
         .n_nodes = p->n_nodes,
         .demand = demand,
         .now_us = wakes_mono(p->s->wakes),
@@ -81,6 +81,7 @@ static int decide_scale(struct pass *p, struct err *e)
         .good_capacity =
             p->on_machines ? machines_good(p->s->fleet, p->pool.vm_size, p->pool.vm_priority) : 0,
     };
+    p->demand = demand;
     plan_scale(p->a, &in, &p->scale);
     return 0;
 }
@@ -172,6 +173,41 @@ static int add_nodes(struct pass *p, const struct plan_node *nodes, int n, struc
     return 0;
 }
 
+/* Says what is decided and why: in the log, and in the event of the pool. */
+static void say_why(struct pass *p, int add, size_t leave)
+{
+    const struct front_words *w = p->s->front->words;
+    const struct scale *s = &p->pool.scale;
+    const char *change = leave > 0 && add > 0 ? arena_printf(p->a, "%d nodes are replaced", add)
+                         : add > 0
+                             ? arena_printf(p->a, "%d more node%s", add, add == 1 ? "" : "s")
+                             : arena_printf(p->a, "%zu node%s less", leave, leave == 1 ? "" : "s");
+    const char *why = "";
+    switch (p->scale.why) {
+    case PLAN_AS_ASKED:
+        why = deleting(p) ? front_text(w, p->a, "the {pool} is being deleted")
+                          : arena_printf(p->a, "%d asked for", s->target);
+        break;
+    case PLAN_DEMAND:
+        why = front_say(w, p->a, "the {runs} that wait want %lld", (long long)p->demand);
+        break;
+    case PLAN_BOUNDS:
+        why = arena_printf(p->a, "the minimum is %d, the maximum %d, and %d are wanted at first",
+                           s->minimum, s->maximum, s->initial);
+        break;
+    case PLAN_IDLE:
+        why = arena_printf(p->a, "idle for %lld s, and nothing waits that wants more",
+                           (long long)(p->s->autoscale_idle_us / 1000000));
+        break;
+    case PLAN_REPLACED:
+        why = "other machines are free that work";
+        break;
+    }
+    p->why = arena_printf(p->a, "%s: %s", change, why);
+    LOG_INFO(p->s->log, front_event(w, "{pool}.scaled").name, LF_STR(w->pool, p->name),
+             LF_STR("why", p->why));
+}
+
 static int apply_scale(struct pass *p, struct err *e)
 {
     const struct plan_scale_result *r = &p->scale;
@@ -185,6 +221,8 @@ static int apply_scale(struct pass *p, struct err *e)
     bool resized = r->add > r->replaced || r->n_leave > (size_t)r->replaced;
     const struct plan_node *nodes = pass_plan_nodes(p);
     p->unfinished = add < (size_t)r->add || leave < r->n_leave;
+    if (add > 0 || leave > 0)
+        say_why(p, (int)add, leave);
     if (add_nodes(p, nodes, (int)add, e) != 0)
         return -1;
     for (size_t i = 0; i < leave; i++)
@@ -200,8 +238,11 @@ static int move_pool(struct pass *p, enum pool_event ev, struct err *e)
     enum alloc_state to = pool_next(p->pool.alloc_state, ev);
     if (to == 0)
         return 0; /* it is so already */
-    const struct st_pool_move m = {
-        .id = p->pool.id, .from = p->pool.alloc_state, .to = to, .now_us = p->now_us};
+    const struct st_pool_move m = {.id = p->pool.id,
+                                   .from = p->pool.alloc_state,
+                                   .to = to,
+                                   .now_us = p->now_us,
+                                   .reason = to == ALLOC_RESIZING ? p->why : NULL};
     if (st_pool_move(p->s->st, &m, e) != 0)
         return -1;
     const struct front_words *w = p->s->front->words;
@@ -212,6 +253,18 @@ static int move_pool(struct pass *p, enum pool_event ev, struct err *e)
     return 0;
 }
 
+/* What is decided while the pool is resizing already. */
+static int tell_event(struct pass *p, struct err *e)
+{
+    const struct event ev = {.at_us = p->now_us,
+                             .kind = RES_CLUSTER,
+                             .resource_id = p->pool.id,
+                             .from = ALLOC_RESIZING,
+                             .to = ALLOC_RESIZING,
+                             .reason = p->why};
+    return st_event_add(p->s->st, &ev, e);
+}
+
 /* A resize that ends in the same turn still moves the transition time: two steps. */
 static int write_alloc_state(struct pass *p, struct err *e)
 {
@@ -220,6 +273,8 @@ static int write_alloc_state(struct pass *p, struct err *e)
     for (size_t i = 0; i < p->n_nodes; i++)
         leaving += p->nodes[i].state == NODE_LEAVING;
     bool settled = leaving == 0 && p->n_nodes == (size_t)r->target;
+    if (p->why && p->pool.alloc_state == ALLOC_RESIZING && tell_event(p, e) != 0)
+        return -1;
     if ((!settled || r->add > 0 || r->n_leave > 0) && move_pool(p, POOL_EV_RESIZE, e) != 0)
         return -1;
     if (settled && !deleting(p) && move_pool(p, POOL_EV_SETTLED, e) != 0)

@@ -43,4 +43,11 @@ struct held_part {
 int st_pool_held(struct storage *, struct arena *, int64_t pool_id, struct held_part **rows,
                  size_t *n, struct err *);
 
+/* Of the runs that st_run_queue_demand() counts those that want parts of nodes, in turn; and how
+ * many nodes they want. */
+int st_run_parts(struct storage *, struct arena *, int64_t pool_id, int largest, int limit,
+                 struct run **rows, size_t *n, struct err *);
+int st_run_parts_demand(struct storage *, int64_t pool_id, int largest, int64_t *nodes,
+                        struct err *);
+
 #endif

@@ -122,14 +122,32 @@ int st_run_unfit(struct storage *st, struct arena *a, int64_t pool_id, int64_t a
     return 0;
 }
 
-int st_run_queue_demand(struct storage *st, int64_t pool_id, int largest, int64_t *nodes,
-                        struct err *e)
+static int sum(struct storage *st, enum stmt_id stmt, int64_t pool_id, int largest, int64_t *nodes,
+               struct err *e)
 {
     struct q q;
-    q_read(&q, st, ST_RUN_QUEUE_DEMAND);
+    q_read(&q, st, stmt);
     q_int(&q, pool_id);
     q_int(&q, largest);
     return q_one_int(&q, nodes, e) < 0 ? -1 : 0;
+}
+
+int st_run_queue_demand(struct storage *st, int64_t pool_id, int largest, int64_t *nodes,
+                        struct err *e)
+{
+    return sum(st, ST_RUN_QUEUE_DEMAND, pool_id, largest, nodes, e);
+}
+
+int st_run_parts_demand(struct storage *st, int64_t pool_id, int largest, int64_t *nodes,
+                        struct err *e)
+{
+    return sum(st, ST_RUN_PARTS_DEMAND, pool_id, largest, nodes, e);
+}
+
+int st_run_parts(struct storage *st, struct arena *a, int64_t pool_id, int largest, int limit,
+                 struct run **rows, size_t *n, struct err *e)
+{
+    return queue(st, ST_RUN_PARTS, a, pool_id, largest, limit, rows, n, e);
 }
 
 int st_run_live_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *n, struct err *e)

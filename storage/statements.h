@@ -242,6 +242,11 @@
       "AND EXISTS (SELECT 1 FROM node n WHERE n.pool_id = ?1 AND n.state = 2) ORDER BY u.id LIMIT ?3") \
     X(ST_RUN_QUEUE_DEMAND, \
       "SELECT coalesce(sum(nodes), 0) FROM run WHERE pool_id = ?1 AND phase = 1 AND stop = 0 AND held = 1 AND nodes <= ?2") \
+    X(ST_RUN_PARTS_DEMAND, \
+      "SELECT coalesce(sum(nodes), 0) FROM run WHERE pool_id = ?1 AND phase = 1 AND stop = 0 AND held = 1 " \
+      "AND need_whole = 0 AND nodes <= ?2") \
+    X(ST_RUN_PARTS, \
+      QUEUE_OF_POOL "AND u.need_whole = 0 AND u.nodes <= ?2 ORDER BY u.priority DESC, u.id LIMIT ?3") \
     X(ST_POOL_HELD, \
       "SELECT {held_part} FROM node n CROSS JOIN allocation a ON a.node_id = n.id AND " IS_LIVE \
       " CROSS JOIN run u ON u.id = a.run_id WHERE n.pool_id = ?1 ORDER BY n.ordinal") \

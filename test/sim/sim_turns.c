@@ -234,3 +234,21 @@ int __wrap_runs_allocate(struct runs *rs, const struct run *r, const struct run_
                 check_turn(&v, &v.clusters[i], r, parts);
     return __real_runs_allocate(rs, r, parts, e);
 }
+
+/* Automatic scaling takes no node that runs something. */
+int __real_st_node_move(struct storage *st, const struct st_node_move *m, struct err *e);
+int __wrap_st_node_move(struct storage *st, const struct st_node_move *m, struct err *e);
+int __wrap_st_node_move(struct storage *st, const struct st_node_move *m, struct err *e)
+{
+    struct pool p;
+    struct node n;
+    struct arena a;
+    struct err why;
+    arena_init(&a);
+    if (m->to == NODE_LEAVING && st_node_by_id(st, &a, m->id, &n, &why) == 1 && n.live > 0 &&
+        st_pool_by_id(st, &a, n.cluster_id, &p, &why) == 1 && p.scale.kind == SCALE_AUTO &&
+        !p.going)
+        sim_fail(current, "automatic scaling takes node %s, which %d runs hold", n.name, n.live);
+    arena_free(&a);
+    return __real_st_node_move(st, m, e);
+}

@@ -70,6 +70,22 @@ void __wrap_ahead_keep(struct ahead *h, const struct ahead_want *w, const struct
     last = h;
 }
 
+/* Lets automatic scaling take nodes that are in use. */
+void __real_plan_scale(struct arena *a, const struct plan_scale_input *in,
+                       struct plan_scale_result *out);
+void __wrap_plan_scale(struct arena *a, const struct plan_scale_input *in,
+                       struct plan_scale_result *out);
+void __wrap_plan_scale(struct arena *a, const struct plan_scale_input *in,
+                       struct plan_scale_result *out)
+{
+    static int n;
+    __real_plan_scale(a, in, out);
+    for (size_t i = 0; broken("scaling") && in->scale.kind == SCALE_AUTO && i < in->n_nodes; i++)
+        if (in->nodes[i].state == NODE_IDLE && in->nodes[i].live > 0 && out->n_leave == 0 &&
+            ++n % 7 == 0)
+            out->leave[out->n_leave++] = &in->nodes[i];
+}
+
 /* Forgets how many nodes there are already. */
 int __real_st_node_local_total(struct storage *st, int64_t *n, struct err *e);
 int __wrap_st_node_local_total(struct storage *st, int64_t *n, struct err *e);

@@ -199,6 +199,51 @@ static void test_ordinals_fill_gaps(void **state)
     assert_int_equal(out[2], 5);
 }
 
+/* Nodes have 4 slots and 4 GPUs; letters of `left`: how many of both a node has left that holds
+ * runs; of `wants`: how many GPUs each run wants, with a slot for each. */
+static const struct parts_row {
+    const char *name, *left, *wants;
+    int nodes; /* of each run */
+    int most, expected;
+} parts_rows[] = {
+    {"nothing waits", "", "", 1, 9, 0},
+    {"eight of one GPU are two nodes", "", "11111111", 1, 9, 2},
+    {"in turn, into the first that has room", "", "33113", 1, 9, 3},
+    {"what is left is used first", "31", "1111", 1, 9, 0},
+    {"and then others", "31", "11111", 1, 9, 1},
+    {"on distinct nodes", "", "11", 2, 9, 2},
+    {"no more than there may be", "", "4444", 1, 3, 3},
+    {"more than a node has counts for nothing", "", "52", 1, 9, 1},
+};
+
+static void test_demand_of_parts(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof parts_rows / sizeof parts_rows[0]; i++) {
+        const struct parts_row *row = &parts_rows[i];
+        struct plan_node nodes[8];
+        struct plan_run runs[16];
+        struct arena a;
+        size_t n_nodes = strlen(row->left);
+        struct plan_parts in = {
+            .runs = runs, .n_runs = strlen(row->wants), .node = {4, 4, 0, 0}, .most = row->most};
+        for (size_t k = 0; k < n_nodes; k++)
+            nodes[k] = (struct plan_node){.state = NODE_IDLE,
+                                          .live = 1,
+                                          .has = in.node,
+                                          .left = {row->left[k] - '0', row->left[k] - '0', 0, 0}};
+        for (size_t k = 0; k < in.n_runs; k++)
+            runs[k] = (struct plan_run){.nodes = row->nodes,
+                                        .part = true,
+                                        .need = {row->wants[k] - '0', row->wants[k] - '0', 0, 0}};
+        arena_init(&a);
+        int got = plan_parts_demand(&a, nodes, n_nodes, &in);
+        arena_free(&a);
+        if (got != row->expected)
+            fail_msg("%s: got %d nodes, expected %d", row->name, got, row->expected);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +251,7 @@ int main(void)
         cmocka_unit_test(test_replacing),
         cmocka_unit_test(test_looks_again_when_an_idle_node_is_due),
         cmocka_unit_test(test_ordinals_fill_gaps),
+        cmocka_unit_test(test_demand_of_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
