@@ -173,37 +173,36 @@ static int add_nodes(struct pass *p, const struct plan_node *nodes, int n, struc
     return 0;
 }
 
-/* Says what is decided and why: in the log, and in the event of the pool. */
-static void say_why(struct pass *p, int add, size_t leave)
+static const char *why_scaled(struct pass *p)
 {
     const struct front_words *w = p->s->front->words;
     const struct scale *s = &p->pool.scale;
-    const char *change = leave > 0 && add > 0 ? arena_printf(p->a, "%d nodes are replaced", add)
-                         : add > 0
-                             ? arena_printf(p->a, "%d more node%s", add, add == 1 ? "" : "s")
-                             : arena_printf(p->a, "%zu node%s less", leave, leave == 1 ? "" : "s");
-    const char *why = "";
     switch (p->scale.why) {
     case PLAN_AS_ASKED:
-        why = deleting(p) ? front_text(w, p->a, "the {pool} is being deleted")
-                          : arena_printf(p->a, "%d asked for", s->target);
-        break;
+        return deleting(p) ? front_text(w, p->a, "the {pool} is being deleted")
+                           : arena_printf(p->a, "%d asked for", s->target);
     case PLAN_DEMAND:
-        why = front_say(w, p->a, "the {runs} that wait want %lld", (long long)p->demand);
-        break;
+        return front_say(w, p->a, "the {runs} that wait want %lld", (long long)p->demand);
     case PLAN_BOUNDS:
-        why = arena_printf(p->a, "the minimum is %d, the maximum %d, and %d are wanted at first",
-                           s->minimum, s->maximum, s->initial);
-        break;
+        return arena_printf(p->a, "the minimum is %d, the maximum %d, and %d are wanted at first",
+                            s->minimum, s->maximum, s->initial);
     case PLAN_IDLE:
-        why = arena_printf(p->a, "idle for %lld s, and nothing waits that wants more",
-                           (long long)(p->s->autoscale_idle_us / 1000000));
-        break;
+        return arena_printf(p->a, "idle for %lld s, and nothing waits that wants more",
+                            (long long)(p->s->autoscale_idle_us / 1000000));
     case PLAN_REPLACED:
-        why = "other machines are free that work";
-        break;
+        return "other machines are free that work";
     }
-    p->why = arena_printf(p->a, "%s: %s", change, why);
+    return "";
+}
+
+/* Says what is decided and why: in the log, and in the event of the pool. */
+static void say_why(struct pass *p, size_t nodes, const char *how)
+{
+    const struct front_words *w = p->s->front->words;
+    if (nodes == 0)
+        return;
+    p->why = arena_printf(p->a, "%s%s%zu %s: %s", p->why ? p->why : "", p->why ? "; " : "", nodes,
+                          how, why_scaled(p));
     LOG_INFO(p->s->log, front_event(w, "{pool}.scaled").name, LF_STR(w->pool, p->name),
              LF_STR("why", p->why));
 }
@@ -221,8 +220,8 @@ static int apply_scale(struct pass *p, struct err *e)
     bool resized = r->add > r->replaced || r->n_leave > (size_t)r->replaced;
     const struct plan_node *nodes = pass_plan_nodes(p);
     p->unfinished = add < (size_t)r->add || leave < r->n_leave;
-    if (add > 0 || leave > 0)
-        say_why(p, (int)add, leave);
+    say_why(p, leave, "less");
+    say_why(p, add, "more");
     if (add_nodes(p, nodes, (int)add, e) != 0)
         return -1;
     for (size_t i = 0; i < leave; i++)

@@ -58,7 +58,7 @@ BROKEN = {
     "dependencies": r"has begun, and job \w+, which it waits for, (has not ended|ended otherwise)",
     "waking": r"waits beside \d+ nodes with room",
 }
-FOUND_WITHIN = 500  # histories, of the 10,000 of a check; most are found within the first 10
+FOUND_WITHIN = 2000  # histories, of the 10,000 of a check; most are found within the first 10
 
 
 def broken_finds(what):
