@@ -54,7 +54,11 @@ static void print_table(const json_t *all)
             table_addf(&t, "%d", (int)json_integer_value(place));
         else
             table_add(&t, TABLE_PLAIN, jobs_text(j, "state"));
-        table_add(&t, TABLE_PLAIN, jobs_text(j, "name"));
+        const json_t *index = json_object_get(j, "index");
+        if (index)
+            table_addf(&t, "%s[%d]", jobs_text(j, "name"), (int)json_integer_value(index));
+        else
+            table_add(&t, TABLE_PLAIN, jobs_text(j, "name"));
         table_add(&t, TABLE_PLAIN, jobs_text(j, "createdBy"));
         add_priority(&t, j);
         table_addf(&t, "%d", (int)json_integer_value(json_object_get(j, "nodeCount")));

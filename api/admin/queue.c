@@ -26,10 +26,11 @@ static int add_running(struct request *r, const struct queue_running *run, json_
                        struct err *e)
 {
     struct job j;
-    int rc = seen_job_of_run(r, run->run_id, &j, e);
+    struct run row;
+    int rc = seen_job_of_run(r, run->run_id, &j, &row, e);
     if (rc <= 0 || !seen_job_is_by(r, &j))
         return rc < 0 ? -1 : 0;
-    json_t *o = seen_job_render(r, &j);
+    json_t *o = seen_run_render(r, &j, &row);
     json_object_set_new(o, "nodes", names(run));
     if (run->limit_us > 0 && !run->releasing)
         json_object_set_new(o, "limitTime", seen_time(run->limit_us));
@@ -41,14 +42,15 @@ static int add_waiting(struct request *r, const struct queue_view *v, size_t i, 
                        struct err *e)
 {
     struct job j;
+    struct run row;
     const struct queue_waiting *w = &v->waiting[i];
-    int rc = seen_job_of_run(r, w->run.id, &j, e);
+    int rc = seen_job_of_run(r, w->run.id, &j, &row, e);
     if (rc <= 0 || !seen_job_is_by(r, &j))
         return rc < 0 ? -1 : 0;
     const char *what = waits_for(r, v, i, e);
     if (!what)
         return -1;
-    json_t *o = seen_job_render(r, &j);
+    json_t *o = seen_run_render(r, &j, &row);
     json_object_set_new(o, "place", json_integer((json_int_t)i + 1));
     json_object_set_new(o, "waitsFor", json_string(what));
     if (w->verdict.start_us > 0)
@@ -60,13 +62,14 @@ static int add_waiting(struct request *r, const struct queue_view *v, size_t i, 
 static int add_held(struct request *r, const struct run *run, json_t *out, struct err *e)
 {
     struct job j;
-    int rc = seen_job_of_run(r, run->id, &j, e);
+    struct run row;
+    int rc = seen_job_of_run(r, run->id, &j, &row, e);
     if (rc <= 0 || !seen_job_is_by(r, &j))
         return rc < 0 ? -1 : 0;
     const char *what = waits_for_ends(r, run, e);
     if (!what)
         return -1;
-    json_t *o = seen_job_render(r, &j);
+    json_t *o = seen_run_render(r, &j, &row);
     json_object_set_new(o, "waitsFor", json_string(what));
     json_array_append_new(out, o);
     return 0;

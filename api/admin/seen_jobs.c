@@ -93,13 +93,23 @@ json_t *seen_job_render(struct request *r, const struct job *j)
     return out;
 }
 
-int seen_job_of_run(struct request *r, int64_t run_id, struct job *out, struct err *e)
+json_t *seen_run_render(struct request *r, const struct job *j, const struct run *run)
+{
+    json_t *out = seen_job_render(r, j);
+    if (run->runs > 1)
+        json_object_set_new(out, "index", json_integer(run->number));
+    return out;
+}
+
+int seen_job_of_run(struct request *r, int64_t run_id, struct job *out, struct run *found,
+                    struct err *e)
 {
     struct run run;
     struct storage *st = admin_of(r)->storage;
     int rc = st_run_by_id(st, &r->arena, run_id, &run, e);
     if (rc <= 0 || run.owner_kind != RES_JOB)
         return rc < 0 ? -1 : 0;
+    *found = run;
     rc = st_job_by_id(st, &r->arena, run.owner_id, out, e);
     return rc == 1 && !seen_job(r, out) ? 0 : rc;
 }

@@ -15,8 +15,11 @@ bool seen_job(const struct request *r, const struct job *j);
 /* Its names, state and times: members of all replies with jobs. */
 json_t *seen_job_render(struct request *r, const struct job *j);
 json_t *seen_time(int64_t us); /* NULL: 0 */
-/* The job of a run, where it may be seen: 1, 0 or -1. */
-int seen_job_of_run(struct request *r, int64_t run_id, struct job *out, struct err *e);
+/* The same of one of its runs: of an array, with its index. */
+json_t *seen_run_render(struct request *r, const struct job *j, const struct run *run);
+/* A run and its job, where it may be seen: 1, 0 or -1. */
+int seen_job_of_run(struct request *r, int64_t run_id, struct job *out, struct run *found,
+                    struct err *e);
 /* Whether it is made by the user whom the query names; anybody's is, if it names none. */
 bool seen_job_is_by(struct request *r, const struct job *j);
 

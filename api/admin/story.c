@@ -12,7 +12,10 @@
 #include "lib/jsontext.h"
 #include "lib/timefmt.h"
 #include "model/capacity.h"
+#include "model/failure.h"
 #include "storage/overview.h"
+
+#define INDEXES_MAX 100
 
 struct teller {
     struct request *r;
@@ -65,6 +68,7 @@ static int tell_wait(struct teller *t, size_t first, int64_t at_us, struct err *
     struct arena *a = &t->r->arena;
     struct allocation last = {.released_us = 0}, one;
     struct job other;
+    struct run row;
     for (size_t i = first; i < t->n_parts && t->parts[i].attempt == t->parts[first].attempt; i++) {
         const struct st_released w = {t->parts[i].node_id, t->run.id, t->queued_us, at_us};
         int rc = w.node_id ? st_allocation_before(storage_of(t), a, &w, &one, e) : 0;
@@ -75,7 +79,7 @@ static int tell_wait(struct teller *t, size_t first, int64_t at_us, struct err *
     }
     if (last.released_us == 0)
         return 0;
-    int rc = seen_job_of_run(t->r, last.run_id, &other, e);
+    int rc = seen_job_of_run(t->r, last.run_id, &other, &row, e);
     if (rc < 0)
         return -1;
     tell(t, last.released_us,
@@ -206,6 +210,33 @@ static int tell_limit(struct teller *t)
     return 0;
 }
 
+/* How each index of an array stands. */
+static int tell_indexes(struct teller *t, struct err *e)
+{
+    struct arena *a = &t->r->arena;
+    struct storage *st = storage_of(t);
+    int64_t *ids;
+    size_t n;
+    if (st_run_ids_of(st, a, RES_JOB, t->j->id, &ids, &n, e) < 0)
+        return -1;
+    for (size_t i = 0; i < n && i < INDEXES_MAX; i++) {
+        struct run run;
+        struct node *nodes;
+        size_t n_nodes;
+        int rc = st_run_by_id(st, a, ids[i], &run, e);
+        if (rc <= 0 || st_node_of_run(st, a, ids[i], &nodes, &n_nodes, e) < 0)
+            return rc == 0 ? 0 : -1;
+        const char *how = run.state == RUN_WAITING ? "waits"
+                          : n_nodes > 0            ? arena_printf(a, "runs on %s", nodes[0].name)
+                          : run.failure ? arena_printf(a, "failed: %s", failure_name(run.failure))
+                                        : "has ended";
+        tell(t, run.end_us, arena_printf(a, "index %d %s", run.number, how));
+    }
+    if (n > INDEXES_MAX)
+        tell(t, 0, arena_printf(a, "and %zu more indexes", n - INDEXES_MAX));
+    return 0;
+}
+
 static int tell_all(struct teller *t, struct err *e)
 {
     struct event *events;
@@ -219,6 +250,8 @@ static int tell_all(struct teller *t, struct err *e)
     for (size_t i = 0; i < n; i++)
         if (tell_event(t, &events[i], e) < 0)
             return -1;
+    if (t->run.runs > 1)
+        return tell_indexes(t, e);
     if (t->j->exec_state == EXEC_QUEUED)
         return tell_queue(t, e) < 0 ? -1 : 0;
     return t->j->exec_state == EXEC_RUNNING ? tell_limit(t) : 0;

@@ -9,7 +9,8 @@
 static int name_of(struct request *r, int64_t run_id, const char **name, struct err *e)
 {
     struct job j;
-    int rc = seen_job_of_run(r, run_id, &j, e);
+    struct run row;
+    int rc = seen_job_of_run(r, run_id, &j, &row, e);
     *name = rc == 1 ? j.name : "another job";
     return rc < 0 ? -1 : 0;
 }
@@ -78,6 +79,8 @@ const char *waits_for_ends(struct request *r, const struct run *run, struct err 
     struct dependency *rows;
     size_t n;
     const char *text = NULL;
+    if (run->held == HOLD_TURN)
+        return "earlier indexes of its array to end";
     if (st_dependency_of(admin_of(r)->storage, &r->arena, run->owner_kind, run->owner_id, &rows, &n,
                          e) < 0)
         return NULL;

@@ -118,6 +118,21 @@ def test_who_waits_for_ends_stands_in_no_queue(own_place, flag):
     assert texts[1:3] == [f"waits for {first.name}:end", f"released: {first.name} has succeeded"]
 
 
+def test_an_array_is_there_index_by_index(own_place, flag):
+    d, (host, until) = own_place.daemon, flag
+    cluster = own_place.cluster(1)
+    wishes = [{"name": "BATCHAID_JOB_ARRAY", "value": "3-5"}, {"name": "BATCHAID_JOB_ARRAY_LIMIT", "value": "2"}]
+    job = own_place.job(cluster, until, environmentVariables=wishes)
+    wait_for(lambda: [q for q in queue(d, cluster) if "nodes" in q], 30, "the first to run")
+    got = {q["index"]: q.get("waitsFor") for q in queue(d, cluster)}
+    assert got == {3: None, 4: "0 of 1 node free", 5: "earlier indexes of its array to end"}
+    texts = [line["text"] for line in story(d, own_place, job)]
+    assert texts[-2:] == ["index 4 waits", "index 5 waits"] and texts[-3].startswith("index 3 runs on tvm-")
+    host.touch()
+    job.succeed()
+    assert [line["text"] for line in story(d, own_place, job)][-3:] == [f"index {i} has ended" for i in (3, 4, 5)]
+
+
 def test_jobs_of_all_groups_are_filtered(own_place):
     d = own_place.daemon
     cluster = own_place.cluster(1)
