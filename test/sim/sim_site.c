@@ -71,7 +71,8 @@ static const char *value_of(const struct task_spec *spec, const char *name)
 static void fail_last(const struct task_spec *spec, struct fake_task *out)
 {
     if (!strstr(spec->command_line, " last-fails") ||
-        atoi(value_of(spec, "RANK")) + 1 < atoi(value_of(spec, "WORLD_SIZE")))
+        strtol(value_of(spec, "RANK"), NULL, 10) + 1 <
+            strtol(value_of(spec, "WORLD_SIZE"), NULL, 10))
         return;
     out->run_us += SECOND;
     out->exit_code = 4;
