@@ -344,13 +344,13 @@ static void check_things(struct view *v)
         bool found = false;
         int64_t id = 0;
         for (size_t k = 0; t->kind == THING_JOB && k < v->n_jobs && !found; k++)
-            if ((found = strcmp(v->jobs[k].name, t->name) == 0))
+            if ((found = (strcmp(v->jobs[k].name, t->name) == 0)))
                 id = v->jobs[k].id;
         for (size_t k = 0; t->kind == THING_CLUSTER && k < v->n_clusters && !found; k++)
-            if ((found = strcmp(v->clusters[k].name, t->name) == 0))
+            if ((found = (strcmp(v->clusters[k].name, t->name) == 0)))
                 id = v->clusters[k].id;
         for (size_t k = 0; t->kind == THING_SERVER && k < v->n_servers && !found; k++)
-            if ((found = strcmp(v->servers[k].name, t->name) == 0))
+            if ((found = (strcmp(v->servers[k].name, t->name) == 0)))
                 id = v->servers[k].id;
         if (t->kind != THING_TREE)
             check_presence(m, t, id, found);
