@@ -53,6 +53,8 @@ elif what == "fail" and str(index) == sys.argv[2]:
     sys.exit("rank %d gives up" % index) if len(sys.argv) == 3 else os._exit(int(sys.argv[3]))
 elif what == "fail":
     time.sleep(3600)
+elif what == "exit" and str(index) == sys.argv[2]:
+    os._exit(int(sys.argv[3]))
 """
 
 
@@ -64,6 +66,17 @@ def two_nodes(_place, shared_cluster):
 
 def start(place, cluster, settings, nodes=2, **more):
     return place.job(cluster, nodes=nodes, customToolkitSettings=None, **settings, **more)
+
+
+def by(place, mpirun):
+    """The variables of a job whose mpirun is this one of Debian's (None: whichever there is)."""
+    if mpirun is None:
+        return {}
+    folder = place.share() / mpirun
+    folder.mkdir(exist_ok=True)
+    (folder / "mpirun").write_text(f'#!/bin/sh\nexec {shutil.which(mpirun)} "$@"\n')
+    (folder / "mpirun").chmod(0o755)
+    return {"environmentVariables": [{"name": "PATH", "value": f"{folder}:/usr/bin:/bin"}]}
 
 
 def told(text):
@@ -205,9 +218,9 @@ def test_a_process_that_fails_ends_the_job_and_is_named(place, two_nodes, settin
 # --- mpirun -----------------------------------------------------------------------------------------
 
 
-def needs_mpirun():
-    if not shutil.which("mpirun"):
-        pytest.skip("there is no mpirun (Debian: openmpi-bin)")
+def needs_mpirun(name=None):
+    if not shutil.which(name or "mpirun"):
+        pytest.skip(f"there is no {name or 'mpirun'} (Debian: openmpi-bin, mpich)")
 
 
 SCRIPTED = {"pythonScriptFilePath": SCRIPT, "commandLineArgs": "a 'b c'", "processCount": 4}
@@ -233,10 +246,14 @@ def test_mpirun_starts_ranks_on_one_node(place, two_nodes, toolkit):
         assert (env["WORLD_SIZE"], env["LOCAL_WORLD_SIZE"], env["NODE_RANK"]) == ("4", "4", "0")
 
 
-def test_a_rank_that_fails_ends_the_job_with_its_code(place, two_nodes):
-    needs_mpirun()
-    settings = {"pythonScriptFilePath": SCRIPT, "commandLineArgs": "fail 2 7", "processCount": 3}
-    info = start(place, two_nodes, {"horovodSettings": settings}, nodes=1).fail()["executionInfo"]
+@pytest.mark.parametrize("mpirun", ["mpirun.openmpi", "mpirun.mpich"])
+def test_a_rank_that_fails_ends_the_job_with_its_code(place, two_nodes, mpirun):
+    needs_mpirun(mpirun)
+    # MPICH does not end what is no MPI program: it waits for the others.
+    what = "fail" if mpirun == "mpirun.openmpi" else "exit"
+    settings = {"pythonScriptFilePath": SCRIPT, "commandLineArgs": f"{what} 2 7", "processCount": 3}
+    job = start(place, two_nodes, {"horovodSettings": settings}, nodes=1, **by(place, mpirun))
+    info = job.fail(limit=60)["executionInfo"]
     assert info["exitCode"] == 7
 
 

@@ -11,9 +11,6 @@ case $(mpirun --version 2>&1) in
 *"Open MPI"* | *OpenRTE* | *PRRTE*)
     set -- --allow-run-as-root --bind-to none --map-by slot:OVERSUBSCRIBE
     [ -z "$hostfile" ] || set -- "$@" --hostfile "$hostfile"
-    # Bridges of containers have the same address on every machine. Open MPI takes one of these two settings.
-    [ -z "$hostfile" ] || [ -n "$OMPI_MCA_btl_tcp_if_include$OMPI_MCA_btl_tcp_if_exclude" ] ||
-        set -- "$@" --mca btl_tcp_if_exclude lo,docker0
     ;;
 *Intel*)
     first=${hosts%%,*}
