@@ -18,6 +18,7 @@ static const struct table_column columns[] = {
     {.name = "CLUSTER", .elide = true},
     {.name = "JOB", .elide = true},
     {.name = "VMSIZE", .elide = true},
+    {.name = "SLOTS", .right = true},
     {.name = "CPUS", .right = true},
     {.name = "MEMORY", .right = true},
     {.name = "GPUS", .elide = true},
@@ -62,14 +63,19 @@ static void add_list(struct table *t, const json_t *list, const char *if_empty)
     strbuf_free(&b);
 }
 
-static bool same_gpu(const json_t *a, const json_t *b)
+static bool same_text(const json_t *a, const json_t *b, const char *key)
 {
-    return json_equal(json_object_get(a, "model"), json_object_get(b, "model")) &&
-           json_equal(json_object_get(a, "driver"), json_object_get(b, "driver"));
+    const char *x = text_of(a, key), *y = text_of(b, key);
+    return strcmp(x ? x : "", y ? y : "") == 0;
 }
 
-/* "4 x Tesla V100 (535.104.05)", one such text for each model. */
-static void add_gpus(struct table *t, const json_t *gpus)
+static bool same_gpu(const json_t *a, const json_t *b)
+{
+    return same_text(a, b, "model") && same_text(a, b, "driver");
+}
+
+/* "4 x Tesla V100 (535.104.05), 2 taken": one such text for each model. */
+static void add_gpus(struct table *t, const json_t *gpus, json_int_t taken)
 {
     struct strbuf b = STRBUF_INIT;
     size_t i;
@@ -88,6 +94,8 @@ static void add_gpus(struct table *t, const json_t *gpus)
         if (driver && *driver)
             strbuf_printf(&b, " (%s)", driver);
     }
+    if (b.len && taken > 0)
+        strbuf_printf(&b, ", %lld taken", (long long)taken);
     table_add(t, TABLE_PLAIN, b.s);
     strbuf_free(&b);
 }
@@ -110,22 +118,50 @@ static void add_ago(struct table *t, const char *when, int64_t now_us)
     table_addf(t, "%lld%c ago", (long long)(s / units[i].unit_s), units[i].letter);
 }
 
-static void add_facts(struct table *t, const json_t *facts)
+static json_int_t amount(const json_t *node, const char *of, const char *key)
 {
-    struct strbuf memory = STRBUF_INIT;
-    json_int_t cpus = json_integer_value(json_object_get(facts, "cpus"));
-    json_int_t bytes = json_integer_value(json_object_get(facts, "memoryBytes"));
-    if (bytes > 0)
-        table_bytes(bytes, &memory);
-    if (cpus > 0)
-        table_addf(t, "%lld", (long long)cpus);
-    else
+    return json_integer_value(json_object_get(json_object_get(node, of), key));
+}
+
+/* "2/8": taken and all; all alone while nobody has any of it. */
+static void add_share(struct table *t, const json_t *node, const char *key, json_int_t all)
+{
+    json_int_t taken = amount(node, "taken", key);
+    if (all == 0)
         table_add(t, TABLE_PLAIN, NULL);
-    table_add(t, TABLE_PLAIN, memory.s);
-    add_gpus(t, json_object_get(facts, "gpus"));
+    else if (taken == 0)
+        table_addf(t, "%lld", (long long)all);
+    else
+        table_addf(t, "%lld/%lld", (long long)taken, (long long)all);
+}
+
+static void add_memory(struct table *t, const json_t *node, json_int_t all)
+{
+    struct strbuf b = STRBUF_INIT;
+    json_int_t taken = amount(node, "taken", "memoryBytes");
+    if (taken > 0) {
+        table_bytes(taken, &b);
+        strbuf_puts(&b, "/");
+    }
+    if (all > 0)
+        table_bytes(all, &b);
+    table_add(t, TABLE_PLAIN, b.s);
+    strbuf_free(&b);
+}
+
+/* What the site says that it has counts for jobs; what it said itself is shown before that is
+ * known. */
+static void add_facts(struct table *t, const json_t *node)
+{
+    const json_t *facts = json_object_get(node, "facts");
+    json_int_t cores = amount(node, "capacity", "cores"),
+               memory = amount(node, "capacity", "memoryBytes");
+    add_share(t, node, "slots", amount(node, "capacity", "slots"));
+    add_share(t, node, "cores", cores ? cores : amount(node, "facts", "cpus"));
+    add_memory(t, node, memory ? memory : amount(node, "facts", "memoryBytes"));
+    add_gpus(t, json_object_get(facts, "gpus"), amount(node, "taken", "gpus"));
     add_list(t, json_object_get(facts, "containerRuntimes"), NULL);
     table_add(t, TABLE_PLAIN, text_of(facts, "agentVersion"));
-    strbuf_free(&memory);
 }
 
 static void print_table(const json_t *nodes)
@@ -141,7 +177,7 @@ static void print_table(const json_t *nodes)
         table_add(&t, TABLE_PLAIN, text_of(node, "cluster"));
         table_add(&t, TABLE_PLAIN, text_of(node, "job"));
         add_list(&t, json_object_get(node, "vmSizes"), "any");
-        add_facts(&t, json_object_get(node, "facts"));
+        add_facts(&t, node);
         add_ago(&t, text_of(node, "lastContactTime"), now_us);
         table_add(&t, TABLE_PLAIN, text_of(node, "reason"));
     }

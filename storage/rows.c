@@ -12,6 +12,9 @@
 #include "storage/columns.h"
 
 #define NODE_LIVE_SQL "(SELECT count(*) FROM allocation a WHERE a.node_id = n.id AND a.state = 1)"
+#define NODE_TAKEN_SQL(what)                                                                       \
+    "(SELECT coalesce(sum(a." what "), 0) FROM allocation a WHERE a.node_id = n.id AND a.state = " \
+    "1)"
 /* The names of the jobs on a node. */
 #define NODE_JOBS_SQL                                                                              \
     "(SELECT group_concat(j.name, ', ') FROM allocation a JOIN run u ON u.id = a.run_id "          \
@@ -310,6 +313,14 @@ static const struct st_column node_use_columns[] = {
     FROM_TEXT("w.name", workspace),
     FROM_INT("p.vm_priority", vm_priority, vm_priority),
     FROM_TEXT(NODE_JOBS_SQL, jobs),
+    FROM_INT("n.slots", has.slots, count),
+    FROM_INT("n.gpus", has.gpus, count),
+    FROM_INT("n.cores", has.cores, count),
+    FROM_INT64("n.memory", has.memory, memory),
+    FROM_INT(NODE_TAKEN_SQL("slots"), taken.slots, count),
+    FROM_INT(NODE_TAKEN_SQL("gpus"), taken.gpus, count),
+    FROM_INT(NODE_TAKEN_SQL("cores"), taken.cores, count),
+    FROM_INT64(NODE_TAKEN_SQL("memory"), taken.memory, memory),
 };
 #undef ROW
 ROW_OF(node_use_row, struct node_use, node_use, NULL, "n");

@@ -252,6 +252,7 @@ struct node_use {
     int live;                     /* allocations */
     enum vm_priority vm_priority; /* the cluster's */
     const char *why;              /* why the node is unusable; NULL: it is usable */
+    struct capacity has, taken;   /* taken: by its allocations */
 };
 /* All nodes, by id. */
 int st_node_uses(struct storage *, struct arena *, struct node_use **rows, size_t *n, struct err *);

@@ -57,15 +57,25 @@ static json_t *render_time(int64_t us)
     return json_string(text);
 }
 
+/* NULL: not known. A node that was not reached yet has a slot and nothing else. */
+static json_t *render_capacity(const struct machine_view *m, const struct capacity *c)
+{
+    if (m->has.slots == 0 || m->has.cores == 0)
+        return NULL;
+    return json_pack("{s:i, s:i, s:i, s:I}", "slots", c->slots, "gpus", c->gpus, "cores", c->cores,
+                     "memoryBytes", (json_int_t)c->memory);
+}
+
 static json_t *render(const struct machine_view *m)
 {
     const char *priority = enum_to_name(vm_priority_names, (int)m->priority);
-    return json_pack("{s:s, s:s, s:b, s:b, s:o*, s:s*, s:s*, s:s*, s:o, s:s, s:o*, s:o*}", "name",
-                     m->name, "state", m->state, "local", (int)m->is_local, "drained",
-                     (int)m->drained, "reason", jsontext_optional(m->reason), "node", m->node,
-                     "cluster", m->cluster, "job", m->jobs, "vmSizes", texts(m->vm_sizes),
-                     "vmPriority", priority, "lastContactTime", render_time(m->contact_us), "facts",
-                     m->has_facts ? render_facts(&m->facts) : NULL);
+    return json_pack(
+        "{s:s, s:s, s:b, s:b, s:o*, s:s*, s:s*, s:s*, s:o, s:s, s:o*, s:o*, s:o*, s:o*}", "name",
+        m->name, "state", m->state, "local", (int)m->is_local, "drained", (int)m->drained, "reason",
+        jsontext_optional(m->reason), "node", m->node, "cluster", m->cluster, "job", m->jobs,
+        "vmSizes", texts(m->vm_sizes), "vmPriority", priority, "lastContactTime",
+        render_time(m->contact_us), "capacity", render_capacity(m, &m->has), "taken",
+        render_capacity(m, &m->taken), "facts", m->has_facts ? render_facts(&m->facts) : NULL);
 }
 
 /* --- handlers ------------------------------------------------------------------------------- */

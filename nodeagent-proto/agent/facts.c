@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "nodeagent-proto/agent/facts.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <jansson.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,11 +15,10 @@
 #include "lib/fs.h"
 #include "lib/strbuf.h"
 #include "lib/timefmt.h"
+#include "nodeagent-proto/agent/gpus.h"
 #include "nodeagent-proto/agent/program.h"
-#include "nodeagent-proto/wire/codec.h"
 
-#define NVIDIA_VERSION "/proc/driver/nvidia/version"
-#define DOCKER_SOCKET  "/var/run/docker.sock"
+#define DOCKER_SOCKET "/var/run/docker.sock"
 
 #define PASSWD_MAX (16U * 1024 * 1024)
 
@@ -61,60 +58,6 @@ static int read_incarnation(const char *root, bool looking, char out[GUID_SIZE],
     }
     free(path);
     return rc;
-}
-
-/* Adds the value of a line such as "Model: \t\t Tesla V100" in the driver's description. */
-static void add_field(json_t *gpu, const char *name, const char *text, const char *label)
-{
-    const char *at = strstr(text, label);
-    if (!at)
-        return;
-    at += strlen(label);
-    at += strspn(at, " \t");
-    json_object_set_new(gpu, name, json_stringn(at, strcspn(at, "\n")));
-}
-
-/* The first word of digits and points in a line such as "NVRM version: NVIDIA UNIX x86_64 Kernel
- * Module 535.104.05 Sat Aug 19 ...". NULL: there is none. Caller frees. */
-static char *driver_version(void)
-{
-    char *text;
-    if (fs_read(NVIDIA_VERSION, 16384, &text, NULL, NULL) < 0)
-        return NULL;
-    text[strcspn(text, "\n")] = '\0';
-    char *save, *word = strtok_r(text, " \t", &save);
-    while (word && (word[strspn(word, "0123456789.")] || !strchr(word, '.')))
-        word = strtok_r(NULL, " \t", &save);
-    char *version = word ? xstrdup(word) : NULL;
-    free(text);
-    return version;
-}
-
-static char *gpus(void)
-{
-    json_t *list = json_array();
-    char *driver = driver_version();
-    DIR *d = opendir(NVIDIA_GPUS);
-    struct dirent *de;
-    while (d && (de = readdir(d))) {
-        char path[512], *text;
-        snprintf(path, sizeof path, NVIDIA_GPUS "/%s/information", de->d_name);
-        if (de->d_name[0] == '.' || fs_read(path, 16384, &text, NULL, NULL) < 0)
-            continue;
-        json_t *gpu = json_pack("{s:s, s:s*}", "bus", de->d_name, "driver", driver);
-        add_field(gpu, "model", text, "Model:");
-        add_field(gpu, "uuid", text, "GPU UUID:");
-        json_array_append_new(list, gpu);
-        free(text);
-    }
-    if (d)
-        closedir(d);
-    free(driver);
-    struct strbuf text = STRBUF_INIT;
-    if (codec_text(list, &text) < 0)
-        strbuf_reset(&text);
-    json_decref(list);
-    return strbuf_take(&text);
 }
 
 /* True if somebody listens: the socket file outlives its daemon. */
@@ -198,7 +141,7 @@ int facts_read(struct facts *f, const char *root, bool looking, struct err *e)
     if (uname(&f->uname) < 0)
         return err_errno(e, ERR_NODE, "cannot tell what system this is");
     read_guid("/proc/sys/kernel/random/boot_id", f->boot_id);
-    f->gpus = gpus();
+    f->gpus = gpus_list();
     f->user = own_name();
     f->root = root;
     f->node = (struct node_facts){

@@ -13,8 +13,6 @@
 #include "lib/guid.h"
 #include "nodeagent-proto/wire/task.h"
 
-#define NVIDIA_GPUS "/proc/driver/nvidia/gpus" /* a directory for each */
-
 struct facts {
     struct node_facts node; /* borrows from the rest */
     struct utsname uname;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "nodeagent-proto/agent/health.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -11,7 +10,7 @@
 #include <unistd.h>
 
 #include "lib/timefmt.h"
-#include "nodeagent-proto/agent/facts.h"
+#include "nodeagent-proto/agent/gpus.h"
 
 #define GPU_TROUBLE "NVRM: Xid"
 #define ERRORS_MAX  2000U /* bytes of errors reported at once */
@@ -63,18 +62,6 @@ static void read_kernel_log(struct health *h)
     }
 }
 
-static int count_gpus(void)
-{
-    int n = 0;
-    DIR *d = opendir(NVIDIA_GPUS);
-    struct dirent *de;
-    while (d && (de = readdir(d)))
-        n += de->d_name[0] != '.';
-    if (d)
-        closedir(d);
-    return n;
-}
-
 void health_look(struct health *h, const char *root, struct node_health *out)
 {
     struct statvfs v;
@@ -85,6 +72,6 @@ void health_look(struct health *h, const char *root, struct node_health *out)
     }
     read_kernel_log(h);
     out->time_us = time_now_us();
-    out->gpus = count_gpus();
+    out->gpus = gpus_count();
     out->gpu_errors = h->errors.len ? h->errors.s : "";
 }

@@ -18,5 +18,7 @@ int node_facts_parse(struct arena *a, const char *text, struct node_facts *out,
 /* GPUs that are none, as a node lists GPUs; the arena's. And whether such a list is one of them. */
 const char *node_fake_gpus(struct arena *a, int n);
 bool node_gpus_are_fake(const char *gpus);
+/* Whether the first of such a list is AMD's. */
+bool node_gpus_are_amd(const char *gpus);
 
 #endif

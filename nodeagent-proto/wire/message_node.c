@@ -146,6 +146,15 @@ bool node_gpus_are_fake(const char *gpus)
     return fake;
 }
 
+bool node_gpus_are_amd(const char *gpus)
+{
+    json_t *list = gpus ? json_loads(gpus, 0, NULL) : NULL;
+    const char *vendor = json_string_value(json_object_get(json_array_get(list, 0), "vendor"));
+    bool amd = vendor && strcmp(vendor, "amd") == 0;
+    json_decref(list);
+    return amd;
+}
+
 json_t *message_health(const struct node_health *h)
 {
     return json_pack("{s:I, s:I, s:I, s:i, s:o}", "time_us", (json_int_t)h->time_us,

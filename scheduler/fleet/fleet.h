@@ -96,7 +96,8 @@ struct machine_view {
     const char *node, *cluster, *jobs; /* jobs: "A, B" */
     const char *const *vm_sizes;       /* NULL-terminated; empty: any */
     enum vm_priority priority;
-    int64_t contact_us; /* last contact; 0: never */
+    int64_t contact_us;         /* last contact; 0: never */
+    struct capacity has, taken; /* slots 0: not known; what jobs hold of it */
     bool has_facts;
     struct node_facts facts;
 };

@@ -31,6 +31,8 @@ static void view_use(struct viewing *v, const struct node_use *u, struct machine
     out->node = u->node;
     out->cluster = u->cluster;
     out->jobs = u->jobs;
+    out->has = u->has;
+    out->taken = u->taken;
     if (u->state == NODE_UNUSABLE)
         out->reason = joined(v->a, out->reason, u->why);
 }
@@ -63,6 +65,7 @@ static void view_machine(struct viewing *v, const struct machine *m, struct mach
     out->vm_sizes = group && group->vm_sizes ? group->vm_sizes : no_sizes;
     out->priority = group ? group->priority : u ? u->vm_priority : VM_DEDICATED;
     out->contact_us = m->contact_us;
+    out->has = m->has;
     if (u) {
         view_use(v, u, out);
         if (m->trouble && u->state != NODE_UNUSABLE) /* the node's errors say the same */

@@ -54,6 +54,8 @@ const char *node_rt_root(const struct node_rt *rt);
 bool node_rt_is_local(const struct node_rt *rt);
 /* From the node's last hello. */
 int node_rt_gpus(const struct node_rt *rt);
+/* Whether they are AMD's, which are chosen by other variables. */
+bool node_rt_gpus_are_amd(const struct node_rt *rt);
 const char *node_rt_runtimes(const struct node_rt *rt); /* of containers; may be NULL */
 /* Why the node has no link; NULL if that is not known. */
 const char *node_rt_why_down(const struct node_rt *rt);

@@ -2,6 +2,7 @@
  *
  * Questions about a node in memory.
  */
+#include "nodeagent-proto/wire/facts.h"
 #include "scheduler/fleet/node_priv.h"
 
 #include <stdlib.h>
@@ -34,6 +35,11 @@ bool node_rt_is_local(const struct node_rt *rt)
 int node_rt_gpus(const struct node_rt *rt)
 {
     return rt->seen.has.gpus;
+}
+
+bool node_rt_gpus_are_amd(const struct node_rt *rt)
+{
+    return node_gpus_are_amd(rt->seen.devices);
 }
 
 const char *node_rt_runtimes(const struct node_rt *rt)

@@ -120,13 +120,14 @@ struct launch_input run_launch_input(struct job_run *run)
         const struct job_slot *slot = &run->slots[i];
         struct node_rt *rt = slot->tenant.node;
         bool local = rt && node_rt_is_local(rt);
-        nodes[i] = (struct launch_node){.name = slot->node_name,
-                                        .root = slot->root,
-                                        .address = local && run->n_slots == 1 ? "127.0.0.1"
-                                                                              : node_rt_address(rt),
-                                        .is_local = local,
-                                        .gpus = slot_gpus(slot),
-                                        .devices = slot->devices};
+        nodes[i] = (struct launch_node){
+            .name = slot->node_name,
+            .root = slot->root,
+            .address = local && run->n_slots == 1 ? "127.0.0.1" : node_rt_address(rt),
+            .is_local = local,
+            .gpus = slot_gpus(slot),
+            .amd = slot->tenant.node && node_rt_gpus_are_amd(slot->tenant.node),
+            .devices = slot->devices};
     }
     return (struct launch_input){.words = words_of(run),
                                  .spec = &run->spec,
@@ -275,10 +276,11 @@ static struct env container_env(struct job_slot *slot)
 {
     struct env v = env_of(slot, NULL, 0);
     const char *list = "";
+    bool amd = node_rt_gpus_are_amd(slot->tenant.node);
     for (int i = 0; slot->devices && i < slot->takes.gpus; i++)
         list = arena_printf(&slot->a, "%s%s%d", list, i > 0 ? "," : "", i);
     if (slot->devices)
-        env_set(&v, "CUDA_VISIBLE_DEVICES", list);
+        env_set(&v, amd ? "ROCR_VISIBLE_DEVICES" : "CUDA_VISIBLE_DEVICES", list);
     return v;
 }
 

@@ -16,7 +16,7 @@ from support.sshd import free_port
 from support.waiting import wait_for
 from support.world import wait_flag
 
-HEADINGS = "NAME STATE CLUSTER JOB VMSIZE CPUS MEMORY GPUS RUNTIMES AGENT CONTACT REASON".split()
+HEADINGS = "NAME STATE CLUSTER JOB VMSIZE SLOTS CPUS MEMORY GPUS RUNTIMES AGENT CONTACT REASON".split()
 
 
 @pytest.fixture

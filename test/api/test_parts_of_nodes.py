@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Jobs that take a part of each node: asked for by reserved variables, on fake GPUs."""
 
+import os
+
 import pytest
 from support.daemon import Daemon
 from support.refusals import INVALID, refused
@@ -109,3 +111,19 @@ def test_a_job_has_the_time_between_the_signals_that_it_asked_for(gpu_place, one
     slow.terminate()
     wait_for(lambda: slow.state == "failed", 30, "the end")
     assert "saved" in slow.read("stdout.txt")
+
+
+def test_nodes_shows_what_is_taken_of_each_and_that_its_gpus_are_fake(gpu_place, one_node):
+    d = gpu_place.daemon
+    job = running(gpu_place, one_node, GPUS=3, SLOTS=2, MEMORY="1G")
+    job.wait("running")
+    listed = d.call("GET", "/batchaid/nodes", api_version=None, expect=200).json["value"]
+    (node,) = [n for n in listed if n["cluster"] == one_node.name]
+    cores = len(os.sched_getaffinity(0))
+    assert node["capacity"] == {"slots": 4, "gpus": 4, "cores": cores, "memoryBytes": node["facts"]["memoryBytes"]}
+    assert node["taken"] == {"slots": 2, "gpus": 3, "cores": 0, "memoryBytes": 1 << 30}
+    assert [g["fake"] for g in node["facts"]["gpus"]] == [True] * 4
+    table = d.tool("nodes", node["name"]).stdout
+    assert " 2/4 " in table and " 1.0G/" in table and "4 x fake GPU, 3 taken" in table, table
+    end(job)
+    wait_for(lambda: "3 taken" not in d.tool("nodes", node["name"]).stdout, 30, "its part to be given back")

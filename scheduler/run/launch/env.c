@@ -61,6 +61,21 @@ static void set_meeting_point(struct arena *a, const struct launch_input *in,
     env_set(&out->env, "MASTER_PORT", arena_printf(a, "%d", launch_port(in, 0)));
 }
 
+/* AMD's have a variable of their own. HIP reads CUDA's too, and counts within what the other
+ * leaves, so it must not be set beside it. */
+static void set_devices(const struct launch_node *self, struct launch_env *out)
+{
+    if (!self->devices)
+        return;
+    if (self->amd) {
+        env_set(&out->env, "ROCR_VISIBLE_DEVICES", self->devices);
+        return;
+    }
+    /* Otherwise CUDA numbers the fastest first, unlike the driver. */
+    env_set(&out->env, "CUDA_DEVICE_ORDER", "PCI_BUS_ID");
+    env_set(&out->env, "CUDA_VISIBLE_DEVICES", self->devices);
+}
+
 static void set_basics(struct arena *a, const struct launch_input *in, int rank,
                        struct launch_env *out)
 {
@@ -83,11 +98,7 @@ static void set_basics(struct arena *a, const struct launch_input *in, int rank,
     for (size_t i = 0; i < sizeof basics / sizeof basics[0]; i++)
         env_set_var(&out->env, in->words, basics[i].var, NULL, basics[i].value);
     env_set(&out->env, "NODE_RANK", arena_printf(a, "%d", rank));
-    if (self->devices) {
-        /* Otherwise CUDA numbers the fastest first, unlike the driver. */
-        env_set(&out->env, "CUDA_DEVICE_ORDER", "PCI_BUS_ID");
-        env_set(&out->env, "CUDA_VISIBLE_DEVICES", self->devices);
-    }
+    set_devices(self, out);
 }
 
 /* Expands a path; a relative one is below the job's own directory. */

@@ -25,6 +25,7 @@ struct launch_node {
     const char *address; /* where the run's other nodes reach it */
     bool is_local;       /* shares its machine with the daemon, and with other local nodes */
     const char *devices; /* the numbers of these GPUs on the node: "0,2"; NULL: all of it */
+    bool amd;            /* these GPUs are AMD's */
 };
 
 struct launch_input {

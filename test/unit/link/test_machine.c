@@ -189,6 +189,31 @@ static void put(const char *path, const char *text)
     close(fd);
 }
 
+#define KFD "/sys/class/kfd/kfd/topology/nodes"
+
+/* As AMD's driver shows a CPU and two GPUs; the tenth comes after the second. */
+static void show_amd(void)
+{
+    static const struct {
+        const char *node, *name, *properties;
+    } all[] = {{"0", "cpu\n", "cpu_cores_count 8\nsimd_count 0\n"},
+               {"2", "gfx90a\n", "cpu_cores_count 0\nsimd_count 440\ndrm_render_minor 128\n"},
+               {"10", "gfx942\n", "cpu_cores_count 0\nsimd_count 440\ndrm_render_minor 129\n"}};
+    struct err e;
+    char path[300];
+    assert_int_equal(mount("none", "/sys/class", "tmpfs", 0, NULL), 0);
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        snprintf(path, sizeof path, KFD "/%s/mem_banks/0", all[i].node);
+        assert_int_equal(fs_mkdirs(path, 0755, &e), 0);
+        snprintf(path, sizeof path, KFD "/%s/name", all[i].node);
+        put(path, all[i].name);
+        snprintf(path, sizeof path, KFD "/%s/properties", all[i].node);
+        put(path, all[i].properties);
+        snprintf(path, sizeof path, KFD "/%s/mem_banks/0/properties", all[i].node);
+        put(path, "heap_type 1\nsize_in_bytes 68702699520\nflags 0\n");
+    }
+}
+
 /* As the driver shows two of them. In a mount namespace of this process. */
 static void show_gpus(void)
 {
@@ -204,7 +229,9 @@ static void show_gpus(void)
     put("/proc/driver/nvidia/gpus/0000:3b:00.0/information",
         "Model: \t\t Tesla V100-PCIE-16GB\nIRQ:   \t\t 36\nGPU UUID: \t GPU-1\n");
     put("/proc/driver/nvidia/gpus/0000:5e:00.0/information",
-        "Model: \t\t Tesla V100-PCIE-16GB\nIRQ:   \t\t 37\nGPU UUID: \t GPU-2\n");
+        "Model: \t\t Tesla V100-PCIE-16GB\nIRQ:   \t\t 37\nGPU UUID: \t GPU-2\n"
+        "Device Minor: \t 1\n");
+    show_amd();
 }
 
 static void look_at_gpus(struct fixture *f)
@@ -218,12 +245,21 @@ static void look_at_gpus(struct fixture *f)
     assert_non_null(strstr(facts.gpus, "\"driver\":\"560.28.03\""));
     assert_non_null(strstr(facts.gpus, "\"model\":\"Tesla V100-PCIE-16GB\""));
     assert_non_null(strstr(facts.gpus, "GPU-1"));
-    assert_non_null(strstr(facts.gpus, "GPU-2"));
+    assert_string_equal(
+        facts.gpus,
+        "[{\"index\":0,\"vendor\":\"nvidia\",\"bus\":\"0000:3b:00.0\",\"driver\":\"560.28.03\","
+        "\"model\":\"Tesla V100-PCIE-16GB\",\"uuid\":\"GPU-1\"},"
+        "{\"index\":1,\"vendor\":\"nvidia\",\"bus\":\"0000:5e:00.0\",\"driver\":\"560.28.03\","
+        "\"model\":\"Tesla V100-PCIE-16GB\",\"uuid\":\"GPU-2\",\"minor\":1},"
+        "{\"index\":0,\"vendor\":\"amd\",\"model\":\"gfx90a\",\"memory_bytes\":68702699520,"
+        "\"render\":128},"
+        "{\"index\":1,\"vendor\":\"amd\",\"model\":\"gfx942\",\"memory_bytes\":68702699520,"
+        "\"render\":129}]");
     ASK(f, node_health(f->link, on_health, f));
-    assert_int_equal(seen.gpus, 2);
+    assert_int_equal(seen.gpus, 4);
     assert_int_equal(rename("/proc/driver/nvidia/gpus/0000:5e:00.0", "/proc/driver/gone"), 0);
     ASK(f, node_health(f->link, on_health, f));
-    assert_int_equal(seen.gpus, 1); /* it fell off the bus */
+    assert_int_equal(seen.gpus, 3); /* it fell off the bus */
     close_link(f);
     arena_free(&a);
 }

@@ -75,13 +75,13 @@ static void test_one_node(void **state)
     struct directory_spec out = {"MODEL", "$AZ_BATCHAI_MOUNT_ROOT/o", "m", false};
     struct kv env = {.name = "AZ_BATCHAI_MOUNT_ROOT", .value = "/elsewhere"};
     struct job_spec spec = spec_of(&in, &out, &env);
-    const struct launch_node node = {"tvm-1", "/n/tvm-1", 2, "127.0.0.1", true, "1,3"};
-    const struct launch_input input = {.words = &batchai_front_words,
-                                       .spec = &spec,
-                                       .job_guid = "G",
-                                       .attempt = 3,
-                                       .nodes = &node,
-                                       .n_nodes = 1};
+    const struct launch_node node = {"tvm-1", "/n/tvm-1", 2, "127.0.0.1", true, "1,3", false};
+    struct launch_input input = {.words = &batchai_front_words,
+                                 .spec = &spec,
+                                 .job_guid = "G",
+                                 .attempt = 3,
+                                 .nodes = &node,
+                                 .n_nodes = 1};
     struct launch_env le;
     struct err e = {0};
     assert_int_equal(launch_env(&a, &input, 0, &le, &e), 0);
@@ -97,7 +97,15 @@ static void test_one_node(void **state)
     assert_string_equal(env_get(&le.env, "AZ_BATCHAI_STDOUTERR_DIR"), le.std_dir);
     assert_string_equal(env_get(&le.env, "AZ_BATCHAI_NUM_GPUS"), "2");
     assert_string_equal(env_get(&le.env, "CUDA_VISIBLE_DEVICES"), "1,3");
+    assert_string_equal(env_get(&le.env, "CUDA_DEVICE_ORDER"), "PCI_BUS_ID");
+    assert_null(env_get(&le.env, "ROCR_VISIBLE_DEVICES"));
     assert_string_equal(env_get(&le.env, "AZ_BATCH_HOST_LIST"), "127.0.0.1");
+    struct launch_node other = node;
+    other.amd = true;
+    input.nodes = &other;
+    assert_int_equal(launch_env(&a, &input, 0, &le, &e), 0);
+    assert_string_equal(env_get(&le.env, "ROCR_VISIBLE_DEVICES"), "1,3");
+    assert_null(env_get(&le.env, "CUDA_VISIBLE_DEVICES"));
     arena_free(&a);
 }
 
@@ -107,8 +115,8 @@ static void test_several_nodes_do_not_share_files(void **state)
     struct arena a;
     arena_init(&a);
     struct job_spec spec = spec_of(NULL, NULL, NULL);
-    const struct launch_node nodes[] = {{"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL},
-                                        {"tvm-2", "/n/tvm-2", 0, "gpu2", true, NULL}};
+    const struct launch_node nodes[] = {{"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL, false},
+                                        {"tvm-2", "/n/tvm-2", 0, "gpu2", true, NULL, false}};
     const struct launch_input input = {.words = &batchai_front_words,
                                        .spec = &spec,
                                        .job_guid = "G",
@@ -145,8 +153,8 @@ static void test_the_shared_directory(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const bool local = cases[i].local;
-        const struct launch_node nodes[] = {{"tvm-1", "/n/tvm-1", 0, "gpu1", local, NULL},
-                                            {"tvm-2", "/n/tvm-2", 0, "gpu2", local, NULL}};
+        const struct launch_node nodes[] = {{"tvm-1", "/n/tvm-1", 0, "gpu1", local, NULL, false},
+                                            {"tvm-2", "/n/tvm-2", 0, "gpu2", local, NULL, false}};
         struct job_spec spec = spec_of(NULL, NULL, NULL);
         const struct launch_input input = {.words = &batchai_front_words,
                                            .spec = &spec,
@@ -173,7 +181,7 @@ static void test_a_job_may_choose_where_its_processes_meet(void **state)
     arena_init(&a);
     struct kv env = {.name = "MASTER_PORT", .value = "29500"};
     struct job_spec spec = spec_of(NULL, NULL, &env);
-    const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL};
+    const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL, false};
     const struct launch_input input = {.words = &batchai_front_words,
                                        .spec = &spec,
                                        .job_guid = "G",
@@ -196,8 +204,8 @@ static void test_another_front_has_other_words(void **state)
     struct job_spec spec = spec_of(&in, NULL, NULL);
     spec.std_prefix = "$AZ_BATCH_NODE_MOUNTS_DIR/logs";
     spec.prep_command_line = "make ready";
-    const struct launch_node nodes[] = {{"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL},
-                                        {"tvm-2", "/n/tvm-2", 0, "gpu2", true, NULL}};
+    const struct launch_node nodes[] = {{"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL, false},
+                                        {"tvm-2", "/n/tvm-2", 0, "gpu2", true, NULL, false}};
     struct launch_input input = {.words = &pools_and_tasks,
                                  .spec = &spec,
                                  .job_guid = "G",
@@ -231,7 +239,7 @@ static void test_relative_paths_are_the_jobs_own(void **state)
     arena_init(&a);
     struct job_spec spec = spec_of(NULL, NULL, NULL);
     spec.std_prefix = "here";
-    const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL};
+    const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL, false};
     const struct launch_input input = {.words = &batchai_front_words,
                                        .spec = &spec,
                                        .job_guid = "G",
@@ -252,7 +260,7 @@ static void test_unset_variables_name_their_property(void **state)
     arena_init(&a);
     struct directory_spec out = {"MODEL", "$NOWHERE", NULL, false};
     struct job_spec spec = spec_of(NULL, &out, NULL);
-    const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL};
+    const struct launch_node node = {"tvm-1", "/n/tvm-1", 0, "127.0.0.1", true, NULL, false};
     const struct launch_input input = {.words = &batchai_front_words,
                                        .spec = &spec,
                                        .job_guid = "G",
@@ -267,8 +275,9 @@ static void test_unset_variables_name_their_property(void **state)
     arena_free(&a);
 }
 
-static const struct launch_node two_nodes[] = {{"tvm-1", "/n/tvm-1", 4, "127.0.0.1", true, NULL},
-                                               {"tvm-2", "/n/tvm-2", 4, "gpu2", true, NULL}};
+static const struct launch_node two_nodes[] = {
+    {"tvm-1", "/n/tvm-1", 4, "127.0.0.1", true, NULL, false},
+    {"tvm-2", "/n/tvm-2", 4, "gpu2", true, NULL, false}};
 
 static struct launch_input input_of(const struct job_spec *spec, size_t n_nodes)
 {

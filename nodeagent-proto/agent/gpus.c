@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+#include "nodeagent-proto/agent/gpus.h"
+
+#include <dirent.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/arena.h"
+#include "lib/fs.h"
+#include "lib/strbuf.h"
+#include "nodeagent-proto/wire/codec.h"
+
+#define NVIDIA_VERSION "/proc/driver/nvidia/version"
+#define KFD_NODES      "/sys/class/kfd/kfd/topology/nodes" /* AMD's, and CPUs */
+#define TEXT_MAX       16384
+
+/* Adds the value of a line such as "Model: \t\t Tesla V100" in the driver's description. */
+static void add_field(json_t *gpu, const char *name, const char *text, const char *label)
+{
+    const char *at = strstr(text, label);
+    if (!at)
+        return;
+    at += strlen(label);
+    at += strspn(at, " \t");
+    json_object_set_new(gpu, name, json_stringn(at, strcspn(at, "\n")));
+}
+
+/* The first word of digits and points in a line such as "NVRM version: NVIDIA UNIX x86_64 Kernel
+ * Module 535.104.05 Sat Aug 19 ...". NULL: there is none. Caller frees. */
+static char *driver_version(void)
+{
+    char *text;
+    if (fs_read(NVIDIA_VERSION, 16384, &text, NULL, NULL) < 0)
+        return NULL;
+    text[strcspn(text, "\n")] = '\0';
+    char *save, *word = strtok_r(text, " \t", &save);
+    while (word && (word[strspn(word, "0123456789.")] || !strchr(word, '.')))
+        word = strtok_r(NULL, " \t", &save);
+    char *version = word ? xstrdup(word) : NULL;
+    free(text);
+    return version;
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int by_number(const struct dirent **a, const struct dirent **b)
+{
+    long m = strtol((*a)->d_name, NULL, 10), n = strtol((*b)->d_name, NULL, 10);
+    return (m > n) - (m < n);
+}
+
+static int is_visible(const struct dirent *de)
+{
+    return de->d_name[0] != '.';
+}
+
+static void add_number(json_t *gpu, const char *name, const char *text, const char *label)
+{
+    const char *at = strstr(text, label);
+    if (at)
+        json_object_set_new(gpu, name, json_integer(strtoll(at + strlen(label), NULL, 10)));
+}
+
+static void add_nvidia(json_t *list, const char *bus, const char *driver)
+{
+    char path[512], *text;
+    snprintf(path, sizeof path, NVIDIA_GPUS "/%s/information", bus);
+    if (fs_read(path, TEXT_MAX, &text, NULL, NULL) < 0)
+        return;
+    json_t *gpu = json_pack("{s:i, s:s, s:s, s:s*}", "index", (int)json_array_size(list), "vendor",
+                            "nvidia", "bus", bus, "driver", driver);
+    add_field(gpu, "model", text, "Model:");
+    add_field(gpu, "uuid", text, "GPU UUID:");
+    add_number(gpu, "minor", text, "Device Minor:");
+    json_array_append_new(list, gpu);
+    free(text);
+}
+
+/* Names on the bus have one length, so they sort as the driver numbers them. */
+static void list_nvidia(json_t *list)
+{
+    struct dirent **found;
+    char *driver = driver_version();
+    int n = scandir(NVIDIA_GPUS, &found, is_visible, by_name);
+    for (int i = 0; i < n; i++) {
+        add_nvidia(list, found[i]->d_name, driver);
+        free(found[i]);
+    }
+    if (n >= 0)
+        free(found);
+    free(driver);
+}
+
+/* "name value" lines. Nodes without SIMDs are CPUs. */
+static bool property(const char *text, const char *name, long long *out)
+{
+    size_t len = strlen(name);
+    for (const char *line = text; line && *line; line = strchr(line, '\n'), line += line != NULL)
+        if (strncmp(line, name, len) == 0 && line[len] == ' ') {
+            *out = strtoll(line + len, NULL, 10);
+            return true;
+        }
+    return false;
+}
+
+static void add_memory(json_t *gpu, const char *node)
+{
+    char path[512], *text;
+    long long bytes;
+    snprintf(path, sizeof path, KFD_NODES "/%s/mem_banks/0/properties", node);
+    if (fs_read(path, TEXT_MAX, &text, NULL, NULL) < 0)
+        return;
+    if (property(text, "size_in_bytes", &bytes))
+        json_object_set_new(gpu, "memory_bytes", json_integer(bytes));
+    free(text);
+}
+
+static void add_amd(json_t *list, const char *node, int index)
+{
+    char path[512], *name;
+    json_t *gpu = json_pack("{s:i, s:s}", "index", index, "vendor", "amd");
+    snprintf(path, sizeof path, KFD_NODES "/%s/name", node);
+    if (fs_read(path, TEXT_MAX, &name, NULL, NULL) == 0) {
+        name[strcspn(name, "\n")] = '\0';
+        json_object_set_new(gpu, "model", json_string(name));
+        free(name);
+    }
+    add_memory(gpu, node);
+    json_array_append_new(list, gpu);
+}
+
+static void list_amd(json_t *list)
+{
+    struct dirent **found;
+    int n = scandir(KFD_NODES, &found, is_visible, by_number), index = 0;
+    for (int i = 0; i < n; i++) {
+        char path[512], *text;
+        long long simds = 0, render;
+        snprintf(path, sizeof path, KFD_NODES "/%s/properties", found[i]->d_name);
+        if (fs_read(path, TEXT_MAX, &text, NULL, NULL) == 0) {
+            if (property(text, "simd_count", &simds) && simds > 0) {
+                add_amd(list, found[i]->d_name, index++);
+                if (property(text, "drm_render_minor", &render))
+                    json_object_set_new(json_array_get(list, json_array_size(list) - 1), "render",
+                                        json_integer(render));
+            }
+            free(text);
+        }
+        free(found[i]);
+    }
+    if (n >= 0)
+        free(found);
+}
+
+char *gpus_list(void)
+{
+    json_t *list = json_array();
+    struct strbuf text = STRBUF_INIT;
+    list_nvidia(list);
+    list_amd(list);
+    if (codec_text(list, &text) < 0)
+        strbuf_reset(&text);
+    json_decref(list);
+    return strbuf_take(&text);
+}
+
+int gpus_count(void)
+{
+    json_t *list = json_array();
+    list_nvidia(list);
+    list_amd(list);
+    int n = (int)json_array_size(list);
+    json_decref(list);
+    return n;
+}
