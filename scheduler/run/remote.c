@@ -199,6 +199,8 @@ static void run_far_end(struct job_slot *slot, const struct job_slot *near, cons
     struct env env;
     env_init(&env, a);
     env_add(&env, slot->env.env.items, slot->env.env.n);
+    launch_env_remote(&env, node_rt_address(slot->tenant.node), slot->env.job_dir);
+    size_t n_node = slot->env.env.n;
     env_add(&env, &own, 1);
     struct task_spec spec = {
         .id = arena_printf(a, "%s%s", remote_task_prefix(slot, a), own.value),
@@ -214,7 +216,7 @@ static void run_far_end(struct job_slot *slot, const struct job_slot *near, cons
         .limits = slot_limits(slot),
     };
     if (slot->container.runtime)
-        container_wrap(a, &slot->container, &own, 1, &spec);
+        container_wrap(a, &slot->container, env.items + n_node, env.n - n_node, &spec);
     struct opening *o = xcalloc(1, sizeof *o);
     *o = (struct opening){slot, xstrdup(spec.id)};
     slot->pending++;

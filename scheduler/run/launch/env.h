@@ -40,4 +40,7 @@ const char *launch_host_file(struct arena *a, const struct launch_input *in, int
 int launch_env(struct arena *a, const struct launch_input *in, int rank, struct launch_env *out,
                struct err *e) MUST_CHECK;
 
+/* Adds what commands from another node of the run have besides. */
+void launch_env_remote(struct env *env, const char *address, const char *job_dir);
+
 #endif

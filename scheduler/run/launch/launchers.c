@@ -17,6 +17,11 @@ static void set_all(struct env *env, const struct kv *items, size_t n)
             env_add(env, &items[i], 1);
 }
 
+static bool is_on_loopback(const char *address)
+{
+    return strncmp(address, "127.", 4) == 0;
+}
+
 void launchers_set(struct arena *a, const struct launch_input *in, int rank, struct env *env)
 {
     static const struct kv all[] = {
@@ -28,13 +33,11 @@ void launchers_set(struct arena *a, const struct launch_input *in, int rank, str
         {.name = "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", .value = "1"},
     };
     /* For Open MPI nodes at addresses of loopback are hosts that happen to be one machine: loopback
-     * leads to all of them; each would bind its processes to the same first cores; and they would
-     * write the same file with the machine's topology. */
+     * leads to all of them, and each would bind its processes to the same first cores. */
     static const struct kv local[] = {
         {.name = "OMPI_MCA_oob_tcp_if_include", .value = "lo"},
         {.name = "OMPI_MCA_btl_tcp_if_include", .value = "lo"},
         {.name = "OMPI_MCA_hwloc_base_binding_policy", .value = "none"},
-        {.name = "OMPI_MCA_rtc", .value = "^hwloc"},
     };
     /* Otherwise it would also try what leads to containers of one machine alone. */
     static const struct kv apart[] = {
@@ -43,12 +46,21 @@ void launchers_set(struct arena *a, const struct launch_input *in, int rank, str
     if (in->n_nodes == 1)
         return;
     const struct launch_node *self = &in->nodes[rank];
-    bool is_local = strncmp(self->address, "127.", 4) == 0;
     env_set(env, REMOTE_SOCKET_VARIABLE,
             arena_printf(a, "%s/" REMOTE_DIR "/%s-%d", self->root, in->job_guid, in->attempt));
     set_all(env, all, sizeof all / sizeof all[0]);
-    if (is_local)
+    if (is_on_loopback(self->address))
         set_all(env, local, sizeof local / sizeof local[0]);
     else
         set_all(env, apart, sizeof apart / sizeof apart[0]);
+}
+
+/* mpirun hands what its own environment says on to all nodes. So only the far ends are told where
+ * Open MPI's daemon is to have its files: several on one machine would get in each other's way. */
+void launch_env_remote(struct env *env, const char *address, const char *job_dir)
+{
+    static const char *const names[] = {"OMPI_MCA_orte_tmpdir_base", "PRTE_MCA_prte_tmpdir_base"};
+    for (size_t i = 0; is_on_loopback(address) && i < sizeof names / sizeof names[0]; i++)
+        if (!env_get(env, names[i]))
+            env_set(env, names[i], job_dir);
 }
