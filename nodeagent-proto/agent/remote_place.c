@@ -42,12 +42,20 @@ static int copy(int from, int to, const struct stat *own)
     return fchmod(to, 0755) == 0 ? futimens(to, times) : -1;
 }
 
+/* A second name takes no room, if everybody may run it and it is on the same file system. */
+static bool is_linked(int dir, const char *name, const struct stat *own)
+{
+    return (own->st_mode & 0005) == 0005 &&
+           linkat(AT_FDCWD, "/proc/self/exe", dir, name, AT_SYMLINK_FOLLOW) == 0;
+}
+
 static int put_program(int dir, const char *name, struct err *e)
 {
     static const char unfinished[] = REMOTE_NODE FS_UNFINISHED "copied";
     struct stat own;
     int rc = -1, from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), to = -1;
-    if (from >= 0 && fstat(from, &own) == 0 && is_ours(dir, name, &own)) {
+    if (from >= 0 && fstat(from, &own) == 0 &&
+        (is_ours(dir, name, &own) || is_linked(dir, name, &own))) {
         close(from);
         return 0;
     }
@@ -148,4 +156,20 @@ void remote_displace(const char *root, const char *job)
     (void)unlink(path);
     free(path);
     free(dir);
+}
+
+void remote_clear(const char *root)
+{
+    static const char *const files[] = {REMOTE_BIN "/ssh", REMOTE_BIN "/" REMOTE_NODE};
+    static const char *const folders[] = {REMOTE_BIN, REMOTE_DIR};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        char *path = fs_join(root, files[i]);
+        (void)unlink(path);
+        free(path);
+    }
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        char *path = fs_join(root, folders[i]);
+        (void)rmdir(path); /* a socket that a killed agent left stays, until the next job's end */
+        free(path);
+    }
 }

@@ -117,6 +117,8 @@ void remotes_close(struct agent *a, const char *job)
         free_job(r, j);
         break;
     }
+    if (!r->jobs)
+        remote_clear(a->root);
     drop_dead(r);
 }
 

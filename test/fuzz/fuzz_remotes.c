@@ -46,6 +46,11 @@ void remote_displace(const char *root, const char *job)
     CLAIM(root == w.a.root && strcmp(job, JOB) == 0);
 }
 
+void remote_clear(const char *root)
+{
+    CLAIM(root == w.a.root);
+}
+
 int __wrap_accept4(int fd, struct sockaddr *from, socklen_t *n, int flags);
 int __wrap_accept4(int fd, struct sockaddr *from, socklen_t *n, int flags)
 {
