@@ -246,13 +246,38 @@ def test_mpirun_starts_ranks_on_one_node(place, two_nodes, toolkit):
         assert (env["WORLD_SIZE"], env["LOCAL_WORLD_SIZE"], env["NODE_RANK"]) == ("4", "4", "0")
 
 
+@pytest.mark.parametrize(
+    "toolkit, mpirun",
+    [*((toolkit, None) for toolkit in BY_MPIRUN), ("customMpi", "mpirun.openmpi"), ("customMpi", "mpirun.mpich")],
+)
+def test_mpirun_starts_ranks_on_two_nodes(place, two_nodes, toolkit, mpirun):
+    needs_mpirun(mpirun)
+    job = start(place, two_nodes, BY_MPIRUN[toolkit], **by(place, mpirun))
+    job.succeed(limit=60)
+    ranks = sorted(told(job.read("stdout.txt")), key=lambda r: r["env"]["RANK"])
+    assert [r["argv"] for r in ranks] == [["a", "b c"]] * 4
+    env = [r["env"] for r in ranks]
+    assert [(e["RANK"], e["LOCAL_RANK"], e["NODE_RANK"]) for e in env] == [
+        ("0", "0", "0"),
+        ("1", "1", "0"),
+        ("2", "0", "1"),
+        ("3", "1", "1"),
+    ]
+    for e in env:
+        assert e["AZ_BATCHAI_TASK_INDEX"] == e["RANK"]
+        assert (e["WORLD_SIZE"], e["LOCAL_WORLD_SIZE"]) == ("4", "2")
+    nodes = [e["AZ_BATCHAI_NODE_ID"] for e in env]
+    assert nodes[0] == nodes[1] != nodes[2] == nodes[3]
+
+
 @pytest.mark.parametrize("mpirun", ["mpirun.openmpi", "mpirun.mpich"])
-def test_a_rank_that_fails_ends_the_job_with_its_code(place, two_nodes, mpirun):
+@pytest.mark.parametrize("nodes", [1, 2])
+def test_a_rank_that_fails_ends_the_job_with_its_code(place, two_nodes, nodes, mpirun):
     needs_mpirun(mpirun)
     # MPICH does not end what is no MPI program: it waits for the others.
     what = "fail" if mpirun == "mpirun.openmpi" else "exit"
     settings = {"pythonScriptFilePath": SCRIPT, "commandLineArgs": f"{what} 2 7", "processCount": 3}
-    job = start(place, two_nodes, {"horovodSettings": settings}, nodes=1, **by(place, mpirun))
+    job = start(place, two_nodes, {"horovodSettings": settings}, nodes=nodes, **by(place, mpirun))
     info = job.fail(limit=60)["executionInfo"]
     assert info["exitCode"] == 7
 
