@@ -85,7 +85,7 @@ static int find_runtimes(struct search *q, struct err *e)
     q->nodes = arena_alloc(q->a, n * sizeof *q->nodes);
     q->rt = arena_alloc(q->a, n * sizeof *q->rt);
     for (size_t i = 0; i < n; i++) {
-        q->nodes[i] = (struct launch_node){.name = "", .root = ""};
+        q->nodes[i] = (struct launch_node){.name = "", .root = "", .address = ""};
         q->rt[i] = NULL;
     }
     for (size_t i = 0; i < q->n; i++) {
@@ -100,6 +100,7 @@ static int find_runtimes(struct search *q, struct err *e)
         q->rt[rank] = rt;
         q->nodes[rank] = (struct launch_node){.name = node_rt_name(rt),
                                               .root = node_rt_root(rt),
+                                              .address = node_rt_address(rt),
                                               .is_local = node_rt_is_local(rt),
                                               .gpus = node_rt_gpus(rt)};
     }

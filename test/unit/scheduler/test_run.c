@@ -87,7 +87,7 @@ static void test_gang_is_prepared_on_every_node(void **state)
     WAIT(w, job_ended(w, j));
     assert_int_equal(job_row(w, j).exec_state, EXEC_SUCCEEDED);
     assert_string_equal(read_text(w, share_file(w, j, "stdouterr/stdout.txt")),
-                        "0\n1\n127.0.0.1,127.0.0.1\n");
+                        "0\n1\n127.64.0.1,127.64.0.2\n");
     DIR *d = opendir(share_file(w, j, "stdouterr"));
     assert_non_null(d);
     int preps = 0, logs = 0;
