@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import pytest
 from support.daemon import BATCHAID
-from support.sshd import free_port
+from support.ports import free_port
 from support.waiting import wait_for
 from support.world import wait_flag
 

@@ -5,7 +5,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 import requests
-from support.storage import StorageDaemon, free_port
+from support.ports import free_port
+from support.storage import StorageDaemon
 
 
 def ask(daemon, service, method="GET", path="/?comp=list", **more):

@@ -2,19 +2,21 @@
 """Jobs that run: from PUT to the first line of one job, and how many go through 16 nodes."""
 
 import json
+import sys
 import time
+from contextlib import ExitStack
 from datetime import datetime
 
 from support.waiting import wait_for
 from support.world import MOUNT
 
-from . import machine, stage
+from . import machine, slurm, stage
 from .figures import Figure, percentile
 from .load import Client
 
-PROBES = 50
+PROBES, PEER_PROBES = 50, 10
 AIM_START_MS = 10
-JOBS, NODES, ROUNDS = 1_000, 16, 3
+JOBS, NODES, ROUNDS, PEER_JOBS = 1_000, 16, 3, 400
 AIM_JOBS = 300
 STAMP = "echo $EPOCHREALTIME"
 
@@ -35,6 +37,12 @@ def probe(client, scene, number, share):
     return start, instant(info["startTime"]), float((share / name).read_text())
 
 
+def first_line_of(peer, number):
+    """Its controller looks by the clock: each probe begins at another moment of its second."""
+    time.sleep(number / PEER_PROBES)
+    return peer.first_line_ms(number)
+
+
 def measure_latency():
     waited, spawned, files = [], [], []
     with stage.running_daemon() as daemon, Client(daemon) as client:
@@ -45,6 +53,9 @@ def measure_latency():
             spawned.append(machine.spawn_seconds(STAMP) * 1000)
             files.append(1000 / machine.job_files_per_second(daemon.dir, 1))
     against = {"posix_spawn of bash": spawned, "a job's files alone": files}
+    if peer_is_here():
+        with slurm.Slurm(1) as peer:
+            against["Slurm"] = [first_line_of(peer, number) for number in range(PEER_PROBES)]
     note = f"p95 {percentile(waited, 95):.1f} (bare {percentile(spawned, 95):.1f})"
     return [Figure("PUT to job's first line", "ms", waited, AIM_START_MS, against=against, note=note)]
 
@@ -69,9 +80,19 @@ def run_jobs(client, scene, prefix):
     return JOBS / (max(map(instant, ends)) - start), submitted["seconds"]
 
 
+def peer_is_here():
+    reason = slurm.missing()
+    if reason:
+        print(f"bench: without Slurm: {reason}", file=sys.stderr)
+    return not reason
+
+
 def measure_throughput():
-    rates, submissions, spawns, files, cpu = [], [], [], [], []
-    with stage.running_daemon() as daemon, Client(daemon) as client:
+    rates, submissions, spawns, files, cpu, peers = [], [], [], [], [], []
+    with ExitStack() as stack:
+        peer = stack.enter_context(slurm.Slurm(NODES)) if peer_is_here() else None
+        daemon = stack.enter_context(stage.running_daemon())
+        client = stack.enter_context(Client(daemon))
         scene = stage.Stage(daemon, nodes=NODES)
         for number in range(ROUNDS):
             before = machine.cpu_seconds(daemon.process.pid)
@@ -81,8 +102,12 @@ def measure_throughput():
             submissions.append(JOBS / seconds)
             spawns.append(machine.spawns_per_second(JOBS, NODES))
             files.append(machine.job_files_per_second(daemon.dir, JOBS))
+            if peer:
+                peers.append(peer.jobs_per_second(PEER_JOBS))
     name = f"{JOBS:,} jobs on {NODES} nodes"
     against = {f"xargs -P{NODES} bash": spawns, "their files alone": files}
+    if peers:
+        against["Slurm"] = peers
     return [
         Figure(name, "1/s", rates, AIM_JOBS, True, against),
         Figure("  their submission alone", "1/s", submissions),

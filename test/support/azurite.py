@@ -6,7 +6,8 @@ import time
 
 from . import packages
 from .daemon import BUILD, ROOT
-from .storage import Plane, free_port
+from .ports import free_port
+from .storage import Plane
 from .waiting import PATIENCE
 
 PACKAGE = ROOT / "test" / "clients" / "azurite" / "package.json"

@@ -17,25 +17,10 @@ from pathlib import Path
 import pytest
 
 from .daemon import children
+from .ports import free_port
 from .waiting import wait_for
 
 SSHD = "/usr/sbin/sshd"
-# Below the range that the kernel takes for outgoing connections, so that none can have the port.
-PORTS = range(10000, 32000)
-
-
-def free_port(host="127.0.0.1"):
-    """A port that nobody listens on."""
-    start = int.from_bytes(os.urandom(4), "big")
-    for i in range(len(PORTS)):
-        port = PORTS[(start + i) % len(PORTS)]
-        with socket.socket() as s:
-            try:
-                s.bind((host, port))
-                return port
-            except OSError:
-                continue
-    raise AssertionError("no free port")
 
 
 def make_key(path):

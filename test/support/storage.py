@@ -6,7 +6,6 @@ import base64
 import hashlib
 import hmac
 import http.client
-import socket
 from email.utils import formatdate
 from urllib.parse import parse_qsl, quote, urlsplit
 
@@ -18,12 +17,6 @@ KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr
 VERSION = "2021-12-02"
 BLOBS = data_spec.load(f"blob/{VERSION}", "blob.json")
 FILES = data_spec.load(f"file/{VERSION}", "file.json")
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 class Answer:

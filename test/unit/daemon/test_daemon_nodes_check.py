@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 import yaml
 from support.daemon import BATCHAID
-from support.sshd import Sshd, free_port, make_key
+from support.ports import free_port
+from support.sshd import Sshd, make_key
 
 COLUMNS = "NAME DNS TCP HOSTKEY LOGIN BECOME SHELL AGENT DISK CLOCK GPU CONTAINERS MPI".split()
 FAKE_AGENT = (Path(__file__).parent / "fake_agent.py").read_text()
