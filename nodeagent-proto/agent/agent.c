@@ -77,6 +77,7 @@ static void agent_close(struct agent *a)
     if (a->lock_fd >= 0)
         close(a->lock_fd);
     account_free(&a->as);
+    mounts_let_go(&a->mounts);
     free(a->reboot);
     free(a->trash_dir);
     free(a->tasks_dir);
@@ -219,8 +220,11 @@ static void set_nonblocking(int fd)
 
 int agent_run(const char *root, bool looking)
 {
-    struct agent a = {
-        .lock_fd = -1, .trash_fd = -1, .tasks = {.inotify_fd = -1}, .health = {.kernel_log = -1}};
+    struct agent a = {.lock_fd = -1,
+                      .trash_fd = -1,
+                      .tasks = {.inotify_fd = -1},
+                      .health = {.kernel_log = -1},
+                      .mounts = MOUNTS_NOT_KEPT};
     struct err e;
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN); /* a size limit must fail the write */

@@ -21,6 +21,7 @@
 #include "nodeagent-proto/agent/epoch.h"
 #include "nodeagent-proto/agent/facts.h"
 #include "nodeagent-proto/agent/health.h"
+#include "nodeagent-proto/agent/mounts.h"
 #include "nodeagent-proto/agent/peer.h"
 #include "nodeagent-proto/agent/remotes.h"
 #include "nodeagent-proto/agent/tasks.h"
@@ -37,6 +38,7 @@ struct agent {
     struct health health;
     struct epoch epoch;
     struct peer peer;
+    struct mounts_kept mounts;
     struct remotes remotes;
     struct account as;      /* the account of the last file request; all zeros: none yet */
     int64_t as_until_ms;    /* when the account must be looked up anew */

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "nodeagent-proto/agent/mounts.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/arena.h"
 #include "lib/fs.h"
 #include "lib/strbuf.h"
+#include "nodeagent-proto/agent/monotonic.h"
 
 #define MOUNTINFO     "/proc/self/mountinfo"
+#define KEPT_MS       1000
 #define MOUNTINFO_MAX (64U * 1024 * 1024)
 
 /* Blanks, tabs, newlines and backslashes are written as three octal digits. */
@@ -70,6 +75,32 @@ void mounts_free(struct mounts *m)
         free(m->items[i].type);
     }
     free(m->items);
+}
+
+/* The kernel notes for each descriptor whether something was mounted or unmounted since its last
+ * poll, so a change during the reading is seen at the next call. */
+const struct mounts *mounts_now(struct mounts_kept *k)
+{
+    struct pollfd p = {.fd = k->fd, .events = POLLPRI};
+    if (k->fd >= 0 && monotonic_ms() < k->until_ms && poll(&p, 1, 0) == 0)
+        return &k->list;
+    mounts_let_go(k);
+    k->fd = open(MOUNTINFO, O_RDONLY | O_CLOEXEC);
+    k->until_ms = monotonic_ms() + KEPT_MS;
+    if (k->fd < 0)
+        return NULL;
+    if (mounts_read(&k->list, NULL) == 0)
+        return &k->list;
+    mounts_let_go(k);
+    return NULL;
+}
+
+void mounts_let_go(struct mounts_kept *k)
+{
+    mounts_free(&k->list);
+    if (k->fd >= 0)
+        close(k->fd);
+    *k = (struct mounts_kept)MOUNTS_NOT_KEPT;
 }
 
 bool mounts_is_within(const char *top, const char *path)

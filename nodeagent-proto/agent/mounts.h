@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "lib/err.h"
 
@@ -24,6 +25,21 @@ struct mounts {
 int mounts_read(struct mounts *out, struct err *e) MUST_CHECK;
 void mounts_free(struct mounts *m);
 
+/* The list, kept until the kernel says that it has changed, and for a second at most, as not every
+ * kernel does. */
+struct mounts_kept {
+    int fd; /* -1: nothing is kept */
+    int64_t until_ms;
+    struct mounts list;
+};
+#define MOUNTS_NOT_KEPT                                                                            \
+    {                                                                                              \
+        .fd = -1                                                                                   \
+    }
+/* Borrowed until the next call. NULL: it cannot be read. */
+const struct mounts *mounts_now(struct mounts_kept *k);
+void mounts_let_go(struct mounts_kept *k);
+
 /* True if `path` is `top` or below it. */
 bool mounts_is_within(const char *top, const char *path);
 /* The last mount made within `top`; NULL: none. */
@@ -36,7 +52,7 @@ bool mounts_concern(const char *root, const char *path);
 /* Whether the way to `path`, symbolic links included, leads over a mount that may hang: a network
  * or FUSE file system. Touches nothing behind such a mount. The file system of `root` itself does
  * not count. */
-bool mounts_may_hang(const char *root, const char *path);
+bool mounts_may_hang(struct mounts_kept *k, const char *root, const char *path);
 /* Fails with ERR_CONFLICT if something is mounted at `path` or within it, and names what. */
 int mounts_refuse_within(const char *path, struct err *e) MUST_CHECK;
 

@@ -109,12 +109,10 @@ static bool goes_over_risky(const struct mounts *m, const char *root, const char
     return risky;
 }
 
-bool mounts_may_hang(const char *root, const char *path)
+bool mounts_may_hang(struct mounts_kept *k, const char *root, const char *path)
 {
-    struct mounts m;
-    if (mounts_read(&m, NULL) < 0)
+    const struct mounts *m = mounts_now(k);
+    if (!m)
         return true; /* who knows */
-    bool risky = is_any_risky(&m, root) && goes_over_risky(&m, root, path);
-    mounts_free(&m);
-    return risky;
+    return is_any_risky(m, root) && goes_over_risky(m, root, path);
 }

@@ -51,10 +51,10 @@ static int get_as(struct agent *a, json_t *req, const struct account **out, stru
     return 0;
 }
 
-static bool is_far(const struct agent *a, const json_t *path)
+static bool is_far(struct agent *a, const json_t *path)
 {
     const char *text = json_string_value(path);
-    return text && *text == '/' && mounts_may_hang(a->root, text);
+    return text && *text == '/' && mounts_may_hang(&a->mounts, a->root, text);
 }
 
 /* Done by the agent itself, or in a worker if the path may hang; later requests wait for it either

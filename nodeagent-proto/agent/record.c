@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/fs.h"
@@ -28,6 +29,14 @@
 #define EXIT_ROOM   (JSON_GROWTH * (NODE_TAIL_MAX + 2048) + 1024)
 
 #define ROOM ".room" /* after the suffix of the record that it is kept for */
+
+/* What a forgotten task leaves for the next; no task can be called so. */
+static const struct room {
+    const char *suffix, *record, *spare;
+    off_t size;
+} rooms[] = {{".start" ROOM, ".start", "=start", START_ROOM},
+             {".exit" ROOM, ".exit", "=exit", EXIT_ROOM}};
+#define N_ROOMS (sizeof rooms / sizeof rooms[0])
 
 static const char *const suffixes[] = {".claim", ".start", ".exit", ".start" ROOM, ".exit" ROOM};
 #define N_SUFFIXES (sizeof suffixes / sizeof suffixes[0])
@@ -53,18 +62,32 @@ static int make_claim(const char *tmp, const char *boot_id)
     return -1;
 }
 
-static int keep_room(const char *dir, const char *id, const char *suffix, off_t size, struct err *e)
+/* Room that a forgotten task has left, or new. Files that are made and removed all the time cost
+ * ext4 more and more, as it looks past all that were removed lately. */
+static int take_room(const char *dir, const char *path, const char *spare, off_t size)
 {
-    char *path = path_of(dir, id, suffix);
+    struct stat st;
+    char *left = fs_join(dir, spare);
+    bool has = rename(left, path) == 0 && stat(path, &st) == 0 && st.st_size >= size;
+    free(left);
+    if (has)
+        return 0;
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     int why = fd < 0 ? errno : posix_fallocate(fd, 0, size);
     if (fd >= 0)
         close(fd);
+    return why;
+}
+
+static int keep_room(const char *dir, const char *id, const struct room *room, struct err *e)
+{
+    char *path = path_of(dir, id, room->suffix);
+    int why = take_room(dir, path, room->spare, room->size);
     errno = why;
     int rc = why ? err_errno(e, ERR_IO,
                              "cannot claim task %s: cannot keep %lld bytes in %s for the record of "
                              "its run",
-                             id, (long long)size, path)
+                             id, (long long)room->size, path)
                  : 0;
     free(path);
     return rc;
@@ -74,8 +97,7 @@ static int keep_room(const char *dir, const char *id, const char *suffix, off_t 
  * room of a task that has this id already belongs to that task. */
 static int keep_rooms(const char *dir, const char *id, struct err *e)
 {
-    if (keep_room(dir, id, ".start" ROOM, START_ROOM, e) == 0 &&
-        keep_room(dir, id, ".exit" ROOM, EXIT_ROOM, e) == 0)
+    if (keep_room(dir, id, &rooms[0], e) == 0 && keep_room(dir, id, &rooms[1], e) == 0)
         return 0;
     int ignored = record_forget(dir, id, NULL);
     (void)ignored;
@@ -145,14 +167,14 @@ void record_claimed_boot(const char *dir, const char *id, char *out, size_t size
     free(path);
 }
 
-/* Writes into blocks that exist already, so that a full disk does not matter: without O_TRUNC, and
- * the rest is cut off after the text is written. */
+/* Writes into blocks that exist already, so that a full disk does not matter. What is behind the
+ * text stays: readers stop at its end. */
 static int fill(const char *path, const struct strbuf *text)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0)
         return -1;
-    int rc = fs_write_all(fd, text->s, text->len) < 0 || ftruncate(fd, (off_t)text->len) < 0;
+    int rc = fs_write_all(fd, text->s, text->len) < 0;
     int saved = errno;
     close(fd);
     errno = saved;
@@ -182,7 +204,7 @@ static json_t *read_json(const char *dir, const char *id, const char *suffix)
     size_t len;
     json_t *j = NULL;
     if (fs_read(path, RECORD_MAX, &text, &len, NULL) == 0) {
-        j = json_loadb(text, len, 0, NULL);
+        j = json_loadb(text, len, JSON_DISABLE_EOF_CHECK, NULL);
         free(text);
     }
     free(path);
@@ -246,10 +268,21 @@ json_t *record_read_exit(const char *dir, const char *id)
     return NULL;
 }
 
+static void leave_room(const char *dir, const char *id, const struct room *room)
+{
+    char *path = path_of(dir, id, room->record), *spare = fs_join(dir, room->spare);
+    int ignored = rename(path, spare); /* then it is removed with the others */
+    (void)ignored;
+    free(spare);
+    free(path);
+}
+
 int record_forget(const char *dir, const char *id, struct err *e)
 {
     int rc = 0;
     for (size_t i = 0; i < N_SUFFIXES && rc == 0; i++) {
+        for (size_t k = 0; i == 1 && k < N_ROOMS; k++)
+            leave_room(dir, id, &rooms[k]); /* once the claim is gone */
         char *path = path_of(dir, id, suffixes[i]);
         if (unlink(path) < 0 && errno != ENOENT)
             rc = err_errno(e, ERR_IO, "cannot forget task %s: cannot remove %s", id, path);

@@ -8,8 +8,9 @@
  *   before the command is forked; without the mark the id may be used again.
  * - ID.start: the command's process exists (struct start_record).
  * - ID.exit: the task is over; its status as PROTOCOL.md has it. Never changes.
- * - ID.start.room, ID.exit.room: made with the claim, big enough for the longest record, so that
- *   neither needs space on a disk that has become full; written in place, then renamed.
+ * - ID.start.room, ID.exit.room: there with the claim, big enough for the longest record, so that
+ *   neither needs space on a disk that has become full; written in place, then renamed. Behind the
+ *   text is what was there before: a record that is forgotten is the room of a later task.
  *
  * start and exit are renamed into place, so a reader sees all or nothing. Nothing is fsynced: a
  * power failure may lose the last seconds, and the tasks with them (TASK_UNKNOWN or TASK_LOST).

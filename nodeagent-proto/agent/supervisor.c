@@ -382,7 +382,6 @@ static int take_signals(void)
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* In the second fork. */
 static _Noreturn void run_supervisor(const struct supervisor_config *c, int report_fd)
 {
     setsid();
@@ -407,26 +406,15 @@ static _Noreturn void run_supervisor(const struct supervisor_config *c, int repo
 
 int supervisor_start(const struct supervisor_config *c, struct err *e)
 {
-    int fds[2], status;
+    int fds[2], rc = 0;
     if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
         return err_errno(e, ERR_NODE, "cannot make a pipe");
-    pid_t between = fork();
-    if (between == 0) {
-        pid_t pid = fork();
-        if (pid == 0)
-            run_supervisor(c, fds[1]);
-        _exit(pid < 0 ? errno : 0);
-    }
-    int rc = 0;
-    if (between < 0)
+    pid_t pid = fork();
+    if (pid == 0)
+        run_supervisor(c, fds[1]);
+    if (pid < 0)
         rc = err_errno(e, ERR_NODE, "cannot fork a supervisor");
     close(fds[1]);
-    while (rc == 0 && waitpid(between, &status, 0) < 0 && errno == EINTR)
-        ;
-    if (rc == 0 && (!WIFEXITED(status) || WEXITSTATUS(status) != 0)) {
-        errno = WIFEXITED(status) ? WEXITSTATUS(status) : ECHILD;
-        rc = err_errno(e, ERR_NODE, "cannot fork a supervisor");
-    }
     if (rc < 0)
         close(fds[0]);
     return rc < 0 ? -1 : fds[0];

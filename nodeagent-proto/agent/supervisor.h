@@ -5,7 +5,7 @@
  * task dies with it: as the reaper of orphans (PR_SET_CHILD_SUBREAPER) it is the ancestor of all
  * of them, however they daemonize.
  *
- *   agent --fork--> (gone at once) --fork--> supervisor --fork--> bash -c COMMAND
+ *   agent --fork--> supervisor --fork--> bash -c COMMAND
  *
  * It is forked without exec, so the task's environment passes in memory and is visible nowhere.
  *
@@ -31,8 +31,8 @@ struct supervisor_config { /* all borrowed, for the call */
     int claim_fd; /* locked; see record.h */
 };
 
-/* Forks the supervisor. Returns a descriptor that reads as closed once ID.start or ID.exit is
- * there, or the supervisor died. */
+/* Forks the supervisor, which the caller may reap when it has ended. Returns a descriptor that
+ * reads as closed once ID.start or ID.exit is there, or the supervisor died. */
 int supervisor_start(const struct supervisor_config *c, struct err *e) MUST_CHECK;
 
 /* "NAME=value", which all processes of the task have in their environment. Caller frees. */

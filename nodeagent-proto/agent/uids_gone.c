@@ -67,10 +67,10 @@ static void forget(const struct entry *seen)
     close(registry);
 }
 
-static void look_at(int registry, const char *file, bool far)
+static void look_at(int registry, struct mounts_kept *mounts, const char *file, bool far)
 {
     struct entry en;
-    if (registry_read(registry, file, &en) && mounts_may_hang("/", en.root) == far &&
+    if (registry_read(registry, file, &en) && mounts_may_hang(mounts, "/", en.root) == far &&
         entry_is_gone(&en) && !procs_run_as(en.uid, 2))
         forget(&en);
 }
@@ -82,11 +82,12 @@ static void look_at_all(const struct uid_holder *h)
     int busy = registry < 0 ? -1 : openat(registry, AT_WORK, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (busy < 0 || flock(busy, LOCK_EX) < 0)
         return;
+    struct mounts_kept mounts = MOUNTS_NOT_KEPT;
     alarm(LIMIT_S);
     (void)registry_each(registry, NULL, add_file, &all);
     for (int far = 0; far < 2; far++)
         for (size_t i = 0; i < all.n; i++)
-            look_at(registry, all.items[i], far);
+            look_at(registry, &mounts, all.items[i], far);
 }
 
 void uids_forget_gone(const struct uid_holder *h)

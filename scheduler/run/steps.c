@@ -211,10 +211,14 @@ static bool add_directories(struct job_slot *slot, const char *as)
     const struct launch_env *env = &slot->env;
     const struct mounts mounts = mounts_of(slot);
     const char **own = arena_alloc(a, 2 * sizeof *own);
+    size_t n_own = 0;
     bool elsewhere = slot_shares_outside(slot);
-    own[0] = env->job_mounts;
-    own[1] = env->shared_dir;
-    script_make_dirs(slot->script, &make_own, as, own, elsewhere ? 1 : 2);
+    if (slot->run->spec.mounts.n > 0)
+        own[n_own++] = env->job_mounts;
+    if (!elsewhere)
+        own[n_own++] = env->shared_dir;
+    if (n_own > 0)
+        script_make_dirs(slot->script, &make_own, as, own, n_own);
     if (elsewhere)
         shared_dir_make(slot, as);
     open_shares(slot);
