@@ -42,6 +42,13 @@ struct life {
     bool crashed; /* what is told to it counts no more */
 };
 
+/* One run of a job that is an array. */
+struct array_run {
+    char guid[GUID_SIZE]; /* "": it has not begun yet */
+    int begun;            /* the newest attempt whose command was started */
+};
+#define ARRAY_RUNS 4
+
 /* What the history knows of a group (with its workspace and experiment), a cluster, a job or a file
  * server. */
 enum thing_kind { THING_TREE, THING_CLUSTER, THING_JOB, THING_SERVER };
@@ -60,6 +67,8 @@ struct thing {
     bool on_machines;     /* a cluster */
     int nodes, priority;  /* of a job */
     bool part;            /* a job that wants a part of each node */
+    int runs, at_once;    /* of a job that is an array; 0: it is none; all */
+    struct array_run each[ARRAY_RUNS];
     struct thing *awaits; /* a job that this one waits for; NULL: none */
     enum after wanted;
     int starts;        /* of its command, in all */

@@ -121,7 +121,10 @@ static void check_run(struct view *v, const struct job *j, const struct run *r)
     bool agree = j->exec_state == EXEC_QUEUED ? r->state == RUN_WAITING
                  : is_over(j->exec_state)     ? r->state == RUN_RELEASING || r->state == RUN_OVER
                                           : r->state == RUN_ALLOCATED || r->stop == STOP_AND_FORGET;
-    bool stops = j->exec_state != EXEC_TERMINATING || r->stop != STOP_NOT;
+    bool stops =
+        j->exec_state != EXEC_TERMINATING || r->stop != STOP_NOT || r->state != RUN_ALLOCATED;
+    if (r->runs > 1)
+        agree = sim_array_agrees(j, r);
     if (r->id == 0 || !agree || !stops ||
         (j->prov_state == PROV_DELETING && r->stop != STOP_AND_FORGET))
         sim_fail(v->m, "job %s is in state %d, and its run %lld in state %d, stop %d", j->name,
@@ -134,7 +137,7 @@ static void check_given(struct view *v, const struct job *j, const struct alloca
 {
     const struct thing *t = sim_thing_by_name(v->m, j->name);
     int i = sim_view_machine(v, n);
-    if (!t || !sim_withheld(v, n) || !(v->m->withheld & 1U << i))
+    if (!t || t->runs > 0 || !sim_withheld(v, n) || !(v->m->withheld & 1U << i))
         return;
     if (t->was_queued || t->seen_attempt != al->attempt)
         sim_fail(v->m, "job %s has got machine %s, which is drained or in no inventory", j->name,
@@ -163,9 +166,9 @@ static void check_allocation(struct view *v, const struct job *j, const struct r
             sim_fail(v->m, "job %s has node %s in attempt %d of %d: of another cluster, or gone",
                      j->name, al->node_name, al->attempt, r->attempt);
     }
-    if (is_over(j->exec_state))
+    if (is_over(j->exec_state) || r->state == RUN_RELEASING || r->state == RUN_OVER)
         return;
-    int want = j->exec_state == EXEC_QUEUED ? 0 : j->node_count;
+    int want = r->state == RUN_WAITING ? 0 : j->node_count;
     if (held != want || ranks != (1U << want) - 1)
         sim_fail(v->m, "job %s in state %d holds %d nodes of %d, ranks %x", j->name,
                  (int)j->exec_state, held, j->node_count, ranks);
@@ -232,7 +235,8 @@ static int head_of(const struct view *v, const struct cluster *c)
     int head = -1;
     for (size_t i = 0; i < v->n_jobs; i++) {
         const struct job *j = &v->jobs[i];
-        if (j->cluster_id == c->id && j->exec_state == EXEC_QUEUED && v->runs[i].held == HOLD_NOT &&
+        if (j->cluster_id == c->id && v->runs[i].stop == STOP_NOT &&
+            v->runs[i].state == RUN_WAITING && v->runs[i].held == HOLD_NOT &&
             j->prov_state != PROV_DELETING && j->node_count <= most_nodes(c) &&
             (head < 0 || outranks(j, &v->jobs[head])))
             head = (int)i;
@@ -384,10 +388,14 @@ void sim_check(struct sim *m)
     for (size_t i = 0; i < v.n_jobs; i++) {
         struct thing *t = sim_thing_by_name(m, v.jobs[i].name);
         check_allocation(&v, &v.jobs[i], &v.runs[i]);
-        if (t) {
-            check_end(&v, &v.jobs[i], t);
-            check_awaited(&v, &v.jobs[i], t);
-        }
+        if (!t)
+            continue;
+        check_awaited(&v, &v.jobs[i], t);
+        if (v.runs[i].idx > 0)
+            continue;
+        check_end(&v, &v.jobs[i], t);
+        if (t->runs > 0)
+            sim_array_check(&v, &v.jobs[i], t);
     }
     for (size_t i = 0; i < v.n_clusters; i++)
         if (v.clusters[i].prov_state != PROV_DELETING)
@@ -434,9 +442,10 @@ static void compare(void *ctx, struct fake_node *n, const char *id, const char *
 {
     const struct start *s = ctx;
     const struct thing *job = job_of(s->m, command);
-    if (job && job != s->job && n == s->node && !may_share(job, s->job))
+    bool other = job != s->job || (job && job->runs > 0 && strncmp(id, s->id, GUID_SIZE - 1) != 0);
+    if (job && other && n == s->node && !may_share(job, s->job))
         sim_fail(s->m, "task %s starts on %s beside %s", s->id, fake_name(n), id);
-    if (!job || job != s->job || (n == s->node && strcmp(id, s->id) == 0))
+    if (!job || other || job->runs > 0 || (n == s->node && strcmp(id, s->id) == 0))
         return;
     if (job->processes > 0 && attempt_of(id) == attempt_of(s->id))
         return;
@@ -483,9 +492,17 @@ void sim_check_start(struct sim *m, struct fake_node *n, const char *id, const c
     struct thing *t = job_of(m, command);
     sim_trace(m, "task %s starts on %s", id, fake_name(n));
     sim_server_command(m, id, command);
-    if (!t || is_late(t, n, id))
+    if (!t)
         return;
     struct start s = {m, n, t, id};
+    if (t->runs > 0) {
+        sim_array_start(m, t, n, id);
+        if (t->ended == 0)
+            fake_each_running(m->fake, compare, &s);
+        return;
+    }
+    if (is_late(t, n, id))
+        return;
     if (!is_new(t, id))
         sim_fail(m, "task %s starts once more: attempt %d of job %s has begun", id, t->begun,
                  t->name);

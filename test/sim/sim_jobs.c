@@ -48,6 +48,16 @@ static void wait_for_another(struct sim *m, struct thing *t)
     sim_trace(m, "%s waits for %s: %d", t->name, other->name, (int)t->wanted);
 }
 
+/* Whatever else it is: one command, on one node or more. */
+static void make_array(struct sim *m, struct thing *t, struct job *j)
+{
+    static const int numbers[ARRAY_RUNS] = {0, 5, 10, 15};
+    j->runs = t->runs = 2 + any(m, ARRAY_RUNS - 1);
+    j->numbers = numbers;
+    j->at_once = t->at_once = chance(m, 50) ? 1 + any(m, t->runs) : 0;
+    sim_trace(m, "%s is an array of %d, %d at once", t->name, t->runs, t->at_once);
+}
+
 static void add_job(struct sim *m)
 {
     struct thing *cluster = sim_pick(m, THING_CLUSTER);
@@ -80,6 +90,8 @@ static void add_job(struct sim *m)
                     .updated_us = now};
     if (chance(m, 40))
         ask_for_part(m, t, &j);
+    if (t->processes == 0 && chance(m, 20))
+        make_array(m, t, &j);
     t->gone = !sim_ok(m, st_job_insert(m->life->st, &j, NULL, &t->id, &e), &e, "job");
     if (!t->gone && chance(m, 30))
         wait_for_another(m, t);

@@ -245,7 +245,8 @@ int __wrap_st_node_move(struct storage *st, const struct st_node_move *m, struct
     struct arena a;
     struct err why;
     arena_init(&a);
-    if (m->to == NODE_LEAVING && st_node_by_id(st, &a, m->id, &n, &why) == 1 && n.live > 0 &&
+    if (m->to == NODE_LEAVING && m->from != NODE_LEAVING &&
+        st_node_by_id(st, &a, m->id, &n, &why) == 1 && n.live > 0 &&
         st_pool_by_id(st, &a, n.cluster_id, &p, &why) == 1 && p.scale.kind == SCALE_AUTO &&
         !p.going)
         sim_fail(current, "automatic scaling takes node %s, which %d runs hold", n.name, n.live);

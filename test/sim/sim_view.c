@@ -109,7 +109,9 @@ static void take_job(struct view *v, sqlite3_stmt *s)
                                   .need = {.slots = sqlite3_column_int(s, 12),
                                            .gpus = sqlite3_column_int(s, 13),
                                            .cores = sqlite3_column_int(s, 14)},
-                                  .held = (enum run_hold)sqlite3_column_int(s, 18)};
+                                  .held = (enum run_hold)sqlite3_column_int(s, 18),
+                                  .idx = sqlite3_column_int(s, 19),
+                                  .runs = sqlite3_column_int(s, 20)};
 }
 
 static void take_server(struct view *v, sqlite3_stmt *s)
@@ -201,9 +203,9 @@ bool sim_view_read(struct sim *m, struct view *v)
             v,
             "SELECT j.id, j.cluster_id, j.name, j.prov_state, j.exec_state, u.priority, u.nodes, "
             "u.attempt, u.id, u.phase, u.stop, u.need_whole, u.need_slots, u.need_gpus, "
-            "u.need_cores, u.pool_id, u.start_us, u.max_wall_us, u.held FROM job j "
+            "u.need_cores, u.pool_id, u.start_us, u.max_wall_us, u.held, u.idx, u.runs FROM job j "
             "LEFT JOIN run u ON "
-            "u.owner_kind = 6 AND u.owner_id = j.id AND u.idx = 0 ORDER BY j.id",
+            "u.owner_kind = 6 AND u.owner_id = j.id ORDER BY j.id, u.idx",
             take_job) &&
         sim_view_rows(v,
                       "SELECT run_id, attempt, rank, node_id, node_name, slots, gpus, devices, "
@@ -249,10 +251,10 @@ static void compare_job(struct view *v, const struct job *j, const struct run *r
     struct storage *st = v->m->life->st;
     int rc = st_job_by_id(st, &v->m->a, j->id, &job, &e);
     if (rc == 1)
-        rc = st_run_of(st, &v->m->a, RES_JOB, j->id, 0, &run, &e);
+        rc = st_run_of(st, &v->m->a, RES_JOB, j->id, r->idx, &run, &e);
     if (!sim_ok(v->m, rc, &e, "job"))
         return;
-    if (rc != 1 || job.exec_state != j->exec_state || job.attempt != run.attempt ||
+    if (rc != 1 || job.exec_state != j->exec_state || (r->idx == 0 && job.attempt != run.attempt) ||
         run.id != r->id || run.state != r->state)
         sim_fail(v->m, "job %s is read in state %d, attempt %d, its run %lld in state %d", j->name,
                  (int)job.exec_state, job.attempt, (long long)run.id, (int)run.state);

@@ -44,4 +44,11 @@ bool sim_view_rows_after(struct view *v, const char *sql, int64_t after,
 /* Notes where the storage reads otherwise. */
 void sim_view_compare(struct view *v);
 
+/* --- sim_arrays.c ----------------------------------------------------------------------------- */
+/* A task of a run of an array began. */
+void sim_array_start(struct sim *m, struct thing *t, struct fake_node *n, const char *id);
+/* Whether the state of the job goes with that of one of its runs. */
+bool sim_array_agrees(const struct job *j, const struct run *r);
+void sim_array_check(struct view *v, const struct job *j, const struct thing *t);
+
 #endif

@@ -337,11 +337,13 @@ static void know_as_of_backup(struct sim *m)
         *t = m->in_backup[i];
         t->exported = exported;
         t->to_export_again = t->kind == THING_SERVER && t->acknowledged && !exported;
-        t->starts = t->was_queued ? 0 : starts;
+        t->starts = t->runs > 0 ? t->runs : t->was_queued ? 0 : starts; /* at least that many */
         t->unsure = !t->acknowledged;
         t->was_queued = false;
         t->last_node = NULL;
         t->begun = 0;
+        for (int k = 0; k < ARRAY_RUNS; k++)
+            t->each[k] = (struct array_run){.begun = 0};
         t->waits_since = 0;
     }
 }

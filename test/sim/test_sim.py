@@ -55,6 +55,7 @@ BROKEN = {
     "exports": r"is said to be served, and is not exported|is gone, and its export is left",
     "exports-again": r"file server \w+ is not exported again",
     "drains": r"has got machine m\d, which is drained",
+    "arrays": r"job \w+ has \d runs at once, and \d are the limit",
     "dependencies": r"has begun, and job \w+, which it waits for, (has not ended|ended otherwise)",
     "waking": r"waits beside \d+ nodes with room",
 }
