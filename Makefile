@@ -267,6 +267,7 @@ check:
 # what cannot be installed is named and skipped.
 .PHONY: check-clients
 check-clients: all
+	@test/tools/deps.sh test frameworks
 	@BUILD_DIR=$(BUILD) UPDATE_OPERATIONS=$(UPDATE_OPERATIONS) $(PYTHON) -m pytest -q -rs -s test/clients
 
 .PHONY: bench bench-bins
