@@ -289,7 +289,7 @@ help:
 	@echo 'make bench         print figures: start, memory, requests and jobs per second, machines'
 	@echo 'make install       PREFIX=$(PREFIX) DESTDIR=$(DESTDIR); make uninstall takes it away again'
 	@echo 'make deps          install the Debian packages that are missing (apt only) to build and to use az;'
-	@echo '                   SECTIONS="build demo test lint bench" for those of test/tools/packages.txt'
+	@echo '                   SECTIONS="build demo test lint bench frameworks" for those of test/tools/packages.txt'
 	@echo 'make V=1           show the commands; -s: nothing but what is wrong'
 	@echo 'make asan          build with AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo 'make fuzz          fuzz every target of test/fuzz/, FUZZ_SECONDS=$(FUZZ_SECONDS) each'

@@ -29,6 +29,8 @@ TRAITS = {
     "e2e/test_rack_": dict(cost=80, load=0.4, claims=("rack",)),
     "e2e/test_machines_page.py": dict(cost=30, claims=("rack",)),
     "e2e/test_containers.py": dict(cost=70, load=0.4, claims=("docker",)),
+    "e2e/test_container_mpi.py": dict(cost=130, load=0.8, claims=("docker",)),
+    "clients/test_frameworks.py": dict(cost=150),
     "e2e/test_az_": dict(cost=40, load=0.8),
     "clients/test_az_walks.py": dict(cost=150),
     "clients/test_storage_clients.py": dict(cost=190),
