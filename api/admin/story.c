@@ -142,12 +142,12 @@ static void tell_end(struct teller *t, const struct event *ev)
 static int tell_event(struct teller *t, const struct event *ev, struct err *e)
 {
     struct arena *a = &t->r->arena;
+    if (ev->from == ev->to) { /* what it is held by has changed, or one index of its array */
+        tell(t, ev->at_us, ev->reason ? ev->reason : "it waits for others");
+        return 0;
+    }
     switch ((enum exec_state)ev->to) {
     case EXEC_QUEUED:
-        if (ev->from == EXEC_QUEUED) { /* what it is held by has changed */
-            tell(t, ev->at_us, ev->reason ? ev->reason : "it waits for others");
-            return 0;
-        }
         t->queued_us = ev->at_us;
         tell(t, ev->at_us,
              ev->from == 0 ? arena_printf(a, "queued in cluster %s: it wants %s", cluster_of(t->j),

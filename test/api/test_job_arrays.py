@@ -50,6 +50,8 @@ def test_the_first_failure_is_the_jobs_and_the_others_run(place, shared_cluster)
     reply = place.daemon.call("GET", "/batchaid/events", api_version=None, params={"max": 1000})
     told = [e.get("reason") or "" for e in reply.json["value"] if e["kind"] == "job" and e["name"] == job.name]
     assert any(t == "index 1 has failed (JobFailed); 1 of 3 are left" for t in told), told
+    story = place.daemon.tool("explain", f"exp/{job.name}").stdout
+    assert "index 1 has failed (JobFailed); 1 of 3 are left" in story and "nodes that are gone" not in story, story
 
 
 def test_terminating_an_array_ends_all_that_run_and_all_that_wait(place, shared_cluster):

@@ -256,6 +256,31 @@ static void test_only_what_it_named_is_tried_again(void **state)
     world_free(w);
 }
 
+/* The cluster's rule would end it. */
+static void test_a_job_whose_node_is_lost_is_tried_again_if_it_asked_for_that(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *retries;
+        bool again;
+    } all[] = {{"1:node", true}, {"1", true}, {"1:exit", false}};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        struct world *w = world_virtual(1);
+        int64_t c = add_cluster(
+            w, "c", (struct cluster_wish){.scale = {.target = 1, .dealloc = DEALLOC_TERMINATE}});
+        WAIT(w, counts(w, c).idle == 1);
+        int64_t j = add_tried(w, c, "j", "fake run=20000", all[i].retries);
+        WAIT(w, job_state(w, j) == EXEC_RUNNING);
+        pass(w, SECOND);
+        fake_restart(fake_of(w, c, 0)); /* its task is lost */
+        ends(w, j, all[i].again ? EXEC_SUCCEEDED : EXEC_FAILED);
+        assert_int_equal(job_row(w, j).attempt, all[i].again ? 2 : 1);
+        if (all[i].again)
+            assert_non_null(strstr(reasons(w, j, EXEC_QUEUED), "retry 1 of 1: "));
+        world_free(w);
+    }
+}
+
 /* Whoever terminates it does not mean one attempt. */
 static void test_a_terminated_job_is_not_tried_again(void **state)
 {
@@ -284,6 +309,7 @@ int main(void)
         T(test_a_restart_changes_nothing),
         T(test_a_job_that_fails_is_tried_as_often_as_it_asked),
         T(test_only_what_it_named_is_tried_again),
+        T(test_a_job_whose_node_is_lost_is_tried_again_if_it_asked_for_that),
         T(test_a_terminated_job_is_not_tried_again),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
