@@ -2,8 +2,10 @@
 """Jobs of toolkits on several machines: who runs where, and the directory that a job's nodes share."""
 
 import json
+import shutil
 
 import pytest
+from support.racked import NODE_ROOT
 from support.waiting import wait_for
 from support.world import MOUNT
 
@@ -17,6 +19,14 @@ open(f"{shared}/deep/{rank}", "w").close()
 while len(os.listdir(f"{shared}/deep")) < n:
     time.sleep(0.02)
 print(json.dumps({k: os.environ[k] for k in ("MASTER_ADDR", "LOCAL_RANK", "NODE_RANK", "AZ_BATCHAI_SHARED_JOB_TEMP")}))
+"""
+
+# Says what its node's preparation has left in the job's own directory there.
+RANK = """
+import json, os, sys
+data = open(os.environ["AZ_BATCHAI_JOB_TEMP"] + "/data").read().strip()
+told = {"rank": os.environ["RANK"], "data": data, "argv": sys.argv[1], "node": os.environ["AZ_BATCHAI_NODE_ID"]}
+os.write(1, (json.dumps(told) + "\\n").encode())
 """
 
 
@@ -43,6 +53,33 @@ def test_processes_on_machines_meet_in_the_sites_directory_which_goes_with_the_j
     (path,) = {t["AZ_BATCHAI_SHARED_JOB_TEMP"] for t in told}
     assert path.startswith("/common/jobs/")
     wait_for(lambda: not list(shared.iterdir()), 20, "the job's directory to go")
+
+
+@pytest.mark.parametrize("mpirun", ["mpirun.openmpi", "mpirun.mpich"])
+def test_ranks_of_mpirun_find_their_own_machines_paths(racked, rack, mpirun):
+    if not shutil.which(mpirun):
+        pytest.skip(f"there is no {mpirun} (Debian: openmpi-bin, mpich)")
+    site = racked()
+    programs = site.share() / "bin"
+    programs.mkdir()
+    (programs / "mpirun").write_text(f'#!/bin/sh\nexec {shutil.which(mpirun)} "$@"\n')
+    (programs / "mpirun").chmod(0o755)
+    site.share().joinpath("rank.py").write_text(RANK)
+    path = {"name": "PATH", "value": f"{NODE_ROOT}/mounts/out/bin:/usr/bin:/bin"}
+    settings = {"pythonScriptFilePath": f"{MOUNT}/rank.py", "commandLineArgs": "$AZ_BATCHAI_NODE_ID", "processCount": 4}
+    prep = {"commandLine": "echo data of $NODE_RANK >$AZ_BATCHAI_JOB_TEMP/data"}
+    job = site.job(
+        site.cluster(nodes=2),
+        nodes=2,
+        customToolkitSettings=None,
+        horovodSettings=settings,
+        jobPreparation=prep,
+        environmentVariables=[path],
+    )
+    job.succeed(limit=60)
+    told = sorted((json.loads(line) for line in job.read("stdout.txt").splitlines()), key=lambda t: t["rank"])
+    assert [(t["rank"], t["data"]) for t in told] == [(str(i), f"data of {i // 2}") for i in range(4)]
+    assert all(t["argv"] == t["node"] for t in told) and len({t["node"] for t in told}) == 2
 
 
 def test_a_process_that_fails_on_another_machine_is_named_with_it(racked, rack):
