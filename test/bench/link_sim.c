@@ -71,7 +71,7 @@ static void sim_free(struct node_link *link)
     free(link);
 }
 
-static const struct link_transport sim_transport = {sim_write, sim_close, sim_free};
+static const struct link_transport sim_transport = {sim_write, sim_close, sim_free, NULL};
 
 static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
 {
