@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench import jobs, machines, plans, rates, sim, start, storage, waits  # noqa: E402
+from bench import jobs, machines, mpi, plans, rates, sim, start, storage, waits  # noqa: E402
 from bench.figures import table  # noqa: E402
 from bench.fleet import SSHD  # noqa: E402
 from support.daemon import BATCHAID  # noqa: E402
@@ -33,12 +33,13 @@ MEASUREMENTS = {
     "connect": machines.measure_connect,
     "dispatch": machines.measure_dispatch,
     "idle": machines.measure_idle,
+    "mpi": mpi.measure,
     "blob-start": storage.measure_start,
     "blob-requests": storage.measure_requests,
     "blob-streams": storage.measure_streams,
     "blob-lists": storage.measure_lists,
 }
-PROGRAMS = ("wrk", "cc", "pkg-config", "pdsh", "parallel-ssh", SSHD)
+PROGRAMS = ("wrk", "cc", "pkg-config", "pdsh", "parallel-ssh", "mpirun.mpich", SSHD)
 
 
 def arguments():
