@@ -40,13 +40,49 @@ static void add_nodes(struct table *t, const json_t *nodes)
     strbuf_free(&b);
 }
 
+static bool is_equal(const json_t *a, const json_t *b, const char *member)
+{
+    const json_t *x = json_object_get(a, member), *y = json_object_get(b, member);
+    return x && y && json_equal(x, y);
+}
+
+/* How many from `at` on are indexes of one array without a place that wait for the same. */
+static size_t alike(const json_t *all, size_t at)
+{
+    static const char *const same[] = {"resourceGroup", "workspace", "experiment",
+                                       "name",          "cluster",   "waitsFor"};
+    const json_t *first = json_array_get(all, at), *j;
+    size_t n = 1;
+    if (!json_object_get(first, "index") || json_object_get(first, "place"))
+        return n;
+    for (; (j = json_array_get(all, at + n)) && !json_object_get(j, "place"); n++)
+        for (size_t i = 0; i < sizeof same / sizeof same[0]; i++)
+            if (!is_equal(first, j, same[i]))
+                return n;
+    return n;
+}
+
+static void add_name(struct table *t, const json_t *first, const json_t *last)
+{
+    const json_t *index = json_object_get(first, "index");
+    const char *name = jobs_text(first, "name");
+    int from = (int)json_integer_value(index);
+    if (!index)
+        table_add(t, TABLE_PLAIN, name);
+    else if (first == last)
+        table_addf(t, "%s[%d]", name, from);
+    else
+        table_addf(t, "%s[%d-%d]", name, from,
+                   (int)json_integer_value(json_object_get(last, "index")));
+}
+
 static void print_table(const json_t *all)
 {
     struct table t;
-    size_t i;
-    const json_t *j;
     table_init(&t, columns, sizeof columns / sizeof columns[0]);
-    json_array_foreach(all, i, j) {
+    for (size_t i = 0, n; i < json_array_size(all); i += n) {
+        const json_t *j = json_array_get(all, i);
+        n = alike(all, i);
         const json_t *place = json_object_get(j, "place");
         const char *waits = jobs_text(j, "waitsFor");
         table_add(&t, TABLE_PLAIN, jobs_text(j, "cluster"));
@@ -54,11 +90,7 @@ static void print_table(const json_t *all)
             table_addf(&t, "%d", (int)json_integer_value(place));
         else
             table_add(&t, TABLE_PLAIN, jobs_text(j, "state"));
-        const json_t *index = json_object_get(j, "index");
-        if (index)
-            table_addf(&t, "%s[%d]", jobs_text(j, "name"), (int)json_integer_value(index));
-        else
-            table_add(&t, TABLE_PLAIN, jobs_text(j, "name"));
+        add_name(&t, j, json_array_get(all, i + n - 1));
         table_add(&t, TABLE_PLAIN, jobs_text(j, "createdBy"));
         add_priority(&t, j);
         table_addf(&t, "%d", (int)json_integer_value(json_object_get(j, "nodeCount")));

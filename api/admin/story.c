@@ -24,6 +24,7 @@ struct teller {
     struct allocation *parts; /* of all attempts */
     size_t n_parts;
     int64_t queued_us; /* since when it waits, or waited for this attempt */
+    const char *who;   /* waits */
     int attempt;       /* the last that was told of */
     json_t *out;
 };
@@ -42,7 +43,9 @@ static void tell(struct teller *t, int64_t at_us, const char *text)
 static const char *wish(struct arena *a, const struct job *j)
 {
     const char *nodes = arena_printf(a, "%d node%s", j->node_count, j->node_count == 1 ? "" : "s");
-    return j->part ? arena_printf(a, "%s with %s each", nodes, capacity_text(a, &j->need)) : nodes;
+    return j->part ? arena_printf(a, "%s with %s%s", nodes, capacity_text(a, &j->need),
+                                  j->node_count > 1 ? " each" : "")
+                   : nodes;
 }
 
 static const char *cluster_of(const struct job *j)
@@ -186,17 +189,17 @@ static int tell_queue(struct teller *t, struct err *e)
         if (v.waiting[i].verdict.start_us > 0)
             timefmt_wire(v.waiting[i].verdict.start_us, at);
         tell(t, 0,
-             arena_printf(a, "it waits in place %zu for %s%s%s", i + 1, what,
+             arena_printf(a, "%s waits in place %zu for %s%s%s", t->who, i + 1, what,
                           *at ? "; by the time limits it starts at " : "", at));
         return 0;
     }
     if (t->run.held == HOLD_NOT) {
-        tell(t, 0, "it waits, behind the first that are looked at");
+        tell(t, 0, arena_printf(a, "%s waits, behind the first that are looked at", t->who));
         return 0;
     }
     const char *what = waits_for_ends(t->r, &t->run, e);
     if (what)
-        tell(t, 0, arena_printf(a, "it waits for %s", what));
+        tell(t, 0, arena_printf(a, "%s waits for %s", t->who, what));
     return what ? 0 : -1;
 }
 
@@ -210,11 +213,51 @@ static int tell_limit(struct teller *t)
     return 0;
 }
 
+/* Indexes of an array that wait, one behind the other. */
+struct waiting {
+    struct run first;
+    int last;
+    size_t n;
+};
+
+static void tell_waiting(struct teller *t, struct waiting *w)
+{
+    struct arena *a = &t->r->arena;
+    if (w->n == 1)
+        tell(t, 0, arena_printf(a, "index %d waits", w->last));
+    else if (w->n > 1)
+        tell(t, 0, arena_printf(a, "%zu indexes wait, %d to %d", w->n, w->first.number, w->last));
+    w->n = 0;
+}
+
+/* True: it was added to those before it. */
+static bool add_waiting(struct waiting *w, const struct run *run)
+{
+    if (run->state != RUN_WAITING)
+        return false;
+    if (w->n++ == 0)
+        w->first = *run;
+    w->last = run->number;
+    return true;
+}
+
+/* What the first index waits for that does. */
+static int tell_first(struct teller *t, const struct run *run, struct err *e)
+{
+    if (run->id == 0)
+        return 0;
+    t->run = *run;
+    t->who = arena_printf(&t->r->arena, "index %d", run->number);
+    return tell_queue(t, e) < 0 ? -1 : 0;
+}
+
 /* How each index of an array stands. */
 static int tell_indexes(struct teller *t, struct err *e)
 {
     struct arena *a = &t->r->arena;
     struct storage *st = storage_of(t);
+    struct waiting waiting = {.n = 0};
+    struct run first = {.id = 0};
     int64_t *ids;
     size_t n;
     if (st_run_ids_of(st, a, RES_JOB, t->j->id, &ids, &n, e) < 0)
@@ -226,15 +269,20 @@ static int tell_indexes(struct teller *t, struct err *e)
         int rc = st_run_by_id(st, a, ids[i], &run, e);
         if (rc <= 0 || st_node_of_run(st, a, ids[i], &nodes, &n_nodes, e) < 0)
             return rc == 0 ? 0 : -1;
-        const char *how = run.state == RUN_WAITING ? "waits"
-                          : n_nodes > 0            ? arena_printf(a, "runs on %s", nodes[0].name)
+        if (add_waiting(&waiting, &run)) {
+            first = first.id ? first : run;
+            continue;
+        }
+        tell_waiting(t, &waiting);
+        const char *how = n_nodes > 0   ? arena_printf(a, "runs on %s", nodes[0].name)
                           : run.failure ? arena_printf(a, "failed: %s", failure_name(run.failure))
                                         : "has ended";
         tell(t, run.end_us, arena_printf(a, "index %d %s", run.number, how));
     }
+    tell_waiting(t, &waiting);
     if (n > INDEXES_MAX)
         tell(t, 0, arena_printf(a, "and %zu more indexes", n - INDEXES_MAX));
-    return 0;
+    return tell_first(t, &first, e);
 }
 
 static int tell_all(struct teller *t, struct err *e)
@@ -259,7 +307,8 @@ static int tell_all(struct teller *t, struct err *e)
 
 json_t *story_of(struct request *r, const struct job *j, struct err *e)
 {
-    struct teller t = {.r = r, .j = j, .queued_us = j->created_us, .out = json_array()};
+    struct teller t = {
+        .r = r, .j = j, .queued_us = j->created_us, .who = "it", .out = json_array()};
     if (tell_all(&t, e) == 0)
         return t.out;
     json_decref(t.out);

@@ -60,6 +60,11 @@ def test_terminating_an_array_ends_all_that_run_and_all_that_wait(place, shared_
     job = place.job(shared_cluster, f"echo up; {wait_flag(path)}", environmentVariables=variables)
     wait_for(lambda: {"stdout-0.txt", "stdout-1.txt"} <= names(job), 30, "two of them to run")
     assert "stdout-2.txt" not in names(job)
+    queue = place.daemon.tool("queue", "--cluster", shared_cluster.name).stdout
+    assert f"{job.name}[2-99]" in queue and f"{job.name}[3" not in queue, queue
+    story = place.daemon.tool("explain", f"exp/{job.name}").stdout
+    assert "98 indexes wait, 2 to 99" in story, story
+    assert "index 2 waits for earlier indexes of its array to end" in story, story
     job.terminate()
     info = job.fail()["executionInfo"]
     assert info["errors"][0]["code"] == "JobTerminated"

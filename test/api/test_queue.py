@@ -127,7 +127,8 @@ def test_an_array_is_there_index_by_index(own_place, flag):
     got = {q["index"]: q.get("waitsFor") for q in queue(d, cluster)}
     assert got == {3: None, 4: "0 of 1 node free", 5: "earlier indexes of its array to end"}
     texts = [line["text"] for line in story(d, own_place, job)]
-    assert texts[-2:] == ["index 4 waits", "index 5 waits"] and texts[-3].startswith("index 3 runs on tvm-")
+    assert texts[-3].startswith("index 3 runs on tvm-") and texts[-2] == "2 indexes wait, 4 to 5"
+    assert texts[-1].startswith("index 4 waits "), texts
     host.touch()
     job.succeed()
     assert [line["text"] for line in story(d, own_place, job)][-3:] == [f"index {i} has ended" for i in (3, 4, 5)]
