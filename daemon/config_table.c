@@ -160,6 +160,11 @@ static const struct setting rows[] = {
         "With less free space at its node root (in MiB) a machine is reported."),
     INT("machines", "max_clock_skew_s", AT(max_clock_skew_s), "5", 1, 86400,
         "With a clock further from ours than so many seconds a machine is reported."),
+    BOOL("machines", "reclaim", AT(reclaim), "false",
+         "Machines whose priority is dedicated serve clusters with vmPriority lowpriority too, as "
+         "long as no dedicated cluster is short of them. Then they are taken back: jobs that run "
+         "there are queued again and run from what they left, as a new attempt. Otherwise priority "
+         "and vmPriority must match."),
     INT("jobs", "memory_mb", AT(job_memory_mb), "0", 0, 1000000000,
         "How much memory (in MiB) a job may use on a machine: all its processes together where "
         "there are cgroups of version 2, else the address space of each of them, which CUDA needs "

@@ -385,6 +385,7 @@ static int load_numbers(struct daemon_site *s, const struct config *c, const str
                                                .memory = c->local_memory_mb * MIB,
                                                .fake_gpus = (int)c->local_fake_gpus};
     t->shared_dir = *c->shared_directory ? c->shared_directory : NULL;
+    t->reclaim = c->reclaim;
     t->first_uid = c->first_uid;
     t->n_uids = c->n_uids;
     t->known_hosts =

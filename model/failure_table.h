@@ -57,7 +57,8 @@
     X(FAIL_FILE_SERVER_EXPORT_FAILED, 42, "FileServerExportFailed", FAULT_SITE, false, false) \
     X(FAIL_FILE_SERVER_NOT_REMOVED, 43, "FileServerNotRemoved", FAULT_NODE, false, false) \
     X(FAIL_SECRET_NOT_READ, 44, "KeyVaultSecretNotRead", FAULT_CLIENT, false, false) \
-    X(FAIL_DEPENDENCY, 45, "JobDependencyFailed", FAULT_CLIENT, false, false)
+    X(FAIL_DEPENDENCY, 45, "JobDependencyFailed", FAULT_CLIENT, false, false) \
+    X(FAIL_NODE_RECLAIMED, 46, "NodeReclaimed", FAULT_SITE, false, false)
 /* clang-format on */
 
 #endif

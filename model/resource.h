@@ -219,6 +219,7 @@ struct node {
     const char *errors;      /* JSON array text of BatchAIError while unusable, else NULL */
     const char *why;         /* the message of the last of them */
     int64_t machine_id;      /* its machine in the inventory; 0: a local node */
+    bool reclaimed;          /* its machine was taken back for another pool: it leaves */
     const char
         *epoch; /* the epoch in which its state was decided on; "": decided before epochs existed */
 };

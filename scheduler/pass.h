@@ -64,6 +64,9 @@ int pass_write_errors(struct pass *p, struct err *e) MUST_CHECK;
 int pass_demand(struct pass *p, const struct plan_node *nodes, int64_t *demand,
                 struct err *e) MUST_CHECK;
 
+/* reclaim.c: takes machines back from low-priority pools, as many as the pool is short of. */
+int pass_reclaim(struct pass *p, struct err *e) MUST_CHECK;
+
 /* held.c: fails runs that waited for others in vain. */
 int pass_fail_broken(struct pass *p, struct err *e) MUST_CHECK;
 

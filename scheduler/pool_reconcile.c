@@ -290,7 +290,7 @@ static int reconcile_scale(struct storage *st, void *ctx, struct err *e)
     struct pass *p = ctx;
     if (pass_load_nodes(p, e) != 0 || decide_scale(p, e) != 0 || apply_scale(p, e) != 0)
         return -1;
-    if (write_alloc_state(p, e) != 0)
+    if (write_alloc_state(p, e) != 0 || pass_reclaim(p, e) != 0)
         return -1;
     return pass_write_errors(p, e);
 }

@@ -273,6 +273,7 @@ static const struct st_column node_columns[] = {
     TEXT("why", why),
     ID("machine_id", machine_id),
     TEXT("epoch", epoch),
+    BOOL("reclaimed", reclaimed),
     FROM_INT(NODE_LIVE_SQL, live, count),
 };
 #undef ROW

@@ -156,6 +156,15 @@ int st_node_set_capacity(struct storage *st, int64_t id, const struct capacity *
     return q_change(&q, "node", id, e);
 }
 
+int st_node_set_reclaimed(struct storage *st, int64_t id, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_NODE_SET_RECLAIMED, e) < 0)
+        return -1;
+    q_int(&q, id);
+    return q_change(&q, "node", id, e);
+}
+
 int st_node_set_incarnation(struct storage *st, int64_t id, const char *incarnation, struct err *e)
 {
     struct q q;

@@ -194,6 +194,7 @@
       "why = ?9, failure = CASE WHEN ?3 <> 5 THEN 0 WHEN ?6 = 0 THEN failure ELSE ?6 END " \
       "WHERE id = ?1 AND state = ?2") \
     X(ST_NODE_STATE, "SELECT state FROM node WHERE id = ?1") \
+    X(ST_NODE_SET_RECLAIMED, "UPDATE node SET reclaimed = 1 WHERE id = ?1") \
     X(ST_NODE_SET_INCARNATION, "UPDATE node SET incarnation = ?2 WHERE id = ?1")                   \
     X(ST_NODE_REMOVE, "DELETE FROM node WHERE id = ?1")                                            \
     X(ST_ALLOCATION_KEPT_DIRS, \

@@ -268,6 +268,7 @@ struct st_node_move {
     const char *reason; /* for the event; NULL: the failure's name */
 };
 int st_node_move(struct storage *, const struct st_node_move *m, struct err *) MUST_CHECK;
+int st_node_set_reclaimed(struct storage *, int64_t id, struct err *) MUST_CHECK;
 int st_node_set_incarnation(struct storage *, int64_t id, const char *incarnation, struct err *);
 int st_node_set_capacity(struct storage *, int64_t id, const struct capacity *has,
                          const char *devices, struct err *);

@@ -138,6 +138,12 @@ struct machine_pick {
  * *name is borrowed. */
 int64_t machines_pick(const struct fleet *fl, const char *vm_size, enum vm_priority priority,
                       struct machine_pick *pick, const char **name);
+/* A dedicated pool is short of machines of this size; NULL: of none any more. Until then none is
+ * lent that it could have. */
+void machines_want(struct fleet *fl, int64_t pool_id, const char *vm_size);
+/* The nodes on machines that serve dedicated pools of this size and may be lent: by inventory. */
+void machines_lent(const struct fleet *fl, struct arena *a, const char *vm_size, int64_t **nodes,
+                   size_t *n);
 /* Notes in memory who has a machine. The node row that was written says the same. */
 void machines_claimed(struct fleet *fl, int64_t machine_id, int64_t node_id, int64_t pool_id);
 /* What is known of a node's machine. */

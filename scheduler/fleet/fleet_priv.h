@@ -27,6 +27,7 @@ struct machine {
     char *name;
     const struct site_machine *site; /* borrowed; NULL: not in the inventory any more */
     bool drained;
+    bool lends;          /* for dedicated pools; low-priority ones may have it meanwhile */
     char *reason;        /* why drained */
     int64_t node_id;     /* who has claimed it; 0: free */
     int64_t cluster_id;  /* that node's; 0: free */
@@ -42,11 +43,19 @@ struct turns {
     struct node_rt *first, *last; /* those that wait to connect, the oldest first */
 };
 
+/* A dedicated pool is short of machines of this size. */
+struct machine_wish {
+    int64_t pool_id;
+    char *vm_size; /* ours */
+};
+
 struct fleet {
     struct fleet_config cfg; /* strings are ours */
     struct wakes *wakes;     /* borrowed, as are storage and log */
     struct storage *st;
     const struct log *log;
+    struct machine_wish *wishes;
+    size_t n_wishes;
     struct id_map nodes; /* struct node_rt *, owned; negative ids: orphaned node roots */
     int64_t last_orphan;
     struct loop_lane *trees;  /* removes and reads directories */

@@ -139,7 +139,8 @@ const char *fleet_sizes(const struct fleet *fl, struct arena *a, enum vm_priorit
         add_sizes(&served, fl->cfg.local_vm_sizes);
     for (size_t i = 0; i < fl->n_machines; i++) {
         const struct site_machine *site = fl->machines[i].site;
-        if (site && site->group->priority == priority)
+        bool lent = fl->machines[i].lends && priority == VM_LOWPRIORITY;
+        if (site && (site->group->priority == priority || lent))
             add_sizes(&served, site->group->vm_sizes);
     }
     struct strbuf text = STRBUF_INIT;

@@ -71,6 +71,7 @@ static int load_inventory(struct fleet *fl, struct arena *a, const struct machin
             return -1;
         struct machine *m = add(fl, site->name, id);
         m->site = site;
+        m->lends = fl->cfg.site->reclaim && site->group->priority == VM_DEDICATED;
         if (row)
             take_row(m, row);
         machine_capacity_from_facts(fl, m);
@@ -139,6 +140,9 @@ void machines_free(struct fleet *fl)
         free(m->facts);
         free(m->trouble);
     }
+    for (size_t i = 0; i < fl->n_wishes; i++)
+        free(fl->wishes[i].vm_size);
+    free(fl->wishes);
     free(fl->machines);
     id_map_free(&fl->machine_ids);
 }
@@ -155,15 +159,55 @@ bool fleet_is_size_of(const char *const *sizes, const char *vm_size)
 
 bool machine_serves(const struct machine *m, const char *vm_size, enum vm_priority priority)
 {
-    if (!m->site || m->site->group->priority != priority)
+    bool lent = m->lends && priority == VM_LOWPRIORITY;
+    if (!m->site || (m->site->group->priority != priority && !lent))
         return false;
     const char *const *sizes = m->site->group->vm_sizes;
     return !sizes || !*sizes || fleet_is_size_of(sizes, vm_size);
 }
 
-static bool is_free(const struct machine *m)
+/* A dedicated pool that is short of machines wants this one. */
+static bool is_wanted(const struct fleet *fl, const struct machine *m)
 {
-    return m->node_id == 0 && !m->drained;
+    for (size_t i = 0; i < fl->n_wishes; i++)
+        if (machine_serves(m, fl->wishes[i].vm_size, VM_DEDICATED))
+            return true;
+    return false;
+}
+
+static bool is_free(const struct fleet *fl, const struct machine *m, enum vm_priority priority)
+{
+    bool lent = m->lends && priority == VM_LOWPRIORITY;
+    return m->node_id == 0 && !m->drained && !(lent && is_wanted(fl, m));
+}
+
+static void forget_wish(struct fleet *fl, size_t i)
+{
+    free(fl->wishes[i].vm_size);
+    fl->wishes[i] = fl->wishes[--fl->n_wishes];
+}
+
+void machines_want(struct fleet *fl, int64_t pool_id, const char *vm_size)
+{
+    for (size_t i = fl->n_wishes; i-- > 0;)
+        if (fl->wishes[i].pool_id == pool_id)
+            forget_wish(fl, i);
+    if (!vm_size)
+        return;
+    fl->wishes = xrealloc(fl->wishes, (fl->n_wishes + 1) * sizeof *fl->wishes);
+    fl->wishes[fl->n_wishes++] = (struct machine_wish){pool_id, xstrdup(vm_size)};
+}
+
+void machines_lent(const struct fleet *fl, struct arena *a, const char *vm_size, int64_t **nodes,
+                   size_t *n)
+{
+    *nodes = arena_alloc(a, (fl->n_machines + 1) * sizeof **nodes);
+    *n = 0;
+    for (size_t i = 0; i < fl->n_machines; i++) {
+        const struct machine *m = &fl->machines[i];
+        if (m->lends && m->node_id != 0 && !m->drained && machine_serves(m, vm_size, VM_DEDICATED))
+            (*nodes)[(*n)++] = m->node_id;
+    }
 }
 
 void machines_count(const struct fleet *fl, const char *vm_size, enum vm_priority priority,
@@ -174,7 +218,7 @@ void machines_count(const struct fleet *fl, const char *vm_size, enum vm_priorit
         if (!machine_serves(&fl->machines[i], vm_size, priority))
             continue;
         ++*serving;
-        *free_now += is_free(&fl->machines[i]);
+        *free_now += is_free(fl, &fl->machines[i], priority);
     }
 }
 
@@ -183,16 +227,17 @@ int machines_good(const struct fleet *fl, const char *vm_size, enum vm_priority 
     int n = 0;
     for (size_t i = 0; i < fl->n_machines; i++) {
         const struct machine *m = &fl->machines[i];
-        n += is_free(m) && !m->trouble && machine_serves(m, vm_size, priority);
+        n += is_free(fl, m, priority) && !m->trouble && machine_serves(m, vm_size, priority);
     }
     return n;
 }
 
-/* How promising a free machine is: 0 (most) to PROMISES - 1. */
-#define PROMISES 3
-static int promise(const struct machine *m)
+/* How promising a free machine is: 0 (most) to PROMISES - 1. What is lent comes last. */
+#define PROMISES 6
+static int promise(const struct machine *m, enum vm_priority priority)
 {
-    return m->trouble ? 2 : m->contact_us == 0 ? 1 : 0;
+    int lent = m->lends && priority == VM_LOWPRIORITY ? PROMISES / 2 : 0;
+    return lent + (m->trouble ? 2 : m->contact_us == 0 ? 1 : 0);
 }
 
 int64_t machines_pick(const struct fleet *fl, const char *vm_size, enum vm_priority priority,
@@ -201,7 +246,8 @@ int64_t machines_pick(const struct fleet *fl, const char *vm_size, enum vm_prior
     for (; pick->promise < PROMISES; pick->promise++, pick->next = 0)
         while (pick->next < fl->n_machines) {
             const struct machine *m = &fl->machines[pick->next++];
-            if (promise(m) != pick->promise || !is_free(m) || !machine_serves(m, vm_size, priority))
+            if (promise(m, priority) != pick->promise || !is_free(fl, m, priority) ||
+                !machine_serves(m, vm_size, priority))
                 continue;
             *name = m->name;
             return m->id;

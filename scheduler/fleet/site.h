@@ -99,6 +99,8 @@ struct site {
     bool local_accounts;       /* local nodes can have them */
     struct site_capacity local_capacity; /* of each local node */
 
+    bool reclaim; /* machines for dedicated pools are lent to low-priority ones, and taken back */
+
     const char *known_hosts; /* the daemon's own file */
     bool strict_host_keys;
     const struct node_agents *agents; /* NULL only without machines */

@@ -265,6 +265,8 @@ static void apply_rule(struct job_run *run, const struct pool *p, struct failure
         out.why.message = front_text(words_of(run), &run->a,
                                      "The {run}'s {pool} was deleted while the {run} ran");
         out.kind = OUT_FAILED;
+    } else if (why.code == FAIL_NODE_RECLAIMED) {
+        out.kind = OUT_REQUEUE;
     } else if (rule == DEALLOC_TERMINATE || (lost && rule != DEALLOC_REQUEUE) ||
                (lost && run->row.attempt >= ATTEMPTS_MAX)) {
         out.retry = lost && retries(run, true, -1);
@@ -276,10 +278,12 @@ static void apply_rule(struct job_run *run, const struct pool *p, struct failure
 static struct failure node_taken(struct job_run *run, const struct node *nd)
 {
     const struct front_words *w = words_of(run);
-    return (struct failure){.code = FAIL_NODE_DEALLOCATED,
-                            .message = front_text(w, &run->a,
-                                                  "A node of the {run} was deallocated because its "
-                                                  "{pool} was resized"),
+    const char *text = nd->reclaimed ? "The machine of a node of the {run} was taken back for "
+                                       "another {pool}"
+                                     : "A node of the {run} was deallocated because its "
+                                       "{pool} was resized";
+    return (struct failure){.code = nd->reclaimed ? FAIL_NODE_RECLAIMED : FAIL_NODE_DEALLOCATED,
+                            .message = front_text(w, &run->a, text),
                             .node = nd->name,
                             .step = w->run,
                             .command = run->spec.toolkit.command_line,

@@ -198,6 +198,8 @@ void sim_check_reboot(struct sim *m, struct fake_node *n);
  * ---------------------------------------------------------------------------------- */
 /* Whoever is given nodes is looked at from now on. */
 void sim_turns_begin(struct sim *m);
+/* No dedicated cluster is short of machines that are lent. */
+void sim_turns_check(struct view *v);
 
 /* --- sim_events.c
  * ---------------------------------------------------------------------------------- */

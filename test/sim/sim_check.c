@@ -400,6 +400,7 @@ void sim_check(struct sim *m)
     for (size_t i = 0; i < v.n_clusters; i++)
         if (v.clusters[i].prov_state != PROV_DELETING)
             check_queue(&v, &v.clusters[i]);
+    sim_turns_check(&v);
     sim_servers_check(&v);
     sim_events_check(&v);
     remember_queue(&v);

@@ -43,6 +43,7 @@ void sim_site_fill(struct life *l)
                             .keepalive_s = 5,
                             .dead_after_s = 15,
                             .unusable_after_s = 120,
+                            .reclaim = true,
                             .health_interval_s = 60,
                             .max_clock_skew_s = 300};
     for (int i = 0; i < MACHINES; i++)

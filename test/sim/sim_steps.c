@@ -139,7 +139,8 @@ static void add_cluster(struct sim *m)
                               .guid = guid,
                               .doc = cluster_doc(m, t),
                               .vm_size = on_machines ? MACHINE_SIZE : LOCAL_SIZE,
-                              .vm_priority = VM_DEDICATED,
+                              .vm_priority =
+                                  on_machines && chance(m, 40) ? VM_LOWPRIORITY : VM_DEDICATED,
                               .scale = any_scale(m),
                               .prov_state = PROV_SUCCEEDED,
                               .alloc_state = ALLOC_RESIZING,

@@ -246,10 +246,63 @@ int __wrap_st_node_move(struct storage *st, const struct st_node_move *m, struct
     struct err why;
     arena_init(&a);
     if (m->to == NODE_LEAVING && m->from != NODE_LEAVING &&
-        st_node_by_id(st, &a, m->id, &n, &why) == 1 && n.live > 0 &&
+        st_node_by_id(st, &a, m->id, &n, &why) == 1 && n.live > 0 && !n.reclaimed &&
         st_pool_by_id(st, &a, n.cluster_id, &p, &why) == 1 && p.scale.kind == SCALE_AUTO &&
         !p.going)
         sim_fail(current, "automatic scaling takes node %s, which %d runs hold", n.name, n.live);
     arena_free(&a);
     return __real_st_node_move(st, m, e);
+}
+
+/* --- machines that are lent ------------------------------------------------------------------- */
+
+/* A dedicated cluster is short of machines in vain for this long: nobody takes them back. */
+#define SHORT_US (150 * SECOND)
+
+static bool is_short(const struct view *v, const struct cluster *c)
+{
+    int n = 0;
+    if (c->vm_priority != VM_DEDICATED || c->scale.kind != SCALE_MANUAL ||
+        c->prov_state == PROV_DELETING)
+        return false;
+    for (size_t i = 0; i < v->n_nodes; i++) {
+        if (v->nodes[i].cluster_id == c->id && v->nodes[i].machine_id == 0)
+            return false; /* its nodes are local */
+        n += v->nodes[i].cluster_id == c->id && v->nodes[i].state != NODE_LEAVING;
+    }
+    return n > 0 && n < c->scale.target;
+}
+
+/* A machine that a low-priority cluster keeps. */
+static const struct node *lent(const struct view *v)
+{
+    for (size_t i = 0; i < v->n_nodes; i++)
+        for (size_t k = 0; k < v->n_clusters; k++)
+            if (v->nodes[i].cluster_id == v->clusters[k].id &&
+                v->clusters[k].vm_priority == VM_LOWPRIORITY && v->nodes[i].machine_id != 0 &&
+                v->nodes[i].state != NODE_LEAVING && !sim_withheld(v, &v->nodes[i]))
+                return &v->nodes[i];
+    return NULL;
+}
+
+void sim_turns_check(struct view *v)
+{
+    struct sim *m = v->m;
+    const struct node *kept = lent(v);
+    for (size_t i = 0; i < v->n_clusters; i++) {
+        const struct cluster *c = &v->clusters[i];
+        struct thing *t = sim_thing_by_name(m, c->name);
+        bool waits = kept && t && t->on_machines && is_short(v, c) && !m->disk_full &&
+                     m->t.now_us > m->writes_fail_until;
+        if (!t)
+            continue;
+        m->looked.waits = m->looked.waits || waits;
+        if (!waits)
+            t->waits_since = 0;
+        else if (t->waits_since == 0)
+            t->waits_since = m->t.now_us;
+        else if (m->t.now_us - t->waits_since > SHORT_US)
+            sim_fail(m, "cluster %s is short of machines, and a low-priority one keeps node %s",
+                     c->name, kept->name);
+    }
 }

@@ -66,6 +66,7 @@ static void take_cluster(struct view *v, sqlite3_stmt *s)
                                    .target = sqlite3_column_int(s, 5),
                                    .minimum = sqlite3_column_int(s, 6),
                                    .maximum = sqlite3_column_int(s, 7)},
+                         .vm_priority = (enum vm_priority)sqlite3_column_int(s, 9),
                          .errors = text(v, s, 8)};
 }
 
@@ -193,7 +194,8 @@ bool sim_view_read(struct sim *m, struct view *v)
         sim_view_rows(
             v,
             "SELECT r.id, r.name, r.prov_state, p.alloc_state, p.scale_kind, p.scale_target, "
-            "p.scale_minimum, p.scale_maximum, p.errors FROM cluster r JOIN pool p ON p.id = r.id",
+            "p.scale_minimum, p.scale_maximum, p.errors, p.vm_priority FROM cluster r JOIN pool p "
+            "ON p.id = r.id",
             take_cluster) &&
         sim_view_rows(v,
                       "SELECT id, pool_id, name, state, idle_us, slots, gpus, machine_id, "

@@ -43,6 +43,7 @@ BROKEN = {
     "order": r"was served before job \w+, which outranks it",
     "backfill": r"gets nodes, and job \w+, which outranks it, could start in \d+ s now instead of",
     "depth": r"gets nodes, and job \w+, which outranks it, could start in \d+ s now instead of",
+    "lending": r"is short of machines, and a low-priority one keeps node",
     "scaling": r"automatic scaling takes node \S+, which \d+ runs hold",
     "capacity": r"nodes are more than the \d+ there may be",
     "once": r"starts once more: attempt \d+ of job \w+ has begun",

@@ -70,6 +70,19 @@ void __wrap_ahead_keep(struct ahead *h, const struct ahead_want *w, const struct
     last = h;
 }
 
+/* Does not find what is lent. */
+void __real_machines_lent(const struct fleet *fl, struct arena *a, const char *vm_size,
+                          int64_t **nodes, size_t *n);
+void __wrap_machines_lent(const struct fleet *fl, struct arena *a, const char *vm_size,
+                          int64_t **nodes, size_t *n);
+void __wrap_machines_lent(const struct fleet *fl, struct arena *a, const char *vm_size,
+                          int64_t **nodes, size_t *n)
+{
+    __real_machines_lent(fl, a, vm_size, nodes, n);
+    if (broken("lending"))
+        *n = 0;
+}
+
 /* Lets automatic scaling take nodes that are in use. */
 void __real_plan_scale(struct arena *a, const struct plan_scale_input *in,
                        struct plan_scale_result *out);

@@ -197,7 +197,7 @@ RULE = "match, kind, type, source, options, command, unmount"
      "before it is asked"),
     ("machines: {disk: 1}\n",
      "1: machines: Unexpected key: disk; the keys here are unusable_after_s, health_interval_s, "
-     "min_free_disk_mb, max_clock_skew_s"),
+     "min_free_disk_mb, max_clock_skew_s, reclaim"),
     ("jobs:\n  memory_mb: 1GB\n",
      "2: jobs.memory_mb: '1GB' is no whole number; use one from 0 to 1000000000 in decimal digits"),
 ])

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Machines of dedicated pools that are lent to low-priority ones while nobody else wants them, and
+ * are taken back. A dedicated pool that is short of machines says so to the fleet, which lends none
+ * of them meanwhile, and tells nodes of low-priority pools to leave: as many as it is short of,
+ * less those that are leaving anyway. What runs there is queued again.
+ */
+#include <stdlib.h>
+
+#include "model/states.h"
+#include "scheduler/pass.h"
+
+/* A node that is told to leave is taken for one that will be free soon for so long: its machine may
+ * not answer. */
+#define PATIENCE_US INT64_C(60000000)
+
+/* Whether it will be free soon; if so, the pool looks again when that has taken too long. */
+static bool leaves_soon(struct pass *p, const struct node *nd)
+{
+    int64_t age = p->now_us - nd->state_us; /* negative: the clock was set back */
+    int64_t again = wakes_mono(p->s->wakes) + PATIENCE_US - age;
+    if (nd->state != NODE_LEAVING || age < 0 || age >= PATIENCE_US)
+        return false;
+    if (p->scale.look_again_us == 0 || again < p->scale.look_again_us)
+        p->scale.look_again_us = again;
+    return true;
+}
+
+/* Those that hold the least are taken first; of these the last in the inventory. */
+static int by_loss(const void *pa, const void *pb)
+{
+    const struct node *a = pa, *b = pb;
+    if (a->live != b->live)
+        return a->live < b->live ? -1 : 1;
+    return (a->id < b->id) - (a->id > b->id);
+}
+
+/* The nodes of low-priority pools on machines that this pool could have. */
+static int find(struct pass *p, struct node **out, size_t *n, int *leaving, struct err *e)
+{
+    int64_t *ids;
+    size_t n_ids;
+    machines_lent(p->s->fleet, p->a, p->pool.vm_size, &ids, &n_ids);
+    *out = arena_alloc(p->a, (n_ids + 1) * sizeof **out);
+    *n = 0;
+    *leaving = 0;
+    for (size_t i = 0; i < n_ids; i++) {
+        struct node nd;
+        struct pool of;
+        int rc = st_node_by_id(p->s->st, p->a, ids[i], &nd, e);
+        *leaving += rc == 1 && leaves_soon(p, &nd);
+        if (rc == 1)
+            rc = st_pool_by_id(p->s->st, p->a, nd.cluster_id, &of, e);
+        if (rc < 0)
+            return -1;
+        if (rc == 1 && nd.state != NODE_LEAVING && of.vm_priority == VM_LOWPRIORITY)
+            (*out)[(*n)++] = nd;
+    }
+    if (*n > 1)
+        qsort(*out, *n, sizeof **out, by_loss);
+    return 0;
+}
+
+static int take(struct pass *p, const struct node *nd, struct err *e)
+{
+    const struct front_words *w = p->s->front->words;
+    const struct st_node_move m = {
+        .id = nd->id,
+        .from = nd->state,
+        .to = node_next(nd->state, NODE_EV_LEAVE),
+        .now_us = p->now_us,
+        .reason = front_say(w, p->a, "its machine is taken back for {pool} %s", p->name)};
+    if (st_node_set_reclaimed(p->s->st, nd->id, e) != 0 || st_node_move(p->s->st, &m, e) != 0)
+        return -1;
+    LOG_INFO(p->s->log, "node.leaving", LF_STR("node", nd->name), LF_STR("why", m.reason));
+    wake_durable(p->s->wakes, WAKE_NODE, nd->id);
+    wake(p->s->wakes, WAKE_POOL, nd->cluster_id);
+    int64_t again = wakes_mono(p->s->wakes) + PATIENCE_US;
+    if (p->scale.look_again_us == 0 || again < p->scale.look_again_us)
+        p->scale.look_again_us = again;
+    return fleet_wake_runs(p->s->fleet, p->a, nd->id, e);
+}
+
+int pass_reclaim(struct pass *p, struct err *e)
+{
+    struct node *nodes;
+    size_t n;
+    int leaving;
+    bool wants = p->on_machines && !p->pool.going && p->scale.missing > 0 &&
+                 p->pool.vm_priority == VM_DEDICATED;
+    machines_want(p->s->fleet, p->pool.id, wants ? p->pool.vm_size : NULL);
+    if (!wants)
+        return 0;
+    if (find(p, &nodes, &n, &leaving, e) != 0)
+        return -1;
+    for (size_t i = 0; i < n && leaving + (int)i < p->scale.missing; i++)
+        if (take(p, &nodes[i], e) != 0)
+            return -1;
+    return 0;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Machines of dedicated clusters that are lent to low-priority ones, and taken back. On fake nodes,
+ * in virtual time.
+ */
+#include "fake_site.h"
+#include "virtual.h"
+
+static const char *const any_size[] = {NULL};
+
+struct lending {
+    struct world *w;
+    struct fake_site at;
+    struct site_group group;
+    struct site_mount_rule mount;
+};
+
+/* m1, m2 and m3, all dedicated; low1 is for low priority alone. */
+static struct lending *lending_new(bool reclaim)
+{
+    struct lending *l = xcalloc(1, sizeof *l);
+    SITE(&l->at, "m1", "m2", "m3", "low1");
+    l->group = dedicated;
+    l->group.vm_sizes = any_size;
+    for (size_t i = 0; i < l->at.site.n_machines; i++) {
+        l->at.machines[i].host = l->at.machines[i].name;
+        if (l->at.machines[i].group == &dedicated)
+            l->at.machines[i].group = &l->group;
+    }
+    l->mount = (struct site_mount_rule){.account = "*",
+                                        .share = "*",
+                                        .files = true,
+                                        .blobs = true,
+                                        .type = SITE_MOUNT_LOCAL,
+                                        .source = "/nonexistent/{share}"};
+    l->at.site.mounts = &l->mount;
+    l->at.site.n_mounts = 1;
+    l->at.site.reclaim = reclaim;
+    l->w = world_virtual_at(0, &l->at.site);
+    return l;
+}
+
+static void lending_free(struct lending *l)
+{
+    world_free(l->w);
+    free(l);
+}
+
+static int64_t low_cluster(struct world *w, int target, enum dealloc_option dealloc)
+{
+    return add_cluster(w, "low",
+                       (struct cluster_wish){.scale = {.target = target, .dealloc = dealloc},
+                                             .vm_size = "STANDARD_NC6",
+                                             .vm_priority = VM_LOWPRIORITY});
+}
+
+static void test_without_the_switch_priorities_match(void **state)
+{
+    (void)state;
+    struct lending *l = lending_new(false);
+    int64_t low = low_cluster(l->w, 2, DEALLOC_REQUEUE);
+    WAIT(l->w, says(l->w, low, "NodeCapacityReached"));
+    assert_string_equal(machines_of(l->w, low), "low1 ");
+    lending_free(l);
+}
+
+static void test_low_priority_gets_its_own_first(void **state)
+{
+    (void)state;
+    struct lending *l = lending_new(true);
+    int64_t low = low_cluster(l->w, 1, DEALLOC_REQUEUE);
+    WAIT(l->w, counts(l->w, low).idle == 1);
+    assert_string_equal(machines_of(l->w, low), "low1 ");
+    set_scale(l->w, low,
+              (struct scale){.kind = SCALE_MANUAL, .target = 3, .dealloc = DEALLOC_REQUEUE});
+    WAIT(l->w, counts(l->w, low).idle == 3);
+    assert_string_equal(machines_of(l->w, low), "low1 m1 m2 ");
+    int64_t mine = add_gpu_cluster(l->w, "mine", 1); /* one is free: nothing is taken back */
+    WAIT(l->w, counts(l->w, mine).idle == 1);
+    assert_string_equal(machines_of(l->w, mine), "m3 ");
+    assert_int_equal(counts(l->w, low).idle, 3);
+    lending_free(l);
+}
+
+/* Whatever the low-priority cluster does when it is made smaller. */
+static void test_what_runs_is_queued_again(void **state)
+{
+    static const enum dealloc_option rules[] = {DEALLOC_REQUEUE, DEALLOC_TERMINATE,
+                                                DEALLOC_WAIT_FOR_JOB_COMPLETION};
+    (void)state;
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        struct lending *l = lending_new(true);
+        struct world *w = l->w;
+        int64_t low = low_cluster(w, 4, rules[i]);
+        WAIT(w, counts(w, low).idle == 4);
+        int64_t whole =
+            add_job(w, low, "whole", (struct job_wish){.command = "fake run=600000", .nodes = 3});
+        WAIT(w, job_state(w, whole) == EXEC_RUNNING);
+        int64_t mine = add_gpu_cluster(w, "mine", 2);
+        WAIT(w, counts(w, mine).idle == 2);
+        assert_int_equal(job_state(w, whole), EXEC_QUEUED);
+        WAIT(w, says(w, low, "NodeCapacityReached"));
+        assert_int_equal(rows_of(counts(w, low)), 2);
+        resize(w, mine, 0);
+        WAIT(w, job_state(w, whole) == EXEC_SUCCEEDED); /* on what was lent again */
+        assert_int_equal(job_row(w, whole).attempt, 2);
+        lending_free(l);
+    }
+}
+
+/* Idle ones are taken first, and no more than are missing; what is asked for is not lent again. */
+static void test_no_more_is_taken_than_is_missing(void **state)
+{
+    (void)state;
+    struct lending *l = lending_new(true);
+    struct world *w = l->w;
+    int64_t low = low_cluster(w, 4, DEALLOC_REQUEUE);
+    WAIT(w, counts(w, low).idle == 4);
+    int64_t job = add_job(w, low, "job", (struct job_wish){.command = "fake run=300000"});
+    WAIT(w, job_state(w, job) == EXEC_RUNNING);
+    int64_t mine = add_gpu_cluster(w, "mine", 1);
+    WAIT(w, counts(w, mine).idle == 1);
+    assert_int_equal(job_state(w, job), EXEC_RUNNING);
+    assert_int_equal(rows_of(counts(w, low)), 3);
+    WAIT(w, job_state(w, job) == EXEC_SUCCEEDED);
+    assert_int_equal(job_row(w, job).attempt, 1);
+    resize(w, mine, 5); /* more than there are: all that there are, and none is lent */
+    WAIT(w, counts(w, mine).idle == 3);
+    for (int i = 0; i < 10; i++)
+        turn(w);
+    assert_string_equal(machines_of(w, low), "low1 ");
+    lending_free(l);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_without_the_switch_priorities_match),
+        cmocka_unit_test(test_low_priority_gets_its_own_first),
+        cmocka_unit_test(test_what_runs_is_queued_again),
+        cmocka_unit_test(test_no_more_is_taken_than_is_missing),
+    };
+    return cmocka_run_group_tests(tests, load_agents, free_agents);
+}
