@@ -165,9 +165,17 @@ static int make_session(char out[SESSION_SIZE])
     return 0;
 }
 
+/* The one subsystem that sshd has as it comes; scp uses it. */
+static const char sftp_server[] = "PATH=/usr/lib/openssh:/usr/libexec/openssh:/usr/lib/ssh:$PATH "
+                                  "exec sftp-server";
+
 /* As ssh does: the words with blanks between them, for the shell there. */
 static void join_command(struct near_end *s)
 {
+    if (s->args.subsystem) {
+        strbuf_puts(&s->command, sftp_server);
+        return;
+    }
     for (char *const *word = s->args.command; *word; word++) {
         if (word != s->args.command)
             strbuf_putc(&s->command, ' ');

@@ -15,6 +15,7 @@ struct ssh_args {
     char *const *command; /* its words, NULL-terminated; none: a shell */
     bool no_input;        /* -n */
     bool background;      /* -f */
+    bool subsystem;       /* -s: the command is the name of one */
 };
 
 /* False: *why says what is wrong. Options that mean nothing here (a port, a user, a key) are passed

@@ -5,7 +5,7 @@
 #include "nodeagent-proto/agent/ssh.h"
 
 /* OpenSSH's options, by what becomes of them here. */
-static const char ignored[] = "1246AaCGgKkMqTtVvXxYys", with_value[] = "BbcEeFIiJlmOoPpS",
+static const char ignored[] = "1246AaCGgKkMqTtVvXxYy", with_value[] = "BbcEeFIiJlmOoPpS",
                   refused[] = "DLQRWwN";
 
 /* One word of options: "-tt", "-p22", "-oX=Y", "-l". Returns how many more words it takes, or -1.
@@ -17,6 +17,8 @@ static int read_option(const char *word, struct ssh_args *out, const char **why)
             return c[1] ? 0 : 1;
         if (*c == 'n')
             out->no_input = true;
+        else if (*c == 's')
+            out->subsystem = true;
         else if (*c == 'f')
             out->background = out->no_input = true;
         else if (strchr(refused, *c)) {

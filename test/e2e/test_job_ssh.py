@@ -2,6 +2,7 @@
 """`ssh` inside jobs with several nodes: from node to node, without keys, over the links of the daemon."""
 
 import os
+import shutil
 import signal
 from pathlib import Path
 
@@ -93,6 +94,21 @@ def test_options_of_scripts(place, cluster):
     assert lines(job) == ["one two three", "from input", "4", "255", "255", "255", "255"]
     said = job.read("stderr.txt")
     assert "tunnels" in said and "usage: ssh" in said and "does not know this option" in said
+
+
+def test_files_are_copied(place, cluster):
+    """By programs that call ssh: the far side is an sftp-server, or another of themselves."""
+    script = (
+        "cd $AZ_BATCHAI_JOB_TEMP; there=$(ssh 1 pwd); head -c 3000000 /dev/urandom > data\n"
+        "printf 'put data %s/by-sftp\\nget %s/by-sftp back\\n' $there $there | sftp -q -S ssh -b - 1 >/dev/null; echo $?\n"
+        "cmp data back && echo same\n"
+        "rm back; scp -q -S ssh data 1:$there/by-scp; scp -q -S ssh 1:$there/by-scp back; cmp data back && echo same\n"
+    )
+    if shutil.which("rsync"):
+        script += 'rm back; rsync data 1:$there/by-rsync && rsync 1:$there/by-rsync back && cmp data back && echo same'
+    job = run(place, cluster, script)
+    job.succeed()
+    assert lines(job) == ["0", *["same"] * (3 if shutil.which("rsync") else 2)], job.read("stderr.txt")
 
 
 def test_much_data_both_ways(place, cluster):
