@@ -196,6 +196,17 @@ def test_a_restart_of_the_daemon_finds_every_process_again(own_daemon):
     assert {f: job.read(f) for f in files} == before, "none of them began again"
 
 
+def test_without_parameter_servers_a_tensorflow_job_ends_with_all_workers(place, two_nodes):
+    go, path = place.flag(fresh("go"))
+    job = start(place, two_nodes, tensorflow(2, 0, master="", worker=f"wait {path}"))
+    wait_for(lambda: outputs("wk-0", "wk-1") <= names(job) and told(job.read("stdout-wk-0.txt")), 30, "the master")
+    logs = lambda: "".join(job.read(n) for n in names(job) if n.startswith("execution-"))
+    wait_for(lambda: "master: exited with code 0" in logs(), 30, lambda: f"the master's end in {logs()}")
+    assert job.state == "running"
+    go.touch()
+    job.succeed()
+
+
 @pytest.mark.parametrize(
     "settings, who",
     [

@@ -81,6 +81,34 @@ while not all(os.path.exists(f"{done}{i}") for i in range(size)):
 """
 
 
+# The master gives steps to workers, and a parameter server keeps what they change. The others serve until they are
+# ended. An estimator reads the same variable by rules of its own.
+SERVED = """
+import os
+os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
+import tensorflow as tf
+cluster = tf.distribute.cluster_resolver.TFConfigClusterResolver()
+if cluster.task_type in ("worker", "ps"):
+    tf.distribute.Server(
+        cluster.cluster_spec(), job_name=cluster.task_type, task_index=cluster.task_id, protocol="grpc"
+    ).join()
+seen = tf.estimator.RunConfig()
+print("estimator", seen.task_type, seen.num_worker_replicas, seen.num_ps_replicas, seen.is_chief, flush=True)
+strategy = tf.distribute.ParameterServerStrategy(cluster)
+coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
+with strategy.scope():
+    count = tf.Variable(1.0)
+@tf.function
+def step():
+    count.assign_add(1.0)
+for _ in range(4):
+    coordinator.schedule(step)
+coordinator.join()
+print("counted", count.numpy(), flush=True)
+os._exit(0)
+"""
+
+
 def environment(name, *packages, debians=False):
     """A Python with these packages of PyPI; `debians`: beside those of Debian."""
     try:
@@ -151,3 +179,12 @@ def test_tensorflow_2(place, cluster):
     settings = {"pythonScriptFilePath": script, "pythonInterpreterPath": str(python)}
     run = lambda n: place.job(cluster, nodes=n, customToolkitSettings=None, tensorFlowSettings={**settings, "workerCount": n, "parameterServerCount": 0})
     agree("tensorflow", run)
+
+
+def test_tensorflow_2_with_a_parameter_server(place, cluster):
+    python = environment("tensorflow", "tensorflow-cpu==2.15.1")
+    script = write(place, "serve_tensorflow.py", SERVED)
+    settings = {"pythonScriptFilePath": script, "pythonInterpreterPath": str(python), "parameterServerCount": 1}
+    job = place.job(cluster, nodes=2, customToolkitSettings=None, tensorFlowSettings={**settings, "workerCount": 3})
+    job.succeed(limit=300)
+    assert job.read("stdout-wk-0.txt").splitlines() == ["estimator chief 3 1 True", "counted 5.0"]

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * TensorFlow: the script as the master alone, or as master, workers and parameter servers. The
- * master is the first worker, and the run ends with it: parameter servers never end by themselves,
- * and the script of the master knows when the work is done.
+ * master is the first worker. With parameter servers the run ends with it: these never end by
+ * themselves, nor do workers that serve, and the master's script knows when the work is done.
+ * Without any, all workers train alike, and the run ends with all of them.
  *
  * TF_CONFIG calls the master "chief". Estimators and parameter server strategies of TensorFlow
  * demand one, other strategies count it as a worker, and none of them knows the "master" of before
@@ -91,7 +92,7 @@ static void add_worker(struct arena *a, const struct launch_input *in, struct la
     if (many)
         env_set(&v, "TF_CONFIG", config(a, in, n, master ? "chief" : "worker", master ? 0 : i - 1));
     const struct launch_process p = {
-        .role = master ? LAUNCH_MAIN : LAUNCH_HELPER,
+        .role = master || n->servers == 0 ? LAUNCH_MAIN : LAUNCH_HELPER,
         .rank = (int)launch_place_of(in, n->workers, i).node,
         .name = master ? "main" : arena_printf(a, "worker-%zu", i),
         .title = master ? (many ? "master" : NULL) : arena_printf(a, "worker %zu", i),
@@ -133,6 +134,6 @@ bool plan_tensorflow(struct arena *a, const struct launch_input *in, struct laun
         add_server(a, in, out, &n, i);
     for (size_t i = 0; i < n.workers; i++)
         add_worker(a, in, out, &n, i);
-    out->end = LAUNCH_ENDS_WITH_FIRST;
+    out->end = n.servers > 0 ? LAUNCH_ENDS_WITH_FIRST : LAUNCH_ENDS_WITH_ALL;
     return true;
 }

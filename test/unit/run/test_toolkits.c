@@ -338,6 +338,9 @@ static void test_tensorflow_without_servers(void **state)
     struct planned p;
     plan_of(&p, TOOL_TENSORFLOW, (struct toolkit_spec){.script = "t.py", .worker_count = 3}, 3);
     assert_int_equal(p.plan.n, 3);
+    assert_int_equal(p.plan.end, LAUNCH_ENDS_WITH_ALL);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(p.plan.processes[i].role, LAUNCH_MAIN);
     check_value(&p.plan.processes[0], "AZ_BATCHAI_PS_HOSTS", "");
     check_config(&p.plan.processes[2], &(struct task){.type = "worker", .type_index = 1},
                  arena_printf(&p.a, "{\"chief\": [\"%s\"], \"worker\": [\"%s\", \"%s\"]}",
