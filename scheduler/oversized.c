@@ -9,6 +9,7 @@
 
 #include <assert.h>
 
+#include "model/capacity.h"
 #include "scheduler/plan.h"
 
 /* How many runs are told of for one size of a pool. Nobody reads more, and somebody who puts
@@ -72,15 +73,35 @@ int oversized_blocks(struct sched *s, struct arena *a, const struct pool *p,
     return 0;
 }
 
-int oversized_parts(struct sched *s, struct arena *a, const struct pool *p, struct err *e)
+static bool fits_some(const struct run *r, const struct node *nodes, size_t n_nodes)
+{
+    for (size_t i = 0; i < n_nodes; i++)
+        if (capacity_fits(&nodes[i].has, &r->need))
+            return true;
+    return false;
+}
+
+static bool some_are_known(const struct node *nodes, size_t n_nodes)
+{
+    for (size_t i = 0; i < n_nodes; i++)
+        if (nodes[i].state == NODE_IDLE)
+            return true;
+    return false;
+}
+
+int oversized_parts(struct sched *s, struct arena *a, const struct pool *p,
+                    const struct node *nodes, size_t n_nodes, struct err *e)
 {
     struct run *runs;
     size_t n;
     intptr_t last = (intptr_t)id_map_find(&s->told_parts, p->id);
-    if (st_run_unfit(s->st, a, p->id, last, TOLD_MOST, &runs, &n, e) != 0)
+    if (!some_are_known(nodes, n_nodes))
+        return 0;
+    if (st_run_parts_after(s->st, a, p->id, last, TOLD_MOST, &runs, &n, e) != 0)
         return -1;
     for (size_t i = 0; i < n; i++)
-        s->front->ops->fits_no_node(s->front, s->st, p, &runs[i]);
+        if (!fits_some(&runs[i], nodes, n_nodes))
+            s->front->ops->fits_no_node(s->front, s->st, p, &runs[i]);
     if (n > 0)
         id_map_put(&s->told_parts, p->id, (void *)(intptr_t)runs[n - 1].id);
     return 0;

@@ -309,7 +309,7 @@ static int look_at_waiting(struct pass *p, struct err *e)
             have.usable += nd->state != NODE_LEAVING;
     }
     if (oversized_look(p->s, p->a, &p->pool, e) != 0 ||
-        oversized_parts(p->s, p->a, &p->pool, e) != 0)
+        oversized_parts(p->s, p->a, &p->pool, p->nodes, p->n_nodes, e) != 0)
         return -1;
     return oversized_blocks(p->s, p->a, &p->pool, &have, e);
 }

@@ -32,9 +32,10 @@ struct sched {
     struct id_map judged;     /* a set of waiting runs that can run: they are not looked at again */
     struct id_map told_sizes; /* pool -> the size for which its runs were last told: oversized.c */
     struct id_map
-        told_blocked;         /* pool -> the run that was last told that it cannot have its nodes */
-    struct id_map told_parts; /* pool -> the last run that was told that it fits no node */
-    struct id_map resting;    /* pool -> until when: see rest() */
+        told_blocked; /* pool -> the run that was last told that it cannot have its nodes */
+    struct id_map
+        told_parts; /* pool -> the last run of which was looked whether a node could hold it */
+    struct id_map resting;  /* pool -> until when: see rest() */
     struct id_map retrying; /* pool -> the ordinal up to which its unusable nodes were tried again:
                                retry_unusable() */
     struct id_map short_pools; /* a set: they wait for capacity that others give up */

@@ -39,10 +39,10 @@ int st_run_next_turn(struct storage *, enum resource_kind owner, int64_t owner_i
 /* Those that want more nodes. */
 int st_run_oversized(struct storage *, struct arena *, int64_t pool_id, int largest, int limit,
                      struct run **rows, size_t *n, struct err *);
-/* Those that want more of each node than any node of the pool has, although some are prepared, and
- * that come after the run `after`: by id. */
-int st_run_unfit(struct storage *, struct arena *, int64_t pool_id, int64_t after, int limit,
-                 struct run **rows, size_t *n, struct err *);
+/* Those that nothing holds, that want parts of nodes, and that came after the run `after`: by id.
+ */
+int st_run_parts_after(struct storage *, struct arena *, int64_t pool_id, int64_t after, int limit,
+                       struct run **rows, size_t *n, struct err *);
 /* The sum of the nodes that waiting runs want which want `largest` or fewer, for automatic scaling.
  */
 int st_run_queue_demand(struct storage *, int64_t pool_id, int largest, int64_t *nodes,

@@ -107,12 +107,12 @@ int st_run_oversized(struct storage *st, struct arena *a, int64_t pool_id, int l
     return queue(st, ST_RUN_OVERSIZED, a, pool_id, largest, limit, rows, n, e);
 }
 
-int st_run_unfit(struct storage *st, struct arena *a, int64_t pool_id, int64_t after, int limit,
-                 struct run **rows, size_t *n, struct err *e)
+int st_run_parts_after(struct storage *st, struct arena *a, int64_t pool_id, int64_t after,
+                       int limit, struct run **rows, size_t *n, struct err *e)
 {
     struct q q;
     void *items;
-    q_read(&q, st, ST_RUN_UNFIT);
+    q_read(&q, st, ST_RUN_PARTS_AFTER);
     q_int(&q, pool_id);
     q_int(&q, after);
     q_int(&q, limit);

@@ -238,9 +238,7 @@
     X(ST_DEPENDENCY_REMOVE, "DELETE FROM dependency WHERE owner_kind = ?1 AND owner_id = ?2") \
     X(ST_RUN_QUEUE, QUEUE_OF_POOL "AND u.nodes <= ?2 " FITS_SOME_NODE "ORDER BY u.priority DESC, u.id LIMIT ?3") \
     X(ST_RUN_OVERSIZED, QUEUE_OF_POOL "AND u.nodes > ?2 ORDER BY u.priority DESC, u.id LIMIT ?3") \
-    X(ST_RUN_UNFIT, \
-      QUEUE_OF_POOL "AND u.id > ?2 AND u.need_whole = 0 AND NOT " SOME_NODE_FITS \
-      "AND EXISTS (SELECT 1 FROM node n WHERE n.pool_id = ?1 AND n.state = 2) ORDER BY u.id LIMIT ?3") \
+    X(ST_RUN_PARTS_AFTER, QUEUE_OF_POOL "AND u.need_whole = 0 AND u.id > ?2 ORDER BY u.id LIMIT ?3") \
     X(ST_RUN_QUEUE_DEMAND, \
       "SELECT coalesce(sum(nodes), 0) FROM run WHERE pool_id = ?1 AND phase = 1 AND stop = 0 AND held = 1 AND nodes <= ?2") \
     X(ST_RUN_PARTS_DEMAND, \

@@ -127,3 +127,19 @@ def test_nodes_shows_what_is_taken_of_each_and_that_its_gpus_are_fake(gpu_place,
     assert " 2/4 " in table and " 1.0G/" in table and "4 x fake GPU, 3 taken" in table, table
     end(job)
     wait_for(lambda: "3 taken" not in d.tool("nodes", node["name"]).stdout, 30, "its part to be given back")
+
+
+def test_what_turns_out_to_fit_no_node_waits_says_why_and_lets_others_go_ahead():
+    with Daemon(config={"local": {"fake_gpus": 2}}) as d:
+        place = Place(d).make()
+        cluster = place.cluster(nodes=0)  # nothing is known of its nodes yet
+        large = place.job(cluster, environmentVariables=wishes(GPUS=9))
+        small = place.job(cluster, environmentVariables=wishes(GPUS=2))
+        cluster.resize(1)
+        small.succeed()
+        assert large.state == "queued"
+        line = f"it needs 9 GPUs of each node, and no node of cluster {cluster.name} has as much"
+        wait_for(lambda: any(large.name in text and line in text for text in d.log()), 30, "the reason")
+        place.job(cluster, environmentVariables=wishes(GPUS=1)).succeed()
+        large.terminate()
+        large.fail()
