@@ -30,6 +30,8 @@ TRAITS = {
     "e2e/test_machines_page.py": dict(cost=30, claims=("rack",)),
     "e2e/test_containers.py": dict(cost=70, load=0.4, claims=("docker",)),
     "e2e/test_container_mpi.py": dict(cost=130, load=0.8, claims=("docker",)),
+    "e2e/test_recipes.py": dict(cost=150, load=0.6, claims=("docker",)),
+    "api/test_toolkits.py": dict(cost=20),
     "clients/test_frameworks.py": dict(cost=150),
     "e2e/test_az_": dict(cost=40, load=0.8),
     "clients/test_az_walks.py": dict(cost=150),
