@@ -89,7 +89,7 @@ static void print_table(const json_t *all)
         if (place)
             table_addf(&t, "%d", (int)json_integer_value(place));
         else
-            table_add(&t, TABLE_PLAIN, jobs_text(j, "state"));
+            table_add(&t, TABLE_PLAIN, waits ? "queued" : jobs_text(j, "state"));
         add_name(&t, j, json_array_get(all, i + n - 1));
         table_add(&t, TABLE_PLAIN, jobs_text(j, "createdBy"));
         add_priority(&t, j);

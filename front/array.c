@@ -18,9 +18,8 @@ static int job_of(struct storage *st, struct arena *a, const struct run *r, stru
     return rc < 0 ? -1 : 0;
 }
 
-/* One of the runs has moved, and the job has not. */
-static int tell(struct storage *st, const struct job *j, int64_t now_us, const char *reason,
-                struct err *e)
+int front_tell_job(struct storage *st, const struct job *j, int64_t now_us, const char *reason,
+                   struct err *e)
 {
     const struct event ev = {.at_us = now_us,
                              .kind = RES_JOB,
@@ -80,7 +79,7 @@ int array_requeued(struct storage *st, const struct run *r, const char *why, int
     arena_init(&a);
     int rc = job_of(st, &a, r, &j, e);
     if (rc == 0)
-        rc = tell(st, &j, now_us, arena_printf(&a, "index %d: %s", r->number, why), e);
+        rc = front_tell_job(st, &j, now_us, arena_printf(&a, "index %d: %s", r->number, why), e);
     arena_free(&a);
     return rc;
 }
@@ -150,10 +149,11 @@ static int end_one(struct storage *st, struct one_end *k, struct err *e)
         return end_all(st, k, e);
     if (k->end->succeeded)
         return 0;
-    return tell(st, &k->j, k->end->now_us,
-                arena_printf(&k->a, "index %d has failed (%s); %lld of %d are left", k->r->number,
-                             failure_name((int)k->end->why->code), (long long)left, k->r->runs),
-                e);
+    return front_tell_job(st, &k->j, k->end->now_us,
+                          arena_printf(&k->a, "index %d has failed (%s); %lld of %d are left",
+                                       k->r->number, failure_name((int)k->end->why->code),
+                                       (long long)left, k->r->runs),
+                          e);
 }
 
 int array_ended(const struct front *f, struct storage *st, const struct run *r,

@@ -124,6 +124,24 @@ static int started(const struct front *f, struct storage *st, const struct run *
     return move(st, r, JOB_EV_ALLOCATED, &m, e);
 }
 
+/* Not index by index: that would push out the rest of a job's story. */
+static int prepared(const struct front *f, struct storage *st, const struct run *r, int64_t now_us,
+                    struct err *e)
+{
+    struct arena a;
+    struct job j = {0};
+    (void)f;
+    if (r->runs > 1)
+        return 0;
+    arena_init(&a);
+    int rc = job_of(st, &a, r, &j, e);
+    if (rc == 0)
+        rc =
+            front_tell_job(st, &j, now_us, r->nodes > 1 ? "all nodes are prepared" : "prepared", e);
+    arena_free(&a);
+    return rc;
+}
+
 static int stopping(const struct front *f, struct storage *st, const struct run *r, int64_t now_us,
                     struct err *e)
 {
@@ -241,6 +259,7 @@ static const struct front_ops ops = {
     .load = load,
     .read_secret = secret_read,
     .started = started,
+    .prepared = prepared,
     .stopping = stopping,
     .ended = ended,
     .requeued = requeued,

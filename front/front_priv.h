@@ -37,6 +37,9 @@ int dependents_settle(const struct front *f, struct storage *st, int64_t job_id,
                       const struct run_end *end, struct err *e) MUST_CHECK;
 
 /* --- array.c: what becomes of one run of many ------------------------------------------------- */
+/* An event of a job whose state stays. */
+int front_tell_job(struct storage *st, const struct job *j, int64_t now_us, const char *reason,
+                   struct err *e) MUST_CHECK;
 int array_started(struct storage *st, const struct run *r, int64_t now_us,
                   struct err *e) MUST_CHECK;
 int array_stopping(struct storage *st, const struct run *r, int64_t now_us,

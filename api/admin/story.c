@@ -274,7 +274,8 @@ static int tell_indexes(struct teller *t, struct err *e)
             continue;
         }
         tell_waiting(t, &waiting);
-        const char *how = n_nodes > 0   ? arena_printf(a, "runs on %s", nodes[0].name)
+        bool runs = run.end_us == 0 && n_nodes > 0; /* ended, it may still be cleaned up */
+        const char *how = runs          ? arena_printf(a, "runs on %s", nodes[0].name)
                           : run.failure ? arena_printf(a, "failed: %s", failure_name(run.failure))
                                         : "has ended";
         tell(t, run.end_us, arena_printf(a, "index %d %s", run.number, how));

@@ -81,6 +81,10 @@ struct front_ops {
     /* It has nodes. */
     int (*started)(const struct front *f, struct storage *st, const struct run *r, int64_t now_us,
                    struct err *e);
+    /* Its nodes are prepared, and its processes begin. For people alone: nothing is told of a run
+     * that needs no preparation, nor of one that was under way when the daemon started. */
+    int (*prepared)(const struct front *f, struct storage *st, const struct run *r, int64_t now_us,
+                    struct err *e);
     /* It runs, and is to be ended. */
     int (*stopping)(const struct front *f, struct storage *st, const struct run *r, int64_t now_us,
                     struct err *e);

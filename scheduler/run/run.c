@@ -119,6 +119,17 @@ static int without_run(struct runs *rs, struct arena *a, int64_t id, struct job_
 
 /* --- the next step -------------------------------------------------------------------------- */
 
+static void tell_prepared(struct job_run *run)
+{
+    const struct front *f = run->runs->front;
+    struct err e;
+    for (size_t i = 0; i < run->n_tasks; i++)
+        if (run->tasks[i].process->role != LAUNCH_PREPARATION && run->tasks[i].state != RT_NOT_SENT)
+            return; /* it was told, or nobody knows any more */
+    if (f->ops->prepared(f, run->runs->st, &run->row, wakes_wall(run->runs->wakes), &e) < 0)
+        LOG_WARN(run->runs->log, "run.not_told", LF_STR("run", run->name), LF_STR("why", e.msg));
+}
+
 static void advance_active(struct job_run *run)
 {
     for (int i = 0; i < run->n_slots; i++) {
@@ -131,8 +142,10 @@ static void advance_active(struct job_run *run)
         else if (slot->state == SLOT_STARTED)
             slot_advance(slot);
     }
-    if (run->out.kind == OUT_NONE && run_prepared(run))
+    if (run->out.kind == OUT_NONE && run_prepared(run)) {
+        tell_prepared(run);
         run_send_main(run);
+    }
 }
 
 static void begin_stop(struct job_run *run)

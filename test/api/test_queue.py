@@ -65,7 +65,8 @@ def test_who_runs_and_who_waits_for_what(own_place, flag):
     assert texts[0] == f"queued in cluster {cluster.name}: it wants 2 nodes"
     assert f"job {runs.name} on" in texts[1] and texts[1].endswith("had ended, for which it waited")
     assert texts[2].startswith("allocated after ") and ": attempt 1, on tvm-" in texts[2]
-    assert texts[3].startswith("succeeded after ") and texts[3].endswith("exit code 0") and len(texts) == 4
+    assert texts[3] == "all nodes are prepared"
+    assert texts[4].startswith("succeeded after ") and texts[4].endswith("exit code 0") and len(texts) == 5
 
 
 def test_a_short_job_starts_in_a_gap(own_place, flag):
@@ -90,6 +91,14 @@ def test_where_there_is_no_backfill_all_wait():
         assert waiting(d, cluster)[small.name] == f"1 of 1 node free, behind {big.name}"
         host.touch()
         small.succeed()
+
+
+def test_a_story_tells_of_the_preparation(own_place):
+    job = own_place.job(own_place.cluster(1), jobPreparation={"commandLine": "true"})
+    job.succeed()
+    told = story(own_place.daemon, own_place, job)
+    assert [line["text"].split()[0] for line in told] == ["queued", "allocated", "prepared", "succeeded"]
+    assert told == sorted(told, key=lambda line: line["time"])
 
 
 def test_a_story_tells_of_failures(own_place):
