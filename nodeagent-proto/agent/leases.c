@@ -237,15 +237,22 @@ static int make_records_dir(const char *root, struct err *e)
 }
 
 /* Whether a job was begun before there were accounts here. It goes on as the owner of its
- * directory, *out. */
+ * directory, *out. One of ours that is empty was made a moment ago by another node of the job, as
+ * give_dir() says; when there is something in it, that has given it away, so its owner is looked at
+ * last. */
 static bool is_of_before(const char *root, const char *dir, gid_t group, uid_t *out)
 {
     struct stat st;
-    if (read_number(root, GROUP) != 0 || lstat(dir, &st) < 0 || !S_ISDIR(st.st_mode) ||
-        st.st_uid > group)
+    if (read_number(root, GROUP) != 0)
         return false;
-    *out = st.st_uid;
-    return true;
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool empty = is_empty(fd);
+    bool before = fstat(fd, &st) == 0 && st.st_uid <= group && !(empty && st.st_uid == geteuid());
+    close(fd);
+    *out = before ? st.st_uid : 0;
+    return before;
 }
 
 /* The account is not one of ours: other processes that run as it have nothing to do with the job.

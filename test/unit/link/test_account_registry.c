@@ -141,6 +141,26 @@ static void test_what_is_taken_is_noted_again(void **state)
     free(path);
 }
 
+/* Another node of the job makes it at the same time, and gives it away next. */
+static void test_a_directory_just_made_is_of_no_job_before(void **state)
+{
+    struct fixture *f = *state;
+    struct stat st;
+    struct err e;
+    need_root();
+    open_ready(f);
+    char *jobs = in_root(f, "jobs"), *dir = fs_join(jobs, job);
+    assert_int_equal(fs_mkdirs(jobs, 0755, &e), 0);
+    assert_int_equal(mkdir(dir, 0700), 0);
+    take(f);
+    assert_true(uid_of(f, job) > FIRST);
+    assert_int_equal(lstat(dir, &st), 0);
+    assert_int_equal(st.st_uid, uid_of(f, job));
+    release(f);
+    free(dir);
+    free(jobs);
+}
+
 /* Older agents kept what they gave in files. */
 static void test_a_job_keeps_what_an_older_agent_gave(void **state)
 {
@@ -178,6 +198,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST_OPEN(test_numbers_of_roots_that_are_gone_are_forgotten),
         TEST_OPEN(test_what_is_taken_is_noted_again),
+        TEST_OPEN(test_a_directory_just_made_is_of_no_job_before),
         TEST_OPEN(test_a_job_keeps_what_an_older_agent_gave),
     };
     snprintf(job, sizeof job, "noted-%d", (int)getpid());
