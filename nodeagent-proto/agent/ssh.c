@@ -11,7 +11,6 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "lib/fs.h"
 #include "lib/strbuf.h"
 #include "nodeagent-proto/agent/monotonic.h"
 #include "nodeagent-proto/agent/remote_end.h"
@@ -45,10 +44,25 @@ static void finish(struct near_end *s, int status)
     s->over = true;
 }
 
+/* Whoever reads it may have made it non-blocking, as rsync does. */
+static int write_patiently(int fd, const char *bytes, size_t n)
+{
+    while (n > 0) {
+        ssize_t done = write(fd, bytes, n);
+        if (done < 0 && errno == EAGAIN)
+            (void)poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);
+        else if (done < 0 && errno != EINTR)
+            return -1;
+        bytes += done > 0 ? done : 0;
+        n -= done > 0 ? (size_t)done : 0;
+    }
+    return 0;
+}
+
 static void write_out(struct near_end *s, const struct remote_msg *m)
 {
     int fd = m->channel == REMOTE_STDERR ? STDERR_FILENO : STDOUT_FILENO;
-    if (m->n_bytes > 0 && fs_write_all(fd, m->bytes, m->n_bytes) < 0 && fd == STDOUT_FILENO) {
+    if (m->n_bytes > 0 && write_patiently(fd, m->bytes, m->n_bytes) < 0 && fd == STDOUT_FILENO) {
         fprintf(stderr, "ssh: cannot write: %s\n", strerror(errno));
         finish(s, FAILED);
     }

@@ -111,6 +111,13 @@ def test_files_are_copied(place, cluster):
     assert lines(job) == ["0", *["same"] * (3 if shutil.which("rsync") else 2)], job.read("stderr.txt")
 
 
+def test_output_waits_for_a_reader_that_made_it_non_blocking(place, cluster):
+    non_blocking = "import fcntl, os; fcntl.fcntl(1, fcntl.F_SETFL, fcntl.fcntl(1, fcntl.F_GETFL) | os.O_NONBLOCK)"
+    job = run(place, cluster, f'(python3 -c "{non_blocking}"; ssh 1 head -c 3000000 /dev/zero) | (sleep 1; wc -c)')
+    job.succeed()
+    assert lines(job) == ["3000000"], job.read("stderr.txt")
+
+
 def test_much_data_both_ways(place, cluster):
     """10 MB of input and of both outputs arrive as they were."""
     script = (
