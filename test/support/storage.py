@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 from . import data_spec
 from .daemon import Daemon
+from .ports import free_port
 
 ACCOUNT = "devstoreaccount1"
 KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
