@@ -187,16 +187,17 @@ static bool read_column(struct q *q, const struct st_column *c, struct arena *a,
 static int refuse_value(struct q *q, const struct st_row *row, const struct st_column *c,
                         struct err *e)
 {
-    const struct st_column_name name = st_column_name(row, c);
+    const struct st_column_name name = st_column_name(row, c),
+                                first = st_column_name(row, &row->columns[0]);
     int64_t v = sqlite3_column_int64(q->s, q->col - 1);
     const char *key = (const char *)sqlite3_column_text(q->s, 0);
     LOG_ERROR(q->st->log, "db.bad_value", LF_STR("table", name.table),
-              LF_STR("column", name.column), LF_INT("value", v), LF_STR("row", row->name),
+              LF_STR("column", name.column), LF_INT("value", v), LF_STR("row", first.table),
               LF_STR("id", key));
     err_set(e, ERR_STORAGE, NULL,
             "The database is damaged: %s.%s is %lld, which it cannot be, in the row of %s %s; "
             "restore it from a backup.",
-            name.table, name.column, (long long)v, row->name, key ? key : "?");
+            name.table, name.column, (long long)v, first.table, key ? key : "?");
     q_end(q);
     return -1;
 }
