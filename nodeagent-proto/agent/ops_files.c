@@ -152,9 +152,9 @@ enum outcome serve_remote_open(struct agent *a, json_t *req, json_t *reply, stru
 
 enum outcome serve_remote_close(struct agent *a, json_t *req, json_t *reply, struct err *e)
 {
-    const char *job;
+    const char *job = NULL;
     (void)reply;
-    if (get_job(req, &job, e) < 0)
+    if (json_object_get(req, "job") && get_job(req, &job, e) < 0)
         return SERVE_FAILED;
     remotes_close(a, job);
     return SERVE_DONE;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "nodeagent-proto/agent/remote_place.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -158,6 +159,18 @@ void remote_displace(const char *root, const char *job)
     free(dir);
 }
 
+/* Those of agents that were killed. */
+static void remove_sockets(const char *folder)
+{
+    DIR *d = opendir(folder);
+    struct dirent *de;
+    while (d && (de = readdir(d)))
+        if (de->d_type == DT_SOCK)
+            (void)unlinkat(dirfd(d), de->d_name, 0);
+    if (d)
+        closedir(d);
+}
+
 void remote_clear(const char *root)
 {
     static const char *const files[] = {REMOTE_BIN "/ssh", REMOTE_BIN "/" REMOTE_NODE};
@@ -169,7 +182,8 @@ void remote_clear(const char *root)
     }
     for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
         char *path = fs_join(root, folders[i]);
-        (void)rmdir(path); /* a socket that a killed agent left stays, until the next job's end */
+        remove_sockets(path);
+        (void)rmdir(path);
         free(path);
     }
 }

@@ -15,7 +15,7 @@
 int remote_place(const char *root, const char *job, const struct account *as,
                  struct err *e) MUST_CHECK;
 void remote_displace(const char *root, const char *job);
-/* Removes the programs: no job has a socket any more. */
+/* Removes the programs and sockets: no job needs them any more. */
 void remote_clear(const char *root);
 
 #endif

@@ -108,6 +108,11 @@ static void free_job(struct remotes *r, struct remote_job *j)
 void remotes_close(struct agent *a, const char *job)
 {
     struct remotes *r = &a->remotes;
+    if (!job) {
+        remotes_close_all(a);
+        remote_clear(a->root);
+        return;
+    }
     remote_displace(a->root, job);
     for (struct remote_job **at = &r->jobs; *at; at = &(*at)->next) {
         struct remote_job *j = *at;

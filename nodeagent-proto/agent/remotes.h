@@ -35,7 +35,7 @@ struct remotes {
 /* Opens the job's socket to the account (NULL: the agent's own), unless it is open. */
 int remotes_open(struct agent *a, const char *job, const struct account *as,
                  struct err *e) MUST_CHECK;
-/* Closes it, and the connections of its ends. */
+/* Closes it, and the connections of its ends. NULL: all of them, and removes the programs. */
 void remotes_close(struct agent *a, const char *job);
 void remotes_close_all(struct agent *a);
 

@@ -191,7 +191,7 @@ void node_tasks(struct node_link *, node_tasks_cb cb, void *ctx);
 void node_forget(struct node_link *, const char *task_id, node_done_cb cb, void *ctx);
 
 /* Opens a job's socket for remote commands (wire/remote.h) to the account `as`, and puts the
- * programs for them there; closes it. */
+ * programs for them there; closes it (`job` NULL: all that are there). */
 void node_remote_open(struct node_link *, const char *as, const char *job, node_done_cb cb,
                       void *ctx);
 void node_remote_close(struct node_link *, const char *job, node_done_cb cb, void *ctx);

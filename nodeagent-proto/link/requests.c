@@ -291,7 +291,7 @@ void node_remote_open(struct node_link *link, const char *as, const char *job, n
 
 void node_remote_close(struct node_link *link, const char *job, node_done_cb cb, void *ctx)
 {
-    ask_done(link, "remote_close", json_pack("{s:s}", "job", job), cb, ctx);
+    ask_done(link, "remote_close", json_pack("{s:s*}", "job", job), cb, ctx);
 }
 
 /* ---- the machine ---- */

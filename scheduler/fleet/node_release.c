@@ -69,6 +69,9 @@ void node_release_steps(struct node_rt *rt, struct arena *a, struct script *sc)
     static const char *const made[] = {"jobs", "setup", "health"};
     const struct script_label accounts = {
         .code = FAIL_NODE_RELEASE_FAILED, .what = "remove accounts", .may_fail = true};
+    const struct script_label ways = {.code = FAIL_NODE_RELEASE_FAILED,
+                                      .what = "close the ways to other nodes",
+                                      .may_fail = true};
     if (rt->seen.is_root)
         script_user_remove(sc, &accounts, NULL);
     if (rt->seen.runtimes && *rt->seen.runtimes)
@@ -81,6 +84,7 @@ void node_release_steps(struct node_rt *rt, struct arena *a, struct script *sc)
                                            .may_fail = true};
         script_remove_tree(sc, &label, arena_printf(a, "%s/%s", rt->root, made[i]));
     }
+    script_remote(sc, &ways, NULL, NULL, false);
     node_account_release_step(rt, a, sc, NULL);
 }
 

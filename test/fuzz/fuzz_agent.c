@@ -459,7 +459,7 @@ int remotes_open(struct agent *a, const char *job, const struct account *as, str
 
 void remotes_close(struct agent *a, const char *job)
 {
-    CLAIM(a == &m.a && task_id_valid(job) && *job != '.');
+    CLAIM(a == &m.a && (!job || (task_id_valid(job) && *job != '.')));
 }
 
 /* --- the machine --- */
