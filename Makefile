@@ -155,6 +155,12 @@ $(BUILD)/unit/$(notdir $(1))/%: test/unit/$(notdir $(1))/%.c $(UNIT_SUPPORT) $(c
 	$(Q)$$(CC) $$(CFLAGS) $$(UNIT_OPT) -o $$@ $$< $(UNIT_SUPPORT) $(call tested_libs,$(1)) $$(LDFLAGS) $$(PKG_LIBS) -lcmocka
 endef
 $(foreach r,$(LIB_ROOMS),$(eval $(call unit_room,$(r))))
+# Those of the program on nodes link all of it but its main().
+AGENT_TESTED := $(call obj,$(filter-out %/main.c,$(AGENT_SRCS)))
+$(BUILD)/unit/agent/%: test/unit/agent/%.c $(UNIT_SUPPORT) $(AGENT_TESTED) $(AGENT_SHARED)
+	@mkdir -p $(@D)
+	$(call say,UNIT $@)
+	$(Q)$(CC) $(CFLAGS) $(UNIT_OPT) -o $@ $< $(UNIT_SUPPORT) $(AGENT_TESTED) $(AGENT_SHARED) $(LDFLAGS) $(PKG_LIBS) -lcmocka
 
 # Prints docs/api-coverage.md.
 $(BUILD)/tools/%: test/tools/%.c $(LINK_LIBS)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "lib/arena.h"
 #include "lib/fs.h"
@@ -176,5 +177,48 @@ int gpus_count(void)
     list_amd(list);
     int n = (int)json_array_size(list);
     json_decref(list);
+    return n;
+}
+
+static bool is_among(const char *numbers, long long number)
+{
+    for (const char *at = numbers; *at;) {
+        char *end;
+        if (strtoll(at, &end, 10) == number && end > at)
+            return true;
+        at = *end == ',' ? end + 1 : "";
+    }
+    return false;
+}
+
+/* A GPU of AMD's is opened by its own node and by that of all (/dev/kfd), whose driver asks for the
+ * right to the first. */
+static bool device_of(const json_t *gpu, const char *dev, dev_t *out)
+{
+    char path[512];
+    struct stat st;
+    json_t *minor = json_object_get(gpu, "minor"), *render = json_object_get(gpu, "render");
+    if (minor)
+        snprintf(path, sizeof path, "%s/nvidia%lld", dev, (long long)json_integer_value(minor));
+    else if (render)
+        snprintf(path, sizeof path, "%s/dri/renderD%lld", dev,
+                 (long long)json_integer_value(render));
+    else
+        return false;
+    if (stat(path, &st) < 0 || !S_ISCHR(st.st_mode))
+        return false;
+    *out = st.st_rdev;
+    return true;
+}
+
+size_t gpus_others(const char *list, const char *numbers, const char *dev, dev_t *out, size_t max)
+{
+    json_t *gpus = json_loads(list, 0, NULL), *gpu;
+    size_t i, n = 0;
+    json_array_foreach(gpus, i, gpu)
+        if (n < max && !is_among(numbers, json_integer_value(json_object_get(gpu, "index"))) &&
+            device_of(gpu, dev, &out[n]))
+            n++;
+    json_decref(gpus);
     return n;
 }

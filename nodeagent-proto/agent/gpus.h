@@ -6,6 +6,9 @@
 #ifndef NODEAGENT_PROTO_AGENT_GPUS_H
 #define NODEAGENT_PROTO_AGENT_GPUS_H
 
+#include <stddef.h>
+#include <sys/types.h>
+
 #define NVIDIA_GPUS "/proc/driver/nvidia/gpus" /* a directory for each */
 
 /* JSON array text, which the caller frees: NVIDIA's with index, vendor, bus, model, uuid, driver
@@ -15,5 +18,8 @@
 char *gpus_list(void);
 /* How many there are now. */
 int gpus_count(void);
+/* The devices by which the GPUs of such a list are opened, without those of the given numbers
+ * ("0,2"), as nodes in `dev` (/dev) say: at most `max`. How many there are in `out`. */
+size_t gpus_others(const char *list, const char *numbers, const char *dev, dev_t *out, size_t max);
 
 #endif

@@ -21,6 +21,8 @@
 #include "nodeagent-proto/agent/cgroup.h"
 #include "nodeagent-proto/agent/command.h"
 #include "nodeagent-proto/agent/descriptors.h"
+#include "nodeagent-proto/agent/devices.h"
+#include "nodeagent-proto/agent/gpus.h"
 #include "nodeagent-proto/agent/leases.h"
 #include "nodeagent-proto/agent/monotonic.h"
 #include "nodeagent-proto/agent/outputs.h"
@@ -207,7 +209,22 @@ static int find_account(struct supervisor *s, struct err *e)
 
 static bool wants_cgroup(const struct task_spec *t)
 {
-    return t->user || t->limits.memory_bytes || t->limits.cpus || t->limits.processes;
+    return t->user || t->limits.memory_bytes || t->limits.cpus || t->limits.processes ||
+           t->limits.gpus;
+}
+
+/* Where that cannot be had, its variables alone say which it is to use. */
+static void deny_gpus(const struct supervisor *s)
+{
+    const char *own = s->c->spec->limits.gpus;
+    dev_t others[DEVICES_MAX];
+    if (!own || !s->cgroup.path)
+        return;
+    char *list = gpus_list();
+    size_t n = gpus_others(list, own, "/dev", others, DEVICES_MAX);
+    free(list);
+    if (n > 0)
+        (void)devices_deny(s->cgroup.path, others, n);
 }
 
 static int prepare(struct supervisor *s, struct err *e)
@@ -217,6 +234,7 @@ static int prepare(struct supervisor *s, struct err *e)
         return -1;
     if (wants_cgroup(c->spec))
         cgroup_make(c->incarnation, c->spec->id, &c->spec->limits, &s->cgroup);
+    deny_gpus(s);
     char *marker = supervisor_marker(c->incarnation, c->spec->id);
     s->relay.env = s->env =
         command_environment(c->spec, s->relay.account, s->outputs.account, marker);

@@ -39,5 +39,6 @@ struct task_limits slot_limits(const struct job_slot *slot)
         return l;
     l.cpus = (int)lower(l.cpus, slot->takes.cores);
     l.memory_bytes = lower(l.memory_bytes, slot->takes.memory);
+    l.gpus = slot->devices;
     return l;
 }

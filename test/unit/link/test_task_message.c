@@ -25,14 +25,19 @@ static void test_everything_crosses(void **state)
     s.keep_children = true;
     s.timeout_s = 30;
     s.signal_command = "docker exec c kill -$BATCHAI_SIGNAL 1";
-    s.limits = (struct task_limits){
-        .memory_bytes = (int64_t)5 << 40, .cpus = 3, .processes = 400, .open_files = 1024};
+    s.limits = (struct task_limits){.memory_bytes = (int64_t)5 << 40,
+                                    .cpus = 3,
+                                    .processes = 400,
+                                    .open_files = 1024,
+                                    .gpus = "0,2"};
     json_t *j = message_task_spec(&s);
     assert_int_equal(message_task_spec_read(j, &a, &got, &e), 0);
     assert_string_equal(got.user, "somebody");
     assert_true(got.keep_children);
     assert_int_equal(got.timeout_s, 30);
     assert_string_equal(got.signal_command, s.signal_command);
+    assert_string_equal(got.limits.gpus, "0,2");
+    got.limits.gpus = s.limits.gpus;
     assert_memory_equal(&got.limits, &s.limits, sizeof s.limits);
     json_decref(j);
     arena_free(&a);
