@@ -173,8 +173,8 @@ static int remove_empty(struct pass *p, enum resource_kind kind, struct err *e)
 
 static int run_pass(struct pass *p, struct err *e)
 {
-    static const enum resource_kind inside_out[] = {RES_FILE_SERVER, RES_CLUSTER, RES_EXPERIMENT,
-                                                    RES_WORKSPACE, RES_GROUP};
+    static const enum resource_kind inside_out[] = {
+        RES_FILE_SERVER, RES_CLUSTER, RES_EXPERIMENT, RES_WORKSPACE, RES_BATCH_ACCOUNT, RES_GROUP};
     bool more, began = p->f->dooming || p->fresh;
     if (p->fresh && (wake_clusters(p, e) != 0 || wake_accounts(p, e) != 0))
         return -1;

@@ -55,7 +55,8 @@ enum resource_kind {
     RES_FILE_SERVER = 5,
     RES_JOB = 6,
     RES_NODE = 7, /* not a resource of a service; it is here because events are about nodes too */
-    RES_STORAGE_ACCOUNT = 8
+    RES_STORAGE_ACCOUNT = 8,
+    RES_BATCH_ACCOUNT = 9
 };
 enum run_state {
     RUN_WAITING = 1,   /* for nodes */

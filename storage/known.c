@@ -37,10 +37,10 @@ static void forget_changed(struct storage *st)
     st->known_at = st->places_changed;
 }
 
-struct known_keys *st_known_keys(struct storage *st, int64_t id)
+struct known_keys *st_known_keys(struct storage *st, enum resource_kind kind, int64_t id)
 {
     forget_changed(st);
-    return &st->known_keys[(uint64_t)id % KNOWN_KEYS_MAX];
+    return &st->known_keys[((uint64_t)id + (uint64_t)kind) % KNOWN_KEYS_MAX];
 }
 
 /* The names as one key. */

@@ -144,8 +144,9 @@ static const struct {
     const char *table;
     bool above_jobs;
 } watched[] = {
-    {"experiment", true}, {"workspace", true},        {"resource_group", true}, {"cluster", false},
-    {"pool", false},      {"storage_account", false}, {"share", false},
+    {"experiment", true}, {"workspace", true},      {"resource_group", true},
+    {"cluster", false},   {"pool", false},          {"storage_account", false},
+    {"share", false},     {"batch_account", false},
 };
 
 /* SQLite calls it for each row, including rows changed by actions of foreign keys. Not for a row

@@ -1,58 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * Storage accounts. Both keys are sealed as one text: in base64, with a space between them.
+ * Storage accounts.
  */
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "lib/base64.h"
 #include "storage/storage_priv.h"
 
-#define KEY_TEXT  88 /* 64 bytes in base64 */
-#define KEYS_TEXT (2 * KEY_TEXT + 1)
-
-void st_account_new_keys(struct account_keys *out)
-{
-    randombytes_buf(out, sizeof *out);
-}
-
-void st_account_forget_keys(struct account_keys *keys)
-{
-    sodium_memzero(keys, sizeof *keys);
-}
-
-static void keys_to_text(const struct account_keys *keys, char text[KEYS_TEXT + 1])
-{
-    for (size_t i = 0; i < 2; i++)
-        sodium_bin2base64(text + i * (KEY_TEXT + 1), KEY_TEXT + 1, keys->key[i], ACCOUNT_KEY_BYTES,
-                          sodium_base64_VARIANT_ORIGINAL);
-    text[KEY_TEXT] = ' ';
-}
-
-static int keys_from_text(const char *text, int64_t id, struct account_keys *out, struct err *e)
-{
-    size_t n = strlen(text), got = 0;
-    for (size_t i = 0; n == KEYS_TEXT && i < 2; i++) {
-        size_t len = 0;
-        if (sodium_base642bin(out->key[i], ACCOUNT_KEY_BYTES, text + i * (KEY_TEXT + 1), KEY_TEXT,
-                              NULL, &len, NULL, sodium_base64_VARIANT_ORIGINAL) == 0)
-            got += len;
-    }
-    if (got == sizeof *out)
-        return 0;
-    return err_set(e, ERR_STORAGE, NULL,
-                   "The keys of the storage account with the id %lld are damaged.", (long long)id);
-}
+static const struct keys_of keys_of = {RES_STORAGE_ACCOUNT, "storage account", ST_ACCOUNT_KEYS};
 
 int st_account_insert(struct storage *st, const struct storage_account *s,
                       const struct account_keys *keys, int64_t *id, struct err *e)
 {
     struct q q;
-    char text[KEYS_TEXT + 1];
+    char text[ST_KEYS_TEXT + 1];
     if (q_write(&q, st, ST_ACCOUNT_INSERT, e) < 0)
         return -1;
-    keys_to_text(keys, text);
+    st_keys_to_text(keys, text);
     q_row(&q, &account_row, s, text);
     int rc = q_insert(&q, id, e);
     sodium_memzero(text, sizeof text);
@@ -75,44 +36,19 @@ int st_account_by_id(struct storage *st, struct arena *a, int64_t id, struct sto
     return q_one(&q, a, &account_row, out, e);
 }
 
-static int read_keys(struct storage *st, int64_t id, struct account_keys *out, struct err *e)
-{
-    struct q q;
-    struct arena a;
-    const char *text;
-    arena_init(&a);
-    q_read(&q, st, ST_ACCOUNT_KEYS);
-    q_int(&q, id);
-    int rc = q_secret(&q, &a, &text, e);
-    if (rc == 1 && keys_from_text(text, id, out, e) < 0)
-        rc = -1;
-    if (text)
-        sodium_memzero((char *)(uintptr_t)text, strlen(text));
-    arena_free(&a);
-    return rc;
-}
-
 int st_account_keys(struct storage *st, int64_t id, struct account_keys *out, struct err *e)
 {
-    struct known_keys *k = st_known_keys(st, id);
-    if (k->id == id && id != 0) {
-        *out = k->keys;
-        return 1;
-    }
-    int rc = read_keys(st, id, out, e);
-    if (rc == 1)
-        *k = (struct known_keys){id, *out};
-    return rc;
+    return st_keys_get(st, &keys_of, id, out, e);
 }
 
 static int write_keys(struct storage *st, int64_t id, const struct account_keys *keys, int which,
                       int64_t now_us, struct err *e)
 {
     struct q q;
-    char text[KEYS_TEXT + 1];
+    char text[ST_KEYS_TEXT + 1];
     if (q_write(&q, st, ST_ACCOUNT_SET_KEYS, e) < 0)
         return -1;
-    keys_to_text(keys, text);
+    st_keys_to_text(keys, text);
     q_int(&q, id);
     q_sealed(&q, text);
     sodium_memzero(text, sizeof text);
@@ -125,15 +61,9 @@ int st_account_set_key(struct storage *st, int64_t id, int which,
                        const unsigned char key[ACCOUNT_KEY_BYTES], int64_t now_us, struct err *e)
 {
     struct account_keys keys;
-    assert(which == 0 || which == 1);
-    int rc = read_keys(st, id, &keys, e);
-    if (rc == 0)
-        return err_set(e, ERR_RESOURCE_NOT_FOUND, NULL,
-                       "There is no storage account with the id %lld.", (long long)id);
-    if (rc < 0)
+    if (st_keys_with(st, &keys_of, id, which, key, &keys, e) < 0)
         return -1;
-    memcpy(keys.key[which], key, ACCOUNT_KEY_BYTES);
-    rc = write_keys(st, id, &keys, which, now_us, e);
+    int rc = write_keys(st, id, &keys, which, now_us, e);
     st_account_forget_keys(&keys);
     return rc;
 }

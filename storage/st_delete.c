@@ -8,7 +8,7 @@
 
 #include "storage/storage_priv.h"
 
-#define MAX_MARKS   8
+#define MAX_MARKS   16
 #define MAX_LEAVING 2
 
 static const struct kind_delete {
@@ -28,8 +28,8 @@ static const struct kind_delete {
                    .inside = {ST_MARK_WORKSPACES_OF_GROUP, ST_MARK_EXPERIMENTS_OF_GROUP,
                               ST_MARK_CLUSTERS_OF_GROUP, ST_MARK_FILE_SERVERS_OF_GROUP,
                               ST_MARK_HELD_OF_GROUP, ST_MARK_ACCOUNTS_OF_GROUP,
-                              ST_MARK_SHARES_OF_GROUP},
-                   .n_inside = 7,
+                              ST_MARK_SHARES_OF_GROUP, ST_MARK_BATCH_ACCOUNTS_OF_GROUP},
+                   .n_inside = 8,
                    .remove = ST_REMOVE_GROUP,
                    .removable = ST_REMOVABLE_GROUPS,
                    .leaving = {ST_VAULTS_LEAVE_GROUP},
@@ -71,14 +71,19 @@ static const struct kind_delete {
                              .n_inside = 1,
                              .remove = ST_REMOVE_ACCOUNT,
                              .removable = ST_REMOVABLE_ACCOUNTS},
+    [RES_BATCH_ACCOUNT] = {.noun = "Batch account",
+                           .missing = ERR_RESOURCE_NOT_FOUND,
+                           .mark = ST_MARK_BATCH_ACCOUNT,
+                           .remove = ST_REMOVE_BATCH_ACCOUNT,
+                           .removable = ST_REMOVABLE_BATCH_ACCOUNTS},
 };
 
-static_assert(sizeof kinds / sizeof kinds[0] == RES_STORAGE_ACCOUNT + 1, "a row for each kind");
+static_assert(sizeof kinds / sizeof kinds[0] == RES_BATCH_ACCOUNT + 1, "a row for each kind");
 
 /* Nodes are not deleted so. */
 static bool has_row(enum resource_kind kind)
 {
-    return kind >= RES_GROUP && kind <= RES_STORAGE_ACCOUNT && kinds[kind].noun;
+    return kind >= RES_GROUP && kind <= RES_BATCH_ACCOUNT && kinds[kind].noun;
 }
 
 struct removal {

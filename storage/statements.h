@@ -9,6 +9,8 @@
 #ifndef STORAGE_STATEMENTS_H
 #define STORAGE_STATEMENTS_H
 
+#include "storage/statements_batch.h"
+
 #define GROUP_SELECT "SELECT {group} FROM resource_group g "
 #define WORKSPACE_SELECT                                                                           \
     "SELECT {workspace} FROM workspace w JOIN resource_group g ON g.id = w.group_id "
@@ -407,6 +409,7 @@
       "SELECT g.id FROM resource_group g WHERE g.prov_state = 5 "                                  \
       "AND NOT EXISTS (SELECT 1 FROM workspace WHERE group_id = g.id) "                            \
       "AND NOT EXISTS (SELECT 1 FROM vault WHERE group_id = g.id) "                                \
+      "AND NOT EXISTS (SELECT 1 FROM batch_account WHERE group_id = g.id) "                        \
       "AND NOT EXISTS (SELECT 1 FROM storage_account WHERE group_id = g.id) ORDER BY g.id")        \
     X(ST_REMOVABLE_WORKSPACES,                                                                     \
       "SELECT w.id FROM workspace w WHERE w.prov_state = 5 "                                       \
@@ -508,7 +511,8 @@
       "SELECT value FROM run_secret WHERE run_id = ?1 AND attempt = ?2 AND url = ?3")              \
     X(ST_META_GET, "SELECT key_check, clean_close FROM meta WHERE id = 1")                         \
     X(ST_META_SET_KEY_CHECK, "UPDATE meta SET key_check = ?1 WHERE id = 1")                        \
-    X(ST_META_SET_CLEAN, "UPDATE meta SET clean_close = ?1 WHERE id = 1")
+    X(ST_META_SET_CLEAN, "UPDATE meta SET clean_close = ?1 WHERE id = 1")                          \
+    BATCH_STATEMENTS(X)
 /* clang-format on */
 
 #endif

@@ -29,6 +29,7 @@
 #include "model/resource.h"
 #include "model/states.h"
 #include "storage/accounts.h"
+#include "storage/batch.h"
 #include "storage/runs.h"
 
 struct storage;

@@ -51,6 +51,7 @@ struct known {
 
 /* The keys of an account that was asked for; forgotten with the rows (known.c). */
 struct known_keys {
+    enum resource_kind kind;
     int64_t id; /* 0: none are kept here */
     struct account_keys keys;
 };
@@ -201,7 +202,30 @@ int q_known(struct storage *st, enum stmt_id id, const char *const *names, struc
             const struct st_row *row, void *out, struct err *e) MUST_CHECK;
 void st_known_forget(struct storage *st);
 /* The place for the keys of this account, after what has changed was forgotten. */
-struct known_keys *st_known_keys(struct storage *st, int64_t id);
+struct known_keys *st_known_keys(struct storage *st, enum resource_kind kind, int64_t id);
+
+/* --- account_keys.c: the keys of accounts of all kinds -----------------------------------------
+ */
+#define ST_KEY_TEXT  88 /* 64 bytes in base64 */
+#define ST_KEYS_TEXT (2 * ST_KEY_TEXT + 1)
+
+/* Whose keys: `get` selects the sealed column by the account's id. */
+struct keys_of {
+    enum resource_kind kind;
+    const char *noun;
+    enum stmt_id get;
+};
+/* As they are sealed: in base64, with a space between them. */
+void st_keys_to_text(const struct account_keys *keys, char text[ST_KEYS_TEXT + 1]);
+/* A getter, which keeps them for those who ask again: writes of the table must be counted by sql.c.
+ */
+int st_keys_get(struct storage *st, const struct keys_of *of, int64_t id, struct account_keys *out,
+                struct err *e) MUST_CHECK;
+/* Its keys with another one in the place of the one with this number; there must be such an
+ * account. The caller wipes them. */
+int st_keys_with(struct storage *st, const struct keys_of *of, int64_t id, int which,
+                 const unsigned char key[ACCOUNT_KEY_BYTES], struct account_keys *out,
+                 struct err *e) MUST_CHECK;
 
 /* --- commit.c --------------------------------------------------------------------------------- */
 /* Opens the turn's transaction if it is not open yet. */
