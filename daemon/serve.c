@@ -275,7 +275,7 @@ static int open_scheduler(struct daemon *d, struct err *e)
                                     .kept_outputs = (int)cf->kept_outputs,
                                     .backfill = (const char *const *)cf->backfill.items,
                                     .n_backfill = cf->backfill.n,
-                                    .front = &d->front.front,
+                                    .fronts = {{&d->front.front}},
                                     .site = c->site};
     d->sched = sched_create(&sc);
     const struct shares_config shc = {.storage = d->storage,

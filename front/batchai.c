@@ -273,8 +273,12 @@ static const struct front_ops ops = {
     .file_server_made = file_server_made,
 };
 
+#define BATCHAI_OWNS (FRONT_OWNS(RES_CLUSTER) | FRONT_OWNS(RES_JOB) | FRONT_OWNS(RES_FILE_SERVER))
+
 struct batchai_front batchai_front(struct storage *st, const struct log *log, bool strict)
 {
-    return (struct batchai_front){
-        .front = {&ops, &batchai_front_words}, .st = st, .log = log, .strict = strict};
+    return (struct batchai_front){.front = {&ops, &batchai_front_words, BATCHAI_OWNS},
+                                  .st = st,
+                                  .log = log,
+                                  .strict = strict};
 }

@@ -56,7 +56,10 @@ enum resource_kind {
     RES_JOB = 6,
     RES_NODE = 7, /* not a resource of a service; it is here because events are about nodes too */
     RES_STORAGE_ACCOUNT = 8,
-    RES_BATCH_ACCOUNT = 9
+    RES_BATCH_ACCOUNT = 9,
+    RES_BATCH_POOL = 10,
+    RES_BATCH_JOB = 11,
+    RES_BATCH_TASK = 12
 };
 enum run_state {
     RUN_WAITING = 1,   /* for nodes */

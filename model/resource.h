@@ -76,6 +76,7 @@ struct capacity {
 /* The core's part of a cluster: which nodes are wanted, and the state that they are in. */
 struct pool {
     int64_t id;
+    enum resource_kind kind; /* of the service's resource whose part it is */
     const char *vm_size;
     enum vm_priority vm_priority;
     struct scale scale;
@@ -206,8 +207,9 @@ struct job {
 
 struct node {
     int64_t id, cluster_id;
-    const char *name; /* tvm-171000001_1-20180606t212057z[-p] */
-    int ordinal;      /* 1.. within the cluster; remote login port is 49999 + ordinal */
+    enum resource_kind pool_kind; /* struct pool's; only read */
+    const char *name;             /* tvm-171000001_1-20180606t212057z[-p] */
+    int ordinal;                  /* 1.. within the cluster; remote login port is 49999 + ordinal */
     enum node_state state;
     int live; /* allocations that it holds: an idle one that has any is shown as running */
     int64_t state_us, created_us;

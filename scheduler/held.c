@@ -13,7 +13,7 @@
 static const char *reason(struct pass *p, const struct run *r, struct err *e)
 {
     struct dependency *rows;
-    const struct front_words *w = p->s->front->words;
+    const struct front_words *w = p->front->words;
     size_t n, i = 0;
     if (st_dependency_of(p->s->st, p->a, r->owner_kind, r->owner_id, &rows, &n, e) < 0)
         return NULL;

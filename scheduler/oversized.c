@@ -18,7 +18,8 @@
 
 static void tell(struct sched *s, const struct pool *p, const struct run *r)
 {
-    s->front->ops->too_large(s->front, s->st, p, r);
+    const struct front *f = front_of(&s->fronts, p->kind);
+    f->ops->too_large(f, s->st, p, r);
 }
 
 /* The values of told_sizes: the largest run that the pool took, plus 1, and how many runs were
@@ -69,7 +70,8 @@ int oversized_blocks(struct sched *s, struct arena *a, const struct pool *p,
     if (id_map_find(&s->told_blocked, p->id) == now)
         return 0;
     id_map_put(&s->told_blocked, p->id, now);
-    s->front->ops->blocks(s->front, s->st, p, first, have);
+    const struct front *f = front_of(&s->fronts, p->kind);
+    f->ops->blocks(f, s->st, p, first, have);
     return 0;
 }
 
@@ -92,6 +94,7 @@ static bool some_are_known(const struct node *nodes, size_t n_nodes)
 int oversized_parts(struct sched *s, struct arena *a, const struct pool *p,
                     const struct node *nodes, size_t n_nodes, struct err *e)
 {
+    const struct front *f = front_of(&s->fronts, p->kind);
     struct run *runs;
     size_t n;
     intptr_t last = (intptr_t)id_map_find(&s->told_parts, p->id);
@@ -101,7 +104,7 @@ int oversized_parts(struct sched *s, struct arena *a, const struct pool *p,
         return -1;
     for (size_t i = 0; i < n; i++)
         if (!fits_some(&runs[i], nodes, n_nodes))
-            s->front->ops->fits_no_node(s->front, s->st, p, &runs[i]);
+            f->ops->fits_no_node(f, s->st, p, &runs[i]);
     if (n > 0)
         id_map_put(&s->told_parts, p->id, (void *)(intptr_t)runs[n - 1].id);
     return 0;

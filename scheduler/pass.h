@@ -13,7 +13,8 @@ struct pass {
     struct sched *s;
     struct arena *a;
     struct pool pool;
-    const char *name; /* what people call it */
+    struct front *front; /* the pool's */
+    const char *name;    /* what people call it */
     struct node *nodes;
     struct capacity *left; /* of each */
     size_t n_nodes;
@@ -32,6 +33,9 @@ struct pass {
 /* What a run may take to be gone after its limit, or after it has ended: grace, SIGKILL, cleaning.
  */
 #define SCHED_ENDING_US INT64_C(30000000)
+
+/* Reads the pool; 1, 0 (it is gone) or -1. */
+int pass_load_pool(struct pass *p, int64_t id, struct err *e) MUST_CHECK;
 
 /* --- pass_nodes.c ------------------------------------------------------------------------------
  */

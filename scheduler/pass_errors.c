@@ -9,7 +9,7 @@
 
 static struct failure shortage(struct pass *p)
 {
-    const struct front_words *w = p->s->front->words;
+    const struct front_words *w = p->front->words;
     const struct plan_scale_result *r = &p->scale;
     struct failure f = {.code = FAIL_NODE_CAPACITY_REACHED, .exit_code = -1};
     if (p->on_machines) {
@@ -32,7 +32,7 @@ static struct failure shortage(struct pass *p)
 /* Why a node gets no further job although its row does not say so. */
 static bool withdrawn(struct pass *p, const struct node *nd, struct failure *out)
 {
-    const struct front_words *w = p->s->front->words;
+    const struct front_words *w = p->front->words;
     struct machine_use m;
     if (!machines_use(p->s->fleet, nd->machine_id, &m) || nd->state == NODE_LEAVING ||
         (m.in_inventory && !m.drained))
@@ -59,7 +59,7 @@ static bool withdrawn(struct pass *p, const struct node *nd, struct failure *out
 
 int pass_write_errors(struct pass *p, struct err *e)
 {
-    const struct front_words *w = p->s->front->words;
+    const struct front_words *w = p->front->words;
     const char *errors;
     struct failure f;
     if (p->scale.missing > 0 || p->replaceable)

@@ -48,6 +48,16 @@ static int check_node(const struct node *nd, const struct capacity *left, struct
         (long long)nd->id, nd->name);
 }
 
+/* Of a pool that cannot be read nothing is known, and the log has to call it something. */
+int pass_load_pool(struct pass *p, int64_t id, struct err *e)
+{
+    struct sched *s = p->s;
+    int rc = st_pool_by_id(s->st, p->a, id, &p->pool, e);
+    p->front = rc == 1 ? front_of(&s->fronts, p->pool.kind) : s->fronts.all[0];
+    p->name = rc == 1 ? p->front->ops->pool_name(p->front, s->st, p->a, id, false) : "";
+    return rc;
+}
+
 int pass_load_nodes(struct pass *p, struct err *e)
 {
     if (st_node_list(p->s->st, p->a, p->pool.id, &p->nodes, &p->n_nodes, e) != 0)

@@ -112,7 +112,7 @@ static int add_node(struct pass *p, int ordinal, struct err *e)
         return -1;
     machines_claimed(p->s->fleet, machine_id, id, p->pool.id);
     LOG_INFO(p->s->log, "node.preparing", LF_STR("node", nd.name),
-             LF_STR(p->s->front->words->pool, p->name), LF_STR("machine", machine));
+             LF_STR(p->front->words->pool, p->name), LF_STR("machine", machine));
     wake_durable(p->s->wakes, WAKE_NODE, id);
     return 0;
 }
@@ -125,7 +125,7 @@ static int move_node(struct pass *p, const struct plan_node *n, enum node_event 
     if (st_node_move(p->s->st, &m, e) != 0)
         return -1;
     LOG_INFO(p->s->log, ev == NODE_EV_LEAVE ? "node.leaving" : "node.preparing",
-             LF_STR("node", row->name), LF_STR(p->s->front->words->pool, p->name));
+             LF_STR("node", row->name), LF_STR(p->front->words->pool, p->name));
     wake_durable(p->s->wakes, WAKE_NODE, row->id);
     return fleet_wake_runs(p->s->fleet, p->a, row->id, e);
 }
@@ -175,7 +175,7 @@ static int add_nodes(struct pass *p, const struct plan_node *nodes, int n, struc
 
 static const char *why_scaled(struct pass *p)
 {
-    const struct front_words *w = p->s->front->words;
+    const struct front_words *w = p->front->words;
     const struct scale *s = &p->pool.scale;
     switch (p->scale.why) {
     case PLAN_AS_ASKED:
@@ -198,7 +198,7 @@ static const char *why_scaled(struct pass *p)
 /* Says what is decided and why: in the log, and in the event of the pool. */
 static void say_why(struct pass *p, size_t nodes, const char *how)
 {
-    const struct front_words *w = p->s->front->words;
+    const struct front_words *w = p->front->words;
     if (nodes == 0)
         return;
     p->why = arena_printf(p->a, "%s%s%zu %s: %s", p->why ? p->why : "", p->why ? "; " : "", nodes,
@@ -238,13 +238,14 @@ static int move_pool(struct pass *p, enum pool_event ev, struct err *e)
     if (to == 0)
         return 0; /* it is so already */
     const struct st_pool_move m = {.id = p->pool.id,
+                                   .kind = p->pool.kind,
                                    .from = p->pool.alloc_state,
                                    .to = to,
                                    .now_us = p->now_us,
                                    .reason = to == ALLOC_RESIZING ? p->why : NULL};
     if (st_pool_move(p->s->st, &m, e) != 0)
         return -1;
-    const struct front_words *w = p->s->front->words;
+    const struct front_words *w = p->front->words;
     p->pool.alloc_state = to;
     LOG_INFO(
         p->s->log, front_event(w, to == ALLOC_STEADY ? "{pool}.steady" : "{pool}.resizing").name,
@@ -256,7 +257,7 @@ static int move_pool(struct pass *p, enum pool_event ev, struct err *e)
 static int tell_event(struct pass *p, struct err *e)
 {
     const struct event ev = {.at_us = p->now_us,
-                             .kind = RES_CLUSTER,
+                             .kind = p->pool.kind,
                              .resource_id = p->pool.id,
                              .from = ALLOC_RESIZING,
                              .to = ALLOC_RESIZING,
@@ -320,9 +321,12 @@ static int look_at_waiting(struct pass *p, struct err *e)
 static void effect_reconciled(void *ctx, int64_t id, const struct err *why)
 {
     struct sched *s = ctx;
-    const struct front_words *w = s->front->words;
+    enum resource_kind kind;
+    struct err e;
     if (!why)
         return;
+    bool known = st_pool_kind(s->st, id, &kind, &e) == 1;
+    const struct front_words *w = (known ? front_of(&s->fronts, kind) : s->fronts.all[0])->words;
     LOG_WARN(s->log, front_event(w, "{pool}.rolled_back").name, LF_INT(w->pool_id, id),
              LF_STR("why", why->msg));
     oversized_forget(s, id); /* what the front was told is about rows that were rolled back */
@@ -356,15 +360,13 @@ static void rest(struct pass *p, int64_t id)
 void pool_reconcile(void *ctx, int64_t id)
 {
     struct sched *s = ctx;
-    const struct front_words *w = s->front->words;
     if (rests(s, id))
         return;
     struct arena a;
     struct pass p = {.s = s, .a = &a, .now_us = wakes_wall(s->wakes)};
     arena_init(&a);
     struct err e = {0};
-    int rc = st_pool_by_id(s->st, &a, id, &p.pool, &e);
-    p.name = rc == 1 ? s->front->ops->pool_name(s->front, s->st, &a, id, false) : "";
+    int rc = pass_load_pool(&p, id, &e);
     if (rc == 1)
         rc = st_tx(s->st, "scale pool", reconcile_scale, &p, &e);
     if (rc == 0 && p.pool.id != 0) {
@@ -376,6 +378,7 @@ void pool_reconcile(void *ctx, int64_t id)
             rc = look_at_waiting(&p, &e);
     }
     if (rc < 0) {
+        const struct front_words *w = p.front->words;
         LOG_ERROR(s->log, front_event(w, "{pool}.reconcile_failed").name, LF_INT(w->pool_id, id),
                   LF_STR("why", e.msg));
         machines_reread(s->fleet);

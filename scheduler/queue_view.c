@@ -151,10 +151,9 @@ int queue_view(struct sched *s, struct arena *a, int64_t pool_id, int max, struc
 {
     struct pass p = {.s = s, .a = a, .now_us = wakes_wall(s->wakes)};
     *out = (struct queue_view){.name = ""};
-    int rc = st_pool_by_id(s->st, a, pool_id, &p.pool, e);
+    int rc = pass_load_pool(&p, pool_id, e);
     if (rc <= 0)
         return rc;
-    p.name = s->front->ops->pool_name(s->front, s->st, a, pool_id, false);
     out->pool = p.pool;
     out->name = p.name;
     out->backfill = pass_backfills(&p);

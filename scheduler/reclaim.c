@@ -63,7 +63,7 @@ static int find(struct pass *p, struct node **out, size_t *n, int *leaving, stru
 
 static int take(struct pass *p, const struct node *nd, struct err *e)
 {
-    const struct front_words *w = p->s->front->words;
+    const struct front_words *w = p->front->words;
     const struct st_node_move m = {
         .id = nd->id,
         .from = nd->state,

@@ -29,7 +29,8 @@ static void on_capacity_freed(void *ctx, bool rolled_back)
 static void on_deletion_goes_on(void *ctx)
 {
     const struct sched *s = ctx;
-    s->front->ops->may_remove(s->front);
+    for (struct front *const *f = s->fronts.all; *f; f++)
+        (*f)->ops->may_remove(*f);
 }
 
 static const struct fleet_events fleet_events = {
@@ -84,7 +85,7 @@ static void create_rooms(struct sched *s, const struct sched_config *c)
                                     .mount_timeout_s = c->mount_timeout_s,
                                     .kill_timeout_s = c->kill_timeout_s,
                                     .site = c->site,
-                                    .front = c->front,
+                                    .fronts = &s->fronts,
                                     .events = &fleet_events,
                                     .events_ctx = s};
     s->fleet = fleet_create(&fc);
@@ -93,7 +94,7 @@ static void create_rooms(struct sched *s, const struct sched_config *c)
                                    .storage = c->storage,
                                    .log = c->log,
                                    .kept_outputs = c->kept_outputs,
-                                   .front = c->front,
+                                   .fronts = &s->fronts,
                                    .events = &runs_events,
                                    .events_ctx = s};
     s->runs = runs_create(&rc);
@@ -106,7 +107,7 @@ struct sched *sched_create(const struct sched_config *c)
     s->wakes = wakes_create(&wc);
     s->st = c->storage;
     s->log = c->log;
-    s->front = c->front;
+    s->fronts = c->fronts;
     s->local_nodes = c->local_nodes;
     s->local_vm_sizes = copy_list(c->local_vm_sizes, count_list(c->local_vm_sizes));
     s->backfill = copy_list(c->backfill, c->n_backfill);
@@ -121,8 +122,8 @@ static void on_stopped(void *ctx)
     struct sched *s = ctx;
     void (*stopped)(void *) = s->stopped;
     void *stopped_ctx = s->stopped_ctx;
-    if (s->begun)
-        s->front->ops->end(s->front);
+    for (struct front *const *f = s->fronts.all; s->begun && *f; f++)
+        (*f)->ops->end(*f);
     runs_free(s->runs);
     fleet_free(s->fleet);
     wakes_free(s->wakes);
@@ -168,7 +169,8 @@ int sched_start(struct sched *s, struct err *e)
 {
     assert(!s->begun);
     s->begun = true;
-    s->front->ops->begin(s->front, s);
+    for (struct front *const *f = s->fronts.all; *f; f++)
+        (*f)->ops->begin(*f, s);
     if (fleet_start(s->fleet, e) != 0 || runs_start(s->runs, e) != 0 || wake_pools(s, e) != 0)
         return err_prefix(e, "starting the scheduler");
     wake_arm(s->wakes);
@@ -242,10 +244,9 @@ bool sched_is_local(const struct sched *s, const char *vm_size, enum vm_priority
     return capacity(s, vm_size, priority, &on_machines) > 0 && !on_machines;
 }
 
-static int refuse_size(const struct sched *s, const char *vm_size, enum vm_priority priority,
-                       struct err *e)
+static int refuse_size(const struct sched *s, const struct front_words *w, const char *vm_size,
+                       enum vm_priority priority, struct err *e)
 {
-    const struct front_words *w = s->front->words;
     struct arena a;
     arena_init(&a);
     err_set(e, ERR_INVALID_PROPERTY, w->size_path,
@@ -256,19 +257,19 @@ static int refuse_size(const struct sched *s, const char *vm_size, enum vm_prior
     return -1;
 }
 
-int sched_check_scale(const struct sched *s, const char *vm_size, enum vm_priority priority,
-                      const struct scale *scale, struct err *e)
+int sched_check_scale(const struct sched *s, enum resource_kind kind, const char *vm_size,
+                      enum vm_priority priority, const struct scale *scale, struct err *e)
 {
+    const struct front_words *w = front_of(&s->fronts, kind)->words;
     bool on_machines;
     int most = capacity(s, vm_size, priority, &on_machines);
     if (most == 0)
-        return refuse_size(s, vm_size, priority, e);
+        return refuse_size(s, w, vm_size, priority, e);
     bool automatic = scale->kind == SCALE_AUTO;
     int want = automatic ? scale->maximum : scale->target;
     if (on_machines || want <= most)
         return 0;
-    return err_set(e, ERR_QUOTA,
-                   automatic ? s->front->words->maximum_path : s->front->words->target_path,
+    return err_set(e, ERR_QUOTA, automatic ? w->maximum_path : w->target_path,
                    "%d nodes of size %s are more than there can ever be here: the limit is %d",
                    want, vm_size, most);
 }

@@ -23,8 +23,8 @@ struct sched {
     struct wakes *wakes; /* owned, as are fleet and runs */
     struct fleet *fleet;
     struct runs *runs;
-    struct front *front; /* borrowed */
-    bool begun;          /* and the front knows */
+    struct fronts fronts;
+    bool begun; /* and the fronts know */
     int local_nodes;
     char **local_vm_sizes; /* ours; NULL-terminated */
     char **backfill;       /* ours; NULL-terminated */

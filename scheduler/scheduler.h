@@ -23,10 +23,10 @@
 #include "lib/timefmt.h"
 #include "model/resource.h"
 #include "model/spec.h"
+#include "scheduler/fleet/front.h"
 #include "scheduler/fleet/site.h"
 
 struct fleet;
-struct front;
 struct runs;
 struct sched;
 struct storage;
@@ -47,7 +47,7 @@ struct sched_config {
     int autoscale_idle_s; /* how long a node idles before automatic scaling lets it go */
     int mount_timeout_s;  /* for one mount command; 0: 60 */
     int kill_timeout_s; /* for tasks to be gone after SIGKILL: then their node is unusable; 0: 60 */
-    struct front *front; /* the service whose pools and runs these are; borrowed */
+    struct fronts fronts; /* the services whose pools and runs these are */
     /* fnmatch(3) patterns of the pools with backfill (plan.h): of their names or, with a slash, of
      * what front_ops.pool_path says. Copied. */
     const char *const *backfill;
@@ -97,8 +97,9 @@ struct wakes *sched_wakes(const struct sched *s);
 bool sched_is_local(const struct sched *s, const char *vm_size, enum vm_priority priority);
 /* Refuses a size that is not served here, and more nodes than there can ever be. Target is the
  * property path. */
-int sched_check_scale(const struct sched *s, const char *vm_size, enum vm_priority priority,
-                      const struct scale *scale, struct err *e) MUST_CHECK;
+int sched_check_scale(const struct sched *s, enum resource_kind kind, const char *vm_size,
+                      enum vm_priority priority, const struct scale *scale,
+                      struct err *e) MUST_CHECK;
 /* The most nodes that a run of such a pool may ask for; with more it would wait for ever. */
 int sched_most_nodes(const struct sched *s, const char *vm_size, enum vm_priority priority,
                      const struct scale *scale);

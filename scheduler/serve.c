@@ -23,7 +23,7 @@
 
 int pass_fail_queue(struct pass *p, struct err *e)
 {
-    const struct front *front = p->s->front;
+    const struct front *front = p->front;
     if (front->ops->removes_runs(front))
         return 0; /* most of them need not be failed: woken again when they are gone */
     struct run *runs;
@@ -39,7 +39,7 @@ int pass_fail_queue(struct pass *p, struct err *e)
         if (runs_fail_queued(p->s->runs, &runs[i], &f, e) != 0)
             return -1;
     if (n > 0)
-        p->s->front->ops->may_remove(p->s->front);
+        p->front->ops->may_remove(p->front);
     return 0;
 }
 
@@ -161,7 +161,7 @@ bool pass_backfills(struct pass *p)
     for (char *const *pattern = s->backfill; *pattern; pattern++) {
         bool by_path = strchr(*pattern, '/') != NULL;
         if (by_path && !path)
-            path = s->front->ops->pool_path(s->front, s->st, p->a, p->pool.id);
+            path = p->front->ops->pool_path(p->front, s->st, p->a, p->pool.id);
         if (fnmatch(*pattern, by_path ? path : p->name, FNM_CASEFOLD) == 0)
             return true;
     }

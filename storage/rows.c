@@ -96,6 +96,7 @@ ROW_OF(file_server_row, struct file_server, file_server, "file_server", "r");
 #define ROW struct pool
 static const struct st_column pool_columns[] = {
     OWN_ID("id", id),
+    INT("kind", kind, pool_kind),
     TEXT("vm_size", vm_size),
     INT("vm_priority", vm_priority, vm_priority),
     INT("scale_kind", scale.kind, scale_kind),
@@ -152,7 +153,7 @@ ROW_OF(cluster_row, struct cluster, cluster, "cluster", "r");
 static const struct st_column run_columns[] = {
     OWN_ID("id", id),
     INT64("pool_id", pool_id, id),
-    INT("owner_kind", owner_kind, kind),
+    INT("owner_kind", owner_kind, run_kind),
     INT64("owner_id", owner_id, id),
     INT("idx", idx, count),
     TEXT("guid", guid),
@@ -275,6 +276,7 @@ static const struct st_column node_columns[] = {
     TEXT("epoch", epoch),
     BOOL("reclaimed", reclaimed),
     FROM_INT(NODE_LIVE_SQL, live, count),
+    FROM_INT("(SELECT p.kind FROM pool p WHERE p.id = n.pool_id)", pool_kind, pool_kind),
 };
 #undef ROW
 ROW_OF(node_row, struct node, node, "node", "n");

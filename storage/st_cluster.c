@@ -44,7 +44,8 @@ static int insert_both(struct storage *st, void *ctx, struct err *e)
 {
     const struct new_cluster *new = ctx;
     struct cluster c = *new->c;
-    const struct pool p = {.vm_size = c.vm_size,
+    const struct pool p = {.kind = RES_CLUSTER,
+                           .vm_size = c.vm_size,
                            .vm_priority = c.vm_priority,
                            .scale = c.scale,
                            .auto_target = c.auto_target,

@@ -24,6 +24,17 @@ int st_pool_by_id(struct storage *st, struct arena *a, int64_t id, struct pool *
     return q_one(&q, a, &pool_row, out, e);
 }
 
+int st_pool_kind(struct storage *st, int64_t id, enum resource_kind *kind, struct err *e)
+{
+    struct q q;
+    int64_t n = 0;
+    q_read(&q, st, ST_POOL_KIND);
+    q_int(&q, id);
+    int rc = q_one_int(&q, &n, e);
+    *kind = (enum resource_kind)n;
+    return rc;
+}
+
 int st_pool_set_scale(struct storage *st, int64_t id, const struct scale *s, struct err *e)
 {
     struct q q;
@@ -56,7 +67,7 @@ int st_pool_move(struct storage *st, const struct st_pool_move *m, struct err *e
         return -1;
     return st_event_add(st,
                         &(struct event){.at_us = m->now_us,
-                                        .kind = RES_CLUSTER,
+                                        .kind = m->kind,
                                         .resource_id = m->id,
                                         .from = (int)m->from,
                                         .to = (int)m->to,

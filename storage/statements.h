@@ -154,6 +154,7 @@
     X(ST_POOL_ALLOC, "SELECT alloc_state FROM pool WHERE id = ?1") \
     X(ST_POOL_SET_AUTO_TARGET, "UPDATE pool SET auto_target = ?2 WHERE id = ?1") \
     X(ST_POOL_SET_ERRORS, "UPDATE pool SET errors = ?2 WHERE id = ?1") \
+    X(ST_POOL_KIND, "SELECT kind FROM pool WHERE id = ?1") \
     X(ST_POOL_IDS, "SELECT id FROM pool ORDER BY id")                                        \
     X(ST_CLUSTER_COUNT,                                                                            \
       "SELECT count(*) FROM resource_group g JOIN workspace w ON w.group_id = g.id "               \

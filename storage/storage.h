@@ -280,10 +280,13 @@ int st_node_remove(struct storage *, int64_t id, struct err *);
 /* A cluster has the id of its pool; st_cluster_insert() and st_remove() make and remove both. */
 int st_pool_insert(struct storage *, const struct pool *p, int64_t *id, struct err *);
 int st_pool_by_id(struct storage *, struct arena *, int64_t id, struct pool *out, struct err *);
+/* 1, 0 (it is gone) or -1. */
+int st_pool_kind(struct storage *, int64_t id, enum resource_kind *kind, struct err *);
 int st_pool_set_scale(struct storage *, int64_t id, const struct scale *s, struct err *);
 /* A guarded move of the allocation state; the only writer of it. The pool is not new after it. */
 struct st_pool_move {
     int64_t id;
+    enum resource_kind kind; /* the pool's */
     enum alloc_state from, to;
     int64_t now_us;
     const char *reason;

@@ -126,7 +126,8 @@ static struct replied *create(struct request *r, const struct workspace *w, stru
                                 .updated_us = r->now_us}};
     t.c.auto_target = t.c.scale.initial;
     if (check_quota(r, &e) < 0 || check_linked_subnet(r, a->doc, &e) < 0 ||
-        sched_check_scale(arm_of(r)->sched, t.c.vm_size, t.c.vm_priority, &t.c.scale, &e) < 0 ||
+        sched_check_scale(arm_of(r)->sched, RES_CLUSTER, t.c.vm_size, t.c.vm_priority, &t.c.scale,
+                          &e) < 0 ||
         check_mounts(r, &t.c, a, &e) < 0 ||
         st_tx(arm_of(r)->storage, "cluster create", create_in_tx, &t, &e) < 0)
         return reply_err(r, &e);
@@ -166,7 +167,8 @@ static int rescale(struct request *r, struct cluster *c, const json_t *given, st
         next.scale = spec.scale;
     if (r->version != V_2017_09_01_PREVIEW)
         next.updated_us = r->now_us;
-    int rc = sched_check_scale(arm_of(r)->sched, c->vm_size, c->vm_priority, &next.scale, e);
+    int rc = sched_check_scale(arm_of(r)->sched, RES_CLUSTER, c->vm_size, c->vm_priority,
+                               &next.scale, e);
     if (rc == 0)
         rc = st_cluster_update_scale(arm_of(r)->storage, &next, e);
     free(text);

@@ -128,7 +128,7 @@ struct finish {
 static int finish_tx(struct storage *st, void *ctx, struct err *e)
 {
     const struct finish *t = ctx;
-    const struct front *f = t->fleet->cfg.front;
+    const struct front *f = front_of(t->fleet->cfg.fronts, RES_FILE_SERVER);
     return f->ops->file_server_made(f, st, t->id, t->why, wakes_wall(t->fleet->wakes), e);
 }
 

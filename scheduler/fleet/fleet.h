@@ -56,7 +56,7 @@ struct fleet_config {
     int kill_timeout_s; /* a node is unusable when a task is not gone this long after SIGKILL; 0: 60
                          */
     const struct site *site;           /* NULL: the embedded default, local nodes only */
-    const struct front *front;         /* says what the nodes of a pool need; borrowed */
+    const struct fronts *fronts;       /* say what the nodes of a pool need; borrowed */
     const struct fleet_events *events; /* of static life */
     void *events_ctx;
 };

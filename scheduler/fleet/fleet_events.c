@@ -23,14 +23,3 @@ void fleet_row_gone(struct fleet *fl)
 {
     fl->cfg.events->deletion_goes_on(fl->cfg.events_ctx);
 }
-
-int fleet_load_pool(const struct fleet *fl, struct arena *a, int64_t pool_id,
-                    struct node_setup_spec *out, struct err *e)
-{
-    const struct front *f = fl->cfg.front;
-    int rc = f->ops->load_pool(f, fl->st, a, pool_id, true, out, e);
-    if (rc == 0)
-        return err_set(e, ERR_CLUSTER_NOT_FOUND, NULL, "the node's %s is gone",
-                       words_of_fleet(fl)->pool);
-    return rc < 0 ? -1 : 0;
-}

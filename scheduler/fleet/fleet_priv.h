@@ -71,15 +71,6 @@ struct fleet {
     struct id_map servers; /* struct server_work *, owned, by file server */
 };
 
-static inline const struct front_words *words_of_fleet(const struct fleet *fl)
-{
-    return fl->cfg.front->words;
-}
-
-/* What the nodes of a pool need: front_ops.load_pool, but a pool that is gone is an error. */
-int fleet_load_pool(const struct fleet *fl, struct arena *a, int64_t pool_id,
-                    struct node_setup_spec *out, struct err *e) MUST_CHECK;
-
 /* Tell who is above: struct fleet_events. */
 void fleet_pool_changed(struct fleet *fl, int64_t pool_id);
 void fleet_capacity_freed(struct fleet *fl, bool rolled_back);

@@ -6,7 +6,9 @@
  * what became of a run inside the transaction that writes the change, so there is nothing to tell
  * again after a crash.
  *
- * The first member of the service's own struct; the core borrows it for its whole life.
+ * The first member of the service's own struct; the core borrows it for its whole life. Several
+ * services may stand on one core: each pool, run and file server belongs to the one that owns its
+ * kind (front_of()).
  */
 #ifndef SCHEDULER_FLEET_FRONT_H
 #define SCHEDULER_FLEET_FRONT_H
@@ -128,9 +130,21 @@ struct front_ops {
                             const struct failure *why, int64_t now_us, struct err *e);
 };
 
+#define FRONT_OWNS(kind) (UINT32_C(1) << (kind))
+
 struct front {
     const struct front_ops *ops;
     const struct front_words *words; /* for all that users read of pools and runs */
+    uint32_t owns; /* FRONT_OWNS() of the kinds of its pools, owners of runs and file servers */
 };
+
+/* The services on one core. No two own things of one kind. */
+#define FRONTS_MAX 4
+struct fronts {
+    struct front *all[FRONTS_MAX + 1]; /* borrowed; ends with a NULL */
+};
+/* Whose a pool, an owner of runs or a file server is; storage gives nobody a kind that none owns.
+ */
+struct front *front_of(const struct fronts *fronts, enum resource_kind kind);
 
 #endif

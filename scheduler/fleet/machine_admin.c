@@ -136,11 +136,11 @@ static void effect_reboot(void *ctx, int64_t id, const struct err *why)
 static int refuse_reboot(const struct fleet *fl, const struct machine *m, const struct node *row,
                          struct err *e)
 {
-    const struct front_words *w = words_of_fleet(fl);
     if (row->id == 0)
         return err_set(e, ERR_UNAVAILABLE, NULL,
-                       "No %s has claimed %s, so no link to it is open: restart it with ssh",
-                       w->pool, m->name);
+                       "Nobody has claimed %s, so no link to it is open: restart it with ssh",
+                       m->name);
+    const struct front_words *w = front_of(fl->cfg.fronts, row->pool_kind)->words;
     if (row->state == NODE_LEAVING)
         return err_set(e, ERR_CONFLICT, NULL,
                        "%s is just being given back by its %s: wait until it is free", m->name,

@@ -192,21 +192,35 @@ static int claims_of(const struct fleet *fl, const struct pool *p, int64_t clust
     return n;
 }
 
+static const struct front_words *words_of_pool(const struct fleet *fl, const struct pool *p)
+{
+    return front_of(fl->cfg.fronts, p->kind)->words;
+}
+
+static const char *name_of(const struct fleet *fl, struct arena *a, int64_t pool_id)
+{
+    enum resource_kind kind;
+    struct err e;
+    if (st_pool_kind(fl->st, pool_id, &kind, &e) != 1)
+        return "";
+    const struct front *f = front_of(fl->cfg.fronts, kind);
+    return f->ops->pool_name(f, fl->st, a, pool_id, true);
+}
+
 static void say_others(struct fleet *fl, struct arena *a, const struct pool *p,
                        const struct shortage *sh, struct strbuf *out)
 {
     int more = 0;
     for (size_t i = 0; i < sh->others.n; i++) {
         int64_t id = sh->others.e[i].id;
-        const struct front *f = fl->cfg.front;
-        const char *name = i < NAMED_MAX ? f->ops->pool_name(f, fl->st, a, id, true) : "";
+        const char *name = i < NAMED_MAX ? name_of(fl, a, id) : "";
         if (*name)
             strbuf_printf(out, ", %d to %s", claims_of(fl, p, id), name);
         else
             more += claims_of(fl, p, id);
     }
     if (more > 0)
-        strbuf_printf(out, ", %d to more %s", more, words_of_fleet(fl)->pools);
+        strbuf_printf(out, ", %d to more %s", more, words_of_pool(fl, p)->pools);
 }
 
 static void say(struct fleet *fl, struct arena *a, const struct pool *p, const struct shortage *sh,
@@ -220,7 +234,7 @@ static void say(struct fleet *fl, struct arena *a, const struct pool *p, const s
     }
     strbuf_printf(out, "%d machine%s serve%s %s with priority %s: %d belong%s to this %s",
                   sh->serving, sh->serving == 1 ? "" : "s", sh->serving == 1 ? "s" : "", p->vm_size,
-                  priority, sh->own, sh->own == 1 ? "s" : "", words_of_fleet(fl)->pool);
+                  priority, sh->own, sh->own == 1 ? "s" : "", words_of_pool(fl, p)->pool);
     say_others(fl, a, p, sh, out);
     if (sh->drained > 0)
         strbuf_printf(out, ", %d %s drained (%s)", sh->drained, sh->drained == 1 ? "is" : "are",

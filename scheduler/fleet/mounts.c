@@ -26,7 +26,7 @@ static const char *work_dir(const struct mounts *m)
 static struct mount_node node_of(const struct mounts *m)
 {
     const struct fleet_config *c = &m->rt->fleet->cfg;
-    return (struct mount_node){.words = c->front->words,
+    return (struct mount_node){.words = words_of_node(m->rt),
                                .site = c->site,
                                .is_local = !m->rt->machine,
                                .is_root = m->rt->seen.is_root,
@@ -89,24 +89,27 @@ static void add_planned(const struct mounts *m, size_t i, const struct mount_pla
 }
 
 /* NULL: the volume is of another kind, or there is none. */
-static int find_server(const struct fleet *fl, struct arena *a, const struct mount_volume *v,
+static int find_server(const struct node_rt *rt, struct arena *a, const struct mount_volume *v,
                        struct file_server **out, struct err *e)
 {
-    const struct front *f = fl->cfg.front;
+    const struct front *f = rt->front;
     *out = NULL;
-    return v->kind == MOUNT_FILE_SERVER ? f->ops->find_file_server(f, fl->st, a, v->source, out, e)
-                                        : 0;
+    return v->kind == MOUNT_FILE_SERVER
+               ? f->ops->find_file_server(f, rt->fleet->st, a, v->source, out, e)
+               : 0;
 }
 
-bool mounts_await(struct fleet *fl, const struct mount_list *list, enum wake_kind kind, int64_t id)
+bool mounts_await(const struct node_rt *rt, const struct mount_list *list, enum wake_kind kind,
+                  int64_t id)
 {
+    struct fleet *fl = rt->fleet;
     struct arena a;
     bool awaits = false;
     arena_init(&a);
     for (size_t i = 0; fl->servers.n > 0 && i < list->n; i++) {
         struct file_server *server;
         struct err e = {0};
-        if (find_server(fl, &a, &list->items[i], &server, &e) < 0 || !server)
+        if (find_server(rt, &a, &list->items[i], &server, &e) < 0 || !server)
             continue; /* mounts_add() says so */
         if (!file_server_is_awaited(fl, server->id))
             continue;
@@ -124,7 +127,7 @@ static bool add_one(const struct mounts *m, const struct mount_volume *v, size_t
     struct mount_plan plan;
     struct file_server *server;
     struct err e = {0};
-    if (find_server(m->rt->fleet, m->a, v, &server, &e) < 0) {
+    if (find_server(m->rt, m->a, v, &server, &e) < 0) {
         *why = (struct failure){.code = FAIL_FILE_SERVER_MOUNT_ERROR,
                                 .message =
                                     arena_printf(m->a, "read file server %s: %s", v->source, e.msg),
@@ -156,7 +159,7 @@ void mounts_open_shares(const struct mounts *m, const struct mount_list *list)
         struct mount_plan plan;
         struct failure ignored;
         struct err e = {0};
-        if (find_server(m->rt->fleet, m->a, &list->items[i], &server, &e) < 0)
+        if (find_server(m->rt, m->a, &list->items[i], &server, &e) < 0)
             continue;
         if (!mount_plan(m->a, &node, &list->items[i], i, server, &plan, &ignored) || !plan.shared)
             continue;
@@ -213,7 +216,7 @@ void mounts_remove(const struct mounts *m, const struct mount_list *list)
 /* Needs no keys. If the cluster is gone, only the node's own unmounting is left. */
 static void add_cluster_unmounts(const struct node_rt *rt, struct script *sc, struct arena *a)
 {
-    const struct front *f = rt->fleet->cfg.front;
+    const struct front *f = rt->front;
     struct node_setup_spec spec;
     struct mount_secret *none = NULL;
     struct err e = {0};
@@ -233,7 +236,7 @@ static void add_cluster_unmounts(const struct node_rt *rt, struct script *sc, st
 
 void mount_release_steps(const struct node_rt *rt, struct script *sc, struct arena *a)
 {
-    const char *remedy = front_text(words_of_fleet(rt->fleet), a,
+    const char *remedy = front_text(words_of_node(rt), a,
                                     "unmount what the message names by hand, then undrain the "
                                     "machine or resize the {pool}");
     const struct script_label unmount = {.code = FAIL_UNMOUNT_FAILED,

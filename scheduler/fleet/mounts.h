@@ -26,7 +26,8 @@ struct mounts {
 /* True: a file server of the list is exported again for the first time since the daemon started,
  * and until that has succeeded or failed nothing may mount it: its export may be gone. Then (kind,
  * id) is woken, and has to ask again. Call it before the script with the mounts is begun. */
-bool mounts_await(struct fleet *fl, const struct mount_list *list, enum wake_kind kind, int64_t id);
+bool mounts_await(const struct node_rt *rt, const struct mount_list *list, enum wake_kind kind,
+                  int64_t id);
 /* Opens the volumes that are folders of the daemon's to jobs with accounts of their own, even if
  * the node was prepared before such accounts were in use. */
 void mounts_open_shares(const struct mounts *m, const struct mount_list *list);

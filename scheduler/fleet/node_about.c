@@ -86,9 +86,19 @@ bool node_kill_is_overdue(const struct node_rt *rt, const char *task, int64_t *s
         .message = arena_printf(
             a, "Task %s has not ended %d s after SIGKILL: it hangs in the kernel", task, limit_s),
         .step = "kill stray tasks",
-        .remedy = front_text(words_of_fleet(fl), a, NODE_HANGS_REMEDY),
+        .remedy = front_text(words_of_node(rt), a, NODE_HANGS_REMEDY),
         .exit_code = -1};
     return true;
+}
+
+int node_load_pool(const struct node_rt *rt, struct arena *a, struct node_setup_spec *out,
+                   struct err *e)
+{
+    const struct front *f = rt->front;
+    int rc = f->ops->load_pool(f, rt->fleet->st, a, rt->cluster_id, true, out, e);
+    if (rc == 0)
+        return err_set(e, ERR_CLUSTER_NOT_FOUND, NULL, "the node's %s is gone", f->words->pool);
+    return rc < 0 ? -1 : 0;
 }
 
 const char *node_task_prefix(const struct node_rt *rt, struct arena *a, const char *epoch,

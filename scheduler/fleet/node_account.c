@@ -34,7 +34,7 @@ const char *node_rt_job_account(const struct node_rt *rt, struct arena *a, const
 void node_account_take_step(const struct node_rt *rt, struct arena *a, struct script *sc,
                             const char *dir, const char *first_root, bool may_fail)
 {
-    const struct front_words *w = words_of_fleet(rt->fleet);
+    const struct front_words *w = words_of_node(rt);
     const struct script_label take = {
         .code = FAIL_JOB_DIRECTORY_FAILED,
         .what = front_text(w, a, "take an account for the {run}"),
@@ -61,7 +61,7 @@ void node_account_take_step(const struct node_rt *rt, struct arena *a, struct sc
 void node_account_release_step(const struct node_rt *rt, struct arena *a, struct script *sc,
                                const char *dir)
 {
-    const struct front_words *w = words_of_fleet(rt->fleet);
+    const struct front_words *w = words_of_node(rt);
     const struct script_label release = {.code = FAIL_TASK_NOT_KILLED,
                                          .what = front_text(w, a, "release the {run}'s account"),
                                          .remedy = front_text(w, a, NODE_HANGS_REMEDY)};

@@ -40,7 +40,7 @@ static int open_for(struct node_rt *rt, struct arena *a, struct err *e)
 {
     struct fleet *fl = rt->fleet;
     struct node_setup_spec spec;
-    if (fleet_load_pool(fl, a, rt->cluster_id, &spec, e) != 0)
+    if (node_load_pool(rt, a, &spec, e) != 0)
         return -1;
     const struct login_config lc = {
         .loop = loop_uv_of(fl->cfg.loop),

@@ -46,7 +46,7 @@ static void prep_free(struct node_prep *prep)
 
 static const char *in_words(struct node_rt *rt, const char *text)
 {
-    return front_text(words_of_fleet(rt->fleet), &rt->prep->a, text);
+    return front_text(words_of_node(rt), &rt->prep->a, text);
 }
 
 static void prep_fail(struct node_prep *prep, const struct failure *f)
@@ -146,7 +146,7 @@ static int add_setup(struct node_rt *rt, struct err *e)
 {
     struct node_prep *prep = rt->prep;
     struct arena *a = &prep->a;
-    const struct front_words *w = words_of_fleet(rt->fleet);
+    const struct front_words *w = words_of_node(rt);
     const struct setup_task_spec *t = prep->spec.setup_task;
     const char *home = arena_printf(a, "%s/setup", rt->root);
     struct env v;
@@ -201,7 +201,7 @@ static void add_cleaning(struct node_rt *rt)
     script_kill_tasks(sc, &kill, "", prep->setup_id, true, &prep->resumed);
     script_skip_if(sc, &prep->resumed);
     if (rt->machine && rt->seen.runtimes && *rt->seen.runtimes)
-        container_add_sweep(sc, &prep->a, words_of_fleet(rt->fleet), rt->root,
+        container_add_sweep(sc, &prep->a, words_of_node(rt), rt->root,
                             arena_printf(&prep->a, "%ssweep", prep->task_prefix));
     mount_release_steps(rt, sc, &prep->a);
     script_remove_tree(sc, &rest, jobs);
@@ -274,7 +274,7 @@ static void make_script(struct node_rt *rt)
     if (!add_mounts(rt))
         return;
     if (prep->spec.setup_task && add_setup(rt, &e) != 0)
-        prep_fail_text(rt, FAIL_NODE_SETUP_FAILED, words_of_fleet(rt->fleet)->setup_task, e.msg);
+        prep_fail_text(rt, FAIL_NODE_SETUP_FAILED, words_of_node(rt)->setup_task, e.msg);
     else
         script_run(prep->script, rt->contact.link, on_changed, rt);
 }
@@ -301,19 +301,17 @@ static void begin(struct node_rt *rt, const struct node *row)
     struct node_prep *prep = rt->prep;
     struct err e = {0};
     name_tasks(rt, row);
-    if (fleet_load_pool(rt->fleet, &prep->a, rt->cluster_id, &prep->spec, &e) != 0) {
+    if (node_load_pool(rt, &prep->a, &prep->spec, &e) != 0) {
         prep_fail_text(rt, FAIL_NODE_PREPARATION_FAILED, in_words(rt, "read the {pool}"), e.msg);
         return;
     }
-    if (mounts_await(rt->fleet, &prep->spec.mounts, WAKE_NODE, rt->id)) {
+    if (mounts_await(rt, &prep->spec.mounts, WAKE_NODE, rt->id)) {
         node_prepare_abandon(rt);
         return;
     }
     struct failure why;
-    const struct secret_reader reader = {.front = rt->fleet->cfg.front,
-                                         .st = rt->fleet->st,
-                                         .a = &prep->a,
-                                         .pool_id = rt->cluster_id};
+    const struct secret_reader reader = {
+        .front = rt->front, .st = rt->fleet->st, .a = &prep->a, .pool_id = rt->cluster_id};
     if (secret_refs_of_pool(&reader, &prep->spec, &why))
         make_script(rt);
     else

@@ -78,7 +78,8 @@ struct node_rt {
     struct fleet *fleet;
     int64_t id; /* < 0: a node root without a row, to be cleaned */
     int64_t cluster_id;
-    struct machine *machine; /* borrowed; NULL: a local node */
+    const struct front *front; /* its pool's; of an orphaned root, any */
+    struct machine *machine;   /* borrowed; NULL: a local node */
     char *name, *root;
     char *address; /* a local node's */
     struct node_contact contact;
@@ -105,6 +106,15 @@ struct node_rt {
  * the present one). */
 const char *node_task_prefix(const struct node_rt *rt, struct arena *a, const char *epoch,
                              const char *what);
+
+static inline const struct front_words *words_of_node(const struct node_rt *rt)
+{
+    return rt->front->words;
+}
+
+/* What the nodes of its pool need: front_ops.load_pool, but a pool that is gone is an error. */
+int node_load_pool(const struct node_rt *rt, struct arena *a, struct node_setup_spec *out,
+                   struct err *e) MUST_CHECK;
 
 /* Replaces an owned text; NULL: none. */
 void node_set_text(char **field, const char *text);

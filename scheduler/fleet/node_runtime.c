@@ -47,6 +47,7 @@ static struct node_rt *rt_new(struct fleet *fl, int64_t id, const char *name, st
     struct node_rt *rt = xcalloc(1, sizeof *rt);
     rt->fleet = fl;
     rt->id = id;
+    rt->front = fl->cfg.fronts->all[0];
     rt->machine = m;
     rt->name = xstrdup(name);
     rt->root = root_of(fl, m, name);
@@ -62,6 +63,7 @@ struct node_rt *node_rt_get(struct fleet *fl, const struct node *row)
         rt = rt_new(fl, row->id, row->name,
                     row->machine_id ? machine_find(fl, row->machine_id) : NULL);
     rt->cluster_id = row->cluster_id;
+    rt->front = front_of(fl->cfg.fronts, row->pool_kind);
     return rt;
 }
 
@@ -123,7 +125,7 @@ static struct failure local_lost(struct arena *a, const struct node_rt *rt, cons
         .message = arena_printf(a, "Contact with the node was lost %d times in a row: %s",
                                 rt->contact.failures, why),
         .step = "connect",
-        .remedy = front_text(words_of_fleet(rt->fleet), a,
+        .remedy = front_text(words_of_node(rt), a,
                              "see that the agent can run on the node; it is tried again every half "
                              "minute and when the {pool} is resized"),
         .exit_code = -1};
@@ -136,7 +138,7 @@ static struct failure machine_lost(struct arena *a, const struct node_rt *rt, co
     if (rt->contact.refused) {
         f.code = FAIL_NODE_REFUSED;
         f.message = arena_printf(a, "Machine %s cannot be used: %s", name, why);
-        f.remedy = front_text(words_of_fleet(rt->fleet), a,
+        f.remedy = front_text(words_of_node(rt), a,
                               "put right what the message names; the machine is tried again every "
                               "5 minutes, and at once when it is undrained or the {pool} is "
                               "resized");
@@ -374,7 +376,7 @@ static void strike_off(struct node_rt *rt, const struct node *row)
         .message =
             arena_printf(&a, "Machine %s is not in the inventory any more", rt->machine->name),
         .step = "connect",
-        .remedy = front_text(words_of_fleet(rt->fleet), &a,
+        .remedy = front_text(words_of_node(rt), &a,
                              "put the machine back into the inventory, or make the {pool} smaller: "
                              "unusable nodes go first"),
         .exit_code = -1};

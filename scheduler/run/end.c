@@ -11,7 +11,7 @@
 static int end_tx(struct storage *st, void *ctx, struct err *e)
 {
     struct job_run *run = ctx;
-    const struct front *f = run->runs->front;
+    const struct front *f = run->front;
     const struct outcome *out = &run->out;
     int64_t now = wakes_wall(run->runs->wakes);
     const struct run_end end = {
@@ -106,7 +106,7 @@ static const char *why_again(struct job_run *run)
 static int move_on(struct job_run *run, struct err *e)
 {
     struct runs *rs = run->runs;
-    const struct front *f = rs->front;
+    const struct front *f = run->front;
     bool again = run->out.kind == OUT_REQUEUE;
     const struct st_run_move m = {
         .id = run->row.id,

@@ -80,7 +80,7 @@ static void make_slots(struct job_run *run, const struct run_held *h)
 
 static bool read_secrets(struct job_run *run, struct failure *why)
 {
-    const struct secret_reader reader = {.front = run->runs->front,
+    const struct secret_reader reader = {.front = run->front,
                                          .st = run->runs->st,
                                          .a = &run->a,
                                          .pool_id = run->row.pool_id,
@@ -91,7 +91,7 @@ static bool read_secrets(struct job_run *run, struct failure *why)
 static void decode_spec(struct job_run *run)
 {
     struct err e = {0};
-    const struct front *f = run->runs->front;
+    const struct front *f = run->front;
     struct outcome out = {.kind = OUT_FAILED};
     if (f->ops->load(f, run->runs->st, &run->a, &run->row, true, &run->spec, &e) != 0)
         out.why = (struct failure){
@@ -120,10 +120,11 @@ static int64_t began(struct job_run *run)
 
 struct job_run *run_make(struct runs *rs, const struct run *row, const struct run_held *h)
 {
-    const struct front *f = rs->front;
+    const struct front *f = front_of_run(rs, row);
     struct job_run *run = xcalloc(1, sizeof *run);
     arena_init(&run->a);
     run->runs = rs;
+    run->front = f;
     run->row = *row;
     run->row.guid = arena_strdup(&run->a, row->guid);
     run->name = f->ops->run_name(f, rs->st, &run->a, row);

@@ -129,7 +129,7 @@ static int add_part(struct search *q, const struct allocation *at, struct err *e
     struct node_rt *rt = at->rank < q->run.nodes ? q->rt[at->rank] : NULL;
     if (!rt)
         return 0;
-    const struct front_words *words = q->runs->front->words;
+    const struct front_words *words = front_of_run(q->runs, &q->run)->words;
     const struct launch_input in = {.words = words,
                                     .spec = &q->spec,
                                     .job_guid = q->run.guid,
@@ -161,7 +161,7 @@ static int add_part(struct search *q, const struct allocation *at, struct err *e
 
 static int add_parts(struct search *q, struct err *e)
 {
-    const struct front *f = q->runs->front;
+    const struct front *f = front_of_run(q->runs, &q->run);
     if (f->ops->load(f, q->runs->st, q->a, &q->run, true, &q->spec, e) != 0)
         return -1;
     int rc = 0;
@@ -186,7 +186,7 @@ int runs_output_dirs(struct runs *rs, struct arena *a, enum resource_kind owner,
         return -1;
     if (q.n_found == 0)
         return err_set(e, ERR_NOT_ON_MOUNT_ROOT, NULL, "%s",
-                       front_text(rs->front->words, a, reasons[q.absence]));
+                       front_text(front_of_run(rs, &q.run)->words, a, reasons[q.absence]));
     *out = q.found;
     *n = q.n_found;
     return 0;

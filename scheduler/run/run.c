@@ -12,6 +12,7 @@
 
 struct failed_note {
     struct runs *runs; /* a reference */
+    const struct front_words *words;
     int64_t owner_id;
     char *name, *why;
 };
@@ -20,7 +21,7 @@ struct failed_note {
 static void on_failed_durable(void *ctx, const struct err *why)
 {
     struct failed_note *n = ctx;
-    const struct front_words *w = n->runs->front->words;
+    const struct front_words *w = n->words;
     if (!why)
         LOG_INFO(n->runs->log, front_event(w, "{run}.failed").name, LF_STR(w->run, n->name),
                  LF_INT(w->run_id, n->owner_id), LF_STR("why", n->why));
@@ -30,14 +31,15 @@ static void on_failed_durable(void *ctx, const struct err *why)
     free(n);
 }
 
-static void log_failed(struct runs *rs, const struct run *r, const struct failure *f)
+static void log_failed(struct runs *rs, const struct run *r, const struct failure *why)
 {
     struct arena a;
+    const struct front *f = front_of_run(rs, r);
     struct failed_note *n = xcalloc(1, sizeof *n);
     arena_init(&a);
-    *n = (struct failed_note){rs, r->owner_id,
-                              xstrdup(rs->front->ops->run_name(rs->front, rs->st, &a, r)),
-                              xstrdup(failure_line(&a, f))};
+    *n =
+        (struct failed_note){rs, f->words, r->owner_id, xstrdup(f->ops->run_name(f, rs->st, &a, r)),
+                             xstrdup(failure_line(&a, why))};
     arena_free(&a);
     wakes_ref(rs->wakes);
     st_when_durable(rs->st, on_failed_durable, n);
@@ -53,7 +55,7 @@ struct ending {
 static int end_without_nodes(struct storage *st, void *ctx, struct err *e)
 {
     const struct ending *k = ctx;
-    const struct front *f = k->runs->front;
+    const struct front *f = front_of_run(k->runs, k->r);
     bool queued = k->r->state == RUN_WAITING;
     enum run_event ev = queued ? RUN_EV_ENDED : RUN_EV_RELEASED;
     int64_t now = wakes_wall(k->runs->wakes);
@@ -81,7 +83,7 @@ int runs_fail_queued(struct runs *rs, const struct run *r, const struct failure 
 /* Our own writes never leave an allocated run without nodes. If there is one, log it and end it. */
 static int end_nodeless(struct runs *rs, struct arena *a, const struct run *r, struct err *e)
 {
-    const struct front_words *w = rs->front->words;
+    const struct front_words *w = front_of_run(rs, r)->words;
     const struct failure f = {.code = FAIL_NODE_LOST,
                               .message = front_text(w, a, "The {run}'s nodes are gone"),
                               .exit_code = -1};
@@ -114,14 +116,15 @@ static int without_run(struct runs *rs, struct arena *a, int64_t id, struct job_
         return 0;
     if (row.state == RUN_ALLOCATED && end_nodeless(rs, a, &row, e) < 0)
         return -1;
-    return rs->front->ops->may_forget(rs->front, rs->st, &row, wakes_wall(rs->wakes), e);
+    const struct front *f = front_of_run(rs, &row);
+    return f->ops->may_forget(f, rs->st, &row, wakes_wall(rs->wakes), e);
 }
 
 /* --- the next step -------------------------------------------------------------------------- */
 
 static void tell_prepared(struct job_run *run)
 {
-    const struct front *f = run->runs->front;
+    const struct front *f = run->front;
     struct err e;
     for (size_t i = 0; i < run->n_tasks; i++)
         if (run->tasks[i].process->role != LAUNCH_PREPARATION && run->tasks[i].state != RT_NOT_SENT)
@@ -248,7 +251,8 @@ void run_reconcile(void *ctx, int64_t id)
     if (rc == 0 && run)
         rc = verdict_rows(run, &a, &e);
     if (rc < 0) {
-        LOG_ERROR(rs->log, front_event(rs->front->words, "{run}.reconcile_failed").name,
+        const struct front *f = run ? run->front : rs->fronts->all[0];
+        LOG_ERROR(rs->log, front_event(f->words, "{run}.reconcile_failed").name,
                   LF_INT("run_id", id), LF_STR("why", e.msg));
         wake_at(rs->wakes, WAKE_RUN, id, wakes_mono(rs->wakes) + WRITE_AGAIN_US);
     } else if (run) {

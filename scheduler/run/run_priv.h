@@ -37,13 +37,18 @@ struct runs {
     struct wakes *wakes;
     struct storage *st;
     const struct log *log;
-    const struct front *front;
+    const struct fronts *fronts;
     int kept_outputs;
     const struct runs_events *events;
     void *events_ctx;
     struct id_map map;        /* struct job_run *, owned, by run id */
     struct id_map allocating; /* a set: runs whose allocations are not on disk yet */
 };
+
+static inline const struct front *front_of_run(const struct runs *rs, const struct run *r)
+{
+    return front_of(rs->fronts, r->owner_kind);
+}
 
 /* Tell who is above: struct runs_events. */
 void runs_tell_over(struct runs *rs, int64_t pool_id);
@@ -122,6 +127,7 @@ struct job_slot {
 
 struct job_run {
     struct runs *runs;
+    const struct front *front; /* the run's */
     struct arena a;
     struct run row; /* as it was when last read */
     const char *name;
@@ -143,7 +149,7 @@ struct job_run {
 
 static inline const struct front_words *words_of(const struct job_run *run)
 {
-    return run->runs->front->words;
+    return run->front->words;
 }
 
 /* --- phases.c -------------------------------------------------------------------------------- */

@@ -20,7 +20,7 @@ struct runs *runs_create(const struct runs_config *c)
     rs->st = c->storage;
     rs->log = c->log;
     rs->kept_outputs = c->kept_outputs;
-    rs->front = c->front;
+    rs->fronts = c->fronts;
     rs->events = c->events;
     rs->events_ctx = c->events_ctx;
     wakes_handle(rs->wakes, WAKE_RUN, run_reconcile, rs);
@@ -58,15 +58,12 @@ void runs_free(struct runs *rs)
  * can be read is looked at: it would only take its nodes to fail there. */
 bool runs_refuse(const struct runs *rs, struct arena *a, const struct run *r, struct failure *why)
 {
-    const struct secret_reader reader = {.front = rs->front,
-                                         .st = rs->st,
-                                         .a = a,
-                                         .pool_id = r->pool_id,
-                                         .run = r,
-                                         .only_look = true};
+    const struct front *f = front_of_run(rs, r);
+    const struct secret_reader reader = {
+        .front = f, .st = rs->st, .a = a, .pool_id = r->pool_id, .run = r, .only_look = true};
     struct job_spec spec;
     struct err e = {0};
-    if (rs->front->ops->load(rs->front, rs->st, a, r, false, &spec, &e) == 0)
+    if (f->ops->load(f, rs->st, a, r, false, &spec, &e) == 0)
         return !secret_refs_of_job(&reader, &spec, why);
     *why = (struct failure){.code = FAIL_JOB_NOT_UNDERSTOOD,
                             .message = arena_strdup(a, e.msg),
@@ -120,7 +117,7 @@ static int insert_parts(const struct giving *g, struct arena *a, struct err *e)
 static int give(struct storage *st, void *ctx, struct err *e)
 {
     const struct giving *g = ctx;
-    const struct front *f = g->runs->front;
+    const struct front *f = front_of_run(g->runs, g->r);
     struct run *r = g->r;
     const struct st_run_move m = {.id = r->id,
                                   .from = r->state,
@@ -163,7 +160,8 @@ int runs_allocate(struct runs *rs, const struct run *r, const struct run_part *p
 static int terminate_waiting(struct runs *rs, struct arena *a, const struct run *r, struct err *e)
 {
     const struct failure f = {.code = FAIL_JOB_TERMINATED,
-                              .message = front_text(rs->front->words, a, RUN_TERMINATED_TEXT),
+                              .message =
+                                  front_text(front_of_run(rs, r)->words, a, RUN_TERMINATED_TEXT),
                               .exit_code = -1};
     return runs_fail_queued(rs, r, &f, e);
 }
@@ -176,7 +174,7 @@ struct stopping {
 static int stop(struct storage *st, void *ctx, struct err *e)
 {
     const struct stopping *k = ctx;
-    const struct front *f = k->runs->front;
+    const struct front *f = front_of_run(k->runs, k->r);
     if (st_run_set_stop(st, k->r->id, STOP_RUN, e) < 0)
         return -1;
     return f->ops->stopping(f, st, k->r, wakes_wall(k->runs->wakes), e);
@@ -184,15 +182,15 @@ static int stop(struct storage *st, void *ctx, struct err *e)
 
 static int terminate_running(struct runs *rs, struct arena *a, const struct run *r, struct err *e)
 {
-    const struct front_words *w = rs->front->words;
+    const struct front *f = front_of_run(rs, r);
+    const struct front_words *w = f->words;
     struct stopping k = {rs, r};
     if (r->stop != STOP_NOT)
         return 0;
     if (st_tx(rs->st, "stop run", stop, &k, e) < 0)
         return -1;
     LOG_INFO(rs->log, front_event(w, "{run}.terminating").name,
-             LF_STR(w->run, rs->front->ops->run_name(rs->front, rs->st, a, r)),
-             LF_INT(w->run_id, r->owner_id));
+             LF_STR(w->run, f->ops->run_name(f, rs->st, a, r)), LF_INT(w->run_id, r->owner_id));
     wake_durable(rs->wakes, WAKE_RUN, r->id);
     return 0;
 }

@@ -40,8 +40,8 @@ struct runs_config {
     struct wakes *wakes;
     struct storage *storage;
     const struct log *log;
-    const struct front *front; /* the service whose runs these are */
-    int kept_outputs;          /* for how many ended jobs a node keeps output on its own disk */
+    const struct fronts *fronts; /* the services whose runs these are */
+    int kept_outputs;            /* for how many ended jobs a node keeps output on its own disk */
     const struct runs_events *events; /* of static life */
     void *events_ctx;
 };

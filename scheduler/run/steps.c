@@ -353,7 +353,8 @@ void slot_start(struct job_slot *slot)
 {
     struct job_run *run = slot->run;
     const char *as = job_account(slot);
-    if (mounts_await(run->runs->fleet, &run->spec.mounts, WAKE_RUN, run->row.id) || !make_env(slot))
+    if (mounts_await(slot->tenant.node, &run->spec.mounts, WAKE_RUN, run->row.id) ||
+        !make_env(slot))
         return;
     slot_go(slot, SLOT_STARTED);
     slot->script = script_new(&slot->a, run->runs->log, slot->node_name);

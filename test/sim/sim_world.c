@@ -140,7 +140,7 @@ static struct life *life_new(struct sim *m, struct sim_disk *disk)
     const struct sched_config c = {.loop = l->loop,
                                    .storage = l->st,
                                    .files = l->files,
-                                   .front = &l->front.front,
+                                   .fronts = {{&l->front.front}},
                                    .log = &m->log,
                                    .local = l->provider,
                                    .machines = l->provider,

@@ -74,12 +74,14 @@ static void test_what_may_be_asked_for(void **state)
     struct err e = {0};
     const struct scale three = {.kind = SCALE_MANUAL, .target = 3};
     /* More than there are now is waited for. */
-    ok(sched_check_scale(w->s, "standard_nc6", VM_DEDICATED, &three, &e), &e);
-    assert_int_equal(sched_check_scale(w->s, "STANDARD_NC6", VM_LOWPRIORITY, &three, &e), -1);
+    ok(sched_check_scale(w->s, RES_CLUSTER, "standard_nc6", VM_DEDICATED, &three, &e), &e);
+    assert_int_equal(
+        sched_check_scale(w->s, RES_CLUSTER, "STANDARD_NC6", VM_LOWPRIORITY, &three, &e), -1);
     assert_int_equal(e.code, ERR_INVALID_PROPERTY);
     assert_string_equal(e.msg, "vmSize STANDARD_NC6 is not served here with vmPriority "
                                "lowpriority; the sizes served are: none");
-    assert_int_equal(sched_check_scale(w->s, "STANDARD_D1", VM_DEDICATED, &three, &e), -1);
+    assert_int_equal(sched_check_scale(w->s, RES_CLUSTER, "STANDARD_D1", VM_DEDICATED, &three, &e),
+                     -1);
     assert_non_null(strstr(e.msg, "the sizes served are: STANDARD_NC6"));
     struct cluster c = {.vm_size = "STANDARD_NC6", .vm_priority = VM_DEDICATED, .scale = three};
     assert_int_equal(sched_most_nodes(w->s, c.vm_size, c.vm_priority, &c.scale), 3);

@@ -207,7 +207,7 @@ static void test_reboots_that_are_refused(void **state)
     struct err e = {0};
     assert_int_equal(fleet_machine_reboot(sched_fleet(w->s), "m1", &e), -1);
     assert_int_equal(e.code, ERR_UNAVAILABLE);
-    assert_non_null(strstr(e.msg, "No cluster has claimed m1"));
+    assert_non_null(strstr(e.msg, "Nobody has claimed m1"));
     int64_t c = add_gpu_cluster(w, "c", 1);
     sched_turn(w->s); /* claimed, and not on disk yet */
     assert_int_equal(fleet_machine_reboot(sched_fleet(w->s), "m1", &e), -1);

@@ -268,12 +268,12 @@ static struct bench *bench_new(void)
     b->w = world_new(1);
     b->precious = make_precious(b->w, "data");
     b->fleet.cfg.site = &b->site;
-    b->fleet.cfg.front = &b->w->front.front;
     b->fleet.cfg.storage_dir = path(b->w, "storage");
     b->fleet.log = &b->w->log;
     b->fleet.st = b->w->st;
     b->site.mounts = b->rules;
-    b->rt = (struct node_rt){.fleet = &b->fleet, .machine = &b->machine, .name = "m"};
+    b->rt = (struct node_rt){
+        .fleet = &b->fleet, .machine = &b->machine, .name = "m", .front = &b->w->front.front};
     b->rt.root = (char *)path(b->w, "machine root");
     bench_open(b);
     return b;

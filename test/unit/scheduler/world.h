@@ -153,7 +153,7 @@ static inline void world_start(struct world *w)
     w->logins = loop_lane_create(w->tools, "logins", 2, 64);
     w->front = batchai_front(w->st, &w->log, false);
     const struct sched_config c = {.loop = w->tools,
-                                   .front = &w->front.front,
+                                   .fronts = {{&w->front.front}},
                                    .storage = w->st,
                                    .files = w->files,
                                    .login_lane = w->logins,

@@ -34,8 +34,11 @@ static void test_a_cluster_has_the_id_of_its_pool(void **state)
     assert_string_equal(p.vm_size, "STANDARD_NC6");
     assert_int_equal(p.scale.target, 2);
     assert_true(p.is_new);
-    struct st_pool_move m = {
-        .id = p.id, .from = ALLOC_RESIZING, .to = ALLOC_STEADY, .now_us = T0 + 1};
+    struct st_pool_move m = {.id = p.id,
+                             .kind = RES_CLUSTER,
+                             .from = ALLOC_RESIZING,
+                             .to = ALLOC_STEADY,
+                             .now_us = T0 + 1};
     ok(f, st_pool_move(f->st, &m, &f->e));
     struct cluster c;
     found(f, st_cluster_by_id(f->st, &f->a, f->cluster, &c, &f->e));

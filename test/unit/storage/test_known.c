@@ -108,8 +108,11 @@ static void change_the_document(struct fx *f)
 
 static void move_the_pool(struct fx *f)
 {
-    const struct st_pool_move m = {
-        .id = f->cluster, .from = ALLOC_RESIZING, .to = ALLOC_STEADY, .now_us = T0 + 2};
+    const struct st_pool_move m = {.id = f->cluster,
+                                   .kind = RES_CLUSTER,
+                                   .from = ALLOC_RESIZING,
+                                   .to = ALLOC_STEADY,
+                                   .now_us = T0 + 2};
     ok(f, st_pool_move(f->st, &m, &f->e));
 }
 

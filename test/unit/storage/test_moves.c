@@ -166,8 +166,11 @@ static void test_file_servers_are_set_up_once(void **state)
 static void test_alloc_is_guarded(void **state)
 {
     struct fx *f = *state;
-    struct st_pool_move m = {
-        .id = f->cluster, .from = ALLOC_RESIZING, .to = ALLOC_STEADY, .now_us = T0 + 1};
+    struct st_pool_move m = {.id = f->cluster,
+                             .kind = RES_CLUSTER,
+                             .from = ALLOC_RESIZING,
+                             .to = ALLOC_STEADY,
+                             .now_us = T0 + 1};
     ok(f, st_pool_move(f->st, &m, &f->e));
     struct cluster c;
     found(f, st_cluster_by_id(f->st, &f->a, f->cluster, &c, &f->e));
