@@ -16,6 +16,8 @@ enum {
     STORAGE_RM,
     AUTHORIZATION,
     GRAPH,
+    BATCH,
+    BATCH_PATHS,
     UNSERVED,
     SERVICES
 };
@@ -33,12 +35,15 @@ const struct service *const api_services[API_SERVICES] = {[BATCHAI] = &batchai_s
                                                           [STORAGE_RM] = &storage_rm_service,
                                                           [AUTHORIZATION] = &authorization_service,
                                                           [GRAPH] = &graph_service,
+                                                          [BATCH] = &batch_service,
+                                                          [BATCH_PATHS] = &batch_paths_service,
                                                           [UNSERVED] = &unserved_service};
 
 /* Whose hosts a service has. */
 static const enum api_hosts hosts_of[API_SERVICES] = {[AZFILES] = HOSTS_FILE,
                                                       [AZBLOB] = HOSTS_BLOB,
                                                       [SECRET] = HOSTS_VAULT,
+                                                      [BATCH] = HOSTS_BATCH,
                                                       [UNSERVED] = HOSTS_UNSERVED};
 
 void api_serve_all(const struct api_deps *deps, const char *const *const hosts[API_HOSTS],
@@ -56,6 +61,8 @@ void api_serve_all(const struct api_deps *deps, const char *const *const hosts[A
                                              [STORAGE_RM] = &deps->storage_rm,
                                              [AUTHORIZATION] = &deps->authorization,
                                              [GRAPH] = &deps->graph,
+                                             [BATCH] = &deps->batch,
+                                             [BATCH_PATHS] = &deps->batch,
                                              [UNSERVED] = &deps->azstorage};
     for (int i = 0; i < API_SERVICES; i++) {
         assert(api_services[i] && parts[i]);

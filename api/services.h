@@ -12,21 +12,31 @@
 #include "api/azblob/azblob.h"
 #include "api/azfiles/azfiles.h"
 #include "api/azstorage/azstorage.h"
+#include "api/batch/batch.h"
 #include "api/batchai/batchai.h"
 #include "api/graph/graph.h"
 #include "api/keyvault/keyvault.h"
 #include "api/storage/storage_rm.h"
 
-#define API_SERVICES 13
+#define API_SERVICES 15
 
 extern const struct service *const api_services[API_SERVICES];
 
 /* Services with hosts of their own. */
-enum api_hosts { HOSTS_ANY, HOSTS_BLOB, HOSTS_FILE, HOSTS_VAULT, HOSTS_UNSERVED, API_HOSTS };
+enum api_hosts {
+    HOSTS_ANY,
+    HOSTS_BLOB,
+    HOSTS_FILE,
+    HOSTS_VAULT,
+    HOSTS_BATCH,
+    HOSTS_UNSERVED,
+    API_HOSTS
+};
 
 /* The data of each service's handlers. Borrows everything in it, and must outlive the server. */
 struct api_deps {
-    struct batchai batchai;     /* contains the data of arm's own handlers */
+    struct batchai batchai; /* contains the data of arm's own handlers */
+    struct batch batch;
     struct azstorage azstorage; /* also of the data planes */
     struct keyvault keyvault;
     struct storage_rm storage_rm;

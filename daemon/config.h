@@ -58,7 +58,7 @@ struct config {
     struct config_places places; /* places in the file, for errors that are found later */
     struct config_list listen;
     struct config_list tls_names;
-    struct config_list storage_suffixes, vault_suffixes;
+    struct config_list storage_suffixes, vault_suffixes, batch_suffixes;
     struct config_list blob_listen, file_listen, queue_listen;
     char *tls_certificate, *tls_key;
     char *state_dir; /* "" if not in the file */

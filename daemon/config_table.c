@@ -72,6 +72,10 @@ static const struct setting rows[] = {
     ROW(SETTING_LIST, "vault", "suffixes", AT(vault_suffixes), "", config_check_host_name, NULL,
         "More suffixes of vaults' hosts, besides vault.localhost and vault.NAME of each other name "
         "of the daemon, such as vault.azure.net."),
+    ROW(SETTING_LIST, "batch", "suffixes", AT(batch_suffixes), "", config_check_host_name, NULL,
+        "More suffixes of Batch accounts' hosts, besides batch.localhost and batch.NAME of each "
+        "other name of the daemon: with batch.azure.com (and a hosts file) "
+        "ACCOUNT.REGION.batch.azure.com is served here."),
     BOOL("http", "serve", AT(http_serve), "false",
          "Serve plain HTTP as well, on the same ports, to clients on this machine. Clients refuse "
          "to send tokens over it, so it is for curl and for keys of storage accounts."),

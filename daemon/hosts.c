@@ -23,6 +23,7 @@ static const struct {
     [HOSTS_UNSERVED] = STORAGE_HOSTS("*.queue.", "*.table.", "*.dfs."),
 #undef STORAGE_HOSTS
     [HOSTS_VAULT] = {{"*."}, "vault.", offsetof(struct config, vault_suffixes)},
+    [HOSTS_BATCH] = {{"*.*."}, "batch.", offsetof(struct config, batch_suffixes)},
 };
 
 static const struct config_list *extra_of(const struct config *c, int kind)
@@ -68,11 +69,11 @@ void hosts_free(struct hosts *h)
 struct config_list hosts_certified(const struct config *c)
 {
     const struct config_list *const lists[] = {&c->tls_names, &c->storage_suffixes,
-                                               &c->vault_suffixes};
-    struct config_list all = {
-        xcalloc(c->tls_names.n + c->storage_suffixes.n + c->vault_suffixes.n + 1,
-                sizeof *all.items),
-        0};
+                                               &c->vault_suffixes, &c->batch_suffixes};
+    struct config_list all = {xcalloc(c->tls_names.n + c->storage_suffixes.n + c->vault_suffixes.n +
+                                          c->batch_suffixes.n + 1,
+                                      sizeof *all.items),
+                              0};
     for (size_t l = 0; l < sizeof lists / sizeof lists[0]; l++)
         for (size_t i = 0; i < lists[l]->n; i++)
             all.items[all.n++] = lists[l]->items[i];

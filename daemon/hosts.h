@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The hosts of services that have their own: below each name H of the daemon ACCOUNT.blob.core.H
- * and the like, and NAME.vault.H; and below the suffixes that the site adds.
+ * and the like, NAME.vault.H and ACCOUNT.REGION.batch.H; and below the suffixes that the site adds.
  */
 #ifndef DAEMON_HOSTS_H
 #define DAEMON_HOSTS_H

@@ -339,14 +339,16 @@ static struct api_deps api_deps(struct daemon *d)
                             .subscription_name = cf->subscription_name,
                             .provider = "Microsoft.BatchAI",
                             .strict = cf->strict};
-    struct arm keyvault = arm, storage_rm = arm;
+    struct arm keyvault = arm, storage_rm = arm, batch = arm;
     keyvault.provider = "Microsoft.KeyVault";
     storage_rm.provider = "Microsoft.Storage";
+    batch.provider = "Microsoft.Batch";
     return (struct api_deps){
         .keyvault = {.arm = keyvault,
                      .suffixes = (const char *const *)cf->vault_suffixes.items,
                      .n_suffixes = cf->vault_suffixes.n},
         .storage_rm = {.arm = storage_rm, .shares = d->shares},
+        .batch = {.arm = batch},
         .batchai = {.arm = arm,
                     .files = d->files,
                     .shares = d->shares,

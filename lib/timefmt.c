@@ -41,8 +41,8 @@ int64_t clock_now(const struct clock *c)
 
 /* An instant in UTC. */
 struct civil {
-    int year, month, day, weekday; /* January is 1; Sunday 0 */
-    int hour, minute, second, ms;
+    int year, month, day, weekday;    /* January is 1; Sunday 0 */
+    int hour, minute, second, ms, us; /* ms and us: both of the second */
 };
 
 /* Days since 1970 to a date of the Gregorian calendar, counted in eras of 400 years that begin in
@@ -83,6 +83,7 @@ static struct civil civil_of(int64_t us)
     c.minute = of_day / 60 % 60;
     c.second = of_day % 60;
     c.ms = (int)(rest / 1000);
+    c.us = (int)rest;
     return c;
 }
 
@@ -122,18 +123,30 @@ void timefmt_fixed(int64_t us, char out[TIMEFMT_SIZE])
     *put(ms, c.ms, 3, 'Z') = '\0';
 }
 
-void timefmt_wire(int64_t us, char out[TIMEFMT_SIZE])
+/* `fraction` of the second, of n digits, without its trailing zeros. */
+static void put_trimmed(const struct civil *c, int fraction, int n, char *out)
 {
-    const struct civil c = civil_of(us);
-    char *end = put_time(put_date(out, &c, '-', 'T'), &c, ':', 0);
-    if (c.ms > 0) {
+    char *end = put_time(put_date(out, c, '-', 'T'), c, ':', 0);
+    if (fraction > 0) {
         *end++ = '.';
-        end = put(end, c.ms, 3, 0);
+        end = put(end, fraction, n, 0);
         while (end[-1] == '0')
             end--;
     }
     end[0] = 'Z';
     end[1] = '\0';
+}
+
+void timefmt_wire(int64_t us, char out[TIMEFMT_SIZE])
+{
+    const struct civil c = civil_of(us);
+    put_trimmed(&c, c.ms, 3, out);
+}
+
+void timefmt_exact(int64_t us, char out[TIMEFMT_SIZE])
+{
+    const struct civil c = civil_of(us);
+    put_trimmed(&c, c.us, 6, out);
 }
 
 void timefmt_http(int64_t us, char out[TIMEFMT_SIZE])

@@ -21,6 +21,8 @@ int64_t clock_now(const struct clock *c);
 
 /* yyyy-MM-ddTHH:mm:ss[.f{1,3}]Z, milliseconds with trailing zeros cut, as the service did. */
 void timefmt_wire(int64_t us, char out[TIMEFMT_SIZE]);
+/* yyyy-MM-ddTHH:mm:ss[.f{1,6}]Z, the same to the microsecond */
+void timefmt_exact(int64_t us, char out[TIMEFMT_SIZE]);
 /* yyyy-MM-ddTHH:mm:ss.fffZ */
 void timefmt_fixed(int64_t us, char out[TIMEFMT_SIZE]);
 /* yyyy-MM-ddTHH:mm:ssZ */

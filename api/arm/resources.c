@@ -163,7 +163,8 @@ static struct replied *list(struct request *r, int64_t group_id)
                         .group_id = group_id,
                         .o = {.filter = request_query(r, "$filter"),
                               .schema = &schema_listed,
-                              .version = V_2018_05_01}};
+                              .version = V_2018_05_01,
+                              .arena = &r->arena}};
     long top;
     if (l.o.filter && !*l.o.filter)
         l.o.filter = NULL;

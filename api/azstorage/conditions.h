@@ -23,6 +23,12 @@ struct condition_state {
  * hold. AZSTORAGE_HEADER: a date is none. */
 int conditions_check(struct request *r, const struct condition_state *now,
                      struct err *e) MUST_CHECK;
+/* The same with a service's own kinds of errors. */
+struct condition_kinds {
+    int not_modified, condition, header;
+};
+int conditions_check_as(struct request *r, const struct condition_state *now,
+                        const struct condition_kinds *kinds, struct err *e) MUST_CHECK;
 /* x-ms-source-if-*: AZSTORAGE_SOURCE_CONDITION. */
 int conditions_check_source(struct request *r, const struct condition_state *now,
                             struct err *e) MUST_CHECK;

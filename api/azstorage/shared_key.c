@@ -8,7 +8,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define PREFIX             "x-ms-"
 #define ZERO_IS_EMPTY_FROM "2015-02-21" /* the version that signs a length of 0 as "" */
 
 static_assert(SIGNATURE_SIZE == sodium_base64_ENCODED_LEN(crypto_auth_hmacsha256_BYTES,
@@ -111,13 +110,13 @@ static void add_sorted(const struct item *v, size_t n, const char *before, const
     }
 }
 
-static void add_headers(const struct signed_head *h, enum name_order order, struct arena *a,
-                        struct strbuf *out)
+static void add_headers(const struct signed_head *h, const char *prefix, enum name_order order,
+                        struct arena *a, struct strbuf *out)
 {
     struct item *v = arena_alloc(a, (h->n_headers + 1) * sizeof *v);
     size_t n = 0;
     for (size_t i = 0; i < h->n_headers; i++)
-        if (strncasecmp(h->header[i].name, PREFIX, strlen(PREFIX)) == 0)
+        if (strncasecmp(h->header[i].name, prefix, strlen(prefix)) == 0)
             v[n++] = (struct item){arena_lower(a, h->header[i].name), h->header[i].value, i};
     qsort_r(v, n, sizeof *v, compare_headers, &order);
     add_sorted(v, n, "", "\n", out);
@@ -146,25 +145,28 @@ static const char *length_line(const struct signed_head *h)
     return strcmp(length, "0") == 0 && !old ? "" : length;
 }
 
-static void add_standard(const struct signed_head *h, enum shared_key_form form, struct strbuf *out)
+static const char *const whole[] = {"Content-Encoding",
+                                    "Content-Language",
+                                    "Content-Length",
+                                    "Content-MD5",
+                                    "Content-Type",
+                                    "Date",
+                                    "If-Modified-Since",
+                                    "If-Match",
+                                    "If-None-Match",
+                                    "If-Unmodified-Since",
+                                    "Range",
+                                    NULL};
+static const char *const lite[] = {"Content-MD5", "Content-Type", "Date", NULL};
+
+/* `date`: the header that stands for Date if it was sent. */
+static void add_standard(const struct signed_head *h, const char *const *names, const char *date,
+                         const char *length, struct strbuf *out)
 {
-    static const char *const whole[] = {"Content-Encoding",
-                                        "Content-Language",
-                                        "Content-Length",
-                                        "Content-MD5",
-                                        "Content-Type",
-                                        "Date",
-                                        "If-Modified-Since",
-                                        "If-Match",
-                                        "If-None-Match",
-                                        "If-Unmodified-Since",
-                                        "Range",
-                                        NULL};
-    static const char *const lite[] = {"Content-MD5", "Content-Type", "Date", NULL};
-    bool dated = *header(h, "x-ms-date") != '\0'; /* it stands for Date */
-    for (const char *const *name = form == SHARED_KEY ? whole : lite; *name; name++) {
+    bool dated = *header(h, date) != '\0';
+    for (const char *const *name = names; *name; name++) {
         if (strcmp(*name, "Content-Length") == 0)
-            strbuf_puts(out, length_line(h));
+            strbuf_puts(out, length);
         else if (!dated || strcmp(*name, "Date") != 0)
             add_trimmed(out, header(h, *name));
         strbuf_putc(out, '\n');
@@ -175,10 +177,30 @@ void shared_key_text(const struct signed_head *h, const char *account, enum shar
                      enum name_order order, struct arena *a, struct strbuf *out)
 {
     strbuf_printf(out, "%s\n", h->method);
-    add_standard(h, form, out);
-    add_headers(h, order, a, out);
+    add_standard(h, form == SHARED_KEY ? whole : lite, "x-ms-date", length_line(h), out);
+    add_headers(h, "x-ms-", order, a, out);
     strbuf_printf(out, "/%s%s", account, *h->path ? h->path : "/");
     add_query(h, form, a, out);
+}
+
+void shared_key_batch_text(const struct signed_head *h, const char *account,
+                           const struct batch_signing *how, struct arena *a, struct strbuf *out)
+{
+    struct item *v = arena_alloc(a, (h->n_query + 1) * sizeof *v);
+    size_t n = 0;
+    strbuf_printf(out, "%s\n", h->method);
+    add_standard(h, whole, "ocp-date", how->length ? how->length : header(h, "Content-Length"),
+                 out);
+    add_headers(h, "ocp-", NAMES_BY_BYTE, a, out);
+    strbuf_printf(out, "/%s%s", account, h->path);
+    for (size_t i = 0; i < h->n_query; i++) {
+        const char *name = h->query[i].name;
+        if (*h->query[i].value || !how->no_blanks)
+            v[n++] =
+                (struct item){how->raw_names ? name : arena_lower(a, name), h->query[i].value, i};
+    }
+    qsort(v, n, sizeof *v, compare_parameters);
+    add_sorted(v, n, "\n", "", out);
 }
 
 int shared_key_read(const char *authorization, struct arena *a, struct signed_by *out)

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * Requests that are signed with an account's key: SharedKey and SharedKeyLite of blobs and files
- * (https://learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key). Pure: the text
- * that client and service sign, made from the head of a request.
+ * (https://learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key), SharedKey of
+ * Azure Batch
+ * (https://learn.microsoft.com/rest/api/batchservice/authenticate-requests-to-the-azure-batch-service).
+ * Pure: the text that client and service sign, made from the head of a request.
  */
 #ifndef API_AZSTORAGE_SHARED_KEY_H
 #define API_AZSTORAGE_SHARED_KEY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "lib/arena.h"
@@ -32,6 +35,16 @@ enum name_order { NAMES_AS_SERVICE, NAMES_BY_BYTE, NAMES_AS_ICU, NAME_ORDERS };
 /* Appends the text to sign. `account`: without -secondary. */
 void shared_key_text(const struct signed_head *h, const char *account, enum shared_key_form form,
                      enum name_order order, struct arena *a, struct strbuf *out);
+
+/* How clients of Azure Batch differ: some sign names of parameters as they send them and not in
+ * lower case, some leave out parameters without a value, and those that send no Content-Length sign
+ * none, or 0. */
+struct batch_signing {
+    bool raw_names, no_blanks;
+    const char *length; /* NULL: as sent */
+};
+void shared_key_batch_text(const struct signed_head *h, const char *account,
+                           const struct batch_signing *how, struct arena *a, struct strbuf *out);
 
 /* What "SharedKey ACCOUNT:SIGNATURE" or "SharedKeyLite ..." says; the account in lower case. 0: it
  * is neither; -1: it is one that lacks something. */

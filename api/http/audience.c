@@ -16,6 +16,7 @@ static const struct {
     {"https://graph.microsoft.com", AUDIENCE_GRAPH},
     {"https://graph.windows.net", AUDIENCE_GRAPH},
     {"https://storage.azure.com", AUDIENCE_STORAGE},
+    {"https://batch.core.windows.net", AUDIENCE_BATCH},
 };
 
 /* Hosts of accounts and vaults, by what is in their names. Which domain they are in does not
@@ -27,7 +28,7 @@ static const struct {
 } host_parts[] = {
     {"://vault.", AUDIENCE_VAULT},      {".vault.", AUDIENCE_VAULT},
     {".blob.core.", AUDIENCE_STORAGE},  {".file.core.", AUDIENCE_STORAGE},
-    {".queue.core.", AUDIENCE_STORAGE},
+    {".queue.core.", AUDIENCE_STORAGE}, {".batch.", AUDIENCE_BATCH},
 };
 
 /* `audience` is `base`, or something below it, over https or http. */

@@ -1,8 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * A filter is one line of text. It is evaluated while it is parsed: once without an item to check
- * it, and once for each item.
- */
+/* SPDX-License-Identifier: MIT */
 #include "api/http/odata.h"
 
 #include <assert.h>
@@ -13,74 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define DEPTH_MAX 32 /* nesting of parentheses and nots */
-#define WORD_MAX  160
-
-struct parser {
-    const struct odata *o;
-    const char *text, *at;
-    const json_t *item; /* NULL: only checking */
-    int depth;
-    size_t terms;
-    bool failed;
-    struct err *e;
-};
-
-enum literal_kind { LIT_NULL, LIT_TEXT, LIT_NUMBER, LIT_BOOL };
-
-struct literal {
-    enum literal_kind kind;
-    char text[512];
-    double number;
-    bool truth;
-};
-
-static const char *const operators[] = {"eq", "ne", "lt", "le", "gt", "ge"};
-enum { OP_EQ, OP_NE, OP_LT, OP_LE, OP_GT, OP_GE, OPS };
-static_assert(sizeof operators / sizeof operators[0] == OPS, "a word an operator");
-
-static bool expect(struct parser *p, const char *what)
-{
-    if (!p->failed)
-        err_set(p->e, ERR_INVALID_QUERY, "$filter",
-                "$filter is '%.200s'; at position %d there must be %s.", p->text,
-                (int)(p->at - p->text) + 1, what);
-    p->failed = true;
-    return false;
-}
-
-static void skip_spaces(struct parser *p)
-{
-    while (*p->at == ' ')
-        p->at++;
-}
-
-static bool take_char(struct parser *p, char c)
-{
-    skip_spaces(p);
-    if (*p->at != c)
-        return false;
-    p->at++;
-    return true;
-}
-
-static size_t word_length(const char *s)
-{
-    size_t n = 0;
-    while (isalnum((unsigned char)s[n]) || s[n] == '_')
-        n++;
-    return n;
-}
-
-static bool take_word(struct parser *p, const char *word)
-{
-    skip_spaces(p);
-    size_t n = word_length(p->at);
-    if (n != strlen(word) || strncasecmp(p->at, word, n) != 0)
-        return false;
-    p->at += n;
-    return true;
-}
+#define WORD_MAX 160
 
 static const struct field *row_of(const struct schema *s, enum api_version v, const char *name,
                                   size_t n)
@@ -146,178 +75,54 @@ static size_t path_length(const char *s)
     return n;
 }
 
-static bool take_path(struct parser *p, json_t **value)
+static bool find_path(void *ctx, const char *s, size_t n, struct filter_term *out)
 {
+    const struct odata *o = ctx;
     char path[WORD_MAX];
-    skip_spaces(p);
-    size_t n = path_length(p->at);
-    if (n == 0 || !resolve(p->o, p->at, n, path))
-        return expect(p, "the name of a property, such as name or properties/vmSize");
-    p->at += n;
-    *value = p->item ? value_at(p->item, path) : NULL;
-    return true;
-}
-
-static bool take_text(struct parser *p, struct literal *l)
-{
-    size_t n = 0;
-    if (!take_char(p, '\''))
+    if (!resolve(o, s, n, path))
         return false;
-    for (; *p->at && n + 1 < sizeof l->text; p->at++) {
-        if (*p->at == '\'' && p->at[1] != '\'')
-            break;
-        if (*p->at == '\'')
-            p->at++;
-        l->text[n++] = *p->at;
-    }
-    l->text[n] = '\0';
-    l->kind = LIT_TEXT;
-    return take_char(p, '\'') || expect(p, "a closing quote (texts have at most 511 bytes)");
-}
-
-static bool take_literal(struct parser *p, struct literal *l)
-{
-    char *end;
-    *l = (struct literal){0};
-    if (take_text(p, l) || p->failed)
-        return !p->failed;
-    l->truth = take_word(p, "true");
-    if (l->truth || take_word(p, "false")) {
-        l->kind = LIT_BOOL;
-        return true;
-    }
-    if (take_word(p, "null"))
-        return true;
-    l->number = strtod(p->at, &end);
-    if (end == p->at)
-        return expect(p, "a value: 'text', a number, true, false or null");
-    p->at = end;
-    l->kind = LIT_NUMBER;
+    out->path = arena_strdup(o->arena, path);
     return true;
-}
-
-static bool holds(int op, int order)
-{
-    switch (op) {
-    case OP_EQ:
-        return order == 0;
-    case OP_NE:
-        return order != 0;
-    case OP_LT:
-        return order < 0;
-    case OP_LE:
-        return order <= 0;
-    case OP_GT:
-        return order > 0;
-    }
-    return order >= 0;
 }
 
 /* A missing property, or one of another type, equals only null. */
-static bool compare(const json_t *v, int op, const struct literal *l)
+static bool compare(const json_t *v, const struct filter_term *t)
 {
+    const struct filter_literal *l = &t->literal;
     switch (l->kind) {
-    case LIT_NULL:
-        return (op == OP_EQ && !v) || (op == OP_NE && v);
-    case LIT_TEXT:
+    case FILTER_NULL:
+        return (t->op == FILTER_EQ && !v) || (t->op == FILTER_NE && v);
+    case FILTER_TEXT:
+        if (t->op == FILTER_STARTS_WITH)
+            return json_is_string(v) &&
+                   strncasecmp(json_string_value(v), l->text, strlen(l->text)) == 0;
         if (json_is_string(v))
-            return holds(op, strcasecmp(json_string_value(v), l->text));
+            return filter_order_is(t->op, strcasecmp(json_string_value(v), l->text));
         break;
-    case LIT_NUMBER:
+    case FILTER_NUMBER:
         if (json_is_number(v))
-            return holds(op,
-                         (json_number_value(v) > l->number) - (json_number_value(v) < l->number));
+            return filter_order_is(t->op, (json_number_value(v) > l->number) -
+                                              (json_number_value(v) < l->number));
         break;
-    case LIT_BOOL:
+    case FILTER_BOOL:
         if (json_is_boolean(v))
-            return holds(op, json_is_true(v) != l->truth);
+            return filter_order_is(t->op, json_is_true(v) != l->truth);
         break;
+    case FILTER_TIME:
+        break; /* these filters have none */
     }
-    return op == OP_NE;
+    return t->op == FILTER_NE;
 }
 
-static bool parse_or(struct parser *p);
-
-static bool parse_starts_with(struct parser *p)
+static bool term_holds(const void *ctx, const struct filter_term *t)
 {
-    json_t *v = NULL;
-    struct literal l;
-    if (!take_char(p, '('))
-        return expect(p, "'('");
-    if (!take_path(p, &v))
-        return false;
-    if (!take_char(p, ','))
-        return expect(p, "','");
-    if (!take_literal(p, &l))
-        return false;
-    if (l.kind != LIT_TEXT)
-        return expect(p, "a 'text' before");
-    if (!take_char(p, ')'))
-        return expect(p, "')'");
-    return json_is_string(v) && strncasecmp(json_string_value(v), l.text, strlen(l.text)) == 0;
-}
-
-static bool parse_comparison(struct parser *p)
-{
-    json_t *v = NULL;
-    struct literal l;
-    int op = 0;
-    p->terms++;
-    if (take_word(p, "startswith"))
-        return parse_starts_with(p);
-    if (!take_path(p, &v))
-        return false;
-    while (op < OPS && !take_word(p, operators[op]))
-        op++;
-    if (op == OPS)
-        return expect(p, "one of eq, ne, lt, le, gt and ge");
-    return take_literal(p, &l) && compare(v, op, &l);
-}
-
-static bool parse_unary(struct parser *p)
-{
-    if (++p->depth > DEPTH_MAX)
-        return expect(p, "less nesting");
-    bool result;
-    if (take_word(p, "not")) {
-        result = !parse_unary(p);
-    } else if (take_char(p, '(')) {
-        result = parse_or(p);
-        if (!p->failed && !take_char(p, ')'))
-            expect(p, "')'");
-    } else {
-        result = parse_comparison(p);
-    }
-    p->depth--;
-    return result;
-}
-
-/* Both sides are always parsed, because the text must be read to its end. */
-static bool parse_and(struct parser *p)
-{
-    bool result = parse_unary(p);
-    while (!p->failed && take_word(p, "and"))
-        result = parse_unary(p) && result;
-    return result;
-}
-
-static bool parse_or(struct parser *p)
-{
-    bool result = parse_and(p);
-    while (!p->failed && take_word(p, "or"))
-        result = parse_and(p) || result;
-    return result;
+    return compare(value_at(ctx, t->path), t);
 }
 
 static int check_filter(struct odata *o, struct err *e)
 {
-    struct parser p = {.o = o, .text = o->filter, .at = o->filter, .e = e};
-    parse_or(&p);
-    skip_spaces(&p);
-    if (!p.failed && *p.at)
-        expect(&p, "the end, 'and' or 'or'");
-    o->terms = p.terms;
-    return p.failed ? -1 : 0;
+    const struct filter_paths paths = {.find = find_path, .ctx = o};
+    return filter_parse(o->filter, &paths, o->arena, &o->tree, &o->terms, e);
 }
 
 /* The next path of $select; false at its end. *ok: it is a property. */
@@ -358,11 +163,8 @@ int odata_check(struct odata *o, struct err *e)
 
 bool odata_matches(const struct odata *o, const json_t *item)
 {
-    struct err ignored;
-    struct parser p = {.o = o, .text = o->filter, .at = o->filter, .item = item, .e = &ignored};
-    bool matches = !o->filter || parse_or(&p);
-    assert(!p.failed); /* odata_check() has read it */
-    return matches;
+    assert(!o->filter || o->tree); /* odata_check() has read it */
+    return !o->filter || filter_holds(o->tree, term_holds, item);
 }
 
 /* Copies the value at `path` from `item` to the same place in `out`. */

@@ -3,23 +3,28 @@
  * $filter and $select of the versions that have them (2017-09-01-preview, 2018-03-01). They are
  * checked against the field table of the listed resource: an unknown property is a 400.
  *
- * $filter: path eq|ne|lt|le|gt|ge literal, startswith(path, 'text'), joined by and, or, not and
- * parentheses. A path is "name", "properties/vmSize" or, as SDKs flatten it, "vmSize". Texts
- * compare without regard to case, as names and enums do. $select: a comma-separated list of paths.
+ * $filter: model/filter.h. A path is "name", "properties/vmSize" or, as SDKs flatten it, "vmSize".
+ * Texts compare without regard to case, as names and enums do. $select: a comma-separated list of
+ * paths.
  */
 #ifndef API_HTTP_ODATA_H
 #define API_HTTP_ODATA_H
 
 #include <jansson.h>
 
+#include "lib/arena.h"
 #include "lib/err.h"
+#include "model/filter.h"
 #include "model/schema.h"
 
 struct odata {
     const char *filter, *select; /* as sent; NULL: not given. Borrowed */
     const struct schema *schema;
     enum api_version version;
-    size_t terms; /* comparisons in the filter; set by odata_check() */
+    struct arena *arena; /* borrowed; holds what is read of the filter */
+    /* Set by odata_check(): */
+    const struct filter *tree; /* NULL: no filter */
+    size_t terms;              /* comparisons in it */
 };
 
 /* ERR_INVALID_QUERY, with the place in the text, unless both are well-formed. */

@@ -27,6 +27,9 @@ const char *request_param(const struct request *r, const char *name)
             return r->rest;
         if (template_is_param(s, n) && n == len + 2 && strncmp(s + 1, name, len) == 0)
             return r->segment[i];
+        size_t opening = template_opening(s, n);
+        if (opening && n == opening + len + 3 && strncmp(s + opening + 1, name, len) == 0)
+            return r->segment[i] + opening;
     }
     assert(!"a handler asked for a parameter that its route does not have");
     return "";

@@ -21,7 +21,8 @@ enum audience {
     AUDIENCE_ARM = 1 << 0, /* the resource manager; our own operations too */
     AUDIENCE_GRAPH = 1 << 1,
     AUDIENCE_STORAGE = 1 << 2, /* the data of storage accounts */
-    AUDIENCE_VAULT = 1 << 3
+    AUDIENCE_VAULT = 1 << 3,
+    AUDIENCE_BATCH = 1 << 4 /* the data plane of Azure Batch */
 };
 
 typedef struct replied *(*api_handler)(struct request *r);
@@ -116,7 +117,8 @@ struct service {
 
 /* A service, the data of its handlers (request.deps), and the hosts that are its own: a
  * NULL-terminated list of names such as "files.example", or "*.files.example" for a service of
- * accounts, whose names stand there (request.label). NULL: any host that no other service has. */
+ * accounts, whose names stand there (request.label; of several * it is the first). NULL: any host
+ * that no other service has. */
 struct served {
     const struct service *service;
     const void *deps;

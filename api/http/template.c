@@ -34,9 +34,27 @@ bool template_is_tail(const char *s, size_t n)
     return template_is_param(s, n) && s[n - 2] == '*';
 }
 
+size_t template_opening(const char *s, size_t n)
+{
+    const char *brace = n > 4 && s[0] != '{' ? memchr(s, '{', n) : NULL;
+    return brace && brace[-1] == '(' && s[n - 2] == '}' && s[n - 1] == ')' ? (size_t)(brace - s)
+                                                                           : 0;
+}
+
+/* "certificates({name})" */
+static bool is_called(const struct request *r, int i, const char *s, size_t opening)
+{
+    size_t n = r->segment_len[i];
+    return n > opening && strncasecmp(r->segment[i], s, opening) == 0 &&
+           r->segment[i][n - 1] == ')';
+}
+
 /* Tries an exact match first: most clients spell a path as the table does. */
 static bool is_literal(const struct request *r, int i, const char *s, size_t n)
 {
+    size_t opening = template_opening(s, n);
+    if (opening)
+        return is_called(r, i, s, opening);
     return r->segment_len[i] == n &&
            (memcmp(r->segment[i], s, n) == 0 || strncasecmp(r->segment[i], s, n) == 0);
 }

@@ -5,7 +5,9 @@
  * A {name} takes one segment of a path, a {name*} at the end all that is left, at least one. Behind
  * a '?' stand parameters that the query must have: with this value, in any case; or with none
  * ("comp="), which an absent parameter has, too. Parameters that are not named do not matter.
- * Literals match in any case, because clients send both resourceGroups and resourcegroups.
+ * Literals match in any case, because clients send both resourceGroups and resourcegroups. A
+ * segment "certificates({name})" takes what stands behind the opening parenthesis, the closing one
+ * included.
  */
 #ifndef API_HTTP_TEMPLATE_H
 #define API_HTTP_TEMPLATE_H
@@ -28,5 +30,7 @@ size_t segment_length(const char *p);
 bool template_next(const char **t, const char **s, size_t *n);
 bool template_is_param(const char *s, size_t n);
 bool template_is_tail(const char *s, size_t n);
+/* How long "certificates(" is in "certificates({name})"; 0: it is no such segment. */
+size_t template_opening(const char *s, size_t n);
 
 #endif

@@ -18,17 +18,21 @@ static size_t host_length(const char *host)
                                                                          : strlen(host);
 }
 
-/* What the * of a pattern took of a host (0 without one), or -1: it does not match. A * takes one
- * label. */
+/* What the first * of a pattern took of a host (0 without one), or -1: it does not match. Each *
+ * takes one label. */
 static int host_fits(const char *pattern, const char *host)
 {
-    size_t n = host_length(host), m = strlen(pattern);
-    if (*pattern != '*')
-        return n == m && strncasecmp(host, pattern, n) == 0 ? 0 : -1;
-    if (n < m || strncasecmp(host + n - (m - 1), pattern + 1, m - 1) != 0)
-        return -1;
-    size_t label = n - (m - 1);
-    return memchr(host, '.', label) ? -1 : (int)label;
+    size_t n = host_length(host), first = 0;
+    for (const char *at = host; strncmp(pattern, "*.", 2) == 0; pattern += 2) {
+        size_t label = strcspn(at, ".");
+        if (label == 0 || label >= n)
+            return -1;
+        first = first ? first : label;
+        at += label + 1;
+        n -= label + 1;
+        host = at;
+    }
+    return n == strlen(pattern) && strncasecmp(host, pattern, n) == 0 ? (int)first : -1;
 }
 
 static int served_fits(const struct served *s, const char *host)

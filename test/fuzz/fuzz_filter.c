@@ -12,10 +12,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct pieces in = {(const char *)data, (const char *)data + size};
     char *filter = next_line(&in), *select = next_line(&in);
     json_t *item = json_loadb(in.p, (size_t)(in.end - in.p), 0, NULL);
+    struct arena a = {0};
     struct odata o = {.filter = *filter ? filter : NULL,
                       .select = *select ? select : NULL,
                       .schema = size & 1 ? &schema_cluster : &schema_job,
-                      .version = size & 2 ? V_2017_09_01_PREVIEW : V_2018_03_01};
+                      .version = size & 2 ? V_2017_09_01_PREVIEW : V_2018_03_01,
+                      .arena = &a};
     struct err e = {0};
     int rc = odata_check(&o, &e);
     tell("filter", rc, e.msg);
@@ -26,6 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         CLAIM(json_is_object(item));
     }
     json_decref(item);
+    arena_free(&a);
     free(filter);
     free(select);
     return 0;

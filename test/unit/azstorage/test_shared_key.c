@@ -137,6 +137,58 @@ static void texts_are_as_documented(void **state)
     }
 }
 
+/* As the SDKs of Azure Batch sign: test names the one whose way it is. */
+static const struct {
+    const char *test, *method, *url;
+    struct named_value header[HEADERS_MAX];
+    struct batch_signing how;
+    const char *text;
+} batch_texts[] = {
+    {"as documented",
+     "POST",
+     "https://a.eastus.batch.localhost:7443/pools/p%2F1/resize?timeOut=30&api-version=1&x=",
+     {{"ocp-date", "today"},
+      {"Date", "yesterday"},
+      {"Content-Length", "2"},
+      {"Content-Type", "application/json; odata=minimalmetadata; charset=utf-8"},
+      {"OCP-Range", "bytes=0-1"},
+      {"If-Match", "0x1"}},
+     {false, false, NULL},
+     "POST\n\n\n2\n\napplication/json; odata=minimalmetadata; charset=utf-8\n\n\n0x1\n\n\n\n"
+     "ocp-date:today\nocp-range:bytes=0-1\n/a/pools/p%2F1/resize\n"
+     "api-version:1\ntimeout:30\nx:"},
+    {"Python: names as sent, none without a value, a length of 0",
+     "DELETE",
+     "https://a.eastus.batch.localhost/jobs/j?timeOut=30&api-version=1&x=",
+     {{"ocp-date", "today"}},
+     {true, true, "0"},
+     "DELETE\n\n\n0\n\n\n\n\n\n\n\n\nocp-date:today\n/a/jobs/j\napi-version:1\ntimeOut:30"},
+    {"Date counts if it is alone",
+     "GET",
+     "https://a.eastus.batch.localhost/pools?api-version=1",
+     {{"Date", "today"}},
+     {false, false, ""},
+     "GET\n\n\n\n\n\ntoday\n\n\n\n\n\n/a/pools\napi-version:1"},
+};
+
+static void texts_of_batch_are_as_clients_sign_them(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof batch_texts / sizeof batch_texts[0]; i++) {
+        struct taken_apart t;
+        struct strbuf text = STRBUF_INIT;
+        size_t n = 0;
+        while (n < HEADERS_MAX && batch_texts[i].header[n].name)
+            n++;
+        take_apart(batch_texts[i].method, batch_texts[i].url, batch_texts[i].header, n, &t);
+        shared_key_batch_text(&t.head, "a", &batch_texts[i].how, &t.arena, &text);
+        if (strcmp(text.s, batch_texts[i].text) != 0)
+            fail_msg("%s:\n%s\ninstead of\n%s", batch_texts[i].test, text.s, batch_texts[i].text);
+        strbuf_free(&text);
+        arena_free(&t.arena);
+    }
+}
+
 static void a_parameter_that_comes_twice_is_signed_once(void **state)
 {
     (void)state;
@@ -205,6 +257,7 @@ int main(void)
         cmocka_unit_test(one_character_off_is_another_signature),
         cmocka_unit_test(an_unescaped_plus_is_taken_as_one),
         cmocka_unit_test(texts_are_as_documented),
+        cmocka_unit_test(texts_of_batch_are_as_clients_sign_them),
         cmocka_unit_test(a_parameter_that_comes_twice_is_signed_once),
         cmocka_unit_test(who_has_signed_is_read),
         cmocka_unit_test(orders_differ_in_hyphen_and_underscore_only),

@@ -29,8 +29,23 @@ static const struct route others[] = {{"GET", "/{path*}", 0, 0, show, "Other"}};
     .versions = VERSIONS_NONE, .routes = (list), .n_routes = sizeof(list) / sizeof *(list)
 static const struct service shares = {.name = "shares", ROUTES(rows)};
 static const struct service other = {.name = "other", ROUTES(others)};
+/* What request_param() finds of a segment with a parameter in it. */
+static struct replied *show_key(struct request *r)
+{
+    return reply_text(r, 200, "text/plain", xstrdup(request_param(r, "key")));
+}
+
+static const struct route batch_rows[] = {
+    {"GET", "/certs", 0, 0, show, "Certs"},
+    {"GET", "/certs({key})", 0, 0, show_key, "Cert"},
+    {"POST", "/certs({key})/cancel", 0, 0, show_key, "Cancel"},
+};
+static const struct service batch = {.name = "batch", ROUTES(batch_rows)};
 static const char *const hosts[] = {"*.file.core.test", "*.file.core.example", NULL};
-static const struct served services[] = {{&other, NULL, NULL}, {&shares, NULL, hosts}};
+static const char *const batch_hosts[] = {"*.*.batch.test", NULL};
+static const struct served services[] = {
+    {&other, NULL, NULL}, {&shares, NULL, hosts}, {&batch, NULL, batch_hosts}};
+enum { N_SERVICES = sizeof services / sizeof services[0] };
 
 struct talk {
     struct world *w;
@@ -71,7 +86,7 @@ static void a_host_names_the_account(void **state)
 {
     (void)state;
     struct world w;
-    world_open(&w, services, 2);
+    world_open(&w, services, N_SERVICES);
     expect(&w, "GET /s/f", "MyAccount.file.core.test:7443", "Get myaccount /s/f /s/f.");
     expect(&w, "GET /s/f", "a.FILE.core.example", "Get a /s/f /s/f.");
     /* A label is one label, and not nothing. */
@@ -82,12 +97,39 @@ static void a_host_names_the_account(void **state)
     world_close(&w);
 }
 
+static void a_host_may_have_two_labels(void **state)
+{
+    (void)state;
+    struct world w;
+    world_open(&w, services, N_SERVICES);
+    expect(&w, "GET /certs", "Acct.EastUS.batch.test:7443", "Certs acct /certs /certs.");
+    expect(&w, "GET /certs", "acct.batch.test", "Other - ");
+    expect(&w, "GET /certs", "acct..batch.test", "Other - ");
+    expect(&w, "GET /certs", "x.acct.eastus.batch.test", "Other - ");
+    expect(&w, "GET /certs", "acct.eastus.batch.test.evil", "Other - ");
+    world_close(&w);
+}
+
+static void a_parameter_may_stand_in_parentheses(void **state)
+{
+    (void)state;
+    const char *host = "a.eastus.batch.test";
+    struct world w;
+    world_open(&w, services, N_SERVICES);
+    expect(&w, "GET /Certs(a=sha1,b=1f)", host, "\r\n\r\na=sha1,b=1f)");
+    expect(&w, "POST /certs(a=1)/cancel", host, "\r\n\r\na=1)");
+    expect(&w, "GET /certs(a=1", host, "HTTP/1.1 404");
+    expect(&w, "GET /certs(", host, "HTTP/1.1 404");
+    expect(&w, "GET /cert(a)", host, "HTTP/1.1 404");
+    world_close(&w);
+}
+
 static void a_query_says_which_operation(void **state)
 {
     (void)state;
     struct world w;
     const char *host = "a.file.core.test";
-    world_open(&w, services, 2);
+    world_open(&w, services, N_SERVICES);
     expect(&w, "GET /?comp=list", host, "List a / /.");
     expect(&w, "GET /?restype=x&comp=LIST&sv=1", host, "List a ");
     expect(&w, "PUT /s?restype=share", host, "Create a ");
@@ -109,7 +151,7 @@ static void a_port_may_be_one_services(void **state)
     static const struct api_listen listen = {
         .host = "127.0.0.1", .http = API_HTTP_LOCAL, .service = "shares"};
     struct world w;
-    world_open_at(&w, services, 2, &listen);
+    world_open_at(&w, services, N_SERVICES, &listen);
     expect(&w, "GET /DevStore/s/f?comp=metadata", "a.vault.test",
            "GetMetadata devstore /s/f /DevStore/s/f.");
     expect_by(&w, true, "GET /d%65v/s/f", "localhost", "Get dev /s/f /d%65v/s/f.");
@@ -125,6 +167,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_host_names_the_account),
+        cmocka_unit_test(a_host_may_have_two_labels),
+        cmocka_unit_test(a_parameter_may_stand_in_parentheses),
         cmocka_unit_test(a_query_says_which_operation),
         cmocka_unit_test(a_port_may_be_one_services),
     };

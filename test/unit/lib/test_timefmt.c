@@ -44,6 +44,26 @@ static void wire(void **state)
     }
 }
 
+static void exact(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t us;
+        const char *text;
+    } cases[] = {
+        {JUNE_2018 + 661999, "2018-06-07T21:34:00.661999Z"},
+        {JUNE_2018 + 660000, "2018-06-07T21:34:00.66Z"},
+        {JUNE_2018 + 1, "2018-06-07T21:34:00.000001Z"},
+        {JUNE_2018, "2018-06-07T21:34:00Z"},
+        {-1, "1969-12-31T23:59:59.999999Z"},
+    };
+    char out[TIMEFMT_SIZE];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        timefmt_exact(cases[i].us, out);
+        assert_string_equal(out, cases[i].text);
+    }
+}
+
 static void other_formats(void **state)
 {
     (void)state;
@@ -156,6 +176,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_of_files_stay_within_the_calendar),
         cmocka_unit_test(wire),
+        cmocka_unit_test(exact),
         cmocka_unit_test(other_formats),
         cmocka_unit_test(each_day),
         cmocka_unit_test(ticks),

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The data plane of Azure Batch: pools, nodes, jobs, tasks and their files, each account at hosts
+ * of its own (ACCOUNT.REGION.batch.localhost).
+ *
+ * A request names its account by its host; or by the key that it is signed with, or, if there is
+ * only one account, not at all: then https://localhost:PORT alone serves as its endpoint. Paths
+ * have no account in them.
+ */
+#ifndef API_BATCH_BATCH_H
+#define API_BATCH_BATCH_H
+
+#include "api/arm/arm.h"
+#include "model/batch/rows.h"
+#include "model/batch/versions.h"
+
+struct batch_error_value;
+
+struct batch {
+    struct arm arm;
+};
+
+/* At the hosts of accounts; and at all others, by its paths. */
+extern const struct service batch_service, batch_paths_service;
+
+static inline const struct batch *batch_of(const struct request *r)
+{
+    return r->deps;
+}
+
+/* What is known of a request: who it is from is checked before its handler is called. */
+struct batch_grant {
+    struct batch_account account;
+    bool by_key;                      /* signed with one of the account's keys */
+    struct batch_error_value *values; /* of the error to answer with (batch_value()) */
+};
+
+/* Made when it is asked for first. */
+struct batch_grant *batch_grant(struct request *r);
+
+static inline const struct batch_account *batch_account_of(struct request *r)
+{
+    return &batch_grant(r)->account;
+}
+
+/* service.may of both services: finds the account, and checks the signature or the token. */
+int batch_may(struct request *r, struct err *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The images of virtual machines that pools may ask for, as clients choose from them. What runs on
+ * a node here is what its machine has; an image says only whether commands are those of Linux or of
+ * Windows.
+ */
+#ifndef MODEL_BATCH_IMAGES_H
+#define MODEL_BATCH_IMAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct batch_image {
+    const char *agent; /* the node agent SKU: "batch.node.ubuntu 22.04" */
+    const char *publisher, *offer, *sku;
+    bool windows, verified;
+    const char *capabilities; /* separated by commas; NULL: none */
+    const char *end;          /* of Batch's support, an instant; NULL: not known */
+};
+
+/* Images of one agent follow one another. */
+const struct batch_image *batch_images(size_t *n);
+/* The one of these names, in any case; NULL: there is none. */
+const struct batch_image *batch_image_find(const char *publisher, const char *offer,
+                                           const char *sku);
+/* Whether an agent of this name is for Windows. */
+bool batch_agent_is_windows(const char *agent);
+
+#endif
