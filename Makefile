@@ -102,12 +102,16 @@ $(BUILD)/gen/programs.inc: $(PROGRAMS) test/tools/embed_sh.py
 	@$(PYTHON) test/tools/embed_sh.py $(PROGRAMS) > $@.tmp && mv $@.tmp $@
 $(call obj,$(call src_of,scheduler/fleet)): $(BUILD)/gen/programs.inc
 
-# What starts the ranks of MPI jobs on nodes, likewise.
+# What starts the ranks of MPI jobs on nodes, and what else a run needs there, likewise.
 LAUNCH_PROGRAMS := $(sort $(wildcard scheduler/run/launch/programs/*.sh))
 $(BUILD)/gen/launch_programs.inc: $(LAUNCH_PROGRAMS) test/tools/embed_sh.py
 	@mkdir -p $(@D)
 	@$(PYTHON) test/tools/embed_sh.py $(LAUNCH_PROGRAMS) > $@.tmp && mv $@.tmp $@
-$(call obj,$(call src_of,scheduler/run)): $(BUILD)/gen/launch_programs.inc
+RUN_PROGRAMS := $(sort $(wildcard scheduler/run/programs/*.sh))
+$(BUILD)/gen/run_programs.inc: $(RUN_PROGRAMS) test/tools/embed_sh.py
+	@mkdir -p $(@D)
+	@$(PYTHON) test/tools/embed_sh.py $(RUN_PROGRAMS) > $@.tmp && mv $@.tmp $@
+$(call obj,$(call src_of,scheduler/run)): $(BUILD)/gen/launch_programs.inc $(BUILD)/gen/run_programs.inc
 
 $(BUILD)/batchaid: $(call obj,$(call src_of,daemon)) $(LINK_LIBS)
 	$(call say,LINK $@)

@@ -200,7 +200,9 @@ static const struct setting rows[] = {
         "A directory that every machine has at this path, with the same contents, and that the "
         "accounts of jobs may write to (mode 1777): an NFS mount, say. A job on several machines "
         "has a directory of its own there, AZ_BATCHAI_SHARED_JOB_TEMP, as long as it runs. Empty: "
-        "that directory is each machine's own, and the job's log says so."),
+        "the machines mount that of the job's first node, by sshfs; where one cannot, the job's "
+        "log "
+        "says so."),
 };
 const struct settings config_settings = {rows, sizeof rows / sizeof rows[0]};
 

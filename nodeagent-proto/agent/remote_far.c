@@ -58,6 +58,7 @@ static _Noreturn void become(const struct far_end *f, const int fds[3])
             _exit(NOT_RUN);
     command_default_signals();
     unsetenv(REMOTE_SESSION_VARIABLE);
+    unsetenv(REMOTE_SFTP_VARIABLE);
     if (f->command.len > 0) {
         command_exec_shell(f->command.s, environ, &e);
         fprintf(stderr, "ssh: %s\n", e.msg);
@@ -104,6 +105,10 @@ static int start(struct far_end *f)
 
 static void run_command(struct far_end *f)
 {
+    if (getenv(REMOTE_SFTP_VARIABLE)) {
+        strbuf_reset(&f->command);
+        strbuf_puts(&f->command, ssh_sftp_server);
+    }
     if (f->command.len <= COMMAND_MAX &&
         !memchr(f->command.s ? f->command.s : "", 0, f->command.len) && start(f) == 0)
         return;

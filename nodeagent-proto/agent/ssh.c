@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/strbuf.h"
@@ -106,6 +107,17 @@ static bool wants_input(const struct near_end *s)
     return s->command_sent && !s->input_ended && stream_has_room(&s->end.stream);
 }
 
+/* Programs that use ssh as their way (sshfs) hold one socket as its input and output. When they
+ * end, there is nobody left for whom it could go on. */
+static bool is_abandoned(const struct near_end *s)
+{
+    struct stat in, out;
+    struct pollfd p = {.fd = STDIN_FILENO};
+    return s->input_ended && !s->args.no_input && fstat(STDIN_FILENO, &in) == 0 &&
+           S_ISSOCK(in.st_mode) && fstat(STDOUT_FILENO, &out) == 0 && in.st_dev == out.st_dev &&
+           in.st_ino == out.st_ino && poll(&p, 1, 0) == 1 && (p.revents & POLLHUP);
+}
+
 static void send_input(struct near_end *s)
 {
     char buf[REMOTE_BYTES_MAX];
@@ -117,6 +129,8 @@ static void send_input(struct near_end *s)
                                                  .channel = REMOTE_STDIN,
                                                  .bytes = buf,
                                                  .n_bytes = n > 0 ? (size_t)n : 0});
+    if (is_abandoned(s))
+        finish(s, FAILED);
 }
 
 /* --- running ---------------------------------------------------------------------------------- */
@@ -179,15 +193,14 @@ static int make_session(char out[SESSION_SIZE])
     return 0;
 }
 
-/* The one subsystem that sshd has as it comes; scp uses it. */
-static const char sftp_server[] = "PATH=/usr/lib/openssh:/usr/libexec/openssh:/usr/lib/ssh:$PATH "
-                                  "exec sftp-server";
+const char ssh_sftp_server[] = "PATH=/usr/lib/openssh:/usr/libexec/openssh:/usr/lib/ssh:$PATH "
+                               "exec sftp-server";
 
 /* As ssh does: the words with blanks between them, for the shell there. */
 static void join_command(struct near_end *s)
 {
     if (s->args.subsystem) {
-        strbuf_puts(&s->command, sftp_server);
+        strbuf_puts(&s->command, ssh_sftp_server);
         return;
     }
     for (char *const *word = s->args.command; *word; word++) {

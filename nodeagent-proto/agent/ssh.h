@@ -22,6 +22,9 @@ struct ssh_args {
  * over; those that ask for what there is not (tunnels, terminals of their own) are refused. */
 bool ssh_read_args(char *const *argv, struct ssh_args *out, const char **why);
 
+/* The command of the one subsystem that sshd has as it comes; scp uses it. */
+extern const char ssh_sftp_server[];
+
 /* The program, from its own name on. Returns its exit status. */
 int ssh_main(char **argv);
 /* The far end, `batchai-node remote`: runs the command and stays until nothing of it is left. */

@@ -27,9 +27,13 @@
 /* The frame of the longest message, with room: longer ones are refused before they are read. */
 #define REMOTE_FRAME_MAX (REMOTE_BYTES_MAX + 16384U)
 
-/* Variables of processes: the socket; and of a far end alone, "RANK-SESSION" of its near end. */
+/* Variables of processes: the socket; of a far end alone, "RANK-SESSION" of its near end; and of a
+ * far end that serves files whatever command it is sent. */
 #define REMOTE_SOCKET_VARIABLE  "JOB_SSH_SOCKET"
 #define REMOTE_SESSION_VARIABLE "JOB_SSH_SESSION"
+#define REMOTE_SFTP_VARIABLE    "JOB_SSH_SFTP_ONLY"
+/* As a host, which no host is called: the directory that the run's nodes share, on the first. */
+#define REMOTE_SHARED "..shared"
 /* Below a node root: the sockets, each called as its job's directory, and the programs. */
 #define REMOTE_DIR  "ssh"
 #define REMOTE_BIN  "ssh/bin"

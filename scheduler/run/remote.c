@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "scheduler/run/remote.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,6 +87,9 @@ static bool is_called(const struct job_slot *slot, const char *host)
 static struct job_slot *find_slot(struct job_slot *asking, const char *host)
 {
     struct job_run *run = asking->run;
+    assert(run->slots);
+    if (strcmp(host, REMOTE_SHARED) == 0)
+        return &run->slots[0];
     if (is_here(asking, host) || is_called(asking, host))
         return asking;
     for (int i = 0; i < run->n_slots; i++)
@@ -189,19 +193,23 @@ static void on_run(void *ctx, const struct err *why, const struct task_status *s
     free(o);
 }
 
+/* `files`: it serves the directory that the nodes share, outside of any container. */
 static void run_far_end(struct job_slot *slot, const struct job_slot *near, const char *session,
-                        struct arena *a)
+                        bool files, struct arena *a)
 {
     const struct job_run *run = slot->run;
     const char *program = arena_concat(a, program_dir(slot, a), "/", REMOTE_NODE);
     const struct kv own = {.name = REMOTE_SESSION_VARIABLE,
-                           .value = arena_printf(a, "%d-%s", near->rank, session)};
+                           .value = arena_printf(a, "%d-%s", near->rank, session)},
+                    sftp = {.name = REMOTE_SFTP_VARIABLE, .value = "1"};
     struct env env;
     env_init(&env, a);
     env_add(&env, slot->env.env.items, slot->env.env.n);
     launch_env_remote(&env, node_rt_address(slot->tenant.node), slot->env.job_dir);
     size_t n_node = slot->env.env.n;
     env_add(&env, &own, 1);
+    if (files)
+        env_add(&env, &sftp, 1);
     struct task_spec spec = {
         .id = arena_printf(a, "%s%s", remote_task_prefix(slot, a), own.value),
         .command_line =
@@ -215,7 +223,7 @@ static void run_far_end(struct job_slot *slot, const struct job_slot *near, cons
         .user = node_rt_job_account(slot->tenant.node, a, run->dir),
         .limits = slot_limits(slot),
     };
-    if (slot->container.runtime)
+    if (slot->container.runtime && !files)
         container_wrap(a, &slot->container, env.items + n_node, env.n - n_node, &spec);
     struct opening *o = xcalloc(1, sizeof *o);
     *o = (struct opening){slot, xstrdup(spec.id)};
@@ -243,7 +251,7 @@ static void open_far_end(struct job_slot *near, const struct remote_msg *m)
                  front_say(words_of(run), &a, "no node of this {run} is called so; they are: %s",
                            names_of_nodes(run, &a)));
     else if (is_prepared(slot))
-        run_far_end(slot, near, m->session, &a);
+        run_far_end(slot, near, m->session, strcmp(m->host, REMOTE_SHARED) == 0, &a);
     arena_free(&a);
 }
 

@@ -211,10 +211,11 @@ bool slot_cleaned(const struct job_slot *slot);
 const char *run_shared_root(const struct runs *rs);
 /* Whether the directory that the run's nodes share is in that one. Known without an environment. */
 bool slot_shares_outside(const struct job_slot *slot);
-/* Add steps that make it there; that tell the run's log if the nodes share none; and that remove
- * what the run's account on this node may remove: whoever is last removes the rest. */
+/* Add steps that make it there; that mount the first node's, where the site has no such directory,
+ * once the way to the other nodes is open; and that take away what the run's account on this node
+ * may remove: whoever is last removes the rest. */
 void shared_dir_make(struct job_slot *slot, const char *as);
-void shared_dir_tell(struct job_slot *slot, const char *as);
+void shared_dir_mount(struct job_slot *slot, const char *as);
 void shared_dir_remove(struct job_slot *slot);
 
 /* --- stop.c ------------------------------------------------------------------------------- */

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
  * The directory that the nodes of a run share. Local nodes are one machine and have it in that of
- * the first. Machines have it in a directory that the site says they all see; without one, each has
- * its own and the run's log says so.
+ * the first. Machines have it in a directory that the site says they all see; without one, they
+ * mount the first node's over the links, by sshfs and remote commands; a machine that cannot has
+ * its own, and the run's log says so.
  */
 #include "lib/shell.h"
+#include "nodeagent-proto/wire/remote.h"
 #include "scheduler/run/run_priv.h"
+
+#include "run_programs.inc"
+
+/* The first node must be ready before it can be mounted, and its start may take long. */
+#define MOUNT_TIMEOUT_S 600
 
 const char *run_shared_root(const struct runs *rs)
 {
@@ -32,12 +39,77 @@ void shared_dir_make(struct job_slot *slot, const char *as)
     script_make_dirs(slot->script, &make, as, path, 1);
 }
 
+/* Whether this node has it from the run's first, by sshfs. Known without an environment. */
+static bool is_from_first(const struct job_slot *slot)
+{
+    return slot->rank > 0 && !slot_shares_outside(slot) && !node_rt_is_local(slot->tenant.node);
+}
+
+static const char *own_dir(struct job_slot *slot, int rank)
+{
+    const struct job_run *run = slot->run;
+    return arena_concat(
+        &slot->a, launch_job_dir(&slot->a, run->slots[rank].root, run->row.guid, run->row.attempt),
+        "/", LAUNCH_SHARED);
+}
+
+static const char *mount_id(struct job_slot *slot)
+{
+    return arena_concat(&slot->a, slot->task_prefix, "shared");
+}
+
+/* The program is the agent's, as only root may mount for containers too; what it says is written
+ * with the rights of the run's account. */
+void shared_dir_mount(struct job_slot *slot, const char *as)
+{
+    const struct front_words *w = words_of(slot->run);
+    const struct script_label label = {.code = FAIL_JOB_DIRECTORY_FAILED,
+                                       .what = "mount the directory that all nodes share"};
+    struct arena *a = &slot->a;
+    struct env env;
+    size_t i = 0;
+    const char *name = front_var_next(w, VAR_SHARED_DIR, &i);
+    if (!is_from_first(slot) || !name)
+        return;
+    env_init(&env, a);
+    env_set(&env, "SHARED_NAME", name);
+    env_set(&env, "SHARED_DIR", own_dir(slot, slot->rank));
+    env_set(&env, "SHARED_FROM", arena_concat(a, REMOTE_SHARED ":", own_dir(slot, 0)));
+    env_set(&env, "SHARED_SSH", arena_concat(a, slot->root, "/" REMOTE_BIN "/ssh"));
+    env_set(&env, REMOTE_SOCKET_VARIABLE, env_get(&slot->env.env, REMOTE_SOCKET_VARIABLE));
+    const struct task_spec task = {.id = mount_id(slot),
+                                   .command_line = share_program,
+                                   .title = "sshfs",
+                                   .cwd = "/",
+                                   .env = env.items,
+                                   .n_env = env.n,
+                                   .stdout_path = slot->env.log_path,
+                                   .stderr_path = slot->env.log_path,
+                                   .step = label.what,
+                                   .files_as = as,
+                                   .keep_children = true,
+                                   .timeout_s = MOUNT_TIMEOUT_S};
+    script_command(slot->script, &label, &task, false);
+}
+
+static void unmount(struct job_slot *slot)
+{
+    const struct script_label kill = {.what = "end the mount of the shared directory",
+                                      .may_fail = true},
+                              unmount = {.what = "unmount the directory that all nodes share",
+                                         .may_fail = true};
+    script_kill_tasks(slot->script, &kill, mount_id(slot), NULL, true, NULL);
+    script_unmount(slot->script, &unmount, own_dir(slot, slot->rank));
+}
+
 void shared_dir_remove(struct job_slot *slot)
 {
     const struct job_run *run = slot->run;
     const struct script_label remove = {.what = "remove the directory that all nodes share",
                                         .may_fail = true};
     struct arena *a = &slot->a;
+    if (is_from_first(slot))
+        unmount(slot);
     if (!slot_shares_outside(slot))
         return;
     const char *path =
@@ -53,20 +125,4 @@ void shared_dir_remove(struct job_slot *slot)
                                    .user = node_rt_job_account(slot->tenant.node, a, run->dir),
                                    .timeout_s = 60};
     script_command(slot->script, &remove, &task, false);
-}
-
-void shared_dir_tell(struct job_slot *slot, const char *as)
-{
-    const struct front_words *w = words_of(slot->run);
-    const struct script_label label = {.code = FAIL_JOB_DIRECTORY_FAILED,
-                                       .what = front_text(w, &slot->a, WRITE_LOG)};
-    size_t i = 0;
-    const char *name = front_var_next(w, VAR_SHARED_DIR, &i);
-    if (slot->env.is_shared || !name)
-        return;
-    script_append(slot->script, &label, as, slot->env.log_path,
-                  front_say(w, &slot->a,
-                            "$%s is a directory of this node alone: jobs.shared_directory of the "
-                            "daemon's configuration names none that all machines see\n",
-                            name));
 }

@@ -233,6 +233,7 @@ static bool add_directories(struct job_slot *slot, const char *as)
     script_make_dirs(slot->script, &make_outer, as, outer, env->n_outputs + 1);
     script_write_file(slot->script, &write_hosts, as, env->hostfile_path, env->hostfile_text, 0644);
     remote_add_start(slot, as);
+    shared_dir_mount(slot, as);
     return true;
 }
 
@@ -364,10 +365,8 @@ void slot_start(struct job_slot *slot)
         wake(run->runs->wakes, WAKE_RUN, run->row.id);
         return;
     }
-    if (!slot->begun) {
+    if (!slot->begun)
         add_first_line(slot, as);
-        shared_dir_tell(slot, as);
-    }
     if (run->spec.container && !add_container(slot))
         return;
     run_script(slot);

@@ -2,12 +2,17 @@
 """Jobs of toolkits on several machines: who runs where, and the directory that a job's nodes share."""
 
 import json
+import os
 import shutil
 
 import pytest
 from support.racked import NODE_ROOT
 from support.waiting import wait_for
 from support.world import MOUNT
+
+needs_sshfs = pytest.mark.skipif(
+    not (shutil.which("sshfs") and os.path.exists("/dev/fuse")), reason="sshfs is not installed, or there is no /dev/fuse"
+)
 
 # Meets the others in the shared directory, and says who and where it is.
 MEET = """
@@ -93,15 +98,60 @@ def test_a_process_that_fails_on_another_machine_is_named_with_it(racked, rack):
     assert "process 1" in details.values() and "lost my data" in json.dumps(details)
 
 
-def test_without_such_a_directory_the_log_says_that_nothing_is_shared(racked, rack):
+def logs_of(job):
+    found = {f["name"]: job.read(f["name"]) for f in job.files() if f["name"].startswith("execution-")}
+    assert len(found) == 2
+    return found
+
+
+def shared_mounts(machine):
+    return [point for point in machine.mounts() if point.endswith("/shared")]
+
+
+@needs_sshfs
+def test_without_such_a_directory_machines_have_that_of_the_jobs_first_node(racked, rack):
+    """What one writes the other sees at once; it is the job's account's on both; and nothing stays mounted."""
     site = racked()
-    cluster = site.cluster(nodes=2)
-    job = site.job(cluster, "test -d $AZ_BATCHAI_SHARED_JOB_TEMP", nodes=2)
-    job.succeed()
-    logs = [f["name"] for f in job.files() if f["name"].startswith("execution-")]
-    assert len(logs) == 2
-    for log in logs:
-        assert "AZ_BATCHAI_SHARED_JOB_TEMP is a directory of this node alone" in job.read(log)
+    there = "$AZ_BATCHAI_SHARED_JOB_TEMP"
+    command = (
+        f"cd {there}; echo one >a; ssh 1 'cd {there}; cat a; echo two >>a; mkdir -p d/e; echo deep >d/e/f; ln -s a link'\n"
+        f"cat a link d/e/f; echo three >a; ssh 1 'cd {there}; cat a; stat -c %u a; id -u; rm -r d; mv a b'\n"
+        "cat b; ls; head -c 5000000 /dev/urandom >big; sha256sum <big; ssh 1 'sha256sum <$AZ_BATCHAI_SHARED_JOB_TEMP/big'"
+    )
+    job = site.job(site.cluster(nodes=2), command, nodes=2)
+    job.succeed(limit=60)
+    first, *seen, sum1, sum2 = job.read("stdout.txt").splitlines()
+    assert first == "one" and seen[:5] == ["one", "two", "one", "two", "deep"]
+    written, owner, account, *rest = seen[5:]
+    assert written == "three" and owner == account and rest == ["three", "b", "link"] and sum1 == sum2
+    assert not any("of this node alone" in text for text in logs_of(job).values())
+    wait_for(lambda: not any(map(shared_mounts, rack)), what="the mounts to be gone")
+
+
+@needs_sshfs
+def test_it_goes_with_a_job_that_is_terminated_and_with_an_agent_that_was_killed(racked, rack):
+    site = racked()
+    job = site.job(site.cluster(nodes=2), "touch $AZ_BATCHAI_SHARED_JOB_TEMP/x; sleep 3600", nodes=2)
+    (machine,) = wait_for(lambda: [m for m in rack if shared_mounts(m)], what="the mount")
+    machine.run("pkill -9 -f '[a]gent --root'")
+    job.terminate()
+    job.wait("failed")
+    wait_for(lambda: not any(map(shared_mounts, rack)), 40, what="the mounts to be gone")
+
+
+def test_a_machine_without_sshfs_has_its_own_and_the_log_says_so(racked, rack):
+    site = racked()
+    hidden = [m for m in rack if shutil.which("sshfs")]
+    for machine in hidden:
+        machine.run("mount --bind /dev/null $(command -v sshfs)")
+    try:
+        job = site.job(site.cluster(nodes=2), "test -d $AZ_BATCHAI_SHARED_JOB_TEMP", nodes=2)
+        job.succeed()
+        alone = [text for text in logs_of(job).values() if "is a directory of this node alone" in text]
+        assert len(alone) == 1 and "AZ_BATCHAI_SHARED_JOB_TEMP" in alone[0] and "no sshfs" in alone[0]
+    finally:
+        for machine in hidden:
+            machine.run("umount $(command -v sshfs)")
 
 
 def test_a_directory_that_is_not_there_fails_the_job_with_what_to_do(racked, rack):

@@ -183,11 +183,11 @@ static void set_shared_dir(struct arena *a, const struct launch_input *in, int r
                            struct launch_env *out)
 {
     bool local = in->nodes[rank].is_local, many = in->n_nodes > 1;
-    out->is_shared = local || !many || in->shared_root;
     if (!local && many && in->shared_root)
         out->shared_dir = launch_shared_dir(a, in->shared_root, in->job_guid, in->attempt);
     else
-        out->shared_dir = arena_concat(a, local ? job_dir(a, in, 0) : out->job_dir, "/shared");
+        out->shared_dir =
+            arena_concat(a, local ? job_dir(a, in, 0) : out->job_dir, "/" LAUNCH_SHARED);
 }
 
 int launch_env(struct arena *a, const struct launch_input *in, int rank, struct launch_env *out,

@@ -15,12 +15,14 @@
 #include "scheduler/fleet/env.h"
 #include "scheduler/run/launch/launch.h"
 
+/* A node's own part of the directory that the run's nodes share, below the attempt's. */
+#define LAUNCH_SHARED "shared"
+
 struct launch_env {
     const struct front_words *words;
     const char *job_dir;    /* VAR_RUN_DIR: <root>/jobs/<guid>-<attempt> */
     const char *job_mounts; /* VAR_RUN_MOUNTS */
     const char *shared_dir; /* VAR_SHARED_DIR */
-    bool is_shared;         /* all nodes of the run see that */
     const char *std_dir;
     const char *hostfile_path, *hostfile_text;
     const char *log_path; /* the run's log on this node: front_log_name() */

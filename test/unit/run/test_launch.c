@@ -135,21 +135,21 @@ static void test_several_nodes_do_not_share_files(void **state)
     arena_free(&a);
 }
 
-/* The directory that nodes share, and whether they do. */
+/* The directory that nodes share. */
 static void test_the_shared_directory(void **state)
 {
     (void)state;
     static const struct {
         const char *root;
         size_t n;
-        bool local, shared;
+        bool local;
         const char *expected; /* on the last node */
     } cases[] = {
-        {NULL, 2, true, true, "/n/tvm-1/jobs/G-1/shared"},
-        {"/nfs", 2, true, true, "/n/tvm-1/jobs/G-1/shared"},
-        {NULL, 2, false, false, "/n/tvm-2/jobs/G-1/shared"},
-        {"/nfs", 2, false, true, "/nfs/G-1"},
-        {"/nfs", 1, false, true, "/n/tvm-1/jobs/G-1/shared"},
+        {NULL, 2, true, "/n/tvm-1/jobs/G-1/shared"},
+        {"/nfs", 2, true, "/n/tvm-1/jobs/G-1/shared"},
+        {NULL, 2, false, "/n/tvm-2/jobs/G-1/shared"},
+        {"/nfs", 2, false, "/nfs/G-1"},
+        {"/nfs", 1, false, "/n/tvm-1/jobs/G-1/shared"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const bool local = cases[i].local;
@@ -169,7 +169,6 @@ static void test_the_shared_directory(void **state)
         arena_init(&a);
         assert_int_equal(launch_env(&a, &input, (int)cases[i].n - 1, &le, &e), 0);
         assert_string_equal(env_get(&le.env, "AZ_BATCHAI_SHARED_JOB_TEMP"), cases[i].expected);
-        assert_int_equal(le.is_shared, cases[i].shared);
         arena_free(&a);
     }
 }
