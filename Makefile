@@ -41,7 +41,7 @@ PKGS   := libmicrohttpd libuv sqlite3 jansson libsodium libjwt libcyaml yaml-0.1
 DAEMON_PKGS := libcurl
 DAEMON_LIBS := $(shell pkg-config --libs $(DAEMON_PKGS) 2>/dev/null)
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) $(DAEMON_PKGS) 2>/dev/null)
-PKG_LIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lpthread -lcrypt
+PKG_LIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lpthread -lcrypt -lm
 CFLAGS += $(PKG_CFLAGS)
 
 # The agent is a program of its own, linked statically of the rooms below it alone.
@@ -227,7 +227,7 @@ asan:
 # Fuzzing: a program a target (test/fuzz/fuzz_NAME.c), with clang's libFuzzer and the sanitizers, of the rooms
 # that read what others send.
 FUZZ_NAMES := $(patsubst test/fuzz/fuzz_%.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
-FUZZ_ROOMS := api/aad api/access api/http storage nodeagent-proto/wire model lib
+FUZZ_ROOMS := api/aad api/access api/http storage nodeagent-proto/wire formula model lib
 FUZZ_LIBS   = $(call obj,$(wildcard daemon/config*.c) daemon/hostlist.c $(addprefix api/azblob/,batch_read.c tag_words.c) $(addprefix api/azstorage/,errors.c link.c range.c sas.c shared_key.c)) \
               $(foreach r,$(FUZZ_ROOMS),$(call lib,$(r)))
 # What some take besides: the link of the daemon, in virtual time; the agent's requests, without what acts on
