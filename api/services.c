@@ -14,6 +14,7 @@ enum {
     AZBLOB,
     SECRET,
     STORAGE_RM,
+    BATCHRM,
     AUTHORIZATION,
     GRAPH,
     BATCH,
@@ -33,6 +34,7 @@ const struct service *const api_services[API_SERVICES] = {[BATCHAI] = &batchai_s
                                                           [AZBLOB] = &azblob_service,
                                                           [SECRET] = &secret_service,
                                                           [STORAGE_RM] = &storage_rm_service,
+                                                          [BATCHRM] = &batchrm_service,
                                                           [AUTHORIZATION] = &authorization_service,
                                                           [GRAPH] = &graph_service,
                                                           [BATCH] = &batch_service,
@@ -49,21 +51,15 @@ static const enum api_hosts hosts_of[API_SERVICES] = {[AZFILES] = HOSTS_FILE,
 void api_serve_all(const struct api_deps *deps, const char *const *const hosts[API_HOSTS],
                    struct served out[API_SERVICES])
 {
-    const void *const parts[API_SERVICES] = {[BATCHAI] = &deps->batchai,
-                                             [ARM] = &deps->batchai.arm,
-                                             [ADMIN] = &deps->admin,
-                                             [AAD] = &deps->aad,
-                                             [AZSTORAGE] = &deps->azstorage,
-                                             [KEYVAULT] = &deps->keyvault,
-                                             [AZFILES] = &deps->azstorage,
-                                             [AZBLOB] = &deps->azstorage,
-                                             [SECRET] = &deps->keyvault,
-                                             [STORAGE_RM] = &deps->storage_rm,
-                                             [AUTHORIZATION] = &deps->authorization,
-                                             [GRAPH] = &deps->graph,
-                                             [BATCH] = &deps->batch,
-                                             [BATCH_PATHS] = &deps->batch,
-                                             [UNSERVED] = &deps->azstorage};
+    const void *const parts[API_SERVICES] = {
+        [BATCHAI] = &deps->batchai,     [ARM] = &deps->batchai.arm,
+        [ADMIN] = &deps->admin,         [AAD] = &deps->aad,
+        [AZSTORAGE] = &deps->azstorage, [KEYVAULT] = &deps->keyvault,
+        [AZFILES] = &deps->azstorage,   [AZBLOB] = &deps->azstorage,
+        [SECRET] = &deps->keyvault,     [STORAGE_RM] = &deps->storage_rm,
+        [BATCHRM] = &deps->batchrm,     [AUTHORIZATION] = &deps->authorization,
+        [GRAPH] = &deps->graph,         [BATCH] = &deps->batch,
+        [BATCH_PATHS] = &deps->batch,   [UNSERVED] = &deps->azstorage};
     for (int i = 0; i < API_SERVICES; i++) {
         assert(api_services[i] && parts[i]);
         out[i] = (struct served){api_services[i], parts[i], hosts[hosts_of[i]]};

@@ -14,11 +14,12 @@
 #include "api/azstorage/azstorage.h"
 #include "api/batch/batch.h"
 #include "api/batchai/batchai.h"
+#include "api/batchrm/batchrm.h"
 #include "api/graph/graph.h"
 #include "api/keyvault/keyvault.h"
 #include "api/storage/storage_rm.h"
 
-#define API_SERVICES 15
+#define API_SERVICES 16
 
 extern const struct service *const api_services[API_SERVICES];
 
@@ -40,6 +41,7 @@ struct api_deps {
     struct azstorage azstorage; /* also of the data planes */
     struct keyvault keyvault;
     struct storage_rm storage_rm;
+    struct batchrm batchrm;
     struct admin admin;
     struct aad aad;
     struct authorization authorization;

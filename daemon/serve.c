@@ -349,6 +349,7 @@ static struct api_deps api_deps(struct daemon *d)
                      .n_suffixes = cf->vault_suffixes.n},
         .storage_rm = {.arm = storage_rm, .shares = d->shares},
         .batch = {.arm = batch},
+        .batchrm = {.arm = batch},
         .batchai = {.arm = arm,
                     .files = d->files,
                     .shares = d->shares,

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the handlers of Batch accounts share: looking one up, showing it, its auto-storage.
+ */
+#ifndef API_BATCHRM_ACCOUNT_H
+#define API_BATCHRM_ACCOUNT_H
+
+#include "api/batchrm/batchrm.h"
+#include "model/batch/rows.h"
+
+#define BATCH_ACCOUNTS_MAX 1000 /* of a subscription, all locations together */
+
+/* The account that the path names, in the group of the path; not one that is being deleted. */
+int find_batch_account(struct request *r, struct batch_account *b, struct err *e) MUST_CHECK;
+const char *batch_account_id(struct request *r, const struct batch_account *b);
+/* NAME.REGION.batch.HOST:PORT, without a scheme, as the client reached us. */
+const char *batch_account_endpoint(struct request *r, const struct batch_account *b);
+/* A copy of what is stored of it: {"properties": {...}}; a new reference. */
+json_t *batch_account_doc(const struct batch_account *b);
+void batch_account_render(struct request *r, const struct batch_account *b, struct strbuf *out);
+REPLIED batch_account_show(struct request *r, int status, const struct batch_account *b);
+/* Whether its allowedAuthenticationModes have this one; an account without such has all. */
+bool batch_account_allows(const struct batch_account *b, const char *mode);
+
+/* What schema_accept() makes of a body; no body counts as an empty one. A new reference. */
+int batchrm_accept(struct request *r, const struct schema *s, bool partial, json_t **doc,
+                   struct err *e) MUST_CHECK;
+
+/* The storage account that an account's document names as its auto-storage;
+ * BATCHRM_NO_AUTO_STORAGE, or BATCHRM_NO_STORAGE_ACCOUNT if there is none of this id. */
+int find_auto_storage(struct request *r, const json_t *doc, struct storage_account *s,
+                      struct err *e) MUST_CHECK;
+/* For a document that was accepted: its auto-storage account, if it names one, must be there and
+ * such that who asks may have its keys. Notes the instant as that of the last look at its keys. */
+int take_auto_storage(struct request *r, json_t *doc, struct err *e) MUST_CHECK;
+
+#endif

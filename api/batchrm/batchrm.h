@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Microsoft.Batch: Batch accounts, their applications, and what else of theirs Azure Resource
+ * Manager manages; a provider behind it. Pools, jobs and tasks themselves have a service of their
+ * own, at the accounts' hosts.
+ */
+#ifndef API_BATCHRM_BATCHRM_H
+#define API_BATCHRM_BATCHRM_H
+
+#include "api/arm/arm.h"
+
+struct batchrm {
+    struct arm arm; /* first */
+};
+
+extern const struct service batchrm_service;
+
+static inline const struct batchrm *batchrm_of(const struct request *r)
+{
+    return r->deps;
+}
+
+#endif

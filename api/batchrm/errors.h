@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The error codes of Microsoft.Batch: those of a provider behind Azure Resource Manager, some under
+ * its own names, and some of its own.
+ */
+#ifndef API_BATCHRM_ERRORS_H
+#define API_BATCHRM_ERRORS_H
+
+#include "api/arm/errors.h"
+#include "api/http/request.h"
+
+#define BATCHRM_OWN(X)                                                                             \
+    X(BATCHRM_TAKEN, 409, "AccountAlreadyExists", 0)                                               \
+    X(BATCHRM_OTHER_LOCATION, 409, "InvalidResourceLocation", 0)                                   \
+    X(BATCHRM_QUOTA, 409, "SubscriptionQuotaExceeded", 0)                                          \
+    X(BATCHRM_NO_AUTO_STORAGE, 409, "AutoStorageNotConfigured", 0)                                 \
+    X(BATCHRM_NO_STORAGE_ACCOUNT, 400, "AutoStorageAccountNotFound", 0)                            \
+    X(BATCHRM_KEYS_OFF, 409, "SharedKeyAuthenticationDisabled", 0)                                 \
+    X(BATCHRM_INVALID_BODY, 400, "InvalidRequestBody", 0)                                          \
+    X(BATCHRM_INVALID_VALUE, 400, "InvalidPropertyValue", 0)
+enum { BATCHRM_KINDS = ARM_KINDS_END - 1, BATCHRM_OWN(ERROR_KIND) };
+
+struct error_words batchrm_words(int kind);
+/* service.error: with the id and time of the request, and what is wrong with a property, as the
+ * service has it. */
+REPLIED batchrm_error(struct request *r, struct error_words words, const struct err *e);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef API_BATCHRM_HANDLERS_H
+#define API_BATCHRM_HANDLERS_H
+
+#include "api/batchrm/batchrm.h"
+
+/* accounts.c */
+struct replied *batch_accounts_create(struct request *r);
+struct replied *batch_accounts_created(struct request *r);
+struct replied *batch_accounts_update(struct request *r);
+struct replied *batch_accounts_get(struct request *r);
+struct replied *batch_accounts_delete(struct request *r);
+struct replied *batch_accounts_deleted(struct request *r);
+struct replied *batch_accounts_list(struct request *r);
+struct replied *batch_accounts_list_by_group(struct request *r);
+struct replied *batch_accounts_check_name(struct request *r);
+
+/* keys.c */
+struct replied *batch_keys_list(struct request *r);
+struct replied *batch_keys_regenerate(struct request *r);
+struct replied *batch_auto_storage_sync(struct request *r);
+
+/* about.c */
+struct replied *batchrm_operations_list(struct request *r);
+struct replied *batch_quotas_get(struct request *r);
+struct replied *batch_sizes_list(struct request *r);
+struct replied *batch_cloud_service_sizes_list(struct request *r);
+
+/* network.c */
+struct replied *batch_endpoints_list(struct request *r);
+struct replied *batch_detectors_list(struct request *r);
+struct replied *batch_detectors_get(struct request *r);
+struct replied *batch_private_connections_list(struct request *r);
+struct replied *batch_private_connections_get(struct request *r);
+struct replied *batch_private_connections_change(struct request *r);
+struct replied *batch_private_links_list(struct request *r);
+struct replied *batch_private_links_get(struct request *r);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Microsoft.Batch as a service: one row an operation, with the spec's operation ids. A test
+ * compares the rows with the published ones both ways.
+ */
+#include "api/arm/handlers.h"
+#include "api/arm/may.h"
+#include "api/batchrm/errors.h"
+#include "api/batchrm/handlers.h"
+#include "model/batch/rm.h"
+
+#define SUB      "/subscriptions/{subscription}"
+#define GROUP    SUB "/resourceGroups/{group}"
+#define BATCH    "/providers/Microsoft.Batch"
+#define ACCOUNT  GROUP BATCH "/batchAccounts/{account}"
+#define LOCATION SUB BATCH "/locations/{location}"
+#define PRIVATE  ACCOUNT "/privateEndpointConnections"
+#define LINKS    ACCOUNT "/privateLinkResources"
+
+static const struct route routes[] = {
+    {"GET", BATCH "/operations", RM_ALL, 0, batchrm_operations_list, "Operations_List"},
+    {"GET", LOCATION "/quotas", RM_ALL, ROUTE_PARTIAL, batch_quotas_get, "Location_GetQuotas"},
+    {"GET", LOCATION "/virtualMachineSkus", RM_SINCE(RM_2021_06), ROUTE_PARTIAL, batch_sizes_list,
+     "Location_ListSupportedVirtualMachineSkus"},
+    {"GET", LOCATION "/cloudServiceSkus", RM_WITHIN(RM_2021_06, RM_2024_02), ROUTE_PARTIAL,
+     batch_cloud_service_sizes_list, "Location_ListSupportedCloudServiceSkus"},
+    {"POST", LOCATION "/checkNameAvailability", RM_ALL, ROUTE_JSON | ROUTE_PARTIAL,
+     batch_accounts_check_name, "Location_CheckNameAvailability"},
+    {"GET", LOCATION "/accountOperationResults/{operation}", RM_ALL, ROUTE_PARTIAL,
+     batch_accounts_deleted, "BatchAccount_Deleted"},
+
+    {"GET", SUB BATCH "/batchAccounts", RM_ALL, ROUTE_PARTIAL, batch_accounts_list,
+     "BatchAccount_List"},
+    {"GET", GROUP BATCH "/batchAccounts", RM_ALL, ROUTE_PARTIAL, batch_accounts_list_by_group,
+     "BatchAccount_ListByResourceGroup"},
+    {"PUT", ACCOUNT, RM_ALL, ROUTE_JSON, batch_accounts_create, "BatchAccount_Create"},
+    {"GET", ACCOUNT "/operationResults/{operation}", RM_ALL, 0, batch_accounts_created,
+     "BatchAccount_Created"},
+    {"PATCH", ACCOUNT, RM_ALL, ROUTE_JSON, batch_accounts_update, "BatchAccount_Update"},
+    {"GET", ACCOUNT, RM_ALL, 0, batch_accounts_get, "BatchAccount_Get"},
+    {"DELETE", ACCOUNT, RM_ALL, 0, batch_accounts_delete, "BatchAccount_Delete"},
+    {"POST", ACCOUNT "/listKeys", RM_ALL, 0, batch_keys_list, "BatchAccount_GetKeys"},
+    {"POST", ACCOUNT "/regenerateKeys", RM_ALL, ROUTE_JSON, batch_keys_regenerate,
+     "BatchAccount_RegenerateKey"},
+    {"POST", ACCOUNT "/syncAutoStorageKeys", RM_ALL, 0, batch_auto_storage_sync,
+     "BatchAccount_SynchronizeAutoStorageKeys"},
+
+    {"GET", ACCOUNT "/outboundNetworkDependenciesEndpoints", RM_SINCE(RM_2021_06), 0,
+     batch_endpoints_list, "BatchAccount_ListOutboundNetworkDependenciesEndpoints"},
+    {"GET", ACCOUNT "/detectors", RM_SINCE(RM_2022_01), 0, batch_detectors_list,
+     "BatchAccount_ListDetectors"},
+    {"GET", ACCOUNT "/detectors/{detector}", RM_SINCE(RM_2022_01), 0, batch_detectors_get,
+     "BatchAccount_GetDetector"},
+    {"GET", PRIVATE, RM_SINCE(RM_2020_03), 0, batch_private_connections_list,
+     "PrivateEndpointConnection_ListByBatchAccount"},
+    {"GET", PRIVATE "/{connection}", RM_SINCE(RM_2020_03), 0, batch_private_connections_get,
+     "PrivateEndpointConnection_Get"},
+    {"PATCH", PRIVATE "/{connection}", RM_SINCE(RM_2020_03), ROUTE_JSON,
+     batch_private_connections_change, "PrivateEndpointConnection_Update"},
+    {"DELETE", PRIVATE "/{connection}", RM_SINCE(RM_2022_06), 0, batch_private_connections_change,
+     "PrivateEndpointConnection_Delete"},
+    {"GET", LINKS, RM_SINCE(RM_2020_03), 0, batch_private_links_list,
+     "PrivateLinkResource_ListByBatchAccount"},
+    {"GET", LINKS "/{resource}", RM_SINCE(RM_2020_03), 0, batch_private_links_get,
+     "PrivateLinkResource_Get"},
+
+    /* Operations that Azure Resource Manager offers for every provider */
+    {"POST", SUB "/providers/{namespace}/register", 0, ROUTE_PARTIAL | ROUTE_ANY_VERSION,
+     providers_register, "Providers_Register"},
+};
+
+static const char *const paths[] = {BATCH "/{rest*}", SUB BATCH "/{rest*}", GROUP BATCH "/{rest*}",
+                                    NULL};
+
+/* Headers of the provider itself, not of the gateway in front of it. */
+static void headers(struct request *r)
+{
+    if (r->route && r->route->versions && !r->gateway_error)
+        arm_provider_headers(r);
+}
+
+const struct service batchrm_service = {
+    .name = "batchrm",
+    .paths = paths,
+    .routes = routes,
+    .n_routes = sizeof routes / sizeof routes[0],
+    .versions = VERSIONS_LISTED,
+    .version_of = rm_version_from_name,
+    .version_name = rm_version_name,
+    .may = arm_may,
+    .audiences = AUDIENCE_ARM,
+    .body_max = REQUEST_BODY_MAX,
+    .words = batchrm_words,
+    .error = batchrm_error,
+    .headers = headers,
+};

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the management plane of Azure Batch (Microsoft.Batch) knows: its api-versions as bits for
+ * rows of routes and of properties, and the tables of its resources, for the engine of
+ * model/schema.h. No table of another service has these bits.
+ */
+#ifndef MODEL_BATCH_RM_H
+#define MODEL_BATCH_RM_H
+
+#include "model/schema.h"
+
+#define RM_VERSIONS(X)                                                                             \
+    X(RM_2017_05, "2017-05-01")                                                                    \
+    X(RM_2017_09, "2017-09-01")                                                                    \
+    X(RM_2018_12, "2018-12-01")                                                                    \
+    X(RM_2019_04, "2019-04-01")                                                                    \
+    X(RM_2019_08, "2019-08-01")                                                                    \
+    X(RM_2020_03, "2020-03-01")                                                                    \
+    X(RM_2020_05, "2020-05-01")                                                                    \
+    X(RM_2020_09, "2020-09-01")                                                                    \
+    X(RM_2021_01, "2021-01-01")                                                                    \
+    X(RM_2021_06, "2021-06-01")                                                                    \
+    X(RM_2022_01, "2022-01-01")                                                                    \
+    X(RM_2022_06, "2022-06-01")                                                                    \
+    X(RM_2022_10, "2022-10-01")                                                                    \
+    X(RM_2023_05, "2023-05-01")                                                                    \
+    X(RM_2023_11, "2023-11-01")                                                                    \
+    X(RM_2024_02, "2024-02-01")                                                                    \
+    X(RM_2024_07, "2024-07-01")
+
+#define RM_VERSION_INDEX(bit, name) bit##_INDEX,
+#define RM_VERSION_BIT(bit, name)   bit = 1 << bit##_INDEX,
+enum { RM_VERSIONS(RM_VERSION_INDEX) RM_VERSION_COUNT };
+enum rm_version { RM_VERSIONS(RM_VERSION_BIT) };
+#undef RM_VERSION_INDEX
+#undef RM_VERSION_BIT
+
+/* Sets of versions for rows: from one on, up to one, and both. */
+#define RM_ALL              ((1U << RM_VERSION_COUNT) - 1)
+#define RM_SINCE(bit)       (RM_ALL & ~((unsigned)(bit)-1))
+#define RM_UNTIL(bit)       (2 * (unsigned)(bit)-1)
+#define RM_WITHIN(from, to) (RM_SINCE(from) & RM_UNTIL(to))
+
+/* "2022-10-01" -> RM_2022_10; 0: it is not served. And back (static string). */
+unsigned rm_version_from_name(const char *name);
+const char *rm_version_name(unsigned version);
+
+/* rm_account.c. The second is what a PATCH may change. */
+extern const struct schema schema_batch_account, schema_batch_account_update,
+    schema_batch_account_name, schema_batch_key_name;
+
+#endif
