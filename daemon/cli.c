@@ -34,21 +34,24 @@ static const struct command commands[] = {
          "Without --config and --listen it serves on both loopback addresses, port 7443.\n"
          "Exit codes: 0 stopped, 1 failed, 2 wrong command line, 78 wrong configuration.\n"},
     {.name = "env",
-     .arguments = "",
+     .arguments = "[BATCH-ACCOUNT]",
      .options = OPT_STATE_DIR | OPT_REMOTE,
+     .max_args = 1,
      .run = cmd_env,
      .help = "print the environment for clients of a running daemon",
      .details =
          "Prints export NAME='value' lines; use them with: eval \"$(batchaid env)\"\n"
          "With --endpoint or --user: lines for a shell of another machine, which fetch the\n"
          "authority's certificate, check its fingerprint and make az ready. Without --user they\n"
-         "have the secret of the daemon's own principal.\n"},
+         "have the secret of the daemon's own principal.\n"
+         "With the name of a Batch account: also AZURE_BATCH_ACCOUNT, AZURE_BATCH_ENDPOINT and,\n"
+         "without --user, its key, AZURE_BATCH_ACCESS_KEY.\n"},
     {.name = "hosts",
      .arguments = "[ADDRESS [NAME]]",
      .options = OPT_STATE_DIR,
      .max_args = 2,
      .run = cmd_hosts,
-     .help = "print lines for a hosts file: names of storage accounts and vaults",
+     .help = "print lines for a hosts file: names of storage accounts, vaults and Batch accounts",
      .details =
          "For clients that find no names below localhost, or below the NAME of the daemon's\n"
          "machine, which is one of `tls.names`: batchaid hosts 10.0.0.5 gpu-head.lab\n"

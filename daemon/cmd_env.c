@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * `batchaid env`: what clients on this machine need, or (--endpoint, --user) those on another one.
+ * `batchaid env`: what clients on this machine need, or (--endpoint, --user) those on another one;
+ * for a Batch account that is named, also what its clients need.
  */
 #include <sodium.h>
 #include <stdio.h>
 
 #include "daemon/cli.h"
+#include "daemon/env_batch.h"
 #include "daemon/environment.h"
 #include "daemon/remote.h"
 #include "lib/shell.h"
@@ -43,6 +45,8 @@ int cmd_env(const struct options *o)
         return cli_fail(EXIT_FAILED, &e);
     int rc =
         remote ? remote_lines(&s, o->endpoint, o->user, &lines, &e) : local_lines(&s, &lines, &e);
+    if (rc == 0 && o->n_args > 0)
+        rc = env_batch_lines(&s, o->args[0], o->endpoint, !o->user, &lines, &e);
     state_free(&s);
     if (rc == 0)
         fputs(lines.s, stdout);

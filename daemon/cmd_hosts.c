@@ -3,6 +3,7 @@
  * `batchaid hosts`: lines for a hosts file, for clients whose names nobody else resolves.
  */
 #include <arpa/inet.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,19 +20,23 @@
 static const struct {
     const char *list; /* of the resource manager, below the subscription */
     const char *below[3];
+    bool located; /* the location stands behind the name */
 } kinds[] = {
     {"/providers/Microsoft.Storage/storageAccounts?api-version=2022-09-01",
-     {"blob.core", "file.core", NULL}},
-    {"/providers/Microsoft.KeyVault/vaults?api-version=2022-07-01", {"vault", NULL}},
+     {"blob.core", "file.core", NULL},
+     false},
+    {"/providers/Microsoft.KeyVault/vaults?api-version=2022-07-01", {"vault", NULL}, false},
+    {"/providers/Microsoft.Batch/batchAccounts?api-version=2022-10-01", {"batch", NULL}, true},
 };
 
-static void print_names(const json_t *one, const char *const *below, const char *address,
-                        const char *name)
+static void print_names(const json_t *one, size_t kind, const char *address, const char *name)
 {
     const char *label = json_string_value(json_object_get(one, "name"));
+    const char *location = json_string_value(json_object_get(one, "location"));
+    bool located = kinds[kind].located && location;
     printf("%s", address);
-    for (; *below; below++)
-        printf(" %s.%s.%s", label, *below, name);
+    for (const char *const *below = kinds[kind].below; *below; below++)
+        printf(" %s%s%s.%s.%s", label, located ? "." : "", located ? location : "", *below, name);
     putchar('\n');
 }
 
@@ -46,7 +51,7 @@ static int print_kind(struct client *c, size_t kind, const char *subscription, c
     strbuf_printf(&path, "/subscriptions/%s%s", subscription, kinds[kind].list);
     while ((rc = client_call(c, "GET", path.s, NULL, &reply, e)) == 0) {
         json_array_foreach(json_object_get(reply, "value"), i, one)
-            print_names(one, kinds[kind].below, address, name);
+            print_names(one, kind, address, name);
         const char *next = json_string_value(json_object_get(reply, "nextLink"));
         const char *at = next ? strstr(next, "/subscriptions/") : NULL;
         strbuf_reset(&path);

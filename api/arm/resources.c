@@ -97,6 +97,26 @@ static int list_accounts(struct request *r, int64_t group_id, int64_t after, int
     return 0;
 }
 
+static int list_batch_accounts(struct request *r, int64_t group_id, int64_t after, int limit,
+                               struct entries *out, struct err *e)
+{
+    struct batch_account *rows;
+    size_t n;
+    if (st_batch_account_list(arm_of(r)->storage, &r->arena, arm_of(r)->subscription_id, group_id,
+                              after, limit, &rows, &n, e) < 0)
+        return -1;
+    make_room(r, out, n);
+    for (size_t i = 0; i < n; i++)
+        out->items[i] = (struct entry){rows[i].id,
+                                       resource_id(&r->arena, "Microsoft.Batch", &rows[i].scope,
+                                                   "batchAccounts", rows[i].name),
+                                       rows[i].scope.group,
+                                       rows[i].name,
+                                       region_name(&r->arena, rows[i].scope.location),
+                                       rows[i].tags};
+    return 0;
+}
+
 /* A position in the list is the type's place here and the row's id: new types go to the end. */
 static const struct listed_type {
     const char *name;
@@ -105,6 +125,7 @@ static const struct listed_type {
     {"Microsoft.BatchAI/workspaces", list_workspaces},
     {"Microsoft.KeyVault/vaults", list_vaults},
     {"Microsoft.Storage/storageAccounts", list_accounts},
+    {"Microsoft.Batch/batchAccounts", list_batch_accounts},
 };
 #define TYPES   ((int64_t)(sizeof types / sizeof types[0]))
 #define ID_BITS 48

@@ -121,7 +121,7 @@ static SCHEMA(schema_identity, "BatchAccountIdentity", identity_rows, NULL);
 #define MODES_ROW                                                                                  \
     {                                                                                              \
         .name = "allowedAuthenticationModes", .kind = FIELD_STRINGS, .max = MAX_MODES,             \
-        .check = check_auth_modes, .versions = RM_SINCE(RM_2021_06)                                      \
+        .check = check_auth_modes, .versions = RM_SINCE(RM_2021_06)                                \
     }
 #define IDENTITY_ROW OBJECT_ROW("identity", 0, schema_identity, RM_SINCE(RM_2020_05))
 #define TAGS_ROW                                                                                   \

@@ -7,10 +7,13 @@ import re
 import signal
 import subprocess
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from support.accounts import Accounts
+from support.batch_rm import BatchAccounts
 from support.daemon import BATCHAID
+from support.people import Person
 from support.vaults import Vaults
 from support.world import Place
 
@@ -154,11 +157,12 @@ def test_the_state_directory_is_closed_to_others(daemon):
 
 
 def test_hosts_has_a_line_for_each_account_and_vault(daemon):
-    accounts, vaults = Accounts(daemon).make(), Vaults(daemon).make()
-    account, vault = accounts.account(), vaults.vault()
+    accounts, vaults, batch = Accounts(daemon).make(), Vaults(daemon).make(), BatchAccounts(daemon).make()
+    account, vault, other = accounts.account(), vaults.vault(), batch.account(location="North Europe")
     lines = daemon.tool("hosts").stdout.splitlines()
     assert f"127.0.0.1 {account}.blob.core.localhost {account}.file.core.localhost" in lines
     assert f"127.0.0.1 {vault}.vault.localhost" in lines
+    assert f"127.0.0.1 {other}.northeurope.batch.localhost" in lines
     lines = daemon.tool("hosts", "10.0.0.5", "gpu-head.lab").stdout.splitlines()
     assert lines[0] == "10.0.0.5 gpu-head.lab"
     assert f"10.0.0.5 {vault}.vault.gpu-head.lab" in lines
@@ -167,3 +171,46 @@ def test_hosts_has_a_line_for_each_account_and_vault(daemon):
         assert done.returncode == 2 and word in done.stderr
     accounts.remove()
     vaults.remove()
+    batch.remove()
+
+
+def exports(text):
+    return dict(re.findall(r"^export (\w+)='(.*)'$", text, re.M))
+
+
+def test_env_has_what_clients_of_a_batch_account_read(daemon):
+    batch = BatchAccounts(daemon).make()
+    name = batch.account()
+    port = urlsplit(daemon.endpoint).port
+    seen = exports(daemon.tool("env", name.upper()).stdout)
+    assert seen["AZURE_BATCH_ACCOUNT"] == name
+    assert seen["AZURE_BATCH_ENDPOINT"] == f"https://{name}.eastus.batch.localhost:{port}"
+    assert seen["AZURE_BATCH_ACCESS_KEY"] == batch.keys(name)[0]
+    assert not [v for v in exports(daemon.tool("env").stdout) if v.startswith("AZURE_BATCH_")]
+    batch.remove()
+
+
+def test_env_of_a_batch_account_for_another_machine(daemon):
+    batch = BatchAccounts(daemon).make()
+    name = batch.account()
+    port = urlsplit(daemon.endpoint).port
+    where = f"https://localhost:{port}"
+    seen = exports(daemon.tool("env", "--endpoint", where + "/", name).stdout)
+    assert seen["AZURE_BATCH_ENDPOINT"] == f"https://{name}.eastus.batch.localhost:{port}"
+    assert seen["AZURE_BATCH_ACCESS_KEY"] == batch.keys(name)[0]
+    ada = Person(daemon)
+    seen = exports(daemon.tool("env", "--endpoint", where, "--user", ada.name, name).stdout)
+    assert seen["AZURE_BATCH_ACCOUNT"] == name and "AZURE_BATCH_ACCESS_KEY" not in seen
+    ada.remove()
+    batch.remove()
+
+
+def test_env_of_a_batch_account_without_keys_or_that_is_not_there(daemon):
+    batch = BatchAccounts(daemon).make()
+    name = batch.account(allowedAuthenticationModes=["AAD"])
+    seen = exports(daemon.tool("env", name).stdout)
+    assert seen["AZURE_BATCH_ACCOUNT"] == name and "AZURE_BATCH_ACCESS_KEY" not in seen
+    done = daemon.tool("env", "nothing", check=False)
+    assert done.returncode == 1 and "there is no Batch account 'nothing'" in done.stderr
+    assert done.stdout == ""
+    batch.remove()
