@@ -420,14 +420,42 @@ ROW_OF(epoch_row, struct epoch, epoch, NULL, "h");
 static const struct st_column id_columns[] = {{"id", "id", COLUMN_INT64, true, 0, 0, &id}};
 const struct st_row id_row = {"id", NULL, "", sizeof(int64_t), id_columns, 1};
 
-static const struct st_row *const all_rows[] = {
-    &group_row,           &workspace_row,    &experiment_row, &file_server_row, &pool_row,
-    &cluster_row,         &run_row,          &job_row,        &node_row,        &allocation_row,
-    &node_use_row,        &kept_dir_row,     &account_row,    &share_row,       &item_row,
-    &snapshot_row,        &event_row,        &operation_row,  &epoch_row,       &machine_row_row,
-    &doomed_job_row,      &job_shown_row,    &vault_row,      &secret_row,      &secret_version_row,
-    &held_part_row,       &dependency_row,   &run_secret_row, &identity_row,    &credential_row,
-    &role_assignment_row, &batch_account_row};
+static const struct st_row *const all_rows[] = {&group_row,
+                                                &workspace_row,
+                                                &experiment_row,
+                                                &file_server_row,
+                                                &pool_row,
+                                                &cluster_row,
+                                                &run_row,
+                                                &job_row,
+                                                &node_row,
+                                                &allocation_row,
+                                                &node_use_row,
+                                                &kept_dir_row,
+                                                &account_row,
+                                                &share_row,
+                                                &item_row,
+                                                &snapshot_row,
+                                                &event_row,
+                                                &operation_row,
+                                                &epoch_row,
+                                                &machine_row_row,
+                                                &doomed_job_row,
+                                                &job_shown_row,
+                                                &vault_row,
+                                                &secret_row,
+                                                &secret_version_row,
+                                                &held_part_row,
+                                                &dependency_row,
+                                                &run_secret_row,
+                                                &identity_row,
+                                                &credential_row,
+                                                &role_assignment_row,
+                                                &batch_account_row,
+                                                &batch_job_row,
+                                                &batch_task_row,
+                                                &batch_count_row,
+                                                &batch_litter_row};
 
 static const struct st_row *find(const char *name, size_t n)
 {

@@ -10,6 +10,7 @@
 #define STORAGE_STATEMENTS_H
 
 #include "storage/statements_batch.h"
+#include "storage/statements_batch_jobs.h"
 
 #define GROUP_SELECT "SELECT {group} FROM resource_group g "
 #define WORKSPACE_SELECT                                                                           \
@@ -513,7 +514,8 @@
     X(ST_META_GET, "SELECT key_check, clean_close FROM meta WHERE id = 1")                         \
     X(ST_META_SET_KEY_CHECK, "UPDATE meta SET key_check = ?1 WHERE id = 1")                        \
     X(ST_META_SET_CLEAN, "UPDATE meta SET clean_close = ?1 WHERE id = 1")                          \
-    BATCH_STATEMENTS(X)
+    BATCH_STATEMENTS(X) \
+    BATCH_JOB_STATEMENTS(X)
 /* clang-format on */
 
 #endif

@@ -17,7 +17,7 @@ static const struct {
 /* These read everything there is, by contract. */
 static const char *const scans_allowed[] = {
     "ST_POOL_IDS",     "ST_NODE_IDS",           "ST_NODE_LOCAL_TOTAL", "ST_NODE_USES",
-    "ST_MACHINE_LIST", "ST_FILE_SERVER_SERVED", "ST_KEPT_PUT_IDS"};
+    "ST_MACHINE_LIST", "ST_FILE_SERVER_SERVED", "ST_KEPT_PUT_IDS",     "ST_BATCH_LITTER_NODES"};
 
 /* These must come out of their index in order. */
 static const char *const sorted[] = {"ST_GROUP_LIST",
@@ -46,7 +46,15 @@ static const char *const sorted[] = {"ST_GROUP_LIST",
                                      "ST_SECRET_VERSION_LIST_LIVE",
                                      "ST_SECRET_VERSION_LIST_DELETED",
                                      "ST_IDENTITY_LIST",
-                                     "ST_ROLE_ASSIGNMENT_LIST"};
+                                     "ST_ROLE_ASSIGNMENT_LIST",
+                                     "ST_BATCH_JOB_LIST",
+                                     "ST_BATCH_JOB_TURN",
+                                     "ST_BATCH_TASK_LIST",
+                                     "ST_BATCH_TASK_OF_NODE",
+                                     "ST_BATCH_TASK_READY",
+                                     "ST_BATCH_TASK_FED",
+                                     "ST_BATCH_TASK_FILES_DUE",
+                                     "ST_BATCH_LITTER_OF_NODE"};
 
 /* These look at what holds nodes, however many jobs wait. */
 static const char *const from_live[] = {"ST_MARK_HELD_OF_GROUP", "ST_MARK_HELD_OF_WORKSPACE",
@@ -80,6 +88,9 @@ static bool is_table_scan(const char *detail)
                                           "batch_account_deleting",
                                           "share_deleted",
                                           "share_item_aside",
+                                          "batch_job_moving",
+                                          "batch_job_limited",
+                                          "batch_task_files",
                                           "operation_ended"};
     if (strncmp(detail, "SCAN", 4) != 0 || strcmp(detail, "SCAN CONSTANT ROW") == 0)
         return false;

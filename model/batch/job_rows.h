@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Jobs and tasks of Azure Batch as typed rows, and the states that they are in. The numbers of the
+ * enums are in databases: never renumber, only append. As in model/resource.h, texts are borrowed,
+ * instants are microseconds since 1970 with 0 for "not yet", and `doc` is canonical JSON.
+ */
+#ifndef MODEL_BATCH_JOB_ROWS_H
+#define MODEL_BATCH_JOB_ROWS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/enums.h"
+
+enum batch_job_state {
+    BATCH_JOB_ACTIVE = 1,
+    BATCH_JOB_DISABLING = 2,
+    BATCH_JOB_DISABLED = 3,
+    BATCH_JOB_ENABLING = 4,
+    BATCH_JOB_TERMINATING = 5,
+    BATCH_JOB_COMPLETED = 6,
+    BATCH_JOB_DELETING = 7
+};
+enum batch_task_state {
+    BATCH_TASK_ACTIVE = 1,
+    BATCH_TASK_PREPARING = 2, /* the job's preparation task runs on its node */
+    BATCH_TASK_RUNNING = 3,
+    BATCH_TASK_COMPLETED = 4
+};
+enum batch_result { BATCH_RESULT_NONE = 0, BATCH_SUCCESS = 1, BATCH_FAILURE = 2 };
+/* What becomes of the running tasks of a job that is disabled. */
+enum batch_disable {
+    BATCH_DISABLE_REQUEUE = 1,
+    BATCH_DISABLE_TERMINATE = 2,
+    BATCH_DISABLE_WAIT = 3
+};
+enum batch_on_all { BATCH_ALL_NO_ACTION = 1, BATCH_ALL_TERMINATE = 2 };
+enum batch_on_failure { BATCH_FAILURE_NO_ACTION = 1, BATCH_FAILURE_EXIT_OPTIONS = 2 };
+/* What becomes of a task whose run was told to end. */
+enum batch_fate {
+    BATCH_FATE_OWN = 0,       /* its end is its own */
+    BATCH_FATE_REQUEUE = 1,   /* it is active again */
+    BATCH_FATE_TERMINATE = 2, /* it is completed: somebody asked for that */
+    BATCH_FATE_DELETE = 3     /* it is removed */
+};
+/* The files of a task on its node. */
+enum batch_files {
+    BATCH_FILES_NONE = 0, /* it never ran */
+    BATCH_FILES_THERE = 1,
+    BATCH_FILES_CLEANED = 2 /* their time was up */
+};
+
+extern const struct enum_name batch_job_state_names[], batch_task_state_names[],
+    batch_result_names[], batch_disable_names[], batch_on_all_names[], batch_on_failure_names[];
+
+/* A limit on parallel tasks that is none. */
+#define BATCH_UNLIMITED (-1)
+#define BATCH_ID_MAX    64
+
+struct batch_job {
+    int64_t id, account_id;
+    const char *name;
+    const char *doc, *created_by;
+    enum batch_job_state state, was; /* was: the one before; 0: there was none */
+    int64_t state_us, was_us;        /* since when it has been in each */
+    int64_t created_us;
+    int64_t updated_us; /* the last write of a user: for its ETag */
+    int64_t start_us, end_us;
+    int64_t limit_us;      /* how long it may take; 0: there is no limit */
+    const char *pool_name; /* that its tasks run on; "": it has none */
+    int priority;          /* -1000 to 1000 */
+    int max_parallel;      /* how many of its tasks may run at once; BATCH_UNLIMITED */
+    bool depends;          /* its tasks may depend on each other */
+    enum batch_on_all on_all;
+    enum batch_on_failure on_failure;
+    enum batch_disable disable; /* while it is being disabled; 0: it is not */
+    const char *reason;         /* why it was terminated; NULL: it was not */
+    const char *failure;        /* its schedulingError as JSON text; NULL: there is none */
+    int64_t schedule_id;        /* 0: no schedule made it */
+    int number;                 /* among the jobs of its schedule, from 1; else 1 */
+};
+
+/* How many tasks of a job are in which state; kept by triggers. */
+struct batch_counts {
+    int64_t active, running, succeeded, failed;
+    int64_t active_slots, running_slots, succeeded_slots, failed_slots;
+};
+
+struct batch_task {
+    int64_t id, job_id;
+    const char *name;
+    const char *doc;
+    enum batch_task_state state, was;
+    int64_t state_us, was_us, created_us, updated_us;
+    int slots;     /* of each of its nodes */
+    int instances; /* nodes that it wants */
+    int64_t start_us, end_us;
+    bool has_exit_code;
+    int exit_code;
+    enum batch_result result;
+    int retries, requeues; /* how often it was tried again after a failure, and for other reasons */
+    int64_t retry_us, requeue_us; /* when that was last */
+    const char *failure;          /* its failureInfo as JSON text; NULL: it has not failed */
+    const char *pool_name;        /* that it ran on last; NULL: it never ran */
+    const char *node_name;
+    int64_t node_id; /* 0: it never ran, or that node is gone */
+    bool fed;        /* it has a run in the core */
+    int waits;       /* how many of its dependencies are open */
+    bool satisfies;  /* its completion is what those who depend on it wait for */
+    enum batch_fate fate;
+    enum batch_files files;
+    int64_t files_until_us; /* when they go; 0: with the task */
+    /* Of its job: */
+    const char *job_name;
+    int job_number;
+    int64_t account_id;
+};
+
+#endif

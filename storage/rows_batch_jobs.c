@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The rows of Azure Batch's jobs and tasks; see rows.h.
+ */
+#include "storage/batch_jobs.h"
+#include "storage/columns.h"
+
+DOMAIN(job_state, BATCH_JOB_ACTIVE, BATCH_JOB_DELETING, 0);
+DOMAIN(job_was, 0, BATCH_JOB_DELETING, 0);
+DOMAIN(task_state, BATCH_TASK_ACTIVE, BATCH_TASK_COMPLETED, 0);
+DOMAIN(task_was, 0, BATCH_TASK_COMPLETED, 0);
+DOMAIN(result, BATCH_RESULT_NONE, BATCH_FAILURE, 0);
+DOMAIN(disable, 0, BATCH_DISABLE_WAIT, 0);
+DOMAIN(on_all, BATCH_ALL_NO_ACTION, BATCH_ALL_TERMINATE, 0);
+DOMAIN(on_failure, BATCH_FAILURE_NO_ACTION, BATCH_FAILURE_EXIT_OPTIONS, 0);
+DOMAIN(fate, BATCH_FATE_OWN, BATCH_FATE_DELETE, 0);
+DOMAIN(task_files, BATCH_FILES_NONE, BATCH_FILES_CLEANED, 0);
+DOMAIN(tally, 0, INT64_C(1) << 50, 0);
+
+#define ROW struct batch_job
+static const struct st_column batch_job_columns[] = {
+    OWN_ID("id", id),
+    INT64("account_id", account_id, id),
+    TEXT("name", name),
+    TEXT("doc", doc),
+    TEXT("created_by", created_by),
+    INT("state", state, job_state),
+    INT("was", was, job_was),
+    INT64("state_us", state_us, instant),
+    INT64("was_us", was_us, instant),
+    INT64("created_us", created_us, instant),
+    INT64("updated_us", updated_us, instant),
+    INT64("start_us", start_us, instant),
+    INT64("end_us", end_us, instant),
+    INT64("limit_us", limit_us, etag),
+    TEXT("pool_name", pool_name),
+    INT("priority", priority, number),
+    INT("max_parallel", max_parallel, number),
+    BOOL("depends", depends),
+    INT("on_all", on_all, on_all),
+    INT("on_failure", on_failure, on_failure),
+    INT("disable", disable, disable),
+    TEXT("reason", reason),
+    TEXT("failure", failure),
+    INT64("schedule_id", schedule_id, id),
+    INT("number", number, wish),
+    SECRET("secrets"),
+};
+#undef ROW
+ROW_OF(batch_job_row, struct batch_job, batch_job, "batch_job", "bj");
+
+#define ROW struct batch_task
+static const struct st_column batch_task_columns[] = {
+    OWN_ID("id", id),
+    INT64("job_id", job_id, id),
+    TEXT("name", name),
+    TEXT("doc", doc),
+    INT("state", state, task_state),
+    INT("was", was, task_was),
+    INT64("state_us", state_us, instant),
+    INT64("was_us", was_us, instant),
+    INT64("created_us", created_us, instant),
+    INT64("updated_us", updated_us, instant),
+    INT("slots", slots, wish),
+    INT("instances", instances, wish),
+    INT64("start_us", start_us, instant),
+    INT64("end_us", end_us, instant),
+    MAYBE("exit_code", exit_code, has_exit_code),
+    INT("result", result, result),
+    INT("retries", retries, wish),
+    INT("requeues", requeues, wish),
+    INT64("retry_us", retry_us, instant),
+    INT64("requeue_us", requeue_us, instant),
+    TEXT("failure", failure),
+    TEXT("pool_name", pool_name),
+    TEXT("node_name", node_name),
+    BOOL("fed", fed),
+    INT("waits", waits, wish),
+    BOOL("satisfies", satisfies),
+    INT("fate", fate, fate),
+    INT("files", files, task_files),
+    INT64("files_until_us", files_until_us, instant),
+    FROM_TEXT("bj.name", job_name),
+    FROM_INT("bj.number", job_number, wish),
+    FROM_INT64("bj.account_id", account_id, id),
+    SECRET("secrets"),
+};
+#undef ROW
+ROW_OF(batch_task_row, struct batch_task, batch_task, "batch_task", "bt");
+
+#define ROW struct batch_counts
+static const struct st_column batch_count_columns[] = {
+    FROM_INT64("bc.active", active, tally),
+    FROM_INT64("bc.running", running, tally),
+    FROM_INT64("bc.succeeded", succeeded, tally),
+    FROM_INT64("bc.failed", failed, tally),
+    FROM_INT64("bc.active_slots", active_slots, tally),
+    FROM_INT64("bc.running_slots", running_slots, tally),
+    FROM_INT64("bc.succeeded_slots", succeeded_slots, tally),
+    FROM_INT64("bc.failed_slots", failed_slots, tally),
+};
+#undef ROW
+ROW_OF(batch_count_row, struct batch_counts, batch_count, NULL, "bc");
+
+#define ROW struct batch_litter
+static const struct st_column batch_litter_columns[] = {
+    OWN_ID("id", id),
+    INT64("node_id", node_id, id),
+    TEXT("path", path),
+};
+#undef ROW
+ROW_OF(batch_litter_row, struct batch_litter, batch_litter, "batch_litter", "bl");

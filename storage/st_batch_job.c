@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Azure Batch's jobs.
+ */
+#include "storage/batch_jobs.h"
+
+#include <assert.h>
+
+#include "storage/storage_priv.h"
+
+static int jobs(struct q *q, struct arena *a, struct batch_job **rows, size_t *n, struct err *e)
+{
+    void *items;
+    if (q_rows(q, a, &batch_job_row, &items, n, e) < 0)
+        return -1;
+    *rows = items;
+    return 0;
+}
+
+int st_batch_job_insert(struct storage *st, const struct batch_job *j, const char *secrets,
+                        int64_t *id, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_BATCH_JOB_INSERT, e) < 0)
+        return -1;
+    q_row(&q, &batch_job_row, j, secrets);
+    return q_insert(&q, id, e);
+}
+
+int st_batch_job_get(struct storage *st, struct arena *a, int64_t account_id, const char *name,
+                     struct batch_job *out, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_BATCH_JOB_GET);
+    q_int(&q, account_id);
+    q_text(&q, name);
+    return q_one(&q, a, &batch_job_row, out, e);
+}
+
+int st_batch_job_by_id(struct storage *st, struct arena *a, int64_t id, struct batch_job *out,
+                       struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_BATCH_JOB_BY_ID);
+    q_int(&q, id);
+    return q_one(&q, a, &batch_job_row, out, e);
+}
+
+int st_batch_job_secrets(struct storage *st, struct arena *a, int64_t id, const char **secrets,
+                         struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_BATCH_JOB_SECRETS);
+    q_int(&q, id);
+    return q_secret(&q, a, secrets, e);
+}
+
+int st_batch_job_list(struct storage *st, struct arena *a, int64_t account_id, const char *after,
+                      int limit, struct batch_job **rows, size_t *n, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_BATCH_JOB_LIST);
+    q_int(&q, account_id);
+    q_text(&q, after ? after : "");
+    q_int(&q, limit);
+    return jobs(&q, a, rows, n, e);
+}
+
+int st_batch_job_list_schedule(struct storage *st, struct arena *a, int64_t schedule_id, int after,
+                               int limit, struct batch_job **rows, size_t *n, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_BATCH_JOB_LIST_SCHEDULE);
+    q_int(&q, schedule_id);
+    q_int(&q, after);
+    q_int(&q, limit);
+    return jobs(&q, a, rows, n, e);
+}
+
+int st_batch_job_unfinished(struct storage *st, int64_t account_id, int64_t *n, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_BATCH_JOB_UNFINISHED);
+    q_int(&q, account_id);
+    return q_one_int(&q, n, e) < 0 ? -1 : 0;
+}
+
+int st_batch_job_turn(struct storage *st, struct arena *a, int64_t account_id,
+                      const char *pool_name, int limit, struct batch_job **rows, size_t *n,
+                      struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_BATCH_JOB_TURN);
+    q_int(&q, account_id);
+    q_text(&q, pool_name);
+    q_int(&q, limit);
+    return jobs(&q, a, rows, n, e);
+}
+
+int st_batch_job_moving(struct storage *st, struct arena *a, int64_t **ids, size_t *n,
+                        struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_BATCH_JOB_MOVING);
+    return q_ids(&q, a, ids, n, e);
+}
+
+int st_batch_job_limited(struct storage *st, struct arena *a, int64_t **ids, size_t *n,
+                         struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_BATCH_JOB_LIMITED);
+    return q_ids(&q, a, ids, n, e);
+}
+
+int st_batch_job_update(struct storage *st, const struct batch_job *j, const char *secrets,
+                        struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_BATCH_JOB_UPDATE, e) < 0)
+        return -1;
+    q_int(&q, j->id);
+    q_text(&q, j->doc);
+    q_sealed(&q, secrets);
+    q_int(&q, j->updated_us);
+    q_int(&q, j->limit_us);
+    q_text(&q, j->pool_name);
+    q_int(&q, j->priority);
+    q_int(&q, j->max_parallel);
+    q_int(&q, j->on_all);
+    q_int(&q, j->on_failure);
+    return q_change(&q, "batch job", j->id, e);
+}
+
+int st_batch_job_move(struct storage *st, const struct st_batch_job_move *m, struct err *e)
+{
+    struct q q;
+    assert(m->from != 0 && m->to != 0 && m->to != m->from);
+    if (q_write(&q, st, ST_BATCH_JOB_MOVE, e) < 0)
+        return -1;
+    q_int(&q, m->id);
+    q_int(&q, m->from);
+    q_int(&q, m->to);
+    q_int(&q, m->now_us);
+    q_int(&q, m->by_user);
+    q_int(&q, m->disable);
+    q_text(&q, m->reason);
+    q_text(&q, m->failure);
+    q_int(&q, m->ends);
+    if (q_run(&q, e) < 0)
+        return -1;
+    return q_moved(st, ST_BATCH_JOB_STATE, "Job", batch_job_state_names, m->id, (int)m->from,
+                   (int)m->to, e);
+}
+
+/* Numbers that one call removes; a job that is removed has no tasks any more, but may still have
+ * 100,000 of them. */
+#define NUMBERS_AT_ONCE 1000000
+
+int st_batch_job_remove(struct storage *st, int64_t id, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_BATCH_NUMBER_REMOVE, e) < 0)
+        return -1;
+    q_int(&q, id);
+    q_int(&q, NUMBERS_AT_ONCE);
+    if (q_run(&q, e) < 0 || q_write(&q, st, ST_BATCH_JOB_REMOVE, e) < 0)
+        return -1;
+    q_int(&q, id);
+    return q_change(&q, "batch job", id, e);
+}
+
+int st_batch_job_counts(struct storage *st, struct arena *a, int64_t id, struct batch_counts *out,
+                        struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_BATCH_JOB_COUNTS);
+    q_int(&q, id);
+    return q_one(&q, a, &batch_count_row, out, e);
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Azure Batch's tasks, what they wait for, and what they leave on nodes.
+ */
+#include <assert.h>
+
+#include "storage/batch_jobs.h"
+#include "storage/storage_priv.h"
+
+static int tasks(struct q *q, struct arena *a, struct batch_task **rows, size_t *n, struct err *e)
+{
+    void *items;
+    if (q_rows(q, a, &batch_task_row, &items, n, e) < 0)
+        return -1;
+    *rows = items;
+    return 0;
+}
+
+int st_batch_task_insert(struct storage *st, const struct batch_task *t, const char *secrets,
+                         int64_t *id, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_BATCH_TASK_INSERT, e) < 0)
+        return -1;
+    q_row(&q, &batch_task_row, t, secrets);
+    return q_insert(&q, id, e);
+}
+
+int st_batch_task_get(struct storage *st, struct arena *a, int64_t job_id, const char *name,
+                      struct batch_task *out, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_BATCH_TASK_GET);
+    q_int(&q, job_id);
+    q_text(&q, name);
+    return q_one(&q, a, &batch_task_row, out, e);
+}
+
+int st_batch_task_by_id(struct storage *st, struct arena *a, int64_t id, struct batch_task *out,
+                        struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_BATCH_TASK_BY_ID);
+    q_int(&q, id);
+    return q_one(&q, a, &batch_task_row, out, e);
+}
+
+int st_batch_task_secrets(struct storage *st, struct arena *a, int64_t id, const char **secrets,
+                          struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_BATCH_TASK_SECRETS);
+    q_int(&q, id);
+    return q_secret(&q, a, secrets, e);
+}
+
+int st_batch_task_list(struct storage *st, struct arena *a, int64_t job_id, const char *after,
+                       int limit, struct batch_task **rows, size_t *n, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_BATCH_TASK_LIST);
+    q_int(&q, job_id);
+    q_text(&q, after ? after : "");
+    q_int(&q, limit);
+    return tasks(&q, a, rows, n, e);
+}
+
+int st_batch_task_of_node(struct storage *st, struct arena *a, const char *node_name, int limit,
+                          struct batch_task **rows, size_t *n, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_BATCH_TASK_OF_NODE);
+    q_text(&q, node_name);
+    q_int(&q, limit);
+    return tasks(&q, a, rows, n, e);
+}
+
+int st_batch_task_update(struct storage *st, int64_t id, const char *doc, int64_t now_us,
+                         struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_BATCH_TASK_UPDATE, e) < 0)
+        return -1;
+    q_int(&q, id);
+    q_text(&q, doc);
+    q_int(&q, now_us);
+    return q_change(&q, "task", id, e);
+}
+
+static void bind_end(struct q *q, const struct st_batch_task_move *m)
+{
+    if (m->has_exit_code)
+        q_int(q, m->exit_code);
+    else
+        q_null(q);
+    q_int(q, m->result);
+    q_text(q, m->failure);
+    q_int(q, m->satisfies);
+    q_int(q, m->files_until_us);
+}
+
+int st_batch_task_move(struct storage *st, const struct st_batch_task_move *m, struct err *e)
+{
+    struct q q;
+    assert(m->from != 0 && m->to != 0 && m->to != m->from);
+    if (q_write(&q, st, ST_BATCH_TASK_MOVE, e) < 0)
+        return -1;
+    q_int(&q, m->id);
+    q_int(&q, m->from);
+    q_int(&q, m->to);
+    q_int(&q, m->now_us);
+    q_int(&q, m->by_user);
+    q_int(&q, m->starts);
+    q_text(&q, m->pool_name);
+    q_text(&q, m->node_name);
+    q_int(&q, m->retried);
+    q_int(&q, m->requeued);
+    bind_end(&q, m);
+    if (q_run(&q, e) < 0)
+        return -1;
+    return q_moved(st, ST_BATCH_TASK_STATE, "Task", batch_task_state_names, m->id, (int)m->from,
+                   (int)m->to, e);
+}
+
+static int some(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t key, int limit,
+                struct batch_task **rows, size_t *n, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, stmt);
+    q_int(&q, key);
+    q_int(&q, limit);
+    return tasks(&q, a, rows, n, e);
+}
+
+int st_batch_task_ready(struct storage *st, struct arena *a, int64_t job_id, int limit,
+                        struct batch_task **rows, size_t *n, struct err *e)
+{
+    return some(st, ST_BATCH_TASK_READY, a, job_id, limit, rows, n, e);
+}
+
+int st_batch_task_fed(struct storage *st, struct arena *a, int64_t job_id, int limit,
+                      struct batch_task **rows, size_t *n, struct err *e)
+{
+    return some(st, ST_BATCH_TASK_FED, a, job_id, limit, rows, n, e);
+}
+
+int st_batch_task_count_fed(struct storage *st, int64_t job_id, int64_t *n, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_BATCH_TASK_COUNT_FED);
+    q_int(&q, job_id);
+    return q_one_int(&q, n, e) < 0 ? -1 : 0;
+}
+
+/* Sets one number of a task. */
+static int set(struct storage *st, enum stmt_id stmt, int64_t id, int64_t value, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, stmt, e) < 0)
+        return -1;
+    q_int(&q, id);
+    q_int(&q, value);
+    return q_change(&q, "task", id, e);
+}
+
+int st_batch_task_feed(struct storage *st, int64_t id, bool fed, struct err *e)
+{
+    return set(st, ST_BATCH_TASK_FEED, id, fed, e);
+}
+
+int st_batch_task_set_fate(struct storage *st, int64_t id, enum batch_fate fate, struct err *e)
+{
+    return set(st, ST_BATCH_TASK_FATE, id, fate, e);
+}
+
+int st_batch_task_set_files(struct storage *st, int64_t id, enum batch_files files, struct err *e)
+{
+    return set(st, ST_BATCH_TASK_SET_FILES, id, files, e);
+}
+
+int st_batch_task_remove(struct storage *st, int64_t id, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_BATCH_TASK_REMOVE, e) < 0)
+        return -1;
+    q_int(&q, id);
+    return q_change(&q, "task", id, e);
+}
+
+int st_batch_task_remove_some(struct storage *st, int64_t job_id, int limit, bool *left,
+                              struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_BATCH_TASK_REMOVE_SOME, e) < 0)
+        return -1;
+    q_int(&q, job_id);
+    q_int(&q, limit);
+    if (q_run(&q, e) < 0)
+        return -1;
+    *left = q_changed(st) == limit;
+    return 0;
+}
+
+int st_batch_task_files_due(struct storage *st, struct arena *a, int64_t now_us, int limit,
+                            struct batch_task **rows, size_t *n, struct err *e)
+{
+    return some(st, ST_BATCH_TASK_FILES_DUE, a, now_us, limit, rows, n, e);
+}
+
+int st_batch_task_files_next(struct storage *st, int64_t *at_us, struct err *e)
+{
+    struct q q;
+    *at_us = 0;
+    q_read(&q, st, ST_BATCH_TASK_FILES_NEXT);
+    return q_one_int(&q, at_us, e) < 0 ? -1 : 0;
+}
+
+/* --- what tasks wait for --------------------------------------------------------------------- */
+
+int st_batch_wait_add(struct storage *st, const struct batch_task *t, const char *name,
+                      struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_BATCH_WAIT_ADD, e) < 0)
+        return -1;
+    q_int(&q, t->job_id);
+    q_int(&q, t->id);
+    q_text(&q, name);
+    return q_run(&q, e);
+}
+
+int st_batch_wait_add_range(struct storage *st, const struct batch_task *t, int64_t low,
+                            int64_t high, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_BATCH_WAIT_ADD_RANGE, e) < 0)
+        return -1;
+    q_int(&q, t->job_id);
+    q_int(&q, t->id);
+    q_int(&q, low);
+    q_int(&q, high);
+    return q_run(&q, e);
+}
+
+int st_batch_wait_count(struct storage *st, int64_t task_id, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_BATCH_WAIT_COUNT, e) < 0)
+        return -1;
+    q_int(&q, task_id);
+    return q_change(&q, "task", task_id, e);
+}
+
+static int settle_name(struct storage *st, enum stmt_id stmt, const struct batch_task *t,
+                       struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, stmt, e) < 0)
+        return -1;
+    q_int(&q, t->job_id);
+    q_text(&q, t->name);
+    return q_run(&q, e);
+}
+
+static int settle_number(struct storage *st, enum stmt_id stmt, const struct batch_task *t,
+                         int64_t number, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, stmt, e) < 0)
+        return -1;
+    q_int(&q, t->job_id);
+    q_int(&q, number);
+    return q_run(&q, e);
+}
+
+int st_batch_wait_settle(struct storage *st, const struct batch_task *t, int64_t number,
+                         struct err *e)
+{
+    if (settle_name(st, ST_BATCH_WAIT_MET, t, e) < 0 ||
+        settle_name(st, ST_BATCH_WAIT_MET_REMOVE, t, e) < 0)
+        return -1;
+    if (number < 0)
+        return 0;
+    if (settle_number(st, ST_BATCH_NUMBER_ADD, t, number, e) < 0)
+        return -1;
+    if (q_changed(st) == 0) /* another task of that number was before it */
+        return 0;
+    if (settle_number(st, ST_BATCH_RANGE_STEP, t, number, e) < 0 ||
+        settle_number(st, ST_BATCH_RANGE_MET, t, number, e) < 0)
+        return -1;
+    return settle_number(st, ST_BATCH_RANGE_REMOVE, t, number, e);
+}
+
+/* --- what is to be removed from nodes -------------------------------------------------------- */
+
+int st_batch_litter_add(struct storage *st, int64_t node_id, const char *path, struct err *e)
+{
+    struct q q;
+    const struct batch_litter row = {.node_id = node_id, .path = path};
+    if (q_write(&q, st, ST_BATCH_LITTER_INSERT, e) < 0)
+        return -1;
+    q_row(&q, &batch_litter_row, &row, NULL);
+    return q_run(&q, e);
+}
+
+int st_batch_litter_add_all(struct storage *st, int64_t pool_id, const char *path, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_BATCH_LITTER_INSERT_ALL, e) < 0)
+        return -1;
+    q_int(&q, pool_id);
+    q_text(&q, path);
+    return q_run(&q, e);
+}
+
+int st_batch_litter_of_node(struct storage *st, struct arena *a, int64_t node_id, int limit,
+                            struct batch_litter **rows, size_t *n, struct err *e)
+{
+    struct q q;
+    void *items;
+    q_read(&q, st, ST_BATCH_LITTER_OF_NODE);
+    q_int(&q, node_id);
+    q_int(&q, limit);
+    if (q_rows(&q, a, &batch_litter_row, &items, n, e) < 0)
+        return -1;
+    *rows = items;
+    return 0;
+}
+
+int st_batch_litter_nodes(struct storage *st, struct arena *a, int64_t **ids, size_t *n,
+                          struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_BATCH_LITTER_NODES);
+    return q_ids(&q, a, ids, n, e);
+}
+
+int st_batch_litter_gone(struct storage *st, int64_t id, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_BATCH_LITTER_REMOVE, e) < 0)
+        return -1;
+    q_int(&q, id);
+    return q_change(&q, "litter", id, e);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The statements about Azure Batch's jobs and tasks; a part of statements.h, which says how to read
+ * them. The literal conditions repeat those of the partial indexes.
+ */
+#ifndef STORAGE_STATEMENTS_BATCH_JOBS_H
+#define STORAGE_STATEMENTS_BATCH_JOBS_H
+
+#define BATCH_JOB_SELECT "SELECT {batch_job} FROM batch_job bj "
+/* CROSS JOIN: SQLite keeps this order. */
+#define BATCH_TASK_SELECT                                                                          \
+    "SELECT {batch_task} FROM batch_task bt CROSS JOIN batch_job bj ON bj.id = bt.job_id "
+/* Has a task that is active, waits for nothing and has no run. */
+#define BATCH_IS_READY                                                                             \
+    "EXISTS (SELECT 1 FROM batch_task t WHERE t.job_id = bj.id AND t.state = 1 AND t.waits = 0 "   \
+    "AND t.fed = 0) "
+#define BATCH_DONE_IN_RANGE                                                                        \
+    "(SELECT count(*) FROM batch_number WHERE job_id = ?1 AND number BETWEEN ?3 AND ?4)"
+#define BATCH_IN_RANGE "job_id = ?1 AND low <= ?2 AND high >= ?2"
+
+/* clang-format off */
+#define BATCH_JOB_STATEMENTS(X) \
+    X(ST_BATCH_JOB_INSERT, "INSERT INTO {+batch_job}") \
+    X(ST_BATCH_JOB_GET, BATCH_JOB_SELECT "WHERE bj.account_id = ?1 AND bj.name = ?2") \
+    X(ST_BATCH_JOB_BY_ID, BATCH_JOB_SELECT "WHERE bj.id = ?1") \
+    X(ST_BATCH_JOB_SECRETS, "SELECT secrets FROM batch_job WHERE id = ?1") \
+    X(ST_BATCH_JOB_LIST, \
+      BATCH_JOB_SELECT "WHERE bj.account_id = ?1 AND bj.name > ?2 ORDER BY bj.name LIMIT ?3") \
+    X(ST_BATCH_JOB_LIST_SCHEDULE, \
+      BATCH_JOB_SELECT "WHERE bj.schedule_id = ?1 AND bj.schedule_id > 0 AND bj.number > ?2 " \
+      "ORDER BY bj.number LIMIT ?3") \
+    X(ST_BATCH_JOB_UNFINISHED, "SELECT count(*) FROM batch_job WHERE account_id = ?1 AND state <> 6") \
+    X(ST_BATCH_JOB_TURN, \
+      BATCH_JOB_SELECT "WHERE bj.account_id = ?1 AND bj.pool_name = ?2 AND bj.state = 1 AND " \
+      BATCH_IS_READY "ORDER BY bj.priority DESC, bj.id LIMIT ?3") \
+    X(ST_BATCH_JOB_MOVING, "SELECT id FROM batch_job WHERE state IN (2, 4, 5, 7) ORDER BY id") \
+    X(ST_BATCH_JOB_LIMITED, "SELECT id FROM batch_job WHERE limit_us > 0 AND state < 5") \
+    X(ST_BATCH_JOB_UPDATE, \
+      "UPDATE batch_job SET doc = ?2, secrets = ?3, updated_us = ?4, limit_us = ?5, pool_name = ?6, " \
+      "priority = ?7, max_parallel = ?8, on_all = ?9, on_failure = ?10 WHERE id = ?1") \
+    X(ST_BATCH_JOB_MOVE, \
+      "UPDATE batch_job SET was = state, was_us = state_us, state = ?3, state_us = ?4, " \
+      "updated_us = CASE ?5 WHEN 1 THEN ?4 ELSE updated_us END, " \
+      "disable = CASE ?6 WHEN 0 THEN disable ELSE ?6 END, reason = coalesce(?7, reason), " \
+      "failure = coalesce(?8, failure), end_us = CASE ?9 WHEN 1 THEN ?4 ELSE end_us END " \
+      "WHERE id = ?1 AND state = ?2") \
+    X(ST_BATCH_JOB_STATE, "SELECT state FROM batch_job WHERE id = ?1") \
+    X(ST_BATCH_JOB_REMOVE, "DELETE FROM batch_job WHERE id = ?1") \
+    X(ST_BATCH_NUMBER_REMOVE, \
+      "DELETE FROM batch_number WHERE job_id = ?1 AND number IN " \
+      "(SELECT number FROM batch_number WHERE job_id = ?1 LIMIT ?2)") \
+    X(ST_BATCH_JOB_COUNTS, "SELECT {batch_count} FROM batch_count bc WHERE bc.job_id = ?1") \
+    X(ST_BATCH_TASK_INSERT, "INSERT INTO {+batch_task}") \
+    X(ST_BATCH_TASK_GET, BATCH_TASK_SELECT "WHERE bt.job_id = ?1 AND bt.name = ?2") \
+    X(ST_BATCH_TASK_BY_ID, BATCH_TASK_SELECT "WHERE bt.id = ?1") \
+    X(ST_BATCH_TASK_SECRETS, "SELECT secrets FROM batch_task WHERE id = ?1") \
+    X(ST_BATCH_TASK_LIST, \
+      BATCH_TASK_SELECT "WHERE bt.job_id = ?1 AND bt.name > ?2 ORDER BY bt.name LIMIT ?3") \
+    X(ST_BATCH_TASK_OF_NODE, \
+      BATCH_TASK_SELECT "WHERE bt.node_name = ?1 ORDER BY bt.id DESC LIMIT ?2") \
+    X(ST_BATCH_TASK_UPDATE, "UPDATE batch_task SET doc = ?2, updated_us = ?3 WHERE id = ?1") \
+    X(ST_BATCH_TASK_MOVE, \
+      "UPDATE batch_task SET was = state, was_us = state_us, state = ?3, state_us = ?4, " \
+      "updated_us = CASE ?5 WHEN 1 THEN ?4 ELSE updated_us END, " \
+      "start_us = CASE ?6 WHEN 1 THEN ?4 ELSE start_us END, " \
+      "pool_name = coalesce(?7, pool_name), node_name = coalesce(?8, node_name), " \
+      "files = CASE WHEN ?8 IS NULL THEN files ELSE 1 END, " \
+      "retries = retries + ?9, retry_us = CASE ?9 WHEN 1 THEN ?4 ELSE retry_us END, " \
+      "requeues = requeues + ?10, requeue_us = CASE ?10 WHEN 1 THEN ?4 ELSE requeue_us END, " \
+      "end_us = CASE ?3 WHEN 4 THEN ?4 ELSE 0 END, exit_code = ?11, result = ?12, failure = ?13, " \
+      "satisfies = ?14, files_until_us = ?15 WHERE id = ?1 AND state = ?2") \
+    X(ST_BATCH_TASK_STATE, "SELECT state FROM batch_task WHERE id = ?1") \
+    X(ST_BATCH_TASK_READY, \
+      BATCH_TASK_SELECT "WHERE bt.job_id = ?1 AND bt.state = 1 AND bt.waits = 0 AND bt.fed = 0 " \
+      "ORDER BY bt.id LIMIT ?2") \
+    X(ST_BATCH_TASK_FED, \
+      BATCH_TASK_SELECT "WHERE bt.job_id = ?1 AND bt.fed = 1 ORDER BY bt.id LIMIT ?2") \
+    X(ST_BATCH_TASK_COUNT_FED, "SELECT count(*) FROM batch_task WHERE job_id = ?1 AND fed = 1") \
+    X(ST_BATCH_TASK_FEED, "UPDATE batch_task SET fed = ?2 WHERE id = ?1") \
+    X(ST_BATCH_TASK_FATE, "UPDATE batch_task SET fate = ?2 WHERE id = ?1") \
+    X(ST_BATCH_TASK_SET_FILES, "UPDATE batch_task SET files = ?2 WHERE id = ?1") \
+    X(ST_BATCH_TASK_REMOVE, "DELETE FROM batch_task WHERE id = ?1") \
+    X(ST_BATCH_TASK_REMOVE_SOME, \
+      "DELETE FROM batch_task WHERE id IN (SELECT id FROM batch_task WHERE job_id = ?1 AND fed <> 1 LIMIT ?2)") \
+    X(ST_BATCH_TASK_FILES_DUE, \
+      BATCH_TASK_SELECT "WHERE bt.files = 1 AND bt.files_until_us > 0 AND bt.files_until_us <= ?1 " \
+      "ORDER BY bt.files_until_us LIMIT ?2") \
+    X(ST_BATCH_TASK_FILES_NEXT, \
+      "SELECT files_until_us FROM batch_task WHERE files = 1 AND files_until_us > 0 " \
+      "ORDER BY files_until_us LIMIT 1") \
+    X(ST_BATCH_WAIT_ADD, \
+      "INSERT OR IGNORE INTO batch_wait (job_id, task_id, name) SELECT ?1, ?2, ?3 WHERE NOT EXISTS " \
+      "(SELECT 1 FROM batch_task WHERE job_id = ?1 AND name = ?3 AND satisfies = 1)") \
+    X(ST_BATCH_WAIT_ADD_RANGE, \
+      "INSERT INTO batch_wait (job_id, task_id, low, high, left) SELECT ?1, ?2, ?3, ?4, ?4 - ?3 + 1 - " BATCH_DONE_IN_RANGE \
+      " WHERE " BATCH_DONE_IN_RANGE " <= ?4 - ?3") \
+    X(ST_BATCH_WAIT_COUNT, \
+      "UPDATE batch_task SET waits = (SELECT count(*) FROM batch_wait w WHERE w.task_id = ?1) WHERE id = ?1") \
+    X(ST_BATCH_WAIT_MET, \
+      "UPDATE batch_task SET waits = waits - 1 WHERE id IN " \
+      "(SELECT task_id FROM batch_wait WHERE job_id = ?1 AND name = ?2)") \
+    X(ST_BATCH_WAIT_MET_REMOVE, "DELETE FROM batch_wait WHERE job_id = ?1 AND name = ?2") \
+    X(ST_BATCH_NUMBER_ADD, "INSERT OR IGNORE INTO batch_number (job_id, number) VALUES (?1, ?2)") \
+    X(ST_BATCH_RANGE_STEP, "UPDATE batch_wait SET left = left - 1 WHERE " BATCH_IN_RANGE) \
+    X(ST_BATCH_RANGE_MET, \
+      "UPDATE batch_task SET waits = waits - (SELECT count(*) FROM batch_wait w WHERE " \
+      "w.task_id = batch_task.id AND w.left = 0) WHERE id IN " \
+      "(SELECT task_id FROM batch_wait WHERE " BATCH_IN_RANGE " AND left = 0)") \
+    X(ST_BATCH_RANGE_REMOVE, "DELETE FROM batch_wait WHERE " BATCH_IN_RANGE " AND left = 0") \
+    X(ST_BATCH_LITTER_INSERT, "INSERT INTO {+batch_litter}") \
+    X(ST_BATCH_LITTER_INSERT_ALL, \
+      "INSERT INTO batch_litter (node_id, path) SELECT id, ?2 FROM node WHERE pool_id = ?1") \
+    X(ST_BATCH_LITTER_OF_NODE, \
+      "SELECT {batch_litter} FROM batch_litter bl WHERE bl.node_id = ?1 ORDER BY bl.id LIMIT ?2") \
+    X(ST_BATCH_LITTER_NODES, \
+      "SELECT n.id FROM node n WHERE EXISTS (SELECT 1 FROM batch_litter bl WHERE bl.node_id = n.id)") \
+    X(ST_BATCH_LITTER_REMOVE, "DELETE FROM batch_litter WHERE id = ?1")
+/* clang-format on */
+
+#endif

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Azure Batch's jobs and tasks: names, counts, guarded moves, what tasks wait for, whose turn it
+ * is, litter.
+ */
+#include "storage/batch_jobs.h"
+#include "test/unit/storage/fixture.h"
+
+static int64_t add_job(struct fx *f, const char *name, int priority)
+{
+    const struct batch_job j = {.account_id = 1,
+                                .name = name,
+                                .doc = "{}",
+                                .created_by = "me",
+                                .state = BATCH_JOB_ACTIVE,
+                                .state_us = T0,
+                                .created_us = T0,
+                                .updated_us = T0,
+                                .start_us = T0,
+                                .pool_name = "p1",
+                                .priority = priority,
+                                .max_parallel = BATCH_UNLIMITED,
+                                .on_all = BATCH_ALL_NO_ACTION,
+                                .on_failure = BATCH_FAILURE_NO_ACTION,
+                                .number = 1};
+    int64_t id;
+    ok(f, st_batch_job_insert(f->st, &j, "{\"a\":\"secret\"}", &id, &f->e));
+    return id;
+}
+
+static struct batch_task add_task(struct fx *f, int64_t job, const char *name)
+{
+    struct batch_task t = {.job_id = job,
+                           .name = name,
+                           .doc = "{}",
+                           .state = BATCH_TASK_ACTIVE,
+                           .state_us = T0,
+                           .created_us = T0,
+                           .updated_us = T0,
+                           .slots = 2,
+                           .instances = 1};
+    ok(f, st_batch_task_insert(f->st, &t, NULL, &t.id, &f->e));
+    return t;
+}
+
+static void move(struct fx *f, int64_t id, enum batch_task_state from, enum batch_task_state to,
+                 enum batch_result result)
+{
+    const struct st_batch_task_move m = {.id = id,
+                                         .from = from,
+                                         .to = to,
+                                         .now_us = T0 + 1,
+                                         .result = result,
+                                         .satisfies = result == BATCH_SUCCESS};
+    ok(f, st_batch_task_move(f->st, &m, &f->e));
+}
+
+static void complete(struct fx *f, const struct batch_task *t, int64_t number)
+{
+    move(f, t->id, BATCH_TASK_ACTIVE, BATCH_TASK_COMPLETED, BATCH_SUCCESS);
+    ok(f, st_batch_wait_settle(f->st, t, number, &f->e));
+}
+
+static struct batch_counts counts_of(struct fx *f, int64_t job)
+{
+    struct batch_counts c;
+    found(f, st_batch_job_counts(f->st, &f->a, job, &c, &f->e));
+    return c;
+}
+
+static int waits_of(struct fx *f, int64_t task)
+{
+    struct batch_task t;
+    found(f, st_batch_task_by_id(f->st, &f->a, task, &t, &f->e));
+    return t.waits;
+}
+
+static void test_names_are_found_without_case_and_once(void **state)
+{
+    struct fx *f = *state;
+    struct batch_job j;
+    struct batch_task t;
+    const char *secrets;
+    int64_t job = add_job(f, "Render", 0);
+    add_task(f, job, "T1");
+    found(f, st_batch_job_get(f->st, &f->a, 1, "RENDER", &j, &f->e));
+    assert_string_equal(j.name, "Render");
+    assert_int_equal(st_batch_job_get(f->st, &f->a, 2, "Render", &j, &f->e), 0);
+    found(f, st_batch_task_get(f->st, &f->a, job, "t1", &t, &f->e));
+    assert_string_equal(t.job_name, "Render");
+    assert_int_equal(t.account_id, 1);
+    found(f, st_batch_job_secrets(f->st, &f->a, job, &secrets, &f->e));
+    assert_string_equal(secrets, "{\"a\":\"secret\"}");
+    t.name = "t1";
+    assert_int_equal(st_batch_task_insert(f->st, &t, NULL, NULL, &f->e), -1);
+}
+
+static void test_counts_follow_every_write(void **state)
+{
+    struct fx *f = *state;
+    int64_t job = add_job(f, "j", 0);
+    const struct batch_task a = add_task(f, job, "a"), b = add_task(f, job, "b"),
+                            c = add_task(f, job, "c");
+    assert_int_equal(counts_of(f, job).active, 3);
+    assert_int_equal(counts_of(f, job).active_slots, 6);
+    move(f, a.id, BATCH_TASK_ACTIVE, BATCH_TASK_RUNNING, 0);
+    move(f, b.id, BATCH_TASK_ACTIVE, BATCH_TASK_COMPLETED, BATCH_FAILURE);
+    assert_int_equal(counts_of(f, job).running, 1);
+    assert_int_equal(counts_of(f, job).failed_slots, 2);
+    move(f, a.id, BATCH_TASK_RUNNING, BATCH_TASK_COMPLETED, BATCH_SUCCESS);
+    assert_int_equal(counts_of(f, job).succeeded, 1);
+    move(f, b.id, BATCH_TASK_COMPLETED, BATCH_TASK_ACTIVE, 0);
+    ok(f, st_batch_task_remove(f->st, c.id, &f->e));
+    const struct batch_counts n = counts_of(f, job);
+    assert_int_equal(n.active, 1);
+    assert_int_equal(n.failed, 0);
+    assert_int_equal(n.succeeded_slots, 2);
+    assert_int_equal(n.running_slots, 0);
+}
+
+static void test_a_move_names_the_state_that_it_expects(void **state)
+{
+    struct fx *f = *state;
+    int64_t job = add_job(f, "j", 0);
+    const struct batch_task t = add_task(f, job, "a");
+    const struct st_batch_task_move wrong = {
+        .id = t.id, .from = BATCH_TASK_RUNNING, .to = BATCH_TASK_COMPLETED, .now_us = T0};
+    assert_int_equal(st_batch_task_move(f->st, &wrong, &f->e), -1);
+    assert_int_equal(f->e.code, ERR_CONFLICT);
+    const struct st_batch_job_move end = {.id = job,
+                                          .from = BATCH_JOB_ACTIVE,
+                                          .to = BATCH_JOB_TERMINATING,
+                                          .now_us = T0 + 5,
+                                          .by_user = true,
+                                          .reason = "UserTerminate"};
+    struct batch_job j;
+    ok(f, st_batch_job_move(f->st, &end, &f->e));
+    assert_int_equal(st_batch_job_move(f->st, &end, &f->e), -1);
+    found(f, st_batch_job_by_id(f->st, &f->a, job, &j, &f->e));
+    assert_int_equal(j.was, BATCH_JOB_ACTIVE);
+    assert_int_equal(j.updated_us, T0 + 5);
+    assert_string_equal(j.reason, "UserTerminate");
+}
+
+static void test_a_task_waits_for_names(void **state)
+{
+    struct fx *f = *state;
+    int64_t job = add_job(f, "j", 0);
+    const struct batch_task a = add_task(f, job, "a"), b = add_task(f, job, "b"),
+                            c = add_task(f, job, "c");
+    complete(f, &a, -1);
+    ok(f, st_batch_wait_add(f->st, &c, "a", &f->e)); /* is completed already */
+    ok(f, st_batch_wait_add(f->st, &c, "B", &f->e));
+    ok(f, st_batch_wait_add(f->st, &c, "b", &f->e)); /* counts once */
+    ok(f, st_batch_wait_add(f->st, &c, "later", &f->e));
+    ok(f, st_batch_wait_count(f->st, c.id, &f->e));
+    assert_int_equal(waits_of(f, c.id), 2);
+    complete(f, &b, -1);
+    assert_int_equal(waits_of(f, c.id), 1);
+    const struct batch_task later = add_task(f, job, "Later");
+    complete(f, &later, -1);
+    assert_int_equal(waits_of(f, c.id), 0);
+}
+
+/* 4 and 04 are one number: the first of them counts. */
+static void test_a_task_waits_for_ranges_of_numbers(void **state)
+{
+    struct fx *f = *state;
+    int64_t job = add_job(f, "j", 0);
+    const struct batch_task t4 = add_task(f, job, "4"), t04 = add_task(f, job, "04"),
+                            t5 = add_task(f, job, "5"), t6 = add_task(f, job, "6"),
+                            x = add_task(f, job, "x"), y = add_task(f, job, "y");
+    complete(f, &t5, 5);
+    ok(f, st_batch_wait_add_range(f->st, &x, 4, 6, &f->e));
+    ok(f, st_batch_wait_add_range(f->st, &x, 5, 5, &f->e)); /* satisfied */
+    ok(f, st_batch_wait_add_range(f->st, &x, 6, 6, &f->e));
+    ok(f, st_batch_wait_count(f->st, x.id, &f->e));
+    ok(f, st_batch_wait_add_range(f->st, &y, 4, 7, &f->e));
+    ok(f, st_batch_wait_count(f->st, y.id, &f->e));
+    assert_int_equal(waits_of(f, x.id), 2);
+    complete(f, &t4, 4);
+    complete(f, &t04, 4);
+    assert_int_equal(waits_of(f, x.id), 2);
+    complete(f, &t6, 6);
+    assert_int_equal(waits_of(f, x.id), 0);
+    assert_int_equal(waits_of(f, y.id), 1);
+}
+
+static void test_whose_turn_it_is(void **state)
+{
+    struct fx *f = *state;
+    struct batch_job *jobs;
+    struct batch_task *tasks;
+    size_t n;
+    int64_t low = add_job(f, "low", -5), first = add_job(f, "first", 7),
+            second = add_job(f, "second", 7);
+    add_job(f, "without tasks", 9);
+    add_task(f, low, "t");
+    const struct batch_task a = add_task(f, second, "z"), b = add_task(f, second, "a");
+    add_task(f, first, "t");
+    ok(f, st_batch_job_turn(f->st, &f->a, 1, "P1", 10, &jobs, &n, &f->e));
+    assert_int_equal(n, 3);
+    assert_int_equal(jobs[0].id, first);
+    assert_int_equal(jobs[2].id, low);
+    ok(f, st_batch_task_feed(f->st, a.id, true, &f->e));
+    ok(f, st_batch_task_ready(f->st, &f->a, second, 10, &tasks, &n, &f->e));
+    assert_int_equal(n, 1);
+    assert_int_equal(tasks[0].id, b.id);
+    ok(f, st_batch_task_feed(f->st, b.id, true, &f->e));
+    ok(f, st_batch_job_turn(f->st, &f->a, 1, "p1", 10, &jobs, &n, &f->e));
+    assert_int_equal(n, 2);
+    int64_t fed;
+    ok(f, st_batch_task_count_fed(f->st, second, &fed, &f->e));
+    assert_int_equal(fed, 2);
+    ok(f, st_batch_task_fed(f->st, &f->a, second, 1, &tasks, &n, &f->e));
+    assert_int_equal(tasks[0].id, a.id);
+}
+
+static void test_lists_are_by_name_and_go_on(void **state)
+{
+    struct fx *f = *state;
+    struct batch_task *rows;
+    size_t n;
+    int64_t job = add_job(f, "j", 0);
+    add_task(f, job, "b");
+    add_task(f, job, "A");
+    add_task(f, job, "c");
+    ok(f, st_batch_task_list(f->st, &f->a, job, NULL, 2, &rows, &n, &f->e));
+    assert_int_equal(n, 2);
+    assert_string_equal(rows[0].name, "A");
+    ok(f, st_batch_task_list(f->st, &f->a, job, rows[1].name, 2, &rows, &n, &f->e));
+    assert_int_equal(n, 1);
+    assert_string_equal(rows[0].name, "c");
+}
+
+static void test_a_job_goes_in_slices(void **state)
+{
+    struct fx *f = *state;
+    bool left;
+    int64_t job = add_job(f, "j", 0);
+    char name[16];
+    for (int i = 0; i < 7; i++) {
+        snprintf(name, sizeof name, "t%d", i);
+        add_task(f, job, name);
+    }
+    assert_int_equal(st_batch_job_remove(f->st, job, &f->e), -1); /* it still has tasks */
+    ok(f, st_batch_task_remove_some(f->st, job, 5, &left, &f->e));
+    assert_true(left);
+    ok(f, st_batch_task_remove_some(f->st, job, 5, &left, &f->e));
+    assert_false(left);
+    ok(f, st_batch_job_remove(f->st, job, &f->e));
+}
+
+static void test_litter_goes_with_its_node(void **state)
+{
+    struct fx *f = *state;
+    struct batch_litter *rows;
+    int64_t *nodes, id;
+    size_t n;
+    const struct node nd = {.cluster_id = f->cluster,
+                            .name = "tvm-1",
+                            .ordinal = 1,
+                            .state = NODE_PREPARING,
+                            .state_us = T0,
+                            .created_us = T0};
+    ok(f, st_node_insert(f->st, &nd, &id, &f->e));
+    ok(f, st_batch_litter_add(f->st, id, "workitems/j/job-1/a", &f->e));
+    ok(f, st_batch_litter_add_all(f->st, f->cluster, "workitems/j", &f->e));
+    ok(f, st_batch_litter_nodes(f->st, &f->a, &nodes, &n, &f->e));
+    assert_int_equal(n, 1);
+    ok(f, st_batch_litter_of_node(f->st, &f->a, id, 10, &rows, &n, &f->e));
+    assert_int_equal(n, 2);
+    assert_string_equal(rows[1].path, "workitems/j");
+    ok(f, st_batch_litter_gone(f->st, rows[0].id, &f->e));
+    ok(f, st_batch_litter_of_node(f->st, &f->a, id, 10, &rows, &n, &f->e));
+    assert_int_equal(n, 1);
+}
+
+static void test_files_have_their_time(void **state)
+{
+    struct fx *f = *state;
+    struct batch_task *rows;
+    size_t n;
+    int64_t at, job = add_job(f, "j", 0);
+    const struct batch_task t = add_task(f, job, "a");
+    const struct st_batch_task_move start = {.id = t.id,
+                                             .from = BATCH_TASK_ACTIVE,
+                                             .to = BATCH_TASK_RUNNING,
+                                             .now_us = T0,
+                                             .starts = true,
+                                             .pool_name = "p1",
+                                             .node_name = "tvm-1"};
+    const struct st_batch_task_move end = {.id = t.id,
+                                           .from = BATCH_TASK_RUNNING,
+                                           .to = BATCH_TASK_COMPLETED,
+                                           .now_us = T0,
+                                           .result = BATCH_SUCCESS,
+                                           .has_exit_code = true,
+                                           .files_until_us = T0 + 10};
+    ok(f, st_batch_task_files_next(f->st, &at, &f->e));
+    assert_int_equal(at, 0);
+    ok(f, st_batch_task_move(f->st, &start, &f->e));
+    ok(f, st_batch_task_of_node(f->st, &f->a, "tvm-1", 10, &rows, &n, &f->e));
+    assert_int_equal(n, 1);
+    ok(f, st_batch_task_move(f->st, &end, &f->e));
+    ok(f, st_batch_task_files_next(f->st, &at, &f->e));
+    assert_int_equal(at, T0 + 10);
+    ok(f, st_batch_task_files_due(f->st, &f->a, T0 + 9, 10, &rows, &n, &f->e));
+    assert_int_equal(n, 0);
+    ok(f, st_batch_task_files_due(f->st, &f->a, T0 + 10, 10, &rows, &n, &f->e));
+    assert_int_equal(n, 1);
+    assert_true(rows[0].has_exit_code);
+    ok(f, st_batch_task_set_files(f->st, t.id, BATCH_FILES_CLEANED, &f->e));
+    ok(f, st_batch_task_files_due(f->st, &f->a, T0 + 10, 10, &rows, &n, &f->e));
+    assert_int_equal(n, 0);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, fx_start, fx_end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(test_names_are_found_without_case_and_once),
+        T(test_counts_follow_every_write),
+        T(test_a_move_names_the_state_that_it_expects),
+        T(test_a_task_waits_for_names),
+        T(test_a_task_waits_for_ranges_of_numbers),
+        T(test_whose_turn_it_is),
+        T(test_lists_are_by_name_and_go_on),
+        T(test_a_job_goes_in_slices),
+        T(test_litter_goes_with_its_node),
+        T(test_files_have_their_time),
+    };
+    return cmocka_run_group_tests_name("batch jobs", tests, NULL, NULL);
+}
