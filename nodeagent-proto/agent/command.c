@@ -171,17 +171,90 @@ void command_exec_shell(const char *command_line, char **env, struct err *e)
               shell, strlen(command_line), env_bytes(env));
 }
 
+static const char *path_of(char **env)
+{
+    for (; *env; env++)
+        if (strncmp(*env, "PATH=", 5) == 0)
+            return *env + 5;
+    return DEFAULT_PATH;
+}
+
+/* A script without a first line that says what runs it is the shell's, as everywhere. */
+static void exec_script(const char *path, char *const *argv, char **env)
+{
+    size_t n = 0;
+    while (argv[n])
+        n++;
+    char **with_shell = xcalloc(n + 2, sizeof *with_shell);
+    with_shell[0] = (char *)(uintptr_t) "/bin/sh";
+    with_shell[1] = (char *)(uintptr_t)path;
+    for (size_t i = 1; i < n; i++)
+        with_shell[i + 1] = argv[i];
+    execve("/bin/sh", with_shell, env);
+    free(with_shell);
+}
+
+/* Goes on where there is no such program; *error is why the last one that is there did not begin.
+ */
+static void try_exec(const char *path, char *const *argv, char **env, int *error)
+{
+    execve(path, argv, env);
+    if (errno == ENOEXEC)
+        exec_script(path, argv, env);
+    if (errno != ENOENT && errno != ENOTDIR)
+        *error = errno;
+}
+
+enum command_failure command_exec_argv(char *const *argv, char **env, struct err *e)
+{
+    int error = 0;
+    if (strchr(argv[0], '/')) {
+        try_exec(argv[0], argv, env, &error);
+    } else {
+        struct strbuf path = STRBUF_INIT;
+        for (const char *at = path_of(env); at; at = strchr(at, ':')) {
+            at += *at == ':';
+            strbuf_reset(&path);
+            strbuf_printf(&path, "%.*s/%s", (int)strcspn(at, ":"), at, argv[0]);
+            try_exec(path.s, argv, env, &error);
+        }
+        strbuf_free(&path);
+        try_exec(argv[0], argv, env, &error);
+    }
+    errno = error ? error : ENOENT;
+    err_errno(e, ERR_NODE, "cannot execute %s", argv[0]);
+    return error ? COMMAND_FAILED : COMMAND_NO_PROGRAM;
+}
+
+static enum command_failure exec_command(const struct command *c, struct err *e)
+{
+    const struct task_spec *spec = c->spec;
+    if (!spec->argv) {
+        command_exec_shell(spec->command_line, c->env, e);
+        return COMMAND_FAILED;
+    }
+    char **argv = xcalloc(spec->n_argv + 1, sizeof *argv);
+    for (size_t i = 0; i < spec->n_argv; i++)
+        argv[i] = (char *)(uintptr_t)spec->argv[i];
+    enum command_failure how = command_exec_argv(argv, c->env, e);
+    free(argv);
+    return how;
+}
+
 void command_become(const struct command *c)
 {
     struct err e;
+    enum command_failure how = COMMAND_FAILED;
     die_with(c->supervisor);
     setsid();
     command_default_signals();
     if (prepare(c, &e) == 0) {
         die_with(c->supervisor);
-        command_exec_shell(c->spec->command_line, c->env, &e);
+        how = exec_command(c, &e);
     }
-    ssize_t ignored = write(c->why_fd, e.msg, strlen(e.msg));
+    struct strbuf why = STRBUF_INIT;
+    strbuf_printf(&why, "%c%s", (int)how, e.msg);
+    ssize_t ignored = write(c->why_fd, why.s, why.len);
     (void)ignored;
     _exit(127);
 }

@@ -35,12 +35,20 @@ char **command_environment(const struct task_spec *spec, const struct account *a
 /* Wipes and frees; the environment may hold secrets. */
 void command_environment_free(char **env);
 
+/* What begins the reason of a command that did not begin: its program does not exist, or another.
+ */
+enum command_failure { COMMAND_NO_PROGRAM = 'P', COMMAND_FAILED = 'F' };
+
 /* Called in a fresh child of `supervisor`: becomes the command, or writes the reason to `why_fd`
- * (which an exec closes) and exits. Dies with its supervisor. */
+ * (which an exec closes), an enum command_failure and a text, and exits. Dies with its supervisor.
+ */
 _Noreturn void command_become(const struct command *c);
 
 /* In a child, before an exec: all signals at their default, none blocked. */
 void command_default_signals(void);
+/* Returns only if the program cannot be executed: whether there is none. An argument list ends with
+ * a NULL. */
+enum command_failure command_exec_argv(char *const *argv, char **env, struct err *e);
 /* Returns only if the shell cannot be executed. */
 void command_exec_shell(const char *command_line, char **env, struct err *e);
 

@@ -51,6 +51,7 @@ struct supervisor {
     int status;
     bool signalled;      /* somebody asked for its end */
     bool timed_out;      /* ... its own time limit */
+    bool no_program;     /* there is none of that name */
     bool sweeping;       /* everything is being killed; signals do not matter any more */
     int64_t deadline_ms; /* monotonic; 0: none */
     int killed;          /* processes left behind that had to be killed */
@@ -164,8 +165,8 @@ static void wait_for_command(struct supervisor *s)
 }
 
 /* Waits until the child is the command or has written why not. Signals work meanwhile, because
- * opening a file may hang. Returns the length of `why`; 0 if the command runs. */
-static size_t wait_for_exec(struct supervisor *s, int why_fd, char *why, size_t size)
+ * opening a file may hang. `why` stays empty if the command runs. */
+static void wait_for_exec(struct supervisor *s, int why_fd, char *why, size_t size)
 {
     size_t n = 0;
     for (;;) {
@@ -179,7 +180,9 @@ static size_t wait_for_exec(struct supervisor *s, int why_fd, char *why, size_t 
         n += (size_t)got;
     }
     why[n] = '\0';
-    return n;
+    s->no_program = why[0] == COMMAND_NO_PROGRAM;
+    if (n > 0)
+        memmove(why, why + 1, n);
 }
 
 static int64_t size_of_stderr(const struct supervisor *s)
@@ -266,7 +269,7 @@ static void fork_command(struct supervisor *s, char *why, size_t size)
     if (s->command < 0)
         snprintf(why, size, "cannot fork: %s", strerror(saved));
     else
-        (void)wait_for_exec(s, fds[0], why, size);
+        wait_for_exec(s, fds[0], why, size);
     close(fds[0]);
 }
 
@@ -350,6 +353,7 @@ static void finish(struct supervisor *s, char *why, size_t size)
     struct task_status t = {.exit_code = -1};
     if (*why) {
         t.state = TASK_FAILED_TO_START;
+        t.exit_code = s->no_program ? TASK_NO_PROGRAM : -1;
         t.why = why;
     } else {
         t.state = TASK_EXITED;

@@ -68,6 +68,18 @@ static json_t *pack_limits(const struct task_limits *l)
     return NULL;
 }
 
+/* NULL: one of them is not UTF-8. */
+static json_t *pack_argv(const struct task_spec *s)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < s->n_argv; i++)
+        if (json_array_append_new(list, json_string(s->argv[i])) < 0) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
+
 json_t *message_task_spec(const struct task_spec *s)
 {
     json_t *env = pack_env(s->env, s->n_env);
@@ -81,6 +93,10 @@ json_t *message_task_spec(const struct task_spec *s)
                   "signal_command", s->signal_command, "limits", pack_limits(&s->limits));
     if (!j)
         return NULL;
+    if (s->argv && json_object_set_new(j, "argv", pack_argv(s)) < 0) {
+        json_decref(j);
+        return NULL;
+    }
     if (s->keep_children)
         json_object_set_new(j, "keep_children", json_true());
     put_number(j, "timeout_s", s->timeout_s);
@@ -103,6 +119,25 @@ static int read_env(json_t *list, struct arena *a, struct task_spec *out, struct
     }
     out->env = env;
     out->n_env = i;
+    return 0;
+}
+
+static int read_argv(json_t *list, struct arena *a, struct task_spec *out, struct err *e)
+{
+    const char **argv = arena_alloc(a, (json_array_size(list) + 1) * sizeof *argv);
+    size_t i;
+    json_t *arg;
+    if (!list)
+        return 0;
+    json_array_foreach(list, i, arg) {
+        argv[i] = json_string_value(arg);
+        if (!argv[i])
+            return err_set(e, ERR_PROTOCOL, "argv", "argv[%zu] is not a string", i);
+    }
+    if (i == 0)
+        return err_set(e, ERR_PROTOCOL, "argv", "argv is not a list with a program in it");
+    out->argv = argv;
+    out->n_argv = i;
     return 0;
 }
 
@@ -179,7 +214,7 @@ int message_task_spec_read(json_t *j, struct arena *a, struct task_spec *out, st
         return err_set(e, ERR_INVALID_PROPERTY, "id",
                        "task id '%.120s' must be 1 to %d characters out of A-Z a-z 0-9 _ . -",
                        out->id, TASK_ID_MAX);
-    if (check_paths(out, e) < 0)
+    if (check_paths(out, e) < 0 || read_argv(json_object_get(j, "argv"), a, out, e) < 0)
         return -1;
     return read_env(env, a, out, e);
 }

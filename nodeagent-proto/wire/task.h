@@ -77,11 +77,15 @@ enum task_state {
     TASK_LOST             /* its supervisor vanished without a record (node rebooted, killed) */
 };
 
+/* The exit code of one that failed to start because its program does not exist, as shells have it.
+ */
+#define TASK_NO_PROGRAM 127
+
 struct task_status {
     const char *id;
     enum task_state state;
     int64_t started_us, ended_us;
-    int exit_code;           /* when exited normally, else -1 */
+    int exit_code;           /* when exited normally, else -1; TASK_NO_PROGRAM */
     int signal;              /* when killed by a signal, else 0 */
     const char *why;         /* TASK_FAILED_TO_START, TASK_LOST; TASK_EXITED if the supervisor knows
                               * what ended it: its time was up, or its memory; else NULL */
@@ -104,8 +108,11 @@ struct task_limits {
 struct task_spec {
     const char *id;           /* unique for ever; [A-Za-z0-9_.-], at most 100 characters */
     const char *command_line; /* for the shell (bash if there, else sh) -c */
-    const char *cwd;          /* made if missing */
-    const struct kv *env;     /* added to a small clean environment; secrets included */
+    const char *const *argv;  /* program and arguments, run without a shell; the program is found in
+                                 PATH or cwd. command_line is shown alone then. NULL: the shell */
+    size_t n_argv;
+    const char *cwd;      /* made if missing */
+    const struct kv *env; /* added to a small clean environment; secrets included */
     size_t n_env;
     const char *stdout_path, *stderr_path; /* appended to; parents made if missing */
     const char *log_path; /* the run's log, for lines about start and exit; or NULL */

@@ -105,6 +105,60 @@ static void test_daemonized_processes_die(void **state)
     assert_true(file_has(f, "out/execution.log", "it left behind were killed"));
 }
 
+/* No shell is in between. The program is looked for in the PATH that the task has, then in cwd. */
+static void test_a_program_without_a_shell(void **state)
+{
+    struct fixture *f = *state;
+    open_ready(f);
+    const char *const echo[] = {"echo", "$HOME", "a  b", "*"}, *const own[] = {"own.sh", "x"},
+                      *const none[] = {"no-such-program"}, *const no_file[] = {"./nothing/there"},
+                      *const not_ours[] = {"/"};
+    char *out = in_root(f, "argv.txt"), *script = in_root(f, "own.sh");
+    struct task_spec s = {.id = "argv",
+                          .command_line = "shown alone",
+                          .argv = echo,
+                          .n_argv = 4,
+                          .cwd = f->root,
+                          .stdout_path = out,
+                          .stderr_path = out,
+                          .step = "task"};
+    ASK(f, node_run(f->link, &s, on_run, f));
+    WAIT(f, f->n_ended == 1);
+    assert_int_equal(f->ended[0].s.exit_code, 0);
+    assert_true(file_has(f, "argv.txt", "$HOME a  b *\n"));
+
+    ASK(f, node_write_file(f->link, NULL, script, "echo own $1; exit 5\n", 0755, on_done, f));
+    s.id = "own";
+    s.argv = own;
+    s.n_argv = 2;
+    ASK(f, node_run(f->link, &s, on_run, f));
+    WAIT(f, f->n_ended == 2);
+    assert_int_equal(f->ended[1].s.exit_code, 5);
+    assert_true(file_has(f, "argv.txt", "own x\n"));
+
+    s.n_argv = 1;
+    s.id = "none";
+    s.argv = none;
+    ASK(f, node_run(f->link, &s, on_run, f));
+    assert_int_equal(f->run.s.state, TASK_FAILED_TO_START);
+    assert_int_equal(f->run.s.exit_code, TASK_NO_PROGRAM);
+    assert_non_null(strstr(f->run.why, "no-such-program"));
+    WAIT(f, f->n_ended == 3);
+    s.id = "no-file";
+    s.argv = no_file;
+    ASK(f, node_run(f->link, &s, on_run, f));
+    assert_int_equal(f->run.s.exit_code, TASK_NO_PROGRAM);
+    WAIT(f, f->n_ended == 4);
+    s.id = "not-ours";
+    s.argv = not_ours;
+    ASK(f, node_run(f->link, &s, on_run, f));
+    assert_int_equal(f->run.s.state, TASK_FAILED_TO_START);
+    assert_int_equal(f->run.s.exit_code, -1);
+    WAIT(f, f->n_ended == 5);
+    free(out);
+    free(script);
+}
+
 static void test_failures_to_start(void **state)
 {
     struct fixture *f = *state;
@@ -315,6 +369,7 @@ int main(void)
         TEST(test_signals),
         TEST(test_signal_while_starting),
         TEST(test_daemonized_processes_die),
+        TEST(test_a_program_without_a_shell),
         TEST(test_failures_to_start),
         TEST(test_a_reason_that_is_cut_inside_a_letter_is_told),
         TEST(test_secrets_stay_out_of_sight),

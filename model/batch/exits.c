@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/batch/exits.h"
+
+#include <string.h>
+
+static const struct batch_exit_options *find(const struct batch_exit_rule *rules, size_t n,
+                                             int exit_code)
+{
+    for (size_t i = 0; i < n; i++)
+        if (exit_code >= rules[i].low && exit_code <= rules[i].high)
+            return &rules[i].options;
+    return NULL;
+}
+
+/* A code by itself goes before a range with it, and that before the default. */
+static const struct batch_exit_options *said(const struct batch_exit_conditions *c,
+                                             enum batch_end how, int exit_code)
+{
+    const struct batch_exit_options *o = NULL;
+    if (how == BATCH_END_PRE_PROCESSING)
+        o = c->pre_processing;
+    else if (how == BATCH_END_UPLOAD)
+        o = c->upload;
+    if (how == BATCH_END_EXIT || (how == BATCH_END_UPLOAD && !o))
+        o = find(c->codes, c->n_codes, exit_code);
+    if (!o && (how == BATCH_END_EXIT || how == BATCH_END_UPLOAD))
+        o = find(c->ranges, c->n_ranges, exit_code);
+    return o ? o : c->fallback;
+}
+
+struct batch_exit_options batch_exit_means(const struct batch_exit_conditions *c,
+                                           enum batch_end how, int exit_code)
+{
+    bool well = how == BATCH_END_EXIT && exit_code == 0;
+    struct batch_exit_options out = {.job = well ? BATCH_JOB_ACT_NONE : BATCH_JOB_ACT_TERMINATE,
+                                     .dependency = well ? BATCH_SATISFY : BATCH_BLOCK};
+    const struct batch_exit_options *o = said(c, how, exit_code);
+    if (o && o->job)
+        out.job = o->job;
+    if (o && o->dependency)
+        out.dependency = o->dependency;
+    return out;
+}
+
+int64_t batch_id_number(const char *id)
+{
+    int64_t n = 0;
+    if (!*id)
+        return -1;
+    for (; *id; id++)
+        if (*id < '0' || *id > '9' || __builtin_mul_overflow(n, 10, &n) ||
+            __builtin_add_overflow(n, *id - '0', &n))
+            return -1;
+    return n;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the documents of Azure Batch's jobs and tasks ask for, as plain structs. Everything is the
+ * arena's. Absent texts are NULL, absent numbers 0 unless it is said otherwise.
+ */
+#ifndef MODEL_BATCH_SPEC_H
+#define MODEL_BATCH_SPEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/arena.h"
+#include "lib/err.h"
+#include "lib/kv.h"
+#include "model/enums.h"
+
+enum batch_elevation { BATCH_NONADMIN = 1, BATCH_ADMIN = 2 };
+enum batch_user_scope { BATCH_SCOPE_TASK = 1, BATCH_SCOPE_POOL = 2 };
+enum batch_upload_when {
+    BATCH_UPLOAD_ON_SUCCESS = 1,
+    BATCH_UPLOAD_ON_FAILURE = 2,
+    BATCH_UPLOAD_ALWAYS = 3
+};
+enum batch_job_action {
+    BATCH_JOB_ACT_NONE = 1,
+    BATCH_JOB_ACT_DISABLE = 2,
+    BATCH_JOB_ACT_TERMINATE = 3
+};
+enum batch_dependency_action { BATCH_SATISFY = 1, BATCH_BLOCK = 2 };
+enum batch_work_dir { BATCH_DIR_OF_TASK = 1, BATCH_DIR_OF_IMAGE = 2 };
+
+extern const struct enum_name batch_elevation_names[], batch_user_scope_names[],
+    batch_upload_when_names[], batch_job_action_names[], batch_dependency_action_names[],
+    batch_work_dir_names[];
+
+/* One source: http_url, container_url, or auto_container. */
+struct batch_resource_file {
+    const char *http_url, *container_url, *auto_container;
+    const char *prefix; /* of the blobs of a container */
+    const char *path, *mode;
+};
+
+struct batch_header {
+    const char *name, *value;
+};
+
+struct batch_output_file {
+    const char *pattern, *container_url, *path;
+    enum batch_upload_when when;
+    struct batch_header *headers;
+    size_t n_headers;
+};
+
+struct batch_package {
+    const char *application, *version; /* version NULL: the default one */
+};
+
+struct batch_user {
+    const char *name; /* a user account of the pool; NULL: an automatic one */
+    enum batch_user_scope scope;
+    enum batch_elevation elevation;
+};
+
+/* What an end of a task means. 0: not said. */
+struct batch_exit_options {
+    enum batch_job_action job;
+    enum batch_dependency_action dependency;
+};
+struct batch_exit_rule {
+    int low, high; /* exit codes */
+    struct batch_exit_options options;
+};
+struct batch_exit_conditions {
+    struct batch_exit_rule *codes, *ranges;
+    size_t n_codes, n_ranges;
+    struct batch_exit_options *pre_processing, *upload, *fallback; /* NULL: not said */
+};
+
+struct batch_container {
+    const char *image, *options;
+    const char *server, *user, *password; /* of the registry; the password is secret */
+    enum batch_work_dir work_dir;
+};
+
+struct batch_multi_instance {
+    int instances;
+    const char *coordination;
+    struct batch_resource_file *common;
+    size_t n_common;
+};
+
+struct batch_constraints {
+    int64_t max_wall_us, retention_us; /* of one that has no end: decades */
+    int retries;                       /* -1: for ever */
+};
+
+/* A task, also a job's manager, preparation and release task. */
+struct batch_task_spec {
+    const char *id, *command_line;
+    struct batch_container *container;
+    struct batch_multi_instance *multi;
+    struct batch_resource_file *resources;
+    struct batch_output_file *outputs;
+    struct kv *env;
+    struct batch_package *packages;
+    size_t n_resources, n_outputs, n_env, n_packages;
+    struct batch_user user;
+    struct batch_exit_conditions exits;
+    struct batch_constraints limits;
+    int slots;
+    const char *affinity;
+    bool has_token; /* it may speak to the service, about its job */
+    /* Of some of these alone: */
+    bool kills_job; /* a manager: the job ends with it */
+    bool exclusive;
+    bool awaited; /* a preparation: tasks begin once it has succeeded */
+    bool again;   /* a preparation: after a restart of the node once more */
+};
+
+struct batch_job_spec {
+    const char *pool_id; /* NULL: a pool is made for it */
+    int priority, max_parallel;
+    bool depends, preemptible;
+    struct batch_constraints limits;
+    int on_all, on_failure; /* enum batch_on_all, batch_on_failure */
+    struct kv *env;         /* of all its tasks */
+    size_t n_env;
+    struct batch_task_spec *manager, *preparation, *release; /* NULL: none */
+};
+
+/* `secrets` is the unsealed JSON text, or NULL. */
+int batch_task_decode(struct arena *a, const char *doc, const char *secrets,
+                      struct batch_task_spec *out, struct err *e) MUST_CHECK;
+int batch_job_decode(struct arena *a, const char *doc, const char *secrets,
+                     struct batch_job_spec *out, struct err *e) MUST_CHECK;
+
+#endif
