@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/batch/spec.h"
+
+#include "model/batch/job_rows.h"
+#include "model/batch/tables.h"
+#include "model/schema.h"
+#include "model/spec_priv.h"
+
+static int decode(struct arena *a, const struct schema *s, const char *doc, const char *secrets,
+                  void *out, struct err *e)
+{
+    struct opened o;
+    if (spec_open(doc, secrets, &o, e) < 0)
+        return -1;
+    schema_decode(s, a, o.doc, out);
+    spec_close(&o);
+    return 0;
+}
+
+/* Versions without slots have one. */
+int batch_task_decode(struct arena *a, const char *doc, const char *secrets,
+                      struct batch_task_spec *out, struct err *e)
+{
+    *out = (struct batch_task_spec){.slots = 1};
+    return decode(a, &schema_batch_task, doc, secrets, out, e);
+}
+
+int batch_job_decode(struct arena *a, const char *doc, const char *secrets,
+                     struct batch_job_spec *out, struct err *e)
+{
+    *out = (struct batch_job_spec){.max_parallel = BATCH_UNLIMITED,
+                                   .on_all = BATCH_ALL_NO_ACTION,
+                                   .on_failure = BATCH_FAILURE_NO_ACTION};
+    return decode(a, &schema_batch_job, doc, secrets, out, e);
+}
