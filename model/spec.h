@@ -105,7 +105,27 @@ struct container_spec {
  * path. */
 #define CLUSTER_DOC_PLAIN_OUTPUT "setupOutputWithoutGuid"
 
+/* A program and its arguments, run without a shell. */
+struct program_spec {
+    const char *const *argv; /* n, and a NULL */
+    size_t n;
+    const char *shown; /* what people are told instead */
+};
+
+/* The place of a run whose front has directories of its own on nodes. Its processes run in "wd" of
+ * the directory, beside which their standard output and error are. */
+struct place_spec {
+    const char *dir;         /* below each node's root; it outlives the run */
+    const char *account;     /* that several runs share; NULL: one of the run's own */
+    const char *account_dir; /* where all of these are, below the node's root */
+    struct kv *rooted;       /* variables whose values are paths below the node's root */
+    size_t n_rooted;
+    struct program_spec program;
+};
+
 struct job_spec {
+    struct place_spec *place; /* NULL: directories of each attempt's own, and a toolkit; else most
+                                 of what follows is not looked at */
     enum tool_type tool;
     struct toolkit_spec toolkit;
     const char *cluster_id; /* the resource id */

@@ -74,6 +74,9 @@ const char *node_rt_job_account(const struct node_rt *rt, struct arena *a, const
  * nothing where there are no such accounts. */
 void node_account_take_step(const struct node_rt *rt, struct arena *a, struct script *sc,
                             const char *dir, const char *first_root, bool may_fail);
+/* The same for an account of another name, whose directory is `dir` below the node's root. */
+void node_account_take_at(const struct node_rt *rt, struct arena *a, struct script *sc,
+                          const char *name, const char *dir);
 void node_account_release_step(const struct node_rt *rt, struct arena *a, struct script *sc,
                                const char *dir);
 

@@ -31,8 +31,8 @@ const char *node_rt_job_account(const struct node_rt *rt, struct arena *a, const
     return g->job_user ? g->job_user : g->user;
 }
 
-void node_account_take_step(const struct node_rt *rt, struct arena *a, struct script *sc,
-                            const char *dir, const char *first_root, bool may_fail)
+static void add_taking(const struct node_rt *rt, struct arena *a, struct script *sc,
+                       struct node_account account, bool may_fail)
 {
     const struct front_words *w = words_of_node(rt);
     const struct script_label take = {
@@ -47,14 +47,27 @@ void node_account_take_step(const struct node_rt *rt, struct arena *a, struct sc
     if (!node_rt_has_accounts(rt))
         return;
     const struct site *site = rt->fleet->cfg.site;
+    account.first = site->first_uid;
+    account.count = site->n_uids;
+    script_account_take(sc, &take, &account);
+}
+
+void node_account_take_step(const struct node_rt *rt, struct arena *a, struct script *sc,
+                            const char *dir, const char *first_root, bool may_fail)
+{
     bool other = strcmp(first_root, rt->root) != 0;
     const struct node_account account = {
         .name = dir,
         .dir = arena_printf(a, "%s/jobs/%s", rt->root, dir),
-        .also = other ? arena_printf(a, "%s/jobs/%s", first_root, dir) : NULL,
-        .first = site->first_uid,
-        .count = site->n_uids};
-    script_account_take(sc, &take, &account);
+        .also = other ? arena_printf(a, "%s/jobs/%s", first_root, dir) : NULL};
+    add_taking(rt, a, sc, account, may_fail);
+}
+
+void node_account_take_at(const struct node_rt *rt, struct arena *a, struct script *sc,
+                          const char *name, const char *dir)
+{
+    const struct node_account account = {.name = name, .dir = arena_concat(a, rt->root, "/", dir)};
+    add_taking(rt, a, sc, account, false);
 }
 
 /* Added even if accounts are not used any more: an agent that is root may have some from before. */

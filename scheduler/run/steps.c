@@ -56,7 +56,22 @@ static struct env env_of(struct job_slot *slot, const struct kv *own, size_t n_o
 static const char *job_account(struct job_slot *slot)
 {
     const struct job_run *run = slot->run;
-    return node_rt_job_account(slot->tenant.node, &slot->a, run->dir);
+    const struct place_spec *place = run->spec.place;
+    return node_rt_job_account(slot->tenant.node, &slot->a,
+                               place && place->account ? place->account : run->dir);
+}
+
+static void take_account(struct job_slot *slot)
+{
+    struct job_run *run = slot->run;
+    const struct place_spec *place = run->spec.place;
+    struct node_rt *rt = slot->tenant.node;
+    if (!place)
+        node_account_take_step(rt, &slot->a, slot->script, run->dir, run->slots[0].root, false);
+    else if (place->account)
+        node_account_take_at(rt, &slot->a, slot->script, place->account, place->account_dir);
+    else
+        node_account_take_at(rt, &slot->a, slot->script, run->dir, place->dir);
 }
 
 /* The std file of a process: all runs of an array see the same directory. */
@@ -77,7 +92,9 @@ static void send_task(struct job_slot *slot, struct run_task *task)
     const struct env env = n_own > 0 ? env_of(slot, own, n_own) : slot->env.env;
     struct task_spec spec = {
         .id = task->id,
-        .command_line = remote_wrap(slot, a, p->command_line),
+        .command_line = p->program ? p->command_line : remote_wrap(slot, a, p->command_line),
+        .argv = p->program ? p->program->argv : NULL,
+        .n_argv = p->program ? p->program->n : 0,
         .cwd = slot->env.job_dir,
         .env = env.items,
         .n_env = env.n,
@@ -166,6 +183,8 @@ static bool make_env(struct job_slot *slot)
 static const char *job_dir(struct job_slot *slot)
 {
     struct job_run *run = slot->run;
+    if (run->spec.place)
+        return launch_place_dir(&slot->a, slot->root, run->spec.place);
     return launch_job_dir(&slot->a, slot->root, run->row.guid, run->row.attempt);
 }
 
@@ -359,13 +378,14 @@ void slot_start(struct job_slot *slot)
         return;
     slot_go(slot, SLOT_STARTED);
     slot->script = script_new(&slot->a, run->runs->log, slot->node_name);
-    node_account_take_step(slot->tenant.node, &slot->a, slot->script, run->dir, run->slots[0].root,
-                           false);
-    if (!add_directories(slot, as)) {
+    take_account(slot);
+    if (!run->spec.place && !add_directories(slot, as)) {
         wake(run->runs->wakes, WAKE_RUN, run->row.id);
         return;
     }
-    if (!slot->begun)
+    if (run->spec.place)
+        slot->begun = true;
+    else if (!slot->begun)
         add_first_line(slot, as);
     if (run->spec.container && !add_container(slot))
         return;
@@ -479,7 +499,7 @@ void slot_clean(struct job_slot *slot)
     if (slot->script)
         script_halt(slot->script);
     slot->script = script_new(&slot->a, run->runs->log, slot->node_name);
-    if (slot->env.job_dir)
+    if (slot->env.log_path)
         add_last_line(slot);
     add_kills(slot);
     remote_add_end(slot);
@@ -488,9 +508,11 @@ void slot_clean(struct job_slot *slot)
     const struct mounts mounts = mounts_of(slot);
     mounts_remove(&mounts, &run->spec.mounts);
     shared_dir_remove(slot);
-    script_remove_tree(slot->script, &remove,
-                       slot_keeps(slot) ? arena_printf(&slot->a, "%s/mounts", dir) : dir);
-    node_account_release_step(slot->tenant.node, &slot->a, slot->script, run->dir);
+    if (!run->spec.place || !stays(run))
+        script_remove_tree(slot->script, &remove,
+                           slot_keeps(slot) ? arena_printf(&slot->a, "%s/mounts", dir) : dir);
+    if (!run->spec.place || !run->spec.place->account)
+        node_account_release_step(slot->tenant.node, &slot->a, slot->script, run->dir);
     /* That a job is queued again is not in its rows yet. Until it is, the node must remember that
      * this attempt ran. */
     for (size_t i = 0; run->out.kind != OUT_REQUEUE && i < run->n_tasks; i++)

@@ -77,6 +77,8 @@ static struct failure task_failure(struct job_run *run, const struct run_task *t
                         .stderr_tail = st->stderr_tail,
                         .exit_code = -1,
                         .signal = st->signal};
+    if (st->state == TASK_FAILED_TO_START && st->exit_code == TASK_NO_PROGRAM)
+        f.code = FAIL_NO_PROGRAM;
     if (st->state != TASK_EXITED)
         f.message =
             arena_printf(&run->a, "%s: %s", not_started, st->why ? st->why : "no reason given");

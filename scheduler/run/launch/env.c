@@ -190,11 +190,38 @@ static void set_shared_dir(struct arena *a, const struct launch_input *in, int r
             arena_concat(a, local ? job_dir(a, in, 0) : out->job_dir, "/" LAUNCH_SHARED);
 }
 
+const char *launch_place_dir(struct arena *a, const char *root, const struct place_spec *place)
+{
+    return arena_concat(a, root, "/", place->dir);
+}
+
+/* What the front says of paths goes last, so that no user's variable hides it. */
+static void set_place(struct arena *a, const struct launch_input *in, int rank,
+                      struct launch_env *out)
+{
+    const struct place_spec *place = in->spec->place;
+    const struct launch_node *self = &in->nodes[rank];
+    out->std_dir = launch_place_dir(a, self->root, place);
+    out->job_dir = arena_concat(a, out->std_dir, "/wd");
+    env_add(&out->env, in->spec->env, in->spec->n_env);
+    for (size_t i = 0; i < place->n_rooted; i++)
+        env_set(&out->env, place->rooted[i].name,
+                arena_concat(a, self->root, "/", place->rooted[i].value));
+    env_set_var(&out->env, in->words, VAR_NODE, NULL, self->name);
+    env_set_var(&out->env, in->words, VAR_STD_DIR, NULL, out->std_dir);
+    env_set_var(&out->env, in->words, VAR_RUN_DIR, NULL, out->job_dir);
+    set_devices(self, out);
+}
+
 int launch_env(struct arena *a, const struct launch_input *in, int rank, struct launch_env *out,
                struct err *e)
 {
     *out = (struct launch_env){.words = in->words};
     env_init(&out->env, a);
+    if (in->spec->place) {
+        set_place(a, in, rank, out);
+        return 0;
+    }
     out->job_dir = job_dir(a, in, rank);
     out->job_mounts = arena_printf(a, "%s/mounts", out->job_dir);
     set_shared_dir(a, in, rank, out);

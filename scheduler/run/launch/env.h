@@ -20,12 +20,12 @@
 
 struct launch_env {
     const struct front_words *words;
-    const char *job_dir;    /* VAR_RUN_DIR: <root>/jobs/<guid>-<attempt> */
+    const char *job_dir;    /* VAR_RUN_DIR: <root>/jobs/<guid>-<attempt>, or "wd" of its place */
     const char *job_mounts; /* VAR_RUN_MOUNTS */
     const char *shared_dir; /* VAR_SHARED_DIR */
     const char *std_dir;
     const char *hostfile_path, *hostfile_text;
-    const char *log_path; /* the run's log on this node: front_log_name() */
+    const char *log_path; /* the run's log on this node: front_log_name(); NULL: it has none */
     const char **output_dirs;
     size_t n_outputs;
     struct env env;
@@ -33,6 +33,8 @@ struct launch_env {
 
 /* The directory of an attempt on a node. */
 const char *launch_job_dir(struct arena *a, const char *root, const char *guid, int attempt);
+/* That of a run in a place of its front's. */
+const char *launch_place_dir(struct arena *a, const char *root, const struct place_spec *place);
 /* The run's directory below `root`, a directory that all machines see. */
 const char *launch_shared_dir(struct arena *a, const char *root, const char *guid, int attempt);
 /* The path of the host file on the node with this rank. */

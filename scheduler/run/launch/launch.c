@@ -45,9 +45,14 @@ static void add_preparations(struct arena *a, const struct launch_input *in,
 bool launch_plan(struct arena *a, const struct launch_input *in, struct launch_plan *out,
                  struct failure *why)
 {
-    const struct toolkit *t = find_toolkit(in->spec->tool);
-    assert(t && in->n_nodes > 0);
     *out = (struct launch_plan){0};
+    assert(in->n_nodes > 0);
+    if (in->spec->place) {
+        plan_program(a, in, out);
+        return true;
+    }
+    const struct toolkit *t = find_toolkit(in->spec->tool);
+    assert(t);
     add_preparations(a, in, out);
     if (!t->plan(a, in, out, why))
         return false;

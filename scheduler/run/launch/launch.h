@@ -57,6 +57,7 @@ struct launch_process {
     const char *name;  /* in task ids; unique on its node */
     const char *title; /* what people call it: "worker 2"; NULL: it is the run's only one */
     const char *command_line;
+    const struct program_spec *program; /* instead of the command line, which is only shown then */
     const char *shown;    /* what people are told instead of the command line; NULL: itself */
     const struct kv *env; /* on top of what all processes of its node have; none of it secret */
     size_t n_env;

@@ -55,6 +55,12 @@ void launch_set_rank(struct env *v, const struct launch_input *in, size_t total,
  * MASTER_PORT. */
 const char *launch_endpoint(struct arena *a, const struct launch_input *in, size_t node, size_t i);
 
+/* --- programs of fronts that have no toolkits --------------------------------------------------
+ */
+
+/* Adds the place's program as the one main process, on the first node. */
+void plan_program(struct arena *a, const struct launch_input *in, struct launch_plan *out);
+
 /* --- launchers ---------------------------------------------------------------------------------
  */
 
