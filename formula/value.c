@@ -116,7 +116,7 @@ int64_t target_nodes(const struct run *r, enum target t)
     struct formula_error ignored;
     struct run probe = *r;
     probe.error = &ignored;
-    double d;
+    double d = 0;
     if (value_as_number(&probe, (struct place){0}, &r->targets[t], &d) < 0 || !(d > 0))
         return 0;
     return (int64_t)d;

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Command lines of Windows on Linux nodes, as far as walkthroughs and samples use them: a program
+ * with its arguments, or cmd /c with what cmd understands. `batchai-node windows LINE` runs one.
+ *
+ * Inside, paths are those of Linux: variables have them as values, backslashes become slashes,
+ * names that are not found are looked for without regard to case, and D:\batch\tasks is
+ * AZ_BATCH_NODE_ROOT_DIR. ".exe" may be left out. Programs for Windows itself are not run.
+ *
+ * Some programs of walkthroughs are stubs (stubs.c). An executable of the same name, in lower case
+ * and without ".exe", in the folder BATCHAI_WINDOWS_PROGRAMS is run before a stub, and before all
+ * others.
+ */
+#ifndef NODEAGENT_PROTO_WINDOWS_WINDOWS_H
+#define NODEAGENT_PROTO_WINDOWS_WINDOWS_H
+
+/* argv[1] is the command line. Returns what the process shall exit with: the code of the command
+ * line, or 255 for one that Linux, which has 8 bits for it, would take for success. */
+int windows_main(int argc, char **argv);
+
+#endif

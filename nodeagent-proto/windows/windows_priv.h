@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the files of this room share. A command line goes this way: words.c finds "cmd /c" in it,
+ * expand.c puts in the %VARIABLES%, parse.c makes a tree of it, run.c walks the tree, with
+ * builtins*.c for what is inside of cmd and programs.c for all else.
+ *
+ * A process has one command line, so all memory is in one arena.
+ */
+#ifndef NODEAGENT_PROTO_WINDOWS_WINDOWS_PRIV_H
+#define NODEAGENT_PROTO_WINDOWS_WINDOWS_PRIV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/arena.h"
+#include "lib/strbuf.h"
+
+enum {
+    WINDOWS_LONGEST = 32768, /* characters of a command line, as Windows has it; also expanded */
+    WINDOWS_DEPTH = 64,      /* of blocks, conditions and calls in one another */
+    WINDOWS_WORDS = 4096,    /* arguments of a program */
+};
+
+/* --- variables: names without regard to case --- */
+
+struct variable {
+    const char *name, *value;
+};
+struct variables {
+    struct arena *arena; /* borrowed */
+    struct variable *all;
+    size_t count, room;
+};
+void variables_init(struct variables *v, struct arena *a, char *const *environment);
+const char *variables_get(const struct variables *v, const char *name);       /* NULL: none */
+void variables_set(struct variables *v, const char *name, const char *value); /* NULL: removes it */
+/* For execve(), with this PATH. */
+char **variables_environment(const struct variables *v, const char *path);
+int same_name(const char *a, const char *b); /* as strcasecmp(), in ASCII */
+
+/* --- a shell --- */
+
+struct shell;
+/* How what is run runs more: `call` a text, another cmd a line of its own. */
+struct shell_ways {
+    int (*run_text)(struct shell *sh, const char *text);
+    int (*run_line)(struct shell *sh, const char *line);
+};
+
+/* What a command has left, beside the rest of its line. */
+enum leaving {
+    LEAVES_NOTHING,
+    LEAVES_LINE,  /* goto: the batch file goes on elsewhere */
+    LEAVES_BATCH, /* exit /b */
+    LEAVES_ALL,   /* exit */
+};
+
+/* A batch file that runs, or a part of it that was called. */
+struct batch {
+    char **lines;    /* NULL-terminated */
+    size_t at;       /* the next one */
+    char **given;    /* %0, %1 and so on, with their quotes; NULL-terminated */
+    const char *all; /* %* */
+    const char *path;
+};
+
+struct shell {
+    const struct shell_ways *ways;
+    struct arena *arena;
+    struct variables variables;
+    struct batch *batch; /* NULL: none runs */
+    int level;           /* ERRORLEVEL */
+    enum leaving leaving;
+    bool delayed; /* !VARIABLES! are put in when a command runs: /v:on */
+    int depth;
+    const char *line;                  /* CMDCMDLINE */
+    const struct loop_variable *loops; /* of for, the innermost first */
+};
+
+struct loop_variable {
+    char letter;
+    const char *value;
+    const struct loop_variable *outer;
+};
+
+/* --- text --- */
+
+/* The words of a command line by the rules of Windows programs, NULL-terminated; at most
+ * WINDOWS_WORDS. */
+char **words_split(struct arena *a, const char *text);
+/* The first word of a command line; *rest is what follows it. */
+char *words_first(struct arena *a, const char *text, const char **rest);
+
+/* What is to be run by a command line "cmd [switches] /c COMMAND". */
+struct cmd_line {
+    const char *command; /* NULL: no /c or /k */
+    bool delayed;
+};
+/* True: the command line starts cmd. */
+bool cmd_line_read(struct arena *a, const char *line, struct cmd_line *out);
+
+/* The value of a variable, also of those that cmd computes; NULL: it has none. */
+const char *shell_value(struct shell *sh, const char *name);
+/* %NAME%, %NAME:~1,2%, %NAME:a=b%; what is not set stays as it is. NULL: too long. */
+char *expand(struct shell *sh, const char *text);
+/* The same for !NAME! and the %a of for, when a command is run. */
+char *expand_late(struct shell *sh, const char *text);
+
+/* --- trees --- */
+
+enum node_kind {
+    NODE_COMMAND,
+    NODE_BLOCK,    /* ( left ) */
+    NODE_SEQUENCE, /* left & right */
+    NODE_AND,      /* left && right */
+    NODE_OR,       /* left || right */
+    NODE_PIPE,     /* left | right */
+    NODE_IF,       /* left, else right */
+    NODE_FOR,      /* left for each */
+};
+
+struct redirection {
+    int fd;
+    char how;           /* '<', '>', 'a' for >>, '&' for what `from` is */
+    int from;           /* of '&' */
+    const char *target; /* as written, with quotes */
+    struct redirection *next;
+};
+
+enum condition { IF_EQUAL, IF_EXIST, IF_DEFINED, IF_ERRORLEVEL, IF_COMPARE };
+
+struct node {
+    enum node_kind kind;
+    const char *text; /* of a command: all of it but redirections; of for: what is in ( ) */
+    const struct node *left, *right; /* right may be NULL */
+    struct redirection *redirections;
+    enum condition condition;
+    bool no_case, negated;
+    const char *a, *op, *b; /* of a condition */
+    char letter, option;    /* of for: its variable; 'l', 'd' or none */
+};
+
+/* Returns 0 and the tree (NULL: nothing to do), or -1 and what cmd says about it. */
+int parse(struct arena *a, const char *text, const struct node **out, const char **why);
+
+/* --- running --- */
+
+/* Runs a program (not a builtin) with the rest of its command line. */
+int run_program(struct shell *sh, const char *name, const char *rest);
+/* Runs a batch file with the rest of its command line, and a part of the one that runs, from a
+ * label on. */
+int run_batch(struct shell *sh, const char *path, const char *rest);
+int batch_call(struct shell *sh, const char *label, const char *rest);
+/* goto LABEL, in the batch file that runs. */
+int batch_goto(struct shell *sh, const char *rest);
+/* Waits for a child; its code, or 128 and the signal that ended it. */
+int wait_for(int pid);
+
+/* Prints a message of cmd on stderr, with a line break. Returns 1, the usual code. */
+int complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+typedef int (*builtin_fn)(struct shell *sh, const char *rest);
+/* NULL: none of that name. */
+builtin_fn builtin_named(const char *name);
+builtin_fn builtin_file_named(const char *name);
+/* A stub for a program of Windows; NULL: none. */
+builtin_fn stub_named(const char *name);
+
+/* --- paths --- */
+
+/* A path of Windows as one of Linux; names without regard to case where need be. NULL: a drive that
+ * is not there, which was said on stderr. */
+char *path_of(struct shell *sh, const char *windows);
+/* Like path_of(), for an argument of a program, which need not be a path at all. */
+char *path_argument(struct shell *sh, const char *text);
+/* The files that a path with * and ? in its last part names, NULL-terminated and sorted; without
+ * them, the path itself. */
+char **path_glob(struct shell *sh, const char *windows);
+/* The folders of PATH, NULL-terminated, in which those of Windows are set off by ;. */
+char **path_folders(struct shell *sh);
+bool path_is_device(const char *windows, const char **device); /* nul, con */
+bool is_directory(const char *path);
+
+/* Takes quotes away. */
+char *unquote(struct arena *a, const char *text);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Words of command lines: by the rules by which programs for Windows take theirs apart, and those
+ * by which cmd finds its command.
+ */
+#include <ctype.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nodeagent-proto/windows/windows_priv.h"
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+int same_name(const char *a, const char *b)
+{
+    while (*a && tolower((unsigned char)*a) == tolower((unsigned char)*b)) {
+        a++;
+        b++;
+    }
+    return tolower((unsigned char)*a) - tolower((unsigned char)*b);
+}
+
+char *unquote(struct arena *a, const char *text)
+{
+    char *out = arena_alloc(a, strlen(text) + 1), *to = out;
+    for (; *text; text++)
+        if (*text != '"')
+            *to++ = *text;
+    return out;
+}
+
+/* Backslashes are themselves unless a quote follows them: 2n of them are n, and the quote begins or
+ * ends quotes; 2n + 1 are n and the quote itself. "" in quotes is a quote. */
+static const char *one_word(const char *p, char *to)
+{
+    bool quoted = false;
+    while (*p && (quoted || !is_blank(*p))) {
+        size_t n = strspn(p, "\\");
+        if (p[n] != '"') {
+            memset(to, '\\', n);
+            to += n;
+            p += n;
+            if (*p && (quoted || !is_blank(*p)) && *p != '\\')
+                *to++ = *p++;
+            continue;
+        }
+        memset(to, '\\', n / 2);
+        to += n / 2;
+        p += n + 1;
+        if (n % 2 == 1 || (quoted && *p == '"')) {
+            *to++ = '"';
+            p += n % 2 == 0; /* the second of two */
+        } else {
+            quoted = !quoted;
+        }
+    }
+    *to = '\0';
+    return p;
+}
+
+char **words_split(struct arena *a, const char *text)
+{
+    char **words = arena_alloc(a, (WINDOWS_WORDS + 1) * sizeof *words);
+    size_t n = 0;
+    for (;;) {
+        while (is_blank(*text))
+            text++;
+        if (!*text || n == WINDOWS_WORDS)
+            return words;
+        char *word = arena_alloc(a, strlen(text) + 1);
+        text = one_word(text, word);
+        words[n++] = word;
+    }
+}
+
+char *words_first(struct arena *a, const char *text, const char **rest)
+{
+    while (is_blank(*text))
+        text++;
+    const char *end = text;
+    for (bool quoted = false; *end && (quoted || !is_blank(*end)); end++)
+        quoted ^= *end == '"';
+    *rest = end;
+    return unquote(a, arena_strndup(a, text, (size_t)(end - text)));
+}
+
+/* The name of a program without its folder and ".exe". */
+static bool is_cmd(const char *word)
+{
+    const char *slash = strrchr(word, '\\');
+    const char *name = slash ? slash + 1 : word;
+    return same_name(name, "cmd") == 0 || same_name(name, "cmd.exe") == 0;
+}
+
+/* cmd keeps the quotes of `"PROGRAM WITH SPACES"` with nothing special about them, and else takes
+ * away the first and the last one. */
+static bool quotes_stay(struct arena *a, const char *command, const char *last)
+{
+    const char *second = strchr(command + 1, '"');
+    if (second != last || strpbrk(command, "&<>()@^|"))
+        return false;
+    char *name = arena_strndup(a, command + 1, (size_t)(last - command) - 1);
+    if (!strpbrk(name, " \t"))
+        return false;
+    for (char *p = name; *p; p++)
+        if (*p == '\\')
+            *p = '/';
+    return access(name, F_OK) == 0;
+}
+
+static const char *bare_command(struct arena *a, const char *command, bool always)
+{
+    const char *last = strrchr(command, '"');
+    if (*command != '"' || last == command || (!always && quotes_stay(a, command, last)))
+        return command;
+    return arena_concat(a, arena_strndup(a, command + 1, (size_t)(last - command) - 1), last + 1);
+}
+
+bool cmd_line_read(struct arena *a, const char *line, struct cmd_line *out)
+{
+    const char *p;
+    bool always = false;
+    *out = (struct cmd_line){0};
+    if (!is_cmd(words_first(a, line, &p)))
+        return false;
+    for (;;) {
+        while (is_blank(*p) || *p == ',' || *p == ';' || *p == '=')
+            p++;
+        if (*p != '/' || !p[1])
+            return true;
+        char c = (char)tolower((unsigned char)p[1]);
+        if (c == 'c' || c == 'k' || c == 'r') {
+            for (p += 2; is_blank(*p);)
+                p++;
+            out->command = bare_command(a, p, always);
+            return true;
+        }
+        always |= c == 's';
+        const char *end = p + 1 + strcspn(p + 1, " \t/");
+        if (c == 'v')
+            out->delayed = !strstr(arena_lower(a, arena_strndup(a, p, (size_t)(end - p))), "off");
+        p = end;
+    }
+}
