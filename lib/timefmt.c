@@ -2,6 +2,7 @@
 #include "lib/timefmt.h"
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,7 +186,8 @@ int64_t time_to_ticks(int64_t us)
     return TICKS_0001_TO_1970 + us * TICKS_PER_US;
 }
 
-int timefmt_parse(const char *s, int64_t *us)
+/* Up to the zone, to which *zone points. */
+static int parse_local(const char *s, int64_t *us, const char **zone)
 {
     struct tm tm = {0};
     const char *rest = strptime(s, "%Y-%m-%dT%H:%M:%S", &tm);
@@ -197,8 +199,33 @@ int timefmt_parse(const char *s, int64_t *us)
         for (rest++; *rest >= '0' && *rest <= '9'; rest++, unit /= 10)
             frac += (*rest - '0') * unit;
     }
-    if (strcmp(rest, "Z") != 0)
-        return -1;
+    *zone = rest;
     *us = (int64_t)timegm(&tm) * US_PER_S + frac;
+    return 0;
+}
+
+int timefmt_parse(const char *s, int64_t *us)
+{
+    const char *zone;
+    int64_t local;
+    if (parse_local(s, &local, &zone) < 0 || strcmp(zone, "Z") != 0)
+        return -1;
+    *us = local;
+    return 0;
+}
+
+int timefmt_parse_offset(const char *s, int64_t *us)
+{
+    const char *zone;
+    struct tm tm = {0};
+    int64_t local;
+    if (parse_local(s, &local, &zone) < 0)
+        return -1;
+    bool offset = *zone == '+' || *zone == '-';
+    const char *end = offset ? strptime(zone + 1, "%H:%M", &tm) : NULL;
+    if (strcmp(zone, "Z") != 0 && (!end || *end))
+        return -1;
+    int64_t ahead = (tm.tm_hour * 60 + tm.tm_min) * 60 * US_PER_S;
+    *us = *zone == '-' ? local + ahead : local - ahead;
     return 0;
 }

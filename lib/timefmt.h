@@ -37,5 +37,7 @@ int64_t time_to_ticks(int64_t us);
 int64_t time_from_file(int64_t seconds, long nanoseconds);
 /* Parses yyyy-MM-ddTHH:mm:ss[.fff]Z. Returns 0, or -1 if it is not one. */
 int timefmt_parse(const char *s, int64_t *us);
+/* The same, or with an offset for Z: +02:00. */
+int timefmt_parse_offset(const char *s, int64_t *us);
 
 #endif

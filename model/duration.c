@@ -11,9 +11,6 @@
 
 #define SECOND_US 1000000LL
 
-/* The longest duration that is accepted; adding it to any of our instants cannot overflow. */
-#define CENTURY_US (36500LL * 24 * 3600 * SECOND_US)
-
 static const struct unit {
     char letter;
     bool in_time; /* after the "T" */
@@ -82,6 +79,6 @@ int duration_parse(const char *text, int64_t *us)
     }
     if (parts == 0)
         return -1;
-    *us = total < CENTURY_US ? total : CENTURY_US;
+    *us = total < DURATION_MAX_US ? total : DURATION_MAX_US;
     return 0;
 }

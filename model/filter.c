@@ -294,3 +294,41 @@ bool filter_order_is(enum filter_op op, int order)
     }
     return false;
 }
+
+static bool is_null_as_wanted(const struct filter_term *t, bool null)
+{
+    if (t->literal.kind == FILTER_NULL)
+        return (t->op == FILTER_EQ && null) || (t->op == FILTER_NE && !null);
+    return t->op == FILTER_NE;
+}
+
+bool filter_text_is(const struct filter_term *t, const char *value)
+{
+    const char *text = t->literal.text;
+    if (t->literal.kind != FILTER_TEXT || !value)
+        return is_null_as_wanted(t, !value);
+    if (t->op == FILTER_STARTS_WITH)
+        return strncasecmp(value, text, strlen(text)) == 0;
+    return filter_order_is(t->op, strcasecmp(value, text));
+}
+
+bool filter_number_is(const struct filter_term *t, const double *value)
+{
+    if (t->literal.kind != FILTER_NUMBER || !value)
+        return is_null_as_wanted(t, !value);
+    return filter_order_is(t->op, (*value > t->literal.number) - (*value < t->literal.number));
+}
+
+bool filter_bool_is(const struct filter_term *t, bool value)
+{
+    if (t->literal.kind != FILTER_BOOL)
+        return is_null_as_wanted(t, false);
+    return filter_order_is(t->op, value != t->literal.truth);
+}
+
+bool filter_time_is(const struct filter_term *t, int64_t us)
+{
+    if (t->literal.kind != FILTER_TIME || us == 0)
+        return is_null_as_wanted(t, us == 0);
+    return filter_order_is(t->op, (us > t->literal.us) - (us < t->literal.us));
+}

@@ -73,6 +73,12 @@ int filter_parse(const char *text, const struct filter_paths *paths, struct aren
 /* Whether it holds, where `term` says so of each comparison. */
 bool filter_holds(const struct filter *f,
                   bool (*term)(const void *ctx, const struct filter_term *t), const void *ctx);
+/* Whether a comparison holds for a value. Texts compare without regard to case. What is absent
+ * (NULL; no number; an instant of 0) equals null alone, and so does what is of another kind. */
+bool filter_text_is(const struct filter_term *t, const char *value);
+bool filter_number_is(const struct filter_term *t, const double *value);
+bool filter_bool_is(const struct filter_term *t, bool value);
+bool filter_time_is(const struct filter_term *t, int64_t us);
 /* Whether order (< 0, 0, > 0) is what an operator other than startswith wants. */
 bool filter_order_is(enum filter_op op, int order);
 

@@ -22,6 +22,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "lib/arena.h"
 #include "lib/err.h"
@@ -45,6 +46,7 @@ const char *api_version_name(enum api_version v);
 enum field_kind {
     FIELD_STRING,
     FIELD_INT,
+    FIELD_REAL, /* a number, perhaps with a fraction */
     FIELD_BOOL,
     FIELD_ENUM,     /* string out of .values */
     FIELD_OBJECT,   /* .sub */
@@ -52,7 +54,7 @@ enum field_kind {
     FIELD_STRINGS,  /* array of strings */
     FIELD_MAP,      /* object of strings: tags */
     FIELD_DURATION, /* ISO 8601, P7D */
-    FIELD_TIME      /* instants; read-only everywhere */
+    FIELD_TIME      /* instants, stored in UTC to the microsecond */
 };
 
 enum field_flag {
@@ -64,9 +66,10 @@ enum field_flag {
     FIELD_MUTABLE = 1 << 5,    /* may change by PUT/PATCH of an existing resource */
     FIELD_INPUT_ONLY = 1 << 6, /* an older name: accepted as .canon, never rendered */
     FIELD_DISCARD = 1 << 7,    /* older clients send it and nothing reads it: checked, dropped */
-    FIELD_ID = 1 << 8,      /* a resource's id: stored with workspace, shown as versions have it */
-    FIELD_ALWAYS = 1 << 9,  /* a string that replies of this version must have: "" when absent */
-    FIELD_POINTER = 1 << 10 /* decoded into a struct of its own, .into is the pointer to it */
+    FIELD_ID = 1 << 8,       /* a resource's id: stored with workspace, shown as versions have it */
+    FIELD_ALWAYS = 1 << 9,   /* a string that replies of this version must have: "" when absent */
+    FIELD_POINTER = 1 << 10, /* decoded into a struct of its own, .into is the pointer to it */
+    FIELD_LOWER = 1 << 11    /* stored lower-case */
 };
 
 struct schema;
@@ -80,7 +83,8 @@ struct field {
     const struct schema *sub;
     const struct enum_name *values;
     const char *fallback; /* default as JSON text; NULL: none */
-    long min, max;        /* integer range, string length or item count; max 0: no limit (int32) */
+    long min, max;        /* integer range, string length, item count or seconds; max 0: no limit
+                             (int32) */
     /* Extra check of one value; may be NULL. Fills target and message. */
     int (*check)(const json_t *value, const char *path, struct err *e);
     /* Its place in the struct that its table is decoded into: 1 + the offset; 0: it has none.
@@ -116,6 +120,19 @@ extern const struct schema schema_group, schema_workspace, schema_workspace_upda
 int schema_accept(const struct schema *s, enum api_version v, const json_t *body, json_t **doc,
                   json_t **secrets, struct err *e) MUST_CHECK;
 
+/* How Azure Batch takes bodies, from which Azure Resource Manager differs. */
+enum schema_how {
+    SCHEMA_PARTIAL = 1 << 0,      /* as schema_accept_partial() below */
+    SCHEMA_KNOWN = 1 << 1,        /* refuses properties that the version does not have:
+                                     ERR_INVALID_CONTENT */
+    SCHEMA_TEXT_NUMBERS = 1 << 2, /* integers may be texts: "3" */
+    SCHEMA_SPANS = 1 << 3,        /* durations may be zero or have years and months, and are stored
+                                     as .NET writes them (model/span.h) */
+    SCHEMA_BATCH = SCHEMA_KNOWN | SCHEMA_TEXT_NUMBERS | SCHEMA_SPANS
+};
+int schema_accept_as(const struct schema *s, enum api_version v, unsigned how, const json_t *body,
+                     json_t **doc, json_t **secrets, struct err *e) MUST_CHECK;
+
 /* Appends what `v` knows of a document, as JSON in the rows' order; nulls are left out. The
  * document is the text `stored` with the members of `over` on top of it, down into objects that
  * both have; either may be NULL. Never fails: what does not fit a row is left out, and a text that
@@ -125,7 +142,14 @@ void schema_render(struct strbuf *out, const struct schema *s, enum api_version 
 
 /* The same with `over` as a list. Making a tree for each of many rows would cost as much as all the
  * rest. */
-enum over_kind { OVER_TEXT, OVER_INT, OVER_TREE, OVER_OBJECT };
+enum over_kind {
+    OVER_TEXT,
+    OVER_INT,
+    OVER_BOOL, /* number 0: false */
+    OVER_TREE,
+    OVER_JSON, /* text: JSON of ours, which is shown as it is */
+    OVER_OBJECT
+};
 struct over {
     const char *name; /* canonical; each at most once in a list */
     enum over_kind kind;
@@ -137,6 +161,16 @@ struct over {
 };
 void schema_render_over(struct strbuf *out, const struct schema *s, enum api_version v,
                         const char *stored, const struct over *over, size_t n);
+
+/* The same of the properties in a set alone, as $select says it. */
+typedef uint64_t schema_set;
+#define SCHEMA_WHOLE UINT64_MAX
+void schema_render_set(struct strbuf *out, const struct schema *s, enum api_version v,
+                       const char *stored, const struct over *over, size_t n, schema_set set);
+/* Reads "id, state": names of properties of the top, separated by commas. NULL, or nothing in it:
+ * all. ERR_INVALID_QUERY: the version shows no such property. */
+int schema_select(const struct schema *s, enum api_version v, const char *text, schema_set *out,
+                  struct err *e) MUST_CHECK;
 
 /* The text (*n bytes) of the object at a path (names, NULL at the end) in a stored document. NULL:
  * there is none. */

@@ -7,6 +7,7 @@
  */
 #include <assert.h>
 #include <ctype.h>
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,13 +15,15 @@
 
 #include "lib/arena.h"
 #include "lib/jsonread.h"
+#include "lib/timefmt.h"
 #include "model/home.h"
 #include "model/schema_priv.h"
+#include "model/span.h"
 #include "model/spec.h"
 
 struct acceptor {
     enum api_version v;
-    bool partial;
+    unsigned how; /* enum schema_how */
     bool *secret; /* set by the first secret that is accepted */
     struct err *e;
 };
@@ -43,6 +46,19 @@ static void expect_string(const struct field *f, char *out, size_t size)
         snprintf(out, size, f->min ? "a string that is not empty" : "a string");
 }
 
+static void expect_duration(const struct field *f, char *out, size_t size)
+{
+    char least[SPAN_SIZE], most[SPAN_SIZE];
+    span_text(f->min * INT64_C(1000000), least);
+    span_text(f->max * INT64_C(1000000), most);
+    if (f->min && f->max)
+        snprintf(out, size, "an ISO 8601 duration from %s to %s", least, most);
+    else if (f->min)
+        snprintf(out, size, "an ISO 8601 duration of at least %s", least);
+    else
+        snprintf(out, size, "an ISO 8601 duration longer than zero, such as P7D or PT1H30M");
+}
+
 /* Says what value would be right, for messages. */
 static void expect_text(const struct field *f, char *out, size_t size)
 {
@@ -53,6 +69,9 @@ static void expect_text(const struct field *f, char *out, size_t size)
         return;
     case FIELD_INT:
         snprintf(out, size, "an integer from %ld to %ld", f->min, f->max ? f->max : INT32_MAX);
+        return;
+    case FIELD_REAL:
+        snprintf(out, size, "a number");
         return;
     case FIELD_BOOL:
         snprintf(out, size, "true or false");
@@ -74,7 +93,7 @@ static void expect_text(const struct field *f, char *out, size_t size)
         snprintf(out, size, "an object whose values are strings");
         return;
     case FIELD_DURATION:
-        snprintf(out, size, "an ISO 8601 duration longer than zero, such as P7D or PT1H30M");
+        expect_duration(f, out, size);
         return;
     case FIELD_TIME:
         snprintf(out, size, "an ISO 8601 date and time");
@@ -135,11 +154,11 @@ static json_t *as_given(const json_t *in)
     return json_incref((json_t *)(uintptr_t)in); /* counting takes no const */
 }
 
-static json_t *upper_string(const char *s)
+static json_t *cased_string(const char *s, int (*cased)(int c))
 {
     char *copy = xstrdup(s);
     for (char *p = copy; *p; p++)
-        *p = (char)toupper((unsigned char)*p);
+        *p = (char)cased((unsigned char)*p);
     json_t *v = json_string_nocheck(copy);
     free(copy);
     return v;
@@ -157,19 +176,43 @@ static int accept_string(const struct acceptor *c, const struct field *f, const 
     char *id = (f->flags & FIELD_ID) && (c->v & V_FLAT) ? home_long_id(s) : NULL;
     if (id)
         *out = json_string_nocheck(id);
+    else if (f->flags & (FIELD_UPPER | FIELD_LOWER))
+        *out = cased_string(s, f->flags & FIELD_UPPER ? toupper : tolower);
     else
-        *out = f->flags & FIELD_UPPER ? upper_string(s) : as_given(in);
+        *out = as_given(in);
     free(id);
     return 0;
+}
+
+/* An integer, or "3" where that is one, too. */
+static bool read_int(const struct acceptor *c, const json_t *in, json_int_t *out)
+{
+    const char *text = c->how & SCHEMA_TEXT_NUMBERS ? json_string_value(in) : NULL;
+    char *end = NULL;
+    errno = 0;
+    *out = text ? strtoll(text, &end, 10) : json_integer_value(in);
+    return text ? errno == 0 && end != text && !*end : json_is_integer(in);
 }
 
 static int accept_int(const struct acceptor *c, const struct field *f, const json_t *in,
                       const struct place *at, json_t **out)
 {
-    json_int_t max = f->max ? f->max : INT32_MAX;
-    if (!json_is_integer(in) || json_integer_value(in) < f->min || json_integer_value(in) > max)
+    json_int_t max = f->max ? f->max : INT32_MAX, n;
+    if (!read_int(c, in, &n) || n < f->min || n > max)
         return refuse(c, f, at, in);
-    *out = as_given(in);
+    *out = json_integer(n);
+    return 0;
+}
+
+static int accept_time(const struct acceptor *c, const struct field *f, const json_t *in,
+                       const struct place *at, json_t **out)
+{
+    char text[TIMEFMT_SIZE];
+    int64_t us;
+    if (!json_is_string(in) || timefmt_parse_offset(json_string_value(in), &us) < 0)
+        return refuse(c, f, at, in);
+    timefmt_exact(us, text);
+    *out = json_string_nocheck(text);
     return 0;
 }
 
@@ -183,10 +226,25 @@ static int accept_enum(const struct acceptor *c, const struct field *f, const js
     return 0;
 }
 
+static int accept_span(const struct acceptor *c, const struct field *f, const json_t *in,
+                       const struct place *at, json_t **out)
+{
+    char text[SPAN_SIZE];
+    int64_t us, least = f->min * INT64_C(1000000), most = f->max * INT64_C(1000000);
+    if (!json_is_string(in) || span_parse(json_string_value(in), &us) < 0 || us < least ||
+        (most > 0 && us > most))
+        return refuse(c, f, at, in);
+    span_text(us, text);
+    *out = json_string_nocheck(text);
+    return 0;
+}
+
 static int accept_duration(const struct acceptor *c, const struct field *f, const json_t *in,
                            const struct place *at, json_t **out)
 {
     int64_t us;
+    if (c->how & SCHEMA_SPANS)
+        return accept_span(c, f, in, at, out);
     if (!json_is_string(in) || duration_parse(json_string_value(in), &us) < 0 || us <= 0)
         return refuse(c, f, at, in);
     *out = as_given(in);
@@ -290,7 +348,12 @@ static int accept_kind(const struct acceptor *c, const struct field *f, const js
     case FIELD_DURATION:
         return accept_duration(c, f, in, at, out);
     case FIELD_TIME:
-        break; /* read-only everywhere: never asked for */
+        return accept_time(c, f, in, at, out);
+    case FIELD_REAL:
+        if (!json_is_number(in))
+            break;
+        *out = as_given(in);
+        return 0;
     }
     return refuse(c, f, at, in);
 }
@@ -341,7 +404,7 @@ static int accept_field(const struct acceptor *c, const struct field *f, const j
     if (!given || json_is_null(given)) {
         if (!f->fallback && !(f->flags & FIELD_REQUIRED))
             return 0;
-        bool merged = c->partial && level < MERGED_LEVELS;
+        bool merged = (c->how & SCHEMA_PARTIAL) && level < MERGED_LEVELS;
         if (merged || json_object_get(out, canon))
             return 0;
         if (!f->fallback)
@@ -362,17 +425,45 @@ static int accept_field(const struct acceptor *c, const struct field *f, const j
     return 0;
 }
 
+static bool is_property(const struct acceptor *c, const struct schema *s, const char *name)
+{
+    for (size_t i = 0; i < s->n_fields; i++)
+        if (field_known(&s->fields[i], c->v) && strcmp(s->fields[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* OData's own members, such as odata.type, are no properties. */
+static int check_names(const struct acceptor *c, const struct schema *s, const json_t *in,
+                       const struct place *up)
+{
+    const char *name;
+    json_t *value;
+    char path[PLACE_SIZE];
+    json_object_foreach((json_t *)(uintptr_t)in, name, value) {
+        const struct place at = {.up = up, .name = name, .canon = name};
+        if (is_property(c, s, name) || strncmp(name, "odata.", 6) == 0 || strchr(name, '@'))
+            continue;
+        place_text(&at, false, path);
+        return err_set(c->e, ERR_INVALID_CONTENT, path,
+                       "The property '%.100s' does not exist on type '%s'. Make sure to only use "
+                       "property names that are defined by the type.",
+                       name, s->name);
+    }
+    return 0;
+}
+
 static int accept_object(const struct acceptor *c, const struct schema *s, const json_t *in,
                          const struct place *at, int level, json_t **out)
 {
     json_t *obj = json_object();
-    int rc = 0;
+    int rc = c->how & SCHEMA_KNOWN ? check_names(c, s, in, at) : 0;
     for (size_t i = 0; i < s->n_fields && rc == 0; i++) {
         const struct field *f = &s->fields[i];
         if (!(f->flags & FIELD_READONLY) && field_known(f, c->v))
             rc = accept_field(c, f, in, at, level, obj);
     }
-    if (rc == 0 && s->check && !(c->partial && level < MERGED_LEVELS)) {
+    if (rc == 0 && s->check && !((c->how & SCHEMA_PARTIAL) && level < MERGED_LEVELS)) {
         char path[PLACE_SIZE];
         place_text(at, false, path);
         rc = s->check(obj, path, c->e);
@@ -410,5 +501,11 @@ int schema_accept(const struct schema *s, enum api_version v, const json_t *body
 int schema_accept_partial(const struct schema *s, enum api_version v, const json_t *body,
                           json_t **doc, json_t **secrets, struct err *e)
 {
-    return accept(s, (struct acceptor){.v = v, .partial = true, .e = e}, body, doc, secrets);
+    return schema_accept_as(s, v, SCHEMA_PARTIAL, body, doc, secrets, e);
+}
+
+int schema_accept_as(const struct schema *s, enum api_version v, unsigned how, const json_t *body,
+                     json_t **doc, json_t **secrets, struct err *e)
+{
+    return accept(s, (struct acceptor){.v = v, .how = how, .e = e}, body, doc, secrets);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "model/schema_priv.h"
+#include "model/span.h"
 #include "model/spec.h"
 
 static void put(char *into, const void *value, size_t size)
@@ -42,8 +43,11 @@ static void put_enum(const struct field *f, const json_t *v, char *into)
 static void put_duration(const json_t *v, char *into)
 {
     int64_t us;
-    if (json_is_string(v) && duration_parse(json_string_value(v), &us) == 0)
-        put(into, &us, sizeof us);
+    const char *text = json_string_value(v);
+    if (!text || (duration_parse(text, &us) < 0 && span_parse(text, &us) < 0))
+        return;
+    us = us < DURATION_MAX_US ? us : DURATION_MAX_US;
+    put(into, &us, sizeof us);
 }
 
 static void put_object(struct arena *a, const struct field *f, const json_t *v, char *into)
@@ -104,6 +108,7 @@ static void put_value(struct arena *a, const struct field *f, const json_t *v, c
     case FIELD_ARRAY:
         put_list(a, f, v, into, base + f->count_into - 1);
         return;
+    case FIELD_REAL:
     case FIELD_STRINGS:
     case FIELD_MAP:
     case FIELD_TIME:

@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "lib/arena.h"
 #include "lib/jsontext.h"
@@ -83,6 +84,10 @@ static void add_value(const struct writer *w, const struct value *in)
         add_token(w, in->tok);
     } else if (in->over->kind == OVER_INT) {
         strbuf_int(w->out, in->over->number);
+    } else if (in->over->kind == OVER_BOOL) {
+        strbuf_puts(w->out, in->over->number ? "true" : "false");
+    } else if (in->over->kind == OVER_JSON) {
+        strbuf_puts(w->out, in->over->text);
     } else {
         assert(in->over->kind == OVER_TEXT);
         jsontext_add_text(w->out, in->over->text, strlen(in->over->text));
@@ -114,6 +119,8 @@ static bool tree_fits(const struct field *f, const json_t *in)
         return json_is_string(in);
     case FIELD_INT:
         return json_is_integer(in);
+    case FIELD_REAL:
+        return json_is_number(in);
     case FIELD_BOOL:
         return json_is_boolean(in);
     case FIELD_OBJECT:
@@ -128,6 +135,8 @@ static bool tree_fits(const struct field *f, const json_t *in)
 
 static bool over_fits(const struct field *f, const struct over *in)
 {
+    if (in->kind == OVER_JSON)
+        return true;
     switch (f->kind) {
     case FIELD_STRING:
     case FIELD_ENUM:
@@ -136,9 +145,11 @@ static bool over_fits(const struct field *f, const struct over *in)
         return in->kind == OVER_TEXT;
     case FIELD_INT:
         return in->kind == OVER_INT;
+    case FIELD_BOOL:
+        return in->kind == OVER_BOOL;
     case FIELD_OBJECT:
         return in->kind == OVER_OBJECT;
-    case FIELD_BOOL:
+    case FIELD_REAL:
     case FIELD_MAP:
     case FIELD_ARRAY:
     case FIELD_STRINGS:
@@ -160,6 +171,9 @@ static bool token_fits(const struct writer *w, const struct field *f, int tok)
     case FIELD_INT:
         return token_is(w->in, tok, JSMN_PRIMITIVE) &&
                (text[0] == '-' || isdigit((unsigned char)text[0])) && strcspn(text, ".eE") >= n;
+    case FIELD_REAL:
+        return token_is(w->in, tok, JSMN_PRIMITIVE) &&
+               (text[0] == '-' || isdigit((unsigned char)text[0]));
     case FIELD_BOOL:
         return token_is(w->in, tok, JSMN_PRIMITIVE) && (text[0] == 't' || text[0] == 'f');
     case FIELD_OBJECT:
@@ -201,7 +215,8 @@ static void add_id(const struct writer *w, const struct value *in)
     free(whole);
 }
 
-static void add_object(const struct writer *w, const struct schema *s, struct value in);
+static void add_object(const struct writer *w, const struct schema *s, struct value in,
+                       schema_set set);
 
 static void add_array(const struct writer *w, const struct schema *s, const struct value *in)
 {
@@ -218,7 +233,7 @@ static void add_array(const struct writer *w, const struct schema *s, const stru
         if (!json_is_object(item.tree) && !token_is(w->in, item.tok, JSMN_OBJECT))
             continue;
         strbuf_putc(w->out, before);
-        add_object(w, s, item);
+        add_object(w, s, item, SCHEMA_WHOLE);
         before = ',';
     }
     strbuf_puts(w->out, before == '[' ? "[]" : "]");
@@ -241,8 +256,10 @@ static bool add_field(const struct writer *w, const struct field *f, const struc
     if (!fits(w, f, in) || (f->kind == FIELD_ENUM && !is_of_enum(w, f, in)))
         return false;
     size_t from = w->out->len;
-    if (f->kind == FIELD_OBJECT)
-        add_object(w, f->sub, *in);
+    if (in->over && in->over->kind == OVER_JSON)
+        add_value(w, in);
+    else if (f->kind == FIELD_OBJECT)
+        add_object(w, f->sub, *in, SCHEMA_WHOLE);
     else if (f->kind == FIELD_ARRAY)
         add_array(w, f->sub, in);
     else if (f->flags & FIELD_ID)
@@ -290,7 +307,7 @@ static struct value member_of(const struct writer *w, const struct value *in, co
         member.tree = json_object_get(in->tree, field_canon(f));
     else if (over && over->kind == OVER_TREE)
         member.tree = over->tree;
-    else if (over && (over->kind != OVER_TEXT || over->text))
+    else if (over && ((over->kind != OVER_TEXT && over->kind != OVER_JSON) || over->text))
         member.over = over;
     bool both = (json_is_object(member.tree) || (member.over && over->kind == OVER_OBJECT)) &&
                 token_is(w->in, tok, JSMN_OBJECT);
@@ -299,7 +316,8 @@ static struct value member_of(const struct writer *w, const struct value *in, co
     return member;
 }
 
-static void add_object(const struct writer *w, const struct schema *s, struct value in)
+static void add_object(const struct writer *w, const struct schema *s, struct value in,
+                       schema_set set)
 {
     int at[FIELDS_MAX];
     const struct over *over[FIELDS_MAX] = {NULL};
@@ -310,7 +328,7 @@ static void add_object(const struct writer *w, const struct schema *s, struct va
         find_on_top(w, s, in.over, over);
     for (size_t i = 0; i < s->n_fields; i++) {
         const struct field *f = &s->fields[i];
-        if (!is_shown(w, f))
+        if (!(set >> i & 1) || !is_shown(w, f))
             continue;
         struct value member = member_of(w, &in, f, in.over ? over[i] : NULL, at[i]);
         if (!is_on_top(&member) && member.tok == NO_TOKEN && !(f->flags & FIELD_ALWAYS))
@@ -326,27 +344,65 @@ static void add_object(const struct writer *w, const struct schema *s, struct va
 }
 
 static void render(struct strbuf *out, const struct schema *s, enum api_version v,
-                   const char *stored, struct value top)
+                   const char *stored, struct value top, schema_set set)
 {
     struct tokens in;
     tokens_cut(&in, stored);
     const struct writer w = {.out = out, .v = v, .in = &in};
     top.tok = in.n > 0 ? 0 : NO_TOKEN;
-    add_object(&w, s, top);
+    add_object(&w, s, top, set);
     tokens_free(&in);
 }
 
 void schema_render(struct strbuf *out, const struct schema *s, enum api_version v,
                    const char *stored, const json_t *over)
 {
-    render(out, s, v, stored, (struct value){.tree = over});
+    render(out, s, v, stored, (struct value){.tree = over}, SCHEMA_WHOLE);
 }
 
 void schema_render_over(struct strbuf *out, const struct schema *s, enum api_version v,
                         const char *stored, const struct over *over, size_t n)
 {
+    schema_render_set(out, s, v, stored, over, n, SCHEMA_WHOLE);
+}
+
+void schema_render_set(struct strbuf *out, const struct schema *s, enum api_version v,
+                       const char *stored, const struct over *over, size_t n, schema_set set)
+{
     const struct over all = {.kind = OVER_OBJECT, .member = over, .n = n};
-    render(out, s, v, stored, (struct value){.over = &all});
+    render(out, s, v, stored, (struct value){.over = &all}, set);
+}
+
+/* The places of the fields of this name that the version shows; usually one. */
+static schema_set set_of(const struct schema *s, enum api_version v, const char *name, size_t n)
+{
+    const struct writer w = {.v = v};
+    schema_set set = 0;
+    for (size_t i = 0; i < s->n_fields; i++)
+        if (is_shown(&w, &s->fields[i]) && strlen(s->fields[i].name) == n &&
+            strncasecmp(s->fields[i].name, name, n) == 0)
+            set |= (schema_set)1 << i;
+    return set;
+}
+
+int schema_select(const struct schema *s, enum api_version v, const char *text, schema_set *out,
+                  struct err *e)
+{
+    schema_set all = 0;
+    assert(s->n_fields <= FIELDS_MAX);
+    for (const char *at = text ? text : ""; *(at += strspn(at, " ,"));) {
+        size_t n = strcspn(at, " ,");
+        schema_set found = set_of(s, v, at, n);
+        if (!found)
+            return err_set(e, ERR_INVALID_QUERY, "$select",
+                           "%s has no property '%.*s'; $select must be names of its properties, "
+                           "separated by commas.",
+                           s->name, (int)(n < 100 ? n : 100), at);
+        all |= found;
+        at += n;
+    }
+    *out = all ? all : SCHEMA_WHOLE;
+    return 0;
 }
 
 const char *stored_member(const char *stored, const char *const *path, size_t *n)

@@ -195,7 +195,10 @@ const struct mount_volume *mount_resolve(struct arena *a, const struct front_wor
 void job_spec_wipe(struct job_spec *s);
 void node_setup_wipe(struct node_setup_spec *s);
 
-/* ISO 8601 duration (P7D, PT1H30M, P1DT2H) <-> microseconds. Months and years are refused. */
+/* The longest duration, a century; adding it to any of our instants cannot overflow. */
+#define DURATION_MAX_US (INT64_C(36500) * 24 * 3600 * 1000000)
+/* ISO 8601 duration (P7D, PT1H30M, P1DT2H) <-> microseconds. Months and years are refused, and what
+ * is longer than the longest becomes that. */
 int duration_parse(const char *text, int64_t *us);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/filter.h"
 #include "storage/storage_priv.h"
 
 void q_read(struct q *q, struct storage *st, enum stmt_id id)
@@ -30,7 +31,10 @@ int q_write(struct q *q, struct storage *st, enum stmt_id id, struct err *e)
 void q_end(struct q *q)
 {
     assert(q->st->open_queries > 0);
-    sqlite3_reset(q->s);
+    if (q->own)
+        sqlite3_finalize(q->own);
+    else
+        sqlite3_reset(q->s);
     q->st->open_queries--;
 }
 
@@ -69,6 +73,30 @@ void q_bytes(struct q *q, const void *bytes, size_t n)
 void q_null(struct q *q)
 {
     bound(q, sqlite3_bind_null(q->s, q->bound + 1));
+}
+
+static int bind_literal(sqlite3_stmt *s, int at, const struct filter_literal *l)
+{
+    switch (l->kind) {
+    case FILTER_NULL:
+        return sqlite3_bind_null(s, at);
+    case FILTER_TEXT:
+        return sqlite3_bind_text(s, at, l->text, -1, SQLITE_STATIC);
+    case FILTER_NUMBER:
+        return sqlite3_bind_double(s, at, l->number);
+    case FILTER_BOOL:
+        return sqlite3_bind_int(s, at, l->truth);
+    case FILTER_TIME:
+        return sqlite3_bind_int64(s, at, l->us);
+    }
+    return SQLITE_MISUSE;
+}
+
+void q_literal(struct q *q, int at, const struct filter_literal *l)
+{
+    int rc = bind_literal(q->s, at, l);
+    assert(rc == SQLITE_OK || q->rc != SQLITE_OK);
+    (void)rc;
 }
 
 void q_id(struct q *q, int64_t id)
@@ -221,7 +249,7 @@ int q_step(struct q *q, struct err *e)
         q_end(q);
         return st_err_from_sqlite(q->st, q->rc, st_stmt_name(q->id), e);
     }
-    assert(q->bound == sqlite3_bind_parameter_count(q->s));
+    assert(q->own || q->bound == sqlite3_bind_parameter_count(q->s));
     assert(q->st->in_turn || sqlite3_stmt_readonly(q->s)); /* no write outside the turn */
     q->col = 0;
     int rc = sqlite3_step(q->s);

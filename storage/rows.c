@@ -526,13 +526,19 @@ static void add_insert(struct strbuf *out, const struct st_row *row)
     strbuf_putc(out, ')');
 }
 
-void st_sql_expand(struct strbuf *out, const char *text)
+void st_sql_expand(struct strbuf *out, const char *text, const char *filter)
 {
     for (const char *open; (open = strchr(text, '{')) != NULL;) {
         const char *close = strchr(open, '}');
         assert(close);
         bool insert = open[1] == '+';
         const char *name = open + 1 + insert;
+        if (*name == '?') {
+            strbuf_add(out, text, (size_t)(open - text));
+            strbuf_puts(out, filter ? filter : "1");
+            text = close + 1;
+            continue;
+        }
         const struct st_row *row = find(name, (size_t)(close - name));
         assert(row && (!insert || row->table));
         strbuf_add(out, text, (size_t)(open - text));

@@ -3,7 +3,8 @@
  * The rows of the room as lists of columns. One list serves the columns of SELECT and INSERT, and
  * the reading and binding of the row's struct. In the text of a statement (statements.h) "{job}"
  * stands for the columns of a job as a SELECT has them, "{+job}" for "job (COLUMNS) VALUES (?1,
- * ...)".
+ * ...)", and "{?}" for the comparisons of a filter (q_read_filtered()), or for 1 where there is
+ * none.
  *
  * To add a column: a migration, a member of the struct, a line in rows.c or
  * rows_storage.c, with what it may hold if
@@ -65,7 +66,8 @@ struct st_column_name {
 };
 struct st_column_name st_column_name(const struct st_row *row, const struct st_column *c);
 
-/* Adds the text of a statement with its lists of columns written out. */
-void st_sql_expand(struct strbuf *out, const char *text);
+/* Adds the text of a statement with its lists of columns written out. `filter`: SQL for {?}; NULL:
+ * there is none. */
+void st_sql_expand(struct strbuf *out, const char *text, const char *filter);
 
 #endif

@@ -308,8 +308,19 @@ int st_prepare(struct storage *st, enum stmt_id id)
     if (st->stmts[id])
         return SQLITE_OK;
     struct strbuf sql = STRBUF_INIT;
-    st_sql_expand(&sql, stmt_sql[id]);
+    st_sql_expand(&sql, stmt_sql[id], NULL);
     int rc = sqlite3_prepare_v3(st->db, sql.s, -1, SQLITE_PREPARE_PERSISTENT, &st->stmts[id], NULL);
+    strbuf_free(&sql);
+    return rc;
+}
+
+int st_prepare_filtered(struct storage *st, enum stmt_id id, const char *filter,
+                        struct sqlite3_stmt **out)
+{
+    struct strbuf sql = STRBUF_INIT;
+    assert(!st->finalized);
+    st_sql_expand(&sql, stmt_sql[id], filter);
+    int rc = sqlite3_prepare_v2(st->db, sql.s, -1, out, NULL);
     strbuf_free(&sql);
     return rc;
 }

@@ -186,6 +186,9 @@ int st_sql_raise_term(const char *path, int64_t term, struct err *e) MUST_CHECK;
 
 /* Prepares it, unless it was: each is when it is first used. A result code; st->stmts[id] is it. */
 int st_prepare(struct storage *st, enum stmt_id id);
+/* A statement for one use, with SQL for its {?}. The caller finalizes *out. */
+int st_prepare_filtered(struct storage *st, enum stmt_id id, const char *filter,
+                        struct sqlite3_stmt **out);
 const char *st_stmt_name(enum stmt_id id); /* for the log */
 /* Prepares the statements that begin and end transactions, so that the end of a transaction cannot
  * fail because its statement cannot be prepared. */
@@ -264,13 +267,25 @@ struct q {
     struct storage *st;
     struct sqlite3_stmt *s;
     enum stmt_id id;
-    int rc;         /* the result of preparing it */
-    int bound, col; /* parameters bound, columns read so far */
+    struct sqlite3_stmt *own; /* prepared for this use alone; NULL: it is one of st->stmts */
+    int rc;                   /* the result of preparing it */
+    int bound, col;           /* parameters bound, columns read so far */
 };
 
 void q_read(struct q *q, struct storage *st, enum stmt_id id);
 /* Joins the turn's transaction first. On failure there is nothing to end. */
 int q_write(struct q *q, struct storage *st, enum stmt_id id, struct err *e) MUST_CHECK;
+
+/* The same of those rows alone for which a filter holds: its comparisons take the place of {?} in
+ * the statement (rows.h). `columns`: the SQL of each property, by its number; what the filter has,
+ * it keeps until the statement ends. NULL: all rows. */
+struct filter;
+void q_read_filtered(struct q *q, struct storage *st, enum stmt_id id, const struct filter *f,
+                     const char *const *columns);
+
+/* Binds one of its comparisons' values to a parameter by number; for filtered.c. */
+struct filter_literal;
+void q_literal(struct q *q, int at, const struct filter_literal *l);
 
 /* Bind the next parameter. Text is borrowed until the statement ends. */
 void q_int(struct q *q, int64_t v);

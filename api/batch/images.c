@@ -34,12 +34,17 @@ static const char *os_of(const struct batch_image *i)
     return i->windows ? "windows" : "linux";
 }
 
+static const char *verification_of(const struct batch_image *i)
+{
+    return i->verified ? "verified" : "unverified";
+}
+
 static json_t *render_image(const struct batch_image *i)
 {
     return json_pack("{s:s, s:o, s:s, s:o*, s:o*, s:s}", "nodeAgentSKUId", i->agent,
                      "imageReference", reference(i), "osType", os_of(i), "capabilities",
                      capabilities(i), "batchSupportEndOfLife", jsontext_optional(i->end),
-                     "verificationType", i->verified ? "verified" : "unverified");
+                     "verificationType", verification_of(i));
 }
 
 /* The agent of images[i], with all images behind it that it has too. */
@@ -53,6 +58,20 @@ static json_t *render_agent(const struct batch_image *images, size_t n, size_t i
                      "osType", os_of(&images[i]));
 }
 
+enum { BY_OS, BY_VERIFICATION, BY_AGENT, FILTERS };
+static const struct batch_filter filters[FILTERS] = {
+    [BY_OS] = {"osType", BATCH_BY_TEXT, FILTER_EQUAL, NULL},
+    [BY_VERIFICATION] = {"verificationType", BATCH_BY_TEXT, FILTER_EQUAL, NULL},
+    [BY_AGENT] = {"nodeAgentSKUId", BATCH_BY_TEXT, FILTER_ANY_OP, NULL},
+};
+
+static bool is_wanted(const void *ctx, const struct filter_term *t)
+{
+    const struct batch_image *i = ctx;
+    const char *const values[FILTERS] = {os_of(i), verification_of(i), i->agent};
+    return filter_text_is(t, values[t->property]);
+}
+
 /* `by_agent`: one row an agent. */
 static struct replied *list(struct request *r, const struct batch_list_kind *kind, bool by_agent)
 {
@@ -64,7 +83,8 @@ static struct replied *list(struct request *r, const struct batch_list_kind *kin
         return reply_err(r, &e);
     for (size_t i = strtoul(l.after, NULL, 10); i < n; i++) {
         char place[PLACE_SIZE];
-        if (by_agent && i > 0 && strcmp(images[i - 1].agent, images[i].agent) == 0)
+        if ((by_agent && i > 0 && strcmp(images[i - 1].agent, images[i].agent) == 0) ||
+            (l.filter && !filter_holds(l.filter, is_wanted, &images[i])))
             continue;
         snprintf(place, sizeof place, "%zu", i + 1);
         batch_list_add(r, &l, place,
@@ -75,12 +95,14 @@ static struct replied *list(struct request *r, const struct batch_list_kind *kin
 
 struct replied *images_list(struct request *r)
 {
-    static const struct batch_list_kind kind = {.fragment = "supportedimages"};
+    static const struct batch_list_kind kind = {
+        .fragment = "supportedimages", .filters = filters, .n_filters = FILTERS};
     return list(r, &kind, false);
 }
 
 struct replied *images_list_agents(struct request *r)
 {
-    static const struct batch_list_kind kind = {.fragment = "nodeagentskus"};
+    static const struct batch_list_kind kind = {
+        .fragment = "nodeagentskus", .filters = filters, .n_filters = 1};
     return list(r, &kind, true);
 }

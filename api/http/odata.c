@@ -88,29 +88,13 @@ static bool find_path(void *ctx, const char *s, size_t n, struct filter_term *ou
 /* A missing property, or one of another type, equals only null. */
 static bool compare(const json_t *v, const struct filter_term *t)
 {
-    const struct filter_literal *l = &t->literal;
-    switch (l->kind) {
-    case FILTER_NULL:
-        return (t->op == FILTER_EQ && !v) || (t->op == FILTER_NE && v);
-    case FILTER_TEXT:
-        if (t->op == FILTER_STARTS_WITH)
-            return json_is_string(v) &&
-                   strncasecmp(json_string_value(v), l->text, strlen(l->text)) == 0;
-        if (json_is_string(v))
-            return filter_order_is(t->op, strcasecmp(json_string_value(v), l->text));
-        break;
-    case FILTER_NUMBER:
-        if (json_is_number(v))
-            return filter_order_is(t->op, (json_number_value(v) > l->number) -
-                                              (json_number_value(v) < l->number));
-        break;
-    case FILTER_BOOL:
-        if (json_is_boolean(v))
-            return filter_order_is(t->op, json_is_true(v) != l->truth);
-        break;
-    case FILTER_TIME:
-        break; /* these filters have none */
-    }
+    double number = json_number_value(v);
+    if (json_is_number(v))
+        return filter_number_is(t, &number);
+    if (json_is_boolean(v))
+        return filter_bool_is(t, json_is_true(v));
+    if (json_is_string(v) || !v)
+        return filter_text_is(t, json_string_value(v));
     return t->op == FILTER_NE;
 }
 

@@ -104,7 +104,7 @@ static int plan_faults(struct fx *f, const char *name, const char *sql)
 {
     struct strbuf explain = STRBUF_INIT;
     strbuf_puts(&explain, "EXPLAIN QUERY PLAN ");
-    st_sql_expand(&explain, sql);
+    st_sql_expand(&explain, sql, NULL);
     sqlite3_stmt *s;
     int faults = 0;
     bool from_there = !AMONG(name, from_live);
