@@ -174,9 +174,10 @@ def test_the_command_ends_with_its_ssh(place, cluster):
 
 
 def test_a_terminated_job_leaves_nothing_anywhere(place, cluster):
-    """SIGTERM reaches the commands on other nodes too."""
+    """SIGTERM reaches the commands on other nodes too, as long as the job's own process goes on."""
     up, got = place.share() / "term-up", place.share() / "term-got"
     script = (
+        f"trap 'until [ -e {MOUNT}/term-got ]; do sleep 0.05; done; exit 1' TERM\n"
         f"ssh \"${{H[1]}}\" 'trap \"touch {MOUNT}/term-got\" TERM; touch {MOUNT}/term-up; "
         "while :; do sleep 0.1; done' &\n"
         'ssh "${H[1]}" sleep 8765432 & wait; sleep 100'
