@@ -42,6 +42,8 @@ int pass_load_pool(struct pass *p, int64_t id, struct err *e) MUST_CHECK;
 int pass_load_nodes(struct pass *p, struct err *e) MUST_CHECK;
 /* The nodes as a plan sees them. */
 struct plan_node *pass_plan_nodes(struct pass *p);
+/* The same for the queue: plan_empty(). */
+struct plan_node *pass_queue_nodes(struct pass *p);
 /* The row of a plan's node. The plan must be made from the nodes as they were last read. */
 const struct node *pass_row_of(const struct pass *p, const struct plan_node *n);
 /* A node in trouble may heal by itself; it counts as out of service only while it is unusable. */

@@ -111,3 +111,10 @@ struct plan_node *pass_plan_nodes(struct pass *p)
     }
     return out;
 }
+
+struct plan_node *pass_queue_nodes(struct pass *p)
+{
+    struct plan_node *out = pass_plan_nodes(p);
+    plan_empty(p->a, &p->pool.scale, out, p->n_nodes);
+    return out;
+}

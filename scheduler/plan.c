@@ -168,6 +168,21 @@ void plan_scale(struct arena *a, const struct plan_scale_input *in, struct plan_
     assert(out->add >= 0 && out->missing >= 0 && out->waiting >= 0 && out->n_leave <= n_staying);
 }
 
+/* Nodes without runs leave at once, and so count first. */
+void plan_empty(struct arena *a, const struct scale *scale, struct plan_node *nodes, size_t n)
+{
+    if (scale->kind != SCALE_MANUAL || scale->dealloc != DEALLOC_WAIT_FOR_JOB_COMPLETION)
+        return;
+    struct plan_node **staying = arena_alloc(a, (n + 1) * sizeof *staying);
+    size_t n_staying = 0;
+    for (size_t i = 0; i < n; i++)
+        if (nodes[i].state != NODE_LEAVING)
+            staying[n_staying++] = &nodes[i];
+    qsort(staying, n_staying, sizeof *staying, by_leave_order);
+    for (size_t i = 0; i < n_staying && n_staying - i > (size_t)scale->target; i++)
+        staying[i]->state = NODE_LEAVING;
+}
+
 void plan_ordinals(struct arena *a, const struct plan_node *nodes, size_t n_nodes, int *out, int n)
 {
     size_t most = n_nodes + (size_t)n; /* among this many ordinals, n are free */

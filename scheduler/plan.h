@@ -172,6 +172,10 @@ struct plan_scale_result {
 
 void plan_scale(struct arena *a, const struct plan_scale_input *in, struct plan_scale_result *out);
 
+/* For the queue the nodes that are to leave when their runs have ended are leaving already: they
+ * would never be empty if they got others meanwhile. */
+void plan_empty(struct arena *a, const struct scale *scale, struct plan_node *nodes, size_t n);
+
 /* The lowest positive ordinals that no node has; fills out[0..n). */
 void plan_ordinals(struct arena *a, const struct plan_node *nodes, size_t n_nodes, int *out, int n);
 

@@ -125,7 +125,7 @@ static int look_at_waiting(struct pass *p, struct queue_view *v, int max, struct
     v->more = n > (size_t)max;
     v->n_waiting = v->more ? (size_t)max : n;
     v->waiting = arena_alloc(p->a, (v->n_waiting + 1) * sizeof *v->waiting);
-    const struct plan_queue_input in = {.nodes = pass_plan_nodes(p),
+    const struct plan_queue_input in = {.nodes = pass_queue_nodes(p),
                                         .n_nodes = p->n_nodes,
                                         .largest = plan_largest(&p->pool.scale),
                                         .backfill = v->backfill,

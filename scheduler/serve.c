@@ -246,7 +246,7 @@ static size_t first_look(const struct plan_node *nodes, size_t n)
 
 int pass_serve_queue(struct pass *p, struct err *e)
 {
-    const struct plan_node *nodes = pass_plan_nodes(p);
+    const struct plan_node *nodes = pass_queue_nodes(p);
     const struct plan_queue_input in = {.nodes = nodes,
                                         .n_nodes = p->n_nodes,
                                         .largest = plan_largest(&p->pool.scale),

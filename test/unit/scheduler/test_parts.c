@@ -181,6 +181,30 @@ static void test_a_run_of_two_nodes_has_of_each_what_is_free_there(void **state)
     world_free(w);
 }
 
+/* "Schedule no new jobs while waiting": otherwise a node with parts might never be empty. */
+static void test_a_node_that_is_to_leave_after_its_runs_gets_no_others(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(2);
+    int64_t c = roomy_cluster(w, 2);
+    int64_t x = add_gpus(w, c, "x", 3), y = add_gpus(w, c, "y", 2);
+    runs_with(w, x, "[0,1,2]");
+    runs_with(w, y, "[0,1]");
+    set_scale(w, c,
+              (struct scale){
+                  .kind = SCALE_MANUAL, .target = 1, .dealloc = DEALLOC_WAIT_FOR_JOB_COMPLETION});
+    int64_t b = add_gpus(w, c, "b", 1), a = add_gpus(w, c, "a", 2);
+    runs_with(w, b, "[3]");
+    assert_true(waits(w, a)); /* it would fit on the node that is to leave */
+    end_it(w, y);
+    WAIT(w, rows_of(counts(w, c)) == 1);
+    assert_true(waits(w, a));
+    end_it(w, x);
+    runs_with(w, a, "[0,1]");
+    assert_int_equal(node_of_job(w, a), node_of_job(w, b));
+    world_free(w);
+}
+
 static void test_memory_and_cores_are_shared_out_too(void **state)
 {
     (void)state;
@@ -284,6 +308,7 @@ int main(void)
         T(test_a_run_takes_the_devices_between_those_of_others),
         T(test_after_a_restart_devices_are_whose_they_were),
         T(test_a_run_of_two_nodes_has_of_each_what_is_free_there),
+        T(test_a_node_that_is_to_leave_after_its_runs_gets_no_others),
         T(test_memory_and_cores_are_shared_out_too),
         T(test_a_whole_node_is_one_on_which_nobody_has_a_part),
         T(test_what_no_node_has_stands_aside_until_one_has_it),
