@@ -24,6 +24,7 @@
 #include "daemon/reload.h"
 #include "files/change.h"
 #include "files/files.h"
+#include "front/batch/batch.h"
 #include "front/batchai.h"
 #include "lib/arena.h"
 #include "lib/loop_uv.h"
@@ -61,7 +62,8 @@ struct daemon {
     struct node_provider *local, *machines; /* owned */
     struct storage *storage;                /* NULL from the moment it is closing; likewise below */
     struct sched *sched;
-    struct batchai_front front; /* the scheduler borrows it */
+    struct batchai_front front; /* the scheduler borrows it, as is batch */
+    struct batch_front batch;
     struct files *files;
     struct shares *shares; /* lives as long as the loop turns, as does the journal */
     struct journal *journal;
@@ -253,6 +255,7 @@ static int open_scheduler(struct daemon *d, struct err *e)
     const struct config *cf = c->config;
     d->vm_sizes = upper_case(&cf->vm_sizes);
     d->front = batchai_front(d->storage, c->log, cf->strict);
+    d->batch = batch_front(d->storage, c->log);
     d->access = (struct access){.storage = d->storage,
                                 .subscription_id = c->config->subscription_id,
                                 .first_id = c->credentials->client_id,
@@ -275,7 +278,7 @@ static int open_scheduler(struct daemon *d, struct err *e)
                                     .kept_outputs = (int)cf->kept_outputs,
                                     .backfill = (const char *const *)cf->backfill.items,
                                     .n_backfill = cf->backfill.n,
-                                    .fronts = {{&d->front.front}},
+                                    .fronts = {{&d->front.front, &d->batch.front}},
                                     .site = c->site};
     d->sched = sched_create(&sc);
     const struct shares_config shc = {.storage = d->storage,

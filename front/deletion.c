@@ -140,6 +140,20 @@ static int wake_accounts(struct pass *p, struct err *e)
     return 0;
 }
 
+/* Azure Batch's front removes them; then their accounts go. */
+static int wake_batch_pools(struct pass *p, struct err *e)
+{
+    int64_t *ids;
+    size_t n;
+    if (st_batch_pool_deleting_ids(p->f->st, &p->a, &ids, &n, e) != 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        sched_wake_pool(p->f->sched, ids[i]);
+    if (n > 0)
+        sched_row_gone(p->f->sched);
+    return 0;
+}
+
 /* A cluster whose queue still has jobs waits until they have failed; a file server waits until its
  * export has been taken down. */
 static int may_go(struct pass *p, enum resource_kind kind, int64_t id, bool *may, struct err *e)
@@ -176,7 +190,8 @@ static int run_pass(struct pass *p, struct err *e)
     static const enum resource_kind inside_out[] = {
         RES_FILE_SERVER, RES_CLUSTER, RES_EXPERIMENT, RES_WORKSPACE, RES_BATCH_ACCOUNT, RES_GROUP};
     bool more, began = p->f->dooming || p->fresh;
-    if (p->fresh && (wake_clusters(p, e) != 0 || wake_accounts(p, e) != 0))
+    if (p->fresh &&
+        (wake_clusters(p, e) != 0 || wake_accounts(p, e) != 0 || wake_batch_pools(p, e) != 0))
         return -1;
     if (take_out_of_queues(p, &more, e) != 0 || (began && wake_held(p, e) != 0))
         return -1;

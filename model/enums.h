@@ -18,6 +18,17 @@ enum alloc_state { ALLOC_STEADY = 1, ALLOC_RESIZING = 2 };
 /* 3 meant that something runs there, and is never used again: an idle node with a live allocation
  * is shown as running now. */
 enum node_state { NODE_PREPARING = 1, NODE_IDLE = 2, NODE_LEAVING = 4, NODE_UNUSABLE = 5 };
+/* What is to become of a node, and what is becoming of one. */
+enum node_wish {
+    WISH_NOTHING = 0,
+    WISH_LEAVE = 1,   /* it is to leave its pool */
+    WISH_RESTART = 2, /* it is to be prepared anew */
+    WISH_WIPE = 3,    /* the same, and to lose all that its pool's users left there */
+    WISH_REST = 4,    /* it is to rest: it runs nothing until it is started again */
+    IS_RESTARTING = 5,
+    IS_BEING_WIPED = 6,
+    IS_RESTING = 7
+};
 enum exec_state {
     EXEC_QUEUED = 1,
     EXEC_RUNNING = 2,

@@ -60,6 +60,7 @@ struct scale {
     int target;                  /* manual */
     enum dealloc_option dealloc; /* manual; automatic scaling behaves as WAIT_FOR_JOB_COMPLETION */
     int minimum, maximum, initial; /* auto */
+    int low; /* low-priority nodes that are wanted besides, in a pool of dedicated ones */
 };
 
 /* More of anything is no amount: sums of such numbers are numbers too. */
@@ -85,6 +86,8 @@ struct pool {
     int64_t alloc_us;
     bool is_new; /* until its first nodes were asked for */
     bool going;  /* being deleted: it is to lose its nodes, and then be removed */
+    int slots;   /* of each of its nodes; 0: as the node says */
+    bool spread; /* a run that wants parts of nodes gets them of those with the most slots left */
     const char *errors;
 };
 
@@ -207,7 +210,9 @@ struct job {
 
 struct node {
     int64_t id, cluster_id;
-    enum resource_kind pool_kind; /* struct pool's; only read */
+    enum resource_kind pool_kind; /* struct pool's; only read, as is: */
+    int pool_slots;
+    enum vm_priority vm_priority; /* which class of its pool's nodes it is one of */
     const char *name;             /* tvm-171000001_1-20180606t212057z[-p] */
     int ordinal;                  /* 1.. within the cluster; remote login port is 49999 + ordinal */
     enum node_state state;
@@ -222,6 +227,10 @@ struct node {
     const char *why;         /* the message of the last of them */
     int64_t machine_id;      /* its machine in the inventory; 0: a local node */
     bool reclaimed;          /* its machine was taken back for another pool: it leaves */
+    enum dealloc_option
+        off; /* it gets no further run, and what becomes of those there; 0: it may */
+    enum node_wish wish;
+    enum dealloc_option how; /* with a wish: what becomes of the runs there */
     const char
         *epoch; /* the epoch in which its state was decided on; "": decided before epochs existed */
 };

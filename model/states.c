@@ -10,6 +10,7 @@
  *       | UNUSABLE <---------------+
  *       |  |
  *       +--+ retry           any state but LEAVING --leave--> LEAVING --> (row deleted)
+ *                            IDLE --restart--> PREPARING
  *
  * Running is not a stored state of a node: an idle node with a live allocation is shown as running.
  * A leaving or unusable node may still hold allocations, whose runs are being ended on it. A
@@ -99,6 +100,7 @@ static const struct sm_edge node_edges[NODE_STATES * NODE_EVENTS] = {
     NODE_EDGE(NODE_PREPARING, NODE_EV_LEAVE, NODE_LEAVING),
     NODE_EDGE(NODE_IDLE, NODE_EV_FAILED, NODE_UNUSABLE),
     NODE_EDGE(NODE_IDLE, NODE_EV_LEAVE, NODE_LEAVING),
+    NODE_EDGE(NODE_IDLE, NODE_EV_RESTART, NODE_PREPARING),
     NODE_EDGE(NODE_LEAVING, NODE_EV_FAILED, NODE_LEAVING),
     NODE_EDGE(NODE_UNUSABLE, NODE_EV_FAILED, NODE_UNUSABLE),
     NODE_EDGE(NODE_UNUSABLE, NODE_EV_RETRY, NODE_PREPARING),
@@ -119,7 +121,7 @@ static const struct sm_edge job_edges[EXEC_STATES * JOB_EVENTS] = {
 
 /* The third is not a state: see enum node_state. */
 static const char *const node_states[] = {"preparing", "idle", "unknown", "leaving", "unusable"};
-static const char *const node_events[] = {"prepared", "failed", "retry", "leave"};
+static const char *const node_events[] = {"prepared", "failed", "retry", "leave", "restart"};
 static const struct sm_edge run_edges[RUN_STATES * RUN_EVENTS] = {
     RUN_EDGE(RUN_WAITING, RUN_EV_ALLOCATED, RUN_ALLOCATED),
     RUN_EDGE(RUN_WAITING, RUN_EV_ENDED, RUN_OVER),

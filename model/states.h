@@ -15,6 +15,7 @@ enum node_event {
     NODE_EV_FAILED,   /* any step failed, or contact was lost */
     NODE_EV_RETRY,    /* an unusable node is prepared again */
     NODE_EV_LEAVE,    /* the cluster shrinks or is deleted */
+    NODE_EV_RESTART,  /* a node that holds nothing is prepared again, as somebody wants */
     NODE_EVENTS
 };
 

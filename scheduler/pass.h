@@ -9,6 +9,16 @@
 #include "scheduler/plan.h"
 #include "scheduler/sched_priv.h"
 
+/* Nodes of one class, and what is decided on them. */
+struct pass_class {
+    enum vm_priority priority;
+    struct scale scale;
+    bool on_machines; /* they are machines of the inventory; else they are local */
+    struct machine_pick pick;
+    struct plan_scale_result plan;
+};
+#define PASS_CLASSES 2
+
 struct pass {
     struct sched *s;
     struct arena *a;
@@ -19,12 +29,16 @@ struct pass {
     struct capacity *left; /* of each */
     size_t n_nodes;
     int64_t now_us;   /* of the wall clock, for rows */
-    bool on_machines; /* its nodes are machines of the inventory; else they are local */
     bool replaceable; /* one of its nodes will be replaced as soon as a working machine is free */
     int64_t demand;   /* nodes that the queue asks automatic scaling for */
-    struct plan_scale_result scale;
-    const char *why; /* what the pool is said to change its size for; NULL: it does not */
-    struct machine_pick pick;
+    struct pass_class classes[PASS_CLASSES];
+    size_t n_classes;
+    struct {
+        int target, missing; /* of all classes; see struct plan_scale_result */
+        bool changes;        /* nodes are added, or leave */
+        int64_t look_again_us;
+    } scale;
+    const char *why;  /* what the pool is said to change its size for; NULL: it does not */
     int64_t *started; /* runs that this pass has given nodes */
     size_t n_started;
     bool unfinished; /* there is more to do than fits into one pass */
@@ -65,6 +79,9 @@ bool pass_backfills(struct pass *p);
 
 /* Writes why the target is not reached, and what is wrong with which node. */
 int pass_write_errors(struct pass *p, struct err *e) MUST_CHECK;
+
+/* asked.c: does what was asked of nodes that hold nothing any more. */
+int pass_fulfil(struct pass *p, struct err *e) MUST_CHECK;
 
 /* demand.c: how many nodes the queue asks automatic scaling for, besides those that hold runs. */
 int pass_demand(struct pass *p, const struct plan_node *nodes, int64_t *demand,

@@ -7,13 +7,15 @@
 
 #include "scheduler/pass.h"
 
-static struct failure shortage(struct pass *p)
+static struct failure shortage(struct pass *p, const struct pass_class *c)
 {
     const struct front_words *w = p->front->words;
-    const struct plan_scale_result *r = &p->scale;
+    const struct plan_scale_result *r = &c->plan;
+    struct pool of = p->pool;
+    of.vm_priority = c->priority;
     struct failure f = {.code = FAIL_NODE_CAPACITY_REACHED, .exit_code = -1};
-    if (p->on_machines) {
-        f.message = machines_shortage(p->s->fleet, p->a, &p->pool, r->target, r->missing);
+    if (c->on_machines) {
+        f.message = machines_shortage(p->s->fleet, p->a, &of, r->target, r->missing);
         f.remedy = front_text(w, p->a,
                               "make another {pool} smaller, undrain a machine, or add machines to "
                               "the inventory; allocation goes on by itself");
@@ -60,18 +62,20 @@ static bool withdrawn(struct pass *p, const struct node *nd, struct failure *out
 int pass_write_errors(struct pass *p, struct err *e)
 {
     const struct front_words *w = p->front->words;
-    const char *errors;
+    const char *errors, *lack = NULL;
     struct failure f;
     if (p->scale.missing > 0 || p->replaceable)
         id_map_put(&p->s->short_pools, p->pool.id, NULL);
     else
         id_map_remove(&p->s->short_pools, p->pool.id);
-    const char **each = arena_alloc(p->a, (2 * p->n_nodes + 1) * sizeof *each);
+    const char **each = arena_alloc(p->a, (2 * p->n_nodes + PASS_CLASSES) * sizeof *each);
     size_t n = 0;
-    if (p->scale.missing > 0) {
-        f = shortage(p);
-        each[n++] = failure_append(p->a, NULL, &f);
-    }
+    for (size_t i = 0; i < p->n_classes; i++)
+        if (p->classes[i].plan.missing > 0) {
+            f = shortage(p, &p->classes[i]);
+            each[n++] = failure_append(p->a, NULL, &f);
+            lack = f.message;
+        }
     for (size_t i = 0; i < p->n_nodes; i++) {
         if (withdrawn(p, &p->nodes[i], &f))
             each[n++] = failure_append(p->a, NULL, &f);
@@ -83,6 +87,6 @@ int pass_write_errors(struct pass *p, struct err *e)
         return 0;
     if (p->scale.missing > 0)
         LOG_WARN(p->s->log, front_event(w, "{pool}.short_of_nodes").name, LF_STR(w->pool, p->name),
-                 LF_INT("missing", p->scale.missing), LF_STR("why", shortage(p).message));
+                 LF_INT("missing", p->scale.missing), LF_STR("why", lack));
     return st_pool_set_errors(p->s->st, p->pool.id, errors, e);
 }

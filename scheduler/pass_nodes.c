@@ -80,6 +80,8 @@ const struct node *pass_row_of(const struct pass *p, const struct plan_node *n)
 bool pass_out_of_service(const struct pass *p, const struct node *nd)
 {
     struct machine_use m;
+    if (nd->off != 0 || nd->wish != WISH_NOTHING)
+        return true;
     return machines_use(p->s->fleet, nd->machine_id, &m) &&
            (m.drained || !m.in_inventory || (nd->state == NODE_UNUSABLE && m.troubled));
 }
@@ -106,6 +108,8 @@ struct plan_node *pass_plan_nodes(struct pass *p)
             .has = nd->has,
             .left = p->left[i],
             .out_of_service = pass_out_of_service(p, nd),
+            .parting = nd->wish == WISH_LEAVE,
+            .how = nd->how,
             .replaceable = replaceable(nd)};
         p->replaceable = p->replaceable || out[i].replaceable;
     }

@@ -15,12 +15,14 @@ static bool is_running(const struct plan_node *n)
 
 int plan_largest(const struct scale *scale)
 {
-    return scale->kind == SCALE_AUTO ? scale->maximum : scale->target;
+    return (scale->kind == SCALE_AUTO ? scale->maximum : scale->target) + scale->low;
 }
 
 /* The node with the lowest rank leaves first; within one rank the one with the highest ordinal. */
 static int leave_rank(const struct plan_node *n)
 {
+    if (n->parting)
+        return -1;
     switch (n->state) {
     case NODE_UNUSABLE:
         return 0;
@@ -78,6 +80,8 @@ static bool may_leave(const struct plan_scale_input *in, const struct plan_node 
 {
     if (in->deleting)
         return true;
+    if (n->parting)
+        return !is_running(n) || n->how != DEALLOC_WAIT_FOR_JOB_COMPLETION;
     if (in->scale.kind == SCALE_MANUAL)
         return !is_running(n) || in->scale.dealloc != DEALLOC_WAIT_FOR_JOB_COMPLETION;
     switch (n->state) {
@@ -103,13 +107,17 @@ static void choose_leaving(const struct plan_scale_input *in, const struct plan_
             out->leave[out->n_leave++] = n;
             excess--;
             over--;
+        } else if (n->parting) {
+            out->waiting++; /* no other leaves in its place */
+            excess--;
+            over--;
         } else if (in->scale.kind == SCALE_AUTO && n->state == NODE_IDLE && n->live == 0) {
             int64_t at = n->idle_since_us + in->idle_us;
             if (out->look_again_us == 0 || at < out->look_again_us)
                 out->look_again_us = at;
         }
     }
-    out->waiting = in->scale.kind == SCALE_MANUAL || in->deleting ? excess : over > 0 ? over : 0;
+    out->waiting += in->scale.kind == SCALE_MANUAL || in->deleting ? excess : over > 0 ? over : 0;
 }
 
 /* For each good machine that is not needed to fill up the pool, one replaceable node leaves. This

@@ -52,6 +52,8 @@ struct plan_node {
     /* Its machine is drained or cannot be reached: it gets no run, automatic scaling does not count
      * on it, and among idle nodes it is the first to leave. */
     bool out_of_service;
+    bool parting;            /* somebody wants it to leave, before all others */
+    enum dealloc_option how; /* parting: what becomes of the runs there */
     /* Unusable because its machine could never be reached or used: another one may take its place.
      */
     bool replaceable;
@@ -80,6 +82,7 @@ struct plan_queue_input {
     const struct plan_node *nodes; /* borrowed as long as the plan is used */
     size_t n_nodes;
     int largest; /* plan_largest() */
+    bool spread; /* parts are given of the nodes with the most slots left, not of the first */
     bool backfill;
     size_t depth;   /* of backfill; PLAN_DEPTH */
     int64_t now_us; /* on the clock of plan_held.end_us */

@@ -190,17 +190,34 @@ static void wait(struct plan_queue *q, const struct plan_run *r, struct plan_ver
 
 /* --- those that start ------------------------------------------------------------------------- */
 
+/* Of all that have room the emptiest, and of those the first. They are kept in that order. */
+static size_t insert_emptiest(struct plan_queue *q, size_t i, size_t found, size_t want)
+{
+    const struct room_size *left = q->all.level[0];
+    size_t at = found < want ? found : want - 1;
+    if (found == want && left[q->chosen[at]].v[ROOM_SLOTS] >= left[i].v[ROOM_SLOTS])
+        return found;
+    for (; at > 0 && left[q->chosen[at - 1]].v[ROOM_SLOTS] < left[i].v[ROOM_SLOTS]; at--)
+        q->chosen[at] = q->chosen[at - 1];
+    q->chosen[at] = (uint32_t)i;
+    return found < want ? found + 1 : found;
+}
+
 /* Fills q->chosen, as far as there are nodes for it now. */
 static size_t choose(struct plan_queue *q, const struct plan_run *r, const struct ahead_want *w,
                      struct plan_verdict *v)
 {
     const struct rooms *rooms = r->part ? &q->all : &q->whole;
     size_t want = nodes_of(r), found = 0;
-    for (size_t i = rooms_next(rooms, 0, &w->need); i < rooms->n && found < want;
+    bool spread = q->in.spread && r->part;
+    for (size_t i = rooms_next(rooms, 0, &w->need); i < rooms->n && (spread || found < want);
          i = rooms_next(rooms, i + 1, &w->need)) {
         int64_t by = 0;
         v->room++;
-        if (!q->ahead || ahead_allows(q->ahead, w, i, &by))
+        bool may = !q->ahead || ahead_allows(q->ahead, w, i, &by);
+        if (may && spread)
+            found = insert_emptiest(q, i, found, want);
+        else if (may)
             q->chosen[found++] = (uint32_t)i;
         else if (v->behind == 0)
             v->behind = by;

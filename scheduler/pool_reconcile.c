@@ -34,24 +34,24 @@ static bool deleting(const struct pass *p)
 
 /* --- scale ---------------------------------------------------------------------------------- */
 
-/* New nodes are of the same sort as those that the pool has, although the inventory may have
- * changed. A pool without nodes gets machines before local nodes. */
-static bool wants_machines(const struct pass *p, int serving)
+/* New nodes are of the same sort as those of their class that the pool has, although the inventory
+ * may have changed. A pool without such nodes gets machines before local nodes. */
+static bool wants_machines(const struct pass *p, const struct pass_class *c, int serving)
 {
     for (size_t i = 0; i < p->n_nodes; i++)
-        if (p->nodes[i].state != NODE_LEAVING)
+        if (p->nodes[i].vm_priority == c->priority && p->nodes[i].state != NODE_LEAVING)
             return p->nodes[i].machine_id != 0;
     return serving > 0;
 }
 
-/* How many more nodes the pool could get now. */
-static int free_capacity(struct pass *p, int *room, struct err *e)
+/* How many more nodes of the class the pool could get now. */
+static int free_capacity(struct pass *p, struct pass_class *c, int *room, struct err *e)
 {
     int serving;
     int64_t local;
-    machines_count(p->s->fleet, p->pool.vm_size, p->pool.vm_priority, &serving, room);
-    p->on_machines = wants_machines(p, serving);
-    if (p->on_machines)
+    machines_count(p->s->fleet, p->pool.vm_size, c->priority, &serving, room);
+    c->on_machines = wants_machines(p, c, serving);
+    if (c->on_machines)
         return 0;
     if (st_node_local_total(p->s->st, &local, e) != 0)
         return -1;
@@ -59,49 +59,62 @@ static int free_capacity(struct pass *p, int *room, struct err *e)
     return 0;
 }
 
-static int decide_scale(struct pass *p, struct err *e)
+/* The nodes of the class as the plan sees them. */
+static struct plan_node *nodes_of(struct pass *p, const struct pass_class *c, size_t *n)
+{
+    struct plan_node *nodes = pass_plan_nodes(p);
+    *n = 0;
+    for (size_t i = 0; i < p->n_nodes; i++)
+        if (p->nodes[i].vm_priority == c->priority)
+            nodes[(*n)++] = nodes[i];
+    return nodes;
+}
+
+static int decide_scale(struct pass *p, struct pass_class *c, struct err *e)
 {
     int64_t demand = 0;
     int room;
-    const struct plan_node *nodes = pass_plan_nodes(p);
-    if (p->pool.scale.kind == SCALE_AUTO && pass_demand(p, nodes, &demand, e) != 0)
+    size_t n;
+    const struct plan_node *nodes = nodes_of(p, c, &n);
+    if (c->scale.kind == SCALE_AUTO && pass_demand(p, nodes, &demand, e) != 0)
         return -1;
-    if (free_capacity(p, &room, e) != 0)
+    if (free_capacity(p, c, &room, e) != 0)
         return -1;
     const struct plan_scale_input in = {
-        .scale = p->pool.scale,
+        .scale = c->scale,
         .deleting = deleting(p),
         .initial = p->pool.is_new,
         .nodes = nodes,
-        .n_nodes = p->n_nodes,
+        .n_nodes = n,
         .demand = demand,
         .now_us = wakes_mono(p->s->wakes),
         .idle_us = p->s->autoscale_idle_us,
         .free_capacity = room,
         .good_capacity =
-            p->on_machines ? machines_good(p->s->fleet, p->pool.vm_size, p->pool.vm_priority) : 0,
+            c->on_machines ? machines_good(p->s->fleet, p->pool.vm_size, c->priority) : 0,
     };
     p->demand = demand;
-    plan_scale(p->a, &in, &p->scale);
+    plan_scale(p->a, &in, &c->plan);
     return 0;
 }
 
-static int add_node(struct pass *p, int ordinal, struct err *e)
+static int add_node(struct pass *p, struct pass_class *c, int ordinal, struct err *e)
 {
     char when[TIMEFMT_SIZE];
     timefmt_basic(p->now_us, 1, when);
     const char *machine = NULL;
-    int64_t machine_id = p->on_machines ? machines_pick(p->s->fleet, p->pool.vm_size,
-                                                        p->pool.vm_priority, &p->pick, &machine)
+    int64_t machine_id = c->on_machines ? machines_pick(p->s->fleet, p->pool.vm_size, c->priority,
+                                                        &c->pick, &machine)
                                         : 0;
     assert(machine_id != 0 ||
-           !p->on_machines); /* the plan adds no more nodes than there are free machines */
+           !c->on_machines); /* the plan adds no more nodes than there are free machines */
     struct node nd = {
         .cluster_id = p->pool.id,
         /* Ten digits that are unique to the pool: nodes of two pools never share a root. */
         .name = arena_printf(p->a, "tvm-%lld_%d-%s%s", 1000000000LL + (long long)p->pool.id,
-                             ordinal, when, p->pool.vm_priority == VM_LOWPRIORITY ? "-p" : ""),
+                             ordinal, when, c->priority == VM_LOWPRIORITY ? "-p" : ""),
         .ordinal = ordinal,
+        .vm_priority = c->priority,
         .state = NODE_PREPARING,
         .state_us = p->now_us,
         .created_us = p->now_us,
@@ -132,16 +145,18 @@ static int move_node(struct pass *p, const struct plan_node *n, enum node_event 
 
 static bool leaves(const struct pass *p, const struct plan_node *n)
 {
-    for (size_t k = 0; k < p->scale.n_leave; k++)
-        if (p->scale.leave[k]->id == n->id)
-            return true;
+    for (size_t i = 0; i < p->n_classes; i++)
+        for (size_t k = 0; k < p->classes[i].plan.n_leave; k++)
+            if (p->classes[i].plan.leave[k]->id == n->id)
+                return true;
     return false;
 }
 
 /* Tries each unusable node that stays once whenever the pool changes size, in the order of
  * ordinals; `retrying` is the last ordinal that was tried. */
-static int retry_unusable(struct pass *p, const struct plan_node *nodes, struct err *e)
+static int retry_unusable(struct pass *p, struct err *e)
 {
+    const struct plan_node *nodes = pass_plan_nodes(p);
     intptr_t last = (intptr_t)id_map_find(&p->s->retrying, p->pool.id);
     int left = NODES_PER_PASS;
     for (size_t i = 0; i < p->n_nodes; i++) {
@@ -161,23 +176,24 @@ static int retry_unusable(struct pass *p, const struct plan_node *nodes, struct 
     return 0;
 }
 
-static int add_nodes(struct pass *p, const struct plan_node *nodes, int n, struct err *e)
+static int add_nodes(struct pass *p, struct pass_class *c, int n, struct err *e)
 {
+    const struct plan_node *nodes = pass_plan_nodes(p);
     int *ordinals = arena_alloc(p->a, ((size_t)n + 1) * sizeof *ordinals);
     plan_ordinals(p->a, nodes, p->n_nodes, ordinals, n);
     for (int i = 0; i < n; i++)
-        if (add_node(p, ordinals[i], e) != 0)
+        if (add_node(p, c, ordinals[i], e) != 0)
             return -1;
-    if (n > 0 && p->on_machines)
+    if (n > 0 && c->on_machines)
         wake_short_pools(p->s); /* their errors say who has the machines, which is no longer true */
     return 0;
 }
 
-static const char *why_scaled(struct pass *p)
+static const char *why_scaled(struct pass *p, const struct pass_class *c)
 {
     const struct front_words *w = p->front->words;
-    const struct scale *s = &p->pool.scale;
-    switch (p->scale.why) {
+    const struct scale *s = &c->scale;
+    switch (c->plan.why) {
     case PLAN_AS_ASKED:
         return deleting(p) ? front_text(w, p->a, "the {pool} is being deleted")
                            : arena_printf(p->a, "%d asked for", s->target);
@@ -196,40 +212,77 @@ static const char *why_scaled(struct pass *p)
 }
 
 /* Says what is decided and why: in the log, and in the event of the pool. */
-static void say_why(struct pass *p, size_t nodes, const char *how)
+static void say_why(struct pass *p, const struct pass_class *c, size_t nodes, const char *how)
 {
     const struct front_words *w = p->front->words;
     if (nodes == 0)
         return;
     p->why = arena_printf(p->a, "%s%s%zu %s: %s", p->why ? p->why : "", p->why ? "; " : "", nodes,
-                          how, why_scaled(p));
+                          how, why_scaled(p, c));
     LOG_INFO(p->s->log, front_event(w, "{pool}.scaled").name, LF_STR(w->pool, p->name),
              LF_STR("why", p->why));
 }
 
-static int apply_scale(struct pass *p, struct err *e)
+/* *resized: the pool has, or will have, more or fewer nodes than before. */
+static int apply_scale(struct pass *p, struct pass_class *c, bool *resized, struct err *e)
 {
-    const struct plan_scale_result *r = &p->scale;
-    bool retrying = id_map_has(&p->s->retrying, p->pool.id);
-    if (r->add == 0 && r->n_leave == 0 && !retrying)
+    const struct plan_scale_result *r = &c->plan;
+    if (r->add == 0 && r->n_leave == 0)
         return 0;
     /* A node that leaves to be replaced is replaced in the same pass. */
     size_t most = r->add > 0 && r->n_leave > 0 ? NODES_PER_PASS / 2 : NODES_PER_PASS;
     size_t add = (size_t)r->add < most ? (size_t)r->add : most;
     size_t leave = r->n_leave < most ? r->n_leave : most;
-    bool resized = r->add > r->replaced || r->n_leave > (size_t)r->replaced;
-    const struct plan_node *nodes = pass_plan_nodes(p);
-    p->unfinished = add < (size_t)r->add || leave < r->n_leave;
-    say_why(p, leave, "less");
-    say_why(p, add, "more");
-    if (add_nodes(p, nodes, (int)add, e) != 0)
+    *resized = *resized || r->add > r->replaced || r->n_leave > (size_t)r->replaced;
+    p->unfinished = p->unfinished || add < (size_t)r->add || leave < r->n_leave;
+    say_why(p, c, leave, "less");
+    say_why(p, c, add, "more");
+    if (add_nodes(p, c, (int)add, e) != 0)
         return -1;
     for (size_t i = 0; i < leave; i++)
         if (move_node(p, r->leave[i], NODE_EV_LEAVE, e) != 0)
             return -1;
-    if (!p->unfinished && (resized || retrying) && retry_unusable(p, nodes, e) != 0)
-        return -1;
     return pass_load_nodes(p, e);
+}
+
+/* The first class is the pool's own. */
+static void find_classes(struct pass *p)
+{
+    bool low = p->pool.scale.low > 0;
+    for (size_t i = 0; i < p->n_nodes && !low; i++)
+        low = p->nodes[i].vm_priority != p->pool.vm_priority;
+    p->classes[0] = (struct pass_class){.priority = p->pool.vm_priority, .scale = p->pool.scale};
+    p->classes[0].scale.low = 0;
+    p->classes[1] = (struct pass_class){
+        .priority = VM_LOWPRIORITY,
+        .scale = {SCALE_MANUAL, p->pool.scale.low, .dealloc = p->pool.scale.dealloc}};
+    p->n_classes = low ? 2 : 1;
+}
+
+static void sum_up(struct pass *p, const struct plan_scale_result *r)
+{
+    p->scale.target += r->target;
+    p->scale.missing += r->missing;
+    p->scale.changes = p->scale.changes || r->add > 0 || r->n_leave > 0;
+    if (p->scale.look_again_us == 0 ||
+        (r->look_again_us > 0 && r->look_again_us < p->scale.look_again_us))
+        p->scale.look_again_us = r->look_again_us;
+}
+
+/* What one class takes is no more there for the next. */
+static int scale_classes(struct pass *p, struct err *e)
+{
+    bool resized = false, retrying = id_map_has(&p->s->retrying, p->pool.id);
+    find_classes(p);
+    for (size_t i = 0; i < p->n_classes; i++) {
+        if (decide_scale(p, &p->classes[i], e) != 0 ||
+            apply_scale(p, &p->classes[i], &resized, e) != 0)
+            return -1;
+        sum_up(p, &p->classes[i].plan);
+    }
+    if (p->unfinished || (!resized && !retrying))
+        return 0;
+    return retry_unusable(p, e) == 0 ? pass_load_nodes(p, e) : -1;
 }
 
 static int move_pool(struct pass *p, enum pool_event ev, struct err *e)
@@ -265,23 +318,30 @@ static int tell_event(struct pass *p, struct err *e)
     return st_event_add(p->s->st, &ev, e);
 }
 
+static int tell_scaled(struct pass *p, bool settled, struct err *e)
+{
+    const struct pool_scaled s = {.settled = settled, .missing = p->scale.missing};
+    return p->front->ops->scaled(p->front, p->s->st, &p->pool, &s, p->now_us, e);
+}
+
 /* A resize that ends in the same turn still moves the transition time: two steps. */
 static int write_alloc_state(struct pass *p, struct err *e)
 {
-    const struct plan_scale_result *r = &p->scale;
     size_t leaving = 0;
     for (size_t i = 0; i < p->n_nodes; i++)
         leaving += p->nodes[i].state == NODE_LEAVING;
-    bool settled = leaving == 0 && p->n_nodes == (size_t)r->target;
+    bool settled = leaving == 0 && p->n_nodes == (size_t)p->scale.target;
     if (p->why && p->pool.alloc_state == ALLOC_RESIZING && tell_event(p, e) != 0)
         return -1;
-    if ((!settled || r->add > 0 || r->n_leave > 0) && move_pool(p, POOL_EV_RESIZE, e) != 0)
+    if ((!settled || p->scale.changes) && move_pool(p, POOL_EV_RESIZE, e) != 0)
         return -1;
     if (settled && !deleting(p) && move_pool(p, POOL_EV_SETTLED, e) != 0)
         return -1;
     assert(settled || p->pool.alloc_state == ALLOC_RESIZING);
-    if (p->pool.scale.kind == SCALE_AUTO && p->pool.auto_target != r->target)
-        return st_pool_set_auto_target(p->s->st, p->pool.id, r->target, e);
+    if (p->front->ops->scaled && !deleting(p) && tell_scaled(p, settled, e) != 0)
+        return -1;
+    if (p->pool.scale.kind == SCALE_AUTO && p->pool.auto_target != p->scale.target)
+        return st_pool_set_auto_target(p->s->st, p->pool.id, p->scale.target, e);
     return 0;
 }
 
@@ -289,7 +349,7 @@ static int reconcile_scale(struct storage *st, void *ctx, struct err *e)
 {
     (void)st;
     struct pass *p = ctx;
-    if (pass_load_nodes(p, e) != 0 || decide_scale(p, e) != 0 || apply_scale(p, e) != 0)
+    if (pass_load_nodes(p, e) != 0 || pass_fulfil(p, e) != 0 || scale_classes(p, e) != 0)
         return -1;
     if (write_alloc_state(p, e) != 0 || pass_reclaim(p, e) != 0)
         return -1;

@@ -128,6 +128,7 @@ static int look_at_waiting(struct pass *p, struct queue_view *v, int max, struct
     const struct plan_queue_input in = {.nodes = pass_queue_nodes(p),
                                         .n_nodes = p->n_nodes,
                                         .largest = plan_largest(&p->pool.scale),
+                                        .spread = p->pool.spread,
                                         .backfill = v->backfill,
                                         .foresee = true,
                                         .depth = QUEUE_FORESEEN,

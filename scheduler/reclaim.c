@@ -46,14 +46,11 @@ static int find(struct pass *p, struct node **out, size_t *n, int *leaving, stru
     *leaving = 0;
     for (size_t i = 0; i < n_ids; i++) {
         struct node nd;
-        struct pool of;
         int rc = st_node_by_id(p->s->st, p->a, ids[i], &nd, e);
         *leaving += rc == 1 && leaves_soon(p, &nd);
-        if (rc == 1)
-            rc = st_pool_by_id(p->s->st, p->a, nd.cluster_id, &of, e);
         if (rc < 0)
             return -1;
-        if (rc == 1 && nd.state != NODE_LEAVING && of.vm_priority == VM_LOWPRIORITY)
+        if (rc == 1 && nd.state != NODE_LEAVING && nd.vm_priority == VM_LOWPRIORITY)
             (*out)[(*n)++] = nd;
     }
     if (*n > 1)
@@ -86,14 +83,15 @@ int pass_reclaim(struct pass *p, struct err *e)
     struct node *nodes;
     size_t n;
     int leaving;
-    bool wants = p->on_machines && !p->pool.going && p->scale.missing > 0 &&
-                 p->pool.vm_priority == VM_DEDICATED;
+    const struct pass_class *c = &p->classes[0]; /* the first is that of dedicated nodes, if any */
+    bool wants =
+        c->on_machines && !p->pool.going && c->plan.missing > 0 && c->priority == VM_DEDICATED;
     machines_want(p->s->fleet, p->pool.id, wants ? p->pool.vm_size : NULL);
     if (!wants)
         return 0;
     if (find(p, &nodes, &n, &leaving, e) != 0)
         return -1;
-    for (size_t i = 0; i < n && leaving + (int)i < p->scale.missing; i++)
+    for (size_t i = 0; i < n && leaving + (int)i < c->plan.missing; i++)
         if (take(p, &nodes[i], e) != 0)
             return -1;
     return 0;

@@ -213,6 +213,11 @@ int sched_pool_cleared(struct sched *s, struct arena *a, int64_t pool_id, bool *
     return 0;
 }
 
+void sched_row_gone(struct sched *s)
+{
+    on_deletion_goes_on(s);
+}
+
 void sched_pool_gone(struct sched *s, int64_t pool_id)
 {
     wake_at(s->wakes, WAKE_POOL, pool_id, 0);

@@ -79,6 +79,17 @@ int sched_pool_cleared(struct sched *s, struct arena *a, int64_t pool_id, bool *
                        struct err *e) MUST_CHECK;
 void sched_pool_gone(struct sched *s, int64_t pool_id);
 
+/* Asks a node for something (WISH_LEAVE to WISH_REST; WISH_NOTHING: takes that back); `how`: what
+ * becomes of the runs there. A node that is asked to leave leaves as soon as its pool has more
+ * nodes than it is scaled to. */
+int sched_node_ask(struct sched *s, const struct node *nd, enum node_wish wish,
+                   enum dealloc_option how, struct err *e) MUST_CHECK;
+/* Gives it no further run; `off`: what becomes of those there. 0: it may get runs again. */
+int sched_node_set_off(struct sched *s, const struct node *nd, enum dealloc_option off,
+                       struct err *e) MUST_CHECK;
+/* The row of a pool that was being deleted is gone: the fronts look at what it kept. */
+void sched_row_gone(struct sched *s);
+
 /* For direct calls to machines, nodes and runs. */
 struct fleet *sched_fleet(const struct sched *s);
 struct runs *sched_runs(const struct sched *s);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/strbuf.h"
 #include "scheduler/pass.h"
 #include "storage/overview.h"
 
@@ -74,6 +75,17 @@ static int pick_devices(struct pass *p, const struct node *nd, int want, const c
     return 0;
 }
 
+/* Where people count slots alone, each run sees all GPUs. Arena-owned. */
+static const char *all_devices(struct pass *p, const struct node *nd)
+{
+    struct strbuf b = STRBUF_INIT;
+    for (int k = 0; k < nd->has.gpus; k++)
+        strbuf_printf(&b, "%s%d", k > 0 ? "," : "", k);
+    const char *all = arena_strdup(p->a, b.s ? b.s : "");
+    strbuf_free(&b);
+    return all;
+}
+
 /* What a run takes of each node: at least one slot. */
 static struct capacity need_of(const struct run *r)
 {
@@ -91,7 +103,10 @@ static int assign(struct pass *p, const struct run *r, const struct plan_node *c
         parts[i] = (struct run_part){.node_id = nd->id,
                                      .node_name = nd->name,
                                      .takes = r->need_whole ? nd->has : need_of(r)};
-        if (!r->need_whole && pick_devices(p, nd, r->need.gpus, &parts[i].devices, e) != 0)
+        if (r->need_whole)
+            continue;
+        parts[i].devices = all_devices(p, nd);
+        if (p->pool.slots == 0 && pick_devices(p, nd, r->need.gpus, &parts[i].devices, e) != 0)
             return -1;
     }
     return runs_allocate(p->s->runs, r, parts, e);
@@ -250,6 +265,7 @@ int pass_serve_queue(struct pass *p, struct err *e)
     const struct plan_queue_input in = {.nodes = nodes,
                                         .n_nodes = p->n_nodes,
                                         .largest = plan_largest(&p->pool.scale),
+                                        .spread = p->pool.spread,
                                         .backfill = pass_backfills(p),
                                         .depth = PLAN_DEPTH,
                                         .now_us = p->now_us};
@@ -260,8 +276,11 @@ int pass_serve_queue(struct pass *p, struct err *e)
     while (plan_queue_goes_on(v.q) && p->n_started < QUEUE_MAX && v.looked < QUEUE_LOOK) {
         if (v.next == v.n && read_more(p, &v, e) != 0)
             return -1;
-        if (v.next == v.n)
+        if (v.next == v.n) {
+            if (p->front->ops->has_room)
+                p->front->ops->has_room(p->front, &p->pool);
             return 0;
+        }
         if (ask(p, &v, &v.runs[v.next++], e) != 0)
             return -1;
     }

@@ -36,4 +36,41 @@ int st_batch_account_list(struct storage *, struct arena *, const char *subscrip
                           size_t *n, struct err *);
 int st_batch_account_count(struct storage *, const char *subscription, int64_t *n, struct err *);
 
+/* --- pools ----------------------------------------------------------------------------------- */
+/* With its row of the core, all of whose wishes come from `p`. ERR_CONFLICT if the account has one
+ * of this name. */
+int st_batch_pool_insert(struct storage *, const struct batch_pool *p, const char *secrets,
+                         int64_t *id, struct err *);
+/* By name, in any case; also one that is being deleted. */
+int st_batch_pool_get(struct storage *, struct arena *, int64_t account_id, const char *name,
+                      struct batch_pool *out, struct err *);
+int st_batch_pool_by_id(struct storage *, struct arena *, int64_t id, struct batch_pool *out,
+                        struct err *);
+/* Those of an account behind the name `after`, by name. */
+int st_batch_pool_list(struct storage *, struct arena *, int64_t account_id, const char *after,
+                       int limit, struct batch_pool **rows, size_t *n, struct err *);
+int st_batch_pool_secrets(struct storage *, struct arena *, int64_t id, const char **secrets,
+                          struct err *);
+/* Replaces document and secrets, and says when; and slots and filling of nodes. */
+int st_batch_pool_set_doc(struct storage *, const struct batch_pool *p, const char *secrets,
+                          struct err *) MUST_CHECK;
+int st_batch_pool_set_size(struct storage *, int64_t id, const struct batch_size *size,
+                           int64_t updated_us, struct err *) MUST_CHECK;
+int st_batch_pool_set_scaling(struct storage *, int64_t id, const struct batch_auto_scale *s,
+                              int64_t updated_us, struct err *) MUST_CHECK;
+/* Marks one as deleting; ERR_CONFLICT if it is that already. */
+int st_batch_pool_mark(struct storage *, int64_t id, int64_t now_us, struct err *) MUST_CHECK;
+/* Those whose size is not settled; that are being deleted; of these, those without nodes; that are
+ * scaled by a formula. */
+int st_batch_pool_unsettled_ids(struct storage *, struct arena *, int64_t **ids, size_t *n,
+                                struct err *);
+int st_batch_pool_deleting_ids(struct storage *, struct arena *, int64_t **ids, size_t *n,
+                               struct err *);
+int st_batch_pool_removable_ids(struct storage *, struct arena *, int64_t **ids, size_t *n,
+                                struct err *);
+int st_batch_pool_scaled_ids(struct storage *, struct arena *, int64_t **ids, size_t *n,
+                             struct err *);
+/* Removes it, with its row of the core. */
+int st_batch_pool_remove(struct storage *, int64_t id, struct err *) MUST_CHECK;
+
 #endif

@@ -111,6 +111,9 @@ static const struct st_column pool_columns[] = {
     BOOL("is_new", is_new),
     BOOL("going", going),
     TEXT("errors", errors),
+    INT("scale_low", scale.low, wish),
+    INT("slots", slots, count),
+    BOOL("spread", spread),
 };
 #undef ROW
 ROW_OF(pool_row, struct pool, pool, "pool", "p");
@@ -276,7 +279,12 @@ static const struct st_column node_columns[] = {
     TEXT("epoch", epoch),
     BOOL("reclaimed", reclaimed),
     FROM_INT(NODE_LIVE_SQL, live, count),
-    FROM_INT("(SELECT p.kind FROM pool p WHERE p.id = n.pool_id)", pool_kind, pool_kind),
+    INT("vm_priority", vm_priority, vm_priority),
+    INT("off", off, dealloc_option),
+    INT("wish", wish, node_wish),
+    INT("how", how, dealloc_option),
+    FROM_INT("np.kind", pool_kind, pool_kind),
+    FROM_INT("np.slots", pool_slots, count),
 };
 #undef ROW
 ROW_OF(node_row, struct node, node, "node", "n");
@@ -314,7 +322,7 @@ static const struct st_column node_use_columns[] = {
     FROM_ID("n.machine_id", machine_id),
     FROM_TEXT("c.name", cluster),
     FROM_TEXT("w.name", workspace),
-    FROM_INT("p.vm_priority", vm_priority, vm_priority),
+    FROM_INT("n.vm_priority", vm_priority, vm_priority),
     FROM_TEXT(NODE_JOBS_SQL, jobs),
     FROM_INT("n.slots", has.slots, count),
     FROM_INT("n.gpus", has.gpus, count),
@@ -455,7 +463,8 @@ static const struct st_row *const all_rows[] = {&group_row,
                                                 &batch_job_row,
                                                 &batch_task_row,
                                                 &batch_count_row,
-                                                &batch_litter_row};
+                                                &batch_litter_row,
+                                                &batch_pool_row};
 
 static const struct st_row *find(const char *name, size_t n)
 {

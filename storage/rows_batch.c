@@ -22,3 +22,40 @@ static const struct st_column batch_account_columns[] = {
 };
 #undef ROW
 ROW_OF(batch_account_row, struct batch_account, batch_account, "batch_account", "ba");
+
+#define ROW struct batch_pool
+static const struct st_column batch_pool_columns[] = {
+    INT64("id", id, id),
+    INT64("account_id", account_id, id),
+    TEXT("name", name),
+    TEXT("doc", doc),
+    TEXT("created_by", created_by),
+    INT("state", state, batch_pool_state),
+    INT64("state_us", state_us, instant),
+    INT64("created_us", created_us, instant),
+    INT64("updated_us", updated_us, instant),
+    INT("dedicated", size.dedicated, wish),
+    INT("low", size.low, wish),
+    INT64("timeout_us", size.timeout_us, duration),
+    INT("alloc_state", size.state, batch_allocation),
+    INT64("alloc_us", size.state_us, instant),
+    INT64("began_us", size.began_us, instant),
+    TEXT("resize_errors", size.errors),
+    BOOL("auto_enabled", scaling.enabled),
+    TEXT("auto_formula", scaling.formula),
+    INT64("auto_interval_us", scaling.interval_us, duration),
+    INT64("auto_us", scaling.evaluated_us, instant),
+    TEXT("auto_run", scaling.run),
+    FROM_TEXT("ba.name", account),
+    FROM_TEXT("p.vm_size", vm_size),
+    FROM_INT("p.scale_dealloc", dealloc, dealloc_option),
+    FROM_INT("p.slots", slots, count),
+    FROM_BOOL("p.spread", spread),
+    FROM_INT("(SELECT count(*) FROM node n WHERE n.pool_id = bp.id AND n.vm_priority = 1)",
+             has_dedicated, count),
+    FROM_INT("(SELECT count(*) FROM node n WHERE n.pool_id = bp.id AND n.vm_priority = 2)", has_low,
+             count),
+    SECRET("secrets"),
+};
+#undef ROW
+ROW_OF(batch_pool_row, struct batch_pool, batch_pool, "batch_pool", "bp");

@@ -43,6 +43,8 @@ int st_node_insert(struct storage *st, const struct node *nd, int64_t *id, struc
     new.nd.epoch = st->epoch.text;
     if (new.nd.state == NODE_IDLE &&new.nd.idle_us == 0)
         new.nd.idle_us = nd->state_us;
+    if (new.nd.vm_priority == 0)
+        new.nd.vm_priority = VM_DEDICATED;
     if (new.nd.has.slots == 0)
         new.nd.has.slots = 1;
     return st_tx(st, "insert node", insert_node, &new, e);
@@ -122,6 +124,10 @@ static int move_row(struct storage *st, const struct st_node_move *m, struct err
     q_text(&q, m->errors);
     q_text(&q, st->epoch.text);
     q_text(&q, m->why);
+    if (m->wish != WISH_NOTHING)
+        q_int(&q, m->wish);
+    else
+        q_null(&q);
     if (q_run(&q, e) < 0)
         return -1;
     return q_moved(st, ST_NODE_STATE, "Node", node_state_names, m->id, (int)m->from, (int)m->to, e);
@@ -153,6 +159,28 @@ int st_node_set_capacity(struct storage *st, int64_t id, const struct capacity *
     q_int(&q, has->cores);
     q_int(&q, has->memory);
     q_text(&q, devices);
+    return q_change(&q, "node", id, e);
+}
+
+int st_node_set_wish(struct storage *st, int64_t id, enum node_wish wish, enum dealloc_option how,
+                     struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_NODE_SET_WISH, e) < 0)
+        return -1;
+    q_int(&q, id);
+    q_int(&q, wish);
+    q_int(&q, how);
+    return q_change(&q, "node", id, e);
+}
+
+int st_node_set_off(struct storage *st, int64_t id, enum dealloc_option off, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_NODE_SET_OFF, e) < 0)
+        return -1;
+    q_int(&q, id);
+    q_int(&q, off);
     return q_change(&q, "node", id, e);
 }
 

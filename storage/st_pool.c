@@ -47,6 +47,7 @@ int st_pool_set_scale(struct storage *st, int64_t id, const struct scale *s, str
     q_int(&q, s->minimum);
     q_int(&q, s->maximum);
     q_int(&q, s->initial);
+    q_int(&q, s->low);
     return q_change(&q, "pool", id, e);
 }
 

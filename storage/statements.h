@@ -41,7 +41,8 @@
 #define IS_LIVE           "a.state = 1"
 #define ALLOCATION_SELECT "SELECT {allocation} FROM allocation a "
 
-#define NODE_SELECT "SELECT {node} FROM node n "
+#define NODE_POOL   "CROSS JOIN pool np ON np.id = n.pool_id "
+#define NODE_SELECT "SELECT {node} FROM node n " NODE_POOL
 
 /* Jobs that hold nodes. */
 #define HELD                                                                                       \
@@ -187,7 +188,7 @@
     X(ST_NODE_LIST, NODE_SELECT "WHERE n.pool_id = ?1 ORDER BY n.ordinal") \
     X(ST_NODE_OF_RUN, \
       "SELECT {node} FROM allocation a CROSS JOIN node n ON n.id = a.node_id " \
-      "WHERE a.run_id = ?1 AND " IS_LIVE " ORDER BY a.attempt, a.rank") \
+      NODE_POOL "WHERE a.run_id = ?1 AND " IS_LIVE " ORDER BY a.attempt, a.rank") \
     X(ST_NODE_IDS, "SELECT id FROM node ORDER BY id")                                              \
     X(ST_NODE_LOCAL_TOTAL, "SELECT count(*) FROM node WHERE machine_id IS NULL")                   \
     X(ST_NODE_USES, \
@@ -195,9 +196,12 @@
       "JOIN workspace w ON w.id = c.workspace_id ORDER BY n.id") \
     X(ST_NODE_MOVE, \
       "UPDATE node SET state = ?3, state_us = ?4, idle_us = ?5, errors = ?7, epoch = ?8, " \
-      "why = ?9, failure = CASE WHEN ?3 <> 5 THEN 0 WHEN ?6 = 0 THEN failure ELSE ?6 END " \
+      "why = ?9, failure = CASE WHEN ?3 <> 5 THEN 0 WHEN ?6 = 0 THEN failure ELSE ?6 END, " \
+      "wish = coalesce(?10, CASE WHEN ?3 IN (2, 5) AND wish IN (5, 6) THEN 0 ELSE wish END) " \
       "WHERE id = ?1 AND state = ?2") \
     X(ST_NODE_STATE, "SELECT state FROM node WHERE id = ?1") \
+    X(ST_NODE_SET_WISH, "UPDATE node SET wish = ?2, how = ?3 WHERE id = ?1") \
+    X(ST_NODE_SET_OFF, "UPDATE node SET off = ?2 WHERE id = ?1") \
     X(ST_NODE_SET_RECLAIMED, "UPDATE node SET reclaimed = 1 WHERE id = ?1") \
     X(ST_NODE_SET_INCARNATION, "UPDATE node SET incarnation = ?2 WHERE id = ?1")                   \
     X(ST_NODE_REMOVE, "DELETE FROM node WHERE id = ?1")                                            \
@@ -211,7 +215,7 @@
     X(ST_POOL_BY_ID, "SELECT {pool} FROM pool p WHERE p.id = ?1") \
     X(ST_POOL_SET_SCALE, \
       "UPDATE pool SET scale_kind = ?2, scale_target = ?3, scale_dealloc = ?4, " \
-      "scale_minimum = ?5, scale_maximum = ?6, scale_initial = ?7 WHERE id = ?1") \
+      "scale_minimum = ?5, scale_maximum = ?6, scale_initial = ?7, scale_low = ?8 WHERE id = ?1") \
     X(ST_POOL_REMOVE, "DELETE FROM pool WHERE id = ?1") \
     X(ST_RUN_INSERT, "INSERT INTO {+run}") \
     X(ST_RUN_BY_ID, RUN_SELECT "WHERE u.id = ?1") \

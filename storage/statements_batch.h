@@ -7,6 +7,13 @@
 
 #define BATCH_ACCOUNT_SELECT                                                                       \
     "SELECT {batch_account} FROM batch_account ba JOIN resource_group g ON g.id = ba.group_id "
+#define BATCH_POOL_SELECT                                                                          \
+    "SELECT {batch_pool} FROM batch_pool bp CROSS JOIN pool p ON p.id = bp.id "                    \
+    "CROSS JOIN batch_account ba ON ba.id = bp.account_id "
+#define DELETE_BATCH_POOL                                                                          \
+    "UPDATE batch_pool SET state = 2, state_us = ?2, updated_us = ?2 WHERE state = 1 AND "
+/* With the parameters of all such statements: the others have a provisioning state. */
+#define MARK_BATCH_POOL    DELETE_BATCH_POOL "?3 = 5 AND (?4 >> ?3) & 1 AND "
 #define MARK_BATCH_ACCOUNT "UPDATE batch_account SET prov_state = ?3, updated_us = ?2 WHERE "
 
 /* clang-format off */
@@ -26,11 +33,38 @@
       "WHERE id = ?1 AND prov_state <> 5")                                                         \
     X(ST_BATCH_ACCOUNT_KEYS, "SELECT keys FROM batch_account WHERE id = ?1")                       \
     X(ST_BATCH_ACCOUNT_SET_KEYS, "UPDATE batch_account SET keys = ?2 WHERE id = ?1")               \
+    X(ST_BATCH_POOL_INSERT, "INSERT INTO {+batch_pool}") \
+    X(ST_BATCH_POOL_GET, BATCH_POOL_SELECT "WHERE bp.account_id = ?1 AND bp.name = ?2") \
+    X(ST_BATCH_POOL_BY_ID, BATCH_POOL_SELECT "WHERE bp.id = ?1") \
+    X(ST_BATCH_POOL_LIST, \
+      BATCH_POOL_SELECT "WHERE bp.account_id = ?1 AND bp.name > ?2 ORDER BY bp.name LIMIT ?3") \
+    X(ST_BATCH_POOL_SECRETS, "SELECT secrets FROM batch_pool WHERE id = ?1") \
+    X(ST_BATCH_POOL_SET_DOC, \
+      "UPDATE batch_pool SET doc = ?2, secrets = ?3, updated_us = ?4 WHERE id = ?1") \
+    X(ST_POOL_SET_SLOTS, "UPDATE pool SET slots = ?2, spread = ?3 WHERE id = ?1") \
+    X(ST_BATCH_POOL_SET_SIZE, \
+      "UPDATE batch_pool SET dedicated = ?2, low = ?3, timeout_us = ?4, alloc_state = ?5, " \
+      "alloc_us = ?6, began_us = ?7, resize_errors = ?8, updated_us = ?9 WHERE id = ?1") \
+    X(ST_BATCH_POOL_SET_SCALING, \
+      "UPDATE batch_pool SET auto_enabled = ?2, auto_formula = ?3, auto_interval_us = ?4, " \
+      "auto_us = ?5, auto_run = ?6, updated_us = ?7 WHERE id = ?1") \
+    X(ST_DELETE_BATCH_POOL, DELETE_BATCH_POOL "id = ?1") \
+    X(ST_MARK_BATCH_POOLS_OF_ACCOUNT, MARK_BATCH_POOL "account_id = ?1") \
+    X(ST_MARK_BATCH_POOLS_OF_GROUP, \
+      MARK_BATCH_POOL "account_id IN (SELECT id FROM batch_account WHERE group_id = ?1)") \
+    X(ST_BATCH_POOL_UNSETTLED, "SELECT id FROM batch_pool WHERE alloc_state <> 1 ORDER BY id") \
+    X(ST_BATCH_POOL_DELETING, "SELECT id FROM batch_pool WHERE state = 2 ORDER BY id") \
+    X(ST_BATCH_POOL_REMOVABLE, \
+      "SELECT bp.id FROM batch_pool bp WHERE bp.state = 2 AND " \
+      "NOT EXISTS (SELECT 1 FROM node n WHERE n.pool_id = bp.id) ORDER BY bp.id") \
+    X(ST_BATCH_POOL_SCALED, "SELECT id FROM batch_pool WHERE auto_enabled = 1 ORDER BY id") \
+    X(ST_BATCH_POOL_REMOVE, "DELETE FROM batch_pool WHERE id = ?1") \
     X(ST_MARK_BATCH_ACCOUNT, MARK_BATCH_ACCOUNT "id = ?1 " MAY_GO)                                 \
     X(ST_MARK_BATCH_ACCOUNTS_OF_GROUP, MARK_BATCH_ACCOUNT "group_id = ?1 " MAY_GO)                 \
     X(ST_REMOVE_BATCH_ACCOUNT, "DELETE FROM batch_account WHERE id = ?1")                          \
     X(ST_REMOVABLE_BATCH_ACCOUNTS,                                                                 \
-      "SELECT ba.id FROM batch_account ba WHERE ba.prov_state = 5 ORDER BY ba.id")
+      "SELECT ba.id FROM batch_account ba WHERE ba.prov_state = 5 AND "     \
+      "NOT EXISTS (SELECT 1 FROM batch_pool bp WHERE bp.account_id = ba.id) ORDER BY ba.id")
 /* clang-format on */
 
 #endif

@@ -250,10 +250,10 @@ struct node_use {
     const char *node, *cluster, *workspace;
     const char *jobs; /* "A, B"; NULL: none */
     enum node_state state;
-    int live;                     /* allocations */
-    enum vm_priority vm_priority; /* the cluster's */
-    const char *why;              /* why the node is unusable; NULL: it is usable */
-    struct capacity has, taken;   /* taken: by its allocations */
+    int live; /* allocations */
+    enum vm_priority vm_priority;
+    const char *why;            /* why the node is unusable; NULL: it is usable */
+    struct capacity has, taken; /* taken: by its allocations */
 };
 /* All nodes, by id. */
 int st_node_uses(struct storage *, struct arena *, struct node_use **rows, size_t *n, struct err *);
@@ -263,12 +263,17 @@ struct st_node_move {
     int64_t id;
     enum node_state from, to;
     int64_t now_us;
-    const char *errors; /* replaces what was there; NULL: none */
-    const char *why;    /* message of the last of `errors`; NULL: none */
-    int failure;        /* enum failure_code of the last of `errors`; 0: as it was */
-    const char *reason; /* for the event; NULL: the failure's name */
+    const char *errors;  /* replaces what was there; NULL: none */
+    const char *why;     /* message of the last of `errors`; NULL: none */
+    int failure;         /* enum failure_code of the last of `errors`; 0: as it was */
+    const char *reason;  /* for the event; NULL: the failure's name */
+    enum node_wish wish; /* it is that now; WISH_NOTHING: as it was, and what was under way is done
+                            when the node is idle or unusable */
 };
 int st_node_move(struct storage *, const struct st_node_move *m, struct err *) MUST_CHECK;
+int st_node_set_wish(struct storage *, int64_t id, enum node_wish wish, enum dealloc_option how,
+                     struct err *) MUST_CHECK;
+int st_node_set_off(struct storage *, int64_t id, enum dealloc_option off, struct err *) MUST_CHECK;
 int st_node_set_reclaimed(struct storage *, int64_t id, struct err *) MUST_CHECK;
 int st_node_set_incarnation(struct storage *, int64_t id, const char *incarnation, struct err *);
 int st_node_set_capacity(struct storage *, int64_t id, const struct capacity *has,

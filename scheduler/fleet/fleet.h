@@ -173,6 +173,11 @@ int fleet_write_loss(struct fleet *fl, int64_t node_id, struct err *e) MUST_CHEC
 /* Wakes the runs that have a part of the node, once what was written so far is on disk. */
 int fleet_wake_runs(struct fleet *fl, struct arena *a, int64_t node_id, struct err *e) MUST_CHECK;
 
+/* Whether the node is a machine that its agent can restart, and there is a link to it; and restarts
+ * it: the node becomes unusable and is prepared when the machine is back. */
+bool fleet_node_may_reboot(const struct fleet *fl, int64_t node_id);
+int fleet_node_reboot(struct fleet *fl, int64_t node_id, struct err *e) MUST_CHECK;
+
 /* Where people log in on a node. */
 struct node_login {
     const char *address; /* arena-owned */

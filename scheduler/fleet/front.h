@@ -45,6 +45,12 @@ struct pool_nodes {
     int missing; /* there is no capacity for them */
 };
 
+/* What a pool has of what it is scaled to. */
+struct pool_scaled {
+    bool settled; /* it has all of it, and nothing leaves any more */
+    int missing;  /* nodes for which there is no capacity */
+};
+
 /* A secret of a Key Vault that a run refers to or, without a run, its pool. */
 struct secret_wish {
     const char *url;
@@ -112,6 +118,12 @@ struct front_ops {
      * those behind it wait too. Called once for each number of usable nodes. */
     void (*blocks)(const struct front *f, struct storage *st, const struct pool *p,
                    const struct run *r, const struct pool_nodes *have);
+
+    /* A pass over a pool has decided on its nodes; in its transaction. NULL: not wanted. */
+    int (*scaled)(const struct front *f, struct storage *st, const struct pool *p,
+                  const struct pool_scaled *s, int64_t now_us, struct err *e);
+    /* Nothing waits in the pool, and its nodes have room. NULL: not wanted. */
+    void (*has_room)(const struct front *f, const struct pool *p);
 
     /* Something that may have kept a resource from being removed is gone or over: a node, a run, a
      * pool's queue, work for a file server. */

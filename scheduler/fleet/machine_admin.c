@@ -174,6 +174,17 @@ static int reboot_node(struct fleet *fl, struct node_rt *rt, struct err *e)
     return 0;
 }
 
+bool fleet_node_may_reboot(const struct fleet *fl, int64_t node_id)
+{
+    const struct node_rt *rt = node_rt_find(fl, node_id);
+    return rt && rt->machine && rt->seen.is_root && node_rt_usable(rt);
+}
+
+int fleet_node_reboot(struct fleet *fl, int64_t node_id, struct err *e)
+{
+    return reboot_node(fl, node_rt_find(fl, node_id), e);
+}
+
 static int order_reboot(struct fleet *fl, const struct machine *m, const struct node *row,
                         struct err *e)
 {

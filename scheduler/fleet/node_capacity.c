@@ -85,6 +85,8 @@ bool node_capacity_as_row(struct node_rt *rt, const struct node *row)
 {
     struct capacity has = rt->seen.has;
     struct err e = {0};
+    if (row->pool_slots > 0)
+        has.slots = row->pool_slots;
     /* What is held stays within the slots: fewer count once nothing is there. */
     if (row->live > 0 && has.slots < row->has.slots)
         has.slots = row->has.slots;

@@ -258,10 +258,15 @@ static void timed_out(struct job_run *run)
 /* The pool's deallocation option decides how a job ends whose node leaves or was lost. Automatic
  * scaling has no such option and never takes a node from a job, so there it decides about lost
  * nodes only. */
-static void apply_rule(struct job_run *run, const struct pool *p, struct failure why, bool lost)
+static enum dealloc_option rule_of(const struct pool *p)
+{
+    return p->scale.kind == SCALE_MANUAL ? p->scale.dealloc : DEALLOC_REQUEUE;
+}
+
+static void apply_rule(struct job_run *run, const struct pool *p, enum dealloc_option rule,
+                       struct failure why, bool lost)
 {
     struct outcome out = {.kind = OUT_REQUEUE, .why = why};
-    enum dealloc_option rule = p->scale.kind == SCALE_MANUAL ? p->scale.dealloc : DEALLOC_REQUEUE;
     if (p->going) {
         out.why.code = FAIL_CLUSTER_DELETED;
         out.why.message = front_text(words_of(run), &run->a,
@@ -282,8 +287,10 @@ static struct failure node_taken(struct job_run *run, const struct node *nd)
     const struct front_words *w = words_of(run);
     const char *text = nd->reclaimed ? "The machine of a node of the {run} was taken back for "
                                        "another {pool}"
-                                     : "A node of the {run} was deallocated because its "
-                                       "{pool} was resized";
+                       : nd->state == NODE_IDLE
+                           ? "A node of the {run} was taken out of use, as was asked for"
+                           : "A node of the {run} was deallocated because its "
+                             "{pool} was resized";
     return (struct failure){.code = nd->reclaimed ? FAIL_NODE_RECLAIMED : FAIL_NODE_DEALLOCATED,
                             .message = front_text(w, &run->a, text),
                             .node = nd->name,
@@ -307,6 +314,18 @@ static struct failure node_lost(struct job_run *run, const struct node *nd)
     return f;
 }
 
+/* What becomes of the runs on a node of which something was asked; 0: nothing was. */
+static enum dealloc_option asked_how(const struct node *nd)
+{
+    return nd->wish != WISH_NOTHING ? nd->how : nd->off;
+}
+
+static bool asked_to_end(const struct node *nd)
+{
+    enum dealloc_option how = asked_how(nd);
+    return how == DEALLOC_REQUEUE || how == DEALLOC_TERMINATE;
+}
+
 /* A node on which another run's task does not die gets nothing new, nor what was given to it and
  * has not begun there; but its other runs go on. */
 static bool still_has(const struct job_run *run, const struct node *nd, size_t i)
@@ -316,7 +335,7 @@ static bool still_has(const struct job_run *run, const struct node *nd, size_t i
         return false;
     if (nd->state == NODE_UNUSABLE && attached)
         return nd->failure == FAIL_TASK_NOT_KILLED && run->slots[i].begun;
-    return nd->state == NODE_IDLE;
+    return nd->state == NODE_IDLE && !asked_to_end(nd);
 }
 
 /* Checks whether a node is lost or leaving, or a task has vanished from one. */
@@ -334,10 +353,12 @@ static int check_nodes(struct job_run *run, struct arena *a, struct err *e)
     if (st_pool_by_id(run->runs->st, a, run->row.pool_id, &p, e) < 0)
         return -1;
     if (i == n) {
-        apply_rule(run, &p, run->lost, true);
+        apply_rule(run, &p, rule_of(&p), run->lost, true);
+    } else if (nodes[i].state == NODE_UNUSABLE || nodes[i].state == NODE_PREPARING) {
+        apply_rule(run, &p, rule_of(&p), node_lost(run, &nodes[i]), true);
     } else {
-        bool lost = nodes[i].state != NODE_LEAVING;
-        apply_rule(run, &p, (lost ? node_lost : node_taken)(run, &nodes[i]), lost);
+        enum dealloc_option how = asked_how(&nodes[i]);
+        apply_rule(run, &p, how != 0 ? how : rule_of(&p), node_taken(run, &nodes[i]), false);
     }
     return 0;
 }

@@ -28,6 +28,8 @@ static const char *const kind_names[WAKE_KINDS] = {
     [WAKE_SHARE] = "share",
     [WAKE_ACCOUNT] = "storage account",
     [WAKE_DELETED_SHARES] = "deleted shares",
+    [WAKE_BATCH_SIZE] = "batch pool",
+    [WAKE_BATCH_DELETIONS] = "batch deletions",
 };
 
 struct handler {

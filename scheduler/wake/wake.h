@@ -24,8 +24,8 @@ struct storage;
 struct wakes;
 
 /* In the order in which they are reconciled. Pools come after runs and nodes, so that they see the
- * rows that those wrote in this turn. WAKE_DELETIONS, WAKE_OPERATIONS and WAKE_DELETED_SHARES stand
- * for all of them, with the id WAKE_ALL: each is one pass. */
+ * rows that those wrote in this turn. WAKE_DELETIONS, WAKE_OPERATIONS, WAKE_DELETED_SHARES and
+ * WAKE_BATCH_DELETIONS stand for all of them, with the id WAKE_ALL: each is one pass. */
 enum wake_kind {
     WAKE_DELETIONS,
     WAKE_RUN,
@@ -37,6 +37,8 @@ enum wake_kind {
     WAKE_SHARE,
     WAKE_ACCOUNT,
     WAKE_DELETED_SHARES,
+    WAKE_BATCH_SIZE, /* a pool of Azure Batch whose resize may be over */
+    WAKE_BATCH_DELETIONS,
     WAKE_KINDS
 };
 #define WAKE_ALL 1

@@ -8,6 +8,7 @@
 #define TEST_SIM_SIM_H
 
 #include "files/files.h"
+#include "front/batch/batch.h"
 #include "front/batchai.h"
 #include "lib/guid.h"
 #include "nodeagent-proto/link/fake.h"
@@ -34,6 +35,7 @@ struct life {
     struct storage *st;
     struct files *files;
     struct batchai_front front;
+    struct batch_front batch;
     struct site site;
     struct site_machine machines[MACHINES];
     unsigned missing; /* machines that are not in its inventory, by bit */

@@ -137,10 +137,11 @@ static struct life *life_new(struct sim *m, struct sim_disk *disk)
     sim_site_fill(l);
     lose_sight(l);
     l->front = batchai_front(l->st, &m->log, false);
+    l->batch = batch_front(l->st, &m->log);
     const struct sched_config c = {.loop = l->loop,
                                    .storage = l->st,
                                    .files = l->files,
-                                   .fronts = {{&l->front.front}},
+                                   .fronts = {{&l->front.front, &l->batch.front}},
                                    .log = &m->log,
                                    .local = l->provider,
                                    .machines = l->provider,

@@ -23,7 +23,7 @@ static const struct expectation node_expected[] = {
     {"preparing", "leave", "leaving"},  {"idle", "failed", "unusable"},
     {"idle", "leave", "leaving"},       {"leaving", "failed", "leaving"},
     {"unusable", "failed", "unusable"}, {"unusable", "retry", "preparing"},
-    {"unusable", "leave", "leaving"},
+    {"unusable", "leave", "leaving"},   {"idle", "restart", "preparing"},
 };
 static const struct expectation run_expected[] = {
     {"waiting", "allocated", "allocated"}, {"waiting", "ended", "over"},
@@ -170,7 +170,7 @@ static void nodes(void **state)
 {
     (void)state;
     assert_int_equal(node_machine.states, 5);
-    assert_int_equal(node_machine.events, 4);
+    assert_int_equal(node_machine.events, 5);
     walk(&node_machine, node_expected, sizeof node_expected / sizeof *node_expected,
          node_state_names, next_node);
 }

@@ -244,6 +244,37 @@ static void test_demand_of_parts(void **state)
     }
 }
 
+/* Nodes that are asked to leave go first, and nobody goes in the place of one that has to wait. */
+static void test_parting_nodes(void **state)
+{
+    static const struct {
+        enum dealloc_option how;
+        size_t leave;
+        int waiting;
+    } cases[] = {{DEALLOC_REQUEUE, 2, 0}, {DEALLOC_WAIT_FOR_JOB_COMPLETION, 1, 1}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct plan_scale_result got;
+        struct arena a;
+        struct plan_node nodes[4];
+        for (int k = 0; k < 4; k++)
+            nodes[k] = (struct plan_node){.id = k + 1,
+                                          .ordinal = k + 1,
+                                          .state = NODE_IDLE,
+                                          .live = k == 0,
+                                          .parting = k < 2,
+                                          .how = cases[i].how};
+        const struct plan_scale_input in = {
+            .scale = {SCALE_MANUAL, 2, .dealloc = DEALLOC_REQUEUE}, .nodes = nodes, .n_nodes = 4};
+        arena_init(&a);
+        plan_scale(&a, &in, &got);
+        assert_int_equal(got.n_leave, cases[i].leave);
+        assert_int_equal(got.waiting, cases[i].waiting);
+        assert_int_equal(got.leave[0]->ordinal, 2);
+        arena_free(&a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -252,6 +283,7 @@ int main(void)
         cmocka_unit_test(test_looks_again_when_an_idle_node_is_due),
         cmocka_unit_test(test_ordinals_fill_gaps),
         cmocka_unit_test(test_demand_of_parts),
+        cmocka_unit_test(test_parting_nodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -176,6 +176,32 @@ static void test_parts_of_nodes(void **state)
     }
 }
 
+/* --- spread --------------------------------------------------------------------------------- */
+
+static void test_spread_takes_the_emptiest(void **state)
+{
+    struct plan_node nodes[3];
+    struct plan_run runs[5];
+    struct arena a;
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        nodes[i] = (struct plan_node){.id = 100 + i,
+                                      .ordinal = i + 1,
+                                      .state = NODE_IDLE,
+                                      .live = i == 0,
+                                      .has = {.slots = 4},
+                                      .left = {.slots = i == 0 ? 1 : 4}};
+    for (int i = 0; i < 5; i++)
+        runs[i] = (struct plan_run){
+            .id = i + 1, .nodes = i == 3 ? 2 : 1, .part = true, .need = {.slots = 1}};
+    arena_init(&a);
+    struct plan_queue_input in = {.nodes = nodes, .n_nodes = 3, .largest = 3, .now_us = NOW};
+    expect("packed", answered(&a, &in, runs, 5, NULL, 0), "1:1 2:2 3:2 4:2,3 5:2 ");
+    in.spread = true;
+    expect("spread", answered(&a, &in, runs, 5, NULL, 0), "1:2 2:3 3:2 4:3,2 5:3 ");
+    arena_free(&a);
+}
+
 /* --- backfill ------------------------------------------------------------------------------- */
 
 #define L(id_, nodes_, us)                                                                         \
@@ -524,6 +550,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_allocation),
         cmocka_unit_test(test_parts_of_nodes),
+        cmocka_unit_test(test_spread_takes_the_emptiest),
         cmocka_unit_test(test_backfill),
         cmocka_unit_test(test_depth),
         cmocka_unit_test(test_foreseen_without_backfill),

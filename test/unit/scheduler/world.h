@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "files/files.h"
+#include "front/batch/batch.h"
 #include "front/batchai.h"
 #include "lib/fs.h"
 #include "lib/guid.h"
@@ -48,6 +49,7 @@ struct world {
     int local_nodes, idle_s, mount_timeout_s, kill_timeout_s;
     const struct site *site; /* borrowed; NULL: local nodes only */
     struct batchai_front front;
+    struct batch_front batch;
     int64_t ahead_us;    /* of the system's clocks: so much time has passed */
     int64_t wall_set_us; /* and the wall clock was set by so much */
     int64_t group, workspace, experiment;
@@ -152,8 +154,9 @@ static inline void world_start(struct world *w)
     w->files = files_create(w->tools, &w->log);
     w->logins = loop_lane_create(w->tools, "logins", 2, 64);
     w->front = batchai_front(w->st, &w->log, false);
+    w->batch = batch_front(w->st, &w->log);
     const struct sched_config c = {.loop = w->tools,
-                                   .fronts = {{&w->front.front}},
+                                   .fronts = {{&w->front.front, &w->batch.front}},
                                    .storage = w->st,
                                    .files = w->files,
                                    .login_lane = w->logins,

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Azure Batch as a front of the core: its pools are pools of the core, and each of its tasks that
+ * may run is a run. Knows nothing of HTTP; api/batch/ stands above it.
+ *
+ * A pool is resized as long as its size has not been reached, has been stopped or its time is up.
+ * After that the core wants what there is (pool.scale), and the row of the pool keeps what was
+ * asked for (struct batch_size).
+ */
+#ifndef FRONT_BATCH_BATCH_H
+#define FRONT_BATCH_BATCH_H
+
+#include "lib/idmap.h"
+#include "lib/log.h"
+#include "model/batch/rows.h"
+#include "scheduler/fleet/front.h"
+#include "storage/storage.h"
+
+struct sched;
+struct wakes;
+
+struct batch_front {
+    struct front front;
+    struct storage *st; /* borrowed, as is log */
+    const struct log *log;
+    struct sched *sched;     /* the one that called begin(); NULL before */
+    struct wakes *wakes;     /* of `sched` */
+    struct id_map unsettled; /* a set: pools whose size is not steady */
+};
+
+/* Pools and tasks, AZ_BATCH_... */
+extern const struct front_words batch_front_words;
+
+/* To be given to the scheduler, at the address where it will stay. */
+struct batch_front batch_front(struct storage *st, const struct log *log);
+
+/* --- pools ----------------------------------------------------------------------------------- */
+
+/* What a resize asks for. */
+struct batch_targets {
+    int dedicated, low;
+    int64_t timeout_us;
+    enum dealloc_option how; /* what becomes of tasks on nodes that leave */
+};
+
+/* Makes the pool, whose resize begins; *id is its row's. ERR_CONFLICT: there is one of this name.
+ */
+int batch_pool_add(struct batch_front *f, const struct batch_pool *p, const char *secrets,
+                   int64_t *id, struct err *e) MUST_CHECK;
+/* Begins a resize. The pool's size is steady (batch_pool_is_steady()). */
+int batch_pool_resize(struct batch_front *f, const struct batch_pool *p,
+                      const struct batch_targets *t, int64_t updated_us, struct err *e) MUST_CHECK;
+/* Ends the resize: the pool keeps the nodes that it has. */
+int batch_pool_stop_resize(struct batch_front *f, const struct batch_pool *p,
+                           struct err *e) MUST_CHECK;
+/* Takes these nodes of the pool from it; its targets become so many less. */
+int batch_pool_remove_nodes(struct batch_front *f, const struct batch_pool *p,
+                            const struct node *const *nodes, size_t n,
+                            const struct batch_targets *t, int64_t updated_us,
+                            struct err *e) MUST_CHECK;
+int batch_pool_delete(struct batch_front *f, const struct batch_pool *p, int64_t now_us,
+                      struct err *e) MUST_CHECK;
+static inline bool batch_pool_is_steady(const struct batch_pool *p)
+{
+    return p->size.state == BATCH_ALLOCATION_STEADY;
+}
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What somebody asks of single nodes: to be prepared anew, to lose what was left there, to rest, to
+ * get no further run. A node that is asked gets no run from then on. What runs there ends, is
+ * queued again or goes on to its end, as was asked with it; the pass over the pool does the rest
+ * once nothing is there. (Nodes that are asked to leave are the first to leave: plan.h.)
+ */
+#include "model/states.h"
+#include "scheduler/pass.h"
+
+static int change(struct sched *s, const struct node *nd, struct err *e)
+{
+    struct arena a;
+    arena_init(&a);
+    int rc = fleet_wake_runs(s->fleet, &a, nd->id, e);
+    arena_free(&a);
+    wake(s->wakes, WAKE_POOL, nd->cluster_id);
+    return rc;
+}
+
+int sched_node_ask(struct sched *s, const struct node *nd, enum node_wish wish,
+                   enum dealloc_option how, struct err *e)
+{
+    return st_node_set_wish(s->st, nd->id, wish, how, e) < 0 ? -1 : change(s, nd, e);
+}
+
+int sched_node_set_off(struct sched *s, const struct node *nd, enum dealloc_option off,
+                       struct err *e)
+{
+    return st_node_set_off(s->st, nd->id, off, e) < 0 ? -1 : change(s, nd, e);
+}
+
+/* A machine restarts as a whole if its agent may do that; then it is prepared when it is back. */
+static int restart(struct pass *p, const struct node *nd, struct err *e)
+{
+    bool idle = nd->state == NODE_IDLE;
+    if (idle && nd->wish == WISH_RESTART && fleet_node_may_reboot(p->s->fleet, nd->id)) {
+        if (st_node_set_wish(p->s->st, nd->id, WISH_NOTHING, 0, e) < 0)
+            return -1;
+        return fleet_node_reboot(p->s->fleet, nd->id, e);
+    }
+    const struct st_node_move m = {.id = nd->id,
+                                   .from = nd->state,
+                                   .to =
+                                       node_next(nd->state, idle ? NODE_EV_RESTART : NODE_EV_RETRY),
+                                   .now_us = p->now_us,
+                                   .wish = nd->wish == WISH_WIPE ? IS_BEING_WIPED : IS_RESTARTING};
+    if (st_node_move(p->s->st, &m, e) < 0)
+        return -1;
+    LOG_INFO(p->s->log, "node.preparing", LF_STR("node", nd->name),
+             LF_STR(p->front->words->pool, p->name), LF_STR("why", "as was asked for"));
+    wake_durable(p->s->wakes, WAKE_NODE, nd->id);
+    return 0;
+}
+
+static int fulfil(struct pass *p, const struct node *nd, struct err *e)
+{
+    switch (nd->wish) {
+    case WISH_RESTART:
+    case WISH_WIPE:
+        return restart(p, nd, e);
+    case WISH_REST:
+        return st_node_set_wish(p->s->st, nd->id, IS_RESTING, 0, e);
+    case WISH_NOTHING:
+    case WISH_LEAVE:
+    case IS_RESTARTING:
+    case IS_BEING_WIPED:
+    case IS_RESTING:
+        return 0;
+    }
+    return 0;
+}
+
+int pass_fulfil(struct pass *p, struct err *e)
+{
+    bool any = false;
+    for (size_t i = 0; i < p->n_nodes; i++) {
+        const struct node *nd = &p->nodes[i];
+        bool can = (nd->state == NODE_IDLE || nd->state == NODE_UNUSABLE) && nd->live == 0;
+        if (nd->wish == WISH_NOTHING || !can)
+            continue;
+        any = true;
+        if (fulfil(p, nd, e) < 0)
+            return -1;
+    }
+    return any ? pass_load_nodes(p, e) : 0;
+}

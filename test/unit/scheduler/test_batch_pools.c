@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Pools of Azure Batch beside clusters: nodes of two classes, resizes that end short, are stopped
+ * or run out of time, nodes that are removed or restarted, deletion. On fake nodes, in virtual
+ * time.
+ */
+#include "scheduler/wake/wake.h"
+#include "virtual.h"
+
+#define MINUTE (60 * SECOND)
+
+static int64_t add_account(struct world *w)
+{
+    struct err e = {0};
+    int64_t id, now = time_now_us();
+    const struct account_keys keys = {0};
+    const struct batch_account b = {.group_id = w->group,
+                                    .name = "acct",
+                                    .scope = {.location = "here"},
+                                    .doc = "{}",
+                                    .prov_state = PROV_SUCCEEDED,
+                                    .created_us = now,
+                                    .updated_us = now};
+    struct batch_account there;
+    int rc = st_batch_account_by_name(w->st, &w->a, "acct", &there, &e);
+    ok(rc, &e);
+    if (rc == 1)
+        return there.id;
+    ok(st_batch_account_insert(w->st, &b, &keys, &id, &e), &e);
+    return id;
+}
+
+static int64_t add_pool(struct world *w, const char *name, int dedicated, int low)
+{
+    struct err e = {0};
+    int64_t id, now = wakes_wall(sched_wakes(w->s));
+    const struct batch_pool p = {
+        .account_id = add_account(w),
+        .name = name,
+        .doc = "{}",
+        .created_us = now,
+        .updated_us = now,
+        .size = {.dedicated = dedicated, .low = low, .timeout_us = 15 * MINUTE},
+        .vm_size = "STANDARD_D1",
+        .dealloc = DEALLOC_REQUEUE,
+        .slots = 2};
+    ok(batch_pool_add(&w->batch, &p, NULL, &id, &e), &e);
+    return id;
+}
+
+static struct batch_pool row(struct world *w, int64_t id)
+{
+    struct err e = {0};
+    struct batch_pool p;
+    if (st_batch_pool_by_id(w->st, &w->a, id, &p, &e) != 1)
+        fail_msg("the pool %lld is not there: %s", (long long)id, e.msg);
+    return p;
+}
+
+static bool steady(struct world *w, int64_t id)
+{
+    struct batch_pool p = row(w, id);
+    return batch_pool_is_steady(&p);
+}
+
+static size_t nodes_in(struct world *w, int64_t id, enum node_state state, struct node **out)
+{
+    struct err e = {0};
+    struct node *nodes;
+    size_t n, k = 0;
+    ok(st_node_list(w->st, &w->a, id, &nodes, &n, &e), &e);
+    for (size_t i = 0; i < n; i++)
+        if (nodes[i].state == state)
+            nodes[k++] = nodes[i];
+    if (out)
+        *out = nodes;
+    return k;
+}
+
+static void resize_to(struct world *w, int64_t id, int dedicated, int low)
+{
+    struct err e = {0};
+    struct batch_pool p = row(w, id);
+    const struct batch_targets t = {dedicated, low, 15 * MINUTE, DEALLOC_REQUEUE};
+    ok(batch_pool_resize(&w->batch, &p, &t, p.updated_us + 1, &e), &e);
+}
+
+static void test_a_pool_has_nodes_of_both_classes(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(5);
+    int64_t id = add_pool(w, "p1", 2, 1);
+    assert_false(steady(w, id));
+    WAIT(w, steady(w, id) && nodes_in(w, id, NODE_IDLE, NULL) == 3);
+    struct batch_pool p = row(w, id);
+    struct node *nodes;
+    assert_int_equal(p.has_dedicated, 2);
+    assert_int_equal(p.has_low, 1);
+    assert_null(p.size.errors);
+    nodes_in(w, id, NODE_IDLE, &nodes);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(nodes[i].has.slots, 2); /* as the pool says, whatever the node has */
+    resize_to(w, id, 0, 2);
+    WAIT(w, steady(w, id) && nodes_in(w, id, NODE_IDLE, NULL) == 2);
+    p = row(w, id);
+    assert_int_equal(p.has_dedicated, 0);
+    assert_int_equal(p.has_low, 2);
+    world_free(w);
+}
+
+static void test_more_than_there_can_ever_be_ends_at_once(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(2);
+    int64_t id = add_pool(w, "p1", 2, 3);
+    WAIT(w, steady(w, id) && nodes_in(w, id, NODE_IDLE, NULL) == 2);
+    struct batch_pool p = row(w, id);
+    assert_non_null(strstr(p.size.errors, "AccountCoreQuotaReached"));
+    assert_null(strstr(p.size.errors, "dedicated"));
+    assert_non_null(strstr(p.size.errors, "low priority"));
+    assert_int_equal(p.size.low, 3); /* as was asked for */
+    pass(w, MINUTE);
+    assert_true(steady(w, id));
+    world_free(w);
+}
+
+/* A cluster has the nodes: the pool waits until its time is up, and gets none afterwards. */
+static void test_a_resize_ends_when_its_time_is_up(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(3);
+    int64_t cluster =
+        add_cluster(w, "c", (struct cluster_wish){.scale = {.target = 2}, .vm_size = NULL});
+    WAIT(w, counts(w, cluster).idle == 2);
+    int64_t id = add_pool(w, "p1", 3, 0);
+    WAIT(w, nodes_in(w, id, NODE_IDLE, NULL) == 1);
+    pass(w, 14 * MINUTE);
+    assert_false(steady(w, id));
+    pass(w, 2 * MINUTE);
+    assert_true(steady(w, id));
+    assert_non_null(strstr(row(w, id).size.errors, "AllocationTimedout"));
+    set_scale(w, cluster, (struct scale){SCALE_MANUAL, 0, .dealloc = DEALLOC_REQUEUE});
+    WAIT(w, rows_of(counts(w, cluster)) == 0);
+    pass(w, MINUTE);
+    assert_int_equal(row(w, id).has_dedicated, 1);
+    resize_to(w, id, 3, 0);
+    WAIT(w, steady(w, id) && nodes_in(w, id, NODE_IDLE, NULL) == 3);
+    assert_null(row(w, id).size.errors);
+    world_free(w);
+}
+
+static void test_a_resize_is_stopped(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct world *w = world_virtual(3);
+    int64_t cluster =
+        add_cluster(w, "c", (struct cluster_wish){.scale = {.target = 2}, .vm_size = NULL});
+    WAIT(w, counts(w, cluster).idle == 2);
+    int64_t id = add_pool(w, "p1", 2, 0);
+    WAIT(w, nodes_in(w, id, NODE_IDLE, NULL) == 1);
+    struct batch_pool p = row(w, id);
+    ok(batch_pool_stop_resize(&w->batch, &p, &e), &e);
+    assert_int_equal(row(w, id).size.state, BATCH_ALLOCATION_STOPPING);
+    WAIT(w, steady(w, id));
+    assert_non_null(strstr(row(w, id).size.errors, "ResizeStopped"));
+    assert_int_equal(row(w, id).updated_us, p.updated_us); /* the ETag stays */
+    assert_int_equal(row(w, id).size.dedicated, 2);
+    world_free(w);
+}
+
+static void test_the_end_of_a_resize_survives_a_restart(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(1);
+    int64_t cluster =
+        add_cluster(w, "c", (struct cluster_wish){.scale = {.target = 1}, .vm_size = NULL});
+    WAIT(w, counts(w, cluster).idle == 1);
+    int64_t id = add_pool(w, "p1", 1, 0);
+    pass(w, MINUTE);
+    world_stop(w);
+    world_start(w);
+    pass(w, MINUTE);
+    assert_false(steady(w, id));
+    pass(w, 15 * MINUTE);
+    assert_true(steady(w, id));
+    world_free(w);
+}
+
+static void test_chosen_nodes_are_removed(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct world *w = world_virtual(4);
+    int64_t id = add_pool(w, "p1", 3, 1);
+    struct node *nodes;
+    WAIT(w, steady(w, id) && nodes_in(w, id, NODE_IDLE, NULL) == 4);
+    nodes_in(w, id, NODE_IDLE, &nodes);
+    const struct node *two[] = {&nodes[0], &nodes[3]};
+    const struct batch_targets t = {.timeout_us = 15 * MINUTE, .how = DEALLOC_REQUEUE};
+    struct batch_pool p = row(w, id);
+    ok(batch_pool_remove_nodes(&w->batch, &p, two, 2, &t, p.updated_us + 1, &e), &e);
+    WAIT(w, steady(w, id));
+    p = row(w, id);
+    assert_int_equal(p.size.dedicated + 10 * p.size.low, 2);
+    struct node *left;
+    assert_int_equal(nodes_in(w, id, NODE_IDLE, &left), 2);
+    assert_string_equal(left[0].name, nodes[1].name);
+    assert_string_equal(left[1].name, nodes[2].name);
+    world_free(w);
+}
+
+static struct node first_node(struct world *w, int64_t id)
+{
+    struct err e = {0};
+    struct node *nodes;
+    size_t n;
+    ok(st_node_list(w->st, &w->a, id, &nodes, &n, &e), &e);
+    assert_true(n > 0);
+    return nodes[0];
+}
+
+static void test_a_node_is_prepared_anew(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct world *w = world_virtual(1);
+    int64_t id = add_pool(w, "p1", 1, 0);
+    WAIT(w, nodes_in(w, id, NODE_IDLE, NULL) == 1);
+    struct node before = first_node(w, id);
+    ok(sched_node_ask(w->s, &before, WISH_RESTART, DEALLOC_REQUEUE, &e), &e);
+    WAIT(w, first_node(w, id).state == NODE_PREPARING);
+    assert_int_equal(first_node(w, id).wish, IS_RESTARTING);
+    WAIT(w, first_node(w, id).state == NODE_IDLE);
+    assert_int_equal(first_node(w, id).wish, WISH_NOTHING);
+    assert_int_equal(first_node(w, id).id, before.id);
+    struct node again = first_node(w, id);
+    ok(sched_node_ask(w->s, &again, WISH_REST, DEALLOC_REQUEUE, &e), &e);
+    WAIT(w, first_node(w, id).wish == IS_RESTING);
+    world_free(w);
+}
+
+/* A cluster's job shows what the core does; Azure Batch's tasks are runs like it. */
+static void test_what_runs_on_a_node_that_is_asked(void **state)
+{
+    static const struct {
+        enum dealloc_option how;
+        enum exec_state ends;
+        int attempts;
+    } cases[] = {{DEALLOC_REQUEUE, EXEC_SUCCEEDED, 2},
+                 {DEALLOC_TERMINATE, EXEC_FAILED, 1},
+                 {DEALLOC_WAIT_FOR_JOB_COMPLETION, EXEC_SUCCEEDED, 1}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct err e = {0};
+        struct world *w = world_virtual(1);
+        int64_t id = add_cluster(w, "c", (struct cluster_wish){.scale = {.target = 1}});
+        int64_t job = add_job(w, id, "job", (struct job_wish){.command = "fake run=60000"});
+        WAIT(w, job_state(w, job) == EXEC_RUNNING);
+        struct node nd = first_node(w, id);
+        ok(sched_node_ask(w->s, &nd, WISH_RESTART, cases[i].how, &e), &e);
+        WAIT(w, job_state(w, job) == cases[i].ends);
+        assert_int_equal(job_row(w, job).attempt, cases[i].attempts);
+        WAIT(w, first_node(w, id).wish == WISH_NOTHING && first_node(w, id).state == NODE_IDLE);
+        world_free(w);
+    }
+}
+
+static void test_a_node_that_is_off_gets_nothing(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct world *w = world_virtual(1);
+    int64_t id = add_cluster(w, "c", (struct cluster_wish){.scale = {.target = 1}});
+    WAIT(w, counts(w, id).idle == 1);
+    struct node nd = first_node(w, id);
+    ok(sched_node_set_off(w->s, &nd, DEALLOC_WAIT_FOR_JOB_COMPLETION, &e), &e);
+    int64_t job = add_job(w, id, "job", (struct job_wish){.command = "fake run=1000"});
+    pass(w, MINUTE);
+    assert_int_equal(job_state(w, job), EXEC_QUEUED);
+    ok(sched_node_set_off(w->s, &nd, 0, &e), &e);
+    WAIT(w, job_state(w, job) == EXEC_SUCCEEDED);
+    world_free(w);
+}
+
+static bool is_gone(struct world *w, int64_t id)
+{
+    struct err e = {0};
+    struct batch_pool p;
+    return st_batch_pool_by_id(w->st, &w->a, id, &p, &e) == 0;
+}
+
+static void test_a_pool_is_deleted(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct world *w = world_virtual(2);
+    int64_t id = add_pool(w, "p1", 2, 0);
+    WAIT(w, steady(w, id));
+    struct batch_pool p = row(w, id);
+    ok(batch_pool_delete(&w->batch, &p, p.updated_us + 1, &e), &e);
+    assert_int_equal(batch_pool_delete(&w->batch, &p, p.updated_us + 1, &e), -1);
+    WAIT(w, is_gone(w, id));
+    int64_t empty = add_pool(w, "P1", 0, 0); /* the name is free */
+    WAIT(w, steady(w, empty));
+    p = row(w, empty);
+    ok(batch_pool_delete(&w->batch, &p, p.updated_us + 1, &e), &e);
+    WAIT(w, is_gone(w, empty));
+    world_free(w);
+}
+
+static void test_pools_go_with_their_group(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct world *w = world_virtual(1);
+    int64_t id = add_pool(w, "p1", 1, 0), account = add_account(w);
+    WAIT(w, steady(w, id));
+    ok(st_mark_deleting(w->st, RES_GROUP, w->group, time_now_us(), &e), &e);
+    batchai_wake_deletions(&w->front);
+    WAIT(w, is_gone(w, id));
+    struct batch_account b;
+    WAIT(w, st_batch_account_by_id(w->st, &w->a, account, &b, &e) == 0);
+    world_free(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_pool_has_nodes_of_both_classes),
+        cmocka_unit_test(test_more_than_there_can_ever_be_ends_at_once),
+        cmocka_unit_test(test_a_resize_ends_when_its_time_is_up),
+        cmocka_unit_test(test_a_resize_is_stopped),
+        cmocka_unit_test(test_the_end_of_a_resize_survives_a_restart),
+        cmocka_unit_test(test_chosen_nodes_are_removed),
+        cmocka_unit_test(test_a_node_is_prepared_anew),
+        cmocka_unit_test(test_what_runs_on_a_node_that_is_asked),
+        cmocka_unit_test(test_a_node_that_is_off_gets_nothing),
+        cmocka_unit_test(test_a_pool_is_deleted),
+        cmocka_unit_test(test_pools_go_with_their_group),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
