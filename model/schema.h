@@ -53,6 +53,7 @@ enum field_kind {
     FIELD_ARRAY,    /* of objects, .sub */
     FIELD_STRINGS,  /* array of strings */
     FIELD_MAP,      /* object of strings: tags */
+    FIELD_FREE,     /* any object */
     FIELD_DURATION, /* ISO 8601, P7D */
     FIELD_TIME      /* instants, stored in UTC to the microsecond */
 };

@@ -81,6 +81,7 @@ static void expect_text(const struct field *f, char *out, size_t size)
         snprintf(out, size, "%s", names);
         return;
     case FIELD_OBJECT:
+    case FIELD_FREE:
         snprintf(out, size, "an object");
         return;
     case FIELD_ARRAY:
@@ -350,7 +351,8 @@ static int accept_kind(const struct acceptor *c, const struct field *f, const js
     case FIELD_TIME:
         return accept_time(c, f, in, at, out);
     case FIELD_REAL:
-        if (!json_is_number(in))
+    case FIELD_FREE:
+        if (f->kind == FIELD_REAL ? !json_is_number(in) : !json_is_object(in))
             break;
         *out = as_given(in);
         return 0;

@@ -109,6 +109,7 @@ static void put_value(struct arena *a, const struct field *f, const json_t *v, c
         put_list(a, f, v, into, base + f->count_into - 1);
         return;
     case FIELD_REAL:
+    case FIELD_FREE:
     case FIELD_STRINGS:
     case FIELD_MAP:
     case FIELD_TIME:

@@ -125,6 +125,7 @@ static bool tree_fits(const struct field *f, const json_t *in)
         return json_is_boolean(in);
     case FIELD_OBJECT:
     case FIELD_MAP:
+    case FIELD_FREE:
         return json_is_object(in);
     case FIELD_ARRAY:
     case FIELD_STRINGS:
@@ -151,6 +152,7 @@ static bool over_fits(const struct field *f, const struct over *in)
         return in->kind == OVER_OBJECT;
     case FIELD_REAL:
     case FIELD_MAP:
+    case FIELD_FREE:
     case FIELD_ARRAY:
     case FIELD_STRINGS:
         break;
@@ -178,6 +180,7 @@ static bool token_fits(const struct writer *w, const struct field *f, int tok)
         return token_is(w->in, tok, JSMN_PRIMITIVE) && (text[0] == 't' || text[0] == 'f');
     case FIELD_OBJECT:
     case FIELD_MAP:
+    case FIELD_FREE:
         return token_is(w->in, tok, JSMN_OBJECT);
     case FIELD_ARRAY:
     case FIELD_STRINGS:
@@ -186,19 +189,27 @@ static bool token_fits(const struct writer *w, const struct field *f, int tok)
     return false;
 }
 
-/* A value of a newer version may not exist in this one. */
-static bool is_of_enum(const struct writer *w, const struct field *f, const struct value *in)
+/* An enum's value; 0: one of another version, which this one does not have. */
+static int value_in_enum(const struct writer *w, const struct field *f, const struct value *in)
 {
-    if (is_on_top(in))
-        return enum_from_name(f->values, in->tree ? json_string_value(in->tree) : in->over->text);
     char name[ENUM_SIZE];
     size_t n;
+    if (is_on_top(in))
+        return enum_from_name(f->values, in->tree ? json_string_value(in->tree) : in->over->text);
     const char *text = token_text(w->in, in->tok, &n);
     if (n >= sizeof name)
-        return false;
+        return 0;
     memcpy(name, text, n);
     name[n] = '\0';
-    return enum_from_name(f->values, name) != 0;
+    return enum_from_name(f->values, name);
+}
+
+static bool add_enum(const struct writer *w, const struct field *f, const struct value *in)
+{
+    int value = value_in_enum(w, f, in);
+    if (value)
+        strbuf_concat(w->out, "\"", enum_to_name(f->values, value), "\"");
+    return value != 0;
 }
 
 static void add_id(const struct writer *w, const struct value *in)
@@ -253,8 +264,10 @@ static bool add_field(const struct writer *w, const struct field *f, const struc
         strbuf_add(w->out, "\"\"", 2);
         return true;
     }
-    if (!fits(w, f, in) || (f->kind == FIELD_ENUM && !is_of_enum(w, f, in)))
+    if (!fits(w, f, in))
         return false;
+    if (f->kind == FIELD_ENUM)
+        return add_enum(w, f, in);
     size_t from = w->out->len;
     if (in->over && in->over->kind == OVER_JSON)
         add_value(w, in);

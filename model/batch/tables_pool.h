@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The property tables of Azure Batch's pools, nodes and certificates (model/schema.h), and the
+ * words of their enums.
+ */
+#ifndef MODEL_BATCH_TABLES_POOL_H
+#define MODEL_BATCH_TABLES_POOL_H
+
+#include "model/enums.h"
+#include "model/schema.h"
+
+/* What becomes of the tasks of a node that is taken away, restarted or no longer used. */
+enum batch_dealloc {
+    BATCH_DEALLOC_REQUEUE = 1,
+    BATCH_DEALLOC_TERMINATE = 2,
+    BATCH_DEALLOC_TASK_COMPLETION = 3,
+    BATCH_DEALLOC_RETAINED_DATA = 4
+};
+enum batch_fill { BATCH_FILL_SPREAD = 1, BATCH_FILL_PACK = 2 };
+enum batch_container_type { BATCH_DOCKER = 1, BATCH_CRI = 2 };
+
+extern const struct enum_name batch_dealloc_names[], batch_disable_scheduling_names[],
+    batch_fill_names[], batch_container_type_names[];
+
+/* Of autoScaleEvaluationInterval and resizeTimeout, in seconds. */
+enum { BATCH_INTERVAL_MIN_S = 300, BATCH_INTERVAL_MAX_S = 7 * 24 * 3600 };
+
+/* A whole pool: a row for each property of requests and replies. The same of those that jobs have
+ * made for them (autoPoolSpecification.pool). */
+extern const struct schema schema_batch_pool, schema_batch_pool_spec;
+/* The bodies of changes and actions. */
+extern const struct schema schema_batch_pool_patch, schema_batch_pool_properties,
+    schema_batch_pool_resize, schema_batch_remove_nodes, schema_batch_enable_auto_scale,
+    schema_batch_evaluate_auto_scale, schema_batch_upgrade_os;
+
+/* A node, and what can be asked of it. */
+extern const struct schema schema_batch_node, schema_batch_node_user, schema_batch_node_user_update,
+    schema_batch_reboot, schema_batch_reimage, schema_batch_deallocate,
+    schema_batch_disable_scheduling, schema_batch_upload_logs;
+
+extern const struct schema schema_batch_certificate;
+
+/* Parts: start tasks, references to certificates, runs of formulas, failed resizes. */
+extern const struct schema schema_batch_start_task, schema_batch_certificate_reference,
+    schema_batch_auto_scale_run, schema_batch_resize_error, schema_batch_image;
+
+#endif

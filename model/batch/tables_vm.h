@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Parts of the tables of pools: machines, networks, mounts; private to model/batch/.
+ */
+#ifndef MODEL_BATCH_TABLES_VM_H
+#define MODEL_BATCH_TABLES_VM_H
+
+#include "model/schema.h"
+
+extern const struct schema schema_batch_vm, schema_batch_cloud_service, schema_batch_network,
+    schema_batch_mount, schema_batch_upgrade_policy, schema_batch_pool_identity;
+
+#endif
