@@ -415,13 +415,16 @@ static void complete(struct put *p)
 
 /* --- the body ------------------------------------------------------------------------------- */
 
-static size_t take(void *ctx, const char *bytes, size_t n)
+/* A large one goes on while the piece before is being written. */
+static bool has_room(const struct put *p)
 {
-    struct put *p = ctx;
-    if (p->failed)
-        return n;
-    if (!p->small && (!p->upload || (p->calling && p->n == p->room && p->room > 0)))
-        return 0;
+    if (p->small)
+        return !p->piece || p->n < p->room;
+    return p->upload && !(p->calling && p->room > 0 && p->n == p->room);
+}
+
+static size_t take_some(struct put *p, const char *bytes, size_t n)
+{
     if (!p->piece) {
         p->room = p->small ? p->length : files_written_piece(p->files);
         p->piece = xrealloc(NULL, p->room);
@@ -431,6 +434,17 @@ static size_t take(void *ctx, const char *bytes, size_t n)
     p->n += took;
     if (!p->small && p->n == p->room && !p->calling)
         hand_on(p);
+    return took;
+}
+
+static size_t take(void *ctx, const char *bytes, size_t n)
+{
+    struct put *p = ctx;
+    size_t took = 0;
+    if (p->failed)
+        return n;
+    while (took < n && has_room(p))
+        took += take_some(p, bytes + took, n - took);
     return took;
 }
 
