@@ -22,6 +22,7 @@ struct way {
     int refs; /* one reference of the table, and one of each request that uses it */
     struct arena arena;
     const char *path, *host; /* as sent; host "": none */
+    const char *label;       /* of the host; NULL: it names no account */
     struct parameter query[QUERY_MAX];
     int n_query;
     const struct service *service;
@@ -151,6 +152,7 @@ bool ways_take(struct request *r)
     r->service = w->service;
     r->route = w->route;
     r->deps = w->deps;
+    r->label = w->label;
     r->version = w->version;
     r->version_name = w->version_name;
     memcpy(r->segment, w->segment, (size_t)w->n_segments * sizeof *w->segment);
@@ -173,6 +175,7 @@ static struct way *copy(struct request *r)
     }
     w->path = arena_strdup(&w->arena, r->path);
     w->host = arena_strdup(&w->arena, r->host);
+    w->label = arena_strdup(&w->arena, r->label);
     w->service = r->service;
     w->route = r->route;
     w->deps = r->deps;

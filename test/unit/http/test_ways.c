@@ -34,7 +34,7 @@ static struct replied *show(struct request *r)
     int64_t *note = request_note(r);
     char text[4000];
     snprintf(text, sizeof text, "%s %s version=%u/%s filter=%s time=%lld.", r->route->operation_id,
-             request_param(r, "name"), r->version, r->version_name,
+             r->label ? r->label : request_param(r, "name"), r->version, r->version_name,
              request_query(r, "filter") ? request_query(r, "filter") : "-",
              note ? (long long)++*note : -1LL);
     return reply_text(r, 200, "text/plain", xstrdup(text));
@@ -53,7 +53,7 @@ static const struct service service = {.name = "things",
                                        .may = may,
                                        .routes = things,
                                        .n_routes = sizeof things / sizeof things[0]};
-static const char *const vault_hosts[] = {"vault.test", NULL};
+static const char *const vault_hosts[] = {"vault.test", "*.vault.test", NULL};
 static const struct route vaulted[] = {{"GET", "/things/{name}", VERSION_2, 0, show, "Vault"}};
 static const struct service vault = {.name = "vault",
                                      .versions = VERSIONS_LISTED,
@@ -132,6 +132,21 @@ static void other_words_do_not(void **state)
     world_close(&w);
 }
 
+static void the_hosts_account_is_found_again(void **state)
+{
+    (void)state;
+    struct world w;
+    const char *line = "GET /things/ab?api-version=2";
+    open_world(&w);
+    for (int time = 1; time <= 3; time++) {
+        char words[80];
+        snprintf(words, sizeof words, "Vault acct version=2/2 filter=- time=%d.", time);
+        expect(&w, line, "Acct.vault.test", words);
+    }
+    expect(&w, line, "other.vault.test", "Vault other version=2/2 filter=- time=1.");
+    world_close(&w);
+}
+
 static void who_asks_is_looked_at_each_time(void **state)
 {
     (void)state;
@@ -178,6 +193,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_words_find_the_same_way),
         cmocka_unit_test(other_words_do_not),
+        cmocka_unit_test(the_hosts_account_is_found_again),
         cmocka_unit_test(who_asks_is_looked_at_each_time),
         cmocka_unit_test(long_words_and_many_ways_are_served_too),
     };
