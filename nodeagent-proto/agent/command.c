@@ -208,7 +208,9 @@ static void try_exec(const char *path, char *const *argv, char **env, int *error
 enum command_failure command_exec_argv(char *const *argv, char **env, struct err *e)
 {
     int error = 0;
-    if (strchr(argv[0], '/')) {
+    if (strcmp(argv[0], TASK_OWN_PROGRAM) == 0) {
+        try_exec("/proc/self/exe", argv, env, &error);
+    } else if (strchr(argv[0], '/')) {
         try_exec(argv[0], argv, env, &error);
     } else {
         struct strbuf path = STRBUF_INIT;

@@ -80,6 +80,8 @@ enum task_state {
 /* The exit code of one that failed to start because its program does not exist, as shells have it.
  */
 #define TASK_NO_PROGRAM 127
+/* The first word of an argv that runs the agent's own program, wherever it is on the node. */
+#define TASK_OWN_PROGRAM "batchai-node"
 
 struct task_status {
     const char *id;

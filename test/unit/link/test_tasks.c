@@ -159,6 +159,28 @@ static void test_a_program_without_a_shell(void **state)
     free(script);
 }
 
+/* The agent's own program needs no path, and no file of that name takes its place. */
+static void test_the_own_program(void **state)
+{
+    struct fixture *f = *state;
+    open_ready(f);
+    const char *const own[] = {TASK_OWN_PROGRAM, "windows", "cmd /c echo %OS%& exit 3"};
+    char *out = in_root(f, "own.txt");
+    struct task_spec s = {.id = "windows",
+                          .command_line = "shown alone",
+                          .argv = own,
+                          .n_argv = 3,
+                          .cwd = f->root,
+                          .stdout_path = out,
+                          .stderr_path = out,
+                          .step = "task"};
+    ASK(f, node_run(f->link, &s, on_run, f));
+    WAIT(f, f->n_ended == 1);
+    assert_int_equal(f->ended[0].s.exit_code, 3);
+    assert_true(file_has(f, "own.txt", "Windows_NT\n"));
+    free(out);
+}
+
 static void test_failures_to_start(void **state)
 {
     struct fixture *f = *state;
@@ -370,6 +392,7 @@ int main(void)
         TEST(test_signal_while_starting),
         TEST(test_daemonized_processes_die),
         TEST(test_a_program_without_a_shell),
+        TEST(test_the_own_program),
         TEST(test_failures_to_start),
         TEST(test_a_reason_that_is_cut_inside_a_letter_is_told),
         TEST(test_secrets_stay_out_of_sight),
