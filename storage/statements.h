@@ -11,6 +11,7 @@
 
 #include "storage/statements_batch.h"
 #include "storage/statements_batch_jobs.h"
+#include "storage/statements_batch_samples.h"
 
 #define GROUP_SELECT "SELECT {group} FROM resource_group g "
 #define WORKSPACE_SELECT                                                                           \
@@ -519,7 +520,8 @@
     X(ST_META_SET_KEY_CHECK, "UPDATE meta SET key_check = ?1 WHERE id = 1")                        \
     X(ST_META_SET_CLEAN, "UPDATE meta SET clean_close = ?1 WHERE id = 1")                          \
     BATCH_STATEMENTS(X) \
-    BATCH_JOB_STATEMENTS(X)
+    BATCH_JOB_STATEMENTS(X) \
+    BATCH_SAMPLE_STATEMENTS(X)
 /* clang-format on */
 
 #endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Samples of the metrics of pools, and the tasks that are counted for them.
+ */
+#include "storage/batch_jobs.h"
+#include "storage/batch_samples.h"
+#include "test/unit/storage/fixture.h"
+
+/* The row of a pool of the core; a cluster's has its id. */
+static int64_t a_pool(struct fx *f)
+{
+    return f->cluster;
+}
+
+static void add(struct fx *f, int64_t at_us, const char *vals, int64_t forget_us)
+{
+    const struct batch_sample s = {at_us, vals};
+    ok(f, st_batch_sample_add(f->st, a_pool(f), &s, forget_us, &f->e));
+}
+
+static void test_samples_come_in_order_and_go_with_age(void **state)
+{
+    struct fx *f = *state;
+    struct batch_sample *rows;
+    size_t n;
+    int64_t last = 1;
+    ok(f, st_batch_sample_last(f->st, a_pool(f), &last, &f->e));
+    assert_int_equal(last, 0);
+    add(f, T0 + 30, "1,,2", 0);
+    add(f, T0 + 60, "2", 0);
+    add(f, T0 + 60, "3", 0); /* the same instant again */
+    ok(f, st_batch_samples(f->st, &f->a, a_pool(f), &rows, &n, &f->e));
+    assert_int_equal(n, 2);
+    assert_int_equal(rows[0].at_us, T0 + 30);
+    assert_string_equal(rows[0].vals, "1,,2");
+    assert_string_equal(rows[1].vals, "3");
+    add(f, T0 + 90, "4", T0 + 60);
+    ok(f, st_batch_samples(f->st, &f->a, a_pool(f), &rows, &n, &f->e));
+    assert_int_equal(n, 2);
+    assert_int_equal(rows[0].at_us, T0 + 60);
+    ok(f, st_batch_sample_last(f->st, a_pool(f), &last, &f->e));
+    assert_int_equal(last, T0 + 90);
+    ok(f, st_batch_samples_remove(f->st, a_pool(f), &f->e));
+    ok(f, st_batch_samples(f->st, &f->a, a_pool(f), &rows, &n, &f->e));
+    assert_int_equal(n, 0);
+}
+
+static int64_t add_job(struct fx *f, const char *name, const char *pool)
+{
+    const struct batch_job j = {.account_id = 1,
+                                .name = name,
+                                .doc = "{}",
+                                .created_by = "me",
+                                .state = BATCH_JOB_ACTIVE,
+                                .state_us = T0,
+                                .created_us = T0,
+                                .updated_us = T0,
+                                .start_us = T0,
+                                .pool_name = pool,
+                                .max_parallel = BATCH_UNLIMITED,
+                                .on_all = BATCH_ALL_NO_ACTION,
+                                .on_failure = BATCH_FAILURE_NO_ACTION,
+                                .number = 1};
+    int64_t id;
+    ok(f, st_batch_job_insert(f->st, &j, NULL, &id, &f->e));
+    return id;
+}
+
+static struct batch_task add_task(struct fx *f, int64_t job, const char *name, int instances)
+{
+    struct batch_task t = {.job_id = job,
+                           .name = name,
+                           .doc = "{}",
+                           .state = BATCH_TASK_ACTIVE,
+                           .state_us = T0,
+                           .created_us = T0,
+                           .updated_us = T0,
+                           .slots = 1,
+                           .instances = instances};
+    ok(f, st_batch_task_insert(f->st, &t, NULL, &t.id, &f->e));
+    return t;
+}
+
+static void move(struct fx *f, int64_t id, enum batch_task_state from, enum batch_task_state to,
+                 enum batch_result result)
+{
+    const struct st_batch_task_move m = {
+        .id = id, .from = from, .to = to, .now_us = T0 + 1, .result = result};
+    ok(f, st_batch_task_move(f->st, &m, &f->e));
+}
+
+static void assert_tasks(struct fx *f, int64_t active, int64_t running, int64_t succeeded,
+                         int64_t failed)
+{
+    struct batch_pool_tasks t;
+    ok(f, st_batch_pool_tasks(f->st, &f->a, 1, "p1", &t, &f->e));
+    assert_int_equal(t.active, active);
+    assert_int_equal(t.running, running);
+    assert_int_equal(t.succeeded, succeeded);
+    assert_int_equal(t.failed, failed);
+}
+
+static void test_tasks_of_all_jobs_of_a_pool_are_counted(void **state)
+{
+    struct fx *f = *state;
+    assert_tasks(f, 0, 0, 0, 0);
+    int64_t one = add_job(f, "one", "p1"), two = add_job(f, "two", "P1"),
+            other = add_job(f, "other", "p2");
+    struct batch_task a = add_task(f, one, "a", 1), b = add_task(f, two, "b", 1);
+    add_task(f, other, "c", 1);
+    assert_tasks(f, 2, 0, 0, 0);
+    move(f, a.id, BATCH_TASK_ACTIVE, BATCH_TASK_RUNNING, 0);
+    assert_tasks(f, 1, 1, 0, 0);
+    move(f, a.id, BATCH_TASK_RUNNING, BATCH_TASK_COMPLETED, BATCH_SUCCESS);
+    move(f, b.id, BATCH_TASK_ACTIVE, BATCH_TASK_COMPLETED, BATCH_FAILURE);
+    assert_tasks(f, 0, 0, 1, 1);
+}
+
+/* Formulas ask for the tasks that are ready. */
+static void test_tasks_that_wait_for_others_are_not_active(void **state)
+{
+    struct fx *f = *state;
+    int64_t job = add_job(f, "j", "p1");
+    struct batch_task a = add_task(f, job, "a", 1), b = add_task(f, job, "b", 1),
+                      c = add_task(f, job, "c", 1);
+    ok(f, st_batch_wait_add(f->st, &b, "a", &f->e));
+    ok(f, st_batch_wait_count(f->st, b.id, &f->e));
+    ok(f, st_batch_wait_add(f->st, &c, "a", &f->e));
+    ok(f, st_batch_wait_count(f->st, c.id, &f->e));
+    assert_tasks(f, 1, 0, 0, 0);
+    ok(f, st_batch_task_remove(f->st, c.id, &f->e));
+    assert_tasks(f, 1, 0, 0, 0);
+    move(f, a.id, BATCH_TASK_ACTIVE, BATCH_TASK_COMPLETED, BATCH_SUCCESS);
+    assert_tasks(f, 0, 0, 1, 0);
+    ok(f, st_batch_wait_settle(f->st, &a, -1, &f->e));
+    assert_tasks(f, 1, 0, 1, 0);
+}
+
+/* As many nodes as it has instances are what it needs. */
+static void test_each_instance_of_a_task_counts(void **state)
+{
+    struct fx *f = *state;
+    int64_t job = add_job(f, "j", "p1");
+    struct batch_task a = add_task(f, job, "a", 4), b = add_task(f, job, "b", 3);
+    assert_tasks(f, 7, 0, 0, 0);
+    ok(f, st_batch_wait_add(f->st, &b, "a", &f->e));
+    ok(f, st_batch_wait_count(f->st, b.id, &f->e));
+    assert_tasks(f, 4, 0, 0, 0);
+    move(f, a.id, BATCH_TASK_ACTIVE, BATCH_TASK_RUNNING, 0);
+    assert_tasks(f, 0, 1, 0, 0);
+    move(f, a.id, BATCH_TASK_RUNNING, BATCH_TASK_ACTIVE, 0); /* its node is gone */
+    assert_tasks(f, 4, 0, 0, 0);
+    ok(f, st_batch_task_remove(f->st, b.id, &f->e));
+    ok(f, st_batch_task_remove(f->st, a.id, &f->e));
+    assert_tasks(f, 0, 0, 0, 0);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, fx_start, fx_end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(test_samples_come_in_order_and_go_with_age),
+        T(test_tasks_of_all_jobs_of_a_pool_are_counted),
+        T(test_tasks_that_wait_for_others_are_not_active),
+        T(test_each_instance_of_a_task_counts),
+    };
+    return cmocka_run_group_tests_name("batch samples", tests, NULL, NULL);
+}
