@@ -98,6 +98,7 @@ static void begin(struct front *base, struct sched *sched)
     f->sched = sched;
     f->wakes = sched_wakes(sched);
     pools_begin(f);
+    autoscale_begin(f);
     pool_deletions_begin(f);
 }
 

@@ -10,6 +10,7 @@
 #ifndef FRONT_BATCH_BATCH_H
 #define FRONT_BATCH_BATCH_H
 
+#include "formula/formula.h"
 #include "lib/idmap.h"
 #include "lib/log.h"
 #include "model/batch/rows.h"
@@ -64,5 +65,25 @@ static inline bool batch_pool_is_steady(const struct batch_pool *p)
 {
     return p->size.state == BATCH_ALLOCATION_STEADY;
 }
+
+/* --- pools that a formula scales (autoscale.c) -------------------------------------------------
+ */
+
+/* Begins, changes or ends that. The formula can be parsed. The first evaluation is at once unless
+ * s->evaluated_us says when the last one was. */
+int batch_pool_scale_by(struct batch_front *f, const struct batch_pool *p,
+                        const struct batch_auto_scale *s, int64_t updated_us,
+                        struct err *e) MUST_CHECK;
+
+struct batch_evaluation {
+    const char *run; /* JSON text of an AutoScaleRun; the arena's */
+    bool failed;     /* the formula has no value: the pool stays as it is */
+    struct batch_targets targets;
+};
+/* What a formula comes to for a pool now; changes nothing. It cannot be parsed: -1, and `wrong`
+ * says why. */
+int batch_pool_evaluate(struct batch_front *f, struct arena *a, const struct batch_pool *p,
+                        const char *formula, struct batch_evaluation *out,
+                        struct formula_error *wrong, struct err *e) MUST_CHECK;
 
 #endif

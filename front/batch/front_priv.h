@@ -27,6 +27,9 @@ void pools_begin(struct batch_front *f);
 int pool_scaled(const struct front *f, struct storage *st, const struct pool *p,
                 const struct pool_scaled *s, int64_t now_us, struct err *e);
 
+/* --- autoscale.c ----------------------------------------------------------------------------- */
+void autoscale_begin(struct batch_front *f);
+
 /* --- pool_deletion.c ------------------------------------------------------------------------- */
 void pool_deletions_begin(struct batch_front *f);
 void pools_may_remove(struct front *f);

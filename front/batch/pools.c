@@ -162,11 +162,18 @@ static int settle(struct storage *st, const struct batch_pool *p, int64_t now_us
     return st_batch_pool_set_size(st, p->id, &size, p->updated_us, e);
 }
 
+/* Meanwhile another resize may have begun. */
 static void effect_settled(void *ctx, int64_t id, const struct err *why)
 {
     struct batch_front *f = ctx;
-    if (!why)
+    struct arena a;
+    struct batch_pool p;
+    struct err e;
+    arena_init(&a);
+    int rc = why ? -1 : st_batch_pool_by_id(f->st, &a, id, &p, &e);
+    if (rc == 0 || (rc == 1 && batch_pool_is_steady(&p)))
         id_map_remove(&f->unsettled, id);
+    arena_free(&a);
 }
 
 int pool_scaled(const struct front *base, struct storage *st, const struct pool *core,
@@ -213,6 +220,8 @@ int batch_pool_add(struct batch_front *f, const struct batch_pool *p, const char
         return -1;
     *id = row.id;
     begun(f, &row);
+    if (row.scaling.enabled)
+        wake(f->wakes, WAKE_BATCH_SCALE, row.id);
     return 0;
 }
 

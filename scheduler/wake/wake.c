@@ -29,6 +29,7 @@ static const char *const kind_names[WAKE_KINDS] = {
     [WAKE_ACCOUNT] = "storage account",
     [WAKE_DELETED_SHARES] = "deleted shares",
     [WAKE_BATCH_SIZE] = "batch pool",
+    [WAKE_BATCH_SCALE] = "batch formula",
     [WAKE_BATCH_DELETIONS] = "batch deletions",
 };
 

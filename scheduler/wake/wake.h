@@ -37,7 +37,8 @@ enum wake_kind {
     WAKE_SHARE,
     WAKE_ACCOUNT,
     WAKE_DELETED_SHARES,
-    WAKE_BATCH_SIZE, /* a pool of Azure Batch whose resize may be over */
+    WAKE_BATCH_SIZE,  /* a pool of Azure Batch whose resize may be over */
+    WAKE_BATCH_SCALE, /* one that a formula scales */
     WAKE_BATCH_DELETIONS,
     WAKE_KINDS
 };

@@ -4,83 +4,12 @@
  * or run out of time, nodes that are removed or restarted, deletion. On fake nodes, in virtual
  * time.
  */
-#include "scheduler/wake/wake.h"
-#include "virtual.h"
-
-#define MINUTE (60 * SECOND)
-
-static int64_t add_account(struct world *w)
-{
-    struct err e = {0};
-    int64_t id, now = time_now_us();
-    const struct account_keys keys = {0};
-    const struct batch_account b = {.group_id = w->group,
-                                    .name = "acct",
-                                    .scope = {.location = "here"},
-                                    .doc = "{}",
-                                    .prov_state = PROV_SUCCEEDED,
-                                    .created_us = now,
-                                    .updated_us = now};
-    struct batch_account there;
-    int rc = st_batch_account_by_name(w->st, &w->a, "acct", &there, &e);
-    ok(rc, &e);
-    if (rc == 1)
-        return there.id;
-    ok(st_batch_account_insert(w->st, &b, &keys, &id, &e), &e);
-    return id;
-}
-
-static int64_t add_pool(struct world *w, const char *name, int dedicated, int low)
-{
-    struct err e = {0};
-    int64_t id, now = wakes_wall(sched_wakes(w->s));
-    const struct batch_pool p = {
-        .account_id = add_account(w),
-        .name = name,
-        .doc = "{}",
-        .created_us = now,
-        .updated_us = now,
-        .size = {.dedicated = dedicated, .low = low, .timeout_us = 15 * MINUTE},
-        .vm_size = "STANDARD_D1",
-        .dealloc = DEALLOC_REQUEUE,
-        .slots = 2};
-    ok(batch_pool_add(&w->batch, &p, NULL, &id, &e), &e);
-    return id;
-}
-
-static struct batch_pool row(struct world *w, int64_t id)
-{
-    struct err e = {0};
-    struct batch_pool p;
-    if (st_batch_pool_by_id(w->st, &w->a, id, &p, &e) != 1)
-        fail_msg("the pool %lld is not there: %s", (long long)id, e.msg);
-    return p;
-}
-
-static bool steady(struct world *w, int64_t id)
-{
-    struct batch_pool p = row(w, id);
-    return batch_pool_is_steady(&p);
-}
-
-static size_t nodes_in(struct world *w, int64_t id, enum node_state state, struct node **out)
-{
-    struct err e = {0};
-    struct node *nodes;
-    size_t n, k = 0;
-    ok(st_node_list(w->st, &w->a, id, &nodes, &n, &e), &e);
-    for (size_t i = 0; i < n; i++)
-        if (nodes[i].state == state)
-            nodes[k++] = nodes[i];
-    if (out)
-        *out = nodes;
-    return k;
-}
+#include "test/unit/scheduler/batch_pools.h"
 
 static void resize_to(struct world *w, int64_t id, int dedicated, int low)
 {
     struct err e = {0};
-    struct batch_pool p = row(w, id);
+    struct batch_pool p = pool_row(w, id);
     const struct batch_targets t = {dedicated, low, 15 * MINUTE, DEALLOC_REQUEUE};
     ok(batch_pool_resize(&w->batch, &p, &t, p.updated_us + 1, &e), &e);
 }
@@ -92,7 +21,7 @@ static void test_a_pool_has_nodes_of_both_classes(void **state)
     int64_t id = add_pool(w, "p1", 2, 1);
     assert_false(steady(w, id));
     WAIT(w, steady(w, id) && nodes_in(w, id, NODE_IDLE, NULL) == 3);
-    struct batch_pool p = row(w, id);
+    struct batch_pool p = pool_row(w, id);
     struct node *nodes;
     assert_int_equal(p.has_dedicated, 2);
     assert_int_equal(p.has_low, 1);
@@ -102,7 +31,7 @@ static void test_a_pool_has_nodes_of_both_classes(void **state)
         assert_int_equal(nodes[i].has.slots, 2); /* as the pool says, whatever the node has */
     resize_to(w, id, 0, 2);
     WAIT(w, steady(w, id) && nodes_in(w, id, NODE_IDLE, NULL) == 2);
-    p = row(w, id);
+    p = pool_row(w, id);
     assert_int_equal(p.has_dedicated, 0);
     assert_int_equal(p.has_low, 2);
     world_free(w);
@@ -114,7 +43,7 @@ static void test_more_than_there_can_ever_be_ends_at_once(void **state)
     struct world *w = world_virtual(2);
     int64_t id = add_pool(w, "p1", 2, 3);
     WAIT(w, steady(w, id) && nodes_in(w, id, NODE_IDLE, NULL) == 2);
-    struct batch_pool p = row(w, id);
+    struct batch_pool p = pool_row(w, id);
     assert_non_null(strstr(p.size.errors, "AccountCoreQuotaReached"));
     assert_null(strstr(p.size.errors, "dedicated"));
     assert_non_null(strstr(p.size.errors, "low priority"));
@@ -138,14 +67,14 @@ static void test_a_resize_ends_when_its_time_is_up(void **state)
     assert_false(steady(w, id));
     pass(w, 2 * MINUTE);
     assert_true(steady(w, id));
-    assert_non_null(strstr(row(w, id).size.errors, "AllocationTimedout"));
+    assert_non_null(strstr(pool_row(w, id).size.errors, "AllocationTimedout"));
     set_scale(w, cluster, (struct scale){SCALE_MANUAL, 0, .dealloc = DEALLOC_REQUEUE});
     WAIT(w, rows_of(counts(w, cluster)) == 0);
     pass(w, MINUTE);
-    assert_int_equal(row(w, id).has_dedicated, 1);
+    assert_int_equal(pool_row(w, id).has_dedicated, 1);
     resize_to(w, id, 3, 0);
     WAIT(w, steady(w, id) && nodes_in(w, id, NODE_IDLE, NULL) == 3);
-    assert_null(row(w, id).size.errors);
+    assert_null(pool_row(w, id).size.errors);
     world_free(w);
 }
 
@@ -159,13 +88,13 @@ static void test_a_resize_is_stopped(void **state)
     WAIT(w, counts(w, cluster).idle == 2);
     int64_t id = add_pool(w, "p1", 2, 0);
     WAIT(w, nodes_in(w, id, NODE_IDLE, NULL) == 1);
-    struct batch_pool p = row(w, id);
+    struct batch_pool p = pool_row(w, id);
     ok(batch_pool_stop_resize(&w->batch, &p, &e), &e);
-    assert_int_equal(row(w, id).size.state, BATCH_ALLOCATION_STOPPING);
+    assert_int_equal(pool_row(w, id).size.state, BATCH_ALLOCATION_STOPPING);
     WAIT(w, steady(w, id));
-    assert_non_null(strstr(row(w, id).size.errors, "ResizeStopped"));
-    assert_int_equal(row(w, id).updated_us, p.updated_us); /* the ETag stays */
-    assert_int_equal(row(w, id).size.dedicated, 2);
+    assert_non_null(strstr(pool_row(w, id).size.errors, "ResizeStopped"));
+    assert_int_equal(pool_row(w, id).updated_us, p.updated_us); /* the ETag stays */
+    assert_int_equal(pool_row(w, id).size.dedicated, 2);
     world_free(w);
 }
 
@@ -198,10 +127,10 @@ static void test_chosen_nodes_are_removed(void **state)
     nodes_in(w, id, NODE_IDLE, &nodes);
     const struct node *two[] = {&nodes[0], &nodes[3]};
     const struct batch_targets t = {.timeout_us = 15 * MINUTE, .how = DEALLOC_REQUEUE};
-    struct batch_pool p = row(w, id);
+    struct batch_pool p = pool_row(w, id);
     ok(batch_pool_remove_nodes(&w->batch, &p, two, 2, &t, p.updated_us + 1, &e), &e);
     WAIT(w, steady(w, id));
-    p = row(w, id);
+    p = pool_row(w, id);
     assert_int_equal(p.size.dedicated + 10 * p.size.low, 2);
     struct node *left;
     assert_int_equal(nodes_in(w, id, NODE_IDLE, &left), 2);
@@ -297,13 +226,13 @@ static void test_a_pool_is_deleted(void **state)
     struct world *w = world_virtual(2);
     int64_t id = add_pool(w, "p1", 2, 0);
     WAIT(w, steady(w, id));
-    struct batch_pool p = row(w, id);
+    struct batch_pool p = pool_row(w, id);
     ok(batch_pool_delete(&w->batch, &p, p.updated_us + 1, &e), &e);
     assert_int_equal(batch_pool_delete(&w->batch, &p, p.updated_us + 1, &e), -1);
     WAIT(w, is_gone(w, id));
     int64_t empty = add_pool(w, "P1", 0, 0); /* the name is free */
     WAIT(w, steady(w, empty));
-    p = row(w, empty);
+    p = pool_row(w, empty);
     ok(batch_pool_delete(&w->batch, &p, p.updated_us + 1, &e), &e);
     WAIT(w, is_gone(w, empty));
     world_free(w);

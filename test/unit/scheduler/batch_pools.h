@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Pools of Azure Batch in a world of virtual time.
+ */
+#ifndef TEST_SCHEDULER_BATCH_POOLS_H
+#define TEST_SCHEDULER_BATCH_POOLS_H
+
+#include "scheduler/wake/wake.h"
+#include "test/unit/scheduler/virtual.h"
+
+#define MINUTE (60 * SECOND)
+
+static inline int64_t add_account(struct world *w)
+{
+    struct err e = {0};
+    int64_t id, now = time_now_us();
+    const struct account_keys keys = {0};
+    const struct batch_account b = {.group_id = w->group,
+                                    .name = "acct",
+                                    .scope = {.location = "here"},
+                                    .doc = "{}",
+                                    .prov_state = PROV_SUCCEEDED,
+                                    .created_us = now,
+                                    .updated_us = now};
+    struct batch_account there;
+    int rc = st_batch_account_by_name(w->st, &w->a, "acct", &there, &e);
+    ok(rc, &e);
+    if (rc == 1)
+        return there.id;
+    ok(st_batch_account_insert(w->st, &b, &keys, &id, &e), &e);
+    return id;
+}
+
+static inline int64_t add_pool(struct world *w, const char *name, int dedicated, int low)
+{
+    struct err e = {0};
+    int64_t id, now = wakes_wall(sched_wakes(w->s));
+    const struct batch_pool p = {
+        .account_id = add_account(w),
+        .name = name,
+        .doc = "{}",
+        .created_us = now,
+        .updated_us = now,
+        .size = {.dedicated = dedicated, .low = low, .timeout_us = 15 * MINUTE},
+        .vm_size = "STANDARD_D1",
+        .dealloc = DEALLOC_REQUEUE,
+        .slots = 2};
+    ok(batch_pool_add(&w->batch, &p, NULL, &id, &e), &e);
+    return id;
+}
+
+static inline struct batch_pool pool_row(struct world *w, int64_t id)
+{
+    struct err e = {0};
+    struct batch_pool p;
+    if (st_batch_pool_by_id(w->st, &w->a, id, &p, &e) != 1)
+        fail_msg("the pool %lld is not there: %s", (long long)id, e.msg);
+    return p;
+}
+
+static inline bool steady(struct world *w, int64_t id)
+{
+    struct batch_pool p = pool_row(w, id);
+    return batch_pool_is_steady(&p);
+}
+
+static inline size_t nodes_in(struct world *w, int64_t id, enum node_state state, struct node **out)
+{
+    struct err e = {0};
+    struct node *nodes;
+    size_t n, k = 0;
+    ok(st_node_list(w->st, &w->a, id, &nodes, &n, &e), &e);
+    for (size_t i = 0; i < n; i++)
+        if (nodes[i].state == state)
+            nodes[k++] = nodes[i];
+    if (out)
+        *out = nodes;
+    return k;
+}
+
+#endif

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Pools of Azure Batch that a formula scales: samples each half minute, evaluation by the interval,
+ * what is done, failures, restarts. On fake nodes, in virtual time.
+ */
+#include "formula/samples.h"
+#include "scheduler/wake/wake.h"
+#include "storage/batch_jobs.h"
+#include "storage/batch_samples.h"
+#include "test/unit/scheduler/batch_pools.h"
+
+#define HALF_MINUTE (30 * SECOND)
+
+static struct batch_auto_scale by(const char *formula)
+{
+    return (struct batch_auto_scale){
+        .enabled = true, .formula = formula, .interval_us = 5 * MINUTE};
+}
+
+static void scale_by(struct world *w, int64_t id, struct batch_auto_scale s)
+{
+    struct err e = {0};
+    struct batch_pool p = pool_row(w, id);
+    ok(batch_pool_scale_by(&w->batch, &p, &s, p.updated_us + 1, &e), &e);
+}
+
+static int64_t add_batch_job(struct world *w, const char *pool)
+{
+    struct err e = {0};
+    int64_t id, now = wakes_wall(sched_wakes(w->s));
+    const struct batch_job j = {.account_id = add_account(w),
+                                .name = "j",
+                                .doc = "{}",
+                                .state = BATCH_JOB_DISABLED, /* nothing of it runs */
+                                .state_us = now,
+                                .created_us = now,
+                                .updated_us = now,
+                                .pool_name = pool,
+                                .max_parallel = BATCH_UNLIMITED,
+                                .on_all = BATCH_ALL_NO_ACTION,
+                                .on_failure = BATCH_FAILURE_NO_ACTION,
+                                .number = 1};
+    ok(st_batch_job_insert(w->st, &j, NULL, &id, &e), &e);
+    return id;
+}
+
+static void add_tasks(struct world *w, int64_t job, int n)
+{
+    static int number;
+    struct err e = {0};
+    int64_t id, now = wakes_wall(sched_wakes(w->s));
+    for (int i = 0; i < n; i++) {
+        const struct batch_task t = {.job_id = job,
+                                     .name = arena_printf(&w->a, "t%d", number++),
+                                     .doc = "{}",
+                                     .state = BATCH_TASK_ACTIVE,
+                                     .state_us = now,
+                                     .created_us = now,
+                                     .updated_us = now,
+                                     .slots = 1,
+                                     .instances = 1};
+        ok(st_batch_task_insert(w->st, &t, NULL, &id, &e), &e);
+    }
+}
+
+static size_t samples_of(struct world *w, int64_t id, struct batch_sample **rows)
+{
+    struct err e = {0};
+    struct batch_sample *ignored;
+    size_t n;
+    ok(st_batch_samples(w->st, &w->a, id, rows ? rows : &ignored, &n, &e), &e);
+    return n;
+}
+
+static bool has_nodes(struct world *w, int64_t id, size_t n)
+{
+    return steady(w, id) && nodes_in(w, id, NODE_IDLE, NULL) == n;
+}
+
+static void test_a_formula_decides_at_once_and_then_by_its_interval(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(5);
+    int64_t id = add_pool(w, "p1", 1, 0);
+    WAIT(w, has_nodes(w, id, 1));
+    int64_t tag = pool_row(w, id).updated_us;
+    scale_by(w, id,
+             by("$TargetDedicatedNodes = $TargetDedicatedNodes + 1;"
+                "$NodeDeallocationOption = taskcompletion"));
+    WAIT(w, has_nodes(w, id, 2));
+    struct batch_pool p = pool_row(w, id);
+    assert_non_null(strstr(p.scaling.run, "\"results\":\"$TargetDedicatedNodes=2;"
+                                          "$TargetLowPriorityNodes=0;"
+                                          "$NodeDeallocationOption=taskcompletion\""));
+    assert_null(strstr(p.scaling.run, "error"));
+    assert_int_equal(p.dealloc, DEALLOC_WAIT_FOR_JOB_COMPLETION);
+    pass(w, 4 * MINUTE);
+    assert_int_equal(pool_row(w, id).size.dedicated, 2);
+    WAIT(w, has_nodes(w, id, 3));
+    p = pool_row(w, id);
+    assert_int_equal(p.updated_us, tag + 1); /* what the formula does is not a user's write */
+    world_free(w);
+}
+
+static void test_samples_are_taken_each_half_minute(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(5);
+    int64_t id = add_pool(w, "p1", 2, 0);
+    WAIT(w, has_nodes(w, id, 2));
+    pass(w, 2 * MINUTE);
+    assert_int_equal(samples_of(w, id, NULL), 0); /* nobody asks for them */
+    scale_by(w, id, by("$TargetDedicatedNodes = $TargetDedicatedNodes"));
+    pass(w, 10 * MINUTE);
+    struct batch_sample *rows;
+    size_t n = samples_of(w, id, &rows);
+    assert_in_range(n, 20, 22);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(rows[i].at_us % HALF_MINUTE, 0);
+        if (i > 0)
+            assert_int_equal(rows[i].at_us - rows[i - 1].at_us, HALF_MINUTE);
+    }
+    scale_by(w, id, (struct batch_auto_scale){.interval_us = 5 * MINUTE});
+    pass(w, 2 * MINUTE);
+    assert_int_equal(samples_of(w, id, NULL), 0);
+    world_free(w);
+}
+
+static void test_a_pool_follows_its_queue(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(8);
+    int64_t id = add_pool(w, "p1", 0, 0), job = add_batch_job(w, "p1");
+    scale_by(w, id,
+             by("percent = $PendingTasks.GetSamplePercent(TimeInterval_Minute * 3);"
+                "tasks = percent < 70 ? max(0, $PendingTasks.GetSample(1))"
+                "                     : avg($PendingTasks.GetSample(TimeInterval_Minute * 3));"
+                "$TargetDedicatedNodes = min(6, tasks / $TaskSlotsPerNode)"));
+    WAIT(w, has_nodes(w, id, 0));
+    add_tasks(w, job, 8);
+    WAIT(w, has_nodes(w, id, 4)); /* two slots to a node */
+    add_tasks(w, job, 100);
+    WAIT(w, has_nodes(w, id, 6));
+    struct batch_pool p = pool_row(w, id);
+    assert_non_null(strstr(p.scaling.run, ";percent=100;tasks="));
+    world_free(w);
+}
+
+/* A failure changes nothing, and is told; the next evaluation is as usual. */
+static void test_a_formula_without_a_value_changes_nothing(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(5);
+    int64_t id = add_pool(w, "p1", 1, 0);
+    WAIT(w, has_nodes(w, id, 1));
+    scale_by(w, id,
+             by("$TargetDedicatedNodes = min($PendingTasks.GetSample("
+                "TimeInterval_Minute * 4, 90)) + 3"));
+    pass(w, MINUTE);
+    struct batch_pool p = pool_row(w, id);
+    assert_int_equal(p.size.dedicated, 1);
+    assert_non_null(strstr(p.scaling.run, "\"code\":\"InsufficientSampleData\""));
+    assert_non_null(strstr(p.scaling.run, "wanted 90%"));
+    WAIT(w, has_nodes(w, id, 3)); /* there are samples now */
+    scale_by(w, id, by("$TargetDedicatedNodes = x"));
+    pass(w, MINUTE);
+    p = pool_row(w, id);
+    assert_int_equal(p.size.dedicated, 3);
+    assert_non_null(strstr(p.scaling.run, "\"code\":\"AutoScalingFormulaEvaluationError\""));
+    assert_non_null(strstr(p.scaling.run, "Line 1, Col 25: Undefined symbol: x"));
+    world_free(w);
+}
+
+static void test_evaluating_changes_nothing(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(5);
+    struct err e = {0};
+    struct formula_error wrong;
+    struct batch_evaluation found;
+    int64_t id = add_pool(w, "p1", 1, 2);
+    WAIT(w, has_nodes(w, id, 3));
+    scale_by(w, id, by("stop()"));
+    pass(w, MINUTE);
+    struct batch_pool p = pool_row(w, id);
+    ok(batch_pool_evaluate(&w->batch, &w->a, &p,
+                           "$TargetLowPriority = 7 + $CurrentDedicatedNodes; x = rand() <= 1",
+                           &found, &wrong, &e),
+       &e);
+    assert_false(found.failed);
+    assert_int_equal(found.targets.dedicated, 1);
+    assert_int_equal(found.targets.low, 8);
+    assert_non_null(strstr(found.run, ";x=1\""));
+    assert_int_equal(batch_pool_evaluate(&w->batch, &w->a, &p, "x = (1", &found, &wrong, &e), -1);
+    assert_int_equal(wrong.fault, FORMULA_SYNTAX);
+    assert_string_equal(wrong.msg, "Line 1, Col 7: Unexpected end, expected )");
+    assert_string_equal(pool_row(w, id).scaling.run, p.scaling.run);
+    pass(w, MINUTE);
+    assert_int_equal(pool_row(w, id).size.low, 2);
+    world_free(w);
+}
+
+/* One that could not have all its nodes tries again at each evaluation. */
+static void test_a_resize_that_ended_short_begins_again(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(3);
+    int64_t cluster =
+        add_cluster(w, "c", (struct cluster_wish){.scale = {.target = 2}, .vm_size = NULL});
+    WAIT(w, counts(w, cluster).idle == 2);
+    int64_t id = add_pool(w, "p1", 0, 0);
+    scale_by(w, id, by("$TargetDedicatedNodes = 2"));
+    WAIT(w, nodes_in(w, id, NODE_IDLE, NULL) == 1);
+    int64_t began = pool_row(w, id).size.began_us;
+    pass(w, 14 * MINUTE);
+    assert_int_equal(pool_row(w, id).size.began_us, began); /* has its time */
+    WAIT(w, pool_row(w, id).size.began_us > began);
+    assert_int_equal(pool_row(w, id).has_dedicated, 1);
+    set_scale(w, cluster, (struct scale){SCALE_MANUAL, 0, .dealloc = DEALLOC_REQUEUE});
+    WAIT(w, has_nodes(w, id, 2));
+    assert_null(pool_row(w, id).size.errors);
+    world_free(w);
+}
+
+/* Samples, the last evaluation and its rhythm are in rows. */
+static void test_a_restart_goes_on(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(5);
+    int64_t id = add_pool(w, "p1", 0, 0);
+    scale_by(w, id, by("$TargetDedicatedNodes = $TargetDedicatedNodes + 1"));
+    WAIT(w, has_nodes(w, id, 1));
+    pass(w, MINUTE);
+    size_t before = samples_of(w, id, NULL);
+    assert_true(before >= 2);
+    world_stop(w);
+    world_start(w);
+    pass(w, MINUTE);
+    assert_int_equal(pool_row(w, id).size.dedicated, 1); /* not evaluated anew */
+    assert_in_range(samples_of(w, id, NULL), before + 1, before + 3);
+    WAIT(w, has_nodes(w, id, 2));
+    world_free(w);
+}
+
+static void test_a_pool_that_goes_takes_its_samples_along(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(5);
+    struct err e = {0};
+    struct batch_pool p;
+    int64_t id = add_pool(w, "p1", 1, 0);
+    scale_by(w, id, by("$TargetDedicatedNodes = 1"));
+    WAIT(w, has_nodes(w, id, 1));
+    assert_true(samples_of(w, id, NULL) > 0);
+    p = pool_row(w, id);
+    ok(batch_pool_delete(&w->batch, &p, wakes_wall(sched_wakes(w->s)), &e), &e);
+    WAIT(w, st_batch_pool_by_id(w->st, &w->a, id, &p, &e) == 0);
+    assert_int_equal(samples_of(w, id, NULL), 0);
+    pass(w, 10 * MINUTE);
+    world_free(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_formula_decides_at_once_and_then_by_its_interval),
+        cmocka_unit_test(test_samples_are_taken_each_half_minute),
+        cmocka_unit_test(test_a_pool_follows_its_queue),
+        cmocka_unit_test(test_a_formula_without_a_value_changes_nothing),
+        cmocka_unit_test(test_evaluating_changes_nothing),
+        cmocka_unit_test(test_a_resize_that_ended_short_begins_again),
+        cmocka_unit_test(test_a_restart_goes_on),
+        cmocka_unit_test(test_a_pool_that_goes_takes_its_samples_along),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
