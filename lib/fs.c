@@ -16,25 +16,33 @@
 #include "lib/arena.h"
 #include "lib/strbuf.h"
 
-/* A mkdir() locks the directory above, even if there is nothing to make; so it is looked first. */
+/* `p` is cut and mended meanwhile. What is missing is at the end of a path, so it is tried from
+ * there: each mkdir() looks its whole way up, and locks the directory above even if there is
+ * nothing to make. */
+static int make_path(char *p, mode_t mode, struct err *e)
+{
+    if (mkdir(p, mode) == 0 || errno == EEXIST)
+        return 0;
+    char *slash = strrchr(p, '/');
+    if (errno == ENOENT && slash && slash != p) {
+        *slash = '\0';
+        int rc = make_path(p, mode, e);
+        *slash = '/';
+        if (rc < 0)
+            return -1;
+        if (mkdir(p, mode) == 0 || errno == EEXIST)
+            return 0;
+    }
+    return err_errno(e, ERR_IO, "cannot create directory %s", p);
+}
+
 int fs_mkdirs(const char *path, mode_t mode, struct err *e)
 {
     struct stat st;
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
         return 0;
     char *p = xstrdup(path);
-    int rc = 0;
-    for (char *s = p + 1; rc == 0; s++) {
-        if (*s != '/' && *s != '\0')
-            continue;
-        char c = *s;
-        *s = '\0';
-        if (mkdir(p, mode) < 0 && errno != EEXIST)
-            rc = err_errno(e, ERR_IO, "cannot create directory %s", p);
-        *s = c;
-        if (c == '\0')
-            break;
-    }
+    int rc = make_path(p, mode, e);
     if (rc == 0 && (stat(path, &st) < 0 || !S_ISDIR(st.st_mode)))
         rc = err_set(e, ERR_IO, NULL, "%s exists and is not a directory", path);
     free(p);

@@ -43,6 +43,8 @@ static int agent_open(struct agent *a, const char *root, struct err *e)
 {
     if (agent_open_root(a, root, e) < 0 || epoch_open(&a->epoch, a->root, e) < 0)
         return -1;
+    a->helpers = (struct helpers){.serve = ops_help, .ctx = a};
+    a->tasks.helpers = &a->helpers;
     a->tasks.root = a->root;
     a->tasks.dir = a->tasks_dir;
     if (tasks_watch(&a->tasks, e) < 0 || facts_read(&a->facts, a->root, false, e) < 0)
@@ -64,6 +66,7 @@ static int agent_open(struct agent *a, const char *root, struct err *e)
 static void agent_close(struct agent *a)
 {
     workers_close(a);
+    helpers_close(&a->helpers);
     remotes_close_all(a);
     json_decref(a->held);
     peer_close(a);
@@ -167,7 +170,7 @@ static void write_link(struct agent *a)
     a->out_sent = 0;
 }
 
-/* The descriptors of tasks, of workers and of remote commands follow these three. */
+/* The descriptors of tasks, of workers, of remote commands and of helpers follow these three. */
 enum { SLOT_IN, SLOT_OUT, SLOT_TRASH, SLOT_TASKS };
 
 static int sooner(int a_ms, int b_ms)
@@ -180,27 +183,34 @@ static int sooner(int a_ms, int b_ms)
 static void turn(struct agent *a)
 {
     size_t n = tasks_poll_count(&a->tasks), m = workers_poll_count(a), k = remotes_poll_count(a);
+    size_t h = helpers_poll_count(&a->helpers);
     size_t unsent = a->out.len - a->out_sent;
-    struct pollfd *p = xcalloc(SLOT_TASKS + n + m + k, sizeof *p), *workers = p + SLOT_TASKS + n;
+    struct pollfd *p = xcalloc(SLOT_TASKS + n + m + k + h, sizeof *p),
+                  *workers = p + SLOT_TASKS + n;
     p[SLOT_IN] = (struct pollfd){.fd = unsent > OUT_MAX ? -1 : STDIN_FILENO, .events = POLLIN};
     p[SLOT_OUT] = (struct pollfd){.fd = unsent ? STDOUT_FILENO : -1, .events = POLLOUT};
     p[SLOT_TRASH] = (struct pollfd){.fd = a->trash_fd, .events = POLLIN};
     tasks_poll_fill(&a->tasks, p + SLOT_TASKS);
     workers_poll_fill(a, workers);
     remotes_poll_fill(a, workers + m);
+    helpers_poll_fill(&a->helpers, workers + m + k);
     /* Reaps supervisors and their orphans. Code that waits for a certain child does so by pid. */
     while (waitpid(-1, NULL, WNOHANG) > 0)
         ;
     int wait = sooner(tasks_poll_timeout(&a->tasks), workers_poll_timeout(a));
     wait = sooner(wait, remotes_poll_timeout(a));
-    int got = poll(p, SLOT_TASKS + n + m + k, sooner(wait, peer_poll_timeout(a)));
+    wait = sooner(wait, agent_trash_timeout(a));
+    wait = sooner(wait, helpers_poll_timeout(&a->helpers));
+    int got = poll(p, SLOT_TASKS + n + m + k + h, sooner(wait, peer_poll_timeout(a)));
     if (got >= 0) {
         tasks_poll_act(&a->tasks, p + SLOT_TASKS, n);
         workers_poll_act(a, workers, m);
         remotes_poll_act(a, workers + m, k); /* before requests, which may end some */
+        helpers_poll_act(&a->helpers, workers + m + k, h, tasks_supervised, &a->tasks);
         ops_serve_held(a);
         if (p[SLOT_TRASH].revents)
             agent_reap_trash_worker(a);
+        agent_tend_trash(a);
         if (p[SLOT_IN].revents && !a->tasks.root_gone && !a->root_removed)
             read_link(a);
         peer_poll_act(a);
@@ -242,7 +252,7 @@ int agent_run(const char *root, bool looking)
         turn(&a);
     if (a.root_removed)
         a.tasks.root_gone = false; /* nothing was lost */
-    else if (a.trash_more && !a.tasks.root_gone)
+    else if (!a.tasks.root_gone)
         agent_empty_trash_at_last(&a);
     if (a.tasks.root_gone) {
         fprintf(stderr, "the node root %s was removed or moved away; what ran there is killed\n",

@@ -21,6 +21,7 @@
 #include "nodeagent-proto/agent/epoch.h"
 #include "nodeagent-proto/agent/facts.h"
 #include "nodeagent-proto/agent/health.h"
+#include "nodeagent-proto/agent/helpers.h"
 #include "nodeagent-proto/agent/mounts.h"
 #include "nodeagent-proto/agent/peer.h"
 #include "nodeagent-proto/agent/remotes.h"
@@ -35,6 +36,7 @@ struct agent {
     int lock_fd;    /* ROOT/agent.lock: one agent at a time */
     struct facts facts;
     struct tasks tasks;
+    struct helpers helpers;
     struct health health;
     struct epoch epoch;
     struct peer peer;
@@ -48,11 +50,11 @@ struct agent {
     struct strbuf out; /* replies and events; sent up to out_sent */
     size_t out_sent;
     bool link_gone;
-    bool root_removed;  /* on request: the agent ends when its replies are sent */
-    char *reboot;       /* the program to run as soon as nothing is left to be sent; NULL: none */
-    pid_t trash_worker; /* 0: none */
-    int trash_fd;       /* closes when the worker ends */
-    bool trash_more;    /* more trash came while it worked */
+    bool root_removed;    /* on request: the agent ends when its replies are sent */
+    char *reboot;         /* the program to run as soon as nothing is left to be sent; NULL: none */
+    pid_t trash_worker;   /* 0: none */
+    int trash_fd;         /* closes when the worker ends */
+    int64_t trash_due_ms; /* when the trash is to be emptied; 0: there is nothing new in it */
 };
 
 /* Serves the link on fd 0 and 1 until it ends. Returns the exit status. An agent that only looks
@@ -84,12 +86,14 @@ void agent_send_with(struct agent *a, json_t *msg, const void *bytes, size_t n);
 
 /* ---- trash.c ---- */
 
-/* Starts removing the trash in the background. */
+/* There is trash: it is removed in the background a moment later. */
 void agent_empty_trash(struct agent *a);
+/* For poll(), as in tasks.h; and what is to be done then. */
+int agent_trash_timeout(const struct agent *a);
+void agent_tend_trash(struct agent *a);
 /* The worker has ended: trash_fd is readable. */
 void agent_reap_trash_worker(struct agent *a);
-/* For an agent that is about to end: the worker under way may have missed what came last, and
- * nobody will start another one. */
+/* For an agent that is about to end: nobody else will remove what came last. */
 void agent_empty_trash_at_last(struct agent *a);
 
 #endif

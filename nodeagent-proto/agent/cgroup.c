@@ -30,12 +30,6 @@
     {                                                                                              \
         .tv_nsec = 1000000                                                                         \
     }
-#define MAX_BASES 2
-
-struct bases { /* directories below which cgroups of tasks may be made */
-    char *dir[MAX_BASES];
-    size_t n;
-};
 
 static char *file_text(const char *dir, const char *name)
 {
@@ -93,9 +87,9 @@ static char *own_path(void)
     return path;
 }
 
-static void bases_find(struct bases *b)
+void cgroup_bases_find(struct cgroup_bases *b)
 {
-    b->n = 0;
+    cgroup_bases_free(b);
     char *top = mount_point(), *own = top ? own_path() : NULL;
     if (own) {
         b->dir[b->n] = fs_join(top, own);
@@ -106,7 +100,7 @@ static void bases_find(struct bases *b)
     free(own);
 }
 
-static void bases_free(struct bases *b)
+void cgroup_bases_free(struct cgroup_bases *b)
 {
     while (b->n > 0)
         free(b->dir[--b->n]);
@@ -189,21 +183,28 @@ static void set_limits(struct cgroup *g, const struct task_limits *l)
     g->pids = l->processes && put_number(g->path, "pids.max", l->processes) == 0;
 }
 
-void cgroup_make(const char *incarnation, const char *task_id, const struct task_limits *limits,
-                 struct cgroup *out)
+static void make_in(const struct cgroup_bases *b, const char *incarnation, const char *task_id,
+                    const struct task_limits *limits, struct cgroup *out)
 {
-    struct bases b;
+    for (int all = 1; all >= 0; all--)
+        for (size_t i = 0; !out->path && i < b->n; i++) {
+            char *path = path_of(b->dir[i], incarnation, task_id);
+            if (try_base(b->dir[i], path, limits, all))
+                out->path = path;
+            else
+                free(path);
+        }
+}
+
+void cgroup_make(struct cgroup_bases *b, const char *incarnation, const char *task_id,
+                 const struct task_limits *limits, struct cgroup *out)
+{
     memset(out, 0, sizeof *out);
-    bases_find(&b);
-    for (size_t i = 0; !out->path && i < 2 * b.n; i++) {
-        const char *base = b.dir[i % b.n];
-        char *path = path_of(base, incarnation, task_id);
-        if (try_base(base, path, limits, i < b.n))
-            out->path = path;
-        else
-            free(path);
+    make_in(b, incarnation, task_id, limits, out);
+    if (!out->path) {
+        cgroup_bases_find(b);
+        make_in(b, incarnation, task_id, limits, out);
     }
-    bases_free(&b);
     if (out->path)
         set_limits(out, limits);
 }
@@ -284,16 +285,16 @@ long cgroup_oom_kills(const struct cgroup *g)
 
 void cgroup_remove_lost(const char *incarnation, const char *task_id, const char *path)
 {
-    struct bases b;
+    struct cgroup_bases b = {.n = 0};
     if (path) {
         cgroup_remove(path);
         return;
     }
-    bases_find(&b);
+    cgroup_bases_find(&b);
     for (size_t i = 0; i < b.n; i++) {
         char *at = path_of(b.dir[i], incarnation, task_id);
         cgroup_remove(at);
         free(at);
     }
-    bases_free(&b);
+    cgroup_bases_free(&b);
 }

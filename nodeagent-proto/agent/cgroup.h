@@ -12,6 +12,7 @@
 #define NODEAGENT_PROTO_AGENT_CGROUP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 #include "lib/err.h"
@@ -22,9 +23,18 @@ struct cgroup {
     bool memory, cpu, pids; /* whether these limits are set here */
 };
 
-/* Makes the task's cgroup with as many of the limits as the machine has controllers for. */
-void cgroup_make(const char *incarnation, const char *task_id, const struct task_limits *limits,
-                 struct cgroup *out);
+/* Directories below which cgroups of tasks may be made, kept as they were found last. */
+struct cgroup_bases {
+    char *dir[2];
+    size_t n;
+};
+void cgroup_bases_find(struct cgroup_bases *b);
+void cgroup_bases_free(struct cgroup_bases *b);
+
+/* Makes the task's cgroup with as many of the limits as the machine has controllers for. If
+ * that fails where cgroups were found last, they are looked for anew. */
+void cgroup_make(struct cgroup_bases *b, const char *incarnation, const char *task_id,
+                 const struct task_limits *limits, struct cgroup *out);
 /* fork(2) of a process with one thread, whose child is in the cgroup, if there is one, from its
  * first moment: moving a process there would wait for all processors of the machine. *inside, for
  * the child: it is there. Kernels before 5.7 have to move it, or cannot. */

@@ -89,7 +89,7 @@ int clean_list(const char *root, json_t *found, struct err *e)
 static int take_entry(void *ctx, const char *root, const char *path, struct err *e)
 {
     (void)ctx;
-    if (mounts_detach_within(root, path, e) < 0 || mounts_refuse_within(path, e) < 0)
+    if (mounts_detach_within(root, path, e) < 0 || mounts_refuse_within(NULL, path, e) < 0)
         return -1;
     return fs_remove_tree(path, e);
 }

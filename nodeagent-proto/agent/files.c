@@ -244,14 +244,15 @@ int file_unlink(const char *root, const char *target, struct err *e)
     return rc;
 }
 
-int file_discard(const char *root, const char *path, const char *trash, struct err *e)
+int file_discard(const char *root, const char *path, const char *trash, struct mounts_kept *mounts,
+                 struct err *e)
 {
     const char *name;
     int dir = file_open_holder(root, path, false, &name, e);
     if (dir < 0)
         return e->code == ERR_NONE ? 0 : -1;
     /* A directory could be moved together with mounts in it. */
-    if (mounts_refuse_within(path, e) < 0) {
+    if (mounts_refuse_within(mounts, path, e) < 0) {
         close(dir);
         return -1;
     }

@@ -12,6 +12,7 @@
 
 #include "lib/err.h"
 #include "nodeagent-proto/agent/account.h"
+#include "nodeagent-proto/agent/mounts.h"
 
 /* Writes beside `path` and renames: a reader sees all or nothing. */
 int file_replace(const char *path, const void *data, size_t len, mode_t mode,
@@ -47,9 +48,10 @@ int file_link(const char *root, const char *source, const char *target, bool sha
  * it succeeds, because nothing of ours is there. */
 int file_unlink(const char *root, const char *target, struct err *e) MUST_CHECK;
 /* Renames `path`, below `root`, into the directory `trash`; succeeds if it does not exist. Follows
- * no symbolic link on the way. ERR_CONFLICT while something is mounted within it. Returns 1 if
- * something was moved. */
-int file_discard(const char *root, const char *path, const char *trash, struct err *e) MUST_CHECK;
+ * no symbolic link on the way. ERR_CONFLICT while something is mounted within it, as `mounts` says.
+ * Returns 1 if something was moved. */
+int file_discard(const char *root, const char *path, const char *trash, struct mounts_kept *mounts,
+                 struct err *e) MUST_CHECK;
 /* rm -rf of everything in `dir`, even where the owner has no write permission; leaves behind what
  * fails and what is mounted there. */
 void file_empty_directory(const char *dir);

@@ -8,11 +8,13 @@
 #include <fts.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ipc.h>
 #include <sys/msg.h>
+#include <sys/resource.h>
 #include <sys/sem.h>
 #include <sys/shm.h>
 #include <sys/stat.h>
@@ -67,6 +69,26 @@ static bool kill_all(uid_t uid)
     return may_only || !procs_run_as(uid, 1);
 }
 
+/* Whether nothing runs as `uid`, not even what has ended and was not waited for. The kernel counts
+ * the processes of each user for RLIMIT_NPROC, and refuses the next exec of one that has become a
+ * user over that limit. (Up to Linux 5.16 it counts otherwise, so that this is never true.) That is
+ * far cheaper than a look at all processes. What still runs could kill us here, so kill first. */
+static bool none_is_counted(uid_t uid)
+{
+    struct rlimit was, none;
+    if (getrlimit(RLIMIT_NPROC, &was) < 0)
+        return false;
+    none = (struct rlimit){.rlim_cur = 0, .rlim_max = was.rlim_max};
+    bool known = setrlimit(RLIMIT_NPROC, &none) == 0 && setresuid(uid, 0, 0) == 0;
+    char *const argv[] = {(char *)(uintptr_t) "none", NULL}, *const env[] = {NULL};
+    errno = 0;
+    (void)execve("/", argv, env); /* a directory, if it gets that far */
+    bool counted = errno != EACCES && errno != EISDIR;
+    if (setresuid(uid + 1, 0, 0) < 0 || setrlimit(RLIMIT_NPROC, &was) < 0)
+        _exit(1);
+    return known && !counted;
+}
+
 static int refuse_to_die(uid_t uid, struct err *e)
 {
     return err_set(e, ERR_UNAVAILABLE, "name",
@@ -82,7 +104,7 @@ int lease_end_processes(uid_t uid, struct err *e)
     assert(uid >= NODE_UID_LOWEST); /* lower ids belong to somebody else */
     if (setresuid(uid + 1, 0, 0) < 0)
         return err_errno(e, ERR_NODE, "cannot become uid %u", (unsigned)uid);
-    bool gone = kill_all(uid) && !lives_any(uid);
+    bool gone = kill_all(uid) && (none_is_counted(uid) || !lives_any(uid));
     while (!gone && monotonic_ms() < limit) {
         nanosleep(&(struct timespec){.tv_nsec = STEP_NS}, NULL);
         gone = kill_all(uid) && !lives_any(uid);

@@ -139,17 +139,19 @@ bool mounts_concern(const char *root, const char *path)
     return concern;
 }
 
-int mounts_refuse_within(const char *path, struct err *e)
+int mounts_refuse_within(struct mounts_kept *k, const char *path, struct err *e)
 {
-    struct mounts m;
+    struct mounts anew = {.n = 0};
+    const struct mounts *m = k ? mounts_now(k) : NULL;
     struct strbuf names = STRBUF_INIT;
-    if (mounts_read(&m, e) < 0)
+    if (!m && mounts_read(&anew, e) < 0)
         return -1;
-    for (size_t i = 0; i < m.n; i++)
-        if (mounts_is_within(path, m.items[i].path))
-            strbuf_printf(&names, "%s%s (%s)", names.len ? ", " : "", m.items[i].path,
-                          m.items[i].type);
-    mounts_free(&m);
+    m = m ? m : &anew;
+    for (size_t i = 0; i < m->n; i++)
+        if (mounts_is_within(path, m->items[i].path))
+            strbuf_printf(&names, "%s%s (%s)", names.len ? ", " : "", m->items[i].path,
+                          m->items[i].type);
+    mounts_free(&anew);
     int rc =
         names.len == 0
             ? 0

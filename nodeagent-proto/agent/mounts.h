@@ -53,8 +53,9 @@ bool mounts_concern(const char *root, const char *path);
  * or FUSE file system. Touches nothing behind such a mount. The file system of `root` itself does
  * not count. */
 bool mounts_may_hang(struct mounts_kept *k, const char *root, const char *path);
-/* Fails with ERR_CONFLICT if something is mounted at `path` or within it, and names what. */
-int mounts_refuse_within(const char *path, struct err *e) MUST_CHECK;
+/* Fails with ERR_CONFLICT if something is mounted at `path` or within it, and names what. `k` may
+ * be NULL: then the list is read anew. */
+int mounts_refuse_within(struct mounts_kept *k, const char *path, struct err *e) MUST_CHECK;
 
 /* Unmounts everything at or within `top`, strictly below `root`, the last mount first. Tries a
  * normal unmount, then force where that hurts nobody else, and at least detaches the mount. Takes

@@ -15,4 +15,7 @@ void ops_serve(struct agent *a, json_t *req);
 /* Carries out requests that waited for an earlier one, if it is their turn now. */
 void ops_serve_held(struct agent *a);
 
+/* In a helper: carries out a HELPED_OP (worker.h) and answers on `fd`. `agent`: struct agent. */
+void ops_help(void *agent, json_t *req, int fd);
+
 #endif

@@ -226,7 +226,7 @@ enum outcome serve_remove_tree(struct agent *a, json_t *req, json_t *reply, stru
     (void)reply;
     if (get_path(req, "path", &path, e) < 0 || refuse_own(a, "path", path, e) < 0)
         return SERVE_FAILED;
-    int rc = file_discard(a->root, path, a->trash_dir, e);
+    int rc = file_discard(a->root, path, a->trash_dir, &a->mounts, e);
     if (rc > 0)
         agent_empty_trash(a);
     return outcome(rc);

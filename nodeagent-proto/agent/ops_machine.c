@@ -100,7 +100,7 @@ enum outcome serve_account_take(struct agent *a, json_t *req, json_t *reply, str
     return outcome(lease_take(&ask, e));
 }
 
-static enum outcome account_release(struct agent *a, json_t *req, json_t *reply, struct err *e)
+enum outcome account_release(struct agent *a, json_t *req, json_t *reply, struct err *e)
 {
     const struct uid_holder holder = agent_as_holder(a);
     json_t *names = json_object_get(req, "names"), *name;

@@ -45,6 +45,8 @@ enum outcome serve_health(struct agent *a, json_t *req, json_t *reply, struct er
 enum outcome serve_user_add(struct agent *a, json_t *req, json_t *reply, struct err *e);
 enum outcome serve_account_take(struct agent *a, json_t *req, json_t *reply, struct err *e);
 enum outcome serve_account_release(struct agent *a, json_t *req, json_t *reply, struct err *e);
+/* In a worker or helper: releases those whose names the request has. */
+enum outcome account_release(struct agent *a, json_t *req, json_t *reply, struct err *e);
 enum outcome serve_user_remove(struct agent *a, json_t *req, json_t *reply, struct err *e);
 enum outcome serve_clean(struct agent *a, json_t *req, json_t *reply, struct err *e);
 enum outcome serve_remove_root(struct agent *a, json_t *req, json_t *reply, struct err *e);

@@ -18,7 +18,8 @@
 #include "nodeagent-proto/wire/codec.h"
 #include "nodeagent-proto/wire/message.h"
 
-#define RECORD_MAX (64U * 1024) /* a status with its stderr tail is far below */
+#define RECORD_MAX   (64U * 1024) /* a status with its stderr tail is far below */
+#define RECORD_USUAL 2048
 
 #define STARTING_MARK "starting\n"
 
@@ -30,15 +31,18 @@
 
 #define ROOM ".room" /* after the suffix of the record that it is kept for */
 
-/* What a forgotten task leaves for the next; no task can be called so. */
+/* What a forgotten task leaves for the next; no task can be called so. Files that are made and
+ * removed all the time cost ext4 more and more, as it looks past all that were removed lately. */
 static const struct room {
     const char *suffix, *record, *spare;
     off_t size;
 } rooms[] = {{".start" ROOM, ".start", "=start", START_ROOM},
              {".exit" ROOM, ".exit", "=exit", EXIT_ROOM}};
-#define N_ROOMS (sizeof rooms / sizeof rooms[0])
+#define N_ROOMS     (sizeof rooms / sizeof rooms[0])
+#define CLAIM       ".claim"
+#define SPARE_CLAIM "=claim"
 
-static const char *const suffixes[] = {".claim", ".start", ".exit", ".start" ROOM, ".exit" ROOM};
+static const char *const suffixes[] = {CLAIM, ".start", ".exit", ".start" ROOM, ".exit" ROOM};
 #define N_SUFFIXES (sizeof suffixes / sizeof suffixes[0])
 
 static char *path_of(const char *dir, const char *id, const char *suffix)
@@ -48,13 +52,32 @@ static char *path_of(const char *dir, const char *id, const char *suffix)
     return strbuf_take(&b);
 }
 
+/* The claim of a forgotten task under the name `tmp`, locked. Whoever has not let go of it yet
+ * keeps it. Its text is overwritten and cut, so that its block stays. -1: there is none. */
+static int take_spare_claim(const char *dir, const char *tmp, const char *boot_id)
+{
+    char *spare = fs_join(dir, SPARE_CLAIM);
+    int fd = rename(spare, tmp) == 0 ? open(tmp, O_RDWR | O_NOFOLLOW | O_CLOEXEC) : -1;
+    free(spare);
+    if (fd < 0)
+        return -1;
+    int n = flock(fd, LOCK_EX | LOCK_NB) == 0 ? dprintf(fd, "%s\n", boot_id) : -1;
+    if (n > 0 && ftruncate(fd, n) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
 /* There is one agent per root, so the name needs no randomness. A file that a killed agent left
  * there may already be a claim under its other name, so it is not truncated. */
-static int make_claim(const char *tmp, const char *boot_id)
+static int make_claim(const char *dir, const char *tmp, const char *boot_id)
 {
+    int fd = take_spare_claim(dir, tmp, boot_id);
+    if (fd >= 0)
+        return fd;
     if (unlink(tmp) < 0 && errno != ENOENT)
         return -1;
-    int fd = open(tmp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    fd = open(tmp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && dprintf(fd, "%s\n", boot_id) > 0)
         return fd;
     if (fd >= 0)
@@ -62,8 +85,17 @@ static int make_claim(const char *tmp, const char *boot_id)
     return -1;
 }
 
-/* Room that a forgotten task has left, or new. Files that are made and removed all the time cost
- * ext4 more and more, as it looks past all that were removed lately. */
+/* Gives the claim its name, never over another. Not all file systems can do it in one step. */
+static int publish(const char *tmp, const char *path)
+{
+    if (renameat2(AT_FDCWD, tmp, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return -1;
+    return link(tmp, path) == 0 ? unlink(tmp) : -1;
+}
+
+/* Room that a forgotten task has left, or new. */
 static int take_room(const char *dir, const char *path, const char *spare, off_t size)
 {
     struct stat st;
@@ -106,11 +138,11 @@ static int keep_rooms(const char *dir, const char *id, struct err *e)
 
 int record_claim(const char *dir, const char *id, const char *boot_id, struct err *e)
 {
-    char *path = path_of(dir, id, ".claim"), *tmp = fs_join(dir, "claim.tmp");
-    int fd = make_claim(tmp, boot_id);
+    char *path = path_of(dir, id, CLAIM), *tmp = fs_join(dir, "claim.tmp");
+    int fd = make_claim(dir, tmp, boot_id);
     if (fd < 0) {
         err_errno(e, ERR_IO, "cannot claim task %s: cannot make %s", id, tmp);
-    } else if (link(tmp, path) < 0) { /* complete and locked from its first moment */
+    } else if (publish(tmp, path) < 0) { /* complete and locked from its first moment */
         if (errno == EEXIST)
             err_set(e, ERR_CONFLICT, "id", "task %s is already claimed", id);
         else
@@ -121,7 +153,6 @@ int record_claim(const char *dir, const char *id, const char *boot_id, struct er
         close(fd);
         fd = -1;
     }
-    unlink(tmp);
     free(tmp);
     free(path);
     return fd;
@@ -136,7 +167,7 @@ int record_commit(int claim_fd, struct err *e)
 
 bool record_is_unused(const char *dir, const char *id, const char *boot_id)
 {
-    char *path = path_of(dir, id, ".claim"), *text = NULL;
+    char *path = path_of(dir, id, CLAIM), *text = NULL;
     size_t n = strlen(boot_id);
     bool unused = fs_read(path, 256, &text, NULL, NULL) == 0 && strncmp(text, boot_id, n) == 0 &&
                   strcmp(text + n, "\n") == 0;
@@ -147,7 +178,7 @@ bool record_is_unused(const char *dir, const char *id, const char *boot_id)
 
 bool record_is_supervised(const char *dir, const char *id)
 {
-    char *path = path_of(dir, id, ".claim");
+    char *path = path_of(dir, id, CLAIM);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     free(path);
     if (fd < 0)
@@ -159,7 +190,7 @@ bool record_is_supervised(const char *dir, const char *id)
 
 void record_claimed_boot(const char *dir, const char *id, char *out, size_t size)
 {
-    char *path = path_of(dir, id, ".claim"), *text = NULL;
+    char *path = path_of(dir, id, CLAIM), *text = NULL;
     out[0] = '\0';
     if (fs_read(path, 256, &text, NULL, NULL) == 0)
         snprintf(out, size, "%.*s", (int)strcspn(text, "\n"), text);
@@ -198,12 +229,20 @@ static int write_json(const char *dir, const char *id, const char *suffix, const
     return rc;
 }
 
+/* What is behind the text, mostly nothing but room, need not be read if the first piece has it all.
+ */
 static json_t *read_json(const char *dir, const char *id, const char *suffix)
 {
-    char *path = path_of(dir, id, suffix), *text;
+    char *path = path_of(dir, id, suffix), *text, first[RECORD_USUAL];
     size_t len;
     json_t *j = NULL;
-    if (fs_read(path, RECORD_MAX, &text, &len, NULL) == 0) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, first, sizeof first) : -1;
+    if (fd >= 0)
+        close(fd);
+    if (n > 0)
+        j = json_loadb(first, (size_t)n, JSON_DISABLE_EOF_CHECK, NULL);
+    if (!j && n == (ssize_t)sizeof first && fs_read(path, RECORD_MAX, &text, &len, NULL) == 0) {
         j = json_loadb(text, len, JSON_DISABLE_EOF_CHECK, NULL);
         free(text);
     }
@@ -268,21 +307,22 @@ json_t *record_read_exit(const char *dir, const char *id)
     return NULL;
 }
 
-static void leave_room(const char *dir, const char *id, const struct room *room)
+static void leave(const char *dir, const char *id, const char *suffix, const char *spare)
 {
-    char *path = path_of(dir, id, room->record), *spare = fs_join(dir, room->spare);
-    int ignored = rename(path, spare); /* then it is removed with the others */
+    char *path = path_of(dir, id, suffix), *left = fs_join(dir, spare);
+    int ignored = rename(path, left); /* then it is removed with the others */
     (void)ignored;
-    free(spare);
+    free(left);
     free(path);
 }
 
 int record_forget(const char *dir, const char *id, struct err *e)
 {
     int rc = 0;
+    leave(dir, id, CLAIM, SPARE_CLAIM);
     for (size_t i = 0; i < N_SUFFIXES && rc == 0; i++) {
         for (size_t k = 0; i == 1 && k < N_ROOMS; k++)
-            leave_room(dir, id, &rooms[k]); /* once the claim is gone */
+            leave(dir, id, rooms[k].record, rooms[k].spare); /* once the claim is gone */
         char *path = path_of(dir, id, suffixes[i]);
         if (unlink(path) < 0 && errno != ENOENT)
             rc = err_errno(e, ERR_IO, "cannot forget task %s: cannot remove %s", id, path);
@@ -307,7 +347,7 @@ static void clear_orphan(const char *dir, const char *name)
     for (size_t i = 1; i < N_SUFFIXES; i++) {
         if (!record_id_of(name, suffixes[i], id, sizeof id))
             continue;
-        char *claim = path_of(dir, id, ".claim"), *path = fs_join(dir, name);
+        char *claim = path_of(dir, id, CLAIM), *path = fs_join(dir, name);
         if (access(claim, F_OK) < 0 && errno == ENOENT)
             unlink(path);
         free(claim);
@@ -323,7 +363,7 @@ int record_each(const char *dir, void (*fn)(void *ctx, const char *id), void *ct
     struct dirent *de;
     char id[TASK_ID_MAX + 1];
     while ((de = readdir(d))) {
-        if (record_id_of(de->d_name, ".claim", id, sizeof id))
+        if (record_id_of(de->d_name, CLAIM, id, sizeof id))
             fn(ctx, id);
         else
             clear_orphan(dir, de->d_name);

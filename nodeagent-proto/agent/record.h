@@ -2,7 +2,7 @@
  *
  * The files of each task, in ROOT/tasks/:
  *
- * - ID.claim: made before anything is forked, by link(2) and so never over another: an id starts at
+ * - ID.claim: made before anything is forked, never over another: an id starts at
  *   most once. Its supervisor holds an flock on it as long as it lives: whoever gets the lock knows
  *   that no supervisor is there, without trusting pids. Holds the boot id, then a mark made right
  *   before the command is forked; without the mark the id may be used again.
@@ -10,7 +10,8 @@
  * - ID.exit: the task is over; its status as PROTOCOL.md has it. Never changes.
  * - ID.start.room, ID.exit.room: there with the claim, big enough for the longest record, so that
  *   neither needs space on a disk that has become full; written in place, then renamed. Behind the
- *   text is what was there before: a record that is forgotten is the room of a later task.
+ *   text is what was there before.
+ * - =claim, =start, =exit: files of a task that was forgotten, for a later one.
  *
  * start and exit are renamed into place, so a reader sees all or nothing. Nothing is fsynced: a
  * power failure may lose the last seconds, and the tasks with them (TASK_UNKNOWN or TASK_LOST).

@@ -55,6 +55,7 @@ struct supervisor {
     bool sweeping;       /* everything is being killed; signals do not matter any more */
     int64_t deadline_ms; /* monotonic; 0: none */
     int killed;          /* processes left behind that had to be killed */
+    bool none_left;      /* in the end */
     int64_t started_us, stderr_from;
 };
 
@@ -151,6 +152,7 @@ static void sweep(struct supervisor *s)
         signal_all(s, SIGKILL);
         (void)wait_for_news(s, -1, SWEEP_STEP_MS);
     }
+    s->none_left = none_left;
     if (s->cgroup.path)
         cgroup_remove(s->cgroup.path);
 }
@@ -236,7 +238,7 @@ static int prepare(struct supervisor *s, struct err *e)
     if (find_account(s, e) < 0)
         return -1;
     if (wants_cgroup(c->spec))
-        cgroup_make(c->incarnation, c->spec->id, &c->spec->limits, &s->cgroup);
+        cgroup_make(c->cgroups, c->incarnation, c->spec->id, &c->spec->limits, &s->cgroup);
     deny_gpus(s);
     char *marker = supervisor_marker(c->incarnation, c->spec->id);
     s->relay.env = s->env =
@@ -336,9 +338,9 @@ static void explain_end(const struct supervisor *s, struct task_status *t, char 
 }
 
 /* The lock is the sign of a supervisor at work, so it goes first. */
-static void stay_with_children(struct supervisor *s)
+static _Noreturn void stay_with_children(struct supervisor *s)
 {
-    close(s->c->claim_fd);
+    descriptors_close_all_but(s->signal_fd, -1, -1);
     prctl(PR_SET_NAME, "batchai-keeper");
     command_environment_free(s->env);
     s->env = NULL;
@@ -346,6 +348,7 @@ static void stay_with_children(struct supervisor *s)
         ;
     if (s->cgroup.path)
         cgroup_remove(s->cgroup.path);
+    _exit(0);
 }
 
 static void finish(struct supervisor *s, char *why, size_t size)
@@ -382,12 +385,13 @@ static void supervise(struct supervisor *s)
     if (!*why) {
         tasklog_start(&s->log, s->started_us, s->command);
         close(s->report_fd);
+        s->report_fd = -1;
         wait_for_command(s);
     }
     finish(s, why, sizeof why);
 }
 
-static int take_signals(void)
+int supervisor_take_signals(void)
 {
     sigset_t set;
     sigemptyset(&set);
@@ -404,40 +408,32 @@ static int take_signals(void)
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static _Noreturn void run_supervisor(const struct supervisor_config *c, int report_fd)
+/* What came too late for the task before. */
+static void forget_signals(int signal_fd)
 {
-    setsid();
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    struct signalfd_siginfo info;
+    while (read(signal_fd, &info, sizeof info) == (ssize_t)sizeof info)
+        ;
+}
+
+bool supervisor_run(const struct supervisor_config *c, int report_fd, int signal_fd)
+{
     prctl(PR_SET_NAME, "batchai-task");
     struct supervisor s = {
         .c = c,
         .report_fd = report_fd,
-        .signal_fd = take_signals(),
+        .signal_fd = signal_fd,
         .outputs = {.root = c->root},
         .log = {.spec = c->spec, .hostname = c->hostname, .outputs = {.root = c->root}},
         .relay = {.command = c->spec->signal_command},
     };
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)
-        dup2(null, fd);
-    descriptors_close_all_but(c->claim_fd, report_fd, s.signal_fd);
-    if (chdir("/") == 0 && s.signal_fd >= 0)
-        supervise(&s);
-    _exit(0);
-}
-
-int supervisor_start(const struct supervisor_config *c, struct err *e)
-{
-    int fds[2], rc = 0;
-    if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
-        return err_errno(e, ERR_NODE, "cannot make a pipe");
-    pid_t pid = fork();
-    if (pid == 0)
-        run_supervisor(c, fds[1]);
-    if (pid < 0)
-        rc = err_errno(e, ERR_NODE, "cannot fork a supervisor");
-    close(fds[1]);
-    if (rc < 0)
-        close(fds[0]);
-    return rc < 0 ? -1 : fds[0];
+    forget_signals(signal_fd);
+    supervise(&s);
+    close(c->claim_fd);
+    if (s.report_fd >= 0)
+        close(s.report_fd);
+    command_environment_free(s.env);
+    account_free(&s.account);
+    free(s.cgroup.path);
+    return s.none_left;
 }

@@ -295,6 +295,7 @@ int tasks_open(struct tasks *t, struct err *e)
 
 void tasks_abandon(struct tasks *t)
 {
+    helpers_close(t->helpers); /* so that they end with their tasks */
     for (struct task *k = t->head; k; k = k->next)
         if (k->phase == PHASE_RUNNING)
             send_signal(t, k, SIGKILL);
@@ -337,6 +338,14 @@ void tasks_close(struct tasks *t)
     }
     if (t->inotify_fd >= 0)
         close(t->inotify_fd);
+    cgroup_bases_free(&t->cgroups);
+}
+
+void tasks_supervised(void *tasks, const char *id)
+{
+    struct task *k = find(tasks, id);
+    if (k)
+        refresh(tasks, k);
 }
 
 void tasks_announce(struct tasks *t)
@@ -352,8 +361,11 @@ static int start(struct tasks *t, const struct task_spec *spec, json_int_t reque
     int claim = record_claim(t->dir, spec->id, t->boot_id, e);
     if (claim < 0)
         return -1;
-    struct supervisor_config c = {spec, t->root, t->dir, t->hostname, t->incarnation, claim};
-    int fd = supervisor_start(&c, e);
+    if (t->cgroups.n == 0)
+        cgroup_bases_find(&t->cgroups);
+    struct supervisor_config c = {spec,           t->root,     t->dir, t->hostname,
+                                  t->incarnation, &t->cgroups, claim};
+    int fd = helpers_supervise(t->helpers, &c, e);
     close(claim);
     if (fd < 0) {
         /* Nothing was started: the id is free again. */

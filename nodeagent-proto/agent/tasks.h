@@ -18,6 +18,8 @@
 #include <sys/stat.h>
 
 #include "lib/err.h"
+#include "nodeagent-proto/agent/cgroup.h"
+#include "nodeagent-proto/agent/helpers.h"
 #include "nodeagent-proto/wire/task.h"
 
 struct task;
@@ -33,8 +35,10 @@ struct tasks_callbacks {
 struct tasks {
     const char *root, *dir, *hostname, *boot_id, *incarnation; /* borrowed; dir is in root */
     struct tasks_callbacks cb;
-    bool announcing;            /* hello was answered: ends are reported as they come */
-    int inotify_fd, root_watch; /* inotify_fd -1: none available; look by the clock */
+    struct helpers *helpers;     /* borrowed */
+    struct cgroup_bases cgroups; /* found before the first task that wants one */
+    bool announcing;             /* hello was answered: ends are reported as they come */
+    int inotify_fd, root_watch;  /* inotify_fd -1: none available; look by the clock */
     struct stat root_was, dir_was;
     bool root_gone; /* the root, or a vital part of it, was removed or moved away: it is not served
                        any more */
@@ -65,6 +69,9 @@ int tasks_signal(struct tasks *t, const char *id, int signo, struct err *e) MUST
 int tasks_forget(struct tasks *t, const char *id, struct err *e) MUST_CHECK;
 /* Calls fn with the status of each task. */
 void tasks_each(struct tasks *t, void (*fn)(void *ctx, json_t *status), void *ctx);
+
+/* The supervisor of the task has done with it. `tasks`: struct tasks. */
+void tasks_supervised(void *tasks, const char *id);
 
 /* For the poll loop: counts the descriptors, fills them in, acts on events, and says how long
  * poll() may sleep (ms; -1: no limit). */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What was moved into the trash is removed by a process of its own, one at a time.
+ * What was moved into the trash is removed by a process of its own, one at a time, which is begun a
+ * moment later: so it serves what many small jobs leave.
  */
 #include <assert.h>
 #include <fcntl.h>
@@ -12,6 +13,9 @@
 #include "nodeagent-proto/agent/agent.h"
 #include "nodeagent-proto/agent/descriptors.h"
 #include "nodeagent-proto/agent/files.h"
+#include "nodeagent-proto/agent/monotonic.h"
+
+#define TRASH_PAUSE_MS 500
 
 static _Noreturn void trash_worker(const struct agent *a, int done_fd)
 {
@@ -25,17 +29,38 @@ static _Noreturn void trash_worker(const struct agent *a, int done_fd)
     _exit(0);
 }
 
-void agent_empty_trash(struct agent *a)
+static void start_worker(struct agent *a)
 {
     int fds[2];
-    a->trash_more = a->trash_worker > 0;
-    if (a->trash_worker > 0 || pipe2(fds, O_CLOEXEC) < 0)
+    if (pipe2(fds, O_CLOEXEC) < 0)
         return;
     a->trash_worker = fork();
     if (a->trash_worker == 0)
         trash_worker(a, fds[1]);
     close(fds[1]);
     a->trash_fd = fds[0];
+}
+
+void agent_empty_trash(struct agent *a)
+{
+    if (a->trash_due_ms == 0)
+        a->trash_due_ms = monotonic_ms() + TRASH_PAUSE_MS;
+}
+
+int agent_trash_timeout(const struct agent *a)
+{
+    if (a->trash_due_ms == 0 || a->trash_worker > 0)
+        return -1;
+    int64_t ms = a->trash_due_ms - monotonic_ms();
+    return ms > 0 ? (int)ms : 0;
+}
+
+void agent_tend_trash(struct agent *a)
+{
+    if (agent_trash_timeout(a) != 0)
+        return;
+    a->trash_due_ms = 0;
+    start_worker(a);
 }
 
 void agent_reap_trash_worker(struct agent *a)
@@ -46,14 +71,14 @@ void agent_reap_trash_worker(struct agent *a)
     if (a->trash_worker > 0)
         waitpid(a->trash_worker, NULL, 0);
     a->trash_worker = 0;
-    if (a->trash_more)
-        agent_empty_trash(a);
 }
 
 void agent_empty_trash_at_last(struct agent *a)
 {
-    close(a->trash_fd);
+    if (a->trash_due_ms == 0)
+        return;
+    if (a->trash_fd >= 0)
+        close(a->trash_fd);
     a->trash_fd = -1;
-    a->trash_worker = 0;
-    agent_empty_trash(a);
+    start_worker(a);
 }

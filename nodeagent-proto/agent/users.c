@@ -311,7 +311,7 @@ static int clear_mounts(const char *home, struct err *e)
         rc = mounts_detach_within(parent, home, e);
     }
     free(parent);
-    return rc < 0 ? -1 : mounts_refuse_within(home, e);
+    return rc < 0 ? -1 : mounts_refuse_within(NULL, home, e);
 }
 
 static int delete_account(const char *name, struct err *e)

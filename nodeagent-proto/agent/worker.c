@@ -45,17 +45,22 @@ static void let_go(int keep_fd)
     descriptors_close_all_but(keep_fd, -1, -1);
 }
 
-static _Noreturn void work(struct agent *a, const struct worker *w, int fd)
+int worker_answer(struct agent *a, json_t *req, serve_fn fn, int fd)
 {
     static const char end_mark[FRAME_HEADER];
+    strbuf_free(&a->out); /* what the agent had not sent yet is not ours */
+    a->out_sent = 0;
+    ops_serve_by(a, req, fn);
+    strbuf_add(&a->out, end_mark, sizeof end_mark);
+    return fs_write_all(fd, a->out.s, a->out.len);
+}
+
+static _Noreturn void work(struct agent *a, const struct worker *w, int fd)
+{
     prctl(PR_SET_NAME, "batchai-worker");
     setsid();
     let_go(fd);
-    strbuf_free(&a->out);
-    a->out_sent = 0;
-    ops_serve_by(a, w->req, w->fn);
-    strbuf_add(&a->out, end_mark, sizeof end_mark);
-    _exit(fs_write_all(fd, a->out.s, a->out.len) == 0 ? 0 : 1);
+    _exit(worker_answer(a, w->req, w->fn, fd) == 0 ? 0 : 1);
 }
 
 /* ---- in the agent ---- */
@@ -85,13 +90,22 @@ static void refuse(struct agent *a, struct worker *w, const char *why)
     drop(a, w);
 }
 
+/* What helpers do, see ops_help(). */
+static bool is_helped(const struct worker *w)
+{
+    const char *op = json_string_value(json_object_get(w->req, "op"));
+    return op && strcmp(op, HELPED_OP) == 0;
+}
+
 static int start(struct agent *a, struct worker *w)
 {
     int fds[2];
     assert(w->pid == 0 && w->fd < 0);
     if (pipe2(fds, O_CLOEXEC) < 0)
         return -1;
-    w->pid = fork();
+    w->pid = is_helped(w) ? helpers_serve(&a->helpers, w->req, fds[1]) : 0;
+    if (w->pid == 0)
+        w->pid = fork();
     if (w->pid == 0)
         work(a, w, fds[1]);
     close(fds[1]);

@@ -17,12 +17,17 @@
 #include "nodeagent-proto/agent/ops_priv.h"
 
 #define WORKERS_MAX 16
+/* Done by an idle helper (helpers.h) if there is one. Of all that workers do it is what each job
+ * needs, and it leaves the process as it was. */
+#define HELPED_OP "account_release"
 
 /* Lets fn carry out `req` in a worker; returns SERVE_ANSWERED. fn must have its own limits for what
  * it waits for; a worker that hangs all the same is given up after `limit_s`. */
 enum outcome worker_start(struct agent *a, json_t *req, serve_fn fn, int limit_s);
 /* The same; requests that are carried out in order wait until it is done. */
 enum outcome worker_start_in_order(struct agent *a, json_t *req, serve_fn fn, int limit_s);
+/* In a worker or helper: carries the request out and writes the answer, with its end, to `fd`. */
+int worker_answer(struct agent *a, json_t *req, serve_fn fn, int fd);
 /* Whether such a worker is under way. */
 bool workers_in_order(const struct agent *a);
 void workers_close(struct agent *a);

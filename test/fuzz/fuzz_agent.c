@@ -4,8 +4,7 @@
  * answers to what it asked. In the place of all that acts on the machine (files, tasks, accounts,
  * mounts, workers) stands this file, which looks at what it is given: an absolute path, a whole
  * name, a number within its bounds. First line: a digit a choice (how the agent is, and which acts
- * fail); then a line a frame's JSON; an empty line: what waits is done. Each request gets exactly
- * one reply.
+ * fail); then a line a frame's JSON; an empty line: what waits is done. One reply each.
  */
 #include <sanitizer/lsan_interface.h>
 #include <stdarg.h>
@@ -331,9 +330,10 @@ static void not_the_agents(const char *path)
           (path[strlen(m.a.root) + 11] && path[strlen(m.a.root) + 11] != '/'));
 }
 
-int file_discard(const char *root, const char *path, const char *trash, struct err *e)
+int file_discard(const char *root, const char *path, const char *trash, struct mounts_kept *mounts,
+                 struct err *e)
 {
-    CLAIM(root == m.a.root && trash == m.a.trash_dir);
+    CLAIM(root == m.a.root && trash == m.a.trash_dir && mounts == &m.a.mounts);
     not_the_agents(path);
     return act_at(path, e) < 0 ? -1 : 1;
 }

@@ -125,8 +125,10 @@ static void test_the_kernel_refuses_them_to_the_cgroup_alone(void **state)
     const struct task_limits none = {.cpus = 0};
     const dev_t denied[] = {makedev(1, 5), makedev(1, 7)};
     struct cgroup g, sub;
+    struct cgroup_bases bases = {.n = 0};
     char below[512];
-    cgroup_make("devices-", p->dir + strlen("/tmp/"), &none, &g);
+    cgroup_make(&bases, "devices-", p->dir + strlen("/tmp/"), &none, &g);
+    cgroup_bases_free(&bases);
     if (!g.path) {
         skip_because("no cgroup v2 that may be written to");
         return;

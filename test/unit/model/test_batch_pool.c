@@ -89,78 +89,76 @@ static void pools_get_their_defaults(void **state)
            "{'certificateReferences': [], 'applicationPackageReferences': [], 'metadata': []}");
 }
 
+static const struct {
+    const struct schema *s;
+    unsigned v;
+    const char *body;
+    int code;
+    const char *target;
+} wrong[] = {
+    {&schema_batch_pool, BATCH_16_0, "{'vmSize': 's', " IMAGE "}", ERR_MISSING_PROPERTY, "id"},
+    {&schema_batch_pool, BATCH_16_0, "{'id': 'p 1', 'vmSize': 's', " IMAGE "}",
+     ERR_INVALID_PROPERTY, "id"},
+    {&schema_batch_pool, BATCH_16_0, "{'id': 'p', 'vmSize': 's'}", ERR_MISSING_PROPERTY,
+     "virtualMachineConfiguration"},
+    {&schema_batch_pool, BATCH_16_0, "{'id': 'p', 'vmSize': 's', " IMAGE ", 'maxTasksPerNode': 1}",
+     ERR_INVALID_CONTENT, "maxTasksPerNode"},
+    {&schema_batch_pool, BATCH_11_0, "{'id': 'p', 'vmSize': 's', " IMAGE ", 'taskSlotsPerNode': 1}",
+     ERR_INVALID_CONTENT, "taskSlotsPerNode"},
+    {&schema_batch_pool, BATCH_20_0,
+     "{'id': 'p', 'vmSize': 's', 'cloudServiceConfiguration': {'osFamily': '4'}}",
+     ERR_INVALID_CONTENT, "cloudServiceConfiguration"},
+    {&schema_batch_pool, BATCH_16_0,
+     "{'id': 'p', 'vmSize': 's', " IMAGE ", 'resizeTimeout': 'PT1M'}", ERR_INVALID_PROPERTY,
+     "resizeTimeout"},
+    {&schema_batch_pool, BATCH_16_0,
+     "{'id': 'p', 'vmSize': 's', " IMAGE ", 'enableAutoScale': true}", ERR_MISSING_PROPERTY,
+     "autoScaleFormula"},
+    {&schema_batch_pool, BATCH_16_0,
+     "{'id': 'p', 'vmSize': 's', " IMAGE ", 'autoScaleFormula': 'f'}", ERR_INVALID_PROPERTY,
+     "autoScaleFormula"},
+    {&schema_batch_pool, BATCH_16_0,
+     "{'id': 'p', 'vmSize': 's', " IMAGE ", 'enableAutoScale': true, 'autoScaleFormula': 'f', "
+     "'targetDedicatedNodes': 1}",
+     ERR_INVALID_PROPERTY, "targetDedicatedNodes"},
+    {&schema_batch_pool, BATCH_16_0,
+     "{'id': 'p', 'vmSize': 's', 'virtualMachineConfiguration': {'nodeAgentSKUId': "
+     "'batch.node.ubuntu 22.04', 'imageReference': {'publisher': 'a', 'offer': 'b', 'sku': "
+     "'c'}}}",
+     ERR_INVALID_PROPERTY, "virtualMachineConfiguration.imageReference"},
+    {&schema_batch_pool, BATCH_16_0,
+     "{'id': 'p', 'vmSize': 's', 'virtualMachineConfiguration': {'nodeAgentSKUId': "
+     "'batch.node.windows amd64', 'imageReference': {'publisher': 'canonical', 'offer': "
+     "'UbuntuServer', 'sku': '18.04-LTS'}}}",
+     ERR_INVALID_PROPERTY, "virtualMachineConfiguration.nodeAgentSKUId"},
+    {&schema_batch_pool, BATCH_16_0,
+     "{'id': 'p', 'vmSize': 's', " IMAGE ", 'mountConfiguration': [{}]}", ERR_INVALID_PROPERTY,
+     "mountConfiguration[0]"},
+    {&schema_batch_pool, BATCH_16_0,
+     "{'id': 'p', 'vmSize': 's', " IMAGE ", 'mountConfiguration': [{'nfsMountConfiguration': "
+     "{'source': 'h:/a', 'relativeMountPath': '../x'}}]}",
+     ERR_INVALID_PROPERTY, "mountConfiguration[0].nfsMountConfiguration.relativeMountPath"},
+    {&schema_batch_pool, BATCH_9_0,
+     "{'id': 'p', 'vmSize': 's', " IMAGE ", 'mountConfiguration': []}", ERR_INVALID_CONTENT,
+     "mountConfiguration"},
+    {&schema_batch_pool_resize, BATCH_16_0, "{}", ERR_MISSING_PROPERTY, "targetDedicatedNodes"},
+    {&schema_batch_pool_properties, BATCH_16_0, "{'metadata': []}", ERR_MISSING_PROPERTY,
+     "certificateReferences"},
+    {&schema_batch_node_user, BATCH_16_0, "{'name': 'me'}", ERR_MISSING_PROPERTY, "sshPublicKey"},
+    {&schema_batch_reboot, BATCH_16_0, "{'nodeRebootOption': 'now'}", ERR_INVALID_PROPERTY,
+     "nodeRebootOption"},
+};
+
 static void wrong_pools_are_refused(void **state)
 {
     (void)state;
-    static const struct {
-        const struct schema *s;
-        unsigned v;
-        const char *body;
-        int code;
-        const char *target;
-    } cases[] = {
-        {&schema_batch_pool, BATCH_16_0, "{'vmSize': 's', " IMAGE "}", ERR_MISSING_PROPERTY, "id"},
-        {&schema_batch_pool, BATCH_16_0, "{'id': 'p 1', 'vmSize': 's', " IMAGE "}",
-         ERR_INVALID_PROPERTY, "id"},
-        {&schema_batch_pool, BATCH_16_0, "{'id': 'p', 'vmSize': 's'}", ERR_MISSING_PROPERTY,
-         "virtualMachineConfiguration"},
-        {&schema_batch_pool, BATCH_16_0,
-         "{'id': 'p', 'vmSize': 's', " IMAGE ", 'maxTasksPerNode': 1}", ERR_INVALID_CONTENT,
-         "maxTasksPerNode"},
-        {&schema_batch_pool, BATCH_11_0,
-         "{'id': 'p', 'vmSize': 's', " IMAGE ", 'taskSlotsPerNode': 1}", ERR_INVALID_CONTENT,
-         "taskSlotsPerNode"},
-        {&schema_batch_pool, BATCH_20_0,
-         "{'id': 'p', 'vmSize': 's', 'cloudServiceConfiguration': {'osFamily': '4'}}",
-         ERR_INVALID_CONTENT, "cloudServiceConfiguration"},
-        {&schema_batch_pool, BATCH_16_0,
-         "{'id': 'p', 'vmSize': 's', " IMAGE ", 'resizeTimeout': 'PT1M'}", ERR_INVALID_PROPERTY,
-         "resizeTimeout"},
-        {&schema_batch_pool, BATCH_16_0,
-         "{'id': 'p', 'vmSize': 's', " IMAGE ", 'enableAutoScale': true}", ERR_MISSING_PROPERTY,
-         "autoScaleFormula"},
-        {&schema_batch_pool, BATCH_16_0,
-         "{'id': 'p', 'vmSize': 's', " IMAGE ", 'autoScaleFormula': 'f'}", ERR_INVALID_PROPERTY,
-         "autoScaleFormula"},
-        {&schema_batch_pool, BATCH_16_0,
-         "{'id': 'p', 'vmSize': 's', " IMAGE ", 'enableAutoScale': true, 'autoScaleFormula': 'f', "
-         "'targetDedicatedNodes': 1}",
-         ERR_INVALID_PROPERTY, "targetDedicatedNodes"},
-        {&schema_batch_pool, BATCH_16_0,
-         "{'id': 'p', 'vmSize': 's', 'virtualMachineConfiguration': {'nodeAgentSKUId': "
-         "'batch.node.ubuntu 22.04', 'imageReference': {'publisher': 'a', 'offer': 'b', 'sku': "
-         "'c'}}}",
-         ERR_INVALID_PROPERTY, "virtualMachineConfiguration.imageReference"},
-        {&schema_batch_pool, BATCH_16_0,
-         "{'id': 'p', 'vmSize': 's', 'virtualMachineConfiguration': {'nodeAgentSKUId': "
-         "'batch.node.windows amd64', 'imageReference': {'publisher': 'canonical', 'offer': "
-         "'UbuntuServer', 'sku': '18.04-LTS'}}}",
-         ERR_INVALID_PROPERTY, "virtualMachineConfiguration.nodeAgentSKUId"},
-        {&schema_batch_pool, BATCH_16_0,
-         "{'id': 'p', 'vmSize': 's', " IMAGE ", 'mountConfiguration': [{}]}", ERR_INVALID_PROPERTY,
-         "mountConfiguration[0]"},
-        {&schema_batch_pool, BATCH_16_0,
-         "{'id': 'p', 'vmSize': 's', " IMAGE ", 'mountConfiguration': [{'nfsMountConfiguration': "
-         "{'source': 'h:/a', 'relativeMountPath': '../x'}}]}",
-         ERR_INVALID_PROPERTY, "mountConfiguration[0].nfsMountConfiguration.relativeMountPath"},
-        {&schema_batch_pool, BATCH_9_0,
-         "{'id': 'p', 'vmSize': 's', " IMAGE ", 'mountConfiguration': []}", ERR_INVALID_CONTENT,
-         "mountConfiguration"},
-        {&schema_batch_pool_resize, BATCH_16_0, "{}", ERR_MISSING_PROPERTY, "targetDedicatedNodes"},
-        {&schema_batch_pool_properties, BATCH_16_0, "{'metadata': []}", ERR_MISSING_PROPERTY,
-         "certificateReferences"},
-        {&schema_batch_node_user, BATCH_16_0, "{'name': 'me'}", ERR_MISSING_PROPERTY,
-         "sshPublicKey"},
-        {&schema_batch_reboot, BATCH_16_0, "{'nodeRebootOption': 'now'}", ERR_INVALID_PROPERTY,
-         "nodeRebootOption"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct accepted a;
         struct err e;
-        if (accept(cases[i].s, cases[i].v, cases[i].body, &a, &e) == 0)
-            fail_msg("%s was taken", cases[i].body);
-        if (e.code != cases[i].code || strcmp(e.target, cases[i].target) != 0)
-            fail_msg("%s: %s at '%s': %s", cases[i].body, err_code_name(e.code), e.target, e.msg);
+        if (accept(wrong[i].s, wrong[i].v, wrong[i].body, &a, &e) == 0)
+            fail_msg("%s was taken", wrong[i].body);
+        if (e.code != wrong[i].code || strcmp(e.target, wrong[i].target) != 0)
+            fail_msg("%s: %s at '%s': %s", wrong[i].body, err_code_name(e.code), e.target, e.msg);
     }
 }
 
