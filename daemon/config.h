@@ -67,6 +67,8 @@ struct config {
     int64_t token_lifetime_s;
     int64_t retry_after_s;
     bool strict, http_serve, http_expose;
+    bool batch_windows_commands;
+    char *batch_windows_programs;
     int64_t resizing_s;
     int64_t nodes;
     struct config_list vm_sizes;

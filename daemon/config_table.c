@@ -76,6 +76,15 @@ static const struct setting rows[] = {
         "More suffixes of Batch accounts' hosts, besides batch.localhost and batch.NAME of each "
         "other name of the daemon: with batch.azure.com (and a hosts file) "
         "ACCOUNT.REGION.batch.azure.com is served here."),
+    BOOL(
+        "batch", "windows_commands", AT(batch_windows_commands), "false",
+        "Run command lines of Windows (cmd /c ..., programs by their names with .exe) on the Linux "
+        "nodes of Batch pools that have an image of Windows, as far as walkthroughs use them: "
+        "docs/windows-commands.md. Otherwise a task there fails and says why."),
+    ROW(SETTING_STR, "batch", "windows_programs", AT(batch_windows_programs), "", config_check_path,
+        NULL,
+        "A directory of nodes with executables that take the place of programs of Windows in such "
+        "command lines, called as these are, in lower case and without .exe: msiexec."),
     BOOL("http", "serve", AT(http_serve), "false",
          "Serve plain HTTP as well, on the same ports, to clients on this machine. Clients refuse "
          "to send tokens over it, so it is for curl and for keys of storage accounts."),

@@ -256,6 +256,8 @@ static int open_scheduler(struct daemon *d, struct err *e)
     d->vm_sizes = upper_case(&cf->vm_sizes);
     d->front = batchai_front(d->storage, c->log, cf->strict);
     d->batch = batch_front(d->storage, c->log);
+    d->batch.windows.commands = cf->batch_windows_commands;
+    d->batch.windows.programs = *cf->batch_windows_programs ? cf->batch_windows_programs : NULL;
     d->access = (struct access){.storage = d->storage,
                                 .subscription_id = c->config->subscription_id,
                                 .first_id = c->credentials->client_id,

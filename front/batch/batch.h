@@ -20,6 +20,12 @@
 struct sched;
 struct wakes;
 
+/* What the site wants of command lines of Windows; may be set before the scheduler starts. */
+struct batch_windows {
+    bool commands;        /* they are run */
+    const char *programs; /* a folder of nodes with the site's own programs, or NULL; borrowed */
+};
+
 struct batch_front {
     struct front front;
     struct storage *st; /* borrowed, as is log */
@@ -27,6 +33,7 @@ struct batch_front {
     struct sched *sched;     /* the one that called begin(); NULL before */
     struct wakes *wakes;     /* of `sched` */
     struct id_map unsettled; /* a set: pools whose size is not steady */
+    struct batch_windows windows;
 };
 
 /* Pools and tasks, AZ_BATCH_... */

@@ -30,6 +30,11 @@ int pool_scaled(const struct front *f, struct storage *st, const struct pool *p,
 /* --- autoscale.c ----------------------------------------------------------------------------- */
 void autoscale_begin(struct batch_front *f);
 
+/* --- windows.c -------------------------------------------------------------------------------- */
+/* The words that run a command line on the nodes of a pool, as batch_argv() gives them. */
+size_t batch_program(const struct batch_front *f, struct arena *a, const struct batch_pool *p,
+                     const char *line, const char ***argv);
+
 /* --- pool_deletion.c ------------------------------------------------------------------------- */
 void pool_deletions_begin(struct batch_front *f);
 void pools_may_remove(struct front *f);

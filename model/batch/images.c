@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/batch/images.h"
 
+#include <jansson.h>
 #include <string.h>
 #include <strings.h>
 
@@ -86,4 +87,18 @@ const struct batch_image *batch_image_find(const char *publisher, const char *of
 bool batch_agent_is_windows(const char *agent)
 {
     return strcasestr(agent, "windows") != NULL;
+}
+
+bool batch_pool_is_windows(const char *doc)
+{
+    /* Most documents need not be read. */
+    if (!strcasestr(doc, "batch.node.windows") && !strstr(doc, "cloudServiceConfiguration"))
+        return false;
+    json_t *pool = json_loads(doc, 0, NULL);
+    json_t *vm = json_object_get(pool, "virtualMachineConfiguration");
+    const char *agent = json_string_value(json_object_get(vm, "nodeAgentSKUId"));
+    bool windows = json_object_get(pool, "cloudServiceConfiguration") ||
+                   (agent && batch_agent_is_windows(agent));
+    json_decref(pool);
+    return windows;
 }

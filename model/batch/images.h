@@ -25,5 +25,7 @@ const struct batch_image *batch_image_find(const char *publisher, const char *of
                                            const char *sku);
 /* Whether an agent of this name is for Windows. */
 bool batch_agent_is_windows(const char *agent);
+/* Whether the document of a pool asks for one, or for a cloud service, which had no other. */
+bool batch_pool_is_windows(const char *doc);
 
 #endif

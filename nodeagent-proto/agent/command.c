@@ -205,9 +205,19 @@ static void try_exec(const char *path, char *const *argv, char **env, int *error
         *error = errno;
 }
 
+static bool is_refused(char *const *argv)
+{
+    return strcmp(argv[0], TASK_OWN_PROGRAM) == 0 && argv[1] && strcmp(argv[1], TASK_REFUSE) == 0 &&
+           argv[2];
+}
+
 enum command_failure command_exec_argv(char *const *argv, char **env, struct err *e)
 {
     int error = 0;
+    if (is_refused(argv)) {
+        err_set(e, ERR_NODE, NULL, "%s", argv[2]);
+        return COMMAND_FAILED;
+    }
     if (strcmp(argv[0], TASK_OWN_PROGRAM) == 0) {
         try_exec("/proc/self/exe", argv, env, &error);
     } else if (strchr(argv[0], '/')) {

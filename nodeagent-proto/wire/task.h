@@ -82,6 +82,8 @@ enum task_state {
 #define TASK_NO_PROGRAM 127
 /* The first word of an argv that runs the agent's own program, wherever it is on the node. */
 #define TASK_OWN_PROGRAM "batchai-node"
+/* The second word of such an argv that does not begin; the third says why. */
+#define TASK_REFUSE "refuse"
 
 struct task_status {
     const char *id;

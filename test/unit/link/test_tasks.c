@@ -178,6 +178,15 @@ static void test_the_own_program(void **state)
     WAIT(f, f->n_ended == 1);
     assert_int_equal(f->ended[0].s.exit_code, 3);
     assert_true(file_has(f, "own.txt", "Windows_NT\n"));
+
+    const char *const refused[] = {TASK_OWN_PROGRAM, TASK_REFUSE, "not on this site"};
+    s.id = "refused";
+    s.argv = refused;
+    ASK(f, node_run(f->link, &s, on_run, f));
+    assert_int_equal(f->run.s.state, TASK_FAILED_TO_START);
+    assert_int_equal(f->run.s.exit_code, -1);
+    assert_non_null(strstr(f->run.why, "not on this site"));
+    WAIT(f, f->n_ended == 2);
     free(out);
 }
 
