@@ -466,7 +466,9 @@ static const struct st_row *const all_rows[] = {&group_row,
                                                 &batch_litter_row,
                                                 &batch_pool_row,
                                                 &batch_sample_row,
-                                                &batch_pool_tasks_row};
+                                                &batch_pool_tasks_row,
+                                                &batch_schedule_row,
+                                                &batch_certificate_row};
 
 static const struct st_row *find(const char *name, size_t n)
 {

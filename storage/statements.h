@@ -12,6 +12,7 @@
 #include "storage/statements_batch.h"
 #include "storage/statements_batch_jobs.h"
 #include "storage/statements_batch_samples.h"
+#include "storage/statements_batch_schedules.h"
 
 #define GROUP_SELECT "SELECT {group} FROM resource_group g "
 #define WORKSPACE_SELECT                                                                           \
@@ -521,7 +522,8 @@
     X(ST_META_SET_CLEAN, "UPDATE meta SET clean_close = ?1 WHERE id = 1")                          \
     BATCH_STATEMENTS(X) \
     BATCH_JOB_STATEMENTS(X) \
-    BATCH_SAMPLE_STATEMENTS(X)
+    BATCH_SAMPLE_STATEMENTS(X) \
+    BATCH_SCHEDULE_STATEMENTS(X)
 /* clang-format on */
 
 #endif

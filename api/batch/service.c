@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "api/batch/batch.h"
+#include "api/batch/certificates.h"
 #include "api/batch/errors.h"
 #include "api/batch/images.h"
 #include "api/http/http.h"
@@ -16,7 +17,12 @@
 
 #define CLIENT_ID_MAX 256 /* longer ones are not echoed */
 
-static const struct route routes[] = {BATCH_IMAGE_ROUTES};
+/* clang-format off */
+static const struct route routes[] = {
+    BATCH_CERTIFICATE_ROUTES
+    BATCH_IMAGE_ROUTES
+};
+/* clang-format on */
 
 /* Where no host says that a request is for Azure Batch. */
 static const char *const paths[] = {"/pools",

@@ -91,6 +91,8 @@ def test_a_token_needs_a_role_at_the_account(ground, plane):
     try:
         assert [call(p, "GET", "/supportedimages").status for p in (nobody, reader, contributor)] == [403, 200, 200]
         assert call(nobody, "GET", "/supportedimages").json["code"] == "Forbidden"
+        none = "/certificates(thumbprintAlgorithm=sha1,thumbprint=0)"
+        assert [call(p, "DELETE", none).status for p in (nobody, reader, contributor)] == [403, 403, 404]
     finally:
         for person in (nobody, reader, contributor):
             person.remove()
@@ -224,7 +226,6 @@ def test_maxresults_has_limits(plane, value):
 UNSERVED = {
     op for op in """
     Application_List Application_Get
-    Certificate_Add Certificate_List Certificate_Delete Certificate_Get Certificate_CancelDeletion
     Job_Add Job_List Job_Delete Job_Get Job_Patch Job_Update Job_Disable Job_Enable Job_Terminate
     Job_ListPreparationAndReleaseTaskStatus Job_GetTaskCounts Job_ListFromJobSchedule Job_GetAllLifetimeStatistics
     Task_Add Task_AddCollection Task_List Task_Delete Task_Get Task_Update Task_Reactivate Task_ListSubtasks Task_Terminate
