@@ -238,6 +238,7 @@ int agent_run(const char *root, bool looking)
     struct err e;
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN); /* a size limit must fail the write */
+    (void)signal(SIGIO, SIG_IGN);   /* somebody opens what we look at with a lease (jobdir.c) */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     frame_decoder_init(&a.in);
     a.held = json_array();

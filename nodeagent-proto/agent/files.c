@@ -15,11 +15,32 @@
 #include "lib/fs.h"
 #include "lib/guid.h"
 #include "lib/strbuf.h"
+#include "nodeagent-proto/agent/jobdir.h"
 #include "nodeagent-proto/agent/mounts.h"
 #include "nodeagent-proto/agent/share.h"
 
+#define SAME_MAX 4096 /* longer files are not compared */
+
+/* Whether it is a file of ours already that says this. */
+static bool is_so(const char *path, const void *data, size_t len, mode_t mode)
+{
+    struct stat st;
+    char now[SAME_MAX];
+    int fd = len <= sizeof now
+                 ? open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+                 : -1;
+    bool so = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 &&
+              st.st_uid == geteuid() && (st.st_mode & 07777) == mode && st.st_size == (off_t)len &&
+              read(fd, now, len) == (ssize_t)len && memcmp(now, data, len) == 0;
+    if (fd >= 0)
+        close(fd);
+    return so;
+}
+
 int file_replace(const char *path, const void *data, size_t len, mode_t mode, struct err *e)
 {
+    if (is_so(path, data, len, mode))
+        return 0;
     struct strbuf tmp = STRBUF_INIT;
     strbuf_printf(&tmp, "%s.tmp-XXXXXX", path);
     int rc = -1, fd = mkostemp(tmp.s, O_CLOEXEC);
@@ -255,6 +276,10 @@ int file_discard(const char *root, const char *path, const char *trash, struct m
     if (mounts_refuse_within(mounts, path, e) < 0) {
         close(dir);
         return -1;
+    }
+    if (jobdir_keep(root, path, dir, name)) {
+        close(dir);
+        return 0;
     }
     char guid[GUID_SIZE];
     guid_new(guid);

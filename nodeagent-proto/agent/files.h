@@ -14,7 +14,8 @@
 #include "nodeagent-proto/agent/account.h"
 #include "nodeagent-proto/agent/mounts.h"
 
-/* Writes beside `path` and renames: a reader sees all or nothing. */
+/* Writes beside `path` and renames: a reader sees all or nothing. A file of ours that is so already
+ * stays. */
 int file_replace(const char *path, const void *data, size_t len, mode_t mode,
                  struct err *e) MUST_CHECK;
 /* Appends with one write if the kernel allows. */
@@ -47,9 +48,9 @@ int file_link(const char *root, const char *source, const char *target, bool sha
 /* Removes the link or empty directory `target` below `root`. If there is none, or something else,
  * it succeeds, because nothing of ours is there. */
 int file_unlink(const char *root, const char *target, struct err *e) MUST_CHECK;
-/* Renames `path`, below `root`, into the directory `trash`; succeeds if it does not exist. Follows
- * no symbolic link on the way. ERR_CONFLICT while something is mounted within it, as `mounts` says.
- * Returns 1 if something was moved. */
+/* Renames `path`, below `root`, into the directory `trash`, or keeps it (jobdir.h); succeeds if it
+ * does not exist. Follows no symbolic link on the way. ERR_CONFLICT while something is mounted
+ * within it, as `mounts` says. Returns 1 if something was moved. */
 int file_discard(const char *root, const char *path, const char *trash, struct mounts_kept *mounts,
                  struct err *e) MUST_CHECK;
 /* rm -rf of everything in `dir`, even where the owner has no write permission; leaves behind what

@@ -16,8 +16,10 @@
 #include "lib/fs.h"
 #include "lib/strbuf.h"
 #include "nodeagent-proto/agent/files.h"
+#include "nodeagent-proto/agent/jobdir.h"
 #include "nodeagent-proto/agent/lease_end.h"
 #include "nodeagent-proto/agent/names.h"
+#include "nodeagent-proto/agent/slip.h"
 #include "nodeagent-proto/wire/message.h"
 
 #define DIR_NAME   "accounts"
@@ -66,16 +68,24 @@ static int write_number(const char *root, const char *name, unsigned n, struct e
     return rc;
 }
 
-/* What a record says: 1; 0: there is none. Older agents wrote files. */
-static int record_text(const char *path, char **text, struct err *e)
+static int open_records(const char *root)
 {
-    char to[RECORD_MAX];
-    ssize_t n = readlink(path, to, sizeof to);
+    char *dir = fs_join(root, DIR_NAME);
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(dir);
+    return fd;
+}
+
+/* What a record says: 1; 0: there is none. Older agents wrote symbolic links and other files. */
+static int record_text(const char *path, const char *name, char **text, struct err *e)
+{
+    char said[RECORD_MAX];
+    ssize_t n = slip_read(AT_FDCWD, path, name, said, sizeof said);
     if (n >= 0) {
-        *text = strndup(to, (size_t)n);
+        *text = xstrdup(said);
         return 1;
     }
-    if (errno == ENOENT)
+    if (errno == ENOENT || errno == ENODATA)
         return 0;
     return fs_read(path, RECORD_MAX, text, NULL, e) == 0 ? 1 : -1;
 }
@@ -85,7 +95,7 @@ static int read_lease(const char *root, const char *name, struct lease *out, str
 {
     char *path = path_of(root, name), *text = NULL, *end = NULL;
     memset(out, 0, sizeof *out);
-    int rc = record_text(path, &text, e);
+    int rc = record_text(path, name, &text, e);
     if (rc > 0) {
         out->uid = (uid_t)strtoul(text, &end, 10);
         out->group = *end == ' ' ? (gid_t)strtoul(end + 1, &end, 10) : 0;
@@ -100,18 +110,34 @@ static int read_lease(const char *root, const char *name, struct lease *out, str
     return rc;
 }
 
-/* A record is the text of a symbolic link: it is whole or not there at all, also after a power cut,
- * and a file system writes it no later than what is done below the root after it. So the disk need
- * not be waited for. */
+/* A record is not waited for to get to the disk: what a power cut takes of it, the owner of the
+ * directory tells (owner_of()). */
 static int write_lease(const char *root, const char *name, const struct lease *l, struct err *e)
 {
-    char *path = path_of(root, name);
     struct strbuf b = STRBUF_INIT;
     strbuf_printf(&b, "%u %u %s", (unsigned)l->uid, (unsigned)l->group, l->dir);
-    int rc = symlink(b.s, path) == 0 ? 0 : fs_write_atomic(path, b.s, b.len, 0600, e);
+    int dir = open_records(root);
+    int rc = dir >= 0 ? slip_write(dir, "", name, b.s) : -1;
+    if (dir >= 0)
+        close(dir);
+    if (rc < 0) {
+        char *path = path_of(root, name);
+        rc = fs_write_atomic(path, b.s, b.len, 0600, e);
+        free(path);
+    }
     strbuf_free(&b);
-    free(path);
     return rc;
+}
+
+static int forget_lease(const char *root, const char *name, struct err *e)
+{
+    int dir = open_records(root);
+    int rc = dir >= 0 ? slip_drop(dir, "", name) : -1;
+    if (rc < 0 && errno != ENOENT)
+        rc = err_errno(e, ERR_IO, "cannot remove the record of the account of %s", name);
+    if (dir >= 0)
+        close(dir);
+    return rc < 0 && errno != ENOENT ? -1 : 0;
 }
 
 static void lease_free(struct lease *l)
@@ -223,7 +249,8 @@ static int make_dir(const char *root, const struct lease *l, struct err *e)
     int holder = file_open_holder(root, l->dir, true, &name, e);
     if (holder < 0)
         return e->code != ERR_NONE ? -1 : err_errno(e, ERR_IO, "cannot make %s", l->dir);
-    int rc = make_at(holder, name, l, e);
+    int rc =
+        jobdir_take(root, l->dir, holder, name, l->uid, l->group) ? 0 : make_at(holder, name, l, e);
     close(holder);
     return rc < 0 ? -1 : open_way(root, l->dir, e);
 }
@@ -262,6 +289,25 @@ static bool is_adopted(const struct lease *l)
     return l->uid <= l->group;
 }
 
+/* The number that the job had before a power cut took the record, as its directory has it; only the
+ * agent gives directories of jobs away. 0: none. */
+static uid_t owner_of(const struct lease_ask *ask)
+{
+    struct stat st;
+    const struct uid_range *r = &ask->range;
+    return lstat(ask->dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_gid == r->first &&
+                   st.st_uid > r->first && st.st_uid - r->first < r->count
+               ? st.st_uid
+               : 0;
+}
+
+static int take_number(const struct lease_ask *ask, uid_t *out, struct err *e)
+{
+    *out = owner_of(ask);
+    return *out != 0 ? uids_keep(&ask->holder, ask->name, *out, e)
+                     : uids_take(&ask->range, &ask->holder, ask->name, out, e);
+}
+
 static int take_new(const struct lease_ask *ask, struct lease *out, struct err *e)
 {
     const char *root = ask->holder.root;
@@ -269,7 +315,7 @@ static int take_new(const struct lease_ask *ask, struct lease *out, struct err *
     out->dir = xstrdup(ask->dir);
     if (make_records_dir(root, e) < 0 ||
         (!is_of_before(root, ask->dir, out->group, &out->uid) &&
-         uids_take(&ask->range, &ask->holder, ask->name, &out->uid, e) < 0) ||
+         take_number(ask, &out->uid, e) < 0) ||
         write_lease(root, ask->name, out, e) < 0)
         return -1;
     return read_number(root, GROUP) == out->group ? 0 : write_number(root, GROUP, out->group, e);
@@ -342,13 +388,10 @@ static int release(const struct uid_holder *h, const char *name, const struct le
         lease_end_rest(l->uid);
         name_take_back(l->uid);
     }
-    char *path = path_of(h->root, name);
-    int rc =
-        unlink(path) == 0 || errno == ENOENT ? 0 : err_errno(e, ERR_IO, "cannot remove %s", path);
-    free(path);
-    if (rc == 0)
-        uids_forget(h, name);
-    return rc;
+    if (forget_lease(h->root, name, e) < 0)
+        return -1;
+    uids_forget(h, name);
+    return 0;
 }
 
 int lease_release(const struct uid_holder *h, const char *name, struct err *e)

@@ -2,7 +2,7 @@
  *
  * Leases of accounts: each job on a node has an account of its own for as long as it is there. It
  * consists of a number (uids.h) and a directory that belongs to that number alone.
- * ROOT/accounts/NAME records both, and gets to the disk no later than anything that has the number.
+ * ROOT/accounts/NAME records both; if a power cut takes that, the directory's owner tells.
  *
  *   (free) --lease_take--> taken --lease_release--> (free)
  *

@@ -12,6 +12,7 @@
 
 #include "lib/fs.h"
 #include "lib/strbuf.h"
+#include "nodeagent-proto/agent/slip.h"
 
 static int open_it(void)
 {
@@ -39,14 +40,12 @@ int registry_look(void)
     return open_it();
 }
 
-bool registry_read(int registry, const char *file, struct entry *out)
+static bool parse(const char *file, const char *name, int registry, struct entry *out)
 {
     char *end;
     const char *at = strchr(file, '@');
-    ssize_t n = at ? readlinkat(registry, file, out->text, sizeof out->text - 1) : -1;
-    if (n <= 0)
+    if (!at || slip_read(registry, file, name, out->text, sizeof out->text) <= 0)
         return false;
-    out->text[n] = '\0';
     snprintf(out->file, sizeof out->file, "%s", file);
     snprintf(out->name, sizeof out->name, "%.*s", (int)(at - file), file);
     snprintf(out->incarnation, sizeof out->incarnation, "%s", at + 1);
@@ -59,9 +58,38 @@ bool registry_read(int registry, const char *file, struct entry *out)
     return true;
 }
 
+bool registry_read(int registry, const char *file, struct entry *out)
+{
+    char name[NAME_MAX + 1];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(file, (const char[]){REGISTRY_ENDING, '\0'}),
+             file);
+    return parse(file, name, registry, out);
+}
+
+static char *mark_of(const struct uid_holder *h)
+{
+    struct strbuf b = STRBUF_INIT;
+    strbuf_printf(&b, "@%s", h->incarnation);
+    return strbuf_take(&b);
+}
+
+int registry_note(int registry, const struct uid_holder *h, const char *name, uid_t uid)
+{
+    struct strbuf text = STRBUF_INIT;
+    char *file = registry_file(h, name, false), *mark = mark_of(h);
+    strbuf_printf(&text, "%u %s", (unsigned)uid, h->root);
+    int rc = slip_write(registry, mark, file, text.s);
+    int saved = errno;
+    free(mark);
+    free(file);
+    strbuf_free(&text);
+    errno = saved;
+    return rc;
+}
+
 static bool is_of(const char *file, const char *name, size_t n)
 {
-    return n == 0 || (strncmp(file, name, n) == 0 && file[n] == '@');
+    return file[0] != '.' && (n == 0 || (strncmp(file, name, n) == 0 && file[n] == '@'));
 }
 
 bool registry_each(int registry, const char *name,
@@ -112,9 +140,33 @@ char *registry_file(const struct uid_holder *h, const char *name, bool ending)
 
 void registry_forget(int registry, const struct uid_holder *h, const char *name)
 {
+    char *mark = mark_of(h);
     for (int ending = 0; ending < 2; ending++) {
         char *file = registry_file(h, name, ending);
-        (void)unlinkat(registry, file, 0);
+        if (slip_drop(registry, mark, file) < 0 && errno != ENOENT)
+            (void)unlinkat(registry, file, 0);
         free(file);
     }
+    free(mark);
+}
+
+void registry_remove(int registry, const struct entry *en)
+{
+    (void)unlinkat(registry, en->file, 0);
+}
+
+void registry_remove_spares(int registry, bool (*fn)(void *ctx, const struct entry *en), void *ctx)
+{
+    int fd = openat(registry, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+    struct dirent *de;
+    struct entry en;
+    while (d && (de = readdir(d))) {
+        bool spare = strncmp(de->d_name, SLIP_SPARE "@", strlen(SLIP_SPARE "@")) == 0 ||
+                     strncmp(de->d_name, SLIP_NEW "@", strlen(SLIP_NEW "@")) == 0;
+        if (spare && parse(de->d_name, NULL, registry, &en) && fn(ctx, &en))
+            registry_remove(registry, &en);
+    }
+    if (d)
+        closedir(d);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The machine's directory of numbers that are given out (uids.h): a symbolic link
- * "NAME@INCARNATION" with the target "UID ROOT" for each job and root; making a link is atomic.
- * REGISTRY_ENDING behind the name: let go. Whoever changes it, or gives out what is not in it,
- * locks it; looking alone needs no lock.
+ * The machine's directory of numbers that are given out (uids.h): a slip (slip.h)
+ * "NAME@INCARNATION" that says "UID ROOT" for each job and root. REGISTRY_ENDING behind the name:
+ * let go. Whoever changes it, or gives out what is not in it, locks it; looking alone needs no
+ * lock.
  */
 #ifndef NODEAGENT_PROTO_AGENT_REGISTRY_H
 #define NODEAGENT_PROTO_AGENT_REGISTRY_H
@@ -44,9 +44,16 @@ bool entry_is_held_by(const struct entry *en, const struct uid_holder *h);
  * not gone. May hang where the root does. */
 bool entry_is_gone(const struct entry *en);
 
+/* Notes a number for a job of the root. -1 with errno on failure. Needs the lock. */
+int registry_note(int registry, const struct uid_holder *h, const char *name, uid_t uid) MUST_CHECK;
 /* The name of a file; caller frees. */
 char *registry_file(const struct uid_holder *h, const char *name, bool ending);
 /* Removes the root's entry of the job, let go or not. */
 void registry_forget(int registry, const struct uid_holder *h, const char *name);
+/* Removes an entry of a root that is gone. */
+void registry_remove(int registry, const struct entry *en);
+/* Removes what is left of a root that is gone: the file between two slips. fn(ctx, en) tells
+ * whether the root of an entry is. */
+void registry_remove_spares(int registry, bool (*fn)(void *ctx, const struct entry *en), void *ctx);
 
 #endif

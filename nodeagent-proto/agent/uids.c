@@ -10,7 +10,6 @@
 
 #include "lib/arena.h"
 #include "lib/fs.h"
-#include "lib/strbuf.h"
 #include "nodeagent-proto/agent/names.h"
 #include "nodeagent-proto/agent/procs.h"
 #include "nodeagent-proto/agent/registry.h"
@@ -170,7 +169,7 @@ static bool is_needed(void *ctx, int registry, const struct entry *en)
         return false;
     if (!entry_is_gone(en) || procs_run_as(en->uid, 2))
         return true;
-    registry_forget(registry, &(struct uid_holder){en->root, en->incarnation}, en->name);
+    registry_remove(registry, en);
     name_take_back(en->uid);
     return false;
 }
@@ -221,15 +220,9 @@ static int choose(int registry, const struct uid_range *r, uid_t *out, struct er
 static int note(int registry, const struct uid_holder *h, const char *name, uid_t uid,
                 struct err *e)
 {
-    struct strbuf text = STRBUF_INIT;
-    char *file = registry_file(h, name, false);
-    strbuf_printf(&text, "%u %s", (unsigned)uid, h->root);
-    int rc = symlinkat(text.s, registry, file) == 0
-                 ? 0
-                 : err_errno(e, ERR_IO, "cannot note in " REGISTRY " whose a number is");
-    free(file);
-    strbuf_free(&text);
-    return rc;
+    return registry_note(registry, h, name, uid) == 0
+               ? 0
+               : err_errno(e, ERR_IO, "cannot note in " REGISTRY " whose a number is");
 }
 
 /* ---- the calls ---- */

@@ -75,6 +75,19 @@ static void look_at(int registry, struct mounts_kept *mounts, const char *file, 
         forget(&en);
 }
 
+struct spares {
+    const struct uid_holder *holder;
+    struct mounts_kept *mounts;
+    bool far;
+};
+
+static bool is_left(void *ctx, const struct entry *en)
+{
+    const struct spares *s = ctx;
+    return !entry_is_held_by(en, s->holder) &&
+           mounts_may_hang(s->mounts, "/", en->root) == s->far && entry_is_gone(en);
+}
+
 static void look_at_all(const struct uid_holder *h)
 {
     struct files all = {.holder = h};
@@ -85,9 +98,11 @@ static void look_at_all(const struct uid_holder *h)
     struct mounts_kept mounts = MOUNTS_NOT_KEPT;
     alarm(LIMIT_S);
     (void)registry_each(registry, NULL, add_file, &all);
-    for (int far = 0; far < 2; far++)
+    for (int far = 0; far < 2; far++) {
         for (size_t i = 0; i < all.n; i++)
             look_at(registry, &mounts, all.items[i], far);
+        registry_remove_spares(registry, is_left, &(struct spares){h, &mounts, far});
+    }
 }
 
 void uids_forget_gone(const struct uid_holder *h)

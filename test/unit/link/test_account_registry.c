@@ -161,35 +161,73 @@ static void test_a_directory_just_made_is_of_no_job_before(void **state)
     free(jobs);
 }
 
-/* Older agents kept what they gave in files. */
+/* Older agents kept what they gave in symbolic links, those before them in files. */
 static void test_a_job_keeps_what_an_older_agent_gave(void **state)
 {
     struct fixture *f = *state;
-    char name[64], in_jobs[64], text[PATH_MAX];
+    char name[64], in_jobs[64];
     struct stat st;
     need_root();
     snprintf(name, sizeof name, "accounts/%s", job);
     snprintf(in_jobs, sizeof in_jobs, "jobs/%s", job);
+    char *record = in_root(f, name), *dir = in_root(f, in_jobs);
+    for (int links = 0; links < 2; links++) {
+        open_ready(f);
+        take(f);
+        uid_t uid = uid_of(f, job);
+        char *text = slip_text(record);
+        assert_true(uid > 0);
+        assert_int_equal(unlink(record), 0);
+        if (links)
+            assert_int_equal(symlink(text, record), 0);
+        else
+            assert_int_equal(fs_write_atomic(record, text, strlen(text), 0600, &f->why), 0);
+        close_link(f);
+        open_ready(f);
+        take(f);
+        assert_int_equal(lstat(record, &st), 0);
+        assert_int_equal(S_ISLNK(st.st_mode), links);
+        assert_int_equal(lstat(dir, &st), 0);
+        assert_int_equal(st.st_uid, uid);
+        release(f);
+        assert_int_equal(lstat(record, &st), -1);
+        assert_int_equal(lstat(dir, &st), 0);
+        assert_int_equal(st.st_uid, 0);
+        assert_int_equal(fs_remove_tree(dir, &f->why), 0);
+        close_link(f);
+        free(text);
+    }
+    open_ready(f);
+    free(dir);
+    free(record);
+}
+
+/* After a power cut a record may have its name already, and still the text of before. */
+static void test_what_a_power_cut_takes_the_directory_tells(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const left[] = {"", "another\n2000000000 2000000000 /x\n"};
+    char name[64];
+    need_root();
+    snprintf(name, sizeof name, "accounts/%s", job);
+    char *record = in_root(f, name);
     open_ready(f);
     take(f);
     uid_t uid = uid_of(f, job);
-    char *record = in_root(f, name), *dir = in_root(f, in_jobs);
-    ssize_t n = readlink(record, text, sizeof text);
-    assert_true(n > 0);
-    assert_int_equal(unlink(record), 0);
-    assert_int_equal(fs_write_atomic(record, text, (size_t)n, 0600, &f->why), 0);
-    close_link(f);
-    open_ready(f);
-    take(f);
-    assert_int_equal(lstat(record, &st), 0);
-    assert_true(S_ISREG(st.st_mode));
-    assert_int_equal(lstat(dir, &st), 0);
-    assert_int_equal(st.st_uid, uid);
+    assert_true(uid > 0);
+    for (size_t i = 0; i < sizeof left / sizeof left[0]; i++) {
+        close_link(f);
+        assert_int_equal(fs_write_atomic(record, left[i], strlen(left[i]), 0600, &f->why), 0);
+        open_ready(f);
+        take(f);
+        char *dir = fs_join(f->root, "jobs"), *own = fs_join(dir, job);
+        struct stat st;
+        assert_int_equal(lstat(own, &st), 0);
+        assert_int_equal(st.st_uid, uid);
+        free(own);
+        free(dir);
+    }
     release(f);
-    assert_int_equal(lstat(record, &st), -1);
-    assert_int_equal(lstat(dir, &st), 0);
-    assert_int_equal(st.st_uid, 0);
-    free(dir);
     free(record);
 }
 
@@ -200,6 +238,7 @@ int main(void)
         TEST_OPEN(test_what_is_taken_is_noted_again),
         TEST_OPEN(test_a_directory_just_made_is_of_no_job_before),
         TEST_OPEN(test_a_job_keeps_what_an_older_agent_gave),
+        TEST_OPEN(test_what_a_power_cut_takes_the_directory_tells),
     };
     snprintf(job, sizeof job, "noted-%d", (int)getpid());
     (void)signal(SIGPIPE, SIG_IGN); /* as node.h asks */
