@@ -25,13 +25,16 @@ enum { ANY_NUMBER = 1 << 20 };
 static const struct command commands[] = {
     {.name = "serve",
      .arguments = "",
-     .options = OPT_CONFIG | OPT_STATE_DIR | OPT_LISTEN | OPT_LOG,
+     .options = OPT_CONFIG | OPT_STATE_DIR | OPT_LISTEN | OPT_LOG | OPT_EPHEMERAL,
      .run = cmd_serve,
      .help = "run the daemon in the foreground",
      .details =
          "Prints `ready https://ADDR:PORT` on standard output once requests are served, logs to\n"
          "standard error, stops cleanly on SIGTERM and SIGINT; a second signal ends it at once.\n"
          "Without --config and --listen it serves on both loopback addresses, port 7443.\n"
+         "With --ephemeral, for tests: a state directory of its own that is gone when the daemon\n"
+         "has ended, with all that ran on local nodes, also if the daemon was killed. Nothing is\n"
+         "synced to the disk. With --state-dir DIR it is DIR, which must not be there yet.\n"
          "Exit codes: 0 stopped, 1 failed, 2 wrong command line, 78 wrong configuration.\n"},
     {.name = "env",
      .arguments = "[BATCH-ACCOUNT]",
@@ -234,6 +237,8 @@ static const struct cli_option {
      "text or json"},
     {"log-level", "LEVEL", OPT_LOG, AT(log_level), config_check_log_level, NULL,
      "debug, info, warn or error"},
+    {"ephemeral", "", OPT_EPHEMERAL, AT(ephemeral), NULL, NULL,
+     "keep nothing: the state goes with the daemon"},
     {"json", "", OPT_JSON, AT(json), NULL, NULL, "print JSON"},
     {"dry-run", "", OPT_DRY_RUN, AT(dry_run), NULL, NULL, "list only, take nothing away"},
     {"reason", "TEXT", OPT_REASON, AT(reason), NULL, NULL, "why the machine is drained"},

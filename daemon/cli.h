@@ -34,7 +34,8 @@ enum {
     OPT_ROLE = 512,    /* and --scope */
     OPT_REMOTE = 1024, /* --endpoint and --user */
     OPT_QUEUE = 2048,  /* --cluster and --user of somebody's jobs */
-    OPT_JOBS = 4096    /* the same, --state, --experiment and --since */
+    OPT_JOBS = 4096,   /* the same, --state, --experiment and --since */
+    OPT_EPHEMERAL = 8192
 };
 
 struct options {
@@ -43,7 +44,7 @@ struct options {
     size_t n_listen;
     const char *comment, *reason, *role, *scope, *endpoint, *user;
     const char *cluster, *experiment, *job_state, *since;
-    bool container, json, dry_run;
+    bool container, json, dry_run, ephemeral;
     /* For `nodes` when names were given without a command: the list of commands. NULL otherwise. */
     const char *commands;
     char **args; /* what follows the options, NULL-terminated; borrowed from main() */

@@ -9,6 +9,7 @@
 
 #include "daemon/agent_path.h"
 #include "daemon/cli.h"
+#include "daemon/ephemeral.h"
 #include "daemon/hosts.h"
 #include "daemon/serve.h"
 #include "daemon/site.h"
@@ -25,7 +26,13 @@ static void replace(char **at, const char *value)
     *at = xstrdup(value);
 }
 
-/* The command line overrides the file. */
+static const char *config_file(const struct options *o)
+{
+    const char *file = getenv("BATCHAID_CONFIG");
+    return o->config ? o->config : file && *file ? file : NULL;
+}
+
+/* The command line overrides the file and the environment. */
 static void apply_options(struct config *c, const struct options *o)
 {
     replace(&c->log_format, o->log_format);
@@ -75,7 +82,7 @@ static int open_certs(const struct config *c, const struct state *s,
 }
 
 /* Everything that only the holder of the lock may do. */
-static int serve_locked(const struct config *c, const char *config_file, const struct state *s,
+static int serve_locked(const struct config *c, const struct options *o, const struct state *s,
                         struct daemon_site *site, int64_t started_us, size_t *left_behind,
                         struct err *e)
 {
@@ -89,7 +96,8 @@ static int serve_locked(const struct config *c, const char *config_file, const s
     char *agent = agent_path_find(e);
     if (!agent)
         return -1;
-    char *path = config_file ? realpath(config_file, NULL) : NULL;
+    const char *file = config_file(o);
+    char *path = file ? realpath(file, NULL) : NULL;
     site_decide_accounts(site, c, s);
     if (site_load_agents(site, agent, e) == 0 &&
         state_make_dirs(s, (gid_t)(site->site.local_accounts ? c->first_uid : 0), e) == 0 &&
@@ -103,6 +111,7 @@ static int serve_locked(const struct config *c, const char *config_file, const s
                                         .site = &site->site,
                                         .agent_path = agent,
                                         .log = &log,
+                                        .ephemeral = o->ephemeral,
                                         .started_us = started_us,
                                         .left_behind = left_behind};
         if (site->closed)
@@ -130,22 +139,31 @@ int cmd_serve(const struct options *o)
     struct daemon_site site = {.groups = NULL};
     struct err e;
     struct state_lock lock = STATE_LOCK_NONE;
+    struct ephemeral ephemeral = EPHEMERAL_NONE;
     size_t left_behind = 0;
-    if (config_load(o->config, &config, &e) < 0)
+    if (config_load(config_file(o), &config, &e) < 0)
         return cli_fail(EXIT_CONFIGURATION, &e);
+    if (config_from_environment(&config, &e) < 0) {
+        config_free(&config);
+        return cli_fail(EXIT_CONFIGURATION, &e);
+    }
     apply_options(&config, o);
-    int rc = state_locate(o->state_dir, config.state_dir, &state, &e);
+    int rc = o->ephemeral ? ephemeral_begin(o->state_dir, &ephemeral, &e) : 0;
+    if (rc == 0)
+        rc = state_locate(ephemeral.dir ? ephemeral.dir : o->state_dir, config.state_dir, &state,
+                          &e);
     bool wrong_site = rc == 0 && site_load(&config, &state, &site, &e) < 0;
     if (wrong_site)
         rc = -1;
     if (rc == 0)
         rc = state_acquire(&state, &lock, &e);
     if (rc == 0)
-        rc = serve_locked(&config, o->config, &state, &site, started_us, &left_behind, &e);
+        rc = serve_locked(&config, o, &state, &site, started_us, &left_behind, &e);
     state_release(&lock);
     site_free(&site);
     state_free(&state);
     config_free(&config);
+    ephemeral_end(&ephemeral);
     if (left_behind > 0) { /* an orderly exit would wait for those threads */
         fflush(NULL);
         _exit(rc == 0 ? EXIT_DONE : EXIT_FAILED);

@@ -7,6 +7,7 @@
 #include "daemon/config.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -279,6 +280,75 @@ int config_load(const char *path, struct config *out, struct err *e)
     if (rc < 0)
         config_free(out);
     return rc;
+}
+
+/* --- from the environment -------------------------------------------------------------------- */
+
+#define ENVIRONMENT_PREFIX "BATCHAID_"
+
+/* BATCHAID_LOCAL_NODES for local.nodes. */
+static void variable_of(const struct setting *s, struct strbuf *out)
+{
+    strbuf_printf(out, ENVIRONMENT_PREFIX "%s%s%s", s->section, *s->section ? "_" : "", s->key);
+    for (char *at = out->s; *at; at++)
+        *at = (char)toupper((unsigned char)*at);
+}
+
+static int parse_truth(const char *text, bool *out, struct err *e)
+{
+    *out = strcmp(text, "true") == 0;
+    return *out || strcmp(text, "false") == 0
+               ? 0
+               : err_set(e, ERR_CONFIG, NULL, "'%s' is no truth value; use true or false", text);
+}
+
+/* Takes the place of the value that is there. */
+static int set_from(const struct setting *s, const char *text, struct config *c, struct err *e)
+{
+    void *at = (char *)c + s->offset;
+    switch (s->type) {
+    case SETTING_BOOL:
+        return parse_truth(text, at, e);
+    case SETTING_INT:
+        return parse_int(text, s, at, e);
+    case SETTING_STR:
+        free(*(char **)at);
+        *(char **)at = xstrdup(text);
+        return check_text(s, text, e);
+    case SETTING_LIST:
+    case SETTING_TEXTS: {
+        struct config_list *l = at;
+        config_list_free(l);
+        *l = split(text);
+        int rc = 0;
+        for (size_t i = 0; rc == 0 && i < l->n; i++)
+            rc = check_text(s, l->items[i], e);
+        return rc;
+    }
+    case SETTING_RECORDS:
+        return err_set(e, ERR_CONFIG, NULL,
+                       "a list of %s is in a file only; use --config or BATCHAID_CONFIG",
+                       s->record->noun);
+    }
+    return 0;
+}
+
+int config_from_environment(struct config *c, struct err *e)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < config_settings.n; i++) {
+        const struct setting *s = &config_settings.rows[i];
+        struct strbuf name = STRBUF_INIT;
+        variable_of(s, &name);
+        const char *text = getenv(name.s);
+        if (text && s->offset != offsetof(struct config, state_dir)) {
+            rc = set_from(s, text, c, e);
+            if (rc < 0)
+                err_prefix(e, "$%s", name.s);
+        }
+        strbuf_free(&name);
+    }
+    return rc < 0 ? -1 : check_together(c, e);
 }
 
 void config_free(struct config *c)

@@ -96,6 +96,10 @@ struct config {
 
 /* Fills *out from `path`, or with the defaults if `path` is NULL. ERR_CONFIG. */
 int config_load(const char *path, struct config *out, struct err *e) MUST_CHECK;
+/* Lets variables of the environment override what was loaded: $BATCHAID_LOCAL_NODES is local.nodes,
+ * items of lists are separated by blanks. Not state_dir, which state_locate() finds; lists of
+ * records are in files only. Errors name the variable; config_free() is still due. */
+int config_from_environment(struct config *c, struct err *e) MUST_CHECK;
 void config_free(struct config *c);
 
 /* "info" and "text" etc., which the table has checked. */

@@ -201,10 +201,11 @@ static void open_loop(struct daemon *d)
     must(uv_loop_init(&d->loop));
     d->tools = loop_uv_create(&d->loop, NULL, NULL);
     d->files = files_create(d->tools, d->c->log);
-    if (!d->c->config->storage_sync) {
+    if (d->c->ephemeral || !d->c->config->storage_sync) {
         files_without_sync(d->files);
         LOG_INFO(d->c->log, "storage.without-sync",
-                 LF_STR("why", "storage.sync is false: for tests only"));
+                 LF_STR("why", d->c->ephemeral ? "--ephemeral: for tests only"
+                                               : "storage.sync is false: for tests only"));
     }
     d->logins = loop_lane_create(d->tools, "logins", LOGIN_THREADS, LOGINS_MAX);
     must(uv_prepare_init(&d->loop, &d->prepare));
@@ -225,8 +226,11 @@ static void open_loop(struct daemon *d)
 static int open_storage(struct daemon *d, struct err *e)
 {
     const struct state *s = d->c->state;
-    const struct st_config sc = {
-        .path = s->db, .key_path = s->secret_key, .loop = d->tools, .log = d->c->log};
+    const struct st_config sc = {.path = s->db,
+                                 .key_path = s->secret_key,
+                                 .loop = d->tools,
+                                 .log = d->c->log,
+                                 .without_sync = d->c->ephemeral};
     return st_open(&sc, &d->storage, e);
 }
 

@@ -26,6 +26,7 @@ struct serve_config {
     const struct site *site;
     const char *agent_path;
     const struct log *log;
+    bool ephemeral; /* nothing is to last, nor synced */
     int64_t started_us;
     size_t *left_behind; /* set to the number of threads that still hang in calls on a share */
 };

@@ -37,6 +37,8 @@ typedef void (*files_changed)(void *ctx, const struct err *why, const struct fil
 
 /* What is written from now on need not be on disk when a callback comes: for tests. */
 void files_without_sync(struct files *f);
+/* Whether it must be. */
+bool files_sync(const struct files *f);
 
 /* Looks what is there: a file or a directory. */
 void files_facts(struct files *f, const struct file_place *at, files_changed cb, void *ctx);

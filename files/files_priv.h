@@ -47,8 +47,6 @@ bool job_withdraw(struct job *job);
 /* Closes a descriptor of the share's, which may hang, on a worker. */
 void close_later(struct share *s, int fd);
 
-/* Whether what is written must be on disk before a callback. */
-bool files_sync(const struct files *f);
 struct files *share_files(const struct share *s);
 /* Held by open files. */
 void share_hold(struct share *s);

@@ -59,6 +59,8 @@ static int fail(struct folder_work *w, const char *what, const char *path)
 
 static int sync_dir(struct folder_work *w, const char *path)
 {
+    if (!w->sync)
+        return 0;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int rc = fd < 0 ? -1 : fsync(fd);
     if (fd >= 0)

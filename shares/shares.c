@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "files/change.h"
 #include "files/files.h"
 #include "lib/strbuf.h"
 #include "model/spec.h"
@@ -302,6 +303,7 @@ static void begin(struct shares *sh, const struct share *s, enum folder_task wha
     p->busy = true;
     p->from = s->state;
     p->work = folder_work_new(sh->storage_dir, s, what);
+    p->work->sync = files_sync(sh->c.files);
     *t = (struct task){p, sh->c.wakes, p->work};
     wakes_ref(sh->c.wakes);
     files_run(sh->c.files, what == FOLDER_PURGE ? p->work->away : p->work->place, &on_folder, t);

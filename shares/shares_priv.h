@@ -25,6 +25,7 @@ struct folder_work {
     char *place;     /* where the folder is while the share is there */
     char *away;      /* where it is while it can be restored */
     char *hidden[2]; /* what is not in the folder, but beside it */
+    bool sync;       /* directories that change are on disk when it is done */
     bool restore;    /* FOLDER_MAKE: from `away`, if it is there */
     bool stays;      /* found: it cannot be moved, and stays where it is */
     bool failed;

@@ -41,6 +41,7 @@ struct st_config {
     const char
         *random; /* the random part of the epoch (8 hexadecimal digits); NULL: chosen at random */
     const struct log *log; /* borrowed */
+    bool without_sync;     /* nothing is written to last: writes count as durable at once */
 };
 
 /* Opens, checks (quick_check and foreign_key_check rows), migrates. ERR_SCHEMA_TOO_NEW: written by

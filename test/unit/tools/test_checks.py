@@ -351,7 +351,7 @@ def test_manual_names_every_command_and_option():
     for command in re.findall(r"^  ([a-z-]+) ", help_text, re.M):
         assert f".It Cm {command}\n" in page, command
     for option in re.findall(r"^  --(\S+)", serve, re.M):
-        assert f".It Fl -{option} " in page, option
+        assert re.search(rf"^\.It Fl -{option}( |$)", page, re.M), option
 
 
 # --- fuzzing --------------------------------------------------------------------------------------

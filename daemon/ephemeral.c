@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+#include "daemon/ephemeral.h"
+
+#include <assert.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/arena.h"
+#include "lib/fs.h"
+#include "lib/strbuf.h"
+
+#define TEXT_MAX  (1024U * 1024)
+#define ROUNDS    500 /* of looks at processes that do not die, or are new */
+#define ROUND_NS  10000000
+#define NODES_DIR "/nodes/"
+#define TASK_MARK "BATCHAI_NODE_TASK="
+
+/* --- what is left ----------------------------------------------------------------------------- */
+
+/* A file of /proc, whose strings end with zeros, as one text; caller frees; NULL: it cannot be
+ * read. */
+static char *strings_of(const char *pid, const char *file)
+{
+    char path[64], *text;
+    size_t n;
+    snprintf(path, sizeof path, "/proc/%.20s/%s", pid, file);
+    if (fs_read(path, TEXT_MAX, &text, &n, NULL) < 0)
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        if (text[i] == '\0')
+            text[i] = '\n';
+    return text;
+}
+
+static bool mentions(const char *pid, const char *file, const char *mark, const char *nodes)
+{
+    char *text = strings_of(pid, file);
+    bool found = text && strstr(text, mark) && strstr(text, nodes);
+    free(text);
+    return found;
+}
+
+/* An agent or supervisor of these nodes, or a process of one of their tasks. Users' programs know
+ * other paths of the directory only. */
+static bool is_of_nodes(const char *pid, const char *nodes)
+{
+    return mentions(pid, "cmdline", "\n--root\n", nodes) ||
+           mentions(pid, "environ", TASK_MARK, nodes);
+}
+
+/* How many it found. */
+static size_t kill_all(const char *nodes)
+{
+    DIR *d = opendir("/proc");
+    struct dirent *de;
+    size_t n = 0;
+    while (d && (de = readdir(d))) {
+        long pid = strtol(de->d_name, NULL, 10);
+        if (pid > 1 && (pid_t)pid != getpid() && is_of_nodes(de->d_name, nodes)) {
+            kill((pid_t)pid, SIGKILL);
+            n++;
+        }
+    }
+    if (d)
+        closedir(d);
+    return n;
+}
+
+/* The mount below `dir` that was made last, as others may be below it; caller frees. NULL: there is
+ * none. (proc(5): blanks in paths are \040; the directory's name has none of ours.) */
+static char *last_mount(const char *dir)
+{
+    char *text, *save, *found = NULL;
+    size_t len = strlen(dir);
+    if (fs_read("/proc/self/mountinfo", TEXT_MAX, &text, NULL, NULL) < 0)
+        return NULL;
+    for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        char at[4096];
+        if (sscanf(line, "%*s %*s %*s %*s %4095s", at) == 1 && strncmp(at, dir, len) == 0 &&
+            at[len] == '/') {
+            free(found);
+            found = xstrdup(at);
+        }
+    }
+    free(text);
+    return found;
+}
+
+static bool unmount_all(const char *dir)
+{
+    char *at;
+    while ((at = last_mount(dir))) {
+        int rc = umount2(at, MNT_DETACH | UMOUNT_NOFOLLOW);
+        free(at);
+        if (rc < 0)
+            return false;
+    }
+    return true;
+}
+
+/* --- the remover ------------------------------------------------------------------------------ */
+
+static int clear_away(const char *dir)
+{
+    const struct timespec pause = {.tv_nsec = ROUND_NS};
+    char *nodes = fs_join(dir, NODES_DIR + 1);
+    for (int i = 0; i < ROUNDS && kill_all(nodes) > 0; i++)
+        nanosleep(&pause, NULL);
+    free(nodes);
+    return unmount_all(dir) ? fs_remove_tree(dir, NULL) : -1;
+}
+
+/* Its own session: signals of a terminal are for the daemon. */
+static _Noreturn void remover(const char *dir, int alive_fd)
+{
+    char byte;
+    setsid();
+    prctl(PR_SET_NAME, "batchaid-remove");
+    for (int fd = 0; fd <= STDERR_FILENO; fd++) {
+        int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+        if (null >= 0 && null != fd && dup2(null, fd) >= 0)
+            close(null);
+    }
+    while (read(alive_fd, &byte, 1) < 0 && errno == EINTR)
+        ;
+    _exit(clear_away(dir) == 0 ? 0 : 1);
+}
+
+static int make_dir(const char *dir, char **out, struct err *e)
+{
+    const char *tmp = getenv("TMPDIR");
+    if (dir) {
+        if (mkdir(dir, 0700) < 0 && (errno != EEXIST || rmdir(dir) < 0 || mkdir(dir, 0700) < 0))
+            return err_set(e, ERR_CONFIG, "--state-dir",
+                           "--ephemeral needs a directory that is not there yet, or is empty, "
+                           "because it removes it in the end: %s: %s",
+                           dir, strerror(errno));
+        *out = realpath(dir, NULL);
+        return *out ? 0 : err_errno(e, ERR_IO, "cannot use %s", dir);
+    }
+    char *path = fs_join(tmp && *tmp ? tmp : "/tmp", "batchaid-XXXXXX");
+    int rc = mkdtemp(path) ? 0 : err_errno(e, ERR_IO, "cannot make %s", path);
+    *out = rc == 0 ? realpath(path, NULL) : NULL;
+    free(path);
+    return rc == 0 && !*out ? err_errno(e, ERR_IO, "cannot use the temporary directory") : rc;
+}
+
+int ephemeral_begin(const char *dir, struct ephemeral *out, struct err *e)
+{
+    int fds[2];
+    *out = (struct ephemeral)EPHEMERAL_NONE;
+    if (make_dir(dir, &out->dir, e) < 0)
+        return -1;
+    assert(out->dir);
+    if (pipe2(fds, O_CLOEXEC) == 0) {
+        out->remover = fork();
+        if (out->remover == 0) {
+            close(fds[1]);
+            remover(out->dir, fds[0]);
+        }
+        close(fds[0]);
+        out->alive_fd = fds[1];
+    }
+    if (out->alive_fd >= 0 && out->remover > 0)
+        return 0;
+    err_errno(e, ERR_IO, "cannot start the process that removes %s", out->dir);
+    rmdir(out->dir);
+    return -1;
+}
+
+void ephemeral_end(struct ephemeral *p)
+{
+    int status = 0;
+    pid_t got;
+    if (p->alive_fd >= 0)
+        close(p->alive_fd);
+    do
+        got = p->remover > 0 ? waitpid(p->remover, &status, 0) : 0;
+    while (got < 0 && errno == EINTR);
+    if (got > 0 && status != 0)
+        fprintf(stderr, "batchaid: %s is still there: something in it is in use, or mounted\n",
+                p->dir);
+    free(p->dir);
+    *p = (struct ephemeral)EPHEMERAL_NONE;
+}

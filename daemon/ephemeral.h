@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A state directory that goes with its daemon, however that ends: a process of its own waits for
+ * the end, then kills what still runs on local nodes, unmounts what is mounted below the directory,
+ * and removes it. Nothing is removed as long as something is mounted there.
+ */
+#ifndef DAEMON_EPHEMERAL_H
+#define DAEMON_EPHEMERAL_H
+
+#include <sys/types.h>
+
+#include "lib/err.h"
+
+struct ephemeral {
+    char *dir;     /* owned */
+    pid_t remover; /* 0: there is none */
+    int alive_fd;  /* closed when the daemon ends */
+};
+#define EPHEMERAL_NONE                                                                             \
+    {                                                                                              \
+        NULL, 0, -1                                                                                \
+    }
+
+/* Makes the directory, which must not be there yet or be empty; NULL: one in $TMPDIR, else /tmp.
+ * Call it before there are threads. */
+int ephemeral_begin(const char *dir, struct ephemeral *out, struct err *e) MUST_CHECK;
+/* Waits until the directory is gone. */
+void ephemeral_end(struct ephemeral *p);
+
+#endif

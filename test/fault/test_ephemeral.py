@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""serve --ephemeral: a daemon that leaves nothing, however it ends."""
+
+import os
+import subprocess
+
+import pytest
+from support.daemon import BATCHAID, Daemon, processes_of
+from support.failing import environment, library  # noqa: F401 (a fixture)
+from support.storage import StorageDaemon
+from support.waiting import wait_for
+from support.world import Place
+
+EPHEMERAL = ["--ephemeral"]
+
+
+@pytest.fixture
+def daemon():
+    d = Daemon(arguments=EPHEMERAL)
+    yield d.start()
+    assert d.close() == []
+
+
+def busy(d):
+    """A place with a job that runs."""
+    place = Place(d).make()
+    job = place.job(place.cluster(), "(setsid sleep 7531 &) ; sleep 7532")
+    job.wait("running")
+    nodes = d.state_dir / "nodes"
+    wait_for(lambda: sum("sleep" in text for text in processes_of(nodes).values()) >= 2, what="its processes")
+    return place
+
+
+@pytest.mark.parametrize("how", ["stopped", "killed"])
+def test_nothing_is_left(daemon, how):
+    """No file, no mount and no process, also of a job that runs."""
+    busy(daemon)
+    own = daemon.state_dir
+    if how == "stopped":
+        assert daemon.stop() == 0
+        assert not own.exists()
+    else:
+        daemon.kill9()
+    wait_for(lambda: not own.exists() and not processes_of(own), what="all to be gone")
+    assert str(own) not in open("/proc/self/mountinfo").read()
+
+
+def test_a_directory_of_its_own_in_tmpdir(tmp_path):
+    argv = [BATCHAID, "serve", "--ephemeral", "--listen", "localhost:0"]
+    env = {**os.environ, "TMPDIR": str(tmp_path)}
+    p = subprocess.Popen(argv, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert p.stdout.readline().startswith("ready https://")
+        (made,) = tmp_path.iterdir()
+        assert made.stat().st_mode & 0o777 in (0o700, 0o711) and (made / "ca.pem").exists()
+    finally:
+        p.terminate()
+        _, log = p.communicate(timeout=30)
+    assert p.returncode == 0 and str(made) in log
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_lies_elsewhere_is_not_touched(daemon, tmp_path):
+    """A share whose folder is a link to a folder of the site, mounted on a node."""
+    tmp_path.chmod(0o777)
+    (tmp_path / "precious").write_text("data")
+    folder = daemon.state_dir / "storage" / "acct" / "files"
+    folder.mkdir(parents=True)
+    (folder / "out").symlink_to(tmp_path)
+    place = Place(daemon).make()
+    job = place.job(place.cluster(), "cat $AZ_BATCHAI_MOUNT_ROOT/out/precious")
+    job.succeed()
+    assert daemon.stop() == 0
+    assert not daemon.state_dir.exists() and (tmp_path / "precious").read_text() == "data"
+
+
+def test_users_programs_that_know_the_directory_go_on(daemon):
+    """Their environment is what `batchaid env` prints."""
+    env = {**os.environ, **daemon.env}
+    assert any(str(daemon.state_dir) in value for value in env.values())
+    other = subprocess.Popen(["sleep", "100"], env=env)
+    busy(daemon)
+    assert daemon.stop() == 0
+    assert other.poll() is None
+    other.kill()
+    other.wait()
+
+
+def test_a_directory_with_something_in_it_is_refused(tmp_path):
+    (tmp_path / "precious").write_text("data")
+    argv = [BATCHAID, "serve", "--ephemeral", "--state-dir", tmp_path, "--listen", "localhost:0"]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=30)
+    assert done.returncode == 1 and "not there yet, or is empty" in done.stderr and str(tmp_path) in done.stderr
+    assert [e.name for e in tmp_path.iterdir()] == ["precious"]
+
+
+def test_neither_the_database_nor_shares_are_synced(library, tmp_path):  # noqa: F811
+    count = tmp_path / "count"
+    count.touch()
+    with StorageDaemon(arguments=EPHEMERAL, environment=environment(library, "sync", 0, count)) as d:
+        before = count.stat().st_size
+        Place(d).make()
+        assert d.blob.call("PUT", "/box?restype=container").status == 201
+        for size in (10, 1 << 20):
+            put = d.blob.call("PUT", f"/box/{size}", bytes(size), x_ms_blob_type="BlockBlob")
+            assert put.status == 201, put
+        assert count.stat().st_size == before

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""Settings from variables of the environment: they override the file, and errors name them."""
+
+import os
+import subprocess
+
+import pytest
+from support.daemon import BATCHAID, Daemon
+
+
+def serve(tmp_path, *arguments, **variables):
+    argv = [BATCHAID, "serve", "--state-dir", tmp_path / "state", "--listen", "localhost:0", *arguments]
+    return subprocess.run(argv, env={**os.environ, **variables}, capture_output=True, text=True, timeout=30)
+
+
+def test_they_override_the_file():
+    variables = {"BATCHAID_QUOTA_CORES": "7", "BATCHAID_QUOTA_CLUSTERS": "3", "BATCHAID_COMPAT_STRICT": "true"}
+    with Daemon({"quota": {"cores": 5}}, environment=variables) as d:
+        path = f"/subscriptions/{d.subscription}/providers/Microsoft.BatchAI/locations/eastus/usages"
+        reply = d.call("GET", path, params={"api-version": "2018-05-01"})
+        limits = {u["name"]["value"]: u["limit"] for u in reply.json["value"]}
+        assert 7 in limits.values() and 3 in limits.values() and 5 not in limits.values()
+        assert "Strict-Transport-Security" in reply.headers
+
+
+def test_lists_are_separated_by_blanks():
+    with Daemon(environment={"BATCHAID_LOCAL_VM_SIZES": "tiny_a tiny_b"}) as d:
+        assert d.tool("check-config", str(d.dir / "batchaid.yaml")).returncode == 0
+        assert d.running
+
+
+@pytest.mark.parametrize(
+    "name, value, said",
+    [
+        ("BATCHAID_LOCAL_NODES", "many", "'many' is no whole number"),
+        ("BATCHAID_LOCAL_NODES", "-1", "out of range"),
+        ("BATCHAID_STORAGE_SYNC", "yes", "use true or false"),
+        ("BATCHAID_LOG_LEVEL", "loud", "debug"),
+        ("BATCHAID_LISTEN", "here", "here"),
+        ("BATCHAID_INVENTORY", "gpu1", "in a file only"),
+        ("BATCHAID_TLS_KEY", "/no/key", "tls.certificate"),
+    ],
+)
+def test_a_wrong_one_is_refused_by_its_name(tmp_path, name, value, said):
+    done = serve(tmp_path, **{name: value})
+    assert done.returncode == 78 and said in done.stderr, done.stderr
+    assert name in done.stderr or "tls.key" in done.stderr
+    assert not (tmp_path / "state").exists()
+
+
+def test_the_file_may_be_named_by_one_too(tmp_path):
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text("nonsense: 1\n")
+    done = serve(tmp_path, BATCHAID_CONFIG=str(wrong))
+    assert done.returncode == 78 and "nonsense" in done.stderr
+    right = tmp_path / "right.yaml"
+    right.write_text("log: {level: loud}\n")
+    done = serve(tmp_path, "--config", right, BATCHAID_CONFIG=str(wrong))
+    assert done.returncode == 78 and "loud" in done.stderr
