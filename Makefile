@@ -36,12 +36,13 @@ $(BUILD)/gen/rooms.mk: test/tools/rooms.txt test/tools/rooms.py
 	@mkdir -p $(@D)
 	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) is missing; install what is missing with: make deps" >&2; exit 1; }
 	@$(PYTHON) test/tools/rooms.py --make > $@.tmp && mv $@.tmp $@
-PKGS   := libmicrohttpd libuv sqlite3 jansson libsodium libjwt libcyaml yaml-0.1 expat gnutls uuid libssh2
+PKGS   := libmicrohttpd libuv sqlite3 jansson libsodium libjwt libcyaml yaml-0.1 expat gnutls uuid libssh2 zlib
 # What only the daemon's program needs: its command line is a client of the daemon.
 DAEMON_PKGS := libcurl
 DAEMON_LIBS := $(shell pkg-config --libs $(DAEMON_PKGS) 2>/dev/null)
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) $(DAEMON_PKGS) 2>/dev/null)
-PKG_LIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lpthread -lcrypt -lm
+# minizip has a crypt.h of its own, so that its folder is not looked into.
+PKG_LIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lminizip -lpthread -lcrypt -lm
 CFLAGS += $(PKG_CFLAGS)
 
 # The agent is a program of its own, linked statically of the rooms below it alone.
@@ -62,8 +63,8 @@ LINK_LIBS := $(foreach r,$(filter $(LIB_ROOMS),$(below_daemon)),$(call lib,$(r))
 # it are installed, of the same sources, without sanitizers. The daemon finds them beside its own.
 CROSS_ARCHS := $(if $(filter aarch64,$(shell uname -m)),,aarch64)
 cross_cc     = $(1)-linux-gnu-gcc
-can_build    = $(shell echo 'int json_loads(), uuid_parse(); int main(void) { return json_loads() + uuid_parse(); }' | \
-                 $(call cross_cc,$(1)) -static -xc - -o /dev/null -ljansson -luuid 2>/dev/null && echo $(1))
+can_build    = $(shell echo 'int json_loads(), uuid_parse(), unzClose(); int main(void) { return json_loads() + uuid_parse() + unzClose(); }' | \
+                 $(call cross_cc,$(1)) -static -xc - -o /dev/null -ljansson -luuid -lminizip -lz 2>/dev/null && echo $(1))
 CROSS_AGENTS := $(foreach a,$(CROSS_ARCHS),$(addprefix $(BUILD)/batchai-node-,$(call can_build,$(a))))
 
 .PHONY: all
@@ -122,7 +123,7 @@ AGENT_ROOMS := $(filter $(LIB_ROOMS),$(below_nodeagent-proto/agent))
 AGENT_SHARED := $(foreach r,$(AGENT_ROOMS),$(call lib,$(r)))
 $(BUILD)/batchai-node: $(call obj,$(AGENT_SRCS)) $(AGENT_SHARED)
 	$(call say,LINK $@)
-	$(Q)$(CC) -o $@ $(call obj,$(AGENT_SRCS)) $(AGENT_SHARED) $(LDFLAGS) $(AGENT_LIBS) -ljansson -luuid
+	$(Q)$(CC) -o $@ $(call obj,$(AGENT_SRCS)) $(AGENT_SHARED) $(LDFLAGS) $(AGENT_LIBS) -ljansson -luuid -lminizip -lz
 
 CROSS_SHARED := $(foreach r,$(AGENT_ROOMS),$(call src_of,$(r)))
 CROSS_CFLAGS := -std=c11 -D_GNU_SOURCE $(WARN) -O2 -g -I. -DBATCHAID_VERSION='"$(VERSION)"' -MMD -MP
@@ -136,7 +137,7 @@ $(BUILD)/obj-$(1)/shared.a: $(call cross_obj,$(1),$(CROSS_SHARED))
 	@rm -f $$@ && ar rcs $$@ $$^
 $(BUILD)/batchai-node-$(1): $(call cross_obj,$(1),$(AGENT_SRCS)) $(BUILD)/obj-$(1)/shared.a
 	$$(call say,LINK $$@)
-	$(Q)$(call cross_cc,$(1)) -static -o $$@ $$^ -ljansson -luuid
+	$(Q)$(call cross_cc,$(1)) -static -o $$@ $$^ -ljansson -luuid -lminizip -lz
 endef
 $(foreach a,$(CROSS_ARCHS),$(eval $(call cross_agent,$(a))))
 

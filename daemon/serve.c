@@ -29,6 +29,7 @@
 #include "lib/arena.h"
 #include "lib/loop_uv.h"
 #include "nodeagent-proto/link/provider.h"
+#include "packages/packages.h"
 #include "scheduler/fleet/fleet.h"
 #include "scheduler/scheduler.h"
 #include "shares/journal.h"
@@ -67,6 +68,7 @@ struct daemon {
     struct files *files;
     struct shares *shares; /* lives as long as the loop turns, as does the journal */
     struct journal *journal;
+    struct packages *packages;
     struct loop_lane *logins;
     int stopping_rooms;
     struct api *api; /* NULL once it has stopped; until then replies are sent at each turn end */
@@ -151,6 +153,11 @@ static void files_stopped(void *ctx, size_t left_behind)
     room_stopped(d);
 }
 
+static void packages_stopped(void *ctx)
+{
+    room_stopped(ctx);
+}
+
 /* The scheduler asks nothing of files/ any more once it is stopping, but may wait for it. */
 static void api_stopped(void *ctx)
 {
@@ -159,10 +166,12 @@ static void api_stopped(void *ctx)
     assert(d->stopping_rooms == 0);
     d->api = NULL;
     d->sched = NULL;
-    d->stopping_rooms = s ? 2 : 1;
+    d->stopping_rooms = (s ? 2 : 1) + (d->packages ? 1 : 0);
     journal_stop(d->journal);
     if (s)
         sched_stop(s, sched_stopped, d);
+    if (d->packages)
+        packages_stop(d->packages, packages_stopped, d);
     files_stop(d->files, files_stopped, d);
 }
 
@@ -300,6 +309,12 @@ static int open_scheduler(struct daemon *d, struct err *e)
     const struct journal_config jc = {
         .storage = d->storage, .loop = d->tools, .log = c->log, .storage_dir = c->state->storage};
     d->journal = journal_create(&jc);
+    const struct packages_config pc = {.loop = d->tools,
+                                       .files = d->files,
+                                       .storage = d->storage,
+                                       .log = c->log,
+                                       .dir = c->state->packages};
+    d->packages = packages_create(&pc);
     if (journal_replay(d->journal, e) < 0 || sched_start(d->sched, e) < 0)
         return -1;
     return shares_start(d->shares, e);
@@ -324,6 +339,7 @@ static void end_looks(void *ctx)
     fleet_end_reads(sched_fleet(d->sched));
     files_end_requests(d->files);
     shares_end_requests(d->shares);
+    packages_end_requests(d->packages);
 }
 
 /* How long a new cluster is shown as resizing at least, so that a client that polls as often as it
@@ -358,7 +374,7 @@ static struct api_deps api_deps(struct daemon *d)
                      .n_suffixes = cf->vault_suffixes.n},
         .storage_rm = {.arm = storage_rm, .shares = d->shares},
         .batch = {.arm = batch},
-        .batchrm = {.arm = batch},
+        .batchrm = {.arm = batch, .shares = d->shares, .packages = d->packages, .files = d->files},
         .batchai = {.arm = arm,
                     .files = d->files,
                     .shares = d->shares,

@@ -35,6 +35,7 @@ static const struct {
     {offsetof(struct state, azure), "azure"},
     {offsetof(struct state, storage), "storage"},
     {offsetof(struct state, nodes), "nodes"},
+    {offsetof(struct state, packages), "packages"},
 };
 enum { N_FILES = sizeof files / sizeof files[0] };
 static_assert(sizeof(struct state) == (N_FILES + 1) * sizeof(char *), "a name for each path");
@@ -267,7 +268,7 @@ static int open_to_jobs(const struct state *s, gid_t jobs, struct err *e)
 int state_make_dirs(const struct state *s, gid_t jobs, struct err *e)
 {
     if (fs_mkdirs(s->azure, 0700, e) < 0 || fs_mkdirs(s->storage, 0755, e) < 0 ||
-        fs_mkdirs(s->nodes, 0755, e) < 0)
+        fs_mkdirs(s->nodes, 0755, e) < 0 || fs_mkdirs(s->packages, 0700, e) < 0)
         return -1;
     if (jobs > 0 && geteuid() == 0)
         return open_to_jobs(s, jobs, e);

@@ -14,6 +14,7 @@
  *     azure/            configuration directory of `az`
  *     storage/          <account>/files/<share>, <account>/blobs/<container>
  *     nodes/            the roots of local nodes
+ *     packages/         archives of applications of Batch accounts (packages/)
  */
 #ifndef DAEMON_STATE_H
 #define DAEMON_STATE_H
@@ -29,7 +30,7 @@ struct state {
     char *dir;
     char *lock, *endpoint, *db, *secret_key, *credentials, *token_key;
     char *ca_cert, *ca_key, *server_cert, *server_key;
-    char *azure, *storage, *nodes;
+    char *azure, *storage, *nodes, *packages;
 };
 
 /* Finds the state directory: `given` (--state-dir; NULL or "" if not given), otherwise `configured`

@@ -59,3 +59,34 @@ static const struct st_column batch_pool_columns[] = {
 };
 #undef ROW
 ROW_OF(batch_pool_row, struct batch_pool, batch_pool, "batch_pool", "bp");
+
+#define ROW struct batch_application
+static const struct st_column batch_application_columns[] = {
+    OWN_ID("id", id),
+    INT64("account_id", account_id, id),
+    TEXT("name", name),
+    TEXT("display_name", display_name),
+    TEXT("default_version", default_version),
+    BOOL("allow_updates", allow_updates),
+    INT64("created_us", created_us, instant),
+    INT64("updated_us", updated_us, instant),
+};
+#undef ROW
+ROW_OF(batch_application_row, struct batch_application, batch_application, "batch_application",
+       "bn");
+
+#define ROW struct batch_package
+static const struct st_column batch_package_columns[] = {
+    OWN_ID("id", id),
+    INT64("application_id", application_id, id),
+    TEXT("name", name),
+    TEXT("format", format),
+    TEXT("hash", hash),
+    INT64("size", size, file_size),
+    INT64("activated_us", activated_us, instant),
+    INT64("created_us", created_us, instant),
+    INT64("updated_us", updated_us, instant),
+    FROM_TEXT("bn.name", application),
+};
+#undef ROW
+ROW_OF(batch_package_row, struct batch_package, batch_package, "batch_package", "bg");

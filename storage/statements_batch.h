@@ -16,6 +16,12 @@
 #define MARK_BATCH_POOL    DELETE_BATCH_POOL "?3 = 5 AND (?4 >> ?3) & 1 AND "
 #define MARK_BATCH_ACCOUNT "UPDATE batch_account SET prov_state = ?3, updated_us = ?2 WHERE "
 
+#define APPLICATION_SELECT "SELECT {batch_application} FROM batch_application bn "
+/* CROSS JOIN: SQLite keeps this order. */
+#define PACKAGE_SELECT                                                                             \
+    "SELECT {batch_package} FROM batch_application bn "                                            \
+    "CROSS JOIN batch_package bg ON bg.application_id = bn.id "
+
 /* clang-format off */
 #define BATCH_STATEMENTS(X)                                                                        \
     X(ST_BATCH_ACCOUNT_INSERT, "INSERT INTO {+batch_account}")                                     \
@@ -64,7 +70,28 @@
     X(ST_REMOVE_BATCH_ACCOUNT, "DELETE FROM batch_account WHERE id = ?1")                          \
     X(ST_REMOVABLE_BATCH_ACCOUNTS,                                                                 \
       "SELECT ba.id FROM batch_account ba WHERE ba.prov_state = 5 AND "     \
-      "NOT EXISTS (SELECT 1 FROM batch_pool bp WHERE bp.account_id = ba.id) ORDER BY ba.id")
+      "NOT EXISTS (SELECT 1 FROM batch_pool bp WHERE bp.account_id = ba.id) ORDER BY ba.id")   \
+    X(ST_BATCH_APPLICATION_INSERT, "INSERT INTO {+batch_application}")                             \
+    X(ST_BATCH_APPLICATION_GET, APPLICATION_SELECT "WHERE bn.account_id = ?1 AND bn.name = ?2")    \
+    X(ST_BATCH_APPLICATION_LIST,                                                                   \
+      APPLICATION_SELECT "WHERE bn.account_id = ?1 AND bn.id > ?2 ORDER BY bn.id LIMIT ?3")        \
+    X(ST_BATCH_APPLICATION_USABLE,                                                                 \
+      APPLICATION_SELECT "WHERE bn.account_id = ?1 AND bn.name > ?2 AND EXISTS (SELECT 1 FROM "    \
+      "batch_package bg WHERE bg.application_id = bn.id AND bg.hash IS NOT NULL) "                 \
+      "ORDER BY bn.name LIMIT ?3")                                                                 \
+    X(ST_BATCH_APPLICATION_UPDATE,                                                                 \
+      "UPDATE batch_application SET display_name = ?2, default_version = ?3, allow_updates = ?4, " \
+      "updated_us = ?5 WHERE id = ?1")                                                             \
+    X(ST_BATCH_APPLICATION_REMOVE, "DELETE FROM batch_application WHERE id = ?1")                  \
+    X(ST_BATCH_PACKAGE_INSERT, "INSERT INTO {+batch_package}")                                     \
+    X(ST_BATCH_PACKAGE_GET, PACKAGE_SELECT "WHERE bn.id = ?1 AND bg.name = ?2")                    \
+    X(ST_BATCH_PACKAGE_LIST,                                                                       \
+      PACKAGE_SELECT "WHERE bn.id = ?1 AND bg.id > ?2 ORDER BY bg.id LIMIT ?3")                    \
+    X(ST_BATCH_PACKAGE_UPDATE,                                                                     \
+      "UPDATE batch_package SET format = ?2, hash = ?3, size = ?4, activated_us = ?5, "            \
+      "updated_us = ?6 WHERE id = ?1")                                                             \
+    X(ST_BATCH_PACKAGE_REMOVE, "DELETE FROM batch_package WHERE id = ?1")                          \
+    X(ST_BATCH_PACKAGE_OF_HASH, "SELECT count(*) FROM batch_package WHERE hash = ?1")
 /* clang-format on */
 
 #endif

@@ -30,6 +30,7 @@
 #include "model/states.h"
 #include "storage/accounts.h"
 #include "storage/batch.h"
+#include "storage/batch_packages.h"
 #include "storage/runs.h"
 
 struct storage;

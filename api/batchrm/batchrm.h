@@ -9,8 +9,15 @@
 
 #include "api/arm/arm.h"
 
+struct files;
+struct packages;
+struct shares;
+
 struct batchrm {
     struct arm arm; /* first */
+    struct shares *shares;
+    struct packages *packages;
+    struct files *files;
 };
 
 extern const struct service batchrm_service;

@@ -15,6 +15,14 @@
     X(BATCHRM_QUOTA, 409, "SubscriptionQuotaExceeded", 0)                                          \
     X(BATCHRM_NO_AUTO_STORAGE, 409, "AutoStorageNotConfigured", 0)                                 \
     X(BATCHRM_NO_STORAGE_ACCOUNT, 400, "AutoStorageAccountNotFound", 0)                            \
+    X(BATCHRM_APPLICATION_NOT_FOUND, 404, "ApplicationNotFound", 0)                                \
+    X(BATCHRM_PACKAGE_NOT_FOUND, 404, "ApplicationPackageNotFound", 0)                             \
+    X(BATCHRM_PACKAGES_NOT_EMPTY, 409, "ApplicationPackagesNotEmpty", 0)                           \
+    X(BATCHRM_NO_UPDATES, 409, "ApplicationPackageUpdateNotAllowed", 0)                            \
+    X(BATCHRM_NOT_ACTIVE, 409, "RequestedDefaultVersionNotActive", 0)                              \
+    X(BATCHRM_NO_BLOB, 409, "ApplicationPackageBlobNotFound", 0)                                   \
+    X(BATCHRM_NO_ARCHIVE, 409, "ApplicationPackageInvalid", 0)                                     \
+    X(BATCHRM_TOO_MANY, 409, "ApplicationQuotaReached", 0)                                         \
     X(BATCHRM_KEYS_OFF, 409, "SharedKeyAuthenticationDisabled", 0)                                 \
     X(BATCHRM_INVALID_BODY, 400, "InvalidRequestBody", 0)                                          \
     X(BATCHRM_INVALID_VALUE, 400, "InvalidPropertyValue", 0)

@@ -20,6 +20,20 @@ struct replied *batch_keys_list(struct request *r);
 struct replied *batch_keys_regenerate(struct request *r);
 struct replied *batch_auto_storage_sync(struct request *r);
 
+/* applications.c */
+struct replied *batch_applications_list(struct request *r);
+struct replied *batch_applications_create(struct request *r);
+struct replied *batch_applications_get(struct request *r);
+struct replied *batch_applications_update(struct request *r);
+struct replied *batch_applications_delete(struct request *r);
+
+/* packages.c, activate.c */
+struct replied *batch_packages_list(struct request *r);
+struct replied *batch_packages_create(struct request *r);
+struct replied *batch_packages_get(struct request *r);
+struct replied *batch_packages_delete(struct request *r);
+struct replied *batch_packages_activate(struct request *r);
+
 /* about.c */
 struct replied *batchrm_operations_list(struct request *r);
 struct replied *batch_quotas_get(struct request *r);

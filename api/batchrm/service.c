@@ -14,6 +14,8 @@
 #define BATCH    "/providers/Microsoft.Batch"
 #define ACCOUNT  GROUP BATCH "/batchAccounts/{account}"
 #define LOCATION SUB BATCH "/locations/{location}"
+#define APP      ACCOUNT "/applications/{application}"
+#define VERSION  APP "/versions/{version}"
 #define PRIVATE  ACCOUNT "/privateEndpointConnections"
 #define LINKS    ACCOUNT "/privateLinkResources"
 
@@ -44,6 +46,20 @@ static const struct route routes[] = {
      "BatchAccount_RegenerateKey"},
     {"POST", ACCOUNT "/syncAutoStorageKeys", RM_ALL, 0, batch_auto_storage_sync,
      "BatchAccount_SynchronizeAutoStorageKeys"},
+
+    {"GET", ACCOUNT "/applications", RM_ALL, 0, batch_applications_list, "Application_List"},
+    {"PUT", APP, RM_ALL, ROUTE_JSON_OPTIONAL, batch_applications_create, "Application_Create"},
+    {"GET", APP, RM_ALL, 0, batch_applications_get, "Application_Get"},
+    {"PATCH", APP, RM_ALL, ROUTE_JSON, batch_applications_update, "Application_Update"},
+    {"DELETE", APP, RM_ALL, 0, batch_applications_delete, "Application_Delete"},
+    {"GET", APP "/versions", RM_SINCE(RM_2018_12), 0, batch_packages_list,
+     "ApplicationPackage_List"},
+    {"PUT", VERSION, RM_ALL, ROUTE_JSON_OPTIONAL, batch_packages_create,
+     "ApplicationPackage_Create"},
+    {"GET", VERSION, RM_ALL, 0, batch_packages_get, "ApplicationPackage_Get"},
+    {"DELETE", VERSION, RM_ALL, 0, batch_packages_delete, "ApplicationPackage_Delete"},
+    {"POST", VERSION "/activate", RM_ALL, ROUTE_JSON, batch_packages_activate,
+     "ApplicationPackage_Activate"},
 
     {"GET", ACCOUNT "/outboundNetworkDependenciesEndpoints", RM_SINCE(RM_2021_06), 0,
      batch_endpoints_list, "BatchAccount_ListOutboundNetworkDependenciesEndpoints"},

@@ -45,6 +45,9 @@ enum rm_version { RM_VERSIONS(RM_VERSION_BIT) };
 unsigned rm_version_from_name(const char *name);
 const char *rm_version_name(unsigned version);
 
+/* rm_application.c. Versions up to 2017-09-01 have all of an application beside its id. */
+extern const struct schema schema_rm_application, schema_rm_application_flat, schema_rm_package,
+    schema_rm_package_flat, schema_rm_activation;
 /* rm_account.c. The second is what a PATCH may change. */
 extern const struct schema schema_batch_account, schema_batch_account_update,
     schema_batch_account_name, schema_batch_key_name;

@@ -65,4 +65,23 @@ struct batch_pool {
     int has_dedicated, has_low;  /* nodes */
 };
 
+/* An application of a Batch account: a name for packages. */
+struct batch_application {
+    int64_t id, account_id;
+    const char *name;
+    const char *display_name, *default_version; /* or NULL */
+    bool allow_updates;                         /* a package may be uploaded again */
+    int64_t created_us, updated_us;
+};
+
+/* A version of an application: an archive. */
+struct batch_package {
+    int64_t id, application_id;
+    const char *application, *name; /* name: the version */
+    const char *format;             /* NULL: it is not active; likewise: */
+    const char *hash;               /* of the archive: SHA-256, in hexadecimal digits */
+    int64_t size;                   /* its bytes */
+    int64_t activated_us, created_us, updated_us;
+};
+
 #endif

@@ -29,10 +29,12 @@ if [ -z "$missing" ]; then
     try 'the C library (stdio.h)' 'int main(void) { return 0; }' ''
     try 'crypt.h and libcrypt' '#include <crypt.h>
         int main(void) { return crypt("", "") != 0; }' '-lcrypt'
+    try 'minizip/unzip.h and libminizip (libminizip-dev)' '#include <minizip/unzip.h>
+        int main(void) { return unzClose(0) == 0; }' '-lminizip -lz'
     case " ${AGENT_LIBS:-} " in
     *" -static "*)
-        try 'libjansson.a and libuuid.a (static, for the agent)' 'int json_loads(void), uuid_parse(void);
-            int main(void) { return json_loads() + uuid_parse(); }' '-static -w -ljansson -luuid'
+        try 'libjansson.a, libuuid.a, libminizip.a and libz.a (static, for the agent)' 'int json_loads(void), uuid_parse(void), unzClose(void);
+            int main(void) { return json_loads() + uuid_parse() + unzClose(); }' '-static -w -ljansson -luuid -lminizip -lz'
         ;;
     esac
 fi

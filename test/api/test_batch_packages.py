@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: MIT
+"""Applications of Batch accounts, and their packages, through Azure Resource Manager."""
+
+import io
+import zipfile
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from support.accounts import Accounts
+from support.batch_rm import DOCUMENTED, RM_VERSION, BatchAccounts
+from support.people import READER, Person
+from support.waiting import wait_for
+
+FLAT = "2017-09-01"
+
+
+@pytest.fixture(scope="module")
+def batch(daemon):
+    """Accounts with auto-storage."""
+    b = BatchAccounts(daemon).make()
+    store = Accounts(daemon, b.group)
+    b.store_name = store.account()
+    b.auto = {"autoStorage": {"storageAccountId": f"{store.path}/{b.store_name}"}}
+    yield b
+    b.remove()
+
+
+@pytest.fixture
+def account(batch):
+    return batch.account(**batch.auto)
+
+
+def code(reply):
+    return reply.json["error"]["code"]
+
+
+def archive(**files):
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as z:
+        for name, text in files.items():
+            z.writestr(name.replace("__", "/").replace("_", "."), text)
+    return made.getvalue()
+
+
+def upload(daemon, url, data):
+    """By the URL alone, whose host is said in the request's head."""
+    place = urlsplit(url)
+    head = {"Host": place.netloc, "x-ms-blob-type": "BlockBlob", "x-ms-version": "2018-03-28"}
+    return daemon.call("PUT", f"{place.path}?{place.query}", data=data, headers=head, token="", validate=False)
+
+
+def package(batch, account, app, version, data, **more):
+    """A new version that is active."""
+    path = f"/{account}/applications/{app}"
+    if not batch.call("GET", path, expect=(200, 404)).status == 200:
+        batch.call("PUT", path, expect=200)
+    made = batch.call("PUT", f"{path}/versions/{version}", expect=200).json
+    assert made["properties"]["state"] == "Pending"
+    assert upload(batch.daemon, made["properties"]["storageUrl"], data).status == 201
+    return batch.call("POST", f"{path}/versions/{version}/activate", {"format": "zip"}, **more)
+
+
+def kept(daemon):
+    return sorted(p.name for p in (daemon.state_dir / "packages").iterdir())
+
+
+# --- applications -----------------------------------------------------------------------------------
+
+
+def test_the_life_of_an_application(batch, account):
+    path = f"/{account}/applications/App_1"
+    made = batch.call("PUT", path, expect=200)
+    assert made.json["id"].lower() == f"{batch.path}{path}".lower()
+    assert (made.json["name"], made.json["type"]) == ("App_1", "Microsoft.Batch/batchAccounts/applications")
+    assert made.json["properties"] == {"allowUpdates": True}
+    assert made.headers["etag"] == made.json["etag"] and made.json["etag"].startswith('W/"0x')
+    assert batch.call("GET", path.lower(), expect=200).json == made.json
+    body = {"properties": {"displayName": "An application", "allowUpdates": False}}
+    seen = batch.call("PATCH", path, body, expect=200).json
+    assert seen["properties"] == body["properties"] and seen["etag"] > made.json["etag"]
+    seen = batch.call("PUT", path, {"properties": {"displayName": "Another"}}, expect=200).json
+    assert seen["properties"] == {"displayName": "Another", "allowUpdates": False}
+    assert batch.call("GET", f"/{account}/applications", expect=200).json["value"] == [seen]
+    batch.call("DELETE", path, expect=200)
+    batch.call("DELETE", path, expect=204)
+    assert code(batch.call("GET", path, expect=404)) == "ApplicationNotFound"
+
+
+@pytest.mark.parametrize("name", ["a.b", "a b", "%C3%A4", "a" * 65, "a!"])
+def test_names_that_no_application_has(batch, account, name):
+    assert code(batch.call("PUT", f"/{account}/applications/{name}", expect=400)) == "InvalidRequestBody"
+
+
+def test_lists_have_pages(batch, account):
+    names = ["b", "a", "c"]
+    for name in names:
+        batch.call("PUT", f"/{account}/applications/{name}", expect=200)
+    first = batch.call("GET", f"/{account}/applications", params={"maxresults": 2}, expect=200).json
+    assert [a["name"] for a in first["value"]] == names[:2]
+    place = urlsplit(first["nextLink"])
+    rest = batch.daemon.call("GET", f"{place.path}?{place.query}", validate=False, expect=200).json
+    assert [a["name"] for a in rest["value"]] == names[2:]
+
+
+# --- packages ---------------------------------------------------------------------------------------
+
+
+def test_a_package_is_uploaded_and_activated(batch, daemon, account):
+    path = f"/{account}/applications/my_App-of-a-long-name-indeed"
+    batch.call("PUT", path, expect=200)
+    made = batch.call("PUT", f"{path}/versions/1.0", expect=200).json
+    p = made["properties"]
+    assert made["type"] == "Microsoft.Batch/batchAccounts/applications/versions" and made["name"] == "1.0"
+    assert p["state"] == "Pending" and "format" not in p and p["storageUrlExpiry"]
+    url = urlsplit(p["storageUrl"])
+    assert url.netloc == f"{batch.store_name}.blob.core.localhost:{urlsplit(daemon.endpoint).port}"
+    assert url.path.startswith("/app-my-app-of-a-lon-") and url.path.endswith("/1.0") and len(url.path.split("/")[1]) <= 63
+    query = parse_qs(url.query)
+    assert (query["sv"], query["sr"], query["sp"]) == (["2018-03-28"], ["b"], ["rw"])
+    assert upload(daemon, p["storageUrl"], archive(myapp_exe="MZ")).status == 201
+    active = batch.call("POST", f"{path}/versions/1.0/activate", {"format": "zip"}, expect=200).json
+    assert active["properties"]["state"] == "Active" and active["properties"]["format"] == "zip"
+    assert active["properties"]["lastActivationTime"] and active["etag"] != made["etag"]
+    seen = batch.call("GET", f"{path}/versions/1.0", expect=200).json
+    assert seen["properties"]["state"] == "Active"
+    assert [v["name"] for v in batch.call("GET", f"{path}/versions", expect=200).json["value"]] == ["1.0"]
+
+
+def test_what_is_uploaded_later_changes_nothing(batch, daemon, account):
+    data = archive(a_txt="one")
+    made = package(batch, account, "app", "1", data, expect=200).json
+    url = batch.call("GET", f"/{account}/applications/app/versions/1", expect=200).json["properties"]["storageUrl"]
+    before = kept(daemon)
+    assert upload(daemon, url, archive(a_txt="two")).status == 201
+    assert kept(daemon) == before
+    again = batch.call("POST", f"/{account}/applications/app/versions/1/activate", {"format": "zip"}, expect=200).json
+    assert again["properties"]["lastActivationTime"] > made["properties"]["lastActivationTime"]
+    assert len(set(kept(daemon)) - set(before)) == 1
+
+
+def test_the_default_version_must_be_active(batch, daemon, account):
+    path = f"/{account}/applications/app"
+    batch.call("PUT", path, expect=200)
+    batch.call("PUT", f"{path}/versions/1", expect=200)
+    for version in ("1", "2"):
+        reply = batch.call("PATCH", path, {"properties": {"defaultVersion": version}}, expect=409)
+        assert code(reply) == "RequestedDefaultVersionNotActive"
+    package(batch, account, "app", "1", archive(a="x"), expect=200)
+    seen = batch.call("PATCH", path, {"properties": {"defaultVersion": "1"}}, expect=200).json
+    assert seen["properties"]["defaultVersion"] == "1"
+    batch.call("DELETE", f"{path}/versions/1", expect=200)
+    assert "defaultVersion" not in batch.call("GET", path, expect=200).json["properties"]
+
+
+def test_an_application_with_packages_stays(batch, account):
+    path = f"/{account}/applications/app"
+    package(batch, account, "app", "1", archive(a="x"), expect=200)
+    assert code(batch.call("DELETE", path, expect=409)) == "ApplicationPackagesNotEmpty"
+    batch.call("DELETE", f"{path}/versions/1", expect=200)
+    batch.call("DELETE", f"{path}/versions/1", expect=204)
+    assert code(batch.call("GET", f"{path}/versions/1", expect=404)) == "ApplicationPackageNotFound"
+    batch.call("DELETE", path, expect=200)
+
+
+def test_a_deleted_package_leaves_nothing(own_daemon):
+    d = own_daemon()
+    b = BatchAccounts(d).make()
+    store = Accounts(d, b.group)
+    name = store.account()
+    account = b.account(autoStorage={"storageAccountId": f"{store.path}/{name}"})
+    same = archive(a="x")
+    package(b, account, "app", "1", same, expect=200)
+    package(b, account, "app", "2", same, expect=200)
+    package(b, account, "other", "1", archive(b="y"), expect=200)
+    assert len(kept(d)) == 2
+    b.call("DELETE", f"/{account}/applications/app/versions/1", expect=200)
+    b.call("DELETE", f"/{account}/applications/other/versions/1", expect=200)
+    wait_for(lambda: len(kept(d)) == 1)
+    blobs = d.state_dir / "storage" / name / "blobs"
+    assert sorted(p.name for p in blobs.glob("app-*/*")) == ["2"]
+    d.restart()
+    assert len(kept(d)) == 1
+    b.follow(b.delete(account))
+    d.restart()
+    wait_for(lambda: kept(d) == [])
+
+
+def test_updates_can_be_forbidden(batch, account):
+    path = f"/{account}/applications/app"
+    batch.call("PUT", path, {"properties": {"allowUpdates": False}}, expect=200)
+    batch.call("PUT", f"{path}/versions/1", expect=200)
+    assert code(batch.call("PUT", f"{path}/versions/1", expect=409)) == "ApplicationPackageUpdateNotAllowed"
+    batch.call("PUT", f"{path}/versions/2", expect=200)
+    batch.call("PATCH", path, {"properties": {"allowUpdates": True}}, expect=200)
+    batch.call("PUT", f"{path}/versions/1", expect=200)
+
+
+def test_what_was_not_uploaded_cannot_be_activated(batch, account):
+    path = f"/{account}/applications/app"
+    batch.call("PUT", path, expect=200)
+    batch.call("PUT", f"{path}/versions/1", expect=200)
+    reply = batch.call("POST", f"{path}/versions/1/activate", {"format": "zip"}, expect=409)
+    assert code(reply) == "ApplicationPackageBlobNotFound"
+    batch.call("POST", f"{path}/versions/1/activate", {"format": "tar"}, expect=400)
+    batch.call("POST", f"{path}/versions/1/activate", {}, expect=400)
+    assert code(batch.call("POST", f"{path}/versions/2/activate", {"format": "zip"}, expect=404)) == "ApplicationPackageNotFound"
+
+
+def hostile():
+    """(archive, what the refusal says of it)"""
+
+    def made(name, mode=None, text="x", times=1):
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as z:
+            for _ in range(times):
+                info = zipfile.ZipInfo(name)
+                info.create_system = 3
+                info.external_attr = (mode or 0o100644) << 16
+                z.writestr(info, text)
+        return out.getvalue()
+
+    whole = made("a.txt", text="text " * 100)
+    return [
+        (b"no archive at all, but some bytes", "no zip file"),
+        (b"", "no zip file"),
+        (whole[:-40], "no zip file"),
+        (whole[:60] + b"\0\0\0" + whole[63:], ""),
+        (made("../../etc/cron.d/x"), "leads out"),
+        (made("/etc/passwd"), "absolute"),
+        (made("..\\x"), "leads out"),
+        (made("link", 0o120777, "/etc"), "symbolic link"),
+        (made("device", 0o020644), "neither a file nor a directory"),
+        (made("twice", times=2), "twice"),
+    ]
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("case", range(10))
+def test_hostile_archives_are_refused(batch, account, case):
+    data, why = hostile()[case]
+    reply = package(batch, account, "app", "1", data, expect=409)
+    assert code(reply) == "ApplicationPackageInvalid" and why in reply.json["error"]["message"]
+    seen = batch.call("GET", f"/{account}/applications/app/versions/1", expect=200).json
+    assert seen["properties"]["state"] == "Pending"
+
+
+def test_an_account_without_auto_storage_has_no_packages(batch):
+    name = batch.account()
+    batch.call("PUT", f"/{name}/applications/app", expect=200)
+    reply = batch.call("PUT", f"/{name}/applications/app/versions/1", expect=409)
+    assert code(reply) == "AutoStorageNotConfigured"
+
+
+@pytest.mark.parametrize("version", [v for v in DOCUMENTED if v <= FLAT])
+def test_the_versions_before_2018_are_flat(batch, daemon, account, version):
+    path = f"/{account}/applications/app"
+    old = {"api_version": version}
+    made = batch.call("PUT", path, {"allowUpdates": False, "displayName": "n"}, expect=201, **old).json
+    assert made == {"id": "app", "displayName": "n", "packages": [], "allowUpdates": False}
+    first = batch.call("PUT", f"{path}/versions/1", expect=201, **old).json
+    pending, active = ("pending", "active") if version == "2017-05-01" else ("Pending", "Active")
+    assert (first["id"], first["version"], first["state"]) == ("app", "1", pending)
+    assert upload(daemon, first["storageUrl"], archive(a="x")).status == 201
+    assert batch.call("POST", f"{path}/versions/1/activate", {"format": "zip"}, expect=204, **old).content == b""
+    assert batch.call("PATCH", path, {"defaultVersion": "1", "allowUpdates": True}, expect=204, **old).content == b""
+    seen = batch.call("GET", path, expect=200, **old).json
+    assert seen["defaultVersion"] == "1" and seen["allowUpdates"] is True
+    assert [(p["version"], p["state"], p["format"]) for p in seen["packages"]] == [("1", active, "zip")]
+    assert batch.call("GET", f"/{account}/applications", expect=200, **old).json["value"] == [seen]
+    assert batch.call("GET", f"{path}/versions/1", expect=200, **old).json["state"] == active
+    batch.call("DELETE", f"{path}/versions/1", expect=204, **old)
+    batch.call("DELETE", path, expect=204, **old)
+    new = batch.call("GET", f"/{account}/applications", expect=200).json
+    assert new == {"value": []}
+
+
+def test_readers_see_packages_and_change_none(batch, daemon, account):
+    package(batch, account, "app", "1", archive(a="x"), expect=200)
+    reader = Person(daemon, role=READER, scope=batch.base)
+    above = {"api_version": RM_VERSION, "validate": False}
+    path = f"{batch.path}/{account}/applications/app"
+    reader.get(path, **above)
+    reader.may_not("PUT", f"{path}/versions/2", **above)
+    reader.may_not("POST", f"{path}/versions/1/activate", {"format": "zip"}, **above)
+    reader.may_not("DELETE", f"{path}/versions/1", **above)
+    reader.remove()
+
+
+def test_the_daemon_stops_while_a_package_is_activated(own_daemon):
+    """Many at once: each is answered, and none is left half-way."""
+    d = own_daemon()
+    b = BatchAccounts(d).make()
+    store = Accounts(d, b.group)
+    account = b.account(autoStorage={"storageAccountId": f"{store.path}/{store.account()}"})
+    package(b, account, "app", "1", archive(a="x" * 3000000), expect=200)
+    d.restart()
+    assert not [n for n in kept(d) if n.startswith("new-")]
+    assert b.call("GET", f"/{account}/applications/app/versions/1", expect=200).json["properties"]["state"] == "Active"
