@@ -112,7 +112,7 @@ size_t files_written_piece(const struct files *f);
 struct files_open {
     struct file_place at;
     /* Chooses the wanted bytes of a file of `size` bytes. Runs on a worker, so it may look at
-     * nothing but `text` (a copy of the member below, which may be NULL). NULL: the whole file is
+     * nothing but `text` (a copy of the member below, which may be NULL). NULL: no bytes are
      * wanted. */
     struct file_range (*choose)(const char *text, uint64_t size);
     const char *text;

@@ -133,6 +133,8 @@ static const struct op {
     {"remove_tree", serve_remove_tree, CHANGES, IN_ORDER},
     {"append", serve_append, CHANGES, IN_ORDER},
     {"write_file", serve_write_file, CHANGES, IN_ORDER},
+    {"write_bytes", serve_write_bytes, CHANGES, IN_ORDER},
+    {"unpack", serve_unpack, CHANGES, ANY_TIME},
     {"list_dir", serve_list_dir, LOOKS, ANY_TIME},
     {"read_file", serve_read_file, LOOKS, ANY_TIME},
     {"run", serve_run, CHANGES, IN_ORDER},

@@ -17,6 +17,7 @@
 #include "nodeagent-proto/agent/listing.h"
 #include "nodeagent-proto/agent/monotonic.h"
 #include "nodeagent-proto/agent/mounts.h"
+#include "nodeagent-proto/agent/parts.h"
 #include "nodeagent-proto/agent/share.h"
 #include "nodeagent-proto/agent/worker.h"
 #include "nodeagent-proto/wire/message.h"
@@ -301,6 +302,78 @@ static enum outcome write_file(struct agent *a, json_t *req, json_t *reply, stru
 enum outcome serve_write_file(struct agent *a, json_t *req, json_t *reply, struct err *e)
 {
     return here_or_in_worker(a, req, reply, write_file, e);
+}
+
+/* ---- files in parts, and archives ---- */
+
+#define UNPACK_LIMIT_S 3600
+
+static int get_mode(json_t *req, mode_t *out, struct err *e)
+{
+    int mode;
+    if (get_int(req, "mode", &mode, e) < 0)
+        return -1;
+    if (mode < 0 || mode > 07777)
+        return err_set(e, ERR_INVALID_PROPERTY, "mode", "mode 0%o is not one of 0 to 07777", mode);
+    *out = (mode_t)mode;
+    return 0;
+}
+
+static enum outcome write_bytes(struct agent *a, json_t *req, json_t *reply, struct err *e)
+{
+    struct file_piece piece = {.last = json_is_true(json_object_get(req, "last"))};
+    const char *path, *text;
+    struct rights as;
+    char *bytes;
+    (void)reply;
+    if (get_path(req, "path", &path, e) < 0 || get_text(req, "bytes", &text, e) < 0 ||
+        get_int64(req, "offset", &piece.offset, e) < 0 || get_mode(req, &piece.mode, e) < 0)
+        return SERVE_FAILED;
+    if (piece.offset < 0 || base64_decode(text, strlen(text), &bytes, &piece.n) < 0) {
+        err_set(e, ERR_INVALID_PROPERTY, "bytes", "the bytes are not base64, or begin before 0");
+        return SERVE_FAILED;
+    }
+    piece.bytes = bytes;
+    int rc = prepare_to_write(a, req, path, &as, e);
+    if (rc == 0) {
+        rc = file_write_piece(path, &piece, e);
+        resume(&as);
+    }
+    free(bytes);
+    return outcome(rc);
+}
+
+enum outcome serve_write_bytes(struct agent *a, json_t *req, json_t *reply, struct err *e)
+{
+    return here_or_in_worker(a, req, reply, write_bytes, e);
+}
+
+static enum outcome unpack(struct agent *a, json_t *req, json_t *reply, struct err *e)
+{
+    const char *path, *target;
+    (void)a;
+    (void)reply;
+    if (get_path(req, "path", &path, e) < 0 || get_path(req, "target", &target, e) < 0)
+        return SERVE_FAILED;
+    return outcome(archive_unpack(path, target, e));
+}
+
+/* Without `path`: is it there? */
+enum outcome serve_unpack(struct agent *a, json_t *req, json_t *reply, struct err *e)
+{
+    const char *path = json_string_value(json_object_get(req, "path")), *target;
+    struct stat st;
+    (void)reply;
+    if (get_path(req, "target", &target, e) < 0 || refuse_own(a, "target", target, e) < 0 ||
+        file_check_below(a->root, target, e) < 0 ||
+        (path && file_check_below(a->root, path, e) < 0))
+        return SERVE_FAILED;
+    if (path)
+        return worker_start(a, req, unpack, UNPACK_LIMIT_S);
+    if (stat(target, &st) == 0 && S_ISDIR(st.st_mode))
+        return SERVE_DONE;
+    err_set(e, ERR_FILE_NOT_FOUND, "target", "%s is not there", target);
+    return SERVE_FAILED;
 }
 
 /* ---- looking at files: in a worker ---- */

@@ -36,6 +36,8 @@ enum outcome serve_remove_tree(struct agent *a, json_t *req, json_t *reply, stru
 enum outcome serve_append(struct agent *a, json_t *req, json_t *reply, struct err *e);
 enum outcome serve_write_file(struct agent *a, json_t *req, json_t *reply, struct err *e);
 enum outcome serve_list_dir(struct agent *a, json_t *req, json_t *reply, struct err *e);
+enum outcome serve_write_bytes(struct agent *a, json_t *req, json_t *reply, struct err *e);
+enum outcome serve_unpack(struct agent *a, json_t *req, json_t *reply, struct err *e);
 enum outcome serve_read_file(struct agent *a, json_t *req, json_t *reply, struct err *e);
 
 enum outcome serve_remote_open(struct agent *a, json_t *req, json_t *reply, struct err *e);

@@ -335,6 +335,8 @@ static const struct op {
     {"remote_close", do_nothing, .on_disk = true},
     {"write_file", do_nothing, .on_disk = true},
     {"remove_tree", do_nothing, .on_disk = true},
+    {"write_bytes", do_nothing, .on_disk = true},
+    {"unpack", do_nothing, .on_disk = true},
 };
 
 static bool refuses(struct fake_node *n, const struct op *op)

@@ -167,6 +167,23 @@ void node_append(struct node_link *, const char *as, const char *path, const cha
 /* Writes a whole file atomically (hostfile and such), mode in octal. */
 void node_write_file(struct node_link *, const char *as, const char *path, const char *text,
                      int mode, node_done_cb cb, void *ctx);
+/* Writes a file in pieces, the first at 0: it lies beside its path until the last has come.
+ * ERR_CONFLICT: the bytes before are not there. */
+#define NODE_PIECE_MAX (512 * 1024)
+struct node_piece {
+    int64_t offset;
+    const void *bytes;
+    size_t n;
+    bool last;
+    int mode; /* of the whole file */
+};
+void node_write_bytes(struct node_link *, const char *as, const char *path,
+                      const struct node_piece *piece, node_done_cb cb, void *ctx);
+/* Makes the directory `target` of what is in an archive on the node (zip/zip.h), which is removed.
+ * Both are below the node root. If it is there, it stays as it is. NULL: only says whether it is
+ * there (ERR_FILE_NOT_FOUND). */
+void node_unpack(struct node_link *, const char *archive, const char *target, node_done_cb cb,
+                 void *ctx);
 /* The entries of a directory below `base`, sorted by name; `path` is relative to base ("" is base
  * itself) and nothing outside base can be reached, not even by symbolic links. Regular files and
  * directories only. ERR_FILE_NOT_FOUND. */

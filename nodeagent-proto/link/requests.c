@@ -240,6 +240,24 @@ void node_write_file(struct node_link *link, const char *as, const char *path, c
              cb, ctx);
 }
 
+void node_write_bytes(struct node_link *link, const char *as, const char *path,
+                      const struct node_piece *piece, node_done_cb cb, void *ctx)
+{
+    char *text = base64_encode(piece->bytes, piece->n);
+    ask_done(link, "write_bytes",
+             json_pack("{s:s, s:s, s:I, s:b, s:i, s:s*}", "path", path, "bytes", text, "offset",
+                       (json_int_t)piece->offset, "last", piece->last, "mode", piece->mode, "as",
+                       as),
+             cb, ctx);
+    free(text);
+}
+
+void node_unpack(struct node_link *link, const char *archive, const char *target, node_done_cb cb,
+                 void *ctx)
+{
+    ask_done(link, "unpack", json_pack("{s:s*, s:s}", "path", archive, "target", target), cb, ctx);
+}
+
 void node_list_dir(struct node_link *link, const char *as, const char *base, const char *path,
                    node_dir_cb cb, void *ctx)
 {

@@ -4,52 +4,10 @@
  * the other until one `waits` for its end. Killing is one step: it lists the tasks, kills those
  * that it is for, and is over when each of them has ended.
  */
-#include "scheduler/fleet/script.h"
+#include "scheduler/fleet/script_priv.h"
 
 #include <signal.h>
 #include <string.h>
-
-/* Each kind of step uses some of these fields; the others are unset. */
-struct step {
-    void (*send)(struct script *sc, struct step *st);
-    struct script *sc;
-    struct step *next;
-    struct script_label label;
-    const char *as, *path, *text; /* text: content, source of a mount, task id */
-    const char *const *paths;
-    size_t n;
-    struct node_user user;
-    int number;            /* mode of a file, signal */
-    struct task_spec task; /* commands */
-    bool is_command, keep_record;
-    bool waits; /* the next step has to wait until this one is over */
-    bool forget, *found;
-    struct victim *victims; /* of script_kill_tasks(): killed, not ended yet */
-    bool is_mark;
-    const bool *skip;
-    bool shared; /* a folder that every job may write in */
-    struct node_account account;
-};
-
-struct victim {
-    struct victim *next;
-    const char *id;
-};
-
-struct script {
-    struct arena *a;
-    const struct log *log;
-    const char *node;
-    struct step *first, **end;
-    struct step *next;    /* to be sent */
-    struct step *waiting; /* a command, kill or unmount under way */
-    struct node_link *link;
-    void (*changed)(void *ctx);
-    void *ctx;
-    int pending; /* requests without a reply */
-    bool started, halted, failed, nodes_fault;
-    struct failure why;
-};
 
 struct script *script_new(struct arena *a, const struct log *log, const char *node)
 {
@@ -146,7 +104,7 @@ static void tell(struct script *sc)
         sc->changed(sc->ctx);
 }
 
-static void on_done(void *ctx, const struct err *why)
+void script_step_done(void *ctx, const struct err *why)
 {
     struct step *st = ctx;
     struct script *sc = st->sc;
@@ -165,7 +123,7 @@ static void on_unmounted(void *ctx, const struct err *why)
     struct step *st = ctx;
     if (!st->sc->halted)
         st->sc->waiting = NULL;
-    on_done(ctx, why);
+    script_step_done(ctx, why);
 }
 
 static void on_forgotten(void *ctx, const struct err *why)
@@ -237,7 +195,7 @@ static void kill_one(struct step *st, const struct task_status *t)
     LOG_AT(sc->log, st->label.may_fail ? LOG_LVL_INFO : LOG_LVL_WARN, "task.stray_killed",
            LF_STR("node", sc->node), LF_STR("task", t->id));
     sc->pending++;
-    node_signal(sc->link, t->id, SIGKILL, on_done, st);
+    node_signal(sc->link, t->id, SIGKILL, script_step_done, st);
 }
 
 static bool starts_with(const char *id, const char *prefix)
@@ -350,57 +308,21 @@ bool script_nodes_fault(const struct script *sc)
 void script_halt(struct script *sc)
 {
     sc->halted = true;
+    if (sc->waiting && sc->waiting->work.halt)
+        sc->waiting->work.halt(sc->waiting->work.ctx);
 }
 
 /* --- the kinds of steps ------------------------------------------------------------------------
  */
 
-static struct step *add(struct script *sc, const struct script_label *label,
-                        void (*send)(struct script *, struct step *))
+struct step *script_step(struct script *sc, const struct script_label *label,
+                         void (*send)(struct script *, struct step *))
 {
     struct step *st = arena_alloc(sc->a, sizeof *st);
     *st = (struct step){.send = send, .sc = sc, .label = *label};
     *sc->end = st;
     sc->end = &st->next;
     return st;
-}
-
-static void send_make_dirs(struct script *sc, struct step *st)
-{
-    node_make_dirs(sc->link, st->as, st->paths, st->n, on_done, st);
-}
-
-void script_make_dirs(struct script *sc, const struct script_label *label, const char *as,
-                      const char *const *paths, size_t n)
-{
-    struct step *st = add(sc, label, send_make_dirs);
-    st->as = as;
-    st->paths = paths;
-    st->n = n;
-}
-
-static void send_mount_folder(struct script *sc, struct step *st)
-{
-    node_mount_folder(sc->link, st->text, st->path, st->shared, on_done, st);
-}
-
-void script_mount_folder(struct script *sc, const struct script_label *label, const char *source,
-                         const char *target, bool shared)
-{
-    struct step *st = add(sc, label, send_mount_folder);
-    st->text = source;
-    st->path = target;
-    st->shared = shared;
-}
-
-static void send_open_folder(struct script *sc, struct step *st)
-{
-    node_open_folder(sc->link, st->path, on_done, st);
-}
-
-void script_open_folder(struct script *sc, const struct script_label *label, const char *path)
-{
-    add(sc, label, send_open_folder)->path = path;
 }
 
 static void send_unmount(struct script *sc, struct step *st)
@@ -410,136 +332,9 @@ static void send_unmount(struct script *sc, struct step *st)
 
 void script_unmount(struct script *sc, const struct script_label *label, const char *target)
 {
-    struct step *st = add(sc, label, send_unmount);
+    struct step *st = script_step(sc, label, send_unmount);
     st->path = target;
     st->waits = true;
-}
-
-static void send_write_file(struct script *sc, struct step *st)
-{
-    node_write_file(sc->link, st->as, st->path, st->text, st->number, on_done, st);
-}
-
-void script_write_file(struct script *sc, const struct script_label *label, const char *as,
-                       const char *path, const char *text, int mode)
-{
-    struct step *st = add(sc, label, send_write_file);
-    st->as = as;
-    st->path = path;
-    st->text = text;
-    st->number = mode;
-}
-
-static void send_append(struct script *sc, struct step *st)
-{
-    node_append(sc->link, st->as, st->path, st->text, on_done, st);
-}
-
-void script_append(struct script *sc, const struct script_label *label, const char *as,
-                   const char *path, const char *text)
-{
-    struct step *st = add(sc, label, send_append);
-    st->as = as;
-    st->path = path;
-    st->text = text;
-}
-
-static void send_remove_tree(struct script *sc, struct step *st)
-{
-    node_remove_tree(sc->link, st->path, on_done, st);
-}
-
-void script_remove_tree(struct script *sc, const struct script_label *label, const char *path)
-{
-    add(sc, label, send_remove_tree)->path = path;
-}
-
-static void send_user_add(struct script *sc, struct step *st)
-{
-    node_user_add(sc->link, &st->user, on_done, st);
-}
-
-void script_user_add(struct script *sc, const struct script_label *label,
-                     const struct node_user *user)
-{
-    struct step *st = add(sc, label, send_user_add);
-    st->user = *user;
-    st->waits = true;
-}
-
-static void send_user_remove(struct script *sc, struct step *st)
-{
-    node_user_remove(sc->link, st->text, on_done, st);
-}
-
-void script_user_remove(struct script *sc, const struct script_label *label, const char *name)
-{
-    struct step *st = add(sc, label, send_user_remove);
-    st->text = name;
-    st->waits = true;
-}
-
-static void send_account_take(struct script *sc, struct step *st)
-{
-    node_account_take(sc->link, &st->account, on_done, st);
-}
-
-void script_account_take(struct script *sc, const struct script_label *label,
-                         const struct node_account *account)
-{
-    add(sc, label, send_account_take)->account = *account;
-}
-
-static void send_account_release(struct script *sc, struct step *st)
-{
-    node_account_release(sc->link, st->text, on_done, st);
-}
-
-void script_account_release(struct script *sc, const struct script_label *label, const char *name)
-{
-    struct step *st = add(sc, label, send_account_release);
-    st->text = name;
-    st->waits = true;
-}
-
-static void send_remote(struct script *sc, struct step *st)
-{
-    if (st->number)
-        node_remote_open(sc->link, st->as, st->text, on_done, st);
-    else
-        node_remote_close(sc->link, st->text, on_done, st);
-}
-
-void script_remote(struct script *sc, const struct script_label *label, const char *as,
-                   const char *job, bool open)
-{
-    struct step *st = add(sc, label, send_remote);
-    st->as = as;
-    st->text = job;
-    st->number = open;
-}
-
-static void send_signal(struct script *sc, struct step *st)
-{
-    node_signal(sc->link, st->text, st->number, on_done, st);
-}
-
-void script_signal(struct script *sc, const struct script_label *label, const char *task_id,
-                   int signo)
-{
-    struct step *st = add(sc, label, send_signal);
-    st->text = task_id;
-    st->number = signo;
-}
-
-static void send_forget(struct script *sc, struct step *st)
-{
-    node_forget(sc->link, st->text, on_done, st);
-}
-
-void script_forget(struct script *sc, const struct script_label *label, const char *task_id)
-{
-    add(sc, label, send_forget)->text = task_id;
 }
 
 static void send_list(struct script *sc, struct step *st)
@@ -550,7 +345,7 @@ static void send_list(struct script *sc, struct step *st)
 static struct step *add_kill(struct script *sc, const struct script_label *label,
                              const char *prefix)
 {
-    struct step *st = add(sc, label, send_list);
+    struct step *st = script_step(sc, label, send_list);
     st->text = prefix;
     st->waits = true;
     return st;
@@ -576,7 +371,7 @@ void script_kill_unknown(struct script *sc, const struct script_label *label,
 
 void script_skip_if(struct script *sc, const bool *skip)
 {
-    struct step *st = add(sc, &(struct script_label){0}, NULL);
+    struct step *st = script_step(sc, &(struct script_label){0}, NULL);
     st->is_mark = true;
     st->skip = skip;
 }
@@ -589,7 +384,7 @@ static void send_command(struct script *sc, struct step *st)
 void script_command(struct script *sc, const struct script_label *label,
                     const struct task_spec *spec, bool keep_record)
 {
-    struct step *st = add(sc, label, send_command);
+    struct step *st = script_step(sc, label, send_command);
     st->task = *spec;
     st->is_command = st->waits = true;
     st->keep_record = keep_record;

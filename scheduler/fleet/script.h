@@ -86,6 +86,18 @@ void script_skip_if(struct script *, const bool *skip);
 void script_command(struct script *, const struct script_label *, const struct task_spec *spec,
                     bool keep_record);
 
+/* A step that somebody else carries out over the link. */
+struct script_turn;
+struct script_work {
+    /* Begins it; script_turn_end() ends it, once, and never inside. */
+    void (*begin)(void *ctx, struct node_link *link, struct script_turn *turn);
+    /* The script was halted meanwhile: the turn is gone, and so may be the arena. */
+    void (*halt)(void *ctx);
+    void *ctx;
+};
+void script_work(struct script *, const struct script_label *, const struct script_work *work);
+void script_turn_end(struct script_turn *turn, const struct err *why);
+
 /* --- running ------------------------------------------------------------------------------------
  */
 
