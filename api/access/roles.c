@@ -11,6 +11,7 @@
 #define FILE_    FILES "/fileshares/files"
 #define SECRETS  "Microsoft.KeyVault/vaults/secrets"
 #define EXP      "Microsoft.BatchAI/workspaces/experiments"
+#define BATCH    "Microsoft.Batch/batchAccounts"
 #define DELEGATE BLOBS "/generateUserDelegationKey/action"
 
 const struct role roles[] = {
@@ -92,6 +93,30 @@ const struct role roles[] = {
      .description = "Manages vaults, but sees nothing in them.",
      .actions = {"Microsoft.Authorization/*/read", "Microsoft.KeyVault/*",
                  "Microsoft.Resources/subscriptions/resourceGroups/read"}},
+    {.guid = "29fe4964-1e60-436b-bd3a-77fd4c178b3c",
+     .name = "Azure Batch Account Contributor",
+     .description = "Manages Batch accounts, their keys included, and all that is in them.",
+     .actions = {"Microsoft.Authorization/*/read", "Microsoft.Batch/*",
+                 "Microsoft.Resources/subscriptions/resourceGroups/read"},
+     .data_actions = {BATCH "/jobs/*", BATCH "/jobSchedules/*"}},
+    {.guid = "11076f67-66f6-4be0-8f6b-f0609fd05cc9",
+     .name = "Azure Batch Account Reader",
+     .description = "Views Batch accounts and what is in them, but no keys.",
+     .actions = {"Microsoft.Batch/*/read", "Microsoft.Resources/subscriptions/resourceGroups/read"},
+     .data_actions = {BATCH "/jobs/read", BATCH "/jobSchedules/read"}},
+    {.guid = "6aaa78f1-f7de-44ca-8722-c64a23943cae",
+     .name = "Azure Batch Data Contributor",
+     .description = "Manages applications, pools, jobs and tasks, but no accounts.",
+     .actions = {"Microsoft.Authorization/*/read", BATCH "/read", BATCH "/applications/*",
+                 BATCH "/certificates/*", BATCH "/pools/*", "Microsoft.Batch/locations/*/read",
+                 "Microsoft.Resources/subscriptions/resourceGroups/read"},
+     .data_actions = {BATCH "/jobs/*", BATCH "/jobSchedules/*"}},
+    {.guid = "48e5e92e-a480-4e71-aa9c-2778f4c13781",
+     .name = "Azure Batch Job Submitter",
+     .description = "Runs jobs and tasks on pools that are there.",
+     .actions = {BATCH "/read", BATCH "/applications/read", BATCH "/applications/versions/read",
+                 BATCH "/pools/read", "Microsoft.Resources/subscriptions/resourceGroups/read"},
+     .data_actions = {BATCH "/jobs/*", BATCH "/jobSchedules/*"}},
     {.guid = "00482a5a-887f-4fb3-b363-3b7fe8e74483",
      .name = "Key Vault Administrator",
      .description = "Manages all that is in vaults.",

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/batch/applications.h"
 #include "api/batch/batch.h"
 #include "api/batch/certificates.h"
 #include "api/batch/errors.h"
@@ -19,6 +20,7 @@
 
 /* clang-format off */
 static const struct route routes[] = {
+    BATCH_APPLICATION_ROUTES
     BATCH_CERTIFICATE_ROUTES
     BATCH_IMAGE_ROUTES
 };

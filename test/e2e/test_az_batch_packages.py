@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""Applications of Batch accounts and their packages by the real az: the upload goes to the auto-storage account's
+blobs."""
+
+import zipfile
+
+import pytest
+from support.accounts import Accounts
+from support.batch_rm import BatchAccounts
+
+
+@pytest.fixture
+def batch(daemon):
+    b = BatchAccounts(daemon).make()
+    yield b
+    b.remove()
+
+
+def test_the_life_of_a_package(az, daemon, batch, tmp_path):
+    store = Accounts(daemon, batch.group)
+    name = batch.account(autoStorage={"storageAccountId": f"{store.path}/{store.account()}"})
+    file = tmp_path / "myapp-exe.zip"
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as z:
+        z.writestr("myapp.exe", "#!/bin/sh\necho hello\n" * 1000)
+    key = batch.keys(name)[0]
+    data = f"--account-name {name} --account-key {key} --account-endpoint {batch.get(name)['properties']['accountEndpoint']}"
+    app = f"-g {batch.group} -n {name} --application-name app01"
+    made = az(f"batch application package create {app} --version-name 1.0 --package-file {file}")
+    assert (made["name"], made["state"], made["format"]) == ("1.0", "Active", "zip")
+    changed = az(f"batch application set {app} --default-version 1.0 --display-name 'My app'")
+    assert changed is None or changed["defaultVersion"] == "1.0"
+    shown = az(f"batch application show {app}")
+    assert (shown["defaultVersion"], shown["displayName"], shown["allowUpdates"]) == ("1.0", "My app", True)
+    assert [p["name"] for p in az(f"batch application package list {app}")] == ["1.0"]
+    # This az does not pass on a false.
+    batch.call("PATCH", f"/{name}/applications/app01", {"properties": {"allowUpdates": False}}, expect=200)
+    assert "ApplicationPackageUpdateNotAllowed" in az.fails(f"batch application package create {app} --version-name 1.0 --package-file {file}")
+    az(f"batch application create -g {batch.group} -n {name} --application-name other")
+    assert [a["name"] for a in az(f"batch application list -g {batch.group} -n {name}")] == ["app01", "other"]
+    summary = az(f"batch application summary show --application-id app01 {data}")
+    assert (summary["id"], summary["displayName"], summary["versions"]) == ("app01", "My app", ["1.0"])
+    assert [a["id"] for a in az(f"batch application summary list {data}")] == ["app01"]
+    az(f"batch application package delete {app} --version-name 1.0 -y")
+    assert az(f"batch application package list {app}") == []
+    az(f"batch application delete {app} -y")
+    assert [a["name"] for a in az(f"batch application list -g {batch.group} -n {name}")] == ["other"]
