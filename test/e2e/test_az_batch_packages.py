@@ -2,11 +2,13 @@
 """Applications of Batch accounts and their packages by the real az: the upload goes to the auto-storage account's
 blobs."""
 
+import re
 import zipfile
 
 import pytest
 from support.accounts import Accounts
 from support.batch_rm import BatchAccounts
+from support.daemon import ROOT
 
 
 @pytest.fixture
@@ -44,3 +46,21 @@ def test_the_life_of_a_package(az, daemon, batch, tmp_path):
     assert az(f"batch application package list {app}") == []
     az(f"batch application delete {app} -y")
     assert [a["name"] for a in az(f"batch application list -g {batch.group} -n {name}")] == ["other"]
+
+
+def page():
+    """The commands of docs/batch-accounts.md, in order."""
+    text = (ROOT / "docs" / "batch-accounts.md").read_text().replace("\\\n", " ")
+    return [re.sub(r"\s+#.*", "", line).strip() for line in re.findall(r"^    (az .*)", text, re.M)]
+
+
+def test_the_page_runs(az, daemon, tmp_path):
+    commands = page()
+    assert len(commands) == 7
+    with zipfile.ZipFile(tmp_path / "myapp.zip", "w") as z:
+        z.writestr("myapp.exe", "x")
+    for command in commands:
+        az(command.removeprefix("az ").replace("myapp.zip", str(tmp_path / "myapp.zip")))
+    assert az("batch account show -g testrg01 -n test01")["location"] == "westus"
+    assert az("batch application show -g testrg01 -n test01 --application-name app01")["defaultVersion"] == "1.0"
+    az("group delete -n testrg01 -y")
