@@ -373,7 +373,7 @@ static struct api_deps api_deps(struct daemon *d)
                      .suffixes = (const char *const *)cf->vault_suffixes.items,
                      .n_suffixes = cf->vault_suffixes.n},
         .storage_rm = {.arm = storage_rm, .shares = d->shares},
-        .batch = {.arm = batch},
+        .batch = {.arm = batch, .front = &d->batch},
         .batchrm = {.arm = batch, .shares = d->shares, .packages = d->packages, .files = d->files},
         .batchai = {.arm = arm,
                     .files = d->files,

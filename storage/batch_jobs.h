@@ -12,6 +12,7 @@
 #include "lib/err.h"
 #include "model/batch/job_rows.h"
 
+struct filter;
 struct storage;
 
 /* --- jobs ------------------------------------------------------------------------------------ */
@@ -24,8 +25,22 @@ int st_batch_job_by_id(struct storage *, struct arena *, int64_t id, struct batc
                        struct err *);
 int st_batch_job_secrets(struct storage *, struct arena *, int64_t id, const char **secrets,
                          struct err *);
-int st_batch_job_list(struct storage *, struct arena *, int64_t account_id, const char *after,
-                      int limit, struct batch_job **rows, size_t *n, struct err *);
+/* What a filter may name, by its number there. */
+enum st_batch_job_property {
+    BATCH_JOB_BY_ID,
+    BATCH_JOB_BY_STATE,
+    BATCH_JOB_BY_STATE_TIME,
+    BATCH_JOB_BY_CREATED,
+    BATCH_JOB_BY_MODIFIED,
+    BATCH_JOB_BY_START,
+    BATCH_JOB_BY_END,
+    BATCH_JOB_BY_POOL,
+    BATCH_JOB_PROPERTIES
+};
+/* Those for which the filter holds; NULL: all. */
+int st_batch_job_list(struct storage *, struct arena *, int64_t account_id,
+                      const struct filter *filter, const char *after, int limit,
+                      struct batch_job **rows, size_t *n, struct err *);
 /* Those of a schedule, by number. */
 int st_batch_job_list_schedule(struct storage *, struct arena *, int64_t schedule_id, int after,
                                int limit, struct batch_job **rows, size_t *n, struct err *);
@@ -69,8 +84,21 @@ int st_batch_task_by_id(struct storage *, struct arena *, int64_t id, struct bat
                         struct err *);
 int st_batch_task_secrets(struct storage *, struct arena *, int64_t id, const char **secrets,
                           struct err *);
-int st_batch_task_list(struct storage *, struct arena *, int64_t job_id, const char *after,
-                       int limit, struct batch_task **rows, size_t *n, struct err *);
+enum st_batch_task_property {
+    BATCH_TASK_BY_ID,
+    BATCH_TASK_BY_STATE,
+    BATCH_TASK_BY_STATE_TIME,
+    BATCH_TASK_BY_CREATED,
+    BATCH_TASK_BY_MODIFIED,
+    BATCH_TASK_BY_START,
+    BATCH_TASK_BY_END,
+    BATCH_TASK_BY_EXIT_CODE,
+    BATCH_TASK_BY_RESULT,
+    BATCH_TASK_PROPERTIES
+};
+int st_batch_task_list(struct storage *, struct arena *, int64_t job_id,
+                       const struct filter *filter, const char *after, int limit,
+                       struct batch_task **rows, size_t *n, struct err *);
 /* The tasks that ran last on a node, the latest first. */
 int st_batch_task_of_node(struct storage *, struct arena *, const char *node_name, int limit,
                           struct batch_task **rows, size_t *n, struct err *);
@@ -103,6 +131,10 @@ int st_batch_task_ready(struct storage *, struct arena *, int64_t job_id, int li
 int st_batch_task_fed(struct storage *, struct arena *, int64_t job_id, int limit,
                       struct batch_task **rows, size_t *n, struct err *);
 int st_batch_task_count_fed(struct storage *, int64_t job_id, int64_t *n, struct err *);
+/* How many runs of a pool wait that have this priority or a higher one. */
+int st_run_count_waiting(struct storage *, int64_t pool_id, int priority, int64_t *n, struct err *);
+/* Runs of tasks that are over and were not removed. */
+int st_batch_task_over(struct storage *, struct arena *, int64_t **ids, size_t *n, struct err *);
 /* It has a run, or has none any more. */
 int st_batch_task_feed(struct storage *, int64_t id, bool fed, struct err *) MUST_CHECK;
 int st_batch_task_set_fate(struct storage *, int64_t id, enum batch_fate fate,

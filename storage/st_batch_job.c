@@ -55,11 +55,23 @@ int st_batch_job_secrets(struct storage *st, struct arena *a, int64_t id, const 
     return q_secret(&q, a, secrets, e);
 }
 
-int st_batch_job_list(struct storage *st, struct arena *a, int64_t account_id, const char *after,
-                      int limit, struct batch_job **rows, size_t *n, struct err *e)
+static const char *const properties[BATCH_JOB_PROPERTIES] = {
+    [BATCH_JOB_BY_ID] = "bj.name",
+    [BATCH_JOB_BY_STATE] = "bj.state",
+    [BATCH_JOB_BY_STATE_TIME] = "bj.state_us",
+    [BATCH_JOB_BY_CREATED] = "bj.created_us",
+    [BATCH_JOB_BY_MODIFIED] = "bj.updated_us",
+    [BATCH_JOB_BY_START] = "nullif(bj.start_us, 0)",
+    [BATCH_JOB_BY_END] = "nullif(bj.end_us, 0)",
+    [BATCH_JOB_BY_POOL] = "bj.pool_name",
+};
+
+int st_batch_job_list(struct storage *st, struct arena *a, int64_t account_id,
+                      const struct filter *filter, const char *after, int limit,
+                      struct batch_job **rows, size_t *n, struct err *e)
 {
     struct q q;
-    q_read(&q, st, ST_BATCH_JOB_LIST);
+    q_read_filtered(&q, st, ST_BATCH_JOB_LIST, filter, properties);
     q_int(&q, account_id);
     q_text(&q, after ? after : "");
     q_int(&q, limit);

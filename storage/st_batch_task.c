@@ -54,11 +54,24 @@ int st_batch_task_secrets(struct storage *st, struct arena *a, int64_t id, const
     return q_secret(&q, a, secrets, e);
 }
 
-int st_batch_task_list(struct storage *st, struct arena *a, int64_t job_id, const char *after,
-                       int limit, struct batch_task **rows, size_t *n, struct err *e)
+static const char *const properties[BATCH_TASK_PROPERTIES] = {
+    [BATCH_TASK_BY_ID] = "bt.name",
+    [BATCH_TASK_BY_STATE] = "bt.state",
+    [BATCH_TASK_BY_STATE_TIME] = "bt.state_us",
+    [BATCH_TASK_BY_CREATED] = "bt.created_us",
+    [BATCH_TASK_BY_MODIFIED] = "bt.updated_us",
+    [BATCH_TASK_BY_START] = "nullif(bt.start_us, 0)",
+    [BATCH_TASK_BY_END] = "nullif(bt.end_us, 0)",
+    [BATCH_TASK_BY_EXIT_CODE] = "bt.exit_code",
+    [BATCH_TASK_BY_RESULT] = "nullif(bt.result, 0)",
+};
+
+int st_batch_task_list(struct storage *st, struct arena *a, int64_t job_id,
+                       const struct filter *filter, const char *after, int limit,
+                       struct batch_task **rows, size_t *n, struct err *e)
 {
     struct q q;
-    q_read(&q, st, ST_BATCH_TASK_LIST);
+    q_read_filtered(&q, st, ST_BATCH_TASK_LIST, filter, properties);
     q_int(&q, job_id);
     q_text(&q, after ? after : "");
     q_int(&q, limit);
@@ -150,6 +163,24 @@ int st_batch_task_count_fed(struct storage *st, int64_t job_id, int64_t *n, stru
     q_read(&q, st, ST_BATCH_TASK_COUNT_FED);
     q_int(&q, job_id);
     return q_one_int(&q, n, e) < 0 ? -1 : 0;
+}
+
+int st_run_count_waiting(struct storage *st, int64_t pool_id, int priority, int64_t *n,
+                         struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_RUN_COUNT_WAITING);
+    q_int(&q, pool_id);
+    q_int(&q, priority);
+    return q_one_int(&q, n, e) < 0 ? -1 : 0;
+}
+
+int st_batch_task_over(struct storage *st, struct arena *a, int64_t **ids, size_t *n, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_BATCH_TASK_FED_RUNS);
+    q_int(&q, RES_BATCH_TASK);
+    return q_ids(&q, a, ids, n, e);
 }
 
 /* Sets one number of a task. */

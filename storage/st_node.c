@@ -71,6 +71,16 @@ static int nodes_of(struct storage *st, enum stmt_id stmt, struct arena *a, int6
     return 0;
 }
 
+int st_node_named(struct storage *st, struct arena *a, int64_t pool_id, const char *name,
+                  struct node *out, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_NODE_NAMED);
+    q_int(&q, pool_id);
+    q_text(&q, name);
+    return q_one(&q, a, &node_row, out, e);
+}
+
 int st_node_list(struct storage *st, struct arena *a, int64_t cluster_id, struct node **rows,
                  size_t *n, struct err *e)
 {

@@ -25,7 +25,7 @@
     X(ST_BATCH_JOB_BY_ID, BATCH_JOB_SELECT "WHERE bj.id = ?1") \
     X(ST_BATCH_JOB_SECRETS, "SELECT secrets FROM batch_job WHERE id = ?1") \
     X(ST_BATCH_JOB_LIST, \
-      BATCH_JOB_SELECT "WHERE bj.account_id = ?1 AND bj.name > ?2 ORDER BY bj.name LIMIT ?3") \
+      BATCH_JOB_SELECT "WHERE bj.account_id = ?1 AND bj.name > ?2 AND {?} ORDER BY bj.name LIMIT ?3") \
     X(ST_BATCH_JOB_LIST_SCHEDULE, \
       BATCH_JOB_SELECT "WHERE bj.schedule_id = ?1 AND bj.schedule_id > 0 AND bj.number > ?2 " \
       "ORDER BY bj.number LIMIT ?3") \
@@ -55,7 +55,7 @@
     X(ST_BATCH_TASK_BY_ID, BATCH_TASK_SELECT "WHERE bt.id = ?1") \
     X(ST_BATCH_TASK_SECRETS, "SELECT secrets FROM batch_task WHERE id = ?1") \
     X(ST_BATCH_TASK_LIST, \
-      BATCH_TASK_SELECT "WHERE bt.job_id = ?1 AND bt.name > ?2 ORDER BY bt.name LIMIT ?3") \
+      BATCH_TASK_SELECT "WHERE bt.job_id = ?1 AND bt.name > ?2 AND {?} ORDER BY bt.name LIMIT ?3") \
     X(ST_BATCH_TASK_OF_NODE, \
       BATCH_TASK_SELECT "WHERE bt.node_name = ?1 ORDER BY bt.id DESC LIMIT ?2") \
     X(ST_BATCH_TASK_UPDATE, "UPDATE batch_task SET doc = ?2, updated_us = ?3 WHERE id = ?1") \
@@ -107,6 +107,12 @@
       "w.task_id = batch_task.id AND w.left = 0) WHERE id IN " \
       "(SELECT task_id FROM batch_wait WHERE " BATCH_IN_RANGE " AND left = 0)") \
     X(ST_BATCH_RANGE_REMOVE, "DELETE FROM batch_wait WHERE " BATCH_IN_RANGE " AND left = 0") \
+    X(ST_RUN_COUNT_WAITING, \
+      "SELECT count(*) FROM run WHERE pool_id = ?1 AND phase = 1 AND stop = 0 AND held = 1 AND priority >= ?2") \
+    X(ST_BATCH_TASK_FED_RUNS, \
+      "SELECT u.id FROM batch_task t CROSS JOIN run u ON u.owner_kind = ?1 AND u.owner_id = t.id AND u.phase = 4 " \
+      "WHERE t.fed = 1") \
+    X(ST_NODE_NAMED, NODE_SELECT "WHERE n.pool_id = ?1 AND n.name = ?2") \
     X(ST_BATCH_LITTER_INSERT, "INSERT INTO {+batch_litter}") \
     X(ST_BATCH_LITTER_INSERT_ALL, \
       "INSERT INTO batch_litter (node_id, path) SELECT id, ?2 FROM node WHERE pool_id = ?1") \

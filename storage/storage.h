@@ -237,6 +237,8 @@ int st_job_move(struct storage *, const struct st_job_move *m, struct err *) MUS
 int st_node_insert(struct storage *, const struct node *nd, int64_t *id, struct err *);
 int st_node_by_id(struct storage *, struct arena *, int64_t id, struct node *out, struct err *);
 /* All nodes of a cluster, by ordinal. */
+int st_node_named(struct storage *, struct arena *, int64_t pool_id, const char *name,
+                  struct node *out, struct err *);
 int st_node_list(struct storage *, struct arena *, int64_t cluster_id, struct node **rows,
                  size_t *n, struct err *);
 /* The nodes that a run has now, by rank. */

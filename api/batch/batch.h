@@ -15,9 +15,11 @@
 #include "model/batch/versions.h"
 
 struct batch_error_value;
+struct batch_front;
 
 struct batch {
     struct arm arm;
+    struct batch_front *front;
 };
 
 /* At the hosts of accounts; and at all others, by its paths. */

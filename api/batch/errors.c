@@ -294,23 +294,31 @@ static json_t *values_of(struct request *r, const char *code, const struct err *
 
 #define ERROR_METADATA "Microsoft.Azure.Batch.Protocol.Entities.Container.errors/@Element"
 
-struct replied *batch_error(struct request *r, struct error_words words, const struct err *e)
+json_t *batch_error_json(struct request *r, struct error_words words, const struct err *e)
 {
     const char *says = sentence_of(words.code);
     char when[TIMEFMT_SIZE];
-    if (strcmp(r->method, "HEAD") == 0 || words.status == 304)
-        return reply_empty(r, words.status);
     timefmt_exact(r->now_us, when);
     const char *text = arena_printf(&r->arena, "%s\nRequestId:%s\nTime:%s", says ? says : e->msg,
                                     r->request_id, when);
-    json_t *body =
-        json_pack("{s:s, s:s, s:{s:s, s:o}}", "odata.metadata", batch_metadata(r, ERROR_METADATA),
-                  "code", words.code, "message", "lang", "en-US", "value", jsontext_string(text));
+    json_t *body = json_pack("{s:s, s:{s:s, s:o}}", "code", words.code, "message", "lang", "en-US",
+                             "value", jsontext_string(text));
     json_t *values = values_of(r, words.code, e, says && *e->msg && strcmp(says, e->msg) != 0);
     if (json_array_size(values) > 0)
         json_object_set(body, "values", values);
     json_decref(values);
-    return batch_reply_json(r, words.status, body);
+    return body;
+}
+
+struct replied *batch_error(struct request *r, struct error_words words, const struct err *e)
+{
+    if (strcmp(r->method, "HEAD") == 0 || words.status == 304)
+        return reply_empty(r, words.status);
+    json_t *body = batch_error_json(r, words, e);
+    json_t *whole = json_pack("{s:s}", "odata.metadata", batch_metadata(r, ERROR_METADATA));
+    json_object_update(whole, body);
+    json_decref(body);
+    return batch_reply_json(r, words.status, whole);
 }
 
 void batch_too_long(const char *why, struct strbuf *headers, struct strbuf *body)

@@ -10,6 +10,8 @@
 #ifndef API_BATCH_ERRORS_H
 #define API_BATCH_ERRORS_H
 
+#include <jansson.h>
+
 #include "api/http/error.h"
 
 #define BATCH_OWN(X)                                                                               \
@@ -79,8 +81,8 @@
     X(BATCH_POOL_BEING_CREATED, 409, "PoolBeingCreated", 0)                                        \
     X(BATCH_JOB_BEING_DELETED, 409, "JobBeingDeleted", 0)                                          \
     X(BATCH_JOB_BEING_TERMINATED, 409, "JobBeingTerminated", 0)                                    \
-    X(BATCH_JOB_COMPLETED, 409, "JobCompleted", 0)                                                 \
-    X(BATCH_JOB_DISABLED, 409, "JobDisabled", 0)                                                   \
+    X(BATCH_JOB_IS_COMPLETED, 409, "JobCompleted", 0)                                              \
+    X(BATCH_JOB_IS_DISABLED, 409, "JobDisabled", 0)                                                \
     X(BATCH_JOB_NOT_ACTIVE, 409, "JobNotActive", 0)                                                \
     X(BATCH_JOB_NOT_DISABLED, 409, "JobNotDisabled", 0)                                            \
     X(BATCH_JOB_NOT_ENABLED, 409, "JobNotEnabled", 0)                                              \
@@ -88,7 +90,7 @@
     X(BATCH_JOB_SCHEDULE_BEING_TERMINATED, 409, "JobScheduleBeingTerminated", 0)                   \
     X(BATCH_JOB_SCHEDULE_COMPLETED, 409, "JobScheduleCompleted", 0)                                \
     X(BATCH_JOB_SCHEDULE_DISABLED, 409, "JobScheduleDisabled", 0)                                  \
-    X(BATCH_TASK_COMPLETED, 409, "TaskCompleted", 0)                                               \
+    X(BATCH_TASK_IS_COMPLETED, 409, "TaskCompleted", 0)                                            \
     X(BATCH_TASK_NOT_COMPLETED, 409, "TaskNotCompleted", 0)                                        \
     X(BATCH_TASK_SUCCEEDED, 409, "TaskSucceeded", 0)                                               \
     X(BATCH_TASK_FILES_UNAVAILABLE, 409, "TaskFilesUnavailable", 0)                                \
@@ -123,6 +125,8 @@
 enum { ERROR_OWN_KINDS(BATCH_KINDS, BATCH_OWN) };
 
 struct error_words batch_words(int kind);
+/* {"code", "message", "values"} of an error: also of one entry of a collection. */
+json_t *batch_error_json(struct request *r, struct error_words words, const struct err *e);
 struct replied *batch_error(struct request *r, struct error_words words, const struct err *e);
 void batch_too_long(const char *why, struct strbuf *headers, struct strbuf *body);
 

@@ -10,7 +10,10 @@
 #include "api/batch/batch.h"
 #include "api/batch/certificates.h"
 #include "api/batch/errors.h"
+#include "api/batch/files.h"
 #include "api/batch/images.h"
+#include "api/batch/jobs.h"
+#include "api/batch/tasks.h"
 #include "api/http/http.h"
 
 /* A collection of tasks, the largest body, has 1 MB. */
@@ -23,6 +26,9 @@ static const struct route routes[] = {
     BATCH_APPLICATION_ROUTES
     BATCH_CERTIFICATE_ROUTES
     BATCH_IMAGE_ROUTES
+    BATCH_JOB_ROUTES
+    BATCH_TASK_ROUTES
+    BATCH_FILE_ROUTES
 };
 /* clang-format on */
 

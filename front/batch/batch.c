@@ -100,11 +100,13 @@ static void begin(struct front *base, struct sched *sched)
     pools_begin(f);
     autoscale_begin(f);
     pool_deletions_begin(f);
+    jobs_begin(f);
 }
 
 static void end(struct front *f)
 {
     id_map_free(&batch_self_rw(f)->unsettled);
+    id_map_free(&batch_self_rw(f)->removing);
 }
 
 static const struct front_ops ops = {

@@ -34,6 +34,7 @@ struct batch_front {
     struct wakes *wakes;     /* of `sched` */
     struct id_map unsettled; /* a set: pools whose size is not steady */
     struct batch_windows windows;
+    struct id_map removing; /* a set: rows of batch_litter whose removal is under way */
 };
 
 /* Pools and tasks, AZ_BATCH_... */

@@ -7,6 +7,9 @@
 #define FRONT_BATCH_FRONT_PRIV_H
 
 #include "front/batch/batch.h"
+#include "front/batch/tasks.h"
+#include "lib/timefmt.h"
+#include "model/batch/job_states.h"
 #include "scheduler/fleet/fleet.h"
 #include "scheduler/run/runs.h"
 #include "scheduler/scheduler.h"
@@ -56,6 +59,42 @@ int task_run_requeued(const struct front *f, struct storage *st, const struct ru
                       const char *why, int64_t now_us, struct err *e);
 int task_run_may_forget(const struct front *f, struct storage *st, const struct run *r,
                         int64_t now_us, struct err *e);
+/* --- task_end.c ------------------------------------------------------------------------------ */
+/* The task is completed, with or without a run: its result, what its exit conditions say, those who
+ * wait for it. */
+int task_complete(const struct batch_front *f, struct storage *st, const struct batch_task *t,
+                  const struct run_end *end, struct err *e) MUST_CHECK;
+
+/* --- tasks.c ---------------------------------------------------------------------------------- */
+/* Ends the run of a task that has one; `fate` says what becomes of the task then. */
+int task_stop(struct batch_front *f, const struct batch_task *t, enum batch_fate fate,
+              struct err *e) MUST_CHECK;
+/* Removes the row of one that has no run; its files follow. */
+int task_remove(struct storage *st, const struct batch_task *t, struct err *e) MUST_CHECK;
+
+/* --- job_moves.c ------------------------------------------------------------------------------ */
+/* Moves the job by an event; the rest of `m` is the caller's. */
+int job_move(struct storage *st, const struct batch_job *j, enum batch_job_event ev,
+             struct st_batch_job_move m, struct err *e) MUST_CHECK;
+
+/* --- jobs.c ----------------------------------------------------------------------------------- */
+void jobs_begin(struct batch_front *f);
+
+/* --- feeder.c --------------------------------------------------------------------------------- */
+void feeder_begin(struct batch_front *f);
+/* A job has tasks that may run: looks at its pool, if there is one of that name. */
+int feeder_wake(struct batch_front *f, const struct batch_job *j, struct err *e) MUST_CHECK;
+
+/* --- litter.c --------------------------------------------------------------------------------- */
+void litter_begin(struct batch_front *f);
+/* Notes that the files of a task are to be removed, if there are any. */
+int litter_of_task(struct storage *st, struct arena *a, const struct batch_task *t,
+                   struct err *e) MUST_CHECK;
+/* Something was noted. */
+void litter_wake(struct batch_front *f);
+/* The files of a task are to go at this instant. */
+void files_wake(const struct batch_front *f, int64_t at_us);
+
 /* Nothing waits in the pool, and its nodes have room. */
 void task_runs_wanted(const struct front *f, const struct pool *p);
 

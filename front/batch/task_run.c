@@ -1,72 +1,177 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the core asks of runs of tasks, and tells of them.
+ * What the core asks of runs of tasks, and tells of them. Everything here is inside the transaction
+ * that writes what it is about.
  */
 #include "front/batch/front_priv.h"
+#include "model/batch/job_states.h"
+
+/* The task of a run, and its job. */
+struct owner {
+    struct batch_task t;
+    struct batch_job j;
+};
+
+static int owner_of(struct storage *st, struct arena *a, const struct run *r, struct owner *out,
+                    struct err *e)
+{
+    int rc = st_batch_task_by_id(st, a, r->owner_id, &out->t, e);
+    if (rc == 1)
+        rc = st_batch_job_by_id(st, a, out->t.job_id, &out->j, e);
+    if (rc == 0)
+        return err_set(e, ERR_JOB_NOT_FOUND, NULL, "the run's task is gone");
+    return rc < 0 ? -1 : 0;
+}
 
 const char *task_run_name(const struct front *f, struct storage *st, struct arena *a,
                           const struct run *r)
 {
+    struct batch_task t;
+    struct err e;
     (void)f;
-    (void)st;
-    return arena_printf(a, "%lld", (long long)r->owner_id);
+    if (st_batch_task_by_id(st, a, r->owner_id, &t, &e) != 1)
+        return "";
+    return arena_concat(a, t.job_name, "/", t.name);
 }
 
-int task_run_load(const struct front *f, struct storage *st, struct arena *a, const struct run *r,
-                  bool secrets, struct job_spec *out, struct err *e)
+/* --- what became of it ----------------------------------------------------------------------- */
+
+static int contradicts(const struct run *r, const struct batch_task *t, struct err *e)
 {
-    (void)f;
-    (void)st;
-    (void)a;
-    (void)secrets;
-    (void)out;
-    return err_set(e, ERR_JOB_NOT_FOUND, NULL, "the task %lld is gone", (long long)r->owner_id);
+    return err_set(
+        e, ERR_STORAGE, NULL,
+        "The database is damaged: the state of task %s (%s) does not go with that of its "
+        "run %lld (%s); restore it from a backup.",
+        t->name, enum_to_name(batch_task_state_names, (int)t->state), (long long)r->id,
+        enum_to_name(run_state_names, (int)r->state));
+}
+
+static int move(struct storage *st, const struct run *r, const struct batch_task *t,
+                enum batch_task_event ev, struct st_batch_task_move m, struct err *e)
+{
+    m.id = t->id;
+    m.from = t->state;
+    m.to = batch_task_next(t->state, ev);
+    return m.to == 0 ? contradicts(r, t, e) : st_batch_task_move(st, &m, e);
+}
+
+static int start(const struct batch_front *f, struct storage *st, struct arena *a,
+                 const struct run *r, int64_t now_us, struct err *e)
+{
+    struct owner o;
+    struct allocation *parts;
+    size_t n;
+    if (owner_of(st, a, r, &o, e) < 0 ||
+        st_allocation_of_run(st, a, r->id, r->attempt, &parts, &n, e) < 0)
+        return -1;
+    const struct st_batch_task_move m = {.now_us = now_us,
+                                         .starts = true,
+                                         .pool_name = o.j.pool_name,
+                                         .node_name = n > 0 ? parts[0].node_name : NULL};
+    wake(f->wakes, WAKE_BATCH_FEED, r->pool_id); /* one waits less */
+    return move(st, r, &o.t, BATCH_TASK_EV_START, m, e);
 }
 
 int task_run_started(const struct front *f, struct storage *st, const struct run *r, int64_t now_us,
                      struct err *e)
 {
-    (void)f;
-    (void)st;
-    (void)r;
-    (void)now_us;
-    (void)e;
-    return 0;
+    struct arena a;
+    arena_init(&a);
+    int rc = start(batch_self(f), st, &a, r, now_us, e);
+    arena_free(&a);
+    return rc;
 }
 
 int task_run_prepared(const struct front *f, struct storage *st, const struct run *r,
                       int64_t now_us, struct err *e)
 {
-    return task_run_started(f, st, r, now_us, e);
+    (void)f, (void)st, (void)r, (void)now_us, (void)e;
+    return 0; /* clients are told of nothing between start and end */
 }
 
 int task_run_stopping(const struct front *f, struct storage *st, const struct run *r,
                       int64_t now_us, struct err *e)
 {
-    return task_run_started(f, st, r, now_us, e);
+    return task_run_prepared(f, st, r, now_us, e); /* a task that is being ended runs */
+}
+
+/* --- how it ended ---------------------------------------------------------------------------- */
+
+/* It waits for a node again, unless it never had one. */
+static int again(struct storage *st, const struct run *r, const struct batch_task *t, bool retried,
+                 int64_t now_us, struct err *e)
+{
+    const struct st_batch_task_move m = {
+        .now_us = now_us, .retried = retried, .requeued = !retried};
+    return t->state == BATCH_TASK_ACTIVE ? 0 : move(st, r, t, BATCH_TASK_EV_AGAIN, m, e);
+}
+
+static int end_of(const struct batch_front *f, struct storage *st, struct arena *a,
+                  const struct run *r, const struct run_end *end, struct err *e)
+{
+    struct owner o;
+    if (owner_of(st, a, r, &o, e) < 0)
+        return -1;
+    wake(f->wakes, WAKE_BATCH_FEED, r->pool_id);
+    wake_durable(f->wakes, WAKE_BATCH_JOB, o.j.id);
+    if (o.t.fate == BATCH_FATE_DELETE)
+        return 0; /* it goes as soon as its run does */
+    if (o.t.fate == BATCH_FATE_REQUEUE && end->stopped + end->was_queued > 0)
+        return again(st, r, &o.t, false, end->now_us, e);
+    return task_complete(f, st, &o.t, end, e);
 }
 
 int task_run_ended(const struct front *f, struct storage *st, const struct run *r,
                    const struct run_end *end, struct err *e)
 {
-    return task_run_started(f, st, r, end->now_us, e);
+    struct arena a;
+    arena_init(&a);
+    int rc = end_of(batch_self(f), st, &a, r, end, e);
+    arena_free(&a);
+    return rc;
 }
 
 int task_run_requeued(const struct front *f, struct storage *st, const struct run *r,
                       const char *why, int64_t now_us, struct err *e)
 {
-    (void)why;
-    return task_run_started(f, st, r, now_us, e);
+    struct arena a;
+    struct owner o;
+    struct run now;
+    (void)f, (void)why;
+    arena_init(&a);
+    int rc = owner_of(st, &a, r, &o, e);
+    if (rc == 0 && (rc = st_run_by_id(st, &a, r->id, &now, e)) >= 0)
+        rc = again(st, r, &o.t, rc == 1 && now.retried > r->retried, now_us, e);
+    arena_free(&a);
+    return rc;
+}
+
+static int forget(struct batch_front *f, struct storage *st, struct arena *a, const struct run *r,
+                  struct err *e)
+{
+    struct batch_task t;
+    int rc = st_batch_task_by_id(st, a, r->owner_id, &t, e);
+    if (rc < 0 || st_runs_remove(st, RES_BATCH_TASK, r->owner_id, e) < 0)
+        return -1;
+    if (rc == 0)
+        return 0;
+    wake_durable(f->wakes, WAKE_BATCH_JOB, t.job_id);
+    if (t.fate == BATCH_FATE_DELETE) {
+        litter_wake(f);
+        return task_remove(st, &t, e);
+    }
+    if (t.fate != BATCH_FATE_OWN && st_batch_task_set_fate(st, t.id, BATCH_FATE_OWN, e) < 0)
+        return -1;
+    return st_batch_task_feed(st, t.id, false, e);
 }
 
 int task_run_may_forget(const struct front *f, struct storage *st, const struct run *r,
                         int64_t now_us, struct err *e)
 {
-    return task_run_started(f, st, r, now_us, e);
-}
-
-void task_runs_wanted(const struct front *f, const struct pool *p)
-{
-    (void)f;
-    (void)p;
+    struct arena a;
+    (void)now_us;
+    arena_init(&a);
+    int rc = forget((struct batch_front *)(uintptr_t)batch_self(f), st, &a, r, e);
+    arena_free(&a);
+    return rc;
 }

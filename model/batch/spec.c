@@ -1,10 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/batch/spec.h"
 
+#include <stdlib.h>
+
+#include "lib/jsontext.h"
 #include "model/batch/job_rows.h"
 #include "model/batch/tables.h"
 #include "model/schema.h"
 #include "model/spec_priv.h"
+
+const char *batch_failure_text(struct arena *a, const char *category, const char *code,
+                               const char *message, const struct kv *details, size_t n)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++)
+        if (details[i].value)
+            json_array_append_new(list, json_pack("{s:s, s:o}", "name", details[i].name, "value",
+                                                  jsontext_string(details[i].value)));
+    json_t *info = json_pack("{s:s, s:s, s:o, s:o}", "category", category, "code", code, "message",
+                             jsontext_string(message ? message : ""), "details", list);
+    char *text = jsontext(info);
+    const char *copy = arena_strdup(a, text);
+    free(text);
+    json_decref(info);
+    return copy;
+}
 
 static int decode(struct arena *a, const struct schema *s, const char *doc, const char *secrets,
                   void *out, struct err *e)

@@ -52,7 +52,7 @@ struct batch_output_file {
     size_t n_headers;
 };
 
-struct batch_package {
+struct batch_package_ref {
     const char *application, *version; /* version NULL: the default one */
 };
 
@@ -103,7 +103,7 @@ struct batch_task_spec {
     struct batch_resource_file *resources;
     struct batch_output_file *outputs;
     struct kv *env;
-    struct batch_package *packages;
+    struct batch_package_ref *packages;
     size_t n_resources, n_outputs, n_env, n_packages;
     struct batch_user user;
     struct batch_exit_conditions exits;
@@ -128,6 +128,10 @@ struct batch_job_spec {
     size_t n_env;
     struct batch_task_spec *manager, *preparation, *release; /* NULL: none */
 };
+
+/* A failureInfo or schedulingError as JSON text; details without a value are left out. Arena. */
+const char *batch_failure_text(struct arena *a, const char *category, const char *code,
+                               const char *message, const struct kv *details, size_t n);
 
 /* `secrets` is the unsealed JSON text, or NULL. */
 int batch_task_decode(struct arena *a, const char *doc, const char *secrets,

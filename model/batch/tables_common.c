@@ -284,11 +284,11 @@ SCHEMA_INTO(schema_batch_container, "TaskContainerSettings", container_rows, NUL
 
 static const struct field package_rows[] = {
     {BATCH_TEXT("applicationId", FIELD_REQUIRED, 1, 64),
-     INTO_TEXT(struct batch_package, application)},
-    {BATCH_TEXT("version", 0, 0, 64), INTO_TEXT(struct batch_package, version)},
+     INTO_TEXT(struct batch_package_ref, application)},
+    {BATCH_TEXT("version", 0, 0, 64), INTO_TEXT(struct batch_package_ref, version)},
 };
 SCHEMA_INTO(schema_batch_package, "ApplicationPackageReference", package_rows, NULL,
-            struct batch_package, NULL);
+            struct batch_package_ref, NULL);
 
 static int check_access(const json_t *value, const char *path, struct err *e)
 {

@@ -195,14 +195,17 @@ static void exec_script(const char *path, char *const *argv, char **env)
 }
 
 /* Goes on where there is no such program; *error is why the last one that is there did not begin.
- */
+ * What is in a directory of PATH that is closed to the account is not there. */
 static void try_exec(const char *path, char *const *argv, char **env, int *error)
 {
     execve(path, argv, env);
     if (errno == ENOEXEC)
         exec_script(path, argv, env);
-    if (errno != ENOENT && errno != ENOTDIR)
-        *error = errno;
+    int failed = errno;
+    if (failed == EACCES && access(path, F_OK) != 0)
+        return;
+    if (failed != ENOENT && failed != ENOTDIR)
+        *error = failed;
 }
 
 static bool is_refused(char *const *argv)

@@ -195,7 +195,8 @@ struct output_dir {
     int64_t node_id;
     int rank;
     const char *node, *base; /* the node's name; the directory there */
-    const char *job_dir;     /* the job's own, below <root>/jobs there */
+    const char *job_dir;     /* the job's own, below <root>/jobs there; NULL: the agent's rights are
+                                used, which do not lead out of `base` */
     bool is_local;           /* a local node: the daemon can also see files on its shares */
 };
 
@@ -211,6 +212,10 @@ int fleet_list_dir(struct fleet *fl, const struct output_dir *at, const char *pa
                    void *ctx, struct err *e) MUST_CHECK;
 int fleet_read_file(struct fleet *fl, const struct output_dir *at, const char *path, int64_t offset,
                     size_t max, fleet_bytes_cb cb, void *ctx, struct err *e) MUST_CHECK;
+/* Removes a file, or a directory with all in it: see node_remove_tree(). */
+typedef void (*fleet_done_cb)(void *ctx, const struct err *why);
+int fleet_remove(struct fleet *fl, const struct output_dir *at, const char *path, fleet_done_cb cb,
+                 void *ctx, struct err *e) MUST_CHECK;
 /* The daemon stops: answers all of them now, and every later one at once, with ERR_UNAVAILABLE. */
 void fleet_end_reads(struct fleet *fl);
 

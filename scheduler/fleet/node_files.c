@@ -16,8 +16,9 @@ struct node_read {
     struct fleet *fleet;
     int64_t id;
     char *node;
-    fleet_dir_cb on_dir;     /* one of the two is set; */
-    fleet_bytes_cb on_bytes; /* both are NULL once answered */
+    fleet_dir_cb on_dir;     /* one of the three is set; */
+    fleet_bytes_cb on_bytes; /* all are NULL once answered */
+    fleet_done_cb on_done;
     void *ctx;
 };
 
@@ -26,14 +27,18 @@ static void answer(struct node_read *k, const struct err *why, const struct node
 {
     fleet_dir_cb on_dir = k->on_dir;
     fleet_bytes_cb on_bytes = k->on_bytes;
+    fleet_done_cb on_done = k->on_done;
     k->on_dir = NULL;
     k->on_bytes = NULL;
+    k->on_done = NULL;
     id_map_remove(&k->fleet->reads, k->id);
     wake_at(k->fleet->wakes, WAKE_NODE_READ, k->id, 0);
     if (on_dir)
         on_dir(k->ctx, why, list, n);
     else if (on_bytes)
         on_bytes(k->ctx, why, got);
+    else if (on_done)
+        on_done(k->ctx, why);
 }
 
 static int unavailable(const char *node, const char *why, struct err *e)
@@ -77,6 +82,15 @@ static void on_bytes(void *ctx, const struct err *why, const struct node_bytes *
     read_free(k);
 }
 
+static void on_done(void *ctx, const struct err *why)
+{
+    struct node_read *k = ctx;
+    struct err e;
+    if (k->on_done)
+        answer(k, explain(k, why, &e), NULL, 0, NULL);
+    read_free(k);
+}
+
 static struct node_rt *find(struct fleet *fl, const struct output_dir *at, struct err *e)
 {
     struct node_rt *rt = node_rt_find(fl, at->node_id);
@@ -99,6 +113,13 @@ static struct node_read *read_new(struct node_rt *rt, void *ctx)
     return k;
 }
 
+/* Whose rights are used there. */
+static const char *account_of(const struct node_rt *rt, struct arena *a,
+                              const struct output_dir *at)
+{
+    return at->job_dir ? node_rt_job_account(rt, a, at->job_dir) : NULL;
+}
+
 int fleet_list_dir(struct fleet *fl, const struct output_dir *at, const char *path, fleet_dir_cb cb,
                    void *ctx, struct err *e)
 {
@@ -109,8 +130,7 @@ int fleet_list_dir(struct fleet *fl, const struct output_dir *at, const char *pa
     struct arena a;
     arena_init(&a);
     k->on_dir = cb;
-    node_list_dir(rt->contact.link, node_rt_job_account(rt, &a, at->job_dir), at->base, path,
-                  on_dir, k);
+    node_list_dir(rt->contact.link, account_of(rt, &a, at), at->base, path, on_dir, k);
     arena_free(&a);
     return 0;
 }
@@ -125,8 +145,23 @@ int fleet_read_file(struct fleet *fl, const struct output_dir *at, const char *p
     struct arena a;
     arena_init(&a);
     k->on_bytes = cb;
-    node_read_file(rt->contact.link, node_rt_job_account(rt, &a, at->job_dir), at->base, path,
-                   offset, max, on_bytes, k);
+    node_read_file(rt->contact.link, account_of(rt, &a, at), at->base, path, offset, max, on_bytes,
+                   k);
+    arena_free(&a);
+    return 0;
+}
+
+int fleet_remove(struct fleet *fl, const struct output_dir *at, const char *path, fleet_done_cb cb,
+                 void *ctx, struct err *e)
+{
+    struct node_rt *rt = find(fl, at, e);
+    if (!rt)
+        return -1;
+    struct node_read *k = read_new(rt, ctx);
+    struct arena a;
+    arena_init(&a);
+    k->on_done = cb;
+    node_remove_tree(rt->contact.link, arena_concat(&a, at->base, "/", path), on_done, k);
     arena_free(&a);
     return 0;
 }

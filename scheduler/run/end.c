@@ -158,6 +158,8 @@ void run_release(struct job_run *run)
         LOG_INFO(rs->log, front_event(w, "{run}.queued").name, LF_STR(w->run, run->name),
                  LF_INT(w->run_id, run->row.owner_id), LF_STR("why", why_again(run)));
     wake_when_durable(rs->wakes, effect_released, rs, run->row.id);
+    if (run->out.kind != OUT_REQUEUE) /* to be forgotten */
+        wake_durable(rs->wakes, WAKE_RUN, run->row.id);
     for (int i = 0; i < run->n_slots; i++)
         wake_durable(rs->wakes, WAKE_NODE, run->slots[i].node_id);
     runs_tell_over(rs, run->row.pool_id);

@@ -129,9 +129,9 @@ static int give(struct storage *st, void *ctx, struct err *e)
     arena_init(&a);
     int rc = st_run_move(st, &m, e);
     if (rc == 0)
-        rc = f->ops->started(f, st, r, g->now_us, e);
-    if (rc == 0)
         rc = insert_parts(g, &a, e);
+    if (rc == 0)
+        rc = f->ops->started(f, st, r, g->now_us, e);
     arena_free(&a);
     return rc;
 }

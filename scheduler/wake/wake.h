@@ -24,8 +24,9 @@ struct storage;
 struct wakes;
 
 /* In the order in which they are reconciled. Pools come after runs and nodes, so that they see the
- * rows that those wrote in this turn. WAKE_DELETIONS, WAKE_OPERATIONS, WAKE_DELETED_SHARES and
- * WAKE_BATCH_DELETIONS stand for all of them, with the id WAKE_ALL: each is one pass. */
+ * rows that those wrote in this turn. WAKE_DELETIONS, WAKE_OPERATIONS, WAKE_DELETED_SHARES,
+ * WAKE_BATCH_DELETIONS, WAKE_BATCH_LITTER and WAKE_BATCH_FILES stand for all of them, with the id
+ * WAKE_ALL: each is one pass. */
 enum wake_kind {
     WAKE_DELETIONS,
     WAKE_RUN,
@@ -40,6 +41,10 @@ enum wake_kind {
     WAKE_BATCH_SIZE,  /* a pool of Azure Batch whose resize may be over */
     WAKE_BATCH_SCALE, /* one that a formula scales */
     WAKE_BATCH_DELETIONS,
+    WAKE_BATCH_JOB,
+    WAKE_BATCH_FEED,   /* a pool of Azure Batch whose tasks may get runs */
+    WAKE_BATCH_LITTER, /* what is to be removed from nodes */
+    WAKE_BATCH_FILES,  /* those whose time is up */
     WAKE_KINDS
 };
 #define WAKE_ALL 1

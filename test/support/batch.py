@@ -30,6 +30,11 @@ TIME = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{0,6}[1-9])?Z$"
 DURATION = r"^P(?!$)(\d+D)?(T(?!$)(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?$"
 ETAG = re.compile(r"0x[0-9A-F]{15,16}")
 
+# The documents have all values in lower case; the service wrote these so, and clients compare without case.
+AS_RECORDED = {v.lower(): v for v in (
+    "UserError", "ServerError", "Validated", "Success", "ClientError", "TaskSuccess", "TaskFailure", "TaskCompletion",
+)}  # fmt: skip
+
 
 def before(version, other):
     return VERSIONS.index(version) < VERSIONS.index(other)
@@ -116,6 +121,8 @@ class PlaneSpec(cloud_spec.CloudSpec):
 
     def _convert(self, schema, above):
         out = super()._convert(schema, above)
+        if "enum" in out:
+            out["enum"] = [*out["enum"], *(AS_RECORDED[v] for v in out["enum"] if v in AS_RECORDED)]
         form = out.pop("format", None)
         if form == "date-time":
             out["pattern"] = TIME
@@ -148,6 +155,8 @@ class PlaneSpec(cloud_spec.CloudSpec):
             complaints = [f"the version has no operation for {reply.method} {reply.url}"]
         if "$select" in reply.url or "%24select" in reply.url:
             complaints = [c for c in complaints if "is a required property" not in c]
+        if op and op.id in ("File_GetFromTask", "File_GetFromComputeNode") and reply.status == 200:
+            complaints = []  # bytes of any type
         assert not complaints, "against the published spec:\n" + "\n".join(complaints)
         if op and reply.status < 400:
             self.seen.add(op.id)

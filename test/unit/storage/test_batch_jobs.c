@@ -225,10 +225,10 @@ static void test_lists_are_by_name_and_go_on(void **state)
     add_task(f, job, "b");
     add_task(f, job, "A");
     add_task(f, job, "c");
-    ok(f, st_batch_task_list(f->st, &f->a, job, NULL, 2, &rows, &n, &f->e));
+    ok(f, st_batch_task_list(f->st, &f->a, job, NULL, NULL, 2, &rows, &n, &f->e));
     assert_int_equal(n, 2);
     assert_string_equal(rows[0].name, "A");
-    ok(f, st_batch_task_list(f->st, &f->a, job, rows[1].name, 2, &rows, &n, &f->e));
+    ok(f, st_batch_task_list(f->st, &f->a, job, NULL, rows[1].name, 2, &rows, &n, &f->e));
     assert_int_equal(n, 1);
     assert_string_equal(rows[0].name, "c");
 }

@@ -98,6 +98,7 @@ static bool is_table_scan(const char *detail)
                                           "batch_job_moving",
                                           "batch_job_limited",
                                           "batch_task_files",
+                                          "batch_task_fed",
                                           "operation_ended"};
     if (strncmp(detail, "SCAN", 4) != 0 || strcmp(detail, "SCAN CONSTANT ROW") == 0)
         return false;

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What clients are shown of a task.
+ */
+#include "api/batch/jobs.h"
+#include "api/batch/reply.h"
+#include "api/batch/tasks.h"
+#include "front/batch/tasks.h"
+#include "model/batch/tables.h"
+
+#define TEXT(label, value)                                                                         \
+    {                                                                                              \
+        .name = (label), .kind = OVER_TEXT, .text = (value)                                        \
+    }
+#define NUMBER(label, value)                                                                       \
+    {                                                                                              \
+        .name = (label), .kind = OVER_INT, .number = (value)                                       \
+    }
+#define COUNT(list) (sizeof(list) / sizeof(list)[0])
+
+const char *batch_task_path(struct request *r, const char *job, const char *task)
+{
+    return arena_concat(&r->arena, batch_job_path(r, job), "/tasks/", batch_segment(r, task));
+}
+
+/* Where it runs, or ran last. Returns how many members there are. */
+static size_t add_node(struct request *r, const struct batch_task *t, struct over out[6])
+{
+    if (!t->node_name)
+        return 0;
+    const char *dir = batch_task_dir(&r->arena, t);
+    const char *path = arena_concat(&r->arena, "/pools/", batch_segment(r, t->pool_name), "/nodes/",
+                                    batch_segment(r, t->node_name));
+    const char *url = batch_url(r, path);
+    const struct over all[6] = {
+        TEXT("affinityId", arena_concat(&r->arena, "TVM:", t->node_name)),
+        TEXT("nodeUrl", url),
+        TEXT("poolId", t->pool_name),
+        TEXT("nodeId", t->node_name),
+        TEXT("taskRootDirectory", dir),
+        TEXT("taskRootDirectoryUrl", arena_concat(&r->arena, url, "/files/", dir)),
+    };
+    for (size_t i = 0; i < COUNT(all); i++)
+        out[i] = all[i];
+    return COUNT(all);
+}
+
+/* The exit code stands last, as it may be missing. */
+static size_t add_execution(struct request *r, const struct batch_task *t, struct over out[9])
+{
+    const struct over all[9] = {
+        TEXT("startTime", batch_time_text(r, t->start_us)),
+        TEXT("endTime", batch_time_text(r, t->end_us)),
+        {.name = "failureInfo", .kind = OVER_JSON, .text = t->failure},
+        NUMBER("retryCount", t->retries),
+        TEXT("lastRetryTime", batch_time_text(r, t->retry_us)),
+        NUMBER("requeueCount", t->requeues),
+        TEXT("lastRequeueTime", batch_time_text(r, t->requeue_us)),
+        TEXT("result", t->result ? enum_to_name(batch_result_names, (int)t->result) : NULL),
+        NUMBER("exitCode", t->exit_code),
+    };
+    for (size_t i = 0; i < COUNT(all); i++)
+        out[i] = all[i];
+    return COUNT(all) - !t->has_exit_code;
+}
+
+void batch_task_render(struct request *r, const struct batch_task *t, schema_set set,
+                       struct strbuf *out)
+{
+    struct over node[6], run[9];
+    size_t n_node = add_node(r, t, node), n_run = add_execution(r, t, run);
+    bool ended_early = n_node == 0 && t->state == BATCH_TASK_COMPLETED;
+    const struct over over[] = {
+        TEXT("url", batch_url(r, batch_task_path(r, t->job_name, t->name))),
+        TEXT("eTag", batch_etag_text(r, t->updated_us)),
+        TEXT("creationTime", batch_time_text(r, t->created_us)),
+        TEXT("lastModified", batch_time_text(r, t->updated_us)),
+        TEXT("state", enum_to_name(batch_task_state_names, (int)t->state)),
+        TEXT("stateTransitionTime", batch_time_text(r, t->state_us)),
+        TEXT("previousState", t->was ? enum_to_name(batch_task_state_names, (int)t->was) : NULL),
+        TEXT("previousStateTransitionTime", t->was ? batch_time_text(r, t->was_us) : NULL),
+        {.name = "executionInfo", .kind = OVER_OBJECT, .member = run, .n = n_run},
+        {.name = "nodeInfo", .kind = OVER_OBJECT, .member = node, .n = n_node},
+    };
+    schema_render_set(out, &schema_batch_task, (enum api_version)r->version, t->doc, over,
+                      COUNT(over) - (n_node == 0 && !ended_early), set);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Changes of a job's state that a user or a task asks for. What follows from them is in jobs.c.
+ */
+#include <assert.h>
+
+#include "front/batch/front_priv.h"
+#include "model/batch/job_states.h"
+
+void batch_job_changed(struct batch_front *f, int64_t job_id)
+{
+    wake_durable(f->wakes, WAKE_BATCH_JOB, job_id);
+}
+
+int job_move(struct storage *st, const struct batch_job *j, enum batch_job_event ev,
+             struct st_batch_job_move m, struct err *e)
+{
+    m.id = j->id;
+    m.from = j->state;
+    m.to = batch_job_next(j->state, ev);
+    assert(m.to != 0);
+    return st_batch_job_move(st, &m, e);
+}
+
+int batch_job_disable(struct batch_front *f, const struct batch_job *j, enum batch_disable how,
+                      int64_t now_us, struct err *e)
+{
+    const struct st_batch_job_move m = {.now_us = now_us, .by_user = true, .disable = how};
+    if (job_move(f->st, j, BATCH_JOB_EV_DISABLE, m, e) < 0)
+        return -1;
+    batch_job_changed(f, j->id);
+    return 0;
+}
+
+int batch_job_enable(struct batch_front *f, const struct batch_job *j, int64_t now_us,
+                     struct err *e)
+{
+    const struct st_batch_job_move m = {.now_us = now_us, .by_user = true};
+    if (job_move(f->st, j, BATCH_JOB_EV_ENABLE, m, e) < 0)
+        return -1;
+    batch_job_changed(f, j->id);
+    return 0;
+}
+
+int batch_job_terminate(struct batch_front *f, const struct batch_job *j, const char *reason,
+                        bool by_user, int64_t now_us, struct err *e)
+{
+    const struct st_batch_job_move m = {.now_us = now_us,
+                                        .by_user = by_user,
+                                        .reason = reason && *reason ? reason : "UserTerminate"};
+    if (job_move(f->st, j, BATCH_JOB_EV_TERMINATE, m, e) < 0)
+        return -1;
+    batch_job_changed(f, j->id);
+    return 0;
+}
+
+int batch_job_delete(struct batch_front *f, const struct batch_job *j, int64_t now_us,
+                     struct err *e)
+{
+    const struct st_batch_job_move m = {.now_us = now_us, .by_user = true};
+    if (job_move(f->st, j, BATCH_JOB_EV_DELETE, m, e) < 0)
+        return -1;
+    batch_job_changed(f, j->id);
+    return 0;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What follows from the rows of jobs.
+ */
+#include "front/batch/front_priv.h"
+
+/* Tasks that one pass stops or removes; other work of the loop waits meanwhile. */
+#define TASKS_AT_ONCE 200
+
+/* What becomes of a task with a run while its job is in this state. */
+static enum batch_fate fate_of(const struct batch_job *j, const struct batch_task *t)
+{
+    bool runs = t->state != BATCH_TASK_ACTIVE;
+    if (j->state == BATCH_JOB_DELETING)
+        return BATCH_FATE_DELETE;
+    if (!runs) /* it waits in the core's queue: taken back */
+        return BATCH_FATE_REQUEUE;
+    if (j->state == BATCH_JOB_TERMINATING || j->disable == BATCH_DISABLE_TERMINATE)
+        return BATCH_FATE_TERMINATE;
+    return j->disable == BATCH_DISABLE_WAIT ? BATCH_FATE_OWN : BATCH_FATE_REQUEUE;
+}
+
+/* Stops those tasks that are to stop; *left: some of them still hold something. */
+static int stop_tasks(struct batch_front *f, const struct batch_job *j, bool *left, struct err *e)
+{
+    struct arena a;
+    struct batch_task *tasks;
+    size_t n;
+    arena_init(&a);
+    int rc = st_batch_task_fed(f->st, &a, j->id, TASKS_AT_ONCE, &tasks, &n, e);
+    *left = rc == 0 && n > 0;
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        enum batch_fate fate = fate_of(j, &tasks[i]);
+        bool over = tasks[i].state == BATCH_TASK_COMPLETED && fate != BATCH_FATE_DELETE;
+        if (fate > tasks[i].fate && !over)
+            rc = task_stop(f, &tasks[i], fate, e);
+    }
+    arena_free(&a);
+    return rc;
+}
+
+static int remove_slice(struct batch_front *f, const struct batch_job *j, bool runs, struct err *e)
+{
+    struct arena a;
+    struct batch_pool p;
+    bool left;
+    if (st_batch_task_remove_some(f->st, j->id, TASKS_AT_ONCE, &left, e) < 0)
+        return -1;
+    if (left) {
+        wake(f->wakes, WAKE_BATCH_JOB, j->id);
+        return 0;
+    }
+    if (runs) /* its last runs wake it when they are gone */
+        return 0;
+    arena_init(&a);
+    int rc = st_batch_pool_get(f->st, &a, j->account_id, j->pool_name, &p, e);
+    if (rc == 1)
+        rc = st_batch_litter_add_all(f->st, p.id, batch_job_dir(&a, j->name, j->number), e);
+    if (rc >= 0)
+        rc = st_batch_job_remove(f->st, j->id, e);
+    arena_free(&a);
+    if (rc == 0)
+        litter_wake(f);
+    return rc;
+}
+
+static int deleting(struct batch_front *f, const struct batch_job *j, struct err *e)
+{
+    bool left;
+    if (stop_tasks(f, j, &left, e) < 0)
+        return -1;
+    return remove_slice(f, j, left, e);
+}
+
+/* Whether none of its tasks runs; those that were withdrawn or have ended may still be cleaned up
+ * after. */
+static int at_rest(struct batch_front *f, const struct batch_job *j, bool *rest, struct err *e)
+{
+    struct arena a;
+    struct batch_counts n;
+    arena_init(&a);
+    int rc = st_batch_job_counts(f->st, &a, j->id, &n, e);
+    *rest = rc == 1 && n.running == 0;
+    arena_free(&a);
+    return rc < 0 ? -1 : 0;
+}
+
+static int stopping(struct batch_front *f, const struct batch_job *j, enum batch_job_event ev,
+                    struct err *e)
+{
+    bool left, rest;
+    const struct st_batch_job_move m = {.now_us = wakes_wall(f->wakes),
+                                        .ends = ev == BATCH_JOB_EV_COMPLETED};
+    if (stop_tasks(f, j, &left, e) < 0 || at_rest(f, j, &rest, e) < 0)
+        return -1;
+    return rest ? job_move(f->st, j, ev, m, e) : 0;
+}
+
+/* The instant at which its time is up, or 0. */
+static int64_t time_is_up(struct batch_front *f, const struct batch_job *j)
+{
+    if (j->limit_us <= 0)
+        return 0;
+    return wakes_mono_of(f->wakes, j->start_us, j->limit_us) + j->limit_us;
+}
+
+static int active(struct batch_front *f, const struct batch_job *j, struct err *e)
+{
+    struct arena a;
+    struct batch_counts n;
+    int64_t up = time_is_up(f, j), now = wakes_wall(f->wakes);
+    if (up && up <= wakes_mono(f->wakes))
+        return batch_job_terminate(f, j, "MaxWallClockTimeExpiry", false, now, e);
+    wake_at(f->wakes, WAKE_BATCH_JOB, j->id, up);
+    arena_init(&a);
+    int rc = st_batch_job_counts(f->st, &a, j->id, &n, e);
+    arena_free(&a);
+    if (rc < 0)
+        return -1;
+    if (j->on_all == BATCH_ALL_TERMINATE && rc == 1 && n.active == 0 && n.running == 0)
+        return batch_job_terminate(f, j, "AllTasksComplete", false, now, e);
+    return n.active > 0 ? feeder_wake(f, j, e) : 0;
+}
+
+static int next_step(struct batch_front *f, const struct batch_job *j, struct err *e)
+{
+    const struct st_batch_job_move m = {.now_us = wakes_wall(f->wakes)};
+    switch (j->state) {
+    case BATCH_JOB_ACTIVE:
+        return active(f, j, e);
+    case BATCH_JOB_DISABLING:
+        return stopping(f, j, BATCH_JOB_EV_DISABLED, e);
+    case BATCH_JOB_ENABLING:
+        wake(f->wakes, WAKE_BATCH_JOB, j->id);
+        return job_move(f->st, j, BATCH_JOB_EV_ENABLED, m, e);
+    case BATCH_JOB_TERMINATING:
+        return stopping(f, j, BATCH_JOB_EV_COMPLETED, e);
+    case BATCH_JOB_DELETING:
+        return deleting(f, j, e);
+    case BATCH_JOB_DISABLED:
+    case BATCH_JOB_COMPLETED:
+        break;
+    }
+    return 0;
+}
+
+struct step {
+    struct batch_front *f;
+    int64_t id;
+};
+
+static int step_in_tx(struct storage *st, void *ctx, struct err *e)
+{
+    const struct step *s = ctx;
+    struct arena a;
+    struct batch_job j;
+    arena_init(&a);
+    int rc = st_batch_job_by_id(st, &a, s->id, &j, e);
+    if (rc == 1)
+        rc = next_step(s->f, &j, e);
+    arena_free(&a);
+    return rc < 0 ? -1 : 0;
+}
+
+static void job_reconcile(void *ctx, int64_t id)
+{
+    struct batch_front *f = ctx;
+    struct step s = {f, id};
+    struct err e = {0};
+    if (st_tx(f->st, "batch job", step_in_tx, &s, &e) == 0)
+        return;
+    LOG_ERROR(f->log, "batch_job.reconcile_failed", LF_INT("job_id", id), LF_STR("why", e.msg));
+    wake_at(f->wakes, WAKE_BATCH_JOB, id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
+}
+
+/* After a start: what was under way goes on, and time limits are looked at again. */
+static void wake_all(struct batch_front *f, int (*list)(struct storage *, struct arena *,
+                                                        int64_t **, size_t *, struct err *))
+{
+    struct arena a;
+    struct err e;
+    int64_t *ids;
+    size_t n;
+    arena_init(&a);
+    if (list(f->st, &a, &ids, &n, &e) == 0)
+        for (size_t i = 0; i < n; i++)
+            wake(f->wakes, WAKE_BATCH_JOB, ids[i]);
+    else
+        LOG_ERROR(f->log, "batch_job.not_listed", LF_STR("why", e.msg));
+    arena_free(&a);
+}
+
+void jobs_begin(struct batch_front *f)
+{
+    wakes_handle(f->wakes, WAKE_BATCH_JOB, job_reconcile, f);
+    wake_all(f, st_batch_job_moving);
+    wake_all(f, st_batch_job_limited);
+    feeder_begin(f);
+    litter_begin(f);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What tasks leave on nodes: removed when the task or its job is deleted, or when the time is up
+ * for which its files are kept. What is to be removed is a row (batch_litter) until the node has
+ * done it, so neither a crash nor a node that is away leaves anything behind; it goes with its
+ * node.
+ */
+#include <stdlib.h>
+
+#include "front/batch/front_priv.h"
+#include "scheduler/fleet/node.h"
+
+#define AT_ONCE 50
+/* How long until a node that does not answer, or a removal that failed, is tried again. */
+#define AGAIN_US 10000000
+
+int litter_of_task(struct storage *st, struct arena *a, const struct batch_task *t, struct err *e)
+{
+    struct node nd;
+    if (t->files != BATCH_FILES_THERE)
+        return 0;
+    int rc = batch_task_node(st, a, t, &nd, e);
+    return rc <= 0 ? rc : st_batch_litter_add(st, nd.id, batch_task_dir(a, t), e);
+}
+
+void litter_wake(struct batch_front *f)
+{
+    wake_durable(f->wakes, WAKE_BATCH_LITTER, WAKE_ALL);
+}
+
+/* --- removing -------------------------------------------------------------------------------- */
+
+struct removal {
+    struct batch_front *f;
+    int64_t id;
+};
+
+static void on_removed(void *ctx, const struct err *why)
+{
+    struct removal *k = ctx;
+    struct batch_front *f = k->f;
+    struct err e = {0};
+    if (!why && st_batch_litter_gone(f->st, k->id, &e) < 0 && e.code != ERR_RESOURCE_NOT_FOUND)
+        LOG_WARN(f->log, "batch_litter.not_noted", LF_STR("why", e.msg));
+    if (why)
+        wake_by(f->wakes, WAKE_BATCH_LITTER, WAKE_ALL, wakes_mono(f->wakes) + AGAIN_US);
+    id_map_remove(&f->removing, k->id);
+    wakes_unref(f->wakes);
+    free(k);
+}
+
+static void remove_one(struct batch_front *f, struct arena *a, struct node_rt *rt,
+                       const struct batch_litter *l)
+{
+    if (id_map_has(&f->removing, l->id))
+        return;
+    struct removal *k = xcalloc(1, sizeof *k);
+    *k = (struct removal){f, l->id};
+    id_map_put(&f->removing, l->id, NULL);
+    wakes_ref(f->wakes);
+    node_remove_tree(node_rt_link(rt),
+                     arena_concat(a, node_rt_root(rt), "/" BATCH_ROOT "/", l->path), on_removed, k);
+}
+
+static int remove_from(struct batch_front *f, struct arena *a, int64_t node_id, struct err *e)
+{
+    struct batch_litter *rows;
+    size_t n;
+    struct node_rt *rt = node_rt_find(sched_fleet(f->sched), node_id);
+    if (!rt || !node_rt_usable(rt)) {
+        wake_by(f->wakes, WAKE_BATCH_LITTER, WAKE_ALL, wakes_mono(f->wakes) + AGAIN_US);
+        return 0;
+    }
+    if (st_batch_litter_of_node(f->st, a, node_id, AT_ONCE, &rows, &n, e) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        remove_one(f, a, rt, &rows[i]);
+    if (n == AT_ONCE)
+        wake_by(f->wakes, WAKE_BATCH_LITTER, WAKE_ALL, wakes_mono(f->wakes) + AGAIN_US / 10);
+    return 0;
+}
+
+static void litter_reconcile(void *ctx, int64_t id)
+{
+    struct batch_front *f = ctx;
+    struct arena a;
+    struct err e = {0};
+    int64_t *nodes;
+    size_t n;
+    (void)id;
+    arena_init(&a);
+    int rc = st_batch_litter_nodes(f->st, &a, &nodes, &n, &e);
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = remove_from(f, &a, nodes[i], &e);
+    if (rc < 0) {
+        LOG_ERROR(f->log, "batch_litter.not_read", LF_STR("why", e.msg));
+        wake_by(f->wakes, WAKE_BATCH_LITTER, WAKE_ALL, wakes_mono(f->wakes) + AGAIN_US);
+    }
+    arena_free(&a);
+}
+
+/* --- files whose time is up ------------------------------------------------------------------ */
+
+static int clean_task(struct storage *st, struct arena *a, const struct batch_task *t,
+                      struct err *e)
+{
+    if (litter_of_task(st, a, t, e) < 0)
+        return -1;
+    return st_batch_task_set_files(st, t->id, BATCH_FILES_CLEANED, e);
+}
+
+static int clean_due(struct storage *st, void *ctx, struct err *e)
+{
+    struct batch_front *f = ctx;
+    struct arena a;
+    struct batch_task *tasks;
+    int64_t next = 0, now = wakes_steady_wall(f->wakes);
+    size_t n;
+    arena_init(&a);
+    int rc = st_batch_task_files_due(st, &a, now, AT_ONCE, &tasks, &n, e);
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = clean_task(st, &a, &tasks[i], e);
+    if (rc == 0 && n > 0)
+        litter_wake(f);
+    if (rc == 0)
+        rc = st_batch_task_files_next(st, &next, e);
+    if (rc == 0 && next > 0)
+        wake_at(f->wakes, WAKE_BATCH_FILES, WAKE_ALL,
+                wakes_mono(f->wakes) + (next > now ? next - now : 1));
+    arena_free(&a);
+    return rc;
+}
+
+static void files_reconcile(void *ctx, int64_t id)
+{
+    struct batch_front *f = ctx;
+    struct err e = {0};
+    (void)id;
+    if (st_tx(f->st, "clean files", clean_due, f, &e) == 0)
+        return;
+    LOG_ERROR(f->log, "batch_files.not_cleaned", LF_STR("why", e.msg));
+    wake_at(f->wakes, WAKE_BATCH_FILES, WAKE_ALL, wakes_mono(f->wakes) + AGAIN_US);
+}
+
+void files_wake(const struct batch_front *f, int64_t at_us)
+{
+    int64_t now = wakes_steady_wall(f->wakes);
+    wake_by(f->wakes, WAKE_BATCH_FILES, WAKE_ALL,
+            wakes_mono(f->wakes) + (at_us > now ? at_us - now : 1));
+}
+
+void litter_begin(struct batch_front *f)
+{
+    wakes_handle(f->wakes, WAKE_BATCH_LITTER, litter_reconcile, f);
+    wakes_handle(f->wakes, WAKE_BATCH_FILES, files_reconcile, f);
+    wake(f->wakes, WAKE_BATCH_LITTER, WAKE_ALL);
+    wake(f->wakes, WAKE_BATCH_FILES, WAKE_ALL);
+}

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: MIT
+"""Jobs and tasks of Azure Batch on local nodes: from the request to what the node ran."""
+
+import pytest
+from support.batch import V, BatchGround
+from support.batch_jobs import Jobs
+from support.waiting import wait_for
+
+IMAGE = {"publisher": "canonical", "offer": "0001-com-ubuntu-server-jammy", "sku": "22_04-lts"}
+POOL = {
+    "vmSize": "standard_d2_v3",
+    "virtualMachineConfiguration": {"imageReference": IMAGE, "nodeAgentSKUId": "batch.node.ubuntu 22.04"},
+}
+
+
+@pytest.fixture(scope="module")
+def ground(daemon):
+    g = BatchGround(daemon)
+    yield g
+    g.remove()
+
+
+@pytest.fixture(scope="module")
+def plane(ground):
+    return ground.plane
+
+
+@pytest.fixture(scope="module")
+def pool(plane):
+    """Two nodes of two slots each."""
+    body = {"id": "pool", "targetDedicatedNodes": 2, "taskSlotsPerNode": 2, **POOL}
+    reply = plane.call("POST", "/pools", body)
+    if reply.status == 400 and reply.json["code"] == "InvalidUri":
+        pytest.skip("the data plane has no pools")
+    assert reply.status == 201, reply.content
+    yield "pool"
+    plane.call("DELETE", "/pools/pool", expect=202)
+
+
+@pytest.fixture
+def jobs(plane, pool):
+    made = Jobs(plane, pool)
+    yield made
+    made.remove()
+
+
+def test_a_task_runs_and_says_how_it_ended(jobs):
+    job = jobs()
+    good, bad = job.add("/bin/true"), job.add("/bin/sh -c 'exit 3'")
+    ok, failed = job.wait(good, bad)
+    assert ok["executionInfo"]["exitCode"] == 0 and ok["executionInfo"]["result"] == "success"
+    assert ok["previousState"] == "running" and ok["nodeInfo"]["poolId"] == "pool"
+    assert ok["nodeInfo"]["taskRootDirectory"] == f"workitems/{job.id}/job-1/{good}"
+    info = failed["executionInfo"]
+    assert info["exitCode"] == 3 and info["result"] == "failure" and info["retryCount"] == 0
+    assert info["failureInfo"]["code"] == "FailureExitCode" and info["failureInfo"]["category"] == "UserError"
+
+
+def test_no_shell_is_in_between(jobs):
+    job = jobs()
+    (none,) = job.wait(job.add("no-such-program-here"))
+    assert none["executionInfo"]["failureInfo"]["code"] == "CommandProgramNotFound"
+    assert "exitCode" not in none["executionInfo"]
+
+
+def test_dependencies_and_ranges(jobs):
+    job = jobs(usesTaskDependencies=True)
+    last = job.add("/bin/true", id="last", dependsOn={"taskIds": ["later"], "taskIdRanges": [{"start": 1, "end": 2}]})
+    job.add("/bin/true", id="1")
+    job.add("/bin/true", id="02")
+    job.wait("1", "02")
+    assert job.task(last)["state"] == "active"
+    job.add("/bin/true", id="later")
+    (done,) = job.wait(last)
+    assert done["executionInfo"]["startTime"] >= job.task("later")["executionInfo"]["endTime"]
+
+
+def test_a_failed_dependency_blocks_unless_it_satisfies(jobs):
+    job = jobs(usesTaskDependencies=True)
+    job.add("/bin/false", id="bad")
+    job.add("/bin/false", id="fine", exitConditions={"default": {"dependencyAction": "satisfy"}})
+    job.add("/bin/true", id="blocked", dependsOn={"taskIds": ["bad"]})
+    job.add("/bin/true", id="free", dependsOn={"taskIds": ["fine"]})
+    job.wait("bad", "fine", "free")
+    assert job.task("blocked")["state"] == "active"
+
+
+def test_retries(jobs):
+    job = jobs(constraints={"maxTaskRetryCount": 2})
+    (failed,) = job.wait(job.add("/bin/false"))
+    assert failed["executionInfo"]["retryCount"] == 2
+    assert failed["constraints"]["maxTaskRetryCount"] == 2
+
+
+def test_a_time_limit_ends_a_task(jobs):
+    job = jobs()
+    (ended,) = job.wait(job.add("sleep 1000", constraints={"maxWallClockTime": "PT1S"}))
+    assert ended["executionInfo"]["failureInfo"]["code"] == "TaskEnded"
+
+
+def test_counts(jobs, plane):
+    job = jobs()
+    tasks = [{"id": f"t{i}", "commandLine": "/bin/true" if i % 2 else "/bin/false"} for i in range(6)]
+    plane.call("POST", f"{job.url}/addtaskcollection", {"value": tasks}, expect=200)
+    job.wait(*(t["id"] for t in tasks))
+    counts = plane.get(f"{job.url}/taskcounts")["taskCounts"]
+    assert counts == {"active": 0, "running": 0, "completed": 6, "succeeded": 3, "failed": 3}
+    old = plane.at(V["6.1"]).get(f"{job.url}/taskcounts")
+    assert old["succeeded"] == 3 and old["validationStatus"] == "Validated"
+    failed = plane.all(f"{job.url}/tasks", **{"$filter": "executionInfo/result eq 'Failure'"})
+    assert {t["id"] for t in failed} == {"t0", "t2", "t4"}
+    assert len(plane.all(f"{job.url}/tasks", maxresults=2)) == 6
+
+
+def test_disable_requeues_and_enable_goes_on(jobs, plane):
+    job = jobs()
+    task = job.add("sleep 1000")
+    wait_for(lambda: job.task(task)["state"] == "running", what="running")
+    plane.call("POST", f"{job.url}/disable", {"disableTasks": "requeue"}, expect=202)
+    job.wait_state("disabled")
+    assert job.task(task)["state"] == "active"
+    assert job.task(task)["executionInfo"]["requeueCount"] == 1
+    plane.refused(409, "JobDisabled", "POST", f"{job.url}/disable", {"disableTasks": "wait"})
+    plane.call("POST", f"{job.url}/enable", expect=202)
+    wait_for(lambda: job.task(task)["state"] == "running", what="running again")
+
+
+def test_terminate_leaves_what_never_ran(jobs, plane):
+    job = jobs(usesTaskDependencies=True)
+    task = job.add("sleep 1000")
+    waits = job.add("true", dependsOn={"taskIds": ["never"]})
+    wait_for(lambda: job.task(task)["state"] == "running", what="running")
+    plane.call("POST", f"{job.url}/terminate", {"terminateReason": "enough"}, expect=202)
+    ended = job.wait_state("completed")
+    assert ended["executionInfo"]["terminateReason"] == "enough"
+    assert job.task(task)["executionInfo"]["failureInfo"]["code"] == "TaskEnded"
+    assert job.task(waits)["state"] == "active"
+    plane.refused(409, "JobCompleted", "POST", f"{job.url}/tasks", {"id": "late", "commandLine": "true"})
+
+
+def test_a_job_ends_with_its_tasks(jobs, plane):
+    job = jobs()
+    job.add("/bin/true")
+    plane.call("PATCH", job.url, {"onAllTasksComplete": "terminatejob"}, expect=200)
+    assert job.wait_state("completed")["executionInfo"]["terminateReason"] == "AllTasksComplete"
+
+
+def test_exit_options_end_the_job(jobs):
+    job = jobs(onTaskFailure="performexitoptionsjobaction")
+    job.add("/bin/sh -c 'exit 7'", exitConditions={"exitCodes": [{"code": 7, "exitOptions": {"jobAction": "terminate"}}]})
+    assert job.wait_state("completed")["executionInfo"]["terminateReason"] == "TaskFailed"
+
+
+def test_a_task_is_terminated_and_reactivated(jobs, plane):
+    job = jobs()
+    task = job.add("sleep 1000")
+    wait_for(lambda: job.task(task)["state"] == "running", what="running")
+    plane.call("POST", f"{job.url}/tasks/{task}/terminate", expect=204)
+    job.wait(task)
+    plane.call("POST", f"{job.url}/tasks/{task}/reactivate", expect=204)
+    wait_for(lambda: job.task(task)["state"] == "running", what="running again")
+    plane.refused(409, "TaskNotCompleted", "POST", f"{job.url}/tasks/{task}/reactivate")
+    plane.call("DELETE", f"{job.url}/tasks/{task}", expect=200)
+    plane.refused(404, "TaskNotFound", "GET", f"{job.url}/tasks/{task}")
+
+
+def test_slots_and_parallel_tasks_are_bounds(jobs, plane):
+    job = jobs(maxParallelTasks=1)
+    tasks = [job.add("sleep 1000") for _ in range(3)]
+    wait_for(lambda: "running" in job.states().values(), what="one runs")
+    assert sorted(job.states().values()) == ["active", "active", "running"]
+    plane.call("PATCH", job.url, {"maxParallelTasks": -1}, expect=200)
+    wait_for(lambda: set(job.states().values()) == {"running"}, what="all run")
+    assert len(tasks) == 3
+
+
+def test_variables_of_a_task(jobs, plane):
+    job = jobs(commonEnvironmentSettings=[{"name": "A", "value": "job"}, {"name": "B", "value": "job"}])
+    checks = [
+        'test "$A$B" = jobtask', 'test "$AZ_BATCH_POOL_ID" = pool', f'test "$AZ_BATCH_JOB_ID" = {job.id}',
+        'test "$AZ_BATCH_TASK_ID" = env', 'test "$PWD" = "$AZ_BATCH_TASK_WORKING_DIR"',
+        'test "$AZ_BATCH_TASK_WORKING_DIR" = "$AZ_BATCH_TASK_DIR/wd"', 'test "$AZ_BATCH_NODE_IS_DEDICATED" = true',
+        f'test "$AZ_BATCH_TASK_DIR" = "$AZ_BATCH_NODE_ROOT_DIR/workitems/{job.id}/job-1/env"',
+        'test -n "$AZ_BATCH_NODE_ID"', f'test "$AZ_BATCH_ACCOUNT_NAME" = {plane.account}',
+    ]  # fmt: skip
+    job.add(f"/bin/sh -ec '{'; '.join(checks)}'", id="env", environmentSettings=[{"name": "B", "value": "task"}])
+    (done,) = job.wait("env")
+    assert done["executionInfo"].get("exitCode") == 0, done["executionInfo"]
+
+
+def test_a_deleted_job_takes_all_with_it(jobs, plane):
+    job = jobs()
+    tasks = [{"id": f"t{i}", "commandLine": "sleep 1000" if i < 2 else "/bin/true"} for i in range(50)]
+    plane.call("POST", f"{job.url}/addtaskcollection", {"value": tasks}, expect=200)
+    wait_for(lambda: job.task("t0")["state"] == "running", what="running")
+    job.delete()
+    plane.refused(404, "JobNotFound", "GET", f"{job.url}/tasks")
+
+
+def test_files_of_a_task(jobs, plane):
+    job = jobs()
+    script = 'mkdir -p sub; echo hello > sub/out.txt; head -c 1000 /dev/zero > zero.bin; echo "to stdout"; echo err >&2'
+    job.add(f"/bin/sh -c '{script}'", id="files")
+    job.wait("files")
+    base = f"{job.url}/tasks/files/files"
+    assert {f["name"] for f in plane.all(base)} == {"stdout.txt", "stderr.txt", "wd"}
+    files = {f["name"]: f for f in plane.all(base, recursive="true")}
+    assert set(files) == {"stdout.txt", "stderr.txt", "wd", "wd/sub", "wd/sub/out.txt", "wd/zero.bin"}
+    assert files["wd/zero.bin"]["properties"]["contentLength"] == "1000"
+    assert files["wd"]["isDirectory"] and not files["stdout.txt"]["isDirectory"]
+    assert len(plane.all(base, recursive="true", maxresults=2)) == 6
+    some = plane.all(base, recursive="true", **{"$filter": "startswith(name, 'wd/sub')"})
+    assert {f["name"] for f in some} == {"wd/sub", "wd/sub/out.txt"}
+    got = plane.call("GET", f"{base}/wd%2Fsub%2Fout.txt", expect=200)
+    assert got.content == b"hello\n" and got.headers["Content-Type"] == "text/plain"
+    assert got.headers["ocp-batch-file-isdirectory"] == "False"
+    assert plane.call("GET", files["wd/sub/out.txt"]["url"], expect=200).content == b"hello\n"
+    part = plane.call("GET", f"{base}/stdout.txt", headers={"ocp-range": "bytes=3-5"}, expect=200)
+    assert part.content == b"std"
+    head = plane.call("HEAD", f"{base}/wd/zero.bin", expect=200)
+    assert head.headers["Content-Length"] == "1000" and "Last-Modified" in head.headers
+    plane.refused(404, "FileNotFound", "GET", f"{base}/none.txt")
+    plane.refused(404, "FileNotFound", "GET", f"{base}/..%2F..%2F..%2Fx")
+    plane.refused(409, "OperationInvalidForCurrentState", "DELETE", f"{base}/wd%2Fsub")
+    plane.call("DELETE", f"{base}/wd%2Fzero.bin", expect=200)
+    plane.call("DELETE", f"{base}/wd%2Fsub?recursive=true", expect=200)
+    assert {f["name"] for f in plane.all(base, recursive="true")} == {"stdout.txt", "stderr.txt", "wd"}
+
+
+def test_files_of_a_node_and_of_a_task_that_runs(jobs, plane):
+    job = jobs()
+    job.add("/bin/sh -c 'echo begun; exec sleep 1000'", id="runs")
+    wait_for(lambda: job.task("runs")["state"] == "running", what="running")
+    base = f"{job.url}/tasks/runs/files"
+    wait_for(lambda: plane.call("GET", f"{base}/stdout.txt").content == b"begun\n", what="its output")
+    info = job.task("runs")["nodeInfo"]
+    node = f"/pools/pool/nodes/{info['nodeId']}/files"
+    path = info["taskRootDirectory"].replace("/", "%2F")
+    assert plane.call("GET", f"{node}/{path}%2Fstdout.txt", expect=200).content == b"begun\n"
+    windows = ("D:\\batch\\tasks\\" + info["taskRootDirectory"].replace("/", "\\")).replace("\\", "%5C").replace(":", "%3A")
+    assert plane.call("GET", f"{node}/{windows}%5Cstdout.txt", expect=200).content == b"begun\n"
+    assert "workitems" in {f["name"] for f in plane.all(node)}
+    plane.refused(404, "NodeNotFound", "GET", "/pools/pool/nodes/none/files")
+    plane.refused(404, "PoolNotFound", "GET", "/pools/none/nodes/none/files")
+
+
+def test_files_go_when_their_time_is_up(jobs, plane):
+    job = jobs()
+    job.add("/bin/true", id="short", constraints={"retentionTime": "PT1S"})
+    job.wait("short")
+    wait_for(
+        lambda: plane.call("GET", f"{job.url}/tasks/short/files").status == 409, what="its files are cleaned up"
+    )
+    plane.refused(409, "TaskFilesCleanedup", "GET", f"{job.url}/tasks/short/files/stdout.txt")
+    waits = jobs(pool="no-such-pool")
+    waits.add("/bin/true", id="t")
+    plane.refused(409, "TaskFilesUnavailable", "GET", f"{waits.url}/tasks/t/files")

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""Jobs of Azure Batch as tests speak to them."""
+
+import itertools
+
+from .waiting import wait_for
+
+numbers = itertools.count(1)
+
+
+class Job:
+    def __init__(self, plane, pool, **more):
+        self.plane, self.id = plane, more.pop("id", None) or f"job{next(numbers)}"
+        self.url = f"/jobs/{self.id}"
+        plane.call("POST", "/jobs", {"id": self.id, "poolInfo": {"poolId": pool}, **more}, expect=201)
+
+    def add(self, command, id=None, **more):
+        id = id or f"task{next(numbers)}"
+        self.plane.call("POST", f"{self.url}/tasks", {"id": id, "commandLine": command, **more}, expect=201)
+        return id
+
+    def task(self, id):
+        return self.plane.get(f"{self.url}/tasks/{id}")
+
+    def get(self):
+        return self.plane.get(self.url)
+
+    def states(self):
+        return {t["id"]: t["state"] for t in self.plane.all(f"{self.url}/tasks")}
+
+    def wait(self, *ids):
+        """Until these tasks are completed; what they became."""
+        wait_for(lambda: all(self.task(i)["state"] == "completed" for i in ids), what=f"{ids} completed")
+        return [self.task(i) for i in ids]
+
+    def wait_state(self, state):
+        wait_for(lambda: self.get()["state"] == state, what=f"{self.id} {state}")
+        return self.get()
+
+    def delete(self):
+        self.plane.call("DELETE", self.url, expect=202)
+        wait_for(lambda: self.plane.call("GET", self.url).status == 404, what=f"{self.id} gone")
+
+
+class Jobs:
+    """Makes jobs, and removes them in the end."""
+
+    def __init__(self, plane, pool):
+        self.plane, self.pool, self.made = plane, pool, []
+
+    def __call__(self, **more):
+        self.made.append(Job(self.plane, more.pop("pool", self.pool), **more))
+        return self.made[-1]
+
+    def remove(self):
+        for job in self.made:
+            reply = self.plane.call("GET", job.url)
+            if reply.status == 200 and reply.json["state"] != "deleting":
+                self.plane.call("DELETE", job.url, expect=202)
+            wait_for(lambda url=job.url: self.plane.call("GET", url).status == 404, what="job gone")
