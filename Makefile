@@ -37,9 +37,10 @@ $(BUILD)/gen/rooms.mk: test/tools/rooms.txt test/tools/rooms.py
 	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) is missing; install what is missing with: make deps" >&2; exit 1; }
 	@$(PYTHON) test/tools/rooms.py --make > $@.tmp && mv $@.tmp $@
 PKGS   := libmicrohttpd libuv sqlite3 jansson libsodium libjwt libcyaml yaml-0.1 expat gnutls uuid libssh2 zlib
-# What only the daemon's program needs: its command line is a client of the daemon.
+# What only the daemon's command line needs, as a client of the daemon: it loads it by the name that it has here.
 DAEMON_PKGS := libcurl
-DAEMON_LIBS := $(shell pkg-config --libs $(DAEMON_PKGS) 2>/dev/null)
+CURL_FILE    = $(shell $(CC) -print-file-name=$(patsubst -l%,lib%.so,$(filter -l%,$(shell pkg-config --libs-only-l libcurl 2>/dev/null))))
+CURL_SONAME  = $(shell readelf -d $(CURL_FILE) 2>/dev/null | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) $(DAEMON_PKGS) 2>/dev/null)
 # minizip has a crypt.h of its own, so that its folder is not looked into.
 PKG_LIBS   := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lminizip -lpthread -lcrypt -lm
@@ -76,6 +77,7 @@ $(HAVE): test/tools/have.sh
 	@mkdir -p $(@D)
 	@CC='$(CC)' AGENT_LIBS='$(AGENT_LIBS)' test/tools/have.sh $(PKGS) $(DAEMON_PKGS) && touch $@
 
+$(BUILD)/obj/daemon/curl_functions.o: CFLAGS += $(if $(CURL_SONAME),-DCURL_SONAME='"$(CURL_SONAME)"')
 $(BUILD)/obj/%.o: %.c | $(HAVE)
 	@mkdir -p $(@D)
 	$(call say,CC $<)
@@ -116,7 +118,7 @@ $(call obj,$(call src_of,scheduler/run)): $(BUILD)/gen/launch_programs.inc $(BUI
 
 $(BUILD)/batchaid: $(call obj,$(call src_of,daemon)) $(LINK_LIBS)
 	$(call say,LINK $@)
-	$(Q)$(CC) -o $@ $(call obj,$(call src_of,daemon)) $(LINK_LIBS) $(LDFLAGS) $(PKG_LIBS) $(DAEMON_LIBS)
+	$(Q)$(CC) -o $@ $(call obj,$(call src_of,daemon)) $(LINK_LIBS) $(LDFLAGS) $(PKG_LIBS) -ldl
 
 # What the agent shares with the daemon: the wire and the small tools.
 AGENT_ROOMS := $(filter $(LIB_ROOMS),$(below_nodeagent-proto/agent))
@@ -179,7 +181,7 @@ unit-bins: $(UNIT_BINS) $(BUILD)/tools/coverage
 BENCH_BINS := $(addprefix $(BUILD)/bench/,batchaid-sim sim-agents plan-queue)
 $(BUILD)/bench/batchaid-sim: $(call obj,$(call src_of,daemon) test/bench/link_sim.c) $(LINK_LIBS)
 	@mkdir -p $(@D)
-	@$(CC) -o $@ $^ -Wl,--wrap=node_open_ssh $(LDFLAGS) $(PKG_LIBS) $(DAEMON_LIBS)
+	@$(CC) -o $@ $^ -Wl,--wrap=node_open_ssh $(LDFLAGS) $(PKG_LIBS) -ldl
 $(BUILD)/bench/plan-queue: $(call obj,test/bench/plan_queue.c) $(LINK_LIBS)
 	@mkdir -p $(@D)
 	@$(CC) -o $@ $< $(LINK_LIBS) $(LDFLAGS) $(PKG_LIBS)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "daemon/client.h"
 
-#include <curl/curl.h>
 #include <sodium.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/curl_functions.h"
 #include "daemon/environment.h"
 #include "daemon/table.h"
 #include "lib/arena.h"
@@ -19,6 +19,7 @@
 #define HTTP_REFUSE 400L
 
 struct client {
+    struct curl_functions lib;
     CURL *curl;
     struct environment env;
     char *authorization; /* the header's line; secret */
@@ -35,12 +36,12 @@ void client_close(struct client *c)
     if (!c)
         return;
     if (c->curl)
-        curl_easy_cleanup(c->curl);
+        c->lib.curl_easy_cleanup(c->curl);
     wipe(c->authorization);
     free(c->authorization);
     environment_free(&c->env);
+    c->lib.curl_global_cleanup();
     free(c);
-    curl_global_cleanup();
 }
 
 static size_t on_reply(char *bytes, size_t size, size_t n, void *ctx)
@@ -72,20 +73,20 @@ static void set_request(struct client *c, const char *url, const char *method, c
                         struct strbuf *reply, char *trouble)
 {
     CURL *h = c->curl;
-    curl_easy_reset(h);
-    curl_easy_setopt(h, CURLOPT_URL, url);
-    curl_easy_setopt(h, CURLOPT_CAINFO, environment_get(&c->env, "SSL_CERT_FILE"));
-    curl_easy_setopt(h, CURLOPT_NOPROXY, "*"); /* the daemon is on this machine */
-    curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
-    curl_easy_setopt(h, CURLOPT_TIMEOUT, REPLY_S);
-    curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, on_reply);
-    curl_easy_setopt(h, CURLOPT_WRITEDATA, reply);
-    curl_easy_setopt(h, CURLOPT_ERRORBUFFER, trouble);
+    c->lib.curl_easy_reset(h);
+    c->lib.curl_easy_setopt(h, CURLOPT_URL, url);
+    c->lib.curl_easy_setopt(h, CURLOPT_CAINFO, environment_get(&c->env, "SSL_CERT_FILE"));
+    c->lib.curl_easy_setopt(h, CURLOPT_NOPROXY, "*"); /* the daemon is on this machine */
+    c->lib.curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
+    c->lib.curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
+    c->lib.curl_easy_setopt(h, CURLOPT_TIMEOUT, REPLY_S);
+    c->lib.curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, on_reply);
+    c->lib.curl_easy_setopt(h, CURLOPT_WRITEDATA, reply);
+    c->lib.curl_easy_setopt(h, CURLOPT_ERRORBUFFER, trouble);
     if (strcmp(method, "GET") == 0)
         return;
-    curl_easy_setopt(h, CURLOPT_POSTFIELDS, body ? body : "");
-    curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, method);
+    c->lib.curl_easy_setopt(h, CURLOPT_POSTFIELDS, body ? body : "");
+    c->lib.curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, method);
 }
 
 /* `type`: of the body. */
@@ -97,24 +98,24 @@ static int request(struct client *c, const char *method, const char *path, const
     long status = 0;
     strbuf_printf(&url, "%s%s", environment_get(&c->env, "BATCHAID_ENDPOINT"), path);
     strbuf_printf(&content, "Content-Type: %s", type);
-    struct curl_slist *headers = curl_slist_append(NULL, content.s);
+    struct curl_slist *headers = c->lib.curl_slist_append(NULL, content.s);
     if (c->authorization)
-        headers = curl_slist_append(headers, c->authorization);
+        headers = c->lib.curl_slist_append(headers, c->authorization);
     set_request(c, url.s, method, body, &reply, trouble);
-    curl_easy_setopt(c->curl, CURLOPT_HTTPHEADER, headers);
-    CURLcode rc = curl_easy_perform(c->curl);
-    curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status);
+    c->lib.curl_easy_setopt(c->curl, CURLOPT_HTTPHEADER, headers);
+    CURLcode rc = c->lib.curl_easy_perform(c->curl);
+    c->lib.curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status);
     json_t *parsed = rc == CURLE_OK && reply.len ? json_loadb(reply.s, reply.len, 0, NULL) : NULL;
     int result = 0;
     if (rc != CURLE_OK)
         result = err_set(e, ERR_UNAVAILABLE, NULL, "the daemon at %s does not answer: %s", url.s,
-                         *trouble ? trouble : curl_easy_strerror(rc));
+                         *trouble ? trouble : c->lib.curl_easy_strerror(rc));
     else if (status >= HTTP_REFUSE)
         result = refused(parsed, status, e);
     else if (reply.len && !parsed)
         result = err_set(e, ERR_PROTOCOL, NULL, "the daemon's answer to %s is not JSON", url.s);
     wipe(reply.s); /* the reply may be a token */
-    curl_slist_free_all(headers);
+    c->lib.curl_slist_free_all(headers);
     strbuf_free(&url);
     strbuf_free(&reply);
     strbuf_free(&content);
@@ -127,12 +128,12 @@ static int request(struct client *c, const char *method, const char *path, const
 
 static void add_field(struct client *c, struct strbuf *form, const char *name, const char *value)
 {
-    char *escaped = curl_easy_escape(c->curl, value, 0);
+    char *escaped = c->lib.curl_easy_escape(c->curl, value, 0);
     if (!escaped)
         abort();
     strbuf_printf(form, "%s%s=%s", form->len ? "&" : "", name, escaped);
     wipe(escaped);
-    curl_free(escaped);
+    c->lib.curl_free(escaped);
 }
 
 static int log_in(struct client *c, struct err *e)
@@ -159,7 +160,12 @@ static int log_in(struct client *c, struct err *e)
 int client_open(const struct state *s, struct client **out, struct err *e)
 {
     struct client *c = xcalloc(1, sizeof *c);
-    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK || !(c->curl = curl_easy_init())) {
+    if (curl_functions_load(&c->lib, e) < 0) {
+        free(c);
+        return -1;
+    }
+    if (c->lib.curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK ||
+        !(c->curl = c->lib.curl_easy_init())) {
         free(c);
         return err_set(e, ERR_INTERNAL, NULL, "libcurl cannot be initialized");
     }
@@ -186,12 +192,12 @@ static CURLcode try_name(struct client *c, const char *url, bool own, char *trou
     struct strbuf there = STRBUF_INIT, reply = STRBUF_INIT;
     strbuf_printf(&there, "::%s",
                   environment_get(&c->env, "BATCHAID_ENDPOINT") + strlen("https://"));
-    struct curl_slist *here = curl_slist_append(NULL, there.s);
+    struct curl_slist *here = c->lib.curl_slist_append(NULL, there.s);
     set_request(c, url, "GET", NULL, &reply, trouble);
-    curl_easy_setopt(c->curl, CURLOPT_CONNECT_TO, here);
-    curl_easy_setopt(c->curl, CURLOPT_SSL_VERIFYPEER, own ? 1L : 0L);
-    CURLcode rc = curl_easy_perform(c->curl);
-    curl_slist_free_all(here);
+    c->lib.curl_easy_setopt(c->curl, CURLOPT_CONNECT_TO, here);
+    c->lib.curl_easy_setopt(c->curl, CURLOPT_SSL_VERIFYPEER, own ? 1L : 0L);
+    CURLcode rc = c->lib.curl_easy_perform(c->curl);
+    c->lib.curl_slist_free_all(here);
     strbuf_free(&there);
     strbuf_free(&reply);
     return rc;
@@ -205,7 +211,7 @@ int client_check_name(struct client *c, const char *url, struct err *e)
         return 0;
     if (rc != CURLE_PEER_FAILED_VERIFICATION)
         return err_set(e, ERR_UNAVAILABLE, NULL, "the daemon does not answer for %.100s: %s", url,
-                       *trouble ? trouble : curl_easy_strerror(rc));
+                       *trouble ? trouble : c->lib.curl_easy_strerror(rc));
     if (try_name(c, url, false, trouble) == CURLE_OK)
         return err_set(e, ERR_CONFIG, NULL,
                        "clients of %.100s are shown the site's own certificate (tls.certificate), "
@@ -220,9 +226,9 @@ int client_check_name(struct client *c, const char *url, struct err *e)
 
 char *client_escape(struct client *c, const char *name)
 {
-    char *escaped = curl_easy_escape(c->curl, name, 0);
+    char *escaped = c->lib.curl_easy_escape(c->curl, name, 0);
     char *copy = escaped ? xstrdup(escaped) : NULL;
-    curl_free(escaped);
+    c->lib.curl_free(escaped);
     if (!copy)
         abort();
     return copy;

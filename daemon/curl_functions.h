@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * libcurl, loaded when the command line is the daemon's client: it brings in some twenty libraries,
+ * of which the daemon itself uses none.
+ */
+#ifndef DAEMON_CURL_FUNCTIONS_H
+#define DAEMON_CURL_FUNCTIONS_H
+
+#define CURL_DISABLE_TYPECHECK /* its macros would call the functions by their names */
+#include <curl/curl.h>
+
+#include "lib/err.h"
+
+#define CURL_FUNCTIONS(X)                                                                          \
+    X(curl_global_init)                                                                            \
+    X(curl_global_cleanup)                                                                         \
+    X(curl_easy_init)                                                                              \
+    X(curl_easy_cleanup)                                                                           \
+    X(curl_easy_reset)                                                                             \
+    X(curl_easy_setopt)                                                                            \
+    X(curl_easy_perform)                                                                           \
+    X(curl_easy_getinfo)                                                                           \
+    X(curl_easy_strerror)                                                                          \
+    X(curl_easy_escape)                                                                            \
+    X(curl_free)                                                                                   \
+    X(curl_slist_append)                                                                           \
+    X(curl_slist_free_all)
+
+struct curl_functions {
+#define CURL_MEMBER(name) __typeof__(name) *name;
+    CURL_FUNCTIONS(CURL_MEMBER)
+#undef CURL_MEMBER
+};
+
+/* It stays loaded. */
+int curl_functions_load(struct curl_functions *f, struct err *e) MUST_CHECK;
+
+#endif
