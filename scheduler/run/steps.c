@@ -463,7 +463,8 @@ static void add_last_line(struct job_slot *slot)
                             failure_text(a, w, &run->out.why)));
 }
 
-/* Also kills commands of a start that did not finish, which are not among the run's tasks. */
+/* Of a process that is over nothing is left. Also kills commands of a start that did not finish,
+ * which are not among the run's tasks. */
 static void add_kills(struct job_slot *slot)
 {
     struct job_run *run = slot->run;
@@ -471,7 +472,7 @@ static void add_kills(struct job_slot *slot)
     if (run->spec.mounts.n > 0 || run->spec.container)
         script_kill_tasks(slot->script, &kill, slot_task_prefix(slot), NULL, false, NULL);
     for (size_t i = 0; i < run->n_tasks; i++)
-        if (run->tasks[i].process->rank == slot->rank)
+        if (run->tasks[i].process->rank == slot->rank && run->tasks[i].state != RT_OVER)
             script_signal(slot->script, &kill, run->tasks[i].id, SIGKILL);
 }
 
