@@ -24,7 +24,7 @@
 #define TEXT_MAX  (1024U * 1024)
 #define ROUNDS    500 /* of looks at processes that do not die, or are new */
 #define ROUND_NS  10000000
-#define NODES_DIR "/nodes/"
+#define NODES_DIR "nodes/"
 #define TASK_MARK "BATCHAI_NODE_TASK="
 
 /* --- what is left ----------------------------------------------------------------------------- */
@@ -115,7 +115,7 @@ static bool unmount_all(const char *dir)
 static int clear_away(const char *dir)
 {
     const struct timespec pause = {.tv_nsec = ROUND_NS};
-    char *nodes = fs_join(dir, NODES_DIR + 1);
+    char *nodes = fs_join(dir, NODES_DIR);
     for (int i = 0; i < ROUNDS && kill_all(nodes) > 0; i++)
         nanosleep(&pause, NULL);
     free(nodes);
