@@ -106,10 +106,26 @@ void cgroup_bases_free(struct cgroup_bases *b)
         free(b->dir[--b->n]);
 }
 
-static char *path_of(const char *base, const char *incarnation, const char *task_id)
+/* Whose cgroup it is. */
+struct owner {
+    const char *incarnation, *task_id;
+    const char *group; /* or NULL */
+};
+
+/* The directory that the cgroup of a task is in; caller frees. */
+static char *holder_of(const char *base, const struct owner *o)
 {
     struct strbuf b = STRBUF_INIT;
-    strbuf_printf(&b, "%s/" HOLDER "/%.*s-%s", base, PREFIX_LEN, incarnation, task_id);
+    strbuf_printf(&b, "%s/" HOLDER, base);
+    if (o->group)
+        strbuf_printf(&b, "/%.*s-%s", PREFIX_LEN, o->incarnation, o->group);
+    return strbuf_take(&b);
+}
+
+static char *path_in(const char *holder, const struct owner *o)
+{
+    struct strbuf b = STRBUF_INIT;
+    strbuf_printf(&b, "%s/%.*s-%s", holder, PREFIX_LEN, o->incarnation, o->task_id);
     return strbuf_take(&b);
 }
 
@@ -128,85 +144,118 @@ static bool enable(const char *dir, const struct task_limits *l)
     return ok;
 }
 
-static int make_at(const char *base, const char *path)
+static int make_dir(const char *path)
 {
-    char *holder = fs_join(base, HOLDER);
+    return mkdir(path, 0755) < 0 && errno != EEXIST ? -1 : 0;
+}
+
+/* Ids are used once, so a directory that exists is this task's. */
+static int make_at(const char *base, const char *holder, const char *path)
+{
+    char *top = fs_join(base, HOLDER);
     int rc = -1;
     for (int i = 0; rc < 0 && i < MAKE_TRIES; i++) {
-        if (mkdir(holder, 0755) < 0 && errno != EEXIST)
+        if (make_dir(top) < 0)
             break;
-        rc = mkdir(path, 0755);
-        if (rc < 0 && errno == EEXIST)
-            rc = 0; /* ids are used once, so a directory that exists is this task's */
+        rc = make_dir(holder) < 0 ? -1 : make_dir(path);
     }
-    free(holder);
+    free(top);
     return rc;
 }
 
-static void remove_holder(const char *path)
+/* What `path` is in, up to the holder of all, unless others are in it. */
+static void remove_holders(const char *path)
 {
-    char *holder = xstrdup(path), *slash = strrchr(holder, '/');
-    if (slash) {
+    char *at = xstrdup(path), *slash;
+    bool last = false;
+    while (!last && (slash = strrchr(at, '/'))) {
         *slash = '\0';
-        rmdir(holder); /* unless others are in it */
+        slash = strrchr(at, '/');
+        last = !slash || strcmp(slash + 1, HOLDER) == 0;
+        if (rmdir(at) < 0)
+            break;
     }
-    free(holder);
+    free(at);
 }
 
-/* `all`: fails unless every limit works; otherwise uses the limits that work. */
-static bool try_base(const char *base, const char *path, const struct task_limits *l, bool all)
+/* The children of the holder of all, where the limits are, get the controllers. `all`: fails unless
+ * every limit works; otherwise uses the limits that work. */
+static bool try_base(const char *base, const struct owner *o, const struct task_limits *l, bool all,
+                     struct cgroup *out)
 {
-    char *holder = fs_join(base, HOLDER);
-    bool made = make_at(base, path) == 0;
-    bool here = made && enable(base, l), below = made && enable(holder, l);
-    free(holder);
-    if (made && all && !(here && below)) {
+    char *top = fs_join(base, HOLDER), *holder = holder_of(base, o), *path = path_in(holder, o);
+    bool made = make_at(base, holder, path) == 0;
+    bool here = made && enable(base, l), below = made && enable(top, l);
+    bool used = made && (!all || (here && below));
+    if (made && !used) {
         rmdir(path);
-        remove_holder(path);
-        return false;
+        remove_holders(path);
     }
-    return made;
+    if (used)
+        *out = (struct cgroup){.path = xstrdup(path), .limited = xstrdup(o->group ? holder : path)};
+    free(path);
+    free(holder);
+    free(top);
+    return used;
 }
 
 static void set_limits(struct cgroup *g, const struct task_limits *l)
 {
     char quota[64];
-    if (l->memory_bytes && put_number(g->path, "memory.max", l->memory_bytes) == 0) {
+    if (l->memory_bytes && put_number(g->limited, "memory.max", l->memory_bytes) == 0) {
         g->memory = true;
-        (void)put(g->path, "memory.swap.max", "0"); /* not there without swap */
+        (void)put(g->limited, "memory.swap.max", "0"); /* not there without swap */
         /* If one process is killed for memory, all are: half a job that waits for its other half
          * helps nobody. */
-        (void)put(g->path, "memory.oom.group", "1");
+        (void)put(g->limited, "memory.oom.group", "1");
     }
     snprintf(quota, sizeof quota, "%lld %d", (long long)l->cpus * CPU_PERIOD_US, CPU_PERIOD_US);
-    g->cpu = l->cpus && put(g->path, "cpu.max", quota) == 0;
-    g->pids = l->processes && put_number(g->path, "pids.max", l->processes) == 0;
+    g->cpu = l->cpus && put(g->limited, "cpu.max", quota) == 0;
+    g->pids = l->processes && put_number(g->limited, "pids.max", l->processes) == 0;
 }
 
-static void make_in(const struct cgroup_bases *b, const char *incarnation, const char *task_id,
+static long count_oom_kills(const char *limited)
+{
+    static const char label[] = "oom_kill ";
+    long n = 0;
+    char *text = file_text(limited, "memory.events"), *save;
+    char *line = text ? strtok_r(text, "\n", &save) : NULL;
+    for (; line; line = strtok_r(NULL, "\n", &save))
+        if (strncmp(line, label, sizeof label - 1) == 0)
+            n = strtol(line + sizeof label - 1, NULL, 10);
+    free(text);
+    return n;
+}
+
+static void make_in(const struct cgroup_bases *b, const struct owner *o,
                     const struct task_limits *limits, struct cgroup *out)
 {
     for (int all = 1; all >= 0; all--)
-        for (size_t i = 0; !out->path && i < b->n; i++) {
-            char *path = path_of(b->dir[i], incarnation, task_id);
-            if (try_base(b->dir[i], path, limits, all))
-                out->path = path;
-            else
-                free(path);
-        }
+        for (size_t i = 0; i < b->n; i++)
+            if (try_base(b->dir[i], o, limits, all, out))
+                return;
 }
 
 void cgroup_make(struct cgroup_bases *b, const char *incarnation, const char *task_id,
                  const struct task_limits *limits, struct cgroup *out)
 {
+    const struct owner o = {incarnation, task_id, limits->group};
     memset(out, 0, sizeof *out);
-    make_in(b, incarnation, task_id, limits, out);
+    make_in(b, &o, limits, out);
     if (!out->path) {
         cgroup_bases_find(b);
-        make_in(b, incarnation, task_id, limits, out);
+        make_in(b, &o, limits, out);
     }
     if (out->path)
         set_limits(out, limits);
+    out->killed_before = out->memory && limits->group ? count_oom_kills(out->limited) : 0;
+}
+
+void cgroup_free(struct cgroup *g)
+{
+    free(g->path);
+    free(g->limited);
+    memset(g, 0, sizeof *g);
 }
 
 /* A raw system call, because the C library has no name for it. The child is a copy of a process
@@ -271,30 +320,49 @@ void cgroup_remove(const char *path)
             break;
         nanosleep(&REMOVE_STEP, NULL);
     }
-    remove_holder(path);
+    remove_holders(path);
 }
 
 long cgroup_oom_kills(const struct cgroup *g)
 {
-    char *text = g->path && g->memory ? file_text(g->path, "memory.events") : NULL;
-    const char *at = text ? strstr(text, "\noom_kill ") : NULL;
-    long n = at ? strtol(at + strlen("\noom_kill "), NULL, 10) : 0;
-    free(text);
-    return n;
+    return g->memory ? count_oom_kills(g->limited) - g->killed_before : 0;
+}
+
+static void remove_in(const char *holder, const struct owner *o)
+{
+    char *at = path_in(holder, o);
+    cgroup_remove(at);
+    free(at);
+}
+
+/* Its group is not known. */
+static void remove_below(const char *base, const struct owner *o)
+{
+    char *top = holder_of(base, o);
+    DIR *d = opendir(top);
+    struct dirent *de;
+    while (d && (de = readdir(d))) {
+        char *group = fs_join(top, de->d_name);
+        if (de->d_type == DT_DIR && de->d_name[0] != '.')
+            remove_in(group, o);
+        free(group);
+    }
+    if (d)
+        closedir(d);
+    remove_in(top, o);
+    free(top);
 }
 
 void cgroup_remove_lost(const char *incarnation, const char *task_id, const char *path)
 {
     struct cgroup_bases b = {.n = 0};
+    const struct owner o = {incarnation, task_id, NULL};
     if (path) {
         cgroup_remove(path);
         return;
     }
     cgroup_bases_find(&b);
-    for (size_t i = 0; i < b.n; i++) {
-        char *at = path_of(b.dir[i], incarnation, task_id);
-        cgroup_remove(at);
-        free(at);
-    }
+    for (size_t i = 0; i < b.n; i++)
+        remove_below(b.dir[i], &o);
     cgroup_bases_free(&b);
 }

@@ -5,6 +5,9 @@
  * own cgroup if that may be divided, otherwise below the top of the hierarchy:
  *
  *   <own or top>/batchai/<start of the incarnation>-<task id>/
+ *   <own or top>/batchai/<start of the incarnation>-<group>/<start of the incarnation>-<task id>/
+ *
+ * Tasks of a group are limited together. Its cgroup is there as long as one of theirs is.
  *
  * Without cgroups, or without the right to make any, tasks run all the same, under limits.h alone.
  */
@@ -20,7 +23,9 @@
 
 struct cgroup {
     char *path;             /* NULL: there is none */
-    bool memory, cpu, pids; /* whether these limits are set here */
+    char *limited;          /* the cgroup that has the limits: its own, or its group's */
+    bool memory, cpu, pids; /* whether these limits are set there */
+    long killed_before;     /* in its group, for memory */
 };
 
 /* Directories below which cgroups of tasks may be made, kept as they were found last. */
@@ -35,6 +40,7 @@ void cgroup_bases_free(struct cgroup_bases *b);
  * that fails where cgroups were found last, they are looked for anew. */
 void cgroup_make(struct cgroup_bases *b, const char *incarnation, const char *task_id,
                  const struct task_limits *limits, struct cgroup *out);
+void cgroup_free(struct cgroup *g);
 /* fork(2) of a process with one thread, whose child is in the cgroup, if there is one, from its
  * first moment: moving a process there would wait for all processors of the machine. *inside, for
  * the child: it is there. Kernels before 5.7 have to move it, or cannot. */
@@ -43,7 +49,8 @@ pid_t cgroup_fork(const struct cgroup *g, bool *inside);
 void cgroup_kill(const char *path);
 /* Kills the processes left in it, waits a little until they are gone, and removes it. */
 void cgroup_remove(const char *path);
-/* How many processes the kernel killed in it because the task's memory was used up. */
+/* How many processes the kernel killed since it was made because the memory of the task, or of its
+ * group, was used up. */
 long cgroup_oom_kills(const struct cgroup *g);
 /* Kills and removes the cgroup of a task without a supervisor, if it has one. `path` is the
  * recorded path, or NULL. */

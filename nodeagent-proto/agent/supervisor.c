@@ -434,6 +434,6 @@ bool supervisor_run(const struct supervisor_config *c, int report_fd, int signal
         close(s.report_fd);
     command_environment_free(s.env);
     account_free(&s.account);
-    free(s.cgroup.path);
+    cgroup_free(&s.cgroup);
     return s.none_left;
 }

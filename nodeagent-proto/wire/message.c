@@ -60,6 +60,8 @@ static json_t *pack_limits(const struct task_limits *l)
     put_number(j, "cpus", l->cpus);
     put_number(j, "processes", l->processes);
     put_number(j, "open_files", l->open_files);
+    if (l->group)
+        json_object_set_new(j, "group", json_string(l->group));
     if (l->gpus)
         json_object_set_new(j, "gpus", json_string(l->gpus));
     if (json_object_size(j) > 0)
@@ -184,15 +186,21 @@ static int read_optional(json_t *j, struct task_spec *out, struct err *e)
     json_error_t je;
     int keep = 0;
     json_int_t memory = 0;
-    if (json_unpack_ex(j, &je, 0, "{s?s, s?s, s?s, s?b, s?i, s?s, s?{s?I, s?i, s?i, s?i, s?s}}",
-                       "title", &out->title, "user", &out->user, "files_as", &out->files_as,
-                       "keep_children", &keep, "timeout_s", &out->timeout_s, "signal_command",
-                       &out->signal_command, "limits", "memory_bytes", &memory, "cpus",
-                       &out->limits.cpus, "processes", &out->limits.processes, "open_files",
-                       &out->limits.open_files, "gpus", &out->limits.gpus) < 0)
+    if (json_unpack_ex(j, &je, 0,
+                       "{s?s, s?s, s?s, s?b, s?i, s?s, s?{s?I, s?i, s?i, s?i, s?s, s?s}}", "title",
+                       &out->title, "user", &out->user, "files_as", &out->files_as, "keep_children",
+                       &keep, "timeout_s", &out->timeout_s, "signal_command", &out->signal_command,
+                       "limits", "memory_bytes", &memory, "cpus", &out->limits.cpus, "processes",
+                       &out->limits.processes, "open_files", &out->limits.open_files, "gpus",
+                       &out->limits.gpus, "group", &out->limits.group) < 0)
         return unreadable(e, "the task", &je);
     out->keep_children = keep;
     out->limits.memory_bytes = memory;
+    if (out->limits.group && !task_id_valid(out->limits.group))
+        return err_set(
+            e, ERR_INVALID_PROPERTY, "limits.group",
+            "'%.100s' cannot name a group: use 1 to %d letters, digits, '_', '.' and '-'",
+            out->limits.group, TASK_ID_MAX);
     return check_limits(out, e);
 }
 

@@ -102,11 +102,12 @@ struct task_status {
 struct task_limits {
     int64_t memory_bytes; /* with cgroups all its processes together, otherwise each */
     int cpus;             /* with cgroups only */
-    int processes;    /* with cgroups those of the task, otherwise those of its account (root: no
-                         limit) */
-    int open_files;   /* each process */
-    const char *gpus; /* the numbers of the GPUs that it may open, as the node counts them: "0,2";
-                         NULL: all. With cgroups only, and where the agent is root */
+    int processes;     /* with cgroups those of the task, otherwise those of its account (root: no
+                          limit) */
+    int open_files;    /* each process */
+    const char *group; /* tasks of the same name share the first three, with cgroups; NULL: none */
+    const char *gpus;  /* the numbers of the GPUs that it may open, as the node counts them: "0,2";
+                          NULL: all. With cgroups only, and where the agent is root */
 };
 
 struct task_spec {

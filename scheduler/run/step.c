@@ -30,11 +30,22 @@ static int64_t lower(int64_t a, int64_t b)
     return a == 0 || (b > 0 && b < a) ? b : a;
 }
 
+/* Whether more than one task of the run may be on the node at once. */
+static bool has_several(const struct job_slot *slot)
+{
+    const struct job_run *run = slot->run;
+    int n = run->n_slots > 1 ? 2 : 0; /* remote commands */
+    for (size_t i = 0; i < run->n_tasks && n < 2; i++)
+        n += run->tasks[i].process->rank == slot->rank;
+    return n > 1;
+}
+
 /* A run that has a part of the node may use as much of it as it asked for, and no more than any
  * run. */
 struct task_limits slot_limits(const struct job_slot *slot)
 {
     struct task_limits l = *limits_of(slot->run->runs);
+    l.group = has_several(slot) ? slot->run->dir : NULL;
     if (!slot->devices)
         return l;
     l.cpus = (int)lower(l.cpus, slot->takes.cores);

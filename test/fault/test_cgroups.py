@@ -53,4 +53,5 @@ def test_limits_and_accounts_with_all_controllers(tmp_path):
             assert f"passed: {test} in {own}" in text, text
     assert "OK ] test_memory_limit_of_a_cgroup_kills_and_says_so" in text, text
     assert "OK ] test_limits_of_a_cgroup" in text, text
+    assert "OK ] test_memory_of_a_group_is_used_up_together" in text, text
     assert "left behind: 0" in text, text

@@ -162,6 +162,65 @@ static void test_cgroup_goes_with_the_task(void **state)
     free(path);
 }
 
+/* Each alone would have enough. */
+static void test_memory_of_a_group_is_used_up_together(void **state)
+{
+    struct fixture *f = *state;
+    open_ready(f);
+    if (!memory_is_limited_by_cgroups(f))
+        skip_because("no memory controller of cgroup v2 that may be used");
+    for (int i = 0; i < 2; i++) {
+        struct paths p;
+        struct task_spec s = usual_spec(f, &p, i == 0 ? "first" : "second",
+                                        "x=$(head -c 40000000 /dev/zero | tr '\\0' x); sleep 1000");
+        s.limits = (struct task_limits){.memory_bytes = (int64_t)96 * MIB, .group = "hungry"};
+        run_spec(f, &s);
+        paths_free(&p);
+    }
+    WAIT(f, f->n_ended == 2);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(f->ended[i].s.signal, SIGKILL);
+        assert_non_null(strstr(f->ended[i].why, "it needed more memory than its limit of 96 MiB"));
+    }
+}
+
+/* A group's cgroup is there as long as one of its tasks. */
+static void test_tasks_of_a_group_share_a_cgroup(void **state)
+{
+    struct fixture *f = *state;
+    char *path[2];
+    open_ready(f);
+    for (int i = 0; i < 2; i++) {
+        struct paths p;
+        char id[16], record[64];
+        snprintf(id, sizeof id, "of-%d", i);
+        struct task_spec s = usual_spec(f, &p, id, "exec sleep 1000");
+        s.limits = (struct task_limits){.cpus = 2, .group = "both"};
+        run_spec(f, &s);
+        snprintf(record, sizeof record, "tasks/%s.start", id);
+        path[i] = cgroup_of(f, record);
+        paths_free(&p);
+    }
+    bool had = path[0] && path[1];
+    if (had) {
+        char *group = strndup(path[0], (size_t)(strrchr(path[0], '/') - path[0]));
+        assert_non_null(strstr(group, "-both"));
+        assert_int_equal(strncmp(path[1], group, strlen(group)), 0);
+        for (int i = 0; i < 2; i++) {
+            assert_int_equal(access(group, F_OK), 0);
+            ASK(f, node_signal(f->link, i == 0 ? "of-0" : "of-1", SIGKILL, on_done, f));
+            WAIT(f, f->n_ended == i + 1);
+            assert_true(access(path[i], F_OK) < 0);
+        }
+        assert_true(access(group, F_OK) < 0);
+        free(group);
+    }
+    free(path[0]);
+    free(path[1]);
+    if (!had)
+        skip_because("no cgroup v2 that may be written to");
+}
+
 /* Supervisor and agent gone, a session of its own, no marker: only the cgroup still has it. */
 static void test_nothing_escapes_a_cgroup(void **state)
 {
@@ -232,6 +291,8 @@ int main(void)
         TEST_OPEN(test_memory_limit_of_each_process_elsewhere),
         TEST_OPEN(test_limits_of_a_cgroup),
         TEST_OPEN(test_cgroup_goes_with_the_task),
+        TEST_OPEN(test_memory_of_a_group_is_used_up_together),
+        TEST_OPEN(test_tasks_of_a_group_share_a_cgroup),
         TEST_OPEN(test_nothing_escapes_a_cgroup),
         TEST_OPEN(test_kept_children_keep_their_cgroup),
     };

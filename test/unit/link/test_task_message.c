@@ -29,7 +29,8 @@ static void test_everything_crosses(void **state)
                                     .cpus = 3,
                                     .processes = 400,
                                     .open_files = 1024,
-                                    .gpus = "0,2"};
+                                    .gpus = "0,2",
+                                    .group = "G-1"};
     json_t *j = message_task_spec(&s);
     assert_int_equal(message_task_spec_read(j, &a, &got, &e), 0);
     assert_string_equal(got.user, "somebody");
@@ -37,7 +38,9 @@ static void test_everything_crosses(void **state)
     assert_int_equal(got.timeout_s, 30);
     assert_string_equal(got.signal_command, s.signal_command);
     assert_string_equal(got.limits.gpus, "0,2");
+    assert_string_equal(got.limits.group, "G-1");
     got.limits.gpus = s.limits.gpus;
+    got.limits.group = s.limits.group;
     assert_memory_equal(&got.limits, &s.limits, sizeof s.limits);
     json_decref(j);
     arena_free(&a);
