@@ -230,7 +230,7 @@ asan:
 # Fuzzing: a program a target (test/fuzz/fuzz_NAME.c), with clang's libFuzzer and the sanitizers, of the rooms
 # that read what others send.
 FUZZ_NAMES := $(patsubst test/fuzz/fuzz_%.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
-FUZZ_ROOMS := api/aad api/access api/http storage nodeagent-proto/wire nodeagent-proto/windows formula model lib
+FUZZ_ROOMS := api/aad api/access api/http storage zip nodeagent-proto/wire nodeagent-proto/windows formula model lib
 FUZZ_LIBS   = $(call obj,$(wildcard daemon/config*.c) daemon/hostlist.c $(addprefix api/azblob/,batch_read.c tag_words.c) $(addprefix api/azstorage/,errors.c link.c range.c sas.c shared_key.c)) \
               $(foreach r,$(FUZZ_ROOMS),$(call lib,$(r)))
 # What some take besides: the link of the daemon, in virtual time; the agent's requests, without what acts on
