@@ -241,7 +241,7 @@ static void list_names(void *ctx)
     for (struct dirent *x; d && (x = readdir(d)) != NULL;) {
         size_t n = strlen(x->d_name);
         if (n != PACKAGE_HASH - 1 + strlen(SUFFIX) ||
-            strcmp(x->d_name + n - strlen(SUFFIX), SUFFIX))
+            strcmp(x->d_name + n - strlen(SUFFIX), SUFFIX) != 0)
             continue;
         l->hash = xrealloc(l->hash, (l->n + 1) * sizeof *l->hash);
         memcpy(l->hash[l->n], x->d_name, PACKAGE_HASH - 1);
@@ -365,7 +365,7 @@ struct packages *packages_create(const struct packages_config *c)
     p->c.dir = p->dir;
     p->lane = loop_lane_create(c->loop, "packages", 1, QUEUE);
     remove_unfinished(p->dir);
-    packages_sweep(p);
+    sweep(p);
     return p;
 }
 

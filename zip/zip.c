@@ -151,7 +151,7 @@ static int add_within(uint64_t *total, uint64_t more, uint64_t most)
 static int read_directory(struct zip *z, const struct zip_limits *limits, struct err *e)
 {
     unz_global_info64 all;
-    uint64_t bytes = 0, packed, of_file = 0;
+    uint64_t bytes = 0, packed = 0, of_file = 0;
     if (unzGetGlobalInfo64(z->unz, &all) != UNZ_OK)
         return unreadable(z, e);
     if (all.number_entry > limits->entries)

@@ -168,7 +168,7 @@ int find_auto_storage(struct request *r, const json_t *doc, struct storage_accou
 int take_auto_storage(struct request *r, json_t *doc, struct err *e)
 {
     char now[TIMEFMT_SIZE];
-    struct storage_account s;
+    struct storage_account s = {0};
     json_t *set = auto_storage_of(doc);
     if (!set)
         return 0;

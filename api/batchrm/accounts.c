@@ -322,7 +322,7 @@ struct replied *batch_accounts_delete(struct request *r)
 struct replied *batch_accounts_deleted(struct request *r)
 {
     struct err e;
-    struct operation op;
+    struct operation op = {0};
     const char *given = request_param(r, "operation"), *dash = strchr(given, '-');
     if (find_subscription(r, &e) < 0)
         return reply_err(r, &e);

@@ -36,7 +36,7 @@ struct replied *batch_endpoints_list(struct request *r)
     if (find_batch_account(r, &b, &e) < 0)
         return reply_err(r, &e);
     const char *domain = batch_account_endpoint(r, &b), *colon = strrchr(domain, ':');
-    int port = colon ? atoi(colon + 1) : 443;
+    int port = colon ? (int)strtol(colon + 1, NULL, 10) : 443;
     if (colon)
         domain = arena_strndup(&r->arena, domain, (size_t)(colon - domain));
     return reply_json(r, 200,

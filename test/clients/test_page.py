@@ -9,6 +9,7 @@ import shutil
 import subprocess
 
 import pytest
+from support.batch_rm import BatchAccounts
 from support.clients import environment
 from support.daemon import BUILD, ROOT
 from support.packages import caller_environment, reason
@@ -19,6 +20,7 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 INSTALLS = re.compile(r"\b(pip|npm) install\b|\bgo (mod|get)\b|^mvn ")
 # What a section must show of the resources that the test has made.
 SHOWS = {"az": "client-page", "Python: azure-mgmt-batchai 1.0.1 and 0.2.0": "page-cluster"}
+SHOWS |= {"Azure Batch: az": "UbuntuServer", "Azure Batch: Python, azure-batch 13.0 and azure-mgmt-batch 17.0": "clientpage.eastus.batch."}
 SHOWS_ELSE = "page-workspace"
 
 
@@ -31,9 +33,10 @@ def sections():
 
 @pytest.fixture(scope="module")
 def something_to_list(daemon):
-    """A workspace, and a cluster where the versions without workspaces look."""
+    """A workspace, a cluster where the versions without workspaces look, and a Batch account."""
     made = [Place(daemon, "client-page", name).make() for name in ("page-workspace", "migrated")]
     made[1].cluster(nodes=0, name="page-cluster")
+    BatchAccounts(daemon, "client-page").account("clientpage")
     yield
     made[0].remove()
 
@@ -70,7 +73,7 @@ def test_the_lines_of(daemon, something_to_list, tmp_path, title, blocks):
             (tmp_path / name).write_text(text)
             continue
         tool = text.split()[0]
-        if "/" not in tool and "=" not in tool and not shutil.which(tool, path=using["PATH"]):
+        if tool != "eval" and "/" not in tool and "=" not in tool and not shutil.which(tool, path=using["PATH"]):
             pytest.skip(f"{tool} is not installed")
         installs = INSTALLS.search(text)
         done = run(text, tmp_path, installing if installs else using)
