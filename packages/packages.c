@@ -221,9 +221,9 @@ void packages_keep(struct packages *p, const struct file_place *from, package_ke
     files_upload(p->c.files, &what, on_begun, k);
 }
 
-const char *packages_path(const struct packages *p, struct arena *a, const char *hash)
+struct file_place packages_place(const struct packages *p, struct arena *a, const char *hash)
 {
-    return arena_concat(a, p->dir, "/", hash, SUFFIX);
+    return (struct file_place){arena_strdup(a, p->dir), arena_concat(a, hash, SUFFIX)};
 }
 
 /* --- what no row has -------------------------------------------------------------------------- */
@@ -255,10 +255,11 @@ static void remove_names(void *ctx)
 {
     const struct names *l = ctx;
     for (size_t i = 0; i < l->n; i++) {
-        struct arena a;
-        arena_init(&a);
-        unlink(packages_path(l->p, &a, l->hash[i]));
-        arena_free(&a);
+        char name[NAME_SIZE];
+        snprintf(name, sizeof name, "%s" SUFFIX, l->hash[i]);
+        char *path = fs_join(l->p->dir, name);
+        unlink(path);
+        free(path);
     }
 }
 

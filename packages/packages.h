@@ -52,7 +52,7 @@ void packages_keep(struct packages *p, const struct file_place *from, package_ke
                    void *ctx);
 
 /* Where the archive with this hash is; arena-owned. */
-const char *packages_path(const struct packages *p, struct arena *a, const char *hash);
+struct file_place packages_place(const struct packages *p, struct arena *a, const char *hash);
 /* Removes archives that no row has, soon. */
 void packages_sweep(struct packages *p);
 
