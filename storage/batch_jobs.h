@@ -42,8 +42,9 @@ int st_batch_job_list(struct storage *, struct arena *, int64_t account_id,
                       const struct filter *filter, const char *after, int limit,
                       struct batch_job **rows, size_t *n, struct err *);
 /* Those of a schedule, by number. */
-int st_batch_job_list_schedule(struct storage *, struct arena *, int64_t schedule_id, int after,
-                               int limit, struct batch_job **rows, size_t *n, struct err *);
+int st_batch_job_list_schedule(struct storage *, struct arena *, int64_t schedule_id,
+                               const struct filter *filter, int after, int limit,
+                               struct batch_job **rows, size_t *n, struct err *);
 /* How many jobs of an account are not completed. */
 int st_batch_job_unfinished(struct storage *, int64_t account_id, int64_t *n, struct err *);
 /* Active jobs of a pool that have a task which may run and has no run: highest priority first, then

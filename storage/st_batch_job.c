@@ -78,11 +78,12 @@ int st_batch_job_list(struct storage *st, struct arena *a, int64_t account_id,
     return jobs(&q, a, rows, n, e);
 }
 
-int st_batch_job_list_schedule(struct storage *st, struct arena *a, int64_t schedule_id, int after,
-                               int limit, struct batch_job **rows, size_t *n, struct err *e)
+int st_batch_job_list_schedule(struct storage *st, struct arena *a, int64_t schedule_id,
+                               const struct filter *filter, int after, int limit,
+                               struct batch_job **rows, size_t *n, struct err *e)
 {
     struct q q;
-    q_read(&q, st, ST_BATCH_JOB_LIST_SCHEDULE);
+    q_read_filtered(&q, st, ST_BATCH_JOB_LIST_SCHEDULE, filter, properties);
     q_int(&q, schedule_id);
     q_int(&q, after);
     q_int(&q, limit);

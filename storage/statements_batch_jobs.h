@@ -27,7 +27,7 @@
     X(ST_BATCH_JOB_LIST, \
       BATCH_JOB_SELECT "WHERE bj.account_id = ?1 AND bj.name > ?2 AND {?} ORDER BY bj.name LIMIT ?3") \
     X(ST_BATCH_JOB_LIST_SCHEDULE, \
-      BATCH_JOB_SELECT "WHERE bj.schedule_id = ?1 AND bj.schedule_id > 0 AND bj.number > ?2 " \
+      BATCH_JOB_SELECT "WHERE bj.schedule_id = ?1 AND bj.schedule_id > 0 AND bj.number > ?2 AND {?} " \
       "ORDER BY bj.number LIMIT ?3") \
     X(ST_BATCH_JOB_UNFINISHED, "SELECT count(*) FROM batch_job WHERE account_id = ?1 AND state <> 6") \
     X(ST_BATCH_JOB_TURN, \

@@ -15,6 +15,7 @@
 #include "lib/jsontext.h"
 #include "model/batch/job_states.h"
 #include "model/batch/tables.h"
+#include "storage/batch_schedules.h"
 
 static struct storage *storage_of(const struct request *r)
 {
@@ -135,22 +136,43 @@ static const struct batch_filter filters[BATCH_JOB_PROPERTIES] = {
     [BATCH_JOB_BY_POOL] = {"executionInfo/poolId", BATCH_BY_TEXT, FILTER_ANY_OP, NULL},
 };
 
+static const struct batch_list_kind list_kind = {.fragment = "jobs",
+                                                 .filters = filters,
+                                                 .n_filters = BATCH_JOB_PROPERTIES,
+                                                 .schema = &schema_batch_job};
+
 struct replied *batch_jobs_list(struct request *r)
 {
-    static const struct batch_list_kind kind = {.fragment = "jobs",
-                                                .filters = filters,
-                                                .n_filters = BATCH_JOB_PROPERTIES,
-                                                .schema = &schema_batch_job};
     struct batch_list l;
     struct batch_job *rows;
     struct err e;
     size_t n;
-    if (batch_list_begin(r, &kind, &l, &e) < 0 ||
+    if (batch_list_begin(r, &list_kind, &l, &e) < 0 ||
         st_batch_job_list(storage_of(r), &r->arena, batch_account_of(r)->id, l.filter, l.after,
                           batch_list_limit(&l), &rows, &n, &e) < 0)
         return reply_err(r, &e);
     for (size_t i = 0; i < n; i++) {
         struct strbuf *out = batch_list_row(r, &l, rows[i].name);
+        if (out)
+            render(r, &rows[i], l.set, out);
+    }
+    return batch_list_reply(r, &l);
+}
+
+/* Pages go on behind a job's number. */
+struct replied *batch_jobs_of_schedule(struct request *r, int64_t schedule_id)
+{
+    struct batch_list l;
+    struct batch_job *rows;
+    struct err e;
+    size_t n;
+    if (batch_list_begin(r, &list_kind, &l, &e) < 0 ||
+        st_batch_job_list_schedule(storage_of(r), &r->arena, schedule_id, l.filter,
+                                   (int)strtol(l.after, NULL, 10), batch_list_limit(&l), &rows, &n,
+                                   &e) < 0)
+        return reply_err(r, &e);
+    for (size_t i = 0; i < n; i++) {
+        struct strbuf *out = batch_list_row(r, &l, arena_printf(&r->arena, "%d", rows[i].number));
         if (out)
             render(r, &rows[i], l.set, out);
     }
@@ -190,22 +212,6 @@ struct replied *batch_jobs_counts(struct request *r)
 
 /* --- adding ----------------------------------------------------------------------------------- */
 
-/* What columns have of a document. */
-static int read_doc(struct request *r, struct batch_job *j, struct batch_job_spec *spec,
-                    struct err *e)
-{
-    if (batch_job_decode(&r->arena, j->doc, NULL, spec, e) < 0)
-        return -1;
-    j->pool_name = spec->pool_id ? spec->pool_id : "";
-    j->priority = spec->priority;
-    j->max_parallel = spec->max_parallel;
-    j->depends = spec->depends;
-    j->on_all = (enum batch_on_all)spec->on_all;
-    j->on_failure = (enum batch_on_failure)spec->on_failure;
-    j->limit_us = spec->limits.max_wall_us;
-    return 0;
-}
-
 struct adding {
     struct batch_job *j;
     const char *secrets;
@@ -217,10 +223,24 @@ static int insert(struct storage *st, void *ctx, struct err *e)
     return st_batch_job_insert(st, k->j, k->secrets, &k->j->id, e);
 }
 
+/* A job and a schedule cannot have one id. */
+static int check_new(struct request *r, const struct batch_job *j, struct err *e)
+{
+    struct batch_job there;
+    struct batch_schedule schedule;
+    int rc = st_batch_job_get(storage_of(r), &r->arena, j->account_id, j->name, &there, e);
+    if (rc > 0)
+        return err_set(e, BATCH_JOB_EXISTS, NULL, "The specified job already exists.");
+    if (rc == 0)
+        rc = st_batch_schedule_get(storage_of(r), &r->arena, j->account_id, j->name, &schedule, e);
+    if (rc > 0)
+        return err_set(e, BATCH_JOB_SCHEDULE_WITH_SAME_ID_EXISTS, NULL,
+                       "There is a job schedule '%s'.", j->name);
+    return rc;
+}
+
 struct replied *batch_jobs_add(struct request *r)
 {
-    struct batch_job_spec spec;
-    struct batch_job there;
     struct err e;
     json_t *doc, *secrets;
     if (schema_accept_as(&schema_batch_job, (enum api_version)r->version, SCHEMA_BATCH, r->body,
@@ -240,10 +260,8 @@ struct replied *batch_jobs_add(struct request *r)
     struct adding k = {&j, batch_stored_text(r, secrets)};
     json_decref(doc);
     json_decref(secrets);
-    int rc = st_batch_job_get(storage_of(r), &r->arena, j.account_id, j.name, &there, &e);
-    if (rc > 0)
-        rc = err_set(&e, BATCH_JOB_EXISTS, NULL, "The specified job already exists.");
-    if (rc < 0 || read_doc(r, &j, &spec, &e) < 0 || st_whole(storage_of(r), insert, &k, &e) < 0)
+    if (check_new(r, &j, &e) < 0 || batch_job_columns(&r->arena, &j, &e) < 0 ||
+        st_whole(storage_of(r), insert, &k, &e) < 0)
         return reply_err(r, &e);
     batch_job_changed(front_of_request(r), j.id);
     /* Whatever its id: as the service has it. */
@@ -278,7 +296,6 @@ static int check_move(const struct batch_job *was, const struct batch_job *now, 
 static struct replied *change(struct request *r, const struct schema *s, bool whole)
 {
     struct batch_job j, now;
-    struct batch_job_spec spec;
     struct err e;
     json_t *doc, *secrets;
     const char *sealed;
@@ -299,7 +316,7 @@ static struct replied *change(struct request *r, const struct schema *s, bool wh
     json_decref(doc);
     json_decref(secrets);
     struct change k = {&now, sealed};
-    if (read_doc(r, &now, &spec, &e) < 0 || check_move(&j, &now, &e) < 0 ||
+    if (batch_job_columns(&r->arena, &now, &e) < 0 || check_move(&j, &now, &e) < 0 ||
         st_whole(storage_of(r), write_change, &k, &e) < 0)
         return reply_err(r, &e);
     batch_job_changed(front_of_request(r), j.id);

@@ -36,6 +36,9 @@ struct replied *batch_jobs_counts(struct request *r);
          "Job_Terminate"},                                                                           \
         {"GET", "/jobs/{jobId}/taskcounts", BATCH_ALL, 0, batch_jobs_counts, "Job_GetTaskCounts"},
 
+/* The list of the jobs that a schedule made. */
+struct replied *batch_jobs_of_schedule(struct request *r, int64_t schedule_id);
+
 /* The job that the path names: 0, or -1 with JobNotFound. */
 int find_batch_job(struct request *r, struct batch_job *out, struct err *e) MUST_CHECK;
 /* Refuses a job that is being deleted or terminated, or is completed. */

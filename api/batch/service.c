@@ -13,6 +13,7 @@
 #include "api/batch/files.h"
 #include "api/batch/images.h"
 #include "api/batch/jobs.h"
+#include "api/batch/schedules.h"
 #include "api/batch/tasks.h"
 #include "api/http/http.h"
 
@@ -27,6 +28,7 @@ static const struct route routes[] = {
     BATCH_CERTIFICATE_ROUTES
     BATCH_IMAGE_ROUTES
     BATCH_JOB_ROUTES
+    BATCH_SCHEDULE_ROUTES
     BATCH_TASK_ROUTES
     BATCH_FILE_ROUTES
 };

@@ -80,6 +80,9 @@ int job_move(struct storage *st, const struct batch_job *j, enum batch_job_event
 /* --- jobs.c ----------------------------------------------------------------------------------- */
 void jobs_begin(struct batch_front *f);
 
+/* --- schedules.c: the jobs that schedules make ------------------------------------------------ */
+void schedules_begin(struct batch_front *f);
+
 /* --- feeder.c --------------------------------------------------------------------------------- */
 void feeder_begin(struct batch_front *f);
 /* A job has tasks that may run: looks at its pool, if there is one of that name. */

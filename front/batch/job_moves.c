@@ -7,6 +7,21 @@
 #include "front/batch/front_priv.h"
 #include "model/batch/job_states.h"
 
+int batch_job_columns(struct arena *a, struct batch_job *j, struct err *e)
+{
+    struct batch_job_spec spec;
+    if (batch_job_decode(a, j->doc, NULL, &spec, e) < 0)
+        return -1;
+    j->pool_name = spec.pool_id ? spec.pool_id : "";
+    j->priority = spec.priority;
+    j->max_parallel = spec.max_parallel;
+    j->depends = spec.depends;
+    j->on_all = (enum batch_on_all)spec.on_all;
+    j->on_failure = (enum batch_on_failure)spec.on_failure;
+    j->limit_us = spec.limits.max_wall_us;
+    return 0;
+}
+
 void batch_job_changed(struct batch_front *f, int64_t job_id)
 {
     wake_durable(f->wakes, WAKE_BATCH_JOB, job_id);

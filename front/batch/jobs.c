@@ -3,6 +3,7 @@
  * What follows from the rows of jobs.
  */
 #include "front/batch/front_priv.h"
+#include "front/batch/schedules.h"
 
 /* Tasks that one pass stops or removes; other work of the loop waits meanwhile. */
 #define TASKS_AT_ONCE 200
@@ -59,8 +60,10 @@ static int remove_slice(struct batch_front *f, const struct batch_job *j, bool r
     if (rc >= 0)
         rc = st_batch_job_remove(f->st, j->id, e);
     arena_free(&a);
-    if (rc == 0)
+    if (rc == 0) {
         litter_wake(f);
+        batch_schedule_look(f, j->schedule_id);
+    }
     return rc;
 }
 
@@ -93,7 +96,10 @@ static int stopping(struct batch_front *f, const struct batch_job *j, enum batch
                                         .ends = ev == BATCH_JOB_EV_COMPLETED};
     if (stop_tasks(f, j, &left, e) < 0 || at_rest(f, j, &rest, e) < 0)
         return -1;
-    return rest ? job_move(f->st, j, ev, m, e) : 0;
+    if (!rest)
+        return 0;
+    batch_schedule_look(f, j->schedule_id);
+    return job_move(f->st, j, ev, m, e);
 }
 
 /* The instant at which its time is up, or 0. */
@@ -195,6 +201,7 @@ void jobs_begin(struct batch_front *f)
     wakes_handle(f->wakes, WAKE_BATCH_JOB, job_reconcile, f);
     wake_all(f, st_batch_job_moving);
     wake_all(f, st_batch_job_limited);
+    schedules_begin(f);
     feeder_begin(f);
     litter_begin(f);
 }

@@ -18,6 +18,8 @@ struct batch_front;
 
 /* --- jobs ------------------------------------------------------------------------------------ */
 
+/* Fills in what a job's row has of its document (j->doc). */
+int batch_job_columns(struct arena *a, struct batch_job *j, struct err *e) MUST_CHECK;
 /* Something of the job was written that may let its tasks run, or end them: looks at it once that
  * is on disk. */
 void batch_job_changed(struct batch_front *f, int64_t job_id);

@@ -27,6 +27,8 @@ enum {
 
 /* Whole resources: a row for each property of requests and replies. */
 extern const struct schema schema_batch_job, schema_batch_task;
+/* What the jobs of a schedule are made of (jobSpecification). */
+extern const struct schema schema_batch_job_spec;
 /* The bodies of changes and actions. */
 extern const struct schema schema_batch_job_patch, schema_batch_job_update,
     schema_batch_job_disable, schema_batch_job_terminate, schema_batch_task_update;

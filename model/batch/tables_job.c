@@ -314,3 +314,30 @@ SCHEMA(schema_batch_job_disable, "JobDisableParameter", disable_rows, NULL);
 
 static const struct field terminate_rows[] = {{BATCH_TEXT("terminateReason", 0, 0, 1024)}};
 SCHEMA(schema_batch_job_terminate, "JobTerminateParameter", terminate_rows, NULL);
+
+/* What the jobs of a schedule are made of. */
+static const struct field specification_rows[] = {
+    PRIORITY("0"),
+    PARALLEL("-1"),
+    PREEMPTION("false"),
+    {BATCH_TEXT("displayName", 0, 0, BATCH_MAX_DISPLAY)},
+    {.name = "usesTaskDependencies", .kind = FIELD_BOOL, .fallback = "false"},
+    ON_ALL("\"noaction\""),
+    {.name = "onTaskFailure",
+     .kind = FIELD_ENUM,
+     .values = batch_on_failure_names,
+     .fallback = "\"noaction\""},
+    NETWORK(BATCH_SINCE(BATCH_8_0)),
+    JOB_LIMITS("{}"),
+    SPECIAL("jobManagerTask", schema_manager, manager),
+    SPECIAL("jobPreparationTask", schema_preparation, preparation),
+    SPECIAL("jobReleaseTask", schema_release, release),
+    {.name = "commonEnvironmentSettings",
+     .kind = FIELD_ARRAY,
+     .sub = &schema_batch_env,
+     .max = MAX_ITEMS},
+    POOL_INFO(FIELD_REQUIRED),
+    METADATA,
+};
+SCHEMA_INTO(schema_batch_job_spec, "JobSpecification", specification_rows, check_job,
+            struct batch_job_spec, NULL);

@@ -31,6 +31,7 @@ static const char *const kind_names[WAKE_KINDS] = {
     [WAKE_BATCH_SIZE] = "batch pool",
     [WAKE_BATCH_SCALE] = "batch formula",
     [WAKE_BATCH_DELETIONS] = "batch deletions",
+    [WAKE_BATCH_SCHEDULE] = "batch schedule",
     [WAKE_BATCH_JOB] = "batch job",
     [WAKE_BATCH_FEED] = "batch tasks",
     [WAKE_BATCH_LITTER] = "batch litter",

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the documents of Azure Batch's job schedules say: when they make jobs, and which.
+ */
+#ifndef MODEL_BATCH_SCHEDULE_DOC_H
+#define MODEL_BATCH_SCHEDULE_DOC_H
+
+#include <stdint.h>
+
+#include "lib/arena.h"
+
+struct batch_times {
+    int64_t until_us, after_us; /* doNotRunUntil, doNotRunAfter; 0: not given */
+    int64_t window_us;          /* startWindow */
+    int64_t interval_us;        /* recurrenceInterval; 0: it makes one job */
+};
+void batch_times_read(const char *doc, struct batch_times *out);
+
+/* The document of a job of this name that it makes; arena. */
+const char *batch_schedule_job_doc(struct arena *a, const char *doc, const char *name);
+/* Its secrets: those of the schedule (NULL: none), whose paths begin with the specification. NULL:
+ * it has none. */
+const char *batch_schedule_job_secrets(struct arena *a, const char *secrets);
+
+#endif
