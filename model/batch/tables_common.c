@@ -248,9 +248,17 @@ static const struct field task_limit_rows[] = {
 SCHEMA_INTO(schema_batch_task_limits, "TaskConstraints", task_limit_rows, NULL,
             struct batch_constraints, NULL);
 
+/* Until there were identities, which stand for them, both had to be given. */
+#define REGISTRY_LOGIN(bits, known)                                                                \
+    {BATCH_TEXT("username", (bits), 0, 256), .versions = (known),                                  \
+     INTO_TEXT(struct batch_container, user)},                                                     \
+    {                                                                                              \
+        BATCH_TEXT("password", FIELD_SECRET | (bits), 0, 4096),                                    \
+            .versions = (known), INTO_TEXT(struct batch_container, password)                       \
+    }
 static const struct field registry_rows[] = {
-    {BATCH_TEXT("username", 0, 0, 256), INTO_TEXT(struct batch_container, user)},
-    {BATCH_TEXT("password", FIELD_SECRET, 0, 4096), INTO_TEXT(struct batch_container, password)},
+    REGISTRY_LOGIN(FIELD_REQUIRED, BATCH_UNTIL(BATCH_12_0)),
+    REGISTRY_LOGIN(0, BATCH_SINCE(BATCH_14_0)),
     {BATCH_TEXT("registryServer", 0, 0, BATCH_MAX_URL), INTO_TEXT(struct batch_container, server)},
     IDENTITY_ROW,
 };
