@@ -11,7 +11,7 @@ from support.waiting import wait_for
 from support.world import MOUNT, Place, wait_flag
 
 # No file may grow beyond this; writing on fails as on a full disk would.
-LIMIT_KIB = 1024
+LIMIT_KIB = 2048
 SMALL_DISK = ["bash", "-c", f"trap '' XFSZ; ulimit -f {LIMIT_KIB}; exec \"$@\"", "bash"]
 
 
