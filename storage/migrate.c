@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Migrations: migrations/NNNN_name.sql, embedded at build, each applied in one transaction that
- * also sets user_version. They are never edited once released. Foreign keys are off during a
- * migration, so that a table can be made anew without deleting the rows that refer to the old one;
- * the keys are checked before the transaction is committed.
+ * Migrations: migrations/NNNN_name.sql, embedded at build, applied in one transaction that also
+ * sets user_version. They are never edited once released. Foreign keys are off meanwhile, so that a
+ * table can be made anew without deleting the rows that refer to the old one; the keys are checked
+ * before the transaction is committed.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -26,32 +26,46 @@ static int apply(struct storage *st, const struct st_migration *m, struct err *e
     char mark[120];
     snprintf(mark, sizeof mark, "PRAGMA user_version = %d; PRAGMA application_id = %d", m->version,
              ST_APPLICATION_ID);
-    if (st_exec(st, "BEGIN IMMEDIATE", m->name, e) < 0)
-        return -1;
     if (st_exec(st, m->sql, m->name, e) < 0 || st_exec(st, mark, m->name, e) < 0 ||
-        st_check_foreign_keys(st, e) < 0 || st_exec(st, "COMMIT", m->name, e) < 0) {
-        struct err ignored;
-        if (st_sql_in_transaction(st) && st_exec(st, "ROLLBACK", m->name, &ignored) < 0)
-            LOG_ERROR(st->log, "db.rollback_failed", LF_STR("why", ignored.msg));
+        st_check_foreign_keys(st, e) < 0)
         return err_prefix(e, "migration %s", m->name);
-    }
-    LOG_INFO(st->log, "db.migrated", LF_STR("migration", m->name), LF_INT("version", m->version));
     return 0;
+}
+
+/* In one transaction: pages that many migrations change are written once, and a database is as it
+ * was before if one fails. */
+static int apply_all(struct storage *st, const struct st_migration *list, int n, struct err *e)
+{
+    int rc = st_exec(st, "BEGIN IMMEDIATE", "migrations", e);
+    for (int i = 0; i < n && rc == 0; i++) {
+        assert(i == 0 || list[i].version > list[i - 1].version);
+        rc = apply(st, &list[i], e);
+    }
+    if (rc == 0)
+        rc = st_exec(st, "COMMIT", "migrations", e);
+    for (int i = 0; i < n && rc == 0; i++)
+        LOG_INFO(st->log, "db.migrated", LF_STR("migration", list[i].name),
+                 LF_INT("version", list[i].version));
+    struct err ignored;
+    if (rc < 0 && st_sql_in_transaction(st) && st_exec(st, "ROLLBACK", "migrations", &ignored) < 0)
+        LOG_ERROR(st->log, "db.rollback_failed", LF_STR("why", ignored.msg));
+    return rc;
 }
 
 int st_migrate_by(struct storage *st, const struct st_migration *list, int n, struct err *e)
 {
     int64_t version = 0;
-    int rc = 0;
+    int done = 0;
     assert(!st->in_turn && !st->in_read); /* foreign keys cannot be switched in a transaction */
-    if (st_query_int(st, "PRAGMA user_version", "user_version", &version, e) < 0 ||
-        st_exec(st, "PRAGMA foreign_keys = OFF", "foreign_keys", e) < 0)
+    if (st_query_int(st, "PRAGMA user_version", "user_version", &version, e) < 0)
         return -1;
-    for (int i = 0; i < n && rc == 0; i++) {
-        assert(i == 0 || list[i].version > list[i - 1].version);
-        if (list[i].version > version)
-            rc = apply(st, &list[i], e);
-    }
+    while (done < n && list[done].version <= version)
+        done++;
+    if (done == n)
+        return 0;
+    if (st_exec(st, "PRAGMA foreign_keys = OFF", "foreign_keys", e) < 0)
+        return -1;
+    int rc = apply_all(st, list + done, n - done, e);
     struct err ignored;
     if (st_exec(st, "PRAGMA foreign_keys = ON", "foreign_keys", rc == 0 ? e : &ignored) < 0)
         rc = -1;
