@@ -13,6 +13,7 @@
 #include "api/aad/codes.h"
 #include "api/access/access.h"
 #include "api/azstorage/devstore.h"
+#include "api/azstorage/storage_url.h"
 #include "api/azstorage/turns.h"
 #include "api/batchai/new_clusters.h"
 #include "api/batchai/shown_jobs.h"
@@ -262,6 +263,14 @@ static void upper_case_free(char **copy)
     free(copy);
 }
 
+static int open_blob(void *ctx, struct arena *a, const char *url, int64_t now_us,
+                     struct file_place *out, struct err *e)
+{
+    const struct daemon *d = ctx;
+    const struct azstorage z = {.storage = d->storage, .storage_dir = d->c->state->storage};
+    return storage_url_open(&z, a, url, now_us, out, e);
+}
+
 static int open_scheduler(struct daemon *d, struct err *e)
 {
     const struct serve_config *c = d->c;
@@ -275,6 +284,7 @@ static int open_scheduler(struct daemon *d, struct err *e)
                                 .subscription_id = c->config->subscription_id,
                                 .first_id = c->credentials->client_id,
                                 .lane = d->logins};
+    d->batch.blobs = (struct batch_blobs){open_blob, d};
     d->front.roles = (struct batchai_roles){keyvault_role_reads, access_is_there, &d->access};
     d->local = node_provider_local(d->tools, c->log, c->agent_path);
     d->machines = node_provider_ssh(d->tools, c->log);

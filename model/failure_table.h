@@ -59,7 +59,10 @@
     X(FAIL_SECRET_NOT_READ, 44, "KeyVaultSecretNotRead", FAULT_CLIENT, false, false) \
     X(FAIL_DEPENDENCY, 45, "JobDependencyFailed", FAULT_CLIENT, false, false) \
     X(FAIL_NODE_RECLAIMED, 46, "NodeReclaimed", FAULT_SITE, false, false) \
-    X(FAIL_NO_PROGRAM, 47, "ProgramNotFound", FAULT_CLIENT, false, false)
+    X(FAIL_NO_PROGRAM, 47, "ProgramNotFound", FAULT_CLIENT, false, false) \
+    X(FAIL_INPUT_NOT_FOUND, 48, "InputFileNotFound", FAULT_CLIENT, false, false) \
+    X(FAIL_INPUT_DENIED, 49, "InputFileDenied", FAULT_CLIENT, false, false) \
+    X(FAIL_INPUT_FAILED, 50, "InputFileFailed", FAULT_SITE, false, false)
 /* clang-format on */
 
 #endif

@@ -15,6 +15,7 @@
 #include "lib/err.h"
 #include "lib/kv.h"
 #include "model/enums.h"
+#include "model/failure.h"
 #include "model/front_words.h"
 #include "model/resource.h"
 #include "model/wishes.h"
@@ -112,6 +113,14 @@ struct program_spec {
     const char *shown; /* what people are told instead */
 };
 
+/* A file of the daemon's that is put onto a node before the run begins. */
+struct input_file {
+    const char *share, *path; /* a folder, and the file's path in it */
+    const char *to;           /* below the node's root */
+    const char *what;         /* what people are told of it */
+    int mode;
+};
+
 /* The place of a run whose front has directories of its own on nodes. Its processes run in "wd" of
  * the directory, beside which their standard output and error are. */
 struct place_spec {
@@ -121,6 +130,10 @@ struct place_spec {
     struct kv *rooted;       /* variables whose values are paths below the node's root */
     size_t n_rooted;
     struct program_spec program;
+    struct input_file *files; /* put onto its first node */
+    size_t n_files;
+    enum failure_code refused; /* why it cannot run, and that in words; FAIL_NONE: it can */
+    const char *why_refused;
 };
 
 struct job_spec {

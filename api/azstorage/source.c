@@ -7,26 +7,12 @@
 #include <string.h>
 #include <strings.h>
 
-#include "api/azstorage/devstore.h"
 #include "api/azstorage/items.h"
+#include "api/azstorage/storage_url.h"
 #include "api/azstorage/xml_write.h"
-#include "api/http/url.h"
 #include "lib/jsontext.h"
 #include "model/spec.h"
 #include "storage/storage.h"
-
-#define PARAMETERS_MAX 64
-
-/* A URL taken apart. */
-struct url {
-    const char *authority; /* in lower case */
-    const char *path;      /* decoded, behind the account; "/share/dir/file" */
-    const char *account;
-    enum share_kind kind;
-    struct named_value query[PARAMETERS_MAX]; /* decoded */
-    size_t n_query;
-    bool https;
-};
 
 static int bad_url(const char *header, const char *text, struct err *e)
 {
@@ -36,66 +22,16 @@ static int bad_url(const char *header, const char *text, struct err *e)
                    header, text);
 }
 
-static int split_query(struct request *r, struct url *u, const char *text)
-{
-    while (text && *text) {
-        size_t n = strcspn(text, "&"), name = strcspn(text, "=&");
-        const char *value = name < n ? text + name + 1 : text + n;
-        const char *k = url_decode(&r->arena, text, name);
-        const char *v = url_decode(&r->arena, value, n - (size_t)(value - text));
-        if (!k || !v || u->n_query == PARAMETERS_MAX)
-            return -1;
-        u->query[u->n_query++] = (struct named_value){k, v};
-        text += n + (text[n] == '&');
-    }
-    return 0;
-}
-
-/* ACCOUNT.file.core.HOST, or an address with the account first in the path: then a service has a
- * port of its own, and another than the request's is that of the other service. */
-static bool find_account(struct request *r, struct url *u)
-{
-    static const struct {
-        const char *label;
-        enum share_kind kind;
-    } services[] = {{".file.", SHARE_FILES}, {".blob.", SHARE_BLOBS}};
-    for (size_t i = 0; i < sizeof services / sizeof *services; i++) {
-        size_t n = strcspn(u->authority, ".");
-        if (strncmp(u->authority + n, services[i].label, 6) != 0)
-            continue;
-        u->account = arena_strndup(&r->arena, u->authority, n);
-        u->kind = services[i].kind;
-        return true;
-    }
-    size_t n = strcspn(u->path + 1, "/");
-    u->account = arena_lower(&r->arena, arena_strndup(&r->arena, u->path + 1, n));
-    enum share_kind own = grant_of(r)->plane->kind;
-    enum share_kind other = own == SHARE_FILES ? SHARE_BLOBS : SHARE_FILES;
-    u->kind = strcasecmp(u->authority, r->host) == 0 ? own : other;
-    u->path += 1 + n;
-    return *u->path == '/';
-}
-
-static int split(struct request *r, const char *header, struct url *u, struct err *e)
+static int split(struct request *r, const char *header, struct storage_url *u, struct err *e)
 {
     const char *text = request_header(r, header);
     if (!text)
         return err_set(e, AZSTORAGE_HEADER_MISSING, header,
                        "An HTTP header that's mandatory for this request is not specified: %s.",
                        header);
-    u->https = strncasecmp(text, "https://", 8) == 0;
-    if (!u->https && strncasecmp(text, "http://", 7) != 0)
-        return bad_url(header, text, e);
-    const char *host = text + (u->https ? 8 : 7), *path = strchr(host, '/');
-    if (!path)
-        return bad_url(header, text, e);
-    size_t n = strcspn(path, "?#");
-    u->authority = arena_lower(&r->arena, arena_strndup(&r->arena, host, (size_t)(path - host)));
-    u->path = url_decode(&r->arena, path, n);
-    if (!u->path || split_query(r, u, path[n] == '?' ? path + n + 1 : NULL) < 0 ||
-        !find_account(r, u))
-        return bad_url(header, text, e);
-    return 0;
+    if (storage_url_split(&r->arena, text, r->host, grant_of(r)->plane->kind, u) == 0)
+        return 0;
+    return bad_url(header, text, e);
 }
 
 static int cannot(struct err *e, const char *why)
@@ -105,30 +41,8 @@ static int cannot(struct err *e, const char *why)
 
 /* --- who may read it ------------------------------------------------------------------------ */
 
-static bool is_signed(struct request *r, const struct sas *s, const struct url *u,
-                      const struct storage_account *account, struct err *e)
-{
-    struct account_keys keys;
-    struct strbuf text = STRBUF_INIT;
-    bool same = false;
-    if (st_account_keys(azstorage_of(r)->storage, account->id, &keys, e) < 0)
-        return false;
-    if (r->door->service && strcmp(account->name, DEVSTORE_ACCOUNT) == 0)
-        devstore_key(keys.key[1]);
-    sas_text(s, u->kind == SHARE_FILES ? SAS_FILE : SAS_BLOB, account->name,
-             sas_path(s, u->path, &r->arena), &r->arena, &text);
-    for (int i = 0; i < 2 && !same; i++) {
-        char made[SIGNATURE_SIZE];
-        signature_make(keys.key[i], ACCOUNT_KEY_BYTES, text.s, text.len, made);
-        same = signature_equals(s->field[SAS_SIGNATURE], made);
-    }
-    st_account_forget_keys(&keys);
-    strbuf_free(&text);
-    return same;
-}
-
 /* Without a signature in the URL. */
-static int may_unsigned(struct request *r, const struct url *u,
+static int may_unsigned(struct request *r, const struct storage_url *u,
                         const struct storage_account *account, const char *share, struct err *e)
 {
     const struct grant *g = grant_of(r);
@@ -141,8 +55,9 @@ static int may_unsigned(struct request *r, const struct url *u,
 }
 
 /* `needed`: the letter of a signature. */
-static int may_read(struct request *r, const struct url *u, const struct storage_account *account,
-                    const char *share, const char *needed, struct err *e)
+static int may_read(struct request *r, const struct storage_url *u,
+                    const struct storage_account *account, const char *share, const char *needed,
+                    struct err *e)
 {
     struct sas s;
     int found = sas_read(u->query, u->n_query, &s, e);
@@ -158,7 +73,8 @@ static int may_read(struct request *r, const struct url *u, const struct storage
                                 .service = u->kind == SHARE_FILES ? 'f' : 'b',
                                 .resource_type = 'o',
                                 .permissions = needed};
-    if (!is_signed(r, &s, u, account, e))
+    if (!storage_url_is_signed(azstorage_of(r)->storage, &r->arena, u, &s, account,
+                               r->door->service != NULL, e))
         return cannot(e, "the signature of its URL is wrong");
     return sas_check(&s, &use, e);
 }
@@ -166,7 +82,7 @@ static int may_read(struct request *r, const struct url *u, const struct storage
 /* --- where it is ---------------------------------------------------------------------------- */
 
 /* A file's or blob's row, or that of the snapshot that the URL names. 0: there is none. */
-static int find_item(struct request *r, const struct url *u, struct source *from,
+static int find_item(struct request *r, const struct storage_url *u, struct source *from,
                      struct share_item *out, struct err *e)
 {
     struct storage *st = azstorage_of(r)->storage;
@@ -193,7 +109,7 @@ static int find_item(struct request *r, const struct url *u, struct source *from
 int source_of(struct request *r, const char *header, const char *needed, struct source *out,
               struct err *e)
 {
-    struct url u = {0};
+    struct storage_url u = {0};
     struct storage_account account;
     struct share_item item;
     struct storage *st = azstorage_of(r)->storage;

@@ -26,6 +26,14 @@ struct batch_windows {
     const char *programs; /* a folder of nodes with the site's own programs, or NULL; borrowed */
 };
 
+/* The blob that a URL names, for those who have the URL: see storage_url_open(). */
+struct file_place;
+struct batch_blobs {
+    int (*open)(void *ctx, struct arena *a, const char *url, int64_t now_us, struct file_place *out,
+                struct err *e);
+    void *ctx;
+};
+
 struct batch_front {
     struct front front;
     struct storage *st; /* borrowed, as is log */
@@ -34,7 +42,8 @@ struct batch_front {
     struct wakes *wakes;     /* of `sched` */
     struct id_map unsettled; /* a set: pools whose size is not steady */
     struct batch_windows windows;
-    struct id_map removing; /* a set: rows of batch_litter whose removal is under way */
+    struct batch_blobs blobs; /* may be set before the scheduler starts */
+    struct id_map removing;   /* a set: rows of batch_litter whose removal is under way */
 };
 
 /* Pools and tasks, AZ_BATCH_... */

@@ -38,6 +38,11 @@ void autoscale_begin(struct batch_front *f);
 size_t batch_program(const struct batch_front *f, struct arena *a, const struct batch_pool *p,
                      const char *line, const char ***argv);
 
+/* --- task_files.c ----------------------------------------------------------------------------- */
+/* Adds the files that are put onto its node; or says why one of them cannot be had. */
+void task_add_files(const struct batch_front *f, struct arena *a,
+                    const struct batch_resource_file *list, size_t n, struct place_spec *place);
+
 /* --- pool_deletion.c ------------------------------------------------------------------------- */
 void pool_deletions_begin(struct batch_front *f);
 void pools_may_remove(struct front *f);

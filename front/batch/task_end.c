@@ -23,6 +23,12 @@ static const struct wording {
     {FAIL_JOB_DIRECTORY_FAILED, "ResourceDirectoryCreateFailed",
      "A directory of the task could not be made", BATCH_END_PRE_PROCESSING},
     {FAIL_CLUSTER_DELETED, "TaskEnded", "The pool of the task was deleted", BATCH_END_OTHER},
+    {FAIL_INPUT_NOT_FOUND, "BlobNotFound", "A resource file of the task does not exist",
+     BATCH_END_PRE_PROCESSING},
+    {FAIL_INPUT_DENIED, "BlobAccessDenied", "A resource file of the task may not be read",
+     BATCH_END_PRE_PROCESSING},
+    {FAIL_INPUT_FAILED, "BlobDownloadMiscError", "A resource file of the task could not be had",
+     BATCH_END_PRE_PROCESSING},
     {FAIL_NONE, "Unknown", NULL, BATCH_END_OTHER},
 };
 

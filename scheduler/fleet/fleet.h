@@ -80,6 +80,7 @@ struct fleet_counts {
 const struct fleet_counts *fleet_counts(const struct fleet *fl);
 
 const struct site *fleet_site(const struct fleet *fl);
+struct files *fleet_files(const struct fleet *fl);
 /* The monotonic instant since which a node is idle and holds nothing: computed once from the row,
  * and at most `longest_us` ago. 0: it is not idle. */
 int64_t fleet_node_idle_since(struct fleet *fl, const struct node *row, int64_t longest_us);

@@ -4,6 +4,11 @@
  */
 #include "scheduler/fleet/fleet_priv.h"
 
+struct files *fleet_files(const struct fleet *fl)
+{
+    return fl->cfg.files;
+}
+
 const struct site *fleet_site(const struct fleet *fl)
 {
     return fl->cfg.site;

@@ -33,7 +33,7 @@ static void note_failure(struct script *sc, const struct step *st, const struct 
     sc->failed = true;
     sc->nodes_fault = nodes_fault;
     sc->why = *f;
-    sc->why.code = st->label.code;
+    sc->why.code = f->code ? f->code : st->label.code;
     sc->why.node = sc->node;
     sc->why.step = st->label.what;
     sc->why.remedy = st->label.remedy;
@@ -46,7 +46,9 @@ static void request_failed(struct script *sc, const struct step *st, const struc
     /* The link was closed on purpose; the request is sent again over the next one. */
     if (st->label.may_fail && why->code == ERR_UNAVAILABLE)
         return;
-    const struct failure f = {.message = arena_printf(sc->a, "%s: %s", st->label.what, why->msg),
+    const struct failure f = {.code =
+                                  why->code == ERR_FILE_NOT_FOUND ? st->label.absent : FAIL_NONE,
+                              .message = arena_printf(sc->a, "%s: %s", st->label.what, why->msg),
                               .exit_code = -1};
     bool fault = st->label.on_node && (why->code == ERR_IO || why->code == ERR_NODE);
     note_failure(sc, st, &f, fault);

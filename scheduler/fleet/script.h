@@ -27,12 +27,13 @@ struct script;
 
 /* The name of a step, and texts for its failure. Copied; texts are borrowed. */
 struct script_label {
-    enum failure_code code; /* of the failure: FAIL_AZF_MOUNT_ERROR, ... */
-    const char *what;       /* "mount of share acct/data at data" */
-    const char *remedy;     /* NULL: none is known */
-    const char *command;    /* to show instead of a command's text; NULL: the text */
-    bool on_node;           /* touches only the node's own files: a failure is the node's fault */
-    bool may_fail;          /* logged, and the script goes on */
+    enum failure_code code;   /* of the failure: FAIL_AZF_MOUNT_ERROR, ... */
+    enum failure_code absent; /* instead, if a file is not there; FAIL_NONE: the same */
+    const char *what;         /* "mount of share acct/data at data" */
+    const char *remedy;       /* NULL: none is known */
+    const char *command;      /* to show instead of a command's text; NULL: the text */
+    bool on_node;             /* touches only the node's own files: a failure is the node's fault */
+    bool may_fail;            /* logged, and the script goes on */
 };
 
 enum script_state {

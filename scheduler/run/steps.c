@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/timefmt.h"
+#include "scheduler/fleet/put.h"
 #include "scheduler/run/outputs.h"
 #include "scheduler/run/remote.h"
 #include "scheduler/run/run_priv.h"
@@ -329,6 +330,24 @@ static bool add_container(struct job_slot *slot)
     return false;
 }
 
+/* The command waits for them. */
+static void add_inputs(struct job_slot *slot, const char *as)
+{
+    const struct place_spec *place = slot->run->spec.place;
+    struct arena *a = &slot->a;
+    for (size_t i = 0; slot->rank == 0 && i < place->n_files; i++) {
+        const struct input_file *in = &place->files[i];
+        const struct script_label label = {
+            .code = FAIL_INPUT_FAILED, .absent = FAIL_INPUT_NOT_FOUND, .what = in->what};
+        const struct put_file put = {.files = fleet_files(slot->run->runs->fleet),
+                                     .from = {in->share, in->path},
+                                     .as = as,
+                                     .path = arena_concat(a, slot->root, "/", in->to),
+                                     .mode = in->mode};
+        script_put_file(slot->script, a, &label, &put);
+    }
+}
+
 static bool is_preparation(const struct run_task *t)
 {
     return t->process->role == LAUNCH_PREPARATION;
@@ -383,10 +402,12 @@ void slot_start(struct job_slot *slot)
         wake(run->runs->wakes, WAKE_RUN, run->row.id);
         return;
     }
-    if (run->spec.place)
+    if (run->spec.place) {
         slot->begun = true;
-    else if (!slot->begun)
+        add_inputs(slot, as);
+    } else if (!slot->begun) {
         add_first_line(slot, as);
+    }
     if (run->spec.container && !add_container(slot))
         return;
     run_script(slot);
@@ -394,7 +415,8 @@ void slot_start(struct job_slot *slot)
         return;
     slot_send_prep(slot);
     /* With one node and no preparation there is nothing else to wait for. */
-    if (run->n_slots == 1 && !run->spec.prep_command_line)
+    if (run->n_slots == 1 && !run->spec.prep_command_line &&
+        !(run->spec.place && run->spec.place->n_files > 0))
         run_send_main(run);
 }
 

@@ -47,10 +47,8 @@ bool launch_plan(struct arena *a, const struct launch_input *in, struct launch_p
 {
     *out = (struct launch_plan){0};
     assert(in->n_nodes > 0);
-    if (in->spec->place) {
-        plan_program(a, in, out);
-        return true;
-    }
+    if (in->spec->place)
+        return plan_program(a, in, out, why);
     const struct toolkit *t = find_toolkit(in->spec->tool);
     assert(t);
     add_preparations(a, in, out);

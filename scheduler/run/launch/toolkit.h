@@ -59,7 +59,8 @@ const char *launch_endpoint(struct arena *a, const struct launch_input *in, size
  */
 
 /* Adds the place's program as the one main process, on the first node. */
-void plan_program(struct arena *a, const struct launch_input *in, struct launch_plan *out);
+bool plan_program(struct arena *a, const struct launch_input *in, struct launch_plan *out,
+                  struct failure *why);
 
 /* --- launchers ---------------------------------------------------------------------------------
  */
