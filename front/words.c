@@ -48,6 +48,7 @@ const struct front_words batchai_front_words = {
     .run_id = "job_id",
     .log = "execution",
     .setup_task = "setup task",
+    .mounts_dir = "mounts",
     .size = "vmSize",
     .size_path = "properties.vmSize",
     .priority = "vmPriority",

@@ -24,6 +24,7 @@ enum front_var {
     VAR_RUN_DIR,     /* of the run on this node */
     VAR_SHARED_DIR,  /* in the run's directory on its first node */
     VAR_NODE,        /* the node's name */
+    VAR_DEDICATED,   /* whether it is a dedicated one: true or false */
     VAR_NODE_COUNT,
     VAR_GPU_COUNT,
     VAR_RANK,
@@ -48,6 +49,8 @@ struct front_words {
     const char *pool_id, *run_id; /* keys of fields in the log */
     const char *log;              /* a run's log is LOG.log, or LOG-NODE.log */
     const char *setup_task;       /* that a pool runs on each of its nodes */
+    const char *mounts_dir;       /* where a pool's volumes are mounted, below a node's root */
+    const char *home; /* the front's own directory there, which stays; NULL: it has none */
     /* Properties of pools, with their paths where errors have these: */
     const char *size, *size_path, *priority, *target_path, *maximum_path, *admin_name;
     /* of runs: */

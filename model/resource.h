@@ -235,6 +235,19 @@ struct node {
         *epoch; /* the epoch in which its state was decided on; "": decided before epochs existed */
 };
 
+/* The set-up task of a node's last preparation, if its front wants to know of it. */
+struct node_setup {
+    int64_t node_id;
+    bool runs;
+    int64_t start_us, end_us; /* of the last try */
+    bool has_exit_code;
+    int exit_code;
+    int failure; /* enum failure_code; 0: it succeeded, or runs */
+    int retries; /* so far */
+    int64_t retry_us;
+    const char *why; /* message of the failure; NULL: none */
+};
+
 /* A machine of the inventory. The inventory itself is configuration; this row keeps what must
  * outlive the daemon. A machine is claimed while a node row names it. */
 struct machine_row {

@@ -45,12 +45,47 @@ struct mount_list {
     size_t n;
 };
 
+/* A program and its arguments, run without a shell. */
+struct program_spec {
+    const char *const *argv; /* n, and a NULL */
+    size_t n;
+    const char *shown; /* what people are told instead */
+};
+
+/* A file of the daemon's that is put onto a node before the run begins. */
+struct input_file {
+    const char *share, *path; /* a folder, and the file's path in it */
+    const char *to;           /* below the node's root */
+    const char *what;         /* what people are told of it */
+    int mode;
+};
+
+/* The place of a run whose front has directories of its own on nodes. Its processes run in "wd" of
+ * the directory, beside which their standard output and error are. */
+struct place_spec {
+    const char *dir;         /* below each node's root; it outlives the run */
+    const char *account;     /* that several runs share; NULL: one of the run's own */
+    const char *account_dir; /* where all of these are, below the node's root */
+    struct kv *rooted;       /* variables whose values are paths below the node's root */
+    size_t n_rooted;
+    struct program_spec program;
+    struct input_file *files; /* put onto its first node */
+    size_t n_files;
+    enum failure_code refused; /* why it cannot run, and that in words; FAIL_NONE: it can */
+    const char *why_refused;
+};
+
 struct setup_task_spec {
     const char *command_line;
     struct kv *env; /* environmentVariables then secrets */
     size_t n_env;
-    const char *std_prefix; /* stdOutErrPathPrefix, unexpanded */
-    const char *std_suffix; /* stdOutErrPathSuffix */
+    const char *std_prefix;         /* stdOutErrPathPrefix, unexpanded */
+    const char *std_suffix;         /* stdOutErrPathSuffix */
+    const struct place_spec *place; /* a program in a directory of the front's; then most of the
+                                       above is not looked at. NULL: the command line */
+    int retries;                    /* of a program that fails; -1: for ever */
+    bool may_fail;                  /* the node is used all the same */
+    bool admin;                     /* the program runs as the agent */
 };
 
 struct admin_user_spec {
@@ -63,6 +98,11 @@ struct node_setup_spec {
     struct admin_user_spec admin;
     struct mount_list mounts;
     struct setup_task_spec *setup_task; /* NULL: none */
+    const char *const *dirs; /* below the node's root, to be made in the front's own directory; */
+    size_t n_dirs;           /* they belong to `account` */
+    const char *account;
+    struct admin_user_spec *users; /* more accounts for people, as `admin` */
+    size_t n_users;
 };
 
 struct cluster_spec {
@@ -105,36 +145,6 @@ struct container_spec {
  * 2017-09-01-preview, where a set-up task's output directory has no guid of the cluster in its
  * path. */
 #define CLUSTER_DOC_PLAIN_OUTPUT "setupOutputWithoutGuid"
-
-/* A program and its arguments, run without a shell. */
-struct program_spec {
-    const char *const *argv; /* n, and a NULL */
-    size_t n;
-    const char *shown; /* what people are told instead */
-};
-
-/* A file of the daemon's that is put onto a node before the run begins. */
-struct input_file {
-    const char *share, *path; /* a folder, and the file's path in it */
-    const char *to;           /* below the node's root */
-    const char *what;         /* what people are told of it */
-    int mode;
-};
-
-/* The place of a run whose front has directories of its own on nodes. Its processes run in "wd" of
- * the directory, beside which their standard output and error are. */
-struct place_spec {
-    const char *dir;         /* below each node's root; it outlives the run */
-    const char *account;     /* that several runs share; NULL: one of the run's own */
-    const char *account_dir; /* where all of these are, below the node's root */
-    struct kv *rooted;       /* variables whose values are paths below the node's root */
-    size_t n_rooted;
-    struct program_spec program;
-    struct input_file *files; /* put onto its first node */
-    size_t n_files;
-    enum failure_code refused; /* why it cannot run, and that in words; FAIL_NONE: it can */
-    const char *why_refused;
-};
 
 struct job_spec {
     struct place_spec *place; /* NULL: directories of each attempt's own, and a toolkit; else most

@@ -87,4 +87,6 @@ void node_setup_wipe(struct node_setup_spec *s)
         spec_wipe_env(s->setup_task->env, s->setup_task->n_env);
     spec_wipe_mounts(&s->mounts);
     spec_wipe_string(s->admin.password);
+    for (size_t i = 0; i < s->n_users; i++)
+        spec_wipe_string(s->users[i].password);
 }

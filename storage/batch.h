@@ -10,6 +10,7 @@
 #include "lib/err.h"
 #include "model/batch/rows.h"
 
+struct filter;
 struct storage;
 
 /* --- accounts -------------------------------------------------------------------------------- */
@@ -47,8 +48,22 @@ int st_batch_pool_get(struct storage *, struct arena *, int64_t account_id, cons
 int st_batch_pool_by_id(struct storage *, struct arena *, int64_t id, struct batch_pool *out,
                         struct err *);
 /* Those of an account behind the name `after`, by name. */
-int st_batch_pool_list(struct storage *, struct arena *, int64_t account_id, const char *after,
-                       int limit, struct batch_pool **rows, size_t *n, struct err *);
+enum batch_pool_property { /* that lists may be filtered by */
+                           BATCH_POOL_ID,
+                           BATCH_POOL_STATE,
+                           BATCH_POOL_STATE_TIME,
+                           BATCH_POOL_ALLOCATION,
+                           BATCH_POOL_ALLOCATION_TIME,
+                           BATCH_POOL_CREATED,
+                           BATCH_POOL_MODIFIED,
+                           BATCH_POOL_AUTO_SCALE,
+                           BATCH_POOL_INTERNODE,
+                           BATCH_POOL_VM_SIZE,
+                           BATCH_POOL_PROPERTIES
+};
+int st_batch_pool_list(struct storage *, struct arena *, int64_t account_id, const struct filter *f,
+                       const char *after, int limit, struct batch_pool **rows, size_t *n,
+                       struct err *);
 int st_batch_pool_secrets(struct storage *, struct arena *, int64_t id, const char **secrets,
                           struct err *);
 /* Replaces document and secrets, and says when; and slots and filling of nodes. */
@@ -70,6 +85,22 @@ int st_batch_pool_removable_ids(struct storage *, struct arena *, int64_t **ids,
                                 struct err *);
 int st_batch_pool_scaled_ids(struct storage *, struct arena *, int64_t **ids, size_t *n,
                              struct err *);
+/* --- who may log in on a node ----------------------------------------------------------------- */
+/* ERR_CONFLICT if the node has one of this name. */
+int st_batch_user_insert(struct storage *, const struct batch_node_user *u, const char *password,
+                         struct err *) MUST_CHECK;
+int st_batch_user_get(struct storage *, struct arena *, int64_t node_id, const char *name,
+                      struct batch_node_user *out, struct err *);
+/* Replaces expiry, key and password. */
+int st_batch_user_update(struct storage *, const struct batch_node_user *u, const char *password,
+                         struct err *) MUST_CHECK;
+int st_batch_user_remove(struct storage *, int64_t id, struct err *) MUST_CHECK;
+/* Those of a node whose time is not up, the newest last. */
+int st_batch_user_list(struct storage *, struct arena *, int64_t node_id, int64_t now_us,
+                       struct batch_node_user **rows, size_t *n, struct err *);
+int st_batch_user_password(struct storage *, struct arena *, int64_t id, const char **password,
+                           struct err *);
+
 /* Removes it, with its row of the core. */
 int st_batch_pool_remove(struct storage *, int64_t id, struct err *) MUST_CHECK;
 

@@ -17,8 +17,9 @@
     "1)"
 /* The names of the jobs on a node. */
 #define NODE_JOBS_SQL                                                                              \
-    "(SELECT group_concat(j.name, ', ') FROM allocation a JOIN run u ON u.id = a.run_id "          \
-    "JOIN job j ON u.owner_kind = 6 AND j.id = u.owner_id "                                        \
+    "(SELECT group_concat(coalesce(j.name, bt.name), ', ') FROM allocation a "                     \
+    "JOIN run u ON u.id = a.run_id LEFT JOIN job j ON u.owner_kind = 6 AND j.id = u.owner_id "     \
+    "LEFT JOIN batch_task bt ON u.owner_kind = 12 AND bt.id = u.owner_id "                         \
     "WHERE a.node_id = n.id AND a.state = 1)"
 
 #define ROW struct resource_group
@@ -289,6 +290,21 @@ static const struct st_column node_columns[] = {
 #undef ROW
 ROW_OF(node_row, struct node, node, "node", "n");
 
+#define ROW struct node_setup
+static const struct st_column node_setup_columns[] = {
+    INT64("node_id", node_id, id),
+    BOOL("runs", runs),
+    INT64("start_us", start_us, instant),
+    INT64("end_us", end_us, instant),
+    MAYBE("exit_code", exit_code, has_exit_code),
+    INT("failure", failure, failure),
+    INT("retries", retries, count),
+    INT64("retry_us", retry_us, instant),
+    TEXT("why", why),
+};
+#undef ROW
+ROW_OF(node_setup_row, struct node_setup, node_setup, "node_setup", "ns");
+
 #define ROW struct allocation
 static const struct st_column allocation_columns[] = {
     INT64("run_id", run_id, id),
@@ -320,8 +336,8 @@ static const struct st_column node_use_columns[] = {
     FROM_INT(NODE_LIVE_SQL, live, count),
     FROM_TEXT("n.why", why),
     FROM_ID("n.machine_id", machine_id),
-    FROM_TEXT("c.name", cluster),
-    FROM_TEXT("w.name", workspace),
+    FROM_TEXT("coalesce(c.name, bp.name)", cluster),
+    FROM_TEXT("coalesce(w.name, ba.name)", workspace),
     FROM_INT("n.vm_priority", vm_priority, vm_priority),
     FROM_TEXT(NODE_JOBS_SQL, jobs),
     FROM_INT("n.slots", has.slots, count),
@@ -470,7 +486,9 @@ static const struct st_row *const all_rows[] = {&group_row,
                                                 &batch_sample_row,
                                                 &batch_pool_tasks_row,
                                                 &batch_schedule_row,
-                                                &batch_certificate_row};
+                                                &batch_certificate_row,
+                                                &node_setup_row,
+                                                &batch_node_user_row};
 
 static const struct st_row *find(const char *name, size_t n)
 {

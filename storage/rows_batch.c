@@ -90,3 +90,12 @@ static const struct st_column batch_package_columns[] = {
 };
 #undef ROW
 ROW_OF(batch_package_row, struct batch_package, batch_package, "batch_package", "bg");
+
+#define ROW struct batch_node_user
+static const struct st_column batch_node_user_columns[] = {
+    OWN_ID("id", id),           INT64("node_id", node_id, id),          TEXT("name", name),
+    BOOL("is_admin", is_admin), INT64("expiry_us", expiry_us, instant), TEXT("ssh_key", ssh_key),
+    SECRET("password"),
+};
+#undef ROW
+ROW_OF(batch_node_user_row, struct batch_node_user, batch_node_user, "batch_node_user", "nu");

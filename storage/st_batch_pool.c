@@ -65,12 +65,24 @@ int st_batch_pool_by_id(struct storage *st, struct arena *a, int64_t id, struct 
     return q_one(&q, a, &batch_pool_row, out, e);
 }
 
-int st_batch_pool_list(struct storage *st, struct arena *a, int64_t account_id, const char *after,
-                       int limit, struct batch_pool **rows, size_t *n, struct err *e)
+int st_batch_pool_list(struct storage *st, struct arena *a, int64_t account_id,
+                       const struct filter *f, const char *after, int limit,
+                       struct batch_pool **rows, size_t *n, struct err *e)
 {
+    static const char *const columns[BATCH_POOL_PROPERTIES] = {
+        [BATCH_POOL_ID] = "bp.name",
+        [BATCH_POOL_STATE] = "bp.state",
+        [BATCH_POOL_STATE_TIME] = "bp.state_us",
+        [BATCH_POOL_ALLOCATION] = "bp.alloc_state",
+        [BATCH_POOL_ALLOCATION_TIME] = "bp.alloc_us",
+        [BATCH_POOL_CREATED] = "bp.created_us",
+        [BATCH_POOL_MODIFIED] = "bp.updated_us",
+        [BATCH_POOL_AUTO_SCALE] = "bp.auto_enabled",
+        [BATCH_POOL_INTERNODE] = "json_extract(bp.doc, '$.enableInterNodeCommunication')",
+        [BATCH_POOL_VM_SIZE] = "lower(p.vm_size)"};
     struct q q;
     void *items;
-    q_read(&q, st, ST_BATCH_POOL_LIST);
+    q_read_filtered(&q, st, ST_BATCH_POOL_LIST, f, columns);
     q_int(&q, account_id);
     q_text(&q, after);
     q_int(&q, limit);

@@ -172,6 +172,24 @@ int st_node_set_capacity(struct storage *st, int64_t id, const struct capacity *
     return q_change(&q, "node", id, e);
 }
 
+int st_node_setup_put(struct storage *st, const struct node_setup *s, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_NODE_SETUP_PUT, e) < 0)
+        return -1;
+    q_row(&q, &node_setup_row, s, NULL);
+    return q_run(&q, e);
+}
+
+int st_node_setup_get(struct storage *st, struct arena *a, int64_t node_id, struct node_setup *out,
+                      struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_NODE_SETUP_GET);
+    q_int(&q, node_id);
+    return q_one(&q, a, &node_setup_row, out, e);
+}
+
 int st_node_set_wish(struct storage *st, int64_t id, enum node_wish wish, enum dealloc_option how,
                      struct err *e)
 {

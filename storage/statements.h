@@ -194,14 +194,17 @@
     X(ST_NODE_IDS, "SELECT id FROM node ORDER BY id")                                              \
     X(ST_NODE_LOCAL_TOTAL, "SELECT count(*) FROM node WHERE machine_id IS NULL")                   \
     X(ST_NODE_USES, \
-      "SELECT {node_use} FROM node n JOIN pool p ON p.id = n.pool_id JOIN cluster c ON c.id = p.id " \
-      "JOIN workspace w ON w.id = c.workspace_id ORDER BY n.id") \
+      "SELECT {node_use} FROM node n LEFT JOIN cluster c ON c.id = n.pool_id " \
+      "LEFT JOIN workspace w ON w.id = c.workspace_id LEFT JOIN batch_pool bp ON bp.id = n.pool_id " \
+      "LEFT JOIN batch_account ba ON ba.id = bp.account_id ORDER BY n.id") \
     X(ST_NODE_MOVE, \
       "UPDATE node SET state = ?3, state_us = ?4, idle_us = ?5, errors = ?7, epoch = ?8, " \
       "why = ?9, failure = CASE WHEN ?3 <> 5 THEN 0 WHEN ?6 = 0 THEN failure ELSE ?6 END, " \
       "wish = coalesce(?10, CASE WHEN ?3 IN (2, 5) AND wish IN (5, 6) THEN 0 ELSE wish END) " \
       "WHERE id = ?1 AND state = ?2") \
     X(ST_NODE_STATE, "SELECT state FROM node WHERE id = ?1") \
+    X(ST_NODE_SETUP_PUT, "INSERT OR REPLACE INTO {+node_setup}") \
+    X(ST_NODE_SETUP_GET, "SELECT {node_setup} FROM node_setup ns WHERE ns.node_id = ?1") \
     X(ST_NODE_SET_WISH, "UPDATE node SET wish = ?2, how = ?3 WHERE id = ?1") \
     X(ST_NODE_SET_OFF, "UPDATE node SET off = ?2 WHERE id = ?1") \
     X(ST_NODE_SET_RECLAIMED, "UPDATE node SET reclaimed = 1 WHERE id = ?1") \

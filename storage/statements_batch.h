@@ -43,7 +43,7 @@
     X(ST_BATCH_POOL_GET, BATCH_POOL_SELECT "WHERE bp.account_id = ?1 AND bp.name = ?2") \
     X(ST_BATCH_POOL_BY_ID, BATCH_POOL_SELECT "WHERE bp.id = ?1") \
     X(ST_BATCH_POOL_LIST, \
-      BATCH_POOL_SELECT "WHERE bp.account_id = ?1 AND bp.name > ?2 ORDER BY bp.name LIMIT ?3") \
+      BATCH_POOL_SELECT "WHERE bp.account_id = ?1 AND bp.name > ?2 AND {?} ORDER BY bp.name LIMIT ?3") \
     X(ST_BATCH_POOL_SECRETS, "SELECT secrets FROM batch_pool WHERE id = ?1") \
     X(ST_BATCH_POOL_SET_DOC, \
       "UPDATE batch_pool SET doc = ?2, secrets = ?3, updated_us = ?4 WHERE id = ?1") \
@@ -64,6 +64,16 @@
       "SELECT bp.id FROM batch_pool bp WHERE bp.state = 2 AND " \
       "NOT EXISTS (SELECT 1 FROM node n WHERE n.pool_id = bp.id) ORDER BY bp.id") \
     X(ST_BATCH_POOL_SCALED, "SELECT id FROM batch_pool WHERE auto_enabled = 1 ORDER BY id") \
+    X(ST_BATCH_USER_INSERT, "INSERT INTO {+batch_node_user}")                                      \
+    X(ST_BATCH_USER_GET,                                                                           \
+      "SELECT {batch_node_user} FROM batch_node_user nu WHERE nu.node_id = ?1 AND nu.name = ?2")   \
+    X(ST_BATCH_USER_UPDATE,                                                                        \
+      "UPDATE batch_node_user SET expiry_us = ?2, ssh_key = ?3, password = ?4 WHERE id = ?1")      \
+    X(ST_BATCH_USER_REMOVE, "DELETE FROM batch_node_user WHERE id = ?1")                           \
+    X(ST_BATCH_USER_LIST,                                                                          \
+      "SELECT {batch_node_user} FROM batch_node_user nu "                                          \
+      "WHERE nu.node_id = ?1 AND nu.expiry_us > ?2 ORDER BY nu.id")                                \
+    X(ST_BATCH_USER_PASSWORD, "SELECT password FROM batch_node_user WHERE id = ?1")                \
     X(ST_BATCH_POOL_REMOVE, "DELETE FROM batch_pool WHERE id = ?1") \
     X(ST_MARK_BATCH_ACCOUNT, MARK_BATCH_ACCOUNT "id = ?1 " MAY_GO)                                 \
     X(ST_MARK_BATCH_ACCOUNTS_OF_GROUP, MARK_BATCH_ACCOUNT "group_id = ?1 " MAY_GO)                 \

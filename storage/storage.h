@@ -251,8 +251,9 @@ int st_node_local_total(struct storage *, int64_t *n, struct err *);
 /* The use of a node, in names that people know. */
 struct node_use {
     int64_t node_id, cluster_id, machine_id; /* machine_id 0: a local node */
-    const char *node, *cluster, *workspace;
-    const char *jobs; /* "A, B"; NULL: none */
+    const char *node;
+    const char *cluster, *workspace; /* of Azure Batch: the pool and its account */
+    const char *jobs;                /* "A, B", or tasks; NULL: none */
     enum node_state state;
     int live; /* allocations */
     enum vm_priority vm_priority;
@@ -275,6 +276,10 @@ struct st_node_move {
                             when the node is idle or unusable */
 };
 int st_node_move(struct storage *, const struct st_node_move *m, struct err *) MUST_CHECK;
+/* Replaces what was there. */
+int st_node_setup_put(struct storage *, const struct node_setup *s, struct err *) MUST_CHECK;
+int st_node_setup_get(struct storage *, struct arena *, int64_t node_id, struct node_setup *out,
+                      struct err *);
 int st_node_set_wish(struct storage *, int64_t id, enum node_wish wish, enum dealloc_option how,
                      struct err *) MUST_CHECK;
 int st_node_set_off(struct storage *, int64_t id, enum dealloc_option off, struct err *) MUST_CHECK;

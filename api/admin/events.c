@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The history of jobs, clusters and nodes: changes of state in the order in which they were
- * committed. The latest of each resource are kept, and removed with it.
+ * The history of jobs, clusters, pools of Azure Batch and nodes: changes of state in the order in
+ * which they were committed. The latest of each resource are kept, and removed with it.
  */
 #include <limits.h>
 
@@ -39,6 +39,22 @@ static int find_cluster(struct storage *st, struct arena *a, int64_t id, struct 
     return rc;
 }
 
+/* Its account is in the place of a workspace. */
+static int find_batch_pool(struct storage *st, struct arena *a, int64_t id, struct subject *out,
+                           struct err *e)
+{
+    struct batch_pool p;
+    struct batch_account b;
+    int rc = st_batch_pool_by_id(st, a, id, &p, e);
+    if (rc > 0)
+        rc = st_batch_account_by_id(st, a, p.account_id, &b, e);
+    if (rc > 0) {
+        *out = (struct subject){.scope = b.scope, .name = p.name};
+        out->scope.workspace = b.name;
+    }
+    return rc;
+}
+
 static int find_node(struct storage *st, struct arena *a, int64_t id, struct subject *out,
                      struct err *e)
 {
@@ -46,7 +62,8 @@ static int find_node(struct storage *st, struct arena *a, int64_t id, struct sub
     int rc = st_node_by_id(st, a, id, &nd, e);
     if (rc <= 0)
         return rc;
-    rc = find_cluster(st, a, nd.cluster_id, out, e);
+    rc = (nd.pool_kind == RES_BATCH_POOL ? find_batch_pool : find_cluster)(st, a, nd.cluster_id,
+                                                                           out, e);
     out->cluster = out->name;
     out->name = nd.name;
     return rc < 0 ? -1 : 1;
@@ -61,6 +78,7 @@ static const struct {
     [RES_JOB] = {find_job, exec_state_names},
     [RES_CLUSTER] = {find_cluster, alloc_state_names},
     [RES_NODE] = {find_node, node_state_names},
+    [RES_BATCH_POOL] = {find_batch_pool, alloc_state_names},
 };
 
 static const char *state_name(const struct event *ev, int state)

@@ -9,9 +9,11 @@
 #include "lib/jsontext.h"
 #include "lib/timefmt.h"
 #include "model/enums.h"
+#include "storage/batch_jobs.h"
 #include "storage/storage.h"
 
-#define READ_JOB "Microsoft.BatchAI/workspaces/experiments/jobs/read"
+#define READ_JOB     "Microsoft.BatchAI/workspaces/experiments/jobs/read"
+#define READ_ACCOUNT "Microsoft.Batch/batchAccounts/read"
 
 int seen_jobs_may(struct request *r, struct err *e)
 {
@@ -101,15 +103,65 @@ json_t *seen_run_render(struct request *r, const struct job *j, const struct run
     return out;
 }
 
+static enum exec_state state_of(const struct run *run)
+{
+    switch (run->state) {
+    case RUN_WAITING:
+        return EXEC_QUEUED;
+    case RUN_ALLOCATED:
+        return run->stop == STOP_NOT ? EXEC_RUNNING : EXEC_TERMINATING;
+    case RUN_RELEASING:
+    case RUN_OVER:
+        break;
+    }
+    return run->failure == 0 ? EXEC_SUCCEEDED : EXEC_FAILED;
+}
+
+/* A task of Azure Batch as it stands in lists beside jobs of Batch AI: its account is in the place
+ * of a workspace, its job in that of an experiment. */
+static int seen_task(struct request *r, const struct run *run, struct job *out, struct err *e)
+{
+    struct storage *st = admin_of(r)->storage;
+    struct batch_task t;
+    struct batch_pool p;
+    struct batch_account b;
+    int rc = st_batch_task_by_id(st, &r->arena, run->owner_id, &t, e);
+    if (rc > 0)
+        rc = st_batch_pool_by_id(st, &r->arena, run->pool_id, &p, e);
+    if (rc > 0)
+        rc = st_batch_account_by_id(st, &r->arena, t.account_id, &b, e);
+    if (rc <= 0)
+        return rc;
+    *out = (struct job){.scope = b.scope,
+                        .name = t.name,
+                        .cluster_ref = p.name,
+                        .priority = run->priority,
+                        .node_count = run->nodes,
+                        .exec_state = state_of(run),
+                        .created_us = t.created_us,
+                        .start_us = run->start_us,
+                        .end_us = run->end_us};
+    out->scope.workspace = b.name;
+    out->scope.experiment = t.job_name;
+    if (!r->grant)
+        return 1;
+    const char *id =
+        arena_concat(&r->arena, "/subscriptions/", b.scope.subscription, "/resourceGroups/",
+                     b.scope.group, "/providers/Microsoft.Batch/batchAccounts/", b.name);
+    return access_verdict(r->grant, READ_ACCOUNT, id) == ACCESS_YES;
+}
+
 int seen_job_of_run(struct request *r, int64_t run_id, struct job *out, struct run *found,
                     struct err *e)
 {
     struct run run;
     struct storage *st = admin_of(r)->storage;
     int rc = st_run_by_id(st, &r->arena, run_id, &run, e);
-    if (rc <= 0 || run.owner_kind != RES_JOB)
-        return rc < 0 ? -1 : 0;
+    if (rc <= 0)
+        return rc;
     *found = run;
+    if (run.owner_kind == RES_BATCH_TASK)
+        return seen_task(r, &run, out, e);
     rc = st_job_by_id(st, &r->arena, run.owner_id, out, e);
     return rc == 1 && !seen_job(r, out) ? 0 : rc;
 }

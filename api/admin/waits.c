@@ -49,23 +49,31 @@ static const char *waits(struct request *r, const struct queue_view *v,
     return arena_printf(a, "%s, behind %s", text, behind);
 }
 
+static const char *kind_of(const struct queue_view *v)
+{
+    return v->pool.kind == RES_BATCH_POOL ? "pool" : "cluster";
+}
+
 const char *waits_for(struct request *r, const struct queue_view *v, size_t i, struct err *e)
 {
     struct arena *a = &r->arena;
     const struct queue_waiting *w = &v->waiting[i];
     if (v->pool.going)
-        return "its cluster is being deleted";
+        return v->pool.kind == RES_BATCH_POOL ? "its pool is being deleted"
+                                              : "its cluster is being deleted";
     switch (w->verdict.turn) {
     case PLAN_STARTS:
         return "nothing: it is about to start";
     case PLAN_WAITS:
         return waits(r, v, w, e);
     case PLAN_TOO_MANY:
-        return arena_printf(a, "%s, and cluster %s is scaled to %d: others go ahead of it",
-                            nodes(a, w->run.nodes), v->name, plan_largest(&v->pool.scale));
+        return arena_printf(a, "%s, and %s %s is scaled to %d: others go ahead of it",
+                            nodes(a, w->run.nodes), kind_of(v), v->name,
+                            plan_largest(&v->pool.scale));
     case PLAN_TOO_MUCH:
-        return arena_printf(a, "%s with %s, and cluster %s has none such: others go ahead of it",
-                            nodes(a, w->run.nodes), capacity_text(a, &w->run.need), v->name);
+        return arena_printf(a, "%s with %s, and %s %s has none such: others go ahead of it",
+                            nodes(a, w->run.nodes), capacity_text(a, &w->run.need), kind_of(v),
+                            v->name);
     case PLAN_NOT_SEEN:
         return arena_printf(a, "its turn: %zu are ahead of it", i);
     }

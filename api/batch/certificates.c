@@ -219,8 +219,8 @@ static int find_users(struct request *r, const struct batch_certificate *c, json
     size_t n;
     *out = NULL;
     do {
-        if (st_batch_pool_list(storage_of(r), &r->arena, c->account_id, after, POOLS_AT_ONCE, &rows,
-                               &n, e) < 0) {
+        if (st_batch_pool_list(storage_of(r), &r->arena, c->account_id, NULL, after, POOLS_AT_ONCE,
+                               &rows, &n, e) < 0) {
             json_decref(*out);
             return -1;
         }

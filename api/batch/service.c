@@ -13,6 +13,8 @@
 #include "api/batch/files.h"
 #include "api/batch/images.h"
 #include "api/batch/jobs.h"
+#include "api/batch/nodes.h"
+#include "api/batch/pools.h"
 #include "api/batch/schedules.h"
 #include "api/batch/tasks.h"
 #include "api/http/http.h"
@@ -28,6 +30,8 @@ static const struct route routes[] = {
     BATCH_CERTIFICATE_ROUTES
     BATCH_IMAGE_ROUTES
     BATCH_JOB_ROUTES
+    BATCH_NODE_ROUTES
+    BATCH_POOL_ROUTES
     BATCH_SCHEDULE_ROUTES
     BATCH_TASK_ROUTES
     BATCH_FILE_ROUTES

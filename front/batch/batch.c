@@ -5,10 +5,13 @@ static int load_pool(const struct front *f, struct storage *st, struct arena *a,
                      bool secrets, struct node_setup_spec *out, struct err *e)
 {
     struct batch_pool p;
-    (void)f;
-    (void)secrets;
-    *out = (struct node_setup_spec){0};
-    return st_batch_pool_by_id(st, a, pool_id, &p, e);
+    const char *text = NULL;
+    int rc = st_batch_pool_by_id(st, a, pool_id, &p, e);
+    if (rc <= 0)
+        return rc;
+    if (secrets && st_batch_pool_secrets(st, a, p.id, &text, e) < 0)
+        return -1;
+    return node_setup_of(batch_self(f), a, &p, text, out, e) < 0 ? -1 : 1;
 }
 
 static const char *pool_name(const struct front *f, struct storage *st, struct arena *a,
@@ -113,6 +116,7 @@ static const struct front_ops ops = {
     .begin = begin,
     .end = end,
     .load_pool = load_pool,
+    .load_users = load_node_users,
     .pool_name = pool_name,
     .pool_path = pool_path,
     .run_name = task_run_name,

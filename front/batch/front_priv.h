@@ -43,6 +43,20 @@ size_t batch_program(const struct batch_front *f, struct arena *a, const struct 
 void task_add_files(const struct batch_front *f, struct arena *a,
                     const struct batch_resource_file *list, size_t n, struct place_spec *place);
 
+/* --- node_setup.c ---------------------------------------------------------------------------- */
+/* What a pool's nodes need; without `secrets` there are none in it. */
+int node_setup_of(const struct batch_front *f, struct arena *a, const struct batch_pool *p,
+                  const char *secrets, struct node_setup_spec *out, struct err *e) MUST_CHECK;
+int load_node_users(const struct front *f, struct storage *st, struct arena *a, int64_t node_id,
+                    int64_t now_us, struct node_setup_spec *out, struct err *e);
+/* Where things are on each node, below its root: for variables of start tasks and tasks. */
+#define BATCH_HOME    "batch"
+#define BATCH_ACCOUNT "batch" /* of all users of a node whose scope is the pool */
+#define BATCH_STARTUP BATCH_HOME "/startup"
+/* Adds AZ_BATCH_NODE_ROOT_DIR and the others as variables whose values are paths below a node's
+ * root. Returns how many; *out has room for `more` behind them. */
+size_t batch_node_dirs(struct arena *a, size_t more, struct kv **out);
+
 /* --- pool_deletion.c ------------------------------------------------------------------------- */
 void pool_deletions_begin(struct batch_front *f);
 void pools_may_remove(struct front *f);

@@ -7,6 +7,7 @@
 static const struct front_var_name vars[] = {
     {VAR_POOL_MOUNTS, "AZ_BATCH_NODE_MOUNTS_DIR"},
     {VAR_NODE, "AZ_BATCH_NODE_ID"},
+    {VAR_DEDICATED, "AZ_BATCH_NODE_IS_DEDICATED"},
     {VAR_HOSTS, "AZ_BATCH_HOST_LIST"},
     {.name = NULL},
 };
@@ -29,6 +30,8 @@ const struct front_words batch_front_words = {
     .run_id = "task_id",
     .log = "task",
     .setup_task = "start task",
+    .mounts_dir = "batch/fsmounts",
+    .home = "batch",
     .size = "vmSize",
     .size_path = "vmSize",
     .priority = "priority",

@@ -84,4 +84,13 @@ struct batch_package {
     int64_t activated_us, created_us, updated_us;
 };
 
+/* Somebody who may log in on a node. The password is sealed apart. */
+struct batch_node_user {
+    int64_t id, node_id;
+    const char *name;
+    bool is_admin;
+    int64_t expiry_us;
+    const char *ssh_key; /* one line, or NULL */
+};
+
 #endif

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "model/batch/pool_spec.h"
 #include "model/batch/tables.h"
 #include "model/batch/tables_vm.h"
 
@@ -56,31 +57,46 @@ static int check_start_task(json_t *obj, const char *path, struct err *e)
 }
 
 static const struct field start_task_rows[] = {
-    {BATCH_TEXT("commandLine", FIELD_REQUIRED, 1, BATCH_MAX_COMMAND), .check = batch_check_command},
-    {.name = "containerSettings", .kind = FIELD_OBJECT, .sub = &schema_batch_container},
+    {BATCH_TEXT("commandLine", FIELD_REQUIRED, 1, BATCH_MAX_COMMAND), .check = batch_check_command,
+     INTO_TEXT(struct batch_start_task, command_line)},
+    {.name = "containerSettings",
+     .kind = FIELD_OBJECT,
+     .flags = FIELD_POINTER,
+     .sub = &schema_batch_container,
+     INTO_POINTER(struct batch_start_task, container)},
     {.name = "resourceFiles",
      .kind = FIELD_ARRAY,
      .sub = &schema_batch_resource_file,
-     .max = MAX_ITEMS},
+     .max = MAX_ITEMS,
+     INTO_LIST(struct batch_start_task, resources, n_resources)},
     {.name = "environmentSettings",
      .kind = FIELD_ARRAY,
      .sub = &schema_batch_env,
-     .max = MAX_ITEMS},
+     .max = MAX_ITEMS,
+     INTO_LIST(struct batch_start_task, env, n_env)},
     {.name = "userIdentity",
      .kind = FIELD_OBJECT,
      .sub = &schema_batch_user,
-     .fallback = "{\"autoUser\":{}}"},
-    {.name = "maxTaskRetryCount", .kind = FIELD_INT, .min = -1, .fallback = "0"},
+     .fallback = "{\"autoUser\":{}}",
+     INTO_OBJECT(struct batch_start_task, user, struct batch_user)},
+    {.name = "maxTaskRetryCount",
+     .kind = FIELD_INT,
+     .min = -1,
+     .fallback = "0",
+     INTO_INT(struct batch_start_task, retries)},
     {.name = "waitForSuccess",
      .kind = FIELD_BOOL,
      .versions = BATCH_UNTIL(BATCH_9_0),
-     .fallback = "false"},
+     .fallback = "false",
+     INTO_BOOL(struct batch_start_task, waits)},
     {.name = "waitForSuccess",
      .kind = FIELD_BOOL,
      .versions = BATCH_SINCE(BATCH_10_0),
-     .fallback = "true"},
+     .fallback = "true",
+     INTO_BOOL(struct batch_start_task, waits)},
 };
-SCHEMA(schema_batch_start_task, "StartTask", start_task_rows, check_start_task);
+SCHEMA_INTO(schema_batch_start_task, "StartTask", start_task_rows, check_start_task,
+            struct batch_start_task, NULL);
 
 /* --- users, certificates, tags --------------------------------------------------------------- */
 
@@ -111,19 +127,23 @@ static const struct field windows_user_rows[] = {
 static SCHEMA(schema_windows_user, "WindowsUserConfiguration", windows_user_rows, NULL);
 
 static const struct field account_rows[] = {
-    {BATCH_TEXT("name", FIELD_REQUIRED, 1, 20), .check = check_user_name},
-    {BATCH_TEXT("password", FIELD_REQUIRED | FIELD_SECRET, 0, 4096)},
+    {BATCH_TEXT("name", FIELD_REQUIRED, 1, 20), .check = check_user_name,
+     INTO_TEXT(struct batch_user_account, name)},
+    {BATCH_TEXT("password", FIELD_REQUIRED | FIELD_SECRET, 0, 4096),
+     INTO_TEXT(struct batch_user_account, password)},
     {.name = "elevationLevel",
      .kind = FIELD_ENUM,
      .values = batch_elevation_names,
-     .fallback = "\"nonadmin\""},
+     .fallback = "\"nonadmin\"",
+     INTO_ENUM(struct batch_user_account, elevation)},
     {.name = "linuxUserConfiguration", .kind = FIELD_OBJECT, .sub = &schema_linux_user},
     {.name = "windowsUserConfiguration",
      .kind = FIELD_OBJECT,
      .versions = BATCH_SINCE(BATCH_8_0),
      .sub = &schema_windows_user},
 };
-static SCHEMA(schema_account, "UserAccount", account_rows, NULL);
+static SCHEMA_INTO(schema_account, "UserAccount", account_rows, NULL, struct batch_user_account,
+                   NULL);
 
 static const struct field certificate_rows[] = {
     {BATCH_TEXT("thumbprint", FIELD_REQUIRED, 1, 128)},
@@ -138,9 +158,11 @@ static const struct field policy_rows[] = {
     {.name = "nodeFillType",
      .kind = FIELD_ENUM,
      .flags = FIELD_REQUIRED,
-     .values = batch_fill_names},
+     .values = batch_fill_names,
+     INTO_ENUM(struct batch_pool_spec, fill)},
 };
-static SCHEMA(schema_policy, "TaskSchedulingPolicy", policy_rows, NULL);
+static SCHEMA_INTO(schema_policy, "TaskSchedulingPolicy", policy_rows, NULL, struct batch_pool_spec,
+                   NULL);
 
 /* --- what has become of a size --------------------------------------------------------------- */
 
@@ -174,13 +196,23 @@ SCHEMA(schema_batch_auto_scale_run, "AutoScaleRun", run_rows, NULL);
         .name = (label), .kind = FIELD_ARRAY, .flags = (bits), .sub = &(table), .max = (most)      \
     }
 #define PACKAGES_ROW(bits)                                                                         \
-    LIST_ROW("applicationPackageReferences", schema_batch_package, MAX_PACKAGES, bits)
+    {                                                                                              \
+        .name = "applicationPackageReferences", .kind = FIELD_ARRAY, .flags = (bits),              \
+        .sub = &schema_batch_package, .max = MAX_PACKAGES,                                         \
+        INTO_LIST(struct batch_pool_spec, packages, n_packages)                                    \
+    }
 #define CERTIFICATES_ROW(bits)                                                                     \
     LIST_ROW("certificateReferences", schema_batch_certificate_reference, MAX_ITEMS, bits)
 #define METADATA_ROW(bits) LIST_ROW("metadata", schema_batch_metadata, BATCH_MAX_METADATA, bits)
 #define START_TASK_ROW                                                                             \
     {                                                                                              \
-        .name = "startTask", .kind = FIELD_OBJECT, .sub = &schema_batch_start_task                 \
+        .name = "startTask", .kind = FIELD_OBJECT, .flags = FIELD_POINTER,                         \
+        .sub = &schema_batch_start_task, INTO_POINTER(struct batch_pool_spec, start_task)          \
+    }
+#define USERS_ROW                                                                                  \
+    {                                                                                              \
+        .name = "userAccounts", .kind = FIELD_ARRAY, .sub = &schema_account,                       \
+        .max = MAX_CREDENTIALS, INTO_LIST(struct batch_pool_spec, users, n_users)                  \
     }
 #define VERSIONED(label, sort, table, known)                                                       \
     {                                                                                              \
@@ -198,15 +230,17 @@ SCHEMA(schema_batch_auto_scale_run, "AutoScaleRun", run_rows, NULL);
      .min = 1,                                                                                     \
      .max = MAX_SLOTS,                                                                             \
      .versions = BATCH_UNTIL(BATCH_11_0),                                                          \
-     .fallback = (given)},                                                                         \
+     .fallback = (given),                                                                          \
+     INTO_INT(struct batch_pool_spec, slots)},                                                     \
     {                                                                                              \
         .name = "taskSlotsPerNode", .kind = FIELD_INT, .min = 1, .max = MAX_SLOTS,                 \
-        .versions = (newer), .fallback = (given)                                                   \
+        .versions = (newer), .fallback = (given), INTO_INT(struct batch_pool_spec, slots)          \
     }
 #define MOUNTS_ROW(known)                                                                          \
     {                                                                                              \
         .name = "mountConfiguration", .kind = FIELD_ARRAY, .versions = (known),                    \
-        .sub = &schema_batch_mount, .max = MAX_MOUNTS                                              \
+        .sub = &schema_batch_mount, .max = MAX_MOUNTS,                                             \
+        INTO_LIST(struct batch_pool_spec, mounts, n_mounts)                                        \
     }
 #define TAGS_ROW(known)                                                                            \
     {                                                                                              \
@@ -235,13 +269,13 @@ SCHEMA(schema_batch_auto_scale_run, "AutoScaleRun", run_rows, NULL);
          .flags = FIELD_READONLY,                                                                  \
          .sub = &schema_batch_auto_scale_run},                                                     \
         {.name = "enableInterNodeCommunication", .kind = FIELD_BOOL, .fallback = "false"},         \
-        START_TASK_ROW, LIST_ROW("userAccounts", schema_account, MAX_CREDENTIALS, 0),              \
-        CERTIFICATES_ROW(0), PACKAGES_ROW(0), METADATA_ROW(0),                                     \
+        START_TASK_ROW, USERS_ROW, CERTIFICATES_ROW(0), PACKAGES_ROW(0), METADATA_ROW(0),          \
         SLOTS_ROWS("1", BATCH_SINCE(BATCH_12_0)),                                                  \
         {.name = "taskSchedulingPolicy",                                                           \
          .kind = FIELD_OBJECT,                                                                     \
          .sub = &schema_policy,                                                                    \
-         .fallback = POLICY_DEFAULT},                                                              \
+         .fallback = POLICY_DEFAULT,                                                               \
+         INTO_SAME},                                                                               \
         VERSIONED("virtualMachineConfiguration", FIELD_OBJECT, schema_batch_vm, 0),                \
         {.name = "applicationLicenses",                                                            \
          .kind = FIELD_STRINGS,                                                                    \
@@ -329,7 +363,7 @@ static const struct field pool_rows[] = {
      .versions = BATCH_SINCE(BATCH_14_0),
      .sub = &schema_batch_pool_identity},
 };
-SCHEMA(schema_batch_pool, "CloudPool", pool_rows, check_pool);
+SCHEMA_INTO(schema_batch_pool, "CloudPool", pool_rows, check_pool, struct batch_pool_spec, NULL);
 
 static const struct field spec_rows[] = {{BATCH_TEXT("displayName", 0, 0, BATCH_MAX_DISPLAY)},
                                          ASKED_ROWS};

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "model/batch/images.h"
+#include "model/batch/pool_spec.h"
 #include "model/batch/tables.h"
 #include "model/batch/tables_pool.h"
 
@@ -323,23 +324,25 @@ SCHEMA(schema_batch_network, "NetworkConfiguration", network_rows, NULL);
 
 #define MOUNT_PATH                                                                                 \
     {                                                                                              \
-        BATCH_TEXT("relativeMountPath", FIELD_REQUIRED, 1, 1024), .check = check_mount_path        \
+        BATCH_TEXT("relativeMountPath", FIELD_REQUIRED, 1, 1024),                                  \
+            .check = check_mount_path, INTO_TEXT(struct batch_mount, path)                         \
     }
 #define MOUNT_OPTIONS(label)                                                                       \
     {                                                                                              \
-        BATCH_TEXT(label, 0, 0, 4096), .check = check_clean_text                                   \
+        BATCH_TEXT(label, 0, 0, 4096), .check = check_clean_text,                                  \
+                                       INTO_TEXT(struct batch_mount, options)                      \
     }
 #define MOUNT_ACCOUNT                                                                              \
     {                                                                                              \
         BATCH_TEXT("accountName", FIELD_REQUIRED, 1, ACCOUNT_NAME_MAX),                            \
-            .check = check_account_name                                                            \
+            .check = check_account_name, INTO_TEXT(struct batch_mount, account)                    \
     }
 
 static const struct field blob_mount_rows[] = {
     MOUNT_ACCOUNT,
-    {BATCH_TEXT("containerName", FIELD_REQUIRED, 1, 63)},
-    {BATCH_TEXT("accountKey", FIELD_SECRET, 0, 4096)},
-    {BATCH_TEXT("sasKey", FIELD_SECRET, 0, BATCH_MAX_URL)},
+    {BATCH_TEXT("containerName", FIELD_REQUIRED, 1, 63), INTO_TEXT(struct batch_mount, container)},
+    {BATCH_TEXT("accountKey", FIELD_SECRET, 0, 4096), INTO_TEXT(struct batch_mount, key)},
+    {BATCH_TEXT("sasKey", FIELD_SECRET, 0, BATCH_MAX_URL), INTO_TEXT(struct batch_mount, sas)},
     MOUNT_OPTIONS("blobfuseOptions"),
     MOUNT_PATH,
     OBJECT_ROW("identityReference", schema_batch_identity, BATCH_SINCE(BATCH_14_0)),
@@ -355,33 +358,42 @@ static int check_blob_mount(json_t *obj, const char *path, struct err *e)
                    "%s has more than one of accountKey, sasKey and identityReference", path);
 }
 
-static SCHEMA(schema_blob_mount, "AzureBlobFileSystemConfiguration", blob_mount_rows,
-              check_blob_mount);
+static SCHEMA_INTO(schema_blob_mount, "AzureBlobFileSystemConfiguration", blob_mount_rows,
+                   check_blob_mount, struct batch_mount, NULL);
 
 static const struct field file_mount_rows[] = {
     MOUNT_ACCOUNT,
-    {BATCH_TEXT("azureFileUrl", FIELD_REQUIRED, 1, MAX_URL_BYTES), .check = check_share_url},
-    {BATCH_TEXT("accountKey", FIELD_REQUIRED | FIELD_SECRET, 0, 4096)},
+    {BATCH_TEXT("azureFileUrl", FIELD_REQUIRED, 1, MAX_URL_BYTES), .check = check_share_url,
+     INTO_TEXT(struct batch_mount, url)},
+    {BATCH_TEXT("accountKey", FIELD_REQUIRED | FIELD_SECRET, 0, 4096),
+     INTO_TEXT(struct batch_mount, key)},
     MOUNT_PATH,
     MOUNT_OPTIONS("mountOptions"),
 };
-static SCHEMA(schema_file_mount, "AzureFileShareConfiguration", file_mount_rows, NULL);
+static SCHEMA_INTO(schema_file_mount, "AzureFileShareConfiguration", file_mount_rows, NULL,
+                   struct batch_mount, NULL);
 
 static const struct field nfs_mount_rows[] = {
-    {BATCH_TEXT("source", FIELD_REQUIRED, 1, MAX_PATH_BYTES), .check = check_clean_text},
+    {BATCH_TEXT("source", FIELD_REQUIRED, 1, MAX_PATH_BYTES), .check = check_clean_text,
+     INTO_TEXT(struct batch_mount, nfs)},
     MOUNT_PATH,
     MOUNT_OPTIONS("mountOptions"),
 };
-static SCHEMA(schema_nfs_mount, "NFSMountConfiguration", nfs_mount_rows, NULL);
+static SCHEMA_INTO(schema_nfs_mount, "NFSMountConfiguration", nfs_mount_rows, NULL,
+                   struct batch_mount, NULL);
 
 static const struct field cifs_mount_rows[] = {
-    {BATCH_TEXT("username", FIELD_REQUIRED, 1, 256), .check = check_clean_text},
-    {BATCH_TEXT("source", FIELD_REQUIRED, 1, MAX_PATH_BYTES), .check = check_clean_text},
+    {BATCH_TEXT("username", FIELD_REQUIRED, 1, 256), .check = check_clean_text,
+     INTO_TEXT(struct batch_mount, user)},
+    {BATCH_TEXT("source", FIELD_REQUIRED, 1, MAX_PATH_BYTES), .check = check_clean_text,
+     INTO_TEXT(struct batch_mount, cifs)},
     MOUNT_PATH,
     MOUNT_OPTIONS("mountOptions"),
-    {BATCH_TEXT("password", FIELD_REQUIRED | FIELD_SECRET, 0, 4096)},
+    {BATCH_TEXT("password", FIELD_REQUIRED | FIELD_SECRET, 0, 4096),
+     INTO_TEXT(struct batch_mount, password)},
 };
-static SCHEMA(schema_cifs_mount, "CIFSMountConfiguration", cifs_mount_rows, NULL);
+static SCHEMA_INTO(schema_cifs_mount, "CIFSMountConfiguration", cifs_mount_rows, NULL,
+                   struct batch_mount, NULL);
 
 static int check_mount(json_t *obj, const char *path, struct err *e)
 {
@@ -393,13 +405,18 @@ static int check_mount(json_t *obj, const char *path, struct err *e)
                    path, json_object_size(obj));
 }
 
+#define MOUNT_KIND(label, table)                                                                   \
+    {                                                                                              \
+        .name = (label), .kind = FIELD_OBJECT, .sub = &(table), INTO_SAME                          \
+    }
 static const struct field mount_rows[] = {
-    OBJECT_ROW("azureBlobFileSystemConfiguration", schema_blob_mount, 0),
-    OBJECT_ROW("nfsMountConfiguration", schema_nfs_mount, 0),
-    OBJECT_ROW("cifsMountConfiguration", schema_cifs_mount, 0),
-    OBJECT_ROW("azureFileShareConfiguration", schema_file_mount, 0),
+    MOUNT_KIND("azureBlobFileSystemConfiguration", schema_blob_mount),
+    MOUNT_KIND("nfsMountConfiguration", schema_nfs_mount),
+    MOUNT_KIND("cifsMountConfiguration", schema_cifs_mount),
+    MOUNT_KIND("azureFileShareConfiguration", schema_file_mount),
 };
-SCHEMA(schema_batch_mount, "MountConfiguration", mount_rows, check_mount);
+SCHEMA_INTO(schema_batch_mount, "MountConfiguration", mount_rows, check_mount, struct batch_mount,
+            NULL);
 
 /* --- upgrades and identities ----------------------------------------------------------------- */
 

@@ -115,7 +115,7 @@ out:
     return result;
 }
 
-const char *node_mount_root(struct arena *a, const char *node_root)
+const char *node_mount_root(struct arena *a, const struct front_words *w, const char *node_root)
 {
-    return arena_printf(a, "%s/mounts", node_root);
+    return arena_concat(a, node_root, "/", w->mounts_dir);
 }

@@ -36,6 +36,6 @@ const char *env_get_var(const struct env *v, const struct front_words *w, enum f
 const char *env_expand(const struct env *v, const char *text, struct err *e) MUST_CHECK;
 
 /* <root>/mounts, where the pool's volumes are. */
-const char *node_mount_root(struct arena *a, const char *node_root);
+const char *node_mount_root(struct arena *a, const struct front_words *w, const char *node_root);
 
 #endif

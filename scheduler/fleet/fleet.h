@@ -191,6 +191,9 @@ void fleet_node_login(struct fleet *fl, struct arena *a, const struct node *row,
  * not keep. */
 void fleet_sweep_when_durable(struct fleet *fl, int64_t node_id);
 
+/* The users of a node are others now, or one of them is gone: its name. */
+void fleet_node_users_changed(struct fleet *fl, int64_t node_id, const char *gone);
+
 /* A directory on a node, for code that lists or reads its files. */
 struct output_dir {
     int64_t node_id;

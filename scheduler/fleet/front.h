@@ -71,6 +71,11 @@ struct front_ops {
      * gone) or -1. To be wiped with node_setup_wipe(). */
     int (*load_pool)(const struct front *f, struct storage *st, struct arena *a, int64_t pool_id,
                      bool secrets, struct node_setup_spec *out, struct err *e);
+    /* Adds to `out` the users of one node, with their passwords. NULL: nodes have none of their
+     * own.
+     */
+    int (*load_users)(const struct front *f, struct storage *st, struct arena *a, int64_t node_id,
+                      int64_t now_us, struct node_setup_spec *out, struct err *e);
     /* The names that people know a pool and a run by; "" if it is gone. The arena's. `full`: says
      * also what it is and where, for users of another pool. */
     const char *(*pool_name)(const struct front *f, struct storage *st, struct arena *a,

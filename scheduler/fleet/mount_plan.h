@@ -48,7 +48,7 @@ struct mount_plan {
     const char *unmount; /* for the shell, before the node unmounts by itself; NULL: nothing */
     const char *file, *file_text; /* secret: a file of mode 0600 that the command reads, and takes
                                      away when it ends; or NULL */
-    struct kv env[1];             /* secret */
+    struct kv env[2];             /* secret */
     size_t n_env;
 };
 

@@ -81,6 +81,11 @@ static bool plan_unmanaged(struct planning *p)
     p->out->remedy = front_text(p->node->words, p->a,
                                 "see that {mount_command}, with the path of the mount behind it, "
                                 "works on the node, and ends once it has mounted");
+    if (p->m->key) { /* as mount.cifs reads them */
+        p->out->env[p->out->n_env++] =
+            (struct kv){.name = "PASSWD", .value = p->m->key, .is_secret = true};
+        p->out->env[p->out->n_env++] = (struct kv){.name = "USER", .value = p->m->account};
+    }
     plan_set_command(p,
                      arena_printf(p->a, "%s %s", p->m->source, shell_quoted(p->a, p->out->target)));
     return true;

@@ -226,7 +226,7 @@ static void add_cluster_unmounts(const struct node_rt *rt, struct script *sc, st
     const struct mounts m = {.rt = rt,
                              .a = a,
                              .script = sc,
-                             .mount_root = node_mount_root(a, rt->root),
+                             .mount_root = node_mount_root(a, words_of_node(rt), rt->root),
                              .owner = "node",
                              .task_prefix = node_task_prefix(rt, a, NULL, "release"),
                              .secrets = &none};
@@ -244,7 +244,7 @@ void mount_release_steps(const struct node_rt *rt, struct script *sc, struct are
                                          .remedy = remedy},
                               tidy = {.code = FAIL_UNMOUNT_FAILED,
                                       .what = "remove what mounting left"};
-    const char *mounts = node_mount_root(a, rt->root);
+    const char *mounts = node_mount_root(a, words_of_node(rt), rt->root);
     add_cluster_unmounts(rt, sc, a);
     script_unmount(sc, &unmount, mounts);
     script_unmount(sc, &unmount, arena_printf(a, "%s/jobs", rt->root));

@@ -108,7 +108,8 @@ static void unmount(struct node_rt *rt)
     arena_init(&a);
     go(rt, EXIT_UNMOUNTING);
     rt->exit->pending = 2;
-    node_unmount(rt->contact.link, node_mount_root(&a, rt->root), on_unmounted, rt);
+    node_unmount(rt->contact.link, node_mount_root(&a, words_of_node(rt), rt->root), on_unmounted,
+                 rt);
     node_unmount(rt->contact.link, arena_printf(&a, "%s/jobs", rt->root), on_unmounted, rt);
     arena_free(&a);
 }

@@ -42,18 +42,60 @@ static int open_for(struct node_rt *rt, struct arena *a, struct err *e)
     struct node_setup_spec spec;
     if (node_load_pool(rt, a, &spec, e) != 0)
         return -1;
-    const struct login_config lc = {
-        .loop = loop_uv_of(fl->cfg.loop),
-        .lane = fl->cfg.login_lane,
-        .log = fl->log,
-        .node = rt->name,
-        .root = rt->root,
-        .user = {spec.admin.name, spec.admin.ssh_public_key, spec.admin.password}};
-    int rc = login_open(&lc, &rt->login, e);
+    /* There is one account: where nodes have users of their own, the newest's. */
+    const struct admin_user_spec *who =
+        spec.n_users > 0 ? &spec.users[spec.n_users - 1] : &spec.admin;
+    const struct login_config lc = {.loop = loop_uv_of(fl->cfg.loop),
+                                    .lane = fl->cfg.login_lane,
+                                    .log = fl->log,
+                                    .node = rt->name,
+                                    .root = rt->root,
+                                    .user = {who->name, who->ssh_public_key, who->password}};
+    bool anybody = who->name && *who->name;
+    int rc = anybody ? login_open(&lc, &rt->login, e) : 0;
     node_setup_wipe(&spec);
-    if (rc == 0)
+    if (rt->login)
         wakes_ref(fl->wakes);
     return rc;
+}
+
+static void on_user_done(void *ctx, const struct err *why)
+{
+    const struct node_rt *rt = ctx;
+    if (why)
+        LOG_WARN(rt->fleet->log, "node.user_not_changed", LF_STR("node", rt->name),
+                 LF_STR("why", why->msg));
+}
+
+static void add_users(struct node_rt *rt)
+{
+    struct node_setup_spec spec;
+    struct arena a;
+    struct err e = {0};
+    arena_init(&a);
+    if (node_load_pool(rt, &a, &spec, &e) == 0) {
+        for (size_t i = 0; i < spec.n_users; i++) {
+            const struct node_user user = {spec.users[i].name, spec.users[i].ssh_public_key,
+                                           spec.users[i].password};
+            node_user_add(rt->contact.link, &user, on_user_done, rt);
+        }
+        node_setup_wipe(&spec);
+    }
+    arena_free(&a);
+}
+
+void fleet_node_users_changed(struct fleet *fl, int64_t node_id, const char *gone)
+{
+    struct node_rt *rt = node_rt_find(fl, node_id);
+    if (!rt)
+        return;
+    node_login_close(rt); /* the next that asks gets a new one */
+    if (!rt->machine || !rt->seen.is_root || !node_rt_usable(rt))
+        return;
+    if (gone)
+        node_user_remove(rt->contact.link, gone, on_user_done, rt);
+    else
+        add_users(rt);
 }
 
 /* If no login can be offered, the list of nodes is shown all the same. */

@@ -24,7 +24,11 @@ struct node_prep {
     struct script *script; /* NULL: the preparation failed before it had one */
     struct mount_secret *secrets;
     const char *task_prefix, *setup_id;
-    bool resumed; /* the node knows the setup task: nothing is cleaned away under it */
+    bool wipe;               /* what its users left goes */
+    bool dedicated;          /* the class of the node */
+    bool made;               /* all but a set-up task that has a place of its own */
+    struct node_setup setup; /* of such a one */
+    bool resumed;            /* the node knows the setup task: nothing is cleaned away under it */
     int64_t
         killing_us; /* the instant since which the end of a killed task is awaited; 0: none is */
     bool failed;    /* nothing more is sent; the struct is kept because replies may still come */
@@ -127,6 +131,12 @@ static void prepared(struct node_rt *rt)
     wake_when_durable(rt->fleet->wakes, effect_prepared, rt->fleet, rt->id);
 }
 
+static void on_changed(void *ctx)
+{
+    struct node_rt *rt = ctx;
+    wake(rt->fleet->wakes, WAKE_NODE, rt->id);
+}
+
 /* --- the setup task ------------------------------------------------------------------------- */
 
 static const char *setup_dir(struct arena *a, struct env *v, const struct setup_task_spec *t,
@@ -152,7 +162,7 @@ static int add_setup(struct node_rt *rt, struct err *e)
     struct env v;
     env_init(&v, a);
     env_add(&v, t->env, t->n_env);
-    env_set_var(&v, w, VAR_POOL_MOUNTS, NULL, node_mount_root(a, rt->root));
+    env_set_var(&v, w, VAR_POOL_MOUNTS, NULL, node_mount_root(a, words_of_node(rt), rt->root));
     env_set_var(&v, w, VAR_NODE, NULL, rt->name);
     env_set_var(&v, w, VAR_GPU_COUNT, NULL, arena_printf(a, "%d", rt->seen.has.gpus));
     const char *dir = setup_dir(a, &v, t, home, e);
@@ -177,6 +187,115 @@ static int add_setup(struct node_rt *rt, struct err *e)
                                                         "the {pool}")};
     script_command(prep->script, &named, &spec, true);
     return 0;
+}
+
+/* --- a set-up task with a place of its own ---------------------------------------------------- */
+
+static void write_setup(struct node_rt *rt)
+{
+    struct err e = {0};
+    if (st_node_setup_put(rt->fleet->st, &rt->prep->setup, &e) < 0)
+        LOG_WARN(rt->fleet->log, "node.setup_not_written", LF_STR("node", rt->name),
+                 LF_STR("why", e.msg));
+}
+
+static void add_placed(struct node_rt *rt)
+{
+    struct node_prep *prep = rt->prep;
+    struct arena *a = &prep->a;
+    const struct front_words *w = words_of_node(rt);
+    const struct setup_task_spec *t = prep->spec.setup_task;
+    const char *dir = arena_concat(a, rt->root, "/", t->place->dir);
+    struct env v;
+    env_init(&v, a);
+    env_add(&v, t->env, t->n_env);
+    for (size_t i = 0; i < t->place->n_rooted; i++)
+        env_set(&v, t->place->rooted[i].name,
+                arena_concat(a, rt->root, "/", t->place->rooted[i].value));
+    env_set_var(&v, w, VAR_NODE, NULL, rt->name);
+    env_set_var(&v, w, VAR_DEDICATED, NULL, prep->dedicated ? "true" : "false");
+    const struct task_spec spec = {
+        .id = prep->setup.retries > 0
+                  ? arena_printf(a, "%s-%d", prep->setup_id, prep->setup.retries)
+                  : prep->setup_id,
+        .command_line = t->place->program.shown,
+        .argv = t->place->program.argv,
+        .n_argv = t->place->program.n,
+        .cwd = arena_concat(a, dir, "/wd"),
+        .env = v.items,
+        .n_env = v.n,
+        .stdout_path = arena_concat(a, dir, "/stdout.txt"),
+        .stderr_path = arena_concat(a, dir, "/stderr.txt"),
+        .step = w->setup_task,
+        .user = t->admin ? NULL : node_rt_job_account(rt, a, t->place->account),
+    };
+    const struct script_label named = {
+        .code = FAIL_NODE_SETUP_FAILED,
+        .what = in_words(rt, "The node's {setup_task}"),
+        .remedy = in_words(rt, "put the {setup_task} right, then restart the node")};
+    script_command(prep->script, &named, &spec, true);
+}
+
+static void begin_setup(struct node_rt *rt)
+{
+    struct node_prep *prep = rt->prep;
+    int64_t now = wakes_wall(rt->fleet->wakes);
+    prep->made = true;
+    prep->setup = (struct node_setup){.node_id = rt->id,
+                                      .runs = true,
+                                      .start_us = now,
+                                      .retries = prep->setup.retries,
+                                      .retry_us = prep->setup.retries > 0 ? now : 0};
+    write_setup(rt);
+    prep->script = script_new(&prep->a, rt->fleet->log, rt->name);
+    add_placed(rt);
+    script_run(prep->script, rt->contact.link, on_changed, rt);
+}
+
+/* Notes how the task ended, why NULL: well. False: another try has begun. */
+static bool end_setup(struct node_rt *rt, const struct failure *why)
+{
+    struct node_prep *prep = rt->prep;
+    struct node_setup *s = &prep->setup;
+    int retries = prep->spec.setup_task->retries;
+    s->runs = false;
+    s->end_us = wakes_wall(rt->fleet->wakes);
+    s->failure = why ? (int)why->code : 0;
+    s->has_exit_code = !why || why->exit_code >= 0;
+    s->exit_code = why ? why->exit_code : 0;
+    s->why = why ? why->message : NULL;
+    if (why && (retries < 0 || s->retries < retries)) {
+        s->retries++;
+        begin_setup(rt);
+        return false;
+    }
+    write_setup(rt);
+    return true;
+}
+
+/* The next step of a preparation whose script has come to its end; true: it is over. */
+static bool setup_over(struct node_rt *rt)
+{
+    struct node_prep *prep = rt->prep;
+    const struct setup_task_spec *t = prep->spec.setup_task;
+    const struct failure *why = script_failure(prep->script);
+    if (!t || !t->place || (!prep->made && why))
+        return true;
+    if (!prep->made) {
+        begin_setup(rt);
+        return false;
+    }
+    if (why && why->code != FAIL_NODE_SETUP_FAILED)
+        return true;
+    return end_setup(rt, why);
+}
+
+/* Whether only a set-up task has failed that may. */
+static bool setup_may_fail(const struct node_prep *prep)
+{
+    const struct setup_task_spec *t = prep->spec.setup_task;
+    return prep->made && t->may_fail &&
+           script_failure(prep->script)->code == FAIL_NODE_SETUP_FAILED;
 }
 
 /* --- what comes before it ------------------------------------------------------------------- */
@@ -205,14 +324,10 @@ static void add_cleaning(struct node_rt *rt)
                             arena_printf(&prep->a, "%ssweep", prep->task_prefix));
     mount_release_steps(rt, sc, &prep->a);
     script_remove_tree(sc, &rest, jobs);
-    node_account_release_step(rt, &prep->a, sc, NULL);
+    /* A front's directory keeps its owner. */
+    if (!words_of_node(rt)->home || prep->wipe)
+        node_account_release_step(rt, &prep->a, sc, NULL);
     script_skip_if(sc, NULL);
-}
-
-static void on_changed(void *ctx)
-{
-    struct node_rt *rt = ctx;
-    wake(rt->fleet->wakes, WAKE_NODE, rt->id);
 }
 
 /* Makes the administrator's account of the cluster, where the agent can make accounts; elsewhere
@@ -245,7 +360,7 @@ static bool add_mounts(struct node_rt *rt)
     const struct mounts m = {.rt = rt,
                              .a = a,
                              .script = prep->script,
-                             .mount_root = node_mount_root(a, rt->root),
+                             .mount_root = node_mount_root(a, words_of_node(rt), rt->root),
                              .owner = "node",
                              .task_prefix = prep->task_prefix,
                              .secrets = &prep->secrets};
@@ -256,6 +371,50 @@ static bool add_mounts(struct node_rt *rt)
     return false;
 }
 
+/* More accounts for people. */
+static void add_users(struct node_rt *rt)
+{
+    struct node_prep *prep = rt->prep;
+    for (size_t i = 0; rt->machine && rt->seen.is_root && i < prep->spec.n_users; i++) {
+        const struct admin_user_spec *u = &prep->spec.users[i];
+        const struct script_label make = {.code = FAIL_ADMIN_USER_NOT_MADE,
+                                          .what = "make a user's account",
+                                          .remedy = in_words(rt, PREPARE_REMEDY)};
+        struct node_user *user = arena_alloc(&prep->a, sizeof *user);
+        *user = (struct node_user){u->name, u->ssh_public_key, u->password};
+        script_user_add(prep->script, &make, user);
+    }
+}
+
+/* The front's own directory. What its users left there stays, unless the node is wiped; what the
+ * set-up task left goes. */
+static void add_home(struct node_rt *rt)
+{
+    struct node_prep *prep = rt->prep;
+    struct arena *a = &prep->a;
+    const struct node_setup_spec *s = &prep->spec;
+    const char *home = words_of_node(rt)->home;
+    const struct script_label gone =
+                                  label(rt, FAIL_NODE_PREPARATION_FAILED, "remove what was left"),
+                              dirs = label(rt, FAIL_NODE_PREPARATION_FAILED, "make directories");
+    if (!home)
+        return;
+    script_skip_if(prep->script, &prep->resumed);
+    if (prep->wipe)
+        script_remove_tree(prep->script, &gone, arena_concat(a, rt->root, "/", home));
+    if (s->setup_task && s->setup_task->place)
+        script_remove_tree(prep->script, &gone,
+                           arena_concat(a, rt->root, "/", s->setup_task->place->dir));
+    script_skip_if(prep->script, NULL);
+    const char **paths = arena_alloc(a, (s->n_dirs + 1) * sizeof *paths);
+    for (size_t i = 0; i < s->n_dirs; i++)
+        paths[i] = arena_concat(a, rt->root, "/", s->dirs[i]);
+    if (s->account)
+        node_account_take_at(rt, a, prep->script, s->account, home);
+    script_make_dirs(prep->script, &dirs,
+                     s->account ? node_rt_job_account(rt, a, s->account) : NULL, paths, s->n_dirs);
+}
+
 static void make_script(struct node_rt *rt)
 {
     struct node_prep *prep = rt->prep;
@@ -263,17 +422,20 @@ static void make_script(struct node_rt *rt)
     struct err e = {0};
     const struct script_label dirs = label(rt, FAIL_NODE_PREPARATION_FAILED, "make directories");
     const char **mounts = arena_alloc(a, sizeof *mounts), **jobs = arena_alloc(a, sizeof *jobs);
-    *mounts = node_mount_root(a, rt->root);
+    *mounts = node_mount_root(a, words_of_node(rt), rt->root);
     *jobs = arena_printf(a, "%s/jobs", rt->root);
     prep->script = script_new(a, rt->fleet->log, rt->name);
     add_cleaning(rt);
     add_admin(rt);
+    add_users(rt);
+    add_home(rt);
     script_make_dirs(prep->script, &dirs, NULL, mounts, 1);
     script_make_dirs(prep->script, &dirs,
                      node_rt_has_accounts(rt) ? NULL : node_rt_job_account(rt, a, ""), jobs, 1);
     if (!add_mounts(rt))
         return;
-    if (prep->spec.setup_task && add_setup(rt, &e) != 0)
+    const struct setup_task_spec *t = prep->spec.setup_task;
+    if (t && !t->place && add_setup(rt, &e) != 0)
         prep_fail_text(rt, FAIL_NODE_SETUP_FAILED, words_of_node(rt)->setup_task, e.msg);
     else
         script_run(prep->script, rt->contact.link, on_changed, rt);
@@ -300,6 +462,8 @@ static void begin(struct node_rt *rt, const struct node *row)
 {
     struct node_prep *prep = rt->prep;
     struct err e = {0};
+    prep->wipe = row->wish == IS_BEING_WIPED;
+    prep->dedicated = row->vm_priority == VM_DEDICATED;
     name_tasks(rt, row);
     if (node_load_pool(rt, &prep->a, &prep->spec, &e) != 0) {
         prep_fail_text(rt, FAIL_NODE_PREPARATION_FAILED, in_words(rt, "read the {pool}"), e.msg);
@@ -344,11 +508,13 @@ void node_prepare(struct node_rt *rt, const struct node *row)
     if (!prep)
         return; /* it is too early */
     check_kill(rt);
-    if (!prep->failed && script_state(prep->script) == SCRIPT_FAILED)
+    if (!prep->failed && script_state(prep->script) != SCRIPT_RUNNING && !setup_over(rt))
+        return; /* its set-up task has begun */
+    if (!prep->failed && script_state(prep->script) == SCRIPT_FAILED && !setup_may_fail(prep))
         prep_fail(prep, script_failure(prep->script));
     if (prep->failed)
         node_prepare_report(rt);
-    else if (script_state(prep->script) == SCRIPT_DONE)
+    else if (script_state(prep->script) != SCRIPT_RUNNING)
         prepared(rt);
 }
 

@@ -84,6 +84,12 @@ void node_release_steps(struct node_rt *rt, struct arena *a, struct script *sc)
                                            .may_fail = true};
         script_remove_tree(sc, &label, arena_printf(a, "%s/%s", rt->root, made[i]));
     }
+    if (words_of_node(rt)->home) {
+        const struct script_label label = {.code = FAIL_NODE_RELEASE_FAILED,
+                                           .what = "remove what its users left",
+                                           .may_fail = true};
+        script_remove_tree(sc, &label, arena_concat(a, rt->root, "/", words_of_node(rt)->home));
+    }
     script_remote(sc, &ways, NULL, NULL, false);
     node_account_release_step(rt, a, sc, NULL);
 }

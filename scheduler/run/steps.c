@@ -208,7 +208,7 @@ static void open_shares(struct job_slot *slot)
     struct mounts mounts = mounts_of(slot);
     if (!node_rt_is_local(slot->tenant.node) || !node_rt_has_accounts(slot->tenant.node))
         return;
-    mounts.mount_root = node_mount_root(&slot->a, slot->root);
+    mounts.mount_root = node_mount_root(&slot->a, words_of(slot->run), slot->root);
     mounts_open_shares(&mounts, &slot->run->spec.cluster_mounts);
 }
 

@@ -84,7 +84,7 @@ static void set_basics(struct arena *a, const struct launch_input *in, int rank,
         enum front_var var;
         const char *value;
     } basics[] = {
-        {VAR_POOL_MOUNTS, node_mount_root(a, self->root)},
+        {VAR_POOL_MOUNTS, node_mount_root(a, in->words, self->root)},
         {VAR_RUN_MOUNTS, out->job_mounts},
         {VAR_RUN_DIR, out->job_dir},
         {VAR_SHARED_DIR, out->shared_dir},

@@ -217,7 +217,7 @@ static void test_another_front_has_other_words(void **state)
     struct err e = {0};
     assert_int_equal(launch_env(&a, &input, 1, &le, &e), 0);
     assert_string_equal(strrchr(le.log_path, '/'), "/progress-tvm-2.log");
-    assert_string_equal(le.std_dir, "/n/tvm-2/mounts/logs/s/g/jobs/j/G/stdouterr");
+    assert_string_equal(le.std_dir, "/n/tvm-2/mnt/logs/s/g/jobs/j/G/stdouterr");
     assert_string_equal(env_get(&le.env, "AZ_BATCH_NODE_ID"), "tvm-2");
     assert_string_equal(env_get(&le.env, "AZ_BATCH_TASK_WORKING_DIR"), le.job_dir);
     for (size_t i = 0; i < le.env.n; i++)

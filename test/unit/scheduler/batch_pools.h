@@ -31,22 +31,27 @@ static inline int64_t add_account(struct world *w)
     return id;
 }
 
-static inline int64_t add_pool(struct world *w, const char *name, int dedicated, int low)
+static inline int64_t add_pool_of(struct world *w, const char *name, const char *vm_size, int own,
+                                  int low)
 {
     struct err e = {0};
     int64_t id, now = wakes_wall(sched_wakes(w->s));
-    const struct batch_pool p = {
-        .account_id = add_account(w),
-        .name = name,
-        .doc = "{}",
-        .created_us = now,
-        .updated_us = now,
-        .size = {.dedicated = dedicated, .low = low, .timeout_us = 15 * MINUTE},
-        .vm_size = "STANDARD_D1",
-        .dealloc = DEALLOC_REQUEUE,
-        .slots = 2};
+    const struct batch_pool p = {.account_id = add_account(w),
+                                 .name = name,
+                                 .doc = "{}",
+                                 .created_us = now,
+                                 .updated_us = now,
+                                 .size = {.dedicated = own, .low = low, .timeout_us = 15 * MINUTE},
+                                 .vm_size = vm_size,
+                                 .dealloc = DEALLOC_REQUEUE,
+                                 .slots = 2};
     ok(batch_pool_add(&w->batch, &p, NULL, &id, &e), &e);
     return id;
+}
+
+static inline int64_t add_pool(struct world *w, const char *name, int own, int low)
+{
+    return add_pool_of(w, name, "STANDARD_D1", own, low);
 }
 
 static inline struct batch_pool pool_row(struct world *w, int64_t id)
@@ -76,6 +81,14 @@ static inline size_t nodes_in(struct world *w, int64_t id, enum node_state state
     if (out)
         *out = nodes;
     return k;
+}
+
+static inline void resize_to(struct world *w, int64_t id, int own, int low)
+{
+    struct err e = {0};
+    struct batch_pool p = pool_row(w, id);
+    const struct batch_targets t = {own, low, 15 * MINUTE, DEALLOC_REQUEUE};
+    ok(batch_pool_resize(&w->batch, &p, &t, p.updated_us + 1, &e), &e);
 }
 
 #endif

@@ -6,14 +6,6 @@
  */
 #include "test/unit/scheduler/batch_pools.h"
 
-static void resize_to(struct world *w, int64_t id, int dedicated, int low)
-{
-    struct err e = {0};
-    struct batch_pool p = pool_row(w, id);
-    const struct batch_targets t = {dedicated, low, 15 * MINUTE, DEALLOC_REQUEUE};
-    ok(batch_pool_resize(&w->batch, &p, &t, p.updated_us + 1, &e), &e);
-}
-
 static void test_a_pool_has_nodes_of_both_classes(void **state)
 {
     (void)state;

@@ -32,6 +32,7 @@ static const struct front_words pools_and_tasks = {
     .pool_id = "pool_id",
     .run_id = "task_id",
     .log = "progress",
+    .mounts_dir = "mnt",
     .std_prefix = "stdDir",
     .inputs = "resourceFiles",
     .outputs = "outputFiles",

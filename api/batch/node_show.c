@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How a node is shown.
+ */
+#include <string.h>
+#include <strings.h>
+
+#include "api/batch/errors.h"
+#include "api/batch/jobs.h"
+#include "api/batch/nodes.h"
+#include "api/batch/reply.h"
+#include "lib/jsontext.h"
+#include "model/batch/tables_pool.h"
+#include "scheduler/fleet/node.h"
+#include "storage/storage.h"
+
+int node_look(struct request *r, const struct node *nd, struct shown_node *out, struct err *e)
+{
+    *out = (struct shown_node){.nd = *nd};
+    if (st_node_setup_get(batch_of(r)->arm.storage, &r->arena, nd->id, &out->setup, e) < 0)
+        return -1;
+    out->state = batch_node_state(nd, out->setup.runs);
+    return 0;
+}
+
+int node_of(struct request *r, struct batch_pool *p, struct shown_node *out, struct err *e)
+{
+    struct node *nodes;
+    size_t n;
+    const char *name = request_param(r, "node");
+    if (pool_of(r, false, p, e) < 0 ||
+        st_node_list(batch_of(r)->arm.storage, &r->arena, p->id, &nodes, &n, e) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        if (strcasecmp(nodes[i].name, name) == 0)
+            return node_look(r, &nodes[i], out, e);
+    return err_set(e, BATCH_NODE_NOT_FOUND, NULL, "the pool %s has no node %.100s", p->name, name);
+}
+
+const char *node_path_of(struct request *r, const struct batch_pool *p, const struct node *nd,
+                         const char *behind)
+{
+    return pool_path_of(r, p->name,
+                        arena_printf(&r->arena, "/nodes/%s%s", batch_segment(r, nd->name), behind));
+}
+
+/* A member of the pool's document, as JSON text; NULL: it has none. */
+static const char *member(struct request *r, const struct batch_pool *p, const char *const *path)
+{
+    size_t n;
+    const char *text = stored_member(p->doc, path, &n);
+    return text ? arena_strndup(&r->arena, text, n) : NULL;
+}
+
+static json_t *failure_of(const struct node_setup *s)
+{
+    return json_pack("{s:s, s:s, s:s, s:[{s:s, s:s}]}", "category", "UserError", "code",
+                     s->has_exit_code ? "FailureExitCode" : "CommandLaunchFailed", "message",
+                     s->has_exit_code ? "The task exited with an exit code representing a failure"
+                                      : "The task could not be run",
+                     "details", "name", "Message", "value", s->why ? s->why : "");
+}
+
+/* NULL: it has run no start task. */
+static json_t *start_info(struct request *r, const struct node_setup *s)
+{
+    if (s->node_id == 0)
+        return NULL;
+    bool failed = s->failure != 0;
+    json_t *o = json_pack("{s:s, s:s, s:s*, s:i, s:s*}", "state", s->runs ? "running" : "completed",
+                          "startTime", batch_time_text(r, s->start_us), "endTime",
+                          s->runs ? NULL : batch_time_text(r, s->end_us), "retryCount", s->retries,
+                          "lastRetryTime", batch_time_text(r, s->retry_us));
+    if (s->has_exit_code)
+        json_object_set_new(o, "exitCode", json_integer(s->exit_code));
+    if (failed)
+        json_object_set_new(o, "failureInfo", failure_of(s));
+    if (!s->runs)
+        json_object_set_new(o, "result", json_string(failed ? "failure" : "success"));
+    return o;
+}
+
+static json_t *errors_of(const struct node *nd)
+{
+    if (nd->state != NODE_UNUSABLE)
+        return NULL;
+    return json_pack("[{s:s, s:s}]", "code", failure_name((enum failure_code)nd->failure),
+                     "message", nd->why ? nd->why : "");
+}
+
+static json_t *endpoints(const struct batch_pool *p, const char *address)
+{
+    (void)p;
+    return json_pack("{s:[{s:s, s:s, s:s, s:s, s:i, s:i}]}", "inboundEndpoints", "name",
+                     "SSHRule.0", "protocol", "tcp", "publicIPAddress", address, "publicFQDN",
+                     address, "frontendPort", 50000, "backendPort", 22);
+}
+
+static json_t *agent_of(struct request *r, const struct node *nd)
+{
+    return json_pack("{s:s, s:s}", "version", BATCHAID_VERSION, "lastUpdateTime",
+                     batch_time_text(r, nd->created_us));
+}
+
+/* What is made of trees is freed by the caller. */
+struct trees {
+    json_t *start_info, *errors, *endpoints, *agent, *none;
+};
+
+void node_render(struct request *r, const struct batch_pool *p, const struct shown_node *n,
+                 schema_set set, struct strbuf *out)
+{
+    static const char *const start_task[] = {"startTask", NULL};
+    static const char *const image[] = {"virtualMachineConfiguration", "imageReference", NULL};
+    const struct node *nd = &n->nd;
+    const struct node_rt *rt = node_rt_find(batch_of(r)->arm.fleet, nd->id);
+    const char *address = node_rt_address(rt);
+    bool booted = nd->incarnation != NULL;
+    struct trees t = {start_info(r, &n->setup), errors_of(nd), endpoints(p, address),
+                      agent_of(r, nd), json_array()};
+    const struct over machine[] = {
+        {.name = "imageReference", .kind = OVER_JSON, .text = member(r, p, image)}};
+    const struct over over[] = {
+        {.name = "id", .kind = OVER_TEXT, .text = nd->name},
+        {.name = "url", .kind = OVER_TEXT, .text = batch_url(r, node_path_of(r, p, nd, ""))},
+        {.name = "state",
+         .kind = OVER_TEXT,
+         .text = enum_to_name(batch_node_state_names, (int)n->state)},
+        {.name = "schedulingState",
+         .kind = OVER_TEXT,
+         .text = nd->off != 0 ? "disabled" : "enabled"},
+        {.name = "stateTransitionTime",
+         .kind = OVER_TEXT,
+         .text = batch_time_text(r, nd->state_us)},
+        {.name = "lastBootTime",
+         .kind = OVER_TEXT,
+         .text = booted ? batch_time_text(r, nd->created_us) : NULL},
+        {.name = "allocationTime", .kind = OVER_TEXT, .text = batch_time_text(r, nd->created_us)},
+        {.name = "ipAddress", .kind = OVER_TEXT, .text = address},
+        {.name = "affinityId",
+         .kind = OVER_TEXT,
+         .text = arena_concat(&r->arena, "TVM:", nd->name)},
+        {.name = "vmSize", .kind = OVER_TEXT, .text = arena_lower(&r->arena, p->vm_size)},
+        {.name = "totalTasksRun", .kind = OVER_INT, .number = nd->live},
+        {.name = "runningTasksCount", .kind = OVER_INT, .number = nd->live},
+        {.name = "runningTaskSlotsCount", .kind = OVER_INT, .number = nd->live},
+        {.name = "totalTasksSucceeded", .kind = OVER_INT, .number = 0},
+        {.name = "startTask", .kind = OVER_JSON, .text = member(r, p, start_task)},
+        {.name = "startTaskInfo", .kind = OVER_TREE, .tree = t.start_info},
+        {.name = "certificateReferences", .kind = OVER_TREE, .tree = booted ? t.none : NULL},
+        {.name = "errors", .kind = OVER_TREE, .tree = t.errors},
+        {.name = "isDedicated", .kind = OVER_BOOL, .number = nd->vm_priority == VM_DEDICATED},
+        {.name = "endpointConfiguration", .kind = OVER_TREE, .tree = booted ? t.endpoints : NULL},
+        {.name = "nodeAgentInfo", .kind = OVER_TREE, .tree = booted ? t.agent : NULL},
+        {.name = "virtualMachineInfo", .kind = OVER_OBJECT, .member = machine, .n = 1},
+    };
+    schema_render_set(out, &schema_batch_node, (enum api_version)r->version, NULL, over,
+                      sizeof over / sizeof over[0], set);
+    json_decref(t.start_info);
+    json_decref(t.errors);
+    json_decref(t.endpoints);
+    json_decref(t.agent);
+    json_decref(t.none);
+}

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/batch/pools.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/batch/errors.h"
+#include "api/batch/jobs.h"
+#include "api/batch/list.h"
+#include "api/batch/reply.h"
+#include "front/batch/batch.h"
+#include "lib/jsontext.h"
+#include "model/batch/images.h"
+#include "model/batch/pool_spec.h"
+#include "model/batch/tables_pool.h"
+#include "model/span.h"
+#include "scheduler/scheduler.h"
+
+static const struct enum_name state_names[] = {
+    {BATCH_POOL_ACTIVE, "active"}, {BATCH_POOL_DELETING, "deleting"}, {0, NULL}};
+static const struct enum_name allocation_names[] = {{BATCH_ALLOCATION_STEADY, "steady"},
+                                                    {BATCH_ALLOCATION_RESIZING, "resizing"},
+                                                    {BATCH_ALLOCATION_STOPPING, "stopping"},
+                                                    {0, NULL}};
+
+/* --- finding and showing ---------------------------------------------------------------------- */
+
+int pool_of(struct request *r, bool changes, struct batch_pool *out, struct err *e)
+{
+    int rc = st_batch_pool_get(batch_of(r)->arm.storage, &r->arena, batch_account_of(r)->id,
+                               request_param(r, "pool"), out, e);
+    if (rc == 0)
+        return err_set(e, BATCH_POOL_NOT_FOUND, NULL, "there is no pool %.64s",
+                       request_param(r, "pool"));
+    if (rc == 1 && changes && out->state == BATCH_POOL_DELETING)
+        return err_set(e, BATCH_POOL_BEING_DELETED, NULL, "the pool %s is being deleted",
+                       out->name);
+    return rc < 0 ? -1 : 0;
+}
+
+const char *pool_path_of(struct request *r, const char *name, const char *behind)
+{
+    return arena_printf(&r->arena, "/pools/%s%s", batch_segment(r, name), behind);
+}
+
+static const char *span_of(struct request *r, int64_t us)
+{
+    char text[SPAN_SIZE];
+    if (us == 0)
+        return NULL;
+    span_text(us, text);
+    return arena_strdup(&r->arena, text);
+}
+
+void pool_render(struct request *r, const struct batch_pool *p, schema_set set, struct strbuf *out)
+{
+    bool scaled = p->scaling.enabled;
+    const struct over over[] = {
+        {.name = "url", .kind = OVER_TEXT, .text = batch_url(r, pool_path_of(r, p->name, ""))},
+        {.name = "eTag", .kind = OVER_TEXT, .text = batch_etag_text(r, p->updated_us)},
+        {.name = "lastModified", .kind = OVER_TEXT, .text = batch_time_text(r, p->updated_us)},
+        {.name = "creationTime", .kind = OVER_TEXT, .text = batch_time_text(r, p->created_us)},
+        {.name = "state", .kind = OVER_TEXT, .text = enum_to_name(state_names, (int)p->state)},
+        {.name = "stateTransitionTime", .kind = OVER_TEXT, .text = batch_time_text(r, p->state_us)},
+        {.name = "allocationState",
+         .kind = OVER_TEXT,
+         .text = enum_to_name(allocation_names, (int)p->size.state)},
+        {.name = "allocationStateTransitionTime",
+         .kind = OVER_TEXT,
+         .text = batch_time_text(r, p->size.state_us)},
+        {.name = "resizeTimeout",
+         .kind = OVER_TEXT,
+         .text = scaled ? NULL : span_of(r, p->size.timeout_us)},
+        {.name = "currentDedicatedNodes", .kind = OVER_INT, .number = p->has_dedicated},
+        {.name = "targetDedicatedNodes", .kind = OVER_INT, .number = p->size.dedicated},
+        {.name = "currentLowPriorityNodes", .kind = OVER_INT, .number = p->has_low},
+        {.name = "targetLowPriorityNodes", .kind = OVER_INT, .number = p->size.low},
+        {.name = "resizeErrors", .kind = OVER_JSON, .text = p->size.errors},
+        {.name = "enableAutoScale", .kind = OVER_BOOL, .number = scaled},
+        {.name = "autoScaleFormula", .kind = OVER_TEXT, .text = scaled ? p->scaling.formula : NULL},
+        {.name = "autoScaleEvaluationInterval",
+         .kind = OVER_TEXT,
+         .text = scaled ? span_of(r, p->scaling.interval_us) : NULL},
+        {.name = "autoScaleRun", .kind = OVER_JSON, .text = scaled ? p->scaling.run : NULL},
+    };
+    schema_render_set(out, &schema_batch_pool, (enum api_version)r->version, p->doc, over,
+                      sizeof over / sizeof over[0], set);
+}
+
+struct replied *pools_get(struct request *r)
+{
+    struct batch_pool p;
+    struct err e;
+    schema_set set;
+    struct strbuf out = STRBUF_INIT;
+    if (pool_of(r, false, &p, &e) < 0 || batch_select(r, &schema_batch_pool, &set, &e) < 0 ||
+        batch_conditions(r, p.updated_us, &e) < 0)
+        return reply_err(r, &e);
+    pool_render(r, &p, set, &out);
+    batch_etag(r, p.updated_us);
+    return batch_reply_element(r, "pools/@Element", &out);
+}
+
+struct replied *pools_exists(struct request *r)
+{
+    struct batch_pool p;
+    struct err e;
+    if (pool_of(r, false, &p, &e) < 0 || batch_conditions(r, p.updated_us, &e) < 0)
+        return reply_err(r, &e);
+    batch_etag(r, p.updated_us);
+    return reply_empty(r, 200);
+}
+
+struct replied *pools_list(struct request *r)
+{
+    static const struct batch_filter filters[BATCH_POOL_PROPERTIES] = {
+        [BATCH_POOL_ID] = {"id", BATCH_BY_TEXT, FILTER_ANY_OP, NULL},
+        [BATCH_POOL_STATE] = {"state", BATCH_BY_STATE, FILTER_EQUAL, state_names},
+        [BATCH_POOL_STATE_TIME] = {"stateTransitionTime", BATCH_BY_TIME, FILTER_ORDER, NULL},
+        [BATCH_POOL_ALLOCATION] = {"allocationState", BATCH_BY_STATE, FILTER_EQUAL,
+                                   allocation_names},
+        [BATCH_POOL_ALLOCATION_TIME] = {"allocationStateTransitionTime", BATCH_BY_TIME,
+                                        FILTER_ORDER, NULL},
+        [BATCH_POOL_CREATED] = {"creationTime", BATCH_BY_TIME, FILTER_ORDER, NULL},
+        [BATCH_POOL_MODIFIED] = {"lastModified", BATCH_BY_TIME, FILTER_ORDER, NULL},
+        [BATCH_POOL_AUTO_SCALE] = {"enableAutoScale", BATCH_BY_BOOL, FILTER_EQUAL, NULL},
+        [BATCH_POOL_INTERNODE] = {"enableInterNodeCommunication", BATCH_BY_BOOL, FILTER_EQUAL,
+                                  NULL},
+        [BATCH_POOL_VM_SIZE] = {"vmSize", BATCH_BY_TEXT, FILTER_ANY_OP, NULL},
+    };
+    static const struct batch_list_kind kind = {.fragment = "pools",
+                                                .filters = filters,
+                                                .n_filters = BATCH_POOL_PROPERTIES,
+                                                .schema = &schema_batch_pool};
+    struct batch_list l;
+    struct batch_pool *rows;
+    size_t n;
+    struct err e;
+    if (batch_list_begin(r, &kind, &l, &e) < 0 ||
+        st_batch_pool_list(batch_of(r)->arm.storage, &r->arena, batch_account_of(r)->id, l.filter,
+                           l.after, batch_list_limit(&l), &rows, &n, &e) < 0)
+        return reply_err(r, &e);
+    for (size_t i = 0; i < n; i++) {
+        struct strbuf *out = batch_list_row(r, &l, rows[i].name);
+        if (out)
+            pool_render(r, &rows[i], l.set, out);
+    }
+    return batch_list_reply(r, &l);
+}
+
+/* --- bodies ----------------------------------------------------------------------------------- */
+
+int pool_body_accept(struct request *r, const struct schema *s, struct pool_body *out,
+                     struct err *e)
+{
+    json_t *empty = r->body ? NULL : json_object();
+    *out = (struct pool_body){0};
+    int rc = schema_accept_as(s, (enum api_version)r->version, SCHEMA_BATCH,
+                              r->body ? r->body : empty, &out->doc, &out->secrets, e);
+    json_decref(empty);
+    return rc;
+}
+
+void pool_body_free(struct pool_body *b)
+{
+    json_decref(b->doc);
+    json_decref(b->secrets);
+}
+
+void pool_secrets_free(char *text)
+{
+    if (text)
+        explicit_bzero(text, strlen(text));
+    free(text);
+}
+
+enum dealloc_option pool_body_how(const struct pool_body *b, const char *name)
+{
+    const char *text = json_string_value(json_object_get(b->doc, name));
+    switch (text ? enum_from_name(batch_dealloc_names, text) : BATCH_DEALLOC_REQUEUE) {
+    case BATCH_DEALLOC_TERMINATE:
+        return DEALLOC_TERMINATE;
+    case BATCH_DEALLOC_TASK_COMPLETION:
+    case BATCH_DEALLOC_RETAINED_DATA: /* files of tasks are not waited for */
+        return DEALLOC_WAIT_FOR_JOB_COMPLETION;
+    }
+    return DEALLOC_REQUEUE;
+}
+
+int64_t pool_body_us(const struct pool_body *b, const char *name)
+{
+    int64_t us = 0;
+    const char *text = json_string_value(json_object_get(b->doc, name));
+    return text && span_parse(text, &us) == 0 ? us : 0;
+}
+
+/* --- adding ----------------------------------------------------------------------------------- */
+
+/* Images are those that lists show; others come by the id of a resource. */
+static int check_image(const json_t *doc, struct err *e)
+{
+    const json_t *vm = json_object_get(doc, "virtualMachineConfiguration");
+    const json_t *image = json_object_get(vm, "imageReference");
+    const char *publisher = json_string_value(json_object_get(image, "publisher"));
+    const char *offer = json_string_value(json_object_get(image, "offer"));
+    const char *sku = json_string_value(json_object_get(image, "sku"));
+    if (!vm || !publisher || !offer || !sku || batch_image_find(publisher, offer, sku))
+        return 0;
+    return err_set(e, ERR_INVALID_PROPERTY, "imageReference",
+                   "The specified imageReference with publisher %.64s offer %.64s sku %.64s is not "
+                   "supported.",
+                   publisher, offer, sku);
+}
+
+static int int_of(const json_t *doc, const char *name)
+{
+    return (int)json_integer_value(json_object_get(doc, name));
+}
+
+static const char *upper(struct arena *a, const char *text)
+{
+    char *copy = arena_strdup(a, text);
+    for (char *p = copy; *p; p++)
+        *p = *p >= 'a' && *p <= 'z' ? (char)(*p - 'a' + 'A') : *p;
+    return copy;
+}
+
+static void pool_from(struct request *r, const struct pool_body *b, struct batch_pool *p)
+{
+    struct batch_pool_spec spec;
+    bool scaled = json_is_true(json_object_get(b->doc, "enableAutoScale"));
+    batch_pool_asks(&r->arena, b->doc, &spec);
+    *p = (struct batch_pool){
+        .account_id = batch_account_of(r)->id,
+        .name = json_string_value(json_object_get(b->doc, "id")),
+        .created_by = r->who ? r->who->object_id : NULL,
+        .created_us = r->now_us,
+        .updated_us = r->now_us,
+        .size = {.dedicated = int_of(b->doc, "targetDedicatedNodes"),
+                 .low = int_of(b->doc, "targetLowPriorityNodes"),
+                 .timeout_us = pool_body_us(b, "resizeTimeout")},
+        .scaling = {.enabled = scaled,
+                    .formula = json_string_value(json_object_get(b->doc, "autoScaleFormula")),
+                    .interval_us = pool_body_us(b, "autoScaleEvaluationInterval")},
+        .vm_size = upper(&r->arena, json_string_value(json_object_get(b->doc, "vmSize"))),
+        .dealloc = DEALLOC_REQUEUE,
+        .slots = spec.slots,
+        .spread = spec.fill != BATCH_FILL_PACK};
+    if (p->size.timeout_us == 0)
+        p->size.timeout_us = INT64_C(15) * 60 * 1000000;
+}
+
+static int refuse_taken(struct request *r, const char *name, struct err *e)
+{
+    struct batch_pool there;
+    int rc = st_batch_pool_get(batch_of(r)->arm.storage, &r->arena, batch_account_of(r)->id, name,
+                               &there, e);
+    if (rc != 1)
+        return rc;
+    return there.state == BATCH_POOL_DELETING
+               ? err_set(e, BATCH_POOL_BEING_DELETED, NULL, "the pool %s is being deleted", name)
+               : err_set(e, BATCH_POOL_EXISTS, NULL, "there is a pool %s", name);
+}
+
+static int add(struct request *r, const struct pool_body *b, struct batch_pool *p, struct err *e)
+{
+    static const struct scale none = {SCALE_MANUAL, 0, .dealloc = DEALLOC_REQUEUE};
+    if (check_image(b->doc, e) < 0)
+        return -1;
+    pool_from(r, b, p);
+    if (refuse_taken(r, p->name, e) < 0 ||
+        sched_check_scale(batch_of(r)->arm.sched, RES_BATCH_POOL, p->vm_size, VM_DEDICATED, &none,
+                          e) < 0)
+        return -1;
+    char *doc = json_dumps(b->doc, JSON_COMPACT);
+    char *secrets = b->secrets ? json_dumps(b->secrets, JSON_COMPACT) : NULL;
+    p->doc = doc;
+    int rc = batch_pool_add(batch_of(r)->front, p, secrets, &p->id, e);
+    p->doc = NULL;
+    free(doc);
+    pool_secrets_free(secrets);
+    return rc;
+}
+
+struct replied *pools_add(struct request *r)
+{
+    struct pool_body b;
+    struct batch_pool p;
+    struct err e;
+    if (pool_body_accept(r, &schema_batch_pool, &b, &e) < 0)
+        return reply_err(r, &e);
+    int rc = add(r, &b, &p, &e);
+    const char *path = rc == 0 ? pool_path_of(r, p.name, "") : NULL;
+    if (rc == 0)
+        LOG_INFO(r->config->log, "pool.created", LF_STR("pool", p.name),
+                 LF_STR("account", batch_account_of(r)->name),
+                 LF_INT("dedicated", p.size.dedicated), LF_INT("low", p.size.low));
+    pool_body_free(&b);
+    return rc < 0 ? reply_err(r, &e) : batch_reply_written(r, 201, path, p.updated_us);
+}
+
+struct replied *pools_delete(struct request *r)
+{
+    struct batch_pool p;
+    struct err e;
+    if (pool_of(r, true, &p, &e) < 0 || batch_conditions(r, p.updated_us, &e) < 0 ||
+        batch_pool_delete(batch_of(r)->front, &p, batch_modified(r, p.updated_us), &e) < 0)
+        return reply_err(r, &e);
+    LOG_INFO(r->config->log, "pool.deleting", LF_STR("pool", p.name),
+             LF_STR("account", batch_account_of(r)->name));
+    return reply_empty(r, 202);
+}

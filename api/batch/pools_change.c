@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Changes of pools: of their documents, and of their sizes.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/batch/errors.h"
+#include "api/batch/pools.h"
+#include "api/batch/reply.h"
+#include "front/batch/batch.h"
+#include "lib/jsontext.h"
+#include "model/batch/pool_spec.h"
+#include "model/batch/tables_pool.h"
+
+/* --- documents -------------------------------------------------------------------------------- */
+
+/* Whether a secret at this path ("startTask.resourceFiles[0]...") belongs to the property. */
+static bool is_of(const char *path, const char *name)
+{
+    size_t n = strlen(name);
+    return strncmp(path, name, n) == 0 && (path[n] == '\0' || path[n] == '.' || path[n] == '[');
+}
+
+/* The new values take the place of the old ones, with their secrets. */
+static void replace(struct pool_body *all, const struct pool_body *given, const char *name,
+                    json_t *value)
+{
+    const char *path;
+    json_t *secret;
+    void *next;
+    json_object_foreach_safe(all->secrets, next, path, secret) {
+        if (is_of(path, name))
+            json_object_del(all->secrets, path);
+    }
+    json_object_foreach(given->secrets, path, secret) {
+        if (is_of(path, name))
+            json_object_set(all->secrets, path, secret);
+    }
+    bool empty = json_is_array(value) && json_array_size(value) == 0;
+    if (value && !empty)
+        json_object_set(all->doc, name, value);
+    else
+        json_object_del(all->doc, name);
+}
+
+static int load(struct request *r, const struct batch_pool *p, struct pool_body *out, struct err *e)
+{
+    const char *secrets;
+    if (st_batch_pool_secrets(batch_of(r)->arm.storage, &r->arena, p->id, &secrets, e) < 0)
+        return -1;
+    *out = (struct pool_body){json_loads(p->doc, 0, NULL),
+                              secrets ? json_loads(secrets, 0, NULL) : json_object()};
+    return 0;
+}
+
+static int store(struct request *r, const struct pool_body *b, struct batch_pool *p, struct err *e)
+{
+    struct batch_pool_spec spec;
+    batch_pool_asks(&r->arena, b->doc, &spec);
+    char *doc = json_dumps(b->doc, JSON_COMPACT);
+    char *secrets = json_object_size(b->secrets) > 0 ? json_dumps(b->secrets, JSON_COMPACT) : NULL;
+    p->doc = doc;
+    p->slots = spec.slots;
+    p->spread = spec.fill != BATCH_FILL_PACK;
+    p->updated_us = batch_modified(r, p->updated_us);
+    int rc = st_batch_pool_set_doc(batch_of(r)->arm.storage, p, secrets, e);
+    free(doc);
+    pool_secrets_free(secrets);
+    p->doc = NULL;
+    return rc < 0 ? -1 : 0;
+}
+
+/* `all`: what is not given is removed. */
+static int change(struct request *r, const struct schema *s, const char *const *all,
+                  struct batch_pool *p, struct err *e)
+{
+    struct pool_body given = {0}, stored = {0};
+    const char *name;
+    json_t *value;
+    if (pool_of(r, true, p, e) < 0 || batch_conditions(r, p->updated_us, e) < 0)
+        return -1;
+    int rc = pool_body_accept(r, s, &given, e);
+    if (rc == 0)
+        rc = load(r, p, &stored, e);
+    if (rc == 0) {
+        json_object_foreach(given.doc, name, value) {
+            replace(&stored, &given, name, value);
+        }
+        for (; all && *all; all++)
+            if (!json_object_get(given.doc, *all))
+                replace(&stored, &given, *all, NULL);
+        rc = store(r, &stored, p, e);
+    }
+    pool_body_free(&given);
+    pool_body_free(&stored);
+    return rc;
+}
+
+struct replied *pools_patch(struct request *r)
+{
+    struct batch_pool p;
+    struct err e;
+    if (change(r, &schema_batch_pool_patch, NULL, &p, &e) < 0)
+        return reply_err(r, &e);
+    return batch_reply_written(r, 200, pool_path_of(r, p.name, ""), p.updated_us);
+}
+
+struct replied *pools_update(struct request *r)
+{
+    static const char *const all[] = {"startTask", "certificateReferences",
+                                      "applicationPackageReferences", "metadata", NULL};
+    struct batch_pool p;
+    struct err e;
+    if (change(r, &schema_batch_pool_properties, all, &p, &e) < 0)
+        return reply_err(r, &e);
+    return batch_reply_written(r, 204, pool_path_of(r, p.name, "/updateproperties"), p.updated_us);
+}
+
+/* --- sizes ------------------------------------------------------------------------------------ */
+
+static int steady_pool(struct request *r, struct batch_pool *p, struct err *e)
+{
+    if (pool_of(r, true, p, e) < 0 || batch_conditions(r, p->updated_us, e) < 0)
+        return -1;
+    if (!batch_pool_is_steady(p))
+        return err_set(e, BATCH_POOL_BEING_RESIZED, NULL, "the pool %s is being resized", p->name);
+    return 0;
+}
+
+static int refuse_scaled(const struct batch_pool *p, struct err *e)
+{
+    if (!p->scaling.enabled)
+        return 0;
+    return err_set(e, BATCH_OPERATION_INVALID_FOR_CURRENT_STATE, NULL,
+                   "a formula decides on the size of the pool %s: disable automatic scaling first",
+                   p->name);
+}
+
+static int target_of(const struct pool_body *b, const char *name, int now)
+{
+    const json_t *given = json_object_get(b->doc, name);
+    return given ? (int)json_integer_value(given) : now;
+}
+
+struct replied *pools_resize(struct request *r)
+{
+    struct batch_pool p;
+    struct pool_body b = {0};
+    struct err e;
+    if (steady_pool(r, &p, &e) < 0 || refuse_scaled(&p, &e) < 0 ||
+        pool_body_accept(r, &schema_batch_pool_resize, &b, &e) < 0)
+        return reply_err(r, &e);
+    const struct batch_targets t = {.dedicated =
+                                        target_of(&b, "targetDedicatedNodes", p.size.dedicated),
+                                    .low = target_of(&b, "targetLowPriorityNodes", p.size.low),
+                                    .timeout_us = pool_body_us(&b, "resizeTimeout"),
+                                    .how = pool_body_how(&b, "nodeDeallocationOption")};
+    int64_t updated = batch_modified(r, p.updated_us);
+    pool_body_free(&b);
+    if (batch_pool_resize(batch_of(r)->front, &p, &t, updated, &e) < 0)
+        return reply_err(r, &e);
+    LOG_INFO(r->config->log, "pool.resized", LF_STR("pool", p.name),
+             LF_INT("dedicated", t.dedicated), LF_INT("low", t.low));
+    return batch_reply_written(r, 202, pool_path_of(r, p.name, "/resize"), updated);
+}
+
+struct replied *pools_stop_resize(struct request *r)
+{
+    struct batch_pool p;
+    struct err e;
+    if (pool_of(r, true, &p, &e) < 0 || batch_conditions(r, p.updated_us, &e) < 0)
+        return reply_err(r, &e);
+    if (batch_pool_is_steady(&p)) {
+        err_set(&e, BATCH_OPERATION_INVALID_FOR_CURRENT_STATE, NULL,
+                "the pool %s is not being resized", p.name);
+        return reply_err(r, &e);
+    }
+    if (p.size.state == BATCH_ALLOCATION_RESIZING &&
+        batch_pool_stop_resize(batch_of(r)->front, &p, &e) < 0)
+        return reply_err(r, &e);
+    return batch_reply_written(r, 202, pool_path_of(r, p.name, "/stopresize"), p.updated_us);
+}
+
+/* The nodes that the list names; arena. */
+static int find_nodes(struct request *r, const struct batch_pool *p, const json_t *list,
+                      const struct node ***out, size_t *n, struct err *e)
+{
+    struct node *nodes;
+    size_t have, i;
+    const json_t *name;
+    if (st_node_list(batch_of(r)->arm.storage, &r->arena, p->id, &nodes, &have, e) < 0)
+        return -1;
+    *out = arena_alloc(&r->arena, (json_array_size(list) + 1) * sizeof **out);
+    *n = 0;
+    json_array_foreach(list, i, name) {
+        const struct node *found = NULL;
+        for (size_t k = 0; k < have && !found; k++)
+            found = strcasecmp(nodes[k].name, json_string_value(name)) == 0 ? &nodes[k] : NULL;
+        if (!found)
+            return err_set(e, BATCH_NODE_NOT_FOUND, NULL, "the pool %s has no node %.100s", p->name,
+                           json_string_value(name));
+        bool twice = false;
+        for (size_t k = 0; k < *n; k++)
+            twice = twice || (*out)[k] == found;
+        if (!twice)
+            (*out)[(*n)++] = found;
+    }
+    return 0;
+}
+
+struct replied *pools_remove_nodes(struct request *r)
+{
+    struct batch_pool p;
+    struct pool_body b = {0};
+    struct err e;
+    const struct node **nodes;
+    size_t n;
+    if (steady_pool(r, &p, &e) < 0 || refuse_scaled(&p, &e) < 0 ||
+        pool_body_accept(r, &schema_batch_remove_nodes, &b, &e) < 0)
+        return reply_err(r, &e);
+    const struct batch_targets t = {.timeout_us = pool_body_us(&b, "resizeTimeout"),
+                                    .how = pool_body_how(&b, "nodeDeallocationOption")};
+    int64_t updated = batch_modified(r, p.updated_us);
+    int rc = find_nodes(r, &p, json_object_get(b.doc, "nodeList"), &nodes, &n, &e);
+    if (rc == 0)
+        rc = batch_pool_remove_nodes(batch_of(r)->front, &p, nodes, n, &t, updated, &e);
+    pool_body_free(&b);
+    if (rc < 0)
+        return reply_err(r, &e);
+    return batch_reply_written(r, 202, pool_path_of(r, p.name, "/removenodes"), updated);
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the nodes of a pool need: directories, accounts, volumes and the start task.
+ */
+#include "front/batch/front_priv.h"
+
+#include <string.h>
+
+#include "lib/shell.h"
+#include "lib/strbuf.h"
+#include "model/batch/argv.h"
+#include "model/batch/pool_spec.h"
+
+/* --- directories and variables ---------------------------------------------------------------- */
+
+static const char *const dirs[] = {
+    BATCH_HOME,    BATCH_HOME "/applications", BATCH_HOME "/fsmounts",  BATCH_HOME "/shared",
+    BATCH_STARTUP, BATCH_HOME "/volatile",     BATCH_HOME "/workitems",
+};
+
+size_t batch_node_dirs(struct arena *a, size_t more, struct kv **out)
+{
+    static const struct {
+        const char *name, *dir;
+    } all[] = {{"AZ_BATCH_NODE_ROOT_DIR", BATCH_HOME},
+               {"AZ_BATCH_NODE_SHARED_DIR", BATCH_HOME "/shared"},
+               {"AZ_BATCH_NODE_STARTUP_DIR", BATCH_STARTUP},
+               {"AZ_BATCH_NODE_STARTUP_WORKING_DIR", BATCH_STARTUP "/wd"},
+               {"AZ_BATCH_NODE_MOUNTS_DIR", BATCH_HOME "/fsmounts"}};
+    size_t n = sizeof all / sizeof all[0];
+    *out = arena_alloc(a, (n + more) * sizeof **out);
+    for (size_t i = 0; i < n; i++)
+        (*out)[i] = (struct kv){.name = all[i].name, .value = all[i].dir};
+    return n;
+}
+
+/* --- volumes ---------------------------------------------------------------------------------- */
+
+/* Words as they were given, none of them read by the shell. */
+static const char *quoted_words(struct arena *a, const char *text)
+{
+    const char **words, *out = "";
+    size_t n = text ? batch_argv(a, text, &words) : 0;
+    for (size_t i = 0; i < n; i++)
+        out = arena_concat(a, out, shell_quoted(a, words[i]), " ");
+    return out;
+}
+
+/* Of "-o a,b" what mount rules of the site take. */
+static const char *plain_options(const char *text)
+{
+    if (!text)
+        return NULL;
+    text += strspn(text, " ");
+    if (strncmp(text, "-o", 2) == 0)
+        text += 2;
+    text += strspn(text, " ");
+    return *text && *text != '-' ? text : NULL;
+}
+
+static struct mount_volume volume_of(struct arena *a, const struct batch_mount *m)
+{
+    struct mount_volume v = {.relative_path = m->path, .account = m->account, .key = m->key};
+    if (m->container) {
+        v.kind = MOUNT_AZURE_BLOB;
+        v.share = m->container;
+    } else if (m->url) {
+        const char *account;
+        v.kind = MOUNT_AZURE_FILE_SHARE;
+        v.options = plain_options(m->options);
+        if (file_share_from_url(a, m->url, &account, &v.share) < 0)
+            v.share = "";
+    } else {
+        v.kind = MOUNT_UNMANAGED;
+        v.account = m->user;
+        v.key = m->password;
+        v.source =
+            arena_concat(a, m->nfs ? "mount -t nfs " : "mount -t cifs ",
+                         quoted_words(a, m->options), shell_quoted(a, m->nfs ? m->nfs : m->cifs));
+    }
+    return v;
+}
+
+static void add_mounts(struct arena *a, const struct batch_pool_spec *s,
+                       struct node_setup_spec *out)
+{
+    out->mounts.items = arena_alloc(a, (s->n_mounts + 1) * sizeof *out->mounts.items);
+    for (size_t i = 0; i < s->n_mounts; i++)
+        out->mounts.items[out->mounts.n++] = volume_of(a, &s->mounts[i]);
+}
+
+/* --- accounts of people ----------------------------------------------------------------------- */
+
+static void add_users(struct arena *a, const struct batch_pool_spec *s, struct node_setup_spec *out)
+{
+    out->users = arena_alloc(a, (s->n_users + 1) * sizeof *out->users);
+    for (size_t i = 0; i < s->n_users; i++)
+        out->users[out->n_users++] =
+            (struct admin_user_spec){.name = s->users[i].name, .password = s->users[i].password};
+}
+
+int load_node_users(const struct front *f, struct storage *st, struct arena *a, int64_t node_id,
+                    int64_t now_us, struct node_setup_spec *out, struct err *e)
+{
+    struct batch_node_user *rows;
+    size_t n;
+    (void)f;
+    if (st_batch_user_list(st, a, node_id, now_us, &rows, &n, e) < 0)
+        return -1;
+    struct admin_user_spec *all = arena_alloc(a, (out->n_users + n + 1) * sizeof *all);
+    if (out->n_users > 0)
+        memcpy(all, out->users, out->n_users * sizeof *all);
+    out->users = all;
+    for (size_t i = 0; i < n; i++) {
+        struct admin_user_spec u = {.name = rows[i].name, .ssh_public_key = rows[i].ssh_key};
+        if (st_batch_user_password(st, a, rows[i].id, &u.password, e) < 0)
+            return -1;
+        out->users[out->n_users++] = u;
+    }
+    return 0;
+}
+
+/* --- the start task --------------------------------------------------------------------------- */
+
+struct env_list {
+    struct kv *items;
+    size_t n;
+};
+
+static void add_variable(struct env_list *v, const char *name, const char *value)
+{
+    v->items[v->n++] = (struct kv){.name = name, .value = value};
+}
+
+/* What its user gives goes last, and wins. */
+static void add_env(struct arena *a, const struct batch_pool *p, const struct batch_start_task *t,
+                    struct setup_task_spec *out)
+{
+    struct env_list v = {arena_alloc(a, (t->n_env + 4) * sizeof *v.items), 0};
+    add_variable(&v, "AZ_BATCH_ACCOUNT_NAME", p->account);
+    add_variable(&v, "AZ_BATCH_POOL_ID", p->name);
+    for (size_t i = 0; i < t->n_env; i++)
+        v.items[v.n++] = t->env[i];
+    out->env = v.items;
+    out->n_env = v.n;
+}
+
+static void add_start_task(const struct batch_front *f, struct arena *a, const struct batch_pool *p,
+                           const struct batch_start_task *t, struct node_setup_spec *out)
+{
+    struct setup_task_spec *s = arena_alloc(a, sizeof *s);
+    struct place_spec *place = arena_alloc(a, sizeof *place);
+    const char **argv;
+    size_t n = batch_program(f, a, p, t->command_line, &argv);
+    *place = (struct place_spec){.dir = BATCH_STARTUP,
+                                 .account = BATCH_ACCOUNT,
+                                 .account_dir = BATCH_HOME,
+                                 .program = {argv, n, t->command_line}};
+    place->n_rooted = batch_node_dirs(a, 2, &place->rooted);
+    place->rooted[place->n_rooted++] =
+        (struct kv){.name = "AZ_BATCH_TASK_DIR", .value = BATCH_STARTUP};
+    place->rooted[place->n_rooted++] =
+        (struct kv){.name = "AZ_BATCH_TASK_WORKING_DIR", .value = BATCH_STARTUP "/wd"};
+    *s = (struct setup_task_spec){.command_line = t->command_line,
+                                  .place = place,
+                                  .retries = t->retries,
+                                  .may_fail = !t->waits,
+                                  .admin = t->user.elevation == BATCH_ADMIN};
+    add_env(a, p, t, s);
+    out->setup_task = s;
+}
+
+int node_setup_of(const struct batch_front *f, struct arena *a, const struct batch_pool *p,
+                  const char *secrets, struct node_setup_spec *out, struct err *e)
+{
+    struct batch_pool_spec s;
+    *out = (struct node_setup_spec){
+        .dirs = dirs, .n_dirs = sizeof dirs / sizeof dirs[0], .account = BATCH_ACCOUNT};
+    if (batch_pool_decode(a, p->doc, secrets, &s, e) < 0)
+        return -1;
+    add_mounts(a, &s, out);
+    add_users(a, &s, out);
+    if (s.start_task)
+        add_start_task(f, a, p, s.start_task, out);
+    return 0;
+}

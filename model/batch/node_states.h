@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The states that Azure Batch shows of a node, made out of its row.
+ */
+#ifndef MODEL_BATCH_NODE_STATES_H
+#define MODEL_BATCH_NODE_STATES_H
+
+#include "model/resource.h"
+
+enum batch_node_state {
+    BATCH_NODE_IDLE = 1,
+    BATCH_NODE_REBOOTING,
+    BATCH_NODE_REIMAGING,
+    BATCH_NODE_RUNNING,
+    BATCH_NODE_UNUSABLE,
+    BATCH_NODE_CREATING,
+    BATCH_NODE_STARTING,
+    BATCH_NODE_WAITING_FOR_START_TASK,
+    BATCH_NODE_START_TASK_FAILED,
+    BATCH_NODE_UNKNOWN,
+    BATCH_NODE_LEAVING_POOL,
+    BATCH_NODE_OFFLINE,
+    BATCH_NODE_PREEMPTED,
+    BATCH_NODE_UPGRADING_OS,
+    BATCH_NODE_DEALLOCATED,
+    BATCH_NODE_DEALLOCATING,
+    BATCH_NODE_STATES
+};
+/* In lower case; as their names are in counts of nodes. */
+extern const struct enum_name batch_node_state_names[], batch_node_count_names[];
+
+/* `start_task_runs`: the row of its set-up task says so. */
+enum batch_node_state batch_node_state(const struct node *nd, bool start_task_runs);
+
+#endif

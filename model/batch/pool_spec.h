@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the document of a pool of Azure Batch asks for, as plain structs; spec.h says how these are
+ * used.
+ */
+#ifndef MODEL_BATCH_POOL_SPEC_H
+#define MODEL_BATCH_POOL_SPEC_H
+
+#include <jansson.h>
+
+#include "model/batch/spec.h"
+
+struct batch_start_task {
+    const char *command_line;
+    struct batch_container *container;
+    struct batch_resource_file *resources;
+    struct kv *env;
+    size_t n_resources, n_env;
+    struct batch_user user;
+    int retries; /* -1: for ever */
+    bool waits;  /* nodes take tasks once it has succeeded */
+};
+
+struct batch_user_account {
+    const char *name, *password; /* the password is secret */
+    enum batch_elevation elevation;
+};
+
+/* One of four kinds: `container`, `url`, `nfs` or `cifs` is given, and what belongs to it. */
+struct batch_mount {
+    const char *account, *container, *url;
+    const char *nfs, *cifs, *user;
+    const char *path, *options;
+    const char *key, *sas, *password; /* secret */
+};
+
+struct batch_pool_spec {
+    int slots;
+    int fill;                            /* enum batch_fill */
+    struct batch_start_task *start_task; /* NULL: none */
+    struct batch_user_account *users;
+    struct batch_mount *mounts;
+    struct batch_package_ref *packages;
+    size_t n_users, n_mounts, n_packages;
+};
+
+/* `secrets` is the unsealed JSON text, or NULL. */
+int batch_pool_decode(struct arena *a, const char *doc, const char *secrets,
+                      struct batch_pool_spec *out, struct err *e) MUST_CHECK;
+/* Of a document that is not stored, without its secrets. */
+void batch_pool_asks(struct arena *a, const json_t *doc, struct batch_pool_spec *out);
+
+#endif

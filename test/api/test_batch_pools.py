@@ -1,0 +1,358 @@
+# SPDX-License-Identifier: MIT
+"""Pools of Azure Batch on local nodes: how they are made, shown, changed, resized and deleted."""
+
+import re
+from datetime import datetime, timedelta, timezone
+
+import pytest
+from support.batch import ETAG, V, VERSIONS, BatchGround, before
+from support.waiting import wait_for
+
+IMAGE = {"publisher": "canonical", "offer": "0001-com-ubuntu-server-jammy", "sku": "22_04-lts"}
+VM = {"imageReference": IMAGE, "nodeAgentSKUId": "batch.node.ubuntu 22.04"}
+
+
+def pool_body(name, **more):
+    return {"id": name, "vmSize": "STANDARD_D1_V2", "virtualMachineConfiguration": VM, **more}
+
+
+class Pools:
+    """The pools of an account, with names of their own, removed at the end."""
+
+    def __init__(self, plane):
+        self.plane, self.n, self.made = plane, 0, []
+
+    def name(self):
+        self.n += 1
+        return f"Pool-{self.n}"
+
+    def add(self, plane=None, **more):
+        name = self.name()
+        reply = (plane or self.plane).call("POST", "/pools", pool_body(name, **more), expect=201)
+        self.made.append(name)
+        return name, reply
+
+    def get(self, name, **params):
+        return self.plane.get(f"/pools/{name}", **params)
+
+    def steady(self, name, **wanted):
+        """Waits until it is steady, and has what is wanted."""
+
+        def look():
+            p = self.get(name)
+            return p["allocationState"] == "steady" and all(p[k] == v for k, v in wanted.items()) and p
+
+        return wait_for(look)
+
+    def nodes(self, name, state=None, n=None):
+        def look():
+            nodes = self.plane.all(f"/pools/{name}/nodes")
+            good = state is None or all(x["state"] == state for x in nodes)
+            return good and (n is None or len(nodes) == n) and nodes
+
+        return wait_for(look) if n else self.plane.all(f"/pools/{name}/nodes")
+
+    def remove(self):
+        for name in self.made:
+            self.plane.call("DELETE", f"/pools/{name}", validate=False)
+        wait_for(lambda: not self.plane.all("/pools"))
+
+
+@pytest.fixture(scope="module")
+def ground(daemon):
+    g = BatchGround(daemon)
+    yield g
+    g.remove()
+
+
+@pytest.fixture
+def pools(ground):
+    p = Pools(ground.plane)
+    yield p
+    p.remove()
+
+
+# --- adding and showing ----------------------------------------------------------------------------------------------
+
+
+def test_a_pool_is_shown_with_its_defaults(pools):
+    name, reply = pools.add()
+    assert reply.content == b"" and ETAG.fullmatch(reply.headers["etag"])
+    assert reply.headers["location"] == reply.headers["dataserviceid"] == f"{pools.plane.url}/pools/{name}"
+    p = pools.steady(name)
+    assert p["odata.metadata"] == f"{pools.plane.url}/$metadata#pools/@Element"
+    assert (p["id"], p["url"], p["eTag"]) == (name, f"{pools.plane.url}/pools/{name}", reply.headers["etag"])
+    assert (p["state"], p["vmSize"], p["resizeTimeout"]) == ("active", "standard_d1_v2", "PT15M")
+    assert [p[k] for k in ("targetDedicatedNodes", "currentDedicatedNodes", "targetLowPriorityNodes", "currentLowPriorityNodes")] == [0] * 4
+    assert p["enableAutoScale"] is p["enableInterNodeCommunication"] is False
+    assert p["taskSlotsPerNode"] == 1 and p["taskSchedulingPolicy"] == {"nodeFillType": "Spread"}
+    assert p["virtualMachineConfiguration"]["imageReference"] == {**IMAGE, "version": "latest"}
+    assert "resizeErrors" not in p and "startTask" not in p
+    assert list(p)[1:5] == ["id", "url", "eTag", "lastModified"]
+
+
+def test_names_are_found_in_any_case(pools):
+    name, _ = pools.add()
+    assert pools.get(name.upper())["id"] == name
+    pools.plane.refused(409, "PoolExists", "POST", "/pools", pool_body(name.lower()))
+
+
+def test_secrets_are_not_shown(pools):
+    name, _ = pools.add(
+        userAccounts=[{"name": "helper", "password": "kept-to-itself"}],
+        mountConfiguration=[{"azureFileShareConfiguration": {"accountName": "acct", "azureFileUrl": "https://acct.file.core.windows.net/s",
+                                                             "accountKey": "a2VwdC10by1pdHNlbGY=", "relativeMountPath": "s"}}],
+    )  # fmt: skip
+    reply = pools.plane.call("GET", f"/pools/{name}", expect=200, validate=False)  # the document wants them in replies, too
+    text = reply.content
+    assert b"kept-to-itself" not in text and b"a2VwdC" not in text
+    assert reply.json["userAccounts"] == [{"name": "helper", "elevationLevel": "nonadmin"}]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_each_version_has_its_pools(pools, version):
+    plane = pools.plane.at(version)
+    name, _ = pools.add(plane)
+    p = plane.get(f"/pools/{name}")
+    slots = "maxTasksPerNode" if before(version, V["12.0"]) else "taskSlotsPerNode"
+    assert p[slots] == 1
+    assert [x["id"] for x in plane.all("/pools")] == [name]
+    plane.call("HEAD", f"/pools/{name}", expect=200)
+    plane.call("DELETE", f"/pools/{name}", expect=202)
+
+
+def test_what_is_wrong_with_a_pool_is_named(pools):
+    def refused(code, status=400, **more):
+        return pools.plane.refused(status, code, "POST", "/pools", pool_body(pools.name(), **more))
+
+    unknown = {**VM, "imageReference": {**IMAGE, "sku": "nope"}}
+    assert refused("InvalidPropertyValue", virtualMachineConfiguration=unknown)["PropertyName"].endswith("imageReference")
+    assert "PropertyName" in refused("InvalidPropertyValue", resizeTimeout="PT1M")
+    refused("InvalidPropertyValue", targetDedicatedNodes=-1)
+    refused("InvalidPropertyValue", taskSlotsPerNode=0)
+    refused("InvalidRequestBody", noSuchProperty=1)
+    body = pool_body(pools.name())
+    del body["vmSize"]
+    pools.plane.refused(400, "MissingRequiredProperty", "POST", "/pools", body)
+    pools.plane.refused(404, "PoolNotFound", "GET", "/pools/nope")
+    pools.plane.call("HEAD", "/pools/nope", expect=404)
+
+
+def test_lists_are_filtered_and_paged(pools):
+    names = [pools.add()[0] for _ in range(5)]
+    assert [p["id"] for p in pools.plane.all("/pools", maxresults=2)] == names
+    few = pools.plane.all("/pools", **{"$filter": f"startswith(id, '{names[0][:-1]}') and state eq 'active'", "$select": "id, state"})
+    assert few == [{"id": n, "state": "active"} for n in names]
+    later = (datetime.now(timezone.utc) + timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    assert pools.plane.all("/pools", **{"$filter": f"creationTime gt datetime'{later}'"}) == []
+    assert len(pools.plane.all("/pools", **{"$filter": "vmSize eq 'standard_d1_v2' and enableAutoScale eq false"})) == 5
+    pools.plane.refused(400, "InvalidQueryParameterValue", "GET", "/pools?$filter=nope eq 1")
+
+
+def test_conditions(pools):
+    name, reply = pools.add()
+    etag = reply.headers["etag"]
+    pools.plane.call("GET", f"/pools/{name}", headers={"If-None-Match": etag}, expect=304, validate=False)
+    pools.plane.call("GET", f"/pools/{name}", headers={"If-Match": "0x1234567890ABCDE"}, expect=412)
+    pools.plane.call("DELETE", f"/pools/{name}", headers={"If-Match": "0x1234567890ABCDE"}, expect=412)
+    pools.plane.call("DELETE", f"/pools/{name}", headers={"If-Match": etag}, expect=202)
+
+
+# --- changes ---------------------------------------------------------------------------------------------------------
+
+
+def test_patch_replaces_what_it_gives(pools):
+    name, _ = pools.add(metadata=[{"name": "a", "value": "1"}], startTask={"commandLine": "/bin/true"})
+    before_ = pools.get(name)
+    reply = pools.plane.call("PATCH", f"/pools/{name}", {"metadata": [{"name": "b", "value": "2"}]}, expect=200)
+    p = pools.get(name)
+    assert p["metadata"] == [{"name": "b", "value": "2"}] and p["startTask"] == before_["startTask"]
+    assert p["eTag"] == reply.headers["etag"] != before_["eTag"]
+    pools.plane.call("PATCH", f"/pools/{name}", {"metadata": []}, expect=200)
+    assert "metadata" not in pools.get(name)
+
+
+def test_updateproperties_replaces_all(pools):
+    name, _ = pools.add(metadata=[{"name": "a", "value": "1"}], startTask={"commandLine": "/bin/true"})
+    body = {"certificateReferences": [], "applicationPackageReferences": [], "metadata": [{"name": "c", "value": "3"}]}
+    pools.plane.call("POST", f"/pools/{name}/updateproperties", body, expect=204)
+    p = pools.get(name)
+    assert p["metadata"] == [{"name": "c", "value": "3"}] and "startTask" not in p
+    pools.plane.refused(400, "MissingRequiredProperty", "POST", f"/pools/{name}/updateproperties", {"metadata": []})
+
+
+# --- sizes -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_pool_gets_nodes_of_both_classes(pools):
+    name, _ = pools.add(targetDedicatedNodes=1, targetLowPriorityNodes=1, taskSlotsPerNode=4)
+    p = pools.steady(name, currentDedicatedNodes=1, currentLowPriorityNodes=1)
+    nodes = pools.nodes(name, "idle", 2)
+    assert sorted(n["isDedicated"] for n in nodes) == [False, True]
+    for n in nodes:
+        assert n["url"] == f"{p['url']}/nodes/{n['id']}" and n["affinityId"] == f"TVM:{n['id']}"
+        assert (n["schedulingState"], n["vmSize"], n["runningTasksCount"]) == ("enabled", "standard_d1_v2", 0)
+        assert n["virtualMachineInfo"]["imageReference"]["sku"] == IMAGE["sku"]
+        one = pools.plane.get(f"/pools/{name}/nodes/{n['id']}")
+        assert one.pop("odata.metadata").endswith("#nodes/@Element") and one == n
+    counts = pools.plane.get("/nodecounts", **{"$filter": f"poolId eq '{name}'"})["value"]
+    assert [(c["poolId"], c["dedicated"]["idle"], c["dedicated"]["total"], c["lowPriority"]["idle"]) for c in counts] == [(name, 1, 1, 1)]
+    pools.plane.refused(404, "NodeNotFound", "GET", f"/pools/{name}/nodes/nope")
+
+
+def test_a_pool_is_resized(pools):
+    name, _ = pools.add(targetDedicatedNodes=1)
+    pools.steady(name, currentDedicatedNodes=1)
+    body = {"targetDedicatedNodes": 2, "resizeTimeout": "PT7M", "nodeDeallocationOption": "taskcompletion"}
+    reply = pools.plane.call("POST", f"/pools/{name}/resize", body, expect=202)
+    assert reply.headers["dataserviceid"] == f"{pools.plane.url}/pools/{name}/resize"
+    p = pools.steady(name, currentDedicatedNodes=2)
+    assert (p["eTag"], p["resizeTimeout"]) == (reply.headers["etag"], "PT7M")
+    pools.plane.call("POST", f"/pools/{name}/resize", {"targetDedicatedNodes": 0}, expect=202)
+    pools.steady(name, currentDedicatedNodes=0)
+
+
+def test_more_nodes_than_there_are_end_in_an_error(pools, daemon):
+    daemon.expect_log(r"warn pool\.short_of_nodes")
+    name, _ = pools.add(targetDedicatedNodes=5000)
+    p = pools.steady(name)
+    assert [e["code"] for e in p["resizeErrors"]] == ["AccountCoreQuotaReached"]
+    assert p["targetDedicatedNodes"] == 5000 > p["currentDedicatedNodes"]
+
+
+def test_stopping_what_does_not_move_is_refused(pools):
+    name, _ = pools.add()
+    pools.steady(name)
+    pools.plane.refused(409, "OperationInvalidForCurrentState", "POST", f"/pools/{name}/stopresize")
+
+
+def test_nodes_are_removed_by_name(pools):
+    name, _ = pools.add(targetDedicatedNodes=2)
+    pools.steady(name, currentDedicatedNodes=2)
+    first, second = pools.nodes(name, "idle", 2)
+    values = {"nodeList": [first["id"], "nope"]}
+    pools.plane.refused(404, "NodeNotFound", "POST", f"/pools/{name}/removenodes", values)
+    pools.plane.call("POST", f"/pools/{name}/removenodes", {"nodeList": [first["id"].upper()]}, expect=202)
+    p = pools.steady(name, currentDedicatedNodes=1)
+    assert p["targetDedicatedNodes"] == 1
+    assert [n["id"] for n in pools.nodes(name)] == [second["id"]]
+
+
+def test_a_deleted_pool_is_gone_with_its_nodes(pools):
+    name, _ = pools.add(targetDedicatedNodes=1)
+    pools.nodes(name, "idle", 1)
+    pools.plane.call("DELETE", f"/pools/{name}", expect=202)
+    reply = pools.plane.call("DELETE", f"/pools/{name}", expect={404, 409})
+    assert reply.json["code"] in ("PoolNotFound", "PoolBeingDeleted")
+    wait_for(lambda: pools.plane.call("GET", f"/pools/{name}").status == 404)
+    pools.plane.call("POST", "/pools", pool_body(name), expect=201)
+
+
+# --- nodes -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_node_is_restarted(pools):
+    name, _ = pools.add(targetDedicatedNodes=1)
+    (node,) = pools.nodes(name, "idle", 1)
+    path = f"/pools/{name}/nodes/{node['id']}"
+    pools.plane.call("POST", f"{path}/reboot", {"nodeRebootOption": "terminate"}, expect=202)
+    wait_for(lambda: pools.plane.get(path)["stateTransitionTime"] != node["stateTransitionTime"])
+    pools.nodes(name, "idle", 1)
+    pools.plane.refused(409, "OperationNotValidOnNode", "POST", f"{path}/reimage", {})
+    newest = pools.plane.at(V["20.0"])
+    newest.call("POST", f"{path}/reimage", {}, expect=202)
+    pools.nodes(name, "idle", 1)
+    newest.call("POST", f"{path}/deallocate", {}, expect=202)
+    wait_for(lambda: newest.get(path)["state"] == "deallocated")
+    newest.call("POST", f"{path}/start", expect=202)
+    pools.nodes(name, "idle", 1)
+    newest.refused(409, "OperationInvalidForCurrentState", "POST", f"{path}/start")
+
+
+def test_scheduling_is_disabled_and_enabled(pools):
+    name, _ = pools.add(targetDedicatedNodes=1)
+    (node,) = pools.nodes(name, "idle", 1)
+    path = f"/pools/{name}/nodes/{node['id']}"
+    pools.plane.call("POST", f"{path}/disablescheduling", {"nodeDisableSchedulingOption": "taskcompletion"}, expect=200)
+    off = pools.plane.get(path)
+    assert (off["state"], off["schedulingState"]) == ("offline", "disabled")
+    pools.plane.refused(409, "NodeAlreadyInTargetSchedulingState", "POST", f"{path}/disablescheduling", {})
+    pools.plane.call("POST", f"{path}/enablescheduling", expect=200)
+    assert pools.plane.get(path)["state"] == "idle"
+
+
+def test_where_people_log_in(pools):
+    name, _ = pools.add(targetDedicatedNodes=1)
+    (node,) = pools.nodes(name, "idle", 1)
+    path = f"/pools/{name}/nodes/{node['id']}"
+    at = pools.plane.get(f"{path}/remoteloginsettings")
+    assert re.fullmatch(r"[0-9.]+", at["remoteLoginIPAddress"]) and at["remoteLoginPort"] > 0
+    pools.plane.refused(409, "OperationNotValidOnNode", "GET", f"{path}/rdp")
+    assert pools.plane.get(f"{path}/extensions")["value"] == []
+    pools.plane.refused(404, "ResourceNotFound", "GET", f"{path}/extensions/nope")
+
+
+def test_users_of_a_node(pools):
+    name, _ = pools.add(targetDedicatedNodes=1)
+    (node,) = pools.nodes(name, "idle", 1)
+    path = f"/pools/{name}/nodes/{node['id']}"
+    key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGJ2bRrCVd0Zq0aYkZ8yP0Yq2g9VvHq7xq5C3VtGQh1M somebody"
+    user = {"name": "ada", "sshPublicKey": key, "isAdmin": True}
+    reply = pools.plane.call("POST", f"{path}/users", user, expect=201)
+    assert reply.headers["location"].endswith(f"{path}/users/ada")
+    pools.plane.refused(409, "NodeUserExists", "POST", f"{path}/users", {"name": "ADA", "sshPublicKey": key})
+    pools.plane.call("PUT", f"{path}/users/ada", {"password": "another-1"}, expect=200)
+    pools.plane.refused(404, "NodeUserNotFound", "PUT", f"{path}/users/bob", {"password": "another-1"})
+    pools.plane.refused(400, "MissingRequiredProperty", "POST", f"{path}/users", {"name": "eve"})
+    pools.plane.call("DELETE", f"{path}/users/ada", expect=200)
+    pools.plane.refused(404, "NodeUserNotFound", "DELETE", f"{path}/users/ada")
+
+
+# --- beside clusters ---
+
+
+def test_people_see_pools_and_their_nodes(pools, daemon):
+    name, _ = pools.add(targetDedicatedNodes=1)
+    (node,) = pools.nodes(name, "idle", 1)
+    machines = daemon.call("GET", "/batchaid/nodes", api_version=None).json["value"]
+    assert [m["cluster"] for m in machines if m["node"] == node["id"]] == [name]
+    events = daemon.call("GET", "/batchaid/events", params={"max": 1000}, api_version=None).json["value"]
+    seen = {(e["kind"], e["name"], e["workspace"]) for e in events}
+    assert ("Batch pool", name, pools.plane.account) in seen and ("node", node["id"], pools.plane.account) in seen
+    assert daemon.call("GET", "/batchaid/queue", api_version=None).json["value"] == []
+
+
+# --- start tasks -----------------------------------------------------------------------------------------------------
+
+SHOW = "/bin/sh -c 'echo \"$AZ_BATCH_POOL_ID $FRUIT\"; pwd; ls \"$AZ_BATCH_NODE_ROOT_DIR\"; echo said >&2'"
+
+
+def test_a_start_task_runs_before_a_node_is_idle(pools):
+    task = {"commandLine": SHOW, "environmentSettings": [{"name": "FRUIT", "value": "a pear"}], "waitForSuccess": True}
+    name, _ = pools.add(targetDedicatedNodes=1, startTask=task)
+    (node,) = pools.nodes(name, "idle", 1)
+    info = node["startTaskInfo"]
+    assert (info["state"], info["result"], info["exitCode"], info["retryCount"]) == ("completed", "success", 0, 0)
+    assert info["startTime"] <= info["endTime"]
+    assert node["startTask"]["userIdentity"] == {"autoUser": {"scope": "pool", "elevationLevel": "nonadmin"}}
+
+
+def test_a_start_task_that_fails_is_tried_again_and_fails_the_node(pools, daemon):
+    daemon.expect_log(r"warn node\.unusable")
+    name, _ = pools.add(targetDedicatedNodes=1, startTask={"commandLine": "/bin/sh -c 'exit 3'", "maxTaskRetryCount": 2})
+    (node,) = pools.nodes(name, "starttaskfailed", 1)
+    info = node["startTaskInfo"]
+    assert (info["state"], info["result"], info["exitCode"], info["retryCount"]) == ("completed", "failure", 3, 2)
+    assert info["failureInfo"]["code"] == "FailureExitCode" and "lastRetryTime" in info
+    counts = pools.plane.get("/nodecounts")["value"]
+    assert counts[0]["dedicated"]["startTaskFailed"] == 1
+    pools.plane.call("PATCH", f"/pools/{name}", {"startTask": {"commandLine": "/bin/true"}}, expect=200)
+    pools.plane.call("POST", f"/pools/{name}/nodes/{node['id']}/reboot", expect=202)
+    pools.nodes(name, "idle", 1)
+
+
+def test_a_start_task_whose_success_is_not_waited_for_may_fail(pools):
+    task = {"commandLine": "/bin/false", "waitForSuccess": False}
+    name, _ = pools.add(targetDedicatedNodes=1, startTask=task)
+    (node,) = pools.nodes(name, "idle", 1)
+    assert node["startTaskInfo"]["result"] == "failure"
