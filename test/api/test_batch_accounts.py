@@ -2,13 +2,14 @@
 """Batch accounts through Azure Resource Manager."""
 
 import base64
+import csv
 import json
 import re
 from urllib.parse import urlsplit
 
 import pytest
 from support.accounts import Accounts
-from support.batch_rm import JUDGES, RM_VERSION, VERSIONS, BatchAccounts, account_body, account_name
+from support.batch_rm import JUDGES, RM_VERSION, VERSIONS, BatchAccounts, account_body, account_name, spec_dir
 from support.people import CONTRIBUTOR, READER, Person
 from support.waiting import wait_for
 from support.world import Resource, fresh
@@ -351,3 +352,38 @@ def test_the_provider_is_registered(batch, daemon):
     seen = daemon.call("GET", path, api_version="2021-04-01", validate=False, expect=200).json
     assert "batchAccounts" in [t["resourceType"] for t in seen["resourceTypes"]]
     daemon.call("POST", f"{path}/register", api_version="2021-04-01", validate=False, expect=200)
+
+
+# --- which operations there are ---------------------------------------------------------------------
+
+# May only shrink.
+UNSERVED = {
+    "Pool_ListByBatchAccount", "Pool_Create", "Pool_Update", "Pool_Delete", "Pool_Get", "Pool_DisableAutoScale", "Pool_StopResize",
+    "Certificate_ListByBatchAccount", "Certificate_Create", "Certificate_Update", "Certificate_Delete", "Certificate_Get",
+    "Certificate_CancelDeletion",
+}  # fmt: skip
+
+
+def operations():
+    with open(spec_dir() / "operations-arm.tsv", newline="") as f:
+        rows = list(csv.reader(f, delimiter="\t", quoting=csv.QUOTE_NONE))[1:]
+    return [r + [""] * (10 - len(r)) for r in rows]
+
+
+def path_of(batch, template):
+    path = template.replace("{A}", f"{batch.path}/nobody").replace("{S}", batch.above)
+    path = path.replace("{subscriptionId}", batch.daemon.subscription).replace("{resourceGroupName}", batch.group)
+    return re.sub(r"\{\w+\}", "nothing", path)
+
+
+@pytest.mark.skipif(not (spec_dir() / "operations-arm.tsv").is_file(), reason="the published spec is not here")
+def test_every_operation_is_served_in_its_versions_alone(batch):
+    wrong = []
+    for op, verb, template, *_rest, first, last in (r[:10] for r in operations()):
+        for version in VERSIONS:
+            known = first <= version and (not last or version <= last)
+            reply = batch.daemon.call(verb, path_of(batch, template), {}, api_version=version, validate=False)
+            refused = reply.status >= 400 and code(reply) in ("NoRegisteredProviderFound", "MethodNotAllowed", "InvalidResourceType")
+            if refused == (known and op not in UNSERVED):
+                wrong.append(f"{op} in {version} is {'not ' if refused else ''}served: {reply.status}")
+    assert wrong == []
