@@ -58,11 +58,11 @@ static int on_node(struct request *r, const struct node *nd, const char *below, 
     struct node_rt *rt = node_rt_find(arm_of(r)->fleet, nd->id);
     if (!rt)
         return err_set(e, ERR_UNAVAILABLE, NULL, "The node %s cannot be reached now.", nd->name);
-    out->at = (struct output_dir){
-        .node_id = nd->id,
-        .node = arena_strdup(&r->arena, nd->name),
-        .base = arena_concat(&r->arena, node_rt_root(rt), "/" BATCH_ROOT, *below ? "/" : "", below),
-        .is_local = node_rt_is_local(rt)};
+    out->at = (struct output_dir){.node_id = nd->id,
+                                  .node = arena_strdup(&r->arena, nd->name),
+                                  .base = arena_concat(&r->arena, node_rt_root(rt), "/", BATCH_ROOT,
+                                                       *below ? "/" : "", below),
+                                  .is_local = node_rt_is_local(rt)};
     out->path = clean_path(r, r->rest);
     return 0;
 }
@@ -369,7 +369,7 @@ static void on_size(void *ctx, const struct err *why, const struct node_bytes *g
 
 static struct replied *get(struct request *r, find_place *find)
 {
-    struct place p;
+    struct place p = {.path = "", .url = ""};
     struct err e;
     if (find(r, &p, &e) < 0)
         return reply_err(r, &e);

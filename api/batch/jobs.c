@@ -187,10 +187,10 @@ struct replied *batch_jobs_counts(struct request *r)
     if (find_batch_job(r, &j, &e) < 0 ||
         st_batch_job_counts(storage_of(r), &r->arena, j.id, &n, &e) < 0)
         return reply_err(r, &e);
-    json_t *tasks =
-        json_pack("{s:I, s:I, s:I, s:I, s:I}", "active", (json_int_t)n.active, "running",
-                  (json_int_t)n.running, "completed", (json_int_t)(n.succeeded + n.failed),
-                  "succeeded", (json_int_t)n.succeeded, "failed", (json_int_t)n.failed);
+    json_t *tasks = json_pack("{s:I, s:I, s:I, s:I, s:I}", "active", (json_int_t)n.active,
+                              "running", (json_int_t)n.running, "completed",
+                              (json_int_t)n.succeeded + (json_int_t)n.failed, "succeeded",
+                              (json_int_t)n.succeeded, "failed", (json_int_t)n.failed);
     if (r->version & BATCH_UNTIL(BATCH_11_0)) {
         if (r->version & BATCH_UNTIL(BATCH_6_1))
             json_object_set_new(tasks, "validationStatus", json_string("Validated"));
@@ -200,10 +200,11 @@ struct replied *batch_jobs_counts(struct request *r)
         json_decref(tasks);
         return batch_reply_json(r, 200, body);
     }
-    json_t *slots = json_pack("{s:I, s:I, s:I, s:I, s:I}", "active", (json_int_t)n.active_slots,
-                              "running", (json_int_t)n.running_slots, "completed",
-                              (json_int_t)(n.succeeded_slots + n.failed_slots), "succeeded",
-                              (json_int_t)n.succeeded_slots, "failed", (json_int_t)n.failed_slots);
+    json_t *slots =
+        json_pack("{s:I, s:I, s:I, s:I, s:I}", "active", (json_int_t)n.active_slots, "running",
+                  (json_int_t)n.running_slots, "completed",
+                  (json_int_t)n.succeeded_slots + (json_int_t)n.failed_slots, "succeeded",
+                  (json_int_t)n.succeeded_slots, "failed", (json_int_t)n.failed_slots);
     return batch_reply_json(r, 200,
                             json_pack("{s:s, s:o, s:o}", "odata.metadata",
                                       batch_metadata(r, "taskcountsresult/@Element"), "taskCounts",
@@ -388,10 +389,11 @@ static int begin(struct request *r, enum batch_job_event ev, int kind, struct ba
     return 0;
 }
 
-static struct replied *act(struct request *r, st_tx_fn fn, struct action *k, const char *name)
+static struct replied *act(struct request *r, const struct batch_job *j, st_tx_fn fn,
+                           struct action *k, const char *name)
 {
     struct err e;
-    const char *path = batch_job_path(r, k->j->name);
+    const char *path = batch_job_path(r, j->name);
     if (st_whole(storage_of(r), fn, k, &e) < 0)
         return reply_err(r, &e);
     return batch_reply_written(r, 202, name ? arena_concat(&r->arena, path, name) : path,
@@ -400,8 +402,8 @@ static struct replied *act(struct request *r, st_tx_fn fn, struct action *k, con
 
 struct replied *batch_jobs_disable(struct request *r)
 {
-    struct batch_job j;
-    struct action k;
+    struct batch_job j = {0};
+    struct action k = {0};
     struct err e;
     json_t *doc, *secrets;
     if (schema_accept_as(&schema_batch_job_disable, (enum api_version)r->version, SCHEMA_BATCH,
@@ -414,23 +416,23 @@ struct replied *batch_jobs_disable(struct request *r)
     if (begin(r, BATCH_JOB_EV_DISABLE, BATCH_JOB_IS_DISABLED, &j, &k, &e) < 0)
         return reply_err(r, &e);
     k.how = (enum batch_disable)how;
-    return act(r, disable, &k, "/disable");
+    return act(r, &j, disable, &k, "/disable");
 }
 
 struct replied *batch_jobs_enable(struct request *r)
 {
-    struct batch_job j;
-    struct action k;
+    struct batch_job j = {0};
+    struct action k = {0};
     struct err e;
     if (begin(r, BATCH_JOB_EV_ENABLE, BATCH_JOB_NOT_DISABLED, &j, &k, &e) < 0)
         return reply_err(r, &e);
-    return act(r, enable, &k, "/enable");
+    return act(r, &j, enable, &k, "/enable");
 }
 
 struct replied *batch_jobs_terminate(struct request *r)
 {
-    struct batch_job j;
-    struct action k;
+    struct batch_job j = {0};
+    struct action k = {0};
     struct err e;
     json_t *doc = NULL, *secrets = NULL;
     if (r->body && schema_accept_as(&schema_batch_job_terminate, (enum api_version)r->version,
@@ -443,15 +445,15 @@ struct replied *batch_jobs_terminate(struct request *r)
     if (begin(r, BATCH_JOB_EV_TERMINATE, BATCH_JOB_BEING_TERMINATED, &j, &k, &e) < 0)
         return reply_err(r, &e);
     k.reason = reason;
-    return act(r, terminate, &k, "/terminate");
+    return act(r, &j, terminate, &k, "/terminate");
 }
 
 struct replied *batch_jobs_delete(struct request *r)
 {
-    struct batch_job j;
-    struct action k;
+    struct batch_job j = {0};
+    struct action k = {0};
     struct err e;
     if (begin(r, BATCH_JOB_EV_DELETE, BATCH_JOB_BEING_DELETED, &j, &k, &e) < 0)
         return reply_err(r, &e);
-    return act(r, delete_job, &k, NULL);
+    return act(r, &j, delete_job, &k, NULL);
 }

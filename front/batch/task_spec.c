@@ -85,13 +85,13 @@ static int is_dedicated(struct storage *st, struct arena *a, const struct run *r
 static int load(const struct batch_front *f, struct storage *st, struct arena *a,
                 const struct run *r, bool secrets, struct job_spec *out, struct err *e)
 {
-    struct batch_task t;
-    struct batch_job j;
-    struct batch_pool p;
+    struct batch_task t = {0};
+    struct batch_job j = {0};
+    struct batch_pool p = {0};
     struct batch_job_spec job;
     struct batch_task_spec task;
     const char *text = NULL;
-    bool dedicated;
+    bool dedicated = true;
     int rc = st_batch_task_by_id(st, a, r->owner_id, &t, e);
     if (rc == 1)
         rc = st_batch_job_by_id(st, a, t.job_id, &j, e);
