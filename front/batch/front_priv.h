@@ -27,7 +27,7 @@ static inline struct batch_front *batch_self_rw(struct front *f)
 
 /* --- pools.c: their sizes -------------------------------------------------------------------- */
 void pools_begin(struct batch_front *f);
-int pool_scaled(const struct front *f, struct storage *st, const struct pool *p,
+int pool_scaled(const struct front *base, struct storage *st, const struct pool *core,
                 const struct pool_scaled *s, int64_t now_us, struct err *e);
 
 /* --- autoscale.c ----------------------------------------------------------------------------- */
