@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/batch/errors.h"
+#include "api/batch/formulas.h"
 #include "api/batch/jobs.h"
 #include "api/batch/list.h"
 #include "api/batch/reply.h"
@@ -268,6 +269,8 @@ static int add(struct request *r, const struct pool_body *b, struct batch_pool *
     if (check_image(b->doc, e) < 0)
         return -1;
     pool_from(r, b, p);
+    if (p->scaling.enabled && batch_formula_accept(p->scaling.formula, e) < 0)
+        return -1;
     if (refuse_taken(r, p->name, e) < 0 ||
         sched_check_scale(batch_of(r)->arm.sched, RES_BATCH_POOL, p->vm_size, VM_DEDICATED, &none,
                           e) < 0)

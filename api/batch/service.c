@@ -15,6 +15,7 @@
 #include "api/batch/jobs.h"
 #include "api/batch/nodes.h"
 #include "api/batch/pools.h"
+#include "api/batch/pools_autoscale.h"
 #include "api/batch/schedules.h"
 #include "api/batch/tasks.h"
 #include "api/http/http.h"
@@ -27,6 +28,7 @@
 /* clang-format off */
 static const struct route routes[] = {
     BATCH_APPLICATION_ROUTES
+    BATCH_AUTO_SCALE_ROUTES
     BATCH_CERTIFICATE_ROUTES
     BATCH_IMAGE_ROUTES
     BATCH_JOB_ROUTES

@@ -20,8 +20,8 @@ const struct enum_name batch_fill_names[] = {
 
 #define MAX_NODES       10000
 #define MAX_SLOTS       256
-#define MAX_FORMULA     8192
-#define MAX_START_TASK  32768 /* characters of commands, variables and files together */
+#define MAX_FORMULA     1048576 /* that one is too long has an error of its own */
+#define MAX_START_TASK  32768   /* characters of commands, variables and files together */
 #define MAX_REMOVED     100
 #define MAX_PACKAGES    10
 #define MAX_MOUNTS      10
