@@ -105,7 +105,7 @@ static int evaluate(struct request *r, struct batch_evaluation *out, struct err 
 
 struct replied *pools_evaluate_auto_scale(struct request *r)
 {
-    struct batch_evaluation found;
+    struct batch_evaluation found = {0};
     struct strbuf text = STRBUF_INIT;
     struct err e;
     if (evaluate(r, &found, &e) < 0)

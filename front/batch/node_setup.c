@@ -133,12 +133,14 @@ static void add_variable(struct env_list *v, const char *name, const char *value
 }
 
 /* What its user gives goes last, and wins. */
-static void add_env(struct arena *a, const struct batch_pool *p, const struct batch_start_task *t,
-                    struct setup_task_spec *out)
+static void add_env(const struct batch_front *f, struct arena *a, const struct batch_pool *p,
+                    const struct batch_start_task *t, struct setup_task_spec *out)
 {
     struct env_list v = {arena_alloc(a, (t->n_env + 4) * sizeof *v.items), 0};
     add_variable(&v, "AZ_BATCH_ACCOUNT_NAME", p->account);
     add_variable(&v, "AZ_BATCH_POOL_ID", p->name);
+    if (f->windows.programs)
+        add_variable(&v, "BATCHAI_WINDOWS_PROGRAMS", f->windows.programs);
     for (size_t i = 0; i < t->n_env; i++)
         v.items[v.n++] = t->env[i];
     out->env = v.items;
@@ -166,7 +168,7 @@ static void add_start_task(const struct batch_front *f, struct arena *a, const s
                                   .retries = t->retries,
                                   .may_fail = !t->waits,
                                   .admin = t->user.elevation == BATCH_ADMIN};
-    add_env(a, p, t, s);
+    add_env(f, a, p, t, s);
     out->setup_task = s;
 }
 
