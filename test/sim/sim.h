@@ -248,6 +248,17 @@ bool sim_servers_at_rest(struct view *v, char *why, size_t size);
 /* People delete the clusters that mount what cannot be mounted any more. */
 void sim_servers_heal(struct sim *m);
 
+/* --- sim_pools.c: pools of Azure Batch
+ * ---------------------------------------------------------------------------------- */
+void sim_add_pool(struct sim *m);
+void sim_change_pool(struct sim *m);
+/* A pool that has its size has no more nodes than that. */
+void sim_pools_check(struct sim *m);
+/* Formulas were evaluated; then all pools become empty, and some go. */
+void sim_pools_heal(struct sim *m);
+/* Whether they are; in `why`, which is not. */
+bool sim_pools_at_rest(struct sim *m, char *why, size_t size);
+
 /* --- sim_frames.c
  * ---------------------------------------------------------------------------------- */
 /* Of one history. as_text: frames are JSON text, as on a real link. */

@@ -402,6 +402,7 @@ void sim_check(struct sim *m)
             check_queue(&v, &v.clusters[i]);
     sim_turns_check(&v);
     sim_servers_check(&v);
+    sim_pools_check(m);
     sim_events_check(&v);
     remember_queue(&v);
     m->withheld = v.drained | m->life->missing;
@@ -572,7 +573,7 @@ bool sim_at_rest(struct sim *m, const char **what)
             return false;
         }
     }
-    if (!sim_servers_at_rest(&v, text, sizeof text))
+    if (!sim_servers_at_rest(&v, text, sizeof text) || !sim_pools_at_rest(m, text, sizeof text))
         return false;
     const char *left = NULL;
     fake_each_running(m->fake, is_left, &left);

@@ -422,13 +422,36 @@ static const struct {
     int weight;
     void (*run)(struct sim *m);
 } actions[] = {
-    {10, add_cluster}, {30, sim_add_jobs},  {8, resize},         {6, terminate},
-    {5, delete_job},   {3, delete_cluster}, {2, sim_add_tree},   {1, delete_tree},
-    {5, cut},          {4, down},           {2, hang},           {3, restart_node},
-    {2, wipe},         {3, refuse},         {3, set_clock},      {2, disk},
-    {6, crash},        {2, stop},           {5, nothing},        {3, backup},
-    {3, restore},      {2, bad_disk},       {4, drain_any},      {2, inventory},
-    {3, share},        {6, reboot},         {4, sim_add_server}, {2, sim_delete_server},
+    {10, add_cluster},
+    {30, sim_add_jobs},
+    {8, resize},
+    {6, terminate},
+    {5, delete_job},
+    {3, delete_cluster},
+    {2, sim_add_tree},
+    {1, delete_tree},
+    {5, cut},
+    {4, down},
+    {2, hang},
+    {3, restart_node},
+    {2, wipe},
+    {3, refuse},
+    {3, set_clock},
+    {2, disk},
+    {6, crash},
+    {2, stop},
+    {5, nothing},
+    {3, backup},
+    {3, restore},
+    {2, bad_disk},
+    {4, drain_any},
+    {2, inventory},
+    {3, share},
+    {6, reboot},
+    {4, sim_add_server},
+    {2, sim_delete_server},
+    {3, sim_add_pool},
+    {8, sim_change_pool},
 };
 
 /* How long until the next step: at once, while messages are on their way, or long after. */
@@ -482,6 +505,8 @@ void sim_heal(struct sim *m)
     for (int i = 0; i < m->n_things && !sim_failed(m); i++)
         if (!m->things[i]->gone && m->things[i]->delete_asked)
             sim_ask_delete(m, m->things[i]);
+    if (!sim_failed(m))
+        sim_pools_heal(m);
     sim_make_room(m);
 }
 

@@ -58,6 +58,8 @@ BROKEN = {
     "drains": r"has got machine m\d, which is drained",
     "arrays": r"job \w+ has \d runs at once, and \d are the limit",
     "dependencies": r"has begun, and job \w+, which it waits for, (has not ended|ended otherwise)",
+    "resizes": r"the resize of pool \w+ does not end",
+    "formulas": r"the formula of pool \w+ was evaluated \d+ s ago",
     "waking": r"waits beside \d+ nodes with room",
 }
 FOUND_WITHIN = 2000  # histories, of the 10,000 of a check; most are found within the first 10

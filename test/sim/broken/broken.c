@@ -275,3 +275,32 @@ int __wrap_st_run_insert(struct storage *st, const struct run *r, int64_t *id, s
         row.held = HOLD_NOT;
     return __real_st_run_insert(st, &row, id, e);
 }
+
+static int find_none(const char *what, int rc, size_t *n)
+{
+    if (rc == 0 && broken(what))
+        *n = 0;
+    return rc;
+}
+
+/* A resize that was under way is forgotten by a restart. */
+int __real_st_batch_pool_unsettled_ids(struct storage *st, struct arena *a, int64_t **ids,
+                                       size_t *n, struct err *e);
+int __wrap_st_batch_pool_unsettled_ids(struct storage *st, struct arena *a, int64_t **ids,
+                                       size_t *n, struct err *e);
+int __wrap_st_batch_pool_unsettled_ids(struct storage *st, struct arena *a, int64_t **ids,
+                                       size_t *n, struct err *e)
+{
+    return find_none("resizes", __real_st_batch_pool_unsettled_ids(st, a, ids, n, e), n);
+}
+
+/* So is that a formula scales a pool. */
+int __real_st_batch_pool_scaled_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *n,
+                                    struct err *e);
+int __wrap_st_batch_pool_scaled_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *n,
+                                    struct err *e);
+int __wrap_st_batch_pool_scaled_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *n,
+                                    struct err *e)
+{
+    return find_none("formulas", __real_st_batch_pool_scaled_ids(st, a, ids, n, e), n);
+}
