@@ -40,7 +40,7 @@ struct batch_front {
     const struct log *log;
     struct sched *sched;     /* the one that called begin(); NULL before */
     struct wakes *wakes;     /* of `sched` */
-    struct id_map unsettled; /* a set: pools whose size is not steady */
+    struct id_map unsettled; /* pools whose size is not steady: NULL, or until when (monotonic) */
     struct batch_windows windows;
     struct batch_blobs blobs; /* may be set before the scheduler starts */
     struct id_map removing;   /* a set: rows of batch_litter whose removal is under way */

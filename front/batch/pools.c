@@ -105,12 +105,18 @@ static int cut_short(struct storage *st, void *ctx, struct err *e)
     return 0;
 }
 
-static int64_t deadline(const struct batch_front *f, const struct batch_pool *p)
+/* Reckoned once for each resize, as the wall clock may be set meanwhile. */
+static int64_t deadline(struct batch_front *f, const struct batch_pool *p)
 {
-    return wakes_mono_of(f->wakes, p->size.began_us, p->size.timeout_us) + p->size.timeout_us;
+    int64_t at_us = (int64_t)(intptr_t)id_map_find(&f->unsettled, p->id);
+    if (at_us == 0) {
+        at_us = wakes_mono_of(f->wakes, p->size.began_us, p->size.timeout_us) + p->size.timeout_us;
+        id_map_put(&f->unsettled, p->id, (void *)(intptr_t)at_us);
+    }
+    return at_us;
 }
 
-static void settle_in_time(const struct batch_front *f, const struct batch_pool *p)
+static void settle_in_time(struct batch_front *f, const struct batch_pool *p)
 {
     if (p->size.state == BATCH_ALLOCATION_RESIZING)
         wake_at(f->wakes, WAKE_BATCH_SIZE, p->id, deadline(f, p));

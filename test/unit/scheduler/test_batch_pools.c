@@ -90,6 +90,24 @@ static void test_a_resize_is_stopped(void **state)
     world_free(w);
 }
 
+/* What it may take is time that passes, whatever the clock on the wall says. */
+static void test_a_clock_that_is_set_back_lengthens_no_resize(void **state)
+{
+    (void)state;
+    struct world *w = world_virtual(1);
+    int64_t cluster =
+        add_cluster(w, "c", (struct cluster_wish){.scale = {.target = 1}, .vm_size = NULL});
+    WAIT(w, counts(w, cluster).idle == 1);
+    int64_t id = add_pool(w, "p1", 1, 0);
+    pass(w, MINUTE);
+    virtual_of(w)->t.wall_ahead_us -= 60 * MINUTE;
+    pass(w, 13 * MINUTE);
+    assert_false(steady(w, id));
+    pass(w, 2 * MINUTE);
+    assert_true(steady(w, id));
+    world_free(w);
+}
+
 static void test_the_end_of_a_resize_survives_a_restart(void **state)
 {
     (void)state;
@@ -252,6 +270,7 @@ int main(void)
         cmocka_unit_test(test_more_than_there_can_ever_be_ends_at_once),
         cmocka_unit_test(test_a_resize_ends_when_its_time_is_up),
         cmocka_unit_test(test_a_resize_is_stopped),
+        cmocka_unit_test(test_a_clock_that_is_set_back_lengthens_no_resize),
         cmocka_unit_test(test_the_end_of_a_resize_survives_a_restart),
         cmocka_unit_test(test_chosen_nodes_are_removed),
         cmocka_unit_test(test_a_node_is_prepared_anew),
