@@ -226,7 +226,7 @@ def test_maxresults_has_limits(plane, value):
 UNSERVED = {
     op for op in """
     Job_ListPreparationAndReleaseTaskStatus Job_GetAllLifetimeStatistics Pool_Add Pool_List Pool_Delete Pool_Exists
-    Pool_Get Pool_Patch Pool_DisableAutoScale Pool_EnableAutoScale Pool_EvaluateAutoScale Pool_RemoveNodes Pool_Resize
+    Pool_Get Pool_Patch Pool_RemoveNodes Pool_Resize
     Pool_StopResize Pool_UpdateProperties Pool_UpgradeOS Pool_ListUsageMetrics Pool_GetAllLifetimeStatistics
     Account_ListPoolNodeCounts ComputeNode_List ComputeNode_Get ComputeNode_Deallocate ComputeNode_DisableScheduling
     ComputeNode_EnableScheduling ComputeNodeExtension_List ComputeNodeExtension_Get ComputeNode_GetRemoteDesktop
