@@ -62,7 +62,8 @@
     X(FAIL_NO_PROGRAM, 47, "ProgramNotFound", FAULT_CLIENT, false, false) \
     X(FAIL_INPUT_NOT_FOUND, 48, "InputFileNotFound", FAULT_CLIENT, false, false) \
     X(FAIL_INPUT_DENIED, 49, "InputFileDenied", FAULT_CLIENT, false, false) \
-    X(FAIL_INPUT_FAILED, 50, "InputFileFailed", FAULT_SITE, false, false)
+    X(FAIL_INPUT_FAILED, 50, "InputFileFailed", FAULT_SITE, false, false) \
+    X(FAIL_NOT_SERVED, 51, "NotServed", FAULT_CLIENT, false, false)
 /* clang-format on */
 
 #endif

@@ -111,7 +111,7 @@ int source_of(struct request *r, const char *header, const char *needed, struct 
 {
     struct storage_url u = {0};
     struct storage_account account;
-    struct share_item item;
+    struct share_item item = {.id = 0};
     struct storage *st = azstorage_of(r)->storage;
     if (split(r, header, &u, e) < 0)
         return -1;

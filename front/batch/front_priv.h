@@ -43,6 +43,11 @@ size_t batch_program(const struct batch_front *f, struct arena *a, const struct 
 void task_add_files(const struct batch_front *f, struct arena *a,
                     const struct batch_resource_file *list, size_t n, struct place_spec *place);
 
+/* --- unserved.c ------------------------------------------------------------------------------ */
+/* Refuses a task that asks for what is not there yet. */
+void task_refuse_unserved(struct arena *a, const struct batch_task_spec *t,
+                          const struct batch_job_spec *j, struct place_spec *place);
+
 /* --- node_setup.c ---------------------------------------------------------------------------- */
 /* What a pool's nodes need; without `secrets` there are none in it. */
 int node_setup_of(const struct batch_front *f, struct arena *a, const struct batch_pool *p,

@@ -29,6 +29,8 @@ static const struct wording {
      BATCH_END_PRE_PROCESSING},
     {FAIL_INPUT_FAILED, "BlobDownloadMiscError", "A resource file of the task could not be had",
      BATCH_END_PRE_PROCESSING},
+    {FAIL_NOT_SERVED, "Unknown", "The task asks for what is not served here",
+     BATCH_END_PRE_PROCESSING},
     {FAIL_NONE, "Unknown", NULL, BATCH_END_OTHER},
 };
 

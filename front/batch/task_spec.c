@@ -115,6 +115,7 @@ static int load(const struct batch_front *f, struct storage *st, struct arena *a
     if (place->program.n == 0)
         return err_set(e, ERR_INVALID_PROPERTY, "commandLine", "commandLine has no program in it");
     add_paths(a, place);
+    task_refuse_unserved(a, &task, &job, place);
     if (secrets)
         task_add_files(f, a, task.resources, task.n_resources, place);
     add_env(a, f, &t, &j, &p, dedicated, &job, &task, out);

@@ -24,7 +24,7 @@ int task_stop(struct batch_front *f, const struct batch_task *t, enum batch_fate
               struct err *e)
 {
     struct arena a;
-    struct run r;
+    struct run r = {.id = 0};
     arena_init(&a);
     int rc = st_batch_task_set_fate(f->st, t->id, fate, e);
     if (rc == 0)

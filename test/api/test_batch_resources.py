@@ -96,6 +96,35 @@ def test_what_cannot_be_had_is_named_without_its_signature(jobs, container, name
     assert url.split("?")[0] in said and "sig=" not in said
 
 
+@pytest.mark.parametrize(
+    "wish",
+    [
+        {"containerSettings": {"imageName": "debian"}},
+        {"multiInstanceSettings": {"numberOfInstances": 1, "coordinationCommandLine": "/bin/true"}},
+        {"outputFiles": [{"filePattern": "*.txt", "destination": {"container": {"containerUrl": "https://x/y"}},
+                          "uploadOptions": {"uploadCondition": "taskcompletion"}}]},
+        {"authenticationTokenSettings": {"access": ["job"]}},
+    ],
+    ids=lambda wish: next(iter(wish)),
+)  # fmt: skip
+def test_what_is_not_served_yet_fails_the_task_and_is_named(jobs, wish):
+    """Its command would do harm without."""
+    job = jobs()
+    job.add("/bin/true", id="t", **wish)
+    (failed,) = job.wait("t")
+    info = failed["executionInfo"]["failureInfo"]
+    (name,) = wish
+    assert info["code"] == "Unknown" and f"{name} is not served here yet" in str(info["details"])
+    assert "exitCode" not in failed["executionInfo"]
+
+
+def test_a_job_that_is_to_be_prepared_runs_nothing_unprepared(jobs):
+    job = jobs(jobPreparationTask={"commandLine": "/bin/true"})
+    job.add("/bin/true", id="t")
+    (failed,) = job.wait("t")
+    assert "jobPreparationTask is not served here yet" in str(failed["executionInfo"]["failureInfo"])
+
+
 def test_a_url_of_somebody_else_is_refused(jobs):
     job = jobs()
     url = "https://example.com/a/b?secret=1"
