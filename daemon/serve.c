@@ -325,6 +325,7 @@ static int open_scheduler(struct daemon *d, struct err *e)
                                        .log = c->log,
                                        .dir = c->state->packages};
     d->packages = packages_create(&pc);
+    d->batch.packages = d->packages;
     if (journal_replay(d->journal, e) < 0 || sched_start(d->sched, e) < 0)
         return -1;
     return shares_start(d->shares, e);

@@ -58,6 +58,8 @@ struct input_file {
     const char *to;           /* below the node's root */
     const char *what;         /* what people are told of it */
     int mode;
+    const char *link; /* it is an archive, which is unpacked at `to`, once, and this, below the
+                       * node's root too, leads there; NULL: it is not */
 };
 
 /* The place of a run whose front has directories of its own on nodes. Its processes run in "wd" of

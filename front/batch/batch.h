@@ -42,8 +42,9 @@ struct batch_front {
     struct wakes *wakes;     /* of `sched` */
     struct id_map unsettled; /* pools whose size is not steady: NULL, or until when (monotonic) */
     struct batch_windows windows;
-    struct batch_blobs blobs; /* may be set before the scheduler starts */
-    struct id_map removing;   /* a set: rows of batch_litter whose removal is under way */
+    struct batch_blobs blobs;        /* may be set before the scheduler starts */
+    const struct packages *packages; /* likewise; borrowed */
+    struct id_map removing;          /* a set: rows of batch_litter whose removal is under way */
 };
 
 /* Pools and tasks, AZ_BATCH_... */

@@ -39,6 +39,11 @@ size_t batch_program(const struct batch_front *f, struct arena *a, const struct 
                      const char *line, const char ***argv);
 
 /* --- task_files.c ----------------------------------------------------------------------------- */
+/* The packages of a task, and their variables; place->files and place->rooted have room. One that
+ * nodes cannot get refuses the task, as a file does. */
+int task_add_packages(const struct batch_front *f, struct arena *a, const struct batch_pool *pool,
+                      const struct batch_package_ref *list, size_t n, struct place_spec *place,
+                      struct err *e) MUST_CHECK;
 /* Adds the files that are put onto its node; or says why one of them cannot be had. */
 void task_add_files(const struct batch_front *f, struct arena *a,
                     const struct batch_resource_file *list, size_t n, struct place_spec *place);

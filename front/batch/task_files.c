@@ -7,6 +7,8 @@
 
 #include "files/files.h"
 #include "front/batch/front_priv.h"
+#include "front/batch/packages.h"
+#include "model/batch/images.h"
 
 /* Execution is for everybody who may read it, as the service had it. */
 #define MODE 0770
@@ -62,7 +64,44 @@ static void add_one(const struct batch_front *f, struct arena *a,
 void task_add_files(const struct batch_front *f, struct arena *a,
                     const struct batch_resource_file *list, size_t n, struct place_spec *place)
 {
-    place->files = arena_alloc(a, (n + 1) * sizeof *place->files);
     for (size_t i = 0; i < n; i++)
         add_one(f, a, &list[i], place);
+}
+
+static int add_package(const struct batch_front *f, struct arena *a, const struct batch_pool *pool,
+                       const struct batch_package_ref *ref, struct place_spec *place, struct err *e)
+{
+    static const struct batch_package_node node = {.root = ".", .batch_root = BATCH_ROOT};
+    struct batch_package_use use;
+    const char *what = arena_concat(a, "application package ", ref->application, "#",
+                                    ref->version ? ref->version : "default");
+    int rc =
+        batch_package_find(f->st, a, pool->account_id, ref->application, ref->version, &use, e);
+    if (rc < 0)
+        return -1;
+    if (rc == 0) {
+        refuse(a, place, FAIL_INPUT_NOT_FOUND, what, "there is no such active package");
+        return 0;
+    }
+    const struct file_place from = packages_place(f->packages, a, use.package.hash);
+    const char *directory = batch_package_directory(a, &node, &use);
+    const char *name = batch_package_variable(a, &use, batch_pool_is_windows(pool->doc));
+    place->files[place->n_files++] =
+        (struct input_file){.share = from.share,
+                            .path = from.path,
+                            .to = arena_concat(a, "packages/", use.package.hash),
+                            .link = directory,
+                            .what = what};
+    place->rooted[place->n_rooted++] = (struct kv){.name = name, .value = directory};
+    return 0;
+}
+
+int task_add_packages(const struct batch_front *f, struct arena *a, const struct batch_pool *pool,
+                      const struct batch_package_ref *list, size_t n, struct place_spec *place,
+                      struct err *e)
+{
+    for (size_t i = 0; i < n; i++)
+        if (add_package(f, a, pool, &list[i], place, e) < 0)
+            return -1;
+    return 0;
 }

@@ -17,10 +17,10 @@ static void set(struct kv *list, size_t *n, const char *name, const char *value)
     list[(*n)++] = (struct kv){.name = name, .value = value ? value : ""};
 }
 
-/* Paths of the node, below its root. */
-static void add_paths(struct arena *a, struct place_spec *place)
+/* Paths of the node, below its root, with room for more. */
+static void add_paths(struct arena *a, struct place_spec *place, size_t more)
 {
-    struct kv *p = arena_alloc(a, 16 * sizeof *p);
+    struct kv *p = arena_alloc(a, (16 + more) * sizeof *p);
     size_t n = 0;
     set(p, &n, "AZ_BATCH_NODE_ROOT_DIR", BATCH_ROOT);
     set(p, &n, "AZ_BATCH_NODE_SHARED_DIR", BATCH_ROOT "/shared");
@@ -114,8 +114,11 @@ static int load(const struct batch_front *f, struct storage *st, struct arena *a
     *out = (struct job_spec){.place = place, .node_count = r->nodes, .priority = r->priority};
     if (place->program.n == 0)
         return err_set(e, ERR_INVALID_PROPERTY, "commandLine", "commandLine has no program in it");
-    add_paths(a, place);
+    add_paths(a, place, task.n_packages);
+    place->files = arena_alloc(a, (task.n_resources + task.n_packages + 1) * sizeof *place->files);
     task_refuse_unserved(a, &task, &job, place);
+    if (task_add_packages(f, a, &p, task.packages, task.n_packages, place, e) < 0)
+        return -1;
     if (secrets)
         task_add_files(f, a, task.resources, task.n_resources, place);
     add_env(a, f, &t, &j, &p, dedicated, &job, &task, out);

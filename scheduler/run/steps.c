@@ -344,7 +344,13 @@ static void add_inputs(struct job_slot *slot, const char *as)
                                      .as = as,
                                      .path = arena_concat(a, slot->root, "/", in->to),
                                      .mode = in->mode};
-        script_put_file(slot->script, a, &label, &put);
+        if (in->link) {
+            script_put_archive(slot->script, a, &label, &put);
+            script_mount_folder(slot->script, &label, put.path,
+                                arena_concat(a, slot->root, "/", in->link), false);
+        } else {
+            script_put_file(slot->script, a, &label, &put);
+        }
     }
 }
 
