@@ -187,13 +187,13 @@ static bool advance_cleaning(struct job_run *run)
     bool all = true;
     for (int i = 0; i < run->n_slots; i++) {
         struct job_slot *slot = &run->slots[i];
+        if (slot->state != SLOT_CLEAN && slot->state != SLOT_GONE && slot->state != SLOT_CLEANING &&
+            slot->tenant.node && node_rt_usable(slot->tenant.node))
+            slot_clean(slot);
+        /* At once as well: where there is nothing to clean, no step's end will wake the run. */
         if (slot->state == SLOT_CLEANING && slot_cleaned(slot))
             end_cleaning(slot);
-        bool done = slot->state == SLOT_CLEAN || slot->state == SLOT_GONE;
-        if (!done && slot->state != SLOT_CLEANING && slot->tenant.node &&
-            node_rt_usable(slot->tenant.node))
-            slot_clean(slot);
-        all = all && done;
+        all = all && (slot->state == SLOT_CLEAN || slot->state == SLOT_GONE);
     }
     return all;
 }
