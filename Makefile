@@ -153,7 +153,7 @@ UNIT_BINS := $(patsubst test/unit/%.c,$(BUILD)/unit/%,$(UNIT_SRCS))
 # A test's own code is not optimised: that takes longer than the test saves by it.
 UNIT_OPT ?= -Og
 # The scheduler's tests run clusters and jobs of Batch AI, and pools of Azure Batch.
-tested_with_scheduler := front/batch front formula
+tested_with_scheduler := front/batch front packages zip formula
 tested_libs = $(foreach r,$(tested_with_$(1)),$(call lib,$(r))) $(call libs_of,$(1))
 define unit_room
 $(BUILD)/unit/$(notdir $(1))/%: test/unit/$(notdir $(1))/%.c $(UNIT_SUPPORT) $(call tested_libs,$(1))
