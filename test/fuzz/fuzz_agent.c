@@ -18,6 +18,7 @@
 #include "nodeagent-proto/agent/listing.h"
 #include "nodeagent-proto/agent/mounts.h"
 #include "nodeagent-proto/agent/ops.h"
+#include "nodeagent-proto/agent/parts.h"
 #include "nodeagent-proto/agent/program.h"
 #include "nodeagent-proto/agent/share.h"
 #include "nodeagent-proto/agent/users.h"
@@ -382,14 +383,7 @@ int file_replace(const char *path, const void *data, size_t len, mode_t mode, st
     return act_at(path, e);
 }
 
-int __wrap_fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode,
-                           struct err *e);
-int __wrap_fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode,
-                           struct err *e)
-{
-    CLAIM(is_below(path) && len > 0 && data && mode == 0600); /* the epoch */
-    return act(e);
-}
+#include "test/fuzz/agent_parts.h"
 
 int share_open(const char *dir, struct err *e)
 {

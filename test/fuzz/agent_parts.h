@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Of fuzz_agent.c: what stands in the place of agent/parts.h, and of whole files that are written.
+ */
+#ifndef TEST_FUZZ_AGENT_PARTS_H
+#define TEST_FUZZ_AGENT_PARTS_H
+
+int file_write_piece(const char *path, const struct file_piece *piece, struct err *e)
+{
+    CLAIM(piece->offset >= 0 && piece->mode <= 07777);
+    return act_at(path, e);
+}
+
+int archive_unpack(const char *archive, const char *target, struct err *e)
+{
+    CLAIM(target && *target == '/');
+    return act_at(archive, e);
+}
+
+int __wrap_fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode,
+                           struct err *e);
+int __wrap_fs_write_atomic(const char *path, const void *data, size_t len, mode_t mode,
+                           struct err *e)
+{
+    CLAIM(is_below(path) && len > 0 && data && mode == 0600); /* the epoch */
+    return act(e);
+}
+
+#endif
