@@ -149,8 +149,7 @@ static int wake_batch_pools(struct pass *p, struct err *e)
         return -1;
     for (size_t i = 0; i < n; i++)
         sched_wake_pool(p->f->sched, ids[i]);
-    if (n > 0)
-        sched_row_gone(p->f->sched);
+    sched_row_gone(p->f->sched); /* other fronts have more in accounts than pools */
     return 0;
 }
 

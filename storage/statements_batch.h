@@ -13,7 +13,10 @@
 #define DELETE_BATCH_POOL                                                                          \
     "UPDATE batch_pool SET state = 2, state_us = ?2, updated_us = ?2 WHERE state = 1 AND "
 /* With the parameters of all such statements: the others have a provisioning state. */
-#define MARK_BATCH_POOL    DELETE_BATCH_POOL "?3 = 5 AND (?4 >> ?3) & 1 AND "
+#define MARK_BATCH_POOL DELETE_BATCH_POOL "?3 = 5 AND (?4 >> ?3) & 1 AND "
+#define MARK_BATCH_JOB                                                                             \
+    "UPDATE batch_job SET was = state, was_us = state_us, state = 7, state_us = ?2 WHERE "         \
+    "state <> 7 AND ?3 = 5 AND (?4 >> ?3) & 1 AND "
 #define MARK_BATCH_ACCOUNT "UPDATE batch_account SET prov_state = ?3, updated_us = ?2 WHERE "
 
 #define APPLICATION_SELECT "SELECT {batch_application} FROM batch_application bn "
@@ -56,6 +59,9 @@
       "auto_us = ?5, auto_run = ?6, updated_us = ?7 WHERE id = ?1") \
     X(ST_DELETE_BATCH_POOL, DELETE_BATCH_POOL "id = ?1") \
     X(ST_MARK_BATCH_POOLS_OF_ACCOUNT, MARK_BATCH_POOL "account_id = ?1") \
+    X(ST_MARK_BATCH_JOBS_OF_ACCOUNT, MARK_BATCH_JOB "account_id = ?1") \
+    X(ST_MARK_BATCH_JOBS_OF_GROUP, \
+      MARK_BATCH_JOB "account_id IN (SELECT id FROM batch_account WHERE group_id = ?1)") \
     X(ST_MARK_BATCH_POOLS_OF_GROUP, \
       MARK_BATCH_POOL "account_id IN (SELECT id FROM batch_account WHERE group_id = ?1)") \
     X(ST_BATCH_POOL_UNSETTLED, "SELECT id FROM batch_pool WHERE alloc_state <> 1 ORDER BY id") \
@@ -80,7 +86,8 @@
     X(ST_REMOVE_BATCH_ACCOUNT, "DELETE FROM batch_account WHERE id = ?1")                          \
     X(ST_REMOVABLE_BATCH_ACCOUNTS,                                                                 \
       "SELECT ba.id FROM batch_account ba WHERE ba.prov_state = 5 AND "     \
-      "NOT EXISTS (SELECT 1 FROM batch_pool bp WHERE bp.account_id = ba.id) ORDER BY ba.id")   \
+      "NOT EXISTS (SELECT 1 FROM batch_pool bp WHERE bp.account_id = ba.id) AND "           \
+      "NOT EXISTS (SELECT 1 FROM batch_job bj WHERE bj.account_id = ba.id) ORDER BY ba.id")   \
     X(ST_BATCH_APPLICATION_INSERT, "INSERT INTO {+batch_application}")                             \
     X(ST_BATCH_APPLICATION_GET, APPLICATION_SELECT "WHERE bn.account_id = ?1 AND bn.name = ?2")    \
     X(ST_BATCH_APPLICATION_LIST,                                                                   \

@@ -108,6 +108,8 @@ int job_move(struct storage *st, const struct batch_job *j, enum batch_job_event
 
 /* --- jobs.c ----------------------------------------------------------------------------------- */
 void jobs_begin(struct batch_front *f);
+/* Wakes those that are on their way to another state. */
+void jobs_go_on(struct batch_front *f);
 
 /* --- schedules.c: the jobs that schedules make ------------------------------------------------ */
 void schedules_begin(struct batch_front *f);

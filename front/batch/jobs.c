@@ -63,6 +63,7 @@ static int remove_slice(struct batch_front *f, const struct batch_job *j, bool r
     if (rc == 0) {
         litter_wake(f);
         batch_schedule_look(f, j->schedule_id);
+        sched_row_gone(f->sched); /* its account may wait for that */
     }
     return rc;
 }
@@ -196,10 +197,15 @@ static void wake_all(struct batch_front *f, int (*list)(struct storage *, struct
     arena_free(&a);
 }
 
+void jobs_go_on(struct batch_front *f)
+{
+    wake_all(f, st_batch_job_moving);
+}
+
 void jobs_begin(struct batch_front *f)
 {
     wakes_handle(f->wakes, WAKE_BATCH_JOB, job_reconcile, f);
-    wake_all(f, st_batch_job_moving);
+    jobs_go_on(f);
     wake_all(f, st_batch_job_limited);
     schedules_begin(f);
     feeder_begin(f);

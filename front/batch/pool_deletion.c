@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Pools that are being deleted lose their nodes by the core; each is removed once it has none and
- * nothing waits in it.
+ * nothing waits in it. Jobs that are to go with their account are woken here.
  */
 #include "front/batch/front_priv.h"
 
@@ -38,6 +38,7 @@ static void reconcile(void *ctx, int64_t id)
     int64_t *ids;
     size_t n;
     bool any = false;
+    jobs_go_on(f);
     arena_init(&a);
     int rc = st_batch_pool_removable_ids(f->st, &a, &ids, &n, &e);
     for (size_t i = 0; rc == 0 && i < n; i++) {
