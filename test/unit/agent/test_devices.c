@@ -135,7 +135,7 @@ static void test_the_kernel_refuses_them_to_the_cgroup_alone(void **state)
     }
     if (devices_deny(g.path, denied, 2) < 0) {
         cgroup_remove(g.path);
-        free(g.path);
+        cgroup_free(&g);
         skip_because("the kernel takes no program for a cgroup's devices");
         return;
     }
@@ -153,7 +153,7 @@ static void test_the_kernel_refuses_them_to_the_cgroup_alone(void **state)
     assert_true(fd >= 0);
     close(fd);
     cgroup_remove(g.path);
-    free(g.path);
+    cgroup_free(&g);
 }
 
 static void test_no_more_than_the_program_has_room_for(void **state)

@@ -50,7 +50,7 @@ def test_state_directory_is_closed_to_others(serve, tmp_path):
                  "lock"):
         assert mode(state / name) == 0o600, name
     assert (state / "token.key").stat().st_size == 32
-    assert {p.name for p in state.iterdir() if p.is_dir()} == {"azure", "storage", "nodes"}
+    assert {p.name for p in state.iterdir() if p.is_dir()} == {"azure", "storage", "nodes", "packages"}
 
 
 def look(state):
