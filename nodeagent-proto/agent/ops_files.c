@@ -453,8 +453,11 @@ static int begin_look(struct agent *a, json_t *req, struct look *l, struct err *
     l->as = NULL;
     bool leased = name && *name == LEASE_SIGN && a->facts.node.is_root;
     bool taken = leased && lease_is_taken(a->root, name + 1);
-    if ((!leased || taken) && get_as(a, req, &l->as, e) < 0)
-        return -1;
+    if ((!leased || taken) && get_as(a, req, &l->as, e) < 0) {
+        if (!leased || lease_is_taken(a->root, name + 1))
+            return -1;
+        taken = false; /* it was released in between */
+    }
     /* A job from before accounts may be ours, and its directory always was. */
     bool handed_over = taken && l->as && l->as->uid != geteuid() && is_handed_over(a, name + 1);
     if (leased && (!taken || handed_over))

@@ -170,7 +170,7 @@ def test_the_command_ends_with_its_ssh(place, cluster):
     assert with_text("sleep\x007654323")
     flag.with_name("go-on2").touch()
     job.succeed()
-    assert not with_text("sleep\x007654323")
+    wait_for(lambda: not with_text("sleep\x007654323"), what="the end of what was left behind")
 
 
 def test_a_terminated_job_leaves_nothing_anywhere(place, cluster):
