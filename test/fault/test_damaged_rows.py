@@ -51,6 +51,24 @@ TABLES = (
     "vault",
     "workspace",
 )
+# Of Azure Batch: no rows of these are edited yet.
+LATER = (
+    "batch_account",
+    "batch_application",
+    "batch_certificate",
+    "batch_count",
+    "batch_job",
+    "batch_litter",
+    "batch_node_user",
+    "batch_number",
+    "batch_package",
+    "batch_pool",
+    "batch_sample",
+    "batch_schedule",
+    "batch_task",
+    "batch_wait",
+    "node_setup",
+)
 # An account with a share, and one with a container that is deleted.
 STORAGE = """
 INSERT INTO storage_account (id, group_id, name, location, sku, kind, doc, prov_state, created_us, updated_us,
@@ -117,10 +135,12 @@ def stopped():
 
 
 def numbers(database):
-    """{table: its columns with whole numbers}, of all tables; each has a row."""
+    """{table: its columns with whole numbers}, of all tables but those of later; each has a row."""
     with sqlite3.connect(database) as db:
         names = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
-        tables = [t for (t,) in db.execute(names)]
+        found = {t for (t,) in db.execute(names)}
+        assert found == {*TABLES, *LATER}
+        tables = sorted(found - {*LATER})
         for table in tables:
             assert db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] > 0, f"no row in {table}"
         columns = {t: [c[1:3] for c in db.execute(f"PRAGMA table_info({t})")] for t in tables}
