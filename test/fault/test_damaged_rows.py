@@ -2,25 +2,21 @@
 """A database with numbers in it that cannot be, as a disk or a person may leave them: the daemon refuses
 it, or the requests that read such a row, and says what is wrong; it never dies of it."""
 
-import os
 import shutil
-import signal
 import sqlite3
 import subprocess
 from pathlib import Path
 
 import pytest
-import requests
 from support import old_state
-from support.daemon import PATIENCE, SANITIZER, Daemon
+from support.damaged import BATCH_TABLES, edit, tables, wrongs
+from support.daemon import PATIENCE, Daemon
 from support.vaults import Safe
 from support.waiting import wait_for
 from support.world import Place
 
 FAKE_AGENT = (Path(__file__).parents[1] / "unit" / "daemon" / "fake_agent.py").read_text()
-# No count and no instant; a count, but no state; more than an int holds.
-NUMBERS = (-1, 99, 1 << 31)
-# Tables of migrations/, so that their tests run apart; numbers() says when one is missing here.
+# Tables of migrations/, so that their tests run apart; those of Azure Batch: test_damaged_batch_rows.py.
 TABLES = (
     "allocation",
     "blob_snapshot",
@@ -50,24 +46,6 @@ TABLES = (
     "storage_account",
     "vault",
     "workspace",
-)
-# Of Azure Batch: no rows of these are edited yet.
-LATER = (
-    "batch_account",
-    "batch_application",
-    "batch_certificate",
-    "batch_count",
-    "batch_job",
-    "batch_litter",
-    "batch_node_user",
-    "batch_number",
-    "batch_package",
-    "batch_pool",
-    "batch_sample",
-    "batch_schedule",
-    "batch_task",
-    "batch_wait",
-    "node_setup",
 )
 # An account with a share, and one with a container that is deleted.
 STORAGE = """
@@ -134,31 +112,6 @@ def stopped():
     assert d.close() == []
 
 
-def numbers(database):
-    """{table: its columns with whole numbers}, of all tables but those of later; each has a row."""
-    with sqlite3.connect(database) as db:
-        names = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
-        found = {t for (t,) in db.execute(names)}
-        assert found == {*TABLES, *LATER}
-        tables = sorted(found - {*LATER})
-        for table in tables:
-            assert db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] > 0, f"no row in {table}"
-        columns = {t: [c[1:3] for c in db.execute(f"PRAGMA table_info({t})")] for t in tables}
-    return {t: [name for name, kind in columns[t] if kind == "INTEGER"] for t in tables}
-
-
-def edit(d, table, column, number):
-    """In as many rows as can have it."""
-    database = d.state_dir / "batchaid.db"
-    for left in d.state_dir.glob("batchaid.db*"):
-        left.unlink()
-    shutil.copy(d.kept, database)
-    with sqlite3.connect(database) as db:
-        db.execute("PRAGMA ignore_check_constraints = ON")
-        db.execute(f"UPDATE OR IGNORE {table} SET {column} = ?", (number,))
-    db.close()
-
-
 def ask_everything(d):
     for version, path in d.paths:
         d.call("GET", path, api_version=version, validate=False)
@@ -172,42 +125,13 @@ def ask_everything(d):
         safe.call("GET", path, judged=False)
 
 
-def outcome(d):
-    """Starts it, asks it for everything and stops it; or it refuses to start. What was wrong; None: nothing."""
-    with open(d.stderr_path, "wb") as stderr:
-        environment = {**os.environ, **d.environment}
-        d.process = subprocess.Popen(d.command(), stdout=subprocess.PIPE, stderr=stderr, env=environment)
-    ready = d.process.stdout.readline().startswith(b"ready")
-    try:
-        if ready:
-            ask_everything(d)
-            d.process.send_signal(signal.SIGTERM)
-    except requests.ConnectionError:
-        pass  # it has died, and its exit code says so
-    code = d.process.wait(30 * PATIENCE)
-    d.process.stdout.close()
-    d.process = None
-    said = d.stderr_path.read_text(errors="replace")
-    if code < 0 or SANITIZER.search(said):
-        return f"exit code {code}: {said[-500:]}"
-    if not ready and not (code > 0 and ("damaged" in said or "cannot" in said)):
-        return f"it did not start, with exit code {code}, and does not say why: {said[-500:]}"
-    return None
-
-
 def test_every_table_is_edited(stopped):
-    assert sorted(numbers(stopped.kept)) == sorted(TABLES)
+    assert tables(stopped.kept) == {*TABLES, *BATCH_TABLES}
 
 
 @pytest.mark.parametrize("table", TABLES)
 def test_no_number_in_a_row_ends_the_daemon(stopped, table):
-    wrong = []
-    for column in numbers(stopped.kept)[table]:
-        for number in NUMBERS:
-            edit(stopped, table, column, number)
-            what = outcome(stopped)
-            wrong += [f"{table}.{column} = {number}: {what}"] if what else []
-    assert wrong == []
+    assert wrongs(stopped, table, ask_everything) == []
 
 
 def test_a_refusal_names_the_row_the_column_and_the_number(stopped):

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""As test_damaged_rows, for the tables of Azure Batch."""
+
+import os
+import shutil
+import signal
+import sqlite3
+
+import pytest
+from support.batch import BatchGround
+from support.batch_jobs import Job, add_pool
+from support.daemon import Daemon, processes_of
+from support.damaged import BATCH_TABLES, wrongs
+from support.waiting import wait_for
+
+# What takes more than a request.
+MORE = """
+INSERT INTO batch_application VALUES (1, 1, 'app', NULL, '1.0', 1, 1, 1);
+INSERT INTO batch_package VALUES (1, 1, '1.0', 'zip', '00', 1, 1, 1, 1);
+INSERT INTO batch_certificate VALUES (1, 1, 'sha1', '0011', 'AA==', x'00', 1, 1, 1, 1, NULL);
+INSERT INTO batch_litter SELECT 1, min(id), 'batch/workitems/x' FROM node;
+INSERT INTO batch_node_user SELECT 1, min(id), 'ada', 0, 1 << 52, 'ssh-ed25519 AAAA', NULL FROM node;
+INSERT OR IGNORE INTO node_setup SELECT min(id), 1, 1, 1, 0, 0, 0, 0, NULL FROM node;
+INSERT OR IGNORE INTO batch_number SELECT min(id), 7 FROM batch_job;
+INSERT OR IGNORE INTO batch_sample SELECT min(id), 1, '[]' FROM batch_pool;
+"""
+PATHS = (
+    "/pools", "/pools/pool", "/pools/pool/nodes", "/nodecounts", "/jobs", "/jobs/job1", "/jobs/job1/tasks",
+    "/jobs/job1/tasks/runs", "/jobs/job1/tasks/waits", "/jobs/job1/taskcounts", "/jobschedules", "/jobschedules/s",
+    "/applications", "/certificates",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def stopped():
+    d = Daemon({"local": {"nodes": 4}})
+    d.expect_log("")
+    d.start()
+    ground = BatchGround(d)
+    plane = ground.plane
+    add_pool(plane, "pool", targetDedicatedNodes=1, startTask={"commandLine": "/bin/true"})
+    job = Job(plane, "pool", id="job1", usesTaskDependencies=True)
+    job.add("/bin/sleep 100", id="runs")
+    job.add("/bin/true", id="waits", dependsOn={"taskIds": ["runs"], "taskIdRanges": [{"start": 1, "end": 9}]})
+    job.add("/bin/true", id="3")
+    body = {"id": "s", "schedule": {}, "jobSpecification": {"poolInfo": {"poolId": "none"}}}
+    plane.call("POST", "/jobschedules", body, expect=201)
+    wait_for(lambda: job.task("runs")["state"] == "running", what="a task that runs")
+    d.plane = plane
+    assert d.stop() == 0
+    for pid, command in processes_of(d.state_dir / "nodes").items():
+        if "sleep" in command:
+            os.kill(pid, signal.SIGKILL)
+    mute = d.dir / "agent"  # never answers
+    mute.write_text("#!/bin/sh\nexec cat > /dev/null\n")
+    mute.chmod(0o755)
+    d.environment["BATCHAI_NODE"] = str(mute)
+    with sqlite3.connect(d.state_dir / "batchaid.db") as db:
+        db.executescript(MORE)
+    db.close()
+    d.kept = d.dir / "kept.db"
+    shutil.copy(d.state_dir / "batchaid.db", d.kept)
+    yield d
+    assert d.close() == []
+
+
+def ask_everything(d):
+    for path in PATHS:
+        d.plane.call("GET", path, validate=False)
+
+
+@pytest.mark.parametrize("table", BATCH_TABLES)
+def test_no_number_in_a_row_ends_the_daemon(stopped, table):
+    assert wrongs(stopped, table, ask_everything) == []
