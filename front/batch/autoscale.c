@@ -309,14 +309,13 @@ int batch_pool_scale_by(struct batch_front *f, const struct batch_pool *p,
     return 0;
 }
 
-void autoscale_begin(struct batch_front *f)
+void autoscale_go_on(struct batch_front *f)
 {
     struct arena a;
     struct err e;
     int64_t *ids;
     size_t n;
     arena_init(&a);
-    wakes_handle(f->wakes, WAKE_BATCH_SCALE, reconcile, f);
     if (st_batch_pool_scaled_ids(f->st, &a, &ids, &n, &e) < 0) {
         LOG_ERROR(f->log, "pools.not_read", LF_STR("why", e.msg));
         n = 0;
@@ -324,4 +323,10 @@ void autoscale_begin(struct batch_front *f)
     for (size_t i = 0; i < n; i++)
         wake(f->wakes, WAKE_BATCH_SCALE, ids[i]);
     arena_free(&a);
+}
+
+void autoscale_begin(struct batch_front *f)
+{
+    wakes_handle(f->wakes, WAKE_BATCH_SCALE, reconcile, f);
+    autoscale_go_on(f);
 }

@@ -27,11 +27,15 @@ static inline struct batch_front *batch_self_rw(struct front *f)
 
 /* --- pools.c: their sizes -------------------------------------------------------------------- */
 void pools_begin(struct batch_front *f);
+/* Wakes those whose size is not steady. */
+void pools_go_on(struct batch_front *f);
 int pool_scaled(const struct front *base, struct storage *st, const struct pool *core,
                 const struct pool_scaled *s, int64_t now_us, struct err *e);
 
 /* --- autoscale.c ----------------------------------------------------------------------------- */
 void autoscale_begin(struct batch_front *f);
+/* Wakes those that formulas scale. */
+void autoscale_go_on(struct batch_front *f);
 
 /* --- windows.c -------------------------------------------------------------------------------- */
 /* The words that run a command line on the nodes of a pool, as batch_argv() gives them. */

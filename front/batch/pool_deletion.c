@@ -23,9 +23,21 @@ static int remove_pool(struct batch_front *f, struct arena *a, int64_t id, bool 
     return 0;
 }
 
+/* A deletion that could not be written: the pools go on as before. */
+static void effect_marked(void *ctx, int64_t id, const struct err *why)
+{
+    struct batch_front *f = ctx;
+    (void)id;
+    if (!why)
+        return;
+    pools_go_on(f);
+    autoscale_go_on(f);
+}
+
 static void effect_removed(void *ctx, int64_t id, const struct err *why)
 {
     struct batch_front *f = ctx;
+    effect_marked(f, id, why);
     if (why)
         wake_at(f->wakes, WAKE_BATCH_DELETIONS, id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
 }
@@ -69,6 +81,7 @@ int batch_pool_delete(struct batch_front *f, const struct batch_pool *p, int64_t
         return -1;
     sched_wake_pool(f->sched, p->id);
     pools_may_remove(&f->front);
+    wake_when_durable(f->wakes, effect_marked, f, p->id);
     return 0;
 }
 

@@ -310,14 +310,13 @@ int batch_pool_stop_resize(struct batch_front *f, const struct batch_pool *p, st
     return rc < 0 ? -1 : 0;
 }
 
-void pools_begin(struct batch_front *f)
+void pools_go_on(struct batch_front *f)
 {
     struct arena a;
     struct err e;
     int64_t *ids;
     size_t n;
     arena_init(&a);
-    wakes_handle(f->wakes, WAKE_BATCH_SIZE, reconcile, f);
     if (st_batch_pool_unsettled_ids(f->st, &a, &ids, &n, &e) < 0) {
         LOG_ERROR(f->log, "pools.not_read", LF_STR("why", e.msg));
         n = 0;
@@ -327,4 +326,10 @@ void pools_begin(struct batch_front *f)
         wake(f->wakes, WAKE_BATCH_SIZE, ids[i]);
     }
     arena_free(&a);
+}
+
+void pools_begin(struct batch_front *f)
+{
+    wakes_handle(f->wakes, WAKE_BATCH_SIZE, reconcile, f);
+    pools_go_on(f);
 }
