@@ -133,6 +133,8 @@ static int look_at(struct batch_front *f, struct arena *a, int64_t id, struct er
         settle_in_time(f, &p);
         return 1;
     }
+    /* The turn in which it is written may be lost. */
+    wake_at(f->wakes, WAKE_BATCH_SIZE, id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
     struct cut c = {f, a, &p, &timed_out, BATCH_ALLOCATION_RESIZING, wakes_wall(f->wakes)};
     return st_tx(f->st, "end resize", cut_short, &c, e) < 0 ? -1 : 1;
 }

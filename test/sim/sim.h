@@ -130,6 +130,7 @@ struct sim {
     unsigned withheld; /* those that were drained or missing when last looked at */
     enum sim_share share;
     int step;
+    bool was_full; /* once in this history */
     bool disk_full;
     bool exporter_trouble;     /* there was some: exports may be left behind */
     int64_t writes_fail_until; /* after a full disk, what failed is tried again a moment later */

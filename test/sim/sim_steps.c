@@ -305,6 +305,7 @@ static void set_full(struct sim *m, bool full)
 {
     sim_trace(m, full ? "disk full" : "disk has room");
     m->disk_full = full;
+    m->was_full = m->was_full || full;
     m->writes_fail_until = m->t.now_us + 5 * SECOND;
     sim_disk_set_full(m->life->disk, full);
 }
