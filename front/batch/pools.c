@@ -324,7 +324,8 @@ void pools_go_on(struct batch_front *f)
         n = 0;
     }
     for (size_t i = 0; i < n; i++) {
-        id_map_put(&f->unsettled, ids[i], NULL);
+        if (!id_map_has(&f->unsettled, ids[i])) /* its deadline stands */
+            id_map_put(&f->unsettled, ids[i], NULL);
         wake(f->wakes, WAKE_BATCH_SIZE, ids[i]);
     }
     arena_free(&a);
