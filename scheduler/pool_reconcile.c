@@ -429,6 +429,8 @@ void pool_reconcile(void *ctx, int64_t id)
     int rc = pass_load_pool(&p, id, &e);
     if (rc == 1)
         rc = st_tx(s->st, "scale pool", reconcile_scale, &p, &e);
+    if (rc == 0 && p.pool.id == 0)
+        sched_pool_gone(s, id); /* also one that was made in a turn that was taken back */
     if (rc == 0 && p.pool.id != 0) {
         wake_at(s->wakes, WAKE_POOL, id, p.scale.look_again_us);
         rc = deleting(&p) ? pass_fail_queue(&p, &e) : pass_fail_broken(&p, &e);

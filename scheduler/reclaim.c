@@ -86,7 +86,8 @@ int pass_reclaim(struct pass *p, struct err *e)
     const struct pass_class *c = &p->classes[0]; /* the first is that of dedicated nodes, if any */
     bool wants =
         c->on_machines && !p->pool.going && c->plan.missing > 0 && c->priority == VM_DEDICATED;
-    machines_want(p->s->fleet, p->pool.id, wants ? p->pool.vm_size : NULL);
+    if (machines_want(p->s->fleet, p->pool.id, wants ? p->pool.vm_size : NULL))
+        wake_short_pools(p->s);
     if (!wants)
         return 0;
     if (find(p, &nodes, &n, &leaving, e) != 0)

@@ -222,10 +222,12 @@ void sched_pool_gone(struct sched *s, int64_t pool_id)
 {
     wake_at(s->wakes, WAKE_POOL, pool_id, 0);
     oversized_forget(s, pool_id);
-    machines_want(s->fleet, pool_id, NULL);
+    bool wanted = machines_want(s->fleet, pool_id, NULL);
     id_map_remove(&s->resting, pool_id);
     id_map_remove(&s->retrying, pool_id);
     id_map_remove(&s->short_pools, pool_id);
+    if (wanted)
+        wake_short_pools(s);
 }
 
 /* --- small answers -------------------------------------------------------------------------- */

@@ -299,6 +299,14 @@ static void reconcile(void *ctx, int64_t id)
     arena_free(&a);
 }
 
+/* A formula that could not be taken away goes on. */
+static void effect_written(void *ctx, int64_t id, const struct err *why)
+{
+    struct batch_front *f = ctx;
+    if (why)
+        wake(f->wakes, WAKE_BATCH_SCALE, id);
+}
+
 int batch_pool_scale_by(struct batch_front *f, const struct batch_pool *p,
                         const struct batch_auto_scale *s, int64_t updated_us, struct err *e)
 {
@@ -306,6 +314,7 @@ int batch_pool_scale_by(struct batch_front *f, const struct batch_pool *p,
         return -1;
     wake_at(f->wakes, WAKE_BATCH_SCALE, p->id, 0);
     wake(f->wakes, WAKE_BATCH_SCALE, p->id);
+    wake_when_durable(f->wakes, effect_written, f, p->id);
     return 0;
 }
 

@@ -127,6 +127,8 @@ static int look_at(struct batch_front *f, struct arena *a, int64_t id, struct er
 {
     struct batch_pool p;
     int rc = st_batch_pool_by_id(f->st, a, id, &p, e);
+    if (rc == 0)
+        id_map_remove(&f->unsettled, id);
     if (rc <= 0 || p.state == BATCH_POOL_DELETING || batch_pool_is_steady(&p))
         return rc;
     if (p.size.state == BATCH_ALLOCATION_STOPPING || wakes_mono(f->wakes) < deadline(f, &p)) {
@@ -209,10 +211,21 @@ int pool_scaled(const struct front *base, struct storage *st, const struct pool 
 
 /* --- what is asked for ------------------------------------------------------------------------ */
 
+/* If it was not written, what was asked for before stands, with its own deadline. */
+static void effect_written(void *ctx, int64_t id, const struct err *why)
+{
+    struct batch_front *f = ctx;
+    if (!why)
+        return;
+    id_map_put(&f->unsettled, id, NULL);
+    wake(f->wakes, WAKE_BATCH_SIZE, id);
+}
+
 static void begun(struct batch_front *f, const struct batch_pool *p)
 {
     id_map_put(&f->unsettled, p->id, NULL);
     settle_in_time(f, p);
+    wake_when_durable(f->wakes, effect_written, f, p->id);
     sched_wake_pool(f->sched, p->id);
 }
 
@@ -307,6 +320,7 @@ int batch_pool_stop_resize(struct batch_front *f, const struct batch_pool *p, st
     if (rc == 0) {
         wake_at(f->wakes, WAKE_BATCH_SIZE, p->id, 0);
         id_map_put(&f->unsettled, p->id, NULL);
+        wake_when_durable(f->wakes, effect_written, f, p->id);
     }
     arena_free(&a);
     return rc < 0 ? -1 : 0;

@@ -437,6 +437,7 @@ void fake_wipe(struct fake_node *n)
 
 void fake_set_bad_disk(struct fake_node *n, bool bad)
 {
+    n->troubles += bad && !n->bad_disk;
     n->bad_disk = bad;
 }
 

@@ -79,7 +79,7 @@ void fake_each_running(const struct fake_nodes *f,
                                     const char *command),
                        void *ctx);
 /* How often something happened to the node that could make the daemon take it for lost: it was
- * down, hung, restarted or wiped. */
+ * down, hung, restarted or wiped, or its disk went bad. */
 int fake_troubles(const struct fake_node *n);
 
 /* Its links go down; of the messages under way, only the first few arrive. */

@@ -140,8 +140,9 @@ struct machine_pick {
 int64_t machines_pick(const struct fleet *fl, const char *vm_size, enum vm_priority priority,
                       struct machine_pick *pick, const char **name);
 /* A dedicated pool is short of machines of this size; NULL: of none any more. Until then none is
- * lent that it could have. */
-void machines_want(struct fleet *fl, int64_t pool_id, const char *vm_size);
+ * lent that it could have. Returns whether it wanted some before, and wants none now: others may
+ * have them. */
+bool machines_want(struct fleet *fl, int64_t pool_id, const char *vm_size);
 /* The nodes on machines that serve dedicated pools of this size and may be lent: by inventory. */
 void machines_lent(const struct fleet *fl, struct arena *a, const char *vm_size, int64_t **nodes,
                    size_t *n);

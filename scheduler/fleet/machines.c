@@ -187,15 +187,17 @@ static void forget_wish(struct fleet *fl, size_t i)
     fl->wishes[i] = fl->wishes[--fl->n_wishes];
 }
 
-void machines_want(struct fleet *fl, int64_t pool_id, const char *vm_size)
+bool machines_want(struct fleet *fl, int64_t pool_id, const char *vm_size)
 {
+    size_t before = fl->n_wishes;
     for (size_t i = fl->n_wishes; i-- > 0;)
         if (fl->wishes[i].pool_id == pool_id)
             forget_wish(fl, i);
     if (!vm_size)
-        return;
+        return fl->n_wishes < before;
     fl->wishes = xrealloc(fl->wishes, (fl->n_wishes + 1) * sizeof *fl->wishes);
     fl->wishes[fl->n_wishes++] = (struct machine_wish){pool_id, xstrdup(vm_size)};
+    return false;
 }
 
 void machines_lent(const struct fleet *fl, struct arena *a, const char *vm_size, int64_t **nodes,

@@ -224,9 +224,6 @@ void sim_pools_check(struct sim *m)
 /* By now every resize is over, and formulas were evaluated by their interval. */
 static void check_one(struct sim *m, const struct batch_pool *p)
 {
-    /* Not yet so after writes were lost while the daemon went on: seed 5794. */
-    if (m->was_full)
-        return;
     int64_t ago = now_us(m) - p->scaling.evaluated_us;
     if (!p->scaling.enabled && !batch_pool_is_steady(p))
         sim_fail(m, "the resize of pool %s does not end", p->name);
