@@ -17,10 +17,13 @@
 #include "nodeagent-proto/link/link_priv.h"
 #include "nodeagent-proto/wire/message.h"
 
-#define EXIT_WAIT_MS 2000  /* for an agent whose link has ended; it needs about one */
-#define KILL_WAIT_MS 5000  /* for one that was killed: longer, and it hangs in the kernel */
-#define LOOK_WAIT_MS 10000 /* for the file system that the agent's program is on */
+#define EXIT_WAIT_MS 2000 /* for an agent whose link has ended; it needs about one */
+#define KILL_WAIT_MS 5000 /* for one that was killed: longer, and it hangs in the kernel */
 #define DEAD_MS      30000
+/* For the file system that the agent's program is on. In ticks, of which a loop that is busy (with
+ * the start of other agents) sees one where several have gone by: it alone is not to blame then. */
+#define LOOK_TICK_MS 1000
+#define LOOK_TICKS   10
 #define LINE_MAX_LEN 900 /* of stderr; a longer line is cut into several */
 
 struct local {
@@ -33,6 +36,7 @@ struct local {
     int child_fd; /* the agent's end of the socketpair; -1: the agent has it, or will never get it
                    */
     struct files_work *looking;
+    int look_ticks;
     bool socket_ended, errors_ended, process_ended;
     int64_t exit_code;
     int exit_signal;
@@ -365,15 +369,17 @@ static void on_looked(void *ctx, const struct err *why)
     link_fail(&l->link, &e);
 }
 
-static void on_look_overdue(uv_timer_t *timer)
+static void on_look_tick(uv_timer_t *timer)
 {
     struct local *l = timer->data;
     struct err e;
+    if (++l->look_ticks < LOOK_TICKS)
+        return;
     end_look(l);
     err_set(&e, ERR_NODE, NULL,
             "cannot start the node agent %s: its file system has not answered in %d s; see why it "
             "hangs",
-            l->agent_path, LOOK_WAIT_MS / 1000);
+            l->agent_path, LOOK_TICKS * LOOK_TICK_MS / 1000);
     link_fail(&l->link, &e);
 }
 
@@ -384,7 +390,7 @@ static void begin_look(struct local *l, struct files *files)
     char *folder = fs_folder(l->agent_path);
     k->l = l;
     k->path = xstrdup(l->agent_path);
-    uv_timer_start(&l->exit_timer, on_look_overdue, LOOK_WAIT_MS, 0);
+    uv_timer_start(&l->exit_timer, on_look_tick, LOOK_TICK_MS, LOOK_TICK_MS);
     l->looking = files_run(files, folder, &task, k);
     free(folder);
 }

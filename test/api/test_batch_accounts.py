@@ -12,7 +12,7 @@ from support.accounts import Accounts
 from support.batch_rm import JUDGES, RM_VERSION, VERSIONS, BatchAccounts, account_body, account_name, spec_dir
 from support.people import CONTRIBUTOR, READER, Person
 from support.waiting import wait_for
-from support.world import Resource, fresh
+from support.world import Resource, fresh, instant
 
 STORE = "Microsoft.Storage/storageAccounts"
 
@@ -280,7 +280,7 @@ def test_keys_of_auto_storage_are_looked_at_again(batch, daemon):
     name = batch.account(autoStorage={"storageAccountId": f"{own.path}/{kept}"})
     before = batch.get(name)["properties"]["autoStorage"]["lastKeySync"]
     batch.call("POST", f"/{name}/syncAutoStorageKeys", expect=204)
-    assert batch.get(name)["properties"]["autoStorage"]["lastKeySync"] > before
+    assert instant(batch.get(name)["properties"]["autoStorage"]["lastKeySync"]) > instant(before)
     own.delete(kept)
     assert code(batch.call("POST", f"/{name}/syncAutoStorageKeys", expect=400)) == "AutoStorageAccountNotFound"
     assert code(batch.call("POST", f"/{batch.account()}/syncAutoStorageKeys", expect=409)) == "AutoStorageNotConfigured"

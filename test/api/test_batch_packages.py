@@ -10,6 +10,7 @@ from support.accounts import Accounts
 from support.batch_rm import DOCUMENTED, RM_VERSION, BatchAccounts
 from support.people import READER, Person
 from support.waiting import wait_for
+from support.world import instant
 
 FLAT = "2017-09-01"
 
@@ -134,7 +135,7 @@ def test_what_is_uploaded_later_changes_nothing(batch, daemon, account):
     assert upload(daemon, url, archive(a_txt="two")).status == 201
     assert kept(daemon) == before
     again = batch.call("POST", f"/{account}/applications/app/versions/1/activate", {"format": "zip"}, expect=200).json
-    assert again["properties"]["lastActivationTime"] > made["properties"]["lastActivationTime"]
+    assert instant(again["properties"]["lastActivationTime"]) > instant(made["properties"]["lastActivationTime"])
     assert len(set(kept(daemon)) - set(before)) == 1
 
 

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 from support.batch import ETAG, V, VERSIONS, BatchGround, before
 from support.waiting import wait_for
+from support.world import instant
 
 IMAGE = {"publisher": "canonical", "offer": "0001-com-ubuntu-server-jammy", "sku": "22_04-lts"}
 VM = {"imageReference": IMAGE, "nodeAgentSKUId": "batch.node.ubuntu 22.04"}
@@ -333,7 +334,7 @@ def test_a_start_task_runs_before_a_node_is_idle(pools):
     (node,) = pools.nodes(name, "idle", 1)
     info = node["startTaskInfo"]
     assert (info["state"], info["result"], info["exitCode"], info["retryCount"]) == ("completed", "success", 0, 0)
-    assert info["startTime"] <= info["endTime"]
+    assert instant(info["startTime"]) <= instant(info["endTime"])
     assert node["startTask"]["userIdentity"] == {"autoUser": {"scope": "pool", "elevationLevel": "nonadmin"}}
 
 

@@ -5,6 +5,7 @@ import pytest
 from support.batch import V, BatchGround
 from support.batch_jobs import Jobs, add_pool
 from support.waiting import wait_for
+from support.world import instant
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +63,7 @@ def test_dependencies_and_ranges(jobs):
     assert job.task(last)["state"] == "active"
     job.add("/bin/true", id="later")
     (done,) = job.wait(last)
-    assert done["executionInfo"]["startTime"] >= job.task("later")["executionInfo"]["endTime"]
+    assert instant(done["executionInfo"]["startTime"]) >= instant(job.task("later")["executionInfo"]["endTime"])
 
 
 def test_a_failed_dependency_blocks_unless_it_satisfies(jobs):
