@@ -21,12 +21,6 @@
 #define REST_FROM_NODES  200
 #define REST_PER_NODE_US 20
 
-void wake_short_pools(struct sched *s)
-{
-    for (size_t i = 0; i < s->short_pools.n; i++)
-        wake(s->wakes, WAKE_POOL, s->short_pools.e[i].id);
-}
-
 static bool deleting(const struct pass *p)
 {
     return p->pool.going;

@@ -218,18 +218,6 @@ void sched_row_gone(struct sched *s)
     on_deletion_goes_on(s);
 }
 
-void sched_pool_gone(struct sched *s, int64_t pool_id)
-{
-    wake_at(s->wakes, WAKE_POOL, pool_id, 0);
-    oversized_forget(s, pool_id);
-    bool wanted = machines_want(s->fleet, pool_id, NULL);
-    id_map_remove(&s->resting, pool_id);
-    id_map_remove(&s->retrying, pool_id);
-    id_map_remove(&s->short_pools, pool_id);
-    if (wanted)
-        wake_short_pools(s);
-}
-
 /* --- small answers -------------------------------------------------------------------------- */
 
 /* How many nodes of this kind a pool can ever have; 0 if the size is not served here. */
