@@ -51,7 +51,7 @@ enum field_kind {
     FIELD_ENUM,     /* string out of .values */
     FIELD_OBJECT,   /* .sub */
     FIELD_ARRAY,    /* of objects, .sub */
-    FIELD_STRINGS,  /* array of strings */
+    FIELD_STRINGS,  /* array of strings; of those out of .values, if it has such */
     FIELD_MAP,      /* object of strings: tags */
     FIELD_FREE,     /* any object */
     FIELD_DURATION, /* ISO 8601, P7D */

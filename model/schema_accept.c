@@ -270,8 +270,11 @@ static int accept_array(const struct acceptor *c, const struct field *f, const j
     if (f->max && n > (size_t)f->max)
         return too_many(c, f, at, n);
     const struct field item_field = {.name = f->name,
-                                     .kind = f->kind == FIELD_ARRAY ? FIELD_OBJECT : FIELD_STRING,
+                                     .kind = f->kind == FIELD_ARRAY ? FIELD_OBJECT
+                                             : f->values            ? FIELD_ENUM
+                                                                    : FIELD_STRING,
                                      .sub = f->sub,
+                                     .values = f->values,
                                      .min = 1};
     json_t *list = json_array();
     for (size_t i = 0; i < n; i++) {

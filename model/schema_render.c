@@ -250,6 +250,26 @@ static void add_array(const struct writer *w, const struct schema *s, const stru
     strbuf_puts(w->out, before == '[' ? "[]" : "]");
 }
 
+/* Strings out of .values; one of another version is left out. */
+static void add_words(const struct writer *w, const struct field *f, const struct value *in)
+{
+    char before = '[';
+    size_t n = in->tree ? json_array_size(in->tree) : (size_t)w->in->tok[in->tok].size;
+    for (size_t i = 0; i < n; i++) {
+        /* tokens of strings have nothing inside */
+        const struct value item = {in->tree ? json_array_get(in->tree, i) : NULL, NULL,
+                                   in->tree ? NO_TOKEN : in->tok + 1 + (int)i};
+        size_t from = w->out->len;
+        bool text = item.tree ? json_is_string(item.tree) : token_is(w->in, item.tok, JSMN_STRING);
+        strbuf_putc(w->out, before);
+        if (text && add_enum(w, f, &item))
+            before = ',';
+        else
+            strbuf_cut(w->out, from);
+    }
+    strbuf_puts(w->out, before == '[' ? "[]" : "]");
+}
+
 static bool fits(const struct writer *w, const struct field *f, const struct value *in)
 {
     if (in->tree)
@@ -275,6 +295,8 @@ static bool add_field(const struct writer *w, const struct field *f, const struc
         add_object(w, f->sub, *in, SCHEMA_WHOLE);
     else if (f->kind == FIELD_ARRAY)
         add_array(w, f->sub, in);
+    else if (f->kind == FIELD_STRINGS && f->values)
+        add_words(w, f, in);
     else if (f->flags & FIELD_ID)
         add_id(w, in);
     else

@@ -102,6 +102,8 @@ SCHEMA_INTO(schema_batch_start_task, "StartTask", start_task_rows, check_start_t
 
 static const struct enum_name login_names[] = {{1, "batch"}, {2, "interactive"}, {0, NULL}};
 static const struct enum_name store_names[] = {{1, "CurrentUser"}, {2, "LocalMachine"}, {0, NULL}};
+static const struct enum_name visibility_names[] = {
+    {1, "starttask"}, {2, "task"}, {3, "remoteuser"}, {0, NULL}};
 static const struct enum_name communication_names[] = {
     {1, "default"}, {2, "classic"}, {3, "simplified"}, {0, NULL}};
 
@@ -150,7 +152,7 @@ static const struct field certificate_rows[] = {
     {BATCH_TEXT("thumbprintAlgorithm", FIELD_REQUIRED, 1, 16)},
     {.name = "storeLocation", .kind = FIELD_ENUM, .values = store_names},
     {BATCH_TEXT("storeName", 0, 0, 128)},
-    {.name = "visibility", .kind = FIELD_STRINGS, .max = 3},
+    {.name = "visibility", .kind = FIELD_STRINGS, .values = visibility_names, .max = 3},
 };
 SCHEMA(schema_batch_certificate_reference, "CertificateReference", certificate_rows, NULL);
 

@@ -59,6 +59,7 @@ static const struct enum_name access_names[] = {{1, "allow"}, {2, "deny"}, {0, N
 static const struct enum_name assignment_names[] = {{1, "none"}, {2, "job"}, {0, NULL}};
 static const struct enum_name provision_names[] = {
     {1, "batchmanaged"}, {2, "usermanaged"}, {3, "nopublicipaddresses"}, {0, NULL}};
+static const struct enum_name target_names[] = {{1, "osdisk"}, {2, "temporarydisk"}, {0, NULL}};
 static const struct enum_name placement_names[] = {{1, "regional"}, {2, "zonal"}, {0, NULL}};
 static const struct enum_name disk_placement_names[] = {{1, "cachedisk"}, {0, NULL}};
 static const struct enum_name security_names[] = {
@@ -141,7 +142,8 @@ static SCHEMA(schema_containers, "ContainerConfiguration", containers_rows, NULL
 static const struct field old_containers_rows[] = {CONTAINER_ROWS(old_container_type_names)};
 static SCHEMA(schema_old_containers, "ContainerConfiguration", old_containers_rows, NULL);
 
-static const struct field encryption_rows[] = {TEXTS_ROW("targets", 0, 2)};
+static const struct field encryption_rows[] = {
+    {.name = "targets", .kind = FIELD_STRINGS, .values = target_names, .max = 2}};
 static SCHEMA(schema_encryption, "DiskEncryptionConfiguration", encryption_rows, NULL);
 
 static const struct field placement_rows[] = {ENUM_ROW("policy", placement_names, "\"regional\"")};

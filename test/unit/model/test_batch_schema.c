@@ -35,6 +35,7 @@ static const struct field rows[] = {
      .sub = &inner},
     {.name = "inner", .kind = FIELD_OBJECT, .versions = BATCH_SINCE(BATCH_12_0), .sub = &inner},
     {.name = "on", .kind = FIELD_BOOL},
+    {.name = "colours", .kind = FIELD_STRINGS, .values = colours, .max = 3},
     {.name = "url", .kind = FIELD_STRING, .flags = FIELD_READONLY},
 };
 static const struct schema schema = {
@@ -65,6 +66,8 @@ static void bodies_become_canonical(void **state)
          "{'limit': 'P7D', 'until': '2018-06-07T21:34:00.25Z', 'share': 0.5}"},
         {BATCH_16_0, "{'limit': 'P7D', 'colour': 'GREEN', 'inner': {'count': '3', 'newer': 'n'}}",
          "{'limit': 'P7D', 'colour': 'Green', 'inner': {'count': 3, 'newer': 'n'}}"},
+        {BATCH_16_0, "{'limit': 'P7D', 'colours': ['green', 'RED']}",
+         "{'limit': 'P7D', 'colours': ['Green', 'red']}"},
         {BATCH_6_0, "{'limit': 'P7D', 'old': {}}", "{'limit': 'P7D', 'inner': {'count': 1}}"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -101,6 +104,7 @@ static void wrong_bodies_are_refused(void **state)
         {BATCH_16_0, "{'until': 'tomorrow'}", ERR_INVALID_PROPERTY, "until", "date and time"},
         {BATCH_16_0, "{'share': 'half'}", ERR_INVALID_PROPERTY, "share", "a number"},
         {BATCH_16_0, "{'colour': 'blue'}", ERR_INVALID_PROPERTY, "colour", "red"},
+        {BATCH_16_0, "{'colours': ['red', 'blue']}", ERR_INVALID_PROPERTY, "colours[1]", "red"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         json_t *doc;
@@ -186,6 +190,17 @@ static void what_is_selected_is_shown(void **state)
     assert_string_equal(e.target, "$select");
 }
 
+/* A stored word that the version does not have is left out. */
+static void words_of_lists_are_shown_as_the_version_writes_them(void **state)
+{
+    (void)state;
+    struct strbuf out = STRBUF_INIT;
+    schema_render(&out, &schema, (enum api_version)BATCH_16_0,
+                  "{\"colours\":[\"RED\",\"blue\",\"green\",5]}", NULL);
+    assert_string_equal(out.s, "{\"colours\":[\"red\",\"Green\"]}");
+    strbuf_free(&out);
+}
+
 static void versions_have_names(void **state)
 {
     (void)state;
@@ -205,6 +220,7 @@ int main(void)
         cmocka_unit_test(wrong_bodies_are_refused),
         cmocka_unit_test(spans_are_written_as_dotnet_does),
         cmocka_unit_test(what_is_selected_is_shown),
+        cmocka_unit_test(words_of_lists_are_shown_as_the_version_writes_them),
         cmocka_unit_test(versions_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
