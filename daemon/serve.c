@@ -385,7 +385,7 @@ static struct api_deps api_deps(struct daemon *d)
                      .n_suffixes = cf->vault_suffixes.n},
         .storage_rm = {.arm = storage_rm, .shares = d->shares},
         .batch = {.arm = batch, .front = &d->batch},
-        .batchrm = {.arm = batch, .shares = d->shares, .packages = d->packages, .files = d->files},
+        .batchrm = {batch, d->shares, d->packages, d->files, &d->batch},
         .batchai = {.arm = arm,
                     .files = d->files,
                     .shares = d->shares,

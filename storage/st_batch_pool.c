@@ -79,7 +79,7 @@ int st_batch_pool_list(struct storage *st, struct arena *a, int64_t account_id,
         [BATCH_POOL_MODIFIED] = "bp.updated_us",
         [BATCH_POOL_AUTO_SCALE] = "bp.auto_enabled",
         [BATCH_POOL_INTERNODE] = "json_extract(bp.doc, '$.enableInterNodeCommunication')",
-        [BATCH_POOL_VM_SIZE] = "lower(p.vm_size)"};
+        [BATCH_POOL_VM_SIZE] = "p.vm_size COLLATE NOCASE"};
     struct q q;
     void *items;
     q_read_filtered(&q, st, ST_BATCH_POOL_LIST, f, columns);

@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/batch/certificates.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "api/batch/certificate_rows.h"
 #include "api/batch/errors.h"
 #include "api/batch/list.h"
+#include "api/batch/pools.h"
 #include "api/batch/reply.h"
-#include "certs/pfx.h"
-#include "lib/jsontext.h"
 #include "model/batch/tables_pool.h"
 #include "storage/batch_schedules.h"
 #include "storage/storage.h"
-
-#define POOLS_AT_ONCE 100
 
 static struct storage *storage_of(const struct request *r)
 {
@@ -127,140 +124,40 @@ struct replied *certificates_list(struct request *r)
 
 /* --- adding ----------------------------------------------------------------------------------- */
 
-static const char *text_at(const json_t *o, const char *name)
+static int add(struct request *r, const struct pool_body *b, const char **path, struct err *e)
 {
-    return json_string_value(json_object_get(o, name));
-}
-
-/* The certificate must be the one of its thumbprint. */
-static int check_given(struct request *r, const json_t *doc, const json_t *secrets, struct pfx *out,
-                       struct err *e)
-{
-    const char *thumbprint = text_at(doc, "thumbprint");
-    bool pfx = strcmp(text_at(doc, "certificateFormat"), "pfx") == 0;
-    if (strcasecmp(text_at(doc, "thumbprintAlgorithm"), "sha1") != 0)
-        return err_set(e, ERR_INVALID_PROPERTY, "thumbprintAlgorithm",
-                       "thumbprintAlgorithm must be sha1");
-    if (!pfx && text_at(secrets, "password"))
-        return err_set(e, ERR_INVALID_PROPERTY, "password",
-                       "a certificate without a private key (cer) has no password");
-    if (pfx_read(&r->arena, text_at(secrets, "data"), pfx, text_at(secrets, "password"), out, e) <
-        0)
-        return -1;
-    if (strcasecmp(thumbprint, out->thumbprint) == 0)
-        return 0;
-    return err_set(e, ERR_INVALID_PROPERTY, "thumbprint",
-                   "thumbprint is %.128s, but that of the data is %s", thumbprint, out->thumbprint);
-}
-
-static int add(struct request *r, const json_t *doc, const json_t *secrets, const char **path,
-               struct err *e)
-{
-    struct storage *st = storage_of(r);
-    struct batch_certificate there;
-    struct pfx given;
-    if (check_given(r, doc, secrets, &given, e) < 0)
-        return -1;
-    const struct batch_certificate c = {.account_id = batch_account_of(r)->id,
-                                        .algorithm = "sha1",
-                                        .thumbprint = given.thumbprint,
-                                        .public = given.public,
-                                        .state = BATCH_CERTIFICATE_ACTIVE,
-                                        .state_us = r->now_us};
-    *path = path_of(r, c.algorithm, c.thumbprint);
+    struct batch_certificate c;
     int rc =
-        st_batch_certificate_get(st, &r->arena, c.account_id, c.algorithm, c.thumbprint, &there, e);
+        certificate_take(storage_of(r), &r->arena, batch_account_of(r)->id, b, r->now_us, &c, e);
     if (rc > 0)
         return err_set(e, BATCH_CERTIFICATE_EXISTS, NULL, "The account has the certificate %s.",
                        c.thumbprint);
-    if (rc < 0)
-        return -1;
-    char *sealed = jsontext(secrets);
-    rc = st_batch_certificate_insert(st, &c, sealed, e);
-    free(sealed);
+    if (rc == 0)
+        *path = path_of(r, c.algorithm, c.thumbprint);
     return rc;
 }
 
 struct replied *certificates_add(struct request *r)
 {
-    json_t *doc, *secrets;
-    const char *path;
+    struct pool_body b;
+    const char *path = NULL;
     struct err e;
-    if (schema_accept_as(&schema_batch_certificate, (enum api_version)r->version, SCHEMA_BATCH,
-                         r->body, &doc, &secrets, &e) < 0)
+    if (pool_body_accept(r, &schema_batch_certificate, &b, &e) < 0)
         return reply_err(r, &e);
-    int rc = add(r, doc, secrets, &path, &e);
-    json_decref(doc);
-    json_decref(secrets);
+    int rc = add(r, &b, &path, &e);
+    pool_body_free(&b);
     return rc < 0 ? reply_err(r, &e) : batch_reply_written(r, 201, path, 0);
 }
 
 /* --- deleting --------------------------------------------------------------------------------- */
 
-static bool refers_to(const struct batch_pool *p, const struct batch_certificate *c)
-{
-    json_t *doc = json_loads(p->doc, 0, NULL), *one;
-    size_t i;
-    bool found = false;
-    json_array_foreach(json_object_get(doc, "certificateReferences"), i, one) {
-        const char *thumbprint = text_at(one, "thumbprint");
-        found = found || (thumbprint && strcasecmp(thumbprint, c->thumbprint) == 0);
-    }
-    json_decref(doc);
-    return found;
-}
-
-/* The names of the pools that have it, as the values of an error; NULL: none has. */
-static int find_users(struct request *r, const struct batch_certificate *c, json_t **out,
-                      struct err *e)
-{
-    struct batch_pool *rows;
-    const char *after = "";
-    size_t n;
-    *out = NULL;
-    do {
-        if (st_batch_pool_list(storage_of(r), &r->arena, c->account_id, NULL, after, POOLS_AT_ONCE,
-                               &rows, &n, e) < 0) {
-            json_decref(*out);
-            return -1;
-        }
-        for (size_t i = 0; i < n; i++)
-            if (refers_to(&rows[i], c)) {
-                *out = *out ? *out : json_array();
-                json_array_append_new(
-                    *out, json_pack("{s:s, s:s}", "name", "PoolId", "value", rows[i].name));
-            }
-        after = n > 0 ? rows[n - 1].name : after;
-    } while (n == POOLS_AT_ONCE);
-    return 0;
-}
-
-/* It stays, and says why. */
-static int keep(struct request *r, const struct batch_certificate *c, json_t *users, struct err *e)
-{
-    json_t *error =
-        json_pack("{s:s, s:s, s:o}", "code", "CertificateInUse", "message",
-                  "The certificate is in use by pools and cannot be deleted.", "values", users);
-    char *text = jsontext(error);
-    json_decref(error);
-    int rc = c->state == BATCH_CERTIFICATE_DELETE_FAILED
-                 ? 0
-                 : st_batch_certificate_set_state(storage_of(r), c, BATCH_CERTIFICATE_DELETE_FAILED,
-                                                  r->now_us, text, e);
-    free(text);
-    return rc;
-}
-
 struct replied *certificates_delete(struct request *r)
 {
     struct batch_certificate c;
-    json_t *users;
     struct err e;
-    if (find(r, &c, &e) < 0 || find_users(r, &c, &users, &e) < 0)
+    if (find(r, &c, &e) < 0 || certificate_remove(storage_of(r), &r->arena, &c, r->now_us, &e) < 0)
         return reply_err(r, &e);
-    int rc = users ? keep(r, &c, users, &e) : st_batch_certificate_remove(storage_of(r), c.id, &e);
-    return rc < 0 ? reply_err(r, &e)
-                  : batch_reply_written(r, 202, path_of(r, c.algorithm, c.thumbprint), 0);
+    return batch_reply_written(r, 202, path_of(r, c.algorithm, c.thumbprint), 0);
 }
 
 struct replied *certificates_cancel(struct request *r)

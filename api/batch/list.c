@@ -29,7 +29,7 @@ static bool find_property(void *ctx, const char *s, size_t n, struct filter_term
     const struct batch_list_kind *kind = ctx;
     for (size_t i = 0; i < kind->n_filters; i++) {
         const char *path = kind->filters[i].path;
-        if (strlen(path) != n || strncasecmp(path, s, n) != 0)
+        if (!path || strlen(path) != n || strncasecmp(path, s, n) != 0)
             continue;
         out->path = path;
         out->property = (int)i;
@@ -122,10 +122,14 @@ int batch_list_begin(struct request *r, const struct batch_list_kind *kind, stru
 
 static void begin_text(struct request *r, struct batch_list *l)
 {
-    const char *metadata = batch_metadata(r, l->kind->fragment);
-    strbuf_puts(&l->text, "{\"odata.metadata\":");
-    jsontext_add_text(&l->text, metadata, strlen(metadata));
-    strbuf_puts(&l->text, ",\"value\":[");
+    strbuf_putc(&l->text, '{');
+    if (l->kind->fragment) {
+        const char *metadata = batch_metadata(r, l->kind->fragment);
+        strbuf_puts(&l->text, "\"odata.metadata\":");
+        jsontext_add_text(&l->text, metadata, strlen(metadata));
+        strbuf_putc(&l->text, ',');
+    }
+    strbuf_puts(&l->text, "\"value\":[");
 }
 
 struct strbuf *batch_list_row(struct request *r, struct batch_list *l, const char *name)
@@ -172,7 +176,7 @@ static void add_next_link(struct request *r, struct batch_list *l)
     }
     strbuf_puts(&url, "$skiptoken=");
     url_encode(&url, l->last, 0);
-    strbuf_puts(&l->text, ",\"odata.nextLink\":");
+    strbuf_puts(&l->text, l->kind->fragment ? ",\"odata.nextLink\":" : ",\"nextLink\":");
     jsontext_add_text(&l->text, url.s, url.len);
     strbuf_free(&url);
 }
@@ -185,7 +189,8 @@ struct replied *batch_list_reply(struct request *r, struct batch_list *l)
     if (l->more)
         add_next_link(r, l);
     strbuf_putc(&l->text, '}');
-    return reply_text(r, 200, BATCH_CONTENT_TYPE, strbuf_take(&l->text));
+    return reply_text(r, 200, l->kind->fragment ? BATCH_CONTENT_TYPE : JSON_CONTENT_TYPE,
+                      strbuf_take(&l->text));
 }
 
 void batch_list_drop(struct batch_list *l)

@@ -13,7 +13,7 @@
 
 /* A property that $filter may name; its number is its place in the list of them. */
 struct batch_filter {
-    const char *path; /* "executionInfo/startTime" */
+    const char *path; /* "executionInfo/startTime"; NULL: not in this list */
     enum {
         BATCH_BY_TEXT,  /* or a state that a row has as text */
         BATCH_BY_STATE, /* compared as the number that it has in `values` */
@@ -27,7 +27,7 @@ struct batch_filter {
 
 /* What is particular to a list. */
 struct batch_list_kind {
-    const char *fragment; /* of odata.metadata */
+    const char *fragment; /* of odata.metadata; NULL: a list of the management plane */
     long max;             /* rows of a page at most; 0: 1000 */
     const struct batch_filter *filters;
     size_t n_filters;            /* 0: it has no $filter */

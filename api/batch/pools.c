@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/batch/pools.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "api/batch/errors.h"
 #include "api/batch/formulas.h"
 #include "api/batch/jobs.h"
 #include "api/batch/list.h"
 #include "api/batch/reply.h"
-#include "front/batch/batch.h"
-#include "lib/jsontext.h"
-#include "model/batch/images.h"
-#include "model/batch/pool_spec.h"
 #include "model/batch/tables_pool.h"
 #include "model/span.h"
-#include "scheduler/scheduler.h"
 
 static const struct enum_name state_names[] = {
     {BATCH_POOL_ACTIVE, "active"}, {BATCH_POOL_DELETING, "deleting"}, {0, NULL}};
@@ -162,94 +154,7 @@ int pool_body_accept(struct request *r, const struct schema *s, struct pool_body
     return rc;
 }
 
-void pool_body_free(struct pool_body *b)
-{
-    json_decref(b->doc);
-    json_decref(b->secrets);
-}
-
-void pool_secrets_free(char *text)
-{
-    if (text)
-        explicit_bzero(text, strlen(text));
-    free(text);
-}
-
-enum dealloc_option pool_body_how(const struct pool_body *b, const char *name)
-{
-    const char *text = json_string_value(json_object_get(b->doc, name));
-    switch (text ? enum_from_name(batch_dealloc_names, text) : BATCH_DEALLOC_REQUEUE) {
-    case BATCH_DEALLOC_TERMINATE:
-        return DEALLOC_TERMINATE;
-    case BATCH_DEALLOC_TASK_COMPLETION:
-    case BATCH_DEALLOC_RETAINED_DATA: /* files of tasks are not waited for */
-        return DEALLOC_WAIT_FOR_JOB_COMPLETION;
-    }
-    return DEALLOC_REQUEUE;
-}
-
-int64_t pool_body_us(const struct pool_body *b, const char *name)
-{
-    int64_t us = 0;
-    const char *text = json_string_value(json_object_get(b->doc, name));
-    return text && span_parse(text, &us) == 0 ? us : 0;
-}
-
 /* --- adding ----------------------------------------------------------------------------------- */
-
-/* Images are those that lists show; others come by the id of a resource. */
-static int check_image(const json_t *doc, struct err *e)
-{
-    const json_t *vm = json_object_get(doc, "virtualMachineConfiguration");
-    const json_t *image = json_object_get(vm, "imageReference");
-    const char *publisher = json_string_value(json_object_get(image, "publisher"));
-    const char *offer = json_string_value(json_object_get(image, "offer"));
-    const char *sku = json_string_value(json_object_get(image, "sku"));
-    if (!vm || !publisher || !offer || !sku || batch_image_find(publisher, offer, sku))
-        return 0;
-    return err_set(e, ERR_INVALID_PROPERTY, "imageReference",
-                   "The specified imageReference with publisher %.64s offer %.64s sku %.64s is not "
-                   "supported.",
-                   publisher, offer, sku);
-}
-
-static int int_of(const json_t *doc, const char *name)
-{
-    return (int)json_integer_value(json_object_get(doc, name));
-}
-
-static const char *upper(struct arena *a, const char *text)
-{
-    char *copy = arena_strdup(a, text);
-    for (char *p = copy; *p; p++)
-        *p = *p >= 'a' && *p <= 'z' ? (char)(*p - 'a' + 'A') : *p;
-    return copy;
-}
-
-static void pool_from(struct request *r, const struct pool_body *b, struct batch_pool *p)
-{
-    struct batch_pool_spec spec;
-    bool scaled = json_is_true(json_object_get(b->doc, "enableAutoScale"));
-    batch_pool_asks(&r->arena, b->doc, &spec);
-    *p = (struct batch_pool){
-        .account_id = batch_account_of(r)->id,
-        .name = json_string_value(json_object_get(b->doc, "id")),
-        .created_by = r->who ? r->who->object_id : NULL,
-        .created_us = r->now_us,
-        .updated_us = r->now_us,
-        .size = {.dedicated = int_of(b->doc, "targetDedicatedNodes"),
-                 .low = int_of(b->doc, "targetLowPriorityNodes"),
-                 .timeout_us = pool_body_us(b, "resizeTimeout")},
-        .scaling = {.enabled = scaled,
-                    .formula = json_string_value(json_object_get(b->doc, "autoScaleFormula")),
-                    .interval_us = pool_body_us(b, "autoScaleEvaluationInterval")},
-        .vm_size = upper(&r->arena, json_string_value(json_object_get(b->doc, "vmSize"))),
-        .dealloc = DEALLOC_REQUEUE,
-        .slots = spec.slots,
-        .spread = spec.fill != BATCH_FILL_PACK};
-    if (p->size.timeout_us == 0)
-        p->size.timeout_us = INT64_C(15) * 60 * 1000000;
-}
 
 static int refuse_taken(struct request *r, const char *name, struct err *e)
 {
@@ -265,24 +170,13 @@ static int refuse_taken(struct request *r, const char *name, struct err *e)
 
 static int add(struct request *r, const struct pool_body *b, struct batch_pool *p, struct err *e)
 {
-    static const struct scale none = {SCALE_MANUAL, 0, .dealloc = DEALLOC_REQUEUE};
-    if (check_image(b->doc, e) < 0)
+    pool_from(&r->arena, b, r->now_us, p);
+    p->account_id = batch_account_of(r)->id;
+    p->created_by = r->who ? r->who->object_id : NULL;
+    if ((p->scaling.enabled && batch_formula_accept(p->scaling.formula, e) < 0) ||
+        refuse_taken(r, p->name, e) < 0)
         return -1;
-    pool_from(r, b, p);
-    if (p->scaling.enabled && batch_formula_accept(p->scaling.formula, e) < 0)
-        return -1;
-    if (refuse_taken(r, p->name, e) < 0 ||
-        sched_check_scale(batch_of(r)->arm.sched, RES_BATCH_POOL, p->vm_size, VM_DEDICATED, &none,
-                          e) < 0)
-        return -1;
-    char *doc = json_dumps(b->doc, JSON_COMPACT);
-    char *secrets = b->secrets ? json_dumps(b->secrets, JSON_COMPACT) : NULL;
-    p->doc = doc;
-    int rc = batch_pool_add(batch_of(r)->front, p, secrets, &p->id, e);
-    p->doc = NULL;
-    free(doc);
-    pool_secrets_free(secrets);
-    return rc;
+    return pool_make(batch_of(r)->front, p, b, e);
 }
 
 struct replied *pools_add(struct request *r)

@@ -6,6 +6,7 @@
 #define API_BATCH_POOLS_H
 
 #include "api/batch/batch.h"
+#include "api/batch/pool_docs.h"
 #include "api/http/request.h"
 #include "model/schema.h"
 
@@ -17,18 +18,9 @@ const char *pool_path_of(struct request *r, const char *name, const char *behind
 /* The name as it was given when it was made. */
 void pool_render(struct request *r, const struct batch_pool *p, schema_set set, struct strbuf *out);
 
-/* A body that was accepted: a canonical document, and its secrets as an object or NULL. */
-struct pool_body {
-    json_t *doc, *secrets;
-};
+/* Accepts a body; no body counts as an empty one. */
 int pool_body_accept(struct request *r, const struct schema *s, struct pool_body *out,
                      struct err *e) MUST_CHECK;
-void pool_body_free(struct pool_body *b);
-/* Wipes a text with secrets, and frees it. */
-void pool_secrets_free(char *text);
-/* What it says: how nodes that leave are treated, and a span of time (0: not given). */
-enum dealloc_option pool_body_how(const struct pool_body *b, const char *name);
-int64_t pool_body_us(const struct pool_body *b, const char *name);
 
 struct replied *pools_add(struct request *r);
 struct replied *pools_list(struct request *r);

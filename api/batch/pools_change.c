@@ -2,75 +2,15 @@
  *
  * Changes of pools: of their documents, and of their sizes.
  */
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "api/batch/errors.h"
 #include "api/batch/pools.h"
 #include "api/batch/reply.h"
 #include "front/batch/batch.h"
-#include "lib/jsontext.h"
-#include "model/batch/pool_spec.h"
 #include "model/batch/tables_pool.h"
 
 /* --- documents -------------------------------------------------------------------------------- */
-
-/* Whether a secret at this path ("startTask.resourceFiles[0]...") belongs to the property. */
-static bool is_of(const char *path, const char *name)
-{
-    size_t n = strlen(name);
-    return strncmp(path, name, n) == 0 && (path[n] == '\0' || path[n] == '.' || path[n] == '[');
-}
-
-/* The new values take the place of the old ones, with their secrets. */
-static void replace(struct pool_body *all, const struct pool_body *given, const char *name,
-                    json_t *value)
-{
-    const char *path;
-    json_t *secret;
-    void *next;
-    json_object_foreach_safe(all->secrets, next, path, secret) {
-        if (is_of(path, name))
-            json_object_del(all->secrets, path);
-    }
-    json_object_foreach(given->secrets, path, secret) {
-        if (is_of(path, name))
-            json_object_set(all->secrets, path, secret);
-    }
-    bool empty = json_is_array(value) && json_array_size(value) == 0;
-    if (value && !empty)
-        json_object_set(all->doc, name, value);
-    else
-        json_object_del(all->doc, name);
-}
-
-static int load(struct request *r, const struct batch_pool *p, struct pool_body *out, struct err *e)
-{
-    const char *secrets;
-    if (st_batch_pool_secrets(batch_of(r)->arm.storage, &r->arena, p->id, &secrets, e) < 0)
-        return -1;
-    *out = (struct pool_body){json_loads(p->doc, 0, NULL),
-                              secrets ? json_loads(secrets, 0, NULL) : json_object()};
-    return 0;
-}
-
-static int store(struct request *r, const struct pool_body *b, struct batch_pool *p, struct err *e)
-{
-    struct batch_pool_spec spec;
-    batch_pool_asks(&r->arena, b->doc, &spec);
-    char *doc = json_dumps(b->doc, JSON_COMPACT);
-    char *secrets = json_object_size(b->secrets) > 0 ? json_dumps(b->secrets, JSON_COMPACT) : NULL;
-    p->doc = doc;
-    p->slots = spec.slots;
-    p->spread = spec.fill != BATCH_FILL_PACK;
-    p->updated_us = batch_modified(r, p->updated_us);
-    int rc = st_batch_pool_set_doc(batch_of(r)->arm.storage, p, secrets, e);
-    free(doc);
-    pool_secrets_free(secrets);
-    p->doc = NULL;
-    return rc < 0 ? -1 : 0;
-}
 
 /* `all`: what is not given is removed. */
 static int change(struct request *r, const struct schema *s, const char *const *all,
@@ -83,15 +23,16 @@ static int change(struct request *r, const struct schema *s, const char *const *
         return -1;
     int rc = pool_body_accept(r, s, &given, e);
     if (rc == 0)
-        rc = load(r, p, &stored, e);
+        rc = pool_load(batch_of(r)->front, &r->arena, p, &stored, e);
     if (rc == 0) {
         json_object_foreach(given.doc, name, value) {
-            replace(&stored, &given, name, value);
+            pool_replace(&stored, &given, name, value);
         }
         for (; all && *all; all++)
             if (!json_object_get(given.doc, *all))
-                replace(&stored, &given, *all, NULL);
-        rc = store(r, &stored, p, e);
+                pool_replace(&stored, &given, *all, NULL);
+        rc = pool_store(batch_of(r)->front, &r->arena, &stored, batch_modified(r, p->updated_us), p,
+                        e);
     }
     pool_body_free(&given);
     pool_body_free(&stored);

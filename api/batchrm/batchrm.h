@@ -9,6 +9,7 @@
 
 #include "api/arm/arm.h"
 
+struct batch_front;
 struct files;
 struct packages;
 struct shares;
@@ -18,6 +19,7 @@ struct batchrm {
     struct shares *shares;
     struct packages *packages;
     struct files *files;
+    struct batch_front *front;
 };
 
 extern const struct service batchrm_service;

@@ -24,6 +24,17 @@
     X(BATCHRM_NO_ARCHIVE, 409, "ApplicationPackageInvalid", 0)                                     \
     X(BATCHRM_TOO_MANY, 409, "ApplicationQuotaReached", 0)                                         \
     X(BATCHRM_KEYS_OFF, 409, "SharedKeyAuthenticationDisabled", 0)                                 \
+    X(BATCHRM_POOL_NOT_FOUND, 404, "PoolNotFound", 0)                                              \
+    X(BATCHRM_POOL_DELETING, 409, "PoolBeingDeleted", 0)                                           \
+    X(BATCHRM_POOL_RESIZING, 409, "PoolBeingResized", 0)                                           \
+    X(BATCHRM_CERTIFICATE_NOT_FOUND, 404, "CertificateNotFound", 0)                                \
+    X(BATCHRM_CERTIFICATE_ACTIVE, 409, "CertificateStateActive", 0)                                \
+    X(BATCHRM_CERTIFICATE_IN_USE, 409, "CertificateInUse", 0)                                      \
+    X(BATCHRM_STATE, 409, "OperationInvalidForCurrentState", 0)                                    \
+    X(BATCHRM_FIXED, 400, "PropertyCannotBeUpdated", 0)                                            \
+    X(BATCHRM_FORMULA, 400, "AutoScalingFormulaSyntaxError", 0)                                    \
+    X(BATCHRM_FORMULA_TOO_LONG, 400, "AutoScalingFormulaTooLong", 0)                               \
+    X(BATCHRM_CONDITION, 412, "ConditionNotMet", 0)                                                \
     X(BATCHRM_INVALID_BODY, 400, "InvalidRequestBody", 0)                                          \
     X(BATCHRM_INVALID_VALUE, 400, "InvalidPropertyValue", 0)
 enum { BATCHRM_KINDS = ARM_KINDS_END - 1, BATCHRM_OWN(ERROR_KIND) };

@@ -34,6 +34,25 @@ struct replied *batch_packages_get(struct request *r);
 struct replied *batch_packages_delete(struct request *r);
 struct replied *batch_packages_activate(struct request *r);
 
+/* pools.c */
+struct replied *batch_pools_list(struct request *r);
+struct replied *batch_pools_create(struct request *r);
+struct replied *batch_pools_update(struct request *r);
+struct replied *batch_pools_get(struct request *r);
+struct replied *batch_pools_delete(struct request *r);
+struct replied *batch_pools_deleted(struct request *r);
+struct replied *batch_pools_disable_auto_scale(struct request *r);
+struct replied *batch_pools_stop_resize(struct request *r);
+
+/* certificates.c */
+struct replied *batch_certificates_list(struct request *r);
+struct replied *batch_certificates_create(struct request *r);
+struct replied *batch_certificates_update(struct request *r);
+struct replied *batch_certificates_get(struct request *r);
+struct replied *batch_certificates_delete(struct request *r);
+struct replied *batch_certificates_deleted(struct request *r);
+struct replied *batch_certificates_cancel(struct request *r);
+
 /* about.c */
 struct replied *batchrm_operations_list(struct request *r);
 struct replied *batch_quotas_get(struct request *r);

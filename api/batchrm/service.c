@@ -16,6 +16,8 @@
 #define LOCATION SUB BATCH "/locations/{location}"
 #define APP      ACCOUNT "/applications/{application}"
 #define VERSION  APP "/versions/{version}"
+#define POOL     ACCOUNT "/pools/{pool}"
+#define CERT     ACCOUNT "/certificates/{certificate}"
 #define PRIVATE  ACCOUNT "/privateEndpointConnections"
 #define LINKS    ACCOUNT "/privateLinkResources"
 
@@ -60,6 +62,31 @@ static const struct route routes[] = {
     {"DELETE", VERSION, RM_ALL, 0, batch_packages_delete, "ApplicationPackage_Delete"},
     {"POST", VERSION "/activate", RM_ALL, ROUTE_JSON, batch_packages_activate,
      "ApplicationPackage_Activate"},
+
+    {"GET", ACCOUNT "/pools", RM_SINCE(RM_2017_09), 0, batch_pools_list, "Pool_ListByBatchAccount"},
+    {"PUT", POOL, RM_SINCE(RM_2017_09), ROUTE_JSON, batch_pools_create, "Pool_Create"},
+    {"PATCH", POOL, RM_SINCE(RM_2017_09), ROUTE_JSON, batch_pools_update, "Pool_Update"},
+    {"GET", POOL, RM_SINCE(RM_2017_09), 0, batch_pools_get, "Pool_Get"},
+    {"DELETE", POOL, RM_SINCE(RM_2017_09), 0, batch_pools_delete, "Pool_Delete"},
+    {"GET", ACCOUNT "/poolOperationResults/{operation}", RM_SINCE(RM_2017_09), 0,
+     batch_pools_deleted, "Pool_Deleted"},
+    {"POST", POOL "/disableAutoScale", RM_SINCE(RM_2017_09), 0, batch_pools_disable_auto_scale,
+     "Pool_DisableAutoScale"},
+    {"POST", POOL "/stopResize", RM_SINCE(RM_2017_09), 0, batch_pools_stop_resize,
+     "Pool_StopResize"},
+
+    {"GET", ACCOUNT "/certificates", RM_SINCE(RM_2017_09), 0, batch_certificates_list,
+     "Certificate_ListByBatchAccount"},
+    {"PUT", CERT, RM_SINCE(RM_2017_09), ROUTE_JSON, batch_certificates_create,
+     "Certificate_Create"},
+    {"PATCH", CERT, RM_SINCE(RM_2017_09), ROUTE_JSON, batch_certificates_update,
+     "Certificate_Update"},
+    {"GET", CERT, RM_SINCE(RM_2017_09), 0, batch_certificates_get, "Certificate_Get"},
+    {"DELETE", CERT, RM_SINCE(RM_2017_09), 0, batch_certificates_delete, "Certificate_Delete"},
+    {"GET", ACCOUNT "/certificateOperationResults/{operation}", RM_SINCE(RM_2017_09), 0,
+     batch_certificates_deleted, "Certificate_Deleted"},
+    {"POST", CERT "/cancelDelete", RM_SINCE(RM_2017_09), 0, batch_certificates_cancel,
+     "Certificate_CancelDeletion"},
 
     {"GET", ACCOUNT "/outboundNetworkDependenciesEndpoints", RM_SINCE(RM_2021_06), 0,
      batch_endpoints_list, "BatchAccount_ListOutboundNetworkDependenciesEndpoints"},

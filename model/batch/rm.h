@@ -48,6 +48,11 @@ const char *rm_version_name(unsigned version);
 /* rm_application.c. Versions up to 2017-09-01 have all of an application beside its id. */
 extern const struct schema schema_rm_application, schema_rm_application_flat, schema_rm_package,
     schema_rm_package_flat, schema_rm_activation;
+/* rm_pool.c. Secrets are taken out of both as they are accepted, and documents are in the words of
+ * the data plane but for the levels between. */
+extern const struct schema schema_rm_pool, schema_rm_pool_properties;
+/* rm_certificate.c */
+extern const struct schema schema_rm_certificate, schema_rm_certificate_properties;
 /* rm_account.c. The second is what a PATCH may change. */
 extern const struct schema schema_batch_account, schema_batch_account_update,
     schema_batch_account_name, schema_batch_key_name;

@@ -12,7 +12,7 @@ from email.utils import formatdate
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from . import cloud_spec, spec
-from .batch_rm import BatchAccounts, spec_dir
+from .batch_rm import NEVER_SHOWN, TIME, BatchAccounts, spec_dir
 
 # Those of which there is a document, and all.
 DOCUMENTED = (
@@ -26,10 +26,7 @@ VERSIONS = (
 V = {name.split(".", 1)[1]: name for name in VERSIONS}  # "16.0"
 VERSION = V["16.0"]
 
-TIME = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{0,6}[1-9])?Z$"
 DURATION = r"^P(?!$)(\d+D)?(T(?!$)(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?$"
-# Secrets that documents require of requests, and of replies with them.
-NEVER_SHOWN = re.compile("'(password|accountKey|sasKey)' is a required property")
 ETAG = re.compile(r"0x[0-9A-F]{15,16}")
 
 # The documents have all values in lower case; the service wrote these so, and clients compare without case.

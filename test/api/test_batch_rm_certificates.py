@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""Certificates of the management plane: the same that the data plane has."""
+
+import base64
+
+import pytest
+from support.batch import BatchGround
+from support.certificates import Made
+from support.world import fresh
+
+
+@pytest.fixture(scope="module")
+def ground(daemon):
+    g = BatchGround(daemon)
+    yield g
+    g.remove()
+
+
+@pytest.fixture(scope="module")
+def plane(ground):
+    return ground.plane
+
+
+@pytest.fixture
+def rm(ground):
+    def call(method, name, body=None, **more):
+        return ground.accounts.call(method, f"/{ground.name}/certificates{name}", body, **more)
+
+    return call
+
+
+@pytest.fixture
+def made(tmp_path):
+    return Made(tmp_path)
+
+
+def name_of(made):
+    return f"/sha1-{made.thumbprint}"
+
+
+def body_of(made, **more):
+    given = {"data": made.pfx, "password": "pw", "format": "Pfx", **more}
+    return {"properties": {k: v for k, v in given.items() if v is not None}}
+
+
+def code(reply):
+    return reply.json["error"]["code"]
+
+
+def test_a_certificate_is_made_here_and_shown_there(plane, rm, made):
+    reply = rm("PUT", name_of(made), body_of(made), expect=200)
+    seen = reply.json["properties"]
+    assert (seen["thumbprint"], seen["thumbprintAlgorithm"], seen["provisioningState"]) == (made.thumbprint, "sha1", "Succeeded")
+    assert seen["publicData"] == base64.b64encode(made.der).decode() and made.pfx not in reply.content.decode()
+    assert plane.get(made.path)["publicData"] == seen["publicData"]
+    assert reply.json["name"] == f"sha1-{made.thumbprint}" and reply.headers["etag"] == reply.json["etag"]
+    again = rm("PUT", name_of(made), body_of(made), expect=200)
+    assert again.json == reply.json and rm("PATCH", name_of(made), body_of(made), expect=200).json == reply.json
+    rm("PUT", name_of(made), body_of(made), headers={"If-None-Match": "*"}, expect=412)
+    assert rm("DELETE", name_of(made), expect=202).headers["location"]
+    assert code(rm("GET", name_of(made), expect=404)) == "CertificateNotFound"
+    rm("DELETE", name_of(made), expect=204)
+    rm("PATCH", name_of(made), body_of(made), expect=404)
+
+
+def test_certificates_are_listed(plane, rm, made):
+    plane.call("POST", "/certificates", made.body(), expect=201)
+    assert made.thumbprint in [c["properties"]["thumbprint"] for c in rm("GET", "", expect=200).json["value"]]
+    assert rm("GET", "?$filter=properties/provisioningState eq 'Failed'", expect=200).json["value"] == []
+    chosen = rm("GET", "?$select=properties/thumbprint&maxresults=1", expect=200).json["value"][0]
+    assert list(chosen["properties"]) == ["thumbprint"]
+
+
+def test_one_that_a_pool_has_stays_and_says_why(ground, plane, rm, made):
+    pool = fresh("pool")
+    plane.call("POST", "/certificates", made.body(), expect=201)
+    certificates = [{"thumbprint": made.thumbprint, "thumbprintAlgorithm": "sha1"}]
+    image = {"publisher": "canonical", "offer": "ubuntuserver", "sku": "18.04-LTS"}
+    vm = {"imageReference": image, "nodeAgentSKUId": "batch.node.ubuntu 18.04"}
+    body = {"id": pool, "vmSize": "a", "virtualMachineConfiguration": vm, "certificateReferences": certificates}
+    plane.call("POST", "/pools", body, expect=201)
+    assert code(rm("POST", f"{name_of(made)}/cancelDelete", expect=409)) == "CertificateStateActive"
+    reply = rm("DELETE", name_of(made), expect=202)
+    place = reply.headers["location"].removeprefix(ground.accounts.daemon.endpoint).partition("?")[0]
+    assert code(ground.accounts.call("GET", place, expect=409)) == "CertificateInUse"
+    seen = rm("GET", name_of(made), expect=200).json["properties"]
+    assert seen["provisioningState"] == "Failed" and seen["previousProvisioningState"] == "Succeeded"
+    assert seen["deleteCertificateError"]["details"] == [{"code": "PoolId", "message": pool}]
+    assert rm("POST", f"{name_of(made)}/cancelDelete", expect=200).json["properties"]["provisioningState"] == "Succeeded"
+
+
+def test_wrong_certificates_are_refused(rm, made):
+    for more, place in (
+        ({"password": "wrong"}, "properties.password"),
+        ({"data": "%%%"}, "properties.data"),
+        ({"data": None}, "properties.data"),
+        ({"format": "Der"}, "properties.format"),
+        ({"thumbprint": "00"}, "properties.thumbprint"),
+        ({"thumbprintAlgorithm": "md5"}, "properties.thumbprintAlgorithm"),
+    ):
+        reply = rm("PUT", name_of(made), body_of(made, **more), expect=400)
+        assert {d["code"]: d["message"] for d in reply.json["error"]["details"]}["PropertyName"] == place
+        assert made.pfx not in reply.content.decode()
+    for name in ("/x", "/-", "/sha1-00"):
+        rm("PUT", name, body_of(made), expect=400)
+    rm("GET", name_of(made), expect=404)
