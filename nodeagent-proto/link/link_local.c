@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -24,6 +25,8 @@
  * the start of other agents) sees one where several have gone by: it alone is not to blame then. */
 #define LOOK_TICK_MS 1000
 #define LOOK_TICKS   10
+/* For one that has not begun, as the looks of other links are before it. */
+#define TURN_TICKS   120
 #define LINE_MAX_LEN 900 /* of stderr; a longer line is cut into several */
 
 struct local {
@@ -36,7 +39,8 @@ struct local {
     int child_fd; /* the agent's end of the socketpair; -1: the agent has it, or will never get it
                    */
     struct files_work *looking;
-    int look_ticks;
+    struct look *look; /* while looking */
+    int look_ticks, turn_ticks;
     bool socket_ended, errors_ended, process_ended;
     int64_t exit_code;
     int exit_signal;
@@ -49,6 +53,7 @@ struct local {
 struct look {
     struct local *l; /* the loop's */
     char *path;
+    atomic_bool begun;
     int error;
 };
 
@@ -341,6 +346,7 @@ static int start_process(struct local *l, struct err *e)
 static void look_work(void *ctx)
 {
     struct look *k = ctx;
+    atomic_store(&k->begun, true);
     k->error = access(k->path, X_OK) == 0 ? 0 : errno;
 }
 
@@ -373,13 +379,14 @@ static void on_look_tick(uv_timer_t *timer)
 {
     struct local *l = timer->data;
     struct err e;
-    if (++l->look_ticks < LOOK_TICKS)
+    int *ticks = atomic_load(&l->look->begun) ? &l->look_ticks : &l->turn_ticks;
+    if (++*ticks < (ticks == &l->look_ticks ? LOOK_TICKS : TURN_TICKS))
         return;
     end_look(l);
     err_set(&e, ERR_NODE, NULL,
             "cannot start the node agent %s: its file system has not answered in %d s; see why it "
             "hangs",
-            l->agent_path, LOOK_TICKS * LOOK_TICK_MS / 1000);
+            l->agent_path, (l->look_ticks + l->turn_ticks) * LOOK_TICK_MS / 1000);
     link_fail(&l->link, &e);
 }
 
@@ -391,6 +398,7 @@ static void begin_look(struct local *l, struct files *files)
     k->l = l;
     k->path = xstrdup(l->agent_path);
     uv_timer_start(&l->exit_timer, on_look_tick, LOOK_TICK_MS, LOOK_TICK_MS);
+    l->look = k;
     l->looking = files_run(files, folder, &task, k);
     free(folder);
 }
