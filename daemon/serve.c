@@ -271,6 +271,12 @@ static int open_blob(void *ctx, struct arena *a, const char *url, int64_t now_us
     return storage_url_open(&z, a, url, now_us, out, e);
 }
 
+static const char *own_address(void *ctx)
+{
+    const struct daemon *d = ctx;
+    return d->api ? api_endpoint(d->api) : NULL;
+}
+
 static int open_scheduler(struct daemon *d, struct err *e)
 {
     const struct serve_config *c = d->c;
@@ -285,6 +291,7 @@ static int open_scheduler(struct daemon *d, struct err *e)
                                 .first_id = c->credentials->client_id,
                                 .lane = d->logins};
     d->batch.blobs = (struct batch_blobs){open_blob, d};
+    d->batch.address = (struct batch_address){own_address, d};
     d->front.roles = (struct batchai_roles){keyvault_role_reads, access_is_there, &d->access};
     d->local = node_provider_local(d->tools, c->log, c->agent_path);
     d->machines = node_provider_ssh(d->tools, c->log);

@@ -68,6 +68,7 @@ const struct enum_name resource_kind_names[] = {
     {RES_BATCH_POOL, "Batch pool"},
     {RES_BATCH_JOB, "Batch job"},
     {RES_BATCH_TASK, "Batch task"},
+    {RES_BATCH_CHORE, "Batch preparation or release task"},
     {0, NULL},
 };
 const struct enum_name run_state_names[] = {
@@ -151,7 +152,7 @@ NAMES(dealloc_option_names, DEALLOC_WAIT_FOR_JOB_COMPLETION, 0);
 NAMES(sched_priority_names, PRIORITY_HIGH, 0);
 NAMES(tool_type_names, TOOL_CUSTOM, 0);
 NAMES(op_status_names, OP_FAILED, 0);
-NAMES(resource_kind_names, RES_BATCH_TASK, 0);
+NAMES(resource_kind_names, RES_BATCH_CHORE, 0);
 NAMES(run_state_names, RUN_OVER, 0);
 NAMES(run_hold_names, HOLD_TURN, 0);
 NAMES(after_names, AFTER_END, 0);

@@ -70,7 +70,8 @@ enum resource_kind {
     RES_BATCH_ACCOUNT = 9,
     RES_BATCH_POOL = 10,
     RES_BATCH_JOB = 11,
-    RES_BATCH_TASK = 12
+    RES_BATCH_TASK = 12,
+    RES_BATCH_CHORE = 13 /* what a job runs on a node before and after its tasks */
 };
 enum run_state {
     RUN_WAITING = 1,   /* for nodes */

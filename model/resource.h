@@ -135,9 +135,12 @@ struct run {
     int64_t start_us, end_us;
     int failure; /* enum failure_code of how it ended; 0: well, or not yet */
     enum run_hold held;
-    int retried; /* how often it was tried again after a failure */
-    int runs;    /* how many its owner has */
-    int number;  /* what its owner's user calls it: the index of an array */
+    int retried;      /* how often it was tried again after a failure */
+    int runs;         /* how many its owner has */
+    int number;       /* what its owner's user calls it: the index of an array */
+    int64_t group_id; /* runs that belong together: a node may be barred to them; 0: none */
+    int64_t near_id;  /* the node that it would rather have; 0: none */
+    bool own_class;   /* it gets no node of low priority */
 };
 
 /* A resource waits for the end of another before its runs may begin. */
@@ -216,7 +219,8 @@ struct node {
     const char *name;             /* tvm-171000001_1-20180606t212057z[-p] */
     int ordinal;                  /* 1.. within the cluster; remote login port is 49999 + ordinal */
     enum node_state state;
-    int live; /* allocations that it holds: an idle one that has any is shown as running */
+    int live;  /* allocations that it holds: an idle one that has any is shown as running */
+    int aside; /* those of them that take no slot: only read */
     int64_t state_us, created_us;
     int64_t idle_us; /* the instant since which it is idle and holds nothing; 0: it is not idle */
     struct capacity has;

@@ -75,6 +75,7 @@ struct place_spec {
     size_t n_files;
     enum failure_code refused; /* why it cannot run, and that in words; FAIL_NONE: it can */
     const char *why_refused;
+    bool held; /* nothing is done on its nodes until its front lets it begin */
 };
 
 struct setup_task_spec {

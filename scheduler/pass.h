@@ -42,6 +42,11 @@ struct pass {
     int64_t *started; /* runs that this pass has given nodes */
     size_t n_started;
     bool unfinished; /* there is more to do than fits into one pass */
+    struct {
+        int64_t group_id; /* the one that was looked for last; 0: none was */
+        int64_t *ids;
+        size_t n;
+    } barred;
 };
 
 /* What a run may take to be gone after its limit, or after it has ended: grace, SIGKILL, cleaning.
@@ -74,6 +79,9 @@ int pass_serve_queue(struct pass *p, struct err *e) MUST_CHECK;
  * pass has started; whether the site
  * wants backfill there. */
 struct plan_run pass_plan_run(const struct run *r);
+/* Adds which nodes the run may not have. */
+int pass_find_barred(struct pass *p, const struct run *r, struct plan_run *out,
+                     struct err *e) MUST_CHECK;
 int pass_load_held(struct pass *p, struct plan_held **out, size_t *n, struct err *e) MUST_CHECK;
 bool pass_backfills(struct pass *p);
 

@@ -6,15 +6,16 @@
 
 #include "scheduler/pass.h"
 
-/* Each allocation takes at least one slot, so the count of slots mostly decides alone. */
+/* Each allocation takes at least one slot or is aside, so the count of slots mostly decides alone.
+ */
 static int find_left(struct pass *p, const struct node *nd, struct capacity *left, struct err *e)
 {
     struct allocation *live;
     size_t n;
     *left = nd->has;
-    if (nd->live == 0)
+    if (nd->live == nd->aside)
         return 0;
-    if (nd->live >= nd->has.slots) {
+    if (nd->live - nd->aside >= nd->has.slots) {
         *left = (struct capacity){0};
         return 0;
     }
@@ -38,7 +39,7 @@ static int check_node(const struct node *nd, const struct capacity *left, struct
 {
     bool held_early = nd->live > 0 && nd->state == NODE_PREPARING;
     bool idle = nd->state == NODE_IDLE && nd->live == 0;
-    bool too_full = left->slots < 0 || nd->live > nd->has.slots;
+    bool too_full = left->slots < 0 || nd->live - nd->aside > nd->has.slots;
     if (!held_early && idle == (nd->idle_us != 0) && !too_full)
         return 0;
     return err_set(

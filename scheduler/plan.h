@@ -22,6 +22,9 @@
  * those that want more of a node than any of them has: nothing that the others could wait for would
  * let them run.
  *
+ * Runs that some nodes are barred to stand aside as long as the others have no room: those behind
+ * them may be served by the nodes that are barred.
+ *
  * Of the nodes that will do, those with the lowest ordinals are taken. So parts gather on the first
  * nodes, and others stay whole. (Were nodes preferred of which others have parts already, a lower
  * run could change which nodes a higher one gets.) A run never gets two parts of one node.
@@ -73,6 +76,10 @@ struct plan_run {
     bool part;            /* it takes only a part of each node: */
     struct capacity need; /* at least a slot */
     int64_t for_us;       /* how long it may hold its nodes, by its limit; 0: nobody knows */
+    /* Of one that takes parts: */
+    int64_t near;          /* the node that it gets, if there is room for it; 0: any */
+    const int64_t *barred; /* nodes that it does not get, by id; borrowed */
+    size_t n_barred;
 };
 
 /* How many runs that cannot start have nodes kept for them: so many are looked past. */
@@ -95,6 +102,7 @@ enum plan_turn {
     PLAN_WAITS,    /* for others to end */
     PLAN_TOO_MANY, /* stands aside: it wants more nodes than the pool is scaled to */
     PLAN_TOO_MUCH, /* stands aside: there are not enough nodes that have as much as it wants */
+    PLAN_BARRED,   /* stands aside: where there is room, it may not go */
     PLAN_NOT_SEEN  /* it is behind the last run that is looked past */
 };
 

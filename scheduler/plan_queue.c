@@ -190,17 +190,54 @@ static void wait(struct plan_queue *q, const struct plan_run *r, struct plan_ver
 
 /* --- those that start ------------------------------------------------------------------------- */
 
-/* Of all that have room the emptiest, and of those the first. They are kept in that order. */
-static size_t insert_emptiest(struct plan_queue *q, size_t i, size_t found, size_t want)
+/* Of all that have room the emptiest, and of those the first. They are kept in that order, behind
+ * the first `from`. */
+static size_t insert_emptiest(struct plan_queue *q, size_t from, size_t i, size_t found,
+                              size_t want)
 {
     const struct room_size *left = q->all.level[0];
+    uint32_t *chosen = q->chosen + from;
+    if (want == 0)
+        return 0;
     size_t at = found < want ? found : want - 1;
-    if (found == want && left[q->chosen[at]].v[ROOM_SLOTS] >= left[i].v[ROOM_SLOTS])
+    if (found == want && left[chosen[at]].v[ROOM_SLOTS] >= left[i].v[ROOM_SLOTS])
         return found;
-    for (; at > 0 && left[q->chosen[at - 1]].v[ROOM_SLOTS] < left[i].v[ROOM_SLOTS]; at--)
-        q->chosen[at] = q->chosen[at - 1];
-    q->chosen[at] = (uint32_t)i;
+    for (; at > 0 && left[chosen[at - 1]].v[ROOM_SLOTS] < left[i].v[ROOM_SLOTS]; at--)
+        chosen[at] = chosen[at - 1];
+    chosen[at] = (uint32_t)i;
     return found < want ? found + 1 : found;
+}
+
+static bool is_barred(const struct plan_run *r, int64_t node_id)
+{
+    size_t low = 0, high = r->n_barred;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (r->barred[mid] == node_id)
+            return true;
+        if (r->barred[mid] < node_id)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return false;
+}
+
+/* The node that it would rather have, if it may have it: 1. */
+static size_t choose_near(struct plan_queue *q, const struct plan_run *r,
+                          const struct ahead_want *w)
+{
+    int64_t by;
+    size_t i = 0;
+    if (r->near == 0 || !r->part || is_barred(r, r->near))
+        return 0;
+    while (i < q->in.n_nodes && q->order[i]->id != r->near)
+        i++;
+    if (i == q->in.n_nodes || !room_fits(&q->all.level[0][i], &w->need) ||
+        (q->ahead && !ahead_allows(q->ahead, w, i, &by)))
+        return 0;
+    q->chosen[0] = (uint32_t)i;
+    return 1;
 }
 
 /* Fills q->chosen, as far as there are nodes for it now. */
@@ -208,15 +245,17 @@ static size_t choose(struct plan_queue *q, const struct plan_run *r, const struc
                      struct plan_verdict *v)
 {
     const struct rooms *rooms = r->part ? &q->all : &q->whole;
-    size_t want = nodes_of(r), found = 0;
+    size_t want = nodes_of(r), near = choose_near(q, r, w), found = near;
     bool spread = q->in.spread && r->part;
     for (size_t i = rooms_next(rooms, 0, &w->need); i < rooms->n && (spread || found < want);
          i = rooms_next(rooms, i + 1, &w->need)) {
         int64_t by = 0;
+        if (is_barred(r, q->order[i]->id) || (near == 1 && q->chosen[0] == i))
+            continue;
         v->room++;
         bool may = !q->ahead || ahead_allows(q->ahead, w, i, &by);
         if (may && spread)
-            found = insert_emptiest(q, i, found, want);
+            found = near + insert_emptiest(q, near, i, found - near, want - near);
         else if (may)
             q->chosen[found++] = (uint32_t)i;
         else if (v->behind == 0)
@@ -283,6 +322,8 @@ struct plan_verdict plan_queue_ask(struct plan_queue *q, const struct plan_run *
         v.behind = q->first_waiting;
     if (fits && (q->in.backfill || q->n_waiting == 0))
         start(q, r, &w, &v);
+    else if (!fits && r->n_barred > 0)
+        v.turn = PLAN_BARRED;
     else
         wait(q, r, &v);
     return v;

@@ -137,8 +137,10 @@ static int look_at_waiting(struct pass *p, struct queue_view *v, int max, struct
     plan_queue_hold(q, held, n_held);
     for (size_t i = 0; i < v->n_waiting; i++) {
         struct queue_waiting *w = &v->waiting[i];
-        const struct plan_run wish = pass_plan_run(&runs[i]);
+        struct plan_run wish = pass_plan_run(&runs[i]);
         w->run = runs[i];
+        if (pass_find_barred(p, &runs[i], &wish, e) != 0)
+            return -1;
         if (runs[i].nodes <= in.largest && !some_node_fits(p, &runs[i]))
             w->verdict.turn = PLAN_TOO_MUCH;
         else

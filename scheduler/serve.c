@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/strbuf.h"
 #include "scheduler/pass.h"
 #include "storage/overview.h"
 
@@ -75,17 +74,6 @@ static int pick_devices(struct pass *p, const struct node *nd, int want, const c
     return 0;
 }
 
-/* Where people count slots alone, each run sees all GPUs. Arena-owned. */
-static const char *all_devices(struct pass *p, const struct node *nd)
-{
-    struct strbuf b = STRBUF_INIT;
-    for (int k = 0; k < nd->has.gpus; k++)
-        strbuf_printf(&b, "%s%d", k > 0 ? "," : "", k);
-    const char *all = arena_strdup(p->a, b.s ? b.s : "");
-    strbuf_free(&b);
-    return all;
-}
-
 /* What a run takes of each node: at least one slot. */
 static struct capacity need_of(const struct run *r)
 {
@@ -105,7 +93,7 @@ static int assign(struct pass *p, const struct run *r, const struct plan_node *c
                                      .takes = r->need_whole ? nd->has : need_of(r)};
         if (r->need_whole)
             continue;
-        parts[i].devices = all_devices(p, nd);
+        parts[i].devices = runs_all_devices(p->a, nd); /* where people count slots alone */
         if (p->pool.slots == 0 && pick_devices(p, nd, r->need.gpus, &parts[i].devices, e) != 0)
             return -1;
     }
@@ -122,7 +110,46 @@ struct plan_run pass_plan_run(const struct run *r)
                              .nodes = r->nodes,
                              .part = !r->need_whole,
                              .need = need_of(r),
-                             .for_us = r->max_wall_us > 0 ? r->max_wall_us + SCHED_ENDING_US : 0};
+                             .for_us = r->max_wall_us > 0 ? r->max_wall_us + SCHED_ENDING_US : 0,
+                             .near = r->near_id};
+}
+
+static int by_id(const void *pa, const void *pb)
+{
+    int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
+    return (a > b) - (a < b);
+}
+
+/* Adds the nodes of low priority. */
+static void bar_low(struct pass *p, struct plan_run *out)
+{
+    int64_t *ids = arena_alloc(p->a, (p->n_nodes + out->n_barred + 1) * sizeof *ids);
+    size_t n = 0;
+    for (size_t i = 0; i < out->n_barred; i++)
+        ids[n++] = out->barred[i];
+    for (size_t i = 0; i < p->n_nodes; i++)
+        if (p->nodes[i].vm_priority == VM_LOWPRIORITY)
+            ids[n++] = p->nodes[i].id;
+    if (n > 1)
+        qsort(ids, n, sizeof *ids, by_id);
+    out->barred = ids;
+    out->n_barred = n;
+}
+
+/* Runs of one group mostly stand together in the queue. */
+int pass_find_barred(struct pass *p, const struct run *r, struct plan_run *out, struct err *e)
+{
+    if (r->group_id != 0 && p->barred.group_id != r->group_id &&
+        st_node_barred(p->s->st, p->a, r->group_id, &p->barred.ids, &p->barred.n, e) < 0)
+        return -1;
+    if (r->group_id != 0) {
+        p->barred.group_id = r->group_id;
+        out->barred = p->barred.ids;
+        out->n_barred = p->barred.n;
+    }
+    if (r->own_class)
+        bar_low(p, out);
+    return 0;
 }
 
 /* Until when it may be held. What has overrun its limit is over as soon as its processes have been
@@ -226,7 +253,9 @@ static int ask(struct pass *p, struct serving *v, const struct run *r, struct er
             return -1;
         plan_queue_hold(v->q, held, n);
     }
-    const struct plan_run wish = pass_plan_run(r);
+    struct plan_run wish = pass_plan_run(r);
+    if (pass_find_barred(p, r, &wish, e) < 0)
+        return -1;
     struct plan_verdict got = plan_queue_ask(v->q, &wish);
     v->waiting += got.turn != PLAN_STARTS;
     if (got.turn != PLAN_STARTS)

@@ -179,6 +179,9 @@ static const struct st_column run_columns[] = {
     INT("retried", retried, count),
     INT("runs", runs, count),
     INT("number", number, count),
+    ID("group_id", group_id),
+    ID("near_id", near_id),
+    BOOL("own_class", own_class),
 };
 #undef ROW
 ROW_OF(run_row, struct run, run, "run", "u");
@@ -280,6 +283,7 @@ static const struct st_column node_columns[] = {
     TEXT("epoch", epoch),
     BOOL("reclaimed", reclaimed),
     FROM_INT(NODE_LIVE_SQL, live, count),
+    FROM_INT("n.aside", aside, count),
     INT("vm_priority", vm_priority, vm_priority),
     INT("off", off, dealloc_option),
     INT("wish", wish, node_wish),
@@ -482,6 +486,7 @@ static const struct st_row *const all_rows[] = {&group_row,
                                                 &batch_task_row,
                                                 &batch_count_row,
                                                 &batch_litter_row,
+                                                &batch_chore_row,
                                                 &batch_pool_row,
                                                 &batch_sample_row,
                                                 &batch_pool_tasks_row,

@@ -15,6 +15,9 @@ DOMAIN(on_all, BATCH_ALL_NO_ACTION, BATCH_ALL_TERMINATE, 0);
 DOMAIN(on_failure, BATCH_FAILURE_NO_ACTION, BATCH_FAILURE_EXIT_OPTIONS, 0);
 DOMAIN(fate, BATCH_FATE_OWN, BATCH_FATE_DELETE, 0);
 DOMAIN(task_files, BATCH_FILES_NONE, BATCH_FILES_CLEANED, 0);
+DOMAIN(chore_kind, BATCH_PREPARATION, BATCH_RELEASE, 0);
+DOMAIN(chore_state, BATCH_CHORE_RUNNING, BATCH_CHORE_COMPLETED, 0);
+DOMAIN(manager, 0, BATCH_MANAGER_ALL, 0);
 DOMAIN(tally, 0, INT64_C(1) << 50, 0);
 
 #define ROW struct batch_job
@@ -44,6 +47,7 @@ static const struct st_column batch_job_columns[] = {
     TEXT("failure", failure),
     INT64("schedule_id", schedule_id, id),
     INT("number", number, wish),
+    BOOL("prepares", prepares),
     SECRET("secrets"),
 };
 #undef ROW
@@ -80,6 +84,7 @@ static const struct st_column batch_task_columns[] = {
     INT("fate", fate, fate),
     INT("files", files, task_files),
     INT64("files_until_us", files_until_us, instant),
+    INT("manager", manager, manager),
     FROM_TEXT("bj.name", job_name),
     FROM_INT("bj.number", job_number, wish),
     FROM_INT64("bj.account_id", account_id, id),
@@ -110,3 +115,26 @@ static const struct st_column batch_litter_columns[] = {
 };
 #undef ROW
 ROW_OF(batch_litter_row, struct batch_litter, batch_litter, "batch_litter", "bl");
+
+#define ROW struct batch_chore
+static const struct st_column batch_chore_columns[] = {
+    OWN_ID("id", id),
+    INT64("job_id", job_id, id),
+    INT("kind", kind, chore_kind),
+    TEXT("pool_name", pool_name),
+    TEXT("node_name", node_name),
+    ID("node_id", node_id),
+    INT64("up_us", up_us, instant),
+    INT("state", state, chore_state),
+    INT64("start_us", start_us, instant),
+    INT64("end_us", end_us, instant),
+    MAYBE("exit_code", exit_code, has_exit_code),
+    INT("result", result, result),
+    INT("retries", retries, wish),
+    INT64("retry_us", retry_us, instant),
+    TEXT("failure", failure),
+    FROM_TEXT("bj.name", job_name),
+    FROM_INT("bj.number", job_number, wish),
+};
+#undef ROW
+ROW_OF(batch_chore_row, struct batch_chore, batch_chore, "batch_chore", "bh");

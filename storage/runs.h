@@ -72,6 +72,13 @@ struct st_run_move {
     bool retry;       /* counts in `retried` */
 };
 int st_run_move(struct storage *, const struct st_run_move *m, struct err *) MUST_CHECK;
+/* Its processes begin only now: its time limit counts from here. */
+int st_run_begins(struct storage *, int64_t id, int64_t now_us, struct err *) MUST_CHECK;
+/* Runs of a group (struct run) get the node no more, until it is wiped. The nodes of which that was
+ * said, by id. */
+int st_node_bar(struct storage *, int64_t group_id, int64_t node_id, struct err *) MUST_CHECK;
+int st_node_barred(struct storage *, struct arena *, int64_t group_id, int64_t **ids, size_t *n,
+                   struct err *);
 /* Never takes back an earlier request. */
 int st_run_set_stop(struct storage *, int64_t id, enum run_stop stop, struct err *);
 /* Removes all runs of an owner. ERR_CONFLICT while one has live allocations. */

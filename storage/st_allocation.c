@@ -45,7 +45,7 @@ static int take(struct storage *st, const struct allocation *al, struct err *e)
 static int insert_one(struct storage *st, const struct allocation *al, struct err *e)
 {
     struct q q;
-    assert(al->state == ALLOCATION_HELD && al->node_id != 0 && al->takes.slots > 0);
+    assert(al->state == ALLOCATION_HELD && al->node_id != 0 && al->takes.slots >= 0);
     if (take(st, al, e) < 0 || q_write(&q, st, ST_ALLOCATION_INSERT, e) < 0)
         return -1;
     q_row(&q, &allocation_row, al, NULL);
@@ -121,12 +121,19 @@ int st_allocation_of_node(struct storage *st, struct arena *a, int64_t node_id,
 }
 
 /* The node is idle since now, if nothing else is there. */
-static int give_back(struct storage *st, int64_t node_id, int64_t now_us, struct err *e)
+static int give_back(struct storage *st, const struct allocation *al, int64_t now_us, struct err *e)
 {
     struct q q;
+    if (al->takes.slots == 0) {
+        if (q_write(&q, st, ST_ALLOCATION_FREE_ASIDE, e) < 0)
+            return -1;
+        q_int(&q, al->node_id);
+        if (q_run(&q, e) < 0)
+            return -1;
+    }
     if (q_write(&q, st, ST_ALLOCATION_FREE, e) < 0)
         return -1;
-    q_int(&q, node_id);
+    q_int(&q, al->node_id);
     q_int(&q, now_us);
     return q_run(&q, e);
 }
@@ -153,7 +160,7 @@ int st_allocation_move(struct storage *st, const struct allocation *al, enum all
         return -1;
     st->counters.released += q_changed(st) == 1;
     if (q_changed(st) == 1)
-        return give_back(st, al->node_id, now_us, e);
+        return give_back(st, al, now_us, e);
     return err_set(e, ERR_CONFLICT, NULL,
                    "Allocation %lld, attempt %d, rank %d cannot go from %s to %s: it is not %s.",
                    (long long)al->run_id, al->attempt, al->rank,

@@ -30,7 +30,7 @@ static int trim(struct storage *st, const struct event *ev, struct err *e)
 int st_event_add(struct storage *st, const struct event *ev, struct err *e)
 {
     struct q q;
-    assert(ev->kind >= RES_GROUP && ev->kind <= RES_BATCH_TASK && ev->resource_id != 0);
+    assert(ev->kind >= RES_GROUP && ev->kind <= RES_BATCH_CHORE && ev->resource_id != 0);
     if (q_write(&q, st, ST_EVENT_INSERT, e) < 0)
         return -1;
     q_row(&q, &event_row, ev, NULL);

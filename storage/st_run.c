@@ -183,6 +183,35 @@ int st_run_move(struct storage *st, const struct st_run_move *m, struct err *e)
     return q_moved(st, ST_RUN_STATE, "Run", run_state_names, m->id, (int)m->from, (int)m->to, e);
 }
 
+int st_run_begins(struct storage *st, int64_t id, int64_t now_us, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_RUN_BEGINS, e) < 0)
+        return -1;
+    q_int(&q, id);
+    q_int(&q, now_us);
+    return q_change(&q, "run", id, e);
+}
+
+int st_node_bar(struct storage *st, int64_t group_id, int64_t node_id, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_NODE_BAR, e) < 0)
+        return -1;
+    q_int(&q, group_id);
+    q_int(&q, node_id);
+    return q_run(&q, e);
+}
+
+int st_node_barred(struct storage *st, struct arena *a, int64_t group_id, int64_t **ids, size_t *n,
+                   struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_NODE_BARRED);
+    q_int(&q, group_id);
+    return q_ids(&q, a, ids, n, e);
+}
+
 int st_run_set_stop(struct storage *st, int64_t id, enum run_stop stop, struct err *e)
 {
     struct q q;

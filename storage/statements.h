@@ -10,6 +10,7 @@
 #define STORAGE_STATEMENTS_H
 
 #include "storage/statements_batch.h"
+#include "storage/statements_batch_chores.h"
 #include "storage/statements_batch_jobs.h"
 #include "storage/statements_batch_samples.h"
 #include "storage/statements_batch_schedules.h"
@@ -282,7 +283,7 @@
       "UPDATE allocation SET state = ?5, released_us = ?6 " \
       "WHERE run_id = ?1 AND attempt = ?2 AND rank = ?3 AND state = ?4") \
     X(ST_ALLOCATION_TAKE, \
-      "UPDATE node SET idle_us = 0 WHERE id = ?1 AND state = 2 AND slots >= ?2 AND gpus >= ?3 " \
+      "UPDATE node SET idle_us = 0, aside = aside + (?2 = 0) WHERE id = ?1 AND state = 2 AND slots >= ?2 AND gpus >= ?3 " \
       "AND cores >= ?4 AND memory >= ?5 AND NOT EXISTS (SELECT 1 FROM allocation a " \
       "WHERE a.node_id = ?1 AND " IS_LIVE " AND (?6 OR a.devices IS NULL)) " \
       "AND NOT EXISTS (SELECT 1 FROM allocation a WHERE a.node_id = ?1 AND " IS_LIVE " GROUP BY a.node_id HAVING " \
@@ -291,6 +292,10 @@
     X(ST_ALLOCATION_FREE, \
       "UPDATE node SET idle_us = ?2 WHERE id = ?1 AND state = 2 AND NOT EXISTS " \
       "(SELECT 1 FROM allocation a WHERE a.node_id = ?1 AND " IS_LIVE ")") \
+    X(ST_ALLOCATION_FREE_ASIDE, "UPDATE node SET aside = aside - 1 WHERE id = ?1") \
+    X(ST_RUN_BEGINS, "UPDATE run SET start_us = ?2 WHERE id = ?1") \
+    X(ST_NODE_BAR, "INSERT OR IGNORE INTO node_bar (group_id, node_id) VALUES (?1, ?2)") \
+    X(ST_NODE_BARRED, "SELECT node_id FROM node_bar WHERE group_id = ?1 ORDER BY node_id") \
     X(ST_ALLOCATION_KEEP, \
       "UPDATE allocation SET kept = CASE WHEN ?4 THEN (SELECT coalesce(max(o.kept), 0) + 1 " \
       "FROM allocation o WHERE o.node_id = allocation.node_id) ELSE 0 END " \
@@ -525,6 +530,7 @@
     X(ST_META_SET_CLEAN, "UPDATE meta SET clean_close = ?1 WHERE id = 1")                          \
     BATCH_STATEMENTS(X) \
     BATCH_JOB_STATEMENTS(X) \
+    BATCH_CHORE_STATEMENTS(X) \
     BATCH_SAMPLE_STATEMENTS(X) \
     BATCH_SCHEDULE_STATEMENTS(X)
 /* clang-format on */

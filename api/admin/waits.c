@@ -74,6 +74,8 @@ const char *waits_for(struct request *r, const struct queue_view *v, size_t i, s
         return arena_printf(a, "%s with %s, and %s %s has none such: others go ahead of it",
                             nodes(a, w->run.nodes), capacity_text(a, &w->run.need), kind_of(v),
                             v->name);
+    case PLAN_BARRED:
+        return "one of the nodes that can be prepared for its job: others go ahead of it";
     case PLAN_NOT_SEEN:
         return arena_printf(a, "its turn: %zu are ahead of it", i);
     }

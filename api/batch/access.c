@@ -13,6 +13,7 @@
 #include "api/batch/batch.h"
 #include "api/batch/errors.h"
 #include "api/http/auth.h"
+#include "front/batch/tasks.h"
 #include "storage/storage.h"
 
 /* How far the date of a signed request may be from ours. */
@@ -165,6 +166,40 @@ static int check_role(struct request *r, struct err *e)
     return access_refuse(r, action, scope, e);
 }
 
+/* --- with the token of a task --------------------------------------------------------------- */
+
+/* Whether the request is about the job, or something of it. */
+static bool is_about(const struct request *r, const char *job)
+{
+    return r->n_segments >= 2 && strcasecmp(r->segment[0], "jobs") == 0 &&
+           strcasecmp(r->segment[1], job) == 0;
+}
+
+/* 1: it is a task's, and may do this; 0: it is no task's. */
+static int with_task_token(struct request *r, const char *header, struct err *e)
+{
+    struct batch_grant *g = batch_grant(r);
+    struct storage *st = batch_of(r)->arm.storage;
+    struct batch_task t;
+    if (!header || strncasecmp(header, "Bearer ", 7) != 0 ||
+        strchr(header, '.')) /* JWTs have dots */
+        return 0;
+    int rc = batch_task_of_token(st, &r->arena, header + 7, &t, e);
+    if (rc == 0)
+        return refused(r, "The token is of no task that runs.", e);
+    if (rc == 1)
+        rc = st_batch_account_by_id(st, &r->arena, t.account_id, &g->account, e);
+    if (rc < 0)
+        return -1;
+    if (rc == 0 || (r->label && strcasecmp(r->label, g->account.name) != 0))
+        return refused(r, "The token is of a task in another account.", e);
+    if (!is_about(r, t.job_name))
+        return err_set(e, BATCH_INSUFFICIENT_ACCOUNT_PERMISSIONS, NULL,
+                       "The token of a task is good for the operations of its job, %s, alone.",
+                       t.job_name);
+    return 1;
+}
+
 /* --- the account ---------------------------------------------------------------------------- */
 
 static int no_account(struct request *r, const char *name, struct err *e)
@@ -216,6 +251,9 @@ int batch_may(struct request *r, struct err *e)
         return err_set(e, BATCH_INVALID_AUTHENTICATION_INFO, NULL,
                        "The Authorization header must be 'SharedKey ACCOUNT:SIGNATURE' or 'Bearer "
                        "TOKEN'.");
+    int by_task = by_key == 0 ? with_task_token(r, header, e) : 0;
+    if (by_task != 0)
+        return by_task < 0 ? -1 : 0;
     if (by_key == 0 && auth_check(r, e) < 0)
         return -1;
     if (find_account(r, r->label ? r->label : by.account, e) < 0)

@@ -213,17 +213,6 @@ struct replied *batch_jobs_counts(struct request *r)
 
 /* --- adding ----------------------------------------------------------------------------------- */
 
-struct adding {
-    struct batch_job *j;
-    const char *secrets;
-};
-
-static int insert(struct storage *st, void *ctx, struct err *e)
-{
-    const struct adding *k = ctx;
-    return st_batch_job_insert(st, k->j, k->secrets, &k->j->id, e);
-}
-
 /* A job and a schedule cannot have one id. */
 static int check_new(struct request *r, const struct batch_job *j, struct err *e)
 {
@@ -258,11 +247,10 @@ struct replied *batch_jobs_add(struct request *r)
         .updated_us = r->now_us,
         .start_us = r->now_us,
         .number = 1};
-    struct adding k = {&j, batch_stored_text(r, secrets)};
+    const char *sealed = batch_stored_text(r, secrets);
     json_decref(doc);
     json_decref(secrets);
-    if (check_new(r, &j, &e) < 0 || batch_job_columns(&r->arena, &j, &e) < 0 ||
-        st_whole(storage_of(r), insert, &k, &e) < 0)
+    if (check_new(r, &j, &e) < 0 || batch_job_add(storage_of(r), &r->arena, &j, sealed, &e) < 0)
         return reply_err(r, &e);
     batch_job_changed(front_of_request(r), j.id);
     /* Whatever its id: as the service has it. */

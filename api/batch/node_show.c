@@ -9,6 +9,7 @@
 #include "api/batch/jobs.h"
 #include "api/batch/nodes.h"
 #include "api/batch/reply.h"
+#include "front/batch/tasks.h"
 #include "lib/jsontext.h"
 #include "model/batch/tables_pool.h"
 #include "scheduler/fleet/node.h"
@@ -139,7 +140,7 @@ void node_render(struct request *r, const struct batch_pool *p, const struct sho
         {.name = "ipAddress", .kind = OVER_TEXT, .text = address},
         {.name = "affinityId",
          .kind = OVER_TEXT,
-         .text = arena_concat(&r->arena, "TVM:", nd->name)},
+         .text = arena_concat(&r->arena, BATCH_AFFINITY, nd->name)},
         {.name = "vmSize", .kind = OVER_TEXT, .text = arena_lower(&r->arena, p->vm_size)},
         {.name = "totalTasksRun", .kind = OVER_INT, .number = nd->live},
         {.name = "runningTasksCount", .kind = OVER_INT, .number = nd->live},

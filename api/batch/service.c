@@ -12,6 +12,7 @@
 #include "api/batch/errors.h"
 #include "api/batch/files.h"
 #include "api/batch/images.h"
+#include "api/batch/job_nodes.h"
 #include "api/batch/jobs.h"
 #include "api/batch/nodes.h"
 #include "api/batch/pools.h"
@@ -32,6 +33,7 @@ static const struct route routes[] = {
     BATCH_CERTIFICATE_ROUTES
     BATCH_IMAGE_ROUTES
     BATCH_JOB_ROUTES
+    BATCH_JOB_NODE_ROUTES
     BATCH_NODE_ROUTES
     BATCH_POOL_ROUTES
     BATCH_SCHEDULE_ROUTES

@@ -33,7 +33,7 @@ static size_t add_node(struct request *r, const struct batch_task *t, struct ove
                                     batch_segment(r, t->node_name));
     const char *url = batch_url(r, path);
     const struct over all[6] = {
-        TEXT("affinityId", arena_concat(&r->arena, "TVM:", t->node_name)),
+        TEXT("affinityId", arena_concat(&r->arena, BATCH_AFFINITY, t->node_name)),
         TEXT("nodeUrl", url),
         TEXT("poolId", t->pool_name),
         TEXT("nodeId", t->node_name),

@@ -122,6 +122,7 @@ static const struct front_ops ops = {
     .run_name = task_run_name,
     .load = task_run_load,
     .read_secret = read_secret,
+    .is_held = task_run_is_held,
     .started = task_run_started,
     .prepared = task_run_prepared,
     .stopping = task_run_stopping,
@@ -142,7 +143,8 @@ static const struct front_ops ops = {
 struct batch_front batch_front(struct storage *st, const struct log *log)
 {
     return (struct batch_front){.front = {&ops, &batch_front_words,
-                                          FRONT_OWNS(RES_BATCH_POOL) | FRONT_OWNS(RES_BATCH_TASK)},
+                                          FRONT_OWNS(RES_BATCH_POOL) | FRONT_OWNS(RES_BATCH_TASK) |
+                                              FRONT_OWNS(RES_BATCH_CHORE)},
                                 .st = st,
                                 .log = log};
 }

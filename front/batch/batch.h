@@ -26,6 +26,12 @@ struct batch_windows {
     const char *programs; /* a folder of nodes with the site's own programs, or NULL; borrowed */
 };
 
+/* Where tasks reach the service: "https://HOST:PORT". */
+struct batch_address {
+    const char *(*url)(void *ctx); /* NULL: nowhere yet */
+    void *ctx;
+};
+
 /* The blob that a URL names, for those who have the URL: see storage_url_open(). */
 struct file_place;
 struct batch_blobs {
@@ -42,6 +48,7 @@ struct batch_front {
     struct wakes *wakes;     /* of `sched` */
     struct id_map unsettled; /* pools whose size is not steady: NULL, or until when (monotonic) */
     struct batch_windows windows;
+    struct batch_address address;    /* may be set before the scheduler starts, as may: */
     struct batch_blobs blobs;        /* may be set before the scheduler starts */
     const struct packages *packages; /* likewise; borrowed */
     struct id_map removing;          /* a set: rows of batch_litter whose removal is under way */

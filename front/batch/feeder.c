@@ -4,6 +4,8 @@
  * the next, and no more, so that tasks which wait are only rows. Jobs with a higher priority go
  * first, then older ones; in a job, older tasks.
  */
+#include <string.h>
+
 #include "front/batch/front_priv.h"
 #include "lib/guid.h"
 
@@ -20,12 +22,27 @@ struct feeding {
     int fed; /* in this pass */
 };
 
+/* The node of the pool that an affinityId names; 0: it names none. */
+static int find_near(struct feeding *k, const char *affinity, int64_t *near, struct err *e)
+{
+    struct node nd;
+    if (!affinity || strncmp(affinity, BATCH_AFFINITY, strlen(BATCH_AFFINITY)) != 0)
+        return 0;
+    int rc = st_node_named(k->f->st, k->a, k->pool.id, affinity + strlen(BATCH_AFFINITY), &nd, e);
+    if (rc == 1)
+        *near = nd.id;
+    return rc < 0 ? -1 : 0;
+}
+
 static int feed_task(struct feeding *k, const struct batch_job *j, const struct batch_task *t,
                      struct err *e)
 {
     char guid[GUID_SIZE];
     struct batch_task_spec spec;
-    if (batch_task_decode(k->a, t->doc, NULL, &spec, e) < 0)
+    int64_t near = 0;
+    bool alone = t->manager & BATCH_MANAGER_ALONE;
+    if (batch_task_decode(k->a, t->doc, NULL, &spec, e) < 0 ||
+        find_near(k, spec.affinity, &near, e) < 0)
         return -1;
     guid_new(guid);
     const struct run r = {.pool_id = k->pool.id,
@@ -34,10 +51,13 @@ static int feed_task(struct feeding *k, const struct batch_job *j, const struct 
                           .guid = guid,
                           .priority = j->priority,
                           .nodes = t->instances,
-                          .need = {.slots = t->slots},
+                          .need = {.slots = alone ? k->pool.slots : t->slots},
                           .max_wall_us = spec.limits.max_wall_us,
                           .state = RUN_WAITING,
-                          .runs = 1};
+                          .runs = 1,
+                          .group_id = j->prepares ? j->id : 0,
+                          .near_id = near,
+                          .own_class = t->manager & BATCH_MANAGER_OWN_CLASS};
     int64_t id;
     k->fed++;
     if (st_run_insert(k->f->st, &r, &id, e) < 0)

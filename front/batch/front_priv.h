@@ -14,6 +14,7 @@
 #include "scheduler/run/runs.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/wake/wake.h"
+#include "storage/batch_chores.h"
 
 static inline const struct batch_front *batch_self(const struct front *f)
 {
@@ -55,7 +56,7 @@ void task_add_files(const struct batch_front *f, struct arena *a,
 /* --- unserved.c ------------------------------------------------------------------------------ */
 /* Refuses a task that asks for what is not there yet. */
 void task_refuse_unserved(struct arena *a, const struct batch_task_spec *t,
-                          const struct batch_job_spec *j, struct place_spec *place);
+                          struct place_spec *place);
 
 /* --- node_setup.c ---------------------------------------------------------------------------- */
 /* What a pool's nodes need; without `secrets` there are none in it. */
@@ -78,8 +79,15 @@ void pools_may_remove(struct front *f);
 /* --- task_run.c: runs of tasks --------------------------------------------------------------- */
 const char *task_run_name(const struct front *f, struct storage *st, struct arena *a,
                           const struct run *r);
+int task_run_is_held(const struct front *f, struct storage *st, const struct run *r, bool *held,
+                     struct err *e);
+/* Also of a chore. */
 int task_run_load(const struct front *f, struct storage *st, struct arena *a, const struct run *r,
                   bool secrets, struct job_spec *out, struct err *e);
+static inline bool is_chore(const struct run *r)
+{
+    return r->owner_kind == RES_BATCH_CHORE;
+}
 int task_run_started(const struct front *f, struct storage *st, const struct run *r, int64_t now_us,
                      struct err *e);
 int task_run_prepared(const struct front *f, struct storage *st, const struct run *r,
@@ -97,6 +105,35 @@ int task_run_may_forget(const struct front *f, struct storage *st, const struct 
  * wait for it. */
 int task_complete(const struct batch_front *f, struct storage *st, const struct batch_task *t,
                   const struct run_end *end, struct err *e) MUST_CHECK;
+
+/* A failureInfo as JSON text; the arena's. */
+const char *task_failure_info(struct arena *a, const struct failure *why);
+
+/* --- task_token.c ----------------------------------------------------------------------------- */
+/* For the operations of the run's job, as long as the run is under way. Arena. */
+const char *task_token(const struct batch_front *f, struct arena *a, const struct run *r);
+
+/* --- chores.c: what a job does on a node before its first task there and after its last ---------
+ */
+void chores_begin(struct batch_front *f);
+/* A task of the job is to run on the node, which is prepared for the job unless it has been.
+ * *held: the task waits for that. */
+int chore_prepare(struct batch_front *f, struct arena *a, const struct batch_job *j,
+                  int64_t node_id, int64_t now_us, bool *held, struct err *e) MUST_CHECK;
+/* The job has no task any more that runs: begins what it does on its nodes at last. *left: some of
+ * it is not over. */
+int chores_finish(struct batch_front *f, const struct batch_job *j, bool *left,
+                  struct err *e) MUST_CHECK;
+
+/* --- chore_run.c: their runs -------------------------------------------------------------------
+ */
+const char *chore_run_name(struct storage *st, struct arena *a, const struct run *r);
+int chore_run_ended(const struct batch_front *f, struct storage *st, const struct run *r,
+                    const struct run_end *end, struct err *e);
+int chore_run_requeued(const struct batch_front *f, struct storage *st, const struct run *r,
+                       int64_t now_us, struct err *e);
+int chore_run_may_forget(const struct batch_front *f, struct storage *st, const struct run *r,
+                         struct err *e);
 
 /* --- tasks.c ---------------------------------------------------------------------------------- */
 /* Ends the run of a task that has one; `fate` says what becomes of the task then. */

@@ -16,6 +16,7 @@ int batch_job_columns(struct arena *a, struct batch_job *j, struct err *e)
     j->priority = spec.priority;
     j->max_parallel = spec.max_parallel;
     j->depends = spec.depends;
+    j->prepares = spec.preparation != NULL;
     j->on_all = (enum batch_on_all)spec.on_all;
     j->on_failure = (enum batch_on_failure)spec.on_failure;
     j->limit_us = spec.limits.max_wall_us;

@@ -71,7 +71,7 @@ static int remove_slice(struct batch_front *f, const struct batch_job *j, bool r
 static int deleting(struct batch_front *f, const struct batch_job *j, struct err *e)
 {
     bool left;
-    if (stop_tasks(f, j, &left, e) < 0)
+    if (stop_tasks(f, j, &left, e) < 0 || (!left && chores_finish(f, j, &left, e) < 0))
         return -1;
     return remove_slice(f, j, left, e);
 }
@@ -98,6 +98,10 @@ static int stopping(struct batch_front *f, const struct batch_job *j, enum batch
     if (stop_tasks(f, j, &left, e) < 0 || at_rest(f, j, &rest, e) < 0)
         return -1;
     if (!rest)
+        return 0;
+    if (m.ends && chores_finish(f, j, &left, e) < 0)
+        return -1;
+    if (m.ends && j->prepares && left)
         return 0;
     batch_schedule_look(f, j->schedule_id);
     return job_move(f->st, j, ev, m, e);
@@ -210,4 +214,5 @@ void jobs_begin(struct batch_front *f)
     schedules_begin(f);
     feeder_begin(f);
     litter_begin(f);
+    chores_begin(f);
 }

@@ -55,8 +55,7 @@ static int make_job(struct pass *p, struct err *e)
                           .schedule_id = s->id,
                           .number = number};
     if (st_batch_schedule_secrets(p->f->st, p->a, s->id, &secrets, e) < 0 ||
-        batch_job_columns(p->a, &j, e) < 0 ||
-        st_batch_job_insert(p->f->st, &j, batch_schedule_job_secrets(p->a, secrets), &j.id, e) < 0)
+        batch_job_add(p->f->st, p->a, &j, batch_schedule_job_secrets(p->a, secrets), e) < 0)
         return -1;
     batch_job_changed(p->f, j.id);
     p->busy = true;

@@ -48,8 +48,7 @@ static const struct wording *wording_of(const struct failure *why)
     return w;
 }
 
-/* The task's failureInfo as JSON text; the arena's. */
-static const char *failure_info(struct arena *a, const struct failure *why)
+const char *task_failure_info(struct arena *a, const struct failure *why)
 {
     const struct wording *w = wording_of(why);
     bool by_exit = w->code == FAIL_JOB_FAILED, server = failure_fault(why->code) != FAULT_CLIENT;
@@ -105,7 +104,7 @@ static int complete(struct batch_front *f, struct storage *st, struct arena *a,
                                    .has_exit_code = end->has_exit_code,
                                    .exit_code = end->exit_code,
                                    .result = end->why ? BATCH_FAILURE : BATCH_SUCCESS,
-                                   .failure = end->why ? failure_info(a, end->why) : NULL,
+                                   .failure = end->why ? task_failure_info(a, end->why) : NULL,
                                    .satisfies = means.dependency == BATCH_SATISFY,
                                    .files_until_us = kept_until(&spec, end->now_us)};
     if (st_batch_task_move(st, &m, e) < 0)
@@ -114,6 +113,8 @@ static int complete(struct batch_front *f, struct storage *st, struct arena *a,
         files_wake(f, m.files_until_us);
     if (m.satisfies && st_batch_wait_settle(st, t, batch_id_number(t->name), e) < 0)
         return -1;
+    if (t->manager & BATCH_MANAGER_ENDS_JOB && batch_job_next(j.state, BATCH_JOB_EV_TERMINATE) != 0)
+        return batch_job_terminate(f, &j, "JMComplete", false, end->now_us, e);
     return end->why ? act_on_job(f, &j, means.job, end->now_us, e) : 0;
 }
 

@@ -29,6 +29,8 @@ const char *task_run_name(const struct front *f, struct storage *st, struct aren
     struct batch_task t;
     struct err e;
     (void)f;
+    if (is_chore(r))
+        return chore_run_name(st, a, r);
     if (st_batch_task_by_id(st, a, r->owner_id, &t, &e) != 1)
         return "";
     return arena_concat(a, t.job_name, "/", t.name);
@@ -55,29 +57,48 @@ static int move(struct storage *st, const struct run *r, const struct batch_task
     return m.to == 0 ? contradicts(r, t, e) : st_batch_task_move(st, &m, e);
 }
 
-static int start(const struct batch_front *f, struct storage *st, struct arena *a,
-                 const struct run *r, int64_t now_us, struct err *e)
+static int start(struct batch_front *f, struct storage *st, struct arena *a, const struct run *r,
+                 int64_t now_us, struct err *e)
 {
     struct owner o;
     struct allocation *parts;
     size_t n;
+    bool held = false;
     if (owner_of(st, a, r, &o, e) < 0 ||
         st_allocation_of_run(st, a, r->id, r->attempt, &parts, &n, e) < 0)
         return -1;
+    if (o.j.prepares && n > 0 && chore_prepare(f, a, &o.j, parts[0].node_id, now_us, &held, e) < 0)
+        return -1;
     const struct st_batch_task_move m = {.now_us = now_us,
-                                         .starts = true,
+                                         .starts = !held,
                                          .pool_name = o.j.pool_name,
                                          .node_name = n > 0 ? parts[0].node_name : NULL};
     wake(f->wakes, WAKE_BATCH_FEED, r->pool_id); /* one waits less */
-    return move(st, r, &o.t, BATCH_TASK_EV_START, m, e);
+    return move(st, r, &o.t, held ? BATCH_TASK_EV_PREPARE : BATCH_TASK_EV_START, m, e);
 }
 
 int task_run_started(const struct front *f, struct storage *st, const struct run *r, int64_t now_us,
                      struct err *e)
 {
     struct arena a;
+    if (is_chore(r))
+        return 0;
     arena_init(&a);
-    int rc = start(batch_self(f), st, &a, r, now_us, e);
+    int rc = start((struct batch_front *)(uintptr_t)batch_self(f), st, &a, r, now_us, e);
+    arena_free(&a);
+    return rc;
+}
+
+int task_run_is_held(const struct front *f, struct storage *st, const struct run *r, bool *held,
+                     struct err *e)
+{
+    struct arena a;
+    struct owner o;
+    (void)f;
+    arena_init(&a);
+    int rc = owner_of(st, &a, r, &o, e);
+    if (rc == 0)
+        *held = o.t.state == BATCH_TASK_PREPARING;
     arena_free(&a);
     return rc;
 }
@@ -125,6 +146,8 @@ int task_run_ended(const struct front *f, struct storage *st, const struct run *
                    const struct run_end *end, struct err *e)
 {
     struct arena a;
+    if (is_chore(r))
+        return chore_run_ended(batch_self(f), st, r, end, e);
     arena_init(&a);
     int rc = end_of(batch_self(f), st, &a, r, end, e);
     arena_free(&a);
@@ -137,7 +160,9 @@ int task_run_requeued(const struct front *f, struct storage *st, const struct ru
     struct arena a;
     struct owner o;
     struct run now;
-    (void)f, (void)why;
+    (void)why;
+    if (is_chore(r))
+        return chore_run_requeued(batch_self(f), st, r, now_us, e);
     arena_init(&a);
     int rc = owner_of(st, &a, r, &o, e);
     if (rc == 0 && (rc = st_run_by_id(st, &a, r->id, &now, e)) >= 0)
@@ -170,6 +195,8 @@ int task_run_may_forget(const struct front *f, struct storage *st, const struct 
 {
     struct arena a;
     (void)now_us;
+    if (is_chore(r))
+        return chore_run_may_forget(batch_self(f), st, r, e);
     arena_init(&a);
     int rc = forget((struct batch_front *)(uintptr_t)batch_self(f), st, &a, r, e);
     arena_free(&a);

@@ -34,33 +34,6 @@ static void add_paths(struct arena *a, struct place_spec *place, size_t more)
     place->n_rooted = n;
 }
 
-/* The job's variables, the task's, which win, and the service's, which nobody's hide. */
-static void add_env(struct arena *a, const struct batch_front *f, const struct batch_task *t,
-                    const struct batch_job *j, const struct batch_pool *p, bool dedicated,
-                    const struct batch_job_spec *job, const struct batch_task_spec *task,
-                    struct job_spec *out)
-{
-    struct kv *env = arena_alloc(a, (job->n_env + task->n_env + 16) * sizeof *env);
-    size_t n = 0;
-    for (size_t i = 0; i < job->n_env; i++)
-        set(env, &n, job->env[i].name, job->env[i].value);
-    for (size_t i = 0; i < task->n_env; i++)
-        set(env, &n, task->env[i].name, task->env[i].value);
-    set(env, &n, "AZ_BATCH_ACCOUNT_NAME", p->account);
-    set(env, &n, "AZ_BATCH_POOL_ID", p->name);
-    set(env, &n, "AZ_BATCH_JOB_ID", j->name);
-    set(env, &n, "AZ_BATCH_TASK_ID", t->name);
-    set(env, &n, "AZ_BATCH_NODE_IS_DEDICATED", dedicated ? "true" : "false");
-    set(env, &n, "AZ_BATCH_TASK_USER_IDENTITY",
-        task->user.name                       ? task->user.name
-        : task->user.elevation == BATCH_ADMIN ? "PoolAdmin"
-                                              : "PoolNonAdmin");
-    if (f->windows.programs)
-        set(env, &n, "BATCHAI_WINDOWS_PROGRAMS", f->windows.programs);
-    out->env = env;
-    out->n_env = n;
-}
-
 static void add_rules(const struct batch_constraints *limits, struct job_spec *out)
 {
     out->max_wall_us = limits->max_wall_us;
@@ -82,47 +55,144 @@ static int is_dedicated(struct storage *st, struct arena *a, const struct run *r
     return 0;
 }
 
+/* --- whose command it is ---------------------------------------------------------------------- */
+
+/* A task, or what its job does on the node before and after it. */
+struct command {
+    struct batch_job j;
+    struct batch_pool p;
+    struct batch_job_spec job;
+    struct batch_task_spec task;
+    const char *id;
+    bool held;
+};
+
+static int find_job(struct storage *st, struct arena *a, const struct run *r, int64_t job_id,
+                    struct command *c, struct err *e)
+{
+    int rc = st_batch_job_by_id(st, a, job_id, &c->j, e);
+    return rc <= 0 ? rc : st_batch_pool_by_id(st, a, r->pool_id, &c->p, e);
+}
+
+static int find_task(struct storage *st, struct arena *a, const struct run *r, bool secrets,
+                     struct command *c, struct err *e)
+{
+    struct batch_task t;
+    const char *text = NULL;
+    int rc = st_batch_task_by_id(st, a, r->owner_id, &t, e);
+    if (rc == 1)
+        rc = find_job(st, a, r, t.job_id, c, e);
+    if (rc <= 0)
+        return rc;
+    c->id = t.name;
+    c->held = t.state == BATCH_TASK_PREPARING;
+    if ((secrets && st_batch_task_secrets(st, a, t.id, &text, e) < 0) ||
+        batch_task_decode(a, t.doc, text, &c->task, e) < 0 ||
+        batch_job_decode(a, c->j.doc, NULL, &c->job, e) < 0)
+        return -1;
+    return 1;
+}
+
+static int find_chore(struct storage *st, struct arena *a, const struct run *r, bool secrets,
+                      struct command *c, struct err *e)
+{
+    struct batch_chore h;
+    const char *text = NULL;
+    int rc = st_batch_chore_by_id(st, a, r->owner_id, &h, e);
+    if (rc == 1)
+        rc = find_job(st, a, r, h.job_id, c, e);
+    if (rc <= 0)
+        return rc;
+    if ((secrets && st_batch_job_secrets(st, a, c->j.id, &text, e) < 0) ||
+        batch_job_decode(a, c->j.doc, text, &c->job, e) < 0)
+        return -1;
+    const struct batch_task_spec *s = h.kind == BATCH_RELEASE ? c->job.release : c->job.preparation;
+    if (!s)
+        return 0;
+    c->task = *s;
+    c->id = s->id;
+    return 1;
+}
+
+/* --- what it becomes -------------------------------------------------------------------------- */
+
+/* With the directory of the job's preparation, for all but that itself. */
+static void add_places(struct arena *a, const struct command *c, struct place_spec *place)
+{
+    const struct batch_task_spec *prep = c->job.preparation;
+    add_paths(a, place, c->task.n_packages);
+    if (!prep || strcmp(prep->id, c->id) == 0)
+        return;
+    const char *dir =
+        arena_concat(a, BATCH_ROOT "/", batch_job_dir(a, c->j.name, c->j.number), "/", prep->id);
+    set(place->rooted, &place->n_rooted, "AZ_BATCH_JOB_PREP_DIR", dir);
+    set(place->rooted, &place->n_rooted, "AZ_BATCH_JOB_PREP_WORKING_DIR",
+        arena_concat(a, dir, "/wd"));
+}
+
+/* The job's variables, the task's, which win, and the service's, which nobody's hide. */
+static void add_env(struct arena *a, const struct batch_front *f, const struct command *c,
+                    bool dedicated, const char *token, struct job_spec *out)
+{
+    const struct batch_task_spec *task = &c->task;
+    struct kv *env = arena_alloc(a, (c->job.n_env + task->n_env + 16) * sizeof *env);
+    size_t n = 0;
+    for (size_t i = 0; i < c->job.n_env; i++)
+        set(env, &n, c->job.env[i].name, c->job.env[i].value);
+    for (size_t i = 0; i < task->n_env; i++)
+        set(env, &n, task->env[i].name, task->env[i].value);
+    set(env, &n, "AZ_BATCH_ACCOUNT_NAME", c->p.account);
+    set(env, &n, "AZ_BATCH_POOL_ID", c->p.name);
+    if (f->address.url && f->address.url(f->address.ctx))
+        set(env, &n, "AZ_BATCH_ACCOUNT_URL", arena_concat(a, f->address.url(f->address.ctx), "/"));
+    if (task->has_token && token)
+        set(env, &n, "AZ_BATCH_AUTHENTICATION_TOKEN", token);
+    set(env, &n, "AZ_BATCH_JOB_ID", c->j.name);
+    set(env, &n, "AZ_BATCH_TASK_ID", c->id);
+    set(env, &n, "AZ_BATCH_NODE_IS_DEDICATED", dedicated ? "true" : "false");
+    set(env, &n, "AZ_BATCH_TASK_USER_IDENTITY",
+        task->user.name                       ? task->user.name
+        : task->user.elevation == BATCH_ADMIN ? "PoolAdmin"
+                                              : "PoolNonAdmin");
+    if (f->windows.programs)
+        set(env, &n, "BATCHAI_WINDOWS_PROGRAMS", f->windows.programs);
+    out->env = env;
+    out->n_env = n;
+}
+
 static int load(const struct batch_front *f, struct storage *st, struct arena *a,
                 const struct run *r, bool secrets, struct job_spec *out, struct err *e)
 {
-    struct batch_task t = {0};
-    struct batch_job j = {0};
-    struct batch_pool p = {0};
-    struct batch_job_spec job;
-    struct batch_task_spec task;
-    const char *text = NULL;
+    struct command c = {.held = false};
     bool dedicated = true;
-    int rc = st_batch_task_by_id(st, a, r->owner_id, &t, e);
-    if (rc == 1)
-        rc = st_batch_job_by_id(st, a, t.job_id, &j, e);
-    if (rc == 1)
-        rc = st_batch_pool_by_id(st, a, r->pool_id, &p, e);
+    int rc = (is_chore(r) ? find_chore : find_task)(st, a, r, secrets, &c, e);
     if (rc == 0)
         return err_set(e, ERR_JOB_NOT_FOUND, NULL, "the run's task is gone");
-    if (rc < 0 || (secrets && st_batch_task_secrets(st, a, t.id, &text, e) < 0) ||
-        batch_task_decode(a, t.doc, text, &task, e) < 0 ||
-        batch_job_decode(a, j.doc, NULL, &job, e) < 0 || is_dedicated(st, a, r, &dedicated, e) < 0)
+    if (rc < 0 || is_dedicated(st, a, r, &dedicated, e) < 0)
         return -1;
     struct place_spec *place = arena_alloc(a, sizeof *place);
-    *place = (struct place_spec){.dir = arena_concat(a, BATCH_ROOT "/", batch_task_dir(a, &t)),
-                                 .account_dir = BATCH_ROOT,
-                                 .account = task.user.scope == BATCH_SCOPE_TASK ? NULL : "batch"};
+    *place = (struct place_spec){
+        .dir = arena_concat(a, BATCH_ROOT "/", batch_job_dir(a, c.j.name, c.j.number), "/", c.id),
+        .account_dir = BATCH_ROOT,
+        .account = c.task.user.scope == BATCH_SCOPE_TASK ? NULL : "batch",
+        .held = c.held};
     const char **argv;
-    place->program.n = batch_program(f, a, &p, task.command_line, &argv);
+    place->program.n = batch_program(f, a, &c.p, c.task.command_line, &argv);
     place->program.argv = argv;
-    place->program.shown = task.command_line;
+    place->program.shown = c.task.command_line;
     *out = (struct job_spec){.place = place, .node_count = r->nodes, .priority = r->priority};
     if (place->program.n == 0)
         return err_set(e, ERR_INVALID_PROPERTY, "commandLine", "commandLine has no program in it");
-    add_paths(a, place, task.n_packages);
-    place->files = arena_alloc(a, (task.n_resources + task.n_packages + 1) * sizeof *place->files);
-    task_refuse_unserved(a, &task, &job, place);
-    if (task_add_packages(f, a, &p, task.packages, task.n_packages, place, e) < 0)
+    add_places(a, &c, place);
+    place->files =
+        arena_alloc(a, (c.task.n_resources + c.task.n_packages + 1) * sizeof *place->files);
+    task_refuse_unserved(a, &c.task, place);
+    if (task_add_packages(f, a, &c.p, c.task.packages, c.task.n_packages, place, e) < 0)
         return -1;
     if (secrets)
-        task_add_files(f, a, task.resources, task.n_resources, place);
-    add_env(a, f, &t, &j, &p, dedicated, &job, &task, out);
-    add_rules(&task.limits, out);
+        task_add_files(f, a, c.task.resources, c.task.n_resources, place);
+    add_env(a, f, &c, dedicated, secrets && c.task.has_token ? task_token(f, a, r) : NULL, out);
+    add_rules(&c.task.limits, out);
     return 0;
 }
 

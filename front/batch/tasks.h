@@ -18,6 +18,10 @@ struct batch_front;
 
 /* --- jobs ------------------------------------------------------------------------------------ */
 
+/* Writes a new job, whose doc and instants are filled in, with its manager task; j->id becomes its
+ * id. batch_job_changed() follows. */
+int batch_job_add(struct storage *st, struct arena *a, struct batch_job *j, const char *secrets,
+                  struct err *e) MUST_CHECK;
 /* Fills in what a job's row has of its document (j->doc). */
 int batch_job_columns(struct arena *a, struct batch_job *j, struct err *e) MUST_CHECK;
 /* Something of the job was written that may let its tasks run, or end them: looks at it once that
@@ -59,6 +63,9 @@ int batch_task_delete(struct batch_front *f, const struct batch_task *t, int64_t
 int batch_task_reactivate(struct batch_front *f, const struct batch_task *t, int64_t now_us,
                           struct err *e) MUST_CHECK;
 
+/* The task that has this token (AZ_BATCH_AUTHENTICATION_TOKEN), while it runs: a getter. */
+int batch_task_of_token(struct storage *st, struct arena *a, const char *token,
+                        struct batch_task *out, struct err *e);
 /* The node that it ran on last: a getter. */
 int batch_task_node(struct storage *st, struct arena *a, const struct batch_task *t,
                     struct node *out, struct err *e) MUST_CHECK;
@@ -66,6 +73,8 @@ int batch_task_node(struct storage *st, struct arena *a, const struct batch_task
 const char *batch_task_dir(struct arena *a, const struct batch_task *t);
 /* That of a job, likewise. */
 const char *batch_job_dir(struct arena *a, const char *job, int number);
+/* Begins the affinityId of a node; its name follows. */
+#define BATCH_AFFINITY "TVM:"
 /* The Batch root, below the node's root. */
 #define BATCH_ROOT "batch"
 

@@ -6,7 +6,7 @@
 #include "front/batch/front_priv.h"
 
 void task_refuse_unserved(struct arena *a, const struct batch_task_spec *t,
-                          const struct batch_job_spec *j, struct place_spec *place)
+                          struct place_spec *place)
 {
     const struct {
         bool wanted;
@@ -15,8 +15,6 @@ void task_refuse_unserved(struct arena *a, const struct batch_task_spec *t,
         {t->container, "containerSettings", "tasks do not run in containers"},
         {t->multi, "multiInstanceSettings", "tasks do not run on several nodes"},
         {t->n_outputs > 0, "outputFiles", "files are not uploaded"},
-        {t->has_token, "authenticationTokenSettings", "tasks get no token"},
-        {j->preparation, "jobPreparationTask", "jobs are not prepared on nodes"},
     };
     for (size_t i = 0; !place->refused && i < sizeof rows / sizeof rows[0]; i++) {
         if (!rows[i].wanted)

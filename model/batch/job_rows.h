@@ -53,9 +53,22 @@ enum batch_files {
 extern const struct enum_name batch_job_state_names[], batch_task_state_names[],
     batch_result_names[], batch_disable_names[], batch_on_all_names[], batch_on_failure_names[];
 
+/* What a job runs on each of its nodes, before its first task there and after its last one. */
+enum batch_chore_kind { BATCH_PREPARATION = 1, BATCH_RELEASE = 2 };
+enum batch_chore_state { BATCH_CHORE_RUNNING = 1, BATCH_CHORE_COMPLETED = 2 };
+
 /* A limit on parallel tasks that is none. */
 #define BATCH_UNLIMITED (-1)
 #define BATCH_ID_MAX    64
+
+/* Of the task that manages its job, as bits. */
+enum batch_manager {
+    BATCH_MANAGES = 1,
+    BATCH_MANAGER_ENDS_JOB = 2,  /* the job ends with it */
+    BATCH_MANAGER_ALONE = 4,     /* nothing else runs on its node */
+    BATCH_MANAGER_OWN_CLASS = 8, /* it does not run on nodes of low priority */
+    BATCH_MANAGER_ALL = 15
+};
 
 struct batch_job {
     int64_t id, account_id;
@@ -71,6 +84,7 @@ struct batch_job {
     int priority;          /* -1000 to 1000 */
     int max_parallel;      /* how many of its tasks may run at once; BATCH_UNLIMITED */
     bool depends;          /* its tasks may depend on each other */
+    bool prepares;         /* its nodes are prepared */
     enum batch_on_all on_all;
     enum batch_on_failure on_failure;
     enum batch_disable disable; /* while it is being disabled; 0: it is not */
@@ -110,10 +124,31 @@ struct batch_task {
     enum batch_fate fate;
     enum batch_files files;
     int64_t files_until_us; /* when they go; 0: with the task */
+    unsigned manager;       /* enum batch_manager; 0: it manages nothing */
     /* Of its job: */
     const char *job_name;
     int job_number;
     int64_t account_id;
+};
+
+/* A preparation or release task of a job on one node. */
+struct batch_chore {
+    int64_t id, job_id;
+    enum batch_chore_kind kind;
+    const char *pool_name, *node_name;
+    int64_t node_id; /* 0: the node is gone */
+    int64_t up_us;   /* since when the node had been up; 0: it was wiped afterwards */
+    enum batch_chore_state state;
+    int64_t start_us, end_us;
+    bool has_exit_code;
+    int exit_code;
+    enum batch_result result;
+    int retries;
+    int64_t retry_us;
+    const char *failure; /* its failureInfo as JSON text; NULL: it has not failed */
+    /* Of its job: */
+    const char *job_name;
+    int job_number;
 };
 
 #endif

@@ -2,11 +2,9 @@
 #include "model/batch/schedule_doc.h"
 
 #include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "lib/jsontext.h"
 #include "lib/timefmt.h"
+#include "model/batch/parts.h"
 #include "model/span.h"
 #include "model/spec.h"
 
@@ -39,20 +37,12 @@ void batch_times_read(const char *doc, struct batch_times *out)
     json_decref(o);
 }
 
-static const char *text_of(struct arena *a, const json_t *v)
-{
-    char *text = v ? jsontext(v) : NULL;
-    const char *copy = arena_strdup(a, text);
-    free(text);
-    return copy;
-}
-
 const char *batch_schedule_job_doc(struct arena *a, const char *doc, const char *name)
 {
     json_t *o = json_loads(doc, 0, NULL);
     json_t *job = json_pack("{s:s}", "id", name);
     json_object_update(job, json_object_get(o, SPECIFICATION));
-    const char *text = text_of(a, job);
+    const char *text = batch_part_text(a, job);
     json_decref(job);
     json_decref(o);
     return text;
@@ -60,15 +50,5 @@ const char *batch_schedule_job_doc(struct arena *a, const char *doc, const char 
 
 const char *batch_schedule_job_secrets(struct arena *a, const char *secrets)
 {
-    json_t *all = secrets ? json_loads(secrets, 0, NULL) : NULL, *job = json_object(), *value;
-    const size_t n = strlen(SPECIFICATION ".");
-    const char *path;
-    json_object_foreach(all, path, value) {
-        if (strncmp(path, SPECIFICATION ".", n) == 0)
-            json_object_set(job, path + n, value);
-    }
-    const char *text = json_object_size(job) > 0 ? text_of(a, job) : NULL;
-    json_decref(job);
-    json_decref(all);
-    return text;
+    return batch_part_secrets(a, secrets, SPECIFICATION);
 }

@@ -114,8 +114,9 @@ struct batch_task_spec {
     /* Of some of these alone: */
     bool kills_job; /* a manager: the job ends with it */
     bool exclusive;
-    bool awaited; /* a preparation: tasks begin once it has succeeded */
-    bool again;   /* a preparation: after a restart of the node once more */
+    bool any_node; /* a manager: also one of low priority */
+    bool awaited;  /* a preparation: tasks begin once it has succeeded */
+    bool again;    /* a preparation: after a restart of the node once more */
 };
 
 struct batch_job_spec {

@@ -27,6 +27,8 @@ enum {
 
 /* Whole resources: a row for each property of requests and replies. */
 extern const struct schema schema_batch_job, schema_batch_task;
+/* What a job did on one node before and after its tasks. */
+extern const struct schema schema_batch_chores;
 /* What the jobs of a schedule are made of (jobSpecification). */
 extern const struct schema schema_batch_job_spec;
 /* The bodies of changes and actions. */

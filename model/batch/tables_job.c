@@ -69,7 +69,7 @@ static const struct field manager_rows[] = {
     FLAG("runExclusive", "true", exclusive),
     LIST("applicationPackageReferences", schema_batch_package, packages, n_packages),
     {.name = "authenticationTokenSettings", .kind = FIELD_OBJECT, .sub = &schema_batch_token},
-    {.name = "allowLowPriorityNode", .kind = FIELD_BOOL, .fallback = "true"},
+    FLAG("allowLowPriorityNode", "true", any_node),
 };
 static SCHEMA_INTO(schema_manager, "JobManagerTask", manager_rows, NULL, struct batch_task_spec,
                    finish_manager);

@@ -91,6 +91,10 @@ struct front_ops {
     /* Reads it, for those whom the resource is made for. Texts are the arena's. */
     int (*read_secret)(const struct front *f, struct storage *st, struct arena *a,
                        const struct secret_wish *w, struct secret_answer *out, struct err *e);
+    /* *held: its nodes must do something else first (place_spec.held); the front wakes the run when
+     * that has changed. NULL: no run of this front is held. */
+    int (*is_held)(const struct front *f, struct storage *st, const struct run *r, bool *held,
+                   struct err *e);
     /* It has nodes. */
     int (*started)(const struct front *f, struct storage *st, const struct run *r, int64_t now_us,
                    struct err *e);

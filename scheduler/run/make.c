@@ -133,6 +133,7 @@ struct job_run *run_make(struct runs *rs, const struct run *row, const struct ru
     make_slots(run, h);
     decode_spec(run);
     run->began_us = began(run);
+    run->held = run->spec.place && run->spec.place->held;
     bool resumed = h->parts[0].term != st_epoch(rs->st)->term;
     if (resumed)
         resume_run(run);

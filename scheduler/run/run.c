@@ -133,8 +133,28 @@ static void tell_prepared(struct job_run *run)
         LOG_WARN(run->runs->log, "run.not_told", LF_STR("run", run->name), LF_STR("why", e.msg));
 }
 
+/* Whether its front lets it begin. Its time counts from then on. */
+static bool may_begin(struct job_run *run)
+{
+    struct runs *rs = run->runs;
+    const struct front *f = run->front;
+    struct err e;
+    if (!run->held)
+        return true;
+    if (f->ops->is_held(f, rs->st, &run->row, &run->held, &e) < 0) {
+        LOG_ERROR(rs->log, "run.not_known_if_held", LF_STR("run", run->name), LF_STR("why", e.msg));
+        wake_at(rs->wakes, WAKE_RUN, run->row.id, wakes_mono(rs->wakes) + WRITE_AGAIN_US);
+        return false;
+    }
+    if (!run->held)
+        run->began_us = wakes_mono(rs->wakes);
+    return !run->held;
+}
+
 static void advance_active(struct job_run *run)
 {
+    if (!may_begin(run))
+        return;
     for (int i = 0; i < run->n_slots; i++) {
         struct job_slot *slot = &run->slots[i];
         if (slot->has_error)
@@ -209,10 +229,10 @@ static void set_deadline(struct job_run *run)
     int64_t at = 0;
     if (run->phase == RUN_STOPPING)
         at = run->kill_us;
-    else if (run->phase == RUN_ACTIVE && run->spec.max_wall_us > 0)
+    else if (run->phase == RUN_ACTIVE && run->spec.max_wall_us > 0 && !run->held)
         at = run->began_us + run->spec.max_wall_us;
-    else if (run->phase == RUN_ENDING)
-        return; /* the failed write has set its own */
+    else if (run->phase == RUN_ENDING || (run->phase == RUN_ACTIVE && run->held))
+        return; /* what failed has set its own */
     wake_at(run->runs->wakes, WAKE_RUN, run->row.id, at);
 }
 

@@ -134,6 +134,7 @@ struct job_run {
     const char *dir;  /* the directory of this attempt, below each node's <root>/jobs */
     int64_t began_us; /* on the monotonic clock; after a restart computed from the row */
     bool deleting;    /* it is to be forgotten */
+    bool held;        /* RUN_ACTIVE: its front does not let it begin yet */
     struct job_spec spec;
     struct job_slot *slots;
     int n_slots;

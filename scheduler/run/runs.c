@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "lib/strbuf.h"
 #include "model/states.h"
 #include "scheduler/fleet/secret_refs.h"
 #include "scheduler/run/outputs.h"
@@ -153,6 +154,27 @@ int runs_allocate(struct runs *rs, const struct run *r, const struct run_part *p
     id_map_put(&rs->allocating, r->id, NULL);
     wake_when_durable(rs->wakes, effect_given, rs, r->id);
     return 0;
+}
+
+const char *runs_all_devices(struct arena *a, const struct node *nd)
+{
+    struct strbuf b = STRBUF_INIT;
+    for (int k = 0; k < nd->has.gpus; k++)
+        strbuf_printf(&b, "%s%d", k > 0 ? "," : "", k);
+    const char *all = arena_strdup(a, b.s ? b.s : "");
+    strbuf_free(&b);
+    return all;
+}
+
+int runs_begin_aside(struct runs *rs, const struct run *r, const struct node *nd, struct err *e)
+{
+    struct arena a;
+    arena_init(&a);
+    const struct run_part part = {
+        .node_id = nd->id, .node_name = nd->name, .devices = runs_all_devices(&a, nd)};
+    int rc = runs_allocate(rs, r, &part, e);
+    arena_free(&a);
+    return rc;
 }
 
 /* --- terminate ------------------------------------------------------------------------------ */

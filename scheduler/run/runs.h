@@ -64,6 +64,12 @@ struct run_part {
  * on disk. */
 int runs_allocate(struct runs *rs, const struct run *r, const struct run_part *parts,
                   struct err *e) MUST_CHECK;
+/* The numbers of all GPUs of a node, for a run that has no own share of them. Arena-owned. */
+const char *runs_all_devices(struct arena *a, const struct node *nd);
+/* Begins a waiting run of one node there, whatever else runs on it: it takes nothing of it. The
+ * run has not been seen by the queue: it was written, or queued again, in this transaction. */
+int runs_begin_aside(struct runs *rs, const struct run *r, const struct node *nd,
+                     struct err *e) MUST_CHECK;
 /* Whether a run can never run: *why (arena-owned) says what is in the way. */
 bool runs_refuse(const struct runs *rs, struct arena *a, const struct run *r, struct failure *why);
 /* Ends a waiting run as failed. */

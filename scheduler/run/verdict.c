@@ -384,7 +384,7 @@ int verdict_rows(struct job_run *run, struct arena *a, struct err *e)
     } else if (run->phase == RUN_ACTIVE && run->out.kind == OUT_NONE) {
         if (check_nodes(run, a, e) != 0)
             return -1;
-        if (run->spec.max_wall_us > 0 &&
+        if (run->spec.max_wall_us > 0 && !run->held &&
             wakes_mono(run->runs->wakes) >= run->began_us + run->spec.max_wall_us)
             timed_out(run);
     }

@@ -225,7 +225,7 @@ def test_maxresults_has_limits(plane, value):
 # May only shrink.
 UNSERVED = {
     op for op in """
-    Job_ListPreparationAndReleaseTaskStatus Job_GetAllLifetimeStatistics Pool_UpgradeOS Pool_ListUsageMetrics
+    Job_GetAllLifetimeStatistics Pool_UpgradeOS Pool_ListUsageMetrics
     Pool_GetAllLifetimeStatistics ComputeNode_UploadBatchServiceLogs
     """.split()
 }  # fmt: skip

@@ -20,6 +20,7 @@ BATCH_TABLES = (
     "batch_account",
     "batch_application",
     "batch_certificate",
+    "batch_chore",
     "batch_count",
     "batch_job",
     "batch_litter",

@@ -169,6 +169,29 @@ static void test_whoever_has_the_whole_node_shares_it_with_nobody(void **state)
     assert_int_equal(st_allocation_insert(f->st, &on_shared, 1, &f->e), -1);
 }
 
+/* It takes nothing, so it is there beside all others, and keeps the node from being idle. */
+static void test_a_part_without_slots_is_beside_all_others(void **state)
+{
+    struct fx *f = *state;
+    struct run whole = fx_run_of(f, fx_add_job(f, "whole")),
+               beside = fx_run_of(f, fx_add_job(f, "beside"));
+    int64_t node = fx_add_node(f, f->cluster, 1, NODE_IDLE);
+    struct allocation first = of(&whole, 0, node), second = of(&beside, 0, node);
+    first.devices = second.devices = "";
+    second.takes.slots = 0;
+    ok(f, st_allocation_insert(f->st, &first, 1, &f->e));
+    ok(f, st_allocation_insert(f->st, &second, 1, &f->e));
+    struct node nd = node_of(f, node);
+    assert_int_equal(nd.live, 2);
+    assert_int_equal(nd.aside, 1);
+    ok(f, st_allocation_move(f->st, &first, ALLOCATION_RELEASED, T0 + 5, &f->e));
+    assert_int_equal(node_of(f, node).idle_us, 0);
+    ok(f, st_allocation_move(f->st, &second, ALLOCATION_LOST, T0 + 6, &f->e));
+    nd = node_of(f, node);
+    assert_int_equal(nd.aside, 0);
+    assert_int_equal(nd.idle_us, T0 + 6);
+}
+
 static void test_runs_move_by_their_state(void **state)
 {
     struct fx *f = *state;
@@ -350,6 +373,7 @@ int main(void)
         T(test_allocations_come_all_or_none),
         T(test_no_more_is_allocated_than_there_is),
         T(test_whoever_has_the_whole_node_shares_it_with_nobody),
+        T(test_a_part_without_slots_is_beside_all_others),
         T(test_runs_move_by_their_state),
         T(test_no_run_of_a_marked_job_waits),
         T(test_each_start_has_an_epoch_of_its_own),

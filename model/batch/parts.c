@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/batch/parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/jsontext.h"
+
+json_t *batch_part(const json_t *doc, const char *path)
+{
+    const json_t *at = doc;
+    while (at && *path) {
+        size_t n = strcspn(path, ".");
+        at = json_object_getn(at, path, n);
+        path += path[n] ? n + 1 : n;
+    }
+    return (json_t *)(uintptr_t)at;
+}
+
+const char *batch_part_text(struct arena *a, const json_t *v)
+{
+    char *text = v ? jsontext(v) : NULL;
+    const char *copy = arena_strdup(a, text);
+    free(text);
+    return copy;
+}
+
+const char *batch_part_secrets(struct arena *a, const char *secrets, const char *path)
+{
+    json_t *all = secrets ? json_loads(secrets, 0, NULL) : NULL, *part = json_object(), *value;
+    size_t n = strlen(path);
+    const char *name;
+    json_object_foreach(all, name, value) {
+        if (strncmp(name, path, n) == 0 && name[n] == '.')
+            json_object_set(part, name + n + 1, value);
+    }
+    const char *text = json_object_size(part) > 0 ? batch_part_text(a, part) : NULL;
+    json_decref(part);
+    json_decref(all);
+    return text;
+}

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: MIT
+"""Preparation and release tasks of Azure Batch's jobs: once on each node, before its first task and after its last."""
+
+import pytest
+from support.batch import BatchGround
+from support.batch_jobs import Jobs, add_pool
+from support.waiting import wait_for
+from support.world import instant
+
+PREPARATION = "jobPreparationTaskExecutionInfo"
+RELEASE = "jobReleaseTaskExecutionInfo"
+
+
+@pytest.fixture(scope="module")
+def plane(daemon):
+    g = BatchGround(daemon)
+    yield g.plane
+    g.remove()
+
+
+@pytest.fixture(scope="module")
+def pool(plane):
+    """Two nodes of two slots each."""
+    add_pool(plane, "prepared", targetDedicatedNodes=2, taskSlotsPerNode=2)
+    yield "prepared"
+    plane.call("DELETE", "/pools/prepared", expect=202)
+
+
+@pytest.fixture
+def jobs(plane, pool):
+    made = Jobs(plane, pool)
+    yield made
+    made.remove()
+
+
+def command(text, **more):
+    return {"commandLine": f"/bin/sh -c '{text}'", **more}
+
+
+def status(job, **params):
+    return job.plane.all(f"{job.url}/jobpreparationandreleasetaskstatus", **params)
+
+
+def text_of(job, task, name="stdout.txt"):
+    return job.plane.call("GET", f"{job.url}/tasks/{task}/files/{name}", expect=200).content.decode()
+
+
+def test_a_node_is_prepared_once_before_its_first_task(jobs):
+    job = jobs(
+        jobPreparationTask=command("echo x >> $AZ_BATCH_NODE_SHARED_DIR/$AZ_BATCH_JOB_ID; echo ready > ready"),
+        jobReleaseTask=command("rm $AZ_BATCH_NODE_SHARED_DIR/$AZ_BATCH_JOB_ID"),
+    )
+    say = "cat $AZ_BATCH_JOB_PREP_WORKING_DIR/ready $AZ_BATCH_NODE_SHARED_DIR/$AZ_BATCH_JOB_ID; echo $AZ_BATCH_JOB_PREP_DIR"
+    tasks = [job.add(f"/bin/sh -c '{say}'") for _ in range(8)]
+    for task in job.wait(*tasks):
+        assert task["executionInfo"]["exitCode"] == 0, task
+        ready, *marks, where = text_of(job, task["id"]).split()
+        assert (ready, marks) == ("ready", ["x"])
+        assert where.endswith(f"workitems/{job.id}/job-1/jobpreparation")
+    for row in status(job):
+        info = row[PREPARATION]
+        assert (info["state"], info["result"], info["exitCode"]) == ("completed", "success", 0)
+        assert info["taskRootDirectory"] == f"workitems/{job.id}/job-1/jobpreparation"
+        assert RELEASE not in row
+        mine = [t for t in map(job.task, tasks) if t["nodeInfo"]["nodeId"] == row["nodeId"]]
+        first = min(instant(t["executionInfo"]["startTime"]) for t in mine)
+        assert instant(info["endTime"]) <= first
+    assert len(status(job)) == len({job.task(t)["nodeInfo"]["nodeId"] for t in tasks})
+
+
+def test_the_release_runs_where_the_job_was_prepared(jobs, plane):
+    job = jobs(
+        jobPreparationTask=command("true", id="before"),
+        jobReleaseTask=command("echo $AZ_BATCH_TASK_ID $AZ_BATCH_JOB_PREP_DIR", id="after"),
+    )
+    job.wait(job.add("/bin/true"))
+    plane.call("POST", f"{job.url}/terminate", expect=202)
+    ended = job.wait_state("completed")
+    (row,) = status(job)
+    assert row[RELEASE]["result"] == "success" and row["poolId"] == "prepared"
+    assert instant(row[RELEASE]["endTime"]) <= instant(ended["executionInfo"]["endTime"])
+    url = row[RELEASE]["taskRootDirectoryUrl"].removeprefix(plane.url)
+    said = plane.call("GET", f"{url}/stdout.txt", expect=200, validate=False).content.decode().split()
+    assert said[0] == "after" and said[1].endswith(f"workitems/{job.id}/job-1/before")
+    assert status(job, **{"$filter": f"{RELEASE}/result eq 'success' and nodeId eq '{row['nodeId']}'"}) == [row]
+    assert status(job, **{"$filter": f"{PREPARATION}/exitCode gt 0"}) == []
+    assert status(job, **{"$select": "nodeId"}) == [{"nodeId": row["nodeId"]}]
+
+
+def test_tasks_wait_for_the_preparation(jobs, plane, tmp_path):
+    go = tmp_path / "go"
+    tmp_path.chmod(0o755)
+    job = jobs(jobPreparationTask=command(f"while [ ! -e {go} ]; do sleep 0.05; done"))
+    task = job.add("/bin/true")
+    wait_for(lambda: job.task(task)["state"] == "preparing", what="preparing")
+    assert plane.get(f"{job.url}/taskcounts")["taskCounts"]["running"] == 1
+    (row,) = status(job)
+    assert row[PREPARATION]["state"] == "running" and "endTime" not in row[PREPARATION]
+    go.touch()
+    (done,) = job.wait(task)
+    assert done["previousState"] == "running" and done["executionInfo"]["result"] == "success"
+
+
+def test_one_that_is_not_awaited_may_fail(jobs):
+    job = jobs(jobPreparationTask=command("exit 4", waitForSuccess=False))
+    (done,) = job.wait(job.add("/bin/true"))
+    assert done["executionInfo"]["result"] == "success"
+    wait_for(lambda: status(job)[0][PREPARATION]["state"] == "completed", what="preparation completed")
+    assert status(job)[0][PREPARATION]["exitCode"] == 4
+
+
+def test_a_node_that_cannot_be_prepared_gets_no_task(jobs, plane):
+    """The first node that is tried fails; then the other one, and the task waits, while other jobs go on."""
+    job = jobs(jobPreparationTask=command("exit 7", constraints={"maxTaskRetryCount": 1}))
+    task = job.add("/bin/true")
+    wait_for(lambda: [r[PREPARATION]["state"] for r in status(job)] == ["completed"] * 2, what="both nodes tried")
+    for row in status(job):
+        info = row[PREPARATION]
+        assert (info["result"], info["exitCode"], info["retryCount"]) == ("failure", 7, 1)
+        assert info["failureInfo"]["code"] == "FailureExitCode"
+    other = jobs()
+    other.wait(other.add("/bin/true"))
+    wait_for(lambda: job.task(task)["state"] == "active", what="active")
+    plane.call("POST", f"{job.url}/terminate", expect=202)
+    job.wait_state("completed")
+
+
+def test_a_job_that_ends_ends_its_preparation(jobs, plane):
+    job = jobs(jobPreparationTask=command("sleep 1000"), jobReleaseTask=command("true"))
+    task = job.add("/bin/true")
+    wait_for(lambda: job.task(task)["state"] == "preparing", what="preparing")
+    plane.call("POST", f"{job.url}/terminate", expect=202)
+    job.wait_state("completed")
+    assert job.task(task)["executionInfo"]["failureInfo"]["code"] == "TaskEnded"
+    (row,) = status(job)
+    assert row[PREPARATION]["result"] == "failure" and RELEASE not in row
+
+
+def test_a_job_without_them_has_no_list(jobs, plane):
+    job = jobs()
+    plane.refused(
+        409, "JobPreparationTaskOrReleaseTaskNotSpecified", "GET", f"{job.url}/jobpreparationandreleasetaskstatus"
+    )
+
+
+def test_their_ids_are_no_tasks(jobs, plane):
+    job = jobs(jobPreparationTask=command("true"), jobReleaseTask=command("true"))
+    for id, code in (("jobpreparation", "Preparation"), ("jobrelease", "Release")):
+        plane.refused(
+            409, f"TaskIdSameAsJob{code}Task", "POST", f"{job.url}/tasks", {"id": id, "commandLine": "true"}
+        )
+
+
+def test_a_restarted_node_is_prepared_again_if_the_job_wants_that(jobs, plane):
+    mark = "echo x >> $AZ_BATCH_NODE_SHARED_DIR/$AZ_BATCH_JOB_ID"
+    again = jobs(jobPreparationTask=command(mark))
+    once = jobs(jobPreparationTask=command(mark, rerunOnNodeRebootAfterSuccess=False))
+    node = plane.all("/pools/prepared/nodes")[0]
+    near = {"affinityInfo": {"affinityId": node["affinityId"]}}
+    for job in (again, once):
+        (task,) = job.wait(job.add("/bin/true", **near))
+        assert task["nodeInfo"]["nodeId"] == node["id"]
+    plane.call("POST", f"/pools/prepared/nodes/{node['id']}/reboot", expect=202)
+    wait_for(lambda: plane.get(f"/pools/prepared/nodes/{node['id']}")["state"] != "idle", what="restarting")
+    wait_for(lambda: plane.get(f"/pools/prepared/nodes/{node['id']}")["state"] == "idle", what="idle")
+    for job, marks in ((again, 2), (once, 1)):
+        task = job.add("/bin/sh -c 'cat $AZ_BATCH_NODE_SHARED_DIR/$AZ_BATCH_JOB_ID'", **near)
+        job.wait(task)
+        assert text_of(job, task).split() == ["x"] * marks
+
+
+def test_a_preparation_goes_on_after_a_restart_of_the_daemon(own_daemon, tmp_path):
+    d = own_daemon()
+    g = BatchGround(d)
+    add_pool(g.plane, "pool", targetDedicatedNodes=1)
+    go = tmp_path / "go"
+    tmp_path.chmod(0o755)
+    made = Jobs(g.plane, "pool")
+    wait = f"while [ ! -e {go} ]; do sleep 0.05; done"
+    job = made(jobPreparationTask=command(wait), jobReleaseTask=command(wait))
+    task = job.add("/bin/true")
+    wait_for(lambda: job.task(task)["state"] == "preparing", what="preparing")
+    d.kill9()
+    d.start()
+    assert job.task(task)["state"] == "preparing"
+    go.touch()
+    job.wait(task)
+    go.unlink()
+    g.plane.call("POST", f"{job.url}/terminate", expect=202)
+    wait_for(lambda: status(job)[0].get(RELEASE, {}).get("state") == "running", what="release running")
+    d.kill9()
+    d.start()
+    go.touch()
+    job.wait_state("completed")
+    assert status(job)[0][RELEASE]["result"] == "success"
