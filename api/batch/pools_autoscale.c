@@ -52,6 +52,9 @@ static int enable(struct request *r, struct batch_pool *p, struct err *e)
         return -1;
     if (!batch_pool_is_steady(p))
         return err_set(e, BATCH_POOL_BEING_RESIZED, NULL, "the pool is being resized");
+    if (!batch_pool_may_enable(batch_of(r)->front, p))
+        return err_set(e, BATCH_TOO_MANY_ENABLE_AUTO_SCALE_REQUESTS, NULL,
+                       "automatic scaling of a pool can be enabled or changed once in 30 seconds");
     p->updated_us = batch_modified(r, p->updated_us);
     return batch_pool_scale_by(batch_of(r)->front, p, &s, p->updated_us, e);
 }

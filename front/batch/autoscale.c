@@ -307,6 +307,15 @@ static void effect_written(void *ctx, int64_t id, const struct err *why)
         wake(f->wakes, WAKE_BATCH_SCALE, id);
 }
 
+bool batch_pool_may_enable(struct batch_front *f, const struct batch_pool *p)
+{
+    int64_t now = wakes_mono(f->wakes);
+    if (now < (int64_t)(intptr_t)id_map_find(&f->enabled, p->id))
+        return false;
+    id_map_put(&f->enabled, p->id, (void *)(intptr_t)(now + PERIOD_US));
+    return true;
+}
+
 int batch_pool_scale_by(struct batch_front *f, const struct batch_pool *p,
                         const struct batch_auto_scale *s, int64_t updated_us, struct err *e)
 {

@@ -109,6 +109,7 @@ static void begin(struct front *base, struct sched *sched)
 static void end(struct front *f)
 {
     id_map_free(&batch_self_rw(f)->unsettled);
+    id_map_free(&batch_self_rw(f)->enabled);
     id_map_free(&batch_self_rw(f)->removing);
 }
 

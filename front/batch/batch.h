@@ -46,6 +46,7 @@ struct batch_front {
     const struct log *log;
     struct sched *sched;     /* the one that called begin(); NULL before */
     struct wakes *wakes;     /* of `sched` */
+    struct id_map enabled;   /* pools: until when no formula is enabled again (monotonic) */
     struct id_map unsettled; /* pools whose size is not steady: NULL, or until when (monotonic) */
     struct batch_windows windows;
     struct batch_address address;    /* may be set before the scheduler starts, as may: */
@@ -94,6 +95,8 @@ static inline bool batch_pool_is_steady(const struct batch_pool *p)
 /* --- pools that a formula scales (autoscale.c) -------------------------------------------------
  */
 
+/* Whether a user may enable or change a formula of this pool: once each 30 seconds. Notes it. */
+bool batch_pool_may_enable(struct batch_front *f, const struct batch_pool *p);
 /* Begins, changes or ends that. The formula can be parsed. The first evaluation is at once unless
  * s->evaluated_us says when the last one was. */
 int batch_pool_scale_by(struct batch_front *f, const struct batch_pool *p,

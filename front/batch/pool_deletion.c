@@ -17,6 +17,7 @@ static int remove_pool(struct batch_front *f, struct arena *a, int64_t id, bool 
     if (st_batch_pool_remove(f->st, id, e) < 0)
         return -1;
     id_map_remove(&f->unsettled, id);
+    id_map_remove(&f->enabled, id);
     wake_at(f->wakes, WAKE_BATCH_SIZE, id, 0);
     sched_pool_gone(f->sched, id);
     LOG_INFO(f->log, "pool.deleted", LF_INT("pool_id", id));

@@ -87,12 +87,22 @@ def test_a_formula_is_enabled_changed_and_disabled(plane, pool, version):
     seen = after_a_run(at, pool)
     assert (seen["eTag"], seen["autoScaleEvaluationInterval"]) == (reply.headers["etag"], "PT8M")
     assert seen["autoScaleRun"]["results"] == NOTHING
-    at.call("POST", f"/pools/{pool}/enableautoscale", {"autoScaleEvaluationInterval": "PT5M"}, expect=200)
-    seen = at.get(f"/pools/{pool}")
-    assert (seen["autoScaleEvaluationInterval"], seen["autoScaleFormula"]) == ("PT5M", "$TargetDedicatedNodes=0")
+    other = {"autoScaleEvaluationInterval": "PT5M"}
+    at.refused(503, "TooManyEnableAutoScaleRequests", "POST", f"/pools/{pool}/enableautoscale", other)
+    assert at.get(f"/pools/{pool}")["autoScaleEvaluationInterval"] == "PT8M"
     at.call("POST", f"/pools/{pool}/disableautoscale", expect=200)
     seen = at.get(f"/pools/{pool}")
     assert seen["enableAutoScale"] is False and not {"autoScaleFormula", "autoScaleEvaluationInterval", "autoScaleRun"} & seen.keys()
+
+
+def test_a_pool_with_a_formula_gets_another_interval(plane):
+    name = fresh("pool")
+    plane.call("POST", "/pools", body(name, enableAutoScale=True, autoScaleFormula="$TargetDedicatedNodes=0"), expect=201)
+    steady(plane, name)
+    plane.call("POST", f"/pools/{name}/enableautoscale", {"autoScaleEvaluationInterval": "PT5M"}, expect=200)
+    seen = plane.get(f"/pools/{name}")
+    assert (seen["autoScaleEvaluationInterval"], seen["autoScaleFormula"]) == ("PT5M", "$TargetDedicatedNodes=0")
+    plane.call("DELETE", f"/pools/{name}", expect=202)
 
 
 def test_the_usual_interval(plane, scaled):
