@@ -74,6 +74,9 @@ int st_batch_job_move(struct storage *, const struct st_batch_job_move *m, struc
 int st_batch_job_remove(struct storage *, int64_t id, struct err *) MUST_CHECK;
 int st_batch_job_counts(struct storage *, struct arena *, int64_t id, struct batch_counts *out,
                         struct err *);
+/* Of all jobs of an account. */
+int st_batch_account_counts(struct storage *, struct arena *, int64_t account_id,
+                            struct batch_counts *out, struct err *);
 
 /* --- tasks ----------------------------------------------------------------------------------- */
 

@@ -183,11 +183,23 @@ int st_batch_job_remove(struct storage *st, int64_t id, struct err *e)
     return q_change(&q, "batch job", id, e);
 }
 
+static int counts_of(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t id,
+                     struct batch_counts *out, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, stmt);
+    q_int(&q, id);
+    return q_one(&q, a, &batch_count_row, out, e);
+}
+
 int st_batch_job_counts(struct storage *st, struct arena *a, int64_t id, struct batch_counts *out,
                         struct err *e)
 {
-    struct q q;
-    q_read(&q, st, ST_BATCH_JOB_COUNTS);
-    q_int(&q, id);
-    return q_one(&q, a, &batch_count_row, out, e);
+    return counts_of(st, ST_BATCH_JOB_COUNTS, a, id, out, e);
+}
+
+int st_batch_account_counts(struct storage *st, struct arena *a, int64_t account_id,
+                            struct batch_counts *out, struct err *e)
+{
+    return counts_of(st, ST_BATCH_ACCOUNT_COUNTS, a, account_id, out, e);
 }

@@ -32,6 +32,7 @@ struct replied *pools_update(struct request *r);
 struct replied *pools_resize(struct request *r);
 struct replied *pools_stop_resize(struct request *r);
 struct replied *pools_remove_nodes(struct request *r);
+struct replied *pools_upgrade_os(struct request *r);
 
 #define POOL_ROUTE(method, path, flags, handler, operation)                                        \
     {method, "/pools" path, BATCH_ALL, flags, handler, operation},
@@ -46,6 +47,8 @@ struct replied *pools_remove_nodes(struct request *r);
                "Pool_UpdateProperties")                                                            \
     POOL_ROUTE("POST", "/{pool}/resize", ROUTE_JSON, pools_resize, "Pool_Resize")                  \
     POOL_ROUTE("POST", "/{pool}/stopresize", 0, pools_stop_resize, "Pool_StopResize")              \
-    POOL_ROUTE("POST", "/{pool}/removenodes", ROUTE_JSON, pools_remove_nodes, "Pool_RemoveNodes")
+    POOL_ROUTE("POST", "/{pool}/removenodes", ROUTE_JSON, pools_remove_nodes,                      \
+               "Pool_RemoveNodes"){"POST",     "/pools/{pool}/upgradeos", BATCH_UNTIL(BATCH_7_0),  \
+                                   ROUTE_JSON, pools_upgrade_os,          "Pool_UpgradeOS"},
 
 #endif

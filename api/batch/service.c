@@ -18,6 +18,7 @@
 #include "api/batch/pools.h"
 #include "api/batch/pools_autoscale.h"
 #include "api/batch/schedules.h"
+#include "api/batch/statistics.h"
 #include "api/batch/tasks.h"
 #include "api/http/http.h"
 
@@ -37,6 +38,7 @@ static const struct route routes[] = {
     BATCH_NODE_ROUTES
     BATCH_POOL_ROUTES
     BATCH_SCHEDULE_ROUTES
+    BATCH_STATISTICS_ROUTES
     BATCH_TASK_ROUTES
     BATCH_FILE_ROUTES
 };

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""What an account has used; and the versions of cloud services."""
+
+from datetime import datetime, timedelta, timezone
+
+import pytest
+from support import batch
+from support.batch import V, VERSIONS, BatchGround
+from support.batch_jobs import Jobs, add_pool
+from support.waiting import wait_for
+from support.world import fresh
+
+WITH_LIFETIMES = [v for v in VERSIONS if not batch.before(V["16.0"], v)]
+
+
+@pytest.fixture(scope="module")
+def ground(daemon):
+    g = BatchGround(daemon)
+    yield g
+    g.remove()
+
+
+@pytest.fixture(scope="module")
+def plane(ground):
+    return ground.plane
+
+
+@pytest.fixture(scope="module")
+def used(plane):
+    """A pool whose two tasks have ended, one of them with a failure."""
+    add_pool(plane, "used", targetDedicatedNodes=1)
+    jobs = Jobs(plane, "used")
+    job = jobs()
+    job.wait(job.add("/bin/true"), job.add("/bin/false"))
+    yield "used"
+    jobs.remove()
+    plane.call("DELETE", "/pools/used", expect=202)
+
+
+@pytest.mark.parametrize("version", WITH_LIFETIMES)
+def test_lifetime_statistics_count_what_is_there(plane, used, version):
+    jobs = plane.at(version).get("/lifetimejobstats")
+    assert (jobs["numSucceededTasks"], jobs["numFailedTasks"]) == ("1", "1")
+    assert jobs.pop("odata.metadata").endswith("#jobstats/@Element") and jobs["url"] == f"{plane.url}/lifetimejobstats"
+    pools = plane.at(version).get("/lifetimepoolstats")
+    assert pools["odata.metadata"].endswith("#poolstats/@Element") and pools["startTime"] < pools["lastUpdateTime"]
+    assert pools["usageStats"]["dedicatedCoreTime"] not in ("", "PT0S")
+
+
+def ago(**more):
+    return (datetime.now(timezone.utc) - timedelta(**more)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_usage_is_of_nodes_that_are_there(plane, used, version):
+    at = plane.at(version)
+    before = at.get("/poolusagemetrics", starttime=ago(days=2), endtime=ago(days=1))["value"]
+    assert [(u["poolId"], u["totalCoreHours"]) for u in before] == [(used, 0.0)]
+    (now,) = at.get("/poolusagemetrics", starttime=ago(hours=1), endtime=ago(hours=-1))["value"]
+    assert now["totalCoreHours"] > 0 and now["vmSize"] == "standard_d2_v3"
+    (last,) = at.get("/poolusagemetrics", **{"$filter": f"poolId eq '{used}'"})["value"]
+    begin, end = (datetime.strptime(last[n], "%Y-%m-%dT%H:%M:%SZ") for n in ("startTime", "endTime"))
+    assert end - begin == timedelta(minutes=30) and end.minute in (0, 30)
+    assert at.get("/poolusagemetrics", **{"$filter": "poolId eq 'other'"})["value"] == []
+    for params in ({"starttime": "yesterday"}, {"endtime": "x"}, {"starttime": ago(days=1), "endtime": ago(days=2)}, {"$filter": "vmSize eq 'a'"}):
+        values = at.refused(400, "InvalidQueryParameterValue", "GET", "/poolusagemetrics", params=params)
+        assert values["QueryParameterName"] in params
+
+
+def test_the_version_of_a_cloud_service_is_changed_by_name(plane):
+    name, old = fresh("cloud"), plane.at(V["7.0"])
+    body = {"id": name, "vmSize": "small", "cloudServiceConfiguration": {"osFamily": "5"}}
+    old.call("POST", "/pools", body, expect=201)
+    path = f"/pools/{name}/upgradeos"
+    reply = old.call("POST", path, {"targetOSVersion": "WA-GUEST-OS-5.0"}, expect=202)
+    assert reply.headers["dataserviceid"] == plane.url + path
+    seen = old.get(f"/pools/{name}")
+    assert seen["cloudServiceConfiguration"]["targetOSVersion"] == "WA-GUEST-OS-5.0" and seen["eTag"] == reply.headers["etag"]
+    old.refused(400, "PoolVersionEqualsUpgradeVersion", "POST", path, {"targetOSVersion": "WA-GUEST-OS-5.0"})
+    old.refused(400, "MissingRequiredProperty", "POST", path, {})
+    old.refused(412, "ConditionNotMet", "POST", path, {"targetOSVersion": "*"}, headers={"If-Match": "0x8D000000000000"})
+    old.refused(404, "PoolNotFound", "POST", "/pools/nothing/upgradeos", {"targetOSVersion": "*"})
+    plane.call("DELETE", f"/pools/{name}", expect=202)
+
+
+def test_machines_have_no_such_version(plane, used):
+    wait_for(lambda: plane.get(f"/pools/{used}")["allocationState"] == "steady")
+    old = plane.at(V["6.0"])
+    old.refused(409, "OperationNotValidOnPool", "POST", f"/pools/{used}/upgradeos", {"targetOSVersion": "*"})
