@@ -9,6 +9,7 @@
 
 #include "api/batch/errors.h"
 #include "api/batch/list.h"
+#include "api/batch/package_refs.h"
 #include "api/batch/reply.h"
 #include "front/batch/batch.h"
 #include "front/batch/tasks.h"
@@ -236,6 +237,8 @@ struct replied *batch_jobs_add(struct request *r)
     if (schema_accept_as(&schema_batch_job, (enum api_version)r->version, SCHEMA_BATCH, r->body,
                          &doc, &secrets, &e) < 0)
         return reply_err(r, &e);
+    const json_t *manager = json_object_get(doc, "jobManagerTask");
+    int rc = batch_check_packages(r, json_object_get(manager, "applicationPackageReferences"), &e);
     struct batch_job j = {
         .account_id = batch_account_of(r)->id,
         .name = arena_strdup(&r->arena, json_string_value(json_object_get(doc, "id"))),
@@ -250,7 +253,8 @@ struct replied *batch_jobs_add(struct request *r)
     const char *sealed = batch_stored_text(r, secrets);
     json_decref(doc);
     json_decref(secrets);
-    if (check_new(r, &j, &e) < 0 || batch_job_add(storage_of(r), &r->arena, &j, sealed, &e) < 0)
+    if (rc < 0 || check_new(r, &j, &e) < 0 ||
+        batch_job_add(storage_of(r), &r->arena, &j, sealed, &e) < 0)
         return reply_err(r, &e);
     batch_job_changed(front_of_request(r), j.id);
     /* Whatever its id: as the service has it. */

@@ -6,6 +6,7 @@
 
 #include "api/batch/errors.h"
 #include "api/batch/jobs.h"
+#include "api/batch/package_refs.h"
 #include "api/batch/reply.h"
 #include "api/batch/tasks.h"
 #include "front/batch/batch.h"
@@ -130,7 +131,8 @@ static int fill(struct request *r, const struct into *in, json_t *doc, const jso
             multi ? (int)json_integer_value(json_object_get(multi, "numberOfInstances")) : 1,
         .job_name = in->j.name};
     out->secrets = batch_stored_text(r, secrets);
-    if (check_id(in, out->t.name, e) < 0 || check_command(doc, e) < 0)
+    if (check_id(in, out->t.name, e) < 0 || check_command(doc, e) < 0 ||
+        batch_check_packages(r, json_object_get(doc, "applicationPackageReferences"), e) < 0)
         return -1;
     return read_waits(r, in, doc, &out->waits, e);
 }
@@ -195,6 +197,7 @@ static json_t *add_entry(struct request *r, const struct into *in, const json_t 
 {
     struct new_task k;
     struct err e;
+    batch_grant(r)->values = NULL; /* those of the entry before */
     if (accept_task(r, in, body, &k, &e) < 0 ||
         st_tx(arm_of(r)->storage, "add task", insert, &k, &e) < 0)
         return refused(r, body, &e);

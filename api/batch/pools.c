@@ -5,6 +5,7 @@
 #include "api/batch/formulas.h"
 #include "api/batch/jobs.h"
 #include "api/batch/list.h"
+#include "api/batch/package_refs.h"
 #include "api/batch/reply.h"
 #include "model/batch/tables_pool.h"
 #include "model/span.h"
@@ -174,7 +175,8 @@ static int add(struct request *r, const struct pool_body *b, struct batch_pool *
     p->account_id = batch_account_of(r)->id;
     p->created_by = r->who ? r->who->object_id : NULL;
     if ((p->scaling.enabled && batch_formula_accept(p->scaling.formula, e) < 0) ||
-        refuse_taken(r, p->name, e) < 0)
+        refuse_taken(r, p->name, e) < 0 ||
+        batch_check_packages(r, json_object_get(b->doc, "applicationPackageReferences"), e) < 0)
         return -1;
     return pool_make(batch_of(r)->front, p, b, e);
 }

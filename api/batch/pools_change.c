@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "api/batch/errors.h"
+#include "api/batch/package_refs.h"
 #include "api/batch/pools.h"
 #include "api/batch/reply.h"
 #include "front/batch/batch.h"
@@ -22,6 +23,8 @@ static int change(struct request *r, const struct schema *s, const char *const *
     if (pool_of(r, true, p, e) < 0 || batch_conditions(r, p->updated_us, e) < 0)
         return -1;
     int rc = pool_body_accept(r, s, &given, e);
+    if (rc == 0)
+        rc = batch_check_packages(r, json_object_get(given.doc, "applicationPackageReferences"), e);
     if (rc == 0)
         rc = pool_load(batch_of(r)->front, &r->arena, p, &stored, e);
     if (rc == 0) {
@@ -57,6 +60,46 @@ struct replied *pools_update(struct request *r)
     if (change(r, &schema_batch_pool_properties, all, &p, &e) < 0)
         return reply_err(r, &e);
     return batch_reply_written(r, 204, pool_path_of(r, p.name, "/updateproperties"), p.updated_us);
+}
+
+/* Versions of cloud services are names here, as images are. */
+static int upgrade(struct request *r, struct batch_pool *p, const struct pool_body *given,
+                   struct err *e)
+{
+    struct pool_body stored;
+    const json_t *version = json_object_get(given->doc, "targetOSVersion");
+    if (pool_load(batch_of(r)->front, &r->arena, p, &stored, e) < 0)
+        return -1;
+    json_t *cloud = json_object_get(stored.doc, "cloudServiceConfiguration");
+    int rc = 0;
+    if (!cloud)
+        rc = err_set(e, BATCH_OPERATION_NOT_VALID_ON_POOL, NULL,
+                     "the pool %s has no cloudServiceConfiguration", p->name);
+    else if (json_equal(json_object_get(cloud, "osVersion"), version))
+        rc = err_set(e, BATCH_POOL_VERSION_EQUALS_UPGRADE_VERSION, "targetOSVersion",
+                     "the pool %s has this version", p->name);
+    else
+        json_object_set(cloud, "osVersion", (json_t *)(uintptr_t)version);
+    if (rc == 0)
+        rc = pool_store(batch_of(r)->front, &r->arena, &stored, batch_modified(r, p->updated_us), p,
+                        e);
+    pool_body_free(&stored);
+    return rc;
+}
+
+struct replied *pools_upgrade_os(struct request *r)
+{
+    struct batch_pool p;
+    struct pool_body b;
+    struct err e;
+    if (pool_of(r, true, &p, &e) < 0 || batch_conditions(r, p.updated_us, &e) < 0 ||
+        pool_body_accept(r, &schema_batch_upgrade_os, &b, &e) < 0)
+        return reply_err(r, &e);
+    int rc = upgrade(r, &p, &b, &e);
+    pool_body_free(&b);
+    if (rc < 0)
+        return reply_err(r, &e);
+    return batch_reply_written(r, 202, pool_path_of(r, p.name, "/upgradeos"), p.updated_us);
 }
 
 /* --- sizes ------------------------------------------------------------------------------------ */

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "api/batch/package_refs.h"
 #include "api/batch/reply.h"
 #include "api/batchrm/errors.h"
 #include "api/batchrm/pools.h"
@@ -83,6 +84,19 @@ int rm_pool_accept(struct request *r, const json_t *stored, struct rm_pool_body 
         rm_pool_body_free(out);
     }
     return rc;
+}
+
+int rm_pool_check_packages(struct request *r, const struct batch_account *b,
+                           const struct rm_pool_body *given, struct err *e)
+{
+    const char *application, *text;
+    int rc = package_refs_missing(arm_of(r)->storage, &r->arena, b->id,
+                                  json_object_get(given->plane.doc, "applicationPackageReferences"),
+                                  &application, &text, e);
+    if (rc <= 0)
+        return rc;
+    return err_set(e, BATCHRM_PACKAGE_REFERENCES, "properties.applicationPackages",
+                   "There is no active application package %s.", text);
 }
 
 /* --- changes ---------------------------------------------------------------------------------- */

@@ -172,6 +172,8 @@ static int make(struct request *r, struct rm_pool *x, struct err *e)
     x->row.created_by = r->who->object_id;
     int rc = rm_pool_check_formula(&x->row, e);
     if (rc == 0)
+        rc = rm_pool_check_packages(r, &x->account, &b, e);
+    if (rc == 0)
         rc = pool_make(batchrm_of(r)->front, &x->row, &b.plane, e);
     rm_pool_body_free(&b);
     if (rc == 0)
@@ -188,7 +190,9 @@ static int change(struct request *r, struct rm_pool *x, bool whole, struct err *
     json_decref(stored);
     if (rc < 0)
         return -1;
-    rc = rm_pool_change(r, x, &b, whole, e);
+    rc = rm_pool_check_packages(r, &x->account, &b, e);
+    if (rc == 0)
+        rc = rm_pool_change(r, x, &b, whole, e);
     rm_pool_body_free(&b);
     return rc;
 }

@@ -28,6 +28,9 @@ void rm_pool_body_free(struct rm_pool_body *b);
 /* Makes of a pool what the body says; `whole`: what it does not say is taken away. */
 int rm_pool_change(struct request *r, struct rm_pool *x, const struct rm_pool_body *b, bool whole,
                    struct err *e) MUST_CHECK;
+/* Refuses references to packages that are not there. */
+int rm_pool_check_packages(struct request *r, const struct batch_account *b,
+                           const struct rm_pool_body *given, struct err *e) MUST_CHECK;
 /* Refuses a formula that cannot be parsed. */
 int rm_pool_check_formula(const struct batch_pool *p, struct err *e) MUST_CHECK;
 

@@ -9,6 +9,7 @@ import pytest
 from support import batch, batch_bodies
 from support.batch import DOCUMENTED, JUDGES, PRESENT, VERSIONS, BatchGround
 from support.batch_bodies import Maker
+from support.batch_packages import package, packaged
 from support.bodies import changed
 from support.world import fresh
 
@@ -21,7 +22,9 @@ MAKES = {"Job_Add": "/jobs", "JobSchedule_Add": "/jobschedules", "Task_Add": "/j
 
 @pytest.fixture(scope="module")
 def ground(daemon):
-    g = BatchGround(daemon)
+    accounts = packaged(daemon)
+    package(accounts, "applicationId-text", "version-text", "text", default=True)
+    g = BatchGround(daemon, accounts)
     yield g
     g.remove()
 

@@ -148,8 +148,8 @@ def test_a_patch_changes_what_it_gives(plane, rm):
     assert "startTask" not in seen and "metadata" not in seen
     application = rm("GET", name).json["id"].replace(f"/pools/{name}", "/applications/app_1")
     packages = {"properties": {"applicationPackages": [{"id": application, "version": "1.0"}]}}
-    seen = rm("PATCH", name, packages, expect=200).json["properties"]
-    assert seen["applicationPackages"] == [{"id": application, "version": "1.0"}]
+    reply = rm("PATCH", name, packages, expect=409)
+    assert code(reply) == "InvalidApplicationPackageReferences" and "app_1 1.0" in reply.json["error"]["message"]
 
 
 def test_a_patch_resizes_and_changes_how_the_size_is_found(plane, rm):

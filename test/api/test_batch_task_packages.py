@@ -1,22 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Application packages of tasks, on local nodes."""
 
-import io
-import zipfile
-from urllib.parse import urlsplit
-
 import pytest
-from support.accounts import Accounts
 from support.batch import Plane
-from support.batch_jobs import Jobs, add_pool
-from support.batch_rm import BatchAccounts
+from support.batch_jobs import POOL, Jobs, add_pool
+from support.batch_packages import package, packaged
+from support.waiting import wait_for
+from support.world import fresh
 
 
 @pytest.fixture(scope="module")
 def accounts(daemon):
-    b = BatchAccounts(daemon).make()
-    store = Accounts(daemon, b.group)
-    b.name = b.account(autoStorage={"storageAccountId": f"{store.path}/{store.account()}"})
+    b = packaged(daemon)
     yield b
     b.remove()
 
@@ -33,24 +28,6 @@ def jobs(plane):
     yield made
     made.remove()
     plane.call("DELETE", "/pools/packaged", expect=202)
-
-
-def package(accounts, app, version, text, default=False):
-    path = f"/{accounts.name}/applications/{app}"
-    accounts.call("PUT", path, expect=200)
-    made = accounts.call("PUT", f"{path}/versions/{version}", expect=200).json
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as z:
-        program = zipfile.ZipInfo("bin/say.sh")
-        program.external_attr = 0o100755 << 16
-        z.writestr(program, f"#!/bin/sh\necho {text}\n")
-    place = urlsplit(made["properties"]["storageUrl"])
-    head = {"Host": place.netloc, "x-ms-blob-type": "BlockBlob", "x-ms-version": "2018-03-28"}
-    target = f"{place.path}?{place.query}"
-    accounts.daemon.call("PUT", target, data=archive.getvalue(), headers=head, token="", validate=False, expect=201)
-    accounts.call("POST", f"{path}/versions/{version}/activate", {"format": "zip"}, expect=200)
-    if default:
-        accounts.call("PATCH", path, {"properties": {"defaultVersion": version}}, expect=200)
 
 
 def said(job, task):
@@ -95,12 +72,37 @@ def test_nobody_changes_a_package(accounts, jobs):
     assert said(job, task) == b"555\n"
 
 
-@pytest.mark.parametrize("app, version", [("nothing", "1"), ("app01", "9"), ("app01", None)])
-def test_a_package_that_is_not_there_fails_the_task(accounts, jobs, app, version):
+NOT_THERE = [("nothing", "1"), ("app01", "9"), ("app01", None)]
+
+
+@pytest.mark.parametrize("app, version", NOT_THERE)
+def test_a_reference_to_no_package_is_refused(accounts, jobs, app, version):
     package(accounts, "app01", "1.0", "one")
+    job, plane = jobs(), jobs.plane
+    task = {"id": "t", "commandLine": "/bin/true", "applicationPackageReferences": refs((app, version))}
+    code = "InvalidApplicationPackageReferences"
+    assert app in plane.refused(409, code, "POST", f"{job.url}/tasks", task)
+    entries = plane.call("POST", f"{job.url}/addtaskcollection", {"value": [task, {**task, "id": "u", "applicationPackageReferences": []}]}, expect=200)
+    first, second = entries.json["value"]
+    assert (first["error"]["code"], second["status"]) == (code, "Success") and "error" not in second
+    pool = {**POOL, "id": fresh("pool"), "applicationPackageReferences": refs((app, version))}
+    assert app in plane.refused(409, code, "POST", "/pools", pool)
+    given = {"applicationPackageReferences": refs((app, version))}
+    assert app in plane.refused(409, code, "PATCH", "/pools/packaged", given)
+    manager = {"id": "m", "commandLine": "/bin/true", **given}
+    body = {"id": fresh("job"), "poolInfo": {"poolId": "packaged"}, "jobManagerTask": manager}
+    assert app in plane.refused(409, code, "POST", "/jobs", body)
+
+
+def test_a_package_that_is_gone_fails_the_task(accounts, jobs):
+    package(accounts, "app02", "1.0", "one")
     job = jobs()
-    task = job.add("/bin/true", applicationPackageReferences=refs((app, version)))
+    job.plane.call("POST", f"{job.url}/disable", {"disableTasks": "requeue"}, expect=202)
+    task = job.add("/bin/true", applicationPackageReferences=refs(("app02", "1.0")))
+    accounts.call("DELETE", f"/{accounts.name}/applications/app02/versions/1.0", expect=200)
+    wait_for(lambda: job.plane.get(job.url)["state"] == "disabled")
+    job.plane.call("POST", f"{job.url}/enable", expect=202)
     (done,) = job.wait(task)
     info = done["executionInfo"]
     assert info["result"] == "failure" and "exitCode" not in info
-    assert app in str(info["failureInfo"])
+    assert "app02" in str(info["failureInfo"])

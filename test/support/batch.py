@@ -274,9 +274,10 @@ def values_of(reply):
 class BatchGround:
     """A resource group with one Batch account, and its plane."""
 
-    def __init__(self, daemon, **more):
-        self.accounts = BatchAccounts(daemon).make()
-        self.name = self.accounts.account(**more)
+    def __init__(self, daemon, accounts=None, **more):
+        """`accounts`: that have one already (batch_packages.packaged())."""
+        self.accounts = accounts or BatchAccounts(daemon).make()
+        self.name = accounts.name if accounts else self.accounts.account(**more)
         self.plane = Plane(daemon, self.name, self.accounts.keys(self.name)[0])
 
     def remove(self):
