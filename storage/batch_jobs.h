@@ -70,7 +70,10 @@ struct st_batch_job_move {
     bool ends;
 };
 int st_batch_job_move(struct storage *, const struct st_batch_job_move *m, struct err *) MUST_CHECK;
-/* Its tasks are gone. */
+/* Removes up to `limit` of the numbers among the names of its tasks. *left: there may be more. */
+int st_batch_job_remove_numbers(struct storage *, int64_t id, int limit, bool *left,
+                                struct err *) MUST_CHECK;
+/* Its tasks and numbers are gone. */
 int st_batch_job_remove(struct storage *, int64_t id, struct err *) MUST_CHECK;
 int st_batch_job_counts(struct storage *, struct arena *, int64_t id, struct batch_counts *out,
                         struct err *);
@@ -100,9 +103,13 @@ enum st_batch_task_property {
     BATCH_TASK_BY_RESULT,
     BATCH_TASK_PROPERTIES
 };
+/* Those behind `after` up to `upto` (NULL: up to the last). */
 int st_batch_task_list(struct storage *, struct arena *, int64_t job_id,
-                       const struct filter *filter, const char *after, int limit,
+                       const struct filter *filter, const char *after, const char *upto, int limit,
                        struct batch_task **rows, size_t *n, struct err *);
+/* The name of the nth task behind `after`; 0: there are fewer. */
+int st_batch_task_nth(struct storage *, struct arena *, int64_t job_id, const char *after, int nth,
+                      const char **name, struct err *);
 /* The tasks that ran last on a node, the latest first. */
 int st_batch_task_of_node(struct storage *, struct arena *, const char *node_name, int limit,
                           struct batch_task **rows, size_t *n, struct err *);

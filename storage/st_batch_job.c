@@ -166,18 +166,24 @@ int st_batch_job_move(struct storage *st, const struct st_batch_job_move *m, str
                    (int)m->to, e);
 }
 
-/* Numbers that one call removes; a job that is removed has no tasks any more, but may still have
- * 100,000 of them. */
-#define NUMBERS_AT_ONCE 1000000
-
-int st_batch_job_remove(struct storage *st, int64_t id, struct err *e)
+int st_batch_job_remove_numbers(struct storage *st, int64_t id, int limit, bool *left,
+                                struct err *e)
 {
     struct q q;
     if (q_write(&q, st, ST_BATCH_NUMBER_REMOVE, e) < 0)
         return -1;
     q_int(&q, id);
-    q_int(&q, NUMBERS_AT_ONCE);
-    if (q_run(&q, e) < 0 || q_write(&q, st, ST_BATCH_JOB_REMOVE, e) < 0)
+    q_int(&q, limit);
+    if (q_run(&q, e) < 0)
+        return -1;
+    *left = q_changed(st) == limit;
+    return 0;
+}
+
+int st_batch_job_remove(struct storage *st, int64_t id, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_BATCH_JOB_REMOVE, e) < 0)
         return -1;
     q_int(&q, id);
     return q_change(&q, "batch job", id, e);

@@ -7,6 +7,9 @@
 #include "storage/batch_jobs.h"
 #include "storage/storage_priv.h"
 
+/* Behind every name: ids have ASCII letters, digits, '-', '_' and ':'. */
+#define LAST_NAME "\x7f"
+
 static int tasks(struct q *q, struct arena *a, struct batch_task **rows, size_t *n, struct err *e)
 {
     void *items;
@@ -67,7 +70,7 @@ static const char *const properties[BATCH_TASK_PROPERTIES] = {
 };
 
 int st_batch_task_list(struct storage *st, struct arena *a, int64_t job_id,
-                       const struct filter *filter, const char *after, int limit,
+                       const struct filter *filter, const char *after, const char *upto, int limit,
                        struct batch_task **rows, size_t *n, struct err *e)
 {
     struct q q;
@@ -75,7 +78,24 @@ int st_batch_task_list(struct storage *st, struct arena *a, int64_t job_id,
     q_int(&q, job_id);
     q_text(&q, after ? after : "");
     q_int(&q, limit);
+    q_text(&q, upto ? upto : LAST_NAME);
     return tasks(&q, a, rows, n, e);
+}
+
+int st_batch_task_nth(struct storage *st, struct arena *a, int64_t job_id, const char *after,
+                      int nth, const char **name, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_BATCH_TASK_NTH);
+    q_int(&q, job_id);
+    q_text(&q, after ? after : "");
+    q_int(&q, nth - 1);
+    int rc = q_step(&q, e);
+    if (rc != 1)
+        return rc;
+    *name = c_text(&q, a);
+    q_end(&q);
+    return 1;
 }
 
 int st_batch_task_of_node(struct storage *st, struct arena *a, const char *node_name, int limit,

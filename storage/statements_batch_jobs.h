@@ -60,7 +60,10 @@
     X(ST_BATCH_TASK_BY_ID, BATCH_TASK_SELECT "WHERE bt.id = ?1") \
     X(ST_BATCH_TASK_SECRETS, "SELECT secrets FROM batch_task WHERE id = ?1") \
     X(ST_BATCH_TASK_LIST, \
-      BATCH_TASK_SELECT "WHERE bt.job_id = ?1 AND bt.name > ?2 AND {?} ORDER BY bt.name LIMIT ?3") \
+      BATCH_TASK_SELECT "WHERE bt.job_id = ?1 AND bt.name > ?2 AND bt.name <= ?4 AND {?} " \
+      "ORDER BY bt.name LIMIT ?3") \
+    X(ST_BATCH_TASK_NTH, \
+      "SELECT name FROM batch_task WHERE job_id = ?1 AND name > ?2 ORDER BY name LIMIT 1 OFFSET ?3") \
     X(ST_BATCH_TASK_OF_NODE, \
       BATCH_TASK_SELECT "WHERE bt.node_name = ?1 ORDER BY bt.id DESC LIMIT ?2") \
     X(ST_BATCH_TASK_UPDATE, "UPDATE batch_task SET doc = ?2, updated_us = ?3 WHERE id = ?1") \
@@ -70,7 +73,8 @@
       "start_us = CASE ?6 WHEN 1 THEN ?4 ELSE start_us END, " \
       "pool_name = coalesce(?7, pool_name), node_name = coalesce(?8, node_name), " \
       "files = CASE WHEN ?8 IS NULL THEN files ELSE 1 END, " \
-      "retries = retries + ?9, retry_us = CASE ?9 WHEN 1 THEN ?4 ELSE retry_us END, " \
+      "retries = CASE ?2 WHEN 4 THEN 0 ELSE retries + ?9 END, " \
+      "retry_us = CASE WHEN ?2 = 4 THEN 0 WHEN ?9 = 1 THEN ?4 ELSE retry_us END, " \
       "requeues = requeues + ?10, requeue_us = CASE ?10 WHEN 1 THEN ?4 ELSE requeue_us END, " \
       "end_us = CASE ?3 WHEN 4 THEN ?4 ELSE 0 END, exit_code = ?11, result = ?12, failure = ?13, " \
       "satisfies = ?14, files_until_us = ?15 WHERE id = ?1 AND state = ?2") \

@@ -10,6 +10,7 @@
 #include "api/batch/jobs.h"
 #include "api/batch/list.h"
 #include "api/batch/reply.h"
+#include "api/batch/slices.h"
 #include "front/batch/batch.h"
 #include "front/batch/tasks.h"
 #include "model/batch/tables.h"
@@ -57,27 +58,48 @@ static const struct batch_filter filters[BATCH_TASK_PROPERTIES] = {
                               batch_result_names},
 };
 
+static int fetch(struct request *r, int64_t job_id, const struct filter *filter, const char *after,
+                 const char *upto, int limit, void **rows, size_t *n, struct err *e)
+{
+    struct batch_task *tasks = NULL;
+    int rc = st_batch_task_list(storage_of(r), &r->arena, job_id, filter, after, upto, limit,
+                                &tasks, n, e);
+    *rows = tasks;
+    return rc;
+}
+
+static int nth(struct request *r, int64_t job_id, const char *after, int nth_row, const char **name,
+               struct err *e)
+{
+    return st_batch_task_nth(storage_of(r), &r->arena, job_id, after, nth_row, name, e);
+}
+
+static const char *name_of(const void *rows, size_t i)
+{
+    return ((const struct batch_task *)rows)[i].name;
+}
+
+static void render(struct request *r, const void *rows, size_t i, schema_set set,
+                   struct strbuf *out)
+{
+    batch_task_render(r, &((const struct batch_task *)rows)[i], set, out);
+}
+
 struct replied *batch_tasks_list(struct request *r)
 {
-    static const struct batch_list_kind kind = {.fragment = "tasks",
-                                                .filters = filters,
-                                                .n_filters = BATCH_TASK_PROPERTIES,
-                                                .schema = &schema_batch_task};
-    struct batch_list l;
-    struct batch_task *rows;
+    static const struct batch_rows kind = {.list = {.fragment = "tasks",
+                                                    .filters = filters,
+                                                    .n_filters = BATCH_TASK_PROPERTIES,
+                                                    .schema = &schema_batch_task},
+                                           .fetch = fetch,
+                                           .nth = nth,
+                                           .name = name_of,
+                                           .render = render};
     struct batch_job j;
     struct err e;
-    size_t n;
-    if (find_batch_job(r, &j, &e) < 0 || batch_list_begin(r, &kind, &l, &e) < 0 ||
-        st_batch_task_list(storage_of(r), &r->arena, j.id, l.filter, l.after, batch_list_limit(&l),
-                           &rows, &n, &e) < 0)
+    if (find_batch_job(r, &j, &e) < 0)
         return reply_err(r, &e);
-    for (size_t i = 0; i < n; i++) {
-        struct strbuf *out = batch_list_row(r, &l, rows[i].name);
-        if (out)
-            batch_task_render(r, &rows[i], l.set, out);
-    }
-    return batch_list_reply(r, &l);
+    return batch_reply_rows(r, &kind, j.id);
 }
 
 /* A task of one node has none. */

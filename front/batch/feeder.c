@@ -127,6 +127,7 @@ static void feeder_reconcile(void *ctx, int64_t pool_id)
         wake_at(f->wakes, WAKE_BATCH_FEED, pool_id, wakes_mono(f->wakes) + WRITE_AGAIN_US);
     } else if (k.fed > 0) {
         wake_durable(f->wakes, WAKE_POOL, pool_id);
+        wake_if_lost(f->wakes, WAKE_BATCH_FEED, pool_id);
     }
     arena_free(&a);
 }

@@ -5,8 +5,10 @@
 #include "front/batch/front_priv.h"
 #include "front/batch/schedules.h"
 
-/* Tasks that one pass stops or removes; other work of the loop waits meanwhile. */
-#define TASKS_AT_ONCE 200
+/* Tasks that one pass stops or removes, and numbers of tasks; other work of the loop waits
+ * meanwhile. */
+#define TASKS_AT_ONCE   200
+#define NUMBERS_AT_ONCE 2000
 
 /* What becomes of a task with a run while its job is in this state. */
 static enum batch_fate fate_of(const struct batch_job *j, const struct batch_task *t)
@@ -47,12 +49,14 @@ static int remove_slice(struct batch_front *f, const struct batch_job *j, bool r
     bool left;
     if (st_batch_task_remove_some(f->st, j->id, TASKS_AT_ONCE, &left, e) < 0)
         return -1;
+    if (!left && runs) /* its last runs wake it when they are gone */
+        return 0;
+    if (!left && st_batch_job_remove_numbers(f->st, j->id, NUMBERS_AT_ONCE, &left, e) < 0)
+        return -1;
     if (left) {
         wake(f->wakes, WAKE_BATCH_JOB, j->id);
         return 0;
     }
-    if (runs) /* its last runs wake it when they are gone */
-        return 0;
     arena_init(&a);
     int rc = st_batch_pool_get(f->st, &a, j->account_id, j->pool_name, &p, e);
     if (rc == 1)
@@ -178,6 +182,7 @@ static void job_reconcile(void *ctx, int64_t id)
     struct batch_front *f = ctx;
     struct step s = {f, id};
     struct err e = {0};
+    wake_if_lost(f->wakes, WAKE_BATCH_JOB, id);
     if (st_tx(f->st, "batch job", step_in_tx, &s, &e) == 0)
         return;
     LOG_ERROR(f->log, "batch_job.reconcile_failed", LF_INT("job_id", id), LF_STR("why", e.msg));

@@ -42,6 +42,7 @@ static void on_removed(void *ctx, const struct err *why)
     struct err e = {0};
     if (!why && st_batch_litter_gone(f->st, k->id, &e) < 0 && e.code != ERR_RESOURCE_NOT_FOUND)
         LOG_WARN(f->log, "batch_litter.not_noted", LF_STR("why", e.msg));
+    wake_if_lost(f->wakes, WAKE_BATCH_LITTER, WAKE_ALL);
     if (why)
         wake_by(f->wakes, WAKE_BATCH_LITTER, WAKE_ALL, wakes_mono(f->wakes) + AGAIN_US);
     id_map_remove(&f->removing, k->id);
@@ -136,6 +137,7 @@ static void files_reconcile(void *ctx, int64_t id)
     struct batch_front *f = ctx;
     struct err e = {0};
     (void)id;
+    wake_if_lost(f->wakes, WAKE_BATCH_FILES, WAKE_ALL);
     if (st_tx(f->st, "clean files", clean_due, f, &e) == 0)
         return;
     LOG_ERROR(f->log, "batch_files.not_cleaned", LF_STR("why", e.msg));

@@ -196,6 +196,7 @@ static void schedule_reconcile(void *ctx, int64_t id)
     struct batch_front *f = ctx;
     struct step k = {f, id};
     struct err e = {0};
+    wake_if_lost(f->wakes, WAKE_BATCH_SCHEDULE, id);
     if (st_tx(f->st, "job schedule", step_in_tx, &k, &e) == 0)
         return;
     LOG_ERROR(f->log, "batch_schedule.reconcile_failed", LF_INT("schedule_id", id),

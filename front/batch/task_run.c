@@ -181,6 +181,7 @@ static int forget(struct batch_front *f, struct storage *st, struct arena *a, co
     if (rc == 0)
         return 0;
     wake_durable(f->wakes, WAKE_BATCH_JOB, t.job_id);
+    wake_if_lost(f->wakes, WAKE_RUN, r->id);
     if (t.fate == BATCH_FATE_DELETE) {
         litter_wake(f);
         return task_remove(st, &t, e);

@@ -34,13 +34,21 @@ static void add_paths(struct arena *a, struct place_spec *place, size_t more)
     place->n_rooted = n;
 }
 
-static void add_rules(const struct batch_constraints *limits, struct job_spec *out)
+/* `before`: how often runs before this one were tried again. */
+static int retries_left(const struct batch_constraints *limits, int before)
+{
+    if (limits->retries < 0)
+        return RETRIES_FOR_EVER;
+    return limits->retries > before ? limits->retries - before : 0;
+}
+
+static void add_rules(const struct batch_constraints *limits, int before, struct job_spec *out)
 {
     out->max_wall_us = limits->max_wall_us;
     out->wishes.has_grace = true;
     out->wishes.grace_s = GRACE_S;
-    out->wishes.retry = (struct retry_rule){
-        .times = limits->retries < 0 ? RETRIES_FOR_EVER : limits->retries, .after_exit = true};
+    out->wishes.retry =
+        (struct retry_rule){.times = retries_left(limits, before), .after_exit = true};
 }
 
 /* Whether its node is one of the pool's dedicated ones. Without a node: yes. */
@@ -65,6 +73,7 @@ struct command {
     struct batch_task_spec task;
     const char *id;
     bool held;
+    int retried; /* by the runs that it had before this one */
 };
 
 static int find_job(struct storage *st, struct arena *a, const struct run *r, int64_t job_id,
@@ -86,6 +95,7 @@ static int find_task(struct storage *st, struct arena *a, const struct run *r, b
         return rc;
     c->id = t.name;
     c->held = t.state == BATCH_TASK_PREPARING;
+    c->retried = t.retries - r->retried;
     if ((secrets && st_batch_task_secrets(st, a, t.id, &text, e) < 0) ||
         batch_task_decode(a, t.doc, text, &c->task, e) < 0 ||
         batch_job_decode(a, c->j.doc, NULL, &c->job, e) < 0)
@@ -192,7 +202,7 @@ static int load(const struct batch_front *f, struct storage *st, struct arena *a
     if (secrets)
         task_add_files(f, a, c.task.resources, c.task.n_resources, place);
     add_env(a, f, &c, dedicated, secrets && c.task.has_token ? task_token(f, a, r) : NULL, out);
-    add_rules(&c.task.limits, out);
+    add_rules(&c.task.limits, c.retried, out);
     return 0;
 }
 

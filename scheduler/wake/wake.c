@@ -242,13 +242,14 @@ struct durable {
     wake_effect fn; /* NULL: wake `kind` */
     void *ctx;
     enum wake_kind kind;
+    bool if_lost; /* only then */
 };
 
 static void on_durable(void *ctx, const struct err *why)
 {
     struct durable d = *(struct durable *)ctx;
     free(ctx);
-    if (!d.w->stopping) {
+    if (!d.w->stopping && (why || !d.if_lost)) {
         if (d.fn)
             d.fn(d.ctx, d.id, why);
         else
@@ -275,6 +276,11 @@ void wake_when_durable(struct wakes *w, wake_effect fn, void *ctx, int64_t id)
 void wake_durable(struct wakes *w, enum wake_kind kind, int64_t id)
 {
     when_durable(&(struct durable){.w = w, .id = id, .kind = kind});
+}
+
+void wake_if_lost(struct wakes *w, enum wake_kind kind, int64_t id)
+{
+    when_durable(&(struct durable){.w = w, .id = id, .kind = kind, .if_lost = true});
 }
 
 /* After a rollback it does not wake at once, which would loop on a full disk. */

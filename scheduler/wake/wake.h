@@ -106,6 +106,9 @@ void wake_when_durable(struct wakes *w, wake_effect fn, void *ctx, int64_t id);
 void wake_durable(struct wakes *w, enum wake_kind kind, int64_t id);
 /* The same from inside an effect that was told `why`. */
 void wake_after(struct wakes *w, enum wake_kind kind, int64_t id, const struct err *why);
+/* Wakes (kind, id) a moment later if what was written so far is rolled back: for a handler that
+ * has written what it was woken for, and would not be woken again. */
+void wake_if_lost(struct wakes *w, enum wake_kind kind, int64_t id);
 
 /* --- time ------------------------------------------------------------------------------------- */
 

@@ -83,6 +83,15 @@ def test_retries(jobs):
     assert failed["constraints"]["maxTaskRetryCount"] == 2
 
 
+def test_a_task_that_is_reactivated_has_all_its_retries_again(jobs, plane):
+    job = jobs(constraints={"maxTaskRetryCount": 1})
+    job.wait(job.add("/bin/false", id="bad"))
+    ended = job.task("bad")["executionInfo"]["endTime"]
+    plane.call("POST", f"{job.url}/tasks/bad/reactivate", expect=204)
+    wait_for(lambda: job.task("bad")["executionInfo"].get("endTime", ended) != ended, what="the second end")
+    assert job.task("bad")["executionInfo"]["retryCount"] == 1
+
+
 def test_a_time_limit_ends_a_task(jobs):
     job = jobs()
     (ended,) = job.wait(job.add("sleep 1000", constraints={"maxWallClockTime": "PT1S"}))

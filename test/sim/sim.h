@@ -22,7 +22,7 @@
 #define JOB_NODES   3 /* the most that a job asks for */
 #define TREES_MAX   3
 #define CLUSTERS    4 /* the most that are there at once */
-#define THINGS_MAX  128
+#define THINGS_MAX  192
 #define MACHINES    6 /* of the inventory */
 #define GPUS        4 /* of every node */
 
@@ -51,16 +51,29 @@ struct array_run {
 };
 #define ARRAY_RUNS 4
 
-/* What the history knows of a group (with its workspace and experiment), a cluster, a job or a file
- * server. */
-enum thing_kind { THING_TREE, THING_CLUSTER, THING_JOB, THING_SERVER };
+/* What the history knows of a group (with its workspace and experiment), a cluster, a job, a file
+ * server, or a job or task of Azure Batch. */
+enum thing_kind { THING_TREE, THING_CLUSTER, THING_JOB, THING_SERVER, THING_WORK, THING_TASK };
+/* What jobs and tasks of Azure Batch have beside. */
+struct duty {
+    char pool[24];        /* of a job */
+    int at_once;          /* of a job: so many of its tasks may run; BATCH_UNLIMITED */
+    bool depends;         /* its tasks may wait for each other */
+    int slots, retries;   /* of a task: retries: how often it may be tried again */
+    struct thing *needs;  /* it waits for this one; NULL: for none */
+    int again;            /* how often it was reactivated, as far as is known */
+    int starts;           /* of a task's commands: those that its row may know of */
+    char guid[GUID_SIZE]; /* of the newest run of which a command began */
+    int64_t completed_us; /* as its row says on disk; 0: it is not completed */
+};
+
 #define SIM_PROCESSES 16 /* of a job, at most */
 struct thing {
     enum thing_kind kind;
     char name[24];
     int64_t id;                    /* of its row; may be another after a crash that lost it */
     int64_t workspace, experiment; /* THING_TREE */
-    struct thing *tree;            /* where a cluster or job is */
+    struct thing *tree;            /* where a cluster or job is; the job of a task of Azure Batch */
     struct thing *cluster;         /* of a job */
     struct thing *server;          /* that a cluster mounts; NULL: none */
     char guid[GUID_SIZE];          /* of a file server */
@@ -91,6 +104,7 @@ struct thing {
     const struct fake_node *last_node;
     int last_troubles;
     int64_t waits_since; /* at the head of its queue, with idle nodes enough; 0: it does not */
+    struct duty duty;    /* of jobs and tasks of Azure Batch */
 };
 
 /* The newest event of a resource that was seen. */
@@ -179,6 +193,8 @@ void sim_ask_delete(struct sim *m, struct thing *t);
 /* Puts right all that is wrong, and makes room for all that waits. */
 void sim_heal(struct sim *m);
 void sim_make_room(struct sim *m);
+/* All clusters become empty. */
+void sim_make_empty(struct sim *m);
 /* What people do about nodes with a task that did not die: all are let go, and others made. */
 void sim_renew(struct sim *m);
 
@@ -255,10 +271,27 @@ void sim_add_pool(struct sim *m);
 void sim_change_pool(struct sim *m);
 /* A pool that has its size has no more nodes than that. */
 void sim_pools_check(struct sim *m);
-/* Formulas were evaluated; then all pools become empty, and some go. */
+/* One that is active; NULL: there is none. */
+const struct batch_pool *sim_any_pool(struct sim *m);
+/* After a time in which all resizes and formulas were carried out: whether they were. */
+void sim_pools_settle(struct sim *m);
+/* Gives each active pool so many nodes, and takes away its formula. */
+void sim_pools_resize(struct sim *m, int nodes);
+/* All become empty, and some go. */
 void sim_pools_heal(struct sim *m);
 /* Whether they are; in `why`, which is not. */
 bool sim_pools_at_rest(struct sim *m, char *why, size_t size);
+
+/* --- sim_tasks.c: jobs and tasks of Azure Batch
+ * ---------------------------------------------------------------------------------- */
+void sim_add_work(struct sim *m);
+void sim_add_tasks(struct sim *m);
+void sim_change_work(struct sim *m);
+void sim_change_task(struct sim *m);
+/* Asks for the deletion of a job or a task of Azure Batch. */
+void sim_delete_duty(struct sim *m, struct thing *t);
+/* With nodes for all, every task ends; then some jobs are deleted. */
+void sim_tasks_heal(struct sim *m);
 
 /* --- sim_frames.c
  * ---------------------------------------------------------------------------------- */

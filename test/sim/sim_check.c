@@ -19,18 +19,28 @@
 /* --- nodes
  * ------------------------------------------------------------------------------------------- */
 
+static bool of_task(const struct view *v, int64_t run_id)
+{
+    for (size_t i = 0; i < v->n_tasks; i++)
+        if (v->task_runs[i].id == run_id)
+            return true;
+    return false;
+}
+
 static bool whole_run(const struct view *v, int64_t run_id)
 {
     for (size_t i = 0; i < v->n_jobs; i++)
         if (v->runs[i].id == run_id)
             return v->runs[i].need_whole;
-    return true;
+    return !of_task(v, run_id);
 }
 
-/* Its GPUs, by bit. */
+/* Its own GPUs, by bit: tasks share all of their node. */
 static unsigned devices(const struct view *v, const struct allocation *al, const struct node *n)
 {
     unsigned bits = 0;
+    if (of_task(v, al->run_id))
+        return 0;
     if (whole_run(v, al->run_id))
         return (1U << n->has.gpus) - 1;
     for (const char *at = al->devices; at && *at;) {
@@ -305,62 +315,6 @@ static void remember_queue(struct view *v)
     }
 }
 
-/* --- what was acknowledged
- * --------------------------------------------------------------------------- */
-
-static void check_presence(struct sim *m, struct thing *t, int64_t id, bool is_there)
-{
-    if (t->gone && is_there && t->acknowledged)
-        sim_fail(m, "%s was removed and is there again", t->name);
-    if (is_there) {
-        t->id = id;
-        t->gone = t->unsure = false;
-        t->acknowledged = t->acknowledged || !st_has_pending(m->life->st); /* it is on disk */
-        return;
-    }
-    bool may_go = t->delete_asked || (t->tree && t->tree->delete_asked);
-    if (t->acknowledged && !may_go)
-        sim_fail(m, "%s was acknowledged and is not there", t->name);
-    if (t->unsure || !st_has_pending(m->life->st))
-        t->gone = true;
-    t->unsure = false;
-}
-
-static void check_trees(struct sim *m)
-{
-    for (int i = 0; i < m->n_things; i++) {
-        struct thing *t = m->things[i];
-        struct err e = {0};
-        struct resource_group g = {0};
-        if (t->kind != THING_TREE || t->gone)
-            continue;
-        int rc = st_group_get(m->life->st, &m->a, "sub", t->name, &g, &e);
-        if (sim_ok(m, rc, &e, "group"))
-            check_presence(m, t, g.id, rc == 1);
-    }
-}
-
-static void check_things(struct view *v)
-{
-    struct sim *m = v->m;
-    for (int i = 0; i < m->n_things; i++) {
-        struct thing *t = m->things[i];
-        bool found = false;
-        int64_t id = 0;
-        for (size_t k = 0; t->kind == THING_JOB && k < v->n_jobs && !found; k++)
-            if ((found = (strcmp(v->jobs[k].name, t->name) == 0)))
-                id = v->jobs[k].id;
-        for (size_t k = 0; t->kind == THING_CLUSTER && k < v->n_clusters && !found; k++)
-            if ((found = (strcmp(v->clusters[k].name, t->name) == 0)))
-                id = v->clusters[k].id;
-        for (size_t k = 0; t->kind == THING_SERVER && k < v->n_servers && !found; k++)
-            if ((found = (strcmp(v->servers[k].name, t->name) == 0)))
-                id = v->servers[k].id;
-        if (t->kind != THING_TREE)
-            check_presence(m, t, id, found);
-    }
-}
-
 /* Nothing was written since the last look, and no job waits that must not wait for long. */
 static bool nothing_new(struct sim *m)
 {
@@ -378,12 +332,12 @@ void sim_check(struct sim *m)
     struct view v;
     if (nothing_new(m))
         return;
-    check_trees(m);
+    sim_presence_of_trees(m);
     if (sim_failed(m) || !sim_view_read(m, &v))
         return;
     if (m->step % STEPS_PER_COMPARISON == 0)
         sim_view_compare(&v);
-    check_things(&v);
+    sim_presence_check(&v);
     check_nodes(&v);
     for (size_t i = 0; i < v.n_jobs; i++) {
         struct thing *t = sim_thing_by_name(m, v.jobs[i].name);
@@ -403,6 +357,7 @@ void sim_check(struct sim *m)
     sim_turns_check(&v);
     sim_servers_check(&v);
     sim_pools_check(m);
+    sim_tasks_check(&v);
     sim_events_check(&v);
     remember_queue(&v);
     m->withheld = v.drained | m->life->missing;
@@ -496,6 +451,10 @@ void sim_check_start(struct sim *m, struct fake_node *n, const char *id, const c
     sim_server_command(m, id, command);
     if (!t)
         return;
+    if (t->kind == THING_TASK) {
+        sim_task_start(m, t, n, id);
+        return;
+    }
     struct start s = {m, n, t, id};
     if (t->runs > 0) {
         sim_array_start(m, t, n, id);
@@ -573,7 +532,8 @@ bool sim_at_rest(struct sim *m, const char **what)
             return false;
         }
     }
-    if (!sim_servers_at_rest(&v, text, sizeof text) || !sim_pools_at_rest(m, text, sizeof text))
+    if (!sim_servers_at_rest(&v, text, sizeof text) || !sim_pools_at_rest(m, text, sizeof text) ||
+        !sim_tasks_at_rest(&v, text, sizeof text))
         return false;
     const char *left = NULL;
     fake_each_running(m->fake, is_left, &left);

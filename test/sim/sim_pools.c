@@ -180,6 +180,12 @@ static void delete (struct sim *m, const struct batch_pool *p)
     (void)sim_ok(m, batch_pool_delete(&m->life->batch, p, now_us(m), &e), &e, "delete");
 }
 
+const struct batch_pool *sim_any_pool(struct sim *m)
+{
+    struct pools p;
+    return active_pool(m, &p);
+}
+
 void sim_change_pool(struct sim *m)
 {
     static void (*const changes[])(struct sim *, const struct batch_pool *) = {
@@ -232,27 +238,49 @@ static void check_one(struct sim *m, const struct batch_pool *p)
                  (long long)(ago / SECOND));
 }
 
-/* Then all pools become empty, and some go. */
-void sim_pools_heal(struct sim *m)
+void sim_pools_settle(struct sim *m)
 {
     struct pools p;
     sim_pass(m, LONGEST_RESIZE_US);
     if (sim_failed(m) || !read_pools(m, &p))
         return;
+    for (size_t i = 0; i < p.n && !sim_failed(m); i++)
+        if (p.all[i].state == BATCH_POOL_ACTIVE)
+            check_one(m, &p.all[i]);
+}
+
+static void give(struct sim *m, const struct batch_pool *p, int nodes)
+{
+    const struct batch_targets t = {
+        .dedicated = nodes, .timeout_us = 5 * MINUTE, .how = DEALLOC_REQUEUE};
+    struct err e = {0};
+    if (p->scaling.enabled)
+        scale_by(m, p, NULL);
+    (void)sim_ok(m, batch_pool_resize(&m->life->batch, p, &t, now_us(m), &e), &e, "resize");
+}
+
+void sim_pools_resize(struct sim *m, int nodes)
+{
+    struct pools p;
+    if (!read_pools(m, &p))
+        return;
+    for (size_t i = 0; i < p.n && !sim_failed(m); i++)
+        if (p.all[i].state == BATCH_POOL_ACTIVE)
+            give(m, &p.all[i], nodes);
+}
+
+void sim_pools_heal(struct sim *m)
+{
+    struct pools p;
+    if (!read_pools(m, &p))
+        return;
     for (size_t i = 0; i < p.n && !sim_failed(m); i++) {
-        const struct batch_pool *one = &p.all[i];
-        const struct batch_targets none = {.timeout_us = 5 * MINUTE, .how = DEALLOC_REQUEUE};
-        struct err e = {0};
-        if (one->state != BATCH_POOL_ACTIVE)
+        if (p.all[i].state != BATCH_POOL_ACTIVE)
             continue;
-        check_one(m, one);
-        if (one->scaling.enabled)
-            scale_by(m, one, NULL);
         if (i % 2)
-            delete (m, one);
+            delete (m, &p.all[i]);
         else
-            (void)sim_ok(m, batch_pool_resize(&m->life->batch, one, &none, now_us(m), &e), &e,
-                         "resize");
+            give(m, &p.all[i], 0);
     }
 }
 

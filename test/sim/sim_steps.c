@@ -195,6 +195,10 @@ void sim_ask_delete(struct sim *m, struct thing *t)
 {
     static const enum resource_kind kinds[] = {RES_GROUP, RES_CLUSTER, RES_JOB, RES_FILE_SERVER};
     struct err e = {0};
+    if (t->kind == THING_WORK || t->kind == THING_TASK) {
+        sim_delete_duty(m, t);
+        return;
+    }
     sim_trace(m, "delete %s", t->name);
     bool may_be_gone = t->delete_asked || !t->acknowledged;
     t->delete_asked = true;
@@ -315,6 +319,23 @@ static void disk(struct sim *m)
     set_full(m, !m->disk_full);
 }
 
+/* For a moment, what follows from a request finds no room: only the request is on disk. */
+static void full_behind(struct sim *m)
+{
+    static void (*const requests[])(struct sim *) = {sim_change_work, sim_change_work,
+                                                     sim_change_task, sim_add_tasks};
+    if (m->disk_full)
+        return;
+    requests[any(m, 4)](m);
+    sim_pass(m, (int64_t)any(m, 3000));
+    if (sim_failed(m))
+        return;
+    set_full(m, true);
+    sim_pass(m, (int64_t)any(m, 50000));
+    if (!sim_failed(m))
+        set_full(m, false);
+}
+
 /* A daemon whose disk is full could not start: the database has to be opened. */
 static void crash(struct sim *m)
 {
@@ -419,41 +440,54 @@ static void nothing(struct sim *m)
     (void)m;
 }
 
+/* Every third history has many tasks. */
+#define MANY_TASKS_EVERY 3
+
 static const struct {
-    int weight;
+    int weight, many_tasks;
     void (*run)(struct sim *m);
 } actions[] = {
-    {10, add_cluster},
-    {30, sim_add_jobs},
-    {8, resize},
-    {6, terminate},
-    {5, delete_job},
-    {3, delete_cluster},
-    {2, sim_add_tree},
-    {1, delete_tree},
-    {5, cut},
-    {4, down},
-    {2, hang},
-    {3, restart_node},
-    {2, wipe},
-    {3, refuse},
-    {3, set_clock},
-    {2, disk},
-    {6, crash},
-    {2, stop},
-    {5, nothing},
-    {3, backup},
-    {3, restore},
-    {2, bad_disk},
-    {4, drain_any},
-    {2, inventory},
-    {3, share},
-    {6, reboot},
-    {4, sim_add_server},
-    {2, sim_delete_server},
-    {3, sim_add_pool},
-    {8, sim_change_pool},
+    {10, 10, add_cluster},
+    {30, 30, sim_add_jobs},
+    {8, 8, resize},
+    {6, 6, terminate},
+    {5, 5, delete_job},
+    {3, 3, delete_cluster},
+    {2, 2, sim_add_tree},
+    {1, 1, delete_tree},
+    {5, 5, cut},
+    {4, 4, down},
+    {2, 2, hang},
+    {3, 3, restart_node},
+    {2, 2, wipe},
+    {3, 3, refuse},
+    {3, 3, set_clock},
+    {2, 8, disk},
+    {1, 5, full_behind},
+    {6, 6, crash},
+    {2, 2, stop},
+    {5, 5, nothing},
+    {3, 3, backup},
+    {3, 3, restore},
+    {2, 2, bad_disk},
+    {4, 4, drain_any},
+    {2, 2, inventory},
+    {3, 3, share},
+    {6, 6, reboot},
+    {4, 4, sim_add_server},
+    {2, 2, sim_delete_server},
+    {3, 15, sim_add_pool},
+    {8, 8, sim_change_pool},
+    {2, 10, sim_add_work},
+    {5, 25, sim_add_tasks},
+    {2, 10, sim_change_work},
+    {2, 10, sim_change_task},
 };
+
+static int weight_of(const struct sim *m, size_t i)
+{
+    return m->seed % MANY_TASKS_EVERY == 0 ? actions[i].many_tasks : actions[i].weight;
+}
 
 /* How long until the next step: at once, while messages are on their way, or long after. */
 static int64_t pause_us(struct sim *m)
@@ -466,10 +500,10 @@ void sim_step(struct sim *m)
 {
     int sum = 0, at;
     for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++)
-        sum += actions[i].weight;
+        sum += weight_of(m, i);
     at = any(m, sum);
     for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++) {
-        at -= actions[i].weight;
+        at -= weight_of(m, i);
         if (at >= 0)
             continue;
         actions[i].run(m);
@@ -507,6 +541,10 @@ void sim_heal(struct sim *m)
         if (!m->things[i]->gone && m->things[i]->delete_asked)
             sim_ask_delete(m, m->things[i]);
     if (!sim_failed(m))
+        sim_pools_settle(m);
+    if (!sim_failed(m))
+        sim_tasks_heal(m);
+    if (!sim_failed(m))
         sim_pools_heal(m);
     sim_make_room(m);
 }
@@ -524,12 +562,17 @@ void sim_make_room(struct sim *m)
     arena_free(&m->a);
 }
 
-void sim_renew(struct sim *m)
+void sim_make_empty(struct sim *m)
 {
     for (int i = 0; i < m->n_things && !sim_failed(m); i++)
         if (there(m->things[i], THING_CLUSTER))
             scale(m, m->things[i],
                   (struct scale){.kind = SCALE_MANUAL, .dealloc = DEALLOC_REQUEUE});
+}
+
+void sim_renew(struct sim *m)
+{
+    sim_make_empty(m);
     sim_pass(m, 300 * SECOND);
     sim_make_room(m);
 }

@@ -115,6 +115,42 @@ static void take_job(struct view *v, sqlite3_stmt *s)
                                   .runs = sqlite3_column_int(s, 20)};
 }
 
+static void take_work(struct view *v, sqlite3_stmt *s)
+{
+    v->works = one_more(v, v->works, &v->n_works, sizeof *v->works);
+    v->works[v->n_works - 1] =
+        (struct batch_job){.id = sqlite3_column_int64(s, 0),
+                           .name = text(v, s, 1),
+                           .state = (enum batch_job_state)sqlite3_column_int(s, 2),
+                           .pool_name = text(v, s, 3),
+                           .max_parallel = sqlite3_column_int(s, 4),
+                           .on_all = (enum batch_on_all)sqlite3_column_int(s, 5)};
+}
+
+static void take_task(struct view *v, sqlite3_stmt *s)
+{
+    size_t n = v->n_tasks;
+    v->tasks = one_more(v, v->tasks, &n, sizeof *v->tasks);
+    v->task_runs = one_more(v, v->task_runs, &v->n_tasks, sizeof *v->task_runs);
+    v->tasks[n - 1] = (struct batch_task){.id = sqlite3_column_int64(s, 0),
+                                          .job_id = sqlite3_column_int64(s, 1),
+                                          .name = text(v, s, 2),
+                                          .state = (enum batch_task_state)sqlite3_column_int(s, 3),
+                                          .result = (enum batch_result)sqlite3_column_int(s, 4),
+                                          .retries = sqlite3_column_int(s, 5),
+                                          .requeues = sqlite3_column_int(s, 6),
+                                          .end_us = sqlite3_column_int64(s, 7),
+                                          .fed = sqlite3_column_int(s, 8) != 0,
+                                          .waits = sqlite3_column_int(s, 9),
+                                          .satisfies = sqlite3_column_int(s, 10) != 0,
+                                          .fate = (enum batch_fate)sqlite3_column_int(s, 11)};
+    v->task_runs[n - 1] = (struct run){.id = sqlite3_column_int64(s, 12),
+                                       .guid = text(v, s, 13),
+                                       .state = (enum run_state)sqlite3_column_int(s, 14),
+                                       .stop = (enum run_stop)sqlite3_column_int(s, 15),
+                                       .attempt = sqlite3_column_int(s, 16)};
+}
+
 static void take_server(struct view *v, sqlite3_stmt *s)
 {
     v->servers = one_more(v, v->servers, &v->n_servers, sizeof *v->servers);
@@ -215,6 +251,14 @@ bool sim_view_read(struct sim *m, struct view *v)
                       "allocation WHERE state IN (1, 2)",
                       take_allocation) &&
         sim_view_rows(v, "SELECT id, name, drained FROM machine", take_machine) &&
+        sim_view_rows(v, "SELECT id, name, state, pool_name, max_parallel, on_all FROM batch_job",
+                      take_work) &&
+        sim_view_rows(v,
+                      "SELECT t.id, t.job_id, t.name, t.state, t.result, t.retries, t.requeues, "
+                      "t.end_us, t.fed, t.waits, t.satisfies, t.fate, u.id, u.guid, u.phase, "
+                      "u.stop, u.attempt FROM batch_task t LEFT JOIN run u ON u.owner_kind = 12 "
+                      "AND u.owner_id = t.id",
+                      take_task) &&
         sim_view_rows(v, "SELECT id, name, prov_state FROM file_server", take_server);
     count(v);
     return ok;
@@ -265,6 +309,7 @@ static void compare_job(struct view *v, const struct job *j, const struct run *r
 void sim_view_compare(struct view *v)
 {
     sim_events_check_pruned(v);
+    sim_tasks_compare(v);
     for (size_t i = 0; i < v->n_clusters && !sim_failed(v->m); i++)
         compare_cluster(v, &v->clusters[i]);
     for (size_t i = 0; i < v->n_jobs && !sim_failed(v->m); i++)

@@ -7,6 +7,7 @@
 #ifndef TEST_SIM_VIEW_H
 #define TEST_SIM_VIEW_H
 
+#include "model/batch/job_rows.h"
 #include "test/sim/sim.h"
 
 struct view {
@@ -20,6 +21,11 @@ struct view {
     size_t n_nodes;
     struct file_server *servers;
     size_t n_servers;
+    struct batch_job *works; /* of Azure Batch */
+    size_t n_works;
+    struct batch_task *tasks; /* name, job_id, states and counts */
+    struct run *task_runs;    /* of each; id 0: it has none */
+    size_t n_tasks;
     struct allocation *held; /* the live ones */
     size_t n_held;
     unsigned drained;           /* machines, by their number in the inventory */
@@ -43,6 +49,20 @@ bool sim_view_rows_after(struct view *v, const char *sql, int64_t after,
                          void (*each)(struct view *v, struct sqlite3_stmt *s));
 /* Notes where the storage reads otherwise. */
 void sim_view_compare(struct view *v);
+
+/* --- sim_presence.c --------------------------------------------------------------------------- */
+void sim_presence_of_trees(struct sim *m);
+/* Of all else. */
+void sim_presence_check(struct view *v);
+
+/* --- sim_tasks_check.c ------------------------------------------------------------------------ */
+void sim_tasks_check(struct view *v);
+/* Counts and dependencies are what the rows of tasks say. */
+void sim_tasks_compare(struct view *v);
+/* Whether all that can end has ended; in `why`, what has not. */
+bool sim_tasks_at_rest(struct view *v, char *why, size_t size);
+/* The command of a task begins. */
+void sim_task_start(struct sim *m, struct thing *t, struct fake_node *n, const char *id);
 
 /* --- sim_arrays.c ----------------------------------------------------------------------------- */
 /* A task of a run of an array began. */

@@ -344,6 +344,8 @@ static void know_as_of_backup(struct sim *m)
         t->was_queued = false;
         t->last_node = NULL;
         t->begun = 0;
+        t->duty.guid[0] = '\0';
+        t->duty.starts = 0; /* at least none of those that its row knows of */
         for (int k = 0; k < ARRAY_RUNS; k++)
             t->each[k] = (struct array_run){.begun = 0};
         t->waits_since = 0;

@@ -12,6 +12,7 @@
 #include "scheduler/fleet/file_server.h"
 #include "scheduler/run/launch/launch.h"
 #include "scheduler/wake/wake.h"
+#include "storage/batch_jobs.h"
 #include "storage/storage.h"
 
 static bool broken(const char *what)
@@ -303,4 +304,60 @@ int __wrap_st_batch_pool_scaled_ids(struct storage *st, struct arena *a, int64_t
                                     struct err *e)
 {
     return find_none("formulas", __real_st_batch_pool_scaled_ids(st, a, ids, n, e), n);
+}
+
+/* --- tasks of Azure Batch --------------------------------------------------------------------- */
+
+/* What a lost turn has written is never written again. */
+void __real_wake_if_lost(struct wakes *w, enum wake_kind kind, int64_t id);
+void __wrap_wake_if_lost(struct wakes *w, enum wake_kind kind, int64_t id);
+void __wrap_wake_if_lost(struct wakes *w, enum wake_kind kind, int64_t id)
+{
+    if (!broken("lost-turns"))
+        __real_wake_if_lost(w, kind, id);
+}
+
+/* Tries are not counted. */
+int __real_st_batch_task_move(struct storage *st, const struct st_batch_task_move *m,
+                              struct err *e);
+int __wrap_st_batch_task_move(struct storage *st, const struct st_batch_task_move *m,
+                              struct err *e);
+int __wrap_st_batch_task_move(struct storage *st, const struct st_batch_task_move *m, struct err *e)
+{
+    struct st_batch_task_move one = *m;
+    one.retried = one.retried && !broken("retries");
+    return __real_st_batch_task_move(st, &one, e);
+}
+
+/* Tasks wait for nothing, */
+int __real_st_batch_wait_add(struct storage *st, const struct batch_task *t, const char *name,
+                             struct err *e);
+int __wrap_st_batch_wait_add(struct storage *st, const struct batch_task *t, const char *name,
+                             struct err *e);
+int __wrap_st_batch_wait_add(struct storage *st, const struct batch_task *t, const char *name,
+                             struct err *e)
+{
+    return broken("task-dependencies") ? 0 : __real_st_batch_wait_add(st, t, name, e);
+}
+
+/* or are not told of some that they wait for. */
+int __real_st_batch_wait_settle(struct storage *st, const struct batch_task *t, int64_t number,
+                                struct err *e);
+int __wrap_st_batch_wait_settle(struct storage *st, const struct batch_task *t, int64_t number,
+                                struct err *e);
+int __wrap_st_batch_wait_settle(struct storage *st, const struct batch_task *t, int64_t number,
+                                struct err *e)
+{
+    return broken("task-ends") ? 0 : __real_st_batch_wait_settle(st, t, number, e);
+}
+
+/* A job forgets how many of its tasks may run at once. */
+int __real_st_batch_task_count_fed(struct storage *st, int64_t job_id, int64_t *n, struct err *e);
+int __wrap_st_batch_task_count_fed(struct storage *st, int64_t job_id, int64_t *n, struct err *e);
+int __wrap_st_batch_task_count_fed(struct storage *st, int64_t job_id, int64_t *n, struct err *e)
+{
+    int rc = __real_st_batch_task_count_fed(st, job_id, n, e);
+    if (broken("parallel"))
+        *n = 0;
+    return rc;
 }

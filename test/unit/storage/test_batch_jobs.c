@@ -225,12 +225,18 @@ static void test_lists_are_by_name_and_go_on(void **state)
     add_task(f, job, "b");
     add_task(f, job, "A");
     add_task(f, job, "c");
-    ok(f, st_batch_task_list(f->st, &f->a, job, NULL, NULL, 2, &rows, &n, &f->e));
+    ok(f, st_batch_task_list(f->st, &f->a, job, NULL, NULL, NULL, 2, &rows, &n, &f->e));
     assert_int_equal(n, 2);
     assert_string_equal(rows[0].name, "A");
-    ok(f, st_batch_task_list(f->st, &f->a, job, NULL, rows[1].name, 2, &rows, &n, &f->e));
+    ok(f, st_batch_task_list(f->st, &f->a, job, NULL, rows[1].name, NULL, 2, &rows, &n, &f->e));
     assert_int_equal(n, 1);
     assert_string_equal(rows[0].name, "c");
+    ok(f, st_batch_task_list(f->st, &f->a, job, NULL, NULL, "B", 9, &rows, &n, &f->e));
+    assert_int_equal(n, 2);
+    const char *name;
+    assert_int_equal(st_batch_task_nth(f->st, &f->a, job, "a", 2, &name, &f->e), 1);
+    assert_string_equal(name, "c");
+    assert_int_equal(st_batch_task_nth(f->st, &f->a, job, "a", 3, &name, &f->e), 0);
 }
 
 static void test_a_job_goes_in_slices(void **state)
@@ -247,6 +253,13 @@ static void test_a_job_goes_in_slices(void **state)
     ok(f, st_batch_task_remove_some(f->st, job, 5, &left, &f->e));
     assert_true(left);
     ok(f, st_batch_task_remove_some(f->st, job, 5, &left, &f->e));
+    assert_false(left);
+    for (int i = 0; i < 3; i++) /* the numbers among their names are left */
+        ok(f,
+           st_batch_wait_settle(f->st, &(struct batch_task){.job_id = job, .name = "-"}, i, &f->e));
+    ok(f, st_batch_job_remove_numbers(f->st, job, 2, &left, &f->e));
+    assert_true(left);
+    ok(f, st_batch_job_remove_numbers(f->st, job, 2, &left, &f->e));
     assert_false(left);
     ok(f, st_batch_job_remove(f->st, job, &f->e));
 }

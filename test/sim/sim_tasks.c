@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Jobs and tasks of Azure Batch, as clients would make and change them: tasks of some slots, tried
+ * again or not, alone or after others; jobs that are disabled, enabled, terminated and deleted.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "front/batch/tasks.h"
+#include "model/batch/job_states.h"
+#include "test/sim/sim_steps.h"
+#include "test/sim/sim_view.h"
+
+#define WORKS_MAX 4
+/* Within this, every task ends once there are nodes for it; after so long they are replaced. */
+#define END_S   7200
+#define RENEW_S 1800
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static bool read_work(struct sim *m, const struct thing *t, struct batch_job *out)
+{
+    struct err e = {0};
+    int rc = st_batch_job_by_id(m->life->st, &m->a, t->id, out, &e);
+    return sim_ok(m, rc, &e, "job") && rc == 1 && strcmp(out->name, t->name) == 0;
+}
+
+static bool read_task(struct sim *m, const struct thing *t, struct batch_task *out)
+{
+    struct err e = {0};
+    int rc = st_batch_task_by_id(m->life->st, &m->a, t->id, out, &e);
+    return sim_ok(m, rc, &e, "task") && rc == 1 && strcmp(out->name, t->name) == 0;
+}
+
+/* --- making ----------------------------------------------------------------------------------- */
+
+static const char *work_doc(struct sim *m, const struct thing *t, int priority, bool ends)
+{
+    return arena_printf(&m->a,
+                        "{\"id\":\"%s\",\"poolInfo\":{\"poolId\":\"%s\"},\"priority\":%d,"
+                        "\"maxParallelTasks\":%d,\"usesTaskDependencies\":%s,"
+                        "\"onAllTasksComplete\":\"%s\"}",
+                        t->name, t->duty.pool, priority, t->duty.at_once,
+                        t->duty.depends ? "true" : "false", ends ? "terminatejob" : "noaction");
+}
+
+void sim_add_work(struct sim *m)
+{
+    struct err e = {0};
+    if (sim_count(m, THING_WORK) >= WORKS_MAX)
+        return;
+    const struct batch_pool *pool = sim_any_pool(m);
+    struct thing *t = pool ? sim_thing_new(m, THING_WORK, "w") : NULL;
+    if (!t)
+        return;
+    t->duty = (struct duty){.at_once = chance(m, 30) ? 1 + any(m, 3) : BATCH_UNLIMITED,
+                            .depends = chance(m, 60),
+                            .slots = pool->slots};
+    snprintf(t->duty.pool, sizeof t->duty.pool, "%s", pool->name);
+    int priority = chance(m, 60) ? 0 : (any(m, 3) - 1) * 100;
+    int64_t now = wall(m);
+    struct batch_job j = {.account_id = pool->account_id,
+                          .name = t->name,
+                          .doc = work_doc(m, t, priority, chance(m, 20)),
+                          .state = BATCH_JOB_ACTIVE,
+                          .state_us = now,
+                          .created_us = now,
+                          .updated_us = now,
+                          .start_us = now,
+                          .number = 1};
+    bool ok = sim_ok(m, batch_job_columns(&m->a, &j, &e), &e, "document") &&
+              sim_ok(m, st_batch_job_insert(m->life->st, &j, NULL, &t->id, &e), &e, "job");
+    t->gone = !ok;
+    if (ok)
+        batch_job_changed(&m->life->batch, t->id);
+    sim_when_acknowledged(m, t);
+    sim_trace(m, "job %s on pool %s: priority %d, %d tasks at once", t->name, t->duty.pool,
+              priority, t->duty.at_once);
+}
+
+/* What is gone may be named as well: then it is waited for for ever. */
+static struct thing *any_other(struct sim *m, const struct thing *work)
+{
+    struct thing *found[THINGS_MAX];
+    int n = 0;
+    for (int i = 0; i < m->n_things; i++)
+        if (m->things[i]->kind == THING_TASK && m->things[i]->tree == work &&
+            !m->things[i]->unsure && !(m->things[i]->gone && m->things[i]->acknowledged))
+            found[n++] = m->things[i];
+    return n > 0 ? found[any(m, n)] : NULL;
+}
+
+static const char *task_doc(struct sim *m, const struct thing *t)
+{
+    static const int runs_ms[] = {0, 5, 400, 3000, 20000, 90000};
+    const char *exit = chance(m, 25) ? " exit=3" : "", *stubborn = chance(m, 10) ? " stubborn" : "",
+               *fails =
+                   chance(m, 50)
+                       ? ""
+                       : "\"exitConditions\":{\"default\":{\"dependencyAction\":\"satisfy\"}},",
+               *limit = chance(m, 10) ? "PT5S" : "P10675199DT2H48M5.4775807S",
+               *scope = chance(m, 50) ? "pool" : "task";
+    return arena_printf(&m->a,
+                        "{\"id\":\"%s\",\"commandLine\":\"fake run=%d%s%s job=%s\",%s"
+                        "\"userIdentity\":{\"autoUser\":{\"scope\":\"%s\"}},"
+                        "\"requiredSlots\":%d,\"constraints\":{\"maxTaskRetryCount\":%d,"
+                        "\"maxWallClockTime\":\"%s\",\"retentionTime\":\"%s\"}}",
+                        t->name, runs_ms[any(m, 6)], exit, stubborn, t->name, fails, scope,
+                        t->duty.slots, t->duty.retries, limit, chance(m, 20) ? "PT90S" : "P7D");
+}
+
+struct adding {
+    struct batch_task *t;
+    struct batch_waits waits;
+};
+
+static int write_task(struct storage *st, void *ctx, struct err *e)
+{
+    const struct adding *k = ctx;
+    return batch_task_add(st, k->t, NULL, &k->waits, e);
+}
+
+/* By name or by number, as all names of tasks are numbers. */
+static void wait_for(struct sim *m, struct thing *t, struct batch_waits *out)
+{
+    struct thing *other = t->tree->duty.depends && chance(m, 50) ? any_other(m, t->tree) : NULL;
+    *out = (struct batch_waits){0};
+    if (!other || other == t)
+        return;
+    t->duty.needs = other;
+    sim_trace(m, "%s waits for %s", t->name, other->name);
+    if (chance(m, 60)) {
+        const char **names = arena_alloc(&m->a, sizeof *names);
+        names[0] = other->name;
+        *out = (struct batch_waits){.names = names, .n_names = 1};
+        return;
+    }
+    struct batch_range *range = arena_alloc(&m->a, sizeof *range);
+    range->low = range->high = strtol(other->name, NULL, 10);
+    *out = (struct batch_waits){.ranges = range, .n_ranges = 1};
+}
+
+static void add_task(struct sim *m, struct thing *work)
+{
+    struct err e = {0};
+    struct thing *t = sim_thing_new(m, THING_TASK, "");
+    if (!t)
+        return;
+    int64_t now = wall(m);
+    t->tree = work;
+    t->duty.slots = 1 + any(m, work->duty.slots);
+    t->duty.retries = chance(m, 50) ? 0 : any(m, 3);
+    struct batch_task row = {.job_id = work->id,
+                             .name = t->name,
+                             .doc = task_doc(m, t),
+                             .state = BATCH_TASK_ACTIVE,
+                             .state_us = now,
+                             .created_us = now,
+                             .updated_us = now,
+                             .slots = t->duty.slots,
+                             .instances = 1,
+                             .job_name = work->name};
+    struct adding k = {.t = &row};
+    wait_for(m, t, &k.waits);
+    int rc = chance(m, 50) ? st_tx(m->life->st, "add task", write_task, &k, &e)
+                           : st_whole(m->life->st, write_task, &k, &e);
+    t->gone = !sim_ok(m, rc, &e, "task");
+    t->id = row.id;
+    sim_when_acknowledged(m, t);
+    sim_trace(m, "task %s of job %s: %s", t->name, work->name, row.doc);
+}
+
+void sim_add_tasks(struct sim *m)
+{
+    struct batch_job j = {0};
+    struct thing *work = sim_pick(m, THING_WORK);
+    if (!work || !read_work(m, work, &j) || j.state >= BATCH_JOB_TERMINATING)
+        return;
+    for (int n = 1 + any(m, 4); n > 0; n--)
+        add_task(m, work);
+    batch_job_changed(&m->life->batch, work->id);
+}
+
+/* --- changing --------------------------------------------------------------------------------- */
+
+static int move_work(struct sim *m, const struct batch_job *j, enum batch_job_event ev,
+                     struct err *e)
+{
+    struct batch_front *f = &m->life->batch;
+    switch (ev) {
+    case BATCH_JOB_EV_DISABLE:
+        return batch_job_disable(f, j, (enum batch_disable)(1 + any(m, 3)), wall(m), e);
+    case BATCH_JOB_EV_ENABLE:
+        return batch_job_enable(f, j, wall(m), e);
+    case BATCH_JOB_EV_TERMINATE:
+        return batch_job_terminate(f, j, NULL, true, wall(m), e);
+    case BATCH_JOB_EV_DELETE:
+        return batch_job_delete(f, j, wall(m), e);
+    case BATCH_JOB_EV_DISABLED:
+    case BATCH_JOB_EV_ENABLED:
+    case BATCH_JOB_EV_COMPLETED:
+    case BATCH_JOB_EVENTS:
+        break;
+    }
+    return 0;
+}
+
+/* As the service has it: an event that its state does not allow is refused. */
+static void ask_work(struct sim *m, struct thing *t, enum batch_job_event ev)
+{
+    const char *word = batch_job_machine.event_names[ev];
+    struct err e = {0};
+    struct batch_job j = {0};
+    if (!read_work(m, t, &j) || batch_job_next(j.state, ev) == 0)
+        return;
+    sim_trace(m, "%s %s", word, t->name);
+    t->delete_asked = t->delete_asked || ev == BATCH_JOB_EV_DELETE;
+    (void)sim_ok(m, move_work(m, &j, ev, &e), &e, word);
+}
+
+void sim_change_work(struct sim *m)
+{
+    static const enum batch_job_event events[] = {
+        BATCH_JOB_EV_DISABLE, BATCH_JOB_EV_DISABLE, BATCH_JOB_EV_ENABLE,    BATCH_JOB_EV_ENABLE,
+        BATCH_JOB_EV_ENABLE,  BATCH_JOB_EV_ENABLE,  BATCH_JOB_EV_TERMINATE, BATCH_JOB_EV_DELETE};
+    struct thing *t = sim_pick(m, THING_WORK);
+    if (t)
+        ask_work(m, t, events[any(m, (int)(sizeof events / sizeof *events))]);
+}
+
+struct change {
+    struct sim *m;
+    const struct batch_task *t;
+    int (*fn)(struct batch_front *f, const struct batch_task *t, int64_t now_us, struct err *e);
+};
+
+static int write_change(struct storage *st, void *ctx, struct err *e)
+{
+    const struct change *k = ctx;
+    (void)st;
+    return k->fn(&k->m->life->batch, k->t, wall(k->m), e);
+}
+
+static void change(struct sim *m, const struct batch_task *t, const char *what,
+                   int (*fn)(struct batch_front *, const struct batch_task *, int64_t,
+                             struct err *))
+{
+    struct err e = {0};
+    struct change k = {m, t, fn};
+    sim_trace(m, "%s task %s", what, t->name);
+    (void)sim_ok(m, st_tx(m->life->st, what, write_change, &k, &e), &e, what);
+}
+
+static void reactivate(struct sim *m, struct thing *t, const struct batch_task *row)
+{
+    struct batch_job j = {0};
+    if (!read_work(m, t->tree, &j) || j.state >= BATCH_JOB_TERMINATING ||
+        row->state != BATCH_TASK_COMPLETED || row->result == BATCH_SUCCESS)
+        return;
+    t->duty.again++;
+    t->duty.completed_us = 0;
+    change(m, row, "reactivate", batch_task_reactivate);
+}
+
+void sim_delete_duty(struct sim *m, struct thing *t)
+{
+    struct batch_task row = {0};
+    t->delete_asked = true;
+    if (t->kind == THING_WORK)
+        ask_work(m, t, BATCH_JOB_EV_DELETE);
+    else if (read_task(m, t, &row) && row.fate != BATCH_FATE_DELETE)
+        change(m, &row, "delete", batch_task_delete);
+}
+
+void sim_change_task(struct sim *m)
+{
+    struct thing *t = sim_pick(m, THING_TASK);
+    struct batch_task row = {0};
+    if (!t || !read_task(m, t, &row) || row.fate == BATCH_FATE_DELETE)
+        return;
+    switch (any(m, 4)) {
+    case 0:
+        sim_delete_duty(m, t);
+        break;
+    case 1:
+        if (row.state != BATCH_TASK_COMPLETED)
+            change(m, &row, "terminate", batch_task_terminate);
+        break;
+    default:
+        reactivate(m, t, &row);
+        break;
+    }
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+static void enable_all(struct sim *m)
+{
+    for (int i = 0; i < m->n_things && !sim_failed(m); i++)
+        if (m->things[i]->kind == THING_WORK && !m->things[i]->gone)
+            ask_work(m, m->things[i], BATCH_JOB_EV_ENABLE);
+}
+
+static void wait_for_all(struct sim *m)
+{
+    char why[300] = "";
+    for (int s = 0; s < END_S && !sim_failed(m); s += 20) {
+        struct view v;
+        sim_pass(m, 20 * SECOND);
+        sim_check(m);
+        if (sim_failed(m) || !sim_view_read(m, &v) || sim_tasks_at_rest(&v, why, sizeof why))
+            return;
+        arena_free(&m->a);
+        if (s != RENEW_S)
+            continue;
+        sim_pools_resize(m, 0); /* a task that did not die may hold a node */
+        sim_pass(m, 300 * SECOND);
+        sim_pools_resize(m, 2);
+    }
+    sim_fail(m, "two hours after there were nodes for all, %s", why);
+}
+
+void sim_tasks_heal(struct sim *m)
+{
+    struct view v;
+    char why[300];
+    if (!sim_view_read(m, &v) || v.n_works == 0)
+        return;
+    enable_all(m);
+    sim_pass(m, 20 * SECOND);
+    if (sim_failed(m) || !sim_view_read(m, &v) || !sim_tasks_at_rest(&v, why, sizeof why)) {
+        sim_make_empty(m);
+        sim_pools_resize(m, 2);
+        wait_for_all(m);
+    }
+    for (int i = 0; i < m->n_things && !sim_failed(m); i += 2)
+        if (m->things[i]->kind == THING_WORK && !m->things[i]->gone)
+            sim_delete_duty(m, m->things[i]);
+    arena_free(&m->a);
+}
