@@ -239,12 +239,24 @@ static void check_times(struct sim *m, const struct thing *t, const struct batch
         sim_fail(m, "task %s starts, and it was completed", t->name);
 }
 
+static void note_start(struct thing *t, struct fake_node *n, const char *id)
+{
+    t->starts++;
+    t->duty.starts++;
+    t->begun = attempt_of(id);
+    snprintf(t->duty.guid, sizeof t->duty.guid, "%.*s", (int)sizeof t->duty.guid - 1, id);
+    t->last_node = n;
+    t->last_troubles = fake_troubles(n);
+}
+
 void sim_task_start(struct sim *m, struct thing *t, struct fake_node *n, const char *id)
 {
     struct batch_task row;
     struct start s = {m, n, t, id};
-    if (!m->life->st)
-        return; /* the daemon has stopped; what it wrote last is looked at later */
+    if (!m->life->st) { /* the daemon stops, and has let go of its database */
+        note_start(t, n, id);
+        return;
+    }
     if (!read_rows(m, t, id, &row)) {
         /* A node that was in trouble may carry out what it was told before. */
         if (fake_troubles(n) == 0 && !sim_failed(m))
@@ -254,12 +266,7 @@ void sim_task_start(struct sim *m, struct thing *t, struct fake_node *n, const c
     check_times(m, t, &row, id);
     check_needs(m, t);
     fake_each_running(m->fake, compare, &s);
-    t->starts++;
-    t->duty.starts++;
-    t->begun = attempt_of(id);
-    snprintf(t->duty.guid, sizeof t->duty.guid, "%.*s", (int)sizeof t->duty.guid - 1, id);
-    t->last_node = n;
-    t->last_troubles = fake_troubles(n);
+    note_start(t, n, id);
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */
