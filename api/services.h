@@ -18,8 +18,9 @@
 #include "api/graph/graph.h"
 #include "api/keyvault/keyvault.h"
 #include "api/storage/storage_rm.h"
+#include "api/testing/testing.h"
 
-#define API_SERVICES 16
+#define API_SERVICES 17
 
 extern const struct service *const api_services[API_SERVICES];
 
@@ -46,6 +47,7 @@ struct api_deps {
     struct aad aad;
     struct authorization authorization;
     struct graph graph;
+    struct testing testing;
 };
 
 /* Fills in each service with its own part of `deps` and, of `hosts` (struct served), its own. */

@@ -35,6 +35,9 @@ static const struct command commands[] = {
          "With --ephemeral, for tests: a state directory of its own that is gone when the daemon\n"
          "has ended, with all that ran on local nodes, also if the daemon was killed. Nothing is\n"
          "synced to the disk. With --state-dir DIR it is DIR, which must not be there yet.\n"
+         "With --testing, tests may make requests fail, look at what was asked, and make "
+         "everything\n"
+         "empty again, with the key that `batchaid env` prints as BATCHAID_TESTING_KEY.\n"
          "Exit codes: 0 stopped, 1 failed, 2 wrong command line, 78 wrong configuration.\n"},
     {.name = "env",
      .arguments = "[BATCH-ACCOUNT]",
@@ -239,6 +242,8 @@ static const struct cli_option {
      "debug, info, warn or error"},
     {"ephemeral", "", OPT_EPHEMERAL, AT(ephemeral), NULL, NULL,
      "keep nothing: the state goes with the daemon"},
+    {"testing", "", OPT_EPHEMERAL, AT(testing), NULL, NULL,
+     "take requests of tests: faults, a log, reset (docs/testing.md)"},
     {"json", "", OPT_JSON, AT(json), NULL, NULL, "print JSON"},
     {"dry-run", "", OPT_DRY_RUN, AT(dry_run), NULL, NULL, "list only, take nothing away"},
     {"reason", "TEXT", OPT_REASON, AT(reason), NULL, NULL, "why the machine is drained"},

@@ -31,11 +31,11 @@ enum {
     OPT_COMMENT = 64,
     OPT_REASON = 128,
     OPT_DRY_RUN = 256,
-    OPT_ROLE = 512,    /* and --scope */
-    OPT_REMOTE = 1024, /* --endpoint and --user */
-    OPT_QUEUE = 2048,  /* --cluster and --user of somebody's jobs */
-    OPT_JOBS = 4096,   /* the same, --state, --experiment and --since */
-    OPT_EPHEMERAL = 8192
+    OPT_ROLE = 512,      /* and --scope */
+    OPT_REMOTE = 1024,   /* --endpoint and --user */
+    OPT_QUEUE = 2048,    /* --cluster and --user of somebody's jobs */
+    OPT_JOBS = 4096,     /* the same, --state, --experiment and --since */
+    OPT_EPHEMERAL = 8192 /* and --testing */
 };
 
 struct options {
@@ -44,7 +44,7 @@ struct options {
     size_t n_listen;
     const char *comment, *reason, *role, *scope, *endpoint, *user;
     const char *cluster, *experiment, *job_state, *since;
-    bool container, json, dry_run, ephemeral;
+    bool container, json, dry_run, ephemeral, testing;
     /* For `nodes` when names were given without a command: the list of commands. NULL otherwise. */
     const char *commands;
     char **args; /* what follows the options, NULL-terminated; borrowed from main() */

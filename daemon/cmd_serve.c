@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/access/access.h"
 #include "daemon/agent_path.h"
 #include "daemon/cli.h"
 #include "daemon/ephemeral.h"
@@ -81,6 +82,16 @@ static int open_certs(const struct config *c, const struct state *s,
     return rc;
 }
 
+/* Given by the environment, or made. */
+static const char *testing_key(char made[ACCESS_SECRET_SIZE])
+{
+    const char *given = getenv("BATCHAID_TESTING_KEY");
+    if (given && *given)
+        return given;
+    access_make_secret(made);
+    return made;
+}
+
 /* Everything that only the holder of the lock may do. */
 static int serve_locked(const struct config *c, const struct options *o, const struct state *s,
                         struct daemon_site *site, int64_t started_us, size_t *left_behind,
@@ -89,6 +100,7 @@ static int serve_locked(const struct config *c, const struct options *o, const s
     struct credentials credentials = {.client_id = NULL};
     struct certs *certs = NULL;
     struct config_list addresses = {.n = 0};
+    char key[ACCESS_SECRET_SIZE];
     const struct log log = {.fd = STDERR_FILENO,
                             .level = config_log_level(c->log_level),
                             .format = config_log_format(c->log_format)};
@@ -112,6 +124,7 @@ static int serve_locked(const struct config *c, const struct options *o, const s
                                         .agent_path = agent,
                                         .log = &log,
                                         .ephemeral = o->ephemeral,
+                                        .testing_key = o->testing ? testing_key(key) : NULL,
                                         .started_us = started_us,
                                         .left_behind = left_behind};
         if (site->closed)

@@ -66,6 +66,8 @@ int environment_build(const struct state *s, struct environment *out, struct err
     add(out, "AZURE_CLIENT_SECRET", cr.client_secret);
     add(out, "AZURE_AUTHORITY_HOST", url);
     add(out, "AZURE_CORE_COLLECT_TELEMETRY", "no");
+    if (ep.testing_key)
+        add(out, "BATCHAID_TESTING_KEY", ep.testing_key);
     if (uses_proxy())
         add_no_proxy(out);
     free(url);

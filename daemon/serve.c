@@ -81,6 +81,7 @@ struct daemon {
     struct hosts own_hosts;
     struct access access;
     struct directory directory;
+    struct api_watch watch;
 };
 
 /* --- a loop turn ---------------------------------------------------------------------------- */
@@ -357,6 +358,7 @@ static void end_looks(void *ctx)
     fleet_end_reads(sched_fleet(d->sched));
     files_end_requests(d->files);
     shares_end_requests(d->shares);
+    testing_log_hurry(d->deps.testing.log);
     packages_end_requests(d->packages);
 }
 
@@ -366,6 +368,17 @@ static int resizing_s(const struct config *cf)
 {
     int64_t twice = 2 * cf->retry_after_s;
     return (int)(cf->resizing_s == 0 || cf->resizing_s > twice ? cf->resizing_s : twice);
+}
+
+static struct testing testing_deps(struct daemon *d, const struct arm *arm)
+{
+    bool on = d->c->testing_key != NULL;
+    return (struct testing){.arm = *arm,
+                            .key = d->c->testing_key,
+                            .log = on ? testing_log_create(&d->loop) : NULL,
+                            .faults = on ? testing_faults_create() : NULL,
+                            .services = d->services,
+                            .n_services = API_SERVICES};
 }
 
 static struct api_deps api_deps(struct daemon *d)
@@ -378,7 +391,6 @@ static struct api_deps api_deps(struct daemon *d)
                             .runs = sched_runs(d->sched),
                             .front = &d->front,
                             .access = &d->access,
-                            .subscription_id = cf->subscription_id,
                             .subscription_name = cf->subscription_name,
                             .provider = "Microsoft.BatchAI",
                             .strict = cf->strict};
@@ -426,7 +438,8 @@ static struct api_deps api_deps(struct daemon *d)
         .aad = {.client_id = c->credentials->client_id,
                 .client_secret = c->credentials->client_secret,
                 .access = &d->access,
-                .codes = codes_create()}};
+                .codes = codes_create()},
+        .testing = testing_deps(d, &arm)};
 }
 
 static void pick_certificate(void *ctx, const char *name, struct gnutls_pcert_st **chain,
@@ -462,6 +475,7 @@ static int open_api(struct daemon *d, struct err *e)
     hosts_make(names, n_names, cf, &d->own_hosts);
     d->directory = (struct directory){access_find, &d->access};
     api_serve_all(&d->deps, (const char *const *const *)d->own_hosts.of, d->services);
+    d->watch = (struct api_watch){testing_begin, testing_end, &d->deps.testing};
     const struct api_config ac = {.loop = &d->loop,
                                   .disk = {disk_has_pending, disk_when_durable, d->storage},
                                   .log = c->log,
@@ -476,6 +490,7 @@ static int open_api(struct daemon *d, struct err *e)
                                   .token_key = c->credentials->token_key,
                                   .token_lifetime_s = (int)cf->token_lifetime_s,
                                   .directory = &d->directory,
+                                  .watch = c->testing_key ? &d->watch : NULL,
                                   .retry_after_s = (int)cf->retry_after_s};
     return api_create(&ac, &d->api, e);
 }
@@ -506,9 +521,14 @@ static int announce(struct daemon *d, struct err *e)
     const char *url = api_endpoint(d->api);
     const struct endpoint ep = {.url = (char *)(uintptr_t)api_local_endpoint(d->api),
                                 .subscription_id = c->config->subscription_id,
-                                .config = (char *)(uintptr_t)c->config_path};
+                                .config = (char *)(uintptr_t)c->config_path,
+                                .testing_key = (char *)(uintptr_t)c->testing_key};
     if (endpoint_publish(c->state, &ep, e) < 0)
         return -1;
+    if (c->testing_key)
+        LOG_WARN(c->log, "testing.on",
+                 LF_STR("why", "--testing: who has the key may make requests fail and remove "
+                               "everything; for tests only"));
     LOG_INFO(c->log, "daemon.ready", LF_STR("endpoint", url), LF_STR("state_dir", c->state->dir),
              LF_STR("version", BATCHAID_VERSION),
              LF_INT("ms", (time_now_us() - c->started_us) / 1000));
@@ -552,6 +572,8 @@ int serve_run(const struct serve_config *c, struct err *e)
     new_clusters_free(d.deps.batchai.new_clusters);
     shown_jobs_free(d.deps.batchai.shown_jobs);
     codes_free(d.deps.aad.codes);
+    testing_log_free(d.deps.testing.log);
+    testing_faults_free(d.deps.testing.faults);
     if (rc == 0)
         LOG_INFO(c->log, "daemon.stopped");
     return rc;

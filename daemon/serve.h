@@ -26,7 +26,8 @@ struct serve_config {
     const struct site *site;
     const char *agent_path;
     const struct log *log;
-    bool ephemeral; /* nothing is to last, nor synced */
+    bool ephemeral;          /* nothing is to last, nor synced */
+    const char *testing_key; /* NULL: it takes no requests of tests */
     int64_t started_us;
     size_t *left_behind; /* set to the number of threads that still hang in calls on a share */
 };

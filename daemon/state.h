@@ -77,7 +77,8 @@ void credentials_free(struct credentials *c);
 struct endpoint {
     char *url; /* where it listens, on loopback if it does: https://127.0.0.1:7443 */
     char *subscription_id;
-    char *config; /* the configuration file that it has read, absolute; NULL: none */
+    char *config;      /* the configuration file that it has read, absolute; NULL: none */
+    char *testing_key; /* what tests show; NULL: it takes no requests of tests */
     pid_t pid;
 };
 

@@ -144,8 +144,9 @@ void credentials_free(struct credentials *c)
 
 int endpoint_publish(const struct state *s, const struct endpoint *ep, struct err *e)
 {
-    json_t *o = json_pack("{s:s, s:I, s:s, s:s*}", "endpoint", ep->url, "pid", (json_int_t)getpid(),
-                          "subscription_id", ep->subscription_id, "config", ep->config);
+    json_t *o = json_pack("{s:s, s:I, s:s, s:s*, s:s*}", "endpoint", ep->url, "pid",
+                          (json_int_t)getpid(), "subscription_id", ep->subscription_id, "config",
+                          ep->config, "testing_key", ep->testing_key);
     int rc = write_json(s->endpoint, o, e);
     json_decref(o);
     return rc;
@@ -192,17 +193,19 @@ int endpoint_read(const struct state *s, struct endpoint *out, struct err *e)
     json_t *o = read_json(s->endpoint, e);
     if (!o)
         return -1;
-    const char *url, *subscription, *config = NULL;
+    const char *url, *subscription, *config = NULL, *testing_key = NULL;
     json_int_t pid;
     json_error_t why;
-    int rc = json_unpack_ex(o, &why, 0, "{s:s, s:I, s:s, s?s}", "endpoint", &url, "pid", &pid,
-                            "subscription_id", &subscription, "config", &config);
+    int rc = json_unpack_ex(o, &why, 0, "{s:s, s:I, s:s, s?s, s?s}", "endpoint", &url, "pid", &pid,
+                            "subscription_id", &subscription, "config", &config, "testing_key",
+                            &testing_key);
     if (rc < 0) {
         err_set(e, ERR_CONFIG, NULL, "%s: %s", s->endpoint, why.text);
     } else {
         out->url = xstrdup(url);
         out->subscription_id = xstrdup(subscription);
         out->config = config ? xstrdup(config) : NULL;
+        out->testing_key = testing_key ? xstrdup(testing_key) : NULL;
         out->pid = (pid_t)pid;
     }
     json_decref(o);
@@ -214,6 +217,7 @@ void endpoint_free(struct endpoint *ep)
     free(ep->url);
     free(ep->subscription_id);
     free(ep->config);
+    free(ep->testing_key);
     memset(ep, 0, sizeof *ep);
 }
 

@@ -419,6 +419,15 @@ struct role_assignment {
     const char *created_by;
 };
 
+/* One besides that of the configuration. */
+struct subscription {
+    int64_t id;
+    const char *guid; /* in lower case */
+    const char *name;
+    int64_t created_us;
+    const char *created_by;
+};
+
 struct operation {
     const char *guid, *subscription, *location;
     const char *resource_key; /* S$rg$ws$cluster */

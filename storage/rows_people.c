@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The rows of the directory and of role assignments; see rows.h.
+ * The rows of the directory, of role assignments and of subscriptions; see rows.h.
  */
 #include "storage/columns.h"
 
@@ -46,3 +46,14 @@ static const struct st_column role_assignment_columns[] = {
 };
 #undef ROW
 ROW_OF(role_assignment_row, struct role_assignment, role_assignment, "role_assignment", "ra");
+
+#define ROW struct subscription
+static const struct st_column subscription_columns[] = {
+    OWN_ID("id", id),
+    TEXT("guid", guid),
+    TEXT("name", name),
+    INT64("created_us", created_us, instant),
+    TEXT("created_by", created_by),
+};
+#undef ROW
+ROW_OF(subscription_row, struct subscription, subscription, "subscription", "u");

@@ -24,6 +24,24 @@ int st_group_update(struct storage *st, int64_t id, const char *tags, int64_t no
     return q_change(&q, "resource group", id, e);
 }
 
+int st_group_bury(struct storage *st, int64_t id, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_GROUP_BURY, e) < 0)
+        return -1;
+    q_int(&q, id);
+    q_text(&q, GROUPS_BURIED);
+    return q_change(&q, "resource group", id, e);
+}
+
+int st_group_busy_machines(struct storage *st, int64_t id, int64_t *n, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_GROUP_BUSY_MACHINES);
+    q_int(&q, id);
+    return q_one_int(&q, n, e) < 0 ? -1 : 0;
+}
+
 int st_group_get(struct storage *st, struct arena *a, const char *subscription, const char *name,
                  struct resource_group *out, struct err *e)
 {

@@ -187,3 +187,44 @@ int st_role_assignment_remove(struct storage *st, int64_t id, struct err *e)
     q_int(&q, id);
     return q_change(&q, "role assignment", id, e);
 }
+
+/* --- subscriptions ---------------------------------------------------------------------------- */
+
+int st_subscription_insert(struct storage *st, const struct subscription *x, int64_t *id,
+                           struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_SUBSCRIPTION_INSERT, e) < 0)
+        return -1;
+    q_row(&q, &subscription_row, x, NULL);
+    return q_insert(&q, id, e);
+}
+
+int st_subscription_get(struct storage *st, struct arena *a, const char *guid,
+                        struct subscription *out, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_SUBSCRIPTION_GET);
+    q_text(&q, guid);
+    return q_one(&q, a, &subscription_row, out, e);
+}
+
+int st_subscription_list(struct storage *st, struct arena *a, struct subscription **rows, size_t *n,
+                         struct err *e)
+{
+    struct q q;
+    void *items = NULL;
+    q_read(&q, st, ST_SUBSCRIPTION_LIST);
+    int rc = q_rows(&q, a, &subscription_row, &items, n, e);
+    *rows = items;
+    return rc;
+}
+
+int st_subscription_remove(struct storage *st, int64_t id, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, ST_SUBSCRIPTION_REMOVE, e) < 0)
+        return -1;
+    q_int(&q, id);
+    return q_change(&q, "subscription", id, e);
+}

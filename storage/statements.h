@@ -41,7 +41,10 @@
 #define SNAPSHOT_SELECT "SELECT {snapshot} FROM blob_snapshot bs "
 
 /* The allocation is live: 1 is held. */
-#define IS_LIVE           "a.state = 1"
+#define IS_LIVE "a.state = 1"
+#define BUSY_MACHINE                                                                               \
+    "n.machine_id IS NOT NULL AND EXISTS (SELECT 1 FROM allocation a WHERE a.node_id = n.id "      \
+    "AND " IS_LIVE ")"
 #define ALLOCATION_SELECT "SELECT {allocation} FROM allocation a "
 
 #define NODE_POOL   "CROSS JOIN pool np ON np.id = n.pool_id "
@@ -100,6 +103,12 @@
     X(ST_GROUP_INSERT, "INSERT INTO {+group}") \
     X(ST_GROUP_UPDATE, "UPDATE resource_group SET tags = ?2, updated_us = ?3 WHERE id = ?1")       \
     X(ST_GROUP_GET, GROUP_SELECT "WHERE g.subscription = ?1 AND g.name = ?2")                      \
+    X(ST_GROUP_BURY, "UPDATE resource_group SET subscription = ?2, name = name || '#' || id WHERE id = ?1")\
+    X(ST_GROUP_BUSY_MACHINES,                                                                      \
+      "SELECT (SELECT count(*) FROM workspace w CROSS JOIN cluster c ON c.workspace_id = w.id "    \
+      "CROSS JOIN node n ON n.pool_id = c.id WHERE w.group_id = ?1 AND " BUSY_MACHINE ") + "       \
+      "(SELECT count(*) FROM batch_account ba CROSS JOIN batch_pool bp ON bp.account_id = ba.id "  \
+      "CROSS JOIN node n ON n.pool_id = bp.id WHERE ba.group_id = ?1 AND " BUSY_MACHINE ")")       \
     X(ST_GROUP_BY_ID, GROUP_SELECT "WHERE g.id = ?1")                                              \
     X(ST_GROUP_LIST,                                                                               \
       GROUP_SELECT "WHERE g.subscription = ?1 AND g.id > ?2 ORDER BY g.id LIMIT ?3")               \
@@ -522,6 +531,10 @@
     X(ST_ROLE_ASSIGNMENT_LIST, ASSIGNMENT_SELECT "WHERE ra.id > ?1 ORDER BY ra.id LIMIT ?2")       \
     X(ST_ROLE_ASSIGNMENT_REMOVE, "DELETE FROM role_assignment WHERE id = ?1")                      \
     X(ST_ROLE_ASSIGNMENT_REMOVE_OF, "DELETE FROM role_assignment WHERE principal = ?1")            \
+    X(ST_SUBSCRIPTION_INSERT, "INSERT INTO {+subscription}")                                       \
+    X(ST_SUBSCRIPTION_GET, "SELECT {subscription} FROM subscription u WHERE u.guid = ?1")          \
+    X(ST_SUBSCRIPTION_LIST, "SELECT {subscription} FROM subscription u ORDER BY u.id")             \
+    X(ST_SUBSCRIPTION_REMOVE, "DELETE FROM subscription WHERE id = ?1")                            \
     X(ST_RUN_SECRET_PUT, "INSERT INTO {+run_secret} ON CONFLICT DO NOTHING")                       \
     X(ST_RUN_SECRET_GET,                                                                           \
       "SELECT value FROM run_secret WHERE run_id = ?1 AND attempt = ?2 AND url = ?3")              \

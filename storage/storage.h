@@ -93,6 +93,12 @@ const struct st_counters *st_counters(const struct storage *st);
 /* --- resource groups ----------------------------------------------------------------------- */
 int st_group_insert(struct storage *, const struct resource_group *g, int64_t *id, struct err *);
 int st_group_update(struct storage *, int64_t id, const char *tags, int64_t now_us, struct err *);
+/* Takes a group that is being deleted out of its subscription, so that its name, and those of all
+ * in it, are free at once. */
+#define GROUPS_BURIED "buried" /* no subscription's id */
+int st_group_bury(struct storage *, int64_t id, struct err *);
+/* How many machines of the inventory have work of its clusters and pools. */
+int st_group_busy_machines(struct storage *, int64_t id, int64_t *n, struct err *);
 int st_group_get(struct storage *, struct arena *, const char *subscription, const char *name,
                  struct resource_group *out, struct err *);
 int st_group_by_id(struct storage *, struct arena *, int64_t id, struct resource_group *out,
@@ -547,6 +553,16 @@ int st_role_assignment_of(struct storage *, struct arena *, const char *principa
 int st_role_assignment_list(struct storage *, struct arena *, int64_t after, int limit,
                             struct role_assignment **rows, size_t *n, struct err *);
 int st_role_assignment_remove(struct storage *, int64_t id, struct err *);
+
+/* ERR_CONFLICT if there is one with this GUID. */
+int st_subscription_insert(struct storage *, const struct subscription *x, int64_t *id,
+                           struct err *);
+int st_subscription_get(struct storage *, struct arena *, const char *guid,
+                        struct subscription *out, struct err *);
+/* All, the oldest first. */
+int st_subscription_list(struct storage *, struct arena *, struct subscription **rows, size_t *n,
+                         struct err *);
+int st_subscription_remove(struct storage *, int64_t id, struct err *);
 
 /* --- asynchronous operations --------------------------------------------------------------- */
 int st_op_insert(struct storage *, const struct operation *op, struct err *);

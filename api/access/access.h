@@ -16,9 +16,9 @@ struct storage;
 
 struct access {
     struct storage *storage;
-    const char *subscription_id;
-    const char *first_id;   /* the object id and application id of the first principal */
-    struct loop_lane *lane; /* where secrets are hashed */
+    const char *subscription_id; /* the configuration's; others are rows */
+    const char *first_id;        /* the object id and application id of the first principal */
+    struct loop_lane *lane;      /* where secrets are hashed */
 };
 
 /* --- directory.c ------------------------------------------------------------------------------ */
@@ -81,7 +81,7 @@ void access_target(struct request *r, struct target *out);
 
 /* --- assign.c --------------------------------------------------------------------------------- */
 
-/* Fails unless `scope` is "/", or the path of our subscription or of something in it. *out is as
+/* Fails unless `scope` is "/", or the path of a subscription or of something in one. *out is as
  * rows have it: without a slash at its end. */
 int access_check_scope(const struct access *x, struct arena *a, const char *scope, const char **out,
                        struct err *e) MUST_CHECK;
@@ -89,6 +89,15 @@ int access_check_scope(const struct access *x, struct arena *a, const char *scop
  * that scope, or another assignment has the GUID. */
 int access_assign(const struct access *x, struct request *r, const struct role_assignment *given,
                   struct err *e) MUST_CHECK;
+
+/* --- subscriptions.c -------------------------------------------------------------------------- */
+
+/* The id of a subscription as rows have it, in whatever case it was given; there need be no such
+ * subscription. Borrowed or arena-owned. */
+const char *access_subscription_id(const struct access *x, struct arena *a, const char *id);
+/* A getter; the configuration's is found too, but has no `name` then. */
+int access_subscription(const struct access *x, struct arena *a, const char *id,
+                        struct subscription *out, struct err *e) MUST_CHECK;
 
 /* --- secret.c --------------------------------------------------------------------------------- */
 

@@ -21,6 +21,13 @@ static bool is_path(const char *s)
     return true;
 }
 
+/* A getter: whether the path begins with the id of a subscription. */
+static int is_known(const struct access *x, struct arena *a, const char *path, struct err *e)
+{
+    struct subscription s;
+    return access_subscription(x, a, arena_strndup(a, path, strcspn(path, "/")), &s, e);
+}
+
 int access_check_scope(const struct access *x, struct arena *a, const char *scope, const char **out,
                        struct err *e)
 {
@@ -32,12 +39,14 @@ int access_check_scope(const struct access *x, struct arena *a, const char *scop
                        scope);
     char *path = arena_strndup(a, scope, scope[n - 1] == '/' ? n - 1 : n);
     *out = path;
-    if (!*path || (strncasecmp(path, SUBSCRIPTIONS, prefix) == 0 &&
-                   scope_within(path + prefix, x->subscription_id)))
+    if (!*path)
         return 0;
+    int rc = strncasecmp(path, SUBSCRIPTIONS, prefix) == 0 ? is_known(x, a, path + prefix, e) : 0;
+    if (rc != 0)
+        return rc < 0 ? -1 : 0;
     return err_set(e, ERR_INVALID_PROPERTY, "scope",
-                   "The scope '%.200s' is not in the subscription %s, which is the only one here.",
-                   scope, x->subscription_id);
+                   "The scope '%.200s' is in no subscription here, such as %s.", scope,
+                   x->subscription_id);
 }
 
 int access_assign(const struct access *x, struct request *r, const struct role_assignment *given,

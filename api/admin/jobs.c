@@ -84,7 +84,9 @@ struct replied *all_jobs_explain(struct request *r)
 {
     struct job j;
     struct err e;
-    const struct scope s = {.subscription = admin_of(r)->access->subscription_id,
+    const struct access *x = admin_of(r)->access;
+    const char *of = request_query(r, "subscription");
+    const struct scope s = {.subscription = of ? of : x->subscription_id,
                             .group = request_param(r, "group"),
                             .workspace = request_param(r, "workspace"),
                             .experiment = request_param(r, "experiment")};

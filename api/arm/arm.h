@@ -21,10 +21,10 @@ struct arm {
     struct sched *sched; /* for decisions about clusters; other members give its parts: */
     struct fleet *fleet;
     struct runs *runs;
-    struct batchai_front *front; /* carries out deletions in the tree of groups */
-    const struct access *access; /* who may do what */
-    const char *subscription_id, *subscription_name; /* the only one */
-    const char *provider;                            /* the namespace of the provider behind it */
+    struct batchai_front *front;   /* carries out deletions in the tree of groups */
+    const struct access *access;   /* who may do what */
+    const char *subscription_name; /* the configuration's; access has its id */
+    const char *provider;          /* the namespace of the provider behind it */
     bool strict; /* do exactly as the service: Retry-After 15 on 202, none on InProgress; HSTS */
 };
 

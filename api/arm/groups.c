@@ -85,7 +85,7 @@ static void count_write(struct request *r)
 static struct replied *insert(struct request *r, const char *name, const struct given *given)
 {
     struct err e;
-    const struct resource_group g = {.subscription = arm_of(r)->subscription_id,
+    const struct resource_group g = {.subscription = arm_subscription(r),
                                      .name = name,
                                      .location = given->location,
                                      .tags = given->tags,
@@ -129,7 +129,7 @@ struct replied *groups_create(struct request *r)
     if (find_subscription(r, &e) < 0 || check_group_name(name, &e) < 0 ||
         accept_group(r, false, &given, &e) < 0)
         return reply_err(r, &e);
-    int rc = st_group_get(arm_of(r)->storage, &r->arena, arm_of(r)->subscription_id, name, &g, &e);
+    int rc = st_group_get(arm_of(r)->storage, &r->arena, arm_subscription(r), name, &g, &e);
     if (rc > 0)
         count_write(r);
     struct replied *done = rc < 0   ? reply_err(r, &e)
@@ -181,7 +181,7 @@ struct replied *groups_list(struct request *r)
         request_query_int(r, "$top", 1, page.max, page.max, &top, &e) < 0)
         return reply_err(r, &e);
     page.max = top;
-    if (st_group_list(arm_of(r)->storage, &r->arena, arm_of(r)->subscription_id, page.after,
+    if (st_group_list(arm_of(r)->storage, &r->arena, arm_subscription(r), page.after,
                       page_limit(&page), &rows, &n, &e) < 0)
         return reply_err(r, &e);
     for (size_t i = 0; i < n; i++)
@@ -193,7 +193,7 @@ struct replied *groups_list(struct request *r)
 static void add_location(struct request *r, const char *guid)
 {
     reply_header(r, "Location", "%s/subscriptions/%s/operationresults/%s?api-version=%s",
-                 request_base(r), arm_of(r)->subscription_id, guid, r->version_name);
+                 request_base(r), arm_subscription(r), guid, r->version_name);
     reply_retry_after(r);
 }
 

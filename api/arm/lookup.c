@@ -5,14 +5,24 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/access/access.h"
 #include "api/arm/errors.h"
 #include "storage/storage.h"
 
+const char *arm_subscription(struct request *r)
+{
+    const struct access *x = arm_of(r)->access;
+    bool named = r->n_segments > 1 && strcasecmp(r->segment[0], "subscriptions") == 0;
+    return named ? access_subscription_id(x, &r->arena, r->segment[1]) : x->subscription_id;
+}
+
 int find_subscription(struct request *r, struct err *e)
 {
+    struct subscription found;
     const char *s = request_param(r, "subscription");
-    if (strcasecmp(s, arm_of(r)->subscription_id) == 0)
-        return 0;
+    int rc = access_subscription(arm_of(r)->access, &r->arena, s, &found, e);
+    if (rc != 0)
+        return rc < 0 ? -1 : 0;
     return err_set(e, ARM_SUBSCRIPTION_NOT_FOUND, NULL,
                    "The subscription '%.100s' could not be found.", s);
 }
@@ -22,7 +32,7 @@ int find_group(struct request *r, struct resource_group *g, struct err *e)
     if (find_subscription(r, e) < 0)
         return -1;
     const char *name = request_param(r, "group");
-    int rc = st_group_get(arm_of(r)->storage, &r->arena, arm_of(r)->subscription_id, name, g, e);
+    int rc = st_group_get(arm_of(r)->storage, &r->arena, arm_subscription(r), name, g, e);
     if (rc == 0)
         return err_set(e, ERR_GROUP_NOT_FOUND, NULL, "Resource group '%.100s' could not be found.",
                        name);

@@ -9,7 +9,10 @@
 #include "api/arm/arm.h"
 #include "model/resource.h"
 
-/* Fails unless {subscription} names the only subscription. */
+/* The id of the subscription that the path names, as rows have it; the configuration's where a path
+ * names none. Valid as long as the request. */
+const char *arm_subscription(struct request *r);
+/* Fails unless there is a subscription {subscription}. */
 int find_subscription(struct request *r, struct err *e) MUST_CHECK;
 int find_group(struct request *r, struct resource_group *g, struct err *e) MUST_CHECK;
 

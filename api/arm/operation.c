@@ -38,7 +38,7 @@ int operation_start(struct request *r, const struct op_request *o, const char **
     request_guid_at(r, id);
     struct operation op = {
         .guid = id,
-        .subscription = arm_of(r)->subscription_id,
+        .subscription = arm_subscription(r),
         .location = region_name(&r->arena, o->scope->location),
         .resource_key = resource_key(r, o),
         .api_version = r->version_name,
@@ -89,7 +89,7 @@ void reply_retry_after(struct request *r)
 static void add_links(struct request *r, const char *location, const char *guid)
 {
     const char *base =
-        arena_concat(&r->arena, request_base(r), "/subscriptions/", arm_of(r)->subscription_id,
+        arena_concat(&r->arena, request_base(r), "/subscriptions/", arm_subscription(r),
                      "/providers/", arm_of(r)->provider, "/locations/", location);
     const char *id = arena_concat(&r->arena, guid, "?api-version=", r->version_name);
     reply_header_text(r, "Location", arena_concat(&r->arena, base, "/operationstatuses/", id));

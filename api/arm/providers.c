@@ -84,11 +84,10 @@ static json_t *render(struct request *r, const struct provider *p)
         json_array_append_new(types, json_pack("{s:s, s:[], s:o, s:s}", "resourceType",
                                                p->types[i].name, "locations", "apiVersions",
                                                versions(&p->types[i]), "capabilities", "None"));
-    return json_pack(
-        "{s:o, s:s, s:o, s:s, s:s}", "id",
-        json_sprintf("/subscriptions/%s/providers/%s", arm_of(r)->subscription_id, p->ns),
-        "namespace", p->ns, "resourceTypes", types, "registrationState", "Registered",
-        "registrationPolicy", "RegistrationRequired");
+    return json_pack("{s:o, s:s, s:o, s:s, s:s}", "id",
+                     json_sprintf("/subscriptions/%s/providers/%s", arm_subscription(r), p->ns),
+                     "namespace", p->ns, "resourceTypes", types, "registrationState", "Registered",
+                     "registrationPolicy", "RegistrationRequired");
 }
 
 struct replied *providers_list(struct request *r)

@@ -40,8 +40,8 @@ static int list_workspaces(struct request *r, int64_t group_id, int64_t after, i
 {
     struct workspace *rows;
     size_t n;
-    if (st_workspace_list(arm_of(r)->storage, &r->arena, arm_of(r)->subscription_id, group_id,
-                          after, limit, &rows, &n, e) < 0)
+    if (st_workspace_list(arm_of(r)->storage, &r->arena, arm_subscription(r), group_id, after,
+                          limit, &rows, &n, e) < 0)
         return -1;
     make_room(r, out, n);
     for (size_t i = 0; i < n; i++)
@@ -60,8 +60,8 @@ static int list_vaults(struct request *r, int64_t group_id, int64_t after, int l
 {
     struct vault *rows;
     size_t n;
-    if (st_vault_list(arm_of(r)->storage, &r->arena, arm_of(r)->subscription_id, group_id, after,
-                      limit, &rows, &n, e) < 0)
+    if (st_vault_list(arm_of(r)->storage, &r->arena, arm_subscription(r), group_id, after, limit,
+                      &rows, &n, e) < 0)
         return -1;
     make_room(r, out, n);
     for (size_t i = 0; i < n; i++) {
@@ -82,8 +82,8 @@ static int list_accounts(struct request *r, int64_t group_id, int64_t after, int
 {
     struct storage_account *rows;
     size_t n;
-    if (st_account_list(arm_of(r)->storage, &r->arena, arm_of(r)->subscription_id, group_id, after,
-                        limit, &rows, &n, e) < 0)
+    if (st_account_list(arm_of(r)->storage, &r->arena, arm_subscription(r), group_id, after, limit,
+                        &rows, &n, e) < 0)
         return -1;
     make_room(r, out, n);
     for (size_t i = 0; i < n; i++)
@@ -102,8 +102,8 @@ static int list_batch_accounts(struct request *r, int64_t group_id, int64_t afte
 {
     struct batch_account *rows;
     size_t n;
-    if (st_batch_account_list(arm_of(r)->storage, &r->arena, arm_of(r)->subscription_id, group_id,
-                              after, limit, &rows, &n, e) < 0)
+    if (st_batch_account_list(arm_of(r)->storage, &r->arena, arm_subscription(r), group_id, after,
+                              limit, &rows, &n, e) < 0)
         return -1;
     make_room(r, out, n);
     for (size_t i = 0; i < n; i++)

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tenants, subscriptions and locations: one tenant, one subscription, any location. The locations
- * listed are those that clients offer for completion; resources may name others.
+ * Tenants, subscriptions and locations: one tenant, the configuration's subscription and those that
+ * were added (api/admin/subscriptions.c), any location. The locations listed are those that clients
+ * offer for completion; resources may name others.
  */
+#include "api/access/access.h"
 #include "api/arm/handlers.h"
 #include "api/arm/lookup.h"
 #include "api/arm/may.h"
+#include "storage/storage.h"
 
 #define TENANT "adfs" /* the only kind of authority that MSAL trusts offline */
 
@@ -29,35 +32,52 @@ struct replied *tenants_list(struct request *r)
                                 "tenantId", TENANT, "displayName", "batchaid"));
 }
 
-static json_t *subscription(struct request *r)
+static json_t *subscription(struct request *r, const struct subscription *s)
 {
-    const char *id = arm_of(r)->subscription_id;
+    const char *name = s->name ? s->name : arm_of(r)->subscription_name;
     return json_pack("{s:o, s:s, s:s, s:s, s:s, s:{s:s, s:s, s:s}, s:s}", "id",
-                     json_sprintf("/subscriptions/%s", id), "authorizationSource", "RoleBased",
-                     "subscriptionId", id, "tenantId", TENANT, "displayName",
-                     arm_of(r)->subscription_name, "subscriptionPolicies", "locationPlacementId",
-                     "Internal_2014-09-01", "quotaId", "Internal_2014-09-01", "spendingLimit",
-                     "Off", "state", "Enabled");
+                     json_sprintf("/subscriptions/%s", s->guid), "authorizationSource", "RoleBased",
+                     "subscriptionId", s->guid, "tenantId", TENANT, "displayName", name,
+                     "subscriptionPolicies", "locationPlacementId", "Internal_2014-09-01",
+                     "quotaId", "Internal_2014-09-01", "spendingLimit", "Off", "state", "Enabled");
+}
+
+/* Adds it if who asks has a role in it. */
+static void add_visible(struct request *r, const struct grants *g, const struct subscription *s,
+                        json_t *value)
+{
+    const char *scope = arena_concat(&r->arena, "/subscriptions/", s->guid);
+    if (r->who->first || access_any_below(g, scope))
+        json_array_append_new(value, subscription(r, s));
 }
 
 struct replied *subscriptions_list(struct request *r)
 {
     struct err e;
-    int rc = arm_has_role(r, &e);
-    if (rc < 0)
+    struct grants g = {0};
+    struct subscription *rows;
+    size_t n;
+    const struct access *x = arm_of(r)->access;
+    const struct subscription own = {.guid = x->subscription_id};
+    if ((!r->who->first && access_load(x, &r->arena, r->who, &g, &e) < 0) ||
+        st_subscription_list(arm_of(r)->storage, &r->arena, &rows, &n, &e) < 0)
         return reply_err(r, &e);
     json_t *value = json_array();
-    if (rc > 0)
-        json_array_append_new(value, subscription(r));
+    add_visible(r, &g, &own, value);
+    for (size_t i = 0; i < n; i++)
+        add_visible(r, &g, &rows[i], value);
     return reply_json(r, 200, json_pack("{s:o}", "value", value));
 }
 
 struct replied *subscriptions_get(struct request *r)
 {
     struct err e;
-    if (find_subscription(r, &e) < 0)
+    struct subscription s;
+    const char *id = request_param(r, "subscription");
+    if (find_subscription(r, &e) < 0 ||
+        access_subscription(arm_of(r)->access, &r->arena, id, &s, &e) < 0)
         return reply_err(r, &e);
-    return reply_json(r, 200, subscription(r));
+    return reply_json(r, 200, subscription(r, &s));
 }
 
 struct replied *locations_list(struct request *r)
@@ -67,12 +87,12 @@ struct replied *locations_list(struct request *r)
         return reply_err(r, &e);
     json_t *value = json_array();
     for (size_t i = 0; i < sizeof locations / sizeof locations[0]; i++)
-        json_array_append_new(
-            value, json_pack("{s:o, s:s, s:s, s:s, s:{s:s}}", "id",
-                             json_sprintf("/subscriptions/%s/locations/%s",
-                                          arm_of(r)->subscription_id, locations[i].name),
-                             "name", locations[i].name, "displayName", locations[i].display,
-                             "regionalDisplayName", locations[i].display, "metadata", "regionType",
-                             "Physical"));
+        json_array_append_new(value, json_pack("{s:o, s:s, s:s, s:s, s:{s:s}}", "id",
+                                               json_sprintf("/subscriptions/%s/locations/%s",
+                                                            arm_subscription(r), locations[i].name),
+                                               "name", locations[i].name, "displayName",
+                                               locations[i].display, "regionalDisplayName",
+                                               locations[i].display, "metadata", "regionType",
+                                               "Physical"));
     return reply_json(r, 200, json_pack("{s:o}", "value", value));
 }

@@ -226,8 +226,8 @@ static int find_account(struct request *r, const char *name, struct err *e)
     if (name) {
         rc = st_batch_account_by_name(st, &r->arena, name, &g->account, e);
     } else {
-        rc = st_batch_account_list(st, &r->arena, batch_of(r)->arm.subscription_id, 0, 0, 2, &rows,
-                                   &n, e);
+        rc = st_batch_account_list(st, &r->arena, batch_of(r)->arm.access->subscription_id, 0, 0, 2,
+                                   &rows, &n, e);
         if (rc == 0 && n == 1)
             g->account = rows[0];
         rc = rc < 0 ? -1 : n == 1;

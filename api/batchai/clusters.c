@@ -45,7 +45,7 @@ static struct replied *show_anew(struct request *r, int64_t id)
 static int check_quota(struct request *r, struct err *e)
 {
     int64_t n;
-    if (st_cluster_count(arm_of(r)->storage, arm_of(r)->subscription_id, &n, e) < 0)
+    if (st_cluster_count(arm_of(r)->storage, arm_subscription(r), &n, e) < 0)
         return -1;
     if (n < batchai_of(r)->cluster_quota)
         return 0;

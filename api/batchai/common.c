@@ -149,7 +149,7 @@ const char *json_text_at(const json_t *o, const char *key)
 
 int filter_subscription(struct request *r, struct st_filter *f, struct err *e)
 {
-    *f = (struct st_filter){.subscription = arm_of(r)->subscription_id,
+    *f = (struct st_filter){.subscription = arm_subscription(r),
                             .workspace = request_is_flat(r) ? HOME_WORKSPACE : NULL};
     return find_subscription(r, e);
 }
@@ -161,7 +161,7 @@ int filter_group(struct request *r, struct st_filter *f, struct err *e)
         return filter_workspace(r, f, e);
     if (find_group(r, &g, e) < 0)
         return -1;
-    *f = (struct st_filter){.subscription = arm_of(r)->subscription_id, .group_id = g.id};
+    *f = (struct st_filter){.subscription = arm_subscription(r), .group_id = g.id};
     return 0;
 }
 
@@ -169,7 +169,7 @@ int filter_workspace(struct request *r, struct st_filter *f, struct err *e)
 {
     struct workspace w;
     int rc = seek_workspace(r, &w, e);
-    *f = (struct st_filter){.subscription = arm_of(r)->subscription_id,
+    *f = (struct st_filter){.subscription = arm_subscription(r),
                             .workspace_id = rc > 0 ? w.id : NO_ROW};
     return rc < 0 ? -1 : 0;
 }

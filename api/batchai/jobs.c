@@ -314,8 +314,8 @@ static int fetch(struct request *r, const struct listing_owner *owner, int64_t a
     int rc =
         owner->experiment_id
             ? st_job_list_shown(st, &r->arena, owner->experiment_id, after, limit, &found, n, e)
-            : st_job_list_named(st, &r->arena, arm_of(r)->subscription_id, HOME_WORKSPACE,
-                                HOME_EXPERIMENT, after, limit, &found, n, e);
+            : st_job_list_named(st, &r->arena, arm_subscription(r), HOME_WORKSPACE, HOME_EXPERIMENT,
+                                after, limit, &found, n, e);
     for (size_t i = 0; rc == 0 && owner->experiment_id && i < *n; i++)
         found[i].scope = owner->scope;
     *rows = found;

@@ -62,7 +62,7 @@ int find_experiment(struct request *r, struct experiment *x, struct err *e)
 {
     if (find_subscription(r, e) < 0)
         return -1;
-    const struct scope scope = {.subscription = arm_of(r)->subscription_id,
+    const struct scope scope = {.subscription = arm_subscription(r),
                                 .group = request_param(r, "group"),
                                 .workspace = request_param(r, "workspace")};
     const char *name = request_param(r, "experiment");
@@ -133,7 +133,7 @@ int find_job(struct request *r, struct job *j, struct err *e)
     bool flat = request_is_flat(r);
     if (find_subscription(r, e) < 0)
         return -1;
-    const struct scope scope = {.subscription = arm_of(r)->subscription_id,
+    const struct scope scope = {.subscription = arm_subscription(r),
                                 .group = request_param(r, "group"),
                                 .workspace = flat ? HOME_WORKSPACE : request_param(r, "workspace"),
                                 .experiment =
@@ -162,7 +162,7 @@ static int cluster_in(struct request *r, const char *group, const char *workspac
                       struct cluster *c, struct err *e)
 {
     const struct scope scope = {
-        .subscription = arm_of(r)->subscription_id, .group = group, .workspace = workspace};
+        .subscription = arm_subscription(r), .group = group, .workspace = workspace};
     int rc = st_cluster_find(arm_of(r)->storage, &r->arena, &scope, name, c, e);
     if (rc == 0)
         return err_set(e, ERR_CLUSTER_NOT_FOUND, "properties.cluster.id",
@@ -186,7 +186,7 @@ int find_cluster_by_ref(struct request *r, const char *id, struct cluster *c, st
                        "/subscriptions/{id}/resourceGroups/{group}/providers/Microsoft.BatchAI/"
                        "workspaces/{workspace}/clusters/{cluster}.",
                        id);
-    if (strcasecmp(sub, arm_of(r)->subscription_id) != 0)
+    if (strcasecmp(sub, arm_subscription(r)) != 0)
         return err_set(e, ARM_SUBSCRIPTION_NOT_FOUND, "properties.cluster.id",
                        "The subscription '%.100s' could not be found.", sub);
     return cluster_in(r, group, workspace, name, c, e);

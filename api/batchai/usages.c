@@ -118,11 +118,11 @@ struct replied *usages_list(struct request *r)
     struct cluster *clusters;
     size_t n;
     int64_t unfinished;
-    struct st_filter all = {.subscription = arm_of(r)->subscription_id};
+    struct st_filter all = {.subscription = arm_subscription(r)};
     if (find_subscription(r, &e) < 0 ||
         st_cluster_list(arm_of(r)->storage, &r->arena, &all, 0, batchai_of(r)->cluster_quota + 1,
                         &clusters, &n, &e) < 0 ||
-        st_job_unfinished(arm_of(r)->storage, arm_of(r)->subscription_id, &unfinished, &e) < 0)
+        st_job_unfinished(arm_of(r)->storage, arm_subscription(r), &unfinished, &e) < 0)
         return reply_err(r, &e);
     struct usage_sums u = {0};
     for (size_t i = 0; i < n; i++)

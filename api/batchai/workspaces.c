@@ -165,8 +165,8 @@ static struct replied *list(struct request *r, int64_t group_id)
     struct workspace *rows;
     size_t n;
     if (page_parse(r, &page, &e) < 0 ||
-        st_workspace_list(arm_of(r)->storage, &r->arena, arm_of(r)->subscription_id, group_id,
-                          page.after, page_limit(&page), &rows, &n, &e) < 0)
+        st_workspace_list(arm_of(r)->storage, &r->arena, arm_subscription(r), group_id, page.after,
+                          page_limit(&page), &rows, &n, &e) < 0)
         return reply_err(r, &e);
     for (size_t i = 0; i < n; i++)
         if ((!r->grant || arm_sees(r, render_id(r, &rows[i].scope, "workspaces", rows[i].name))) &&

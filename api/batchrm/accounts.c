@@ -110,7 +110,7 @@ static int create_in_tx(struct storage *st, void *ctx, struct err *e)
 static int check_quota(struct request *r, struct err *e)
 {
     int64_t n;
-    if (st_batch_account_count(arm_of(r)->storage, arm_of(r)->subscription_id, &n, e) < 0)
+    if (st_batch_account_count(arm_of(r)->storage, arm_subscription(r), &n, e) < 0)
         return -1;
     if (n < BATCH_ACCOUNTS_MAX)
         return 0;
@@ -262,7 +262,7 @@ static struct replied *list(struct request *r, int64_t group_id)
     struct strbuf *out;
     size_t n;
     if (page_parse(r, &page, &e) < 0 ||
-        st_batch_account_list(arm_of(r)->storage, &r->arena, arm_of(r)->subscription_id, group_id,
+        st_batch_account_list(arm_of(r)->storage, &r->arena, arm_subscription(r), group_id,
                               page.after, page_limit(&page), &rows, &n, &e) < 0)
         return reply_err(r, &e);
     for (size_t i = 0; i < n; i++)
@@ -295,8 +295,7 @@ static void add_deletion_place(struct request *r, const char *location, const ch
     reply_header(r, "Location",
                  "%s/subscriptions/%s/providers/Microsoft.Batch/locations/%s/"
                  "accountOperationResults/%s-%s?api-version=%s",
-                 request_base(r), arm_of(r)->subscription_id, location, name, guid,
-                 r->version_name);
+                 request_base(r), arm_subscription(r), location, name, guid, r->version_name);
     reply_retry_after(r);
 }
 

@@ -20,6 +20,7 @@
 #include "lib/timefmt.h"
 
 struct api;
+struct api_watch;
 struct directory;
 struct served;
 struct gnutls_pcert_st;
@@ -77,6 +78,7 @@ struct api_config {
     const uint8_t *token_key; /* 32 bytes; signs access tokens and download links */
     int token_lifetime_s;
     const struct directory *directory; /* whose tokens are good */
+    const struct api_watch *watch;     /* NULL: nobody watches */
     int retry_after_s; /* how long a 202 and an InProgress operation ask clients to wait */
 };
 

@@ -8,6 +8,7 @@
 #include "api/http/engine.h"
 #include "api/http/http.h"
 #include "api/http/request.h"
+#include "api/http/watch.h"
 #include "lib/guid.h"
 
 struct connections;
@@ -38,6 +39,7 @@ struct api {
     size_t held, held_open; /* memory of bodies under way; of those that anybody sends */
     uv_idle_t again;        /* active while `first_again` is there */
     struct request *first_again, **end_again; /* requests with more to do, in order */
+    struct delayed *delayed;                  /* requests that a watcher delays */
     struct request *starved;                  /* requests whose stream waits for its sink */
     void (*stopped)(void *ctx);
     void *stopped_ctx;
@@ -84,6 +86,19 @@ struct inner {
     void (*done)(void *ctx, struct request *r);
     void *ctx;
 };
+/* watch.c: of the watcher, if there is one. Asks it what becomes of the request, which may be an
+ * answer that refuses it. */
+void watch_begin(struct request *r);
+void watch_end(const struct request *r);
+/* Whether the watcher answers it, and how. */
+bool watch_answers(const struct request *r);
+struct replied *watch_answer(struct request *r) MUST_CHECK;
+/* True: `then` is called later. The request is to be suspended. */
+bool watch_delays(struct request *r, void (*then)(struct request *r));
+/* Makes the prepared reply one that breaks off, if that is wanted. */
+void watch_cut(struct request *r);
+void watch_hurry(struct api *api);
+
 /* Queues r->response on the connection. MHD_YES or MHD_NO. */
 int request_send(struct request *r);
 

@@ -98,10 +98,12 @@ static struct MHD_Response *from_malloc(char *text)
 
 struct replied *reply_text(struct request *r, int status, const char *content_type, char *text)
 {
-    const char *copy = r->inner ? arena_strdup(&r->arena, text) : NULL;
+    bool watched = r->config->watch != NULL;
+    const char *copy = r->inner || watched ? arena_strdup(&r->arena, text) : NULL;
     struct replied *done = reply_response(r, status, content_type, from_malloc(text));
     if (r->inner)
         r->inner->body = copy;
+    r->shown = copy;
     return done;
 }
 
@@ -132,7 +134,10 @@ struct replied *reply_json_copy(struct request *r, int status, const char *text,
     /* libmicrohttpd copies the text and does not write to it. */
     struct MHD_Response *copy =
         MHD_create_response_from_buffer(len, (char *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY);
-    return reply_response(r, status, JSON_CONTENT_TYPE, copy);
+    struct replied *done = reply_response(r, status, JSON_CONTENT_TYPE, copy);
+    if (r->config->watch)
+        r->shown = arena_strndup(&r->arena, text, len);
+    return done;
 }
 
 struct replied *reply_empty(struct request *r, int status)

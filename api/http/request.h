@@ -28,7 +28,9 @@ struct MHD_Response;
 struct engine;
 struct body_sink;
 struct connection;
+struct delayed;
 struct form;
+struct injected;
 struct inner;
 struct xml;
 struct xml_reading;
@@ -90,12 +92,15 @@ struct request {
     void (*step)(struct request *r, void *ctx); /* step of request_again(); NULL: none is due */
     void *step_ctx;
     struct request *next_again;
-    struct request *next_spare;   /* next in the list of finished requests */
-    const struct body_sink *sink; /* arena; NULL: not a stream */
-    void *kept;                   /* of request_keep() */
-    void (*release)(void *kept);  /* NULL: nothing is kept */
-    size_t held;                  /* bytes counted for raw in api.held */
-    uint64_t discarded;           /* bytes of the body that were thrown away */
+    struct request *next_spare;      /* next in the list of finished requests */
+    const struct injected *injected; /* by a watcher; NULL: nothing */
+    struct delayed *delayed;         /* NULL: it is not */
+    const char *shown;               /* the text of the reply, for a watcher; NULL: none */
+    const struct body_sink *sink;    /* arena; NULL: not a stream */
+    void *kept;                      /* of request_keep() */
+    void (*release)(void *kept);     /* NULL: nothing is kept */
+    size_t held;                     /* bytes counted for raw in api.held */
+    uint64_t discarded;              /* bytes of the body that were thrown away */
 };
 
 /* The decoded value of {name} in the route's template. Never NULL for a name in the template. */

@@ -42,6 +42,7 @@ static bool has_pending(const struct api_config *c)
 int request_send(struct request *r)
 {
     assert(r->response);
+    watch_cut(r);
     struct MHD_Response *resp = r->response;
     r->response = NULL;
     r->api->counters.failed += r->status >= 500;
@@ -79,6 +80,15 @@ static void finish_when_durable(struct request *r)
     r->config->disk.when_durable(r->config->disk.ctx, on_durable, r);
 }
 
+/* A suspended request whose reply is prepared. */
+static void finish(struct request *r)
+{
+    if (has_pending(r->config))
+        finish_when_durable(r);
+    else
+        resume(r);
+}
+
 void request_finish(struct request *r, struct replied *token)
 {
     (void)token;
@@ -87,15 +97,16 @@ void request_finish(struct request *r, struct replied *token)
         request_inner_finished(r);
         return;
     }
+    if (r->delayed) {
+        r->answered = true; /* go_on() sends it */
+        return;
+    }
     if (r->sink && !r->waiting) {
         r->answered = true; /* deliver() is called at the end of the body */
         body_more(r);
         return;
     }
-    if (has_pending(r->config))
-        finish_when_durable(r);
-    else
-        resume(r);
+    finish(r);
 }
 
 /* Measures a handler, or a step of one, that began at that time and has returned. */
@@ -159,11 +170,16 @@ static enum MHD_Result deliver(struct request *r)
     return MHD_YES;
 }
 
-static enum MHD_Result refuse(struct request *r)
+static void refusal(struct request *r)
 {
     r->api->counters.refused++;
-    struct replied *done = reply_err(r, &r->early);
+    struct replied *done = watch_answers(r) ? watch_answer(r) : reply_err(r, &r->early);
     (void)done;
+}
+
+static enum MHD_Result refuse(struct request *r)
+{
+    refusal(r);
     return (enum MHD_Result)request_send(r);
 }
 
@@ -188,9 +204,32 @@ static void dispatch(struct request *r)
     request_again(r, dispatch_on, NULL);
 }
 
+/* With what a watcher has delayed. */
+static void go_on(struct request *r)
+{
+    bool streams = !r->early.code && (r->route->flags & ROUTE_STREAM);
+    if (r->early.code)
+        refusal(r);
+    else if (!streams)
+        dispatch_on(r, NULL);
+    else if (!r->answered && !r->response && r->sink)
+        r->sink->end(r->sink->ctx);
+    if (r->early.code || (streams && (r->answered || r->response) && !r->finished))
+        finish(r);
+}
+
+static enum MHD_Result wait_for(struct request *r)
+{
+    r->later = r->waiting = true;
+    suspend(r);
+    return MHD_YES;
+}
+
 /* Called when the body is complete. */
 static enum MHD_Result respond(struct request *r)
 {
+    if (watch_delays(r, go_on))
+        return wait_for(r);
     if (r->early.code)
         return refuse(r);
     if (r->route->flags & ROUTE_STREAM) {
@@ -203,11 +242,7 @@ static enum MHD_Result respond(struct request *r)
         r->engine->handled = true;
     }
     assert(r->later || r->response);
-    if (!r->later || r->answered)
-        return deliver(r);
-    r->waiting = true;
-    suspend(r);
-    return MHD_YES;
+    return !r->later || r->answered ? deliver(r) : wait_for(r);
 }
 
 static struct connection *connection_of(struct MHD_Connection *conn)
@@ -222,6 +257,8 @@ static enum MHD_Result begin(struct request *r)
     if (head_check(r, &r->early) == 0 && router_accept(r, &r->early) == 0)
         err_clear(&r->early);
     assert(r->early.code || (r->service && r->route));
+    if (!r->early.code)
+        watch_begin(r);
     body_begin(r);
     if (r->early.code && r->hang_up)
         return refuse(r);
@@ -273,6 +310,7 @@ static void on_completed(void *ctx, struct MHD_Connection *conn, void **state,
     if (!*state)
         return;
     log_request(*state);
+    watch_end(*state);
     request_destroy(*state);
     *state = NULL;
     connection_idle(connection_of(conn));
@@ -436,6 +474,7 @@ static void on_doors_closed(void *ctx)
 static void hurry(struct api *api)
 {
     body_hurry(api);
+    watch_hurry(api);
     if (api->config.hurry)
         api->config.hurry(api->config.hurry_ctx);
 }

@@ -113,6 +113,7 @@ struct service {
      * resource manager's answers have (no-cache, x-ms-request-id, ...). */
     void (*headers)(struct request *r);
     bool own_headers;
+    bool unwatched; /* config.watch is not told of its requests */
 };
 
 /* A service, the data of its handlers (request.deps), and the hosts that are its own: a

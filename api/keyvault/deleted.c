@@ -45,7 +45,7 @@ struct replied *deleted_vaults_list(struct request *r)
     struct vault *rows;
     size_t n;
     if (find_subscription(r, &e) < 0 || page_parse(r, &page, &e) < 0 ||
-        st_vault_list_deleted(arm_of(r)->storage, &r->arena, arm_of(r)->subscription_id, page.after,
+        st_vault_list_deleted(arm_of(r)->storage, &r->arena, arm_subscription(r), page.after,
                               page_limit(&page), &rows, &n, &e) < 0)
         return reply_err(r, &e);
     for (size_t i = 0; i < n; i++)

@@ -298,8 +298,8 @@ static struct replied *list(struct request *r, int64_t group_id)
         request_query_int(r, "$top", 1, page.max, page.max, &top, &e) < 0)
         return reply_err(r, &e);
     page.max = top;
-    if (st_vault_list(arm_of(r)->storage, &r->arena, arm_of(r)->subscription_id, group_id,
-                      page.after, page_limit(&page), &rows, &n, &e) < 0)
+    if (st_vault_list(arm_of(r)->storage, &r->arena, arm_subscription(r), group_id, page.after,
+                      page_limit(&page), &rows, &n, &e) < 0)
         return reply_err(r, &e);
     for (size_t i = 0; i < n; i++)
         if (sees(r, &rows[i]) && (out = page_row(&page, rows[i].id)))

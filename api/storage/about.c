@@ -27,7 +27,7 @@ struct replied *storage_usages_list(struct request *r)
     struct err e;
     int64_t n;
     if (find_subscription(r, &e) < 0 ||
-        st_account_count(arm_of(r)->storage, arm_of(r)->subscription_id, &n, &e) < 0)
+        st_account_count(arm_of(r)->storage, arm_subscription(r), &n, &e) < 0)
         return reply_err(r, &e);
     return reply_json(r, 200,
                       json_pack("{s:[{s:s, s:I, s:i, s:{s:s, s:s}}]}", "value", "unit", "Count",

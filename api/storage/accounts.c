@@ -134,8 +134,8 @@ static void add_location(struct request *r, const char *location, const char *gu
     reply_header(r, "Location",
                  "%s/subscriptions/%s/providers/Microsoft.Storage/locations/%s/asyncoperations/%s"
                  "?monitor=true&api-version=%s",
-                 request_base(r), arm_of(r)->subscription_id, region_name(&r->arena, location),
-                 guid, r->version_name);
+                 request_base(r), arm_subscription(r), region_name(&r->arena, location), guid,
+                 r->version_name);
     reply_retry_after(r);
 }
 
@@ -193,7 +193,7 @@ static struct replied *change(struct request *r, struct storage_account *s, stru
 
 static int refuse_name(struct request *r, const struct storage_account *there, struct err *e)
 {
-    const char *mine = arm_of(r)->subscription_id;
+    const char *mine = arm_subscription(r);
     if (strcasecmp(there->scope.subscription, mine) == 0)
         return err_set(e, STORAGE_RM_EXISTS, NULL,
                        "The storage account named %s already exists under the subscription, in the "
@@ -305,8 +305,8 @@ static struct replied *list(struct request *r, int64_t group_id)
     struct strbuf *out;
     size_t n;
     if (page_parse(r, &page, &e) < 0 ||
-        st_account_list(arm_of(r)->storage, &r->arena, arm_of(r)->subscription_id, group_id,
-                        page.after, page_limit(&page), &rows, &n, &e) < 0)
+        st_account_list(arm_of(r)->storage, &r->arena, arm_subscription(r), group_id, page.after,
+                        page_limit(&page), &rows, &n, &e) < 0)
         return reply_err(r, &e);
     for (size_t i = 0; i < n; i++)
         if (rows[i].prov_state != PROV_DELETING &&

@@ -466,7 +466,7 @@ def test_the_command_line_adds_lists_resets_and_removes(daemon):
         (["remove", "a", "--json"], 2, "it does not take --json"),
         (["add", "a b"], 1, "is no user's name"),
         (["add", "a", "--role", "King"], 1, "There is no role 'King'"),
-        (["add", "a", "--scope", "/x"], 1, "is not in the subscription"),
+        (["add", "a", "--scope", "/x"], 1, "is in no subscription here"),
         (["add", b"\xff"], 1, "not UTF-8"),
         (["remove", "nobody"], 1, "There is no user 'nobody@batchaid'"),
         (["reset", "nobody"], 1, "There is no user 'nobody@batchaid'"),

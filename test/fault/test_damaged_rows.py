@@ -44,6 +44,7 @@ TABLES = (
     "share",
     "share_item",
     "storage_account",
+    "subscription",
     "vault",
     "workspace",
 )
@@ -76,8 +77,9 @@ WAITING = """
 INSERT INTO dependency SELECT 6, max(id), 6, min(id), 'first', 3, 1, 0 FROM job;
 UPDATE run SET held = 2 WHERE owner_kind = 6 AND owner_id = (SELECT max(id) FROM job);
 """
-# A user with a password and a role.
+# A user with a password and a role, and a subscription of a team.
 PEOPLE = """
+INSERT INTO subscription VALUES (1, '00000000-0000-0000-0000-000000000006', 'team', 1, 'x');
 INSERT INTO identity SELECT 7, '00000000-0000-0000-0000-000000000007', NULL, 1, 'ada@lab', 'Ada', 1, NULL;
 INSERT INTO credential VALUES (1, 7, '00000000-0000-0000-0000-000000000008', NULL, 'x', NULL, 1, 1);
 INSERT INTO role_assignment SELECT 1, '00000000-0000-0000-0000-000000000009',
@@ -115,7 +117,7 @@ def stopped():
 def ask_everything(d):
     for version, path in d.paths:
         d.call("GET", path, api_version=version, validate=False)
-    for path in ("/batchaid/nodes", "/batchaid/events"):
+    for path in ("/batchaid/nodes", "/batchaid/events", "/batchaid/subscriptions"):
         d.call("GET", path, api_version=None, validate=False)
     vaults = f"/subscriptions/{d.subscription}/providers/Microsoft.KeyVault"
     for path in ("vaults", "deletedVaults"):

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Subscriptions besides the configuration's: for teams, or one for each test. Each has resources,
+ * quotas and roles of its own; names of accounts and vaults are unique over all of them.
+ */
+#include <string.h>
+#include <strings.h>
+
+#include "api/access/access.h"
+#include "api/admin/admin.h"
+#include "api/admin/handlers.h"
+#include "lib/timefmt.h"
+#include "storage/storage.h"
+
+#define NAME_MAX_BYTES 64
+
+static json_t *render(const struct subscription *s)
+{
+    char made[TIMEFMT_SIZE];
+    timefmt_wire(s->created_us, made);
+    return json_pack("{s:s, s:s, s:s}", "subscriptionId", s->guid, "displayName", s->name,
+                     "createdTime", made);
+}
+
+struct replied *site_subscriptions_list(struct request *r)
+{
+    struct err e;
+    struct subscription *rows;
+    size_t n;
+    if (st_subscription_list(admin_of(r)->storage, &r->arena, &rows, &n, &e) < 0)
+        return reply_err(r, &e);
+    json_t *value = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(value, render(&rows[i]));
+    return reply_json(r, 200, json_pack("{s:o}", "value", value));
+}
+
+static int read_body(struct request *r, struct subscription *s, struct err *e)
+{
+    json_error_t why;
+    const char *guid = NULL, *name = NULL;
+    if (r->body && json_unpack_ex(r->body, &why, JSON_STRICT, "{s?s, s?s}", "subscriptionId", &guid,
+                                  "displayName", &name) < 0)
+        return err_set(e, ERR_INVALID_PROPERTY, NULL, "The body is not as documented: %s.",
+                       why.text);
+    if (guid && !guid_valid(guid))
+        return err_set(e, ERR_INVALID_PROPERTY, "subscriptionId",
+                       "subscriptionId is '%.100s'; it must be a GUID, such as "
+                       "11111111-2222-4333-8444-555555555555.",
+                       guid);
+    if (name && (!*name || strlen(name) > NAME_MAX_BYTES))
+        return err_set(e, ERR_INVALID_PROPERTY, "displayName", "displayName has 1 to %d bytes.",
+                       NAME_MAX_BYTES);
+    char *made = arena_alloc(&r->arena, GUID_SIZE);
+    request_guid(r, made);
+    s->guid = access_subscription_id(admin_of(r)->access, &r->arena, guid ? guid : made);
+    s->name = name ? name : s->guid;
+    return 0;
+}
+
+struct replied *site_subscriptions_add(struct request *r)
+{
+    struct err e;
+    struct subscription s = {.created_us = r->now_us, .created_by = r->who->object_id};
+    const char *first = admin_of(r)->access->subscription_id;
+    if (read_body(r, &s, &e) < 0)
+        return reply_err(r, &e);
+    if (s.guid == first || st_subscription_insert(admin_of(r)->storage, &s, &s.id, &e) < 0) {
+        if (s.guid == first || e.code == ERR_CONFLICT)
+            err_set(&e, ERR_CONFLICT, "subscriptionId", "There is a subscription %s already.",
+                    s.guid);
+        return reply_err(r, &e);
+    }
+    LOG_INFO(r->config->log, "subscription.added", LF_STR("subscription", s.guid),
+             LF_STR("by", r->who->name));
+    return reply_json(r, 201, render(&s));
+}
+
+/* Refuses one that has anything in it. */
+static int check_empty(struct request *r, const struct subscription *s, struct err *e)
+{
+    struct storage *st = admin_of(r)->storage;
+    struct resource_group *groups;
+    struct vault *vaults;
+    size_t n_groups, n_vaults;
+    if (st_group_list(st, &r->arena, s->guid, 0, 1, &groups, &n_groups, e) < 0 ||
+        st_vault_list_deleted(st, &r->arena, s->guid, 0, 1, &vaults, &n_vaults, e) < 0)
+        return -1;
+    if (n_groups > 0)
+        return err_set(e, ERR_CONFLICT, NULL,
+                       "The subscription %s has resource groups, such as %s; delete them first.",
+                       s->guid, groups[0].name);
+    if (n_vaults > 0)
+        return err_set(e, ERR_CONFLICT, NULL,
+                       "The subscription %s has deleted vaults, such as %s; purge them first.",
+                       s->guid, vaults[0].name);
+    return 0;
+}
+
+struct replied *site_subscriptions_remove(struct request *r)
+{
+    struct err e;
+    struct subscription s;
+    const struct access *x = admin_of(r)->access;
+    const char *id = request_param(r, "subscription");
+    int rc = access_subscription(x, &r->arena, id, &s, &e);
+    if (rc == 0)
+        err_set(&e, ERR_RESOURCE_NOT_FOUND, NULL, "There is no subscription '%.100s'.", id);
+    if (rc <= 0)
+        return reply_err(r, &e);
+    if (s.guid == x->subscription_id) {
+        err_set(&e, ERR_CONFLICT, NULL,
+                "The subscription %s is that of the configuration, and stays.", s.guid);
+        return reply_err(r, &e);
+    }
+    if (check_empty(r, &s, &e) < 0 || st_subscription_remove(admin_of(r)->storage, s.id, &e) < 0)
+        return reply_err(r, &e);
+    LOG_INFO(r->config->log, "subscription.removed", LF_STR("subscription", s.guid),
+             LF_STR("by", r->who->name));
+    return reply_empty(r, 204);
+}

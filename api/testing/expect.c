@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Waiting for requests: answered once as many that fit are over as are expected.
+ */
+#include <limits.h>
+#include <stdlib.h>
+
+#include "api/testing/errors.h"
+#include "api/testing/handlers.h"
+#include "api/testing/log.h"
+
+#define TIMEOUT_S     10
+#define TIMEOUT_MAX_S 600
+
+static void on_closed(uv_handle_t *h)
+{
+    free(h);
+}
+
+static void release(void *kept)
+{
+    struct expecting *x = kept;
+    if (x->prev) {
+        *x->prev = x->next;
+        if (x->next)
+            x->next->prev = x->prev;
+    }
+    if (x->timer)
+        uv_close((uv_handle_t *)x->timer, on_closed);
+    selector_free(&x->match);
+    free(x);
+}
+
+static struct replied *found(const struct expecting *x)
+{
+    json_t *value = seen_fitting(x->log, &x->match, x->after, SEEN_MAX);
+    return reply_json(x->r, 200,
+                      json_pack("{s:o, s:I}", "value", value, "last", (json_int_t)x->log->last));
+}
+
+/* Takes it out of the list of those that wait; its request releases it. */
+static void answer(struct expecting *x, struct replied *token)
+{
+    struct request *r = x->r;
+    request_release(r);
+    request_finish(r, token);
+}
+
+static void not_seen(struct expecting *x)
+{
+    struct err e;
+    struct request *r = x->r;
+    err_set(&e, TESTING_NOT_SEEN, NULL,
+            "%d of the %d expected requests came (behind number %lld of the log).", x->seen,
+            x->count, (long long)x->after);
+    answer(x, reply_err(r, &e));
+}
+
+static void on_time(uv_timer_t *timer)
+{
+    not_seen(timer->data);
+}
+
+void expecting_hear(struct testing_log *log, const struct seen *s)
+{
+    const struct told told = told_seen(s);
+    for (struct expecting *x = log->waiting, *next; x; x = next) {
+        next = x->next;
+        x->seen += s->number > x->after && selector_fits(&x->match, &told);
+        if (x->seen >= x->count)
+            answer(x, found(x));
+    }
+}
+
+void testing_log_hurry(struct testing_log *log)
+{
+    while (log && log->waiting)
+        not_seen(log->waiting);
+}
+
+static int read_body(struct request *r, struct expecting *x, int *timeout_s, struct err *e)
+{
+    json_error_t why;
+    json_int_t after = 0;
+    const json_t *match = NULL;
+    x->count = 1;
+    *timeout_s = TIMEOUT_S;
+    if (r->body &&
+        json_unpack_ex(r->body, &why, JSON_STRICT, "{s?o, s?i, s?i, s?I}", "match", &match, "count",
+                       &x->count, "timeoutSeconds", timeout_s, "after", &after) < 0)
+        return err_set(e, ERR_INVALID_PROPERTY, NULL, "The body is not as documented: %s.",
+                       why.text);
+    if (x->count < 1 || x->count > SEEN_MAX)
+        return err_set(e, ERR_INVALID_PROPERTY, "count", "count is %d; it must be 1 to %d.",
+                       x->count, SEEN_MAX);
+    if (*timeout_s < 0 || *timeout_s > TIMEOUT_MAX_S)
+        return err_set(e, ERR_INVALID_PROPERTY, "timeoutSeconds",
+                       "timeoutSeconds is %d; it must be 0 to %d.", *timeout_s, TIMEOUT_MAX_S);
+    x->after = after;
+    return selector_read(r, match, &x->match, e);
+}
+
+static int count_now(const struct expecting *x)
+{
+    json_t *fitting = seen_fitting(x->log, &x->match, x->after, SEEN_MAX);
+    int n = (int)json_array_size(fitting);
+    json_decref(fitting);
+    return n;
+}
+
+static void wait(struct expecting *x, int timeout_s)
+{
+    struct testing_log *log = x->log;
+    x->timer = xcalloc(1, sizeof *x->timer);
+    uv_timer_init(log->loop, x->timer);
+    x->timer->data = x;
+    uv_timer_start(x->timer, on_time, (uint64_t)timeout_s * 1000, 0);
+    x->prev = &log->waiting;
+    x->next = log->waiting;
+    if (x->next)
+        x->next->prev = &x->next;
+    log->waiting = x;
+}
+
+struct replied *seen_expect(struct request *r)
+{
+    struct err e;
+    int timeout_s;
+    struct expecting *x = xcalloc(1, sizeof *x);
+    x->r = r;
+    x->log = testing_of(r)->log;
+    request_keep(r, x, release);
+    if (read_body(r, x, &timeout_s, &e) < 0)
+        return reply_err(r, &e);
+    x->seen = count_now(x);
+    if (x->seen >= x->count)
+        return found(x);
+    wait(x, timeout_s);
+    return reply_later(r);
+}

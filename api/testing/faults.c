@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Faults: rules that say what becomes of the next requests that fit. Counted, in the order in which
+ * they were made: the first that fits and is not used up hits a request, and no other does.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/testing/errors.h"
+#include "api/testing/handlers.h"
+#include "api/testing/select.h"
+
+#define FAULTS_MAX   1000
+#define TIMES_MAX    1000000
+#define DELAY_MAX_MS 600000
+#define TEXT_MAX     1000
+
+struct fault {
+    int64_t number;
+    struct selector match;
+    int skip, times; /* how many that fit go by first; how many it hits then; 0: all */
+    int64_t fitted, hits;
+    int64_t delay_ms;
+    bool hold;
+    int status, retry_after_s;
+    char *code, *message; /* owned */
+    bool cut, cut_before;
+    struct fault *next;
+};
+
+/* What a request was told, in its arena: the fault may go before it. */
+struct hit {
+    struct injected injected;
+    int64_t number; /* injected.ctx points to it */
+    struct request *r;
+    struct hit **prev, *next; /* in the list of those that are held */
+};
+
+struct testing_faults {
+    struct fault *first;
+    int n;
+    int64_t last;
+    struct hit *held;
+};
+
+struct testing_faults *testing_faults_create(void)
+{
+    return xcalloc(1, sizeof(struct testing_faults));
+}
+
+static void fault_free(struct fault *f)
+{
+    selector_free(&f->match);
+    free(f->code);
+    free(f->message);
+    free(f);
+}
+
+static void remove_at(struct testing_faults *all, struct fault **at)
+{
+    struct fault *f = *at;
+    *at = f->next;
+    all->n--;
+    fault_free(f);
+}
+
+void testing_faults_free(struct testing_faults *f)
+{
+    while (f && f->first)
+        remove_at(f, &f->first);
+    free(f);
+}
+
+/* --- what they do ----------------------------------------------------------------------------- */
+
+static bool hits(struct fault *f, const struct told *told)
+{
+    if ((f->times > 0 && f->hits >= f->times) || !selector_fits(&f->match, told))
+        return false;
+    if (f->fitted++ < f->skip)
+        return false;
+    f->hits++;
+    return true;
+}
+
+static const struct injected *inject(struct testing_faults *all, struct request *r,
+                                     const struct fault *f)
+{
+    struct hit *h = arena_alloc(&r->arena, sizeof *h);
+    *h = (struct hit){.number = f->number, .r = r};
+    h->injected =
+        (struct injected){.delay_ms = f->delay_ms,
+                          .held = f->hold,
+                          .status = f->status,
+                          .code = f->code ? arena_strdup(&r->arena, f->code) : NULL,
+                          .message = f->message ? arena_strdup(&r->arena, f->message) : "",
+                          .retry_after_s = f->retry_after_s,
+                          .cut = f->cut,
+                          .cut_before = f->cut_before,
+                          .ctx = &h->number};
+    if (f->hold) {
+        h->prev = &all->held;
+        h->next = all->held;
+        if (h->next)
+            h->next->prev = &h->next;
+        all->held = h;
+    }
+    LOG_INFO(r->config->log, "testing.fault", LF_INT("fault", f->number),
+             LF_STR("method", r->method), LF_STR("path", r->target));
+    return &h->injected;
+}
+
+static void unlist(struct hit *h)
+{
+    if (!h->prev)
+        return;
+    *h->prev = h->next;
+    if (h->next)
+        h->next->prev = h->prev;
+    h->prev = NULL;
+}
+
+const struct injected *testing_begin(void *ctx, struct request *r)
+{
+    const struct testing *t = ctx;
+    struct testing_faults *all = t->faults;
+    if (!all->first)
+        return NULL;
+    const struct told told = told_of(r);
+    for (struct fault *f = all->first; f; f = f->next)
+        if (hits(f, &told))
+            return inject(all, r, f);
+    return NULL;
+}
+
+/* Lets all go that the fault holds. */
+static int release_held(struct testing_faults *all, int64_t number)
+{
+    int n = 0;
+    for (struct hit *h = all->held, *next; h; h = next) {
+        next = h->next;
+        if (h->number != number)
+            continue;
+        unlist(h);
+        watch_let_go(h->r);
+        n++;
+    }
+    return n;
+}
+
+static int count_held(const struct testing_faults *all, int64_t number)
+{
+    int n = 0;
+    for (const struct hit *h = all->held; h; h = h->next)
+        n += h->number == number;
+    return n;
+}
+
+/* Of a server that stops, all are let go without us. */
+void testing_faults_forget(struct testing_faults *all, const struct request *r)
+{
+    for (struct hit *h = all->held; h; h = h->next)
+        if (h->r == r) {
+            unlist(h);
+            return;
+        }
+}
+
+/* --- how they are said ------------------------------------------------------------------------ */
+
+static json_t *render(const struct testing_faults *all, const struct fault *f)
+{
+    json_t *o = json_pack("{s:I, s:o, s:i, s:i, s:I, s:i}", "id", (json_int_t)f->number, "match",
+                          selector_render(&f->match), "skip", f->skip, "times", f->times, "hits",
+                          (json_int_t)f->hits, "held", count_held(all, f->number));
+    if (f->delay_ms > 0)
+        json_object_set_new(o, "delayMilliseconds", json_integer(f->delay_ms));
+    if (f->hold)
+        json_object_set_new(o, "hold", json_true());
+    if (f->status > 0)
+        json_object_set_new(o, "reply",
+                            json_pack("{s:i, s:s, s:s, s:i}", "status", f->status, "code", f->code,
+                                      "message", f->message, "retryAfter", f->retry_after_s));
+    if (f->cut)
+        json_object_set_new(o, "cut", json_string(f->cut_before ? "before" : "after"));
+    return o;
+}
+
+static int in_range(const char *name, int64_t value, int64_t min, int64_t max, struct err *e)
+{
+    return value >= min && value <= max
+               ? 0
+               : err_set(e, ERR_INVALID_PROPERTY, name, "%s is %lld; it must be %lld to %lld.",
+                         name, (long long)value, (long long)min, (long long)max);
+}
+
+static const struct {
+    int status;
+    const char *code, *message;
+} usual[] = {
+    {429, "TooManyRequests", "Too many requests were received; try again later."},
+    {500, "InternalServerError", "The server encountered an internal error; try again later."},
+    {503, "ServerBusy", "The server is busy; try again later."},
+};
+
+static int read_reply(const json_t *o, struct fault *f, struct err *e)
+{
+    json_error_t why;
+    const char *code = NULL, *message = NULL;
+    if (!o)
+        return 0;
+    if (json_unpack_ex((json_t *)(uintptr_t)o, &why, JSON_STRICT, "{s:i, s?s, s?s, s?i}", "status",
+                       &f->status, "code", &code, "message", &message, "retryAfter",
+                       &f->retry_after_s) < 0)
+        return err_set(e, ERR_INVALID_PROPERTY, "reply", "reply is not as documented: %s.",
+                       why.text);
+    if (in_range("reply.status", f->status, 400, 599, e) < 0 ||
+        in_range("reply.retryAfter", f->retry_after_s, 0, DELAY_MAX_MS / 1000, e) < 0)
+        return -1;
+    for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++)
+        if (usual[i].status == f->status) {
+            code = code ? code : usual[i].code;
+            message = message ? message : usual[i].message;
+        }
+    if ((code && strlen(code) > TEXT_MAX) || (message && strlen(message) > TEXT_MAX))
+        return err_set(e, ERR_INVALID_PROPERTY, "reply", "code and message have at most %d bytes.",
+                       TEXT_MAX);
+    f->code = xstrdup(code ? code : "InjectedFault");
+    f->message = xstrdup(message ? message : "A fault of a test.");
+    return 0;
+}
+
+static int read_cut(const char *cut, struct fault *f, struct err *e)
+{
+    f->cut = cut != NULL;
+    f->cut_before = cut && strcmp(cut, "before") == 0;
+    return !cut || f->cut_before || strcmp(cut, "after") == 0
+               ? 0
+               : err_set(e, ERR_INVALID_PROPERTY, "cut",
+                         "cut is '%.60s'; it must be before (nothing is carried out) or after.",
+                         cut);
+}
+
+static int read_body(struct request *r, struct fault *f, struct err *e)
+{
+    json_error_t why;
+    json_int_t delay = 0;
+    int hold = 0;
+    const char *cut = NULL;
+    const json_t *match = NULL, *reply = NULL;
+    f->times = 1;
+    if (json_unpack_ex(r->body, &why, JSON_STRICT, "{s?o, s?i, s?i, s?I, s?b, s?o, s?s}", "match",
+                       &match, "skip", &f->skip, "times", &f->times, "delayMilliseconds", &delay,
+                       "hold", &hold, "reply", &reply, "cut", &cut) < 0)
+        return err_set(e, ERR_INVALID_PROPERTY, NULL, "The body is not as documented: %s.",
+                       why.text);
+    f->delay_ms = delay;
+    f->hold = hold;
+    if (in_range("skip", f->skip, 0, TIMES_MAX, e) < 0 ||
+        in_range("times", f->times, 0, TIMES_MAX, e) < 0 ||
+        in_range("delayMilliseconds", f->delay_ms, 0, DELAY_MAX_MS, e) < 0 ||
+        read_reply(reply, f, e) < 0 || read_cut(cut, f, e) < 0)
+        return -1;
+    if (!f->hold && f->delay_ms == 0 && f->status == 0 && !f->cut)
+        return err_set(e, ERR_MISSING_PROPERTY, "reply",
+                       "The fault does nothing: it needs delayMilliseconds, hold, reply or cut.");
+    if (selector_read(r, match, &f->match, e) < 0)
+        return -1;
+    return f->match.status == 0 ? 0
+                                : err_set(e, ERR_INVALID_PROPERTY, "match.status",
+                                          "A fault comes before there is a status.");
+}
+
+/* --- handlers --------------------------------------------------------------------------------- */
+
+struct replied *faults_add(struct request *r)
+{
+    struct err e;
+    struct testing_faults *all = testing_of(r)->faults;
+    struct fault *f = xcalloc(1, sizeof *f), **end = &all->first;
+    int rc = read_body(r, f, &e);
+    if (rc == 0 && all->n == FAULTS_MAX)
+        rc = err_set(&e, ERR_QUOTA, NULL, "There are %d faults; remove some.", FAULTS_MAX);
+    if (rc < 0) {
+        fault_free(f);
+        return reply_err(r, &e);
+    }
+    while (*end)
+        end = &(*end)->next;
+    *end = f;
+    all->n++;
+    f->number = ++all->last;
+    return reply_json(r, 201, render(all, f));
+}
+
+struct replied *faults_list(struct request *r)
+{
+    const struct testing_faults *all = testing_of(r)->faults;
+    json_t *value = json_array();
+    for (const struct fault *f = all->first; f; f = f->next)
+        json_array_append_new(value, render(all, f));
+    return reply_json(r, 200, json_pack("{s:o}", "value", value));
+}
+
+/* NULL: err. */
+static struct fault **find(struct request *r, struct err *e)
+{
+    const char *id = request_param(r, "fault");
+    char number[32];
+    for (struct fault **at = &testing_of(r)->faults->first; *at; at = &(*at)->next) {
+        snprintf(number, sizeof number, "%lld", (long long)(*at)->number);
+        if (strcmp(number, id) == 0)
+            return at;
+    }
+    err_set(e, ERR_RESOURCE_NOT_FOUND, NULL, "There is no fault '%.60s'.", id);
+    return NULL;
+}
+
+struct replied *faults_release(struct request *r)
+{
+    struct err e;
+    struct testing_faults *all = testing_of(r)->faults;
+    struct fault **at = find(r, &e);
+    if (!at)
+        return reply_err(r, &e);
+    return reply_json(r, 200, json_pack("{s:i}", "released", release_held(all, (*at)->number)));
+}
+
+struct replied *faults_remove(struct request *r)
+{
+    struct err e;
+    struct testing_faults *all = testing_of(r)->faults;
+    struct fault **at = find(r, &e);
+    if (!at)
+        return reply_err(r, &e);
+    release_held(all, (*at)->number);
+    remove_at(all, at);
+    return reply_empty(r, 204);
+}
+
+/* ?subscription=ID: only those that name it. */
+struct replied *faults_remove_all(struct request *r)
+{
+    testing_faults_clear(testing_of(r)->faults, request_query(r, "subscription"));
+    return reply_empty(r, 204);
+}
+
+void testing_faults_clear(struct testing_faults *all, const char *subscription)
+{
+    for (struct fault **at = &all->first; *at;) {
+        const char *of = (*at)->match.subscription;
+        if (subscription && (!of || strcasecmp(of, subscription) != 0)) {
+            at = &(*at)->next;
+            continue;
+        }
+        release_held(all, (*at)->number);
+        remove_at(all, at);
+    }
+}

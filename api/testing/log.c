@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the log notes of requests, and says of them.
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/testing/handlers.h"
+#include "api/testing/log.h"
+#include "api/testing/mask.h"
+#include "lib/jsontext.h"
+#include "lib/timefmt.h"
+
+/* --- what is noted ---------------------------------------------------------------------------- */
+
+/* NULL: none, or not to be kept. */
+static char *shown(json_t *body)
+{
+    if (!body)
+        return NULL;
+    mask_secrets(body);
+    char *text = jsontext(body);
+    if (text && strlen(text) > SEEN_BODY_MAX) {
+        free(text);
+        text = NULL;
+    }
+    json_decref(body);
+    return text;
+}
+
+static json_t *parsed(const char *text)
+{
+    return text && strlen(text) <= SEEN_BODY_MAX ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
+}
+
+static char *copy(const char *text)
+{
+    return text ? xstrdup(text) : NULL;
+}
+
+static size_t length(const char *text)
+{
+    return text ? strlen(text) + 1 : 0;
+}
+
+static void note_unknown(struct testing_log *log, const struct request *r)
+{
+    for (size_t i = 0; i < log->n_unknown; i++)
+        if (strcmp(log->unknown[i].method, r->method) == 0 &&
+            strcmp(log->unknown[i].target, r->target) == 0) {
+            log->unknown[i].count++;
+            return;
+        }
+    if (log->n_unknown == UNKNOWN_MAX) {
+        log->more_unknown++;
+        return;
+    }
+    log->unknown[log->n_unknown].method = xstrdup(r->method);
+    log->unknown[log->n_unknown].target = xstrdup(r->target);
+    log->unknown[log->n_unknown++].count = 1;
+}
+
+void testing_end(void *ctx, const struct request *r)
+{
+    const struct testing *t = ctx;
+    struct testing_log *log = t->log;
+    if (r->injected)
+        testing_faults_forget(t->faults, r);
+    if (!r->route)
+        note_unknown(log, r);
+    if (log->n == SEEN_MAX)
+        seen_drop_oldest(log);
+    const struct told told = told_of(r);
+    struct seen *s = seen_at(log, log->n);
+    *s = (struct seen){.number = ++log->last,
+                       .time_us = r->now_us,
+                       .took_us = clock_now(&r->config->clock) - r->now_us,
+                       .method = xstrdup(r->method),
+                       .target = xstrdup(r->target),
+                       .operation = copy(told.operation),
+                       .service = copy(r->service ? r->service->name : NULL),
+                       .subscription = copy(told.subscription),
+                       .by = copy(r->who ? r->who->name : NULL),
+                       .asked = shown(r->body ? json_deep_copy(r->body) : NULL),
+                       .answered = shown(parsed(r->shown)),
+                       .status = r->status,
+                       .fault = r->injected ? *(const int64_t *)r->injected->ctx : 0};
+    s->bytes = sizeof *s + length(s->target) + length(s->asked) + length(s->answered);
+    log->bytes += s->bytes;
+    log->n++;
+    while (log->bytes > SEEN_BYTES && log->n > 1)
+        seen_drop_oldest(log);
+    expecting_hear(log, s);
+}
+
+/* --- what is asked for ------------------------------------------------------------------------ */
+
+/* ?after=N&max=M&method=&operation=&path=&subscription=&status= */
+struct replied *seen_list(struct request *r)
+{
+    static const char *const texts[] = {"method", "operation", "path", "subscription"};
+    struct err e;
+    struct selector match;
+    long after, max, status;
+    const struct testing_log *log = testing_of(r)->log;
+    json_t *o = json_object();
+    int rc = -1;
+    if (request_query_int(r, "after", 0, LONG_MAX, 0, &after, &e) == 0 &&
+        request_query_int(r, "max", 1, SEEN_MAX, 100, &max, &e) == 0 &&
+        request_query_int(r, "status", 100, 599, 0, &status, &e) == 0) {
+        for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+            if (request_query(r, texts[i]))
+                json_object_set_new(o, texts[i], json_string(request_query(r, texts[i])));
+        rc = selector_read(r, o, &match, &e);
+        match.status = (int)status;
+    }
+    json_decref(o);
+    if (rc < 0)
+        return reply_err(r, &e);
+    json_t *value = seen_fitting(log, &match, after, (size_t)max);
+    selector_free(&match);
+    return reply_json(r, 200,
+                      json_pack("{s:o, s:I}", "value", value, "last", (json_int_t)log->last));
+}
+
+struct replied *seen_forget(struct request *r)
+{
+    struct testing_log *log = testing_of(r)->log;
+    while (log->n > 0)
+        seen_drop_oldest(log);
+    return reply_empty(r, 204);
+}
+
+struct replied *unknown_list(struct request *r)
+{
+    const struct testing_log *log = testing_of(r)->log;
+    json_t *value = json_array();
+    for (size_t i = 0; i < log->n_unknown; i++)
+        json_array_append_new(value, json_pack("{s:s, s:s, s:I}", "method", log->unknown[i].method,
+                                               "path", log->unknown[i].target, "count",
+                                               (json_int_t)log->unknown[i].count));
+    return reply_json(
+        r, 200, json_pack("{s:o, s:I}", "value", value, "others", (json_int_t)log->more_unknown));
+}

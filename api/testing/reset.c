@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A subscription, a group, or all becomes empty, in one transaction. Groups are marked as deleted,
+ * and taken out of their subscription, so that all names in them are free; what they hold is ended
+ * and removed behind the reply, as after any deletion. Names that are unique over all subscriptions
+ * (of storage accounts and Batch accounts) are free when that has happened; those of vaults at
+ * once.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/access/access.h"
+#include "api/arm/errors.h"
+#include "api/testing/handlers.h"
+#include "front/batchai.h"
+#include "storage/storage.h"
+
+#define GROUPS_AT_ONCE 100
+
+struct reset {
+    struct request *r;
+    const char *subscription, *group; /* NULL: all */
+    bool force;
+    int groups; /* that were there */
+};
+
+static int purge(struct storage *st, const struct vault *rows, size_t n, struct err *e)
+{
+    for (size_t i = 0; i < n; i++)
+        if (st_vault_purge(st, rows[i].id, e) < 0)
+            return -1;
+    return 0;
+}
+
+static int empty_group(struct storage *st, struct reset *z, const struct resource_group *g,
+                       struct err *e)
+{
+    struct arena *a = &z->r->arena;
+    struct vault *vaults;
+    size_t n;
+    int64_t busy;
+    if (!z->force) {
+        if (st_group_busy_machines(st, g->id, &busy, e) < 0)
+            return -1;
+        if (busy > 0)
+            return err_set(e, ERR_CONFLICT, "force",
+                           "%lld machines of the inventory have work of the resource group %s; "
+                           "with \"force\": true it is ended.",
+                           (long long)busy, g->name);
+    }
+    z->groups++;
+    if (st_vault_list(st, a, g->subscription, g->id, 0, GROUPS_AT_ONCE, &vaults, &n, e) < 0 ||
+        st_mark_deleting(st, RES_GROUP, g->id, z->r->now_us, e) < 0 ||
+        st_group_bury(st, g->id, e) < 0)
+        return -1;
+    return purge(st, vaults, n, e);
+}
+
+static int empty_groups(struct storage *st, struct reset *z, const char *subscription,
+                        struct err *e)
+{
+    struct resource_group *rows;
+    size_t n = 1;
+    while (n > 0) { /* those that are buried are not listed again */
+        if (st_group_list(st, &z->r->arena, subscription, 0, GROUPS_AT_ONCE, &rows, &n, e) < 0)
+            return -1;
+        for (size_t i = 0; i < n; i++)
+            if (empty_group(st, z, &rows[i], e) < 0)
+                return -1;
+    }
+    return 0;
+}
+
+static int purge_deleted(struct storage *st, struct reset *z, const char *subscription,
+                         struct err *e)
+{
+    struct vault *vaults;
+    size_t n = 1;
+    while (n > 0)
+        if (st_vault_list_deleted(st, &z->r->arena, subscription, 0, GROUPS_AT_ONCE, &vaults, &n,
+                                  e) < 0 ||
+            purge(st, vaults, n, e) < 0)
+            return -1;
+    return 0;
+}
+
+static int take_roles(struct storage *st, struct reset *z, const char *subscription, struct err *e)
+{
+    struct role_assignment *rows;
+    int64_t after = 0;
+    size_t n = 1;
+    const char *scope = arena_concat(&z->r->arena, "/subscriptions/", subscription);
+    while (n > 0) {
+        if (st_role_assignment_list(st, &z->r->arena, after, GROUPS_AT_ONCE, &rows, &n, e) < 0)
+            return -1;
+        for (size_t i = 0; i < n; i++) {
+            after = rows[i].id;
+            if (scope_within(rows[i].scope, scope) &&
+                st_role_assignment_remove(st, rows[i].id, e) < 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+static int empty_subscription(struct storage *st, struct reset *z, const char *subscription,
+                              struct err *e)
+{
+    return empty_groups(st, z, subscription, e) < 0 || purge_deleted(st, z, subscription, e) < 0
+               ? -1
+               : take_roles(st, z, subscription, e);
+}
+
+static int empty_all(struct storage *st, struct reset *z, struct err *e)
+{
+    struct subscription *rows;
+    size_t n;
+    const struct access *x = testing_of(z->r)->arm.access;
+    if (st_subscription_list(st, &z->r->arena, &rows, &n, e) < 0 ||
+        empty_subscription(st, z, x->subscription_id, e) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        if (empty_subscription(st, z, rows[i].guid, e) < 0)
+            return -1;
+    return 0;
+}
+
+static int carry_out(struct storage *st, void *ctx, struct err *e)
+{
+    struct reset *z = ctx;
+    struct resource_group g;
+    if (!z->subscription)
+        return empty_all(st, z, e);
+    if (!z->group)
+        return empty_subscription(st, z, z->subscription, e);
+    int rc = st_group_get(st, &z->r->arena, z->subscription, z->group, &g, e);
+    return rc > 0 ? empty_group(st, z, &g, e) : rc;
+}
+
+static int read_body(struct reset *z, struct err *e)
+{
+    json_error_t why;
+    struct subscription s;
+    struct request *r = z->r;
+    int force = 0;
+    const struct access *x = testing_of(r)->arm.access;
+    if (r->body &&
+        json_unpack_ex(r->body, &why, JSON_STRICT, "{s?s, s?s, s?b}", "subscription",
+                       &z->subscription, "resourceGroup", &z->group, "force", &force) < 0)
+        return err_set(e, ERR_INVALID_PROPERTY, NULL, "The body is not as documented: %s.",
+                       why.text);
+    z->force = force;
+    if (z->group && !z->subscription)
+        z->subscription = x->subscription_id;
+    if (!z->subscription)
+        return 0;
+    int rc = access_subscription(x, &r->arena, z->subscription, &s, e);
+    if (rc == 0)
+        return err_set(e, ARM_SUBSCRIPTION_NOT_FOUND, "subscription",
+                       "The subscription '%.100s' could not be found.", z->subscription);
+    z->subscription = s.guid;
+    return rc < 0 ? -1 : 0;
+}
+
+struct replied *testing_reset(struct request *r)
+{
+    struct err e;
+    struct reset z = {.r = r};
+    const struct testing *t = testing_of(r);
+    if (read_body(&z, &e) < 0 || st_tx(t->arm.storage, "reset", carry_out, &z, &e) < 0)
+        return reply_err(r, &e);
+    if (!z.group)
+        testing_faults_clear(t->faults, z.subscription);
+    batchai_wake_deletions(t->arm.front);
+    LOG_INFO(r->config->log, "testing.reset", LF_STR("subscription", z.subscription),
+             LF_STR("group", z.group), LF_INT("groups", z.groups));
+    return reply_json(r, 200, json_pack("{s:i}", "resourceGroups", z.groups));
+}

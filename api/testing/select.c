@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api/testing/errors.h"
+#include "api/testing/select.h"
+
+static char *copy(const char *text)
+{
+    return text ? xstrdup(text) : NULL;
+}
+
+static bool is_operation(const struct testing *t, const char *name)
+{
+    for (size_t i = 0; i < t->n_services; i++) {
+        const struct service *s = t->services[i].service;
+        for (size_t k = 0; k < s->n_routes; k++)
+            if (strcasecmp(s->routes[k].operation_id, name) == 0)
+                return true;
+    }
+    return false;
+}
+
+int selector_read(struct request *r, const json_t *o, struct selector *out, struct err *e)
+{
+    json_error_t why;
+    const char *method = NULL, *operation = NULL, *path = NULL, *subscription = NULL;
+    *out = (struct selector){0};
+    if (o && json_unpack_ex((json_t *)(uintptr_t)o, &why, JSON_STRICT, "{s?s, s?s, s?s, s?s, s?i}",
+                            "method", &method, "operation", &operation, "path", &path,
+                            "subscription", &subscription, "status", &out->status) < 0)
+        return err_set(e, ERR_INVALID_PROPERTY, "match", "match is not as documented: %s.",
+                       why.text);
+    if (operation && !is_operation(testing_of(r), operation))
+        return err_set(
+            e, ERR_INVALID_PROPERTY, "match.operation",
+            "No service has an operation '%.100s'; names are such as Jobs_Create, and the "
+            "log of requests shows those that were asked for.",
+            operation);
+    if (path && *path != '/' && *path != '*')
+        return err_set(e, ERR_INVALID_PROPERTY, "match.path",
+                       "The path '%.200s' fits nothing: it must begin with / or *.", path);
+    out->method = copy(method);
+    out->operation = copy(operation);
+    out->path = copy(path);
+    out->subscription = copy(subscription);
+    return 0;
+}
+
+void selector_free(struct selector *s)
+{
+    free(s->method);
+    free(s->operation);
+    free(s->path);
+    free(s->subscription);
+    *s = (struct selector){0};
+}
+
+static bool same(const char *wanted, const char *is)
+{
+    return !wanted || (is && strcasecmp(wanted, is) == 0);
+}
+
+bool selector_fits(const struct selector *s, const struct told *t)
+{
+    return same(s->method, t->method) && same(s->operation, t->operation) &&
+           same(s->subscription, t->subscription) && (s->status == 0 || s->status == t->status) &&
+           (!s->path || fnmatch(s->path, t->path, FNM_CASEFOLD) == 0);
+}
+
+json_t *selector_render(const struct selector *s)
+{
+    json_t *o = json_pack("{s:s*, s:s*, s:s*, s:s*}", "method", s->method, "operation",
+                          s->operation, "path", s->path, "subscription", s->subscription);
+    if (s->status != 0)
+        json_object_set_new(o, "status", json_integer(s->status));
+    return o;
+}
+
+struct told told_of(const struct request *r)
+{
+    bool named = r->n_segments > 1 && strcasecmp(r->segment[0], "subscriptions") == 0;
+    return (struct told){.method = r->method,
+                         .operation = r->route ? r->route->operation_id : NULL,
+                         .path = r->target,
+                         .subscription = named ? r->segment[1] : NULL,
+                         .status = r->status};
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which requests are meant: by method, operation, path (with * and ?), subscription and status.
+ * What is not named fits all.
+ */
+#ifndef API_TESTING_SELECT_H
+#define API_TESTING_SELECT_H
+
+#include "api/testing/testing.h"
+
+struct selector {
+    char *method, *operation, *path, *subscription; /* owned; NULL: any */
+    int status;                                     /* 0: any */
+};
+
+/* What is known of a request. */
+struct told {
+    const char *method, *operation, *path, *subscription; /* NULL: none */
+    int status;
+};
+
+/* Reads {"method", "operation", "path", "subscription", "status"} (NULL: all requests). Refuses an
+ * operation that no service has. selector_free() it, also after an error. */
+int selector_read(struct request *r, const json_t *o, struct selector *out,
+                  struct err *e) MUST_CHECK;
+void selector_free(struct selector *s);
+bool selector_fits(const struct selector *s, const struct told *t);
+json_t *selector_render(const struct selector *s);
+/* Of a request; the status once there is one. In its arena. */
+struct told told_of(const struct request *r);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The routes of what tests ask for, and who may: who has the key that the daemon made when it was
+ * started with --testing.
+ */
+#include <sodium.h>
+#include <string.h>
+
+#include "api/testing/errors.h"
+#include "api/testing/handlers.h"
+
+#define BASE       "/batchaid/testing"
+#define KEY_HEADER "x-batchaid-testing-key"
+
+static const struct route routes[] = {
+    {"GET", BASE "/requests", 0, 0, seen_list, "Testing_Requests"},
+    {"DELETE", BASE "/requests", 0, 0, seen_forget, "Testing_ForgetRequests"},
+    {"POST", BASE "/requests/expect", 0, ROUTE_JSON_OPTIONAL, seen_expect, "Testing_Expect"},
+    {"GET", BASE "/unknown", 0, 0, unknown_list, "Testing_Unknown"},
+    {"GET", BASE "/faults", 0, 0, faults_list, "Testing_Faults"},
+    {"POST", BASE "/faults", 0, ROUTE_JSON, faults_add, "Testing_AddFault"},
+    {"DELETE", BASE "/faults", 0, 0, faults_remove_all, "Testing_RemoveFaults"},
+    {"DELETE", BASE "/faults/{fault}", 0, 0, faults_remove, "Testing_RemoveFault"},
+    {"POST", BASE "/faults/{fault}/release", 0, 0, faults_release, "Testing_Release"},
+    {"POST", BASE "/reset", 0, ROUTE_JSON_OPTIONAL, testing_reset, "Testing_Reset"},
+};
+
+static const char *const paths[] = {BASE "/{rest*}", NULL};
+
+static int may(struct request *r, struct err *e)
+{
+    const char *key = testing_of(r)->key, *given = request_header(r, KEY_HEADER);
+    if (!key)
+        return err_set(e, TESTING_OFF, NULL,
+                       "This daemon takes no requests of tests: it was started without --testing.");
+    if (given && strlen(given) == strlen(key) && sodium_memcmp(given, key, strlen(key)) == 0)
+        return 0;
+    return err_set(e, TESTING_NO_KEY, NULL,
+                   given ? "The header " KEY_HEADER
+                           " has not the key of this daemon; `batchaid env` "
+                           "prints it as BATCHAID_TESTING_KEY."
+                         : "The header " KEY_HEADER " is missing; `batchaid env` prints the key as "
+                           "BATCHAID_TESTING_KEY.");
+}
+
+ERROR_TABLE(testing_words, ARM_ERRORS, TESTING_OWN)
+
+const struct service testing_service = {
+    .name = "testing",
+    .paths = paths,
+    .routes = routes,
+    .n_routes = sizeof routes / sizeof routes[0],
+    .versions = VERSIONS_NONE,
+    .may = may,
+    .body_max = REQUEST_BODY_MAX,
+    .words = testing_words,
+    .unwatched = true,
+};

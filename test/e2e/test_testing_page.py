@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""docs/testing.md: its commands in a shell, as they are typed."""
+
+import json
+import re
+import shlex
+import subprocess
+
+from support.daemon import BATCHAID, ROOT
+from support.testing import Testing
+from support.world import Place
+
+
+def blocks():
+    text = (ROOT / "docs" / "testing.md").read_text()
+    return [re.sub(r"^    ", "", b, flags=re.M) for b in re.findall(r"(?:^    .*\n(?:\n(?=    ))?)+", text, re.M)]
+
+
+def test_the_page_runs(own_daemon, tmp_path):
+    serve, setup, subscription, reset, fault, faults, requests, expect, unknown = blocks()
+    assert serve.strip() == "batchaid serve --ephemeral --testing --listen localhost:0"
+    d = own_daemon(arguments=["--ephemeral", "--testing"])
+    d.expect_log("testing.on")
+    bin_dir = tmp_path / "bin"
+    bin_dir.mkdir()
+    (bin_dir / "batchaid").symlink_to(BATCHAID)
+
+    def shell(script):
+        head = f"set -e\nPATH={shlex.quote(str(bin_dir))}:$PATH DIR={shlex.quote(str(d.state_dir))} token={d.token()}\n"
+        done = subprocess.run(["bash", "-c", head + setup + script], capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0, done.stderr
+        at, replies = 0, []
+        while at < len(done.stdout):
+            reply, at = json.JSONDecoder().raw_decode(done.stdout, at)
+            replies.append(reply)
+        return replies
+
+    assert "subscriptionId" in shell(subscription)[0]
+    place = Place(d, "lab", "ws").make()
+    assert shell(fault)[0]["times"] == 2
+    for status in (429, 429):
+        reply = d.call("PUT", f"{place.path}/clusters/c", {}, validate=False)
+        assert (reply.status, reply.headers["Retry-After"]) == (status, "3")
+    assert shell(faults)[0]["value"][0]["hits"] == 2 and Testing(d).get("/faults")["value"] == []
+    place.cluster(nodes=0, name="c")
+    seen = shell(requests)[0]["value"]
+    assert [s["status"] for s in seen] == [429, 429, 202] and seen[0]["fault"] == 1
+    assert len(shell(expect)[0]["value"]) == 3
+    assert shell(unknown) == [{"value": [], "others": 0}]
+    assert shell(reset) == [{"resourceGroups": 2}]

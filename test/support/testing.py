@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+"""A daemon that was started with --testing: faults, the log of requests, reset."""
+
+KEY = "x-batchaid-testing-key"
+
+
+class Testing:
+    __test__ = False
+
+    def __init__(self, daemon):
+        self.daemon = daemon
+        self.key = daemon.env["BATCHAID_TESTING_KEY"]
+
+    def call(self, method, path, body=None, key=None, **more):
+        headers = {KEY: self.key if key is None else key} if key != "" else {}
+        return self.daemon.call(
+            method, f"/batchaid/testing{path}", body, headers=headers, validate=False, token=None, **more
+        )
+
+    def get(self, path):
+        return self.call("GET", path, expect=200).json
+
+    def last(self):
+        return self.get("/requests?max=1")["last"]
+
+    def requests(self, after=0, **match):
+        query = "".join(f"&{name}={value}" for name, value in match.items())
+        return self.get(f"/requests?after={after}&max=10000{query}")["value"]
+
+    def expect(self, count=1, after=0, timeout=10, **match):
+        body = {"match": match, "count": count, "after": after, "timeoutSeconds": timeout}
+        return self.call("POST", "/requests/expect", body)
+
+    def fault(self, match=None, **what):
+        return self.call("POST", "/faults", {"match": match or {}, **what}, expect=201).json
+
+    def reset(self, **scope):
+        return self.call("POST", "/reset", scope or None, expect=200).json["resourceGroups"]
