@@ -258,5 +258,7 @@ int batch_may(struct request *r, struct err *e)
         return -1;
     if (find_account(r, r->label ? r->label : by.account, e) < 0)
         return -1;
-    return by_key ? with_key(r, &by, e) : check_role(r, e);
+    if ((by_key ? with_key(r, &by, e) : check_role(r, e)) < 0)
+        return -1;
+    return batch_check_query(r, e);
 }

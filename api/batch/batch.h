@@ -47,5 +47,7 @@ static inline const struct batch_account *batch_account_of(struct request *r)
 
 /* service.may of both services: finds the account, and checks the signature or the token. */
 int batch_may(struct request *r, struct err *e) MUST_CHECK;
+/* timeout, recursive and force: refuses what is no value of theirs. */
+int batch_check_query(struct request *r, struct err *e) MUST_CHECK;
 
 #endif

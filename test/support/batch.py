@@ -94,7 +94,8 @@ def table_document(version):
 class TableOperation:
     def __init__(self, row):
         row = row + [""] * (10 - len(row))
-        self.id, self.verb, self.path, statuses, self.body, self.reply, _query, _conditions, self.first, self.last = row
+        self.id, self.verb, self.path, statuses, self.body, self.reply, query, conditions, self.first, self.last = row
+        self.query, self.conditions = (set(text.replace("*", "").split(",")) - {"-", ""} for text in (query, conditions))
         self.statuses = statuses.split(",")
         self.place = (self.verb, re.sub(r"\{\w+\}", "{}", self.path))  # names of parameters do not matter
 
