@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench import jobs, machines, mpi, plans, rates, sim, start, storage, waits  # noqa: E402
+from bench import jobs, machines, mpi, plans, rates, sim, start, storage, tasks, waits  # noqa: E402
 from bench.figures import table  # noqa: E402
 from bench.fleet import SSHD  # noqa: E402
 from support.daemon import BATCHAID  # noqa: E402
@@ -34,6 +34,10 @@ MEASUREMENTS = {
     "dispatch": machines.measure_dispatch,
     "idle": machines.measure_idle,
     "mpi": mpi.measure,
+    "tasks-added": tasks.measure_added,
+    "tasks": tasks.measure_tasks,
+    "task-start": tasks.measure_start,
+    "tasks-large": tasks.measure_large,
     "blob-start": storage.measure_start,
     "blob-requests": storage.measure_requests,
     "blob-streams": storage.measure_streams,

@@ -12,6 +12,7 @@ import random
 import threading
 
 import requests
+from support.gate import Gate
 from support.waiting import wait_for
 from support.world import MOUNT, Place, cluster_body, job_body
 
@@ -124,64 +125,13 @@ class Client(threading.Thread):
             assert manual["targetNodeCount"] == self.cluster_target
 
 
-class Gate:
-    """Lets clients work while the daemon is up, and knows when all of them stand still."""
-
-    def __init__(self):
-        self.condition = threading.Condition()
-        self.open, self.stop = False, False
-        self.working = set()
-        self.left = {}
-
-    def pass_through(self, client):
-        with self.condition:
-            self.working.discard(client)
-            self.condition.notify_all()
-            self.condition.wait_for(lambda: self.open or self.stop)
-            if self.stop:
-                return False
-            self.working.add(client)
-            return True
-
-    def pass_out(self, client):
-        with self.condition:
-            self.working.discard(client)
-            self.condition.notify_all()
-
-    def may_submit(self, client):
-        with self.condition:
-            left = self.left.get(client, JOBS_A_CYCLE)
-            self.left[client] = left - 1
-            return left > 0
-
-    def let_in(self):
-        with self.condition:
-            self.left.clear()
-            self.open = True
-            self.condition.notify_all()
-
-    def shut(self):
-        """No new request begins; those under way end, one way or the other."""
-        with self.condition:
-            self.open = False
-
-    def wait_still(self):
-        with self.condition:
-            assert self.condition.wait_for(lambda: not self.working, 60), "a client hangs"
-
-    def finish(self):
-        with self.condition:
-            self.stop = True
-            self.condition.notify_all()
-
-
 def test_nothing_acknowledged_is_lost_and_each_job_runs_once(own_daemon):
     print(f"BATCHAID_FAULT_SEED={SEED}")
     rng = random.Random(SEED)
     d = own_daemon()
     place = Place(d, "group", "ws").make()
     place.cluster(nodes=4, name="shared")
-    gate = Gate()
+    gate = Gate(JOBS_A_CYCLE)
     clients = [Client(place, n, gate) for n in range(4)]
     for c in clients:
         place.experiment(c.experiment)
