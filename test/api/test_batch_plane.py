@@ -47,6 +47,14 @@ def test_names_of_parameters_are_signed_as_sent_or_in_lower_case(plane):
         plane.call("GET", "/supportedimages", params={"timeOut": 30, "maxResults": 1}, raw_names=raw, expect=200)
 
 
+@pytest.mark.parametrize("signed", ["wd%2Fa%5Cb.txt", "wd/a/b.txt"])
+def test_slashes_in_paths_are_signed_as_sent_or_as_slashes(plane, signed):
+    below = "/jobs/nosuchjob/tasks/none/files/"
+    head = plane.head("GET", below + signed, [("api-version", plane.version)], None, {})
+    assert plane.call("GET", below + "wd%2Fa%5Cb.txt", headers=head, expect=404).json["code"] == "JobNotFound"
+    plane.refused(403, "AuthenticationFailed", "GET", below + "wd%2Fa%5Cc.txt", headers=head)
+
+
 def test_a_signature_is_of_this_request(plane):
     head = plane.head("GET", "/supportedimages", [("api-version", plane.version)], None, {})
     for path in ("/supportedimages?maxresults=5", "/supportedimages?timeout=1"):
