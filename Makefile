@@ -169,13 +169,14 @@ $(BUILD)/unit/agent/%: test/unit/agent/%.c $(UNIT_SUPPORT) $(AGENT_TESTED) $(AGE
 	$(call say,UNIT $@)
 	$(Q)$(CC) $(CFLAGS) $(UNIT_OPT) -o $@ $< $(UNIT_SUPPORT) $(AGENT_TESTED) $(AGENT_SHARED) $(LDFLAGS) $(PKG_LIBS) -lcmocka
 
-# Prints docs/api-coverage.md.
-$(BUILD)/tools/%: test/tools/%.c $(LINK_LIBS)
+# They print docs/api-coverage.md and docs/batch-coverage.md.
+COVERAGE_BINS := $(addprefix $(BUILD)/tools/,coverage batch_coverage)
+$(BUILD)/tools/%: test/tools/%.c test/tools/clients_seen.h $(LINK_LIBS)
 	@mkdir -p $(@D)
 	@$(CC) $(CFLAGS) -o $@ $< $(LINK_LIBS) $(LDFLAGS) $(PKG_LIBS)
 
 .PHONY: unit-bins
-unit-bins: $(UNIT_BINS) $(BUILD)/tools/coverage
+unit-bins: $(UNIT_BINS) $(COVERAGE_BINS)
 
 # For the bench: a daemon whose links to machines go to one process that plays all of their agents.
 BENCH_BINS := $(addprefix $(BUILD)/bench/,batchaid-sim sim-agents plan-queue)
@@ -367,8 +368,9 @@ tidy:
 	@$(MAKE) -s -k $(JOBS_FLAG) tidy-sources
 	@echo 'tidy: ok'
 
-docs-update: $(BUILD)/batchaid $(BUILD)/tools/coverage
+docs-update: $(BUILD)/batchaid $(COVERAGE_BINS)
 	@BATCHAID=$(BUILD)/batchaid $(PYTHON) test/tools/config_docs.py --write
 	@$(BUILD)/tools/coverage > docs/api-coverage.md
+	@$(BUILD)/tools/batch_coverage > docs/batch-coverage.md
 
 -include $(shell find $(BUILD)/obj* $(BUILD)/unit -name '*.d' 2>/dev/null)

@@ -35,6 +35,7 @@ TRAITS = {
     "clients/test_frameworks.py": dict(cost=150),
     "e2e/test_az_": dict(cost=40, load=0.8),
     "clients/test_az_walks.py": dict(cost=150),
+    "clients/test_batch_clients.py": dict(cost=120),
     "clients/test_storage_clients.py": dict(cost=190),
     "e2e/test_remote_page.py": dict(cost=30, load=0.8),
 }

@@ -9,6 +9,8 @@ import shutil
 import subprocess
 
 import pytest
+from support.batch import Plane
+from support.batch_jobs import add_pool
 from support.batch_rm import BatchAccounts
 from support.clients import environment
 from support.daemon import BUILD, ROOT
@@ -20,6 +22,7 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 INSTALLS = re.compile(r"\b(pip|npm) install\b|\bgo (mod|get)\b|^mvn ")
 # What a section must show of the resources that the test has made.
 SHOWS = {"az": "client-page", "Python: azure-mgmt-batchai 1.0.1 and 0.2.0": "page-cluster"}
+SHOWS |= dict.fromkeys(re.findall(r"^## (Azure Batch: (?:Python, azure-batch 4|Node|Go|Java).*)", PAGE, re.M), "page-pool")
 SHOWS |= {"Azure Batch: az": "UbuntuServer", "Azure Batch: Python, azure-batch 13.0 and azure-mgmt-batch 17.0": "clientpage.eastus.batch."}
 SHOWS_ELSE = "page-workspace"
 
@@ -33,10 +36,11 @@ def sections():
 
 @pytest.fixture(scope="module")
 def something_to_list(daemon):
-    """A workspace, a cluster where the versions without workspaces look, and a Batch account."""
+    """A workspace, a cluster where the versions without workspaces look, and a Batch account with a pool."""
     made = [Place(daemon, "client-page", name).make() for name in ("page-workspace", "migrated")]
     made[1].cluster(nodes=0, name="page-cluster")
-    BatchAccounts(daemon, "client-page").account("clientpage")
+    accounts = BatchAccounts(daemon, "client-page")
+    add_pool(Plane(daemon, accounts.account("clientpage"), accounts.keys("clientpage")[0]), "page-pool")
     yield
     made[0].remove()
 

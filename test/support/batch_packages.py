@@ -10,10 +10,11 @@ from .batch_rm import BatchAccounts
 
 
 def packaged(daemon):
-    """A group with an account, `name`, that has auto-storage."""
+    """A group with an account, `name`, and its auto-storage: `store_name` of the accounts `store`."""
     b = BatchAccounts(daemon).make()
-    store = Accounts(daemon, b.group)
-    b.name = b.account(autoStorage={"storageAccountId": f"{store.path}/{store.account()}"})
+    b.store = Accounts(daemon, b.group)
+    b.store_name = b.store.account()
+    b.name = b.account(autoStorage={"storageAccountId": f"{b.store.path}/{b.store_name}"})
     return b
 
 

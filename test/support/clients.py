@@ -62,7 +62,7 @@ def environment(daemon, **more):
     return {**base, **daemon.env, **{k: str(v) for k, v in more.items()}}
 
 
-def live(daemon, program, *arguments, **env):
+def live(daemon, program, *arguments, judged_by=operations.BATCH_AI, **env):
     """Runs a client's program to its end and returns its last line."""
     argv = [str(a) for a in [*program, *arguments]]
     before = len(daemon.log())
@@ -77,5 +77,5 @@ def live(daemon, program, *arguments, **env):
     said = done.stdout.splitlines()[-1]
     print(said)
     _, client, version = said.split()
-    operations.judge(client, version, daemon.log()[before:])
+    operations.judge(client, version, daemon.log()[before:], judged_by)
     return said

@@ -3,15 +3,10 @@
  * Writes docs/api-coverage.md out of the route table and the field tables. `make docs-update` puts
  * it in its place; a test fails while the page differs from what this prints.
  */
-#include <jansson.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "api/batchai/batchai.h"
 #include "model/schema.h"
 #include "model/wishes.h"
+#include "test/tools/clients_seen.h"
 
 static const enum api_version versions[] = {V_2017_09_01_PREVIEW, V_2018_03_01, V_2018_05_01};
 enum { VERSIONS = sizeof versions / sizeof versions[0] };
@@ -67,42 +62,6 @@ static void version_marks(unsigned known)
         printf(" %s |", known == 0 || (known & (unsigned)versions[i]) ? "yes" : "-");
 }
 
-/* Which clients were seen to use an operation: {client: {api-version: [operation, ...]}}, written
- * and checked by the tests of clients. */
-#define SEEN_FILE "test/clients/operations.json"
-
-static int was_seen(const json_t *by_version, const struct route *route)
-{
-    const char *version;
-    json_t *operations, *name;
-    size_t i;
-    json_object_foreach((json_t *)(uintptr_t)by_version, version, operations)
-        if (route->versions & api_version_from_name(version))
-            json_array_foreach(operations, i, name)
-                if (strcmp(json_string_value(name), route->operation_id) == 0)
-                    return 1;
-    return 0;
-}
-
-static void client_marks(const json_t *seen, const struct route *route)
-{
-    const char *client;
-    json_t *by_version;
-    int n = 0;
-    printf(" ");
-    json_object_foreach((json_t *)(uintptr_t)seen, client, by_version)
-        if (was_seen(by_version, route))
-            printf("%s%s", n++ ? ", " : "", client);
-    printf("%s |\n", n ? "" : "-");
-}
-
-static int by_operation(const void *a, const void *b)
-{
-    const struct route *x = *(const struct route *const *)a, *y = *(const struct route *const *)b;
-    int order = strcmp(x->operation_id, y->operation_id);
-    return order ? order : strcmp(x->path, y->path);
-}
-
 /* "{subscription}" and what is in front of it are the same in every row. */
 static const char *short_path(const char *path)
 {
@@ -119,20 +78,9 @@ static const char *scope_of(const char *path)
 
 static void print_routes(void)
 {
-    const struct route **rows = calloc(batchai_service.n_routes, sizeof(struct route *));
-    size_t n = 0;
-    if (!rows)
-        abort();
-    for (size_t i = 0; i < batchai_service.n_routes; i++)
-        if (batchai_service.routes[i].versions)
-            rows[n++] = &batchai_service.routes[i];
-    qsort(rows, n, sizeof(struct route *), by_operation);
-    json_error_t why;
-    json_t *seen = json_load_file(SEEN_FILE, 0, &why);
-    if (!seen) {
-        fprintf(stderr, "%s: %s (run from the top of the tree)\n", SEEN_FILE, why.text);
-        exit(1);
-    }
+    size_t n;
+    const struct route **rows = routes_sorted(&batchai_service, &n);
+    json_t *seen = clients_read("test/clients/operations.json");
     version_head("operation", "request, below `providers/Microsoft.BatchAI` of the scope",
                  "clients seen to use it");
     for (size_t i = 0; i < n; i++) {
@@ -141,7 +89,7 @@ static void print_routes(void)
                reason ? reason : "", reason ? ")" : "", rows[i]->method, short_path(rows[i]->path),
                scope_of(rows[i]->path));
         version_marks(rows[i]->versions);
-        client_marks(seen, rows[i]);
+        clients_column(seen, &batchai_service, rows[i]);
     }
     json_decref(seen);
     free(rows);

@@ -92,4 +92,4 @@ def the_end():
 accounts()
 packages()
 the_end()
-print(f"ok azure-mgmt-batch-{azure.mgmt.batch.__version__}")
+print(f"ok python-mgmt-batch-{azure.mgmt.batch.__version__} {client._config.api_version}")

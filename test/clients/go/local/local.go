@@ -20,13 +20,16 @@ var (
 	Subscription = os.Getenv("AZURE_SUBSCRIPTION_ID")
 )
 
-func Authorizer() (autorest.Authorizer, error) {
+func Authorizer() (autorest.Authorizer, error) { return AuthorizerFor(Endpoint) }
+
+// AuthorizerFor has tokens for a resource.
+func AuthorizerFor(resource string) (autorest.Authorizer, error) {
 	config, err := adal.NewOAuthConfig(os.Getenv("AZURE_AUTHORITY_HOST"), os.Getenv("AZURE_TENANT_ID"))
 	if err != nil {
 		return nil, err
 	}
 	token, err := adal.NewServicePrincipalToken(
-		*config, os.Getenv("AZURE_CLIENT_ID"), os.Getenv("AZURE_CLIENT_SECRET"), Endpoint)
+		*config, os.Getenv("AZURE_CLIENT_ID"), os.Getenv("AZURE_CLIENT_SECRET"), resource)
 	if err != nil {
 		return nil, err
 	}

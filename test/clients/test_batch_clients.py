@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""Published clients of Azure Batch: each takes a pool, a job and its tasks, with a package, a resource file and outputs,
+through their life (test/clients/batch, test/clients/go/batch)."""
+
+from datetime import datetime, timedelta, timezone
+
+import pytest
+from azure.storage.blob import BlobSasPermissions, generate_blob_sas
+from support import operations
+from support.batch_packages import package, packaged
+from support.clients import PROGRAMS, install, live, needs, needs_names, python_home
+from support.daemon import BUILD
+from support.go_modules import go_programs
+from support.java import compiled, truststore
+
+BATCH = PROGRAMS / "batch"
+# Java 17 hides from the package what it looks into.
+OPENED = ["--add-opens", "java.base/java.util=ALL-UNNAMED", "--add-opens", "java.base/java.lang=ALL-UNNAMED"]
+
+
+def python(version):
+    """Debian has 13.0; of the others each has an environment of its own."""
+    if version == "13.0.0":
+        return ["/usr/bin/python3", BATCH / "life.py", version]
+    return [python_home(f"azure-batch=={version}") / "bin" / "python", BATCH / "life.py", version]
+
+
+def node(module):
+    needs("node", "npm")
+    npm = ["npm", "install", "--no-audit", "--no-fund"]
+    home = install("batch packages of npm", npm, home=BUILD / "clients" / "node-batch", files=[BATCH / "node" / "package.json"])
+    return ["env", f"NODE_PATH={home}/node_modules", "node", BATCH / "node" / "life.js", module]
+
+
+def go():
+    return [go_programs("go", PROGRAMS / "go") / "batch"]
+
+
+def java(daemon, folder):
+    path = compiled("azure-batch", BATCH / "java", "BatchLife")
+    return ["java", *OPENED, *truststore(daemon, folder), "-cp", path, "BatchLife"]
+
+
+CLIENTS = {
+    "python-batch-4.1.3": ("2018-03-01.6.1", lambda *_: python("4.1.3")),
+    "python-batch-6.0.1": ("2018-12-01.8.0", lambda *_: python("6.0.1")),
+    "python-batch-10.0.0": ("2020-09-01.12.0", lambda *_: python("10.0.0")),
+    "python-batch-13.0.0": ("2022-10-01.16.0", lambda *_: python("13.0.0")),
+    "python-batch-14.2.0": ("2024-02-01.19.0", lambda *_: python("14.2.0")),
+    "node-azure-batch-9.0.0": ("2020-03-01.11.0", lambda *_: node("azure-batch")),
+    "node-@azure/batch-10.2.0": ("2022-10-01.16.0", lambda *_: node("@azure/batch")),
+    "go-batch": ("2020-09-01.12.0", lambda *_: go()),
+    "java-batch": ("2024-07-01.20.0", java),
+}
+
+
+@pytest.fixture(scope="module")
+def account(daemon):
+    """What `batchaid env ACCOUNT` adds, a package of the account, and the URL of a blob."""
+    needs_names()
+    b = packaged(daemon)
+    package(b, "app01", "1.0", "from a package")
+    b.store.share(b.store_name, "inputs", kind="blobs")
+    (b.store.folder(b.store_name, "inputs", "blobs") / "blob.txt").write_text("from a blob\n")
+    until = datetime.now(timezone.utc) + timedelta(hours=1)
+    sas = generate_blob_sas(b.store_name, "inputs", "blob.txt", account_key=b.store.keys(b.store_name)[0],
+                            permission=BlobSasPermissions(read=True), expiry=until)  # fmt: skip
+    yield {
+        "AZURE_BATCH_ACCOUNT": b.name,
+        "AZURE_BATCH_ACCESS_KEY": b.keys(b.name)[0],
+        "AZURE_BATCH_ENDPOINT": f"https://{b.get(b.name)['properties']['accountEndpoint']}",
+        "PACKAGE": "app01#1.0",
+        "BLOB_URL": f"https://{b.store_name}.blob.core.localhost:{daemon.port}/inputs/blob.txt?{sas}",
+    }
+    b.remove()
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_the_life_of_a_pool_a_job_and_its_tasks(daemon, account, tmp_path, client):
+    version, program = CLIENTS[client]
+    said = live(daemon, program(daemon, tmp_path), judged_by=operations.BATCH, **account)
+    assert said == f"ok {client} {version}"

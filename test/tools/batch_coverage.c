@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writes docs/batch-coverage.md out of the tables of routes of Azure Batch's two planes. `make
+ * docs-update` puts it in its place; a test fails while the page differs from what this prints.
+ */
+#include "api/batch/batch.h"
+#include "api/batchrm/batchrm.h"
+#include "test/tools/clients_seen.h"
+
+/* Bits of versions are in their order. */
+static const char *first_version(const struct service *s, unsigned versions)
+{
+    return s->version_name(versions & -versions);
+}
+
+static const char *last_version(const struct service *s, unsigned versions)
+{
+    while (versions & (versions - 1))
+        versions &= versions - 1;
+    return s->version_name(versions);
+}
+
+/* The scope and what is in front of the provider's name are the same in every row. */
+static const char *short_path(const char *path)
+{
+    static const char provider[] = "/providers/Microsoft.Batch";
+    const char *p = strstr(path, provider);
+    return p ? p + sizeof provider - 1 : path;
+}
+
+static void print_plane(const struct service *s, const char *seen_file)
+{
+    size_t n;
+    const struct route **rows = routes_sorted(s, &n);
+    json_t *seen = clients_read(seen_file);
+    printf("| operation | request | first version | last version | clients seen to use it |\n"
+           "| --- | --- | --- | --- | --- |\n");
+    for (size_t i = 0; i < n; i++) {
+        printf("| %s | `%s %s` | %s | %s |", rows[i]->operation_id, rows[i]->method,
+               short_path(rows[i]->path), first_version(s, rows[i]->versions),
+               last_version(s, rows[i]->versions));
+        clients_column(seen, s, rows[i]);
+    }
+    json_decref(seen);
+    free(rows);
+}
+
+int main(void)
+{
+    printf("# Coverage of Azure Batch\n\n"
+           "`make docs-update` writes this page from the tables of routes (`api/batch/`,\n"
+           "`api/batchrm/service.c`). A version between the first and the last of a row has it "
+           "too.\n"
+           "The clients are those of `docs/clients.md`; each took a pool, a job and its tasks, or\n"
+           "an account, through their life (`make check-clients`).\n\n"
+           "## Pools, jobs and tasks\n\nAt the account's own host.\n\n");
+    print_plane(&batch_service, "test/clients/batch_operations.json");
+    printf("\n## Accounts\n\nThe resource manager's; requests are below "
+           "`providers/Microsoft.Batch` of a resource\ngroup, a subscription or the tenant.\n\n");
+    print_plane(&batchrm_service, "test/clients/batch_management_operations.json");
+    return fflush(stdout) == 0 ? 0 : 1;
+}
