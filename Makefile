@@ -303,6 +303,7 @@ help:
 	@echo 'make sim           random histories of the core in virtual time: HISTORIES= SEED= STEPS='
 	@echo 'make bench         print figures: start, memory, requests and jobs per second, machines'
 	@echo 'make install       PREFIX=$(PREFIX) DESTDIR=$(DESTDIR); make uninstall takes it away again'
+	@echo 'make wheel         the Python package for tests with the daemon in it, into $(WHEEL_DIR)/'
 	@echo 'make deps          install the Debian packages that are missing (apt only) to build and to use az;'
 	@echo '                   SECTIONS="build demo test lint bench frameworks" for those of test/tools/packages.txt'
 	@echo 'make V=1           show the commands; -s: nothing but what is wrong'
@@ -326,6 +327,17 @@ COMPDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 # Installations below /usr keep their configuration in /etc.
 SYSCONFDIR = $(if $(filter /usr /usr/local,$(PREFIX)),/etc,$(PREFIX)/etc)/batchaid
 CONFDIR = $(DESTDIR)$(SYSCONFDIR)
+
+# The Python package for tests, with both programs in it.
+WHEEL_DIR ?= $(BUILD)/wheel
+.PHONY: wheel
+wheel: all
+	@rm -rf $(BUILD)/wheel-src && mkdir -p $(BUILD)/wheel-src $(WHEEL_DIR)
+	@cp -r python/. LICENSE $(BUILD)/wheel-src
+	@install -D -t $(BUILD)/wheel-src/batchaid/bin $(BUILD)/batchaid $(BUILD)/batchai-node
+	@printf '[bdist_wheel]\nplat_name = linux_%s\n' "$$(uname -m)" > $(BUILD)/wheel-src/setup.cfg
+	@rm -f $(WHEEL_DIR)/batchaid-*.whl
+	@$(PYTHON) -m pip wheel -q --no-deps --no-index --no-build-isolation -w $(WHEEL_DIR) $(BUILD)/wheel-src
 
 install: all
 	@install -d $(BINDIR) $(MANDIR)/man1 $(MANDIR)/man5 $(UNITDIR) $(USERDIR) $(COMPDIR) $(CONFDIR)

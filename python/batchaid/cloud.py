@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: MIT
+"""The daemon as a process, and one subscription of it as a test sees it."""
+
+import contextlib
+import json
+import os
+import shlex
+import shutil
+import ssl
+import subprocess
+import tempfile
+import urllib.error
+import urllib.parse
+import urllib.request
+from pathlib import Path
+
+KEY_HEADER = "x-batchaid-testing-key"
+START_SECONDS = 60
+
+
+class BatchaidError(Exception):
+    """The daemon refused a request: `status`, `code`, and its message."""
+
+    def __init__(self, status, code, message):
+        super().__init__(f"{status} {code}: {message}")
+        self.status, self.code = status, code
+
+
+def program(name="batchaid"):
+    """BATCHAID names it, or it is in this package, or in the PATH."""
+    own = Path(__file__).parent / "bin" / name
+    found = os.environ.get("BATCHAID") or (str(own) if own.exists() else shutil.which(name))
+    if not found:
+        raise FileNotFoundError("there is no program batchaid: neither in this package nor in the PATH; BATCHAID may name it")
+    return found
+
+
+class Cloud:
+    """A daemon that keeps nothing. `settings` are those of its configuration, as local_nodes=4 for local.nodes."""
+
+    def __init__(self, log=None, **settings):
+        self.program = program()
+        self.log = log  # a file object, or None: the log is kept for the errors of the start
+        self.settings = settings
+        self.process = None
+
+    # --- life -----------------------------------------------------------------------------------
+
+    def start(self):
+        self._above = tempfile.mkdtemp(prefix="batchaid-")
+        self.state_dir = os.path.join(self._above, "state")
+        env = {k: v for k, v in os.environ.items() if not k.startswith("BATCHAID_")}
+        for name, value in self.settings.items():
+            env["BATCHAID_" + name.upper()] = str(value)
+        self._log = self.log or open(os.path.join(self._above, "log"), "w+", encoding="utf-8")  # noqa: SIM115
+        command = [self.program, "serve", "--ephemeral", "--testing", "--state-dir", self.state_dir]
+        command += ["--listen", "localhost:0"]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self._log, env=env, text=True)
+        line = self.process.stdout.readline()
+        if not line.startswith("ready "):
+            self.process.wait()
+            why = self._tail()
+            self.stop()
+            raise RuntimeError(f"batchaid did not start:\n{why}")
+        self._read_environment()
+        return self
+
+    def _tail(self):
+        if self.log:
+            return "its log says why"
+        self._log.seek(0)
+        return self._log.read()[-4000:]
+
+    def _read_environment(self):
+        done = subprocess.run(
+            [self.program, "env", "--state-dir", self.state_dir], capture_output=True, text=True, timeout=START_SECONDS, check=True
+        )
+        words = [shlex.split(line)[1] for line in done.stdout.splitlines() if line.startswith("export ")]
+        self.environment = dict(word.split("=", 1) for word in words)
+        self.endpoint = self.environment["BATCHAID_ENDPOINT"]
+        self.ca_bundle = self.environment["SSL_CERT_FILE"]
+        self._tls = ssl.create_default_context(cafile=self.ca_bundle)
+        self._token = None
+
+    def stop(self):
+        if self.process:
+            self.process.terminate()
+            self.process.wait()
+            self.process.stdout.close()
+            self.process = None
+        if not self.log:
+            self._log.close()
+        shutil.rmtree(self._above, ignore_errors=True)
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        self.stop()
+
+    # --- requests -------------------------------------------------------------------------------
+
+    def _open(self, method, url, headers, data):
+        request = urllib.request.Request(url, data=data, method=method, headers=headers)
+        opener = urllib.request.build_opener(
+            urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=self._tls)
+        )
+        try:
+            with opener.open(request) as reply:
+                text = reply.read()
+        except urllib.error.HTTPError as e:
+            text = e.read()
+            try:
+                error = json.loads(text)["error"]
+            except (ValueError, KeyError, TypeError):
+                error = {"code": "", "message": text.decode(errors="replace")}
+            raise BatchaidError(e.code, error["code"], error["message"]) from None
+        return json.loads(text) if text else None
+
+    def token(self):
+        if self._token is None:
+            form = {
+                "grant_type": "client_credentials",
+                "client_id": self.environment["AZURE_CLIENT_ID"],
+                "client_secret": self.environment["AZURE_CLIENT_SECRET"],
+                "scope": self.endpoint + "/.default",
+            }
+            data = urllib.parse.urlencode(form).encode()
+            self._token = self._open("POST", self.endpoint + "/adfs/oauth2/token", {}, data)["access_token"]
+        return self._token
+
+    def call(self, method, path, body=None):
+        """A request with the daemon's own token; its JSON reply, or None. BatchaidError if it is refused."""
+        headers = {"Authorization": "Bearer " + self.token(), "Content-Type": "application/json"}
+        return self._open(method, self.endpoint + path, headers, None if body is None else json.dumps(body).encode())
+
+    def testing(self, method, path, body=None):
+        """A request of tests: docs/testing.md."""
+        headers = {KEY_HEADER: self.environment["BATCHAID_TESTING_KEY"], "Content-Type": "application/json"}
+        data = None if body is None else json.dumps(body).encode()
+        return self._open(method, self.endpoint + "/batchaid/testing" + path, headers, data)
+
+    def reset(self):
+        """Everything of all subscriptions is gone."""
+        return self.testing("POST", "/reset")
+
+    def subscription(self):
+        """A new one, for one test."""
+        return Subscription(self, self.call("POST", "/batchaid/subscriptions")["subscriptionId"])
+
+
+class Subscription:
+    """What one test has of the cloud."""
+
+    def __init__(self, cloud, subscription_id):
+        self.cloud = cloud
+        self.id = subscription_id
+        self.environment = {**cloud.environment, "AZURE_SUBSCRIPTION_ID": subscription_id}
+        self._began = cloud.testing("GET", "/requests?max=1")["last"]
+
+    def close(self):
+        """It is emptied, and gone as soon as nothing runs in it."""
+        self.reset()
+        with contextlib.suppress(BatchaidError):
+            self.cloud.call("DELETE", f"/batchaid/subscriptions/{self.id}")
+
+    def reset(self, resource_group=None):
+        scope = {"subscription": self.id}
+        if resource_group:
+            scope["resourceGroup"] = resource_group
+        return self.cloud.testing("POST", "/reset", scope)
+
+    # --- what becomes of requests ---------------------------------------------------------------
+
+    def fault(self, operation=None, path=None, method=None, **what):
+        """The next request that fits: reply={"status": 429}, delayMilliseconds=500, hold=True, cut="after";
+        times=3, skip=1."""
+        match = {"operation": operation, "path": path, "method": method, "subscription": self.id}
+        return Fault(self.cloud, {"match": {k: v for k, v in match.items() if v is not None}, **what})
+
+    def requests(self, **match):
+        """Those of this test that are over: operation=, path=, method=, status=."""
+        query = urllib.parse.urlencode({"subscription": self.id, "after": self._began, "max": 10000, **match})
+        return self.cloud.testing("GET", "/requests?" + query)["value"]
+
+    def expect(self, count=1, timeout=10, **match):
+        """Waits until so many that fit are over, and returns them."""
+        body = {"match": {"subscription": self.id, **match}, "count": count, "after": self._began, "timeoutSeconds": timeout}
+        return self.cloud.testing("POST", "/requests/expect", body)["value"]
+
+    # --- clients --------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def patched(self):
+        """os.environ as clients need it, and as before in the end."""
+        before = {name: os.environ.get(name) for name in self.environment}
+        os.environ.update(self.environment)
+        try:
+            yield self
+        finally:
+            for name, value in before.items():
+                if value is None:
+                    os.environ.pop(name, None)
+                else:
+                    os.environ[name] = value
+
+    def credential(self):
+        """Of azure-identity."""
+        from azure.identity import ClientSecretCredential
+
+        env = self.environment
+        return ClientSecretCredential(
+            env["AZURE_TENANT_ID"],
+            env["AZURE_CLIENT_ID"],
+            env["AZURE_CLIENT_SECRET"],
+            authority=env["AZURE_AUTHORITY_HOST"],
+            connection_verify=self.cloud.ca_bundle,
+        )
+
+    def client(self, kind, **more):
+        """A management client of Azure's SDK, such as azure.mgmt.storage.StorageManagementClient."""
+        return kind(
+            self.credential(),
+            self.id,
+            base_url=self.cloud.endpoint,
+            credential_scopes=[self.cloud.endpoint + "/.default"],
+            connection_verify=self.cloud.ca_bundle,
+            **more,
+        )
+
+    def batchai_client(self, **more):
+        from azure.mgmt.batchai import BatchAI
+
+        return self.client(BatchAI, **more)
+
+    def resource_client(self, **more):
+        from azure.mgmt.resource import ResourceManagementClient
+
+        return self.client(ResourceManagementClient, **more)
+
+    def az(self, command):
+        """The real az, logged in; what it prints as JSON."""
+        login = "az-login" if not getattr(self.cloud, "_logged_in", False) else None
+        if login:
+            self._run([self.cloud.program, "az-login", "--state-dir", self.cloud.state_dir])
+            self.cloud._logged_in = True
+        words = [self.cloud.program, "az", "--state-dir", self.cloud.state_dir, *shlex.split(command)]
+        said = self._run([*words, "--subscription", self.id, "-o", "json"])
+        return json.loads(said) if said.strip() else None
+
+    def _run(self, words):
+        done = subprocess.run(words, capture_output=True, text=True, env={**os.environ, **self.environment}, check=False)
+        if done.returncode != 0:
+            raise RuntimeError(f"{shlex.join(words)} failed:\n{done.stderr}")
+        return done.stdout
+
+
+class Fault:
+    def __init__(self, cloud, body):
+        self.cloud = cloud
+        self.id = cloud.testing("POST", "/faults", body)["id"]
+
+    def release(self):
+        """Lets go what it holds."""
+        return self.cloud.testing("POST", f"/faults/{self.id}/release")["released"]
+
+    def remove(self):
+        self.cloud.testing("DELETE", f"/faults/{self.id}")

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+"""Fixtures: `batchaid_cloud`, a daemon for the session, and `batchaid`, a subscription of it for each test, with the
+environment of clients set."""
+
+import pytest
+
+from .cloud import Cloud
+
+
+@pytest.fixture(scope="session")
+def batchaid_settings():
+    """Override it to start the daemon with settings of your own: {"local_nodes": 4}."""
+    return {}
+
+
+@pytest.fixture(scope="session")
+def batchaid_cloud(batchaid_settings):
+    with Cloud(**batchaid_settings) as cloud:
+        yield cloud
+
+
+@pytest.fixture
+def batchaid(batchaid_cloud):
+    one = batchaid_cloud.subscription()
+    with one.patched():
+        yield one
+    one.close()

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""The Python package for tests: the wheel with the daemon in it, in an environment outside of the tree."""
+
+import os
+import re
+import subprocess
+import sys
+import venv
+
+import pytest
+from support.daemon import BUILD, ROOT
+
+PAGE = re.search(r"```python\n(.*?)```", (ROOT / "docs" / "testing.md").read_text(), re.S)[1]
+EXAMPLE = '''
+import pytest
+from batchaid import BatchaidError
+
+
+def group(batchaid, name="g"):
+    path = f"/subscriptions/{batchaid.id}/resourceGroups/{name}"
+    return batchaid.cloud.call("PUT", path + "?api-version=2019-10-01", {"location": "here"})
+
+
+@pytest.mark.parametrize("turn", range(5))
+def test_each_has_a_subscription_of_its_own(batchaid, turn):
+    client = batchaid.batchai_client()
+    group(batchaid)
+    assert list(client.workspaces.list()) == []
+    client.workspaces.begin_create("g", "ws", {"location": "northeurope"}).result()
+    assert [w.name for w in client.workspaces.list()] == ["ws"]
+    assert len(batchaid.requests(operation="Workspaces_Create")) == 1
+
+
+def test_errors_say_what_was_wrong(batchaid):
+    with pytest.raises(BatchaidError, match="Jobs_Crate") as e:
+        batchaid.fault(operation="Jobs_Crate", hold=True)
+    assert (e.value.status, e.value.code) == (400, "InvalidParameter")
+
+
+def test_the_environment_is_set(batchaid):
+    import os
+    assert os.environ["AZURE_SUBSCRIPTION_ID"] == batchaid.id
+
+
+def test_az_speaks_to_it(batchaid):
+    group(batchaid, "lab")
+    assert [g["name"] for g in batchaid.az("group list")] == ["lab"]
+'''
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory):
+    """An interpreter with the wheel, and Azure's SDK of the machine."""
+    here = tmp_path_factory.mktemp("wheel")
+    make = ["make", "-s", "-o", "all", "wheel", f"BUILD={BUILD}", f"WHEEL_DIR={here / 'dist'}"]
+    subprocess.run(make, cwd=ROOT, check=True, capture_output=True, timeout=300)
+    (wheel,) = (here / "dist").glob("batchaid-*.whl")
+    venv.create(here / "env", system_site_packages=True, with_pip=False)
+    python = here / "env" / "bin" / "python"
+    install = ["pip", "install", "-q", "--root-user-action=ignore", "--no-deps", "--no-index", wheel]
+    subprocess.run([sys.executable, "-m", *install, "--target", next((here / "env" / "lib").iterdir()) / "site-packages"],
+                   check=True, timeout=120)  # fmt: skip
+    return python
+
+
+def test_the_example_runs_with_the_wheel_alone(python, tmp_path):
+    (tmp_path / "test_example.py").write_text(EXAMPLE + "\n\n" + PAGE)
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("BATCHA", "AZURE_", "PYTEST", "PYTHON"))}
+    done = subprocess.run(
+        [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", tmp_path], cwd=tmp_path, env=env, capture_output=True, text=True,
+        timeout=240, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "9 passed" in done.stdout
