@@ -61,7 +61,7 @@ static const struct enum_name provision_names[] = {
     {1, "batchmanaged"}, {2, "usermanaged"}, {3, "nopublicipaddresses"}, {0, NULL}};
 static const struct enum_name target_names[] = {{1, "osdisk"}, {2, "temporarydisk"}, {0, NULL}};
 static const struct enum_name placement_names[] = {{1, "regional"}, {2, "zonal"}, {0, NULL}};
-static const struct enum_name disk_placement_names[] = {{1, "cachedisk"}, {0, NULL}};
+static const struct enum_name disk_placement_names[] = {{1, "CacheDisk"}, {0, NULL}};
 static const struct enum_name security_names[] = {
     {1, "trustedLaunch"}, {2, "confidentialVM"}, {0, NULL}};
 static const struct enum_name upgrade_names[] = {

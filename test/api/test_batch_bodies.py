@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(not PRESENT, reason="the published spec is not h
 
 REFUSALS = ("InvalidPropertyValue", "InvalidRequestBody", "MissingRequiredProperty")
 # What is made where, by operation. The job has dependencies.
-MAKES = {"Job_Add": "/jobs", "JobSchedule_Add": "/jobschedules", "Task_Add": "/jobs/{job}/tasks"}
+MAKES = {"Pool_Add": "/pools", "Job_Add": "/jobs", "JobSchedule_Add": "/jobschedules", "Task_Add": "/jobs/{job}/tasks"}
 
 
 @pytest.fixture(scope="module")

@@ -32,7 +32,7 @@ ETAG = re.compile(r"0x[0-9A-F]{15,16}")
 # The documents have all values in lower case; the service wrote these so, and clients compare without case.
 AS_RECORDED = {v.lower(): v for v in (
     "UserError", "ServerError", "Validated", "Success", "ClientError", "TaskSuccess", "TaskFailure", "TaskCompletion",
-    "Spread", "Pack",
+    "Spread", "Pack", "CurrentUser", "LocalMachine",
 )}  # fmt: skip
 
 

@@ -57,6 +57,37 @@ SAMPLES = {
     "source": "task",
     "workingDirectory": "taskWorkingDirectory",
     "access": ["job"],
+    "provision": "batchmanaged",
+    "dynamicVNetAssignmentScope": "none",
+    "protocol": "tcp",
+    "resourceTags": {"a": "b"},
+    "thumbprint": "ab12",
+    "thumbprintAlgorithm": "sha1",
+    "storeLocation": "localmachine",
+    "visibility": ["task"],
+    "targets": ["temporarydisk"],
+    "targetNodeCommunicationMode": "simplified",
+    "placement": "cachedisk",
+    "policy": "zonal",
+    "securityType": "trustedLaunch",
+    "securityEncryptionType": "VMGuestStateOnly",
+    "mode": "manual",
+    "pauseTimeBetweenBatches": "PT1M",
+    "maxBatchInstancePercent": 20,
+    "maxUnhealthyInstancePercent": 20,
+    "maxUnhealthyUpgradedInstancePercent": 20,
+    "vmSize": "standard_d2_v3",
+    "nodeAgentSKUId": "batch.node.ubuntu 22.04",
+    "publisher": "canonical",
+    "offer": "0001-com-ubuntu-server-jammy",
+    "sku": "22_04-lts",
+    ("NetworkSecurityGroupRule", "priority"): 150,
+    ("NetworkSecurityGroupRule", "access"): "allow",
+    ("NFSMountConfiguration", "source"): "/nfs",
+    ("CIFSMountConfiguration", "source"): "//host/share",
+    ("UserAccount", "name"): "somebody",
+    ("ContainerConfiguration", "type"): "docker",
+    ("VMExtension", "publisher"): "publisher-text",
     ("AutoUserSpecification", "scope"): "pool",
     ("ContainerRegistry", "registryServer"): "registry.example",
     ("ExitCodeMapping", "code"): 1,
@@ -78,6 +109,12 @@ OMITTED = {
     "PoolInformation": {"autoPoolSpecification"},
     "JobNetworkConfiguration": {"skipWithdrawFromVNet"},
     "TaskAddParameter": {"multiInstanceSettings"},
+    "PoolAddParameter": {"cloudServiceConfiguration", "enableAutoScale", "autoScaleFormula", "autoScaleEvaluationInterval"},
+    "ImageReference": {"virtualMachineImageId", "sharedGalleryImageId", "communityGalleryImageId"},
+    "MountConfiguration": {"azureFileShareConfiguration", "nfsMountConfiguration", "cifsMountConfiguration"},
+    "AzureBlobFileSystemConfiguration": {"sasKey", "identityReference"},
+    # These are not kept, as they may be secret.
+    "VMExtension": {"settings", "protectedSettings"},
     "TaskContainerSettings": {"containerHostBatchBindMounts"},
 }
 # In the documents, but without the others there is nothing left.
@@ -86,6 +123,13 @@ NEEDED = {
     ("ResourceFile", "filePath"),
     ("PoolInformation", "poolId"),
     ("OutputFileDestination", "container"),
+    ("PoolAddParameter", "virtualMachineConfiguration"),
+    ("ImageReference", "publisher"),
+    ("ImageReference", "offer"),
+    ("ImageReference", "sku"),
+    ("LinuxUserConfiguration", "uid"),
+    ("LinuxUserConfiguration", "gid"),
+    ("MountConfiguration", "azureBlobFileSystemConfiguration"),
 }
 # What the rest of the body asks for: a task with dependencies needs a job that has them.
 TAKEN_ALONE = {("JobAddParameter", "jobPreparationTask"), ("JobSpecification", "jobPreparationTask")}
@@ -135,7 +179,9 @@ def wrong_values(maker, prop):
 
 
 def objects(body, path=()):
-    """The paths of all objects in a body."""
+    """The paths of all objects in a body, but for tags, which may have any names."""
+    if path[-1:] == ("resourceTags",):
+        return
     if isinstance(body, dict):
         yield path
     steps = body.items() if isinstance(body, dict) else enumerate(body) if isinstance(body, list) else ()
