@@ -1,13 +1,22 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The parser of both kinds of durations: .NET's, and those of fixed length (duration_parse() of
+ * model/spec.h).
+ */
 #include "model/span.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
+
+#include "model/spec.h"
 
 #define SECOND_US INT64_C(1000000)
 #define DAY_US    (24 * 3600 * SECOND_US)
 #define INFINITE  "P10675199DT2H48M5.4775807S"
 
+/* From large to small. */
 static const struct unit {
     char letter;
     bool in_time; /* after the "T" */
@@ -17,7 +26,14 @@ static const struct unit {
     {'D', false, DAY_US},       {'H', true, 3600 * SECOND_US}, {'M', true, 60 * SECOND_US},
     {'S', true, SECOND_US},
 };
-enum { N_UNITS = sizeof units / sizeof units[0] };
+enum { N_UNITS = sizeof units / sizeof units[0], OF_FIXED_LENGTH = 2 /* weeks and smaller */ };
+
+/* What may be in a text. */
+struct rule {
+    int first;          /* the largest unit */
+    const char *points; /* characters that begin a fraction */
+    int digits;         /* of a fraction, at most */
+};
 
 /* The unit of a letter, behind the `done` that came already. */
 static int find_unit(char letter, bool in_time, int done)
@@ -29,7 +45,7 @@ static int find_unit(char letter, bool in_time, int done)
 }
 
 /* Digits, and of seconds a fraction. Moves *s behind them. */
-static int read_number(const char **s, int64_t *whole, int64_t *fraction_us)
+static int read_number(const struct rule *r, const char **s, int64_t *whole, int64_t *fraction_us)
 {
     const char *start = *s;
     *whole = *fraction_us = 0;
@@ -39,19 +55,19 @@ static int read_number(const char **s, int64_t *whole, int64_t *fraction_us)
             return -1;
     if (*s == start)
         return -1;
-    if (**s != '.')
+    if (**s == '\0' || !strchr(r->points, **s))
         return 0;
     start = ++*s;
     for (int64_t unit = SECOND_US / 10; **s >= '0' && **s <= '9'; (*s)++, unit /= 10)
         *fraction_us += (**s - '0') * unit;
-    return *s == start || **s != 'S' ? -1 : 0;
+    return *s == start || *s - start > r->digits || **s != 'S' ? -1 : 0;
 }
 
-int span_parse(const char *text, int64_t *us)
+static int parse(const struct rule *r, const char *text, int64_t *us)
 {
     const char *s = text;
     int64_t total = 0;
-    int done = 0, parts = 0;
+    int done = r->first, parts = 0;
     bool in_time = false;
     if (*s++ != 'P')
         return -1;
@@ -61,7 +77,7 @@ int span_parse(const char *text, int64_t *us)
             s++;
         }
         int64_t n, fraction;
-        if (read_number(&s, &n, &fraction) < 0)
+        if (read_number(r, &s, &n, &fraction) < 0)
             return -1;
         int unit = find_unit(*s++, in_time, done);
         if (unit < 0 || __builtin_mul_overflow(n, units[unit].us, &n) ||
@@ -71,9 +87,29 @@ int span_parse(const char *text, int64_t *us)
         done = unit + 1;
         parts++;
     }
-    if (parts == 0 || total > SPAN_INFINITE_US)
+    if (parts == 0)
         return -1;
     *us = total;
+    return 0;
+}
+
+int span_parse(const char *text, int64_t *us)
+{
+    static const struct rule rule = {0, ".", INT_MAX};
+    int64_t total;
+    if (parse(&rule, text, &total) < 0 || total > SPAN_INFINITE_US)
+        return -1;
+    *us = total;
+    return 0;
+}
+
+int duration_parse(const char *text, int64_t *us)
+{
+    static const struct rule rule = {OF_FIXED_LENGTH, ".,", 6};
+    int64_t total;
+    if (parse(&rule, text, &total) < 0)
+        return -1;
+    *us = total < DURATION_MAX_US ? total : DURATION_MAX_US;
     return 0;
 }
 
