@@ -362,6 +362,63 @@ int q_secret(struct q *q, struct arena *a, const char **plain, struct err *e)
     return rc;
 }
 
+/* --- whole statements ------------------------------------------------------------------------- */
+
+int q_by_id(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t id,
+            const struct st_row *row, void *out, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, stmt);
+    q_int(&q, id);
+    return q_one(&q, a, row, out, e);
+}
+
+int q_named(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t owner_id,
+            const char *name, const struct st_row *row, void *out, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, stmt);
+    q_int(&q, owner_id);
+    q_text(&q, name);
+    return q_one(&q, a, row, out, e);
+}
+
+int q_secret_of(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t id,
+                const char **plain, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, stmt);
+    q_int(&q, id);
+    return q_secret(&q, a, plain, e);
+}
+
+int q_new(struct storage *st, enum stmt_id stmt, const struct st_row *row, const void *from,
+          const char *secrets, int64_t *id, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, stmt, e) < 0)
+        return -1;
+    q_row(&q, row, from, secrets);
+    return q_insert(&q, id, e);
+}
+
+int q_change_of(struct storage *st, enum stmt_id stmt, int64_t id, const char *noun, struct err *e)
+{
+    struct q q;
+    if (q_write(&q, st, stmt, e) < 0)
+        return -1;
+    q_int(&q, id);
+    return q_change(&q, noun, id, e);
+}
+
+int q_ids_of(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t **ids, size_t *n,
+             struct err *e)
+{
+    struct q q;
+    q_read(&q, st, stmt);
+    return q_ids(&q, a, ids, n, e);
+}
+
 int q_changed(const struct storage *st)
 {
     return sqlite3_changes(st->db);

@@ -30,10 +30,7 @@ int st_account_by_name(struct storage *st, struct arena *a, const char *name,
 int st_account_by_id(struct storage *st, struct arena *a, int64_t id, struct storage_account *out,
                      struct err *e)
 {
-    struct q q;
-    q_read(&q, st, ST_ACCOUNT_BY_ID);
-    q_int(&q, id);
-    return q_one(&q, a, &account_row, out, e);
+    return q_by_id(st, ST_ACCOUNT_BY_ID, a, id, &account_row, out, e);
 }
 
 int st_account_keys(struct storage *st, int64_t id, struct account_keys *out, struct err *e)

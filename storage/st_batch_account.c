@@ -30,10 +30,7 @@ int st_batch_account_by_name(struct storage *st, struct arena *a, const char *na
 int st_batch_account_by_id(struct storage *st, struct arena *a, int64_t id,
                            struct batch_account *out, struct err *e)
 {
-    struct q q;
-    q_read(&q, st, ST_BATCH_ACCOUNT_BY_ID);
-    q_int(&q, id);
-    return q_one(&q, a, &batch_account_row, out, e);
+    return q_by_id(st, ST_BATCH_ACCOUNT_BY_ID, a, id, &batch_account_row, out, e);
 }
 
 int st_batch_account_keys(struct storage *st, int64_t id, struct account_keys *out, struct err *e)

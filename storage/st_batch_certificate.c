@@ -66,9 +66,5 @@ int st_batch_certificate_set_state(struct storage *st, const struct batch_certif
 
 int st_batch_certificate_remove(struct storage *st, int64_t id, struct err *e)
 {
-    struct q q;
-    if (q_write(&q, st, ST_BATCH_CERTIFICATE_REMOVE, e) < 0)
-        return -1;
-    q_int(&q, id);
-    return q_change(&q, "certificate", id, e);
+    return q_change_of(st, ST_BATCH_CERTIFICATE_REMOVE, id, "certificate", e);
 }

@@ -6,11 +6,7 @@
 int st_batch_chore_begin(struct storage *st, const struct batch_chore *c, int64_t *id,
                          struct err *e)
 {
-    struct q q;
-    if (q_write(&q, st, ST_BATCH_CHORE_INSERT, e) < 0)
-        return -1;
-    q_row(&q, &batch_chore_row, c, NULL);
-    return q_insert(&q, id, e);
+    return q_new(st, ST_BATCH_CHORE_INSERT, &batch_chore_row, c, NULL, id, e);
 }
 
 int st_batch_chore_get(struct storage *st, struct arena *a, int64_t job_id, const char *node_name,
@@ -27,10 +23,7 @@ int st_batch_chore_get(struct storage *st, struct arena *a, int64_t job_id, cons
 int st_batch_chore_by_id(struct storage *st, struct arena *a, int64_t id, struct batch_chore *out,
                          struct err *e)
 {
-    struct q q;
-    q_read(&q, st, ST_BATCH_CHORE_BY_ID);
-    q_int(&q, id);
-    return q_one(&q, a, &batch_chore_row, out, e);
+    return q_by_id(st, ST_BATCH_CHORE_BY_ID, a, id, &batch_chore_row, out, e);
 }
 
 int st_batch_chore_list(struct storage *st, struct arena *a, int64_t job_id, const char *after,

@@ -20,39 +20,25 @@ static int jobs(struct q *q, struct arena *a, struct batch_job **rows, size_t *n
 int st_batch_job_insert(struct storage *st, const struct batch_job *j, const char *secrets,
                         int64_t *id, struct err *e)
 {
-    struct q q;
-    if (q_write(&q, st, ST_BATCH_JOB_INSERT, e) < 0)
-        return -1;
-    q_row(&q, &batch_job_row, j, secrets);
-    return q_insert(&q, id, e);
+    return q_new(st, ST_BATCH_JOB_INSERT, &batch_job_row, j, secrets, id, e);
 }
 
 int st_batch_job_get(struct storage *st, struct arena *a, int64_t account_id, const char *name,
                      struct batch_job *out, struct err *e)
 {
-    struct q q;
-    q_read(&q, st, ST_BATCH_JOB_GET);
-    q_int(&q, account_id);
-    q_text(&q, name);
-    return q_one(&q, a, &batch_job_row, out, e);
+    return q_named(st, ST_BATCH_JOB_GET, a, account_id, name, &batch_job_row, out, e);
 }
 
 int st_batch_job_by_id(struct storage *st, struct arena *a, int64_t id, struct batch_job *out,
                        struct err *e)
 {
-    struct q q;
-    q_read(&q, st, ST_BATCH_JOB_BY_ID);
-    q_int(&q, id);
-    return q_one(&q, a, &batch_job_row, out, e);
+    return q_by_id(st, ST_BATCH_JOB_BY_ID, a, id, &batch_job_row, out, e);
 }
 
 int st_batch_job_secrets(struct storage *st, struct arena *a, int64_t id, const char **secrets,
                          struct err *e)
 {
-    struct q q;
-    q_read(&q, st, ST_BATCH_JOB_SECRETS);
-    q_int(&q, id);
-    return q_secret(&q, a, secrets, e);
+    return q_secret_of(st, ST_BATCH_JOB_SECRETS, a, id, secrets, e);
 }
 
 static const char *const properties[BATCH_JOB_PROPERTIES] = {
@@ -113,17 +99,13 @@ int st_batch_job_turn(struct storage *st, struct arena *a, int64_t account_id,
 int st_batch_job_moving(struct storage *st, struct arena *a, int64_t **ids, size_t *n,
                         struct err *e)
 {
-    struct q q;
-    q_read(&q, st, ST_BATCH_JOB_MOVING);
-    return q_ids(&q, a, ids, n, e);
+    return q_ids_of(st, ST_BATCH_JOB_MOVING, a, ids, n, e);
 }
 
 int st_batch_job_limited(struct storage *st, struct arena *a, int64_t **ids, size_t *n,
                          struct err *e)
 {
-    struct q q;
-    q_read(&q, st, ST_BATCH_JOB_LIMITED);
-    return q_ids(&q, a, ids, n, e);
+    return q_ids_of(st, ST_BATCH_JOB_LIMITED, a, ids, n, e);
 }
 
 int st_batch_job_update(struct storage *st, const struct batch_job *j, const char *secrets,
@@ -182,30 +164,17 @@ int st_batch_job_remove_numbers(struct storage *st, int64_t id, int limit, bool 
 
 int st_batch_job_remove(struct storage *st, int64_t id, struct err *e)
 {
-    struct q q;
-    if (q_write(&q, st, ST_BATCH_JOB_REMOVE, e) < 0)
-        return -1;
-    q_int(&q, id);
-    return q_change(&q, "batch job", id, e);
-}
-
-static int counts_of(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t id,
-                     struct batch_counts *out, struct err *e)
-{
-    struct q q;
-    q_read(&q, st, stmt);
-    q_int(&q, id);
-    return q_one(&q, a, &batch_count_row, out, e);
+    return q_change_of(st, ST_BATCH_JOB_REMOVE, id, "batch job", e);
 }
 
 int st_batch_job_counts(struct storage *st, struct arena *a, int64_t id, struct batch_counts *out,
                         struct err *e)
 {
-    return counts_of(st, ST_BATCH_JOB_COUNTS, a, id, out, e);
+    return q_by_id(st, ST_BATCH_JOB_COUNTS, a, id, &batch_count_row, out, e);
 }
 
 int st_batch_account_counts(struct storage *st, struct arena *a, int64_t account_id,
                             struct batch_counts *out, struct err *e)
 {
-    return counts_of(st, ST_BATCH_ACCOUNT_COUNTS, a, account_id, out, e);
+    return q_by_id(st, ST_BATCH_ACCOUNT_COUNTS, a, account_id, &batch_count_row, out, e);
 }

@@ -7,21 +7,14 @@
 int st_batch_application_insert(struct storage *st, const struct batch_application *x, int64_t *id,
                                 struct err *e)
 {
-    struct q q;
-    if (q_write(&q, st, ST_BATCH_APPLICATION_INSERT, e) < 0)
-        return -1;
-    q_row(&q, &batch_application_row, x, NULL);
-    return q_insert(&q, id, e);
+    return q_new(st, ST_BATCH_APPLICATION_INSERT, &batch_application_row, x, NULL, id, e);
 }
 
 int st_batch_application_get(struct storage *st, struct arena *a, int64_t account_id,
                              const char *name, struct batch_application *out, struct err *e)
 {
-    struct q q;
-    q_read(&q, st, ST_BATCH_APPLICATION_GET);
-    q_int(&q, account_id);
-    q_text(&q, name);
-    return q_one(&q, a, &batch_application_row, out, e);
+    return q_named(st, ST_BATCH_APPLICATION_GET, a, account_id, name, &batch_application_row, out,
+                   e);
 }
 
 static int list(struct storage *st, enum stmt_id id, struct arena *a, int64_t of, int64_t after,
@@ -93,21 +86,13 @@ int st_batch_application_remove(struct storage *st, int64_t id, struct err *e)
 int st_batch_package_insert(struct storage *st, const struct batch_package *x, int64_t *id,
                             struct err *e)
 {
-    struct q q;
-    if (q_write(&q, st, ST_BATCH_PACKAGE_INSERT, e) < 0)
-        return -1;
-    q_row(&q, &batch_package_row, x, NULL);
-    return q_insert(&q, id, e);
+    return q_new(st, ST_BATCH_PACKAGE_INSERT, &batch_package_row, x, NULL, id, e);
 }
 
 int st_batch_package_get(struct storage *st, struct arena *a, int64_t application_id,
                          const char *name, struct batch_package *out, struct err *e)
 {
-    struct q q;
-    q_read(&q, st, ST_BATCH_PACKAGE_GET);
-    q_int(&q, application_id);
-    q_text(&q, name);
-    return q_one(&q, a, &batch_package_row, out, e);
+    return q_named(st, ST_BATCH_PACKAGE_GET, a, application_id, name, &batch_package_row, out, e);
 }
 
 int st_batch_package_list(struct storage *st, struct arena *a, int64_t application_id,

@@ -49,20 +49,13 @@ int st_batch_pool_insert(struct storage *st, const struct batch_pool *p, const c
 int st_batch_pool_get(struct storage *st, struct arena *a, int64_t account_id, const char *name,
                       struct batch_pool *out, struct err *e)
 {
-    struct q q;
-    q_read(&q, st, ST_BATCH_POOL_GET);
-    q_int(&q, account_id);
-    q_text(&q, name);
-    return q_one(&q, a, &batch_pool_row, out, e);
+    return q_named(st, ST_BATCH_POOL_GET, a, account_id, name, &batch_pool_row, out, e);
 }
 
 int st_batch_pool_by_id(struct storage *st, struct arena *a, int64_t id, struct batch_pool *out,
                         struct err *e)
 {
-    struct q q;
-    q_read(&q, st, ST_BATCH_POOL_BY_ID);
-    q_int(&q, id);
-    return q_one(&q, a, &batch_pool_row, out, e);
+    return q_by_id(st, ST_BATCH_POOL_BY_ID, a, id, &batch_pool_row, out, e);
 }
 
 int st_batch_pool_list(struct storage *st, struct arena *a, int64_t account_id,
@@ -95,10 +88,7 @@ int st_batch_pool_list(struct storage *st, struct arena *a, int64_t account_id,
 int st_batch_pool_secrets(struct storage *st, struct arena *a, int64_t id, const char **secrets,
                           struct err *e)
 {
-    struct q q;
-    q_read(&q, st, ST_BATCH_POOL_SECRETS);
-    q_int(&q, id);
-    return q_secret(&q, a, secrets, e);
+    return q_secret_of(st, ST_BATCH_POOL_SECRETS, a, id, secrets, e);
 }
 
 int st_batch_pool_set_doc(struct storage *st, const struct batch_pool *p, const char *secrets,
@@ -167,36 +157,28 @@ int st_batch_pool_mark(struct storage *st, int64_t id, int64_t now_us, struct er
                : err_set(e, ERR_CONFLICT, NULL, "the pool %lld is being deleted", (long long)id);
 }
 
-static int ids_of(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t **ids, size_t *n,
-                  struct err *e)
-{
-    struct q q;
-    q_read(&q, st, stmt);
-    return q_ids(&q, a, ids, n, e);
-}
-
 int st_batch_pool_unsettled_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *n,
                                 struct err *e)
 {
-    return ids_of(st, ST_BATCH_POOL_UNSETTLED, a, ids, n, e);
+    return q_ids_of(st, ST_BATCH_POOL_UNSETTLED, a, ids, n, e);
 }
 
 int st_batch_pool_deleting_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *n,
                                struct err *e)
 {
-    return ids_of(st, ST_BATCH_POOL_DELETING, a, ids, n, e);
+    return q_ids_of(st, ST_BATCH_POOL_DELETING, a, ids, n, e);
 }
 
 int st_batch_pool_removable_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *n,
                                 struct err *e)
 {
-    return ids_of(st, ST_BATCH_POOL_REMOVABLE, a, ids, n, e);
+    return q_ids_of(st, ST_BATCH_POOL_REMOVABLE, a, ids, n, e);
 }
 
 int st_batch_pool_scaled_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *n,
                              struct err *e)
 {
-    return ids_of(st, ST_BATCH_POOL_SCALED, a, ids, n, e);
+    return q_ids_of(st, ST_BATCH_POOL_SCALED, a, ids, n, e);
 }
 
 static int remove_both(struct storage *st, void *ctx, struct err *e)

@@ -10,39 +10,25 @@
 int st_batch_schedule_insert(struct storage *st, const struct batch_schedule *s,
                              const char *secrets, int64_t *id, struct err *e)
 {
-    struct q q;
-    if (q_write(&q, st, ST_BATCH_SCHEDULE_INSERT, e) < 0)
-        return -1;
-    q_row(&q, &batch_schedule_row, s, secrets);
-    return q_insert(&q, id, e);
+    return q_new(st, ST_BATCH_SCHEDULE_INSERT, &batch_schedule_row, s, secrets, id, e);
 }
 
 int st_batch_schedule_get(struct storage *st, struct arena *a, int64_t account_id, const char *name,
                           struct batch_schedule *out, struct err *e)
 {
-    struct q q;
-    q_read(&q, st, ST_BATCH_SCHEDULE_GET);
-    q_int(&q, account_id);
-    q_text(&q, name);
-    return q_one(&q, a, &batch_schedule_row, out, e);
+    return q_named(st, ST_BATCH_SCHEDULE_GET, a, account_id, name, &batch_schedule_row, out, e);
 }
 
 int st_batch_schedule_by_id(struct storage *st, struct arena *a, int64_t id,
                             struct batch_schedule *out, struct err *e)
 {
-    struct q q;
-    q_read(&q, st, ST_BATCH_SCHEDULE_BY_ID);
-    q_int(&q, id);
-    return q_one(&q, a, &batch_schedule_row, out, e);
+    return q_by_id(st, ST_BATCH_SCHEDULE_BY_ID, a, id, &batch_schedule_row, out, e);
 }
 
 int st_batch_schedule_secrets(struct storage *st, struct arena *a, int64_t id, const char **secrets,
                               struct err *e)
 {
-    struct q q;
-    q_read(&q, st, ST_BATCH_SCHEDULE_SECRETS);
-    q_int(&q, id);
-    return q_secret(&q, a, secrets, e);
+    return q_secret_of(st, ST_BATCH_SCHEDULE_SECRETS, a, id, secrets, e);
 }
 
 int st_batch_schedule_list(struct storage *st, struct arena *a, int64_t account_id,
@@ -74,9 +60,7 @@ int st_batch_schedule_list(struct storage *st, struct arena *a, int64_t account_
 int st_batch_schedule_live_ids(struct storage *st, struct arena *a, int64_t **ids, size_t *n,
                                struct err *e)
 {
-    struct q q;
-    q_read(&q, st, ST_BATCH_SCHEDULE_LIVE);
-    return q_ids(&q, a, ids, n, e);
+    return q_ids_of(st, ST_BATCH_SCHEDULE_LIVE, a, ids, n, e);
 }
 
 int st_batch_schedule_unfinished(struct storage *st, int64_t account_id, int64_t *n, struct err *e)
@@ -135,9 +119,5 @@ int st_batch_schedule_move(struct storage *st, const struct st_schedule_move *m,
 
 int st_batch_schedule_remove(struct storage *st, int64_t id, struct err *e)
 {
-    struct q q;
-    if (q_write(&q, st, ST_BATCH_SCHEDULE_REMOVE, e) < 0)
-        return -1;
-    q_int(&q, id);
-    return q_change(&q, "job schedule", id, e);
+    return q_change_of(st, ST_BATCH_SCHEDULE_REMOVE, id, "job schedule", e);
 }

@@ -22,39 +22,25 @@ static int tasks(struct q *q, struct arena *a, struct batch_task **rows, size_t 
 int st_batch_task_insert(struct storage *st, const struct batch_task *t, const char *secrets,
                          int64_t *id, struct err *e)
 {
-    struct q q;
-    if (q_write(&q, st, ST_BATCH_TASK_INSERT, e) < 0)
-        return -1;
-    q_row(&q, &batch_task_row, t, secrets);
-    return q_insert(&q, id, e);
+    return q_new(st, ST_BATCH_TASK_INSERT, &batch_task_row, t, secrets, id, e);
 }
 
 int st_batch_task_get(struct storage *st, struct arena *a, int64_t job_id, const char *name,
                       struct batch_task *out, struct err *e)
 {
-    struct q q;
-    q_read(&q, st, ST_BATCH_TASK_GET);
-    q_int(&q, job_id);
-    q_text(&q, name);
-    return q_one(&q, a, &batch_task_row, out, e);
+    return q_named(st, ST_BATCH_TASK_GET, a, job_id, name, &batch_task_row, out, e);
 }
 
 int st_batch_task_by_id(struct storage *st, struct arena *a, int64_t id, struct batch_task *out,
                         struct err *e)
 {
-    struct q q;
-    q_read(&q, st, ST_BATCH_TASK_BY_ID);
-    q_int(&q, id);
-    return q_one(&q, a, &batch_task_row, out, e);
+    return q_by_id(st, ST_BATCH_TASK_BY_ID, a, id, &batch_task_row, out, e);
 }
 
 int st_batch_task_secrets(struct storage *st, struct arena *a, int64_t id, const char **secrets,
                           struct err *e)
 {
-    struct q q;
-    q_read(&q, st, ST_BATCH_TASK_SECRETS);
-    q_int(&q, id);
-    return q_secret(&q, a, secrets, e);
+    return q_secret_of(st, ST_BATCH_TASK_SECRETS, a, id, secrets, e);
 }
 
 static const char *const properties[BATCH_TASK_PROPERTIES] = {
@@ -231,11 +217,7 @@ int st_batch_task_set_files(struct storage *st, int64_t id, enum batch_files fil
 
 int st_batch_task_remove(struct storage *st, int64_t id, struct err *e)
 {
-    struct q q;
-    if (q_write(&q, st, ST_BATCH_TASK_REMOVE, e) < 0)
-        return -1;
-    q_int(&q, id);
-    return q_change(&q, "task", id, e);
+    return q_change_of(st, ST_BATCH_TASK_REMOVE, id, "task", e);
 }
 
 int st_batch_task_remove_some(struct storage *st, int64_t job_id, int limit, bool *left,
@@ -295,11 +277,7 @@ int st_batch_wait_add_range(struct storage *st, const struct batch_task *t, int6
 
 int st_batch_wait_count(struct storage *st, int64_t task_id, struct err *e)
 {
-    struct q q;
-    if (q_write(&q, st, ST_BATCH_WAIT_COUNT, e) < 0)
-        return -1;
-    q_int(&q, task_id);
-    return q_change(&q, "task", task_id, e);
+    return q_change_of(st, ST_BATCH_WAIT_COUNT, task_id, "task", e);
 }
 
 static int settle_name(struct storage *st, enum stmt_id stmt, const struct batch_task *t,
@@ -381,16 +359,10 @@ int st_batch_litter_of_node(struct storage *st, struct arena *a, int64_t node_id
 int st_batch_litter_nodes(struct storage *st, struct arena *a, int64_t **ids, size_t *n,
                           struct err *e)
 {
-    struct q q;
-    q_read(&q, st, ST_BATCH_LITTER_NODES);
-    return q_ids(&q, a, ids, n, e);
+    return q_ids_of(st, ST_BATCH_LITTER_NODES, a, ids, n, e);
 }
 
 int st_batch_litter_gone(struct storage *st, int64_t id, struct err *e)
 {
-    struct q q;
-    if (q_write(&q, st, ST_BATCH_LITTER_REMOVE, e) < 0)
-        return -1;
-    q_int(&q, id);
-    return q_change(&q, "litter", id, e);
+    return q_change_of(st, ST_BATCH_LITTER_REMOVE, id, "litter", e);
 }

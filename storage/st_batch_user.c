@@ -7,21 +7,13 @@
 int st_batch_user_insert(struct storage *st, const struct batch_node_user *u, const char *password,
                          struct err *e)
 {
-    struct q q;
-    if (q_write(&q, st, ST_BATCH_USER_INSERT, e) < 0)
-        return -1;
-    q_row(&q, &batch_node_user_row, u, password);
-    return q_insert(&q, NULL, e);
+    return q_new(st, ST_BATCH_USER_INSERT, &batch_node_user_row, u, password, NULL, e);
 }
 
 int st_batch_user_get(struct storage *st, struct arena *a, int64_t node_id, const char *name,
                       struct batch_node_user *out, struct err *e)
 {
-    struct q q;
-    q_read(&q, st, ST_BATCH_USER_GET);
-    q_int(&q, node_id);
-    q_text(&q, name);
-    return q_one(&q, a, &batch_node_user_row, out, e);
+    return q_named(st, ST_BATCH_USER_GET, a, node_id, name, &batch_node_user_row, out, e);
 }
 
 int st_batch_user_update(struct storage *st, const struct batch_node_user *u, const char *password,
@@ -39,11 +31,7 @@ int st_batch_user_update(struct storage *st, const struct batch_node_user *u, co
 
 int st_batch_user_remove(struct storage *st, int64_t id, struct err *e)
 {
-    struct q q;
-    if (q_write(&q, st, ST_BATCH_USER_REMOVE, e) < 0)
-        return -1;
-    q_int(&q, id);
-    return q_change(&q, "user", id, e);
+    return q_change_of(st, ST_BATCH_USER_REMOVE, id, "user", e);
 }
 
 int st_batch_user_list(struct storage *st, struct arena *a, int64_t node_id, int64_t now_us,
@@ -63,8 +51,5 @@ int st_batch_user_list(struct storage *st, struct arena *a, int64_t node_id, int
 int st_batch_user_password(struct storage *st, struct arena *a, int64_t id, const char **password,
                            struct err *e)
 {
-    struct q q;
-    q_read(&q, st, ST_BATCH_USER_PASSWORD);
-    q_int(&q, id);
-    return q_secret(&q, a, password, e);
+    return q_secret_of(st, ST_BATCH_USER_PASSWORD, a, id, password, e);
 }

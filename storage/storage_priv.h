@@ -325,6 +325,22 @@ int q_rows(struct q *q, struct arena *a, const struct st_row *row, void **rows, 
 /* Unseals the one sealed column of one row. Returns as getters do. */
 int q_secret(struct q *q, struct arena *a, const char **plain, struct err *e) MUST_CHECK;
 
+/* Whole statements whose parameters are the row's id, or its owner's id and its name. The first
+ * three are getters. */
+int q_by_id(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t id,
+            const struct st_row *row, void *out, struct err *e) MUST_CHECK;
+int q_named(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t owner_id,
+            const char *name, const struct st_row *row, void *out, struct err *e) MUST_CHECK;
+int q_secret_of(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t id,
+                const char **plain, struct err *e) MUST_CHECK;
+int q_new(struct storage *st, enum stmt_id stmt, const struct st_row *row, const void *from,
+          const char *secrets, int64_t *id, struct err *e) MUST_CHECK;
+int q_change_of(struct storage *st, enum stmt_id stmt, int64_t id, const char *noun,
+                struct err *e) MUST_CHECK;
+/* Without parameters. */
+int q_ids_of(struct storage *st, enum stmt_id stmt, struct arena *a, int64_t **ids, size_t *n,
+             struct err *e) MUST_CHECK;
+
 /* How many rows the last write of this turn changed. */
 int q_changed(const struct storage *st);
 
