@@ -4,10 +4,9 @@
  * service does: 202, and a place to ask that answers with the account. One that is deleted goes
  * when everything in it is gone.
  */
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "api/arm/account.h"
 #include "api/arm/errors.h"
 #include "api/arm/lookup.h"
 #include "api/arm/may.h"
@@ -20,43 +19,19 @@
 #include "model/batch/rm.h"
 #include "storage/storage.h"
 
-#define NAME_MIN     3
-#define NAME_MAX_LEN 24
 #define NAME_RULE                                                                                  \
     "The account name must be at least 3 characters and at most 24 characters, and use numbers "   \
     "and lower-case letters only."
 
-static bool is_name(const char *name)
-{
-    size_t n = strlen(name);
-    return n >= NAME_MIN && n <= NAME_MAX_LEN &&
-           strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789") == n;
-}
-
 /* --- a row's columns out of an accepted body -------------------------------------------------- */
 
-struct given {
-    json_t *doc; /* owned */
-    char *text, *tags;
-};
-
-static void given_free(struct given *g)
+static void fill(struct batch_account *b, struct account_given *g)
 {
-    json_decref(g->doc);
-    free(g->text);
-    free(g->tags);
-}
-
-static void fill(struct batch_account *b, struct given *g)
-{
-    const json_t *tags = json_object_get(g->doc, "tags");
     json_t *stored = json_pack("{s:O?}", "properties", json_object_get(g->doc, "properties"));
     g->text = jsontext(stored);
     json_decref(stored);
-    if (tags)
-        g->tags = jsontext(tags);
     b->doc = g->text;
-    b->tags = tags ? g->tags : b->tags;
+    b->tags = account_given_tags(g, b->tags);
 }
 
 /* --- create ----------------------------------------------------------------------------------- */
@@ -64,7 +39,7 @@ static void fill(struct batch_account *b, struct given *g)
 struct creation {
     struct request *r;
     const struct resource_group *g;
-    struct given *given;
+    struct account_given *given;
     const char *guid; /* of the operation */
 };
 
@@ -120,7 +95,7 @@ static int check_quota(struct request *r, struct err *e)
 }
 
 static struct replied *create(struct request *r, const struct resource_group *g,
-                              struct given *given)
+                              struct account_given *given)
 {
     struct err e;
     struct creation c = {.r = r, .g = g, .given = given};
@@ -152,7 +127,8 @@ static void merge(struct request *r, const struct batch_account *b, json_t *doc)
     json_decref(stored);
 }
 
-static struct replied *change(struct request *r, struct batch_account *b, struct given *given)
+static struct replied *change(struct request *r, struct batch_account *b,
+                              struct account_given *given)
 {
     struct err e;
     if (take_auto_storage(r, given->doc, &e) < 0)
@@ -165,19 +141,8 @@ static struct replied *change(struct request *r, struct batch_account *b, struct
     return batch_account_show(r, 200, b);
 }
 
-static int check_location_of(struct request *r, const struct batch_account *b, const json_t *doc,
-                             struct err *e)
-{
-    const char *location = json_string_value(json_object_get(doc, "location"));
-    if (same_region(&r->arena, location, b->scope.location))
-        return 0;
-    return err_set(e, BATCHRM_OTHER_LOCATION, "location",
-                   "The resource '%s' already exists in location '%s' in resource group '%s'. A "
-                   "resource with the same name cannot be created in location '%.100s'.",
-                   b->name, b->scope.location, b->scope.group, location);
-}
-
-static struct replied *put(struct request *r, const struct resource_group *g, struct given *given)
+static struct replied *put(struct request *r, const struct resource_group *g,
+                           struct account_given *given)
 {
     struct err e;
     struct batch_account b;
@@ -191,7 +156,7 @@ static struct replied *put(struct request *r, const struct resource_group *g, st
                      "this cloud.",
                      b.name);
     if (rc < 0 || check_alive("Batch account", b.name, b.prov_state, &e) < 0 ||
-        check_location_of(r, &b, given->doc, &e) < 0)
+        account_check_location(r, b.name, &b.scope, given->doc, BATCHRM_OTHER_LOCATION, &e) < 0)
         return reply_err(r, &e);
     return change(r, &b, given);
 }
@@ -200,11 +165,11 @@ struct replied *batch_accounts_create(struct request *r)
 {
     struct err e;
     struct resource_group g;
-    struct given given = {0};
+    struct account_given given = {0};
     const char *name = request_param(r, "account");
     if (find_group(r, &g, &e) < 0 || check_alive("resource group", g.name, g.prov_state, &e) < 0)
         return reply_err(r, &e);
-    if (!is_name(name)) {
+    if (!account_name_is_valid(name)) {
         err_set(&e, BATCHRM_INVALID_BODY, NULL,
                 "The specified account name '%.100s' is invalid. " NAME_RULE, name);
         return reply_err(r, &e);
@@ -212,7 +177,7 @@ struct replied *batch_accounts_create(struct request *r)
     if (batchrm_accept(r, &schema_batch_account, false, &given.doc, &e) < 0)
         return reply_err(r, &e);
     struct replied *done = put(r, &g, &given);
-    given_free(&given);
+    account_given_free(&given);
     return done;
 }
 
@@ -220,12 +185,12 @@ struct replied *batch_accounts_update(struct request *r)
 {
     struct err e;
     struct batch_account b;
-    struct given given = {0};
+    struct account_given given = {0};
     if (find_batch_account(r, &b, &e) < 0 ||
         batchrm_accept(r, &schema_batch_account_update, true, &given.doc, &e) < 0)
         return reply_err(r, &e);
     struct replied *done = change(r, &b, &given);
-    given_free(&given);
+    account_given_free(&given);
     return done;
 }
 
@@ -342,12 +307,10 @@ struct replied *batch_accounts_deleted(struct request *r)
 
 static json_t *availability(struct arena *a, const char *name, bool valid, bool taken)
 {
-    if (valid && !taken)
-        return json_pack("{s:b}", "nameAvailable", 1);
-    const char *why =
-        valid ? arena_printf(a, "An account named '%s' is already in use.", name) : NAME_RULE;
-    return json_pack("{s:b, s:s, s:o}", "nameAvailable", 0, "reason",
-                     valid ? "AlreadyExists" : "Invalid", "message", jsontext_string(why));
+    if (!valid)
+        return account_name_reply("Invalid", NAME_RULE);
+    return account_name_reply(taken ? "AlreadyExists" : NULL,
+                              arena_printf(a, "An account named '%s' is already in use.", name));
 }
 
 struct replied *batch_accounts_check_name(struct request *r)
@@ -360,7 +323,7 @@ struct replied *batch_accounts_check_name(struct request *r)
         return reply_err(r, &e);
     const char *name = arena_strdup(&r->arena, json_string_value(json_object_get(doc, "name")));
     json_decref(doc);
-    bool valid = is_name(name);
+    bool valid = account_name_is_valid(name);
     int rc = valid ? st_batch_account_by_name(arm_of(r)->storage, &r->arena, name, &b, &e) : 0;
     return rc < 0 ? reply_err(r, &e)
                   : reply_json(r, 200, availability(&r->arena, name, valid, rc > 0));

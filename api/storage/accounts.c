@@ -3,10 +3,10 @@
  * Storage accounts: create, change, show, list, delete. One is made at once, but told of as the
  * service does: 202, and a place to ask that answers with the account.
  */
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "api/arm/account.h"
 #include "api/arm/errors.h"
 #include "api/arm/lookup.h"
 #include "api/arm/may.h"
@@ -19,56 +19,31 @@
 #include "shares/shares.h"
 #include "storage/storage.h"
 
-#define NAME_MIN     3
-#define NAME_MAX_LEN 24
 #define NAME_RULE                                                                                  \
     "Storage account name must be between 3 and 24 characters in length and use numbers and "      \
     "lower-case letters only."
 
-static bool is_name(const char *name)
-{
-    size_t n = strlen(name);
-    return n >= NAME_MIN && n <= NAME_MAX_LEN &&
-           strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789") == n;
-}
-
 /* --- create ----------------------------------------------------------------------------------- */
-
-/* A row's columns out of an accepted body. */
-struct given {
-    json_t *doc; /* owned */
-    char *text, *tags;
-};
 
 static const char *text_at(const json_t *o, const char *key)
 {
     return json_string_value(json_object_get(o, key));
 }
 
-static void given_free(struct given *g)
-{
-    json_decref(g->doc);
-    free(g->text);
-    free(g->tags);
-}
-
-static void fill(struct storage_account *s, struct given *g)
+static void fill(struct storage_account *s, struct account_given *g)
 {
     const json_t *properties = json_object_get(g->doc, "properties");
-    const json_t *tags = json_object_get(g->doc, "tags");
     const char *sku = text_at(json_object_get(g->doc, "sku"), "name");
     const char *kind = text_at(g->doc, "kind");
     if (properties)
         g->text = jsontext(properties);
-    if (tags)
-        g->tags = jsontext(tags);
     s->doc = g->text ? g->text : s->doc ? s->doc : "{}";
-    s->tags = tags ? g->tags : s->tags;
+    s->tags = account_given_tags(g, s->tags);
     s->sku = sku ? sku : s->sku;
     s->kind = kind ? kind : s->kind;
 }
 
-static int insert(struct request *r, const struct resource_group *g, struct given *given,
+static int insert(struct request *r, const struct resource_group *g, struct account_given *given,
                   int64_t *id, struct err *e)
 {
     struct account_keys keys;
@@ -90,7 +65,7 @@ static int insert(struct request *r, const struct resource_group *g, struct give
 
 /* One that was made by being named becomes somebody's, with its keys and all it has. */
 static int adopt(struct request *r, const struct resource_group *g, struct storage_account *s,
-                 struct given *given, struct err *e)
+                 struct account_given *given, struct err *e)
 {
     s->group_id = g->id;
     s->scope.location = text_at(given->doc, "location");
@@ -105,7 +80,7 @@ struct creation {
     struct request *r;
     const struct resource_group *g;
     struct storage_account *there; /* to adopt; NULL: none */
-    struct given *given;
+    struct account_given *given;
     const char *guid; /* of the operation */
 };
 
@@ -146,7 +121,7 @@ static struct replied *reply_created(struct request *r, const char *location, co
 }
 
 static struct replied *create(struct request *r, const struct resource_group *g,
-                              struct storage_account *there, struct given *given)
+                              struct storage_account *there, struct account_given *given)
 {
     struct err e;
     struct creation c = {.r = r, .g = g, .there = there, .given = given};
@@ -160,18 +135,6 @@ static struct replied *create(struct request *r, const struct resource_group *g,
 
 /* --- change ----------------------------------------------------------------------------------- */
 
-static int check_location_of(struct request *r, const struct storage_account *s, const json_t *doc,
-                             struct err *e)
-{
-    const char *location = text_at(doc, "location");
-    if (!location || same_region(&r->arena, location, s->scope.location))
-        return 0;
-    return err_set(e, STORAGE_RM_OTHER_LOCATION, "location",
-                   "The resource '%s' already exists in location '%s' in resource group '%s'. A "
-                   "resource with the same name cannot be created in location '%.100s'.",
-                   s->name, s->scope.location, s->scope.group, location);
-}
-
 /* The given properties take the place of stored ones, each as a whole. */
 static void merge(const struct storage_account *s, json_t *doc)
 {
@@ -180,7 +143,8 @@ static void merge(const struct storage_account *s, json_t *doc)
     json_object_set_new(doc, "properties", properties);
 }
 
-static struct replied *change(struct request *r, struct storage_account *s, struct given *given)
+static struct replied *change(struct request *r, struct storage_account *s,
+                              struct account_given *given)
 {
     struct err e;
     merge(s, given->doc);
@@ -219,10 +183,13 @@ static int check_there(struct request *r, const struct resource_group *g,
         return -1;
     if (s->implicit)
         return may_adopt(r, s) ? 0 : refuse_name(r, s, e);
-    return s->group_id == g->id ? check_location_of(r, s, doc, e) : refuse_name(r, s, e);
+    return s->group_id == g->id
+               ? account_check_location(r, s->name, &s->scope, doc, STORAGE_RM_OTHER_LOCATION, e)
+               : refuse_name(r, s, e);
 }
 
-static struct replied *put(struct request *r, const struct resource_group *g, struct given *given)
+static struct replied *put(struct request *r, const struct resource_group *g,
+                           struct account_given *given)
 {
     struct err e;
     struct storage_account s;
@@ -239,11 +206,11 @@ struct replied *accounts_create(struct request *r)
 {
     struct err e;
     struct resource_group g;
-    struct given given = {0};
+    struct account_given given = {0};
     const char *name = request_param(r, "account");
     if (find_group(r, &g, &e) < 0 || check_alive("resource group", g.name, g.prov_state, &e) < 0)
         return reply_err(r, &e);
-    if (!is_name(name)) {
+    if (!account_name_is_valid(name)) {
         err_set(&e, STORAGE_RM_INVALID_NAME, NULL,
                 "%.100s is not a valid storage account name. " NAME_RULE, name);
         return reply_err(r, &e);
@@ -251,7 +218,7 @@ struct replied *accounts_create(struct request *r)
     if (storage_accept(r, &schema_storage_account, false, &given.doc, &e) < 0)
         return reply_err(r, &e);
     struct replied *done = put(r, &g, &given);
-    given_free(&given);
+    account_given_free(&given);
     return done;
 }
 
@@ -278,13 +245,15 @@ struct replied *accounts_update(struct request *r)
 {
     struct err e;
     struct storage_account s;
-    struct given given = {0};
+    struct account_given given = {0};
     if (find_account(r, &s, &e) < 0 ||
         storage_accept(r, &schema_storage_account, true, &given.doc, &e) < 0)
         return reply_err(r, &e);
     struct replied *done =
-        check_location_of(r, &s, given.doc, &e) < 0 ? reply_err(r, &e) : change(r, &s, &given);
-    given_free(&given);
+        account_check_location(r, s.name, &s.scope, given.doc, STORAGE_RM_OTHER_LOCATION, &e) < 0
+            ? reply_err(r, &e)
+            : change(r, &s, &given);
+    account_given_free(&given);
     return done;
 }
 
@@ -354,14 +323,13 @@ struct replied *accounts_delete(struct request *r)
 
 static json_t *availability(struct arena *a, const char *name, bool valid, bool taken)
 {
-    if (valid && !taken)
-        return json_pack("{s:b}", "nameAvailable", 1);
-    const char *why =
-        valid ? arena_printf(a, "The storage account named %s is already taken.", name)
-              : arena_printf(a, "%s is not a valid storage account name. " NAME_RULE, name);
-    return json_pack("{s:b, s:s, s:o}", "nameAvailable", 0, "reason",
-                     valid ? "AlreadyExists" : "AccountNameInvalid", "message",
-                     jsontext_string(why));
+    if (!valid)
+        return account_name_reply(
+            "AccountNameInvalid",
+            arena_printf(a, "%s is not a valid storage account name. " NAME_RULE, name));
+    return account_name_reply(
+        taken ? "AlreadyExists" : NULL,
+        arena_printf(a, "The storage account named %s is already taken.", name));
 }
 
 struct replied *accounts_check_name(struct request *r)
@@ -374,7 +342,7 @@ struct replied *accounts_check_name(struct request *r)
         return reply_err(r, &e);
     const char *name = arena_strdup(&r->arena, text_at(doc, "name"));
     json_decref(doc);
-    bool valid = is_name(name);
+    bool valid = account_name_is_valid(name);
     int rc = valid ? st_account_by_name(arm_of(r)->storage, &r->arena, name, &s, &e) : 0;
     bool taken = rc > 0 && !s.implicit;
     return rc < 0 ? reply_err(r, &e)
