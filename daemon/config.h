@@ -78,7 +78,7 @@ struct config {
     char *shared_directory; /* "" if not in the file */
     struct config_list backfill;
     int64_t first_uid, n_uids;
-    int64_t quota_clusters, quota_cores;
+    int64_t quota_clusters, quota_cores, quota_batch_jobs, quota_batch_pools;
     int64_t deleted_days;
     bool storage_strict, storage_sync;
 

@@ -134,6 +134,11 @@ static const struct setting rows[] = {
         "How many clusters the subscription may have."),
     INT("quota", "cores", AT(quota_cores), "1000", 0, 1000000000,
         "The limit on cores that usages shows."),
+    INT("quota", "batch_jobs", AT(quota_batch_jobs), "0", 0, 1000000000,
+        "How many jobs and job schedules that are not completed a Batch account may have; 0: any "
+        "number."),
+    INT("quota", "batch_pools", AT(quota_batch_pools), "0", 0, 1000000000,
+        "How many pools a Batch account may have; 0: any number."),
 
     RECORDS("inventory", AT(inventory), &config_inventory_kind,
             "The machines that jobs may run on besides this one, reached by SSH. Each entry is a "

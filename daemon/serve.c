@@ -395,6 +395,7 @@ static struct api_deps api_deps(struct daemon *d)
                             .provider = "Microsoft.BatchAI",
                             .strict = cf->strict};
     struct arm keyvault = arm, storage_rm = arm, batch = arm;
+    const struct batch_quotas quotas = {cf->quota_batch_jobs, cf->quota_batch_pools};
     keyvault.provider = "Microsoft.KeyVault";
     storage_rm.provider = "Microsoft.Storage";
     batch.provider = "Microsoft.Batch";
@@ -403,8 +404,8 @@ static struct api_deps api_deps(struct daemon *d)
                      .suffixes = (const char *const *)cf->vault_suffixes.items,
                      .n_suffixes = cf->vault_suffixes.n},
         .storage_rm = {.arm = storage_rm, .shares = d->shares},
-        .batch = {.arm = batch, .front = &d->batch},
-        .batchrm = {batch, d->shares, d->packages, d->files, &d->batch},
+        .batch = {batch, &d->batch, quotas},
+        .batchrm = {batch, d->shares, d->packages, d->files, &d->batch, quotas},
         .batchai = {.arm = arm,
                     .files = d->files,
                     .shares = d->shares,

@@ -64,6 +64,7 @@ enum batch_pool_property { /* that lists may be filtered by */
 int st_batch_pool_list(struct storage *, struct arena *, int64_t account_id, const struct filter *f,
                        const char *after, int limit, struct batch_pool **rows, size_t *n,
                        struct err *);
+int st_batch_pool_count(struct storage *, int64_t account_id, int64_t *n, struct err *) MUST_CHECK;
 int st_batch_pool_secrets(struct storage *, struct arena *, int64_t id, const char **secrets,
                           struct err *);
 /* Replaces document and secrets, and says when; and slots and filling of nodes. */

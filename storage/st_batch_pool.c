@@ -85,6 +85,14 @@ int st_batch_pool_list(struct storage *st, struct arena *a, int64_t account_id,
     return 0;
 }
 
+int st_batch_pool_count(struct storage *st, int64_t account_id, int64_t *n, struct err *e)
+{
+    struct q q;
+    q_read(&q, st, ST_BATCH_POOL_COUNT);
+    q_int(&q, account_id);
+    return q_one_int(&q, n, e) < 0 ? -1 : 0;
+}
+
 int st_batch_pool_secrets(struct storage *st, struct arena *a, int64_t id, const char **secrets,
                           struct err *e)
 {

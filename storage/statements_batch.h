@@ -69,6 +69,7 @@
     X(ST_BATCH_POOL_REMOVABLE, \
       "SELECT bp.id FROM batch_pool bp WHERE bp.state = 2 AND " \
       "NOT EXISTS (SELECT 1 FROM node n WHERE n.pool_id = bp.id) ORDER BY bp.id") \
+    X(ST_BATCH_POOL_COUNT, "SELECT count(*) FROM batch_pool WHERE account_id = ?1") \
     X(ST_BATCH_POOL_SCALED, "SELECT id FROM batch_pool WHERE auto_enabled = 1 ORDER BY id") \
     X(ST_BATCH_USER_INSERT, "INSERT INTO {+batch_node_user}")                                      \
     X(ST_BATCH_USER_GET,                                                                           \

@@ -17,9 +17,15 @@
 struct batch_error_value;
 struct batch_front;
 
+/* Of each account; 0: there is none. */
+struct batch_quotas {
+    int64_t jobs, pools; /* jobs: with schedules, those that are not completed */
+};
+
 struct batch {
     struct arm arm;
     struct batch_front *front;
+    struct batch_quotas quotas;
 };
 
 /* At the hosts of accounts; and at all others, by its paths. */
@@ -47,6 +53,11 @@ static inline const struct batch_account *batch_account_of(struct request *r)
 
 /* service.may of both services: finds the account, and checks the signature or the token. */
 int batch_may(struct request *r, struct err *e) MUST_CHECK;
+/* Whether an account may have one more pool; as getters: 1, 0, -1. */
+int batch_quota_pools(struct storage *st, const struct batch_quotas *q, int64_t account_id,
+                      struct err *e) MUST_CHECK;
+/* BATCH_ACTIVE_JOB_AND_SCHEDULE_QUOTA_REACHED: the account of the request may not. */
+int batch_check_job_quota(struct request *r, struct err *e) MUST_CHECK;
 /* timeout, recursive and force: refuses what is no value of theirs. */
 int batch_check_query(struct request *r, struct err *e) MUST_CHECK;
 

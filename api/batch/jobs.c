@@ -227,7 +227,7 @@ static int check_new(struct request *r, const struct batch_job *j, struct err *e
     if (rc > 0)
         return err_set(e, BATCH_JOB_SCHEDULE_WITH_SAME_ID_EXISTS, NULL,
                        "There is a job schedule '%s'.", j->name);
-    return rc;
+    return rc < 0 ? -1 : batch_check_job_quota(r, e);
 }
 
 struct replied *batch_jobs_add(struct request *r)

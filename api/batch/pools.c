@@ -169,13 +169,24 @@ static int refuse_taken(struct request *r, const char *name, struct err *e)
                : err_set(e, BATCH_POOL_EXISTS, NULL, "there is a pool %s", name);
 }
 
+static int check_quota(struct request *r, struct err *e)
+{
+    const struct batch *b = batch_of(r);
+    int rc = batch_quota_pools(b->arm.storage, &b->quotas, batch_account_of(r)->id, e);
+    if (rc == 0)
+        return err_set(e, BATCH_POOL_QUOTA_REACHED, NULL,
+                       "the account has %lld pools, and may not have more",
+                       (long long)b->quotas.pools);
+    return rc < 0 ? -1 : 0;
+}
+
 static int add(struct request *r, const struct pool_body *b, struct batch_pool *p, struct err *e)
 {
     pool_from(&r->arena, b, r->now_us, p);
     p->account_id = batch_account_of(r)->id;
     p->created_by = r->who ? r->who->object_id : NULL;
     if ((p->scaling.enabled && batch_formula_accept(p->scaling.formula, e) < 0) ||
-        refuse_taken(r, p->name, e) < 0 ||
+        refuse_taken(r, p->name, e) < 0 || check_quota(r, e) < 0 ||
         batch_check_packages(r, json_object_get(b->doc, "applicationPackageReferences"), e) < 0)
         return -1;
     return pool_make(batch_of(r)->front, p, b, e);

@@ -181,7 +181,7 @@ static int check_new(struct request *r, const char *name, struct err *e)
         rc = st_batch_job_get(storage_of(r), &r->arena, account, name, &job, e);
     if (rc > 0)
         return err_set(e, BATCH_JOB_WITH_SAME_ID_EXISTS, NULL, "There is a job '%s'.", name);
-    return rc;
+    return rc < 0 ? -1 : batch_check_job_quota(r, e);
 }
 
 static int insert(struct storage *st, void *ctx, struct err *e)

@@ -78,17 +78,23 @@ static json_t *usual(void)
                      "allowedAuthenticationModes", "SharedKey", "AAD", "TaskAuthenticationToken");
 }
 
+static int quota(int64_t set, int shown)
+{
+    return set > 0 ? (int)set : shown;
+}
+
 static json_t *rendered_properties(struct request *r, const struct batch_account *b)
 {
+    const struct batch_quotas *q = &batchrm_of(r)->quotas;
     json_t *doc = batch_account_doc(b);
     json_t *p = json_incref(json_object_get(doc, "properties"));
     json_t *missing = usual();
-    json_t *own = json_pack("{s:s, s:s, s:i, s:[], s:b, s:i, s:i, s:i, s:[]}", "accountEndpoint",
-                            batch_account_endpoint(r, b), "provisioningState", "Succeeded",
-                            "dedicatedCoreQuota", CORE_QUOTA, "dedicatedCoreQuotaPerVMFamily",
-                            "dedicatedCoreQuotaPerVMFamilyEnforced", 0, "lowPriorityCoreQuota",
-                            CORE_QUOTA, "poolQuota", POOL_QUOTA, "activeJobAndJobScheduleQuota",
-                            JOB_QUOTA, "privateEndpointConnections");
+    json_t *own = json_pack(
+        "{s:s, s:s, s:i, s:[], s:b, s:i, s:i, s:i, s:[]}", "accountEndpoint",
+        batch_account_endpoint(r, b), "provisioningState", "Succeeded", "dedicatedCoreQuota",
+        CORE_QUOTA, "dedicatedCoreQuotaPerVMFamily", "dedicatedCoreQuotaPerVMFamilyEnforced", 0,
+        "lowPriorityCoreQuota", CORE_QUOTA, "poolQuota", quota(q->pools, POOL_QUOTA),
+        "activeJobAndJobScheduleQuota", quota(q->jobs, JOB_QUOTA), "privateEndpointConnections");
     json_object_update(p, own);
     json_object_update_missing(p, missing);
     json_decref(own);

@@ -8,8 +8,8 @@
 #define API_BATCHRM_BATCHRM_H
 
 #include "api/arm/arm.h"
+#include "api/batch/batch.h"
 
-struct batch_front;
 struct files;
 struct packages;
 struct shares;
@@ -20,6 +20,7 @@ struct batchrm {
     struct packages *packages;
     struct files *files;
     struct batch_front *front;
+    struct batch_quotas quotas;
 };
 
 extern const struct service batchrm_service;

@@ -31,6 +31,7 @@
     X(BATCHRM_CERTIFICATE_ACTIVE, 409, "CertificateStateActive", 0)                                \
     X(BATCHRM_CERTIFICATE_IN_USE, 409, "CertificateInUse", 0)                                      \
     X(BATCHRM_PACKAGE_REFERENCES, 409, "InvalidApplicationPackageReferences", 0)                   \
+    X(BATCHRM_POOL_QUOTA, 409, "PoolQuotaReached", 0)                                              \
     X(BATCHRM_STATE, 409, "OperationInvalidForCurrentState", 0)                                    \
     X(BATCHRM_FIXED, 400, "PropertyCannotBeUpdated", 0)                                            \
     X(BATCHRM_FORMULA, 400, "AutoScalingFormulaSyntaxError", 0)                                    \

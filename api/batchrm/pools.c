@@ -162,10 +162,21 @@ struct replied *batch_pools_list(struct request *r)
 
 /* --- making and changing ---------------------------------------------------------------------- */
 
+static int check_quota(struct request *r, const struct rm_pool *x, struct err *e)
+{
+    const struct batch_quotas *q = &batchrm_of(r)->quotas;
+    int rc = batch_quota_pools(arm_of(r)->storage, q, x->account.id, e);
+    if (rc == 0)
+        return err_set(e, BATCHRM_POOL_QUOTA, NULL,
+                       "The Batch account %s has %lld pools, and may not have more.",
+                       x->account.name, (long long)q->pools);
+    return rc < 0 ? -1 : 0;
+}
+
 static int make(struct request *r, struct rm_pool *x, struct err *e)
 {
     struct rm_pool_body b;
-    if (rm_pool_accept(r, NULL, &b, e) < 0)
+    if (check_quota(r, x, e) < 0 || rm_pool_accept(r, NULL, &b, e) < 0)
         return -1;
     pool_from(&r->arena, &b.plane, r->now_us, &x->row);
     x->row.account_id = x->account.id;

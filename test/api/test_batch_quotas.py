@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""Quotas that a site sets for Batch accounts."""
+
+import pytest
+from support.batch import BatchGround
+from support.batch_jobs import add_pool
+
+JOB = {"poolInfo": {"poolId": "nopool"}}
+
+
+@pytest.fixture
+def ground(own_daemon):
+    return BatchGround(own_daemon(config={"quota": {"batch_jobs": 2, "batch_pools": 1}}))
+
+
+def test_an_account_has_no_more_jobs_and_schedules_than_its_quota(ground):
+    plane = ground.plane
+    schedule = {"id": "s", "schedule": {"doNotRunUntil": "2090-01-01T00:00:00Z"}, "jobSpecification": JOB}
+    plane.call("POST", "/jobs", {"id": "a", **JOB}, expect=201)
+    plane.call("POST", "/jobschedules", schedule, expect=201)
+    code = "ActiveJobAndScheduleQuotaReached"
+    assert "2 jobs" in plane.refused(409, code, "POST", "/jobs", {"id": "b", **JOB})["Reason"]
+    plane.refused(409, code, "POST", "/jobschedules", {**schedule, "id": "t"})
+    plane.call("POST", "/jobs/a/terminate", expect=202)
+    plane.call("POST", "/jobs", {"id": "b", **JOB}, expect=201)
+    other = ground.accounts.account()
+    other = type(plane)(plane.daemon, other, ground.accounts.keys(other)[0])
+    other.call("POST", "/jobs", {"id": "b", **JOB}, expect=201)
+
+
+def test_an_account_has_no_more_pools_than_its_quota(ground):
+    plane = ground.plane
+    add_pool(plane, "one")
+    pool = plane.get("/pools/one")
+    body = {"id": "two", "vmSize": pool["vmSize"], "virtualMachineConfiguration": pool["virtualMachineConfiguration"]}
+    plane.refused(409, "PoolQuotaReached", "POST", "/pools", body)
+    vm = pool["virtualMachineConfiguration"]
+    deployment = {"imageReference": {k: v for k, v in vm["imageReference"].items() if k != "exactVersion"}, "nodeAgentSkuId": vm["nodeAgentSKUId"]}
+    body = {"properties": {"vmSize": "a", "deploymentConfiguration": {"virtualMachineConfiguration": deployment}}}
+    reply = ground.accounts.call("PUT", f"/{ground.name}/pools/two", body, expect=409)
+    assert reply.json["error"]["code"] == "PoolQuotaReached"
+    ground.accounts.call("PUT", f"/{ground.name}/pools/one", body, expect=(200, 400))  # it is there already
+
+
+def test_quotas_are_shown(ground):
+    seen = ground.accounts.get(ground.name)["properties"]
+    assert (seen["poolQuota"], seen["activeJobAndJobScheduleQuota"]) == (1, 2)
